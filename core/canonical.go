@@ -1,0 +1,240 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+)
+
+// Canonical turns any Go value into a run-time value: integers become int64,
+// floats float64, slices []any, maps with string keys and structs *Object (a
+// map's keys sorted, a struct's in field order under its json names). What is
+// canonical already is returned as it is, without a copy. It fails for what has
+// no JSON form: functions, channels, NaN and infinities, integers above int64.
+func Canonical(v any) (any, error) {
+	switch v := v.(type) {
+	case nil, bool, int64, string, missing:
+		return v, nil
+	case float64:
+		return finite(v)
+	case int:
+		return int64(v), nil
+	case []any:
+		return canonicalSlice(v)
+	case *Object:
+		return canonicalObject(v)
+	case map[string]any:
+		return canonicalMap(v)
+	}
+	return canonicalReflect(v)
+}
+
+func finite(f float64) (any, error) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil, fmt.Errorf("%v has no JSON form", f)
+	}
+	return f, nil
+}
+
+// canonicalSlice copies the slice only from the first element that changes.
+func canonicalSlice(v []any) (any, error) {
+	var out []any
+	for i, e := range v {
+		c, err := Canonical(e)
+		if err != nil {
+			return nil, fmt.Errorf("[%d]: %w", i, err)
+		}
+		if out == nil && !same(c, e) {
+			out = slices.Clone(v)
+		}
+		if out != nil {
+			out[i] = c
+		}
+	}
+	if out == nil {
+		return v, nil
+	}
+	return out, nil
+}
+
+func canonicalObject(o *Object) (any, error) {
+	if o == nil {
+		return nil, nil
+	}
+	var out *Object
+	for k, e := range o.All() {
+		c, err := Canonical(e)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k, err)
+		}
+		if out == nil && !same(c, e) {
+			out = o.Copy(0)
+		}
+		if out != nil {
+			out.Set(k, c)
+		}
+	}
+	if out == nil {
+		return o, nil
+	}
+	return out, nil
+}
+
+func canonicalMap(m map[string]any) (any, error) {
+	if m == nil {
+		return nil, nil
+	}
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	out := NewObject(len(keys))
+	for _, k := range keys {
+		c, err := Canonical(m[k])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k, err)
+		}
+		out.Set(k, c)
+	}
+	return out, nil
+}
+
+// same reports whether canonical value c is the very value e (no conversion
+// happened), without comparing contents.
+func same(c, e any) bool {
+	switch e := e.(type) {
+	case []any:
+		s, ok := c.([]any)
+		return ok && len(s) == len(e) && (len(s) == 0 || &s[0] == &e[0])
+	case *Object:
+		o, ok := c.(*Object)
+		return ok && o == e
+	case nil, bool, int64, float64, string, missing:
+		return true
+	}
+	return false
+}
+
+// canonicalReflect handles Go's other types. Structs and types with their own
+// JSON form go through encoding/json and back, which keeps field order.
+func canonicalReflect(v any) (any, error) {
+	rv := reflect.ValueOf(v)
+	if _, ok := v.(json.Marshaler); !ok {
+		switch rv.Kind() {
+		case reflect.Bool:
+			return rv.Bool(), nil
+		case reflect.String:
+			return rv.String(), nil
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+			return rv.Int(), nil
+		case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+			if rv.Uint() > math.MaxInt64 {
+				return nil, fmt.Errorf("%d is above the largest 64-bit integer", rv.Uint())
+			}
+			return int64(rv.Uint()), nil
+		case reflect.Float32, reflect.Float64:
+			return finite(rv.Float())
+		}
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return ParseJSON(data)
+}
+
+// cloneReflect deep-copies a value of a Go type. A type without pointers is
+// already copied by being passed around.
+func cloneReflect(v reflect.Value) reflect.Value {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return v
+		}
+		if o, ok := v.Interface().(*Object); ok {
+			return reflect.ValueOf(Clone(o))
+		}
+		out := reflect.New(v.Type().Elem())
+		out.Elem().Set(cloneReflect(v.Elem()))
+		return out
+	case reflect.Interface:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.New(v.Type()).Elem()
+		out.Set(reflect.ValueOf(Clone(v.Interface())))
+		return out
+	case reflect.Slice:
+		return cloneSlice(v)
+	case reflect.Array:
+		if flat(v.Type().Elem()) {
+			return v
+		}
+		out := reflect.New(v.Type()).Elem()
+		for i := range v.Len() {
+			out.Index(i).Set(cloneReflect(v.Index(i)))
+		}
+		return out
+	case reflect.Map:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.MakeMapWithSize(v.Type(), v.Len())
+		for it := v.MapRange(); it.Next(); { // order does not matter: every entry is copied on its own
+			out.SetMapIndex(it.Key(), cloneReflect(it.Value()))
+		}
+		return out
+	case reflect.Struct:
+		return cloneStruct(v)
+	}
+	return v
+}
+
+func cloneSlice(v reflect.Value) reflect.Value {
+	if v.IsNil() {
+		return v
+	}
+	out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+	if flat(v.Type().Elem()) {
+		reflect.Copy(out, v)
+		return out
+	}
+	for i := range v.Len() {
+		out.Index(i).Set(cloneReflect(v.Index(i)))
+	}
+	return out
+}
+
+func cloneStruct(v reflect.Value) reflect.Value {
+	if flat(v.Type()) {
+		return v
+	}
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	for i := range v.NumField() {
+		if v.Type().Field(i).IsExported() {
+			out.Field(i).Set(cloneReflect(v.Field(i)))
+		}
+	}
+	return out
+}
+
+// flat reports whether a type holds no reference that a copy would share.
+func flat(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
+		return false
+	case reflect.Array:
+		return flat(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); f.IsExported() && !flat(f.Type) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,50 @@
+package core
+
+// Codes of findings. A code is stable; its message may change.
+const (
+	// Documents.
+	CodeSyntax       Code = "SYNTAX"        // the text is not valid YAML, JSON or the like
+	CodeLimit        Code = "LIMIT"         // a size, depth or alias limit is exceeded
+	CodeUnknownKey   Code = "UNKNOWN_KEY"   // a key the place does not have
+	CodeMissingKey   Code = "MISSING_KEY"   // a required key is absent or empty
+	CodeDuplicateKey Code = "DUPLICATE_KEY" // a key stands twice
+	CodeWrongType    Code = "WRONG_TYPE"    // a value has the wrong type
+	CodeBadValue     Code = "BAD_VALUE"     // a value is outside what is allowed
+	CodeUnused       Code = "UNUSED"        // something declared is never used
+	CodeIgnored      Code = "IGNORED"       // a key is accepted but has no effect
+
+	// Names and references.
+	CodeBadID        Code = "BAD_ID"
+	CodeDuplicateID  Code = "DUPLICATE_ID"
+	CodeUnknownNode  Code = "UNKNOWN_NODE"
+	CodeUnknownField Code = "UNKNOWN_FIELD"
+	CodeUnknownKind  Code = "UNKNOWN_KIND"
+	CodeUnknownImpl  Code = "UNKNOWN_IMPL" // a tool names a function that is not registered
+	CodeMissingFile  Code = "MISSING_FILE" // a file or program that is not there
+
+	// Graph.
+	CodeCycle         Code = "CYCLE"
+	CodeUnitCycle     Code = "UNIT_CYCLE"     // a node lies between two stages of a pipeline or loop
+	CodeUnitOverlap   Code = "UNIT_OVERLAP"   // a node belongs to two units
+	CodeUnitEdge      Code = "UNIT_EDGE"      // an edge inside a unit against its order or with a condition
+	CodeUnitForEach   Code = "UNIT_FOR_EACH"  // for_each on a stage or loop body
+	CodeDuplicateEdge Code = "DUPLICATE_EDGE" // two edges between the same nodes
+	CodeElse          Code = "ELSE"           // an else edge without or beside another else
+
+	// State.
+	CodeMergeType       Code = "MERGE_TYPE"       // the merge strategy cannot work on the field's type
+	CodeUnorderedWrites Code = "UNORDERED_WRITES" // only the canonical order decides which write wins
+	CodeReadUnordered   Code = "READ_UNORDERED"   // a read is ordered after a write only by its wave
+	CodeReadBefore      Code = "READ_BEFORE"      // the only writers of a read field come later
+	CodeNeverWritten    Code = "NEVER_WRITTEN"    // a field is read but nobody writes it
+	CodeNoWrites        Code = "NO_WRITES"        // a tool or agent does not say what it writes
+	CodeInput           Code = "INPUT"            // an input is missing, unknown or has the wrong type
+
+	// Expressions.
+	CodeExprSyntax   Code = "EXPR_SYNTAX"
+	CodeExprType     Code = "EXPR_TYPE"
+	CodeExprConstant Code = "EXPR_CONSTANT" // a condition that is always true or always false
+	CodeExprName     Code = "EXPR_NAME"     // a field, function, node or root that does not exist
+	CodeNodeOrder    Code = "NODE_ORDER"    // $nodes.X where X is not on a lower level
+	CodeLoopBound    Code = "LOOP_BOUND"    // a loop without until and max_iters, or an until nothing can change
+)

@@ -1,0 +1,158 @@
+package core
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity tells whether a finding stops a workflow from running.
+type Severity uint8
+
+// Severities. An Error can never run, a Warning looks wrong and stops the run
+// only in strict mode, a Hint is advice.
+const (
+	Error Severity = iota
+	Warning
+	Hint
+)
+
+// String returns "error", "warning" or "hint".
+func (s Severity) String() string {
+	switch s {
+	case Error:
+		return "error"
+	case Warning:
+		return "warning"
+	default:
+		return "hint"
+	}
+}
+
+// MarshalText makes severities readable in JSON.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Code is the stable name of a kind of finding, for tests and editors. All codes
+// are listed in codes.go.
+type Code string
+
+// Diagnostic is one finding about a workflow: what is wrong, where, and what
+// would help. It is an error, so that a single finding can be returned as one.
+type Diagnostic struct {
+	Code     Code     `json:"code"`
+	Severity Severity `json:"severity"`
+	Pos      Position `json:"pos"`
+	// Message is lower case, without a final stop, subject first.
+	Message string `json:"message"`
+	// Hint says what to write instead; it may be empty.
+	Hint string `json:"hint,omitempty"`
+}
+
+// Error formats the finding as "position: severity: message (hint) [CODE]".
+func (d Diagnostic) Error() string {
+	var b strings.Builder
+	if p := d.Pos.String(); p != "" {
+		b.WriteString(p)
+		b.WriteString(": ")
+	}
+	fmt.Fprintf(&b, "%s: %s", d.Severity, d.Message)
+	if d.Hint != "" {
+		fmt.Fprintf(&b, " (%s)", d.Hint)
+	}
+	if d.Code != "" {
+		fmt.Fprintf(&b, " [%s]", d.Code)
+	}
+	return b.String()
+}
+
+// Diagnostics is a list of findings. Its methods that add keep the order of
+// arrival; Sorted gives the order of the file.
+type Diagnostics []Diagnostic
+
+// Errorf adds an error.
+func (ds *Diagnostics) Errorf(code Code, pos Position, format string, args ...any) *Diagnostic {
+	return ds.add(Error, code, pos, format, args)
+}
+
+// Warnf adds a warning.
+func (ds *Diagnostics) Warnf(code Code, pos Position, format string, args ...any) *Diagnostic {
+	return ds.add(Warning, code, pos, format, args)
+}
+
+func (ds *Diagnostics) add(s Severity, code Code, pos Position, format string, args []any) *Diagnostic {
+	msg := format
+	if len(args) > 0 {
+		msg = fmt.Sprintf(format, args...)
+	}
+	*ds = append(*ds, Diagnostic{Code: code, Severity: s, Pos: pos, Message: msg})
+	return &(*ds)[len(*ds)-1]
+}
+
+// WithHint sets the hint of a finding that was just added.
+func (d *Diagnostic) WithHint(format string, args ...any) *Diagnostic {
+	if d != nil && format != "" {
+		d.Hint = format
+		if len(args) > 0 {
+			d.Hint = fmt.Sprintf(format, args...)
+		}
+	}
+	return d
+}
+
+// Failed reports whether the list holds an error, or, when strict, a warning.
+func (ds Diagnostics) Failed(strict bool) bool {
+	return slices.ContainsFunc(ds, func(d Diagnostic) bool {
+		return d.Severity == Error || strict && d.Severity == Warning
+	})
+}
+
+// Has reports whether a finding with the code is in the list.
+func (ds Diagnostics) Has(code Code) bool {
+	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Code == code })
+}
+
+// Sorted returns the findings in order of file, line, column, severity and
+// code, each once.
+func (ds Diagnostics) Sorted() Diagnostics {
+	out := slices.Clone(ds)
+	slices.SortStableFunc(out, func(a, b Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(a.Pos.File, b.Pos.File),
+			cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(a.Pos.Column, b.Pos.Column),
+			cmp.Compare(a.Severity, b.Severity),
+			cmp.Compare(a.Code, b.Code))
+	})
+	return slices.Compact(out)
+}
+
+// Error joins all findings, one on a line, so that Diagnostics can be returned
+// as an error. Use Err to get a nil error for a list without errors.
+func (ds Diagnostics) Error() string {
+	lines := make([]string, len(ds))
+	for i, d := range ds {
+		lines[i] = d.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Err returns the sorted list as an error if Failed(strict), otherwise nil.
+func (ds Diagnostics) Err(strict bool) error {
+	if !ds.Failed(strict) {
+		return nil
+	}
+	return ds.Sorted()
+}
+
+// AsDiagnostics returns the findings inside err, if it carries any.
+func AsDiagnostics(err error) (Diagnostics, bool) {
+	if ds, ok := errors.AsType[Diagnostics](err); ok {
+		return ds, true
+	}
+	if d, ok := errors.AsType[Diagnostic](err); ok {
+		return Diagnostics{d}, true
+	}
+	return nil, false
+}

@@ -1,0 +1,88 @@
+package core
+
+import "time"
+
+// EventType names what happened. The full vocabulary is below; documents and
+// logs use these words.
+type EventType string
+
+// Event types.
+const (
+	RunStarted  EventType = "run.started"
+	RunFinished EventType = "run.finished"
+
+	NodeReady    EventType = "node.ready"    // all it waits for is there; it may wait for a slot
+	NodeStarted  EventType = "node.started"  // an attempt begins
+	NodeRetrying EventType = "node.retrying" // an attempt failed, another follows after Delay
+	NodeFinished EventType = "node.finished" // the node ended with a success
+	NodeFailed   EventType = "node.failed"   // the node ended with a failure
+	NodeSkipped  EventType = "node.skipped"
+
+	ItemStarted  EventType = "item.started"  // an attempt for one item, stage execution or round
+	ItemFinished EventType = "item.finished" // it ended with a success
+	ItemFailed   EventType = "item.failed"   // it ended with a failure
+
+	EdgeJudged   EventType = "edge.judged"   // a condition was evaluated
+	StateWritten EventType = "state.written" // a field got a value
+	UnitFinished EventType = "unit.finished" // a pipeline or loop ended; Reason says how
+
+	LogLine  EventType = "log"      // a record of a node's logger
+	Progress EventType = "progress" // a node reports how far it is; never part of a comparison
+)
+
+// EventVersion is the version of the event format.
+const EventVersion = 1
+
+// Event is one thing that happened in a run. It is written as one line of JSON.
+// Within a run, Seq counts from 1 without gaps. Two runs of the same input give
+// the same set of events by (Node, Item, Round, Attempt, Type), leaving out
+// times, progress and log lines.
+type Event struct {
+	V    int       `json:"v"`
+	Seq  int64     `json:"seq"`
+	Time time.Time `json:"ts"`
+	Type EventType `json:"type"`
+	Run  string    `json:"run"`
+	// Node is the path of the node: "outer/inner" for a node of a nested run,
+	// "outer[3]/inner" in the fourth item of a fan-out over nested runs.
+	Node string `json:"node,omitempty"`
+	// Unit is the pipeline or loop the node belongs to or the event is about.
+	Unit    string  `json:"unit,omitempty"`
+	Kind    string  `json:"kind,omitempty"`
+	Phase   string  `json:"phase,omitempty"`
+	Level   Ordinal `json:"level,omitzero"`
+	Item    Ordinal `json:"item,omitzero"`  // item of a fan-out or row of a pipeline
+	Round   Ordinal `json:"round,omitzero"` // round of a loop
+	Attempt int     `json:"attempt,omitempty"`
+	// Total is how many items a fan-out or pipeline has.
+	Total Ordinal `json:"total,omitzero"`
+
+	Status   string        `json:"status,omitempty"` // of a node or run
+	Duration time.Duration `json:"duration_ns,omitempty"`
+	Delay    time.Duration `json:"delay_ns,omitempty"`
+	// Reason explains a skip, a failure, a judged edge or the end of a unit.
+	Reason string `json:"reason,omitempty"`
+	// Cause is the node where a failure or skip began: the root, not the
+	// neighbour.
+	Cause string   `json:"cause,omitempty"`
+	Error *Failure `json:"error,omitempty"`
+
+	// Edge events: from, to, the condition and what it said with which values.
+	From   string  `json:"from,omitempty"`
+	To     string  `json:"to,omitempty"`
+	When   string  `json:"when,omitempty"`
+	Result *bool   `json:"result,omitempty"`
+	Values *Object `json:"values,omitempty"`
+
+	// Field and By tell which node wrote which field.
+	Field string `json:"field,omitempty"`
+	// State is the final state in run.finished; Inputs the start in run.started.
+	State  *Object `json:"state,omitempty"`
+	Inputs *Object `json:"inputs,omitempty"`
+
+	// Log lines and progress.
+	Log      string `json:"log,omitempty"`
+	Severity string `json:"severity,omitempty"`
+	Done     int64  `json:"done,omitempty"`
+	Of       int64  `json:"of,omitempty"`
+}

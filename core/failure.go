@@ -1,0 +1,106 @@
+package core
+
+import (
+	"errors"
+	"time"
+)
+
+// Failure says why a node failed. It is an error and unwraps to its cause.
+type Failure struct {
+	// Class is one of the Class constants.
+	Class string `json:"class"`
+	// Message is the error text.
+	Message string `json:"message"`
+	// Permanent failures are not retried.
+	Permanent bool `json:"permanent,omitempty"`
+	// RetryAfter, when positive, is the least time to wait before the next
+	// attempt, as the other side asked for.
+	RetryAfter time.Duration `json:"retry_after,omitempty"`
+	// Stack is the stack of a panic.
+	Stack string `json:"stack,omitempty"`
+	// Cause is the error the handler returned. It is lost when a failure
+	// passes through JSON.
+	Cause error `json:"-"`
+}
+
+// Error returns the message.
+func (f *Failure) Error() string { return f.Message }
+
+// Unwrap returns the cause.
+func (f *Failure) Unwrap() error { return f.Cause }
+
+// FailureOf turns an error of a handler into a Failure, keeping a Failure that
+// is already inside and the marks set by Permanent and RetryAfter.
+func FailureOf(err error) *Failure {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		out := *f
+		out.Message = err.Error()
+		out.Cause = err
+		return &out
+	}
+	f := &Failure{Class: ClassError, Message: err.Error(), Cause: err}
+	if p, ok := errors.AsType[*permanentError](err); ok {
+		f.Permanent = p != nil
+	}
+	if r, ok := errors.AsType[*retryAfterError](err); ok {
+		f.RetryAfter = r.after
+	}
+	return f
+}
+
+type permanentError struct{ err error }
+
+func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Unwrap() error { return e.err }
+
+// Permanent marks an error as one that another attempt cannot cure: the node
+// fails at once whatever its retry policy. A nil error stays nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+type retryAfterError struct {
+	err   error
+	after time.Duration
+}
+
+func (e *retryAfterError) Error() string { return e.err.Error() }
+func (e *retryAfterError) Unwrap() error { return e.err }
+
+// RetryAfter marks an error with the least time to wait before the next
+// attempt. A nil error stays nil.
+func RetryAfter(err error, after time.Duration) error {
+	if err == nil {
+		return nil
+	}
+	return &retryAfterError{err, after}
+}
+
+// NodeError is the error of a run that failed: it names the node that failed
+// first in canonical order and unwraps to its Failure.
+type NodeError struct {
+	Node    string
+	Item    Ordinal
+	Failure *Failure
+	// Others counts further failed nodes.
+	Others int
+}
+
+// Error names the node and carries its message.
+func (e *NodeError) Error() string {
+	s := "node " + e.Node
+	if i, ok := e.Item.Get(); ok {
+		s += "[" + itoa(i) + "]"
+	}
+	s += ": " + e.Failure.Message
+	if e.Others > 0 {
+		s += " (and " + itoa(e.Others) + " more failed)"
+	}
+	return s
+}
+
+// Unwrap returns the failure.
+func (e *NodeError) Unwrap() error { return e.Failure }

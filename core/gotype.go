@@ -1,0 +1,37 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// GoType describes the Go type of a typed field: how its values get into and
+// out of JSON and how they are copied.
+type GoType struct {
+	Type reflect.Type
+	// Decode makes a value of the type from a canonical one.
+	Decode func(v any) (any, error)
+}
+
+// GoTypeFor returns the GoType of T. Values are decoded by encoding/json.
+func GoTypeFor[T any]() *GoType {
+	t := reflect.TypeFor[T]()
+	return &GoType{Type: t, Decode: func(v any) (any, error) {
+		if x, ok := v.(T); ok {
+			return x, nil
+		}
+		data, err := AppendJSON(nil, v)
+		if err != nil {
+			return nil, err
+		}
+		var x T
+		if err := json.Unmarshal(data, &x); err != nil {
+			return nil, fmt.Errorf("does not fit %s: %w", t, err)
+		}
+		return x, nil
+	}}
+}
+
+// Holds reports whether v is a value of the type.
+func (g *GoType) Holds(v any) bool { return v != nil && reflect.TypeOf(v) == g.Type }

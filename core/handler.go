@@ -1,0 +1,40 @@
+package core
+
+import "context"
+
+// Handler does the work of a node. Handle is called once for each attempt and
+// may be called from many goroutines at a time. It must return soon after ctx
+// is done. What it was given is read-only; what it returns belongs to the
+// engine from then on. A panic ends as the node's failure.
+type Handler interface {
+	Handle(ctx context.Context, in Input) (Result, error)
+}
+
+// HandlerFunc makes a function a Handler.
+type HandlerFunc func(ctx context.Context, in Input) (Result, error)
+
+// Handle calls f.
+func (f HandlerFunc) Handle(ctx context.Context, in Input) (Result, error) { return f(ctx, in) }
+
+// Result is what a node hands back. Every part is optional: the zero Result is
+// a success that writes nothing and sends nothing.
+type Result struct {
+	// Delta holds the writes, by field. Each field must be among the node's
+	// declared writes. The whole delta is stored or nothing of it.
+	Delta map[string]any
+	// EdgeOutput is handed to the direct successors only; set HasEdgeOutput to
+	// send nil.
+	EdgeOutput    any
+	HasEdgeOutput bool
+	// Status may be PartialSuccess for a usable but incomplete result; the zero
+	// Status means Success.
+	Status Status
+	// Note is a short text for people, shown beside the node.
+	Note string
+}
+
+// Send returns a result that sends v along the outgoing edges.
+func Send(v any) Result { return Result{EdgeOutput: v, HasEdgeOutput: true} }
+
+// Write returns a result that writes one field.
+func Write(field string, v any) Result { return Result{Delta: map[string]any{field: v}} }

@@ -1,0 +1,169 @@
+package core
+
+import (
+	"log/slog"
+	"strconv"
+)
+
+// Input is what a handler is given for one attempt: arguments, the view of its
+// declared reads, edge inputs and, in a fan-out or pipeline, the item. It is
+// cheap to pass by value and safe for concurrent reads. Accessors that return
+// arrays and objects return private copies, so nothing a handler does to them
+// reaches the state or another node.
+type Input struct {
+	// Run is the run's id, Node the path of the node ("outer/3/inner").
+	Run  string
+	Node string
+	// Attempt counts from 1.
+	Attempt int
+	// Round is the round of the loop the node is the body of, from 0; Loop is
+	// that loop's id, "" outside of loops.
+	Round int
+	Loop  string
+
+	s Shared
+}
+
+// Shared is the raw content of an Input: values shared with the engine, which
+// must not be changed. Drivers fill it; the engine's own kinds read it to avoid
+// copies of large values.
+type Shared struct {
+	// Args are the resolved arguments, nil when there are none.
+	Args *Object
+	// View holds the declared reads that have a value, in declared order.
+	View View
+	// Extra holds the fields the kind asked for in Compiled.Reads.
+	Extra View
+	// Edges holds what direct predecessors sent, by their ids.
+	Edges *Object
+	// Item is the element of a fan-out or pipeline, Index its place from 0.
+	Item   any
+	Index  Ordinal
+	Inputs *Object // the run's inputs ($input)
+	Nodes  NodeLookup
+	Log    *slog.Logger
+	Dir    string // the workflow's folder
+}
+
+// NodeLookup answers $nodes.ID.status and $nodes.ID.output for nodes that are
+// resolved; ok is false for others.
+type NodeLookup func(id string) (status Status, output any, ok bool)
+
+// View is a set of state fields by name.
+type View struct {
+	names  []string
+	values []any
+}
+
+// NewView returns a view of values by name; a Missing value hides its name. It
+// keeps both slices.
+func NewView(names []string, values []any) View { return View{names, values} }
+
+// Get returns the shared value of a field.
+func (v View) Get(name string) (any, bool) {
+	for i, n := range v.names {
+		if n == name {
+			return v.values[i], !IsMissing(v.values[i])
+		}
+	}
+	return nil, false
+}
+
+// All yields the fields that have a value, in declared order.
+func (v View) All() func(yield func(string, any) bool) {
+	return func(yield func(string, any) bool) {
+		for i, n := range v.names {
+			if !IsMissing(v.values[i]) && !yield(n, v.values[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Object returns the view as an object whose values are shared.
+func (v View) Object() *Object {
+	o := NewObject(len(v.names))
+	for k, e := range v.All() {
+		o.Set(k, e)
+	}
+	return o
+}
+
+// NewInput returns an input with the given content. Drivers and tests of
+// handlers call it.
+func NewInput(run, node string, attempt int, s Shared) Input {
+	return Input{Run: run, Node: node, Attempt: attempt, s: s}
+}
+
+// Shared returns the raw content, shared with the engine: read it only.
+func (in Input) Shared() Shared { return in.s }
+
+// Get returns a copy of a state field named in the node's reads. ok is false
+// when the field has no value or is not among the reads.
+func (in Input) Get(field string) (any, bool) {
+	v, ok := in.s.View.Get(field)
+	return Clone(v), ok
+}
+
+// State returns copies of all declared reads that have a value.
+func (in Input) State() map[string]any { return in.s.View.Object().Map() }
+
+// Arg returns a copy of an argument.
+func (in Input) Arg(name string) (any, bool) {
+	v, ok := in.s.Args.Get(name)
+	return Clone(v), ok
+}
+
+// Args returns copies of all arguments.
+func (in Input) Args() map[string]any { return in.s.Args.Map() }
+
+// EdgeInput returns a copy of what the direct predecessor id sent.
+func (in Input) EdgeInput(id string) (any, bool) {
+	v, ok := in.s.Edges.Get(id)
+	return Clone(v), ok
+}
+
+// EdgeInputs returns copies of all edge inputs by predecessor; it is empty, not
+// nil, when nobody sent anything.
+func (in Input) EdgeInputs() map[string]any { return in.s.Edges.Map() }
+
+// Item returns a copy of the element this execution is for; ok is false outside
+// of fan-outs and pipelines.
+func (in Input) Item() (any, bool) {
+	if in.s.Index == 0 {
+		return nil, false
+	}
+	return Clone(in.s.Item), true
+}
+
+// Index returns the place of the item, from 0, or -1 outside of fan-outs and
+// pipelines.
+func (in Input) Index() int {
+	i, ok := in.s.Index.Get()
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// Logger returns the logger of this attempt; its records become events of the
+// run. It is never nil.
+func (in Input) Logger() *slog.Logger {
+	if in.s.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return in.s.Log
+}
+
+// IdempotencyKey identifies this piece of work over all its attempts and over
+// restarts of the run: the same row sent twice carries the same key.
+func (in Input) IdempotencyKey() string {
+	key := in.Run + "/" + in.Node
+	if i, ok := in.s.Index.Get(); ok {
+		key += "[" + strconv.Itoa(i) + "]"
+	}
+	if in.Loop != "" {
+		key += "#" + strconv.Itoa(in.Round)
+	}
+	return key
+}

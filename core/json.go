@@ -1,0 +1,237 @@
+package core
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// maxJSONDepth bounds the nesting that ParseJSON accepts.
+const maxJSONDepth = 1000
+
+// ParseJSON reads one JSON value into run-time values: whole numbers without a
+// point or exponent become int64 and stay exact, other numbers float64, objects
+// keep their key order. Duplicate keys, trailing text, integers beyond 64 bits
+// and nesting deeper than 1000 are errors.
+func ParseJSON(data []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	v, err := DecodeJSON(dec)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("unexpected text after the JSON value at byte %d", dec.InputOffset())
+	}
+	return v, nil
+}
+
+// DecodeJSON reads the next JSON value from a decoder, as ParseJSON does.
+func DecodeJSON(dec *json.Decoder) (any, error) {
+	dec.UseNumber()
+	tok, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	return decodeToken(dec, tok, 0)
+}
+
+func decodeToken(dec *json.Decoder, tok json.Token, depth int) (any, error) {
+	if depth > maxJSONDepth {
+		return nil, fmt.Errorf("JSON is nested deeper than %d", maxJSONDepth)
+	}
+	switch t := tok.(type) {
+	case json.Number:
+		return ParseNumber(string(t))
+	case json.Delim:
+		if t == '[' {
+			return decodeArray(dec, depth)
+		}
+		return decodeObject(dec, depth)
+	default: // nil, bool, string
+		return t, nil
+	}
+}
+
+func decodeArray(dec *json.Decoder, depth int) (any, error) {
+	out := []any{}
+	for dec.More() {
+		tok, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := decodeToken(dec, tok, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	_, err := dec.Token()
+	return out, err
+}
+
+func decodeObject(dec *json.Decoder, depth int) (any, error) {
+	out := &Object{}
+	for dec.More() {
+		tok, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		key := tok.(string) // the decoder refuses any other key
+		if _, ok := out.Get(key); ok {
+			return nil, fmt.Errorf("duplicate key %q at byte %d", key, dec.InputOffset())
+		}
+		if tok, err = dec.Token(); err != nil {
+			return nil, err
+		}
+		v, err := decodeToken(dec, tok, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out.Set(key, v)
+	}
+	_, err := dec.Token()
+	return out, err
+}
+
+// ParseNumber reads a JSON number: int64 when it has neither point nor
+// exponent, else float64. A whole number that does not fit 64 bits is an error,
+// never a rounded float.
+func ParseNumber(s string) (any, error) {
+	for i := range len(s) {
+		if c := s[i]; c == '.' || c == 'e' || c == 'E' {
+			f, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				return nil, fmt.Errorf("number %s is out of range", s)
+			}
+			return f, nil
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("number %s does not fit 64 bits", s)
+	}
+	return n, nil
+}
+
+// AppendJSON appends the compact JSON form of a run-time value to buf: keys in
+// their order, no HTML escaping, floats always with a point or exponent so that
+// they read back as floats. Values of Go types use encoding/json. Missing is
+// written as null.
+func AppendJSON(buf []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case nil, missing:
+		return append(buf, "null"...), nil
+	case bool:
+		return strconv.AppendBool(buf, v), nil
+	case int64:
+		return strconv.AppendInt(buf, v, 10), nil
+	case float64:
+		return appendFloat(buf, v)
+	case string:
+		return appendString(buf, v)
+	case []any:
+		buf = append(buf, '[')
+		for i, e := range v {
+			if i > 0 {
+				buf = append(buf, ',')
+			}
+			var err error
+			if buf, err = AppendJSON(buf, e); err != nil {
+				return buf, err
+			}
+		}
+		return append(buf, ']'), nil
+	case *Object:
+		return appendObject(buf, v)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return buf, err
+	}
+	return append(buf, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
+}
+
+func appendObject(buf []byte, o *Object) ([]byte, error) {
+	if o == nil {
+		return append(buf, "null"...), nil
+	}
+	buf = append(buf, '{')
+	for i, k := range o.keys {
+		if i > 0 {
+			buf = append(buf, ',')
+		}
+		var err error
+		if buf, err = appendString(buf, k); err != nil {
+			return buf, err
+		}
+		if buf, err = AppendJSON(append(buf, ':'), o.values[i]); err != nil {
+			return buf, fmt.Errorf("%s: %w", k, err)
+		}
+	}
+	return append(buf, '}'), nil
+}
+
+func appendFloat(buf []byte, f float64) ([]byte, error) {
+	if _, err := finite(f); err != nil {
+		return buf, err
+	}
+	format := byte('f')
+	if a := max(f, -f); a != 0 && (a < 1e-6 || a >= 1e21) {
+		format = 'e'
+	}
+	start := len(buf)
+	buf = strconv.AppendFloat(buf, f, format, -1, 64)
+	if !bytes.ContainsAny(buf[start:], ".e") {
+		buf = append(buf, '.', '0')
+	}
+	return buf, nil
+}
+
+func appendString(buf []byte, s string) ([]byte, error) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
+			var b bytes.Buffer
+			enc := json.NewEncoder(&b)
+			enc.SetEscapeHTML(false)
+			if err := enc.Encode(s); err != nil {
+				return buf, err
+			}
+			return append(buf, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
+		}
+	}
+	buf = append(buf, '"')
+	buf = append(buf, s...)
+	return append(buf, '"'), nil
+}
+
+// JSON returns the compact JSON text of a value, or an explanation in angle
+// brackets when it has none. It is meant for messages; use AppendJSON for data.
+func JSON(v any) string {
+	b, err := AppendJSON(nil, v)
+	if err != nil {
+		return "<" + err.Error() + ">"
+	}
+	return string(b)
+}
+
+// MarshalJSON writes the object with its keys in order.
+func (o *Object) MarshalJSON() ([]byte, error) { return appendObject(nil, o) }
+
+// UnmarshalJSON reads a JSON object as ParseJSON does.
+func (o *Object) UnmarshalJSON(data []byte) error {
+	v, err := ParseJSON(data)
+	if err != nil {
+		return err
+	}
+	p, ok := v.(*Object)
+	if !ok {
+		return fmt.Errorf("want a JSON object, got %s", TypeName(v))
+	}
+	*o = *p
+	return nil
+}

@@ -1,0 +1,176 @@
+package core
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+)
+
+// Kind is a kind of node: it reads its own configuration and makes the handler.
+// A Kind is immutable and safe for concurrent use.
+type Kind interface {
+	// Name is the word documents use, such as "command".
+	Name() string
+	// Keys lists the configuration keys the kind owns, required ones first. The
+	// formats accept exactly these on a node besides the common ones.
+	Keys() []string
+	// Compile reads and checks one node. It runs nothing and writes nothing.
+	// Findings carry the positions of the configuration.
+	Compile(n *Node, env Env) (Compiled, Diagnostics)
+}
+
+// Compiled is what a kind makes of a node. Exactly one of Handler, Frame, Wait
+// and Lacks is set.
+type Compiled struct {
+	Handler Handler
+	// Frame makes the node a nested run of another workflow.
+	Frame *Frame
+	// Wait makes the node a timer that holds no slot.
+	Wait *Wait
+	// Lacks says which handler is missing: the node validates and fails when it
+	// is reached, with this text.
+	Lacks string
+	// Reads names further state fields the node depends on, beyond its declared
+	// reads and args, such as those in templates; they do not enter the view,
+	// their values are in Shared.Extra. Nodes likewise names the nodes that
+	// $nodes.ID refers to.
+	Reads []Text
+	Nodes []Text
+	// Effects marks work that is visible outside of the run.
+	Effects bool
+}
+
+// Frame describes a nested run: its workflow, and how state crosses over.
+type Frame struct {
+	Workflow *Workflow
+	// Inputs of the nested run are the node's resolved args. Outputs maps
+	// fields of this workflow to fields of the nested one; nil maps every
+	// declared write to the nested field of the same name.
+	Outputs map[string]string
+}
+
+// Wait describes a timer.
+type Wait struct{ Duration time.Duration }
+
+// Env is what a kind may ask of the world while it compiles a node. All
+// functions may be nil, which means that nothing of the sort can be found.
+type Env struct {
+	// Dir is the workflow's folder. Files gives access to it: relative, slash
+	// separated paths; what leaves the folder is refused.
+	Dir   string
+	Files fs.FS
+	// LookPath finds a program, as exec.LookPath does.
+	LookPath func(name string) (string, error)
+	// LoadWorkflow reads another workflow, relative to Dir.
+	LoadWorkflow func(path string) (*Workflow, error)
+	// Tool returns a registered Go function.
+	Tool func(name string) (Handler, bool)
+	// Tools lists the registered names, sorted.
+	Tools []string
+	// Schema answers questions about the workflow's state, for kinds that
+	// compile expressions.
+	Schema Schema
+}
+
+// Schema tells the declared state fields.
+type Schema interface {
+	// FieldType returns a field's type (nil: anything); ok is false for a
+	// field that is not declared.
+	FieldType(name string) (t *Type, ok bool)
+	// FieldNames lists the fields in declared order.
+	FieldNames() []string
+}
+
+// Registry is a set of kinds and Go functions. It is a plain value: build it,
+// hand it over, do not change it while it is in use. The zero Registry is empty.
+type Registry struct {
+	kinds map[string]Kind
+	tools map[string]Handler
+}
+
+// NewRegistry returns a registry of the given kinds; a later kind of the same
+// name replaces an earlier one.
+func NewRegistry(kinds ...Kind) *Registry {
+	r := &Registry{}
+	for _, k := range kinds {
+		r.AddKind(k)
+	}
+	return r
+}
+
+// AddKind adds or replaces a kind.
+func (r *Registry) AddKind(k Kind) {
+	if r.kinds == nil {
+		r.kinds = map[string]Kind{}
+	}
+	r.kinds[k.Name()] = k
+}
+
+// AddTool registers a Go function under the name that `impl:` uses. A name that
+// is taken is an error.
+func (r *Registry) AddTool(name string, h Handler) error {
+	if _, ok := r.tools[name]; ok {
+		return fmt.Errorf("tool %q is registered twice", name)
+	}
+	if r.tools == nil {
+		r.tools = map[string]Handler{}
+	}
+	r.tools[name] = h
+	return nil
+}
+
+// Kind returns the kind of that name.
+func (r *Registry) Kind(name string) (Kind, bool) {
+	if r == nil {
+		return nil, false
+	}
+	k, ok := r.kinds[name]
+	return k, ok
+}
+
+// Tool returns the function of that name.
+func (r *Registry) Tool(name string) (Handler, bool) {
+	if r == nil {
+		return nil, false
+	}
+	h, ok := r.tools[name]
+	return h, ok
+}
+
+// KindNames lists the kinds, sorted.
+func (r *Registry) KindNames() []string {
+	if r == nil {
+		return nil
+	}
+	return sortedKeys(r.kinds)
+}
+
+// ToolNames lists the functions, sorted.
+func (r *Registry) ToolNames() []string {
+	if r == nil {
+		return nil
+	}
+	return sortedKeys(r.tools)
+}
+
+// Clone returns an independent copy.
+func (r *Registry) Clone() *Registry {
+	c := &Registry{kinds: map[string]Kind{}, tools: map[string]Handler{}}
+	for _, k := range r.KindNames() {
+		c.kinds[k] = r.kinds[k]
+	}
+	for _, t := range r.ToolNames() {
+		c.tools[t] = r.tools[t]
+	}
+	return c
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,62 @@
+package core
+
+import "time"
+
+// Report is the outcome of a run. It is complete and immutable once Run
+// returned.
+type Report struct {
+	Run      string
+	Workflow string
+	Status   RunStatus
+	Started  time.Time
+	Duration time.Duration
+	// State is the final state in declared field order; fields without a value
+	// are absent. Values of typed fields are the Go values themselves.
+	State *Object
+	// Nodes are the results of the root graph's nodes in canonical order,
+	// Units those of its pipelines and loops.
+	Nodes []NodeReport
+	Units []UnitReport
+	// Err is the error of a failed or cancelled run, nil otherwise.
+	Err error
+}
+
+// NodeReport tells how one node ended.
+type NodeReport struct {
+	ID     string
+	Status Status
+	// Reason and Cause explain a skip; Failure a fail.
+	Reason  string
+	Cause   string
+	Failure *Failure
+	// Handled is set when the failure was tolerated by an explicit policy or
+	// handled by an on: fail edge.
+	Handled  bool
+	Attempts int           // of all its items together
+	Items    int           // items or executions, 1 for a plain node that ran
+	Failed   int           // items that failed
+	Started  time.Duration // since the start of the run
+	Duration time.Duration
+	// Output is what it sent along its edges, Missing for nothing.
+	Output any
+	Note   string
+}
+
+// UnitReport tells how a pipeline or loop ended.
+type UnitReport struct {
+	ID     string
+	Status Status
+	Rows   int // rows or rounds done
+	// Reason is "rows", "until", "max_iters", "failed" or why it was skipped.
+	Reason string
+}
+
+// Node returns the report of a node.
+func (r *Report) Node(id string) (NodeReport, bool) {
+	for _, n := range r.Nodes {
+		if n.ID == id {
+			return n, true
+		}
+	}
+	return NodeReport{}, false
+}

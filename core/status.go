@@ -1,0 +1,70 @@
+package core
+
+import "fmt"
+
+// Status is how the visit of a node ended. The zero Status means "never
+// reached".
+type Status uint8
+
+// Node statuses. A retry is never visible as a status: it lives inside the
+// attempt loop.
+const (
+	StatusNone     Status = iota
+	Success               // finished normally
+	PartialSuccess        // finished with a usable but incomplete result
+	Fail                  // ended with an error
+	Skipped               // not executed; the skip reason says why
+)
+
+var statusNames = [...]string{"", "success", "partial_success", "fail", "skipped"}
+
+// String returns the status as documents and events spell it.
+func (s Status) String() string {
+	if int(s) < len(statusNames) {
+		return statusNames[s]
+	}
+	return fmt.Sprintf("Status(%d)", uint8(s))
+}
+
+// MarshalText writes the status by name.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads a status by name.
+func (s *Status) UnmarshalText(b []byte) error {
+	for i, n := range statusNames {
+		if n == string(b) {
+			*s = Status(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown status %q", b)
+}
+
+// Succeeded reports whether the status is success or partial_success.
+func (s Status) Succeeded() bool { return s == Success || s == PartialSuccess }
+
+// RunStatus is how a run ended.
+type RunStatus string
+
+// Run statuses. A run with skips and successes only is a success;
+// partial_success means that failures happened and each was tolerated by an
+// explicit policy or handled by an on: fail edge.
+const (
+	RunSuccess   RunStatus = "success"
+	RunPartial   RunStatus = "partial_success"
+	RunFailed    RunStatus = "failed"
+	RunPaused    RunStatus = "paused"
+	RunCancelled RunStatus = "cancelled"
+)
+
+// Failure classes.
+const (
+	ClassError    = "error"    // the handler returned an error
+	ClassPanic    = "panic"    // the handler panicked; never retried
+	ClassTimeout  = "timeout"  // an attempt ran longer than the node's timeout
+	ClassCanceled = "canceled" // the run ended while the node was in flight
+	ClassWrite    = "write"    // a result outside the write set or of the wrong type
+	ClassMerge    = "merge"    // the state refused the write; never retried
+	ClassInput    = "input"    // items, arguments or source of the wrong shape
+	ClassUnit     = "unit"     // a pipeline or loop failed through one of its members
+)

@@ -1,0 +1,58 @@
+package core
+
+// Nearest returns the candidate most similar to word, or "" when none is close
+// enough to be a likely slip of the finger. Ties go to the earlier candidate.
+func Nearest(word string, candidates []string) string {
+	best, bestDistance := "", max(1, len(word)/3)+1
+	for _, c := range candidates {
+		if c == word {
+			continue
+		}
+		if d := editDistance(word, c, bestDistance); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// DidYouMean returns `did you mean "x"?` for the nearest candidate, or "".
+func DidYouMean(word string, candidates []string) string {
+	if n := Nearest(word, candidates); n != "" {
+		return `did you mean "` + n + `"?`
+	}
+	return ""
+}
+
+// editDistance is the Levenshtein distance of a and b with adjacent
+// transpositions counted once, ignoring case; it may stop early at limit.
+func editDistance(a, b string, limit int) int {
+	if d := len(a) - len(b); d >= limit || -d >= limit {
+		return limit
+	}
+	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if lower(a[i-1]) == lower(b[j-1]) {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], before[j-2]+1)
+			}
+		}
+		before, prev, cur = prev, cur, before
+	}
+	return prev[len(b)]
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}

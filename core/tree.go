@@ -1,0 +1,109 @@
+package core
+
+// ValueKind is the shape of a positioned value.
+type ValueKind uint8
+
+// Shapes of positioned values.
+const (
+	NullValue ValueKind = iota
+	BoolValue
+	IntValue
+	FloatValue
+	StringValue
+	ArrayValue
+	ObjectValue
+)
+
+var valueKindNames = [...]string{"null", "boolean", "integer", "number", "text", "list", "mapping"}
+
+// String names the shape as messages do.
+func (k ValueKind) String() string { return valueKindNames[k] }
+
+// Value is a tree of values in which each carries the place it was written at.
+// Formats build it, Decode reads it into structs. Scalar holds bool, int64,
+// float64 or string for the scalar kinds.
+type Value struct {
+	Kind   ValueKind
+	Pos    Position
+	Scalar any
+	Items  []*Value // of an array
+	Keys   []Text   // of an object, in document order
+	Values []*Value // of an object, parallel to Keys
+}
+
+// Get returns the member of an object, nil when there is none.
+func (v *Value) Get(key string) *Value {
+	if v == nil {
+		return nil
+	}
+	for i, k := range v.Keys {
+		if k.Value == key {
+			return v.Values[i]
+		}
+	}
+	return nil
+}
+
+// Set adds a member to an object.
+func (v *Value) Set(key Text, member *Value) {
+	v.Keys = append(v.Keys, key)
+	v.Values = append(v.Values, member)
+}
+
+// Plain returns the tree as a run-time value, without positions.
+func (v *Value) Plain() any {
+	if v == nil {
+		return nil
+	}
+	switch v.Kind {
+	case ArrayValue:
+		out := make([]any, len(v.Items))
+		for i, e := range v.Items {
+			out[i] = e.Plain()
+		}
+		return out
+	case ObjectValue:
+		out := NewObject(len(v.Keys))
+		for i, k := range v.Keys {
+			out.Set(k.Value, v.Values[i].Plain())
+		}
+		return out
+	case NullValue:
+		return nil
+	default:
+		return v.Scalar
+	}
+}
+
+// Tree returns a run-time value as a tree, every part at pos.
+func Tree(v any, pos Position) *Value {
+	switch v := v.(type) {
+	case nil, missing:
+		return &Value{Kind: NullValue, Pos: pos}
+	case bool:
+		return &Value{Kind: BoolValue, Pos: pos, Scalar: v}
+	case int64:
+		return &Value{Kind: IntValue, Pos: pos, Scalar: v}
+	case float64:
+		return &Value{Kind: FloatValue, Pos: pos, Scalar: v}
+	case string:
+		return &Value{Kind: StringValue, Pos: pos, Scalar: v}
+	case []any:
+		out := &Value{Kind: ArrayValue, Pos: pos}
+		for _, e := range v {
+			out.Items = append(out.Items, Tree(e, pos))
+		}
+		return out
+	case *Object:
+		out := &Value{Kind: ObjectValue, Pos: pos}
+		for k, e := range v.All() {
+			out.Set(At(k, pos), Tree(e, pos))
+		}
+		return out
+	}
+	c, err := Canonical(v)
+	if err != nil || !isCanonical(c) {
+		return &Value{Kind: NullValue, Pos: pos}
+	}
+	return Tree(c, pos)
+}

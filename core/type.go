@@ -1,0 +1,173 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// TypeKind is a JSON-Schema type.
+type TypeKind uint8
+
+// The types a schema can name. AnyType is no word of the schema language: it
+// stands for the absence of a type.
+const (
+	AnyType TypeKind = iota
+	StringType
+	NumberType
+	IntegerType
+	BooleanType
+	ObjectType
+	ArrayType
+	NullType
+)
+
+var typeNames = [...]string{"any", "string", "number", "integer", "boolean", "object", "array", "null"}
+
+// String returns the type's name in documents.
+func (k TypeKind) String() string { return typeNames[k] }
+
+// TypeNames lists the words a schema may use.
+func TypeNames() []string { return slices.Clone(typeNames[1:]) }
+
+// TypeKindOf returns the type of that name.
+func TypeKindOf(name string) (TypeKind, bool) {
+	i := slices.Index(typeNames[1:], name)
+	return TypeKind(i + 1), i >= 0
+}
+
+// Type is a declared type, the subset of JSON Schema that state fields use. A
+// nil *Type accepts everything. Null passes for every type.
+type Type struct {
+	Kind       TypeKind
+	Items      *Type      // element type of an array; nil: anything
+	Properties []Property // known members of an object
+	Required   []string   // members an object must have
+	Enum       []any      // allowed values; empty: all
+	// Ref is the text of a $ref, which is kept and never checked.
+	Ref  string
+	Desc string
+	Pos  Position
+}
+
+// Property is a declared member of an object type.
+type Property struct {
+	Name string
+	Type *Type
+}
+
+// Property returns the type of a member and whether it is declared.
+func (t *Type) Property(name string) (*Type, bool) {
+	if t == nil {
+		return nil, false
+	}
+	for _, p := range t.Properties {
+		if p.Name == name {
+			return p.Type, true
+		}
+	}
+	return nil, false
+}
+
+// TypeError says which part of a value does not fit its type.
+type TypeError struct {
+	Path string // such as [3].price; "" is the value itself
+	Want string
+	Got  string
+}
+
+// Error describes the mismatch.
+func (e *TypeError) Error() string {
+	if e.Path == "" {
+		return "want " + e.Want + ", got " + e.Got
+	}
+	return strings.TrimPrefix(e.Path, ".") + ": want " + e.Want + ", got " + e.Got
+}
+
+// Check reports the first part of the canonical value v that does not fit, as a
+// *TypeError. There is no coercion in any direction: a whole float is a number
+// and an integer, a text never is one.
+func (t *Type) Check(v any) error {
+	if e := t.check(v); e != nil {
+		return e
+	}
+	return nil
+}
+
+func (t *Type) check(v any) *TypeError {
+	if t == nil || v == nil {
+		return nil
+	}
+	if !t.Kind.accepts(v) {
+		return &TypeError{Want: t.Kind.String(), Got: describe(v)}
+	}
+	if len(t.Enum) > 0 && !slices.ContainsFunc(t.Enum, func(e any) bool { return Equal(e, v) }) {
+		return &TypeError{Want: "one of " + JSON(t.Enum), Got: describe(v)}
+	}
+	switch v := v.(type) {
+	case []any:
+		return t.checkItems(v)
+	case *Object:
+		return t.checkMembers(v)
+	}
+	return nil
+}
+
+func (t *Type) checkItems(list []any) *TypeError {
+	if t.Items == nil {
+		return nil
+	}
+	for i, e := range list {
+		if err := t.Items.check(e); err != nil {
+			err.Path = "[" + strconv.Itoa(i) + "]" + err.Path
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Type) checkMembers(o *Object) *TypeError {
+	for _, name := range t.Required {
+		if _, ok := o.Get(name); !ok {
+			return &TypeError{Path: "." + name, Want: "a value", Got: "nothing"}
+		}
+	}
+	for _, p := range t.Properties {
+		if e, ok := o.Get(p.Name); ok {
+			if err := p.Type.check(e); err != nil {
+				err.Path = "." + p.Name + err.Path
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// accepts reports whether a non-null canonical value has the outer type.
+func (k TypeKind) accepts(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return k == BooleanType || k == AnyType
+	case int64:
+		return k == IntegerType || k == NumberType || k == AnyType
+	case float64:
+		return k == NumberType || k == AnyType || k == IntegerType && v == float64(int64(v))
+	case string:
+		return k == StringType || k == AnyType
+	case []any:
+		return k == ArrayType || k == AnyType
+	case *Object:
+		return k == ObjectType || k == AnyType
+	}
+	return k == AnyType
+}
+
+// describe names a value in a message: its type and, when short, itself.
+func describe(v any) string {
+	s := JSON(v)
+	if len(s) > 40 {
+		return TypeName(v)
+	}
+	return fmt.Sprintf("%s %s", TypeName(v), s)
+}

@@ -1,0 +1,187 @@
+package core
+
+import "time"
+
+// Mode says which planner runs a graph.
+type Mode string
+
+// ModeDAG runs each node once, when all its predecessors are resolved.
+const ModeDAG Mode = "dag"
+
+// Workflow is a graph as it was written: plain data, every part with its
+// position, nothing checked. Formats and the Go builder make Workflows; package
+// plan checks and compiles them. A Workflow must not change while it is being
+// compiled; a compiled plan no longer needs it.
+type Workflow struct {
+	Name        Text
+	Version     Text
+	Description Text
+	Mode        Mode // "" means ModeDAG
+	Runtime     Runtime
+	Phases      []Phase
+	// Inputs are the declared parameters. HasInputs tells an empty section from
+	// none: without one, a run accepts a starting value for every field.
+	Inputs    []InputDecl
+	HasInputs bool
+	Fields    []FieldDecl
+	Nodes     []*Node
+	Edges     []*Edge
+	Pipelines []*Pipeline
+	Loops     []*Loop
+	// Dir is the folder that relative paths in the document start from.
+	Dir string
+	Pos Position
+}
+
+// Runtime holds the limits of a run.
+type Runtime struct {
+	// Concurrency is how many nodes may be in flight; nil means the default of
+	// the format: 1 for documents, GOMAXPROCS for graphs built in Go.
+	Concurrency *Int
+	// MaxInFlight caps user code in flight over everything: nodes, items,
+	// stages, nested workflows. nil means no cap.
+	MaxInFlight *Int
+	// Schedule is "" or "dataflow" (start as soon as possible) or "barrier"
+	// (finish a level before the next one starts).
+	Schedule Text
+}
+
+// Phase is a label for display.
+type Phase struct {
+	ID    Text
+	Title Text
+}
+
+// InputDecl declares a parameter of a run. Its value is read as $input.NAME and
+// is the starting value of the state field of the same name, which is declared
+// implicitly when the state schema lacks it.
+type InputDecl struct {
+	Name        Text
+	Type        *Type // nil: anything
+	Required    bool
+	Default     any // Missing when there is none
+	Description Text
+	Pos         Position
+}
+
+// FieldDecl declares a state field.
+type FieldDecl struct {
+	Name Text
+	Type *Type // nil: anything
+	// Merge is the merge strategy; "" means last_wins. Key is the member by
+	// which the strategy union compares objects; "" compares whole values.
+	Merge Text
+	Key   Text
+	// Default is the value before any write; Missing when there is none.
+	Default     any
+	Description Text
+	// Go is set for fields declared with a Go type.
+	Go *GoType
+	// Reduce is a custom merge strategy; it must be pure. old is Missing before
+	// the first write. An error refuses the write.
+	Reduce func(old, new any) (any, error)
+	Pos    Position
+}
+
+// Node is one node of a graph.
+type Node struct {
+	ID          Text
+	Kind        Text
+	Phase       Text
+	Description Text
+	// Reads and Writes name state fields. HasWrites tells an empty list from
+	// an absent one.
+	Reads     []Text
+	Writes    []Text
+	HasWrites bool
+	// Args are the arguments; texts that are a $.path are replaced by values.
+	Args *Value
+	// Config holds the keys that belong to the node's kind, as one object.
+	Config  *Value
+	ForEach *ForEach
+	OnError *OnError
+	// Timeout limits one attempt; nil means no limit.
+	Timeout *Located[time.Duration]
+	// Join is "" or "all" (rule 3) or "all_done" (run whatever happened).
+	Join Text
+	// Priority orders nodes that may start at the same time: higher first. It
+	// affects time only.
+	Priority Int
+	// Effects marks a node whose work is visible outside the run.
+	Effects bool
+	// Handler, when set by the Go builder, is used instead of looking Kind up.
+	Handler Handler
+	Pos     Position
+}
+
+// ForEach runs a node once for each element of an array.
+type ForEach struct {
+	Source Text // a $.path, a JSONPath or an expression root
+	// Concurrency is how many items may be in flight; nil means 1.
+	Concurrency *Int
+	// MaxFailures is how many items may fail before the rest is void; nil
+	// means any number may fail (the node still fails at its end).
+	MaxFailures *Int
+	Pos         Position
+}
+
+// OnError says what happens when an attempt or a node fails.
+type OnError struct {
+	// Policy is "skip", "fail_run" or "retry".
+	Policy Text
+	// Attempts counts all tries, the first included (policy retry).
+	Attempts *Int
+	// Backoff is "" or "linear" or "exponential".
+	Backoff Text
+	// Base is the wait before the second attempt; nil means 100 ms.
+	Base *Located[time.Duration]
+	// Max caps a wait; nil means no cap.
+	Max *Located[time.Duration]
+	// Jitter spreads a wait by a random factor between 0.5 and 1.5.
+	Jitter bool
+	// Then is what happens when the attempts are used up: "" (the node fails,
+	// the run fails), "skip" or "fail_run".
+	Then Text
+	Pos  Position
+}
+
+// Edge says that a node comes after another, and under which conditions.
+type Edge struct {
+	From Text
+	To   Text
+	// When is the condition, nil for none. A present but empty one is an error.
+	When *Text
+	// Else marks `when: else`.
+	Else bool
+	// On is "" or "success", "fail" or "done".
+	On  Text
+	Pos Position
+}
+
+// Pipeline runs rows of an array through stages.
+type Pipeline struct {
+	ID     Text
+	Items  Text
+	Stages []Text
+	// Concurrency is how many rows may be under way at a time; nil means 1.
+	// The result is that of one row at a time in any case.
+	Concurrency *Int
+	Phase       Text
+	OnError     *OnError // skip or fail_run, for the pipeline's own faults
+	Pos         Position
+}
+
+// Loop repeats a body until a condition holds or a cap is reached.
+type Loop struct {
+	ID   Text
+	Body []Text
+	// BodyIsList records that the document wrote a list, for saving it back.
+	BodyIsList bool
+	Until      *Text
+	MaxIters   *Int
+	// OnExhausted is "" or "continue" or "fail".
+	OnExhausted Text
+	Phase       Text
+	OnError     *OnError
+	Pos         Position
+}

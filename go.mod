@@ -1,0 +1,3 @@
+module github.com/wavefold/wavefold
+
+go 1.26
