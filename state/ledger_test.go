@@ -1,0 +1,125 @@
+package state
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+func schemaOf(t *testing.T, decls ...core.FieldDecl) *Schema {
+	t.Helper()
+	s, ds := NewSchema(decls)
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	return s
+}
+
+func field(name, merge string) core.FieldDecl {
+	return core.FieldDecl{Name: core.Text{Value: name}, Merge: core.Text{Value: merge}, Default: core.Missing}
+}
+
+// Any order of arrival folds to the value of the canonical order, and every
+// prefix is what a sequential fold of that prefix gives.
+func TestLedgerFoldsInCanonicalOrder(t *testing.T) {
+	for _, st := range Strategies() {
+		t.Run(st.Name, func(t *testing.T) {
+			s := schemaOf(t, field("x", st.Name))
+			for seed := range uint64(50) {
+				r := rand.New(rand.NewPCG(seed, 1))
+				n := 1 + r.IntN(12)
+				writes := make([]any, n)
+				want := []any{core.Missing}
+				for i := range writes {
+					writes[i] = randomWrite(r, st.Name)
+					v := want[i]
+					if !core.IsMissing(writes[i]) {
+						if m, err := s.Fields[0].Merge(v, writes[i], false); err == nil {
+							v = m
+						}
+					}
+					want = append(want, v)
+				}
+				l := NewLedger(s, []int{n}, []any{core.Missing})
+				for _, k := range r.Perm(n) {
+					l.Column(0).Resolve(k, writes[k], nil)
+				}
+				for k := range want {
+					if got := l.At(0, k); !core.Equal(got, want[k]) {
+						t.Fatalf("seed %d: after %d writers of %s: got %s, want %s", seed, k, core.JSON(writes), core.JSON(got), core.JSON(want[k]))
+					}
+				}
+			}
+		})
+	}
+}
+
+func randomWrite(r *rand.Rand, strategy string) any {
+	if r.IntN(4) == 0 {
+		return core.Missing
+	}
+	n := r.Int64N(5)
+	switch strategy {
+	case "array_append", "union":
+		return []any{n, n + 1}
+	case "object_merge":
+		return core.ObjectOf("a", n, "b", core.ObjectOf("c", n))
+	}
+	return n
+}
+
+// A prefix handed to a reader stays what it was while later writers append.
+func TestLedgerPrefixesDoNotChange(t *testing.T) {
+	start := make([]any, 1, 10)
+	start[0] = "start"
+	s := schemaOf(t, field("x", "array_append"))
+	a, b := NewLedger(s, []int{3}, []any{start}), NewLedger(s, []int{3}, []any{start})
+	for k := range 3 {
+		a.Column(0).Resolve(k, []any{"a"}, nil)
+		b.Column(0).Resolve(k, nil, []any{[]any{"b"}, []any{}})
+	}
+	for _, c := range []struct {
+		got  any
+		want string
+	}{{a.At(0, 1), `["start","a"]`}, {a.At(0, 3), `["start","a","a","a"]`}, {b.At(0, 2), `["start","b","b"]`}} {
+		if core.JSON(c.got) != c.want {
+			t.Errorf("got %s, want %s", core.JSON(c.got), c.want)
+		}
+	}
+}
+
+// Ten thousand appends move a linear number of elements.
+func TestLedgerAppendIsLinear(t *testing.T) {
+	s := schemaOf(t, field("x", "array_append"))
+	per := func(n int) float64 {
+		return testing.AllocsPerRun(1, func() {
+			l := NewLedger(s, []int{n}, []any{core.Missing})
+			for k := range n {
+				l.Column(0).Resolve(k, []any{nil}, nil)
+			}
+		}) / float64(n)
+	}
+	if small, big := per(100), per(10_000); big > 2*small+1 {
+		t.Errorf("allocations per append grow from %.2f to %.2f", small, big)
+	}
+}
+
+func TestSetOnceRefuses(t *testing.T) {
+	s := schemaOf(t, field("x", "set_once"))
+	l := NewLedger(s, []int{2}, []any{core.Missing})
+	l.Column(0).Resolve(0, int64(1), nil)
+	if err := l.Column(0).Try(int64(1)); err == nil {
+		t.Error("a second write of an equal value was accepted")
+	}
+}
+
+func TestReducerPanicIsARefusal(t *testing.T) {
+	d := field("x", "")
+	d.Reduce = func(_, _ any) (any, error) { panic("boom") }
+	s := schemaOf(t, d)
+	l := NewLedger(s, []int{1}, []any{core.Missing})
+	if err := l.Column(0).Try(int64(1)); err == nil {
+		t.Error("the panic of a reducer is not reported")
+	}
+}

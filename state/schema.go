@@ -1,0 +1,192 @@
+package state
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Field is a declared state field, ready to check and merge writes.
+type Field struct {
+	Name    string
+	Type    *core.Type
+	Default any // Missing when there is none
+	// Refuses tells that a merge can fail although the value has the right
+	// type; writes of such fields are committed in canonical order.
+	Refuses bool
+
+	goType   *core.GoType
+	strategy *Strategy
+	key      string
+	reduce   func(old, new any) (any, error)
+}
+
+// Schema is the set of fields of a graph, in declared order.
+type Schema struct {
+	Fields []Field
+	index  map[string]int
+	names  []string
+}
+
+// NewSchema builds the schema of declared fields. Faults of single fields are
+// findings; the schema is usable all the same, so that later checks can go on.
+func NewSchema(decls []core.FieldDecl) (*Schema, core.Diagnostics) {
+	var ds core.Diagnostics
+	s := &Schema{Fields: make([]Field, 0, len(decls)), index: make(map[string]int, len(decls))}
+	for i := range decls {
+		d := &decls[i]
+		name := d.Name.Value
+		if _, ok := s.index[name]; ok {
+			ds.Errorf(core.CodeDuplicateID, d.Name.Pos, "state field %q is declared twice", name)
+			continue
+		}
+		s.index[name] = len(s.Fields)
+		s.names = append(s.names, name)
+		s.Fields = append(s.Fields, newField(d, &ds))
+	}
+	return s, ds
+}
+
+func newField(d *core.FieldDecl, ds *core.Diagnostics) Field {
+	f := Field{Name: d.Name.Value, Type: d.Type, Default: core.Missing, goType: d.Go, key: d.Key.Value, reduce: d.Reduce}
+	f.strategy = strategyNamed(d.Merge.Value)
+	if d.Reduce != nil {
+		f.strategy = &custom
+	}
+	if f.strategy == nil {
+		ds.Errorf(core.CodeBadValue, d.Merge.Pos, "state field %q: unknown merge strategy %q", f.Name, d.Merge.Value).
+			WithHint("%s", hintStrategy(d.Merge.Value))
+		f.strategy = strategyNamed("")
+	}
+	f.Refuses = f.strategy.Refuses
+	if kind := f.kind(); !f.strategy.fits(kind) {
+		ds.Errorf(core.CodeMergeType, d.Merge.Pos, "state field %q: merge %s cannot work on type %s", f.Name, f.strategy.Name, kind).
+			WithHint("%s merges %s", f.strategy.Name, f.strategy.Wants)
+	}
+	if f.key != "" && f.strategy.Name != "union" {
+		ds.Errorf(core.CodeBadValue, d.Key.Pos, "state field %q: key belongs to merge union, not to %s", f.Name, f.strategy.Name)
+	}
+	if !core.IsMissing(d.Default) && d.Default != nil {
+		v, err := f.Start(d.Default)
+		if err != nil {
+			ds.Errorf(core.CodeWrongType, d.Name.Pos, "state field %q: default: %v", f.Name, err)
+		} else {
+			f.Default = v
+		}
+	}
+	return f
+}
+
+// kind is the outer type the field is known to have.
+func (f *Field) kind() core.TypeKind {
+	if f.Type != nil {
+		return f.Type.Kind
+	}
+	if f.goType == nil {
+		return core.AnyType
+	}
+	return kindOfGo(f.goType.Type)
+}
+
+func kindOfGo(t reflect.Type) core.TypeKind {
+	switch t.Kind() {
+	case reflect.Bool:
+		return core.BooleanType
+	case reflect.String:
+		return core.StringType
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return core.IntegerType
+	case reflect.Float32, reflect.Float64:
+		return core.NumberType
+	case reflect.Slice, reflect.Array:
+		return core.ArrayType
+	case reflect.Map:
+		return core.ObjectType
+	}
+	return core.AnyType
+}
+
+// Index returns the place of a field in Fields.
+func (s *Schema) Index(name string) (int, bool) {
+	i, ok := s.index[name]
+	return i, ok
+}
+
+// FieldType returns the declared type of a field.
+func (s *Schema) FieldType(name string) (*core.Type, bool) {
+	i, ok := s.index[name]
+	if !ok {
+		return nil, false
+	}
+	f := &s.Fields[i]
+	if f.Type == nil && f.goType != nil {
+		if k := f.kind(); k != core.AnyType {
+			return &core.Type{Kind: k}, true
+		}
+	}
+	return f.Type, true
+}
+
+// FieldNames lists the fields in declared order. The slice must not be changed.
+func (s *Schema) FieldNames() []string { return s.names }
+
+// Strategy returns the field's merge strategy.
+func (f *Field) Strategy() *Strategy { return f.strategy }
+
+// Start checks a starting value (a default or an input): it is stored as it is,
+// without merging.
+func (f *Field) Start(v any) (any, error) { return f.fit(v, f.Type) }
+
+// Accept checks a written value and returns it in the form the field stores:
+// canonical, or the field's Go type.
+func (f *Field) Accept(v any) (any, error) {
+	if f.strategy.accept != nil {
+		return f.strategy.accept(f, v)
+	}
+	return f.fit(v, f.Type)
+}
+
+func (f *Field) fit(v any, t *core.Type) (any, error) {
+	if f.goType != nil && (v == nil || f.goType.Holds(v)) {
+		return v, nil
+	}
+	c, err := core.Canonical(v)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Check(c); err != nil {
+		return nil, err
+	}
+	if f.goType != nil && c != nil {
+		return f.goType.Decode(c)
+	}
+	return c, nil
+}
+
+// Merge folds an accepted write into the value before it (Missing when there is
+// none). owned tells that nobody else extends old, so an append may use the
+// spare room behind it. An error refuses the write; old stays as it was.
+func (f *Field) Merge(old, new any, owned bool) (merged any, err error) {
+	return f.strategy.merge(f, old, new, owned)
+}
+
+// Restore turns a value that went through JSON into the form the field stores.
+func (f *Field) Restore(v any) (any, error) {
+	if f.goType == nil || v == nil || core.IsMissing(v) {
+		return v, nil
+	}
+	return f.goType.Decode(v)
+}
+
+// callReducer runs a user's reducer; its panic is a refusal, because a node
+// must not take the process down.
+func (f *Field) callReducer(old, new any) (merged any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			merged, err = old, fmt.Errorf("the reducer of field %q panicked: %v", f.Name, p)
+		}
+	}()
+	return f.reduce(old, new)
+}

@@ -1,0 +1,351 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Strategy is a way to merge a write into a field.
+type Strategy struct {
+	Name string
+	// Wants says in words what it merges.
+	Wants string
+	// Refuses tells that a merge can fail on a value of the right type.
+	Refuses bool
+	// Unordered tells that the order of two writes decides the result, and
+	// that one of them is lost or refused.
+	Unordered bool
+
+	kinds  []core.TypeKind // declared types it can work on; nil: all
+	accept func(f *Field, v any) (any, error)
+	merge  func(f *Field, old, new any, owned bool) (any, error)
+}
+
+// strategies is the one table of merge strategies; the first is the default.
+var strategies = []Strategy{
+	{Name: "last_wins", Wants: "any type: the new value replaces the old one", Unordered: true, merge: mergeLast},
+	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", kinds: []core.TypeKind{core.ArrayType}, accept: acceptArray, merge: mergeAppend},
+	{Name: "set_once", Wants: "any type: only the first value is accepted", Refuses: true, Unordered: true, merge: mergeOnce},
+	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []core.TypeKind{core.ObjectType}, accept: acceptObject, merge: mergeObject},
+	{Name: "union", Wants: "arrays: elements that are not there yet are added", kinds: []core.TypeKind{core.ArrayType}, accept: acceptArray, merge: mergeUnion},
+	{Name: "sum", Wants: "numbers: they are added up", kinds: numeric, accept: acceptNumber, merge: mergeSum},
+	{Name: "min", Wants: "numbers and texts: the least stays", kinds: ordered, merge: mergeMin},
+	{Name: "max", Wants: "numbers and texts: the greatest stays", kinds: ordered, merge: mergeMax},
+	{Name: "count", Wants: "integers: each write adds one, whatever it writes", kinds: numeric, accept: acceptAny, merge: mergeCount},
+}
+
+// custom is the strategy of fields with a reducer of their own.
+var custom = Strategy{Name: "custom", Wants: "what the reducer wants", Refuses: true,
+	merge: func(f *Field, old, new any, _ bool) (any, error) { return f.callReducer(old, new) }}
+
+var (
+	numeric = []core.TypeKind{core.NumberType, core.IntegerType}
+	ordered = []core.TypeKind{core.NumberType, core.IntegerType, core.StringType}
+)
+
+// Strategies lists the strategies that documents can name.
+func Strategies() []Strategy { return slices.Clone(strategies) }
+
+func strategyNamed(name string) *Strategy {
+	if name == "" {
+		return &strategies[0]
+	}
+	for i := range strategies {
+		if strategies[i].Name == name {
+			return &strategies[i]
+		}
+	}
+	return nil
+}
+
+func hintStrategy(name string) string {
+	var names []string
+	for _, s := range strategies {
+		names = append(names, s.Name)
+	}
+	if near := core.DidYouMean(name, names); near != "" {
+		return near
+	}
+	return fmt.Sprintf("one of %v", names)
+}
+
+// fits reports whether the strategy can ever work on a declared type.
+func (s *Strategy) fits(k core.TypeKind) bool {
+	return s.kinds == nil || k == core.AnyType || slices.Contains(s.kinds, k)
+}
+
+func empty(v any) bool { return v == nil || core.IsMissing(v) }
+
+func mergeLast(_ *Field, _, new any, _ bool) (any, error) { return new, nil }
+
+func mergeOnce(f *Field, old, new any, _ bool) (any, error) {
+	if empty(old) {
+		return new, nil
+	}
+	return old, fmt.Errorf("field %q already has a value and merges set_once", f.Name)
+}
+
+func acceptArray(f *Field, v any) (any, error) {
+	if v == nil {
+		return nil, errors.New("want array, got null")
+	}
+	v, err := f.fit(v, f.Type)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := v.([]any); ok || reflect.ValueOf(v).Kind() == reflect.Slice {
+		return v, nil
+	}
+	return nil, fmt.Errorf("want array, got %s", core.TypeName(v))
+}
+
+func acceptObject(f *Field, v any) (any, error) {
+	v, err := f.fit(v, f.Type)
+	if err != nil || v == nil || f.goType != nil {
+		return v, err
+	}
+	if _, ok := v.(*core.Object); !ok {
+		return nil, fmt.Errorf("want object, got %s", core.TypeName(v))
+	}
+	return v, nil
+}
+
+func acceptNumber(f *Field, v any) (any, error) {
+	c, err := f.fit(v, f.Type)
+	if err != nil || c == nil {
+		return c, err
+	}
+	if _, _, ok := number(c); !ok {
+		return nil, fmt.Errorf("want number, got %s", core.TypeName(c))
+	}
+	return c, nil
+}
+
+func acceptAny(_ *Field, v any) (any, error) { return v, nil }
+
+func mergeAppend(_ *Field, old, new any, owned bool) (any, error) {
+	add, ok := new.([]any)
+	if !ok {
+		return appendGo(old, new, owned), nil
+	}
+	if len(add) == 0 {
+		if list, ok := old.([]any); ok {
+			return slices.Clip(list), nil
+		}
+		return []any{}, nil
+	}
+	list, _ := old.([]any)
+	if !owned {
+		list = slices.Clip(list)
+	}
+	return append(list, add...), nil
+}
+
+// appendGo appends slices of a Go type.
+func appendGo(old, new any, owned bool) any {
+	add := reflect.ValueOf(new)
+	if empty(old) || reflect.TypeOf(old) != add.Type() {
+		return add.Slice3(0, add.Len(), add.Len()).Interface()
+	}
+	list := reflect.ValueOf(old)
+	if !owned {
+		list = list.Slice3(0, list.Len(), list.Len())
+	}
+	return reflect.AppendSlice(list, add).Interface()
+}
+
+func mergeUnion(f *Field, old, new any, owned bool) (any, error) {
+	add, ok := new.([]any)
+	if !ok {
+		return unionGo(f, old, new)
+	}
+	list, _ := old.([]any)
+	if list == nil {
+		list = []any{}
+	}
+	if !owned {
+		list = slices.Clip(list)
+	}
+	seen := make(map[string]bool, len(list)+len(add))
+	for _, e := range list {
+		seen[unionKey(f, e)] = true
+	}
+	for _, e := range add {
+		if k := unionKey(f, e); !seen[k] {
+			seen[k] = true
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
+func unionGo(f *Field, old, new any) (any, error) {
+	var before any = core.Missing
+	var err error
+	if !empty(old) {
+		if before, err = core.Canonical(old); err != nil {
+			return old, err
+		}
+	}
+	after, err := core.Canonical(new)
+	if err != nil {
+		return old, err
+	}
+	merged, err := mergeUnion(f, before, after, false)
+	if err != nil {
+		return old, err
+	}
+	return f.goType.Decode(merged)
+}
+
+// unionKey is the identity of an element: its member `key`, or its whole
+// content; numbers of equal value have one key.
+func unionKey(f *Field, e any) string {
+	if o, ok := e.(*core.Object); ok {
+		if k, ok := o.Get(f.key); ok && f.key != "" {
+			return unionKey(&Field{}, k)
+		}
+		o = sortedObject(o)
+		e = o
+	}
+	if x, ok := e.(float64); ok && x == float64(int64(x)) {
+		e = int64(x)
+	}
+	return core.JSON(e)
+}
+
+func sortedObject(o *core.Object) *core.Object {
+	keys := slices.Sorted(slices.Values(o.Keys()))
+	out := core.NewObject(len(keys))
+	for _, k := range keys {
+		v, _ := o.Get(k)
+		if inner, ok := v.(*core.Object); ok {
+			v = sortedObject(inner)
+		}
+		out.Set(k, v)
+	}
+	return out
+}
+
+func mergeObject(f *Field, old, new any, _ bool) (any, error) {
+	if f.goType != nil {
+		return new, nil
+	}
+	before, ok := old.(*core.Object)
+	add, isObject := new.(*core.Object)
+	if !ok || !isObject {
+		return new, nil
+	}
+	return deepMerge(before, add), nil
+}
+
+// deepMerge copies only the objects along changed paths.
+func deepMerge(old, add *core.Object) *core.Object {
+	out := old.Copy(add.Len())
+	for k, v := range add.All() {
+		if a, ok := v.(*core.Object); ok {
+			if before, _ := out.Get(k); before != nil {
+				if b, ok := before.(*core.Object); ok {
+					v = deepMerge(b, a)
+				}
+			}
+		}
+		out.Set(k, v)
+	}
+	return out
+}
+
+func mergeCount(f *Field, old, _ any, _ bool) (any, error) { return mergeSum(f, old, int64(1), false) }
+
+func mergeSum(f *Field, old, new any, _ bool) (any, error) {
+	if new == nil {
+		return old, nil
+	}
+	if empty(old) {
+		return f.numberLike(new)
+	}
+	a, x, _ := number(old)
+	b, y, _ := number(new)
+	if isInt(old) && isInt(new) {
+		if s := a + b; (s > a) == (b > 0) {
+			return f.numberLike(s)
+		}
+	}
+	return f.numberLike(x + y)
+}
+
+// numberLike converts a sum into the field's Go type, if it has one.
+func (f *Field) numberLike(v any) (any, error) {
+	if f.goType == nil {
+		return v, nil
+	}
+	return f.goType.Decode(v)
+}
+
+func mergeMin(f *Field, old, new any, _ bool) (any, error) { return extreme(f, old, new, -1) }
+func mergeMax(f *Field, old, new any, _ bool) (any, error) { return extreme(f, old, new, 1) }
+
+// extreme keeps the value on the given side; values that cannot be compared
+// keep the old one.
+func extreme(_ *Field, old, new any, side int) (any, error) {
+	switch {
+	case new == nil:
+		return old, nil
+	case empty(old):
+		return new, nil
+	}
+	if a, ok := old.(string); ok {
+		if b, ok := new.(string); ok && (b > a) == (side > 0) && a != b {
+			return new, nil
+		}
+		return old, nil
+	}
+	if isInt(old) && isInt(new) {
+		a, _, _ := number(old)
+		b, _, _ := number(new)
+		if a != b && (b > a) == (side > 0) {
+			return new, nil
+		}
+		return old, nil
+	}
+	_, x, ok1 := number(old)
+	_, y, ok2 := number(new)
+	if ok1 && ok2 && x != y && (y > x) == (side > 0) {
+		return new, nil
+	}
+	return old, nil
+}
+
+// number returns a numeric value as an integer and as a float.
+func number(v any) (int64, float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, float64(v), true
+	case float64:
+		return int64(v), v, true
+	}
+	switch rv := reflect.ValueOf(v); rv.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return rv.Int(), float64(rv.Int()), true
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		return int64(rv.Uint()), float64(rv.Uint()), true
+	case reflect.Float32, reflect.Float64:
+		return int64(rv.Float()), rv.Float(), true
+	}
+	return 0, 0, false
+}
+
+func isInt(v any) bool {
+	switch v.(type) {
+	case int64:
+		return true
+	case float64, nil:
+		return false
+	}
+	k := reflect.ValueOf(v).Kind()
+	return k >= reflect.Int && k <= reflect.Uint64
+}
