@@ -32,6 +32,7 @@ type Object struct {
 	keys   []string
 	values []any
 	index  map[string]int // nil while there are few keys
+	shared bool           // keys and index belong to a Keys
 }
 
 // indexFrom is the number of keys from which an Object keeps a map. Below it
@@ -96,6 +97,7 @@ func (o *Object) Set(key string, v any) {
 		o.values[i] = v
 		return
 	}
+	o.own()
 	if o.index == nil && len(o.keys) >= indexFrom {
 		o.index = make(map[string]int, 2*len(o.keys))
 		for i, k := range o.keys {
@@ -115,6 +117,7 @@ func (o *Object) Delete(key string) {
 	if i < 0 {
 		return
 	}
+	o.own()
 	o.keys = slices.Delete(o.keys, i, i+1)
 	o.values = slices.Delete(o.values, i, i+1)
 	if o.index != nil {

@@ -1,0 +1,65 @@
+package core
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Keys is a fixed list of distinct keys that any number of objects share: the
+// header of a table. It is immutable and safe for concurrent use.
+type Keys struct {
+	names []string
+	index map[string]int // nil while there are few keys
+}
+
+// NewKeys returns the keys in the given order. A key that stands twice is an
+// error.
+func NewKeys(names []string) (*Keys, error) {
+	k := &Keys{names: slices.Clip(slices.Clone(names))}
+	index := make(map[string]int, len(names))
+	for i, n := range k.names {
+		if _, ok := index[n]; ok {
+			return nil, fmt.Errorf("key %q stands twice", n)
+		}
+		index[n] = i
+	}
+	if len(names) >= indexFrom {
+		k.index = index
+	}
+	return k, nil
+}
+
+// Names returns the keys in order. The slice must not be changed.
+func (k *Keys) Names() []string { return k.names }
+
+// Len returns the number of keys.
+func (k *Keys) Len() int { return len(k.names) }
+
+// NewRow returns an object of the given keys and values. It keeps both: the
+// values belong to the object from then on, the keys stay shared until a key is
+// added or removed. A row costs one allocation beside its values, whatever the
+// number of keys. It panics when the numbers of keys and values differ.
+func NewRow(keys *Keys, values []any) *Object {
+	o := new(Object)
+	InitRow(o, keys, values)
+	return o
+}
+
+// InitRow makes o, which must be empty, the row NewRow returns. It serves
+// callers that allocate many objects at once.
+func InitRow(o *Object, keys *Keys, values []any) {
+	if len(keys.names) != len(values) {
+		panic(fmt.Sprintf("core: a row of %d values for %d keys", len(values), len(keys.names)))
+	}
+	*o = Object{keys: keys.names, values: values[:len(values):len(values)], index: keys.index, shared: true}
+}
+
+// own gives an object its own copy of the keys before they change.
+func (o *Object) own() {
+	if o.shared {
+		o.keys = slices.Clone(o.keys)
+		o.index = maps.Clone(o.index)
+		o.shared = false
+	}
+}
