@@ -28,6 +28,9 @@ type Workflow struct {
 	Edges     []*Edge
 	Pipelines []*Pipeline
 	Loops     []*Loop
+	// Document tells that the graph was read from a file. Its concurrency
+	// defaults to 1 then, as the format says.
+	Document bool
 	// Dir is the folder that relative paths in the document start from.
 	Dir string
 	Pos Position

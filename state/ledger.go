@@ -87,8 +87,8 @@ func (c *Column) Try(v any) error {
 	return err
 }
 
-// Resolve records that the writer of slot k contributes these writes, none for
-// nil, and moves the cursor. Writes of refusing fields must have been tried at
+// Resolve records that the writer of slot k contributes one write, or many when
+// many is not nil, or nothing when one is Missing; and moves the cursor. Writes of refusing fields must have been tried at
 // the cursor; a merge that fails here leaves the value as it was.
 func (c *Column) Resolve(k int, one any, many []any) {
 	for k >= len(c.slots) {
