@@ -1,0 +1,121 @@
+// Package files is how the data kinds reach the disk: they read and write
+// under the workflow's folder, and a file they write is there whole or not at
+// all.
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Place is where a node may read and write. The zero Place is the process's
+// working folder.
+type Place struct {
+	// Dir is the folder relative paths start from; "" is the working folder.
+	Dir string
+	// Outside allows paths that leave Dir: absolute ones, those that climb
+	// with "..", and those that leave it through a symbolic link.
+	Outside bool
+}
+
+// Local reports why a path is not below the folder, without touching the disk.
+// Symbolic links are judged when the file is opened.
+func Local(name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return errors.New("the path is empty")
+	case !filepath.IsLocal(filepath.FromSlash(name)):
+		return fmt.Errorf("%q leaves the workflow's folder", name)
+	}
+	return nil
+}
+
+// Clean returns a local path in the form that fs.FS wants.
+func Clean(name string) string { return path.Clean(filepath.ToSlash(name)) }
+
+// Open opens a file for reading.
+func (p Place) Open(name string) (*os.File, error) {
+	if p.Outside {
+		return os.Open(p.join(name))
+	}
+	if err := Local(name); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(p.dir())
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() // open files of a root outlive it
+	return root.Open(filepath.FromSlash(name))
+}
+
+// folder opens the folder a file is going to be written in, creating it when
+// needed, and returns the file's name in it.
+func (p Place) folder(name string) (*os.Root, string, error) {
+	if p.Outside {
+		full := p.join(name)
+		parent := filepath.Dir(full)
+		if err := os.MkdirAll(parent, 0o777); err != nil {
+			return nil, "", err
+		}
+		root, err := os.OpenRoot(parent)
+		return root, filepath.Base(full), err
+	}
+	if err := Local(name); err != nil {
+		return nil, "", err
+	}
+	clean := filepath.Clean(filepath.FromSlash(name))
+	root, err := os.OpenRoot(p.dir())
+	if err != nil {
+		return nil, "", err
+	}
+	parent := filepath.Dir(clean)
+	if parent == "." {
+		return root, clean, nil
+	}
+	defer root.Close()
+	if err := root.MkdirAll(parent, 0o777); err != nil {
+		return nil, "", err
+	}
+	sub, err := root.OpenRoot(parent)
+	return sub, filepath.Base(clean), err
+}
+
+// Path creates the folder of a file and returns the file's path for libraries
+// that open files by name.
+func (p Place) Path(name string) (string, error) {
+	root, base, err := p.folder(name)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	info, err := root.Stat(base) // a link that leaves the folder is refused here
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is not a regular file", name)
+	}
+	return filepath.Join(root.Name(), base), nil
+}
+
+func (p Place) dir() string {
+	if p.Dir == "" {
+		return "."
+	}
+	return p.Dir
+}
+
+func (p Place) join(name string) string {
+	name = filepath.FromSlash(name)
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(p.dir(), name)
+}
