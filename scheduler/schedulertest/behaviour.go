@@ -1,0 +1,215 @@
+package schedulertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// behaviour is the handler of a generated node. What an execution does is drawn
+// from a digest of everything it was given, so an execution that sees something
+// else writes something else.
+type behaviour struct {
+	g   *Graph
+	n   *Node
+	rec *Recorder
+}
+
+// Handle records what it was given, takes its time and answers.
+func (b *behaviour) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	seen := digestText(in)
+	b.rec.add(b.n.ID, in, seen)
+	if err := b.rec.sleep(ctx, b.n.ID, in); err != nil {
+		return core.Result{}, err
+	}
+	h := digest(b.g.Seed, b.n.ID, seen)
+	res := b.result(draw(h, "result"), in)
+	if err := b.failure(draw(h, "failure"), in.Attempt, &res); err != nil {
+		return res, err // a failed attempt hands back its writes: they must be dropped
+	}
+	return res, nil
+}
+
+// digestText is all that an execution may depend on, in one line. The attempt
+// is not in it: attempts of one execution see the same.
+func digestText(in core.Input) string {
+	s := in.Shared()
+	var b strings.Builder
+	fmt.Fprintf(&b, "view=%s edges=%s", core.JSON(s.View.Object()), sortedJSON(s.Edges))
+	if i := in.Index(); i >= 0 {
+		fmt.Fprintf(&b, " item[%d]=%s", i, core.JSON(s.Item))
+	}
+	if in.Loop != "" {
+		fmt.Fprintf(&b, " round=%s/%d", in.Loop, in.Round)
+	}
+	return b.String()
+}
+
+// sortedJSON prints an object by sorted keys: the order of edge inputs means
+// nothing.
+func sortedJSON(o *core.Object) string {
+	out := core.NewObject(o.Len())
+	for _, k := range slices.Sorted(slices.Values(o.Keys())) {
+		v, _ := o.Get(k)
+		out.Set(k, v)
+	}
+	return core.JSON(out)
+}
+
+func digest(seed uint64, parts ...string) uint64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, seed)
+	for _, p := range parts {
+		h.Write([]byte{0})
+		h.Write([]byte(p))
+	}
+	return mix(h.Sum64())
+}
+
+// mix spreads a hash over all bits (the finalizer of splitmix64).
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// draw gives an independent number for one purpose.
+func draw(h uint64, purpose string) uint64 { return digest(h, purpose) }
+
+func chance(h uint64, percent int) bool { return int(h%100) < percent }
+
+func (b *behaviour) result(h uint64, in core.Input) core.Result {
+	var r core.Result
+	for _, name := range b.n.Writes {
+		if chance(draw(h, "silent "+name), b.n.Silent) {
+			continue
+		}
+		if r.Delta == nil {
+			r.Delta = map[string]any{}
+		}
+		r.Delta[name] = b.g.field(name).value(draw(h, "value "+name))
+	}
+	if chance(draw(h, "send"), b.n.Send) {
+		r.EdgeOutput, r.HasEdgeOutput = sent(draw(h, "sent")), true
+	}
+	if in.Index() < 0 && in.Loop == "" && chance(draw(h, "partial"), b.n.Partial) {
+		r.Status = core.PartialSuccess
+	}
+	return r
+}
+
+// sent is an edge output; the false values among them must be delivered too.
+func sent(h uint64) any {
+	switch h % 8 {
+	case 0:
+		return nil
+	case 1:
+		return false
+	case 2:
+		return int64(0)
+	case 3:
+		return ""
+	default:
+		return int64(h % 1000)
+	}
+}
+
+// value makes a write for the field.
+func (f Field) value(h uint64) any {
+	n := int64(h >> 8 % 1000)
+	switch f.Merge {
+	case "array_append":
+		return numbers(h, int(h%3))
+	case "union":
+		return []any{int64(h >> 8 % 5), int64(h >> 16 % 5)}
+	case "sum", "cap":
+		return int64(h>>8%5) + 1
+	case "object_merge":
+		return core.ObjectOf("k"+fmt.Sprint(h%3), n)
+	case "set_once":
+		if h%16 == 0 {
+			return nil
+		}
+		return n
+	}
+	if f.Type == core.AnyType { // a list to walk over, now and then something else
+		switch h % 20 {
+		case 0:
+			return "not a list"
+		case 1:
+			return nil
+		}
+		return numbers(h, int(h>>5%4))
+	}
+	return n
+}
+
+func numbers(h uint64, count int) []any {
+	out := make([]any, count)
+	for i := range out {
+		out[i] = int64(draw(h, fmt.Sprint(i)) % 100)
+	}
+	return out
+}
+
+var errWanted = errors.New("wanted failure")
+
+// failure decides whether this attempt fails and how. It may spoil the result
+// instead of returning an error.
+func (b *behaviour) failure(h uint64, attempt int, r *core.Result) error {
+	roll := int(h % 100)
+	switch {
+	case roll < b.n.Fail:
+	case roll < b.n.Fail+b.n.Transient:
+		if attempt > 1+int(draw(h, "attempts")%2) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	switch flavour := draw(h, "flavour") % 12; flavour {
+	case 0:
+		panic("wanted panic")
+	case 1:
+		return core.Permanent(errWanted)
+	case 2:
+		if r.Delta == nil {
+			r.Delta = map[string]any{}
+		}
+		r.Delta["undeclared"] = int64(1)
+		return nil
+	case 3:
+		return b.spoil(r)
+	default:
+		return fmt.Errorf("attempt %d: %w", attempt, errWanted)
+	}
+}
+
+// spoil writes a value of the wrong type, if the node has a typed field.
+func (b *behaviour) spoil(r *core.Result) error {
+	for _, name := range b.n.Writes {
+		if b.g.field(name).Type != core.AnyType {
+			if r.Delta == nil {
+				r.Delta = map[string]any{}
+			}
+			r.Delta[name] = "a text"
+			return nil
+		}
+	}
+	return errWanted
+}
+
+// wait is how long an execution takes: often no time, else up to 200 µs.
+func wait(timing uint64, node string, in core.Input) time.Duration {
+	h := digest(timing, node, fmt.Sprint(in.Index(), in.Round, in.Attempt))
+	if h%4 == 0 {
+		return 0
+	}
+	return time.Duration(h >> 8 % 200_000)
+}

@@ -1,0 +1,162 @@
+package schedulertest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// evaluate is a naive evaluator of the part of the condition language that
+// generated graphs use: paths of one name, integers, true and false, length(),
+// ! % == != < > <= >= && || and parentheses. It reads the text each time and
+// has no errors to report: a text it cannot read is a fault of the test.
+func evaluate(text string, get func(field string) any) bool {
+	p := &reader{rest: text, get: get}
+	v := p.or()
+	if p.space(); p.rest != "" {
+		panic(fmt.Sprintf("schedulertest: cannot read condition %q at %q", text, p.rest))
+	}
+	return truthy(v)
+}
+
+type reader struct {
+	rest string
+	get  func(string) any
+}
+
+func (p *reader) space() { p.rest = strings.TrimLeft(p.rest, " ") }
+
+// accept takes the first of the symbols that stands next. Longer symbols must
+// come first.
+func (p *reader) accept(symbols ...string) string {
+	p.space()
+	for _, s := range symbols {
+		if strings.HasPrefix(p.rest, s) {
+			p.rest = p.rest[len(s):]
+			return s
+		}
+	}
+	return ""
+}
+
+// Both sides are always read, so no branch may be cut short here.
+func (p *reader) or() any {
+	v := p.and()
+	for p.accept("||") != "" {
+		r := p.and()
+		v = truthy(v) || truthy(r)
+	}
+	return v
+}
+
+func (p *reader) and() any {
+	v := p.comparison()
+	for p.accept("&&") != "" {
+		r := p.comparison()
+		v = truthy(v) && truthy(r)
+	}
+	return v
+}
+
+func (p *reader) comparison() any {
+	v := p.remainder()
+	if op := p.accept("==", "!=", "<=", ">=", "<", ">"); op != "" {
+		return compare(op, v, p.remainder())
+	}
+	return v
+}
+
+func (p *reader) remainder() any {
+	v := p.prefix()
+	for p.accept("%") != "" {
+		a, ok := v.(int64)
+		b, ok2 := p.prefix().(int64)
+		if !ok || !ok2 || b == 0 {
+			v = core.Missing
+			continue
+		}
+		v = a % b
+	}
+	return v
+}
+
+func (p *reader) prefix() any {
+	if p.accept("!") != "" {
+		return !truthy(p.prefix())
+	}
+	switch p.accept("(", "length", "true", "false", "$.") {
+	case "(":
+		v := p.or()
+		p.accept(")")
+		return v
+	case "length":
+		p.accept("(")
+		v := p.or()
+		p.accept(")")
+		list, _ := v.([]any)
+		return int64(len(list))
+	case "true":
+		return true
+	case "false":
+		return false
+	case "$.":
+		return p.get(p.take("abcdefghijklmnopqrstuvwxyz_0123456789"))
+	}
+	n, err := strconv.ParseInt(p.take("-0123456789"), 10, 64)
+	if err != nil {
+		panic(fmt.Sprintf("schedulertest: cannot read a value at %q", p.rest))
+	}
+	return n
+}
+
+func (p *reader) take(set string) string {
+	n := len(p.rest) - len(strings.TrimLeft(p.rest, set))
+	word := p.rest[:n]
+	p.rest = p.rest[n:]
+	return word
+}
+
+// compare knows that a missing value differs from a present one and compares
+// as false in every other way.
+func compare(op string, a, b any) bool {
+	if core.IsMissing(a) || core.IsMissing(b) {
+		return op == "!=" && core.IsMissing(a) != core.IsMissing(b)
+	}
+	switch op {
+	case "==":
+		return core.Equal(a, b)
+	case "!=":
+		return !core.Equal(a, b)
+	}
+	x, ok := a.(int64)
+	y, ok2 := b.(int64)
+	if !ok || !ok2 {
+		return false
+	}
+	switch op {
+	case "<":
+		return x < y
+	case ">":
+		return x > y
+	case "<=":
+		return x <= y
+	default:
+		return x >= y
+	}
+}
+
+func truthy(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case int64:
+		return v != 0
+	case string:
+		return v != ""
+	case nil:
+		return false
+	}
+	return !core.IsMissing(v)
+}

@@ -1,0 +1,184 @@
+package schedulertest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Feature is something a graph may exercise.
+type Feature string
+
+// Features that the property tests promise to cover. Those about what happens
+// are counted when it happened in the oracle's run, not when it could have.
+const (
+	CrossBranchReads Feature = "cross-branch reads" // a node sees a write of a lower level that is no ancestor's
+	SetOnce          Feature = "set_once"           // a field that refuses is written
+	Refusals         Feature = "refusals"           // and a write was refused
+	Failures         Feature = "failures"
+	Retries          Feature = "retries"
+	Units            Feature = "units"
+	WhenChains       Feature = "chains of when" // a conditional edge into the source of a conditional edge
+	FanOuts          Feature = "fan-outs"
+	EmptyFanOuts     Feature = "empty fan-outs"
+	Cuts             Feature = "max_failures cuts"
+	Skips            Feature = "skips"
+	OnEdges          Feature = "on: fail or done"
+	Handled          Feature = "handled failures"
+	ElseEdges        Feature = "else edges"
+	AllDone          Feature = "all_done joins"
+	EdgeOutputs      Feature = "edge outputs"
+	Inner            Feature = "repeated stages or rounds"
+	UnitFailures     Feature = "failing units"
+	Isolated         Feature = "units without edges"
+	Unordered        Feature = "unordered writers"
+	Partial          Feature = "partial success"
+)
+
+// FeaturesOf tells what a graph exercises, given how the oracle ran it.
+func FeaturesOf(g *Graph, out *Outcome) []Feature {
+	o := newOracle(g.Workflow(&Recorder{}), g.Values())
+	return slices.Concat(o.staticFeatures(), g.edgeFeatures(o, out), g.runFeatures(out))
+}
+
+func when(yes bool, f Feature) []Feature {
+	if yes {
+		return []Feature{f}
+	}
+	return nil
+}
+
+func (o *oracle) staticFeatures() []Feature {
+	above := o.ancestors()
+	var cross, unordered, alone bool
+	for _, w := range o.units {
+		alone = alone || w.rank > 0 && len(w.in) == 0 && len(w.out) == 0
+		for _, r := range o.units {
+			ordered := above[r][w] || above[w][r]
+			cross = cross || w.level < r.level && !ordered && meet(w, r, reads)
+			unordered = unordered || w != r && !ordered && meet(w, r, writes)
+		}
+	}
+	return slices.Concat(when(cross, CrossBranchReads), when(unordered, Unordered), when(alone, Isolated),
+		when(len(o.w.Pipelines)+len(o.w.Loops) > 0, Units))
+}
+
+func (o *oracle) ancestors() map[*unit]map[*unit]bool {
+	above := map[*unit]map[*unit]bool{}
+	sorted := slices.Clone(o.units)
+	slices.SortStableFunc(sorted, func(a, b *unit) int { return a.level - b.level })
+	for _, u := range sorted {
+		above[u] = map[*unit]bool{}
+		for _, e := range u.in {
+			from := o.of[e.From.Value]
+			above[u][from] = true
+			for a := range above[from] {
+				above[u][a] = true
+			}
+		}
+	}
+	return above
+}
+
+func reads(n *core.Node) []core.Text { return n.Reads }
+
+func writes(n *core.Node) []core.Text { return n.Writes }
+
+// meet reports whether a field that w writes is among what of names for r.
+func meet(w, r *unit, of func(*core.Node) []core.Text) bool {
+	for _, n := range w.members {
+		for _, m := range r.members {
+			for _, f := range n.Writes {
+				if slices.Contains(core.Strings(of(m)), f.Value) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (g *Graph) edgeFeatures(o *oracle, out *Outcome) []Feature {
+	var chain, on, other, sent bool
+	for _, e := range g.Edges {
+		on = on || e.On == "fail" || e.On == "done"
+		other = other || e.Else
+		sent = sent || !core.IsMissing(out.Nodes[e.From].Output) && out.Nodes[e.To].Items > 0
+		for _, f := range g.Edges {
+			chain = chain || e.When != "" && f.When != "" && o.of[e.To] == o.of[f.From]
+		}
+	}
+	done := slices.ContainsFunc(g.Nodes, func(n *Node) bool { return n.AllDone })
+	return slices.Concat(when(chain, WhenChains), when(on, OnEdges), when(other, ElseEdges), when(sent, EdgeOutputs), when(done, AllDone))
+}
+
+func (g *Graph) runFeatures(out *Outcome) []Feature {
+	have := map[Feature]bool{}
+	var all []Feature
+	mark := func(yes bool, f Feature) {
+		if yes && !have[f] {
+			have[f] = true
+			all = append(all, f)
+		}
+	}
+	for _, n := range g.Nodes {
+		r := out.Nodes[n.ID]
+		mark(r.Status == core.Fail, Failures)
+		mark(r.Attempts > r.Items, Retries)
+		mark(r.Class == core.ClassMerge, Refusals)
+		mark(r.Status == core.Skipped, Skips)
+		mark(r.Status == core.PartialSuccess, Partial)
+		mark(r.Handled && n.Policy != "skip" && n.Then != "skip", Handled)
+		mark(n.Source != "" && r.Items > 0, FanOuts)
+		mark(n.Source != "" && r.Items == 0 && r.Status == core.Success, EmptyFanOuts)
+		mark(n.Source == "" && r.Items > 1, Inner)
+		mark(n.MaxFailures >= 0 && r.Failed > n.MaxFailures, Cuts) // the cut may fall behind the last item
+		mark(r.Items > 0 && slices.ContainsFunc(n.Writes, func(w string) bool { return g.field(w).Merge == "set_once" || g.field(w).Merge == "cap" }), SetOnce)
+	}
+	for _, u := range out.Units {
+		mark(u.Status == core.Fail, UnitFailures)
+	}
+	return all
+}
+
+// Tally counts features over many graphs.
+type Tally struct {
+	Graphs int
+	Counts map[Feature]int
+}
+
+// Add counts one graph.
+func (t *Tally) Add(features []Feature) {
+	if t.Counts == nil {
+		t.Counts = map[Feature]int{}
+	}
+	t.Graphs++
+	for _, f := range features {
+		t.Counts[f]++
+	}
+}
+
+// Share returns in how many percent of the graphs a feature occurred.
+func (t *Tally) Share(f Feature) float64 { return 100 * float64(t.Counts[f]) / float64(t.Graphs) }
+
+// String lists the shares, the rarest first.
+func (t *Tally) String() string {
+	var names []Feature
+	for f := range t.Counts {
+		names = append(names, f)
+	}
+	slices.SortFunc(names, func(a, b Feature) int {
+		if c := t.Counts[a] - t.Counts[b]; c != 0 {
+			return c
+		}
+		return strings.Compare(string(a), string(b))
+	})
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d graphs", t.Graphs)
+	for _, f := range names {
+		fmt.Fprintf(&b, "\n%5.1f %% %s", t.Share(f), f)
+	}
+	return b.String()
+}

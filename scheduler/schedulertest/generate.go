@@ -1,0 +1,358 @@
+package schedulertest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Shape bounds what Generate makes. The zero Shape is the usual mix.
+type Shape struct {
+	// Elements is the greatest number of nodes and units together; 0 means 10.
+	Elements int
+	// NoUnits leaves pipelines and loops out.
+	NoUnits bool
+	// FailRun lets nodes stop the run. What such a run reaches depends on
+	// timing, so Oracle and engine then differ in what is comparable.
+	FailRun bool
+}
+
+// Generate returns a random valid graph; the same seed and shape give the same
+// graph.
+func Generate(seed uint64, shape Shape) *Graph {
+	if shape.Elements == 0 {
+		shape.Elements = 10
+	}
+	m := &maker{rng: rand.New(rand.NewPCG(seed, 0x7761766566)), shape: shape, g: &Graph{Seed: seed}}
+	m.fields()
+	m.elements()
+	m.edges()
+	m.otherwise()
+	m.declare()
+	return m.g
+}
+
+// element is a node or unit at its place in a hidden order along which all
+// edges point, so that no cycle arises. Declared order is another one.
+type element struct {
+	nodes []*Node
+	unit  *Unit
+	loop  bool
+	alone bool // gets no edges
+}
+
+type maker struct {
+	rng   *rand.Rand
+	shape Shape
+	g     *Graph
+	all   []*element
+	made  int // nodes so far; it names them until they are declared
+}
+
+func (m *maker) chance(percent int) bool { return m.rng.IntN(100) < percent }
+
+// one picks an element of a list.
+func one[T any](m *maker, list ...T) T { return list[m.rng.IntN(len(list))] }
+
+// fields declares few fields, so that writers and readers meet.
+func (m *maker) fields() {
+	kinds := []Field{
+		{Merge: "last_wins", Type: core.IntegerType},
+		{Merge: "last_wins", Type: core.AnyType},
+		{Merge: "array_append", Type: core.ArrayType},
+		{Merge: "set_once", Type: core.IntegerType},
+		{Merge: "sum", Type: core.IntegerType},
+		{Merge: "max", Type: core.IntegerType},
+		{Merge: "cap", Type: core.IntegerType},
+		{Merge: "union", Type: core.ArrayType},
+		{Merge: "object_merge", Type: core.ObjectType},
+	}
+	picked := []Field{kinds[0], kinds[1], one(m, kinds[2], kinds[3])}
+	for range 1 + m.rng.IntN(4) {
+		picked = append(picked, one(m, kinds...))
+	}
+	for i, f := range picked {
+		f.Name, f.Default = fmt.Sprint("f", i), core.Missing
+		start := f.start(m.rng.Uint64())
+		switch {
+		case f.Merge == "set_once" && m.chance(80): // a start would refuse every write
+		case m.chance(f.startChance()):
+			f.Default = start
+		case m.chance(f.startChance()):
+			m.g.Inputs = append(m.g.Inputs, Input{f.Name, start})
+		}
+		m.g.Fields = append(m.g.Fields, f)
+	}
+}
+
+// startChance is high for lists to walk over, or too many fan-outs would end
+// before they begin.
+func (f Field) startChance() int {
+	if isList(f) {
+		return 50
+	}
+	return 15
+}
+
+// start is a starting value: a list that can be walked rather than anything.
+func (f Field) start(h uint64) any {
+	if f.Type == core.AnyType {
+		return numbers(h, int(h%6))
+	}
+	return f.value(h)
+}
+
+// names returns up to n field names that fit.
+func (m *maker) names(n int, fit func(Field) bool) []string {
+	var list []string
+	for _, i := range m.rng.Perm(len(m.g.Fields)) {
+		if f := m.g.Fields[i]; len(list) < n && fit(f) {
+			list = append(list, f.Name)
+		}
+	}
+	return list
+}
+
+func anyField(Field) bool { return true }
+
+func isList(f Field) bool { return f.Merge == "last_wins" && f.Type == core.AnyType }
+
+func isNumber(f Field) bool { return f.Type == core.IntegerType }
+
+// source picks the array of a fan-out or pipeline. A list that grows is rare:
+// walking and growing it again and again would explode.
+func (m *maker) source() string {
+	if m.chance(10) {
+		if grown := m.names(1, func(f Field) bool { return f.Merge == "union" }); len(grown) > 0 {
+			return "$." + grown[0]
+		}
+	}
+	return "$." + m.names(1, isList)[0]
+}
+
+func (m *maker) elements() {
+	for range 2 + m.rng.IntN(m.shape.Elements-1) {
+		e := &element{}
+		switch roll := m.rng.IntN(100); {
+		case roll < 11 && !m.shape.NoUnits:
+			m.pipeline(e)
+		case roll < 20 && !m.shape.NoUnits:
+			m.loop(e)
+		default:
+			n := m.node(20)
+			e.nodes = []*Node{n}
+			n.AllDone = m.chance(6)
+			if m.chance(28) {
+				m.fanOut(n)
+			}
+		}
+		m.all = append(m.all, e)
+	}
+}
+
+// node makes a node; writers of lists are wanted, since fan-outs live on them.
+func (m *maker) node(failing int) *Node {
+	m.made++
+	n := &Node{ID: fmt.Sprint("made", m.made), MaxFailures: -1, Reads: m.names(m.rng.IntN(4), anyField), Writes: m.names(m.rng.IntN(3), anyField), Send: 50, Silent: 15}
+	if m.chance(40) {
+		n.Writes = append(n.Writes, m.names(1, func(f Field) bool { return isList(f) && !slices.Contains(n.Writes, f.Name) })...)
+	}
+	if m.chance(failing) {
+		n.Fail = one(m, 10, 40, 100)
+	}
+	if m.chance(10) {
+		n.Partial = 50
+	}
+	m.policy(n)
+	return n
+}
+
+func (m *maker) policy(n *Node) {
+	switch roll := m.rng.IntN(100); {
+	case roll < 10:
+		n.Policy = "skip"
+	case roll < 40:
+		n.Policy, n.Attempts, n.Transient = "retry", 1+m.rng.IntN(4), 60
+		n.Then = one(m, "", "", "skip")
+	case roll < 50 && m.shape.FailRun:
+		n.Policy = "fail_run"
+	}
+}
+
+func (m *maker) fanOut(n *Node) {
+	n.Source, n.Concurrency, n.Partial = m.source(), m.rng.IntN(4), 0
+	if n.Fail == 0 && m.chance(20) {
+		n.Fail = 30
+	}
+	if n.Fail > 0 && m.chance(70) {
+		n.Fail = min(n.Fail, 50)
+		n.MaxFailures = m.rng.IntN(2)
+	}
+	// A fan-out that extends the list it may walk must not feed itself.
+	n.Writes = slices.DeleteFunc(n.Writes, func(w string) bool { return "$."+w == n.Source && m.chance(70) })
+}
+
+func (m *maker) pipeline(e *element) {
+	e.unit = &Unit{ID: "p", Items: m.source(), Concurrency: m.rng.IntN(4), Policy: one(m, "", "", "skip")}
+	for range 1 + m.rng.IntN(3) {
+		e.nodes = append(e.nodes, m.member())
+	}
+}
+
+func (m *maker) loop(e *element) {
+	e.loop = true
+	e.unit = &Unit{ID: "l", MaxIters: 1 + m.rng.IntN(4), OnExhausted: one(m, "", "", "continue", "fail"), Policy: one(m, "", "", "skip")}
+	for range 1 + m.rng.IntN(2) {
+		e.nodes = append(e.nodes, m.member())
+	}
+	if m.chance(65) {
+		e.unit.Until = m.condition()
+	}
+}
+
+// member makes a stage or body node. Units make many executions of a node, so
+// each fails less often.
+func (m *maker) member() *Node {
+	n := m.node(12)
+	n.Partial = 0
+	if n.Fail == 100 {
+		n.Fail = 25
+	}
+	return n
+}
+
+// condition makes a condition that is now true, now false.
+func (m *maker) condition() string {
+	term := m.term()
+	switch m.rng.IntN(6) {
+	case 0:
+		return term + " && " + m.term()
+	case 1:
+		return term + " || " + m.term()
+	case 2:
+		return "!(" + term + ")"
+	}
+	return term
+}
+
+func (m *maker) term() string {
+	list := m.names(1, func(f Field) bool { return f.Type == core.ArrayType || isList(f) })[0]
+	number := m.names(1, isNumber)[0]
+	switch m.rng.IntN(6) {
+	case 0:
+		return fmt.Sprintf("length($.%s) > %d", list, m.rng.IntN(3))
+	case 1:
+		return fmt.Sprintf("$.%s %% %d == 0", number, 2+m.rng.IntN(2))
+	case 2:
+		return fmt.Sprintf("$.%s != %d", number, m.rng.IntN(6))
+	case 3:
+		return fmt.Sprintf("$.%s < %d", number, one(m, 5, 300, 700))
+	case 4:
+		return fmt.Sprintf("$.%s >= %d", number, one(m, 0, 3, 500))
+	default:
+		return "$." + number
+	}
+}
+
+// edges draws edges from earlier elements to later ones.
+func (m *maker) edges() {
+	for i, to := range m.all {
+		if to.alone = to.unit != nil && m.chance(20); to.alone || i == 0 {
+			continue
+		}
+		for range one(m, 0, 1, 1, 1, 2, 2, 3) {
+			from := m.all[max(0, i-1-m.rng.IntN(1+m.rng.IntN(i)))]
+			if from.alone {
+				continue
+			}
+			m.edge(one(m, from.nodes...), one(m, to.nodes...))
+		}
+	}
+	for _, e := range m.all {
+		if e.unit != nil && !e.loop && len(e.nodes) > 1 && m.chance(20) {
+			m.g.Edges = append(m.g.Edges, m.inner(e.nodes))
+		}
+	}
+}
+
+func (m *maker) edge(from, to *Node) {
+	e := &Edge{From: from.ID, To: to.ID}
+	switch {
+	case from.Fail > 0 && m.chance(40):
+		e.On = "fail"
+	case m.chance(8):
+		e.On = one(m, "fail", "done", "done", "success")
+	}
+	if m.chance(40) {
+		e.When = m.condition()
+	}
+	m.g.Edges = append(m.g.Edges, e)
+}
+
+// inner makes an edge between two stages in stage order; it adds nothing.
+func (m *maker) inner(nodes []*Node) *Edge {
+	i := m.rng.IntN(len(nodes) - 1)
+	j := i + 1 + m.rng.IntN(len(nodes)-i-1)
+	return &Edge{From: nodes[i].ID, To: nodes[j].ID}
+}
+
+// otherwise turns an unconditional edge into an else edge where the source has
+// a condition for it to stand against.
+func (m *maker) otherwise() {
+	for _, el := range m.all {
+		if el.unit != nil {
+			continue // which of a unit's edges belong together is told by its members
+		}
+		var plain, conditional []*Edge
+		for _, e := range m.g.Edges {
+			switch {
+			case e.From != el.nodes[0].ID:
+			case e.When != "":
+				conditional = append(conditional, e)
+			default:
+				plain = append(plain, e)
+			}
+		}
+		if len(plain) > 0 && len(conditional) > 0 && m.chance(50) {
+			one(m, plain...).Else = true
+		}
+	}
+}
+
+// declare puts everything in a random declared order and names it by it.
+func (m *maker) declare() {
+	var nodes []*Node
+	for _, i := range m.rng.Perm(len(m.all)) {
+		e := m.all[i]
+		nodes = append(nodes, e.nodes...)
+		switch {
+		case e.unit == nil:
+		case e.loop:
+			e.unit.ID = fmt.Sprint("l", len(m.g.Loops))
+			m.g.Loops = append(m.g.Loops, e.unit)
+		default:
+			e.unit.ID = fmt.Sprint("p", len(m.g.Pipelines))
+			m.g.Pipelines = append(m.g.Pipelines, e.unit)
+		}
+	}
+	m.rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+	ids := map[string]string{}
+	for i, n := range nodes {
+		ids[n.ID] = fmt.Sprint("n", i)
+		n.ID = ids[n.ID]
+	}
+	m.g.Nodes = nodes
+	for _, e := range m.all {
+		for _, n := range e.nodes {
+			if e.unit != nil {
+				e.unit.Members = append(e.unit.Members, n.ID)
+			}
+		}
+	}
+	for _, e := range m.g.Edges {
+		e.From, e.To = ids[e.From], ids[e.To]
+	}
+	m.rng.Shuffle(len(m.g.Edges), func(i, j int) { m.g.Edges[i], m.g.Edges[j] = m.g.Edges[j], m.g.Edges[i] })
+}

@@ -1,0 +1,27 @@
+package schedulertest
+
+import (
+	"testing"
+)
+
+// TestGeneratedShares holds what the property tests are worth: each thing that
+// can go wrong occurs in enough of the graphs.
+func TestGeneratedShares(t *testing.T) {
+	var tally Tally
+	for seed := range uint64(2000) {
+		g := Generate(seed, Shape{})
+		tally.Add(FeaturesOf(g, Oracle(g.Workflow(&Recorder{}), g.Values())))
+	}
+	t.Log(tally.String())
+	for _, f := range []Feature{CrossBranchReads, SetOnce, Failures, Retries, Units, WhenChains} {
+		if s := tally.Share(f); s < 15 {
+			t.Errorf("%s in %.1f %% of the graphs, want at least 15", f, s)
+		}
+	}
+	for _, f := range []Feature{Refusals, FanOuts, EmptyFanOuts, Cuts, Skips, OnEdges, Handled, ElseEdges, AllDone, EdgeOutputs,
+		Inner, UnitFailures, Isolated, Unordered, Partial} {
+		if s := tally.Share(f); s < 2 {
+			t.Errorf("%s in %.1f %% of the graphs, want at least 2", f, s)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package schedulertest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Graph is a workflow together with the behaviour of its nodes, as plain data:
+// it can be printed, cut down and turned into a core.Workflow any number of
+// times. Everything a node does follows from Seed and from what it is given.
+type Graph struct {
+	Seed      uint64
+	Fields    []Field
+	Inputs    []Input
+	Nodes     []*Node // in declared order, members of units among them
+	Edges     []*Edge
+	Pipelines []*Unit
+	Loops     []*Unit
+}
+
+// Field is a state field. Merge is a merge strategy or "cap", a custom reducer
+// that adds and refuses sums above [capLimit].
+type Field struct {
+	Name    string
+	Merge   string
+	Type    core.TypeKind
+	Default any // core.Missing for none
+}
+
+// Input is a starting value that the caller gives.
+type Input struct {
+	Field string
+	Value any
+}
+
+// Node is a node and what it does.
+type Node struct {
+	ID     string
+	Reads  []string
+	Writes []string
+
+	Source      string // of for_each; "" for a plain node
+	Concurrency int    // of for_each, 0 for the default
+	MaxFailures int    // -1 for none
+
+	Policy   string // on_error
+	Attempts int
+	Then     string
+	AllDone  bool
+
+	// Chances in percent, drawn from a digest of what an execution is given:
+	// to fail in every attempt, to fail in the first attempts only, to be a
+	// partial success, to send something along the edges, to leave a declared
+	// write out.
+	Fail, Transient, Partial, Send, Silent int
+}
+
+// Edge is an edge between two nodes.
+type Edge struct {
+	From, To string
+	When     string // "" for none
+	Else     bool
+	On       string
+}
+
+// Unit is a pipeline or a loop.
+type Unit struct {
+	ID          string
+	Members     []string
+	Items       string // of a pipeline
+	Concurrency int    // of a pipeline, 0 for the default
+	Until       string // of a loop, "" for none
+	MaxIters    int    // of a loop
+	OnExhausted string
+	Policy      string // on_error for the unit's own faults
+}
+
+// Clone returns a deep copy.
+func (g *Graph) Clone() *Graph {
+	c := *g
+	c.Fields = slices.Clone(g.Fields)
+	c.Inputs = slices.Clone(g.Inputs)
+	c.Nodes = cloneAll(g.Nodes)
+	for _, n := range c.Nodes {
+		n.Reads, n.Writes = slices.Clone(n.Reads), slices.Clone(n.Writes)
+	}
+	c.Edges = cloneAll(g.Edges)
+	c.Pipelines, c.Loops = cloneAll(g.Pipelines), cloneAll(g.Loops)
+	for _, u := range slices.Concat(c.Pipelines, c.Loops) {
+		u.Members = slices.Clone(u.Members)
+	}
+	return &c
+}
+
+func cloneAll[T any](list []*T) []*T {
+	out := make([]*T, len(list))
+	for i, p := range list {
+		v := *p
+		out[i] = &v
+	}
+	return out
+}
+
+// Values returns the starting values as a caller hands them over.
+func (g *Graph) Values() map[string]any {
+	m := make(map[string]any, len(g.Inputs))
+	for _, in := range g.Inputs {
+		m[in.Field] = in.Value
+	}
+	return m
+}
+
+func (g *Graph) field(name string) Field {
+	i := slices.IndexFunc(g.Fields, func(f Field) bool { return f.Name == name })
+	return g.Fields[i]
+}
+
+// String prints the graph in the manner of a workflow document.
+func (g *Graph) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# seed %d\nstate:\n", g.Seed)
+	for _, f := range g.Fields {
+		fmt.Fprintf(&b, "  %s: {type: %s, merge: %s", f.Name, f.Type, f.Merge)
+		if !core.IsMissing(f.Default) {
+			fmt.Fprintf(&b, ", default: %s", core.JSON(f.Default))
+		}
+		b.WriteString("}\n")
+	}
+	for _, in := range g.Inputs {
+		fmt.Fprintf(&b, "# input %s = %s\n", in.Field, core.JSON(in.Value))
+	}
+	b.WriteString("graph:\n  nodes:\n")
+	for _, n := range g.Nodes {
+		fmt.Fprintf(&b, "    - {%s}\n", n)
+	}
+	b.WriteString("  edges:\n")
+	for _, e := range g.Edges {
+		fmt.Fprintf(&b, "    - {%s}\n", e)
+	}
+	for _, p := range g.Pipelines {
+		fmt.Fprintf(&b, "  pipeline: {id: %s, items: %s, stages: [%s]%s}\n",
+			p.ID, p.Items, strings.Join(p.Members, ", "), optional("concurrency", p.Concurrency)+named("on_error", p.Policy))
+	}
+	for _, l := range g.Loops {
+		fmt.Fprintf(&b, "  loop: {id: %s, body: [%s]%s}\n", l.ID, strings.Join(l.Members, ", "),
+			named("until", l.Until)+optional("max_iters", l.MaxIters)+named("on_exhausted", l.OnExhausted)+named("on_error", l.Policy))
+	}
+	return b.String()
+}
+
+// String prints the node as a flow mapping without its braces.
+func (n *Node) String() string {
+	s := "id: " + n.ID
+	if len(n.Reads) > 0 {
+		s += ", reads: [" + strings.Join(n.Reads, ", ") + "]"
+	}
+	if len(n.Writes) > 0 {
+		s += ", writes: [" + strings.Join(n.Writes, ", ") + "]"
+	}
+	if n.Source != "" {
+		s += ", for_each: {source: " + n.Source + optional("concurrency", n.Concurrency)
+		if n.MaxFailures >= 0 {
+			s += fmt.Sprint(", max_failures: ", n.MaxFailures)
+		}
+		s += "}"
+	}
+	if n.Policy != "" {
+		s += ", on_error: {policy: " + n.Policy + optional("attempts", n.Attempts) + named("then", n.Then) + "}"
+	}
+	if n.AllDone {
+		s += ", join: all_done"
+	}
+	return s + optional("fail", n.Fail) + optional("transient", n.Transient) + optional("partial", n.Partial) +
+		optional("send", n.Send) + optional("silent", n.Silent)
+}
+
+// String prints the edge as a flow mapping without its braces.
+func (e *Edge) String() string {
+	s := "from: " + e.From + ", to: " + e.To + named("when", e.When)
+	if e.Else {
+		s += ", when: else"
+	}
+	return s + named("on", e.On)
+}
+
+func optional(key string, v int) string {
+	if v == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s: %d", key, v)
+}
+
+func named(key, v string) string {
+	if v == "" {
+		return ""
+	}
+	return fmt.Sprintf(", %s: %s", key, v)
+}

@@ -1,0 +1,111 @@
+package schedulertest
+
+import (
+	"fmt"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// values is a state: the fields that have a value.
+type values map[string]any
+
+func (s values) clone() values {
+	c := make(values, len(s))
+	for k, v := range s {
+		c[k] = v
+	}
+	return c
+}
+
+func (s values) get(field string) any {
+	if v, ok := s[field]; ok {
+		return v
+	}
+	return core.Missing
+}
+
+// refuses reports why the state would not take the whole delta, nil when it
+// takes it.
+func refuses(fields map[string]core.FieldDecl, s values, delta map[string]any) error {
+	for name, v := range delta {
+		if _, err := merge(fields[name], s.get(name), v); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// fold stores a delta that is known not to be refused.
+func fold(fields map[string]core.FieldDecl, s values, delta map[string]any) {
+	for name, v := range delta {
+		if merged, err := merge(fields[name], s.get(name), v); err == nil {
+			s[name] = merged
+		}
+	}
+}
+
+// merge is one merge strategy applied once.
+func merge(f core.FieldDecl, old, v any) (any, error) {
+	if f.Reduce != nil {
+		return f.Reduce(old, v)
+	}
+	switch f.Merge.Value {
+	case "", "last_wins":
+		return v, nil
+	case "array_append":
+		list, _ := old.([]any)
+		return append(append([]any{}, list...), v.([]any)...), nil
+	case "set_once":
+		if old != nil && !core.IsMissing(old) {
+			return nil, fmt.Errorf("already has a value")
+		}
+		return v, nil
+	case "sum":
+		n, _ := old.(int64)
+		return n + v.(int64), nil
+	case "max", "min":
+		n, ok := old.(int64)
+		if !ok || (f.Merge.Value == "max") == (v.(int64) > n) {
+			return v, nil
+		}
+		return n, nil
+	case "union":
+		return union(old, v.([]any)), nil
+	case "object_merge":
+		return deepMerge(old, v), nil
+	}
+	panic("schedulertest: the oracle has no merge strategy " + f.Merge.Value)
+}
+
+func union(old any, list []any) any {
+	have, _ := old.([]any)
+	out := append([]any{}, have...)
+next:
+	for _, e := range list {
+		for _, h := range out {
+			if core.Equal(e, h) {
+				continue next
+			}
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// deepMerge lays an object over another, member by member where both have
+// objects.
+func deepMerge(old, v any) any {
+	over, ok := v.(*core.Object)
+	base, ok2 := old.(*core.Object)
+	if !ok || !ok2 {
+		return v
+	}
+	out := base.Copy(over.Len())
+	for k, e := range over.All() {
+		if below, ok := out.Get(k); ok {
+			e = deepMerge(below, e)
+		}
+		out.Set(k, e)
+	}
+	return out
+}

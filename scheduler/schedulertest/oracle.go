@@ -1,0 +1,289 @@
+package schedulertest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Oracle runs a dag workflow the obvious way: level by level, within a level
+// one node after the other in canonical order, every node of a level on the
+// state that all lower levels left. It runs handlers in the calling goroutine
+// and takes no limits. Policy fail_run is treated as a plain failure: what a run
+// reaches before it stops depends on timing.
+//
+// It understands the conditions that evaluate reads and sources of the form
+// $.field, which is all that generated graphs use.
+func Oracle(w *core.Workflow, inputs map[string]any) *Outcome {
+	o := newOracle(w, inputs)
+	for level := 0; len(o.pending) > 0; level++ {
+		o.below = append(o.below, o.state.clone())
+		for _, u := range o.due(level) {
+			o.visit(u)
+		}
+	}
+	return o.outcome()
+}
+
+// unit is what an edge sees at its ends: a node, a pipeline or a loop.
+type unit struct {
+	id       string
+	rank     int // 0 node, 1 pipeline, 2 loop
+	members  []*core.Node
+	pipeline *core.Pipeline
+	loop     *core.Loop
+	in       []*core.Edge // from other units, in edge order
+	out      []*core.Edge
+	level    int
+
+	status      core.Status
+	skip        Skip
+	cause       string // of the skip
+	failedFirst string // where its own failure began
+	reason      string
+	rows        int
+	tolerated   bool // its own faults are
+	handled     bool
+}
+
+// member is the record of one node.
+type member struct {
+	NodeOutcome
+	unit      *unit
+	tolerated bool
+}
+
+type oracle struct {
+	w       *core.Workflow
+	fields  map[string]core.FieldDecl
+	nodes   map[string]*core.Node
+	units   []*unit // in declared order: nodes, pipelines, loops
+	of      map[string]*unit
+	records map[string]*member
+	pending []*unit
+	state   values   // all that was accepted so far
+	below   []values // below[L] is the state that level L sees
+	void    map[Execution]bool
+}
+
+func newOracle(w *core.Workflow, inputs map[string]any) *oracle {
+	o := &oracle{w: w, fields: map[string]core.FieldDecl{}, nodes: map[string]*core.Node{}, of: map[string]*unit{},
+		records: map[string]*member{}, state: values{}, void: map[Execution]bool{}}
+	for _, f := range w.Fields {
+		o.fields[f.Name.Value] = f
+		if !core.IsMissing(f.Default) {
+			o.state[f.Name.Value] = f.Default
+		}
+	}
+	for name, v := range inputs {
+		o.state[name] = v
+	}
+	o.build()
+	o.assignLevels()
+	o.pending = slices.Clone(o.units)
+	return o
+}
+
+func (o *oracle) build() {
+	var units []*unit
+	for _, p := range o.w.Pipelines {
+		units = append(units, &unit{id: p.ID.Value, rank: 1, pipeline: p, tolerated: tolerates(p.OnError)})
+	}
+	for _, l := range o.w.Loops {
+		units = append(units, &unit{id: l.ID.Value, rank: 2, loop: l, tolerated: tolerates(l.OnError)})
+	}
+	for _, n := range o.w.Nodes {
+		o.nodes[n.ID.Value] = n
+	}
+	for _, u := range units {
+		names := []core.Text(nil)
+		if u.pipeline != nil {
+			names = u.pipeline.Stages
+		} else {
+			names = u.loop.Body
+		}
+		for _, name := range names {
+			u.members = append(u.members, o.nodes[name.Value])
+			o.of[name.Value] = u
+		}
+	}
+	for _, n := range o.w.Nodes {
+		if o.of[n.ID.Value] == nil {
+			u := &unit{id: n.ID.Value, members: []*core.Node{n}}
+			o.of[u.id] = u
+			o.units = append(o.units, u)
+		}
+		o.records[n.ID.Value] = &member{unit: o.of[n.ID.Value], tolerated: tolerates(n.OnError),
+			NodeOutcome: NodeOutcome{Output: core.Missing}}
+	}
+	o.units = append(o.units, units...)
+	for _, e := range o.w.Edges {
+		from, to := o.of[e.From.Value], o.of[e.To.Value]
+		if from != to {
+			from.out, to.in = append(from.out, e), append(to.in, e)
+		}
+	}
+}
+
+// tolerates reports whether failures under the policy leave a run partially
+// successful: only an explicit skip does.
+func tolerates(p *core.OnError) bool {
+	return p != nil && (p.Policy.Value == "skip" || p.Policy.Value == "retry" && p.Then.Value == "skip")
+}
+
+// assignLevels sets each level to the longest path that leads there. Units
+// without any edge come after everything else, each on a level of its own.
+func (o *oracle) assignLevels() {
+	last := 0
+	for changed := true; changed; {
+		changed = false
+		for _, u := range o.units {
+			for _, e := range u.in {
+				if l := o.of[e.From.Value].level + 1; l > u.level {
+					u.level, changed = l, true
+				}
+			}
+			last = max(last, u.level)
+		}
+		if last > len(o.units) {
+			panic("schedulertest: the graph has a cycle")
+		}
+	}
+	for _, u := range o.units {
+		if u.rank > 0 && len(u.in) == 0 && len(u.out) == 0 {
+			last++
+			u.level = last
+		}
+	}
+	if o.alone() {
+		for _, u := range o.units {
+			u.level--
+		}
+	}
+}
+
+// alone reports whether only units without edges exist, so that no main graph
+// takes up level 0.
+func (o *oracle) alone() bool {
+	return !slices.ContainsFunc(o.units, func(u *unit) bool { return u.level == 0 })
+}
+
+// due takes the units of a level out of pending, in canonical order.
+func (o *oracle) due(level int) []*unit {
+	var list []*unit
+	o.pending = slices.DeleteFunc(o.pending, func(u *unit) bool {
+		if u.level == level {
+			list = append(list, u)
+		}
+		return u.level == level
+	})
+	return list // o.units is in declared order with nodes first, and so is this
+}
+
+func (o *oracle) visit(u *unit) {
+	if skip, cause := o.decide(u); skip != "" {
+		o.skipAll(u, skip, cause)
+		return
+	}
+	o.handle(u)
+	switch {
+	case u.pipeline != nil:
+		o.runPipeline(u)
+	case u.loop != nil:
+		o.runLoop(u)
+	case u.members[0].ForEach != nil:
+		o.runFanOut(u)
+	default:
+		o.runPlain(u)
+	}
+}
+
+func (o *oracle) skipAll(u *unit, skip Skip, cause string) {
+	u.status, u.skip, u.cause, u.reason = core.Skipped, skip, cause, string(skip)
+	for _, n := range u.members {
+		r := o.records[n.ID.Value]
+		r.Status, r.Skip, r.Cause = core.Skipped, skip, cause
+	}
+}
+
+// attempt is one execution of a handler with its retries.
+type attempt struct {
+	node     *core.Node
+	view     values
+	edges    *core.Object
+	item     any
+	index    core.Ordinal
+	loop     string
+	round    int
+	result   core.Result
+	failure  *core.Failure
+	attempts int
+}
+
+// run executes the handler until it succeeds, fails for good or has used up its
+// attempts.
+func (o *oracle) run(a *attempt) {
+	limit := 1
+	if p := a.node.OnError; p != nil && p.Policy.Value == "retry" {
+		limit = p.Attempts.Value
+	}
+	var names []string
+	var seen []any
+	for _, r := range a.node.Reads {
+		names, seen = append(names, r.Value), append(seen, a.view.get(r.Value))
+	}
+	for a.attempts = 1; ; a.attempts++ {
+		in := core.NewInput("oracle", a.node.ID.Value, a.attempts, core.Shared{View: core.NewView(names, seen),
+			Edges: a.edges, Item: a.item, Index: a.index})
+		in.Loop, in.Round = a.loop, a.round
+		a.result, a.failure = call(a.node.Handler, in)
+		if a.failure == nil {
+			a.failure = o.checkWrites(a.node, a.result.Delta)
+		}
+		if a.failure == nil || a.failure.Permanent || a.attempts >= limit {
+			return
+		}
+	}
+}
+
+// call turns a panic into a permanent failure.
+func call(h core.Handler, in core.Input) (res core.Result, failure *core.Failure) {
+	defer func() {
+		if p := recover(); p != nil {
+			failure = &core.Failure{Class: core.ClassPanic, Message: fmt.Sprint(p), Permanent: true}
+		}
+	}()
+	res, err := h.Handle(context.Background(), in)
+	if err != nil {
+		return res, core.FailureOf(err)
+	}
+	return res, nil
+}
+
+// checkWrites is the last part of an attempt: the write set and the types.
+func (o *oracle) checkWrites(n *core.Node, delta map[string]any) *core.Failure {
+	for name, v := range delta {
+		declared := slices.ContainsFunc(n.Writes, func(t core.Text) bool { return t.Value == name })
+		if f, ok := o.fields[name]; !ok || !declared || f.Type.Check(v) != nil {
+			return &core.Failure{Class: core.ClassWrite, Message: name}
+		}
+	}
+	return nil
+}
+
+// commit stores the writes of an execution in every state, or, when the first
+// of them refuses one, none of them and turns the execution into a failure.
+func (o *oracle) commit(a *attempt, states ...values) {
+	if a.failure != nil {
+		return
+	}
+	if err := refuses(o.fields, states[0], a.result.Delta); err != nil {
+		a.failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true}
+		return
+	}
+	for _, s := range states {
+		fold(o.fields, s, a.result.Delta)
+	}
+}

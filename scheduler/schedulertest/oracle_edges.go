@@ -1,0 +1,122 @@
+package schedulertest
+
+import "github.com/wavefold/wavefold/core"
+
+// verdict is what an edge says about its target.
+type verdict int
+
+const (
+	neutral  verdict = iota // neither for nor against: its source was skipped
+	live                    // the target may run
+	untrue                  // the target is skipped, whatever other edges say
+	poisoned                // the source failed, or was skipped because of a failure
+)
+
+// decide says whether a unit is skipped, why, and where that began.
+func (o *oracle) decide(u *unit) (Skip, string) {
+	if len(u.in) == 0 || u.rank == 0 && u.members[0].Join.Value == "all_done" {
+		return "", ""
+	}
+	var verdicts [poisoned + 1][]*core.Edge
+	for _, e := range u.in {
+		v := o.judge(e, u)
+		verdicts[v] = append(verdicts[v], e)
+	}
+	switch {
+	case len(verdicts[poisoned]) > 0:
+		return SkipFailure, o.origin(verdicts[poisoned][0])
+	case len(verdicts[untrue]) > 0:
+		return SkipCondition, verdicts[untrue][0].From.Value
+	case len(verdicts[live]) > 0:
+		return "", ""
+	}
+	return SkipAll, o.origin(verdicts[neutral][0])
+}
+
+// origin is the node where the failure or skip of the edge's source began.
+func (o *oracle) origin(e *core.Edge) string {
+	source := o.of[e.From.Value]
+	if source.status == core.Fail {
+		return source.failedFirst
+	}
+	return source.cause
+}
+
+// judge says what an edge means for its target.
+func (o *oracle) judge(e *core.Edge, target *unit) verdict {
+	source := o.of[e.From.Value]
+	on := e.On.Value
+	failed := source.status == core.Fail
+	skipped := source.status == core.Skipped
+	switch {
+	case (on == "" || on == "success") && (failed || source.skip == SkipFailure):
+		return poisoned
+	case on == "fail" && !failed:
+		return untrue
+	case !o.holds(e, target):
+		return untrue
+	case skipped && e.Else:
+		return neutral
+	case skipped && e.When == nil && on != "done":
+		return neutral
+	}
+	return live
+}
+
+// holds evaluates the condition of an edge. Conditions are judged on the state
+// that the target sees; if the source has an else edge, all its conditions are
+// judged together, on the state right above it.
+func (o *oracle) holds(e *core.Edge, target *unit) bool {
+	source := o.of[e.From.Value]
+	at := target.level
+	for _, other := range source.out {
+		if other.Else {
+			at = source.level + 1
+		}
+	}
+	if !e.Else {
+		return e.When == nil || evaluate(e.When.Value, o.below[at].get)
+	}
+	for _, other := range source.out {
+		if other.When != nil && o.matches(other, source) && evaluate(other.When.Value, o.below[at].get) {
+			return false
+		}
+	}
+	return true
+}
+
+// matches reports whether the source ended as the edge asks; a skipped source
+// does not stand against a condition that revives.
+func (o *oracle) matches(e *core.Edge, source *unit) bool {
+	switch e.On.Value {
+	case "fail":
+		return source.status == core.Fail
+	case "done":
+		return true
+	}
+	return source.status != core.Fail && source.skip != SkipFailure
+}
+
+// handle marks the failures that a live `on: fail` edge into a running target
+// takes care of.
+func (o *oracle) handle(u *unit) {
+	for _, e := range u.in {
+		if source := o.of[e.From.Value]; e.On.Value == "fail" && source.status == core.Fail && o.judge(e, u) == live {
+			source.handled = true
+		}
+	}
+}
+
+// inputs collects what the nodes outside of its unit sent to a node.
+func (o *oracle) inputs(n *core.Node) *core.Object {
+	in := core.NewObject(0)
+	for _, e := range o.of[n.ID.Value].in {
+		if e.To.Value != n.ID.Value || !o.of[e.From.Value].status.Succeeded() {
+			continue
+		}
+		if out := o.records[e.From.Value].Output; !core.IsMissing(out) {
+			in.Set(e.From.Value, out)
+		}
+	}
+	return in
+}

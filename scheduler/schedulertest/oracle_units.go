@@ -1,0 +1,293 @@
+package schedulertest
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// runPlain visits a node that runs once.
+func (o *oracle) runPlain(u *unit) {
+	n := u.members[0]
+	a := &attempt{node: n, view: o.below[u.level], edges: o.inputs(n)}
+	o.run(a)
+	o.commit(a, o.state)
+	r := o.record(a)
+	r.Status = core.Success
+	switch {
+	case a.failure != nil:
+		r.Status = core.Fail
+	case a.result.Status == core.PartialSuccess:
+		r.Status = core.PartialSuccess
+	}
+	if a.failure == nil && a.result.HasEdgeOutput {
+		r.Output = a.result.EdgeOutput
+	}
+	o.close(u)
+}
+
+// record counts an execution for its node.
+func (o *oracle) record(a *attempt) *member {
+	r := o.records[a.node.ID.Value]
+	r.Attempts += a.attempts
+	r.Items++
+	if a.failure != nil {
+		r.Failed++
+		if r.Class == "" {
+			r.Class = a.failure.Class
+		}
+	}
+	return r
+}
+
+// close gives a unit the status its members make: any failed one fails it.
+func (o *oracle) close(u *unit) {
+	if u.status != core.Fail {
+		u.status = core.Success
+	}
+	for _, n := range u.members {
+		r := o.records[n.ID.Value]
+		switch {
+		case r.Status == core.Fail:
+			u.status = core.Fail
+			if u.failedFirst == "" {
+				u.failedFirst = n.ID.Value
+			}
+		case r.Status == core.PartialSuccess && u.status == core.Success:
+			u.status = core.PartialSuccess
+		}
+	}
+}
+
+// items is the array that a source names on the state of the unit's level.
+func (o *oracle) items(u *unit, source string) ([]any, bool) {
+	list, ok := o.below[u.level].get(strings.TrimPrefix(source, "$.")).([]any)
+	return list, ok
+}
+
+// runFanOut visits a node once for each item. All items see the same state;
+// each is a transaction of its own, committed in item order.
+func (o *oracle) runFanOut(u *unit) {
+	n := u.members[0]
+	r := o.records[n.ID.Value]
+	r.Status = core.Success
+	list, ok := o.items(u, n.ForEach.Source.Value)
+	if !ok {
+		r.Status, r.Class = core.Fail, core.ClassInput
+		o.close(u)
+		return
+	}
+	allowed := len(list)
+	if n.ForEach.MaxFailures != nil {
+		allowed = n.ForEach.MaxFailures.Value
+	}
+	outputs := make([]any, len(list))
+	sent := false
+	for i, item := range list {
+		a := &attempt{node: n, view: o.below[u.level], edges: o.inputs(n), item: item, index: core.Nth(i)}
+		o.run(a)
+		if r.Failed > allowed {
+			o.voidItem(n.ID.Value, i, a.attempts)
+			continue
+		}
+		o.commit(a, o.state)
+		o.record(a)
+		if a.failure != nil {
+			r.Status = core.Fail
+		} else if a.result.HasEdgeOutput {
+			outputs[i], sent = a.result.EdgeOutput, true
+		}
+	}
+	if sent {
+		r.Output = outputs
+	}
+	o.close(u)
+}
+
+func (o *oracle) voidItem(node string, item, attempts int) {
+	for k := 1; k <= attempts; k++ {
+		o.void[Execution{Node: node, Item: item, Attempt: k}] = true
+	}
+}
+
+// fault fails a unit that cannot start: its members never run.
+func (o *oracle) fault(u *unit) {
+	u.status, u.failedFirst, u.reason = core.Fail, u.id, "failed"
+	for _, n := range u.members {
+		r := o.records[n.ID.Value]
+		r.Status, r.Skip, r.Cause = core.Skipped, SkipFailure, u.id
+	}
+}
+
+// runPipeline runs row after row through all stages. Every stage execution sees
+// the state of the unit's level with all that the pipeline wrote so far.
+func (o *oracle) runPipeline(u *unit) {
+	rows, ok := o.items(u, u.pipeline.Items.Value)
+	if !ok {
+		o.fault(u)
+		return
+	}
+	own := o.below[u.level].clone()
+	outputs := map[string][]any{}
+	for i, row := range rows {
+		o.runRow(u, i, row, own, outputs, len(rows))
+	}
+	u.rows, u.reason = len(rows), "rows"
+	for _, n := range u.members {
+		if out := outputs[n.ID.Value]; out != nil {
+			o.records[n.ID.Value].Output = out
+		}
+		o.settle(u, n, len(rows) == 0)
+	}
+	o.close(u)
+	if u.status == core.Fail {
+		u.reason = "failed"
+	}
+}
+
+func (o *oracle) runRow(u *unit, i int, row any, own values, outputs map[string][]any, rows int) {
+	previous := core.NewObject(0)
+	for _, n := range u.members {
+		a := &attempt{node: n, view: own, edges: both(o.inputs(n), previous), item: row, index: core.Nth(i)}
+		o.run(a)
+		o.commit(a, o.state, own)
+		o.record(a)
+		if a.failure != nil {
+			return
+		}
+		previous = core.NewObject(1)
+		if a.result.HasEdgeOutput {
+			previous.Set(n.ID.Value, a.result.EdgeOutput)
+			if outputs[n.ID.Value] == nil {
+				outputs[n.ID.Value] = make([]any, rows)
+			}
+			outputs[n.ID.Value][i] = a.result.EdgeOutput
+		}
+	}
+}
+
+func both(a, b *core.Object) *core.Object {
+	out := a.Copy(b.Len())
+	for k, v := range b.All() {
+		out.Set(k, v)
+	}
+	return out
+}
+
+// settle gives a member of a unit that ran its status.
+func (o *oracle) settle(u *unit, n *core.Node, empty bool) {
+	r := o.records[n.ID.Value]
+	switch {
+	case r.Failed > 0:
+		r.Status = core.Fail
+	case r.Items > 0 || empty:
+		r.Status = core.Success
+	default:
+		r.Status, r.Skip, r.Cause = core.Skipped, SkipFailure, o.firstFailed(u)
+	}
+}
+
+func (o *oracle) firstFailed(u *unit) string {
+	for _, n := range u.members {
+		if o.records[n.ID.Value].Failed > 0 {
+			return n.ID.Value
+		}
+	}
+	return u.id
+}
+
+// defaultRounds caps a loop that says when to stop but not how often to try.
+const defaultRounds = 100
+
+// runLoop repeats the body. A round is one transaction: a failing member drops
+// the writes of its round and ends the loop.
+func (o *oracle) runLoop(u *unit) {
+	own := o.below[u.level].clone()
+	rounds := defaultRounds
+	if u.loop.MaxIters != nil {
+		rounds = u.loop.MaxIters.Value
+	}
+	u.reason = "max_iters"
+	for round := 0; round < rounds; round++ {
+		tentative, private := o.state.clone(), own.clone()
+		if !o.runRound(u, round, tentative, private) {
+			u.reason = "failed"
+			break
+		}
+		o.state, own = tentative, private
+		u.rows++
+		if u.loop.Until != nil && evaluate(u.loop.Until.Value, own.get) {
+			u.reason = "until"
+			break
+		}
+	}
+	for _, n := range u.members {
+		o.settle(u, n, false)
+	}
+	if u.reason == "max_iters" && u.loop.OnExhausted.Value == "fail" {
+		u.status, u.failedFirst = core.Fail, u.id
+	}
+	o.close(u)
+}
+
+func (o *oracle) runRound(u *unit, round int, state, own values) bool {
+	previous := core.NewObject(0)
+	for _, n := range u.members {
+		a := &attempt{node: n, view: own, edges: both(o.inputs(n), previous), loop: u.id, round: round}
+		o.run(a)
+		o.commit(a, state, own)
+		r := o.record(a)
+		r.Output = core.Missing
+		if a.failure != nil {
+			return false
+		}
+		previous = core.NewObject(1)
+		if a.result.HasEdgeOutput {
+			previous.Set(n.ID.Value, a.result.EdgeOutput)
+			r.Output = a.result.EdgeOutput
+		}
+	}
+	return true
+}
+
+// outcome gathers what the run came to.
+func (o *oracle) outcome() *Outcome {
+	out := &Outcome{Status: core.RunSuccess, State: core.NewObject(len(o.state)), Nodes: map[string]NodeOutcome{},
+		Units: map[string]UnitOutcome{}, Void: func(e Execution) bool { return o.void[e] }}
+	for _, f := range o.w.Fields {
+		if v, ok := o.state[f.Name.Value]; ok {
+			out.State.Set(f.Name.Value, v)
+		}
+	}
+	for id, r := range o.records {
+		r.Handled = r.Status == core.Fail && (r.tolerated || r.unit.handled)
+		out.Nodes[id] = r.NodeOutcome
+	}
+	for _, u := range o.units {
+		if u.rank > 0 {
+			out.Units[u.id] = UnitOutcome{Status: u.status, Rows: u.rows, Reason: u.reason, Skip: u.skip}
+		}
+	}
+	out.Status = o.runStatus()
+	return out
+}
+
+// runStatus is failed as soon as one failure was neither tolerated nor handled.
+func (o *oracle) runStatus() core.RunStatus {
+	status := core.RunSuccess
+	for _, u := range o.units {
+		ownFault := u.status == core.Fail && u.failedFirst == u.id && u.rank > 0
+		if ownFault && !u.tolerated && !u.handled {
+			return core.RunFailed
+		}
+		if u.status == core.Fail || u.status == core.PartialSuccess {
+			status = core.RunPartial
+		}
+	}
+	for _, r := range o.records {
+		if r.Status == core.Fail && !r.tolerated && !r.unit.handled {
+			return core.RunFailed
+		}
+	}
+	return status
+}

@@ -1,0 +1,157 @@
+package schedulertest
+
+import "slices"
+
+// Reduce makes a graph smaller as long as fails still holds for it and returns
+// the smallest one found. fails must be true for g and is called often; a graph
+// it is given is valid. The cost is one call for each part of the graph and
+// each time a part could be dropped.
+func Reduce(g *Graph, fails func(*Graph) bool) *Graph {
+	for {
+		smaller := step(g, fails)
+		if smaller == nil {
+			return g
+		}
+		g = smaller
+	}
+}
+
+// step returns the first smaller graph that still fails, nil if there is none.
+func step(g *Graph, fails func(*Graph) bool) *Graph {
+	for change := range g.changes() {
+		c := g.Clone()
+		if change(c) && fails(c) {
+			return c
+		}
+	}
+	return nil
+}
+
+// changes yields ways to make the graph smaller, those that drop most first. A
+// change reports false when it would change nothing.
+func (g *Graph) changes() func(yield func(func(*Graph) bool) bool) {
+	var list []func(*Graph) bool
+	add := func(f func(*Graph) bool) { list = append(list, f) }
+	for i := range g.Pipelines {
+		add(func(g *Graph) bool { return g.dropUnit(&g.Pipelines, i) })
+	}
+	for i := range g.Loops {
+		add(func(g *Graph) bool { return g.dropUnit(&g.Loops, i) })
+	}
+	for i := range g.Nodes {
+		add(func(g *Graph) bool { return g.dropNode(i) })
+	}
+	for i := range g.Edges {
+		add(func(g *Graph) bool { g.Edges = slices.Delete(g.Edges, i, i+1); return true })
+		add(func(g *Graph) bool { return clearTo(&g.Edges[i].When, "") && !g.strayElse() })
+		add(func(g *Graph) bool { return clearTo(&g.Edges[i].Else, false) })
+		add(func(g *Graph) bool { return clearTo(&g.Edges[i].On, "") })
+	}
+	for i := range g.Nodes {
+		list = append(list, nodeChanges(i, g.Nodes[i])...)
+	}
+	for i := range g.Inputs {
+		add(func(g *Graph) bool { g.Inputs = slices.Delete(g.Inputs, i, i+1); return true })
+	}
+	for i := range g.Fields {
+		add(func(g *Graph) bool { return g.dropField(i) })
+	}
+	return func(yield func(func(*Graph) bool) bool) {
+		for _, f := range list {
+			if !yield(func(g *Graph) bool { return f(g) && !g.strayElse() }) {
+				return
+			}
+		}
+	}
+}
+
+// clearTo sets a part to its plain value.
+func clearTo[T comparable](p *T, plain T) bool {
+	changed := *p != plain
+	*p = plain
+	return changed
+}
+
+func nodeChanges(i int, n *Node) []func(*Graph) bool {
+	list := []func(*Graph) bool{
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].Source, "") },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].MaxFailures, -1) },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].Concurrency, 0) },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].Policy, "") },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].AllDone, false) },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].Fail, 0) },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].Transient, 0) },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].Partial, 0) },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].Send, 0) },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].Silent, 0) },
+	}
+	for j := range n.Reads {
+		list = append(list, func(g *Graph) bool { g.Nodes[i].Reads = slices.Delete(g.Nodes[i].Reads, j, j+1); return true })
+	}
+	for j := range n.Writes {
+		list = append(list, func(g *Graph) bool { g.Nodes[i].Writes = slices.Delete(g.Nodes[i].Writes, j, j+1); return true })
+	}
+	return list
+}
+
+// dropUnit removes a unit; its members become plain nodes.
+func (g *Graph) dropUnit(list *[]*Unit, i int) bool {
+	members := (*list)[i].Members
+	*list = slices.Delete(*list, i, i+1)
+	g.Edges = slices.DeleteFunc(g.Edges, func(e *Edge) bool {
+		return slices.Contains(members, e.From) && slices.Contains(members, e.To)
+	})
+	return true
+}
+
+// dropNode removes a node with its edges; the last member takes its unit along.
+func (g *Graph) dropNode(i int) bool {
+	id := g.Nodes[i].ID
+	g.Nodes = slices.Delete(g.Nodes, i, i+1)
+	g.Edges = slices.DeleteFunc(g.Edges, func(e *Edge) bool { return e.From == id || e.To == id })
+	empty := func(u *Unit) bool {
+		u.Members = slices.DeleteFunc(u.Members, func(m string) bool { return m == id })
+		return len(u.Members) == 0
+	}
+	g.Pipelines = slices.DeleteFunc(g.Pipelines, empty)
+	g.Loops = slices.DeleteFunc(g.Loops, empty)
+	return len(g.Nodes) > 0
+}
+
+// dropField removes a field that only reads and writes mention.
+func (g *Graph) dropField(i int) bool {
+	name := g.Fields[i].Name
+	if g.mentions(name) {
+		return false
+	}
+	g.Fields = slices.Delete(g.Fields, i, i+1)
+	g.Inputs = slices.DeleteFunc(g.Inputs, func(in Input) bool { return in.Field == name })
+	return true
+}
+
+func (g *Graph) mentions(field string) bool {
+	uses := func(text string) bool { return slices.Contains(pathNames(text), field) }
+	return slices.ContainsFunc(g.Nodes, func(n *Node) bool {
+		return slices.Contains(n.Reads, field) || slices.Contains(n.Writes, field) || uses(n.Source)
+	}) || slices.ContainsFunc(g.Edges, func(e *Edge) bool { return uses(e.When) }) ||
+		slices.ContainsFunc(slices.Concat(g.Pipelines, g.Loops), func(u *Unit) bool { return uses(u.Items) || uses(u.Until) })
+}
+
+// pathNames lists the fields that a condition or source names.
+func pathNames(text string) []string {
+	var names []string
+	for i := 0; i+2 < len(text); i++ {
+		if text[i:i+2] == "$." {
+			p := &reader{rest: text[i+2:]}
+			names = append(names, p.take("abcdefghijklmnopqrstuvwxyz_0123456789"))
+		}
+	}
+	return names
+}
+
+// strayElse reports an else edge whose source has no condition any more.
+func (g *Graph) strayElse() bool {
+	return slices.ContainsFunc(g.Edges, func(e *Edge) bool {
+		return e.Else && !slices.ContainsFunc(g.Edges, func(o *Edge) bool { return o.From == e.From && o.When != "" })
+	})
+}

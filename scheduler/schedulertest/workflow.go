@@ -1,0 +1,118 @@
+package schedulertest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// capLimit is the sum above which a "cap" field refuses a write.
+const capLimit = 14
+
+// retryBase is the wait before a second attempt. Tests run in virtual time or
+// accept it; it only has to be short.
+const retryBase = 20 * time.Microsecond
+
+// Workflow returns the graph as a workflow whose handlers record into rec.
+func (g *Graph) Workflow(rec *Recorder) *core.Workflow {
+	w := &core.Workflow{Name: text(fmt.Sprintf("seed%d", g.Seed)), Mode: core.ModeDAG}
+	for _, f := range g.Fields {
+		w.Fields = append(w.Fields, f.decl())
+	}
+	for _, n := range g.Nodes {
+		w.Nodes = append(w.Nodes, g.node(n, rec))
+	}
+	for _, e := range g.Edges {
+		w.Edges = append(w.Edges, e.edge())
+	}
+	for _, p := range g.Pipelines {
+		w.Pipelines = append(w.Pipelines, &core.Pipeline{ID: text(p.ID), Items: text(p.Items),
+			Stages: texts(p.Members), Concurrency: number(p.Concurrency), OnError: policy(p.Policy, 0, "")})
+	}
+	for _, l := range g.Loops {
+		w.Loops = append(w.Loops, &core.Loop{ID: text(l.ID), Body: texts(l.Members), BodyIsList: len(l.Members) > 1,
+			Until: condition(l.Until), MaxIters: number(l.MaxIters), OnExhausted: text(l.OnExhausted), OnError: policy(l.Policy, 0, "")})
+	}
+	return w
+}
+
+func (f Field) decl() core.FieldDecl {
+	d := core.FieldDecl{Name: text(f.Name), Merge: text(f.Merge), Default: f.Default}
+	if f.Type != core.AnyType {
+		d.Type = &core.Type{Kind: f.Type}
+	}
+	if f.Merge == "cap" {
+		d.Merge = core.Text{}
+		d.Reduce = addUpTo
+	}
+	return d
+}
+
+// addUpTo is a reducer that can refuse, so that commits have an order to keep.
+func addUpTo(old, v any) (any, error) {
+	sum, _ := old.(int64)
+	n, ok := v.(int64)
+	if !ok {
+		return nil, fmt.Errorf("want an integer, got %s", core.TypeName(v))
+	}
+	if sum += n; sum > capLimit {
+		return nil, fmt.Errorf("sum %d is above %d", sum, capLimit)
+	}
+	return sum, nil
+}
+
+func (g *Graph) node(n *Node, rec *Recorder) *core.Node {
+	out := &core.Node{ID: text(n.ID), Kind: text("fn"), Reads: texts(n.Reads), Writes: texts(n.Writes), HasWrites: true,
+		OnError: policy(n.Policy, n.Attempts, n.Then), Handler: &behaviour{g: g, n: n, rec: rec}}
+	if n.AllDone {
+		out.Join = text("all_done")
+	}
+	if n.Source != "" {
+		out.ForEach = &core.ForEach{Source: text(n.Source), Concurrency: number(n.Concurrency)}
+		if n.MaxFailures >= 0 {
+			out.ForEach.MaxFailures = &core.Int{Value: n.MaxFailures}
+		}
+	}
+	return out
+}
+
+func (e *Edge) edge() *core.Edge {
+	return &core.Edge{From: text(e.From), To: text(e.To), When: condition(e.When), Else: e.Else, On: text(e.On)}
+}
+
+func policy(name string, attempts int, then string) *core.OnError {
+	if name == "" {
+		return nil
+	}
+	p := &core.OnError{Policy: text(name), Then: text(then)}
+	if name == "retry" {
+		p.Attempts = &core.Int{Value: attempts}
+		p.Base = &core.Located[time.Duration]{Value: retryBase}
+	}
+	return p
+}
+
+func text(s string) core.Text { return core.Text{Value: s} }
+
+func texts(list []string) []core.Text {
+	var out []core.Text
+	for _, s := range list {
+		out = append(out, text(s))
+	}
+	return out
+}
+
+func number(n int) *core.Int {
+	if n == 0 {
+		return nil
+	}
+	return &core.Int{Value: n}
+}
+
+func condition(s string) *core.Text {
+	if s == "" {
+		return nil
+	}
+	return &core.Text{Value: s}
+}
