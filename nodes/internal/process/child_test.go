@@ -1,0 +1,129 @@
+//go:build unix
+
+package process
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// childVar turns the test binary into the program under test: its value names
+// one of the behaviours below. So the tests need no other program and know
+// exactly what the child does.
+const childVar = "WAVEFOLD_TEST_CHILD"
+
+// noRaceDelay keeps a child that was built with the race detector from sleeping
+// a second before it exits.
+const noRaceDelay = "GORACE=atexit_sleep_ms=0"
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(childVar); mode != "" {
+		os.Exit(behave(mode, os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// behave acts as a child. A child that hangs says "ready" on standard error
+// first, so that a test knows when to cancel.
+func behave(mode string, args []string) int {
+	switch mode {
+	case "cat":
+		_, _ = io.Copy(os.Stdout, os.Stdin)
+	case "args":
+		fmt.Printf("%q", args)
+	case "env":
+		fmt.Print(os.Getenv(args[0]))
+	case "dir":
+		dir, _ := os.Getwd()
+		fmt.Print(dir)
+	case "exit": // code, lines for standard error
+		for _, line := range args[1:] {
+			fmt.Fprintln(os.Stderr, line)
+		}
+		code, _ := strconv.Atoi(args[0])
+		return code
+	case "flood": // stdout or stderr
+		return flood(args[0])
+	case "print": // n bytes
+		n, _ := strconv.Atoi(args[0])
+		fmt.Print(strings.Repeat("x", n))
+	case "hang":
+		hang()
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+		hang()
+	case "polite":
+		return polite()
+	case "suicide":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		hang()
+	case "deaf": // does not read its input
+	case "leave": // behaviour of the one left behind, "pipes" or "own", "session" or ""
+		return leave(args[0], args[1] == "pipes", len(args) > 2 && args[2] == "session")
+	}
+	return 0
+}
+
+func hang() {
+	fmt.Fprintln(os.Stderr, "ready")
+	time.Sleep(time.Hour)
+}
+
+func flood(stream string) int {
+	w := bufio.NewWriter(os.Stdout)
+	if stream == "stderr" {
+		w = bufio.NewWriter(os.Stderr)
+	}
+	for {
+		if _, err := w.WriteString("once more\n"); err != nil {
+			return 3
+		}
+	}
+}
+
+func polite() int {
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, syscall.SIGTERM)
+	fmt.Fprintln(os.Stderr, "ready")
+	<-got
+	fmt.Fprintln(os.Stderr, "cleaned up")
+	return 0
+}
+
+// leave starts another child, prints its process id and exits without waiting.
+func leave(mode string, pipes, session bool) int {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childVar+"="+mode)
+	if session {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	}
+	ready, err := os.CreateTemp("", "ready")
+	if err != nil {
+		return 9
+	}
+	defer os.Remove(ready.Name())
+	if cmd.Stderr = ready; pipes {
+		cmd.Stdout = os.Stdout
+	}
+	if err := cmd.Start(); err != nil {
+		return 9
+	}
+	for { // the one left behind must have set up its signals
+		if data, _ := os.ReadFile(ready.Name()); len(data) > 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+
+	fmt.Fprintln(os.Stderr, "left", cmd.Process.Pid)
+	return 0
+}

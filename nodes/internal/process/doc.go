@@ -1,0 +1,17 @@
+// Package process runs one program for a node and gives back what it printed.
+// It is what stands between a child that misbehaves and the engine:
+//
+//   - The child leads a process group of its own. When the context ends, the
+//     whole group gets SIGTERM and, after a grace period, SIGKILL.
+//   - Run returns only when the group is gone and nobody reads its pipes any
+//     more: no goroutine and no process outlives the call. Only a process that
+//     left the group on purpose (setsid, as daemons do) can; its pipes are closed.
+//   - Output has a limit. A child that prints more is ended and Run fails.
+//   - Standard error goes line by line to a logger; its last lines are kept for
+//     the error text. Secrets are masked in both.
+//
+// The package never uses a shell: a program gets the argument list it was given,
+// element by element.
+//
+// On Windows, where process groups do not exist, only the child itself is ended.
+package process

@@ -1,0 +1,176 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/nodes/internal/secret"
+)
+
+// Defaults of a Command.
+const (
+	DefaultMaxOutput = 10 << 20
+	DefaultGrace     = 2 * time.Second
+)
+
+// Command describes one call of a program. The zero value of every field but
+// Path is useful.
+type Command struct {
+	// Path is the program's file, as found by exec.LookPath. Name is what
+	// messages call it; "" means Path.
+	Path string
+	Name string
+	// Args are the arguments, without the program itself.
+	Args []string
+	// Dir is the working folder, "" the one of this process.
+	Dir string
+	// Env holds KEY=value texts in addition to the environment of this process;
+	// they win over it.
+	Env   []string
+	Stdin []byte
+	// Discard throws standard output away instead of collecting it.
+	Discard bool
+	// MaxOutput limits standard output and standard error, each, in bytes; 0
+	// means DefaultMaxOutput.
+	MaxOutput int
+	// OK lists the exit codes that are no error; empty means 0 only.
+	OK []int
+	// Grace is the time between SIGTERM and SIGKILL, and the time that others
+	// in the group have to close the pipes once the child has exited; 0 means
+	// DefaultGrace.
+	Grace time.Duration
+	// Log gets the lines of standard error; nil drops them.
+	Log *slog.Logger
+	// Mask hides secrets in log lines and errors.
+	Mask secret.Masker
+}
+
+// Output is what a program left behind.
+type Output struct {
+	Stdout []byte
+	// Code is the exit code, one of Command.OK when Run returned no error.
+	Code int
+}
+
+// Run runs the program and waits for it and everything it started. The error is
+// an *ExitError for an exit code that is not OK or a signal, the context's cause
+// when the context ended first, ErrFlood, ErrHeld, or why the program could not
+// be started.
+func Run(parent context.Context, c Command) (Output, error) {
+	c = c.withDefaults()
+	if parent.Err() != nil {
+		return Output{}, c.fail(context.Cause(parent))
+	}
+	if err := c.check(); err != nil {
+		return Output{}, c.fail(err)
+	}
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	out := &capture{limit: c.MaxOutput, flood: func() { cancel(floodError("standard output", c.MaxOutput)) }}
+	lines := &lineLog{limit: c.MaxOutput, log: c.Log, mask: c.Mask,
+		flood: func() { cancel(floodError("standard error", c.MaxOutput)) }}
+	cmd := c.exec(out, lines)
+	if err := cmd.Start(); err != nil {
+		return Output{}, c.fail(startError(err))
+	}
+	g := groupOf(cmd.Process)
+	release := g.endOn(ctx, c.Grace)
+	err := cmd.Wait()
+	release()
+	survivors := g.end(c.Grace)
+	if survivors {
+		c.Log.Warn(c.Name + ": a process it started could not be ended")
+	}
+	if ctx.Err() != nil {
+		return Output{}, c.fail(context.Cause(ctx))
+	}
+	return c.outcome(cmd, err, out, lines)
+}
+
+func (c Command) withDefaults() Command {
+	if c.Name == "" {
+		c.Name = c.Path
+	}
+	if c.MaxOutput <= 0 {
+		c.MaxOutput = DefaultMaxOutput
+	}
+	if c.Grace <= 0 {
+		c.Grace = DefaultGrace
+	}
+	if len(c.OK) == 0 {
+		c.OK = []int{0}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// check refuses what the system call would refuse with a text that does not say
+// which argument is meant.
+func (c Command) check() error {
+	for i, a := range c.Args {
+		if strings.Contains(a, "\x00") {
+			return fmt.Errorf("argument %d contains a NUL byte, which no program can be given", i+1)
+		}
+	}
+	for _, e := range c.Env {
+		if strings.Contains(e, "\x00") {
+			name, _, _ := strings.Cut(e, "=")
+			return fmt.Errorf("environment variable %s contains a NUL byte, which no program can be given", name)
+		}
+	}
+	return nil
+}
+
+// exec prepares the child. WaitDelay makes Wait give up on pipes that another
+// process holds open: it closes our ends and so ends the copying goroutines,
+// which os/exec owns and awaits.
+func (c Command) exec(out *capture, lines *lineLog) *exec.Cmd {
+	cmd := exec.Command(c.Path, c.Args...)
+	cmd.Dir = c.Dir
+	if len(c.Env) > 0 {
+		cmd.Env = append(os.Environ(), c.Env...)
+	}
+	if c.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(c.Stdin)
+	}
+	if !c.Discard {
+		cmd.Stdout = out
+	}
+	cmd.Stderr = lines
+	cmd.WaitDelay = c.Grace
+	ownGroup(cmd)
+	return cmd
+}
+
+// outcome judges a child that nobody ended.
+func (c Command) outcome(cmd *exec.Cmd, err error, out *capture, lines *lineLog) (Output, error) {
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	if err != nil && !failed && !errors.Is(err, exec.ErrWaitDelay) {
+		return Output{}, c.fail(err)
+	}
+	code := cmd.ProcessState.ExitCode()
+	if failed && code < 0 {
+		return Output{}, &ExitError{Program: c.Name, Code: code, Signal: signalName(exit), Stderr: lines.tail}
+	}
+	if !slices.Contains(c.OK, code) {
+		return Output{}, &ExitError{Program: c.Name, Code: code, Stderr: lines.tail}
+	}
+	if !c.Discard && !out.complete {
+		return Output{}, c.fail(ErrHeld)
+	}
+	return Output{Stdout: out.data, Code: code}, nil
+}
+
+func (c Command) fail(err error) error {
+	return c.Mask.Error(fmt.Errorf("%s: %w", c.Name, err))
+}

@@ -1,0 +1,322 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold/nodes/internal/secret"
+)
+
+// record is a log that keeps its lines and can act on one.
+type record struct {
+	slog.Handler
+	mu    sync.Mutex
+	lines []string
+	on    func(line string)
+}
+
+func (r *record) Enabled(context.Context, slog.Level) bool { return true }
+
+func (r *record) Handle(_ context.Context, rec slog.Record) error {
+	r.mu.Lock()
+	r.lines = append(r.lines, rec.Message)
+	r.mu.Unlock()
+	if r.on != nil {
+		r.on(rec.Message)
+	}
+	return nil
+}
+
+func (r *record) text() string { return strings.Join(r.lines, "\n") }
+
+// run calls the test binary as a child and checks that nothing is left of it.
+func run(t *testing.T, ctx context.Context, mode string, c Command) (Output, error, *record) {
+	t.Helper()
+	rec := &record{Handler: slog.DiscardHandler}
+	if c.Log == nil {
+		c.Log = slog.New(rec)
+	}
+	c.Path, c.Name = os.Args[0], "child"
+	c.Env = append(c.Env, childVar+"="+mode, noRaceDelay)
+	out, err := Run(ctx, c)
+	noGoroutines(t)
+	return out, err, rec
+}
+
+// noGoroutines fails when a goroutine of this package or of os/exec is left. The
+// last instructions of a goroutine that was awaited may still run for a moment.
+func noGoroutines(t *testing.T) {
+	t.Helper()
+	buf := make([]byte, 1<<20)
+	for deadline := time.Now().Add(5 * time.Second); ; runtime.Gosched() {
+		left := ""
+		for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+			if strings.Contains(g, "os/exec.") || strings.Contains(g, "process.group") || strings.Contains(g, "process.pump") {
+				left = g
+			}
+		}
+		if left == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("a goroutine is left:\n%s", left)
+		}
+	}
+}
+
+func TestRunOutput(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name string
+		mode string
+		cmd  Command
+		want string
+	}{
+		{"standard input", "cat", Command{Stdin: []byte("hello\n")}, "hello\n"},
+		{"no standard input", "cat", Command{}, ""},
+		{"one argument stays one", "args", Command{Args: []string{"", "a b", `"; rm -rf /`, "$HOME", "-x", "ü"}},
+			`["" "a b" "\"; rm -rf /" "$HOME" "-x" "ü"]`},
+		{"environment", "env", Command{Args: []string{"COLOUR"}, Env: []string{"COLOUR=blue"}}, "blue"},
+		{"environment is inherited", "env", Command{Args: []string{"PATH"}}, os.Getenv("PATH")},
+		{"folder", "dir", Command{Dir: dir}, dir},
+		{"exactly the limit", "print", Command{Args: []string{"1000"}, MaxOutput: 1000}, strings.Repeat("x", 1000)},
+		{"more than a pipe holds", "cat", Command{Stdin: []byte(strings.Repeat("0123456789", 100_000))}, strings.Repeat("0123456789", 100_000)},
+		{"input that nobody reads", "deaf", Command{Stdin: []byte(strings.Repeat("x", 1<<20))}, ""},
+		{"discarded", "print", Command{Args: []string{"1000"}, MaxOutput: 10, Discard: true}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err, _ := run(t, t.Context(), tt.mode, tt.cmd)
+			if err != nil || string(out.Stdout) != tt.want {
+				t.Errorf("got %.80q, %v, want %.80q", out.Stdout, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestRunExit(t *testing.T) {
+	tests := []struct {
+		name string
+		mode string
+		cmd  Command
+		code int
+		want string // part of the error, "" for none
+	}{
+		{"zero", "exit", Command{Args: []string{"0"}}, 0, ""},
+		{"allowed code", "exit", Command{Args: []string{"3"}, OK: []int{0, 3}}, 3, ""},
+		{"zero not allowed", "exit", Command{Args: []string{"0"}, OK: []int{3}}, 0, "child: exit code 0"},
+		{"silent", "exit", Command{Args: []string{"7"}}, 7, "child: exit code 7"},
+		{"one line", "exit", Command{Args: []string{"7", "no such table"}}, 7, "child: exit code 7: no such table"},
+		{"last lines", "exit", Command{Args: []string{"1", "a", "b", "c", "d", "e", "f"}}, 1,
+			"child: exit code 1, last lines of standard error:\n  b\n  c\n  d\n  e\n  f"},
+		{"signal", "suicide", Command{}, -1, "child: killed by signal (killed): ready"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err, _ := run(t, t.Context(), tt.mode, tt.cmd)
+			if tt.want == "" {
+				if err != nil || out.Code != tt.code {
+					t.Fatalf("got code %d, %v, want %d", out.Code, err, tt.code)
+				}
+				return
+			}
+			exit, ok := errors.AsType[*ExitError](err)
+			if !ok || exit.Code != tt.code {
+				t.Fatalf("got %#v, want an exit error with code %d", err, tt.code)
+			}
+			// A child that kills itself may do so before its line is out.
+			if got := err.Error(); got != tt.want && got != strings.TrimSuffix(tt.want, ": ready") {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	tests := []struct {
+		name string
+		cmd  Command
+		want string
+	}{
+		{"no such program", Command{Path: "/nonexistent/program", Name: "program"}, "program: fork/exec /nonexistent/program: no such file or directory"},
+		{"NUL in argument", Command{Path: os.Args[0], Name: "child", Args: []string{"a", "b\x00c"}}, "child: argument 2 contains a NUL byte"},
+		{"NUL in environment", Command{Path: os.Args[0], Name: "child", Env: []string{"TOKEN=b\x00c"}}, "child: environment variable TOKEN contains a NUL byte"},
+		{"arguments too long", Command{Path: os.Args[0], Name: "child", Args: []string{strings.Repeat("x", 4<<20)}}, "pass large values on standard input"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Run(t.Context(), tt.cmd)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q in it", err, tt.want)
+			}
+			noGoroutines(t)
+		})
+	}
+}
+
+func TestRunCancelledBefore(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("the user left")
+	cancel(reason)
+	file := filepath.Join(t.TempDir(), "never")
+	_, err := Run(ctx, Command{Path: "/bin/sh", Args: []string{"-c", "echo x > " + file}})
+	if !errors.Is(err, reason) {
+		t.Errorf("got %v, want %v", err, reason)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the program ran although the context had ended")
+	}
+}
+
+// TestRunCancelled cancels children of each temper once they are at work.
+func TestRunCancelled(t *testing.T) {
+	for _, mode := range []string{"hang", "stubborn", "polite"} {
+		t.Run(mode, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			rec := &record{Handler: slog.DiscardHandler, on: func(line string) {
+				if line == "ready" {
+					cancel()
+				}
+			}}
+			_, err, _ := run(t, ctx, mode, Command{Log: slog.New(rec), Grace: 300 * time.Millisecond})
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v, want a cancellation, also when the child then ended well", err)
+			}
+			if polite := strings.Contains(rec.text(), "cleaned up"); polite != (mode == "polite") {
+				t.Errorf("log %q: a child must get SIGTERM, and time, before SIGKILL", rec.text())
+			}
+		})
+	}
+}
+
+func TestRunDeadline(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err, _ := run(t, ctx, "hang", Command{})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want a deadline", err)
+	}
+}
+
+func TestRunFlood(t *testing.T) {
+	for _, stream := range []string{"stdout", "stderr"} {
+		t.Run(stream, func(t *testing.T) {
+			_, err, rec := run(t, t.Context(), "flood", Command{Args: []string{stream}, MaxOutput: 100_000})
+			if !errors.Is(err, ErrFlood) || !strings.Contains(err.Error(), "more than 100000 bytes") {
+				t.Errorf("got %v, want a flood that names the limit", err)
+			}
+			if got := len(rec.text()); got > 100_000 {
+				t.Errorf("%d bytes were logged", got)
+			}
+		})
+	}
+}
+
+// TestRunLeftBehind has a child that exits well and leaves a process of its
+// group behind: it must be dead when Run returns, whether it holds the pipes or
+// not, whether it heeds SIGTERM or not.
+func TestRunLeftBehind(t *testing.T) {
+	tests := []struct {
+		mode, pipes string
+		held        bool
+	}{
+		{"hang", "own", false},
+		{"stubborn", "own", false},
+		{"hang", "pipes", true},
+		{"stubborn", "pipes", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.mode+" "+tt.pipes, func(t *testing.T) {
+			_, err, rec := run(t, t.Context(), "leave", Command{Args: []string{tt.mode, tt.pipes}, Grace: 100 * time.Millisecond})
+			if tt.held != errors.Is(err, ErrHeld) || !tt.held && err != nil {
+				t.Fatalf("got %v, want ErrHeld: %v", err, tt.held)
+			}
+			pid := leftBehind(t, rec)
+			if alive(pid) {
+				t.Errorf("process %d left behind is alive", pid)
+			}
+			if strings.Contains(rec.text(), "could not be ended") {
+				t.Errorf("log %q", rec.text())
+			}
+		})
+	}
+}
+
+// TestRunEscape has a child that starts a process in a session of its own with
+// our pipe. It cannot be ended with the group, but it must not hold up Run.
+func TestRunEscape(t *testing.T) {
+	_, err, rec := run(t, t.Context(), "leave", Command{Args: []string{"hang", "pipes", "session"}, Grace: 100 * time.Millisecond})
+	if !errors.Is(err, ErrHeld) {
+		t.Errorf("got %v, want ErrHeld", err)
+	}
+	pid := leftBehind(t, rec)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Errorf("process %d: %v", pid, err)
+	}
+}
+
+// alive reports whether a process runs; one that only waits to be reaped does not.
+func alive(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return false
+	}
+	state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !strings.HasPrefix(string(state), "Z")
+}
+
+// leftBehind reads from the log which process the child left behind.
+func leftBehind(t *testing.T, rec *record) (pid int) {
+	t.Helper()
+	if _, err := fmt.Sscanf(rec.text(), "left %d", &pid); err != nil {
+		t.Fatalf("log %q: %v", rec.text(), err)
+	}
+	return pid
+}
+
+func TestRunMasks(t *testing.T) {
+	mask := secret.NewMasker("hunter2")
+	_, err, rec := run(t, t.Context(), "exit", Command{Mask: mask, Args: []string{"1", "login with hunter2", "x hunter2"}})
+	if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(rec.text(), "hunter2") {
+		t.Errorf("the secret is shown: %v, log %q", err, rec.text())
+	}
+	if rec.text() != "login with ***\nx ***" {
+		t.Errorf("got log %q", rec.text())
+	}
+	if _, err := Run(t.Context(), Command{Path: "/nonexistent/hunter2", Mask: mask}); strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("the secret is shown: %v", err)
+	}
+}
+
+// TestRunParallel runs children side by side: none may touch another's group.
+func TestRunParallel(t *testing.T) {
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			text := "text " + strconv.Itoa(i)
+			out, err := Run(t.Context(), Command{Path: os.Args[0], Env: []string{childVar + "=cat", noRaceDelay}, Stdin: []byte(text)})
+			if err != nil || string(out.Stdout) != text {
+				t.Errorf("got %q, %v, want %q", out.Stdout, err, text)
+			}
+		})
+	}
+	wg.Wait()
+	noGoroutines(t)
+}
