@@ -1,0 +1,376 @@
+package core
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Unmarshaler is implemented by types that read their own part of a tree.
+// Decode puts the place in front of the messages that DecodeValue returns.
+type Unmarshaler interface {
+	DecodeValue(v *Value) Diagnostics
+}
+
+// Subject is implemented by structs that messages should call by a name of their
+// own ("node load") instead of the place in the tree ("graph.nodes[3]").
+// DecodeSubject is asked before the struct is filled; "" keeps the place.
+type Subject interface {
+	DecodeSubject(v *Value) string
+}
+
+// Member is one key of a mapping and its value.
+type Member[T any] struct {
+	Key   Text
+	Value T
+}
+
+// Members is a mapping that keeps the order and the positions of its keys.
+// Decode fills it like a map.
+type Members[T any] []Member[T]
+
+// Get returns the value of a key.
+func (m Members[T]) Get(key string) (T, bool) {
+	for _, e := range m {
+		if e.Key.Value == key {
+			return e.Value, true
+		}
+	}
+	var zero T
+	return zero, false
+}
+
+func (m Members[T]) isMembers() {}
+
+// located is a Located of any type.
+type located interface {
+	parts() (value any, pos *Position)
+}
+
+func (l *Located[T]) parts() (any, *Position) { return &l.Value, &l.Pos }
+
+// Decode reads a tree into what into points to, usually a struct, and reports
+// everything that does not fit: unknown, duplicate and missing keys, wrong types,
+// values out of range and words that are not among the allowed ones, each at its
+// own place. There is no coercion: a number is no text and a text no number.
+//
+// A struct's keys are its fields with a tag:
+//
+//	Attempts core.Int      `wavefold:"attempts,required,min=1,max=20"`
+//	Backoff  core.Text     `wavefold:"backoff,oneof=linear|exponential"`
+//	Base     time.Duration `wavefold:"base_ms,ms"`
+//	Pos      core.Position `wavefold:",pos"`  // where the mapping begins
+//	More     *core.Value   `wavefold:",rest"` // keys that no field names, as a mapping
+//
+// A required key must be there and must not be blank: an empty text, list or map
+// counts as missing. min, max and oneof hold for the scalars inside lists, maps and
+// pointers. Fields without a tag are left alone; an embedded struct lends its keys.
+//
+// A field may be a bool, text, whole number, float, time.Duration, slice, map with
+// text keys, struct, Members, Located, *Object, *Value (the tree as it stands), any
+// (a run-time value), an Unmarshaler, or a pointer to one of these, which stays nil
+// when the key is absent. A key that is absent leaves its field untouched, so that
+// defaults can be set before. A blank value (null) is an empty list or mapping where
+// one is wanted, and an error for scalars. A duration is a text such as "1.5s";
+// with the option ms a whole number of milliseconds is one too.
+//
+// Decode panics if into is not a pointer or holds a type it does not know, or a tag
+// is malformed: those are faults of the program.
+func Decode(v *Value, into any) Diagnostics {
+	dst := reflect.ValueOf(into)
+	if dst.Kind() != reflect.Pointer || dst.IsNil() {
+		panic(fmt.Sprintf("core.Decode: want a pointer, got %T", into))
+	}
+	if v == nil {
+		v = &Value{Kind: NullValue}
+	}
+	d := &decoder{}
+	d.value(v, dst.Elem(), nil, &Key{})
+	return d.ds
+}
+
+// decoder collects the findings of one Decode.
+type decoder struct{ ds Diagnostics }
+
+// place is the way from the root of the tree to a value.
+type place struct {
+	up      *place
+	subject string // replaces the way so far
+	key     string
+	index   int // when key is ""
+}
+
+func (p *place) String() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.subject != "":
+		return p.subject
+	}
+	up := p.up.String()
+	switch {
+	case p.key == "":
+		return up + "[" + strconv.Itoa(p.index) + "]"
+	case up == "":
+		return p.key
+	case p.up.subject != "":
+		return up + ": " + p.key
+	default:
+		return up + "." + p.key
+	}
+}
+
+func (d *decoder) errorf(code Code, pos Position, at *place, format string, args ...any) *Diagnostic {
+	if s := at.String(); s != "" {
+		return d.ds.Errorf(code, pos, "%s: %s", s, fmt.Sprintf(format, args...))
+	}
+	return d.ds.Errorf(code, pos, "%s", fmt.Sprintf(format, args...))
+}
+
+func (d *decoder) wrongType(v *Value, at *place, want string) *Diagnostic {
+	return d.errorf(CodeWrongType, v.Pos, at, "want %s, found %s", want, v.Describe())
+}
+
+// include adds the findings of an Unmarshaler.
+func (d *decoder) include(ds Diagnostics, at *place) {
+	prefix := at.String()
+	for _, f := range ds {
+		switch {
+		case prefix == "":
+		case strings.HasPrefix(f.Message, "["): // an element of the list at this place
+			f.Message = prefix + f.Message
+		default:
+			f.Message = prefix + ": " + f.Message
+		}
+		d.ds = append(d.ds, f)
+	}
+}
+
+var (
+	durationType = reflect.TypeFor[time.Duration]()
+	objectType   = reflect.TypeFor[*Object]()
+	valueType    = reflect.TypeFor[*Value]()
+	membersType  = reflect.TypeFor[interface{ isMembers() }]()
+)
+
+// value fills dst from v; key holds the limits that apply to scalars.
+func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) {
+	switch p := dst.Addr().Interface().(type) {
+	case Unmarshaler:
+		d.include(p.DecodeValue(v), at)
+		return
+	case located:
+		target, pos := p.parts()
+		*pos = v.Pos
+		d.value(v, reflect.ValueOf(target).Elem(), at, key)
+		return
+	}
+	switch t := dst.Type(); {
+	case t == valueType:
+		dst.Set(reflect.ValueOf(v))
+	case t == objectType:
+		d.plainObject(v, dst, at)
+	case t == durationType:
+		d.duration(v, dst, at, key)
+	case t.Implements(membersType):
+		d.members(v, dst, at, key)
+	default:
+		d.byKind(v, dst, at, key)
+	}
+}
+
+func (d *decoder) byKind(v *Value, dst reflect.Value, at *place, key *Key) {
+	switch dst.Kind() {
+	case reflect.Pointer:
+		target := reflect.New(dst.Type().Elem())
+		d.value(v, target.Elem(), at, key)
+		dst.Set(target)
+	case reflect.Interface:
+		d.plain(v, dst)
+	case reflect.Struct:
+		d.object(v, dst, at)
+	case reflect.Slice:
+		d.list(v, dst, at, key)
+	case reflect.Map:
+		d.mapping(v, dst, at, key)
+	default:
+		d.scalar(v, dst, at, key)
+	}
+}
+
+func (d *decoder) plain(v *Value, dst reflect.Value) {
+	if dst.NumMethod() > 0 {
+		panic(fmt.Sprintf("core.Decode: cannot decode into %s", dst.Type()))
+	}
+	if p := v.Plain(); p != nil {
+		dst.Set(reflect.ValueOf(p))
+		return
+	}
+	dst.SetZero()
+}
+
+func (d *decoder) plainObject(v *Value, dst reflect.Value, at *place) {
+	if !d.isMapping(v, at) {
+		return
+	}
+	if v.Kind == NullValue {
+		dst.Set(reflect.ValueOf(&Object{}))
+		return
+	}
+	dst.Set(reflect.ValueOf(v.Plain()))
+}
+
+// isMapping accepts a mapping and, as an empty one, a blank value.
+func (d *decoder) isMapping(v *Value, at *place) bool {
+	if v.Kind == ObjectValue || v.Kind == NullValue {
+		return true
+	}
+	d.wrongType(v, at, "a mapping")
+	return false
+}
+
+func (d *decoder) list(v *Value, dst reflect.Value, at *place, key *Key) {
+	if v.Kind != ArrayValue && v.Kind != NullValue {
+		f := d.wrongType(v, at, "a list")
+		if v.Kind == StringValue {
+			f.WithHint("write [%s]", v.Scalar)
+		}
+		return
+	}
+	out := reflect.MakeSlice(dst.Type(), len(v.Items), len(v.Items))
+	for i, e := range v.Items {
+		d.value(e, out.Index(i), &place{up: at, index: i}, key)
+	}
+	dst.Set(out)
+}
+
+func (d *decoder) mapping(v *Value, dst reflect.Value, at *place, key *Key) {
+	t := dst.Type()
+	if t.Key().Kind() != reflect.String {
+		panic(fmt.Sprintf("core.Decode: cannot decode into %s", t))
+	}
+	if !d.isMapping(v, at) {
+		return
+	}
+	out := reflect.MakeMapWithSize(t, len(v.Keys))
+	d.eachMember(v, at, func(i int, at *place) {
+		e := reflect.New(t.Elem()).Elem()
+		d.value(v.Values[i], e, at, key)
+		out.SetMapIndex(reflect.ValueOf(v.Keys[i].Value).Convert(t.Key()), e)
+	})
+	dst.Set(out)
+}
+
+func (d *decoder) members(v *Value, dst reflect.Value, at *place, key *Key) {
+	if !d.isMapping(v, at) {
+		return
+	}
+	out := reflect.MakeSlice(dst.Type(), 0, len(v.Keys))
+	d.eachMember(v, at, func(i int, at *place) {
+		m := reflect.New(dst.Type().Elem()).Elem()
+		m.Field(0).Set(reflect.ValueOf(v.Keys[i]))
+		d.value(v.Values[i], m.Field(1), at, key)
+		out = reflect.Append(out, m)
+	})
+	dst.Set(out)
+}
+
+// eachMember calls f for each key of a mapping that stands there first.
+func (d *decoder) eachMember(v *Value, at *place, f func(i int, at *place)) {
+	seen := make(map[string]Position, len(v.Keys))
+	for i, k := range v.Keys {
+		if first, ok := seen[k.Value]; ok {
+			d.duplicate(k, first, at)
+			continue
+		}
+		seen[k.Value] = k.Pos
+		f(i, &place{up: at, key: k.Value})
+	}
+}
+
+func (d *decoder) duplicate(k Text, first Position, at *place) {
+	f := d.errorf(CodeDuplicateKey, k.Pos, at, "key %q stands twice", k.Value)
+	if first.IsValid() {
+		f.WithHint("the first one is on line %d", first.Line)
+	}
+}
+
+// object fills a struct.
+func (d *decoder) object(v *Value, dst reflect.Value, at *place) {
+	if s, ok := dst.Addr().Interface().(Subject); ok {
+		if name := s.DecodeSubject(v); name != "" {
+			at = &place{subject: name}
+		}
+	}
+	if !d.isMapping(v, at) {
+		return
+	}
+	shape := shapeOf(dst.Type())
+	if shape.pos != nil {
+		dst.FieldByIndex(shape.pos).Set(reflect.ValueOf(v.Pos))
+	}
+	rest := &Value{Kind: ObjectValue, Pos: v.Pos}
+	present := make([]bool, len(shape.keys))
+	d.eachMember(v, at, func(i int, at *place) {
+		k := slices.IndexFunc(shape.keys, func(k Key) bool { return k.Name == v.Keys[i].Value })
+		if k < 0 {
+			rest.Set(v.Keys[i], v.Values[i])
+			return
+		}
+		present[k] = true
+		d.field(v.Values[i], dst, at, &shape.keys[k])
+	})
+	if shape.rest != nil {
+		dst.FieldByIndex(shape.rest).Set(reflect.ValueOf(rest))
+	} else {
+		d.unknown(rest.Keys, at, names(shape.keys))
+	}
+	for i, k := range shape.keys {
+		if k.Required && !present[i] {
+			d.errorf(CodeMissingKey, v.Pos, at, "key %q is missing", k.Name)
+		}
+	}
+}
+
+func (d *decoder) field(v *Value, dst reflect.Value, at *place, key *Key) {
+	if key.Required && blank(v, key.Type) {
+		d.errorf(CodeMissingKey, v.Pos, at.up, "key %q is empty", key.Name)
+		return
+	}
+	d.value(v, dst.FieldByIndex(key.index), at, key)
+}
+
+// blank reports whether a required key says nothing. A struct that is empty
+// has its own missing keys to complain about, and where any value may stand, null
+// is one.
+func blank(v *Value, t reflect.Type) bool {
+	for t.Kind() == reflect.Pointer && t != valueType && t != objectType {
+		t = t.Elem()
+	}
+	if t == valueType || t.Kind() == reflect.Interface {
+		return false
+	}
+	switch v.Kind {
+	case NullValue:
+		return true
+	case StringValue:
+		return strings.TrimSpace(v.Scalar.(string)) == ""
+	case ArrayValue:
+		return len(v.Items) == 0
+	case ObjectValue:
+		return len(v.Keys) == 0 && t.Kind() != reflect.Struct
+	default:
+		return false
+	}
+}
+
+// unknown reports keys that have no field.
+func (d *decoder) unknown(keys []Text, at *place, known []string) {
+	for _, k := range keys {
+		d.errorf(CodeUnknownKey, k.Pos, at, "unknown key %q", k.Value).
+			WithHint("%s", UnknownKeyHint(k.Value, known))
+	}
+}

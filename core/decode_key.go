@@ -1,0 +1,137 @@
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Key describes a key that Decode reads into a struct.
+type Key struct {
+	Name     string
+	Required bool
+	// OneOf lists the allowed words; empty for all. Min and Max are the bounds
+	// of a number or duration as the tag spells them; "" for none.
+	OneOf    []string
+	Min, Max string
+	// Millis lets a duration be a whole number of milliseconds.
+	Millis bool
+	// Doc is the text of the field's `doc` tag, for help and schemas.
+	Doc  string
+	Type reflect.Type
+
+	index []int
+}
+
+// KeysOf lists the keys that Decode accepts for a struct, or a pointer to one, in
+// the order of its fields. With its `doc` tags the struct is the one table behind
+// a decoder, its schema and its documentation. It panics on a malformed tag.
+func KeysOf(v any) []Key {
+	t := reflect.TypeOf(v)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return shapeOf(t).keys
+}
+
+// KeyNames lists the names of the keys that Decode accepts for a struct, required
+// ones first.
+func KeyNames(v any) []string {
+	keys := slices.Clone(KeysOf(v))
+	slices.SortStableFunc(keys, func(a, b Key) int { return cmp.Compare(rank(a), rank(b)) })
+	return names(keys)
+}
+
+func rank(k Key) int {
+	if k.Required {
+		return 0
+	}
+	return 1
+}
+
+func names(keys []Key) []string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = k.Name
+	}
+	return out
+}
+
+// UnknownKeyHint is the hint for a key that is not among the known ones: the
+// nearest name and the list.
+func UnknownKeyHint(key string, known []string) string {
+	if len(known) == 0 {
+		return "no keys are known here"
+	}
+	hint := "known keys: " + strings.Join(known, ", ")
+	if near := DidYouMean(key, known); near != "" {
+		return near + " " + hint
+	}
+	return hint
+}
+
+// shape is what the tags of a struct say. The index slices lead to fields.
+type shape struct {
+	keys      []Key
+	pos, rest []int
+}
+
+// shapeOf reads the tags of a struct. It is not cached: a document is decoded once,
+// and this package keeps no variables that change.
+func shapeOf(t reflect.Type) *shape {
+	s := &shape{}
+	s.add(t, nil)
+	return s
+}
+
+func (s *shape) add(t reflect.Type, prefix []int) {
+	if t.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("core.Decode: %s is no struct", t))
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		index := append(slices.Clone(prefix), i)
+		tag, ok := f.Tag.Lookup("wavefold")
+		switch {
+		case !ok && f.Anonymous && f.Type.Kind() == reflect.Struct:
+			s.add(f.Type, index)
+		case !ok:
+		case tag == ",pos":
+			s.pos = index
+		case tag == ",rest":
+			s.rest = index
+		default:
+			s.keys = append(s.keys, parseKey(tag, f, index))
+		}
+	}
+}
+
+func parseKey(tag string, f reflect.StructField, index []int) Key {
+	name, options, _ := strings.Cut(tag, ",")
+	k := Key{Name: name, Doc: f.Tag.Get("doc"), Type: f.Type, index: index}
+	ok := name != "" && f.IsExported()
+	for option := range strings.SplitSeq(options, ",") {
+		word, value, _ := strings.Cut(option, "=")
+		switch word {
+		case "":
+		case "required":
+			k.Required = true
+		case "ms":
+			k.Millis = true
+		case "min":
+			k.Min = value
+		case "max":
+			k.Max = value
+		case "oneof":
+			k.OneOf = strings.Split(value, "|")
+		default:
+			ok = false
+		}
+	}
+	if !ok {
+		panic(fmt.Sprintf("core.Decode: bad tag %q on field %s", tag, f.Name))
+	}
+	return k
+}

@@ -1,0 +1,421 @@
+package core
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tree builds a positioned tree from a JSON text: every value and key stands on
+// line 1, in the column where it begins in the text.
+func tree(t *testing.T, text string) *Value {
+	t.Helper()
+	p := &treeParser{text: text}
+	v := p.value()
+	if p.space(); p.at != len(text) {
+		t.Fatalf("tree(%s): text left over at byte %d", text, p.at)
+	}
+	return v
+}
+
+type treeParser struct {
+	text string
+	at   int
+}
+
+func (p *treeParser) pos() Position { return Position{Line: 1, Column: int32(p.at + 1)} }
+
+func (p *treeParser) space() {
+	for p.at < len(p.text) && strings.IndexByte(" \n\t,:", p.text[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+func (p *treeParser) value() *Value {
+	p.space()
+	v := &Value{Pos: p.pos()}
+	switch p.text[p.at] {
+	case '{':
+		v.Kind = ObjectValue
+		for p.at++; p.more('}'); {
+			key := At("", p.pos())
+			key.Value = p.scalar().(string)
+			v.Set(key, p.value())
+		}
+	case '[':
+		v.Kind = ArrayValue
+		for p.at++; p.more(']'); {
+			v.Items = append(v.Items, p.value())
+		}
+	default:
+		return Tree(p.scalar(), v.Pos)
+	}
+	return v
+}
+
+func (p *treeParser) more(end byte) bool {
+	p.space()
+	if p.text[p.at] != end {
+		return true
+	}
+	p.at++
+	return false
+}
+
+func (p *treeParser) scalar() any {
+	end := p.at + 1
+	if p.text[p.at] == '"' {
+		end += strings.IndexByte(p.text[end:], '"') + 1
+	}
+	for end < len(p.text) && strings.IndexByte(" ,:]}", p.text[end]) < 0 {
+		end++
+	}
+	v, err := ParseJSON([]byte(p.text[p.at:end]))
+	if err != nil {
+		panic(err)
+	}
+	p.at = end
+	return v
+}
+
+type inner struct {
+	Name Text `wavefold:"name,required"`
+	Size int  `wavefold:"size,min=1,max=9"`
+}
+
+func (*inner) DecodeSubject(v *Value) string {
+	if s, ok := v.Get("name").Plain().(string); ok {
+		return "inner " + s
+	}
+	return ""
+}
+
+// lines is a type that reads its own part of a tree: a text or a list of them.
+type lines []string
+
+func (l *lines) DecodeValue(v *Value) Diagnostics {
+	if s, ok := v.Scalar.(string); ok {
+		*l = lines{s}
+		return nil
+	}
+	if v.Kind != ArrayValue {
+		return WrongType(v, "a text or a list of texts")
+	}
+	return Decode(v, (*[]string)(l))
+}
+
+type shared struct {
+	Verbose bool `wavefold:"verbose"`
+}
+
+type everything struct {
+	shared
+	Str      string                  `wavefold:"str"`
+	Text     Text                    `wavefold:"text"`
+	Word     Text                    `wavefold:"word,oneof=red|green|blue"`
+	Int      int                     `wavefold:"int"`
+	Small    int8                    `wavefold:"small"`
+	Unsigned uint16                  `wavefold:"unsigned"`
+	Big      int64                   `wavefold:"big,min=-5"`
+	Float    float64                 `wavefold:"float,min=0,max=1"`
+	Loc      *Int                    `wavefold:"loc,min=1"`
+	Wait     time.Duration           `wavefold:"wait"`
+	Timeout  *Located[time.Duration] `wavefold:"timeout,min=1ms"`
+	Millis   time.Duration           `wavefold:"millis,ms"`
+	Names    []Text                  `wavefold:"names"`
+	Words    []string                `wavefold:"words,oneof=a|b"`
+	Env      map[string]string       `wavefold:"env"`
+	Counts   Members[int]            `wavefold:"counts,min=0"`
+	Inner    inner                   `wavefold:"inner"`
+	Opt      *inner                  `wavefold:"opt"`
+	Many     []inner                 `wavefold:"many"`
+	Own      lines                   `wavefold:"own"`
+	Raw      *Value                  `wavefold:"raw"`
+	Any      any                     `wavefold:"any"`
+	Obj      *Object                 `wavefold:"obj"`
+	Pos      Position                `wavefold:",pos"`
+	Untagged string
+}
+
+func TestDecodeFills(t *testing.T) {
+	at := func(col int) Position { return Position{Line: 1, Column: int32(col)} }
+	tests := []struct {
+		in   string
+		want func(e *everything)
+	}{
+		{`{}`, func(e *everything) {}},
+		{`null`, func(e *everything) {}},
+		{`{"str":"x","verbose":true}`, func(e *everything) { e.Str, e.Verbose = "x", true }},
+		{`{"text":"x"}`, func(e *everything) { e.Text = At("x", at(9)) }},
+		{`{"word":"green"}`, func(e *everything) { e.Word = At("green", at(9)) }},
+		{`{"int":-3,"small":127,"unsigned":65535,"big":9007199254740993}`, func(e *everything) {
+			e.Int, e.Small, e.Unsigned, e.Big = -3, 127, 65535, 9007199254740993
+		}},
+		{`{"int":3.0}`, func(e *everything) { e.Int = 3 }},
+		{`{"float":1}`, func(e *everything) { e.Float = 1 }},
+		{`{"loc":7}`, func(e *everything) { e.Loc = &Int{7, at(8)} }},
+		{`{"wait":"1.5s"}`, func(e *everything) { e.Wait = 1500 * time.Millisecond }},
+		{`{"wait":"0"}`, func(e *everything) { e.Wait = 0 }},
+		{`{"timeout":"200ms"}`, func(e *everything) {
+			e.Timeout = &Located[time.Duration]{200 * time.Millisecond, at(12)}
+		}},
+		{`{"millis":250}`, func(e *everything) { e.Millis = 250 * time.Millisecond }},
+		{`{"millis":"250us"}`, func(e *everything) { e.Millis = 250 * time.Microsecond }},
+		{`{"names":["a","b"]}`, func(e *everything) { e.Names = []Text{At("a", at(11)), At("b", at(15))} }},
+		{`{"names":null}`, func(e *everything) { e.Names = []Text{} }},
+		{`{"env":{"b":"2","a":"1"}}`, func(e *everything) { e.Env = map[string]string{"a": "1", "b": "2"} }},
+		{`{"counts":{"b":2,"a":1}}`, func(e *everything) {
+			e.Counts = Members[int]{{At("b", at(12)), 2}, {At("a", at(18)), 1}}
+		}},
+		{`{"opt":{"name":"x","size":9}}`, func(e *everything) { e.Opt = &inner{At("x", at(16)), 9} }},
+		{`{"own":"x"}`, func(e *everything) { e.Own = lines{"x"} }},
+		{`{"own":["x","y"]}`, func(e *everything) { e.Own = lines{"x", "y"} }},
+		{`{"any":{"b":[1,null],"a":2.5}}`, func(e *everything) {
+			e.Any = ObjectOf("b", []any{int64(1), nil}, "a", 2.5)
+		}},
+		{`{"any":null}`, func(e *everything) { e.Any = nil }},
+		{`{"obj":{"b":1}}`, func(e *everything) { e.Obj = ObjectOf("b", int64(1)) }},
+		{`{"obj":null}`, func(e *everything) { e.Obj = &Object{} }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.in, func(t *testing.T) {
+			got := everything{Untagged: "kept", Any: Missing}
+			want := got
+			want.Pos = at(1)
+			tt.want(&want)
+			if ds := Decode(tree(t, tt.in), &got); len(ds) > 0 {
+				t.Fatalf("Decode(%s): %v", tt.in, ds)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("Decode(%s)\n got %+v\nwant %+v", tt.in, got, want)
+			}
+		})
+	}
+}
+
+func TestDecodeKeepsRawTree(t *testing.T) {
+	in := tree(t, `{"raw":{"a":[1]}}`)
+	var e everything
+	if ds := Decode(in, &e); len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	if e.Raw != in.Values[0] {
+		t.Errorf("got %v, want the very tree", e.Raw)
+	}
+}
+
+func TestDecodeFindings(t *testing.T) {
+	tests := []struct {
+		in   string
+		want []string // column code message (hint)
+	}{
+		{`{"strr":"x"}`, []string{`2 UNKNOWN_KEY unknown key "strr" (did you mean "str"? known keys: verbose, str, text, word, int,`}},
+		{`{"opt":{"name":"x","sise":1}}`, []string{`20 UNKNOWN_KEY inner x: unknown key "sise" (did you mean "size"? known keys: name, size)`}},
+		{`{"zzz":1,"qqq":2}`, []string{`2 UNKNOWN_KEY unknown key "zzz" (known keys: `, `10 UNKNOWN_KEY unknown key "qqq" (known keys: `}},
+		{`{"str":1,"str":"x"}`, []string{
+			`8 WRONG_TYPE str: want a text, found number 1 (put it in quotes to make it a text)`,
+			`10 DUPLICATE_KEY key "str" stands twice (the first one is on line 1)`,
+		}},
+		{`{"str":null}`, []string{`8 WRONG_TYPE str: want a text, found nothing`}},
+		{`{"text":["x"]}`, []string{`9 WRONG_TYPE text: want a text, found a list`}},
+		{`{"word":"grene"}`, []string{`9 BAD_VALUE word: "grene" is none of red, green, blue (did you mean "green"?)`}},
+		{`{"word":7}`, []string{`9 WRONG_TYPE word: want one of red, green, blue, found number 7 (put it in quotes`}},
+		{`{"verbose":"yes"}`, []string{`12 WRONG_TYPE verbose: want true or false, found text "yes"`}},
+		{`{"int":"3"}`, []string{`8 WRONG_TYPE int: want a whole number, found text "3"`}},
+		{`{"int":2.5}`, []string{`8 WRONG_TYPE int: want a whole number, found number 2.5`}},
+		{`{"int":1e300}`, []string{`8 WRONG_TYPE int: want a whole number, found number 1e+300`}},
+		{`{"small":128}`, []string{`10 BAD_VALUE small: want a whole number, found 128`}},
+		{`{"unsigned":-1}`, []string{`13 BAD_VALUE unsigned: want a whole number, found -1`}},
+		{`{"big":-6}`, []string{`8 BAD_VALUE big: want a whole number of at least -5, found -6`}},
+		{`{"float":1.5}`, []string{`10 BAD_VALUE float: want a number from 0 to 1, found 1.5`}},
+		{`{"float":true}`, []string{`10 WRONG_TYPE float: want a number from 0 to 1, found boolean true`}},
+		{`{"loc":0}`, []string{`8 BAD_VALUE loc: want a whole number of at least 1, found 0`}},
+		{`{"wait":30}`, []string{`9 WRONG_TYPE wait: want a duration such as "30s" or "1.5h", found number 30 (write "30s" for seconds or "30ms" for milliseconds)`}},
+		{`{"wait":"30"}`, []string{`9 BAD_VALUE wait: want a duration such as "30s" or "1.5h", found text "30"`}},
+		{`{"wait":"-1s"}`, []string{`9 BAD_VALUE wait: want a duration that is not negative, found text "-1s"`}},
+		{`{"timeout":"0s"}`, []string{`12 BAD_VALUE timeout: want a duration of at least 1ms, found text "0s"`}},
+		{`{"millis":1.5}`, []string{`11 WRONG_TYPE millis: want a whole number of milliseconds or a duration such as "1.5s", found number 1.5`}},
+		{`{"millis":9223372036854775807}`, []string{`11 BAD_VALUE millis: 9223372036854775807 milliseconds are too many`}},
+		{`{"names":"a"}`, []string{`10 WRONG_TYPE names: want a list, found text "a" (write [a])`}},
+		{`{"names":["a",2]}`, []string{`15 WRONG_TYPE names[1]: want a text, found number 2 (put it`}},
+		{`{"words":["a","c"]}`, []string{`15 BAD_VALUE words[1]: "c" is none of a, b`}},
+		{`{"env":{"a":1}}`, []string{`13 WRONG_TYPE env.a: want a text, found number 1 (put it`}},
+		{`{"env":[1]}`, []string{`8 WRONG_TYPE env: want a mapping, found a list`}},
+		{`{"env":{"a":"1","a":"2"}}`, []string{`17 DUPLICATE_KEY env: key "a" stands twice`}},
+		{`{"counts":{"a":-1}}`, []string{`16 BAD_VALUE counts.a: want a whole number of at least 0, found -1`}},
+		{`{"inner":{}}`, []string{`10 MISSING_KEY inner: key "name" is missing`}},
+		{`{"inner":null}`, []string{`10 MISSING_KEY inner: key "name" is missing`}},
+		{`{"inner":{"name":" "}}`, []string{`18 MISSING_KEY inner  : key "name" is empty`}},
+		{`{"inner":"x"}`, []string{`10 WRONG_TYPE inner: want a mapping, found text "x"`}},
+		{`{"many":[{"name":"x"},{"size":0}]}`, []string{
+			`23 MISSING_KEY many[1]: key "name" is missing`,
+			`31 BAD_VALUE many[1].size: want a whole number from 1 to 9, found 0`,
+		}},
+		{`{"many":[{"name":"x","size":10}]}`, []string{`29 BAD_VALUE inner x: size: want a whole number from 1 to 9, found 10`}},
+		{`{"own":3}`, []string{`8 WRONG_TYPE own: want a text or a list of texts, found number 3`}},
+		{`{"own":["x",3]}`, []string{`13 WRONG_TYPE own[1]: want a text, found number 3 (put it`}},
+		{`{"obj":[1]}`, []string{`8 WRONG_TYPE obj: want a mapping, found a list`}},
+		{`"text"`, []string{`1 WRONG_TYPE want a mapping, found text "text"`}},
+		{`{"str":"` + strings.Repeat("x", 60) + `","text":1,"word":"` + strings.Repeat("é", 60) + `"}`, []string{
+			`78 WRONG_TYPE text: want a text, found number 1`,
+			`87 BAD_VALUE word: "` + strings.Repeat("é", 37) + `..." is none of`,
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.in, func(t *testing.T) {
+			var got []string
+			for _, d := range Decode(tree(t, tt.in), &everything{}).Sorted() {
+				s := fmt.Sprintf("%d %s %s", d.Pos.Column, d.Code, d.Message)
+				if d.Hint != "" {
+					s += " (" + d.Hint + ")"
+				}
+				got = append(got, s)
+			}
+			if !slices.EqualFunc(got, tt.want, strings.HasPrefix) {
+				t.Errorf("Decode(%s)\n got %q\nwant %q", tt.in, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestDecodeRequired(t *testing.T) {
+	type target struct {
+		Text  Text          `wavefold:"text,required"`
+		List  []Text        `wavefold:"list,required"`
+		Map   Members[Text] `wavefold:"map,required"`
+		Any   any           `wavefold:"any,required"`
+		Ptr   *Int          `wavefold:"ptr,required"`
+		Inner struct {
+			N int `wavefold:"n"`
+		} `wavefold:"inner,required"`
+	}
+	tests := []struct {
+		in   string
+		want string // the keys complained about
+	}{
+		{`{"text":"x","list":["x"],"map":{"k":"v"},"any":null,"ptr":0,"inner":{}}`, ""},
+		{`{}`, "text list map any ptr inner"},
+		{`{"text":"","list":[],"map":{},"any":"","ptr":null,"inner":null}`, "text list map ptr inner"},
+	}
+	for _, tt := range tests {
+		var got []string
+		for _, d := range Decode(tree(t, tt.in), &target{}) {
+			if d.Code != CodeMissingKey {
+				t.Errorf("Decode(%s): unexpected %v", tt.in, d)
+			}
+			got = append(got, strings.Split(d.Message, `"`)[1])
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("Decode(%s) missed %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestDecodeRest(t *testing.T) {
+	var got struct {
+		Name string `wavefold:"name"`
+		Rest *Value `wavefold:",rest"`
+	}
+	if ds := Decode(tree(t, `{"b":1,"name":"x","a":[2]}`), &got); len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	if s := JSON(got.Rest.Plain()); s != `{"b":1,"a":[2]}` || got.Name != "x" {
+		t.Errorf("got name %q, rest %s", got.Name, s)
+	}
+	if got.Rest.Keys[1].Pos.Column != 19 || got.Rest.Pos.Column != 1 {
+		t.Errorf("rest lost its positions: %+v", got.Rest)
+	}
+}
+
+func TestDecodeAbsentTree(t *testing.T) {
+	var e everything
+	if ds := Decode(nil, &e); len(ds) > 0 {
+		t.Error(ds)
+	}
+	if ds := Decode(nil, &inner{}); !ds.Has(CodeMissingKey) {
+		t.Errorf("got %v, want the missing name", ds)
+	}
+}
+
+func TestDecodePanicsOnProgramFaults(t *testing.T) {
+	cases := map[string]any{
+		"no pointer": everything{},
+		"nil":        (*everything)(nil),
+		"channel": &struct {
+			C chan int `wavefold:"x"`
+		}{},
+		"interface": &struct {
+			E error `wavefold:"x"`
+		}{},
+		"map key": &struct {
+			M map[int]int `wavefold:"x"`
+		}{},
+		"unknown option": &struct {
+			X int `wavefold:"x,requird"`
+		}{},
+		"bad limit": &struct {
+			X int `wavefold:"x,min=one"`
+		}{},
+		"no name": &struct {
+			X int `wavefold:",required"`
+		}{},
+	}
+	for name, into := range cases {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("did not panic")
+				}
+			}()
+			Decode(tree(t, `{"x":1}`), into)
+		})
+	}
+}
+
+func TestKeyNames(t *testing.T) {
+	type target struct {
+		shared
+		B int  `wavefold:"b" doc:"second"`
+		A Text `wavefold:"a,required,oneof=x|y"`
+	}
+	if got := KeyNames(target{}); !slices.Equal(got, []string{"a", "verbose", "b"}) {
+		t.Errorf("KeyNames: %q", got)
+	}
+	keys := KeysOf(&target{})
+	if len(keys) != 3 || keys[0].Name != "verbose" || keys[1].Doc != "second" || !slices.Equal(keys[2].OneOf, []string{"x", "y"}) {
+		t.Errorf("KeysOf: %+v", keys)
+	}
+}
+
+func TestMembersGet(t *testing.T) {
+	m := Members[int]{{At("a", Position{}), 1}}
+	if v, ok := m.Get("a"); v != 1 || !ok {
+		t.Errorf("Get(a) = %d, %v", v, ok)
+	}
+	if v, ok := m.Get("b"); v != 0 || ok {
+		t.Errorf("Get(b) = %d, %v", v, ok)
+	}
+}
+
+// FuzzDecode holds that no tree makes Decode panic and that each finding has a
+// code and a message.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"str":1,"names":["a",null],"opt":{"size":0},"counts":{"a":{}},"millis":9e99}`))
+	f.Add([]byte(`{"timeout":"-1s","own":{},"any":[[]],"word":"","loc":-0.0}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v, err := ParseJSON(data)
+		if err != nil {
+			return
+		}
+		var e everything
+		ds := Decode(Tree(v, Position{Line: 1}), &e)
+		for _, d := range ds {
+			if d.Message == "" || d.Code == "" {
+				t.Errorf("%s: bare finding %+v", data, d)
+			}
+		}
+	})
+}
