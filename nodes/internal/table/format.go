@@ -1,0 +1,75 @@
+// Package table holds what the data kinds share about rows: the names of the
+// file formats, the columns of a list of rows and how rows are written.
+//
+// A row is a *core.Object, a table a []any of rows. Rows of one table need not
+// have the same keys.
+package table
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Format is a file format.
+type Format string
+
+// Formats of rows, and Text for a plain string.
+const (
+	CSV   Format = "csv"
+	TSV   Format = "tsv"
+	JSONL Format = "jsonl"
+	JSON  Format = "json"
+	Text  Format = "text"
+)
+
+// extensions maps what a file name may end in to its format.
+var extensions = []struct {
+	ext    string
+	format Format
+}{
+	{".csv", CSV}, {".tsv", TSV}, {".tab", TSV},
+	{".jsonl", JSONL}, {".ndjson", JSONL}, {".json", JSON},
+	{".txt", Text}, {".md", Text}, {".markdown", Text}, {".html", Text},
+}
+
+// FormatOf returns the format a file name ends in, "" when it says nothing.
+func FormatOf(name string) Format {
+	ext := strings.ToLower(path.Ext(strings.ReplaceAll(name, `\`, "/")))
+	for _, e := range extensions {
+		if e.ext == ext {
+			return e.format
+		}
+	}
+	return ""
+}
+
+// ParseFormat reads a format as documents spell it; allowed lists what the
+// place accepts.
+func ParseFormat(word string, allowed ...Format) (Format, error) {
+	names := make([]string, len(allowed))
+	for i, f := range allowed {
+		if string(f) == word {
+			return f, nil
+		}
+		names[i] = string(f)
+	}
+	hint := ""
+	if near := core.DidYouMean(word, names); near != "" {
+		hint = ", " + near
+	}
+	return "", fmt.Errorf("unknown format %q, want one of %s%s", word, strings.Join(names, ", "), hint)
+}
+
+// Delimiter returns the byte that separates the cells of a delimited format.
+func (f Format) Delimiter() rune {
+	if f == TSV {
+		return '\t'
+	}
+	return ','
+}
+
+// Delimited reports whether the format is lines of cells.
+func (f Format) Delimited() bool { return f == CSV || f == TSV }

@@ -1,0 +1,98 @@
+package table
+
+import (
+	"fmt"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Rows returns a state value as a list of rows. name is how messages call it.
+// Values of Go types are brought into their JSON form.
+func Rows(name string, v any) ([]any, error) {
+	if core.IsMissing(v) {
+		return nil, fmt.Errorf("%s has no value", name)
+	}
+	c, err := core.Canonical(v)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	list, ok := c.([]any)
+	if !ok {
+		return nil, fmt.Errorf("%s: want an array of objects, got %s", name, core.TypeName(c))
+	}
+	for i, e := range list {
+		if _, ok := e.(*core.Object); !ok {
+			return nil, fmt.Errorf("%s[%d]: want an object, got %s", name, i, core.TypeName(e))
+		}
+	}
+	return list, nil
+}
+
+// Columns returns all keys of the rows: those of the first row in its order,
+// then others as they first appear.
+func Columns(rows []any) []string {
+	var (
+		names []string
+		known map[string]bool
+		last  []string
+	)
+	for _, r := range rows {
+		keys := r.(*core.Object).Keys()
+		if SameKeys(keys, last) {
+			continue
+		}
+		last = keys
+		if known == nil {
+			known = make(map[string]bool, len(keys))
+		}
+		for _, k := range keys {
+			if !known[k] {
+				known[k] = true
+				names = append(names, k)
+			}
+		}
+	}
+	return names
+}
+
+// SameKeys reports whether two key lists are one and the same, as those of rows
+// made from one header are. It compares no text.
+func SameKeys(a, b []string) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// Column reads one column of many rows; it remembers where the column stands
+// as long as the rows share their keys. Its zero value reads the column "".
+type Column struct {
+	Name string
+	keys []string
+	at   int
+}
+
+// Of returns the row's value in the column and whether the row has it.
+func (c *Column) Of(row *core.Object) (any, bool) {
+	keys := row.Keys()
+	if len(keys) == 0 {
+		return nil, false
+	}
+	if !SameKeys(keys, c.keys) {
+		c.keys, c.at = keys, -1
+		for i, k := range keys {
+			if k == c.Name {
+				c.at = i
+				break
+			}
+		}
+	}
+	if c.at < 0 {
+		return nil, false
+	}
+	_, v := row.At(c.at)
+	return v, true
+}
+
+// Value returns the row's value in the column, nil when it has none.
+func (c *Column) Value(row *core.Object) any {
+	v, _ := c.Of(row)
+	return v
+}

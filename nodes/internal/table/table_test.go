@@ -1,0 +1,186 @@
+package table
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+func TestFormatOf(t *testing.T) {
+	for name, want := range map[string]Format{
+		"a.csv": CSV, "dir.json/a.CSV": CSV, "a.tsv": TSV, "a.ndjson": JSONL, "a.jsonl": JSONL,
+		"a.json": JSON, "a.md": Text, "a": "", "a.parquet": "", `c:\x.d\a`: "",
+	} {
+		if got := FormatOf(name); got != want {
+			t.Errorf("FormatOf(%q) = %q, want %q", name, got, want)
+		}
+	}
+	if _, err := ParseFormat("cvs", CSV, JSON); err == nil || !strings.Contains(err.Error(), `did you mean "csv"`) {
+		t.Errorf("ParseFormat: %v", err)
+	}
+}
+
+func parse(t *testing.T, text string) []any {
+	t.Helper()
+	v, err := core.ParseJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.([]any)
+}
+
+func TestRows(t *testing.T) {
+	type row struct {
+		A int    `json:"a"`
+		B string `json:"b"`
+	}
+	got, err := Rows("f", []row{{1, "x"}})
+	if err != nil || core.JSON(got) != `[{"a":1,"b":"x"}]` {
+		t.Fatalf("%s, %v", core.JSON(got), err)
+	}
+	for want, v := range map[string]any{
+		"f has no value":                          core.Missing,
+		"f: want an array of objects, got null":   nil,
+		"f: want an array of objects, got object": core.ObjectOf("a", int64(1)),
+		"f[1]: want an object, got integer":       []any{&core.Object{}, int64(2)},
+	} {
+		if _, err := Rows("f", v); err == nil || err.Error() != want {
+			t.Errorf("Rows(%v) = %v, want %q", v, err, want)
+		}
+	}
+}
+
+func TestColumnsAreTheUnion(t *testing.T) {
+	got := Columns(parse(t, `[{"b":1,"a":1},{"a":1,"c":1},{},{"b":1,"d":1}]`))
+	if !slices.Equal(got, []string{"b", "a", "c", "d"}) {
+		t.Fatalf("columns %v", got)
+	}
+}
+
+func TestColumnFollowsTheHeader(t *testing.T) {
+	keys, err := core.NewKeys([]string{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Column{Name: "b"}
+	for i, row := range []*core.Object{
+		core.NewRow(keys, []any{1, "one"}), core.NewRow(keys, []any{1, "two"}),
+		core.ObjectOf("b", "three"), core.ObjectOf("a", 1), {}, core.NewRow(keys, []any{1, "six"}),
+	} {
+		want := []any{"one", "two", "three", nil, nil, "six"}[i]
+		if v, ok := c.Of(row); v != want || ok != (want != nil) {
+			t.Errorf("row %d: %v, %v, want %v", i, v, ok, want)
+		}
+	}
+}
+
+func written(rows []any, l Layout) (string, error) {
+	var b strings.Builder
+	w := bufio.NewWriterSize(&b, 1<<16)
+	err := Write(context.Background(), w, rows, l)
+	w.Flush()
+	return b.String(), err
+}
+
+const mixed = `[{"id":9007199254740993,"f":1.0,"t":"a,b\n\"c\"","n":null},{"id":-1,"x":[1,{"y":"z"}],"b":true}]`
+
+func TestWrite(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rows string
+		l    Layout
+		want string
+	}{
+		{"csv", mixed, Layout{Format: CSV}, "id,f,t,n,x,b\n" +
+			"9007199254740993,1.0,\"a,b\n\"\"c\"\"\",,,\n-1,,,,\"[1,{\"\"y\"\":\"\"z\"\"}]\",true\n"},
+		{"tsv", `[{"a":"x y","b":"1\t2"}]`, Layout{Format: TSV}, "a\tb\nx y\t\"1\t2\"\n"},
+		{"semicolons without header", `[{"a":1,"b":"1;2"}]`, Layout{Format: CSV, Delimiter: ';', NoHeader: true}, "1;\"1;2\"\n"},
+		{"chosen columns", mixed, Layout{Format: CSV, Columns: []string{"b", "id", "zz"}}, "b,id,zz\n,9007199254740993,\ntrue,-1,\n"},
+		{"a lone empty cell", `[{"a":null},{"a":""},{"a":"x"}]`, Layout{Format: CSV}, "a\n\"\"\n\"\"\nx\n"},
+		{"no rows", `[]`, Layout{Format: CSV}, ""},
+		{"no rows, known columns", `[]`, Layout{Format: CSV, Columns: []string{"a", "b"}}, "a,b\n"},
+		{"jsonl", mixed, Layout{Format: JSONL}, `{"id":9007199254740993,"f":1.0,"t":"a,b\n\"c\"","n":null}` + "\n" +
+			`{"id":-1,"x":[1,{"y":"z"}],"b":true}` + "\n"},
+		{"jsonl, chosen columns", mixed, Layout{Format: JSONL, Columns: []string{"b", "id"}},
+			`{"b":null,"id":9007199254740993}` + "\n" + `{"b":true,"id":-1}` + "\n"},
+		{"json", `[{"a":1},{"b":"ä<"}]`, Layout{Format: JSON}, "[\n{\"a\":1},\n{\"b\":\"ä<\"}\n]\n"},
+		{"json without rows", `[]`, Layout{Format: JSON}, "[]\n"},
+	} {
+		got, err := written(parse(t, c.rows), c.l)
+		if err != nil || got != c.want {
+			t.Errorf("%s:\n got %q, %v\nwant %q", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestWriteStopsWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, f := range []Format{CSV, JSONL, JSON} {
+		var b strings.Builder
+		if err := Write(ctx, bufio.NewWriter(&b), parse(t, mixed), Layout{Format: f}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+}
+
+// Whatever text stands in the cells, a reader gets the same cells back; line
+// ends within a cell are the one thing encoding/csv unifies.
+func TestCSVReadsBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 4).Draw(t, "columns")
+		var rows []any
+		var want [][]string
+		for range rapid.IntRange(1, 5).Draw(t, "rows") {
+			row, cells := core.NewObject(n), make([]string, n)
+			for i := range n {
+				cells[i] = rapid.StringOf(rapid.SampledFrom([]rune("ab ,;\"'\n\t#ä\\."))).Draw(t, "cell")
+				row.Set(fmt.Sprint("c", i), cells[i])
+			}
+			rows, want = append(rows, row), append(want, cells)
+		}
+		text, err := written(rows, Layout{Format: CSV, NoHeader: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil || !slices.EqualFunc(got, want, slices.Equal[[]string]) {
+			t.Fatalf("%q reads back as %q, %v", want, got, err)
+		}
+	})
+}
+
+func BenchmarkWrite(b *testing.B) {
+	keys, err := core.NewKeys([]string{"date", "delay", "distance", "origin", "destination"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	rows := make([]any, 10_000)
+	for i := range rows {
+		rows[i] = core.NewRow(keys, []any{"2001/02/14 15:12", int64(i % 90), int64(342 + i), "SJC", "SNA"})
+	}
+	for _, f := range []Format{CSV, JSONL, JSON} {
+		b.Run("format="+string(f), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := Write(b.Context(), bufio.NewWriterSize(discard{}, 1<<16), rows, Layout{Format: f}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(rows)), "ns/row")
+		})
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
