@@ -24,7 +24,8 @@ type behaviour struct {
 // Handle records what it was given, takes its time and answers.
 func (b *behaviour) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	seen := digestText(in)
-	b.rec.add(b.n.ID, in, seen)
+	b.rec.enter(b.n.ID, in, seen)
+	defer b.rec.leave(b.n.ID)
 	if err := b.rec.sleep(ctx, b.n.ID, in); err != nil {
 		return core.Result{}, err
 	}

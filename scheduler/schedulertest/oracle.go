@@ -66,6 +66,8 @@ type oracle struct {
 	state   values   // all that was accepted so far
 	below   []values // below[L] is the state that level L sees
 	void    map[Execution]bool
+	// truth evaluates the condition of an edge on the state of a level.
+	truth func(e *core.Edge, level int) bool
 }
 
 func newOracle(w *core.Workflow, inputs map[string]any) *oracle {
@@ -80,6 +82,7 @@ func newOracle(w *core.Workflow, inputs map[string]any) *oracle {
 	for name, v := range inputs {
 		o.state[name] = v
 	}
+	o.truth = func(e *core.Edge, level int) bool { return evaluate(e.When.Value, o.below[level].get) }
 	o.build()
 	o.assignLevels()
 	o.pending = slices.Clone(o.units)

@@ -17,20 +17,31 @@ func (o *oracle) decide(u *unit) (Skip, string) {
 	if len(u.in) == 0 || u.rank == 0 && u.members[0].Join.Value == "all_done" {
 		return "", ""
 	}
-	var verdicts [poisoned + 1][]*core.Edge
+	// Failures come first and need no condition.
 	for _, e := range u.in {
-		v := o.judge(e, u)
-		verdicts[v] = append(verdicts[v], e)
+		if o.poisons(e) {
+			return SkipFailure, o.origin(e)
+		}
 	}
-	switch {
-	case len(verdicts[poisoned]) > 0:
-		return SkipFailure, o.origin(verdicts[poisoned][0])
-	case len(verdicts[untrue]) > 0:
-		return SkipCondition, verdicts[untrue][0].From.Value
-	case len(verdicts[live]) > 0:
+	runs := false
+	for _, e := range u.in {
+		switch o.judge(e, u) {
+		case untrue:
+			return SkipCondition, e.From.Value
+		case live:
+			runs = true
+		}
+	}
+	if runs {
 		return "", ""
 	}
-	return SkipAll, o.origin(verdicts[neutral][0])
+	return SkipAll, o.origin(u.in[0])
+}
+
+// poisons reports an edge that hands a failure on.
+func (o *oracle) poisons(e *core.Edge) bool {
+	source := o.of[e.From.Value]
+	return (e.On.Value == "" || e.On.Value == "success") && (source.status == core.Fail || source.skip == SkipFailure)
 }
 
 // origin is the node where the failure or skip of the edge's source began.
@@ -46,12 +57,11 @@ func (o *oracle) origin(e *core.Edge) string {
 func (o *oracle) judge(e *core.Edge, target *unit) verdict {
 	source := o.of[e.From.Value]
 	on := e.On.Value
-	failed := source.status == core.Fail
 	skipped := source.status == core.Skipped
 	switch {
-	case (on == "" || on == "success") && (failed || source.skip == SkipFailure):
+	case o.poisons(e):
 		return poisoned
-	case on == "fail" && !failed:
+	case on == "fail" && source.status != core.Fail:
 		return untrue
 	case !o.holds(e, target):
 		return untrue
@@ -67,22 +77,28 @@ func (o *oracle) judge(e *core.Edge, target *unit) verdict {
 // that the target sees; if the source has an else edge, all its conditions are
 // judged together, on the state right above it.
 func (o *oracle) holds(e *core.Edge, target *unit) bool {
-	source := o.of[e.From.Value]
-	at := target.level
-	for _, other := range source.out {
-		if other.Else {
-			at = source.level + 1
-		}
-	}
+	at := o.judgedAt(e, target)
 	if !e.Else {
-		return e.When == nil || evaluate(e.When.Value, o.below[at].get)
+		return e.When == nil || o.truth(e, at)
 	}
+	source := o.of[e.From.Value]
 	for _, other := range source.out {
-		if other.When != nil && o.matches(other, source) && evaluate(other.When.Value, o.below[at].get) {
+		if other.When != nil && o.matches(other, source) && o.truth(other, at) {
 			return false
 		}
 	}
 	return true
+}
+
+// judgedAt is the level on whose state a condition is judged.
+func (o *oracle) judgedAt(e *core.Edge, target *unit) int {
+	source := o.of[e.From.Value]
+	for _, other := range source.out {
+		if other.Else {
+			return source.level + 1
+		}
+	}
+	return target.level
 }
 
 // matches reports whether the source ended as the edge asks; a skipped source

@@ -9,15 +9,22 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Recorder keeps what each execution of a run was given. It is safe for
-// concurrent use; one Recorder belongs to one run.
+// Recorder keeps what each execution of a run was given and how many of them
+// overlapped. It is safe for concurrent use; one Recorder belongs to one run.
 type Recorder struct {
 	// Timing seeds how long executions take; 0 lets them take no time.
 	Timing uint64
 
-	mu    sync.Mutex
-	seen  map[Execution]string
-	twice []Execution
+	mu     sync.Mutex
+	seen   map[Execution]string
+	twice  []Execution
+	unitOf map[string]string // pipeline or loop of a node
+	active map[string]int    // executions in flight by node or unit
+	total  int
+	peaks  map[string]int // greatest value of active
+	// peakUnits is the greatest number of nodes and units in flight, peakTotal
+	// that of executions.
+	peakUnits, peakTotal int
 }
 
 // Execution names one call of a handler. Item is -1 outside of fan-outs and
@@ -32,19 +39,53 @@ func (e Execution) String() string {
 	return fmt.Sprintf("%s[%d]#%d/%d", e.Node, e.Item, e.Round, e.Attempt)
 }
 
-func (r *Recorder) add(node string, in core.Input, seen string) {
+// begin prepares the recorder for a run of the graph.
+func (r *Recorder) begin(g *Graph) {
+	r.seen, r.unitOf = map[Execution]string{}, map[string]string{}
+	r.active, r.peaks = map[string]int{}, map[string]int{}
+	for _, list := range [][]*Unit{g.Pipelines, g.Loops} {
+		for _, u := range list {
+			for _, n := range u.Members {
+				r.unitOf[n] = u.ID
+			}
+		}
+	}
+}
+
+// owner is what holds a slot for the node: its unit or itself.
+func (r *Recorder) owner(node string) string {
+	if u, ok := r.unitOf[node]; ok {
+		return u
+	}
+	return node
+}
+
+func (r *Recorder) enter(node string, in core.Input, seen string) {
 	e := Execution{Node: node, Item: in.Index(), Round: in.Round, Attempt: in.Attempt}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.seen == nil {
-		r.seen = map[Execution]string{}
-	}
 	if _, ok := r.seen[e]; ok {
 		r.twice = append(r.twice, e)
 	}
 	r.seen[e] = seen
+	owner := r.owner(node)
+	r.active[owner]++
+	r.total++
+	r.peaks[owner] = max(r.peaks[owner], r.active[owner])
+	r.peakUnits, r.peakTotal = max(r.peakUnits, len(r.active)), max(r.peakTotal, r.total)
 }
 
+func (r *Recorder) leave(node string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	owner := r.owner(node)
+	if r.active[owner]--; r.active[owner] == 0 {
+		delete(r.active, owner)
+	}
+	r.total--
+}
+
+// sleep takes the time that the execution takes.
 func (r *Recorder) sleep(ctx context.Context, node string, in core.Input) error {
 	if r.Timing == 0 {
 		return nil
@@ -61,4 +102,30 @@ func (r *Recorder) sleep(ctx context.Context, node string, in core.Input) error 
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// overlaps reports what ran together and must not have: more nodes and units
+// than concurrency, more executions than inFlight (0: no limit), more parts of
+// a fan-out or unit than it allows.
+func (r *Recorder) overlaps(g *Graph, concurrency, inFlight int) []string {
+	var faults []string
+	over := func(what string, peak, limit int) {
+		if limit > 0 && peak > limit {
+			faults = append(faults, fmt.Sprintf("%s: %d in flight, limit %d", what, peak, limit))
+		}
+	}
+	over("nodes and units", r.peakUnits, concurrency)
+	over("executions", r.peakTotal, inFlight)
+	for _, n := range g.Nodes {
+		if r.unitOf[n.ID] == "" {
+			over(n.ID, r.peaks[n.ID], max(1, n.Concurrency))
+		}
+	}
+	for _, p := range g.Pipelines {
+		over(p.ID, r.peaks[p.ID], max(1, p.Concurrency))
+	}
+	for _, l := range g.Loops {
+		over(l.ID, r.peaks[l.ID], 1)
+	}
+	return faults
 }

@@ -16,6 +16,7 @@ const retryBase = 20 * time.Microsecond
 
 // Workflow returns the graph as a workflow whose handlers record into rec.
 func (g *Graph) Workflow(rec *Recorder) *core.Workflow {
+	rec.begin(g)
 	w := &core.Workflow{Name: text(fmt.Sprintf("seed%d", g.Seed)), Mode: core.ModeDAG}
 	for _, f := range g.Fields {
 		w.Fields = append(w.Fields, f.decl())

@@ -1,0 +1,152 @@
+package schedulertest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Run is one finished run of a graph.
+type Run struct {
+	Outcome  *Outcome
+	Recorder *Recorder
+	Events   []core.Event
+}
+
+// OracleRun runs a graph through the oracle.
+func OracleRun(g *Graph) *Run {
+	rec := &Recorder{}
+	return &Run{Outcome: Oracle(g.Workflow(rec), g.Values()), Recorder: rec}
+}
+
+// OutcomeOf reads a report. Executions that fell behind a cut of max_failures
+// are known to the oracle only, so void comes from there.
+func OutcomeOf(r *core.Report, void func(Execution) bool) *Outcome {
+	out := &Outcome{Status: r.Status, State: r.State, Nodes: map[string]NodeOutcome{}, Units: map[string]UnitOutcome{}, Void: void}
+	for _, n := range r.Nodes {
+		o := NodeOutcome{Status: n.Status, Handled: n.Handled, Attempts: n.Attempts, Items: n.Items, Failed: n.Failed, Output: n.Output}
+		if n.Status == core.Skipped {
+			o.Skip, o.Cause = skipOf(n.Reason), n.Cause
+		}
+		if n.Failure != nil {
+			o.Class = n.Failure.Class
+		}
+		out.Nodes[n.ID] = o
+	}
+	for _, u := range r.Units {
+		o := UnitOutcome{Status: u.Status, Rows: u.Rows, Reason: u.Reason}
+		if u.Status == core.Skipped {
+			o.Skip = skipOf(u.Reason)
+		}
+		out.Units[u.ID] = o
+	}
+	return out
+}
+
+// skipOf sorts the texts that explain a skip.
+func skipOf(reason string) Skip {
+	switch {
+	case strings.Contains(reason, "failed"):
+		return SkipFailure
+	case strings.Contains(reason, "skipped"):
+		return SkipAll
+	}
+	return SkipCondition
+}
+
+// Differences lists where a run differs from what the oracle came to.
+func Differences(want, got *Run) []string {
+	var d differences
+	d.compare("run", want.Outcome.Status, got.Outcome.Status)
+	d.compare("state", core.JSON(want.Outcome.State), core.JSON(got.Outcome.State))
+	for _, id := range slices.Sorted(maps.Keys(want.Outcome.Nodes)) {
+		d.node(id, want.Outcome.Nodes[id], got.Outcome.Nodes[id])
+	}
+	for _, id := range slices.Sorted(maps.Keys(want.Outcome.Units)) {
+		w, g := want.Outcome.Units[id], got.Outcome.Units[id]
+		if w.Skip != "" {
+			w.Reason, g.Reason = "", ""
+		}
+		d.compare("unit "+id, w, g)
+	}
+	d.executions(want, got)
+	return d
+}
+
+type differences []string
+
+func (d *differences) compare(what string, want, got any) {
+	if want != got {
+		*d = append(*d, fmt.Sprintf("%s\n    want %+v\n    got  %+v", what, want, got))
+	}
+}
+
+func (d *differences) node(id string, want, got NodeOutcome) {
+	for _, n := range []*NodeOutcome{&want, &got} {
+		if n.Output = core.JSON(n.Output); !n.Status.Succeeded() {
+			n.Output = nil // what a failed node sent reaches nobody
+		}
+	}
+	d.compare("node "+id, want, got)
+}
+
+// executions compares what each execution was given. Void ones may or may not
+// have run.
+func (d *differences) executions(want, got *Run) {
+	for _, e := range got.Recorder.twice {
+		d.compare("executed twice: "+e.String(), nil, true)
+	}
+	all := map[Execution]bool{}
+	for _, r := range []*Recorder{want.Recorder, got.Recorder} {
+		for e := range r.seen {
+			all[e] = !want.Outcome.Void(e)
+		}
+	}
+	list := slices.SortedFunc(maps.Keys(all), func(a, b Execution) int { return strings.Compare(a.String(), b.String()) })
+	for _, e := range list {
+		if all[e] {
+			d.compare("execution "+e.String(), want.Recorder.saw(e), got.Recorder.saw(e))
+		}
+	}
+}
+
+func (r *Recorder) saw(e Execution) string {
+	if s, ok := r.seen[e]; ok {
+		return s
+	}
+	return "did not run"
+}
+
+// EventKeys counts the events of a run by what names them, leaving out times,
+// progress, log lines and void executions.
+func EventKeys(r *Run) map[string]int {
+	keys := map[string]int{}
+	for _, e := range r.Events {
+		item, _ := e.Item.Get()
+		round, _ := e.Round.Get()
+		void := r.Outcome.Void(Execution{Node: e.Node, Item: item, Round: max(0, round), Attempt: max(1, e.Attempt)})
+		if e.Type == core.LogLine || e.Type == core.Progress || void {
+			continue
+		}
+		keys[fmt.Sprintf("%s %s[%d]#%d/%d unit=%s %s->%s field=%s", e.Type, e.Node, item, round, e.Attempt, e.Unit, e.From, e.To, e.Field)]++
+	}
+	return keys
+}
+
+// EventDifferences lists the events that one run has and the other lacks.
+func EventDifferences(want, got *Run) []string {
+	var d differences
+	w, g := EventKeys(want), EventKeys(got)
+	for _, k := range slices.Sorted(maps.Keys(w)) {
+		d.compare("event "+k, w[k], g[k])
+	}
+	for _, k := range slices.Sorted(maps.Keys(g)) {
+		if w[k] == 0 {
+			d.compare("event "+k, 0, g[k])
+		}
+	}
+	return d
+}

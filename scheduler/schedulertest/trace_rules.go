@@ -1,0 +1,118 @@
+package schedulertest
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// skips decides each unit again, from the bottom up, and compares.
+func (t *trace) skips() {
+	sorted := slices.Clone(t.units)
+	slices.SortStableFunc(sorted, func(a, b *unit) int { return a.level - b.level })
+	for _, u := range sorted {
+		if _, ok := t.resolved[u]; !ok {
+			continue
+		}
+		own := u.status == core.Fail
+		skip, cause := t.decide(u)
+		for _, n := range u.members {
+			t.skipped(u, t.records[n.ID.Value], n.ID.Value, skip, cause, own)
+		}
+		if skip != "" {
+			u.status, u.skip, u.cause = core.Skipped, skip, cause
+			continue
+		}
+		t.close(u)
+	}
+}
+
+// skipped compares one node. Inside a unit that ran, a node may be skipped
+// because nodes before it failed every time, or because the unit could not
+// start.
+func (t *trace) skipped(u *unit, r *member, id string, skip Skip, cause string, ownFault bool) {
+	if skip == "" && u.rank > 0 && r.Status == core.Skipped {
+		failed := slices.ContainsFunc(u.members, func(n *core.Node) bool { return t.records[n.ID.Value].Status == core.Fail })
+		if r.Skip != SkipFailure || !failed && !ownFault {
+			t.fault("node %s was skipped inside of unit %s without a failure", id, u.id)
+		}
+		return
+	}
+	switch {
+	case skip == "" && r.Status == core.Skipped:
+		t.fault("node %s was skipped and should have run", id)
+	case skip != "" && r.Status != core.Skipped:
+		t.fault("node %s ran and should have been skipped (%s, from %s)", id, skip, cause)
+	case skip != "" && (r.Skip != skip || r.Cause != cause):
+		t.fault("node %s was skipped for %s from %s, should be %s from %s", id, r.Skip, r.Cause, skip, cause)
+	}
+}
+
+// attempts checks that attempts count from 1, that each but the last of an
+// execution failed and announced its successor, and that none exceeds the
+// policy.
+func (t *trace) attempts() {
+	last := map[Execution]int{} // the attempt under way or announced, by execution without attempt
+	for _, e := range t.events {
+		switch e.Type {
+		case core.NodeStarted, core.ItemStarted, core.NodeRetrying:
+		default:
+			continue
+		}
+		if e.Attempt == 0 {
+			continue // a fan-out as a whole
+		}
+		item, _ := e.Item.Get()
+		round, _ := e.Round.Get()
+		key := Execution{Node: e.Node, Item: item, Round: round}
+		if e.Type == core.NodeRetrying {
+			if e.Attempt != last[key] {
+				t.fault("%s %s retries attempt %d after attempt %d", key, e.Type, e.Attempt, last[key])
+			}
+			continue
+		}
+		if e.Attempt != last[key]+1 {
+			t.fault("%s starts attempt %d after attempt %d", key, e.Attempt, last[key])
+		}
+		last[key] = e.Attempt
+		if n := t.nodes[e.Node]; n != nil && e.Attempt > attemptLimit(n) {
+			t.fault("%s starts attempt %d of %d", key, e.Attempt, attemptLimit(n))
+		}
+	}
+}
+
+func attemptLimit(n *core.Node) int {
+	if p := n.OnError; p != nil && p.Policy.Value == "retry" {
+		return p.Attempts.Value
+	}
+	return 1
+}
+
+// overlap counts what was in flight at each moment.
+func (t *trace) overlap() {
+	active := map[*unit]int{}
+	total := 0
+	for _, e := range t.events {
+		u := t.of[e.Node]
+		if u == nil || e.Attempt == 0 {
+			continue
+		}
+		switch e.Type {
+		case core.NodeStarted, core.ItemStarted:
+			active[u]++
+			total++
+		case core.NodeRetrying, core.NodeFinished, core.NodeFailed, core.ItemFinished, core.ItemFailed:
+			if total--; active[u] == 1 {
+				delete(active, u)
+			} else {
+				active[u]--
+			}
+		}
+		if t.limits.Concurrency > 0 && len(active) > t.limits.Concurrency {
+			t.fault("%d nodes and units in flight at event %d, limit %d", len(active), e.Seq, t.limits.Concurrency)
+		}
+		if t.limits.MaxInFlight > 0 && total > t.limits.MaxInFlight {
+			t.fault("%d executions in flight at event %d, limit %d", total, e.Seq, t.limits.MaxInFlight)
+		}
+	}
+}
