@@ -1,0 +1,155 @@
+// Package exchange is the protocol between a node and a program that does its
+// work: one JSON document in, one JSON result out.
+//
+// The document holds the node's args at its top level, beside
+//
+//	_state        the declared reads that have a value
+//	_edge_inputs  what direct predecessors sent, by their ids
+//	$item $index  in a fan-out or pipeline
+//	$iter $loop   in the body of a loop
+//
+// The result is an object of which every part is optional:
+//
+//	{"state_delta": {"field": value}, "edge_output": value, "metrics": {...}}
+package exchange
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Reserved lists the names that the document uses itself. An argument of such a
+// name is not visible to the program.
+func Reserved() []string {
+	return []string{"_state", "_edge_inputs", "$item", "$index", "$iter", "$loop"}
+}
+
+// CheckArgs warns of arguments that the document hides.
+func CheckArgs(n *core.Node, subject string) core.Diagnostics {
+	var ds core.Diagnostics
+	if n.Args == nil {
+		return nil
+	}
+	for _, k := range n.Args.Keys {
+		for _, r := range Reserved() {
+			if k.Value == r {
+				ds.Warnf(core.CodeIgnored, k.Pos, "%s: args: the name %q is reserved, the argument is not passed on", subject, r)
+			}
+		}
+	}
+	return ds
+}
+
+// Document returns the JSON document of one attempt. The values are read, never
+// copied: they go straight to text.
+func Document(in core.Input) ([]byte, error) {
+	s := in.Shared()
+	doc := s.Args.Copy(6)
+	doc.Set("_state", s.View.Object())
+	edges := s.Edges
+	if edges == nil {
+		edges = &core.Object{}
+	}
+	doc.Set("_edge_inputs", edges)
+	set := func(ok bool, key string, v any) {
+		if ok {
+			doc.Set(key, v)
+			return
+		}
+		doc.Delete(key)
+	}
+	index, isItem := s.Index.Get()
+	set(isItem, "$item", s.Item)
+	set(isItem, "$index", int64(index))
+	set(in.Loop != "", "$iter", int64(in.Round))
+	set(in.Loop != "", "$loop", in.Loop)
+	data, err := core.AppendJSON(nil, doc)
+	if err != nil {
+		return nil, fmt.Errorf("the input has no JSON form: %w", err)
+	}
+	return append(data, '\n'), nil
+}
+
+// Environment returns the variables that tell any program, whatever it reads,
+// which piece of work it does.
+func Environment(in core.Input) []string {
+	return []string{
+		"WAVEFOLD_RUN=" + in.Run,
+		"WAVEFOLD_NODE=" + in.Node,
+		"WAVEFOLD_ATTEMPT=" + strconv.Itoa(in.Attempt),
+		"WAVEFOLD_IDEMPOTENCY_KEY=" + in.IdempotencyKey(),
+	}
+}
+
+// Result reads what a program printed. Nothing at all is a success that writes
+// and sends nothing. Metrics are logged.
+func Result(stdout []byte, log *slog.Logger) (core.Result, error) {
+	if len(bytes.TrimSpace(stdout)) == 0 {
+		return core.Result{}, nil
+	}
+	v, err := core.ParseJSON(stdout)
+	if err != nil {
+		return core.Result{}, fmt.Errorf("the result is not JSON: %w (standard output is for the result alone, log on standard error); printed: %s", err, Printed(stdout))
+	}
+	doc, ok := v.(*core.Object)
+	if !ok {
+		return core.Result{}, fmt.Errorf("the result must be a JSON object, got %s; printed: %s", core.TypeName(v), Printed(stdout))
+	}
+	var r core.Result
+	for key, v := range doc.All() {
+		switch key {
+		case "state_delta":
+			if r.Delta, err = delta(v); err != nil {
+				return core.Result{}, err
+			}
+		case "edge_output":
+			r.EdgeOutput, r.HasEdgeOutput = v, true
+		case "metrics":
+			log.Info("metrics", "metrics", core.JSON(v))
+		default:
+			return core.Result{}, unknownKey(key, stdout)
+		}
+	}
+	return r, nil
+}
+
+// delta returns the writes; null counts as none.
+func delta(v any) (map[string]any, error) {
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case *core.Object:
+		m := make(map[string]any, v.Len())
+		for k, e := range v.All() {
+			m[k] = e
+		}
+		return m, nil
+	}
+	return nil, fmt.Errorf("state_delta must be an object of fields, got %s", core.TypeName(v))
+}
+
+func unknownKey(key string, stdout []byte) error {
+	known := []string{"state_delta", "edge_output", "metrics"}
+	hint := core.DidYouMean(key, known)
+	if hint == "" {
+		hint = "fields of the state belong into state_delta"
+	}
+	return errors.New(`the result has an unknown key "` + key + `", known are ` + strings.Join(known, ", ") + " (" + hint + "); printed: " + Printed(stdout))
+}
+
+const maxPrinted = 200
+
+// Printed quotes the beginning of an output for a message.
+func Printed(stdout []byte) string {
+	s := strings.TrimSpace(string(stdout))
+	if len(s) > maxPrinted {
+		return strconv.Quote(strings.ToValidUTF8(s[:maxPrinted], "")) + fmt.Sprintf("... (%d bytes)", len(stdout))
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,178 @@
+// Package lookup is how kinds find what their configuration names: files under
+// the workflow's folder and programs. It asks core.Env, never the disk itself,
+// and its findings say what is near when something is not there.
+package lookup
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+)
+
+// Finder finds things for one node and collects what is wrong.
+type Finder struct {
+	Env core.Env
+	// Subject begins every message, such as "node load".
+	Subject string
+	Found   core.Diagnostics
+}
+
+// LooksLikePath reports whether a name is meant as a file: it has a folder or
+// one of the endings.
+func LooksLikePath(name string, endings ...string) bool {
+	return strings.ContainsAny(name, `/\`) || slices.Contains(endings, path.Ext(name))
+}
+
+// Place returns the path of name in the form of fs.FS; ok is false, and a
+// finding made, when it leaves the workflow's folder or when there is none.
+func (f *Finder) Place(name core.Text, key string) (clean string, ok bool) {
+	if f.Env.Files == nil {
+		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: there is no folder to look for %q in", f.Subject, key, name.Value).
+			WithHint("the workflow was not loaded from a folder; give it one")
+		return "", false
+	}
+	if err := files.Local(name.Value); err != nil {
+		f.Found.Errorf(core.CodeBadValue, name.Pos, "%s: %s: %v", f.Subject, key, err).
+			WithHint("files must lie in the workflow's folder")
+		return "", false
+	}
+	return files.Clean(name.Value), true
+}
+
+// File finds a regular file.
+func (f *Finder) File(name core.Text, key string) (clean string, ok bool) {
+	clean, ok = f.Place(name, key)
+	if !ok {
+		return "", false
+	}
+	info, err := fs.Stat(f.Env.Files, clean)
+	switch {
+	case err != nil:
+		f.missing(name, key, clean, err)
+		return "", false
+	case !info.Mode().IsRegular():
+		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: %q is no regular file", f.Subject, key, name.Value)
+		return "", false
+	}
+	return clean, true
+}
+
+// Folder finds a folder.
+func (f *Finder) Folder(name core.Text, key string) (clean string, ok bool) {
+	clean, ok = f.Place(name, key)
+	if !ok {
+		return "", false
+	}
+	info, err := fs.Stat(f.Env.Files, clean)
+	switch {
+	case err != nil:
+		f.missing(name, key, clean, err)
+		return "", false
+	case !info.IsDir():
+		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: %q is no folder", f.Subject, key, name.Value)
+		return "", false
+	}
+	return clean, true
+}
+
+// Read reads a file of at most limit bytes as text.
+func (f *Finder) Read(name core.Text, key string, limit int) (text string, ok bool) {
+	clean, ok := f.File(name, key)
+	if !ok {
+		return "", false
+	}
+	data, err := fs.ReadFile(f.Env.Files, clean)
+	switch {
+	case err != nil:
+		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: %q cannot be read: %v", f.Subject, key, name.Value, err)
+		return "", false
+	case len(data) > limit:
+		f.Found.Errorf(core.CodeLimit, name.Pos, "%s: %s: %q has %d bytes, more than the limit of %d", f.Subject, key, name.Value, len(data), limit)
+		return "", false
+	}
+	return string(data), true
+}
+
+// Missing reports a file that is not there, with the nearest name beside it.
+func (f *Finder) Missing(name core.Text, key, clean string) {
+	f.missing(name, key, clean, fs.ErrNotExist)
+}
+
+func (f *Finder) missing(name core.Text, key, clean string, err error) {
+	if !errors.Is(err, fs.ErrNotExist) {
+		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: %q cannot be opened: %v", f.Subject, key, name.Value, err)
+		return
+	}
+	f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: there is no file %q", f.Subject, key, name.Value).
+		WithHint("%s", Near(f.Env.Files, clean))
+}
+
+// Near says which existing file or folder has a similar name: in the same
+// folder, or, when the folder itself is missing, beside the folder.
+func Near(fsys fs.FS, clean string) string {
+	dir, base := path.Split(clean)
+	dir = path.Clean(dir)
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		if dir == "." {
+			return ""
+		}
+		return Near(fsys, dir)
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if e.Name() != base {
+			names = append(names, e.Name())
+		}
+	}
+	near := core.Nearest(base, names)
+	if near == "" { // greet.py may well mean greet.sh, and gret mean greet.py
+		near = nearStem(stem(base), names)
+	}
+	if near == "" {
+		return ""
+	}
+	return `did you mean "` + path.Join(dir, near) + `"?`
+}
+
+func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
+
+// nearStem returns the first name whose stem is s, or else is nearest to it.
+func nearStem(s string, names []string) string {
+	stems := make([]string, len(names))
+	for i, n := range names {
+		stems[i] = stem(n)
+	}
+	i := slices.Index(stems, s)
+	if i < 0 {
+		i = slices.Index(stems, core.Nearest(s, stems))
+	}
+	if i < 0 {
+		return ""
+	}
+	return names[i]
+}
+
+// Program finds a program by the first of its names that exists.
+func (f *Finder) Program(pos core.Position, key string, names ...string) (file string, ok bool) {
+	var last error
+	for _, name := range names {
+		if f.Env.LookPath == nil {
+			last = errors.New("programs cannot be looked up here")
+			break
+		}
+		file, err := f.Env.LookPath(name)
+		if err == nil {
+			return file, true
+		}
+		last = err
+	}
+	f.Found.Errorf(core.CodeMissingFile, pos, "%s: %s: program %q is not there: %v", f.Subject, key, names[0], last).
+		WithHint("install it, or add its folder to PATH")
+	return "", false
+}

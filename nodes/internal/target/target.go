@@ -1,0 +1,45 @@
+// Package target decides where a kind with one result puts it: into a state
+// field, or along the outgoing edges.
+package target
+
+import "github.com/wavefold/wavefold/core"
+
+// Target is a place for one value. The zero Target is the outgoing edges.
+type Target struct{ Field string }
+
+// Of returns the field named by into; without one, the node's only declared
+// write; else the edges. A node that declares several writes and does not say
+// which one is meant writes none of them, which earns a warning.
+func Of(n *core.Node, into core.Text, subject string) (Target, core.Diagnostics) {
+	var ds core.Diagnostics
+	writes := core.Strings(n.Writes)
+	switch {
+	case into.Value == "" && len(writes) == 1:
+		return Target{writes[0]}, nil
+	case into.Value == "":
+		if len(writes) > 1 {
+			ds.Warnf(core.CodeMissingKey, n.Writes[0].Pos, "%s: several writes are declared, so the result goes along the edges only", subject).
+				WithHint("name the field with into: %s", writes[0])
+		}
+		return Target{}, ds
+	}
+	for _, w := range writes {
+		if w == into.Value {
+			return Target{w}, nil
+		}
+	}
+	hint := core.DidYouMean(into.Value, writes)
+	if hint == "" {
+		hint = "add it: writes: [" + into.Value + "]"
+	}
+	ds.Errorf(core.CodeUnknownField, into.Pos, "%s: into: field %q is not among the node's writes", subject, into.Value).WithHint("%s", hint)
+	return Target{}, ds
+}
+
+// Result puts v in its place.
+func (t Target) Result(v any) core.Result {
+	if t.Field == "" {
+		return core.Send(v)
+	}
+	return core.Write(t.Field, v)
+}

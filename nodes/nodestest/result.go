@@ -1,0 +1,56 @@
+package nodestest
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Text returns a result as text for comparisons: the delta as JSON with its
+// fields sorted and, after an arrow, what goes along the edges.
+func Text(r core.Result) string {
+	delta := core.NewObject(len(r.Delta))
+	for _, field := range slices.Sorted(maps.Keys(r.Delta)) {
+		delta.Set(field, r.Delta[field])
+	}
+	s := core.JSON(delta)
+	if r.HasEdgeOutput {
+		s += " -> " + core.JSON(r.EdgeOutput)
+	}
+	if r.Status != core.StatusNone {
+		s += " " + r.Status.String()
+	}
+	if r.Note != "" {
+		s += " (" + r.Note + ")"
+	}
+	return s
+}
+
+// spoil changes everything inside a value that can be changed.
+func spoil(v any) {
+	switch v := v.(type) {
+	case []any:
+		for i, e := range v {
+			spoil(e)
+			v[i] = "spoilt"
+		}
+	case *core.Object:
+		for _, k := range slices.Clone(v.Keys()) {
+			e, _ := v.Get(k)
+			spoil(e)
+			v.Set(k, "spoilt")
+		}
+		if v != nil {
+			v.Set("spoilt", true)
+		}
+	}
+}
+
+func spoilResult(r core.Result) {
+	for field, v := range r.Delta {
+		spoil(v)
+		r.Delta[field] = "spoilt"
+	}
+	spoil(r.EdgeOutput)
+}

@@ -1,0 +1,150 @@
+package tool
+
+import (
+	"bufio"
+	_ "embed"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/lookup"
+)
+
+// shim is the module that node runs: it calls the default export of a file.
+//
+//go:embed shim.mjs
+var shim string
+
+// endings are tried, in this order, on a name that is no file.
+var endings = []string{".mjs", ".js", ".py", ".sh"}
+
+// finder finds the file behind an impl and the program that runs it.
+type finder struct {
+	lookup.Finder
+	impl core.Text
+}
+
+func (f *finder) find() (*program, bool) {
+	isPath := lookup.LooksLikePath(f.impl.Value, endings...)
+	if f.Env.Files == nil && !isPath {
+		f.unknown()
+		return nil, false
+	}
+	clean, ok := f.Place(f.impl, "impl")
+	if !ok {
+		return nil, false
+	}
+	file, info := f.candidate(clean)
+	switch {
+	case file != "":
+		return f.program(file, info)
+	case isPath:
+		f.Missing(f.impl, "impl", clean)
+		f.hintFunction()
+	default:
+		f.unknown()
+	}
+	return nil, false
+}
+
+// unknown reports a name that is neither a function nor a file.
+func (f *finder) unknown() {
+	hint := core.DidYouMean(f.impl.Value, f.Env.Tools)
+	if hint == "" && f.Env.Files != nil {
+		hint = lookup.Near(f.Env.Files, f.impl.Value)
+	}
+	if hint == "" {
+		hint = "register it with Registry.AddTool, or name a file such as tools/" + f.impl.Value + ".mjs"
+	}
+	f.Found.Errorf(core.CodeUnknownImpl, f.impl.Pos, "%s: impl: no function %q is registered", f.Subject, f.impl.Value).
+		WithHint("%s", hint)
+}
+
+// hintFunction helps a missing file that no other file resembles by the
+// registered functions.
+func (f *finder) hintFunction() {
+	if d := &f.Found[len(f.Found)-1]; d.Hint == "" {
+		d.WithHint("%s", core.DidYouMean(f.impl.Value, f.Env.Tools))
+	}
+}
+
+// candidate returns the first file that the name can mean, "" for none.
+func (f *finder) candidate(clean string) (string, fs.FileInfo) {
+	names := []string{clean}
+	for _, e := range endings {
+		names = append(names, clean+e)
+	}
+	names = append(names, path.Join(clean, "index.mjs"), path.Join(clean, "index.js"))
+	for _, name := range names {
+		if info, err := fs.Stat(f.Env.Files, name); err == nil && info.Mode().IsRegular() {
+			return name, info
+		}
+	}
+	return "", nil
+}
+
+// program says how a file is run. Paths are made absolute once, here: the
+// program runs in the workflow's folder, and the engine's own folder may change.
+func (f *finder) program(file string, info fs.FileInfo) (*program, bool) {
+	dir, err := filepath.Abs(f.Env.Dir)
+	if err != nil {
+		f.Found.Errorf(core.CodeMissingFile, f.impl.Pos, "%s: impl: the workflow's folder has no path: %v", f.Subject, err)
+		return nil, false
+	}
+	full := filepath.Join(dir, filepath.FromSlash(file))
+	p := &program{name: f.impl.Value, dir: dir}
+	ok := true
+	switch path.Ext(file) {
+	case ".mjs", ".js":
+		p.args = []string{"--input-type=module", "--eval", shim, "--", full}
+		p.path, ok = f.Program(f.impl.Pos, "impl", "node")
+	case ".py":
+		p.args = []string{full}
+		p.path, ok = f.Program(f.impl.Pos, "impl", "python3", "python")
+	case ".sh":
+		name, flags := f.shell(file)
+		p.args = append(flags, full)
+		p.path, ok = f.Program(f.impl.Pos, "impl", name)
+	default:
+		p.path, ok = full, f.executable(info)
+	}
+	return p, ok
+}
+
+// shells are the interpreters that the first line of a .sh file may name. They
+// are looked up by their name, not by the path written there.
+var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "ksh": true, "zsh": true}
+
+// shell returns the shell that the first line of a script names, with the flags
+// written there (many scripts rely on -e), or sh.
+func (f *finder) shell(file string) (name string, flags []string) {
+	r, err := f.Env.Files.Open(file)
+	if err != nil {
+		return "sh", nil
+	}
+	defer r.Close()
+	line, _ := bufio.NewReaderSize(r, 256).ReadSlice('\n') // a longer line names no shell
+	text, ok := strings.CutPrefix(string(line), "#!")
+	if !ok {
+		return "sh", nil
+	}
+	words := strings.Fields(text)
+	for i, word := range words {
+		if name := path.Base(word); shells[name] {
+			return name, words[i+1:]
+		}
+	}
+	return "sh", nil
+}
+
+func (f *finder) executable(info fs.FileInfo) bool {
+	if runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0 {
+		return true
+	}
+	f.Found.Errorf(core.CodeBadValue, f.impl.Pos, "%s: impl: %q is not executable", f.Subject, f.impl.Value).
+		WithHint("run chmod +x on it, or use an ending that names an interpreter: %s", strings.Join(endings, " "))
+	return false
+}

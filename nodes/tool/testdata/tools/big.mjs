@@ -1,0 +1,1 @@
+export default () => ({ edge_output: 10n });

@@ -1,0 +1,2 @@
+print("starting up")
+print('{"edge_output": 1}')

@@ -1,0 +1,1 @@
+export default ({ name }) => ({ state_delta: { greeting: `hello ${name}` } });

@@ -1,0 +1,3 @@
+echo ready >&2
+sleep 3600 &
+wait

@@ -1,0 +1,1 @@
+module.exports = (input) => ({ edge_output: Object.keys(input) });

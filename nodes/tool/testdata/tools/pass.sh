@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+input=$(cat)
+printf '{"edge_output": %s}' "$input"

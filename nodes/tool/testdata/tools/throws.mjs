@@ -1,0 +1,1 @@
+export default ({ _state }) => _state.nothing.here;

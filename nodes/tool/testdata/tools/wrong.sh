@@ -1,0 +1,1 @@
+echo '{"state_detla": {"a": 1}}'

@@ -1,0 +1,84 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/process"
+	"github.com/wavefold/wavefold/nodes/internal/size"
+)
+
+// Kind is the kind "tool". The zero Kind is ready to use.
+type Kind struct{}
+
+var _ core.Kind = Kind{}
+
+type config struct {
+	Impl      core.Text  `wavefold:"impl,required" doc:"a registered Go function, or a file below the workflow's folder"`
+	MaxOutput size.Bytes `wavefold:"max_output" doc:"limit on what a file prints (10MB)"`
+
+	subject string
+}
+
+func (c *config) DecodeSubject(*core.Value) string { return c.subject }
+
+// Name returns "tool".
+func (Kind) Name() string { return "tool" }
+
+// Keys lists the kind's own keys.
+func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// Compile finds the code that impl names.
+func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	c := config{subject: "node " + n.ID.Value}
+	ds := core.Decode(n.Config, &c)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	if env.Tool != nil {
+		if h, ok := env.Tool(c.Impl.Value); ok {
+			return core.Compiled{Handler: h}, ds
+		}
+	}
+	f := &finder{Finder: lookup.Finder{Env: env, Subject: c.subject}, impl: c.Impl}
+	call, ok := f.find()
+	ds = append(ds, f.Found...)
+	if !ok {
+		return core.Compiled{}, ds
+	}
+	ds = append(ds, exchange.CheckArgs(n, c.subject)...)
+	call.maxOutput = int(c.MaxOutput)
+	return core.Compiled{Handler: call, Effects: true}, ds
+}
+
+// program runs a file. It is immutable.
+type program struct {
+	name      string // as the document calls it
+	path      string
+	args      []string
+	dir       string
+	maxOutput int
+}
+
+// Handle runs the program once.
+func (p *program) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	doc, err := exchange.Document(in)
+	if err != nil {
+		return core.Result{}, fmt.Errorf("%s: %w", p.name, err)
+	}
+	out, err := process.Run(ctx, process.Command{
+		Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Env: exchange.Environment(in),
+		Stdin: doc, MaxOutput: p.maxOutput, Log: in.Logger(),
+	})
+	if err != nil {
+		return core.Result{}, err
+	}
+	r, err := exchange.Result(out.Stdout, in.Logger())
+	if err != nil {
+		return core.Result{}, fmt.Errorf("%s: %w", p.name, err)
+	}
+	return r, nil
+}
