@@ -1,0 +1,156 @@
+package expressions
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// statusType is the type of $nodes.ID.status.
+var statusType = &core.Type{Kind: core.StringType, Enum: []any{
+	core.Success.String(), core.PartialSuccess.String(), core.Fail.String(), core.Skipped.String()}}
+
+var (
+	textType    = &core.Type{Kind: core.StringType}
+	integerType = &core.Type{Kind: core.IntegerType}
+)
+
+// path gives a path its place and type.
+func (c *checker) path(p *Path) info {
+	r := &c.refs[p.index]
+	r.root = p.Root
+	if !c.scope.has(p.Root) {
+		c.errorf(core.CodeExprName, p.From, "%s does not exist here", p.Root).WithHint("%s", p.Root.places())
+		return info{}
+	}
+	var t *core.Type
+	rest := p.Steps
+	switch p.Root {
+	case RootState:
+		t = c.field(r, rest[0])
+		rest = rest[1:]
+	case RootNodes:
+		t = c.node(r, rest)
+		rest = rest[2:]
+	case RootInput:
+		t = c.input(r, rest[0])
+		rest = rest[1:]
+	case RootItem:
+		t = c.scope.ItemType
+	case RootIndex, RootVisits, RootIter:
+		t = integerType
+	case RootError, RootOutcome:
+		t = textType
+	}
+	r.steps = rest
+	if t = c.walk(p, t, rest); t == nil {
+		return info{}
+	}
+	kind := t.Kind
+	if kind == core.NullType {
+		kind = core.AnyType // a declared null promises nothing about comparisons
+	}
+	return info{kind: kind, typ: t}
+}
+
+func (c *checker) field(r *ref, s Step) *core.Type {
+	r.name = s.Name
+	if c.open != nil {
+		r.slot = c.open.slot(s.Name)
+		return nil
+	}
+	t, ok := c.scope.Fields.FieldType(s.Name)
+	if !ok {
+		c.errorf(core.CodeExprName, s.From, "unknown field %q", s.Name).
+			WithHint("%s", core.DidYouMean(s.Name, c.scope.Fields.FieldNames()))
+		return nil
+	}
+	r.slot = slotOf(c.scope.Fields, s.Name)
+	return t
+}
+
+func (c *checker) node(r *ref, steps []Step) *core.Type {
+	id := steps[0]
+	r.name, r.output = id.Name, steps[1].Name == "output"
+	if c.open != nil {
+		r.slot = c.open.node(id.Name)
+	} else if r.slot = slices.Index(c.scope.Nodes, id.Name); r.slot < 0 {
+		c.errorf(core.CodeExprName, id.From, "unknown node %q", id.Name).
+			WithHint("%s", core.DidYouMean(id.Name, c.scope.Nodes))
+	}
+	if r.output {
+		return nil
+	}
+	return statusType
+}
+
+func (c *checker) input(r *ref, s Step) *core.Type {
+	r.name = s.Name
+	if c.scope.Inputs == nil {
+		return nil
+	}
+	names := make([]string, len(c.scope.Inputs))
+	for i, in := range c.scope.Inputs {
+		if in.Name.Value == s.Name {
+			return in.Type
+		}
+		names[i] = in.Name.Value
+	}
+	if c.open == nil {
+		c.errorf(core.CodeExprName, s.From, "unknown input %q", s.Name).WithHint("%s", core.DidYouMean(s.Name, names))
+	}
+	return nil
+}
+
+// walk follows steps through a type. It warns of steps that lead nowhere: such
+// a path is legal and always missing.
+func (c *checker) walk(p *Path, t *core.Type, steps []Step) *core.Type {
+	for i, s := range steps {
+		if t == nil {
+			return nil
+		}
+		var next *core.Type
+		ok := s.IsIndex && t.Kind == core.ArrayType
+		if ok {
+			next = t.Items
+		} else if !s.IsIndex {
+			next, ok = t.Property(s.Name)
+		}
+		if !ok && c.open == nil {
+			c.stray(p, len(p.Steps)-len(steps)+i, t)
+		}
+		t = next
+	}
+	return t
+}
+
+// stray warns of a step, the i-th of its path, into a type that has nothing
+// there.
+func (c *checker) stray(p *Path, i int, t *core.Type) {
+	s := p.Steps[i]
+	switch {
+	case t.Kind == core.AnyType || t.Kind == core.NullType:
+	case t.Kind == core.ObjectType && s.IsIndex:
+		c.warnf(core.CodeExprType, s.From, "an object has no elements, so this is always missing").WithHint("write ['%d'] for a member", s.Index)
+	case t.Kind == core.ObjectType:
+		// Members beyond the declared ones are allowed; only a near miss of a
+		// declared one is worth a word.
+		names := make([]string, len(t.Properties))
+		for i, q := range t.Properties {
+			names[i] = q.Name
+		}
+		if hint := core.DidYouMean(s.Name, names); hint != "" {
+			c.warnf(core.CodeExprName, s.From, "unknown member %q", s.Name).WithHint("%s", hint)
+		}
+	case t.Kind == core.ArrayType:
+		hint := ""
+		if s.Name == "length" {
+			hint = "write length(" + Print(&Path{Root: p.Root, Steps: p.Steps[:i]}) + ")"
+		} else if len(s.Name) == digits(s.Name) {
+			hint = "write [" + s.Name + "]"
+		}
+		c.warnf(core.CodeExprType, s.From, "an array has no members, so this is always missing").WithHint("%s", hint)
+	default:
+		c.warnf(core.CodeExprType, s.From, "%s has no parts, so this is always missing", article(t.Kind))
+	}
+}
