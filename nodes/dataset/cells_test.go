@@ -1,0 +1,278 @@
+package dataset
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+func TestClassify(t *testing.T) {
+	for s, want := range map[string]cellKind{
+		"": noCell, "0": integerCell, "7": integerCell, "-7": integerCell, "9007199254740992": integerCell,
+		"9007199254740993": longCell, "9223372036854775807": longCell, "-9223372036854775808": integerCell,
+		"9223372036854775808": textCell, "123456789012345678901": textCell,
+		"007": textCell, "00": textCell, "+7": textCell, "-": textCell, "--1": textCell, " 7": textCell, "7 ": textCell, "1_000": textCell, "1,5": textCell, "0x1f": textCell,
+		"1.5": numberCell, "-0": numberCell, "-0.0": numberCell, ".5": numberCell, "-.5": numberCell, "1e3": numberCell, "1E-3": numberCell, "1.5e+3": numberCell, "0.10": numberCell,
+		"1.": textCell, ".": textCell, "1e": textCell, "1e+": textCell, "e3": textCell, "1e400": textCell, "01.5": textCell, "1.5.2": textCell, "1e3x": textCell, "NaN": textCell, "Inf": textCell, "-Inf": textCell,
+		"true": booleanCell, "False": booleanCell, "TRUE": booleanCell, "t": textCell, "tRue": textCell, "yes": textCell,
+		"2001/02/14 15:12": textCell, "SJC": textCell,
+	} {
+		if got := classify(s); got != want {
+			t.Errorf("classify(%q) = %05b, want %05b", s, got, want)
+		}
+	}
+}
+
+// load reads text as cells and returns the rows and bad rows as JSON.
+func load(t testing.TB, text string, o cellOptions) (rows string, rejected []bad, err error) {
+	t.Helper()
+	if o.delimiter == 0 {
+		o.delimiter = ','
+	}
+	got, err := readCells(context.Background(), strings.NewReader(text), o, func(b bad) error {
+		rejected = append(rejected, b)
+		return nil
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	if len(got.rows) != len(got.places) {
+		t.Fatalf("%d rows, %d places", len(got.rows), len(got.places))
+	}
+	return core.JSON(got.rows), rejected, nil
+}
+
+var inferring = cellOptions{infer: true, nulls: []string{""}}
+
+func TestReadCells(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		o          cellOptions
+		want       string
+	}{
+		{"types", "i,n,b,t\n1,1.5,true,x\n-2,2,FALSE,1\n", inferring,
+			`[{"i":1,"n":1.5,"b":true,"t":"x"},{"i":-2,"n":2.0,"b":false,"t":"1"}]`},
+		{"empty cells are null and change no type", "i,t,e\n1,,\n,x,\n", inferring,
+			`[{"i":1,"t":null,"e":null},{"i":null,"t":"x","e":null}]`},
+		{"leading zeros stay", "zip,id\n00501,1\n10001,2\n", inferring, `[{"zip":"00501","id":1},{"zip":"10001","id":2}]`},
+		{"one word makes a column text", "v\n1\n2\nthree\n", inferring, `[{"v":"1"},{"v":"2"},{"v":"three"}]`},
+		{"booleans and numbers do not mix", "v\ntrue\n1\n", inferring, `[{"v":"true"},{"v":"1"}]`},
+		{"large ids are exact", "id\n9007199254740993\n1\n", inferring, `[{"id":9007199254740993},{"id":1}]`},
+		{"an id that a float would change keeps its column text", "id\n9007199254740993\n1.5\n", inferring,
+			`[{"id":"9007199254740993"},{"id":"1.5"}]`},
+		{"beyond 64 bits is text", "id\n9223372036854775808\n1\n", inferring, `[{"id":"9223372036854775808"},{"id":"1"}]`},
+		{"no inference", "a\n1\n", cellOptions{nulls: []string{""}}, `[{"a":"1"}]`},
+		{"byte order mark and CRLF", "\ufeffa,b\r\n1,x\r\n2,y\r\n", inferring, `[{"a":1,"b":"x"},{"a":2,"b":"y"}]`},
+		{"quoted line breaks", "a,b\n1,\"x\ny\"\"z\"\n2,w\n", inferring, `[{"a":1,"b":"x\ny\"z"},{"a":2,"b":"w"}]`},
+		{"no line end at the end", "a\n1", inferring, `[{"a":1}]`},
+		{"blank lines", "a\n\n1\n\n\n2\n", inferring, `[{"a":1},{"a":2}]`},
+		{"header only", "a,b\n", inferring, `[]`},
+		{"nothing", "", inferring, `[]`},
+		{"a mark only", "\ufeff", inferring, `[]`},
+		{"semicolons", "a;b\n1;x,y\n", cellOptions{infer: true, delimiter: ';'}, `[{"a":1,"b":"x,y"}]`},
+		{"given header", "1,x\n", cellOptions{infer: true, header: []string{"n", "t"}}, `[{"n":1,"t":"x"}]`},
+		{"unnamed column", ",b\n1,2\n", inferring, `[{"column_1":1,"b":2}]`},
+		{"words for null", "a,b\nNA,NA\n1,x\n", cellOptions{infer: true, nulls: []string{"", "NA"}}, `[{"a":null,"b":null},{"a":1,"b":"x"}]`},
+		{"empty text may stay", "a,b\n,\n1,x\n", cellOptions{infer: true}, `[{"a":null,"b":""},{"a":1,"b":"x"}]`},
+		{"limit", "a\n1\n2\nx\n", cellOptions{infer: true, limit: 2}, `[{"a":1},{"a":2}]`},
+		{"declared types read generously", "i,n,b,t\n007,1,yes,1\n+5,-0.5e1,0,2\n,,,\n",
+			cellOptions{infer: true, nulls: []string{""}, types: columnTypes{{"i", core.IntegerType, true}, {"n", core.NumberType, true}, {"b", core.BooleanType, true}, {"t", core.StringType, true}}},
+			`[{"i":7,"n":1.0,"b":true,"t":"1"},{"i":5,"n":-5.0,"b":false,"t":"2"},{"i":null,"n":null,"b":null,"t":null}]`},
+		{"a schema's column need not be there", "a\n1\n", cellOptions{infer: true, types: columnTypes{{"z", core.IntegerType, false}}}, `[{"a":1}]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, rejected, err := load(t, c.text, c.o)
+			if err != nil || got != c.want || len(rejected) > 0 {
+				t.Fatalf("got  %s, %v, rejected %v\nwant %s", got, err, rejected, c.want)
+			}
+		})
+	}
+}
+
+func TestReadCellsRejects(t *testing.T) {
+	integers := cellOptions{infer: true, types: columnTypes{{"a", core.IntegerType, true}}}
+	for _, c := range []struct {
+		name, text string
+		o          cellOptions
+		want       string // the good rows
+		row, line  int32
+		reason     string
+		data       string
+	}{
+		{"too few cells", "a,b\n1,2\n3\n4,5\n", inferring, `[{"a":1,"b":2},{"a":4,"b":5}]`, 2, 3, "has 1 cell, want 2", `["3"]`},
+		{"too many cells", "a,b\n1,2,3\n", inferring, `[]`, 1, 2, "has 3 cells, want 2", `["1","2","3"]`},
+		{"after a quoted line break", "a,b\n\"x\ny\",2\n3\n", inferring, `[{"a":"x\ny","b":2}]`, 2, 4, "has 1 cell, want 2", `["3"]`},
+		{"a bare quote", "a,b\n1,x\"y\n2,z\n", inferring, `[{"a":2,"b":"z"}]`, 1, 2, `bare " in non-quoted-field at line 2, column 4`, `["1"]`},
+		{"not UTF-8", "a\n\xff\nx\n", inferring, `[{"a":"x"}]`, 1, 2, "column a is not UTF-8", `["�"]`},
+		{"a declared type", "a\n1\nx\n2\n", integers, `[{"a":1},{"a":2}]`, 2, 3, `column a: want integer, got "x"`, `["x"]`},
+		{"a declared integer is no float", "a\n1.0\n", integers, `[]`, 1, 2, `column a: want integer, got "1.0"`, `["1.0"]`},
+		{"a bad row has no say in the types", "a,b\n1,2\nx\n", inferring, `[{"a":1,"b":2}]`, 2, 3, "has 1 cell, want 2", `["x"]`},
+		{"the limit counts good rows", "a,b\n1,2\n3\n4,5\n6,7\n", cellOptions{infer: true, limit: 2}, `[{"a":1,"b":2},{"a":4,"b":5}]`, 2, 3, "has 1 cell, want 2", `["3"]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, rejected, err := load(t, c.text, c.o)
+			if err != nil || got != c.want || len(rejected) != 1 {
+				t.Fatalf("got %s, %v, rejected %v, want %s and one bad row", got, err, rejected, c.want)
+			}
+			r := rejected[0]
+			if r.row != c.row || r.line != c.line || r.reason != c.reason || core.JSON(r.data) != c.data {
+				t.Fatalf("rejected %+v (%s)\nwant row %d, line %d, %q, %s", r, core.JSON(r.data), c.row, c.line, c.reason, c.data)
+			}
+		})
+	}
+}
+
+func TestReadCellsFails(t *testing.T) {
+	for want, c := range map[string]struct {
+		text string
+		o    cellOptions
+	}{
+		`line 1: column "a" stands twice in the header`:                  {"a,b,a\n", inferring},
+		"line 1: 20001 columns are more than the 16384 that are allowed": {strings.Repeat(",", 20000) + "\n", inferring},
+		`the file is UTF-16; save it as UTF-8`:                           {"\xff\xfea\x00", inferring},
+		`header: bare " in non-quoted-field at line 1, column 2`:         {"a\"b\n", inferring},
+		`line 1: the name of column 2 is not UTF-8`:                      {"a,\xff\n", inferring},
+		`the file has no column "dely", did you mean "delay"?`:           {"date,delay\n", cellOptions{types: columnTypes{{"dely", core.IntegerType, true}}}},
+		`the file has no column "a"`:                                     {"", cellOptions{types: columnTypes{{"a", core.IntegerType, true}}}},
+		`the file has no column "total" (of a header in the document)`:   {"1\n", cellOptions{header: []string{"a"}, types: columnTypes{{"total", core.IntegerType, true}}}},
+	} {
+		_, _, err := load(t, c.text, c.o)
+		want, _, _ = strings.Cut(want, " (of")
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: error %v, want %q", c.text, err, want)
+		}
+	}
+}
+
+func TestReadCellsStopsOnRejectAndCancel(t *testing.T) {
+	stop := errors.New("stop")
+	_, err := readCells(t.Context(), strings.NewReader("a,b\n1\n"), cellOptions{delimiter: ','}, func(bad) error { return stop })
+	if !errors.Is(err, stop) {
+		t.Errorf("error %v, want that of reject", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := readCells(ctx, strings.NewReader("a\n1\n"), cellOptions{delimiter: ','}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v after a cancellation", err)
+	}
+}
+
+var (
+	integerText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+	numberText  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+)
+
+// naiveKind is the rule of inference as a person would say it: a column has a
+// type if each of its non-empty cells can be written as that type without loss.
+func naiveKind(cells []string) core.TypeKind {
+	all := func(ok func(string) bool) bool {
+		n := 0
+		for _, s := range cells {
+			if s == "" {
+				continue
+			}
+			if n++; !ok(s) {
+				return false
+			}
+		}
+		return n > 0
+	}
+	isInteger := func(s string) bool {
+		_, err := strconv.ParseInt(s, 10, 64)
+		return err == nil && integerText.MatchString(s) && s != "-0"
+	}
+	isNumber := func(s string) bool {
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil || !numberText.MatchString(s) || !strings.ContainsAny(s, "0123456789") {
+			return false
+		}
+		if strings.Trim(s, "-") == "" || s[0] == 'e' || strings.HasPrefix(s, "-e") {
+			return false
+		}
+		if !integerText.MatchString(s) {
+			return true
+		}
+		exact, ok := new(big.Int).SetString(s, 10)
+		rounded, _ := big.NewFloat(f).Int(nil)
+		return ok && exact.IsInt64() && exact.Cmp(rounded) == 0
+	}
+	switch {
+	case all(isInteger):
+		return core.IntegerType
+	case all(isNumber):
+		return core.NumberType
+	case all(func(s string) bool { _, ok := plainBoolean(s); return ok }):
+		return core.BooleanType
+	}
+	return core.StringType
+}
+
+// FuzzInfer compares typed reading with encoding/csv's own reading of the same
+// text and the naive rule.
+func FuzzInfer(f *testing.F) {
+	for _, s := range []string{
+		"a,b\n1,x\n", "a\n-0\n1\n", "a\n1e5\n.5\n", "zip\n007\n", "a\n9007199254740993\n0.5\n", "a\ntrue\n\nFALSE\n",
+		"a,b\n\"x\ny\",\n", "a\n1e400\n", "a,a\n", "\ufeffa\n1\n", "a\n\"\"\n", "a\n18446744073709551616\n", "a\n-9223372036854775808\n1.5\n",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := readCells(context.Background(), strings.NewReader(text), cellOptions{infer: true, delimiter: ',', nulls: []string{""}},
+			func(b bad) error { return errors.New(b.reason) })
+		if err != nil {
+			return
+		}
+		want, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll()
+		if err != nil {
+			t.Fatalf("encoding/csv refuses what we read: %v", err)
+		}
+		if len(want) == 0 {
+			want = [][]string{nil}
+		}
+		if len(got.rows) != len(want)-1 {
+			t.Fatalf("%d rows, want %d", len(got.rows), len(want)-1)
+		}
+		for j := range want[0] {
+			compareColumn(t, got.rows, want[1:], j)
+		}
+	})
+}
+
+func compareColumn(t *testing.T, rows []any, want [][]string, j int) {
+	cells := make([]string, len(want))
+	for i := range want {
+		cells[i] = want[i][j]
+	}
+	kind := naiveKind(cells)
+	for i, r := range rows {
+		_, v := r.(*core.Object).At(j)
+		if cells[i] == "" {
+			if v != nil {
+				t.Fatalf("empty cell became %v", v)
+			}
+			continue
+		}
+		ok := core.TypeName(v) == kind.String()
+		switch v := v.(type) {
+		case string:
+			ok = ok && v == cells[i]
+		case int64:
+			ok = ok && strconv.FormatInt(v, 10) == cells[i]
+		case float64:
+			f, err := strconv.ParseFloat(cells[i], 64)
+			ok = ok && err == nil && f == v
+		case bool:
+			ok = ok && strconv.FormatBool(v) == strings.ToLower(cells[i])
+		}
+		if !ok {
+			t.Fatalf("cell %q of a %s column became %T %v", cells[i], kind, v, v)
+		}
+	}
+}
