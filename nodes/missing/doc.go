@@ -1,0 +1,69 @@
+// Package missing holds node kinds that documents may use although this build
+// cannot run them: agent, cli-agent, skill and experience. Documents with them
+// load, validate, draw and plan; a node of such a kind that is reached fails with
+// a text that says what to do. Whoever has a handler registers a kind of the same
+// name, which replaces the one here:
+//
+//	registry.AddKind(myAgent) // Name() returns "agent"
+//
+// # Fields of agent
+//
+// A prompt for a language model.
+//
+//	prompt       required  the prompt, or the name of a file with it
+//	model                  name of the model
+//	provider               who serves it
+//	system                 instructions that go before the prompt
+//	schema                 JSON Schema of the answer, or a file with it
+//	temperature            from 0 to 2
+//	max_tokens             limit on the answer
+//	timeout_ms             limit on the call
+//
+// # Fields of cli-agent
+//
+// A prompt for a coding program on the command line.
+//
+//	provider       required  which program
+//	prompt         required  the prompt, or the name of a file with it
+//	model                    name of the model
+//	workdir                  folder it works in
+//	output_format            what it prints
+//	schema                   JSON Schema of the answer, or a file with it
+//	timeout_ms               limit on the call, at least 1000
+//	extra_args               further arguments, a list of texts
+//
+// # Fields of skill
+//
+// A package of prompts.
+//
+//	impl    required  the package
+//	inputs            its inputs, a mapping
+//	model             name of the model
+//	schema            JSON Schema of the answer, or a file with it
+//
+// # Fields of experience
+//
+// A workflow of another engine's kind; the kind "workflow" is what this engine has
+// for it.
+//
+//	impl         required  the workflow
+//	state_scope            isolated or shared
+//
+// A prompt of one line without blanks that ends in .md or .txt is a file below
+// the workflow's folder and must be there; so is a schema that is a text.
+//
+// # Example
+//
+//	name: summary
+//	state:
+//	  schema:
+//	    summary: {type: string}
+//	graph:
+//	  nodes:
+//	    - id: summarise
+//	      kind: agent
+//	      prompt: "Summarise {{$.text}} in one sentence."
+//	      model: small
+//	      schema: {type: object, properties: {summary: {type: string}}}
+//	      writes: [summary]
+package missing

@@ -1,0 +1,143 @@
+package missing
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/lookup"
+)
+
+// Kinds returns the kinds that documents may name without a handler behind them.
+func Kinds() []core.Kind { return []core.Kind{Agent(), CLIAgent(), Skill(), Experience()} }
+
+// Agent returns the kind "agent".
+func Agent() core.Kind { return kind{"agent", func() config { return new(agent) }} }
+
+// CLIAgent returns the kind "cli-agent".
+func CLIAgent() core.Kind { return kind{"cli-agent", func() config { return new(cliAgent) }} }
+
+// Skill returns the kind "skill".
+func Skill() core.Kind { return kind{"skill", func() config { return new(skill) }} }
+
+// Experience returns the kind "experience".
+func Experience() core.Kind { return kind{"experience", func() config { return new(experience) }} }
+
+// config is the configuration of one of the kinds.
+type config interface {
+	// files finds the files that the configuration names.
+	files(f *lookup.Finder)
+	of(subject string)
+}
+
+// named lets the findings of a configuration begin with the node's name.
+type named struct{ subject string }
+
+func (n *named) of(subject string)                { n.subject = subject }
+func (n *named) DecodeSubject(*core.Value) string { return n.subject }
+func (n *named) files(*lookup.Finder)             {}
+
+type agent struct {
+	named
+	Prompt      core.Text     `wavefold:"prompt,required" doc:"the prompt, or the name of a file with it"`
+	Model       core.Text     `wavefold:"model" doc:"name of the model"`
+	Provider    core.Text     `wavefold:"provider" doc:"who serves the model"`
+	System      core.Text     `wavefold:"system" doc:"instructions that go before the prompt"`
+	Schema      *core.Value   `wavefold:"schema" doc:"JSON Schema of the answer, or a file with it"`
+	Temperature float64       `wavefold:"temperature,min=0,max=2" doc:"from 0 to 2"`
+	MaxTokens   int           `wavefold:"max_tokens,min=1" doc:"limit on the answer"`
+	Timeout     time.Duration `wavefold:"timeout_ms,ms" doc:"limit on the call"`
+}
+
+func (c *agent) files(f *lookup.Finder) {
+	prompt(f, c.Prompt, "prompt")
+	prompt(f, c.System, "system")
+	schema(f, c.Schema)
+}
+
+type cliAgent struct {
+	named
+	Provider core.Text     `wavefold:"provider,required" doc:"which program"`
+	Prompt   core.Text     `wavefold:"prompt,required" doc:"the prompt, or the name of a file with it"`
+	Model    core.Text     `wavefold:"model" doc:"name of the model"`
+	Workdir  core.Text     `wavefold:"workdir" doc:"folder it works in"`
+	Output   core.Text     `wavefold:"output_format" doc:"what it prints"`
+	Schema   *core.Value   `wavefold:"schema" doc:"JSON Schema of the answer, or a file with it"`
+	Timeout  time.Duration `wavefold:"timeout_ms,ms,min=1s" doc:"limit on the call, at least 1000"`
+	Extra    []core.Text   `wavefold:"extra_args" doc:"further arguments"`
+}
+
+func (c *cliAgent) files(f *lookup.Finder) {
+	prompt(f, c.Prompt, "prompt")
+	schema(f, c.Schema)
+}
+
+type skill struct {
+	named
+	Impl   core.Text    `wavefold:"impl,required" doc:"the package of prompts"`
+	Inputs *core.Object `wavefold:"inputs" doc:"its inputs"`
+	Model  core.Text    `wavefold:"model" doc:"name of the model"`
+	Schema *core.Value  `wavefold:"schema" doc:"JSON Schema of the answer, or a file with it"`
+}
+
+func (c *skill) files(f *lookup.Finder) { schema(f, c.Schema) }
+
+type experience struct {
+	named
+	Impl  core.Text `wavefold:"impl,required" doc:"the workflow"`
+	Scope core.Text `wavefold:"state_scope,oneof=isolated|shared" doc:"isolated or shared"`
+}
+
+// kind is a kind without a handler.
+type kind struct {
+	name string
+	new  func() config
+}
+
+var _ core.Kind = kind{}
+
+// Name returns the word documents use.
+func (k kind) Name() string { return k.name }
+
+// Keys lists the kind's own keys.
+func (k kind) Keys() []string { return core.KeyNames(k.new()) }
+
+// Compile checks the node. It never makes a handler.
+func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	c := k.new()
+	subject := "node " + n.ID.Value
+	c.of(subject)
+	ds := core.Decode(n.Config, c)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	f := &lookup.Finder{Env: env, Subject: subject}
+	c.files(f)
+	if ds = append(ds, f.Found...); ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	return core.Compiled{Lacks: `kind "` + k.name + `" has no handler in this build: register one with Registry.AddKind`}, ds
+}
+
+// prompt checks that a prompt which is a file is there. A name with blanks is
+// taken for a file only when there is one: "see notes.md" is a prompt.
+func prompt(f *lookup.Finder, text core.Text, key string) {
+	name := strings.TrimSpace(text.Value)
+	if !slices.Contains([]string{".md", ".txt"}, path.Ext(name)) || strings.ContainsAny(name, " \t\r\n") {
+		return
+	}
+	f.File(core.At(name, text.Pos), key)
+}
+
+// schema checks the shape of a schema, and that one which is a file is there.
+func schema(f *lookup.Finder, v *core.Value) {
+	switch {
+	case v == nil || v.Kind == core.ObjectValue:
+	case v.Kind == core.StringValue:
+		f.File(core.At(v.Scalar.(string), v.Pos), "schema")
+	default:
+		f.Found.Errorf(core.CodeWrongType, v.Pos, "%s: schema: want a mapping or the name of a file, found %s", f.Subject, v.Describe())
+	}
+}

@@ -1,0 +1,96 @@
+package missing_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/missing"
+	"github.com/wavefold/wavefold/nodes/nodestest"
+)
+
+func env() core.Env {
+	return core.Env{Files: fstest.MapFS{"prompts/echo.md": {Data: []byte("Say {{name}}.")}, "answer.json": {Data: []byte("{}")}}}
+}
+
+// valid holds a node of each kind with all of its keys.
+var valid = map[string]string{
+	"agent": `{"prompt": "prompts/echo.md", "model": "m", "provider": "p", "system": "be short", "schema": {"type": "object"},
+		"temperature": 0.2, "max_tokens": 100, "timeout_ms": 5000}`,
+	"cli-agent": `{"provider": "codex", "prompt": "look at {{file}} and notes.md", "model": "m", "workdir": ".", "output_format": "json",
+		"schema": "answer.json", "timeout_ms": 1000, "extra_args": ["-x"]}`,
+	"skill":      `{"impl": "triage", "inputs": {"text": "$.text"}, "model": "m", "schema": {"type": "object"}}`,
+	"experience": `{"impl": "./inner", "state_scope": "isolated"}`,
+}
+
+func TestConformance(t *testing.T) {
+	for _, k := range missing.Kinds() {
+		t.Run(k.Name(), func(t *testing.T) {
+			nodestest.Run(t, k, nodestest.Case{Name: "all keys", Node: valid[k.Name()], Env: env()})
+			made, _ := k.Compile(nodestest.Node(t, valid[k.Name()]), env())
+			want := `kind "` + k.Name() + `" has no handler in this build: register one with Registry.AddKind`
+			if made.Lacks != want {
+				t.Errorf("got %q, want %q", made.Lacks, want)
+			}
+			if n := nodestest.Node(t, valid[k.Name()]); len(n.Config.Keys) != len(k.Keys()) {
+				t.Errorf("the valid node has %d of %d keys: %q", len(n.Config.Keys), len(k.Keys()), k.Keys())
+			}
+		})
+	}
+}
+
+func TestReplaced(t *testing.T) {
+	r := core.NewRegistry(missing.Kinds()...)
+	if got := strings.Join(r.KindNames(), " "); got != "agent cli-agent experience skill" {
+		t.Errorf("got %q", got)
+	}
+	r.AddKind(mine{missing.Agent()})
+	k, _ := r.Kind("agent")
+	made, ds := k.Compile(nodestest.Node(t, valid["agent"]), env())
+	if made.Handler == nil || made.Lacks != "" {
+		t.Errorf("a registered kind does not replace the missing one: %v, %v", made, ds)
+	}
+}
+
+// mine is a user's kind that takes the checks of the missing one over.
+type mine struct{ core.Kind }
+
+func (m mine) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	_, ds := m.Kind.Compile(n, env)
+	return core.Compiled{Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
+		return core.Result{}, nil
+	})}, ds
+}
+
+func TestFindings(t *testing.T) {
+	kinds := core.NewRegistry(missing.Kinds()...)
+	tests := []struct {
+		kind string
+		node string
+		want string
+	}{
+		{"agent", `{}`, `1:1: error: node n: key "prompt" is missing [MISSING_KEY]`},
+		{"agent", `{"prompt": " "}`, `1:12: error: node n: key "prompt" is empty [MISSING_KEY]`},
+		{"agent", `{"prompt": "prompts/ecko.md"}`, `1:12: error: node n: prompt: there is no file "prompts/ecko.md" (did you mean "prompts/echo.md"?) [MISSING_FILE]`},
+		{"agent", `{"prompt": "../echo.txt"}`, `1:12: error: node n: prompt: "../echo.txt" leaves the workflow's folder (files must lie in the workflow's folder) [BAD_VALUE]`},
+		{"agent", `{"prompt": "summarise notes.md"}`, ``},
+		{"agent", `{"prompt": "read this:\nnotes.md"}`, ``},
+		{"agent", `{"prompt": "hi", "schema": 3}`, `1:28: error: node n: schema: want a mapping or the name of a file, found number 3 [WRONG_TYPE]`},
+		{"agent", `{"prompt": "hi", "schema": "anwser.json"}`, `1:28: error: node n: schema: there is no file "anwser.json" (did you mean "answer.json"?) [MISSING_FILE]`},
+		{"agent", `{"prompt": "hi", "temperature": 3}`, `1:33: error: node n: temperature: want a number from 0 to 2, found 3 [BAD_VALUE]`},
+		{"agent", `{"prompt": "hi", "modle": "m"}`, `1:18: error: node n: unknown key "modle" (did you mean "model"? known keys: prompt, model, provider, system, schema, temperature, max_tokens, timeout_ms) [UNKNOWN_KEY]`},
+		{"cli-agent", `{"prompt": "hi"}`, `1:1: error: node n: key "provider" is missing [MISSING_KEY]`},
+		{"cli-agent", `{"prompt": "hi", "provider": "codex", "timeout_ms": 10}`, `1:53: error: node n: timeout_ms: want a duration of at least 1s, found number 10 [BAD_VALUE]`},
+		{"skill", `{"model": "m"}`, `1:1: error: node n: key "impl" is missing [MISSING_KEY]`},
+		{"experience", `{"impl": "x", "state_scope": "isloated"}`, `1:30: error: node n: state_scope: "isloated" is none of isolated, shared (did you mean "isolated"?) [BAD_VALUE]`},
+	}
+	for _, tt := range tests {
+		k, _ := kinds.Kind(tt.kind)
+		_, ds := k.Compile(nodestest.Node(t, tt.node), env())
+		if got := strings.TrimSpace(nodestest.Findings(ds)); got != tt.want {
+			t.Errorf("%s %s\ngot  %s\nwant %s", tt.kind, tt.node, got, tt.want)
+		}
+	}
+}

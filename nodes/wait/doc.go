@@ -1,0 +1,19 @@
+// Package wait is the node kind "wait": a pause of a fixed length.
+//
+// # Fields
+//
+//	duration  required  how long to wait, such as "30s", "1.5h" or "250ms"
+//
+// The wait is a timer, not a sleeping handler: it holds no slot of any limit, ends
+// at once when the run is cancelled, and a resumed run waits for what is left of
+// it. The node writes nothing and sends nothing.
+//
+// # Example
+//
+//	name: polite
+//	graph:
+//	  nodes:
+//	    - id: pause
+//	      kind: wait
+//	      duration: 250ms
+package wait

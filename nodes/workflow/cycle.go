@@ -1,0 +1,60 @@
+package workflow
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+)
+
+// loader loads workflows for one node and remembers where it has been.
+type loader struct {
+	env   core.Env
+	way   []string
+	clear []string // files from which no way leads back
+}
+
+// cycle returns the way from file back to itself, or to a file it includes, as
+// "a.yaml -> b.yaml -> a.yaml"; "" when there is none. It goes through the files
+// below, so it does not depend on whether the loader or the plan would notice.
+// Files that cannot be loaded are passed over: they are reported when the
+// workflow that names them is compiled.
+func (l *loader) cycle(file string, w *core.Workflow) string {
+	if i := slices.Index(l.way, file); i >= 0 {
+		return strings.Join(append(l.way[i:], file), " -> ")
+	}
+	if slices.Contains(l.clear, file) {
+		return ""
+	}
+	l.way = append(l.way, file)
+	for _, n := range w.Nodes {
+		next, ok := includes(n, file)
+		if !ok {
+			continue
+		}
+		inner, err := l.env.LoadWorkflow(next)
+		if err != nil {
+			continue
+		}
+		if round := l.cycle(next, inner); round != "" {
+			return round
+		}
+	}
+	l.way = l.way[:len(l.way)-1]
+	l.clear = append(l.clear, file)
+	return ""
+}
+
+// includes returns the file that a node of the given file includes.
+func includes(n *core.Node, from string) (string, bool) {
+	if n.Kind.Value != name || n.Config == nil {
+		return "", false
+	}
+	v := n.Config.Get("file")
+	if v == nil || v.Kind != core.StringValue || files.Local(v.Scalar.(string)) != nil {
+		return "", false
+	}
+	return path.Join(path.Dir(from), files.Clean(v.Scalar.(string))), true
+}

@@ -1,0 +1,34 @@
+// Package workflow is the node kind "workflow": another workflow as a node of
+// this one.
+//
+// # Fields
+//
+//	file     required  the other workflow, a path below this workflow's folder
+//	outputs            which of its fields fill which of ours: {ours: theirs};
+//	                   without it every declared write is filled by the field of
+//	                   the same name
+//
+// The node's args are the inputs of the inner run; apart from them it starts with
+// a fresh state and sees nothing of ours. When it ends well, the fields named in
+// outputs are written like those of any node; when it fails, the node fails and
+// names the inner node that did. Relative paths inside the other file start from
+// its own folder. With for_each there is one inner run for each item.
+//
+// A workflow that includes itself, directly or through others, is an error when it
+// is loaded; the message prints the whole way round.
+//
+// # Example
+//
+//	name: daily
+//	state:
+//	  schema:
+//	    report: {type: string}
+//	graph:
+//	  nodes:
+//	    - id: north
+//	      kind: workflow
+//	      file: region.yaml
+//	      args: {region: north}
+//	      outputs: {report: summary}
+//	      writes: [report]
+package workflow

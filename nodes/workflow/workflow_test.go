@@ -1,0 +1,154 @@
+package workflow_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/nodestest"
+	"github.com/wavefold/wavefold/nodes/workflow"
+)
+
+// set is a folder of workflows: each file is given by the files it includes. All
+// have the fields summary, region and the input day.
+type set map[string][]string
+
+func (s set) env(t *testing.T) core.Env {
+	folder := fstest.MapFS{}
+	for name := range maps.Keys(s) {
+		folder[name] = &fstest.MapFile{}
+	}
+	return core.Env{Files: folder, LoadWorkflow: func(path string) (*core.Workflow, error) {
+		includes, ok := s[path]
+		if !ok {
+			return nil, fmt.Errorf("open %s: %w", path, fs.ErrNotExist)
+		}
+		w := &core.Workflow{Name: core.At(path, core.Position{}),
+			Fields: []core.FieldDecl{{Name: core.At("summary", core.Position{})}, {Name: core.At("region", core.Position{})}},
+			Inputs: []core.InputDecl{{Name: core.At("day", core.Position{})}}}
+		for i, file := range includes {
+			w.Nodes = append(w.Nodes, nodestest.Node(t, fmt.Sprintf(`{"id": "n%d", "kind": "workflow", "file": %q}`, i, file)))
+		}
+		return w, nil
+	}}
+}
+
+func TestFrame(t *testing.T) {
+	env := set{"sub/region.yaml": nil}.env(t)
+	tests := []struct {
+		node string
+		want map[string]string
+	}{
+		{`{"file": "sub/region.yaml", "writes": ["summary"]}`, nil},
+		{`{"file": "./sub/region.yaml", "outputs": {"report": "summary", "when": "day"}, "writes": ["report", "when"]}`, map[string]string{"report": "summary", "when": "day"}},
+		{`{"file": "sub/region.yaml", "outputs": {}}`, map[string]string{}},
+	}
+	for _, tt := range tests {
+		made, ds := workflow.Kind{}.Compile(nodestest.Node(t, tt.node), env)
+		if len(ds) > 0 || made.Frame == nil {
+			t.Fatalf("%s: got %v, findings %v", tt.node, made, ds)
+		}
+		if made.Frame.Workflow.Name.Value != "sub/region.yaml" || !reflect.DeepEqual(made.Frame.Outputs, tt.want) {
+			t.Errorf("%s: got %q %v, want %v", tt.node, made.Frame.Workflow.Name.Value, made.Frame.Outputs, tt.want)
+		}
+	}
+}
+
+func TestFindings(t *testing.T) {
+	env := set{"region.yaml": nil}.env(t)
+	failing := func(err error) core.Env {
+		return core.Env{LoadWorkflow: func(string) (*core.Workflow, error) { return nil, err }}
+	}
+	inside := core.Diagnostic{Code: core.CodeSyntax, Pos: core.Position{File: "region.yaml", Line: 3, Column: 1}, Message: "no colon"}
+	placeless := core.Diagnostic{Code: core.CodeCycle, Message: "a.yaml -> a.yaml"}
+	tests := []struct {
+		name string
+		node string
+		env  core.Env
+		want string
+	}{
+		{"missing file", `{"file": "regoin.yaml"}`, env, `1:10: error: node n: file: there is no file "regoin.yaml" (did you mean "region.yaml"?) [MISSING_FILE]`},
+		{"no folder", `{"file": "region.yaml"}`, core.Env{}, `1:10: error: node n: file: there is no folder to look for "region.yaml" in (the workflow was not loaded from a folder; give it one) [MISSING_FILE]`},
+		{"outside", `{"file": "../region.yaml"}`, env, `1:10: error: node n: file: "../region.yaml" leaves the workflow's folder (files must lie in the workflow's folder) [BAD_VALUE]`},
+		{"broken file", `{"file": "region.yaml"}`, failing(core.Diagnostics{inside}), `3:1: error: no colon [SYNTAX]`},
+		{"placeless finding", `{"file": "region.yaml"}`, failing(placeless), `1:10: error: a.yaml -> a.yaml [CYCLE]`},
+		{"any error", `{"file": "region.yaml"}`, failing(errors.New("disk on fire")), `1:10: error: node n: file: "region.yaml" cannot be loaded: disk on fire [MISSING_FILE]`},
+		{"output not among writes", `{"file": "region.yaml", "outputs": {"reprot": "summary"}, "writes": ["report"]}`, env,
+			`1:37: error: node n: outputs: field "reprot" is not among the node's writes (did you mean "report"?) [UNKNOWN_FIELD]
+1:70: warning: node n: field "report" is among the writes, but outputs does not fill it [UNUSED]`},
+		{"no writes", `{"file": "region.yaml", "outputs": {"report": "summary"}}`, env,
+			`1:37: error: node n: outputs: field "report" is not among the node's writes (add it: writes: [report]) [UNKNOWN_FIELD]`},
+		{"unknown inner field", `{"file": "region.yaml", "outputs": {"report": "sumary"}, "writes": ["report"]}`, env,
+			`1:47: error: node n: outputs: "region.yaml" has no field "sumary" (did you mean "summary"?) [UNKNOWN_FIELD]`},
+		{"wrong type", `{"file": "region.yaml", "outputs": ["report"]}`, env, `1:36: error: node n: outputs: want a mapping, found a list [WRONG_TYPE]`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, ds := workflow.Kind{}.Compile(nodestest.Node(t, tt.node), tt.env)
+			if got := strings.TrimSpace(nodestest.Findings(ds)); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCycle(t *testing.T) {
+	tests := []struct {
+		name  string
+		files set
+		file  string
+		want  string // the way round, "" for none
+	}{
+		{"itself", set{"a.yaml": {"a.yaml"}}, "a.yaml", "a.yaml -> a.yaml"},
+		{"two", set{"a.yaml": {"b.yaml"}, "b.yaml": {"a.yaml"}}, "b.yaml", "b.yaml -> a.yaml -> b.yaml"},
+		{"below", set{"a.yaml": {"b.yaml"}, "b.yaml": {"c.yaml"}, "c.yaml": {"d.yaml", "b.yaml"}, "d.yaml": nil}, "a.yaml", "b.yaml -> c.yaml -> b.yaml"},
+		{"spelt differently", set{"a.yaml": {"./a.yaml"}}, "sub/../a.yaml", "a.yaml -> a.yaml"},
+		{"folders", set{"x/a.yaml": {"y/b.yaml"}, "x/y/b.yaml": {"b.yaml"}}, "x/a.yaml", "x/y/b.yaml -> x/y/b.yaml"},
+		{"diamond", set{"a.yaml": {"b.yaml", "c.yaml"}, "b.yaml": {"d.yaml"}, "c.yaml": {"d.yaml"}, "d.yaml": nil}, "a.yaml", ""},
+		{"same name elsewhere", set{"a.yaml": {"x/a.yaml"}, "x/a.yaml": nil}, "a.yaml", ""},
+		{"missing below", set{"a.yaml": {"nowhere.yaml", "../up.yaml"}}, "a.yaml", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			made, ds := workflow.Kind{}.Compile(nodestest.Node(t, fmt.Sprintf(`{"file": %q}`, tt.file)), tt.files.env(t))
+			if tt.want == "" {
+				if len(ds) > 0 || made.Frame == nil {
+					t.Errorf("got %v, want no finding", ds)
+				}
+				return
+			}
+			want := "1:10: error: node n: file: the workflow includes itself: " + tt.want + " [CYCLE]\n"
+			if got := nodestest.Findings(ds); got != want || made.Frame != nil {
+				t.Errorf("got %swant %s", got, want)
+			}
+		})
+	}
+}
+
+// A ladder of n files, each including the next one twice, has 2^n ways through
+// it; looking for a cycle must not walk them all.
+func TestCycleIsLinear(t *testing.T) {
+	files, loads := set{}, 0
+	for i := range 40 {
+		next := fmt.Sprintf("f%d.yaml", i+1)
+		files[fmt.Sprintf("f%d.yaml", i)] = []string{next, next}
+	}
+	files["f40.yaml"] = nil
+	env := files.env(t)
+	load := env.LoadWorkflow
+	env.LoadWorkflow = func(path string) (*core.Workflow, error) { loads++; return load(path) }
+	if _, ds := (workflow.Kind{}).Compile(nodestest.Node(t, `{"file": "f0.yaml"}`), env); len(ds) > 0 || loads > 100 {
+		t.Errorf("got %d loads, findings %v, want at most 100 loads and none", loads, ds)
+	}
+}
+
+func TestConformance(t *testing.T) {
+	nodestest.Run(t, workflow.Kind{}, nodestest.Case{Name: "mapped", Env: set{"region.yaml": nil}.env(t),
+		Node: `{"file": "region.yaml", "outputs": {"report": "summary"}, "writes": ["report"], "args": {"day": "monday"}}`})
+}
