@@ -104,18 +104,17 @@ func (s suite) concurrent(t *testing.T) {
 // neither the next result nor the input.
 func (s suite) ownership(t *testing.T) {
 	in := s.input(&Log{})
-	before := inputText(in)
 	first, err := s.h.Handle(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Text(first)
-	if got := inputText(in); got != before {
-		t.Errorf("the handler changed its input:\nbefore %s\nafter  %s", before, got)
+	if got := inputText(in); got != s.before {
+		t.Errorf("the handler changed its input:\nbefore %s\nafter  %s", s.before, got)
 	}
 	spoilResult(first)
-	if got := inputText(in); got != before {
-		t.Errorf("the result shares values with the input:\nbefore %s\nafter  %s", before, got)
+	if got := inputText(in); got != s.before {
+		t.Errorf("the result shares values with the input:\nbefore %s\nafter  %s", s.before, got)
 	}
 	second, err := s.h.Handle(t.Context(), in)
 	if err != nil {

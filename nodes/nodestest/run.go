@@ -57,7 +57,7 @@ func Run(t *testing.T, kind core.Kind, cases ...Case) {
 			if ds.Failed(false) || made.Handler == nil {
 				return
 			}
-			s.h = made.Handler
+			s.h, s.before = made.Handler, inputText(s.input(&Log{}))
 			t.Run("cancelled before", s.cancelledBefore)
 			if c.Hangs {
 				t.Run("cancelled during", s.cancelledDuring)
@@ -96,6 +96,8 @@ type suite struct {
 	kind core.Kind
 	c    Case
 	h    core.Handler
+	// before is the input as text, before any call.
+	before string
 }
 
 func (s suite) made(t *testing.T, node string) (core.Compiled, core.Diagnostics) {
@@ -132,25 +134,29 @@ func (s suite) compile(t *testing.T) {
 
 // keys takes each key away, misspells it, and adds one that nobody knows.
 func (s suite) keys(t *testing.T) {
-	optional := ""
+	var required, optional []string
 	for i, key := range Node(t, s.c.Node).Config.Keys {
 		n := Node(t, s.c.Node)
 		n.Config.Keys = slices.Delete(n.Config.Keys, i, i+1)
 		n.Config.Values = slices.Delete(n.Config.Values, i, i+1)
 		_, ds := s.kind.Compile(n, s.c.Env)
 		checkPositions(t, ds, "without "+key.Value)
-		if !ds.Failed(false) {
-			optional = key.Value
-		} else if ds.Has(core.CodeMissingKey) && optional != "" && s.before(optional, key.Value) {
-			t.Errorf("Keys() lists the required %q after %q: %q", key.Value, optional, s.kind.Keys())
+		switch {
+		case !ds.Failed(false):
+			optional = append(optional, key.Value)
+		case ds.Has(core.CodeMissingKey):
+			required = append(required, key.Value)
 		}
 		s.unknown(t, i, key.Value+key.Value[len(key.Value)-1:], key.Value)
 	}
 	s.unknown(t, -1, "zz_unknown", "")
-}
-
-func (s suite) before(a, b string) bool {
-	return slices.Index(s.kind.Keys(), a) < slices.Index(s.kind.Keys(), b)
+	for _, r := range required {
+		for _, o := range optional {
+			if slices.Index(s.kind.Keys(), o) < slices.Index(s.kind.Keys(), r) {
+				t.Errorf("Keys() lists the required %q after %q: %q", r, o, s.kind.Keys())
+			}
+		}
+	}
 }
 
 // unknown renames key i, or adds a key when i is negative, and wants the error at
