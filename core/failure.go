@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -104,3 +105,47 @@ func (e *NodeError) Error() string {
 
 // Unwrap returns the failure.
 func (e *NodeError) Unwrap() error { return e.Failure }
+
+// CancelError is the error of a run that was cancelled.
+type CancelError struct {
+	// First is the first node that failed or was cancelled in flight, nil for
+	// none.
+	First *NodeError
+	// Cause is why the caller's context ended.
+	Cause error
+}
+
+// Error says that the run was cancelled and what it left behind.
+func (e *CancelError) Error() string {
+	s := "the run was cancelled"
+	if e.Cause != nil {
+		s += ": " + e.Cause.Error()
+	}
+	if e.First != nil && e.First.Failure.Class != ClassCanceled {
+		s += "; " + e.First.Error()
+	}
+	return s
+}
+
+// Unwrap returns the cause, so that errors.Is finds context.Canceled.
+func (e *CancelError) Unwrap() error { return e.Cause }
+
+// StrayError says that handlers ignored the end of their contexts for the whole
+// grace period and were left running.
+type StrayError struct {
+	Nodes []string
+	// Err is the error the run has apart from that, nil for none.
+	Err error
+}
+
+// Error names the nodes.
+func (e *StrayError) Error() string {
+	s := "still running, because the handler ignored the end of its context: " + strings.Join(e.Nodes, ", ")
+	if e.Err != nil {
+		s = e.Err.Error() + "; " + s
+	}
+	return s
+}
+
+// Unwrap returns the run's other error.
+func (e *StrayError) Unwrap() error { return e.Err }

@@ -13,10 +13,11 @@ type Report struct {
 	// State is the final state in declared field order; fields without a value
 	// are absent. Values of typed fields are the Go values themselves.
 	State *Object
-	// Nodes are the results of the root graph's nodes in canonical order,
-	// Units those of its pipelines and loops.
-	Nodes []NodeReport
-	Units []UnitReport
+	// Nodes lists the results of the root graph's nodes in canonical order,
+	// Units those of its pipelines and loops. The lists are made anew by each
+	// call.
+	Nodes func() []NodeReport
+	Units func() []UnitReport
 	// Err is the error of a failed or cancelled run, nil otherwise.
 	Err error
 }
@@ -53,7 +54,7 @@ type UnitReport struct {
 
 // Node returns the report of a node.
 func (r *Report) Node(id string) (NodeReport, bool) {
-	for _, n := range r.Nodes {
+	for _, n := range r.Nodes() {
 		if n.ID == id {
 			return n, true
 		}

@@ -1,0 +1,131 @@
+package scheduler
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// delivery hands events to a listener on a goroutine of its own, so that a slow
+// listener holds nothing back and a panicking one breaks nothing.
+type delivery struct {
+	mu     sync.Mutex
+	wake   sync.Cond // something is queued, or closed
+	queue  []core.Event
+	closed bool
+	done   chan struct{} // closed when the goroutine has ended
+}
+
+// deliver starts the delivery to a listener; close ends it.
+func deliver(listener func(core.Event)) *delivery {
+	d := &delivery{done: make(chan struct{})}
+	d.wake.L = &d.mu
+	go d.loop(listener)
+	return d
+}
+
+func (d *delivery) add(e core.Event) {
+	d.mu.Lock()
+	d.queue = append(d.queue, e)
+	d.mu.Unlock()
+	d.wake.Signal()
+}
+
+func (d *delivery) loop(listener func(core.Event)) {
+	defer close(d.done)
+	defer func() {
+		// A listener is user code at the edge of the run, as a handler is: its
+		// panic ends its deliveries and nothing else.
+		_ = recover()
+	}()
+	for {
+		d.mu.Lock()
+		for len(d.queue) == 0 && !d.closed {
+			d.wake.Wait()
+		}
+		batch := d.queue
+		d.queue = nil
+		d.mu.Unlock()
+		if len(batch) == 0 {
+			return
+		}
+		for _, e := range batch {
+			listener(e)
+		}
+	}
+}
+
+// close waits until everything is delivered, at most for the grace period.
+func (d *delivery) close(grace time.Duration) {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	d.wake.Signal()
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case <-d.done:
+	case <-t.C:
+	}
+}
+
+// logHandler turns the log records of a node into events.
+type logHandler struct {
+	run     *run
+	node    string
+	index   core.Ordinal
+	attempt int
+	attrs   []slog.Attr
+	prefix  string
+}
+
+// Enabled passes every record on: filtering is the listener's.
+func (*logHandler) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle makes one event of a record. The attributes become its values.
+func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
+	e := core.Event{V: core.EventVersion, Type: core.LogLine, Run: h.run.opts.Run, Time: rec.Time, Node: h.node,
+		Item: h.index, Attempt: h.attempt, Log: rec.Message, Severity: rec.Level.String()}
+	values := &core.Object{}
+	for _, a := range h.attrs {
+		setAttr(values, a.Key, a.Value)
+	}
+	rec.Attrs(func(a slog.Attr) bool {
+		setAttr(values, h.prefix+a.Key, a.Value)
+		return true
+	})
+	if values.Len() > 0 {
+		e.Values = values
+	}
+	h.run.events.add(e)
+	return nil
+}
+
+func setAttr(o *core.Object, key string, v slog.Value) {
+	c, err := core.Canonical(v.Resolve().Any())
+	if err != nil {
+		c = v.String()
+	}
+	o.Set(key, c)
+}
+
+// WithAttrs returns a handler whose records carry the attributes.
+func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	c := *h
+	c.attrs = append([]slog.Attr(nil), h.attrs...)
+	for _, a := range attrs {
+		a.Key = h.prefix + a.Key
+		c.attrs = append(c.attrs, a)
+	}
+	return &c
+}
+
+// WithGroup returns a handler that puts the name before its keys.
+func (h *logHandler) WithGroup(name string) slog.Handler {
+	c := *h
+	c.prefix += name + "."
+	return &c
+}

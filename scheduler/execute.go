@@ -1,0 +1,220 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// execute runs the handler of a worker's command, once or for each item of its
+// range, and words the answer. It is called without mu.
+func (r *run) execute(w *worker) machine.Event {
+	c := &w.cmd
+	e := machine.Event{Kind: machine.Finished, ID: c.ID, Started: w.stamp}
+	ctx := r.contextOf(c.ID.Frame)
+	x := executor{run: r, w: w, p: c.Plan, ctx: ctx, c: c}
+	if c.Node.Source == nil {
+		x.one(-1, &e.Outcome)
+		e.Ended = r.now()
+	} else {
+		x.items(&e)
+	}
+	if c.Node.Retry.Jitter {
+		e.Jitter = rand.Float64()
+	}
+	w.stamp = e.Ended
+	return e
+}
+
+// executor runs one command.
+type executor struct {
+	run *run
+	w   *worker
+	p   *plan.Plan
+	ctx context.Context
+	c   *machine.Command
+}
+
+// slowItem is how long a range may run before the rest is handed back, so that
+// other workers can take it.
+const slowItem = int64(time.Millisecond)
+
+// items runs the range of a fan-out, item after item.
+func (x *executor) items(e *machine.Event) {
+	var o machine.Outcome
+	from, to := int(x.c.ID.From), int(x.c.ID.To)
+	for i := from; i < to; i++ {
+		o = machine.Outcome{}
+		x.one(i, &o)
+		if e.Items == nil && !o.Empty() {
+			e.Items = make([]machine.Outcome, to-from)
+		}
+		if e.Items != nil {
+			e.Items[i-from] = o
+		}
+		e.Ended = x.run.now()
+		if i+1 < to && e.Ended-e.Started > slowItem {
+			e.ID.To = int32(i + 1)
+			if e.Items != nil {
+				e.Items = e.Items[:i+1-from]
+			}
+			return
+		}
+	}
+}
+
+// one runs one attempt; place is the item of a fan-out, -1 for none.
+func (x *executor) one(place int, o *machine.Outcome) {
+	n := x.c.Node
+	ctx := x.ctx
+	if n.Timeout > 0 {
+		var release func()
+		ctx, release = x.limit(ctx)
+		defer release()
+	}
+	in := x.input(place)
+	res, err := x.call(ctx, n.Handler, in)
+	if err != nil {
+		o.Failure = x.failure(ctx, err)
+		return
+	}
+	writes, fail := x.p.Accept(n, &res)
+	if fail != nil {
+		o.Failure = fail
+		return
+	}
+	o.Writes, o.Note = writes, res.Note
+	if res.Status == core.PartialSuccess {
+		o.Status = res.Status
+	}
+	if res.HasEdgeOutput || res.EdgeOutput != nil {
+		x.output(o, res.EdgeOutput)
+	}
+}
+
+// output keeps what the node sends along its edges, in canonical form.
+func (x *executor) output(o *machine.Outcome, v any) {
+	c, err := core.Canonical(v)
+	if err != nil {
+		*o = machine.Outcome{Failure: &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("edge output: %v", err), Cause: err}}
+		return
+	}
+	o.Output, o.HasOutput = c, true
+}
+
+// call is the one place where user code runs and the one place that recovers:
+// a panic becomes the node's failure, with its stack.
+func (x *executor) call(ctx context.Context, h core.Handler, in core.Input) (res core.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &core.Failure{Class: core.ClassPanic, Permanent: true, Message: fmt.Sprintf("panic: %v", p), Stack: string(debug.Stack())}
+			if cause, ok := p.(error); ok {
+				err.(*core.Failure).Cause = cause
+			}
+		}
+	}()
+	return h.Handle(ctx, in)
+}
+
+// failure words the error of a handler, taking the end of its context into
+// account.
+func (x *executor) failure(ctx context.Context, err error) *core.Failure {
+	f := core.FailureOf(err)
+	switch {
+	case f.Class == core.ClassPanic:
+	case x.ctx.Err() != nil:
+		f.Class, f.Permanent = core.ClassCanceled, true
+	case ctx.Err() != nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(context.Cause(ctx), errTimeout)):
+		f.Class = core.ClassTimeout
+		f.Message = fmt.Sprintf("timed out after %s: %s", x.c.Node.Timeout, f.Message)
+	}
+	return f
+}
+
+var errTimeout = errors.New("the attempt's timeout expired")
+
+// limit bounds an attempt by the node's timeout, and watches that the handler
+// returns after it.
+func (x *executor) limit(ctx context.Context) (context.Context, func()) {
+	r, n := x.run, x.c.Node
+	ctx, cancel := context.WithTimeoutCause(ctx, n.Timeout, errTimeout)
+	w := x.w
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.after(n.Timeout+r.opts.Grace, func() { r.abandon(w) })
+	return ctx, func() {
+		cancel()
+		r.stopTimer(t)
+	}
+}
+
+// input builds what the handler is given.
+func (x *executor) input(place int) core.Input {
+	n, c := x.c.Node, x.c.Call
+	var s core.Shared
+	name := n.ID
+	env := machine.Captured{For: n, Call: c, Place: place}
+	if c != nil {
+		if c.Path != "" {
+			name = c.Path + "/" + n.ID
+		}
+		views := len(n.View)
+		if views > 0 {
+			s.View = core.NewView(n.View, c.Values[:views])
+		}
+		if len(n.Extra) > 0 {
+			s.Extra = extra(n, c)
+		}
+		s.Args = n.Args.Resolve(env)
+		s.Edges, s.Inputs = c.Edges, c.Inputs
+		if place >= 0 {
+			s.Item, s.Index = c.Items.At(place), core.Nth(place)
+		} else if c.Row > 0 {
+			s.Item, s.Index = c.Item, c.Row
+		}
+		s.Nodes = lookup(x.p, n, c)
+	}
+	s.Dir = x.p.Workflow.Dir
+	if x.run.events != nil {
+		s.Log = slog.New(&logHandler{run: x.run, node: name, index: s.Index, attempt: int(x.c.ID.Attempt)})
+	}
+	in := core.NewInput(x.run.opts.Run, name, int(x.c.ID.Attempt), s)
+	if c != nil && c.Loop != "" {
+		in.Loop = c.Loop
+		in.Round, _ = c.Round.Get()
+	}
+	return in
+}
+
+// extra is the view of the fields the node's kind asked for.
+func extra(n *plan.Node, c *machine.Call) core.View {
+	values := make([]any, len(n.ExtraAt))
+	for i, at := range n.ExtraAt {
+		values[i] = c.Values[at]
+	}
+	return core.NewView(n.Extra, values)
+}
+
+// lookup answers $nodes.ID for the nodes that args and kind refer to.
+func lookup(p *plan.Plan, n *plan.Node, c *machine.Call) core.NodeLookup {
+	if len(n.NodeRefs) == 0 {
+		return nil
+	}
+	return func(id string) (core.Status, any, bool) {
+		for i, ref := range n.NodeRefs {
+			if p.Nodes[ref].ID == id {
+				v := c.Nodes[i]
+				return v.Status, v.Output, v.Status != core.StatusNone
+			}
+		}
+		return core.StatusNone, nil, false
+	}
+}

@@ -1,0 +1,206 @@
+package machine
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// passInput is the place of an execution inside a unit.
+type passInput struct {
+	t *unit
+	p *pass
+}
+
+func (p *pass) in(t *unit) *passInput { return &passInput{t, p} }
+
+// call captures what an execution of n gets; nil when it gets nothing. in is
+// nil outside of units.
+func (f *frame) call(n *plan.Node, in *passInput) *Call {
+	edges := f.edgeInputs(n, in)
+	if in == nil && edges == nil && f.path == "" && len(n.Reads) == 0 && n.Args == nil && len(n.NodeRefs) == 0 && f.inputs.Len() == 0 {
+		return nil
+	}
+	c := &Call{Path: f.path, Inputs: f.inputs, Edges: edges}
+	if len(n.Reads) > 0 {
+		c.Values = make([]any, len(n.Reads))
+	}
+	for i, r := range n.Reads {
+		c.Values[i] = f.read(r, in)
+	}
+	for _, ref := range n.NodeRefs {
+		c.Nodes = append(c.Nodes, NodeValue{f.nodeStatus(ref), f.output(ref)})
+	}
+	if in != nil {
+		if in.t.u.IsLoop {
+			c.Loop, c.Round = in.t.u.ID, core.Nth(in.p.n)
+		} else {
+			c.Item, c.Row = in.t.items.At(in.p.n), core.Nth(in.p.n)
+		}
+	}
+	return c
+}
+
+// read returns the value of a field that an execution sees.
+func (f *frame) read(r plan.Read, in *passInput) any {
+	if in != nil {
+		if i := in.t.u.OwnIndex(r.Field); i >= 0 {
+			return in.t.view[i].At(in.t.before(&in.t.u.Own[i], in.p))
+		}
+	}
+	return f.ledger.At(int(r.Field), int(r.Threshold))
+}
+
+// edgeInputs collects what direct predecessors sent, nil when nobody did.
+func (f *frame) edgeInputs(n *plan.Node, in *passInput) *core.Object {
+	var o *core.Object
+	if f.outputs != nil {
+		for _, e := range f.p.InEdges(n.Vertex) {
+			edge := &f.p.Edges[e]
+			if v := f.outputs[edge.FromNode]; edge.ToNode == n.Index && !core.IsMissing(v) {
+				if o == nil {
+					o = &core.Object{}
+				}
+				o.Set(f.p.Nodes[edge.FromNode].ID, v)
+			}
+		}
+	}
+	if in != nil && in.p.hasPrev && in.p.place > 0 {
+		if o == nil {
+			o = &core.Object{}
+		}
+		o.Set(f.p.Nodes[in.t.u.Members[in.p.place-1]].ID, in.p.prev)
+	}
+	return o
+}
+
+// nodeStatus returns the status of a node as $nodes shows it.
+func (f *frame) nodeStatus(node int32) core.Status {
+	n := &f.p.Nodes[node]
+	if f.v[n.Vertex].phase != resolved {
+		return core.StatusNone
+	}
+	if n.Member < 0 {
+		return f.v[n.Vertex].status
+	}
+	return f.memberStatus(n)
+}
+
+// levelEnv lets expressions see the state below a level.
+type levelEnv struct {
+	f     *frame
+	level int32
+}
+
+func (e levelEnv) Field(slot int) any {
+	return e.f.ledger.At(slot, int(e.f.p.Threshold(int32(slot), e.level)))
+}
+func (e levelEnv) Node(id int) (core.Status, any) {
+	return e.f.nodeStatus(int32(id)), e.f.output(int32(id))
+}
+func (e levelEnv) Input(name string) any { return inputNamed(e.f.inputs, name) }
+func (levelEnv) Item() any               { return core.Missing }
+func (levelEnv) Index() any              { return core.Missing }
+func (levelEnv) Extra(expressions.Root) any {
+	return core.Missing
+}
+
+func inputNamed(inputs *core.Object, name string) any {
+	if v, ok := inputs.Get(name); ok {
+		return v
+	}
+	return core.Missing
+}
+
+// unitEnv lets the condition of a loop see what its rounds have written.
+type unitEnv struct {
+	t *unit
+	levelEnv
+}
+
+func (e unitEnv) Field(slot int) any {
+	if i := e.t.u.OwnIndex(int32(slot)); i >= 0 {
+		return e.t.view[i].Last()
+	}
+	return e.levelEnv.Field(slot)
+}
+
+// Captured lets the args of a node see what was captured for an attempt.
+type Captured struct {
+	For   *plan.Node
+	Call  *Call
+	Place int // item of a fan-out within Call.Items, -1 when there is none
+}
+
+// Field returns a captured field.
+func (e Captured) Field(slot int) any {
+	if e.Call == nil {
+		return core.Missing
+	}
+	at := slices.IndexFunc(e.For.Reads, func(r plan.Read) bool { return r.Field == int32(slot) })
+	if at < 0 {
+		return core.Missing
+	}
+	return e.Call.Values[at]
+}
+
+// Node returns what $nodes.ID gives.
+func (e Captured) Node(id int) (core.Status, any) {
+	at := slices.Index(e.For.NodeRefs, int32(id))
+	if e.Call == nil || at < 0 {
+		return core.StatusNone, core.Missing
+	}
+	return e.Call.Nodes[at].Status, e.Call.Nodes[at].Output
+}
+
+// Input returns $input.NAME.
+func (e Captured) Input(name string) any {
+	if e.Call == nil {
+		return core.Missing
+	}
+	return inputNamed(e.Call.Inputs, name)
+}
+
+// Item returns the element of a fan-out or pipeline.
+func (e Captured) Item() any {
+	if e.Call == nil {
+		return core.Missing
+	}
+	if e.Place >= 0 {
+		return e.Call.Items.At(e.Place)
+	}
+	if e.Call.Row > 0 {
+		return e.Call.Item
+	}
+	return core.Missing
+}
+
+// Index returns the place of the element.
+func (e Captured) Index() any {
+	if e.Place >= 0 {
+		return int64(e.Place)
+	}
+	if e.Call != nil {
+		if i, ok := e.Call.Row.Get(); ok {
+			return int64(i)
+		}
+	}
+	return core.Missing
+}
+
+// Extra returns $iter and $loop.
+func (e Captured) Extra(root expressions.Root) any {
+	if e.Call == nil || e.Call.Round == 0 {
+		return core.Missing
+	}
+	switch root {
+	case expressions.RootIter:
+		i, _ := e.Call.Round.Get()
+		return int64(i)
+	case expressions.RootLoop:
+		return e.Call.Loop
+	}
+	return core.Missing
+}

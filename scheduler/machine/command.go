@@ -1,0 +1,130 @@
+package machine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Op is what a command asks for.
+type Op uint8
+
+// Operations.
+const (
+	OpRun    Op = iota // call the node's handler, for each item of the range
+	OpTimer            // answer with TimerFired after Delay
+	OpEmit             // publish Event
+	OpCancel           // cancel what runs in the frame and in frames inside it
+	OpFinish           // the run is over; Report tells how
+)
+
+// String names the operation.
+func (o Op) String() string { return [...]string{"run", "timer", "emit", "cancel", "finish"}[o] }
+
+// ID names one piece of work. It is derived from the plan and the progress of
+// the run alone, so a replay gives the same ids; together with the run's id it
+// is the idempotency key handed to handlers.
+type ID struct {
+	// Frame counts nested runs in order of their start; 0 is the run itself.
+	Frame int32 `json:"frame"`
+	Node  int32 `json:"node"`
+	// From and To are the range of items of a fan-out. For a stage of a
+	// pipeline From is the row, for a loop body the round, and To is From+1.
+	// Both are 0 for a plain node.
+	From    int32 `json:"from,omitempty"`
+	To      int32 `json:"to,omitempty"`
+	Attempt int32 `json:"attempt"`
+}
+
+// String formats the id for people.
+func (id ID) String() string {
+	s := fmt.Sprintf("%d/%d!%d", id.Frame, id.Node, id.Attempt)
+	if id.To > 0 {
+		s += fmt.Sprintf("[%d:%d]", id.From, id.To)
+	}
+	return s
+}
+
+// Command is one thing to do.
+type Command struct {
+	Op   Op
+	ID   ID
+	Plan *plan.Plan // the node's plan
+	Node *plan.Node
+	// Call is what the handler gets; nil when it gets nothing but its name.
+	Call   *Call
+	Delay  time.Duration
+	Event  *core.Event
+	Report *core.Report
+}
+
+// Call is the captured input of an execution. Its values are shared with the
+// state and never change.
+type Call struct {
+	// Path is where the frame is: "" for the run itself, "outer[3]" inside the
+	// fourth item of the fan-out outer.
+	Path   string
+	Values []any // parallel to Node.Reads
+	// Items are all elements of a fan-out, []any or a Go slice; Item is the one
+	// of a pipeline row.
+	Items  Items
+	Row    core.Ordinal // row of a pipeline
+	Item   any
+	Round  core.Ordinal // round of a loop
+	Loop   string
+	Edges  *core.Object
+	Inputs *core.Object
+	Nodes  []NodeValue // parallel to Node.NodeRefs
+}
+
+// NodeValue is what $nodes.ID gives.
+type NodeValue struct {
+	Status core.Status
+	Output any
+}
+
+// EventKind tells what happened.
+type EventKind uint8
+
+// Kinds of events.
+const (
+	Finished   EventKind = iota // an OpRun is answered
+	TimerFired                  // an OpTimer is answered
+	Cancel                      // the caller wants the run to end
+)
+
+// Event tells the machine what happened. Times are nanoseconds since the start
+// of the run.
+type Event struct {
+	Kind    EventKind
+	ID      ID
+	Started int64
+	Ended   int64
+	// Outcome is the result of a single execution. For a range, Items holds one
+	// outcome for each item from ID.From on; nil means that all of them ended
+	// with the zero Outcome. A driver may answer a part of a range by lowering
+	// ID.To: the rest counts as not started.
+	Outcome Outcome
+	Items   []Outcome
+	// Jitter is a random number in [0,1) for the wait before a retry; drivers
+	// set it on failures of nodes whose policy asks for jitter.
+	Jitter float64
+}
+
+// Outcome is the result of one attempt, already checked against the node's
+// write set and types. The zero Outcome is a success that wrote nothing.
+type Outcome struct {
+	Status    core.Status // Success (or zero) or PartialSuccess
+	Writes    []plan.Write
+	Output    any
+	HasOutput bool
+	Failure   *core.Failure
+	Note      string
+}
+
+// Empty reports whether it is the zero Outcome.
+func (o *Outcome) Empty() bool {
+	return o.Failure == nil && len(o.Writes) == 0 && !o.HasOutput && o.Status == core.StatusNone && o.Note == ""
+}

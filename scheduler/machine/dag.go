@@ -1,0 +1,302 @@
+package machine
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// skipReason says why a vertex did not run.
+type skipReason uint8
+
+const (
+	notSkipped    skipReason = iota
+	skipFailure              // something upstream failed
+	skipFalse                // an incoming condition is false
+	skipAll                  // every predecessor was skipped
+	skipNeverMade            // a member no row or round of its unit reached
+)
+
+// verdict is what became of an edge's condition.
+type verdict uint8
+
+const (
+	unjudged verdict = iota
+	judgedFalse
+	judgedTrue
+)
+
+// decide applies the rule of readiness to a vertex whose predecessors are all
+// resolved: a failure that blocks comes first, then a false edge, then at least
+// one live edge lets it run.
+func (f *frame) decide(v int32) {
+	if f.stopped || f.v[v].phase != undecided {
+		return
+	}
+	pv := &f.p.Vertices[v]
+	in := f.p.InEdges(v)
+	if len(in) == 0 || pv.AllDone {
+		f.judgeForRecord(v, in)
+		f.choose(v)
+		return
+	}
+	if f.clean && !pv.Conditional {
+		f.choose(v)
+		return
+	}
+	blocked, falseEdge, live := int32(-1), int32(-1), false
+	for _, e := range in {
+		switch f.edgeState(e) {
+		case edgeBlocked:
+			if blocked < 0 {
+				blocked = e
+			}
+		case edgeFalse:
+			if falseEdge < 0 {
+				falseEdge = e
+			}
+		case edgeLive:
+			live = true
+		}
+	}
+	switch {
+	case blocked >= 0:
+		f.skip(v, skipFailure, blocked)
+	case falseEdge >= 0:
+		f.skip(v, skipFalse, falseEdge)
+	case live:
+		f.markHandled(in)
+		f.choose(v)
+	default:
+		f.skip(v, skipAll, -1)
+	}
+}
+
+// judgeForRecord evaluates the conditions of a vertex that runs in any case, so
+// that handled failures are known.
+func (f *frame) judgeForRecord(v int32, in []int32) {
+	if f.p.Vertices[v].Conditional {
+		f.markHandled(in)
+	}
+}
+
+type edgeState uint8
+
+const (
+	edgeNeutral edgeState = iota // says nothing: its source was skipped
+	edgeLive
+	edgeFalse
+	edgeBlocked // its source failed, or was skipped because of a failure
+)
+
+// edgeState judges one edge whose source is resolved.
+func (f *frame) edgeState(e int32) edgeState {
+	edge := &f.p.Edges[e]
+	src := &f.v[edge.From]
+	failed := src.status == core.Fail
+	blocked := failed || src.skip == skipFailure
+	skipped := src.status == core.Skipped
+	switch edge.On {
+	case plan.OnSuccess:
+		if blocked {
+			return edgeBlocked
+		}
+	case plan.OnFail:
+		if !failed {
+			return edgeFalse
+		}
+		skipped = false
+	case plan.OnDone:
+		skipped = false
+	}
+	switch {
+	case edge.Else && skipped:
+		return edgeNeutral
+	case edge.Else || edge.When != nil:
+		if f.holds(e) {
+			return edgeLive
+		}
+		return edgeFalse
+	case skipped:
+		return edgeNeutral
+	}
+	return edgeLive
+}
+
+// holds evaluates the condition of an edge, or recalls what its judge said.
+func (f *frame) holds(e int32) bool {
+	edge := &f.p.Edges[e]
+	if edge.Judged {
+		return f.verdicts[e] == judgedTrue
+	}
+	env := levelEnv{f, f.p.Vertices[edge.To].Level}
+	ok := edge.When.Test(env)
+	f.emitJudged(e, ok, env)
+	return ok
+}
+
+// judge decides all conditions behind a source with an else edge at once.
+func (f *frame) judge(j int32) {
+	if f.stopped {
+		return
+	}
+	judge := &f.p.Judges[j]
+	env := levelEnv{f, judge.Level}
+	any := false
+	for _, e := range judge.Edges {
+		edge := &f.p.Edges[e]
+		if edge.Else {
+			continue
+		}
+		ok := edge.When.Test(env)
+		f.verdicts[e] = judgedFalse
+		if ok {
+			f.verdicts[e] = judgedTrue
+		}
+		f.emitJudged(e, ok, env)
+		any = any || f.edgeState(e) == edgeLive
+	}
+	for _, e := range judge.Edges {
+		if f.p.Edges[e].Else {
+			f.verdicts[e] = judgedTrue
+			if any {
+				f.verdicts[e] = judgedFalse
+			}
+			f.emitJudged(e, !any, env)
+		}
+	}
+	for _, e := range judge.Edges {
+		f.openGate(f.p.Edges[e].To)
+	}
+}
+
+// markHandled notes the failures whose on: fail edge is live.
+func (f *frame) markHandled(in []int32) {
+	for _, e := range in {
+		edge := &f.p.Edges[e]
+		if edge.On == plan.OnFail && f.v[edge.From].status == core.Fail && f.edgeState(e) == edgeLive {
+			f.v[edge.From].handled = true
+		}
+	}
+}
+
+// choose lets a vertex run as soon as the fields it reads are there.
+func (f *frame) choose(v int32) {
+	f.v[v].phase = chosen
+	if f.v[v].waits == 0 {
+		f.makeStartable(v)
+	}
+}
+
+func (f *frame) makeStartable(v int32) {
+	f.v[v].phase = startable
+	f.emitReady(v)
+	f.ready.add(f.rank(v))
+}
+
+func (f *frame) skip(v int32, why skipReason, edge int32) {
+	x := &f.v[v]
+	x.skip, x.edge = why, edge
+	if why == skipFailure {
+		from := f.p.Edges[edge].From
+		if x.cause = f.v[from].cause; x.cause < 0 {
+			x.cause = from
+		}
+	}
+	f.emitSkipped(v)
+	f.resolve(v, core.Skipped)
+}
+
+// resolve ends a vertex: its writes are in the ledger by now, or it has none.
+func (f *frame) resolve(v int32, s core.Status) {
+	x := &f.v[v]
+	invariant(x.phase != resolved, "vertex %s is resolved twice", f.p.Vertices[v].ID)
+	x.phase, x.status = resolved, s
+	f.unresolved--
+	if s != core.Success {
+		f.clean = false
+	}
+	for _, g := range f.p.OutGates(v) {
+		f.openGate(g)
+	}
+	if f.barrier {
+		if f.levelLeft--; f.levelLeft == 0 {
+			f.due = append(f.due, gate{levelGate, 0})
+		}
+	}
+}
+
+// openGate counts down what a vertex or judge waits for.
+func (f *frame) openGate(g int32) {
+	if n := int32(len(f.v)); g >= n {
+		if f.judges[g-n]--; f.judges[g-n] == 0 {
+			f.due = append(f.due, gate{judgeGate, g - n})
+		}
+		return
+	}
+	x := &f.v[g]
+	if x.pending--; x.pending > 0 {
+		return
+	}
+	if f.clean && x.waits == 0 && !f.p.Vertices[g].Conditional && !f.stopped {
+		f.makeStartable(g) // what decide would find, without the detour
+		return
+	}
+	f.due = append(f.due, gate{decideGate, g})
+}
+
+// openLevel lets the next level be decided (barrier only).
+func (f *frame) openLevel() {
+	f.level++
+	if int(f.level) >= len(f.p.Levels)-1 {
+		return
+	}
+	from, to := f.p.Levels[f.level], f.p.Levels[f.level+1]
+	f.levelLeft = to - from
+	for v := from; v < to; v++ {
+		f.openGate(v)
+	}
+}
+
+// contribute resolves a vertex's slot in each field it may write.
+func (f *frame) contribute(v int32, value func(field int32) (one any, many []any)) {
+	for _, s := range f.p.Vertices[v].Writes {
+		col := f.ledger.Column(int(s.Field))
+		before := col.Cursor()
+		one, many := value(s.Field)
+		col.Resolve(int(s.Slot), one, many)
+		if col.Cursor() > before {
+			f.advance(s.Field, int32(col.Cursor()))
+		}
+	}
+}
+
+func nothing(int32) (any, []any) { return core.Missing, nil }
+
+// advance releases the readers that waited for a prefix of a field, and the
+// writer whose turn it is at a refusing field.
+func (f *frame) advance(field, cursor int32) {
+	readers := f.p.Readers[field]
+	at := f.readersAt[field]
+	for ; int(at) < len(readers) && readers[at].Threshold <= cursor; at++ {
+		switch r := readers[at]; r.Gate {
+		case plan.GateDecide:
+			f.openGate(r.Vertex)
+		case plan.GateJudge:
+			f.openGate(int32(len(f.v)) + r.Vertex)
+		case plan.GateStart:
+			x := &f.v[r.Vertex]
+			if x.waits--; x.waits == 0 && x.phase == chosen && !f.stopped {
+				f.makeStartable(r.Vertex)
+			}
+		}
+	}
+	f.readersAt[field] = at
+	if !f.p.Schema.Fields[field].Refuses {
+		return
+	}
+	if writers := f.p.WriterVertex[field]; int(cursor) < len(writers) {
+		if w := writers[cursor]; f.v[w].phase == committing {
+			f.due = append(f.due, gate{commitGate, w})
+		}
+	}
+}

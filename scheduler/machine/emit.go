@@ -1,0 +1,232 @@
+package machine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file words what happens as events. Without a listener none is built.
+
+func (f *frame) nodeEvent(t core.EventType, n *plan.Node) core.Event {
+	return core.Event{Type: t, Node: f.name(n.ID), Kind: n.Kind, Phase: n.Phase, Level: core.Nth(int(f.p.Vertices[n.Vertex].Level))}
+}
+
+// vertexEvent is about the node of a vertex, or about its unit.
+func (f *frame) vertexEvent(t core.EventType, v int32) core.Event {
+	pv := &f.p.Vertices[v]
+	if pv.Node >= 0 {
+		return f.nodeEvent(t, &f.p.Nodes[pv.Node])
+	}
+	return core.Event{Type: t, Unit: f.name(pv.ID), Phase: pv.Unit.Phase, Level: core.Nth(int(pv.Level))}
+}
+
+func (f *frame) emitReady(v int32) {
+	if f.m.opts.Events {
+		f.m.emit(f.vertexEvent(core.NodeReady, v))
+	}
+}
+
+func (f *frame) emitAttempt(n *plan.Node, id ID) {
+	if f.m.opts.Events {
+		e := f.nodeEvent(core.NodeStarted, n)
+		e.Attempt = int(id.Attempt)
+		f.m.emit(e)
+	}
+}
+
+func (f *frame) emitUnitStarted(id string, n *plan.Node, unit string, total int) {
+	if !f.m.opts.Events {
+		return
+	}
+	e := core.Event{Type: core.NodeStarted, Unit: f.name(unit), Attempt: 1}
+	if n != nil {
+		e = f.nodeEvent(core.NodeStarted, n)
+		e.Attempt = 1
+	}
+	if total >= 0 {
+		e.Total = core.Nth(total)
+	}
+	f.m.emit(e)
+}
+
+func (f *frame) emitItemStarted(n *plan.Node, id ID) {
+	if f.m.opts.Events {
+		e := f.nodeEvent(core.ItemStarted, n)
+		e.Item, e.Attempt = core.Nth(int(id.From)), int(id.Attempt)
+		f.m.emit(e)
+	}
+}
+
+func (f *frame) emitItemEnded(n *plan.Node, i int, attempt int32, o *Outcome) {
+	if f.m.opts.Events {
+		e := f.nodeEvent(core.ItemFinished, n)
+		e.Item, e.Attempt = core.Nth(i), int(attempt)
+		f.m.emit(ended(e, o))
+	}
+}
+
+// ended completes the event of an item that ended.
+func ended(e core.Event, o *Outcome) core.Event {
+	e.Status = core.Success.String()
+	switch {
+	case o.Failure != nil:
+		e.Type, e.Status, e.Error = core.ItemFailed, core.Fail.String(), o.Failure
+	case o.Status == core.PartialSuccess:
+		e.Status = o.Status.String()
+	}
+	return e
+}
+
+func (f *frame) memberEvent(u *plan.Unit, n *plan.Node, id ID) core.Event {
+	e := f.nodeEvent(core.ItemStarted, n)
+	e.Unit, e.Attempt = f.name(u.ID), int(id.Attempt)
+	if u.IsLoop {
+		e.Round = core.Nth(int(id.From))
+	} else {
+		e.Item = core.Nth(int(id.From))
+	}
+	return e
+}
+
+func (f *frame) emitMemberStarted(u *plan.Unit, n *plan.Node, id ID) {
+	if f.m.opts.Events {
+		f.m.emit(f.memberEvent(u, n, id))
+	}
+}
+
+func (f *frame) emitMemberEnded(u *plan.Unit, n *plan.Node, id ID, o *Outcome) {
+	if f.m.opts.Events {
+		e := f.memberEvent(u, n, id)
+		e.Type = core.ItemFinished
+		f.m.emit(ended(e, o))
+	}
+}
+
+func (f *frame) emitRetrying(n *plan.Node, id ID, fail *core.Failure, delay time.Duration) {
+	if !f.m.opts.Events {
+		return
+	}
+	e := f.nodeEvent(core.NodeRetrying, n)
+	e.Attempt, e.Error, e.Delay = int(id.Attempt), fail, delay
+	switch u := f.p.Vertices[n.Vertex].Unit; {
+	case u != nil && u.IsLoop:
+		e.Unit, e.Round = f.name(u.ID), core.Nth(int(id.From))
+	case u != nil:
+		e.Unit, e.Item = f.name(u.ID), core.Nth(int(id.From))
+	case id.To > 0:
+		e.Item = core.Nth(int(id.From))
+	}
+	e.Reason = fmt.Sprintf("attempt %d of %d failed", id.Attempt, n.Retry.Attempts)
+	f.m.emit(e)
+}
+
+func (f *frame) emitFinished(v int32, s core.Status) {
+	if f.m.opts.Events {
+		e := f.vertexEvent(core.NodeFinished, v)
+		e.Status, e.Duration = s.String(), f.duration(v)
+		f.m.emit(e)
+	}
+}
+
+func (f *frame) emitFailed(v int32, fail *core.Failure) {
+	if f.m.opts.Events {
+		e := f.vertexEvent(core.NodeFailed, v)
+		e.Status, e.Duration, e.Error, e.Reason = core.Fail.String(), f.duration(v), fail, fail.Message
+		f.m.emit(e)
+	}
+}
+
+func (f *frame) emitUnitFinished(v int32, s core.Status, reason string, passes int, fail *core.Failure) {
+	if f.m.opts.Events {
+		e := f.vertexEvent(core.UnitFinished, v)
+		e.Status, e.Duration, e.Reason, e.Error, e.Total = s.String(), f.duration(v), reason, fail, core.Nth(passes)
+		f.m.emit(e)
+	}
+}
+
+func (f *frame) duration(v int32) time.Duration {
+	return time.Duration(max(0, f.v[v].ended-f.v[v].started))
+}
+
+func (f *frame) emitSkipped(v int32) {
+	if !f.m.opts.Events {
+		return
+	}
+	nodes := []int32{f.p.Vertices[v].Node}
+	if u := f.p.Vertices[v].Unit; u != nil {
+		nodes = u.Members
+	}
+	for _, n := range nodes {
+		e := f.nodeEvent(core.NodeSkipped, &f.p.Nodes[n])
+		if u := f.p.Vertices[v].Unit; u != nil {
+			e.Unit = f.name(u.ID)
+		}
+		e.Status = core.Skipped.String()
+		e.Reason, e.Cause = f.skipText(v)
+		if x := &f.v[v]; x.edge >= 0 {
+			edge := &f.p.Edges[x.edge]
+			e.From, e.To = f.p.Nodes[edge.FromNode].ID, f.p.Nodes[edge.ToNode].ID
+			e.When = whenText(edge)
+		}
+		f.m.emit(e)
+	}
+}
+
+// skipText explains a skip and names the node where a failure behind it began.
+func (f *frame) skipText(v int32) (reason, cause string) {
+	x := &f.v[v]
+	if x.edge >= 0 {
+		edge := &f.p.Edges[x.edge]
+		from := f.p.Nodes[edge.FromNode].ID
+		if x.skip == skipFailure {
+			cause = f.p.Vertices[x.cause].ID
+			if cause == from {
+				return fmt.Sprintf("%s failed", from), f.name(cause)
+			}
+			return fmt.Sprintf("%s was skipped because %s failed", from, cause), f.name(cause)
+		}
+		if edge.On == plan.OnFail && f.v[edge.From].status != core.Fail {
+			return fmt.Sprintf("%s did not fail (on: fail)", from), ""
+		}
+		return fmt.Sprintf("the condition on %s -> %s is false: %s", from, f.p.Nodes[edge.ToNode].ID, whenText(edge)), ""
+	}
+	return "every predecessor was skipped", ""
+}
+
+func whenText(e *plan.Edge) string {
+	switch {
+	case e.Else:
+		return "else"
+	case e.When != nil:
+		return e.When.Source()
+	}
+	return ""
+}
+
+func (f *frame) emitJudged(e int32, ok bool, env expressions.Env) {
+	if !f.m.opts.Events {
+		return
+	}
+	edge := &f.p.Edges[e]
+	ev := core.Event{Type: core.EdgeJudged, Node: f.name(f.p.Nodes[edge.ToNode].ID), From: f.p.Nodes[edge.FromNode].ID,
+		To: f.p.Nodes[edge.ToNode].ID, When: whenText(edge), Result: &ok}
+	if edge.When != nil {
+		ev.Values = edge.When.Explain(env)
+	}
+	f.m.emit(ev)
+}
+
+func (f *frame) emitWrites(n *plan.Node, writes []plan.Write, item, round core.Ordinal) {
+	if !f.m.opts.Events {
+		return
+	}
+	for _, w := range writes {
+		e := f.nodeEvent(core.StateWritten, n)
+		e.Field, e.Item, e.Round = f.p.Schema.Fields[w.Field].Name, item, round
+		f.m.emit(e)
+	}
+}

@@ -1,0 +1,434 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// itemPhase is how far an item of a fan-out has come.
+type itemPhase uint8
+
+const (
+	itemWaiting itemPhase = iota
+	itemRunning
+	itemBackoff
+	itemDue // may be tried again
+	itemOK
+	itemFailed
+)
+
+// fanOut runs one node for each element of an array. All items see the state of
+// its start; their results are merged in item order when all are done.
+type fanOut struct {
+	f     *frame
+	v     int32
+	n     *plan.Node
+	call  *Call
+	items Items
+	group group
+
+	next     int    // first item never started
+	due      []int  // items to be started (again), ascending
+	open     []span // ranges in flight
+	chunk    int
+	phases   []itemPhase
+	attempts []uint8
+	outcomes []Outcome // nil until an item has something to keep
+	done     int
+	failed   []int // items that failed, ascending
+	nested   map[int]*frame
+	inner    []int // items with a nested run, ascending
+}
+
+// span is a range of items in flight.
+type span struct{ from, to int }
+
+const (
+	maxChunk = 256
+	// quick is the time per item below which several are handed out at once:
+	// far less than it takes to wake another worker.
+	quick = 10_000
+)
+
+// startFanOut resolves the source and begins.
+func (f *frame) startFanOut(v int32) {
+	n := &f.p.Nodes[f.p.Vertices[v].Node]
+	x := &f.v[v]
+	x.started, x.attempts = f.m.now, 1
+	call := f.call(n, nil)
+	source := n.Source.Value(Captured{For: n, Call: call, Place: -1})
+	items, ok := itemsOf(source)
+	f.emitUnitStarted(n.ID, n, "", items.Len())
+	if !ok {
+		x.ended = f.m.now
+		f.fail(v, &core.Failure{Class: core.ClassInput, Permanent: true,
+			Message: fmt.Sprintf("for_each.source %s is %s, want an array", n.Source.Text.Value, core.TypeName(source))})
+		return
+	}
+	if call == nil {
+		call = &Call{Path: f.path, Inputs: f.inputs}
+	}
+	call.Items = items
+	t := &fanOut{f: f, v: v, n: n, call: call, items: items, chunk: 1,
+		phases: make([]itemPhase, items.Len()), attempts: make([]uint8, items.Len())}
+	t.group = group{parent: &f.group, limit: n.Concurrency, holder: t}
+	f.setTask(v, t)
+	if items.Len() == 0 {
+		t.finish()
+		return
+	}
+	f.refresh(v)
+}
+
+func (t *fanOut) slotChanged() { t.f.refresh(t.v) }
+func (t *fanOut) holds() bool  { return t.group.active > 0 }
+
+// cut is the first item that cannot count any more: the one behind the failure
+// that was one too many.
+func (t *fanOut) cut() int {
+	if t.n.MaxFailures >= 0 && len(t.failed) > t.n.MaxFailures {
+		return t.failed[t.n.MaxFailures] + 1
+	}
+	return t.items.Len()
+}
+
+// waiting reports whether an item could begin, limits aside.
+func (t *fanOut) waiting() bool {
+	cut := t.cut()
+	return len(t.due) > 0 && t.due[0] < cut || t.next < cut
+}
+
+func (t *fanOut) canStart() bool {
+	if t.n.Frame != nil && t.canStartNested() {
+		return true
+	}
+	if t.n.Wait != nil || t.n.Frame == nil && t.n.Handler == nil {
+		return t.waiting()
+	}
+	if t.n.Frame != nil {
+		return t.waiting() && len(t.inner) < t.n.Concurrency
+	}
+	return t.waiting() && t.group.active < t.group.limit
+}
+
+func (t *fanOut) startOne() bool {
+	if t.n.Frame != nil {
+		return t.startNestedItem()
+	}
+	for t.f.v[t.v].phase == running && t.waiting() {
+		switch {
+		case t.n.Wait != nil:
+			i := t.take(1).from
+			id := t.begin(i)
+			t.f.m.command(Command{Op: OpTimer, ID: id, Node: t.n, Delay: t.n.Wait.Duration})
+		case t.n.Handler == nil:
+			i := t.take(1).from
+			t.begin(i)
+			t.itemEnded(i, &Outcome{Failure: lacking(t.n)})
+			t.check()
+		case !t.group.free():
+			return false
+		default:
+			t.startRange()
+			return true
+		}
+	}
+	return false
+}
+
+// startRange hands out the next items, several while they proved quick.
+func (t *fanOut) startRange() {
+	s := t.take(t.chunk)
+	for i := s.from; i < s.to; i++ {
+		t.begin(i)
+	}
+	t.open = append(t.open, s)
+	id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(s.from), To: int32(s.to), Attempt: int32(t.attempts[s.from])}
+	t.f.run(t.n, id, t.call, &t.group)
+}
+
+// take removes the next items to start from what waits: items to be tried again
+// first, each alone, then new ones.
+func (t *fanOut) take(most int) span {
+	if len(t.due) > 0 && t.due[0] < t.cut() {
+		i := t.due[0]
+		t.due = t.due[1:]
+		return span{i, i + 1}
+	}
+	share := (t.cut() - t.next) / (2 * t.group.limit)
+	s := span{t.next, t.next + max(1, min(most, share))}
+	t.next = s.to
+	return s
+}
+
+func (t *fanOut) begin(i int) ID {
+	t.phases[i] = itemRunning
+	t.attempts[i]++
+	id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: int32(t.attempts[i])}
+	t.f.emitItemStarted(t.n, id)
+	return id
+}
+
+func (t *fanOut) answer(e *Event) bool {
+	from, to := int(e.ID.From), int(e.ID.To)
+	if from < 0 || to <= from || to > t.items.Len() || int32(t.attempts[from]) != e.ID.Attempt {
+		return false
+	}
+	if e.Kind == TimerFired {
+		return t.timer(from, e)
+	}
+	at := slices.IndexFunc(t.open, func(s span) bool { return s.from == from && to <= s.to })
+	if at < 0 {
+		return false
+	}
+	rest := span{to, t.open[at].to}
+	t.open = slices.Delete(t.open, at, at+1)
+	t.f.landed(&t.group)
+	t.adapt(e, rest)
+	for i := rest.from; i < rest.to; i++ {
+		t.phases[i] = itemWaiting
+		t.attempts[i]--
+		t.requeue(i)
+	}
+	for i := from; i < to; i++ {
+		if e.Items == nil {
+			t.tried(i, &e.Outcome, e)
+		} else {
+			t.tried(i, &e.Items[i-from], e)
+		}
+	}
+	t.check()
+	return true
+}
+
+// adapt grows the range handed out while items are quick and falls back to one
+// item as soon as they are not, so that no short item waits behind a slow one.
+func (t *fanOut) adapt(e *Event, rest span) {
+	n := int64(e.ID.To - e.ID.From)
+	if rest.from == rest.to && !t.f.m.opts.Events && (e.Ended-e.Started)/n < quick {
+		t.chunk = min(2*t.chunk, maxChunk)
+	} else {
+		t.chunk = 1
+	}
+}
+
+func (t *fanOut) timer(i int, e *Event) bool {
+	switch {
+	case t.phases[i] == itemBackoff:
+		t.phases[i] = itemDue
+		t.requeue(i)
+	case t.phases[i] == itemRunning && t.n.Wait != nil:
+		t.itemEnded(i, &Outcome{})
+	default:
+		return false
+	}
+	t.check()
+	return true
+}
+
+func (t *fanOut) requeue(i int) {
+	at, _ := slices.BinarySearch(t.due, i)
+	t.due = slices.Insert(t.due, at, i)
+}
+
+// tried decides after an attempt for one item whether another follows.
+func (t *fanOut) tried(i int, o *Outcome, e *Event) {
+	if o.Failure != nil && t.f.mayRetry(t.n, int32(t.attempts[i]), o.Failure) {
+		t.phases[i] = itemBackoff
+		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: int32(t.attempts[i])}
+		t.f.retry(t.n, id, &Event{Outcome: *o, Jitter: e.Jitter})
+		return
+	}
+	t.itemEnded(i, o)
+}
+
+// itemEnded keeps the final outcome of an item.
+func (t *fanOut) itemEnded(i int, o *Outcome) {
+	t.phases[i] = itemOK
+	t.done++
+	if o.Failure != nil {
+		t.phases[i] = itemFailed
+		at, _ := slices.BinarySearch(t.failed, i)
+		t.failed = slices.Insert(t.failed, at, i)
+	}
+	if !o.Empty() {
+		if t.outcomes == nil {
+			t.outcomes = make([]Outcome, t.items.Len())
+		}
+		t.outcomes[i] = *o
+	}
+	t.f.emitItemEnded(t.n, i, int32(t.attempts[i]), o)
+	if o.Failure != nil && t.n.Policy == plan.PolicyFailRun && !t.f.stopped {
+		t.f.failedRun = true
+		t.f.stop()
+	}
+}
+
+// check finishes the fan-out when its last item has ended.
+func (t *fanOut) check() {
+	if t.f.v[t.v].phase != running {
+		return
+	}
+	switch {
+	case t.f.stopped:
+		t.endStopped()
+	case t.complete():
+		t.finish()
+	default:
+		t.f.refresh(t.v)
+	}
+}
+
+// complete reports whether every item that can count has ended.
+func (t *fanOut) complete() bool {
+	cut := t.cut()
+	if cut == t.items.Len() {
+		return t.done == cut
+	}
+	if len(t.open) > 0 || len(t.inner) > 0 {
+		return false // what runs is awaited, even if it cannot count any more
+	}
+	for _, p := range t.phases[:cut] {
+		if p != itemOK && p != itemFailed {
+			return false
+		}
+	}
+	return true
+}
+
+// finish is called when all items are done: the results are committed now, or
+// when the turn at a refusing field comes.
+func (t *fanOut) finish() {
+	f := t.f
+	f.v[t.v].ended = f.m.now
+	if f.p.Vertices[t.v].Refuses {
+		for i := range t.outcomes {
+			if !f.turn(t.v, t.outcomes[i].Writes) {
+				f.v[t.v].phase = committing
+				return
+			}
+		}
+	}
+	t.merge()
+}
+
+func (t *fanOut) commit() {
+	for i := range t.outcomes {
+		if !t.f.turn(t.v, t.outcomes[i].Writes) {
+			return
+		}
+	}
+	t.merge()
+}
+
+// merge commits item by item, each its own transaction, in item order.
+func (t *fanOut) merge() {
+	f, cut := t.f, t.cut()
+	x := &f.v[t.v]
+	x.phase = running
+	partial := false
+	deltas := map[int32][]any{}
+	scratch := f.newScratch(t.v)
+	for i := range t.outcomes[:min(cut, len(t.outcomes))] {
+		o := &t.outcomes[i]
+		if o.Failure != nil {
+			continue
+		}
+		if err := scratch.try(o.Writes); err != nil {
+			o.Failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
+			at, _ := slices.BinarySearch(t.failed, i)
+			t.failed = slices.Insert(t.failed, at, i)
+			continue
+		}
+		partial = partial || o.Status == core.PartialSuccess
+		for _, w := range o.Writes {
+			deltas[w.Field] = append(deltas[w.Field], w.Value)
+		}
+		f.emitWrites(t.n, o.Writes, core.Nth(i), 0)
+	}
+	f.contribute(t.v, func(field int32) (any, []any) {
+		if d := deltas[field]; d != nil {
+			return nil, d
+		}
+		return core.Missing, nil
+	})
+	t.sendOutputs(cut)
+	t.end(partial)
+}
+
+// sendOutputs makes the list of the items' outputs the output of the node.
+func (t *fanOut) sendOutputs(cut int) {
+	sent := slices.ContainsFunc(t.outcomes, func(o Outcome) bool { return o.HasOutput && o.Failure == nil })
+	if !sent {
+		return
+	}
+	list := make([]any, cut)
+	for i := range list {
+		if o := &t.outcomes[i]; o.HasOutput && o.Failure == nil {
+			list[i] = o.Output
+		}
+	}
+	t.f.setOutput(t.n.Index, list)
+}
+
+// end resolves the vertex.
+func (t *fanOut) end(partial bool) {
+	f := t.f
+	if len(t.failed) == 0 {
+		status := core.Success
+		if partial {
+			status = core.PartialSuccess
+		}
+		f.emitFinished(t.v, status)
+		f.resolve(t.v, status)
+		return
+	}
+	first := t.outcomes[t.failed[0]].Failure
+	fail := *first
+	fail.Message = fmt.Sprintf("item %d: %s", t.failed[0], first.Message)
+	if len(t.failed) > 1 {
+		fail.Message = fmt.Sprintf("%d of %d items failed, first %s", len(t.failed), t.items.Len(), fail.Message)
+	}
+	fail.Cause = first
+	f.v[t.v].failure = &fail
+	f.emitFailed(t.v, &fail)
+	f.endFailed(t.v)
+}
+
+func (t *fanOut) stop() {
+	for _, i := range t.inner {
+		t.nested[i].stop()
+	}
+	t.endStopped()
+}
+
+// endStopped ends the fan-out of a stopped run once nothing of it runs. Items
+// that ended keep their writes, unless their turn at a refusing field has not
+// come.
+func (t *fanOut) endStopped() {
+	f := t.f
+	if len(t.open) > 0 || len(t.inner) > 0 || f.v[t.v].phase == resolved {
+		return
+	}
+	f.v[t.v].ended = f.m.now
+	for i := range t.outcomes {
+		if !f.turn(t.v, t.outcomes[i].Writes) {
+			t.outcomes = nil
+			break
+		}
+	}
+	if t.outcomes == nil {
+		t.outcomes = make([]Outcome, t.items.Len())
+	}
+	for i, p := range t.phases {
+		if p != itemOK && p != itemFailed {
+			t.phases[i], t.outcomes[i] = itemFailed, Outcome{Failure: cancelled()}
+			t.failed = append(t.failed, i)
+		}
+	}
+	slices.Sort(t.failed)
+	t.merge()
+}

@@ -1,0 +1,284 @@
+package machine
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
+)
+
+// phase is how far a vertex has come.
+type phase uint8
+
+const (
+	undecided  phase = iota // waits for predecessors
+	chosen                  // runs; waits for the fields it reads
+	startable               // waits for a slot
+	running                 // user code, timer, or a task with parts of its own
+	backoff                 // waits for another attempt
+	committing              // waits for its turn at a refusing field
+	resolved
+)
+
+// vertex is the run-time side of a plan.Vertex.
+type vertex struct {
+	pending  int32 // gates before the decision
+	waits    int32 // fields before the start
+	attempts int32
+	cause    int32 // vertex where the failure behind a skip began, -1 for none
+	edge     int32 // edge that decided a skip, -1 for none
+	phase    phase
+	status   core.Status
+	skip     skipReason
+	handled  bool // an on: fail edge out of it led to a target that ran
+	started  int64
+	ended    int64
+	failure  *core.Failure
+}
+
+// frame is one run of one graph: the run itself or a nested one.
+type frame struct {
+	m      *Machine
+	id     int32
+	p      *plan.Plan
+	path   string
+	parent *frame
+	owner  ID // the work in the parent that this frame does
+
+	v         []vertex
+	judges    []int32 // gates left of each judge
+	verdicts  []verdict
+	ledger    *state.Ledger
+	readersAt []int32 // next reader of each field
+	inputs    *core.Object
+	outputs   []any              // by node; nil until somebody sends
+	tasks     []task             // by vertex; nil until one is needed
+	held      map[int32]*Outcome // results that wait for their commit, by vertex
+	notes     map[int32]string
+
+	group      group
+	ready      bitset // startable vertices that need a slot, by rank
+	riding     bitset // vertices that hold their slot and can start more
+	due        []gate // work list of settle
+	unresolved int
+	flying     int // handlers of this frame in flight
+	children   int // nested frames alive
+	clean      bool
+	barrier    bool
+	level      int32 // open level, with barrier
+	levelLeft  int32
+	stopped    bool
+	failedRun  bool // stopped by fail_run
+}
+
+// gate is an entry of the work list.
+type gate struct {
+	kind gateKind
+	at   int32
+}
+
+type gateKind uint8
+
+const (
+	decideGate gateKind = iota
+	judgeGate
+	commitGate
+	levelGate
+)
+
+// task is a vertex that consists of many executions.
+type task interface {
+	slotHolder
+	// canStart reports whether startOne would find something, limits included,
+	// except for the slot of the task itself.
+	canStart() bool
+	// startOne starts one piece of user code and reports whether it did.
+	startOne() bool
+	// answer takes in an answer; false drops it.
+	answer(e *Event) bool
+	// holds reports whether the task holds a slot.
+	holds() bool
+	// commit is called when it is the task's turn at refusing fields.
+	commit()
+	// stop ends what is neither started nor in flight.
+	stop()
+}
+
+func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any, inputs *core.Object) *frame {
+	f := &frame{
+		m: m, id: int32(len(m.frames)), p: p, path: path, parent: parent,
+		v:          make([]vertex, len(p.Vertices)),
+		ledger:     state.NewLedger(p.Schema, p.Writers, start),
+		inputs:     inputs,
+		ready:      newBitset(len(p.Vertices)),
+		riding:     newBitset(len(p.Vertices)),
+		unresolved: len(p.Vertices),
+		clean:      true,
+	}
+	if len(p.Readers) > 0 {
+		f.readersAt = make([]int32, len(p.Readers))
+	}
+	if len(p.Judges) > 0 {
+		f.judges = make([]int32, len(p.Judges))
+		f.verdicts = make([]verdict, len(p.Edges))
+	}
+	f.group.limit = firstPositive(p.Concurrency, 1)
+	f.barrier = p.Barrier
+	m.frames = append(m.frames, f)
+	return f
+}
+
+// open sets the gates and decides what waits for nothing.
+func (f *frame) open() {
+	for i := range f.v {
+		pv := &f.p.Vertices[i]
+		f.v[i] = vertex{pending: pv.Pending, waits: pv.Waits, cause: -1, edge: -1}
+		if f.barrier && pv.Level > 0 {
+			f.v[i].pending++
+		}
+	}
+	for j := range f.judges {
+		f.judges[j] = f.p.Judges[j].Pending
+	}
+	f.levelLeft = f.p.Levels[1]
+	for i := range f.v {
+		if f.v[i].pending == 0 {
+			f.due = append(f.due, gate{decideGate, int32(i)})
+		}
+	}
+}
+
+// ended reports whether nothing is left to do or to wait for.
+func (f *frame) ended() bool {
+	return f.unresolved == 0 || f.stopped && f.flying == 0 && f.children == 0
+}
+
+// settle works off the consequences of what was resolved.
+func (f *frame) settle() {
+	for len(f.due) > 0 {
+		g := f.due[len(f.due)-1]
+		f.due = f.due[:len(f.due)-1]
+		switch g.kind {
+		case decideGate:
+			f.decide(g.at)
+		case judgeGate:
+			f.judge(g.at)
+		case commitGate:
+			f.commitTurn(g.at)
+		case levelGate:
+			f.openLevel()
+		}
+	}
+}
+
+func (f *frame) rank(v int32) int32 {
+	if f.p.Rank == nil {
+		return v
+	}
+	return f.p.Rank[v]
+}
+
+func (f *frame) byRank(r int32) int32 {
+	if f.p.ByRank == nil {
+		return r
+	}
+	return f.p.ByRank[r]
+}
+
+// startOne starts the first piece of user code that may start, in canonical
+// order, and reports whether there was one.
+func (f *frame) startOne() bool {
+	for !f.stopped {
+		r := f.riding.first()
+		if f.group.active < f.group.limit {
+			if q := f.ready.first(); q >= 0 && (r < 0 || q < r) {
+				r = q
+			}
+		}
+		if r < 0 {
+			return false
+		}
+		v := f.byRank(r)
+		if t := f.task(v); t != nil {
+			started := t.startOne()
+			f.settle()
+			f.refresh(v)
+			if started {
+				return true
+			}
+			continue
+		}
+		f.ready.remove(r)
+		if f.startPlain(v) {
+			return true
+		}
+		f.settle()
+	}
+	return false
+}
+
+// canStart reports whether startOne would find something to look at.
+func (f *frame) canStart() bool {
+	if f.stopped {
+		return false
+	}
+	return !f.riding.empty() || f.group.active < f.group.limit && !f.ready.empty()
+}
+
+func (f *frame) task(v int32) task {
+	if f.tasks == nil {
+		return nil
+	}
+	return f.tasks[v]
+}
+
+func (f *frame) setTask(v int32, t task) {
+	if f.tasks == nil {
+		f.tasks = make([]task, len(f.v))
+	}
+	f.tasks[v] = t
+}
+
+// refresh puts a vertex with a task where startOne looks for it, or removes it.
+func (f *frame) refresh(v int32) {
+	t, r := f.task(v), f.rank(v)
+	if t == nil {
+		return
+	}
+	can := !f.stopped && f.v[v].phase == running && t.canStart()
+	if can && t.holds() {
+		f.riding.add(r)
+	} else {
+		f.riding.remove(r)
+	}
+	if can && !t.holds() {
+		f.ready.add(r)
+	} else {
+		f.ready.remove(r)
+	}
+}
+
+// name returns the path of a node for events and errors.
+func (f *frame) name(id string) string {
+	if f.path == "" {
+		return id
+	}
+	return f.path + "/" + id
+}
+
+// output returns what a node sent, Missing for nothing.
+func (f *frame) output(node int32) any {
+	if f.outputs == nil {
+		return core.Missing
+	}
+	return f.outputs[node]
+}
+
+func (f *frame) setOutput(node int32, v any) {
+	if f.outputs == nil {
+		f.outputs = make([]any, len(f.p.Nodes))
+		for i := range f.outputs {
+			f.outputs[i] = core.Missing
+		}
+	}
+	f.outputs[node] = v
+}

@@ -1,0 +1,159 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Options are the settings of one run. The zero value takes what the plan says.
+type Options struct {
+	// Run is the id of the run.
+	Run string
+	// Concurrency overrides the plan's; 0 keeps it, or 1 if the plan leaves it
+	// open. It holds for the run's own graph, not for nested ones.
+	Concurrency int
+	// MaxInFlight caps user code in flight over everything; 0 keeps the plan's.
+	MaxInFlight int
+	// Barrier finishes each level before the next one starts.
+	Barrier bool
+	// Events makes the machine issue OpEmit commands.
+	Events bool
+}
+
+// Machine is one run. See the package comment.
+type Machine struct {
+	opts        Options
+	maxInFlight int
+	inFlight    int
+	root        *frame
+	frames      []*frame // by id; nil once ended
+	out         []Command
+	spare       []Command
+	now         int64 // the latest time any event carried
+	seq         int64
+	cancelled   bool
+	finished    bool
+	dropped     int
+	opening     bool // a frame is being started or restored
+}
+
+// New returns a machine at the start of a run. Inputs are checked against the
+// plan; what is wrong with them is the error.
+func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
+	start, given, err := p.Start(inputs)
+	if err != nil {
+		return nil, err
+	}
+	m := newMachine(p, opts)
+	m.root = m.newFrame(p, "", nil, start, given)
+	m.root.group.limit = firstPositive(opts.Concurrency, p.Concurrency, 1)
+	m.root.barrier = opts.Barrier || p.Barrier
+	if m.opts.Events {
+		m.emit(core.Event{Type: core.RunStarted, Inputs: given, Reason: p.Name})
+	}
+	m.root.open()
+	m.root.settle()
+	return m, nil
+}
+
+func newMachine(p *plan.Plan, opts Options) *Machine {
+	return &Machine{opts: opts, maxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight, math.MaxInt)}
+}
+
+func firstPositive(values ...int) int {
+	for _, v := range values {
+		if v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+// Next returns what is to be done now, in order; none when the machine waits
+// for answers. The slice is valid until the call after the next one.
+func (m *Machine) Next() []Command {
+	for m.inFlight < m.maxInFlight && m.root.startOne() {
+		continue
+	}
+	if !m.finished && m.root.ended() {
+		m.finish()
+	}
+	out := m.out
+	m.out, m.spare = m.spare[:0], out
+	return out
+}
+
+// Done reports whether the run is over and OpFinish has been issued.
+func (m *Machine) Done() bool { return m.finished }
+
+// Dropped returns how many answers came twice or too late and were dropped.
+func (m *Machine) Dropped() int { return m.dropped }
+
+// Apply takes in what happened. An answer to a command that is not (or no
+// longer) open is counted and dropped.
+func (m *Machine) Apply(e Event) {
+	m.now = max(m.now, e.Ended)
+	if e.Kind == Cancel {
+		if !m.cancelled && !m.finished {
+			m.cancelled = true
+			m.root.stop()
+		}
+		return
+	}
+	if m.finished || int(e.ID.Frame) >= len(m.frames) || m.frames[e.ID.Frame] == nil {
+		m.dropped++
+		return
+	}
+	f := m.frames[e.ID.Frame]
+	if e.ID.Node < 0 || int(e.ID.Node) >= len(f.p.Nodes) || !f.answer(&e) {
+		m.dropped++
+		return
+	}
+	f.settle()
+	m.ripple(f)
+}
+
+// ripple lets the frames around f notice that it ended or has work again.
+func (m *Machine) ripple(f *frame) {
+	for f.parent != nil {
+		if f.ended() {
+			f.handOver()
+		} else {
+			f.parent.refresh(f.vertexInParent())
+		}
+		f = f.parent
+		f.settle()
+	}
+}
+
+func (m *Machine) command(c Command) { m.out = append(m.out, c) }
+
+// emit issues an event. The driver stamps its time.
+func (m *Machine) emit(e core.Event) {
+	m.seq++
+	e.V, e.Seq, e.Run = core.EventVersion, m.seq, m.opts.Run
+	m.command(Command{Op: OpEmit, Event: &e})
+}
+
+func (m *Machine) finish() {
+	m.finished = true
+	r := m.root.report()
+	if m.opts.Events {
+		e := core.Event{Type: core.RunFinished, Status: string(r.Status), State: m.root.finalState(true), Reason: m.root.p.Name}
+		if r.Err != nil {
+			e.Reason = r.Err.Error()
+		}
+		m.emit(e)
+	}
+	m.command(Command{Op: OpFinish, Report: r})
+}
+
+// invariant stops the program when the machine contradicts itself.
+func invariant(ok bool, format string, args ...any) {
+	if !ok {
+		panic("machine: " + fmt.Sprintf(format, args...))
+	}
+}

@@ -1,0 +1,172 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// nested is a plain node that is a run of another workflow.
+type nested struct {
+	f     *frame
+	v     int32
+	child *frame
+}
+
+func (t *nested) slotChanged()       { t.f.refresh(t.v) }
+func (t *nested) holds() bool        { return t.child.group.active > 0 }
+func (t *nested) canStart() bool     { return t.child.canStart() }
+func (t *nested) startOne() bool     { return t.child.startOne() }
+func (t *nested) answer(*Event) bool { return false } // answers go to the child
+func (t *nested) commit()            { invariant(false, "a nested run commits after it is gone") }
+func (t *nested) stop()              { t.child.stop(); t.f.m.handOverStopped(t.child) }
+
+// begin starts a nested run for one execution; the error is about its inputs.
+func (f *frame) nest(n *plan.Node, id ID, call *Call, path string, around *group, holder slotHolder) (*frame, error) {
+	args := n.Args.Resolve(Captured{For: n, Call: call, Place: -1})
+	start, given, err := n.Frame.Plan.Start(args)
+	if err != nil {
+		return nil, err
+	}
+	child := f.m.newFrame(n.Frame.Plan, path, f, start, given)
+	child.owner = id
+	child.group.parent, child.group.holder = around, holder
+	f.children++
+	child.open()
+	child.settle()
+	return child, nil
+}
+
+func badInputs(err error) *core.Failure {
+	return &core.Failure{Class: core.ClassInput, Message: err.Error(), Permanent: true, Cause: err}
+}
+
+// startNested begins the nested run of a plain node.
+func (f *frame) startNested(v int32, n *plan.Node, id ID) {
+	t := &nested{f: f, v: v}
+	child, err := f.nest(n, id, f.call(n, nil), f.name(n.ID), &f.group, t)
+	if err != nil {
+		f.conclude(v, &Outcome{Failure: badInputs(err)}, f.m.now)
+		return
+	}
+	t.child = child
+	f.setTask(v, t)
+	if child.ended() {
+		child.handOver()
+		return
+	}
+	f.refresh(v)
+}
+
+// startNestedItem starts user code inside the nested run of an item, beginning
+// one if the limit allows.
+func (t *fanOut) startNestedItem() bool {
+	for t.f.v[t.v].phase == running {
+		for _, i := range t.inner {
+			if c := t.nested[i]; c.group.free() && c.startOne() {
+				return true
+			}
+		}
+		if !t.waiting() || len(t.inner) >= t.n.Concurrency {
+			return false
+		}
+		t.beginNested(t.take(1).from)
+	}
+	return false
+}
+
+func (t *fanOut) canStartNested() bool {
+	return slices.ContainsFunc(t.inner, func(i int) bool { return t.nested[i].canStart() && t.nested[i].group.freeBelow(&t.f.group) })
+}
+
+func (t *fanOut) beginNested(i int) {
+	id := t.begin(i)
+	call := *t.call
+	call.Item, call.Row = t.items.At(i), core.Nth(i)
+	child, err := t.f.nest(t.n, id, &call, fmt.Sprintf("%s[%d]", t.f.name(t.n.ID), i), &t.group, t)
+	if err != nil {
+		t.itemEnded(i, &Outcome{Failure: badInputs(err)})
+		t.check()
+		return
+	}
+	if t.nested == nil {
+		t.nested = map[int]*frame{}
+	}
+	t.nested[i] = child
+	at, _ := slices.BinarySearch(t.inner, i)
+	t.inner = slices.Insert(t.inner, at, i)
+	if child.ended() {
+		child.handOver()
+	}
+}
+
+// handOver ends a nested run and gives its result to the work it was for.
+func (f *frame) handOver() {
+	if f.m.frames[f.id] == nil {
+		return
+	}
+	f.m.frames[f.id] = nil
+	parent := f.parent
+	parent.children--
+	n := &parent.p.Nodes[f.owner.Node]
+	e := Event{ID: f.owner, Started: 0, Ended: f.m.now, Outcome: f.outcome(n)}
+	switch t := parent.task(n.Vertex).(type) {
+	case *nested:
+		parent.tasks[n.Vertex] = nil
+		parent.attempted(n.Vertex, n, &e)
+	case *fanOut:
+		i := int(f.owner.From)
+		delete(t.nested, i)
+		t.inner = slices.DeleteFunc(t.inner, func(j int) bool { return j == i })
+		t.tried(i, &e.Outcome, &e)
+		t.check()
+	case *unit:
+		t.landedNested(&e)
+	}
+}
+
+// handOverStopped ends a nested run that has nothing in flight when it is
+// stopped.
+func (m *Machine) handOverStopped(f *frame) {
+	if f.ended() {
+		f.handOver()
+	}
+}
+
+// outcome turns the end of a nested run into the outcome of the node it is.
+func (f *frame) outcome(n *plan.Node) Outcome {
+	r := f.report()
+	switch r.Status {
+	case core.RunFailed, core.RunCancelled:
+		fail := cancelled()
+		if r.Status == core.RunFailed {
+			fail = &core.Failure{Class: core.ClassError, Message: r.Err.Error(), Cause: r.Err}
+			if inner, ok := errors.AsType[*core.NodeError](r.Err); ok {
+				fail.Class, fail.Permanent = inner.Failure.Class, inner.Failure.Permanent
+			}
+		}
+		return Outcome{Failure: fail}
+	}
+	o := Outcome{}
+	if r.Status == core.RunPartial {
+		o.Status = core.PartialSuccess
+	}
+	for _, out := range n.Frame.Outputs {
+		v := f.ledger.Final(int(out.Inner))
+		if core.IsMissing(v) {
+			continue
+		}
+		accepted, err := f.parent.p.Schema.Fields[out.Outer].Accept(v)
+		if err != nil {
+			return Outcome{Failure: &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("output %q: %v", out.Name, err)}}
+		}
+		o.Writes = append(o.Writes, plan.Write{Field: out.Outer, Value: accepted})
+	}
+	return o
+}
+
+// vertexInParent returns the vertex of the work this frame does.
+func (f *frame) vertexInParent() int32 { return f.parent.p.Nodes[f.owner.Node].Vertex }

@@ -1,0 +1,169 @@
+package machine
+
+import (
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// report sums a frame up.
+func (f *frame) report() *core.Report {
+	r := &core.Report{Run: f.m.opts.Run, Workflow: f.p.Name, Duration: time.Duration(f.m.now), State: f.finalState(false)}
+	r.Status, r.Err = f.status()
+	r.Nodes = f.nodeReports
+	r.Units = f.unitReports
+	return r
+}
+
+// status decides how the frame ended: skips never count against it; a failure
+// does, unless its policy tolerates it or an on: fail edge handled it.
+func (f *frame) status() (core.RunStatus, error) {
+	tolerated := false
+	var first *core.NodeError
+	for i := range f.v {
+		x := &f.v[i]
+		switch {
+		case x.status == core.PartialSuccess:
+			tolerated = true
+		case x.status != core.Fail:
+		case x.handled || f.policy(int32(i)) == plan.PolicySkip:
+			tolerated = true
+		case first == nil || first.Failure.Class == core.ClassCanceled && x.failure.Class != core.ClassCanceled:
+			others := 0
+			if first != nil {
+				others = first.Others + 1
+			}
+			first = &core.NodeError{Node: f.name(f.p.Vertices[i].ID), Failure: x.failure, Others: others}
+		default:
+			first.Others++
+		}
+	}
+	switch {
+	case f.m.cancelled:
+		return core.RunCancelled, cancelError(first)
+	case f.stopped && !f.failedRun: // stopped from outside
+		return core.RunCancelled, cancelError(first)
+	case first != nil:
+		return core.RunFailed, first
+	case f.failedRun:
+		return core.RunFailed, &core.NodeError{Node: f.path, Failure: cancelled()}
+	case tolerated:
+		return core.RunPartial, nil
+	}
+	return core.RunSuccess, nil
+}
+
+// cancelError is the error of a cancelled run.
+func cancelError(first *core.NodeError) error {
+	return &core.CancelError{First: first}
+}
+
+// finalState returns the values of all fields in declared order. In canonical
+// form values of Go types are turned into their JSON form.
+func (f *frame) finalState(canonical bool) *core.Object {
+	o := core.NewObject(len(f.p.Schema.Fields))
+	for i := range f.p.Schema.Fields {
+		v := f.ledger.Final(i)
+		if core.IsMissing(v) {
+			continue
+		}
+		if canonical {
+			if c, err := core.Canonical(v); err == nil {
+				v = c
+			}
+		}
+		o.Set(f.p.Schema.Fields[i].Name, v)
+	}
+	return o
+}
+
+// nodeReports lists the results of all nodes in canonical order.
+func (f *frame) nodeReports() []core.NodeReport {
+	out := make([]core.NodeReport, 0, len(f.p.Nodes))
+	for v := range f.p.Vertices {
+		pv := &f.p.Vertices[v]
+		if pv.Unit == nil {
+			out = append(out, f.nodeReport(int32(v), &f.p.Nodes[pv.Node]))
+			continue
+		}
+		for place, m := range pv.Unit.Members {
+			out = append(out, f.memberReport(int32(v), place, &f.p.Nodes[m]))
+		}
+	}
+	return out
+}
+
+func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
+	x := &f.v[v]
+	r := core.NodeReport{ID: n.ID, Status: x.status, Failure: x.failure, Output: f.output(n.Index), Note: f.notes[n.Index],
+		Started: time.Duration(x.started), Duration: f.duration(v), Attempts: int(x.attempts)}
+	switch x.status {
+	case core.Skipped:
+		r.Reason, r.Cause = f.skipText(v)
+	case core.Fail:
+		r.Handled = x.handled || n.Policy == plan.PolicySkip
+	}
+	if t, ok := f.task(v).(*fanOut); ok {
+		r.Items, r.Failed, r.Attempts = t.items.Len(), len(t.failed), 0
+		for _, a := range t.attempts {
+			r.Attempts += int(a)
+		}
+	} else if n.Source == nil && x.attempts > 0 {
+		r.Items = 1
+	}
+	return r
+}
+
+func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
+	x := &f.v[v]
+	r := core.NodeReport{ID: n.ID, Status: f.memberStatus(n), Output: f.output(n.Index), Note: f.notes[n.Index],
+		Started: time.Duration(x.started), Duration: f.duration(v)}
+	if t, ok := f.task(v).(*unit); ok {
+		res := &t.results[place]
+		r.Items, r.Failed, r.Attempts, r.Failure = res.runs, res.failed, res.attempts, res.failure
+		if r.Status == core.Skipped {
+			r.Reason, r.Cause = "an earlier member failed each time", f.name(f.p.Vertices[v].ID)
+		}
+		if r.Status == core.Fail {
+			r.Handled = x.handled || f.policy(v) == plan.PolicySkip
+		}
+	} else if x.status == core.Skipped {
+		r.Reason, r.Cause = f.skipText(v)
+	}
+	return r
+}
+
+// memberStatus is the status of one member of a unit that is resolved.
+func (f *frame) memberStatus(n *plan.Node) core.Status {
+	x := &f.v[n.Vertex]
+	t, ok := f.task(n.Vertex).(*unit)
+	if !ok || x.phase != resolved {
+		return x.status
+	}
+	switch res := &t.results[n.Member]; {
+	case res.failed > 0:
+		return core.Fail
+	case res.runs > 0 || t.over == 0 && t.failure == nil:
+		return core.Success
+	}
+	return core.Skipped
+}
+
+func (f *frame) unitReports() []core.UnitReport {
+	var out []core.UnitReport
+	for v := range f.p.Vertices {
+		u := f.p.Vertices[v].Unit
+		if u == nil {
+			continue
+		}
+		r := core.UnitReport{ID: u.ID, Status: f.v[v].status}
+		if t, ok := f.task(int32(v)).(*unit); ok {
+			r.Rows, r.Reason = t.over, t.reason
+		} else {
+			r.Reason, _ = f.skipText(int32(v))
+		}
+		out = append(out, r)
+	}
+	return out
+}

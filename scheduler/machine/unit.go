@@ -1,0 +1,527 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
+)
+
+// unit runs a pipeline or a loop. A row of a pipeline and a round of a loop are
+// the same here: a pass through the members in order. Its own writes live in
+// columns with one slot per pass and writing member, so that a member sees
+// exactly what it would see if the passes ran one after the other.
+type unit struct {
+	f     *frame
+	v     int32
+	u     *plan.Unit
+	items Items
+	group group
+
+	next int     // first pass not begun
+	live []*pass // begun and not over, ascending
+	over int     // passes that are over
+	view []*state.Column
+	// canon folds the writes of refusing fields onto the canonical prefix;
+	// there a refusal is decided. nil for other fields.
+	canon   []*state.Column
+	results []memberResult // by place
+	outputs [][]any        // by place and pass, nil until somebody sends
+	failure *core.Failure
+	failAt  [2]int // pass and place of that failure
+	failed  int    // executions that failed
+	ranAll  bool   // every failure so far has policy skip
+	partial bool
+	dropped int // round whose writes do not count, -1 for none
+	reason  string
+	ended   bool // a loop's condition or cap was reached, or it failed
+}
+
+// pass is one row or round under way.
+type pass struct {
+	n       int
+	place   int // member it is at
+	phase   itemPhase
+	attempt int32
+	prev    any // what the member before sent
+	hasPrev bool
+	child   *frame
+}
+
+// memberResult is what a member did over all passes.
+type memberResult struct {
+	runs, failed, attempts int
+	failure                *core.Failure
+}
+
+// startUnit resolves the rows of a pipeline and begins.
+func (f *frame) startUnit(v int32) {
+	u := f.p.Vertices[v].Unit
+	f.v[v].started, f.v[v].attempts = f.m.now, 1
+	t := &unit{f: f, v: v, u: u, dropped: -1, ranAll: true, results: make([]memberResult, len(u.Members)), outputs: make([][]any, len(u.Members))}
+	t.group = group{parent: &f.group, limit: math.MaxInt, holder: t}
+	f.setTask(v, t)
+	if !u.IsLoop {
+		source := u.Items.Value(levelEnv{f, f.p.Vertices[v].Level})
+		items, ok := itemsOf(source)
+		f.emitUnitStarted("", nil, u.ID, items.Len())
+		if !ok {
+			t.failure = &core.Failure{Class: core.ClassInput, Permanent: true,
+				Message: fmt.Sprintf("items %s is %s, want an array", u.Items.Text.Value, core.TypeName(source))}
+			t.reason, t.ranAll = "failed", false
+			t.finish()
+			return
+		}
+		t.items = items
+	} else {
+		f.emitUnitStarted("", nil, u.ID, -1)
+	}
+	t.columns()
+	if !u.IsLoop && t.items.Len() == 0 {
+		t.reason = "rows"
+		t.finish()
+		return
+	}
+	f.refresh(v)
+}
+
+// columns opens the ledger of the unit's own writes.
+func (t *unit) columns() {
+	level := t.f.p.Vertices[t.v].Level
+	for _, own := range t.u.Own {
+		field := &t.f.p.Schema.Fields[own.Field]
+		start := core.Missing
+		if slices.ContainsFunc(t.u.Reads, func(r plan.Read) bool { return r.Field == own.Field }) {
+			start = t.f.ledger.At(int(own.Field), int(t.f.p.Threshold(own.Field, level)))
+		}
+		var canon *state.Column
+		if own.Refuses {
+			canon = state.NewColumn(field, t.f.ledger.At(int(own.Field), int(t.f.slot(t.v, own.Field))))
+		}
+		t.view = append(t.view, state.NewColumn(field, start))
+		t.canon = append(t.canon, canon)
+	}
+}
+
+func (t *unit) slotChanged() { t.f.refresh(t.v) }
+func (t *unit) holds() bool  { return t.group.active > 0 }
+
+// passes is how many passes there are at most.
+func (t *unit) passes() int {
+	if t.u.IsLoop {
+		return t.u.MaxIters
+	}
+	return t.items.Len()
+}
+
+func (t *unit) mayBegin() bool {
+	return !t.ended && t.next < t.passes() && len(t.live) < t.u.Concurrency
+}
+
+func (t *unit) canStart() bool {
+	return t.mayBegin() || slices.ContainsFunc(t.live, t.ready)
+}
+
+// ready reports whether the pass has something to start now.
+func (t *unit) ready(p *pass) bool {
+	if p.child != nil {
+		return p.child.canStart() && p.child.group.freeBelow(&t.f.group)
+	}
+	return p.phase == itemWaiting && t.clear(p)
+}
+
+// before returns how many slots of an own field come before the member of a
+// pass: those of earlier passes and of earlier members of the same pass.
+func (t *unit) before(own *plan.OwnField, p *pass) int {
+	at, _ := slices.BinarySearch(own.Members, int32(p.place))
+	return p.n*len(own.Members) + at
+}
+
+// clear reports whether the pass sees what it would see if all earlier passes
+// were over: it waits for earlier writes of fields that its member reads, and
+// of refusing fields that its member writes.
+func (t *unit) clear(p *pass) bool {
+	n := t.node(p)
+	for i := range t.u.Own {
+		own := &t.u.Own[i]
+		reads := slices.ContainsFunc(n.Reads, func(r plan.Read) bool { return r.Field == own.Field })
+		writes := own.Refuses && slices.Contains(own.Members, int32(p.place))
+		if (reads || writes) && t.view[i].Cursor() < t.before(own, p) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *unit) node(p *pass) *plan.Node { return &t.f.p.Nodes[t.u.Members[p.place]] }
+
+func (t *unit) startOne() bool {
+	for t.f.v[t.v].phase == running {
+		i := slices.IndexFunc(t.live, t.ready)
+		if i < 0 {
+			if !t.mayBegin() {
+				return false
+			}
+			t.live = append(t.live, &pass{n: t.next})
+			t.next++
+			continue
+		}
+		p := t.live[i]
+		if p.child == nil {
+			if t.startMember(p) {
+				return true
+			}
+			continue
+		}
+		if p.child.startOne() {
+			return true
+		}
+		if p.child.canStart() {
+			return false
+		}
+	}
+	return false
+}
+
+func (t *unit) id(p *pass) ID {
+	return ID{Frame: t.f.id, Node: t.node(p).Index, From: int32(p.n), To: int32(p.n + 1), Attempt: p.attempt}
+}
+
+// startMember starts the member a pass is at and reports whether user code runs.
+func (t *unit) startMember(p *pass) bool {
+	n := t.node(p)
+	p.phase = itemRunning
+	p.attempt++
+	id := t.id(p)
+	t.results[p.place].attempts++
+	t.f.emitMemberStarted(t.u, n, id)
+	switch {
+	case n.Wait != nil:
+		t.f.m.command(Command{Op: OpTimer, ID: id, Node: n, Delay: n.Wait.Duration})
+		return false
+	case n.Frame != nil:
+		t.startNested(p, n, id)
+		return false
+	case n.Handler == nil:
+		t.memberEnded(p, &Outcome{Failure: lacking(n)})
+		return false
+	}
+	t.f.run(n, id, t.f.call(n, p.in(t)), &t.group)
+	return true
+}
+
+func (t *unit) startNested(p *pass, n *plan.Node, id ID) {
+	child, err := t.f.nest(n, id, t.f.call(n, p.in(t)), fmt.Sprintf("%s[%d]", t.f.name(n.ID), p.n), &t.group, t)
+	if err != nil {
+		t.memberEnded(p, &Outcome{Failure: badInputs(err)})
+		return
+	}
+	p.child = child
+	if child.ended() {
+		child.handOver()
+	}
+}
+
+func (t *unit) find(id ID) *pass {
+	for _, p := range t.live {
+		if p.n == int(id.From) && t.node(p).Index == id.Node && p.attempt == id.Attempt && id.To == id.From+1 {
+			return p
+		}
+	}
+	return nil
+}
+
+func (t *unit) answer(e *Event) bool {
+	p := t.find(e.ID)
+	if p == nil {
+		return false
+	}
+	n := t.node(p)
+	switch {
+	case e.Kind == TimerFired && p.phase == itemBackoff:
+		p.phase = itemWaiting
+	case e.Kind == TimerFired && p.phase == itemRunning && n.Wait != nil:
+		t.memberEnded(p, &Outcome{})
+	case e.Kind == Finished && p.phase == itemRunning && n.Wait == nil && p.child == nil:
+		t.f.landed(&t.group)
+		t.tried(p, e)
+	default:
+		return false
+	}
+	t.f.refresh(t.v)
+	return true
+}
+
+// landedNested takes in the end of a nested run.
+func (t *unit) landedNested(e *Event) {
+	p := t.find(e.ID)
+	invariant(p != nil, "nested run %v of no pass", e.ID)
+	p.child = nil
+	t.tried(p, e)
+	t.f.refresh(t.v)
+}
+
+func (t *unit) tried(p *pass, e *Event) {
+	n := t.node(p)
+	if e.Outcome.Failure != nil && t.f.mayRetry(n, p.attempt, e.Outcome.Failure) {
+		p.phase = itemBackoff
+		t.f.retry(n, e.ID, e)
+		return
+	}
+	t.memberEnded(p, &e.Outcome)
+}
+
+// memberEnded takes the final outcome of one execution: it is one transaction.
+func (t *unit) memberEnded(p *pass, o *Outcome) {
+	if t.f.stopped {
+		o = &Outcome{Failure: cancelled()}
+	}
+	if o.Failure == nil {
+		if err := t.tryWrites(p, o.Writes); err != nil {
+			o = &Outcome{Failure: &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}}
+		}
+	}
+	res := &t.results[p.place]
+	res.runs++
+	t.f.emitMemberEnded(t.u, t.node(p), t.id(p), o)
+	if o.Failure != nil {
+		t.memberFailed(p, o.Failure)
+		return
+	}
+	t.partial = t.partial || o.Status == core.PartialSuccess
+	t.f.note(t.node(p).Index, o.Note)
+	t.write(p, o.Writes)
+	t.keepOutput(p, o)
+	p.prev, p.hasPrev = o.Output, o.HasOutput
+	p.place++
+	p.attempt, p.phase = 0, itemWaiting
+	if p.place == len(t.u.Members) {
+		t.passOver(p)
+	}
+}
+
+func (t *unit) tryWrites(p *pass, writes []plan.Write) error {
+	for _, w := range writes {
+		if i := t.u.OwnIndex(w.Field); t.canon[i] != nil {
+			if err := t.canon[i].Try(w.Value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// write resolves the slots of the member a pass is at.
+func (t *unit) write(p *pass, writes []plan.Write) {
+	for i := range t.u.Own {
+		own := &t.u.Own[i]
+		if !slices.Contains(own.Members, int32(p.place)) {
+			continue
+		}
+		value := core.Missing
+		for _, w := range writes {
+			if w.Field == own.Field {
+				value = w.Value
+			}
+		}
+		slot := t.before(own, p)
+		t.view[i].Resolve(slot, value, nil)
+		if t.canon[i] != nil {
+			t.canon[i].Resolve(slot, value, nil)
+		}
+	}
+	t.f.emitWrites(t.node(p), writes, t.row(p), t.round(p))
+}
+
+func (t *unit) row(p *pass) core.Ordinal {
+	if t.u.IsLoop {
+		return 0
+	}
+	return core.Nth(p.n)
+}
+
+func (t *unit) round(p *pass) core.Ordinal {
+	if t.u.IsLoop {
+		return core.Nth(p.n)
+	}
+	return 0
+}
+
+func (t *unit) keepOutput(p *pass, o *Outcome) {
+	if !o.HasOutput {
+		return
+	}
+	if t.outputs[p.place] == nil && !t.u.IsLoop {
+		t.outputs[p.place] = make([]any, t.items.Len())
+	}
+	if t.u.IsLoop {
+		t.outputs[p.place] = []any{o.Output}
+		return
+	}
+	t.outputs[p.place][p.n] = o.Output
+}
+
+// memberFailed ends the pass; in a loop it ends the loop, and the writes of the
+// whole round do not count.
+func (t *unit) memberFailed(p *pass, fail *core.Failure) {
+	n := t.node(p)
+	res := &t.results[p.place]
+	res.failed++
+	t.failed++
+	if at := [2]int{p.n, p.place}; t.failure == nil || slices.Compare(at[:], t.failAt[:]) < 0 {
+		t.failure, t.failAt = fail, at
+	}
+	if res.failure == nil || t.failAt == [2]int{p.n, p.place} {
+		res.failure = fail
+	}
+	t.ranAll = t.ranAll && n.Policy == plan.PolicySkip
+	for ; p.place < len(t.u.Members); p.place++ {
+		t.write(p, nil)
+	}
+	if t.u.IsLoop {
+		t.dropped, t.ended, t.reason = p.n, true, "failed"
+	}
+	t.removePass(p)
+	if n.Policy == plan.PolicyFailRun && !t.f.stopped {
+		t.f.failedRun = true
+		t.f.stop()
+		return
+	}
+	t.check()
+}
+
+// passOver ends a pass that went through all members.
+func (t *unit) passOver(p *pass) {
+	if t.u.IsLoop && !t.f.stopped {
+		t.roundOver(p)
+	}
+	t.removePass(p)
+	t.check()
+}
+
+func (t *unit) removePass(p *pass) {
+	t.live = slices.DeleteFunc(t.live, func(q *pass) bool { return q == p })
+	t.over++
+}
+
+// roundOver looks at the condition of a loop after its body.
+func (t *unit) roundOver(p *pass) {
+	switch {
+	case t.u.Until != nil && t.u.Until.Test(unitEnv{t, levelEnv{t.f, t.f.p.Vertices[t.v].Level}}):
+		t.ended, t.reason = true, "until"
+	case p.n+1 >= t.u.MaxIters:
+		t.ended, t.reason = true, "max_iters"
+		if t.u.FailExhausted {
+			t.failure = &core.Failure{Class: core.ClassUnit, Permanent: true,
+				Message: fmt.Sprintf("loop %s: until is still false after %d rounds", t.u.ID, t.u.MaxIters)}
+			t.ranAll = false
+		}
+	}
+}
+
+// check ends the unit when its last pass is over.
+func (t *unit) check() {
+	if t.f.v[t.v].phase != running || len(t.live) > 0 {
+		return
+	}
+	if t.f.stopped || t.ended || !t.u.IsLoop && t.next >= t.items.Len() {
+		if t.reason == "" {
+			t.reason = "rows"
+		}
+		t.finish()
+	}
+}
+
+// finish hands the unit's writes to the ledger and resolves its vertex.
+func (t *unit) finish() {
+	f := t.f
+	x := &f.v[t.v]
+	x.ended = f.m.now
+	if f.stopped && t.failure == nil && (t.u.IsLoop && !t.ended || t.over < t.passes()) {
+		t.failure, t.ranAll = cancelled(), false
+	}
+	f.contribute(t.v, func(field int32) (any, []any) {
+		i := t.u.OwnIndex(field)
+		if i >= len(t.view) {
+			return core.Missing, nil
+		}
+		if d := t.deltas(i); d != nil {
+			return nil, d
+		}
+		return core.Missing, nil
+	})
+	for place, m := range t.u.Members {
+		switch {
+		case t.outputs[place] == nil:
+		case t.u.IsLoop:
+			f.setOutput(m, t.outputs[place][0])
+		default:
+			f.setOutput(m, t.outputs[place])
+		}
+	}
+	if t.failure != nil {
+		fail := *t.failure
+		fail.Cause = t.failure
+		if t.failed > 0 {
+			fail.Message = t.failureText()
+		}
+		x.failure = &fail
+		f.emitUnitFinished(t.v, core.Fail, t.reason, t.over, &fail)
+		f.endFailed(t.v)
+		return
+	}
+	status := core.Success
+	if t.partial {
+		status = core.PartialSuccess
+	}
+	f.emitUnitFinished(t.v, status, t.reason, t.over, nil)
+	f.resolve(t.v, status)
+}
+
+func (t *unit) failureText() string {
+	what := "row"
+	if t.u.IsLoop {
+		what = "round"
+	}
+	s := fmt.Sprintf("%s, %s %d: %s", t.f.p.Nodes[t.u.Members[t.failAt[1]]].ID, what, t.failAt[0], t.failure.Message)
+	if t.failed > 1 {
+		s = fmt.Sprintf("%d rows failed, first %s", t.failed, s)
+	}
+	return s
+}
+
+// deltas returns the unit's writes of an own field in the order of passes and
+// members, leaving out a dropped round.
+func (t *unit) deltas(own int) []any {
+	per := len(t.u.Own[own].Members)
+	var out []any
+	for k := range t.next * per {
+		if k/per != t.dropped {
+			out = append(out, t.view[own].Contribution(k)...)
+		}
+	}
+	return out
+}
+
+// commit is never a unit's turn: it starts only when its turn has come.
+func (t *unit) commit() { invariant(false, "unit %s waits for a commit", t.u.ID) }
+
+// stop ends passes that are neither running nor nested.
+func (t *unit) stop() {
+	for _, p := range slices.Clone(t.live) {
+		switch {
+		case p.child != nil:
+			p.child.stop()
+			t.f.m.handOverStopped(p.child)
+		case p.phase == itemBackoff || p.phase == itemRunning && t.node(p).Wait != nil:
+			t.memberEnded(p, &Outcome{})
+		case p.phase == itemWaiting:
+			t.removePass(p)
+			t.over--
+		}
+	}
+	t.check()
+}

@@ -1,0 +1,304 @@
+package machine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file is the visit of a plain node: attempts, commit, end.
+
+// startPlain starts a vertex that just got its slot. It reports whether user
+// code started; fan-outs, units and nested runs become tasks, whose parts are
+// started one by one.
+func (f *frame) startPlain(v int32) bool {
+	pv, x := &f.p.Vertices[v], &f.v[v]
+	x.phase = running
+	switch pv.Shape {
+	case plan.FanOut:
+		f.startFanOut(v)
+		return false
+	case plan.Pipeline, plan.Loop:
+		f.startUnit(v)
+		return false
+	}
+	n := &f.p.Nodes[pv.Node]
+	x.attempts++
+	id := ID{Frame: f.id, Node: n.Index, Attempt: x.attempts}
+	if x.attempts == 1 {
+		x.started = f.m.now
+	}
+	f.emitAttempt(n, id)
+	switch {
+	case n.Wait != nil:
+		f.m.command(Command{Op: OpTimer, ID: id, Node: n, Delay: n.Wait.Duration})
+		return false
+	case n.Frame != nil:
+		f.startNested(v, n, id)
+		return false
+	case n.Handler == nil:
+		f.conclude(v, &Outcome{Failure: lacking(n)}, f.m.now)
+		return false
+	}
+	f.run(n, id, f.call(n, nil), &f.group)
+	return true
+}
+
+// run issues the command for a handler and counts it.
+func (f *frame) run(n *plan.Node, id ID, call *Call, g *group) {
+	g.acquire()
+	f.flying++
+	f.m.inFlight++
+	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: call})
+}
+
+// landed counts a handler that ended.
+func (f *frame) landed(g *group) {
+	g.release()
+	f.flying--
+	f.m.inFlight--
+}
+
+func lacking(n *plan.Node) *core.Failure {
+	msg := n.Lacks
+	if msg == "" {
+		msg = fmt.Sprintf("kind %q has no handler", n.Kind)
+	}
+	return &core.Failure{Class: core.ClassError, Message: msg, Permanent: true}
+}
+
+func cancelled() *core.Failure {
+	return &core.Failure{Class: core.ClassCanceled, Message: "cancelled before it ended", Permanent: true}
+}
+
+// answer takes in an answer to work of this frame; false drops it.
+func (f *frame) answer(e *Event) bool {
+	n := &f.p.Nodes[e.ID.Node]
+	if t := f.task(n.Vertex); t != nil {
+		return f.v[n.Vertex].phase == running && t.answer(e)
+	}
+	return f.answerPlain(n.Vertex, n, e)
+}
+
+func (f *frame) answerPlain(v int32, n *plan.Node, e *Event) bool {
+	x := &f.v[v]
+	if e.ID.Attempt != x.attempts || f.p.Vertices[v].Shape != plan.Plain {
+		return false
+	}
+	switch {
+	case e.Kind == TimerFired && x.phase == backoff:
+		if !f.stopped {
+			f.makeStartable(v)
+		}
+		return true
+	case e.Kind == TimerFired && x.phase == running && n.Wait != nil:
+		f.conclude(v, &Outcome{}, e.Ended)
+		return true
+	case e.Kind == Finished && x.phase == running && n.Wait == nil:
+		f.landed(&f.group)
+		if x.attempts == 1 {
+			x.started = e.Started
+		}
+		f.attempted(v, n, e)
+		return true
+	}
+	return false
+}
+
+// attempted decides after an attempt of a plain node whether another follows.
+func (f *frame) attempted(v int32, n *plan.Node, e *Event) {
+	x := &f.v[v]
+	if e.Outcome.Failure != nil && f.mayRetry(n, x.attempts, e.Outcome.Failure) {
+		x.phase = backoff
+		f.retry(n, e.ID, e)
+		return
+	}
+	f.conclude(v, &e.Outcome, e.Ended)
+}
+
+// mayRetry reports whether a failed attempt is followed by another.
+func (f *frame) mayRetry(n *plan.Node, attempt int32, fail *core.Failure) bool {
+	return !f.stopped && int(attempt) < n.Retry.Attempts && !fail.Permanent && fail.Class != core.ClassPanic
+}
+
+// retry sets the timer for the next attempt.
+func (f *frame) retry(n *plan.Node, id ID, e *Event) {
+	fail := e.Outcome.Failure
+	delay := n.Retry.Delay(int(id.Attempt))
+	if n.Retry.Jitter {
+		delay = time.Duration(float64(delay) * (0.5 + e.Jitter))
+	}
+	delay = max(delay, fail.RetryAfter)
+	f.emitRetrying(n, id, fail, delay)
+	f.m.command(Command{Op: OpTimer, ID: id, Node: n, Delay: delay})
+}
+
+// conclude takes the final outcome of a plain node and commits it, now or when
+// its turn at a refusing field comes.
+func (f *frame) conclude(v int32, o *Outcome, at int64) {
+	x := &f.v[v]
+	x.ended = at
+	if f.stopped {
+		o = &Outcome{Failure: cancelled()}
+	}
+	if o.Failure != nil {
+		f.fail(v, o.Failure)
+		return
+	}
+	if f.p.Vertices[v].Refuses && !f.turn(v, o.Writes) {
+		x.phase = committing
+		if f.held == nil {
+			f.held = map[int32]*Outcome{}
+		}
+		kept := *o
+		f.held[v] = &kept
+		return
+	}
+	f.commit(v, o)
+}
+
+// turn reports whether all earlier writers of the refusing fields among the
+// writes are resolved.
+func (f *frame) turn(v int32, writes []plan.Write) bool {
+	for _, w := range writes {
+		if f.p.Schema.Fields[w.Field].Refuses && f.ledger.Column(int(w.Field)).Cursor() < int(f.slot(v, w.Field)) {
+			return false
+		}
+	}
+	return true
+}
+
+// slot returns the place of a vertex among the writers of a field.
+func (f *frame) slot(v, field int32) int32 {
+	for _, s := range f.p.Vertices[v].Writes {
+		if s.Field == field {
+			return s.Slot
+		}
+	}
+	return -1
+}
+
+// commitTurn is called when the cursor of a refusing field has reached v.
+func (f *frame) commitTurn(v int32) {
+	if f.v[v].phase != committing || f.stopped {
+		return
+	}
+	if t := f.task(v); t != nil {
+		t.commit()
+		return
+	}
+	o := f.held[v]
+	if !f.turn(v, o.Writes) {
+		return
+	}
+	delete(f.held, v)
+	f.commit(v, o)
+}
+
+// commit stores the writes of a plain node, all or none.
+func (f *frame) commit(v int32, o *Outcome) {
+	n := &f.p.Nodes[f.p.Vertices[v].Node]
+	if f.p.Vertices[v].Refuses {
+		for _, w := range o.Writes {
+			if err := f.refused(w); err != nil {
+				f.fail(v, &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err})
+				return
+			}
+		}
+	}
+	if len(f.p.Vertices[v].Writes) > 0 {
+		f.contribute(v, func(field int32) (any, []any) {
+			for _, w := range o.Writes {
+				if w.Field == field {
+					return w.Value, nil
+				}
+			}
+			return core.Missing, nil
+		})
+	}
+	if o.HasOutput {
+		f.setOutput(n.Index, o.Output)
+	}
+	f.note(n.Index, o.Note)
+	status := core.Success
+	if o.Status == core.PartialSuccess {
+		status = o.Status
+	}
+	f.emitWrites(n, o.Writes, 0, 0)
+	f.emitFinished(v, status)
+	f.resolve(v, status)
+}
+
+// refused returns the error with which a refusing field would meet a write.
+func (f *frame) refused(w plan.Write) error {
+	if !f.p.Schema.Fields[w.Field].Refuses {
+		return nil
+	}
+	return f.ledger.Column(int(w.Field)).Try(w.Value)
+}
+
+func (f *frame) note(node int32, text string) {
+	if text == "" {
+		return
+	}
+	if f.notes == nil {
+		f.notes = map[int32]string{}
+	}
+	f.notes[node] = text
+}
+
+// fail ends a vertex with a failure and does what its policy says.
+func (f *frame) fail(v int32, fail *core.Failure) {
+	x := &f.v[v]
+	x.failure = fail
+	f.contribute(v, nothing)
+	f.emitFailed(v, fail)
+	f.endFailed(v)
+}
+
+// endFailed resolves a failed vertex whose contribution is in the ledger.
+func (f *frame) endFailed(v int32) {
+	f.resolve(v, core.Fail)
+	if f.policy(v) == plan.PolicyFailRun && !f.stopped {
+		f.failedRun = true
+		f.stop()
+	}
+}
+
+func (f *frame) policy(v int32) plan.Policy {
+	if u := f.p.Vertices[v].Unit; u != nil {
+		if t, ok := f.task(v).(*unit); ok && u.Policy == plan.PolicyDefault && t.failed > 0 && t.ranAll {
+			return plan.PolicySkip
+		}
+		return u.Policy
+	}
+	return f.p.Nodes[f.p.Vertices[v].Node].Policy
+}
+
+// stop lets nothing new start. What is in flight is cancelled and awaited; what
+// waits after having begun ends as cancelled; what was never reached gets no
+// status.
+func (f *frame) stop() {
+	if f.stopped {
+		return
+	}
+	f.stopped = true
+	f.ready.clear()
+	f.riding.clear()
+	f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.id}})
+	for v := range f.v {
+		x := &f.v[v]
+		if t := f.task(int32(v)); t != nil && (x.phase == running || x.phase == committing) {
+			t.stop()
+			continue
+		}
+		timer := x.phase == running && f.p.Vertices[v].Shape == plan.Plain && f.p.Nodes[f.p.Vertices[v].Node].Wait != nil
+		if x.phase == backoff || x.phase == committing || timer || x.phase == startable && x.attempts > 0 {
+			delete(f.held, int32(v))
+			x.ended = f.m.now
+			f.fail(int32(v), cancelled())
+		}
+	}
+}

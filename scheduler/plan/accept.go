@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Write is one accepted write: a field and the value as the field stores it.
+type Write struct {
+	Field int32
+	Value any
+}
+
+// Accept checks what a handler returned against the node's write set and the
+// types of its fields, and returns the writes in the order of the declared
+// writes. A fault is the failure of the attempt: nothing of the result counts.
+func (p *Plan) Accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
+	if r.Status == core.Fail || r.Status == core.Skipped {
+		return nil, &core.Failure{Class: core.ClassError, Message: fmt.Sprintf("the handler returned status %s; return an error instead", r.Status)}
+	}
+	if len(r.Delta) == 0 {
+		return nil, nil
+	}
+	writes := make([]Write, 0, len(r.Delta))
+	for i, name := range n.Writes {
+		v, ok := r.Delta[name]
+		if !ok {
+			continue
+		}
+		field := n.WriteFields[i]
+		accepted, err := p.Schema.Fields[field].Accept(v)
+		if err != nil {
+			return nil, &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("write of %q: %v", name, err)}
+		}
+		writes = append(writes, Write{Field: field, Value: accepted})
+	}
+	if len(writes) < len(r.Delta) {
+		return nil, p.undeclared(n, r)
+	}
+	return writes, nil
+}
+
+// undeclared words the failure of a result that writes outside the write set,
+// naming the line to add.
+func (p *Plan) undeclared(n *Node, r *core.Result) *core.Failure {
+	var extra []string
+	for name := range r.Delta {
+		if !slices.Contains(n.Writes, name) {
+			extra = append(extra, name)
+		}
+	}
+	slices.Sort(extra)
+	msg := fmt.Sprintf("writes %q, which is not among its writes", extra[0])
+	if _, ok := p.Schema.Index(extra[0]); !ok {
+		msg = fmt.Sprintf("writes %q, which the state does not declare", extra[0])
+	}
+	lines := append(slices.Clone(n.Writes), extra...)
+	msg += fmt.Sprintf("; add to node %s: writes: [%s]", n.ID, join(lines))
+	if pos := n.Decl.Pos.String(); pos != "" {
+		msg += " (" + pos + ")"
+	}
+	return &core.Failure{Class: core.ClassWrite, Message: msg}
+}

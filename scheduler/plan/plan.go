@@ -1,0 +1,306 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/state"
+)
+
+// Plan is a compiled graph.
+type Plan struct {
+	Name     string
+	Workflow *core.Workflow
+	Schema   *state.Schema
+	// Concurrency is how many vertices may hold a slot; 0 leaves it to the
+	// caller. MaxInFlight caps user code in flight; 0 means no cap.
+	Concurrency int
+	MaxInFlight int
+	Barrier     bool
+
+	Vertices []Vertex // in canonical order
+	Nodes    []Node   // in declared order
+	Edges    []Edge   // in declared order
+	Judges   []Judge
+	// Levels holds the first vertex of each level, and the number of vertices
+	// at its end.
+	Levels []int32
+
+	// Out holds, for vertex v at Out[OutStart[v]:OutStart[v+1]], the gates that
+	// v opens when it is resolved: a vertex, or a judge as len(Vertices)+j. In
+	// holds the indexes of the incoming edges in declared order.
+	Out      []int32
+	OutStart []int32
+	In       []int32
+	InStart  []int32
+
+	// Writers counts the ledger slots of each field; writerLevels holds their
+	// levels. Writer is the vertex of a slot.
+	Writers      []int
+	writerLevels [][]int32
+	WriterVertex [][]int32
+	// Readers lists, for each field, who waits for a prefix of its writers, by
+	// rising threshold. Thresholds of 0 are left out.
+	Readers [][]Reader
+	// Rank gives the order in which startable vertices are started; nil means
+	// canonical order. ByRank is its inverse.
+	Rank      []int32
+	ByRank    []int32
+	nodeIndex map[string]int
+	unitIndex map[string]int32
+}
+
+// Shape is what a vertex is made of.
+type Shape uint8
+
+// Shapes of vertices.
+const (
+	Plain    Shape = iota // one execution of one node
+	FanOut                // a node with for_each
+	Pipeline              // rows through stages
+	Loop                  // rounds of a body
+)
+
+// Vertex is a unit of ordering.
+type Vertex struct {
+	ID    string
+	Shape Shape
+	Level int32
+	Node  int32 // index in Nodes, -1 for pipelines and loops
+	Unit  *Unit // nil for plain nodes and fan-outs
+	// Pending counts what must be resolved before the vertex is decided:
+	// incoming edges, orderings and fields of its conditions. Waits counts the
+	// fields that must be resolved before it starts.
+	Pending int32
+	Waits   int32
+	// Writes are its slots in the ledger.
+	Writes []Slot
+	// Judge is the judge of its outgoing conditions, -1 for none.
+	Judge int32
+	// AllDone runs the vertex whatever happened before it.
+	AllDone bool
+	// Conditional tells that incoming edges must be looked at even when every
+	// predecessor succeeded.
+	Conditional bool
+	// Refuses tells that it writes a field whose merge can refuse.
+	Refuses bool
+	// HandlesFailure tells that an on: fail edge leaves it.
+	HandlesFailure bool
+}
+
+// Slot is a writer's place in the ledger of a field.
+type Slot struct {
+	Field int32
+	Slot  int32
+}
+
+// Reader waits until the first Threshold writers of a field are resolved.
+type Reader struct {
+	Threshold int32
+	Vertex    int32 // or judge, see Gate
+	Gate      Gate
+}
+
+// Gate says what a reader waits for.
+type Gate uint8
+
+// Gates.
+const (
+	GateDecide Gate = iota // the decision whether a vertex runs
+	GateStart              // the start of a vertex
+	GateJudge              // the conditions behind a source with an else edge
+)
+
+// Node is one compiled node.
+type Node struct {
+	Index   int32
+	ID      string
+	Kind    string
+	Phase   string
+	Vertex  int32
+	Member  int32 // its place in its unit, -1 outside of units
+	Decl    *core.Node
+	Handler core.Handler
+	Frame   *Frame
+	Wait    *core.Wait
+	Lacks   string
+
+	// Reads are the fields captured for an attempt: the declared reads first,
+	// then those of args, source and kind.
+	Reads []Read
+	// View are the names of the declared reads, Extra those the kind asked for;
+	// ExtraAt gives their places in Reads.
+	View    []string
+	Extra   []string
+	ExtraAt []int32
+	Writes  []string
+	// WriteFields are the fields of Writes.
+	WriteFields []int32
+	Args        *Args
+	Source      *Source
+	Concurrency int
+	MaxFailures int // -1: any number
+	Timeout     time.Duration
+	Retry       Retry
+	Policy      Policy
+	// NodeRefs are the nodes that args and kind refer to through $nodes.
+	NodeRefs []int32
+}
+
+// Read is a field that a node sees, and how many of its writers come before.
+type Read struct {
+	Field     int32
+	Threshold int32
+}
+
+// Policy says what a failed node does to its run.
+type Policy uint8
+
+// Policies.
+const (
+	PolicyDefault Policy = iota // dependents are skipped, the run fails at its end
+	PolicySkip                  // dependents are skipped, the failure is tolerated
+	PolicyFailRun               // the run is stopped
+)
+
+// Retry is the attempt loop of a node.
+type Retry struct {
+	Attempts    int // all tries, at least 1
+	Exponential bool
+	Base        time.Duration
+	Max         time.Duration // 0: no cap
+	Jitter      bool
+}
+
+// Delay returns the wait after the given failed attempt (counted from 1),
+// before jitter: base*k, or base*2^(k-1), capped.
+func (r Retry) Delay(attempt int) time.Duration {
+	d := r.Base
+	if r.Exponential {
+		for range attempt - 1 {
+			if d *= 2; d > 1<<40 || r.Max > 0 && d > r.Max {
+				break
+			}
+		}
+	} else {
+		d *= time.Duration(attempt)
+	}
+	if r.Max > 0 {
+		d = min(d, r.Max)
+	}
+	return d
+}
+
+// Frame is a nested run.
+type Frame struct {
+	Plan    *Plan
+	Outputs []Output
+}
+
+// Output carries a field of a nested run over to its outer one.
+type Output struct {
+	Outer int32 // field of the outer schema
+	Name  string
+	Inner int32
+}
+
+// Unit is a pipeline or loop.
+type Unit struct {
+	ID      string
+	Phase   string
+	IsLoop  bool
+	Members []int32 // nodes, in order
+	Items   *Source // rows of a pipeline
+	// Until ends a loop, nil for none; MaxIters caps it; FailExhausted makes
+	// the cap a failure.
+	Until         *expressions.Program
+	MaxIters      int
+	FailExhausted bool
+	Concurrency   int
+	Policy        Policy
+	// Own are the fields its members write.
+	Own []OwnField
+	// Reads are the fields that items, until and members see from before the
+	// unit.
+	Reads []Read
+}
+
+// OwnField is a field that members of a unit write.
+type OwnField struct {
+	Field   int32
+	Members []int32 // places in the unit that write it, rising
+	Refuses bool
+}
+
+// OwnIndex returns the place of a field in Own, or -1.
+func (u *Unit) OwnIndex(field int32) int {
+	for i := range u.Own {
+		if u.Own[i].Field == field {
+			return i
+		}
+	}
+	return -1
+}
+
+// Edge is a compiled edge between vertices.
+type Edge struct {
+	From, To         int32 // vertices
+	FromNode, ToNode int32
+	When             *expressions.Program
+	Else             bool
+	On               On
+	// Judged tells that the source's judge decides it.
+	Judged bool
+}
+
+// On is the status an edge asks of its source.
+type On uint8
+
+// Values of On.
+const (
+	OnSuccess On = iota
+	OnFail
+	OnDone
+)
+
+// String spells the value as documents do.
+func (o On) String() string { return [...]string{"success", "fail", "done"}[o] }
+
+// Judge decides all conditions on the edges out of a source that has an else
+// edge, together, on the state after the source's level.
+type Judge struct {
+	Source  int32
+	Edges   []int32
+	Level   int32 // the level whose state it sees
+	Pending int32
+}
+
+// Threshold returns how many writers of a field lie below a level.
+func (p *Plan) Threshold(field, level int32) int32 {
+	levels := p.writerLevels[field]
+	lo, hi := 0, len(levels)
+	for lo < hi {
+		if mid := (lo + hi) / 2; levels[mid] < level {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return int32(lo)
+}
+
+// Node returns the node of that id.
+func (p *Plan) Node(id string) (*Node, bool) {
+	i, ok := p.nodeIndex[id]
+	if !ok {
+		return nil, false
+	}
+	return &p.Nodes[i], true
+}
+
+// InEdges returns the incoming edges of a vertex in declared order.
+func (p *Plan) InEdges(v int32) []int32 { return p.In[p.InStart[v]:p.InStart[v+1]] }
+
+// OutGates returns what resolving a vertex opens.
+func (p *Plan) OutGates(v int32) []int32 { return p.Out[p.OutStart[v]:p.OutStart[v+1]] }

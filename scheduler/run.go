@@ -1,0 +1,233 @@
+package scheduler
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// DefaultGrace is how long cancelled handlers may take to return.
+const DefaultGrace = 5 * time.Second
+
+// Options are the settings of one run. The zero value takes what the plan says.
+type Options struct {
+	// Run is the run's id; "" makes a random one.
+	Run string
+	// Concurrency is how many nodes may be in flight; 0 takes the plan's, and 1
+	// where the plan leaves it open.
+	Concurrency int
+	// MaxInFlight caps user code in flight over nodes, items, stages and nested
+	// workflows; 0 takes the plan's.
+	MaxInFlight int
+	// Barrier finishes each level before the next one starts. Results are the
+	// same; it exists for comparison.
+	Barrier bool
+	// Listener receives the events of the run, in order, one at a time, on a
+	// goroutine of its own. It never holds the run back; one that panics gets
+	// no further events. Run waits at its end until all are delivered, at most
+	// Grace.
+	Listener func(core.Event)
+	// Grace is how long handlers may take to return after their context ended
+	// before the run goes on without them; 0 means DefaultGrace.
+	Grace time.Duration
+}
+
+// Run executes a plan and returns when everything has ended: no handler runs
+// and no goroutine of the run is alive afterwards. The one exception is a
+// handler that ignores its cancelled context for longer than Options.Grace; it
+// is left behind and the error names it.
+//
+// The report is complete whenever the run began; the error is its Err. Inputs
+// that do not fit the plan are the only error without a report. Run may be
+// called any number of times at once for the same plan.
+func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*core.Report, error) {
+	if o.Run == "" {
+		o.Run = rand.Text()
+	}
+	if o.Grace <= 0 {
+		o.Grace = DefaultGrace
+	}
+	m, err := machine.New(p, objectOf(inputs), machine.Options{
+		Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, Events: o.Listener != nil,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &run{opts: o, plan: p, m: m, parent: ctx, started: time.Now()}
+	r.wake.L = &r.mu
+	return r.drive()
+}
+
+func objectOf(inputs map[string]any) *core.Object {
+	keys := make([]string, 0, len(inputs))
+	for k := range inputs {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	o := core.NewObject(len(keys))
+	for _, k := range keys {
+		o.Set(k, inputs[k])
+	}
+	return o
+}
+
+// run is one run under way. The machine and all fields below mu belong to
+// whoever holds it.
+type run struct {
+	opts    Options
+	plan    *plan.Plan
+	parent  context.Context
+	ctx     context.Context
+	started time.Time
+	events  *delivery
+
+	mu      sync.Mutex
+	wake    sync.Cond // a command is queued, or the run is over, or a worker left
+	m       *machine.Machine
+	queue   []machine.Command
+	head    int
+	workers []*worker
+	alive   int // goroutines inside work, the caller's included
+	idle    int
+	waking  bool // a worker has been woken or spawned and has not looked yet
+	over    bool
+	again   bool // the machine has more commands after the ones at hand
+	report  *core.Report
+	stray   []string
+	frames  map[int32]frameContext
+	timers  map[timerKey]*time.Timer
+	calls   sync.WaitGroup // timer and cancel callbacks
+	cancel  context.CancelFunc
+}
+
+// worker is a goroutine that runs handlers, and what it is doing.
+type worker struct {
+	cmd       machine.Command
+	stamp     int64 // end of its last execution, if it has not waited since
+	busy      bool
+	abandoned bool // its handler ignored the end of its context; it was answered for
+}
+
+type frameContext struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// drive runs the machine to its end on the caller's goroutine and as many more
+// as there is work for.
+func (r *run) drive() (*core.Report, error) {
+	r.ctx, r.cancel = context.WithCancel(r.parent)
+	defer r.cancel()
+	if r.opts.Listener != nil {
+		r.events = deliver(r.opts.Listener)
+	}
+	stop := r.watchParent()
+	r.work1()
+	stop()
+	r.calls.Wait()
+	if r.events != nil {
+		r.events.close(r.opts.Grace)
+	}
+	return r.finish()
+}
+
+// work1 makes the caller's goroutine the first worker and returns when all
+// workers have left.
+func (r *run) work1() {
+	r.mu.Lock()
+	defer r.mu.Unlock() // also when a handler ends this very goroutine
+	defer func() {
+		r.over = true
+		r.wake.Broadcast()
+		r.stopTimers()
+	}()
+	r.collect()
+	r.alive++
+	r.work()
+	r.awaitWorkers()
+}
+
+// watchParent tells the machine when the caller's context ends. The function it
+// returns ends the watch.
+func (r *run) watchParent() (stop func()) {
+	if r.parent.Done() == nil {
+		return func() {}
+	}
+	r.calls.Add(1)
+	release := context.AfterFunc(r.parent, func() {
+		defer r.calls.Done()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if !r.over {
+			r.apply(machine.Event{Kind: machine.Cancel, Ended: r.now()})
+			r.nudge()
+		}
+	})
+	return func() {
+		if release() {
+			r.calls.Done()
+		}
+	}
+}
+
+func (r *run) now() int64 { return int64(time.Since(r.started)) }
+
+// finish completes the report.
+func (r *run) finish() (*core.Report, error) {
+	rep := r.report
+	rep.Started, rep.Duration = r.started, time.Since(r.started)
+	if c, ok := errors.AsType[*core.CancelError](rep.Err); ok {
+		c.Cause = context.Cause(r.parent)
+	}
+	if len(r.stray) > 0 {
+		rep.Err = &core.StrayError{Nodes: r.stray, Err: rep.Err}
+		if rep.Status == core.RunSuccess || rep.Status == core.RunPartial {
+			rep.Status = core.RunFailed
+		}
+	}
+	return rep, rep.Err
+}
+
+// apply tells the machine what happened and collects what is to be done.
+func (r *run) apply(e machine.Event) {
+	r.m.Apply(e)
+	r.collect()
+}
+
+// collect takes the machine's commands: handlers go to the queue, the rest is
+// done at once.
+func (r *run) collect() {
+	for _, c := range r.m.Next() {
+		r.do(c)
+	}
+	for r.again { // commands were answered on the spot
+		r.again = false
+		for _, c := range r.m.Next() {
+			r.do(c)
+		}
+	}
+}
+
+func (r *run) do(c machine.Command) {
+	switch c.Op {
+	case machine.OpRun:
+		r.queue = append(r.queue, c)
+	case machine.OpTimer:
+		r.setTimer(c)
+	case machine.OpEmit:
+		c.Event.Time = time.Now()
+		r.events.add(*c.Event)
+	case machine.OpCancel:
+		r.cancelFrame(c.ID.Frame)
+	case machine.OpFinish:
+		r.report, r.over = c.Report, true
+		r.wake.Broadcast()
+	}
+}

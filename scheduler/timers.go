@@ -1,0 +1,115 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+)
+
+// timerKey names a timer: an OpTimer command, or the watch over a command that
+// runs (watch).
+type timerKey struct {
+	id    machine.ID
+	watch bool
+}
+
+// setTimer answers the command after its delay.
+func (r *run) setTimer(c machine.Command) {
+	key := timerKey{id: c.ID}
+	r.addTimer(key, r.after(c.Delay, func() {
+		delete(r.timers, key)
+		if !r.over {
+			r.apply(machine.Event{Kind: machine.TimerFired, ID: c.ID, Ended: r.now()})
+			r.nudge()
+		}
+	}))
+}
+
+func (r *run) addTimer(key timerKey, t *time.Timer) {
+	if r.timers == nil {
+		r.timers = map[timerKey]*time.Timer{}
+	}
+	r.timers[key] = t
+}
+
+// stopTimers stops what is still set when the run is over.
+func (r *run) stopTimers() {
+	for key, t := range r.timers {
+		r.stopTimer(t)
+		delete(r.timers, key)
+	}
+}
+
+// contextOf returns the context of the handlers of a frame.
+func (r *run) contextOf(frame int32) context.Context {
+	if frame == 0 {
+		return r.ctx
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c, ok := r.frames[frame]; ok {
+		return c.ctx
+	}
+	var c frameContext
+	c.ctx, c.cancel = context.WithCancel(r.ctx)
+	if r.frames == nil {
+		r.frames = map[int32]frameContext{}
+	}
+	r.frames[frame] = c
+	return c.ctx
+}
+
+// cancelFrame ends the contexts of a frame's handlers, and watches that they
+// return.
+func (r *run) cancelFrame(frame int32) {
+	if frame == 0 {
+		r.cancel()
+	} else if c, ok := r.frames[frame]; ok {
+		c.cancel()
+	}
+	r.dropQueued(frame)
+	if r.alive == 0 {
+		return
+	}
+	key := timerKey{id: machine.ID{Frame: frame, Node: -1}, watch: true}
+	r.addTimer(key, r.after(r.opts.Grace, func() {
+		delete(r.timers, key)
+		for _, w := range r.workers {
+			if w.busy && w.cmd.ID.Frame == frame {
+				r.abandon(w)
+			}
+		}
+	}))
+}
+
+// dropQueued answers commands of a cancelled frame that no worker has begun.
+func (r *run) dropQueued(frame int32) {
+	kept := r.queue[:r.head]
+	var dropped []machine.Command
+	for _, c := range r.queue[r.head:] {
+		if c.ID.Frame == frame {
+			dropped = append(dropped, c)
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	r.queue = kept
+	r.again = r.again || len(dropped) > 0
+	for _, c := range dropped {
+		r.m.Apply(failed(c, r.now(), &core.Failure{Class: core.ClassCanceled, Message: "cancelled before it started", Permanent: true}))
+	}
+}
+
+// abandon answers for a handler that did not return within the grace period
+// after its context ended. Whatever it returns later is dropped.
+func (r *run) abandon(w *worker) {
+	if r.over || w.abandoned || !w.busy {
+		return
+	}
+	w.abandoned = true
+	r.apply(failed(w.cmd, r.now(), &core.Failure{Class: core.ClassTimeout, Permanent: true,
+		Message: "ignored the end of its context for " + r.opts.Grace.String()}))
+	r.nudge()
+}

@@ -1,0 +1,154 @@
+package scheduler
+
+import (
+	"slices"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+)
+
+// work runs queued commands until the run is over. It is called with mu held
+// and returns with it held. A worker that finds nothing parks; the worker that
+// queues more wakes it, one at a time, so that nodes which take no time do not
+// pay for waking cores they do not need.
+func (r *run) work() {
+	w := r.newWorker()
+	normal := false
+	defer func() {
+		if !normal {
+			r.lostWorker(w)
+		}
+	}()
+	for !r.over && !w.abandoned {
+		if r.head == len(r.queue) {
+			w.stamp = 0
+			r.idle++
+			r.wake.Wait()
+			r.idle--
+			r.waking = false
+			continue
+		}
+		r.take(w)
+		r.nudge()
+		r.mu.Unlock()
+		if w.stamp == 0 {
+			w.stamp = r.now()
+		}
+		e := r.execute(w)
+		r.mu.Lock()
+		w.busy = false
+		if w.abandoned {
+			break
+		}
+		r.apply(e)
+	}
+	normal = true
+	r.leave(w)
+}
+
+func (r *run) newWorker() *worker {
+	w := &worker{}
+	r.workers = append(r.workers, w)
+	return w
+}
+
+// take moves the first queued command to a worker.
+func (r *run) take(w *worker) {
+	w.cmd, w.busy = r.queue[r.head], true
+	r.queue[r.head] = machine.Command{}
+	if r.head++; r.head == len(r.queue) {
+		r.queue, r.head = r.queue[:0], 0
+	}
+}
+
+// nudge makes sure that somebody looks at a queue that is not empty: it wakes an
+// idle worker or starts a new one, unless one is on its way already.
+func (r *run) nudge() {
+	if r.head == len(r.queue) || r.waking {
+		return
+	}
+	r.waking = true
+	if r.idle > 0 {
+		r.wake.Signal()
+		return
+	}
+	r.alive++
+	go func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.waking = false
+		r.work()
+	}()
+}
+
+// leave signs a worker off.
+func (r *run) leave(w *worker) {
+	r.workers = slices.DeleteFunc(r.workers, func(o *worker) bool { return o == w })
+	r.alive--
+	r.wake.Broadcast()
+}
+
+// lostWorker is called when a handler ended its goroutine with runtime.Goexit:
+// the node fails like a panic and another worker takes over.
+func (r *run) lostWorker(w *worker) {
+	r.mu.Lock()
+	if !w.abandoned && w.busy {
+		r.apply(failed(w.cmd, r.now(), &core.Failure{Class: core.ClassPanic, Permanent: true, Message: "the handler ended its goroutine with runtime.Goexit"}))
+	}
+	r.leave(w)
+	r.waking = false
+	r.nudge()
+}
+
+// failed answers a command with one failure for all its items.
+func failed(c machine.Command, now int64, f *core.Failure) machine.Event {
+	e := machine.Event{Kind: machine.Finished, ID: c.ID, Ended: now, Outcome: machine.Outcome{Failure: f}}
+	if c.Node.Source != nil {
+		e.Items = make([]machine.Outcome, c.ID.To-c.ID.From)
+		for i := range e.Items {
+			e.Items[i].Failure = f
+		}
+	}
+	return e
+}
+
+// awaitWorkers waits until every worker has left, except those whose handlers
+// have ignored the end of their contexts for the grace period: they are left
+// behind and named.
+func (r *run) awaitWorkers() {
+	for r.alive > len(r.strays()) {
+		r.wake.Wait()
+	}
+	r.stray = r.strays()
+}
+
+func (r *run) strays() []string {
+	var names []string
+	for _, w := range r.workers {
+		if w.busy && w.abandoned {
+			names = append(names, w.cmd.Node.ID)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// after calls f with mu held after a delay, unless the timer is stopped first.
+func (r *run) after(d time.Duration, f func()) *time.Timer {
+	r.calls.Add(1)
+	return time.AfterFunc(d, func() {
+		defer r.calls.Done()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		f()
+	})
+}
+
+// stopTimer stops a timer made by after; a callback that has begun is counted
+// down by itself.
+func (r *run) stopTimer(t *time.Timer) {
+	if t.Stop() {
+		r.calls.Done()
+	}
+}
