@@ -1,0 +1,123 @@
+// Package document reads YAML and JSON text into positioned trees and prints trees
+// as YAML. It knows nothing of workflows; the formats built on YAML share it, and
+// nothing else in the project imports a YAML library.
+//
+//	tree, findings := document.Parse("flow.yaml", data)
+//	findings = append(findings, core.Decode(tree, &config)...)
+//
+// The text is data, so the reading is strict where YAML is loose:
+//
+//   - Keys are texts and stand once. Merge keys (<<) are applied.
+//   - Only true and false are booleans; yes, no, on, off and dates are texts.
+//   - Whole numbers keep all 64 bits. A number that does not fit, NaN, infinities and
+//     numbers with a leading zero are errors, never something close.
+//   - Tags other than the standard scalar ones are errors.
+//   - One document per file, at most 10 MB, nested at most 100 deep, with at most
+//     100,000 values that come from aliases.
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+	"gopkg.in/yaml.v3"
+)
+
+const (
+	maxBytes    = 10 << 20
+	maxDepth    = 100
+	maxExpanded = 100_000
+	// maxKey keeps every key within what YAML reads on one line.
+	maxKey = 1000
+)
+
+// Parse reads one document. file is used in positions only. The tree is nil when the
+// text is no YAML at all or exceeds a limit; an empty document is a null. The
+// position of a text is that of its first character, behind the quote if there is
+// one, so that places inside a text can be counted from it.
+func Parse(file string, data []byte) (*core.Value, core.Diagnostics) {
+	start := core.Position{File: file, Line: 1, Column: 1}
+	var ds core.Diagnostics
+	if len(data) > maxBytes {
+		ds.Errorf(core.CodeLimit, start, "document has %d bytes, at most %d are read", len(data), maxBytes)
+		return nil, ds
+	}
+	src := newSource(file, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	if bad := invalidUTF8(src.data); bad >= 0 {
+		ds.Errorf(core.CodeSyntax, src.position(bad), "text is not valid UTF-8").WithHint("save the file as UTF-8")
+		return nil, ds
+	}
+	if text := bytes.TrimLeft(src.data, " \t\r\n"); len(text) > 0 && text[0] == '{' && json.Valid(text) {
+		return src.parseJSON()
+	}
+	root, err := parse(bytes.NewReader(src.data))
+	switch {
+	case errors.Is(err, errSecond):
+		src.locate(root)
+		ds.Errorf(core.CodeSyntax, src.at(root), "file holds more than one document").
+			WithHint(`remove the "---" or put the documents into files of their own`)
+		return nil, ds
+	case err != nil:
+		return nil, append(ds, src.syntaxError(err))
+	case root == nil:
+		return &core.Value{Kind: core.NullValue, Pos: start}, nil
+	}
+	src.locate(root)
+	w := &walker{src: src}
+	tree := w.value(root, 0)
+	if w.stopped {
+		return nil, w.ds
+	}
+	return tree, w.ds
+}
+
+var errSecond = errors.New("more than one document")
+
+// parse returns the root of the only document, nil when there is none, or with
+// errSecond the root of the second one.
+func parse(r io.Reader) (*yaml.Node, error) {
+	dec := yaml.NewDecoder(r)
+	first, err := next(dec)
+	if first == nil || err != nil {
+		return nil, err
+	}
+	second, err := next(dec)
+	if err != nil {
+		return nil, err
+	}
+	if second != nil {
+		return second, errSecond
+	}
+	return first, nil
+}
+
+// next returns the root of the next document, nil at the end.
+func next(dec *yaml.Decoder) (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return doc.Content[0], nil
+}
+
+// invalidUTF8 returns the offset of the first byte that is no UTF-8, or -1.
+func invalidUTF8(data []byte) int {
+	if utf8.Valid(data) {
+		return -1
+	}
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}

@@ -1,0 +1,115 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// parseJSON reads a text that is valid JSON. YAML claims to include JSON, but the
+// library refuses two of its escapes: \/ and pairs of surrogates.
+func (s *source) parseJSON() (*core.Value, core.Diagnostics) {
+	dec := json.NewDecoder(bytes.NewReader(s.data))
+	dec.UseNumber()
+	j := &jsonReader{src: s, dec: dec}
+	v := j.value(0)
+	if j.stopped {
+		return nil, j.ds
+	}
+	return v, j.ds
+}
+
+// jsonError returns what is wrong with a text that is meant to be JSON: its own
+// parser knows the place.
+func (s *source) jsonError() (core.Diagnostic, bool) {
+	bad, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(s.data, new(any)))
+	if !ok || filepath.Ext(s.file) != ".json" {
+		return core.Diagnostic{}, false
+	}
+	pos := s.position(max(0, min(int(bad.Offset), len(s.data))-1))
+	return core.Diagnostic{Code: core.CodeSyntax, Pos: pos, Message: bad.Error()}, true
+}
+
+type jsonReader struct {
+	src     *source
+	dec     *json.Decoder
+	ds      core.Diagnostics
+	stopped bool
+}
+
+// next returns the next token and the offset of its first character.
+func (j *jsonReader) next() (json.Token, int) {
+	at := int(j.dec.InputOffset())
+	at += len(j.src.data[at:]) - len(bytes.TrimLeft(j.src.data[at:], " \t\r\n,:"))
+	tok, err := j.dec.Token()
+	if err != nil {
+		panic("document: valid JSON became invalid: " + err.Error())
+	}
+	return tok, at
+}
+
+func (j *jsonReader) value(depth int) *core.Value {
+	tok, at := j.next()
+	v := &core.Value{Pos: j.src.position(at)}
+	if depth > maxDepth && !j.stopped {
+		j.ds.Errorf(core.CodeLimit, v.Pos, "document is nested deeper than %d", maxDepth)
+		j.stopped = true
+	}
+	switch tok := tok.(type) {
+	case bool:
+		v.Kind, v.Scalar = core.BoolValue, tok
+	case string:
+		v.Kind, v.Scalar, v.Pos = core.StringValue, tok, v.Pos.Shift(1)
+	case json.Number:
+		j.number(v, tok.String())
+	case json.Delim:
+		if tok == '{' {
+			return j.object(v, depth)
+		}
+		v.Kind = core.ArrayValue
+		for j.dec.More() {
+			v.Items = append(v.Items, j.value(depth+1))
+		}
+		j.next()
+	}
+	return v
+}
+
+func (j *jsonReader) object(v *core.Value, depth int) *core.Value {
+	v.Kind = core.ObjectValue
+	written := map[string]core.Position{}
+	for j.dec.More() {
+		tok, at := j.next()
+		key := core.At(tok.(string), j.src.position(at).Shift(1))
+		member := j.value(depth + 1)
+		first, ok := written[key.Value]
+		switch {
+		case len(key.Value) > maxKey && !j.stopped:
+			j.ds.Errorf(core.CodeLimit, key.Pos, "key has %d bytes, at most %d are read", len(key.Value), maxKey)
+			j.stopped = true
+		case ok:
+			duplicate(&j.ds, key, first)
+		default:
+			written[key.Value] = key.Pos
+			v.Set(key, member)
+		}
+	}
+	j.next()
+	return v
+}
+
+func (j *jsonReader) number(v *core.Value, text string) {
+	n, err := core.ParseNumber(text)
+	switch n := n.(type) {
+	case int64:
+		v.Kind, v.Scalar = core.IntValue, n
+	case float64:
+		v.Kind, v.Scalar = core.FloatValue, n
+	}
+	if err != nil {
+		j.ds.Errorf(core.CodeBadValue, v.Pos, "%q %s", text, errRange).WithHint("%s", hintFor(errRange))
+	}
+}

@@ -1,0 +1,168 @@
+package document
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// flowWidth is how long a list or mapping on one line may get.
+const flowWidth = 80
+
+// Print writes a tree as YAML: two spaces of indentation, no folding, texts in
+// quotes only where they need them, texts of several lines as blocks. Lists of
+// scalars stand on one line where they fit; so do mappings of scalars for which
+// inline, when it is not nil, returns true. What Print writes, Parse reads back as
+// the same tree, and printing that again gives the same bytes. A text that is not
+// UTF-8, a key of more than 1,000 bytes and a value that is no tree are errors.
+func Print(v *core.Value, inline func(v *core.Value) bool) ([]byte, error) {
+	p := &printer{inline: inline}
+	p.block(v, 0, true)
+	if p.err != nil {
+		return nil, p.err
+	}
+	return []byte(p.b.String()), nil
+}
+
+type printer struct {
+	b      strings.Builder
+	inline func(v *core.Value) bool
+	err    error
+}
+
+func (p *printer) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(format, args...)
+	}
+}
+
+// block writes a value and the end of its last line. first tells that a collection
+// begins where the line already is; otherwise it begins a line of its own.
+func (p *printer) block(v *core.Value, indent int, first bool) {
+	switch {
+	case v.Kind == core.ObjectValue && len(v.Keys) > 0 && !p.fits(v, indent):
+		for i, k := range v.Keys {
+			p.item(indent, first && i == 0)
+			p.key(k.Value)
+			p.member(v.Values[i], indent)
+		}
+	case v.Kind == core.ArrayValue && len(v.Items) > 0 && !p.fits(v, indent):
+		for i, e := range v.Items {
+			p.item(indent, first && i == 0)
+			p.b.WriteString("-")
+			p.element(e, indent)
+		}
+	case isLiteral(v):
+		p.literal(v.Scalar.(string), max(indent, 2))
+	case v.Kind == core.StringValue:
+		p.b.WriteString(p.text(v.Scalar.(string), inBlock) + "\n")
+	default:
+		p.b.WriteString(p.flow(v))
+		p.b.WriteByte('\n')
+	}
+}
+
+func (p *printer) item(indent int, first bool) {
+	if !first {
+		p.spaces(indent)
+	}
+}
+
+func (p *printer) spaces(n int) {
+	for range n {
+		p.b.WriteByte(' ')
+	}
+}
+
+func (p *printer) key(key string) {
+	if len(key) > maxKey {
+		p.fail("key %.40q... has %d bytes, at most %d can be written", key, len(key), maxKey)
+	}
+	p.b.WriteString(p.text(key, asKey) + ":")
+}
+
+// member writes the value behind a key, on its line or on lines of its own.
+func (p *printer) member(v *core.Value, indent int) {
+	if p.isBlock(v, indent+2) {
+		p.b.WriteByte('\n')
+		p.block(v, indent+2, false)
+		return
+	}
+	p.b.WriteByte(' ')
+	p.block(v, indent+2, true)
+}
+
+// element writes the value behind a dash. A mapping begins on the same line.
+func (p *printer) element(v *core.Value, indent int) {
+	if v.Kind == core.ArrayValue && p.isBlock(v, indent+2) {
+		p.b.WriteByte('\n')
+		p.block(v, indent+2, false)
+		return
+	}
+	p.b.WriteByte(' ')
+	p.block(v, indent+2, true)
+}
+
+// isBlock reports whether a value takes lines of its own.
+func (p *printer) isBlock(v *core.Value, indent int) bool {
+	return (len(v.Keys) > 0 || len(v.Items) > 0) && !p.fits(v, indent)
+}
+
+// fits reports whether a collection goes on one line.
+func (p *printer) fits(v *core.Value, indent int) bool {
+	if v.Kind == core.ObjectValue && (p.inline == nil || !p.inline(v)) {
+		return false
+	}
+	if !slices.ContainsFunc(append(v.Items, v.Values...), isComplex) {
+		return indent+utf8.RuneCountInString(p.flow(v)) <= flowWidth
+	}
+	return false
+}
+
+// isComplex reports whether a member keeps a collection from being written on one
+// line: lists of scalars in a mapping do not.
+func isComplex(v *core.Value) bool {
+	switch v.Kind {
+	case core.ArrayValue:
+		return slices.ContainsFunc(v.Items, func(e *core.Value) bool { return len(e.Keys)+len(e.Items) > 0 || isLiteral(e) })
+	case core.ObjectValue:
+		return len(v.Keys) > 0
+	default:
+		return isLiteral(v)
+	}
+}
+
+func isLiteral(v *core.Value) bool {
+	return v.Kind == core.StringValue && literal(v.Scalar.(string))
+}
+
+// flow returns a value written on one line.
+func (p *printer) flow(v *core.Value) string {
+	switch v.Kind {
+	case core.NullValue:
+		return "null"
+	case core.StringValue:
+		return p.text(v.Scalar.(string), inFlow)
+	case core.ArrayValue:
+		parts := make([]string, len(v.Items))
+		for i, e := range v.Items {
+			parts[i] = p.flow(e)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case core.ObjectValue:
+		parts := make([]string, len(v.Keys))
+		for i, k := range v.Keys {
+			parts[i] = p.text(k.Value, asKey) + ": " + p.flow(v.Values[i])
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	default:
+		b, err := core.AppendJSON(nil, v.Scalar)
+		if err != nil {
+			p.fail("%w", err)
+		}
+		return string(b)
+	}
+}

@@ -1,0 +1,147 @@
+package document
+
+import (
+	"errors"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"gopkg.in/yaml.v3"
+)
+
+const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+
+// scalar reads a bool, number, text or null. The library has named its type by the
+// tag; the value is read here, without its roundings.
+func (w *walker) scalar(n *yaml.Node) *core.Value {
+	v := &core.Value{Pos: w.src.at(n)}
+	tagged := n.Style&yaml.TaggedStyle != 0
+	var err error
+	switch n.Tag {
+	case "!!null":
+		if tagged && !isWord(n.Value, "", "~", "null") {
+			err = errTag
+		}
+	case "!!bool":
+		v.Kind, v.Scalar = core.BoolValue, isWord(n.Value, "true")
+		if tagged && !isWord(n.Value, "true", "false") {
+			err = errTag
+		}
+	case "!!int":
+		v.Kind = core.IntValue
+		v.Scalar, err = parseInt(n.Value)
+	case "!!float":
+		v.Kind = core.FloatValue
+		v.Scalar, err = parseFloat(n.Value, tagged)
+	case "!!str", "!!timestamp", "!!merge", "!":
+		v.Kind, v.Scalar = core.StringValue, n.Value
+		if n.Style&quoted == 0 && !tagged && overflows(n.Value) {
+			err = errRange
+		}
+	default:
+		w.badTag(n)
+		return v
+	}
+	if err != nil {
+		w.errorf(core.CodeBadValue, n, "%s %s", strconv.Quote(n.Value), err).WithHint("%s", hintFor(err))
+		return &core.Value{Pos: v.Pos}
+	}
+	return v
+}
+
+// checkTag refuses a collection with a tag of its own.
+func (w *walker) checkTag(n *yaml.Node, standard string) {
+	if n.Tag != standard && n.Tag != "!" {
+		w.badTag(n)
+	}
+}
+
+func (w *walker) badTag(n *yaml.Node) {
+	w.errorf(core.CodeSyntax, n, "tag %s is not supported", n.Tag).
+		WithHint(`put a text that begins with "!" in quotes`)
+}
+
+// isWord reports whether a plain scalar is one of the words, in one of the three
+// spellings YAML has: null, Null, NULL.
+func isWord(s string, words ...string) bool {
+	for _, w := range words {
+		if s == w || s == strings.ToUpper(w) || w != "" && s == strings.ToUpper(w[:1])+w[1:] {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	errTag    = errors.New("does not fit its tag")
+	errRange  = errors.New("does not fit a 64-bit number")
+	errFinite = errors.New("is no number that JSON has")
+	errZero   = errors.New("begins with a zero")
+)
+
+func hintFor(err error) string {
+	switch err {
+	case errRange, errFinite, errZero:
+		return "put it in quotes to make it a text"
+	default:
+		return ""
+	}
+}
+
+var (
+	leadingZero = regexp.MustCompile(`^[-+]?0[0-9_]`)
+	floatText   = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$`)
+	wholeText   = regexp.MustCompile(`^[-+]?[0-9_]+$`)
+)
+
+// parseInt reads what YAML takes for a whole number: decimal, 0x, 0o and 0b, with
+// underscores between digits. A leading zero is refused because YAML 1.1 reads
+// an octal number there and YAML 1.2 a decimal one.
+func parseInt(s string) (int64, error) {
+	if leadingZero.MatchString(s) {
+		return 0, errZero
+	}
+	n, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 0, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, errRange
+	case err != nil:
+		return 0, errTag
+	}
+	return n, nil
+}
+
+// parseFloat reads a number with a point or exponent. The library also calls whole
+// numbers beyond 64 bits floats.
+func parseFloat(s string, tagged bool) (float64, error) {
+	switch {
+	case leadingZero.MatchString(s):
+		return 0, errZero
+	case wholeText.MatchString(s) && !tagged:
+		return 0, errRange
+	case isWord(strings.TrimLeft(s, "+-"), ".inf", ".nan") || strings.EqualFold(s, ".nan"):
+		return 0, errFinite
+	}
+	f, err := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, errRange
+	case err != nil:
+		return 0, errTag
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return 0, errFinite
+	}
+	return f, nil
+}
+
+// overflows reports whether a text is a number too large for a float, which the
+// library turns into a text without a word.
+func overflows(s string) bool {
+	if !floatText.MatchString(s) {
+		return false
+	}
+	_, err := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
+	return errors.Is(err, strconv.ErrRange)
+}

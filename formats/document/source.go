@@ -1,0 +1,127 @@
+package document
+
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+	"gopkg.in/yaml.v3"
+)
+
+// source is the text of a document with two tables of its lines. The YAML library
+// counts lines by YAML's rules, in which a few rare characters break a line that
+// editors keep whole, and columns in characters; positions count an editor's lines
+// and bytes.
+type source struct {
+	file      string
+	data      []byte
+	yamlLines []int // offsets at which lines begin, as the library counts
+	lines     []int // the same for editors
+
+	// The last place that offset found, to go on from: a file may be a single
+	// line of 10 MB.
+	lastLine, lastColumn, lastOffset int
+}
+
+func newSource(file string, data []byte) *source {
+	s := &source{file: file, data: data, yamlLines: []int{0}, lines: []int{0}, lastLine: -1}
+	for i := 0; i < len(data); i++ {
+		n, editor := lineBreak(data[i:])
+		if n == 0 {
+			continue
+		}
+		i += n - 1
+		s.yamlLines = append(s.yamlLines, i+1)
+		if editor {
+			s.lines = append(s.lines, i+1)
+		}
+	}
+	return s
+}
+
+// lineBreak returns the length of the line break that data begins with, 0 for
+// none, and whether editors break the line there too.
+func lineBreak(data []byte) (n int, editor bool) {
+	switch {
+	case data[0] == '\n':
+		return 1, true
+	case data[0] == '\r' && len(data) > 1 && data[1] == '\n':
+		return 2, true
+	case data[0] == '\r':
+		return 1, true
+	case data[0] == 0xc2 && bytes.HasPrefix(data, []byte("\u0085")):
+		return 2, false
+	case data[0] == 0xe2 && (bytes.HasPrefix(data, []byte("\u2028")) || bytes.HasPrefix(data, []byte("\u2029"))):
+		return 3, false
+	default:
+		return 0, false
+	}
+}
+
+// position returns the position of an offset.
+func (s *source) position(offset int) core.Position {
+	i, found := slices.BinarySearch(s.lines, offset)
+	if !found {
+		i--
+	}
+	return core.Position{File: s.file, Line: int32(i + 1), Column: int32(offset - s.lines[i] + 1)}
+}
+
+// at returns the position of a node after locate.
+func (s *source) at(n *yaml.Node) core.Position {
+	return core.Position{File: s.file, Line: int32(n.Line), Column: int32(n.Column)}
+}
+
+// offset returns the offset of a place as the library counts, from 1.
+func (s *source) offset(line, column int) int {
+	line, column = line-1, column-1
+	if line < 0 || line >= len(s.yamlLines) {
+		return len(s.data)
+	}
+	at, done := s.yamlLines[line], 0
+	if line == s.lastLine && column >= s.lastColumn {
+		at, done = s.lastOffset, s.lastColumn
+	}
+	for ; done < column && at < len(s.data); done++ {
+		_, n := utf8.DecodeRune(s.data[at:])
+		at += n
+	}
+	s.lastLine, s.lastColumn, s.lastOffset = line, column, at
+	return at
+}
+
+// locate replaces the library's positions in a tree, without following aliases, by
+// ours. Nodes come in the order of the text, so offset never has to go back.
+func (s *source) locate(n *yaml.Node) {
+	at := s.offset(n.Line, n.Column)
+	if n.Kind == yaml.ScalarNode {
+		at = s.textStart(n, at)
+	}
+	p := s.position(at)
+	n.Line, n.Column = int(p.Line), int(p.Column)
+	for _, c := range n.Content {
+		s.locate(c)
+	}
+}
+
+// textStart moves from the quote or block indicator of a text to its first
+// character. A text behind an anchor or a tag keeps the place of these.
+func (s *source) textStart(n *yaml.Node, at int) int {
+	if at >= len(s.data) {
+		return at
+	}
+	switch c := s.data[at]; {
+	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && (c == '"' || c == '\''):
+		return at + 1
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && (c == '|' || c == '>'):
+		if n.Value == "" {
+			return at
+		}
+		line := at + bytes.IndexByte(s.data[at:], '\n') + 1
+		text := bytes.TrimLeft(s.data[line:], " \r\n")
+		return len(s.data) - len(text)
+	default:
+		return at
+	}
+}

@@ -1,0 +1,170 @@
+package document
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// The library names one line for a syntax error, and often the wrong one: that of
+// the surrounding mapping, or one too few. The place is found by asking again: the
+// error stands where the shortest beginning of the text ends that fails with the same
+// words. Asking is bounded, by steps and by the size of the text.
+const (
+	maxProbes     = 60
+	maxProbeBytes = 1 << 20
+)
+
+var errorLine = regexp.MustCompile(`^yaml: (?:line \d+: )?`)
+
+func (s *source) syntaxError(err error) core.Diagnostic {
+	problem := errorLine.ReplaceAllString(err.Error(), "")
+	if strings.HasPrefix(problem, "exceeded max depth") {
+		return core.Diagnostic{Code: core.CodeLimit, Pos: s.position(0), Message: "document is nested too deep"}
+	}
+	if d, ok := s.jsonError(); ok {
+		return d
+	}
+	at := s.find(problem)
+	pos := s.position(at)
+	message, hint := explain(problem, s.data, at)
+	hint = placeHint(s.line(int(pos.Line)), hint)
+	return core.Diagnostic{Code: core.CodeSyntax, Pos: pos, Message: message, Hint: hint}
+}
+
+// find returns the offset a syntax error is about.
+func (s *source) find(problem string) int {
+	_, consumed := probe(s.data)
+	last := s.lineOf(max(0, consumed-1))
+	if consumed > maxProbeBytes {
+		return s.lines[last]
+	}
+	best := last
+	for line, probes := last, 0; line >= 0 && probes < maxProbes; line-- {
+		if s.isEmpty(line) {
+			continue
+		}
+		probes++
+		if p, _ := probe(s.data[:s.lineEnd(line)]); p == problem {
+			best = line
+			continue
+		}
+		if line < last {
+			break
+		}
+	}
+	if bracket, ok := strings.CutPrefix(problem, "did not find expected ',' or "); ok {
+		return s.findInBrackets(problem, bracket, best, last)
+	}
+	return s.column(best, func(text []byte) bool {
+		p, _ := probe(text)
+		return p == problem
+	})
+}
+
+// findInBrackets tells whether an error about a list or mapping in brackets, for
+// which the text up to line first is too short already, is an error inside of it, such
+// as a missing comma, or the missing end. A missing end is noticed only where the text goes on, with a line that
+// is not further in than the one that opens the bracket.
+func (s *source) findInBrackets(problem, bracket string, first, last int) int {
+	// The library looks for the end of a key before it reports what stands in
+	// front of it. Commas on lines of their own give it something to find.
+	fails := func(text []byte) bool {
+		text = append(text[:len(text):len(text)], "\n,\n,\n,\n,\n,\n"...)
+		p, consumed := probe(text)
+		return p == problem && consumed < len(text)
+	}
+	char := "["
+	if bracket == "'}'" {
+		char = "{"
+	}
+	open := first
+	for open > 0 && !strings.Contains(s.line(open+1), char) {
+		open--
+	}
+	for line := first; line <= last; line++ {
+		if s.isEmpty(line) || !fails(s.data[:s.lineEnd(line)]) {
+			continue
+		}
+		closes := strings.IndexByte("]}", s.data[s.textOf(line)]) >= 0
+		if line > open && s.indent(line) <= s.indent(open) && !closes {
+			break
+		}
+		return s.column(line, fails)
+	}
+	return s.lines[open] + max(s.indent(open), strings.Index(s.line(open+1), char))
+}
+
+// column returns the offset at which a line starts to fail.
+func (s *source) column(line int, fails func(text []byte) bool) int {
+	start, end := s.lines[line], s.lineEnd(line)
+	n := sort.Search(end-start, func(n int) bool { return fails(s.data[:start+n+1]) })
+	if n == end-start {
+		return s.textOf(line)
+	}
+	at := start + n
+	for at > start && !utf8.RuneStart(s.data[at]) {
+		at--
+	}
+	return at
+}
+
+// probe reads a text and returns what is wrong with it, "" for nothing, and how
+// many bytes it took to find out: the library is fed byte by byte and never looks
+// more than a few ahead.
+func probe(data []byte) (problem string, consumed int) {
+	r := &dripReader{data: data}
+	_, err := parse(r)
+	if err == nil || errors.Is(err, errSecond) {
+		return "", r.at
+	}
+	return errorLine.ReplaceAllString(err.Error(), ""), r.at
+}
+
+type dripReader struct {
+	data []byte
+	at   int
+}
+
+func (r *dripReader) Read(p []byte) (int, error) {
+	if r.at == len(r.data) || len(p) == 0 {
+		return 0, io.EOF
+	}
+	p[0] = r.data[r.at]
+	r.at++
+	return 1, nil
+}
+
+// Lines are counted from 0 below, except in line.
+
+func (s *source) lineOf(offset int) int { return int(s.position(offset).Line) - 1 }
+
+func (s *source) lineEnd(line int) int {
+	if line+1 < len(s.lines) {
+		return s.lines[line+1]
+	}
+	return len(s.data)
+}
+
+// line returns the text of a line counted from 1.
+func (s *source) line(n int) string { return string(s.data[s.lines[n-1]:s.lineEnd(n-1)]) }
+
+// isEmpty reports whether a line is blank or a comment.
+func (s *source) isEmpty(line int) bool {
+	text := bytes.TrimLeft(s.data[s.lines[line]:s.lineEnd(line)], " \t\r\n")
+	return len(text) == 0 || text[0] == '#'
+}
+
+func (s *source) indent(line int) int { return s.textOf(line) - s.lines[line] }
+
+// textOf returns the offset of the first character of a line that is no space.
+func (s *source) textOf(line int) int {
+	text := s.data[s.lines[line]:s.lineEnd(line)]
+	return s.lines[line] + len(text) - len(bytes.TrimLeft(text, " "))
+}

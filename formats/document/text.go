@@ -1,0 +1,132 @@
+package document
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// place says where a scalar stands: on a line of its own, in brackets, as a key.
+type place uint8
+
+const (
+	inBlock place = iota
+	inFlow
+	asKey
+)
+
+// text writes a text as a scalar: plain where every YAML reader takes it for the
+// same text, else in double quotes.
+func (p *printer) text(s string, where place) string {
+	if !utf8.ValidString(s) {
+		p.fail("text %q is not valid UTF-8", s)
+	}
+	if plain(s, where) {
+		return s
+	}
+	return quote(s)
+}
+
+var (
+	// A text may stand without quotes if it begins like this ...
+	plainStart = regexp.MustCompile(`^(?:[A-Za-z_$/(]|\.{1,2}/)`)
+	// ... or is a version, a duration or another name that begins with a digit.
+	plainDigits = regexp.MustCompile(`^[0-9]+[0-9A-Za-z.]*$`)
+	version     = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
+)
+
+// constants are booleans or null; switches are booleans to readers of YAML 1.1, for
+// whose sake they are quoted as values. A key is quoted only where it must be.
+var (
+	constants = []string{"true", "false", "null"}
+	switches  = []string{"yes", "no", "on", "off"}
+)
+
+func plain(s string, where place) bool {
+	switch {
+	case plainDigits.MatchString(s):
+		return version.MatchString(s) || isDigitName(s)
+	case !plainStart.MatchString(s), strings.HasSuffix(s, " "), strings.HasSuffix(s, ":"),
+		strings.Contains(s, ": "), strings.Contains(s, " #"),
+		where != inBlock && strings.ContainsAny(s, ",[]{}:?"),
+		isOneOf(s, constants), where != asKey && isOneOf(s, switches):
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+func isOneOf(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(s, w) })
+}
+
+// isDigitName reports whether a word that begins with a digit is a text to the
+// library and has a letter that no number has.
+func isDigitName(s string) bool {
+	n := yaml.Node{Kind: yaml.ScalarNode, Value: s}
+	return n.ShortTag() == "!!str" && strings.ContainsAny(s, "ghijklmnpqrstuvwyzGHIJKLMNPQRSTUVWYZ")
+}
+
+// quote writes a text in double quotes on one line.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// literal reports whether a text of several lines can be written as a block
+// that reads back exactly.
+func literal(s string) bool {
+	body := strings.TrimSuffix(s, "\n")
+	if !strings.Contains(body, "\n") || strings.HasSuffix(body, "\n") || strings.HasPrefix(s, "\n") || strings.HasPrefix(s, " ") {
+		return false
+	}
+	for line := range strings.SplitSeq(body, "\n") {
+		if line != "" && strings.TrimSpace(line) == "" || strings.HasPrefix(line, "\t") {
+			return false
+		}
+	}
+	return utf8.ValidString(s) && !strings.ContainsFunc(body, func(r rune) bool {
+		return !unicode.IsPrint(r) && r != '\n' && r != '\t'
+	})
+}
+
+func (p *printer) literal(s string, indent int) {
+	body, ended := strings.CutSuffix(s, "\n")
+	p.b.WriteString("|")
+	if !ended {
+		p.b.WriteString("-")
+	}
+	p.b.WriteByte('\n')
+	for line := range strings.SplitSeq(body, "\n") {
+		if line != "" {
+			p.spaces(indent)
+			p.b.WriteString(line)
+		}
+		p.b.WriteByte('\n')
+	}
+}

@@ -1,0 +1,173 @@
+package document
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"gopkg.in/yaml.v3"
+)
+
+// walker turns the library's tree into ours.
+type walker struct {
+	src *source
+	ds  core.Diagnostics
+	// open holds the anchored nodes that are being expanded, expanded counts
+	// the values made inside them.
+	open     []*yaml.Node
+	expanded int
+	// stopped is set once a limit is exceeded; the rest of the tree is void.
+	stopped bool
+}
+
+func (w *walker) errorf(code core.Code, n *yaml.Node, format string, args ...any) *core.Diagnostic {
+	return w.ds.Errorf(code, w.src.at(n), format, args...)
+}
+
+func (w *walker) limit(n *yaml.Node, format string, args ...any) *core.Value {
+	if !w.stopped {
+		w.errorf(core.CodeLimit, n, format, args...)
+		w.stopped = true
+	}
+	return &core.Value{}
+}
+
+func (w *walker) value(n *yaml.Node, depth int) *core.Value {
+	if len(w.open) > 0 {
+		w.expanded++
+	}
+	switch {
+	case w.stopped:
+		return &core.Value{}
+	case depth > maxDepth:
+		return w.limit(n, "document is nested deeper than %d", maxDepth)
+	case w.expanded > maxExpanded:
+		return w.limit(n, "aliases expand to more than %d values", maxExpanded)
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return w.alias(n, depth)
+	case yaml.MappingNode:
+		return w.mapping(n, depth)
+	case yaml.SequenceNode:
+		w.checkTag(n, "!!seq")
+		out := &core.Value{Kind: core.ArrayValue, Pos: w.src.at(n)}
+		for _, c := range n.Content {
+			out.Items = append(out.Items, w.value(c, depth+1))
+		}
+		return out
+	default:
+		return w.scalar(n)
+	}
+}
+
+// alias expands an alias. The value stands at the alias, what is inside of it
+// where it was written.
+func (w *walker) alias(n *yaml.Node, depth int) *core.Value {
+	for _, o := range w.open {
+		if o == n.Alias {
+			w.errorf(core.CodeSyntax, n, "alias *%s stands inside of its own anchor", n.Value)
+			return &core.Value{Pos: w.src.at(n)}
+		}
+	}
+	w.open = append(w.open, n.Alias)
+	out := w.value(n.Alias, depth)
+	w.open = w.open[:len(w.open)-1]
+	out.Pos = w.src.at(n)
+	return out
+}
+
+func (w *walker) mapping(n *yaml.Node, depth int) *core.Value {
+	w.checkTag(n, "!!map")
+	out := &core.Value{Kind: core.ObjectValue, Pos: w.src.at(n)}
+	written := make(map[string]core.Position, len(n.Content)/2)
+	var merge *yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		if isMerge(k) {
+			if merge != nil {
+				duplicate(&w.ds, core.At("<<", w.src.at(k)), w.src.at(merge))
+			}
+			merge = v
+			continue
+		}
+		key, ok := w.key(n, k)
+		if !ok {
+			continue
+		}
+		if first, ok := written[key.Value]; ok {
+			duplicate(&w.ds, key, first)
+			continue
+		}
+		written[key.Value] = key.Pos
+		out.Set(key, w.value(v, depth+1))
+	}
+	if merge != nil {
+		w.merge(out, written, merge, depth)
+	}
+	return out
+}
+
+func duplicate(ds *core.Diagnostics, key core.Text, first core.Position) {
+	ds.Errorf(core.CodeDuplicateKey, key.Pos, "key %q stands twice", key.Value).
+		WithHint("the first one is on line %d", first.Line)
+}
+
+// isMerge reports whether a key is <<, which a quoted one is not.
+func isMerge(k *yaml.Node) bool { return k.Kind == yaml.ScalarNode && k.Tag == "!!merge" }
+
+// merge adds the keys of the mapping behind a <<, or of a list of mappings, that
+// out does not have yet. They come after the keys that were written there.
+func (w *walker) merge(out *core.Value, have map[string]core.Position, n *yaml.Node, depth int) {
+	from := w.value(n, depth)
+	sources := []*core.Value{from}
+	if from.Kind == core.ArrayValue {
+		sources = from.Items
+	}
+	for _, s := range sources {
+		if s.Kind != core.ObjectValue {
+			w.ds.Errorf(core.CodeWrongType, s.Pos, "<<: want a mapping or a list of mappings, found %s", s.Describe())
+			continue
+		}
+		for i, k := range s.Keys {
+			if _, ok := have[k.Value]; !ok {
+				have[k.Value] = k.Pos
+				out.Set(k, s.Values[i])
+			}
+		}
+	}
+}
+
+// key reads the key of a pair in the mapping m.
+func (w *walker) key(m, k *yaml.Node) (core.Text, bool) {
+	pos := w.src.at(k)
+	if k.Kind == yaml.AliasNode {
+		k = k.Alias
+	}
+	if k.Kind != yaml.ScalarNode {
+		if name, ok := placeholder(m, k); ok {
+			w.ds.Errorf(core.CodeSyntax, w.src.at(m), "{{%s}} is a placeholder, not a value", name).
+				WithHint("replace it, or put it in quotes to make it a text")
+			return core.Text{}, false
+		}
+		w.ds.Errorf(core.CodeWrongType, pos, "a key must be a text, found a list or mapping")
+		return core.Text{}, false
+	}
+	if len(k.Value) > maxKey {
+		w.limit(k, "key has %d bytes, at most %d are read", len(k.Value), maxKey)
+		return core.Text{}, false
+	}
+	if v := w.scalar(k); v.Kind != core.StringValue {
+		w.ds.Errorf(core.CodeWrongType, pos, "a key must be a text, found %s", v.Describe()).
+			WithHint("write %q", k.Value)
+		return core.Text{}, false
+	}
+	return core.At(k.Value, pos), true
+}
+
+// placeholder recognizes {{NAME}}, which YAML reads as a mapping whose key is a
+// mapping.
+func placeholder(m, k *yaml.Node) (name string, ok bool) {
+	if k.Kind != yaml.MappingNode || m.Style&yaml.FlowStyle == 0 || k.Style&yaml.FlowStyle == 0 ||
+		len(k.Content) != 2 || k.Content[0].Kind != yaml.ScalarNode || k.Content[1].Value != "" {
+		return "", false
+	}
+	return k.Content[0].Value, true
+}
