@@ -1,0 +1,178 @@
+package expressions
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+func (m *compiler) call(n *Call) code {
+	args := make([]code, len(n.Args))
+	operands := make([]*code, len(n.Args))
+	for i, a := range n.Args {
+		args[i] = m.compile(a)
+		operands[i] = &args[i]
+	}
+	return folded(callCode(n.Func, args), operands...)
+}
+
+func callCode(f Func, args []code) code {
+	x := &args[0]
+	switch f {
+	case FuncLength:
+		return code{size: lengthCode(x)}
+	case FuncLower:
+		return textCode(x, strings.ToLower)
+	case FuncUpper:
+		return textCode(x, strings.ToUpper)
+	case FuncTrim:
+		return textCode(x, strings.TrimSpace)
+	case FuncNumber:
+		return numberCode(x)
+	case FuncString:
+		return stringCode(x)
+	case FuncAbs:
+		num := x.asNumber()
+		return code{num: func(env Env) number { return absolute(num(env)) }}
+	case FuncRound:
+		num := x.asNumber()
+		return code{num: func(env Env) number { return round(num(env)) }}
+	case FuncMin, FuncMax, FuncSum:
+		return reduceCode(f, args)
+	}
+	return constant(core.Missing)
+}
+
+func lengthCode(x *code) func(Env) int {
+	switch {
+	case x.text != nil:
+		text := x.text
+		return func(env Env) int { s, _ := text(env); return utf8.RuneCountInString(s) }
+	case x.num != nil, x.size != nil, x.test != nil:
+		return func(Env) int { return 0 }
+	case x.ref != nil && x.ref.isField():
+		slot := x.ref.slot
+		return func(env Env) int {
+			v := env.Field(slot)
+			if a, ok := v.([]any); ok {
+				return len(a)
+			}
+			return lengthOf(v)
+		}
+	}
+	value := x.asValue()
+	return func(env Env) int { return lengthOf(value(env)) }
+}
+
+func textCode(x *code, f func(string) string) code {
+	text := x.asText()
+	return code{text: func(env Env) (string, bool) {
+		s, ok := text(env)
+		if !ok {
+			return "", false
+		}
+		return f(s), true
+	}}
+}
+
+func numberCode(x *code) code {
+	if x.num != nil || x.size != nil {
+		return code{num: x.asNumber()}
+	}
+	if x.text != nil {
+		text := x.text
+		return code{num: func(env Env) number {
+			s, _ := text(env)
+			return parseNumber(s)
+		}}
+	}
+	value := x.asValue()
+	return code{num: func(env Env) number {
+		v := value(env)
+		if s, ok := textOf(v); ok {
+			return parseNumber(s)
+		}
+		return numberOf(v)
+	}}
+}
+
+// parseNumber is numberIn without the box.
+func parseNumber(s string) number { return numberOf(numberIn(s)) }
+
+func stringCode(x *code) code {
+	if x.text != nil {
+		return code{text: x.text}
+	}
+	value := x.asValue()
+	return code{text: func(env Env) (string, bool) { return stringOf(value(env)) }}
+}
+
+// reduceCode compiles min, max and sum: the numbers of all arguments and of the
+// arrays among them, one level deep. One element that is no number makes the
+// result missing.
+func reduceCode(f Func, args []code) code {
+	parts := make([]func(Env, *reduction), len(args))
+	for i := range args {
+		parts[i] = reducePart(&args[i])
+	}
+	return code{num: func(env Env) number {
+		r := reduction{f: f, ok: true}
+		for _, p := range parts {
+			if p(env, &r); !r.ok {
+				return number{}
+			}
+		}
+		if !r.some && f == FuncSum {
+			return whole(0)
+		}
+		return r.n
+	}}
+}
+
+func reducePart(x *code) func(Env, *reduction) {
+	if x.num != nil || x.size != nil {
+		num := x.asNumber()
+		return func(env Env, r *reduction) { r.add(num(env)) }
+	}
+	value := x.asValue()
+	return func(env Env, r *reduction) { r.addValue(value(env)) }
+}
+
+// reduction is the state of one min, max or sum.
+type reduction struct {
+	f    Func
+	n    number
+	some bool // n is set
+	ok   bool // everything so far was a number
+}
+
+func (r *reduction) addValue(v any) {
+	a, ok := v.([]any)
+	if !ok && !plain(v) && numberOf(v).kind == noNumber {
+		a, ok = canonical(v).([]any)
+	}
+	if !ok {
+		r.add(numberOf(v))
+		return
+	}
+	for _, e := range a {
+		if r.add(numberOf(e)); !r.ok {
+			return
+		}
+	}
+}
+
+func (r *reduction) add(n number) {
+	switch {
+	case n.kind == noNumber:
+		r.ok = false
+	case !r.some:
+		r.n, r.some = n, true
+	case r.f == FuncSum:
+		r.n = add(r.n, n)
+		r.ok = r.n.kind != noNumber
+	case r.f == FuncMin && compareNumbers(n, r.n) < 0, r.f == FuncMax && compareNumbers(n, r.n) > 0:
+		r.n = n
+	}
+}

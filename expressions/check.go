@@ -1,0 +1,259 @@
+package expressions
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// info is what the checker knows about a node.
+type info struct {
+	kind core.TypeKind // AnyType when unknown
+	typ  *core.Type    // the declared type of a path, nil when unknown
+	rx   *regexp.Regexp
+}
+
+// checker gives every path its place and every node its type, and reports what
+// cannot be right.
+type checker struct {
+	src     core.Text
+	subject string
+	scope   *Scope
+	open    *Open // set when there is no schema
+	infos   []info
+	refs    []ref // by Path.index
+	diags   core.Diagnostics
+}
+
+func newChecker(t *Tree, src core.Text, scope *Scope, subject string) *checker {
+	c := &checker{src: src, subject: subject, scope: scope,
+		infos: make([]info, t.nodes), refs: make([]ref, len(t.paths))}
+	if scope.untyped() {
+		c.open, _ = scope.Fields.(*Open)
+		if c.open == nil {
+			c.open = &Open{}
+		}
+		for _, id := range scope.Nodes {
+			c.open.node(id)
+		}
+	}
+	return c
+}
+
+func (c *checker) errorf(code core.Code, offset int, format string, args ...any) *core.Diagnostic {
+	return c.diags.Errorf(code, At(c.src, offset), "%s", about(c.subject, fmt.Sprintf(format, args...)))
+}
+
+func (c *checker) warnf(code core.Code, offset int, format string, args ...any) *core.Diagnostic {
+	return c.diags.Warnf(code, At(c.src, offset), "%s", about(c.subject, fmt.Sprintf(format, args...)))
+}
+
+// check finds the type of a node and of all below it.
+func (c *checker) check(n Node) info {
+	i := c.typeOf(n)
+	c.infos[n.span().id] = i
+	return i
+}
+
+func (c *checker) typeOf(n Node) info {
+	switch n := n.(type) {
+	case *Literal:
+		return info{kind: kindOf(n.Value)}
+	case *Path:
+		return c.path(n)
+	case *Not:
+		c.check(n.X)
+	case *Logic:
+		for _, t := range n.Terms {
+			c.check(t)
+		}
+	case *Binary:
+		return c.binary(n)
+	case *Call:
+		return c.call(n)
+	}
+	return info{kind: core.BooleanType}
+}
+
+// kindOf returns the type of a constant.
+func kindOf(v any) core.TypeKind {
+	switch v.(type) {
+	case nil:
+		return core.NullType
+	case bool:
+		return core.BooleanType
+	case int64:
+		return core.IntegerType
+	case float64:
+		return core.NumberType
+	case string:
+		return core.StringType
+	}
+	return core.AnyType
+}
+
+func isNumber(k core.TypeKind) bool { return k == core.NumberType || k == core.IntegerType }
+
+func (c *checker) binary(n *Binary) info {
+	x, y := c.check(n.X), c.check(n.Y)
+	out := info{kind: core.BooleanType}
+	switch {
+	case n.Op == Matches:
+		out.rx = c.pattern(n, x)
+	case n.Op.isArithmetic():
+		c.numeric(n, n.X, x.kind)
+		c.numeric(n, n.Y, y.kind)
+		out.kind = core.NumberType
+		if x.kind == core.IntegerType && y.kind == core.IntegerType && n.Op != Divide {
+			out.kind = core.IntegerType
+		}
+	case c.open != nil:
+	case n.Op.isOrder():
+		c.order(n, x.kind, y.kind)
+	case n.Op == In:
+		c.container(n, n.Y, y, x.kind)
+	case n.Op == Contains:
+		c.container(n, n.X, x, y.kind)
+	}
+	return out
+}
+
+// order rejects two known types that have no common order.
+func (c *checker) order(n *Binary, x, y core.TypeKind) {
+	if x == core.AnyType || y == core.AnyType {
+		return
+	}
+	if isNumber(x) && isNumber(y) || x == core.StringType && y == core.StringType {
+		return
+	}
+	d := c.errorf(core.CodeExprType, n.At, "%q has no order for %s and %s", n.Op, x, y)
+	for _, side := range []Node{n.X, n.Y} {
+		if l, ok := side.(*Literal); ok && (isNumber(x) || isNumber(y)) {
+			if s, ok := l.Value.(string); ok && isNumber(kindOf(numberIn(s))) {
+				d.WithHint("write %v without quotes", numberIn(s))
+			}
+		}
+	}
+}
+
+// numeric rejects an operand of arithmetic that is known to be no number.
+func (c *checker) numeric(n *Binary, operand Node, k core.TypeKind) {
+	if c.open == nil && k != core.AnyType && !isNumber(k) {
+		c.errorf(core.CodeExprType, operand.Start(), "%q needs numbers, and this is %s", n.Op, article(k))
+	}
+}
+
+// container rejects a known type that holds nothing, and an element that it
+// cannot hold.
+func (c *checker) container(n *Binary, holder Node, h info, element core.TypeKind) {
+	switch h.kind {
+	case core.AnyType, core.ArrayType:
+		return
+	case core.StringType, core.ObjectType:
+		if element != core.StringType && element != core.AnyType {
+			c.errorf(core.CodeExprType, n.At, "%q looks for a text in %s, not for %s", n.Op, article(h.kind), article(element))
+		}
+		return
+	}
+	c.errorf(core.CodeExprType, holder.Start(), "%q needs an array, a text or an object, and this is %s", n.Op, article(h.kind))
+}
+
+// pattern compiles the right side of matches.
+func (c *checker) pattern(n *Binary, x info) *regexp.Regexp {
+	if c.open == nil && x.kind != core.AnyType && x.kind != core.StringType {
+		c.errorf(core.CodeExprType, n.X.Start(), `"matches" needs a text, and this is %s`, article(x.kind))
+	}
+	l, _ := n.Y.(*Literal)
+	if l == nil {
+		c.errorf(core.CodeExprSyntax, n.Y.Start(), `the pattern of "matches" must be a text in quotes`)
+		return nil
+	}
+	s, ok := l.Value.(string)
+	if !ok {
+		c.errorf(core.CodeExprSyntax, n.Y.Start(), `the pattern of "matches" must be a text in quotes`)
+		return nil
+	}
+	rx, err := regexp.Compile(s)
+	if err != nil {
+		c.errorf(core.CodeExprSyntax, n.Y.Start(), "%s", err)
+		return nil
+	}
+	return rx
+}
+
+func (c *checker) call(n *Call) info {
+	f := functions[n.Func]
+	out := info{kind: f.result}
+	integers := true
+	for _, a := range n.Args {
+		i := c.check(a)
+		integers = integers && (i.kind == core.IntegerType ||
+			i.kind == core.ArrayType && i.typ != nil && i.typ.Items != nil && i.typ.Items.Kind == core.IntegerType)
+		if c.open == nil {
+			c.argument(n, a, i)
+		}
+	}
+	if f.result == core.NumberType && f.accepts != numberishArg && integers {
+		out.kind = core.IntegerType
+	}
+	return out
+}
+
+// argument rejects an argument whose known type the function does not take.
+func (c *checker) argument(n *Call, a Node, i info) {
+	if i.kind == core.AnyType {
+		return
+	}
+	want := ""
+	switch functions[n.Func].accepts {
+	case anything:
+		if n.Func == FuncLength && i.kind != core.StringType && i.kind != core.ArrayType {
+			c.warnf(core.CodeExprType, a.Start(), "the length of %s is always 0", article(i.kind))
+		}
+		return
+	case textArg:
+		if i.kind != core.StringType {
+			want = "a text"
+		}
+	case numberArg:
+		if !isNumber(i.kind) {
+			want = "a number"
+		}
+	case numberishArg:
+		if !isNumber(i.kind) && i.kind != core.StringType {
+			want = "a number or a text"
+		}
+	case numbersArg:
+		if !isNumber(i.kind) && !mayHoldNumbers(i) {
+			want = "numbers or arrays of numbers"
+		}
+	}
+	if want != "" {
+		c.errorf(core.CodeExprType, a.Start(), "%s needs %s, and this is %s", n.Func, want, article(i.kind))
+	}
+}
+
+func mayHoldNumbers(i info) bool {
+	if i.kind != core.ArrayType {
+		return false
+	}
+	if i.typ == nil || i.typ.Items == nil {
+		return true
+	}
+	k := i.typ.Items.Kind
+	return k == core.AnyType || isNumber(k)
+}
+
+// article names a type in a sentence.
+func article(k core.TypeKind) string {
+	switch k {
+	case core.StringType:
+		return "a text"
+	case core.ArrayType, core.ObjectType, core.IntegerType:
+		return "an " + k.String()
+	case core.NullType:
+		return "null"
+	}
+	return "a " + k.String()
+}

@@ -1,0 +1,361 @@
+package expressions
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// equality compiles == and !=. A missing value equals nothing, and differs from
+// everything that is there.
+func (m *compiler) equality(n *Binary, x, y *code) code {
+	c := equal(n.Op, x, y)
+	never, hint := m.neverEqual(n, x, y)
+	if !never {
+		return c
+	}
+	if n.Op == Equal {
+		c.verdict = alwaysFalse
+	} else if x.fixed && !core.IsMissing(x.konst) || y.fixed && !core.IsMissing(y.konst) {
+		c.verdict = alwaysTrue // a constant is there, so it differs even from a missing value
+	}
+	c.hint = hint
+	return c
+}
+
+// neverEqual reports whether the types of two operands rule out that they are
+// equal. Null passes for every declared type, so one of the two must be known
+// not to be null.
+func (m *compiler) neverEqual(n *Binary, x, y *code) (never bool, hint string) {
+	if !x.computed() && !y.computed() {
+		return false, ""
+	}
+	a, b := m.infos[n.X.span().id], m.infos[n.Y.span().id]
+	if y.fixed {
+		return notAmong(a, y.konst)
+	}
+	if x.fixed {
+		return notAmong(b, x.konst)
+	}
+	return disjoint(a.kind, b.kind), ""
+}
+
+// notAmong reports whether a constant is no value of a type.
+func notAmong(i info, v any) (bool, string) {
+	if core.IsMissing(v) {
+		return true, ""
+	}
+	if disjoint(i.kind, kindOf(v)) {
+		return true, "the other side is " + article(i.kind)
+	}
+	if i.typ == nil || len(i.typ.Enum) == 0 || slices.ContainsFunc(i.typ.Enum, func(e any) bool { return core.Equal(e, v) }) {
+		return false, ""
+	}
+	var names []string
+	for _, e := range i.typ.Enum {
+		if s, ok := e.(string); ok {
+			names = append(names, s)
+		}
+	}
+	if s, ok := v.(string); ok {
+		if hint := core.DidYouMean(s, names); hint != "" {
+			return true, hint
+		}
+	}
+	return true, "the values are " + core.JSON(i.typ.Enum)
+}
+
+// disjoint reports whether two known types have no value in common.
+func disjoint(a, b core.TypeKind) bool {
+	if a == core.AnyType || b == core.AnyType || a == core.NullType || b == core.NullType {
+		return false
+	}
+	return a != b && !(isNumber(a) && isNumber(b))
+}
+
+// equal compiles == and != of any two operands.
+func equal(op Op, x, y *code) code {
+	if x.fixed {
+		x, y = y, x
+	}
+	if y.fixed {
+		return equalConstant(op, x, y.konst)
+	}
+	if x.num == nil && x.size == nil && x.text == nil {
+		x, y = y, x
+	}
+	switch {
+	case x.num != nil || x.size != nil:
+		return equalNumber(op, x.asNumber(), y.asNumber(), y.asPresence())
+	case x.text != nil:
+		return equalText(op, x.text, y.asText(), y.asPresence())
+	}
+	a, b, want := x.asValue(), y.asValue(), op == Equal
+	return code{test: func(env Env) bool {
+		v, w := a(env), b(env)
+		if core.IsMissing(v) || core.IsMissing(w) {
+			return !want && core.IsMissing(v) != core.IsMissing(w)
+		}
+		return core.Equal(v, w) == want
+	}}
+}
+
+// equalNumber compares a computed number with anything, without boxing it.
+func equalNumber(op Op, x, y func(Env) number, present func(Env) bool) code {
+	want := op == Equal
+	return code{test: func(env Env) bool {
+		a, b := x(env), y(env)
+		if a.kind != noNumber && b.kind != noNumber {
+			return (compareNumbers(a, b) == 0) == want
+		}
+		return !want && (a.kind != noNumber || present(env))
+	}}
+}
+
+// equalText compares a computed text with anything, without boxing it.
+func equalText(op Op, x, y func(Env) (string, bool), present func(Env) bool) code {
+	want := op == Equal
+	return code{test: func(env Env) bool {
+		a, aok := x(env)
+		b, bok := y(env)
+		if aok && bok {
+			return (a == b) == want
+		}
+		return !want && (aok || present(env))
+	}}
+}
+
+// equalConstant compares with a constant. If the constant is there, != is the
+// opposite of ==; if it is missing (1 / 0), == never holds and != asks whether
+// the other side is there.
+func equalConstant(op Op, x *code, k any) code {
+	if core.IsMissing(k) {
+		if op == Equal {
+			return code{test: func(Env) bool { return false }}
+		}
+		return code{test: x.asPresence()}
+	}
+	if r := x.ref; r != nil && r.isField() {
+		if test := equalField(op, r.slot, k); test != nil {
+			return code{test: test}
+		}
+	}
+	test := isConstant(x, k)
+	if op == Equal {
+		return code{test: test}
+	}
+	return code{test: func(env Env) bool { return !test(env) }}
+}
+
+// equalField is equalConstant for a state field and the constants that
+// conditions mostly use; it returns nil for others.
+func equalField(op Op, slot int, k any) func(Env) bool {
+	want := op == Equal
+	switch k := k.(type) {
+	case bool:
+		if !k {
+			return func(env Env) bool { return isFalse(env.Field(slot)) == want }
+		}
+		return func(env Env) bool { return isTrue(env.Field(slot)) == want }
+	case string:
+		return func(env Env) bool { return isText(env.Field(slot), k) == want }
+	}
+	return nil
+}
+
+// isConstant reports whether the value is there and equals k, which is there.
+func isConstant(x *code, k any) func(Env) bool {
+	switch k := k.(type) {
+	case int64, float64:
+		n, num := numberOf(k), x.asNumber()
+		return func(env Env) bool {
+			m := num(env)
+			return m.kind != noNumber && compareNumbers(m, n) == 0
+		}
+	case string:
+		if x.ref != nil {
+			r := x.ref
+			return func(env Env) bool { return isText(r.get(env), k) }
+		}
+		text := x.asText()
+		return func(env Env) bool {
+			s, ok := text(env)
+			return ok && s == k
+		}
+	}
+	if x.num != nil || x.size != nil || x.text != nil || k == nil && x.test != nil {
+		return func(Env) bool { return false } // a computed value of another type
+	}
+	value := x.asValue()
+	if k == nil {
+		return func(env Env) bool { return isNull(value(env)) }
+	}
+	return func(env Env) bool { return core.Equal(value(env), k) }
+}
+
+func isTrue(v any) bool {
+	if b, ok := v.(bool); ok {
+		return b
+	}
+	return !plain(v) && core.Equal(v, true)
+}
+
+func isFalse(v any) bool {
+	if b, ok := v.(bool); ok {
+		return !b
+	}
+	return !plain(v) && core.Equal(v, false)
+}
+
+func isText(v any, k string) bool {
+	s, ok := v.(string)
+	if !ok {
+		s, ok = textOf(v)
+	}
+	return ok && s == k
+}
+
+func isNull(v any) bool { return v == nil || !plain(v) && canonical(v) == nil }
+
+// order compiles < <= > >=. Numbers are ordered by value, texts by code point;
+// whatever is neither, or mixed, is never in order.
+func (m *compiler) order(op Op, x, y *code) code {
+	if x.fixed {
+		x, y, op = y, x, op.mirrored()
+	}
+	c := code{}
+	switch {
+	case y.fixed && numberOf(y.konst).kind != noNumber:
+		c.test = orderNumber(op, x, numberOf(y.konst))
+	case y.fixed || x.text != nil || y.text != nil:
+		c.test = orderText(op, x.asText(), y.asText())
+	case x.num != nil || x.size != nil || y.num != nil || y.size != nil:
+		c.test = orderNumbers(op, x.asNumber(), y.asNumber())
+	default:
+		c.test = orderValues(op, x.asValue(), y.asValue())
+	}
+	if x.unordered() || y.unordered() {
+		c.verdict = alwaysFalse
+	}
+	return c
+}
+
+// unordered reports whether an operand is known to be neither number nor text.
+func (c *code) unordered() bool {
+	if !c.fixed {
+		return c.test != nil
+	}
+	_, text := c.konst.(string)
+	return !text && numberOf(c.konst).kind == noNumber
+}
+
+func orderText(op Op, x, y func(Env) (string, bool)) func(Env) bool {
+	return func(env Env) bool {
+		a, ok := x(env)
+		if !ok {
+			return false
+		}
+		b, ok := y(env)
+		return ok && op.holds(strings.Compare(a, b))
+	}
+}
+
+func orderNumbers(op Op, x, y func(Env) number) func(Env) bool {
+	return func(env Env) bool {
+		a, b := x(env), y(env)
+		return a.kind != noNumber && b.kind != noNumber && op.holds(compareNumbers(a, b))
+	}
+}
+
+func orderValues(op Op, x, y func(Env) any) func(Env) bool {
+	return func(env Env) bool {
+		v, w := x(env), y(env)
+		if a, b := numberOf(v), numberOf(w); a.kind != noNumber && b.kind != noNumber {
+			return op.holds(compareNumbers(a, b))
+		}
+		a, ok := textOf(v)
+		if !ok {
+			return false
+		}
+		b, ok := textOf(w)
+		return ok && op.holds(strings.Compare(a, b))
+	}
+}
+
+// orderNumber compares with a constant number. Both forms of the constant are
+// made beforehand: a float to compare floats with, and the integer beyond which
+// integers satisfy the operator.
+func orderNumber(op Op, x *code, k number) func(Env) bool {
+	f, i, ok := bounds(op, k)
+	if !ok {
+		return orderNumbers(op, x.asNumber(), func(Env) number { return k })
+	}
+	switch {
+	case x.size != nil:
+		size := x.size
+		return func(env Env) bool { return op.holds(cmp.Compare(int64(size(env)), i)) }
+	case x.ref == nil:
+		num := x.asNumber()
+		return func(env Env) bool {
+			n := num(env)
+			return n.kind == floatNumber && op.holds(cmp.Compare(n.float(), f)) ||
+				n.kind == wholeNumber && op.holds(cmp.Compare(n.int(), i))
+		}
+	case x.ref.isField():
+		slot := x.ref.slot
+		return func(env Env) bool { return inOrder(op, env.Field(slot), f, i) }
+	}
+	r := x.ref
+	return func(env Env) bool { return inOrder(op, r.get(env), f, i) }
+}
+
+// bounds returns the constants for orderNumber; ok is false where one of them
+// does not exist: for an integer that no float is equal to, and a float beyond
+// all integers.
+func bounds(op Op, k number) (f float64, i int64, ok bool) {
+	if k.kind == wholeNumber {
+		f = k.float()
+		return f, k.int(), compareWholeFloat(k.int(), f) == 0
+	}
+	f = k.float()
+	edge := math.Floor(f) // x > 2.5 and x <= 2.5 turn at 2
+	if op == Less || op == GreaterEqual {
+		edge = math.Ceil(f) // x < 2.5 and x >= 2.5 turn at 3
+	}
+	if edge < -(1<<63) || edge >= 1<<63 {
+		return f, 0, false
+	}
+	return f, int64(edge), true
+}
+
+func inOrder(op Op, v any, f float64, i int64) bool {
+	switch x := v.(type) {
+	case float64:
+		switch op {
+		case Less:
+			return x < f
+		case LessEqual:
+			return x <= f
+		case Greater:
+			return x > f
+		default:
+			return x >= f
+		}
+	case int64:
+		switch op {
+		case Less:
+			return x < i
+		case LessEqual:
+			return x <= i
+		case Greater:
+			return x > i
+		default:
+			return x >= i
+		}
+	}
+	n := numberOf(v)
+	return n.kind != noNumber && inOrder(op, n.value(), f, i)
+}

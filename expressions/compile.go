@@ -1,0 +1,248 @@
+package expressions
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Compile parses, checks and compiles a text. The findings carry their places
+// in the document, src.Pos being that of the text's first character; their
+// messages begin with subject, such as "edge build -> test: when". The program
+// is nil when a finding is an error.
+func Compile(src core.Text, scope Scope, subject string) (*Program, core.Diagnostics) {
+	t, err := Parse(src.Value)
+	if err != nil {
+		var ds core.Diagnostics
+		if e, ok := errors.AsType[*SyntaxError](err); ok {
+			report(&ds, e, src, subject)
+		}
+		return nil, ds
+	}
+	return CompileTree(t, src, scope, subject)
+}
+
+// CompileTree checks and compiles a tree; src is the text it was read from.
+func CompileTree(t *Tree, src core.Text, scope Scope, subject string) (*Program, core.Diagnostics) {
+	c := newChecker(t, src, &scope, subject)
+	i := c.check(t.root)
+	if c.diags.Failed(false) {
+		return nil, c.diags
+	}
+	p := &Program{tree: t, src: src, subject: subject, refs: c.refs, kind: i.kind}
+	if c.open != nil {
+		p.slots, p.nodes = slices.Clip(c.open.fields), slices.Clip(c.open.nodes)
+	} else {
+		p.slots, p.nodes = scope.Fields.FieldNames(), scope.Nodes
+	}
+	m := &compiler{infos: c.infos, refs: p.refs}
+	out := m.compile(t.root)
+	p.fixed, p.konst = out.fixed, out.konst
+	p.test, p.value = out.asTest(), out.asValue()
+	p.verdicts = m.verdicts
+	return p, c.diags
+}
+
+// MustCompile compiles a text that is known to be right, for tests and tables;
+// it panics on an error.
+func MustCompile(src string, scope Scope) *Program {
+	p, ds := Compile(core.Text{Value: src}, scope, "")
+	if p == nil {
+		panic("expressions: " + src + ": " + ds.Error())
+	}
+	return p
+}
+
+// compiler turns checked nodes into closures.
+type compiler struct {
+	infos    []info
+	refs     []ref
+	verdicts []finding
+}
+
+// finding is a part of a condition whose truth is known beforehand.
+type finding struct {
+	node    Node
+	verdict verdict
+	hint    string
+}
+
+func (m *compiler) compile(n Node) code {
+	c := m.node(n)
+	if c.verdict != depends {
+		m.verdicts = append(m.verdicts, finding{n, c.verdict, c.hint})
+	}
+	return c
+}
+
+func (m *compiler) node(n Node) code {
+	switch n := n.(type) {
+	case *Literal:
+		return constant(n.Value)
+	case *Path:
+		return code{ref: &m.refs[n.index]}
+	case *Not:
+		return m.not(n)
+	case *Logic:
+		return m.logic(n)
+	case *Binary:
+		return m.binary(n)
+	case *Call:
+		return m.call(n)
+	}
+	return constant(core.Missing)
+}
+
+func (m *compiler) not(n *Not) code {
+	x := m.compile(n.X)
+	test := x.asTest()
+	c := code{test: func(env Env) bool { return !test(env) }, verdict: x.verdict.not()}
+	if r := x.ref; r != nil && r.isField() {
+		slot := r.slot
+		c.test = func(env Env) bool {
+			v := env.Field(slot)
+			if b, ok := v.(bool); ok {
+				return !b
+			}
+			return !truthy(v)
+		}
+	}
+	return folded(c, &x)
+}
+
+func (m *compiler) logic(n *Logic) code {
+	decisive := verdictOf(n.Op == Or) // one such term decides the chain
+	settled, fixed := 0, 0
+	tests := make([]func(Env) bool, len(n.Terms))
+	c := code{}
+	for i, t := range n.Terms {
+		x := m.compile(t)
+		tests[i] = x.asTest()
+		if x.fixed {
+			fixed++
+		}
+		switch x.verdict {
+		case decisive:
+			c.verdict = decisive
+		case decisive.not():
+			settled++
+		}
+	}
+	if settled == len(tests) {
+		c.verdict = decisive.not()
+	}
+	if fixed == len(tests) {
+		return constant(c.verdict == alwaysTrue)
+	}
+	if n.Op == Or {
+		c.test = anyOf(tests)
+	} else {
+		c.test = allOf(tests)
+	}
+	return c
+}
+
+func anyOf(tests []func(Env) bool) func(Env) bool {
+	a, b := tests[0], tests[1]
+	if len(tests) == 2 {
+		return func(env Env) bool { return a(env) || b(env) }
+	}
+	if c := tests[2]; len(tests) == 3 {
+		return func(env Env) bool { return a(env) || b(env) || c(env) }
+	}
+	return func(env Env) bool {
+		for _, t := range tests {
+			if t(env) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func allOf(tests []func(Env) bool) func(Env) bool {
+	a, b := tests[0], tests[1]
+	if len(tests) == 2 {
+		return func(env Env) bool { return a(env) && b(env) }
+	}
+	if c := tests[2]; len(tests) == 3 {
+		return func(env Env) bool { return a(env) && b(env) && c(env) }
+	}
+	return func(env Env) bool {
+		for _, t := range tests {
+			if !t(env) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func (m *compiler) binary(n *Binary) code {
+	x, y := m.compile(n.X), m.compile(n.Y)
+	var c code
+	switch {
+	case n.Op == Equal || n.Op == NotEqual:
+		c = m.equality(n, &x, &y)
+	case n.Op.isOrder():
+		c = m.order(n.Op, &x, &y)
+	case n.Op == In:
+		c = code{test: containment(&y, &x)}
+	case n.Op == Contains:
+		c = code{test: containment(&x, &y)}
+	case n.Op == Matches:
+		c = m.matching(n, &x)
+	default:
+		c = arithmetic(n.Op, &x, &y)
+	}
+	return folded(c, &x, &y)
+}
+
+func (m *compiler) matching(n *Binary, x *code) code {
+	rx, text := m.infos[n.id].rx, x.asText()
+	return code{test: func(env Env) bool {
+		s, ok := text(env)
+		return ok && rx.MatchString(s)
+	}}
+}
+
+func arithmetic(op Op, x, y *code) code {
+	a, b := x.asNumber(), y.asNumber()
+	switch op {
+	case Add:
+		return code{num: func(env Env) number { return add(a(env), b(env)) }}
+	case Subtract:
+		return code{num: func(env Env) number { return subtract(a(env), b(env)) }}
+	case Multiply:
+		return code{num: func(env Env) number { return multiply(a(env), b(env)) }}
+	case Divide:
+		return code{num: func(env Env) number { return divide(a(env), b(env)) }}
+	default:
+		return code{num: func(env Env) number { return remainder(a(env), b(env)) }}
+	}
+}
+
+// containment compiles "container contains element" without boxing the element.
+func containment(container, e *code) func(Env) bool {
+	in := container.asValue()
+	switch {
+	case e.fixed:
+		v := e.konst
+		if s, ok := v.(string); ok {
+			return func(env Env) bool { return holdsText(in(env), s) }
+		}
+		return func(env Env) bool { return holds(in(env), v) }
+	case e.num != nil || e.size != nil:
+		n := e.asNumber()
+		return func(env Env) bool { return holdsNumber(in(env), n(env)) }
+	case e.text != nil:
+		text := e.text
+		return func(env Env) bool {
+			s, ok := text(env)
+			return ok && holdsText(in(env), s)
+		}
+	}
+	v := e.asValue()
+	return func(env Env) bool { return holds(in(env), v(env)) }
+}

@@ -1,0 +1,58 @@
+package expressions
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// SyntaxError is why a text is no expression.
+type SyntaxError struct {
+	// Offset is the byte of the text where the problem is; it may be the
+	// length of the text when something is missing at its end.
+	Offset int
+	// Message says what is wrong, Hint what to write instead; Hint may be "".
+	Message string
+	Hint    string
+	// Code is core.CodeExprSyntax, core.CodeExprName for a function, root or
+	// word that does not exist, or core.CodeLimit.
+	Code core.Code
+}
+
+// Error returns the message and the hint.
+func (e *SyntaxError) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + " (" + e.Hint + ")"
+}
+
+func syntaxError(offset int, message, hint string) *SyntaxError {
+	return &SyntaxError{Offset: offset, Message: message, Hint: hint, Code: core.CodeExprSyntax}
+}
+
+// At returns the position of a byte of a positioned text. Lines after the first
+// are taken to start in the column of the first, which is right for a block of
+// text in a document and for a text that is a file of its own.
+func At(src core.Text, offset int) core.Position {
+	before := src.Value[:min(max(offset, 0), len(src.Value))]
+	pos := src.Pos
+	if lines := strings.Count(before, "\n"); lines > 0 && pos.IsValid() {
+		pos.Line += int32(lines)
+		before = before[strings.LastIndexByte(before, '\n')+1:]
+	}
+	return pos.Shift(len(before))
+}
+
+// report adds an error to a list of findings, with the subject in front.
+func report(ds *core.Diagnostics, e *SyntaxError, src core.Text, subject string) {
+	ds.Errorf(e.Code, At(src, e.Offset), "%s", about(subject, e.Message)).WithHint("%s", e.Hint)
+}
+
+// about prefixes a message with what it is about.
+func about(subject, message string) string {
+	if subject == "" {
+		return message
+	}
+	return subject + ": " + message
+}

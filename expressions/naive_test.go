@@ -1,0 +1,400 @@
+package expressions
+
+import (
+	"math"
+	"math/big"
+	"regexp"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// naive evaluates a tree by walking it, the slow and obvious way: values are
+// made plain first, integers computed by math/big, nothing is compiled. It is
+// what the compiled form is compared with.
+type naive struct {
+	env   MapEnv
+	state *core.Object // plain
+}
+
+func newNaive(env MapEnv) *naive {
+	env.Item = canonical(env.Item)
+	env.Inputs = plainObject(env.Inputs)
+	return &naive{env: env, state: plainObject(env.State)}
+}
+
+func plainObject(o *core.Object) *core.Object {
+	out := core.NewObject(o.Len())
+	for k, v := range o.All() {
+		if c, err := core.Canonical(v); err == nil {
+			out.Set(k, c)
+		}
+	}
+	return out
+}
+
+func (e *naive) eval(n Node) any {
+	switch n := n.(type) {
+	case *Literal:
+		return n.Value
+	case *Path:
+		return e.path(n)
+	case *Not:
+		return !naiveTruth(e.eval(n.X))
+	case *Logic:
+		for _, t := range n.Terms {
+			if naiveTruth(e.eval(t)) == (n.Op == Or) {
+				return n.Op == Or
+			}
+		}
+		return n.Op == And
+	case *Binary:
+		return e.binary(n.Op, e.eval(n.X), e.eval(n.Y))
+	case *Call:
+		args := make([]any, len(n.Args))
+		for i, a := range n.Args {
+			args[i] = e.eval(a)
+		}
+		return naiveCall(n.Func, args)
+	}
+	panic("unknown node")
+}
+
+func naiveTruth(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case string:
+		return len(v) > 0
+	case int64:
+		return v != 0
+	case float64:
+		return v != 0
+	}
+	return !core.IsMissing(v)
+}
+
+func (e *naive) path(p *Path) any {
+	var v any
+	steps := p.Steps
+	switch p.Root {
+	case RootState:
+		v, steps = find(e.state, steps[0].Name), steps[1:]
+	case RootInput:
+		v, steps = find(e.env.Inputs, steps[0].Name), steps[1:]
+	case RootItem:
+		v = e.env.Item
+		if v == nil && e.env.Index == 0 {
+			v = core.Missing
+		}
+	case RootIndex:
+		v = core.Missing
+		if i, ok := e.env.Index.Get(); ok {
+			v = int64(i)
+		}
+	case RootNodes:
+		v, steps = e.node(steps), steps[2:]
+	default:
+		var ok bool
+		if v, ok = e.env.Extras[p.Root]; !ok {
+			v = core.Missing
+		}
+	}
+	for _, s := range steps {
+		v = naiveStep(v, s)
+	}
+	return v
+}
+
+func (e *naive) node(steps []Step) any {
+	if e.env.Nodes == nil {
+		return core.Missing
+	}
+	status, output, ok := e.env.Nodes(steps[0].Name)
+	switch {
+	case !ok || steps[1].Name == "status" && status == core.StatusNone:
+		return core.Missing
+	case steps[1].Name == "status":
+		return status.String()
+	}
+	return output
+}
+
+func find(o *core.Object, name string) any {
+	for k, v := range o.All() {
+		if k == name {
+			return v
+		}
+	}
+	return core.Missing
+}
+
+func naiveStep(v any, s Step) any {
+	switch v := v.(type) {
+	case *core.Object:
+		if !s.IsIndex {
+			return find(v, s.Name)
+		}
+	case []any:
+		for i, x := range v {
+			if s.IsIndex && (int64(i) == s.Index || int64(i-len(v)) == s.Index) {
+				return x
+			}
+		}
+	}
+	return core.Missing
+}
+
+func (e *naive) binary(op Op, x, y any) any {
+	switch op {
+	case Equal:
+		return naiveEqual(x, y)
+	case NotEqual:
+		return !(core.IsMissing(x) && core.IsMissing(y)) && !naiveEqual(x, y)
+	case In:
+		return naiveHolds(y, x)
+	case Contains:
+		return naiveHolds(x, y)
+	case Matches:
+		s, ok := x.(string)
+		return ok && regexp.MustCompile(y.(string)).MatchString(s)
+	case Less, LessEqual, Greater, GreaterEqual:
+		return naiveOrder(op, x, y)
+	}
+	return naiveArithmetic(op, x, y)
+}
+
+func naiveEqual(x, y any) bool {
+	if core.IsMissing(x) || core.IsMissing(y) {
+		return false
+	}
+	return core.Equal(x, y)
+}
+
+func naiveHolds(container, e any) bool {
+	switch c := container.(type) {
+	case []any:
+		for _, x := range c {
+			if naiveEqual(x, e) {
+				return true
+			}
+		}
+	case string:
+		s, ok := e.(string)
+		return ok && strings.Index(c, s) >= 0
+	case *core.Object:
+		s, ok := e.(string)
+		return ok && !core.IsMissing(find(c, s))
+	}
+	return false
+}
+
+// rational returns a number exactly.
+func rational(v any) *big.Rat {
+	switch v := v.(type) {
+	case int64:
+		return new(big.Rat).SetInt64(v)
+	case float64:
+		return new(big.Rat).SetFloat64(v)
+	}
+	return nil
+}
+
+func naiveOrder(op Op, x, y any) bool {
+	c := 0
+	a, aok := x.(string)
+	b, bok := y.(string)
+	p, q := rational(x), rational(y)
+	switch {
+	case aok && bok:
+		c = strings.Compare(a, b)
+	case p != nil && q != nil:
+		c = p.Cmp(q)
+	default:
+		return false
+	}
+	switch op {
+	case Less:
+		return c < 0
+	case LessEqual:
+		return c <= 0
+	case Greater:
+		return c > 0
+	}
+	return c >= 0
+}
+
+func naiveArithmetic(op Op, x, y any) any {
+	p, q := rational(x), rational(y)
+	if p == nil || q == nil {
+		return core.Missing
+	}
+	if _, ok := x.(int64); ok {
+		if _, ok := y.(int64); ok {
+			return naiveWhole(op, p, q)
+		}
+	}
+	a, b := naiveFloat(x), naiveFloat(y)
+	switch op {
+	case Add:
+		return finite(a + b)
+	case Subtract:
+		return finite(a - b)
+	case Multiply:
+		return finite(a * b)
+	case Divide:
+		if b == 0 {
+			return core.Missing
+		}
+		return finite(a / b)
+	}
+	return finite(math.Mod(a, b))
+}
+
+func naiveFloat(v any) float64 {
+	if i, ok := v.(int64); ok {
+		return float64(i)
+	}
+	return v.(float64)
+}
+
+func finite(f float64) any {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return core.Missing
+	}
+	return f
+}
+
+func naiveWhole(op Op, p, q *big.Rat) any {
+	r := new(big.Rat)
+	switch op {
+	case Add:
+		r.Add(p, q)
+	case Subtract:
+		r.Sub(p, q)
+	case Multiply:
+		r.Mul(p, q)
+	case Divide, Remainder:
+		if q.Sign() == 0 {
+			return core.Missing
+		}
+		r.Quo(p, q)
+		if op == Remainder {
+			return new(big.Int).Rem(p.Num(), q.Num()).Int64()
+		}
+		if !r.IsInt() {
+			a, b := p.Num().Int64(), q.Num().Int64()
+			return float64(a) / float64(b)
+		}
+	}
+	if !r.Num().IsInt64() {
+		return core.Missing
+	}
+	return r.Num().Int64()
+}
+
+func naiveCall(f Func, args []any) any {
+	x := args[0]
+	s, isText := x.(string)
+	switch f {
+	case FuncLength:
+		if a, ok := x.([]any); ok {
+			return int64(len(a))
+		}
+		return int64(len([]rune(s)))
+	case FuncLower, FuncUpper, FuncTrim:
+		if !isText {
+			return core.Missing
+		}
+		return map[Func]func(string) string{FuncLower: strings.ToLower, FuncUpper: strings.ToUpper, FuncTrim: strings.TrimSpace}[f](s)
+	case FuncNumber:
+		return naiveNumber(x)
+	case FuncString:
+		if isText || core.IsMissing(x) {
+			return x
+		}
+		return core.JSON(x)
+	case FuncAbs:
+		if r := rational(x); r != nil && r.Sign() < 0 {
+			return naiveArithmetic(Subtract, int64(0), x)
+		} else if r == nil {
+			return core.Missing
+		}
+		if f, ok := x.(float64); ok {
+			return math.Abs(f) // -0.0
+		}
+		return x
+	case FuncRound:
+		return naiveRound(x)
+	}
+	return naiveReduce(f, args)
+}
+
+var numeral = regexp.MustCompile(`^[ \t\r\n]*(-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?)[ \t\r\n]*$`)
+
+func naiveNumber(x any) any {
+	if rational(x) != nil {
+		return x
+	}
+	s, _ := x.(string)
+	m := numeral.FindStringSubmatch(s)
+	if m == nil {
+		return core.Missing
+	}
+	v, err := core.ParseNumber(m[1])
+	if err != nil {
+		return core.Missing
+	}
+	return v
+}
+
+func naiveRound(x any) any {
+	f, ok := x.(float64)
+	if !ok {
+		if rational(x) == nil {
+			return core.Missing
+		}
+		return x
+	}
+	whole, part := math.Modf(f)
+	if math.Abs(part) >= 0.5 {
+		whole += math.Copysign(1, f)
+	}
+	i, _ := big.NewFloat(whole).Int(nil)
+	if !i.IsInt64() {
+		return core.Missing
+	}
+	return i.Int64()
+}
+
+func naiveReduce(f Func, args []any) any {
+	var all []any
+	for _, a := range args {
+		if list, ok := a.([]any); ok {
+			all = append(all, list...)
+		} else {
+			all = append(all, a)
+		}
+	}
+	var out any = core.Missing
+	if f == FuncSum {
+		out = int64(0)
+	}
+	for i, v := range all {
+		switch {
+		case rational(v) == nil:
+			return core.Missing
+		case i == 0:
+			out = v
+		case f == FuncSum:
+			if out = naiveArithmetic(Add, out, v); core.IsMissing(out) {
+				return out
+			}
+		case f == FuncMin && naiveOrder(Less, v, out), f == FuncMax && naiveOrder(Greater, v, out):
+			out = v
+		}
+	}
+	return out
+}

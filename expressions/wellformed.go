@@ -1,0 +1,119 @@
+package expressions
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// malformed says why a node can be no part of a tree. The grammar lets such
+// nodes through, or they were built by hand. It returns a nil error for the
+// others.
+func malformed(n Node) error {
+	var e *SyntaxError
+	switch n := n.(type) {
+	case *Literal:
+		e = malformedLiteral(n)
+	case *Path:
+		e = malformedPath(n)
+	case *Call:
+		e = malformedCall(n)
+	case *Logic:
+		if len(n.Terms) < 2 || n.Op > And {
+			e = syntaxError(n.From, "a chain needs two terms or more, and && or ||", "")
+		}
+	}
+	if e == nil {
+		return nil
+	}
+	return e
+}
+
+// bothQuotes reports what has no spelling, because texts have no escapes.
+func bothQuotes(s string) bool { return strings.Contains(s, `"`) && strings.Contains(s, "'") }
+
+func malformedLiteral(n *Literal) *SyntaxError {
+	switch v := n.Value.(type) {
+	case nil, bool, int64:
+		return nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return syntaxError(n.From, "not a number", "")
+		}
+		return nil
+	case string:
+		if bothQuotes(v) {
+			return syntaxError(n.From, "a text cannot hold both sorts of quotes", "")
+		}
+		return nil
+	default:
+		return syntaxError(n.From, fmt.Sprintf("a %T cannot be a literal", v), "")
+	}
+}
+
+// malformedPath checks what a root asks of its first steps.
+func malformedPath(n *Path) *SyntaxError {
+	for _, s := range n.Steps {
+		if bothQuotes(s.Name) {
+			return syntaxError(s.From, "a name cannot hold both sorts of quotes", "")
+		}
+	}
+	switch n.Root {
+	case RootState:
+		return needsName(n, `"$" alone is no value`, "write $.name for a field")
+	case RootInput:
+		return needsName(n, `"$input" alone is no value`, "write $input.name")
+	case RootNodes:
+		return malformedNode(n)
+	case RootOutcome:
+		if len(n.Steps) > 0 {
+			return syntaxError(n.Steps[0].From, "outcome is a text and has no parts", "")
+		}
+	}
+	return nil
+}
+
+// needsName checks that a path begins with a name.
+func needsName(n *Path, alone, hint string) *SyntaxError {
+	switch {
+	case len(n.Steps) == 0:
+		return syntaxError(n.From, alone, hint)
+	case n.Steps[0].IsIndex:
+		return syntaxError(n.Steps[0].From, "the first step must be a name", hint)
+	}
+	return nil
+}
+
+func malformedNode(n *Path) *SyntaxError {
+	steps := n.Steps
+	if len(steps) < 2 || steps[0].IsIndex || steps[1].IsIndex {
+		return syntaxError(n.From, "$nodes needs the id of a node and what to read of it", "write $nodes.ID.status or $nodes.ID.output")
+	}
+	switch what := steps[1].Name; what {
+	case "output":
+		return nil
+	case "status":
+		if len(steps) > 2 {
+			return syntaxError(steps[2].From, "a status is a text and has no parts", "")
+		}
+		return nil
+	default:
+		e := syntaxError(steps[1].From, "a node has no "+quoteCode(what), "write .status or .output")
+		e.Code = core.CodeExprName
+		return e
+	}
+}
+
+func malformedCall(n *Call) *SyntaxError {
+	most := functions[n.Func].most
+	if len(n.Args) == most || most == unboundedCount && len(n.Args) > 0 {
+		return nil
+	}
+	want := "one argument"
+	if most == unboundedCount {
+		want = "one argument or more"
+	}
+	return syntaxError(n.From, fmt.Sprintf("%s takes %s, not %d", n.Func, want, len(n.Args)), "")
+}
