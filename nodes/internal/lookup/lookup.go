@@ -53,7 +53,7 @@ func (f *Finder) File(name core.Text, key string) (clean string, ok bool) {
 	info, err := fs.Stat(f.Env.Files, clean)
 	switch {
 	case err != nil:
-		f.missing(name, key, clean, err)
+		f.missing(name, key, clean, "file", err)
 		return "", false
 	case !info.Mode().IsRegular():
 		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: %q is no regular file", f.Subject, key, name.Value)
@@ -71,7 +71,7 @@ func (f *Finder) Folder(name core.Text, key string) (clean string, ok bool) {
 	info, err := fs.Stat(f.Env.Files, clean)
 	switch {
 	case err != nil:
-		f.missing(name, key, clean, err)
+		f.missing(name, key, clean, "folder", err)
 		return "", false
 	case !info.IsDir():
 		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: %q is no folder", f.Subject, key, name.Value)
@@ -100,15 +100,15 @@ func (f *Finder) Read(name core.Text, key string, limit int) (text string, ok bo
 
 // Missing reports a file that is not there, with the nearest name beside it.
 func (f *Finder) Missing(name core.Text, key, clean string) {
-	f.missing(name, key, clean, fs.ErrNotExist)
+	f.missing(name, key, clean, "file", fs.ErrNotExist)
 }
 
-func (f *Finder) missing(name core.Text, key, clean string, err error) {
+func (f *Finder) missing(name core.Text, key, clean, what string, err error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: %q cannot be opened: %v", f.Subject, key, name.Value, err)
 		return
 	}
-	f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: there is no file %q", f.Subject, key, name.Value).
+	f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: there is no %s %q", f.Subject, key, what, name.Value).
 		WithHint("%s", Near(f.Env.Files, clean))
 }
 

@@ -1,0 +1,53 @@
+package secret
+
+import (
+	"fmt"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Value is a text in a configuration that may be a secret: either the text
+// itself, or {secret: NAME}, which is read from the environment variable NAME
+// when it is needed.
+type Value struct {
+	// Text is the text as it stands, Env the name of the variable. One of them
+	// is set; a Text may be empty.
+	Text core.Text
+	Env  core.Text
+}
+
+var _ core.Unmarshaler = (*Value)(nil)
+
+// DecodeValue reads the text or the reference.
+func (s *Value) DecodeValue(v *core.Value) core.Diagnostics {
+	switch v.Kind {
+	case core.StringValue:
+		s.Text = core.At(v.Scalar.(string), v.Pos)
+		return nil
+	case core.ObjectValue:
+		var ref struct {
+			Secret core.Text `wavefold:"secret,required"`
+		}
+		ds := core.Decode(v, &ref)
+		s.Env = ref.Secret
+		return ds
+	}
+	ds := core.WrongType(v, "a text or {secret: NAME}")
+	if v.Kind == core.IntValue || v.Kind == core.FloatValue || v.Kind == core.BoolValue {
+		ds[0].WithHint("put it in quotes to make it a text")
+	}
+	return ds
+}
+
+// IsSecret reports whether the value is read from the environment.
+func (s Value) IsSecret() bool { return s.Env.Value != "" }
+
+// Read returns the secret. lookup is os.LookupEnv or stands for it. Another
+// attempt would find the same, so the error is permanent.
+func (s Value) Read(lookup func(string) (string, bool)) (string, error) {
+	v, ok := lookup(s.Env.Value)
+	if !ok {
+		return "", core.Permanent(fmt.Errorf("the environment variable %s is not set", s.Env.Value))
+	}
+	return v, nil
+}

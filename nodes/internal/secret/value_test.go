@@ -1,0 +1,50 @@
+package secret
+
+import (
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+func TestValue(t *testing.T) {
+	pos := core.Position{Line: 2, Column: 5}
+	tests := []struct {
+		in     any
+		text   string
+		secret string
+		code   core.Code // of the finding, "" for none
+	}{
+		{"plain", "plain", "", ""},
+		{"", "", "", ""},
+		{core.ObjectOf("secret", "TOKEN"), "", "TOKEN", ""},
+		{core.ObjectOf("secret", " "), "", "", core.CodeMissingKey},
+		{core.ObjectOf(), "", "", core.CodeMissingKey},
+		{core.ObjectOf("secret", "A", "other", "B"), "", "A", core.CodeUnknownKey},
+		{int64(3), "", "", core.CodeWrongType},
+		{nil, "", "", core.CodeWrongType},
+	}
+	for _, tt := range tests {
+		var v Value
+		ds := v.DecodeValue(core.Tree(tt.in, pos))
+		if v.Text.Value != tt.text || v.Env.Value != tt.secret || v.IsSecret() != (tt.secret != "") {
+			t.Errorf("%v: got %+v", tt.in, v)
+		}
+		if (tt.code == "") != (len(ds) == 0) || tt.code != "" && !ds.Has(tt.code) {
+			t.Errorf("%v: got findings %v, want %s", tt.in, ds, tt.code)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	env := map[string]string{"TOKEN": "s3cret", "EMPTY": ""}
+	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	for name, want := range env {
+		if got, err := (Value{Env: core.At(name, core.Position{})}).Read(lookup); got != want || err != nil {
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
+		}
+	}
+	_, err := Value{Env: core.At("NOPE", core.Position{})}.Read(lookup)
+	if f := core.FailureOf(err); !f.Permanent || f.Message != "the environment variable NOPE is not set" {
+		t.Errorf("got %+v", f)
+	}
+}
