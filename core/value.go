@@ -218,13 +218,17 @@ func Clone(v any) any {
 func Equal(a, b any) bool {
 	switch x := a.(type) {
 	case nil:
-		return b == nil
+		return b == nil || canonicalEqual(a, b)
 	case bool:
-		y, ok := b.(bool)
-		return ok && x == y
+		if y, ok := b.(bool); ok {
+			return x == y
+		}
+		return canonicalEqual(a, b)
 	case string:
-		y, ok := b.(string)
-		return ok && x == y
+		if y, ok := b.(string); ok {
+			return x == y
+		}
+		return canonicalEqual(a, b)
 	case int64:
 		switch y := b.(type) {
 		case int64:
