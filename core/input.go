@@ -21,7 +21,7 @@ type Input struct {
 	Round int
 	Loop  string
 
-	s Shared
+	s *Shared
 }
 
 // Shared is the raw content of an Input: values shared with the engine, which
@@ -92,54 +92,69 @@ func (v View) Object() *Object {
 // NewInput returns an input with the given content. Drivers and tests of
 // handlers call it.
 func NewInput(run, node string, attempt int, s Shared) Input {
+	return InputOf(run, node, attempt, &s)
+}
+
+// InputOf is NewInput for a content that many inputs share; nobody may change
+// it afterwards.
+func InputOf(run, node string, attempt int, s *Shared) Input {
 	return Input{Run: run, Node: node, Attempt: attempt, s: s}
 }
 
+var nothingShared Shared
+
+func (in *Input) shared() *Shared {
+	if in.s == nil {
+		return &nothingShared
+	}
+	return in.s
+}
+
 // Shared returns the raw content, shared with the engine: read it only.
-func (in Input) Shared() Shared { return in.s }
+func (in Input) Shared() Shared { return *in.shared() }
 
 // Get returns a copy of a state field named in the node's reads. ok is false
 // when the field has no value or is not among the reads.
 func (in Input) Get(field string) (any, bool) {
-	v, ok := in.s.View.Get(field)
+	v, ok := in.shared().View.Get(field)
 	return Clone(v), ok
 }
 
 // State returns copies of all declared reads that have a value.
-func (in Input) State() map[string]any { return in.s.View.Object().Map() }
+func (in Input) State() map[string]any { return in.shared().View.Object().Map() }
 
 // Arg returns a copy of an argument.
 func (in Input) Arg(name string) (any, bool) {
-	v, ok := in.s.Args.Get(name)
+	v, ok := in.shared().Args.Get(name)
 	return Clone(v), ok
 }
 
 // Args returns copies of all arguments.
-func (in Input) Args() map[string]any { return in.s.Args.Map() }
+func (in Input) Args() map[string]any { return in.shared().Args.Map() }
 
 // EdgeInput returns a copy of what the direct predecessor id sent.
 func (in Input) EdgeInput(id string) (any, bool) {
-	v, ok := in.s.Edges.Get(id)
+	v, ok := in.shared().Edges.Get(id)
 	return Clone(v), ok
 }
 
 // EdgeInputs returns copies of all edge inputs by predecessor; it is empty, not
 // nil, when nobody sent anything.
-func (in Input) EdgeInputs() map[string]any { return in.s.Edges.Map() }
+func (in Input) EdgeInputs() map[string]any { return in.shared().Edges.Map() }
 
 // Item returns a copy of the element this execution is for; ok is false outside
 // of fan-outs and pipelines.
 func (in Input) Item() (any, bool) {
-	if in.s.Index == 0 {
+	if in.shared().Index == 0 {
 		return nil, false
 	}
-	return Clone(in.s.Item), true
+	return Clone(in.shared().Item), true
 }
 
 // Index returns the place of the item, from 0, or -1 outside of fan-outs and
 // pipelines.
 func (in Input) Index() int {
-	i, ok := in.s.Index.Get()
+	i, ok := in.shared().Index.Get()
 	if !ok {
 		return -1
 	}
@@ -149,17 +164,17 @@ func (in Input) Index() int {
 // Logger returns the logger of this attempt; its records become events of the
 // run. It is never nil.
 func (in Input) Logger() *slog.Logger {
-	if in.s.Log == nil {
+	if in.shared().Log == nil {
 		return slog.New(slog.DiscardHandler)
 	}
-	return in.s.Log
+	return in.shared().Log
 }
 
 // IdempotencyKey identifies this piece of work over all its attempts and over
 // restarts of the run: the same row sent twice carries the same key.
 func (in Input) IdempotencyKey() string {
 	key := in.Run + "/" + in.Node
-	if i, ok := in.s.Index.Get(); ok {
+	if i, ok := in.shared().Index.Get(); ok {
 		key += "[" + strconv.Itoa(i) + "]"
 	}
 	if in.Loop != "" {

@@ -15,23 +15,24 @@ import (
 )
 
 // execute runs the handler of a worker's command, once or for each item of its
-// range, and words the answer. It is called without mu.
-func (r *run) execute(w *worker) machine.Event {
-	c := &w.cmd
-	e := machine.Event{Kind: machine.Finished, ID: c.ID, Started: w.stamp}
-	ctx := r.contextOf(c.ID.Frame)
-	x := executor{run: r, w: w, p: c.Plan, ctx: ctx, c: c}
+// range, and words the answer in w.event. It is called without mu.
+func (r *run) execute(w *worker) {
+	c, e := &w.cmd, &w.event
+	*e = machine.Event{Kind: machine.Finished, ID: c.ID, Started: w.stamp}
+	x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
+	if c.ID.Frame != 0 {
+		x.ctx = r.contextOf(c.ID.Frame)
+	}
 	if c.Node.Source == nil {
 		x.one(-1, &e.Outcome)
 		e.Ended = r.now()
 	} else {
-		x.items(&e)
+		x.items(e)
 	}
 	if c.Node.Retry.Jitter {
 		e.Jitter = rand.Float64()
 	}
 	w.stamp = e.Ended
-	return e
 }
 
 // executor runs one command.
@@ -159,6 +160,9 @@ func (x *executor) limit(ctx context.Context) (context.Context, func()) {
 // input builds what the handler is given.
 func (x *executor) input(place int) core.Input {
 	n, c := x.c.Node, x.c.Call
+	if c == nil && x.run.events == nil {
+		return core.InputOf(x.run.opts.Run, n.ID, int(x.c.ID.Attempt), &x.run.bare)
+	}
 	var s core.Shared
 	name := n.ID
 	env := machine.Captured{For: n, Call: c, Place: place}

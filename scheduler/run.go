@@ -60,7 +60,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	if err != nil {
 		return nil, err
 	}
-	r := &run{opts: o, plan: p, m: m, parent: ctx, started: time.Now()}
+	r := &run{opts: o, m: m, parent: ctx, started: time.Now(), bare: core.Shared{Dir: p.Workflow.Dir}}
 	r.wake.L = &r.mu
 	return r.drive()
 }
@@ -82,7 +82,7 @@ func objectOf(inputs map[string]any) *core.Object {
 // whoever holds it.
 type run struct {
 	opts    Options
-	plan    *plan.Plan
+	bare    core.Shared // what a node that is given nothing gets
 	parent  context.Context
 	ctx     context.Context
 	started time.Time
@@ -110,7 +110,8 @@ type run struct {
 // worker is a goroutine that runs handlers, and what it is doing.
 type worker struct {
 	cmd       machine.Command
-	stamp     int64 // end of its last execution, if it has not waited since
+	event     machine.Event // the answer, kept here so that it is not allocated
+	stamp     int64         // end of its last execution, if it has not waited since
 	busy      bool
 	abandoned bool // its handler ignored the end of its context; it was answered for
 }
@@ -166,7 +167,7 @@ func (r *run) watchParent() (stop func()) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if !r.over {
-			r.apply(machine.Event{Kind: machine.Cancel, Ended: r.now()})
+			r.apply(&machine.Event{Kind: machine.Cancel, Ended: r.now()})
 			r.nudge()
 		}
 	})
@@ -196,7 +197,7 @@ func (r *run) finish() (*core.Report, error) {
 }
 
 // apply tells the machine what happened and collects what is to be done.
-func (r *run) apply(e machine.Event) {
+func (r *run) apply(e *machine.Event) {
 	r.m.Apply(e)
 	r.collect()
 }
@@ -204,23 +205,25 @@ func (r *run) apply(e machine.Event) {
 // collect takes the machine's commands: handlers go to the queue, the rest is
 // done at once.
 func (r *run) collect() {
-	for _, c := range r.m.Next() {
-		r.do(c)
-	}
-	for r.again { // commands were answered on the spot
+	r.again = true
+	for r.again { // again if commands were answered on the spot
 		r.again = false
-		for _, c := range r.m.Next() {
-			r.do(c)
+		commands := r.m.Next()
+		for i := range commands {
+			if c := &commands[i]; c.Op == machine.OpRun {
+				r.queue = append(r.queue, *c)
+			} else {
+				r.do(c)
+			}
 		}
 	}
 }
 
-func (r *run) do(c machine.Command) {
+// do carries out a command that runs no handler.
+func (r *run) do(c *machine.Command) {
 	switch c.Op {
-	case machine.OpRun:
-		r.queue = append(r.queue, c)
 	case machine.OpTimer:
-		r.setTimer(c)
+		r.setTimer(c.ID, c.Delay)
 	case machine.OpEmit:
 		c.Event.Time = time.Now()
 		r.events.add(*c.Event)

@@ -15,13 +15,13 @@ type timerKey struct {
 	watch bool
 }
 
-// setTimer answers the command after its delay.
-func (r *run) setTimer(c machine.Command) {
-	key := timerKey{id: c.ID}
-	r.addTimer(key, r.after(c.Delay, func() {
+// setTimer answers a timer command after its delay.
+func (r *run) setTimer(id machine.ID, delay time.Duration) {
+	key := timerKey{id: id}
+	r.addTimer(key, r.after(delay, func() {
 		delete(r.timers, key)
 		if !r.over {
-			r.apply(machine.Event{Kind: machine.TimerFired, ID: c.ID, Ended: r.now()})
+			r.apply(&machine.Event{Kind: machine.TimerFired, ID: id, Ended: r.now()})
 			r.nudge()
 		}
 	}))
@@ -42,11 +42,8 @@ func (r *run) stopTimers() {
 	}
 }
 
-// contextOf returns the context of the handlers of a frame.
+// contextOf returns the context of the handlers of a nested frame.
 func (r *run) contextOf(frame int32) context.Context {
-	if frame == 0 {
-		return r.ctx
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c, ok := r.frames[frame]; ok {

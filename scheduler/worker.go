@@ -35,13 +35,13 @@ func (r *run) work() {
 		if w.stamp == 0 {
 			w.stamp = r.now()
 		}
-		e := r.execute(w)
+		r.execute(w)
 		r.mu.Lock()
 		w.busy = false
 		if w.abandoned {
 			break
 		}
-		r.apply(e)
+		r.apply(&w.event)
 	}
 	normal = true
 	r.leave(w)
@@ -56,7 +56,7 @@ func (r *run) newWorker() *worker {
 // take moves the first queued command to a worker.
 func (r *run) take(w *worker) {
 	w.cmd, w.busy = r.queue[r.head], true
-	r.queue[r.head] = machine.Command{}
+	r.queue[r.head].Call = nil // what a handler was given is not kept alive
 	if r.head++; r.head == len(r.queue) {
 		r.queue, r.head = r.queue[:0], 0
 	}
@@ -102,8 +102,8 @@ func (r *run) lostWorker(w *worker) {
 }
 
 // failed answers a command with one failure for all its items.
-func failed(c machine.Command, now int64, f *core.Failure) machine.Event {
-	e := machine.Event{Kind: machine.Finished, ID: c.ID, Ended: now, Outcome: machine.Outcome{Failure: f}}
+func failed(c machine.Command, now int64, f *core.Failure) *machine.Event {
+	e := &machine.Event{Kind: machine.Finished, ID: c.ID, Ended: now, Outcome: machine.Outcome{Failure: f}}
 	if c.Node.Source != nil {
 		e.Items = make([]machine.Outcome, c.ID.To-c.ID.From)
 		for i := range e.Items {

@@ -109,13 +109,12 @@ func (f *frame) edgeState(e int32) edgeState {
 		skipped = false
 	}
 	switch {
-	case edge.Else && skipped:
-		return edgeNeutral
-	case edge.Else || edge.When != nil:
-		if f.holds(e) {
-			return edgeLive
-		}
+	case (edge.Else || edge.When != nil) && !f.holds(e):
 		return edgeFalse
+	case edge.When != nil:
+		return edgeLive
+	case edge.Else && src.status == core.Skipped:
+		return edgeNeutral // true, but there was nothing to choose
 	case skipped:
 		return edgeNeutral
 	}
@@ -196,12 +195,16 @@ func (f *frame) makeStartable(v int32) {
 func (f *frame) skip(v int32, why skipReason, edge int32) {
 	x := &f.v[v]
 	x.skip, x.edge = why, edge
-	if why == skipFailure {
+	if why != skipFalse {
+		if why == skipAll {
+			edge = f.p.InEdges(v)[0]
+		}
 		from := f.p.Edges[edge].From
 		if x.cause = f.v[from].cause; x.cause < 0 {
 			x.cause = from
 		}
 	}
+	f.contribute(v, nothing)
 	f.emitSkipped(v)
 	f.resolve(v, core.Skipped)
 }
@@ -209,7 +212,9 @@ func (f *frame) skip(v int32, why skipReason, edge int32) {
 // resolve ends a vertex: its writes are in the ledger by now, or it has none.
 func (f *frame) resolve(v int32, s core.Status) {
 	x := &f.v[v]
-	invariant(x.phase != resolved, "vertex %s is resolved twice", f.p.Vertices[v].ID)
+	if x.phase == resolved {
+		panic("machine: vertex " + f.p.Vertices[v].ID + " is resolved twice")
+	}
 	x.phase, x.status = resolved, s
 	f.unresolved--
 	if s != core.Success {

@@ -8,7 +8,7 @@
 //		for _, c := range m.Next() {
 //			... // run a handler, set a timer, publish an event
 //		}
-//		m.Apply(<-answers)
+//		m.Apply(<-answers) // a *machine.Event
 //	}
 //
 // One machine holds a whole run: nested workflows, pipelines and loops are

@@ -176,16 +176,17 @@ func (f *frame) emitSkipped(v int32) {
 	}
 }
 
-// skipText explains a skip and names the node where a failure behind it began.
+// skipText explains a skip and names the node where the failure or the skip
+// behind it began, "" when that is the condition of the vertex itself.
 func (f *frame) skipText(v int32) (reason, cause string) {
 	x := &f.v[v]
 	if x.edge >= 0 {
 		edge := &f.p.Edges[x.edge]
 		from := f.p.Nodes[edge.FromNode].ID
 		if x.skip == skipFailure {
-			cause = f.p.Vertices[x.cause].ID
-			if cause == from {
-				return fmt.Sprintf("%s failed", from), f.name(cause)
+			cause = f.origin(x.cause)
+			if x.cause == edge.From {
+				return fmt.Sprintf("%s failed", cause), f.name(cause)
 			}
 			return fmt.Sprintf("%s was skipped because %s failed", from, cause), f.name(cause)
 		}
@@ -194,7 +195,16 @@ func (f *frame) skipText(v int32) (reason, cause string) {
 		}
 		return fmt.Sprintf("the condition on %s -> %s is false: %s", from, f.p.Nodes[edge.ToNode].ID, whenText(edge)), ""
 	}
-	return "every predecessor was skipped", ""
+	return "every predecessor was skipped", f.name(f.origin(x.cause))
+}
+
+// origin returns the node where the failure of a vertex began: of a unit the
+// member that failed first, unless the fault is the unit's own.
+func (f *frame) origin(v int32) string {
+	if t, ok := f.task(v).(*unit); ok && t.failed > 0 {
+		return f.p.Nodes[t.u.Members[t.failAt[1]]].ID
+	}
+	return f.p.Vertices[v].ID
 }
 
 func whenText(e *plan.Edge) string {

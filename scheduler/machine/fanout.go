@@ -326,13 +326,16 @@ func (t *fanOut) commit() {
 
 // merge commits item by item, each its own transaction, in item order.
 func (t *fanOut) merge() {
-	f, cut := t.f, t.cut()
+	f := t.f
 	x := &f.v[t.v]
 	x.phase = running
 	partial := false
 	deltas := map[int32][]any{}
 	scratch := f.newScratch(t.v)
-	for i := range t.outcomes[:min(cut, len(t.outcomes))] {
+	for i := range t.outcomes {
+		if i >= t.cut() { // a refused item is a failed one: it may move the cut
+			break
+		}
 		o := &t.outcomes[i]
 		if o.Failure != nil {
 			continue
@@ -349,6 +352,8 @@ func (t *fanOut) merge() {
 		}
 		f.emitWrites(t.n, o.Writes, core.Nth(i), 0)
 	}
+	cut := t.cut()
+	t.failed = slices.DeleteFunc(t.failed, func(i int) bool { return i >= cut })
 	f.contribute(t.v, func(field int32) (any, []any) {
 		if d := deltas[field]; d != nil {
 			return nil, d

@@ -37,7 +37,6 @@ type Machine struct {
 	cancelled   bool
 	finished    bool
 	dropped     int
-	opening     bool // a frame is being started or restored
 }
 
 // New returns a machine at the start of a run. Inputs are checked against the
@@ -93,8 +92,8 @@ func (m *Machine) Done() bool { return m.finished }
 func (m *Machine) Dropped() int { return m.dropped }
 
 // Apply takes in what happened. An answer to a command that is not (or no
-// longer) open is counted and dropped.
-func (m *Machine) Apply(e Event) {
+// longer) open is counted and dropped. The event is read only during the call.
+func (m *Machine) Apply(e *Event) {
 	m.now = max(m.now, e.Ended)
 	if e.Kind == Cancel {
 		if !m.cancelled && !m.finished {
@@ -108,7 +107,7 @@ func (m *Machine) Apply(e Event) {
 		return
 	}
 	f := m.frames[e.ID.Frame]
-	if e.ID.Node < 0 || int(e.ID.Node) >= len(f.p.Nodes) || !f.answer(&e) {
+	if e.ID.Node < 0 || int(e.ID.Node) >= len(f.p.Nodes) || !f.answer(e) {
 		m.dropped++
 		return
 	}

@@ -104,12 +104,15 @@ func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
 	case core.Fail:
 		r.Handled = x.handled || n.Policy == plan.PolicySkip
 	}
-	if t, ok := f.task(v).(*fanOut); ok {
+	switch t, ok := f.task(v).(*fanOut); {
+	case ok:
 		r.Items, r.Failed, r.Attempts = t.items.Len(), len(t.failed), 0
-		for _, a := range t.attempts {
+		for _, a := range t.attempts[:t.cut()] { // whether items behind it ran is chance
 			r.Attempts += int(a)
 		}
-	} else if n.Source == nil && x.attempts > 0 {
+	case n.Source != nil:
+		r.Attempts = 0 // no item was ever tried
+	case x.attempts > 0:
 		r.Items = 1
 	}
 	return r
@@ -123,10 +126,10 @@ func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
 		res := &t.results[place]
 		r.Items, r.Failed, r.Attempts, r.Failure = res.runs, res.failed, res.attempts, res.failure
 		if r.Status == core.Skipped {
-			r.Reason, r.Cause = "an earlier member failed each time", f.name(f.p.Vertices[v].ID)
+			r.Reason, r.Cause = "an earlier member failed each time", f.name(f.origin(v))
 		}
 		if r.Status == core.Fail {
-			r.Handled = x.handled || f.policy(v) == plan.PolicySkip
+			r.Handled = x.handled || n.Policy == plan.PolicySkip
 		}
 	} else if x.status == core.Skipped {
 		r.Reason, r.Cause = f.skipText(v)

@@ -267,12 +267,17 @@ func (f *frame) endFailed(v int32) {
 	}
 }
 
+// policy is what holds for the failure of a vertex. Failures of members follow
+// the members' policies: a failing member that stops the run has done so itself.
 func (f *frame) policy(v int32) plan.Policy {
 	if u := f.p.Vertices[v].Unit; u != nil {
-		if t, ok := f.task(v).(*unit); ok && u.Policy == plan.PolicyDefault && t.failed > 0 && t.ranAll {
-			return plan.PolicySkip
+		if t, ok := f.task(v).(*unit); ok && t.failed > 0 {
+			if t.ranAll {
+				return plan.PolicySkip
+			}
+			return plan.PolicyDefault
 		}
-		return u.Policy
+		return u.Policy // for the unit's own faults
 	}
 	return f.p.Nodes[f.p.Vertices[v].Node].Policy
 }
