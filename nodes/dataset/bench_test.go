@@ -52,7 +52,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				o := cellOptions{delimiter: ',', infer: true, nulls: []string{""}}
-				got, err := readCells(b.Context(), bytes.NewReader(data), o, nil)
+				got, err := readCells(b.Context(), bytes.NewReader(data), o, rowOptions{})
 				if err != nil || len(got.rows) != rows {
 					b.Fatal(len(got.rows), err)
 				}

@@ -38,13 +38,20 @@ type cellOptions struct {
 	delimiter rune
 	// header holds the column names of a file without a header line.
 	header []string
-	// types are the declared column types; AnyType stands for none.
-	types columnTypes
-	infer bool
+	infer  bool
 	// nulls are the texts that mean null.
 	nulls []string
+}
+
+// rowOptions holds for rows of every format.
+type rowOptions struct {
+	// types are the declared column types.
+	types columnTypes
+	// rowType, when set, is what every row must conform to.
+	rowType *core.Type
 	// limit is how many rows to read, 0 for all.
-	limit int
+	limit  int
+	reject func(bad) error
 }
 
 // chunkRows is how many rows are kept together between reading and typing.
@@ -65,8 +72,8 @@ type chunk struct {
 // second pass frees the text chunk by chunk.
 type cellReader struct {
 	cellOptions
+	rowOptions
 	csv     *csv.Reader
-	reject  func(bad) error
 	columns []*column
 	chunks  []chunk
 	rows    int32 // lines of cells seen, bad ones included
@@ -74,14 +81,14 @@ type cellReader struct {
 }
 
 // readCells reads a csv or tsv file. A row that cannot be used is handed to
-// reject; its error ends the reading.
-func readCells(ctx context.Context, r io.Reader, o cellOptions, reject func(bad) error) (loaded, error) {
+// rows.reject; its error ends the reading.
+func readCells(ctx context.Context, r io.Reader, cells cellOptions, rows rowOptions) (loaded, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	if err := skipMark(in); err != nil {
 		return loaded{}, err
 	}
-	c := &cellReader{cellOptions: o, csv: csv.NewReader(in), reject: reject}
-	c.csv.Comma = o.delimiter
+	c := &cellReader{cellOptions: cells, rowOptions: rows, csv: csv.NewReader(in)}
+	c.csv.Comma = cells.delimiter
 	c.csv.ReuseRecord = true
 	c.csv.FieldsPerRecord = -1
 	if err := c.readHeader(); err != nil {
@@ -255,16 +262,17 @@ func (c *cellReader) values(ctx context.Context) (loaded, error) {
 		if err := ctx.Err(); err != nil {
 			return loaded{}, err
 		}
-		out.rows = c.chunkValues(out.rows, c.chunks[n], keys, kinds)
-		out.places = append(out.places, c.chunks[n].places...)
+		if err := c.chunkValues(&out, c.chunks[n], keys, kinds); err != nil {
+			return loaded{}, err
+		}
 		c.chunks[n] = chunk{}
 	}
 	return out, nil
 }
 
-// chunkValues appends the rows of a chunk. Their objects and values are
-// allocated together: two allocations for 512 rows instead of 1024.
-func (c *cellReader) chunkValues(rows []any, ch chunk, keys *core.Keys, kinds []core.TypeKind) []any {
+// chunkValues adds the rows of a chunk. Their objects and values are allocated
+// together: two allocations for 512 rows instead of 1024.
+func (c *cellReader) chunkValues(out *loaded, ch chunk, keys *core.Keys, kinds []core.TypeKind) error {
 	values := make([]any, len(ch.cells))
 	objects := make([]core.Object, len(ch.places))
 	for i, s := range ch.cells {
@@ -272,10 +280,18 @@ func (c *cellReader) chunkValues(rows []any, ch chunk, keys *core.Keys, kinds []
 		values[i] = c.columns[j].value(s, c.null(s), kinds[j])
 	}
 	for i := range objects {
-		core.InitRow(&objects[i], keys, values[i*len(kinds):(i+1)*len(kinds)])
-		rows = append(rows, &objects[i])
+		row := &objects[i]
+		core.InitRow(row, keys, values[i*len(kinds):(i+1)*len(kinds)])
+		if err := c.rowType.Check(row); err != nil {
+			if err := c.reject(bad{ch.places[i], err.Error(), row}); err != nil {
+				return err
+			}
+			continue
+		}
+		out.rows = append(out.rows, row)
+		out.places = append(out.places, ch.places[i])
 	}
-	return rows
+	return nil
 }
 
 // plainError returns what encoding/csv complains about without its line

@@ -31,15 +31,16 @@ func TestClassify(t *testing.T) {
 }
 
 // load reads text as cells and returns the rows and bad rows as JSON.
-func load(t testing.TB, text string, o cellOptions) (rows string, rejected []bad, err error) {
+func load(t testing.TB, text string, o options) (rows string, rejected []bad, err error) {
 	t.Helper()
 	if o.delimiter == 0 {
 		o.delimiter = ','
 	}
-	got, err := readCells(context.Background(), strings.NewReader(text), o, func(b bad) error {
+	o.reject = func(b bad) error {
 		rejected = append(rejected, b)
 		return nil
-	})
+	}
+	got, err := readCells(context.Background(), strings.NewReader(text), o.cellOptions, o.rowOptions)
 	if err != nil {
 		return "", nil, err
 	}
@@ -49,12 +50,30 @@ func load(t testing.TB, text string, o cellOptions) (rows string, rejected []bad
 	return core.JSON(got.rows), rejected, nil
 }
 
-var inferring = cellOptions{infer: true, nulls: []string{""}}
+type options struct {
+	cellOptions
+	rowOptions
+}
+
+// inferring are the defaults of a document.
+var inferring = options{cellOptions: cellOptions{infer: true, nulls: []string{""}}}
+
+func typed(types ...columnType) options {
+	o := inferring
+	o.types = types
+	return o
+}
+
+func limited(n int) options {
+	o := inferring
+	o.limit = n
+	return o
+}
 
 func TestReadCells(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		o          cellOptions
+		o          options
 		want       string
 	}{
 		{"types", "i,n,b,t\n1,1.5,true,x\n-2,2,FALSE,1\n", inferring,
@@ -68,7 +87,7 @@ func TestReadCells(t *testing.T) {
 		{"an id that a float would change keeps its column text", "id\n9007199254740993\n1.5\n", inferring,
 			`[{"id":"9007199254740993"},{"id":"1.5"}]`},
 		{"beyond 64 bits is text", "id\n9223372036854775808\n1\n", inferring, `[{"id":"9223372036854775808"},{"id":"1"}]`},
-		{"no inference", "a\n1\n", cellOptions{nulls: []string{""}}, `[{"a":"1"}]`},
+		{"no inference", "a\n1\n", options{cellOptions: cellOptions{nulls: []string{""}}}, `[{"a":"1"}]`},
 		{"byte order mark and CRLF", "\ufeffa,b\r\n1,x\r\n2,y\r\n", inferring, `[{"a":1,"b":"x"},{"a":2,"b":"y"}]`},
 		{"quoted line breaks", "a,b\n1,\"x\ny\"\"z\"\n2,w\n", inferring, `[{"a":1,"b":"x\ny\"z"},{"a":2,"b":"w"}]`},
 		{"no line end at the end", "a\n1", inferring, `[{"a":1}]`},
@@ -76,16 +95,16 @@ func TestReadCells(t *testing.T) {
 		{"header only", "a,b\n", inferring, `[]`},
 		{"nothing", "", inferring, `[]`},
 		{"a mark only", "\ufeff", inferring, `[]`},
-		{"semicolons", "a;b\n1;x,y\n", cellOptions{infer: true, delimiter: ';'}, `[{"a":1,"b":"x,y"}]`},
-		{"given header", "1,x\n", cellOptions{infer: true, header: []string{"n", "t"}}, `[{"n":1,"t":"x"}]`},
+		{"semicolons", "a;b\n1;x,y\n", options{cellOptions: cellOptions{infer: true, delimiter: ';'}}, `[{"a":1,"b":"x,y"}]`},
+		{"given header", "1,x\n", options{cellOptions: cellOptions{infer: true, header: []string{"n", "t"}}}, `[{"n":1,"t":"x"}]`},
 		{"unnamed column", ",b\n1,2\n", inferring, `[{"column_1":1,"b":2}]`},
-		{"words for null", "a,b\nNA,NA\n1,x\n", cellOptions{infer: true, nulls: []string{"", "NA"}}, `[{"a":null,"b":null},{"a":1,"b":"x"}]`},
-		{"empty text may stay", "a,b\n,\n1,x\n", cellOptions{infer: true}, `[{"a":null,"b":""},{"a":1,"b":"x"}]`},
-		{"limit", "a\n1\n2\nx\n", cellOptions{infer: true, limit: 2}, `[{"a":1},{"a":2}]`},
+		{"words for null", "a,b\nNA,NA\n1,x\n", options{cellOptions: cellOptions{infer: true, nulls: []string{"", "NA"}}}, `[{"a":null,"b":null},{"a":1,"b":"x"}]`},
+		{"empty text may stay", "a,b\n,\n1,x\n", options{cellOptions: cellOptions{infer: true}}, `[{"a":null,"b":""},{"a":1,"b":"x"}]`},
+		{"limit", "a\n1\n2\nx\n", limited(2), `[{"a":1},{"a":2}]`},
 		{"declared types read generously", "i,n,b,t\n007,1,yes,1\n+5,-0.5e1,0,2\n,,,\n",
-			cellOptions{infer: true, nulls: []string{""}, types: columnTypes{{"i", core.IntegerType, true}, {"n", core.NumberType, true}, {"b", core.BooleanType, true}, {"t", core.StringType, true}}},
+			typed(columnType{"i", core.IntegerType, true}, columnType{"n", core.NumberType, true}, columnType{"b", core.BooleanType, true}, columnType{"t", core.StringType, true}),
 			`[{"i":7,"n":1.0,"b":true,"t":"1"},{"i":5,"n":-5.0,"b":false,"t":"2"},{"i":null,"n":null,"b":null,"t":null}]`},
-		{"a schema's column need not be there", "a\n1\n", cellOptions{infer: true, types: columnTypes{{"z", core.IntegerType, false}}}, `[{"a":1}]`},
+		{"a schema's column need not be there", "a\n1\n", typed(columnType{"z", core.IntegerType, false}), `[{"a":1}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, rejected, err := load(t, c.text, c.o)
@@ -97,10 +116,10 @@ func TestReadCells(t *testing.T) {
 }
 
 func TestReadCellsRejects(t *testing.T) {
-	integers := cellOptions{infer: true, types: columnTypes{{"a", core.IntegerType, true}}}
+	integers := typed(columnType{"a", core.IntegerType, true})
 	for _, c := range []struct {
 		name, text string
-		o          cellOptions
+		o          options
 		want       string // the good rows
 		row, line  int32
 		reason     string
@@ -114,7 +133,7 @@ func TestReadCellsRejects(t *testing.T) {
 		{"a declared type", "a\n1\nx\n2\n", integers, `[{"a":1},{"a":2}]`, 2, 3, `column a: want integer, got "x"`, `["x"]`},
 		{"a declared integer is no float", "a\n1.0\n", integers, `[]`, 1, 2, `column a: want integer, got "1.0"`, `["1.0"]`},
 		{"a bad row has no say in the types", "a,b\n1,2\nx\n", inferring, `[{"a":1,"b":2}]`, 2, 3, "has 1 cell, want 2", `["x"]`},
-		{"the limit counts good rows", "a,b\n1,2\n3\n4,5\n6,7\n", cellOptions{infer: true, limit: 2}, `[{"a":1,"b":2},{"a":4,"b":5}]`, 2, 3, "has 1 cell, want 2", `["3"]`},
+		{"the limit counts good rows", "a,b\n1,2\n3\n4,5\n6,7\n", limited(2), `[{"a":1,"b":2},{"a":4,"b":5}]`, 2, 3, "has 1 cell, want 2", `["3"]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, rejected, err := load(t, c.text, c.o)
@@ -132,16 +151,16 @@ func TestReadCellsRejects(t *testing.T) {
 func TestReadCellsFails(t *testing.T) {
 	for want, c := range map[string]struct {
 		text string
-		o    cellOptions
+		o    options
 	}{
 		`line 1: column "a" stands twice in the header`:                  {"a,b,a\n", inferring},
 		"line 1: 20001 columns are more than the 16384 that are allowed": {strings.Repeat(",", 20000) + "\n", inferring},
 		`the file is UTF-16; save it as UTF-8`:                           {"\xff\xfea\x00", inferring},
 		`header: bare " in non-quoted-field at line 1, column 2`:         {"a\"b\n", inferring},
 		`line 1: the name of column 2 is not UTF-8`:                      {"a,\xff\n", inferring},
-		`the file has no column "dely", did you mean "delay"?`:           {"date,delay\n", cellOptions{types: columnTypes{{"dely", core.IntegerType, true}}}},
-		`the file has no column "a"`:                                     {"", cellOptions{types: columnTypes{{"a", core.IntegerType, true}}}},
-		`the file has no column "total" (of a header in the document)`:   {"1\n", cellOptions{header: []string{"a"}, types: columnTypes{{"total", core.IntegerType, true}}}},
+		`the file has no column "dely", did you mean "delay"?`:           {"date,delay\n", typed(columnType{"dely", core.IntegerType, true})},
+		`the file has no column "a"`:                                     {"", typed(columnType{"a", core.IntegerType, true})},
+		`the file has no column "total" (of a header in the document)`:   {"1\n", options{cellOptions{header: []string{"a"}}, rowOptions{types: columnTypes{{"total", core.IntegerType, true}}}}},
 	} {
 		_, _, err := load(t, c.text, c.o)
 		want, _, _ = strings.Cut(want, " (of")
@@ -153,13 +172,13 @@ func TestReadCellsFails(t *testing.T) {
 
 func TestReadCellsStopsOnRejectAndCancel(t *testing.T) {
 	stop := errors.New("stop")
-	_, err := readCells(t.Context(), strings.NewReader("a,b\n1\n"), cellOptions{delimiter: ','}, func(bad) error { return stop })
+	_, err := readCells(t.Context(), strings.NewReader("a,b\n1\n"), cellOptions{delimiter: ','}, rowOptions{reject: func(bad) error { return stop }})
 	if !errors.Is(err, stop) {
 		t.Errorf("error %v, want that of reject", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := readCells(ctx, strings.NewReader("a\n1\n"), cellOptions{delimiter: ','}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := readCells(ctx, strings.NewReader("a\n1\n"), cellOptions{delimiter: ','}, rowOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after a cancellation", err)
 	}
 }
@@ -225,7 +244,7 @@ func FuzzInfer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := readCells(context.Background(), strings.NewReader(text), cellOptions{infer: true, delimiter: ',', nulls: []string{""}},
-			func(b bad) error { return errors.New(b.reason) })
+			rowOptions{reject: func(b bad) error { return errors.New(b.reason) }})
 		if err != nil {
 			return
 		}

@@ -16,10 +16,8 @@ import (
 
 // objectReader gathers the rows of the two JSON formats.
 type objectReader struct {
+	rowOptions
 	out    loaded
-	types  columnTypes
-	limit  int
-	reject func(bad) error
 	row    int32
 	header sharedHeader
 }
@@ -29,6 +27,9 @@ func (o *objectReader) add(text []byte, line int) error {
 	o.row++
 	p := place{row: o.row, line: int32(line)}
 	v, err := core.ParseJSON(text)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the JSON value is cut off")
+	}
 	if err != nil {
 		return o.reject(bad{p, err.Error(), string(bytes.ToValidUTF8(text, []byte("\uFFFD")))})
 	}
@@ -38,6 +39,9 @@ func (o *objectReader) add(text []byte, line int) error {
 	}
 	if reason := o.types.check(row); reason != "" {
 		return o.reject(bad{p, reason, v})
+	}
+	if err := o.rowType.Check(row); err != nil {
+		return o.reject(bad{p, err.Error(), v})
 	}
 	o.out.rows = append(o.out.rows, o.header.row(row))
 	o.out.places = append(o.out.places, p)

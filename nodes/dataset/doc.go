@@ -1,0 +1,88 @@
+// Package dataset is the node kind "dataset": it loads the rows of a file into
+// one state field, as an array of objects.
+//
+// # Fields
+//
+//	source         required  the file: a path, or {file, format}
+//	format         by name   csv, tsv, jsonl or json
+//	columns                  types of columns: {name: integer}; string, integer,
+//	                         number, boolean, and in JSON also array and object
+//	infer          true      find the types of other columns from their cells
+//	header         true      the first line names the columns; or the list of names
+//	                         of a file without such a line
+//	delimiter      ,         the character between cells ("tab" for a tab)
+//	nulls          [""]      cells that mean null
+//	limit                    how many rows to load
+//	checks                   conditions every row must hold: {name, expr, severity}
+//	on_bad_row     fail      fail, skip or collect
+//	rejects                  where bad rows are collected: a file, or a field
+//	max_failures             how many bad rows are tolerated
+//	check          true      look for the file when the workflow is loaded
+//	optional       false     a file that is not there has no rows
+//	allow_outside  false     the file may lie outside of the workflow's folder
+//
+// infer, header, delimiter and nulls belong to csv and tsv. A source may also be
+// written {type: file, uri: path, format: csv}.
+//
+// # The file
+//
+// The path is relative to the workflow's folder. A path that leaves it, also
+// through a symbolic link, is refused unless allow_outside is true. A file that
+// is not there is an error when the workflow is loaded. A file that another node
+// makes needs check: false, one that may be absent optional: true. The path may
+// be an expression, such as $.file or $item.file, whose value it is; it is looked
+// up when the node runs, and needs the key format unless its name tells.
+//
+// csv and tsv are UTF-8 with or without a byte order mark, with any line ends;
+// cells may be quoted and hold line breaks. Blank lines are passed over. jsonl is
+// one object on a line, json an array of objects. Integers of 64 bits stay exact.
+//
+// # Types
+//
+// A column of csv and tsv gets a type if each cell that is not empty can be
+// written as that type without loss, otherwise it is text: leading zeros, plus
+// signs, integers beyond 64 bits, and integers beyond 2^53 beside decimals keep
+// a column text. true and false, also True and TRUE, are booleans. A declared
+// type reads more generously (007 and +7 are 7; yes, no, t, f, y, n, 1 and 0 are
+// booleans), and a cell it cannot read makes the row bad. Without columns, the
+// types of the written field's items in the state schema count as declared.
+// Empty cells are null; with nulls: [] they stay empty text in text columns.
+//
+// # Bad rows
+//
+// A row is bad if it has too few or too many cells, is no object, does not have
+// its declared types, does not fit the state schema of the field's items, or
+// fails a check of severity error. Checks are conditions over the row as $item;
+// one of severity warning only counts. The first bad row fails the node, naming
+// file, line and reason; on_bad_row: skip leaves bad rows out, collect writes
+// them to rejects, and rejects or max_failures alone imply that. More than
+// max_failures bad rows fail the node.
+//
+// rejects is a field among the writes, or a file (.csv, .tsv, .jsonl, .json). A
+// rejected row is an object of row (its number from 1), line, check (null if it
+// could not be read), reason and data. The file is written in every run, also
+// without bad rows. A node that rejected rows ends partial_success.
+//
+// Text in the middle of a json array that is no JSON always fails the node. limit
+// counts rows that could be read, before the checks; types are found from the
+// rows that are loaded.
+//
+// The node sends {path, rows, rejected} along its edges, and warnings by check.
+//
+// # Example
+//
+//	name: flights
+//	state:
+//	  schema:
+//	    flights: {type: array}
+//	graph:
+//	  nodes:
+//	    - id: load
+//	      kind: dataset
+//	      source: data/flights.csv
+//	      checks:
+//	        - {name: sane_delay, expr: "$item.delay > -120 && $item.delay < 1440"}
+//	      rejects: out/rejects.csv
+//	      max_failures: 100
+//	      writes: [flights]
+package dataset

@@ -1,0 +1,119 @@
+// Package checks judges rows: it runs the checks of a document over them, and
+// keeps account of bad rows as the document wants: the first one fails the node,
+// or they are left out, or collected with the reason in a file or field.
+package checks
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// Options are the keys by which a document says what a bad row is and what
+// becomes of it. Kinds embed them in their configuration.
+type Options struct {
+	Checks      []Config  `wavefold:"checks" doc:"conditions every row must hold: a list of {name, expr, severity}"`
+	OnBadRow    core.Text `wavefold:"on_bad_row,oneof=fail|skip|collect" doc:"what a bad row does: fail the node (default), be left out, or be collected in rejects"`
+	Rejects     core.Text `wavefold:"rejects" doc:"where bad rows are collected: a file, or a field among the writes"`
+	MaxFailures *core.Int `wavefold:"max_failures,min=0" doc:"how many bad rows are tolerated before the node fails"`
+}
+
+// Config is one check.
+type Config struct {
+	Name     core.Text     `wavefold:"name,required" doc:"how rejects and messages call the check"`
+	Expr     core.Text     `wavefold:"expr,required" doc:"the condition, over the row as $item"`
+	Severity core.Text     `wavefold:"severity,oneof=error|warning" doc:"error (default): the row is bad; warning: the row stays and is counted"`
+	Pos      core.Position `wavefold:",pos"`
+}
+
+// Policy is what Options were compiled to. It is immutable.
+type Policy struct {
+	checks []check
+	fail   bool
+	max    int // tolerated bad rows; -1 for any number
+	field  string
+	file   *eval.Name
+	format table.Format
+}
+
+type check struct {
+	name    string
+	warning bool
+	test    *expressions.Program
+}
+
+// Compile checks the options of a node. at is where a missing key belongs, key
+// where the options stand in messages ("" for the node itself).
+func (o Options) Compile(s *eval.Scope, n *core.Node, columns eval.Columns, at core.Position, key string) *Policy {
+	p := &Policy{fail: o.OnBadRow.Value == "fail" || o.OnBadRow.Value == "" && o.Rejects.Value == "", max: -1}
+	if o.MaxFailures != nil {
+		p.max = o.MaxFailures.Value
+		if p.fail {
+			if o.OnBadRow.Value == "" {
+				p.fail = false // a number of tolerated rows says that rows are tolerated
+			} else {
+				s.Warnf(core.CodeIgnored, o.MaxFailures.Pos, join(key, "max_failures"), "has no effect with on_bad_row: fail")
+			}
+		}
+	}
+	switch collects := o.OnBadRow.Value == "collect" || o.OnBadRow.Value == ""; {
+	case o.OnBadRow.Value == "collect" && o.Rejects.Value == "":
+		s.Errorf(core.CodeBadValue, at, join(key, "on_bad_row"), `collect needs the key "rejects"`).WithHint("rejects: rejects.csv")
+	case o.Rejects.Value != "" && !collects:
+		s.Warnf(core.CodeIgnored, o.Rejects.Pos, join(key, "rejects"), "nothing is collected with on_bad_row: %s", o.OnBadRow.Value)
+	case o.Rejects.Value != "":
+		p.target(s, n, o.Rejects, join(key, "rejects"))
+	}
+	seen := map[string]bool{}
+	for _, c := range o.Checks {
+		if seen[c.Name.Value] {
+			s.Errorf(core.CodeDuplicateID, c.Name.Pos, join(key, "checks"), "the check %q stands twice", c.Name.Value)
+		}
+		seen[c.Name.Value] = true
+		if test := s.Condition(c.Expr, columns, join(key, "check "+c.Name.Value)); test != nil {
+			p.checks = append(p.checks, check{c.Name.Value, c.Severity.Value == "warning", test})
+		}
+	}
+	return p
+}
+
+// target decides whether rejects names a field or a file. A field is among the
+// node's writes; a file has a folder or an ending.
+func (p *Policy) target(s *eval.Scope, n *core.Node, rejects core.Text, key string) {
+	for _, w := range n.Writes {
+		if w.Value == rejects.Value {
+			p.field = w.Value
+			return
+		}
+	}
+	if !strings.ContainsAny(rejects.Value, "./{$") {
+		s.Errorf(core.CodeUnknownField, rejects.Pos, key, "%q is neither a field among the node's writes nor a file name", rejects.Value).
+			WithHint("add it: writes: [%s], or write %s.csv", rejects.Value, rejects.Value)
+		return
+	}
+	p.file = s.Output(rejects, key)
+	p.format = table.FormatOf(rejects.Value)
+	if p.format == "" || p.format == table.Text {
+		s.Errorf(core.CodeBadValue, rejects.Pos, key, "%q does not end in the name of a format", rejects.Value).
+			WithHint("use .csv, .tsv, .jsonl or .json")
+	}
+}
+
+// Field returns the state field that rejects go to, "" for none.
+func (p *Policy) Field() string { return p.field }
+
+// HasFile reports whether rejects go to a file, which others can see.
+func (p *Policy) HasFile() bool { return p.file != nil }
+
+// HasChecks reports whether there is anything to run over rows.
+func (p *Policy) HasChecks() bool { return len(p.checks) > 0 }
+
+func join(key, more string) string {
+	if key == "" {
+		return more
+	}
+	return key + ": " + more
+}

@@ -1,0 +1,229 @@
+// Package eval is how the data kinds use expressions: conditions and values
+// over the rows of a table, and file names made of state.
+//
+// A row expression sees the row as $item, its place in the table (from 0) as
+// $index, the state as $.field and the run's inputs as $input.NAME.
+package eval
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// Scope compiles the expressions of one node and keeps account of what they
+// read. It is used while a node is compiled, by one goroutine.
+type Scope struct {
+	// Found collects what is wrong.
+	Found   core.Diagnostics
+	subject string
+	fields  core.Schema
+	used    []core.Text
+	node    *core.Node
+}
+
+// NewScope returns the scope of a node.
+func NewScope(n *core.Node, schema core.Schema) *Scope {
+	if schema == nil {
+		schema = &expressions.Open{}
+	}
+	return &Scope{subject: "node " + n.ID.Value, fields: schema, node: n}
+}
+
+// Columns says what is known of the rows an expression is for. The zero Columns
+// knows nothing.
+type Columns struct {
+	// Type is the type of a row, nil when unknown.
+	Type *core.Type
+	// Names lists all columns when Closed; otherwise rows may have any.
+	Names  []string
+	Closed bool
+}
+
+// Kind returns the type of a column, AnyType when unknown.
+func (c Columns) Kind(name string) core.TypeKind {
+	if t, ok := c.Type.Property(name); ok && t != nil {
+		return t.Kind
+	}
+	return core.AnyType
+}
+
+// Has reports whether rows may have a column.
+func (c Columns) Has(name string) bool { return !c.Closed || slices.Contains(c.Names, name) }
+
+// Row compiles an expression over rows. key says in messages where it stands.
+// It returns nil after an error.
+func (s *Scope) Row(src core.Text, columns Columns, key string) *expressions.Program {
+	p, ds := expressions.Compile(src, expressions.Scope{
+		Fields:   s.fields,
+		Roots:    expressions.RootItem | expressions.RootIndex | expressions.RootInput,
+		ItemType: columns.Type,
+	}, s.about(key))
+	s.Found = append(s.Found, ds...)
+	if p == nil {
+		return nil
+	}
+	s.Need(p.Fields(), src.Pos)
+	if !columns.Closed {
+		return p
+	}
+	for _, path := range p.Tree().Paths() {
+		if path.Root != expressions.RootItem || len(path.Steps) == 0 || path.Steps[0].IsIndex {
+			continue
+		}
+		if step := path.Steps[0]; !columns.Has(step.Name) {
+			s.Found.Errorf(core.CodeExprName, expressions.At(src, step.From), "%s: the rows have no column %q here", s.about(key), step.Name).
+				WithHint("%s", core.UnknownKeyHint(step.Name, columns.Names))
+		}
+	}
+	return p
+}
+
+// Condition compiles an expression that is used as a condition and warns when
+// it is always true or always false.
+func (s *Scope) Condition(src core.Text, columns Columns, key string) *expressions.Program {
+	p := s.Row(src, columns, key)
+	if p != nil {
+		s.Found = append(s.Found, p.ConstantFindings()...)
+	}
+	return p
+}
+
+func (s *Scope) about(key string) string {
+	if key == "" {
+		return s.subject
+	}
+	return s.subject + ": " + key
+}
+
+// Errorf adds an error about a key of the node.
+func (s *Scope) Errorf(code core.Code, pos core.Position, key, format string, args ...any) *core.Diagnostic {
+	return s.Found.Errorf(code, pos, s.about(key)+": "+format, args...)
+}
+
+// Warnf adds a warning about a key of the node.
+func (s *Scope) Warnf(code core.Code, pos core.Position, key, format string, args ...any) *core.Diagnostic {
+	return s.Found.Warnf(code, pos, s.about(key)+": "+format, args...)
+}
+
+// Field checks that a state field is declared and notes that the node reads it.
+func (s *Scope) Field(name core.Text, key string) (t *core.Type, ok bool) {
+	t, ok = s.fields.FieldType(name.Value)
+	if !ok {
+		s.Errorf(core.CodeUnknownField, name.Pos, key, "the state has no field %q", name.Value).
+			WithHint("%s", core.DidYouMean(name.Value, s.fields.FieldNames()))
+		return nil, false
+	}
+	s.Need([]string{name.Value}, name.Pos)
+	return t, true
+}
+
+// FieldType returns the declared type of a state field; ok is false when the
+// field is not declared or nothing is known about the state.
+func (s *Scope) FieldType(name string) (t *core.Type, ok bool) { return s.fields.FieldType(name) }
+
+// Need notes that the node reads fields.
+func (s *Scope) Need(fields []string, pos core.Position) {
+	for _, f := range fields {
+		if !slices.ContainsFunc(s.used, func(r core.Text) bool { return r.Value == f }) {
+			s.used = append(s.used, core.At(f, pos))
+		}
+	}
+}
+
+// Reads lists the fields that were needed and are not among the node's declared
+// reads, for core.Compiled.
+func (s *Scope) Reads() []core.Text {
+	declared := core.Strings(s.node.Reads)
+	var out []core.Text
+	for _, r := range s.used {
+		if !slices.Contains(declared, r.Value) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Slots returns what makes environments for the compiled expressions. It is
+// called once everything is compiled.
+func (s *Scope) Slots() Slots {
+	used := map[string]bool{}
+	for _, r := range s.used {
+		used[r.Value] = true
+	}
+	names := slices.Clone(s.fields.FieldNames())
+	for i, n := range names {
+		if !used[n] {
+			names[i] = ""
+		}
+	}
+	return Slots{names}
+}
+
+// Slots knows which fields the expressions of a node read. It is immutable.
+type Slots struct{ names []string }
+
+// Row is the environment of row expressions during one attempt. It is used by
+// one goroutine.
+type Row struct {
+	item   any
+	place  int
+	fields []any
+	inputs *core.Object
+}
+
+var _ expressions.Env = (*Row)(nil)
+
+// Row returns an environment with the fields of an input.
+func (s Slots) Row(in core.Shared) *Row {
+	r := &Row{fields: make([]any, len(s.names)), inputs: in.Inputs}
+	for i, n := range s.names {
+		r.fields[i] = core.Missing
+		if n != "" {
+			r.fields[i] = Value(in, n)
+		}
+	}
+	return r
+}
+
+// At puts the environment on a row, which is number place from 0, and returns
+// it.
+func (r *Row) At(row any, place int) *Row {
+	r.item, r.place = row, place
+	return r
+}
+
+// Value returns a state field of an input, Missing when it has no value.
+func Value(in core.Shared, field string) any {
+	if v, ok := in.View.Get(field); ok {
+		return v
+	}
+	if v, ok := in.Extra.Get(field); ok {
+		return v
+	}
+	return core.Missing
+}
+
+// Field returns a state field.
+func (r *Row) Field(slot int) any { return r.fields[slot] }
+
+// Input returns an input of the run.
+func (r *Row) Input(name string) any {
+	if v, ok := r.inputs.Get(name); ok {
+		return v
+	}
+	return core.Missing
+}
+
+// Index returns $index.
+func (r *Row) Index() any { return int64(r.place) }
+
+// Item returns $item, the row.
+func (r *Row) Item() any { return r.item }
+
+// Node is never asked for: row expressions have no $nodes.
+func (r *Row) Node(int) (core.Status, any) { return core.StatusNone, core.Missing }
+
+// Extra is never asked for: row expressions have no roots of the walk mode.
+func (r *Row) Extra(expressions.Root) any { return core.Missing }

@@ -1,0 +1,70 @@
+package nodestest
+
+import (
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Schema returns a state schema for core.Env: fields by name, each with its type
+// as in a document, such as
+//
+//	{"rows": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}, "any": {}}
+func Schema(t testing.TB, text string) core.Schema {
+	t.Helper()
+	var s schema
+	v := Tree(t, text)
+	for i, k := range v.Keys {
+		s = append(s, core.Property{Name: k.Value, Type: typeOf(t, v.Values[i])})
+	}
+	return s
+}
+
+type schema []core.Property
+
+// FieldType returns the type of a field.
+func (s schema) FieldType(name string) (*core.Type, bool) {
+	return (&core.Type{Properties: s}).Property(name)
+}
+
+// FieldNames lists the fields in order.
+func (s schema) FieldNames() []string {
+	out := make([]string, len(s))
+	for i, p := range s {
+		out[i] = p.Name
+	}
+	return out
+}
+
+// typeOf reads a type; one without the key "type" accepts everything.
+func typeOf(t testing.TB, v *core.Value) *core.Type {
+	t.Helper()
+	word := v.Get("type")
+	if word == nil {
+		return nil
+	}
+	out := &core.Type{Pos: v.Pos}
+	name, _ := word.Scalar.(string)
+	kind, ok := core.TypeKindOf(name)
+	if !ok {
+		t.Fatalf("%s: unknown type %q", word.Pos, name)
+	}
+	out.Kind = kind
+	if items := v.Get("items"); items != nil {
+		out.Items = typeOf(t, items)
+	}
+	if members := v.Get("properties"); members != nil {
+		for i, k := range members.Keys {
+			out.Properties = append(out.Properties, core.Property{Name: k.Value, Type: typeOf(t, members.Values[i])})
+		}
+	}
+	if required := v.Get("required"); required != nil {
+		for _, r := range textsOf(t, required) {
+			out.Required = append(out.Required, r.Value)
+		}
+	}
+	if enum := v.Get("enum"); enum != nil {
+		out.Enum, _ = enum.Plain().([]any)
+	}
+	return out
+}
