@@ -45,6 +45,15 @@ func (m Members[T]) Get(key string) (T, bool) {
 
 func (m Members[T]) isMembers() {}
 
+// MembersOf returns the type of the values of a Members type; ok is false for other
+// types. It serves those who describe what Decode reads.
+func MembersOf(t reflect.Type) (value reflect.Type, ok bool) {
+	if t.Kind() != reflect.Slice || !t.Implements(membersType) {
+		return nil, false
+	}
+	return t.Elem().Field(1).Type, true
+}
+
 // located is a Located of any type.
 type located interface {
 	parts() (value any, pos *Position)

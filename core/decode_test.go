@@ -390,6 +390,17 @@ func TestKeyNames(t *testing.T) {
 	}
 }
 
+func TestMembersOf(t *testing.T) {
+	if v, ok := MembersOf(reflect.TypeFor[Members[Text]]()); !ok || v != reflect.TypeFor[Text]() {
+		t.Errorf("Members[Text]: %v, %v", v, ok)
+	}
+	for _, other := range []reflect.Type{reflect.TypeFor[[]Member[int]](), reflect.TypeFor[int]()} {
+		if v, ok := MembersOf(other); ok {
+			t.Errorf("%v: %v", other, v)
+		}
+	}
+}
+
 func TestMembersGet(t *testing.T) {
 	m := Members[int]{{At("a", Position{}), 1}}
 	if v, ok := m.Get("a"); v != 1 || !ok {
