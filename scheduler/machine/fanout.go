@@ -366,7 +366,7 @@ func (t *fanOut) merge() {
 
 // sendOutputs makes the list of the items' outputs the output of the node.
 func (t *fanOut) sendOutputs(cut int) {
-	sent := slices.ContainsFunc(t.outcomes, func(o Outcome) bool { return o.HasOutput && o.Failure == nil })
+	sent := slices.ContainsFunc(t.outcomes[:min(cut, len(t.outcomes))], func(o Outcome) bool { return o.HasOutput && o.Failure == nil })
 	if !sent {
 		return
 	}

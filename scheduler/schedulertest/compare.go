@@ -26,7 +26,7 @@ func OracleRun(g *Graph) *Run {
 // are known to the oracle only, so void comes from there.
 func OutcomeOf(r *core.Report, void func(Execution) bool) *Outcome {
 	out := &Outcome{Status: r.Status, State: r.State, Nodes: map[string]NodeOutcome{}, Units: map[string]UnitOutcome{}, Void: void}
-	for _, n := range r.Nodes {
+	for _, n := range r.Nodes() {
 		o := NodeOutcome{Status: n.Status, Handled: n.Handled, Attempts: n.Attempts, Items: n.Items, Failed: n.Failed, Output: n.Output}
 		if n.Status == core.Skipped {
 			o.Skip, o.Cause = skipOf(n.Reason), n.Cause
@@ -36,7 +36,7 @@ func OutcomeOf(r *core.Report, void func(Execution) bool) *Outcome {
 		}
 		out.Nodes[n.ID] = o
 	}
-	for _, u := range r.Units {
+	for _, u := range r.Units() {
 		o := UnitOutcome{Status: u.Status, Rows: u.Rows, Reason: u.Reason}
 		if u.Status == core.Skipped {
 			o.Skip = skipOf(u.Reason)
@@ -60,7 +60,10 @@ func skipOf(reason string) Skip {
 // Differences lists where a run differs from what the oracle came to.
 func Differences(want, got *Run) []string {
 	var d differences
-	d.compare("run", want.Outcome.Status, got.Outcome.Status)
+	d.compare("run status", want.Outcome.Status, got.Outcome.Status)
+	if got.Outcome.State == nil {
+		return d // it never ended
+	}
 	d.compare("state", core.JSON(want.Outcome.State), core.JSON(got.Outcome.State))
 	for _, id := range slices.Sorted(maps.Keys(want.Outcome.Nodes)) {
 		d.node(id, want.Outcome.Nodes[id], got.Outcome.Nodes[id])

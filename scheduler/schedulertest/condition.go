@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -95,8 +96,7 @@ func (p *reader) prefix() any {
 		p.accept("(")
 		v := p.or()
 		p.accept(")")
-		list, _ := v.([]any)
-		return int64(len(list))
+		return length(v)
 	case "true":
 		return true
 	case "false":
@@ -109,6 +109,16 @@ func (p *reader) prefix() any {
 		panic(fmt.Sprintf("schedulertest: cannot read a value at %q", p.rest))
 	}
 	return n
+}
+
+func length(v any) int64 {
+	switch v := v.(type) {
+	case []any:
+		return int64(len(v))
+	case string:
+		return int64(utf8.RuneCountInString(v))
+	}
+	return 0
 }
 
 func (p *reader) take(set string) string {

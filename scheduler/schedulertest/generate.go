@@ -98,8 +98,11 @@ func (f Field) startChance() int {
 
 // start is a starting value: a list that can be walked rather than anything.
 func (f Field) start(h uint64) any {
-	if f.Type == core.AnyType {
+	switch {
+	case f.Type == core.AnyType:
 		return numbers(h, int(h%6))
+	case f.Merge == "set_once":
+		return int64(h % 1000)
 	}
 	return f.value(h)
 }

@@ -40,7 +40,7 @@ type unit struct {
 
 	status      core.Status
 	skip        Skip
-	cause       string // of the skip
+	cause       string // where its skip began, "" for here
 	failedFirst string // where its own failure began
 	reason      string
 	rows        int

@@ -27,7 +27,7 @@ func (o *oracle) decide(u *unit) (Skip, string) {
 	for _, e := range u.in {
 		switch o.judge(e, u) {
 		case untrue:
-			return SkipCondition, e.From.Value
+			return SkipCondition, "" // it begins right here
 		case live:
 			runs = true
 		}
@@ -44,11 +44,14 @@ func (o *oracle) poisons(e *core.Edge) bool {
 	return (e.On.Value == "" || e.On.Value == "success") && (source.status == core.Fail || source.skip == SkipFailure)
 }
 
-// origin is the node where the failure or skip of the edge's source began.
+// origin is where the failure or skip of the edge's source began.
 func (o *oracle) origin(e *core.Edge) string {
 	source := o.of[e.From.Value]
-	if source.status == core.Fail {
+	switch {
+	case source.status == core.Fail:
 		return source.failedFirst
+	case source.cause == "":
+		return source.id
 	}
 	return source.cause
 }

@@ -13,7 +13,7 @@ func (o *oracle) runPlain(u *unit) {
 	o.run(a)
 	o.commit(a, o.state)
 	r := o.record(a)
-	r.Status = core.Success
+	r.Status, r.Failed = core.Success, 0 // it has no items that could fail
 	switch {
 	case a.failure != nil:
 		r.Status = core.Fail
@@ -49,13 +49,19 @@ func (o *oracle) close(u *unit) {
 		r := o.records[n.ID.Value]
 		switch {
 		case r.Status == core.Fail:
-			u.status = core.Fail
-			if u.failedFirst == "" {
-				u.failedFirst = n.ID.Value
-			}
+			u.fails(n.ID.Value)
 		case r.Status == core.PartialSuccess && u.status == core.Success:
 			u.status = core.PartialSuccess
 		}
+	}
+}
+
+// fails marks a unit as failed; id is where that began, unless it has begun
+// elsewhere before.
+func (u *unit) fails(id string) {
+	u.status = core.Fail
+	if u.failedFirst == "" {
+		u.failedFirst = id
 	}
 }
 
@@ -81,6 +87,7 @@ func (o *oracle) runFanOut(u *unit) {
 	if n.ForEach.MaxFailures != nil {
 		allowed = n.ForEach.MaxFailures.Value
 	}
+	r.Items = len(list)
 	outputs := make([]any, len(list))
 	sent := false
 	for i, item := range list {
@@ -92,6 +99,7 @@ func (o *oracle) runFanOut(u *unit) {
 		}
 		o.commit(a, o.state)
 		o.record(a)
+		r.Items = len(list)
 		if a.failure != nil {
 			r.Status = core.Fail
 		} else if a.result.HasEdgeOutput {
@@ -140,9 +148,6 @@ func (o *oracle) runPipeline(u *unit) {
 		o.settle(u, n, len(rows) == 0)
 	}
 	o.close(u)
-	if u.status == core.Fail {
-		u.reason = "failed"
-	}
 }
 
 func (o *oracle) runRow(u *unit, i int, row any, own values, outputs map[string][]any, rows int) {
@@ -153,6 +158,7 @@ func (o *oracle) runRow(u *unit, i int, row any, own values, outputs map[string]
 		o.commit(a, o.state, own)
 		o.record(a)
 		if a.failure != nil {
+			u.fails(n.ID.Value)
 			return
 		}
 		previous = core.NewObject(1)
@@ -183,17 +189,8 @@ func (o *oracle) settle(u *unit, n *core.Node, empty bool) {
 	case r.Items > 0 || empty:
 		r.Status = core.Success
 	default:
-		r.Status, r.Skip, r.Cause = core.Skipped, SkipFailure, o.firstFailed(u)
+		r.Status, r.Skip, r.Cause = core.Skipped, SkipFailure, u.failedFirst
 	}
-}
-
-func (o *oracle) firstFailed(u *unit) string {
-	for _, n := range u.members {
-		if o.records[n.ID.Value].Failed > 0 {
-			return n.ID.Value
-		}
-	}
-	return u.id
 }
 
 // defaultRounds caps a loop that says when to stop but not how often to try.
@@ -210,12 +207,12 @@ func (o *oracle) runLoop(u *unit) {
 	u.reason = "max_iters"
 	for round := 0; round < rounds; round++ {
 		tentative, private := o.state.clone(), own.clone()
+		u.rows++
 		if !o.runRound(u, round, tentative, private) {
 			u.reason = "failed"
 			break
 		}
 		o.state, own = tentative, private
-		u.rows++
 		if u.loop.Until != nil && evaluate(u.loop.Until.Value, own.get) {
 			u.reason = "until"
 			break
@@ -225,7 +222,7 @@ func (o *oracle) runLoop(u *unit) {
 		o.settle(u, n, false)
 	}
 	if u.reason == "max_iters" && u.loop.OnExhausted.Value == "fail" {
-		u.status, u.failedFirst = core.Fail, u.id
+		u.fails(u.id)
 	}
 	o.close(u)
 }
@@ -237,14 +234,14 @@ func (o *oracle) runRound(u *unit, round int, state, own values) bool {
 		o.run(a)
 		o.commit(a, state, own)
 		r := o.record(a)
-		r.Output = core.Missing
 		if a.failure != nil {
+			u.fails(n.ID.Value)
 			return false
 		}
 		previous = core.NewObject(1)
 		if a.result.HasEdgeOutput {
 			previous.Set(n.ID.Value, a.result.EdgeOutput)
-			r.Output = a.result.EdgeOutput
+			r.Output = a.result.EdgeOutput // the last one sent is what leaves the loop
 		}
 	}
 	return true

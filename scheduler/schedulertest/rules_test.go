@@ -20,12 +20,12 @@ type rule struct {
 	// nodes are "id" or "id action; action": write F V, add F V (an array of
 	// one), see F (writes what it sees of F, as text, to seen), send V, fail,
 	// flaky (the first attempt fails), retry N, skip (policy), each F, max N
-	// (max_failures), all_done. V is $item, $round, in:ID (an edge input) or a
+	// (max_failures), all_done, stop N (nothing more for item N). V is $item, $round, in:ID (an edge input) or a
 	// whole number.
 	nodes []string
 	// edges are "a->b", then "on S", then "when C" or "else".
 	edges     []string
-	pipelines []string // id F stage stage
+	pipelines []string // id F stage stage, then !skip for the policy
 	loops     []string // id max until...: body body
 	// want lists "id=status" or "id=skipped:why:cause", then "run=status".
 	want  string
@@ -36,13 +36,13 @@ var rules = []rule{
 	{name: "a failed predecessor skips whatever other edges say", nodes: []string{"good", "bad fail", "t"},
 		edges: []string{"good->t", "bad->t"}, want: "good=success bad=fail t=skipped:failure:bad run=failed"},
 	{name: "one skipped and one done predecessor runs", fields: []string{"x"}, nodes: []string{"a", "s", "b", "t"},
-		edges: []string{"a->s when $.x == 1", "s->t", "b->t"}, want: "s=skipped:condition:a t=success run=success"},
+		edges: []string{"a->s when $.x == 1", "s->t", "b->t"}, want: "s=skipped:condition: t=success run=success"},
 	{name: "a false condition skips although another edge is live", fields: []string{"x"}, nodes: []string{"a", "b", "t"},
-		edges: []string{"a->t when $.x == 1", "b->t"}, want: "t=skipped:condition:a run=success"},
+		edges: []string{"a->t when $.x == 1", "b->t"}, want: "t=skipped:condition: run=success"},
 	{name: "all skipped cascades to the root", fields: []string{"x"}, nodes: []string{"a", "b", "c", "d"},
-		edges: []string{"a->b when $.x == 1", "b->c", "c->d"}, want: "b=skipped:condition:a c=skipped:skipped:a d=skipped:skipped:a"},
+		edges: []string{"a->b when $.x == 1", "b->c", "c->d"}, want: "b=skipped:condition: c=skipped:skipped:b d=skipped:skipped:b"},
 	{name: "a true condition out of a skipped node revives", fields: []string{"keep", "x"}, nodes: []string{"a write keep 1", "b", "c"},
-		edges: []string{"a->b when $.x == 1", "b->c when $.keep == 1"}, want: "b=skipped:condition:a c=success", state: `{"keep":1}`},
+		edges: []string{"a->b when $.x == 1", "b->c when $.keep == 1"}, want: "b=skipped:condition: c=success", state: `{"keep":1}`},
 	{name: "nothing revives behind a failure", fields: []string{"keep"}, nodes: []string{"a fail", "b", "c"},
 		edges: []string{"a->b", "b->c when $.keep != 1"}, want: "b=skipped:failure:a c=skipped:failure:a run=failed"},
 	{name: "a condition is judged on the state of the target", fields: []string{"x"},
@@ -59,9 +59,9 @@ var rules = []rule{
 	{name: "a retry without attempts left does not tolerate", nodes: []string{"a fail; retry 2"}, want: "a=fail run=failed"},
 	{name: "on: fail handles a failure", nodes: []string{"a fail", "b", "c"}, edges: []string{"a->b on fail", "a->c"},
 		want: "a=fail b=success c=skipped:failure:a run=partial_success"},
-	{name: "on: fail is false when the source succeeded", nodes: []string{"a", "b", "c"}, edges: []string{"a->b on fail", "c->b"}, want: "b=skipped:condition:a run=success"},
+	{name: "on: fail is false when the source succeeded", nodes: []string{"a", "b", "c"}, edges: []string{"a->b on fail", "c->b"}, want: "b=skipped:condition: run=success"},
 	{name: "on: fail asks for the source's own failure", nodes: []string{"a fail", "b", "c"}, edges: []string{"a->b", "b->c on fail"},
-		want: "b=skipped:failure:a c=skipped:condition:b run=failed"},
+		want: "b=skipped:failure:a c=skipped:condition: run=failed"},
 	{name: "on: done absorbs but does not handle", nodes: []string{"a fail", "b", "c", "d"}, edges: []string{"a->b", "b->c on done", "c->d"},
 		want: "b=skipped:failure:a c=success d=success run=failed"},
 	{name: "an on: fail edge whose target is skipped handles nothing", nodes: []string{"a fail", "x fail; skip", "b"}, edges: []string{"a->b on fail", "x->b"},
@@ -69,14 +69,21 @@ var rules = []rule{
 	{name: "all_done runs whatever happened", fields: []string{"x"}, nodes: []string{"a fail", "b", "t all_done"},
 		edges: []string{"a->t", "b->t when $.x == 1"}, want: "t=success run=failed"},
 	{name: "else is true when no condition held", fields: []string{"x"}, nodes: []string{"a write x 3", "b", "c", "d"},
-		edges: []string{"a->b when $.x == 1", "a->c when $.x == 2", "a->d else"}, want: "b=skipped:condition:a c=skipped:condition:a d=success", state: `{"x":3}`},
+		edges: []string{"a->b when $.x == 1", "a->c when $.x == 2", "a->d else"}, want: "b=skipped:condition: c=skipped:condition: d=success", state: `{"x":3}`},
 	{name: "else is false when a condition held", fields: []string{"x"}, nodes: []string{"a write x 2", "b", "d", "e"},
-		edges: []string{"a->b when $.x == 2", "a->d else", "d->e"}, want: "b=success d=skipped:condition:a e=skipped:skipped:a", state: `{"x":2}`},
+		edges: []string{"a->b when $.x == 2", "a->d else", "d->e"}, want: "b=success d=skipped:condition: e=skipped:skipped:d", state: `{"x":2}`},
 	{name: "with an else all conditions are judged right above the source", fields: []string{"x"},
 		nodes: []string{"a write x 1", "mid write x 2", "t", "e"}, edges: []string{"a->mid", "mid->t", "a->t when $.x == 2", "a->e else"},
-		want: "t=skipped:condition:a e=success", state: `{"x":2}`},
+		want: "t=skipped:condition: e=success", state: `{"x":2}`},
 	{name: "else out of a skipped source is not live", fields: []string{"x"}, nodes: []string{"r", "a", "b", "c"},
-		edges: []string{"r->a when $.x == 1", "a->b when $.x == 1", "a->c else"}, want: "a=skipped:condition:r b=skipped:condition:a c=skipped:skipped:r"},
+		edges: []string{"r->a when $.x == 1", "a->b when $.x == 1", "a->c else"}, want: "a=skipped:condition: b=skipped:condition: c=skipped:skipped:a"},
+	{name: "else out of a skipped source leaves the choice to others", fields: []string{"x"}, nodes: []string{"r", "a", "b", "c", "d"},
+		edges: []string{"r->a when $.x == 1", "a->b when $.x == 1", "a->c else", "d->c"}, want: "b=skipped:condition: c=success"},
+	{name: "else is false beside a condition that revives", fields: []string{"x", "keep = 1"}, nodes: []string{"r", "a", "b", "c", "d"},
+		edges: []string{"r->a when $.x == 1", "a->b when $.keep == 1", "a->c else", "d->c"}, want: "b=success c=skipped:condition:", state: `{"keep":1}`},
+	{name: "a skipped node resolves as a writer of nothing", fields: []string{"x", "seen array_append"},
+		nodes: []string{"a fail", "w write x 1", "q", "r", "s see x"}, edges: []string{"a->w", "q->r", "r->s"},
+		want: "w=skipped:failure:a s=success", state: `{"seen":["missing"]}`},
 	{name: "edge outputs reach direct successors, false values too", fields: []string{"x"}, nodes: []string{"a send 0", "b write x in:a"},
 		edges: []string{"a->b"}, want: "b=success", state: `{"x":0}`},
 	{name: "every item sees the snapshot", fields: []string{"out array_append", "seen array_append"},
@@ -88,6 +95,17 @@ var rules = []rule{
 		nodes: []string{"f each x; write y $item; add z $item"}, want: "f=fail run=failed", state: `{"x":[4,5,6],"y":4,"z":[4]}`},
 	{name: "items behind the cut are void", fields: []string{"x = [4,5,6]", "y set_once", "z array_append"},
 		nodes: []string{"f each x; max 0; write y 1; add z $item"}, want: "f=fail", state: `{"x":[4,5,6],"y":1,"z":[4]}`},
+	{name: "a refused item counts for the cut", fields: []string{"x = [4,5,6]", "y set_once", "z array_append"},
+		nodes: []string{"f each x; max 0; add z $item; stop 6; write y 1"}, want: "f=fail", state: `{"x":[4,5,6],"y":1,"z":[4]}`},
+	{name: "a failed fan-out sends nothing", fields: []string{"x = [4,5]", "y set_once"}, nodes: []string{"f each x; write y 1; send 1", "t all_done; send in:f"},
+		edges: []string{"f->t"}, want: "f=fail t=fail", state: `{"x":[4,5],"y":1}`},
+	{name: "a fan-out sends the list", fields: []string{"x = [4,5]", "y"}, nodes: []string{"f each x; stop 4; send $item", "t write y in:f"},
+		edges: []string{"f->t"}, want: "t=success", state: `{"x":[4,5],"y":[null,5]}`},
+	{name: "a unit's policy is for its own faults", fields: []string{"x = [4]", "y"}, nodes: []string{"s1 fail", "s2"}, pipelines: []string{"p x s1 !skip", "q y s2 !skip"},
+		want: "p=fail q=fail s1=fail s2=skipped:failure:q run=failed", state: `{"x":[4]}`},
+	{name: "a unit's policy tolerates its own faults", fields: []string{"y"}, nodes: []string{"s2"}, pipelines: []string{"q y s2 !skip"}, want: "q=fail run=partial_success"},
+	{name: "a stage's policy tolerates its failures", fields: []string{"x = [4]"}, nodes: []string{"s1 fail; skip", "t"}, pipelines: []string{"p x s1"},
+		edges: []string{"s1->t"}, want: "p=fail t=skipped:failure:s1 run=partial_success", state: `{"x":[4]}`},
 	{name: "rows see what earlier rows and stages wrote", fields: []string{"x = [1,2]", "z array_append", "seen array_append"},
 		nodes: []string{"s1 add z $item", "s2 see z"}, pipelines: []string{"p x s1 s2"},
 		want: "s1=success s2=success p=success", state: `{"x":[1,2],"z":[1,2],"seen":["[1]","[1,2]"]}`},
@@ -102,7 +120,7 @@ var rules = []rule{
 	{name: "no rows are fine", fields: []string{"x = []"}, nodes: []string{"s1", "t"}, pipelines: []string{"p x s1"}, edges: []string{"s1->t"},
 		want: "s1=success t=success p=success run=success", state: `{"x":[]}`},
 	{name: "one false condition skips the whole unit", fields: []string{"x = [1]"}, nodes: []string{"a", "s1", "s2"}, pipelines: []string{"p x s1 s2"},
-		edges: []string{"a->s2 when $.x == 1"}, want: "s1=skipped:condition:a s2=skipped:condition:a p=skipped run=success", state: `{"x":[1]}`},
+		edges: []string{"a->s2 when $.x == 1"}, want: "s1=skipped:condition: s2=skipped:condition: p=skipped run=success", state: `{"x":[1]}`},
 	{name: "units without edges run last, pipelines first", fields: []string{"x = [1]", "y", "seen array_append"},
 		nodes: []string{"b see y; write y 9", "s1 see y", "a write y 1", "c"}, pipelines: []string{"p x s1"}, loops: []string{"l 1: b"},
 		edges: []string{"c->a"}, want: "b=success s1=success", state: `{"x":[1],"y":9,"seen":["1","1"]}`},
@@ -133,7 +151,11 @@ func (r rule) workflow(t *testing.T) *core.Workflow {
 	}
 	for _, p := range r.pipelines {
 		words := strings.Fields(p)
-		w.Pipelines = append(w.Pipelines, &core.Pipeline{ID: text(words[0]), Items: text("$." + words[1]), Stages: texts(words[2:])})
+		line := &core.Pipeline{ID: text(words[0]), Items: text("$." + words[1]), Stages: texts(words[2:])}
+		if words[len(words)-1] == "!skip" {
+			line.Stages, line.OnError = line.Stages[:len(line.Stages)-1], policy("skip", 0, "")
+		}
+		w.Pipelines = append(w.Pipelines, line)
 	}
 	for _, l := range r.loops {
 		head, body, _ := strings.Cut(l, ":")
@@ -222,6 +244,10 @@ func act(actions [][]string, in core.Input) (core.Result, error) {
 		switch a[0] {
 		case "fail":
 			return res, errors.New("wanted")
+		case "stop":
+			if v, _ := in.Item(); v == whole(a[1]) {
+				return res, nil
+			}
 		case "flaky":
 			if in.Attempt == 1 {
 				return res, errors.New("wanted")

@@ -25,7 +25,8 @@ type Limits struct {
 // for.
 func Check(w *core.Workflow, events []core.Event, limits Limits) error {
 	t := &trace{oracle: newOracle(w, nil), events: events, limits: limits, first: map[*unit]int{}, resolved: map[*unit]int{},
-		ended: map[string]core.Event{}, judged: map[string]bool{}}
+		ended: map[string]core.Event{}, judged: map[string]bool{}, runs: map[string]int{}, failures: map[string]int{},
+		failedAt: map[*unit]int{}}
 	t.truth = t.recorded
 	t.numbering()
 	t.collect()
@@ -46,7 +47,11 @@ type trace struct {
 	resolved map[*unit]int // index of the event that resolved it
 	ended    map[string]core.Event
 	judged   map[string]bool
-	stopped  bool
+	// runs and failures count the items, rows and rounds of a node by how they
+	// ended.
+	runs, failures map[string]int
+	failedAt       map[*unit]int
+	stopped        bool
 }
 
 func (t *trace) fault(format string, args ...any) {
@@ -78,6 +83,11 @@ func (t *trace) collect() {
 			}
 		case core.NodeFinished, core.NodeFailed, core.NodeSkipped:
 			t.end(i, e)
+		case core.ItemFinished:
+			t.runs[e.Node]++
+		case core.ItemFailed:
+			t.failures[e.Node]++
+			t.noteFailure(e)
 		case core.UnitFinished:
 			t.unitEnd(i, e)
 		case core.EdgeJudged:
@@ -95,6 +105,21 @@ func (t *trace) collect() {
 	}
 }
 
+// noteFailure finds where the failure of a unit began: in its first row or
+// round with a failure, whichever came first in the log.
+func (t *trace) noteFailure(e core.Event) {
+	u := t.of[e.Node]
+	if u == nil || u.rank == 0 {
+		return
+	}
+	row, _ := e.Item.Get()
+	round, _ := e.Round.Get()
+	if before, ok := t.failedAt[u]; !ok || row+round < before {
+		t.failedAt[u] = row + round
+		u.failedFirst = e.Node
+	}
+}
+
 func edgeKey(from, to, when string) string { return from + " -> " + to + " when " + when }
 
 func (t *trace) end(i int, e core.Event) {
@@ -103,7 +128,7 @@ func (t *trace) end(i int, e core.Event) {
 		t.fault("%s of an unknown node %s", e.Type, e.Node)
 		return
 	}
-	if before, ok := t.ended[e.Node]; ok {
+	if before, ok := t.ended[e.Node]; ok && e.Node != "" {
 		t.fault("node %s ended twice: %s, then %s", e.Node, before.Type, e.Type)
 	}
 	t.ended[e.Node] = e
@@ -129,9 +154,27 @@ func (t *trace) unitEnd(i int, e core.Event) {
 		return
 	}
 	u := t.units[k]
-	t.resolved[u] = max(t.resolved[u], i)
+	t.resolved[u] = i
 	if e.Status == core.Fail.String() {
-		u.status, u.failedFirst = core.Fail, u.id
+		u.fails(u.id) // unless a member failed before
+	}
+	for _, n := range u.members {
+		t.memberEnd(u, n.ID.Value, e)
+	}
+}
+
+// memberEnd gives a member the status that follows from its executions: it has
+// no event of its own at its end.
+func (t *trace) memberEnd(u *unit, id string, e core.Event) {
+	t.ended[id] = e
+	r := t.records[id]
+	switch {
+	case t.failures[id] > 0:
+		r.Status = core.Fail
+	case t.runs[id] > 0 || u.status != core.Fail:
+		r.Status = core.Success
+	default:
+		r.Status, r.Skip = core.Skipped, SkipFailure
 	}
 }
 

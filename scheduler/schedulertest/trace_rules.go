@@ -59,8 +59,9 @@ func (t *trace) attempts() {
 		default:
 			continue
 		}
-		if e.Attempt == 0 {
-			continue // a fan-out as a whole
+		n := t.nodes[e.Node]
+		if n == nil || n.ForEach != nil && e.Type == core.NodeStarted {
+			continue // a unit or fan-out as a whole
 		}
 		item, _ := e.Item.Get()
 		round, _ := e.Round.Get()
@@ -75,7 +76,7 @@ func (t *trace) attempts() {
 			t.fault("%s starts attempt %d after attempt %d", key, e.Attempt, last[key])
 		}
 		last[key] = e.Attempt
-		if n := t.nodes[e.Node]; n != nil && e.Attempt > attemptLimit(n) {
+		if e.Attempt > attemptLimit(n) {
 			t.fault("%s starts attempt %d of %d", key, e.Attempt, attemptLimit(n))
 		}
 	}
@@ -88,24 +89,31 @@ func attemptLimit(n *core.Node) int {
 	return 1
 }
 
-// overlap counts what was in flight at each moment.
+// overlap counts what was in flight at each moment. A plain node that may have
+// to wait for its turn to commit is left out: the log does not show when it let
+// go of its slot.
 func (t *trace) overlap() {
 	active := map[*unit]int{}
 	total := 0
 	for _, e := range t.events {
 		u := t.of[e.Node]
-		if u == nil || e.Attempt == 0 {
+		if u == nil || t.mayWait(u) {
 			continue
 		}
+		plain := t.nodes[e.Node].ForEach == nil
 		switch e.Type {
 		case core.NodeStarted, core.ItemStarted:
-			active[u]++
-			total++
+			if plain || e.Type == core.ItemStarted {
+				active[u]++
+				total++
+			}
 		case core.NodeRetrying, core.NodeFinished, core.NodeFailed, core.ItemFinished, core.ItemFailed:
-			if total--; active[u] == 1 {
-				delete(active, u)
-			} else {
+			if (plain || e.Type != core.NodeFinished && e.Type != core.NodeFailed) && active[u] > 0 {
 				active[u]--
+				total--
+			}
+			if active[u] == 0 {
+				delete(active, u)
 			}
 		}
 		if t.limits.Concurrency > 0 && len(active) > t.limits.Concurrency {
@@ -115,4 +123,11 @@ func (t *trace) overlap() {
 			t.fault("%d executions in flight at event %d, limit %d", total, e.Seq, t.limits.MaxInFlight)
 		}
 	}
+}
+
+func (t *trace) mayWait(u *unit) bool {
+	return u.rank == 0 && u.members[0].ForEach == nil && slices.ContainsFunc(u.members[0].Writes, func(w core.Text) bool {
+		f := t.fields[w.Value]
+		return f.Reduce != nil || f.Merge.Value == "set_once"
+	})
 }

@@ -1,0 +1,63 @@
+package schedulertest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Setting is one way to run a graph.
+type Setting struct {
+	Concurrency, InFlight int
+	Barrier               bool
+	// Timing seeds how long executions take.
+	Timing uint64
+	// Silent runs without a listener; the engine may then take shorter ways.
+	Silent bool
+}
+
+// String names the setting for messages.
+func (s Setting) String() string {
+	return fmt.Sprintf("limit %d, in flight %d, barrier %t, silent %t, timing %d", s.Concurrency, s.InFlight, s.Barrier, s.Silent, s.Timing)
+}
+
+// EngineRun runs a graph through the real engine in virtual time. The oracle's
+// run tells which executions are void. A graph that does not compile and a run
+// that leaves goroutines behind end the test.
+func EngineRun(t *testing.T, g *Graph, want *Run, s Setting) (run *Run) {
+	t.Helper()
+	run = &Run{Recorder: &Recorder{Timing: s.Timing}}
+	p := MustCompile(t, g, run.Recorder)
+	defer func() {
+		if fault := recover(); fault != nil { // synctest found that nothing can go on
+			run.Outcome = &Outcome{Status: core.RunStatus(fmt.Sprint(fault)), Void: want.Outcome.Void}
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		o := scheduler.Options{Run: "test", Concurrency: s.Concurrency, MaxInFlight: s.InFlight, Barrier: s.Barrier}
+		if !s.Silent {
+			o.Listener = func(e core.Event) { run.Events = append(run.Events, e) }
+		}
+		report, err := scheduler.Run(context.Background(), p, g.Values(), o)
+		if err != report.Err {
+			t.Errorf("Run returned error %v, the report has %v", err, report.Err)
+		}
+		run.Outcome = OutcomeOf(report, want.Outcome.Void)
+	})
+	return run
+}
+
+// MustCompile compiles a graph, recording into rec.
+func MustCompile(t *testing.T, g *Graph, rec *Recorder) *plan.Plan {
+	t.Helper()
+	p, ds := plan.Compile(g.Workflow(rec), core.NewRegistry(), plan.Options{})
+	if p == nil {
+		t.Fatalf("graph does not compile: %v\n%s", ds, g)
+	}
+	return p
+}

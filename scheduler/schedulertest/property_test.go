@@ -1,0 +1,133 @@
+package schedulertest
+
+import (
+	"context"
+	"flag"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+var (
+	seedFlag = flag.Uint64("seed", 0, "run the properties on the graph of this seed only")
+	// graphs is how many graphs the properties try; WAVEFOLD_GRAPHS raises it
+	// for a long run.
+	graphs = func() uint64 {
+		if n, err := strconv.ParseUint(os.Getenv("WAVEFOLD_GRAPHS"), 10, 64); err == nil {
+			return n
+		}
+		return 1500
+	}()
+)
+
+// seeds yields the seeds a property runs on.
+func seeds(most uint64) []uint64 {
+	if *seedFlag > 0 {
+		return []uint64{*seedFlag}
+	}
+	if testing.Short() {
+		most = min(most, 200)
+	}
+	list := make([]uint64, most)
+	for i := range list {
+		list[i] = uint64(i + 1)
+	}
+	return list
+}
+
+// settings are the ways each graph is run: everything that must not matter.
+func settings(seed uint64) []Setting {
+	return []Setting{
+		{Concurrency: 1, Timing: 1 + seed},
+		{Concurrency: 2, Timing: 2 + seed},
+		{Concurrency: 8, Timing: 3 + seed},
+		{Concurrency: 64, Timing: 4 + seed},
+		{Concurrency: 8, Timing: 5 + seed, Barrier: true},
+		{Concurrency: 1, Timing: 6 + seed, Barrier: true},
+		{Concurrency: 64, InFlight: 2, Timing: 7 + seed},
+		{Concurrency: 8, Timing: 8 + seed, Silent: true},
+		{Concurrency: 64, Timing: 0, Silent: true},
+	}
+}
+
+// TestPropertyEqualsOracle is promise number one: whatever the limit, the
+// timing and the schedule, a run equals the naive interpreter's, down to what
+// every single execution saw.
+func TestPropertyEqualsOracle(t *testing.T) {
+	for _, seed := range seeds(graphs) {
+		g := Generate(seed, Shape{})
+		if faults := faultsOf(t, g); len(faults) > 0 {
+			report(t, g, func(g *Graph) []string { return faultsOf(t, g) })
+			return
+		}
+	}
+}
+
+// faultsOf runs a graph in all settings and lists what is wrong, of the first
+// setting with faults.
+func faultsOf(t *testing.T, g *Graph) []string {
+	want := OracleRun(g)
+	var first *Run
+	for _, s := range settings(g.Seed) {
+		got := EngineRun(t, g, want, s)
+		faults := append(Differences(want, got), got.Recorder.overlaps(g, s.Concurrency, s.InFlight)...)
+		if !s.Silent {
+			if first == nil {
+				first = got
+			}
+			faults = append(faults, EventDifferences(first, got)...)
+			if err := Check(g.Workflow(&Recorder{}), got.Events, Limits{s.Concurrency, s.InFlight, s.Barrier}); err != nil {
+				faults = append(faults, strings.Split(err.Error(), "\n")...)
+			}
+		}
+		if len(faults) > 0 {
+			return append([]string{s.String()}, faults...)
+		}
+	}
+	return nil
+}
+
+// report prints a failing graph, made as small as it goes.
+func report(t *testing.T, g *Graph, faults func(*Graph) []string) {
+	t.Helper()
+	// A smaller graph must fail in the same way, or one fault leads to another.
+	first := kindOf(faults(g))
+	small := Reduce(g, func(g *Graph) bool { return kindOf(faults(g)) == first })
+	t.Errorf("seed %d (go test ./scheduler/schedulertest -run Property -seed=%d)\n%s\n%s", g.Seed, g.Seed, small, strings.Join(faults(small), "\n"))
+}
+
+// kindOf tells what the first fault is about.
+func kindOf(faults []string) string {
+	if len(faults) < 2 {
+		return ""
+	}
+	if strings.Contains(faults[1], "deadlock") {
+		return "deadlock"
+	}
+	kind, _, _ := strings.Cut(faults[1], " ")
+	return kind
+}
+
+// TestRulesOnEngine runs the hand-worked graphs through the engine.
+func TestRulesOnEngine(t *testing.T) {
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			p, ds := plan.Compile(r.workflow(t), core.NewRegistry(), plan.Options{})
+			if p == nil {
+				t.Fatal(ds)
+			}
+			for _, limit := range []int{1, 8} {
+				synctest.Test(t, func(t *testing.T) {
+					report, _ := scheduler.Run(context.Background(), p, nil, scheduler.Options{Concurrency: limit})
+					r.check(t, OutcomeOf(report, nil))
+				})
+			}
+		})
+	}
+}
