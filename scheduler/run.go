@@ -211,12 +211,22 @@ func (r *run) collect() {
 		commands := r.m.Next()
 		for i := range commands {
 			if c := &commands[i]; c.Op == machine.OpRun {
-				r.queue = append(r.queue, *c)
+				r.enqueue(c)
 			} else {
 				r.do(c)
 			}
 		}
 	}
+}
+
+// enqueue adds a command behind the others. Room that was taken is used again
+// before the queue grows.
+func (r *run) enqueue(c *machine.Command) {
+	if r.head > 0 && len(r.queue) == cap(r.queue) {
+		n := copy(r.queue, r.queue[r.head:])
+		r.queue, r.head = r.queue[:n], 0
+	}
+	r.queue = append(r.queue, *c)
 }
 
 // do carries out a command that runs no handler.
