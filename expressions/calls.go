@@ -84,21 +84,18 @@ func numberCode(x *code) code {
 		text := x.text
 		return code{num: func(env Env) number {
 			s, _ := text(env)
-			return parseNumber(s)
+			return numberIn(s)
 		}}
 	}
 	value := x.asValue()
 	return code{num: func(env Env) number {
 		v := value(env)
 		if s, ok := textOf(v); ok {
-			return parseNumber(s)
+			return numberIn(s)
 		}
 		return numberOf(v)
 	}}
 }
-
-// parseNumber is numberIn without the box.
-func parseNumber(s string) number { return numberOf(numberIn(s)) }
 
 func stringCode(x *code) code {
 	if x.text != nil {
@@ -112,14 +109,14 @@ func stringCode(x *code) code {
 // arrays among them, one level deep. One element that is no number makes the
 // result missing.
 func reduceCode(f Func, args []code) code {
-	parts := make([]func(Env, *reduction), len(args))
+	parts := make([]func(Env, reduction) reduction, len(args))
 	for i := range args {
 		parts[i] = reducePart(&args[i])
 	}
 	return code{num: func(env Env) number {
-		r := reduction{f: f, ok: true}
+		r := reduction{f: f}
 		for _, p := range parts {
-			if p(env, &r); !r.ok {
+			if r = p(env, r); r.failed {
 				return number{}
 			}
 		}
@@ -130,49 +127,51 @@ func reduceCode(f Func, args []code) code {
 	}}
 }
 
-func reducePart(x *code) func(Env, *reduction) {
+func reducePart(x *code) func(Env, reduction) reduction {
 	if x.num != nil || x.size != nil {
 		num := x.asNumber()
-		return func(env Env, r *reduction) { r.add(num(env)) }
+		return func(env Env, r reduction) reduction { return r.add(num(env)) }
 	}
 	value := x.asValue()
-	return func(env Env, r *reduction) { r.addValue(value(env)) }
+	return func(env Env, r reduction) reduction { return r.addValue(value(env)) }
 }
 
-// reduction is the state of one min, max or sum.
+// reduction is the state of one min, max or sum. It is passed by value, so that
+// it stays off the heap.
 type reduction struct {
-	f    Func
-	n    number
-	some bool // n is set
-	ok   bool // everything so far was a number
+	f      Func
+	n      number
+	some   bool // n is set
+	failed bool // something was no number
 }
 
-func (r *reduction) addValue(v any) {
+func (r reduction) addValue(v any) reduction {
 	a, ok := v.([]any)
 	if !ok && !plain(v) && numberOf(v).kind == noNumber {
 		a, ok = canonical(v).([]any)
 	}
 	if !ok {
-		r.add(numberOf(v))
-		return
+		return r.add(numberOf(v))
 	}
 	for _, e := range a {
-		if r.add(numberOf(e)); !r.ok {
-			return
+		if r = r.add(numberOf(e)); r.failed {
+			break
 		}
 	}
+	return r
 }
 
-func (r *reduction) add(n number) {
+func (r reduction) add(n number) reduction {
 	switch {
 	case n.kind == noNumber:
-		r.ok = false
+		r.failed = true
 	case !r.some:
 		r.n, r.some = n, true
 	case r.f == FuncSum:
 		r.n = add(r.n, n)
-		r.ok = r.n.kind != noNumber
+		r.failed = r.n.kind == noNumber
 	case r.f == FuncMin && compareNumbers(n, r.n) < 0, r.f == FuncMax && compareNumbers(n, r.n) > 0:
 		r.n = n
 	}
+	return r
 }

@@ -26,19 +26,20 @@ type checker struct {
 	diags   core.Diagnostics
 }
 
-func newChecker(t *Tree, src core.Text, scope *Scope, subject string) *checker {
-	c := &checker{src: src, subject: subject, scope: scope,
-		infos: make([]info, t.nodes), refs: make([]ref, len(t.paths))}
-	if scope.untyped() {
-		c.open, _ = scope.Fields.(*Open)
-		if c.open == nil {
-			c.open = &Open{}
-		}
-		for _, id := range scope.Nodes {
-			c.open.node(id)
-		}
+// prepare makes room for the findings about a tree.
+func (c *checker) prepare(t *Tree) {
+	c.infos = make([]info, t.nodes)
+	c.refs = make([]ref, len(t.paths))
+	if !c.scope.untyped() {
+		return
 	}
-	return c
+	c.open, _ = c.scope.Fields.(*Open)
+	if c.open == nil {
+		c.open = &Open{}
+	}
+	for _, id := range c.scope.Nodes {
+		c.open.node(id)
+	}
 }
 
 func (c *checker) errorf(code core.Code, offset int, format string, args ...any) *core.Diagnostic {
@@ -130,8 +131,8 @@ func (c *checker) order(n *Binary, x, y core.TypeKind) {
 	d := c.errorf(core.CodeExprType, n.At, "%q has no order for %s and %s", n.Op, x, y)
 	for _, side := range []Node{n.X, n.Y} {
 		if l, ok := side.(*Literal); ok && (isNumber(x) || isNumber(y)) {
-			if s, ok := l.Value.(string); ok && isNumber(kindOf(numberIn(s))) {
-				d.WithHint("write %v without quotes", numberIn(s))
+			if s, ok := l.Value.(string); ok && numberIn(s).kind != noNumber {
+				d.WithHint("write %v without quotes", numberIn(s).value())
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func (c *checker) path(p *Path) info {
 		t = c.scope.ItemType
 	case RootIndex, RootVisits, RootIter:
 		t = integerType
-	case RootError, RootOutcome:
+	case RootError, RootOutcome, RootLoop:
 		t = textType
 	}
 	r.steps = rest

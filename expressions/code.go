@@ -30,19 +30,18 @@ func (v verdict) not() verdict {
 	return depends
 }
 
-// code is a compiled node. Exactly one of fixed, ref, test, num, size, text and
-// value says how it is evaluated; the most specific one, so that a parent can
+// code is a compiled node. Exactly one of fixed, ref, test, num, size and
+// text says how it is evaluated; the most specific one, so that a parent can
 // build on it without boxing. The methods convert from it.
 type code struct {
 	fixed bool // the constant
 	konst any
 
-	ref   *ref                         // reads a path
-	test  func(env Env) bool           // a boolean
-	num   func(env Env) number         // a number or missing
-	size  func(env Env) int            // a number that is always there
-	text  func(env Env) (string, bool) // a text or missing
-	value func(env Env) any            // anything
+	ref  *ref                         // reads a path
+	test func(env Env) bool           // a boolean
+	num  func(env Env) number         // a number or missing
+	size func(env Env) int            // a number that is always there
+	text func(env Env) (string, bool) // a text or missing
 
 	verdict verdict
 	hint    string // for a verdict that rests on declared types
@@ -75,11 +74,8 @@ func (c *code) asTest() func(Env) bool {
 	case c.text != nil:
 		text := c.text
 		return func(env Env) bool { s, _ := text(env); return s != "" }
-	case c.ref != nil:
-		return c.ref.asTest()
 	}
-	value := c.value
-	return func(env Env) bool { return truthy(value(env)) }
+	return c.ref.asTest()
 }
 
 func (r *ref) asTest() func(Env) bool {
@@ -113,15 +109,12 @@ func (c *code) asNumber() func(Env) number {
 		return func(env Env) number { return whole(int64(size(env))) }
 	case c.test != nil, c.text != nil:
 		return func(Env) number { return number{} }
-	case c.ref != nil:
-		r := c.ref
-		if slot := r.slot; r.isField() {
-			return func(env Env) number { return numberOf(env.Field(slot)) }
-		}
-		return func(env Env) number { return numberOf(r.get(env)) }
 	}
-	value := c.value
-	return func(env Env) number { return numberOf(value(env)) }
+	r := c.ref
+	if slot := r.slot; r.isField() {
+		return func(env Env) number { return numberOf(env.Field(slot)) }
+	}
+	return func(env Env) number { return numberOf(r.get(env)) }
 }
 
 // asText returns the text the value is.
@@ -135,38 +128,38 @@ func (c *code) asText() func(Env) (string, bool) {
 	case c.num != nil, c.size != nil, c.test != nil:
 		return func(Env) (string, bool) { return "", false }
 	}
-	value := c.asValue()
-	return func(env Env) (string, bool) { return textOf(value(env)) }
+	r := c.ref
+	return func(env Env) (string, bool) { return textOf(r.get(env)) }
 }
 
 // asValue returns the value itself. A computed number or text is boxed, which
 // allocates.
 func (c *code) asValue() func(Env) any {
-	switch {
-	case c.fixed:
-		v := c.konst
-		return func(Env) any { return v }
-	case c.ref != nil:
+	if c.ref != nil {
 		return c.ref.get
-	case c.test != nil:
-		test := c.test
-		return func(env Env) any { return test(env) }
-	case c.num != nil:
-		num := c.num
-		return func(env Env) any { return num(env).value() }
-	case c.size != nil:
-		size := c.size
-		return func(env Env) any { return int64(size(env)) }
-	case c.text != nil:
-		text := c.text
-		return func(env Env) any {
-			if s, ok := text(env); ok {
-				return s
-			}
-			return core.Missing
-		}
 	}
-	return c.value
+	own := *c
+	return own.eval
+}
+
+// eval evaluates the code.
+func (c *code) eval(env Env) any {
+	switch {
+	case c.test != nil:
+		return c.test(env)
+	case c.fixed:
+		return c.konst
+	case c.num != nil:
+		return c.num(env).value()
+	case c.size != nil:
+		return int64(c.size(env))
+	case c.text != nil:
+		if s, ok := c.text(env); ok {
+			return s
+		}
+		return core.Missing
+	}
+	return c.ref.get(env)
 }
 
 // asPresence tells whether there is a value.
@@ -181,8 +174,12 @@ func (c *code) asPresence() func(Env) bool {
 	case c.test != nil, c.size != nil:
 		return func(Env) bool { return true }
 	}
-	value := c.asValue()
-	return func(env Env) bool { return !core.IsMissing(value(env)) }
+	if c.fixed {
+		there := !core.IsMissing(c.konst)
+		return func(Env) bool { return there }
+	}
+	r := c.ref
+	return func(env Env) bool { return !core.IsMissing(r.get(env)) }
 }
 
 // value returns the number as a value, Missing for none.
@@ -203,5 +200,5 @@ func folded(c code, operands ...*code) code {
 			return c
 		}
 	}
-	return constant(c.asValue()(nil))
+	return constant(c.eval(nil))
 }

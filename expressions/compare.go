@@ -299,11 +299,7 @@ func orderNumber(op Op, x *code, k number) func(Env) bool {
 		return func(env Env) bool { return op.holds(cmp.Compare(int64(size(env)), i)) }
 	case x.ref == nil:
 		num := x.asNumber()
-		return func(env Env) bool {
-			n := num(env)
-			return n.kind == floatNumber && op.holds(cmp.Compare(n.float(), f)) ||
-				n.kind == wholeNumber && op.holds(cmp.Compare(n.int(), i))
-		}
+		return func(env Env) bool { return num(env).inOrder(op, f, i) }
 	case x.ref.isField():
 		slot := x.ref.slot
 		return func(env Env) bool { return inOrder(op, env.Field(slot), f, i) }
@@ -356,6 +352,16 @@ func inOrder(op Op, v any, f float64, i int64) bool {
 			return x >= i
 		}
 	}
-	n := numberOf(v)
-	return n.kind != noNumber && inOrder(op, n.value(), f, i)
+	return numberOf(v).inOrder(op, f, i)
+}
+
+// inOrder compares with the constants of bounds.
+func (n number) inOrder(op Op, f float64, i int64) bool {
+	switch n.kind {
+	case floatNumber:
+		return op.holds(cmp.Compare(n.float(), f))
+	case wholeNumber:
+		return op.holds(cmp.Compare(n.int(), i))
+	}
+	return false
 }

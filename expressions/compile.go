@@ -25,21 +25,21 @@ func Compile(src core.Text, scope Scope, subject string) (*Program, core.Diagnos
 
 // CompileTree checks and compiles a tree; src is the text it was read from.
 func CompileTree(t *Tree, src core.Text, scope Scope, subject string) (*Program, core.Diagnostics) {
-	c := newChecker(t, src, &scope, subject)
-	i := c.check(t.root)
+	c := checker{src: src, subject: subject, scope: &scope}
+	c.prepare(t)
+	kind := c.check(t.root).kind
 	if c.diags.Failed(false) {
 		return nil, c.diags
 	}
-	p := &Program{tree: t, src: src, subject: subject, refs: c.refs, kind: i.kind}
+	p := &Program{tree: t, src: src, subject: subject, refs: c.refs, kind: kind}
 	if c.open != nil {
 		p.slots, p.nodes = slices.Clip(c.open.fields), slices.Clip(c.open.nodes)
 	} else {
 		p.slots, p.nodes = scope.Fields.FieldNames(), scope.Nodes
 	}
-	m := &compiler{infos: c.infos, refs: p.refs}
-	out := m.compile(t.root)
-	p.fixed, p.konst = out.fixed, out.konst
-	p.test, p.value = out.asTest(), out.asValue()
+	m := compiler{infos: c.infos, refs: p.refs}
+	p.code = m.compile(t.root)
+	p.test = p.code.asTest()
 	p.verdicts = m.verdicts
 	return p, c.diags
 }
@@ -96,8 +96,7 @@ func (m *compiler) node(n Node) code {
 
 func (m *compiler) not(n *Not) code {
 	x := m.compile(n.X)
-	test := x.asTest()
-	c := code{test: func(env Env) bool { return !test(env) }, verdict: x.verdict.not()}
+	c := code{verdict: x.verdict.not()}
 	if r := x.ref; r != nil && r.isField() {
 		slot := r.slot
 		c.test = func(env Env) bool {
@@ -107,7 +106,10 @@ func (m *compiler) not(n *Not) code {
 			}
 			return !truthy(v)
 		}
+		return c
 	}
+	test := x.asTest()
+	c.test = func(env Env) bool { return !test(env) }
 	return folded(c, &x)
 }
 

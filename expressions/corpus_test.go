@@ -125,20 +125,25 @@ func (c *corpusCase) set(word, arg string) error {
 }
 
 func nodesOf(o *core.Object) core.NodeLookup {
-	return func(id string) (status core.Status, output any, ok bool) {
-		n, ok := o.Get(id)
-		if !ok {
-			return 0, nil, false
+	type node struct {
+		status core.Status
+		output any
+	}
+	nodes := map[string]node{}
+	for id, v := range o.All() {
+		n := node{output: core.Missing}
+		for k, e := range v.(*core.Object).All() {
+			if k == "output" {
+				n.output = e
+			} else if err := n.status.UnmarshalText([]byte(e.(string))); err != nil {
+				panic(err)
+			}
 		}
-		s, _ := n.(*core.Object).Get("status")
-		if err := status.UnmarshalText([]byte(s.(string))); err != nil {
-			panic(err)
-		}
-		output, ok = n.(*core.Object).Get("output")
-		if !ok {
-			output = core.Missing
-		}
-		return status, output, true
+		nodes[id] = n
+	}
+	return func(id string) (core.Status, any, bool) {
+		n, ok := nodes[id]
+		return n.status, n.output, ok
 	}
 }
 

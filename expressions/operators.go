@@ -102,11 +102,12 @@ func (o Op) holds(c int) bool {
 	}
 }
 
-// signOp finds the operator made of signs that a text begins with; n is its
-// length, 0 when there is none. "<" must not win over "<=".
+// signOp finds the operator made of signs that a text, which begins with no
+// letter, begins with; n is its length, 0 when there is none. "<" must not win
+// over "<=".
 func signOp(s string) (op Op, n int) {
 	for o := range operators {
-		if t := operators[o].text; len(t) > n && !isLetter(t[0]) && strings.HasPrefix(s, t) {
+		if t := operators[o].text; t[0] == s[0] && len(t) > n && strings.HasPrefix(s, t) {
 			op, n = Op(o), len(t)
 		}
 	}

@@ -17,7 +17,7 @@ func Parse(src string) (*Tree, error) {
 	if i := invalidUTF8(src); i >= 0 {
 		return nil, syntaxError(i, "the expression is not valid UTF-8", "")
 	}
-	p := &parser{scanner: scanner{src: src}}
+	p := parser{scanner: scanner{src: src}}
 	p.advance()
 	if p.tok.kind == tokEnd {
 		p.scanner.fail(0, "the expression is empty", "")
@@ -106,14 +106,12 @@ func (p *parser) accept(prec int) (op Op, at int, ok bool) {
 	return op, at, true
 }
 
-func (p *parser) expression() Node { return p.chain(Or, p.conjunction) }
+func (p *parser) expression() Node { return p.chain(Or) }
 
-func (p *parser) conjunction() Node { return p.chain(And, p.comparison) }
-
-// chain reads terms joined by one operator.
-func (p *parser) chain(op Op, term func() Node) Node {
+// chain reads terms joined by one operator, Or or the tighter And.
+func (p *parser) chain(op Op) Node {
 	from := p.tok.start
-	first := term()
+	first := p.term(op)
 	var terms []Node
 	for {
 		if _, _, ok := p.accept(op.prec()); !ok {
@@ -122,7 +120,7 @@ func (p *parser) chain(op Op, term func() Node) Node {
 		if terms == nil {
 			terms = append(make([]Node, 0, 2), first)
 		}
-		terms = append(terms, term())
+		terms = append(terms, p.term(op))
 	}
 	if terms == nil {
 		return first
@@ -130,14 +128,21 @@ func (p *parser) chain(op Op, term func() Node) Node {
 	return &Logic{Span: Span{From: from, To: p.last}, Op: op, Terms: terms}
 }
 
+func (p *parser) term(op Op) Node {
+	if op == Or {
+		return p.chain(And)
+	}
+	return p.comparison()
+}
+
 func (p *parser) comparison() Node {
 	from := p.tok.start
-	x := p.sum()
+	x := p.arithmetic(precSum)
 	op, at, ok := p.accept(precCompare)
 	if !ok {
 		return x
 	}
-	n := &Binary{Op: op, At: at, X: x, Y: p.sum()}
+	n := &Binary{Op: op, At: at, X: x, Y: p.arithmetic(precSum)}
 	n.Span = Span{From: from, To: p.last}
 	if next, ok := p.infix(); ok && next.prec() == precCompare {
 		return p.fail(p.tok.start, "comparisons cannot be chained", "join them with && or use parentheses")
@@ -145,23 +150,27 @@ func (p *parser) comparison() Node {
 	return n
 }
 
-func (p *parser) sum() Node { return p.arithmetic(precSum, p.product) }
-
-func (p *parser) product() Node { return p.arithmetic(precProduct, p.prefix) }
-
 // arithmetic reads operands joined by operators of one level, left to right.
-func (p *parser) arithmetic(prec int, operand func() Node) Node {
+func (p *parser) arithmetic(prec int) Node {
 	from := p.tok.start
-	x := operand()
+	x := p.factor(prec)
 	for {
 		op, at, ok := p.accept(prec)
 		if !ok {
 			return x
 		}
-		n := &Binary{Op: op, At: at, X: x, Y: operand()}
+		n := &Binary{Op: op, At: at, X: x, Y: p.factor(prec)}
 		n.Span = Span{From: from, To: p.last}
 		x = n
 	}
+}
+
+// factor reads an operand of a level, which is what the next level reads.
+func (p *parser) factor(prec int) Node {
+	if prec == precSum {
+		return p.arithmetic(precProduct)
+	}
+	return p.prefix()
 }
 
 // prefix reads an operand with its negations. All nesting passes through here,

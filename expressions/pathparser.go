@@ -19,6 +19,7 @@ func (p *parser) path() Node {
 		}
 		n.Root = root
 	}
+	n.Steps = make([]Step, 0, p.stepsAhead())
 	for p.step(n) {
 	}
 	if p.err != nil {
@@ -28,6 +29,20 @@ func (p *parser) path() Node {
 	n.To = p.pos
 	p.tok.end = p.pos
 	p.advance()
+	return n
+}
+
+// stepsAhead guesses how many steps follow, to make room for them.
+func (p *parser) stepsAhead() int {
+	n := 0
+	for _, c := range []byte(p.src[p.pos:]) {
+		switch {
+		case c == '.' || c == '[':
+			n++
+		case !isName(c) && c != ']':
+			return n
+		}
+	}
 	return n
 }
 

@@ -14,10 +14,8 @@ type Program struct {
 	kind    core.TypeKind
 	refs    []ref
 
-	test  func(Env) bool
-	value func(Env) any
-	fixed bool
-	konst any
+	code code
+	test func(Env) bool // of code
 
 	verdicts []finding
 
@@ -28,7 +26,7 @@ type Program struct {
 // Value evaluates the expression; core.Missing means that there is no value.
 // The result is shared with the Env and must not be changed. Reading a path
 // allocates nothing; a number or text that is computed is boxed.
-func (p *Program) Value(env Env) any { return p.value(env) }
+func (p *Program) Value(env Env) any { return p.code.eval(env) }
 
 // Test evaluates the expression as a condition: false, zero, the empty text,
 // null and missing are false, everything else is true. It allocates nothing,
@@ -90,7 +88,7 @@ func (p *Program) NodeNames() []string { return p.nodes }
 
 // Constant returns the value of an expression that reads nothing; ok is false
 // for any other.
-func (p *Program) Constant() (value any, ok bool) { return p.konst, p.fixed }
+func (p *Program) Constant() (value any, ok bool) { return p.code.konst, p.code.fixed }
 
 // Explain returns what the expression read: each path of the text with its
 // value in env. A path whose length alone is asked for appears as length(path).

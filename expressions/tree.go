@@ -12,6 +12,7 @@ type Tree struct {
 	root  Node
 	paths []*Path // in order of appearance
 	nodes int     // how many nodes there are; ids run from 0
+	steps int     // how many steps their paths have
 }
 
 // Node is a part of a tree: *Literal, *Path, *Not, *Logic, *Binary or *Call.
@@ -114,9 +115,9 @@ func (t *Tree) enter(n Node, depth int) error {
 	if p, ok := n.(*Path); ok {
 		p.index = len(t.paths)
 		t.paths = append(t.paths, p)
-		t.nodes += len(p.Steps)
+		t.steps += len(p.Steps)
 	}
-	if t.nodes > MaxNodes {
+	if t.nodes+t.steps > MaxNodes {
 		return &SyntaxError{Offset: n.Start(), Code: core.CodeLimit,
 			Message: fmt.Sprintf("the expression has more than %d parts", MaxNodes)}
 	}

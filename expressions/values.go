@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -292,18 +293,22 @@ func holdsNumber(container any, n number) bool {
 
 // numberIn reads a number out of a text, as number() does: an optional minus
 // sign and a number of the language, with white space around. Anything else, and
-// what does not fit, is Missing.
-func numberIn(s string) any {
-	s = strings.TrimFunc(s, func(r rune) bool { return r < 0x80 && isSpace(byte(r)) })
+// what does not fit, is none.
+func numberIn(s string) number {
+	s = strings.TrimFunc(s, func(r rune) bool { return r < utf8.RuneSelf && isSpace(byte(r)) })
 	unsigned := strings.TrimPrefix(s, "-")
 	if n := numberLength(unsigned); n == 0 || n != len(unsigned) {
-		return core.Missing
+		return number{}
 	}
-	v, err := core.ParseNumber(s)
-	if err != nil {
-		return core.Missing
+	if !strings.ContainsAny(s, ".eE") {
+		i, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return number{}
+		}
+		return whole(i)
 	}
-	return v
+	f, err := strconv.ParseFloat(s, 64)
+	return pick(err == nil, f)
 }
 
 // stringOf is string(): a text as it is, everything else as compact JSON.

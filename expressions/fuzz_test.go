@@ -1,0 +1,58 @@
+package expressions
+
+import (
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// FuzzRoundTrip looks for texts that crash the parser or change when printed.
+func FuzzRoundTrip(f *testing.F) {
+	for _, c := range corpus(f) {
+		f.Add(c.text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		tree, err := Parse(text)
+		if err != nil {
+			e, ok := err.(*SyntaxError)
+			if !ok || e.Offset < 0 || e.Offset > len(text) || e.Message == "" || e.Code == "" {
+				t.Fatalf("%q: a malformed error: %#v", text, err)
+			}
+			return
+		}
+		checkRoundTrip(t, tree)
+		checkSpans(t, tree, tree.Root(), 0, len(text))
+	})
+}
+
+// FuzzEval looks for texts and states for which the compiled form differs from
+// walking the tree.
+func FuzzEval(f *testing.F) {
+	for _, c := range corpus(f) {
+		state := []byte("{}")
+		if c.env.State != nil {
+			state = []byte(core.JSON(c.env.State))
+		}
+		f.Add(c.text, state)
+	}
+	f.Fuzz(func(t *testing.T, text string, state []byte) {
+		v, err := core.ParseJSON(state)
+		if err != nil {
+			return
+		}
+		env := MapEnv{Item: v, Index: core.Nth(1)}
+		env.State, _ = v.(*core.Object)
+		tree, err := Parse(text)
+		if err != nil {
+			return
+		}
+		p, _ := CompileTree(tree, core.Text{Value: text}, Scope{}, "")
+		if p == nil {
+			return // a bad pattern
+		}
+		checkEval(t, p, env)
+		checkEval(t, p, goEnv())
+		p.Explain(env.Bind(p))
+		p.ConstantFindings()
+	})
+}

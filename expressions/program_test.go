@@ -1,0 +1,304 @@
+package expressions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// makesText reports whether a text calls a function whose result is a new text:
+// the only ones that may allocate.
+func makesText(n Node) bool {
+	if c, ok := n.(*Call); ok && (c.Func == FuncLower || c.Func == FuncUpper || c.Func == FuncString) {
+		return true
+	}
+	return slices.ContainsFunc(children(n), makesText)
+}
+
+func TestTestAllocatesNothing(t *testing.T) {
+	checked := 0
+	for _, c := range corpus(t) {
+		p, _ := Compile(core.Text{Value: c.text}, c.scope, "")
+		if p == nil || makesText(p.Tree().Root()) {
+			continue
+		}
+		checked++
+		env := c.env.Bind(p)
+		if n := testing.AllocsPerRun(10, func() { p.Test(env) }); n != 0 {
+			t.Errorf("%s: %v allocations", c.name(), n)
+		}
+	}
+	for _, c := range conditions {
+		p, env, _ := loadCondition(t, c.text)
+		if n := testing.AllocsPerRun(10, func() { p.Test(env) }); n != 0 {
+			t.Errorf("%s: %v allocations", c.text, n)
+		}
+	}
+	if checked < 300 {
+		t.Errorf("only %d texts were checked", checked)
+	}
+}
+
+func TestValueOfAPathAllocatesNothing(t *testing.T) {
+	env := MapEnv{State: core.ObjectOf("a", core.ObjectOf("b", []any{int64(1), "x"}), "n", int64(1000)),
+		Nodes: func(string) (core.Status, any, bool) { return core.Fail, int64(7000), true }}
+	for _, text := range []string{`$.a`, `$.n`, `$.a.b[1]`, `$.none`, `$nodes.x.status`, `$nodes.x.output`} {
+		p := MustCompile(text, Scope{})
+		bound := env.Bind(p)
+		if n := testing.AllocsPerRun(10, func() { p.Value(bound) }); n != 0 {
+			t.Errorf("%s: %v allocations", text, n)
+		}
+	}
+}
+
+// Values of Go scalar types and the length of a Go slice are read in place.
+func TestGoValuesAreReadInPlace(t *testing.T) {
+	type score float64
+	env := MapEnv{State: core.ObjectOf("i", 1000, "u", uint16(3), "s", score(0.7), "l", testLevel("high"), "b", testFlag(true),
+		"rows", make([]testOrder, 5))}
+	for _, text := range []string{`$.i > 999 && $.u == 3 && $.s > 0.5 && $.l == "high" && $.b`, `length($.rows) > 4`, `$.i + $.u == 1003`, `!!$.rows`} {
+		p := MustCompile(text, Scope{})
+		bound := env.Bind(p)
+		if !p.Test(bound) {
+			t.Errorf("%s is false", text)
+		}
+		if n := testing.AllocsPerRun(10, func() { p.Test(bound) }); n != 0 {
+			t.Errorf("%s: %v allocations", text, n)
+		}
+	}
+	p := MustCompile(`$.rows`, Scope{})
+	if _, ok := p.Value(env.Bind(p)).([]testOrder); !ok {
+		t.Errorf("a path to a Go value gives %T, not the value itself", p.Value(env.Bind(p)))
+	}
+}
+
+func typedScope() Scope {
+	return Scope{
+		Fields: &testSchema{
+			names: []string{"a", "n", "level", "list", "flag", "s"},
+			types: []*core.Type{nil, {Kind: core.IntegerType}, {Kind: core.StringType, Enum: []any{"low", "high"}}, {Kind: core.ArrayType}, {Kind: core.BooleanType}, {Kind: core.StringType}},
+		},
+		Roots:  RootNodes | RootItem | RootIndex | RootInput,
+		Nodes:  []string{"fetch", "build"},
+		Inputs: []core.InputDecl{{Name: core.Text{Value: "limit"}, Type: &core.Type{Kind: core.IntegerType}}},
+	}
+}
+
+func TestProgramTellsWhatItReads(t *testing.T) {
+	p := MustCompile(`$.list[0] == $.n || $.n > 2 && $nodes.build.status == "fail" || $nodes.build.output.x in $item || $.a`, typedScope())
+	if got := fmt.Sprint(p.Fields(), p.FieldSlots(), p.Nodes(), p.NodeNames()); got != "[list n a] [3 1 0] [1] [fetch build]" {
+		t.Errorf("with a schema: %s", got)
+	}
+	if p.Roots() != RootState|RootNodes|RootItem {
+		t.Errorf("roots: %b", p.Roots())
+	}
+	p = MustCompile(`$.b || $.a || $.b || $nodes.y.status || $nodes.x.status`, Scope{Nodes: []string{"x"}})
+	if got := fmt.Sprint(p.Fields(), p.FieldSlots(), p.SlotNames(), p.Nodes(), p.NodeNames()); got != "[b a] [0 1] [b a] [1 0] [x y]" {
+		t.Errorf("without a schema: %s", got)
+	}
+	open := &Open{}
+	MustCompile(`$.a + $.b`, Scope{Fields: open})
+	p = MustCompile(`$.c > $.b`, Scope{Fields: open})
+	if got := fmt.Sprint(p.Fields(), p.FieldSlots(), open.FieldNames()); got != "[c b] [2 1] [a b c]" {
+		t.Errorf("with shared slots: %s", got)
+	}
+}
+
+func TestTypesAndConstants(t *testing.T) {
+	for text, want := range map[string]core.TypeKind{
+		`$.a`: core.AnyType, `$.n`: core.IntegerType, `$.s`: core.StringType, `$.list`: core.ArrayType,
+		`$.n + 1`: core.IntegerType, `$.n / 2`: core.NumberType, `$.n * 0.5`: core.NumberType, `$.n > 1`: core.BooleanType,
+		`!$.a`: core.BooleanType, `length($.a)`: core.IntegerType, `lower($.s)`: core.StringType, `sum($.list)`: core.NumberType,
+		`max($.n, 1)`: core.IntegerType, `round(1.5)`: core.IntegerType, `$index`: core.IntegerType, `$input.limit`: core.IntegerType,
+		`$nodes.build.status`: core.StringType, `$nodes.build.output`: core.AnyType, `number($.s)`: core.NumberType, `null`: core.NullType,
+	} {
+		if got := MustCompile(text, typedScope()).Type(); got != want {
+			t.Errorf("%s: type %s, want %s", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{`1 + 2`: "3", `1 / 0`: "missing", `null`: "null", `length("ab") > 1`: "true", `max(1, 2.5)`: "2.5",
+		`"a" in "abc" && !false`: "true", `lower("A")`: `"a"`, `"x" matches "y"`: "false"} {
+		if v, ok := MustCompile(text, Scope{}).Constant(); !ok || show(v) != want {
+			t.Errorf("%s: constant %s %t, want %s", text, show(v), ok, want)
+		}
+	}
+	for _, text := range []string{`$.a`, `false && $.a`, `length($.a) * 0`} {
+		if v, ok := MustCompile(text, Scope{}).Constant(); ok {
+			t.Errorf("%s reads a field and is not the constant %s", text, show(v))
+		}
+	}
+}
+
+func TestConstantFindings(t *testing.T) {
+	for text, want := range map[string]string{
+		`true`:                         `1 the condition is always true`,
+		`''`:                           `1 the condition is always false`,
+		`1 > 2`:                        `1 the condition is always false`,
+		`$.a || true`:                  `1 the condition is always true`,
+		`$.a && 0`:                     `1 the condition is always false`,
+		`$.n == "x"`:                   `1 the condition is always false (the other side is an integer)`,
+		`$.n != "x"`:                   `1 the condition is always true (the other side is an integer)`,
+		`"x" == $.n`:                   `1 the condition is always false (the other side is an integer)`,
+		`$.level == "hihg"`:            `1 the condition is always false (did you mean "high"?)`,
+		`$.level == "medium"`:          `1 the condition is always false (the values are ["low","high"])`,
+		`$.level != "medium"`:          `1 the condition is always true (the values are ["low","high"])`,
+		`$nodes.build.status == "ok"`:  `1 the condition is always false (the values are ["success","partial_success","fail","skipped"])`,
+		`$.a && $.n == "x"`:            `1 the condition is always false`,
+		`$.a || $.n == "x"`:            `8 "$.n == \"x\"" is always false (the other side is an integer)`,
+		`$.a || !($.n == "x")`:         `1 the condition is always true`,
+		`$.a && ($.s || $.level < !1)`: ``,
+		`$.flag == 1`:                  `1 the condition is always false (the other side is a boolean)`,
+		`$.n + 1 == $.s`:               `1 the condition is always false`,
+		`$.n`:                          ``,
+		`$.n == null`:                  ``,
+		`$.n == 3.5`:                   ``,
+		`$.n == $.s`:                   ``,
+		`$.level == $.s`:               ``,
+		`$.level == "high"`:            ``,
+		`$.a == "x"`:                   ``,
+		`length($.list) > 0`:           ``,
+		`$.flag == true && $.a`:        ``,
+	} {
+		scope := typedScope()
+		p, ds := Compile(core.At(text, core.Position{Line: 1, Column: 1}), scope, "")
+		if p == nil {
+			if want != "" {
+				t.Errorf("%s: %v", text, ds)
+			}
+			continue
+		}
+		var got []string
+		for _, d := range p.ConstantFindings() {
+			s := fmt.Sprintf("%d %s", d.Pos.Column, d.Message)
+			if d.Hint != "" {
+				s += " (" + d.Hint + ")"
+			}
+			if d.Severity != core.Warning || d.Code != core.CodeExprConstant {
+				t.Errorf("%s: %v", text, d)
+			}
+			got = append(got, s)
+		}
+		want := strings.ReplaceAll(want, `"$.n == \"x\""`, `'$.n == "x"'`)
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s\n\tgot  %s\n\twant %s", text, strings.Join(got, "; "), want)
+		}
+	}
+}
+
+func TestExplain(t *testing.T) {
+	env := MapEnv{
+		State: core.ObjectOf("risk", 0.4, "findings", []any{int64(1), int64(2)}, "order", testOrder{K: "v"}, "nil", nil),
+		Item:  core.ObjectOf("id", int64(7)),
+		Nodes: nodesOf(core.ObjectOf("build", core.ObjectOf("status", "fail"))),
+	}
+	p := MustCompile(`length($.findings) > 0 && !($.risk + 1 > 0.5) || $item['id'] == 1 || $nodes.build.status == "x" || $.none || $.risk || $.nil || $.order.k in "v"`, Scope{})
+	want := `{"length($.findings)":2,"$.risk":0.4,"$item.id":7,"$nodes.build.status":"fail","$.none":null,"$.nil":null,"$.order.k":"v"}`
+	got := p.Explain(env.Bind(p))
+	if core.JSON(got) != want {
+		t.Errorf("got  %s\nwant %s", core.JSON(got), want)
+	}
+	if v, _ := got.Get("$.none"); !core.IsMissing(v) {
+		t.Errorf("a missing value is explained as %v", v)
+	}
+	if v, _ := MustCompile(`$.order`, Scope{}).Explain(env.Bind(MustCompile(`$.order`, Scope{}))).Get("$.order"); core.TypeName(v) != "object" {
+		t.Errorf("a value of a Go type is explained as %T", v)
+	}
+}
+
+func TestSubjectsAndPositions(t *testing.T) {
+	src := core.At("$.n > 1 &&\n  $.nn > 1", core.Position{File: "flow.yaml", Line: 10, Column: 15})
+	_, ds := Compile(src, typedScope(), "edge build -> test: when")
+	if want := `flow.yaml:11:19: error: edge build -> test: when: unknown field "nn" (did you mean "n"?) [EXPR_NAME]`; ds.Error() != want {
+		t.Errorf("got  %s\nwant %s", ds.Error(), want)
+	}
+	_, ds = Compile(core.At("$.n >", core.Position{File: "flow.yaml", Line: 3, Column: 7}), typedScope(), "loop l: until")
+	if want := `flow.yaml:3:12: error: loop l: until: expected a value at the end [EXPR_SYNTAX]`; ds.Error() != want {
+		t.Errorf("got  %s\nwant %s", ds.Error(), want)
+	}
+	_, ds = Compile(core.Text{Value: "$.n == 1 && $.zzz"}, typedScope(), "")
+	if want := `error: unknown field "zzz" [EXPR_NAME]`; ds.Error() != want {
+		t.Errorf("got  %s\nwant %s", ds.Error(), want)
+	}
+	_, ds = Compile(core.Text{Value: `$.x + $.y > "a" && $nodes.z.status`}, typedScope(), "")
+	if len(ds) != 4 {
+		t.Errorf("all findings are reported together, got %v", ds)
+	}
+}
+
+func TestRootsOfAScope(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		scope Scope
+		ok    bool
+	}{
+		{`$item`, Scope{}, true},
+		{`$.a && $item`, Scope{Roots: RootItem}, true},
+		{`$index`, Scope{Roots: RootItem}, false},
+		{`$.a`, Scope{Fields: &testSchema{names: []string{"a"}, types: []*core.Type{nil}}}, true},
+		{`$item`, Scope{Fields: &testSchema{}}, false},
+		{`$input.any`, Scope{Fields: &testSchema{}, Roots: RootInput}, true},
+		{`$input.any`, Scope{Fields: &testSchema{}, Roots: RootInput, Inputs: []core.InputDecl{}}, false},
+		{`$iter > 0 && $loop == "l"`, Scope{Fields: &testSchema{}, Roots: RootIter | RootLoop}, true},
+		{`outcome == "fail"`, Scope{Fields: &testSchema{}, Roots: RootOutcome}, true},
+	} {
+		p, ds := Compile(core.Text{Value: c.text}, c.scope, "")
+		if (p != nil) != c.ok || !c.ok && !ds.Has(core.CodeExprName) {
+			t.Errorf("%s: %v", c.text, ds)
+		}
+	}
+}
+
+func TestForInput(t *testing.T) {
+	shared := core.Shared{
+		View:   core.NewView([]string{"a", "b"}, []any{int64(1), core.Missing}),
+		Extra:  core.NewView([]string{"c"}, []any{int64(3)}),
+		Item:   "x",
+		Index:  core.Nth(4),
+		Inputs: core.ObjectOf("limit", int64(9)),
+		Nodes:  nodesOf(core.ObjectOf("build", core.ObjectOf("status", "skipped"))),
+	}
+	for text, want := range map[string]string{
+		`$.a + $.c`: "4", `$.b`: "missing", `$.d`: "missing", `$item`: `"x"`, `$index`: "4", `$input.limit`: "9", `$input.no`: "missing",
+		`$nodes.build.status`: `"skipped"`, `$nodes.later.status`: "missing", `$output`: "missing",
+	} {
+		p := MustCompile(text, Scope{})
+		if got := show(p.Value(ForInput(shared, p.SlotNames(), p.NodeNames()))); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	p := MustCompile(`$item == null && $index == null`, Scope{})
+	if p.Test(ForInput(core.Shared{Item: 3}, nil, nil)) {
+		t.Error("there is no item outside of a fan-out")
+	}
+}
+
+func TestProgramsAreSafeForConcurrentUse(t *testing.T) {
+	p := MustCompile(`$.s matches "^a" && sum($.list) > 2 && $.s contains lower("B")`, Scope{})
+	env := MapEnv{State: core.ObjectOf("s", "abc", "list", []any{int64(1), int64(2)})}.Bind(p)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 100 {
+				if !p.Test(env) {
+					t.Error("false")
+				}
+				p.Explain(env)
+				p.ConstantFindings()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestMustCompilePanicsOnAnError(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	MustCompile(`1 +`, Scope{})
+}
