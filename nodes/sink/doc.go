@@ -1,0 +1,76 @@
+// Package sink is the node kind "sink": it writes a value of the state to a file
+// or into a table of an SQLite database.
+//
+// # Fields
+//
+//	to             required  the file
+//	from           by reads  what is written: a field, or an expression such as
+//	                         $.report.rows or $item; by default the only declared
+//	                         read
+//	format         by name   csv, tsv, jsonl, json, text, markdown or sqlite
+//	columns        all       the columns in order: a list of names, or
+//	                         {name: type} to check types too
+//	header         true      begin csv and tsv with a line of names
+//	delimiter      ,         the character between cells ("tab" for a tab)
+//	table                    the table of a database (.db, .sqlite, .sqlite3)
+//	mode           replace   replace, append or upsert
+//	key                      the primary key of the table; upsert finds rows by it
+//	allow_outside  false     the file may lie outside of the workflow's folder
+//
+// # Files
+//
+// The path is relative to the workflow's folder, which it must not leave (also
+// not through a symbolic link) unless allow_outside is true. Missing folders are
+// made. The file is written beside its place, flushed to the disk and renamed:
+// if anything fails or the run is cancelled, the old file stays as it was and
+// nothing else remains. It keeps its permissions; a link is replaced by a file.
+// In a fan-out the name must depend on the item, such as to: $item.file.
+//
+// csv and tsv hold rows, which are objects. Without columns the file has all
+// columns of all rows: those of the first row in its order, then others as they
+// first appear; without rows, those of the state schema. null is an empty cell,
+// arrays and objects are JSON text, floats keep a point or exponent, integers of
+// 64 bits are exact. jsonl and json hold any array, json any value; an array is
+// written with one element on a line. text and markdown hold a text as it is. A
+// listed column that no row has is empty and logged.
+//
+// # Databases
+//
+// The rows are stored in one transaction: the table is there whole or as it was.
+// Other writers are waited for, up to a minute.
+//
+//	replace  the table is made anew, its indexes are lost
+//	append   rows are added; the table is made when it is not there
+//	upsert   rows whose key is in the table update it, others are added; of two
+//	         rows with one key the later wins
+//
+// A table is made with the types the document gives, or else the values show:
+// INTEGER, REAL, BOOLEAN, TEXT (also for arrays and objects, as JSON). A column of
+// mixed values, or of integers beyond 2^53 beside decimals, gets no type, so that
+// SQLite keeps each value as it is. A row without a key, or a column that the
+// table does not have, fails the node.
+//
+// The node sends {path, rows}, for databases also table, along its edges. Its
+// work is visible outside of the run.
+//
+// # Example
+//
+//	name: export
+//	state:
+//	  schema:
+//	    delays: {type: array}
+//	graph:
+//	  nodes:
+//	    - id: file
+//	      kind: sink
+//	      reads: [delays]
+//	      to: out/delays.csv
+//	      columns: [origin, flights, mean_delay]
+//	    - id: database
+//	      kind: sink
+//	      reads: [delays]
+//	      to: out/flights.db
+//	      table: delays
+//	      mode: upsert
+//	      key: [origin]
+package sink

@@ -1,0 +1,233 @@
+package sink
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// Kind is the kind "sink". The zero Kind is ready to use.
+type Kind struct{}
+
+var _ core.Kind = Kind{}
+
+// Name returns "sink".
+func (Kind) Name() string { return "sink" }
+
+// Keys lists the kind's own keys.
+func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// sqliteFormat stands beside the formats of files.
+const sqliteFormat table.Format = "sqlite"
+
+// Compile checks a node: what it writes, where to, in which columns.
+func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	b := &builder{node: n, env: env, scope: eval.NewScope(n, env.Schema)}
+	b.config = config{Header: true, subject: "node " + n.ID.Value}
+	ds := core.Decode(n.Config, &b.config)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	h := b.build()
+	ds = append(ds, b.scope.Found...)
+	for _, w := range n.Writes {
+		ds.Warnf(core.CodeUnused, w.Pos, "%s: a sink writes no state, field %q stays as it is", b.subject, w.Value)
+	}
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	return core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: true}, ds
+}
+
+// builder makes the handler of a node.
+type builder struct {
+	config
+	node  *core.Node
+	env   core.Env
+	scope *eval.Scope
+}
+
+func (b *builder) build() *handler {
+	h := &handler{dir: b.env.Dir, outside: b.Outside, columns: b.Columns.list, format: b.format()}
+	delimiter, ok := b.delimiter()
+	if !ok {
+		b.scope.Errorf(core.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)
+	}
+	h.layout = table.Layout{Format: h.format, Delimiter: delimiter, NoHeader: !b.Header}
+	b.table(h)
+	b.to(h)
+	t := b.from(h)
+	b.knownColumns(h, t)
+	b.ignored(h)
+	return h
+}
+
+// format returns the format the document gives or the file's name ends in; ""
+// leaves it to the name of the moment.
+func (b *builder) format() table.Format {
+	f := table.FormatOf(b.To.Value)
+	switch ext := strings.ToLower(path.Ext(b.To.Value)); {
+	case b.Format.Value == "markdown":
+		return table.Text
+	case b.Format.Value != "":
+		return table.Format(b.Format.Value)
+	case b.Table.Value != "", ext == ".db", ext == ".sqlite", ext == ".sqlite3":
+		return sqliteFormat
+	case f == "" && !strings.HasPrefix(b.To.Value, "$"):
+		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%q does not end in the name of a format", b.To.Value).
+			WithHint("add format: csv, tsv, jsonl, json or text, or for a database table: NAME")
+	}
+	return f
+}
+
+// table reads the keys of a database.
+func (b *builder) table(h *handler) {
+	if h.format != sqliteFormat {
+		return
+	}
+	if b.Table.Value == "" {
+		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", `an SQLite database needs the key "table"`).WithHint("table: NAME")
+	}
+	if strings.HasPrefix(strings.ToLower(b.Table.Value), "sqlite_") {
+		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "names that begin with sqlite_ belong to SQLite")
+	}
+	h.table = tableTarget{name: b.Table.Value, mode: b.Mode.Value, key: core.Strings(b.Key), columns: b.Columns.list}
+	if h.table.mode == "" {
+		h.table.mode = modeReplace
+	}
+	if h.table.mode == modeUpsert && len(b.Key) == 0 {
+		b.scope.Errorf(core.CodeBadValue, b.Mode.Pos, "mode", `upsert needs the key "key"`).WithHint("key: [id]")
+	}
+	names := columnNames(b.Columns.list)
+	for i, k := range b.Key {
+		if slices.Contains(core.Strings(b.Key[:i]), k.Value) || k.Value == "" {
+			b.scope.Errorf(core.CodeDuplicateKey, k.Pos, "key", "column %q is empty or stands twice", k.Value)
+		}
+		if names != nil && !slices.Contains(names, k.Value) {
+			b.scope.Errorf(core.CodeUnknownField, k.Pos, "key", "%q is not among the columns", k.Value).WithHint("%s", core.DidYouMean(k.Value, names))
+		}
+	}
+	if a, c, ok := clash(names); ok {
+		b.scope.Errorf(core.CodeDuplicateKey, b.To.Pos, "columns", "%q and %q are the same to SQLite, which ignores case", a, c)
+	}
+}
+
+// to compiles the file name. A table that is added to may be written by every
+// item of a fan-out; everything else would be replaced each time.
+func (b *builder) to(h *handler) {
+	if h.table.mode == modeAppend || h.table.mode == modeUpsert {
+		h.to = b.scope.Input(b.To, "to")
+	} else {
+		h.to = b.scope.Output(b.To, "to")
+	}
+	if h.to == nil || !h.to.Fixed() {
+		return
+	}
+	if strings.HasSuffix(b.To.Value, "/") {
+		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%q is a folder", b.To.Value)
+	}
+	if err := files.Local(b.To.Value); err != nil && !b.Outside {
+		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%v", err).WithHint("files are written in the workflow's folder unless allow_outside is true")
+	}
+}
+
+// from decides what is written and returns its type.
+func (b *builder) from(h *handler) *core.Type {
+	name, key := b.From, "from"
+	if name.Value == "" {
+		if len(b.node.Reads) != 1 {
+			b.scope.Errorf(core.CodeBadValue, b.node.Pos, key, "name the field to write: the node reads %d", len(b.node.Reads)).WithHint("from: rows")
+			return nil
+		}
+		name, key = b.node.Reads[0], "reads"
+	}
+	h.name = name.Value
+	if strings.HasPrefix(name.Value, "$") {
+		if h.from = b.scope.Value(name, key); h.from == nil {
+			return nil
+		}
+		b.fits(h, name, key, h.from.Type())
+		return nil
+	}
+	t, ok := b.scope.Field(name, key)
+	if ok && t != nil {
+		b.fits(h, name, key, t.Kind)
+	}
+	return t
+}
+
+// fits checks a known type against the format.
+func (b *builder) fits(h *handler, name core.Text, key string, have core.TypeKind) {
+	want := core.ArrayType
+	switch h.format {
+	case table.Text:
+		want = core.StringType
+	case table.JSON, "":
+		return
+	}
+	if have != core.AnyType && have != want {
+		d := b.scope.Errorf(core.CodeWrongType, name.Pos, key, "%s holds a value of type %s, %s is %s", h.format, want, name.Value, have)
+		if have == core.StringType {
+			d.WithHint("a text is written with format: text")
+		}
+	}
+}
+
+// knownColumns compares the columns with the declared ones, which also stand in
+// when there are no rows to take them from.
+func (b *builder) knownColumns(h *handler, t *core.Type) {
+	if t == nil || t.Items == nil || len(t.Items.Properties) == 0 {
+		return
+	}
+	var names []string
+	for _, p := range t.Items.Properties {
+		c := column{name: p.Name}
+		if p.Type != nil {
+			c.kind = p.Type.Kind
+		}
+		h.declared = append(h.declared, c)
+		names = append(names, p.Name)
+	}
+	for i, c := range h.columns {
+		if near := core.DidYouMean(c.name, names); near != "" && !slices.Contains(names, c.name) {
+			b.scope.Warnf(core.CodeUnknownField, b.Columns.pos[i], "columns", "the rows of %s have no declared column %q", h.name, c.name).WithHint("%s", near)
+		}
+	}
+}
+
+// ignored reports keys that mean nothing for the format.
+func (b *builder) ignored(h *handler) {
+	if h.format == "" {
+		return
+	}
+	report := func(keys ...string) {
+		for _, key := range keys {
+			if v := b.node.Config.Get(key); v != nil {
+				b.scope.Errorf(core.CodeBadValue, v.Pos, key, "does not go with %s", h.format)
+			}
+		}
+	}
+	if h.format != sqliteFormat {
+		report("table", "mode", "key")
+	}
+	if !h.format.Delimited() {
+		report("header", "delimiter")
+	}
+	if h.format == table.Text {
+		report("columns")
+	}
+}
+
+// value returns what the node writes.
+func (h *handler) value(s core.Shared) any {
+	if h.from == nil {
+		return eval.Value(s, h.name)
+	}
+	return h.from.Value(expressions.ForInput(s, h.from.SlotNames(), h.from.NodeNames()))
+}
