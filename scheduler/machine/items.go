@@ -12,6 +12,7 @@ type Items struct {
 	list  []any
 	typed reflect.Value
 	n     int
+	base  int // index of the first element that is here, for a part of an array
 }
 
 // itemsOf returns the elements of v; ok is false when v is no array.
@@ -34,16 +35,9 @@ func (s Items) Len() int { return s.n }
 
 // At returns the i-th element, shared with the state.
 func (s Items) At(i int) any {
+	i -= s.base
 	if s.list != nil {
 		return s.list[i]
 	}
 	return s.typed.Index(i).Interface()
-}
-
-// Raw returns the whole array.
-func (s Items) Raw() any {
-	if s.typed.IsValid() {
-		return s.typed.Interface()
-	}
-	return s.list
 }

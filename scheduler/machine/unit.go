@@ -54,7 +54,8 @@ type pass struct {
 // memberResult is what a member did over all passes.
 type memberResult struct {
 	runs, failed, attempts int
-	failure                *core.Failure
+	failure                *core.Failure // of the first row or round that failed
+	failedAt               int           // that row or round
 }
 
 // startUnit resolves the rows of a pipeline and begins.
@@ -62,7 +63,7 @@ func (f *frame) startUnit(v int32) {
 	u := f.p.Vertices[v].Unit
 	f.v[v].started, f.v[v].attempts = f.m.now, 1
 	t := &unit{f: f, v: v, u: u, dropped: -1, ranAll: true, results: make([]memberResult, len(u.Members)), outputs: make([][]any, len(u.Members))}
-	t.group = group{parent: &f.group, limit: math.MaxInt, holder: t}
+	t.group = newUnitGroup(f, t)
 	f.setTask(v, t)
 	if !u.IsLoop {
 		source := u.Items.Value(levelEnv{f, f.p.Vertices[v].Level})
@@ -86,6 +87,12 @@ func (f *frame) startUnit(v int32) {
 		return
 	}
 	f.refresh(v)
+}
+
+// newUnitGroup makes the group of a unit: rows are limited by what is under way,
+// so the group itself is not.
+func newUnitGroup(f *frame, t *unit) group {
+	return group{parent: &f.group, limit: math.MaxInt, holder: t}
 }
 
 // columns opens the ledger of the unit's own writes.
@@ -374,8 +381,8 @@ func (t *unit) memberFailed(p *pass, fail *core.Failure) {
 	if at := [2]int{p.n, p.place}; t.failure == nil || slices.Compare(at[:], t.failAt[:]) < 0 {
 		t.failure, t.failAt = fail, at
 	}
-	if res.failure == nil || t.failAt == [2]int{p.n, p.place} {
-		res.failure = fail
+	if res.failure == nil || p.n < res.failedAt { // rows may end in any order
+		res.failure, res.failedAt = fail, p.n
 	}
 	t.ranAll = t.ranAll && n.Policy == plan.PolicySkip
 	for ; p.place < len(t.u.Members); p.place++ {

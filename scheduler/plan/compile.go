@@ -48,6 +48,7 @@ type compiler struct {
 	// uses of conditions, by edge; of nodes and units by declaration.
 	edgeUse []uses
 	nodeUse []nodeUse
+	names   *expressions.Scope // ids and inputs, collected once
 }
 
 // vertexDecl is a vertex before it has a canonical place.
@@ -190,11 +191,20 @@ func join(names []string) string {
 
 // scope returns the names that exist at a place.
 func (c *compiler) scope(roots expressions.Root) expressions.Scope {
+	if c.names == nil {
+		c.names = &expressions.Scope{Fields: c.p.Schema, Nodes: c.nodeIDs(), Inputs: c.inputDecls()}
+	}
+	s := *c.names
+	s.Roots = roots
+	return s
+}
+
+func (c *compiler) nodeIDs() []string {
 	ids := make([]string, len(c.w.Nodes))
 	for i, n := range c.w.Nodes {
 		ids[i] = n.ID.Value
 	}
-	return expressions.Scope{Fields: c.p.Schema, Roots: roots, Nodes: ids, Inputs: c.inputDecls()}
+	return ids
 }
 
 // inputDecls are the names behind $input: the declared inputs, or every field

@@ -192,11 +192,7 @@ func (c *compiler) nodeRef(id core.Text, subject string) (int32, bool) {
 }
 
 func (c *compiler) unknownNode(id core.Text, subject string) {
-	ids := make([]string, len(c.w.Nodes))
-	for i, n := range c.w.Nodes {
-		ids[i] = n.ID.Value
-	}
-	c.ds.Errorf(core.CodeUnknownNode, id.Pos, "%s: unknown node %q", subject, id.Value).WithHint("%s", near(id.Value, ids))
+	c.ds.Errorf(core.CodeUnknownNode, id.Pos, "%s: unknown node %q", subject, id.Value).WithHint("%s", near(id.Value, c.nodeIDs()))
 }
 
 // frame compiles a nested workflow and connects its outputs.

@@ -1,0 +1,275 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Commands and events can leave the process: a distributed engine hands
+// commands to workers elsewhere and journals events. Values of Go types travel
+// in their JSON form and are restored by the plan.
+
+// anyJSON is a run-time value in JSON; Missing is told from null.
+type anyJSON struct{ v any }
+
+func (a anyJSON) MarshalJSON() ([]byte, error) {
+	if core.IsMissing(a.v) {
+		return []byte(`{"$missing":true}`), nil
+	}
+	return core.AppendJSON(nil, a.v)
+}
+
+func (a *anyJSON) UnmarshalJSON(data []byte) (err error) {
+	if string(data) == `{"$missing":true}` {
+		a.v = core.Missing
+		return nil
+	}
+	a.v, err = core.ParseJSON(data)
+	return err
+}
+
+func wrap(list []any) []anyJSON {
+	out := make([]anyJSON, len(list))
+	for i, v := range list {
+		out[i].v = v
+	}
+	return out
+}
+
+func unwrap(list []anyJSON) []any {
+	out := make([]any, len(list))
+	for i := range list {
+		out[i] = list[i].v
+	}
+	return out
+}
+
+type commandJSON struct {
+	Op    string        `json:"op"`
+	ID    ID            `json:"id"`
+	Delay time.Duration `json:"delay,omitempty"`
+	Call  *callJSON     `json:"call,omitempty"`
+	Event *core.Event   `json:"event,omitempty"`
+}
+
+type callJSON struct {
+	Path   string       `json:"path,omitempty"`
+	Values []anyJSON    `json:"values,omitempty"`
+	Items  *anyJSON     `json:"items,omitempty"`
+	Row    core.Ordinal `json:"row,omitzero"`
+	Item   *anyJSON     `json:"item,omitempty"`
+	Round  core.Ordinal `json:"round,omitzero"`
+	Loop   string       `json:"loop,omitempty"`
+	Edges  *core.Object `json:"edges,omitempty"`
+	Inputs *core.Object `json:"inputs,omitempty"`
+	Nodes  []nodeJSON   `json:"nodes,omitempty"`
+}
+
+type nodeJSON struct {
+	Status core.Status `json:"status"`
+	Output anyJSON     `json:"output"`
+}
+
+// EncodeCommand returns the JSON form of a command. The report of OpFinish has
+// none: it stays with the machine's process.
+func EncodeCommand(c *Command) ([]byte, error) {
+	j := commandJSON{Op: c.Op.String(), ID: c.ID, Delay: c.Delay, Event: c.Event}
+	if call := c.Call; call != nil {
+		j.Call = &callJSON{Path: call.Path, Values: wrap(call.Values), Row: call.Row, Round: call.Round, Loop: call.Loop,
+			Edges: call.Edges, Inputs: call.Inputs}
+		if call.Row > 0 {
+			j.Call.Item = &anyJSON{call.Item}
+		}
+		if call.Items.n > 0 {
+			j.Call.Items = &anyJSON{call.Items.slice(c.ID.From, c.ID.To)}
+		}
+		for _, n := range call.Nodes {
+			j.Call.Nodes = append(j.Call.Nodes, nodeJSON{n.Status, anyJSON{n.Output}})
+		}
+	}
+	return json.Marshal(j)
+}
+
+// slice returns the elements of a range in a list.
+func (s Items) slice(from, to int32) []any {
+	out := make([]any, 0, to-from)
+	for i := from; i < to; i++ {
+		out = append(out, s.At(int(i)))
+	}
+	return out
+}
+
+// DecodeCommand reads a command back, finding its node in the plan of the run.
+func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
+	var j commandJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return Command{}, err
+	}
+	c := Command{ID: j.ID, Delay: j.Delay, Event: j.Event}
+	for c.Op = OpRun; c.Op < OpFinish && c.Op.String() != j.Op; c.Op++ {
+		continue
+	}
+	if c.Op == OpEmit || c.Op == OpCancel || c.Op == OpFinish {
+		return c, nil
+	}
+	path := ""
+	if j.Call != nil {
+		path = j.Call.Path
+	}
+	var err error
+	if c.Plan, err = planAt(p, path); err != nil {
+		return c, err
+	}
+	if int(j.ID.Node) >= len(c.Plan.Nodes) {
+		return c, fmt.Errorf("command %s names no node", j.ID)
+	}
+	c.Node = &c.Plan.Nodes[j.ID.Node]
+	if j.Call != nil {
+		c.Call, err = j.Call.call(&c)
+	}
+	return c, err
+}
+
+func (j *callJSON) call(c *Command) (*Call, error) {
+	call := &Call{Path: j.Path, Values: unwrap(j.Values), Row: j.Row, Round: j.Round, Loop: j.Loop, Edges: j.Edges, Inputs: j.Inputs}
+	for i := range call.Values {
+		v, err := c.Plan.Schema.Fields[c.Node.Reads[i].Field].Restore(call.Values[i])
+		if err != nil {
+			return nil, err
+		}
+		call.Values[i] = v
+	}
+	if j.Item != nil {
+		call.Item = j.Item.v
+	}
+	if j.Items != nil {
+		list, _ := j.Items.v.([]any)
+		call.Items = Items{list: list, n: len(list), base: int(c.ID.From)}
+	}
+	for _, n := range j.Nodes {
+		call.Nodes = append(call.Nodes, NodeValue{n.Status, n.Output.v})
+	}
+	return call, nil
+}
+
+// planAt returns the plan of the frame at a path such as "outer[3]/mid".
+func planAt(p *plan.Plan, path string) (*plan.Plan, error) {
+	if path == "" {
+		return p, nil
+	}
+	for _, step := range strings.Split(path, "/") {
+		id, _, _ := strings.Cut(step, "[")
+		n, ok := p.Node(id)
+		if !ok || n.Frame == nil {
+			return nil, fmt.Errorf("path %q leads to no nested workflow", path)
+		}
+		p = n.Frame.Plan
+	}
+	return p, nil
+}
+
+type eventJSON struct {
+	Kind    EventKind     `json:"kind"`
+	ID      ID            `json:"id"`
+	Path    string        `json:"path,omitempty"`
+	Started int64         `json:"started,omitempty"`
+	Ended   int64         `json:"ended,omitempty"`
+	Outcome outcomeJSON   `json:"outcome"`
+	Items   []outcomeJSON `json:"items,omitempty"`
+	Jitter  float64       `json:"jitter,omitempty"`
+}
+
+type outcomeJSON struct {
+	Status  core.Status   `json:"status,omitempty"`
+	Writes  *core.Object  `json:"writes,omitempty"`
+	Output  *anyJSON      `json:"output,omitempty"`
+	Failure *core.Failure `json:"failure,omitempty"`
+	Note    string        `json:"note,omitempty"`
+}
+
+func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
+	j := outcomeJSON{Status: o.Status, Failure: o.Failure, Note: o.Note}
+	for _, w := range o.Writes {
+		v, err := core.Canonical(w.Value)
+		if err != nil {
+			return j, err
+		}
+		if j.Writes == nil {
+			j.Writes = &core.Object{}
+		}
+		j.Writes.Set(p.Schema.Fields[w.Field].Name, v)
+	}
+	if o.HasOutput {
+		j.Output = &anyJSON{o.Output}
+	}
+	return j, nil
+}
+
+func (j *outcomeJSON) outcome(p *plan.Plan) (Outcome, error) {
+	o := Outcome{Status: j.Status, Failure: j.Failure, Note: j.Note}
+	for name, v := range j.Writes.All() {
+		i, ok := p.Schema.Index(name)
+		if !ok {
+			return o, fmt.Errorf("the state has no field %q", name)
+		}
+		v, err := p.Schema.Fields[i].Restore(v)
+		if err != nil {
+			return o, err
+		}
+		o.Writes = append(o.Writes, plan.Write{Field: int32(i), Value: v})
+	}
+	if j.Output != nil {
+		o.Output, o.HasOutput = j.Output.v, true
+	}
+	return o, nil
+}
+
+// EncodeEvent returns the JSON form of an event; p is the plan of the run and
+// path the one of the command it answers (Call.Path, "" without a Call).
+func EncodeEvent(p *plan.Plan, path string, e *Event) ([]byte, error) {
+	p, err := planAt(p, path)
+	if err != nil {
+		return nil, err
+	}
+	j := eventJSON{Kind: e.Kind, ID: e.ID, Path: path, Started: e.Started, Ended: e.Ended, Jitter: e.Jitter}
+	if j.Outcome, err = e.Outcome.toJSON(p); err != nil {
+		return nil, err
+	}
+	for i := range e.Items {
+		o, err := e.Items[i].toJSON(p)
+		if err != nil {
+			return nil, err
+		}
+		j.Items = append(j.Items, o)
+	}
+	return json.Marshal(j)
+}
+
+// DecodeEvent reads an event back.
+func DecodeEvent(p *plan.Plan, data []byte) (*Event, error) {
+	var j eventJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return nil, err
+	}
+	p, err := planAt(p, j.Path)
+	if err != nil {
+		return nil, err
+	}
+	e := &Event{Kind: j.Kind, ID: j.ID, Started: j.Started, Ended: j.Ended, Jitter: j.Jitter}
+	if e.Outcome, err = j.Outcome.outcome(p); err != nil {
+		return nil, err
+	}
+	for i := range j.Items {
+		o, err := j.Items[i].outcome(p)
+		if err != nil {
+			return nil, err
+		}
+		e.Items = append(e.Items, o)
+	}
+	return e, nil
+}

@@ -1,0 +1,330 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Restore returns the machine a snapshot was taken of. The plan must be
+// compiled from the same workflow. What was in flight is issued again by the
+// next call of Next; answers to the first issue still count.
+func Restore(p *plan.Plan, snapshot []byte) (*Machine, error) {
+	var j machineJSON
+	if err := json.Unmarshal(snapshot, &j); err != nil {
+		return nil, fmt.Errorf("snapshot: %w", err)
+	}
+	if j.Version != snapshotVersion {
+		return nil, fmt.Errorf("snapshot: version %d, want %d", j.Version, snapshotVersion)
+	}
+	m := newMachine(p, j.Options)
+	m.now, m.seq, m.dropped, m.cancelled, m.finished = j.Now, j.Seq, j.Dropped, j.Cancelled, j.Finished
+	for i, fj := range j.Frames {
+		if fj == nil {
+			m.frames = append(m.frames, nil)
+			continue
+		}
+		if err := m.restoreFrame(p, fj); err != nil {
+			return nil, fmt.Errorf("snapshot: frame %d: %w", i, err)
+		}
+	}
+	if m.root = m.frames[0]; m.root == nil {
+		return nil, fmt.Errorf("snapshot: the frame of the run is missing")
+	}
+	for _, e := range j.Emit {
+		m.command(Command{Op: OpEmit, Event: e})
+	}
+	for i := len(m.frames) - 1; i >= 0; i-- { // inner frames first: outer ones ask them
+		if f := m.frames[i]; f != nil {
+			f.reissue()
+		}
+	}
+	for i := len(m.frames) - 1; i >= 0; i-- {
+		if f := m.frames[i]; f != nil {
+			f.refreshAll()
+		}
+	}
+	return m, nil
+}
+
+func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
+	p, err := planAt(root, j.Path)
+	if err != nil {
+		return err
+	}
+	if len(j.Start) != len(p.Schema.Fields) || len(j.Vertices) != len(p.Vertices) {
+		return fmt.Errorf("it was taken of another workflow")
+	}
+	start := unwrap(j.Start)
+	for i := range start {
+		if start[i], err = p.Schema.Fields[i].Restore(start[i]); err != nil {
+			return err
+		}
+	}
+	var parent *frame
+	if j.Parent >= 0 {
+		parent = m.frames[j.Parent]
+	}
+	f := m.newFrame(p, j.Path, parent, start, j.Inputs)
+	f.owner, f.group.limit, f.barrier, f.level, f.levelLeft = j.Owner, j.Limit, j.Barrier, j.Level, j.LevelLeft
+	f.stopped, f.failedRun, f.clean, f.notes = j.Stopped, j.FailedRun, j.Clean, j.Notes
+	copy(f.judges, j.Judges)
+	copy(f.verdicts, j.Verdicts)
+	for i := range j.Ledger {
+		col := f.ledger.Column(i)
+		if err := col.Load(j.Ledger[i]); err != nil {
+			return err
+		}
+		for at := f.readersAt[i]; int(at) < len(p.Readers[i]) && p.Readers[i][at].Threshold <= int32(col.Cursor()); at++ {
+			f.readersAt[i] = at + 1
+		}
+	}
+	for _, v := range j.Vertices {
+		f.v[v.At] = vertex{pending: v.Pending, waits: v.Waits, attempts: v.Attempts, cause: v.Cause - 1, edge: v.Edge - 1, phase: v.Phase,
+			status: v.Status, skip: v.Skip, handled: v.Handled, started: v.Started, ended: v.Ended, failure: v.Failure}
+		if v.Phase == resolved {
+			f.unresolved--
+		}
+	}
+	for i := range p.Nodes {
+		if v, ok := j.Outputs[int32(i)]; ok {
+			f.setOutput(int32(i), v.v)
+		}
+	}
+	if parent != nil {
+		parent.children++
+	}
+	return f.restoreParts(j)
+}
+
+// restoreParts brings back held results and tasks, in canonical order.
+func (f *frame) restoreParts(j *frameJSON) error {
+	for i := range f.v {
+		v := int32(i)
+		if h, ok := j.Held[v]; ok {
+			o, err := h.outcome(f.p)
+			if err != nil {
+				return err
+			}
+			if f.held == nil {
+				f.held = map[int32]*Outcome{}
+			}
+			f.held[v] = &o
+		}
+		if t := j.FanOuts[v]; t != nil {
+			if err := f.restoreFanOut(v, t); err != nil {
+				return err
+			}
+		}
+		if t := j.Units[v]; t != nil {
+			if err := f.restoreUnit(v, t); err != nil {
+				return err
+			}
+		}
+	}
+	if f.parent != nil {
+		f.adopt()
+	}
+	return nil
+}
+
+// adopt connects a nested frame with the work in its parent that it does.
+func (f *frame) adopt() {
+	v := f.vertexInParent()
+	switch t := f.parent.task(v).(type) {
+	case *fanOut:
+		f.group.parent, f.group.holder = &t.group, t
+		if t.nested == nil {
+			t.nested = map[int]*frame{}
+		}
+		i := int(f.owner.From)
+		t.nested[i] = f
+		at, _ := slices.BinarySearch(t.inner, i)
+		t.inner = slices.Insert(t.inner, at, i)
+	case *unit:
+		f.group.parent, f.group.holder = &t.group, t
+		if p := t.find(f.owner); p != nil {
+			p.child = f
+		}
+	default:
+		n := &nested{f: f.parent, v: v, child: f}
+		f.group.parent, f.group.holder = &f.parent.group, n
+		f.parent.setTask(v, n)
+	}
+}
+
+func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
+	n := &f.p.Nodes[f.p.Vertices[v].Node]
+	call := f.call(n, nil)
+	items, _ := itemsOf(n.Source.Value(Captured{For: n, Call: call, Place: -1}))
+	if call == nil {
+		call = &Call{Path: f.path, Inputs: f.inputs}
+	}
+	call.Items = items
+	if items.Len() != len(j.Phases) {
+		return fmt.Errorf("node %s has %d items, want %d", n.ID, items.Len(), len(j.Phases))
+	}
+	t := &fanOut{f: f, v: v, n: n, call: call, items: items, next: j.Next, due: j.Due, chunk: j.Chunk, attempts: j.Attempts}
+	if t.attempts == nil {
+		t.attempts = []uint8{}
+	}
+	t.group = group{parent: &f.group, limit: n.Concurrency, holder: t}
+	for _, s := range j.Open {
+		t.open = append(t.open, span{s[0], s[1]})
+	}
+	for i, p := range j.Phases {
+		t.phases = append(t.phases, itemPhase(p))
+		if itemPhase(p) == itemOK || itemPhase(p) == itemFailed {
+			t.done++
+		}
+		if itemPhase(p) == itemFailed {
+			t.failed = append(t.failed, i)
+		}
+		if oj, ok := j.Outcomes[i]; ok {
+			o, err := oj.outcome(f.p)
+			if err != nil {
+				return err
+			}
+			if t.outcomes == nil {
+				t.outcomes = make([]Outcome, items.Len())
+			}
+			t.outcomes[i] = o
+		}
+	}
+	f.setTask(v, t)
+	return nil
+}
+
+func (f *frame) restoreUnit(v int32, j *unitJSON) error {
+	u := f.p.Vertices[v].Unit
+	t := &unit{f: f, v: v, u: u, next: j.Next, over: j.Over, failure: j.Failure, failAt: j.FailAt, failed: j.Failed, ranAll: j.Skips,
+		partial: j.Partial, dropped: j.Dropped, reason: j.Reason, ended: j.Ended, outputs: make([][]any, len(u.Members))}
+	t.group = newUnitGroup(f, t)
+	f.setTask(v, t)
+	if !u.IsLoop {
+		t.items, _ = itemsOf(u.Items.Value(levelEnv{f, f.p.Vertices[v].Level}))
+	}
+	for _, r := range j.Results {
+		t.results = append(t.results, memberResult{r.Runs, r.Failed, r.Attempts, r.Failure, r.FailedAt})
+	}
+	if len(j.Columns) > 0 {
+		t.columns()
+	}
+	for i, dump := range j.Columns {
+		if err := t.view[i].Load(dump); err != nil {
+			return err
+		}
+		if t.canon[i] != nil {
+			if err := t.canon[i].Load(dump); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range j.Live {
+		q := &pass{n: p.N, place: p.Place, phase: p.Phase, attempt: p.Attempt}
+		if p.Prev != nil {
+			q.prev, q.hasPrev = p.Prev.v, true
+		}
+		t.live = append(t.live, q)
+	}
+	for place := range u.Members {
+		for pass := range t.next {
+			o, ok := j.Outputs[place][pass]
+			if !ok {
+				continue
+			}
+			if t.outputs[place] == nil {
+				t.outputs[place] = make([]any, max(t.items.Len(), 1))
+			}
+			t.outputs[place][pass] = o.v
+		}
+	}
+	return nil
+}
+
+// reissue issues what was in flight and sets the timers anew.
+func (f *frame) reissue() {
+	if f.stopped {
+		f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.id}})
+	}
+	for i := range f.v {
+		v := int32(i)
+		switch t := f.task(v).(type) {
+		case *fanOut:
+			t.reissue()
+			continue
+		case *unit:
+			t.reissue()
+			continue
+		case *nested:
+			continue
+		}
+		pv, x := &f.p.Vertices[v], &f.v[v]
+		if pv.Shape != plan.Plain {
+			if x.phase == startable {
+				f.ready.add(f.rank(v))
+			}
+			continue
+		}
+		f.reissuePlain(v, &f.p.Nodes[pv.Node], x)
+	}
+}
+
+func (f *frame) reissuePlain(v int32, n *plan.Node, x *vertex) {
+	id := ID{Frame: f.id, Node: n.Index, Attempt: x.attempts}
+	switch {
+	case x.phase == startable:
+		f.ready.add(f.rank(v))
+	case x.phase == backoff:
+		f.m.command(Command{Op: OpTimer, ID: id, Plan: f.p, Node: n, Delay: n.Retry.Delay(int(x.attempts))})
+	case x.phase == running && n.Wait != nil:
+		f.m.command(Command{Op: OpTimer, ID: id, Plan: f.p, Node: n, Delay: n.Wait.Duration})
+	case x.phase == running:
+		f.run(n, id, f.call(n, nil), &f.group)
+	}
+}
+
+func (t *fanOut) reissue() {
+	if t.f.v[t.v].phase != running {
+		return
+	}
+	for _, s := range t.open {
+		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(s.from), To: int32(s.to), Attempt: int32(t.attempts[s.from])}
+		t.f.run(t.n, id, t.call, &t.group)
+	}
+	for i, p := range t.phases {
+		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: int32(t.attempts[i])}
+		if p == itemBackoff {
+			t.f.m.command(Command{Op: OpTimer, ID: id, Plan: t.f.p, Node: t.n, Delay: t.n.Retry.Delay(int(id.Attempt))})
+		} else if p == itemRunning && t.n.Wait != nil {
+			t.f.m.command(Command{Op: OpTimer, ID: id, Plan: t.f.p, Node: t.n, Delay: t.n.Wait.Duration})
+		}
+	}
+}
+
+func (t *unit) reissue() {
+	if t.f.v[t.v].phase != running {
+		return
+	}
+	for _, p := range t.live {
+		n := t.node(p)
+		switch {
+		case p.child != nil:
+		case p.phase == itemBackoff:
+			t.f.m.command(Command{Op: OpTimer, ID: t.id(p), Plan: t.f.p, Node: n, Delay: n.Retry.Delay(int(p.attempt))})
+		case p.phase == itemRunning && n.Wait != nil:
+			t.f.m.command(Command{Op: OpTimer, ID: t.id(p), Plan: t.f.p, Node: n, Delay: n.Wait.Duration})
+		case p.phase == itemRunning:
+			t.f.run(n, t.id(p), t.f.call(n, p.in(t)), &t.group)
+		}
+	}
+}
+
+// refreshAll finds out anew which tasks can start something.
+func (f *frame) refreshAll() {
+	for v := range f.tasks {
+		f.refresh(int32(v))
+	}
+}

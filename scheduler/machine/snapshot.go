@@ -1,0 +1,256 @@
+package machine
+
+import (
+	"encoding/json"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/state"
+)
+
+// snapshotVersion is the version of the snapshot format.
+const snapshotVersion = 1
+
+// machineJSON is a whole machine. What follows from the rest is left out: folded
+// values, ready sets, slots held. It is as large as the state and the progress
+// of what is under way, not as the history.
+type machineJSON struct {
+	Version   int           `json:"version"`
+	Options   Options       `json:"options"`
+	Now       int64         `json:"now"`
+	Seq       int64         `json:"seq"`
+	Dropped   int           `json:"dropped,omitempty"`
+	Cancelled bool          `json:"cancelled,omitempty"`
+	Finished  bool          `json:"finished,omitempty"`
+	Frames    []*frameJSON  `json:"frames"` // null for those that ended
+	Emit      []*core.Event `json:"emit,omitempty"`
+}
+
+type frameJSON struct {
+	Path      string                `json:"path,omitempty"`
+	Parent    int32                 `json:"parent"`
+	Owner     ID                    `json:"owner"`
+	Start     []anyJSON             `json:"start"`
+	Inputs    *core.Object          `json:"inputs,omitempty"`
+	Limit     int                   `json:"limit"`
+	Barrier   bool                  `json:"barrier,omitempty"`
+	Level     int32                 `json:"level,omitempty"`
+	LevelLeft int32                 `json:"level_left,omitempty"`
+	Stopped   bool                  `json:"stopped,omitempty"`
+	FailedRun bool                  `json:"failed_run,omitempty"`
+	Clean     bool                  `json:"clean,omitempty"`
+	Vertices  []vertexJSON          `json:"vertices,omitempty"` // those that have moved
+	Judges    []int32               `json:"judges,omitempty"`
+	Verdicts  []verdict             `json:"verdicts,omitempty"`
+	Ledger    [][]state.SlotDump    `json:"ledger,omitempty"`
+	Outputs   map[int32]anyJSON     `json:"outputs,omitempty"`
+	Notes     map[int32]string      `json:"notes,omitempty"`
+	Held      map[int32]outcomeJSON `json:"held,omitempty"`
+	FanOuts   map[int32]*fanOutJSON `json:"fan_outs,omitempty"`
+	Units     map[int32]*unitJSON   `json:"units,omitempty"`
+}
+
+type vertexJSON struct {
+	At       int32         `json:"at"`
+	Pending  int32         `json:"pending,omitempty"`
+	Waits    int32         `json:"waits,omitempty"`
+	Attempts int32         `json:"attempts,omitempty"`
+	Cause    int32         `json:"cause,omitempty"` // index + 1
+	Edge     int32         `json:"edge,omitempty"`  // index + 1
+	Phase    phase         `json:"phase,omitempty"`
+	Status   core.Status   `json:"status,omitempty"`
+	Skip     skipReason    `json:"skip,omitempty"`
+	Handled  bool          `json:"handled,omitempty"`
+	Started  int64         `json:"started,omitempty"`
+	Ended    int64         `json:"ended,omitempty"`
+	Failure  *core.Failure `json:"failure,omitempty"`
+}
+
+type fanOutJSON struct {
+	Next     int                 `json:"next"`
+	Due      []int               `json:"due,omitempty"`
+	Open     [][2]int            `json:"open,omitempty"`
+	Chunk    int                 `json:"chunk"`
+	Phases   []byte              `json:"phases,omitempty"`
+	Attempts []byte              `json:"attempts,omitempty"`
+	Outcomes map[int]outcomeJSON `json:"outcomes,omitempty"`
+}
+
+type unitJSON struct {
+	Next    int                     `json:"next"`
+	Over    int                     `json:"over,omitempty"`
+	Live    []passJSON              `json:"live,omitempty"`
+	Columns [][]state.SlotDump      `json:"columns,omitempty"`
+	Results []memberJSON            `json:"results"`
+	Outputs map[int]map[int]anyJSON `json:"outputs,omitempty"`
+	Failure *core.Failure           `json:"failure,omitempty"`
+	FailAt  [2]int                  `json:"fail_at"`
+	Failed  int                     `json:"failed,omitempty"`
+	Skips   bool                    `json:"skips,omitempty"`
+	Partial bool                    `json:"partial,omitempty"`
+	Dropped int                     `json:"dropped"`
+	Reason  string                  `json:"reason,omitempty"`
+	Ended   bool                    `json:"ended,omitempty"`
+}
+
+type passJSON struct {
+	N       int       `json:"n"`
+	Place   int       `json:"place,omitempty"`
+	Phase   itemPhase `json:"phase,omitempty"`
+	Attempt int32     `json:"attempt,omitempty"`
+	Prev    *anyJSON  `json:"prev,omitempty"`
+}
+
+type memberJSON struct {
+	Runs     int           `json:"runs,omitempty"`
+	Failed   int           `json:"failed,omitempty"`
+	Attempts int           `json:"attempts,omitempty"`
+	Failure  *core.Failure `json:"failure,omitempty"`
+	FailedAt int           `json:"failed_at,omitempty"`
+}
+
+// Snapshot returns the machine as JSON, for Restore. Commands that were issued
+// and not answered are part of it: the restored machine issues them again under
+// the same ids. The machine goes on unchanged.
+func (m *Machine) Snapshot() ([]byte, error) {
+	j := machineJSON{Version: snapshotVersion, Options: m.opts, Now: m.now, Seq: m.seq, Dropped: m.dropped,
+		Cancelled: m.cancelled, Finished: m.finished}
+	for i := range m.out {
+		if m.out[i].Op == OpEmit {
+			j.Emit = append(j.Emit, m.out[i].Event)
+		}
+	}
+	for _, f := range m.frames {
+		if f == nil {
+			j.Frames = append(j.Frames, nil)
+			continue
+		}
+		fj, err := f.dump()
+		if err != nil {
+			return nil, err
+		}
+		j.Frames = append(j.Frames, fj)
+	}
+	return json.Marshal(j)
+}
+
+func (f *frame) dump() (*frameJSON, error) {
+	j := &frameJSON{Path: f.path, Parent: -1, Owner: f.owner, Inputs: f.inputs, Limit: f.group.limit, Barrier: f.barrier,
+		Level: f.level, LevelLeft: f.levelLeft, Stopped: f.stopped, FailedRun: f.failedRun, Clean: f.clean,
+		Judges: f.judges, Verdicts: f.verdicts, Notes: f.notes, Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
+		FanOuts: map[int32]*fanOutJSON{}, Units: map[int32]*unitJSON{}}
+	if f.parent != nil {
+		j.Parent = f.parent.id
+	}
+	for i := range f.p.Schema.Fields {
+		v, err := core.Canonical(f.ledger.At(i, 0))
+		if err != nil {
+			return nil, err
+		}
+		j.Start = append(j.Start, anyJSON{v})
+		dump, err := canonicalDump(f.ledger.Column(i))
+		if err != nil {
+			return nil, err
+		}
+		j.Ledger = append(j.Ledger, dump)
+	}
+	for v := range f.v {
+		j.Vertices = append(j.Vertices, f.v[v].dump(int32(v)))
+		if err := f.dumpTask(j, int32(v)); err != nil {
+			return nil, err
+		}
+	}
+	for i, v := range f.outputs {
+		if !core.IsMissing(v) {
+			j.Outputs[int32(i)] = anyJSON{v}
+		}
+	}
+	for v, o := range f.held { // one entry each: order does not matter
+		oj, err := o.toJSON(f.p)
+		if err != nil {
+			return nil, err
+		}
+		j.Held[v] = oj
+	}
+	return j, nil
+}
+
+func canonicalDump(c *state.Column) ([]state.SlotDump, error) {
+	dump := c.Dump()
+	for i := range dump {
+		writes := make([]any, len(dump[i].Writes))
+		for k, w := range dump[i].Writes {
+			v, err := core.Canonical(w)
+			if err != nil {
+				return nil, err
+			}
+			writes[k] = v
+		}
+		dump[i].Writes = writes
+	}
+	return dump, nil
+}
+
+func (x *vertex) dump(at int32) vertexJSON {
+	return vertexJSON{At: at, Pending: x.pending, Waits: x.waits, Attempts: x.attempts, Cause: x.cause + 1, Edge: x.edge + 1,
+		Phase: x.phase, Status: x.status, Skip: x.skip, Handled: x.handled, Started: x.started, Ended: x.ended, Failure: x.failure}
+}
+
+func (f *frame) dumpTask(j *frameJSON, v int32) (err error) {
+	switch t := f.task(v).(type) {
+	case *fanOut:
+		j.FanOuts[v], err = t.dump()
+	case *unit:
+		j.Units[v], err = t.dump()
+	}
+	return err
+}
+
+func (t *fanOut) dump() (*fanOutJSON, error) {
+	j := &fanOutJSON{Next: t.next, Due: t.due, Chunk: t.chunk, Attempts: t.attempts, Outcomes: map[int]outcomeJSON{}}
+	for _, s := range t.open {
+		j.Open = append(j.Open, [2]int{s.from, s.to})
+	}
+	for i, p := range t.phases {
+		j.Phases = append(j.Phases, byte(p))
+		if i < len(t.outcomes) && !t.outcomes[i].Empty() {
+			o, err := t.outcomes[i].toJSON(t.f.p)
+			if err != nil {
+				return nil, err
+			}
+			j.Outcomes[i] = o
+		}
+	}
+	return j, nil
+}
+
+func (t *unit) dump() (*unitJSON, error) {
+	j := &unitJSON{Next: t.next, Over: t.over, Failure: t.failure, FailAt: t.failAt, Failed: t.failed, Skips: t.ranAll,
+		Partial: t.partial, Dropped: t.dropped, Reason: t.reason, Ended: t.ended, Outputs: map[int]map[int]anyJSON{}}
+	for _, p := range t.live {
+		pj := passJSON{N: p.n, Place: p.place, Phase: p.phase, Attempt: p.attempt}
+		if p.hasPrev {
+			pj.Prev = &anyJSON{p.prev}
+		}
+		j.Live = append(j.Live, pj)
+	}
+	for _, c := range t.view {
+		dump, err := canonicalDump(c)
+		if err != nil {
+			return nil, err
+		}
+		j.Columns = append(j.Columns, dump)
+	}
+	for place := range t.results {
+		r := &t.results[place]
+		j.Results = append(j.Results, memberJSON{r.runs, r.failed, r.attempts, r.failure, r.failedAt})
+		for pass, v := range t.outputs[place] {
+			if v != nil {
+				if j.Outputs[place] == nil {
+					j.Outputs[place] = map[int]anyJSON{}
+				}
+				j.Outputs[place][pass] = anyJSON{v}
+			}
+		}
+	}
+	return j, nil
+}

@@ -1,0 +1,23 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+)
+
+// Execute carries out one OpRun command outside of Run, as a worker of a
+// distributed engine does: it calls the handler, under the node's timeout, and
+// returns the answer for the machine. It blocks until the handler returns.
+// Times in the answer count from the call.
+func Execute(ctx context.Context, runID string, c *machine.Command) *machine.Event {
+	r := &run{opts: Options{Run: runID, Grace: DefaultGrace}, ctx: ctx, parent: ctx, started: time.Now(), bare: core.Shared{Dir: c.Plan.Workflow.Dir}}
+	r.wake.L = &r.mu
+	w := &worker{cmd: *c, busy: true}
+	w.cmd.ID.Frame = 0 // the context is the caller's, whatever the frame
+	r.execute(w)
+	w.event.ID.Frame = c.ID.Frame
+	return &w.event
+}
