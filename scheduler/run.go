@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -37,6 +38,8 @@ type Options struct {
 	// Grace is how long handlers may take to return after their context ended
 	// before the run goes on without them; 0 means DefaultGrace.
 	Grace time.Duration
+	// Fault plants a mistake; tests of the tests set it.
+	Fault fault.Fault
 }
 
 // Run executes a plan and returns when everything has ended: no handler runs
@@ -55,7 +58,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 		o.Grace = DefaultGrace
 	}
 	m, err := machine.New(p, objectOf(inputs), machine.Options{
-		Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, Events: o.Listener != nil,
+		Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, Events: o.Listener != nil, Fault: o.Fault,
 	})
 	if err != nil {
 		return nil, err

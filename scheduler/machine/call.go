@@ -50,7 +50,7 @@ func (f *frame) read(r plan.Read, in *passInput) any {
 			return in.t.view[i].At(in.t.before(&in.t.u.Own[i], in.p))
 		}
 	}
-	return f.ledger.At(int(r.Field), int(r.Threshold))
+	return f.at(int(r.Field), int(r.Threshold))
 }
 
 // edgeInputs collects what direct predecessors sent, nil when nobody did.
@@ -95,7 +95,7 @@ type levelEnv struct {
 }
 
 func (e levelEnv) Field(slot int) any {
-	return e.f.ledger.At(slot, int(e.f.p.Threshold(int32(slot), e.level)))
+	return e.f.at(slot, int(e.f.p.Threshold(int32(slot), e.level)))
 }
 func (e levelEnv) Node(id int) (core.Status, any) {
 	return e.f.nodeStatus(int32(id)), e.f.output(int32(id))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -147,7 +148,21 @@ func (t *fanOut) startRange() {
 	}
 	t.open = append(t.open, s)
 	id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(s.from), To: int32(s.to), Attempt: int32(t.attempts[s.from])}
-	t.f.run(t.n, id, t.call, &t.group)
+	call := t.call
+	if t.f.planted(fault.LiveFanOutView) {
+		call = t.liveCall()
+	}
+	t.f.run(t.n, id, call, &t.group)
+}
+
+// liveCall is the mistake of showing an item the state of the moment.
+func (t *fanOut) liveCall() *Call {
+	live := *t.call
+	live.Values = make([]any, len(t.n.Reads))
+	for i, r := range t.n.Reads {
+		live.Values[i] = t.f.ledger.Final(int(r.Field))
+	}
+	return &live
 }
 
 // take removes the next items to start from what waits: items to be tried again

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
 )
@@ -132,6 +133,9 @@ func (f *frame) open() {
 	for i := range f.v {
 		pv := &f.p.Vertices[i]
 		f.v[i] = vertex{pending: pv.Pending, waits: pv.Waits, cause: -1, edge: -1}
+		if f.planted(fault.DroppedStateDependency) {
+			f.v[i].waits = 0
+		}
 		if f.barrier && pv.Level > 0 {
 			f.v[i].pending++
 		}
@@ -256,6 +260,18 @@ func (f *frame) refresh(v int32) {
 		f.ready.remove(r)
 	}
 }
+
+// at returns a field after its first k writers. They are resolved, unless a
+// mistake is planted.
+func (f *frame) at(field, k int) any {
+	if f.planted(fault.DroppedStateDependency) {
+		k = min(k, f.ledger.Column(field).Cursor())
+	}
+	return f.ledger.At(field, k)
+}
+
+// planted reports whether the machine is to make a mistake.
+func (f *frame) planted(x fault.Fault) bool { return f.m.opts.Fault == x }
 
 // name returns the path of a node for events and errors.
 func (f *frame) name(id string) string {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -21,6 +22,8 @@ type Options struct {
 	Barrier bool
 	// Events makes the machine issue OpEmit commands.
 	Events bool
+	// Fault plants a mistake; tests of the tests set it.
+	Fault fault.Fault `json:",omitempty"`
 }
 
 // Machine is one run. See the package comment.

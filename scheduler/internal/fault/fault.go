@@ -1,0 +1,24 @@
+// Package fault names mistakes that can be planted into the machine, so that
+// tests can show that they would be found. Nothing outside of scheduler can set
+// one.
+package fault
+
+// Fault is a planted mistake. The zero Fault is none.
+type Fault uint8
+
+// Mistakes.
+const (
+	None Fault = iota
+	// ArrivalOrderFold folds writes in the order they arrive in.
+	ArrivalOrderFold
+	// DroppedStateDependency starts a node before the writers of its reads are
+	// resolved.
+	DroppedStateDependency
+	// LiveFanOutView shows each item the state of the moment it starts.
+	LiveFanOutView
+	// SkipBeforeResolved skips a node at the first predecessor that did not
+	// succeed, before the others are resolved.
+	SkipBeforeResolved
+	// LostRetryWrite drops the writes of a node that succeeded after a retry.
+	LostRetryWrite
+)
