@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -21,13 +20,10 @@ type handler struct {
 	to      *eval.Name
 	dir     string
 	outside bool
-	// from is what is written, when it is an expression; name is how messages
-	// call it, and else the field.
-	from   *expressions.Program
-	name   string
-	format table.Format // "" until the file name is known
-	layout table.Layout
-	table  tableTarget
+	from    *eval.Source
+	format  table.Format // "" until the file name is known
+	layout  table.Layout
+	table   tableTarget
 	// columns are those of the document, declared those of the state schema.
 	columns  []column
 	declared []column
@@ -51,7 +47,7 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if format == "" {
 		return core.Result{}, core.Permanent(fmt.Errorf("to: %q does not end in the name of a format; add the key format", name))
 	}
-	c, err := h.content(format, h.value(s))
+	c, err := h.content(format, h.from.Value(s))
 	if err != nil {
 		return core.Result{}, core.Permanent(err)
 	}
@@ -89,13 +85,13 @@ func (c content) write(ctx context.Context, w *bufio.Writer) error {
 // content checks the value against the format and the columns.
 func (h *handler) content(f table.Format, v any) (content, error) {
 	if core.IsMissing(v) {
-		return content{}, fmt.Errorf("%s has no value", h.name)
+		return content{}, fmt.Errorf("%s has no value", h.from.Name.Value)
 	}
 	switch f {
 	case table.Text:
 		text, ok := v.(string)
 		if !ok {
-			return content{}, fmt.Errorf("%s: want a text, got %s", h.name, core.TypeName(v))
+			return content{}, fmt.Errorf("%s: want a text, got %s", h.from.Name.Value, core.TypeName(v))
 		}
 		return content{text: []byte(text)}, nil
 	case table.JSON, table.JSONL:
@@ -103,12 +99,12 @@ func (h *handler) content(f table.Format, v any) (content, error) {
 			return h.jsonContent(f, v)
 		}
 	}
-	rows, err := table.Rows(h.name, v)
+	rows, err := table.Rows(h.from.Name.Value, v)
 	if err != nil {
 		return content{}, err
 	}
 	if err := checkTypes(rows, h.columns); err != nil {
-		return content{}, fmt.Errorf("%s: %w", h.name, err)
+		return content{}, fmt.Errorf("%s: %w", h.from.Name.Value, err)
 	}
 	c := content{rows: rows, isRows: true, layout: h.layout}
 	c.layout.Format = f
@@ -124,17 +120,17 @@ func (h *handler) content(f table.Format, v any) (content, error) {
 func (h *handler) jsonContent(f table.Format, v any) (content, error) {
 	v, err := core.Canonical(v)
 	if err != nil {
-		return content{}, fmt.Errorf("%s: %w", h.name, err)
+		return content{}, fmt.Errorf("%s: %w", h.from.Name.Value, err)
 	}
 	if list, ok := v.([]any); ok {
 		return content{rows: list, isRows: true, layout: table.Layout{Format: f}}, nil
 	}
 	if f == table.JSONL {
-		return content{}, fmt.Errorf("%s: want an array, got %s", h.name, core.TypeName(v))
+		return content{}, fmt.Errorf("%s: want an array, got %s", h.from.Name.Value, core.TypeName(v))
 	}
 	text, err := core.AppendJSON(nil, v)
 	if err != nil {
-		return content{}, fmt.Errorf("%s: %w", h.name, err)
+		return content{}, fmt.Errorf("%s: %w", h.from.Name.Value, err)
 	}
 	return content{text: append(text, '\n')}, nil
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -137,46 +136,26 @@ func (b *builder) to(h *handler) {
 	}
 }
 
-// from decides what is written and returns its type.
+// from decides what is written and checks a known type against the format.
 func (b *builder) from(h *handler) *core.Type {
-	name, key := b.From, "from"
-	if name.Value == "" {
-		if len(b.node.Reads) != 1 {
-			b.scope.Errorf(core.CodeBadValue, b.node.Pos, key, "name the field to write: the node reads %d", len(b.node.Reads)).WithHint("from: rows")
-			return nil
-		}
-		name, key = b.node.Reads[0], "reads"
-	}
-	h.name = name.Value
-	if strings.HasPrefix(name.Value, "$") {
-		if h.from = b.scope.Value(name, key); h.from == nil {
-			return nil
-		}
-		b.fits(h, name, key, h.from.Type())
+	h.from = b.scope.Source(b.From)
+	if h.from == nil {
 		return nil
 	}
-	t, ok := b.scope.Field(name, key)
-	if ok && t != nil {
-		b.fits(h, name, key, t.Kind)
-	}
-	return t
-}
-
-// fits checks a known type against the format.
-func (b *builder) fits(h *handler, name core.Text, key string, have core.TypeKind) {
 	want := core.ArrayType
 	switch h.format {
 	case table.Text:
 		want = core.StringType
 	case table.JSON, "":
-		return
+		return h.from.Type
 	}
-	if have != core.AnyType && have != want {
-		d := b.scope.Errorf(core.CodeWrongType, name.Pos, key, "%s holds a value of type %s, %s is %s", h.format, want, name.Value, have)
+	if have := h.from.Kind(); have != core.AnyType && have != want {
+		d := b.scope.Errorf(core.CodeWrongType, h.from.Name.Pos, h.from.Key, "%s holds a value of type %s, %s is %s", h.format, want, h.from.Name.Value, have)
 		if have == core.StringType {
 			d.WithHint("a text is written with format: text")
 		}
 	}
+	return h.from.Type
 }
 
 // knownColumns compares the columns with the declared ones, which also stand in
@@ -196,7 +175,7 @@ func (b *builder) knownColumns(h *handler, t *core.Type) {
 	}
 	for i, c := range h.columns {
 		if near := core.DidYouMean(c.name, names); near != "" && !slices.Contains(names, c.name) {
-			b.scope.Warnf(core.CodeUnknownField, b.Columns.pos[i], "columns", "the rows of %s have no declared column %q", h.name, c.name).WithHint("%s", near)
+			b.scope.Warnf(core.CodeUnknownField, b.Columns.pos[i], "columns", "the rows of %s have no declared column %q", h.from.Name.Value, c.name).WithHint("%s", near)
 		}
 	}
 }
@@ -222,12 +201,4 @@ func (b *builder) ignored(h *handler) {
 	if h.format == table.Text {
 		report("columns")
 	}
-}
-
-// value returns what the node writes.
-func (h *handler) value(s core.Shared) any {
-	if h.from == nil {
-		return eval.Value(s, h.name)
-	}
-	return h.from.Value(expressions.ForInput(s, h.from.SlotNames(), h.from.NodeNames()))
 }

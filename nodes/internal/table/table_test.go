@@ -184,3 +184,30 @@ func BenchmarkWrite(b *testing.B) {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+func TestBuilder(t *testing.T) {
+	for _, names := range [][]string{{"a", "b"}, nil} {
+		keys, err := core.NewKeys(names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := NewBuilder(keys, 2*blockRows+1)
+		var rows []any
+		for i := range 2*blockRows + 3 { // more than were announced
+			row, values := b.Row()
+			for j := range values {
+				values[j] = int64(i*10 + j)
+			}
+			rows = append(rows, row)
+		}
+		for i, r := range rows {
+			want := "{}"
+			if names != nil {
+				want = fmt.Sprintf(`{"a":%d,"b":%d}`, i*10, i*10+1)
+			}
+			if got := core.JSON(r); got != want {
+				t.Fatalf("row %d is %s, want %s", i, got, want)
+			}
+		}
+	}
+}
