@@ -94,3 +94,9 @@ func TestFindings(t *testing.T) {
 		}
 	}
 }
+
+func TestDocs(t *testing.T) {
+	for _, k := range missing.Kinds() {
+		nodestest.CheckDocs(t, k, "../../docs/kinds.md")
+	}
+}

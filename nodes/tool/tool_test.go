@@ -176,3 +176,5 @@ func TestConformance(t *testing.T) {
 			Node: `{"impl": "score", "writes": ["score"]}`, Want: `{"score":1}`},
 	)
 }
+
+func TestDocs(t *testing.T) { nodestest.CheckDocs(t, tool.Kind{}, "../../docs/kinds.md") }

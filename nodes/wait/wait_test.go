@@ -39,3 +39,5 @@ func TestCompile(t *testing.T) {
 func TestConformance(t *testing.T) {
 	nodestest.Run(t, wait.Kind{}, nodestest.Case{Name: "plain", Node: `{"duration": "1s"}`})
 }
+
+func TestDocs(t *testing.T) { nodestest.CheckDocs(t, wait.Kind{}, "../../docs/kinds.md") }

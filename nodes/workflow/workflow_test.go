@@ -152,3 +152,5 @@ func TestConformance(t *testing.T) {
 	nodestest.Run(t, workflow.Kind{}, nodestest.Case{Name: "mapped", Env: set{"region.yaml": nil}.env(t),
 		Node: `{"file": "region.yaml", "outputs": {"report": "summary"}, "writes": ["report"], "args": {"day": "monday"}}`})
 }
+
+func TestDocs(t *testing.T) { nodestest.CheckDocs(t, workflow.Kind{}, "../../docs/kinds.md") }

@@ -1,0 +1,110 @@
+package nodestest
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// packageDoc returns the text of the package comment in doc.go of the package
+// under test.
+func packageDoc(t testing.TB) []string {
+	t.Helper()
+	data, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for line := range strings.Lines(string(data)) {
+		text, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "//")
+		if !ok {
+			break
+		}
+		out = append(out, strings.TrimPrefix(text, " "))
+	}
+	return out
+}
+
+// Example returns the first indented block under the heading "# Example" of the
+// package comment, which is the YAML document shown to users.
+func Example(t testing.TB) []byte {
+	t.Helper()
+	doc := packageDoc(t)
+	i := slices.Index(doc, "# Example")
+	if i < 0 {
+		t.Fatal("doc.go has no heading # Example")
+	}
+	var out []string
+	for _, line := range doc[i+1:] {
+		code, ok := strings.CutPrefix(line, "\t")
+		if !ok && len(out) > 0 {
+			break
+		}
+		if ok {
+			out = append(out, code)
+		}
+	}
+	return []byte(strings.Join(out, "\n") + "\n")
+}
+
+// ExampleNode returns a node of the example as the text that Case.Node wants.
+// document is the parsed example.
+func ExampleNode(t testing.TB, document *core.Value, id string) string {
+	t.Helper()
+	for _, n := range document.Get("graph").Get("nodes").Items {
+		if n.Get("id").Plain() == id {
+			return core.JSON(n.Plain())
+		}
+	}
+	t.Fatalf("the example has no node %q", id)
+	return ""
+}
+
+// CheckDocs checks that the package comment and the handbook describe every key
+// of the kind, each at the beginning of a line or table row, and no other. Where
+// one package holds several kinds, the heading is "# Fields of NAME".
+func CheckDocs(t *testing.T, kind core.Kind, handbook string) {
+	t.Helper()
+	doc := section(packageDoc(t), "# Fields of "+kind.Name(), "# ")
+	if doc == nil {
+		doc = section(packageDoc(t), "# Fields", "# ")
+	}
+	compareKeys(t, "doc.go", doc, regexp.MustCompile(`^\t([a-z_]+) {2,}`), kind.Keys())
+	data, err := os.ReadFile(handbook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chapter := section(strings.Split(string(data), "\n"), "## "+kind.Name(), "## ")
+	compareKeys(t, handbook, chapter, regexp.MustCompile("^\\| `([a-z_]+)` \\|"), kind.Keys())
+}
+
+// section returns the lines from a heading to the next one of its level, nil when
+// there is no such heading.
+func section(lines []string, heading, level string) []string {
+	i := slices.Index(lines, heading)
+	if i < 0 {
+		return nil
+	}
+	rest := lines[i+1:]
+	if end := slices.IndexFunc(rest, func(l string) bool { return strings.HasPrefix(l, level) }); end >= 0 {
+		rest = rest[:end]
+	}
+	return rest
+}
+
+func compareKeys(t *testing.T, where string, lines []string, row *regexp.Regexp, keys []string) {
+	t.Helper()
+	var found []string
+	for _, l := range lines {
+		if m := row.FindStringSubmatch(l); m != nil {
+			found = append(found, m[1])
+		}
+	}
+	if !slices.Equal(found, keys) {
+		t.Errorf("%s describes the keys %q, the kind has %q", where, found, keys)
+	}
+}
