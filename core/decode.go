@@ -81,8 +81,8 @@ func (l *Located[T]) parts() (any, *Position) { return &l.Value, &l.Pos }
 // A field may be a bool, text, whole number, float, time.Duration, slice, map with
 // text keys, struct, Members, Located, *Object, *Value (the tree as it stands), any
 // (a run-time value), an Unmarshaler, or a pointer to one of these, which stays nil
-// when the key is absent. A key that is absent leaves its field untouched, so that
-// defaults can be set before. A blank value (null) is an empty list or mapping where
+// when the key is absent. A key that is absent, or a scalar that is refused, leaves
+// its field untouched, so that defaults can be set before. A blank value (null) is an empty list or mapping where
 // one is wanted, and an error for scalars. A duration is a text such as "1.5s";
 // with the option ms a whole number of milliseconds is one too.
 //
@@ -173,8 +173,11 @@ func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) {
 		return
 	case located:
 		target, pos := p.parts()
-		*pos = v.Pos
+		before := len(d.ds)
 		d.value(v, reflect.ValueOf(target).Elem(), at, key)
+		if len(d.ds) == before {
+			*pos = v.Pos
+		}
 		return
 	}
 	switch t := dst.Type(); {
@@ -195,8 +198,11 @@ func (d *decoder) byKind(v *Value, dst reflect.Value, at *place, key *Key) {
 	switch dst.Kind() {
 	case reflect.Pointer:
 		target := reflect.New(dst.Type().Elem())
+		before := len(d.ds)
 		d.value(v, target.Elem(), at, key)
-		dst.Set(target)
+		if len(d.ds) == before || isShape(target) {
+			dst.Set(target)
+		}
 	case reflect.Interface:
 		d.plain(v, dst)
 	case reflect.Struct:
@@ -208,6 +214,13 @@ func (d *decoder) byKind(v *Value, dst reflect.Value, at *place, key *Key) {
 	default:
 		d.scalar(v, dst, at, key)
 	}
+}
+
+// isShape reports whether a pointer leads to a struct that is worth having although
+// parts of it were refused.
+func isShape(target reflect.Value) bool {
+	_, isLocated := target.Interface().(located)
+	return target.Elem().Kind() == reflect.Struct && !isLocated
 }
 
 func (d *decoder) plain(v *Value, dst reflect.Value) {

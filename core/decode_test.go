@@ -340,6 +340,20 @@ func TestDecodeAbsentTree(t *testing.T) {
 	}
 }
 
+// TestDecodeRefusedLeavesField: a number out of range once came back as a zero with a
+// position, which the next check reported again.
+func TestDecodeRefusedLeavesField(t *testing.T) {
+	e := everything{Str: "kept", Int: 7, Word: At("red", Position{})}
+	ds := Decode(tree(t, `{"str":1,"int":"x","word":"pink","loc":0,"timeout":3,"text":4,"opt":{"size":3}}`), &e)
+	if len(ds) != 7 {
+		t.Errorf("got %d findings: %v", len(ds), ds)
+	}
+	want := everything{Str: "kept", Int: 7, Word: At("red", Position{}), Opt: &inner{Size: 3}, Pos: Position{Line: 1, Column: 1}}
+	if !reflect.DeepEqual(e, want) {
+		t.Errorf("got %+v, want %+v", e, want)
+	}
+}
+
 func TestDecodePanicsOnProgramFaults(t *testing.T) {
 	cases := map[string]any{
 		"no pointer": everything{},

@@ -2,8 +2,8 @@
 // as YAML. It knows nothing of workflows; the formats built on YAML share it, and
 // nothing else in the project imports a YAML library.
 //
-//	tree, findings := document.Parse("flow.yaml", data)
-//	findings = append(findings, core.Decode(tree, &config)...)
+//	var config Config
+//	findings, ok := document.Decode("flow.yaml", data, &config)
 //
 // The text is data, so the reading is strict where YAML is loose:
 //

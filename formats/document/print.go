@@ -14,7 +14,7 @@ const flowWidth = 80
 
 // Print writes a tree as YAML: two spaces of indentation, no folding, texts in
 // quotes only where they need them, texts of several lines as blocks. Lists of
-// scalars stand on one line where they fit; so do mappings of scalars for which
+// scalars stand on one line where they fit; so do small mappings for which
 // inline, when it is not nil, returns true. What Print writes, Parse reads back as
 // the same tree, and printing that again gives the same bytes. A text that is not
 // UTF-8, a key of more than 1,000 bytes and a value that is no tree are errors.
@@ -111,28 +111,29 @@ func (p *printer) isBlock(v *core.Value, indent int) bool {
 	return (len(v.Keys) > 0 || len(v.Items) > 0) && !p.fits(v, indent)
 }
 
-// fits reports whether a collection goes on one line.
+// fits reports whether a collection goes on one line: a list of scalars, a mapping of
+// scalars, of lists of scalars and of mappings of scalars.
 func (p *printer) fits(v *core.Value, indent int) bool {
+	levels := 1
+	if v.Kind == core.ObjectValue {
+		levels = 2
+	}
+	return p.isShallow(v, levels) && indent+utf8.RuneCountInString(p.flow(v)) <= flowWidth
+}
+
+// isShallow reports whether a value has at most so many levels of collections, no
+// text or mapping that must be a block, and no mapping in a list.
+func (p *printer) isShallow(v *core.Value, levels int) bool {
+	if len(v.Items)+len(v.Values) == 0 {
+		return !isLiteral(v)
+	}
 	if v.Kind == core.ObjectValue && (p.inline == nil || !p.inline(v)) {
 		return false
 	}
-	if !slices.ContainsFunc(append(v.Items, v.Values...), isComplex) {
-		return indent+utf8.RuneCountInString(p.flow(v)) <= flowWidth
+	deep := func(e *core.Value) bool {
+		return !p.isShallow(e, levels-1) || v.Kind == core.ArrayValue && len(e.Keys) > 0
 	}
-	return false
-}
-
-// isComplex reports whether a member keeps a collection from being written on one
-// line: lists of scalars in a mapping do not.
-func isComplex(v *core.Value) bool {
-	switch v.Kind {
-	case core.ArrayValue:
-		return slices.ContainsFunc(v.Items, func(e *core.Value) bool { return len(e.Keys)+len(e.Items) > 0 || isLiteral(e) })
-	case core.ObjectValue:
-		return len(v.Keys) > 0
-	default:
-		return isLiteral(v)
-	}
+	return levels > 0 && !slices.ContainsFunc(v.Items, deep) && !slices.ContainsFunc(v.Values, deep)
 }
 
 func isLiteral(v *core.Value) bool {

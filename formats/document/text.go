@@ -54,6 +54,7 @@ func plain(s string, where place) bool {
 	case !plainStart.MatchString(s), strings.HasSuffix(s, " "), strings.HasSuffix(s, ":"),
 		strings.Contains(s, ": "), strings.Contains(s, " #"),
 		where != inBlock && strings.ContainsAny(s, ",[]{}:?"),
+		where == asKey && strings.Contains(s, " "),
 		isOneOf(s, constants), where != asKey && isOneOf(s, switches):
 		return false
 	}

@@ -88,7 +88,12 @@ func (w *walker) mapping(n *yaml.Node, depth int) *core.Value {
 			merge = v
 			continue
 		}
-		key, ok := w.key(n, k)
+		if name, ok := placeholder(n, k); ok {
+			w.errorf(core.CodeSyntax, n, "{{%s}} is a placeholder, not a value", name).
+				WithHint("replace it, or put it in quotes to make it a text")
+			return &core.Value{Kind: core.StringValue, Scalar: "{{" + name + "}}", Pos: out.Pos}
+		}
+		key, ok := w.key(k)
 		if !ok {
 			continue
 		}
@@ -135,18 +140,13 @@ func (w *walker) merge(out *core.Value, have map[string]core.Position, n *yaml.N
 	}
 }
 
-// key reads the key of a pair in the mapping m.
-func (w *walker) key(m, k *yaml.Node) (core.Text, bool) {
+// key reads the key of a pair.
+func (w *walker) key(k *yaml.Node) (core.Text, bool) {
 	pos := w.src.at(k)
 	if k.Kind == yaml.AliasNode {
 		k = k.Alias
 	}
 	if k.Kind != yaml.ScalarNode {
-		if name, ok := placeholder(m, k); ok {
-			w.ds.Errorf(core.CodeSyntax, w.src.at(m), "{{%s}} is a placeholder, not a value", name).
-				WithHint("replace it, or put it in quotes to make it a text")
-			return core.Text{}, false
-		}
 		w.ds.Errorf(core.CodeWrongType, pos, "a key must be a text, found a list or mapping")
 		return core.Text{}, false
 	}

@@ -1,0 +1,118 @@
+package native
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// commonKeys are the keys that every node has.
+var commonKeys = core.KeyNames(nodeShape{})
+
+func (p *parser) node(d *nodeShape) *core.Node {
+	n := &core.Node{
+		ID:          d.ID,
+		Kind:        d.Kind,
+		Phase:       d.Phase,
+		Description: d.Description,
+		Reads:       d.Reads,
+		Writes:      d.Writes,
+		HasWrites:   d.Writes != nil,
+		Args:        d.Args.tree,
+		Config:      d.Config,
+		OnError:     onError(d.OnError),
+		Timeout:     d.Timeout,
+		Join:        d.Join,
+		Priority:    d.Priority,
+		Effects:     d.Effects,
+		Pos:         d.Pos,
+	}
+	if f := d.ForEach; f != nil {
+		n.ForEach = &core.ForEach{Source: f.Source, Concurrency: f.Concurrency, MaxFailures: f.MaxFailures, Pos: f.Pos}
+	}
+	if n.Config == nil { // the node is no mapping, which has been reported
+		n.Config = &core.Value{Kind: core.ObjectValue, Pos: d.Pos}
+	}
+	p.kindKeys(n)
+	return n
+}
+
+// kindKeys checks the keys that are not common to all nodes against those the kind
+// owns. Without a kind that exists nobody can tell whether they are right.
+func (p *parser) kindKeys(n *core.Node) {
+	subject := "node " + n.ID.Value
+	if p.opts.Kinds == nil || n.Kind.Value == "" {
+		return
+	}
+	own, ok := p.opts.Kinds(n.Kind.Value)
+	if !ok {
+		hint := core.DidYouMean(n.Kind.Value, p.opts.Names)
+		p.ds.Errorf(core.CodeUnknownKind, n.Kind.Pos, "%s: unknown kind %q", subject, n.Kind.Value).WithHint("%s", hint)
+		return
+	}
+	for _, k := range n.Config.Keys {
+		if !slices.Contains(own, k.Value) {
+			p.ds.Errorf(core.CodeUnknownKey, k.Pos, "%s: unknown key %q for kind %s", subject, k.Value, n.Kind.Value).
+				WithHint("%s", core.UnknownKeyHint(k.Value, slices.Concat(commonKeys, own)))
+		}
+	}
+}
+
+func onError(d *onErrorShape) *core.OnError {
+	if d == nil {
+		return nil
+	}
+	return &core.OnError{
+		Policy:   d.Policy,
+		Attempts: d.Attempts,
+		Backoff:  d.Backoff,
+		Base:     d.Base,
+		Max:      d.Max,
+		Jitter:   d.Jitter,
+		Then:     d.Then,
+		Pos:      d.Pos,
+	}
+}
+
+func edge(d edgeShape) *core.Edge {
+	e := &core.Edge{From: d.From, To: d.To, On: d.On, Pos: d.Pos}
+	if d.When.isElse() {
+		e.Else = true
+		return e
+	}
+	e.When = d.When.text
+	return e
+}
+
+func pipeline(d pipelineShape) *core.Pipeline {
+	return &core.Pipeline{
+		ID:          d.ID,
+		Items:       d.Items,
+		Stages:      d.Stages,
+		Concurrency: d.Concurrency,
+		Phase:       d.Phase,
+		OnError:     unitOnError(d.OnError),
+		Pos:         d.Pos,
+	}
+}
+
+func loop(d loopShape) *core.Loop {
+	return &core.Loop{
+		ID:          d.ID,
+		Body:        d.Body.ids,
+		BodyIsList:  d.Body.isList,
+		Until:       d.Until.text,
+		MaxIters:    d.MaxIters,
+		OnExhausted: d.OnExhausted,
+		Phase:       d.Phase,
+		OnError:     unitOnError(d.OnError),
+		Pos:         d.Pos,
+	}
+}
+
+func unitOnError(d *unitOnErrorShape) *core.OnError {
+	if d == nil {
+		return nil
+	}
+	return &core.OnError{Policy: d.Policy, Pos: d.Pos}
+}

@@ -1,0 +1,382 @@
+package native
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
+	"github.com/wavefold/wavefold/formats/formatstest"
+)
+
+var updateGolden = flag.Bool("golden", false, "write the golden files and the tables in docs/format.md")
+
+// kinds are those of the test documents with the keys they own.
+var kinds = []testKind{
+	{"tool", []string{"impl"}},
+	{"agent", []string{"prompt", "model", "provider", "schema", "output_format", "timeout_ms"}},
+	{"cli-agent", []string{"provider", "prompt", "model", "workdir", "output_format", "schema", "timeout_ms", "extra_args"}},
+	{"dataset", []string{"source"}},
+	{"skill", []string{"impl", "inputs", "model", "schema"}},
+	{"experience", []string{"impl", "state_scope"}},
+}
+
+type testKind struct {
+	name string
+	keys []string
+}
+
+func (k testKind) Name() string   { return k.name }
+func (k testKind) Keys() []string { return k.keys }
+func (k testKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{}, nil
+}
+
+func registry() *core.Registry {
+	r := core.NewRegistry()
+	for _, k := range kinds {
+		r.AddKind(k)
+	}
+	return r
+}
+
+func options() Options { return OptionsFor(registry()) }
+
+func TestFindings(t *testing.T) {
+	formatstest.Findings(t, "testdata/findings/*.txtar", func(file string, data []byte) core.Diagnostics {
+		_, ds := Parse(file, data, options())
+		return ds
+	})
+}
+
+// documents returns the workflows under testdata, by file.
+func documents(t testing.TB) map[string][]byte {
+	files, err := filepath.Glob("testdata/workflows/*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	out := map[string][]byte{}
+	for _, f := range files {
+		if out[f], err = os.ReadFile(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func TestDocuments(t *testing.T) {
+	for file, data := range documents(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			w, ds := Parse(file, data, options())
+			if len(ds) > 0 {
+				t.Fatal(ds)
+			}
+			if !w.Document || w.Dir != "testdata/workflows" {
+				t.Errorf("document %v, dir %q", w.Document, w.Dir)
+			}
+			tree, _ := document.Parse(file, data)
+			if !bytes.Contains(data, []byte("&step")) { // what is behind an alias stands elsewhere
+				if err := formatstest.CheckPositions(data, tree); err != nil {
+					t.Error(err)
+				}
+			}
+			roundTrip(t, w)
+		})
+	}
+}
+
+// roundTrip holds that a written workflow reads back as the same, apart from what
+// equals its default, and is written the same again.
+func roundTrip(t *testing.T, w *core.Workflow) {
+	t.Helper()
+	first, err := Write(w)
+	if err != nil {
+		t.Fatalf("Write: %v", err)
+	}
+	back, ds := Parse("", first, Options{})
+	if ds.Failed(false) {
+		t.Fatalf("Write wrote\n%s\nwhich has %v", first, ds)
+	}
+	second, err := Write(back)
+	if err != nil {
+		t.Fatalf("Write again: %v", err)
+	}
+	if !bytes.Equal(first, second) {
+		t.Errorf("written twice:\n%s\n%s", first, second)
+	}
+	if got, want := dump(normal(back)), dump(normal(w)); got != want {
+		t.Errorf("Write wrote\n%s\nwhich reads as\n%s\nwant\n%s", first, got, want)
+	}
+}
+
+// normal returns a copy without what the format calls a default.
+func normal(w *core.Workflow) *core.Workflow {
+	c := *w
+	c.Dir, c.Document = "", true
+	drop := func(n **core.Int, v int) {
+		if *n != nil && (*n).Value == v {
+			*n = nil
+		}
+	}
+	word := func(t *core.Text, v string) {
+		if t.Value == v {
+			*t = core.Text{}
+		}
+	}
+	onError := func(e *core.OnError) *core.OnError {
+		if e == nil {
+			return nil
+		}
+		c := *e
+		if e.Policy.Value != "retry" {
+			return &core.OnError{Policy: e.Policy}
+		}
+		word(&c.Backoff, "linear")
+		if c.Base != nil && c.Base.Value == 100*time.Millisecond {
+			c.Base = nil
+		}
+		return &c
+	}
+	drop(&c.Runtime.Concurrency, 1)
+	word(&c.Runtime.Schedule, "dataflow")
+	c.Fields = slices.Clone(w.Fields)
+	for i := range c.Fields {
+		word(&c.Fields[i].Merge, "last_wins")
+	}
+	c.Nodes, c.Edges, c.Pipelines, c.Loops = nil, nil, nil, nil
+	for _, n := range w.Nodes {
+		n := *n
+		n.OnError = onError(n.OnError)
+		if n.ForEach != nil {
+			f := *n.ForEach
+			n.ForEach = &f
+			drop(&n.ForEach.Concurrency, 1)
+		}
+		if n.Args != nil && len(n.Args.Keys) == 0 {
+			n.Args = nil
+		}
+		word(&n.Join, "all")
+		c.Nodes = append(c.Nodes, &n)
+	}
+	for _, e := range w.Edges {
+		e := *e
+		word(&e.On, "success")
+		c.Edges = append(c.Edges, &e)
+	}
+	for _, p := range w.Pipelines {
+		p := *p
+		drop(&p.Concurrency, 1)
+		p.OnError = onError(p.OnError)
+		c.Pipelines = append(c.Pipelines, &p)
+	}
+	for _, l := range w.Loops {
+		l := *l
+		word(&l.OnExhausted, "continue")
+		l.OnError = onError(l.OnError)
+		c.Loops = append(c.Loops, &l)
+	}
+	return &c
+}
+
+// dump writes a workflow without positions, one value on a line.
+func dump(w *core.Workflow) string { return dumpWith(w, false) }
+
+func dumpWith(w *core.Workflow, positions bool) string {
+	d := &dumper{positions: positions}
+	d.value(reflect.ValueOf(w), "")
+	return d.b.String()
+}
+
+type dumper struct {
+	b         strings.Builder
+	positions bool
+}
+
+func (d *dumper) value(v reflect.Value, path string) {
+	switch x := v.Interface().(type) {
+	case core.Position:
+		if d.positions && x.IsValid() {
+			x.File = ""
+			fmt.Fprintf(&d.b, "%s @ %s\n", path, x)
+		}
+		return
+	case *core.Value:
+		if x != nil {
+			d.tree(x, path)
+		}
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			d.value(v.Elem(), path)
+		}
+	case reflect.Interface:
+		if !core.IsMissing(v.Interface()) {
+			fmt.Fprintf(&d.b, "%s = %s\n", path, core.JSON(v.Interface()))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			d.value(v.Field(i), path+"."+v.Type().Field(i).Name)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			d.value(v.Index(i), fmt.Sprintf("%s[%d]", path, i))
+		}
+	default:
+		if !v.IsZero() {
+			fmt.Fprintf(&d.b, "%s = %#v\n", path, v.Interface())
+		}
+	}
+}
+
+func (d *dumper) tree(v *core.Value, path string) {
+	fmt.Fprintf(&d.b, "%s = %s", path, core.JSON(v.Plain()))
+	if d.positions {
+		p := v.Pos
+		p.File = ""
+		fmt.Fprintf(&d.b, " @ %s", p)
+	}
+	d.b.WriteByte('\n')
+}
+
+func TestEverything(t *testing.T) {
+	const file = "testdata/workflows/everything.yaml"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, ds := Parse(file, data, options())
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	golden(t, "testdata/everything.dump", dumpWith(w, true))
+	out, err := Write(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(out, data) {
+		t.Errorf("the document with every key is not written as it is:\n%s", out)
+	}
+}
+
+// TestEverythingHasEveryKey keeps the document of TestEverything complete.
+func TestEverythingHasEveryKey(t *testing.T) {
+	data, err := os.ReadFile("testdata/workflows/everything.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sections {
+		for _, k := range core.KeysOf(s.shape) {
+			if k.Name == "store" || k.Name == "budget" { // without effect, never written
+				continue
+			}
+			if !bytes.Contains(data, []byte(k.Name+":")) {
+				t.Errorf("%s: key %s is not in the document", s.name, k.Name)
+			}
+		}
+	}
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *updateGolden {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; run with -golden and review. got:\n%s", file, got)
+	}
+}
+
+func TestOptionsZero(t *testing.T) {
+	w, ds := Parse("", []byte("name: x\ngraph: {nodes: [{id: a, kind: whatever, some: key}]}"), Options{})
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	if got := core.JSON(w.Nodes[0].Config.Plain()); got != `{"some":"key"}` {
+		t.Errorf("config %s", got)
+	}
+	if w.Dir != "" {
+		t.Errorf("dir %q of a document without a file", w.Dir)
+	}
+}
+
+// TestWorkflowBesideFindings holds that a document with errors of shape still gives
+// a workflow that other checks can look at.
+func TestWorkflowBesideFindings(t *testing.T) {
+	w, ds := Parse("x.yaml", []byte("name: x\nbad: 1\nruntime: {concurrency: 0}\ngraph: {nodes: [3, {id: a, kind: tool, impl: f}], edges: [{from: a, to: b}]}"), options())
+	if !ds.Failed(false) || w == nil {
+		t.Fatalf("workflow %v, findings %v", w, ds)
+	}
+	if len(w.Nodes) != 2 || w.Nodes[0].Config == nil || w.Nodes[1].ID.Value != "a" || len(w.Edges) != 1 {
+		t.Errorf("got %s", dump(w))
+	}
+}
+
+func TestFindingsAreCapped(t *testing.T) {
+	_, ds := Parse("x.yaml", []byte("name: x\ngraph: {nodes: ["+strings.Repeat("{},", 1000)+"]}"), options())
+	if len(ds) != maxFindings+1 || ds[maxFindings].Message != "1800 more findings are not shown" {
+		t.Errorf("got %d findings, the last is %v", len(ds), ds[len(ds)-1])
+	}
+}
+
+func TestTypeWordsAreThoseOfCore(t *testing.T) {
+	for _, section := range []string{"input", "field", "type"} {
+		if got := Keys(section)[0]; got.Name != "type" || !slices.Equal(got.OneOf, core.TypeNames()) {
+			t.Errorf("%s: %q, want %q", section, got.OneOf, core.TypeNames())
+		}
+	}
+}
+
+func addSeeds(f *testing.F) {
+	for _, data := range documents(f) {
+		f.Add(data)
+	}
+	archives, _ := filepath.Glob("testdata/findings/*.txtar")
+	for _, a := range archives {
+		text, err := os.ReadFile(a)
+		if err != nil {
+			f.Fatal(err)
+		}
+		_, files := formatstest.Split(string(text))
+		for _, file := range files {
+			f.Add([]byte(file.Data))
+		}
+	}
+}
+
+// FuzzParse holds that no text makes Parse panic, that every finding has a place and
+// a code, and that a document without errors is written and read back unchanged.
+func FuzzParse(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, opts := range []Options{options(), {}} {
+			w, ds := Parse("x.yaml", data, opts)
+			for _, d := range ds {
+				if !d.Pos.IsValid() || d.Code == "" || d.Message == "" {
+					t.Errorf("bare finding %+v", d)
+				}
+			}
+			if w == nil && !ds.Failed(false) {
+				t.Error("neither a workflow nor an error")
+			}
+			if w != nil && !ds.Failed(false) {
+				roundTrip(t, w)
+			}
+		}
+	})
+}

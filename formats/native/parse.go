@@ -1,0 +1,119 @@
+package native
+
+import (
+	"path/filepath"
+	"regexp"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
+)
+
+// Options are what Parse has to know about the kinds of nodes. The zero Options
+// accept every kind with any keys.
+type Options struct {
+	// Kinds returns the configuration keys that a kind owns; ok is false for a
+	// kind that does not exist. nil: all kinds exist, and own what they are given.
+	Kinds func(kind string) (keys []string, ok bool)
+	// Names lists the kinds, for the nearest name of an unknown one.
+	Names []string
+}
+
+// OptionsFor returns the options for the kinds of a registry.
+func OptionsFor(r *core.Registry) Options {
+	return Options{
+		Kinds: func(name string) ([]string, bool) {
+			k, ok := r.Kind(name)
+			if !ok {
+				return nil, false
+			}
+			return k.Keys(), true
+		},
+		Names: r.KindNames(),
+	}
+}
+
+// maxFindings caps what Parse reports.
+const maxFindings = 200
+
+// Parse reads a workflow file. file is used in positions, and its folder becomes the
+// workflow's Dir; it is not opened. All findings about the document's shape are
+// returned at once, in the order of the file. The workflow is nil when the text cannot
+// be read at all; beside errors of shape it holds what could be read.
+func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnostics) {
+	var doc documentShape
+	ds, ok := document.Decode(file, data, &doc)
+	if !ok {
+		return nil, capped(ds.Sorted())
+	}
+	p := &parser{opts: opts, ds: ds}
+	w := p.workflow(&doc)
+	if file != "" {
+		w.Dir = filepath.Dir(file)
+	}
+	return w, capped(p.ds.Sorted())
+}
+
+func capped(ds core.Diagnostics) core.Diagnostics {
+	if len(ds) <= maxFindings {
+		return ds
+	}
+	more := len(ds) - maxFindings
+	ds = ds[:maxFindings:maxFindings]
+	ds.Errorf(core.CodeLimit, ds[maxFindings-1].Pos, "%d more findings are not shown", more)
+	return ds
+}
+
+// parser makes a workflow of the decoded shapes and checks what a tag cannot say.
+type parser struct {
+	opts Options
+	ds   core.Diagnostics
+}
+
+var threeNumbers = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+
+func (p *parser) workflow(d *documentShape) *core.Workflow {
+	if v := d.Version; v.Pos.IsValid() && !threeNumbers.MatchString(v.Value) {
+		p.ds.Errorf(core.CodeBadValue, v.Pos, "version: want three numbers with points, found %q", v.Value).
+			WithHint("write 1.0.0")
+	}
+	p.ignored("state.store", d.State.Store)
+	w := &core.Workflow{
+		Name:        d.Name,
+		Version:     d.Version,
+		Description: d.Description,
+		Document:    true,
+		HasInputs:   d.Inputs != nil,
+		Runtime:     core.Runtime(d.Runtime),
+		Pos:         d.Pos,
+	}
+	for _, ph := range d.Phases {
+		w.Phases = append(w.Phases, core.Phase(ph))
+	}
+	for _, m := range d.Inputs {
+		w.Inputs = append(w.Inputs, inputDecl(m))
+	}
+	for _, m := range d.State.Schema {
+		w.Fields = append(w.Fields, fieldDecl(m))
+	}
+	for i := range d.Graph.Nodes {
+		w.Nodes = append(w.Nodes, p.node(&d.Graph.Nodes[i]))
+	}
+	for _, e := range d.Graph.Edges {
+		w.Edges = append(w.Edges, edge(e))
+	}
+	for _, u := range d.Graph.Pipelines {
+		w.Pipelines = append(w.Pipelines, pipeline(u))
+	}
+	for _, u := range d.Graph.Loops {
+		p.ignored("loop "+u.ID.Value+": budget", u.Budget)
+		w.Loops = append(w.Loops, loop(u))
+	}
+	return w
+}
+
+// ignored warns about a key without effect.
+func (p *parser) ignored(what string, v *core.Value) {
+	if v != nil {
+		p.ds.Warnf(core.CodeIgnored, v.Pos, "%s: this key has no effect", what)
+	}
+}

@@ -1,0 +1,244 @@
+package native
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Schema returns the JSON Schema (2020-12) of workflow files, indented, for editors
+// and other checkers. Nodes may have any keys in it, since their kinds decide; use
+// SchemaFor to close them.
+func Schema() []byte { return generate(nil) }
+
+// SchemaFor returns the schema in which a node must be of one of the registry's
+// kinds and has that kind's keys only.
+func SchemaFor(r *core.Registry) []byte { return generate(r) }
+
+// sections names the parts of a document, for the schema's definitions and the
+// documentation.
+var sections = []struct {
+	name, doc string
+	shape     any
+}{
+	{"document", "A workflow file.", documentShape{}},
+	{"input", "A parameter of a run.", inputShape{}},
+	{"state", "The data that nodes share.", stateShape{}},
+	{"field", "A state field.", fieldShape{}},
+	{"type", "The type of an element or member.", typeShape{}},
+	{"phase", "A label that groups nodes for display.", phaseShape{}},
+	{"runtime", "Limits of a run.", runtimeShape{}},
+	{"graph", "Nodes and what connects them.", graphShape{}},
+	{"node", "A step of the workflow.", nodeShape{}},
+	{"for_each", "Runs a node once for each element of an array.", forEachShape{}},
+	{"on_error", "What happens when a node fails.", onErrorShape{}},
+	{"edge", "Says that one node comes after another.", edgeShape{}},
+	{"pipeline", "Rows of an array that pass through stages.", pipelineShape{}},
+	{"loop", "Nodes that are repeated.", loopShape{}},
+	{"unit_on_error", "What happens when a pipeline or loop fails.", unitOnErrorShape{}},
+}
+
+func sectionName(t reflect.Type) string {
+	for _, s := range sections {
+		if reflect.TypeOf(s.shape) == t {
+			return s.name
+		}
+	}
+	panic("native: no section for " + t.String())
+}
+
+func generate(r *core.Registry) []byte {
+	defs := core.NewObject(len(sections))
+	for _, s := range sections {
+		defs.Set(s.name, sectionSchema(s.doc, core.KeysOf(s.shape)))
+	}
+	if r != nil {
+		node, _ := defs.Get("node")
+		closeNode(node.(*core.Object), r)
+	} else {
+		node, _ := defs.Get("node")
+		node.(*core.Object).Delete("additionalProperties")
+	}
+	doc, err := core.AppendJSON(nil, core.ObjectOf(
+		"$schema", "https://json-schema.org/draft/2020-12/schema",
+		"title", "wavefold workflow",
+		"$ref", "#/$defs/document",
+		"$defs", defs,
+	))
+	if err != nil {
+		panic("native: the schema has no JSON form: " + err.Error())
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, doc, "", "  "); err != nil {
+		panic("native: the schema is no JSON: " + err.Error())
+	}
+	out.WriteByte('\n')
+	return out.Bytes()
+}
+
+// sectionSchema describes a mapping. A blank value is an empty mapping, which is
+// fine where no key is required.
+func sectionSchema(doc string, keys []core.Key) *core.Object {
+	props := core.NewObject(len(keys))
+	var required []any
+	for _, k := range keys {
+		v := valueSchema(k.Type, &k)
+		v.Set("description", k.Doc)
+		props.Set(k.Name, v)
+		if k.Required {
+			required = append(required, k.Name)
+		}
+	}
+	out := core.ObjectOf("description", doc)
+	if required == nil {
+		out.Set("type", []any{"object", "null"})
+	} else {
+		out.Set("type", "object")
+		out.Set("required", required)
+	}
+	out.Set("properties", props)
+	out.Set("additionalProperties", false)
+	return out
+}
+
+// closeNode allows exactly the keys of the node's kind.
+func closeNode(node *core.Object, r *core.Registry) {
+	var names, branches []any
+	for _, name := range r.KindNames() {
+		k, _ := r.Kind(name)
+		own := core.NewObject(0)
+		for _, key := range k.Keys() {
+			own.Set(key, true)
+		}
+		names = append(names, name)
+		branches = append(branches, core.ObjectOf(
+			"if", core.ObjectOf("properties", core.ObjectOf("kind", core.ObjectOf("const", name))),
+			"then", core.ObjectOf("properties", own),
+		))
+	}
+	props, _ := node.Get("properties")
+	kind, _ := props.(*core.Object).Get("kind")
+	kind.(*core.Object).Set("enum", names)
+	node.Delete("additionalProperties")
+	node.Set("allOf", branches)
+	node.Set("unevaluatedProperties", false)
+}
+
+// schemer is a value with a schema of its own.
+type schemer interface{ schema() *core.Object }
+
+func (conditionShape) schema() *core.Object {
+	return core.ObjectOf("type", []any{"string", "boolean", "number"})
+}
+
+func (mappingShape) schema() *core.Object { return core.ObjectOf("type", []any{"object", "null"}) }
+
+func (bodyShape) schema() *core.Object {
+	return core.ObjectOf("anyOf", []any{
+		core.ObjectOf("type", "string", "pattern", `\S`),
+		core.ObjectOf("type", "array", "items", core.ObjectOf("type", "string"), "minItems", int64(1)),
+	})
+}
+
+var (
+	textType      = reflect.TypeFor[core.Text]()
+	intType       = reflect.TypeFor[core.Int]()
+	durationType  = reflect.TypeFor[core.Located[time.Duration]]()
+	treeType      = reflect.TypeFor[core.Value]()
+	interfaceType = reflect.TypeFor[any]()
+)
+
+// durationPattern is what time.ParseDuration reads, without a sign.
+const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
+
+// valueSchema describes a value by the Go type it is decoded into and the limits of
+// its key, which apply to the scalars inside.
+func valueSchema(t reflect.Type, k *core.Key) *core.Object {
+	if s, ok := reflect.Zero(t).Interface().(schemer); ok {
+		return s.schema()
+	}
+	inner := *k
+	inner.Required = false
+	if of, ok := core.MembersOf(t); ok {
+		return collection(k, "object", "additionalProperties", valueSchema(of, &inner), "minProperties")
+	}
+	switch {
+	case t == interfaceType || t == treeType:
+		return &core.Object{}
+	case t == textType:
+		return textSchema(k)
+	case t == intType:
+		return intSchema(k)
+	case t == durationType:
+		return durationSchema(k)
+	case t.Kind() == reflect.Bool:
+		return core.ObjectOf("type", "boolean")
+	case t.Kind() == reflect.Pointer:
+		return valueSchema(t.Elem(), k)
+	case t.Kind() == reflect.Slice:
+		return collection(k, "array", "items", valueSchema(t.Elem(), &inner), "minItems")
+	default:
+		return core.ObjectOf("$ref", "#/$defs/"+sectionName(t))
+	}
+}
+
+func collection(k *core.Key, kind, content string, of *core.Object, least string) *core.Object {
+	if k.Required {
+		return core.ObjectOf("type", kind, content, of, least, int64(1))
+	}
+	return core.ObjectOf("type", []any{kind, "null"}, content, of)
+}
+
+func textSchema(k *core.Key) *core.Object {
+	out := core.ObjectOf("type", "string")
+	switch {
+	case len(k.OneOf) > 0:
+		var words []any
+		for _, w := range k.OneOf {
+			words = append(words, w)
+		}
+		out.Set("enum", words)
+	case k.Name == "version":
+		out.Set("pattern", threeNumbers.String())
+	case k.Required:
+		out.Set("pattern", `\S`)
+	}
+	return out
+}
+
+func intSchema(k *core.Key) *core.Object {
+	out := core.ObjectOf("type", "integer")
+	for _, limit := range []struct{ key, value string }{{"minimum", k.Min}, {"maximum", k.Max}} {
+		if limit.value != "" {
+			n, err := core.ParseNumber(limit.value)
+			if err != nil {
+				panic("native: key " + k.Name + ": " + err.Error())
+			}
+			out.Set(limit.key, n)
+		}
+	}
+	return out
+}
+
+func durationSchema(k *core.Key) *core.Object {
+	text := core.ObjectOf("type", "string", "pattern", durationPattern)
+	if k.Millis {
+		return core.ObjectOf("anyOf", []any{core.ObjectOf("type", "integer", "minimum", int64(0)), text})
+	}
+	return text
+}
+
+// Keys lists the keys of a section of the format ("document", "node", "edge" ...) in
+// the order in which Write puts them, nil for a section that does not exist.
+func Keys(section string) []core.Key {
+	for _, s := range sections {
+		if s.name == section {
+			return slices.Clone(core.KeysOf(s.shape))
+		}
+	}
+	return nil
+}

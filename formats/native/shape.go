@@ -1,0 +1,152 @@
+package native
+
+import (
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// The structs below are the format. A tag names the key and its limits, `doc` says
+// what it means, the order of the fields is the order in which Write puts the keys.
+
+type documentShape struct {
+	Name        core.Text                `wavefold:"name,required" doc:"what the workflow is called in logs and events"`
+	Version     core.Text                `wavefold:"version" doc:"version of the workflow: three numbers with points, such as 1.4.0"`
+	Description core.Text                `wavefold:"description" doc:"what the workflow is for"`
+	Inputs      core.Members[inputShape] `wavefold:"inputs" doc:"parameters of a run, by name; without this section a run accepts a starting value for every state field"`
+	State       stateShape               `wavefold:"state" doc:"the data that nodes share"`
+	Phases      []phaseShape             `wavefold:"phases" doc:"labels that group nodes for display"`
+	Runtime     runtimeShape             `wavefold:"runtime" doc:"limits of a run"`
+	Graph       graphShape               `wavefold:"graph,required" doc:"nodes and what connects them"`
+	Pos         core.Position            `wavefold:",pos"`
+}
+
+type inputShape struct {
+	Type        core.Text               `wavefold:"type,oneof=string|number|integer|boolean|object|array|null" doc:"type of the value; absent: anything"`
+	Required    bool                    `wavefold:"required" doc:"whether a run must be given a value; default false"`
+	Default     *any                    `wavefold:"default" doc:"the value when a run is given none; default: no value"`
+	Items       *typeShape              `wavefold:"items" doc:"type of the elements of an array"`
+	Properties  core.Members[typeShape] `wavefold:"properties" doc:"types of the members of an object, by name"`
+	Enum        []any                   `wavefold:"enum" doc:"the allowed values; absent: all of the type"`
+	Description core.Text               `wavefold:"description" doc:"what the input means, for help texts"`
+	Pos         core.Position           `wavefold:",pos"`
+}
+
+type stateShape struct {
+	Schema core.Members[fieldShape] `wavefold:"schema" doc:"the state fields, by name"`
+	Store  *core.Value              `wavefold:"store" doc:"accepted for older documents; has no effect and is reported as a warning"`
+}
+
+type fieldShape struct {
+	Type        core.Text               `wavefold:"type,oneof=string|number|integer|boolean|object|array|null" doc:"type of the value; absent: anything. null passes for every type"`
+	Merge       core.Text               `wavefold:"merge,oneof=last_wins|array_append|set_once|object_merge|union|sum|min|max|count" doc:"how a write is folded into the value; default last_wins"`
+	Key         core.Text               `wavefold:"key" doc:"for merge: union, the member by which objects are compared; absent: whole values are compared"`
+	Default     *any                    `wavefold:"default" doc:"the value before any write; default: no value"`
+	Items       *typeShape              `wavefold:"items" doc:"type of the elements of an array"`
+	Properties  core.Members[typeShape] `wavefold:"properties" doc:"types of the members of an object, by name; others are allowed"`
+	Required    []core.Text             `wavefold:"required" doc:"members that an object must have"`
+	Enum        []any                   `wavefold:"enum" doc:"the allowed values; absent: all of the type"`
+	Ref         core.Text               `wavefold:"$ref" doc:"kept and never checked"`
+	Description core.Text               `wavefold:"description" doc:"what the field means"`
+	Pos         core.Position           `wavefold:",pos"`
+}
+
+type typeShape struct {
+	Type        core.Text               `wavefold:"type,oneof=string|number|integer|boolean|object|array|null" doc:"type of the value; absent: anything. null passes for every type"`
+	Items       *typeShape              `wavefold:"items" doc:"type of the elements of an array"`
+	Properties  core.Members[typeShape] `wavefold:"properties" doc:"types of the members of an object, by name; others are allowed"`
+	Required    []core.Text             `wavefold:"required" doc:"members that an object must have"`
+	Enum        []any                   `wavefold:"enum" doc:"the allowed values; absent: all of the type"`
+	Ref         core.Text               `wavefold:"$ref" doc:"kept and never checked"`
+	Description core.Text               `wavefold:"description" doc:"what the value means"`
+	Pos         core.Position           `wavefold:",pos"`
+}
+
+type phaseShape struct {
+	ID    core.Text `wavefold:"id,required" doc:"the name that nodes and units use"`
+	Title core.Text `wavefold:"title" doc:"what to display; default: the id"`
+}
+
+type runtimeShape struct {
+	Concurrency *core.Int `wavefold:"concurrency,min=1" doc:"how many nodes may run at a time; default 1"`
+	MaxInFlight *core.Int `wavefold:"max_in_flight,min=1" doc:"limit on all user code at a time: nodes, items, stages, nested workflows; default: no limit"`
+	Schedule    core.Text `wavefold:"schedule,oneof=dataflow|barrier" doc:"dataflow starts a node as soon as what it needs is there, barrier finishes a level before the next one starts; the results are the same; default dataflow"`
+}
+
+type graphShape struct {
+	Nodes     []nodeShape     `wavefold:"nodes,required" doc:"at least one node"`
+	Edges     []edgeShape     `wavefold:"edges" doc:"which node comes after which, and when; may be absent"`
+	Pipelines []pipelineShape `wavefold:"pipelines" doc:"rows of an array that pass through stages"`
+	Loops     []loopShape     `wavefold:"loops" doc:"nodes that are repeated"`
+}
+
+type nodeShape struct {
+	ID          core.Text                    `wavefold:"id,required" doc:"name of the node: letters, digits and underscore, not starting with a digit"`
+	Kind        core.Text                    `wavefold:"kind,required" doc:"what the node does; each kind adds keys of its own"`
+	Description core.Text                    `wavefold:"description" doc:"what the node is for"`
+	Phase       core.Text                    `wavefold:"phase" doc:"label for display; should be one of phases"`
+	Args        mappingShape                 `wavefold:"args" doc:"arguments. A text that is a path such as $.orders[0].id is replaced by the value; write $$. for a text that begins with $."`
+	Reads       []core.Text                  `wavefold:"reads" doc:"the state fields the node sees; default: none"`
+	Writes      []core.Text                  `wavefold:"writes" doc:"the state fields the node may write; default: none"`
+	ForEach     *forEachShape                `wavefold:"for_each" doc:"run the node once for each element of an array"`
+	OnError     *onErrorShape                `wavefold:"on_error" doc:"what happens when the node fails; absent: what depends on it is skipped, the rest goes on, the run is failed"`
+	Timeout     *core.Located[time.Duration] `wavefold:"timeout,min=1ns" doc:"limit on one attempt, such as 30s; default: no limit"`
+	Join        core.Text                    `wavefold:"join,oneof=all|all_done" doc:"all: every predecessor must be done and no condition false; all_done: run once all predecessors are resolved, whatever happened; default all"`
+	Priority    core.Int                     `wavefold:"priority" doc:"of the nodes that may start, the one with the highest number starts first; affects time only; default 0"`
+	Effects     bool                         `wavefold:"effects" doc:"the node's work is visible outside of the run, so it starts only when what it builds on is safe; default: as the kind says"`
+	Config      *core.Value                  `wavefold:",rest"`
+	Pos         core.Position                `wavefold:",pos"`
+}
+
+type forEachShape struct {
+	Source      core.Text     `wavefold:"source,required" doc:"path of the array, such as $.orders"`
+	Concurrency *core.Int     `wavefold:"concurrency,min=1" doc:"how many items may run at a time; default 1"`
+	MaxFailures *core.Int     `wavefold:"max_failures,min=0" doc:"how many items may fail before the rest is given up; default: any number"`
+	Pos         core.Position `wavefold:",pos"`
+}
+
+type onErrorShape struct {
+	Policy   core.Text                    `wavefold:"policy,required,oneof=skip|fail_run|retry" doc:"skip tolerates the failure: dependents are skipped, the run ends partial_success at best; fail_run ends the run; retry tries again"`
+	Attempts *core.Int                    `wavefold:"attempts,min=1,max=20" doc:"number of tries, the first one included; required with retry, and only there"`
+	Backoff  core.Text                    `wavefold:"backoff,oneof=linear|exponential" doc:"waits of base, 2 base, 3 base or of base, 2 base, 4 base; retry only; default linear"`
+	Base     *core.Located[time.Duration] `wavefold:"base_ms,ms" doc:"wait before the second try; retry only; default 100"`
+	Max      *core.Located[time.Duration] `wavefold:"max_ms,ms" doc:"longest wait; retry only; default: no limit"`
+	Jitter   bool                         `wavefold:"jitter" doc:"multiply each wait by a random factor from 0.5 to 1.5; retry only; default false"`
+	Then     core.Text                    `wavefold:"then,oneof=skip|fail_run" doc:"what happens when all tries failed; retry only; absent: as without on_error"`
+	Pos      core.Position                `wavefold:",pos"`
+}
+
+type edgeShape struct {
+	From core.Text      `wavefold:"from,required" doc:"id of the node that comes first"`
+	To   core.Text      `wavefold:"to,required" doc:"id of the node that comes after it"`
+	When conditionShape `wavefold:"when" doc:"condition on the state under which the target runs; the word else is true when no other condition out of the same node is; absent: always"`
+	On   core.Text      `wavefold:"on,oneof=success|fail|done" doc:"how the first node must have ended: well, with a failure of its own, or in any way; default success"`
+	Pos  core.Position  `wavefold:",pos"`
+}
+
+type pipelineShape struct {
+	ID          core.Text         `wavefold:"id,required" doc:"name of the pipeline"`
+	Items       core.Text         `wavefold:"items,required" doc:"path of the array whose elements are the rows, such as $.orders"`
+	Stages      []core.Text       `wavefold:"stages,required" doc:"ids of the nodes that each row passes, in order"`
+	Concurrency *core.Int         `wavefold:"concurrency,min=1" doc:"how many rows may be under way at a time; the result is that of one at a time; default 1"`
+	Phase       core.Text         `wavefold:"phase" doc:"label for display"`
+	OnError     *unitOnErrorShape `wavefold:"on_error" doc:"what happens when the pipeline itself cannot run, such as items that are no array"`
+	Pos         core.Position     `wavefold:",pos"`
+}
+
+type loopShape struct {
+	ID          core.Text         `wavefold:"id,required" doc:"name of the loop"`
+	Body        bodyShape         `wavefold:"body,required" doc:"id of the node that is repeated, or a list of ids that run one after the other"`
+	Until       conditionShape    `wavefold:"until" doc:"condition that ends the loop, judged after each round; until, max_iters or both must be there"`
+	MaxIters    *core.Int         `wavefold:"max_iters,min=1" doc:"largest number of rounds; default 100 if there is an until"`
+	OnExhausted core.Text         `wavefold:"on_exhausted,oneof=continue|fail" doc:"what max_iters rounds without until coming true are: a normal end or a failure; default continue"`
+	Budget      *core.Value       `wavefold:"budget" doc:"accepted for older documents; has no effect and is reported as a warning"`
+	Phase       core.Text         `wavefold:"phase" doc:"label for display"`
+	OnError     *unitOnErrorShape `wavefold:"on_error" doc:"what happens when the loop itself fails"`
+	Pos         core.Position     `wavefold:",pos"`
+}
+
+type unitOnErrorShape struct {
+	Policy core.Text     `wavefold:"policy,required,oneof=skip|fail_run" doc:"skip tolerates the failure, fail_run ends the run"`
+	Pos    core.Position `wavefold:",pos"`
+}

@@ -1,0 +1,66 @@
+package native
+
+import "github.com/wavefold/wavefold/core"
+
+func inputDecl(m core.Member[inputShape]) core.InputDecl {
+	d := m.Value
+	return core.InputDecl{
+		Name: m.Key,
+		Type: typeOf(&typeShape{Type: d.Type, Items: d.Items, Properties: d.Properties, Enum: d.Enum, Pos: d.Pos}),
+
+		Required:    d.Required,
+		Default:     valueOf(d.Default),
+		Description: d.Description,
+		Pos:         m.Key.Pos,
+	}
+}
+
+func fieldDecl(m core.Member[fieldShape]) core.FieldDecl {
+	d := m.Value
+	return core.FieldDecl{
+		Name: m.Key,
+		Type: typeOf(&typeShape{Type: d.Type, Items: d.Items, Properties: d.Properties, Required: d.Required, Enum: d.Enum, Ref: d.Ref, Pos: d.Pos}),
+
+		Merge:       d.Merge,
+		Key:         d.Key,
+		Default:     valueOf(d.Default),
+		Description: d.Description,
+		Pos:         m.Key.Pos,
+	}
+}
+
+// valueOf tells an absent value from a null.
+func valueOf(v *any) any {
+	if v == nil {
+		return core.Missing
+	}
+	return *v
+}
+
+// typeOf returns the type that the keys describe, nil when they say nothing.
+func typeOf(d *typeShape) *core.Type {
+	if d == nil {
+		return nil
+	}
+	t := &core.Type{
+		Items: typeOf(d.Items),
+		Enum:  d.Enum,
+		Ref:   d.Ref.Value,
+		Desc:  d.Description.Value,
+		Pos:   d.Pos,
+	}
+	if k, ok := core.TypeKindOf(d.Type.Value); ok {
+		t.Kind = k
+		t.Pos = d.Type.Pos
+	}
+	for _, m := range d.Properties {
+		t.Properties = append(t.Properties, core.Property{Name: m.Key.Value, Type: typeOf(&m.Value)})
+	}
+	if len(d.Required) > 0 {
+		t.Required = core.Strings(d.Required)
+	}
+	if t.Kind == core.AnyType && t.Items == nil && t.Enum == nil && t.Properties == nil && t.Required == nil && t.Ref == "" && t.Desc == "" {
+		return nil
+	}
+	return t
+}

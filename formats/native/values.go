@@ -1,0 +1,145 @@
+package native
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// conditionShape is the text of an expression. Booleans and numbers are expressions
+// too and need no quotes: `when: true`.
+type conditionShape struct{ text *core.Text }
+
+// DecodeValue reads a scalar.
+func (c *conditionShape) DecodeValue(v *core.Value) core.Diagnostics {
+	text := core.At("", v.Pos)
+	switch v.Kind {
+	case core.StringValue:
+		text.Value = v.Scalar.(string)
+	case core.BoolValue, core.IntValue, core.FloatValue:
+		text.Value = core.JSON(v.Scalar)
+	default:
+		ds := core.WrongType(v, "a condition")
+		ds[0].WithHint("leave the key out if there is none")
+		return ds
+	}
+	c.text = &text
+	return nil
+}
+
+// isElse reports whether the condition is the bare word else.
+func (c *conditionShape) isElse() bool {
+	return c.text != nil && strings.TrimSpace(c.text.Value) == "else"
+}
+
+// mappingShape is a mapping whose content the format does not know.
+type mappingShape struct{ tree *core.Value }
+
+// DecodeValue keeps the tree; a blank value is no mapping at all.
+func (m *mappingShape) DecodeValue(v *core.Value) core.Diagnostics {
+	switch v.Kind {
+	case core.ObjectValue:
+		m.tree = v
+		return nil
+	case core.NullValue:
+		return nil
+	default:
+		return core.WrongType(v, "a mapping")
+	}
+}
+
+// bodyShape is one id or a list of ids.
+type bodyShape struct {
+	ids    []core.Text
+	isList bool
+}
+
+// DecodeValue reads a text or a list of texts.
+func (b *bodyShape) DecodeValue(v *core.Value) core.Diagnostics {
+	switch v.Kind {
+	case core.StringValue:
+		b.ids = []core.Text{core.At(v.Scalar.(string), v.Pos)}
+		return nil
+	case core.ArrayValue:
+		b.isList = true
+		return core.Decode(v, &b.ids)
+	default:
+		return core.WrongType(v, "an id or a list of ids")
+	}
+}
+
+// Shapes without their methods, for the decoder.
+type (
+	onErrorPlain     onErrorShape
+	unitOnErrorPlain unitOnErrorShape
+)
+
+// DecodeValue reads the mapping and checks which keys go with its policy.
+func (o *onErrorShape) DecodeValue(v *core.Value) core.Diagnostics {
+	ds := shorthand(v, core.Decode(v, (*onErrorPlain)(o)))
+	switch {
+	case o.Policy.Value == "retry" && v.Get("attempts") == nil:
+		ds.Errorf(core.CodeMissingKey, v.Pos, "key %q is missing", "attempts").
+			WithHint("write attempts: 3 for two more tries after the first")
+	case o.Policy.Value == "skip" || o.Policy.Value == "fail_run":
+		for _, k := range v.Keys {
+			if k.Value != "policy" && slices.Contains(core.KeyNames(*o), k.Value) {
+				ds.Warnf(core.CodeIgnored, k.Pos, "%s: this key has no effect under policy %s", k.Value, o.Policy.Value)
+			}
+		}
+	}
+	return ds
+}
+
+// DecodeValue reads the mapping.
+func (o *unitOnErrorShape) DecodeValue(v *core.Value) core.Diagnostics {
+	return shorthand(v, core.Decode(v, (*unitOnErrorPlain)(o)))
+}
+
+// shorthand answers a bare word in place of a policy with what to write.
+func shorthand(v *core.Value, ds core.Diagnostics) core.Diagnostics {
+	switch policy, _ := v.Scalar.(string); policy {
+	case "retry":
+		ds[0].WithHint("write {policy: retry, attempts: 3}")
+	case "skip", "fail_run":
+		ds[0].WithHint("write {policy: %s}", policy)
+	}
+	return ds
+}
+
+// Names of the parts that findings speak of.
+
+// DecodeSubject calls a node by its id.
+func (*nodeShape) DecodeSubject(v *core.Value) string { return named("node", v, "id") }
+
+// DecodeSubject calls a pipeline by its id.
+func (*pipelineShape) DecodeSubject(v *core.Value) string { return named("pipeline", v, "id") }
+
+// DecodeSubject calls a loop by its id.
+func (*loopShape) DecodeSubject(v *core.Value) string { return named("loop", v, "id") }
+
+// DecodeSubject calls an edge by its ends.
+func (*edgeShape) DecodeSubject(v *core.Value) string {
+	from, to := word(v, "from"), word(v, "to")
+	if from == "" || to == "" {
+		return ""
+	}
+	return "edge " + from + " -> " + to
+}
+
+func named(what string, v *core.Value, key string) string {
+	if id := word(v, key); id != "" {
+		return what + " " + id
+	}
+	return ""
+}
+
+// word returns a member that is a short text on one line, "" for anything else.
+func word(v *core.Value, key string) string {
+	s, _ := v.Get(key).Plain().(string)
+	if len(s) > 80 || strings.ContainsAny(s, " \t\r\n") {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,272 @@
+package native
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
+)
+
+// Write returns the workflow as a document: the keys in the order of docs/format.md,
+// with a node's own keys, in their order, between phase and args, and nothing that
+// equals its default. Parsing the result and writing it again gives the same bytes.
+// Comments and positions are lost.
+//
+// What only exists in Go cannot be written: a handler without a registered name, a
+// custom merge function, a default that has no JSON form. Write fails then and names
+// the node or field.
+func Write(w *core.Workflow) ([]byte, error) {
+	wr := &writer{sections: map[*core.Value]bool{}}
+	tree := wr.document(w)
+	if wr.err != nil {
+		return nil, wr.err
+	}
+	return document.Print(tree, func(v *core.Value) bool { return !wr.sections[v] })
+}
+
+// writer builds the tree of a document.
+type writer struct {
+	// sections are the mappings that stay on lines of their own however short.
+	sections map[*core.Value]bool
+	err      error
+}
+
+func (w *writer) fail(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf(format, args...)
+	}
+}
+
+// object is a mapping under construction. Its methods leave out what says nothing.
+type object struct{ *core.Value }
+
+func newObject() object { return object{&core.Value{Kind: core.ObjectValue}} }
+
+func (w *writer) section() object {
+	o := newObject()
+	w.sections[o.Value] = true
+	return o
+}
+
+func (o object) put(key string, v *core.Value) { o.Set(core.At(key, core.Position{}), v) }
+
+func (o object) text(key string, t core.Text) {
+	if t.Value != "" {
+		o.put(key, textValue(t.Value))
+	}
+}
+
+// word writes a text that is not the default.
+func (o object) word(key string, t core.Text, byDefault string) {
+	if t.Value != byDefault {
+		o.text(key, t)
+	}
+}
+
+func (o object) number(key string, n *core.Int, byDefault int) {
+	if n != nil && n.Value != byDefault {
+		o.put(key, intValue(n.Value))
+	}
+}
+
+func (o object) flag(key string, b bool) {
+	if b {
+		o.put(key, &core.Value{Kind: core.BoolValue, Scalar: true})
+	}
+}
+
+// texts writes a list; always tells to write an empty one too.
+func (o object) texts(key string, list []string, always bool) {
+	if len(list) == 0 && !always {
+		return
+	}
+	v := &core.Value{Kind: core.ArrayValue}
+	for _, s := range list {
+		v.Items = append(v.Items, textValue(s))
+	}
+	o.put(key, v)
+}
+
+// object writes a mapping unless it is empty.
+func (o object) object(key string, v object) {
+	if len(v.Keys) > 0 {
+		o.put(key, v.Value)
+	}
+}
+
+// list writes a list of mappings unless it is empty.
+func (o object) list(key string, items []*core.Value) {
+	if len(items) > 0 {
+		o.put(key, &core.Value{Kind: core.ArrayValue, Items: items})
+	}
+}
+
+// millis writes a wait in milliseconds, or as a duration when it is no whole number
+// of them.
+func (o object) millis(key string, d *core.Located[time.Duration], byDefault time.Duration) {
+	switch {
+	case d == nil || d.Value == byDefault:
+	case d.Value%time.Millisecond == 0:
+		o.put(key, intValue(int(d.Value/time.Millisecond)))
+	default:
+		o.put(key, textValue(d.Value.String()))
+	}
+}
+
+func textValue(s string) *core.Value { return &core.Value{Kind: core.StringValue, Scalar: s} }
+
+func intValue(n int) *core.Value { return &core.Value{Kind: core.IntValue, Scalar: int64(n)} }
+
+func (w *writer) document(d *core.Workflow) *core.Value {
+	if d.Mode != "" && d.Mode != core.ModeDAG {
+		w.fail("workflow %s: mode %s cannot be written in this format", d.Name.Value, d.Mode)
+	}
+	o := w.section()
+	o.text("name", d.Name)
+	o.text("version", d.Version)
+	o.text("description", d.Description)
+	w.inputs(o, d)
+	w.state(o, d)
+	phases := make([]*core.Value, len(d.Phases))
+	for i, p := range d.Phases {
+		ph := newObject()
+		ph.text("id", p.ID)
+		ph.text("title", p.Title)
+		phases[i] = ph.Value
+	}
+	o.list("phases", phases)
+	r := w.section()
+	r.number("concurrency", d.Runtime.Concurrency, 1)
+	r.number("max_in_flight", d.Runtime.MaxInFlight, 0)
+	r.word("schedule", d.Runtime.Schedule, "dataflow")
+	o.object("runtime", r)
+	o.put("graph", w.graph(d))
+	return o.Value
+}
+
+func (w *writer) graph(d *core.Workflow) *core.Value {
+	o := w.section()
+	nodes := make([]*core.Value, len(d.Nodes))
+	for i, n := range d.Nodes {
+		nodes[i] = w.node(n)
+	}
+	o.list("nodes", nodes)
+	edges := make([]*core.Value, len(d.Edges))
+	for i, e := range d.Edges {
+		edges[i] = edgeTree(e)
+	}
+	o.list("edges", edges)
+	units := make([]*core.Value, len(d.Pipelines))
+	for i, p := range d.Pipelines {
+		units[i] = w.pipeline(p)
+	}
+	o.list("pipelines", units)
+	loops := make([]*core.Value, len(d.Loops))
+	for i, l := range d.Loops {
+		loops[i] = w.loop(l)
+	}
+	o.list("loops", loops)
+	return o.Value
+}
+
+func (w *writer) node(n *core.Node) *core.Value {
+	if impl, _ := n.Config.Get("impl").Plain().(string); n.Handler != nil && impl == "" {
+		w.fail("node %s: its Go function has no registered name, so a document cannot refer to it", n.ID.Value)
+	}
+	o := w.section()
+	o.text("id", n.ID)
+	o.text("kind", n.Kind)
+	o.text("description", n.Description)
+	o.text("phase", n.Phase)
+	if n.Config != nil {
+		for i, k := range n.Config.Keys {
+			if slices.Contains(commonKeys, k.Value) {
+				w.fail("node %s: key %q of kind %s is one that all nodes have", n.ID.Value, k.Value, n.Kind.Value)
+			}
+			o.Set(k, n.Config.Values[i])
+		}
+	}
+	if n.Args != nil && len(n.Args.Keys) > 0 {
+		o.put("args", n.Args)
+	}
+	o.texts("reads", core.Strings(n.Reads), false)
+	o.texts("writes", core.Strings(n.Writes), n.HasWrites)
+	if f := n.ForEach; f != nil {
+		fe := newObject()
+		fe.text("source", f.Source)
+		fe.number("concurrency", f.Concurrency, 1)
+		fe.number("max_failures", f.MaxFailures, -1)
+		o.put("for_each", fe.Value)
+	}
+	o.object("on_error", onErrorTree(n.OnError))
+	if n.Timeout != nil {
+		o.put("timeout", textValue(n.Timeout.Value.String()))
+	}
+	o.word("join", n.Join, "all")
+	o.number("priority", &n.Priority, 0)
+	o.flag("effects", n.Effects)
+	return o.Value
+}
+
+func onErrorTree(e *core.OnError) object {
+	o := newObject()
+	if e == nil {
+		return o
+	}
+	o.text("policy", e.Policy)
+	if e.Policy.Value != "retry" {
+		return o
+	}
+	o.number("attempts", e.Attempts, 0)
+	o.word("backoff", e.Backoff, "linear")
+	o.millis("base_ms", e.Base, 100*time.Millisecond)
+	o.millis("max_ms", e.Max, -1)
+	o.flag("jitter", e.Jitter)
+	o.text("then", e.Then)
+	return o
+}
+
+func edgeTree(e *core.Edge) *core.Value {
+	o := newObject()
+	o.text("from", e.From)
+	o.text("to", e.To)
+	switch {
+	case e.Else:
+		o.put("when", textValue("else"))
+	case e.When != nil:
+		o.put("when", textValue(e.When.Value))
+	}
+	o.word("on", e.On, "success")
+	return o.Value
+}
+
+func (w *writer) pipeline(p *core.Pipeline) *core.Value {
+	o := w.section()
+	o.text("id", p.ID)
+	o.text("items", p.Items)
+	o.texts("stages", core.Strings(p.Stages), true)
+	o.number("concurrency", p.Concurrency, 1)
+	o.text("phase", p.Phase)
+	o.object("on_error", onErrorTree(p.OnError))
+	return o.Value
+}
+
+func (w *writer) loop(l *core.Loop) *core.Value {
+	o := w.section()
+	o.text("id", l.ID)
+	if len(l.Body) == 1 && !l.BodyIsList {
+		o.text("body", l.Body[0])
+	} else {
+		o.texts("body", core.Strings(l.Body), true)
+	}
+	if l.Until != nil {
+		o.put("until", textValue(l.Until.Value))
+	}
+	o.number("max_iters", l.MaxIters, 0)
+	o.word("on_exhausted", l.OnExhausted, "continue")
+	o.text("phase", l.Phase)
+	o.object("on_error", onErrorTree(l.OnError))
+	return o.Value
+}

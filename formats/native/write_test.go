@@ -1,0 +1,246 @@
+package native
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
+)
+
+func text(s string) core.Text { return core.At(s, core.Position{}) }
+
+func number(n int) *core.Int { return &core.Int{Value: n} }
+
+func tool(id, impl string) *core.Node {
+	return &core.Node{ID: text(id), Kind: text("tool"), Config: core.Tree(core.ObjectOf("impl", impl), core.Position{})}
+}
+
+var doNothing = core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
+
+// built is a workflow as Go code makes it, with what documents would not hold:
+// values that equal their defaults, Go types, waits that are no whole milliseconds.
+func built() *core.Workflow {
+	load := tool("load", "loader")
+	load.Handler = doNothing
+	load.HasWrites = true
+	load.Writes = []core.Text{text("rows")}
+	score := tool("score", "scorer")
+	score.ForEach = &core.ForEach{Source: text("$.rows"), Concurrency: number(1)}
+	score.OnError = &core.OnError{
+		Policy:   text("retry"),
+		Attempts: number(3),
+		Backoff:  text("linear"),
+		Base:     &core.Located[time.Duration]{Value: 1500 * time.Microsecond},
+		Max:      &core.Located[time.Duration]{Value: 2 * time.Second},
+	}
+	score.Timeout = &core.Located[time.Duration]{Value: 90 * time.Second}
+	score.Join = text("all")
+	type row struct {
+		ID int `json:"id"`
+	}
+	return &core.Workflow{
+		Name:      text("built"),
+		HasInputs: true,
+		Runtime:   core.Runtime{Concurrency: number(1), Schedule: text("dataflow")},
+		Fields: []core.FieldDecl{
+			{Name: text("rows"), Type: &core.Type{Kind: core.ArrayType, Items: &core.Type{}}, Merge: text("last_wins"), Default: []row{{1}, {2}}, Go: core.GoTypeFor[[]row]()},
+			{Name: text("note"), Type: &core.Type{Kind: core.StringType, Desc: "from the type"}, Default: core.Missing},
+			{Name: text("anything"), Default: core.Missing},
+		},
+		Nodes: []*core.Node{load, score, tool("save", "saver")},
+		Edges: []*core.Edge{
+			{From: text("load"), To: text("score"), On: text("success")},
+			{From: text("score"), To: text("save"), When: &core.Text{Value: "length($.rows) > 0 && $.note != ': #'"}},
+		},
+		Loops: []*core.Loop{{ID: text("again"), Body: []core.Text{text("save")}, BodyIsList: true, MaxIters: number(2), OnExhausted: text("continue")}},
+	}
+}
+
+const builtText = `name: built
+inputs: {}
+state:
+  schema:
+    rows:
+      type: array
+      default:
+        - {id: 1}
+        - {id: 2}
+    note: {type: string, description: from the type}
+    anything: {}
+graph:
+  nodes:
+    - id: load
+      kind: tool
+      impl: loader
+      writes: [rows]
+    - id: score
+      kind: tool
+      impl: scorer
+      for_each: {source: $.rows}
+      on_error: {policy: retry, attempts: 3, base_ms: 1.5ms, max_ms: 2000}
+      timeout: 1m30s
+    - id: save
+      kind: tool
+      impl: saver
+  edges:
+    - {from: load, to: score}
+    - {from: score, to: save, when: "length($.rows) > 0 && $.note != ': #'"}
+  loops:
+    - id: again
+      body: [save]
+      max_iters: 2
+`
+
+func TestWriteBuilt(t *testing.T) {
+	got, err := Write(built())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != builtText {
+		t.Errorf("got\n%s\nwant\n%s", got, builtText)
+	}
+	back, ds := Parse("", got, options())
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	roundTrip(t, back)
+}
+
+func TestWriteRefuses(t *testing.T) {
+	tests := []struct {
+		name string
+		edit func(w *core.Workflow)
+		want string
+	}{
+		{"handler", func(w *core.Workflow) { w.Nodes[1].Handler, w.Nodes[1].Config = doNothing, nil },
+			"node score: its Go function has no registered name, so a document cannot refer to it"},
+		{"handler of another kind", func(w *core.Workflow) {
+			w.Nodes[1].Handler, w.Nodes[1].Config = doNothing, core.Tree(core.ObjectOf("impl", int64(3)), core.Position{})
+		}, "node score: its Go function has no registered name"},
+		{"reduce", func(w *core.Workflow) { w.Fields[1].Reduce = func(a, b any) (any, error) { return a, nil } },
+			"field note: its merge strategy is a Go function, which a document cannot hold"},
+		{"default", func(w *core.Workflow) { w.Fields[0].Default = []any{math.Inf(1)} }, "field rows: default: "},
+		{"enum", func(w *core.Workflow) { w.Fields[1].Type.Enum = []any{make(chan int)} }, "field note: enum: "},
+		{"mode", func(w *core.Workflow) { w.Mode = "walk" }, "workflow built: mode walk cannot be written in this format"},
+		{"input", func(w *core.Workflow) {
+			w.Inputs = []core.InputDecl{{Name: text("in"), Type: &core.Type{Kind: core.ObjectType, Required: []string{"a"}}, Default: core.Missing}}
+		}, "input in: required members and $ref of a type cannot be written"},
+		{"config", func(w *core.Workflow) { w.Nodes[0].Config.Set(text("reads"), core.Tree("x", core.Position{})) },
+			`node load: key "reads" of kind tool is one that all nodes have`},
+		{"text", func(w *core.Workflow) { w.Nodes[0].Description = text("a\xff") }, `text "a\xff" is not valid UTF-8`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := built()
+			tt.edit(w)
+			out, err := Write(w)
+			if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("got %q, %v, want error %q", out, err, tt.want)
+			}
+		})
+	}
+}
+
+// TestWriteOrder holds that every section of a written document has its keys in the
+// order of the table.
+func TestWriteOrder(t *testing.T) {
+	for file, data := range documents(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			w, _ := Parse(file, data, options())
+			out, err := Write(w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree, ds := document.Parse("", out)
+			if len(ds) > 0 {
+				t.Fatal(ds)
+			}
+			checkOrder(t, tree, "document")
+			for _, in := range members(tree.Get("inputs")) {
+				checkOrder(t, in, "input")
+			}
+			for _, f := range members(tree.Get("state").Get("schema")) {
+				checkOrder(t, f, "field")
+			}
+			checkOrder(t, tree.Get("runtime"), "runtime")
+			graph := tree.Get("graph")
+			checkOrder(t, graph, "graph")
+			for _, n := range items(graph.Get("nodes")) {
+				checkOrder(t, n, "node")
+				checkOrder(t, n.Get("for_each"), "for_each")
+				checkOrder(t, n.Get("on_error"), "on_error")
+			}
+			for _, e := range items(graph.Get("edges")) {
+				checkOrder(t, e, "edge")
+			}
+			for _, p := range items(graph.Get("pipelines")) {
+				checkOrder(t, p, "pipeline")
+			}
+			for _, l := range items(graph.Get("loops")) {
+				checkOrder(t, l, "loop")
+			}
+		})
+	}
+}
+
+func members(v *core.Value) []*core.Value {
+	if v == nil {
+		return nil
+	}
+	return v.Values
+}
+
+func items(v *core.Value) []*core.Value {
+	if v == nil {
+		return nil
+	}
+	return v.Items
+}
+
+func checkOrder(t *testing.T, v *core.Value, section string) {
+	t.Helper()
+	if v == nil {
+		return
+	}
+	var order []int
+	for _, k := range v.Keys {
+		if i := slices.IndexFunc(Keys(section), func(key core.Key) bool { return key.Name == k.Value }); i >= 0 {
+			order = append(order, i)
+		}
+	}
+	if !slices.IsSorted(order) {
+		t.Errorf("%s: keys are written in the order %v", section, core.Strings(v.Keys))
+	}
+}
+
+// TestWriteIsCanonical holds that writing does not depend on how a document was laid
+// out: JSON and YAML of the same workflow give the same text.
+func TestWriteIsCanonical(t *testing.T) {
+	data, err := os.ReadFile("testdata/workflows/everything.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, _ := document.Parse("", data)
+	json, err := core.AppendJSON(nil, tree.Plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, ds := Parse("everything.json", json, options())
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	out, err := Write(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(out) != string(data) {
+		t.Errorf("got\n%s", out)
+	}
+}

@@ -1,0 +1,117 @@
+package native
+
+import "github.com/wavefold/wavefold/core"
+
+func (w *writer) inputs(o object, d *core.Workflow) {
+	if !d.HasInputs && len(d.Inputs) == 0 {
+		return
+	}
+	inputs := w.section()
+	for _, in := range d.Inputs {
+		v := newObject()
+		t := or(in.Type)
+		if len(t.Required) > 0 || t.Ref != "" {
+			w.fail("input %s: required members and $ref of a type cannot be written", in.Name.Value)
+		}
+		kind(v, t)
+		v.flag("required", in.Required)
+		w.value(v, "default", in.Default, "input "+in.Name.Value)
+		w.typeParts(v, t, "input "+in.Name.Value)
+		v.description(in.Description, t)
+		inputs.put(in.Name.Value, v.Value)
+	}
+	o.put("inputs", inputs.Value)
+}
+
+func (w *writer) state(o object, d *core.Workflow) {
+	if len(d.Fields) == 0 {
+		return
+	}
+	schema := w.section()
+	for _, f := range d.Fields {
+		if f.Reduce != nil {
+			w.fail("field %s: its merge strategy is a Go function, which a document cannot hold", f.Name.Value)
+		}
+		v := newObject()
+		t := or(f.Type)
+		kind(v, t)
+		v.word("merge", f.Merge, "last_wins")
+		v.text("key", f.Key)
+		w.value(v, "default", f.Default, "field "+f.Name.Value)
+		w.typeParts(v, t, "field "+f.Name.Value)
+		v.description(f.Description, t)
+		schema.put(f.Name.Value, v.Value)
+	}
+	state := w.section()
+	state.put("schema", schema.Value)
+	o.put("state", state.Value)
+}
+
+// or returns a type to read from, empty for nil.
+func or(t *core.Type) *core.Type {
+	if t == nil {
+		return &core.Type{}
+	}
+	return t
+}
+
+func kind(o object, t *core.Type) {
+	if t.Kind != core.AnyType {
+		o.put("type", textValue(t.Kind.String()))
+	}
+}
+
+// typeParts writes what a type says besides its kind and description.
+func (w *writer) typeParts(o object, t *core.Type, subject string) {
+	if t.Items != nil {
+		o.object("items", w.typeTree(t.Items, subject))
+	}
+	if len(t.Properties) > 0 {
+		props := newObject()
+		for _, p := range t.Properties {
+			props.put(p.Name, w.typeTree(or(p.Type), subject).Value)
+		}
+		o.put("properties", props.Value)
+	}
+	o.texts("required", t.Required, false)
+	if len(t.Enum) > 0 {
+		enum := &core.Value{Kind: core.ArrayValue}
+		for _, e := range t.Enum {
+			enum.Items = append(enum.Items, w.tree(e, subject+": enum"))
+		}
+		o.put("enum", enum)
+	}
+	o.text("$ref", core.At(t.Ref, core.Position{}))
+}
+
+func (w *writer) typeTree(t *core.Type, subject string) object {
+	o := newObject()
+	kind(o, t)
+	w.typeParts(o, t, subject)
+	o.description(core.Text{}, t)
+	return o
+}
+
+// description writes the text of a field, or that of its type.
+func (o object) description(text core.Text, t *core.Type) {
+	if text.Value == "" {
+		text.Value = t.Desc
+	}
+	o.text("description", text)
+}
+
+// value writes a value of the state unless it is missing.
+func (w *writer) value(o object, key string, v any, subject string) {
+	if !core.IsMissing(v) {
+		o.put(key, w.tree(v, subject+": "+key))
+	}
+}
+
+func (w *writer) tree(v any, subject string) *core.Value {
+	c, err := core.Canonical(v)
+	if err != nil {
+		w.fail("%s: %w", subject, err)
+		return &core.Value{}
+	}
+	return core.Tree(c, core.Position{})
+}
