@@ -64,7 +64,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 		return nil, err
 	}
 	r := &run{opts: o, m: m, parent: ctx, started: time.Now(), bare: core.Shared{Dir: p.Workflow.Dir}}
-	r.wake.L = &r.mu
+	r.wake.L, r.left.L = &r.mu, &r.mu
 	return r.drive()
 }
 
@@ -92,18 +92,20 @@ type run struct {
 	events  *delivery
 
 	mu      sync.Mutex
-	wake    sync.Cond // a command is queued, or the run is over, or a worker left
+	wake    sync.Cond // workers wait here: a command is queued, or the run is over
+	left    sync.Cond // the caller waits here: the run is over, or a worker left
 	m       *machine.Machine
 	queue   []machine.Command
 	head    int
 	workers []*worker
-	alive   int // goroutines inside work, the caller's included
+	alive   int // goroutines inside work
 	idle    int
 	waking  bool // a worker has been woken or spawned and has not looked yet
 	over    bool
 	again   bool // the machine has more commands after the ones at hand
 	report  *core.Report
 	stray   []string
+	took    time.Duration
 	frames  map[int32]frameContext
 	timers  map[timerKey]*time.Timer
 	calls   sync.WaitGroup // timer and cancel callbacks
@@ -116,6 +118,7 @@ type worker struct {
 	event     machine.Event // the answer, kept here so that it is not allocated
 	stamp     int64         // end of its last execution, if it has not waited since
 	busy      bool
+	cancelled bool // a failure came from the end of the caller's context
 	abandoned bool // its handler ignored the end of its context; it was answered for
 }
 
@@ -124,8 +127,9 @@ type frameContext struct {
 	cancel context.CancelFunc
 }
 
-// drive runs the machine to its end on the caller's goroutine and as many more
-// as there is work for.
+// drive runs the machine to its end. Handlers run on workers, of which there
+// are as many as there is work for; the caller only waits, so that it can leave
+// a handler behind that never returns.
 func (r *run) drive() (*core.Report, error) {
 	r.ctx, r.cancel = context.WithCancel(r.parent)
 	defer r.cancel()
@@ -133,7 +137,7 @@ func (r *run) drive() (*core.Report, error) {
 		r.events = deliver(r.opts.Listener)
 	}
 	stop := r.watchParent()
-	r.work1()
+	r.runWorkers()
 	stop()
 	r.calls.Wait()
 	if r.events != nil {
@@ -142,20 +146,23 @@ func (r *run) drive() (*core.Report, error) {
 	return r.finish()
 }
 
-// work1 makes the caller's goroutine the first worker and returns when all
-// workers have left.
-func (r *run) work1() {
+// runWorkers starts the first worker and returns when the run is over and all
+// workers have left, except those whose handlers have ignored the end of their
+// contexts for the grace period: they are named.
+func (r *run) runWorkers() {
 	r.mu.Lock()
-	defer r.mu.Unlock() // also when a handler ends this very goroutine
-	defer func() {
-		r.over = true
-		r.wake.Broadcast()
-		r.stopTimers()
-	}()
+	defer r.mu.Unlock()
+	if r.parent.Err() != nil {
+		r.cancelRun()
+	}
 	r.collect()
-	r.alive++
-	r.work()
-	r.awaitWorkers()
+	r.nudge()
+	for !r.over || r.alive > len(r.strays()) {
+		r.left.Wait()
+	}
+	r.took = time.Since(r.started)
+	r.stray = r.strays()
+	r.stopTimers()
 }
 
 // watchParent tells the machine when the caller's context ends. The function it
@@ -169,10 +176,8 @@ func (r *run) watchParent() (stop func()) {
 		defer r.calls.Done()
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if !r.over {
-			r.apply(&machine.Event{Kind: machine.Cancel, Ended: r.now()})
-			r.nudge()
-		}
+		r.cancelRun()
+		r.nudge()
 	})
 	return func() {
 		if release() {
@@ -181,12 +186,19 @@ func (r *run) watchParent() (stop func()) {
 	}
 }
 
+// cancelRun tells the machine that the caller's context ended; once is enough.
+func (r *run) cancelRun() {
+	if !r.over {
+		r.apply(&machine.Event{Kind: machine.Cancel, Ended: r.now()})
+	}
+}
+
 func (r *run) now() int64 { return int64(time.Since(r.started)) }
 
 // finish completes the report.
 func (r *run) finish() (*core.Report, error) {
 	rep := r.report
-	rep.Started, rep.Duration = r.started, time.Since(r.started)
+	rep.Started, rep.Duration = r.started, r.took
 	if c, ok := errors.AsType[*core.CancelError](rep.Err); ok {
 		c.Cause = context.Cause(r.parent)
 	}
@@ -245,5 +257,6 @@ func (r *run) do(c *machine.Command) {
 	case machine.OpFinish:
 		r.report, r.over = c.Report, true
 		r.wake.Broadcast()
+		r.left.Broadcast()
 	}
 }

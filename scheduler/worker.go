@@ -41,6 +41,10 @@ func (r *run) work() {
 		if w.abandoned {
 			break
 		}
+		if w.cancelled { // its failure is the cancellation's, whose news may still be on its way
+			r.cancelRun()
+			w.cancelled = false
+		}
 		r.apply(&w.event)
 	}
 	normal = true
@@ -86,7 +90,7 @@ func (r *run) nudge() {
 func (r *run) leave(w *worker) {
 	r.workers = slices.DeleteFunc(r.workers, func(o *worker) bool { return o == w })
 	r.alive--
-	r.wake.Broadcast()
+	r.left.Broadcast()
 }
 
 // lostWorker is called when a handler ended its goroutine with runtime.Goexit:
@@ -113,16 +117,7 @@ func failed(c machine.Command, now int64, f *core.Failure) *machine.Event {
 	return e
 }
 
-// awaitWorkers waits until every worker has left, except those whose handlers
-// have ignored the end of their contexts for the grace period: they are left
-// behind and named.
-func (r *run) awaitWorkers() {
-	for r.alive > len(r.strays()) {
-		r.wake.Wait()
-	}
-	r.stray = r.strays()
-}
-
+// strays names the nodes whose handlers were left behind.
 func (r *run) strays() []string {
 	var names []string
 	for _, w := range r.workers {

@@ -1,0 +1,493 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+)
+
+// one returns a workflow of a single node.
+func one(h core.HandlerFunc, change ...func(*core.Node)) *core.Workflow {
+	w := graph(map[string]core.HandlerFunc{"n": h}, []string{"n"})
+	for _, f := range change {
+		f(w.Nodes[0])
+	}
+	return w
+}
+
+func timeout(d time.Duration) func(*core.Node) {
+	return func(n *core.Node) { n.Timeout = &core.Located[time.Duration]{Value: d} }
+}
+
+func retry(attempts int, backoff string) func(*core.Node) {
+	return func(n *core.Node) {
+		n.OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: &core.Int{Value: attempts}, Backoff: core.Text{Value: backoff}}
+	}
+}
+
+func forEach(field string, limit int) func(*core.Node) {
+	return func(n *core.Node) {
+		n.ForEach = &core.ForEach{Source: core.Text{Value: "$." + field}, Concurrency: &core.Int{Value: limit}}
+	}
+}
+
+func fields(w *core.Workflow, names ...string) *core.Workflow {
+	for _, n := range names {
+		w.Fields = append(w.Fields, core.FieldDecl{Name: core.Text{Value: n}, Default: core.Missing})
+	}
+	return w
+}
+
+func numbers(n int) []any {
+	list := make([]any, n)
+	for i := range list {
+		list[i] = int64(i)
+	}
+	return list
+}
+
+func TestPanicEndsAsTheNodesFailure(t *testing.T) {
+	w := one(func(context.Context, core.Input) (core.Result, error) { panic("boom") }, retry(3, ""))
+	r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{})
+	n, _ := r.Node("n")
+	if n.Failure == nil || n.Failure.Class != core.ClassPanic || !strings.Contains(n.Failure.Stack, "driver_test.go") {
+		t.Fatalf("failure %+v", n.Failure)
+	}
+	if n.Attempts != 1 {
+		t.Errorf("a panic was tried %d times", n.Attempts)
+	}
+	if err == nil || err.Error() != "node n: panic: boom" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestGoexitEndsAsTheNodesFailure(t *testing.T) {
+	w := graph(map[string]core.HandlerFunc{
+		"a": func(context.Context, core.Input) (core.Result, error) {
+			time.Sleep(time.Millisecond)
+			return core.Result{}, nil
+		},
+		"b": func(context.Context, core.Input) (core.Result, error) { runtime.Goexit(); return core.Result{}, nil },
+		"c": noop,
+	}, []string{"a", "b", "c"})
+	done := make(chan struct{})
+	go func() { // the caller's goroutine may be the one that is ended
+		defer close(done)
+		r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Concurrency: 3})
+		if err == nil || r.Status != core.RunFailed {
+			t.Errorf("status %v, error %v", r.Status, err)
+		}
+	}()
+	<-done
+}
+
+func TestErrorsKeepTheirIdentity(t *testing.T) {
+	mine := errors.New("disk on fire")
+	w := one(func(context.Context, core.Input) (core.Result, error) {
+		return core.Result{}, fmt.Errorf("save: %w", mine)
+	})
+	_, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{})
+	if !errors.Is(err, mine) {
+		t.Errorf("%v does not wrap the handler's error", err)
+	}
+	if ne, ok := errors.AsType[*core.NodeError](err); !ok || ne.Node != "n" {
+		t.Errorf("%v does not name the node", err)
+	}
+}
+
+func TestRetryWaitsAsTheFormulaSays(t *testing.T) {
+	for _, c := range []struct {
+		backoff string
+		want    time.Duration
+	}{{"linear", 600 * time.Millisecond}, {"exponential", 700 * time.Millisecond}} {
+		synctest.Test(t, func(t *testing.T) {
+			calls := 0
+			w := one(func(context.Context, core.Input) (core.Result, error) {
+				if calls++; calls < 4 {
+					return core.Result{}, errors.New("not yet")
+				}
+				return core.Result{}, nil
+			}, retry(5, c.backoff))
+			begin := time.Now()
+			if _, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := time.Since(begin); got != c.want || calls != 4 {
+				t.Errorf("%s: %d calls in %s, want 4 in %s", c.backoff, calls, got, c.want)
+			}
+		})
+	}
+}
+
+func TestRetryAfterIsHonoured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		w := one(func(context.Context, core.Input) (core.Result, error) {
+			if calls++; calls == 1 {
+				return core.Result{}, core.RetryAfter(errors.New("busy"), time.Minute)
+			}
+			return core.Result{}, nil
+		}, retry(2, ""))
+		begin := time.Now()
+		_, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{})
+		if got := time.Since(begin); err != nil || got != time.Minute {
+			t.Errorf("waited %s, error %v", got, err)
+		}
+	})
+}
+
+func TestPermanentErrorsAreNotRetried(t *testing.T) {
+	calls := 0
+	w := one(func(context.Context, core.Input) (core.Result, error) {
+		calls++
+		return core.Result{}, core.Permanent(errors.New("no such table"))
+	}, retry(5, ""))
+	if _, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{}); err == nil || calls != 1 {
+		t.Errorf("%d calls, error %v", calls, err)
+	}
+}
+
+// A backoff holds no slot: at limit 1 the other node runs meanwhile.
+func TestBackoffHoldsNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var trace []string
+		calls := 0
+		w := graph(map[string]core.HandlerFunc{
+			"a": func(context.Context, core.Input) (core.Result, error) {
+				trace = append(trace, "a")
+				if calls++; calls == 1 {
+					return core.Result{}, errors.New("again")
+				}
+				return core.Result{}, nil
+			},
+			"b": func(context.Context, core.Input) (core.Result, error) {
+				trace = append(trace, "b")
+				return core.Result{}, nil
+			},
+		}, []string{"a", "b"})
+		retry(2, "")(w.Nodes[0])
+		if _, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Concurrency: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(trace); got != "[a b a]" {
+			t.Errorf("order %s", got)
+		}
+	})
+}
+
+func TestTimeoutIsPerAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		w := one(func(ctx context.Context, _ core.Input) (core.Result, error) {
+			if calls++; calls < 3 {
+				<-ctx.Done()
+				return core.Result{}, ctx.Err()
+			}
+			return core.Result{}, nil
+		}, retry(3, ""), timeout(time.Second))
+		begin := time.Now()
+		_, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{})
+		if got := time.Since(begin); err != nil || got != 2300*time.Millisecond {
+			t.Errorf("took %s, error %v", got, err)
+		}
+	})
+}
+
+// A handler that ignores its context is left behind after the grace period; the
+// rest of the run goes on, and the error says so.
+func TestIgnoredTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		w := graph(map[string]core.HandlerFunc{
+			"deaf": func(context.Context, core.Input) (core.Result, error) { <-release; return core.Result{}, nil },
+			"b":    noop,
+		}, []string{"deaf", "b"})
+		timeout(time.Second)(w.Nodes[0])
+		begin := time.Now()
+		r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Concurrency: 1, Grace: 2 * time.Second})
+		if got := time.Since(begin); got != 3*time.Second {
+			t.Errorf("took %s", got)
+		}
+		if b, _ := r.Node("b"); b.Status != core.Success {
+			t.Errorf("b is %s", b.Status)
+		}
+		stray, ok := errors.AsType[*core.StrayError](err)
+		if !ok || fmt.Sprint(stray.Nodes) != "[deaf]" {
+			t.Errorf("error %v", err)
+		}
+		close(release)
+	})
+}
+
+func TestCancelAwaitsWhatRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var running atomic.Int32
+		w := graph(map[string]core.HandlerFunc{
+			"slow": func(ctx context.Context, _ core.Input) (core.Result, error) {
+				running.Add(1)
+				defer running.Add(-1)
+				<-ctx.Done()
+				time.Sleep(time.Second) // tidies up
+				return core.Result{}, nil
+			},
+			"after": noop,
+		}, []string{"slow", "after"}, [2]string{"slow", "after"})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		begin := time.Now()
+		r, err := scheduler.Run(ctx, compile(t, w), nil, scheduler.Options{})
+		if got := time.Since(begin); got != 61*time.Second || running.Load() != 0 {
+			t.Errorf("returned after %s with %d nodes running", got, running.Load())
+		}
+		slow, _ := r.Node("slow")
+		after, _ := r.Node("after")
+		if r.Status != core.RunCancelled || slow.Status != core.Fail || slow.Failure.Class != core.ClassCanceled || after.Status != core.StatusNone {
+			t.Errorf("run %s, slow %s, after %q", r.Status, slow.Status, after.Status)
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestCancelBeforeTheStart(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	ran := false
+	w := one(func(ctx context.Context, _ core.Input) (core.Result, error) {
+		ran = true
+		return core.Result{}, ctx.Err()
+	})
+	r, err := scheduler.Run(ctx, compile(t, w), nil, scheduler.Options{})
+	if r.Status != core.RunCancelled || !errors.Is(err, context.Canceled) {
+		t.Errorf("status %s, error %v, ran %t", r.Status, err, ran)
+	}
+}
+
+// The end of the caller's context in the middle of a large fan-out stops it at
+// once and keeps what is done.
+func TestCancelInAFanOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := fields(one(func(ctx context.Context, in core.Input) (core.Result, error) {
+			select {
+			case <-time.After(time.Second):
+				return core.Write("out", []any{in.Index()}), nil
+			case <-ctx.Done():
+				return core.Result{}, ctx.Err()
+			}
+		}, forEach("list", 10)), "list")
+		w.Nodes[0].Writes = []core.Text{{Value: "out"}}
+		w.Fields = append(w.Fields, core.FieldDecl{Name: core.Text{Value: "out"}, Merge: core.Text{Value: "array_append"}, Default: core.Missing})
+		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
+		defer cancel()
+		begin := time.Now()
+		r, err := scheduler.Run(ctx, compile(t, w), map[string]any{"list": numbers(10_000)}, scheduler.Options{})
+		if got := time.Since(begin); got != 3500*time.Millisecond || r.Status != core.RunCancelled || err == nil {
+			t.Errorf("took %s, status %s, error %v", got, r.Status, err)
+		}
+		out, _ := r.State.Get("out")
+		if list, _ := out.([]any); len(list) != 30 {
+			t.Errorf("%d items are kept, want 30", len(list))
+		}
+	})
+}
+
+func TestFailRunStopsTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := graph(map[string]core.HandlerFunc{
+			"bad": func(context.Context, core.Input) (core.Result, error) {
+				time.Sleep(time.Second)
+				return core.Result{}, errors.New("bad")
+			},
+			"slow": func(ctx context.Context, _ core.Input) (core.Result, error) {
+				<-ctx.Done()
+				return core.Result{}, ctx.Err()
+			},
+			"next": noop,
+		}, []string{"bad", "slow", "next"}, [2]string{"slow", "next"})
+		w.Nodes[0].OnError = &core.OnError{Policy: core.Text{Value: "fail_run"}}
+		r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Concurrency: 2})
+		slow, _ := r.Node("slow")
+		next, _ := r.Node("next")
+		if r.Status != core.RunFailed || slow.Failure.Class != core.ClassCanceled || next.Status != core.StatusNone {
+			t.Errorf("run %s, slow %+v, next %q", r.Status, slow.Failure, next.Status)
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "node bad: bad") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// Limits hold: of nodes, of items, and over everything.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct{ nodes, items, inFlight, want int }{
+		{1, 1, 0, 1}, {1, 4, 0, 4}, {2, 3, 0, 6}, {3, 3, 5, 5}, {8, 8, 2, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var in, peak atomic.Int32
+			work := func(context.Context, core.Input) (core.Result, error) {
+				if n := in.Add(1); n > peak.Load() {
+					peak.Store(n)
+				}
+				time.Sleep(time.Second)
+				in.Add(-1)
+				return core.Result{}, nil
+			}
+			w := fields(graph(map[string]core.HandlerFunc{"a": work, "b": work, "c": work}, []string{"a", "b", "c"}), "list")
+			for _, n := range w.Nodes {
+				forEach("list", c.items)(n)
+			}
+			_, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": numbers(20)}, scheduler.Options{Concurrency: c.nodes, MaxInFlight: c.inFlight})
+			if want := int32(min(c.want, 3*c.items)); err != nil || peak.Load() != want {
+				t.Errorf("%+v: peak %d, want %d, error %v", c, peak.Load(), want, err)
+			}
+		})
+	}
+}
+
+// One slow item does not hold back the short ones behind it.
+func TestQuickItemsAreNotStuckBehindASlowOne(t *testing.T) {
+	var done atomic.Int32
+	w := fields(one(func(_ context.Context, in core.Input) (core.Result, error) {
+		if in.Index() == 500 {
+			for deadline := time.Now().Add(5 * time.Second); done.Load() < 600 && time.Now().Before(deadline); {
+				runtime.Gosched()
+			}
+			if done.Load() < 600 {
+				return core.Result{}, errors.New("the others wait for this item")
+			}
+		}
+		done.Add(1)
+		return core.Result{}, nil
+	}, forEach("list", 2)), "list")
+	if _, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": numbers(2000)}, scheduler.Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTwoRunsOfOnePlanAtOnce(t *testing.T) {
+	w := fields(one(func(_ context.Context, in core.Input) (core.Result, error) {
+		v, _ := in.Get("x")
+		return core.Write("x", append(v.([]any), "more")), nil
+	}), "x")
+	w.Nodes[0].Reads, w.Nodes[0].Writes = []core.Text{{Value: "x"}}, []core.Text{{Value: "x"}}
+	p := compile(t, w)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			r, err := scheduler.Run(t.Context(), p, map[string]any{"x": []any{int64(i)}}, scheduler.Options{})
+			if want := fmt.Sprintf(`{"x":[%d,"more"]}`, i); err != nil || core.JSON(r.State) != want {
+				t.Errorf("state %s, want %s, error %v", core.JSON(r.State), want, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A handler that changes what it was given changes nothing else.
+func TestInputsAreReadOnly(t *testing.T) {
+	vandal := func(_ context.Context, in core.Input) (core.Result, error) {
+		v, _ := in.Get("x")
+		v.([]any)[0] = "changed"
+		a, _ := in.Arg("y")
+		a.(*core.Object).Set("k", "changed")
+		in.State()["x"].([]any)[0] = "changed"
+		return core.Result{}, nil
+	}
+	w := fields(graph(map[string]core.HandlerFunc{"a": vandal, "b": vandal}, []string{"a", "b"}), "x", "y")
+	for _, n := range w.Nodes {
+		n.Reads = []core.Text{{Value: "x"}}
+		n.Args = core.Tree(core.ObjectOf("y", "$.y"), core.Position{})
+	}
+	r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"x": []any{"kept"}, "y": core.ObjectOf("k", "kept")}, scheduler.Options{})
+	if want := `{"x":["kept"],"y":{"k":"kept"}}`; err != nil || core.JSON(r.State) != want {
+		t.Errorf("state %s, error %v", core.JSON(r.State), err)
+	}
+}
+
+func TestSlowAndPanickingListeners(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := graph(map[string]core.HandlerFunc{"a": noop, "b": noop}, []string{"a", "b"}, [2]string{"a", "b"})
+		p := compile(t, w)
+		n := 0
+		r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Listener: func(core.Event) { n++; panic("listener") }})
+		if err != nil || r.Status != core.RunSuccess || n != 1 {
+			t.Errorf("panicking listener: %v, called %d times", err, n)
+		}
+		var seen []core.EventType
+		var ended time.Duration
+		begin := time.Now()
+		r, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{Grace: time.Hour, Listener: func(e core.Event) {
+			time.Sleep(time.Second)
+			seen = append(seen, e.Type)
+		}})
+		ended = r.Duration
+		if err != nil || len(seen) == 0 || seen[len(seen)-1] != core.RunFinished {
+			t.Errorf("slow listener: %v, events %v", err, seen)
+		}
+		if ended != 0 || time.Since(begin) < time.Duration(len(seen))*time.Second {
+			t.Errorf("the run took %s because of its listener", ended)
+		}
+	})
+}
+
+// A run leaves no goroutine behind: synctest fails otherwise.
+func TestNothingIsLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := fields(one(func(_ context.Context, in core.Input) (core.Result, error) {
+			time.Sleep(time.Duration(in.Index()%7) * time.Millisecond)
+			if in.Index()%5 == 0 {
+				return core.Result{}, errors.New("odd")
+			}
+			return core.Send(in.Index()), nil
+		}, forEach("list", 16), timeout(time.Second)), "list")
+		w.Nodes[0].OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: &core.Int{Value: 3}}
+		r, _ := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": numbers(300)}, scheduler.Options{Listener: func(core.Event) {}})
+		n, _ := r.Node("n")
+		if n.Failed != 60 || n.Items != 300 {
+			t.Errorf("%d of %d items failed", n.Failed, n.Items)
+		}
+	})
+}
+
+// An id above 2^53 stays what it is.
+func TestLargeIntegersStayExact(t *testing.T) {
+	w := fields(one(func(_ context.Context, in core.Input) (core.Result, error) {
+		v, _ := in.Get("id")
+		return core.Write("id", v.(int64)+1), nil
+	}), "id")
+	w.Nodes[0].Reads, w.Nodes[0].Writes = []core.Text{{Value: "id"}}, []core.Text{{Value: "id"}}
+	r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"id": int64(9007199254740993)}, scheduler.Options{})
+	if v, _ := r.State.Get("id"); err != nil || v != int64(9007199254740994) {
+		t.Errorf("id %v, error %v", v, err)
+	}
+}
+
+func TestUndeclaredWriteStoresNothing(t *testing.T) {
+	w := fields(one(func(context.Context, core.Input) (core.Result, error) {
+		return core.Result{Delta: map[string]any{"x": 1, "y": 2}}, nil
+	}), "x", "y")
+	w.Nodes[0].Writes = []core.Text{{Value: "x"}}
+	r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{})
+	if r.State.Len() != 0 || err == nil || !strings.Contains(err.Error(), "writes: [x, y]") {
+		t.Errorf("state %s, error %v", core.JSON(r.State), err)
+	}
+}
+
+func TestForEachOverNoArray(t *testing.T) {
+	w := fields(one(noop, forEach("list", 1)), "list")
+	r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": "text"}, scheduler.Options{})
+	if n, _ := r.Node("n"); n.Status != core.Fail || err == nil || !strings.Contains(err.Error(), "want an array") {
+		t.Errorf("status %s, error %v", n.Status, err)
+	}
+}
