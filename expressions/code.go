@@ -179,7 +179,7 @@ func (c *code) asPresence() func(Env) bool {
 		return func(Env) bool { return there }
 	}
 	r := c.ref
-	return func(env Env) bool { return !core.IsMissing(r.get(env)) }
+	return func(env Env) bool { return present(r.get(env)) }
 }
 
 // value returns the number as a value, Missing for none.

@@ -93,13 +93,13 @@ func equal(op Op, x, y *code) code {
 	case x.text != nil:
 		return equalText(op, x.text, y.asText(), y.asPresence())
 	}
-	a, b, want := x.asValue(), y.asValue(), op == Equal
+	a, b := x.asValue(), y.asValue()
+	if op == NotEqual {
+		return code{test: func(env Env) bool { return differ(a(env), b(env)) }}
+	}
 	return code{test: func(env Env) bool {
-		v, w := a(env), b(env)
-		if core.IsMissing(v) || core.IsMissing(w) {
-			return !want && core.IsMissing(v) != core.IsMissing(w)
-		}
-		return core.Equal(v, w) == want
+		v := a(env)
+		return core.Equal(v, b(env)) && !core.IsMissing(v)
 	}}
 }
 

@@ -2,6 +2,7 @@ package expressions
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -301,4 +302,19 @@ func TestMustCompilePanicsOnAnError(t *testing.T) {
 		}
 	}()
 	MustCompile(`1 +`, Scope{})
+}
+
+// What has no JSON form is no value. A uint64 beyond int64 was once true as a
+// condition and missing everywhere else.
+func TestWhatHasNoJSONFormIsMissing(t *testing.T) {
+	env := MapEnv{State: core.ObjectOf("huge", uint64(math.MaxUint64), "nan", math.NaN(), "inf", testScore(math.Inf(1)), "f", func() {})}
+	for _, name := range env.State.Keys() {
+		for text, want := range map[string]bool{`$.x`: false, `!$.x`: true, `$.x == $.x`: false, `$.x != $.x`: false, `$.x != 1`: true,
+			`$.x != $.none`: false, `$.x + 1 == $.x + 1`: false, `string($.x) == ""`: false, `$.x > 0 || $.x <= 0`: false} {
+			p := MustCompile(strings.ReplaceAll(text, "$.x", "$."+name), Scope{})
+			if got := p.Test(env.Bind(p)); got != want {
+				t.Errorf("%s: %t, want %t", p.Source(), got, want)
+			}
+		}
+	}
 }

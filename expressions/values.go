@@ -80,7 +80,7 @@ func truthy(v any) bool {
 	case int64:
 		return v != 0
 	case float64:
-		return v != 0
+		return float(v).truthy()
 	case []any:
 		return true
 	case *core.Object:
@@ -94,13 +94,33 @@ func truthyOther(v any) bool {
 		return false
 	}
 	if rv, ok := scalar(v); ok {
-		return !rv.IsZero()
+		switch rv.Kind() {
+		case reflect.Bool, reflect.String:
+			return !rv.IsZero()
+		}
+		return numberOther(v).truthy()
 	}
 	if _, ok := list(v); ok {
 		return true
 	}
 	return truthy(canonical(v))
 }
+
+// present reports whether there is a value. What has no JSON form, such as NaN
+// or a function, is none.
+func present(v any) bool {
+	if f, ok := v.(float64); ok {
+		return float(f).kind != noNumber
+	}
+	if plain(v) {
+		return !core.IsMissing(v)
+	}
+	return !core.IsMissing(canonical(v))
+}
+
+// differ is the operator != for any two values: one of them at least is there,
+// and they are not equal.
+func differ(v, w any) bool { return !core.Equal(v, w) && (present(v) || present(w)) }
 
 // numberOf returns the number v is.
 func numberOf(v any) number {
