@@ -20,8 +20,31 @@ func (c *Column) Dump() []SlotDump {
 
 // SlotDump is one resolved slot.
 type SlotDump struct {
-	Slot   int   `json:"slot"`
-	Writes []any `json:"writes,omitempty"`
+	Slot   int
+	Writes []any // canonical, when it is to be written as JSON
+}
+
+// MarshalJSON writes the slot so that numbers keep their type.
+func (d SlotDump) MarshalJSON() ([]byte, error) {
+	return core.AppendJSON(nil, core.ObjectOf("slot", int64(d.Slot), "writes", d.Writes))
+}
+
+// UnmarshalJSON reads a slot back.
+func (d *SlotDump) UnmarshalJSON(data []byte) error {
+	v, err := core.ParseJSON(data)
+	if err != nil {
+		return err
+	}
+	o, _ := v.(*core.Object)
+	slot, _ := o.Get("slot")
+	writes, _ := o.Get("writes")
+	n, ok := slot.(int64)
+	list, ok2 := writes.([]any)
+	if !ok || !ok2 {
+		return fmt.Errorf("not a slot: %s", data)
+	}
+	d.Slot, d.Writes = int(n), list
+	return nil
 }
 
 // Load resolves slots as Dump returned them, after their values went through

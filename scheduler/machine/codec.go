@@ -33,6 +33,10 @@ func (a *anyJSON) UnmarshalJSON(data []byte) (err error) {
 	return err
 }
 
+// sentJSON is what was sent, as a list of one: a null that was sent differs from
+// nothing.
+type sentJSON []anyJSON
+
 func wrap(list []any) []anyJSON {
 	out := make([]anyJSON, len(list))
 	for i, v := range list {
@@ -187,7 +191,7 @@ type eventJSON struct {
 type outcomeJSON struct {
 	Status  core.Status   `json:"status,omitempty"`
 	Writes  *core.Object  `json:"writes,omitempty"`
-	Output  *anyJSON      `json:"output,omitempty"`
+	Output  sentJSON      `json:"output,omitempty"`
 	Failure *core.Failure `json:"failure,omitempty"`
 	Note    string        `json:"note,omitempty"`
 }
@@ -205,7 +209,7 @@ func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
 		j.Writes.Set(p.Schema.Fields[w.Field].Name, v)
 	}
 	if o.HasOutput {
-		j.Output = &anyJSON{o.Output}
+		j.Output = sentJSON{{o.Output}}
 	}
 	return j, nil
 }
@@ -223,8 +227,8 @@ func (j *outcomeJSON) outcome(p *plan.Plan) (Outcome, error) {
 		}
 		o.Writes = append(o.Writes, plan.Write{Field: int32(i), Value: v})
 	}
-	if j.Output != nil {
-		o.Output, o.HasOutput = j.Output.v, true
+	if len(j.Output) > 0 {
+		o.Output, o.HasOutput = j.Output[0].v, true
 	}
 	return o, nil
 }

@@ -357,6 +357,7 @@ func (t *fanOut) merge() {
 		}
 		if err := scratch.try(o.Writes); err != nil {
 			o.Failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
+			t.phases[i] = itemFailed
 			at, _ := slices.BinarySearch(t.failed, i)
 			t.failed = slices.Insert(t.failed, at, i)
 			continue
@@ -368,7 +369,7 @@ func (t *fanOut) merge() {
 		f.emitWrites(t.n, o.Writes, core.Nth(i), 0)
 	}
 	cut := t.cut()
-	t.failed = slices.DeleteFunc(t.failed, func(i int) bool { return i >= cut })
+	t.dropVoid()
 	f.contribute(t.v, func(field int32) (any, []any) {
 		if d := deltas[field]; d != nil {
 			return nil, d
@@ -377,6 +378,12 @@ func (t *fanOut) merge() {
 	})
 	t.sendOutputs(cut)
 	t.end(partial)
+}
+
+// dropVoid forgets failures of items that do not count.
+func (t *fanOut) dropVoid() {
+	cut := t.cut()
+	t.failed = slices.DeleteFunc(t.failed, func(i int) bool { return i >= cut })
 }
 
 // sendOutputs makes the list of the items' outputs the output of the node.

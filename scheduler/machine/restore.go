@@ -193,6 +193,9 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 			t.outcomes[i] = o
 		}
 	}
+	if f.v[v].phase == resolved {
+		t.dropVoid()
+	}
 	f.setTask(v, t)
 	return nil
 }
@@ -224,21 +227,19 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 	}
 	for _, p := range j.Live {
 		q := &pass{n: p.N, place: p.Place, phase: p.Phase, attempt: p.Attempt}
-		if p.Prev != nil {
-			q.prev, q.hasPrev = p.Prev.v, true
+		if len(p.Prev) > 0 {
+			q.prev, q.hasPrev = p.Prev[0].v, true
 		}
 		t.live = append(t.live, q)
 	}
 	for place := range u.Members {
-		for pass := range t.next {
-			o, ok := j.Outputs[place][pass]
-			if !ok {
-				continue
-			}
-			if t.outputs[place] == nil {
-				t.outputs[place] = make([]any, max(t.items.Len(), 1))
-			}
-			t.outputs[place][pass] = o.v
+		sent, ok := j.Outputs[place]
+		if !ok {
+			continue
+		}
+		t.outputs[place] = make([]any, max(t.items.Len(), 1))
+		for pass := range t.outputs[place] {
+			t.outputs[place][pass] = sent[pass].v
 		}
 	}
 	return nil

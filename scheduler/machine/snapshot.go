@@ -97,7 +97,7 @@ type passJSON struct {
 	Place   int       `json:"place,omitempty"`
 	Phase   itemPhase `json:"phase,omitempty"`
 	Attempt int32     `json:"attempt,omitempty"`
-	Prev    *anyJSON  `json:"prev,omitempty"`
+	Prev    sentJSON  `json:"prev,omitempty"`
 }
 
 type memberJSON struct {
@@ -229,7 +229,7 @@ func (t *unit) dump() (*unitJSON, error) {
 	for _, p := range t.live {
 		pj := passJSON{N: p.n, Place: p.place, Phase: p.phase, Attempt: p.attempt}
 		if p.hasPrev {
-			pj.Prev = &anyJSON{p.prev}
+			pj.Prev = sentJSON{{p.prev}}
 		}
 		j.Live = append(j.Live, pj)
 	}
@@ -243,11 +243,12 @@ func (t *unit) dump() (*unitJSON, error) {
 	for place := range t.results {
 		r := &t.results[place]
 		j.Results = append(j.Results, memberJSON{r.runs, r.failed, r.attempts, r.failure, r.failedAt})
+		if t.outputs[place] == nil {
+			continue
+		}
+		j.Outputs[place] = map[int]anyJSON{} // even if only nulls were sent
 		for pass, v := range t.outputs[place] {
 			if v != nil {
-				if j.Outputs[place] == nil {
-					j.Outputs[place] = map[int]anyJSON{}
-				}
 				j.Outputs[place][pass] = anyJSON{v}
 			}
 		}

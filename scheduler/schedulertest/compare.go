@@ -14,6 +14,7 @@ type Run struct {
 	Outcome  *Outcome
 	Recorder *Recorder
 	Events   []core.Event
+	Report   *core.Report // of the engine
 }
 
 // OracleRun runs a graph through the oracle.
@@ -55,6 +56,20 @@ func skipOf(reason string) Skip {
 		return SkipAll
 	}
 	return SkipCondition
+}
+
+// ReportText prints all of a report that timing must not change.
+func ReportText(r *core.Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %v\n%s\n", r.Status, r.Err, core.JSON(r.State))
+	for _, n := range r.Nodes() {
+		fmt.Fprintf(&b, "node %s %s, reason %q, cause %q, failure %v, handled %t, %d attempts, %d items, %d failed, output %s, note %q\n", n.ID, n.Status,
+			n.Reason, n.Cause, n.Failure, n.Handled, n.Attempts, n.Items, n.Failed, core.JSON(n.Output), n.Note)
+	}
+	for _, u := range r.Units() {
+		fmt.Fprintf(&b, "unit %s %s, %d rows, %s\n", u.ID, u.Status, u.Rows, u.Reason)
+	}
+	return b.String()
 }
 
 // Differences lists where a run differs from what the oracle came to.
@@ -153,3 +168,5 @@ func EventDifferences(want, got *Run) []string {
 	}
 	return d
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

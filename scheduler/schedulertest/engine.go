@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -47,7 +48,7 @@ func EngineRun(t *testing.T, g *Graph, want *Run, s Setting) (run *Run) {
 		if err != report.Err {
 			t.Errorf("Run returned error %v, the report has %v", err, report.Err)
 		}
-		run.Outcome = OutcomeOf(report, want.Outcome.Void)
+		run.Report, run.Outcome = report, OutcomeOf(report, want.Outcome.Void)
 	})
 	return run
 }
@@ -60,4 +61,17 @@ func MustCompile(t *testing.T, g *Graph, rec *Recorder) *plan.Plan {
 		t.Fatalf("graph does not compile: %v\n%s", ds, g)
 	}
 	return p
+}
+
+// HostileRun runs a graph through a hostile driver of the bare machine.
+func HostileRun(t *testing.T, g *Graph, want *Run, h Hostile, o machine.Options) (*Run, error) {
+	t.Helper()
+	run := &Run{Recorder: &Recorder{Repeats: h.Reload || h.Double}}
+	p := MustCompile(t, g, run.Recorder)
+	report, events, err := h.Run(p, g.Values(), o)
+	if err != nil {
+		return nil, err
+	}
+	run.Report, run.Events, run.Outcome = report, events, OutcomeOf(report, want.Outcome.Void)
+	return run, nil
 }

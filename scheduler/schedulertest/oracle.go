@@ -255,7 +255,7 @@ func (o *oracle) run(a *attempt) {
 func call(h core.Handler, in core.Input) (res core.Result, failure *core.Failure) {
 	defer func() {
 		if p := recover(); p != nil {
-			failure = &core.Failure{Class: core.ClassPanic, Message: fmt.Sprint(p), Permanent: true}
+			failure = &core.Failure{Class: core.ClassPanic, Message: fmt.Sprintf("panic: %v", p), Permanent: true}
 		}
 	}()
 	res, err := h.Handle(context.Background(), in)

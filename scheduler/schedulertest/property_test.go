@@ -107,8 +107,10 @@ func kindOf(faults []string) string {
 	if len(faults) < 2 {
 		return ""
 	}
-	if strings.Contains(faults[1], "deadlock") {
-		return "deadlock"
+	for _, word := range []string{"deadlock", "stalled", "not asked for again", "panic", "restored machine differs", "reports differ"} {
+		if strings.Contains(faults[1], word) {
+			return word
+		}
 	}
 	kind, _, _ := strings.Cut(faults[1], " ")
 	return kind

@@ -14,6 +14,9 @@ import (
 type Recorder struct {
 	// Timing seeds how long executions take; 0 lets them take no time.
 	Timing uint64
+	// Repeats allows an execution to be asked for again, as after a crash; it
+	// must then see the same.
+	Repeats bool
 
 	mu     sync.Mutex
 	seen   map[Execution]string
@@ -64,7 +67,7 @@ func (r *Recorder) enter(node string, in core.Input, seen string) {
 	e := Execution{Node: node, Item: in.Index(), Round: in.Round, Attempt: in.Attempt}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, ok := r.seen[e]; ok {
+	if before, ok := r.seen[e]; ok && (!r.Repeats || before != seen) {
 		r.twice = append(r.twice, e)
 	}
 	r.seen[e] = seen

@@ -1,0 +1,276 @@
+package schedulertest
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Hostile drives a bare machine in one goroutine, without a clock. With a seed
+// alone it answers commands in random order. Its other fields do to the machine
+// what a bad network and a killed process would; none of them may change the
+// outcome.
+type Hostile struct {
+	Seed uint64
+	// JSON passes every command and every answer through its JSON form.
+	JSON bool
+	// Reload replaces the machine by the restored snapshot of itself after
+	// every answer. The handlers in flight are lost and must be asked for
+	// again; some of them answer all the same.
+	Reload bool
+	// Double repeats answers at once or much later.
+	Double bool
+	// Split answers only the first items of a range.
+	Split bool
+}
+
+// hostileRun is one run under way.
+type hostileRun struct {
+	h      Hostile
+	rng    *rand.Rand
+	p      *plan.Plan
+	m      *machine.Machine
+	run    string
+	open   []machine.Command
+	late   []answer
+	report *core.Report
+	events []core.Event
+	now    int64
+	// answered are the commands that got an answer.
+	answered map[string]bool
+}
+
+// key names a command.
+func key(c machine.Command) string { return c.Op.String() + " " + c.ID.String() }
+
+// answer is an event with the path of the command it answers.
+type answer struct {
+	path  string
+	event machine.Event
+}
+
+// maxSteps ends a run that goes round in circles.
+const maxSteps = 1_000_000
+
+// Run runs a plan to its end and returns its report and events. An error says
+// that the machine stalled, lost work or broke its own rules.
+func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (report *core.Report, events []core.Event, err error) {
+	r := &hostileRun{h: h, p: p, run: o.Run, answered: map[string]bool{}, rng: rand.New(rand.NewPCG(h.Seed, 0x686f7374))}
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("panic: %v", fault)
+		}
+	}()
+	given := core.NewObject(len(inputs))
+	for _, k := range sortedKeys(inputs) {
+		given.Set(k, inputs[k])
+	}
+	if r.m, err = machine.New(p, given, o); err != nil {
+		return nil, nil, err
+	}
+	for range maxSteps {
+		if err = r.take(r.m.Next()); err != nil || r.report != nil {
+			return r.report, r.events, err
+		}
+		if err = r.step(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, fmt.Errorf("no end after %d steps", maxSteps)
+}
+
+// take sorts new commands: work is kept until step picks it.
+func (r *hostileRun) take(commands []machine.Command) error {
+	for _, c := range commands {
+		switch c.Op {
+		case machine.OpEmit:
+			r.events = append(r.events, *c.Event)
+		case machine.OpFinish:
+			r.report = c.Report
+		case machine.OpCancel:
+		default:
+			if r.h.JSON {
+				data, err := machine.EncodeCommand(&c)
+				if err != nil {
+					return fmt.Errorf("encode %s: %w", c.ID, err)
+				}
+				if c, err = machine.DecodeCommand(r.p, data); err != nil {
+					return fmt.Errorf("decode %s: %w", data, err)
+				}
+			}
+			r.open = append(r.open, c)
+		}
+	}
+	return nil
+}
+
+// step answers one command and does its worst around that.
+func (r *hostileRun) step() error {
+	if len(r.open) == 0 {
+		return fmt.Errorf("stalled: nothing in flight and the run is not over")
+	}
+	i := r.rng.IntN(len(r.open))
+	c := r.open[i]
+	r.open = slices.Delete(r.open, i, i+1)
+	a := r.work(c)
+	if err := r.apply(a); err != nil {
+		return err
+	}
+	if r.h.Double && r.chance(30) {
+		if err := r.apply(a); err != nil {
+			return err
+		}
+	}
+	if r.h.Double && r.chance(20) {
+		r.late = append(r.late, a)
+	}
+	if len(r.late) > 0 && r.chance(20) {
+		k := r.rng.IntN(len(r.late))
+		a := r.late[k]
+		r.late = slices.Delete(r.late, k, k+1)
+		if err := r.apply(a); err != nil {
+			return err
+		}
+	}
+	if r.h.Reload {
+		return r.reload()
+	}
+	return nil
+}
+
+func (r *hostileRun) chance(percent int) bool { return r.rng.IntN(100) < percent }
+
+// work does what a command asks for.
+func (r *hostileRun) work(c machine.Command) answer {
+	r.answered[key(c)] = true
+	e := machine.Event{Kind: machine.Finished, ID: c.ID, Started: r.now}
+	r.now += int64(r.rng.IntN(3))
+	path := ""
+	if c.Call != nil {
+		path = c.Call.Path
+	}
+	switch {
+	case c.Op == machine.OpTimer:
+		e.Kind = machine.TimerFired
+	case c.Node.Source == nil:
+		e.Outcome = r.attempt(c, -1)
+	default:
+		if r.h.Split && e.ID.To-e.ID.From > 1 && r.chance(50) {
+			e.ID.To = e.ID.From + 1 + int32(r.rng.IntN(int(e.ID.To-e.ID.From)))
+		}
+		for i := e.ID.From; i < e.ID.To; i++ {
+			e.Items = append(e.Items, r.attempt(c, int(i)))
+		}
+	}
+	e.Ended = r.now
+	return answer{path, e}
+}
+
+// attempt calls the handler as a driver must, for an item or, with -1, alone.
+func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
+	res, failure := call(c.Node.Handler, inputOf(r.run, c, place))
+	if failure != nil {
+		return machine.Outcome{Failure: failure}
+	}
+	writes, failure := c.Plan.Accept(c.Node, &res)
+	if failure != nil {
+		return machine.Outcome{Failure: failure}
+	}
+	o := machine.Outcome{Writes: writes, Note: res.Note, Output: res.EdgeOutput, HasOutput: res.HasEdgeOutput}
+	if res.Status == core.PartialSuccess {
+		o.Status = res.Status
+	}
+	return o
+}
+
+// inputOf builds the input of an execution from its command alone.
+func inputOf(run string, c machine.Command, place int) core.Input {
+	var s core.Shared
+	round, loop := 0, ""
+	if call := c.Call; call != nil {
+		s.View = core.NewView(c.Node.View, call.Values[:len(c.Node.View)])
+		s.Edges, s.Inputs = call.Edges, call.Inputs
+		s.Args = c.Node.Args.Resolve(machine.Captured{For: c.Node, Call: call, Place: place})
+		s.Item, s.Index = call.Item, call.Row
+		if place >= 0 {
+			s.Item, s.Index = call.Items.At(place), core.Nth(place)
+		}
+		if loop = call.Loop; loop != "" {
+			round, _ = call.Round.Get()
+		}
+	}
+	in := core.NewInput(run, c.Node.ID, int(c.ID.Attempt), s)
+	in.Loop, in.Round = loop, round
+	return in
+}
+
+// apply hands an answer to the machine.
+func (r *hostileRun) apply(a answer) error {
+	if !r.h.JSON {
+		e := a.event
+		e.Items = slices.Clone(e.Items) // it may be applied twice
+		r.m.Apply(&e)
+		return nil
+	}
+	data, err := machine.EncodeEvent(r.p, a.path, &a.event)
+	if err != nil {
+		return fmt.Errorf("encode answer to %s: %w", a.event.ID, err)
+	}
+	e, err := machine.DecodeEvent(r.p, data)
+	if err != nil {
+		return fmt.Errorf("decode %s: %w", data, err)
+	}
+	r.m.Apply(e)
+	return nil
+}
+
+// reload replaces the machine by its snapshot and checks that all open work is
+// asked for again. Now and then a lost handler answers after all.
+func (r *hostileRun) reload() error {
+	data, err := r.m.Snapshot()
+	if err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	m, err := machine.Restore(r.p, data)
+	if err != nil {
+		return fmt.Errorf("restore: %w\n%s", err, data)
+	}
+	// A handler that answered although its command was lost may have been asked
+	// again; that second answer is open and yet owed to nobody.
+	lost := slices.DeleteFunc(r.open, func(c machine.Command) bool { return r.answered[key(c)] })
+	r.open, r.m = nil, m
+	if err := r.unchanged(data); err != nil {
+		return err
+	}
+	if err := r.take(m.Next()); err != nil {
+		return err
+	}
+	for _, c := range lost {
+		if r.report == nil && !slices.ContainsFunc(r.open, func(o machine.Command) bool { return key(o) == key(c) }) {
+			return fmt.Errorf("%s %s of node %s was in flight and is not asked for again\n%s", c.Op, c.ID, c.Node.ID, data)
+		}
+		if r.chance(20) {
+			if err := r.apply(r.work(c)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unchanged checks that a snapshot of the restored machine is the same again.
+func (r *hostileRun) unchanged(data []byte) error {
+	again, err := r.m.Snapshot()
+	if err != nil {
+		return fmt.Errorf("second snapshot: %w", err)
+	}
+	if !bytes.Equal(data, again) {
+		return fmt.Errorf("a restored machine differs:\n%s\n%s", data, again)
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package schedulertest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/wavefold/wavefold/scheduler/machine"
+)
+
+// cruelties are the ways a machine is mistreated.
+func cruelties(seed uint64) []struct {
+	Hostile
+	machine.Options
+} {
+	type c = struct {
+		Hostile
+		machine.Options
+	}
+	return []c{
+		{Hostile{Seed: seed}, machine.Options{Concurrency: 8, Events: true}},
+		{Hostile{Seed: seed, Split: true}, machine.Options{Concurrency: 64}},
+		{Hostile{Seed: seed, JSON: true, Split: true}, machine.Options{Concurrency: 8}},
+		{Hostile{Seed: seed, Double: true}, machine.Options{Concurrency: 8, MaxInFlight: 3}},
+		{Hostile{Seed: seed, JSON: true, Reload: true}, machine.Options{Concurrency: 3, Events: true}},
+		{Hostile{Seed: seed, JSON: true, Reload: true, Double: true, Split: true}, machine.Options{Concurrency: 64}},
+		{Hostile{Seed: seed, JSON: true, Reload: true, Double: true}, machine.Options{Concurrency: 1, Barrier: true}},
+	}
+}
+
+// TestPropertyHostile holds the machine's door: whatever happens between
+// commands and answers, the run ends as the local driver's does.
+func TestPropertyHostile(t *testing.T) {
+	for _, seed := range seeds(graphs / 3) {
+		g := Generate(seed, Shape{})
+		if len(hostileFaults(t, g)) > 0 {
+			report(t, g, func(g *Graph) []string { return hostileFaults(t, g) })
+			return
+		}
+	}
+}
+
+func hostileFaults(t *testing.T, g *Graph) []string {
+	want := OracleRun(g)
+	local := EngineRun(t, g, want, Setting{Concurrency: 8, Timing: 1, Silent: true})
+	for _, c := range cruelties(g.Seed) {
+		head := fmt.Sprintf("%+v %+v", c.Hostile, c.Options)
+		got, err := HostileRun(t, g, want, c.Hostile, c.Options)
+		if err != nil {
+			return []string{head, err.Error()}
+		}
+		faults := Differences(want, got)
+		if a, b := ReportText(local.Report), ReportText(got.Report); a != b {
+			faults = append(faults, "reports differ: local\n"+a+"hostile\n"+b)
+		}
+		if len(faults) > 0 {
+			return append([]string{head}, faults...)
+		}
+	}
+	return nil
+}
