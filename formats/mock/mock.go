@@ -1,0 +1,93 @@
+// Package mock reads mock files: what the nodes of a workflow answer in a test, and
+// what the run is expected to come to. It only reads them; running a workflow against
+// one is somebody else's work.
+//
+//	initial: {limit: 3}
+//	nodes:
+//	  fetch: [{error: {message: timed out, retryable: true}}, {delta: {rows: [1, 2]}}]
+//	  score: [{item: 0, delta: {scores: [0.5]}}, {item: 1, panic: boom}]
+//	expect:
+//	  run: failed
+//	  nodes: {fetch: success, score: fail}
+//	  attempts: {fetch: 2}
+package mock
+
+import (
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// File is a mock file. Values keep the places they were written at.
+type File struct {
+	// Initial are starting values of state fields, Inputs the run's inputs.
+	Initial core.Members[*core.Value] `wavefold:"initial" doc:"starting values of state fields, by name"`
+	Inputs  core.Members[*core.Value] `wavefold:"inputs" doc:"inputs of the run, by name"`
+	// Nodes are the answers of the nodes, by id. A node that is not among them
+	// has no mock.
+	Nodes  core.Members[Answers] `wavefold:"nodes" doc:"what each node answers, by id: one entry for each call, the last one repeats"`
+	Expect *Expect               `wavefold:"expect" doc:"what the run is expected to come to"`
+	Pos    core.Position         `wavefold:",pos"`
+}
+
+// Answers are what a node answers, never empty. Those with an Item answer the calls
+// for that item, in order; the others answer the remaining calls, in order. The last
+// of either repeats.
+type Answers []Answer
+
+// Answer is one answer of a node. The zero Answer is a success that writes and sends
+// nothing.
+type Answer struct {
+	// Item is the index this answers, nil for calls in general.
+	Item *core.Int `wavefold:"item,min=0" doc:"index of the item of a fan-out, or the row of a pipeline, that this answers"`
+	// Delta are the writes, by field; EdgeOutput is what goes along the edges, nil
+	// for nothing (a null is a value).
+	Delta      core.Members[*core.Value] `wavefold:"delta" doc:"what it writes, by field"`
+	EdgeOutput *core.Value               `wavefold:"edge_output" doc:"what it sends along its edges"`
+	// Status is "", "success", "partial_success" or "fail".
+	Status core.Text `wavefold:"status,oneof=success|partial_success|fail" doc:"how it ends; default success"`
+	// Error makes the call fail, Panic makes it panic with a text. At most one is
+	// set.
+	Error *Error     `wavefold:"error" doc:"makes the call fail"`
+	Panic *core.Text `wavefold:"panic" doc:"makes the call panic with this text"`
+	// Sleep is how long the call takes.
+	Sleep core.Located[time.Duration] `wavefold:"sleep" doc:"how long the call takes, such as 200ms"`
+	Pos   core.Position               `wavefold:",pos"`
+}
+
+// Error is the error a call returns.
+type Error struct {
+	Message core.Text `wavefold:"message,required" doc:"the error's text"`
+	// Retryable is true unless the file says otherwise.
+	Retryable bool          `wavefold:"retryable" doc:"whether another attempt may help; default true"`
+	Pos       core.Position `wavefold:",pos"`
+}
+
+// Expect is what a run is expected to come to. What is absent is not checked.
+type Expect struct {
+	// Run is the run's status, a core.RunStatus.
+	Run core.Text `wavefold:"run,oneof=success|partial_success|failed|paused|cancelled" doc:"status of the run"`
+	// Nodes are statuses by node: success, partial_success, fail, skipped, or none
+	// for a node that was never reached.
+	Nodes core.Members[core.Text] `wavefold:"nodes,oneof=success|partial_success|fail|skipped|none" doc:"status of each node; none: never reached"`
+	// State are the values of fields at the end; Absent are fields without one.
+	State  core.Members[*core.Value] `wavefold:"state" doc:"values of state fields at the end"`
+	Absent []core.Text               `wavefold:"absent" doc:"state fields that have no value at the end"`
+	// Runs and Attempts count executions and attempts by node.
+	Runs     core.Members[core.Int] `wavefold:"runs,min=0" doc:"how often each node was executed: items, rows and rounds count, attempts do not"`
+	Attempts core.Members[core.Int] `wavefold:"attempts,min=0" doc:"how many attempts each node took"`
+	// Order are nodes in the order in which they start; others may come between.
+	Order []core.Text `wavefold:"order" doc:"ids of nodes in the order in which they start"`
+	// Trace are executions in the order in which they start.
+	Trace []Step `wavefold:"trace" doc:"executions in the order in which they start, each as node#index"`
+	// Peak is the largest number of executions at a time, by node or in "total".
+	Peak core.Members[core.Int] `wavefold:"peak,min=0" doc:"largest number of executions at a time, of a node or in total"`
+	Pos  core.Position          `wavefold:",pos"`
+}
+
+// Step is one execution: node "score" for item 3 is written score#3.
+type Step struct {
+	Node  string
+	Index int
+	Pos   core.Position
+}
