@@ -16,6 +16,15 @@ type HandlerFunc func(ctx context.Context, in Input) (Result, error)
 // Handle calls f.
 func (f HandlerFunc) Handle(ctx context.Context, in Input) (Result, error) { return f(ctx, in) }
 
+// Binder is implemented by handlers that want to know the node they work for. A
+// kind that finds a registered handler by name calls Bind once for each node
+// that uses it, while it compiles the node, and takes the handler Bind returns.
+// Findings carry the positions of the node; Bind runs nothing.
+type Binder interface {
+	Handler
+	Bind(n *Node, env Env) (Handler, Diagnostics)
+}
+
 // Result is what a node hands back. Every part is optional: the zero Result is
 // a success that writes nothing and sends nothing.
 type Result struct {
