@@ -40,6 +40,11 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	}
 	if env.Tool != nil {
 		if h, ok := env.Tool(c.Impl.Value); ok {
+			if b, ok := h.(core.Binder); ok {
+				var found core.Diagnostics
+				h, found = b.Bind(n, env)
+				ds = append(ds, found...)
+			}
 			return core.Compiled{Handler: h}, ds
 		}
 	}
