@@ -1,0 +1,128 @@
+package wavefold
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// library is what the kinds may ask for during one compilation: the folder of each
+// workflow, programs, and further workflows, each read once however often it is
+// included.
+type library struct {
+	engine *Engine
+	// named holds workflows built in Go, by the file name their includers use.
+	named    map[*core.Workflow]map[string]*core.Workflow
+	loaded   map[string]loaded
+	warnings core.Diagnostics // of the loaded workflows
+}
+
+type loaded struct {
+	w   *core.Workflow
+	err error
+}
+
+// env returns what the kinds of one workflow may ask for.
+func (l *library) env(w *core.Workflow) core.Env {
+	env := core.Env{Dir: w.Dir, LookPath: exec.LookPath}
+	if w.Dir != "" {
+		env.Files = folder(w.Dir)
+	}
+	own := l.named[w]
+	if w.Dir == "" && own == nil {
+		return env
+	}
+	env.LoadWorkflow = func(path string) (*core.Workflow, error) {
+		if inner, ok := own[path]; ok {
+			return inner, nil
+		}
+		return l.load(w.Dir, path)
+	}
+	return env
+}
+
+// load reads a workflow below a folder.
+func (l *library) load(dir, path string) (*core.Workflow, error) {
+	if dir == "" {
+		return nil, fs.ErrNotExist
+	}
+	full := filepath.Join(dir, filepath.FromSlash(path))
+	if known, ok := l.loaded[full]; ok {
+		return known.w, known.err
+	}
+	w, err := l.read(folder(dir), path, full)
+	if l.loaded == nil {
+		l.loaded = map[string]loaded{}
+	}
+	l.loaded[full] = loaded{w, err}
+	return w, err
+}
+
+func (l *library) read(dir folder, path, full string) (*core.Workflow, error) {
+	info, err := dir.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrInvalid}
+	}
+	data, err := fs.ReadFile(dir, path)
+	if err != nil {
+		return nil, err
+	}
+	w, ds := l.engine.Parse(full, data)
+	if err := ds.Err(false); err != nil {
+		return nil, err
+	}
+	l.warnings = append(l.warnings, ds...)
+	return w, nil
+}
+
+// folder gives access to the files below a folder and to nothing else: a path or a
+// symbolic link that leaves it is refused. It holds nothing open between calls.
+type folder string
+
+var (
+	_ fs.StatFS    = folder("")
+	_ fs.ReadDirFS = folder("")
+)
+
+// Open opens a file below the folder.
+func (d folder) Open(name string) (fs.File, error) {
+	root, err := d.root("open", name)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() // open files of a root outlive it
+	return root.Open(filepath.FromSlash(name))
+}
+
+// Stat describes a file without opening it: a named pipe would block whoever opens it.
+func (d folder) Stat(name string) (fs.FileInfo, error) {
+	root, err := d.root("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Stat(filepath.FromSlash(name))
+}
+
+// ReadDir lists a folder below the folder, sorted by name.
+func (d folder) ReadDir(name string) ([]fs.DirEntry, error) {
+	root, err := d.root("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return fs.ReadDir(root.FS(), name)
+}
+
+func (d folder) root(op, name string) (*os.Root, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	return os.OpenRoot(string(d))
+}

@@ -1,0 +1,218 @@
+package wavefold
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// AddTool registers a Go function under the name that `impl:` uses in documents. A name
+// that is taken is an error. fn is a core.Handler, a function of its shape
+//
+//	func(context.Context, core.Input) (core.Result, error)
+//
+// or a typed function, of which the context, In, Out and the error may each be absent:
+//
+//	func(ctx context.Context, in In) (Out, error)
+//
+// In is filled from the node's args: a struct or map takes all of them by their JSON
+// names, any other type the value of the only one. A node of a fan-out or pipeline
+// without args gets its item. Out goes to the field the node declares in `writes`; of
+// several, each gets the member of its name; without any, Out is sent along the edges.
+// Values pass as JSON, with 64-bit integers exact, so a function cannot change what
+// another one sees. A name of args that In does not have is an error when the document
+// is compiled.
+func (e *Engine) AddTool(name string, fn any) error {
+	if name == "" {
+		return fmt.Errorf("a tool needs a name")
+	}
+	h, err := handlerOf(fn)
+	if err != nil {
+		return fmt.Errorf("tool %q: %w", name, err)
+	}
+	return e.reg.AddTool(name, h)
+}
+
+func handlerOf(fn any) (core.Handler, error) {
+	switch fn := fn.(type) {
+	case core.Handler:
+		return fn, nil
+	case func(context.Context, core.Input) (core.Result, error):
+		if fn == nil {
+			return nil, fmt.Errorf("the function is nil")
+		}
+		return core.HandlerFunc(fn), nil
+	}
+	return typedTool(fn)
+}
+
+// function is a tool made of a typed Go function.
+type function struct {
+	call   reflect.Value
+	ctx    bool
+	in     reflect.Type // nil for none
+	out    bool
+	err    bool
+	writes []string // of the node it is bound to
+	bound  bool
+}
+
+var _ core.Binder = (*function)(nil)
+
+var (
+	contextType = reflect.TypeFor[context.Context]()
+	errorType   = reflect.TypeFor[error]()
+)
+
+// typedTool takes a function apart.
+func typedTool(fn any) (core.Handler, error) {
+	wrong := fmt.Errorf("want a function such as func(context.Context, In) (Out, error), got %T", fn)
+	v := reflect.ValueOf(fn)
+	if v.Kind() != reflect.Func || v.Type().IsVariadic() {
+		return nil, wrong
+	}
+	if v.IsNil() {
+		return nil, fmt.Errorf("the function is nil")
+	}
+	t, f := v.Type(), &function{call: v}
+	params, results := make([]reflect.Type, t.NumIn()), make([]reflect.Type, t.NumOut())
+	for i := range params {
+		params[i] = t.In(i)
+	}
+	for i := range results {
+		results[i] = t.Out(i)
+	}
+	if len(params) > 0 && params[0] == contextType {
+		f.ctx, params = true, params[1:]
+	}
+	if len(params) > 0 {
+		f.in, params = params[0], params[1:]
+	}
+	if n := len(results); n > 0 && results[n-1] == errorType {
+		f.err, results = true, results[:n-1]
+	}
+	if len(results) > 0 {
+		f.out, results = true, results[1:]
+	}
+	if len(params) > 0 || len(results) > 0 {
+		return nil, wrong
+	}
+	return f, nil
+}
+
+// Bind checks the node's args against In and remembers what the node writes.
+func (f *function) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostics) {
+	bound := *f
+	bound.bound, bound.writes = true, core.Strings(n.Writes)
+	subject := "node " + n.ID.Value
+	ds := f.checkArgs(n, subject)
+	if len(bound.writes) > 0 && !f.out {
+		ds.Warnf(core.CodeUnused, n.Writes[0].Pos, "%s: writes: the function returns nothing that could be written", subject)
+	}
+	return &bound, ds
+}
+
+func (f *function) checkArgs(n *core.Node, subject string) core.Diagnostics {
+	var ds core.Diagnostics
+	var keys []core.Text
+	if n.Args != nil {
+		keys = n.Args.Keys
+	}
+	switch {
+	case len(keys) == 0:
+	case f.in == nil:
+		ds.Errorf(core.CodeUnknownKey, keys[0].Pos, "%s: args: the function takes no arguments", subject)
+	case !takesAll(f.in):
+		if len(keys) > 1 {
+			ds.Errorf(core.CodeUnknownKey, keys[1].Pos, "%s: args: the function takes one argument of type %s", subject, f.in)
+		}
+	default:
+		known, open := memberNames(f.in)
+		for _, k := range keys {
+			if !open && !slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(name, k.Value) }) {
+				ds.Errorf(core.CodeUnknownKey, k.Pos, "%s: args: unknown key %q", subject, k.Value).
+					WithHint("%s", core.UnknownKeyHint(k.Value, known))
+			}
+		}
+	}
+	return ds
+}
+
+// takesAll reports whether a type is filled from all args together.
+func takesAll(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if ownJSON(t) {
+		return t == objectType
+	}
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t == anyType
+}
+
+// Handle calls the function.
+func (f *function) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	var params []reflect.Value
+	if f.ctx {
+		params = append(params, reflect.ValueOf(ctx))
+	}
+	if f.in != nil {
+		v := reflect.New(f.in)
+		if err := f.fill(v.Interface(), in.Shared()); err != nil {
+			return core.Result{}, badInput("args: %w", err)
+		}
+		params = append(params, v.Elem())
+	}
+	results := f.call.Call(params)
+	if f.err {
+		if err, _ := results[len(results)-1].Interface().(error); err != nil {
+			return core.Result{}, err
+		}
+	}
+	if !f.out {
+		return core.Result{}, nil
+	}
+	return f.result(results[0].Interface())
+}
+
+// fill makes In of the args, or else of the item.
+func (f *function) fill(into any, s core.Shared) error {
+	args := s.Args
+	switch {
+	case args.Len() == 0 && s.Index > 0:
+		return decodeInto(s.Item, into)
+	case args.Len() == 0:
+		return nil
+	case takesAll(f.in):
+		return decodeInto(args, into)
+	}
+	_, v := args.At(0)
+	return decodeInto(v, into)
+}
+
+// result hands Out to the declared writes, or to the edges.
+func (f *function) result(out any) (core.Result, error) {
+	switch len(f.writes) {
+	case 0:
+		return core.Send(out), nil
+	case 1:
+		return core.Write(f.writes[0], out), nil
+	}
+	c, err := core.Canonical(out)
+	if err != nil {
+		return core.Result{}, fmt.Errorf("the result has no JSON form: %w", err)
+	}
+	o, ok := c.(*core.Object)
+	if !ok {
+		return core.Result{}, fmt.Errorf("the node writes %s, so the function must return an object with these members, not %s",
+			strings.Join(f.writes, ", "), core.TypeName(c))
+	}
+	r := core.Result{Delta: make(map[string]any, o.Len())}
+	for k, v := range o.All() {
+		r.Delta[k] = v
+	}
+	return r, nil
+}
