@@ -297,9 +297,15 @@ func golden(t *testing.T, file, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != string(want) {
-		t.Errorf("%s differs; run with -golden and review. got:\n%s", file, got)
+	if got == string(want) {
+		return
 	}
+	g, w := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	i := 0
+	for i < len(g)-1 && i < len(w)-1 && g[i] == w[i] {
+		i++
+	}
+	t.Errorf("%s:%d differs; run with -golden and review\n got %s\nwant %s", file, i+1, g[i], w[i])
 }
 
 func TestOptionsZero(t *testing.T) {

@@ -1,0 +1,203 @@
+package native
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
+	"github.com/wavefold/wavefold/formats/mock"
+)
+
+const docsFile = "../../docs/format.md"
+
+// docsKeys returns the keys of a section of the documentation.
+func docsKeys(section string) []core.Key {
+	switch section {
+	case "mock":
+		return core.KeysOf(mock.File{})
+	case "mock answer":
+		return core.KeysOf(mock.Answer{})
+	case "mock error":
+		return core.KeysOf(mock.Error{})
+	case "mock expect":
+		return core.KeysOf(mock.Expect{})
+	default:
+		return Keys(section)
+	}
+}
+
+var tables = regexp.MustCompile(`(?s)<!-- keys: ([a-z_ ]+) -->\n.*?<!-- end -->\n`)
+
+// TestDocsTables holds that the tables of keys in the documentation are those of the
+// parser. The flag -golden writes them anew.
+func TestDocsTables(t *testing.T) {
+	text, err := os.ReadFile(docsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	got := tables.ReplaceAllStringFunc(string(text), func(old string) string {
+		section := tables.FindStringSubmatch(old)[1]
+		seen[section] = true
+		keys := docsKeys(section)
+		if keys == nil {
+			t.Errorf("no section %q", section)
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "<!-- keys: %s -->\n| key | value | meaning |\n|---|---|---|\n", section)
+		for _, k := range keys {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, valueText(k), k.Doc)
+		}
+		return b.String() + "<!-- end -->\n"
+	})
+	for _, s := range sections {
+		if !seen[s.name] {
+			t.Errorf("section %s is not documented", s.name)
+		}
+	}
+	for _, s := range []string{"mock", "mock answer", "mock error", "mock expect"} {
+		if !seen[s] {
+			t.Errorf("section %s is not documented", s)
+		}
+	}
+	golden(t, docsFile, got)
+}
+
+// valueText says what may stand behind a key.
+func valueText(k core.Key) string {
+	s := typeText(k.Type, k)
+	if k.Required {
+		s += ", **required**"
+	}
+	return s
+}
+
+func typeText(t reflect.Type, k core.Key) string {
+	if of, ok := core.MembersOf(t); ok {
+		return "mapping of " + plural(typeText(of, k))
+	}
+	switch t {
+	case reflect.TypeFor[conditionShape]():
+		return "condition"
+	case reflect.TypeFor[bodyShape]():
+		return "text or list of texts"
+	case reflect.TypeFor[mappingShape]():
+		return "mapping"
+	case reflect.TypeFor[core.Text]():
+		if len(k.OneOf) > 0 {
+			return "`" + strings.Join(k.OneOf, "`, `") + "`"
+		}
+		return "text"
+	case reflect.TypeFor[core.Int]():
+		return "whole number" + rangeText(k)
+	case reflect.TypeFor[core.Located[time.Duration]]():
+		if k.Millis {
+			return "milliseconds or duration"
+		}
+		return "duration"
+	case reflect.TypeFor[core.Value](), reflect.TypeFor[any]():
+		return "any value"
+	case reflect.TypeFor[mock.Answers]():
+		return "list of answers"
+	case reflect.TypeFor[mock.Step]():
+		return "text"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeText(t.Elem(), k)
+	case reflect.Slice:
+		return "list of " + plural(typeText(t.Elem(), k))
+	case reflect.Bool:
+		return "`true` or `false`"
+	default:
+		return "mapping"
+	}
+}
+
+func plural(s string) string {
+	switch {
+	case strings.HasPrefix(s, "whole number"):
+		return strings.Replace(s, "number", "numbers", 1)
+	case strings.HasPrefix(s, "any value"):
+		return "values"
+	case strings.HasPrefix(s, "list of "):
+		return "lists" + strings.TrimPrefix(s, "list")
+	case s == "text" || s == "mapping":
+		return s + "s"
+	default:
+		return s
+	}
+}
+
+func rangeText(k core.Key) string {
+	switch {
+	case k.Min != "" && k.Max != "":
+		return " from " + k.Min + " to " + k.Max
+	case k.Min != "":
+		return ", at least " + k.Min
+	default:
+		return ""
+	}
+}
+
+var codeBlocks = regexp.MustCompile("(?s)```yaml([a-z ]*)\n(.*?)```\n")
+
+// TestDocsExamples reads every YAML block of the documentation: those marked as a
+// workflow must be one without findings that is written as it stands, those marked as
+// a mock a mock file, the others at least YAML.
+func TestDocsExamples(t *testing.T) {
+	text, err := os.ReadFile(docsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, m := range codeBlocks.FindAllStringSubmatch(string(text), -1) {
+		mark, body := strings.TrimSpace(m[1]), []byte(m[2])
+		count[mark]++
+		switch mark {
+		case "workflow":
+			w, ds := Parse("example.yaml", body, options())
+			if len(ds) > 0 {
+				t.Errorf("%s\n%v", body, ds)
+				continue
+			}
+			roundTrip(t, w)
+		case "mock":
+			if _, ds := mock.Parse("mock.yaml", body); len(ds) > 0 {
+				t.Errorf("%s\n%v", body, ds)
+			}
+		case "":
+			if _, ds := document.Parse("fragment.yaml", body); len(ds) > 0 {
+				t.Errorf("%s\n%v", body, ds)
+			}
+		default:
+			t.Errorf("unknown mark %q", mark)
+		}
+	}
+	if count["workflow"] < 8 || count["mock"] < 1 {
+		t.Errorf("found %v examples", count)
+	}
+}
+
+// TestDocsFindings holds that the findings printed in the documentation are the ones
+// its wrong example gives.
+func TestDocsFindings(t *testing.T) {
+	text, err := os.ReadFile(docsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile("(?s)```yaml\n(# flow.yaml\n.*?)```\n.*?```text\n(.*?)```\n").FindStringSubmatch(string(text))
+	if m == nil {
+		t.Fatal("no example of findings")
+	}
+	_, ds := Parse("flow.yaml", []byte(m[1]), options())
+	if got := ds.Sorted().Error() + "\n"; got != m[2] {
+		t.Errorf("the documentation says\n%s\nthe parser says\n%s", m[2], got)
+	}
+}
