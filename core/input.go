@@ -21,7 +21,11 @@ type Input struct {
 	Round int
 	Loop  string
 
-	s *Shared
+	// item and index stand for those of s when index is set, so that the items
+	// of a fan-out can share the rest.
+	item  any
+	index Ordinal
+	s     *Shared
 }
 
 // Shared is the raw content of an Input: values shared with the engine, which
@@ -101,6 +105,22 @@ func InputOf(run, node string, attempt int, s *Shared) Input {
 	return Input{Run: run, Node: node, Attempt: attempt, s: s}
 }
 
+// ForItem returns the input for one element of a fan-out; everything else stays
+// shared.
+func (in Input) ForItem(item any, index Ordinal) Input {
+	in.item, in.index = item, index
+	return in
+}
+
+// element returns the item and its place.
+func (in *Input) element() (any, Ordinal) {
+	if in.index > 0 {
+		return in.item, in.index
+	}
+	s := in.shared()
+	return s.Item, s.Index
+}
+
 var nothingShared Shared
 
 func (in *Input) shared() *Shared {
@@ -111,7 +131,11 @@ func (in *Input) shared() *Shared {
 }
 
 // Shared returns the raw content, shared with the engine: read it only.
-func (in Input) Shared() Shared { return *in.shared() }
+func (in Input) Shared() Shared {
+	s := *in.shared()
+	s.Item, s.Index = in.element()
+	return s
+}
 
 // Get returns a copy of a state field named in the node's reads. ok is false
 // when the field has no value or is not among the reads.
@@ -145,20 +169,18 @@ func (in Input) EdgeInputs() map[string]any { return in.shared().Edges.Map() }
 // Item returns a copy of the element this execution is for; ok is false outside
 // of fan-outs and pipelines.
 func (in Input) Item() (any, bool) {
-	if in.shared().Index == 0 {
+	item, index := in.element()
+	if index == 0 {
 		return nil, false
 	}
-	return Clone(in.shared().Item), true
+	return Clone(item), true
 }
 
 // Index returns the place of the item, from 0, or -1 outside of fan-outs and
 // pipelines.
 func (in Input) Index() int {
-	i, ok := in.shared().Index.Get()
-	if !ok {
-		return -1
-	}
-	return i
+	_, index := in.element()
+	return int(index) - 1
 }
 
 // Logger returns the logger of this attempt; its records become events of the
@@ -174,7 +196,7 @@ func (in Input) Logger() *slog.Logger {
 // restarts of the run: the same row sent twice carries the same key.
 func (in Input) IdempotencyKey() string {
 	key := in.Run + "/" + in.Node
-	if i, ok := in.shared().Index.Get(); ok {
+	if i := in.Index(); i >= 0 {
 		key += "[" + strconv.Itoa(i) + "]"
 	}
 	if in.Loop != "" {

@@ -23,13 +23,14 @@ func (r *run) execute(w *worker) {
 	if c.ID.Frame != 0 {
 		x.ctx = r.contextOf(c.ID.Frame)
 	}
-	if c.Node.Source == nil {
+	switch n := c.Node; {
+	case n.Bare || n.Source == nil:
 		x.one(-1, &e.Outcome)
 		e.Ended = r.now()
-	} else {
+	default:
 		x.items(e)
 	}
-	if c.Node.Retry.Jitter {
+	if !c.Node.Bare && c.Node.Retry.Jitter {
 		e.Jitter = rand.Float64()
 	}
 	w.stamp = e.Ended
@@ -42,6 +43,8 @@ type executor struct {
 	p   *plan.Plan
 	ctx context.Context
 	c   *machine.Command
+	// shared is the input of all items of a range, but for the item.
+	shared *core.Input
 }
 
 // slowItem is how long a range may run before the rest is handed back, so that
@@ -52,6 +55,10 @@ const slowItem = int64(time.Millisecond)
 func (x *executor) items(e *machine.Event) {
 	var o machine.Outcome
 	from, to := int(x.c.ID.From), int(x.c.ID.To)
+	if x.c.Node.Args == nil && x.run.events == nil {
+		in := x.input(-1)
+		x.shared = &in // nothing but the item differs
+	}
 	for i := from; i < to; i++ {
 		o = machine.Outcome{}
 		x.one(i, &o)
@@ -76,12 +83,17 @@ func (x *executor) items(e *machine.Event) {
 func (x *executor) one(place int, o *machine.Outcome) {
 	n := x.c.Node
 	ctx := x.ctx
-	if n.Timeout > 0 {
+	if !n.Bare && n.Timeout > 0 {
 		var release func()
 		ctx, release = x.limit(ctx)
 		defer release()
 	}
-	in := x.input(place)
+	var in core.Input
+	if x.shared != nil {
+		in = x.shared.ForItem(x.c.Call.Items.At(place), core.Nth(place))
+	} else {
+		in = x.input(place)
+	}
 	res, err := x.call(ctx, n.Handler, in)
 	if err != nil {
 		o.Failure = x.failure(ctx, err)

@@ -20,7 +20,7 @@ func (p *pass) in(t *unit) *passInput { return &passInput{t, p} }
 // nil outside of units.
 func (f *frame) call(n *plan.Node, in *passInput) *Call {
 	edges := f.edgeInputs(n, in)
-	if in == nil && edges == nil && f.path == "" && len(n.Reads) == 0 && n.Args == nil && len(n.NodeRefs) == 0 && f.inputs.Len() == 0 {
+	if n.Bare && edges == nil && f.path == "" && f.inputs.Len() == 0 {
 		return nil
 	}
 	c := &Call{Path: f.path, Inputs: f.inputs, Edges: edges}

@@ -33,6 +33,7 @@ func (f *frame) startPlain(v int32) bool {
 	}
 	f.emitAttempt(n, id)
 	switch {
+	case n.Bare:
 	case n.Wait != nil:
 		f.m.command(Command{Op: OpTimer, ID: id, Node: n, Delay: n.Wait.Duration})
 		return false
@@ -97,7 +98,7 @@ func (f *frame) answerPlain(v int32, n *plan.Node, e *Event) bool {
 	case e.Kind == TimerFired && x.phase == running && n.Wait != nil:
 		f.conclude(v, &Outcome{}, e.Ended)
 		return true
-	case e.Kind == Finished && x.phase == running && n.Wait == nil:
+	case e.Kind == Finished && x.phase == running && (n.Bare || n.Wait == nil):
 		f.landed(&f.group)
 		if x.attempts == 1 {
 			x.started = e.Started

@@ -233,4 +233,6 @@ func (c *compiler) nodeReads(n *Node) {
 		n.ExtraAt = append(n.ExtraAt, int32(at))
 	}
 	n.NodeRefs = dedupe(append(slices.Clone(use.args.nodes), use.nodes...))
+	n.Bare = n.Handler != nil && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 && !n.Retry.Jitter &&
+		len(n.Reads) == 0 && len(n.NodeRefs) == 0
 }

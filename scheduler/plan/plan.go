@@ -114,17 +114,22 @@ const (
 
 // Node is one compiled node.
 type Node struct {
-	Index   int32
+	// What every visit touches comes first, together in memory.
+	Handler core.Handler
 	ID      string
-	Kind    string
-	Phase   string
+	Index   int32
 	Vertex  int32
 	Member  int32 // its place in its unit, -1 outside of units
-	Decl    *core.Node
-	Handler core.Handler
-	Frame   *Frame
-	Wait    *core.Wait
-	Lacks   string
+	// Bare tells that the node is a handler that is given nothing: no reads,
+	// args or references, no fan-out, timer, timeout or jitter.
+	Bare bool
+
+	Kind  string
+	Phase string
+	Decl  *core.Node
+	Frame *Frame
+	Wait  *core.Wait
+	Lacks string
 
 	// Reads are the fields captured for an attempt: the declared reads first,
 	// then those of args, source and kind.

@@ -1,0 +1,270 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/wavefold/wavefold"
+
+// rules says what the packages below a folder must not import, and why. A
+// forbidden name ends in /... when everything below it is meant.
+var rules = []struct {
+	of, why string
+	not     []string
+	except  []string // packages the rule does not hold for
+}{
+	{of: "core", why: "core is the vocabulary: it depends on the standard library only",
+		not: []string{"expressions/...", "state/...", "scheduler/...", "formats/...", "nodes/...", "cli/...", "."}},
+	{of: "expressions", why: "the language knows values and positions, not workflows that run",
+		not: []string{"state/...", "scheduler/...", "formats/...", "nodes/...", "cli/...", "."}},
+	{of: "state", why: "state merges values; it knows no nodes and no conditions",
+		not: []string{"expressions/...", "scheduler/...", "formats/...", "nodes/...", "cli/...", "."}},
+	{of: "scheduler", why: "the scheduler knows no kind, no file syntax and no terminal",
+		not: []string{"formats/...", "nodes/...", "cli/...", "."}, except: []string{"scheduler/schedulertest"}},
+	{of: "scheduler/plan", why: "arrows point down: the plan is below the machine and the driver",
+		not: []string{"scheduler", "scheduler/machine"}},
+	{of: "scheduler/machine", why: "the machine is driven; it knows no driver",
+		not: []string{"scheduler"}},
+	{of: "nodes", why: "a kind knows its own work, not the scheduler, other formats or where state is kept",
+		not: []string{"scheduler/...", "state/...", "formats/...", "cli/...", "."}},
+	{of: "formats", why: "a format turns text into core types; it runs nothing",
+		not: []string{"scheduler/...", "state/...", "nodes/...", "cli/...", "."}},
+	{of: "cmd", why: "main wires the engine to the command line and does nothing else",
+		not: []string{"scheduler/...", "state/...", "expressions/...", "formats/..."}},
+}
+
+// libraries says which packages alone may import a library.
+var libraries = map[string][]string{
+	"gopkg.in/yaml.v3":               {"formats"},
+	"github.com/ohler55/ojg":         {"expressions/jsonpath"},
+	"github.com/PaesslerAG/jsonpath": {"expressions/jsonpath"},
+	"modernc.org/sqlite":             {"nodes/sink", "nodes/internal", "examples"},
+	"github.com/spf13/cobra":         {"cli"},
+	"charm.land/lipgloss":            {"cli"},
+}
+
+// pure are the packages that decide: no goroutine, clock, randomness, lock,
+// file, network or environment.
+var pure = []string{"core", "expressions", "state", "scheduler/plan", "scheduler/machine"}
+
+var impure = map[string]string{
+	"sync": "a pure package has one owner and needs no lock", "sync/atomic": "a pure package has one owner",
+	"os": "files and environment are the caller's", "os/exec": "programs are the caller's", "net": "no network",
+	"net/http": "no network", "math/rand": "randomness arrives inside events", "math/rand/v2": "randomness arrives inside events",
+	"crypto/rand": "randomness arrives inside events", "io/ioutil": "files are the caller's",
+	"golang.org/x/sync/errgroup": "no goroutines",
+}
+
+// clocks are the parts of package time a pure package must not use; durations
+// and time values that arrive inside events are fine.
+var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+
+// mayGo are the folders whose packages start goroutines.
+var mayGo = []string{"scheduler", "cli", "nodes/internal/process", "examples"}
+
+type file struct {
+	dir  string // below the module, slash separated, "." for the root
+	name string
+	ast  *ast.File
+}
+
+func source(t *testing.T) (files []file, fset *token.FileSet) {
+	t.Helper()
+	fset = token.NewFileSet()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && p != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "peers" || name == "build") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		f, err := parser.ParseFile(fset, p, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, filepath.Dir(p))
+		files = append(files, file{filepath.ToSlash(rel), name, f})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files, fset
+}
+
+func below(dir, top string) bool { return dir == top || strings.HasPrefix(dir, top+"/") }
+
+func matches(dir, pattern string) bool {
+	if top, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return below(dir, top)
+	}
+	return dir == pattern
+}
+
+func imports(f *ast.File) []string {
+	var out []string
+	for _, spec := range f.Imports {
+		p, _ := strconv.Unquote(spec.Path.Value)
+		out = append(out, p)
+	}
+	return out
+}
+
+// inner returns the folder of a package of this module.
+func inner(imported string) (string, bool) {
+	if imported == module {
+		return ".", true
+	}
+	return strings.CutPrefix(imported, module+"/")
+}
+
+func isTest(name string) bool { return strings.HasSuffix(name, "_test.go") }
+
+func TestArrowsPointDown(t *testing.T) {
+	files, _ := source(t)
+	for _, r := range rules {
+		if _, err := os.Stat(filepath.Join("..", "..", r.of)); err != nil {
+			t.Errorf("the rule for %s names nothing: %v", r.of, err)
+		}
+		for _, f := range files {
+			if !below(f.dir, r.of) || isTest(f.name) || slices.Contains(r.except, f.dir) {
+				continue
+			}
+			for _, imported := range imports(f.ast) {
+				dir, ok := inner(imported)
+				if ok && slices.ContainsFunc(r.not, func(p string) bool { return matches(dir, p) }) {
+					t.Errorf("%s/%s imports %s: %s", f.dir, f.name, imported, r.why)
+				}
+			}
+		}
+	}
+}
+
+func TestTestHelpersStayInTests(t *testing.T) {
+	files, _ := source(t)
+	for _, f := range files {
+		for _, imported := range imports(f.ast) {
+			helper := strings.HasSuffix(imported, "test") && strings.HasPrefix(imported, module)
+			if helper && !isTest(f.name) && !strings.HasSuffix(f.dir, "test") {
+				t.Errorf("%s/%s imports the test helper %s", f.dir, f.name, imported)
+			}
+		}
+	}
+}
+
+func TestLibrariesHaveOneHome(t *testing.T) {
+	files, _ := source(t)
+	used := map[string]bool{}
+	for _, f := range files {
+		for _, imported := range imports(f.ast) {
+			for lib, homes := range libraries {
+				if imported != lib && !strings.HasPrefix(imported, lib+"/") {
+					continue
+				}
+				used[lib] = true
+				if !isTest(f.name) && !slices.ContainsFunc(homes, func(h string) bool { return below(f.dir, h) }) {
+					t.Errorf("%s/%s imports %s; only %v may", f.dir, f.name, imported, homes)
+				}
+			}
+		}
+	}
+	for lib := range libraries {
+		if !used[lib] {
+			t.Errorf("the rule for %s is about a library nobody imports", lib)
+		}
+	}
+}
+
+func TestPurePackagesArePure(t *testing.T) {
+	files, fset := source(t)
+	for _, f := range files {
+		if isTest(f.name) || !slices.ContainsFunc(pure, func(p string) bool { return below(f.dir, p) }) {
+			continue
+		}
+		for _, imported := range imports(f.ast) {
+			if why, bad := impure[imported]; bad {
+				t.Errorf("%s/%s imports %s: %s", f.dir, f.name, imported, why)
+			}
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s starts a goroutine in a pure package", fset.Position(n.Pos()))
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains(clocks, n.Sel.Name) {
+					t.Errorf("%s reads the clock in a pure package: time arrives inside events", fset.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	}
+}
+
+func TestOnlyDriversStartGoroutines(t *testing.T) {
+	files, fset := source(t)
+	for _, f := range files {
+		if isTest(f.name) || strings.HasSuffix(f.dir, "test") || slices.ContainsFunc(mayGo, func(p string) bool { return below(f.dir, p) }) {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if g, ok := n.(*ast.GoStmt); ok {
+				t.Errorf("%s starts a goroutine; only %v do", fset.Position(g.Pos()), mayGo)
+			}
+			return true
+		})
+	}
+}
+
+// recovers are the places that may recover, each at the edge to user code.
+var recovers = []string{"scheduler/execute.go", "scheduler/delivery.go", "state/schema.go"}
+
+func TestRecoverStaysAtTheEdge(t *testing.T) {
+	files, fset := source(t)
+	for _, f := range files {
+		if isTest(f.name) || strings.HasSuffix(f.dir, "test") || slices.Contains(recovers, path.Join(f.dir, f.name)) {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if c, ok := n.(*ast.CallExpr); ok {
+				if fn, ok := c.Fun.(*ast.Ident); ok && fn.Name == "recover" {
+					t.Errorf("%s recovers; only %v may, where user code is called", fset.Position(c.Pos()), recovers)
+				}
+			}
+			return true
+		})
+	}
+}
+
+func TestFilesStaySmall(t *testing.T) {
+	files, fset := source(t)
+	for _, f := range files {
+		lines := fset.File(f.ast.Pos()).LineCount()
+		if lines > 600 && !isTest(f.name) {
+			t.Errorf("%s/%s has %d lines: one idea per file", f.dir, f.name, lines)
+		}
+		for _, d := range f.ast.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || isTest(f.name) {
+				continue
+			}
+			if n := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line; n > 70 {
+				t.Errorf("%s/%s: %s has %d lines", f.dir, f.name, fn.Name.Name, n)
+			}
+		}
+	}
+}
