@@ -30,7 +30,7 @@ func cruelties(seed uint64) []struct {
 // TestPropertyHostile holds the machine's door: whatever happens between
 // commands and answers, the run ends as the local driver's does.
 func TestPropertyHostile(t *testing.T) {
-	for _, seed := range seeds(graphs / 3) {
+	for _, seed := range seeds(graphs() / 3) {
 		g := Generate(seed, Shape{})
 		if len(hostileFaults(t, g)) > 0 {
 			report(t, g, func(g *Graph) []string { return hostileFaults(t, g) })

@@ -14,17 +14,16 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-var (
-	seedFlag = flag.Uint64("seed", 0, "run the properties on the graph of this seed only")
-	// graphs is how many graphs the properties try; WAVEFOLD_GRAPHS raises it
-	// for a long run.
-	graphs = func() uint64 {
-		if n, err := strconv.ParseUint(os.Getenv("WAVEFOLD_GRAPHS"), 10, 64); err == nil {
-			return n
-		}
-		return 1500
-	}()
-)
+var seedFlag = flag.Uint64("seed", 0, "run the properties on the graph of this seed only")
+
+// graphs is how many graphs the properties try; WAVEFOLD_GRAPHS raises it for a
+// long run.
+func graphs() uint64 {
+	if n, err := strconv.ParseUint(os.Getenv("WAVEFOLD_GRAPHS"), 10, 64); err == nil {
+		return n
+	}
+	return 1500
+}
 
 // seeds yields the seeds a property runs on.
 func seeds(most uint64) []uint64 {
@@ -60,7 +59,7 @@ func settings(seed uint64) []Setting {
 // timing and the schedule, a run equals the naive interpreter's, down to what
 // every single execution saw.
 func TestPropertyEqualsOracle(t *testing.T) {
-	for _, seed := range seeds(graphs) {
+	for _, seed := range seeds(graphs()) {
 		g := Generate(seed, Shape{})
 		if faults := faultsOf(t, g); len(faults) > 0 {
 			report(t, g, func(g *Graph) []string { return faultsOf(t, g) })
