@@ -79,15 +79,16 @@ type Expect struct {
 	// Order are nodes in the order in which they start; others may come between.
 	Order []core.Text `wavefold:"order" doc:"ids of nodes in the order in which they start"`
 	// Trace are executions in the order in which they start.
-	Trace []Step `wavefold:"trace" doc:"executions in the order in which they start, each as node#index"`
+	Trace []Step `wavefold:"trace" doc:"executions in the order in which they start, each as node or node#index"`
 	// Peak is the largest number of executions at a time, by node or in "total".
 	Peak core.Members[core.Int] `wavefold:"peak,min=0" doc:"largest number of executions at a time, of a node or in total"`
 	Pos  core.Position          `wavefold:",pos"`
 }
 
-// Step is one execution: node "score" for item 3 is written score#3.
+// Step is one execution: a plain node is written by its id, "score" for item 3 is
+// written score#3.
 type Step struct {
 	Node  string
-	Index int
+	Index core.Ordinal // of an item, row or round; 0 for none
 	Pos   core.Position
 }

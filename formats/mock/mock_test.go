@@ -115,7 +115,7 @@ func TestParseExpect(t *testing.T) {
 	if want := count("fetch", 3, at(20, 21)); !reflect.DeepEqual(e.Attempts, want) {
 		t.Errorf("attempts %+v, want %+v", e.Attempts, want)
 	}
-	want := []Step{{"fetch", 0, at(22, 12)}, {"score", 0, at(22, 23)}, {"score", 1, at(22, 34)}}
+	want := []Step{{"fetch", 0, at(22, 12)}, {"score", core.Nth(0), at(22, 21)}, {"score", core.Nth(1), at(22, 32)}}
 	if !reflect.DeepEqual(e.Trace, want) {
 		t.Errorf("trace %+v, want %+v", e.Trace, want)
 	}

@@ -3,7 +3,6 @@ package mock
 import (
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/document"
@@ -55,24 +54,24 @@ func (e *Error) DecodeValue(v *core.Value) core.Diagnostics {
 	return ds
 }
 
-var stepText = regexp.MustCompile(`^([^#\s]+)#(0|[1-9][0-9]{0,8})$`)
+var stepText = regexp.MustCompile(`^([^#\s]+)(?:#(0|[1-9][0-9]{0,8}))?$`)
 
-// DecodeValue reads a text such as score#3.
+// DecodeValue reads a text such as fetch or score#3.
 func (s *Step) DecodeValue(v *core.Value) core.Diagnostics {
 	text, ok := v.Scalar.(string)
 	if !ok {
-		return core.WrongType(v, "a text such as score#3")
+		return core.WrongType(v, "a text such as fetch or score#3")
 	}
 	m := stepText.FindStringSubmatch(text)
 	if m == nil {
 		var ds core.Diagnostics
-		ds.Errorf(core.CodeBadValue, v.Pos, "want a node and an index such as score#3, found %s", v.Describe())
-		if !strings.Contains(text, "#") {
-			ds[0].WithHint("write %s#0", text)
-		}
+		ds.Errorf(core.CodeBadValue, v.Pos, "want a node such as fetch, or a node and an index such as score#3, found %s", v.Describe())
 		return ds
 	}
 	s.Node, s.Pos = m[1], v.Pos
-	s.Index, _ = strconv.Atoi(m[2]) // at most nine digits
+	if m[2] != "" {
+		index, _ := strconv.Atoi(m[2]) // at most nine digits
+		s.Index = core.Nth(index)
+	}
 	return nil
 }
