@@ -44,10 +44,6 @@ func (b *bitset) remove(i int32) {
 	}
 }
 
-func (b *bitset) has(i int32) bool {
-	return b.levels[0][i>>6]&(1<<(uint(i)&63)) != 0
-}
-
 // first returns the least member, -1 for the empty set.
 func (b *bitset) first() int32 {
 	top := len(b.levels) - 1

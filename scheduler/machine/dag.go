@@ -10,11 +10,10 @@ import (
 type skipReason uint8
 
 const (
-	notSkipped    skipReason = iota
-	skipFailure              // something upstream failed
-	skipFalse                // an incoming condition is false
-	skipAll                  // every predecessor was skipped
-	skipNeverMade            // a member no row or round of its unit reached
+	notSkipped  skipReason = iota
+	skipFailure            // something upstream failed
+	skipFalse              // an incoming condition is false
+	skipAll                // every predecessor was skipped
 )
 
 // verdict is what became of an edge's condition.

@@ -1,0 +1,30 @@
+# wavefold: run `make help` for the list.
+
+GO ?= go
+TESTFLAGS ?=
+FUZZTIME ?= 10s
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: help run test bench fuzz lint
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+
+run: ## run the flights example on 10,000 real flights
+	$(GO) run ./cmd/wavefold run examples/flights/flights.yaml
+
+test: ## run all tests
+	$(GO) test $(TESTFLAGS) ./...
+
+bench: ## measure: paired ratios, growth, fan-out
+	$(GO) test -count=1 -v -run Ratios ./benchmarks
+	$(GO) test -run XXX -bench . -benchtime 20x ./benchmarks
+
+fuzz: ## fuzz every parser for FUZZTIME each
+	@./.ci/fuzz $(FUZZTIME)
+
+lint: ## gofmt, vet, staticcheck and the house rules
+	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) test ./internal/house
