@@ -78,8 +78,7 @@ type shape struct {
 	pos, rest []int
 }
 
-// shapeOf reads the tags of a struct. It is not cached: a document is decoded once,
-// and this package keeps no variables that change.
+// shapeOf reads the tags of a struct.
 func shapeOf(t reflect.Type) *shape {
 	s := &shape{}
 	s.add(t, nil)

@@ -121,67 +121,71 @@ func roundTrip(t *testing.T, w *core.Workflow) {
 func normal(w *core.Workflow) *core.Workflow {
 	c := *w
 	c.Dir, c.Document = "", true
-	drop := func(n **core.Int, v int) {
-		if *n != nil && (*n).Value == v {
-			*n = nil
-		}
-	}
-	word := func(t *core.Text, v string) {
-		if t.Value == v {
-			*t = core.Text{}
-		}
-	}
-	onError := func(e *core.OnError) *core.OnError {
-		if e == nil {
-			return nil
-		}
-		c := *e
-		if e.Policy.Value != "retry" {
-			return &core.OnError{Policy: e.Policy}
-		}
-		word(&c.Backoff, "linear")
-		if c.Base != nil && c.Base.Value == 100*time.Millisecond {
-			c.Base = nil
-		}
-		return &c
-	}
-	drop(&c.Runtime.Concurrency, 1)
-	word(&c.Runtime.Schedule, "dataflow")
+	dropNumber(&c.Runtime.Concurrency, 1)
+	dropWord(&c.Runtime.Schedule, "dataflow")
 	c.Fields = slices.Clone(w.Fields)
 	for i := range c.Fields {
-		word(&c.Fields[i].Merge, "last_wins")
+		dropWord(&c.Fields[i].Merge, "last_wins")
 	}
-	c.Nodes, c.Edges, c.Pipelines, c.Loops = nil, nil, nil, nil
-	for _, n := range w.Nodes {
-		n := *n
-		n.OnError = onError(n.OnError)
-		if n.ForEach != nil {
-			f := *n.ForEach
-			n.ForEach = &f
-			drop(&n.ForEach.Concurrency, 1)
-		}
-		if n.Args != nil && len(n.Args.Keys) == 0 {
-			n.Args = nil
-		}
-		word(&n.Join, "all")
-		c.Nodes = append(c.Nodes, &n)
+	c.Nodes = copies(w.Nodes, normalNode)
+	c.Edges = copies(w.Edges, func(e *core.Edge) { dropWord(&e.On, "success") })
+	c.Pipelines = copies(w.Pipelines, func(p *core.Pipeline) {
+		dropNumber(&p.Concurrency, 1)
+		p.OnError = normalOnError(p.OnError)
+	})
+	c.Loops = copies(w.Loops, func(l *core.Loop) {
+		dropWord(&l.OnExhausted, "continue")
+		l.OnError = normalOnError(l.OnError)
+	})
+	return &c
+}
+
+func copies[T any](list []*T, edit func(*T)) []*T {
+	var out []*T
+	for _, e := range list {
+		c := *e
+		edit(&c)
+		out = append(out, &c)
 	}
-	for _, e := range w.Edges {
-		e := *e
-		word(&e.On, "success")
-		c.Edges = append(c.Edges, &e)
+	return out
+}
+
+func dropNumber(n **core.Int, byDefault int) {
+	if *n != nil && (*n).Value == byDefault {
+		*n = nil
 	}
-	for _, p := range w.Pipelines {
-		p := *p
-		drop(&p.Concurrency, 1)
-		p.OnError = onError(p.OnError)
-		c.Pipelines = append(c.Pipelines, &p)
+}
+
+func dropWord(t *core.Text, byDefault string) {
+	if t.Value == byDefault {
+		*t = core.Text{}
 	}
-	for _, l := range w.Loops {
-		l := *l
-		word(&l.OnExhausted, "continue")
-		l.OnError = onError(l.OnError)
-		c.Loops = append(c.Loops, &l)
+}
+
+func normalNode(n *core.Node) {
+	n.OnError = normalOnError(n.OnError)
+	if n.ForEach != nil {
+		f := *n.ForEach
+		n.ForEach = &f
+		dropNumber(&n.ForEach.Concurrency, 1)
+	}
+	if n.Args != nil && len(n.Args.Keys) == 0 {
+		n.Args = nil
+	}
+	dropWord(&n.Join, "all")
+}
+
+func normalOnError(e *core.OnError) *core.OnError {
+	switch {
+	case e == nil:
+		return nil
+	case e.Policy.Value != "retry":
+		return &core.OnError{Policy: e.Policy}
+	}
+	c := *e
+	dropWord(&c.Backoff, "linear")
+	if c.Base != nil && c.Base.Value == 100*time.Millisecond {
+		c.Base = nil
 	}
 	return &c
 }

@@ -1,11 +1,8 @@
 package native
 
 import (
-	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,147 +12,6 @@ import (
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/formats/formatstest"
 )
-
-// validator checks values against the part of JSON Schema that Schema uses. A keyword
-// it does not know fails the test.
-type validator struct {
-	t    *testing.T
-	defs *core.Object
-}
-
-func newValidator(t *testing.T, schema []byte) (*validator, *core.Object) {
-	t.Helper()
-	v, err := core.ParseJSON(schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := v.(*core.Object)
-	defs, _ := root.Get("$defs")
-	root = root.Copy(0)
-	root.Delete("$schema")
-	root.Delete("title")
-	root.Delete("$defs")
-	return &validator{t, defs.(*core.Object)}, root
-}
-
-// check returns what is wrong with v, and which keys of an object were looked at.
-func (c *validator) check(schema, v any, path string) (faults []string, seen map[string]bool) {
-	seen = map[string]bool{}
-	if b, ok := schema.(bool); ok {
-		if !b {
-			faults = append(faults, path+": not allowed")
-		}
-		return faults, seen
-	}
-	s := schema.(*core.Object)
-	o, isObject := v.(*core.Object)
-	fail := func(format string, args ...any) { faults = append(faults, path+": "+fmt.Sprintf(format, args...)) }
-	sub := func(schema, v any, path string) {
-		f, more := c.check(schema, v, path)
-		faults = append(faults, f...)
-		if path != "" {
-			maps.Copy(seen, more)
-		}
-	}
-	for key, want := range s.All() {
-		switch key {
-		case "description", "if", "then", "unevaluatedProperties", "additionalProperties":
-		case "$ref":
-			def, ok := c.defs.Get(strings.TrimPrefix(want.(string), "#/$defs/"))
-			if !ok {
-				c.t.Fatalf("no definition %v", want)
-			}
-			sub(def, v, path)
-		case "type":
-			if !hasType(want, v) {
-				fail("want type %s", core.JSON(want))
-			}
-		case "enum":
-			if !slices.ContainsFunc(want.([]any), func(e any) bool { return core.Equal(e, v) }) {
-				fail("not in the enum")
-			}
-		case "const":
-			if !core.Equal(want, v) {
-				fail("not %v", want)
-			}
-		case "pattern":
-			if t, ok := v.(string); ok && !regexp.MustCompile(want.(string)).MatchString(t) {
-				fail("does not match %s", want)
-			}
-		case "minimum", "maximum":
-			if n, ok := v.(int64); ok && (key == "minimum" && n < want.(int64) || key == "maximum" && n > want.(int64)) {
-				fail("%d is beyond %s %v", n, key, want)
-			}
-		case "minItems":
-			if l, ok := v.([]any); ok && len(l) < int(want.(int64)) {
-				fail("too short")
-			}
-		case "required":
-			for _, k := range want.([]any) {
-				if _, ok := o.Get(k.(string)); isObject && !ok {
-					fail("%s is missing", k)
-				}
-			}
-		case "items":
-			list, _ := v.([]any)
-			for i, e := range list {
-				f, _ := c.check(want, e, fmt.Sprintf("%s[%d]", path, i))
-				faults = append(faults, f...)
-			}
-		case "properties":
-			for name, schema := range want.(*core.Object).All() {
-				if e, ok := o.Get(name); isObject && ok {
-					seen[name] = true
-					f, _ := c.check(schema, e, path+"."+name)
-					faults = append(faults, f...)
-				}
-			}
-		case "anyOf":
-			if !slices.ContainsFunc(want.([]any), func(s any) bool { f, _ := c.check(s, v, path); return len(f) == 0 }) {
-				fail("none of anyOf")
-			}
-		case "allOf":
-			for _, s := range want.([]any) {
-				sub(s, v, path)
-			}
-		default:
-			c.t.Fatalf("the validator does not know %q", key)
-		}
-	}
-	if cond, ok := s.Get("if"); ok {
-		if f, _ := c.check(cond, v, path); len(f) == 0 {
-			then, _ := s.Get("then")
-			sub(then, v, path)
-		}
-	}
-	for _, key := range []string{"additionalProperties", "unevaluatedProperties"} {
-		rest, ok := s.Get(key)
-		if !ok || !isObject {
-			continue
-		}
-		for name, e := range o.All() {
-			if !seen[name] {
-				f, _ := c.check(rest, e, path+"."+name)
-				faults = append(faults, f...)
-			}
-		}
-	}
-	return faults, seen
-}
-
-func hasType(want, v any) bool {
-	list, ok := want.([]any)
-	if !ok {
-		list = []any{want}
-	}
-	return slices.ContainsFunc(list, func(w any) bool {
-		kind, _ := core.TypeKindOf(w.(string))
-		if v == nil || kind == core.NullType { // core lets null pass for every type
-			return v == nil && kind == core.NullType
-		}
-		return (&core.Type{Kind: kind}).Check(v) == nil
-	})
-}
 
 // shapeCodes are the findings that a schema can see too.
 var shapeCodes = []core.Code{core.CodeUnknownKey, core.CodeMissingKey, core.CodeWrongType, core.CodeBadValue, core.CodeUnknownKind}
@@ -192,7 +48,7 @@ func TestSchemaAgreesWithParser(t *testing.T) {
 		}
 		_, ds = Parse(file, data, options())
 		bad := slices.ContainsFunc(ds, func(d core.Diagnostic) bool { return slices.Contains(shapeCodes, d.Code) })
-		faults, _ := c.check(root, tree.Plain(), "$")
+		faults := c.faults(root, tree.Plain())
 		if bad != (len(faults) > 0) {
 			t.Errorf("%s: the parser says %v\nthe schema says %q", file, ds, faults)
 		}
@@ -245,7 +101,7 @@ func TestSchemaFindsEach(t *testing.T) {
 		if len(ds) > 0 {
 			t.Fatal(ds)
 		}
-		faults, _ := c.check(core.ObjectOf("$ref", "#/$defs/"+tt.section), tree.Plain(), "$")
+		faults := c.faults(core.ObjectOf("$ref", "#/$defs/"+tt.section), tree.Plain())
 		if (len(faults) == 0) != tt.ok {
 			t.Errorf("%s %s: faults %q", tt.section, tt.in, faults)
 		}
@@ -281,7 +137,7 @@ func TestSchemaOpenNodes(t *testing.T) {
 	c, root := newValidator(t, Schema())
 	for file, data := range documents(t) {
 		tree, _ := document.Parse(file, data)
-		if faults, _ := c.check(root, tree.Plain(), "$"); len(faults) > 0 {
+		if faults := c.faults(root, tree.Plain()); len(faults) > 0 {
 			t.Errorf("%s: %q", file, faults)
 		}
 	}
