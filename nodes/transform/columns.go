@@ -1,0 +1,122 @@
+package transform
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// What is known of the columns is carried from step to step while a node is
+// compiled: map, select and group say exactly which columns there are, so that a
+// misspelt one is found before anything runs.
+
+// rowType returns the type of rows with typed columns.
+func rowType(properties []core.Property) *core.Type {
+	return &core.Type{Kind: core.ObjectType, Properties: properties}
+}
+
+// typed returns a column with its type, when it is known.
+func typed(name string, kind core.TypeKind) core.Property {
+	if kind == core.AnyType || kind == core.NullType {
+		return core.Property{Name: name}
+	}
+	return core.Property{Name: name, Type: &core.Type{Kind: kind}}
+}
+
+func properties(c eval.Columns) []core.Property {
+	if c.Type == nil {
+		return nil
+	}
+	return c.Type.Properties
+}
+
+// exactly is the knowledge that rows have these columns and no others.
+func exactly(columns []core.Property) eval.Columns {
+	names := make([]string, len(columns))
+	for i, p := range columns {
+		names[i] = p.Name
+	}
+	return eval.Columns{Type: rowType(columns), Names: names, Closed: true}
+}
+
+// property returns what is known of one column.
+func property(c eval.Columns, name string) core.Property {
+	t, _ := c.Type.Property(name)
+	return core.Property{Name: name, Type: t}
+}
+
+// with returns the knowledge after columns were added or replaced.
+func with(c eval.Columns, added []core.Property) eval.Columns {
+	list := slices.Clone(properties(c))
+	names := slices.Clone(c.Names)
+	for _, p := range added {
+		if i := slices.IndexFunc(list, func(q core.Property) bool { return q.Name == p.Name }); i >= 0 {
+			list[i] = p
+		} else {
+			list = append(list, p)
+		}
+		if c.Closed && !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	return eval.Columns{Type: rowType(list), Names: names, Closed: c.Closed}
+}
+
+// without returns the knowledge after columns were dropped.
+func without(c eval.Columns, dropped []string) eval.Columns {
+	gone := func(name string) bool { return slices.Contains(dropped, name) }
+	list := slices.DeleteFunc(slices.Clone(properties(c)), func(p core.Property) bool { return gone(p.Name) })
+	return eval.Columns{Type: rowType(list), Names: slices.DeleteFunc(slices.Clone(c.Names), gone), Closed: c.Closed}
+}
+
+// need reports a column that rows cannot have at this step, and warns of one
+// that looks like a declared one.
+func (b *builder) need(c eval.Columns, name core.Text, key string) {
+	if !c.Has(name.Value) {
+		b.scope.Errorf(core.CodeUnknownField, name.Pos, key, "the rows have no column %q here", name.Value).
+			WithHint("%s", core.UnknownKeyHint(name.Value, c.Names))
+		return
+	}
+	if c.Closed {
+		return
+	}
+	var names []string
+	for _, p := range properties(c) {
+		names = append(names, p.Name)
+	}
+	if near := core.DidYouMean(name.Value, names); near != "" && !slices.Contains(names, name.Value) {
+		b.scope.Warnf(core.CodeUnknownField, name.Pos, key, "the rows have no declared column %q", name.Value).WithHint("%s", near)
+	}
+}
+
+// distinct reports names that are empty or stand twice.
+func (b *builder) distinct(names []core.Text, key string) {
+	for i, n := range names {
+		if n.Value == "" || slices.Contains(core.Strings(names[:i]), n.Value) {
+			b.scope.Errorf(core.CodeDuplicateKey, n.Pos, key, "column %q is empty or stands twice", n.Value)
+		}
+	}
+}
+
+// require fails when a column is in none of the rows. A column of some rows is
+// null in the others.
+func require(rows []any, names []string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	have := table.Columns(rows)
+	for _, n := range names {
+		if slices.Contains(have, n) {
+			continue
+		}
+		err := fmt.Errorf("no row has the column %q", n)
+		if near := core.DidYouMean(n, have); near != "" {
+			err = fmt.Errorf("%w, %s", err, near)
+		}
+		return core.Permanent(err)
+	}
+	return nil
+}

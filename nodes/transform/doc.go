@@ -1,0 +1,105 @@
+// Package transform is the node kind "transform": it turns a table, which is an
+// array of objects, into another one, step by step and without code.
+//
+// # Fields
+//
+//	from          by reads   the table: a field, or an expression such as
+//	                         $.report.rows or $item
+//	into          by writes  the field for the result
+//	steps                    what is done, one step after the other
+//
+// A single step may stand on the node itself instead of under steps (join may
+// not: there the key names how the node waits for its predecessors). An object in
+// place of the table is a table of one row.
+//
+// # Steps
+//
+//	filter: condition           keep the rows for which it holds
+//	map: {name: expr}           new rows of exactly these columns
+//	derive: {name: expr}        add or replace columns; every expression sees the
+//	                            row as it came into the step
+//	select: [columns]           keep these columns, in this order
+//	drop: [columns]             leave these columns out
+//	rename: {old: new}          rename columns
+//	group: {by, aggregate}      one row for each group
+//	join: {with, on, …}         add columns of another table
+//	sort: [column, -column]     order, with a minus from high to low
+//	limit: n                    keep the first n rows
+//	dedupe: [columns]           keep the first of equal rows; [] compares all
+//	checks: [{name, expr, severity}]  take bad rows out, with on_bad_row, rejects
+//	                            and max_failures beside it as in a dataset
+//
+// Expressions see the row as $item, its place from 0 as $index, the state as
+// $.field and the inputs as $input.name; a column with an odd name is
+// $item['Cost Total $']. A condition holds as in when. A missing value becomes
+// null; so derive: {x: "$item.x"} makes sure that a column is there.
+//
+// # Columns
+//
+// After map, select and group, and wherever the state schema tells, columns are
+// known when the workflow is loaded: a column that cannot be there, or has the
+// wrong type for what is done to it, is an error then. Otherwise a column that
+// none of the rows has fails the node. A column of some rows is null in others.
+//
+// # group
+//
+// by lists columns; without it all rows are one group, which is there without
+// rows too. Groups come in the order of their first rows; 1 and 1.0 are equal,
+// null is a value. Aggregates take a column or an expression, such as
+// sum(delay) or sum($item.price * $item.amount):
+//
+//	count            rows; count(x) counts those where x is not null
+//	count_if(cond)   rows for which the condition holds
+//	count_distinct   different values
+//	sum, mean        of numbers; a sum of integers is exact, and an error beyond
+//	                 64 bits; a mean is a float
+//	min, max         by the order below
+//	median, p0–p100  by nearest rank, so always one of the values
+//	first, last      of the group's first and last row
+//	list             all values, null too
+//
+// Except for count, first, last and list, nulls are passed over; without any
+// value a sum is 0 and the others are null.
+//
+// # join
+//
+//	with    required  the field of the other table
+//	on      required  the columns that must be equal: a name, a list, {left: right}
+//	kind    inner     inner drops rows without a match, left keeps them
+//	prefix            put before the names of the other table's columns
+//	take    all       the columns of the other table, by default those not in on
+//
+// A row with several matches comes once for each, in the other table's order.
+// null matches nothing.
+//
+// # Order
+//
+// sort is stable. Values of different types are ordered null, false, true,
+// numbers, texts (by code point), arrays (element by element), objects. Integers
+// and floats are compared exactly.
+//
+// The node sends {rows, from} along its edges, where from is the number of rows
+// that came in; with checks also rejected and warnings. Rows that a step keeps
+// are shared, never copied.
+//
+// # Example
+//
+//	name: delays
+//	state:
+//	  schema:
+//	    flights: {type: array}
+//	    delays: {type: array}
+//	graph:
+//	  nodes:
+//	    - id: worst
+//	      kind: transform
+//	      reads: [flights]
+//	      writes: [delays]
+//	      steps:
+//	        - filter: $item.distance > 500
+//	        - group:
+//	            by: [origin]
+//	            aggregate: {flights: count, mean_delay: mean(delay), worst: max(delay)}
+//	        - sort: [-mean_delay]
+//	        - limit: 10
+package transform

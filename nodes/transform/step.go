@@ -1,0 +1,168 @@
+package transform
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/checks"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+)
+
+// step turns a table into another. It never changes the rows it is given: they
+// may be part of the state.
+type step func(ctx context.Context, a *attempt, rows []any) ([]any, error)
+
+// attempt is what the steps of one attempt share.
+type attempt struct {
+	in         core.Shared
+	env        *eval.Row
+	collectors []*checks.Collector
+}
+
+// named is a step with the name it has in messages.
+type named struct {
+	name string
+	run  step
+}
+
+// builder makes the handler of a node.
+type builder struct {
+	config
+	node     *core.Node
+	scope    *eval.Scope
+	policies []*checks.Policy
+	rejects  []string // where the policies put bad rows
+	steps    []named
+}
+
+// compileSteps compiles all steps and returns what is known of the columns after the
+// last one.
+func (b *builder) compileSteps(c eval.Columns) eval.Columns {
+	own := b.simple.present()
+	if len(own) > 0 && b.Steps != nil {
+		b.scope.Errorf(core.CodeBadValue, b.node.Config.Get(own[0]).Pos, own[0], "a step stands on the node, the others under steps").
+			WithHint("move it into steps")
+		return c
+	}
+	if b.Steps == nil {
+		return b.compile(&stepConfig{simple: b.simple, Pos: b.node.Pos}, "", c)
+	}
+	if len(b.Steps) == 0 {
+		b.scope.Errorf(core.CodeMissingKey, b.node.Config.Get("steps").Pos, "steps", "there are none")
+	}
+	for i := range b.Steps {
+		c = b.compile(&b.Steps[i], "steps["+strconv.Itoa(i)+"]: ", c)
+	}
+	return c
+}
+
+// present lists the steps that are there.
+func (s *simple) present() []string {
+	var out []string
+	for _, k := range []struct {
+		key string
+		is  bool
+	}{
+		{"filter", s.Filter != nil}, {"map", s.Map != nil}, {"derive", s.Derive != nil}, {"select", s.Select != nil},
+		{"drop", s.Drop != nil}, {"rename", s.Rename != nil}, {"group", s.Group != nil}, {"sort", s.Sort != nil},
+		{"limit", s.Limit != nil}, {"dedupe", s.Dedupe != nil}, {"checks", s.Checks != nil},
+	} {
+		if k.is {
+			out = append(out, k.key)
+		}
+	}
+	return out
+}
+
+// kinds lists the words for a step.
+var kinds = []string{"filter", "map", "derive", "select", "drop", "rename", "group", "join", "sort", "limit", "dedupe", "checks"}
+
+// compile compiles one step; prefix says where it stands.
+func (b *builder) compile(s *stepConfig, prefix string, c eval.Columns) eval.Columns {
+	present := s.present()
+	if s.Join != nil {
+		present = append(present, "join")
+	}
+	switch place := strings.TrimSuffix(prefix, ": "); {
+	case len(present) == 0:
+		b.problem(s.Pos, place, "there is no step", "a step is one of "+strings.Join(kinds, ", "))
+		return c
+	case len(present) > 1:
+		b.problem(s.Pos, place, fmt.Sprintf("%s and %s are two steps", present[0], present[1]), "write them under steps, in the order they are to be done")
+		return c
+	}
+	if rejects := s.OnBadRow.Value != "" || s.Rejects.Value != "" || s.MaxFailures != nil; rejects && s.Checks == nil {
+		b.problem(s.Pos, prefix+present[0], "on_bad_row, rejects and max_failures belong to checks", "")
+		return c
+	}
+	key := prefix + present[0]
+	run, after := b.make(s, present[0], key, c)
+	b.steps = append(b.steps, named{key, run})
+	return after
+}
+
+func (b *builder) problem(pos core.Position, key, message, hint string) {
+	if key == "" {
+		b.scope.Found.Errorf(core.CodeBadValue, pos, "%s: %s", b.subject, message).WithHint("%s", hint)
+		return
+	}
+	b.scope.Errorf(core.CodeBadValue, pos, key, "%s", message).WithHint("%s", hint)
+}
+
+func (b *builder) make(s *stepConfig, kind, key string, c eval.Columns) (step, eval.Columns) {
+	switch kind {
+	case "filter":
+		return b.filter(*s.Filter, key, c), c
+	case "map":
+		return b.mapping(s.Map, key, c)
+	case "derive":
+		return b.derive(s.Derive, key, c)
+	case "select":
+		return b.selection(s.Select, key, c)
+	case "drop":
+		return b.drop(s.Drop, key, c)
+	case "rename":
+		return b.rename(s.Rename, key, c)
+	case "group":
+		return b.group(s.Group, key, c)
+	case "join":
+		return b.join(s.Join, key, c)
+	case "sort":
+		return b.sort(s.Sort, key, c), c
+	case "dedupe":
+		return b.dedupe(s.Dedupe, key, c), c
+	case "checks":
+		return b.checks(s, strings.TrimSuffix(key, "checks"), c), c
+	default:
+		return limit(s.Limit.Value), c
+	}
+}
+
+func limit(n int) step {
+	return func(_ context.Context, _ *attempt, rows []any) ([]any, error) {
+		return slices.Clip(rows[:min(n, len(rows))]), nil
+	}
+}
+
+// checks compiles a step that takes bad rows out.
+func (b *builder) checks(s *stepConfig, prefix string, c eval.Columns) step {
+	if len(s.Checks) == 0 {
+		b.problem(s.Pos, prefix+"checks", "there are none", "")
+	}
+	for _, earlier := range b.rejects {
+		if earlier == s.Rejects.Value && earlier != "" {
+			b.problem(s.Rejects.Pos, prefix+"rejects", fmt.Sprintf("%q takes the rejects of an earlier step already", earlier), "")
+		}
+	}
+	b.rejects = append(b.rejects, s.Rejects.Value)
+	p := s.Options.Compile(b.scope, b.node, c, s.Pos, strings.TrimSuffix(prefix, ": "))
+	at := len(b.policies)
+	b.policies = append(b.policies, p)
+	return func(ctx context.Context, a *attempt, rows []any) ([]any, error) {
+		return a.collectors[at].Filter(ctx, rows, a.env, func(i int) (row, line int) { return i + 1, 0 })
+	}
+}

@@ -1,0 +1,201 @@
+package transform
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/checks"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// Kind is the kind "transform". The zero Kind is ready to use.
+type Kind struct{}
+
+var _ core.Kind = Kind{}
+
+// Name returns "transform".
+func (Kind) Name() string { return "transform" }
+
+// Keys lists the kind's own keys.
+func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// Compile checks a node and compiles its steps.
+func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	b := &builder{node: n, scope: eval.NewScope(n, env.Schema)}
+	b.config.subject = "node " + n.ID.Value
+	ds := core.Decode(n.Config, &b.config)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	h := &handler{dir: env.Dir}
+	h.from = b.scope.Source(b.From)
+	after := b.compileSteps(b.columns(h.from))
+	h.into = b.into(after)
+	h.steps, h.policies = b.steps, b.policies
+	h.slots = b.scope.Slots()
+	ds = append(ds, b.scope.Found...)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	effects := slices.ContainsFunc(h.policies, (*checks.Policy).HasFile)
+	return core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: effects}, ds
+}
+
+// columns returns what the state schema says of the table.
+func (b *builder) columns(from *eval.Source) eval.Columns {
+	if from == nil || from.Type == nil {
+		return eval.Columns{}
+	}
+	switch from.Type.Kind {
+	case core.ArrayType:
+		return eval.Columns{Type: from.Type.Items}
+	case core.ObjectType:
+		return eval.Columns{Type: from.Type}
+	case core.AnyType:
+		return eval.Columns{}
+	}
+	b.scope.Errorf(core.CodeWrongType, from.Name.Pos, from.Key, "a table is an array of objects, %s is %s", from.Name.Value, from.Type.Kind)
+	return eval.Columns{}
+}
+
+// into finds the field for the result: the one that is named, or the only write
+// that takes no rejects.
+func (b *builder) into(after eval.Columns) string {
+	var rest []core.Text
+	for _, w := range b.node.Writes {
+		if !slices.ContainsFunc(b.policies, func(p *checks.Policy) bool { return p.Field() == w.Value }) {
+			rest = append(rest, w)
+		}
+	}
+	name := b.Into
+	switch {
+	case name.Value == "" && len(rest) == 1:
+		name = rest[0]
+	case name.Value == "":
+		b.scope.Errorf(core.CodeBadValue, b.node.Pos, "writes", "the result goes to exactly one field, found %d", len(rest)).WithHint("writes: [rows]")
+		return ""
+	case !slices.Contains(core.Strings(rest), name.Value):
+		b.scope.Errorf(core.CodeUnknownField, name.Pos, "into", "field %q is not among the writes for the result", name.Value).
+			WithHint("add it: writes: [%s]", name.Value)
+		return ""
+	}
+	b.resultType(name, after)
+	return name.Value
+}
+
+// resultType compares what is known of the result with the declared type of its
+// field.
+func (b *builder) resultType(into core.Text, after eval.Columns) {
+	t, _ := b.scope.FieldType(into.Value)
+	if t == nil {
+		return
+	}
+	if t.Kind != core.ArrayType && t.Kind != core.AnyType {
+		b.scope.Errorf(core.CodeWrongType, into.Pos, "writes", "the result is an array, field %q is declared as %s", into.Value, t.Kind)
+		return
+	}
+	if t.Items == nil {
+		return
+	}
+	for _, p := range t.Items.Properties {
+		have := after.Kind(p.Name)
+		if p.Type == nil || have == core.AnyType || p.Type.Kind == core.AnyType || have == p.Type.Kind || have == core.IntegerType && p.Type.Kind == core.NumberType || have == core.NumberType && p.Type.Kind == core.IntegerType {
+			continue
+		}
+		b.scope.Errorf(core.CodeWrongType, into.Pos, "writes", "column %q is %s here and %s in the state schema of %s", p.Name, have, p.Type.Kind, into.Value)
+	}
+	for _, r := range t.Items.Required {
+		if !after.Has(r) {
+			b.scope.Errorf(core.CodeWrongType, into.Pos, "writes", "%s requires a column %q, which the result does not have", into.Value, r)
+		}
+	}
+}
+
+// handler runs the steps. It is immutable.
+type handler struct {
+	from     *eval.Source
+	into     string
+	steps    []named
+	policies []*checks.Policy
+	slots    eval.Slots
+	dir      string
+}
+
+var _ core.Handler = (*handler)(nil)
+
+// Handle runs the steps one after the other.
+func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return core.Result{}, err
+	}
+	s := in.Shared()
+	rows, err := h.rows(s)
+	if err != nil {
+		return core.Result{}, err
+	}
+	a := &attempt{in: s, env: h.slots.Row(s)}
+	for _, p := range h.policies {
+		a.collectors = append(a.collectors, p.Collector(""))
+	}
+	before := len(rows)
+	for _, st := range h.steps {
+		if rows, err = st.run(ctx, a, rows); err != nil {
+			err = fmt.Errorf("%s: %w", st.name, err)
+			break
+		}
+	}
+	place := files.Place{Dir: cmp.Or(s.Dir, h.dir)}
+	for _, c := range a.collectors {
+		err = c.Close(ctx, s, place, err)
+	}
+	if err != nil {
+		return core.Result{}, err
+	}
+	return h.result(in, before, rows, a), nil
+}
+
+// rows returns the table. One object is a table of one row, so that a stage of
+// a pipeline can transform its item.
+func (h *handler) rows(s core.Shared) ([]any, error) {
+	v := h.from.Value(s)
+	if o, ok := v.(*core.Object); ok {
+		v = []any{o}
+	}
+	rows, err := table.Rows(h.from.Name.Value, v)
+	return rows, core.Permanent(err)
+}
+
+func (h *handler) result(in core.Input, before int, rows []any, a *attempt) core.Result {
+	rejected := 0
+	out := core.ObjectOf("rows", int64(len(rows)), "from", int64(before))
+	r := core.Send(out)
+	r.Delta = map[string]any{h.into: slices.Clip(rows)}
+	r.Note = fmt.Sprintf("%d rows from %d", len(rows), before)
+	warnings := &core.Object{}
+	for i, c := range a.collectors {
+		rejected += c.Rejected()
+		if field := h.policies[i].Field(); field != "" {
+			r.Delta[field] = c.Records()
+		}
+		for check, n := range c.Warnings().All() {
+			warnings.Set(check, n)
+			in.Logger().Warn("check failed", "check", check, "rows", n)
+		}
+	}
+	if len(a.collectors) > 0 {
+		out.Set("rejected", int64(rejected))
+	}
+	if warnings.Len() > 0 {
+		out.Set("warnings", warnings)
+	}
+	if rejected > 0 {
+		r.Status = core.PartialSuccess
+		r.Note += fmt.Sprintf(", %d rejected", rejected)
+	}
+	return r
+}
