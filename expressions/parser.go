@@ -9,7 +9,13 @@ import (
 )
 
 // Parse reads an expression. The error is a *SyntaxError.
-func Parse(src string) (*Tree, error) {
+func Parse(src string) (*Tree, error) { return parse(src, false) }
+
+// ParseFilter reads an expression in which @ stands for $item, as it does in the
+// filters of JSONPath.
+func ParseFilter(src string) (*Tree, error) { return parse(src, true) }
+
+func parse(src string, filter bool) (*Tree, error) {
 	if len(src) > MaxLength {
 		return nil, &SyntaxError{Offset: MaxLength, Code: core.CodeLimit,
 			Message: fmt.Sprintf("the expression is longer than %d bytes", MaxLength)}
@@ -17,7 +23,7 @@ func Parse(src string) (*Tree, error) {
 	if i := invalidUTF8(src); i >= 0 {
 		return nil, syntaxError(i, "the expression is not valid UTF-8", "")
 	}
-	p := parser{scanner: scanner{src: src}}
+	p := parser{scanner: scanner{src: src, filter: filter}}
 	p.advance()
 	if p.tok.kind == tokEnd {
 		p.scanner.fail(0, "the expression is empty", "")

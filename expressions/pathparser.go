@@ -11,8 +11,11 @@ import (
 // inside brackets only.
 func (p *parser) path() Node {
 	n := &Path{Span: Span{From: p.tok.start}, Root: RootState}
-	text := p.word()
-	if text != "$" {
+	switch text := p.word(); text {
+	case "$":
+	case "@":
+		n.Root = RootItem
+	default:
 		root, ok := rootOf(text)
 		if !ok {
 			return p.unknownRoot(text)

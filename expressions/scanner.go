@@ -8,9 +8,10 @@ import (
 // scanner cuts a text into tokens. It looks at one token at a time, so that the
 // parser can take over inside a path, where other rules hold.
 type scanner struct {
-	src string
-	pos int          // first byte that is not scanned yet
-	err *SyntaxError // the first thing that is no token
+	src    string
+	pos    int          // first byte that is not scanned yet
+	filter bool         // @ is a root
+	err    *SyntaxError // the first thing that is no token
 }
 
 func (s *scanner) skipSpace() {
@@ -42,6 +43,9 @@ func (s *scanner) next() token {
 	case isLetter(c):
 		s.skipName()
 		return token{kind: tokWord, start: start, end: s.pos}
+	case c == '@' && s.filter:
+		s.pos++
+		return token{kind: tokRoot, start: start, end: s.pos}
 	case c == '$':
 		s.pos++
 		s.skipName()

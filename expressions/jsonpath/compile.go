@@ -1,0 +1,164 @@
+package jsonpath
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ohler55/ojg/jp"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// Path is a compiled path. It is immutable and safe for concurrent use.
+type Path struct {
+	src   string
+	root  string
+	steps []step // after the root field
+}
+
+// IsSimple reports whether a text is a plain path such as $.a.b[2], which the
+// expression language handles by itself.
+func IsSimple(src string) bool {
+	t, err := expressions.Parse(src)
+	if err != nil {
+		return false
+	}
+	_, ok := t.Path()
+	return ok
+}
+
+// Compile reads a path. It must begin with the name of a state field, so that
+// what it reads is known. The path is nil when a finding is an error.
+func Compile(src core.Text) (*Path, core.Diagnostics) {
+	c := &compiler{src: src}
+	p := c.path()
+	if c.ds.Failed(false) {
+		return nil, c.ds
+	}
+	return p, c.ds
+}
+
+// Root returns the name of the state field the path begins with.
+func (p *Path) Root() string { return p.root }
+
+// String returns the text of the path.
+func (p *Path) String() string { return p.src }
+
+// compiler reads one path.
+type compiler struct {
+	src     core.Text
+	filters []span // in order of the text
+	ds      core.Diagnostics
+}
+
+// span is a part of the text.
+type span struct{ from, to int }
+
+func (c *compiler) fail(offset int, format string, args ...any) *core.Diagnostic {
+	return c.ds.Errorf(core.CodeExprSyntax, expressions.At(c.src, offset), "%s", fmt.Sprintf(format, args...))
+}
+
+func (c *compiler) path() *Path {
+	if len(c.src.Value) > expressions.MaxLength {
+		c.ds.Errorf(core.CodeLimit, expressions.At(c.src, expressions.MaxLength), "the path is longer than %d bytes", expressions.MaxLength)
+		return nil
+	}
+	text, ok := c.blankFilters()
+	if !ok {
+		return nil
+	}
+	frags, err := jp.ParseString(text)
+	if err != nil {
+		c.grammar(err)
+		return nil
+	}
+	root, ok := c.start(frags)
+	if !ok {
+		return nil
+	}
+	p := &Path{src: c.src.Value, root: root}
+	p.steps = c.steps(frags[2:])
+	return p
+}
+
+// place finds the position in an error of jp, which has no field for it.
+var place = regexp.MustCompile(` at ([0-9]+) in [\s\S]*$`)
+
+// grammar reports an error of jp.
+func (c *compiler) grammar(err error) {
+	message, offset := err.Error(), 0
+	if m := place.FindStringSubmatchIndex(message); m != nil {
+		n, _ := strconv.Atoi(message[m[2]:m[3]])
+		message, offset = message[:m[0]], n-1
+	}
+	rest := c.src.Value[min(offset, len(c.src.Value)):]
+	switch {
+	case strings.Contains(message, "CompileScript"):
+		message = "scripts such as [(@.length-1)] are not supported"
+	case message == "parse error" && rest != "":
+		r, _ := utf8.DecodeRuneInString(rest)
+		message = fmt.Sprintf("unexpected %q in a path", string(r))
+	}
+	c.fail(offset, "%s", message)
+}
+
+// start checks that a path begins with a field and returns its name.
+func (c *compiler) start(frags jp.Expr) (string, bool) {
+	if len(frags) == 0 {
+		c.fail(0, "the path is empty")
+		return "", false
+	}
+	if _, ok := frags[0].(jp.Root); !ok {
+		c.fail(0, `a path begins with "$."`)
+		return "", false
+	}
+	if len(frags) > 1 {
+		if name, ok := frags[1].(jp.Child); ok {
+			return string(name), true
+		}
+	}
+	c.fail(min(1, len(c.src.Value)), "a path begins with the name of a state field").
+		WithHint("write $.name before wildcards and ..")
+	return "", false
+}
+
+func (c *compiler) steps(frags jp.Expr) []step {
+	steps := make([]step, 0, len(frags))
+	for i, f := range frags {
+		if _, ok := f.(jp.Descent); ok && i == len(frags)-1 {
+			c.fail(len(c.src.Value), `expected a name after ".."`)
+			return nil
+		}
+		s, ok := c.step(f)
+		if !ok {
+			return nil
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func (c *compiler) step(f jp.Frag) (step, bool) {
+	switch f := f.(type) {
+	case jp.Child:
+		return step{kind: nameStep, name: string(f)}, true
+	case jp.Nth:
+		return step{kind: indexStep, index: int(f)}, true
+	case jp.Wildcard:
+		return step{kind: anyStep}, true
+	case jp.Descent:
+		return step{kind: descentStep}, true
+	case jp.Slice:
+		return step{kind: sliceStep, slice: f}, true
+	case jp.Union:
+		return step{kind: unionStep, union: f}, true
+	case *jp.Filter:
+		return c.filter()
+	}
+	c.fail(0, "%s is not supported in a path", f.Append(nil, true, true))
+	return step{}, false
+}

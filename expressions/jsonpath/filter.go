@@ -1,0 +1,151 @@
+package jsonpath
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// blankFilters notes where the filters stand and returns the text with each of
+// them replaced by [?@ ], of the same length. So jp sees the grammar around the
+// filters, and its positions stay right. It also rejects what jp would misread.
+func (c *compiler) blankFilters() (string, bool) {
+	src := c.src.Value
+	out := []byte(src)
+	for i := 0; i < len(src); i++ {
+		switch {
+		case strings.HasPrefix(src[i:], "..."):
+			c.fail(i, `"..." is no step`)
+			return "", false
+		case src[i] == '[':
+			end, ok := c.bracket(i)
+			if !ok {
+				return "", false
+			}
+			if q := i + 1 + spaces(src[i+1:]); src[q] == '?' {
+				c.filters = append(c.filters, span{q + 1, end})
+				for j := q + 1; j < end; j++ {
+					out[j] = ' '
+				}
+				if q+1 < end {
+					out[q+1] = '@'
+				}
+			}
+			i = end
+		}
+	}
+	return string(out), true
+}
+
+func spaces(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) }
+
+// bracket returns the place of the bracket that closes the one at open, looking
+// past texts in quotes.
+func (c *compiler) bracket(open int) (end int, ok bool) {
+	src := c.src.Value
+	first := open + 1 + spaces(src[open+1:])
+	isFilter := first < len(src) && src[first] == '?'
+	depth, digits := 0, 0
+	for i := open; i < len(src); i++ {
+		switch b := src[i]; {
+		case b == '[':
+			depth++
+		case b == ']':
+			if depth--; depth == 0 {
+				return i, true
+			}
+		case b == '\'' || b == '"':
+			n := textLength(src[i:], !isFilter)
+			if n == 0 {
+				c.fail(i, "this text is never closed")
+				return 0, false
+			}
+			i += n - 1
+			digits = -1
+		case b < '0' || b > '9':
+			digits = -1
+		}
+		if digits++; digits > maxDigits && !isFilter {
+			c.fail(first, "the index does not fit 64 bits")
+			return 0, false
+		}
+	}
+	c.fail(open, `"[" is never closed`)
+	return 0, false
+}
+
+// maxDigits is how many digits surely fit an int64. jp lets longer ones wrap
+// around.
+const maxDigits = 18
+
+// textLength returns the length of the quoted text at the start of s, 0 when it
+// is never closed. The names in a path know escapes, texts in a filter do not.
+func textLength(s string, escapes bool) int {
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == s[0]:
+			return i + 1
+		case s[i] == '\\' && escapes:
+			i++
+		}
+	}
+	return 0
+}
+
+// filter compiles the next filter as a condition on $item.
+func (c *compiler) filter() (step, bool) {
+	at := c.filters[0]
+	c.filters = c.filters[1:]
+	text := core.At(c.src.Value[at.from:at.to], expressions.At(c.src, at.from))
+	tree, err := expressions.ParseFilter(text.Value)
+	if err == nil {
+		tree, err = expressions.NewTree(text.Value, existence(tree.Root()))
+	}
+	if err != nil {
+		c.badFilter(err, at.from)
+		return step{}, false
+	}
+	for _, p := range tree.Paths() {
+		if p.Root != expressions.RootItem {
+			c.fail(at.from+p.Start(), "a filter sees the element only, not %s", expressions.Print(p)).
+				WithHint("write @.name for a member of the element")
+			return step{}, false
+		}
+	}
+	p, ds := expressions.CompileTree(tree, text, expressions.Scope{}, "")
+	if p == nil {
+		c.ds = append(c.ds, ds...)
+		return step{}, false
+	}
+	return step{kind: filterStep, filter: p}, true
+}
+
+func (c *compiler) badFilter(err error, from int) {
+	e, ok := errors.AsType[*expressions.SyntaxError](err)
+	if !ok {
+		c.fail(from, "%s", err)
+		return
+	}
+	c.ds.Errorf(e.Code, expressions.At(c.src, from+e.Offset), "filter: %s", e.Message).WithHint("%s", e.Hint)
+}
+
+// existence gives a path that stands for a truth value the meaning it has in
+// JSONPath: that there is a value, be it false. A value is what equals itself.
+func existence(n expressions.Node) expressions.Node {
+	switch n := n.(type) {
+	case *expressions.Path:
+		other := *n
+		return &expressions.Binary{Span: n.Span, Op: expressions.Equal, At: n.From, X: n, Y: &other}
+	case *expressions.Not:
+		return &expressions.Not{Span: n.Span, X: existence(n.X)}
+	case *expressions.Logic:
+		terms := make([]expressions.Node, len(n.Terms))
+		for i, t := range n.Terms {
+			terms[i] = existence(t)
+		}
+		return &expressions.Logic{Span: n.Span, Op: n.Op, Terms: terms}
+	}
+	return n
+}
