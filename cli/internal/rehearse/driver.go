@@ -1,0 +1,172 @@
+package rehearse
+
+import (
+	"container/heap"
+	"fmt"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/mock"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Options are the settings of a rehearsal. The zero value takes what the plan
+// says.
+type Options struct {
+	// Run is the id of the run, for events; "" means "test".
+	Run string
+	// Concurrency and MaxInFlight override the plan's; 0 keeps them.
+	Concurrency int
+	MaxInFlight int
+	Barrier     bool
+}
+
+// Run rehearses a plan that was compiled with Registry and returns what
+// happened. The error is about inputs that do not fit the plan.
+func Run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options) (*Record, error) {
+	if o.Run == "" {
+		o.Run = "test"
+	}
+	m, err := machine.New(p, inputs, machine.Options{
+		Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, Events: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	d := &driver{m: m, calls: newCalls(f), rec: newRecord()}
+	for !m.Done() {
+		d.carryOut()
+		if len(d.queue) == 0 {
+			if m.Done() {
+				break
+			}
+			panic("rehearse: the machine waits for nothing")
+		}
+		a := heap.Pop(&d.queue).(*answer)
+		d.now = a.at
+		if a.node != "" {
+			d.rec.ended(a.node)
+		}
+		m.Apply(&a.event)
+	}
+	d.rec.finish()
+	return d.rec, nil
+}
+
+// driver answers the machine's commands at their virtual times.
+type driver struct {
+	m     *machine.Machine
+	calls *calls
+	rec   *Record
+	now   int64
+	queue queue
+	order int
+}
+
+// answer is an event that is due at a time. Answers of one time come in the
+// order in which their commands were given.
+type answer struct {
+	at    int64
+	order int
+	node  string // of user code in flight, "" for timers
+	event machine.Event
+}
+
+func (d *driver) carryOut() {
+	for {
+		commands := d.m.Next()
+		if len(commands) == 0 {
+			return
+		}
+		for i := range commands {
+			d.command(&commands[i])
+		}
+	}
+}
+
+func (d *driver) command(c *machine.Command) {
+	switch c.Op {
+	case machine.OpRun:
+		d.start(c)
+	case machine.OpTimer:
+		d.push("", d.now+int64(c.Delay), machine.Event{Kind: machine.TimerFired, ID: c.ID})
+	case machine.OpEmit:
+		c.Event.Time = time.Unix(0, d.now).UTC()
+		d.rec.event(c.Event)
+	case machine.OpCancel:
+		d.cancel(c.ID.Frame)
+	case machine.OpFinish:
+		d.rec.Report = c.Report
+	default:
+		panic(fmt.Sprintf("rehearse: unknown operation %s", c.Op))
+	}
+}
+
+func (d *driver) push(node string, at int64, e machine.Event) {
+	e.Ended = at
+	d.order++
+	heap.Push(&d.queue, &answer{at: at, order: d.order, node: node, event: e})
+}
+
+// start looks up the answer to one execution. Because the machine issues events,
+// it hands out the items of a fan-out one by one.
+func (d *driver) start(c *machine.Command) {
+	node := nodePath(c)
+	d.rec.started(node)
+	a := d.calls.next(node, indexOf(c))
+	e := machine.Event{Kind: machine.Finished, ID: c.ID, Started: d.now, Jitter: 0.5}
+	takes := a.Sleep.Value
+	if t := c.Node.Timeout; t > 0 && takes > t {
+		takes = t
+		e.Outcome.Failure = &core.Failure{Class: core.ClassTimeout, Message: fmt.Sprintf("timed out after %s", t)}
+	} else {
+		e.Outcome = outcome(a, c.Plan, c.Node)
+	}
+	if c.Node.Source != nil {
+		e.Items = []machine.Outcome{e.Outcome}
+	}
+	d.push(node, d.now+int64(takes), e)
+}
+
+// cancel ends what is in flight in a frame at once, as handlers do that honour
+// their contexts. The machine names each frame inside it by itself.
+func (d *driver) cancel(frame int32) {
+	for _, a := range d.queue {
+		if a.node == "" || a.event.ID.Frame != frame {
+			continue
+		}
+		o := machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
+		a.at, a.event.Ended, a.event.Outcome = d.now, d.now, o
+		if a.event.Items != nil {
+			a.event.Items = []machine.Outcome{o}
+		}
+	}
+	heap.Init(&d.queue)
+}
+
+// queue is a heap of answers by time, then by order.
+type queue []*answer
+
+func (q queue) Len() int { return len(q) }
+
+func (q queue) Less(i, j int) bool {
+	if q[i].at != q[j].at {
+		return q[i].at < q[j].at
+	}
+	return q[i].order < q[j].order
+}
+
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+
+// Push adds an answer; package heap calls it.
+func (q *queue) Push(x any) { *q = append(*q, x.(*answer)) }
+
+// Pop removes the last answer; package heap calls it.
+func (q *queue) Pop() any {
+	old := *q
+	last := old[len(old)-1]
+	old[len(old)-1] = nil
+	*q = old[:len(old)-1]
+	return last
+}

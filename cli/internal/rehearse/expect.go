@@ -1,0 +1,237 @@
+package rehearse
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/mock"
+)
+
+// Miss is one expectation that was not met.
+type Miss struct {
+	Pos core.Position `json:"-"`
+	// What names the expectation, such as "nodes.save" or "state.rows[2].price".
+	What string `json:"what"`
+	Want string `json:"want"`
+	Got  string `json:"got"`
+	// Because explains the outcome, if something is known about it.
+	Because string `json:"because,omitempty"`
+}
+
+// Check compares a rehearsal with what was expected and returns every
+// difference, in the order of the expectations; none means that all were met.
+func (r *Record) Check(e *mock.Expect) []Miss {
+	if e == nil {
+		return nil
+	}
+	c := &checker{rec: r}
+	if want := e.Run.Value; want != "" && want != string(r.Report.Status) {
+		c.miss(e.Run.Pos, "run", want, string(r.Report.Status), c.runReason())
+	}
+	for _, m := range e.Nodes {
+		c.node(m)
+	}
+	for _, m := range e.State {
+		c.field(m)
+	}
+	for _, name := range e.Absent {
+		if v, ok := r.Report.State.Get(name.Value); ok {
+			c.miss(name.Pos, "absent."+name.Value, "no value", core.JSON(v), "")
+		}
+	}
+	c.counts("runs", e.Runs, r.Runs)
+	c.counts("attempts", e.Attempts, r.Attempts)
+	c.order(e.Order)
+	if e.Trace != nil {
+		c.trace(e.Trace, e.Pos)
+	}
+	c.counts("peak", e.Peak, r.Peak)
+	return c.misses
+}
+
+type checker struct {
+	rec    *Record
+	misses []Miss
+}
+
+func (c *checker) miss(pos core.Position, what, want, got, because string) {
+	c.misses = append(c.misses, Miss{pos, what, want, got, because})
+}
+
+func (c *checker) runReason() string {
+	if err := c.rec.Report.Err; err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func (c *checker) node(m core.Member[core.Text]) {
+	id := m.Key.Value
+	got := "none"
+	if s := c.rec.Status[id]; s != core.StatusNone {
+		got = s.String()
+	}
+	if got != m.Value.Value {
+		c.miss(m.Value.Pos, "nodes."+id, m.Value.Value, got, c.rec.Why[id])
+	}
+}
+
+func (c *checker) field(m core.Member[*core.Value]) {
+	name := m.Key.Value
+	want := m.Value.Plain()
+	got, ok := c.rec.Report.State.Get(name)
+	if !ok {
+		got = core.Missing
+	}
+	if canonical, err := core.Canonical(got); err == nil {
+		got = canonical
+	}
+	if core.Equal(want, got) {
+		return
+	}
+	path, w, g := firstDifference("state."+name, want, got)
+	c.miss(m.Value.Pos, path, text(w), text(g), "")
+}
+
+// text shows a value, or that there is none.
+func text(v any) string {
+	if core.IsMissing(v) {
+		return "no value"
+	}
+	return core.JSON(v)
+}
+
+// firstDifference descends into arrays of one length and into objects to the
+// first part in which two values differ.
+func firstDifference(path string, want, got any) (string, any, any) {
+	switch w := want.(type) {
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(w) != len(g) {
+			return path, want, got
+		}
+		for i := range w {
+			if !core.Equal(w[i], g[i]) {
+				return firstDifference(fmt.Sprintf("%s[%d]", path, i), w[i], g[i])
+			}
+		}
+	case *core.Object:
+		g, ok := got.(*core.Object)
+		if !ok {
+			return path, want, got
+		}
+		for _, key := range slices.Concat(w.Keys(), g.Keys()) {
+			a, b := member(w, key), member(g, key)
+			if !core.Equal(a, b) {
+				return firstDifference(path+"."+key, a, b)
+			}
+		}
+	}
+	return path, want, got
+}
+
+func member(o *core.Object, key string) any {
+	if v, ok := o.Get(key); ok {
+		return v
+	}
+	return core.Missing
+}
+
+func (c *checker) counts(what string, want core.Members[core.Int], got map[string]int) {
+	for _, m := range want {
+		if n := got[m.Key.Value]; n != m.Value.Value {
+			c.miss(m.Value.Pos, what+"."+m.Key.Value, strconv.Itoa(m.Value.Value), strconv.Itoa(n), c.rec.Why[m.Key.Value])
+		}
+	}
+}
+
+// order checks that the nodes start in the given order. An id that stands there
+// again means its next start.
+func (c *checker) order(want []core.Text) {
+	seen := map[string]int{}
+	last, lastID := -1, ""
+	for _, id := range want {
+		seen[id.Value]++
+		at := c.start(id.Value, seen[id.Value])
+		switch {
+		case at < 0:
+			c.miss(id.Pos, "order", id.Value+" starts", "it did not start", c.rec.Why[id.Value])
+			continue
+		case at < last:
+			c.miss(id.Pos, "order", id.Value+" starts after "+lastID, "it started before", "")
+			continue
+		}
+		last, lastID = at, id.Value
+	}
+}
+
+// start returns the place of the nth start of a node in the trace, or -1.
+func (c *checker) start(id string, nth int) int {
+	for i, e := range c.rec.Trace {
+		if e.Node == id {
+			if nth--; nth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// trace compares the executions one by one; of a list that differs the first
+// difference is shown.
+func (c *checker) trace(want []mock.Step, pos core.Position) {
+	got := c.rec.Trace
+	at := 0
+	for at < len(want) && at < len(got) && matches(want[at], got[at]) {
+		at++
+	}
+	if at == len(want) && at == len(got) {
+		return
+	}
+	what := fmt.Sprintf("trace[%d]", at)
+	w, g := "the end", "the end"
+	if at < len(want) {
+		w, pos = Execution{Node: want[at].Node, Index: want[at].Index}.String(), want[at].Pos
+	} else if len(want) > 0 {
+		pos = want[len(want)-1].Pos
+	}
+	if at < len(got) {
+		g = got[at].String()
+	}
+	c.miss(pos, what, w, g, "the whole trace is "+joinTrace(got))
+}
+
+// matches compares a step with an execution. A plain node may be written with
+// index 0, and a round of a loop without its number.
+func matches(want mock.Step, got Execution) bool {
+	switch {
+	case want.Node != got.Node:
+		return false
+	case want.Index == 0:
+		return got.Index == 0
+	case got.Index == 0 && got.Round == 0:
+		return want.Index == core.Nth(0)
+	}
+	return want.Index == max(got.Index, got.Round)
+}
+
+// maxTrace bounds how much of a trace a message shows.
+const maxTrace = 40
+
+func joinTrace(list []Execution) string {
+	names := make([]string, 0, maxTrace+1)
+	for i, e := range list {
+		if i == maxTrace {
+			names = append(names, fmt.Sprintf("… (%d in all)", len(list)))
+			break
+		}
+		names = append(names, e.String())
+	}
+	if len(names) == 0 {
+		return "empty"
+	}
+	return strings.Join(names, " ")
+}

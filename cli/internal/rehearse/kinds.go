@@ -1,0 +1,54 @@
+package rehearse
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/mock"
+)
+
+// Registry returns a registry in which every kind checks its nodes as before but
+// gets a handler that does nothing. What is only needed to execute a node may be
+// absent: files, programs and Go functions. A nested workflow is answered like a
+// plain node, unless the file has answers for nodes inside it; a wait without
+// an answer stays a timer, in virtual time.
+func Registry(real *core.Registry, f *mock.File) *core.Registry {
+	reg := core.NewRegistry()
+	for _, name := range real.KindNames() {
+		k, _ := real.Kind(name)
+		reg.AddKind(harmless{k, f})
+	}
+	return reg
+}
+
+// harmless is a kind whose nodes do nothing.
+type harmless struct {
+	core.Kind
+	file *mock.File
+}
+
+// onlyToExecute are findings about what a rehearsal does not need.
+var onlyToExecute = []core.Code{core.CodeMissingFile, core.CodeUnknownImpl}
+
+// Compile checks the node and gives it a handler that must never be called.
+func (k harmless) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	made, ds := k.Kind.Compile(n, env)
+	ds = slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool { return slices.Contains(onlyToExecute, d.Code) })
+	if ds.Failed(false) {
+		return made, ds
+	}
+	answered := answersFor(k.file, n.ID.Value)
+	switch {
+	case made.Wait != nil && !answered:
+		return made, ds
+	case made.Frame != nil && !answered && answersInside(k.file, n.ID.Value):
+		return made, ds
+	}
+	return core.Compiled{Handler: core.HandlerFunc(neverCalled), Reads: made.Reads, Nodes: made.Nodes, Effects: made.Effects}, ds
+}
+
+func neverCalled(context.Context, core.Input) (core.Result, error) {
+	return core.Result{}, errors.New("a rehearsal calls no handler")
+}

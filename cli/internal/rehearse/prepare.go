@@ -1,0 +1,139 @@
+package rehearse
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/mock"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Prepare returns the workflow and the inputs with which a mock file wants it to
+// start. An initial value of a field that is no input of the run becomes the
+// field's default, in a copy of the workflow.
+func Prepare(w *core.Workflow, f *mock.File) (*core.Workflow, *core.Object, core.Diagnostics) {
+	var ds core.Diagnostics
+	inputs := &core.Object{}
+	c := *w
+	c.Fields = slices.Clone(w.Fields)
+	for _, m := range f.Inputs {
+		inputs.Set(m.Key.Value, m.Value.Plain())
+	}
+	for _, m := range f.Initial {
+		name, v := m.Key.Value, m.Value.Plain()
+		isInput := slices.ContainsFunc(w.Inputs, func(d core.InputDecl) bool { return d.Name.Value == name })
+		at := slices.IndexFunc(c.Fields, func(d core.FieldDecl) bool { return d.Name.Value == name })
+		switch {
+		case at < 0 && !isInput:
+			ds.Errorf(core.CodeUnknownField, m.Key.Pos, "initial: state field %q is not declared", name).
+				WithHint("%s", core.DidYouMean(name, fieldNames(w)))
+		case isInput || !w.HasInputs:
+			inputs.Set(name, v)
+		default:
+			if err := c.Fields[at].Type.Check(v); err != nil {
+				ds.Errorf(core.CodeWrongType, m.Value.Pos, "initial: state field %q: %v", name, err)
+				continue
+			}
+			c.Fields[at].Default = v
+		}
+	}
+	return &c, inputs, ds
+}
+
+func fieldNames(w *core.Workflow) []string {
+	var names []string
+	for _, f := range w.Fields {
+		names = append(names, f.Name.Value)
+	}
+	return names
+}
+
+// Names checks that a mock file speaks of nodes and fields that the plan has.
+func Names(p *plan.Plan, f *mock.File) core.Diagnostics {
+	n := &names{plan: p}
+	for _, m := range f.Nodes {
+		n.node(m.Key, "nodes", false)
+	}
+	e := f.Expect
+	if e == nil {
+		return n.ds
+	}
+	for _, m := range e.Nodes {
+		n.node(m.Key, "expect.nodes", true)
+	}
+	for _, m := range e.State {
+		n.field(m.Key, "expect.state")
+	}
+	for _, name := range e.Absent {
+		n.field(name, "expect.absent")
+	}
+	for _, m := range e.Runs {
+		n.node(m.Key, "expect.runs", false)
+	}
+	for _, m := range e.Attempts {
+		n.node(m.Key, "expect.attempts", false)
+	}
+	for _, id := range e.Order {
+		n.node(id, "expect.order", false)
+	}
+	for _, s := range e.Trace {
+		n.node(core.At(s.Node, s.Pos), "expect.trace", false)
+	}
+	for _, m := range e.Peak {
+		if m.Key.Value != Total {
+			n.node(m.Key, "expect.peak", false)
+		}
+	}
+	return n.ds
+}
+
+type names struct {
+	plan *plan.Plan
+	ds   core.Diagnostics
+}
+
+// node follows a path such as outer/inner through nested workflows. Into a
+// nested workflow that is answered as one node there is no way to look.
+func (n *names) node(id core.Text, where string, units bool) {
+	p := n.plan
+	parts := strings.Split(id.Value, "/")
+	for i, part := range parts {
+		known, ok := p.Node(part)
+		last := i == len(parts)-1
+		switch {
+		case ok && !last && known.Frame != nil:
+			p = known.Frame.Plan
+			continue
+		case ok && last, ok && known.Handler != nil && where == "nodes":
+			return
+		case ok:
+			n.ds.Errorf(core.CodeUnknownNode, id.Pos, "%s: node %q runs no nested workflow in this test", where, part).
+				WithHint("a nested workflow runs when nodes: answers for a node inside it and not for the whole")
+			return
+		case last && units && isUnit(p, part):
+			return
+		}
+		n.ds.Errorf(core.CodeUnknownNode, id.Pos, "%s: unknown node %q", where, part).WithHint("%s", core.DidYouMean(part, nodeNames(p)))
+		return
+	}
+}
+
+func isUnit(p *plan.Plan, id string) bool {
+	return slices.ContainsFunc(p.Vertices, func(v plan.Vertex) bool { return v.Unit != nil && v.ID == id })
+}
+
+func nodeNames(p *plan.Plan) []string {
+	var list []string
+	for i := range p.Nodes {
+		list = append(list, p.Nodes[i].ID)
+	}
+	return list
+}
+
+func (n *names) field(name core.Text, where string) {
+	if _, ok := n.plan.Schema.Index(name.Value); !ok {
+		n.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: state field %q is not declared", where, name.Value).
+			WithHint("%s", core.DidYouMean(name.Value, n.plan.Schema.FieldNames()))
+	}
+}

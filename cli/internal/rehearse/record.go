@@ -1,0 +1,154 @@
+package rehearse
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+)
+
+// Total is the key of Record.Peak for all nodes together.
+const Total = "total"
+
+// Record is what happened in a rehearsal. Nodes of nested workflows are named
+// by path without the indexes of items: "outer/inner".
+type Record struct {
+	Report *core.Report
+	// Events are all events of the run; their times count from 1970.
+	Events []core.Event
+	// Trace lists the executions in the order of their starts: an item, a row or
+	// a round is one execution, whatever the number of its attempts.
+	Trace []Execution
+	// Runs counts the executions of each node, Attempts all their attempts.
+	Runs     map[string]int
+	Attempts map[string]int
+	// Peak is the most user code in flight at once, by node and in Total.
+	Peak map[string]int
+	// Status holds how each node and unit ended; those never reached are absent.
+	// Why holds the reason of a skip or failure.
+	Status map[string]core.Status
+	Why    map[string]string
+
+	flying map[string]int
+}
+
+// Execution is one execution of a node.
+type Execution struct {
+	Node string
+	// Index is the item or row, Round the round of a loop.
+	Index core.Ordinal
+	Round core.Ordinal
+}
+
+// String is the node's id, with "#" and the index of an item, row or round.
+func (e Execution) String() string {
+	if i, ok := max(e.Index, e.Round).Get(); ok {
+		return e.Node + "#" + strconv.Itoa(i)
+	}
+	return e.Node
+}
+
+func newRecord() *Record {
+	return &Record{Runs: map[string]int{}, Attempts: map[string]int{}, Peak: map[string]int{}, Status: map[string]core.Status{},
+		Why: map[string]string{}, flying: map[string]int{}}
+}
+
+func (r *Record) started(node string) {
+	for _, key := range []string{node, Total} {
+		r.flying[key]++
+		r.Peak[key] = max(r.Peak[key], r.flying[key])
+	}
+}
+
+func (r *Record) ended(node string) {
+	r.flying[node]--
+	r.flying[Total]--
+}
+
+func (r *Record) event(e *core.Event) {
+	r.Events = append(r.Events, *e)
+	node := withoutIndexes(e.Node)
+	switch {
+	case e.Type == core.ItemStarted, e.Type == core.NodeStarted && node != "" && e.Total == 0:
+		r.Attempts[node]++
+		if e.Attempt == 1 {
+			r.Runs[node]++
+			r.Trace = append(r.Trace, Execution{Node: node, Index: e.Item, Round: e.Round})
+		}
+	case e.Type == core.NodeFinished, e.Type == core.NodeFailed, e.Type == core.NodeSkipped:
+		r.status(node, e)
+	case e.Type == core.UnitFinished:
+		r.status(withoutIndexes(e.Unit), e)
+	case e.Unit != "" && (e.Type == core.ItemFinished || e.Type == core.ItemFailed):
+		if r.Status[node] != core.Fail { // one failed row is a failed member
+			r.status(node, e)
+		}
+	}
+}
+
+func (r *Record) status(id string, e *core.Event) {
+	s := r.Status[id]
+	if err := s.UnmarshalText([]byte(e.Status)); err != nil {
+		return
+	}
+	r.Status[id] = s
+	r.Why[id] = e.Reason
+	if e.Error != nil {
+		r.Why[id] = e.Error.Message
+	}
+}
+
+// finish takes the statuses of the root graph from the report, which knows more
+// about members of units than single events tell.
+func (r *Record) finish() {
+	for _, n := range r.Report.Nodes() {
+		if n.Status == core.StatusNone {
+			delete(r.Status, n.ID)
+			continue
+		}
+		r.Status[n.ID] = n.Status
+		switch {
+		case n.Failure != nil:
+			r.Why[n.ID] = n.Failure.Message
+		case n.Reason != "":
+			r.Why[n.ID] = n.Reason
+		}
+	}
+	for _, u := range r.Report.Units() {
+		if u.Status != core.StatusNone {
+			r.Status[u.ID] = u.Status
+		}
+	}
+}
+
+// nodePath names the node of a command.
+func nodePath(c *machine.Command) string {
+	if c.Call == nil || c.Call.Path == "" {
+		return c.Node.ID
+	}
+	return withoutIndexes(c.Call.Path) + "/" + c.Node.ID
+}
+
+// indexOf is the item, row or round of a command.
+func indexOf(c *machine.Command) core.Ordinal {
+	if c.ID.To == 0 {
+		return 0
+	}
+	return core.Nth(int(c.ID.From))
+}
+
+// withoutIndexes turns "outer[3]/inner" into "outer/inner".
+func withoutIndexes(path string) string {
+	for {
+		from := strings.IndexByte(path, '[')
+		if from < 0 {
+			return path
+		}
+		to := strings.IndexByte(path[from:], ']')
+		if to < 0 {
+			return path
+		}
+		path = path[:from] + path[from+to+1:]
+	}
+}
