@@ -22,6 +22,9 @@ type source struct {
 	// The last place that offset found, to go on from: a file may be a single
 	// line of 10 MB.
 	lastLine, lastColumn, lastOffset int
+
+	// budget is how many bytes may still be read to find a syntax error.
+	budget int
 }
 
 func newSource(file string, data []byte) *source {

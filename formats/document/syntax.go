@@ -10,15 +10,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"gopkg.in/yaml.v3"
 )
 
 // The library names one line for a syntax error, and often the wrong one: that of
 // the surrounding mapping, or one too few. The place is found by asking again: the
 // error stands where the shortest beginning of the text ends that fails with the same
-// words. Asking is bounded, by steps and by the size of the text.
+// words. Asking is bounded: by the number of lines looked at, and by the number of bytes
+// read for it, so that it costs a small multiple of reading the text once.
 const (
 	maxProbes     = 60
-	maxProbeBytes = 1 << 20
+	maxProbeBytes = 8 << 20
 )
 
 var errorLine = regexp.MustCompile(`^yaml: (?:line \d+: )?`)
@@ -40,18 +42,16 @@ func (s *source) syntaxError(err error) core.Diagnostic {
 
 // find returns the offset a syntax error is about.
 func (s *source) find(problem string) int {
-	_, consumed := probe(s.data)
+	s.budget = maxProbeBytes + len(s.data)
+	_, consumed := s.drip(s.data)
 	last := s.lineOf(max(0, consumed-1))
-	if consumed > maxProbeBytes {
-		return s.lines[last]
-	}
 	best := last
 	for line, probes := last, 0; line >= 0 && probes < maxProbes; line-- {
 		if s.isEmpty(line) {
 			continue
 		}
 		probes++
-		if p, _ := probe(s.data[:s.lineEnd(line)]); p == problem {
+		if s.probe(s.data[:s.lineEnd(line)]) == problem {
 			best = line
 			continue
 		}
@@ -62,10 +62,7 @@ func (s *source) find(problem string) int {
 	if bracket, ok := strings.CutPrefix(problem, "did not find expected ',' or "); ok {
 		return s.findInBrackets(problem, bracket, best, last)
 	}
-	return s.column(best, func(text []byte) bool {
-		p, _ := probe(text)
-		return p == problem
-	})
+	return s.column(best, func(text []byte) bool { return s.probe(text) == problem })
 }
 
 // findInBrackets tells whether an error about a list or mapping in brackets, for
@@ -77,7 +74,7 @@ func (s *source) findInBrackets(problem, bracket string, first, last int) int {
 	// front of it. Commas on lines of their own give it something to find.
 	fails := func(text []byte) bool {
 		text = append(text[:len(text):len(text)], "\n,\n,\n,\n,\n,\n"...)
-		p, consumed := probe(text)
+		p, consumed := s.drip(text)
 		return p == problem && consumed < len(text)
 	}
 	char := "["
@@ -105,7 +102,7 @@ func (s *source) findInBrackets(problem, bracket string, first, last int) int {
 func (s *source) column(line int, fails func(text []byte) bool) int {
 	start, end := s.lines[line], s.lineEnd(line)
 	n := sort.Search(end-start, func(n int) bool { return fails(s.data[:start+n+1]) })
-	if n == end-start {
+	if n == end-start || s.budget <= 0 {
 		return s.textOf(line)
 	}
 	at := start + n
@@ -115,16 +112,31 @@ func (s *source) column(line int, fails func(text []byte) bool) int {
 	return at
 }
 
-// probe reads a text and returns what is wrong with it, "" for nothing, and how
-// many bytes it took to find out: the library is fed byte by byte and never looks
-// more than a few ahead.
-func probe(data []byte) (problem string, consumed int) {
-	r := &dripReader{data: data}
-	_, err := parse(r)
-	if err == nil || errors.Is(err, errSecond) {
-		return "", r.at
+// probe reads a text and returns what is wrong with it, "" for nothing or when too much
+// has been read already.
+func (s *source) probe(data []byte) string {
+	if s.budget -= len(data); s.budget < 0 {
+		return ""
 	}
-	return errorLine.ReplaceAllString(err.Error(), ""), r.at
+	return problemOf(parse(bytes.NewReader(data)))
+}
+
+// drip is probe and tells how many bytes it took to find out: the library is fed byte
+// by byte and never looks more than a few ahead.
+func (s *source) drip(data []byte) (problem string, consumed int) {
+	if s.budget -= len(data); s.budget < 0 {
+		return "", 0
+	}
+	r := &dripReader{data: data}
+	problem = problemOf(parse(r))
+	return problem, r.at
+}
+
+func problemOf(_ *yaml.Node, err error) string {
+	if err == nil || errors.Is(err, errSecond) {
+		return ""
+	}
+	return errorLine.ReplaceAllString(err.Error(), "")
 }
 
 type dripReader struct {
