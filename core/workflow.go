@@ -157,8 +157,12 @@ type Edge struct {
 	// Else marks `when: else`.
 	Else bool
 	// On is "" or "success", "fail" or "done".
-	On  Text
-	Pos Position
+	On Text
+	// Implied marks an edge that the Go builder added by itself, because the
+	// target reads a field that the source alone writes. It is an edge like any
+	// other; whoever shows a plan can tell it from those that were asked for.
+	Implied bool
+	Pos     Position
 }
 
 // Pipeline runs rows of an array through stages.
