@@ -331,7 +331,14 @@ func numberIn(s string) number {
 	return pick(err == nil, f)
 }
 
-// stringOf is string(): a text as it is, everything else as compact JSON.
+// Member returns a member of an object, core.Missing when v is no object or
+// lacks it. It is what a step of a path does.
+func Member(v any, name string) any { return member(v, name) }
+
+// Text returns a value as the function string() writes it: a text as it is,
+// everything else as compact JSON. A missing value has none.
+func Text(v any) (s string, ok bool) { return stringOf(v) }
+
 func stringOf(v any) (string, bool) {
 	if s, ok := textOf(v); ok {
 		return s, true
