@@ -258,7 +258,7 @@ func (c *cellReader) values(ctx context.Context) (loaded, error) {
 		return loaded{}, err
 	}
 	out := loaded{rows: make([]any, 0, c.good), places: make([]place, 0, c.good)}
-	build := table.NewBuilder(keys, c.good)
+	build := table.NewBuilder(keys)
 	for n := range c.chunks {
 		if err := ctx.Err(); err != nil {
 			return loaded{}, err

@@ -342,3 +342,5 @@ func TestConformance(t *testing.T) {
 			Want: `{"rows":[{"a":[1,{"b":2}]}]} -> {"path":"a.jsonl","rows":1,"rejected":0} (1 row from a.jsonl)`,
 		})
 }
+
+func TestDocs(t *testing.T) { nodestest.CheckDocs(t, dataset.Kind{}, "../../docs/kinds.md") }

@@ -13,13 +13,13 @@
 //	delimiter      ,         the character between cells ("tab" for a tab)
 //	nulls          [""]      cells that mean null
 //	limit                    how many rows to load
+//	check          true      look for the file when the workflow is loaded
+//	optional       false     a file that is not there has no rows
+//	allow_outside  false     the file may lie outside of the workflow's folder
 //	checks                   conditions every row must hold: {name, expr, severity}
 //	on_bad_row     fail      fail, skip or collect
 //	rejects                  where bad rows are collected: a file, or a field
 //	max_failures             how many bad rows are tolerated
-//	check          true      look for the file when the workflow is loaded
-//	optional       false     a file that is not there has no rows
-//	allow_outside  false     the file may lie outside of the workflow's folder
 //
 // infer, header, delimiter and nulls belong to csv and tsv. A source may also be
 // written {type: file, uri: path, format: csv}.
@@ -30,8 +30,10 @@
 // through a symbolic link, is refused unless allow_outside is true. A file that
 // is not there is an error when the workflow is loaded. A file that another node
 // makes needs check: false, one that may be absent optional: true. The path may
-// be an expression, such as $.file or $item.file, whose value it is; it is looked
-// up when the node runs, and needs the key format unless its name tells.
+// hold values, such as in/{{$.day}}.csv, or be an expression whose value it is,
+// such as $item.file; it is then looked up when the node runs, and needs the key
+// format unless its name tells. A value cannot climb out of the folder that stands
+// before it.
 //
 // csv and tsv are UTF-8 with or without a byte order mark, with any line ends;
 // cells may be quoted and hold line breaks. Blank lines are passed over. jsonl is

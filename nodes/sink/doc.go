@@ -24,7 +24,9 @@
 // made. The file is written beside its place, flushed to the disk and renamed:
 // if anything fails or the run is cancelled, the old file stays as it was and
 // nothing else remains. It keeps its permissions; a link is replaced by a file.
-// In a fan-out the name must depend on the item, such as to: $item.file.
+// The name may hold values, such as out/{{$.day}}.csv, which cannot climb out of
+// the folder that stands before them, or be an expression such as $item.file. In a
+// fan-out it must depend on the item.
 //
 // csv and tsv hold rows, which are objects. Without columns the file has all
 // columns of all rows: those of the first row in its order, then others as they

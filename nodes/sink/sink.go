@@ -78,7 +78,7 @@ func (b *builder) format() table.Format {
 		return table.Format(b.Format.Value)
 	case b.Table.Value != "", ext == ".db", ext == ".sqlite", ext == ".sqlite3":
 		return sqliteFormat
-	case f == "" && !strings.HasPrefix(b.To.Value, "$"):
+	case f == "" && !strings.HasPrefix(b.To.Value, "$") && !strings.Contains(b.To.Value, "{{"):
 		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%q does not end in the name of a format", b.To.Value).
 			WithHint("add format: csv, tsv, jsonl, json or text, or for a database table: NAME")
 	}

@@ -160,6 +160,7 @@ func TestRunFails(t *testing.T) {
 		{"no text", `{"to": "out.md", "from": "$.any"}`, rows, "$.any: want a text, got array"},
 		{"a declared type", `{"to": "out.csv", "reads": ["rows"], "columns": {"id": "integer"}}`, rows, `rows: row 2, column id: want integer, got string "x"`},
 		{"a name outside", `{"to": "$.file", "format": "csv", "reads": ["rows"]}`, rows, `../x: "../x" leaves the workflow's folder`},
+		{"a template that climbs out", `{"to": "out/{{file}}.csv", "reads": ["rows"]}`, rows, `to: "out/../x.csv" leaves the folder out/`},
 		{"a name without format", `{"to": "$.file", "reads": ["rows"]}`, rows, `to: "../x" does not end in the name of a format; add the key format`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -260,6 +261,7 @@ func TestFanOut(t *testing.T) {
 	for node, ok := range map[string]bool{
 		`{"to": "out.csv", "from": "$item.rows"}`:                              false,
 		`{"to": "$item.file", "format": "csv", "from": "$item.rows"}`:          true,
+		`{"to": "out/{{$item.file}}-{{$index}}.csv", "from": "$item.rows"}`:    true,
 		`{"to": "x.db", "table": "t", "from": "$item.rows"}`:                   false,
 		`{"to": "x.db", "table": "t", "mode": "append", "from": "$item.rows"}`: true,
 	} {
@@ -311,3 +313,5 @@ func TestConformance(t *testing.T) {
 			Want: `{} -> {"path":"x.db","rows":2,"table":"t"} (2 rows written to x.db, table t)`},
 	)
 }
+
+func TestDocs(t *testing.T) { nodestest.CheckDocs(t, Kind{}, "../../docs/kinds.md") }

@@ -8,31 +8,34 @@
 //	into          by writes  the field for the result
 //	steps                    what is done, one step after the other
 //
-// A single step may stand on the node itself instead of under steps (join may
-// not: there the key names how the node waits for its predecessors). An object in
-// place of the table is a table of one row.
+// A single step may stand on the node itself instead:
 //
-// # Steps
+//	filter        condition         keep the rows for which it holds
+//	map           {name: expr}      new rows of exactly these columns
+//	derive        {name: expr}      add or replace columns
+//	select        [columns]         keep these columns, in this order
+//	drop          [columns]         leave these columns out
+//	rename        {old: new}        rename columns
+//	group         {by, aggregate}   one row for each group
+//	sort          [column, -other]  order; with a minus from high to low
+//	limit         n                 keep the first rows
+//	dedupe        [columns]         keep the first of equal rows; [] for all columns
+//	checks        [{name, expr}]    take bad rows out
+//	on_bad_row    fail              beside checks: fail, skip or collect
+//	rejects                         beside checks: a file, or a field
+//	max_failures                    beside checks: how many are tolerated
 //
-//	filter: condition           keep the rows for which it holds
-//	map: {name: expr}           new rows of exactly these columns
-//	derive: {name: expr}        add or replace columns; every expression sees the
-//	                            row as it came into the step
-//	select: [columns]           keep these columns, in this order
-//	drop: [columns]             leave these columns out
-//	rename: {old: new}          rename columns
-//	group: {by, aggregate}      one row for each group
-//	join: {with, on, …}         add columns of another table
-//	sort: [column, -column]     order, with a minus from high to low
-//	limit: n                    keep the first n rows
-//	dedupe: [columns]           keep the first of equal rows; [] compares all
-//	checks: [{name, expr, severity}]  take bad rows out, with on_bad_row, rejects
-//	                            and max_failures beside it as in a dataset
+// Under steps there is also join, {with, on, kind, prefix, take}; on the node
+// that key says how it waits for its predecessors. An object in place of the table
+// is a table of one row.
+//
+// # Expressions
 //
 // Expressions see the row as $item, its place from 0 as $index, the state as
 // $.field and the inputs as $input.name; a column with an odd name is
-// $item['Cost Total $']. A condition holds as in when. A missing value becomes
-// null; so derive: {x: "$item.x"} makes sure that a column is there.
+// $item['Cost Total $']. A condition holds as in when. In map and derive every
+// expression sees the row as it came into the step, and a missing value becomes
+// null; so derive: {x: $item.x} makes sure that a column is there.
 //
 // # Columns
 //
@@ -77,6 +80,15 @@
 // sort is stable. Values of different types are ordered null, false, true,
 // numbers, texts (by code point), arrays (element by element), objects. Integers
 // and floats are compared exactly.
+//
+// # Checks
+//
+// checks, on_bad_row, rejects and max_failures mean what they mean for a dataset;
+// a rejected row is an object of row (its number from 1 in the table that came
+// into the step), check, reason and data. A node that rejected rows ends
+// partial_success.
+//
+// # Result
 //
 // The node sends {rows, from} along its edges, where from is the number of rows
 // that came in; with checks also rejected and warnings. Rows that a step keeps

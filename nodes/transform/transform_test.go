@@ -316,3 +316,5 @@ func TestConformance(t *testing.T) {
 			Want: `{"out":[{"a":3,"b":"x"}]} -> {"rows":1,"from":3} (1 rows from 3)`},
 	)
 }
+
+func TestDocs(t *testing.T) { nodestest.CheckDocs(t, transform.Kind{}, "../../docs/kinds.md") }

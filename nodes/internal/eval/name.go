@@ -3,18 +3,21 @@ package eval
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/expressions/template"
 )
 
-// Name is a file name in a document: the name itself, or a path such as
-// $.report.file whose value it is.
+// Name is a file name in a document: the name itself, a template with values in
+// it, or a path such as $.report.file whose value it is.
 type Name struct {
-	text    string
-	program *expressions.Program
-	output  bool
+	text     string
+	program  *expressions.Program
+	template *template.Template
+	output   bool
 }
 
 // Input compiles the name of a file that is read. It returns nil after an
@@ -27,7 +30,7 @@ func (s *Scope) Output(src core.Text, key string) *Name {
 	n := s.name(src, key, true)
 	if n != nil && n.Fixed() && s.node.ForEach != nil {
 		s.Errorf(core.CodeBadValue, src.Pos, key, "every item would replace the same file").
-			WithHint("make the name depend on the item, such as $item.file")
+			WithHint("make the name depend on the item, such as out/{{$index}}.csv")
 	}
 	return n
 }
@@ -38,6 +41,15 @@ func (s *Scope) name(src core.Text, key string, output bool) *Name {
 		return nil
 	}
 	n := &Name{text: src.Value, output: output}
+	if strings.Contains(src.Value, "{{") {
+		t, ds := template.Compile(src, s.inputScope(), s.about(key))
+		s.Found = append(s.Found, ds...)
+		if n.template = t; t == nil {
+			return nil
+		}
+		s.Need(t.Fields(), src.Pos)
+		return n
+	}
 	if !strings.HasPrefix(src.Value, "$") {
 		return n
 	}
@@ -55,10 +67,7 @@ func (s *Scope) name(src core.Text, key string, output bool) *Name {
 // Value compiles an expression over the node's own input: the state, the item
 // of a fan-out or pipeline, the inputs of the run.
 func (s *Scope) Value(src core.Text, key string) *expressions.Program {
-	p, ds := expressions.Compile(src, expressions.Scope{
-		Fields: s.fields,
-		Roots:  expressions.RootItem | expressions.RootIndex | expressions.RootInput,
-	}, s.about(key))
+	p, ds := expressions.Compile(src, s.inputScope(), s.about(key))
 	s.Found = append(s.Found, ds...)
 	if p == nil {
 		return nil
@@ -67,8 +76,13 @@ func (s *Scope) Value(src core.Text, key string) *expressions.Program {
 	return p
 }
 
+// inputScope is what exists for a node as a whole.
+func (s *Scope) inputScope() expressions.Scope {
+	return expressions.Scope{Fields: s.fields, Roots: expressions.RootItem | expressions.RootIndex | expressions.RootInput}
+}
+
 // Fixed reports whether the name is the text of the document.
-func (n *Name) Fixed() bool { return n.program == nil }
+func (n *Name) Fixed() bool { return n.program == nil && n.template == nil }
 
 // Text returns the name for one attempt.
 func (n *Name) Text(in core.Shared) (string, error) {
@@ -78,10 +92,33 @@ func (n *Name) Text(in core.Shared) (string, error) {
 		}
 		return n.text, nil
 	}
+	if n.template != nil {
+		return n.render(in)
+	}
 	v := n.program.Value(expressions.ForInput(in, n.program.SlotNames(), n.program.NodeNames()))
 	s, ok := v.(string)
 	if !ok || strings.TrimSpace(s) == "" {
 		return "", fmt.Errorf("%s is no file name: %s", n.text, core.JSON(v))
 	}
 	return s, nil
+}
+
+// render fills the template. A value in it may name a folder, but not climb out
+// of the one that the document wrote in front of it: data must not choose which
+// other file of the workflow is replaced.
+func (n *Name) render(in core.Shared) (string, error) {
+	name, err := n.template.Render(n.template.ForInput(in))
+	if err != nil {
+		return "", err
+	}
+	fixed, _, _ := strings.Cut(n.text, "{{")
+	dir := fixed[:strings.LastIndex(fixed, "/")+1]
+	clean := path.Clean(name)
+	switch {
+	case strings.TrimSpace(name) == "":
+		return "", fmt.Errorf("%s gives an empty file name", n.text)
+	case dir != "" && !strings.HasPrefix(clean, strings.TrimSuffix(path.Clean(dir), "/")+"/") && path.Clean(dir) != ".":
+		return "", core.Permanent(fmt.Errorf("%q leaves the folder %s", name, dir))
+	}
+	return name, nil
 }
