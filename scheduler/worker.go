@@ -14,9 +14,9 @@ import (
 // pay for waking cores they do not need.
 func (r *run) work() {
 	w := r.newWorker()
-	normal := false
+	handling := false // a handler runs, and mu is not held
 	defer func() {
-		if !normal {
+		if handling {
 			r.lostWorker(w)
 		}
 	}()
@@ -32,10 +32,12 @@ func (r *run) work() {
 		r.take(w)
 		r.nudge()
 		r.mu.Unlock()
+		handling = true
 		if w.stamp == 0 {
 			w.stamp = r.now()
 		}
 		r.execute(w)
+		handling = false
 		r.mu.Lock()
 		w.busy = false
 		if w.abandoned {
@@ -47,7 +49,6 @@ func (r *run) work() {
 		}
 		r.apply(&w.event)
 	}
-	normal = true
 	r.leave(w)
 }
 
