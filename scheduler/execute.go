@@ -21,7 +21,8 @@ func (r *run) execute(w *worker) {
 	*e = machine.Event{Kind: machine.Finished, ID: c.ID, Started: w.stamp}
 	x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
 	if c.ID.Frame != 0 {
-		x.ctx = r.contextOf(c.ID.Frame)
+		x.ctx = r.enterFrame(c.ID.Frame)
+		defer r.leaveFrame(c.ID.Frame)
 	}
 	switch n := c.Node; {
 	case n.Bare || n.Source == nil:

@@ -106,7 +106,7 @@ type run struct {
 	report  *core.Report
 	stray   []string
 	took    time.Duration
-	frames  map[int32]frameContext
+	frames  map[int32]*frameContext
 	timers  map[timerKey]*time.Timer
 	calls   sync.WaitGroup // timer and cancel callbacks
 	cancel  context.CancelFunc
@@ -122,9 +122,11 @@ type worker struct {
 	abandoned bool // its handler ignored the end of its context; it was answered for
 }
 
+// frameContext is the context of a nested frame's handlers in flight.
 type frameContext struct {
 	ctx    context.Context
 	cancel context.CancelFunc
+	users  int
 }
 
 // drive runs the machine to its end. Handlers run on workers, of which there

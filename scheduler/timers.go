@@ -42,20 +42,32 @@ func (r *run) stopTimers() {
 	}
 }
 
-// contextOf returns the context of the handlers of a nested frame.
-func (r *run) contextOf(frame int32) context.Context {
+// enterFrame returns the context of the handlers of a nested frame. It lives as
+// long as one of them runs; each calls leaveFrame at its end.
+func (r *run) enterFrame(frame int32) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c, ok := r.frames[frame]; ok {
-		return c.ctx
+	c := r.frames[frame]
+	if c == nil {
+		c = &frameContext{}
+		c.ctx, c.cancel = context.WithCancel(r.ctx)
+		if r.frames == nil {
+			r.frames = map[int32]*frameContext{}
+		}
+		r.frames[frame] = c
 	}
-	var c frameContext
-	c.ctx, c.cancel = context.WithCancel(r.ctx)
-	if r.frames == nil {
-		r.frames = map[int32]frameContext{}
-	}
-	r.frames[frame] = c
+	c.users++
 	return c.ctx
+}
+
+func (r *run) leaveFrame(frame int32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.frames[frame]
+	if c.users--; c.users == 0 {
+		c.cancel()
+		delete(r.frames, frame)
+	}
 }
 
 // cancelFrame ends the contexts of a frame's handlers, and watches that they

@@ -1,0 +1,230 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// frameKind makes a node a nested run of a fixed workflow.
+type frameKind struct {
+	name  string
+	inner *core.Workflow
+}
+
+func (k frameKind) Name() string   { return k.name }
+func (k frameKind) Keys() []string { return nil }
+func (k frameKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Frame: &core.Frame{Workflow: k.inner}}, nil
+}
+
+func compileNested(t *testing.T, w *core.Workflow, kinds ...core.Kind) *plan.Plan {
+	t.Helper()
+	p, ds := plan.Compile(w, core.NewRegistry(kinds...), plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	return p
+}
+
+func text(s string) core.Text { return core.Text{Value: s} }
+
+// inner doubles its input in two steps.
+func doubling(work func()) *core.Workflow {
+	step := func(read, write string, f func(int64) int64) *core.Node {
+		return &core.Node{ID: text("to_" + write), Reads: []core.Text{text(read)}, Writes: []core.Text{text(write)}, HasWrites: true,
+			Handler: core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
+				work()
+				v, ok := in.Get(read)
+				if !ok {
+					return core.Result{}, fmt.Errorf("%s has no value", read)
+				}
+				return core.Write(write, f(v.(int64))), nil
+			})}
+	}
+	return &core.Workflow{Name: text("doubling"), Document: true,
+		Inputs: []core.InputDecl{{Name: text("n"), Type: &core.Type{Kind: core.IntegerType}, Required: true, Default: core.Missing}},
+		Fields: []core.FieldDecl{{Name: text("half"), Default: core.Missing}, {Name: text("out"), Default: core.Missing}},
+		Nodes:  []*core.Node{step("n", "half", func(n int64) int64 { return n }), step("half", "out", func(n int64) int64 { return 2 * n })},
+		Edges:  []*core.Edge{{From: text("to_half"), To: text("to_out")}},
+	}
+}
+
+func args(pairs ...any) *core.Value { return core.Tree(core.ObjectOf(pairs...), core.Position{}) }
+
+func TestNestedWorkflow(t *testing.T) {
+	w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{
+		{ID: text("twice"), Kind: text("double"), Args: args("n", "$.x"), Writes: []core.Text{text("out")}, HasWrites: true},
+	}}, "x", "out")
+	p := compileNested(t, w, frameKind{"double", doubling(func() {})})
+	for _, limit := range []int{1, 8} {
+		var events []string
+		r, err := scheduler.Run(t.Context(), p, map[string]any{"x": 21}, scheduler.Options{Concurrency: limit, Listener: func(e core.Event) {
+			if e.Type == core.NodeStarted {
+				events = append(events, e.Node)
+			}
+		}})
+		if err != nil || core.JSON(r.State) != `{"x":21,"out":42}` {
+			t.Errorf("limit %d: state %s, error %v", limit, core.JSON(r.State), err)
+		}
+		if got := fmt.Sprint(events); got != "[twice twice/to_half twice/to_out]" {
+			t.Errorf("limit %d: started %s", limit, got)
+		}
+	}
+}
+
+// A fan-out over nested runs, three deep, at limit 1: no outer node holds a slot
+// that an inner one needs, and the limits hold.
+func TestNestedAtLimitOne(t *testing.T) {
+	for _, c := range []struct{ items, inFlight int }{{1, 0}, {4, 0}, {4, 2}} {
+		synctest.Test(t, func(t *testing.T) {
+			var in, peak atomic.Int32
+			leaf := doubling(func() {
+				peak.Store(max(peak.Load(), in.Add(1)))
+				time.Sleep(time.Second)
+				in.Add(-1)
+			})
+			mid := &core.Workflow{Name: text("mid"), Document: true, Inputs: []core.InputDecl{{Name: text("n"), Required: true, Default: core.Missing}},
+				Fields: []core.FieldDecl{{Name: text("out"), Default: core.Missing}},
+				Nodes:  []*core.Node{{ID: text("leaf"), Kind: text("double"), Args: args("n", "$.n"), Writes: []core.Text{text("out")}, HasWrites: true}}}
+			w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{
+				{ID: text("each"), Kind: text("mid"), Args: args("n", "$item"), Writes: []core.Text{text("out")}, HasWrites: true,
+					ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: c.items}}},
+			}}, "list", "out")
+			p := compileNested(t, w, frameKind{"mid", mid}, frameKind{"double", leaf})
+			r, err := scheduler.Run(t.Context(), p, map[string]any{"list": numbers(8)}, scheduler.Options{Concurrency: 1, MaxInFlight: c.inFlight})
+			want := int32(c.items)
+			if c.inFlight > 0 {
+				want = int32(c.inFlight)
+			}
+			out, _ := r.State.Get("out")
+			if err != nil || out != int64(14) || peak.Load() != want {
+				t.Errorf("%+v: out %v, peak %d, error %v", c, out, peak.Load(), err)
+			}
+		})
+	}
+}
+
+func TestNestedFailureNamesTheInnerNode(t *testing.T) {
+	boom := errors.New("boom")
+	inner := one(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, boom })
+	w := &core.Workflow{Name: text("outer"), Nodes: []*core.Node{{ID: text("call"), Kind: text("inner"), HasWrites: true}}}
+	_, err := scheduler.Run(t.Context(), compileNested(t, w, frameKind{"inner", inner}), nil, scheduler.Options{})
+	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "node call: node call/n: boom") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A nested run is retried as a whole, with a state of its own each time.
+func TestNestedRetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		inner := one(func(context.Context, core.Input) (core.Result, error) {
+			if calls++; calls < 3 {
+				return core.Result{}, errors.New("not yet")
+			}
+			return core.Result{}, nil
+		})
+		w := &core.Workflow{Name: text("outer"), Nodes: []*core.Node{{ID: text("call"), Kind: text("inner"), HasWrites: true}}}
+		retry(4, "")(w.Nodes[0])
+		r, err := scheduler.Run(t.Context(), compileNested(t, w, frameKind{"inner", inner}), nil, scheduler.Options{})
+		if n, _ := r.Node("call"); err != nil || n.Attempts != 3 || calls != 3 {
+			t.Errorf("%d attempts, %d calls, error %v", n.Attempts, calls, err)
+		}
+	})
+}
+
+// fail_run inside a nested run stops that run only; the outer node fails and
+// the rest of the outer graph goes on.
+func TestNestedFailRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner := graph(map[string]core.HandlerFunc{
+			"bad": func(context.Context, core.Input) (core.Result, error) {
+				time.Sleep(time.Second)
+				return core.Result{}, errors.New("bad")
+			},
+			"slow": func(ctx context.Context, _ core.Input) (core.Result, error) {
+				<-ctx.Done()
+				return core.Result{}, ctx.Err()
+			},
+		}, []string{"bad", "slow"})
+		inner.Nodes[0].OnError = &core.OnError{Policy: text("fail_run")}
+		inner.Runtime.Concurrency = &core.Int{Value: 2}
+		w := &core.Workflow{Name: text("outer"), Nodes: []*core.Node{
+			{ID: text("call"), Kind: text("inner"), HasWrites: true},
+			{ID: text("other"), HasWrites: true, Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
+				time.Sleep(time.Minute)
+				return core.Result{}, nil
+			})},
+		}}
+		r, err := scheduler.Run(t.Context(), compileNested(t, w, frameKind{"inner", inner}), nil, scheduler.Options{Concurrency: 2})
+		call, _ := r.Node("call")
+		other, _ := r.Node("other")
+		if err == nil || call.Status != core.Fail || other.Status != core.Success || r.Duration != time.Minute {
+			t.Errorf("call %s, other %s after %s, error %v", call.Status, other.Status, r.Duration, err)
+		}
+	})
+}
+
+// The end of the caller's context reaches every depth.
+func TestNestedCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner := one(func(ctx context.Context, _ core.Input) (core.Result, error) {
+			<-ctx.Done()
+			return core.Result{}, ctx.Err()
+		})
+		w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{
+			{ID: text("each"), Kind: text("inner"), HasWrites: true, ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 3}}},
+			{ID: text("single"), Kind: text("inner"), HasWrites: true},
+		}}, "list")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		r, err := scheduler.Run(ctx, compileNested(t, w, frameKind{"inner", inner}), map[string]any{"list": numbers(5)}, scheduler.Options{Concurrency: 2})
+		if r.Status != core.RunCancelled || !errors.Is(err, context.DeadlineExceeded) || r.Duration != time.Second {
+			t.Errorf("status %s after %s, error %v", r.Status, r.Duration, err)
+		}
+	})
+}
+
+// A nested run as the stage of a pipeline and as the body of a loop.
+func TestNestedInUnits(t *testing.T) {
+	w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{
+		{ID: text("stage"), Kind: text("double"), Args: args("n", "$item"), Writes: []core.Text{text("rows")}, HasWrites: true},
+		{ID: text("body"), Kind: text("grow"), Args: args("n", "$.size"), Writes: []core.Text{text("size")}, HasWrites: true},
+	},
+		Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("stage")}, Concurrency: &core.Int{Value: 2}}},
+		Loops:     []*core.Loop{{ID: text("l"), Body: []core.Text{text("body")}, Until: &core.Text{Value: "$.size >= 100"}}},
+	}, "list", "size")
+	w.Fields = append(w.Fields, core.FieldDecl{Name: text("rows"), Merge: text("sum"), Default: core.Missing})
+	double, grow := frameKind{"double", doubling(func() {})}, frameKind{"grow", doubling(func() {})}
+	rename(double.inner, "out", "rows")
+	rename(grow.inner, "out", "size")
+	r, err := scheduler.Run(t.Context(), compileNested(t, w, double, grow), map[string]any{"list": numbers(5), "size": 3}, scheduler.Options{Concurrency: 1})
+	if want := `{"list":[0,1,2,3,4],"size":192,"rows":20}`; err != nil || core.JSON(r.State) != want {
+		t.Errorf("state %s, want %s, error %v", core.JSON(r.State), want, err)
+	}
+}
+
+// rename changes a field of a workflow and the handler that writes it.
+func rename(w *core.Workflow, from, to string) {
+	w.Fields[1].Name = text(to)
+	n := w.Nodes[1]
+	n.Writes = []core.Text{text(to)}
+	old := n.Handler
+	n.Handler = core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
+		res, err := old.Handle(ctx, in)
+		if v, ok := res.Delta[from]; ok {
+			res.Delta = map[string]any{to: v}
+		}
+		return res, err
+	})
+}
