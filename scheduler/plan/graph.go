@@ -35,6 +35,7 @@ func (c *compiler) edges() {
 			}
 		}
 		c.p.Edges = append(c.p.Edges, edge)
+		c.p.edgeDecls = append(c.p.edgeDecls, e)
 		c.edgeUse = append(c.edgeUse, use)
 		c.decl[a.Vertex].succ = append(c.decl[a.Vertex].succ, b.Vertex)
 		c.decl[b.Vertex].pred = append(c.decl[b.Vertex].pred, a.Vertex)
@@ -239,7 +240,7 @@ func (c *compiler) order() {
 		for len(c.p.Levels) <= int(v.level) {
 			c.p.Levels = append(c.p.Levels, int32(canonical))
 		}
-		c.p.Vertices[canonical] = Vertex{ID: v.id, Shape: v.shape, Level: v.level, Node: v.node, Unit: v.unit, Judge: -1}
+		c.p.Vertices[canonical] = Vertex{ID: v.id, Shape: v.shape, Level: v.level, Node: v.node, Unit: v.unit, Judge: -1, Last: v.last}
 	}
 	c.p.Levels = append(c.p.Levels, int32(len(c.decl)))
 	for i := range c.p.Nodes {

@@ -49,6 +49,7 @@ type Plan struct {
 	ByRank    []int32
 	nodeIndex map[string]int
 	unitIndex map[string]int32
+	edgeDecls []*core.Edge // of Edges; apart from them, because a run does not need it
 }
 
 // Shape is what a vertex is made of.
@@ -78,6 +79,8 @@ type Vertex struct {
 	Writes []Slot
 	// Judge is the judge of its outgoing conditions, -1 for none.
 	Judge int32
+	// Last marks a unit without edges: it comes after the whole main graph.
+	Last bool
 	// AllDone runs the vertex whatever happened before it.
 	AllDone bool
 	// Conditional tells that incoming edges must be looked at even when every

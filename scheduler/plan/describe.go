@@ -1,0 +1,235 @@
+package plan
+
+// Description is a plan for people and drawings: plain data, in canonical
+// order. It belongs to the caller.
+type Description struct {
+	Name string `json:"name"`
+	// Width is the largest number of vertices on one level.
+	Width       int  `json:"width"`
+	Concurrency int  `json:"concurrency,omitempty"` // 0: up to the caller
+	MaxInFlight int  `json:"max_in_flight,omitempty"`
+	Barrier     bool `json:"barrier,omitempty"`
+	// Levels holds the vertices of each level.
+	Levels [][]VertexDescription `json:"levels"`
+	// Edges are those between vertices, in declared order.
+	Edges []EdgeDescription `json:"edges"`
+	// Partial tells that the graph was too large to find every wait.
+	Partial bool `json:"partial,omitempty"`
+}
+
+// VertexDescription tells about a node, a fan-out, a pipeline or a loop.
+type VertexDescription struct {
+	// ID is that of the node or of the unit.
+	ID    string `json:"id"`
+	Shape string `json:"shape"` // as Shape.String
+	Level int    `json:"level"`
+	Phase string `json:"phase,omitempty"`
+	// Nodes are the node itself, or the members of a unit in order.
+	Nodes []NodeDescription `json:"nodes"`
+	// Source is what a fan-out or pipeline walks over. Concurrency is how many
+	// of its items may be under way.
+	Source      string `json:"source,omitempty"`
+	Concurrency int    `json:"concurrency,omitempty"`
+	// Until and MaxIters end a loop.
+	Until    string `json:"until,omitempty"`
+	MaxIters int    `json:"max_iters,omitempty"`
+	// Last marks a unit that no edge enters or leaves, so that it comes after
+	// the whole main graph.
+	Last bool `json:"last,omitempty"`
+	// AllDone tells that it runs whatever happened before it.
+	AllDone bool `json:"all_done,omitempty"`
+	// Waits are the fields that hold it back beyond its edges.
+	Waits []WaitDescription `json:"waits,omitempty"`
+}
+
+// NodeDescription tells about one node.
+type NodeDescription struct {
+	ID          string   `json:"id"`
+	Kind        string   `json:"kind,omitempty"`
+	Phase       string   `json:"phase,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Reads       []string `json:"reads,omitempty"`  // all fields it sees, the declared ones first
+	Writes      []string `json:"writes,omitempty"` // the fields it may write
+	After       []string `json:"after,omitempty"`  // nodes it refers to through $nodes
+	// Inner is the nested workflow of a node that runs one.
+	Inner *Description `json:"inner,omitempty"`
+}
+
+// Purposes of waits.
+const (
+	WaitDecide = "when"  // to judge the conditions of incoming edges
+	WaitStart  = "reads" // to start
+	WaitMerge  = "merge" // a unit, to know whether its writes will be refused
+)
+
+// WaitDescription tells that a field must be known first, and who writes it
+// without coming before the vertex in the graph.
+type WaitDescription struct {
+	Field string `json:"field"`
+	For   string `json:"for"` // one of the Wait constants
+	// Writers are ids of vertices, at most 10; More counts those left out.
+	Writers []string `json:"writers"`
+	More    int      `json:"more,omitempty"`
+}
+
+// EdgeDescription tells about an edge, between the nodes it was written for.
+type EdgeDescription struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	When string `json:"when,omitempty"`
+	Else bool   `json:"else,omitempty"`
+	On   string `json:"on,omitempty"` // fail or done
+	// Implied marks an edge that the Go builder added for a typed reader.
+	Implied bool `json:"implied,omitempty"`
+}
+
+// maxWriters is how many writers a wait names.
+const maxWriters = 10
+
+// String returns "node", "for_each", "pipeline" or "loop".
+func (s Shape) String() string { return [...]string{"node", "for_each", "pipeline", "loop"}[s] }
+
+// Describe returns a description of the plan and of those nested in it. It is
+// made anew by each call and costs about as much as compiling the plan did; a
+// workflow that is nested in several places is described once and shared.
+func (p *Plan) Describe() *Description { return p.describe(map[*Plan]*Description{}) }
+
+// describe makes each description once: a workflow that is nested in many places
+// is one plan.
+func (p *Plan) describe(known map[*Plan]*Description) *Description {
+	if d, ok := known[p]; ok {
+		return d
+	}
+	d := &Description{Name: p.Name, Concurrency: p.Concurrency, MaxInFlight: p.MaxInFlight, Barrier: p.Barrier,
+		Levels: make([][]VertexDescription, max(0, len(p.Levels)-1)), Edges: make([]EdgeDescription, len(p.Edges))}
+	waits, complete := p.waits()
+	d.Partial = !complete
+	for v := range p.Vertices {
+		level := p.Vertices[v].Level
+		d.Levels[level] = append(d.Levels[level], p.describeVertex(&p.Vertices[v], waits[v], known))
+		d.Width = max(d.Width, len(d.Levels[level]))
+	}
+	for i := range p.Edges {
+		e := &p.Edges[i]
+		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.Nodes[e.ToNode].ID, Else: e.Else, Implied: p.edgeDecls[i].Implied}
+		if e.When != nil {
+			d.Edges[i].When = e.When.Source()
+		}
+		if e.On != OnSuccess {
+			d.Edges[i].On = e.On.String()
+		}
+	}
+	known[p] = d
+	return d
+}
+
+func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Plan]*Description) VertexDescription {
+	d := VertexDescription{ID: v.ID, Shape: v.Shape.String(), Level: int(v.Level), Last: v.Last, AllDone: v.AllDone, Waits: waits}
+	if v.Unit == nil {
+		n := &p.Nodes[v.Node]
+		d.Phase, d.Nodes = n.Phase, []NodeDescription{p.describeNode(n, known)}
+		if n.Source != nil {
+			d.Source, d.Concurrency = n.Source.Text.Value, n.Concurrency
+		}
+		return d
+	}
+	u := v.Unit
+	d.Phase = u.Phase
+	for _, m := range u.Members {
+		d.Nodes = append(d.Nodes, p.describeNode(&p.Nodes[m], known))
+	}
+	if u.IsLoop {
+		d.MaxIters = u.MaxIters
+		if u.Until != nil {
+			d.Until = u.Until.Source()
+		}
+		return d
+	}
+	d.Source, d.Concurrency = u.Items.Text.Value, u.Concurrency
+	return d
+}
+
+func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescription {
+	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
+		Reads: make([]string, len(n.Reads)), Writes: n.Writes}
+	for i, r := range n.Reads {
+		d.Reads[i] = p.Schema.Fields[r.Field].Name
+	}
+	for _, ref := range n.NodeRefs {
+		d.After = append(d.After, p.Nodes[ref].ID)
+	}
+	if n.Frame != nil {
+		d.Inner = n.Frame.Plan.describe(known)
+	}
+	return d
+}
+
+// waits finds, for each vertex, the fields that hold it back although their
+// writers do not come before it in the graph.
+func (p *Plan) waits() (waits [][]WaitDescription, complete bool) {
+	waits = make([][]WaitDescription, len(p.Vertices))
+	var questions []question
+	var readers []Reader
+	for f, list := range p.Readers {
+		for _, r := range list {
+			gate := r.Vertex
+			if r.Gate == GateJudge {
+				gate += int32(len(p.Vertices))
+			}
+			questions = append(questions, question{gate: gate, field: int32(f), last: r.Threshold})
+			readers = append(readers, r)
+		}
+	}
+	gaps, complete := p.gapsOf(questions, maxWriters, maxVisits)
+	for i := range gaps {
+		if gaps[i].count > 0 {
+			p.addWait(waits, readers[i], p.describeWait(&questions[i], &gaps[i], readers[i]))
+		}
+	}
+	return waits, complete
+}
+
+// addWait notes a wait with whom it holds back: the wait of a judge, with every
+// target of its conditions.
+func (p *Plan) addWait(waits [][]WaitDescription, r Reader, w WaitDescription) {
+	if r.Gate != GateJudge {
+		waits[r.Vertex] = append(waits[r.Vertex], w)
+		return
+	}
+	seen := map[int32]bool{}
+	for _, e := range p.Judges[r.Vertex].Edges {
+		if to := p.Edges[e].To; !seen[to] {
+			waits[to] = append(waits[to], w)
+			seen[to] = true
+		}
+	}
+}
+
+func (p *Plan) describeWait(q *question, x *gap, r Reader) WaitDescription {
+	w := WaitDescription{Field: p.Schema.Fields[q.field].Name, For: WaitStart, More: int(x.count) - len(x.slots)}
+	switch {
+	case r.Gate != GateStart:
+		w.For = WaitDecide
+	case p.waitsToMerge(r.Vertex, q.field, q.last):
+		w.For = WaitMerge
+	}
+	for _, slot := range x.slots {
+		w.Writers = append(w.Writers, p.Vertices[p.WriterVertex[q.field][slot]].ID)
+	}
+	return w
+}
+
+// waitsToMerge reports whether a unit waits for a field as one of its writers,
+// rather than as a reader.
+func (p *Plan) waitsToMerge(v, field, threshold int32) bool {
+	vertex := &p.Vertices[v]
+	if vertex.Unit == nil || !p.Schema.Fields[field].Refuses {
+		return false
+	}
+	for _, r := range vertex.Unit.Reads {
+		if r.Field == field {
+			return r.Threshold != threshold
+		}
+	}
+	return true
+}

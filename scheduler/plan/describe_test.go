@@ -1,0 +1,156 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+const described = `
+name: day
+runtime: {concurrency: 3, max_in_flight: 9}
+inputs:
+  orders: {type: array}
+state:
+  schema:
+    orders: {type: array}
+    rate: {type: number}
+    total: {type: number, merge: sum}
+    log: {type: array, merge: array_append}
+    report: {type: string, merge: set_once}
+    done: {type: boolean, default: false}
+graph:
+  nodes:
+    - {id: load, kind: fn, phase: in, writes: [rate], description: the first}
+    - {id: score, kind: fn, reads: [rate], writes: [log], for_each: {source: $.orders, concurrency: 4}}
+    - {id: side, kind: fn, writes: [total]}
+    - {id: late, kind: fn, writes: [log]}
+    - {id: yes, kind: fn, reads: [total], args: {all: $.log, how: $nodes.side.status}}
+    - {id: no, kind: fn, join: all_done}
+    - {id: s1, kind: fn, reads: [report]}
+    - {id: s2, kind: fn, writes: [report]}
+    - {id: body, kind: fn, writes: [report, done]}
+  edges:
+    - {from: load, to: score}
+    - {from: side, to: late}
+    - {from: score, to: yes, when: $.total > 3}
+    - {from: score, to: no, when: else}
+    - {from: score, to: no, on: fail}
+  pipelines:
+    - {id: rows, items: $.orders, stages: [s1, s2], concurrency: 2, phase: out}
+  loops:
+    - {id: again, body: body, until: $.done, max_iters: 7}
+`
+
+const descriptionOfDay = `day width=2 concurrency=3 max_in_flight=9
+0 load node phase=in [load fn writes=rate "the first"]
+0 side node [side fn writes=total]
+1 score for_each source=$.orders:4 [score fn reads=rate,orders writes=log]
+1 late node [late fn writes=log]
+2 yes node [yes fn reads=total,log after=side]
+  when total<-side
+  reads log<-late
+2 no node all_done [no fn]
+  when total<-side
+3 rows pipeline phase=out last source=$.orders:2 [s1 fn reads=report] [s2 fn writes=report]
+4 again loop last until=$.done max=7 [body fn writes=report,done]
+load -> score
+side -> late
+score -> yes when $.total > 3
+score -> no else
+score -> no on fail
+`
+
+func TestDescribe(t *testing.T) {
+	p := mustCompile(t, described)
+	if got := draw(p.Describe()); got != descriptionOfDay {
+		t.Errorf("got\n%swant\n%s", got, descriptionOfDay)
+	}
+	if _, err := json.Marshal(p.Describe()); err != nil {
+		t.Error(err)
+	}
+}
+
+// draw writes a description as text.
+func draw(d *Description) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s width=%d concurrency=%d max_in_flight=%d\n", d.Name, d.Width, d.Concurrency, d.MaxInFlight)
+	add := func(format string, v any) {
+		if v != "" && v != 0 {
+			fmt.Fprintf(&b, format, v)
+		}
+	}
+	mark := func(word string, is bool) {
+		if is {
+			b.WriteString(word)
+		}
+	}
+	for _, level := range d.Levels {
+		for _, v := range level {
+			fmt.Fprintf(&b, "%d %s %s", v.Level, v.ID, v.Shape)
+			add(" phase=%s", v.Phase)
+			mark(" last", v.Last)
+			mark(" all_done", v.AllDone)
+			add(" source=%s", v.Source)
+			add(":%d", v.Concurrency)
+			add(" until=%s", v.Until)
+			add(" max=%d", v.MaxIters)
+			for _, n := range v.Nodes {
+				fmt.Fprintf(&b, " [%s %s", n.ID, n.Kind)
+				add(" reads=%s", strings.Join(n.Reads, ","))
+				add(" writes=%s", strings.Join(n.Writes, ","))
+				add(" after=%s", strings.Join(n.After, ","))
+				add(" %q", n.Description)
+				b.WriteString("]")
+			}
+			b.WriteString("\n")
+			for _, w := range v.Waits {
+				fmt.Fprintf(&b, "  %s %s<-%s", w.For, w.Field, strings.Join(w.Writers, ","))
+				add("+%d", w.More)
+				b.WriteString("\n")
+			}
+		}
+	}
+	for _, e := range d.Edges {
+		fmt.Fprintf(&b, "%s -> %s", e.From, e.To)
+		add(" when %s", e.When)
+		mark(" else", e.Else)
+		add(" on %s", e.On)
+		mark(" implied", e.Implied)
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func TestDescribeImplied(t *testing.T) {
+	w := layered(2, 1)
+	w.Edges[0].Implied = true
+	p, ds := Compile(w, nil, Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	if d := p.Describe(); !d.Edges[0].Implied {
+		t.Errorf("the edge is not marked: %+v", d.Edges[0])
+	}
+}
+
+// A wait names ten writers and counts the others.
+func TestDescribeManyWriters(t *testing.T) {
+	w := layered(2, 30)
+	w.Fields = []core.FieldDecl{{Name: core.Text{Value: "log"}, Merge: core.Text{Value: "array_append"}, Default: core.Missing}}
+	for _, n := range w.Nodes[:30] {
+		n.Writes = []core.Text{{Value: "log"}}
+	}
+	w.Nodes[30].Reads = []core.Text{{Value: "log"}}
+	p, ds := Compile(w, nil, Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	waits := p.Describe().Levels[1][0].Waits
+	if len(waits) != 1 || len(waits[0].Writers) != 10 || waits[0].More != 18 {
+		t.Errorf("waits %+v", waits)
+	}
+}

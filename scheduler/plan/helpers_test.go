@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/native"
+)
+
+// testKind is a kind whose nodes do nothing. The keys see and after, where it
+// has them, name fields and nodes it depends on by itself.
+type testKind struct {
+	name   string
+	keys   []string
+	writes bool
+}
+
+func (k testKind) Name() string      { return k.name }
+func (k testKind) Keys() []string    { return k.keys }
+func (k testKind) WritesState() bool { return k.writes }
+
+func (k testKind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	made := core.Compiled{Handler: core.HandlerFunc(nothing), Reads: texts(n.Config.Get("see")), Nodes: texts(n.Config.Get("after"))}
+	v := n.Config.Get("file")
+	if v == nil {
+		return made, nil
+	}
+	inner, err := env.LoadWorkflow(v.Scalar.(string))
+	if err != nil {
+		ds, _ := core.AsDiagnostics(err)
+		return core.Compiled{}, ds
+	}
+	made.Handler, made.Frame = nil, &core.Frame{Workflow: inner}
+	if outputs := n.Config.Get("outputs"); outputs != nil {
+		made.Frame.Outputs = map[string]string{}
+		for i, k := range outputs.Keys {
+			made.Frame.Outputs[k.Value] = outputs.Values[i].Scalar.(string)
+		}
+	}
+	return made, nil
+}
+
+func nothing(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }
+
+func texts(v *core.Value) []core.Text {
+	var out []core.Text
+	if v != nil {
+		for _, e := range v.Items {
+			out = append(out, core.At(e.Scalar.(string), e.Pos))
+		}
+	}
+	return out
+}
+
+func registry() *core.Registry {
+	return core.NewRegistry(testKind{name: "fn", keys: []string{"see", "after"}},
+		testKind{name: "tool", keys: []string{"impl"}, writes: true}, testKind{name: "workflow", keys: []string{"file", "outputs"}})
+}
+
+// files are documents by name; those a node of kind workflow names are looked up
+// among them.
+type files map[string]string
+
+func (f files) parse(name string) (*core.Workflow, core.Diagnostics) {
+	return native.Parse(name, []byte(f[name]), native.OptionsFor(registry()))
+}
+
+func (f files) compile(name string, strict bool) (*Plan, core.Diagnostics) {
+	w, ds := f.parse(name)
+	if ds.Failed(false) {
+		return nil, ds
+	}
+	loaded := map[string]*core.Workflow{name: w}
+	load := func(name string) (*core.Workflow, error) {
+		if w, ok := loaded[name]; ok {
+			return w, nil
+		}
+		if _, ok := f[name]; !ok {
+			return nil, fmt.Errorf("no file %s", name)
+		}
+		w, ds := f.parse(name)
+		loaded[name] = w
+		return w, ds.Err(false)
+	}
+	p, found := Compile(w, registry(), Options{Strict: strict, Env: func(*core.Workflow) core.Env { return core.Env{LoadWorkflow: load} }})
+	return p, append(ds, found...).Sorted()
+}
+
+// mustCompile compiles a document that may have warnings.
+func mustCompile(t testing.TB, doc string) *Plan {
+	t.Helper()
+	p, ds := files{"flow.yaml": doc}.compile("flow.yaml", false)
+	if p == nil {
+		t.Fatalf("%s\n%v", doc, ds)
+	}
+	return p
+}
+
+// layered is a workflow of layers of plain nodes, each behind a few of the layer
+// before it.
+func layered(layers, width int) *core.Workflow {
+	w := &core.Workflow{Name: core.Text{Value: "layered"}}
+	for i := range layers * width {
+		id := core.Text{Value: fmt.Sprintf("n%d", i)}
+		w.Nodes = append(w.Nodes, &core.Node{ID: id, Handler: core.HandlerFunc(nothing), HasWrites: true})
+		if i < width {
+			continue
+		}
+		before := i - i%width - width
+		from := []int{before + i%width, before + (i+1)%width, before + (i*7)%width}
+		slices.Sort(from)
+		for _, j := range slices.Compact(from) {
+			w.Edges = append(w.Edges, &core.Edge{From: w.Nodes[j].ID, To: id})
+		}
+	}
+	return w
+}
