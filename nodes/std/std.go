@@ -1,0 +1,37 @@
+// Package std lists the standard set of node kinds, so that what a program
+// contains can be read in one place:
+//
+//	registry := core.NewRegistry(std.Kinds()...)
+//
+// Whoever imports it links every kind and what they need: besides the standard
+// library modernc.org/sqlite, a pure Go SQLite of about 5 MB, for sinks. A program
+// that does without builds its registry from the kinds it wants.
+package std
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/command"
+	"github.com/wavefold/wavefold/nodes/dataset"
+	"github.com/wavefold/wavefold/nodes/missing"
+	"github.com/wavefold/wavefold/nodes/sink"
+	"github.com/wavefold/wavefold/nodes/template"
+	"github.com/wavefold/wavefold/nodes/tool"
+	"github.com/wavefold/wavefold/nodes/transform"
+	"github.com/wavefold/wavefold/nodes/wait"
+	"github.com/wavefold/wavefold/nodes/workflow"
+)
+
+// Kinds returns the standard kinds: those that do something, then those that
+// validate and have no handler here. The list is new at each call.
+func Kinds() []core.Kind {
+	return append([]core.Kind{
+		tool.Kind{},
+		command.Kind{},
+		dataset.Kind{},
+		transform.Kind{},
+		sink.Kind{},
+		template.Kind{},
+		wait.Kind{},
+		workflow.Kind{},
+	}, missing.Kinds()...)
+}
