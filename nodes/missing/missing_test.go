@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/missing"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -99,4 +100,9 @@ func TestDocs(t *testing.T) {
 	for _, k := range missing.Kinds() {
 		nodestest.CheckDocs(t, k, "../../docs/kinds.md")
 	}
+	example, ds := document.Parse("doc.go", nodestest.Example(t))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	nodestest.Run(t, missing.Agent(), nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "summarise")})
 }

@@ -16,7 +16,7 @@ import (
 const File = "test.json"
 
 // Tree reads a JSON text as a positioned tree: every value and key carries the
-// line and column it stands at.
+// line and column it begins at, a text those of its quote.
 func Tree(t testing.TB, text string) *core.Value {
 	t.Helper()
 	r := &treeReader{text: text, dec: json.NewDecoder(strings.NewReader(text))}

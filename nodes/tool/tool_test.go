@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/tool"
 )
@@ -177,4 +178,12 @@ func TestConformance(t *testing.T) {
 	)
 }
 
-func TestDocs(t *testing.T) { nodestest.CheckDocs(t, tool.Kind{}, "../../docs/kinds.md") }
+func TestDocs(t *testing.T) {
+	nodestest.CheckDocs(t, tool.Kind{}, "../../docs/kinds.md")
+	needs(t, "node")
+	example, ds := document.Parse("doc.go", nodestest.Example(t))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	nodestest.Run(t, tool.Kind{}, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "greet"), Env: env(), Input: core.Shared{Args: core.ObjectOf("name", "Ada")}, Want: `{"greeting":"hello Ada"}`})
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/wait"
 )
@@ -40,4 +41,11 @@ func TestConformance(t *testing.T) {
 	nodestest.Run(t, wait.Kind{}, nodestest.Case{Name: "plain", Node: `{"duration": "1s"}`})
 }
 
-func TestDocs(t *testing.T) { nodestest.CheckDocs(t, wait.Kind{}, "../../docs/kinds.md") }
+func TestDocs(t *testing.T) {
+	nodestest.CheckDocs(t, wait.Kind{}, "../../docs/kinds.md")
+	example, ds := document.Parse("doc.go", nodestest.Example(t))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	nodestest.Run(t, wait.Kind{}, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "pause")})
+}

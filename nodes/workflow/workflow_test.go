@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/workflow"
 )
@@ -153,4 +154,11 @@ func TestConformance(t *testing.T) {
 		Node: `{"file": "region.yaml", "outputs": {"report": "summary"}, "writes": ["report"], "args": {"day": "monday"}}`})
 }
 
-func TestDocs(t *testing.T) { nodestest.CheckDocs(t, workflow.Kind{}, "../../docs/kinds.md") }
+func TestDocs(t *testing.T) {
+	nodestest.CheckDocs(t, workflow.Kind{}, "../../docs/kinds.md")
+	example, ds := document.Parse("doc.go", nodestest.Example(t))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	nodestest.Run(t, workflow.Kind{}, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "north"), Env: set{"region.yaml": nil}.env(t)})
+}

@@ -1,0 +1,141 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/process"
+	"github.com/wavefold/wavefold/nodes/internal/secret"
+	"github.com/wavefold/wavefold/nodes/internal/target"
+	"github.com/wavefold/wavefold/nodes/internal/text"
+)
+
+// Kind is the kind "command". The zero Kind is ready to use.
+type Kind struct {
+	// LookupEnv finds secrets; nil means os.LookupEnv.
+	LookupEnv func(name string) (value string, ok bool)
+}
+
+var _ core.Kind = Kind{}
+
+// Name returns "command".
+func (Kind) Name() string { return "command" }
+
+// Keys lists the kind's own keys.
+func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// Compile finds the program and compiles the templates.
+func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	c := config{subject: "node " + n.ID.Value}
+	ds := core.Decode(n.Config, &c)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	b := &builder{config: c, node: n, texts: text.NewSet(env, c.subject)}
+	b.find.Env, b.find.Subject = env, c.subject
+	cmd := b.build()
+	cmd.lookup = k.LookupEnv
+	if cmd.lookup == nil {
+		cmd.lookup = os.LookupEnv
+	}
+	ds = append(append(ds, b.find.Found...), b.texts.Found...)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	return core.Compiled{Handler: cmd, Effects: true, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
+}
+
+// command is a compiled node. It is immutable.
+type command struct {
+	name      string
+	path      string
+	args      []*text.Template
+	stdin     *text.Template // nil for none
+	stdinJSON bool
+	env       []variable
+	dir       string
+	form      form
+	to        target.Target
+	maxOutput int
+	ok        []int
+	lookup    func(string) (string, bool)
+}
+
+// variable is an environment variable: a template, or a secret.
+type variable struct {
+	name   string
+	text   *text.Template
+	secret secret.Value
+}
+
+// Handle runs the program once.
+func (c *command) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	call, mask, err := c.call(in)
+	if err != nil {
+		return core.Result{}, mask.Error(fmt.Errorf("%s: %w", c.name, err))
+	}
+	out, err := process.Run(ctx, call)
+	if err != nil {
+		return core.Result{}, err
+	}
+	r, err := c.form.result(out.Stdout, c.to, in.Logger())
+	if err != nil {
+		return core.Result{}, mask.Error(fmt.Errorf("%s: %w", c.name, err))
+	}
+	if out.Code != 0 {
+		r.Note = fmt.Sprintf("exit code %d", out.Code)
+	}
+	return r, nil
+}
+
+// call renders everything for one attempt.
+func (c *command) call(in core.Input) (process.Command, secret.Masker, error) {
+	call := process.Command{Path: c.path, Name: c.name, Dir: c.dir, Env: exchange.Environment(in),
+		MaxOutput: c.maxOutput, OK: c.ok, Discard: c.form == formNone, Log: in.Logger()}
+	var secrets []string
+	for _, v := range c.env {
+		value, err := v.value(in, c.lookup)
+		if err != nil {
+			return call, secret.Masker{}, fmt.Errorf("env.%s: %w", v.name, err)
+		}
+		if v.secret.IsSecret() {
+			secrets = append(secrets, value)
+		}
+		call.Env = append(call.Env, v.name+"="+value)
+	}
+	call.Mask = secret.NewMasker(secrets...)
+	for i, t := range c.args {
+		arg, err := t.Render(in)
+		if err != nil {
+			return call, call.Mask, fmt.Errorf("run[%d]: %w", i+1, err)
+		}
+		call.Args = append(call.Args, arg)
+	}
+	stdin, err := c.input(in)
+	if err != nil {
+		return call, call.Mask, fmt.Errorf("stdin: %w", err)
+	}
+	call.Stdin = stdin
+	return call, call.Mask, nil
+}
+
+func (c *command) input(in core.Input) ([]byte, error) {
+	switch {
+	case c.stdinJSON:
+		return exchange.Document(in)
+	case c.stdin == nil:
+		return nil, nil
+	}
+	s, err := c.stdin.Render(in)
+	return []byte(s), err
+}
+
+func (v variable) value(in core.Input, lookup func(string) (string, bool)) (string, error) {
+	if v.secret.IsSecret() {
+		return v.secret.Read(lookup)
+	}
+	return v.text.Render(in)
+}

@@ -1,0 +1,159 @@
+package command
+
+import (
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/secret"
+	"github.com/wavefold/wavefold/nodes/internal/size"
+	"github.com/wavefold/wavefold/nodes/internal/target"
+	"github.com/wavefold/wavefold/nodes/internal/text"
+)
+
+type config struct {
+	Run       argv                       `wavefold:"run,required" doc:"the program and its arguments, one list element each"`
+	Stdin     *core.Text                 `wavefold:"stdin" doc:"text for standard input, a template; json hands over the document that tools get"`
+	Env       core.Members[secret.Value] `wavefold:"env" doc:"further environment variables: {NAME: template} or {NAME: {secret: VARIABLE}}"`
+	Dir       core.Text                  `wavefold:"dir" doc:"working folder, below the workflow's folder"`
+	Output    core.Text                  `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
+	Into      core.Text                  `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges"`
+	MaxOutput size.Bytes                 `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
+	OK        []int                      `wavefold:"ok_codes,min=0,max=255" doc:"exit codes that are no failure ([0])"`
+
+	subject string
+}
+
+func (c *config) DecodeSubject(*core.Value) string { return c.subject }
+
+// argv is a list of arguments. A single text is refused with the list it should
+// have been: a shell would split it, and there is none.
+type argv []core.Text
+
+var _ core.Unmarshaler = (*argv)(nil)
+
+// DecodeValue reads the list.
+func (a *argv) DecodeValue(v *core.Value) core.Diagnostics {
+	if s, ok := v.Scalar.(string); ok {
+		ds := core.WrongType(v, "a list with one element for each argument")
+		ds[0].WithHint("write [%s]; no shell takes the text apart", strings.Join(strings.Fields(s), ", "))
+		return ds
+	}
+	return core.Decode(v, (*[]core.Text)(a))
+}
+
+// builder makes a command of a configuration.
+type builder struct {
+	config
+	node  *core.Node
+	find  lookup.Finder
+	texts *text.Set
+}
+
+func (b *builder) build() *command {
+	c := &command{form: formText, maxOutput: int(b.MaxOutput), ok: b.OK}
+	if b.Output.Value != "" {
+		c.form = form(b.Output.Value)
+	}
+	b.program(c)
+	b.arguments(c)
+	b.input(c)
+	b.environment(c)
+	b.target(c)
+	return c
+}
+
+// program finds the program and the folder. Both are made absolute here: the
+// program starts in its folder, and the engine's own may change.
+func (b *builder) program(c *command) {
+	base, err := filepath.Abs(b.find.Env.Dir)
+	if err != nil {
+		b.find.Found.Errorf(core.CodeMissingFile, b.Run[0].Pos, "%s: run: the workflow's folder has no path: %v", b.subject, err)
+		return
+	}
+	c.dir = base
+	if b.Dir.Value != "" {
+		if clean, ok := b.find.Folder(b.Dir, "dir"); ok {
+			c.dir = filepath.Join(base, filepath.FromSlash(clean))
+		}
+	}
+	name := b.Run[0]
+	c.name = name.Value
+	switch {
+	case strings.TrimSpace(name.Value) == "":
+		b.find.Found.Errorf(core.CodeMissingKey, name.Pos, "%s: run: the name of the program is empty", b.subject)
+	case hasTemplate(name.Value):
+		b.find.Found.Errorf(core.CodeBadValue, name.Pos, "%s: run: the program must be fixed, a template may stand in its arguments only", b.subject)
+	case strings.ContainsRune(name.Value, '/') && !filepath.IsAbs(name.Value):
+		if clean, ok := b.find.File(name, "run"); ok && b.executable(name, clean) {
+			c.path = filepath.Join(base, filepath.FromSlash(clean))
+		}
+	default:
+		c.path, _ = b.find.Program(name.Pos, "run", name.Value)
+	}
+}
+
+func (b *builder) executable(name core.Text, clean string) bool {
+	info, err := fs.Stat(b.find.Env.Files, clean)
+	if runtime.GOOS == "windows" || err == nil && info.Mode().Perm()&0o111 != 0 {
+		return true
+	}
+	b.find.Found.Errorf(core.CodeBadValue, name.Pos, "%s: run: %q is not executable", b.subject, name.Value).WithHint("run chmod +x on it")
+	return false
+}
+
+func (b *builder) arguments(c *command) {
+	if i, name := programText(core.Strings(b.Run)); i >= 0 {
+		b.find.Found.Errorf(core.CodeBadValue, b.Run[i].Pos, "%s: run[%d]: a template inside the program text of %s would let data become code", b.subject, i, name).
+			WithHint(`pass the value as an argument behind it ("$1" in a shell), by stdin or by env`)
+	}
+	for i, arg := range b.Run[1:] {
+		c.args = append(c.args, b.texts.Template(arg, "run["+strconv.Itoa(i+1)+"]"))
+		if path := strings.TrimPrefix(arg.Value, "$."); path != arg.Value && path != "" && !strings.ContainsAny(path, " \t\n{") {
+			b.find.Found.Errorf(core.CodeBadValue, arg.Pos, "%s: run[%d]: %q is passed as it stands", b.subject, i+1, arg.Value).
+				WithHint(`write "{{%s}}" for the value`, arg.Value).Severity = core.Hint
+		}
+	}
+}
+
+func (b *builder) input(c *command) {
+	switch {
+	case b.Stdin == nil:
+	case b.Stdin.Value == "json":
+		c.stdinJSON = true
+		b.find.Found = append(b.find.Found, exchange.CheckArgs(b.node, b.subject)...)
+	default:
+		c.stdin = b.texts.Template(*b.Stdin, "stdin")
+	}
+}
+
+func (b *builder) environment(c *command) {
+	for _, m := range b.Env {
+		if m.Key.Value == "" || strings.ContainsAny(m.Key.Value, "=\x00") {
+			b.find.Found.Errorf(core.CodeBadValue, m.Key.Pos, "%s: env: %q cannot be the name of a variable", b.subject, m.Key.Value)
+			continue
+		}
+		v := variable{name: m.Key.Value, secret: m.Value}
+		if !m.Value.IsSecret() {
+			v.text = b.texts.Template(m.Value.Text, "env."+m.Key.Value)
+		}
+		c.env = append(c.env, v)
+	}
+}
+
+func (b *builder) target(c *command) {
+	if c.form.hasTarget() {
+		to, ds := target.Of(b.node, b.Into, b.subject)
+		c.to = to
+		b.find.Found = append(b.find.Found, ds...)
+		return
+	}
+	if b.Into.Value != "" {
+		b.find.Found.Errorf(core.CodeBadValue, b.Into.Pos, "%s: into: output: %s has nothing to put into a field", b.subject, c.form)
+	}
+}

@@ -1,0 +1,80 @@
+// Package command is the node kind "command": it runs a program with a list of
+// arguments and stores what it prints.
+//
+// # Fields
+//
+//	run         required  the program and its arguments, one list element each
+//	stdin                 text for standard input, a template; the word json alone
+//	                      hands over the document that tools get
+//	env                   further environment variables: {NAME: template} or
+//	                      {NAME: {secret: VARIABLE}}
+//	dir                   working folder, below the workflow's folder (which is
+//	                      the default)
+//	output      text      what becomes of standard output, see below
+//	into                  the field that gets it; without one, the only declared
+//	                      write; else it goes along the outgoing edges
+//	max_output  10MB      limit on standard output and standard error, each
+//	ok_codes    [0]       exit codes that are no failure
+//
+// # Arguments
+//
+// The program is found when the workflow is loaded: a name in PATH, or a file
+// below the workflow's folder when it has a slash in it (./bin/load). It is fixed;
+// the elements after it are templates. There is no shell: each element is one
+// argument, whatever the values in it contain, so data cannot add arguments,
+// redirections or commands. Three things follow.
+//
+// Pipes and globs need a shell that you name yourself, and the text after its -c
+// must be fixed; values go behind it:
+//
+//	run: [sh, -c, 'sort "$1" | head -n "$2"', sh, "{{$.file}}", "{{$.n}}"]
+//
+// A template inside the text itself is an error when the workflow is loaded. The
+// same holds for python -c, node -e, psql -c and others like them. The check knows
+// the usual programs; it cannot know all (ssh passes its arguments to a shell on
+// the other side).
+//
+// A value that begins with a dash looks like an option to most programs; put "--"
+// before it where the program understands that.
+//
+// # Output
+//
+//	text    the whole output without the line end after it
+//	lines   a list of its lines
+//	json    one JSON value
+//	jsonl   a list: one JSON value from each line
+//	result  the result object of tools: {"state_delta": …, "edge_output": …}
+//	none    thrown away
+//
+// # Failures
+//
+// An exit code that is not among ok_codes, a signal, an output that does not have
+// the form, or more of it than max_output fail the node; the error quotes the last
+// lines of standard error, which goes to the log line by line. A program that ends
+// while something it started still holds standard output fails too, since the
+// output may be incomplete. When the run is cancelled or the node's timeout is
+// over, the program and all it started get SIGTERM and two seconds later SIGKILL.
+//
+// Secrets are read from the engine's environment for each attempt, never stored,
+// and replaced by *** in log lines and errors. A secret that the program prints on
+// standard output becomes part of the state like any other output.
+//
+// The program finds the identity of its work in WAVEFOLD_RUN, WAVEFOLD_NODE,
+// WAVEFOLD_ATTEMPT and WAVEFOLD_IDEMPOTENCY_KEY, which is the same in every
+// attempt.
+//
+// # Example
+//
+//	name: count
+//	state:
+//	  schema:
+//	    city: {type: string, default: Bergen}
+//	    upper: {type: string}
+//	graph:
+//	  nodes:
+//	    - id: shout
+//	      kind: command
+//	      run: [tr, a-z, A-Z]
+//	      stdin: "hello {{$.city}}"
+//	      writes: [upper]
+package command

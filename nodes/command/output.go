@@ -1,0 +1,103 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/target"
+)
+
+// form is what is made of standard output.
+type form string
+
+const (
+	formText   form = "text"
+	formLines  form = "lines"
+	formJSON   form = "json"
+	formJSONL  form = "jsonl"
+	formResult form = "result"
+	formNone   form = "none"
+)
+
+// hasTarget reports whether the form gives one value that goes somewhere.
+func (f form) hasTarget() bool { return f != formResult && f != formNone }
+
+// result makes the node's result of what was printed.
+func (f form) result(stdout []byte, to target.Target, log *slog.Logger) (core.Result, error) {
+	switch f {
+	case formResult:
+		return exchange.Result(stdout, log)
+	case formNone:
+		return core.Result{}, nil
+	}
+	v, err := f.value(stdout)
+	if err != nil {
+		return core.Result{}, err
+	}
+	return to.Result(v), nil
+}
+
+func (f form) value(stdout []byte) (any, error) {
+	switch f {
+	case formJSON:
+		return parseJSON(stdout)
+	case formJSONL:
+		return parseJSONL(stdout)
+	}
+	if !utf8.Valid(stdout) {
+		return nil, errors.New("the output is not valid UTF-8 text; use output: none and a file for binary data")
+	}
+	if f == formLines {
+		return lines(string(stdout)), nil
+	}
+	return trimEnd(string(stdout)), nil
+}
+
+// trimEnd takes the one line end away that programs print after their answer.
+func trimEnd(s string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r")
+}
+
+// lines splits a text into its lines without their ends. An end after the last
+// line begins no further line.
+func lines(s string) []any {
+	out := []any{}
+	for line := range strings.Lines(s) {
+		out = append(out, trimEnd(line))
+	}
+	return out
+}
+
+func parseJSON(stdout []byte) (any, error) {
+	if len(bytes.TrimSpace(stdout)) == 0 {
+		return nil, errors.New("output: json wants one JSON value, but nothing was printed")
+	}
+	v, err := core.ParseJSON(stdout)
+	if err != nil {
+		return nil, fmt.Errorf("the output is not JSON: %w; printed: %s", err, exchange.Printed(stdout))
+	}
+	return v, nil
+}
+
+// parseJSONL reads one JSON value from each line that is not blank.
+func parseJSONL(stdout []byte) (any, error) {
+	out, n := []any{}, 0
+	for line := range bytes.Lines(stdout) {
+		n++
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		v, err := core.ParseJSON(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d of the output is not JSON: %w; the line: %s", n, err, exchange.Printed(line))
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}

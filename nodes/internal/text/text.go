@@ -1,0 +1,110 @@
+// Package text compiles the templates of one node and says what they read.
+package text
+
+import (
+	"regexp"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/expressions/template"
+)
+
+// Set collects the templates of one node. It is used by one goroutine, while the
+// node is compiled.
+type Set struct {
+	// Found collects what is wrong.
+	Found core.Diagnostics
+	// Reads and Nodes are what the templates read beyond the node's own
+	// declarations, for Compiled.
+	Reads []core.Text
+	Nodes []core.Text
+
+	schema  core.Schema
+	subject string
+}
+
+// NewSet returns an empty set for a node; subject begins every message.
+func NewSet(env core.Env, subject string) *Set {
+	return &Set{schema: env.Schema, subject: subject}
+}
+
+// roots are what a template may refer to. A kind cannot see whether its node is in
+// a pipeline or loop, so $item and $iter are allowed everywhere; where they have
+// no value, rendering fails.
+const roots = expressions.RootItem | expressions.RootIndex | expressions.RootNodes | expressions.RootInput |
+	expressions.RootIter | expressions.RootLoop
+
+// nodeRef finds what may be a reference to a node. A kind does not know the other
+// nodes of the graph, so every id is accepted here and reported in Nodes, where
+// it is checked against the graph.
+var nodeRef = regexp.MustCompile(`\$nodes\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
+
+// Template compiles one template. key says in messages where it stands. Without
+// a template, after an error, it returns nil.
+func (s *Set) Template(src core.Text, key string) *Template {
+	scope := expressions.Scope{Fields: s.schema, Roots: roots}
+	var places []core.Text
+	for _, m := range nodeRef.FindAllStringSubmatchIndex(src.Value, -1) {
+		places = appendOnce(places, core.At(src.Value[m[2]:m[3]], expressions.At(src, m[2])))
+	}
+	scope.Nodes = core.Strings(places)
+	t, ds := template.Compile(src, scope, s.subject+": "+key)
+	s.Found = append(s.Found, ds...)
+	if t == nil {
+		return nil
+	}
+	for _, field := range t.Fields() {
+		s.Reads = appendOnce(s.Reads, core.At(field, src.Pos))
+	}
+	for _, i := range t.Nodes() {
+		s.Nodes = appendOnce(s.Nodes, place(places, t.NodeNames()[i], src.Pos))
+	}
+	return &Template{t}
+}
+
+// place returns the first place an id is named at; a spelling that nodeRef does
+// not know has the place of the whole text.
+func place(places []core.Text, id string, otherwise core.Position) core.Text {
+	for _, p := range places {
+		if p.Value == id {
+			return p
+		}
+	}
+	return core.At(id, otherwise)
+}
+
+func appendOnce(list []core.Text, t core.Text) []core.Text {
+	for _, e := range list {
+		if e.Value == t.Value {
+			return list
+		}
+	}
+	return append(list, t)
+}
+
+// Template is a compiled template. It is immutable and safe for concurrent use.
+type Template struct{ t *template.Template }
+
+// Render fills the template for one attempt. What has no value is an error, and a
+// permanent one: every attempt is given the same input.
+func (t *Template) Render(in core.Input) (string, error) {
+	s, err := t.t.Render(input{t.t.ForInput(in.Shared()), in})
+	return s, core.Permanent(err)
+}
+
+// input adds the loop, which is not among the shared values, to an Env.
+type input struct {
+	template.Env
+	in core.Input
+}
+
+func (e input) Extra(root expressions.Root) any {
+	switch {
+	case e.in.Loop == "":
+	case root == expressions.RootIter:
+		return int64(e.in.Round)
+	case root == expressions.RootLoop:
+		return e.in.Loop
+	}
+	return e.Env.Extra(root)
+}

@@ -1,0 +1,93 @@
+package template
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/target"
+	"github.com/wavefold/wavefold/nodes/internal/text"
+)
+
+// maxFile is the largest template file, in bytes.
+const maxFile = 1 << 20
+
+// Kind is the kind "template". The zero Kind is ready to use.
+type Kind struct{}
+
+var _ core.Kind = Kind{}
+
+type config struct {
+	Text *core.Text `wavefold:"text" doc:"the template; either this or file"`
+	File *core.Text `wavefold:"file" doc:"a file with the template, below the workflow's folder"`
+	Into core.Text  `wavefold:"into" doc:"the field that gets the text; default the only declared write, else the edges"`
+
+	subject string
+}
+
+func (c *config) DecodeSubject(*core.Value) string { return c.subject }
+
+// Name returns "template".
+func (Kind) Name() string { return "template" }
+
+// Keys lists the kind's own keys.
+func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// Compile reads and compiles the template.
+func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	c := config{subject: "node " + n.ID.Value}
+	ds := core.Decode(n.Config, &c)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	texts := text.NewSet(env, c.subject)
+	t, found := c.compile(n, env, texts)
+	ds = append(append(ds, found...), texts.Found...)
+	to, found := target.Of(n, c.Into, c.subject)
+	if ds = append(ds, found...); ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	return core.Compiled{Handler: &renderer{t, to}, Reads: texts.Reads, Nodes: texts.Nodes}, ds
+}
+
+// compile compiles the template from the document or from its file. Findings in a
+// file carry its name and lines.
+func (c *config) compile(n *core.Node, env core.Env, texts *text.Set) (*text.Template, core.Diagnostics) {
+	var ds core.Diagnostics
+	switch {
+	case c.Text != nil && c.File != nil:
+		ds.Errorf(core.CodeBadValue, c.File.Pos, "%s: text and file exclude each other", c.subject)
+	case c.Text != nil:
+		return texts.Template(*c.Text, "text"), nil
+	case c.File == nil:
+		ds.Errorf(core.CodeMissingKey, n.Config.Pos, `%s: key "text" or "file" is missing`, c.subject)
+	default:
+		f := &lookup.Finder{Env: env, Subject: c.subject}
+		content, ok := f.Read(*c.File, "file", maxFile)
+		if !ok {
+			return nil, f.Found
+		}
+		start := core.Position{File: c.File.Value, Line: 1, Column: 1}
+		return texts.Template(core.At(content, start), "file"), nil
+	}
+	return nil, ds
+}
+
+// renderer is a compiled node. It is immutable.
+type renderer struct {
+	text *text.Template
+	to   target.Target
+}
+
+// Handle renders the template.
+func (r *renderer) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	if ctx.Err() != nil {
+		return core.Result{}, context.Cause(ctx)
+	}
+	s, err := r.text.Render(in)
+	if err != nil {
+		return core.Result{}, fmt.Errorf("template: %w", err)
+	}
+	return r.to.Result(s), nil
+}
