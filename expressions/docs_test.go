@@ -1,25 +1,27 @@
 package expressions_test
 
 import (
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
-	"github.com/wavefold/wavefold/expressions/expressionstest"
 	"github.com/wavefold/wavefold/expressions/jsonpath"
 	"github.com/wavefold/wavefold/expressions/template"
 )
 
+// manual is the user's documentation. Every example in it is executed here.
 const manual = "../docs/expressions.md"
 
 func TestManualExpressions(t *testing.T) {
-	env := expressionstest.Env(t, manual)
-	for _, e := range expressionstest.Examples(t, manual, "expr") {
-		p, ds := expressions.Compile(core.Text{Value: e.Text}, expressions.Scope{}, "")
-		if words, ok := e.Fails(); ok || p == nil {
+	env := manualEnv(t)
+	for _, e := range examples(t, "expr") {
+		p, ds := expressions.Compile(core.text{Value: e.text}, expressions.Scope{}, "")
+		if words, ok := e.fails(); ok || p == nil {
 			if !ok || p != nil || !strings.Contains(ds.Error(), words) {
-				t.Errorf("%s\n\tgot  %v\n\twant %s", e.Text, ds, e.Want)
+				t.Errorf("%s\n\tgot  %v\n\twant %s", e.text, ds, e.want)
 			}
 			continue
 		}
@@ -28,44 +30,139 @@ func TestManualExpressions(t *testing.T) {
 		if core.IsMissing(v) {
 			got = "missing"
 		}
-		if got != e.Want {
-			t.Errorf("%s\n\tgot  %s\n\twant %s", e.Text, got, e.Want)
+		if got != e.want {
+			t.Errorf("%s\n\tgot  %s\n\twant %s", e.text, got, e.want)
 		}
 	}
 }
 
 func TestManualPaths(t *testing.T) {
-	env := expressionstest.Env(t, manual)
-	for _, e := range expressionstest.Examples(t, manual, "jsonpath") {
-		p, ds := jsonpath.Compile(core.Text{Value: e.Text})
-		if words, ok := e.Fails(); ok || p == nil {
+	env := manualEnv(t)
+	for _, e := range examples(t, "jsonpath") {
+		p, ds := jsonpath.Compile(core.text{Value: e.text})
+		if words, ok := e.fails(); ok || p == nil {
 			if !ok || p != nil || !strings.Contains(ds.Error(), words) {
-				t.Errorf("%s\n\tgot  %v\n\twant %s", e.Text, ds, e.Want)
+				t.Errorf("%s\n\tgot  %v\n\twant %s", e.text, ds, e.want)
 			}
 			continue
 		}
-		if got := core.JSON(p.All(env.State)); got != e.Want {
-			t.Errorf("%s\n\tgot  %s\n\twant %s", e.Text, got, e.Want)
+		if got := core.JSON(p.All(env.State)); got != e.want {
+			t.Errorf("%s\n\tgot  %s\n\twant %s", e.text, got, e.want)
 		}
 	}
 }
 
 func TestManualTemplates(t *testing.T) {
-	env := template.Values{MapEnv: expressionstest.Env(t, manual)}
-	for _, e := range expressionstest.Examples(t, manual, "template") {
-		tmpl, ds := template.Compile(core.Text{Value: e.Text}, expressions.Scope{}, "")
+	env := template.Values{MapEnv: manualEnv(t)}
+	for _, e := range examples(t, "template") {
+		tmpl, ds := template.Compile(core.text{Value: e.text}, expressions.Scope{}, "")
 		got, err := "", ds.Err(false)
 		if tmpl != nil {
 			got, err = tmpl.Render(env.On(tmpl))
 		}
-		if words, ok := e.Fails(); ok || err != nil {
+		if words, ok := e.fails(); ok || err != nil {
 			if !ok || err == nil || !strings.Contains(err.Error(), words) {
-				t.Errorf("%s\n\tgot  %v\n\twant %s", e.Text, err, e.Want)
+				t.Errorf("%s\n\tgot  %v\n\twant %s", e.text, err, e.want)
 			}
 			continue
 		}
-		if got != e.Want {
-			t.Errorf("%s\n\tgot  %s\n\twant %s", e.Text, got, e.Want)
+		if got != e.want {
+			t.Errorf("%s\n\tgot  %s\n\twant %s", e.text, got, e.want)
 		}
 	}
+}
+
+// example is a text and what it gives: JSON, "missing", or "error: words".
+type example struct{ text, want string }
+
+// fails returns the words of an expected error.
+func (e example) fails() (words string, ok bool) { return strings.CutPrefix(e.want, "error: ") }
+
+// arrow stands between a text and its result.
+const arrow = " → "
+
+// inline is an example inside of a sentence or table.
+var inline = regexp.MustCompile("`([^`]+)`" + arrow + "`([^`]+)`")
+
+// examples returns the examples in the manual: the lines of code blocks
+// of the given language and, for "expr", also those inside of the text.
+func examples(tb testing.TB, language string) []example {
+	tb.Helper()
+	var out []example
+	block := ""
+	for line := range strings.Lines(readManual(tb)) {
+		line = strings.TrimSuffix(line, "\n")
+		fence, isFence := strings.CutPrefix(line, "```")
+		switch {
+		case isFence && block == "":
+			block = fence
+		case isFence:
+			block = ""
+		case block == language && strings.Contains(line, arrow):
+			text, want, _ := strings.Cut(line, arrow)
+			out = append(out, example{text, want})
+		case block == "" && language == "expr":
+			for _, m := range inline.FindAllStringSubmatch(strings.ReplaceAll(line, `\|`, "|"), -1) {
+				out = append(out, example{m[1], m[2]})
+			}
+		}
+	}
+	if len(out) < 5 {
+		tb.Fatalf("%s has only %d examples of %s", manual, len(out), language)
+	}
+	return out
+}
+
+// manualEnv returns what the examples see: the first JSON block of the manual.
+func manualEnv(tb testing.TB) expressions.MapEnv {
+	tb.Helper()
+	_, rest, _ := strings.Cut(readManual(tb), "```json\n")
+	block, _, _ := strings.Cut(rest, "```")
+	v, err := core.ParseJSON([]byte(block))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	env := expressions.MapEnv{}
+	for k, e := range v.(*core.Object).All() {
+		switch k {
+		case "state":
+			env.State = e.(*core.Object)
+		case "input":
+			env.Inputs = e.(*core.Object)
+		case "item":
+			env.Item = e
+		case "index":
+			env.Index = core.Nth(int(e.(int64)))
+		case "nodes":
+			env.Nodes = manualNodes(e.(*core.Object))
+		}
+	}
+	return env
+}
+
+func manualNodes(all *core.Object) core.NodeLookup {
+	return func(id string) (status core.Status, output any, ok bool) {
+		v, ok := all.Get(id)
+		if !ok {
+			return 0, nil, false
+		}
+		node := v.(*core.Object)
+		text, _ := node.Get("status")
+		if status.UnmarshalText([]byte(text.(string))) != nil {
+			return 0, nil, false
+		}
+		if output, ok = node.Get("output"); !ok {
+			output = core.Missing
+		}
+		return status, output, true
+	}
+}
+
+func readManual(tb testing.TB) string {
+	tb.Helper()
+	data, err := os.ReadFile(manual)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(data)
 }

@@ -25,6 +25,7 @@ type part struct {
 	written string   // of a place: the text as it was written, {{ and }} included
 	name    []string // of a plain name: its dotted parts
 	program *expressions.Program
+	filter  *filter // nil for none
 }
 
 // Compile reads a template. The findings carry their places in the document,
@@ -107,8 +108,11 @@ func closing(text string, from int) (end int, ok bool) {
 // place compiles what stands between {{ at open and }} at end.
 func (c *compiler) place(open, end int) {
 	text := c.t.src.Value
-	inside := text[open+2 : end]
-	p := part{offset: open, written: text[open : end+2]}
+	inside, filter, ok := c.filter(text[open+2:end], open)
+	if !ok {
+		return
+	}
+	p := part{offset: open, written: text[open : end+2], filter: filter}
 	if word := strings.TrimSpace(inside); c.isName(word) {
 		p.name = strings.Split(word, ".")
 		c.t.parts = append(c.t.parts, p)
@@ -122,6 +126,9 @@ func (c *compiler) place(open, end int) {
 	program, ds := expressions.Compile(src, c.scope, c.subject)
 	c.ds = append(c.ds, ds...)
 	p.program = program
+	if program != nil {
+		c.checkFilter(&p)
+	}
 	c.t.parts = append(c.t.parts, p)
 }
 

@@ -8,7 +8,12 @@
 // later one wins; an expression reads the state itself and the roots that exist
 // at the place.
 //
-// A text is put in as it is, everything else as compact JSON. What is missing is
+// Behind an expression or name a filter may stand, which says how its value is
+// written: {{$.rows | table}} makes an array of objects a Markdown table with a
+// column for each key, {{names | lines}} writes the elements of an array one on a
+// line, {{$.title | json}} writes JSON, a text in quotes too.
+//
+// Otherwise a text is put in as it is, everything else as compact JSON. What is missing is
 // an error that names the place, or, leniently, stays as it was written. The
 // text is gone through once: a value that holds {{ is never looked at again.
 //

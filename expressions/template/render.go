@@ -28,7 +28,26 @@ func (e *MissingError) Error() string {
 	return e.Place + " has no value"
 }
 
-// Render fills the template. A place without a value is a *MissingError.
+// FilterError says that a place names a filter that cannot work on its value.
+type FilterError struct {
+	Pos   core.Position
+	Place string // as it is written, {{ and }} included
+	Cause error
+}
+
+// Error names the place and says what the filter wants.
+func (e *FilterError) Error() string {
+	if p := e.Pos.String(); p != "" {
+		return p + ": " + e.Place + ": " + e.Cause.Error()
+	}
+	return e.Place + ": " + e.Cause.Error()
+}
+
+// Unwrap returns the cause.
+func (e *FilterError) Unwrap() error { return e.Cause }
+
+// Render fills the template. A place without a value is a *MissingError, a value
+// that the place's filter does not take a *FilterError.
 func (t *Template) Render(env Env) (string, error) {
 	var b strings.Builder
 	for i := range t.parts {
@@ -37,21 +56,28 @@ func (t *Template) Render(env Env) (string, error) {
 		if p.written == "" {
 			continue
 		}
-		if !p.fill(&b, env) {
+		ok, err := p.fill(&b, env)
+		if err != nil {
+			return "", &FilterError{Pos: expressions.At(t.src, p.offset), Place: p.written, Cause: err}
+		}
+		if !ok {
 			return "", &MissingError{Pos: expressions.At(t.src, p.offset), Place: p.written}
 		}
 	}
 	return b.String(), nil
 }
 
-// RenderLenient fills the template and leaves places without a value as they are
-// written.
+// RenderLenient fills the template and leaves places without a value, or with one that
+// their filter does not take, as they are written.
 func (t *Template) RenderLenient(env Env) string {
 	var b strings.Builder
 	for i := range t.parts {
 		p := &t.parts[i]
 		b.WriteString(p.literal)
-		if p.written != "" && !p.fill(&b, env) {
+		if p.written == "" {
+			continue
+		}
+		if ok, err := p.fill(&b, env); !ok || err != nil {
 			b.WriteString(p.written)
 		}
 	}
@@ -59,10 +85,14 @@ func (t *Template) RenderLenient(env Env) string {
 }
 
 // fill writes the value of a place; ok is false when there is none.
-func (p *part) fill(b *strings.Builder, env Env) (ok bool) {
-	s, ok := expressions.Text(p.value(env))
+func (p *part) fill(b *strings.Builder, env Env) (ok bool, err error) {
+	v := p.value(env)
+	s, ok := expressions.Text(v)
+	if ok && p.filter != nil {
+		s, err = p.filter.apply(v)
+	}
 	b.WriteString(s)
-	return ok
+	return ok, err
 }
 
 func (p *part) value(env Env) any {

@@ -1,0 +1,214 @@
+package template
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// filter turns the value of a place into a text. It is not asked about a missing
+// value.
+type filter struct {
+	name string
+	// takes is the outer type of what it works on; AnyType for everything.
+	takes core.TypeKind
+	apply func(v any) (string, error)
+}
+
+// filters is the list that a place may name. A filter is a line here, its function
+// and a paragraph in docs/expressions.md.
+var filters = []filter{
+	{"json", core.AnyType, jsonText},
+	{"lines", core.ArrayType, lineText},
+	{"table", core.ArrayType, tableText},
+}
+
+func filterNames() []string {
+	names := make([]string, len(filters))
+	for i, f := range filters {
+		names[i] = f.name
+	}
+	return names
+}
+
+// cutFilter splits what stands in a place into an expression and the word behind
+// its last | that is not inside of quotes and is not half of an ||. at is where the
+// word begins; ok is false when no filter is meant. The language has no operator |,
+// so nothing that is an expression is taken for one.
+func cutFilter(inside string) (expr, word string, at int, ok bool) {
+	bar := -1
+	for i := 0; i < len(inside); i++ {
+		switch b := inside[i]; {
+		case b == '\'' || b == '"':
+			n := strings.IndexByte(inside[i+1:], b)
+			if n < 0 {
+				return "", "", 0, false // the parser complains
+			}
+			i += n + 1
+		case b == '|' && strings.HasPrefix(inside[i:], "||"):
+			i++
+		case b == '|':
+			bar = i
+		}
+	}
+	if bar < 0 {
+		return "", "", 0, false
+	}
+	rest := inside[bar+1:]
+	word = strings.TrimSpace(rest)
+	return inside[:bar], word, bar + 1 + len(rest) - len(strings.TrimLeft(rest, " \t\r\n")), true
+}
+
+// filter returns the filter a place names, nil for none, and what stands before it.
+// ok is false when the place is wrong and has been reported.
+func (c *compiler) filter(inside string, open int) (expr string, f *filter, ok bool) {
+	expr, word, at, ok := cutFilter(inside)
+	if !ok {
+		return inside, nil, true
+	}
+	if _, _, _, more := cutFilter(expr); more {
+		c.fail(core.CodeExprSyntax, open, "a place has one filter at most", "")
+		return "", nil, false
+	}
+	i := slices.IndexFunc(filters, func(f filter) bool { return f.name == word })
+	if i < 0 {
+		names := strings.Join(filterNames(), ", ")
+		hint := core.DidYouMean(word, filterNames())
+		if hint == "" {
+			hint = "there are: " + names
+		}
+		c.fail(core.CodeExprName, open+2+at, fmt.Sprintf("unknown filter %q", word), hint)
+		return "", nil, false
+	}
+	return expr, &filters[i], true
+}
+
+// checkFilter reports a filter on a value whose known type it does not take.
+func (c *compiler) checkFilter(p *part) {
+	if p.filter == nil || p.filter.takes == core.AnyType {
+		return
+	}
+	if kind := p.program.Type(); kind != core.AnyType && kind != core.NullType && kind != p.filter.takes {
+		c.fail(core.CodeExprType, p.offset, fmt.Sprintf("the filter %s works on an %s, this is a %s", p.filter.name, p.filter.takes, kind), "")
+	}
+}
+
+// jsonText is compact JSON, also of a text.
+func jsonText(v any) (string, error) { return core.JSON(v), nil }
+
+// lineText is the elements of an array, one on a line, texts as they are.
+func lineText(v any) (string, error) {
+	list, err := listOf(v)
+	if err != nil {
+		return "", err
+	}
+	lines := make([]string, len(list))
+	for i, e := range list {
+		lines[i], _ = expressions.Text(e)
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// listOf returns the elements of an array; null is one without elements.
+func listOf(v any) ([]any, error) {
+	c, err := core.Canonical(v)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := c.([]any)
+	if !ok && c != nil {
+		return nil, fmt.Errorf("want an array, found %s", core.TypeName(c))
+	}
+	return list, nil
+}
+
+// tableText is a Markdown table of an array of objects: a column for each key, in
+// the order in which keys first appear. A column that holds numbers only stands to
+// the right. Without rows there are no columns, and the text is empty.
+func tableText(v any) (string, error) {
+	list, err := listOf(v)
+	if err != nil {
+		return "", err
+	}
+	rows, columns, err := rowsOf(list)
+	if err != nil || len(columns) == 0 {
+		return "", err
+	}
+	var b strings.Builder
+	head, under := make([]string, len(columns)), make([]string, len(columns))
+	for i, name := range columns {
+		head[i], under[i] = cellOf(name), "---"
+		if numeric(rows, name) {
+			under[i] = "---:"
+		}
+	}
+	writeRow(&b, head)
+	b.WriteByte('\n')
+	writeRow(&b, under)
+	cells := make([]string, len(columns))
+	for _, o := range rows {
+		for i, name := range columns {
+			v, _ := o.Get(name)
+			cells[i] = cellOf(v)
+		}
+		b.WriteByte('\n')
+		writeRow(&b, cells)
+	}
+	return b.String(), nil
+}
+
+func rowsOf(list []any) (rows []*core.Object, columns []string, err error) {
+	seen := map[string]bool{}
+	for i, e := range list {
+		o, ok := e.(*core.Object)
+		if !ok {
+			return nil, nil, fmt.Errorf("want an array of objects, found %s at [%d]", core.TypeName(e), i)
+		}
+		rows = append(rows, o)
+		for _, k := range o.Keys() {
+			if !seen[k] {
+				seen[k] = true
+				columns = append(columns, k)
+			}
+		}
+	}
+	return rows, columns, nil
+}
+
+// numeric reports whether a column holds numbers and, at most, gaps.
+func numeric(rows []*core.Object, name string) bool {
+	some := false
+	for _, o := range rows {
+		switch v, _ := o.Get(name); v.(type) {
+		case nil:
+		case int64, float64:
+			some = true
+		default:
+			return false
+		}
+	}
+	return some
+}
+
+// cells escapes what would end a cell or a row. A backslash is doubled, because one
+// before a | would take the escape away.
+var cells = strings.NewReplacer(`\`, `\\`, "|", `\|`, "\r\n", "<br>", "\n", "<br>", "\r", "<br>")
+
+// cellOf returns the text of a cell; null is an empty one.
+func cellOf(v any) string {
+	if v == nil {
+		return ""
+	}
+	s, _ := expressions.Text(v)
+	return cells.Replace(s)
+}
+
+func writeRow(b *strings.Builder, cells []string) {
+	b.WriteString("|")
+	for _, c := range cells {
+		b.WriteString(" " + c + " |")
+	}
+}
