@@ -19,6 +19,7 @@ test: ## run all tests
 bench: ## measure: paired ratios, growth, fan-out
 	$(GO) test -count=1 -v -run Ratios ./benchmarks
 	$(GO) test -run XXX -bench . -benchtime 20x ./benchmarks
+	cd benchmarks/peers && $(GO) test -count=1 -v -run Ratios .
 
 fuzz: ## fuzz every parser for FUZZTIME each
 	@./.ci/fuzz $(FUZZTIME)

@@ -20,10 +20,10 @@ const limit = 8
 func workflow(s *Shape, work func(int32) error) *core.Workflow {
 	w := &core.Workflow{Name: core.Text{Value: s.Name}}
 	for i := range s.Len() {
-		w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: nodeName(i)}, HasWrites: true,
+		w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: NodeName(i)}, HasWrites: true,
 			Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, work(int32(i)) })})
 		for _, t := range s.Succ[i] {
-			w.Edges = append(w.Edges, &core.Edge{From: core.Text{Value: nodeName(i)}, To: core.Text{Value: nodeName(int(t))}})
+			w.Edges = append(w.Edges, &core.Edge{From: core.Text{Value: NodeName(i)}, To: core.Text{Value: NodeName(int(t))}})
 		}
 	}
 	return w

@@ -89,4 +89,5 @@ func Diamonds(k int) *Shape {
 	return s
 }
 
-func nodeName(i int) string { return "n" + strconv.Itoa(i) }
+// NodeName is the id of the i-th node in the graphs of the benchmarks.
+func NodeName(i int) string { return "n" + strconv.Itoa(i) }
