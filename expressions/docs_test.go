@@ -18,7 +18,7 @@ const manual = "../docs/expressions.md"
 func TestManualExpressions(t *testing.T) {
 	env := manualEnv(t)
 	for _, e := range examples(t, "expr") {
-		p, ds := expressions.Compile(core.text{Value: e.text}, expressions.Scope{}, "")
+		p, ds := expressions.Compile(core.Text{Value: e.text}, expressions.Scope{}, "")
 		if words, ok := e.fails(); ok || p == nil {
 			if !ok || p != nil || !strings.Contains(ds.Error(), words) {
 				t.Errorf("%s\n\tgot  %v\n\twant %s", e.text, ds, e.want)
@@ -39,7 +39,7 @@ func TestManualExpressions(t *testing.T) {
 func TestManualPaths(t *testing.T) {
 	env := manualEnv(t)
 	for _, e := range examples(t, "jsonpath") {
-		p, ds := jsonpath.Compile(core.text{Value: e.text})
+		p, ds := jsonpath.Compile(core.Text{Value: e.text})
 		if words, ok := e.fails(); ok || p == nil {
 			if !ok || p != nil || !strings.Contains(ds.Error(), words) {
 				t.Errorf("%s\n\tgot  %v\n\twant %s", e.text, ds, e.want)
@@ -55,7 +55,7 @@ func TestManualPaths(t *testing.T) {
 func TestManualTemplates(t *testing.T) {
 	env := template.Values{MapEnv: manualEnv(t)}
 	for _, e := range examples(t, "template") {
-		tmpl, ds := template.Compile(core.text{Value: e.text}, expressions.Scope{}, "")
+		tmpl, ds := template.Compile(core.Text{Value: e.text}, expressions.Scope{}, "")
 		got, err := "", ds.Err(false)
 		if tmpl != nil {
 			got, err = tmpl.Render(env.On(tmpl))
