@@ -13,9 +13,10 @@
 // column for each key, {{names | lines}} writes the elements of an array one on a
 // line, {{$.title | json}} writes JSON, a text in quotes too.
 //
-// Otherwise a text is put in as it is, everything else as compact JSON. What is missing is
-// an error that names the place, or, leniently, stays as it was written. The
-// text is gone through once: a value that holds {{ is never looked at again.
+// Without a filter a text is put in as it is, everything else as compact JSON.
+// What is missing is an error that names the place, or, leniently, stays as it was
+// written. The text is gone through once: a value that holds {{ is never looked at
+// again.
 //
 // A literal {{ is written {{'{{'}}, which is nothing but an expression. A }}
 // outside of {{ needs no care.

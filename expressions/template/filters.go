@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// filter turns the value of a place into a text. It is not asked about a missing
-// value.
+// filter turns the value of a place into a text. The value is one of the engine's own
+// form, never a missing one.
 type filter struct {
 	name string
 	// takes is the outer type of what it works on; AnyType for everything.
@@ -75,10 +75,9 @@ func (c *compiler) filter(inside string, open int) (expr string, f *filter, ok b
 	}
 	i := slices.IndexFunc(filters, func(f filter) bool { return f.name == word })
 	if i < 0 {
-		names := strings.Join(filterNames(), ", ")
 		hint := core.DidYouMean(word, filterNames())
 		if hint == "" {
-			hint = "there are: " + names
+			hint = "there are " + strings.Join(filterNames(), ", ") + `; "or" is written ||`
 		}
 		c.fail(core.CodeExprName, open+2+at, fmt.Sprintf("unknown filter %q", word), hint)
 		return "", nil, false
@@ -92,7 +91,7 @@ func (c *compiler) checkFilter(p *part) {
 		return
 	}
 	if kind := p.program.Type(); kind != core.AnyType && kind != core.NullType && kind != p.filter.takes {
-		c.fail(core.CodeExprType, p.offset, fmt.Sprintf("the filter %s works on an %s, this is a %s", p.filter.name, p.filter.takes, kind), "")
+		c.fail(core.CodeExprType, p.offset, fmt.Sprintf("the filter %s wants an %s, found %s", p.filter.name, p.filter.takes, kind), "")
 	}
 }
 
@@ -114,13 +113,9 @@ func lineText(v any) (string, error) {
 
 // listOf returns the elements of an array; null is one without elements.
 func listOf(v any) ([]any, error) {
-	c, err := core.Canonical(v)
-	if err != nil {
-		return nil, err
-	}
-	list, ok := c.([]any)
-	if !ok && c != nil {
-		return nil, fmt.Errorf("want an array, found %s", core.TypeName(c))
+	list, ok := v.([]any)
+	if !ok && v != nil {
+		return nil, fmt.Errorf("want an array, found %s", core.TypeName(v))
 	}
 	return list, nil
 }
@@ -193,9 +188,9 @@ func numeric(rows []*core.Object, name string) bool {
 	return some
 }
 
-// cells escapes what would end a cell or a row. A backslash is doubled, because one
+// escapes rewrites what would end a cell or a row. A backslash is doubled, because one
 // before a | would take the escape away.
-var cells = strings.NewReplacer(`\`, `\\`, "|", `\|`, "\r\n", "<br>", "\n", "<br>", "\r", "<br>")
+var escapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "\r\n", "<br>", "\n", "<br>", "\r", "<br>")
 
 // cellOf returns the text of a cell; null is an empty one.
 func cellOf(v any) string {
@@ -203,7 +198,7 @@ func cellOf(v any) string {
 		return ""
 	}
 	s, _ := expressions.Text(v)
-	return cells.Replace(s)
+	return escapes.Replace(s)
 }
 
 func writeRow(b *strings.Builder, cells []string) {

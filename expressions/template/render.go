@@ -87,12 +87,18 @@ func (t *Template) RenderLenient(env Env) string {
 // fill writes the value of a place; ok is false when there is none.
 func (p *part) fill(b *strings.Builder, env Env) (ok bool, err error) {
 	v := p.value(env)
-	s, ok := expressions.Text(v)
-	if ok && p.filter != nil {
-		s, err = p.filter.apply(v)
+	if p.filter == nil {
+		s, ok := expressions.Text(v)
+		b.WriteString(s)
+		return ok, nil
 	}
+	v, err = core.Canonical(v)
+	if err != nil || core.IsMissing(v) {
+		return false, nil // what has no JSON form is no value to the language
+	}
+	s, err := p.filter.apply(v)
 	b.WriteString(s)
-	return ok, err
+	return true, err
 }
 
 func (p *part) value(env Env) any {

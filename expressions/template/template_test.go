@@ -227,7 +227,7 @@ func TestForInput(t *testing.T) {
 // place stays as it is, and a template whose places are all missing is its own
 // lenient result.
 func FuzzCompile(f *testing.F) {
-	for _, s := range []string{"", "{{", "{{a}}", "{{ $.a }} }} {{'{{'}}", "{{$item['}}'].x}}\n{{length($.a)}}", "{{a.b.c}} {{$nodes.x.output}}", "{{'", "{{\"\n\"}}"} {
+	for _, s := range []string{"", "{{", "{{a}}", "{{ $.a }} }} {{'{{'}}", "{{$item['}}'].x}}\n{{length($.a)}}", "{{a.b.c}} {{$nodes.x.output}}", "{{'", "{{ $.a | table }}{{a|json}}", "{{\"\n\"}}"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
