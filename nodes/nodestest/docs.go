@@ -10,11 +10,10 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// packageDoc returns the text of the package comment in doc.go of the package
-// under test.
-func packageDoc(t testing.TB) []string {
+// packageDoc returns the text of the package comment in a file.
+func packageDoc(t testing.TB, file string) []string {
 	t.Helper()
-	data, err := os.ReadFile("doc.go")
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,13 +29,17 @@ func packageDoc(t testing.TB) []string {
 }
 
 // Example returns the first indented block under the heading "# Example" of the
-// package comment, which is the YAML document shown to users.
-func Example(t testing.TB) []byte {
+// package comment in doc.go of the package under test. It is the YAML document
+// shown to users.
+func Example(t testing.TB) []byte { return ExampleIn(t, "doc.go") }
+
+// ExampleIn is Example for the package comment in another file.
+func ExampleIn(t testing.TB, file string) []byte {
 	t.Helper()
-	doc := packageDoc(t)
+	doc := packageDoc(t, file)
 	i := slices.Index(doc, "# Example")
 	if i < 0 {
-		t.Fatal("doc.go has no heading # Example")
+		t.Fatalf("%s has no heading # Example", file)
 	}
 	var out []string
 	for _, line := range doc[i+1:] {
@@ -69,9 +72,9 @@ func ExampleNode(t testing.TB, document *core.Value, id string) string {
 // one package holds several kinds, the heading is "# Fields of NAME".
 func CheckDocs(t *testing.T, kind core.Kind, handbook string) {
 	t.Helper()
-	doc := section(packageDoc(t), "# Fields of "+kind.Name(), "# ")
+	doc := section(packageDoc(t, "doc.go"), "# Fields of "+kind.Name(), "# ")
 	if doc == nil {
-		doc = section(packageDoc(t), "# Fields", "# ")
+		doc = section(packageDoc(t, "doc.go"), "# Fields", "# ")
 	}
 	compareKeys(t, "doc.go", doc, regexp.MustCompile(`^\t([a-z_]+) {2,}`), kind.Keys())
 	data, err := os.ReadFile(handbook)
