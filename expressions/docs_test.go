@@ -72,6 +72,26 @@ func TestManualTemplates(t *testing.T) {
 	}
 }
 
+// block is a template in front of the code block that it writes.
+var block = regexp.MustCompile("(?s)\n`([^`\n]+)` writes:\n\n```text\n(.*?)\n```")
+
+func TestManualTemplatesOfManyLines(t *testing.T) {
+	env := template.Values{MapEnv: manualEnv(t)}
+	found := block.FindAllStringSubmatch(readManual(t), -1)
+	if len(found) == 0 {
+		t.Fatal("none")
+	}
+	for _, m := range found {
+		tmpl, ds := template.Compile(core.Text{Value: m[1]}, expressions.Scope{}, "")
+		if tmpl == nil {
+			t.Fatal(ds)
+		}
+		if got, err := tmpl.Render(env.On(tmpl)); got != m[2] {
+			t.Errorf("%s\n\tgot  %s, %v\n\twant %s", m[1], got, err, m[2])
+		}
+	}
+}
+
 // example is a text and what it gives: JSON, "missing", or "error: words".
 type example struct{ text, want string }
 
