@@ -75,7 +75,7 @@ func (c *checker) node(m core.Member[core.Text]) {
 		got = s.String()
 	}
 	if got != m.Value.Value {
-		c.miss(m.Value.Pos, "nodes."+id, m.Value.Value, got, c.rec.Why[id])
+		c.miss(m.Value.Pos, "nodes."+id, m.Value.Value, got, c.rec.why(id))
 	}
 }
 
@@ -143,7 +143,7 @@ func member(o *core.Object, key string) any {
 func (c *checker) counts(what string, want core.Members[core.Int], got map[string]int) {
 	for _, m := range want {
 		if n := got[m.Key.Value]; n != m.Value.Value {
-			c.miss(m.Value.Pos, what+"."+m.Key.Value, strconv.Itoa(m.Value.Value), strconv.Itoa(n), c.rec.Why[m.Key.Value])
+			c.miss(m.Value.Pos, what+"."+m.Key.Value, strconv.Itoa(m.Value.Value), strconv.Itoa(n), c.rec.why(m.Key.Value))
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (c *checker) order(want []core.Text) {
 		at := c.start(id.Value, seen[id.Value])
 		switch {
 		case at < 0:
-			c.miss(id.Pos, "order", id.Value+" starts", "it did not start", c.rec.Why[id.Value])
+			c.miss(id.Pos, "order", id.Value+" starts", "it did not start", c.rec.why(id.Value))
 			continue
 		case at < last:
 			c.miss(id.Pos, "order", id.Value+" starts after "+lastID, "it started before", "")

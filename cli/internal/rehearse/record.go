@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wavefold/wavefold/cli/internal/story"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
@@ -26,11 +27,10 @@ type Record struct {
 	// Peak is the most user code in flight at once, by node and in Total.
 	Peak map[string]int
 	// Status holds how each node and unit ended; those never reached are absent.
-	// Why holds the reason of a skip or failure.
 	Status map[string]core.Status
-	Why    map[string]string
 
 	flying map[string]int
+	story  *story.Story
 }
 
 // Execution is one execution of a node.
@@ -50,8 +50,7 @@ func (e Execution) String() string {
 }
 
 func newRecord() *Record {
-	return &Record{Runs: map[string]int{}, Attempts: map[string]int{}, Peak: map[string]int{}, Status: map[string]core.Status{},
-		Why: map[string]string{}, flying: map[string]int{}}
+	return &Record{Runs: map[string]int{}, Attempts: map[string]int{}, Peak: map[string]int{}, Status: map[string]core.Status{}, flying: map[string]int{}}
 }
 
 func (r *Record) started(node string) {
@@ -93,27 +92,29 @@ func (r *Record) status(id string, e *core.Event) {
 		return
 	}
 	r.Status[id] = s
-	r.Why[id] = e.Reason
-	if e.Error != nil {
-		r.Why[id] = e.Error.Message
+}
+
+// why explains how a node or unit ended, "" when there is nothing to say.
+func (r *Record) why(id string) string {
+	for _, path := range r.story.Nodes() {
+		if withoutIndexes(path) == id {
+			a, _ := r.story.Account(path)
+			return r.story.Brief(a)
+		}
 	}
+	return ""
 }
 
 // finish takes the statuses of the root graph from the report, which knows more
 // about members of units than single events tell.
 func (r *Record) finish() {
+	r.story = story.New(r.Events)
 	for _, n := range r.Report.Nodes() {
 		if n.Status == core.StatusNone {
 			delete(r.Status, n.ID)
 			continue
 		}
 		r.Status[n.ID] = n.Status
-		switch {
-		case n.Failure != nil:
-			r.Why[n.ID] = n.Failure.Message
-		case n.Reason != "":
-			r.Why[n.ID] = n.Reason
-		}
 	}
 	for _, u := range r.Report.Units() {
 		if u.Status != core.StatusNone {

@@ -1,0 +1,89 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// DOT draws a graph for Graphviz: fan-outs are stacked boxes, nested workflows
+// components, pipelines and loops clusters (those of loops dashed); what depends
+// on a condition is dashed.
+func DOT(d *plan.Description) string {
+	g := &dot{}
+	g.line(0, "digraph %s {", quote(d.Name))
+	g.line(1, `node [shape=box, style=rounded, fontname="sans-serif"];`)
+	g.line(1, `edge [fontname="sans-serif", fontsize=10];`)
+	for _, level := range d.Levels {
+		for i := range level {
+			g.vertex(&level[i])
+		}
+	}
+	for i := range d.Edges {
+		g.edge(&d.Edges[i])
+	}
+	g.line(0, "}")
+	return g.b.String()
+}
+
+type dot struct{ b strings.Builder }
+
+func (g *dot) line(depth int, format string, args ...any) {
+	g.b.WriteString(strings.Repeat("  ", depth))
+	fmt.Fprintf(&g.b, format, args...)
+	g.b.WriteByte('\n')
+}
+
+func (g *dot) vertex(v *plan.VertexDescription) {
+	if !isUnit(v) {
+		g.node(1, &v.Nodes[0], v)
+		return
+	}
+	g.line(1, "subgraph %s {", quote("cluster_"+v.ID))
+	style := "rounded"
+	if v.Shape == plan.Loop.String() {
+		style = `"rounded,dashed"`
+	}
+	g.line(2, "label=%s; style=%s; fontname=\"sans-serif\";", quote(v.Shape+" "+v.ID+"\n"+runs(v)), style)
+	for i := range v.Nodes {
+		g.node(2, &v.Nodes[i], v)
+	}
+	for i := 1; i < len(v.Nodes); i++ {
+		g.line(2, "%s -> %s [penwidth=2];", quote(v.Nodes[i-1].ID), quote(v.Nodes[i].ID))
+	}
+	if v.Shape == plan.Loop.String() {
+		first, last := v.Nodes[0].ID, v.Nodes[len(v.Nodes)-1].ID
+		g.line(2, `%s -> %s [style=dotted, constraint=false, label="again"];`, quote(last), quote(first))
+	}
+	g.line(1, "}")
+}
+
+func (g *dot) node(depth int, n *plan.NodeDescription, v *plan.VertexDescription) {
+	label := n.ID
+	if a := about(n); a != "" {
+		label += "\n" + a
+	}
+	attributes := ""
+	switch {
+	case v.Shape == plan.FanOut.String():
+		label += "\n" + runs(v)
+		attributes = ", shape=box3d, style=solid"
+	case n.Inner != nil:
+		attributes = ", shape=component, style=solid"
+	}
+	g.line(depth, "%s [label=%s%s];", quote(n.ID), quote(label), attributes)
+}
+
+func (g *dot) edge(e *plan.EdgeDescription) {
+	attributes := ""
+	if label := edgeLabel(e); label != "" {
+		attributes = " [style=dashed, label=" + quote(label) + "]"
+	}
+	g.line(1, "%s -> %s%s;", quote(e.From), quote(e.To), attributes)
+}
+
+// quote writes a text as DOT does: a quote is escaped, a line break is \n.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", "").Replace(s) + `"`
+}

@@ -1,0 +1,89 @@
+// Package draw shows a plan as a picture: a Mermaid flowchart, a Graphviz graph,
+// or a tree of text by waves. Plain nodes, fan-outs, pipelines, loops, nested
+// workflows and conditions each look different.
+package draw
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Formats are the drawings by name.
+var Formats = []Format{
+	{"mermaid", Mermaid},
+	{"dot", DOT},
+	{"text", Text},
+}
+
+// Format is a way to draw a plan.
+type Format struct {
+	Name string
+	Draw func(d *plan.Description) string
+}
+
+// ByName returns the format of that name.
+func ByName(name string) (Format, bool) {
+	for _, f := range Formats {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// edgeLabel is what stands on an edge: "on fail and $.n > 3".
+func edgeLabel(e *plan.EdgeDescription) string {
+	var parts []string
+	if e.On != "" {
+		parts = append(parts, "on "+e.On)
+	}
+	switch {
+	case e.Else:
+		parts = append(parts, "else")
+	case e.When != "":
+		parts = append(parts, e.When)
+	}
+	return strings.Join(parts, " and ")
+}
+
+// runs says how often a vertex runs: "once", "for each of $.rows, 4 at a time".
+func runs(v *plan.VertexDescription) string {
+	switch v.Shape {
+	case plan.FanOut.String():
+		return "for each of " + v.Source + atATime(v.Concurrency)
+	case plan.Pipeline.String():
+		return "each row of " + v.Source + atATime(v.Concurrency)
+	case plan.Loop.String():
+		s := fmt.Sprintf("at most %d rounds", v.MaxIters)
+		if v.MaxIters == 1 {
+			s = "one round"
+		}
+		if v.Until != "" {
+			s += ", until " + v.Until
+		}
+		return s
+	}
+	return "once"
+}
+
+func atATime(n int) string {
+	if n > 1 {
+		return ", " + strconv.Itoa(n) + " at a time"
+	}
+	return ""
+}
+
+// about names the kind of a node, or the workflow it runs.
+func about(n *plan.NodeDescription) string {
+	if n.Inner != nil {
+		return "workflow " + n.Inner.Name
+	}
+	return n.Kind
+}
+
+func isUnit(v *plan.VertexDescription) bool {
+	return v.Shape == plan.Pipeline.String() || v.Shape == plan.Loop.String()
+}

@@ -1,0 +1,74 @@
+package draw_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/cli/internal/draw"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+var update = flag.Bool("update", false, "write the drawings into the golden files")
+
+func description(t *testing.T) *plan.Description {
+	t.Helper()
+	e := wavefold.NewEngine()
+	w, ds := e.Read("testdata/all.yaml")
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	p, ds := e.Compile(w, false)
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	return p.Describe()
+}
+
+func TestDrawings(t *testing.T) {
+	d := description(t)
+	for _, f := range draw.Formats {
+		t.Run(f.Name, func(t *testing.T) {
+			got := f.Draw(d)
+			golden := filepath.Join("testdata", "all."+f.Name)
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// TestQuoting holds that no text of a workflow ends a quoted label.
+func TestQuoting(t *testing.T) {
+	evil := "a\"b\\c\n<script>#`|]"
+	d := &plan.Description{Name: evil, Levels: [][]plan.VertexDescription{{
+		{ID: "end", Shape: "node", Nodes: []plan.NodeDescription{{ID: "end", Kind: evil}}},
+		{ID: "b", Shape: "for_each", Source: evil, Nodes: []plan.NodeDescription{{ID: "b"}}},
+	}}, Edges: []plan.EdgeDescription{{From: "end", To: "b", When: evil}}}
+	for _, line := range strings.Split(draw.Mermaid(d), "\n") {
+		if n := strings.Count(line, `"`); n != 0 && n != 2 {
+			t.Errorf("%d quotes in %s", n, line)
+		}
+		if strings.Contains(line, "<script>") || strings.HasPrefix(strings.TrimSpace(line), "end[") {
+			t.Errorf("not escaped: %s", line)
+		}
+	}
+	for _, line := range strings.Split(draw.DOT(d), "\n") {
+		bare := strings.NewReplacer(`\\`, "", `\"`, "").Replace(line)
+		if strings.Count(bare, `"`)%2 != 0 {
+			t.Errorf("quotes do not pair: %s", line)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package draw
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Mermaid draws a flowchart: fan-outs are hexagons, nested workflows boxes with
+// double sides, pipelines and loops frames; what depends on a condition is
+// dotted.
+func Mermaid(d *plan.Description) string {
+	m := &mermaid{}
+	m.line(0, "flowchart TD")
+	for _, level := range d.Levels {
+		for i := range level {
+			m.vertex(&level[i])
+		}
+	}
+	for i := range d.Edges {
+		m.edge(&d.Edges[i])
+	}
+	return m.b.String()
+}
+
+type mermaid struct{ b strings.Builder }
+
+func (m *mermaid) line(depth int, format string, args ...any) {
+	m.b.WriteString(strings.Repeat("    ", depth))
+	fmt.Fprintf(&m.b, format, args...)
+	m.b.WriteByte('\n')
+}
+
+func (m *mermaid) vertex(v *plan.VertexDescription) {
+	if !isUnit(v) {
+		m.node(1, &v.Nodes[0], v)
+		return
+	}
+	m.line(1, `subgraph %s["%s"]`, mermaidID(v.ID), mermaidText(v.Shape+" "+v.ID+": "+runs(v)))
+	for i := range v.Nodes {
+		m.node(2, &v.Nodes[i], v)
+	}
+	for i := 1; i < len(v.Nodes); i++ {
+		m.line(2, "%s ==> %s", mermaidID(v.Nodes[i-1].ID), mermaidID(v.Nodes[i].ID))
+	}
+	if v.Shape == plan.Loop.String() {
+		first, last := v.Nodes[0].ID, v.Nodes[len(v.Nodes)-1].ID
+		m.line(2, `%s -. "again" .-> %s`, mermaidID(last), mermaidID(first))
+	}
+	m.line(1, "end")
+}
+
+func (m *mermaid) node(depth int, n *plan.NodeDescription, v *plan.VertexDescription) {
+	label := n.ID
+	if a := about(n); a != "" {
+		label += "<br/>" + mermaidText(a)
+	}
+	from, to := "[", "]"
+	switch {
+	case v.Shape == plan.FanOut.String():
+		label += "<br/>" + mermaidText(runs(v))
+		from, to = "{{", "}}"
+	case n.Inner != nil:
+		from, to = "[[", "]]"
+	}
+	m.line(depth, `%s%s"%s"%s`, mermaidID(n.ID), from, label, to)
+}
+
+func (m *mermaid) edge(e *plan.EdgeDescription) {
+	from, to := mermaidID(e.From), mermaidID(e.To)
+	if label := edgeLabel(e); label != "" {
+		m.line(1, `%s -. "%s" .-> %s`, from, mermaidText(label), to)
+		return
+	}
+	m.line(1, "%s --> %s", from, to)
+}
+
+// reserved are words that Mermaid does not take as ids. Ids of nodes have no
+// hyphen, so the replacement collides with none.
+var reserved = []string{"end", "graph", "flowchart", "subgraph", "style", "class", "classdef", "click", "linkstyle", "default", "direction", "call", "href"}
+
+func mermaidID(id string) string {
+	if slices.Contains(reserved, strings.ToLower(id)) {
+		return "node-" + id
+	}
+	return id
+}
+
+// mermaidText escapes what would end or format a quoted label.
+var mermaidEscapes = strings.NewReplacer("&", "#amp;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "#", "#35;", "`", "#96;", "\n", " ", "\r", " ")
+
+func mermaidText(s string) string { return mermaidEscapes.Replace(s) }

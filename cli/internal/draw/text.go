@@ -1,0 +1,97 @@
+package draw
+
+import (
+	"fmt"
+
+	"charm.land/lipgloss/v2/tree"
+
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Text draws a tree by waves: what may run at the same time stands together, and
+// below each node what it comes after.
+func Text(d *plan.Description) string {
+	edges := map[string][]*plan.EdgeDescription{}
+	for i := range d.Edges {
+		e := &d.Edges[i]
+		edges[e.To] = append(edges[e.To], e)
+	}
+	nodes := 0
+	t := tree.New()
+	for i, level := range d.Levels {
+		wave := tree.Root(fmt.Sprintf("wave %d", i))
+		for j := range level {
+			wave.Child(vertexTree(&level[j], edges))
+			nodes += len(level[j].Nodes)
+		}
+		t.Child(wave)
+	}
+	t.Root(fmt.Sprintf("%s: %s in %s, at most %d side by side", d.Name, plural(nodes, "node"), plural(len(d.Levels), "wave"), d.Width))
+	return t.String() + "\n"
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func vertexTree(v *plan.VertexDescription, edges map[string][]*plan.EdgeDescription) *tree.Tree {
+	if !isUnit(v) {
+		label := mark(v) + nodeLabel(&v.Nodes[0])
+		if v.Shape == plan.FanOut.String() {
+			label += " " + runs(v)
+		}
+		return nodeTree(label, &v.Nodes[0], edges)
+	}
+	t := tree.Root(mark(v) + v.Shape + " " + v.ID + ": " + runs(v))
+	for i := range v.Nodes {
+		t.Child(nodeTree(nodeLabel(&v.Nodes[i]), &v.Nodes[i], edges))
+	}
+	return t
+}
+
+// mark is the sign of a shape: many, through, around.
+func mark(v *plan.VertexDescription) string {
+	switch v.Shape {
+	case plan.FanOut.String():
+		return "⇉ "
+	case plan.Pipeline.String():
+		return "⇶ "
+	case plan.Loop.String():
+		return "↻ "
+	}
+	return ""
+}
+
+func nodeLabel(n *plan.NodeDescription) string {
+	label := n.ID
+	if n.Inner != nil {
+		label = "⊞ " + label
+	}
+	if a := about(n); a != "" {
+		label += " (" + a + ")"
+	}
+	return label
+}
+
+func nodeTree(label string, n *plan.NodeDescription, edges map[string][]*plan.EdgeDescription) *tree.Tree {
+	t := tree.Root(label)
+	for _, e := range edges[n.ID] {
+		text := "after " + e.From
+		switch {
+		case e.Else:
+			text += ", " + edgeLabel(e)
+		case e.When != "" && e.On == "":
+			text += " when " + e.When
+		case edgeLabel(e) != "":
+			text += ", " + edgeLabel(e)
+		}
+		if e.Implied {
+			text += " (implied)"
+		}
+		t.Child(text)
+	}
+	return t
+}

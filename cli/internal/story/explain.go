@@ -1,0 +1,184 @@
+package story
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// maxShown bounds how many failed items and attempts a text lists.
+const maxShown = 10
+
+// Explain tells in lines for people how a node ended and why, down to the node
+// where the trouble began.
+func (s *Story) Explain(a *Account) []string {
+	lines := []string{a.headline()}
+	lines = append(lines, a.details()...)
+	if a.Cause == "" || a.Cause == a.Node {
+		return lines
+	}
+	if root, ok := s.accounts[a.Cause]; ok {
+		lines = append(lines, "it began with "+root.Node+":")
+		for _, l := range s.Explain(root) {
+			lines = append(lines, "  "+l)
+		}
+	}
+	return lines
+}
+
+// Brief tells the reason in one line, with the values of the condition that
+// decided it; "" when there is nothing to say.
+func (s *Story) Brief(a *Account) string {
+	text := a.Reason
+	if text == "" && a.Error != nil {
+		text = a.Error.Message
+	}
+	if a.Edge >= 0 {
+		if v := Values(a.Conditions[a.Edge].Values); v != "" {
+			text += ", with " + v
+		}
+	}
+	if root, ok := s.accounts[a.Cause]; ok && root != a && root.Error != nil && !strings.Contains(text, root.Error.Message) {
+		text += ": " + root.Error.Message
+	}
+	return text
+}
+
+// Values writes the values a condition was judged with: "$.n = 3, $.x is
+// missing".
+func Values(o *core.Object) string {
+	var parts []string
+	for path, v := range o.All() {
+		if v == nil { // a missing value is null in JSON
+			parts = append(parts, path+" has no value")
+			continue
+		}
+		parts = append(parts, path+" = "+clip(core.JSON(v), 60))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func clip(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+func (a *Account) headline() string {
+	what := a.Node
+	if a.IsUnit {
+		what += " (a pipeline or loop)"
+	}
+	took := ""
+	if a.Duration > 0 {
+		took = " after " + a.Duration.Round(time.Microsecond).String()
+	}
+	switch a.Status {
+	case core.Skipped.String():
+		return what + " was skipped"
+	case core.Fail.String():
+		return what + " failed" + took
+	case core.Success.String():
+		return what + " succeeded" + took
+	case core.PartialSuccess.String():
+		return what + " succeeded in part" + took
+	}
+	return what + " had not ended when the log stops"
+}
+
+func (a *Account) details() []string {
+	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
+	if a.Reason != "" {
+		add("%s", a.Reason)
+	} else if a.Error != nil {
+		add("%s", a.Error.Message)
+	}
+	if a.Error != nil && a.Error.Class != core.ClassError {
+		add("the failure is of class %s", a.Error.Class)
+	}
+	if len(a.Rivals) > 0 {
+		add("the field was written before by %s", strings.Join(a.Rivals, ", "))
+	}
+	for i, c := range a.Conditions {
+		verdict := "true"
+		if !c.Result {
+			verdict = "false"
+		}
+		if i == a.Edge { // the reason has named it
+			add("with %s", orNothing(Values(c.Values)))
+			continue
+		}
+		add("the condition on %s -> %s was %s: %s%s", c.From, c.To, verdict, c.When, prefixed(", with ", Values(c.Values)))
+	}
+	lines = append(lines, a.tries()...)
+	if len(a.Wrote) > 0 {
+		add("it wrote %s", strings.Join(a.Wrote, ", "))
+	}
+	if a.Error != nil && a.Error.Stack != "" {
+		lines = append(lines, stack(a.Error.Stack)...)
+	}
+	return lines
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "no values"
+	}
+	return s
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+// tries lists failed attempts and failed items.
+func (a *Account) tries() []string {
+	var lines []string
+	for i, r := range a.Retries {
+		if i == maxShown {
+			lines = append(lines, fmt.Sprintf("  … and %d more retries", len(a.Retries)-i))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("  attempt %d%s failed: %s; the next came %s later", r.Attempt, place(r.Item), r.Error, r.Delay))
+	}
+	if len(a.Retries) > 0 {
+		lines = append(lines, fmt.Sprintf("  %d attempts in all", a.Attempts))
+	}
+	for i, f := range a.Failed {
+		if i == maxShown {
+			lines = append(lines, fmt.Sprintf("  … and %d more failed", len(a.Failed)-i))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("  failed%s: %s", place(f), f.Error))
+	}
+	return lines
+}
+
+func place(i Item) string {
+	if n, ok := i.Item.Get(); ok {
+		return fmt.Sprintf(" for item %d", n)
+	}
+	if n, ok := i.Round.Get(); ok {
+		return fmt.Sprintf(" in round %d", n)
+	}
+	return ""
+}
+
+// stack shows the frames of a panic that matter most: the top ones.
+func stack(text string) []string {
+	lines := []string{"  the stack of the panic:"}
+	for i, l := range strings.Split(strings.TrimSpace(text), "\n") {
+		if i == 12 {
+			return append(lines, "    …")
+		}
+		lines = append(lines, "    "+strings.ReplaceAll(l, "\t", "  "))
+	}
+	return lines
+}
