@@ -253,6 +253,48 @@ func TestRootsOfAScope(t *testing.T) {
 	}
 }
 
+// indexed is a schema that finds slots by itself.
+type indexed struct {
+	testSchema
+	asked int
+}
+
+func (s *indexed) Index(name string) (int, bool) {
+	s.asked++
+	i := slices.Index(s.names, name)
+	return i, i >= 0
+}
+
+func TestSlotsOfASchema(t *testing.T) {
+	s := &indexed{testSchema: testSchema{names: []string{"x", "y"}, types: []*core.Type{nil, nil}}}
+	if p := MustCompile(`$.y + 1`, Scope{Fields: s}); s.asked != 1 || p.FieldSlots()[0] != 1 {
+		t.Errorf("asked %d times, slot %d", s.asked, p.FieldSlots()[0])
+	}
+	open := &Open{}
+	p := MustCompile(`$nodes.b.status`, Scope{Fields: open, Nodes: []string{"a"}})
+	if got := fmt.Sprint(p.Nodes(), open.NodeNames(), p.Source()); got != "[1] [a b] $nodes.b.status" {
+		t.Error(got)
+	}
+}
+
+func TestHintsOfRoots(t *testing.T) {
+	for text, words := range map[string]string{`$item`: "for_each", `$loop`: "loop bodies", `$visits`: "walk mode", `$input.a`: "does not exist here [EXPR_NAME]"} {
+		if _, ds := Compile(core.Text{Value: text}, Scope{Fields: &testSchema{}}, ""); !strings.Contains(ds.Error(), words) {
+			t.Errorf("%s: %v", text, ds)
+		}
+	}
+	if _, err := Parse(`$.a = 1`); err.Error() != `unknown operator "=" (write ==)` {
+		t.Error(err)
+	}
+	if _, err := Parse(`$.a ? 1`); err.Error() != `unexpected character "?"` {
+		t.Error(err)
+	}
+	tree, _ := Parse(`$.a.b`)
+	if path, ok := tree.Path(); !ok || len(path.Steps) != 2 {
+		t.Error(path, ok)
+	}
+}
+
 func TestForInput(t *testing.T) {
 	shared := core.Shared{
 		View:   core.NewView([]string{"a", "b"}, []any{int64(1), core.Missing}),

@@ -106,15 +106,15 @@ func (s *Scope) untyped() bool {
 // faster than by looking through them.
 type SlotSchema interface {
 	core.Schema
-	// FieldSlot returns the index of a field in FieldNames.
-	FieldSlot(name string) (slot int, ok bool)
+	// Index returns the index of a field in FieldNames.
+	Index(name string) (i int, ok bool)
 }
 
 // slotOf returns the slot of a declared field.
 func slotOf(s core.Schema, name string) int {
 	if f, ok := s.(SlotSchema); ok {
-		slot, _ := f.FieldSlot(name)
-		return slot
+		i, _ := f.Index(name)
+		return i
 	}
 	return slices.Index(s.FieldNames(), name)
 }
