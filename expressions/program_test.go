@@ -272,7 +272,7 @@ func TestSlotsOfASchema(t *testing.T) {
 	}
 	open := &Open{}
 	p := MustCompile(`$nodes.b.status`, Scope{Fields: open, Nodes: []string{"a"}})
-	if got := fmt.Sprint(p.Nodes(), open.NodeNames(), p.Source()); got != "[1] [a b] $nodes.b.status" {
+	if got := fmt.Sprint(p.Nodes(), open.NodeNames(), p.Source()); got != "[1] [a b]$nodes.b.status" {
 		t.Error(got)
 	}
 }
