@@ -17,15 +17,19 @@ import (
 // objectReader gathers the rows of the two JSON formats.
 type objectReader struct {
 	rowOptions
-	out    loaded
-	row    int32
-	header sharedHeader
+	out   loaded
+	row   int32
+	names []string // the keys of the last row that core.ParseJSON read
+	flat  flatReader
 }
 
 // add takes the text of one element that starts on a line.
 func (o *objectReader) add(text []byte, line int) error {
 	o.row++
 	p := place{row: o.row, line: int32(line)}
+	if row, ok := o.flat.row(text); ok {
+		return o.take(row, p)
+	}
 	v, err := core.ParseJSON(text)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the JSON value is cut off")
@@ -37,15 +41,44 @@ func (o *objectReader) add(text []byte, line int) error {
 	if !ok {
 		return o.reject(bad{p, "want an object, got " + core.TypeName(v), v})
 	}
+	return o.take(o.share(row), p)
+}
+
+// take keeps a row if it conforms.
+func (o *objectReader) take(row *core.Object, p place) error {
 	if reason := o.types.check(row); reason != "" {
-		return o.reject(bad{p, reason, v})
+		return o.reject(bad{p, reason, row})
 	}
 	if err := o.rowType.Check(row); err != nil {
-		return o.reject(bad{p, err.Error(), v})
+		return o.reject(bad{p, err.Error(), row})
 	}
-	o.out.rows = append(o.out.rows, o.header.row(row))
+	o.out.rows = append(o.out.rows, row)
 	o.out.places = append(o.out.places, p)
 	return nil
+}
+
+// share makes neighbouring objects of equal keys share them, because the keys of
+// a JSON row often take more room than its values, and prepares for more rows of
+// these keys. A header is made when a second row has it.
+func (o *objectReader) share(row *core.Object) *core.Object {
+	if !slices.Equal(row.Keys(), o.names) {
+		o.names = row.Keys()
+		return row
+	}
+	if o.flat.keys == nil || !slices.Equal(o.flat.keys.Names(), o.names) {
+		keys, err := core.NewKeys(o.names)
+		if err != nil {
+			return row
+		}
+		o.flat.expect(keys)
+	}
+	shared, values := o.flat.build.Row()
+	i := 0
+	for _, v := range row.All() {
+		values[i] = v
+		i++
+	}
+	return shared
 }
 
 func (o *objectReader) full() bool { return o.limit > 0 && len(o.out.rows) >= o.limit }
@@ -169,30 +202,4 @@ func (l *lineCounter) at(offset int64) int {
 	l.breaks = l.breaks[n:]
 	l.line += n
 	return l.line
-}
-
-// sharedHeader makes neighbouring objects of equal keys share them: the keys of
-// a JSON row often take more room than its values.
-type sharedHeader struct {
-	names []string   // the keys of the row before
-	keys  *core.Keys // made when a second row has them
-}
-
-func (h *sharedHeader) row(o *core.Object) *core.Object {
-	if !slices.Equal(o.Keys(), h.names) {
-		h.names, h.keys = o.Keys(), nil
-		return o
-	}
-	if h.keys == nil {
-		keys, err := core.NewKeys(h.names)
-		if err != nil {
-			return o
-		}
-		h.names, h.keys = keys.Names(), keys
-	}
-	values := make([]any, 0, o.Len())
-	for _, v := range o.All() {
-		values = append(values, v)
-	}
-	return core.NewRow(h.keys, values)
 }

@@ -34,6 +34,19 @@ func (m *memo) text(s string) any {
 	return *slot
 }
 
+// bytes is text for a string that has to be copied if it is new.
+func (m *memo) bytes(b []byte) any {
+	if m.slots == nil {
+		m.seed = maphash.MakeSeed()
+	}
+	slot := m.slot(maphash.Bytes(m.seed, b))
+	if old, ok := (*slot).(string); ok && old == string(b) {
+		return *slot
+	}
+	*slot = string(b)
+	return *slot
+}
+
 func (m *memo) integer(i int64) any {
 	slot := m.slot(uint64(i))
 	if old, ok := (*slot).(int64); ok && old == i {
