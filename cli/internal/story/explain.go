@@ -31,10 +31,7 @@ func (s *Story) Explain(a *Account) []string {
 // Brief tells the reason in one line, with the values of the condition that
 // decided it; "" when there is nothing to say.
 func (s *Story) Brief(a *Account) string {
-	text := a.Reason
-	if text == "" && a.Error != nil {
-		text = a.Error.Message
-	}
+	text := a.reason()
 	if a.Edge >= 0 {
 		if v := Values(a.Conditions[a.Edge].Values); v != "" {
 			text += ", with " + v
@@ -44,6 +41,25 @@ func (s *Story) Brief(a *Account) string {
 		text += ": " + root.Error.Message
 	}
 	return text
+}
+
+// reason words why the node or unit ended as it did.
+func (a *Account) reason() string {
+	switch {
+	case a.Error != nil && (a.IsUnit || a.Reason == ""):
+		return a.Error.Message
+	case !a.IsUnit:
+		return a.Reason
+	}
+	switch a.Reason {
+	case "rows":
+		return fmt.Sprintf("all of its rows were done: %d", a.Items)
+	case "until":
+		return fmt.Sprintf("its condition became true after round %d", a.Items-1)
+	case "max_iters":
+		return fmt.Sprintf("it reached its cap of %d rounds", a.Items)
+	}
+	return a.Reason
 }
 
 // Values writes the values a condition was judged with: "$.n = 3, $.x is
@@ -92,10 +108,8 @@ func (a *Account) headline() string {
 func (a *Account) details() []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
-	if a.Reason != "" {
-		add("%s", a.Reason)
-	} else if a.Error != nil {
-		add("%s", a.Error.Message)
+	if r := a.reason(); r != "" {
+		add("%s", r)
 	}
 	if a.Error != nil && a.Error.Class != core.ClassError {
 		add("the failure is of class %s", a.Error.Class)
