@@ -29,6 +29,8 @@ func typeWithin(t reflect.Type, outer []reflect.Type) *core.Type {
 	switch {
 	case t == anyType:
 		return nil
+	case t == objectType:
+		return &core.Type{Kind: core.ObjectType}
 	case t.Kind() == reflect.Pointer:
 		return typeWithin(t.Elem(), outer)
 	case ownJSON(t):
@@ -92,8 +94,9 @@ func ownJSON(t reflect.Type) bool {
 type member struct {
 	name      string
 	typ       reflect.Type
-	quoted    bool // written as a text by the option string
-	ambiguous bool // several fields claim the name
+	index     []int // nil when the way leads through a pointer
+	quoted    bool  // written as a text by the option string
+	ambiguous bool  // several fields claim the name
 }
 
 // members lists the fields of a struct and of the structs embedded in it.
@@ -111,6 +114,12 @@ func membersWithin(t reflect.Type, outer []reflect.Type) []member {
 		if f.Anonymous && tag == "" {
 			if inner := deref(f.Type); inner.Kind() == reflect.Struct && !ownJSON(inner) && !slices.Contains(outer, inner) {
 				for _, m := range membersWithin(inner, outer) {
+					if m.index != nil {
+						m.index = append([]int{i}, m.index...)
+					}
+					if f.Type.Kind() == reflect.Pointer {
+						m.index = nil
+					}
 					out = addMember(out, m)
 				}
 				continue
@@ -122,7 +131,7 @@ func membersWithin(t reflect.Type, outer []reflect.Type) []member {
 		if tag == "" {
 			tag = f.Name
 		}
-		out = addMember(out, member{name: tag, typ: f.Type, quoted: strings.Contains(options, "string")})
+		out = addMember(out, member{name: tag, typ: f.Type, index: []int{i}, quoted: strings.Contains(options, "string")})
 	}
 	return out
 }

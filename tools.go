@@ -55,6 +55,7 @@ type function struct {
 	call   reflect.Value
 	ctx    bool
 	in     reflect.Type // nil for none
+	codec  *codec       // of in
 	out    bool
 	err    bool
 	writes []string // of the node it is bound to
@@ -90,7 +91,10 @@ func typedTool(fn any) (core.Handler, error) {
 		f.ctx, params = true, params[1:]
 	}
 	if len(params) > 0 {
-		f.in, params = params[0], params[1:]
+		f.in, f.codec, params = params[0], newCodec(params[0]), params[1:]
+		if f.codec.err != nil {
+			return nil, f.codec.err
+		}
 	}
 	if n := len(results); n > 0 && results[n-1] == errorType {
 		f.err, results = true, results[:n-1]
@@ -160,11 +164,11 @@ func (f *function) Handle(ctx context.Context, in core.Input) (core.Result, erro
 		params = append(params, reflect.ValueOf(ctx))
 	}
 	if f.in != nil {
-		v := reflect.New(f.in)
-		if err := f.fill(v.Interface(), in.Shared()); err != nil {
-			return core.Result{}, badInput("args: %w", err)
+		v := reflect.New(f.in).Elem()
+		if err := f.fill(v, in.Shared()); err != nil {
+			return core.Result{}, err
 		}
-		params = append(params, v.Elem())
+		params = append(params, v)
 	}
 	results := f.call.Call(params)
 	if f.err {
@@ -179,18 +183,21 @@ func (f *function) Handle(ctx context.Context, in core.Input) (core.Result, erro
 }
 
 // fill makes In of the args, or else of the item.
-func (f *function) fill(into any, s core.Shared) error {
+func (f *function) fill(in reflect.Value, s core.Shared) error {
 	args := s.Args
+	what, v := "args", any(args)
 	switch {
 	case args.Len() == 0 && s.Index > 0:
-		return decodeInto(s.Item, into)
+		what, v = "$item", s.Item
 	case args.Len() == 0:
 		return nil
-	case takesAll(f.in):
-		return decodeInto(args, into)
+	case !takesAll(f.in):
+		what, v = args.At(0)
 	}
-	_, v := args.At(0)
-	return decodeInto(v, into)
+	if err := f.codec.decode(in, v); err != nil {
+		return badInput("%s: %w", what, err)
+	}
+	return nil
 }
 
 // result hands Out to the declared writes, or to the edges.

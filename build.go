@@ -1,0 +1,241 @@
+package wavefold
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// builder collects parts into a workflow. It checks only what is lost in the workflow:
+// everything else is up to package plan.
+type builder struct {
+	w      *core.Workflow
+	g      *Graph
+	ds     core.Diagnostics
+	specs  map[string]*spec
+	phases map[string]bool
+
+	nodes    []*node // parallel to w.Nodes
+	settings []*settings
+	at       []int // vertex of a node: a plain node, or the unit it is in
+	units    map[int]*unit
+	vertices int // in the order of the parts
+}
+
+// vertex begins a vertex and returns its number.
+func (b *builder) vertex() int {
+	b.vertices++
+	return b.vertices - 1
+}
+
+// node adds a plain node.
+func (b *builder) node(n *node, vertex int) {
+	checkOptions(&b.ds, "node "+n.id.Value, n.what, n.used, nodeOptions)
+	if !n.fans && (n.limit != nil || n.maxFailures != nil) {
+		b.ds.Errorf(core.CodeUnknownKey, n.id.Pos, "node %s: Limit and MaxFailures are for a fan-out", n.id.Value).
+			WithHint("add Items, or Over for a Sub")
+	}
+	b.add(n, vertex, &n.settings)
+}
+
+// member adds a node of a unit. Conditions are the unit's.
+func (b *builder) member(n *node, vertex int, u *unit) {
+	checkOptions(&b.ds, "node "+n.id.Value, n.what, n.used, memberOptions)
+	first := len(b.nodes) == 0 || b.at[len(b.at)-1] != vertex
+	b.add(n, vertex, &n.settings)
+	if !first {
+		return
+	}
+	// Edges into the unit lead to its first member.
+	entry := *b.settings[len(b.settings)-1]
+	entry.edges = append(slices.Clone(entry.edges), u.edges...)
+	b.settings[len(b.settings)-1] = &entry
+	if u.items != nil {
+		with := *n
+		with.needs = append(slices.Clone(with.needs), u.items)
+		b.nodes[len(b.nodes)-1] = &with
+	}
+}
+
+func (b *builder) add(n *node, vertex int, s *settings) {
+	b.ds = append(b.ds, n.findings...)
+	subject := "node " + n.id.Value
+	for _, f := range slices.Concat(n.view, n.needs, n.writes) {
+		b.field(f, subject)
+	}
+	b.phase(n.phase)
+	b.nodes = append(b.nodes, n)
+	b.settings = append(b.settings, s)
+	b.at = append(b.at, vertex)
+	b.w.Nodes = append(b.w.Nodes, b.declare(n))
+	if n.sub != nil {
+		b.include(n)
+	}
+}
+
+// declare makes the node as a document would have it.
+func (b *builder) declare(n *node) *core.Node {
+	d := &core.Node{
+		ID: n.id, Kind: core.At(n.kind, n.id.Pos), Phase: n.phase, Description: core.At(n.description, n.id.Pos),
+		Reads: names(n.view, n.id.Pos), Writes: names(n.writes, n.id.Pos), HasWrites: true,
+		Args: n.args, Config: n.config, OnError: n.onError(), Timeout: n.timeout, Join: n.join,
+		Priority: n.priority, Effects: n.effects, Pos: n.id.Pos,
+	}
+	if d.Config == nil {
+		d.Config = &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
+	}
+	if n.fans {
+		d.ForEach = &core.ForEach{Source: n.source, Concurrency: n.limit, MaxFailures: n.maxFailures, Pos: n.id.Pos}
+	}
+	if n.run != nil {
+		name := b.w.Name.Value + "." + n.id.Value
+		d.Config.Set(core.At("impl", n.id.Pos), core.Tree(name, n.id.Pos))
+		h := *n.run
+		h.reads, h.writes, h.fans = specs(n.view), specs(n.writes), n.fans
+		d.Handler = &h
+		b.g.tools = append(b.g.tools, namedTool{name, &h})
+	}
+	return d
+}
+
+// include adds the graph of a sub-workflow.
+func (b *builder) include(n *node) {
+	file := fileName(n.sub)
+	if known, ok := b.g.subs[file]; ok && known != n.sub {
+		b.ds.Errorf(core.CodeDuplicateID, n.id.Pos, "node %s: another sub-workflow is named %q too", n.id.Value, n.sub.w.Name.Value).
+			WithHint("give the graphs names that differ in letters and digits")
+		return
+	}
+	if b.g.subs == nil {
+		b.g.subs = map[string]*Graph{}
+	}
+	b.g.subs[file] = n.sub
+}
+
+// field declares a field on first use, and finds fields that only share their name.
+func (b *builder) field(f AnyField, subject string) {
+	s := f.field()
+	if s == nil {
+		b.ds.Errorf(core.CodeUnknownField, b.w.Pos, "%s: a field was not made by NewField", subject)
+		return
+	}
+	name := s.decl.Name.Value
+	known, ok := b.specs[name]
+	switch {
+	case !ok:
+		b.specs[name] = s
+		b.ds = append(b.ds, s.findings...)
+		b.w.Fields = append(b.w.Fields, s.decl)
+	case known != s && !same(known, s):
+		b.ds.Errorf(core.CodeDuplicateID, s.decl.Pos, "state field %q is declared twice and not alike", name).
+			WithHint("the other declaration is at %s; make the field once and use it in both places", known.decl.Pos)
+	}
+}
+
+// same reports whether two declarations of a name say the same.
+func same(a, b *spec) bool {
+	return a.typ == b.typ && a.shared == b.shared && a.decl.Merge.Value == b.decl.Merge.Value && a.decl.Key.Value == b.decl.Key.Value &&
+		a.decl.Reduce == nil && b.decl.Reduce == nil && core.Equal(a.decl.Default, b.decl.Default)
+}
+
+// phase declares a phase on first use.
+func (b *builder) phase(p core.Text) {
+	if p.Value == "" || b.phases[p.Value] {
+		return
+	}
+	b.phases[p.Value] = true
+	b.w.Phases = append(b.w.Phases, core.Phase{ID: p})
+}
+
+// onError is the failure policy, nil for the default.
+func (s *settings) onError() *core.OnError {
+	if s.attempts == nil {
+		if s.policy.Value == "" {
+			return nil
+		}
+		return &core.OnError{Policy: s.policy, Pos: s.policy.Pos}
+	}
+	pos := s.attempts.Pos
+	e := &core.OnError{Policy: core.At("retry", pos), Attempts: s.attempts, Jitter: s.backoff.Jitter, Then: s.policy, Pos: pos}
+	if s.backoff.Exponential {
+		e.Backoff = core.At("exponential", pos)
+	}
+	if s.backoff.Base != 0 {
+		d := core.At(s.backoff.Base, pos)
+		e.Base = &d
+	}
+	if s.backoff.Max != 0 {
+		d := core.At(s.backoff.Max, pos)
+		e.Max = &d
+	}
+	return e
+}
+
+func specs(fields []AnyField) []*spec {
+	var out []*spec
+	for _, f := range fields {
+		if s := f.field(); s != nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func names(fields []AnyField, pos core.Position) []core.Text {
+	var out []core.Text
+	for _, s := range specs(fields) {
+		if !slices.ContainsFunc(out, func(t core.Text) bool { return t.Value == s.decl.Name.Value }) {
+			out = append(out, core.At(s.decl.Name.Value, pos))
+		}
+	}
+	return out
+}
+
+// graphOption lets settings of the graph be parts.
+type graphOption func(b *builder)
+
+func (o graphOption) addTo(b *builder) { o(b) }
+
+// Declare adds fields that no part reads or writes, such as those that only conditions
+// look at.
+func Declare(fields ...AnyField) Part {
+	return graphOption(func(b *builder) {
+		for _, f := range fields {
+			b.field(f, "Declare")
+		}
+	})
+}
+
+// Concurrency is how many nodes of the graph may be in flight at a time: as many as there
+// are processors (GOMAXPROCS) without it. A fan-out, pipeline or loop counts as one.
+func Concurrency(n int) Part {
+	v := core.At(n, here())
+	return graphOption(func(b *builder) { b.w.Runtime.Concurrency = &v })
+}
+
+// MaxInFlight is how many functions may be in flight over everything: nodes, items, rows,
+// and those of sub-workflows.
+func MaxInFlight(n int) Part {
+	v := core.At(n, here())
+	return graphOption(func(b *builder) { b.w.Runtime.MaxInFlight = &v })
+}
+
+// Dir is the folder that relative paths in the configuration of a Node start from.
+func Dir(path string) Part { return graphOption(func(b *builder) { b.w.Dir = path }) }
+
+// Using names the engine with the kinds that the graph's Nodes use. Without it they are
+// those of DefaultKinds.
+func Using(e *Engine) Part { return graphOption(func(b *builder) { b.g.engine = e }) }
+
+// Strict makes warnings reasons not to run.
+func Strict() Part { return graphOption(func(b *builder) { b.g.strict = true }) }
+
+// isNil reports whether a part is nil or holds a nil pointer.
+func isNil(p Part) bool {
+	if p == nil {
+		return true
+	}
+	v := reflect.ValueOf(p)
+	return (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil()
+}

@@ -1,0 +1,192 @@
+package wavefold
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// copier makes dst, which is zero, a deep copy of src.
+type copier func(dst, src reflect.Value, depth int) error
+
+// maxDepth bounds how deep values nest. A value that refers to itself would otherwise
+// exhaust the stack, which no recover catches.
+const maxDepth = 10_000
+
+// copiers builds copiers. An entry is there before it is complete, so that a type may
+// contain itself.
+type copiers map[reflect.Type]*copier
+
+// of returns the copier of a type, nil when an assignment is a copy already.
+func (cs copiers) of(t reflect.Type) copier {
+	if flat(t) {
+		return nil
+	}
+	if known, ok := cs[t]; ok {
+		return func(dst, src reflect.Value, depth int) error { return (*known)(dst, src, depth) }
+	}
+	c := new(copier)
+	cs[t] = c
+	*c = cs.build(t)
+	return *c
+}
+
+func (cs copiers) build(t reflect.Type) copier {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return cs.pointer(t)
+	case reflect.Slice:
+		return cs.slice(t)
+	case reflect.Array:
+		element := cs.of(t.Elem())
+		return func(dst, src reflect.Value, depth int) error { return each(element, dst, src, depth) }
+	case reflect.Map:
+		return cs.mapping(t)
+	case reflect.Struct:
+		return cs.structure(t)
+	default: // an interface
+		return copyInterface
+	}
+}
+
+func (cs copiers) pointer(t reflect.Type) copier {
+	if t == reflect.PointerTo(objectType) {
+		return func(dst, src reflect.Value, _ int) error {
+			dst.Set(reflect.ValueOf(core.Clone(src.Interface())))
+			return nil
+		}
+	}
+	element := cs.of(t.Elem())
+	return func(dst, src reflect.Value, depth int) error {
+		if src.IsNil() {
+			return nil
+		}
+		if depth > maxDepth {
+			return fmt.Errorf("a value of type %s nests deeper than %d: does it refer to itself?", t, maxDepth)
+		}
+		dst.Set(reflect.New(t.Elem()))
+		return copyInto(element, dst.Elem(), src.Elem(), depth+1)
+	}
+}
+
+// copyInto is a copier that may be nil.
+func copyInto(c copier, dst, src reflect.Value, depth int) error {
+	if c == nil {
+		dst.Set(src)
+		return nil
+	}
+	return c(dst, src, depth)
+}
+
+func each(element copier, dst, src reflect.Value, depth int) error {
+	for i := range src.Len() {
+		if err := copyInto(element, dst.Index(i), src.Index(i), depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (cs copiers) slice(t reflect.Type) copier {
+	element := cs.of(t.Elem())
+	return func(dst, src reflect.Value, depth int) error {
+		switch {
+		case src.IsNil():
+			return nil
+		case depth > maxDepth:
+			return fmt.Errorf("a value of type %s nests deeper than %d: does it refer to itself?", t, maxDepth)
+		}
+		dst.Set(reflect.MakeSlice(t, src.Len(), src.Len()))
+		if element == nil {
+			reflect.Copy(dst, src)
+			return nil
+		}
+		return each(element, dst, src, depth)
+	}
+}
+
+func (cs copiers) mapping(t reflect.Type) copier {
+	element := cs.of(t.Elem())
+	return func(dst, src reflect.Value, depth int) error {
+		switch {
+		case src.IsNil():
+			return nil
+		case depth > maxDepth:
+			return fmt.Errorf("a value of type %s nests deeper than %d: does it refer to itself?", t, maxDepth)
+		}
+		dst.Set(reflect.MakeMapWithSize(t, src.Len()))
+		for it := src.MapRange(); it.Next(); { // the order does not matter: every entry is copied on its own
+			v := reflect.New(t.Elem()).Elem()
+			if err := copyInto(element, v, it.Value(), depth+1); err != nil {
+				return err
+			}
+			dst.SetMapIndex(it.Key(), v)
+		}
+		return nil
+	}
+}
+
+// structure copies all fields with one assignment and then those that hold references.
+// What unexported fields refer to stays shared: only the type's own package can reach it.
+func (cs copiers) structure(t reflect.Type) copier {
+	type part struct {
+		at   int
+		copy copier
+	}
+	var parts []part
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() {
+			if c := cs.of(f.Type); c != nil {
+				parts = append(parts, part{i, c})
+			}
+		}
+	}
+	return func(dst, src reflect.Value, depth int) error {
+		dst.Set(src)
+		for _, p := range parts {
+			f := dst.Field(p.at)
+			f.SetZero() // a copier leaves the place of a nil alone
+			if err := p.copy(f, src.Field(p.at), depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// copyInterface copies what an any holds.
+func copyInterface(dst, src reflect.Value, depth int) error {
+	switch v := src.Interface().(type) {
+	case nil, bool, int64, float64, string:
+		dst.Set(src)
+		return nil
+	case *core.Object:
+		dst.Set(reflect.ValueOf(core.Clone(v)))
+		return nil
+	}
+	held := src.Elem()
+	x := reflect.New(held.Type()).Elem()
+	if err := copyInto(copiers{}.of(held.Type()), x, held, depth+1); err != nil {
+		return err
+	}
+	dst.Set(x)
+	return nil
+}
+
+// flat reports whether a type holds no reference that an assignment would share.
+func flat(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
+		return false
+	case reflect.Array:
+		return flat(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); f.IsExported() && !flat(f.Type) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,179 @@
+package wavefold
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// link is an edge under construction, between nodes by number; from is -1 for an id that
+// does not exist, which plan reports.
+type link struct {
+	edge
+	fromNode, to int
+	implied      bool
+}
+
+// edges adds the edges that the options ask for, and those that fields bring along: from
+// the only writer of a field to each of its typed readers.
+func (b *builder) edges() {
+	ids := map[string]int{}
+	for i, n := range b.nodes {
+		if _, ok := ids[n.id.Value]; !ok {
+			ids[n.id.Value] = i
+		}
+	}
+	writers := b.writers()
+	var links []link
+	for i, n := range b.nodes {
+		first := len(links)
+		for _, e := range b.settings[i].edges {
+			from, ok := ids[e.from.Value]
+			if !ok {
+				from = -1
+			}
+			links = append(links, link{edge: e, fromNode: from, to: i})
+		}
+		for _, s := range specs(slices.Concat(n.needs, n.view)) {
+			if w := writers[s.decl.Name.Value]; len(w) == 1 && !b.connected(links[first:], w[0], i) {
+				from := core.At(b.nodes[w[0]].id.Value, n.id.Pos)
+				links = append(links, link{edge: edge{from: from}, fromNode: w[0], to: i, implied: true})
+			}
+		}
+	}
+	for _, l := range b.acyclic(links) {
+		b.w.Edges = append(b.w.Edges, b.finish(l))
+	}
+	b.unusedConditions()
+}
+
+// writers lists the nodes that write each field.
+func (b *builder) writers() map[string][]int {
+	out := map[string][]int{}
+	for i, n := range b.w.Nodes {
+		for _, name := range n.Writes {
+			out[name.Value] = append(out[name.Value], i)
+		}
+	}
+	return out
+}
+
+// connected reports whether an edge between two nodes is there already, or makes no
+// sense: a node is not its own predecessor, and the nodes of a unit have their order.
+func (b *builder) connected(links []link, from, to int) bool {
+	return b.at[from] == b.at[to] || slices.ContainsFunc(links, func(l link) bool { return l.fromNode == from })
+}
+
+// finish gives an edge the conditions of the part it leads into, unless it has its own.
+func (b *builder) finish(l link) *core.Edge {
+	e := &core.Edge{From: l.from, To: core.At(b.nodes[l.to].id.Value, l.from.Pos), When: l.when, Else: l.otherwise, On: l.on, Pos: l.from.Pos}
+	if l.when == nil && !l.otherwise && l.on.Value == "" {
+		c := b.conditions(l.to)
+		if l.fromNode < 0 || b.at[l.fromNode] != b.at[l.to] { // inside a unit there are no conditions
+			e.When, e.Else, e.On = c.when, c.otherwise, c.on
+		}
+	}
+	return e
+}
+
+// conditions are those of a node, or of the unit it is in.
+func (b *builder) conditions(i int) *settings {
+	if u, ok := b.units[b.at[i]]; ok {
+		return &u.settings
+	}
+	return b.settings[i]
+}
+
+// unusedConditions reports a When, Else or On that has no edge to stand on.
+func (b *builder) unusedConditions() {
+	entered := make([]bool, b.vertices)
+	ids := map[string]int{}
+	for i, n := range b.nodes {
+		ids[n.id.Value] = i
+	}
+	for _, e := range b.w.Edges {
+		if to, ok := ids[e.To.Value]; ok {
+			entered[b.at[to]] = true
+		}
+	}
+	seen := make([]bool, b.vertices)
+	for i := range b.nodes {
+		v := b.at[i]
+		if entered[v] || seen[v] {
+			continue
+		}
+		seen[v] = true
+		for _, u := range b.conditions(i).used {
+			if edgeOptions[u.name] {
+				b.ds.Errorf(core.CodeBadValue, u.pos, "node %s: %s has no edge to stand on: nothing comes before the node", b.nodes[i].id.Value, u.name).
+					WithHint("add wavefold.After(...)")
+			}
+		}
+	}
+}
+
+// acyclic leaves out implied edges that would close a cycle. If two parts each read what
+// the other writes, the one that is declared first sees the starting value: of the
+// implied edges in such a circle those go that lead from a later part to an earlier one.
+func (b *builder) acyclic(links []link) []link {
+	out := make([][]int, b.vertices)
+	for _, l := range links {
+		if l.fromNode >= 0 {
+			out[b.at[l.fromNode]] = append(out[b.at[l.fromNode]], b.at[l.to])
+		}
+	}
+	circle := circles(out)
+	return slices.DeleteFunc(links, func(l link) bool {
+		if !l.implied {
+			return false
+		}
+		from, to := b.at[l.fromNode], b.at[l.to]
+		return from > to && circle[from] == circle[to]
+	})
+}
+
+// circles numbers the strongly connected components of a graph: two vertices have the same
+// number if and only if each can be reached from the other (Tarjan's algorithm).
+func circles(out [][]int) []int {
+	t := &tarjan{out: out, index: make([]int, len(out)), low: make([]int, len(out)), circle: make([]int, len(out))}
+	for v := range out {
+		if t.index[v] == 0 {
+			t.visit(v)
+		}
+	}
+	return t.circle
+}
+
+type tarjan struct {
+	out                [][]int
+	index, low, circle []int // index and circle count from 1; 0 is not yet
+	stack              []int
+	next, found        int
+}
+
+func (t *tarjan) visit(v int) {
+	t.next++
+	t.index[v], t.low[v] = t.next, t.next
+	t.stack = append(t.stack, v)
+	for _, w := range t.out[v] {
+		switch {
+		case t.index[w] == 0:
+			t.visit(w)
+			t.low[v] = min(t.low[v], t.low[w])
+		case t.circle[w] == 0:
+			t.low[v] = min(t.low[v], t.index[w])
+		}
+	}
+	if t.low[v] != t.index[v] {
+		return
+	}
+	t.found++
+	for {
+		w := t.stack[len(t.stack)-1]
+		t.stack = t.stack[:len(t.stack)-1]
+		t.circle[w] = t.found
+		if w == v {
+			return
+		}
+	}
+}

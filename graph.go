@@ -1,0 +1,253 @@
+package wavefold
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/native"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Graph is a graph that can run: built by New or read by Engine.Load. It is immutable and
+// safe for any number of runs at once.
+type Graph struct {
+	w        *core.Workflow
+	engine   *Engine // nil: one with the default kinds
+	strict   bool
+	findings core.Diagnostics // of the builder
+	tools    []namedTool
+	subs     map[string]*Graph // sub-workflows by file name
+
+	once sync.Once
+	plan *plan.Plan
+	all  core.Diagnostics
+}
+
+// namedTool is a function of the graph under the name its document uses.
+type namedTool struct {
+	name    string
+	handler core.Handler
+}
+
+// New makes a graph of parts. It never fails: what is wrong with the graph is found, all
+// at once and with the lines of the program, when it is compiled, which the first Run
+// does by itself.
+//
+// A part that reads a field through its typed door comes after the only part that writes
+// the field, by itself; After adds what such edges do not say. A field with several
+// writers brings no edges along. If two parts each read what the other writes, the one
+// that stands first sees the starting value.
+func New(name string, parts ...Part) *Graph {
+	pos := here()
+	g := &Graph{w: &core.Workflow{Name: core.At(name, pos), Pos: pos}}
+	b := &builder{w: g.w, g: g, specs: map[string]*spec{}, phases: map[string]bool{}, units: map[int]*unit{}}
+	if name == "" {
+		b.ds.Errorf(core.CodeMissingKey, pos, "the graph has no name")
+	}
+	for _, p := range parts {
+		if !isNil(p) {
+			p.addTo(b)
+		}
+	}
+	b.edges()
+	g.findings = b.ds
+	return g
+}
+
+// Load reads and compiles a workflow file. The error holds all findings that keep the
+// graph from running, as core.Diagnostics.
+func (e *Engine) Load(path string) (*Graph, error) {
+	w, ds := e.Read(path)
+	if err := ds.Err(false); err != nil {
+		return nil, err
+	}
+	g := &Graph{w: w, engine: e, findings: ds}
+	if err := g.Compile(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Name returns the graph's name.
+func (g *Graph) Name() string { return g.w.Name.Value }
+
+// Workflow returns the graph as a document would hold it. It must not be changed.
+func (g *Graph) Workflow() *core.Workflow { return g.w }
+
+// Compile checks the graph and prepares it to run, once; later calls return the same. The
+// error is nil or core.Diagnostics with everything that keeps the graph from running.
+func (g *Graph) Compile() error {
+	g.compile()
+	return g.all.Err(g.strict)
+}
+
+// Findings returns everything that is to be said about the graph, warnings included, in
+// the order of the files.
+func (g *Graph) Findings() core.Diagnostics {
+	g.compile()
+	return slices.Clone(g.all)
+}
+
+// Plan returns the compiled graph, for those who want to look at it or to run it by other
+// means; the error is that of Compile.
+func (g *Graph) Plan() (*plan.Plan, error) {
+	if err := g.Compile(); err != nil {
+		return nil, err
+	}
+	return g.plan, nil
+}
+
+func (g *Graph) compile() {
+	g.once.Do(func() {
+		ds, engine := g.gather()
+		l := &library{engine: engine, named: map[*core.Workflow]map[string]*core.Workflow{}}
+		p, found := engine.compile(g.enlist(l, map[*Graph]*core.Workflow{}), l, g.strict)
+		g.all = append(ds, found...).Sorted()
+		if !g.all.Failed(g.strict) {
+			g.plan = p
+		}
+	})
+}
+
+// gather returns what the builders of the graph and its sub-workflows found, and the
+// engine that all of them use.
+func (g *Graph) gather() (core.Diagnostics, *Engine) {
+	var ds core.Diagnostics
+	var engine *Engine
+	files := map[string]*Graph{}
+	for _, sub := range g.reachable() {
+		ds = append(ds, sub.findings...)
+		if known, ok := files[fileName(sub)]; ok {
+			ds.Errorf(core.CodeDuplicateID, sub.w.Pos, "graph %q: another one inside or around it has the name too", sub.Name()).
+				WithHint("the other one is at %s", known.w.Pos)
+		}
+		files[fileName(sub)] = sub
+		if sub.engine == nil || sub.engine == engine {
+			continue
+		}
+		if engine != nil {
+			ds.Errorf(core.CodeUnknownKind, sub.w.Pos, "graph %q uses another engine than the graph around it", sub.Name())
+		}
+		engine = sub.engine
+	}
+	if engine == nil {
+		engine = NewEngine()
+	}
+	return ds, engine
+}
+
+// reachable lists the graph and its sub-workflows, each once, outer ones first.
+func (g *Graph) reachable() []*Graph {
+	out := []*Graph{g}
+	for i := 0; i < len(out); i++ {
+		for _, file := range sortedFiles(out[i].subs) {
+			if sub := out[i].subs[file]; !slices.Contains(out, sub) {
+				out = append(out, sub)
+			}
+		}
+	}
+	return out
+}
+
+func sortedFiles(subs map[string]*Graph) []string {
+	files := make([]string, 0, len(subs))
+	for f := range subs {
+		files = append(files, f)
+	}
+	slices.Sort(files)
+	return files
+}
+
+// enlist makes the sub-workflows known to the library and returns the graph's workflow. A
+// nested run takes its degree of parallelism from its plan, so that of a graph built in
+// Go is fixed here.
+func (g *Graph) enlist(l *library, known map[*Graph]*core.Workflow) *core.Workflow {
+	if w, ok := known[g]; ok {
+		return w
+	}
+	w := *g.w
+	if w.Runtime.Concurrency == nil && !w.Document {
+		w.Runtime.Concurrency = &core.Int{Value: runtime.GOMAXPROCS(0)}
+	}
+	known[g] = &w
+	if len(g.subs) > 0 {
+		inner := make(map[string]*core.Workflow, len(g.subs))
+		for file, sub := range g.subs { // each entry on its own
+			inner[file] = sub.enlist(l, known)
+		}
+		l.named[&w] = inner
+	}
+	return &w
+}
+
+// Run runs the graph and returns when everything has ended. The inputs are starting
+// values (Field.Is, Set) and settings of the run (WithListener and others).
+//
+// The result is never nil. It is complete whenever the run began, also when it failed:
+// what was written before can be read. The error names the node that failed and wraps
+// what its function returned, so that errors.Is and errors.As find it; a graph that does
+// not compile and inputs that do not fit give core.Diagnostics.
+func (g *Graph) Run(ctx context.Context, inputs ...RunOption) (*Result, error) {
+	if err := g.Compile(); err != nil {
+		return g.notBegun(err)
+	}
+	s := runSettings{}
+	for _, in := range inputs {
+		if in != nil {
+			in.applyRun(&s)
+		}
+	}
+	r, err := scheduler.Run(ctx, g.plan, s.values, s.Options)
+	if r == nil {
+		return g.notBegun(err)
+	}
+	return &Result{r}, err
+}
+
+// notBegun is the result of a run that did not begin.
+func (g *Graph) notBegun(err error) (*Result, error) {
+	return &Result{&core.Report{Workflow: g.Name(), Status: core.RunFailed, State: &core.Object{}, Err: err,
+		Nodes: func() []core.NodeReport { return nil }, Units: func() []core.UnitReport { return nil }}}, err
+}
+
+// Save returns the graph as a document. A graph built in Go calls its functions by name
+// there, "graph.node"; an engine that is to run the document must have them (Bind). What
+// only exists in Go cannot be saved, such as a reducer; the error names it. Loading the
+// document and saving it again gives the same bytes.
+func (g *Graph) Save() ([]byte, error) {
+	if err := g.findings.Err(false); err != nil {
+		return nil, err
+	}
+	return native.Write(g.w)
+}
+
+// SaveAll returns the documents of the graph and of its sub-workflows by the file names
+// they call each other by.
+func (g *Graph) SaveAll() (map[string][]byte, error) {
+	out := map[string][]byte{}
+	for _, sub := range g.reachable() {
+		data, err := sub.Save()
+		if err != nil {
+			return nil, err
+		}
+		out[fileName(sub)] = data
+	}
+	return out, nil
+}
+
+// Bind registers the functions of a graph built in Go, and those of its sub-workflows,
+// so that their documents can be loaded.
+func (e *Engine) Bind(g *Graph) error {
+	for _, sub := range g.reachable() {
+		for _, t := range sub.tools {
+			if err := e.reg.AddTool(t.name, t.handler); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

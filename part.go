@@ -1,0 +1,211 @@
+package wavefold
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Part is what New makes a graph of: a node, a pipeline, a loop, a sub-workflow, or a
+// setting of the graph. A Part is immutable and may be used in several graphs.
+type Part interface{ addTo(b *builder) }
+
+// node is a part that becomes one node.
+type node struct {
+	settings
+	id   core.Text
+	what string // its constructor, for messages
+
+	kind   string
+	config *core.Value // beside the function's name
+	run    *adapter    // nil for a kind without a function
+	// view are the fields its function sees. needs are others that the node reads.
+	view, needs, writes []AnyField
+	source              core.Text // array of a fan-out
+	fans                bool      // it is a fan-out
+	args                *core.Value
+	sub                 *Graph
+	findings            core.Diagnostics
+}
+
+var _ Part = (*node)(nil)
+
+func (n *node) addTo(b *builder) { b.node(n, b.vertex()) }
+
+// newNode begins a node and applies its options.
+func newNode(what, id string, options []Option) *node {
+	n := &node{what: what, id: core.At(id, here()), kind: "tool"}
+	n.settings.apply(options)
+	return n
+}
+
+// does gives the node its function. isNil tells that the user passed none.
+func (n *node) does(isNil bool, f core.HandlerFunc) *node {
+	if isNil {
+		n.findings.Errorf(core.CodeMissingKey, n.id.Pos, "node %s: %s has no function", n.id.Value, n.what)
+	}
+	n.run = &adapter{HandlerFunc: f}
+	return n
+}
+
+func (n *node) fanOut(items AnyField) *node {
+	n.fans, n.needs = true, append(n.needs, items)
+	if s := items.field(); s != nil {
+		n.source = core.At("$."+s.decl.Name.Value, n.id.Pos)
+	}
+	return n
+}
+
+// collects checks that a field can take the results of the items one by one.
+func (n *node) collects(out AnyField) *node {
+	n.writes = append(n.writes, out)
+	s := out.field()
+	if s == nil || s.decl.Reduce != nil {
+		return n
+	}
+	switch Strategy(s.decl.Merge.Value) {
+	case Append, Union, Count:
+	default:
+		n.findings.Errorf(core.CodeMergeType, n.id.Pos, "node %s: each item adds to field %q, but the field keeps one write only", n.id.Value, s.decl.Name.Value).
+			WithHint("declare it with wavefold.Append or wavefold.Union (%s)", s.decl.Pos)
+	}
+	return n
+}
+
+// adapter is the handler of a part with a typed function. Registered under a name, it
+// serves documents too, which it checks for what the function needs.
+type adapter struct {
+	core.HandlerFunc
+	reads, writes []*spec
+	fans          bool
+}
+
+var _ core.Binder = (*adapter)(nil)
+
+// Bind checks that a document's node gives the function what it was written for.
+func (a *adapter) Bind(n *core.Node, env core.Env) (core.Handler, core.Diagnostics) {
+	var ds core.Diagnostics
+	subject := "node " + n.ID.Value
+	a.check(&ds, n, env, subject, "reads", n.Reads, a.reads)
+	a.check(&ds, n, env, subject, "writes", n.Writes, a.writes)
+	if a.fans && n.ForEach == nil {
+		ds.Errorf(core.CodeMissingKey, n.Pos, "%s: the function takes one item at a time, and for_each is missing", subject)
+	}
+	return a, ds
+}
+
+func (a *adapter) check(ds *core.Diagnostics, n *core.Node, env core.Env, subject, key string, have []core.Text, want []*spec) {
+	for _, s := range want {
+		name := s.decl.Name.Value
+		i := slices.IndexFunc(have, func(t core.Text) bool { return t.Value == name })
+		if i < 0 {
+			ds.Errorf(core.CodeUnknownField, n.Pos, "%s: %s: the function %s field %q", subject, key, key, name).WithHint("add it: %s: [%s]", key, name)
+			continue
+		}
+		if env.Schema == nil {
+			continue
+		}
+		t, ok := env.Schema.FieldType(name)
+		if ok && !compatible(t, s.decl.Type) {
+			ds.Errorf(core.CodeWrongType, have[i].Pos, "%s: %s: field %q is of type %s, but the function's type is %s", subject, key, name, t.Kind, s.typ)
+		}
+	}
+}
+
+// compatible reports whether values of one declared type can be of the other.
+func compatible(a, b *core.Type) bool {
+	if a == nil || b == nil || a.Kind == core.AnyType || b.Kind == core.AnyType || a.Kind == b.Kind {
+		return true
+	}
+	number := func(t *core.Type) bool { return t.Kind == core.NumberType || t.Kind == core.IntegerType }
+	return number(a) && number(b)
+}
+
+// Func is the untyped door: a node with any number of fields. Its function sees the
+// fields of reads in its input, may write those of writes, and sends what it likes to
+// its direct successors. It takes the options of all nodes, and Args, Items, Limit and
+// MaxFailures.
+func Func(id string, reads, writes []AnyField, fn func(context.Context, core.Input) (core.Result, error), options ...Option) Part {
+	n := newNode("Func", id, options)
+	n.view, n.writes = reads, writes
+	n.untyped()
+	return n.does(fn == nil, fn)
+}
+
+// Node is a node of a kind, such as "command", with the configuration it would have in a
+// document. The graph's engine must have the kind (Using). It takes the options of all
+// nodes, and Reads, Writes, Args, Items, Limit and MaxFailures.
+func Node(id, kind string, config map[string]any, options ...Option) Part {
+	n := newNode("Node", id, options)
+	n.kind, n.view, n.writes = kind, n.settings.reads, n.settings.writes
+	n.config = n.tree(config, "config")
+	n.untyped()
+	return n
+}
+
+// untyped takes over the options of nodes without typed items and arguments.
+func (n *node) untyped() {
+	n.args = n.tree(n.settings.args, "args")
+	if n.source = n.items; n.source.Value != "" {
+		n.fans = true
+	}
+}
+
+// tree returns a map as a positioned tree, its keys sorted.
+func (n *node) tree(m map[string]any, what string) *core.Value {
+	if len(m) == 0 {
+		return nil
+	}
+	c, err := core.Canonical(m)
+	if err != nil {
+		n.findings.Errorf(core.CodeBadValue, n.id.Pos, "node %s: %s: %v", n.id.Value, what, err)
+		return nil
+	}
+	return core.Tree(c, n.id.Pos)
+}
+
+// allowed says which options a part takes, beside those of all nodes.
+var allowed = map[string][]string{
+	"Each": {"Limit", "MaxFailures"}, "Expand": {"Limit", "MaxFailures"}, "ForEach": {"Limit", "MaxFailures"},
+	"Func":     {"Limit", "MaxFailures", "Args", "Items"},
+	"Node":     {"Limit", "MaxFailures", "Args", "Items", "Reads", "Writes"},
+	"Sub":      {"Limit", "MaxFailures", "In", "Out", "Over", "Is"},
+	"Pipeline": {"Limit"},
+	"Loop":     {"Until", "MaxIters", "FailExhausted"},
+}
+
+var edgeOptions = map[string]bool{"When": true, "Else": true, "On": true}
+
+// nodeOptions are those of all nodes, unitOptions those of pipelines and loops,
+// memberOptions those of the nodes in them.
+var (
+	nodeOptions   = []string{"After", "From", "When", "Else", "On", "AllDone", "Retry", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects"}
+	unitOptions   = []string{"After", "From", "When", "Else", "On", "OnError", "Phase"}
+	memberOptions = []string{"After", "From", "Retry", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects"}
+)
+
+// checkOptions reports options that the part does not take.
+func checkOptions(ds *core.Diagnostics, subject, what string, used []setting, general []string) {
+	for _, u := range used {
+		if !slices.Contains(general, u.name) && !slices.Contains(allowed[what], u.name) {
+			ds.Errorf(core.CodeUnknownKey, u.pos, "%s: option %s means nothing to %s here", subject, u.name, what).
+				WithHint("%s", takers(u.name))
+		}
+	}
+}
+
+// takers says which parts an option is for.
+func takers(name string) string {
+	var out []string
+	for _, what := range []string{"Each", "Expand", "ForEach", "Func", "Node", "Sub", "Pipeline", "Loop"} {
+		if slices.Contains(allowed[what], name) {
+			out = append(out, what)
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("it is for %v", out)
+}

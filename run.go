@@ -1,0 +1,75 @@
+package wavefold
+
+import (
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+)
+
+// Result is the outcome of a run. Field.Get reads its state.
+type Result struct{ *core.Report }
+
+// RunOption is a starting value or a setting of one run.
+type RunOption interface{ applyRun(*runSettings) }
+
+// runSettings is what the options of a run say.
+type runSettings struct {
+	scheduler.Options
+	values map[string]any
+}
+
+type runOption func(*runSettings)
+
+func (o runOption) applyRun(s *runSettings) { o(s) }
+
+// Input is the starting value of a field. It is an option of a run and of a Sub.
+type Input struct {
+	name  string
+	value any
+}
+
+var (
+	_ RunOption = Input{}
+	_ Option    = Input{}
+)
+
+// Set is Field.Is for a field that is known by name only, as of a document. The value is
+// checked against the field's type when the run begins.
+func Set(name string, value any) Input { return Input{name, value} }
+
+func (i Input) applyRun(s *runSettings) {
+	if s.values == nil {
+		s.values = map[string]any{}
+	}
+	s.values[i.name] = i.value
+}
+
+func (i Input) option() setting {
+	return setting{name: "Is", set: func(s *settings) { s.passed = append(s.passed, passage{inner: i.name, value: i.value}) }}
+}
+
+// WithListener hands the events of the run to a function, in order, one at a time, on a
+// goroutine of its own. It never holds the run back; Run waits at its end until all are
+// delivered.
+func WithListener(listen func(core.Event)) RunOption {
+	return runOption(func(s *runSettings) { s.Listener = listen })
+}
+
+// WithConcurrency replaces the graph's own limit on nodes in flight.
+func WithConcurrency(n int) RunOption { return runOption(func(s *runSettings) { s.Concurrency = n }) }
+
+// WithMaxInFlight replaces the graph's own limit on functions in flight.
+func WithMaxInFlight(n int) RunOption { return runOption(func(s *runSettings) { s.MaxInFlight = n }) }
+
+// WithRunID gives the run an id. It begins every idempotency key; without it a run has a
+// random one.
+func WithRunID(id string) RunOption { return runOption(func(s *runSettings) { s.Run = id }) }
+
+// WithGrace is how long functions may take to return after their context ended, before
+// the run ends without them and its error names them: 5 s without it.
+func WithGrace(d time.Duration) RunOption { return runOption(func(s *runSettings) { s.Grace = d }) }
+
+// WithBarrier finishes each level of the graph before the next one starts. The results
+// are the same; it is there to compare.
+func WithBarrier() RunOption { return runOption(func(s *runSettings) { s.Barrier = true }) }

@@ -1,0 +1,111 @@
+package wavefold
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// passage is a value that crosses into or out of a sub-workflow.
+type passage struct {
+	inner   string
+	outer   AnyField // nil for a value
+	value   any
+	leaving bool
+	item    bool // the item of a fan-out goes in
+}
+
+// Sub runs a graph as a node of another one, with a state of its own: In and Is say what
+// its run starts from, Out what comes of it. A failure inside fails the node and names
+// the inner node. With Over there is one run for each element of a field. It takes the
+// options of all nodes and, with Over, Limit and MaxFailures.
+func Sub(id string, g *Graph, options ...Option) Part {
+	n := newNode("Sub", id, options)
+	n.kind, n.sub = "workflow", g
+	if g == nil {
+		n.findings.Errorf(core.CodeMissingKey, n.id.Pos, "node %s: Sub has no graph", id)
+		return n
+	}
+	args := &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
+	outputs := &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
+	for _, p := range n.passed {
+		name := core.At(p.inner, n.id.Pos)
+		switch {
+		case p.leaving:
+			n.writes = append(n.writes, p.outer)
+			if s := p.outer.field(); s != nil {
+				outputs.Set(s.decl.Name, core.Tree(p.inner, n.id.Pos))
+			}
+		case p.item:
+			n.fanOut(p.outer)
+			args.Set(name, core.Tree("$item", n.id.Pos))
+		case p.outer != nil:
+			n.needs = append(n.needs, p.outer)
+			if s := p.outer.field(); s != nil {
+				args.Set(name, core.Tree("$."+s.decl.Name.Value, n.id.Pos))
+			}
+		default:
+			args.Set(name, n.literal(p))
+		}
+	}
+	n.args = args
+	n.config = &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
+	n.config.Set(core.At("file", n.id.Pos), core.Tree(fileName(g), n.id.Pos))
+	n.config.Set(core.At("outputs", n.id.Pos), outputs)
+	return n
+}
+
+// literal is a value as an argument: texts that look like paths are escaped.
+func (n *node) literal(p passage) *core.Value {
+	c, err := core.Canonical(p.value)
+	if err != nil {
+		n.findings.Errorf(core.CodeBadValue, n.id.Pos, "node %s: the value of %q: %v", n.id.Value, p.inner, err)
+		return &core.Value{Pos: n.id.Pos}
+	}
+	return escape(core.Tree(c, n.id.Pos))
+}
+
+func escape(v *core.Value) *core.Value {
+	if s, ok := v.Scalar.(string); ok && strings.HasPrefix(s, "$") {
+		v.Scalar = "$" + s
+	}
+	for _, e := range v.Items {
+		escape(e)
+	}
+	for _, e := range v.Values {
+		escape(e)
+	}
+	return v
+}
+
+// In starts a field of a sub-workflow with the value of one of ours.
+func In[T any](inner, outer Field[T]) Option {
+	return crossing("In", passage{inner: inner.Name(), outer: outer})
+}
+
+// Out writes a field of ours from the final value of one of the sub-workflow's. If that
+// has no value, nothing is written.
+func Out[T any](inner, outer Field[T]) Option {
+	return crossing("Out", passage{inner: inner.Name(), outer: outer, leaving: true})
+}
+
+// Over makes a Sub a fan-out: one run for each element of items, which is the starting
+// value of inner. What Out writes is folded in the order of the elements.
+func Over[T any](items Field[[]T], inner Field[T]) Option {
+	return crossing("Over", passage{inner: inner.Name(), outer: items, item: true})
+}
+
+func crossing(name string, p passage) Option {
+	return option(name, func(s *settings) { s.passed = append(s.passed, p) })
+}
+
+// fileName is the file a graph's document has beside those of others.
+func fileName(g *Graph) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z':
+			return r
+		}
+		return '_'
+	}, g.w.Name.Value) + ".yaml"
+}

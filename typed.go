@@ -1,0 +1,179 @@
+package wavefold
+
+import (
+	"context"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Source is a node that gives a field its value: the beginning of a graph. It takes the
+// options of all nodes.
+func Source[T any](id string, out Field[T], fn func(context.Context) (T, error), options ...Option) Part {
+	n := newNode("Source", id, options)
+	n.writes = Fields(out)
+	return n.does(fn == nil, func(ctx context.Context, _ core.Input) (core.Result, error) {
+		v, err := fn(ctx)
+		return written(out, v, err)
+	})
+}
+
+// Map is a node that makes one field of another. It takes the options of all nodes.
+func Map[A, B any](id string, in Field[A], out Field[B], fn func(context.Context, A) (B, error), options ...Option) Part {
+	n := newNode("Map", id, options)
+	n.view, n.writes = Fields(in), Fields(out)
+	return n.does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+		a, err := in.read(i.Shared().View)
+		if err != nil {
+			return core.Result{}, err
+		}
+		v, err := fn(ctx, a)
+		return written(out, v, err)
+	})
+}
+
+// Map2 is Map with two fields to read.
+func Map2[A, B, C any](id string, in1 Field[A], in2 Field[B], out Field[C], fn func(context.Context, A, B) (C, error), options ...Option) Part {
+	n := newNode("Map2", id, options)
+	n.view, n.writes = Fields(in1, in2), Fields(out)
+	return n.does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+		a, err := in1.read(i.Shared().View)
+		if err != nil {
+			return core.Result{}, err
+		}
+		b, err := in2.read(i.Shared().View)
+		if err != nil {
+			return core.Result{}, err
+		}
+		v, err := fn(ctx, a, b)
+		return written(out, v, err)
+	})
+}
+
+// Map3 is Map with three fields to read. For more, use Func.
+func Map3[A, B, C, D any](id string, in1 Field[A], in2 Field[B], in3 Field[C], out Field[D], fn func(context.Context, A, B, C) (D, error), options ...Option) Part {
+	n := newNode("Map3", id, options)
+	n.view, n.writes = Fields(in1, in2, in3), Fields(out)
+	return n.does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+		a, err := in1.read(i.Shared().View)
+		if err != nil {
+			return core.Result{}, err
+		}
+		b, err := in2.read(i.Shared().View)
+		if err != nil {
+			return core.Result{}, err
+		}
+		c, err := in3.read(i.Shared().View)
+		if err != nil {
+			return core.Result{}, err
+		}
+		v, err := fn(ctx, a, b, c)
+		return written(out, v, err)
+	})
+}
+
+// Sink is a node that takes a field out of the graph: it writes a file or calls a
+// service. It takes the options of all nodes.
+func Sink[T any](id string, in Field[T], fn func(context.Context, T) error, options ...Option) Part {
+	n := newNode("Sink", id, options)
+	n.view, n.effects = Fields(in), true
+	return n.does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+		v, err := in.read(i.Shared().View)
+		if err != nil {
+			return core.Result{}, err
+		}
+		return core.Result{}, fn(ctx, v)
+	})
+}
+
+// Do is a node without fields: a step that others come after. It takes the options of all
+// nodes.
+func Do(id string, fn func(context.Context) error, options ...Option) Part {
+	n := newNode("Do", id, options)
+	n.effects = true
+	return n.does(fn == nil, func(ctx context.Context, _ core.Input) (core.Result, error) {
+		return core.Result{}, fn(ctx)
+	})
+}
+
+// Each is a fan-out: its function makes one result of each element of in, and the results
+// are added to out in the order of the elements. out must add up what is written
+// (Append, Union or a reducer). An element that fails is left out and fails the node in
+// the end; MaxFailures sets when to give up. It takes the options of all nodes, Limit and
+// MaxFailures.
+func Each[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Context, A) (B, error), options ...Option) Part {
+	n := newNode("Each", id, options)
+	one := itemOf[A](in)
+	return n.fanOut(in).collects(out).does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+		a, err := one.item(i)
+		if err != nil {
+			return core.Result{}, err
+		}
+		b, err := fn(ctx, a)
+		return written(out, []B{b}, err)
+	})
+}
+
+// Expand is Each for a function that makes any number of results of an element, also none:
+// it filters and unfolds.
+func Expand[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Context, A) ([]B, error), options ...Option) Part {
+	n := newNode("Expand", id, options)
+	one := itemOf[A](in)
+	return n.fanOut(in).collects(out).does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+		a, err := one.item(i)
+		if err != nil {
+			return core.Result{}, err
+		}
+		b, err := fn(ctx, a)
+		if len(b) == 0 {
+			return core.Result{}, err
+		}
+		return written(out, b, err)
+	})
+}
+
+// ForEach is Each for a function without a result: a sink for one element at a time.
+func ForEach[A any](id string, in Field[[]A], fn func(context.Context, A) error, options ...Option) Part {
+	n := newNode("ForEach", id, options)
+	n.effects = true
+	one := itemOf[A](in)
+	return n.fanOut(in).does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+		a, err := one.item(i)
+		if err != nil {
+			return core.Result{}, err
+		}
+		return core.Result{}, fn(ctx, a)
+	})
+}
+
+// written is the result of a node that writes one field.
+func written[T any](out Field[T], v T, err error) (core.Result, error) {
+	if err != nil {
+		return core.Result{}, err
+	}
+	return core.Write(out.s.decl.Name.Value, v), nil
+}
+
+// element reads the items of a fan-out or pipeline. An item of the field's own type is
+// taken as it is, without JSON.
+type element[A any] struct{ Field[A] }
+
+func itemOf[A any](list Field[[]A]) element[A] {
+	of := typeSpec[A]("$item")
+	if list.s != nil {
+		of.shared = list.s.shared
+	}
+	return element[A]{Field[A]{of}}
+}
+
+func (e element[A]) item(in core.Input) (A, error) {
+	s := in.Shared()
+	if s.Index == 0 {
+		var zero A
+		return zero, badInput("the function takes one item at a time, and there is none")
+	}
+	x, err := e.from(s.Item)
+	if err != nil {
+		return x, badInput("%w", err)
+	}
+	return x, nil
+}
