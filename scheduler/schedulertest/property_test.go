@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -72,6 +73,11 @@ func TestPropertyEqualsOracle(t *testing.T) {
 // setting with faults.
 func faultsOf(t *testing.T, g *Graph) []string {
 	want := OracleRun(g)
+	// The bare machine first: there a broken invariant is a fault with a seed,
+	// in the engine it is the end of the process.
+	if _, err := HostileRun(t, g, want, Hostile{Seed: g.Seed}, machine.Options{Concurrency: 8, Events: true}); err != nil {
+		return []string{"bare machine", err.Error()}
+	}
 	var first *Run
 	for _, s := range settings(g.Seed) {
 		got := EngineRun(t, g, want, s)
