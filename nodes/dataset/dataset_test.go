@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/dataset"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -343,4 +344,15 @@ func TestConformance(t *testing.T) {
 		})
 }
 
-func TestDocs(t *testing.T) { nodestest.CheckDocs(t, dataset.Kind{}, "../../docs/kinds.md") }
+func TestDocs(t *testing.T) {
+	nodestest.CheckDocs(t, dataset.Kind{}, "../../docs/kinds.md")
+	example, ds := document.Parse("doc.go", nodestest.Example(t))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	dir := folder(t, map[string]string{"data/flights.csv": "date,delay\nd1,1\nd2,9999\n"})
+	r, err := run(t, nodestest.ExampleNode(t, example, "load"), dir, core.Shared{})
+	if err != nil || core.JSON(r.Delta["flights"]) != `[{"date":"d1","delay":1}]` {
+		t.Errorf("the example gives %s, %v", nodestest.Text(r), err)
+	}
+}

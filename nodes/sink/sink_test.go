@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
@@ -314,4 +315,27 @@ func TestConformance(t *testing.T) {
 	)
 }
 
-func TestDocs(t *testing.T) { nodestest.CheckDocs(t, Kind{}, "../../docs/kinds.md") }
+func TestDocs(t *testing.T) {
+	nodestest.CheckDocs(t, Kind{}, "../../docs/kinds.md")
+	example, ds := document.Parse("doc.go", nodestest.Example(t))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	dir := t.TempDir()
+	for _, id := range []string{"file", "database"} {
+		made, ds := Kind{}.Compile(nodestest.Node(t, nodestest.ExampleNode(t, example, id)), core.Env{Schema: nodestest.Schema(t, `{"delays": {"type": "array"}}`)})
+		if ds.Failed(false) {
+			t.Fatal(ds)
+		}
+		in := core.Shared{Dir: dir, View: core.NewView([]string{"delays"}, []any{rowsOf(t, `[{"flights":1,"origin":"A","mean_delay":2.5}]`)})}
+		if _, err := made.Handler.Handle(t.Context(), core.NewInput("r", id, 1, in)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, dir, "out/delays.csv"); got != "origin,flights,mean_delay\nA,1,2.5\n" {
+		t.Errorf("the example writes %q", got)
+	}
+	if got := dump(t, filepath.Join(dir, "out/flights.db"), "delays"); !strings.HasSuffix(got, "integer 1, text A, real 2.5\n") {
+		t.Errorf("the example writes %s", got)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/transform"
 )
@@ -317,4 +318,21 @@ func TestConformance(t *testing.T) {
 	)
 }
 
-func TestDocs(t *testing.T) { nodestest.CheckDocs(t, transform.Kind{}, "../../docs/kinds.md") }
+func TestDocs(t *testing.T) {
+	nodestest.CheckDocs(t, transform.Kind{}, "../../docs/kinds.md")
+	example, ds := document.Parse("doc.go", nodestest.Example(t))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	schema := core.Env{Schema: nodestest.Schema(t, `{"flights": {"type": "array"}, "delays": {"type": "array"}}`)}
+	made, ds := transform.Kind{}.Compile(nodestest.Node(t, nodestest.ExampleNode(t, example, "worst")), schema)
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	flights := parse(t, `[{"origin":"A","distance":600,"delay":1},{"origin":"B","distance":501,"delay":7},{"origin":"A","distance":900,"delay":4},{"origin":"C","distance":500,"delay":99}]`)
+	r, err := made.Handler.Handle(t.Context(), core.NewInput("r", "n", 1, core.Shared{View: core.NewView([]string{"flights"}, []any{flights})}))
+	const want = `[{"origin":"B","flights":1,"mean_delay":7.0,"worst":7},{"origin":"A","flights":2,"mean_delay":2.5,"worst":4}]`
+	if got := core.JSON(r.Delta["delays"]); err != nil || got != want {
+		t.Errorf("the example gives %s, %v, want %s", got, err, want)
+	}
+}
