@@ -13,9 +13,10 @@ type Position struct {
 // IsValid reports whether the position names a line.
 func (p Position) IsValid() bool { return p.Line > 0 }
 
-// Shift returns the position n columns to the right on the same line.
+// Shift returns the position n columns to the right on the same line. A position
+// without a column, such as a line of a Go program, stays as it is.
 func (p Position) Shift(n int) Position {
-	if p.IsValid() {
+	if p.IsValid() && p.Column > 0 {
 		p.Column += int32(n)
 	}
 	return p
