@@ -27,7 +27,8 @@
 //
 // Under steps there is also join, {with, on, kind, prefix, take}; on the node
 // that key says how it waits for its predecessors. An object in place of the table
-// is a table of one row.
+// is a table of one row, and a field that is declared as an object takes the row of
+// a result that has exactly one.
 //
 // # Expressions
 //

@@ -35,7 +35,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	h := &handler{dir: env.Dir}
 	h.from = b.scope.Source(b.From)
 	after := b.compileSteps(b.columns(h.from))
-	h.into = b.into(after)
+	h.into, h.single = b.into(after)
 	h.steps, h.policies = b.steps, b.policies
 	h.slots = b.scope.Slots()
 	ds = append(ds, b.scope.Found...)
@@ -64,8 +64,9 @@ func (b *builder) columns(from *eval.Source) eval.Columns {
 }
 
 // into finds the field for the result: the one that is named, or the only write
-// that takes no rejects.
-func (b *builder) into(after eval.Columns) string {
+// that takes no rejects. single tells that it is declared as an object, which takes the
+// one row of the result.
+func (b *builder) into(after eval.Columns) (field string, single bool) {
 	var rest []core.Text
 	for _, w := range b.node.Writes {
 		if !slices.ContainsFunc(b.policies, func(p *checks.Policy) bool { return p.Field() == w.Value }) {
@@ -78,38 +79,47 @@ func (b *builder) into(after eval.Columns) string {
 		name = rest[0]
 	case name.Value == "":
 		b.scope.Errorf(core.CodeBadValue, b.node.Pos, "writes", "the result goes to exactly one field, found %d", len(rest)).WithHint("writes: [rows]")
-		return ""
+		return "", false
 	case !slices.Contains(core.Strings(rest), name.Value):
 		b.scope.Errorf(core.CodeUnknownField, name.Pos, "into", "field %q is not among the writes for the result", name.Value).
 			WithHint("add it: writes: [%s]", name.Value)
-		return ""
+		return "", false
 	}
-	b.resultType(name, after)
-	return name.Value
+	return name.Value, b.resultType(name, after)
 }
 
 // resultType compares what is known of the result with the declared type of its
-// field.
-func (b *builder) resultType(into core.Text, after eval.Columns) {
+// field, and reports whether that is an object.
+func (b *builder) resultType(into core.Text, after eval.Columns) (single bool) {
 	t, _ := b.scope.FieldType(into.Value)
+	if t == nil {
+		return false
+	}
+	switch t.Kind {
+	case core.ObjectType:
+		b.rowType(into, t, after)
+		return true
+	case core.ArrayType, core.AnyType:
+		b.rowType(into, t.Items, after)
+	default:
+		b.scope.Errorf(core.CodeWrongType, into.Pos, "writes", "the result is an array, field %q is declared as %s", into.Value, t.Kind)
+	}
+	return false
+}
+
+// rowType compares the columns of the result with the declared type of a row.
+func (b *builder) rowType(into core.Text, t *core.Type, after eval.Columns) {
 	if t == nil {
 		return
 	}
-	if t.Kind != core.ArrayType && t.Kind != core.AnyType {
-		b.scope.Errorf(core.CodeWrongType, into.Pos, "writes", "the result is an array, field %q is declared as %s", into.Value, t.Kind)
-		return
-	}
-	if t.Items == nil {
-		return
-	}
-	for _, p := range t.Items.Properties {
+	for _, p := range t.Properties {
 		have := after.Kind(p.Name)
 		if p.Type == nil || have == core.AnyType || p.Type.Kind == core.AnyType || have == p.Type.Kind || have == core.IntegerType && p.Type.Kind == core.NumberType || have == core.NumberType && p.Type.Kind == core.IntegerType {
 			continue
 		}
 		b.scope.Errorf(core.CodeWrongType, into.Pos, "writes", "column %q is %s here and %s in the state schema of %s", p.Name, have, p.Type.Kind, into.Value)
 	}
-	for _, r := range t.Items.Required {
+	for _, r := range t.Required {
 		if !after.Has(r) {
 			b.scope.Errorf(core.CodeWrongType, into.Pos, "writes", "%s requires a column %q, which the result does not have", into.Value, r)
 		}
@@ -120,6 +130,7 @@ func (b *builder) resultType(into core.Text, after eval.Columns) {
 type handler struct {
 	from     *eval.Source
 	into     string
+	single   bool // into is an object
 	steps    []named
 	policies []*checks.Policy
 	slots    eval.Slots
@@ -150,6 +161,9 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 		}
 	}
 	place := files.Place{Dir: cmp.Or(s.Dir, h.dir)}
+	if err == nil {
+		err = h.count(rows)
+	}
 	for _, c := range a.collectors {
 		err = c.Close(ctx, s, place, err)
 	}
@@ -170,11 +184,22 @@ func (h *handler) rows(s core.Shared) ([]any, error) {
 	return rows, core.Permanent(err)
 }
 
+// count refuses a result that does not fit into an object.
+func (h *handler) count(rows []any) error {
+	if !h.single || len(rows) == 1 {
+		return nil
+	}
+	return core.Permanent(fmt.Errorf("field %q is an object and takes one row, the result has %d", h.into, len(rows)))
+}
+
 func (h *handler) result(in core.Input, before int, rows []any, a *attempt) core.Result {
 	rejected := 0
 	out := core.ObjectOf("rows", int64(len(rows)), "from", int64(before))
 	r := core.Send(out)
 	r.Delta = map[string]any{h.into: slices.Clip(rows)}
+	if h.single {
+		r.Delta[h.into] = rows[0]
+	}
 	r.Note = fmt.Sprintf("%d rows from %d", len(rows), before)
 	warnings := &core.Object{}
 	for i, c := range a.collectors {
