@@ -1,10 +1,6 @@
 package expressions
 
-import (
-	"slices"
-
-	"github.com/wavefold/wavefold/core"
-)
+import "github.com/wavefold/wavefold/core"
 
 // statusType is the type of $nodes.ID.status.
 var statusType = &core.Type{Kind: core.StringType, Enum: []any{
@@ -74,7 +70,7 @@ func (c *checker) node(r *ref, steps []Step) *core.Type {
 	r.name, r.output = id.Name, steps[1].Name == "output"
 	if c.open != nil {
 		r.slot = c.open.node(id.Name)
-	} else if r.slot = slices.Index(c.scope.Nodes, id.Name); r.slot < 0 {
+	} else if r.slot = c.scope.nodeSlot(id.Name); r.slot < 0 {
 		c.errorf(core.CodeExprName, id.From, "unknown node %q", id.Name).
 			WithHint("%s", core.DidYouMean(id.Name, c.scope.Nodes))
 	}

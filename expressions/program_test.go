@@ -360,3 +360,17 @@ func TestWhatHasNoJSONFormIsMissing(t *testing.T) {
 		}
 	}
 }
+
+// A scope may find the place of a node by itself; ids it does not know are
+// errors as ever.
+func TestScopeFindsNodesItself(t *testing.T) {
+	scope := typedScope()
+	scope.NodeSlot = func(id string) (int, bool) { return 1, id == "build" }
+	p, ds := Compile(core.Text{Value: `$nodes.build.status`}, scope, "")
+	if p == nil || !slices.Equal(p.Nodes(), []int{1}) {
+		t.Errorf("got %v, %v", p, ds)
+	}
+	if _, ds = Compile(core.Text{Value: `$nodes.biuld.status`}, scope, ""); !ds.Has(core.CodeExprName) || !strings.Contains(ds.Error(), `did you mean "build"?`) {
+		t.Errorf("got %v", ds)
+	}
+}

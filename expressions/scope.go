@@ -76,6 +76,9 @@ type Scope struct {
 	// Nodes are the ids valid after $nodes.; an id's place in the list is what
 	// Env.Node is asked for.
 	Nodes []string
+	// NodeSlot finds the place of an id in Nodes faster than by looking through
+	// them; nil: they are looked through.
+	NodeSlot func(id string) (slot int, ok bool)
 	// Inputs are the names valid after $input.; nil means any.
 	Inputs []core.InputDecl
 	// ItemType is the type of $item, nil when unknown.
@@ -117,6 +120,17 @@ func slotOf(s core.Schema, name string) int {
 		return i
 	}
 	return slices.Index(s.FieldNames(), name)
+}
+
+// nodeSlot returns the place of an id in Nodes, -1 for none.
+func (s *Scope) nodeSlot(id string) int {
+	if s.NodeSlot == nil {
+		return slices.Index(s.Nodes, id)
+	}
+	if slot, ok := s.NodeSlot(id); ok {
+		return slot
+	}
+	return -1
 }
 
 // Open stands for a schema where there is none: it accepts every name and hands
