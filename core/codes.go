@@ -10,6 +10,7 @@ const (
 	CodeDuplicateKey Code = "DUPLICATE_KEY" // a key stands twice
 	CodeWrongType    Code = "WRONG_TYPE"    // a value has the wrong type
 	CodeBadValue     Code = "BAD_VALUE"     // a value is outside what is allowed
+	CodeDuplicate    Code = "DUPLICATE"     // a name stands twice in a list
 	CodeUnused       Code = "UNUSED"        // something declared is never used
 	CodeIgnored      Code = "IGNORED"       // a key is accepted but has no effect
 
@@ -19,8 +20,9 @@ const (
 	CodeUnknownNode  Code = "UNKNOWN_NODE"
 	CodeUnknownField Code = "UNKNOWN_FIELD"
 	CodeUnknownKind  Code = "UNKNOWN_KIND"
-	CodeUnknownImpl  Code = "UNKNOWN_IMPL" // a tool names a function that is not registered
-	CodeMissingFile  Code = "MISSING_FILE" // a file or program that is not there
+	CodeUnknownPhase Code = "UNKNOWN_PHASE" // a phase that is not among the declared ones
+	CodeUnknownImpl  Code = "UNKNOWN_IMPL"  // a tool names a function that is not registered
+	CodeMissingFile  Code = "MISSING_FILE"  // a file or program that is not there
 
 	// Graph.
 	CodeCycle         Code = "CYCLE"
@@ -29,7 +31,7 @@ const (
 	CodeUnitEdge      Code = "UNIT_EDGE"      // an edge inside a unit against its order or with a condition
 	CodeUnitForEach   Code = "UNIT_FOR_EACH"  // for_each on a stage or loop body
 	CodeDuplicateEdge Code = "DUPLICATE_EDGE" // two edges between the same nodes
-	CodeElse          Code = "ELSE"           // an else edge without or beside another else
+	CodeElse          Code = "ELSE"           // an else edge without a condition it is the opposite of
 
 	// State.
 	CodeMergeType       Code = "MERGE_TYPE"       // the merge strategy cannot work on the field's type

@@ -20,6 +20,14 @@ type Kind interface {
 	Compile(n *Node, env Env) (Compiled, Diagnostics)
 }
 
+// StateWriter is implemented by kinds whose nodes make little sense unless they
+// write state. A node of such a kind whose document does not say what it writes
+// is reported; an empty list is an answer.
+type StateWriter interface {
+	Kind
+	WritesState() bool
+}
+
 // Compiled is what a kind makes of a node. Exactly one of Handler, Frame, Wait
 // and Lacks is set.
 type Compiled struct {
