@@ -203,7 +203,7 @@ func (c *cellReader) readRows(ctx context.Context) error {
 // the types of their columns.
 func (c *cellReader) look(record []string) string {
 	if len(record) != len(c.columns) {
-		return fmt.Sprintf("has %s, want %d", plural(len(record), "cell"), len(c.columns))
+		return fmt.Sprintf("has %s, want %d", table.Count(len(record), "cell"), len(c.columns))
 	}
 	for i, s := range record {
 		col := c.columns[i]
@@ -315,11 +315,4 @@ func shorten(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:40], "") + "..."
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

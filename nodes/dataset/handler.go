@@ -111,7 +111,7 @@ func (h *handler) result(in core.Input, name string, rows []any, c *checks.Colle
 	if field := h.policy.Field(); field != "" {
 		r.Delta[field] = c.Records()
 	}
-	r.Note = fmt.Sprintf("%s from %s", plural(len(rows), "row"), name)
+	r.Note = fmt.Sprintf("%s from %s", table.Count(len(rows), "row"), name)
 	if c.Rejected() > 0 {
 		r.Status = core.PartialSuccess
 		r.Note += fmt.Sprintf(", %d rejected", c.Rejected())

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
@@ -156,7 +155,7 @@ func (h *handler) result(name string, c content) core.Result {
 	r.Note = "written to " + name
 	if c.isRows {
 		out.Set("rows", int64(len(c.rows)))
-		r.Note = strconv.Itoa(len(c.rows)) + " rows written to " + name
+		r.Note = table.Count(len(c.rows), "row") + " written to " + name
 	}
 	if h.table.name != "" {
 		out.Set("table", h.table.name)

@@ -200,7 +200,7 @@ func (h *handler) result(in core.Input, before int, rows []any, a *attempt) core
 	if h.single {
 		r.Delta[h.into] = rows[0]
 	}
-	r.Note = fmt.Sprintf("%d rows from %d", len(rows), before)
+	r.Note = fmt.Sprintf("%s from %d", table.Count(len(rows), "row"), before)
 	warnings := &core.Object{}
 	for i, c := range a.collectors {
 		rejected += c.Rejected()

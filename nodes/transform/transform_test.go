@@ -253,7 +253,7 @@ func TestChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"bad":[{"row":3,"check":"small","reason":"$item.a < 3 is false, $item.a = 3","data":{"a":3,"b":"x"}}],"out":[{"a":1,"b":"x","c":null}]}` +
-		` -> {"rows":1,"from":3,"rejected":2,"warnings":{"c":1}} partial_success (1 rows from 3, 2 rejected)`
+		` -> {"rows":1,"from":3,"rejected":2,"warnings":{"c":1}} partial_success (1 row from 3, 2 rejected)`
 	if got := nodestest.Text(r); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -314,7 +314,7 @@ func TestConformance(t *testing.T) {
 		nodestest.Case{Name: "compact", Node: `{"reads": ["in"], "writes": ["out"], "map": {"a": "$item.a"}}`, Env: env(t), Input: shared,
 			Want: `{"out":[{"a":1},{"a":2},{"a":3}]} -> {"rows":3,"from":3} (3 rows from 3)`},
 		nodestest.Case{Name: "steps", Node: `{"from": "in", "into": "out", "writes": ["out"], "steps": [{"sort": ["-a"]}, {"limit": 1}]}`, Env: env(t), Input: shared, Shares: true,
-			Want: `{"out":[{"a":3,"b":"x"}]} -> {"rows":1,"from":3} (1 rows from 3)`},
+			Want: `{"out":[{"a":3,"b":"x"}]} -> {"rows":1,"from":3} (1 row from 3)`},
 	)
 }
 

@@ -2,29 +2,32 @@ package table
 
 import "github.com/wavefold/wavefold/core"
 
-// blockRows is how many rows are allocated together.
-const blockRows = 512
+// Rows are allocated in blocks that double from the first size to the last, so
+// that a header of one row costs little and one of many rows two allocations for
+// 512 of them.
+const (
+	firstBlock = 16
+	lastBlock  = 512
+)
 
-// Builder makes rows that share one header, many at a time: two allocations for
-// 512 rows instead of 1024.
+// Builder makes rows that share one header.
 type Builder struct {
 	keys    *core.Keys
-	left    int // rows still to come, as far as known
+	block   int
 	objects []core.Object
 	values  []any
 }
 
-// NewBuilder returns a builder for about n rows of the keys.
-func NewBuilder(keys *core.Keys, n int) *Builder { return &Builder{keys: keys, left: n} }
+// NewBuilder returns a builder of rows with the keys.
+func NewBuilder(keys *core.Keys) *Builder { return &Builder{keys: keys, block: firstBlock} }
 
 // Row returns the next row and its values, all nil. The caller fills them before
 // it shows the row to anybody.
 func (b *Builder) Row() (row *core.Object, values []any) {
 	width := b.keys.Len()
 	if len(b.objects) == 0 {
-		n := max(1, min(b.left, blockRows))
-		b.left -= n
-		b.objects, b.values = make([]core.Object, n), make([]any, n*width)
+		b.objects, b.values = make([]core.Object, b.block), make([]any, b.block*width)
+		b.block = min(2*b.block, lastBlock)
 	}
 	row, values = &b.objects[0], b.values[:width:width]
 	b.objects, b.values = b.objects[1:], b.values[width:]

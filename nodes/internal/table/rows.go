@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -26,6 +27,14 @@ func Rows(name string, v any) ([]any, error) {
 		}
 	}
 	return list, nil
+}
+
+// Count writes a number of things, such as "1 row" or "2 rows".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // Columns returns all keys of the rows: those of the first row in its order,

@@ -191,9 +191,9 @@ func TestBuilder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := NewBuilder(keys, 2*blockRows+1)
+		b := NewBuilder(keys)
 		var rows []any
-		for i := range 2*blockRows + 3 { // more than were announced
+		for i := range 3 * lastBlock {
 			row, values := b.Row()
 			for j := range values {
 				values[j] = int64(i*10 + j)
