@@ -1,0 +1,226 @@
+package screen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Lines draws the model for a terminal of the given size: at most height lines
+// of at most width cells, so that nothing wraps or scrolls. What does not fit is
+// summed up in the last line; what runs or failed is kept longest.
+func (m *Model) Lines(width, height int, now time.Time, p tty.Palette) []string {
+	width, height = max(width, 8), max(height, 1)
+	out := []string{m.head(now, p).render(width)}
+	list := m.visible()
+	shown, rest := choose(list, height-1)
+	l := layout{width: width, now: now, p: p}
+	for _, r := range shown {
+		l.label = max(l.label, tty.Width(r.branch)+tty.Width(r.label()))
+	}
+	l.label = min(l.label, max(10, width*2/5))
+	for _, r := range shown {
+		out = append(out, l.row(r).render(width))
+	}
+	if rest != "" {
+		out = append(out, line{{rest, p.Dim}}.render(width))
+	}
+	return out
+}
+
+func (m *Model) head(now time.Time, p tty.Palette) line {
+	done, failed := m.counts()
+	l := line{{m.name, p.Bold}, {fmt.Sprintf("  %d of %d nodes", done, m.total), p.Dim}}
+	if failed > 0 {
+		l = append(l, segment{fmt.Sprintf(", %d failed", failed), p.Bad})
+	}
+	if !m.started.IsZero() {
+		l = append(l, segment{"  " + seconds(now.Sub(m.started)), p.Dim})
+	}
+	return l
+}
+
+// choose picks the rows for a number of lines, in their order, and words what is
+// left out.
+func choose(list []placed, most int) (shown []placed, rest string) {
+	if len(list) <= most {
+		return list, ""
+	}
+	keep := max(0, most-1) // the last line tells about the others
+	at := make([]int, len(list))
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return rank(list[a].state) - rank(list[b].state) })
+	at = at[:min(keep, len(at))]
+	slices.Sort(at)
+	left := map[state]int{}
+	for i, r := range list {
+		if _, ok := slices.BinarySearch(at, i); ok {
+			shown = append(shown, r)
+		} else {
+			left[r.state]++
+		}
+	}
+	if most < 1 {
+		return nil, ""
+	}
+	var parts []string
+	for _, s := range []struct {
+		word   string
+		states []state
+	}{{"running", []state{running, backoff}}, {"failed", []state{bad}}, {"waiting", []state{waiting}}, {"done", []state{good, partial, skipped}}} {
+		n := 0
+		for _, st := range s.states {
+			n += left[st]
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s.word))
+		}
+	}
+	return shown, "…  " + strings.Join(parts, ", ")
+}
+
+// rank says what to show first.
+func rank(s state) int {
+	switch s {
+	case running, backoff:
+		return 0
+	case bad:
+		return 1
+	case partial, waiting:
+		return 2
+	}
+	return 3
+}
+
+// layout is what the rows of one drawing share.
+type layout struct {
+	width, label int
+	now          time.Time
+	p            tty.Palette
+}
+
+func (l *layout) row(r placed) line {
+	sign, paint := l.sign(r.state)
+	label := l.label - tty.Width(r.branch)
+	out := line{{r.branch, l.p.Dim}, {sign + " ", paint}, {tty.Pad(tty.Cut(r.label(), label), label) + "  ", plain}}
+	if bar := l.progress(r.row); bar != nil {
+		out = append(out, bar...)
+	}
+	switch {
+	case r.state == running && !r.started.IsZero() && r.parent == nil:
+		out = append(out, segment{seconds(l.now.Sub(r.started)) + "  ", l.p.Dim})
+	case r.state.over() && r.took > 0:
+		out = append(out, segment{tty.Duration(r.took) + "  ", l.p.Dim})
+	}
+	if r.text != "" {
+		style := l.p.Dim
+		if r.state == bad || r.state == backoff || r.failed > 0 {
+			style = paint
+		}
+		out = append(out, segment{tty.Clean(firstLine(r.text)), style})
+	}
+	return out
+}
+
+// progress is the bar of a fan-out or pipeline, or the round of a loop.
+func (l *layout) progress(r *row) line {
+	done, total := int64(r.done), int64(r.total)
+	if r.of > 0 && r.total < 0 {
+		done, total = r.at, r.of
+	}
+	var out line
+	switch {
+	case r.shape == plan.Loop.String():
+		if r.state == waiting || r.state == skipped {
+			return nil
+		}
+		round := min(r.done+1, r.rounds)
+		if r.state.over() {
+			round = r.done
+		}
+		out = line{{fmt.Sprintf("round %d of %d  ", round, r.rounds), l.p.Accent}}
+	case total >= 0 && r.state != skipped:
+		if r.state == running && l.width >= 50 {
+			full, empty := bar(done, total, min(24, l.width/5))
+			out = line{{full, l.p.Accent}, {empty + " ", l.p.Dim}}
+		}
+		out = append(out, segment{fmt.Sprintf("%d/%d  ", done, total), plain})
+	case r.done > 0 && r.parent != nil:
+		out = line{{fmt.Sprintf("%d  ", r.done), l.p.Dim}}
+	default:
+		return nil
+	}
+	if r.failed > 0 {
+		out = append(out, segment{fmt.Sprintf("%d failed  ", r.failed), l.p.Bad})
+	}
+	return out
+}
+
+func bar(done, total int64, width int) (full, empty string) {
+	n := width
+	if total > 0 {
+		n = int(min(done, total) * int64(width) / total)
+	}
+	return strings.Repeat("━", n), strings.Repeat("─", width-n)
+}
+
+func (l *layout) sign(s state) (string, func(string) string) {
+	switch s {
+	case running:
+		frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+		return string(frames[int(l.now.UnixMilli()/100)%len(frames)]), l.p.Accent
+	case backoff:
+		return "↺", l.p.Warn
+	case good:
+		return "✓", l.p.Good
+	case partial:
+		return "◐", l.p.Warn
+	case bad:
+		return "✗", l.p.Bad
+	case skipped:
+		return "⊘", l.p.Dim
+	}
+	return "○", l.p.Dim
+}
+
+// seconds writes a running time that changes ten times a second at most.
+func seconds(d time.Duration) string {
+	d = max(d, 0)
+	if d < time.Minute {
+		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
+	}
+	return d.Truncate(time.Second).String()
+}
+
+func plain(s string) string { return s }
+
+// segment is a part of a line with its colour.
+type segment struct {
+	text  string
+	paint func(string) string
+}
+
+type line []segment
+
+// render colours the segments and cuts the line to a width.
+func (l line) render(width int) string {
+	var b strings.Builder
+	for i, s := range l {
+		if i == len(l)-1 {
+			s.text = strings.TrimRight(s.text, " ")
+		}
+		text := tty.Cut(s.text, width)
+		b.WriteString(s.paint(text))
+		if text != s.text {
+			break
+		}
+		width -= tty.Width(text)
+	}
+	return b.String()
+}

@@ -1,0 +1,150 @@
+package screen
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+)
+
+// refresh is the time between two drawings.
+const refresh = 100 * time.Millisecond
+
+// Live draws a model onto a terminal until Close. Apply and Print may be called
+// from any goroutine.
+type Live struct {
+	out     io.Writer
+	size    func() (width, height int)
+	palette tty.Palette
+	stop    chan struct{}
+	done    chan struct{} // closed when the goroutine has ended
+
+	mu      sync.Mutex
+	model   *Model
+	said    []string // lines to be printed above the tree
+	drawn   []string // the lines on the screen now, widths in cells
+	width   int      // of the terminal when they were drawn
+	stopped bool
+}
+
+// Start shows a model and begins to refresh it. size is asked before each
+// drawing, so that a terminal may change its size at any time.
+func Start(out io.Writer, size func() (width, height int), m *Model, p tty.Palette) *Live {
+	l := &Live{out: out, size: size, palette: p, model: m, stop: make(chan struct{}), done: make(chan struct{})}
+	l.write("\x1b[?25l") // no cursor
+	l.mu.Lock()
+	l.draw(time.Now())
+	l.mu.Unlock()
+	go l.loop()
+	return l
+}
+
+// Apply takes in an event; it is shown with the next drawing.
+func (l *Live) Apply(e *core.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.model.Apply(e)
+}
+
+// Print puts a line above the tree.
+func (l *Live) Print(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stopped {
+		l.write(text + "\n")
+		return
+	}
+	l.said = append(l.said, text)
+}
+
+// Close ends the refreshing, waits for it, and removes the tree from the screen.
+// What was printed above it stays.
+func (l *Live) Close() {
+	close(l.stop)
+	<-l.done
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopped = true
+	var b bytes.Buffer
+	width, _ := l.size()
+	l.back(&b, width)
+	l.above(&b)
+	b.WriteString("\x1b[J\x1b[?25h")
+	l.write(b.String())
+	l.drawn = nil
+}
+
+// Abandon brings the cursor back, for a process that is about to exit without
+// Close.
+func (l *Live) Abandon() { l.write("\x1b[?25h") }
+
+func (l *Live) loop() {
+	defer close(l.done)
+	t := time.NewTicker(refresh)
+	defer t.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case now := <-t.C:
+			l.mu.Lock()
+			l.draw(now)
+			l.mu.Unlock()
+		}
+	}
+}
+
+// draw writes the tree over the one that is there, in one write and inside a
+// synchronized update, so that no half-drawn state is ever seen. Each line is
+// overwritten and its rest cleared; nothing is erased before it is replaced.
+func (l *Live) draw(now time.Time) {
+	width, height := l.size()
+	// One column stays free, since some terminals wrap at the last one, and one
+	// line, on which the cursor waits.
+	lines := l.model.Lines(width-1, height-1, now, l.palette)
+	if len(l.said) == 0 && width == l.width && slices.Equal(lines, l.drawn) {
+		return
+	}
+	var b bytes.Buffer
+	b.WriteString("\x1b[?2026h")
+	l.back(&b, width)
+	l.above(&b)
+	for _, text := range lines {
+		b.WriteString(text + "\x1b[K\r\n")
+	}
+	b.WriteString("\x1b[J\x1b[?2026l")
+	l.write(b.String())
+	l.drawn, l.width = lines, width
+}
+
+// back moves the cursor to the first line of the tree on the screen. If the
+// terminal has become narrower, it has wrapped the lines that were too long.
+func (l *Live) back(b *bytes.Buffer, width int) {
+	rows := 0
+	for _, text := range l.drawn {
+		rows++
+		if w := tty.Width(text); width > 0 && w > width {
+			rows += (w - 1) / width
+		}
+	}
+	b.WriteByte('\r')
+	if rows > 0 {
+		b.WriteString("\x1b[" + strconv.Itoa(rows) + "A")
+	}
+}
+
+// above writes what was printed since the last drawing.
+func (l *Live) above(b *bytes.Buffer) {
+	for _, text := range l.said {
+		b.WriteString(text + "\x1b[K\r\n")
+	}
+	l.said = nil
+}
+
+// write ignores errors: a terminal that is gone must not stop the run.
+func (l *Live) write(s string) { _, _ = io.WriteString(l.out, s) }

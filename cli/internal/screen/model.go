@@ -1,0 +1,263 @@
+// Package screen shows a run on a terminal while it goes on: a tree of the
+// graph's nodes with progress bars, redrawn in place.
+//
+// Model is what is known of the run, fed by its events; Model.Lines draws it for
+// a size and a time, as a pure function. Live owns the one goroutine that draws
+// again and again, and is waited for by Close.
+package screen
+
+import (
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Model is the state of a run as the screen shows it. It belongs to one
+// goroutine at a time.
+type Model struct {
+	name    string
+	rows    []*row // nodes and units of the root graph
+	nodes   map[string]*row
+	units   map[string]*row
+	total   int // nodes of the root graph
+	started time.Time
+	status  string // of the run, "" while it goes on
+}
+
+// state is how far a row has come.
+type state uint8
+
+const (
+	waiting state = iota
+	running
+	backoff
+	good
+	partial
+	bad
+	skipped
+)
+
+func (s state) over() bool { return s >= good }
+
+// row is a node or unit, and the nodes inside it.
+type row struct {
+	id       string
+	shape    string // as plan.Shape spells it
+	state    state
+	started  time.Time
+	took     time.Duration
+	text     string // reason, error or note
+	total    int    // items or rows, -1 if unknown
+	done     int    // items, rows or rounds that ended
+	failed   int
+	rounds   int // cap of a loop
+	at, of   int64
+	parent   *row
+	children []*row
+}
+
+// NewModel returns the model of a run that has not begun.
+func NewModel(d *plan.Description) *Model {
+	m := &Model{name: d.Name, nodes: map[string]*row{}, units: map[string]*row{}}
+	m.rows = m.graph(d, "", nil)
+	for _, level := range d.Levels {
+		for i := range level {
+			m.total += len(level[i].Nodes)
+		}
+	}
+	return m
+}
+
+// graph makes the rows of a graph whose nodes have paths below prefix.
+func (m *Model) graph(d *plan.Description, prefix string, parent *row) []*row {
+	var rows []*row
+	for _, level := range d.Levels {
+		for i := range level {
+			v := &level[i]
+			r := &row{id: v.ID, shape: v.Shape, total: -1, rounds: v.MaxIters, parent: parent}
+			if v.Shape == plan.Pipeline.String() || v.Shape == plan.Loop.String() {
+				m.units[prefix+v.ID] = r
+				for j := range v.Nodes {
+					member := &row{id: v.Nodes[j].ID, shape: plan.Plain.String(), total: -1, parent: r}
+					m.nodes[prefix+member.id] = member
+					r.children = append(r.children, member)
+				}
+			} else {
+				m.nodes[prefix+v.ID] = r
+				// The inner graphs of a fan-out have indexes in their paths and
+				// are shown as its items only.
+				if inner := v.Nodes[0].Inner; inner != nil && v.Shape == plan.Plain.String() {
+					r.children = m.graph(inner, prefix+v.ID+"/", r)
+				}
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// Apply takes in an event.
+func (m *Model) Apply(e *core.Event) {
+	switch e.Type {
+	case core.RunStarted:
+		m.started = e.Time
+		return
+	case core.RunFinished:
+		m.status = e.Status
+		return
+	}
+	r := m.nodes[e.Node]
+	if e.Node == "" {
+		r = m.units[e.Unit]
+	}
+	if r == nil {
+		return
+	}
+	switch e.Type {
+	case core.NodeStarted, core.ItemStarted:
+		r.start(e)
+	case core.NodeRetrying:
+		r.retry(e)
+	case core.ItemFinished, core.ItemFailed:
+		m.item(r, e)
+	case core.NodeFinished, core.NodeFailed, core.NodeSkipped, core.UnitFinished:
+		r.end(e)
+	case core.Progress:
+		r.at, r.of = e.Done, e.Of
+	}
+}
+
+func (r *row) start(e *core.Event) {
+	if r.started.IsZero() {
+		r.started = e.Time
+	}
+	if n, ok := e.Total.Get(); ok {
+		r.total = n
+	}
+	if e.Type == core.NodeStarted || r.parent != nil {
+		r.state, r.text = running, ""
+	}
+}
+
+func (r *row) retry(e *core.Event) {
+	if e.Item == 0 {
+		r.state = backoff
+	}
+	r.text = "retry in " + e.Delay.String()
+	if e.Error != nil {
+		r.text += ": " + e.Error.Message
+	}
+}
+
+// item counts an item of a fan-out, or a row or round of a unit, which has ended
+// with its last member or with a failure.
+func (m *Model) item(r *row, e *core.Event) {
+	r.done++
+	if e.Type == core.ItemFailed {
+		r.failed++
+		if e.Error != nil {
+			r.text = e.Error.Message
+		}
+	}
+	unit := m.units[e.Unit]
+	if unit == nil {
+		return
+	}
+	r.took += e.Duration
+	r.state = waiting
+	if r.failed > 0 {
+		r.state = bad
+	}
+	if e.Type == core.ItemFailed {
+		unit.failed++
+		unit.done++
+	} else if r == unit.children[len(unit.children)-1] {
+		unit.done++
+	}
+}
+
+func (r *row) end(e *core.Event) {
+	r.took, r.text = e.Duration, e.Reason
+	if e.Error != nil {
+		r.text = e.Error.Message
+	}
+	switch e.Status {
+	case core.Success.String():
+		r.state, r.text = good, ""
+	case core.PartialSuccess.String():
+		r.state = partial
+	case core.Skipped.String():
+		r.state = skipped
+	default:
+		r.state = bad
+	}
+	for _, c := range r.children {
+		if c.state == running || c.state == waiting && c.done > 0 {
+			c.state = r.state
+		}
+	}
+}
+
+// counts sums up the nodes of the root graph.
+func (m *Model) counts() (done, failed int) {
+	for _, r := range m.rows {
+		n := 1
+		if m.units[r.id] == r {
+			n = len(r.children)
+		}
+		if r.state.over() {
+			done += n
+		}
+		if r.state == bad {
+			failed++
+		}
+	}
+	return done, failed
+}
+
+// label is what a row is called.
+func (r *row) label() string {
+	switch r.shape {
+	case plan.FanOut.String():
+		return r.id + " ⇉"
+	case plan.Pipeline.String():
+		return r.id + " ⇶"
+	case plan.Loop.String():
+		return r.id + " ↻"
+	}
+	return r.id
+}
+
+// visible lists the rows to show with their depths: of a unit or nested workflow
+// the inside too while it runs, or if it failed.
+func (m *Model) visible() (list []placed) {
+	var add func(rows []*row, depth int, branches string)
+	add = func(rows []*row, depth int, branches string) {
+		for i, r := range rows {
+			branch, below := "├─ ", "│  "
+			if i == len(rows)-1 {
+				branch, below = "└─ ", "   "
+			}
+			list = append(list, placed{r, branches + branch})
+			if r.state == running || r.state == bad {
+				add(r.children, depth+1, branches+below)
+			}
+		}
+	}
+	add(m.rows, 0, "")
+	return list
+}
+
+// placed is a row with the lines of the tree before it.
+type placed struct {
+	*row
+	branch string
+}
+
+// firstLine is the first line of a message.
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

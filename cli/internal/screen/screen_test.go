@@ -1,0 +1,214 @@
+package screen
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/cli/internal/rehearse"
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/mock"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+var update = flag.Bool("update", false, "write the drawings into the golden file")
+
+const flow = `
+name: etl
+runtime: {concurrency: 9}
+state:
+  schema:
+    rows: {type: array, default: [1, 2, 3, 4, 5, 6]}
+    n: {type: integer, merge: sum}
+graph:
+  nodes:
+    - {id: load, kind: tool, impl: a}
+    - {id: score, kind: tool, impl: a, for_each: {source: $.rows}}
+    - {id: flaky, kind: tool, impl: a, on_error: {policy: retry, attempts: 3, base_ms: 5s}}
+    - {id: broken, kind: tool, impl: a}
+    - {id: a_node_with_a_very_long_name_that_must_be_cut, kind: tool, impl: a}
+    - {id: parse, kind: tool, impl: a}
+    - {id: store, kind: tool, impl: a}
+    - {id: draft, kind: tool, impl: a, writes: [n]}
+    - {id: save, kind: tool, impl: a}
+  edges:
+    - {from: load, to: score}
+    - {from: load, to: parse}
+    - {from: load, to: draft}
+    - {from: broken, to: a_node_with_a_very_long_name_that_must_be_cut}
+    - {from: score, to: save, when: $.n > 100}
+  pipelines: [{id: ingest, items: $.rows, stages: [parse, store]}]
+  loops: [{id: refine, body: draft, max_iters: 4}]
+`
+
+const answers = `
+nodes:
+  load: [{sleep: 1s}]
+  score: [{sleep: 2s}, {sleep: 2s, error: {message: "bad\nitem"}}, {sleep: 2s}]
+  flaky: [{sleep: 1s, error: {message: "timed out \e[31m"}}]
+  broken: [{error: {message: connection refused}}]
+  parse: [{sleep: 1s}]
+  store: [{sleep: 500ms}]
+  draft: [{sleep: 3s, delta: {n: 1}}]
+`
+
+func rehearsal(t *testing.T) (*plan.Plan, []core.Event) {
+	t.Helper()
+	file, ds := mock.Parse("", []byte(answers))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	e := wavefold.EngineOf(rehearse.Registry(wavefold.NewEngine().Registry(), file))
+	w, ds := e.Parse("", []byte(flow))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	p, ds := e.Compile(w, false)
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	rec, err := rehearse.Run(p, nil, file, rehearse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, rec.Events
+}
+
+// TestLines draws one run at several times and sizes. Nothing may be wider or
+// higher than the terminal.
+func TestLines(t *testing.T) {
+	p, events := rehearsal(t)
+	var b strings.Builder
+	for _, at := range []time.Duration{0, 2500 * time.Millisecond, 6500 * time.Millisecond, time.Hour} {
+		m := NewModel(p.Describe())
+		for i := range events {
+			if e := &events[i]; e.Time.Sub(events[0].Time) <= at {
+				m.Apply(e)
+			}
+		}
+		for _, size := range [][2]int{{80, 24}, {40, 24}, {80, 8}, {20, 3}, {1, 1}} {
+			lines := m.Lines(size[0], size[1], events[0].Time.Add(at), tty.NewPalette(false))
+			fmt.Fprintf(&b, "== %s at %dx%d\n%s\n", at, size[0], size[1], strings.Join(lines, "\n"))
+			if len(lines) > size[1] {
+				t.Errorf("%d lines on %d", len(lines), size[1])
+			}
+			for _, l := range lines {
+				if w := tty.Width(l); w > max(8, size[0]) {
+					t.Errorf("%d cells on %d: %q", w, size[0], l)
+				}
+				if strings.ContainsAny(l, "\x1b\n") {
+					t.Errorf("control characters: %q", l)
+				}
+			}
+		}
+	}
+	const golden = "testdata/lines.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// terminal understands the few sequences Live uses and keeps what is on it.
+type terminal struct {
+	mu     sync.Mutex
+	rows   []string
+	at     int
+	writes int
+	hidden bool
+}
+
+func (s *terminal) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writes++
+	text := string(p)
+	for text != "" {
+		switch {
+		case strings.HasPrefix(text, "\x1b[?25l"), strings.HasPrefix(text, "\x1b[?25h"):
+			s.hidden = text[5] == 'l'
+			text = text[6:]
+		case strings.HasPrefix(text, "\x1b[?2026"):
+			text = text[8:]
+		case strings.HasPrefix(text, "\x1b[J"):
+			s.rows = s.rows[:s.at]
+			text = text[3:]
+		case strings.HasPrefix(text, "\x1b[K"):
+			text = text[3:]
+		case strings.HasPrefix(text, "\x1b["):
+			var n int
+			fmt.Sscanf(text, "\x1b[%dA", &n)
+			s.at -= n
+			text = text[strings.IndexByte(text, 'A')+1:]
+		case text[0] == '\r':
+			text = text[1:]
+		default:
+			line, rest, _ := strings.Cut(text, "\n")
+			line = strings.TrimSuffix(strings.TrimSuffix(line, "\r"), "\x1b[K")
+			s.rows = append(s.rows[:s.at], append([]string{line}, s.rows[min(len(s.rows), s.at+1):]...)...)
+			s.at++
+			text = rest
+		}
+	}
+	return len(p), nil
+}
+
+// TestLive holds that the tree is replaced in place, that what is said stays
+// above it, that the tree is gone and the cursor back at the end, and that no
+// goroutine is left (which synctest sees).
+func TestLive(t *testing.T) {
+	p, events := rehearsal(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := &terminal{}
+		l := Start(s, func() (int, int) { return 80, 24 }, NewModel(p.Describe()), tty.NewPalette(false))
+		if !s.hidden {
+			t.Error("the cursor shows")
+		}
+		for i := range events {
+			l.Apply(&events[i])
+			if i == 3 {
+				l.Print("said")
+			}
+			time.Sleep(30 * time.Millisecond)
+		}
+		synctest.Wait()
+		if s.rows[0] != "said" || !strings.HasPrefix(s.rows[1], "etl") || strings.Count(strings.Join(s.rows, "\n"), "etl") != 1 {
+			t.Errorf("the screen shows\n%s", strings.Join(s.rows, "\n"))
+		}
+		if most := len(events)*30/100 + 3; s.writes > most {
+			t.Errorf("%d writes, want at most %d", s.writes, most)
+		}
+		l.Close()
+		l.Print("late")
+		if s.hidden || len(s.rows) != 2 || s.rows[1] != "late" {
+			t.Errorf("at the end the screen shows\n%s", strings.Join(s.rows, "\n"))
+		}
+	})
+}
+
+// TestBackOnNarrowTerminal holds that lines which a narrower terminal has wrapped
+// are counted with all their rows.
+func TestBackOnNarrowTerminal(t *testing.T) {
+	l := &Live{drawn: []string{strings.Repeat("x", 79), "short"}}
+	var b bytes.Buffer
+	l.back(&b, 40)
+	if got := b.String(); got != "\r\x1b[3A" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,128 @@
+// Package tty holds what every command needs to print: colours that can be off,
+// widths, texts made safe for a terminal, columns.
+package tty
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"charm.land/lipgloss/v2"
+)
+
+// Palette colours texts. The zero Palette leaves them as they are.
+type Palette struct{ on bool }
+
+// NewPalette returns a palette that colours if on is set.
+func NewPalette(on bool) Palette { return Palette{on} }
+
+var (
+	good   = lipgloss.NewStyle().Foreground(lipgloss.Green)
+	bad    = lipgloss.NewStyle().Foreground(lipgloss.Red)
+	warn   = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
+	accent = lipgloss.NewStyle().Foreground(lipgloss.Cyan)
+	dim    = lipgloss.NewStyle().Faint(true)
+	bold   = lipgloss.NewStyle().Bold(true)
+)
+
+func (p Palette) render(s lipgloss.Style, text string) string {
+	if !p.on || text == "" {
+		return text
+	}
+	return s.Render(text)
+}
+
+// Good colours a success.
+func (p Palette) Good(s string) string { return p.render(good, s) }
+
+// Bad colours a failure.
+func (p Palette) Bad(s string) string { return p.render(bad, s) }
+
+// Warn colours what deserves a look.
+func (p Palette) Warn(s string) string { return p.render(warn, s) }
+
+// Accent colours what is under way.
+func (p Palette) Accent(s string) string { return p.render(accent, s) }
+
+// Dim fades what matters less.
+func (p Palette) Dim(s string) string { return p.render(dim, s) }
+
+// Bold stresses a heading.
+func (p Palette) Bold(s string) string { return p.render(bold, s) }
+
+// Status colours the name of a status by what it means.
+func (p Palette) Status(s string) string {
+	switch s {
+	case "success", "valid", "ok":
+		return p.Good(s)
+	case "fail", "failed", "error":
+		return p.Bad(s)
+	case "partial_success", "cancelled", "paused", "warning":
+		return p.Warn(s)
+	}
+	return p.Dim(s)
+}
+
+// Width is the number of cells a text takes, escape sequences aside.
+func Width(s string) int { return lipgloss.Width(s) }
+
+// Cut shortens a text without escape sequences to a number of cells, ending in
+// "…" if anything was cut.
+func Cut(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	if Width(s) <= width {
+		return s
+	}
+	var b strings.Builder
+	used := 0
+	for _, r := range s {
+		w := Width(string(r))
+		if used+w > width-1 {
+			break
+		}
+		b.WriteRune(r)
+		used += w
+	}
+	return b.String() + "…"
+}
+
+// Pad fills a text up with blanks to a number of cells.
+func Pad(s string, width int) string {
+	if n := width - Width(s); n > 0 {
+		return s + strings.Repeat(" ", n)
+	}
+	return s
+}
+
+// Clean makes a text of unknown origin safe to print on one line: line breaks
+// and tabs become blanks, other control characters are dropped, so that no
+// message can move the cursor or colour the terminal.
+func Clean(s string) string {
+	clean := func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case unicode.IsControl(r) || r == unicode.ReplacementChar:
+			return -1
+		}
+		return r
+	}
+	return strings.Map(clean, s)
+}
+
+// Duration writes a duration with about three digits: 340µs, 12ms, 1.25s, 2m3s.
+func Duration(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "0s"
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(10 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}

@@ -1,0 +1,57 @@
+package tty
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"hello", 5, "hello"}, {"hello!", 5, "hell…"}, {"日本語", 4, "日…"}, {"x", 0, ""}, {"", 3, ""}, {"ab", 1, "…"},
+	} {
+		if got := Cut(c.in, c.width); got != c.want || Width(got) > c.width {
+			t.Errorf("Cut(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
+		}
+	}
+}
+
+func TestClean(t *testing.T) {
+	if got := Clean("a\x1b[31mb\nc\td\x00"); got != "a[31mb c d" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 340500: "341µs", 12345678: "12ms", 1254 * time.Millisecond: "1.25s", 123456 * time.Millisecond: "2m3s",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("%d: %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	tab := NewTable([]string{"node", "empty", "n", "why"}, 2)
+	tab.Row("a", "", "12", "")
+	tab.Row(NewPalette(true).Bad("longer"), "", "3", "because")
+	got := tab.Lines()
+	want := []string{"node     n  why", "a       12", NewPalette(true).Bad("longer") + "   3  because"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestPaletteOff(t *testing.T) {
+	p := NewPalette(false)
+	for _, s := range []string{p.Good("x"), p.Bad("x"), p.Warn("x"), p.Accent("x"), p.Dim("x"), p.Bold("x"), p.Status("x")} {
+		if s != "x" {
+			t.Errorf("%q", s)
+		}
+	}
+}
