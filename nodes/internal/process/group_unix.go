@@ -15,6 +15,10 @@ import (
 // for processes that are not our children.
 const pollEvery = 5 * time.Millisecond
 
+// dying is how long a process may take to disappear after SIGKILL. It needs no
+// more than its turn on a processor, unless it hangs inside the kernel.
+const dying = 5 * time.Second
+
 // ownGroup makes the child the leader of a session, and with it of a process
 // group. Without a controlling terminal a program that wants to ask for a
 // password fails at once; in a mere background group it would be stopped and
@@ -64,13 +68,12 @@ func (g group) end(grace time.Duration) (survivors bool) {
 	if g.gone() {
 		return false
 	}
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		_ = g.signal(s)
-		if g.goneWithin(grace) {
-			return false
-		}
+	_ = g.signal(syscall.SIGTERM)
+	if g.goneWithin(grace) {
+		return false
 	}
-	return true
+	_ = g.signal(syscall.SIGKILL)
+	return !g.goneWithin(dying)
 }
 
 func (g group) goneWithin(d time.Duration) bool {

@@ -196,7 +196,11 @@ func TestRunCancelled(t *testing.T) {
 					cancel()
 				}
 			}}
-			_, err, _ := run(t, ctx, mode, Command{Log: slog.New(rec), Grace: 300 * time.Millisecond})
+			grace := 10 * time.Second // only the stubborn child uses it up
+			if mode == "stubborn" {
+				grace = 100 * time.Millisecond
+			}
+			_, err, _ := run(t, ctx, mode, Command{Log: slog.New(rec), Grace: grace})
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v, want a cancellation, also when the child then ended well", err)
 			}
