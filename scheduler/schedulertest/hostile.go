@@ -37,7 +37,7 @@ type hostileRun struct {
 	m      *machine.Machine
 	run    string
 	open   []machine.Command
-	late   []answer
+	late   []answer // all answers so far
 	report *core.Report
 	events []core.Event
 	now    int64
@@ -114,10 +114,14 @@ func (r *hostileRun) step() error {
 	if len(r.open) == 0 {
 		return fmt.Errorf("stalled: nothing in flight and the run is not over")
 	}
+	if err := r.repeat(); err != nil {
+		return err
+	}
 	i := r.rng.IntN(len(r.open))
 	c := r.open[i]
 	r.open = slices.Delete(r.open, i, i+1)
 	a := r.work(c)
+	r.late = append(r.late, a)
 	if err := r.apply(a); err != nil {
 		return err
 	}
@@ -126,21 +130,23 @@ func (r *hostileRun) step() error {
 			return err
 		}
 	}
-	if r.h.Double && r.chance(20) {
-		r.late = append(r.late, a)
-	}
-	if len(r.late) > 0 && r.chance(20) {
-		k := r.rng.IntN(len(r.late))
-		a := r.late[k]
-		r.late = slices.Delete(r.late, k, k+1)
-		if err := r.apply(a); err != nil {
-			return err
-		}
-	}
 	if r.h.Reload {
 		return r.reload()
 	}
 	return nil
+}
+
+// repeat gives an old answer once more, rather a recent one: its command may
+// have been followed by another attempt meanwhile.
+func (r *hostileRun) repeat() error {
+	if !r.h.Double || len(r.late) == 0 || r.chance(50) {
+		return nil
+	}
+	back := 4
+	if r.chance(20) {
+		back = len(r.late)
+	}
+	return r.apply(r.late[len(r.late)-1-r.rng.IntN(min(back, len(r.late)))])
 }
 
 func (r *hostileRun) chance(percent int) bool { return r.rng.IntN(100) < percent }
