@@ -44,7 +44,7 @@ func (r *record) Handle(_ context.Context, rec slog.Record) error {
 func (r *record) text() string { return strings.Join(r.lines, "\n") }
 
 // run calls the test binary as a child and checks that nothing is left of it.
-func run(t *testing.T, ctx context.Context, mode string, c Command) (Output, error, *record) {
+func run(t *testing.T, ctx context.Context, mode string, c Command) (Output, *record, error) {
 	t.Helper()
 	rec := &record{Handler: slog.DiscardHandler}
 	if c.Log == nil {
@@ -54,7 +54,7 @@ func run(t *testing.T, ctx context.Context, mode string, c Command) (Output, err
 	c.Env = append(c.Env, childVar+"="+mode, noRaceDelay)
 	out, err := Run(ctx, c)
 	noGoroutines(t)
-	return out, err, rec
+	return out, rec, err
 }
 
 // noGoroutines fails when a goroutine of this package or of os/exec is left. The
@@ -103,7 +103,7 @@ func TestRunOutput(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			out, err, _ := run(t, t.Context(), tt.mode, tt.cmd)
+			out, _, err := run(t, t.Context(), tt.mode, tt.cmd)
 			if err != nil || string(out.Stdout) != tt.want {
 				t.Errorf("got %.80q, %v, want %.80q", out.Stdout, err, tt.want)
 			}
@@ -130,7 +130,7 @@ func TestRunExit(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			out, err, _ := run(t, t.Context(), tt.mode, tt.cmd)
+			out, _, err := run(t, t.Context(), tt.mode, tt.cmd)
 			if tt.want == "" {
 				if err != nil || out.Code != tt.code {
 					t.Fatalf("got code %d, %v, want %d", out.Code, err, tt.code)
@@ -200,7 +200,7 @@ func TestRunCancelled(t *testing.T) {
 			if mode == "stubborn" {
 				grace = 100 * time.Millisecond
 			}
-			_, err, _ := run(t, ctx, mode, Command{Log: slog.New(rec), Grace: grace})
+			_, _, err := run(t, ctx, mode, Command{Log: slog.New(rec), Grace: grace})
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v, want a cancellation, also when the child then ended well", err)
 			}
@@ -214,7 +214,7 @@ func TestRunCancelled(t *testing.T) {
 func TestRunDeadline(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err, _ := run(t, ctx, "hang", Command{})
+	_, _, err := run(t, ctx, "hang", Command{})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want a deadline", err)
 	}
@@ -223,7 +223,7 @@ func TestRunDeadline(t *testing.T) {
 func TestRunFlood(t *testing.T) {
 	for _, stream := range []string{"stdout", "stderr"} {
 		t.Run(stream, func(t *testing.T) {
-			_, err, rec := run(t, t.Context(), "flood", Command{Args: []string{stream}, MaxOutput: 100_000})
+			_, rec, err := run(t, t.Context(), "flood", Command{Args: []string{stream}, MaxOutput: 100_000})
 			if !errors.Is(err, ErrFlood) || !strings.Contains(err.Error(), "more than 100000 bytes") {
 				t.Errorf("got %v, want a flood that names the limit", err)
 			}
@@ -249,7 +249,7 @@ func TestRunLeftBehind(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.mode+" "+tt.pipes, func(t *testing.T) {
-			_, err, rec := run(t, t.Context(), "leave", Command{Args: []string{tt.mode, tt.pipes}, Grace: 100 * time.Millisecond})
+			_, rec, err := run(t, t.Context(), "leave", Command{Args: []string{tt.mode, tt.pipes}, Grace: 100 * time.Millisecond})
 			if tt.held != errors.Is(err, ErrHeld) || !tt.held && err != nil {
 				t.Fatalf("got %v, want ErrHeld: %v", err, tt.held)
 			}
@@ -267,7 +267,7 @@ func TestRunLeftBehind(t *testing.T) {
 // TestRunEscape has a child that starts a process in a session of its own with
 // our pipe. It cannot be ended with the group, but it must not hold up Run.
 func TestRunEscape(t *testing.T) {
-	_, err, rec := run(t, t.Context(), "leave", Command{Args: []string{"hang", "pipes", "session"}, Grace: 100 * time.Millisecond})
+	_, rec, err := run(t, t.Context(), "leave", Command{Args: []string{"hang", "pipes", "session"}, Grace: 100 * time.Millisecond})
 	if !errors.Is(err, ErrHeld) {
 		t.Errorf("got %v, want ErrHeld", err)
 	}
@@ -297,7 +297,7 @@ func leftBehind(t *testing.T, rec *record) (pid int) {
 
 func TestRunMasks(t *testing.T) {
 	mask := secret.NewMasker("hunter2")
-	_, err, rec := run(t, t.Context(), "exit", Command{Mask: mask, Args: []string{"1", "login with hunter2", "x hunter2"}})
+	_, rec, err := run(t, t.Context(), "exit", Command{Mask: mask, Args: []string{"1", "login with hunter2", "x hunter2"}})
 	if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(rec.text(), "hunter2") {
 		t.Errorf("the secret is shown: %v, log %q", err, rec.text())
 	}
