@@ -100,6 +100,7 @@ func TestReadCells(t *testing.T) {
 		{"unnamed column", ",b\n1,2\n", inferring, `[{"column_1":1,"b":2}]`},
 		{"words for null", "a,b\nNA,NA\n1,x\n", options{cellOptions: cellOptions{infer: true, nulls: []string{"", "NA"}}}, `[{"a":null,"b":null},{"a":1,"b":"x"}]`},
 		{"empty text may stay", "a,b\n,\n1,x\n", options{cellOptions: cellOptions{infer: true}}, `[{"a":null,"b":""},{"a":1,"b":"x"}]`},
+		{"empty cells of a declared type are null", "a,b\n,1\n", options{cellOptions{infer: true}, rowOptions{types: columnTypes{{"a", core.IntegerType, true}}}}, `[{"a":null,"b":1}]`},
 		{"limit", "a\n1\n2\nx\n", limited(2), `[{"a":1},{"a":2}]`},
 		{"declared types read generously", "i,n,b,t\n007,1,yes,1\n+5,-0.5e1,0,2\n,,,\n",
 			typed(columnType{"i", core.IntegerType, true}, columnType{"n", core.NumberType, true}, columnType{"b", core.BooleanType, true}, columnType{"t", core.StringType, true}),
@@ -180,6 +181,18 @@ func TestReadCellsStopsOnRejectAndCancel(t *testing.T) {
 	cancel()
 	if _, err := readCells(ctx, strings.NewReader("a\n1\n"), cellOptions{delimiter: ','}, rowOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after a cancellation", err)
+	}
+}
+
+// Remembering recent values never mixes them up, whatever shares a slot.
+func TestMemo(t *testing.T) {
+	var texts, bytes, integers memo
+	for i := range int64(20 * memoSize) {
+		n := i * 7919 % (3 * memoSize)
+		s := strconv.FormatInt(n, 36)
+		if texts.text(s) != any(s) || bytes.bytes([]byte(s)) != any(s) || integers.integer(n) != any(n) {
+			t.Fatalf("%d came back as %v, %v and %v", n, texts.text(s), bytes.bytes([]byte(s)), integers.integer(n))
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -110,6 +111,36 @@ func TestOrderAndKeysAgreeWithEqual(t *testing.T) {
 			t.Fatalf("%s <= %s <= %s, but the last is before the first", core.JSON(a), core.JSON(b), core.JSON(c))
 		}
 	})
+}
+
+// Each value is before all that follow, and has a key of its own.
+func TestOrder(t *testing.T) {
+	ordered := []any{
+		nil, false, true,
+		-1e300, float64(-1 << 63), int64(-1<<63 + 1), -1.5, int64(-1), -0.5, int64(0), 0.5, int64(1), 1.5,
+		int64(1<<53 - 1), float64(1 << 53), int64(1<<53 + 1), int64(1<<63 - 1), float64(1 << 63), 1e300,
+		"", "1", "A", "a", "aa", "b", "é",
+		[]any{}, []any{nil}, []any{int64(1)}, []any{int64(1), "a"}, []any{int64(2)},
+		&core.Object{}, core.ObjectOf("x", int64(1)), core.ObjectOf("x", int64(2)), core.ObjectOf("y", int64(1)), core.ObjectOf("x", int64(1), "y", int64(1)),
+	}
+	for i, a := range ordered {
+		for j, b := range ordered {
+			if got, want := compare(a, b), cmp.Compare(i, j); got != want {
+				t.Errorf("compare(%s, %s) = %d, want %d", core.JSON(a), core.JSON(b), got, want)
+			}
+			if same := string(appendKey(nil, a)) == string(appendKey(nil, b)); same != (i == j) {
+				t.Errorf("keys of %s and %s are the same: %v", core.JSON(a), core.JSON(b), same)
+			}
+		}
+	}
+	for _, pair := range [][2]any{
+		{int64(1), 1.0}, {int64(0), math.Copysign(0, -1)}, {float64(1 << 53), int64(1 << 53)}, {int64(-1 << 63), float64(-1 << 63)},
+		{core.ObjectOf("x", int64(1), "y", nil), core.ObjectOf("y", nil, "x", 1.0)}, {[]any{int64(1)}, []any{1.0}},
+	} {
+		if compare(pair[0], pair[1]) != 0 || string(appendKey(nil, pair[0])) != string(appendKey(nil, pair[1])) {
+			t.Errorf("%s and %s are equal", core.JSON(pair[0]), core.JSON(pair[1]))
+		}
+	}
 }
 
 // Two keys in a row say where the first one ends: (x, y) is not (xy, "").

@@ -209,6 +209,20 @@ func TestWriteCancelledInTheMiddle(t *testing.T) {
 	onlyOld(t, dir)
 }
 
+// A cancellation that comes with the last write still counts.
+func TestWriteCancelledAtTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "out.txt"), "old")
+	ctx, cancel := context.WithCancel(t.Context())
+	w := Writer{Place: Place{Dir: dir}, Wrap: func(w io.Writer) io.Writer {
+		return writerFunc(func(p []byte) (int, error) { cancel(); return w.Write(p) })
+	}}
+	if err := w.Write(ctx, "out.txt", put("new")); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	onlyOld(t, dir)
+}
+
 func TestWriteSurvivesPanicOfFill(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "out.txt"), "old")
