@@ -123,3 +123,25 @@ func TestReducerPanicIsARefusal(t *testing.T) {
 		t.Error("the panic of a reducer is not reported")
 	}
 }
+
+// A field of a Go map type once kept only the last write.
+func TestObjectMergeOfGoTypes(t *testing.T) {
+	type rates = map[string]map[string]int64
+	d := field("x", "object_merge")
+	d.Go = core.GoTypeFor[rates]()
+	s := schemaOf(t, d)
+	l := NewLedger(s, []int{3}, []any{core.Missing})
+	first := rates{"eur": {"usd": 1 << 60, "gbp": 2}}
+	l.Column(0).Resolve(0, first, nil)
+	l.Column(0).Resolve(1, rates{"eur": {"gbp": 3}, "chf": {"eur": 4}}, nil)
+	l.Column(0).Resolve(2, nil, nil)
+	if got, want := core.JSON(l.At(0, 2)), `{"chf":{"eur":4},"eur":{"gbp":3,"usd":1152921504606846976}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if _, ok := l.At(0, 2).(rates); !ok || first["eur"]["gbp"] != 2 {
+		t.Errorf("got %T, first write is now %v", l.At(0, 2), first)
+	}
+	if l.At(0, 3) != nil {
+		t.Errorf("got %v after a null", l.At(0, 3))
+	}
+}

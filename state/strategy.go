@@ -233,7 +233,7 @@ func sortedObject(o *core.Object) *core.Object {
 
 func mergeObject(f *Field, old, new any, _ bool) (any, error) {
 	if f.goType != nil {
-		return new, nil
+		return mergeObjectGo(f, old, new)
 	}
 	before, ok := old.(*core.Object)
 	add, isObject := new.(*core.Object)
@@ -241,6 +241,27 @@ func mergeObject(f *Field, old, new any, _ bool) (any, error) {
 		return new, nil
 	}
 	return deepMerge(before, add), nil
+}
+
+// mergeObjectGo merges maps and structs of a Go type by their JSON members.
+func mergeObjectGo(f *Field, old, new any) (any, error) {
+	if empty(old) || new == nil {
+		return new, nil
+	}
+	before, err := core.Canonical(old)
+	if err != nil {
+		return old, err
+	}
+	after, err := core.Canonical(new)
+	if err != nil {
+		return old, err
+	}
+	a, ok1 := before.(*core.Object)
+	b, ok2 := after.(*core.Object)
+	if !ok1 || !ok2 {
+		return new, nil
+	}
+	return f.goType.Decode(deepMerge(a, b))
 }
 
 // deepMerge copies only the objects along changed paths.
