@@ -228,3 +228,46 @@ func rename(w *core.Workflow, from, to string) {
 		return res, err
 	})
 }
+
+// lackingKind has no handler.
+type lackingKind struct{ frameKind }
+
+func (lackingKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Lacks: "no handler here"}, nil
+}
+
+// waitKind is a timer.
+type waitKind struct{ frameKind }
+
+func (waitKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Wait: &core.Wait{Duration: time.Minute}}, nil
+}
+
+// A nested run may end without any user code: it stood still for ever when its
+// last node lacked a handler.
+func TestNestedRunWithoutUserCode(t *testing.T) {
+	for _, c := range []struct {
+		kind   core.Kind
+		status core.RunStatus
+		took   time.Duration
+	}{
+		{lackingKind{frameKind{name: "leaf"}}, core.RunFailed, 0},
+		{waitKind{frameKind{name: "leaf"}}, core.RunSuccess, time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			inner := &core.Workflow{Name: text("inner"), Nodes: []*core.Node{{ID: text("leaf"), Kind: text("leaf"), HasWrites: true}}}
+			w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{
+				{ID: text("single"), Kind: text("inner"), HasWrites: true},
+				{ID: text("each"), Kind: text("inner"), HasWrites: true, ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 5}}},
+				{ID: text("stage"), Kind: text("inner"), HasWrites: true},
+			}, Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("stage")}, Concurrency: &core.Int{Value: 5}}}}, "list")
+			w.Edges = []*core.Edge{{From: text("single"), To: text("stage"), On: text("done")}}
+			p := compileNested(t, w, frameKind{"inner", inner}, c.kind)
+			r, _ := scheduler.Run(t.Context(), p, map[string]any{"list": numbers(5)}, scheduler.Options{Concurrency: 2})
+			each, _ := r.Node("each")
+			if r.Status != c.status || each.Items != 5 || r.Duration != 2*c.took {
+				t.Errorf("status %s, %d items, took %s", r.Status, each.Items, r.Duration)
+			}
+		})
+	}
+}

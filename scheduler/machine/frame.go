@@ -122,7 +122,7 @@ func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any
 		f.judges = make([]int32, len(p.Judges))
 		f.verdicts = make([]verdict, len(p.Edges))
 	}
-	f.group.limit = firstPositive(p.Concurrency, 1)
+	f.group.limit = firstPositive(p.Concurrency, m.opts.Concurrency, 1)
 	f.barrier = p.Barrier
 	m.frames = append(m.frames, f)
 	return f
@@ -208,6 +208,9 @@ func (f *frame) startOne() bool {
 			f.refresh(v)
 			if started {
 				return true
+			}
+			if f.task(v) == t && t.canStart() {
+				panic("machine: " + f.p.Vertices[v].ID + " says it can start and does not")
 			}
 			continue
 		}

@@ -19,7 +19,7 @@ type nested struct {
 func (t *nested) slotChanged()       { t.f.refresh(t.v) }
 func (t *nested) holds() bool        { return t.child.group.active > 0 }
 func (t *nested) canStart() bool     { return t.child.canStart() }
-func (t *nested) startOne() bool     { return t.child.startOne() }
+func (t *nested) startOne() bool     { return t.child.startOrEnd() }
 func (t *nested) answer(*Event) bool { return false } // answers go to the child
 func (t *nested) commit()            { invariant(false, "a nested run commits after it is gone") }
 func (t *nested) stop()              { t.child.stop(); t.f.m.handOverStopped(t.child) }
@@ -65,10 +65,20 @@ func (f *frame) startNested(v int32, n *plan.Node, id ID) {
 // one if the limit allows.
 func (t *fanOut) startNestedItem() bool {
 	for t.f.v[t.v].phase == running {
+		again := false
 		for _, i := range t.inner {
-			if c := t.nested[i]; c.group.free() && c.startOne() {
-				return true
+			if c := t.nested[i]; c.group.free() {
+				if c.startOrEnd() {
+					return true
+				}
+				if c.ended() {
+					again = true
+					break // it is no longer among the inner ones
+				}
 			}
+		}
+		if again {
+			continue
 		}
 		if !t.waiting() || len(t.inner) >= t.n.Concurrency {
 			return false
@@ -103,6 +113,19 @@ func (t *fanOut) beginNested(i int) {
 	}
 }
 
+// startOrEnd is startOne for a nested run. What starts may end without any user
+// code, such as a node that lacks its handler; if that was the last of the run,
+// it is handed over.
+func (f *frame) startOrEnd() bool {
+	if f.startOne() {
+		return true
+	}
+	if f.ended() {
+		f.handOver()
+	}
+	return false
+}
+
 // handOver ends a nested run and gives its result to the work it was for.
 func (f *frame) handOver() {
 	if f.m.frames[f.id] == nil {
@@ -115,6 +138,8 @@ func (f *frame) handOver() {
 	e := Event{ID: f.owner, Started: 0, Ended: f.m.now, Outcome: f.outcome(n)}
 	switch t := parent.task(n.Vertex).(type) {
 	case *nested:
+		parent.ready.remove(parent.rank(n.Vertex))
+		parent.riding.remove(parent.rank(n.Vertex))
 		parent.tasks[n.Vertex] = nil
 		parent.attempted(n.Vertex, n, &e)
 	case *fanOut:

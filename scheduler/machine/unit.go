@@ -183,10 +183,11 @@ func (t *unit) startOne() bool {
 			}
 			continue
 		}
-		if p.child.startOne() {
+		child := p.child
+		if child.startOrEnd() {
 			return true
 		}
-		if p.child.canStart() {
+		if !child.ended() && child.canStart() {
 			return false
 		}
 	}
