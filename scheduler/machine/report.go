@@ -147,6 +147,8 @@ func (f *frame) memberStatus(n *plan.Node) core.Status {
 	switch res := &t.results[n.Member]; {
 	case res.failed > 0:
 		return core.Fail
+	case res.partial:
+		return core.PartialSuccess
 	case res.runs > 0 || t.over == 0 && t.failure == nil:
 		return core.Success
 	}

@@ -210,7 +210,7 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 		t.items, _ = itemsOf(u.Items.Value(levelEnv{f, f.p.Vertices[v].Level}))
 	}
 	for _, r := range j.Results {
-		t.results = append(t.results, memberResult{r.Runs, r.Failed, r.Attempts, r.Failure, r.FailedAt})
+		t.results = append(t.results, memberResult{r.Runs, r.Failed, r.Attempts, r.Failure, r.FailedAt, r.Partial})
 	}
 	if len(j.Columns) > 0 {
 		t.columns()

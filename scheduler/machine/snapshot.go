@@ -106,6 +106,7 @@ type memberJSON struct {
 	Attempts int           `json:"attempts,omitempty"`
 	Failure  *core.Failure `json:"failure,omitempty"`
 	FailedAt int           `json:"failed_at,omitempty"`
+	Partial  bool          `json:"partial,omitempty"`
 }
 
 // Snapshot returns the machine as JSON, for Restore. Commands that were issued
@@ -242,7 +243,7 @@ func (t *unit) dump() (*unitJSON, error) {
 	}
 	for place := range t.results {
 		r := &t.results[place]
-		j.Results = append(j.Results, memberJSON{r.runs, r.failed, r.attempts, r.failure, r.failedAt})
+		j.Results = append(j.Results, memberJSON{r.runs, r.failed, r.attempts, r.failure, r.failedAt, r.partial})
 		if t.outputs[place] == nil {
 			continue
 		}

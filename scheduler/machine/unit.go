@@ -56,6 +56,7 @@ type memberResult struct {
 	runs, failed, attempts int
 	failure                *core.Failure // of the first row or round that failed
 	failedAt               int           // that row or round
+	partial                bool          // an execution was a partial success
 }
 
 // startUnit resolves the rows of a pipeline and begins.
@@ -299,7 +300,8 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 		t.memberFailed(p, o.Failure)
 		return
 	}
-	t.partial = t.partial || o.Status == core.PartialSuccess
+	res.partial = res.partial || o.Status == core.PartialSuccess
+	t.partial = t.partial || res.partial
 	t.f.note(t.node(p).Index, o.Note)
 	t.write(p, o.Writes)
 	t.keepOutput(p, o)

@@ -30,7 +30,7 @@ func (b *behaviour) Handle(ctx context.Context, in core.Input) (core.Result, err
 		return core.Result{}, err
 	}
 	h := digest(b.g.Seed, b.n.ID, seen)
-	res := b.result(draw(h, "result"), in)
+	res := b.result(draw(h, "result"))
 	if err := b.failure(draw(h, "failure"), in.Attempt, &res); err != nil {
 		return res, err // a failed attempt hands back its writes: they must be dropped
 	}
@@ -85,7 +85,7 @@ func draw(h uint64, purpose string) uint64 { return digest(h, purpose) }
 
 func chance(h uint64, percent int) bool { return int(h%100) < percent }
 
-func (b *behaviour) result(h uint64, in core.Input) core.Result {
+func (b *behaviour) result(h uint64) core.Result {
 	var r core.Result
 	for _, name := range b.n.Writes {
 		if chance(draw(h, "silent "+name), b.n.Silent) {
@@ -99,7 +99,7 @@ func (b *behaviour) result(h uint64, in core.Input) core.Result {
 	if chance(draw(h, "send"), b.n.Send) {
 		r.EdgeOutput, r.HasEdgeOutput = sent(draw(h, "sent")), true
 	}
-	if in.Index() < 0 && in.Loop == "" && chance(draw(h, "partial"), b.n.Partial) {
+	if chance(draw(h, "partial"), b.n.Partial) {
 		r.Status = core.PartialSuccess
 	}
 	return r

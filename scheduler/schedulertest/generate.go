@@ -165,8 +165,8 @@ func (m *maker) node(failing int) *Node {
 	if m.chance(failing) {
 		n.Fail = one(m, 10, 40, 100)
 	}
-	if m.chance(10) {
-		n.Partial = 50
+	if m.chance(15) {
+		n.Partial = 30
 	}
 	m.policy(n)
 	return n
@@ -185,7 +185,7 @@ func (m *maker) policy(n *Node) {
 }
 
 func (m *maker) fanOut(n *Node) {
-	n.Source, n.Concurrency, n.Partial = m.source(), m.rng.IntN(4), 0
+	n.Source, n.Concurrency = m.source(), m.rng.IntN(4)
 	if n.Fail == 0 && m.chance(20) {
 		n.Fail = 30
 	}
@@ -219,7 +219,6 @@ func (m *maker) loop(e *element) {
 // each fails less often.
 func (m *maker) member() *Node {
 	n := m.node(12)
-	n.Partial = 0
 	if n.Fail == 100 {
 		n.Fail = 25
 	}

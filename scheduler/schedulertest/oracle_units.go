@@ -13,17 +13,35 @@ func (o *oracle) runPlain(u *unit) {
 	o.run(a)
 	o.commit(a, o.state)
 	r := o.record(a)
-	r.Status, r.Failed = core.Success, 0 // it has no items that could fail
-	switch {
-	case a.failure != nil:
-		r.Status = core.Fail
-	case a.result.Status == core.PartialSuccess:
-		r.Status = core.PartialSuccess
-	}
+	r.Failed = 0 // it has no items that could fail
+	r.Status = a.status()
 	if a.failure == nil && a.result.HasEdgeOutput {
 		r.Output = a.result.EdgeOutput
 	}
 	o.close(u)
+}
+
+// status is how a single execution ended.
+func (a *attempt) status() core.Status {
+	switch {
+	case a.failure != nil:
+		return core.Fail
+	case a.result.Status == core.PartialSuccess:
+		return core.PartialSuccess
+	}
+	return core.Success
+}
+
+// worse is the status of a node over several executions: any failure fails it,
+// any partial success makes it one.
+func worse(a, b core.Status) core.Status {
+	switch {
+	case a == core.Fail || b == core.Fail:
+		return core.Fail
+	case a == core.PartialSuccess || b == core.PartialSuccess:
+		return core.PartialSuccess
+	}
+	return core.Success
 }
 
 // record counts an execution for its node.
@@ -100,9 +118,8 @@ func (o *oracle) runFanOut(u *unit) {
 		o.commit(a, o.state)
 		o.record(a)
 		r.Items = len(list)
-		if a.failure != nil {
-			r.Status = core.Fail
-		} else if a.result.HasEdgeOutput {
+		r.Status = worse(r.Status, a.status())
+		if a.failure == nil && a.result.HasEdgeOutput {
 			outputs[i], sent = a.result.EdgeOutput, true
 		}
 	}
@@ -156,7 +173,8 @@ func (o *oracle) runRow(u *unit, i int, row any, own values, outputs map[string]
 		a := &attempt{node: n, view: own, edges: both(o.inputs(n), previous), item: row, index: core.Nth(i)}
 		o.run(a)
 		o.commit(a, o.state, own)
-		o.record(a)
+		r := o.record(a)
+		r.Status = worse(r.Status, a.status())
 		if a.failure != nil {
 			u.fails(n.ID.Value)
 			return
@@ -184,9 +202,8 @@ func both(a, b *core.Object) *core.Object {
 func (o *oracle) settle(u *unit, n *core.Node, empty bool) {
 	r := o.records[n.ID.Value]
 	switch {
-	case r.Failed > 0:
-		r.Status = core.Fail
-	case r.Items > 0 || empty:
+	case r.Items > 0: // its executions made it
+	case empty:
 		r.Status = core.Success
 	default:
 		r.Status, r.Skip, r.Cause = core.Skipped, SkipFailure, u.failedFirst
@@ -234,6 +251,7 @@ func (o *oracle) runRound(u *unit, round int, state, own values) bool {
 		o.run(a)
 		o.commit(a, state, own)
 		r := o.record(a)
+		r.Status = worse(r.Status, a.status())
 		if a.failure != nil {
 			u.fails(n.ID.Value)
 			return false
