@@ -145,3 +145,34 @@ func TestObjectMergeOfGoTypes(t *testing.T) {
 		t.Errorf("got %v after a null", l.At(0, 3))
 	}
 }
+
+// Fields of type uint64 refused every number.
+func TestSumOfGoNumbers(t *testing.T) {
+	for _, g := range []struct {
+		typ  *core.GoType
+		a, b any
+		want string
+	}{
+		{core.GoTypeFor[uint](), uint(1), uint(2), "3"},
+		{core.GoTypeFor[uint64](), uint64(1 << 60), uint64(1), "1152921504606846977"},
+		{core.GoTypeFor[int32](), int32(-1), int32(2), "1"},
+		{core.GoTypeFor[float32](), float32(0.5), float32(0.25), "0.75"},
+	} {
+		d := field("x", "sum")
+		d.Go = g.typ
+		f := &schemaOf(t, d).Fields[0]
+		var sum any = core.Missing
+		for _, v := range []any{g.a, g.b} {
+			w, err := f.Accept(v)
+			if err != nil {
+				t.Fatalf("%T: %v", v, err)
+			}
+			if sum, err = f.Merge(sum, w, false); err != nil {
+				t.Fatalf("%T: %v", v, err)
+			}
+		}
+		if got := core.JSON(sum); got != g.want || !g.typ.Holds(sum) {
+			t.Errorf("%s: got %s (%T), want %s", g.typ.Type, got, sum, g.want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 
@@ -352,7 +353,10 @@ func number(v any) (int64, float64, bool) {
 	switch rv := reflect.ValueOf(v); rv.Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return rv.Int(), float64(rv.Int()), true
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if rv.Uint() > math.MaxInt64 { // such a number has no run-time value
+			return 0, 0, false
+		}
 		return int64(rv.Uint()), float64(rv.Uint()), true
 	case reflect.Float32, reflect.Float64:
 		return int64(rv.Float()), rv.Float(), true
