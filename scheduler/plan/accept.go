@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -57,7 +58,7 @@ func (p *Plan) undeclared(n *Node, r *core.Result) *core.Failure {
 		msg = fmt.Sprintf("writes %q, which the state does not declare", extra[0])
 	}
 	lines := append(slices.Clone(n.Writes), extra...)
-	msg += fmt.Sprintf("; add to node %s: writes: [%s]", n.ID, join(lines))
+	msg += fmt.Sprintf("; add to node %s: writes: [%s]", n.ID, strings.Join(lines, ", "))
 	if pos := n.Decl.Pos.String(); pos != "" {
 		msg += " (" + pos + ")"
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
-	"github.com/wavefold/wavefold/expressions/jsonpath"
 )
 
 // Args are the compiled arguments of a node: a tree of literals in which texts
@@ -57,119 +56,65 @@ func (a *argument) resolve(env expressions.Env) any {
 }
 
 // compileArgs compiles the tree and collects what its paths read.
-func (c *compiler) compileArgs(v *core.Value, scope expressions.Scope, subject string, use *uses) *Args {
+func (c *compiler) compileArgs(v *core.Value, at place, use *uses) *Args {
 	if v == nil || v.Kind != core.ObjectValue {
 		return nil
 	}
-	return &Args{root: c.argument(v, scope, subject, use)}
+	return &Args{root: c.argument(v, at, use)}
 }
 
-func (c *compiler) argument(v *core.Value, scope expressions.Scope, subject string, use *uses) argument {
+func (c *compiler) argument(v *core.Value, at place, use *uses) argument {
 	switch v.Kind {
 	case core.ObjectValue:
-		a := argument{keys: []string{}}
+		a := argument{keys: make([]string, len(v.Keys)), members: make([]argument, len(v.Keys))}
 		for i, k := range v.Keys {
-			a.keys = append(a.keys, k.Value)
-			a.members = append(a.members, c.argument(v.Values[i], scope, subject+"."+k.Value, use))
+			a.keys[i], a.members[i] = k.Value, c.argument(v.Values[i], at.sub(k.Value), use)
 		}
 		return a
 	case core.ArrayValue:
-		a := argument{isList: true}
-		for _, e := range v.Items {
-			a.members = append(a.members, c.argument(e, scope, subject, use))
+		a := argument{isList: true, members: make([]argument, len(v.Items))}
+		for i, e := range v.Items {
+			a.members[i] = c.argument(e, at, use)
 		}
 		return a
 	case core.StringValue:
-		return c.textArgument(v, scope, subject, use)
+		return c.textArgument(v, at, use)
 	}
 	return argument{literal: v.Plain()}
 }
 
-func (c *compiler) textArgument(v *core.Value, scope expressions.Scope, subject string, use *uses) argument {
+func (c *compiler) textArgument(v *core.Value, at place, use *uses) argument {
 	text := v.Scalar.(string)
-	if rest, ok := strings.CutPrefix(text, "$$"); ok {
-		return argument{literal: "$" + rest}
+	if rest, ok := strings.CutPrefix(text, "$"); ok && (strings.HasPrefix(rest, "$.") || isPath(rest)) {
+		return argument{literal: rest}
 	}
 	if !isPath(text) {
 		return argument{literal: text}
 	}
-	return argument{source: c.compileSource(core.At(text, v.Pos), scope, subject, use)}
+	return argument{source: c.compileSource(core.At(text, v.Pos), c.scope(nodeRoots), at, use)}
 }
 
 // pathRoots are the beginnings that make a text in args a path.
 var pathRoots = []string{"$.", "$..", "$[", "$item", "$index", "$nodes.", "$input.", "$iter", "$loop"}
 
 // isPath reports whether a text is exactly a path: it begins with a root and
-// holds no blank, so that ordinary sentences stay literal.
+// holds no blank, so that ordinary sentences stay literal; and it is not an
+// expression made of more than a path, which stays literal too.
 func isPath(s string) bool {
 	for _, root := range pathRoots {
 		if rest, ok := strings.CutPrefix(s, root); ok {
 			last := root[len(root)-1]
 			wordEnds := last == '.' || last == '[' || rest == "" || rest[0] == '.' || rest[0] == '['
-			return wordEnds && (strings.ContainsAny(s, "?(*'\"") || !strings.ContainsAny(s, " \t\n"))
+			if !wordEnds || strings.ContainsAny(s, " \t\n") && !strings.ContainsAny(s, "?(*'\"") {
+				return false
+			}
+			t, err := expressions.Parse(s)
+			if err != nil {
+				return true // a JSONPath, or a slip that is worth an error
+			}
+			_, ok := t.Path()
+			return ok
 		}
 	}
 	return false
-}
-
-// Source is a path to a value: an expression of our language or, where that
-// does not reach, a JSONPath. A JSONPath always gives the list of its matches.
-type Source struct {
-	Text    core.Text
-	program *expressions.Program
-	path    *jsonpath.Path
-	field   int // of path
-}
-
-// Value looks the source up.
-func (s *Source) Value(env expressions.Env) any {
-	if s.program != nil {
-		return s.program.Value(env)
-	}
-	v := env.Field(s.field)
-	if core.IsMissing(v) {
-		return v
-	}
-	return s.path.All(core.ObjectOf(s.path.Root(), v))
-}
-
-// Type returns the static type of the source, AnyType when it is not known.
-func (s *Source) Type() core.TypeKind {
-	if s.program != nil {
-		return s.program.Type()
-	}
-	return core.ArrayType
-}
-
-// compileSource compiles a path; after an error it returns nil.
-func (c *compiler) compileSource(text core.Text, scope expressions.Scope, subject string, use *uses) *Source {
-	s := &Source{Text: text}
-	if isJSONPath(text.Value) {
-		path, ds := jsonpath.Compile(text)
-		c.ds = append(c.ds, ds...)
-		if ds.Failed(false) {
-			return nil
-		}
-		i, ok := c.fieldIndex(core.At(path.Root(), text.Pos), subject)
-		if !ok {
-			return nil
-		}
-		s.path, s.field = path, i
-		use.field(int32(i))
-		return s
-	}
-	p, ds := expressions.Compile(text, scope, subject)
-	c.ds = append(c.ds, ds...)
-	if ds.Failed(false) {
-		return nil
-	}
-	s.program = p
-	use.program(p)
-	return s
-}
-
-// isJSONPath reports whether a text needs the full grammar of JSONPath.
-func isJSONPath(s string) bool {
-	return strings.HasPrefix(s, "$") && (strings.Contains(s, "..") || strings.Contains(s, "[*]") ||
-		strings.Contains(s, ".*") || strings.Contains(s, "[?") || strings.Contains(s, ":"))
 }

@@ -1,5 +1,7 @@
 package plan
 
-// check looks for what can run but is probably not meant: conditions that never
-// change, unordered writers, reads that only a wave orders, unused names.
-func (c *compiler) check() {}
+// checkTexts looks at what each part of the document says by itself.
+func (c *compiler) checkTexts() {}
+
+// checkState looks at who writes and reads the state in which order.
+func (c *compiler) checkState() {}

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/state"
@@ -17,99 +15,136 @@ type Options struct {
 	Strict bool
 }
 
-// maxFrames bounds how deep workflows nest.
-const maxFrames = 32
-
 // Compile checks a workflow and returns its plan. The findings hold everything
-// that is wrong, errors and warnings, sorted by position; with an error among
-// them (or a warning, under Strict) the plan is nil.
+// that is wrong, errors, warnings and hints, those of nested workflows included,
+// sorted by position; of more than 200 the least severe are left out. With an
+// error among them (or a warning, under Strict) the plan is nil. The cost is
+// linear in the size of the workflow, except that who comes before whom is
+// followed through the graph with a bound: 100,000 nodes take a few seconds at
+// worst.
 func Compile(w *core.Workflow, reg *core.Registry, opts Options) (*Plan, core.Diagnostics) {
-	p, ds := compile(w, reg, opts, 0)
-	ds = ds.Sorted()
-	if ds.Failed(opts.Strict) {
+	c := newCompiler(w, reg, opts, &common{})
+	c.compile()
+	failed := c.ds.Failed(opts.Strict)
+	ds := capped(c.ds.Sorted())
+	if failed {
 		return nil, ds
 	}
-	return p, ds
+	return c.p, ds
 }
 
 // compiler is the work in progress on one workflow.
 type compiler struct {
-	w    *core.Workflow
-	reg  *core.Registry
-	opts Options
-	env  core.Env
-	ds   core.Diagnostics
-	p    *Plan
-	// depth counts nested workflows.
-	depth int
+	w      *core.Workflow
+	reg    *core.Registry
+	opts   Options
+	env    core.Env
+	ds     core.Diagnostics
+	p      *Plan
+	common *common
+	// given tells which fields the node around a nested workflow fills; nil at
+	// the root.
+	given map[string]bool
 
-	decl []vertexDecl // vertices in declared order: nodes, pipelines, loops
-	at   []int32      // vertex declaration -> canonical index
-	// uses of conditions, by edge; of nodes and units by declaration.
-	edgeUse []uses
+	decl    []vertexDecl // vertices in declared order: nodes, pipelines, loops
+	at      []int32      // vertex declaration -> canonical index
 	nodeUse []nodeUse
-	names   *expressions.Scope // ids and inputs, collected once
+	edgeUse []*uses // by compiled edge, nil for edges without a condition
+	late    []lateRef
+	// kindRefs are the texts by which kinds refer to fields and nodes, by node.
+	kindRefs map[int32]kindRefs
+
+	scopeNames *expressions.Scope // ids and inputs, collected once
+	ids        []string
+	unitIDs    map[string]core.Position
+	fieldSeen  marks
+	nodeSeen   marks
+	ints       arena[int32]
+}
+
+// common is shared by the workflows nested in one another.
+type common struct {
+	frames map[frameKey]*frame
+	nested []*frame // being compiled, outermost first
+	seen   map[core.Diagnostic]bool
 }
 
 // vertexDecl is a vertex before it has a canonical place.
 type vertexDecl struct {
 	id      string
-	shape   Shape
-	node    int32
 	unit    *Unit
-	decl    int // place among its class
+	use     *unitUse // of units
+	node    int32    // -1 for units
 	level   int32
+	shape   Shape
 	last    bool // a unit without edges: after the whole main graph
-	succ    []int32
-	pred    []int32
 	writes  []int32
 	reads   []int32
-	pos     core.Position
 	nodeRef []int32 // nodes its start refers to through $nodes
 }
 
-// nodeUse is what a node refers to, by part.
+// nodeUse is what a node refers to: the fields it reads, the declared ones
+// first, those of its kind, and the nodes it names. Each stands once.
 type nodeUse struct {
-	view  []int32 // declared reads
-	args  uses    // args and source
-	extra []int32 // fields of the kind
-	nodes []int32 // nodes of the kind
+	reads []int32
+	extra []int32
+	nodes []int32
 }
 
-func compile(w *core.Workflow, reg *core.Registry, opts Options, depth int) (*Plan, core.Diagnostics) {
-	c := &compiler{w: w, reg: reg, opts: opts, depth: depth, p: &Plan{
-		Name: w.Name.Value, Workflow: w, nodeIndex: map[string]int{}, unitIndex: map[string]int32{},
+// unitUse is what a unit by itself refers to, and where it was written.
+type unitUse struct {
+	items, until uses
+	pipeline     *core.Pipeline
+	loop         *core.Loop
+}
+
+func newCompiler(w *core.Workflow, reg *core.Registry, opts Options, shared *common) *compiler {
+	c := &compiler{w: w, reg: reg, opts: opts, common: shared, p: &Plan{
+		Name: w.Name.Value, Workflow: w, nodeIndex: make(map[string]int32, len(w.Nodes)),
 	}}
 	if opts.Env != nil {
 		c.env = opts.Env(w)
 	}
+	return c
+}
+
+// compile fills the plan. After an error in a part the plan is of no use, but as
+// many of the other parts as can be are checked all the same.
+func (c *compiler) compile() {
+	c.mode()
 	c.runtime()
 	c.schema()
+	c.inputs()
 	c.nodes()
 	c.units()
 	c.edges()
-	if c.ds.Failed(false) {
-		return nil, c.ds // the graph below needs sound references
-	}
-	if !c.levels() {
-		return nil, c.ds
+	c.checkTexts()
+	if !c.levels() || c.ds.Failed(false) {
+		return // what follows needs sound references
 	}
 	c.order()
 	c.adjacency()
 	c.gates()
-	c.check()
-	return c.p, c.ds
+	if !c.ds.Failed(false) {
+		c.checkState()
+	}
+}
+
+func (c *compiler) mode() {
+	if m := c.w.Mode; m != "" && m != core.ModeDAG {
+		c.ds.Errorf(core.CodeBadValue, c.w.Pos, "mode: unknown word %q", string(m)).WithHint("%s", core.ModeDAG)
+	}
 }
 
 func (c *compiler) runtime() {
 	r := c.w.Runtime
 	if r.Concurrency != nil {
-		c.p.Concurrency = c.atLeastOne(*r.Concurrency, "runtime.concurrency")
+		c.p.Concurrency = c.runtimeLimit(r.Concurrency, "runtime.concurrency")
 	} else if c.w.Document {
 		c.p.Concurrency = 1
 	}
 	if r.MaxInFlight != nil {
-		c.p.MaxInFlight = c.atLeastOne(*r.MaxInFlight, "runtime.max_in_flight")
+		c.p.MaxInFlight = c.runtimeLimit(r.MaxInFlight, "runtime.max_in_flight")
 	}
 	switch r.Schedule.Value {
 	case "", "dataflow":
@@ -121,9 +156,17 @@ func (c *compiler) runtime() {
 	}
 }
 
-func (c *compiler) atLeastOne(n core.Int, subject string) int {
+func (c *compiler) runtimeLimit(n *core.Int, key string) int {
 	if n.Value < 1 {
-		c.ds.Errorf(core.CodeBadValue, n.Pos, "%s: want a whole number of at least 1, got %d", subject, n.Value)
+		c.ds.Errorf(core.CodeBadValue, n.Pos, "%s: want a whole number of at least 1, got %d", key, n.Value)
+		return 1
+	}
+	return n.Value
+}
+
+func (c *compiler) atLeastOne(n *core.Int, at place) int {
+	if n.Value < 1 {
+		c.ds.Errorf(core.CodeBadValue, n.Pos, "%s: want a whole number of at least 1, got %d", at, n.Value)
 		return 1
 	}
 	return n.Value
@@ -133,12 +176,13 @@ func (c *compiler) atLeastOne(n core.Int, subject string) int {
 // each input that has no field.
 func (c *compiler) schema() {
 	decls := append([]core.FieldDecl(nil), c.w.Fields...)
-	have := map[string]bool{}
+	have := make(map[string]bool, len(decls))
 	for _, f := range decls {
 		have[f.Name.Value] = true
 	}
 	for _, in := range c.w.Inputs {
 		if !have[in.Name.Value] {
+			have[in.Name.Value] = true
 			decls = append(decls, core.FieldDecl{Name: in.Name, Type: in.Type, Default: core.Missing, Pos: in.Pos})
 		}
 	}
@@ -150,98 +194,64 @@ func (c *compiler) schema() {
 	s, ds := state.NewSchema(decls)
 	c.p.Schema, c.ds = s, append(c.ds, ds...)
 	c.p.Writers = make([]int, len(s.Fields))
-	c.env.Schema = s
+	c.env.Schema = fields{s}
 	c.env.Tool, c.env.Tools = c.reg.Tool, c.reg.ToolNames()
 }
 
-// fieldIndex looks a field up and reports it when it is not declared.
-func (c *compiler) fieldIndex(name core.Text, subject string) (int, bool) {
-	i, ok := c.p.Schema.Index(name.Value)
-	if !ok {
-		c.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: state field %q is not declared", subject, name.Value).
-			WithHint("%s", near(name.Value, c.p.Schema.FieldNames()))
-	}
-	return i, ok
-}
+// fields lets expressions find a field without looking through all names.
+type fields struct{ *state.Schema }
 
-// near suggests a name, or lists the few there are.
-func near(word string, names []string) string {
-	if s := core.DidYouMean(word, names); s != "" {
-		return s
-	}
-	switch {
-	case len(names) == 0:
-		return "none is defined"
-	case len(names) <= 12:
-		return "defined: " + join(names)
-	}
-	return fmt.Sprintf("%d are defined", len(names))
-}
-
-func join(names []string) string {
-	s := ""
-	for i, n := range names {
-		if i > 0 {
-			s += ", "
-		}
-		s += n
-	}
-	return s
-}
+// FieldSlot returns the index of a field in FieldNames.
+func (f fields) FieldSlot(name string) (int, bool) { return f.Index(name) }
 
 // scope returns the names that exist at a place.
 func (c *compiler) scope(roots expressions.Root) expressions.Scope {
-	if c.names == nil {
-		c.names = &expressions.Scope{Fields: c.p.Schema, Nodes: c.nodeIDs(), Inputs: c.inputDecls()}
+	if c.scopeNames == nil {
+		c.scopeNames = &expressions.Scope{Fields: fields{c.p.Schema}, Nodes: c.nodeIDs(), Inputs: c.inputDecls(), NodeSlot: c.nodeSlot}
 	}
-	s := *c.names
+	s := *c.scopeNames
 	s.Roots = roots
 	return s
 }
 
-func (c *compiler) nodeIDs() []string {
-	ids := make([]string, len(c.w.Nodes))
-	for i, n := range c.w.Nodes {
-		ids[i] = n.ID.Value
-	}
-	return ids
+func (c *compiler) nodeSlot(id string) (int, bool) {
+	i, ok := c.p.nodeIndex[id]
+	return int(i), ok
 }
 
-// inputDecls are the names behind $input: the declared inputs, or every field
-// when the document has no inputs section.
-func (c *compiler) inputDecls() []core.InputDecl {
-	if c.w.HasInputs || len(c.w.Inputs) > 0 {
-		return c.w.Inputs
-	}
-	var out []core.InputDecl
-	for i := range c.p.Schema.Fields {
-		f := &c.p.Schema.Fields[i]
-		out = append(out, core.InputDecl{Name: core.Text{Value: f.Name}, Type: f.Type, Default: core.Missing})
-	}
-	return out
-}
+// Roots that exist in conditions and sources, and in what a node is given.
+const (
+	graphRoots = expressions.RootState | expressions.RootNodes | expressions.RootInput
+	nodeRoots  = graphRoots | expressions.RootItem | expressions.RootIndex | expressions.RootIter | expressions.RootLoop
+)
 
-// isID reports whether a name is letters, digits and underscore, not starting
-// with a digit.
-func isID(s string) bool {
-	for i, r := range s {
-		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
+// maxFindings caps what Compile reports.
+const maxFindings = 200
+
+// capped leaves the least severe findings out when there are too many; the order
+// of the others stays.
+func capped(ds core.Diagnostics) core.Diagnostics {
+	if len(ds) <= maxFindings {
+		return ds
+	}
+	room, out := maxFindings, core.Diagnostics{}
+	var keep [core.Hint + 1]int
+	for _, d := range ds {
+		keep[d.Severity]++
+	}
+	for s := range keep {
+		keep[s] = min(keep[s], room)
+		room -= keep[s]
+	}
+	left := core.Hint
+	for _, d := range ds {
+		if keep[d.Severity] > 0 {
+			keep[d.Severity]--
+			out = append(out, d)
+		} else {
+			left = min(left, d.Severity)
 		}
 	}
-	return s != ""
-}
-
-func (c *compiler) badID(what string, id core.Text) {
-	d := c.ds.Errorf(core.CodeBadID, id.Pos, "%s %q: a name is letters, digits and underscore, not starting with a digit", what, id.Value)
-	fixed := []byte(id.Value)
-	for i, b := range fixed {
-		if !isID("a" + string(rune(b))) {
-			fixed[i] = '_'
-		}
-	}
-	if isID(string(fixed)) {
-		d.WithHint("for example %q", string(fixed))
-	}
+	return append(out, core.Diagnostic{Code: core.CodeLimit, Severity: left, Pos: out[len(out)-1].Pos,
+		Message: more(len(ds)-len(out), "finding") + " are not shown"})
 }

@@ -3,201 +3,97 @@ package plan
 import (
 	"cmp"
 	"slices"
-
-	"github.com/wavefold/wavefold/core"
 )
 
-// adjacency lays the edges out flat: what each vertex opens when it is
-// resolved, and which edges lead into it. Conditions of a source with an else
-// edge go through its judge.
-func (c *compiler) adjacency() {
-	p := c.p
-	n := len(p.Vertices)
-	out := make([][]int32, n)
-	in := make([][]int32, n)
-	for i := range p.Edges {
-		if e := &p.Edges[i]; e.Else && p.Vertices[e.From].Judge < 0 {
-			p.Vertices[e.From].Judge = int32(len(p.Judges))
-			p.Judges = append(p.Judges, Judge{Source: e.From, Level: p.Vertices[e.From].Level + 1})
-		}
-	}
-	for i := range p.Edges {
-		e := &p.Edges[i]
-		in[e.To] = append(in[e.To], int32(i))
-		target := &p.Vertices[e.To]
-		target.Pending++
-		if e.When != nil || e.Else || e.On != OnSuccess {
-			target.Conditional = true
-		}
-		if e.On == OnFail {
-			p.Vertices[e.From].HandlesFailure = true
-		}
-		if j := p.Vertices[e.From].Judge; j >= 0 && (e.When != nil || e.Else) {
-			e.Judged = true
-			p.Judges[j].Edges = append(p.Judges[j].Edges, int32(i))
-			continue
-		}
-		out[e.From] = append(out[e.From], e.To)
-	}
-	for j := range p.Judges {
-		judge := &p.Judges[j]
-		judge.Pending++
-		out[judge.Source] = append(out[judge.Source], int32(n+j))
-	}
-	c.lastOrdering(out)
-	c.nodeOrdering(out)
-	p.Out, p.OutStart = flatten(out)
-	p.In, p.InStart = flatten(in)
-}
-
-// lastOrdering chains the units that run after the main graph behind its ends.
-func (c *compiler) lastOrdering(out [][]int32) {
-	previous := int32(-1)
-	for i := range c.decl {
-		if !c.decl[i].last {
-			continue
-		}
-		v := c.at[i]
-		if previous >= 0 {
-			c.orderEdge(out, previous, v)
-		} else {
-			for j := range c.decl {
-				if !c.decl[j].last && len(c.decl[j].succ) == 0 {
-					c.orderEdge(out, c.at[j], v)
-				}
-			}
-		}
-		previous = v
-	}
-}
-
-// orderEdge makes v wait for u without being an edge between them.
-func (c *compiler) orderEdge(out [][]int32, u, v int32) {
-	out[u] = append(out[u], v)
-	if n := int32(len(c.p.Vertices)); v >= n {
-		c.p.Judges[v-n].Pending++
-	} else {
-		c.p.Vertices[v].Pending++
-	}
-}
-
-// nodeOrdering makes whoever refers to $nodes.X wait for X.
-func (c *compiler) nodeOrdering(out [][]int32) {
-	n := int32(len(c.p.Vertices))
-	for i := range c.decl {
-		v := c.at[i]
-		for _, ref := range c.decl[i].nodeRef {
-			if c.lower(ref, c.p.Vertices[v].Level, c.decl[i].pos, c.decl[i].id) {
-				c.orderEdge(out, c.p.Nodes[ref].Vertex, v)
-			}
-		}
-	}
-	for i := range c.p.Edges {
-		e := &c.p.Edges[i]
-		for _, ref := range c.edgeUse[i].nodes {
-			gate, level := e.To, c.p.Vertices[e.To].Level
-			if e.Judged {
-				j := c.p.Vertices[e.From].Judge
-				gate, level = n+j, c.p.Judges[j].Level
-			}
-			pos := core.Position{}
-			if e.When != nil {
-				pos = c.edgePos(i)
-			}
-			if c.lower(ref, level, pos, "edge "+c.p.Nodes[e.FromNode].ID+" -> "+c.p.Nodes[e.ToNode].ID) {
-				c.orderEdge(out, c.p.Nodes[ref].Vertex, gate)
-			}
-		}
-	}
-}
-
-// lower checks that a node that is referred to lies below the reader's level.
-func (c *compiler) lower(ref, level int32, pos core.Position, subject string) bool {
-	n := &c.p.Nodes[ref]
-	if c.p.Vertices[n.Vertex].Level < level {
-		return true
-	}
-	c.ds.Errorf(core.CodeNodeOrder, pos, "%s: $nodes.%s is not known yet: it is not on a lower level", subject, n.ID).
-		WithHint("add an edge from %s", n.ID)
-	return false
-}
-
-func flatten(lists [][]int32) (flat, start []int32) {
-	start = make([]int32, len(lists)+1)
-	total := 0
-	for i, l := range lists {
-		total += len(l)
-		start[i+1] = int32(total)
-	}
-	flat = make([]int32, 0, total)
-	for _, l := range lists {
-		flat = append(flat, l...)
-	}
-	return flat, start
-}
-
 // gates numbers the ledger slots of all writers and tells every reader which
-// prefix of which field it waits for.
+// prefix of which field it waits for. Going through the levels in order, the
+// writers counted so far are the threshold of a read, and nothing is looked up.
 func (c *compiler) gates() {
 	p := c.p
 	fields := len(p.Schema.Fields)
-	p.writerLevels, p.WriterVertex, p.Readers = make([][]int32, fields), make([][]int32, fields), make([][]Reader, fields)
+	c.layLedger()
+	p.Readers = make([][]Reader, fields)
+	g := gater{c: c, below: make([]int32, fields), next: make([]int32, fields)}
 	byVertex := make([]int32, len(c.decl))
 	for d, v := range c.at {
 		byVertex[v] = int32(d)
 	}
-	for i := range p.Vertices {
-		v := &p.Vertices[i]
-		for _, f := range c.decl[byVertex[i]].writes {
-			v.Writes = append(v.Writes, Slot{Field: f, Slot: int32(len(p.WriterVertex[f]))})
-			p.WriterVertex[f] = append(p.WriterVertex[f], int32(i))
-			p.writerLevels[f] = append(p.writerLevels[f], v.Level)
-			v.Refuses = v.Refuses || p.Schema.Fields[f].Refuses
+	for level := 0; level+1 < len(p.Levels); level++ {
+		first, last := p.Levels[level], p.Levels[level+1]
+		for v := first; v < last; v++ {
+			g.vertex(v, &c.decl[byVertex[v]])
 		}
-	}
-	for f := range p.Writers {
-		p.Writers[f] = len(p.WriterVertex[f])
-	}
-	for i := range p.Vertices {
-		c.vertexGates(int32(i), &c.decl[byVertex[i]])
+		for v := first; v < last; v++ {
+			for _, s := range p.Vertices[v].Writes {
+				g.below[s.Field] = s.Slot + 1
+			}
+		}
 	}
 	for j := range p.Judges {
-		var fields []int32
-		for _, e := range p.Judges[j].Edges {
-			fields = append(fields, c.edgeUse[e].fields...)
-		}
-		for _, f := range dedupe(fields) {
-			p.Judges[j].Pending += c.wait(f, p.Threshold(f, p.Judges[j].Level), int32(j), GateJudge)
-		}
+		g.judge(int32(j))
 	}
-	for f := range p.Readers {
-		slices.SortStableFunc(p.Readers[f], func(a, b Reader) int { return cmp.Compare(a.Threshold, b.Threshold) })
-	}
-	for i := range p.Nodes {
-		c.nodeReads(&p.Nodes[i])
+	for f, list := range p.Readers {
+		if !slices.IsSortedFunc(list, byThreshold) {
+			slices.SortStableFunc(p.Readers[f], byThreshold)
+		}
 	}
 }
 
-// vertexGates sets what the decision and the start of a vertex wait for.
-func (c *compiler) vertexGates(i int32, d *vertexDecl) {
-	p, v := c.p, &c.p.Vertices[i]
-	var when []int32
-	for _, e := range p.InEdges(i) {
-		if !p.Edges[e].Judged {
-			when = append(when, c.edgeUse[e].fields...)
+func byThreshold(a, b Reader) int { return cmp.Compare(a.Threshold, b.Threshold) }
+
+// layLedger makes room for the writers of each field.
+func (c *compiler) layLedger() {
+	p := c.p
+	total := 0
+	for i := range c.decl {
+		total += len(c.decl[i].writes)
+		for _, f := range c.decl[i].writes {
+			p.Writers[f]++
 		}
 	}
-	for _, f := range dedupe(when) {
-		v.Pending += c.wait(f, p.Threshold(f, v.Level), i, GateDecide)
+	p.WriterVertex, p.writerLevels = make([][]int32, len(p.Writers)), make([][]int32, len(p.Writers))
+	vertices, levels := make([]int32, total), make([]int32, total)
+	for f, n := range p.Writers {
+		p.WriterVertex[f], vertices = vertices[:0:n], vertices[n:]
+		p.writerLevels[f], levels = levels[:0:n], levels[n:]
 	}
+}
+
+// gater goes through the vertices in canonical order.
+type gater struct {
+	c     *compiler
+	below []int32 // by field: its writers on lower levels
+	next  []int32 // by field: its next slot
+	slots arena[Slot]
+	reads arena[Read]
+	tmp   []Read
+}
+
+// vertex numbers the writes of a vertex and sets what its decision and its start
+// wait for.
+func (g *gater) vertex(i int32, d *vertexDecl) {
+	c, p, v := g.c, g.c.p, &g.c.p.Vertices[i]
+	var few [8]Slot
+	slots := few[:0]
+	for _, f := range d.writes {
+		slots = append(slots, Slot{Field: f, Slot: g.next[f]})
+		g.next[f]++
+		p.WriterVertex[f] = append(p.WriterVertex[f], i)
+		p.writerLevels[f] = append(p.writerLevels[f], v.Level)
+		v.Refuses = v.Refuses || p.Schema.Fields[f].Refuses
+	}
+	v.Writes = g.slots.keep(slots)
+	g.decision(i, v)
 	for _, f := range d.reads {
-		v.Waits += c.wait(f, p.Threshold(f, v.Level), i, GateStart)
+		v.Waits += c.wait(f, g.below[f], i, GateStart)
 	}
 	if v.Unit == nil {
+		g.node(&p.Nodes[v.Node])
 		return
 	}
-	for _, f := range d.reads {
-		v.Unit.Reads = append(v.Unit.Reads, Read{Field: f, Threshold: p.Threshold(f, v.Level)})
+	v.Unit.Reads = g.thresholds(d.reads)
+	for _, m := range v.Unit.Members {
+		g.node(&p.Nodes[m])
 	}
 	// A unit decides refusals at its writes, so it starts only after every
 	// earlier writer of its refusing fields.
@@ -208,31 +104,67 @@ func (c *compiler) vertexGates(i int32, d *vertexDecl) {
 	}
 }
 
+// decision makes a vertex wait for the fields of the conditions that are judged
+// for it.
+func (g *gater) decision(i int32, v *Vertex) {
+	if !v.Conditional {
+		return
+	}
+	c, p := g.c, g.c.p
+	c.fieldSeen.reset(len(p.Schema.Fields))
+	for _, e := range p.InEdges(i) {
+		if p.Edges[e].Judged || c.edgeUse[e] == nil {
+			continue
+		}
+		for _, f := range c.edgeUse[e].fields {
+			if c.fieldSeen.first(f) {
+				v.Pending += c.wait(f, g.below[f], i, GateDecide)
+			}
+		}
+	}
+}
+
+// judge makes a judge wait for the fields of its conditions.
+func (g *gater) judge(j int32) {
+	c, judge := g.c, &g.c.p.Judges[j]
+	c.fieldSeen.reset(len(c.p.Schema.Fields))
+	for _, e := range judge.Edges {
+		if c.edgeUse[e] == nil {
+			continue
+		}
+		for _, f := range c.edgeUse[e].fields {
+			if c.fieldSeen.first(f) {
+				judge.Pending += c.wait(f, c.p.Threshold(f, judge.Level), j, GateJudge)
+			}
+		}
+	}
+}
+
+// node fixes what is captured for an attempt of the node.
+func (g *gater) node(n *Node) {
+	use := &g.c.nodeUse[n.Index]
+	n.Reads = g.thresholds(use.reads)
+	for _, f := range use.extra {
+		at := slices.Index(use.reads, f)
+		n.ExtraAt = append(n.ExtraAt, int32(at))
+	}
+	n.NodeRefs = use.nodes
+	n.Bare = n.Handler != nil && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 && !n.Retry.Jitter &&
+		len(n.Reads) == 0 && len(n.NodeRefs) == 0
+}
+
+func (g *gater) thresholds(fields []int32) []Read {
+	g.tmp = g.tmp[:0]
+	for _, f := range fields {
+		g.tmp = append(g.tmp, Read{Field: f, Threshold: g.below[f]})
+	}
+	return g.reads.keep(g.tmp)
+}
+
 func (c *compiler) wait(field, threshold, who int32, gate Gate) int32 {
 	if threshold == 0 {
 		return 0
 	}
 	c.p.Readers[field] = append(c.p.Readers[field], Reader{Threshold: threshold, Vertex: who, Gate: gate})
 	return 1
-}
-
-// nodeReads fixes what is captured for an attempt of the node.
-func (c *compiler) nodeReads(n *Node) {
-	use := &c.nodeUse[n.Index]
-	level := c.p.Vertices[n.Vertex].Level
-	for _, f := range use.view {
-		n.Reads = append(n.Reads, Read{f, c.p.Threshold(f, level)})
-	}
-	for _, f := range append(slices.Clone(use.args.fields), use.extra...) {
-		if !slices.ContainsFunc(n.Reads, func(r Read) bool { return r.Field == f }) {
-			n.Reads = append(n.Reads, Read{f, c.p.Threshold(f, level)})
-		}
-	}
-	for _, f := range use.extra {
-		at := slices.IndexFunc(n.Reads, func(r Read) bool { return r.Field == f })
-		n.ExtraAt = append(n.ExtraAt, int32(at))
-	}
-	n.NodeRefs = dedupe(append(slices.Clone(use.args.nodes), use.nodes...))
-	n.Bare = n.Handler != nil && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 && !n.Retry.Jitter &&
-		len(n.Reads) == 0 && len(n.NodeRefs) == 0
 }

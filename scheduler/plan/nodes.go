@@ -1,11 +1,9 @@
 package plan
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/expressions"
 )
 
 // defaultBase is the wait before a second attempt when none is given.
@@ -24,12 +22,12 @@ func (c *compiler) nodes() {
 		if !isID(id) {
 			c.badID("node", d.ID)
 		}
-		if _, taken := c.p.nodeIndex[id]; taken {
+		if first, taken := c.p.nodeIndex[id]; taken {
 			c.ds.Errorf(core.CodeDuplicateID, d.ID.Pos, "node %q is defined twice", id).
-				WithHint("first at %s", c.w.Nodes[c.p.nodeIndex[id]].ID.Pos)
+				WithHint("first at %s", c.w.Nodes[first].ID.Pos)
 			continue
 		}
-		c.p.nodeIndex[id] = i
+		c.p.nodeIndex[id] = int32(i)
 	}
 	for i, d := range c.w.Nodes {
 		c.node(int32(i), d)
@@ -38,72 +36,119 @@ func (c *compiler) nodes() {
 
 func (c *compiler) node(i int32, d *core.Node) {
 	n := &c.p.Nodes[i]
-	*n = Node{Index: i, ID: d.ID.Value, Kind: d.Kind.Value, Phase: d.Phase.Value, Member: -1, Decl: d,
-		Concurrency: 1, MaxFailures: -1, Retry: Retry{Attempts: 1}}
-	subject := "node " + n.ID
-	use := &c.nodeUse[i]
-	for _, r := range d.Reads {
-		if f, ok := c.fieldIndex(r, subject+": reads"); ok {
-			use.view = append(use.view, int32(f))
-			n.View = append(n.View, r.Value)
-		}
-	}
-	for _, w := range d.Writes {
-		if f, ok := c.fieldIndex(w, subject+": writes"); ok {
-			n.Writes = append(n.Writes, w.Value)
-			n.WriteFields = append(n.WriteFields, int32(f))
-		}
-	}
+	n.ID, n.Index, n.Member, n.Decl = d.ID.Value, i, -1, d
+	n.Kind, n.Phase = d.Kind.Value, d.Phase.Value
+	n.Concurrency, n.MaxFailures, n.Retry.Attempts = 1, -1, 1
+	at := nodePlace(n.ID)
+	var use uses
+	c.fieldSeen.reset(len(c.p.Schema.Fields))
+	use.fields, n.View = c.fieldNames(d.Reads, at.at("reads"))
+	c.fieldSeen.reset(len(c.p.Schema.Fields))
+	n.WriteFields, n.Writes = c.fieldNames(d.Writes, at.at("writes"))
 	if d.Timeout != nil {
 		n.Timeout = d.Timeout.Value
 		if n.Timeout <= 0 {
-			c.ds.Errorf(core.CodeBadValue, d.Timeout.Pos, "%s: timeout: want more than 0, got %s", subject, n.Timeout)
+			c.ds.Errorf(core.CodeBadValue, d.Timeout.Pos, "%s: timeout: want more than 0, got %s", at, n.Timeout)
 		}
 	}
-	c.onError(n, d.OnError, subject)
-	c.forEach(n, d, subject)
-	scope := c.scope(expressions.RootState | expressions.RootItem | expressions.RootIndex | expressions.RootNodes |
-		expressions.RootInput | expressions.RootIter | expressions.RootLoop)
-	n.Args = c.compileArgs(d.Args, scope, subject+": args", &use.args)
-	c.kind(n, d, subject)
+	c.onError(n, d.OnError, at)
+	c.join(d, at)
+	c.forEach(n, d, at, &use)
+	n.Args = c.compileArgs(d.Args, at.at("args"), &use)
+	c.kind(n, d, at, &use)
+	c.nodeUse[i].reads = c.distinct(use.fields, &c.fieldSeen, len(c.p.Schema.Fields))
+	c.nodeUse[i].nodes = c.distinct(use.nodes, &c.nodeSeen, len(c.w.Nodes))
 }
 
-func (c *compiler) forEach(n *Node, d *core.Node, subject string) {
+// fieldNames looks names of fields up; one that stands twice counts once.
+func (c *compiler) fieldNames(list []core.Text, at place) (indexes []int32, names []string) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	names = make([]string, 0, len(list))
+	var few [8]int32
+	found := few[:0]
+	for _, name := range list {
+		f, ok := c.fieldIndex(name, at)
+		if !ok {
+			continue
+		}
+		if !c.fieldSeen.first(f) {
+			c.ds.Warnf(core.CodeDuplicate, name.Pos, "%s: %q stands twice", at, name.Value)
+			continue
+		}
+		found, names = append(found, f), append(names, name.Value)
+	}
+	return c.ints.keep(found), names
+}
+
+// distinct returns the numbers of a list, each once, in order of first use.
+func (c *compiler) distinct(list []int32, seen *marks, size int) []int32 {
+	if len(list) == 0 {
+		return nil
+	}
+	seen.reset(size)
+	var few [16]int32
+	out := few[:0]
+	for _, i := range list {
+		if seen.first(i) {
+			out = append(out, i)
+		}
+	}
+	return c.ints.keep(out)
+}
+
+func (c *compiler) join(d *core.Node, at place) {
+	switch d.Join.Value {
+	case "", "all", "all_done":
+	default:
+		c.ds.Errorf(core.CodeBadValue, d.Join.Pos, "%s: join: unknown word %q", at, d.Join.Value).
+			WithHint("%s", near(d.Join.Value, []string{"all", "all_done"}))
+	}
+}
+
+func (c *compiler) forEach(n *Node, d *core.Node, at place, use *uses) {
 	fe := d.ForEach
 	if fe == nil {
 		return
 	}
-	scope := c.scope(expressions.RootState | expressions.RootNodes | expressions.RootInput)
-	n.Source = c.compileSource(fe.Source, scope, subject+": for_each.source", &c.nodeUse[n.Index].args)
+	n.Source = c.compileSource(fe.Source, c.scope(graphRoots), at.at("for_each.source"), use)
 	if n.Source == nil {
 		n.Source = &Source{Text: fe.Source} // the error is reported; later checks need the shape
-	} else if t := n.Source.Type(); t != core.AnyType && t != core.ArrayType {
-		c.ds.Errorf(core.CodeExprType, fe.Source.Pos, "%s: for_each.source is of type %s, want array", subject, t)
+	} else {
+		c.wantArray(n.Source, at.at("for_each.source"))
 	}
 	if fe.Concurrency != nil {
-		n.Concurrency = c.atLeastOne(*fe.Concurrency, subject+": for_each.concurrency")
+		n.Concurrency = c.atLeastOne(fe.Concurrency, at.at("for_each.concurrency"))
 	}
 	if fe.MaxFailures != nil {
 		n.MaxFailures = fe.MaxFailures.Value
 		if n.MaxFailures < 0 {
-			c.ds.Errorf(core.CodeBadValue, fe.MaxFailures.Pos, "%s: for_each.max_failures: want at least 0, got %d", subject, n.MaxFailures)
+			c.ds.Errorf(core.CodeBadValue, fe.MaxFailures.Pos, "%s: for_each.max_failures: want at least 0, got %d", at, n.MaxFailures)
 		}
 	}
 }
 
-func (c *compiler) onError(n *Node, e *core.OnError, subject string) {
+// wantArray rejects a source that can never be an array.
+func (c *compiler) wantArray(s *Source, at place) {
+	if t := s.Type(); t != core.AnyType && t != core.ArrayType {
+		c.ds.Errorf(core.CodeExprType, s.Text.Pos, "%s: %s is of type %s, want array", at, s.Text.Value, t)
+	}
+}
+
+func (c *compiler) onError(n *Node, e *core.OnError, at place) {
 	if e == nil {
 		return
 	}
 	if e.Policy.Value != "retry" {
-		n.Policy = c.policy(e.Policy, subject+": on_error.policy", true)
+		n.Policy = c.policy(e.Policy, at.at("on_error.policy"), true)
 		return
 	}
 	switch {
 	case e.Attempts == nil:
-		c.ds.Errorf(core.CodeMissingKey, e.Policy.Pos, "%s: on_error: policy retry needs attempts", subject).WithHint("attempts: 3")
+		c.ds.Errorf(core.CodeMissingKey, e.Policy.Pos, "%s: on_error: policy retry needs attempts", at).WithHint("attempts: 3")
 	case e.Attempts.Value < 1 || e.Attempts.Value > 20:
-		c.ds.Errorf(core.CodeBadValue, e.Attempts.Pos, "%s: on_error.attempts: want 1 to 20, got %d", subject, e.Attempts.Value)
+		c.ds.Errorf(core.CodeBadValue, e.Attempts.Pos, "%s: on_error.attempts: want 1 to 20, got %d", at, e.Attempts.Value)
 	default:
 		n.Retry.Attempts = e.Attempts.Value
 	}
@@ -112,24 +157,32 @@ func (c *compiler) onError(n *Node, e *core.OnError, subject string) {
 	case "exponential":
 		n.Retry.Exponential = true
 	default:
-		c.ds.Errorf(core.CodeBadValue, e.Backoff.Pos, "%s: on_error.backoff: unknown word %q", subject, e.Backoff.Value).
+		c.ds.Errorf(core.CodeBadValue, e.Backoff.Pos, "%s: on_error.backoff: unknown word %q", at, e.Backoff.Value).
 			WithHint("%s", near(e.Backoff.Value, []string{"linear", "exponential"}))
 	}
 	n.Retry.Base = defaultBase
 	if e.Base != nil {
-		n.Retry.Base = max(0, e.Base.Value)
+		n.Retry.Base = c.notNegative(e.Base, at.at("on_error.base_ms"))
 	}
 	if e.Max != nil {
-		n.Retry.Max = max(0, e.Max.Value)
+		n.Retry.Max = c.notNegative(e.Max, at.at("on_error.max_ms"))
 	}
 	n.Retry.Jitter = e.Jitter
 	if e.Then.Value != "" {
-		n.Policy = c.policy(e.Then, subject+": on_error.then", false)
+		n.Policy = c.policy(e.Then, at.at("on_error.then"), false)
 	}
 }
 
-// policy reads a policy word other than retry.
-func (c *compiler) policy(word core.Text, subject string, retry bool) Policy {
+func (c *compiler) notNegative(d *core.Located[time.Duration], at place) time.Duration {
+	if d.Value < 0 {
+		c.ds.Errorf(core.CodeBadValue, d.Pos, "%s: want at least 0, got %s", at, d.Value)
+		return 0
+	}
+	return d.Value
+}
+
+// policy reads a policy word; retry tells whether that word may stand there too.
+func (c *compiler) policy(word core.Text, at place, retry bool) Policy {
 	switch word.Value {
 	case "skip":
 		return PolicySkip
@@ -140,12 +193,12 @@ func (c *compiler) policy(word core.Text, subject string, retry bool) Policy {
 	if retry {
 		words = append(words, "retry")
 	}
-	c.ds.Errorf(core.CodeBadValue, word.Pos, "%s: unknown word %q", subject, word.Value).WithHint("%s", near(word.Value, words))
+	c.ds.Errorf(core.CodeBadValue, word.Pos, "%s: unknown word %q", at, word.Value).WithHint("%s", near(word.Value, words))
 	return PolicyDefault
 }
 
 // kind asks the node's kind for its handler.
-func (c *compiler) kind(n *Node, d *core.Node, subject string) {
+func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 	if d.Handler != nil {
 		n.Handler = d.Handler
 		return
@@ -153,11 +206,10 @@ func (c *compiler) kind(n *Node, d *core.Node, subject string) {
 	k, ok := c.reg.Kind(n.Kind)
 	if !ok {
 		if n.Kind == "" {
-			c.ds.Errorf(core.CodeMissingKey, d.Pos, "%s: kind is missing", subject)
+			c.ds.Errorf(core.CodeMissingKey, d.Pos, "%s: kind is missing", at)
 			return
 		}
-		c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: unknown kind %q", subject, n.Kind).
-			WithHint("%s", near(n.Kind, c.reg.KindNames()))
+		c.hint(c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: unknown kind %q", at, n.Kind), n.Kind, c.reg.KindNames)
 		return
 	}
 	made, ds := k.Compile(d, c.env)
@@ -166,149 +218,42 @@ func (c *compiler) kind(n *Node, d *core.Node, subject string) {
 		return
 	}
 	n.Handler, n.Wait, n.Lacks = made.Handler, made.Wait, made.Lacks
-	use := &c.nodeUse[n.Index]
+	if made.Handler == nil && made.Wait == nil && made.Lacks == "" && made.Frame == nil {
+		c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: kind %q made no handler for it", at, n.Kind)
+	}
+	c.kindUse(n, made, at, use)
+	if made.Frame != nil {
+		c.frame(n, made.Frame, at)
+	}
+	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !d.HasWrites {
+		c.ds.Warnf(core.CodeNoWrites, d.ID.Pos, "%s: does not say which fields it writes", at).
+			WithHint("add writes: [...], or writes: [] if there are none")
+	}
+}
+
+// kindUse notes what the kind itself depends on.
+func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *uses) {
+	if len(made.Reads)+len(made.Nodes) > 0 {
+		if c.kindRefs == nil {
+			c.kindRefs = map[int32]kindRefs{}
+		}
+		c.kindRefs[n.Index] = kindRefs{made.Reads, made.Nodes}
+	}
+	var extra []int32
 	for _, r := range made.Reads {
-		if f, ok := c.fieldIndex(r, subject); ok {
+		if f, ok := c.fieldIndex(r, at); ok {
 			n.Extra = append(n.Extra, r.Value)
-			use.extra = append(use.extra, int32(f))
+			extra = append(extra, f)
+			use.fields = append(use.fields, f)
 		}
 	}
+	c.nodeUse[n.Index].extra = extra
 	for _, r := range made.Nodes {
-		if i, ok := c.nodeRef(r, subject); ok {
+		if i, ok := c.nodeRef(r, at); ok {
 			use.nodes = append(use.nodes, i)
 		}
 	}
-	if made.Frame != nil {
-		c.frame(n, made.Frame, subject)
-	}
 }
 
-func (c *compiler) nodeRef(id core.Text, subject string) (int32, bool) {
-	i, ok := c.p.nodeIndex[id.Value]
-	if !ok {
-		c.unknownNode(id, subject)
-	}
-	return int32(i), ok
-}
-
-func (c *compiler) unknownNode(id core.Text, subject string) {
-	c.ds.Errorf(core.CodeUnknownNode, id.Pos, "%s: unknown node %q", subject, id.Value).WithHint("%s", near(id.Value, c.nodeIDs()))
-}
-
-// frame compiles a nested workflow and connects its outputs.
-func (c *compiler) frame(n *Node, f *core.Frame, subject string) {
-	if c.depth+1 >= maxFrames {
-		c.ds.Errorf(core.CodeLimit, n.Decl.Pos, "%s: workflows nest deeper than %d", subject, maxFrames)
-		return
-	}
-	inner, ds := compile(f.Workflow, c.reg, c.opts, c.depth+1)
-	c.ds = append(c.ds, ds...)
-	if inner == nil {
-		return
-	}
-	n.Frame = &Frame{Plan: inner}
-	for i, field := range n.WriteFields {
-		name := n.Writes[i]
-		innerName := name
-		if f.Outputs != nil {
-			mapped, ok := f.Outputs[name]
-			if !ok {
-				continue
-			}
-			innerName = mapped
-		}
-		j, ok := inner.Schema.Index(innerName)
-		if !ok {
-			c.ds.Errorf(core.CodeUnknownField, n.Decl.Pos, "%s: workflow %q has no field %q to fill %q from", subject, inner.Name, innerName, name).
-				WithHint("%s", near(innerName, inner.Schema.FieldNames()))
-			continue
-		}
-		n.Frame.Outputs = append(n.Frame.Outputs, Output{Outer: field, Name: name, Inner: int32(j)})
-	}
-	c.frameInputs(n, inner, subject)
-}
-
-// frameInputs checks the names of the args against the inputs of the nested
-// workflow.
-func (c *compiler) frameInputs(n *Node, inner *Plan, subject string) {
-	names, required := inner.InputNames()
-	given := map[string]bool{}
-	if args := n.Decl.Args; args != nil {
-		for _, k := range args.Keys {
-			given[k.Value] = true
-			if !contains(names, k.Value) {
-				c.ds.Errorf(core.CodeInput, k.Pos, "%s: workflow %q has no input %q", subject, inner.Name, k.Value).
-					WithHint("%s", near(k.Value, names))
-			}
-		}
-	}
-	for _, name := range required {
-		if !given[name] {
-			c.ds.Errorf(core.CodeInput, n.Decl.Pos, "%s: workflow %q needs the input %q", subject, inner.Name, name).
-				WithHint("add it to args")
-		}
-	}
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
-}
-
-// InputNames lists the inputs a run accepts and those it requires.
-func (p *Plan) InputNames() (all, required []string) {
-	if !p.Workflow.HasInputs && len(p.Workflow.Inputs) == 0 {
-		return p.Schema.FieldNames(), nil
-	}
-	for _, in := range p.Workflow.Inputs {
-		all = append(all, in.Name.Value)
-		if in.Required && core.IsMissing(in.Default) {
-			required = append(required, in.Name.Value)
-		}
-	}
-	return all, required
-}
-
-// Start checks the inputs of a run and returns the starting value of every
-// field and the object behind $input.
-func (p *Plan) Start(inputs *core.Object) (start []any, given *core.Object, err error) {
-	start = make([]any, len(p.Schema.Fields))
-	for i := range start {
-		start[i] = p.Schema.Fields[i].Default
-	}
-	var ds core.Diagnostics
-	given = core.NewObject(inputs.Len())
-	names, required := p.InputNames()
-	for _, in := range p.Workflow.Inputs {
-		if !core.IsMissing(in.Default) {
-			given.Set(in.Name.Value, in.Default)
-		}
-	}
-	for k, v := range inputs.All() {
-		if !contains(names, k) {
-			ds.Errorf(core.CodeInput, p.Workflow.Pos, "unknown input %q", k).WithHint("%s", near(k, names))
-			continue
-		}
-		given.Set(k, v)
-	}
-	for _, name := range required {
-		if _, ok := inputs.Get(name); !ok {
-			ds.Errorf(core.CodeInput, p.Workflow.Pos, "input %q is missing", name).WithHint("%s", fmt.Sprintf("--input %s=...", name))
-		}
-	}
-	for k, v := range given.All() {
-		i, _ := p.Schema.Index(k)
-		v, err := p.Schema.Fields[i].Start(v)
-		if err != nil {
-			ds.Errorf(core.CodeInput, p.Workflow.Pos, "input %q: %v", k, err)
-			continue
-		}
-		start[i] = v
-		given.Set(k, v)
-	}
-	return start, given, ds.Err(false)
-}
+// kindRefs are the texts by which a kind refers to fields and nodes.
+type kindRefs struct{ fields, nodes []core.Text }

@@ -47,9 +47,10 @@ type Plan struct {
 	// canonical order. ByRank is its inverse.
 	Rank      []int32
 	ByRank    []int32
-	nodeIndex map[string]int
-	unitIndex map[string]int32
-	edgeDecls []*core.Edge // of Edges; apart from them, because a run does not need it
+	nodeIndex map[string]int32
+	// inputIndex finds the declared inputs.
+	inputIndex map[string]int32
+	edgeDecls  []*core.Edge // of Edges; apart from them, because a run does not need it
 }
 
 // Shape is what a vertex is made of.

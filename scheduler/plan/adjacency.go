@@ -1,0 +1,157 @@
+package plan
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// arc says that resolving a vertex opens a gate.
+type arc struct{ vertex, gate int32 }
+
+// adjacency lays the edges out flat: what each vertex opens when it is
+// resolved, and which edges lead into it. Conditions of a source with an else
+// edge go through its judge.
+func (c *compiler) adjacency() {
+	p := c.p
+	n := len(p.Vertices)
+	for i := range p.Edges {
+		if e := &p.Edges[i]; e.Else && p.Vertices[e.From].Judge < 0 {
+			p.Vertices[e.From].Judge = int32(len(p.Judges))
+			p.Judges = append(p.Judges, Judge{Source: e.From, Level: p.Vertices[e.From].Level + 1})
+		}
+	}
+	arcs := make([]arc, 0, len(p.Edges)+len(p.Judges))
+	for i := range p.Edges {
+		e := &p.Edges[i]
+		target := &p.Vertices[e.To]
+		target.Pending++
+		if e.When != nil || e.Else || e.On != OnSuccess {
+			target.Conditional = true
+		}
+		if e.On == OnFail {
+			p.Vertices[e.From].HandlesFailure = true
+		}
+		if j := p.Vertices[e.From].Judge; j >= 0 && (e.When != nil || e.Else) {
+			e.Judged = true
+			p.Judges[j].Edges = append(p.Judges[j].Edges, int32(i))
+			continue
+		}
+		arcs = append(arcs, arc{e.From, e.To})
+	}
+	for j := range p.Judges {
+		arcs = c.opens(arcs, p.Judges[j].Source, int32(n+j))
+	}
+	arcs = c.lastOrdering(arcs)
+	arcs = c.nodeOrdering(arcs)
+	p.Out, p.OutStart = group(n, len(arcs), func(i int) int32 { return arcs[i].vertex }, func(i int) int32 { return arcs[i].gate })
+	p.In, p.InStart = group(n, len(p.Edges), func(i int) int32 { return p.Edges[i].To }, func(i int) int32 { return int32(i) })
+	c.reportLate()
+}
+
+// opens makes a gate wait for a vertex without an edge between them.
+func (c *compiler) opens(arcs []arc, vertex, gate int32) []arc {
+	if n := int32(len(c.p.Vertices)); gate >= n {
+		c.p.Judges[gate-n].Pending++
+	} else {
+		c.p.Vertices[gate].Pending++
+	}
+	return append(arcs, arc{vertex, gate})
+}
+
+// lastOrdering chains the units that run after the main graph behind its ends.
+func (c *compiler) lastOrdering(arcs []arc) []arc {
+	if len(c.w.Pipelines)+len(c.w.Loops) == 0 {
+		return arcs
+	}
+	leads := make([]bool, len(c.p.Vertices))
+	for i := range c.p.Edges {
+		leads[c.p.Edges[i].From] = true
+	}
+	previous := int32(-1)
+	for i := range c.decl {
+		if !c.decl[i].last {
+			continue
+		}
+		v := c.at[i]
+		if previous >= 0 {
+			arcs = c.opens(arcs, previous, v)
+		} else {
+			for j := range c.decl {
+				if u := c.at[j]; !c.decl[j].last && !leads[u] {
+					arcs = c.opens(arcs, u, v)
+				}
+			}
+		}
+		previous = v
+	}
+	return arcs
+}
+
+// nodeOrdering makes whoever refers to $nodes.X wait for X.
+func (c *compiler) nodeOrdering(arcs []arc) []arc {
+	for i := range c.decl {
+		v := c.at[i]
+		for _, ref := range c.decl[i].nodeRef {
+			if c.p.below(ref, c.p.Vertices[v].Level) {
+				arcs = c.opens(arcs, c.p.Nodes[ref].Vertex, v)
+			} else {
+				c.late = append(c.late, lateRef{ref: ref, reader: v, decl: i, edge: -1})
+			}
+		}
+	}
+	for i, use := range c.edgeUse {
+		if use == nil {
+			continue
+		}
+		e := &c.p.Edges[i]
+		gate, level := e.To, c.p.Vertices[e.To].Level
+		if e.Judged {
+			j := c.p.Vertices[e.From].Judge
+			gate, level = int32(len(c.p.Vertices))+j, c.p.Judges[j].Level
+		}
+		for _, ref := range use.nodes {
+			if c.p.below(ref, level) {
+				arcs = c.opens(arcs, c.p.Nodes[ref].Vertex, gate)
+			} else {
+				c.late = append(c.late, lateRef{ref: ref, reader: e.To, edge: i})
+			}
+		}
+	}
+	return arcs
+}
+
+// below reports whether a node lies below a level.
+func (p *Plan) below(node, level int32) bool { return p.Vertices[p.Nodes[node].Vertex].Level < level }
+
+// lateRef is a reference to a node that is not known yet where it stands.
+type lateRef struct {
+	ref, reader int32 // node and vertex
+	decl        int   // of the reader, when edge is negative
+	edge        int
+}
+
+// reportLate reports the references to nodes that are not known yet. It comes
+// after the layout of the graph, which it asks whether an edge would help.
+func (c *compiler) reportLate() {
+	for _, l := range c.late {
+		id := c.p.Nodes[l.ref].ID
+		var s spot
+		if l.edge >= 0 {
+			s = c.edgeSpot(l.edge, expressions.RootNodes, id)
+		} else {
+			s = c.vertexSpot(&c.decl[l.decl], expressions.RootNodes, id)
+		}
+		d := c.ds.Errorf(core.CodeNodeOrder, s.pos, "%s: $nodes.%s is not known yet: %s is not on a lower level", s.at, id, id)
+		target := c.p.Nodes[l.ref].Vertex
+		switch {
+		case target == l.reader && c.p.Vertices[target].Unit != nil:
+			d.WithHint("a member of a unit finds what the one before it sent among its edge inputs")
+		case target == l.reader:
+			d.WithHint("no node knows its own end")
+		case len(c.late) <= maxHinted && c.p.follows(target, l.reader):
+			d.WithHint("%s comes after it", id)
+		default:
+			d.WithHint("add an edge from %s", id)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// maxFrames bounds how deep workflows nest.
+const maxFrames = 32
+
+// frameKey is what a nested workflow is compiled for: where it has no inputs
+// section, which fields its node fills decides what is reported about it.
+type frameKey struct {
+	w     *core.Workflow
+	given string
+}
+
+// frame is a nested workflow that was compiled or is being compiled.
+type frame struct {
+	plan   *Plan
+	w      *core.Workflow
+	height int // nested frames below it
+	done   bool
+}
+
+// frame compiles a nested workflow and connects its inputs and outputs. One that
+// is nested in many places is compiled once: else a chain of files in which each
+// includes the next one twice would take 2^n compilations.
+func (c *compiler) frame(n *Node, f *core.Frame, at place) {
+	inner := c.inner(n, f.Workflow, at)
+	if inner == nil {
+		return
+	}
+	n.Frame = &Frame{Plan: inner}
+	for i, field := range n.WriteFields {
+		name, pos := n.Writes[i], writePos(n, n.Writes[i])
+		innerName := name
+		if f.Outputs != nil {
+			mapped, ok := f.Outputs[name]
+			if !ok {
+				continue
+			}
+			innerName = mapped
+		}
+		j, ok := inner.Schema.Index(innerName)
+		if !ok {
+			d := c.ds.Errorf(core.CodeUnknownField, pos, "%s: workflow %q has no field %q to fill %q from", at, inner.Name, innerName, name)
+			c.hint(d, innerName, inner.Schema.FieldNames)
+			continue
+		}
+		c.frameOutput(inner, j, field, pos, at)
+		n.Frame.Outputs = append(n.Frame.Outputs, Output{Outer: field, Name: name, Inner: int32(j)})
+	}
+	c.frameInputs(n, inner, at)
+}
+
+func writePos(n *Node, name string) core.Position {
+	pos, _ := findText(n.Decl.Writes, name)
+	return pos
+}
+
+// inner returns the plan of a nested workflow, nil after an error.
+func (c *compiler) inner(n *Node, w *core.Workflow, at place) *Plan {
+	if i := slices.IndexFunc(c.common.nested, func(f *frame) bool { return f.w == w }); i >= 0 || w == c.w {
+		c.ds.Errorf(core.CodeCycle, n.Decl.Pos, "%s: workflow %q is nested in itself", at, w.Name.Value)
+		return nil
+	}
+	given := argNames(n.Decl.Args)
+	key := frameKey{w: w}
+	if !declaresInputs(w) {
+		key.given = strings.Join(given, "\x00")
+	}
+	f, known := c.common.frames[key]
+	if !known {
+		f = &frame{w: w}
+		c.compileFrame(f, key, given)
+	}
+	above := len(c.common.nested)
+	if above+1+f.height >= maxFrames {
+		c.ds.Errorf(core.CodeLimit, n.Decl.Pos, "%s: workflows nest deeper than %d", at, maxFrames)
+		return nil
+	}
+	if above > 0 {
+		outer := c.common.nested[above-1]
+		outer.height = max(outer.height, f.height+1)
+	}
+	return f.plan
+}
+
+// compileFrame compiles a nested workflow. What was found before about the same
+// workflow, for another node, is not reported again.
+func (c *compiler) compileFrame(f *frame, key frameKey, given []string) {
+	s := c.common
+	if s.frames == nil {
+		s.frames, s.seen = map[frameKey]*frame{}, map[core.Diagnostic]bool{}
+	}
+	s.frames[key] = f
+	if len(s.nested) >= maxFrames {
+		return
+	}
+	s.nested = append(s.nested, f)
+	inner := newCompiler(f.w, c.reg, c.opts, s)
+	inner.given = make(map[string]bool, len(given))
+	for _, name := range given {
+		inner.given[name] = true
+	}
+	inner.compile()
+	s.nested = s.nested[:len(s.nested)-1]
+	for _, d := range inner.ds {
+		if !s.seen[d] {
+			s.seen[d] = true
+			c.ds = append(c.ds, d)
+		}
+	}
+	if !inner.ds.Failed(false) {
+		f.plan = inner.p
+	}
+}
+
+// argNames lists the names that a node's args give, sorted.
+func argNames(args *core.Value) []string {
+	if args == nil {
+		return nil
+	}
+	names := core.Strings(args.Keys)
+	slices.Sort(names)
+	return names
+}
+
+// frameOutput compares the types of a field and of the one it is filled from.
+func (c *compiler) frameOutput(inner *Plan, from int, to int32, pos core.Position, at place) {
+	a, b := &inner.Schema.Fields[from], &c.p.Schema.Fields[to]
+	if b.Strategy().Name != "count" && disjoint(kindOf(a.Type), kindOf(b.Type)) {
+		c.ds.Errorf(core.CodeWrongType, pos, "%s: writes: field %q is of type %s, but %q of workflow %q is of type %s",
+			at, b.Name, kindOf(b.Type), a.Name, inner.Name, kindOf(a.Type))
+	}
+}
+
+// frameInputs compares the args with the inputs of the nested workflow.
+func (c *compiler) frameInputs(n *Node, inner *Plan, at place) {
+	args := n.Decl.Args
+	given := map[string]bool{}
+	if args != nil {
+		for i, k := range args.Keys {
+			given[k.Value] = true
+			in, ok := inner.input(k.Value)
+			if !ok {
+				names, _ := inner.InputNames()
+				d := c.ds.Errorf(core.CodeInput, k.Pos, "%s: args: workflow %q has no input %q", at, inner.Name, k.Value)
+				c.hint(d, k.Value, func() []string { return names })
+				continue
+			}
+			c.frameInput(n, i, inner, in, at)
+		}
+	}
+	_, required := inner.InputNames()
+	for _, name := range required {
+		if !given[name] {
+			c.ds.Errorf(core.CodeInput, n.Decl.Pos, "%s: workflow %q needs the input %q", at, inner.Name, name).
+				WithHint("add it to args")
+		}
+	}
+}
+
+// frameInput checks one argument against the type of the input it is for.
+func (c *compiler) frameInput(n *Node, i int, inner *Plan, in input, at place) {
+	if n.Args == nil {
+		return
+	}
+	v, arg := n.Decl.Args.Values[i], &n.Args.root.members[i]
+	if s := arg.source; s != nil {
+		if t := s.Type(); disjoint(t, in.kind()) {
+			c.ds.Errorf(core.CodeInput, v.Pos, "%s: args.%s: %s is of type %s, the input of workflow %q of type %s",
+				at, in.name, s.Text.Value, t, inner.Name, in.kind())
+		}
+		return
+	}
+	if arg.constant() {
+		if _, err := in.accept(arg.resolve(nil)); err != nil {
+			c.ds.Errorf(core.CodeInput, v.Pos, "%s: args.%s: input of workflow %q: %v", at, in.name, inner.Name, err)
+		}
+	}
+}
+
+// constant reports whether an argument holds no path.
+func (a *argument) constant() bool {
+	if a.source != nil {
+		return false
+	}
+	for i := range a.members {
+		if !a.members[i].constant() {
+			return false
+		}
+	}
+	return true
+}

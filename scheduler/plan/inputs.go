@@ -1,0 +1,200 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/state"
+)
+
+// input is a name that a run can be given a value for.
+type input struct {
+	name  string
+	field *state.Field
+	index int32
+	typ   *core.Type // declared for the input, nil for anything
+}
+
+// declaresInputs reports whether a workflow says which inputs it has. One that
+// does not accepts a starting value for every field.
+func declaresInputs(w *core.Workflow) bool { return w.HasInputs || len(w.Inputs) > 0 }
+
+// input finds the input of that name.
+func (p *Plan) input(name string) (input, bool) {
+	i, ok := p.Schema.Index(name)
+	if !ok {
+		return input{}, false
+	}
+	in := input{name: name, field: &p.Schema.Fields[i], index: int32(i)}
+	if !declaresInputs(p.Workflow) {
+		return in, true
+	}
+	at, ok := p.inputIndex[name]
+	if ok {
+		in.typ = p.Workflow.Inputs[at].Type
+	}
+	return in, ok
+}
+
+// accept checks a value against the types of the input and of its field, and
+// returns it as the field stores it.
+func (in *input) accept(v any) (any, error) {
+	if in.typ != nil && in.typ != in.field.Type {
+		canonical, err := core.Canonical(v)
+		if err != nil {
+			return nil, err
+		}
+		if err := in.typ.Check(canonical); err != nil {
+			return nil, err
+		}
+	}
+	return in.field.Start(v)
+}
+
+// kind is the outer type the input must have, AnyType when that is open.
+func (in *input) kind() core.TypeKind {
+	if k := kindOf(in.typ); k != core.AnyType {
+		return k
+	}
+	return kindOf(in.field.Type)
+}
+
+func kindOf(t *core.Type) core.TypeKind {
+	if t == nil {
+		return core.AnyType
+	}
+	return t.Kind
+}
+
+// disjoint reports whether no value but null has both types.
+func disjoint(a, b core.TypeKind) bool {
+	if a == b || a == core.AnyType || b == core.AnyType || a == core.NullType || b == core.NullType {
+		return false
+	}
+	number := func(k core.TypeKind) bool { return k == core.NumberType || k == core.IntegerType }
+	return !number(a) || !number(b)
+}
+
+// inputs checks the declared inputs: each once, of a type that its field can
+// have, with a default of that type.
+func (c *compiler) inputs() {
+	c.p.inputIndex = make(map[string]int32, len(c.w.Inputs))
+	for i := range c.w.Inputs {
+		d := &c.w.Inputs[i]
+		name := d.Name.Value
+		if first, ok := c.p.inputIndex[name]; ok {
+			c.ds.Errorf(core.CodeDuplicateID, d.Name.Pos, "input %q is declared twice", name).WithHint("first at %s", c.w.Inputs[first].Name.Pos)
+			continue
+		}
+		c.p.inputIndex[name] = int32(i)
+		in, ok := c.p.input(name)
+		if !ok {
+			continue // the name itself was refused
+		}
+		if field := kindOf(in.field.Type); disjoint(kindOf(d.Type), field) {
+			c.ds.Errorf(core.CodeWrongType, typePos(d), "input %q is of type %s, but the state field of that name is of type %s", name, d.Type.Kind, field)
+			continue
+		}
+		if core.IsMissing(d.Default) {
+			continue
+		}
+		if _, err := in.accept(d.Default); err != nil {
+			c.ds.Errorf(core.CodeWrongType, d.Name.Pos, "input %q: default: %v", name, err)
+		}
+	}
+}
+
+func typePos(d *core.InputDecl) core.Position {
+	if d.Type.Pos.IsValid() {
+		return d.Type.Pos
+	}
+	return d.Name.Pos
+}
+
+// inputDecls are the names behind $input: the declared inputs, or every field
+// when the document has no inputs section.
+func (c *compiler) inputDecls() []core.InputDecl {
+	if declaresInputs(c.w) {
+		return c.w.Inputs
+	}
+	out := make([]core.InputDecl, 0, len(c.p.Schema.Fields))
+	for i := range c.p.Schema.Fields {
+		f := &c.p.Schema.Fields[i]
+		out = append(out, core.InputDecl{Name: core.Text{Value: f.Name}, Type: f.Type, Default: core.Missing})
+	}
+	return out
+}
+
+// InputNames lists the inputs a run accepts and those it requires.
+func (p *Plan) InputNames() (all, required []string) {
+	if !declaresInputs(p.Workflow) {
+		return p.Schema.FieldNames(), nil
+	}
+	for _, in := range p.Workflow.Inputs {
+		all = append(all, in.Name.Value)
+		if in.Required && core.IsMissing(in.Default) {
+			required = append(required, in.Name.Value)
+		}
+	}
+	return all, required
+}
+
+// Start checks the inputs of a run and returns the starting value of every
+// field and the object behind $input, in which what the run does not give is
+// the default. The error holds a finding for each input that is wrong.
+func (p *Plan) Start(inputs *core.Object) (start []any, given *core.Object, err error) {
+	start = make([]any, len(p.Schema.Fields))
+	for i := range start {
+		start[i] = p.Schema.Fields[i].Default
+	}
+	var ds core.Diagnostics
+	given = core.NewObject(inputs.Len())
+	for i := range p.Workflow.Inputs {
+		d := &p.Workflow.Inputs[i]
+		_, has := inputs.Get(d.Name.Value)
+		switch {
+		case has:
+		case !core.IsMissing(d.Default):
+			p.give(start, given, d.Name.Value, d.Default, &ds)
+		case d.Required:
+			ds.Errorf(core.CodeInput, d.Name.Pos, "input %q is missing", d.Name.Value).WithHint("%s", wanted(d))
+		}
+	}
+	for name, v := range inputs.All() {
+		p.give(start, given, name, v, &ds)
+	}
+	return start, given, ds.Err(false)
+}
+
+// wanted says what a missing input would be.
+func wanted(d *core.InputDecl) string {
+	what := "give it a value"
+	if k := kindOf(d.Type); k != core.AnyType {
+		what += fmt.Sprintf(" of type %s", k)
+	}
+	if d.Description.Value != "" {
+		what += ": " + d.Description.Value
+	}
+	return what
+}
+
+// give stores one input.
+func (p *Plan) give(start []any, given *core.Object, name string, v any, ds *core.Diagnostics) {
+	in, ok := p.input(name)
+	if !ok {
+		names, _ := p.InputNames()
+		ds.Errorf(core.CodeInput, p.Workflow.Pos, "unknown input %q", name).WithHint("%s", near(name, names))
+		return
+	}
+	stored, err := in.accept(v)
+	if err != nil {
+		pos := p.Workflow.Pos
+		if at, ok := p.inputIndex[name]; ok {
+			pos = p.Workflow.Inputs[at].Name.Pos
+		}
+		ds.Errorf(core.CodeInput, pos, "input %q: %v", name, err)
+		return
+	}
+	start[in.index] = stored
+	given.Set(name, stored)
+}

@@ -1,0 +1,142 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// maxCycles is how many cycles are reported, maxNames how many nodes of one are
+// printed.
+const (
+	maxCycles = 10
+	maxNames  = 100
+)
+
+// levels finds cycles and gives each vertex its level: the longest path to it
+// from a root. It reports whether the graph is acyclic.
+func (c *compiler) levels() bool {
+	edges := c.p.Edges
+	out, start := group(len(c.decl), len(edges), func(i int) int32 { return edges[i].From }, func(i int) int32 { return edges[i].To })
+	pending := make([]int32, len(c.decl))
+	for i := range edges {
+		pending[edges[i].To]++
+	}
+	queue := make([]int32, 0, len(c.decl))
+	for i := range c.decl {
+		v := &c.decl[i]
+		v.last = v.unit != nil && pending[i] == 0 && start[i] == start[i+1]
+		if pending[i] == 0 {
+			queue = append(queue, int32(i))
+		}
+	}
+	for found := 0; ; found++ {
+		queue = c.advance(queue, pending, out, start)
+		at := slices.IndexFunc(pending, func(n int32) bool { return n > 0 })
+		if at < 0 || found == maxCycles {
+			if found > 0 {
+				return false
+			}
+			c.lastUnits()
+			return true
+		}
+		// Cut the cycle open, so that the next one can be found.
+		v := c.reportCycle(int32(at), pending)
+		pending[v] = 0
+		queue = append(queue[:0], v)
+	}
+}
+
+// advance takes vertices whose predecessors all have a level, from the queue on.
+func (c *compiler) advance(queue, pending, out, start []int32) []int32 {
+	for next := 0; next < len(queue); next++ {
+		v := queue[next]
+		level := c.decl[v].level + 1
+		for _, s := range out[start[v]:start[v+1]] {
+			c.decl[s].level = max(c.decl[s].level, level)
+			if pending[s]--; pending[s] == 0 {
+				queue = append(queue, s)
+			}
+		}
+	}
+	return queue
+}
+
+// lastUnits puts units that no edge enters or leaves behind the whole main
+// graph: pipelines in declared order, then loops, each on a level of its own.
+func (c *compiler) lastUnits() {
+	level := int32(-1)
+	for i := range c.decl {
+		if v := &c.decl[i]; !v.last {
+			level = max(level, v.level)
+		}
+	}
+	for i := range c.decl {
+		if c.decl[i].last {
+			level++
+			c.decl[i].level = level
+		}
+	}
+}
+
+// reportCycle prints one whole cycle among the vertices that were left over, of
+// which start is one, and returns a vertex on it. Every vertex left over has a
+// predecessor that is left over too, so going backwards ends in a cycle.
+func (c *compiler) reportCycle(start int32, pending []int32) int32 {
+	edges := c.p.Edges
+	in, first := group(len(c.decl), len(edges), func(i int) int32 { return edges[i].To }, func(i int) int32 { return int32(i) })
+	seen := make([]int32, len(c.decl)) // place in path, +1
+	var path []int32                   // edges, backwards
+	v := start
+	for seen[v] == 0 {
+		seen[v] = int32(len(path)) + 1
+		for _, e := range in[first[v]:first[v+1]] {
+			if pending[edges[e].From] > 0 {
+				path = append(path, e)
+				v = edges[e].From
+				break
+			}
+		}
+	}
+	path = path[seen[v]-1:]
+	slices.Reverse(path)
+	least := slices.Index(path, slices.MinFunc(path, func(a, b int32) int { return cmp.Compare(edges[a].From, edges[b].From) }))
+	path = append(path[least:], path[:least]...)
+	c.cycleFinding(path)
+	return edges[path[0]].From
+}
+
+// cycleFinding words a cycle with the nodes at the ends of its edges, so that a
+// way through a unit shows the members it enters and leaves by.
+func (c *compiler) cycleFinding(path []int32) {
+	names, units := []string{}, []string{}
+	for _, i := range path {
+		e := &c.p.Edges[i]
+		from, to := c.p.Nodes[e.FromNode].ID, c.p.Nodes[e.ToNode].ID
+		if len(names) == 0 || names[len(names)-1] != from {
+			names = append(names, from)
+		}
+		names = append(names, to)
+		if v := &c.decl[e.From]; v.unit != nil {
+			units = append(units, v.id)
+		}
+	}
+	pos, text := c.p.edgeDecls[path[0]].Pos, arrows(names)
+	if len(units) > 0 {
+		c.ds.Errorf(core.CodeUnitCycle, pos, "a way leads out of %s and back into it: %s", strings.Join(units, ", "), text).
+			WithHint("a pipeline or loop runs as one: no node can lie between two of its members")
+		return
+	}
+	c.ds.Errorf(core.CodeCycle, pos, "the graph has a cycle: %s", text).WithHint("repeat work with a loop; edges must not lead back")
+}
+
+// arrows joins the names on a way; of a very long one the middle is left out.
+func arrows(names []string) string {
+	if len(names) > maxNames {
+		middle := "(" + more(len(names)-maxNames, "node") + ")"
+		names = slices.Concat(names[:maxNames/2], []string{middle}, names[len(names)-maxNames/2:])
+	}
+	return strings.Join(names, " -> ")
+}

@@ -1,0 +1,72 @@
+package plan
+
+import "strconv"
+
+// group lays n values out by key, keeping their order: those of key k are
+// flat[start[k]:start[k+1]].
+func group(keys, n int, key, value func(i int) int32) (flat, start []int32) {
+	start = make([]int32, keys+1)
+	for i := range n {
+		start[key(i)+1]++
+	}
+	for k := range keys {
+		start[k+1] += start[k]
+	}
+	flat = make([]int32, n)
+	next := append([]int32(nil), start[:keys]...)
+	for i := range n {
+		k := key(i)
+		flat[next[k]] = value(i)
+		next[k]++
+	}
+	return flat, start
+}
+
+// marks tells which numbers were seen since the last call of reset. Clearing it
+// costs nothing, whatever its size.
+type marks struct {
+	at  []int32
+	now int32
+}
+
+func (m *marks) reset(size int) {
+	if len(m.at) < size {
+		m.at = make([]int32, size)
+		m.now = 0
+	}
+	m.now++
+}
+
+// first marks a number and reports whether it was not marked before.
+func (m *marks) first(i int32) bool {
+	if m.at[i] == m.now {
+		return false
+	}
+	m.at[i] = m.now
+	return true
+}
+
+// arena keeps many small lists in few pieces of memory.
+type arena[T any] struct{ room []T }
+
+// keep returns a copy of a list.
+func (a *arena[T]) keep(list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	if cap(a.room)-len(a.room) < len(list) {
+		a.room = make([]T, 0, max(len(list), min(4096, max(64, 2*cap(a.room)))))
+	}
+	from := len(a.room)
+	a.room = append(a.room, list...)
+	return a.room[from:len(a.room):len(a.room)]
+}
+
+// more words a number of things that are left out: "1 more read", "2 more reads".
+func more(n int, what string) string {
+	s := strconv.Itoa(n) + " more " + what
+	if n != 1 {
+		s += "s"
+	}
+	return s
+}

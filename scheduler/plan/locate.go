@@ -1,0 +1,141 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// spot is where a document refers to a field or node. Spots are looked up when
+// there is something to report: to keep them for every use would cost more than
+// all checks together.
+type spot struct {
+	at  place
+	pos core.Position
+}
+
+// findPath returns where an expression refers to a field (with RootState) or a
+// node (with RootNodes).
+func findPath(p *expressions.Program, text core.Text, root expressions.Root, name string) (core.Position, bool) {
+	for _, path := range p.Tree().Paths() {
+		if path.Root == root && path.Steps[0].Name == name {
+			return expressions.At(text, path.Start()), true
+		}
+	}
+	return text.Pos, false
+}
+
+func (s *Source) find(root expressions.Root, name string) (core.Position, bool) {
+	switch {
+	case s == nil:
+		return core.Position{}, false
+	case s.program != nil:
+		return findPath(s.program, s.Text, root, name)
+	case s.path != nil && root == expressions.RootState && s.path.Root() == name:
+		return s.Text.Pos, true
+	}
+	return s.Text.Pos, false
+}
+
+// vertexSpot finds the first place by which a vertex refers to a field or node.
+func (c *compiler) vertexSpot(d *vertexDecl, root expressions.Root, name string) spot {
+	if d.unit == nil {
+		return c.nodeSpot(&c.p.Nodes[d.node], root, name)
+	}
+	at := place{what: d.shape.String(), id: d.id}
+	if pos, ok := d.unit.Items.find(root, name); ok {
+		return spot{at.at("items"), pos}
+	}
+	for _, m := range d.unit.Members {
+		if s, ok := c.findInNode(&c.p.Nodes[m], root, name); ok {
+			return s
+		}
+	}
+	if l := d.use.loop; l != nil && d.unit.Until != nil {
+		if pos, ok := findPath(d.unit.Until, *l.Until, root, name); ok {
+			return spot{at.at("until"), pos}
+		}
+	}
+	return spot{at, d.use.pos()}
+}
+
+func (u *unitUse) pos() core.Position {
+	if u.loop != nil {
+		return u.loop.ID.Pos
+	}
+	return u.pipeline.ID.Pos
+}
+
+// nodeSpot finds the first place by which a node refers to a field or node.
+func (c *compiler) nodeSpot(n *Node, root expressions.Root, name string) spot {
+	s, _ := c.findInNode(n, root, name)
+	return s
+}
+
+func (c *compiler) findInNode(n *Node, root expressions.Root, name string) (spot, bool) {
+	at := nodePlace(n.ID)
+	byKind := c.kindRefs[n.Index].nodes
+	if root == expressions.RootState {
+		if pos, ok := findText(n.Decl.Reads, name); ok {
+			return spot{at.at("reads"), pos}, true
+		}
+		byKind = c.kindRefs[n.Index].fields
+	}
+	if pos, ok := n.Source.find(root, name); ok {
+		return spot{at.at("for_each.source"), pos}, true
+	}
+	if n.Args != nil {
+		if s, ok := n.Args.root.find(at.at("args"), root, name); ok {
+			return s, true
+		}
+	}
+	if pos, ok := findText(byKind, name); ok {
+		return spot{at, pos}, true
+	}
+	return spot{at, n.Decl.ID.Pos}, false
+}
+
+// find looks for the reference in a tree of arguments.
+func (a *argument) find(at place, root expressions.Root, name string) (spot, bool) {
+	if pos, ok := a.source.find(root, name); ok {
+		return spot{at, pos}, true
+	}
+	for i := range a.members {
+		inner := at
+		if !a.isList {
+			inner = at.sub(a.keys[i])
+		}
+		if s, ok := a.members[i].find(inner, root, name); ok {
+			return s, true
+		}
+	}
+	return spot{}, false
+}
+
+// edgeSpot finds where the condition of an edge refers to a field or node.
+func (c *compiler) edgeSpot(edge int, root expressions.Root, name string) spot {
+	d := c.p.edgeDecls[edge]
+	pos, _ := findPath(c.p.Edges[edge].When, *d.When, root, name)
+	return spot{edgePlace(d).at("when"), pos}
+}
+
+func findText(list []core.Text, name string) (core.Position, bool) {
+	if i := slices.IndexFunc(list, func(t core.Text) bool { return t.Value == name }); i >= 0 {
+		return list[i].Pos, true
+	}
+	return core.Position{}, false
+}
+
+// writer is a node that may write a field on behalf of a vertex, and where its
+// document says so.
+func (c *compiler) writer(v, field int32) (node int32, pos core.Position) {
+	x := &c.p.Vertices[v]
+	node = x.Node
+	if x.Unit != nil {
+		own := &x.Unit.Own[x.Unit.OwnIndex(field)]
+		node = x.Unit.Members[own.Members[0]]
+	}
+	pos, _ = findText(c.w.Nodes[node].Writes, c.p.Schema.Fields[field].Name)
+	return node, pos
+}

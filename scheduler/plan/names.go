@@ -1,0 +1,142 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// place names a part of a document as messages begin: "node build: reads". It
+// is put together only when there is something to say, because that cost more
+// than all else that a node without faults needs.
+type place struct {
+	what string // "node", "edge", "pipeline", "loop"
+	id   string
+	to   string // of an edge
+	part string
+}
+
+// String returns the words a message begins with.
+func (s place) String() string {
+	text := s.what + " " + s.id
+	if s.to != "" {
+		text += " -> " + s.to
+	}
+	if s.part != "" {
+		text += ": " + s.part
+	}
+	return text
+}
+
+// at names a part of a place.
+func (s place) at(part string) place {
+	s.part = part
+	return s
+}
+
+// sub names a member of the part.
+func (s place) sub(key string) place {
+	s.part += "." + key
+	return s
+}
+
+func nodePlace(id string) place { return place{what: "node", id: id} }
+
+func edgePlace(e *core.Edge) place { return place{what: "edge", id: e.From.Value, to: e.To.Value} }
+
+// near suggests a name, or lists the few there are.
+func near(word string, names []string) string {
+	if s := core.DidYouMean(word, names); s != "" {
+		return s
+	}
+	switch {
+	case len(names) == 0:
+		return "none is defined"
+	case len(names) <= 12:
+		return "defined: " + strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%d are defined", len(names))
+}
+
+// isID reports whether a name is letters, digits and underscore, not starting
+// with a digit.
+func isID(s string) bool {
+	for i := range len(s) {
+		b := s[i]
+		letter := b == '_' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+		if !letter && (i == 0 || b < '0' || b > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (c *compiler) badID(what string, id core.Text) {
+	d := c.ds.Errorf(core.CodeBadID, id.Pos, "%s %q: a name is letters, digits and underscore, not starting with a digit", what, id.Value)
+	fixed := []byte(id.Value)
+	for i, b := range fixed {
+		if !isID("a" + string(rune(b))) {
+			fixed[i] = '_'
+		}
+	}
+	if isID(string(fixed)) {
+		d.WithHint("for example %q", string(fixed))
+	}
+}
+
+// maxHinted is the number of findings from which names are no longer suggested:
+// looking for the nearest of 100,000 names for each of as many wrong ones would
+// take minutes.
+const maxHinted = 100
+
+// hint adds a suggestion while there are few findings.
+func (c *compiler) hint(d *core.Diagnostic, word string, names func() []string) {
+	if len(c.ds) <= maxHinted {
+		d.WithHint("%s", near(word, names()))
+	}
+}
+
+// fieldIndex looks a field up and reports it when it is not declared.
+func (c *compiler) fieldIndex(name core.Text, at place) (int32, bool) {
+	i, ok := c.p.Schema.Index(name.Value)
+	if !ok {
+		d := c.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: state field %q is not declared", at, name.Value)
+		c.hint(d, name.Value, c.p.Schema.FieldNames)
+	}
+	return int32(i), ok
+}
+
+// nodeRef looks a node up and reports it when it is not defined.
+func (c *compiler) nodeRef(id core.Text, at place) (int32, bool) {
+	i, ok := c.p.nodeIndex[id.Value]
+	if !ok {
+		d := c.ds.Errorf(core.CodeUnknownNode, id.Pos, "%s: unknown node %q", at, id.Value)
+		c.hint(d, id.Value, c.nodeIDs)
+	}
+	return i, ok
+}
+
+// nodeIDs lists the ids of all nodes in declared order.
+func (c *compiler) nodeIDs() []string {
+	if c.ids == nil {
+		c.ids = make([]string, len(c.w.Nodes))
+		for i, n := range c.w.Nodes {
+			c.ids[i] = n.ID.Value
+		}
+	}
+	return c.ids
+}
+
+// ref returns "node X" or "pipeline X" for a vertex, as messages name it.
+func (c *compiler) vertexPlace(v int32) place {
+	x := &c.p.Vertices[v]
+	switch x.Shape {
+	case Pipeline:
+		return place{what: "pipeline", id: x.ID}
+	case Loop:
+		return place{what: "loop", id: x.ID}
+	default:
+		return nodePlace(x.ID)
+	}
+}

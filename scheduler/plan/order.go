@@ -1,0 +1,69 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+)
+
+// order numbers the vertices canonically and moves them into the plan. The
+// declarations stand in canonical order within a level (nodes, then pipelines,
+// then loops, each as declared), so they are only to be grouped by level.
+func (c *compiler) order() {
+	levels := int32(0)
+	for i := range c.decl {
+		levels = max(levels, c.decl[i].level+1)
+	}
+	sorted, start := group(int(levels), len(c.decl), func(i int) int32 { return c.decl[i].level }, func(i int) int32 { return int32(i) })
+	c.p.Levels = start
+	c.at = make([]int32, len(c.decl))
+	c.p.Vertices = make([]Vertex, len(c.decl))
+	for canonical, d := range sorted {
+		v := &c.decl[d]
+		c.at[d] = int32(canonical)
+		c.p.Vertices[canonical] = Vertex{ID: v.id, Shape: v.shape, Level: v.level, Node: v.node, Unit: v.unit, Judge: -1, Last: v.last}
+	}
+	for i := range c.p.Nodes {
+		c.p.Nodes[i].Vertex = c.at[c.p.Nodes[i].Vertex]
+	}
+	for i := range c.p.Edges {
+		e := &c.p.Edges[i]
+		e.From, e.To = c.at[e.From], c.at[e.To]
+	}
+	for i, d := range c.w.Nodes {
+		if d.Join.Value == "all_done" {
+			c.p.Vertices[c.p.Nodes[i].Vertex].AllDone = true
+		}
+	}
+	c.rank()
+}
+
+// rank orders starts by priority, if any node has one. A unit has the highest
+// priority of its members.
+func (c *compiler) rank() {
+	if !slices.ContainsFunc(c.p.Nodes, func(n Node) bool { return n.Decl.Priority.Value != 0 }) {
+		return
+	}
+	priority := make([]int, len(c.p.Vertices))
+	for i := range c.p.Vertices {
+		v := &c.p.Vertices[i]
+		if v.Unit == nil {
+			priority[i] = c.w.Nodes[v.Node].Priority.Value
+			continue
+		}
+		for place, m := range v.Unit.Members {
+			p := c.w.Nodes[m].Priority.Value
+			if place == 0 || p > priority[i] {
+				priority[i] = p
+			}
+		}
+	}
+	c.p.ByRank = make([]int32, len(priority))
+	for i := range c.p.ByRank {
+		c.p.ByRank[i] = int32(i)
+	}
+	slices.SortStableFunc(c.p.ByRank, func(a, b int32) int { return cmp.Compare(priority[b], priority[a]) })
+	c.p.Rank = make([]int32, len(priority))
+	for r, v := range c.p.ByRank {
+		c.p.Rank[v] = int32(r)
+	}
+}

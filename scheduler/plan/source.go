@@ -1,0 +1,99 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/expressions/jsonpath"
+)
+
+// Source is a path to a value: an expression of our language or, where that
+// does not reach, a JSONPath. A JSONPath always gives the list of its matches.
+type Source struct {
+	Text    core.Text
+	program *expressions.Program
+	path    *jsonpath.Path
+	field   int // of path
+}
+
+// Value looks the source up.
+func (s *Source) Value(env expressions.Env) any {
+	if s.program != nil {
+		return s.program.Value(env)
+	}
+	v := env.Field(s.field)
+	if core.IsMissing(v) {
+		return v
+	}
+	return s.path.From(v)
+}
+
+// Type returns the static type of the source, AnyType when it is not known.
+func (s *Source) Type() core.TypeKind {
+	if s.program != nil {
+		return s.program.Type()
+	}
+	return core.ArrayType
+}
+
+// compileSource compiles a path; after an error it returns nil.
+func (c *compiler) compileSource(text core.Text, scope expressions.Scope, at place, use *uses) *Source {
+	s := &Source{Text: text}
+	tree, err := expressions.Parse(text.Value)
+	if err != nil && isJSONPath(text.Value) {
+		return c.jsonPath(s, at, use)
+	}
+	var ds core.Diagnostics
+	if err != nil {
+		_, ds = expressions.Compile(text, scope, at.String()) // words the error
+	} else {
+		s.program, ds = expressions.CompileTree(tree, text, scope, at.String())
+	}
+	c.ds = append(c.ds, ds...)
+	if s.program == nil {
+		return nil
+	}
+	use.program(s.program)
+	return s
+}
+
+func (c *compiler) jsonPath(s *Source, at place, use *uses) *Source {
+	path, ds := jsonpath.Compile(s.Text)
+	for i := range ds {
+		ds[i].Message = at.String() + ": " + ds[i].Message
+	}
+	c.ds = append(c.ds, ds...)
+	if path == nil {
+		return nil
+	}
+	i, ok := c.fieldIndex(core.At(path.Root(), rootPos(s.Text, path.Root())), at)
+	if !ok {
+		return nil
+	}
+	s.path, s.field = path, int(i)
+	use.fields = append(use.fields, i)
+	return s
+}
+
+// rootPos returns where the field that a path begins with stands in its text.
+func rootPos(text core.Text, root string) core.Position {
+	return expressions.At(text, max(0, strings.Index(text.Value, root)))
+}
+
+// isJSONPath reports whether a text that is no expression looks like a path in
+// the full grammar of JSONPath.
+func isJSONPath(s string) bool {
+	if !strings.HasPrefix(s, "$") {
+		return false
+	}
+	return strings.Contains(s, "..") || strings.Contains(s, ".*") || strings.Contains(s, "[") && strings.ContainsAny(s, "*?:,")
+}
+
+// fields lists the fields that the source reads.
+func (s *Source) fields() []int {
+	if s.program != nil {
+		return s.program.FieldSlots()
+	}
+	return []int{s.field}
+}
