@@ -204,7 +204,7 @@ func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) {
 		d.plainObject(v, dst, at)
 	case t == durationType:
 		d.duration(v, dst, at, key)
-	case t.Implements(membersType):
+	case t.Kind() == reflect.Slice && t.Implements(membersType):
 		d.members(v, dst, at, key)
 	default:
 		d.byKind(v, dst, at, key)

@@ -8,7 +8,7 @@ func Nearest(word string, candidates []string) string {
 		if c == word {
 			continue
 		}
-		if d := editDistance(word, c, bestDistance); d < bestDistance {
+		if d := editDistance(word, c, bestDistance); d < bestDistance && d < len(word) {
 			best, bestDistance = c, d
 		}
 	}
