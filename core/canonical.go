@@ -214,12 +214,21 @@ func cloneStruct(v reflect.Value) reflect.Value {
 	}
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)
+	cloneFields(out, v)
+	return out
+}
+
+// cloneFields replaces the fields of a shallow copy. An embedded struct of an unexported
+// type cannot be replaced, but the fields it lends can.
+func cloneFields(out, v reflect.Value) {
 	for i := range v.NumField() {
-		if v.Type().Field(i).IsExported() {
+		switch f := v.Type().Field(i); {
+		case f.IsExported():
 			out.Field(i).Set(cloneReflect(v.Field(i)))
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			cloneFields(out.Field(i), v.Field(i))
 		}
 	}
-	return out
 }
 
 // flat reports whether a type holds no reference that a copy would share.
@@ -231,7 +240,9 @@ func flat(t reflect.Type) bool {
 		return flat(t.Elem())
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() && !flat(f.Type) {
+			f := t.Field(i)
+			reachable := f.IsExported() || f.Anonymous && f.Type.Kind() == reflect.Struct
+			if reachable && !flat(f.Type) {
 				return false
 			}
 		}

@@ -35,3 +35,19 @@ func TestEqualLooksThroughGoTypesOnBothSides(t *testing.T) {
 		}
 	}
 }
+
+// What an embedded struct of an unexported type refers to was shared by a clone, though
+// everybody can reach it.
+func TestCloneOfEmbeddedStructs(t *testing.T) {
+	type base struct{ Tags []string }
+	type order struct {
+		base
+		ID int
+	}
+	v := order{base{[]string{"a"}}, 1}
+	c := Clone([]order{v}).([]order)
+	c[0].Tags[0] = "changed"
+	if v.Tags[0] != "a" || c[0].ID != 1 {
+		t.Errorf("the original is %v, the clone %v", v, c)
+	}
+}
