@@ -3,6 +3,7 @@ package wavefold
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -129,30 +130,42 @@ func (cs copiers) mapping(t reflect.Type) copier {
 
 // structure copies all fields with one assignment and then those that hold references.
 // What unexported fields refer to stays shared: only the type's own package can reach it.
+// An embedded struct of an unexported type lends its fields to everybody.
 func (cs copiers) structure(t reflect.Type) copier {
-	type part struct {
-		at   int
-		copy copier
-	}
-	var parts []part
-	for i := range t.NumField() {
-		if f := t.Field(i); f.IsExported() {
-			if c := cs.of(f.Type); c != nil {
-				parts = append(parts, part{i, c})
-			}
-		}
-	}
+	parts := cs.parts(t, nil)
 	return func(dst, src reflect.Value, depth int) error {
 		dst.Set(src)
 		for _, p := range parts {
-			f := dst.Field(p.at)
+			f := dst.FieldByIndex(p.at)
 			f.SetZero() // a copier leaves the place of a nil alone
-			if err := p.copy(f, src.Field(p.at), depth+1); err != nil {
+			if err := p.copy(f, src.FieldByIndex(p.at), depth+1); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
+}
+
+// part is a field of a struct that holds references.
+type part struct {
+	at   []int
+	copy copier
+}
+
+func (cs copiers) parts(t reflect.Type, way []int) []part {
+	var out []part
+	for i := range t.NumField() {
+		at := append(slices.Clone(way), i)
+		switch f := t.Field(i); {
+		case f.IsExported():
+			if c := cs.of(f.Type); c != nil {
+				out = append(out, part{at, c})
+			}
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			out = append(out, cs.parts(f.Type, at)...)
+		}
+	}
+	return out
 }
 
 // copyInterface copies what an any holds.
@@ -183,7 +196,9 @@ func flat(t reflect.Type) bool {
 		return flat(t.Elem())
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() && !flat(f.Type) {
+			f := t.Field(i)
+			reachable := f.IsExported() || f.Anonymous && f.Type.Kind() == reflect.Struct
+			if reachable && !flat(f.Type) {
 				return false
 			}
 		}

@@ -1,0 +1,272 @@
+package wavefold
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/quick"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+type level int
+
+type Named struct {
+	ID    int64  `json:"id"`
+	Title string `json:"title,omitempty"`
+}
+
+// everyType holds one of everything that a field's type may be made of.
+type everyType struct {
+	Named
+	*Embedded
+	Bool    bool
+	Int     int
+	Int8    int8
+	Int64   int64
+	Uint    uint
+	Uint16  uint16
+	F32     float32
+	F64     float64
+	Text    string `json:"text"`
+	Level   level
+	Wait    time.Duration
+	Ptr     *int
+	Deep    **Named
+	List    []Named
+	Array   [2]int
+	Bytes   []byte
+	Map     map[string]*Named
+	ByLevel map[level]string
+	Tree    *everyType
+	Quoted  int64 `json:",string"`
+	Skipped int   `json:"-"`
+	Nested  struct {
+		A []map[string][]int
+	}
+}
+
+type Embedded struct{ Inner string }
+
+// simple is everyType without what only the way through a text can read.
+type simple struct {
+	Named
+	B  bool
+	I  int8
+	U  uint32
+	F  float64
+	S  string
+	P  *int64
+	L  []Named
+	A  [3]string
+	M  map[string]int
+	N  *simple
+	LL [][]int
+}
+
+func TestDecodeIsTheInverseOfJSON(t *testing.T) {
+	roundTrip[simple](t)
+	roundTrip[everyType](t)
+	roundTrip[[]Named](t)
+	roundTrip[map[string]map[level]string](t)
+	roundTrip[*Named](t)
+	roundTrip[time.Duration](t)
+}
+
+// roundTrip checks on random values of a type that what went through the engine's form
+// comes back as it was, that its declared type accepts it, and that a copy is equal.
+func roundTrip[T any](t *testing.T) {
+	t.Helper()
+	c, declared := newCodec(reflect.TypeFor[T]()), typeOf(reflect.TypeFor[T]())
+	check := func(v T) bool {
+		form, err := core.Canonical(v)
+		if err != nil {
+			return true // an integer above int64
+		}
+		if err := declared.Check(form); err != nil {
+			t.Errorf("%T: the declared type refuses %s: %v", v, core.JSON(form), err)
+		}
+		got, err := decodeAs[T](c, form)
+		if err != nil || core.JSON(got) != core.JSON(v) {
+			t.Errorf("%T: got %s, %v\nwant %s", v, core.JSON(got), err, core.JSON(v))
+			return false
+		}
+		if c.copy != nil {
+			var dup T
+			if err := c.copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(v), 0); err != nil || !reflect.DeepEqual(dup, v) {
+				t.Errorf("%T: copy %s, %v\nwant %s", v, core.JSON(dup), err, core.JSON(v))
+				return false
+			}
+		}
+		return true
+	}
+	if err := quick.Check(check, &quick.Config{MaxCount: 60}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A copy shares no memory with the original that exported fields lead to.
+func TestCopySharesNothing(t *testing.T) {
+	n := 5
+	inner := &Named{1, "x"}
+	type base struct{ Lent []string }
+	type order struct{ base }
+	o := order{base{[]string{"a"}}}
+	var odup order
+	if err := newCodec(reflect.TypeFor[order]()).copy(reflect.ValueOf(&odup).Elem(), reflect.ValueOf(o), 0); err != nil {
+		t.Fatal(err)
+	}
+	if odup.Lent[0] = "changed"; o.Lent[0] != "a" {
+		t.Error("an embedded struct lends what the copy shares")
+	}
+	v := everyType{Ptr: &n, Deep: &inner, List: []Named{{1, "a"}}, Bytes: []byte("abc"), Map: map[string]*Named{"k": {2, "b"}},
+		Tree: &everyType{Text: "t"}, Embedded: &Embedded{"e"}}
+	c := newCodec(reflect.TypeFor[everyType]())
+	var dup everyType
+	if err := c.copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(v), 0); err != nil {
+		t.Fatal(err)
+	}
+	before := core.JSON(v)
+	*dup.Ptr, (*dup.Deep).Title, dup.List[0].Title, dup.Bytes[0], dup.Map["k"].Title, dup.Tree.Text = 6, "y", "y", 'y', "y", "y"
+	dup.Map["new"] = nil
+	if after := core.JSON(v); after != before {
+		t.Errorf("the original is now\n%s\nwas\n%s", after, before)
+	}
+}
+
+func TestDecodeAnyKeepsDigits(t *testing.T) {
+	type open struct {
+		V any
+		L []any
+		M map[string]any
+	}
+	form, err := core.ParseJSON([]byte(`{"V":{"id":9007199254740993,"f":1.5},"L":[9007199254740993,[null]],"M":{"x":[{"y":9007199254740993}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeAs[open](newCodec(reflect.TypeFor[open]()), form)
+	want := open{
+		V: map[string]any{"id": int64(9007199254740993), "f": 1.5},
+		L: []any{int64(9007199254740993), []any{nil}},
+		M: map[string]any{"x": []any{map[string]any{"y": int64(9007199254740993)}}},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %#v, %v", got, err)
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	for _, tt := range []struct {
+		into any
+		json string
+		want string
+	}{
+		{new(int8), `300`, "integer 300 does not fit int8"},
+		{new(uint), `-1`, "integer -1 does not fit uint"},
+		{new(int), `1.5`, "number 1.5 does not fit int"},
+		{new(int), `3.0`, ""},
+		{new(float32), `1e300`, "does not fit float32"},
+		{new(string), `1`, "integer 1 does not fit string"},
+		{new(bool), `"true"`, `string "true" does not fit bool`},
+		{new([]int), `[1,"x"]`, `[1]: string "x" does not fit int`},
+		{new([2]int), `[1]`, "array [1] does not fit [2]int"},
+		{new(map[string]int), `{"a":{"b":1}}`, `a: object {"b":1} does not fit int`},
+		{new(simple), `{"L":[{"id":"x"}]}`, `L: [0]: id: string "x" does not fit int64`},
+		{new(simple), `[]`, "array [] does not fit wavefold.simple"},
+		{new(simple), `{"l":[{"ID":3}],"unknown":1}`, ""},
+		{new(time.Time), `"yesterday"`, "does not fit time.Time"},
+		{new(any), `null`, ""},
+	} {
+		form, err := core.ParseJSON([]byte(tt.json))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dst := reflect.ValueOf(tt.into).Elem()
+		err = newCodec(dst.Type()).decode(dst, form)
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s into %s: got error %v, want %q", tt.json, dst.Type(), err, tt.want)
+		}
+	}
+}
+
+// FuzzDecode compares with encoding/json: what both accept is the same, and nothing
+// panics. Where they are meant to differ, the decoder accepts more (a float without a
+// fraction as an integer) or less (an array of another length).
+func FuzzDecode(f *testing.F) {
+	f.Add(`{"id":1,"title":"x","B":true,"I":-3,"U":7,"F":1.5,"S":"s","P":null,"L":[{"id":2}],"A":["a","b","c"],"M":{"k":1},"N":{"id":3},"LL":[[1],[]]}`)
+	f.Add(`{"ID":1,"n":{"N":{}}}`)
+	f.Add(`[1,2]`)
+	f.Fuzz(func(t *testing.T, text string) {
+		form, err := core.ParseJSON([]byte(text))
+		if err != nil {
+			return
+		}
+		mine, mineErr := decodeAs[simple](newCodec(reflect.TypeFor[simple]()), form)
+		var theirs simple
+		theirsErr := json.Unmarshal([]byte(text), &theirs)
+		if mineErr == nil && theirsErr == nil && core.JSON(mine) != core.JSON(theirs) && !ambiguous(form) {
+			t.Errorf("%s\ngot  %s\njson %s", text, core.JSON(mine), core.JSON(theirs))
+		}
+	})
+}
+
+// ambiguous reports whether an object has keys that differ in case only, or arrays that
+// encoding/json would cut or fill up.
+func ambiguous(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if ambiguous(e) {
+				return true
+			}
+		}
+	case *core.Object:
+		seen := map[string]bool{}
+		for k, e := range v.All() {
+			if seen[strings.ToLower(k)] || ambiguous(e) {
+				return true
+			}
+			seen[strings.ToLower(k)] = true
+		}
+	}
+	return false
+}
+
+func TestCircles(t *testing.T) {
+	// Against the definition: two vertices are in one circle if each reaches the other.
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		n := 1 + r.IntN(9)
+		out := make([][]int, n)
+		for range r.IntN(2 * n) {
+			v := r.IntN(n)
+			out[v] = append(out[v], r.IntN(n))
+		}
+		reach := make([][]bool, n)
+		for v := range reach {
+			reach[v] = make([]bool, n)
+			mark(out, v, reach[v])
+		}
+		got := circles(out)
+		for a := range n {
+			for b := range n {
+				if same := got[a] == got[b]; same != (reach[a][b] && reach[b][a]) {
+					t.Fatalf("seed %d: %v: %d and %d in one circle: %v", seed, out, a, b, same)
+				}
+			}
+		}
+	}
+}
+
+func mark(out [][]int, v int, seen []bool) {
+	if seen[v] {
+		return
+	}
+	seen[v] = true
+	for _, w := range out[v] {
+		mark(out, w, seen)
+	}
+}
