@@ -1,0 +1,73 @@
+// Package docstest reads the code blocks of Markdown pages, so that tests can run what
+// the pages show and compare it with what they say.
+package docstest
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Block is one fenced code block.
+type Block struct {
+	File string // the page
+	Line int    // of the opening fence
+	// Info is what stands behind the fence: a language and perhaps more words.
+	Info string
+	Text string // without the fences, each line with its end
+	// Notes are the HTML comments directly before the block, by the word before their
+	// colon: <!-- inputs: {"day": 3} --> is the note "inputs".
+	Notes map[string]string
+}
+
+// Lang returns the first word behind the fence.
+func (b Block) Lang() string {
+	lang, _, _ := strings.Cut(b.Info, " ")
+	return lang
+}
+
+var note = regexp.MustCompile(`^<!-- ([a-z]+): (.*) -->$`)
+
+// Blocks returns the code blocks of a page, in order. A page without any fails the
+// test, so that a renamed page is noticed.
+func Blocks(t testing.TB, file string) []Block {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := split(file, string(data))
+	if len(blocks) == 0 {
+		t.Fatalf("%s has no code block", file)
+	}
+	return blocks
+}
+
+func split(file, text string) []Block {
+	var blocks []Block
+	var open *Block
+	notes := map[string]string{}
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		bare := strings.TrimRight(line, "\r\n")
+		info, fence := strings.CutPrefix(bare, "```")
+		switch {
+		case open != nil && bare == "```":
+			blocks = append(blocks, *open)
+			open = nil
+		case open != nil:
+			open.Text += line
+		case fence:
+			open = &Block{File: file, Line: number, Info: info, Notes: notes}
+			notes = map[string]string{}
+		case note.MatchString(bare):
+			m := note.FindStringSubmatch(bare)
+			notes[m[1]] = m[2]
+		case bare != "":
+			notes = map[string]string{}
+		}
+	}
+	return blocks
+}
