@@ -2,15 +2,25 @@ package wavefold
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/nodes/missing"
+	"github.com/wavefold/wavefold/nodes/template"
 	"github.com/wavefold/wavefold/nodes/tool"
+	"github.com/wavefold/wavefold/nodes/transform"
 	"github.com/wavefold/wavefold/nodes/wait"
 	"github.com/wavefold/wavefold/nodes/workflow"
 )
 
-// DefaultKinds returns the kinds every engine starts with: those that need nothing but
-// the standard library. The kinds that open databases and data files are in package
-// nodes/std.
+// DefaultKinds returns the kinds every engine of NewEngine has: those that need nothing
+// but the standard library. Package nodes/std has them and those that open databases and
+// data files.
 func DefaultKinds() []core.Kind {
-	return append([]core.Kind{tool.Kind{}, workflow.Kind{}, wait.Kind{}}, missing.Kinds()...)
+	return append([]core.Kind{
+		tool.Kind{},
+		command.Kind{},
+		transform.Kind{},
+		template.Kind{},
+		wait.Kind{},
+		workflow.Kind{},
+	}, missing.Kinds()...)
 }

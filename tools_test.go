@@ -66,7 +66,7 @@ func TestAddTool(t *testing.T) {
 		{"handler's shape", func(_ context.Context, in core.Input) (core.Result, error) {
 			return core.Send(in.Node), nil
 		}, "writes: []", `output="n"`},
-		{"unknown argument", func(p point) int { return 0 }, "args: {x: 1, z: 2}\nwrites: [b]", `t.yaml:8:20: error: node n: args: unknown key "z" (did you mean`},
+		{"unknown argument", func(p point) int { return 0 }, "args: {x: 1, z: 2}\nwrites: [b]", `t.yaml:8:20: error: node n: args: unknown key "z" (`},
 		{"two for one", func(n int) int { return 0 }, "args: {x: 1, z: 2}\nwrites: [b]", `args: the function takes one argument of type int`},
 		{"arguments for none", func() int { return 0 }, "args: {x: 1}\nwrites: [b]", `args: the function takes no arguments`},
 		{"wrong argument", func(n int) int { return n }, "args: {x: $.list}\nwrites: [b]", `node n: x: array [9007199254740993,2] does not fit int`},
