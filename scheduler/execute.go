@@ -18,22 +18,45 @@ import (
 // range, and words the answer in w.event. It is called without mu.
 func (r *run) execute(w *worker) {
 	c, e := &w.cmd, &w.event
+	if c.Call == nil && c.Node.Bare && r.events == nil {
+		r.executeBare(w)
+		return
+	}
 	*e = machine.Event{Kind: machine.Finished, ID: c.ID, Started: w.stamp}
+	w.full = true
 	x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
 	if c.ID.Frame != 0 {
 		x.ctx = r.enterFrame(c.ID.Frame)
 		defer r.leaveFrame(c.ID.Frame)
 	}
-	switch n := c.Node; {
-	case n.Bare || n.Source == nil:
+	if c.Node.Source == nil {
 		x.one(-1, &e.Outcome)
 		e.Ended = r.now()
-	default:
+	} else {
 		x.items(e)
 	}
-	if !c.Node.Bare && c.Node.Retry.Jitter {
+	if c.Node.Retry.Jitter {
 		e.Jitter = rand.Float64()
 	}
+	w.stamp = e.Ended
+}
+
+// executeBare is the short way for a node of the run's own graph that is given
+// nothing: no executor, no copy of an input, and an answer that is only filled in
+// if the node has something to say. It does what one does.
+func (r *run) executeBare(w *worker) {
+	c, e := &w.cmd, &w.event
+	res, err := call(r.ctx, c.Node.Handler, core.InputOf(r.opts.Run, c.Node.ID, int(c.ID.Attempt), &r.bare))
+	if w.full {
+		*e, w.full = machine.Event{}, false
+	}
+	e.Kind, e.ID, e.Started = machine.Finished, c.ID, w.stamp
+	if err != nil || res.Delta != nil || res.HasEdgeOutput || res.EdgeOutput != nil || res.Status != core.StatusNone || res.Note != "" {
+		w.full = true
+		x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
+		x.outcome(r.ctx, &res, err, &e.Outcome)
+	}
+	e.Ended = r.now()
 	w.stamp = e.Ended
 }
 
@@ -84,7 +107,7 @@ func (x *executor) items(e *machine.Event) {
 func (x *executor) one(place int, o *machine.Outcome) {
 	n := x.c.Node
 	ctx := x.ctx
-	if !n.Bare && n.Timeout > 0 {
+	if n.Timeout > 0 {
 		var release func()
 		ctx, release = x.limit(ctx)
 		defer release()
@@ -95,12 +118,17 @@ func (x *executor) one(place int, o *machine.Outcome) {
 	} else {
 		in = x.input(place)
 	}
-	res, err := x.call(ctx, n.Handler, in)
+	res, err := call(ctx, n.Handler, in)
+	x.outcome(ctx, &res, err, o)
+}
+
+// outcome words what a handler returned.
+func (x *executor) outcome(ctx context.Context, res *core.Result, err error, o *machine.Outcome) {
 	if err != nil {
 		o.Failure = x.failure(ctx, err)
 		return
 	}
-	writes, fail := x.p.Accept(n, &res)
+	writes, fail := x.p.Accept(x.c.Node, res)
 	if fail != nil {
 		o.Failure = fail
 		return
@@ -126,7 +154,7 @@ func (x *executor) output(o *machine.Outcome, v any) {
 
 // call is the one place where user code runs and the one place that recovers:
 // a panic becomes the node's failure, with its stack.
-func (x *executor) call(ctx context.Context, h core.Handler, in core.Input) (res core.Result, err error) {
+func call(ctx context.Context, h core.Handler, in core.Input) (res core.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &core.Failure{Class: core.ClassPanic, Permanent: true, Message: fmt.Sprintf("panic: %v", p), Stack: string(debug.Stack())}
@@ -174,9 +202,6 @@ func (x *executor) limit(ctx context.Context) (context.Context, func()) {
 // input builds what the handler is given.
 func (x *executor) input(place int) core.Input {
 	n, c := x.c.Node, x.c.Call
-	if c == nil && x.run.events == nil {
-		return core.InputOf(x.run.opts.Run, n.ID, int(x.c.ID.Attempt), &x.run.bare)
-	}
 	var s core.Shared
 	name := n.ID
 	env := machine.Captured{For: n, Call: c, Place: place}

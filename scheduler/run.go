@@ -117,6 +117,7 @@ type worker struct {
 	cmd       machine.Command
 	event     machine.Event // the answer, kept here so that it is not allocated
 	stamp     int64         // end of its last execution, if it has not waited since
+	full      bool          // event holds more than the next short answer overwrites
 	busy      bool
 	cancelled bool // a failure came from the end of the caller's context
 	abandoned bool // its handler ignored the end of its context; it was answered for
