@@ -8,7 +8,7 @@ func Nearest(word string, candidates []string) string {
 		if c == word {
 			continue
 		}
-		if d := editDistance(word, c, bestDistance); d < bestDistance && d < len(word) {
+		if d := editDistance(word, c, bestDistance); d < bestDistance && d < max(len(word), len(c)) {
 			best, bestDistance = c, d
 		}
 	}
