@@ -13,6 +13,8 @@ import (
 // Miss is one expectation that was not met.
 type Miss struct {
 	Pos core.Position `json:"-"`
+	// At is Pos for people.
+	At string `json:"at"`
 	// What names the expectation, such as "nodes.save" or "state.rows[2].price".
 	What string `json:"what"`
 	Want string `json:"want"`
@@ -58,7 +60,7 @@ type checker struct {
 }
 
 func (c *checker) miss(pos core.Position, what, want, got, because string) {
-	c.misses = append(c.misses, Miss{pos, what, want, got, because})
+	c.misses = append(c.misses, Miss{pos, pos.String(), what, want, got, because})
 }
 
 func (c *checker) runReason() string {

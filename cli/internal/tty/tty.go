@@ -126,3 +126,12 @@ func Duration(d time.Duration) string {
 	}
 	return d.Round(time.Second).String()
 }
+
+// CutStyled shortens a text that may hold colours to a number of cells; 0 means
+// that it may be as long as it is.
+func CutStyled(s string, width int) string {
+	if width <= 0 || Width(s) <= width {
+		return s
+	}
+	return lipgloss.NewStyle().Inline(true).MaxWidth(width).Render(s)
+}

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/cli/internal/tty"
+)
+
+// Main runs the command with the arguments and streams of the process, and exits
+// with its code. The first interrupt cancels what runs and waits for it; the
+// second exits at once.
+func Main(e *wavefold.Engine) {
+	a := newApp(e, Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv})
+	ctx, stop := a.interruptible(context.Background())
+	code := a.run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// Streams are the surroundings of a command. Out and Err may be the same. Files
+// that are terminals are recognized as such.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+	// Getenv reads the environment; nil means an empty one.
+	Getenv func(name string) string
+}
+
+// Run runs the command with the given arguments, without the program's name, and
+// returns its exit code. It blocks until everything has ended; when ctx ends, it
+// does what the first interrupt does.
+func Run(ctx context.Context, e *wavefold.Engine, args []string, s Streams) int {
+	return newApp(e, s).run(ctx, args)
+}
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitPaused      = 3
+	exitInterrupted = 130
+)
+
+// app is one call of the command.
+type app struct {
+	engine *wavefold.Engine
+	Streams
+	color string // the flag
+	// abandon brings the terminal back in order before an exit at once; nil while
+	// there is nothing to do.
+	abandon atomic.Pointer[func()]
+}
+
+func newApp(e *wavefold.Engine, s Streams) *app {
+	if s.Getenv == nil {
+		s.Getenv = func(string) string { return "" }
+	}
+	return &app{engine: e, Streams: s}
+}
+
+// exit is an error that knows the exit code. Its text may be empty, when
+// everything has been said.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e *exit) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exit) Unwrap() error { return e.err }
+
+// fail is the error of a command that was used rightly and went wrong.
+func fail(code int, format string, args ...any) error {
+	return &exit{code, fmt.Errorf(format, args...)}
+}
+
+// said is an error about which everything has been printed.
+func said(code int) error { return &exit{code: code} }
+
+func (a *app) run(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if x, ok := errors.AsType[*exit](err); ok {
+		if x.err != nil {
+			a.errorf("%v", x.err)
+		}
+		return x.code
+	}
+	// Every other error is cobra's: the command line is wrong.
+	a.errorf("%v", err)
+	fmt.Fprintf(a.Err, "run '%s --help' for how it is used\n", cmd.CommandPath())
+	return exitUsage
+}
+
+// errorf prints an error with the program's name.
+func (a *app) errorf(format string, args ...any) {
+	p := a.palette(a.Err)
+	fmt.Fprintf(a.Err, "%s %s\n", p.Bad("wavefold:"), tty.Clean(fmt.Sprintf(format, args...)))
+}
+
+// hintf prints advice.
+func (a *app) hintf(format string, args ...any) {
+	fmt.Fprintf(a.Err, "%s %s\n", a.palette(a.Err).Accent("hint:"), fmt.Sprintf(format, args...))
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "wavefold",
+		Short: "Run parallel workflows with typed state",
+		Long: `wavefold runs graphs of work in parallel, with typed state.
+
+A workflow is a YAML file: nodes, the edges between them, and the state they
+read and write. Where a command wants FILE, a folder with a workflow.yaml will
+do, and without one the current folder is taken.
+
+Exit codes: 0 success (also partial, unless --strict), 1 failed,
+2 bad usage or an invalid file, 3 paused, 130 interrupted.`,
+		Example: examples(
+			"wavefold init etl shop      # a first workflow, with data and a test",
+			"wavefold run shop",
+			"wavefold validate shop",
+			"wavefold test shop/workflow.mock.yaml",
+		),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colours: auto, always or never")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkColor() }
+	root.AddCommand(a.commands()...)
+	return root
+}
+
+// commands are all subcommands, in the order of a day's work.
+func (a *app) commands() []*cobra.Command {
+	return []*cobra.Command{
+		a.runCommand(),
+		a.validateCommand(),
+		a.planCommand(),
+		a.graphCommand(),
+		a.testCommand(),
+		a.whyCommand(),
+		a.schemaCommand(),
+		a.initCommand(),
+		a.versionCommand(),
+	}
+}
+
+// examples indents the lines of a command's examples.
+func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+)
+
+// finding is the JSON form of a finding.
+type finding struct {
+	Severity string    `json:"severity"`
+	Code     core.Code `json:"code"`
+	File     string    `json:"file,omitempty"`
+	Line     int32     `json:"line,omitempty"`
+	Column   int32     `json:"column,omitempty"`
+	Message  string    `json:"message"`
+	Hint     string    `json:"hint,omitempty"`
+}
+
+// findings is what --json prints about files.
+type findings struct {
+	Valid    bool      `json:"valid"`
+	Findings []finding `json:"findings"`
+}
+
+func findingsJSON(ds core.Diagnostics, valid bool) findings {
+	out := findings{Valid: valid, Findings: []finding{}}
+	for _, d := range ds {
+		out.Findings = append(out.Findings, finding{d.Severity.String(), d.Code, d.Pos.File, d.Pos.Line, d.Pos.Column, d.Message, d.Hint})
+	}
+	return out
+}
+
+// writeJSON prints a value on standard output, indented.
+func (a *app) writeJSON(v any) error {
+	enc := json.NewEncoder(a.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fail(exitFailed, "cannot write the result: %w", err)
+	}
+	return nil
+}
+
+// printFindings prints findings on standard error: one on a line, and on a
+// terminal the line of the file they are about.
+func (a *app) printFindings(ds core.Diagnostics) {
+	p := a.palette(a.Err)
+	_, isTerminal := terminal(a.Err)
+	sources := map[string][]string{}
+	for _, d := range ds {
+		line := p.Status(d.Severity.String()) + ": " + tty.Clean(d.Message)
+		if pos := d.Pos.String(); pos != "" {
+			line = p.Bold(pos) + ": " + line
+		}
+		if d.Hint != "" {
+			line += " (" + tty.Clean(d.Hint) + ")"
+		}
+		if d.Code != "" {
+			line += " " + p.Dim("["+string(d.Code)+"]")
+		}
+		fmt.Fprintln(a.Err, line)
+		if isTerminal {
+			fmt.Fprint(a.Err, excerpt(d.Pos, sources, p))
+		}
+	}
+	if n := countOf(ds, core.Error); n > 0 && len(ds) > 1 {
+		fmt.Fprintf(a.Err, "%s\n", tally(ds))
+	}
+}
+
+func countOf(ds core.Diagnostics, s core.Severity) int {
+	n := 0
+	for _, d := range ds {
+		if d.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// tally counts findings by severity: "2 errors, 1 warning".
+func tally(ds core.Diagnostics) string {
+	var parts []string
+	for _, s := range []core.Severity{core.Error, core.Warning, core.Hint} {
+		if n := countOf(ds, s); n > 0 {
+			parts = append(parts, plural(n, s.String()))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// excerpt shows the line a position is on with a caret below it; "" when there is
+// nothing to show.
+func excerpt(pos core.Position, sources map[string][]string, p tty.Palette) string {
+	if !pos.IsValid() || pos.File == "" {
+		return ""
+	}
+	lines, ok := sources[pos.File]
+	if !ok {
+		data, err := os.ReadFile(pos.File)
+		if err == nil {
+			lines = strings.Split(string(data), "\n")
+		}
+		sources[pos.File] = lines
+	}
+	at := int(pos.Line) - 1
+	if at >= len(lines) {
+		return ""
+	}
+	text := strings.TrimRight(lines[at], "\r")
+	column := min(max(int(pos.Column)-1, 0), len(text))
+	before, marked := text[:column], word(text[column:])
+	number := strconv.Itoa(int(pos.Line))
+	margin := strings.Repeat(" ", len(number))
+	return fmt.Sprintf("  %s %s\n  %s %s%s\n", p.Dim(number+" |"), tty.Clean(text),
+		p.Dim(margin+" |"), strings.Repeat(" ", 1+tty.Width(tty.Clean(before))), p.Bad(strings.Repeat("^", max(1, tty.Width(marked)))))
+}
+
+// word is the beginning of a text up to what ends a name or path.
+func word(s string) string {
+	for i, r := range s {
+		isName := r == '_' || r == '$' || r == '.' || r == '/' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !isName {
+			return s[:i]
+		}
+	}
+	return s
+}

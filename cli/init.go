@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavefold/wavefold/cli/internal/starter"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [" + strings.Join(starter.Names(), "|") + "] [DIR]",
+		Short: "Write a first workflow with data and a test",
+		Long: `init writes a small workflow that runs as it is, with what it needs: shell steps,
+sample data, a mock file. DIR is made if it is not there; without it the current
+folder is taken. No file that exists is ever overwritten.
+
+  etl    load a table, check rows, a call for each row, sums, files
+  hello  two nodes and a condition`,
+		Example:   examples("wavefold init etl shop && wavefold run shop", "wavefold init hello greeting"),
+		Args:      cobra.MaximumNArgs(2),
+		ValidArgs: starter.Names(),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name, dir := starter.Names()[0], "."
+			if len(args) > 0 && (len(args) == 2 || starter.Has(args[0])) {
+				name, args = args[0], args[1:]
+			}
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			if !starter.Has(name) {
+				return fmt.Errorf("there is no starter %q%s", name, hintFor(name, starter.Names()))
+			}
+			return a.init(name, dir)
+		},
+	}
+}
+
+func (a *app) init(name, dir string) error {
+	taken, err := starter.Taken(name, dir)
+	if err != nil {
+		return fail(exitFailed, "%w", err)
+	}
+	if len(taken) > 0 {
+		return fail(exitUsage, "%s has %s already; nothing was written", dir, strings.Join(taken, ", "))
+	}
+	if err := starter.Write(name, dir); err != nil {
+		return fail(exitFailed, "%w", err)
+	}
+	list, err := starter.Files(name)
+	if err != nil {
+		return fail(exitFailed, "%w", err)
+	}
+	for _, f := range list {
+		fmt.Fprintln(a.Out, filepath.Join(dir, filepath.FromSlash(f)))
+	}
+	fmt.Fprintf(a.Err, "now try: wavefold run %s\n", dir)
+	return nil
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// inputs are the values of --inputs and --input. A value of --input is text on
+// the command line; the declared type decides what it means.
+func inputsOf(p *plan.Plan, files, pairs []string) (map[string]any, error) {
+	values := map[string]any{}
+	for _, file := range files {
+		v, err := readValue(file)
+		if err != nil {
+			return nil, fmt.Errorf("--inputs %s: %w", file, err)
+		}
+		o, ok := v.(*core.Object)
+		if !ok {
+			return nil, fmt.Errorf("--inputs %s: want a mapping of names to values, got %s", file, core.TypeName(v))
+		}
+		for name, v := range o.All() {
+			values[name] = v
+		}
+	}
+	for _, pair := range pairs {
+		name, text, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("--input %s: want name=value, or name=@file", pair)
+		}
+		t, ok := inputType(p, name)
+		if !ok {
+			return nil, fmt.Errorf("--input %s: the workflow has no input %q%s", pair, name, hintFor(name, inputNames(p)))
+		}
+		v, err := inputValue(t, text)
+		if err != nil {
+			return nil, fmt.Errorf("--input %s: %w", name, err)
+		}
+		values[name] = v
+	}
+	return values, nil
+}
+
+// inputNames are the names a run accepts values for: the declared inputs, or in a
+// document without that section every field of the state.
+func inputNames(p *plan.Plan) []string {
+	w := p.Workflow
+	if !w.HasInputs && len(w.Inputs) == 0 {
+		return p.Schema.FieldNames()
+	}
+	var names []string
+	for _, in := range w.Inputs {
+		names = append(names, in.Name.Value)
+	}
+	return names
+}
+
+// inputType returns the declared type of an input; nil accepts anything.
+func inputType(p *plan.Plan, name string) (t *core.Type, ok bool) {
+	w := p.Workflow
+	if !w.HasInputs && len(w.Inputs) == 0 {
+		return p.Schema.FieldType(name)
+	}
+	for _, in := range w.Inputs {
+		if in.Name.Value == name {
+			if in.Type == nil {
+				t, _ = p.Schema.FieldType(name)
+				return t, true
+			}
+			return in.Type, true
+		}
+	}
+	return nil, false
+}
+
+func hintFor(name string, names []string) string {
+	if s := core.DidYouMean(name, names); s != "" {
+		return " (" + s + ")"
+	}
+	if len(names) == 0 {
+		return " (it has none)"
+	}
+	return " (it has " + strings.Join(names, ", ") + ")"
+}
+
+// inputValue reads a value of a type. For a text it is taken as it stands, for
+// other types it is JSON; where nothing is declared, what is no JSON is a text.
+// A value @file is the content of the file.
+func inputValue(t *core.Type, text string) (any, error) {
+	kind := core.AnyType
+	if t != nil {
+		kind = t.Kind
+	}
+	if path, ok := strings.CutPrefix(text, "@"); ok {
+		if kind == core.StringType {
+			data, err := os.ReadFile(path)
+			return string(data), err
+		}
+		v, err := readValue(path)
+		if err != nil {
+			return nil, err
+		}
+		return v, t.Check(v)
+	}
+	if kind == core.StringType {
+		return text, nil
+	}
+	v, err := core.ParseJSON([]byte(text))
+	switch {
+	case err == nil:
+		return v, t.Check(v)
+	case kind == core.AnyType:
+		return text, nil
+	}
+	return nil, fmt.Errorf("want %s, got %q", kind, text)
+}
+
+// readValue reads a file as JSON or YAML, by its name.
+func readValue(path string) (any, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	switch filepath.Ext(path) {
+	case ".yaml", ".yml":
+		v, ds := document.Parse(path, data)
+		if err := ds.Err(false); err != nil {
+			return nil, err
+		}
+		return v.Plain(), nil
+	}
+	return core.ParseJSON(data)
+}

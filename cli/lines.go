@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wavefold/wavefold/cli/internal/story"
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+)
+
+// lineOf words an event for people, on one line.
+func lineOf(e *core.Event) string {
+	who := e.Node
+	switch {
+	case e.Type == core.EdgeJudged:
+		who = e.From + " -> " + e.To
+	case who == "":
+		who = e.Unit
+	}
+	if i, ok := e.Item.Get(); ok {
+		who += fmt.Sprintf("[%d]", i)
+	}
+	if i, ok := e.Round.Get(); ok {
+		who += fmt.Sprintf(" round %d", i)
+	}
+	parts := append([]string{fmt.Sprintf("%-13s", e.Type)}, who, detail(e))
+	return strings.TrimRight(tty.Clean(strings.Join(parts, "  ")), " ")
+}
+
+// detail is what there is to say beside the type and the node.
+func detail(e *core.Event) string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	switch e.Type {
+	case core.RunStarted:
+		return strings.TrimSpace(e.Reason + "  " + core.JSON(e.Inputs))
+	case core.RunFinished:
+		return e.Status
+	case core.EdgeJudged:
+		add("%s is %t", e.When, e.Result != nil && *e.Result)
+		if v := story.Values(e.Values); v != "" {
+			add("%s", v)
+		}
+		return strings.Join(parts, ": ")
+	case core.StateWritten:
+		return e.Field
+	case core.LogLine:
+		add("%s %s", e.Severity, e.Log)
+		for k, v := range e.Values.All() {
+			add("%s=%s", k, core.JSON(v))
+		}
+		return strings.Join(parts, " ")
+	case core.Progress:
+		return fmt.Sprintf("%d of %d", e.Done, e.Of)
+	}
+	if n, ok := e.Total.Get(); ok && e.Type == core.NodeStarted {
+		add("%d items", n)
+	}
+	if e.Attempt > 1 {
+		add("attempt %d", e.Attempt)
+	}
+	if e.Duration > 0 {
+		add("%s", tty.Duration(e.Duration))
+	}
+	if e.Delay > 0 {
+		add("next in %s", e.Delay)
+	}
+	if e.Status == core.PartialSuccess.String() {
+		add("%s", e.Status)
+	}
+	switch {
+	case e.Error != nil:
+		add("%s", e.Error.Message)
+	case e.Reason != "":
+		add("%s", e.Reason)
+	}
+	return strings.Join(parts, "  ")
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+func (a *app) planCommand() *cobra.Command {
+	var strict, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "plan [FILE]",
+		Short: "Show the waves of a workflow and what holds each node back",
+		Long: `plan shows what run would do, without doing it: the waves (what stands in one
+wave may run at the same time), what each node comes after, and which fields of
+the state it waits for although no edge says so. A node starts as soon as what
+it waits for is there; it never waits for the rest of an earlier wave.`,
+		Example:           examples("wavefold plan flow.yaml", "wavefold plan --json flow.yaml | jq .width"),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: workflowFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := a.load(args, strict, asJSON)
+			if err != nil {
+				return err
+			}
+			return a.printPlan(p, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan as JSON")
+	return cmd
+}
+
+func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
+	d := p.Describe()
+	if asJSON {
+		return a.writeJSON(d)
+	}
+	palette := a.palette(a.Out)
+	nodes := len(p.Nodes)
+	fmt.Fprintf(a.Out, "%s: %s in %s, up to %d at the same time; %s\n\n", palette.Bold(d.Name), plural(nodes, "node"),
+		plural(len(d.Levels), "wave"), d.Width, limits(d))
+	after := map[string][]string{}
+	implied := []*plan.EdgeDescription{}
+	for i := range d.Edges {
+		e := &d.Edges[i]
+		after[e.To] = append(after[e.To], edgeText(e))
+		if e.Implied {
+			implied = append(implied, e)
+		}
+	}
+	t := tty.NewTable([]string{"wave", "node", "kind", "runs", "after", "waits for"}, 0)
+	for level, vertices := range d.Levels {
+		for i := range vertices {
+			planRows(t, level, &vertices[i], after)
+		}
+	}
+	a.printTable(a.Out, t)
+	if len(implied) > 0 {
+		fmt.Fprintf(a.Out, "\nedges implied by the types of fields:\n")
+		for _, e := range implied {
+			fmt.Fprintf(a.Out, "  %s -> %s\n", e.From, e.To)
+		}
+	}
+	if d.Partial {
+		a.hintf("the graph is too large to find every field that holds a node back")
+	}
+	return nil
+}
+
+// printTable prints a table, its headings faint, cut to the width of a terminal.
+func (a *app) printTable(out io.Writer, t *tty.Table) {
+	width := widthOf(out)
+	for i, line := range t.Lines() {
+		if i == 0 {
+			line = a.palette(out).Dim(line)
+		}
+		fmt.Fprintln(out, tty.CutStyled(line, width))
+	}
+}
+
+// planRows adds a node, or a unit and its members.
+func planRows(t *tty.Table, level int, v *plan.VertexDescription, after map[string][]string) {
+	first := &v.Nodes[0]
+	if v.Shape == plan.Plain.String() || v.Shape == plan.FanOut.String() {
+		t.Row(fmt.Sprint(level), first.ID, kindText(first), runsText(v), strings.Join(after[first.ID], ", "), waitsText(v, first))
+		return
+	}
+	t.Row(fmt.Sprint(level), v.ID, v.Shape, runsText(v), "", waitsText(v, nil))
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		t.Row("", "  "+n.ID, kindText(n), "", strings.Join(after[n.ID], ", "), "")
+	}
+}
+
+func limits(d *plan.Description) string {
+	parts := []string{"concurrency is open"}
+	if d.Concurrency > 0 {
+		parts[0] = fmt.Sprintf("concurrency %d", d.Concurrency)
+	}
+	if d.MaxInFlight > 0 {
+		parts = append(parts, fmt.Sprintf("max_in_flight %d", d.MaxInFlight))
+	}
+	if d.Barrier {
+		parts = append(parts, "one wave after the other")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func kindText(n *plan.NodeDescription) string {
+	if n.Inner != nil {
+		return n.Kind + " " + n.Inner.Name
+	}
+	return n.Kind
+}
+
+func runsText(v *plan.VertexDescription) string {
+	s := "once"
+	switch v.Shape {
+	case plan.FanOut.String(), plan.Pipeline.String():
+		s = "each of " + v.Source
+		if v.Concurrency > 1 {
+			s += fmt.Sprintf(" (%d at a time)", v.Concurrency)
+		}
+	case plan.Loop.String():
+		s = fmt.Sprintf("up to %d rounds", v.MaxIters)
+		if v.Until != "" {
+			s += ", until " + v.Until
+		}
+	}
+	return s
+}
+
+func edgeText(e *plan.EdgeDescription) string {
+	s := e.From
+	if e.On != "" {
+		s += " on " + e.On
+	}
+	switch {
+	case e.Else:
+		s += " else"
+	case e.When != "":
+		s += " when " + e.When
+	}
+	return s
+}
+
+// waitsText says what holds a vertex back beyond its edges.
+func waitsText(v *plan.VertexDescription, n *plan.NodeDescription) string {
+	var parts []string
+	for _, w := range v.Waits {
+		who := strings.Join(w.Writers, ", ")
+		if w.More > 0 {
+			who += fmt.Sprintf(" and %d more", w.More)
+		}
+		parts = append(parts, fmt.Sprintf("%s from %s", w.Field, who))
+	}
+	if n != nil {
+		for _, id := range n.After {
+			parts = append(parts, "$nodes."+id)
+		}
+	}
+	if v.Last {
+		parts = append(parts, "everything without edges to it")
+	}
+	if v.AllDone {
+		parts = append(parts, "all, whatever happened")
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+)
+
+// mostRows is how many nodes a summary lists; of a larger graph only those that
+// did not simply succeed.
+const mostRows = 100
+
+// printReport prints what became of a run: the summary, or the report as JSON.
+// With the events on standard output the summary goes to standard error.
+func (a *app) printReport(r *core.Report, f *runFlags) error {
+	if f.json {
+		return a.writeJSON(reportJSON(r))
+	}
+	if f.events == "-" {
+		a.summary(a.Err, r)
+	} else {
+		a.summary(a.Out, r)
+	}
+	return nil
+}
+
+func (a *app) summary(out io.Writer, r *core.Report) {
+	p := a.palette(out)
+	nodes := r.Nodes()
+	t := tty.NewTable([]string{"node", "status", "items", "attempts", "time", "why"}, 2, 3, 4)
+	left := 0
+	for i := range nodes {
+		n := &nodes[i]
+		if len(nodes) > mostRows && n.Status == core.Success || i-left >= mostRows {
+			left++
+			continue
+		}
+		t.Row(n.ID, p.Status(statusText(n.Status)), itemsText(n), countText(n.Attempts), timeText(n.Duration), tty.Clean(whyText(n)))
+	}
+	for _, u := range r.Units() {
+		t.Row(u.ID, p.Status(statusText(u.Status)), countText(u.Rows), "", "", u.Reason)
+	}
+	a.printTable(out, t)
+	if left > 0 {
+		fmt.Fprintf(out, "… and %s more\n", plural(left, "node"))
+	}
+	a.printState(out, r.State)
+	fmt.Fprintf(out, "\n%s: %s in %s\n", p.Bold(r.Workflow), p.Status(string(r.Status)), tty.Duration(r.Duration))
+}
+
+// printState prints the final state, one field on a line; large values by size.
+func (a *app) printState(out io.Writer, state *core.Object) {
+	if state.Len() == 0 {
+		return
+	}
+	t := tty.NewTable([]string{"state", "value"})
+	for name, v := range state.All() {
+		t.Row(name, valueText(v))
+	}
+	fmt.Fprintln(out)
+	a.printTable(out, t)
+}
+
+// mostValue is how many characters of a value a summary shows.
+const mostValue = 60
+
+func valueText(v any) string {
+	if c, err := core.Canonical(v); err == nil {
+		v = c
+	}
+	text := core.JSON(v)
+	if list, ok := v.([]any); ok && len(text) > mostValue {
+		return plural(len(list), "element")
+	}
+	if o, ok := v.(*core.Object); ok && len(text) > mostValue {
+		return plural(o.Len(), "member")
+	}
+	return tty.Cut(tty.Clean(text), mostValue)
+}
+
+func statusText(s core.Status) string {
+	if s == core.StatusNone {
+		return "not reached"
+	}
+	return s.String()
+}
+
+// itemsText counts items of fan-outs and rows of pipelines, with those that
+// failed; a plain node has none.
+func itemsText(n *core.NodeReport) string {
+	switch {
+	case n.Failed > 0 && n.Items > 1:
+		return fmt.Sprintf("%d (%d failed)", n.Items, n.Failed)
+	case n.Items == 1 && n.Attempts > 0 && n.Failed == 0:
+		return ""
+	}
+	return countText(n.Items)
+}
+
+func countText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func timeText(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return tty.Duration(d)
+}
+
+// whyText explains what is not a plain success.
+func whyText(n *core.NodeReport) string {
+	switch {
+	case n.Failure != nil && n.Handled:
+		return n.Failure.Message + " (handled)"
+	case n.Failure != nil:
+		return n.Failure.Message
+	case n.Reason != "":
+		return n.Reason
+	}
+	return n.Note
+}
+
+// runJSON is the report of a run in JSON.
+type runJSON struct {
+	Run      string         `json:"run"`
+	Workflow string         `json:"workflow"`
+	Status   core.RunStatus `json:"status"`
+	Error    string         `json:"error,omitempty"`
+	Started  time.Time      `json:"started"`
+	Duration time.Duration  `json:"duration_ns"`
+	State    *core.Object   `json:"state"`
+	Nodes    []nodeJSON     `json:"nodes"`
+	Units    []unitJSON     `json:"units,omitempty"`
+}
+
+type nodeJSON struct {
+	ID       string        `json:"id"`
+	Status   core.Status   `json:"status"`
+	Reason   string        `json:"reason,omitempty"`
+	Cause    string        `json:"cause,omitempty"`
+	Failure  *core.Failure `json:"failure,omitempty"`
+	Handled  bool          `json:"handled,omitempty"`
+	Attempts int           `json:"attempts"`
+	Items    int           `json:"items"`
+	Failed   int           `json:"failed,omitempty"`
+	Started  time.Duration `json:"started_ns"`
+	Duration time.Duration `json:"duration_ns"`
+	Output   any           `json:"output,omitempty"`
+	Note     string        `json:"note,omitempty"`
+}
+
+type unitJSON struct {
+	ID     string      `json:"id"`
+	Status core.Status `json:"status"`
+	Rows   int         `json:"rows"`
+	Reason string      `json:"reason,omitempty"`
+}
+
+func reportJSON(r *core.Report) runJSON {
+	out := runJSON{Run: r.Run, Workflow: r.Workflow, Status: r.Status, Started: r.Started, Duration: r.Duration, State: r.State, Nodes: []nodeJSON{}}
+	if r.Err != nil {
+		out.Error = r.Err.Error()
+	}
+	for _, n := range r.Nodes() {
+		j := nodeJSON{n.ID, n.Status, n.Reason, n.Cause, n.Failure, n.Handled, n.Attempts, n.Items, n.Failed, n.Started, n.Duration, nil, n.Note}
+		if !core.IsMissing(n.Output) {
+			j.Output = n.Output
+		}
+		out.Nodes = append(out.Nodes, j)
+	}
+	for _, u := range r.Units() {
+		out.Units = append(out.Units, unitJSON(u))
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	concurrency, maxInFlight     int
+	inputs, inputFiles           []string
+	events, runID                string
+	json, strict, dryRun, lines  bool
+	barrier, quiet, concurrently bool
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [FILE]",
+		Short: "Run a workflow",
+		Long: `run runs a workflow and prints what became of each node. On a terminal it shows
+a live tree meanwhile, elsewhere one line for each event on standard error.
+
+Nodes that may run at the same time do so up to the limit of the document
+(runtime.concurrency, by default 1), or -j. The result is the same at any limit.
+
+The first Ctrl-C cancels what runs, waits for it and prints what was finished;
+the second exits at once.`,
+		Example: examples(
+			"wavefold run flow.yaml",
+			"wavefold run -j 8 --input day=2024-01-31 --input rows=@rows.json flow.yaml",
+			"wavefold run --json flow.yaml | jq .state",
+			"wavefold run --events run.ndjson flow.yaml; wavefold why --events run.ndjson",
+			"wavefold run --dry-run flow.yaml",
+		),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: workflowFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			return a.runWorkflow(cmd.Context(), args, &f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVarP(&f.concurrency, "concurrency", "j", 0, "how many nodes may run at the same time (default: what the document says)")
+	flags.IntVar(&f.maxInFlight, "max-in-flight", 0, "limit over everything: nodes, items, rows, nested workflows")
+	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "an input as `name=value`, or name=@file; may be repeated")
+	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs from a JSON or YAML `file`; may be repeated")
+	flags.StringVar(&f.events, "events", "", "write every event as a line of JSON to a `file`, - for standard output")
+	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the summary")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan and run nothing")
+	flags.BoolVar(&f.strict, "strict", false, "warnings stop the run, and a run that succeeds in part exits with 1")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	flags.BoolVar(&f.lines, "lines", false, "show progress as lines even on a terminal")
+	flags.StringVar(&f.runID, "run-id", "", "the `id` of the run in events and idempotency keys (default: a random one)")
+	flags.BoolVar(&f.barrier, "barrier", false, "finish each wave before the next one starts")
+	_ = flags.MarkHidden("barrier") // it exists: for comparison only
+	return cmd
+}
+
+// check looks for values and combinations that make no sense.
+func (f *runFlags) check(cmd *cobra.Command) error {
+	for name, n := range map[string]int{"concurrency": f.concurrency, "max-in-flight": f.maxInFlight} {
+		if cmd.Flags().Changed(name) && n < 1 {
+			return fmt.Errorf("--%s is %d, want at least 1", name, n)
+		}
+	}
+	f.concurrently = cmd.Flags().Changed("concurrency")
+	if f.events == "-" && f.json {
+		return errors.New("--events - and --json both write to standard output; name a file for the events")
+	}
+	return nil
+}
+
+func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error {
+	p, err := a.load(args, f.strict, f.json)
+	if err != nil {
+		return err
+	}
+	inputs, err := inputsOf(p, f.inputFiles, f.inputs)
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	if f.dryRun {
+		return a.printPlan(p, f.json)
+	}
+	watch, err := a.watch(p, f)
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	stop := context.AfterFunc(ctx, func() {
+		watch.say("interrupted: waiting for what runs to end; interrupt again to exit at once")
+	})
+	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
+		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Listener: watch.listener(),
+	})
+	stop()
+	if werr := watch.close(); werr != nil {
+		a.errorf("the events are not complete: %v", werr)
+	}
+	if report == nil {
+		return &exit{exitUsage, err}
+	}
+	if err := a.printReport(report, f); err != nil {
+		return err
+	}
+	a.hintConcurrency(p, f)
+	return a.outcome(report, f.strict)
+}
+
+// outcome is the exit code of a run, and its error if it has one.
+func (a *app) outcome(r *core.Report, strict bool) error {
+	code := exitFailed
+	switch r.Status {
+	case core.RunSuccess:
+		code = exitOK
+	case core.RunPartial:
+		code = exitOK
+		if strict {
+			code = exitFailed
+		}
+	case core.RunPaused:
+		code = exitPaused
+	case core.RunCancelled:
+		code = exitInterrupted
+	}
+	if r.Err != nil {
+		a.errorf("%v", r.Err)
+	}
+	if code == exitOK {
+		return nil
+	}
+	return said(code)
+}
+
+// mostAdvised is the largest concurrency a hint proposes.
+const mostAdvised = 16
+
+// hintConcurrency tells that a run had one slot because nobody said otherwise,
+// while its graph could use more.
+func (a *app) hintConcurrency(p *plan.Plan, f *runFlags) {
+	width := p.Describe().Width
+	if f.quiet || f.concurrently || width < 2 || p.Concurrency != 1 || p.Workflow.Runtime.Concurrency != nil {
+		return
+	}
+	a.hintf("this graph is up to %d wide: try -j %d", width, min(width, mostAdvised))
+}

@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/wavefold/wavefold/formats/native"
+)
+
+func (a *app) schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of workflow files",
+		Long: `schema prints the JSON Schema of workflow files, with the keys of the node kinds
+of this program. Editors use it to complete and check while you type.`,
+		Example: examples("wavefold schema > workflow.schema.json"),
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if _, err := a.Out.Write(native.SchemaFor(a.engine.Registry())); err != nil {
+				return fail(exitFailed, "cannot write the schema: %w", err)
+			}
+			return nil
+		},
+	}
+}

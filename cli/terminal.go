@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+)
+
+var colorModes = []string{"auto", "always", "never"}
+
+func (a *app) checkColor() error {
+	if !slices.Contains(colorModes, a.color) {
+		return fmt.Errorf("--color is %q, want auto, always or never", a.color)
+	}
+	return nil
+}
+
+// terminal returns the file behind a stream if it is a terminal.
+func terminal(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil, false
+	}
+	return f, true
+}
+
+// palette returns the colours for a stream.
+func (a *app) palette(w io.Writer) tty.Palette {
+	switch a.color {
+	case "always":
+		return tty.NewPalette(true)
+	case "never":
+		return tty.NewPalette(false)
+	}
+	_, isTerminal := terminal(w)
+	return tty.NewPalette(isTerminal && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb")
+}
+
+// sizeOf asks a terminal for its size.
+func sizeOf(f *os.File) (width, height int) {
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return 80, 24
+	}
+	return width, height
+}
+
+// widthOf is the width to keep to on a stream, 0 when it is no terminal and lines
+// may be long.
+func widthOf(w io.Writer) int {
+	f, ok := terminal(w)
+	if !ok {
+		return 0
+	}
+	width, _ := sizeOf(f)
+	return width
+}
+
+// errInterrupted is why a context ended.
+var errInterrupted = errors.New("interrupted")
+
+// interruptible returns a context that the first interrupt ends. The second one
+// ends the process. stop ends the watching and waits for it.
+func (a *app) interruptible(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 2) // both, if they come at once
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-signals:
+			cancel(errInterrupted)
+		case <-quit:
+			return
+		}
+		select {
+		case <-signals:
+			if f := a.abandon.Load(); f != nil {
+				(*f)()
+			}
+			os.Exit(exitInterrupted)
+		case <-quit:
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(quit)
+		<-done
+		cancel(nil)
+	}
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/cli/internal/rehearse"
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/mock"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+func (a *app) testCommand() *cobra.Command {
+	var concurrency int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "test FILE.mock.yaml... [WORKFLOW]",
+		Short: "Run a workflow against mock files, without side effects",
+		Long: `test runs a workflow with the answers of a mock file in place of its nodes, and
+compares what happens with what the file expects. No handler is called, nothing
+is written, and sleeps and retry delays take no real time. docs/testing.md
+describes the format.
+
+Without WORKFLOW, x.mock.yaml tests x.yaml beside it. A folder stands for all
+mock files in it. The exit code is 1 when an expectation is not met.`,
+		Example: examples(
+			"wavefold test flow.mock.yaml",
+			"wavefold test happy.mock.yaml refund.mock.yaml flow.yaml",
+			"wavefold test flows/",
+		),
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("concurrency") && concurrency < 1 {
+				return fmt.Errorf("--concurrency is %d, want at least 1", concurrency)
+			}
+			tests, err := testsOf(args)
+			if err != nil {
+				return err
+			}
+			return a.test(tests, concurrency, asJSON)
+		},
+	}
+	cmd.Flags().IntVarP(&concurrency, "concurrency", "j", 0, "how many nodes may run at the same time (default: what the document says)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
+	return cmd
+}
+
+// testResult is the outcome of one mock file in JSON.
+type testResult struct {
+	Mock     string          `json:"mock"`
+	Workflow string          `json:"workflow"`
+	Passed   bool            `json:"passed"`
+	Misses   []rehearse.Miss `json:"misses,omitempty"`
+}
+
+func (a *app) test(tests []mockTest, concurrency int, asJSON bool) error {
+	results := []testResult{}
+	failed := 0
+	for _, t := range tests {
+		misses, ds := a.testOne(t, concurrency)
+		if ds.Failed(false) {
+			return a.invalid(ds, asJSON)
+		}
+		r := testResult{Mock: t.mock, Workflow: t.workflow, Passed: len(misses) == 0, Misses: misses}
+		results = append(results, r)
+		if !r.Passed {
+			failed++
+		}
+		if !asJSON {
+			a.printTest(&r)
+		}
+	}
+	if asJSON {
+		if err := a.writeJSON(results); err != nil {
+			return err
+		}
+	} else if len(tests) > 1 {
+		fmt.Fprintf(a.Out, "%d of %s passed\n", len(tests)-failed, plural(len(tests), "test"))
+	}
+	if failed > 0 {
+		return said(exitFailed)
+	}
+	return nil
+}
+
+// testOne rehearses one workflow with one mock file.
+func (a *app) testOne(t mockTest, concurrency int) ([]rehearse.Miss, core.Diagnostics) {
+	file, ds := readMock(t.mock)
+	if ds.Failed(false) {
+		return nil, ds
+	}
+	r := &rehearsed{engine: wavefold.EngineOf(rehearse.Registry(a.engine.Registry(), file)), file: file}
+	p, ds := check(r, fileOf([]string{t.workflow}), false)
+	ds = append(ds, r.findings...)
+	if p == nil || ds.Failed(false) {
+		return nil, ds.Sorted()
+	}
+	if ds := rehearse.Names(p, file); ds.Failed(false) {
+		return nil, ds
+	}
+	rec, err := rehearse.Run(p, r.inputs, file, rehearse.Options{Concurrency: concurrency})
+	if err != nil {
+		if ds, ok := core.AsDiagnostics(err); ok {
+			return nil, ds
+		}
+		ds.Errorf(core.CodeInput, core.Position{File: t.mock}, "%v", err)
+		return nil, ds
+	}
+	return rec.Check(file.Expect), nil
+}
+
+func readMock(path string) (*mock.File, core.Diagnostics) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		var ds core.Diagnostics
+		ds.Errorf(core.CodeMissingFile, core.Position{File: path}, "the mock file cannot be read: %v", errors.Unwrap(err))
+		return nil, ds
+	}
+	return mock.Parse(path, data)
+}
+
+// rehearsed compiles workflows with the initial values of a mock file.
+type rehearsed struct {
+	engine   *wavefold.Engine
+	file     *mock.File
+	inputs   *core.Object
+	findings core.Diagnostics
+}
+
+func (r *rehearsed) Read(path string) (*core.Workflow, core.Diagnostics) { return r.engine.Read(path) }
+
+func (r *rehearsed) Compile(w *core.Workflow, strict bool) (p *plan.Plan, ds core.Diagnostics) {
+	w, r.inputs, r.findings = rehearse.Prepare(w, r.file)
+	return r.engine.Compile(w, strict)
+}
+
+// printTest prints the outcome of a mock file: what was not met, each with its
+// place in the file.
+func (a *app) printTest(r *testResult) {
+	p := a.palette(a.Out)
+	if r.Passed {
+		fmt.Fprintf(a.Out, "%s    %s\n", p.Good("ok"), r.Mock)
+		return
+	}
+	fmt.Fprintf(a.Out, "%s  %s: %s not met\n", p.Bad("FAIL"), r.Mock, plural(len(r.Misses), "expectation"))
+	slices.SortStableFunc(r.Misses, func(x, y rehearse.Miss) int { return int(x.Pos.Line - y.Pos.Line) })
+	for _, m := range r.Misses {
+		fmt.Fprintf(a.Out, "  %s: %s\n    want %s\n    got  %s\n", p.Bold(m.Pos.String()), m.What, p.Good(tty.Clean(m.Want)), p.Bad(tty.Clean(m.Got)))
+		if m.Because != "" {
+			fmt.Fprintf(a.Out, "    %s\n", p.Dim(tty.Clean(m.Because)))
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// mockTest is a mock file and the workflow it is for.
+type mockTest struct{ mock, workflow string }
+
+// testsOf sorts the arguments into mock files and at most one workflow. A single
+// file that does not look like a mock file by its name is one all the same.
+func testsOf(args []string) ([]mockTest, error) {
+	var mocks, others []string
+	for _, arg := range args {
+		switch info, err := os.Stat(arg); {
+		case err == nil && info.IsDir():
+			found, err := filepath.Glob(filepath.Join(arg, "*.mock.*"))
+			if err != nil {
+				return nil, err
+			}
+			mocks = append(mocks, found...)
+			if len(found) == 0 {
+				return nil, fmt.Errorf("%s holds no file *.mock.yaml", arg)
+			}
+		case isMock(arg):
+			mocks = append(mocks, arg)
+		default:
+			others = append(others, arg)
+		}
+	}
+	if len(mocks) == 0 {
+		mocks, others = others[:1], others[1:]
+	}
+	if len(others) > 1 {
+		return nil, fmt.Errorf("%s and %s are both no mock files; a test is for one workflow", others[0], others[1])
+	}
+	var tests []mockTest
+	for _, m := range mocks {
+		t := mockTest{m, workflowBeside(m)}
+		if len(others) == 1 {
+			t.workflow = others[0]
+		}
+		tests = append(tests, t)
+	}
+	return tests, nil
+}
+
+func isMock(path string) bool { return strings.Contains(filepath.Base(path), ".mock.") }
+
+// workflowBeside is x.yaml for x.mock.yaml, and the folder's workflow file if
+// that is not there.
+func workflowBeside(mock string) string {
+	name, ext, _ := strings.Cut(filepath.Base(mock), ".mock")
+	if path := filepath.Join(filepath.Dir(mock), name+ext); path != filepath.Clean(mock) {
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			return path
+		}
+	}
+	return filepath.Join(filepath.Dir(mock), defaultFile)
+}

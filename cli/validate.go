@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+func (a *app) validateCommand() *cobra.Command {
+	var strict, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "validate [FILE...]",
+		Short: "Check workflows and report everything that is wrong",
+		Long: `validate checks workflows as run would, and runs nothing: keys, names, types,
+expressions, cycles, the state and who writes it, files and programs. All
+findings of all files are reported at once, each with file, line and column.
+
+Errors make a file invalid (exit code 2), warnings only under --strict.`,
+		Example: examples(
+			"wavefold validate flow.yaml",
+			"wavefold validate --strict flows/*.yaml",
+			"wavefold validate --json flow.yaml | jq -r '.findings[].message'",
+		),
+		ValidArgsFunction: workflowFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.validate(args, strict, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON on standard output")
+	return cmd
+}
+
+func (a *app) validate(args []string, strict, asJSON bool) error {
+	if len(args) == 0 {
+		args = []string{"."}
+	}
+	var all core.Diagnostics
+	for _, arg := range args {
+		_, ds := check(a.engine, fileOf([]string{arg}), strict)
+		all = append(all, ds...)
+	}
+	valid := !all.Failed(strict)
+	if asJSON {
+		if err := a.writeJSON(findingsJSON(all, valid)); err != nil {
+			return err
+		}
+	} else {
+		a.printFindings(all)
+	}
+	if !valid {
+		return said(exitUsage)
+	}
+	if !asJSON {
+		fmt.Fprintln(a.Out, a.palette(a.Out).Status("valid"))
+	}
+	return nil
+}

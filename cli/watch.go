@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/wavefold/wavefold/cli/internal/screen"
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// watcher hands the events of a run on: to the log, and to the live tree or as
+// lines. The scheduler calls it on one goroutine, which a slow disk can keep
+// busy beyond the end of the run; what comes after close is dropped.
+type watcher struct {
+	mu     sync.Mutex
+	closed bool
+	log    *eventLog
+	live   *screen.Live
+	lines  *lineWriter
+	err    io.Writer
+}
+
+// watch sets up what run was asked to show and write.
+func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
+	w := &watcher{err: a.Err}
+	if f.events != "" {
+		var err error
+		if w.log, err = a.openEvents(f.events); err != nil {
+			return nil, err
+		}
+	}
+	if f.quiet {
+		return w, nil
+	}
+	out, isTerminal := terminal(a.Err)
+	_, mixed := terminal(a.Out)
+	mixed = mixed && f.events == "-" // two writers would overwrite each other
+	if isTerminal && !f.lines && !mixed && a.Getenv("TERM") != "dumb" {
+		size := func() (int, int) { return sizeOf(out) }
+		w.live = screen.Start(out, size, screen.NewModel(p.Describe()), a.palette(a.Err))
+		abandon := w.live.Abandon
+		a.abandon.Store(&abandon)
+		return w, nil
+	}
+	if f.events != "-" || !mixed {
+		w.lines = &lineWriter{out: a.Err, palette: a.palette(a.Err)}
+	}
+	return w, nil
+}
+
+// listener returns the function for the scheduler, nil when nobody listens, which
+// saves the run from making events at all.
+func (w *watcher) listener() func(core.Event) {
+	if w.log == nil && w.live == nil && w.lines == nil {
+		return nil
+	}
+	return func(e core.Event) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.closed {
+			return
+		}
+		if w.log != nil {
+			w.log.write(&e)
+		}
+		if w.live != nil {
+			w.live.Apply(&e)
+			if e.Type == core.LogLine {
+				w.live.Print(lineOf(&e))
+			}
+		}
+		if w.lines != nil {
+			w.lines.write(&e)
+		}
+	}
+}
+
+// say prints a message about the run, above the tree if there is one.
+func (w *watcher) say(text string) {
+	if w.live != nil {
+		w.live.Print(text)
+		return
+	}
+	fmt.Fprintln(w.err, text)
+}
+
+// close ends the showing and writing. The error is the first one of the log.
+func (w *watcher) close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	if w.live != nil {
+		w.live.Close()
+	}
+	if w.log != nil {
+		return w.log.close()
+	}
+	return nil
+}
+
+// eventLog writes events as lines of JSON. Each line is written at once, so that
+// a log tells all up to the moment a process is killed.
+type eventLog struct {
+	enc   *json.Encoder
+	close func() error
+	err   error
+}
+
+func (a *app) openEvents(path string) (*eventLog, error) {
+	l := &eventLog{}
+	if path == "-" {
+		l.enc, l.close = json.NewEncoder(a.Out), func() error { return l.err }
+	} else {
+		f, err := os.Create(path)
+		if err != nil {
+			return nil, fmt.Errorf("--events: %w", err)
+		}
+		l.enc = json.NewEncoder(f)
+		l.close = func() error {
+			if err := f.Close(); l.err == nil {
+				l.err = err
+			}
+			return l.err
+		}
+	}
+	l.enc.SetEscapeHTML(false)
+	return l, nil
+}
+
+func (l *eventLog) write(e *core.Event) {
+	if l.err == nil {
+		l.err = l.enc.Encode(e)
+	}
+}
+
+// lineWriter writes one line for each event.
+type lineWriter struct {
+	out     io.Writer
+	palette tty.Palette
+	started time.Time
+}
+
+func (l *lineWriter) write(e *core.Event) {
+	if l.started.IsZero() {
+		l.started = e.Time
+	}
+	at := fmt.Sprintf("%8.3fs", max(0, e.Time.Sub(l.started)).Seconds())
+	fmt.Fprintf(l.out, "%s  %s\n", l.palette.Dim(at), lineOf(e))
+}

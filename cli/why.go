@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavefold/wavefold/cli/internal/story"
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+)
+
+func (a *app) whyCommand() *cobra.Command {
+	var events string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "why [NODE] --events FILE",
+		Short: "Explain why a node was skipped, failed or tried again",
+		Long: `why reads the events of a run (see run --events) and explains how a node ended:
+which condition skipped it and with which values, which attempts failed and how,
+who had written a field that refused a write, and down to which node a failure
+goes back. Without NODE it lists everything that did not succeed.`,
+		Example: examples(
+			"wavefold run --events run.ndjson flow.yaml",
+			"wavefold why --events run.ndjson",
+			"wavefold why save --events run.ndjson",
+		),
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := a.readStory(events)
+			if err != nil {
+				return &exit{exitUsage, err}
+			}
+			if len(args) == 0 {
+				return a.troubles(s, asJSON)
+			}
+			return a.why(s, args[0], asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&events, "events", "", "the events of the run, a `file` or - for standard input")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the explanation as JSON")
+	_ = cmd.MarkFlagRequired("events") // it fails for a flag that does not exist only
+	return cmd
+}
+
+func (a *app) readStory(path string) (*story.Story, error) {
+	in := a.In
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("--events: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	if in == nil {
+		in = io.MultiReader()
+	}
+	events, err := story.Read(in)
+	if err != nil {
+		return nil, fmt.Errorf("--events %s: %w", path, err)
+	}
+	if len(events) == 0 {
+		return nil, fmt.Errorf("--events %s: there are no events in it", path)
+	}
+	return story.New(events), nil
+}
+
+func (a *app) why(s *story.Story, node string, asJSON bool) error {
+	account, ok := s.Account(node)
+	if !ok {
+		return fail(exitUsage, "node %q is not in the events: it was never reached, or the workflow has no such node%s", node, hintFor(node, s.Nodes()))
+	}
+	if asJSON {
+		return a.writeJSON(account)
+	}
+	for i, line := range s.Explain(account) {
+		if i == 0 {
+			line = a.palette(a.Out).Bold(line)
+		}
+		fmt.Fprintln(a.Out, tty.Clean(line))
+	}
+	return nil
+}
+
+func (a *app) troubles(s *story.Story, asJSON bool) error {
+	list := s.Troubles()
+	if asJSON {
+		if list == nil {
+			list = []*story.Account{}
+		}
+		return a.writeJSON(list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintf(a.Out, "every node of %s succeeded\n", s.Workflow)
+		return nil
+	}
+	p := a.palette(a.Out)
+	t := tty.NewTable([]string{"node", "status", "why"})
+	for _, x := range list {
+		t.Row(x.Node, p.Status(x.Status), tty.Clean(s.Brief(x)))
+	}
+	a.printTable(a.Out, t)
+	if s.Status != "" && s.Status != string(core.RunSuccess) {
+		fmt.Fprintf(a.Out, "\n%s: %s\n", s.Workflow, p.Status(s.Status))
+	}
+	return nil
+}
