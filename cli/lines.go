@@ -24,8 +24,13 @@ func lineOf(e *core.Event) string {
 	if i, ok := e.Round.Get(); ok {
 		who += fmt.Sprintf(" round %d", i)
 	}
-	parts := append([]string{fmt.Sprintf("%-13s", e.Type)}, who, detail(e))
-	return strings.TrimRight(tty.Clean(strings.Join(parts, "  ")), " ")
+	text := fmt.Sprintf("%-13s", e.Type)
+	for _, part := range []string{who, detail(e)} {
+		if part != "" {
+			text += "  " + part
+		}
+	}
+	return tty.Clean(text)
 }
 
 // detail is what there is to say beside the type and the node.

@@ -166,10 +166,10 @@ func waitsText(v *plan.VertexDescription, n *plan.NodeDescription) string {
 		}
 	}
 	if v.Last {
-		parts = append(parts, "everything without edges to it")
+		parts = append(parts, "the whole main graph")
 	}
 	if v.AllDone {
-		parts = append(parts, "all, whatever happened")
+		parts = append(parts, "all, whatever became of them")
 	}
 	return strings.Join(parts, "; ")
 }
