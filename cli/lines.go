@@ -33,6 +33,15 @@ func lineOf(e *core.Event) string {
 	return tty.Clean(text)
 }
 
+// logLine is a log record above the live tree.
+func logLine(e *core.Event) string {
+	who := e.Node
+	if i, ok := e.Item.Get(); ok {
+		who += fmt.Sprintf("[%d]", i)
+	}
+	return tty.Clean(who + ": " + strings.TrimPrefix(detail(e), "INFO "))
+}
+
 // detail is what there is to say beside the type and the node.
 func detail(e *core.Event) string {
 	var parts []string

@@ -75,12 +75,11 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 
 // printTable prints a table, its headings faint, cut to the width of a terminal.
 func (a *app) printTable(out io.Writer, t *tty.Table) {
-	width := widthOf(out)
-	for i, line := range t.Lines() {
+	for i, line := range t.Lines(widthOf(out)) {
 		if i == 0 {
 			line = a.palette(out).Dim(line)
 		}
-		fmt.Fprintln(out, tty.CutStyled(line, width))
+		fmt.Fprintln(out, line)
 	}
 }
 

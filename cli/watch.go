@@ -72,7 +72,7 @@ func (w *watcher) listener() func(core.Event) {
 		if w.live != nil {
 			w.live.Apply(&e)
 			if e.Type == core.LogLine {
-				w.live.Print(lineOf(&e))
+				w.live.Print(logLine(&e))
 			}
 		}
 		if w.lines != nil {

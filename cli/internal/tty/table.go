@@ -4,7 +4,8 @@ import (
 	"strings"
 )
 
-// Table lays texts out in columns. Cells may be coloured.
+// Table lays texts out in columns. Cells may be coloured, except in the first
+// column.
 type Table struct {
 	rows [][]string
 	// right marks columns that are aligned to the right.
@@ -26,29 +27,45 @@ func NewTable(headings []string, right ...int) *Table {
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
 // Lines returns the lines, columns two blanks apart, without blanks at the end.
-// A column that is empty in every line but the headings is left out.
-func (t *Table) Lines() []string {
+// A column that is empty in every line but the headings is left out. With a width
+// the first column is shortened where that makes room for the others, and lines
+// that are too long are cut; 0 means that they may be as long as they are.
+func (t *Table) Lines(width int) []string {
 	widths := t.widths()
+	total := -2
+	for _, w := range widths {
+		total += max(w+2, 0)
+	}
+	if width > 0 && total > width && len(widths) > 0 {
+		widths[0] = min(widths[0], max(width/3, widths[0]-(total-width)))
+	}
 	out := make([]string, len(t.rows))
 	for i, row := range t.rows {
-		var b strings.Builder
-		gap := ""
-		for c, cell := range row {
-			if widths[c] < 0 {
-				continue
-			}
-			b.WriteString(gap)
-			gap = "  "
-			blanks := strings.Repeat(" ", max(0, widths[c]-Width(cell)))
-			if t.right[c] {
-				b.WriteString(blanks + cell)
-			} else {
-				b.WriteString(cell + blanks)
-			}
-		}
-		out[i] = strings.TrimRight(b.String(), " ")
+		out[i] = CutStyled(t.line(row, widths), width)
 	}
 	return out
+}
+
+func (t *Table) line(row []string, widths []int) string {
+	var b strings.Builder
+	gap := ""
+	for c, cell := range row {
+		if widths[c] < 0 {
+			continue
+		}
+		b.WriteString(gap)
+		gap = "  "
+		if c == 0 && Width(cell) > widths[c] {
+			cell = Cut(cell, widths[c])
+		}
+		blanks := strings.Repeat(" ", max(0, widths[c]-Width(cell)))
+		if t.right[c] {
+			b.WriteString(blanks + cell)
+		} else {
+			b.WriteString(cell + blanks)
+		}
+	}
+	return strings.TrimRight(b.String(), " ")
 }
 
 // widths returns the width of each column, -1 for one that is left out.

@@ -37,13 +37,25 @@ func TestDuration(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
+	red := NewPalette(true).Bad("red")
 	tab := NewTable([]string{"node", "empty", "n", "why"}, 2)
 	tab.Row("a", "", "12", "")
-	tab.Row(NewPalette(true).Bad("longer"), "", "3", "because")
-	got := tab.Lines()
-	want := []string{"node     n  why", "a       12", NewPalette(true).Bad("longer") + "   3  because"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	tab.Row("a_long_name_of_a_node", "", red, "because of something")
+	for _, c := range []struct {
+		width int
+		want  []string
+	}{
+		{0, []string{
+			"node                     n  why", "a                       12", "a_long_name_of_a_node  " + red + "  because of something",
+		}},
+		{40, []string{
+			"node             n  why", "a               12", "a_long_name_…  " + red + "  because of something",
+		}},
+		{20, []string{"node      n  why", "a        12", "a_lon…  " + red + "  because"}},
+	} {
+		if got := tab.Lines(c.width); !slices.Equal(got, c.want) {
+			t.Errorf("at %d: %q, want %q", c.width, got, c.want)
+		}
 	}
 }
 
