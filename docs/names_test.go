@@ -13,7 +13,7 @@ import (
 
 var (
 	inline = regexp.MustCompile("`([^`\n]+)`")
-	ofPkg  = regexp.MustCompile(`\b([a-z][a-z0-9]*)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
+	ofPkg  = regexp.MustCompile(`(?:^|[^.$\w])([a-z][a-z0-9]*)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
 	ofType = regexp.MustCompile(`(?:^|[^.\w])([A-Z]\w*)\.([A-Z]\w*)`)
 )
 

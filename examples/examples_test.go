@@ -2,16 +2,13 @@
 package examples
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/cli"
 	"github.com/wavefold/wavefold/internal/docstest"
-	"github.com/wavefold/wavefold/nodes/std"
 )
 
 // copied makes a copy of the folder and moves into the folder above it, so that the
@@ -28,36 +25,14 @@ func copied(t *testing.T, folder string) {
 	t.Chdir(top)
 }
 
-// wavefoldCommand runs the command and returns what it prints on standard output; if
-// it fails, also what it prints on standard error.
-func wavefoldCommand(t *testing.T, args []string) string {
-	t.Helper()
-	var out, failed bytes.Buffer
-	code := cli.Run(t.Context(), wavefold.NewEngine(std.Kinds()...), args, cli.Streams{Out: &out, Err: &failed, Getenv: os.Getenv})
-	if code != 0 {
-		return out.String() + failed.String()
-	}
-	return out.String()
-}
-
-// output carries out a command of a page: wavefold, or cat of one file.
-func output(t *testing.T, args []string) (string, bool) {
-	t.Helper()
-	switch {
-	case args[0] == "wavefold":
-		return wavefoldCommand(t, args[1:]), true
-	case args[0] == "cat" && len(args) == 2:
-		text, err := os.ReadFile(args[1])
-		if err != nil {
-			t.Error(err)
-		}
-		return string(text), true
-	}
-	return "", false
+// isProgram reports whether a folder holds a Go program.
+func isProgram(folder string) bool {
+	files, _ := filepath.Glob(filepath.Join(folder, "*.go")) // the pattern is well-formed
+	return slices.ContainsFunc(files, func(f string) bool { return !strings.HasSuffix(f, "_test.go") })
 }
 
 // TestReadmes runs the commands of each README and compares what they print. Folders
-// with a workflow must show at least one.
+// with a workflow and no program show at least one.
 func TestReadmes(t *testing.T) {
 	pages, err := filepath.Glob("*/README.md")
 	if err != nil || len(pages) < 5 {
@@ -66,29 +41,17 @@ func TestReadmes(t *testing.T) {
 	for _, page := range pages {
 		folder := filepath.Dir(page)
 		t.Run(folder, func(t *testing.T) {
-			blocks := docstest.Blocks(t, page)
+			blocks, program := docstest.Blocks(t, page), isProgram(folder)
 			copied(t, folder)
-			ran := 0
-			for _, b := range blocks {
-				for _, c := range b.Commands(t) {
-					got, ok := output(t, c.Args)
-					if !ok {
-						continue
-					}
-					ran++
-					if !docstest.Same(got, c.Want) {
-						t.Errorf("%s:%d: $ %s\nprints\n%s\nthe page says\n%s", page, b.Line, c.Line, got, c.Want)
-					}
-				}
-			}
-			if found, _ := filepath.Glob(filepath.Join("examples", folder, "*.yaml")); len(found) > 0 && ran == 0 {
+			if ran := docstest.Run(t, blocks, nil); ran == 0 && !program {
 				t.Error("the page shows no command")
 			}
 		})
 	}
 }
 
-// TestValid holds that no example earns a warning.
+// TestValid holds that no example earns a warning. Programs check documents with kinds
+// and functions of their own, and so do their tests.
 func TestValid(t *testing.T) {
 	files, err := filepath.Glob("*/*.yaml")
 	if err != nil {
@@ -96,10 +59,10 @@ func TestValid(t *testing.T) {
 	}
 	valid := 0
 	for _, file := range files {
-		if strings.Contains(file, ".mock.") {
+		if strings.Contains(file, ".mock.") || isProgram(filepath.Dir(file)) {
 			continue
 		}
-		if got := wavefoldCommand(t, []string{"validate", "--strict", file}); got != "valid\n" {
+		if got := docstest.Wavefold(t, "validate", "--strict", file); got != "valid\n" {
 			t.Errorf("%s: %s", file, got)
 		}
 		valid++

@@ -1,0 +1,83 @@
+package docstest
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/cli"
+	"github.com/wavefold/wavefold/nodes/std"
+)
+
+// Unchecked is the note of a block whose commands are not run. It says why.
+const Unchecked = "unchecked"
+
+// Run carries out the commands of the blocks in the current folder, in order, compares
+// what they print with the page, and returns how many they were. It knows wavefold,
+// whatever an alias stands for, and cat; other commands are for the reader. A block with
+// the note "file" is a file of that name and is written there; one with the note "output"
+// is what that command prints.
+func Run(t testing.TB, blocks []Block, alias map[string][]string) int {
+	t.Helper()
+	ran := 0
+	for _, b := range blocks {
+		if name := b.Notes["file"]; name != "" {
+			if err := os.WriteFile(name, []byte(b.Text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, skip := b.Notes[Unchecked]; skip {
+			continue
+		}
+		commands := b.Commands(t)
+		if line := b.Notes["output"]; line != "" {
+			commands = []Command{{Line: line, Args: strings.Fields(line), Want: b.Text}}
+		}
+		for _, c := range commands {
+			args := c.Args
+			if known, ok := alias[c.Line]; ok {
+				args = known
+			}
+			got, ok := output(t, args)
+			if !ok {
+				continue
+			}
+			ran++
+			if !Same(got, c.Want) {
+				t.Errorf("%s:%d: $ %s\nprints\n%s\nthe page says\n%s", b.File, b.Line, c.Line, got, c.Want)
+			}
+		}
+	}
+	return ran
+}
+
+// output carries out one command; ok is false when it is none that is known.
+func output(t testing.TB, args []string) (text string, ok bool) {
+	t.Helper()
+	switch {
+	case len(args) > 0 && args[0] == "wavefold":
+		return Wavefold(t, args[1:]...), true
+	case len(args) == 2 && args[0] == "cat":
+		text, err := os.ReadFile(args[1])
+		if err != nil {
+			t.Error(err)
+		}
+		return string(text), true
+	}
+	return "", false
+}
+
+// Wavefold runs the command with the standard kinds and returns what it prints on
+// standard output; if it fails, also what it prints on standard error.
+func Wavefold(t testing.TB, args ...string) string {
+	t.Helper()
+	var out, failed bytes.Buffer
+	engine := wavefold.NewEngine(std.Kinds()...)
+	code := cli.Run(t.Context(), engine, args, cli.Streams{Out: &out, Err: &failed, Getenv: os.Getenv})
+	if code != 0 {
+		return out.String() + failed.String()
+	}
+	return out.String()
+}
