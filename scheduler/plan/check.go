@@ -1,7 +1,21 @@
 package plan
 
-// checkTexts looks at what each part of the document says by itself.
-func (c *compiler) checkTexts() {}
+// Errors are reported where a part is compiled. The checks below look for what
+// can run but is probably not meant; all they report is a warning or a hint.
+
+// checkTexts looks at what each part says by itself. It does not need a sound
+// graph, so that a warning is not hidden by an error elsewhere.
+func (c *compiler) checkTexts() {
+	c.checkPhases()
+	c.checkDuplicateEdges()
+	c.checkConditions()
+	c.checkUntils()
+}
 
 // checkState looks at who writes and reads the state in which order.
-func (c *compiler) checkState() {}
+func (c *compiler) checkState() {
+	visits := maxVisits
+	c.checkWrites(&visits)
+	c.checkReads(&visits)
+	c.checkUnusedFields()
+}

@@ -48,6 +48,7 @@ type compiler struct {
 
 	decl    []vertexDecl // vertices in declared order: nodes, pipelines, loops
 	at      []int32      // vertex declaration -> canonical index
+	declAt  []int32      // its inverse
 	nodeUse []nodeUse
 	edgeUse []*uses // by compiled edge, nil for edges without a condition
 	late    []lateRef
@@ -57,6 +58,8 @@ type compiler struct {
 	scopeNames *expressions.Scope // ids and inputs, collected once
 	ids        []string
 	unitIDs    map[string]core.Position
+	needed     map[int32][]int32 // see needs
+	inputUsed  map[string]bool   // names that expressions read through $input
 	fieldSeen  marks
 	nodeSeen   marks
 	ints       arena[int32]
@@ -186,9 +189,14 @@ func (c *compiler) schema() {
 			decls = append(decls, core.FieldDecl{Name: in.Name, Type: in.Type, Default: core.Missing, Pos: in.Pos})
 		}
 	}
-	for _, d := range decls {
-		if !isID(d.Name.Value) {
+	for i, d := range decls {
+		if isID(d.Name.Value) {
+			continue
+		}
+		if i < len(c.w.Fields) {
 			c.badID("state field", d.Name)
+		} else {
+			c.badID("input", d.Name)
 		}
 	}
 	s, ds := state.NewSchema(decls)

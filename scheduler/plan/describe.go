@@ -180,13 +180,13 @@ func (p *Plan) waits() (waits [][]WaitDescription, complete bool) {
 			readers = append(readers, r)
 		}
 	}
-	gaps, complete := p.gapsOf(questions, maxWriters, maxVisits)
+	gaps, left := p.gapsOf(questions, maxWriters, maxVisits)
 	for i := range gaps {
 		if gaps[i].count > 0 {
 			p.addWait(waits, readers[i], p.describeWait(&questions[i], &gaps[i], readers[i]))
 		}
 	}
-	return waits, complete
+	return waits, left >= 0
 }
 
 // addWait notes a wait with whom it holds back: the wait of a judge, with every

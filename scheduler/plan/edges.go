@@ -47,7 +47,7 @@ func (c *compiler) when(e *core.Edge, at place, use **uses) *expressions.Program
 	c.ds = append(c.ds, ds...)
 	if p != nil {
 		*use = &uses{}
-		(*use).program(p)
+		c.refer(*use, p)
 	}
 	return p
 }

@@ -14,14 +14,10 @@ func (c *compiler) gates() {
 	c.layLedger()
 	p.Readers = make([][]Reader, fields)
 	g := gater{c: c, below: make([]int32, fields), next: make([]int32, fields)}
-	byVertex := make([]int32, len(c.decl))
-	for d, v := range c.at {
-		byVertex[v] = int32(d)
-	}
 	for level := 0; level+1 < len(p.Levels); level++ {
 		first, last := p.Levels[level], p.Levels[level+1]
 		for v := first; v < last; v++ {
-			g.vertex(v, &c.decl[byVertex[v]])
+			g.vertex(v, &c.decl[c.declAt[v]])
 		}
 		for v := first; v < last; v++ {
 			for _, s := range p.Vertices[v].Writes {

@@ -123,20 +123,26 @@ func (c *compiler) cycleFinding(path []int32) {
 			units = append(units, v.id)
 		}
 	}
-	pos, text := c.p.edgeDecls[path[0]].Pos, arrows(names)
-	if len(units) > 0 {
-		c.ds.Errorf(core.CodeUnitCycle, pos, "a way leads out of %s and back into it: %s", strings.Join(units, ", "), text).
-			WithHint("a pipeline or loop runs as one: no node can lie between two of its members")
-		return
+	if names[len(names)-1] != names[0] { // two members of the unit that the way began in
+		names = append(names, names[0])
 	}
-	c.ds.Errorf(core.CodeCycle, pos, "the graph has a cycle: %s", text).WithHint("repeat work with a loop; edges must not lead back")
+	pos, text := c.p.edgeDecls[path[0]].Pos, arrows(names, maxNames)
+	hint := "a pipeline or loop runs as one: no node can lie between two of its members"
+	switch len(units) {
+	case 0:
+		c.ds.Errorf(core.CodeCycle, pos, "the graph has a cycle: %s", text).WithHint("repeat work with a loop; edges must not lead back")
+	case 1:
+		c.ds.Errorf(core.CodeUnitCycle, pos, "a way leads out of %s and back into it: %s", units[0], text).WithHint("%s", hint)
+	default:
+		c.ds.Errorf(core.CodeUnitCycle, pos, "%s wait for one another: %s", strings.Join(units, " and "), text).WithHint("%s", hint)
+	}
 }
 
-// arrows joins the names on a way; of a very long one the middle is left out.
-func arrows(names []string) string {
-	if len(names) > maxNames {
-		middle := "(" + more(len(names)-maxNames, "node") + ")"
-		names = slices.Concat(names[:maxNames/2], []string{middle}, names[len(names)-maxNames/2:])
+// arrows joins the names on a way; of a long one the middle is left out.
+func arrows(names []string, limit int) string {
+	if len(names) > limit {
+		middle := "(" + more(len(names)-limit, "node") + ")"
+		names = slices.Concat(names[:limit/2], []string{middle}, names[len(names)-(limit-limit/2):])
 	}
 	return strings.Join(names, " -> ")
 }

@@ -74,14 +74,17 @@ func isID(s string) bool {
 
 func (c *compiler) badID(what string, id core.Text) {
 	d := c.ds.Errorf(core.CodeBadID, id.Pos, "%s %q: a name is letters, digits and underscore, not starting with a digit", what, id.Value)
-	fixed := []byte(id.Value)
-	for i, b := range fixed {
-		if !isID("a" + string(rune(b))) {
-			fixed[i] = '_'
+	fixed := strings.Map(func(r rune) rune {
+		if !isID("a" + string(r)) {
+			return '_'
 		}
+		return r
+	}, id.Value)
+	if !isID(fixed) {
+		fixed = "_" + fixed
 	}
-	if isID(string(fixed)) {
-		d.WithHint("for example %q", string(fixed))
+	if strings.Trim(fixed, "_") != "" {
+		d.WithHint("for example %q", fixed)
 	}
 }
 

@@ -15,7 +15,7 @@ func (c *compiler) order() {
 	}
 	sorted, start := group(int(levels), len(c.decl), func(i int) int32 { return c.decl[i].level }, func(i int) int32 { return int32(i) })
 	c.p.Levels = start
-	c.at = make([]int32, len(c.decl))
+	c.at, c.declAt = make([]int32, len(c.decl)), sorted
 	c.p.Vertices = make([]Vertex, len(c.decl))
 	for canonical, d := range sorted {
 		v := &c.decl[d]

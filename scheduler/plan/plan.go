@@ -173,34 +173,6 @@ const (
 	PolicyFailRun               // the run is stopped
 )
 
-// Retry is the attempt loop of a node.
-type Retry struct {
-	Attempts    int // all tries, at least 1
-	Exponential bool
-	Base        time.Duration
-	Max         time.Duration // 0: no cap
-	Jitter      bool
-}
-
-// Delay returns the wait after the given failed attempt (counted from 1),
-// before jitter: base*k, or base*2^(k-1), capped.
-func (r Retry) Delay(attempt int) time.Duration {
-	d := r.Base
-	if r.Exponential {
-		for range attempt - 1 {
-			if d *= 2; d > 1<<40 || r.Max > 0 && d > r.Max {
-				break
-			}
-		}
-	} else {
-		d *= time.Duration(attempt)
-	}
-	if r.Max > 0 {
-		d = min(d, r.Max)
-	}
-	return d
-}
-
 // Frame is a nested run.
 type Frame struct {
 	Plan    *Plan
@@ -242,7 +214,8 @@ type OwnField struct {
 	Refuses bool
 }
 
-// OwnIndex returns the place of a field in Own, or -1.
+// OwnIndex returns the place of a field in Own, or -1. Units own few fields, so
+// they are looked through.
 func (u *Unit) OwnIndex(field int32) int {
 	for i := range u.Own {
 		if u.Own[i].Field == field {

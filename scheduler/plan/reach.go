@@ -60,13 +60,15 @@ type segment struct {
 	asking      []int32 // questions
 }
 
-// gapsOf answers questions, naming at most limit slots in each answer. complete
-// is false when the bound on visits ended the search; the answers may lack gaps
-// then, those they name are real.
-func (p *Plan) gapsOf(questions []question, limit, visits int) (gaps []gap, complete bool) {
+// gapsOf answers questions, naming at most limit slots in each answer, within a
+// number of visits, of which it returns what is left. When that is negative the
+// search was ended by the bound: the answers may lack gaps then, those they name
+// are real.
+func (p *Plan) gapsOf(questions []question, limit, visits int) (gaps []gap, left int) {
 	s := &search{p: p, questions: questions, gaps: make([]gap, len(questions)), limit: limit, visits: visits}
 	s.segments(s.indirect())
-	return s.gaps, s.run()
+	s.run()
+	return s.gaps, s.visits
 }
 
 // indirect returns the questions that the direct predecessors do not settle. In
@@ -140,9 +142,8 @@ func (s *search) segments(questions []int32) {
 
 func (s *search) writer(field, slot int32) int32 { return s.p.WriterVertex[field][slot] }
 
-// run walks the graph once for each block of writers. It reports whether it got
-// to the end.
-func (s *search) run() bool {
+// run walks the graph once for each block of writers, as long as visits are left.
+func (s *search) run() {
 	var block []segment
 	room := int32(laneCount)
 	for _, g := range s.blocks {
@@ -154,16 +155,19 @@ func (s *search) run() bool {
 			g.first = part.last
 			if room == 0 {
 				if !s.block(block) {
-					return false
+					return
 				}
 				block, room = block[:0], laneCount
 			}
 		}
 	}
-	return len(block) == 0 || s.block(block)
+	if len(block) > 0 {
+		s.block(block)
+	}
 }
 
-// block follows the writers of some segments to whoever asks about them.
+// block follows the writers of some segments to whoever asks about them. It
+// reports whether there were visits enough.
 func (s *search) block(block []segment) bool {
 	if s.lanes == nil {
 		s.lanes = make([]lanes, len(s.p.Vertices)+len(s.p.Judges))

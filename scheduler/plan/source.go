@@ -54,7 +54,7 @@ func (c *compiler) compileSource(text core.Text, scope expressions.Scope, at pla
 	if s.program == nil {
 		return nil
 	}
-	use.program(s.program)
+	c.refer(use, s.program)
 	return s
 }
 

@@ -70,7 +70,7 @@ func (c *compiler) loop(d *core.Loop) vertexDecl {
 		p, ds := expressions.Compile(*d.Until, c.scope(graphRoots), at.at("until").String())
 		c.ds = append(c.ds, ds...)
 		if u.Until = p; p != nil {
-			use.until.program(p)
+			c.refer(&use.until, p)
 		}
 	}
 	switch {

@@ -11,11 +11,20 @@ type uses struct {
 	nodes  []int32
 }
 
-func (u *uses) program(p *expressions.Program) {
+// refer adds what an expression refers to.
+func (c *compiler) refer(u *uses, p *expressions.Program) {
 	for _, f := range p.FieldSlots() {
 		u.fields = append(u.fields, int32(f))
 	}
 	for _, n := range p.Nodes() {
 		u.nodes = append(u.nodes, int32(n))
+	}
+	for _, path := range p.Tree().Paths() {
+		if path.Root == expressions.RootInput {
+			if c.inputUsed == nil {
+				c.inputUsed = map[string]bool{}
+			}
+			c.inputUsed[path.Steps[0].Name] = true
+		}
 	}
 }

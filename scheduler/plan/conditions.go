@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// checkConditions reports conditions that decide nothing.
+func (c *compiler) checkConditions() {
+	hasElse := make([]bool, len(c.decl))
+	for i := range c.p.Edges {
+		if e := &c.p.Edges[i]; e.Else {
+			hasElse[e.From] = true
+		}
+	}
+	for i := range c.p.Edges {
+		e, d := &c.p.Edges[i], c.p.edgeDecls[i]
+		if e.When == nil && !e.Else && e.On == OnSuccess {
+			continue
+		}
+		if e.When != nil {
+			c.checkConstant(e, d)
+		}
+		if e.On == OnFail && c.endsRun(e.From) {
+			c.ds.Warnf(core.CodeIgnored, d.On.Pos, "%s: on: fail never holds, because a failure of %s ends the run", edgePlace(d), d.From.Value).
+				WithHint("leave the policy fail_run out to go on after the failure")
+		}
+		// Behind on: fail a condition still says whether the failure is handled,
+		// and beside an else edge whether that one holds.
+		if c.anyAllDone(e.To) && e.On != OnFail && (e.Else || e.When != nil && !hasElse[e.From]) {
+			pos := d.Pos
+			if d.When != nil {
+				pos = d.When.Pos
+			}
+			c.ds.Warnf(core.CodeIgnored, pos, "%s: when: has no effect, because %s runs in any case (join: all_done)", edgePlace(d), d.To.Value)
+		}
+	}
+}
+
+// checkConstant reports a condition that is always true or always false.
+func (c *compiler) checkConstant(e *Edge, d *core.Edge) {
+	found := e.When.ConstantFindings()
+	if _, fixed := e.When.Constant(); fixed && len(found) > 0 && found[0].Hint == "" && !e.When.Test(nil) && !c.anyAllDone(e.To) {
+		found[0].WithHint("%s never runs", d.To.Value)
+	}
+	c.ds = append(c.ds, found...)
+}
+
+// nodesOf returns the nodes of a declared vertex.
+func (c *compiler) nodesOf(decl int32) []int32 {
+	if d := &c.decl[decl]; d.unit == nil {
+		return []int32{d.node}
+	}
+	return c.decl[decl].unit.Members
+}
+
+// anyAllDone reports whether a declared vertex runs whatever happened before it.
+func (c *compiler) anyAllDone(decl int32) bool {
+	return slices.ContainsFunc(c.nodesOf(decl), func(n int32) bool { return c.w.Nodes[n].Join.Value == "all_done" })
+}
+
+// endsRun reports whether every failure of a declared vertex ends the run.
+func (c *compiler) endsRun(decl int32) bool {
+	if u := c.decl[decl].unit; u != nil && u.Policy != PolicyFailRun {
+		return false
+	}
+	return !slices.ContainsFunc(c.nodesOf(decl), func(n int32) bool { return c.p.Nodes[n].Policy != PolicyFailRun })
+}
+
+// checkUntils reports loops whose end no round can bring about.
+func (c *compiler) checkUntils() {
+	for i := range c.decl {
+		d := &c.decl[i]
+		if d.unit == nil || d.unit.Until == nil {
+			continue
+		}
+		until, text := d.unit.Until, d.use.loop.Until
+		found := until.ConstantFindings()
+		c.ds = append(c.ds, found...)
+		if len(found) == 0 && !slices.ContainsFunc(d.use.until.fields, func(f int32) bool { return d.unit.OwnIndex(f) >= 0 }) {
+			c.ds.Warnf(core.CodeLoopBound, text.Pos, "loop %s: until: nothing in the body can change it", d.id).WithHint("%s", c.untilHint(d))
+		}
+	}
+}
+
+// untilHint says what the body of a loop would have to write.
+func (c *compiler) untilHint(d *vertexDecl) string {
+	if len(d.use.until.fields) == 0 {
+		return ""
+	}
+	return "no node of the body writes " + c.p.Schema.Fields[d.use.until.fields[0]].Name
+}

@@ -1,0 +1,17 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/formatstest"
+)
+
+// TestFindings compiles the documents under testdata and compares the findings,
+// warnings and hints included.
+func TestFindings(t *testing.T) {
+	formatstest.Findings(t, "testdata/*.txtar", func(file string, data []byte) core.Diagnostics {
+		_, ds := files{file: string(data)}.compile(file, false)
+		return ds
+	})
+}

@@ -1,0 +1,240 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// read is a field that a vertex or judge refers to. Which text it stands in is
+// looked up when there is something to report.
+type read struct {
+	gate      int32 // a vertex, or a judge as len(Vertices)+j
+	field     int32
+	threshold int32
+	edge      int32 // the condition it stands in, -1 for none
+	live      bool  // sees what its own unit writes
+}
+
+// checkReads reports reads of fields that nobody writes, that are written only
+// later, or whose writers no path connects with the reader.
+func (c *compiler) checkReads(visits *int) {
+	reads := c.reads()
+	var questions []question
+	var asked []int
+	never := map[int32]bool{}
+	for i, r := range reads {
+		switch {
+		case r.threshold > 0:
+			questions = append(questions, question{gate: r.gate, field: r.field, last: r.threshold})
+			asked = append(asked, i)
+		case r.live && c.ownField(r.gate, r.field), c.filled(r.field):
+		case c.p.Writers[r.field] > 0:
+			c.readBefore(&r)
+		case !never[r.field]:
+			never[r.field] = true
+			c.neverWritten(&r)
+		}
+	}
+	count := map[int32]int{}
+	for i, gap := range c.gapsOf(questions, maxPairs, visits) {
+		if gap.count == 0 {
+			continue
+		}
+		r := &reads[asked[i]]
+		if count[r.field]++; count[r.field] <= maxReads {
+			c.readUnordered(r, &gap)
+		}
+	}
+	c.moreReads(count)
+}
+
+// maxReads is how many unordered reads of one field are reported.
+const maxReads = 20
+
+// moreReads reports how many unordered reads were left out.
+func (c *compiler) moreReads(count map[int32]int) {
+	for f := range c.p.Schema.Fields {
+		if n := count[int32(f)] - maxReads; n > 0 {
+			last := c.ds[len(c.ds)-1]
+			c.ds = append(c.ds, core.Diagnostic{Code: core.CodeReadUnordered, Severity: core.Warning, Pos: last.Pos,
+				Message: fmt.Sprintf("state field %q: %s see writes by their level only", c.p.Schema.Fields[f].Name, more(n, "read"))})
+		}
+	}
+}
+
+// reads lists what vertices and judges read, each field of a vertex once.
+func (c *compiler) reads() []read {
+	p := c.p
+	var out []read
+	for v := range int32(len(p.Vertices)) {
+		d := &c.decl[c.declAt[v]]
+		c.fieldSeen.reset(len(p.Schema.Fields))
+		add := func(f, edge int32, live bool) {
+			if c.fieldSeen.first(f) {
+				out = append(out, read{gate: v, field: f, threshold: p.Threshold(f, d.level), edge: edge, live: live})
+			}
+		}
+		if d.unit != nil {
+			for _, f := range d.use.items.fields {
+				add(f, -1, false)
+			}
+		}
+		for _, f := range d.reads {
+			add(f, -1, d.unit != nil)
+		}
+		if !p.Vertices[v].Conditional {
+			continue
+		}
+		for _, e := range p.InEdges(v) {
+			if use := c.edgeUse[e]; use != nil && !p.Edges[e].Judged {
+				for _, f := range use.fields {
+					add(f, e, false)
+				}
+			}
+		}
+	}
+	for j := range p.Judges {
+		c.fieldSeen.reset(len(p.Schema.Fields))
+		for _, e := range p.Judges[j].Edges {
+			if c.edgeUse[e] == nil {
+				continue
+			}
+			for _, f := range c.edgeUse[e].fields {
+				if c.fieldSeen.first(f) {
+					out = append(out, read{gate: int32(len(p.Vertices) + j), field: f, threshold: p.Threshold(f, p.Judges[j].Level), edge: e})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (c *compiler) ownField(v, field int32) bool { return c.p.Vertices[v].Unit.OwnIndex(field) >= 0 }
+
+// filled reports whether a field may well have a value before any write: a
+// default, an input, an argument of the node around a nested workflow. A
+// document without an inputs section accepts a value for every field, but that
+// it is given one cannot be seen, so it counts only for graphs built in Go,
+// whose callers pass values along with the fields.
+func (c *compiler) filled(field int32) bool {
+	f := &c.p.Schema.Fields[field]
+	_, isInput := c.p.inputIndex[f.Name]
+	return isInput || !core.IsMissing(f.Default) || c.given[f.Name] || c.anyStart() && !c.w.Document
+}
+
+// anyStart reports whether a run may be given a value for every field.
+func (c *compiler) anyStart() bool { return c.given == nil && !declaresInputs(c.w) }
+
+// spot finds the text of a read.
+func (c *compiler) spot(r *read) spot {
+	name := c.p.Schema.Fields[r.field].Name
+	if r.edge >= 0 {
+		return c.edgeSpot(int(r.edge), expressions.RootState, name)
+	}
+	return c.vertexSpot(&c.decl[c.declAt[r.gate]], expressions.RootState, name)
+}
+
+// reader returns the vertex that a read is for, and the node of it to name in a
+// proposal for an edge that would come before the read.
+func (c *compiler) reader(r *read) (vertex, node int32) {
+	n := int32(len(c.p.Vertices))
+	switch {
+	case r.gate >= n: // judged when the source has ended, so the edge must lead there
+		vertex = c.p.Judges[r.gate-n].Source
+		return vertex, c.p.Edges[r.edge].FromNode
+	case r.edge >= 0:
+		return r.gate, c.p.Edges[r.edge].ToNode
+	}
+	if node = c.p.Vertices[r.gate].Node; node >= 0 {
+		return r.gate, node
+	}
+	name := c.p.Schema.Fields[r.field].Name
+	members := c.p.Vertices[r.gate].Unit.Members
+	for _, m := range members {
+		if _, ok := c.findInNode(&c.p.Nodes[m], expressions.RootState, name); ok {
+			return r.gate, m
+		}
+	}
+	return r.gate, members[0]
+}
+
+func (c *compiler) neverWritten(r *read) {
+	s, name := c.spot(r), c.p.Schema.Fields[r.field].Name
+	text := "%s: nobody writes state field %q"
+	if c.anyStart() {
+		text += ", so only a starting value can fill it"
+	} else {
+		text += ", and it is no input, so it has no value"
+	}
+	c.ds.Warnf(core.CodeNeverWritten, s.pos, text, s.at, name).
+		WithHint("declare it under inputs, give it a default, or add it to the writes of a node")
+}
+
+// readBefore reports a read whose writers all come at the same time or later.
+func (c *compiler) readBefore(r *read) {
+	s, name := c.spot(r), c.p.Schema.Fields[r.field].Name
+	reader, target := c.reader(r)
+	writers := c.p.WriterVertex[r.field]
+	node, pos := c.writer(writers[0], r.field)
+	by := c.named(node, pos)
+	if len(writers) > 1 {
+		by += " and " + more(len(writers)-1, "node")
+	}
+	text := fmt.Sprintf("%s: state field %q is written only by %s, and not before it is read here", s.at, name, by)
+	if writers[0] == reader && len(writers) == 1 {
+		text = fmt.Sprintf("%s: state field %q is written only by %s itself", s.at, name, c.p.Nodes[node].ID)
+	}
+	if c.anyStart() {
+		text += ", so only a starting value can fill it"
+	}
+	d := c.ds.Warnf(core.CodeReadBefore, s.pos, "%s", text)
+	if writer, ok := c.couldPrecede(writers, reader); ok {
+		from, _ := c.writer(writer, r.field)
+		d.WithHint("add an edge from %s to %s", c.p.Nodes[from].ID, c.p.Nodes[target].ID)
+		return
+	}
+	d.WithHint("give the field a default, or declare it under inputs")
+}
+
+// maxFollowed bounds how many writers are asked whether they come after a reader.
+const maxFollowed = 5
+
+// couldPrecede returns a writer that can be put before the reader without making
+// a cycle.
+func (c *compiler) couldPrecede(writers []int32, reader int32) (int32, bool) {
+	for i, w := range writers {
+		if i == maxFollowed || len(c.ds) > maxHinted {
+			break
+		}
+		if w != reader && !c.p.follows(w, reader) {
+			return w, true
+		}
+	}
+	return -1, false
+}
+
+// readUnordered reports a read that sees writes which are before it by their
+// level and by nothing else. A change elsewhere in the graph can move them.
+func (c *compiler) readUnordered(r *read, x *gap) {
+	s := c.spot(r)
+	reader, target := c.reader(r)
+	writers := c.p.WriterVertex[r.field]
+	var by []string
+	for _, slot := range x.slots {
+		node, pos := c.writer(writers[slot], r.field)
+		by = append(by, c.named(node, pos))
+	}
+	if n := int(x.count) - len(by); n > 0 {
+		by = append(by, more(n, "node"))
+	}
+	first := writers[x.slots[0]]
+	from, _ := c.writer(first, r.field)
+	d := c.ds.Warnf(core.CodeReadUnordered, s.pos, "%s: state field %q is written by %s on a lower level, but no path leads from there to %s%s",
+		s.at, c.p.Schema.Fields[r.field].Name, strings.Join(by, ", "), c.p.Nodes[target].ID, c.ways(first, reader))
+	if first != reader {
+		d.WithHint("add an edge from %s to %s", c.p.Nodes[from].ID, c.p.Nodes[target].ID)
+	}
+}

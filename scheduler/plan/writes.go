@@ -1,0 +1,170 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// maxPairs is how many pairs of writers a finding names.
+const maxPairs = 3
+
+// checkWrites reports fields that keep one write only (last_wins, set_once) and
+// have two writers that no path connects: their order in the document alone
+// decides which write stays. Writers that exclude each other are fine.
+func (c *compiler) checkWrites(visits *int) {
+	fields := c.unchained(visits)
+	var questions []question
+	for _, f := range fields {
+		for slot, v := range c.p.WriterVertex[f] {
+			if slot > 0 {
+				questions = append(questions, question{gate: v, field: f, last: int32(slot)})
+			}
+		}
+	}
+	gaps := c.gapsOf(questions, 16, visits)
+	pairs := make(map[int32][]pair, len(fields))
+	for i := range gaps {
+		f := questions[i].field
+		for _, slot := range gaps[i].slots {
+			p := pair{c.p.WriterVertex[f][slot], questions[i].gate}
+			if len(pairs[f]) > maxPairs || c.exclusive(p.first, p.second) {
+				continue
+			}
+			pairs[f] = append(pairs[f], p)
+		}
+	}
+	for _, f := range fields {
+		if len(pairs[f]) > 0 {
+			c.unorderedWrites(f, pairs[f])
+		}
+	}
+}
+
+type pair struct{ first, second int32 }
+
+// unchained returns the fields whose writers do not follow one another in a
+// chain. Neighbours are enough to tell: if each comes before the next, all are
+// in order.
+func (c *compiler) unchained(visits *int) []int32 {
+	var questions []question
+	for f := range c.p.Schema.Fields {
+		if !c.p.Schema.Fields[f].Strategy().Unordered {
+			continue
+		}
+		for slot, v := range c.p.WriterVertex[f] {
+			if slot > 0 {
+				questions = append(questions, question{gate: v, field: int32(f), first: int32(slot) - 1, last: int32(slot)})
+			}
+		}
+	}
+	var out []int32
+	for i, gap := range c.gapsOf(questions, 0, visits) {
+		if f := questions[i].field; gap.count > 0 && (len(out) == 0 || out[len(out)-1] != f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// gapsOf answers questions within the visits left for the checks of this plan,
+// and says once when they are used up.
+func (c *compiler) gapsOf(questions []question, limit int, visits *int) []gap {
+	if len(questions) == 0 || *visits < 0 {
+		return nil
+	}
+	gaps, left := c.p.gapsOf(questions, limit, *visits)
+	if *visits = left; left < 0 {
+		c.ds = append(c.ds, core.Diagnostic{Code: core.CodeLimit, Severity: core.Hint, Pos: c.w.Pos,
+			Message: "the graph is too large to check the order of all reads and writes of the state"})
+	}
+	return gaps
+}
+
+func (c *compiler) unorderedWrites(field int32, pairs []pair) {
+	f := &c.p.Schema.Fields[field]
+	a, aPos := c.writer(pairs[0].first, field)
+	b, bPos := c.writer(pairs[0].second, field)
+	fate := "wins only because it comes later in the order of levels and declarations"
+	if f.Refuses {
+		fate = "is refused only because it comes later in the order of levels and declarations"
+	}
+	text := fmt.Sprintf("state field %q: %s and %s write it, and neither comes before the other%s; %s %s",
+		f.Name, c.named(a, aPos), c.named(b, bPos), c.ways(pairs[0].first, pairs[0].second), c.p.Nodes[b].ID, fate)
+	if others := c.otherPairs(field, pairs[1:]); others != "" {
+		text += "; the same holds for " + others
+	}
+	c.ds.Warnf(core.CodeUnorderedWrites, bPos, "%s", text).
+		WithHint("add an edge from %s to %s, or a merge strategy that keeps both", c.p.Nodes[a].ID, c.p.Nodes[b].ID)
+}
+
+// otherPairs names further pairs; of more than maxPairs only that there are some.
+func (c *compiler) otherPairs(field int32, pairs []pair) string {
+	var out []string
+	for i, p := range pairs {
+		if i+1 == maxPairs {
+			return strings.Join(out, ", ") + " and more"
+		}
+		a, aPos := c.writer(p.first, field)
+		b, bPos := c.writer(p.second, field)
+		out = append(out, c.named(a, aPos)+" and "+c.named(b, bPos))
+	}
+	return strings.Join(out, ", ")
+}
+
+// named names a node and where its document says what is at issue.
+func (c *compiler) named(node int32, pos core.Position) string {
+	id := c.p.Nodes[node].ID
+	if !pos.IsValid() {
+		return id
+	}
+	return id + " (" + pos.String() + ")"
+}
+
+// maxWay is how many nodes of a path are printed.
+const maxWay = 8
+
+// ways prints how the graph leads to each of two vertices, from where the paths
+// part; "" when nothing does. Of the findings that are left out in the end it is
+// not asked.
+func (c *compiler) ways(a, b int32) string {
+	if len(c.ds) > 2*maxFindings {
+		return ""
+	}
+	x, y := c.p.way(a), c.p.way(b)
+	if len(x) == 1 && len(y) == 1 {
+		return ""
+	}
+	for len(x) > 1 && len(y) > 1 && x[1] == y[1] {
+		x, y = x[1:], y[1:]
+	}
+	return " (" + arrows(c.p.vertexIDs(x), maxWay) + "; " + arrows(c.p.vertexIDs(y), maxWay) + ")"
+}
+
+// way returns a longest path from a root to a vertex.
+func (p *Plan) way(v int32) []int32 {
+	path := make([]int32, p.Vertices[v].Level+1)
+	for at := len(path) - 1; ; at-- {
+		path[at] = v
+		next := int32(-1)
+		for _, e := range p.InEdges(v) {
+			if from := p.Edges[e].From; p.Vertices[from].Level == p.Vertices[v].Level-1 {
+				next = from
+				break
+			}
+		}
+		if next < 0 {
+			return path[at:]
+		}
+		v = next
+	}
+}
+
+func (p *Plan) vertexIDs(vertices []int32) []string {
+	out := make([]string, len(vertices))
+	for i, v := range vertices {
+		out[i] = p.Vertices[v].ID
+	}
+	return out
+}
