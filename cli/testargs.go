@@ -5,19 +5,25 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // mockTest is a mock file and the workflow it is for.
 type mockTest struct{ mock, workflow string }
 
-// testsOf sorts the arguments into mock files and at most one workflow. A single
-// file that does not look like a mock file by its name is one all the same.
+// testsOf sorts the arguments into mock files and at most one workflow. A folder
+// stands for the mock files in it, or beside a mock file for the workflow in it.
+// A single file that does not look like a mock file by its name is one all the
+// same.
 func testsOf(args []string) ([]mockTest, error) {
 	var mocks, others []string
+	named := slices.ContainsFunc(args, isMock)
 	for _, arg := range args {
 		switch info, err := os.Stat(arg); {
-		case err == nil && info.IsDir():
+		case isMock(arg):
+			mocks = append(mocks, arg)
+		case !named && err == nil && info.IsDir():
 			found, err := filepath.Glob(filepath.Join(arg, "*.mock.*"))
 			if err != nil {
 				return nil, err
@@ -26,8 +32,6 @@ func testsOf(args []string) ([]mockTest, error) {
 			if len(found) == 0 {
 				return nil, fmt.Errorf("%s holds no file *.mock.yaml", arg)
 			}
-		case isMock(arg):
-			mocks = append(mocks, arg)
 		default:
 			others = append(others, arg)
 		}
