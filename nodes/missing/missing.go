@@ -96,13 +96,17 @@ type kind struct {
 	new  func() config
 }
 
-var _ core.Kind = kind{}
+var _ core.StateWriter = kind{}
 
 // Name returns the word documents use.
 func (k kind) Name() string { return k.name }
 
 // Keys lists the kind's own keys.
 func (k kind) Keys() []string { return core.KeyNames(k.new()) }
+
+// WritesState tells that an agent is there to write state. The other kinds may
+// work by their side effects.
+func (k kind) WritesState() bool { return k.name == "agent" }
 
 // Compile checks the node. It never makes a handler.
 func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {

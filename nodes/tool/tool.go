@@ -14,7 +14,7 @@ import (
 // Kind is the kind "tool". The zero Kind is ready to use.
 type Kind struct{}
 
-var _ core.Kind = Kind{}
+var _ core.StateWriter = Kind{}
 
 type config struct {
 	Impl      core.Text  `wavefold:"impl,required" doc:"a registered Go function, or a file below the workflow's folder"`
@@ -30,6 +30,10 @@ func (Kind) Name() string { return "tool" }
 
 // Keys lists the kind's own keys.
 func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// WritesState tells that a tool is there to write state: a node that does not
+// say what it writes is worth a warning.
+func (Kind) WritesState() bool { return true }
 
 // Compile finds the code that impl names.
 func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
