@@ -1,0 +1,205 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/cli/internal/rehearse"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/mock"
+)
+
+const eventsPage = "../docs/events.md"
+
+// eventTypes reads the constants of type EventType in package core, so that a
+// new one cannot be forgotten.
+func eventTypes(t *testing.T) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "core", "event.go"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []string
+	ast.Inspect(f, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if id, ok := spec.Type.(*ast.Ident); ok && id.Name == "EventType" {
+			for _, v := range spec.Values {
+				text, err := strconv.Unquote(v.(*ast.BasicLit).Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				types = append(types, text)
+			}
+		}
+		return true
+	})
+	if len(types) < 10 {
+		t.Fatalf("found only %q", types)
+	}
+	return types
+}
+
+func eventFields() []string {
+	var names []string
+	for f := range reflect.TypeFor[core.Event]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// documented returns the fields that the page names for each type.
+func documented(t *testing.T) (types map[string][]string, fields []string, page string) {
+	t.Helper()
+	data, err := os.ReadFile(eventsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page = string(data)
+	types = map[string][]string{}
+	row := regexp.MustCompile("(?m)^\\| (`[^|]+) \\| ([^|]*) \\| (.*) \\|$")
+	quoted := regexp.MustCompile("`([a-z_.]+)`")
+	_, section, _ := strings.Cut(page, "\n## Types\n")
+	section, rest, _ := strings.Cut(section, "\n## Fields\n")
+	for _, m := range row.FindAllStringSubmatch(section, -1) {
+		name := strings.Trim(m[1], "`")
+		for _, q := range quoted.FindAllStringSubmatch(m[3], -1) {
+			types[name] = append(types[name], q[1])
+		}
+	}
+	rest, _, _ = strings.Cut(rest, "\n## Examples\n")
+	for _, m := range row.FindAllStringSubmatch(rest, -1) {
+		for _, q := range quoted.FindAllStringSubmatch(m[1], -1) {
+			fields = append(fields, q[1])
+		}
+	}
+	return types, fields, page
+}
+
+// TestEventsPageIsComplete holds that docs/events.md names every type and every
+// field, with an example of each type that reads as such an event.
+func TestEventsPageIsComplete(t *testing.T) {
+	types, fields, page := documented(t)
+	for _, typ := range eventTypes(t) {
+		if types[typ] == nil {
+			t.Errorf("the type %s is not in the table", typ)
+		}
+		_, section, ok := strings.Cut(page, "\n### "+typ+"\n```json\n")
+		if !ok {
+			t.Errorf("the type %s has no example", typ)
+			continue
+		}
+		line, _, _ := strings.Cut(section, "\n")
+		var e core.Event
+		dec := json.NewDecoder(strings.NewReader(line))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&e); err != nil || string(e.Type) != typ || e.V != core.EventVersion {
+			t.Errorf("the example of %s is no such event: %v", typ, err)
+		}
+		for key := range keys(t, []byte(line)) {
+			if !slices.Contains(types[typ], key) {
+				t.Errorf("the example of %s has %s, which the table does not name", typ, key)
+			}
+		}
+	}
+	for _, f := range eventFields() {
+		if !slices.Contains(fields, f) {
+			t.Errorf("the field %s is not in the table", f)
+		}
+	}
+	for typ, list := range types {
+		if !slices.Contains(eventTypes(t), typ) {
+			t.Errorf("the page has a type %s that does not exist", typ)
+		}
+		if len(list) == 0 {
+			t.Errorf("the page names no fields of %s", typ)
+		}
+	}
+}
+
+// keys returns the keys of a JSON object that not every event has.
+func keys(t *testing.T, line []byte) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(line, &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, common := range []string{"v", "seq", "ts", "type", "run"} {
+		delete(m, common)
+	}
+	return m
+}
+
+// TestEventsHaveDocumentedFields rehearses a workflow with a bit of everything
+// and holds that no event has a field which the page does not name for its type.
+func TestEventsHaveDocumentedFields(t *testing.T) {
+	types, _, _ := documented(t)
+	file, ds := mock.Parse("", []byte(`nodes:
+  load: [{delta: {rows: [1, 2]}}]
+  score: [{item: 1, error: {message: bad}}, {}]
+  parse: [{item: 1, error: {message: bad}}, {}]
+  draft: [{delta: {n: 1}}]`))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	e := wavefold.EngineOf(rehearse.Registry(wavefold.NewEngine().Registry(), file))
+	w, ds := e.Parse("", []byte(`
+name: everything
+phases: [{id: p}]
+state:
+  schema: {rows: {type: array}, n: {type: integer, merge: sum}}
+graph:
+  nodes:
+    - {id: load, kind: tool, impl: a, phase: p, writes: [rows]}
+    - {id: score, kind: tool, impl: a, phase: p, for_each: {source: $.rows}, on_error: {policy: retry, attempts: 2}}
+    - {id: save, kind: tool, impl: a, phase: p}
+    - {id: other, kind: tool, impl: a, phase: p}
+    - {id: parse, kind: tool, impl: a, phase: p}
+    - {id: draft, kind: tool, impl: a, phase: p, writes: [n]}
+    - {id: never, kind: tool, impl: a, phase: p}
+  edges: [{from: load, to: score}, {from: score, to: save}, {from: load, to: other, when: length($.rows) > 5}, {from: other, to: never}]
+  pipelines: [{id: ingest, items: $.rows, stages: [parse], phase: p}]
+  loops: [{id: refine, body: draft, max_iters: 2, phase: p}]`))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	p, ds := e.Compile(w, false)
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	rec, err := rehearse.Run(p, nil, file, rehearse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, e := range rec.Events {
+		var b bytes.Buffer
+		if err := json.NewEncoder(&b).Encode(e); err != nil {
+			t.Fatal(err)
+		}
+		seen[string(e.Type)] = true
+		for key := range keys(t, b.Bytes()) {
+			if !slices.Contains(types[string(e.Type)], key) {
+				t.Errorf("%s has %s, which the page does not name: %s", e.Type, key, b.String())
+			}
+		}
+	}
+	if len(seen) != len(eventTypes(t))-2 { // log and progress come from handlers
+		t.Errorf("the run had only %d types", len(seen))
+	}
+}
