@@ -410,6 +410,6 @@ func blank(v *Value, t reflect.Type) bool {
 func (d *decoder) unknown(keys []Text, at *place, known []string) {
 	for _, k := range keys {
 		d.errorf(CodeUnknownKey, k.Pos, at, "unknown key %q", k.Value).
-			WithHint("%s", UnknownKeyHint(k.Value, known))
+			WithHint("%s", KeyHint(k.Value, known))
 	}
 }

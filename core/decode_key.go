@@ -72,6 +72,17 @@ func UnknownKeyHint(key string, known []string) string {
 	return hint
 }
 
+// KeyHint is UnknownKeyHint for the key of a mapping in a document. No key of ours
+// holds a blank: what looks like one is most often the end of a text without quotes,
+// which a comma in braces cut off.
+func KeyHint(key string, known []string) string {
+	hint := UnknownKeyHint(key, known)
+	if strings.Contains(strings.TrimSpace(key), " ") {
+		hint = "is it the end of a text? in {…} a text with a comma needs quotes; " + hint
+	}
+	return hint
+}
+
 // shape is what the tags of a struct say. The index slices lead to fields.
 type shape struct {
 	keys      []Key

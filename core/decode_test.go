@@ -214,6 +214,7 @@ func TestDecodeFindings(t *testing.T) {
 	}{
 		{`{"strr":"x"}`, []string{`2 UNKNOWN_KEY unknown key "strr" (did you mean "str"? known keys: verbose, str, text, word, int,`}},
 		{`{"opt":{"name":"x","sise":1}}`, []string{`20 UNKNOWN_KEY inner x: unknown key "sise" (did you mean "size"? known keys: name, size)`}},
+		{`{"opt":{"name":"x","or more":null}}`, []string{`20 UNKNOWN_KEY inner x: unknown key "or more" (is it the end of a text? in {…} a text with a comma needs quotes; known keys: name, size)`}},
 		{`{"zzz":1,"qqq":2}`, []string{`2 UNKNOWN_KEY unknown key "zzz" (known keys: `, `10 UNKNOWN_KEY unknown key "qqq" (known keys: `}},
 		{`{"str":1,"str":"x"}`, []string{
 			`8 WRONG_TYPE str: want a text, found number 1 (put it in quotes to make it a text)`,

@@ -5,7 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-const quoteHint = "put the whole text in quotes"
+const (
+	quoteHint = "put the whole text in quotes"
+	flowHint  = "in [...] and {...} a text with a comma, bracket, brace or ? at its end needs quotes"
+)
 
 // explanations translates the library's words for what writers of workflows get
 // wrong most. Others are passed on as they are.
@@ -14,8 +17,8 @@ var explanations = []struct{ problem, message, hint string }{
 	{"did not find expected key", "text does not fit the mapping it stands in", "check the indentation and the quotes"},
 	{"did not find expected '-' indicator", `want a list item with "-"`, "check the indentation"},
 	{"could not find expected ':'", `key without ":"`, ""},
-	{"did not find expected ',' or ']'", "list in brackets is not closed, or misses a comma", ""},
-	{"did not find expected ',' or '}'", "mapping in braces is not closed, or misses a comma", ""},
+	{"did not find expected ',' or ']'", "list in brackets is not closed, or misses a comma", flowHint},
+	{"did not find expected ',' or '}'", "mapping in braces is not closed, or misses a comma", flowHint},
 	{"found unexpected end of stream", "quoted text is not closed", ""},
 	{"found unexpected document indicator", "quoted text is not closed", ""},
 	{"found unknown escape character", "unknown escape in a quoted text", `write \\ for a backslash, or use single quotes`},

@@ -53,7 +53,7 @@ func (p *parser) kindKeys(n *core.Node) {
 	for _, k := range n.Config.Keys {
 		if !slices.Contains(own, k.Value) {
 			p.ds.Errorf(core.CodeUnknownKey, k.Pos, "%s: unknown key %q for kind %s", subject, k.Value, n.Kind.Value).
-				WithHint("%s", core.UnknownKeyHint(k.Value, slices.Concat(commonKeys, own)))
+				WithHint("%s", core.KeyHint(k.Value, slices.Concat(commonKeys, own)))
 		}
 	}
 }
