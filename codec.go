@@ -14,16 +14,17 @@ type codec struct {
 	// copies.
 	copy   copier
 	decode decoder
+	encode encoder
 	err    error // the type has no JSON form
 }
 
 // newCodec builds the codec of a type.
 func newCodec(t reflect.Type) *codec {
 	if err := unusable(t); err != nil {
-		return &codec{err: err, decode: func(reflect.Value, any) error { return err }}
+		return &codec{err: err, decode: func(reflect.Value, any) error { return err },
+			encode: func(reflect.Value, int) (any, error) { return nil, err }}
 	}
-	copies, decodes := copiers{}, decoders{}
-	return &codec{copy: copies.of(t), decode: decodes.of(t)}
+	return &codec{copy: copiers{}.of(t), decode: decoders{}.of(t), encode: encoders{}.of(t)}
 }
 
 // unusable says why no value of a type can stand in a state. Types inside others are

@@ -2,6 +2,7 @@ package wavefold
 
 import (
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -89,6 +90,10 @@ func roundTrip[T any](t *testing.T) {
 		if err := declared.Check(form); err != nil {
 			t.Errorf("%T: the declared type refuses %s: %v", v, core.JSON(form), err)
 		}
+		encoded, err := c.encode(reflect.ValueOf(&v).Elem(), 0)
+		if err != nil || !core.Equal(encoded, form) || core.JSON(encoded) != core.JSON(form) && !strings.Contains(core.JSON(encoded), ".0") {
+			t.Errorf("%T: encoded %s, %v\nwant %s", v, core.JSON(encoded), err, core.JSON(form))
+		}
 		got, err := decodeAs[T](c, form)
 		if err != nil || core.JSON(got) != core.JSON(v) {
 			t.Errorf("%T: got %s, %v\nwant %s", v, core.JSON(got), err, core.JSON(v))
@@ -155,6 +160,41 @@ func TestDecodeAnyKeepsDigits(t *testing.T) {
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %#v, %v", got, err)
+	}
+}
+
+func TestEncode(t *testing.T) {
+	type inner struct{ A []int }
+	type all struct {
+		F     float64
+		Empty string `json:"empty,omitempty"`
+		List  []int  `json:",omitempty"`
+		Any   any
+		Nil   *int
+		N     json.Number
+		inner
+		When time.Time
+	}
+	v := all{F: 119, Any: map[string]any{"b": 2.0, "a": []any{1, nil, inner{[]int{3}}}}, N: "12", inner: inner{[]int{1}}}
+	want := `{"F":119.0,"Any":{"a":[1,null,{"A":[3]}],"b":2.0},"Nil":null,"N":12,"A":[1],"When":"0001-01-01T00:00:00Z"}`
+	got, err := newCodec(reflect.TypeFor[all]()).encode(reflect.ValueOf(v), 0)
+	if err != nil || core.JSON(got) != want {
+		t.Errorf("got %s, %v\nwant %s", core.JSON(got), err, want)
+	}
+	for _, bad := range []any{math.NaN(), uint64(math.MaxUint64), []any{make(chan int)}, map[string]any{"f": func() {}}} {
+		if got, err := newCodec(reflect.TypeOf(bad)).encode(reflect.ValueOf(bad), 0); err == nil {
+			t.Errorf("%T: got %v", bad, got)
+		}
+	}
+	type ring struct{ Next any }
+	r := &ring{}
+	r.Next = r
+	if _, err := newCodec(reflect.TypeFor[*ring]()).encode(reflect.ValueOf(r), 0); err == nil {
+		t.Error("a value that refers to itself was encoded")
+	}
+	var dup *ring
+	if err := newCodec(reflect.TypeFor[*ring]()).copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(r), 0); err == nil {
+		t.Error("a value that refers to itself was copied")
 	}
 }
 

@@ -1,7 +1,6 @@
 package wavefold
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -64,7 +63,7 @@ func (cs copiers) pointer(t reflect.Type) copier {
 			return nil
 		}
 		if depth > maxDepth {
-			return fmt.Errorf("a value of type %s nests deeper than %d: does it refer to itself?", t, maxDepth)
+			return tooDeep(t)
 		}
 		dst.Set(reflect.New(t.Elem()))
 		return copyInto(element, dst.Elem(), src.Elem(), depth+1)
@@ -96,7 +95,7 @@ func (cs copiers) slice(t reflect.Type) copier {
 		case src.IsNil():
 			return nil
 		case depth > maxDepth:
-			return fmt.Errorf("a value of type %s nests deeper than %d: does it refer to itself?", t, maxDepth)
+			return tooDeep(t)
 		}
 		dst.Set(reflect.MakeSlice(t, src.Len(), src.Len()))
 		if element == nil {
@@ -114,7 +113,7 @@ func (cs copiers) mapping(t reflect.Type) copier {
 		case src.IsNil():
 			return nil
 		case depth > maxDepth:
-			return fmt.Errorf("a value of type %s nests deeper than %d: does it refer to itself?", t, maxDepth)
+			return tooDeep(t)
 		}
 		dst.Set(reflect.MakeMapWithSize(t, src.Len()))
 		for it := src.MapRange(); it.Next(); { // the order does not matter: every entry is copied on its own

@@ -45,7 +45,7 @@ func (ds decoders) build(t reflect.Type) decoder {
 	switch {
 	case t == reflect.PointerTo(objectType):
 		return decodeObject
-	case ownJSON(t) || t == reflect.TypeFor[json.Number]() || reflect.PointerTo(t).Implements(textUnmarshaler):
+	case ownJSON(t) || t == numberType || reflect.PointerTo(t).Implements(textUnmarshaler):
 		return decodeJSON
 	}
 	switch t.Kind() {

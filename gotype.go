@@ -12,6 +12,7 @@ import (
 
 var (
 	anyType         = reflect.TypeFor[any]()
+	numberType      = reflect.TypeFor[json.Number]()
 	objectType      = reflect.TypeFor[core.Object]()
 	jsonMarshaler   = reflect.TypeFor[json.Marshaler]()
 	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
@@ -42,7 +43,7 @@ func typeWithin(t reflect.Type, outer []reflect.Type) *core.Type {
 	case reflect.Bool:
 		return &core.Type{Kind: core.BooleanType}
 	case reflect.String:
-		if t == reflect.TypeFor[json.Number]() {
+		if t == numberType {
 			return nil
 		}
 		return &core.Type{Kind: core.StringType}
@@ -96,7 +97,9 @@ type member struct {
 	typ       reflect.Type
 	index     []int // nil when the way leads through a pointer
 	quoted    bool  // written as a text by the option string
-	ambiguous bool  // several fields claim the name
+	omitEmpty bool
+	omitZero  bool
+	ambiguous bool // several fields claim the name
 }
 
 // members lists the fields of a struct and of the structs embedded in it.
@@ -131,7 +134,8 @@ func membersWithin(t reflect.Type, outer []reflect.Type) []member {
 		if tag == "" {
 			tag = f.Name
 		}
-		out = addMember(out, member{name: tag, typ: f.Type, index: []int{i}, quoted: strings.Contains(options, "string")})
+		out = addMember(out, member{name: tag, typ: f.Type, index: []int{i}, quoted: strings.Contains(options, "string"),
+			omitEmpty: strings.Contains(options, "omitempty"), omitZero: strings.Contains(options, "omitzero")})
 	}
 	return out
 }

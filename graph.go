@@ -58,6 +58,10 @@ func New(name string, parts ...Part) *Graph {
 	return g
 }
 
+// Graph makes a graph of a workflow that was read by Read or Parse. It is checked when it
+// is compiled, which the first Run does by itself.
+func (e *Engine) Graph(w *core.Workflow) *Graph { return &Graph{w: w, engine: e} }
+
 // Load reads and compiles a workflow file. The error holds all findings that keep the
 // graph from running, as core.Diagnostics.
 func (e *Engine) Load(path string) (*Graph, error) {
@@ -65,7 +69,8 @@ func (e *Engine) Load(path string) (*Graph, error) {
 	if err := ds.Err(false); err != nil {
 		return nil, err
 	}
-	g := &Graph{w: w, engine: e, findings: ds}
+	g := e.Graph(w)
+	g.findings = ds
 	if err := g.Compile(); err != nil {
 		return nil, err
 	}

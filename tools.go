@@ -56,7 +56,7 @@ type function struct {
 	ctx    bool
 	in     reflect.Type // nil for none
 	codec  *codec       // of in
-	out    bool
+	out    *codec       // of Out, nil for none
 	err    bool
 	writes []string // of the node it is bound to
 	bound  bool
@@ -100,7 +100,10 @@ func typedTool(fn any) (core.Handler, error) {
 		f.err, results = true, results[:n-1]
 	}
 	if len(results) > 0 {
-		f.out, results = true, results[1:]
+		if f.out = newCodec(results[0]); f.out.err != nil {
+			return nil, f.out.err
+		}
+		results = results[1:]
 	}
 	if len(params) > 0 || len(results) > 0 {
 		return nil, wrong
@@ -114,7 +117,7 @@ func (f *function) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostic
 	bound.bound, bound.writes = true, core.Strings(n.Writes)
 	subject := "node " + n.ID.Value
 	ds := f.checkArgs(n, subject)
-	if len(bound.writes) > 0 && !f.out {
+	if len(bound.writes) > 0 && f.out == nil {
 		ds.Warnf(core.CodeUnused, n.Writes[0].Pos, "%s: writes: the function returns nothing that could be written", subject)
 	}
 	return &bound, ds
@@ -176,10 +179,14 @@ func (f *function) Handle(ctx context.Context, in core.Input) (core.Result, erro
 			return core.Result{}, err
 		}
 	}
-	if !f.out {
+	if f.out == nil {
 		return core.Result{}, nil
 	}
-	return f.result(results[0].Interface())
+	out, err := f.out.encode(results[0], 0)
+	if err != nil {
+		return core.Result{}, fmt.Errorf("the result: %w", err)
+	}
+	return f.result(out)
 }
 
 // fill makes In of the args, or else of the item.
@@ -208,14 +215,10 @@ func (f *function) result(out any) (core.Result, error) {
 	case 1:
 		return core.Write(f.writes[0], out), nil
 	}
-	c, err := core.Canonical(out)
-	if err != nil {
-		return core.Result{}, fmt.Errorf("the result has no JSON form: %w", err)
-	}
-	o, ok := c.(*core.Object)
+	o, ok := out.(*core.Object)
 	if !ok {
 		return core.Result{}, fmt.Errorf("the node writes %s, so the function must return an object with these members, not %s",
-			strings.Join(f.writes, ", "), core.TypeName(c))
+			strings.Join(f.writes, ", "), core.TypeName(out))
 	}
 	r := core.Result{Delta: make(map[string]any, o.Len())}
 	for k, v := range o.All() {

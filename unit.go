@@ -2,6 +2,9 @@ package wavefold
 
 import (
 	"context"
+	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -39,12 +42,19 @@ func Loop(id string, body Body, options ...Option) Part {
 // Stages is a row of pipeline stages that takes an A and gives a B.
 type Stages[A, B any] struct{ nodes []*stage }
 
-// stage is one stage and its function on a decoded value.
+// stage is one stage and its function.
 type stage struct {
 	*node
-	// make builds the handler for a place behind the stage with the given id, "" for
-	// the first place.
-	make func(before string) core.HandlerFunc
+	into string // the field that gets the results, "" for none
+	// make builds the handler for a place in a pipeline.
+	make func(at place) core.HandlerFunc
+}
+
+// place is where a stage stands: behind another one ("" for none), writing into a field
+// ("" for none), in front of others or not.
+type place struct {
+	before, into string
+	last         bool
 }
 
 // Stage is one stage of a pipeline: a function that gets what the stage before it gave,
@@ -52,12 +62,11 @@ type stage struct {
 // passes as JSON. It takes Retry, Timeout, OnError, Priority, Phase, Describe, Effects
 // and After.
 func Stage[A, B any](id string, fn func(context.Context, A) (B, error), options ...Option) Stages[A, B] {
-	n := newNode("Stage", id, options)
-	in := Field[A]{typeSpec[A]("$item")}
-	n.does(fn == nil, nil)
-	return Stages[A, B]{[]*stage{{n, func(before string) core.HandlerFunc {
+	n := newNode("Stage", id, options).does(fn == nil, nil)
+	in, out := Field[A]{typeSpec[A]("$item")}, newCodec(reflect.TypeFor[B]())
+	return Stages[A, B]{[]*stage{{node: n, make: func(at place) core.HandlerFunc {
 		return func(ctx context.Context, i core.Input) (core.Result, error) {
-			a, err := received(in, i, before)
+			a, err := received(in, i, at.before)
 			if err != nil {
 				return core.Result{}, err
 			}
@@ -65,7 +74,18 @@ func Stage[A, B any](id string, fn func(context.Context, A) (B, error), options 
 			if err != nil {
 				return core.Result{}, err
 			}
-			return core.Send(b), nil
+			var r core.Result
+			if at.into != "" {
+				r = core.Write(at.into, []B{b})
+			}
+			if at.last && at.into != "" {
+				return r, nil // nobody is behind it who would not read the field
+			}
+			r.HasEdgeOutput = true
+			if r.EdgeOutput, err = out.encode(reflect.ValueOf(&b).Elem(), 0); err != nil {
+				return r, fmt.Errorf("the result: %w", err)
+			}
+			return r, nil
 		}
 	}}}}
 }
@@ -92,33 +112,17 @@ func received[A any](in Field[A], i core.Input, before string) (A, error) {
 // what is written, like that of Each.
 func (s Stages[A, B]) Into(out Field[[]B]) Stages[A, B] {
 	last := len(s.nodes) - 1
-	st := *s.nodes[last]
-	n := *st.node
-	n.findings = append(core.Diagnostics(nil), n.findings...)
-	n.writes = nil
-	n.collects(out)
-	made := st.make
-	st.node = &n
-	st.make = func(before string) core.HandlerFunc {
-		inner := made(before)
-		return func(ctx context.Context, i core.Input) (core.Result, error) {
-			r, err := inner(ctx, i)
-			if err != nil {
-				return r, err
-			}
-			r.Delta = map[string]any{out.s.decl.Name.Value: []B{r.EdgeOutput.(B)}}
-			return r, nil
-		}
-	}
-	nodes := append([]*stage(nil), s.nodes...)
+	st, n := *s.nodes[last], *s.nodes[last].node
+	n.findings, n.writes = slices.Clone(n.findings), nil
+	st.node, st.into = n.collects(out), out.Name()
+	nodes := slices.Clone(s.nodes)
 	nodes[last] = &st
 	return Stages[A, B]{nodes}
 }
 
 // Pipe puts stages behind others. Nest it for more: Pipe(a, Pipe(b, c)).
 func Pipe[A, B, C any](first Stages[A, B], then Stages[B, C]) Stages[A, C] {
-	nodes := append([]*stage(nil), first.nodes...)
-	return Stages[A, C]{append(nodes, then.nodes...)}
+	return Stages[A, C]{slices.Concat(first.nodes, then.nodes)}
 }
 
 // Pipeline runs the elements of a field through stages, one after the other or, with
@@ -129,9 +133,9 @@ func Pipeline[A, B any](id string, items Field[[]A], stages Stages[A, B], option
 	u := newUnit("Pipeline", id, options)
 	u.items = items
 	before := ""
-	for _, st := range stages.nodes {
+	for i, st := range stages.nodes {
 		n := *st.node
-		n.run = &adapter{HandlerFunc: st.make(before)}
+		n.run = &adapter{HandlerFunc: st.make(place{before: before, into: st.into, last: i == len(stages.nodes)-1})}
 		before = n.id.Value
 		u.members = append(u.members, &n)
 	}

@@ -1,0 +1,391 @@
+package wavefold_test
+
+// The examples of docs/embedding.md. TestEmbeddingPage holds that page to them: every
+// piece of Go on it stands here, so it compiles, and what it prints is checked.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/docstest"
+)
+
+type Sale struct {
+	ID     int64   `json:"id"`
+	Region string  `json:"region"`
+	Amount float64 `json:"amount"`
+}
+
+var ErrNegative = errors.New("the amount is negative")
+
+func readSales(context.Context) ([]Sale, error) {
+	return []Sale{{9007199254740993, "north", 20}, {2, "south", 5}, {3, "north", 7.5}}, nil
+}
+
+func tax(_ context.Context, s Sale) (float64, error) {
+	if s.Amount < 0 {
+		return 0, fmt.Errorf("sale %d: %w", s.ID, ErrNegative)
+	}
+	return s.Amount / 5, nil
+}
+
+func Example_batch() {
+	ctx := context.Background()
+
+	sales := wavefold.NewField[[]Sale]("sales")
+	taxes := wavefold.NewField[[]float64]("taxes", wavefold.Append)
+	total := wavefold.NewField[float64]("total")
+
+	g := wavefold.New("taxes",
+		wavefold.Source("read", sales, readSales),                  // func(ctx) ([]Sale, error)
+		wavefold.Each("tax", sales, taxes, tax, wavefold.Limit(8)), // func(ctx, Sale) (float64, error)
+		wavefold.Map("total", taxes, total, func(_ context.Context, taxes []float64) (float64, error) {
+			sum := 0.0
+			for _, t := range taxes {
+				sum += t
+			}
+			return sum, nil
+		}),
+	)
+	r, err := g.Run(ctx)
+	fmt.Println(r.Status, total.Get(r), err)
+	// Output:
+	// success 6.5 <nil>
+}
+
+func Example_fields() {
+	ctx := context.Background()
+	seen := wavefold.NewField[map[string]int]("seen", wavefold.Merge, wavefold.Default(map[string]int{"before": 1}))
+	last := wavefold.NewField[time.Time]("last")
+	longest := wavefold.NewField[string]("longest", wavefold.Reduce(func(old, written string) (string, error) {
+		if len(written) > len(old) {
+			return written, nil
+		}
+		return old, nil
+	}))
+	g := wavefold.New("fields", wavefold.Declare(last),
+		wavefold.Source("a", seen, func(context.Context) (map[string]int, error) { return map[string]int{"a": 1}, nil }),
+		wavefold.Source("b", seen, func(context.Context) (map[string]int, error) { return map[string]int{"b": 2}, nil }),
+		wavefold.Source("short", longest, func(context.Context) (string, error) { return "wave", nil }),
+		wavefold.Source("long", longest, func(context.Context) (string, error) { return "wavefold", nil }),
+	)
+	r, err := g.Run(ctx)
+	fmt.Println(seen.Get(r), longest.Get(r), err)
+	if _, ok := last.Lookup(r); !ok {
+		fmt.Println("last has no value")
+	}
+	// Output:
+	// map[a:1 b:2 before:1] wavefold <nil>
+	// last has no value
+}
+
+func Example_order() {
+	ctx := context.Background()
+	say := func(words ...any) func(context.Context) error {
+		return func(context.Context) error { fmt.Println(words...); return nil }
+	}
+	count := wavefold.NewField[int]("count")
+
+	g := wavefold.New("order", wavefold.Concurrency(1),
+		wavefold.Source("count", count, func(context.Context) (int, error) { return 3, nil }),
+		wavefold.Do("many", say("many"), wavefold.After("count"), wavefold.When("$.count > 10")),
+		wavefold.Do("few", say("few"), wavefold.After("count"), wavefold.Else()),
+		wavefold.Do("upload", func(context.Context) error { return errors.New("no network") }, wavefold.After("few")),
+		wavefold.Do("alert", say("upload failed, alert sent"), wavefold.After("upload"), wavefold.On(wavefold.Failed)),
+		wavefold.Do("tidy", say("tidied up"), wavefold.After("many", "upload"), wavefold.AllDone()),
+	)
+	r, err := g.Run(ctx)
+	fmt.Println(r.Status, err)
+	many, _ := r.Node("many")
+	fmt.Println(many.Status, "because", many.Reason)
+	// Output:
+	// few
+	// upload failed, alert sent
+	// tidied up
+	// partial_success <nil>
+	// skipped because the condition on count -> many is false: $.count > 10
+}
+
+func Example_errors() {
+	ctx := context.Background()
+	sales, taxes := wavefold.NewField[[]Sale]("sales"), wavefold.NewField[[]float64]("taxes", wavefold.Append)
+	g := wavefold.New("taxes", wavefold.Each("tax", sales, taxes, tax,
+		wavefold.Retry(3, wavefold.Backoff{Base: time.Millisecond, Exponential: true}),
+		wavefold.Timeout(30*time.Second),
+		wavefold.MaxFailures(10)))
+	r, err := g.Run(ctx, sales.Is([]Sale{{1, "north", 10}, {2, "south", -1}, {3, "north", 30}}))
+
+	fmt.Println(errors.Is(err, ErrNegative)) // your own error
+	fmt.Println(taxes.Get(r))                // what went well is there
+	tax, _ := r.Node("tax")
+	fmt.Println(tax.Items, tax.Failed, tax.Attempts)
+	// Output:
+	// true
+	// [2 6]
+	// 3 1 5
+}
+
+func Example_manyRuns() {
+	ctx := context.Background()
+	name, hi := wavefold.NewField[string]("name"), wavefold.NewField[string]("greeting")
+	g := wavefold.New("hello", wavefold.Map("greet", name, hi,
+		func(_ context.Context, n string) (string, error) { return "hello " + n, nil }))
+
+	var wg sync.WaitGroup
+	for _, who := range []string{"Ada", "Grace"} {
+		wg.Go(func() {
+			r, err := g.Run(ctx, name.Is(who), wavefold.WithConcurrency(2))
+			fmt.Println(hi.Get(r), err)
+		})
+	}
+	wg.Wait()
+	// Unordered output:
+	// hello Ada <nil>
+	// hello Grace <nil>
+}
+
+func Example_pipeline() {
+	ctx := context.Background()
+	lines, words := wavefold.NewField[[]string]("lines"), wavefold.NewField[[]int]("words", wavefold.Append)
+	g := wavefold.New("words",
+		wavefold.Pipeline("count", lines, wavefold.Pipe(
+			wavefold.Stage("split", func(_ context.Context, line string) ([]string, error) { return strings.Fields(line), nil }),
+			wavefold.Stage("length", func(_ context.Context, w []string) (int, error) { return len(w), nil }).Into(words),
+		), wavefold.Limit(4)))
+	r, err := g.Run(ctx, lines.Is([]string{"one", "two words", "three of them"}))
+	fmt.Println(words.Get(r), err)
+	// Output:
+	// [1 2 3] <nil>
+}
+
+func Example_loop() {
+	ctx := context.Background()
+	x := wavefold.NewField[float64]("x")
+	g := wavefold.New("root of two",
+		wavefold.Loop("refine", wavefold.Body{
+			wavefold.Map("step", x, x, func(_ context.Context, x float64) (float64, error) { return (x + 2/x) / 2, nil }),
+		}, wavefold.Until("abs($.x * $.x - 2) < 0.000001"), wavefold.MaxIters(50), wavefold.FailExhausted()))
+	r, err := g.Run(ctx, x.Is(1))
+	fmt.Printf("%.4f after %d rounds, %v\n", x.Get(r), r.Units()[0].Rows, err)
+	// Output:
+	// 1.4142 after 4 rounds, <nil>
+}
+
+func Example_sub() {
+	ctx := context.Background()
+	region, report := wavefold.NewField[string]("region"), wavefold.NewField[[]string]("report", wavefold.Append)
+	inner := wavefold.New("one region", wavefold.Map("write", region, report,
+		func(_ context.Context, region string) ([]string, error) { return []string{"report of " + region}, nil }))
+
+	regions, reports := wavefold.NewField[[]string]("regions"), wavefold.NewField[[]string]("reports", wavefold.Append)
+	g := wavefold.New("all regions",
+		wavefold.Sub("headquarters", inner, region.Is("headquarters"), wavefold.Out(report, reports)),
+		wavefold.Sub("each", inner, wavefold.Over(regions, region), wavefold.Out(report, reports), wavefold.Limit(2)))
+	r, err := g.Run(ctx, regions.Is([]string{"north", "south"}))
+	fmt.Printf("%q %v\n", reports.Get(r), err)
+	// Output:
+	// ["report of headquarters" "report of north" "report of south"] <nil>
+}
+
+func Example_untyped() {
+	ctx := context.Background()
+	sales, best := wavefold.NewField[[]Sale]("sales"), wavefold.NewField[string]("best")
+	g := wavefold.New("untyped",
+		wavefold.Source("read", sales, readSales),
+		wavefold.Func("best", wavefold.Fields(sales), wavefold.Fields(best),
+			func(_ context.Context, in core.Input) (core.Result, error) {
+				list, _ := in.Get("sales") // a []Sale of our own
+				sums := map[string]float64{}
+				for _, s := range list.([]Sale) {
+					sums[s.Region] += s.Amount
+				}
+				regions := []string{"north", "south"}
+				sort.Slice(regions, func(i, j int) bool { return sums[regions[i]] > sums[regions[j]] })
+				in.Logger().Info("compared", "regions", len(regions))
+				return core.Write("best", regions[0]), nil
+			}),
+		wavefold.Node("pause", "wait", map[string]any{"duration": "1ms"}, wavefold.After("best")))
+	r, err := g.Run(ctx)
+	fmt.Println(best.Get(r), err)
+	// Output:
+	// north <nil>
+}
+
+const taxYAML = `
+name: tax
+inputs:
+  amount: {type: number, required: true}
+state:
+  schema:
+    tax: {type: number}
+graph:
+  nodes:
+    - id: tax
+      kind: tool
+      impl: tax
+      args: {amount: $input.amount, rate: 0.2}
+      writes: [tax]
+`
+
+type TaxArgs struct {
+	Amount float64 `json:"amount"`
+	Rate   float64 `json:"rate"`
+}
+
+func Example_document() {
+	ctx := context.Background()
+
+	e := wavefold.NewEngine()
+	err := e.AddTool("tax", func(_ context.Context, in TaxArgs) (float64, error) { return in.Amount * in.Rate, nil })
+	if err != nil {
+		panic(err)
+	}
+	w, findings := e.Parse("tax.yaml", []byte(taxYAML)) // or e.Load(path) for a file
+	if err := findings.Err(false); err != nil {
+		panic(err)
+	}
+	r, err := e.Graph(w).Run(ctx, wavefold.Set("amount", 50))
+	fmt.Println(wavefold.NewField[float64]("tax").Get(r), err)
+
+	typo := strings.Replace(taxYAML, "rate:", "rat:", 1)
+	w, _ = e.Parse("tax.yaml", []byte(typo))
+	_, err = e.Graph(w).Run(ctx, wavefold.Set("amount", 50))
+	fmt.Println(err)
+	// Output:
+	// 10 <nil>
+	// tax.yaml:13:37: error: node tax: args: unknown key "rat" (did you mean "rate"? known keys: amount, rate) [UNKNOWN_KEY]
+}
+
+func Example_save() {
+	ctx := context.Background()
+	sales, taxes := wavefold.NewField[[]Sale]("sales"), wavefold.NewField[[]float64]("taxes", wavefold.Append)
+	g := wavefold.New("taxes", wavefold.Source("read", sales, readSales), wavefold.Each("tax", sales, taxes, tax))
+
+	text, err := g.Save()
+	if err != nil {
+		panic(err)
+	}
+	if err := os.WriteFile("taxes.yaml", text, 0o600); err != nil {
+		panic(err)
+	}
+	defer os.Remove("taxes.yaml")
+
+	e := wavefold.NewEngine()
+	if err := e.Bind(g); err != nil { // the functions: taxes.read and taxes.tax
+		panic(err)
+	}
+	loaded, err := e.Load("taxes.yaml")
+	if err != nil {
+		panic(err)
+	}
+	r, err := loaded.Run(ctx)
+	fmt.Println(taxes.Get(r), err)
+	// Output:
+	// [4 1 1.5] <nil>
+}
+
+func Example_events() {
+	ctx := context.Background()
+	n := wavefold.NewField[int]("n")
+	g := wavefold.New("watched", wavefold.Func("work", nil, wavefold.Fields(n),
+		func(_ context.Context, in core.Input) (core.Result, error) {
+			in.Logger().Info("halfway", "attempt", in.Attempt)
+			return core.Write("n", 1), nil
+		}))
+	_, err := g.Run(ctx, wavefold.WithListener(func(e core.Event) {
+		switch e.Type {
+		case core.NodeStarted, core.NodeFinished:
+			fmt.Println(e.Type, e.Node)
+		case core.LogLine:
+			fmt.Println(e.Node, "says", e.Log, core.JSON(e.Values))
+		}
+	}))
+	fmt.Println(err)
+	// Output:
+	// node.started work
+	// work says halfway {"attempt":1}
+	// node.finished work
+	// <nil>
+}
+
+func Example_findings() {
+	total := wavefold.NewField[float64]("total")
+	g := wavefold.New("wrong",
+		wavefold.Source("total", total, func(context.Context) (float64, error) { return 1, nil }),
+		wavefold.Do("report", func(context.Context) error { return nil }, wavefold.After("totl"), wavefold.When("$.totals > 0")))
+	for _, d := range g.Findings() {
+		fmt.Println(d.Code, d.Message, "-", d.Hint)
+	}
+	// Output:
+	// EXPR_NAME edge totl -> report: when: unknown field "totals" - did you mean "total"?
+	// UNKNOWN_NODE edge totl -> report: unknown node "totl" - did you mean "total"?
+}
+
+// TestEmbeddingPage holds the page to the examples above.
+func TestEmbeddingPage(t *testing.T) {
+	source, err := os.ReadFile("embedding_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces, outputs := 0, 0
+	for _, b := range docstest.Blocks(t, "docs/embedding.md") {
+		switch b.Lang() {
+		case "go":
+			pieces++
+			file, text := "embedding_test.go", source
+			if b.Notes["file"] != "" {
+				file = b.Notes["file"]
+				if text, err = os.ReadFile(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !stands(string(text), b.Text) {
+				t.Errorf("%s:%d: this piece does not stand in %s", b.File, b.Line, file)
+			}
+		case "text":
+			outputs++
+			var comment strings.Builder
+			for line := range strings.Lines(b.Text) {
+				comment.WriteString("\t// " + line)
+			}
+			if !strings.Contains(string(source), "utput:\n"+comment.String()) {
+				t.Errorf("%s:%d: no example prints this", b.File, b.Line)
+			}
+		}
+	}
+	if pieces < 10 || outputs < 8 {
+		t.Errorf("found %d pieces of Go and %d outputs", pieces, outputs)
+	}
+}
+
+// stands reports whether a source has a piece, at some depth.
+func stands(source, text string) bool {
+	for range 3 {
+		if strings.Contains(source, text) {
+			return true
+		}
+		text = indent(text)
+	}
+	return false
+}
+
+// indent moves a piece of Go one tab to the right.
+func indent(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line != "\n" {
+			b.WriteString("\t")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}

@@ -1,0 +1,204 @@
+package wavefold
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// encoder returns a Go value as a run-time value that shares nothing with it. It gives
+// what encoding/json would write, except that a float stays a float when it has no
+// fraction.
+type encoder func(v reflect.Value, depth int) (any, error)
+
+// encoders builds encoders. An entry is there before it is complete, so that a type may
+// contain itself.
+type encoders map[reflect.Type]*encoder
+
+// of returns the encoder of a type.
+func (es encoders) of(t reflect.Type) encoder {
+	if known, ok := es[t]; ok {
+		return func(v reflect.Value, depth int) (any, error) { return (*known)(v, depth) }
+	}
+	e := new(encoder)
+	es[t] = e
+	*e = es.build(t)
+	return *e
+}
+
+func (es encoders) build(t reflect.Type) encoder {
+	if t == numberType {
+		return func(v reflect.Value, _ int) (any, error) { return core.ParseNumber(v.String()) }
+	}
+	if ownJSON(t) || t.Implements(textMarshaler) || reflect.PointerTo(t).Implements(textMarshaler) {
+		return encodeJSON
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return es.pointer(t)
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return encodeJSON // base64
+		}
+		return es.list(t)
+	case reflect.Array:
+		return es.list(t)
+	case reflect.Map:
+		if t.Key().Kind() != reflect.String || t.Key().Implements(textMarshaler) {
+			return encodeJSON
+		}
+		return es.mapping(t)
+	case reflect.Struct:
+		return es.structure(t)
+	default:
+		return encodeScalar
+	}
+}
+
+func encodeJSON(v reflect.Value, _ int) (any, error) {
+	c, err := core.Canonical(v.Interface())
+	return core.Clone(c), err
+}
+
+func tooDeep(t reflect.Type) error {
+	return fmt.Errorf("a value of type %s nests deeper than %d: does it refer to itself?", t, maxDepth)
+}
+
+func (es encoders) pointer(t reflect.Type) encoder {
+	element := es.of(t.Elem())
+	return func(v reflect.Value, depth int) (any, error) {
+		switch {
+		case v.IsNil():
+			return nil, nil
+		case depth > maxDepth:
+			return nil, tooDeep(t)
+		}
+		return element(v.Elem(), depth+1)
+	}
+}
+
+func (es encoders) list(t reflect.Type) encoder {
+	element := es.of(t.Elem())
+	return func(v reflect.Value, depth int) (any, error) {
+		switch {
+		case v.Kind() == reflect.Slice && v.IsNil():
+			return nil, nil
+		case depth > maxDepth:
+			return nil, tooDeep(t)
+		}
+		out := make([]any, v.Len())
+		for i := range out {
+			var err error
+			if out[i], err = element(v.Index(i), depth+1); err != nil {
+				return nil, fmt.Errorf("[%d]: %w", i, err)
+			}
+		}
+		return out, nil
+	}
+}
+
+func (es encoders) mapping(t reflect.Type) encoder {
+	element := es.of(t.Elem())
+	return func(v reflect.Value, depth int) (any, error) {
+		switch {
+		case v.IsNil():
+			return nil, nil
+		case depth > maxDepth:
+			return nil, tooDeep(t)
+		}
+		keys := make([]string, 0, v.Len())
+		for _, k := range v.MapKeys() {
+			keys = append(keys, k.String())
+		}
+		slices.Sort(keys)
+		out := core.NewObject(len(keys))
+		for _, k := range keys {
+			e, err := element(v.MapIndex(reflect.ValueOf(k).Convert(t.Key())), depth+1)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", k, err)
+			}
+			out.Set(k, e)
+		}
+		return out, nil
+	}
+}
+
+func (es encoders) structure(t reflect.Type) encoder {
+	parts := members(t)
+	encode := make([]encoder, len(parts))
+	for i, m := range parts {
+		if m.quoted || m.ambiguous || m.omitZero || m.index == nil {
+			return encodeJSON
+		}
+		encode[i] = es.of(m.typ)
+	}
+	return func(v reflect.Value, depth int) (any, error) {
+		out := core.NewObject(len(parts))
+		for i, m := range parts {
+			f := v.FieldByIndex(m.index)
+			if m.omitEmpty && isEmpty(f) {
+				continue
+			}
+			e, err := encode[i](f, depth+1)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", m.name, err)
+			}
+			out.Set(m.name, e)
+		}
+		return out, nil
+	}
+}
+
+// isEmpty is what the option omitempty leaves out.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	}
+	return v.IsZero()
+}
+
+func encodeScalar(v reflect.Value, depth int) (any, error) {
+	switch {
+	case v.CanInt():
+		return v.Int(), nil
+	case v.CanUint():
+		if v.Uint() > math.MaxInt64 {
+			return nil, fmt.Errorf("%d is above the largest 64-bit integer", v.Uint())
+		}
+		return int64(v.Uint()), nil
+	case v.CanFloat():
+		if f := v.Float(); !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return f, nil
+		}
+		return nil, fmt.Errorf("%v has no JSON form", v.Float())
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		return v.Bool(), nil
+	case reflect.String:
+		return v.String(), nil
+	case reflect.Interface:
+		return encodeHeld(v, depth)
+	}
+	return nil, fmt.Errorf("%s has no JSON form", v.Type())
+}
+
+// encodeHeld encodes what an interface holds.
+func encodeHeld(v reflect.Value, depth int) (any, error) {
+	if v.IsNil() {
+		return nil, nil
+	}
+	switch x := v.Interface().(type) {
+	case bool, int64, float64, string:
+		return x, nil
+	case *core.Object:
+		return core.Clone(x), nil
+	}
+	return encoders{}.of(v.Elem().Type())(v.Elem(), depth+1)
+}

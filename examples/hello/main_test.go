@@ -1,0 +1,10 @@
+package main
+
+import "os"
+
+func Example() {
+	os.Args = []string{"hello"}
+	main()
+	// Output:
+	// hello Ada
+}
