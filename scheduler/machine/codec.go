@@ -108,7 +108,8 @@ func (s Items) slice(from, to int32) []any {
 	return out
 }
 
-// DecodeCommand reads a command back, finding its node in the plan of the run.
+// DecodeCommand reads a command back, finding the node of an OpRun in the plan
+// of the run.
 func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
 	var j commandJSON
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -118,8 +119,8 @@ func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
 	for c.Op = OpRun; c.Op < OpFinish && c.Op.String() != j.Op; c.Op++ {
 		continue
 	}
-	if c.Op == OpEmit || c.Op == OpCancel || c.Op == OpFinish {
-		return c, nil
+	if c.Op != OpRun {
+		return c, nil // a timer needs its id and delay only
 	}
 	path := ""
 	if j.Call != nil {

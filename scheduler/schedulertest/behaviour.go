@@ -24,12 +24,12 @@ type behaviour struct {
 // Handle records what it was given, takes its time and answers.
 func (b *behaviour) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	seen := digestText(in)
-	b.rec.enter(b.n.ID, in, seen)
-	defer b.rec.leave(b.n.ID)
-	if err := b.rec.sleep(ctx, b.n.ID, in); err != nil {
+	b.rec.enter(in, seen)
+	defer b.rec.leave(in)
+	if err := b.rec.sleep(ctx, in); err != nil {
 		return core.Result{}, err
 	}
-	h := digest(b.g.Seed, b.n.ID, seen)
+	h := digest(b.g.Seed, in.Node, seen)
 	res := b.result(draw(h, "result"))
 	if err := b.failure(draw(h, "failure"), in.Attempt, &res); err != nil {
 		return res, err // a failed attempt hands back its writes: they must be dropped
@@ -43,6 +43,9 @@ func digestText(in core.Input) string {
 	s := in.Shared()
 	var b strings.Builder
 	fmt.Fprintf(&b, "view=%s edges=%s", core.JSON(s.View.Object()), sortedJSON(s.Edges))
+	if s.Args.Len() > 0 {
+		fmt.Fprintf(&b, " args=%s", sortedJSON(s.Args))
+	}
 	if i := in.Index(); i >= 0 {
 		fmt.Fprintf(&b, " item[%d]=%s", i, core.JSON(s.Item))
 	}
@@ -53,7 +56,7 @@ func digestText(in core.Input) string {
 }
 
 // sortedJSON prints an object by sorted keys: the order of edge inputs means
-// nothing.
+// nothing, nor does that of arguments.
 func sortedJSON(o *core.Object) string {
 	out := core.NewObject(o.Len())
 	for _, k := range slices.Sorted(slices.Values(o.Keys())) {
@@ -207,8 +210,8 @@ func (b *behaviour) spoil(r *core.Result) error {
 }
 
 // wait is how long an execution takes: often no time, else up to 200 µs.
-func wait(timing uint64, node string, in core.Input) time.Duration {
-	h := digest(timing, node, fmt.Sprint(in.Index(), in.Round, in.Attempt))
+func wait(timing uint64, in core.Input) time.Duration {
+	h := digest(timing, in.Node, fmt.Sprint(in.Index(), in.Round, in.Attempt))
 	if h%4 == 0 {
 		return 0
 	}

@@ -20,7 +20,8 @@ type Run struct {
 // OracleRun runs a graph through the oracle.
 func OracleRun(g *Graph) *Run {
 	rec := &Recorder{}
-	return &Run{Outcome: Oracle(g.Workflow(rec), g.Values()), Recorder: rec}
+	w, reg := g.Workflow(rec)
+	return &Run{Outcome: Oracle(w, reg, g.Values()), Recorder: rec}
 }
 
 // OutcomeOf reads a report. Executions that fell behind a cut of max_failures
@@ -50,6 +51,8 @@ func OutcomeOf(r *core.Report, void func(Execution) bool) *Outcome {
 // skipOf sorts the texts that explain a skip.
 func skipOf(reason string) Skip {
 	switch {
+	case strings.HasPrefix(reason, "the condition"):
+		return SkipCondition // its text may hold any word
 	case strings.Contains(reason, "failed"):
 		return SkipFailure
 	case strings.Contains(reason, "skipped"):
@@ -145,7 +148,7 @@ func EventKeys(r *Run) map[string]int {
 	for _, e := range r.Events {
 		item, _ := e.Item.Get()
 		round, _ := e.Round.Get()
-		void := r.Outcome.Void(Execution{Node: e.Node, Item: item, Round: max(0, round), Attempt: max(1, e.Attempt)})
+		void := r.Outcome.Void(Execution{Node: e.Node, Item: item}) || r.Outcome.Void(Execution{Node: e.Unit, Item: -1})
 		if e.Type == core.LogLine || e.Type == core.Progress || void {
 			continue
 		}

@@ -10,10 +10,12 @@ import (
 )
 
 // evaluate is a naive evaluator of the part of the condition language that
-// generated graphs use: paths of one name, integers, true and false, length(),
-// ! % == != < > <= >= && || and parentheses. It reads the text each time and
+// generated graphs use: paths of one name, $nodes.ID.status, integers, words in
+// single quotes, true and false, length(), ! % == != < > <= >= && || and parentheses. It reads the text each time and
 // has no errors to report: a text it cannot read is a fault of the test.
-func evaluate(text string, get func(field string) any) bool {
+//
+// get returns the value of a field, or of "$nodes.ID".
+func evaluate(text string, get func(name string) any) bool {
 	p := &reader{rest: text, get: get}
 	v := p.or()
 	if p.space(); p.rest != "" {
@@ -21,6 +23,8 @@ func evaluate(text string, get func(field string) any) bool {
 	}
 	return truthy(v)
 }
+
+const nameSet = "abcdefghijklmnopqrstuvwxyz_0123456789"
 
 type reader struct {
 	rest string
@@ -87,7 +91,7 @@ func (p *reader) prefix() any {
 	if p.accept("!") != "" {
 		return !truthy(p.prefix())
 	}
-	switch p.accept("(", "length", "true", "false", "$.") {
+	switch p.accept("(", "length", "true", "false", "$nodes.", "$.", "'") {
 	case "(":
 		v := p.or()
 		p.accept(")")
@@ -101,8 +105,16 @@ func (p *reader) prefix() any {
 		return true
 	case "false":
 		return false
+	case "$nodes.":
+		id := p.take(nameSet)
+		p.accept(".status")
+		return p.get("$nodes." + id)
+	case "'":
+		text := p.take(nameSet)
+		p.accept("'")
+		return text
 	case "$.":
-		return p.get(p.take("abcdefghijklmnopqrstuvwxyz_0123456789"))
+		return p.get(p.take(nameSet))
 	}
 	n, err := strconv.ParseInt(p.take("-0123456789"), 10, 64)
 	if err != nil {

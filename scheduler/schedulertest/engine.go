@@ -56,7 +56,8 @@ func EngineRun(t *testing.T, g *Graph, want *Run, s Setting) (run *Run) {
 // MustCompile compiles a graph, recording into rec.
 func MustCompile(t *testing.T, g *Graph, rec *Recorder) *plan.Plan {
 	t.Helper()
-	p, ds := plan.Compile(g.Workflow(rec), core.NewRegistry(), plan.Options{})
+	w, reg := g.Workflow(rec)
+	p, ds := plan.Compile(w, reg, plan.Options{})
 	if p == nil {
 		t.Fatalf("graph does not compile: %v\n%s", ds, g)
 	}

@@ -35,11 +35,14 @@ const (
 	Isolated         Feature = "units without edges"
 	Unordered        Feature = "unordered writers"
 	Partial          Feature = "partial success"
+	Nested           Feature = "nested runs"
+	Statuses         Feature = "conditions on $nodes"
 )
 
 // FeaturesOf tells what a graph exercises, given how the oracle ran it.
 func FeaturesOf(g *Graph, out *Outcome) []Feature {
-	o := newOracle(g.Workflow(&Recorder{}), g.Values())
+	w, _ := g.Workflow(&Recorder{})
+	o := newOracle(w, g.Values())
 	return slices.Concat(o.staticFeatures(), g.edgeFeatures(o, out), g.runFeatures(out))
 }
 
@@ -101,8 +104,9 @@ func meet(w, r *unit, of func(*core.Node) []core.Text) bool {
 }
 
 func (g *Graph) edgeFeatures(o *oracle, out *Outcome) []Feature {
-	var chain, on, other, sent bool
+	var chain, on, other, sent, status bool
 	for _, e := range g.Edges {
+		status = status || strings.Contains(e.When, "$nodes")
 		on = on || e.On == "fail" || e.On == "done"
 		other = other || e.Else
 		sent = sent || !core.IsMissing(out.Nodes[e.From].Output) && out.Nodes[e.To].Items > 0
@@ -111,7 +115,7 @@ func (g *Graph) edgeFeatures(o *oracle, out *Outcome) []Feature {
 		}
 	}
 	done := slices.ContainsFunc(g.Nodes, func(n *Node) bool { return n.AllDone })
-	return slices.Concat(when(chain, WhenChains), when(on, OnEdges), when(other, ElseEdges), when(sent, EdgeOutputs), when(done, AllDone))
+	return slices.Concat(when(chain, WhenChains), when(on, OnEdges), when(other, ElseEdges), when(sent, EdgeOutputs), when(done, AllDone), when(status, Statuses))
 }
 
 func (g *Graph) runFeatures(out *Outcome) []Feature {
@@ -125,6 +129,7 @@ func (g *Graph) runFeatures(out *Outcome) []Feature {
 	}
 	for _, n := range g.Nodes {
 		r := out.Nodes[n.ID]
+		mark(n.Sub != nil && r.Items > 0, Nested)
 		mark(r.Status == core.Fail, Failures)
 		mark(r.Attempts > r.Items, Retries)
 		mark(r.Class == core.ClassMerge, Refusals)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -12,11 +13,13 @@ import (
 type Shape struct {
 	// Elements is the greatest number of nodes and units together; 0 means 10.
 	Elements int
-	// NoUnits leaves pipelines and loops out.
-	NoUnits bool
+	// NoUnits leaves pipelines and loops out, NoNested nested runs.
+	NoUnits, NoNested bool
 	// FailRun lets nodes stop the run. What such a run reaches depends on
 	// timing, so Oracle and engine then differ in what is comparable.
 	FailRun bool
+
+	depth int // of nesting
 }
 
 // Generate returns a random valid graph; the same seed and shape give the same
@@ -31,6 +34,7 @@ func Generate(seed uint64, shape Shape) *Graph {
 	m.edges()
 	m.otherwise()
 	m.declare()
+	m.statuses()
 	return m.g
 }
 
@@ -162,6 +166,16 @@ func (m *maker) node(failing int) *Node {
 	if m.chance(40) {
 		n.Writes = append(n.Writes, m.names(1, func(f Field) bool { return isList(f) && !slices.Contains(n.Writes, f.Name) })...)
 	}
+	for i := range one(m, 0, 0, 0, 1, 2) {
+		n.Args = append(n.Args, Arg{fmt.Sprint("a", i), "$." + m.names(1, anyField)[0]})
+	}
+	if m.chance(10) {
+		n.Priority = m.rng.IntN(5) - 2
+	}
+	if m.shape.depth < 2 && !m.shape.NoNested && m.chance(8) {
+		m.nested(n)
+		return n
+	}
 	if m.chance(failing) {
 		n.Fail = one(m, 10, 40, 100)
 	}
@@ -170,6 +184,33 @@ func (m *maker) node(failing int) *Node {
 	}
 	m.policy(n)
 	return n
+}
+
+// nested makes the node a run of a smaller graph. It has no retries: the
+// executions of a second run could not be told from those of the first.
+func (m *maker) nested(n *Node) {
+	shape := m.shape
+	shape.Elements, shape.depth = 5, shape.depth+1
+	n.Sub = Generate(m.rng.Uint64(), shape)
+	n.Sub.Concurrency = m.rng.IntN(3)
+	n.Send, n.Silent, n.Args, n.Writes = 0, 0, nil, nil
+	if m.chance(20) {
+		n.Policy = "skip"
+	}
+	for _, inner := range n.Sub.Fields {
+		same := m.names(1, func(f Field) bool {
+			return f.Type == inner.Type && f.Type != core.AnyType || isList(f) && isList(inner)
+		})
+		if len(same) > 0 && m.chance(40) && !slices.ContainsFunc(n.Sub.Inputs, func(in Input) bool { return in.Field == inner.Name }) {
+			n.Args = append(n.Args, Arg{inner.Name, "$." + same[0]})
+		}
+		// A null may have been written to a field that is set once; not every
+		// strategy takes one.
+		if len(same) > 0 && (inner.Merge != "set_once" || m.g.field(same[0]).Merge == "last_wins") && !slices.Contains(n.Writes, same[0]) && m.chance(50) {
+			n.Writes = append(n.Writes, same[0])
+			n.Outputs = append(n.Outputs, Output{same[0], inner.Name})
+		}
+	}
 }
 
 func (m *maker) policy(n *Node) {
@@ -193,8 +234,18 @@ func (m *maker) fanOut(n *Node) {
 		n.Fail = min(n.Fail, 50)
 		n.MaxFailures = m.rng.IntN(2)
 	}
+	name := "a0"
+	if n.Sub != nil {
+		name = n.Sub.Fields[0].Name // a number, as most items are
+	}
+	if m.chance(30) {
+		n.Args = append(slices.DeleteFunc(n.Args, func(a Arg) bool { return a.Name == name }), Arg{name, "$item"})
+	}
 	// A fan-out that extends the list it may walk must not feed itself.
-	n.Writes = slices.DeleteFunc(n.Writes, func(w string) bool { return "$."+w == n.Source && m.chance(70) })
+	if own := strings.TrimPrefix(n.Source, "$."); m.chance(70) {
+		n.Writes = slices.DeleteFunc(n.Writes, func(w string) bool { return w == own })
+		n.Outputs = slices.DeleteFunc(n.Outputs, func(o Output) bool { return o.Outer == own })
+	}
 }
 
 func (m *maker) pipeline(e *element) {
@@ -357,4 +408,22 @@ func (m *maker) declare() {
 		e.From, e.To = ids[e.From], ids[e.To]
 	}
 	m.rng.Shuffle(len(m.g.Edges), func(i, j int) { m.g.Edges[i], m.g.Edges[j] = m.g.Edges[j], m.g.Edges[i] })
+}
+
+// statuses adds conditions on how a node of a lower level ended.
+func (m *maker) statuses() {
+	w, _ := m.g.Workflow(&Recorder{})
+	o := newOracle(w, nil)
+	for i, e := range m.g.Edges {
+		if e.When != "" || e.Else || o.of[e.From] == o.of[e.To] || !m.chance(15) {
+			continue
+		}
+		at := o.judgedAt(w.Edges[i], o.of[e.To])
+		for _, j := range m.rng.Perm(len(m.g.Nodes)) {
+			if id := m.g.Nodes[j].ID; o.of[id].level < at {
+				e.When = fmt.Sprintf("$nodes.%s.status %s '%s'", id, one(m, "==", "!="), one(m, "success", "fail", "skipped", "partial_success"))
+				break
+			}
+		}
+	}
 }

@@ -10,7 +10,7 @@ func TestGeneratedShares(t *testing.T) {
 	var tally Tally
 	for seed := range uint64(2000) {
 		g := Generate(seed, Shape{})
-		tally.Add(FeaturesOf(g, Oracle(g.Workflow(&Recorder{}), g.Values())))
+		tally.Add(FeaturesOf(g, OracleRun(g).Outcome))
 	}
 	t.Log(tally.String())
 	for _, f := range []Feature{CrossBranchReads, SetOnce, Failures, Retries, Units, WhenChains} {
@@ -19,7 +19,7 @@ func TestGeneratedShares(t *testing.T) {
 		}
 	}
 	for _, f := range []Feature{Refusals, FanOuts, EmptyFanOuts, Cuts, Skips, OnEdges, Handled, ElseEdges, AllDone, EdgeOutputs,
-		Inner, UnitFailures, Isolated, Unordered, Partial} {
+		Inner, UnitFailures, Isolated, Unordered, Partial, Nested, Statuses} {
 		if s := tally.Share(f); s < 2 {
 			t.Errorf("%s in %.1f %% of the graphs, want at least 2", f, s)
 		}

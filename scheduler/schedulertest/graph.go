@@ -19,6 +19,9 @@ type Graph struct {
 	Edges     []*Edge
 	Pipelines []*Unit
 	Loops     []*Unit
+	// Concurrency is runtime.concurrency, 0 for the default. The property tests
+	// override it for the outermost graph.
+	Concurrency int
 }
 
 // Field is a state field. Merge is a merge strategy or "cap", a custom reducer
@@ -46,10 +49,16 @@ type Node struct {
 	Concurrency int    // of for_each, 0 for the default
 	MaxFailures int    // -1 for none
 
+	Args []Arg
+	// Sub makes the node a nested run, whose fields are written as Outputs say.
+	Sub     *Graph
+	Outputs []Output
+
 	Policy   string // on_error
 	Attempts int
 	Then     string
 	AllDone  bool
+	Priority int
 
 	// Chances in percent, drawn from a digest of what an execution is given:
 	// to fail in every attempt, to fail in the first attempts only, to be a
@@ -57,6 +66,13 @@ type Node struct {
 	// write out.
 	Fail, Transient, Partial, Send, Silent int
 }
+
+// Arg is an argument that is a path.
+type Arg struct{ Name, Path string }
+
+// Output says which field of the outer graph a nested run fills from which of
+// its own.
+type Output struct{ Outer, Inner string }
 
 // Edge is an edge between two nodes.
 type Edge struct {
@@ -86,6 +102,10 @@ func (g *Graph) Clone() *Graph {
 	c.Nodes = cloneAll(g.Nodes)
 	for _, n := range c.Nodes {
 		n.Reads, n.Writes = slices.Clone(n.Reads), slices.Clone(n.Writes)
+		n.Args, n.Outputs = slices.Clone(n.Args), slices.Clone(n.Outputs)
+		if n.Sub != nil {
+			n.Sub = n.Sub.Clone()
+		}
 	}
 	c.Edges = cloneAll(g.Edges)
 	c.Pipelines, c.Loops = cloneAll(g.Pipelines), cloneAll(g.Loops)
@@ -129,12 +149,18 @@ func (g *Graph) String() string {
 		}
 		b.WriteString("}\n")
 	}
+	if g.Concurrency > 0 {
+		fmt.Fprintf(&b, "runtime: {concurrency: %d}\n", g.Concurrency)
+	}
 	for _, in := range g.Inputs {
 		fmt.Fprintf(&b, "# input %s = %s\n", in.Field, core.JSON(in.Value))
 	}
 	b.WriteString("graph:\n  nodes:\n")
 	for _, n := range g.Nodes {
 		fmt.Fprintf(&b, "    - {%s}\n", n)
+		if n.Sub != nil {
+			b.WriteString("      | " + strings.ReplaceAll(strings.TrimSpace(n.Sub.String()), "\n", "\n      | ") + "\n")
+		}
 	}
 	b.WriteString("  edges:\n")
 	for _, e := range g.Edges {
@@ -160,6 +186,12 @@ func (n *Node) String() string {
 	if len(n.Writes) > 0 {
 		s += ", writes: [" + strings.Join(n.Writes, ", ") + "]"
 	}
+	for _, a := range n.Args {
+		s += ", arg " + a.Name + ": " + a.Path
+	}
+	for _, o := range n.Outputs {
+		s += ", output " + o.Outer + ": " + o.Inner
+	}
 	if n.Source != "" {
 		s += ", for_each: {source: " + n.Source + optional("concurrency", n.Concurrency)
 		if n.MaxFailures >= 0 {
@@ -173,7 +205,7 @@ func (n *Node) String() string {
 	if n.AllDone {
 		s += ", join: all_done"
 	}
-	return s + optional("fail", n.Fail) + optional("transient", n.Transient) + optional("partial", n.Partial) +
+	return s + optional("priority", n.Priority) + optional("fail", n.Fail) + optional("transient", n.Transient) + optional("partial", n.Partial) +
 		optional("send", n.Send) + optional("silent", n.Silent)
 }
 

@@ -163,7 +163,7 @@ func (r *hostileRun) work(c machine.Command) answer {
 	switch {
 	case c.Op == machine.OpTimer:
 		e.Kind = machine.TimerFired
-	case c.Node.Source == nil:
+	case c.Node.Source == nil: // not a fan-out
 		e.Outcome = r.attempt(c, -1)
 	default:
 		if r.h.Split && e.ID.To-e.ID.From > 1 && r.chance(50) {
@@ -197,8 +197,11 @@ func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 // inputOf builds the input of an execution from its command alone.
 func inputOf(run string, c machine.Command, place int) core.Input {
 	var s core.Shared
-	round, loop := 0, ""
+	round, loop, name := 0, "", c.Node.ID
 	if call := c.Call; call != nil {
+		if call.Path != "" {
+			name = call.Path + "/" + name
+		}
 		s.View = core.NewView(c.Node.View, call.Values[:len(c.Node.View)])
 		s.Edges, s.Inputs = call.Edges, call.Inputs
 		s.Args = c.Node.Args.Resolve(machine.Captured{For: c.Node, Call: call, Place: place})
@@ -210,7 +213,7 @@ func inputOf(run string, c machine.Command, place int) core.Input {
 			round, _ = call.Round.Get()
 		}
 	}
-	in := core.NewInput(run, c.Node.ID, int(c.ID.Attempt), s)
+	in := core.NewInput(run, name, int(c.ID.Attempt), s)
 	in.Loop, in.Round = loop, round
 	return in
 }
@@ -258,9 +261,9 @@ func (r *hostileRun) reload() error {
 	}
 	for _, c := range lost {
 		// The retry of an item behind the cut is owed nothing any more.
-		void := c.Op == machine.OpTimer && c.Node.MaxFailures >= 0
+		void := c.Op == machine.OpTimer && (c.Node == nil || c.Node.MaxFailures >= 0)
 		if r.report == nil && !void && !slices.ContainsFunc(r.open, func(o machine.Command) bool { return key(o) == key(c) }) {
-			return fmt.Errorf("%s %s of node %s was in flight and is not asked for again\n%s", c.Op, c.ID, c.Node.ID, data)
+			return fmt.Errorf("%s %s was in flight and is not asked for again\n%s", c.Op, c.ID, data)
 		}
 		if r.chance(20) {
 			if err := r.apply(r.work(c)); err != nil {

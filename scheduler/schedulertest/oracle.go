@@ -14,17 +14,22 @@ import (
 // and takes no limits. Policy fail_run is treated as a plain failure: what a run
 // reaches before it stops depends on timing.
 //
-// It understands the conditions that evaluate reads and sources of the form
-// $.field, which is all that generated graphs use.
-func Oracle(w *core.Workflow, inputs map[string]any) *Outcome {
+// It understands the conditions that evaluate reads, and sources and arguments
+// of the form $.field and $item, which is all that generated graphs use.
+func Oracle(w *core.Workflow, reg *core.Registry, inputs map[string]any) *Outcome {
 	o := newOracle(w, inputs)
+	o.reg = reg
+	o.runAll()
+	return o.outcome()
+}
+
+func (o *oracle) runAll() {
 	for level := 0; len(o.pending) > 0; level++ {
 		o.below = append(o.below, o.state.clone())
 		for _, u := range o.due(level) {
 			o.visit(u)
 		}
 	}
-	return o.outcome()
 }
 
 // unit is what an edge sees at its ends: a node, a pipeline or a loop.
@@ -42,6 +47,7 @@ type unit struct {
 	skip        Skip
 	cause       string // where its skip began, "" for here
 	failedFirst string // where its own failure began
+	class       string // of that failure
 	reason      string
 	rows        int
 	tolerated   bool // its own faults are
@@ -57,22 +63,24 @@ type member struct {
 
 type oracle struct {
 	w       *core.Workflow
+	reg     *core.Registry
+	path    string // "" or that of the nested run, ending in a slash
 	fields  map[string]core.FieldDecl
 	nodes   map[string]*core.Node
 	units   []*unit // in declared order: nodes, pipelines, loops
 	of      map[string]*unit
 	records map[string]*member
 	pending []*unit
-	state   values   // all that was accepted so far
-	below   []values // below[L] is the state that level L sees
-	void    map[Execution]bool
+	state   values          // all that was accepted so far
+	below   []values        // below[L] is the state that level L sees
+	void    map[string]bool // paths of items behind a cut, as outer[3]
 	// truth evaluates the condition of an edge on the state of a level.
 	truth func(e *core.Edge, level int) bool
 }
 
 func newOracle(w *core.Workflow, inputs map[string]any) *oracle {
 	o := &oracle{w: w, fields: map[string]core.FieldDecl{}, nodes: map[string]*core.Node{}, of: map[string]*unit{},
-		records: map[string]*member{}, state: values{}, void: map[Execution]bool{}}
+		records: map[string]*member{}, state: values{}, void: map[string]bool{}}
 	for _, f := range w.Fields {
 		o.fields[f.Name.Value] = f
 		if !core.IsMissing(f.Default) {
@@ -82,7 +90,7 @@ func newOracle(w *core.Workflow, inputs map[string]any) *oracle {
 	for name, v := range inputs {
 		o.state[name] = v
 	}
-	o.truth = func(e *core.Edge, level int) bool { return evaluate(e.When.Value, o.below[level].get) }
+	o.truth = func(e *core.Edge, level int) bool { return o.evaluate(e.When.Value, o.below[level]) }
 	o.build()
 	o.assignLevels()
 	o.pending = slices.Clone(o.units)
@@ -238,10 +246,14 @@ func (o *oracle) run(a *attempt) {
 		names, seen = append(names, r.Value), append(seen, a.view.get(r.Value))
 	}
 	for a.attempts = 1; ; a.attempts++ {
-		in := core.NewInput("oracle", a.node.ID.Value, a.attempts, core.Shared{View: core.NewView(names, seen),
-			Edges: a.edges, Item: a.item, Index: a.index})
+		in := core.NewInput("oracle", o.path+a.node.ID.Value, a.attempts, core.Shared{View: core.NewView(names, seen),
+			Args: arguments(a), Edges: a.edges, Item: a.item, Index: a.index})
 		in.Loop, in.Round = a.loop, a.round
-		a.result, a.failure = call(a.node.Handler, in)
+		if a.node.Handler != nil {
+			a.result, a.failure = call(a.node.Handler, in)
+		} else {
+			a.result, a.failure = o.nested(a)
+		}
 		if a.failure == nil {
 			a.failure = o.checkWrites(a.node, a.result.Delta)
 		}

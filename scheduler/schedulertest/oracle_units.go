@@ -1,6 +1,7 @@
 package schedulertest
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -67,7 +68,7 @@ func (o *oracle) close(u *unit) {
 		r := o.records[n.ID.Value]
 		switch {
 		case r.Status == core.Fail:
-			u.fails(n.ID.Value)
+			u.fails(n.ID.Value, r.Class)
 		case r.Status == core.PartialSuccess && u.status == core.Success:
 			u.status = core.PartialSuccess
 		}
@@ -76,10 +77,10 @@ func (o *oracle) close(u *unit) {
 
 // fails marks a unit as failed; id is where that began, unless it has begun
 // elsewhere before.
-func (u *unit) fails(id string) {
+func (u *unit) fails(id, class string) {
 	u.status = core.Fail
 	if u.failedFirst == "" {
-		u.failedFirst = id
+		u.failedFirst, u.class = id, class
 	}
 }
 
@@ -112,7 +113,7 @@ func (o *oracle) runFanOut(u *unit) {
 		a := &attempt{node: n, view: o.below[u.level], edges: o.inputs(n), item: item, index: core.Nth(i)}
 		o.run(a)
 		if r.Failed > allowed {
-			o.voidItem(n.ID.Value, i, a.attempts)
+			o.void[fmt.Sprintf("%s%s[%d]", o.path, n.ID.Value, i)] = true
 			continue
 		}
 		o.commit(a, o.state)
@@ -129,15 +130,10 @@ func (o *oracle) runFanOut(u *unit) {
 	o.close(u)
 }
 
-func (o *oracle) voidItem(node string, item, attempts int) {
-	for k := 1; k <= attempts; k++ {
-		o.void[Execution{Node: node, Item: item, Attempt: k}] = true
-	}
-}
-
 // fault fails a unit that cannot start: its members never run.
 func (o *oracle) fault(u *unit) {
-	u.status, u.failedFirst, u.reason = core.Fail, u.id, "failed"
+	u.fails(u.id, core.ClassInput)
+	u.reason = "failed"
 	for _, n := range u.members {
 		r := o.records[n.ID.Value]
 		r.Status, r.Skip, r.Cause = core.Skipped, SkipFailure, u.id
@@ -176,7 +172,7 @@ func (o *oracle) runRow(u *unit, i int, row any, own values, outputs map[string]
 		r := o.record(a)
 		r.Status = worse(r.Status, a.status())
 		if a.failure != nil {
-			u.fails(n.ID.Value)
+			u.fails(n.ID.Value, r.Class)
 			return
 		}
 		previous = core.NewObject(1)
@@ -230,7 +226,7 @@ func (o *oracle) runLoop(u *unit) {
 			break
 		}
 		o.state, own = tentative, private
-		if u.loop.Until != nil && evaluate(u.loop.Until.Value, own.get) {
+		if u.loop.Until != nil && o.evaluate(u.loop.Until.Value, own) {
 			u.reason = "until"
 			break
 		}
@@ -239,7 +235,7 @@ func (o *oracle) runLoop(u *unit) {
 		o.settle(u, n, false)
 	}
 	if u.reason == "max_iters" && u.loop.OnExhausted.Value == "fail" {
-		u.fails(u.id)
+		u.fails(u.id, core.ClassUnit)
 	}
 	o.close(u)
 }
@@ -253,7 +249,7 @@ func (o *oracle) runRound(u *unit, round int, state, own values) bool {
 		r := o.record(a)
 		r.Status = worse(r.Status, a.status())
 		if a.failure != nil {
-			u.fails(n.ID.Value)
+			u.fails(n.ID.Value, r.Class)
 			return false
 		}
 		previous = core.NewObject(1)
@@ -268,7 +264,7 @@ func (o *oracle) runRound(u *unit, round int, state, own values) bool {
 // outcome gathers what the run came to.
 func (o *oracle) outcome() *Outcome {
 	out := &Outcome{Status: core.RunSuccess, State: core.NewObject(len(o.state)), Nodes: map[string]NodeOutcome{},
-		Units: map[string]UnitOutcome{}, Void: func(e Execution) bool { return o.void[e] }}
+		Units: map[string]UnitOutcome{}, Void: o.isVoid}
 	for _, f := range o.w.Fields {
 		if v, ok := o.state[f.Name.Value]; ok {
 			out.State.Set(f.Name.Value, v)
@@ -287,22 +283,44 @@ func (o *oracle) outcome() *Outcome {
 	return out
 }
 
+// isVoid reports whether an execution is, or lies inside, an item behind a cut.
+func (o *oracle) isVoid(e Execution) bool {
+	for i, c := range e.Node {
+		if c == '/' && o.void[e.Node[:i]] {
+			return true
+		}
+	}
+	return e.Item >= 0 && o.void[fmt.Sprintf("%s[%d]", e.Node, e.Item)]
+}
+
 // runStatus is failed as soon as one failure was neither tolerated nor handled.
 func (o *oracle) runStatus() core.RunStatus {
 	status := core.RunSuccess
 	for _, u := range o.units {
-		ownFault := u.status == core.Fail && u.failedFirst == u.id && u.rank > 0
-		if ownFault && !u.tolerated && !u.handled {
+		switch {
+		case u.status == core.Fail && !o.excused(u):
 			return core.RunFailed
-		}
-		if u.status == core.Fail || u.status == core.PartialSuccess {
+		case u.status == core.Fail || u.status == core.PartialSuccess:
 			status = core.RunPartial
 		}
 	}
-	for _, r := range o.records {
-		if r.Status == core.Fail && !r.tolerated && !r.unit.handled {
-			return core.RunFailed
+	return status
+}
+
+// excused reports whether the failure of a unit leaves the run a success of
+// sorts: an edge handled it, or the policy of whatever failed tolerates it. The
+// policy of a pipeline or loop is about its own faults only.
+func (o *oracle) excused(u *unit) bool {
+	if u.handled {
+		return true
+	}
+	if u.rank > 0 && u.failedFirst == u.id {
+		return u.tolerated
+	}
+	for _, n := range u.members {
+		if r := o.records[n.ID.Value]; r.Status == core.Fail && !r.tolerated {
+			return false
 		}
 	}
-	return status
+	return true
 }

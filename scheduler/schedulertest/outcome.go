@@ -8,7 +8,7 @@ type Outcome struct {
 	State  *core.Object // in declared order
 	Nodes  map[string]NodeOutcome
 	Units  map[string]UnitOutcome
-	// Void names the executions after the cut of max_failures: whether they ran
+	// Void tells the executions after the cut of max_failures: whether they ran
 	// depends on timing, what they wrote is dropped.
 	Void func(Execution) bool
 }

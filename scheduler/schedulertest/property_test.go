@@ -87,7 +87,8 @@ func faultsOf(t *testing.T, g *Graph) []string {
 				first = got
 			}
 			faults = append(faults, EventDifferences(first, got)...)
-			if err := Check(g.Workflow(&Recorder{}), got.Events, Limits{s.Concurrency, s.InFlight, s.Barrier}); err != nil {
+			w, _ := g.Workflow(&Recorder{})
+			if err := Check(w, got.Events, Limits{s.Concurrency, s.InFlight, s.Barrier}); err != nil {
 				faults = append(faults, strings.Split(err.Error(), "\n")...)
 			}
 		}

@@ -3,6 +3,7 @@ package schedulertest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,8 +31,8 @@ type Recorder struct {
 	peakUnits, peakTotal int
 }
 
-// Execution names one call of a handler. Item is -1 outside of fan-outs and
-// pipelines.
+// Execution names one call of a handler. Node is its path, through the nested
+// runs it is in; Item is -1 outside of fan-outs and pipelines.
 type Execution struct {
 	Node                 string
 	Item, Round, Attempt int
@@ -55,33 +56,36 @@ func (r *Recorder) begin(g *Graph) {
 	}
 }
 
-// owner is what holds a slot for the node: its unit or itself.
-func (r *Recorder) owner(node string) string {
+// owner is what holds a slot for the node: its unit or itself, in the outermost
+// graph.
+func (r *Recorder) owner(path string) string {
+	node, _, _ := strings.Cut(path, "/")
+	node, _, _ = strings.Cut(node, "[")
 	if u, ok := r.unitOf[node]; ok {
 		return u
 	}
 	return node
 }
 
-func (r *Recorder) enter(node string, in core.Input, seen string) {
-	e := Execution{Node: node, Item: in.Index(), Round: in.Round, Attempt: in.Attempt}
+func (r *Recorder) enter(in core.Input, seen string) {
+	e := Execution{Node: in.Node, Item: in.Index(), Round: in.Round, Attempt: in.Attempt}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if before, ok := r.seen[e]; ok && (!r.Repeats || before != seen) {
 		r.twice = append(r.twice, e)
 	}
 	r.seen[e] = seen
-	owner := r.owner(node)
+	owner := r.owner(in.Node)
 	r.active[owner]++
 	r.total++
 	r.peaks[owner] = max(r.peaks[owner], r.active[owner])
 	r.peakUnits, r.peakTotal = max(r.peakUnits, len(r.active)), max(r.peakTotal, r.total)
 }
 
-func (r *Recorder) leave(node string) {
+func (r *Recorder) leave(in core.Input) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	owner := r.owner(node)
+	owner := r.owner(in.Node)
 	if r.active[owner]--; r.active[owner] == 0 {
 		delete(r.active, owner)
 	}
@@ -89,11 +93,11 @@ func (r *Recorder) leave(node string) {
 }
 
 // sleep takes the time that the execution takes.
-func (r *Recorder) sleep(ctx context.Context, node string, in core.Input) error {
+func (r *Recorder) sleep(ctx context.Context, in core.Input) error {
 	if r.Timing == 0 {
 		return nil
 	}
-	d := wait(r.Timing, node, in)
+	d := wait(r.Timing, in)
 	if d == 0 {
 		return nil
 	}
@@ -119,16 +123,28 @@ func (r *Recorder) overlaps(g *Graph, concurrency, inFlight int) []string {
 	}
 	over("nodes and units", r.peakUnits, concurrency)
 	over("executions", r.peakTotal, inFlight)
+	// Nested runs have limits of their own, so their parts are not counted.
+	nested := map[string]bool{}
+	for _, n := range g.Nodes {
+		if n.Sub != nil {
+			nested[r.owner(n.ID)] = true
+		}
+	}
+	part := func(id string, limit int) {
+		if !nested[id] {
+			over(id, r.peaks[id], max(1, limit))
+		}
+	}
 	for _, n := range g.Nodes {
 		if r.unitOf[n.ID] == "" {
-			over(n.ID, r.peaks[n.ID], max(1, n.Concurrency))
+			part(n.ID, n.Concurrency)
 		}
 	}
 	for _, p := range g.Pipelines {
-		over(p.ID, r.peaks[p.ID], max(1, p.Concurrency))
+		part(p.ID, p.Concurrency)
 	}
 	for _, l := range g.Loops {
-		over(l.ID, r.peaks[l.ID], 1)
+		part(l.ID, 1)
 	}
 	return faults
 }

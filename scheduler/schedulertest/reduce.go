@@ -1,6 +1,10 @@
 package schedulertest
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
 
 // Reduce makes a graph smaller as long as fails still holds for it and returns
 // the smallest one found. fails must be true for g and is called often; a graph
@@ -20,11 +24,19 @@ func Reduce(g *Graph, fails func(*Graph) bool) *Graph {
 func step(g *Graph, fails func(*Graph) bool) *Graph {
 	for change := range g.changes() {
 		c := g.Clone()
-		if change(c) && fails(c) {
+		if change(c) && compiles(c) && fails(c) {
 			return c
 		}
 	}
 	return nil
+}
+
+// compiles tells whether a reduced graph is still one: a node that a condition
+// mentions may be gone.
+func compiles(g *Graph) bool {
+	w, reg := g.Workflow(&Recorder{})
+	p, _ := plan.Compile(w, reg, plan.Options{})
+	return p != nil
 }
 
 // changes yields ways to make the graph smaller, those that drop most first. A
@@ -76,6 +88,8 @@ func nodeChanges(i int, n *Node) []func(*Graph) bool {
 	list := []func(*Graph) bool{
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Source, "") },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].MaxFailures, -1) },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].Priority, 0) },
+		func(g *Graph) bool { g.Nodes[i].Outputs = nil; return clearTo(&g.Nodes[i].Sub, nil) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Concurrency, 0) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Policy, "") },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].AllDone, false) },
@@ -84,6 +98,14 @@ func nodeChanges(i int, n *Node) []func(*Graph) bool {
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Partial, 0) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Send, 0) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Silent, 0) },
+	}
+	for j := range n.Args {
+		list = append(list, func(g *Graph) bool { g.Nodes[i].Args = slices.Delete(g.Nodes[i].Args, j, j+1); return true })
+	}
+	if n.Sub != nil {
+		for change := range n.Sub.changes() {
+			list = append(list, func(g *Graph) bool { return change(g.Nodes[i].Sub) })
+		}
 	}
 	for j := range n.Reads {
 		list = append(list, func(g *Graph) bool { g.Nodes[i].Reads = slices.Delete(g.Nodes[i].Reads, j, j+1); return true })
@@ -121,7 +143,7 @@ func (g *Graph) dropNode(i int) bool {
 // dropField removes a field that only reads and writes mention.
 func (g *Graph) dropField(i int) bool {
 	name := g.Fields[i].Name
-	if g.mentions(name) {
+	if g.mentions(name) || len(g.Fields) == 1 {
 		return false
 	}
 	g.Fields = slices.Delete(g.Fields, i, i+1)
@@ -132,7 +154,8 @@ func (g *Graph) dropField(i int) bool {
 func (g *Graph) mentions(field string) bool {
 	uses := func(text string) bool { return slices.Contains(pathNames(text), field) }
 	return slices.ContainsFunc(g.Nodes, func(n *Node) bool {
-		return slices.Contains(n.Reads, field) || slices.Contains(n.Writes, field) || uses(n.Source)
+		return slices.Contains(n.Reads, field) || slices.Contains(n.Writes, field) || uses(n.Source) ||
+			slices.ContainsFunc(n.Args, func(a Arg) bool { return uses(a.Path) })
 	}) || slices.ContainsFunc(g.Edges, func(e *Edge) bool { return uses(e.When) }) ||
 		slices.ContainsFunc(slices.Concat(g.Pipelines, g.Loops), func(u *Unit) bool { return uses(u.Items) || uses(u.Until) })
 }
@@ -143,7 +166,7 @@ func pathNames(text string) []string {
 	for i := 0; i+2 < len(text); i++ {
 		if text[i:i+2] == "$." {
 			p := &reader{rest: text[i+2:]}
-			names = append(names, p.take("abcdefghijklmnopqrstuvwxyz_0123456789"))
+			names = append(names, p.take(nameSet))
 		}
 	}
 	return names

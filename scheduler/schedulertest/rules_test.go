@@ -296,7 +296,7 @@ func operand(s string, in core.Input) (any, error) {
 
 func TestOracleFollowsRules(t *testing.T) {
 	for _, r := range rules {
-		t.Run(r.name, func(t *testing.T) { r.check(t, Oracle(r.workflow(t), nil)) })
+		t.Run(r.name, func(t *testing.T) { r.check(t, Oracle(r.workflow(t), nil, nil)) })
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -21,12 +22,12 @@ type Limits struct {
 // policy, and every skip, no more and no fewer, follows from the statuses and
 // from what the judged conditions said. It returns all faults found, joined.
 //
-// A run that was stopped early proves less: what was never reached is not asked
+// Events of nested runs are passed over. A run that was stopped early proves less: what was never reached is not asked
 // for.
 func Check(w *core.Workflow, events []core.Event, limits Limits) error {
 	t := &trace{oracle: newOracle(w, nil), events: events, limits: limits, first: map[*unit]int{}, resolved: map[*unit]int{},
 		ended: map[string]core.Event{}, judged: map[string]bool{}, runs: map[string]int{}, failures: map[string]int{},
-		failedAt: map[*unit]int{}}
+		failedAt: map[*unit]int{}, frames: map[*unit]bool{}}
 	t.truth = t.recorded
 	t.numbering()
 	t.collect()
@@ -51,6 +52,7 @@ type trace struct {
 	// ended.
 	runs, failures map[string]int
 	failedAt       map[*unit]int
+	frames         map[*unit]bool // units with nested runs
 	stopped        bool
 }
 
@@ -74,6 +76,11 @@ func (t *trace) numbering() {
 // collect finds where each node and unit began and ended.
 func (t *trace) collect() {
 	for i, e := range t.events {
+		if outer, _, inside := strings.Cut(e.Node+e.Unit, "/"); inside {
+			outer, _, _ = strings.Cut(outer, "[")
+			t.frames[t.of[outer]] = true
+			continue
+		}
 		switch e.Type {
 		case core.NodeStarted, core.ItemStarted:
 			if u := t.of[e.Node]; u != nil {
@@ -90,7 +97,7 @@ func (t *trace) collect() {
 			t.noteFailure(e)
 		case core.UnitFinished:
 			t.unitEnd(i, e)
-		case core.EdgeJudged:
+		case core.EdgeJudged: // its node is the target
 			t.judged[edgeKey(e.From, e.To, e.When)] = e.Result != nil && *e.Result
 		case core.RunFinished:
 			t.stopped = e.Status == string(core.RunCancelled)
@@ -156,7 +163,7 @@ func (t *trace) unitEnd(i int, e core.Event) {
 	u := t.units[k]
 	t.resolved[u] = i
 	if e.Status == core.Fail.String() {
-		u.fails(u.id) // unless a member failed before
+		u.fails(u.id, "") // unless a member failed before
 	}
 	for _, n := range u.members {
 		t.memberEnd(u, n.ID.Value, e)

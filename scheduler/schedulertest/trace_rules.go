@@ -89,15 +89,16 @@ func attemptLimit(n *core.Node) int {
 	return 1
 }
 
-// overlap counts what was in flight at each moment. A plain node that may have
-// to wait for its turn to commit is left out: the log does not show when it let
-// go of its slot.
+// overlap counts what was in flight at each moment. Left out are nested runs,
+// which hold a slot only while something inside them runs, and plain nodes that
+// may have to wait for their turn to commit: the log does not show when they let
+// go of their slot.
 func (t *trace) overlap() {
 	active := map[*unit]int{}
 	total := 0
 	for _, e := range t.events {
 		u := t.of[e.Node]
-		if u == nil || t.mayWait(u) {
+		if u == nil || t.frames[u] || t.mayWait(u) {
 			continue
 		}
 		plain := t.nodes[e.Node].ForEach == nil

@@ -14,15 +14,32 @@ const capLimit = 14
 // accept it; it only has to be short.
 const retryBase = 20 * time.Microsecond
 
-// Workflow returns the graph as a workflow whose handlers record into rec.
-func (g *Graph) Workflow(rec *Recorder) *core.Workflow {
+// Workflow returns the graph as a workflow whose handlers record into rec, and
+// the registry it runs with.
+func (g *Graph) Workflow(rec *Recorder) (*core.Workflow, *core.Registry) {
 	rec.begin(g)
+	k := nestedKind{}
+	return g.workflow(rec, k), core.NewRegistry(k)
+}
+
+// nestedKind makes nodes nested runs.
+type nestedKind map[*core.Node]*core.Frame
+
+func (nestedKind) Name() string   { return "nested" }
+func (nestedKind) Keys() []string { return nil }
+
+func (k nestedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Frame: k[n]}, nil
+}
+
+func (g *Graph) workflow(rec *Recorder, k nestedKind) *core.Workflow {
 	w := &core.Workflow{Name: text(fmt.Sprintf("seed%d", g.Seed)), Mode: core.ModeDAG}
 	for _, f := range g.Fields {
 		w.Fields = append(w.Fields, f.decl())
 	}
+	w.Runtime.Concurrency = number(g.Concurrency)
 	for _, n := range g.Nodes {
-		w.Nodes = append(w.Nodes, g.node(n, rec))
+		w.Nodes = append(w.Nodes, g.node(n, rec, k))
 	}
 	for _, e := range g.Edges {
 		w.Edges = append(w.Edges, e.edge())
@@ -63,9 +80,25 @@ func addUpTo(old, v any) (any, error) {
 	return sum, nil
 }
 
-func (g *Graph) node(n *Node, rec *Recorder) *core.Node {
+func (g *Graph) node(n *Node, rec *Recorder, k nestedKind) *core.Node {
 	out := &core.Node{ID: text(n.ID), Kind: text("fn"), Reads: texts(n.Reads), Writes: texts(n.Writes), HasWrites: true,
-		OnError: policy(n.Policy, n.Attempts, n.Then), Handler: &behaviour{g: g, n: n, rec: rec}}
+		OnError: policy(n.Policy, n.Attempts, n.Then), Priority: core.Int{Value: n.Priority}}
+	if n.Sub == nil {
+		out.Handler = &behaviour{g: g, n: n, rec: rec}
+	} else {
+		out.Kind = text("nested")
+		k[out] = &core.Frame{Workflow: n.Sub.workflow(rec, k), Outputs: map[string]string{}}
+		for _, o := range n.Outputs {
+			k[out].Outputs[o.Outer] = o.Inner
+		}
+	}
+	if len(n.Args) > 0 {
+		args := core.NewObject(len(n.Args))
+		for _, a := range n.Args {
+			args.Set(a.Name, a.Path)
+		}
+		out.Args = core.Tree(args, core.Position{})
+	}
 	if n.AllDone {
 		out.Join = text("all_done")
 	}

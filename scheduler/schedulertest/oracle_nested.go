@@ -1,0 +1,92 @@
+package schedulertest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// arguments resolves the arguments of an execution: texts of the form $.field
+// and $item. A path that leads nowhere leaves its argument out.
+func arguments(a *attempt) *core.Object {
+	if a.node.Args == nil {
+		return nil
+	}
+	out := core.NewObject(len(a.node.Args.Keys))
+	for i, k := range a.node.Args.Keys {
+		text, _ := a.node.Args.Values[i].Scalar.(string)
+		v := core.Missing
+		if field, ok := strings.CutPrefix(text, "$."); ok {
+			v = a.view.get(field)
+		} else if text == "$item" && a.index != 0 {
+			v = a.item
+		}
+		if !core.IsMissing(v) {
+			out.Set(k.Value, v)
+		}
+	}
+	return out
+}
+
+// nested runs another workflow in the place of a handler: it starts afresh from
+// the arguments, and its fields become the writes.
+func (o *oracle) nested(a *attempt) (core.Result, *core.Failure) {
+	kind, _ := o.reg.Kind(a.node.Kind.Value)
+	compiled, _ := kind.Compile(a.node, core.Env{})
+	inputs := map[string]any{}
+	for k, v := range arguments(a).All() {
+		inputs[k] = v
+	}
+	inner := newOracle(compiled.Frame.Workflow, inputs)
+	inner.reg, inner.void = o.reg, o.void
+	inner.path = o.path + a.node.ID.Value
+	if i, ok := a.index.Get(); ok {
+		inner.path += fmt.Sprintf("[%d]", i)
+	} else if a.loop != "" {
+		inner.path += fmt.Sprintf("[%d]", a.round)
+	}
+	inner.path += "/"
+	inner.runAll()
+	return inner.result(compiled.Frame)
+}
+
+// result is what a nested run is to the node around it.
+func (o *oracle) result(f *core.Frame) (core.Result, *core.Failure) {
+	res := core.Result{Delta: map[string]any{}}
+	switch o.runStatus() {
+	case core.RunFailed:
+		return core.Result{}, &core.Failure{Class: o.firstClass(), Message: "the nested run failed"}
+	case core.RunPartial:
+		res.Status = core.PartialSuccess
+	}
+	for outer, inner := range f.Outputs {
+		if v := o.state.get(inner); !core.IsMissing(v) {
+			res.Delta[outer] = v
+		}
+	}
+	return res, nil
+}
+
+// firstClass is the class of the first failure in canonical order that failed
+// the run.
+func (o *oracle) firstClass() string {
+	var first *unit
+	for _, u := range o.units {
+		if u.status == core.Fail && !o.excused(u) && (first == nil || u.level < first.level) {
+			first = u
+		}
+	}
+	return first.class
+}
+
+// evaluate reads a condition on a state; $nodes.ID.status is the status of a
+// node that is resolved.
+func (o *oracle) evaluate(condition string, s values) bool {
+	return evaluate(condition, func(path string) any {
+		if id, ok := strings.CutPrefix(path, "$nodes."); ok {
+			return o.records[id].Status.String()
+		}
+		return s.get(path)
+	})
+}
