@@ -16,8 +16,8 @@ import (
 )
 
 // Main runs the command with the arguments and streams of the process, and exits
-// with its code. The first interrupt cancels what runs and waits for it; the
-// second exits at once.
+// with its code. The first interrupt during a run cancels it and waits for it; a
+// second one, or one at any other time, exits at once.
 func Main(e *wavefold.Engine) {
 	a := newApp(e, Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv})
 	ctx, stop := a.interruptible(context.Background())
@@ -57,6 +57,8 @@ type app struct {
 	engine *wavefold.Engine
 	Streams
 	color string // the flag
+	// running is set while there is something that an interrupt must wait for.
+	running atomic.Bool
 	// abandon brings the terminal back in order before an exit at once; nil while
 	// there is nothing to do.
 	abandon atomic.Pointer[func()]
@@ -147,7 +149,6 @@ Exit codes: 0 success (also partial, unless --strict), 1 failed,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = false
 	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colours: auto, always or never")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkColor() }
 	root.AddCommand(a.commands()...)

@@ -11,27 +11,25 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// inputs are the values of --inputs and --input. A value of --input is text on
-// the command line; the declared type decides what it means.
+// inputsOf returns the values of --inputs and --input. A value of --input is text
+// on the command line; the declared type decides what it means.
 func inputsOf(p *plan.Plan, files, pairs []string) (map[string]any, error) {
 	values := map[string]any{}
 	for _, file := range files {
-		v, err := readValue(file)
-		if err != nil {
-			return nil, fmt.Errorf("--inputs %s: %w", file, err)
-		}
-		o, ok := v.(*core.Object)
-		if !ok {
-			return nil, fmt.Errorf("--inputs %s: want a mapping of names to values, got %s", file, core.TypeName(v))
-		}
-		for name, v := range o.All() {
-			values[name] = v
+		if err := addFile(values, file, "--inputs "+file); err != nil {
+			return nil, err
 		}
 	}
 	for _, pair := range pairs {
+		if file, ok := strings.CutPrefix(pair, "@"); ok {
+			if err := addFile(values, file, "--input "+pair); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		name, text, ok := strings.Cut(pair, "=")
 		if !ok || name == "" {
-			return nil, fmt.Errorf("--input %s: want name=value, or name=@file", pair)
+			return nil, fmt.Errorf("--input %s: want name=value, name=@file or @file", pair)
 		}
 		t, ok := inputType(p, name)
 		if !ok {
@@ -44,6 +42,22 @@ func inputsOf(p *plan.Plan, files, pairs []string) (map[string]any, error) {
 		values[name] = v
 	}
 	return values, nil
+}
+
+// addFile adds the values of a JSON or YAML file that maps names to values.
+func addFile(values map[string]any, file, flag string) error {
+	v, err := readValue(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	o, ok := v.(*core.Object)
+	if !ok {
+		return fmt.Errorf("%s: want a mapping of names to values, got %s", flag, core.TypeName(v))
+	}
+	for name, v := range o.All() {
+		values[name] = v
+	}
+	return nil
 }
 
 // inputNames are the names a run accepts values for: the declared inputs, or in a

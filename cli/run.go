@@ -53,7 +53,7 @@ the second exits at once.`,
 	flags := cmd.Flags()
 	flags.IntVarP(&f.concurrency, "concurrency", "j", 0, "how many nodes may run at the same time (default: what the document says)")
 	flags.IntVar(&f.maxInFlight, "max-in-flight", 0, "limit over everything: nodes, items, rows, nested workflows")
-	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "an input as `name=value`, or name=@file; may be repeated")
+	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "an input as `name=value` or name=@file, or many as @file; may be repeated")
 	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs from a JSON or YAML `file`; may be repeated")
 	flags.StringVar(&f.events, "events", "", "write every event as a line of JSON to a `file`, - for standard output")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the summary")
@@ -100,11 +100,13 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	stop := context.AfterFunc(ctx, func() {
 		watch.say("interrupted: waiting for what runs to end; interrupt again to exit at once")
 	})
+	a.running.Store(true)
 	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
 		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Listener: watch.listener(),
 	})
 	stop()
-	if werr := watch.close(); werr != nil {
+	a.running.Store(false)
+	if werr := watch.close(report != nil); werr != nil {
 		a.errorf("the events are not complete: %v", werr)
 	}
 	if report == nil {
@@ -142,13 +144,16 @@ func (a *app) outcome(r *core.Report, strict bool) error {
 	return said(code)
 }
 
-// mostAdvised is the largest concurrency a hint proposes.
+// mostAdvised is the highest concurrency a hint proposes.
 const mostAdvised = 16
 
 // hintConcurrency tells that a run had one slot because nobody said otherwise,
 // while its graph could use more.
 func (a *app) hintConcurrency(p *plan.Plan, f *runFlags) {
-	width := p.Describe().Width
+	width := int32(0)
+	for i := range len(p.Levels) - 1 {
+		width = max(width, p.Levels[i+1]-p.Levels[i])
+	}
 	if f.quiet || f.concurrently || width < 2 || p.Concurrency != 1 || p.Workflow.Runtime.Concurrency != nil {
 		return
 	}

@@ -68,28 +68,29 @@ func widthOf(w io.Writer) int {
 // errInterrupted is why a context ended.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible returns a context that the first interrupt ends. The second one
-// ends the process. stop ends the watching and waits for it.
-func (a *app) interruptible(ctx context.Context) (context.Context, func()) {
+// interruptible returns a context that the first interrupt during a run ends. Any
+// other interrupt ends the process. stop ends the watching and waits for it.
+func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2) // both, if they come at once
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		select {
-		case <-signals:
-			cancel(errInterrupted)
-		case <-quit:
-			return
-		}
-		select {
-		case <-signals:
+		for {
+			select {
+			case <-signals:
+			case <-quit:
+				return
+			}
+			if a.running.Load() && ctx.Err() == nil {
+				cancel(errInterrupted)
+				continue
+			}
 			if f := a.abandon.Load(); f != nil {
 				(*f)()
 			}
 			os.Exit(exitInterrupted)
-		case <-quit:
 		}
 	}()
 	return ctx, func() {

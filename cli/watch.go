@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/wavefold/wavefold/cli/internal/screen"
@@ -15,20 +14,19 @@ import (
 )
 
 // watcher hands the events of a run on: to the log, and to the live tree or as
-// lines. The scheduler calls it on one goroutine, which a slow disk can keep
-// busy beyond the end of the run; what comes after close is dropped.
+// lines. The scheduler calls it on one goroutine, which a slow disk or pipe can
+// keep busy beyond the end of the run.
 type watcher struct {
-	mu     sync.Mutex
-	closed bool
-	log    *eventLog
-	live   *screen.Live
-	lines  *lineWriter
-	err    io.Writer
+	log   *eventLog
+	live  *screen.Live
+	lines *lineWriter
+	err   io.Writer
+	last  chan struct{} // closed after the last event
 }
 
 // watch sets up what run was asked to show and write.
 func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
-	w := &watcher{err: a.Err}
+	w := &watcher{err: a.Err, last: make(chan struct{})}
 	if f.events != "" {
 		var err error
 		if w.log, err = a.openEvents(f.events); err != nil {
@@ -48,7 +46,7 @@ func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
 		a.abandon.Store(&abandon)
 		return w, nil
 	}
-	if f.events != "-" || !mixed {
+	if !mixed {
 		w.lines = &lineWriter{out: a.Err, palette: a.palette(a.Err)}
 	}
 	return w, nil
@@ -61,11 +59,6 @@ func (w *watcher) listener() func(core.Event) {
 		return nil
 	}
 	return func(e core.Event) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.closed {
-			return
-		}
 		if w.log != nil {
 			w.log.write(&e)
 		}
@@ -77,6 +70,9 @@ func (w *watcher) listener() func(core.Event) {
 		}
 		if w.lines != nil {
 			w.lines.write(&e)
+		}
+		if e.Type == core.RunFinished {
+			close(w.last)
 		}
 	}
 }
@@ -90,11 +86,14 @@ func (w *watcher) say(text string) {
 	fmt.Fprintln(w.err, text)
 }
 
-// close ends the showing and writing. The error is the first one of the log.
-func (w *watcher) close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed = true
+// close ends the showing and writing. If the run has begun it waits for its last
+// event: the run itself waits for a slow reader of its events only for a while,
+// but a log with its end missing would be of no use. The error is the first one
+// of the log.
+func (w *watcher) close(begun bool) error {
+	if begun && w.listener() != nil {
+		<-w.last
+	}
 	if w.live != nil {
 		w.live.Close()
 	}
