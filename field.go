@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/gotype"
 )
 
 // Field is a field of a graph's state that holds values of type T. It names the field
@@ -20,7 +21,7 @@ type spec struct {
 	decl     core.FieldDecl
 	typ      reflect.Type
 	findings core.Diagnostics
-	codec    *codec
+	codec    *gotype.Codec
 	shared   bool
 	plain    bool // any and []any: stored in the engine's form, read as Go's maps
 }
@@ -39,11 +40,11 @@ func NewField[T any](name string, options ...FieldOption) Field[T] {
 	s := typeSpec[T](name)
 	s.decl.Pos = here()
 	s.decl.Name.Pos = s.decl.Pos
-	if s.codec.err != nil {
-		s.findings.Errorf(core.CodeWrongType, s.decl.Pos, "state field %q: %v", name, s.codec.err)
+	if s.codec.Err != nil {
+		s.findings.Errorf(core.CodeWrongType, s.decl.Pos, "state field %q: %v", name, s.codec.Err)
 	}
 	if !canonicalType(s.typ) {
-		s.decl.Go = &core.GoType{Type: s.typ, Decode: func(v any) (any, error) { return decodeAs[T](s.codec, v) }}
+		s.decl.Go = &core.GoType{Type: s.typ, Decode: func(v any) (any, error) { return gotype.As[T](s.codec, v) }}
 	}
 	for _, o := range options {
 		o.setField(s)
@@ -54,9 +55,9 @@ func NewField[T any](name string, options ...FieldOption) Field[T] {
 // typeSpec is what follows from the type alone.
 func typeSpec[T any](name string) *spec {
 	t := reflect.TypeFor[T]()
-	s := &spec{typ: t, codec: newCodec(t), decl: core.FieldDecl{Default: core.Missing, Type: typeOf(t)}}
+	s := &spec{typ: t, codec: gotype.New(t), decl: core.FieldDecl{Default: core.Missing, Type: gotype.Of(t)}}
 	s.decl.Name.Value = name
-	s.plain = t == anyType || t == reflect.TypeFor[[]any]()
+	s.plain = t == reflect.TypeFor[any]() || t == reflect.TypeFor[[]any]()
 	return s
 }
 
@@ -123,12 +124,12 @@ func (f Field[T]) read(view core.View) (T, error) {
 func (f Field[T]) from(v any) (T, error) {
 	x, ok := v.(T)
 	if ok && !f.s.plain {
-		if f.s.shared || f.s.codec.copy == nil {
+		if f.s.shared || f.s.codec.Flat() {
 			return x, nil
 		}
 		return copyOf[T](f.s, v)
 	}
-	x, err := decodeAs[T](f.s.codec, v)
+	x, err := gotype.As[T](f.s.codec, v)
 	if err != nil {
 		return x, fmt.Errorf("field %q: %w", f.Name(), err)
 	}
@@ -137,7 +138,7 @@ func (f Field[T]) from(v any) (T, error) {
 
 func copyOf[T any](s *spec, v any) (T, error) {
 	var x T
-	if err := s.codec.copy(reflect.ValueOf(&x).Elem(), reflect.ValueOf(v), 0); err != nil {
+	if err := s.codec.Copy(reflect.ValueOf(&x).Elem(), reflect.ValueOf(v)); err != nil {
 		return x, fmt.Errorf("field %q: %w", s.decl.Name.Value, err)
 	}
 	return x, nil

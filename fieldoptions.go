@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/gotype"
 )
 
 // FieldOption is a property of a field.
@@ -76,7 +77,7 @@ func asType[T any](s *spec, v any) (T, error) {
 	if x, ok := v.(T); ok && !s.plain {
 		return x, nil
 	}
-	return decodeAs[T](s.codec, v)
+	return gotype.As[T](s.codec, v)
 }
 
 // Shared hands the field's value out without a copy. It is for values too large to be

@@ -209,3 +209,10 @@ func takers(name string) string {
 	}
 	return fmt.Sprintf("it is for %v", out)
 }
+
+// badInput makes an error about what a function was to be given. Another attempt would
+// be given the same.
+func badInput(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	return &core.Failure{Class: core.ClassInput, Permanent: true, Message: err.Error(), Cause: err}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/gotype"
 )
 
 // AddTool registers a Go function under the name that `impl:` uses in documents. A name
@@ -54,9 +55,9 @@ func handlerOf(fn any) (core.Handler, error) {
 type function struct {
 	call   reflect.Value
 	ctx    bool
-	in     reflect.Type // nil for none
-	codec  *codec       // of in
-	out    *codec       // of Out, nil for none
+	in     reflect.Type  // nil for none
+	codec  *gotype.Codec // of in
+	out    *gotype.Codec // of Out, nil for none
 	err    bool
 	writes []string // of the node it is bound to
 	bound  bool
@@ -91,17 +92,17 @@ func typedTool(fn any) (core.Handler, error) {
 		f.ctx, params = true, params[1:]
 	}
 	if len(params) > 0 {
-		f.in, f.codec, params = params[0], newCodec(params[0]), params[1:]
-		if f.codec.err != nil {
-			return nil, f.codec.err
+		f.in, f.codec, params = params[0], gotype.New(params[0]), params[1:]
+		if f.codec.Err != nil {
+			return nil, f.codec.Err
 		}
 	}
 	if n := len(results); n > 0 && results[n-1] == errorType {
 		f.err, results = true, results[:n-1]
 	}
 	if len(results) > 0 {
-		if f.out = newCodec(results[0]); f.out.err != nil {
-			return nil, f.out.err
+		if f.out = gotype.New(results[0]); f.out.Err != nil {
+			return nil, f.out.Err
 		}
 		results = results[1:]
 	}
@@ -133,12 +134,12 @@ func (f *function) checkArgs(n *core.Node, subject string) core.Diagnostics {
 	case len(keys) == 0:
 	case f.in == nil:
 		ds.Errorf(core.CodeUnknownKey, keys[0].Pos, "%s: args: the function takes no arguments", subject)
-	case !takesAll(f.in):
+	case !gotype.TakesObject(f.in):
 		if len(keys) > 1 {
 			ds.Errorf(core.CodeUnknownKey, keys[1].Pos, "%s: args: the function takes one argument of type %s", subject, f.in)
 		}
 	default:
-		known, open := memberNames(f.in)
+		known, open := gotype.Names(f.in)
 		for _, k := range keys {
 			if !open && !slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(name, k.Value) }) {
 				ds.Errorf(core.CodeUnknownKey, k.Pos, "%s: args: unknown key %q", subject, k.Value).
@@ -147,17 +148,6 @@ func (f *function) checkArgs(n *core.Node, subject string) core.Diagnostics {
 		}
 	}
 	return ds
-}
-
-// takesAll reports whether a type is filled from all args together.
-func takesAll(t reflect.Type) bool {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if ownJSON(t) {
-		return t == objectType
-	}
-	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t == anyType
 }
 
 // Handle calls the function.
@@ -182,7 +172,7 @@ func (f *function) Handle(ctx context.Context, in core.Input) (core.Result, erro
 	if f.out == nil {
 		return core.Result{}, nil
 	}
-	out, err := f.out.encode(results[0], 0)
+	out, err := f.out.Encode(results[0])
 	if err != nil {
 		return core.Result{}, fmt.Errorf("the result: %w", err)
 	}
@@ -198,10 +188,10 @@ func (f *function) fill(in reflect.Value, s core.Shared) error {
 		what, v = "$item", s.Item
 	case args.Len() == 0:
 		return nil
-	case !takesAll(f.in):
+	case !gotype.TakesObject(f.in):
 		what, v = args.At(0)
 	}
-	if err := f.codec.decode(in, v); err != nil {
+	if err := f.codec.Decode(in, v); err != nil {
 		return badInput("%s: %w", what, err)
 	}
 	return nil

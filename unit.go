@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/gotype"
 )
 
 // unit is a part that becomes a pipeline or a loop.
@@ -63,7 +64,7 @@ type place struct {
 // and After.
 func Stage[A, B any](id string, fn func(context.Context, A) (B, error), options ...Option) Stages[A, B] {
 	n := newNode("Stage", id, options).does(fn == nil, nil)
-	in, out := Field[A]{typeSpec[A]("$item")}, newCodec(reflect.TypeFor[B]())
+	in, out := Field[A]{typeSpec[A]("$item")}, gotype.New(reflect.TypeFor[B]())
 	return Stages[A, B]{[]*stage{{node: n, make: func(at place) core.HandlerFunc {
 		return func(ctx context.Context, i core.Input) (core.Result, error) {
 			a, err := received(in, i, at.before)
@@ -82,7 +83,7 @@ func Stage[A, B any](id string, fn func(context.Context, A) (B, error), options 
 				return r, nil // nobody is behind it who would not read the field
 			}
 			r.HasEdgeOutput = true
-			if r.EdgeOutput, err = out.encode(reflect.ValueOf(&b).Elem(), 0); err != nil {
+			if r.EdgeOutput, err = out.Encode(reflect.ValueOf(&b).Elem()); err != nil {
 				return r, fmt.Errorf("the result: %w", err)
 			}
 			return r, nil

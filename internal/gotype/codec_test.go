@@ -1,9 +1,8 @@
-package wavefold
+package gotype
 
 import (
 	"encoding/json"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -81,7 +80,7 @@ func TestDecodeIsTheInverseOfJSON(t *testing.T) {
 // comes back as it was, that its declared type accepts it, and that a copy is equal.
 func roundTrip[T any](t *testing.T) {
 	t.Helper()
-	c, declared := newCodec(reflect.TypeFor[T]()), typeOf(reflect.TypeFor[T]())
+	c, declared := New(reflect.TypeFor[T]()), Of(reflect.TypeFor[T]())
 	check := func(v T) bool {
 		form, err := core.Canonical(v)
 		if err != nil {
@@ -90,18 +89,18 @@ func roundTrip[T any](t *testing.T) {
 		if err := declared.Check(form); err != nil {
 			t.Errorf("%T: the declared type refuses %s: %v", v, core.JSON(form), err)
 		}
-		encoded, err := c.encode(reflect.ValueOf(&v).Elem(), 0)
+		encoded, err := c.Encode(reflect.ValueOf(&v).Elem())
 		if err != nil || !core.Equal(encoded, form) || core.JSON(encoded) != core.JSON(form) && !strings.Contains(core.JSON(encoded), ".0") {
 			t.Errorf("%T: encoded %s, %v\nwant %s", v, core.JSON(encoded), err, core.JSON(form))
 		}
-		got, err := decodeAs[T](c, form)
+		got, err := As[T](c, form)
 		if err != nil || core.JSON(got) != core.JSON(v) {
 			t.Errorf("%T: got %s, %v\nwant %s", v, core.JSON(got), err, core.JSON(v))
 			return false
 		}
-		if c.copy != nil {
+		if !c.Flat() {
 			var dup T
-			if err := c.copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(v), 0); err != nil || !reflect.DeepEqual(dup, v) {
+			if err := c.Copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(v)); err != nil || !reflect.DeepEqual(dup, v) {
 				t.Errorf("%T: copy %s, %v\nwant %s", v, core.JSON(dup), err, core.JSON(v))
 				return false
 			}
@@ -121,7 +120,7 @@ func TestCopySharesNothing(t *testing.T) {
 	type order struct{ base }
 	o := order{base{[]string{"a"}}}
 	var odup order
-	if err := newCodec(reflect.TypeFor[order]()).copy(reflect.ValueOf(&odup).Elem(), reflect.ValueOf(o), 0); err != nil {
+	if err := New(reflect.TypeFor[order]()).Copy(reflect.ValueOf(&odup).Elem(), reflect.ValueOf(o)); err != nil {
 		t.Fatal(err)
 	}
 	if odup.Lent[0] = "changed"; o.Lent[0] != "a" {
@@ -129,9 +128,9 @@ func TestCopySharesNothing(t *testing.T) {
 	}
 	v := everyType{Ptr: &n, Deep: &inner, List: []Named{{1, "a"}}, Bytes: []byte("abc"), Map: map[string]*Named{"k": {2, "b"}},
 		Tree: &everyType{Text: "t"}, Embedded: &Embedded{"e"}}
-	c := newCodec(reflect.TypeFor[everyType]())
+	c := New(reflect.TypeFor[everyType]())
 	var dup everyType
-	if err := c.copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(v), 0); err != nil {
+	if err := c.Copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(v)); err != nil {
 		t.Fatal(err)
 	}
 	before := core.JSON(v)
@@ -152,7 +151,7 @@ func TestDecodeAnyKeepsDigits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decodeAs[open](newCodec(reflect.TypeFor[open]()), form)
+	got, err := As[open](New(reflect.TypeFor[open]()), form)
 	want := open{
 		V: map[string]any{"id": int64(9007199254740993), "f": 1.5},
 		L: []any{int64(9007199254740993), []any{nil}},
@@ -177,23 +176,23 @@ func TestEncode(t *testing.T) {
 	}
 	v := all{F: 119, Any: map[string]any{"b": 2.0, "a": []any{1, nil, inner{[]int{3}}}}, N: "12", inner: inner{[]int{1}}}
 	want := `{"F":119.0,"Any":{"a":[1,null,{"A":[3]}],"b":2.0},"Nil":null,"N":12,"A":[1],"When":"0001-01-01T00:00:00Z"}`
-	got, err := newCodec(reflect.TypeFor[all]()).encode(reflect.ValueOf(v), 0)
+	got, err := New(reflect.TypeFor[all]()).Encode(reflect.ValueOf(v))
 	if err != nil || core.JSON(got) != want {
 		t.Errorf("got %s, %v\nwant %s", core.JSON(got), err, want)
 	}
 	for _, bad := range []any{math.NaN(), uint64(math.MaxUint64), []any{make(chan int)}, map[string]any{"f": func() {}}} {
-		if got, err := newCodec(reflect.TypeOf(bad)).encode(reflect.ValueOf(bad), 0); err == nil {
+		if got, err := New(reflect.TypeOf(bad)).Encode(reflect.ValueOf(bad)); err == nil {
 			t.Errorf("%T: got %v", bad, got)
 		}
 	}
 	type ring struct{ Next any }
 	r := &ring{}
 	r.Next = r
-	if _, err := newCodec(reflect.TypeFor[*ring]()).encode(reflect.ValueOf(r), 0); err == nil {
+	if _, err := New(reflect.TypeFor[*ring]()).Encode(reflect.ValueOf(r)); err == nil {
 		t.Error("a value that refers to itself was encoded")
 	}
 	var dup *ring
-	if err := newCodec(reflect.TypeFor[*ring]()).copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(r), 0); err == nil {
+	if err := New(reflect.TypeFor[*ring]()).Copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(r)); err == nil {
 		t.Error("a value that refers to itself was copied")
 	}
 }
@@ -215,7 +214,7 @@ func TestDecodeErrors(t *testing.T) {
 		{new([2]int), `[1]`, "array [1] does not fit [2]int"},
 		{new(map[string]int), `{"a":{"b":1}}`, `a: object {"b":1} does not fit int`},
 		{new(simple), `{"L":[{"id":"x"}]}`, `L: [0]: id: string "x" does not fit int64`},
-		{new(simple), `[]`, "array [] does not fit wavefold.simple"},
+		{new(simple), `[]`, "array [] does not fit gotype.simple"},
 		{new(simple), `{"l":[{"ID":3}],"unknown":1}`, ""},
 		{new(time.Time), `"yesterday"`, "does not fit time.Time"},
 		{new(any), `null`, ""},
@@ -225,7 +224,7 @@ func TestDecodeErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		dst := reflect.ValueOf(tt.into).Elem()
-		err = newCodec(dst.Type()).decode(dst, form)
+		err = New(dst.Type()).Decode(dst, form)
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s into %s: got error %v, want %q", tt.json, dst.Type(), err, tt.want)
 		}
@@ -244,7 +243,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		mine, mineErr := decodeAs[simple](newCodec(reflect.TypeFor[simple]()), form)
+		mine, mineErr := As[simple](New(reflect.TypeFor[simple]()), form)
 		var theirs simple
 		theirsErr := json.Unmarshal([]byte(text), &theirs)
 		if mineErr == nil && theirsErr == nil && core.JSON(mine) != core.JSON(theirs) && !ambiguous(form) {
@@ -273,40 +272,4 @@ func ambiguous(v any) bool {
 		}
 	}
 	return false
-}
-
-func TestCircles(t *testing.T) {
-	// Against the definition: two vertices are in one circle if each reaches the other.
-	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 7))
-		n := 1 + r.IntN(9)
-		out := make([][]int, n)
-		for range r.IntN(2 * n) {
-			v := r.IntN(n)
-			out[v] = append(out[v], r.IntN(n))
-		}
-		reach := make([][]bool, n)
-		for v := range reach {
-			reach[v] = make([]bool, n)
-			mark(out, v, reach[v])
-		}
-		got := circles(out)
-		for a := range n {
-			for b := range n {
-				if same := got[a] == got[b]; same != (reach[a][b] && reach[b][a]) {
-					t.Fatalf("seed %d: %v: %d and %d in one circle: %v", seed, out, a, b, same)
-				}
-			}
-		}
-	}
-}
-
-func mark(out [][]int, v int, seen []bool) {
-	if seen[v] {
-		return
-	}
-	seen[v] = true
-	for _, w := range out[v] {
-		mark(out, w, seen)
-	}
 }

@@ -1,4 +1,4 @@
-package wavefold
+package gotype
 
 import (
 	"encoding"

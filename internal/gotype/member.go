@@ -1,0 +1,101 @@
+package gotype
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// TakesObject reports whether an object makes a value of the type: a struct, a map, any,
+// or a pointer to one of them.
+func TakesObject(t reflect.Type) bool {
+	t = deref(t)
+	if ownJSON(t) {
+		return t == objectType
+	}
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t == anyType
+}
+
+// ownJSON reports whether a type decides itself what its JSON form is.
+func ownJSON(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(jsonMarshaler) || p.Implements(jsonUnmarshaler)
+}
+
+// member is a struct field as encoding/json sees it.
+type member struct {
+	name      string
+	typ       reflect.Type
+	index     []int // nil when the way leads through a pointer
+	quoted    bool  // written as a text by the option string
+	omitEmpty bool
+	omitZero  bool
+	ambiguous bool // several fields claim the name
+}
+
+// members lists the fields of a struct and of the structs embedded in it.
+func members(t reflect.Type) []member { return membersWithin(t, nil) }
+
+func membersWithin(t reflect.Type, outer []reflect.Type) []member {
+	var out []member
+	outer = append(outer, t)
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Tag.Get("json") == "-" {
+			continue
+		}
+		if f.Anonymous && tag == "" {
+			if inner := deref(f.Type); inner.Kind() == reflect.Struct && !ownJSON(inner) && !slices.Contains(outer, inner) {
+				for _, m := range membersWithin(inner, outer) {
+					if m.index != nil {
+						m.index = append([]int{i}, m.index...)
+					}
+					if f.Type.Kind() == reflect.Pointer {
+						m.index = nil
+					}
+					out = addMember(out, m)
+				}
+				continue
+			}
+		}
+		if !f.IsExported() {
+			continue
+		}
+		if tag == "" {
+			tag = f.Name
+		}
+		out = addMember(out, member{name: tag, typ: f.Type, index: []int{i}, quoted: strings.Contains(options, "string"),
+			omitEmpty: strings.Contains(options, "omitempty"), omitZero: strings.Contains(options, "omitzero")})
+	}
+	return out
+}
+
+func addMember(list []member, m member) []member {
+	for i := range list {
+		if list[i].name == m.name {
+			list[i].ambiguous = true
+			return list
+		}
+	}
+	return append(list, m)
+}
+
+func deref(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// Names lists the names a struct takes; open tells that there may be others.
+func Names(t reflect.Type) (names []string, open bool) {
+	t = deref(t)
+	if t.Kind() != reflect.Struct || ownJSON(t) {
+		return nil, true
+	}
+	for _, m := range members(t) {
+		names = append(names, m.name)
+	}
+	return names, false
+}
