@@ -106,7 +106,7 @@ func (p *docPage) command(command string, want []string) []string {
 	p.commands++
 	cmd := exec.Command("sh", "-c", command+"\n")
 	cmd.Dir = p.dir
-	cmd.Env = []string{"PATH=" + p.path, "HOME=" + p.dir}
+	cmd.Env = []string{"PATH=" + p.path, "HOME=" + p.dir, promptRace}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

@@ -126,7 +126,7 @@ func excerpt(pos core.Position, sources map[string][]string, p tty.Palette) stri
 	number := strconv.Itoa(int(pos.Line))
 	margin := strings.Repeat(" ", len(number))
 	return fmt.Sprintf("  %s %s\n  %s %s%s\n", p.Dim(number+" |"), tty.Clean(text),
-		p.Dim(margin+" |"), strings.Repeat(" ", 1+tty.Width(tty.Clean(before))), p.Bad(strings.Repeat("^", max(1, tty.Width(marked)))))
+		p.Dim(margin+" |"), strings.Repeat(" ", tty.Width(tty.Clean(before))), p.Bad(strings.Repeat("^", max(1, tty.Width(marked)))))
 }
 
 // word is the beginning of a text up to what ends a name or path.

@@ -27,6 +27,10 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// promptRace lets processes under the race detector end without the second they
+// wait by default for reports of other goroutines.
+const promptRace = "GORACE=atexit_sleep_ms=0"
+
 // TestScripts runs the scripts under testdata/script: the real main with real
 // streams, files and exit codes. With UPDATE=1 in the environment the expected
 // outputs are written into the scripts.
@@ -36,6 +40,10 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
+		Setup: func(env *testscript.Env) error {
+			env.Vars = append(env.Vars, promptRace)
+			return nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"code":      code,
 			"mask":      mask,
@@ -100,7 +108,7 @@ func command(ts *testscript.TestScript, args []string) *exec.Cmd {
 	}
 	cmd := exec.Command(path, args[1:]...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "TMPDIR=" + ts.Getenv("TMPDIR")}
+	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "TMPDIR=" + ts.Getenv("TMPDIR"), promptRace}
 	cmd.Stdout, cmd.Stderr = &lockedBuffer{}, &lockedBuffer{}
 	return cmd
 }
