@@ -142,6 +142,7 @@ func TestImpliedEdges(t *testing.T) {
 		{"a loop's own edges", []wavefold.Part{src("s", a), do("d"),
 			wavefold.Loop("l", wavefold.Body{mp("x", a, b)}, wavefold.MaxIters(1), wavefold.After("d"), wavefold.When("$.a == 1"))},
 			"d->x when $.a == 1, s->x when $.a == 1"},
+		{"after a unit", []wavefold.Part{wavefold.Loop("l", wavefold.Body{do("x"), do("y")}, wavefold.MaxIters(1)), do("d", wavefold.After("l"))}, "y->d"},
 		{"a pipeline", []wavefold.Part{wavefold.Source("s", list, value([]int{1})),
 			wavefold.Pipeline("p", list, wavefold.Pipe(wavefold.Stage("x", item), wavefold.Stage("y", item).Into(out))),
 			wavefold.Sink("k", out, func(context.Context, []int) error { return nil })}, "s->x, y->k"},
@@ -305,7 +306,7 @@ func TestErrorsReachTheCaller(t *testing.T) {
 func TestPanicIsTheNodesFailure(t *testing.T) {
 	out := wavefold.NewField[int]("out")
 	g := wavefold.New("g",
-		wavefold.Do("bad", func(context.Context) error { var m map[string]int; m["x"] = 1; return nil }),
+		wavefold.Do("bad", func(context.Context) error { return []error{}[len(t.Name())] }),
 		wavefold.Do("next", func(context.Context) error { return nil }, wavefold.After("bad")),
 		wavefold.Source("other", out, value(5)))
 	r, err := g.Run(t.Context())

@@ -124,7 +124,7 @@ type everything struct {
 	Loc      *Int                    `wavefold:"loc,min=1"`
 	Wait     time.Duration           `wavefold:"wait"`
 	Timeout  *Located[time.Duration] `wavefold:"timeout,min=1ms"`
-	Millis   time.Duration           `wavefold:"millis,ms"`
+	Pause    time.Duration           `wavefold:"millis,ms"`
 	Names    []Text                  `wavefold:"names"`
 	Words    []string                `wavefold:"words,oneof=a|b"`
 	Env      map[string]string       `wavefold:"env"`
@@ -162,8 +162,8 @@ func TestDecodeFills(t *testing.T) {
 		{`{"timeout":"200ms"}`, func(e *everything) {
 			e.Timeout = &Located[time.Duration]{200 * time.Millisecond, at(12)}
 		}},
-		{`{"millis":250}`, func(e *everything) { e.Millis = 250 * time.Millisecond }},
-		{`{"millis":"250us"}`, func(e *everything) { e.Millis = 250 * time.Microsecond }},
+		{`{"millis":250}`, func(e *everything) { e.Pause = 250 * time.Millisecond }},
+		{`{"millis":"250us"}`, func(e *everything) { e.Pause = 250 * time.Microsecond }},
 		{`{"names":["a","b"]}`, func(e *everything) { e.Names = []Text{At("a", at(11)), At("b", at(15))} }},
 		{`{"names":null}`, func(e *everything) { e.Names = []Text{} }},
 		{`{"env":{"b":"2","a":"1"}}`, func(e *everything) { e.Env = map[string]string{"a": "1", "b": "2"} }},

@@ -183,7 +183,7 @@ func naiveHolds(container, e any) bool {
 		}
 	case string:
 		s, ok := e.(string)
-		return ok && strings.Index(c, s) >= 0
+		return ok && strings.Contains(c, s)
 	case *core.Object:
 		s, ok := e.(string)
 		return ok && !core.IsMissing(find(c, s))
