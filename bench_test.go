@@ -139,3 +139,28 @@ func benchSink[T any](b *testing.B, v T, options ...wavefold.FieldOption) {
 		}
 	}
 }
+
+// BenchmarkBuild tells what it costs to build and to compile a graph.
+func BenchmarkBuild(b *testing.B) {
+	const nodes = 10_000
+	part := func(id string, in, out wavefold.Field[int]) wavefold.Part {
+		return wavefold.Map(id, in, out, func(_ context.Context, n int) (int, error) { return n + 1, nil })
+	}
+	b.Run(fmt.Sprintf("what=new/nodes=%d", nodes), func(b *testing.B) {
+		for b.Loop() {
+			chain(nodes, part)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/nodes, "ns/node")
+	})
+	b.Run(fmt.Sprintf("what=compile/nodes=%d", nodes), func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			g, _, _ := chain(nodes, part)
+			b.StartTimer()
+			if err := g.Compile(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/nodes, "ns/node")
+	})
+}

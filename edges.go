@@ -17,19 +17,16 @@ type link struct {
 // edges adds the edges that the options ask for, and those that fields bring along: from
 // the only writer of a field to each of its typed readers.
 func (b *builder) edges() {
-	ids := map[string]int{}
-	for i, n := range b.nodes {
-		if _, ok := ids[n.id.Value]; !ok {
-			ids[n.id.Value] = i
-		}
-	}
+	ids := b.ids()
 	writers := b.writers()
 	var links []link
 	for i, n := range b.nodes {
 		first := len(links)
 		for _, e := range b.settings[i].edges {
 			from, ok := ids[e.from.Value]
-			if !ok {
+			if ok {
+				e.from.Value = b.nodes[from].id.Value
+			} else {
 				from = -1
 			}
 			links = append(links, link{edge: e, fromNode: from, to: i})
@@ -45,6 +42,27 @@ func (b *builder) edges() {
 		b.w.Edges = append(b.w.Edges, b.finish(l))
 	}
 	b.unusedConditions()
+}
+
+// ids finds nodes by their ids. The id of a pipeline or loop stands for its last node:
+// what comes after one node of it comes after all of it.
+func (b *builder) ids() map[string]int {
+	ids := map[string]int{}
+	for i, n := range b.nodes {
+		if _, ok := ids[n.id.Value]; !ok {
+			ids[n.id.Value] = i
+		}
+	}
+	for i := range b.nodes {
+		u, ok := b.units[b.at[i]]
+		if !ok {
+			continue
+		}
+		if at, taken := ids[u.id.Value]; !taken || b.at[at] == b.at[i] && b.nodes[at].id.Value != u.id.Value {
+			ids[u.id.Value] = i
+		}
+	}
+	return ids
 }
 
 // writers lists the nodes that write each field.

@@ -71,7 +71,8 @@ func (s *settings) apply(options []Option) {
 	}
 }
 
-// After makes the part come after others, by their ids, also where no value passes.
+// After makes the part come after others, by the ids of nodes, pipelines and loops, also
+// where no value passes.
 func After(ids ...string) Option {
 	pos := here()
 	return setting{name: "After", pos: pos, set: func(s *settings) {

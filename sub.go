@@ -51,7 +51,9 @@ func Sub(id string, g *Graph, options ...Option) Part {
 	n.args = args
 	n.config = &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
 	n.config.Set(core.At("file", n.id.Pos), core.Tree(fileName(g), n.id.Pos))
-	n.config.Set(core.At("outputs", n.id.Pos), outputs)
+	if len(outputs.Keys) > 0 {
+		n.config.Set(core.At("outputs", n.id.Pos), outputs)
+	}
 	return n
 }
 

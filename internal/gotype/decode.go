@@ -119,7 +119,7 @@ func (ds decoders) list(t reflect.Type) decoder {
 		if !ok || t.Kind() == reflect.Array && len(list) != t.Len() {
 			return mismatch(v, t)
 		}
-		if t.Kind() == reflect.Slice {
+		if t.Kind() == reflect.Slice && list != nil {
 			dst.Set(reflect.MakeSlice(t, len(list), len(list)))
 		}
 		for i, e := range list {
