@@ -137,6 +137,24 @@ func TestReadFindings(t *testing.T) {
 	}
 }
 
+// One error of shape must not hide the others.
+func TestLoadFindsEverythingAtOnce(t *testing.T) {
+	dir := write(t, map[string]string{"flow.yaml": `name: flow
+state: {schema: {x: {type: text}}}
+graph:
+  nodes:
+    - {id: a, kind: wait, duraton: 1s}
+    - {id: b, kind: wait, duration: 1s, writes: [y]}
+  edges: [{from: a, to: c, whn: "$.x"}]
+`})
+	_, err := wavefold.NewEngine().Load(filepath.Join(dir, "flow.yaml"))
+	for _, want := range []string{":2:", `unknown key "duraton"`, `"y" is not declared`, `unknown node "c"`, `unknown key "whn"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is not in\n%v", want, err)
+		}
+	}
+}
+
 // A document without a name has no folder, so it reaches no file.
 func TestParseWithoutAFolder(t *testing.T) {
 	e := wavefold.NewEngine()

@@ -66,8 +66,8 @@ func (e *Engine) Graph(w *core.Workflow) *Graph { return &Graph{w: w, engine: e}
 // graph from running, as core.Diagnostics.
 func (e *Engine) Load(path string) (*Graph, error) {
 	w, ds := e.Read(path)
-	if err := ds.Err(false); err != nil {
-		return nil, err
+	if w == nil {
+		return nil, ds.Err(false)
 	}
 	g := e.Graph(w)
 	g.findings = ds
@@ -111,10 +111,20 @@ func (g *Graph) compile() {
 		ds, engine := g.gather()
 		l := &library{engine: engine, named: map[*core.Workflow]map[string]*core.Workflow{}}
 		p, found := engine.compile(g.enlist(l, map[*Graph]*core.Workflow{}), l, g.strict)
-		g.all = append(ds, found...).Sorted()
+		g.all = append(ds, notEchoes(found, ds)...).Sorted()
 		if !g.all.Failed(g.strict) {
 			g.plan = p
 		}
+	})
+}
+
+// notEchoes leaves out findings that may only follow from what was left out at the same
+// place of a document of the wrong shape.
+func notEchoes(found, shape core.Diagnostics) core.Diagnostics {
+	return slices.DeleteFunc(found, func(d core.Diagnostic) bool {
+		return slices.ContainsFunc(shape, func(s core.Diagnostic) bool {
+			return s.Severity == core.Error && s.Pos == d.Pos && s.Pos.Column > 0
+		})
 	})
 }
 
