@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -12,8 +13,18 @@ import (
 // floats float64, slices []any, maps with string keys and structs *Object (a
 // map's keys sorted, a struct's in field order under its json names). What is
 // canonical already is returned as it is, without a copy. It fails for what has
-// no JSON form: functions, channels, NaN and infinities, integers above int64.
-func Canonical(v any) (any, error) {
+// no JSON form: functions, channels, NaN and infinities, integers above int64,
+// values nested deeper than ParseJSON reads, as one that holds itself is, and
+// types whose own MarshalJSON fails or panics.
+func Canonical(v any) (any, error) { return canonical(v, 0) }
+
+// errTooDeep is returned without the way to the place, which is as long as the
+// value is deep.
+var errTooDeep = fmt.Errorf("the value is nested deeper than %d: does it hold itself?", maxJSONDepth)
+
+// canonical is Canonical at a depth. The bound is no formality: a stack that
+// overflows ends the process, and no recover catches it.
+func canonical(v any, depth int) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, int64, string, missing:
 		return v, nil
@@ -21,14 +32,27 @@ func Canonical(v any) (any, error) {
 		return finite(v)
 	case int:
 		return int64(v), nil
-	case []any:
-		return canonicalSlice(v)
-	case *Object:
-		return canonicalObject(v)
-	case map[string]any:
-		return canonicalMap(v)
 	}
-	return canonicalReflect(v)
+	if depth > maxJSONDepth {
+		return nil, errTooDeep
+	}
+	switch v := v.(type) {
+	case []any:
+		return canonicalSlice(v, depth+1)
+	case *Object:
+		return canonicalObject(v, depth+1)
+	case map[string]any:
+		return canonicalMap(v, depth+1)
+	}
+	return canonicalReflect(v, depth)
+}
+
+// within says where in a value an error is.
+func within(place string, err error) error {
+	if errors.Is(err, errTooDeep) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", place, err)
 }
 
 func finite(f float64) (any, error) {
@@ -39,12 +63,12 @@ func finite(f float64) (any, error) {
 }
 
 // canonicalSlice copies the slice only from the first element that changes.
-func canonicalSlice(v []any) (any, error) {
+func canonicalSlice(v []any, depth int) (any, error) {
 	var out []any
 	for i, e := range v {
-		c, err := Canonical(e)
+		c, err := canonical(e, depth)
 		if err != nil {
-			return nil, fmt.Errorf("[%d]: %w", i, err)
+			return nil, within("["+itoa(i)+"]", err)
 		}
 		if out == nil && !same(c, e) {
 			out = slices.Clone(v)
@@ -59,15 +83,15 @@ func canonicalSlice(v []any) (any, error) {
 	return out, nil
 }
 
-func canonicalObject(o *Object) (any, error) {
+func canonicalObject(o *Object, depth int) (any, error) {
 	if o == nil {
 		return nil, nil
 	}
 	var out *Object
 	for k, e := range o.All() {
-		c, err := Canonical(e)
+		c, err := canonical(e, depth)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", k, err)
+			return nil, within(k, err)
 		}
 		if out == nil && !same(c, e) {
 			out = o.Copy(0)
@@ -82,7 +106,7 @@ func canonicalObject(o *Object) (any, error) {
 	return out, nil
 }
 
-func canonicalMap(m map[string]any) (any, error) {
+func canonicalMap(m map[string]any, depth int) (any, error) {
 	if m == nil {
 		return nil, nil
 	}
@@ -93,9 +117,9 @@ func canonicalMap(m map[string]any) (any, error) {
 	slices.Sort(keys)
 	out := NewObject(len(keys))
 	for _, k := range keys {
-		c, err := Canonical(m[k])
+		c, err := canonical(m[k], depth)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", k, err)
+			return nil, within(k, err)
 		}
 		out.Set(k, c)
 	}
@@ -120,7 +144,7 @@ func same(c, e any) bool {
 
 // canonicalReflect handles Go's other types. Structs and types with their own
 // JSON form go through encoding/json and back, which keeps field order.
-func canonicalReflect(v any) (any, error) {
+func canonicalReflect(v any, depth int) (any, error) {
 	rv := reflect.ValueOf(v)
 	if _, ok := v.(json.Marshaler); !ok {
 		switch rv.Kind() {
@@ -139,43 +163,50 @@ func canonicalReflect(v any) (any, error) {
 			return finite(rv.Float())
 		}
 	}
-	data, err := json.Marshal(v)
-	if err != nil {
+	var data []byte
+	if err := guarded(v, func() (err error) { data, err = json.Marshal(v); return err }); err != nil {
 		return nil, err
 	}
-	return ParseJSON(data)
+	c, err := parseJSON(data, depth)
+	if errors.Is(err, errJSONDepth) {
+		return nil, errTooDeep
+	}
+	return c, err
 }
 
 // cloneReflect deep-copies a value of a Go type. A type without pointers is
 // already copied by being passed around.
-func cloneReflect(v reflect.Value) reflect.Value {
+func cloneReflect(v reflect.Value, depth int) reflect.Value {
+	if depth > maxCloneDepth {
+		checkDepth(v.Interface(), depth)
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
 			return v
 		}
 		if o, ok := v.Interface().(*Object); ok {
-			return reflect.ValueOf(Clone(o))
+			return reflect.ValueOf(clone(o, depth+1))
 		}
 		out := reflect.New(v.Type().Elem())
-		out.Elem().Set(cloneReflect(v.Elem()))
+		out.Elem().Set(cloneReflect(v.Elem(), depth+1))
 		return out
 	case reflect.Interface:
 		if v.IsNil() {
 			return v
 		}
 		out := reflect.New(v.Type()).Elem()
-		out.Set(reflect.ValueOf(Clone(v.Interface())))
+		out.Set(reflect.ValueOf(clone(v.Interface(), depth+1)))
 		return out
 	case reflect.Slice:
-		return cloneSlice(v)
+		return cloneSlice(v, depth)
 	case reflect.Array:
 		if flat(v.Type().Elem()) {
 			return v
 		}
 		out := reflect.New(v.Type()).Elem()
 		for i := range v.Len() {
-			out.Index(i).Set(cloneReflect(v.Index(i)))
+			out.Index(i).Set(cloneReflect(v.Index(i), depth+1))
 		}
 		return out
 	case reflect.Map:
@@ -184,16 +215,16 @@ func cloneReflect(v reflect.Value) reflect.Value {
 		}
 		out := reflect.MakeMapWithSize(v.Type(), v.Len())
 		for it := v.MapRange(); it.Next(); { // order does not matter: every entry is copied on its own
-			out.SetMapIndex(it.Key(), cloneReflect(it.Value()))
+			out.SetMapIndex(it.Key(), cloneReflect(it.Value(), depth+1))
 		}
 		return out
 	case reflect.Struct:
-		return cloneStruct(v)
+		return cloneStruct(v, depth)
 	}
 	return v
 }
 
-func cloneSlice(v reflect.Value) reflect.Value {
+func cloneSlice(v reflect.Value, depth int) reflect.Value {
 	if v.IsNil() {
 		return v
 	}
@@ -203,30 +234,30 @@ func cloneSlice(v reflect.Value) reflect.Value {
 		return out
 	}
 	for i := range v.Len() {
-		out.Index(i).Set(cloneReflect(v.Index(i)))
+		out.Index(i).Set(cloneReflect(v.Index(i), depth+1))
 	}
 	return out
 }
 
-func cloneStruct(v reflect.Value) reflect.Value {
+func cloneStruct(v reflect.Value, depth int) reflect.Value {
 	if flat(v.Type()) {
 		return v
 	}
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)
-	cloneFields(out, v)
+	cloneFields(out, v, depth)
 	return out
 }
 
 // cloneFields replaces the fields of a shallow copy. An embedded struct of an unexported
 // type cannot be replaced, but the fields it lends can.
-func cloneFields(out, v reflect.Value) {
+func cloneFields(out, v reflect.Value, depth int) {
 	for i := range v.NumField() {
 		switch f := v.Type().Field(i); {
 		case f.IsExported():
-			out.Field(i).Set(cloneReflect(v.Field(i)))
+			out.Field(i).Set(cloneReflect(v.Field(i), depth+1))
 		case f.Anonymous && f.Type.Kind() == reflect.Struct:
-			cloneFields(out.Field(i), v.Field(i))
+			cloneFields(out.Field(i), v.Field(i), depth+1)
 		}
 	}
 }

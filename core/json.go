@@ -16,9 +16,12 @@ const maxJSONDepth = 1000
 // point or exponent become int64 and stay exact, other numbers float64, objects
 // keep their key order. Duplicate keys, trailing text, integers beyond 64 bits
 // and nesting deeper than 1000 are errors.
-func ParseJSON(data []byte) (any, error) {
+func ParseJSON(data []byte) (any, error) { return parseJSON(data, 0) }
+
+// parseJSON is ParseJSON for a value that stands at a depth inside of another.
+func parseJSON(data []byte, depth int) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
-	v, err := DecodeJSON(dec)
+	v, err := decodeJSON(dec, depth)
 	if err != nil {
 		return nil, err
 	}
@@ -29,18 +32,22 @@ func ParseJSON(data []byte) (any, error) {
 }
 
 // DecodeJSON reads the next JSON value from a decoder, as ParseJSON does.
-func DecodeJSON(dec *json.Decoder) (any, error) {
+func DecodeJSON(dec *json.Decoder) (any, error) { return decodeJSON(dec, 0) }
+
+func decodeJSON(dec *json.Decoder, depth int) (any, error) {
 	dec.UseNumber()
 	tok, err := dec.Token()
 	if err != nil {
 		return nil, err
 	}
-	return decodeToken(dec, tok, 0)
+	return decodeToken(dec, tok, depth)
 }
+
+var errJSONDepth = fmt.Errorf("JSON is nested deeper than %d", maxJSONDepth)
 
 func decodeToken(dec *json.Decoder, tok json.Token, depth int) (any, error) {
 	if depth > maxJSONDepth {
-		return nil, fmt.Errorf("JSON is nested deeper than %d", maxJSONDepth)
+		return nil, errJSONDepth
 	}
 	switch t := tok.(type) {
 	case json.Number:
@@ -119,8 +126,13 @@ func ParseNumber(s string) (any, error) {
 // AppendJSON appends the compact JSON form of a run-time value to buf: keys in
 // their order, no HTML escaping, floats always with a point or exponent so that
 // they read back as floats. Values of Go types use encoding/json. Missing is
-// written as null.
-func AppendJSON(buf []byte, v any) ([]byte, error) {
+// written as null. A value that holds itself is an error.
+func AppendJSON(buf []byte, v any) ([]byte, error) { return appendJSON(buf, v, 0) }
+
+func appendJSON(buf []byte, v any, depth int) ([]byte, error) {
+	if depth > maxCloneDepth {
+		return buf, errTooDeep
+	}
 	switch v := v.(type) {
 	case nil, missing:
 		return append(buf, "null"...), nil
@@ -139,24 +151,36 @@ func AppendJSON(buf []byte, v any) ([]byte, error) {
 				buf = append(buf, ',')
 			}
 			var err error
-			if buf, err = AppendJSON(buf, e); err != nil {
+			if buf, err = appendJSON(buf, e, depth+1); err != nil {
 				return buf, err
 			}
 		}
 		return append(buf, ']'), nil
 	case *Object:
-		return appendObject(buf, v)
+		return appendObject(buf, v, depth)
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	if err := guarded(v, func() error { return enc.Encode(v) }); err != nil {
 		return buf, err
 	}
 	return append(buf, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
 }
 
-func appendObject(buf []byte, o *Object) ([]byte, error) {
+// guarded calls a function of encoding/json that writes a value of a Go type.
+// Its MarshalJSON is code of the user, and it is called wherever a value is
+// looked at, also where no handler runs: its panic is an error.
+func guarded(v any, write func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("writing %T as JSON panicked: %v", v, p)
+		}
+	}()
+	return write()
+}
+
+func appendObject(buf []byte, o *Object, depth int) ([]byte, error) {
 	if o == nil {
 		return append(buf, "null"...), nil
 	}
@@ -169,8 +193,8 @@ func appendObject(buf []byte, o *Object) ([]byte, error) {
 		if buf, err = appendString(buf, k); err != nil {
 			return buf, err
 		}
-		if buf, err = AppendJSON(append(buf, ':'), o.values[i]); err != nil {
-			return buf, fmt.Errorf("%s: %w", k, err)
+		if buf, err = appendJSON(append(buf, ':'), o.values[i], depth+1); err != nil {
+			return buf, within(k, err)
 		}
 	}
 	return append(buf, '}'), nil
@@ -220,7 +244,7 @@ func JSON(v any) string {
 }
 
 // MarshalJSON writes the object with its keys in order.
-func (o *Object) MarshalJSON() ([]byte, error) { return appendObject(nil, o) }
+func (o *Object) MarshalJSON() ([]byte, error) { return appendObject(nil, o, 0) }
 
 // UnmarshalJSON reads a JSON object as ParseJSON does.
 func (o *Object) UnmarshalJSON(data []byte) error {

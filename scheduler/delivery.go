@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -104,10 +105,27 @@ func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
 	return nil
 }
 
+// setAttr stores an attribute as a run-time value, the members of a group under
+// the group's name. An error is its text; what has no JSON form is the reason
+// why.
 func setAttr(o *core.Object, key string, v slog.Value) {
-	c, err := core.Canonical(v.Resolve().Any())
+	v = v.Resolve()
+	if v.Kind() == slog.KindGroup {
+		if key != "" && !strings.HasSuffix(key, ".") { // a group without a name ends in the dot of the one around it
+			key += "."
+		}
+		for _, a := range v.Group() {
+			setAttr(o, key+a.Key, a.Value)
+		}
+		return
+	}
+	x := v.Any()
+	if err, ok := x.(error); ok {
+		x = err.Error()
+	}
+	c, err := core.Canonical(x)
 	if err != nil {
-		c = v.String()
+		c = "<" + err.Error() + ">" // printing it could go round in circles
 	}
 	o.Set(key, c)
 }

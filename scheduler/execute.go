@@ -152,24 +152,33 @@ func (x *executor) output(o *machine.Outcome, v any) {
 	o.Output, o.HasOutput = c, true
 }
 
-// call is the one place where user code runs and the one place that recovers:
-// a panic becomes the node's failure, with its stack.
+// call is the one place where handlers run. A panic becomes the node's failure.
 func call(ctx context.Context, h core.Handler, in core.Input) (res core.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &core.Failure{Class: core.ClassPanic, Permanent: true, Message: fmt.Sprintf("panic: %v", p), Stack: string(debug.Stack())}
-			if cause, ok := p.(error); ok {
-				err.(*core.Failure).Cause = cause
-			}
+			err = panicked(p)
 		}
 	}()
 	return h.Handle(ctx, in)
 }
 
+// panicked words a panic of user code, with its stack.
+func panicked(p any) *core.Failure {
+	f := &core.Failure{Class: core.ClassPanic, Permanent: true, Message: fmt.Sprintf("panic: %v", p), Stack: string(debug.Stack())}
+	f.Cause, _ = p.(error)
+	return f
+}
+
 // failure words the error of a handler, taking the end of its context into
-// account.
-func (x *executor) failure(ctx context.Context, err error) *core.Failure {
-	f := core.FailureOf(err)
+// account. Looking at an error is user code too: a nil pointer in an error's type
+// panics when it is asked for its text.
+func (x *executor) failure(ctx context.Context, err error) (f *core.Failure) {
+	defer func() {
+		if p := recover(); p != nil {
+			f = panicked(p)
+		}
+	}()
+	f = core.FailureOf(err)
 	switch {
 	case f.Class == core.ClassPanic:
 	case x.ctx.Err() != nil:

@@ -160,7 +160,7 @@ func (f *Field) fit(v any, t *core.Type) (any, error) {
 		return nil, err
 	}
 	if f.goType != nil && c != nil {
-		return f.goType.Decode(c)
+		return f.decode(c)
 	}
 	return c, nil
 }
@@ -177,6 +177,17 @@ func (f *Field) Restore(v any) (any, error) {
 	if f.goType == nil || v == nil || core.IsMissing(v) {
 		return v, nil
 	}
+	return f.decode(v)
+}
+
+// decode makes a value of the field's Go type. An UnmarshalJSON of that type is
+// code of the user, as a reducer is.
+func (f *Field) decode(v any) (decoded any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			decoded, err = nil, fmt.Errorf("reading %s from JSON panicked: %v", f.goType.Type, p)
+		}
+	}()
 	return f.goType.Decode(v)
 }
 

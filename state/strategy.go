@@ -200,7 +200,7 @@ func unionGo(f *Field, old, new any) (any, error) {
 	if err != nil {
 		return old, err
 	}
-	return f.goType.Decode(merged)
+	return f.decode(merged)
 }
 
 // unionKey is the identity of an element: its member `key`, or its whole
@@ -262,7 +262,7 @@ func mergeObjectGo(f *Field, old, new any) (any, error) {
 	if !ok1 || !ok2 {
 		return new, nil
 	}
-	return f.goType.Decode(deepMerge(a, b))
+	return f.decode(deepMerge(a, b))
 }
 
 // deepMerge copies only the objects along changed paths.
@@ -305,7 +305,7 @@ func (f *Field) numberLike(v any) (any, error) {
 	if f.goType == nil {
 		return v, nil
 	}
-	return f.goType.Decode(v)
+	return f.decode(v)
 }
 
 func mergeMin(f *Field, old, new any, _ bool) (any, error) { return extreme(f, old, new, -1) }

@@ -230,8 +230,9 @@ func TestOnlyDriversStartGoroutines(t *testing.T) {
 	}
 }
 
-// recovers are the places that may recover, each at the edge to user code.
-var recovers = []string{"scheduler/execute.go", "scheduler/delivery.go", "state/schema.go"}
+// recovers are the places that may recover, each at the edge to user code: handlers,
+// listeners, reducers and the UnmarshalJSON and MarshalJSON of values.
+var recovers = []string{"scheduler/execute.go", "scheduler/delivery.go", "state/schema.go", "core/json.go"}
 
 func TestRecoverStaysAtTheEdge(t *testing.T) {
 	files, fset := source(t)

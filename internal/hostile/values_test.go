@@ -1,0 +1,321 @@
+package hostile
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+)
+
+// two is a document of a node whose result is hostile and one that has nothing to do
+// with it.
+const two = `name: x
+state: {schema: {out: {}, list: {type: array, merge: array_append}}}
+graph:
+  nodes:
+    - {id: a, kind: tool, impl: hostile, writes: [out, list]}
+    - {id: b, kind: tool, impl: nop, writes: []}
+`
+
+func nop(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }
+
+func returns(r core.Result) handle {
+	return func(context.Context, core.Input) (core.Result, error) { return r, nil }
+}
+
+func fails(err error) handle {
+	return func(context.Context, core.Input) (core.Result, error) { return core.Result{}, err }
+}
+
+// runTwo runs the document. Whatever a does, b must end well.
+func runTwo(t *testing.T, a handle) *core.Report {
+	t.Helper()
+	p := must(t, tools{"hostile": a, "nop": handle(nop)}, two)
+	r, _ := run(t, t.Context(), p, nil, scheduler.Options{Listener: func(core.Event) {}})
+	if b, _ := r.Node("b"); b.Status != core.Success {
+		t.Errorf("node b: %+v", b)
+	}
+	return r
+}
+
+type panicsAsJSON struct{}
+
+func (panicsAsJSON) MarshalJSON() ([]byte, error) { panic("no JSON today") }
+
+func holdsItself() map[string]any {
+	m := map[string]any{}
+	m["m"] = m
+	return m
+}
+
+func listInItself() []any {
+	l := make([]any, 1)
+	l[0] = l
+	return l
+}
+
+func objectInItself() *core.Object {
+	o := &core.Object{}
+	o.Set("o", o)
+	return o
+}
+
+func nested(depth int) any {
+	var v any
+	for range depth {
+		v = []any{v}
+	}
+	return v
+}
+
+// A value that holds itself once overflowed the stack, which ends the process, and a
+// MarshalJSON that panics did so outside of the one recover.
+func TestResultsWithoutJSON(t *testing.T) {
+	tooDeep := "the value is nested deeper than 1000: does it hold itself?"
+	cases := map[string]struct {
+		v    any
+		want string
+	}{
+		"map in itself":          {holdsItself(), tooDeep},
+		"list in itself":         {listInItself(), tooDeep},
+		"object in itself":       {objectInItself(), tooDeep},
+		"deep in a list":         {[]any{objectInItself()}, tooDeep},
+		"a million levels":       {nested(1_000_000), tooDeep},
+		"one level too many":     {nested(1002), tooDeep},
+		"all levels":             {nested(1001), ""},
+		"struct around it":       {struct{ O any }{holdsItself()}, "json: unsupported value: encountered a cycle via map[string]interface {}"},
+		"object in a struct":     {struct{ O *core.Object }{objectInItself()}, "json: error calling MarshalJSON for type *core.Object: " + tooDeep},
+		"MarshalJSON panics":     {panicsAsJSON{}, "writing hostile.panicsAsJSON as JSON panicked: no JSON today"},
+		"deep MarshalJSON":       {[]any{map[string]any{"x": panicsAsJSON{}}}, "[0]: x: writing hostile.panicsAsJSON as JSON panicked: no JSON today"},
+		"not a number":           {math.NaN(), "NaN has no JSON form"},
+		"infinite, in a list":    {[]any{1, math.Inf(-1)}, "[1]: -Inf has no JSON form"},
+		"channel":                {make(chan int), "json: unsupported type: chan int"},
+		"function in a map":      {map[string]any{"f": func() {}}, "f: json: unsupported type: func()"},
+		"above 64 bits":          {uint64(math.MaxInt64) + 1, "9223372036854775808 is above the largest 64-bit integer"},
+		"the largest integer":    {uint64(math.MaxInt64), ""},
+		"nil of several types":   {[]any{nil, (*int)(nil), map[string]any(nil), []string(nil), (*core.Object)(nil)}, ""},
+		"a name like __proto__":  {map[string]any{"__proto__": 1, "constructor": 2}, ""},
+		"text that is not UTF-8": {"a\xffb", ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			write, send := "", ""
+			if c.want != "" {
+				write, send = `write of "out": `+c.want, "edge output: "+c.want
+			}
+			expect(t, runTwo(t, returns(core.Write("out", c.v))), write)
+			expect(t, runTwo(t, returns(core.Send(c.v))), send)
+		})
+	}
+}
+
+// expect checks that node a failed with a message, or not at all, and that nothing was
+// stored if it did.
+func expect(t *testing.T, r *core.Report, want string) {
+	t.Helper()
+	if want == "" {
+		if r.Err != nil {
+			t.Errorf("got error %v, want none", r.Err)
+		}
+		return
+	}
+	if f := failure(t, r, "a"); f.Message != want || r.State.Len() > 0 {
+		t.Errorf("got  %.300s, state %v\nwant %s, nothing stored", f.Message, r.State.Keys(), want)
+	}
+}
+
+type pointerError struct{ text string }
+
+func (e *pointerError) Error() string { return e.text }
+
+type panicsAsError struct{}
+
+func (panicsAsError) Error() string { panic("no text today") }
+
+type panicsWhenAsked struct{}
+
+func (panicsWhenAsked) Error() string { return "asked" }
+func (panicsWhenAsked) As(any) bool   { panic("do not ask") }
+
+// An error may be a nil pointer: its Error then panics, outside of the handler.
+func TestErrorsThatPanic(t *testing.T) {
+	cases := map[string]struct {
+		do   handle
+		want string
+	}{
+		"nil pointer":      {fails((*pointerError)(nil)), "panic: runtime error: invalid memory address or nil pointer dereference"},
+		"Error panics":     {fails(panicsAsError{}), "panic: no text today"},
+		"As panics":        {fails(panicsWhenAsked{}), "panic: do not ask"},
+		"panic":            {func(context.Context, core.Input) (core.Result, error) { panic("boom") }, "panic: boom"},
+		"panic with error": {func(context.Context, core.Input) (core.Result, error) { panic(panicsAsError{}) }, "panic: %!v(PANIC=Error method: no text today)"},
+		"panic with nil":   {func(context.Context, core.Input) (core.Result, error) { panic(nil) }, "panic: panic called with nil argument (use GODEBUG=panicnil=1 to disable)"},
+		"Goexit": {func(context.Context, core.Input) (core.Result, error) { runtime.Goexit(); return core.Result{}, nil },
+			"the handler ended its goroutine with runtime.Goexit"},
+		"index out of range": {func(context.Context, core.Input) (core.Result, error) { return core.Send([]int{}[len("three")-2]), nil },
+			"panic: runtime error: index out of range [3] with length 0"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := failure(t, runTwo(t, c.do), "a")
+			if !strings.HasPrefix(f.Message, strings.TrimSuffix(c.want, " (use GODEBUG=panicnil=1 to disable)")) || f.Class != core.ClassPanic || !f.Permanent {
+				t.Errorf("got %s %q, want %q", f.Class, f.Message, c.want)
+			}
+		})
+	}
+}
+
+// What was panicked with can be found in the run's error.
+func TestPanicKeepsItsError(t *testing.T) {
+	cause := errors.New("the cause")
+	r := runTwo(t, func(context.Context, core.Input) (core.Result, error) { panic(cause) })
+	if !errors.Is(r.Err, cause) || !strings.Contains(failure(t, r, "a").Stack, "values_test.go") {
+		t.Errorf("got %v", r.Err)
+	}
+}
+
+// A panic is not retried: it is a mistake in the program.
+func TestPanicIsNotRetried(t *testing.T) {
+	calls := 0
+	p := must(t, tools{"f": handle(func(context.Context, core.Input) (core.Result, error) { calls++; panic("boom") })},
+		"name: x\ngraph: {nodes: [{id: a, kind: tool, impl: f, writes: [], on_error: {policy: retry, attempts: 5}}]}\n")
+	if _, err := run(t, t.Context(), p, nil, scheduler.Options{}); err == nil || calls != 1 {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+}
+
+// Attributes of log lines are user code as well. An error is its text: its JSON form is
+// mostly {}.
+func TestHostileLogLines(t *testing.T) {
+	p := must(t, tools{"hostile": handle(func(_ context.Context, in core.Input) (core.Result, error) {
+		in.Logger().WithGroup("g").Info("x", "cycle", holdsItself(), "panics", panicsAsJSON{}, "channel", make(chan int), "err", errors.New("why"),
+			slog.Group("inner", "n", 1, slog.Group("", "bare", 2)), slog.Group("", "top", 3))
+		return core.Result{}, nil
+	}), "nop": handle(nop)}, two)
+	var got string
+	_, err := run(t, t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) {
+		if e.Type == core.LogLine {
+			got = core.JSON(e.Values)
+		}
+	}})
+	want := `{"g.cycle":"<the value is nested deeper than 1000: does it hold itself?>","g.panics":"<writing hostile.panicsAsJSON as JSON panicked: no JSON today>",` +
+		`"g.channel":"<json: unsupported type: chan int>","g.err":"why","g.inner.n":1,"g.inner.bare":2,"g.top":3}`
+	if err != nil || got != want {
+		t.Errorf("got  %s, %v\nwant %s", got, err, want)
+	}
+}
+
+func TestHostileInputs(t *testing.T) {
+	p := must(t, tools{"hostile": handle(nop), "nop": handle(nop)}, two)
+	for want, v := range map[string]any{
+		`input "out": the value is nested deeper than 1000: does it hold itself?`:               holdsItself(),
+		`input "out": writing hostile.panicsAsJSON as JSON panicked: no JSON today`:             panicsAsJSON{},
+		`input "out": NaN has no JSON form`:                                                     math.NaN(),
+		`input "out": 18446744073709551615 is above the largest 64-bit integer`:                 uint64(math.MaxUint64),
+		`input "out": json: unsupported value: encountered a cycle via map[string]interface {}`: struct{ V any }{holdsItself()},
+	} {
+		r, err := run(t, t.Context(), p, map[string]any{"out": v}, scheduler.Options{})
+		ds, _ := core.AsDiagnostics(err)
+		if len(ds) != 1 || ds[0].Message != want || ds[0].Code != core.CodeInput || r != nil {
+			t.Errorf("got %v, %v\nwant %s", r, err, want)
+		}
+	}
+}
+
+// link is a Go type whose values may refer to themselves. In a field of its own type it
+// is stored as it is.
+type link struct{ Next *link }
+
+func ring() *link { l := &link{}; l.Next = l; return l }
+
+// The typed door and the untyped one both copy what a function reads; neither may follow
+// a ring for ever. Conditions and events see that there is no JSON form.
+func TestTypedRing(t *testing.T) {
+	at := wavefold.NewField[*link]("at")
+	n := wavefold.NewField[int]("n")
+	source := wavefold.Source("make", at, func(context.Context) (*link, error) { return ring(), nil })
+	typed := wavefold.New("typed", source,
+		wavefold.Map("use", at, n, func(context.Context, *link) (int, error) { return 1, nil }))
+	untyped := wavefold.New("untyped", source,
+		wavefold.Func("use", wavefold.Fields(at), nil, func(_ context.Context, in core.Input) (core.Result, error) {
+			in.Get("at")
+			return core.Result{}, nil
+		}, wavefold.After("make")))
+	tested := wavefold.New("tested", source,
+		wavefold.Func("use", nil, nil, nop, wavefold.After("make"), wavefold.When("$.at.Next.Next != null")))
+	for g, want := range map[*wavefold.Graph]string{
+		typed:   `node use: field "at": a value of type *hostile.link nests deeper than 10000: does it refer to itself?`,
+		untyped: `node use: panic: core: a value of type hostile.link is nested deeper than 10000: does it hold itself?`,
+		tested:  "",
+	} {
+		before := count(t)
+		var last core.Event
+		_, err := g.Run(t.Context(), wavefold.WithListener(func(e core.Event) { last = e }))
+		before.same(t)
+		if got := text(err); got != want {
+			t.Errorf("%s: got  %s\nwant %s", g.Name(), got, want)
+		}
+		if last.Type != core.RunFinished {
+			t.Errorf("%s: the last event is %s", g.Name(), last.Type)
+		}
+		_ = core.JSON(last.State) // must not go round in circles
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// touchy panics on its way in and out of JSON.
+type touchy struct{ N int }
+
+func (touchy) MarshalJSON() ([]byte, error) { panic("not out") }
+func (*touchy) UnmarshalJSON([]byte) error  { panic("not in") }
+
+// Merges, conditions and args look at typed values where no handler runs.
+func TestTypedValueThatPanics(t *testing.T) {
+	a := wavefold.NewField[[]touchy]("a", wavefold.Union)
+	m := wavefold.NewField[map[string]touchy]("m", wavefold.Merge)
+	put := func(context.Context, core.Input) (core.Result, error) {
+		return core.Result{Delta: map[string]any{"a": []touchy{{1}}, "m": map[string]touchy{"k": {1}}}}, nil
+	}
+	in := func(context.Context, core.Input) (core.Result, error) {
+		return core.Result{Delta: map[string]any{"a": []any{1}}}, nil
+	}
+	g := wavefold.New("g",
+		wavefold.Func("one", nil, wavefold.Fields(a, m), put),
+		wavefold.Func("two", nil, wavefold.Fields(a, m), put),
+		wavefold.Func("bad", nil, wavefold.Fields(a), in),
+		wavefold.Func("cond", wavefold.Fields(a), nil, nop, wavefold.After("one", "two"), wavefold.When("$.a[0].N == 1 || $.m.k == 1")),
+		wavefold.Func("args", wavefold.Fields(a), nil, nop, wavefold.After("one", "two"), wavefold.Args(map[string]any{"x": "$.a[0].N"})))
+	before := count(t)
+	r, err := g.Run(t.Context(), wavefold.WithListener(func(core.Event) {}))
+	before.same(t)
+	if want := `node bad: write of "a": reading []hostile.touchy from JSON panicked: not in`; text(err) != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if got, want := statuses(r.Report), "one=success two=success bad=fail cond=skipped args=success"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// A stage may give nothing where its type allows that.
+func TestStageThatGivesNil(t *testing.T) {
+	items := wavefold.NewField[[]int]("items")
+	out := wavefold.NewField[[]any]("out", wavefold.Append)
+	g := wavefold.New("g", wavefold.Pipeline("p", items,
+		wavefold.Stage("s", func(context.Context, int) (any, error) { return nil, nil }).Into(out)))
+	r, err := g.Run(t.Context(), items.Is([]int{1, 2}))
+	if got := core.JSON(out.Get(r)); err != nil || got != "[null,null]" {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
