@@ -1,6 +1,8 @@
 package story
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +46,8 @@ type Account struct {
 	Wrote []string `json:"wrote,omitempty"`
 	// Rivals are earlier writers of fields, when a merge was refused.
 	Rivals []string `json:"rivals,omitempty"`
+
+	level core.Ordinal
 }
 
 // Condition is an edge whose condition was judged.
@@ -88,7 +92,8 @@ func (s *Story) Account(id string) (*Account, bool) {
 	return a, ok
 }
 
-// Troubles lists the accounts of everything that did not succeed.
+// Troubles lists the accounts of everything that did not succeed, by level and
+// then by name: what ran side by side comes in no order that means anything.
 func (s *Story) Troubles() []*Account {
 	var out []*Account
 	for _, id := range s.order {
@@ -96,6 +101,9 @@ func (s *Story) Troubles() []*Account {
 			out = append(out, a)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b *Account) int {
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.Node, b.Node))
+	})
 	return out
 }
 
@@ -117,6 +125,7 @@ func (s *Story) account(e *core.Event) *Account {
 	if e.Node != "" && e.Unit != "" {
 		a.Unit = e.Unit
 	}
+	a.level = max(a.level, e.Level)
 	return a
 }
 
