@@ -426,8 +426,10 @@ func (t *fanOut) end(partial bool) {
 }
 
 func (t *fanOut) stop() {
-	for _, i := range t.inner {
-		t.nested[i].stop()
+	for _, i := range slices.Clone(t.inner) { // one that ends at once leaves the list
+		child := t.nested[i]
+		child.stop()
+		t.f.m.handOverStopped(child)
 	}
 	t.endStopped()
 }
@@ -441,17 +443,12 @@ func (t *fanOut) endStopped() {
 		return
 	}
 	f.v[t.v].ended = f.m.now
-	for i := range t.outcomes {
-		if !f.turn(t.v, t.outcomes[i].Writes) {
-			t.outcomes = nil
-			break
-		}
-	}
+	waits := slices.ContainsFunc(t.outcomes, func(o Outcome) bool { return !f.turn(t.v, o.Writes) })
 	if t.outcomes == nil {
 		t.outcomes = make([]Outcome, t.items.Len())
 	}
 	for i, p := range t.phases {
-		if p != itemOK && p != itemFailed {
+		if p != itemFailed && (p != itemOK || waits) {
 			t.phases[i], t.outcomes[i] = itemFailed, Outcome{Failure: cancelled()}
 			t.failed = append(t.failed, i)
 		}

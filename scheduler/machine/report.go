@@ -151,6 +151,8 @@ func (f *frame) memberStatus(n *plan.Node) core.Status {
 		return core.PartialSuccess
 	case res.runs > 0 || t.over == 0 && t.failure == nil:
 		return core.Success
+	case t.interrupted:
+		return core.StatusNone
 	}
 	return core.Skipped
 }
@@ -165,7 +167,7 @@ func (f *frame) unitReports() []core.UnitReport {
 		r := core.UnitReport{ID: u.ID, Status: f.v[v].status}
 		if t, ok := f.task(int32(v)).(*unit); ok {
 			r.Rows, r.Reason = t.over, t.reason
-		} else {
+		} else if r.Status == core.Skipped { // and not merely never reached
 			r.Reason, _ = f.skipText(int32(v))
 		}
 		out = append(out, r)

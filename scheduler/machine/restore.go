@@ -203,7 +203,7 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 	u := f.p.Vertices[v].Unit
 	t := &unit{f: f, v: v, u: u, next: j.Next, over: j.Over, failure: j.Failure, failAt: j.FailAt, failed: j.Failed, ranAll: j.Skips,
-		partial: j.Partial, dropped: j.Dropped, reason: j.Reason, ended: j.Ended, outputs: make([][]any, len(u.Members))}
+		partial: j.Partial, dropped: j.Dropped, reason: j.Reason, ended: j.Ended, interrupted: j.Broken, outputs: make([][]any, len(u.Members))}
 	t.group = newUnitGroup(f, t)
 	f.setTask(v, t)
 	if !u.IsLoop {

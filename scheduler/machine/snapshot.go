@@ -90,6 +90,7 @@ type unitJSON struct {
 	Dropped int                     `json:"dropped"`
 	Reason  string                  `json:"reason,omitempty"`
 	Ended   bool                    `json:"ended,omitempty"`
+	Broken  bool                    `json:"interrupted,omitempty"`
 }
 
 type passJSON struct {
@@ -226,7 +227,7 @@ func (t *fanOut) dump() (*fanOutJSON, error) {
 
 func (t *unit) dump() (*unitJSON, error) {
 	j := &unitJSON{Next: t.next, Over: t.over, Failure: t.failure, FailAt: t.failAt, Failed: t.failed, Skips: t.ranAll,
-		Partial: t.partial, Dropped: t.dropped, Reason: t.reason, Ended: t.ended, Outputs: map[int]map[int]anyJSON{}}
+		Partial: t.partial, Dropped: t.dropped, Reason: t.reason, Ended: t.ended, Broken: t.interrupted, Outputs: map[int]map[int]anyJSON{}}
 	for _, p := range t.live {
 		pj := passJSON{N: p.n, Place: p.place, Phase: p.phase, Attempt: p.attempt}
 		if p.hasPrev {

@@ -38,6 +38,9 @@ type unit struct {
 	dropped int // round whose writes do not count, -1 for none
 	reason  string
 	ended   bool // a loop's condition or cap was reached, or it failed
+	// interrupted tells that the run was stopped before all passes were over:
+	// what did not run was not reached, rather than skipped.
+	interrupted bool
 }
 
 // pass is one row or round under way.
@@ -286,7 +289,7 @@ func (t *unit) tried(p *pass, e *Event) {
 // memberEnded takes the final outcome of one execution: it is one transaction.
 func (t *unit) memberEnded(p *pass, o *Outcome) {
 	if t.f.stopped {
-		o = &Outcome{Failure: cancelled()}
+		o, t.interrupted = &Outcome{Failure: cancelled()}, true
 	}
 	if o.Failure == nil {
 		if err := t.tryWrites(p, o.Writes); err != nil {
@@ -450,8 +453,11 @@ func (t *unit) finish() {
 	f := t.f
 	x := &f.v[t.v]
 	x.ended = f.m.now
-	if f.stopped && t.failure == nil && (t.u.IsLoop && !t.ended || t.over < t.passes()) {
-		t.failure, t.ranAll = cancelled(), false
+	if f.stopped && (t.u.IsLoop && !t.ended || t.over < t.passes()) {
+		t.interrupted = true
+		if t.failure == nil {
+			t.failure, t.ranAll = cancelled(), false
+		}
 	}
 	f.contribute(t.v, func(field int32) (any, []any) {
 		i := t.u.OwnIndex(field)
@@ -529,6 +535,9 @@ func (t *unit) stop() {
 		case p.phase == itemBackoff || p.phase == itemRunning && t.node(p).Wait != nil:
 			t.memberEnded(p, &Outcome{})
 		case p.phase == itemWaiting:
+			if t.u.IsLoop {
+				t.dropped = p.n // half a round counts for nothing
+			}
 			t.removePass(p)
 			t.over--
 		}

@@ -30,7 +30,13 @@ func (s Setting) String() string {
 // EngineRun runs a graph through the real engine in virtual time. The oracle's
 // run tells which executions are void. A graph that does not compile and a run
 // that leaves goroutines behind end the test.
-func EngineRun(t *testing.T, g *Graph, want *Run, s Setting) (run *Run) {
+func EngineRun(t *testing.T, g *Graph, want *Run, s Setting) *Run {
+	t.Helper()
+	return engineRun(t, g, want, s, func() (context.Context, context.CancelFunc) { return context.Background(), func() {} })
+}
+
+// engineRun makes the run's context inside the bubble of virtual time.
+func engineRun(t *testing.T, g *Graph, want *Run, s Setting, begin func() (context.Context, context.CancelFunc)) (run *Run) {
 	t.Helper()
 	run = &Run{Recorder: &Recorder{Timing: s.Timing}}
 	p := MustCompile(t, g, run.Recorder)
@@ -44,7 +50,9 @@ func EngineRun(t *testing.T, g *Graph, want *Run, s Setting) (run *Run) {
 		if !s.Silent {
 			o.Listener = func(e core.Event) { run.Events = append(run.Events, e) }
 		}
-		report, err := scheduler.Run(context.Background(), p, g.Values(), o)
+		ctx, cancel := begin()
+		defer cancel()
+		report, err := scheduler.Run(ctx, p, g.Values(), o)
 		if err != report.Err {
 			t.Errorf("Run returned error %v, the report has %v", err, report.Err)
 		}

@@ -27,6 +27,8 @@ type Hostile struct {
 	Double bool
 	// Split answers only the first items of a range.
 	Split bool
+	// Cancel ends the run after so many answers; 0 never does.
+	Cancel int
 }
 
 // hostileRun is one run under way.
@@ -43,6 +45,8 @@ type hostileRun struct {
 	now    int64
 	// answered are the commands that got an answer.
 	answered map[string]bool
+	steps    int
+	stopped  bool // a cancellation was asked for or passed on
 }
 
 // key names a command.
@@ -93,6 +97,7 @@ func (r *hostileRun) take(commands []machine.Command) error {
 		case machine.OpFinish:
 			r.report = c.Report
 		case machine.OpCancel:
+			r.stopped = true
 		default:
 			if r.h.JSON {
 				data, err := machine.EncodeCommand(&c)
@@ -111,6 +116,10 @@ func (r *hostileRun) take(commands []machine.Command) error {
 
 // step answers one command and does its worst around that.
 func (r *hostileRun) step() error {
+	if r.steps++; r.steps == r.h.Cancel {
+		r.m.Apply(&machine.Event{Kind: machine.Cancel, Ended: r.now})
+		return nil
+	}
 	if len(r.open) == 0 {
 		return fmt.Errorf("stalled: nothing in flight and the run is not over")
 	}
@@ -179,6 +188,9 @@ func (r *hostileRun) work(c machine.Command) answer {
 
 // attempt calls the handler as a driver must, for an item or, with -1, alone.
 func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
+	if r.stopped && r.chance(50) { // a handler whose context ended
+		return machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
+	}
 	res, failure := call(c.Node.Handler, inputOf(r.run, c, place))
 	if failure != nil {
 		return machine.Outcome{Failure: failure}

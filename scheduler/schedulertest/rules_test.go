@@ -20,7 +20,8 @@ type rule struct {
 	// nodes are "id" or "id action; action": write F V, add F V (an array of
 	// one), see F (writes what it sees of F, as text, to seen), send V, fail,
 	// flaky (the first attempt fails), retry N, skip (policy), each F, max N
-	// (max_failures), all_done, stop N (nothing more for item N). V is $item, $round, in:ID (an edge input) or a
+	// (max_failures), all_done, stop N (nothing more for item N), failon N (fail
+	// for item N), fail_run (policy). V is $item, $round, in:ID (an edge input) or a
 	// whole number.
 	nodes []string
 	// edges are "a->b", then "on S", then "when C" or "else".
@@ -219,8 +220,8 @@ func ruleNode(s string) *core.Node {
 		switch words[0] {
 		case "retry":
 			n.OnError = policy("retry", int(whole(words[1])), "")
-		case "skip":
-			n.OnError = policy("skip", 0, "")
+		case "skip", "fail_run":
+			n.OnError = policy(words[0], 0, "")
 		case "each":
 			n.ForEach = &core.ForEach{Source: text("$." + words[1])}
 		case "max":
@@ -244,6 +245,10 @@ func act(actions [][]string, in core.Input) (core.Result, error) {
 		switch a[0] {
 		case "fail":
 			return res, errors.New("wanted")
+		case "failon":
+			if v, _ := in.Item(); v == whole(a[1]) {
+				return res, errors.New("wanted")
+			}
 		case "stop":
 			if v, _ := in.Item(); v == whole(a[1]) {
 				return res, nil

@@ -1,0 +1,166 @@
+package schedulertest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// A quarter of the graphs is enough for these: they are about the few rules of
+// stopping.
+
+// TestPropertyFailRun stops runs by policy. What such a run reaches depends on
+// timing; what it did reach must be what a whole run would have come to.
+func TestPropertyFailRun(t *testing.T) {
+	stopped := 0
+	for _, seed := range seeds(graphs() / 4) {
+		g := Generate(seed, Shape{FailRun: true, NoNested: true})
+		if stops(g, OracleRun(g)) {
+			stopped++
+		}
+		if len(failRunFaults(t, g)) > 0 {
+			report(t, g, func(g *Graph) []string { return failRunFaults(t, g) })
+			return
+		}
+	}
+	if stopped == 0 && *seedFlag == 0 {
+		t.Error("no graph stops its run")
+	}
+}
+
+// stops reports whether a node that stops the run fails.
+func stops(g *Graph, want *Run) bool {
+	for _, n := range g.Nodes {
+		if n.Policy == "fail_run" && want.Outcome.Nodes[n.ID].Status == core.Fail {
+			return true
+		}
+	}
+	return false
+}
+
+func failRunFaults(t *testing.T, g *Graph) []string {
+	want := OracleRun(g)
+	// The bare machine first, see faultsOf.
+	for _, c := range cruelties(g.Seed)[:5:5] {
+		got, err := HostileRun(t, g, want, c.Hostile, c.Options)
+		if err != nil {
+			return []string{fmt.Sprintf("%+v", c), err.Error()}
+		}
+		if faults := failedFaults(g, want, got); len(faults) > 0 {
+			return append([]string{fmt.Sprintf("%+v", c)}, faults...)
+		}
+	}
+	for _, s := range settings(g.Seed)[:4] {
+		got := EngineRun(t, g, want, s)
+		if faults := failedFaults(g, want, got); len(faults) > 0 {
+			return append([]string{s.String()}, faults...)
+		}
+	}
+	return nil
+}
+
+func failedFaults(g *Graph, want, got *Run) []string {
+	if stops(g, want) {
+		return stoppedFaults(g, want, got, core.RunFailed)
+	}
+	return Differences(want, got)
+}
+
+// TestStopWhileWaiting: the run was stopped by an item of a fan-out whose other
+// item waited for its turn to commit. Its outcome had been thrown away together
+// with the failure that the fan-out then wanted to report.
+func TestStopWhileWaiting(t *testing.T) {
+	r := rule{fields: []string{"x set_once", "y = [1,2]"}, nodes: []string{"a write x 7", "f each y; fail_run; failon 2; write x $item"}}
+	for seed := range uint64(20) {
+		p, ds := plan.Compile(r.workflow(t), core.NewRegistry(), plan.Options{})
+		if p == nil {
+			t.Fatal(ds)
+		}
+		report, _, err := Hostile{Seed: seed}.Run(p, nil, machine.Options{Concurrency: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, _ := report.Node("f"); report.Status != core.RunFailed || f.Status != core.Fail {
+			t.Errorf("seed %d: run %s, f %s", seed, report.Status, f.Status)
+		}
+	}
+}
+
+// TestPropertyCancelled cancels runs at any moment.
+func TestPropertyCancelled(t *testing.T) {
+	for _, seed := range seeds(graphs() / 4) {
+		g := Generate(seed, Shape{})
+		if len(cancelFaults(t, g)) > 0 {
+			report(t, g, func(g *Graph) []string { return cancelFaults(t, g) })
+			return
+		}
+	}
+}
+
+func cancelFaults(t *testing.T, g *Graph) []string {
+	want := OracleRun(g)
+	for i, c := range cruelties(g.Seed) {
+		if (uint64(i)+g.Seed)%3 != 0 { // every one gets its share of graphs
+			continue
+		}
+		c.Cancel = 1 + int(draw(g.Seed, fmt.Sprint(c))%20)
+		got, err := HostileRun(t, g, want, c.Hostile, c.Options)
+		if err != nil {
+			return []string{fmt.Sprintf("%+v", c), err.Error()}
+		}
+		if faults := cancelledFaults(g, want, got); len(faults) > 0 {
+			return append([]string{fmt.Sprintf("%+v", c)}, faults...)
+		}
+	}
+	for i, s := range settings(g.Seed)[1:4] {
+		after := time.Duration(draw(g.Seed, fmt.Sprint("cancel", i)) % uint64(2*time.Millisecond))
+		ctx := func() (context.Context, context.CancelFunc) { return context.WithTimeout(context.Background(), after) }
+		got := engineRun(t, g, want, s, ctx)
+		if faults := cancelledFaults(g, want, got); len(faults) > 0 {
+			return append([]string{fmt.Sprintf("%s, cancelled after %s", s, after)}, faults...)
+		}
+	}
+	return nil
+}
+
+// cancelledFaults allows that a run was over before it was cancelled.
+func cancelledFaults(g *Graph, want, got *Run) []string {
+	if got.Outcome.Status == core.RunCancelled {
+		return stoppedFaults(g, want, got, core.RunCancelled)
+	}
+	return Differences(want, got)
+}
+
+// stoppedFaults lists where the part of a run that happened is no part of the
+// whole.
+func stoppedFaults(g *Graph, want, got *Run, status core.RunStatus) []string {
+	var d differences
+	d.compare("run status", status, got.Outcome.Status)
+	if got.Outcome.State == nil {
+		return d
+	}
+	for _, n := range g.Nodes {
+		w, o := want.Outcome.Nodes[n.ID], got.Outcome.Nodes[n.ID]
+		cancelled := o.Status == core.Fail && o.Class == core.ClassCanceled
+		// A unit or fan-out that was stopped did a part of its work, or the last
+		// of it was cancelled.
+		unit := got.Recorder.unitOf[n.ID] != "" && (o.Status == core.Fail || o.Status.Succeeded() && o.Items < w.Items)
+		part := unit || n.Source != "" && o.Status == core.Fail
+		if o.Status != core.StatusNone && !cancelled && !part {
+			w.Handled, o.Handled = false, false // whoever would have handled it may never have run
+			d.node(n.ID, w, o)
+		}
+	}
+	for e, saw := range got.Recorder.seen {
+		d.compare("execution "+e.String(), want.Recorder.saw(e), saw)
+	}
+	if got.Recorder.total > 0 {
+		d.compare("executions alive at the end", 0, got.Recorder.total)
+	}
+	return d
+}
