@@ -167,4 +167,3 @@ func statuses(r *core.Report) string {
 	}
 	return strings.Join(out, " ")
 }
-
