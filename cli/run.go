@@ -97,14 +97,18 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if err != nil {
 		return &exit{exitUsage, err}
 	}
+	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
 		watch.say("interrupted: waiting for what runs to end; interrupt again to exit at once")
 	})
 	a.running.Store(true)
 	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
 		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Listener: watch.listener(),
 	})
-	stop()
+	if !stop() {
+		<-told
+	}
 	a.running.Store(false)
 	if werr := watch.close(report != nil); werr != nil {
 		a.errorf("the events are not complete: %v", werr)
