@@ -162,50 +162,55 @@ func TestImpliedEdges(t *testing.T) {
 
 func nothing(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }
 
+// entry holds every sort of reference.
+type entry struct {
+	Text string
+	Tags []string
+	Meta map[string]int
+	Next *entry
+	Any  any
+}
+
+func fresh() []entry {
+	return []entry{{"a", []string{"x"}, map[string]int{"k": 1}, &entry{Text: "n"}, []any{int64(1)}}, {Text: "b"}}
+}
+
+// spoil changes everything that it can reach.
+func spoil(l []entry) {
+	for i := range l {
+		l[i].Text = "spoilt"
+		for j := range l[i].Tags {
+			l[i].Tags[j] = "spoilt"
+		}
+		if l[i].Meta != nil {
+			l[i].Meta["k"] = 9
+		}
+		if l[i].Next != nil {
+			l[i].Next.Text = "spoilt"
+		}
+		if a, ok := l[i].Any.([]any); ok {
+			a[0] = "spoilt"
+		}
+	}
+	_ = append(l[:0], entry{Text: "spoilt"}, entry{Text: "spoilt"})
+}
+
 // A handler that changes what it was given changes neither the state nor what another
 // handler, another item or another attempt sees.
 func TestHandlersCannotChangeTheState(t *testing.T) {
-	type line struct {
-		Text string
-		Tags []string
-		Meta map[string]int
-		Next *line
-		Any  any
-	}
-	fresh := func() []line {
-		return []line{{"a", []string{"x"}, map[string]int{"k": 1}, &line{Text: "n"}, []any{int64(1)}}, {Text: "b"}}
-	}
-	spoil := func(l []line) {
-		for i := range l {
-			l[i].Text = "spoilt"
-			for j := range l[i].Tags {
-				l[i].Tags[j] = "spoilt"
-			}
-			if l[i].Meta != nil {
-				l[i].Meta["k"] = 9
-			}
-			if l[i].Next != nil {
-				l[i].Next.Text = "spoilt"
-			}
-			if a, ok := l[i].Any.([]any); ok {
-				a[0] = "spoilt"
-			}
-		}
-		_ = append(l[:0], line{Text: "spoilt"}, line{Text: "spoilt"})
-	}
 	want := core.JSON(fresh())
-	in := wavefold.NewField[[]line]("in", wavefold.Default(fresh()))
+	in := wavefold.NewField[[]entry]("in", wavefold.Default(fresh()))
 	ok := wavefold.NewField[bool]("ok")
 	attempts := 0
 	g := wavefold.New("spoilers",
-		wavefold.Sink("sink", in, func(_ context.Context, l []line) error { spoil(l); return nil }),
-		wavefold.ForEach("each", in, func(_ context.Context, l line) error { spoil([]line{l}); return nil }, wavefold.After("sink")),
+		wavefold.Sink("sink", in, func(_ context.Context, l []entry) error { spoil(l); return nil }),
+		wavefold.ForEach("each", in, func(_ context.Context, l entry) error { spoil([]entry{l}); return nil }, wavefold.After("sink")),
 		wavefold.Func("func", wavefold.Fields(in), nil, func(_ context.Context, i core.Input) (core.Result, error) {
 			v, _ := i.Get("in")
-			spoil(v.([]line))
+			spoil(v.([]entry))
 			return core.Result{}, nil
 		}, wavefold.After("each")),
-		wavefold.Map("again", in, ok, func(_ context.Context, l []line) (bool, error) {
+		wavefold.Map("again", in, ok, func(_ context.Context, l []entry) (bool, error) {
 			attempts++
 			same := core.JSON(l) == want
 			spoil(l)
