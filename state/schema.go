@@ -67,7 +67,7 @@ func newField(d *core.FieldDecl, ds *core.Diagnostics) Field {
 	if f.key != "" && f.strategy.Name != "union" {
 		ds.Errorf(core.CodeBadValue, d.Key.Pos, "state field %q: key belongs to merge union, not to %s", f.Name, f.strategy.Name)
 	}
-	if !core.IsMissing(d.Default) && d.Default != nil {
+	if !core.IsMissing(d.Default) {
 		v, err := f.Start(d.Default)
 		if err != nil {
 			ds.Errorf(core.CodeWrongType, d.Name.Pos, "state field %q: default: %v", f.Name, err)

@@ -31,7 +31,7 @@ func (s set) env(t *testing.T) core.Env {
 			return nil, fmt.Errorf("open %s: %w", path, fs.ErrNotExist)
 		}
 		w := &core.Workflow{Name: core.At(path, core.Position{}),
-			Fields: []core.FieldDecl{{Name: core.At("summary", core.Position{})}, {Name: core.At("region", core.Position{})}},
+			Fields: []core.FieldDecl{{Name: core.At("summary", core.Position{}), Default: core.Missing}, {Name: core.At("region", core.Position{}), Default: core.Missing}},
 			Inputs: []core.InputDecl{{Name: core.At("day", core.Position{})}}}
 		for i, file := range includes {
 			w.Nodes = append(w.Nodes, nodestest.Node(t, fmt.Sprintf(`{"id": "n%d", "kind": "workflow", "file": %q}`, i, file)))
