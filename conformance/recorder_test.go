@@ -1,0 +1,121 @@
+package conformance
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// recorder notes every execution of a run: what it was given, when it started, and how
+// many were under way at a time.
+type recorder struct {
+	seed  int // 0: each takes 10 ms; otherwise each takes its own time
+	begin time.Time
+
+	mu     sync.Mutex
+	list   []execution
+	active map[string]int
+	peak   map[string]int
+}
+
+// execution is one attempt, as its handler saw it.
+type execution struct {
+	key   string // node, #item, @round, !attempt from the second on
+	start time.Duration
+	saw   sight
+}
+
+// sight is what a handler is given.
+type sight struct {
+	State map[string]any `json:"state"`
+	Args  map[string]any `json:"args"`
+	Edges map[string]any `json:"edges"`
+	Item  any            `json:"item"`
+	Index int            `json:"index"`
+	Loop  string         `json:"loop"`
+}
+
+type recorderKey struct{}
+
+func recorderOf(ctx context.Context) *recorder { return ctx.Value(recorderKey{}).(*recorder) }
+
+func newRecorder(seed int) *recorder {
+	return &recorder{seed: seed, begin: time.Now(), active: map[string]int{}, peak: map[string]int{}}
+}
+
+// enter notes that an execution begins, and lets it last its time.
+func (r *recorder) enter(in core.Input) (leave func()) {
+	x := execution{key: keyOf(in), start: time.Since(r.begin), saw: sight{State: in.State(), Args: in.Args(), Edges: in.EdgeInputs(), Index: in.Index(), Loop: in.Loop}}
+	if item, ok := in.Item(); ok {
+		x.saw.Item = core.Plain(item)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list = append(r.list, x)
+	for _, who := range []string{in.Node, "total"} {
+		r.active[who]++
+		r.peak[who] = max(r.peak[who], r.active[who])
+	}
+	return func() {
+		time.Sleep(r.duration(x.key))
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.active[in.Node]--
+		r.active["total"]--
+	}
+}
+
+// duration shuffles the order in which executions end, differently for each seed.
+func (r *recorder) duration(key string) time.Duration {
+	if r.seed == 0 {
+		return 10 * time.Millisecond
+	}
+	h := fnv.New32a()
+	fmt.Fprint(h, r.seed, key)
+	return time.Duration(h.Sum32()%50) * time.Millisecond
+}
+
+func keyOf(in core.Input) string {
+	s := in.Node
+	if i := in.Index(); i >= 0 {
+		s += fmt.Sprint("#", i)
+	}
+	if in.Loop != "" {
+		s += fmt.Sprint("@", in.Round)
+	}
+	if in.Attempt > 1 {
+		s += fmt.Sprint("!", in.Attempt)
+	}
+	return s
+}
+
+// trace lists the executions in the order in which they started.
+func (r *recorder) trace() []string {
+	out := []string{}
+	for _, x := range r.list {
+		out = append(out, x.key)
+	}
+	return out
+}
+
+// starts tells for each execution after how many milliseconds it started.
+func (r *recorder) starts() map[string]int64 {
+	out := map[string]int64{}
+	for _, x := range r.list {
+		out[x.key] = x.start.Milliseconds()
+	}
+	return out
+}
+
+// sorted lists the executions by key.
+func (r *recorder) sorted() []execution {
+	out := slices.Clone(r.list)
+	slices.SortStableFunc(out, func(a, b execution) int { return cmp.Compare(a.key, b.key) })
+	return out
+}

@@ -1,0 +1,150 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// variant is a way to run a document. None may change the outcome.
+type variant struct {
+	limit   int // 0: as the document says
+	barrier bool
+	seed    int
+}
+
+func (v variant) String() string {
+	return fmt.Sprintf("limit=%d barrier=%v durations=%d", v.limit, v.barrier, v.seed)
+}
+
+// variants lists the ways to run a case, the plainest first.
+func (w *want) variants() []variant {
+	limits := w.Limits
+	if limits == nil {
+		limits = []int{1, 2, 8}
+	}
+	var list []variant
+	for _, barrier := range []bool{false, true} {
+		for _, limit := range limits {
+			list = append(list, variant{limit, barrier, 0})
+			if !w.Time {
+				list = append(list, variant{limit, barrier, 1 + len(list)})
+			}
+		}
+	}
+	return list
+}
+
+// outcome is a finished run.
+type outcome struct {
+	report *core.Report
+	rec    *recorder
+	events []core.Event
+	// refused is the error of a run that did not begin.
+	refused error
+}
+
+// run executes a plan in a bubble of virtual time, in which a run that hangs is found at
+// once, and so is a goroutine that it leaves behind.
+func run(t *testing.T, p *plan.Plan, inputs map[string]any, v variant) (o *outcome) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		x := &outcome{rec: newRecorder(v.seed)}
+		ctx := context.WithValue(t.Context(), recorderKey{}, x.rec)
+		var err error
+		x.report, err = scheduler.Run(ctx, p, inputs, scheduler.Options{
+			Run: "run", Concurrency: v.limit, Barrier: v.barrier,
+			Listener: func(e core.Event) { x.events = append(x.events, e) },
+		})
+		if x.refused = err; x.report != nil {
+			x.refused = nil
+		}
+		o = x
+	})
+	return o
+}
+
+// fingerprint words everything that may not depend on the way a document is run.
+func (o *outcome) fingerprint() map[string]any {
+	var nodes, units, seen, events []string
+	for _, n := range o.report.Nodes() {
+		nodes = append(nodes, fmt.Sprintf("%s %s reason=%q cause=%q handled=%v attempts=%d items=%d failed=%d output=%s failure=%s",
+			n.ID, n.Status, n.Reason, n.Cause, n.Handled, n.Attempts, n.Items, n.Failed, jsonOf(n.Output), failureText(n.Failure)))
+	}
+	for _, u := range o.report.Units() {
+		units = append(units, fmt.Sprintf("%s %s %d %s", u.ID, u.Status, u.Rows, u.Reason))
+	}
+	for _, x := range o.rec.sorted() {
+		seen = append(seen, fmt.Sprintf("%s %s", x.key, jsonOf(plainJSON(x.saw))))
+	}
+	for _, e := range o.events {
+		events = append(events, eventKey(e)+" "+e.Status+" "+e.Reason)
+	}
+	slices.Sort(events)
+	return map[string]any{
+		"status": o.report.Status, "error": fmt.Sprint(o.report.Err), "state": core.JSON(o.report.State),
+		"nodes": nodes, "units": units, "executions": seen, "events": events,
+	}
+}
+
+func failureText(f *core.Failure) string {
+	if f == nil {
+		return ""
+	}
+	return f.Class + ": " + f.Message
+}
+
+func jsonOf(v any) string {
+	if core.IsMissing(v) {
+		return "missing"
+	}
+	c, err := core.Canonical(v)
+	if err != nil {
+		return err.Error()
+	}
+	return core.JSON(c)
+}
+
+// runAll runs a case in every way and compares.
+func (c *testCase) runAll(t *testing.T, p *plan.Plan) {
+	t.Helper()
+	var first map[string]any
+	for _, v := range c.want.variants() {
+		o := run(t, p, c.inputs, v)
+		if o == nil {
+			return
+		}
+		if (o.refused != nil) != (c.want.Run == "refused") {
+			t.Errorf("with %v: the run was refused: %v", v, o.refused)
+			return
+		}
+		if o.refused != nil {
+			c.checkText(t, o.refused.Error())
+			continue
+		}
+		c.want.check(t, o)
+		if v.seed == 0 && !v.barrier {
+			c.want.checkTimes(t, o, v.limit)
+		}
+		if c.want.Time {
+			continue // what is in flight when a run is stopped depends on the limit
+		}
+		got := o.fingerprint()
+		if first == nil {
+			first = got
+		}
+		for _, k := range sortedKeys(got) {
+			same(t, fmt.Sprintf("%s with %v, want as before", k, v), got[k], first[k])
+		}
+		if t.Failed() {
+			t.Logf("with %v: trace %v", v, o.rec.trace())
+			return
+		}
+	}
+}
