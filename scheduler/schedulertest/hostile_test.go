@@ -41,7 +41,7 @@ func TestPropertyHostile(t *testing.T) {
 
 func hostileFaults(t *testing.T, g *Graph) []string {
 	want := OracleRun(g)
-	var local *Run
+	var local, first *Run
 	for _, c := range cruelties(g.Seed) {
 		head := fmt.Sprintf("%+v %+v", c.Hostile, c.Options)
 		got, err := HostileRun(t, g, want, c.Hostile, c.Options)
@@ -52,6 +52,10 @@ func hostileFaults(t *testing.T, g *Graph) []string {
 			local = EngineRun(t, g, want, Setting{Concurrency: 8, Timing: 1, Silent: true})
 		}
 		faults := Differences(want, got)
+		if c.Events {
+			faults = append(faults, logFaults(g, first, got, Limits{c.Concurrency, c.MaxInFlight, c.Barrier})...)
+			first = got
+		}
 		if a, b := ReportText(local.Report), ReportText(got.Report); a != b {
 			faults = append(faults, "reports differ: local\n"+a+"hostile\n"+b)
 		}

@@ -23,7 +23,7 @@ func graphs() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("WAVEFOLD_GRAPHS"), 10, 64); err == nil {
 		return n
 	}
-	return 1500
+	return 1000
 }
 
 // seeds yields the seeds a property runs on.
@@ -83,20 +83,27 @@ func faultsOf(t *testing.T, g *Graph) []string {
 		got := EngineRun(t, g, want, s)
 		faults := append(Differences(want, got), got.Recorder.overlaps(g, s.Concurrency, s.InFlight)...)
 		if !s.Silent {
-			if first == nil {
-				first = got
-			}
-			faults = append(faults, EventDifferences(first, got)...)
-			w, _ := g.Workflow(&Recorder{})
-			if err := Check(w, got.Events, Limits{s.Concurrency, s.InFlight, s.Barrier}); err != nil {
-				faults = append(faults, strings.Split(err.Error(), "\n")...)
-			}
+			faults = append(faults, logFaults(g, first, got, Limits{s.Concurrency, s.InFlight, s.Barrier})...)
+			first = got
 		}
 		if len(faults) > 0 {
 			return append([]string{s.String()}, faults...)
 		}
 	}
 	return nil
+}
+
+// logFaults checks the events of a run, and against those of an earlier one.
+func logFaults(g *Graph, before, got *Run, limits Limits) []string {
+	var faults []string
+	if before != nil {
+		faults = EventDifferences(before, got)
+	}
+	w, _ := g.Workflow(&Recorder{})
+	if err := Check(w, got.Events, limits); err != nil {
+		faults = append(faults, strings.Split(err.Error(), "\n")...)
+	}
+	return faults
 }
 
 // report prints a failing graph, made as small as it goes.
