@@ -23,14 +23,13 @@ type Options struct {
 // followed through the graph with a bound: 100,000 nodes take a few seconds at
 // worst.
 func Compile(w *core.Workflow, reg *core.Registry, opts Options) (*Plan, core.Diagnostics) {
-	c := newCompiler(w, reg, opts, &common{})
+	c := newCompiler(w, reg, opts, &common{nested: []*frame{{w: w}}, frames: map[frameKey]*frame{}, seen: map[core.Diagnostic]bool{}})
 	c.compile()
-	failed := c.ds.Failed(opts.Strict)
-	ds := capped(c.ds.Sorted())
-	if failed {
-		return nil, ds
+	ds := append(c.ds, c.nestedDs...).Sorted()
+	if ds.Failed(opts.Strict) {
+		return nil, capped(ds)
 	}
-	return c.p, ds
+	return c.p, capped(ds)
 }
 
 // compiler is the work in progress on one workflow.
@@ -42,6 +41,8 @@ type compiler struct {
 	ds     core.Diagnostics
 	p      *Plan
 	common *common
+	// nestedDs are the findings about nested workflows.
+	nestedDs core.Diagnostics
 	// given tells which fields the node around a nested workflow fills; nil at
 	// the root.
 	given map[string]bool
@@ -68,7 +69,7 @@ type compiler struct {
 // common is shared by the workflows nested in one another.
 type common struct {
 	frames map[frameKey]*frame
-	nested []*frame // being compiled, outermost first
+	nested []*frame // being compiled, outermost first, the root included
 	seen   map[core.Diagnostic]bool
 }
 

@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // Description is a plan for people and drawings: plain data, in canonical
 // order. It belongs to the caller.
 type Description struct {
@@ -189,19 +191,20 @@ func (p *Plan) waits() (waits [][]WaitDescription, complete bool) {
 	return waits, left >= 0
 }
 
-// addWait notes a wait with whom it holds back: the wait of a judge, with every
-// target of its conditions.
+// addWait notes a wait with whom it holds back, once: the wait of a judge, with
+// every target of its conditions.
 func (p *Plan) addWait(waits [][]WaitDescription, r Reader, w WaitDescription) {
+	add := func(v int32) {
+		if !slices.ContainsFunc(waits[v], func(x WaitDescription) bool { return x.Field == w.Field && x.For == w.For }) {
+			waits[v] = append(waits[v], w)
+		}
+	}
 	if r.Gate != GateJudge {
-		waits[r.Vertex] = append(waits[r.Vertex], w)
+		add(r.Vertex)
 		return
 	}
-	seen := map[int32]bool{}
 	for _, e := range p.Judges[r.Vertex].Edges {
-		if to := p.Edges[e].To; !seen[to] {
-			waits[to] = append(waits[to], w)
-			seen[to] = true
-		}
+		add(p.Edges[e].To)
 	}
 }
 

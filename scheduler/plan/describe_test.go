@@ -21,40 +21,51 @@ state:
     total: {type: number, merge: sum}
     log: {type: array, merge: array_append}
     report: {type: string, merge: set_once}
+    first: {type: string, merge: set_once}
     done: {type: boolean, default: false}
 graph:
   nodes:
     - {id: load, kind: fn, phase: in, writes: [rate], description: the first}
     - {id: score, kind: fn, reads: [rate], writes: [log], for_each: {source: $.orders, concurrency: 4}}
     - {id: side, kind: fn, writes: [total]}
-    - {id: late, kind: fn, writes: [log]}
+    - {id: late, kind: fn, writes: [log, first]}
     - {id: yes, kind: fn, reads: [total], args: {all: $.log, how: $nodes.side.status}}
     - {id: no, kind: fn, join: all_done}
     - {id: s1, kind: fn, reads: [report]}
     - {id: s2, kind: fn, writes: [report]}
     - {id: body, kind: fn, writes: [report, done]}
+    - {id: s3, kind: fn, reads: [first], writes: [first]}
+    - {id: s4, kind: fn, writes: [first]}
   edges:
     - {from: load, to: score}
     - {from: side, to: late}
     - {from: score, to: yes, when: $.total > 3}
     - {from: score, to: no, when: else}
     - {from: score, to: no, on: fail}
+    - {from: score, to: s3}
+    - {from: score, to: s4}
   pipelines:
     - {id: rows, items: $.orders, stages: [s1, s2], concurrency: 2, phase: out}
+    - {id: reading, items: $.orders, stages: [s3]}
+    - {id: writing, items: $.orders, stages: [s4]}
   loops:
     - {id: again, body: body, until: $.done, max_iters: 7}
 `
 
-const descriptionOfDay = `day width=2 concurrency=3 max_in_flight=9
+const descriptionOfDay = `day width=4 concurrency=3 max_in_flight=9
 0 load node phase=in [load fn writes=rate "the first"]
 0 side node [side fn writes=total]
 1 score for_each source=$.orders:4 [score fn reads=rate,orders writes=log]
-1 late node [late fn writes=log]
+1 late node [late fn writes=log,first]
 2 yes node [yes fn reads=total,log after=side]
   when total<-side
   reads log<-late
 2 no node all_done [no fn]
   when total<-side
+2 reading pipeline source=$.orders:1 [s3 fn reads=first writes=first]
+  reads first<-late
+2 writing pipeline source=$.orders:1 [s4 fn writes=first]
+  merge first<-late,reading
 3 rows pipeline phase=out last source=$.orders:2 [s1 fn reads=report] [s2 fn writes=report]
 4 again loop last until=$.done max=7 [body fn writes=report,done]
 load -> score
@@ -62,6 +73,8 @@ side -> late
 score -> yes when $.total > 3
 score -> no else
 score -> no on fail
+score -> s3
+score -> s4
 `
 
 func TestDescribe(t *testing.T) {

@@ -17,12 +17,11 @@ type frameKey struct {
 	given string
 }
 
-// frame is a nested workflow that was compiled or is being compiled.
+// frame is a workflow, nested or not, that was compiled or is being compiled.
 type frame struct {
 	plan   *Plan
 	w      *core.Workflow
 	height int // nested frames below it
-	done   bool
 }
 
 // frame compiles a nested workflow and connects its inputs and outputs. One that
@@ -61,9 +60,11 @@ func writePos(n *Node, name string) core.Position {
 	return pos
 }
 
-// inner returns the plan of a nested workflow, nil after an error.
+// inner returns the plan of a nested workflow, nil when there cannot be one. A
+// workflow with errors has a plan that is good enough to check what crosses over.
 func (c *compiler) inner(n *Node, w *core.Workflow, at place) *Plan {
-	if i := slices.IndexFunc(c.common.nested, func(f *frame) bool { return f.w == w }); i >= 0 || w == c.w {
+	s := c.common
+	if slices.ContainsFunc(s.nested, func(f *frame) bool { return f.w == w }) {
 		c.ds.Errorf(core.CodeCycle, n.Decl.Pos, "%s: workflow %q is nested in itself", at, w.Name.Value)
 		return nil
 	}
@@ -72,51 +73,41 @@ func (c *compiler) inner(n *Node, w *core.Workflow, at place) *Plan {
 	if !declaresInputs(w) {
 		key.given = strings.Join(given, "\x00")
 	}
-	f, known := c.common.frames[key]
-	if !known {
-		f = &frame{w: w}
-		c.compileFrame(f, key, given)
+	f, known := s.frames[key]
+	if !known && len(s.nested) < maxFrames {
+		f = c.compileFrame(key, given)
 	}
-	above := len(c.common.nested)
-	if above+1+f.height >= maxFrames {
+	if f == nil || len(s.nested)+f.height >= maxFrames {
 		c.ds.Errorf(core.CodeLimit, n.Decl.Pos, "%s: workflows nest deeper than %d", at, maxFrames)
 		return nil
 	}
-	if above > 0 {
-		outer := c.common.nested[above-1]
-		outer.height = max(outer.height, f.height+1)
-	}
+	outer := s.nested[len(s.nested)-1]
+	outer.height = max(outer.height, f.height+1)
 	return f.plan
 }
 
 // compileFrame compiles a nested workflow. What was found before about the same
-// workflow, for another node, is not reported again.
-func (c *compiler) compileFrame(f *frame, key frameKey, given []string) {
+// workflow, for a node that gives it other arguments, is not reported again.
+func (c *compiler) compileFrame(key frameKey, given []string) *frame {
 	s := c.common
-	if s.frames == nil {
-		s.frames, s.seen = map[frameKey]*frame{}, map[core.Diagnostic]bool{}
-	}
-	s.frames[key] = f
-	if len(s.nested) >= maxFrames {
-		return
-	}
-	s.nested = append(s.nested, f)
-	inner := newCompiler(f.w, c.reg, c.opts, s)
+	inner := newCompiler(key.w, c.reg, c.opts, s)
+	f := &frame{w: key.w, plan: inner.p}
 	inner.given = make(map[string]bool, len(given))
 	for _, name := range given {
 		inner.given[name] = true
 	}
+	s.nested = append(s.nested, f)
 	inner.compile()
 	s.nested = s.nested[:len(s.nested)-1]
+	s.frames[key] = f
+	c.nestedDs = append(c.nestedDs, inner.nestedDs...)
 	for _, d := range inner.ds {
 		if !s.seen[d] {
 			s.seen[d] = true
-			c.ds = append(c.ds, d)
+			c.nestedDs = append(c.nestedDs, d)
 		}
 	}
-	if !inner.ds.Failed(false) {
-		f.plan = inner.p
-	}
+	return f
 }
 
 // argNames lists the names that a node's args give, sorted.

@@ -20,7 +20,7 @@ type place struct {
 // String returns the words a message begins with.
 func (s place) String() string {
 	text := s.what + " " + s.id
-	if s.to != "" {
+	if s.what == "edge" {
 		text += " -> " + s.to
 	}
 	if s.part != "" {

@@ -212,6 +212,10 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 		c.hint(c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: unknown kind %q", at, n.Kind), n.Kind, c.reg.KindNames)
 		return
 	}
+	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !d.HasWrites {
+		c.ds.Warnf(core.CodeNoWrites, d.ID.Pos, "%s: does not say which fields it writes", at).
+			WithHint("add writes: [...], or writes: [] if there are none")
+	}
 	made, ds := k.Compile(d, c.env)
 	c.ds = append(c.ds, ds...)
 	if ds.Failed(false) {
@@ -224,10 +228,6 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 	c.kindUse(n, made, at, use)
 	if made.Frame != nil {
 		c.frame(n, made.Frame, at)
-	}
-	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !d.HasWrites {
-		c.ds.Warnf(core.CodeNoWrites, d.ID.Pos, "%s: does not say which fields it writes", at).
-			WithHint("add writes: [...], or writes: [] if there are none")
 	}
 }
 

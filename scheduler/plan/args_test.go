@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// fakeEnv gives each field its own index and everything else a mark.
+type fakeEnv struct{ fields []any }
+
+func (e fakeEnv) Field(i int) any             { return e.fields[i] }
+func (e fakeEnv) Node(int) (core.Status, any) { return core.Success, "output" }
+func (e fakeEnv) Input(name string) any       { return "input " + name }
+func (e fakeEnv) Item() any                   { return core.ObjectOf("x", int64(1)) }
+func (e fakeEnv) Index() any                  { return int64(4) }
+func (e fakeEnv) Extra(expressions.Root) any  { return core.Missing }
+
+func TestArgs(t *testing.T) {
+	for _, tt := range []struct{ name, args, want string }{
+		{"none", "", "null"},
+		{"literals", "{a: 1, b: text, c: [true, null, {d: 1.5}], e: {}}", `{"a":1,"b":"text","c":[true,null,{"d":1.5}],"e":{}}`},
+		{"paths", "{a: $.obj.k, b: [$.rows, $item.x, $index], c: {d: $nodes.other.status, e: $input.obj}}",
+			`{"a":"v","b":[[1,2],1,4],"c":{"d":"success","e":"input obj"}}`},
+		{"the whole value is shared, the index works", "{a: '$.rows[1]', b: \"$.obj['k']\"}", `{"a":2,"b":"v"}`},
+		{"a path to nothing is left out, or null in a list", "{a: $.none, b: $.obj.x.y, c: [$.none], d: 1}", `{"c":[null],"d":1}`},
+		{"JSONPath gives a list", "{a: '$.rows[*]', b: '$.rows[0,1]', c: '$.none[*]', d: '$.obj..k'}", `{"a":[1,2],"b":[1,2],"d":["v"]}`},
+		{"longer texts stay as they are", "{a: 'see $.rows', b: '$.rows and more', c: '$item is it', d: $items, e: $, f: $5}",
+			`{"a":"see $.rows","b":"$.rows and more","c":"$item is it","d":"$items","e":"$","f":"$5"}`},
+		{"so do expressions", "{a: $.rows==$.rows, b: $index+1}", `{"a":"$.rows==$.rows","b":"$index+1"}`},
+		{"two dollars stand for one where a path could stand", "{a: $$.rows, b: $$item.x, c: '$$.no path', d: $$5, e: $$}",
+			`{"a":"$.rows","b":"$item.x","c":"$.no path","d":"$$5","e":"$$"}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			args := ""
+			if tt.args != "" {
+				args = ", args: " + tt.args
+			}
+			p := mustCompile(t, `
+name: x
+state: {schema: {rows: {type: array, default: []}, obj: {type: object, default: {}}, none: {default: 1}}}
+graph: {nodes: [{id: other, kind: fn}, {id: n, kind: fn`+args+`}], edges: [{from: other, to: n}]}`)
+			n, _ := p.Node("n")
+			env := fakeEnv{[]any{[]any{int64(1), int64(2)}, core.ObjectOf("k", "v"), core.Missing}}
+			o := n.Args.Resolve(env)
+			got := "null"
+			if o != nil {
+				got = core.JSON(o)
+			}
+			if got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadsOfArgs(t *testing.T) {
+	p := mustCompile(t, `
+name: x
+state: {schema: {a: {default: 1}, b: {default: 1}, c: {default: 1}, d: {type: array, default: []}}}
+graph: {nodes: [{id: n, kind: fn, reads: [b, a], args: {x: $.c, y: [$.a]}, for_each: {source: $.d}, see: [a, c]}]}`)
+	n := &p.Nodes[0]
+	var names []string
+	for _, r := range n.Reads {
+		names = append(names, p.Schema.Fields[r.Field].Name)
+	}
+	got := core.JSON([]any{core.JSON(names), core.JSON(n.View), core.JSON(n.Extra)})
+	if want := core.JSON([]any{`["b","a","d","c"]`, `["b","a"]`, `["a","c"]`}); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for i, at := range n.ExtraAt {
+		if names[at] != n.Extra[i] {
+			t.Errorf("extra %s is at %d of %v", n.Extra[i], at, names)
+		}
+	}
+}

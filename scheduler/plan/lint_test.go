@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// TestOrderFindingsEqualSearch compares what is reported about the order of
+// reads and writes with what a search from every reader and writer finds. Nodes
+// are told apart by the lines their names of fields stand in.
+func TestOrderFindingsEqualSearch(t *testing.T) {
+	total := map[core.Code]int{}
+	for seed := range uint64(500) {
+		rnd := rand.New(rand.NewPCG(seed, 5))
+		w := lintGraph(rnd, 2+rnd.IntN(16))
+		p, ds := Compile(w, nil, Options{})
+		if p == nil {
+			t.Fatal(ds)
+		}
+		got := map[string]bool{}
+		for _, d := range ds {
+			total[d.Code]++
+			if d.Code == core.CodeUnorderedWrites {
+				d.Pos.Line = 0 // which of several writers it stands at does not matter here
+				d.Pos.Column = int32(slices.IndexFunc(w.Fields, func(f core.FieldDecl) bool { return f.Name.Value == d.Message[len(`state field "`):][:2] }))
+			}
+			got[finding(d.Code, d.Pos.Line, d.Pos.Column)] = true
+		}
+		want := searchOrder(p, w)
+		for k := range want {
+			if !got[k] {
+				t.Errorf("seed %d: %s is not reported in\n%v", seed, k, ds)
+			}
+		}
+		for k := range got {
+			if !want[k] {
+				t.Errorf("seed %d: %s is reported\n%v", seed, k, ds)
+			}
+		}
+	}
+	for _, code := range []core.Code{core.CodeUnorderedWrites, core.CodeReadUnordered, core.CodeReadBefore, core.CodeNeverWritten} {
+		if total[code] < 100 {
+			t.Errorf("%s was reported %d times in all: the test says little", code, total[code])
+		}
+	}
+}
+
+func finding(code core.Code, line, field int32) string {
+	return fmt.Sprint(code, " line ", line, " field ", field)
+}
+
+// lintGraph is a random graph of plain nodes. A read of the f-th field by the
+// i-th node stands in line i+1, column f+1; a write 1000 lines below.
+func lintGraph(rnd *rand.Rand, nodes int) *core.Workflow {
+	w := &core.Workflow{HasInputs: true}
+	for f := range 4 {
+		d := core.FieldDecl{Name: fieldName(f), Merge: text([]string{"", "set_once", "array_append", "sum"}[rnd.IntN(4)]), Default: core.Missing}
+		if rnd.IntN(8) == 0 && d.Merge.Value == "" {
+			d.Default = "default"
+		}
+		w.Fields = append(w.Fields, d)
+	}
+	at := func(line, f int) core.Text {
+		return core.At(fieldName(f).Value, core.Position{Line: int32(line), Column: int32(f)})
+	}
+	for i := range nodes {
+		n := handled(fmt.Sprint("n", i))
+		for f := range 4 {
+			if rnd.IntN(3) == 0 {
+				n.Reads = append(n.Reads, at(i+1, f))
+			}
+			if rnd.IntN(6) == 0 {
+				n.Writes = append(n.Writes, at(i+1000, f))
+			}
+		}
+		w.Nodes = append(w.Nodes, n)
+		for j := range i {
+			if rnd.IntN(5) == 0 {
+				w.Edges = append(w.Edges, &core.Edge{From: w.Nodes[j].ID, To: n.ID})
+			}
+		}
+	}
+	return w
+}
+
+// searchOrder is the slow way to what checkWrites and checkReads find.
+func searchOrder(p *Plan, w *core.Workflow) map[string]bool {
+	want := map[string]bool{}
+	never := map[int]bool{}
+	for f := range p.Schema.Fields {
+		writers := p.WriterVertex[f]
+		for i, a := range writers {
+			for _, b := range writers[i+1:] {
+				if p.Schema.Fields[f].Strategy().Unordered && !p.before(b)[a] {
+					want[finding(core.CodeUnorderedWrites, 0, int32(f))] = true
+				}
+			}
+		}
+	}
+	for v := range p.Vertices {
+		n, before := &p.Nodes[p.Vertices[v].Node], p.before(int32(v))
+		for _, r := range n.Reads {
+			f, line := int(r.Field), n.Index+1
+			switch writers := p.WriterVertex[f]; {
+			case r.Threshold > 0:
+				if slices.ContainsFunc(writers[:r.Threshold], func(w int32) bool { return !before[w] }) {
+					want[finding(core.CodeReadUnordered, line, int32(f))] = true
+				}
+			case !core.IsMissing(p.Schema.Fields[f].Default):
+			case len(writers) > 0:
+				want[finding(core.CodeReadBefore, line, int32(f))] = true
+			case !never[f]:
+				never[f] = true
+				want[finding(core.CodeNeverWritten, line, int32(f))] = true
+			}
+		}
+	}
+	for f := range p.Schema.Fields {
+		read := slices.ContainsFunc(p.Nodes, func(n Node) bool { return slices.ContainsFunc(n.Reads, func(r Read) bool { return int(r.Field) == f }) })
+		if !read && len(p.WriterVertex[f]) == 0 {
+			want[finding(core.CodeUnused, 0, 0)] = true
+		}
+	}
+	return want
+}

@@ -1,0 +1,152 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// TestGapsEqualSearch compares the answers, which follow 256 writers at a time,
+// with a search backwards from each gate: in many small graphs, and in a few
+// with more writers than fit into one block.
+func TestGapsEqualSearch(t *testing.T) {
+	for seed := range uint64(400) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		compareGaps(t, randomGraph(t, rnd, 1+rnd.IntN(60), 1+rnd.IntN(3)), rnd.IntN(6))
+	}
+	for seed := range uint64(4) {
+		compareGaps(t, randomGraph(t, rand.New(rand.NewPCG(seed, 2)), 600, 2), 2)
+	}
+}
+
+// randomGraph compiles a graph in which every node writes and reads a field;
+// some edges are judged.
+func randomGraph(t *testing.T, rnd *rand.Rand, nodes, fields int) *Plan {
+	w := &core.Workflow{}
+	for f := range fields {
+		w.Fields = append(w.Fields, core.FieldDecl{Name: fieldName(f), Default: core.Missing})
+	}
+	for i := range nodes {
+		n := &core.Node{ID: text(fmt.Sprint("n", i)), Handler: core.HandlerFunc(nothing), Writes: []core.Text{fieldName(i * 7 % fields)}, Reads: []core.Text{fieldName(i % fields)}}
+		w.Nodes = append(w.Nodes, n)
+		if i == 0 {
+			continue
+		}
+		for range rnd.IntN(3) {
+			e := &core.Edge{From: w.Nodes[max(0, i-1-rnd.IntN(min(i, 40)))].ID, To: n.ID}
+			switch rnd.IntN(6) {
+			case 0:
+				when := text("$.f0 == 1")
+				e.When = &when
+			case 1:
+				when := text("$.f0 == 1")
+				w.Edges = append(w.Edges, &core.Edge{From: e.From, To: n.ID, When: &when})
+				e.Else = true
+			}
+			w.Edges = append(w.Edges, e)
+		}
+	}
+	p, ds := Compile(w, nil, Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	return p
+}
+
+func text(s string) core.Text { return core.Text{Value: s} }
+
+func compareGaps(t *testing.T, p *Plan, limit int) {
+	checkPending(t, p)
+	var questions []question
+	for f := range p.Schema.Fields {
+		for slot, v := range p.WriterVertex[f] {
+			questions = append(questions, question{gate: v, field: int32(f), last: int32(slot)}, question{gate: v, field: int32(f), first: int32(slot / 2), last: int32(slot)})
+		}
+		for j := range p.Judges {
+			questions = append(questions, question{gate: int32(len(p.Vertices) + j), field: int32(f), last: p.Threshold(int32(f), p.Judges[j].Level)})
+		}
+	}
+	gaps, left := p.gapsOf(questions, limit, maxVisits)
+	if left < 0 {
+		t.Fatal("the search gave up")
+	}
+	for i, q := range questions {
+		before := p.before(q.gate)
+		var want []int32
+		for slot := q.first; slot < q.last; slot++ {
+			if !before[p.WriterVertex[q.field][slot]] {
+				want = append(want, slot)
+			}
+		}
+		if int(gaps[i].count) != len(want) || !slices.Equal(gaps[i].slots, want[:min(limit, len(want))]) {
+			t.Fatalf("%+v: got %+v, want %v", q, gaps[i], want)
+		}
+		if i%97 != 0 || int(q.gate) >= len(p.Vertices) {
+			continue
+		}
+		for v := range min(q.gate, 30) { // each call looks at the whole graph
+			if p.follows(q.gate, v) != before[v] {
+				t.Fatalf("%d follows %d: want %t", q.gate, v, before[v])
+			}
+		}
+	}
+}
+
+// before returns all vertices before a gate, by a search backwards.
+func (p *Plan) before(gate int32) []bool {
+	n := int32(len(p.Vertices))
+	opened := make([][]int32, int(n)+len(p.Judges))
+	for v := range n {
+		for _, g := range p.OutGates(v) {
+			opened[g] = append(opened[g], v)
+		}
+	}
+	for j := range p.Judges {
+		for _, e := range p.Judges[j].Edges {
+			opened[p.Edges[e].To] = append(opened[p.Edges[e].To], n+int32(j))
+		}
+	}
+	seen := make([]bool, len(opened))
+	stack := []int32{gate}
+	for len(stack) > 0 {
+		g := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, v := range opened[g] {
+			if !seen[v] {
+				seen[v] = true
+				stack = append(stack, v)
+			}
+		}
+	}
+	return seen[:n]
+}
+
+// A search without visits left answers what it can and says so.
+func TestGapsGiveUp(t *testing.T) {
+	w := fielded(layered(30, 30), "", func(i int) int { return i % 30 }, func(i int) []int { return nil })
+	p, ds := Compile(w, nil, Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	last := int32(len(p.Vertices) - 1)
+	f := p.Vertices[last].Writes[0]
+	q := []question{{gate: last, field: f.Field, last: f.Slot}}
+	all, left := p.gapsOf(q, 100, maxVisits)
+	if left < 0 || all[0].count > f.Slot {
+		t.Fatalf("%+v, %d visits left", all, left)
+	}
+	if some, left := p.gapsOf(q, 100, 10); left >= 0 || some[0].count > all[0].count {
+		t.Errorf("with 10 visits: %+v, %d left", some, left)
+	}
+	c := newCompiler(w, nil, Options{}, &common{})
+	c.p = p
+	visits := 10
+	c.gapsOf(q, 1, &visits)
+	c.gapsOf(q, 1, &visits)
+	if len(c.ds) != 1 || c.ds[0].Severity != core.Hint || c.ds[0].Code != core.CodeLimit {
+		t.Errorf("findings %v", c.ds)
+	}
+}
