@@ -6,10 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli/internal/draw"
-	"github.com/wavefold/wavefold/cli/internal/rehearse"
-	"github.com/wavefold/wavefold/formats/mock"
 )
 
 func (a *app) graphCommand() *cobra.Command {
@@ -33,8 +30,7 @@ files, programs and Go functions may be absent.`,
 			if !ok {
 				return fmt.Errorf("--format is %q, want %s", format, strings.Join(formatNames(), ", "))
 			}
-			harmless := wavefold.EngineOf(rehearse.Registry(a.engine.Registry(), &mock.File{}))
-			p, ds := check(harmless, fileOf(args), false)
+			p, ds := check(a.lenient(), fileOf(args), false)
 			if p == nil {
 				return a.invalid(ds, false)
 			}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/cli/internal/rehearse"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -59,10 +61,15 @@ func check(c compiler, file string, strict bool) (*plan.Plan, core.Diagnostics) 
 	return nil, shape.Sorted()
 }
 
+// lenient is the engine without its demand for what only executing needs.
+func (a *app) lenient() *wavefold.Engine {
+	return wavefold.EngineOf(rehearse.Lenient(a.engine.Registry()))
+}
+
 // load returns the plan of the workflow that the arguments name. Findings are
 // printed; with errors among them the command is over.
-func (a *app) load(args []string, strict, asJSON bool) (*plan.Plan, error) {
-	p, ds := check(a.engine, fileOf(args), strict)
+func (a *app) load(c compiler, args []string, strict, asJSON bool) (*plan.Plan, error) {
+	p, ds := check(c, fileOf(args), strict)
 	if p == nil {
 		return nil, a.invalid(ds, asJSON)
 	}

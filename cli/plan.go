@@ -19,12 +19,13 @@ func (a *app) planCommand() *cobra.Command {
 		Long: `plan shows what run would do, without doing it: the waves (what stands in one
 wave may run at the same time), what each node comes after, and which fields of
 the state it waits for although no edge says so. A node starts as soon as what
-it waits for is there; it never waits for the rest of an earlier wave.`,
+it waits for is there; it never waits for the rest of an earlier wave. What only
+running needs may be absent: files, programs and Go functions.`,
 		Example:           examples("wavefold plan flow.yaml", "wavefold plan --json flow.yaml | jq .width"),
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: workflowFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := a.load(args, strict, asJSON)
+			p, err := a.load(a.lenient(), args, strict, asJSON)
 			if err != nil {
 				return err
 			}

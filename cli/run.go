@@ -82,7 +82,7 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 }
 
 func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error {
-	p, err := a.load(args, f.strict, f.json)
+	p, err := a.load(a.engine, args, f.strict, f.json)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ var onlyToExecute = []core.Code{core.CodeMissingFile, core.CodeUnknownImpl}
 // Compile checks the node and gives it a handler that must never be called.
 func (k harmless) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
 	made, ds := k.Kind.Compile(n, env)
-	ds = slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool { return slices.Contains(onlyToExecute, d.Code) })
+	ds, _ = withoutNeeds(ds)
 	if ds.Failed(false) {
 		return made, ds
 	}
@@ -46,9 +46,45 @@ func (k harmless) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagn
 	case made.Frame != nil && !answered && answersInside(k.file, n.ID.Value):
 		return made, ds
 	}
-	return core.Compiled{Handler: core.HandlerFunc(neverCalled), Reads: made.Reads, Nodes: made.Nodes, Effects: made.Effects}, ds
+	return neverRun(made), ds
+}
+
+// withoutNeeds drops the findings about what only executing needs.
+func withoutNeeds(ds core.Diagnostics) (rest core.Diagnostics, dropped bool) {
+	rest = slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool { return slices.Contains(onlyToExecute, d.Code) })
+	return rest, len(rest) < len(ds)
+}
+
+// neverRun replaces whatever a kind has made of a node by a handler that must
+// never be called. What the node depends on stays.
+func neverRun(made core.Compiled) core.Compiled {
+	return core.Compiled{Handler: core.HandlerFunc(neverCalled), Reads: made.Reads, Nodes: made.Nodes, Effects: made.Effects}
 }
 
 func neverCalled(context.Context, core.Input) (core.Result, error) {
 	return core.Result{}, errors.New("a rehearsal calls no handler")
+}
+
+// Lenient returns a registry for looking at workflows that will not be run: what
+// is only needed to execute a node may be absent, everything else is as it was.
+func Lenient(real *core.Registry) *core.Registry {
+	reg := real.Clone()
+	for _, name := range real.KindNames() {
+		k, _ := real.Kind(name)
+		reg.AddKind(lenient{k})
+	}
+	return reg
+}
+
+// lenient is a kind that does not insist on what only executing needs.
+type lenient struct{ core.Kind }
+
+// Compile checks the node.
+func (k lenient) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	made, ds := k.Kind.Compile(n, env)
+	rest, dropped := withoutNeeds(ds)
+	if dropped && !rest.Failed(false) {
+		made = neverRun(made)
+	}
+	return made, rest
 }
