@@ -60,6 +60,7 @@ type compiler struct {
 	ids        []string
 	unitIDs    map[string]core.Position
 	needed     map[int32][]int32 // see needs
+	chained    []bool            // by field: each writer comes before the next
 	inputUsed  map[string]bool   // names that expressions read through $input
 	fieldSeen  marks
 	nodeSeen   marks

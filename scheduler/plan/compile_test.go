@@ -80,7 +80,7 @@ func TestGoBuilt(t *testing.T) {
 		{"input", func(w *core.Workflow, _ *core.Node) {
 			w.Inputs = []core.InputDecl{{Name: text("a"), Default: core.Missing}, {Name: text("a"), Default: core.Missing}, {Name: text(""), Default: core.Missing}}
 		}, `BAD_ID input "": a name is letters, digits and underscore, not starting with a digit
- DUPLICATE_ID input "a" is declared twice (first at )`},
+ DUPLICATE_ID input "a" is declared twice`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n := handled("n")

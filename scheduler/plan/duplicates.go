@@ -32,14 +32,14 @@ func (c *compiler) duplicateEdge(first, second int32) {
 	at := edgePlace(b)
 	switch {
 	case x == y && a.Else == b.Else && textOf(a.When) == textOf(b.When):
-		c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: the edge stands twice", at).WithHint("first at %s", a.Pos)
+		pointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: the edge stands twice", at), "first", a.Pos)
 	case c.anyAllDone(c.p.Edges[second].To): // its edges need not hold
 	case x != y && x != OnDone && y != OnDone:
-		c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: one edge asks that %s succeeds and another that it fails, so %s never runs", at, a.From.Value, a.To.Value).
-			WithHint("on: done holds in both cases; the other edge is at %s", a.Pos)
+		pointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: one edge asks that %s succeeds and another that it fails, so %s never runs", at, a.From.Value, a.To.Value),
+			"on: done holds in both cases; the other edge is", a.Pos)
 	default:
-		c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: there is another edge between the two, and both must hold", at).
-			WithHint("one edge with one condition says the same; the other edge is at %s", a.Pos)
+		pointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: there is another edge between the two, and both must hold", at),
+			"one edge with one condition says the same; the other edge is", a.Pos)
 	}
 }
 

@@ -83,7 +83,7 @@ func (c *compiler) inputs() {
 		d := &c.w.Inputs[i]
 		name := d.Name.Value
 		if first, ok := c.p.inputIndex[name]; ok {
-			c.ds.Errorf(core.CodeDuplicateID, d.Name.Pos, "input %q is declared twice", name).WithHint("first at %s", c.w.Inputs[first].Name.Pos)
+			pointTo(c.ds.Errorf(core.CodeDuplicateID, d.Name.Pos, "input %q is declared twice", name), "first", c.w.Inputs[first].Name.Pos)
 			continue
 		}
 		c.p.inputIndex[name] = int32(i)

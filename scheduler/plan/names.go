@@ -88,6 +88,13 @@ func (c *compiler) badID(what string, id core.Text) {
 	}
 }
 
+// pointTo adds where the other of two things stands, if that is known.
+func pointTo(d *core.Diagnostic, what string, pos core.Position) {
+	if pos.IsValid() {
+		d.WithHint("%s at %s", what, pos)
+	}
+}
+
 // maxHinted is the number of findings from which names are no longer suggested:
 // looking for the nearest of 100,000 names for each of as many wrong ones would
 // take minutes.

@@ -23,8 +23,7 @@ func (c *compiler) nodes() {
 			c.badID("node", d.ID)
 		}
 		if first, taken := c.p.nodeIndex[id]; taken {
-			c.ds.Errorf(core.CodeDuplicateID, d.ID.Pos, "node %q is defined twice", id).
-				WithHint("first at %s", c.w.Nodes[first].ID.Pos)
+			pointTo(c.ds.Errorf(core.CodeDuplicateID, d.ID.Pos, "node %q is defined twice", id), "first", c.w.Nodes[first].ID.Pos)
 			continue
 		}
 		c.p.nodeIndex[id] = int32(i)

@@ -28,7 +28,11 @@ func (c *compiler) checkReads(visits *int) {
 	for i, r := range reads {
 		switch {
 		case r.threshold > 0:
-			questions = append(questions, question{gate: r.gate, field: r.field, last: r.threshold})
+			q := question{gate: r.gate, field: r.field, last: r.threshold}
+			if c.chained[r.field] { // whoever comes after the last comes after all
+				q.first = q.last - 1
+			}
+			questions = append(questions, q)
 			asked = append(asked, i)
 		case r.live && c.ownField(r.gate, r.field), c.filled(r.field):
 		case c.p.Writers[r.field] > 0:

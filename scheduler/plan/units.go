@@ -100,7 +100,7 @@ func (c *compiler) unitID(id core.Text, at place) {
 		first, taken = c.w.Nodes[i].ID.Pos, true
 	}
 	if taken {
-		c.ds.Errorf(core.CodeDuplicateID, id.Pos, "%s %q: the name is taken", at.what, id.Value).WithHint("first at %s", first)
+		pointTo(c.ds.Errorf(core.CodeDuplicateID, id.Pos, "%s %q: the name is taken", at.what, id.Value), "first", first)
 		return
 	}
 	c.unitIDs[id.Value] = id.Pos

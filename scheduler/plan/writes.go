@@ -14,28 +14,24 @@ const maxPairs = 3
 // have two writers that no path connects: their order in the document alone
 // decides which write stays. Writers that exclude each other are fine.
 func (c *compiler) checkWrites(visits *int) {
-	fields := c.unchained(visits)
-	var questions []question
-	for _, f := range fields {
-		for slot, v := range c.p.WriterVertex[f] {
-			if slot > 0 {
-				questions = append(questions, question{gate: v, field: f, last: int32(slot)})
-			}
-		}
-	}
-	gaps := c.gapsOf(questions, 16, visits)
-	pairs := make(map[int32][]pair, len(fields))
+	c.chained = make([]bool, len(c.p.Schema.Fields))
+	pairs := map[int32][]pair{}
+	var broken []int32
+	questions := c.neighbours()
+	gaps := c.gapsOf(questions, 0, visits)
 	for i := range gaps {
 		f := questions[i].field
-		for _, slot := range gaps[i].slots {
-			p := pair{c.p.WriterVertex[f][slot], questions[i].gate}
-			if len(pairs[f]) > maxPairs || c.exclusive(p.first, p.second) {
-				continue
-			}
-			pairs[f] = append(pairs[f], p)
+		if gaps[i].count == 0 {
+			continue
 		}
+		if c.chained[f] {
+			c.chained[f] = false
+			broken = append(broken, f)
+		}
+		c.addPair(pairs, f, pair{c.p.WriterVertex[f][questions[i].first], questions[i].gate})
 	}
-	for _, f := range fields {
+	c.farPairs(broken, pairs, visits)
+	for _, f := range broken {
 		if len(pairs[f]) > 0 {
 			c.unorderedWrites(f, pairs[f])
 		}
@@ -44,28 +40,52 @@ func (c *compiler) checkWrites(visits *int) {
 
 type pair struct{ first, second int32 }
 
-// unchained returns the fields whose writers do not follow one another in a
-// chain. Neighbours are enough to tell: if each comes before the next, all are
-// in order.
-func (c *compiler) unchained(visits *int) []int32 {
-	var questions []question
+// neighbours asks of every writer whether the one before it in canonical order
+// comes before it in the graph. If that holds for all writers of a field, all of
+// them are in order: they are a chain.
+func (c *compiler) neighbours() []question {
+	var out []question
 	for f := range c.p.Schema.Fields {
 		if !c.p.Schema.Fields[f].Strategy().Unordered {
 			continue
 		}
 		for slot, v := range c.p.WriterVertex[f] {
 			if slot > 0 {
-				questions = append(questions, question{gate: v, field: int32(f), first: int32(slot) - 1, last: int32(slot)})
+				c.chained[f] = true
+				out = append(out, question{gate: v, field: int32(f), first: int32(slot) - 1, last: int32(slot)})
 			}
 		}
 	}
-	var out []int32
-	for i, gap := range c.gapsOf(questions, 0, visits) {
-		if f := questions[i].field; gap.count > 0 && (len(out) == 0 || out[len(out)-1] != f) {
-			out = append(out, f)
+	return out
+}
+
+// addPair notes two writers that no path connects, unless they exclude each
+// other. More than maxPairs only tell that there are more.
+func (c *compiler) addPair(pairs map[int32][]pair, field int32, p pair) {
+	if len(pairs[field]) <= maxPairs && !c.exclusive(p.first, p.second) {
+		pairs[field] = append(pairs[field], p)
+	}
+}
+
+// farPairs looks for pairs among the writers of those fields whose neighbours
+// all exclude each other: writers further apart need not.
+func (c *compiler) farPairs(fields []int32, pairs map[int32][]pair, visits *int) {
+	var questions []question
+	for _, f := range fields {
+		if len(pairs[f]) > 0 {
+			continue
+		}
+		for slot, v := range c.p.WriterVertex[f] {
+			if slot > 1 {
+				questions = append(questions, question{gate: v, field: f, last: int32(slot) - 1})
+			}
 		}
 	}
-	return out
+	for i, gap := range c.gapsOf(questions, 16, visits) {
+		for _, slot := range gap.slots {
+			c.addPair(pairs, questions[i].field, pair{c.p.WriterVertex[questions[i].field][slot], questions[i].gate})
+		}
+	}
 }
 
 // gapsOf answers questions within the visits left for the checks of this plan,
@@ -76,6 +96,7 @@ func (c *compiler) gapsOf(questions []question, limit int, visits *int) []gap {
 	}
 	gaps, left := c.p.gapsOf(questions, limit, *visits)
 	if *visits = left; left < 0 {
+		clear(c.chained) // what was not looked at is not known to be in order
 		c.ds = append(c.ds, core.Diagnostic{Code: core.CodeLimit, Severity: core.Hint, Pos: c.w.Pos,
 			Message: "the graph is too large to check the order of all reads and writes of the state"})
 	}
