@@ -32,21 +32,29 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 	p := a.palette(out)
 	nodes := r.Nodes()
 	t := tty.NewTable([]string{"node", "status", "items", "attempts", "time", "why"}, 2, 3, 4)
-	left := 0
+	rows, succeeded, others := 0, 0, 0
 	for i := range nodes {
 		n := &nodes[i]
-		if len(nodes) > mostRows && n.Status == core.Success || i-left >= mostRows {
-			left++
+		switch {
+		case len(nodes) > mostRows && n.Status == core.Success:
+			succeeded++
+			continue
+		case rows == mostRows:
+			others++
 			continue
 		}
+		rows++
 		t.Row(n.ID, p.Status(statusText(n.Status)), itemsText(n), countText(n.Attempts), timeText(n.Duration), tty.Clean(whyText(n)))
 	}
 	for _, u := range r.Units() {
 		t.Row(u.ID, p.Status(statusText(u.Status)), countText(u.Rows), "", "", u.Reason)
 	}
 	a.printTable(out, t)
-	if left > 0 {
-		fmt.Fprintf(out, "… and %s more\n", plural(left, "node"))
+	if others > 0 {
+		fmt.Fprintf(out, "… and %s that did not succeed\n", plural(others, "more node"))
+	}
+	if succeeded > 0 {
+		fmt.Fprintf(out, "%s succeeded\n", plural(succeeded, "node"))
 	}
 	a.printState(out, r.State)
 	fmt.Fprintf(out, "\n%s: %s in %s\n", p.Bold(r.Workflow), p.Status(string(r.Status)), tty.Duration(r.Duration))

@@ -27,10 +27,14 @@ func NewTable(headings []string, right ...int) *Table {
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
 // Lines returns the lines, columns two blanks apart, without blanks at the end.
-// A column that is empty in every line but the headings is left out. With a width
+// A column that is empty in every line but the headings is left out, and so are
+// headings without a line below them. With a width
 // the first column is shortened where that makes room for the others, and lines
 // that are too long are cut; 0 means that they may be as long as they are.
 func (t *Table) Lines(width int) []string {
+	if len(t.rows) == 1 {
+		return nil
+	}
 	widths := t.widths()
 	total := -2
 	for _, w := range widths {

@@ -59,6 +59,12 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestEmptyTable(t *testing.T) {
+	if got := NewTable([]string{"node"}).Lines(0); got != nil {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestPaletteOff(t *testing.T) {
 	p := NewPalette(false)
 	for _, s := range []string{p.Good("x"), p.Bad("x"), p.Warn("x"), p.Accent("x"), p.Dim("x"), p.Bold("x"), p.Status("x")} {
