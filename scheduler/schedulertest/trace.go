@@ -35,6 +35,7 @@ func Check(w *core.Workflow, events []core.Event, limits Limits) error {
 	t.skips()
 	t.attempts()
 	t.overlap()
+	t.startOrder()
 	return errors.Join(t.faults...)
 }
 

@@ -126,6 +126,29 @@ func (t *trace) overlap() {
 	}
 }
 
+// startOrder checks that with a limit of 1 work starts in canonical order. That
+// holds as long as nothing waits without its slot: for another attempt or, in a
+// nested run, for what is inside it.
+func (t *trace) startOrder() {
+	if t.limits.Concurrency != 1 || len(t.frames) > 0 || slices.ContainsFunc(t.w.Nodes, func(n *core.Node) bool {
+		return n.Priority.Value != 0 || attemptLimit(n) > 1
+	}) {
+		return
+	}
+	sorted := slices.Clone(t.units)
+	slices.SortStableFunc(sorted, func(a, b *unit) int { return a.level - b.level })
+	var last *unit
+	for _, u := range sorted {
+		if _, ok := t.first[u]; !ok {
+			continue
+		}
+		if last != nil && t.first[u] < t.first[last] {
+			t.fault("%s started before %s, which comes first in canonical order", u.id, last.id)
+		}
+		last = u
+	}
+}
+
 func (t *trace) mayWait(u *unit) bool {
 	return u.rank == 0 && u.members[0].ForEach == nil && slices.ContainsFunc(u.members[0].Writes, func(w core.Text) bool {
 		f := t.fields[w.Value]

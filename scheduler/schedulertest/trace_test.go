@@ -115,3 +115,24 @@ func TestCheckAcceptsAndRejects(t *testing.T) {
 		})
 	}
 }
+
+func TestCheckStartOrder(t *testing.T) {
+	w := rule{nodes: []string{"a", "b"}}.workflow(t)
+	log := func(first, second string) []core.Event {
+		l := []core.Event{{Type: core.RunStarted}, line(core.NodeStarted, first, 1), line(core.NodeFinished, first, 1),
+			line(core.NodeStarted, second, 1), line(core.NodeFinished, second, 1), {Type: core.RunFinished}}
+		for i := range l {
+			l[i].Seq = int64(i + 1)
+		}
+		return l
+	}
+	if err := Check(w, log("a", "b"), Limits{Concurrency: 1}); err != nil {
+		t.Error(err)
+	}
+	if err := Check(w, log("b", "a"), Limits{Concurrency: 2}); err != nil {
+		t.Error(err)
+	}
+	if err := Check(w, log("b", "a"), Limits{Concurrency: 1}); err == nil || !strings.Contains(err.Error(), "comes first in canonical order") {
+		t.Errorf("got %v", err)
+	}
+}
