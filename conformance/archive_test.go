@@ -106,6 +106,7 @@ func (c *testCase) add(t *testing.T, at, file, data string) {
 		c.want = &want{}
 		dec := json.NewDecoder(bytes.NewReader([]byte(data)))
 		dec.DisallowUnknownFields()
+		dec.UseNumber() // whole numbers stay exact
 		if err := dec.Decode(c.want); err != nil {
 			t.Fatalf("%s: %v", at, err)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -61,13 +60,10 @@ func (c *testCase) compile(t *testing.T) (*plan.Plan, core.Diagnostics) {
 		}
 	}
 	w, findings := c.parse(t, e)
-	if w == nil {
+	if findings.Failed(false) {
 		return nil, findings
 	}
 	p, more := e.Compile(w, false)
-	if findings.Failed(false) {
-		return nil, together(findings, more)
-	}
 	all := append(findings, more...).Sorted()
 	if (p == nil) != all.Failed(false) {
 		t.Errorf("a plan: %v; findings:\n%v", p != nil, all)
@@ -77,18 +73,6 @@ func (c *testCase) compile(t *testing.T) (*plan.Plan, core.Diagnostics) {
 		t.Errorf("strict: a plan: %v; findings:\n%v", strict != nil, all)
 	}
 	return p, all
-}
-
-// together adds what else can be said of a document of the wrong shape, but nothing that
-// only follows from what was left out, there or at no place at all.
-func together(shape, meaning core.Diagnostics) core.Diagnostics {
-	all := slices.Clone(shape)
-	for _, d := range meaning {
-		if d.Pos.IsValid() && !slices.ContainsFunc(shape, func(s core.Diagnostic) bool { return s.Pos == d.Pos && s.Severity == core.Error }) {
-			all = append(all, d)
-		}
-	}
-	return all.Sorted()
 }
 
 func (c *testCase) parse(t *testing.T, e *wavefold.Engine) (*core.Workflow, core.Diagnostics) {

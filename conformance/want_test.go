@@ -249,7 +249,9 @@ func plainJSON(v any) any {
 		panic(err)
 	}
 	var out any
-	if err := json.Unmarshal(data, &out); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	if err := dec.Decode(&out); err != nil {
 		panic(err)
 	}
 	return out
