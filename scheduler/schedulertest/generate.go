@@ -77,6 +77,9 @@ func (m *maker) fields() {
 	for range 1 + m.rng.IntN(4) {
 		picked = append(picked, one(m, kinds...))
 	}
+	if m.chance(40) {
+		picked = append(picked, one(m, kinds[3], kinds[6])) // those that refuse keep commits in order
+	}
 	for i, f := range picked {
 		f.Name, f.Default = fmt.Sprint("f", i), core.Missing
 		start := f.start(m.rng.Uint64())
@@ -197,11 +200,14 @@ func (m *maker) nested(n *Node) {
 	if m.chance(20) {
 		n.Policy = "skip"
 	}
+	if m.chance(8) { // a list is no number: the run inside is refused
+		n.Args = append(n.Args, Arg{n.Sub.Fields[0].Name, "$." + m.names(1, isList)[0]})
+	}
 	for _, inner := range n.Sub.Fields {
 		same := m.names(1, func(f Field) bool {
 			return f.Type == inner.Type && f.Type != core.AnyType || isList(f) && isList(inner)
 		})
-		if len(same) > 0 && m.chance(40) && !slices.ContainsFunc(n.Sub.Inputs, func(in Input) bool { return in.Field == inner.Name }) {
+		if len(same) > 0 && m.chance(40) && !n.gives(inner.Name) {
 			n.Args = append(n.Args, Arg{inner.Name, "$." + same[0]})
 		}
 		// A null may have been written to a field that is set once; not every
@@ -211,6 +217,11 @@ func (m *maker) nested(n *Node) {
 			n.Outputs = append(n.Outputs, Output{same[0], inner.Name})
 		}
 	}
+}
+
+// gives reports whether a nested run gets a value for a field.
+func (n *Node) gives(field string) bool {
+	return slices.ContainsFunc(n.Args, func(a Arg) bool { return a.Name == field })
 }
 
 func (m *maker) policy(n *Node) {

@@ -38,6 +38,11 @@ func (o *oracle) nested(a *attempt) (core.Result, *core.Failure) {
 	for k, v := range arguments(a).All() {
 		inputs[k] = v
 	}
+	for _, f := range compiled.Frame.Workflow.Fields {
+		if v, ok := inputs[f.Name.Value]; ok && f.Type.Check(v) != nil {
+			return core.Result{}, &core.Failure{Class: core.ClassInput, Message: f.Name.Value, Permanent: true}
+		}
+	}
 	inner := newOracle(compiled.Frame.Workflow, inputs)
 	inner.reg, inner.void = o.reg, o.void
 	inner.path = o.path + a.node.ID.Value
