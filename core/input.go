@@ -46,6 +46,8 @@ type Shared struct {
 	Inputs *Object // the run's inputs ($input)
 	Nodes  NodeLookup
 	Log    *slog.Logger
+	// Report takes in how far the handler is, nil when nobody listens.
+	Report func(done, of int64)
 	Dir    string // the workflow's folder
 }
 
@@ -190,6 +192,15 @@ func (in Input) Logger() *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	return in.shared().Log
+}
+
+// Progress tells how far the handler is: done of so many steps, 0 when their
+// number is not known. It becomes an event of the run and costs nothing when
+// nobody listens. It is safe to call from many goroutines until Handle returns.
+func (in Input) Progress(done, of int64) {
+	if report := in.shared().Report; report != nil {
+		report(done, of)
+	}
 }
 
 // IdempotencyKey identifies this piece of work over all its attempts and over

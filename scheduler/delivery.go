@@ -16,6 +16,7 @@ type delivery struct {
 	mu     sync.Mutex
 	wake   sync.Cond // something is queued, or closed
 	queue  []core.Event
+	seq    int64
 	closed bool
 	done   chan struct{} // closed when the goroutine has ended
 }
@@ -28,8 +29,12 @@ func deliver(listener func(core.Event)) *delivery {
 	return d
 }
 
+// add queues an event. It gets its number here: log lines and progress come
+// from handlers and stand between the events of the machine.
 func (d *delivery) add(e core.Event) {
 	d.mu.Lock()
+	d.seq++
+	e.Seq = d.seq
 	d.queue = append(d.queue, e)
 	d.mu.Unlock()
 	d.wake.Signal()

@@ -491,3 +491,31 @@ func TestForEachOverNoArray(t *testing.T) {
 		t.Errorf("status %s, error %v", n.Status, err)
 	}
 }
+
+// Log lines and progress of a handler become events, numbered with the others.
+func TestLogAndProgress(t *testing.T) {
+	var events []core.Event
+	w := one(func(_ context.Context, in core.Input) (core.Result, error) {
+		in.Logger().With("table", "orders").Info("loading", "rows", 3)
+		in.Progress(1, 3)
+		return core.Result{}, nil
+	})
+	if _, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Listener: func(e core.Event) { events = append(events, e) }}); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for i, e := range events {
+		if e.Seq != int64(i+1) {
+			t.Errorf("event %d has number %d", i+1, e.Seq)
+		}
+		switch {
+		case e.Type == core.LogLine && e.Log == "loading" && core.JSON(e.Values) == `{"table":"orders","rows":3}`:
+			found++
+		case e.Type == core.Progress && e.Done == 1 && e.Of == 3 && e.Node == "n":
+			found++
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d of 2 events found in %+v", found, events)
+	}
+}

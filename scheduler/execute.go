@@ -236,6 +236,7 @@ func (x *executor) input(place int) core.Input {
 	}
 	s.Dir = x.p.Workflow.Dir
 	if x.run.events != nil {
+		s.Report = x.progress(name, s.Index)
 		s.Log = slog.New(&logHandler{run: x.run, node: name, index: s.Index, attempt: int(x.c.ID.Attempt)})
 	}
 	in := core.NewInput(x.run.opts.Run, name, int(x.c.ID.Attempt), s)
@@ -244,6 +245,15 @@ func (x *executor) input(place int) core.Input {
 		in.Round, _ = c.Round.Get()
 	}
 	return in
+}
+
+// progress makes events of what a handler reports.
+func (x *executor) progress(node string, index core.Ordinal) func(done, of int64) {
+	events, attempt, id := x.run.events, int(x.c.ID.Attempt), x.run.opts.Run
+	return func(done, of int64) {
+		events.add(core.Event{V: core.EventVersion, Type: core.Progress, Run: id, Time: time.Now(), Node: node,
+			Item: index, Attempt: attempt, Done: done, Of: of})
+	}
 }
 
 // extra is the view of the fields the node's kind asked for.
