@@ -199,8 +199,10 @@ func (t *fanOut) answer(e *Event) bool {
 	if at < 0 {
 		return false
 	}
+	if e.Items != nil && len(e.Items) != to-from {
+		return false
+	}
 	rest := span{to, t.open[at].to}
-	t.open = slices.Delete(t.open, at, at+1)
 	t.f.landed(&t.group)
 	t.adapt(e, rest)
 	for i := rest.from; i < rest.to; i++ {
@@ -215,6 +217,9 @@ func (t *fanOut) answer(e *Event) bool {
 			t.tried(i, &e.Items[i-from], e)
 		}
 	}
+	// Until here the range counts as open: an item that stops the run must not
+	// end the fan-out before the items behind it have been looked at.
+	t.open = slices.Delete(t.open, at, at+1)
 	t.check()
 	return true
 }

@@ -105,7 +105,7 @@ func (m *Machine) Apply(e *Event) {
 		}
 		return
 	}
-	if m.finished || int(e.ID.Frame) >= len(m.frames) || m.frames[e.ID.Frame] == nil {
+	if m.finished || e.ID.Frame < 0 || int(e.ID.Frame) >= len(m.frames) || m.frames[e.ID.Frame] == nil {
 		m.dropped++
 		return
 	}
