@@ -25,9 +25,8 @@ func (r *run) execute(w *worker) {
 	*e = machine.Event{Kind: machine.Finished, ID: c.ID, Started: w.stamp}
 	w.full = true
 	x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
-	if c.ID.Frame != 0 {
-		x.ctx = r.enterFrame(c.ID.Frame)
-		defer r.leaveFrame(c.ID.Frame)
+	if w.frame != nil {
+		x.ctx = w.frame.ctx
 	}
 	if c.Node.Source == nil {
 		x.one(-1, &e.Outcome)

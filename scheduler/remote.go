@@ -16,8 +16,6 @@ func Execute(ctx context.Context, runID string, c *machine.Command) *machine.Eve
 	r := &run{opts: Options{Run: runID, Grace: DefaultGrace}, ctx: ctx, parent: ctx, started: time.Now(), bare: core.Shared{Dir: c.Plan.Workflow.Dir}}
 	r.wake.L, r.left.L = &r.mu, &r.mu
 	w := &worker{cmd: *c, busy: true}
-	w.cmd.ID.Frame = 0 // the context is the caller's, whatever the frame
 	r.execute(w)
-	w.event.ID.Frame = c.ID.Frame
 	return &w.event
 }

@@ -119,8 +119,9 @@ type worker struct {
 	stamp     int64         // end of its last execution, if it has not waited since
 	full      bool          // event holds more than the next short answer overwrites
 	busy      bool
-	cancelled bool // a failure came from the end of the caller's context
-	abandoned bool // its handler ignored the end of its context; it was answered for
+	frame     *frameContext // of the command; nil in the run's own graph
+	cancelled bool          // a failure came from the end of the caller's context
+	abandoned bool          // its handler ignored the end of its context; it was answered for
 }
 
 // frameContext is the context of a nested frame's handlers in flight.

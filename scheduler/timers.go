@@ -42,11 +42,14 @@ func (r *run) stopTimers() {
 	}
 }
 
-// enterFrame returns the context of the handlers of a nested frame. It lives as
-// long as one of them runs; each calls leaveFrame at its end.
-func (r *run) enterFrame(frame int32) context.Context {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// enterFrame gives a worker the context of the nested frame that its command
+// belongs to, if any. The context lives as long as one worker uses it; each
+// calls leaveFrame at the end of its command.
+func (r *run) enterFrame(w *worker) {
+	frame := w.cmd.ID.Frame
+	if frame == 0 {
+		return
+	}
 	c := r.frames[frame]
 	if c == nil {
 		c = &frameContext{}
@@ -57,17 +60,18 @@ func (r *run) enterFrame(frame int32) context.Context {
 		r.frames[frame] = c
 	}
 	c.users++
-	return c.ctx
+	w.frame = c
 }
 
-func (r *run) leaveFrame(frame int32) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c := r.frames[frame]
-	if c.users--; c.users == 0 {
-		c.cancel()
-		delete(r.frames, frame)
+func (r *run) leaveFrame(w *worker) {
+	if w.frame == nil {
+		return
 	}
+	if w.frame.users--; w.frame.users == 0 {
+		w.frame.cancel()
+		delete(r.frames, w.cmd.ID.Frame)
+	}
+	w.frame = nil
 }
 
 // cancelFrame ends the contexts of a frame's handlers, and watches that they

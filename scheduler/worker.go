@@ -39,6 +39,7 @@ func (r *run) work() {
 		r.execute(w)
 		handling = false
 		r.mu.Lock()
+		r.leaveFrame(w)
 		w.busy = false
 		if w.abandoned {
 			break
@@ -58,13 +59,16 @@ func (r *run) newWorker() *worker {
 	return w
 }
 
-// take moves the first queued command to a worker.
+// take moves the first queued command to a worker. The worker enters the
+// command's frame here, under the same lock: from now on it is found by whoever
+// cancels that frame.
 func (r *run) take(w *worker) {
 	w.cmd, w.busy = r.queue[r.head], true
 	r.queue[r.head].Call = nil // what a handler was given is not kept alive
 	if r.head++; r.head == len(r.queue) {
 		r.queue, r.head = r.queue[:0], 0
 	}
+	r.enterFrame(w)
 }
 
 // nudge makes sure that somebody looks at a queue that is not empty: it wakes an
@@ -98,6 +102,7 @@ func (r *run) leave(w *worker) {
 // the node fails like a panic and another worker takes over.
 func (r *run) lostWorker(w *worker) {
 	r.mu.Lock()
+	r.leaveFrame(w)
 	if !w.abandoned && w.busy {
 		r.apply(failed(w.cmd, r.now(), &core.Failure{Class: core.ClassPanic, Permanent: true, Message: "the handler ended its goroutine with runtime.Goexit"}))
 	}

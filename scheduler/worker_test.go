@@ -27,3 +27,24 @@ func TestOwnPanicIsNotSwallowed(t *testing.T) {
 	r.mu.Lock()
 	r.work()
 }
+
+// TestCancelBetweenTakeAndStart: a frame was cancelled after a worker had taken
+// its command and before the handler had a context. The context was then made
+// anew, and nobody cancelled it.
+func TestCancelBetweenTakeAndStart(t *testing.T) {
+	var ended error
+	handler := core.HandlerFunc(func(ctx context.Context, _ core.Input) (core.Result, error) {
+		ended = ctx.Err()
+		return core.Result{}, nil
+	})
+	r := &run{ctx: t.Context(), parent: t.Context()}
+	r.queue = []machine.Command{{Op: machine.OpRun, ID: machine.ID{Frame: 1}, Plan: &plan.Plan{Workflow: &core.Workflow{}},
+		Node: &plan.Node{ID: "a", Handler: handler}, Call: &machine.Call{Path: "f"}}}
+	w := r.newWorker()
+	r.take(w)
+	r.cancelFrame(1)
+	r.execute(w)
+	if ended == nil {
+		t.Error("the handler ran on under a context that had not ended")
+	}
+}
