@@ -210,13 +210,16 @@ func (m *maker) nested(n *Node) {
 		if len(same) > 0 && m.chance(40) && !n.gives(inner.Name) {
 			n.Args = append(n.Args, Arg{inner.Name, "$." + same[0]})
 		}
-		// A null may have been written to a field that is set once; not every
-		// strategy takes one.
-		if len(same) > 0 && (inner.Merge != "set_once" || m.g.field(same[0]).Merge == "last_wins") && !slices.Contains(n.Writes, same[0]) && m.chance(50) {
+		// A number may be null, which not every strategy takes.
+		if len(same) > 0 && m.g.field(same[0]).takesNull() && !slices.Contains(n.Writes, same[0]) && m.chance(50) {
 			n.Writes = append(n.Writes, same[0])
 			n.Outputs = append(n.Outputs, Output{same[0], inner.Name})
 		}
 	}
+}
+
+func (f Field) takesNull() bool {
+	return f.Type != core.IntegerType || f.Merge == "last_wins" || f.Merge == "set_once"
 }
 
 // gives reports whether a nested run gets a value for a field.
