@@ -182,7 +182,6 @@ func (x *executor) failure(ctx context.Context, err error) (f *core.Failure) {
 	case f.Class == core.ClassPanic:
 	case x.ctx.Err() != nil:
 		f.Class, f.Permanent = core.ClassCanceled, true
-		x.w.cancelled = x.run.parent.Err() != nil
 	case ctx.Err() != nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(context.Cause(ctx), errTimeout)):
 		f.Class = core.ClassTimeout
 		f.Message = fmt.Sprintf("timed out after %s: %s", x.c.Node.Timeout, f.Message)

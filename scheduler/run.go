@@ -120,7 +120,6 @@ type worker struct {
 	full      bool          // event holds more than the next short answer overwrites
 	busy      bool
 	frame     *frameContext // of the command; nil in the run's own graph
-	cancelled bool          // a failure came from the end of the caller's context
 	abandoned bool          // its handler ignored the end of its context; it was answered for
 }
 

@@ -44,9 +44,10 @@ func (r *run) work() {
 		if w.abandoned {
 			break
 		}
-		if w.cancelled { // its failure is the cancellation's, whose news may still be on its way
+		if r.parent.Err() != nil {
+			// The news may still be on its way, and a handler that ignored it ended
+			// well: what comes after must not start all the same.
 			r.cancelRun()
-			w.cancelled = false
 		}
 		r.apply(&w.event)
 	}
