@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -130,11 +131,21 @@ func (f *frame) retry(n *plan.Node, id ID, e *Event) {
 	fail := e.Outcome.Failure
 	delay := n.Retry.Delay(int(id.Attempt))
 	if n.Retry.Jitter {
-		delay = time.Duration(float64(delay) * (0.5 + e.Jitter))
+		delay = spread(delay, e.Jitter)
 	}
 	delay = max(delay, fail.RetryAfter)
 	f.emitRetrying(n, id, fail, delay)
 	f.m.command(Command{Op: OpTimer, ID: id, Node: n, Delay: delay})
+}
+
+// spread multiplies a wait by a factor between 0.5 and 1.5. A product that does not
+// fit is the longest wait there is.
+func spread(d time.Duration, jitter float64) time.Duration {
+	x := float64(d) * (0.5 + jitter)
+	if x >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(x)
 }
 
 // conclude takes the final outcome of a plain node and commits it, now or when
