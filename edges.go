@@ -84,7 +84,7 @@ func (b *builder) connected(links []link, from, to int) bool {
 
 // finish gives an edge the conditions of the part it leads into, unless it has its own.
 func (b *builder) finish(l link) *core.Edge {
-	e := &core.Edge{From: l.from, To: core.At(b.nodes[l.to].id.Value, l.from.Pos), When: l.when, Else: l.otherwise, On: l.on, Pos: l.from.Pos}
+	e := &core.Edge{From: l.from, To: core.At(b.nodes[l.to].id.Value, l.from.Pos), When: l.when, Else: l.otherwise, On: l.on, Implied: l.implied, Pos: l.from.Pos}
 	if l.when == nil && !l.otherwise && l.on.Value == "" {
 		c := b.conditions(l.to)
 		if l.fromNode < 0 || b.at[l.fromNode] != b.at[l.to] { // inside a unit there are no conditions

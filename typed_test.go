@@ -502,3 +502,19 @@ func TestRunSettings(t *testing.T) {
 		}
 	})
 }
+
+// The plan tells an edge that follows from what is read from one that was asked for.
+func TestImpliedEdgesAreMarked(t *testing.T) {
+	a, b := wavefold.NewField[int]("a"), wavefold.NewField[int]("b")
+	g := wavefold.New("g", wavefold.Source("s", a, value(1)), wavefold.Do("d", func(context.Context) error { return nil }),
+		wavefold.Map("m", a, b, func(_ context.Context, n int) (int, error) { return n, nil }, wavefold.After("d")))
+	p, err := g.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range p.Describe().Edges {
+		if e.Implied != (e.From == "s") {
+			t.Errorf("edge %s -> %s: implied is %t", e.From, e.To, e.Implied)
+		}
+	}
+}

@@ -137,16 +137,3 @@ func (c *compiler) nodeIDs() []string {
 	}
 	return c.ids
 }
-
-// ref returns "node X" or "pipeline X" for a vertex, as messages name it.
-func (c *compiler) vertexPlace(v int32) place {
-	x := &c.p.Vertices[v]
-	switch x.Shape {
-	case Pipeline:
-		return place{what: "pipeline", id: x.ID}
-	case Loop:
-		return place{what: "loop", id: x.ID}
-	default:
-		return nodePlace(x.ID)
-	}
-}

@@ -89,11 +89,3 @@ func isJSONPath(s string) bool {
 	}
 	return strings.Contains(s, "..") || strings.Contains(s, ".*") || strings.Contains(s, "[") && strings.ContainsAny(s, "*?:,")
 }
-
-// fields lists the fields that the source reads.
-func (s *Source) fields() []int {
-	if s.program != nil {
-		return s.program.FieldSlots()
-	}
-	return []int{s.field}
-}
