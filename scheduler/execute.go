@@ -68,6 +68,9 @@ type executor struct {
 	c   *machine.Command
 	// shared is the input of all items of a range, but for the item.
 	shared *core.Input
+	// answered tells that the command was answered without this worker: what its
+	// handler returns is dropped, and the items behind are not its any more.
+	answered bool
 }
 
 // slowItem is how long a range may run before the rest is handed back, so that
@@ -84,6 +87,7 @@ func (x *executor) items(e *machine.Event) {
 	}
 	for i := from; i < to; i++ {
 		o = machine.Outcome{}
+		x.w.place = i
 		x.one(i, &o)
 		if e.Items == nil && !o.Empty() {
 			e.Items = make([]machine.Outcome, to-from)
@@ -92,7 +96,7 @@ func (x *executor) items(e *machine.Event) {
 			e.Items[i-from] = o
 		}
 		e.Ended = x.run.now()
-		if i+1 < to && e.Ended-e.Started > slowItem {
+		if i+1 < to && (x.answered || e.Ended-e.Started > slowItem) {
 			e.ID.To = int32(i + 1)
 			if e.Items != nil {
 				e.Items = e.Items[:i+1-from]
@@ -194,15 +198,23 @@ var errTimeout = errors.New("the attempt's timeout expired")
 // limit bounds an attempt by the node's timeout, and watches that the handler
 // returns after it.
 func (x *executor) limit(ctx context.Context) (context.Context, func()) {
-	r, n := x.run, x.c.Node
+	r, n, w := x.run, x.c.Node, x.w
 	ctx, cancel := context.WithTimeoutCause(ctx, n.Timeout, errTimeout)
-	w := x.w
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := r.after(n.Timeout+r.opts.Grace, func() { r.abandon(w) })
+	var watch *time.Timer
+	watch = r.after(n.Timeout+r.opts.Grace, func() {
+		if w.watch == watch { // else the handler returned just now
+			r.abandon(w)
+		}
+	})
+	w.watch = watch
 	return ctx, func() {
 		cancel()
-		r.stopTimer(t)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.endWatch(w)
+		x.answered = w.abandoned
 	}
 }
 

@@ -2,9 +2,15 @@ package scheduler_test
 
 import (
 	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -66,4 +72,80 @@ func stopping(p *plan.Plan, id machine.ID) *machine.Event {
 		}
 	}
 	return e
+}
+
+// TestGoexitInARange: which items shared a range with the one that ended its
+// goroutine is chance, and all of them failed with it.
+func TestGoexitInARange(t *testing.T) {
+	p := compile(t, each(func(_ context.Context, i int64) error {
+		if i == 700 {
+			runtime.Goexit()
+		}
+		return nil
+	}, forEach("list", 1)))
+	r, _ := scheduler.Run(t.Context(), p, map[string]any{"list": numbers(1000)}, scheduler.Options{})
+	if n, _ := r.Node("n"); n.Failed != 1 || written(r) != 999 {
+		t.Errorf("%d items failed and %d wrote, want 1 and 999", n.Failed, written(r))
+	}
+}
+
+// TestStuckItemInARange: the same for an item that ignored its timeout.
+func TestStuckItemInARange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ran atomic.Int32
+		release := make(chan struct{})
+		defer close(release)
+		p := compile(t, each(func(_ context.Context, i int64) error {
+			ran.Add(1)
+			if i == 700 {
+				<-release
+			}
+			return nil
+		}, forEach("list", 1), timeout(time.Second)))
+		r, err := scheduler.Run(t.Context(), p, map[string]any{"list": numbers(1000)}, scheduler.Options{})
+		if n, _ := r.Node("n"); n.Failed != 1 || written(r) != 999 || ran.Load() != 1000 {
+			t.Errorf("%d items failed, %d wrote and %d ran, want 1, 999 and 1000", n.Failed, written(r), ran.Load())
+		}
+		if _, ok := errors.AsType[*core.StrayError](err); !ok {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestCancelOutlivesNoTimeout: a cancelled handler was given up after the grace
+// period, and yet Run waited for the end of the node's own timeout.
+func TestCancelOutlivesNoTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		defer close(release)
+		p := compile(t, one(func(context.Context, core.Input) (core.Result, error) {
+			<-release
+			return core.Result{}, nil
+		}, timeout(time.Hour)))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := scheduler.Run(ctx, p, nil, scheduler.Options{})
+		if took := time.Since(start); took != time.Second+scheduler.DefaultGrace {
+			t.Errorf("returned after %s: %v", took, err)
+		}
+	})
+}
+
+// TestExecuteOutlivesItsWatch: the watch over a handler that ignored its timeout
+// asked for a machine where there is none, and took the process down.
+func TestExecuteOutlivesItsWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := compile(t, one(func(context.Context, core.Input) (core.Result, error) {
+			time.Sleep(time.Hour)
+			return core.Result{}, nil
+		}, timeout(time.Second)))
+		m, err := machine.New(p, nil, machine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := scheduler.Execute(t.Context(), "r", &m.Next()[0]); e.Outcome.Failure != nil {
+			t.Errorf("failure %v", e.Outcome.Failure)
+		}
+	})
 }

@@ -120,6 +120,8 @@ type worker struct {
 	full      bool          // event holds more than the next short answer overwrites
 	busy      bool
 	frame     *frameContext // of the command; nil in the run's own graph
+	watch     *time.Timer   // over an attempt with a timeout; nil when there is none
+	place     int           // item it is at, within a range
 	abandoned bool          // its handler ignored the end of its context; it was answered for
 }
 

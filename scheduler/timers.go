@@ -122,7 +122,21 @@ func (r *run) abandon(w *worker) {
 		return
 	}
 	w.abandoned = true
-	r.apply(failed(w.cmd, r.now(), &core.Failure{Class: core.ClassTimeout, Permanent: true,
-		Message: "ignored the end of its context for " + r.opts.Grace.String()}))
+	f := &core.Failure{Class: core.ClassTimeout, Permanent: true, Message: "ignored the end of its context for " + r.opts.Grace.String()}
+	if w.watch != nil { // the worker is inside of its handler and touches nothing
+		r.endWatch(w)
+		r.apply(w.cutShort(r.now(), f))
+	} else {
+		r.apply(failed(w.cmd, r.now(), f))
+	}
 	r.nudge()
+}
+
+// endWatch ends the watch over a worker's attempt, if there is one. The watch
+// must not outlive an attempt that was given up: the run would wait for it.
+func (r *run) endWatch(w *worker) {
+	if w.watch != nil {
+		r.stopTimer(w.watch)
+		w.watch = nil
+	}
 }

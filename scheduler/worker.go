@@ -105,16 +105,31 @@ func (r *run) lostWorker(w *worker) {
 	r.mu.Lock()
 	r.leaveFrame(w)
 	if !w.abandoned && w.busy {
-		r.apply(failed(w.cmd, r.now(), &core.Failure{Class: core.ClassPanic, Permanent: true, Message: "the handler ended its goroutine with runtime.Goexit"}))
+		r.apply(w.cutShort(r.now(), &core.Failure{Class: core.ClassPanic, Permanent: true, Message: "the handler ended its goroutine with runtime.Goexit"}))
 	}
 	r.leave(w)
 	r.waking = false
 	r.nudge()
 }
 
+// cutShort answers for a worker whose handler does not. Of a range the item it
+// is at fails; those before it keep their outcomes, and those behind it are
+// handed back: which items share a range is chance and must not decide.
+func (w *worker) cutShort(now int64, f *core.Failure) *machine.Event {
+	e := failed(w.cmd, now, f)
+	e.Started = w.stamp
+	if e.Items != nil {
+		done := w.place - int(w.cmd.ID.From)
+		e.ID.To, e.Items = int32(w.place+1), e.Items[:done+1]
+		clear(e.Items[:done])
+		copy(e.Items[:done], w.event.Items)
+	}
+	return e
+}
+
 // failed answers a command with one failure for all its items.
 func failed(c machine.Command, now int64, f *core.Failure) *machine.Event {
-	e := &machine.Event{Kind: machine.Finished, ID: c.ID, Ended: now, Outcome: machine.Outcome{Failure: f}}
+	e := &machine.Event{Kind: machine.Finished, ID: c.ID, Started: now, Ended: now, Outcome: machine.Outcome{Failure: f}}
 	if c.Node.Source != nil {
 		e.Items = make([]machine.Outcome, c.ID.To-c.ID.From)
 		for i := range e.Items {
