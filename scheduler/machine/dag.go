@@ -44,6 +44,7 @@ func (f *frame) decide(v int32) {
 		return
 	}
 	blocked, falseEdge, live := int32(-1), int32(-1), false
+	var handled []int32 // sources of live on: fail edges; few vertices have any
 	for _, e := range in {
 		switch f.edgeState(e) {
 		case edgeBlocked:
@@ -56,6 +57,9 @@ func (f *frame) decide(v int32) {
 			}
 		case edgeLive:
 			live = true
+			if f.p.Edges[e].On == plan.OnFail {
+				handled = append(handled, f.p.Edges[e].From)
+			}
 		}
 	}
 	switch {
@@ -64,7 +68,9 @@ func (f *frame) decide(v int32) {
 	case falseEdge >= 0:
 		f.skip(v, skipFalse, falseEdge)
 	case live:
-		f.markHandled(in)
+		for _, from := range handled {
+			f.v[from].handled = true
+		}
 		f.choose(v)
 	default:
 		f.skip(v, skipAll, -1)
