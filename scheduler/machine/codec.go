@@ -14,23 +14,46 @@ import (
 // commands to workers elsewhere and journals events. Values of Go types travel
 // in their JSON form and are restored by the plan.
 
-// anyJSON is a run-time value in JSON; Missing is told from null.
+// anyJSON is a run-time value in JSON; Missing is told from null by a mark, and
+// an object that looks like a mark is wrapped.
 type anyJSON struct{ v any }
+
+const (
+	markMissing = "$missing"
+	markValue   = "$value"
+)
+
+// marked returns the only key of an object if it is a mark, else "".
+func marked(v any) string {
+	if o, ok := v.(*core.Object); ok && o.Len() == 1 {
+		if k, _ := o.At(0); k == markMissing || k == markValue {
+			return k
+		}
+	}
+	return ""
+}
 
 func (a anyJSON) MarshalJSON() ([]byte, error) {
 	if core.IsMissing(a.v) {
-		return []byte(`{"$missing":true}`), nil
+		return []byte(`{"` + markMissing + `":true}`), nil
+	}
+	if marked(a.v) != "" {
+		return core.AppendJSON(nil, core.ObjectOf(markValue, a.v))
 	}
 	return core.AppendJSON(nil, a.v)
 }
 
 func (a *anyJSON) UnmarshalJSON(data []byte) (err error) {
-	if string(data) == `{"$missing":true}` {
-		a.v = core.Missing
-		return nil
+	if a.v, err = core.ParseJSON(data); err != nil {
+		return err
 	}
-	a.v, err = core.ParseJSON(data)
-	return err
+	switch marked(a.v) {
+	case markMissing:
+		a.v = core.Missing
+	case markValue:
+		_, a.v = a.v.(*core.Object).At(0)
+	}
+	return nil
 }
 
 // sentJSON is what was sent, as a list of one: a null that was sent differs from
