@@ -18,6 +18,7 @@ type delivery struct {
 	queue  []core.Event
 	seq    int64
 	closed bool
+	ended  bool          // nobody takes events any more: none is kept
 	done   chan struct{} // closed when the goroutine has ended
 }
 
@@ -33,9 +34,11 @@ func deliver(listener func(core.Event)) *delivery {
 // from handlers and stand between the events of the machine.
 func (d *delivery) add(e core.Event) {
 	d.mu.Lock()
-	d.seq++
-	e.Seq = d.seq
-	d.queue = append(d.queue, e)
+	if !d.ended {
+		d.seq++
+		e.Seq = d.seq
+		d.queue = append(d.queue, e)
+	}
 	d.mu.Unlock()
 	d.wake.Signal()
 }
@@ -46,6 +49,9 @@ func (d *delivery) loop(listener func(core.Event)) {
 		// A listener is user code at the edge of the run, as a handler is: its
 		// panic ends its deliveries and nothing else.
 		_ = recover()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.ended, d.queue = true, nil
 	}()
 	for {
 		d.mu.Lock()

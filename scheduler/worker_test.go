@@ -48,3 +48,15 @@ func TestCancelBetweenTakeAndStart(t *testing.T) {
 		t.Error("the handler ran on under a context that had not ended")
 	}
 }
+
+// TestNothingIsKeptForALostListener: events piled up for the rest of the run
+// after a listener had panicked.
+func TestNothingIsKeptForALostListener(t *testing.T) {
+	d := deliver(func(core.Event) { panic("boom") })
+	d.add(core.Event{})
+	<-d.done
+	d.add(core.Event{})
+	if len(d.queue) > 0 {
+		t.Errorf("%d events are kept", len(d.queue))
+	}
+}
