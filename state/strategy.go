@@ -204,32 +204,39 @@ func unionGo(f *Field, old, new any) (any, error) {
 }
 
 // unionKey is the identity of an element: its member `key`, or its whole
-// content; numbers of equal value have one key.
+// content. Elements that are core.Equal have one key.
 func unionKey(f *Field, e any) string {
-	if o, ok := e.(*core.Object); ok {
-		if k, ok := o.Get(f.key); ok && f.key != "" {
-			return unionKey(&Field{}, k)
+	if o, ok := e.(*core.Object); ok && f.key != "" {
+		if k, ok := o.Get(f.key); ok {
+			e = k
 		}
-		o = sortedObject(o)
-		e = o
 	}
-	if x, ok := e.(float64); ok && x == float64(int64(x)) {
-		e = int64(x)
-	}
-	return core.JSON(e)
+	return core.JSON(uniform(e))
 }
 
-func sortedObject(o *core.Object) *core.Object {
-	keys := slices.Sorted(slices.Values(o.Keys()))
-	out := core.NewObject(len(keys))
-	for _, k := range keys {
-		v, _ := o.Get(k)
-		if inner, ok := v.(*core.Object); ok {
-			v = sortedObject(inner)
+// uniform returns a value with the same text as all values equal to it: whole
+// numbers are integers and keys are sorted, at any depth.
+func uniform(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if v >= -(1<<63) && v < 1<<63 && v == math.Trunc(v) {
+			return int64(v)
 		}
-		out.Set(k, v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = uniform(e)
+		}
+		return out
+	case *core.Object:
+		out := core.NewObject(v.Len())
+		for _, k := range slices.Sorted(slices.Values(v.Keys())) {
+			e, _ := v.Get(k)
+			out.Set(k, uniform(e))
+		}
+		return out
 	}
-	return out
+	return v
 }
 
 func mergeObject(f *Field, old, new any, _ bool) (any, error) {

@@ -1,0 +1,21 @@
+package state
+
+import (
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// TestUnionByValue: elements of equal content were kept twice when numbers or
+// the order of keys differed somewhere inside of them.
+func TestUnionByValue(t *testing.T) {
+	s := schemaOf(t, field("x", "union"))
+	l := NewLedger(s, []int{1}, []any{core.Missing})
+	l.Column(0).Resolve(0, nil, []any{
+		[]any{core.ObjectOf("a", int64(1)), []any{core.ObjectOf("a", int64(1), "b", int64(2))}},
+		[]any{core.ObjectOf("a", 1.0), []any{core.ObjectOf("b", 2.0, "a", int64(1))}, "1"},
+	})
+	if got, want := core.JSON(l.Final(0)), `[{"a":1},[{"a":1,"b":2}],"1"]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
