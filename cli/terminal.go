@@ -74,6 +74,11 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2) // both, if they come at once
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup it stays ignored
+		// The programs of a run are in sessions of their own: a terminal that is
+		// closed ends this process only, and they would run on.
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
