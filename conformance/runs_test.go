@@ -1,0 +1,166 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// planOf compiles a document with the standard tools and some of its own.
+func planOf(t *testing.T, tools, document string) *plan.Plan {
+	t.Helper()
+	c := &testCase{tools: standardTools(t), files: map[string]string{"workflow.yaml": document}}
+	parseTools(t, t.Name(), tools, c.tools)
+	p, findings := c.compile(t)
+	if p == nil {
+		t.Fatal(findings)
+	}
+	return p
+}
+
+const growing = `name: growing
+state: {schema: {list: {type: array, merge: array_append}, once: {merge: set_once}, x: {default: 0}}}
+graph:
+  nodes:
+    - {id: a, kind: tool, impl: set, args: {list: [1], once: 1}, writes: [list, once]}
+    - {id: b, kind: tool, impl: set, args: {list: $.list, x: 1}, writes: [list, x]}
+  edges: [{from: a, to: b}]
+`
+
+// Every run starts afresh: nothing is left of the run before, and nothing is seen of one
+// that goes on at the same time.
+func TestRunsAreIndependent(t *testing.T) {
+	p := planOf(t, "", growing)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			for range 5 {
+				ctx := context.WithValue(t.Context(), recorderKey{}, newRecorder(i))
+				r, err := scheduler.Run(ctx, p, nil, scheduler.Options{Concurrency: 4})
+				if err != nil || core.JSON(r.State) != `{"list":[1,1],"once":1,"x":1}` {
+					t.Errorf("state %s, error %v", core.JSON(r.State), err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// When the caller's context ends, what is in flight is cancelled, awaited, and ends as
+// failed with class canceled; nothing new starts, also no attempt of a node that waits;
+// what was done stays done; the events tell the end.
+func TestCancel(t *testing.T) {
+	p := planOf(t, "waits: write late 1; hang\nflaky: flaky 1", `name: cancel
+state: {schema: {early: {}, late: {}}}
+graph:
+  nodes:
+    - {id: done, kind: tool, impl: set, args: {early: 1}, writes: [early]}
+    - {id: running, kind: tool, impl: waits, writes: [late]}
+    - {id: waiting, kind: tool, impl: flaky, writes: [], on_error: {policy: retry, attempts: 2, base_ms: 60000}}
+    - {id: behind, kind: tool, impl: nothing, writes: []}
+    - {id: last, kind: tool, impl: nothing, writes: [], join: all_done}
+  edges:
+    - {from: running, to: behind}
+    - {from: running, to: last}
+`)
+	synctest.Test(t, func(t *testing.T) {
+		rec := newRecorder(0)
+		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), recorderKey{}, rec), time.Second)
+		defer cancel()
+		var last core.Event
+		r, err := scheduler.Run(ctx, p, nil, scheduler.Options{Concurrency: 8, Listener: func(e core.Event) { last = e }})
+		if !errors.Is(err, context.DeadlineExceeded) || r.Status != core.RunCancelled {
+			t.Errorf("status %s, error %v", r.Status, err)
+		}
+		if got := core.JSON(r.State); got != `{"early":1}` {
+			t.Errorf("state %s", got)
+		}
+		for id, want := range map[string]core.Status{"done": core.Success, "running": core.Fail, "behind": core.StatusNone, "last": core.StatusNone} {
+			if n, _ := r.Node(id); n.Status != want {
+				t.Errorf("node %s ended as %q, want %q", id, n.Status, want)
+			}
+		}
+		if n, _ := r.Node("running"); n.Failure == nil || n.Failure.Class != core.ClassCanceled {
+			t.Errorf("running: %+v", n.Failure)
+		}
+		if n, _ := r.Node("waiting"); n.Attempts != 1 {
+			t.Errorf("waiting has made %d attempts", n.Attempts)
+		}
+		if got := strings.Join(rec.trace(), " "); strings.Contains(got, "behind") || strings.Contains(got, "last") {
+			t.Errorf("trace %s", got)
+		}
+		if last.Type != core.RunFinished || last.Status != string(core.RunCancelled) {
+			t.Errorf("the last event is %s %s", last.Type, last.Status)
+		}
+	})
+}
+
+// The phase of a node is in its events, that of a unit in the events of the unit.
+func TestPhasesAreInEvents(t *testing.T) {
+	p := planOf(t, "", `name: phases
+state: {schema: {x: {default: 0}, list: {type: array, default: [1]}}}
+phases: [{id: one, title: First}, {id: two}]
+graph:
+  nodes:
+    - {id: a, kind: tool, impl: nothing, phase: one, writes: []}
+    - {id: b, kind: tool, impl: fail, phase: two, writes: [], on_error: {policy: skip}}
+    - {id: c, kind: tool, impl: nothing, phase: two, writes: []}
+    - {id: s, kind: tool, impl: nothing, writes: []}
+  edges:
+    - {from: a, to: c, when: $.x == 1}
+  pipelines:
+    - {id: p, items: $.list, stages: [s], phase: one}
+`)
+	o := run(t, p, nil, variant{limit: 1})
+	want := map[string]string{"a": "one", "b": "two", "c": "two"}
+	seen := map[string]bool{}
+	for _, e := range o.events {
+		if phase, ok := want[e.Node]; ok && strings.HasPrefix(string(e.Type), "node.") {
+			seen[string(e.Type)] = true
+			if e.Phase != phase {
+				t.Errorf("%s of %s has the phase %q, want %q", e.Type, e.Node, e.Phase, phase)
+			}
+		}
+		if e.Type == core.UnitFinished && e.Phase != "one" {
+			t.Errorf("%s of %s has the phase %q", e.Type, e.Unit, e.Phase)
+		}
+	}
+	for _, typ := range []core.EventType{core.NodeReady, core.NodeStarted, core.NodeFinished, core.NodeFailed, core.NodeSkipped} {
+		if !seen[string(typ)] {
+			t.Errorf("there is no %s", typ)
+		}
+	}
+}
+
+// Events are numbered without gaps, begin with the start of the run and end with its
+// end, which has status and state; what a node wrote is told by field and writer.
+func TestEventsOfARun(t *testing.T) {
+	o := run(t, planOf(t, "", growing), nil, variant{limit: 2})
+	var writes []string
+	for i, e := range o.events {
+		if e.Seq != int64(i+1) || e.Run != "run" {
+			t.Errorf("event %d has the number %d and the run %q", i+1, e.Seq, e.Run)
+		}
+		if e.Type == core.StateWritten {
+			writes = append(writes, e.Node+" "+e.Field)
+		}
+	}
+	first, last := o.events[0], o.events[len(o.events)-1]
+	if first.Type != core.RunStarted || last.Type != core.RunFinished {
+		t.Fatalf("from %s to %s", first.Type, last.Type)
+	}
+	if last.Status != "success" || core.JSON(last.State) != core.JSON(o.report.State) {
+		t.Errorf("the last event is %+v", last)
+	}
+	if len(writes) != 4 {
+		t.Errorf("writes %v", writes)
+	}
+}
