@@ -42,6 +42,9 @@ type fanOut struct {
 	failed   []int // items that failed, ascending
 	nested   map[int]*frame
 	inner    []int // items with a nested run, ascending
+	// early are the refusing fields whose turn had not come when the run was
+	// stopped.
+	early []int32
 }
 
 // span is a range of items in flight.
@@ -439,21 +442,32 @@ func (t *fanOut) stop() {
 	t.endStopped()
 }
 
+// noteTurn is called when the run is stopped, before any vertex ends by that.
+func (t *fanOut) noteTurn() {
+	for _, s := range t.f.p.Vertices[t.v].Writes {
+		if t.f.p.Schema.Fields[s.Field].Refuses && t.f.ledger.Column(int(s.Field)).Cursor() < int(s.Slot) {
+			t.early = append(t.early, s.Field)
+		}
+	}
+}
+
 // endStopped ends the fan-out of a stopped run once nothing of it runs. Items
-// that ended keep their writes, unless their turn at a refusing field has not
-// come.
+// that ended keep their writes, unless their turn at a refusing field had not
+// come: an earlier writer that is cancelled must not make room for them.
 func (t *fanOut) endStopped() {
 	f := t.f
 	if len(t.open) > 0 || len(t.inner) > 0 || f.v[t.v].phase == resolved {
 		return
 	}
 	f.v[t.v].ended = f.m.now
-	waits := slices.ContainsFunc(t.outcomes, func(o Outcome) bool { return !f.turn(t.v, o.Writes) })
+	early := slices.ContainsFunc(t.outcomes, func(o Outcome) bool {
+		return slices.ContainsFunc(o.Writes, func(w plan.Write) bool { return slices.Contains(t.early, w.Field) })
+	})
 	if t.outcomes == nil {
 		t.outcomes = make([]Outcome, t.items.Len())
 	}
 	for i, p := range t.phases {
-		if p != itemFailed && (p != itemOK || waits) {
+		if p != itemFailed && (p != itemOK || early) {
 			t.phases[i], t.outcomes[i] = itemFailed, Outcome{Failure: cancelled()}
 			t.failed = append(t.failed, i)
 		}

@@ -166,7 +166,7 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 	if items.Len() != len(j.Phases) {
 		return fmt.Errorf("node %s has %d items, want %d", n.ID, items.Len(), len(j.Phases))
 	}
-	t := &fanOut{f: f, v: v, n: n, call: call, items: items, next: j.Next, due: j.Due, chunk: j.Chunk, attempts: j.Attempts}
+	t := &fanOut{f: f, v: v, n: n, call: call, items: items, next: j.Next, due: j.Due, chunk: j.Chunk, early: j.Early, attempts: j.Attempts}
 	if t.attempts == nil {
 		t.attempts = []uint8{}
 	}

@@ -70,6 +70,7 @@ type fanOutJSON struct {
 	Due      []int               `json:"due,omitempty"`
 	Open     [][2]int            `json:"open,omitempty"`
 	Chunk    int                 `json:"chunk"`
+	Early    []int32             `json:"early,omitempty"`
 	Phases   []byte              `json:"phases,omitempty"`
 	Attempts []byte              `json:"attempts,omitempty"`
 	Outcomes map[int]outcomeJSON `json:"outcomes,omitempty"`
@@ -208,7 +209,7 @@ func (f *frame) dumpTask(j *frameJSON, v int32) (err error) {
 }
 
 func (t *fanOut) dump() (*fanOutJSON, error) {
-	j := &fanOutJSON{Next: t.next, Due: t.due, Chunk: t.chunk, Attempts: t.attempts, Outcomes: map[int]outcomeJSON{}}
+	j := &fanOutJSON{Next: t.next, Due: t.due, Chunk: t.chunk, Early: t.early, Attempts: t.attempts, Outcomes: map[int]outcomeJSON{}}
 	for _, s := range t.open {
 		j.Open = append(j.Open, [2]int{s.from, s.to})
 	}

@@ -309,6 +309,11 @@ func (f *frame) stop() {
 	f.ready.clear()
 	f.riding.clear()
 	f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.id}})
+	for _, t := range f.tasks {
+		if t, ok := t.(*fanOut); ok {
+			t.noteTurn()
+		}
+	}
 	for v := range f.v {
 		x := &f.v[v]
 		if t := f.task(int32(v)); t != nil && (x.phase == running || x.phase == committing) {

@@ -91,6 +91,33 @@ func TestStopWhileWaiting(t *testing.T) {
 	}
 }
 
+// TestCancelledWriterMakesNoRoom: when a run is cancelled, an earlier writer of a
+// field that is set once ends without writing it. A fan-out that waited for its
+// turn behind it took that for its turn.
+func TestCancelledWriterMakesNoRoom(t *testing.T) {
+	r := rule{fields: []string{"x set_once", "y = [1,2]"}, nodes: []string{"a write x 7", "f each y; write x $item"}}
+	waited := false
+	for seed := range uint64(20) {
+		p, ds := plan.Compile(r.workflow(t), core.NewRegistry(), plan.Options{})
+		if p == nil {
+			t.Fatal(ds)
+		}
+		report, _, err := Hostile{Seed: seed, Cancel: 3}.Run(p, nil, machine.Options{Concurrency: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := report.Node("a")
+		f, _ := report.Node("f")
+		waited = waited || a.Status == core.Fail
+		if x, ok := report.State.Get("x"); f.Status == core.Success || ok && x != int64(7) {
+			t.Errorf("seed %d: a %s, f %s, x %v", seed, a.Status, f.Status, x)
+		}
+	}
+	if !waited {
+		t.Error("a was never cancelled")
+	}
+}
+
 // TestPropertyCancelled cancels runs at any moment.
 func TestPropertyCancelled(t *testing.T) {
 	for _, seed := range seeds(graphs() / 4) {
