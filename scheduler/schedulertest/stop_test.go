@@ -95,14 +95,14 @@ func TestStopWhileWaiting(t *testing.T) {
 // field that is set once ends without writing it. A fan-out that waited for its
 // turn behind it took that for its turn.
 func TestCancelledWriterMakesNoRoom(t *testing.T) {
-	r := rule{fields: []string{"x set_once", "y = [1,2]"}, nodes: []string{"a write x 7", "f each y; write x $item"}}
+	r := rule{fields: []string{"x set_once", "y = [1,2]"}, nodes: []string{"a flaky; write x 7; retry 2", "f each y; write x $item"}}
 	waited := false
 	for seed := range uint64(20) {
 		p, ds := plan.Compile(r.workflow(t), core.NewRegistry(), plan.Options{})
 		if p == nil {
 			t.Fatal(ds)
 		}
-		report, _, err := Hostile{Seed: seed, Cancel: 3}.Run(p, nil, machine.Options{Concurrency: 2})
+		report, _, err := Hostile{Seed: seed, Cancel: 4}.Run(p, nil, machine.Options{Concurrency: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
