@@ -50,6 +50,7 @@ const (
 	exitUsage       = 2
 	exitPaused      = 3
 	exitInterrupted = 130
+	exitBrokenPipe  = 141 // as a shell reports a program that SIGPIPE ended
 )
 
 // app is one call of the command.

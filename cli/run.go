@@ -100,7 +100,11 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
-		watch.say("interrupted: waiting for what runs to end; interrupt again to exit at once")
+		why := "interrupted"
+		if context.Cause(ctx) == errBrokenPipe {
+			why = errBrokenPipe.Error()
+		}
+		watch.say(why + ": waiting for what runs to end; interrupt again to exit at once")
 	})
 	a.running.Store(true)
 	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{

@@ -65,11 +65,15 @@ func widthOf(w io.Writer) int {
 	return width
 }
 
-// errInterrupted is why a context ended.
-var errInterrupted = errors.New("interrupted")
+// Why a context ended.
+var (
+	errInterrupted = errors.New("interrupted")
+	errBrokenPipe  = errors.New("nobody reads the output any more")
+)
 
-// interruptible returns a context that the first interrupt during a run ends. Any
-// other interrupt ends the process. stop ends the watching and waits for it.
+// interruptible returns a context that the first interrupt during a run ends, and so
+// does a reader of the output that goes away. Any other interrupt ends the process.
+// stop ends the watching and waits for it.
 func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2) // both, if they come at once
@@ -79,12 +83,22 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 		// closed ends this process only, and they would run on.
 		signal.Notify(signals, syscall.SIGHUP)
 	}
+	// Without this a reader that goes away, as head does, would end this process at
+	// once, and the programs of the run would run on. Every write says so again.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		for {
 			select {
 			case <-signals:
+			case <-broken:
+				if !a.running.Load() {
+					os.Exit(exitBrokenPipe)
+				}
+				cancel(errBrokenPipe)
+				continue
 			case <-quit:
 				return
 			}
@@ -100,6 +114,7 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
+		signal.Stop(broken)
 		close(quit)
 		<-done
 		cancel(nil)

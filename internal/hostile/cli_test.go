@@ -1,0 +1,126 @@
+//go:build unix
+
+package hostile
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/cli"
+	"github.com/wavefold/wavefold/nodes/std"
+)
+
+// asCommand makes the test binary behave as the wavefold command.
+const asCommand = "WAVEFOLD_HOSTILE_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		cli.Main(wavefold.NewEngine(std.Kinds()...))
+	}
+	os.Exit(m.Run())
+}
+
+// command is the wavefold command in a folder with one workflow.
+func command(t *testing.T, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), asCommand+"=1", "GORACE=atexit_sleep_ms=0")
+	return cmd
+}
+
+// stubborn is a workflow of a program that tells its process id and never ends.
+const stubborn = `name: stubborn
+graph:
+  nodes:
+    - {id: a, kind: command, run: [sh, -c, "echo $$ > pid; while :; do echo line >&2; sleep 0.02; done"], output: none}
+`
+
+// gone waits for the program of stubborn to end.
+func gone(t *testing.T, dir string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		if syscall.Kill(pid, 0) != nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	syscall.Kill(pid, syscall.SIGKILL)
+	t.Errorf("process %d still runs", pid)
+}
+
+// An interrupt, a request to end and a terminal that is closed all end the programs of
+// a run too, which are in sessions of their own.
+func TestSignalsEndTheProgramsOfARun(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "workflow.yaml"), stubborn)
+			cmd := command(t, dir, "run")
+			cmd.Stdout = io.Discard
+			lines, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var rest bytes.Buffer
+			for in := bufio.NewScanner(lines); in.Scan(); {
+				if rest.WriteString(in.Text() + "\n"); strings.Contains(in.Text(), "INFO line") && cmd.Process != nil {
+					_ = cmd.Process.Signal(s)
+					_, _ = io.Copy(&rest, lines)
+				}
+			}
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(rest.String(), "the run was cancelled: interrupted") {
+				t.Errorf("exit code %d\n%s", code, rest.String())
+			}
+			gone(t, dir)
+		})
+	}
+}
+
+// A reader of the output that goes away, as head does, cancels the run: it once ended
+// the command at once, and the programs ran on.
+func TestReaderThatGoesAway(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "workflow.yaml"), stubborn)
+	cmd := command(t, dir, "run", "--events", "-")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewScanner(out)
+	for in.Scan() && !strings.Contains(in.Text(), `"log":"line"`) {
+	}
+	out.Close()
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(stderr.String(), "wavefold: the run was cancelled: nobody reads the output any more") {
+		t.Errorf("exit code %d\n%s", code, stderr.String())
+	}
+	gone(t, dir)
+}
