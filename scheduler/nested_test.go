@@ -271,3 +271,14 @@ func TestNestedRunWithoutUserCode(t *testing.T) {
 		})
 	}
 }
+
+// A timeout that nothing would enforce is refused.
+func TestTimeoutNeedsAHandler(t *testing.T) {
+	for _, k := range []core.Kind{frameKind{"k", one(noop)}, waitKind{frameKind{name: "k"}}} {
+		w := &core.Workflow{Name: text("w"), Nodes: []*core.Node{{ID: text("n"), Kind: text("k"), HasWrites: true}}}
+		timeout(time.Second)(w.Nodes[0])
+		if p, ds := plan.Compile(w, core.NewRegistry(k), plan.Options{}); p != nil || !strings.Contains(ds.Error(), "cannot time out") {
+			t.Errorf("%T: %v", k, ds)
+		}
+	}
+}

@@ -39,6 +39,7 @@ type Machine struct {
 	seq         int64
 	cancelled   bool
 	finished    bool
+	announced   bool // the end was published before the snapshot this came from
 	dropped     int
 }
 
@@ -143,7 +144,7 @@ func (m *Machine) emit(e core.Event) {
 func (m *Machine) finish() {
 	m.finished = true
 	r := m.root.report()
-	if m.opts.Events {
+	if m.opts.Events && !m.announced {
 		e := core.Event{Type: core.RunFinished, Status: string(r.Status), State: m.root.finalState(true), Reason: m.root.p.Name}
 		if r.Err != nil {
 			e.Reason = r.Err.Error()

@@ -20,7 +20,7 @@ func Restore(p *plan.Plan, snapshot []byte) (*Machine, error) {
 		return nil, fmt.Errorf("snapshot: version %d, want %d", j.Version, snapshotVersion)
 	}
 	m := newMachine(p, j.Options)
-	m.now, m.seq, m.dropped, m.cancelled, m.finished = j.Now, j.Seq, j.Dropped, j.Cancelled, j.Finished
+	m.now, m.seq, m.dropped, m.cancelled, m.announced = j.Now, j.Seq, j.Dropped, j.Cancelled, j.Finished
 	for i, fj := range j.Frames {
 		if fj == nil {
 			m.frames = append(m.frames, nil)
@@ -247,8 +247,8 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 
 // reissue issues what was in flight and sets the timers anew.
 func (f *frame) reissue() {
-	if f.stopped {
-		f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.id}})
+	if f.stopped { // after what it cancels
+		defer f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.id}})
 	}
 	for i := range f.v {
 		v := int32(i)

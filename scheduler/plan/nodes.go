@@ -224,10 +224,23 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 	if made.Handler == nil && made.Wait == nil && made.Lacks == "" && made.Frame == nil {
 		c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: kind %q made no handler for it", at, n.Kind)
 	}
+	c.kindTimeout(n, made, at)
 	c.kindUse(n, made, at, use)
 	if made.Frame != nil {
 		c.frame(n, made.Frame, at)
 	}
+}
+
+// kindTimeout refuses a timeout that nothing would enforce.
+func (c *compiler) kindTimeout(n *Node, made core.Compiled, at place) {
+	if n.Decl.Timeout == nil || made.Frame == nil && made.Wait == nil {
+		return
+	}
+	hint := "a wait ends by itself"
+	if made.Frame != nil {
+		hint = "set timeouts on the nodes of the nested workflow"
+	}
+	c.ds.Errorf(core.CodeBadValue, n.Decl.Timeout.Pos, "%s: timeout: a node of kind %q cannot time out", at, n.Kind).WithHint("%s", hint)
 }
 
 // kindUse notes what the kind itself depends on.
