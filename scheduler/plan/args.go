@@ -91,7 +91,7 @@ func (c *compiler) textArgument(v *core.Value, at place, use *uses) argument {
 	if !isPath(text) {
 		return argument{literal: text}
 	}
-	return argument{source: c.compileSource(core.At(text, v.Pos), c.scope(nodeRoots), at, use)}
+	return argument{source: c.compileSource(core.At(text, v.Pos), c.scope(c.nodeRoots), at, use)}
 }
 
 // pathRoots are the beginnings that make a text in args a path.

@@ -40,7 +40,7 @@ func TestArgs(t *testing.T) {
 			p := mustCompile(t, `
 name: x
 state: {schema: {rows: {type: array, default: []}, obj: {type: object, default: {}}, none: {default: 1}}}
-graph: {nodes: [{id: other, kind: fn}, {id: n, kind: fn`+args+`}], edges: [{from: other, to: n}]}`)
+graph: {nodes: [{id: other, kind: fn}, {id: n, kind: fn, for_each: {source: $.rows}`+args+`}], edges: [{from: other, to: n}]}`)
 			n, _ := p.Node("n")
 			env := fakeEnv{[]any{[]any{int64(1), int64(2)}, core.ObjectOf("k", "v"), core.Missing}}
 			o := n.Args.Resolve(env)

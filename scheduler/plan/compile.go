@@ -65,6 +65,10 @@ type compiler struct {
 	fieldSeen  marks
 	nodeSeen   marks
 	ints       arena[int32]
+	// nodeRoots are the roots of the node being compiled, memberRoots those that
+	// members of pipelines and loops have besides, by id.
+	nodeRoots   expressions.Root
+	memberRoots map[string]expressions.Root
 }
 
 // common is shared by the workflows nested in one another.
@@ -229,10 +233,12 @@ func (c *compiler) nodeSlot(id string) (int, bool) {
 	return int(i), ok
 }
 
-// Roots that exist in conditions and sources, and in what a node is given.
+// Roots that exist in conditions and sources; further ones in what a node is
+// given that has items, or that is the body of a loop.
 const (
 	graphRoots = expressions.RootState | expressions.RootNodes | expressions.RootInput
-	nodeRoots  = graphRoots | expressions.RootItem | expressions.RootIndex | expressions.RootIter | expressions.RootLoop
+	itemRoots  = expressions.RootItem | expressions.RootIndex
+	roundRoots = expressions.RootIter | expressions.RootLoop
 )
 
 // maxFindings caps what Compile reports.

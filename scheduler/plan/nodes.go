@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
 )
 
 // defaultBase is the wait before a second attempt when none is given.
@@ -28,8 +29,24 @@ func (c *compiler) nodes() {
 		}
 		c.p.nodeIndex[id] = int32(i)
 	}
+	c.unitRoots()
 	for i, d := range c.w.Nodes {
 		c.node(int32(i), d)
+	}
+}
+
+// unitRoots notes which nodes are given a row or a round.
+func (c *compiler) unitRoots() {
+	c.memberRoots = map[string]expressions.Root{}
+	for _, p := range c.w.Pipelines {
+		for _, s := range p.Stages {
+			c.memberRoots[s.Value] |= itemRoots
+		}
+	}
+	for _, l := range c.w.Loops {
+		for _, b := range l.Body {
+			c.memberRoots[b.Value] |= roundRoots
+		}
 	}
 }
 
@@ -53,6 +70,10 @@ func (c *compiler) node(i int32, d *core.Node) {
 	c.onError(n, d.OnError, at)
 	c.join(d, at)
 	c.forEach(n, d, at, &use)
+	c.nodeRoots = graphRoots | c.memberRoots[n.ID]
+	if d.ForEach != nil {
+		c.nodeRoots |= itemRoots
+	}
 	n.Args = c.compileArgs(d.Args, at.at("args"), &use)
 	c.kind(n, d, at, &use)
 	c.nodeUse[i].reads = c.distinct(use.fields, &c.fieldSeen, len(c.p.Schema.Fields))
