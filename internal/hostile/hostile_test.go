@@ -105,20 +105,6 @@ func read(t testing.TB, file string) string {
 	return string(data)
 }
 
-// names lists the files of a folder.
-func names(t testing.TB, dir string) string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, e := range entries {
-		out = append(out, e.Name())
-	}
-	return strings.Join(out, " ")
-}
-
 // things are what a run may leave behind.
 type things struct{ goroutines, files int }
 
