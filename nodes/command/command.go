@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/wavefold/wavefold/core"
@@ -83,12 +84,26 @@ func (c *command) Handle(ctx context.Context, in core.Input) (core.Result, error
 	}
 	r, err := c.form.result(out.Stdout, c.to, in.Logger())
 	if err != nil {
-		return core.Result{}, mask.Error(fmt.Errorf("%s: %w", c.name, err))
+		return core.Result{}, mask.Error(fmt.Errorf("%s: %w", c.name, c.hidden(err, out.Stdout, mask)))
 	}
 	if out.Code != 0 {
 		r.Note = fmt.Sprintf("exit code %d", out.Code)
 	}
 	return r, nil
+}
+
+// hidden is the error about an output in which a secret may stand. The error quotes
+// the beginning of the output, and where that is cut, so may be the secret: no
+// mask would find its first half.
+func (c *command) hidden(err error, stdout []byte, mask secret.Masker) error {
+	shown := mask.Text(string(stdout))
+	if shown == string(stdout) {
+		return err
+	}
+	if _, again := c.form.result([]byte(shown), c.to, slog.New(slog.DiscardHandler)); again != nil {
+		return again
+	}
+	return fmt.Errorf("output: %s cannot be read from what was printed, which is not shown because a secret is in it", c.form)
 }
 
 // call renders everything for one attempt.

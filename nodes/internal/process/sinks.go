@@ -147,17 +147,8 @@ func (l *lineLog) emit() {
 	l.tail = append(l.tail, shorten(text, tailWidth))
 }
 
-// clean makes a line fit for a log: valid UTF-8, no trailing white space, no
-// control characters.
-func clean(line []byte) string {
-	s := strings.ToValidUTF8(strings.TrimRight(string(line), " \t\r"), "\uFFFD")
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, s)
-}
+// clean makes a line fit for a log, without trailing white space.
+func clean(line []byte) string { return secret.Clean(strings.TrimRight(string(line), " \t\r")) }
 
 // shorten cuts a text to at most n bytes without cutting a character in two.
 func shorten(s string, n int) string {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -22,13 +23,17 @@ type Masker struct {
 
 // NewMasker returns a masker of the given values. A value of several lines, such
 // as a key file, is also masked line by line, because logs are cut at line ends.
+// Each is also masked as it looks where messages show it: without control
+// characters and outer blanks, and in quotes, where some characters are escaped.
 // Empty values and blank lines are left out: masking them would shred any text.
 func NewMasker(values ...string) Masker {
 	var all []string
 	for _, v := range values {
-		all = append(all, v)
+		all = append(all, forms(v)...)
 		if strings.ContainsAny(v, "\r\n") {
-			all = append(all, strings.FieldsFunc(v, func(r rune) bool { return r == '\n' || r == '\r' })...)
+			for _, line := range strings.FieldsFunc(v, func(r rune) bool { return r == '\n' || r == '\r' }) {
+				all = append(all, forms(line)...)
+			}
 		}
 	}
 	all = slices.DeleteFunc(all, func(v string) bool { return strings.TrimSpace(v) == "" })
@@ -44,6 +49,27 @@ func NewMasker(values ...string) Masker {
 		pairs = append(pairs, v, Mask)
 	}
 	return Masker{values: all, replacer: strings.NewReplacer(pairs...)}
+}
+
+// forms lists how a value may look in a text.
+func forms(v string) []string {
+	shown := Clean(v)
+	out := []string{v, shown, strings.TrimSpace(shown)}
+	for _, s := range out[:3:3] {
+		quoted := strconv.Quote(s)
+		out = append(out, quoted[1:len(quoted)-1])
+	}
+	return out
+}
+
+// Clean makes a text fit for a log: valid UTF-8, no control characters but tabs.
+func Clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 // Text returns s with every secret replaced.
