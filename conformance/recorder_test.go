@@ -15,8 +15,10 @@ import (
 // recorder notes every execution of a run: what it was given, when it started, and how
 // many were under way at a time.
 type recorder struct {
-	seed  int // 0: each takes 10 ms; otherwise each takes its own time
+	how   variant
 	begin time.Time
+	// cancel ends the caller's context.
+	cancel context.CancelFunc
 
 	mu     sync.Mutex
 	list   []execution
@@ -45,8 +47,8 @@ type recorderKey struct{}
 
 func recorderOf(ctx context.Context) *recorder { return ctx.Value(recorderKey{}).(*recorder) }
 
-func newRecorder(seed int) *recorder {
-	return &recorder{seed: seed, begin: time.Now(), active: map[string]int{}, peak: map[string]int{}}
+func newRecorder(how variant) *recorder {
+	return &recorder{how: how, begin: time.Now(), active: map[string]int{}, peak: map[string]int{}}
 }
 
 // enter notes that an execution begins, and lets it last its time.
@@ -71,13 +73,17 @@ func (r *recorder) enter(in core.Input) (leave func()) {
 	}
 }
 
-// duration shuffles the order in which executions end, differently for each seed.
+// duration is 10 ms, or shuffles the order in which executions end, differently for each
+// seed, or nothing at all.
 func (r *recorder) duration(key string) time.Duration {
-	if r.seed == 0 {
+	switch {
+	case r.how.quiet:
+		return 0
+	case r.how.seed == 0:
 		return 10 * time.Millisecond
 	}
 	h := fnv.New32a()
-	fmt.Fprint(h, r.seed, key)
+	fmt.Fprint(h, r.how.seed, key)
 	return time.Duration(h.Sum32()%50) * time.Millisecond
 }
 

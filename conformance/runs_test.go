@@ -43,7 +43,7 @@ func TestRunsAreIndependent(t *testing.T) {
 	for i := range 20 {
 		wg.Go(func() {
 			for range 5 {
-				ctx := context.WithValue(t.Context(), recorderKey{}, newRecorder(i))
+				ctx := context.WithValue(t.Context(), recorderKey{}, newRecorder(variant{quiet: i%2 == 0, seed: i}))
 				r, err := scheduler.Run(ctx, p, nil, scheduler.Options{Concurrency: 4})
 				if err != nil || core.JSON(r.State) != `{"list":[1,1],"once":1,"x":1}` {
 					t.Errorf("state %s, error %v", core.JSON(r.State), err)
@@ -52,6 +52,36 @@ func TestRunsAreIndependent(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// Quick items are handed out several at a time. Behind a failure that ends the fan-out,
+// or the run, none of them starts all the same, and none behind the end of the context.
+func TestNothingStartsBehindTheEnd(t *testing.T) {
+	for _, tt := range []struct{ name, rule, fan string }{
+		{"fail_run", "on_error: {policy: fail_run}", "fail_on item 100"},
+		{"max_failures", "on_error: {policy: skip}", "fail_on item 100"},
+		{"cancel", "on_error: {policy: skip}", "cancel_on item 100"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			source := "source: $.list"
+			if tt.name == "max_failures" {
+				source += ", max_failures: 0"
+			}
+			p := planOf(t, "load: write list range.200\nf: "+tt.fan, `name: quick
+state: {schema: {list: {type: array}}}
+graph:
+  nodes:
+    - {id: load, kind: tool, impl: load, writes: [list]}
+    - {id: f, kind: tool, impl: f, for_each: {`+source+`}, writes: [], `+tt.rule+`}
+  edges: [{from: load, to: f}]
+`)
+			o := run(t, p, nil, variant{limit: 1, quiet: true})
+			trace := o.rec.trace()
+			if last := trace[len(trace)-1]; last != "f#100" || len(trace) != 102 {
+				t.Errorf("%d executions, the last is %s", len(trace), last)
+			}
+		})
+	}
 }
 
 // When the caller's context ends, what is in flight is cancelled, awaited, and ends as
@@ -72,7 +102,7 @@ graph:
     - {from: running, to: last}
 `)
 	synctest.Test(t, func(t *testing.T) {
-		rec := newRecorder(0)
+		rec := newRecorder(variant{})
 		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), recorderKey{}, rec), time.Second)
 		defer cancel()
 		var last core.Event

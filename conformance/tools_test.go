@@ -29,12 +29,14 @@ import (
 //	flaky K               fails in the first K attempts
 //	fail_on VALUE JSON    fails if the value is this one
 //	stop_on VALUE JSON    is done if the value is this one
+//	cancel_on VALUE JSON  ends the caller's context if the value is this one
 //	panic TEXT            panics
 //	hang                  returns when its context ends, with the context's error
 //
 // A VALUE is JSON, or one of: item, item.NAME, index, round, loop, attempt, arg.NAME,
 // state.NAME, next.NAME (one more than the field holds, from 1), len.NAME (of an array),
-// edge.ID, args, state, edges. What does not exist is null.
+// edge.ID, args, state, edges, range.N (the numbers from 0 to N-1). What does not exist
+// is null.
 type behaviour []statement
 
 type statement struct {
@@ -106,7 +108,7 @@ func parseStatement(text string) (statement, error) {
 		s.text = rest
 	case "flaky":
 		_, err = fmt.Sscan(rest, &s.count)
-	case "fail_on", "stop_on":
+	case "fail_on", "stop_on", "cancel_on":
 		var ref string
 		ref, rest, _ = strings.Cut(rest, " ")
 		if s.value, err = parseValue(ref); err == nil {
@@ -120,7 +122,7 @@ func parseStatement(text string) (statement, error) {
 	return s, err
 }
 
-var refs = []string{"item", "index", "round", "loop", "attempt", "args", "state", "edges", "arg", "next", "len", "edge"}
+var refs = []string{"item", "index", "round", "loop", "attempt", "args", "state", "edges", "arg", "next", "len", "edge", "range"}
 
 func parseValue(text string) (value, error) {
 	head, _, _ := strings.Cut(text, ".")
@@ -169,6 +171,14 @@ func (v value) of(in core.Input) any {
 		n, _ := in.Get(name)
 		i, _ := n.(int64)
 		got = i + 1
+	case "range":
+		var n int64
+		fmt.Sscan(name, &n)
+		list := make([]any, n)
+		for i := range list {
+			list[i] = int64(i)
+		}
+		got = list
 	case "len":
 		a, _ := in.Get(name)
 		list, _ := a.([]any)
@@ -233,6 +243,10 @@ func (s statement) do(ctx context.Context, in core.Input, res *core.Result) (don
 		}
 	case "stop_on":
 		return core.Equal(s.value.of(in), s.json), nil
+	case "cancel_on":
+		if core.Equal(s.value.of(in), s.json) {
+			recorderOf(ctx).cancel()
+		}
 	case "panic":
 		panic(s.text)
 	case "hang":

@@ -260,8 +260,22 @@ func plainJSON(v any) any {
 func same(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if a, b := jsonText(got), jsonText(want); a != b {
-		t.Errorf("%s\n got %s\nwant %s", what, a, b)
+		at := 0
+		for at < min(len(a), len(b)) && a[at] == b[at] {
+			at++
+		}
+		t.Errorf("%s\n got %s\nwant %s", what, around(a, at), around(b, at))
 	}
+}
+
+// around cuts a long text down to what stands around a place.
+func around(s string, at int) string {
+	const most = 400
+	if len(s) <= 2*most {
+		return s
+	}
+	from, to := max(0, at-most), min(len(s), at+most)
+	return "…" + s[from:to] + "…"
 }
 
 // jsonText is JSON with sorted keys, for comparison and for people.

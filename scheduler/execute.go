@@ -96,7 +96,7 @@ func (x *executor) items(e *machine.Event) {
 			e.Items[i-from] = o
 		}
 		e.Ended = x.run.now()
-		if i+1 < to && (x.answered || e.Ended-e.Started > slowItem) {
+		if i+1 < to && (x.answered || x.mayEnd(&o) || e.Ended-e.Started > slowItem) {
 			e.ID.To = int32(i + 1)
 			if e.Items != nil {
 				e.Items = e.Items[:i+1-from]
@@ -104,6 +104,14 @@ func (x *executor) items(e *machine.Event) {
 			return
 		}
 	}
+}
+
+// mayEnd reports whether nothing behind an item may start: its failure may be the one
+// that ends the fan-out or the run, or the run has been stopped meanwhile. Then the rest
+// of the range goes back to the machine, which decides.
+func (x *executor) mayEnd(o *machine.Outcome) bool {
+	n := x.c.Node
+	return o.Failure != nil && (n.Policy == plan.PolicyFailRun || n.MaxFailures >= 0) || x.ctx.Err() != nil
 }
 
 // one runs one attempt; place is the item of a fan-out, -1 for none.
