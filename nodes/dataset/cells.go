@@ -87,7 +87,7 @@ func readCells(ctx context.Context, r io.Reader, cells cellOptions, rows rowOpti
 	if err := skipMark(in); err != nil {
 		return loaded{}, err
 	}
-	c := &cellReader{cellOptions: cells, rowOptions: rows, csv: csv.NewReader(in)}
+	c := &cellReader{cellOptions: cells, rowOptions: rows, csv: csv.NewReader(lineEnds(in))}
 	c.csv.Comma = cells.delimiter
 	c.csv.ReuseRecord = true
 	c.csv.FieldsPerRecord = -1
@@ -114,6 +114,31 @@ func skipMark(in *bufio.Reader) error {
 		return errors.New("the file is UTF-16; save it as UTF-8")
 	}
 	return nil
+}
+
+// lineEnds makes the lines of a file that ends them with CR alone, as some
+// spreadsheets still do, end with LF. Without that the whole file would be its
+// header.
+func lineEnds(in *bufio.Reader) io.Reader {
+	head, _ := in.Peek(in.Size()) // an error comes again with the next read
+	if bytes.IndexByte(head, '\r') < 0 || bytes.IndexByte(head, '\n') >= 0 {
+		return in
+	}
+	return crReader{in}
+}
+
+// crReader reads CR as LF.
+type crReader struct{ r io.Reader }
+
+// Read reads and replaces.
+func (c crReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	for i, b := range p[:n] {
+		if b == '\r' {
+			p[i] = '\n'
+		}
+	}
+	return n, err
 }
 
 func (c *cellReader) readHeader() error {

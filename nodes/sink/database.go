@@ -81,8 +81,13 @@ func (t tableTarget) check(rows []any) error {
 	if a, b, ok := clash(names); ok {
 		return fmt.Errorf("columns %q and %q are the same to SQLite, which ignores case; rename one", a, b)
 	}
-	if slices.Contains(names, "") {
-		return errors.New(`a column has the empty name; rename it`)
+	for _, n := range names {
+		switch {
+		case n == "":
+			return errors.New(`a column has the empty name; rename it`)
+		case strings.Contains(n, "\x00"):
+			return fmt.Errorf("the name of column %q contains a NUL byte; rename it", n)
+		}
 	}
 	for _, k := range t.key {
 		if len(rows) > 0 && !slices.Contains(names, k) {

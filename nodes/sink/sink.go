@@ -93,6 +93,9 @@ func (b *builder) table(h *handler) {
 	if b.Table.Value == "" {
 		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", `an SQLite database needs the key "table"`).WithHint("table: NAME")
 	}
+	if strings.Contains(b.Table.Value, "\x00") {
+		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "the name contains a NUL byte")
+	}
 	if strings.HasPrefix(strings.ToLower(b.Table.Value), "sqlite_") {
 		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "names that begin with sqlite_ belong to SQLite")
 	}

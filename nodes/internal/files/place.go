@@ -29,6 +29,8 @@ func Local(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
 		return errors.New("the path is empty")
+	case strings.Contains(name, "\x00"):
+		return fmt.Errorf("%q contains a NUL byte, which no path can have", name)
 	case !filepath.IsLocal(filepath.FromSlash(name)):
 		return fmt.Errorf("%q leaves the workflow's folder", name)
 	}
@@ -38,7 +40,8 @@ func Local(name string) error {
 // Clean returns a local path in the form that fs.FS wants.
 func Clean(name string) string { return path.Clean(filepath.ToSlash(name)) }
 
-// Open opens a file for reading.
+// Open opens a file for reading. Within the folder it must be a regular one: to
+// open a named pipe would wait for a writer, whatever becomes of the run.
 func (p Place) Open(name string) (*os.File, error) {
 	if p.Outside {
 		return os.Open(p.join(name))
@@ -51,8 +54,14 @@ func (p Place) Open(name string) (*os.File, error) {
 		return nil, err
 	}
 	defer root.Close() // open files of a root outlive it
-	return root.Open(filepath.FromSlash(name))
+	local := filepath.FromSlash(name)
+	if info, err := root.Stat(local); err == nil && !info.Mode().IsRegular() {
+		return nil, notRegular(name)
+	}
+	return root.Open(local)
 }
+
+func notRegular(name string) error { return fmt.Errorf("%s is not a regular file", name) }
 
 // folder opens the folder a file is going to be written in, creating it when
 // needed, and returns the file's name in it.
@@ -100,7 +109,7 @@ func (p Place) Path(name string) (string, error) {
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is not a regular file", name)
+		return "", notRegular(name)
 	}
 	return filepath.Join(root.Name(), base), nil
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -98,7 +97,7 @@ func replaceable(root *os.Root, base string) (fs.FileMode, error) {
 		return 0, nil
 	}
 	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("%s is not a regular file", base)
+		return 0, notRegular(base)
 	}
 	return info.Mode().Perm(), nil
 }
