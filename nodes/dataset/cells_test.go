@@ -256,6 +256,9 @@ func FuzzInfer(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(strings.ReplaceAll(text, "\r\n", ""), "\r") {
+			return // a line may end with a carriage return alone; encoding/csv reads on
+		}
 		got, err := readCells(context.Background(), strings.NewReader(text), cellOptions{infer: true, delimiter: ',', nulls: []string{""}},
 			rowOptions{reject: func(b bad) error { return errors.New(b.reason) }})
 		if err != nil {
