@@ -34,6 +34,8 @@ type want struct {
 	Error    *string           `json:"error"`
 	Failures map[string]string `json:"failures"`
 	Classes  map[string]string `json:"classes"`
+	// Handled lists the failed nodes whose failure is tolerated or handled; [] for none.
+	Handled []string `json:"handled"`
 	// Units tell how pipelines and loops end: status, rows or rounds, reason.
 	Units map[string]string `json:"units"`
 	// Outputs are what nodes send along their edges. Attempts, Items and Failed are
@@ -103,6 +105,9 @@ func (w *want) checkNodes(t *testing.T, r *core.Report) {
 	known := map[string]bool{}
 	for _, n := range r.Nodes() {
 		known[n.ID] = true
+		if w.Handled != nil && n.Handled != slices.Contains(w.Handled, n.ID) {
+			t.Errorf("node %s: handled is %v", n.ID, n.Handled)
+		}
 		status := n.Status.String()
 		if n.Status == core.StatusNone {
 			status = "none"
