@@ -377,6 +377,9 @@ func (t *fanOut) merge() {
 		f.emitWrites(t.n, o.Writes, core.Nth(i), 0)
 	}
 	cut := t.cut()
+	for i := cut; i < len(t.phases); i++ {
+		t.endBetween(i, t.phases[i])
+	}
 	t.dropVoid()
 	f.contribute(t.v, func(field int32) (any, []any) {
 		if d := deltas[field]; d != nil {
@@ -386,6 +389,14 @@ func (t *fanOut) merge() {
 	})
 	t.sendOutputs(cut)
 	t.end(partial)
+}
+
+// endBetween tells that an item ended that was between two attempts: it began, so
+// whoever listens waits for its end.
+func (t *fanOut) endBetween(i int, p itemPhase) {
+	if p == itemBackoff || p == itemDue {
+		t.f.emitItemEnded(t.n, i, int32(t.attempts[i]), &Outcome{Failure: cancelled()})
+	}
 }
 
 // dropVoid forgets failures of items that do not count.
@@ -470,6 +481,7 @@ func (t *fanOut) endStopped() {
 		if p != itemFailed && (p != itemOK || early) {
 			t.phases[i], t.outcomes[i] = itemFailed, Outcome{Failure: cancelled()}
 			t.failed = append(t.failed, i)
+			t.endBetween(i, p)
 		}
 	}
 	slices.Sort(t.failed)
