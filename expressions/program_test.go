@@ -27,6 +27,9 @@ func TestTestAllocatesNothing(t *testing.T) {
 		if p == nil || makesText(p.Tree().Root()) {
 			continue
 		}
+		if strings.Contains(c.text, "matches") {
+			continue // regexp keeps its machines in a sync.Pool, which the race detector empties at random
+		}
 		checked++
 		env := c.env.Bind(p)
 		if n := testing.AllocsPerRun(10, func() { p.Test(env) }); n != 0 {
