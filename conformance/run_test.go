@@ -24,12 +24,35 @@ func (v variant) String() string {
 	return fmt.Sprintf("limit=%d barrier=%v durations=%d quiet=%v", v.limit, v.barrier, v.seed, v.quiet)
 }
 
+// limits are the limits to run a case with.
+func (w *want) limits() []int {
+	if w.Limits == nil {
+		return []int{1, 2, 8}
+	}
+	return w.Limits
+}
+
+// checkable reports what is asked for at limits that the case is not run with: a
+// mistake in want.json that would otherwise never be noticed.
+func (w *want) checkable(t *testing.T) {
+	t.Helper()
+	run := map[string]bool{}
+	for _, n := range w.limits() {
+		run[fmt.Sprint(n)] = true
+	}
+	if (w.Trace != nil || w.Events != nil) && !run["1"] && !run["0"] {
+		t.Error("trace and events are those of the limit 1, with which the case is not run")
+	}
+	for _, n := range append(sortedKeys(w.Peak), sortedKeys(w.Starts)...) {
+		if !run[n] {
+			t.Errorf("the case is not run with the limit %s", n)
+		}
+	}
+}
+
 // variants lists the ways to run a case, the plainest first.
 func (w *want) variants() []variant {
-	limits := w.Limits
-	if limits == nil {
-		limits = []int{1, 2, 8}
-	}
+	limits := w.limits()
 	var list []variant
 	for _, barrier := range []bool{false, true} {
 		for _, limit := range limits {
@@ -119,6 +142,7 @@ func jsonOf(v any) string {
 // runAll runs a case in every way and compares.
 func (c *testCase) runAll(t *testing.T, p *plan.Plan) {
 	t.Helper()
+	c.want.checkable(t)
 	var first map[string]any
 	for _, v := range c.want.variants() {
 		o := run(t, p, c.inputs, v)
