@@ -1,6 +1,7 @@
 package template
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -46,8 +47,13 @@ func (e *FilterError) Error() string {
 // Unwrap returns the cause.
 func (e *FilterError) Unwrap() error { return e.Cause }
 
+// maxLength bounds a text that is made. A value of a megabyte that a template names
+// thousands of times would otherwise fill the memory, and that ends the process.
+const maxLength = 64 << 20
+
 // Render fills the template. A place without a value is a *MissingError, a value
-// that the place's filter does not take a *FilterError.
+// that the place's filter does not take a *FilterError; a text longer than 64 MB is
+// an error too.
 func (t *Template) Render(env Env) (string, error) {
 	var b strings.Builder
 	for i := range t.parts {
@@ -62,6 +68,9 @@ func (t *Template) Render(env Env) (string, error) {
 		}
 		if !ok {
 			return "", &MissingError{Pos: expressions.At(t.src, p.offset), Place: p.written}
+		}
+		if b.Len() > maxLength {
+			return "", fmt.Errorf("the text up to %s is longer than %d MB", p.written, maxLength>>20)
 		}
 	}
 	return b.String(), nil
