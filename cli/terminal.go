@@ -26,11 +26,31 @@ func (a *app) checkColor() error {
 
 // terminal returns the file behind a stream if it is a terminal.
 func terminal(w io.Writer) (*os.File, bool) {
+	if o, ok := w.(*output); ok {
+		w = o.File
+	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil, false
 	}
 	return f, true
+}
+
+// output is a stream of the process that tells when its reader is gone. The signal
+// SIGPIPE does not tell: it also comes when a program of the run ends without
+// having read what it was given.
+type output struct {
+	*os.File
+	broken func()
+}
+
+// Write writes to the file.
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.File.Write(b)
+	if errors.Is(err, syscall.EPIPE) {
+		o.broken()
+	}
+	return n, err
 }
 
 // palette returns the colours for a stream.
@@ -84,21 +104,22 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	// Without this a reader that goes away, as head does, would end this process at
-	// once, and the programs of the run would run on. Every write says so again.
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
+	// once, and the programs of the run would run on. Nobody listens to the signal
+	// itself: the write that fails says whose reader it was.
+	unheard := make(chan os.Signal, 1)
+	signal.Notify(unheard, syscall.SIGPIPE)
+	a.onBroken(func() {
+		if !a.running.Load() {
+			os.Exit(exitBrokenPipe)
+		}
+		cancel(errBrokenPipe)
+	})
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		for {
 			select {
 			case <-signals:
-			case <-broken:
-				if !a.running.Load() {
-					os.Exit(exitBrokenPipe)
-				}
-				cancel(errBrokenPipe)
-				continue
 			case <-quit:
 				return
 			}
@@ -114,9 +135,19 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
-		signal.Stop(broken)
+		signal.Stop(unheard)
 		close(quit)
 		<-done
 		cancel(nil)
+	}
+}
+
+// onBroken calls f when a write to standard output or error finds no reader.
+func (a *app) onBroken(f func()) {
+	if file, ok := a.Out.(*os.File); ok {
+		a.Out = &output{file, f}
+	}
+	if file, ok := a.Err.(*os.File); ok {
+		a.Err = &output{file, f}
 	}
 }

@@ -124,3 +124,23 @@ func TestReaderThatGoesAway(t *testing.T) {
 	}
 	gone(t, dir)
 }
+
+// Programs that end without reading what they were given break pipes of the command
+// too. That once counted as a reader of the output that went away, and cancelled the
+// run or cut its summary off.
+func TestProgramsThatDoNotReadTheirInput(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "workflow.yaml"), `name: deaf
+state: {schema: {rows: {type: array, default: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}}}
+graph:
+  nodes:
+    - {id: f, kind: command, run: ["true"], stdin: "{{$item}}", writes: [], for_each: {source: $.rows, concurrency: 4}}
+`)
+	for range 5 {
+		cmd := command(t, dir, "run", "-q")
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "deaf: success") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+}
