@@ -115,7 +115,7 @@ func (b *builder) include(n *node) {
 
 // field declares a field on first use, and finds fields that only share their name.
 func (b *builder) field(f AnyField, subject string) {
-	s := f.field()
+	s := specOf(f)
 	if s == nil {
 		b.ds.Errorf(core.CodeUnknownField, b.w.Pos, "%s: a field was not made by NewField", subject)
 		return
@@ -172,10 +172,18 @@ func (s *settings) onError() *core.OnError {
 	return e
 }
 
+// specOf is the spec of a field, nil for one that NewField did not make.
+func specOf(f AnyField) *spec {
+	if f == nil {
+		return nil
+	}
+	return f.field()
+}
+
 func specs(fields []AnyField) []*spec {
 	var out []*spec
 	for _, f := range fields {
-		if s := f.field(); s != nil {
+		if s := specOf(f); s != nil {
 			out = append(out, s)
 		}
 	}

@@ -47,7 +47,9 @@ func NewField[T any](name string, options ...FieldOption) Field[T] {
 		s.decl.Go = &core.GoType{Type: s.typ, Decode: func(v any) (any, error) { return gotype.As[T](s.codec, v) }}
 	}
 	for _, o := range options {
-		o.setField(s)
+		if o != nil {
+			o.setField(s)
+		}
 	}
 	return Field[T]{s}
 }
@@ -72,8 +74,13 @@ func canonicalType(t reflect.Type) bool {
 	return false
 }
 
-// Name returns the field's name.
-func (f Field[T]) Name() string { return f.s.decl.Name.Value }
+// Name returns the field's name; a Field that NewField did not make has none.
+func (f Field[T]) Name() string {
+	if f.s == nil {
+		return ""
+	}
+	return f.s.decl.Name.Value
+}
 
 // Get returns the field's value in a result: a copy of its own, or the zero T when the
 // field has no value, or when r is nil. Use Lookup to tell a zero from nothing.

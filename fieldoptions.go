@@ -55,6 +55,10 @@ func Reduce[T any](reduce func(old, written T) (T, error)) FieldOption {
 			s.findings.Errorf(core.CodeMergeType, s.decl.Pos, "state field %q: the reducer folds %s, but the field holds %s", s.decl.Name.Value, t, s.typ)
 			return
 		}
+		if reduce == nil {
+			s.findings.Errorf(core.CodeMissingKey, s.decl.Pos, "state field %q: Reduce has no function", s.decl.Name.Value)
+			return
+		}
 		s.decl.Reduce = func(old, written any) (any, error) {
 			var before T
 			if !core.IsMissing(old) {

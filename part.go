@@ -52,7 +52,7 @@ func (n *node) does(isNil bool, f core.HandlerFunc) *node {
 
 func (n *node) fanOut(items AnyField) *node {
 	n.fans, n.needs = true, append(n.needs, items)
-	if s := items.field(); s != nil {
+	if s := specOf(items); s != nil {
 		n.source = core.At("$."+s.decl.Name.Value, n.id.Pos)
 	}
 	return n
@@ -61,7 +61,7 @@ func (n *node) fanOut(items AnyField) *node {
 // collects checks that a field can take the results of the items one by one.
 func (n *node) collects(out AnyField) *node {
 	n.writes = append(n.writes, out)
-	s := out.field()
+	s := specOf(out)
 	if s == nil || s.decl.Reduce != nil {
 		return n
 	}

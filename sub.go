@@ -33,7 +33,7 @@ func Sub(id string, g *Graph, options ...Option) Part {
 		switch {
 		case p.leaving:
 			n.writes = append(n.writes, p.outer)
-			if s := p.outer.field(); s != nil {
+			if s := specOf(p.outer); s != nil {
 				outputs.Set(s.decl.Name, core.Tree(p.inner, n.id.Pos))
 			}
 		case p.item:
@@ -41,7 +41,7 @@ func Sub(id string, g *Graph, options ...Option) Part {
 			args.Set(name, core.Tree("$item", n.id.Pos))
 		case p.outer != nil:
 			n.needs = append(n.needs, p.outer)
-			if s := p.outer.field(); s != nil {
+			if s := specOf(p.outer); s != nil {
 				args.Set(name, core.Tree("$."+s.decl.Name.Value, n.id.Pos))
 			}
 		default:

@@ -113,6 +113,9 @@ func received[A any](in Field[A], i core.Input, before string) (A, error) {
 // what is written, like that of Each.
 func (s Stages[A, B]) Into(out Field[[]B]) Stages[A, B] {
 	last := len(s.nodes) - 1
+	if last < 0 {
+		return s // the pipeline without stages is reported
+	}
 	st, n := *s.nodes[last], *s.nodes[last].node
 	n.findings, n.writes = slices.Clone(n.findings), nil
 	st.node, st.into = n.collects(out), out.Name()
@@ -165,7 +168,7 @@ func (u *unit) addTo(b *builder) {
 	} else {
 		b.field(u.items, subject)
 		p := &core.Pipeline{ID: u.id, Stages: ids, Concurrency: u.limit, Phase: u.phase, OnError: u.onError(), Pos: u.id.Pos}
-		if s := u.items.field(); s != nil {
+		if s := specOf(u.items); s != nil {
 			p.Items = core.At("$."+s.decl.Name.Value, u.id.Pos)
 		}
 		b.w.Pipelines = append(b.w.Pipelines, p)
