@@ -40,6 +40,7 @@ const (
 	CodeReadBefore      Code = "READ_BEFORE"      // the only writers of a read field come later
 	CodeNeverWritten    Code = "NEVER_WRITTEN"    // a field is read but nobody writes it
 	CodeNoWrites        Code = "NO_WRITES"        // a tool or agent does not say what it writes
+	CodeStream          Code = "STREAM"           // a stream is read or written where only a value can be
 	CodeInput           Code = "INPUT"            // an input is missing, unknown or has the wrong type
 
 	// Expressions.

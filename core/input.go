@@ -46,6 +46,8 @@ type Shared struct {
 	Inputs *Object // the run's inputs ($input)
 	Nodes  NodeLookup
 	Log    *slog.Logger
+	// Open opens streams, nil when the node reads none.
+	Open StreamOpener
 	// Report takes in how far the handler is, nil when nobody listens.
 	Report func(done, of int64)
 	Dir    string // the workflow's folder

@@ -45,6 +45,11 @@ type Compiled struct {
 	// $nodes.ID refers to.
 	Reads []Text
 	Nodes []Text
+	// Stream names the declared write that the node makes a stream, "" for none;
+	// Handler is then a StreamSource. Streams names the reads that Handler is able
+	// to take as a stream, should they be one.
+	Stream  Text
+	Streams []Text
 	// Effects marks work that is visible outside of the run.
 	Effects bool
 }

@@ -68,6 +68,8 @@ type executor struct {
 	c   *machine.Command
 	// shared is the input of all items of a range, but for the item.
 	shared *core.Input
+	// streams are those the node reads, nil when it reads none.
+	streams *streams
 	// answered tells that the command was answered without this worker: what its
 	// handler returns is dropped, and the items behind are not its any more.
 	answered bool
@@ -130,6 +132,9 @@ func (x *executor) one(place int, o *machine.Outcome) {
 		in = x.input(place)
 	}
 	res, err := call(ctx, n.Handler, in)
+	if err == nil && x.streams != nil {
+		x.streams.report(&res)
+	}
 	x.outcome(ctx, &res, err, o)
 }
 
@@ -229,13 +234,24 @@ func (x *executor) limit(ctx context.Context) (context.Context, func()) {
 // input builds what the handler is given.
 func (x *executor) input(place int) core.Input {
 	n, c := x.c.Node, x.c.Call
+	s, name := x.captured(n, c, place), c.Name(n)
+	if len(n.Streams) > 0 {
+		x.streams = &streams{x: x}
+		s.Open = x.streams.opener(n, c)
+	}
+	in := core.NewInput(x.run.opts.Run, name, int(x.c.ID.Attempt), s)
+	if c != nil && c.Loop != "" {
+		in.Loop = c.Loop
+		in.Round, _ = c.Round.Get()
+	}
+	return in
+}
+
+// captured is what a node is given of what was captured for it.
+func (x *executor) captured(n *plan.Node, c *machine.Call, place int) core.Shared {
 	var s core.Shared
-	name := n.ID
 	env := machine.Captured{For: n, Call: c, Place: place}
 	if c != nil {
-		if c.Path != "" {
-			name = c.Path + "/" + n.ID
-		}
 		views := len(n.View)
 		if views > 0 {
 			s.View = core.NewView(n.View, c.Values[:views])
@@ -254,15 +270,11 @@ func (x *executor) input(place int) core.Input {
 	}
 	s.Dir = x.p.Workflow.Dir
 	if x.run.events != nil {
+		name := c.Name(n)
 		s.Report = x.progress(name, s.Index)
 		s.Log = slog.New(&logHandler{run: x.run, node: name, index: s.Index, attempt: int(x.c.ID.Attempt)})
 	}
-	in := core.NewInput(x.run.opts.Run, name, int(x.c.ID.Attempt), s)
-	if c != nil && c.Loop != "" {
-		in.Loop = c.Loop
-		in.Round, _ = c.Round.Get()
-	}
-	return in
+	return s
 }
 
 // progress makes events of what a handler reports.

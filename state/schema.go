@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -17,6 +18,7 @@ type Field struct {
 	Refuses bool
 
 	goType   *core.GoType
+	stream   bool
 	strategy *Strategy
 	key      string
 	reduce   func(old, new any) (any, error)
@@ -135,9 +137,35 @@ func (s *Schema) FieldNames() []string { return s.names }
 // Strategy returns the field's merge strategy.
 func (f *Field) Strategy() *Strategy { return f.strategy }
 
+// MakeStream makes the field a stream: its declared type is that of the rows, and
+// what it holds is an object that describes them. The maker's description and
+// what its reader adds are merged.
+func (f *Field) MakeStream() error {
+	switch {
+	case f.goType != nil:
+		return fmt.Errorf("state field %q has the Go type %s and cannot be a stream", f.Name, f.goType.Type)
+	case f.kind() != core.ArrayType && f.kind() != core.AnyType:
+		return fmt.Errorf("a stream has the type array, state field %q is declared as %s", f.Name, f.kind())
+	case f.strategy != strategyNamed(""):
+		return fmt.Errorf("state field %q merges %s; a stream has one writer and merges nothing", f.Name, f.strategy.Name)
+	case !core.IsMissing(f.Default):
+		return fmt.Errorf("state field %q has a default and cannot be a stream", f.Name)
+	}
+	f.stream, f.strategy = true, &stream
+	return nil
+}
+
+// IsStream reports whether the field is a stream.
+func (f *Field) IsStream() bool { return f.stream }
+
 // Start checks a starting value (a default or an input): it is stored as it is,
 // without merging.
-func (f *Field) Start(v any) (any, error) { return f.fit(v, f.Type) }
+func (f *Field) Start(v any) (any, error) {
+	if f.stream {
+		return nil, errors.New("the field is a stream and takes no starting value")
+	}
+	return f.fit(v, f.Type)
+}
 
 // Accept checks a written value and returns it in the form the field stores:
 // canonical, or the field's Go type.

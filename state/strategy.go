@@ -43,6 +43,9 @@ var strategies = []Strategy{
 var custom = Strategy{Name: "custom", Wants: "what the reducer wants", Refuses: true,
 	merge: func(f *Field, old, new any, _ bool) (any, error) { return f.callReducer(old, new) }}
 
+// stream is the strategy of fields that are streams.
+var stream = Strategy{Name: "stream", Wants: "what a node tells of its rows", accept: acceptDescription, merge: mergeObject}
+
 var (
 	numeric = []core.TypeKind{core.NumberType, core.IntegerType}
 	ordered = []core.TypeKind{core.NumberType, core.IntegerType, core.StringType}
@@ -113,6 +116,17 @@ func acceptObject(f *Field, v any) (any, error) {
 		return nil, fmt.Errorf("want object, got %s", core.TypeName(v))
 	}
 	return v, nil
+}
+
+func acceptDescription(_ *Field, v any) (any, error) {
+	c, err := core.Canonical(v)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := c.(*core.Object); !ok {
+		return nil, fmt.Errorf("want the description of a stream, an object, got %s", core.TypeName(c))
+	}
+	return c, nil
 }
 
 func acceptNumber(f *Field, v any) (any, error) {

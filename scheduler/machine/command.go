@@ -79,6 +79,15 @@ type Call struct {
 	Nodes  []NodeValue // parallel to Node.NodeRefs
 }
 
+// Name returns the path of a node whose call it is; a nil Call is that of a node
+// of the run itself.
+func (c *Call) Name(n *plan.Node) string {
+	if c == nil || c.Path == "" {
+		return n.ID
+	}
+	return c.Path + "/" + n.ID
+}
+
 // NodeValue is what $nodes.ID gives.
 type NodeValue struct {
 	Status core.Status

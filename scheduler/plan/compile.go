@@ -58,6 +58,7 @@ type compiler struct {
 
 	scopeNames *expressions.Scope // ids and inputs, collected once
 	ids        []string
+	streamUse  map[int32]*streamUse // by field
 	unitIDs    map[string]core.Position
 	needed     map[int32][]int32 // see needs
 	chained    []bool            // by field: each writer comes before the next
@@ -125,14 +126,20 @@ func (c *compiler) compile() {
 	c.schema()
 	c.inputs()
 	c.nodes()
+	c.streams()
 	c.units()
 	c.edges()
+	c.checkStreams()
 	c.checkTexts()
 	if !c.levels() || c.ds.Failed(false) {
 		return // what follows needs sound references
 	}
 	c.order()
 	c.adjacency()
+	c.streamOrder()
+	if c.ds.Failed(false) {
+		return
+	}
 	c.gates()
 	if !c.ds.Failed(false) {
 		c.checkState()

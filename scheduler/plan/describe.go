@@ -153,8 +153,8 @@ func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Pla
 
 func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescription {
 	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
-		Reads: make([]string, len(n.Reads)), Writes: n.Writes}
-	for i, r := range n.Reads {
+		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes}
+	for i, r := range n.OwnReads() {
 		d.Reads[i] = p.Schema.Fields[r.Field].Name
 	}
 	for _, ref := range n.NodeRefs {

@@ -123,6 +123,10 @@ func argNames(args *core.Value) []string {
 // frameOutput compares the types of a field and of the one it is filled from.
 func (c *compiler) frameOutput(inner *Plan, from int, to int32, pos core.Position, at place) {
 	a, b := &inner.Schema.Fields[from], &c.p.Schema.Fields[to]
+	if a.IsStream() {
+		c.ds.Errorf(core.CodeStream, pos, "%s: field %q of workflow %q is a stream, which stays within its workflow", at, a.Name, inner.Name)
+		return
+	}
 	if b.Strategy().Name != "count" && disjoint(kindOf(a.Type), kindOf(b.Type)) {
 		c.ds.Errorf(core.CodeWrongType, pos, "%s: writes: field %q is of type %s, but %q of workflow %q is of type %s",
 			at, b.Name, kindOf(b.Type), a.Name, inner.Name, kindOf(a.Type))

@@ -54,7 +54,7 @@ func (c *compiler) node(i int32, d *core.Node) {
 	n := &c.p.Nodes[i]
 	n.ID, n.Index, n.Member, n.Decl = d.ID.Value, i, -1, d
 	n.Kind, n.Phase = d.Kind.Value, d.Phase.Value
-	n.Concurrency, n.MaxFailures, n.Retry.Attempts = 1, -1, 1
+	n.Concurrency, n.MaxFailures, n.Retry.Attempts, n.StreamTo = 1, -1, 1, -1
 	at := nodePlace(n.ID)
 	var use uses
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
@@ -242,6 +242,7 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 		return
 	}
 	n.Handler, n.Wait, n.Lacks = made.Handler, made.Wait, made.Lacks
+	n.stream, n.takesStreams = made.Stream, core.Strings(made.Streams)
 	if made.Handler == nil && made.Wait == nil && made.Lacks == "" && made.Frame == nil {
 		c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: kind %q made no handler for it", at, n.Kind)
 	}

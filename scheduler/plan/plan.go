@@ -144,6 +144,10 @@ type Node struct {
 	Extra   []string
 	ExtraAt []int32
 	Writes  []string
+	// Streams are the streams it reads; StreamTo is the field that it makes a
+	// stream, -1 for none.
+	Streams  []StreamRead
+	StreamTo int32
 	// WriteFields are the fields of Writes.
 	WriteFields []int32
 	Args        *Args
@@ -155,6 +159,10 @@ type Node struct {
 	Policy      Policy
 	// NodeRefs are the nodes that args and kind refer to through $nodes.
 	NodeRefs []int32
+
+	// What its kind says of streams, until they are joined to their readers.
+	stream       core.Text
+	takesStreams []string
 }
 
 // Read is a field that a node sees, and how many of its writers come before.

@@ -1,0 +1,216 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// A stream is a field whose rows are never in the state. The node that makes it
+// writes a description; one other node pulls the rows while it runs, and writes
+// what was read, how many rows above all, beside the description. A node may take
+// a stream and make another of it: then it does nothing by itself, and its work
+// is done by whoever pulls at the end of the chain.
+//
+// The rows of a stream are computed when they are pulled but from what its maker
+// saw: a reader captures, behind its own reads, those of the maker, at the
+// maker's place in the order.
+
+// StreamRead is a stream that a node reads.
+type StreamRead struct {
+	Field int32
+	Maker int32 // node
+	// What the maker reads was captured in Node.Reads, from here on.
+	Captured int32
+}
+
+// streamUse is what is known of a stream while a workflow is compiled.
+type streamUse struct {
+	maker  int32
+	reader int32 // -1: nobody yet
+}
+
+// repeated reports whether a node runs many times: for each item, row or round.
+func (c *compiler) repeated(n *Node) bool { return n.Source != nil || c.memberRoots[n.ID] != 0 }
+
+// streams finds the fields that are streams and joins each to its reader.
+func (c *compiler) streams() {
+	for i := range c.p.Nodes {
+		if n := &c.p.Nodes[i]; n.stream.Value != "" {
+			c.makesStream(n)
+		}
+	}
+	if len(c.streamUse) == 0 {
+		return
+	}
+	for i := range c.p.Nodes {
+		c.readsStreams(&c.p.Nodes[i])
+	}
+	for i := range c.p.Nodes {
+		c.soleWriter(&c.p.Nodes[i])
+	}
+	for i := range c.p.Nodes {
+		if n := &c.p.Nodes[i]; n.StreamTo < 0 && len(n.Streams) > 0 {
+			c.reports(n, n)
+		}
+	}
+	for f := range c.p.Schema.Fields { // in declared order
+		if u := c.streamUse[int32(f)]; u != nil && u.reader < 0 {
+			n := &c.p.Nodes[u.maker]
+			c.ds.Warnf(core.CodeUnused, n.stream.Pos, "%s: nobody reads the stream %q, so no row is ever read", nodePlace(n.ID), n.stream.Value).
+				WithHint("let a transform or a sink read it, or leave stream out")
+		}
+	}
+}
+
+// makesStream turns the field that a node streams to into a stream.
+func (c *compiler) makesStream(n *Node) {
+	at := nodePlace(n.ID)
+	f, ok := c.p.Schema.Index(n.stream.Value)
+	if !ok {
+		return // reported with the node's writes
+	}
+	if first := c.streamUse[int32(f)]; first != nil {
+		pointTo(c.ds.Errorf(core.CodeStream, n.stream.Pos, "%s: two nodes make a stream of field %q", at, n.stream.Value), "first", c.p.Nodes[first.maker].stream.Pos)
+		return
+	}
+	if c.repeated(n) {
+		c.ds.Errorf(core.CodeStream, n.stream.Pos, "%s: a node with for_each, or of a pipeline or loop, cannot make a stream", at)
+		return
+	}
+	if err := c.p.Schema.Fields[f].MakeStream(); err != nil {
+		c.ds.Errorf(core.CodeStream, n.stream.Pos, "%s: %v", at, err)
+		return
+	}
+	if c.streamUse == nil {
+		c.streamUse = map[int32]*streamUse{}
+	}
+	c.streamUse[int32(f)] = &streamUse{maker: n.Index, reader: -1}
+	n.StreamTo = int32(f)
+}
+
+// readsStreams joins a node to the streams it reads; a read of another sort is
+// an error.
+func (c *compiler) readsStreams(n *Node) {
+	use := &c.nodeUse[n.Index]
+	own := len(use.reads)
+	for _, f := range use.reads[:own] {
+		u := c.streamUse[f]
+		if u == nil || n.Index == u.maker {
+			continue
+		}
+		name := c.p.Schema.Fields[f].Name
+		s := c.nodeSpot(n, expressions.RootState, name)
+		if !slices.Contains(n.takesStreams, name) {
+			c.streamRead(s, name)
+			continue
+		}
+		if c.repeated(n) {
+			c.ds.Errorf(core.CodeStream, s.pos, "%s: state field %q is a stream, which is read once, and this node runs many times", s.at, name)
+			continue
+		}
+		if u.reader >= 0 {
+			first := c.nodeSpot(&c.p.Nodes[u.reader], expressions.RootState, name)
+			d := c.ds.Errorf(core.CodeStream, s.pos, "%s: the stream %q has a reader already, node %s", s.at, name, c.p.Nodes[u.reader].ID).
+				WithHint("a stream is read once; leave stream: true out, so that it is an ordinary array")
+			pointTo(d, "first", first.pos)
+			continue
+		}
+		u.reader = n.Index
+		n.Streams = append(n.Streams, StreamRead{Field: f, Maker: u.maker})
+		use.nodes = c.distinct(slices.Concat(use.nodes, c.nodeUse[u.maker].nodes), &c.nodeSeen, len(c.w.Nodes))
+	}
+}
+
+// streamRead reports a read that wants the rows of a stream as a value.
+func (c *compiler) streamRead(s spot, name string) {
+	c.ds.Errorf(core.CodeStream, s.pos, "%s: state field %q is a stream, its rows are not in the state", s.at, name).
+		WithHint("only one transform or sink reads a stream; leave stream: true out, so that it is an ordinary array")
+}
+
+// soleWriter reports writers of a stream beside its maker.
+func (c *compiler) soleWriter(n *Node) {
+	for i, f := range n.WriteFields {
+		if u := c.streamUse[f]; u != nil && u.maker != n.Index {
+			c.ds.Errorf(core.CodeStream, writePos(n, n.Writes[i]), "%s: writes: field %q is a stream of node %s, which alone writes it",
+				nodePlace(n.ID), n.Writes[i], c.p.Nodes[u.maker].ID)
+		}
+	}
+}
+
+// reports makes the node at the end of a chain of streams a writer of what was
+// read through each of them.
+func (c *compiler) reports(end, n *Node) {
+	for _, r := range n.Streams {
+		end.WriteFields = append(slices.Clip(end.WriteFields), r.Field)
+		end.Writes = append(slices.Clip(end.Writes), c.p.Schema.Fields[r.Field].Name)
+		c.reports(end, &c.p.Nodes[r.Maker])
+	}
+}
+
+// checkStreams reports conditions and units that read the rows of a stream, and
+// readers that do not come after the maker.
+func (c *compiler) checkStreams() {
+	if len(c.streamUse) == 0 {
+		return
+	}
+	for e, use := range c.edgeUse {
+		if use == nil {
+			continue
+		}
+		for _, f := range use.fields {
+			if c.streamUse[f] != nil {
+				name := c.p.Schema.Fields[f].Name
+				c.streamRead(c.edgeSpot(e, expressions.RootState, name), name)
+			}
+		}
+	}
+	for i := range c.decl {
+		d := &c.decl[i]
+		if d.unit == nil {
+			continue
+		}
+		for _, f := range slices.Concat(d.use.items.fields, d.use.until.fields) {
+			if c.streamUse[f] != nil {
+				name := c.p.Schema.Fields[f].Name
+				c.streamRead(c.vertexSpot(d, expressions.RootState, name), name)
+			}
+		}
+	}
+}
+
+// streamOrder reports readers of streams that do not come after the maker.
+func (c *compiler) streamOrder() {
+	for i := range c.p.Nodes {
+		n := &c.p.Nodes[i]
+		for _, r := range n.Streams {
+			maker := &c.p.Nodes[r.Maker]
+			if c.p.Vertices[maker.Vertex].Level < c.p.Vertices[n.Vertex].Level {
+				continue
+			}
+			name := c.p.Schema.Fields[r.Field].Name
+			s := c.nodeSpot(n, expressions.RootState, name)
+			c.ds.Errorf(core.CodeStream, s.pos, "%s: the stream %q is made by %s, which does not come before", s.at, name, maker.ID).
+				WithHint("add an edge from %s to %s", maker.ID, n.ID)
+		}
+	}
+}
+
+// captureStreams adds what the makers of a node's streams read to what is
+// captured for the node. Makers lie on lower levels, so theirs is known.
+func (g *gater) captureStreams(n *Node) {
+	for i := range n.Streams {
+		n.Streams[i].Captured = int32(len(n.Reads))
+		n.Reads = append(slices.Clip(n.Reads), g.c.p.Nodes[n.Streams[i].Maker].Reads...)
+	}
+}
+
+// OwnReads returns what is captured for the node itself, without what the makers
+// of its streams read.
+func (n *Node) OwnReads() []Read {
+	if len(n.Streams) > 0 {
+		return n.Reads[:n.Streams[0].Captured]
+	}
+	return n.Reads
+}

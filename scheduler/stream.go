@@ -1,0 +1,118 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// streams are the streams that one attempt of a node opens, those of the makers
+// further up a chain included. What is read of them becomes part of the node's
+// writes. It is used by one goroutine at a time, the handler's.
+type streams struct {
+	x    *executor
+	read []pulled
+}
+
+// pulled is what the last reading of a stream came to.
+type pulled struct {
+	field   string
+	summary *core.Object
+}
+
+// opener opens the streams of a node; c holds what was captured for it.
+func (s *streams) opener(n *plan.Node, c *machine.Call) core.StreamOpener {
+	if len(n.Streams) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, field string) (core.Stream, bool, error) {
+		for i := range n.Streams {
+			if s.x.p.Schema.Fields[n.Streams[i].Field].Name == field {
+				opened, err := s.open(ctx, n, c, &n.Streams[i])
+				return opened, true, err
+			}
+		}
+		return nil, false, nil
+	}
+}
+
+// open opens one stream, with the maker's input.
+func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *plan.StreamRead) (core.Stream, error) {
+	p := s.x.p
+	maker, field := &p.Nodes[r.Maker], p.Schema.Fields[r.Field].Name
+	at := slices.IndexFunc(n.Reads, func(read plan.Read) bool { return read.Field == r.Field })
+	described, ok := c.Values[at].(*core.Object)
+	if !ok {
+		return nil, core.Permanent(fmt.Errorf("the stream %q has not been made: node %s did not run", field, maker.ID))
+	}
+	source, ok := maker.Handler.(core.StreamSource)
+	if !ok {
+		return nil, core.Permanent(fmt.Errorf("node %s cannot make a stream: its handler is a %T", maker.ID, maker.Handler))
+	}
+	opened, err := source.Open(ctx, s.input(n, maker, c, r), described)
+	if err != nil {
+		return nil, fmt.Errorf("stream %q of node %s: %w", field, maker.ID, err)
+	}
+	return &stream{Stream: opened, of: s, maker: maker.ID, field: field}, nil
+}
+
+// input is what the maker of a stream sees.
+func (s *streams) input(n, maker *plan.Node, c *machine.Call, r *plan.StreamRead) core.Input {
+	seen := &machine.Call{Path: c.Path, Inputs: c.Inputs, Values: c.Values[r.Captured:][:len(maker.Reads)]}
+	for _, ref := range maker.NodeRefs {
+		seen.Nodes = append(seen.Nodes, c.Nodes[slices.Index(n.NodeRefs, ref)])
+	}
+	shared := s.x.captured(maker, seen, -1)
+	shared.Open = s.opener(maker, seen)
+	return core.NewInput(s.x.run.opts.Run, seen.Name(maker), int(s.x.c.ID.Attempt), shared)
+}
+
+// stream is an open stream that notes what was read.
+type stream struct {
+	core.Stream
+	of           *streams
+	maker, field string
+}
+
+// Next returns the next rows and names the maker in an error.
+func (s *stream) Next(ctx context.Context) ([]any, error) {
+	rows, err := s.Stream.Next(ctx)
+	switch {
+	case err == io.EOF:
+		s.of.end(s.field, s.Summary())
+	case err != nil:
+		err = fmt.Errorf("stream %q of node %s: %w", s.field, s.maker, err)
+	}
+	return rows, err
+}
+
+// end notes the summary of a stream that was read to its end.
+func (s *streams) end(field string, summary *core.Object) {
+	i := slices.IndexFunc(s.read, func(p pulled) bool { return p.field == field })
+	if i < 0 {
+		i, s.read = len(s.read), append(s.read, pulled{field: field})
+	}
+	s.read[i].summary = summary
+}
+
+// report adds what was read to the node's result. Rows that a maker took out on
+// the way make the result partial, as they would that of the maker.
+func (s *streams) report(res *core.Result) {
+	if len(s.read) == 0 {
+		return
+	}
+	if res.Delta == nil {
+		res.Delta = make(map[string]any, len(s.read))
+	}
+	for _, p := range s.read {
+		res.Delta[p.field] = p.summary
+		if rejected, _ := p.summary.Get(core.RejectedRows); rejected != nil && rejected != int64(0) && res.Status == core.StatusNone {
+			res.Status = core.PartialSuccess
+		}
+	}
+}
