@@ -114,19 +114,19 @@ func (a *app) run(ctx context.Context, args []string) int {
 	}
 	// Every other error is cobra's: the command line is wrong.
 	a.errorf("%v", err)
-	fmt.Fprintf(a.Err, "run '%s --help' for how it is used\n", cmd.CommandPath())
+	tty.Fprintf(a.Err, "run '%s --help' for how it is used\n", cmd.CommandPath())
 	return exitUsage
 }
 
 // errorf prints an error with the program's name.
 func (a *app) errorf(format string, args ...any) {
 	p := a.palette(a.Err)
-	fmt.Fprintf(a.Err, "%s %s\n", p.Bad("wavefold:"), tty.Clean(fmt.Sprintf(format, args...)))
+	tty.Fprintf(a.Err, "%s %s\n", p.Bad("wavefold:"), tty.Sprintf(format, args...))
 }
 
 // hintf prints advice.
 func (a *app) hintf(format string, args ...any) {
-	fmt.Fprintf(a.Err, "%s %s\n", a.palette(a.Err).Accent("hint:"), fmt.Sprintf(format, args...))
+	tty.Fprintf(a.Err, "%s %s\n", a.palette(a.Err).Accent("hint:"), tty.Sprintf(format, args...))
 }
 
 func (a *app) root() *cobra.Command {

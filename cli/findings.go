@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -38,7 +37,7 @@ func findingsJSON(ds core.Diagnostics, valid bool) findings {
 
 // writeJSON prints a value on standard output, indented.
 func (a *app) writeJSON(v any) error {
-	enc := json.NewEncoder(a.Out)
+	enc := json.NewEncoder(tty.JSON(a.Out))
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
@@ -54,23 +53,23 @@ func (a *app) printFindings(ds core.Diagnostics) {
 	_, isTerminal := terminal(a.Err)
 	sources := map[string][]string{}
 	for _, d := range ds {
-		line := p.Status(d.Severity.String()) + ": " + tty.Clean(d.Message)
+		line := tty.Sprintf("%s: %s", p.Status(d.Severity.String()), d.Message)
 		if pos := d.Pos.String(); pos != "" {
-			line = p.Bold(pos) + ": " + line
+			line = tty.Sprintf("%s: %s", p.Bold(pos), line)
 		}
 		if d.Hint != "" {
-			line += " (" + tty.Clean(d.Hint) + ")"
+			line = tty.Sprintf("%s (%s)", line, d.Hint)
 		}
 		if d.Code != "" {
-			line += " " + p.Dim("["+string(d.Code)+"]")
+			line = tty.Sprintf("%s %s", line, p.Dim("["+string(d.Code)+"]"))
 		}
-		fmt.Fprintln(a.Err, line)
+		tty.Fprintf(a.Err, "%s\n", line)
 		if isTerminal {
-			fmt.Fprint(a.Err, excerpt(d.Pos, sources, p))
+			tty.Fprintf(a.Err, "%s", excerpt(d.Pos, sources, p))
 		}
 	}
 	if n := countOf(ds, core.Error); n > 0 && len(ds) > 1 {
-		fmt.Fprintf(a.Err, "%s\n", tally(ds))
+		tty.Fprintf(a.Err, "%s\n", tally(ds))
 	}
 }
 
@@ -104,7 +103,7 @@ func plural(n int, what string) string {
 
 // excerpt shows the line a position is on with a caret below it; "" when there is
 // nothing to show.
-func excerpt(pos core.Position, sources map[string][]string, p tty.Palette) string {
+func excerpt(pos core.Position, sources map[string][]string, p tty.Palette) tty.Styled {
 	if !pos.IsValid() || pos.File == "" {
 		return ""
 	}
@@ -125,8 +124,8 @@ func excerpt(pos core.Position, sources map[string][]string, p tty.Palette) stri
 	before, marked := text[:column], word(text[column:])
 	number := strconv.Itoa(int(pos.Line))
 	margin := strings.Repeat(" ", len(number))
-	return fmt.Sprintf("  %s %s\n  %s %s%s\n", p.Dim(number+" |"), tty.Clean(text),
-		p.Dim(margin+" |"), strings.Repeat(" ", tty.Width(tty.Clean(before))), p.Bad(strings.Repeat("^", max(1, tty.Width(marked)))))
+	return tty.Sprintf("  %s %s\n  %s %s%s\n", p.Dim(number+" |"), text,
+		p.Dim(margin+" |"), strings.Repeat(" ", tty.Width(tty.Safe(before))), p.Bad(strings.Repeat("^", max(1, tty.Width(marked)))))
 }
 
 // word is the beginning of a text up to what ends a name or path.

@@ -27,13 +27,13 @@ func TestExcerpt(t *testing.T) {
 		{"tab and wide characters", at(3, 14), "  3 |  key: 日本 wrong\n    |            ^^^^^\n"},
 		{"behind the end", at(1, 99), "  1 | name: x\n    |        ^\n"},
 		{"no column", at(1, 0), "  1 | name: x\n    | ^^^^\n"},
-		{"no escape sequence gets through", at(4, 1), "  4 | last[31m\n    | ^^^^\n"},
+		{"no escape sequence gets through", at(4, 1), "  4 | last\\x1b[31m\n    | ^^^^\n"},
 		{"no such line", at(9, 1), ""},
 		{"no position", core.Position{File: file}, ""},
 		{"no such file", core.Position{File: "none", Line: 1, Column: 1}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := excerpt(c.pos, map[string][]string{}, tty.NewPalette(false)); got != c.want {
+			if got := excerpt(c.pos, map[string][]string{}, tty.NewPalette(false)); string(got) != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})

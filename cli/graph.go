@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,9 @@ files, programs and Go functions may be absent.`,
 			if p == nil {
 				return a.invalid(ds, false)
 			}
-			fmt.Fprint(a.Out, f.Draw(p.Describe()))
+			if _, err := io.WriteString(a.Out, f.Draw(p.Describe())); err != nil {
+				return fail(exitFailed, "cannot write the drawing: %w", err)
+			}
 			return nil
 		},
 	}

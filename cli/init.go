@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wavefold/wavefold/cli/internal/starter"
+	"github.com/wavefold/wavefold/cli/internal/tty"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -55,8 +56,8 @@ func (a *app) init(name, dir string) error {
 		return fail(exitFailed, "%w", err)
 	}
 	for _, f := range list {
-		fmt.Fprintln(a.Out, filepath.Join(dir, filepath.FromSlash(f)))
+		tty.Fprintf(a.Out, "%s\n", filepath.Join(dir, filepath.FromSlash(f)))
 	}
-	fmt.Fprintf(a.Err, "now try: wavefold run %s\n", dir)
+	tty.Fprintf(a.Err, "now try: wavefold run %s\n", dir)
 	return nil
 }

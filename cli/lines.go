@@ -30,7 +30,7 @@ func lineOf(e *core.Event) string {
 			text += "  " + part
 		}
 	}
-	return tty.Clean(text)
+	return text
 }
 
 // logLine is a log record above the live tree.
@@ -39,7 +39,7 @@ func logLine(e *core.Event) string {
 	if i, ok := e.Item.Get(); ok {
 		who += fmt.Sprintf("[%d]", i)
 	}
-	return tty.Clean(who + ": " + strings.TrimPrefix(detail(e), "INFO "))
+	return who + ": " + strings.TrimPrefix(detail(e), "INFO ")
 }
 
 // detail is what there is to say beside the type and the node.

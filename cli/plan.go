@@ -44,7 +44,7 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 	}
 	palette := a.palette(a.Out)
 	nodes := len(p.Nodes)
-	fmt.Fprintf(a.Out, "%s: %s in %s, up to %d at the same time; %s\n\n", palette.Bold(d.Name), plural(nodes, "node"),
+	tty.Fprintf(a.Out, "%s: %s in %s, up to %d at the same time; %s\n\n", palette.Bold(d.Name), plural(nodes, "node"),
 		plural(len(d.Levels), "wave"), d.Width, limits(d))
 	after := map[string][]string{}
 	implied := []*plan.EdgeDescription{}
@@ -63,9 +63,9 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 	}
 	a.printTable(a.Out, t)
 	if len(implied) > 0 {
-		fmt.Fprintf(a.Out, "\nedges implied by the types of fields:\n")
+		tty.Fprintf(a.Out, "\nedges implied by the types of fields:\n")
 		for _, e := range implied {
-			fmt.Fprintf(a.Out, "  %s -> %s\n", e.From, e.To)
+			tty.Fprintf(a.Out, "  %s -> %s\n", e.From, e.To)
 		}
 	}
 	if d.Partial {
@@ -78,9 +78,9 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 func (a *app) printTable(out io.Writer, t *tty.Table) {
 	for i, line := range t.Lines(widthOf(out)) {
 		if i == 0 {
-			line = a.palette(out).Dim(line)
+			line = a.palette(out).Dim(string(line))
 		}
-		fmt.Fprintln(out, line)
+		tty.Fprintf(out, "%s\n", line)
 	}
 }
 

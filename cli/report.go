@@ -44,20 +44,20 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 			continue
 		}
 		rows++
-		t.Row(n.ID, p.Status(statusText(n.Status)), itemsText(n), countText(n.Attempts), timeText(n.Duration), tty.Clean(whyText(n)))
+		t.Row(n.ID, p.Status(statusText(n.Status)), itemsText(n), countText(n.Attempts), timeText(n.Duration), whyText(n))
 	}
 	for _, u := range r.Units() {
 		t.Row(u.ID, p.Status(statusText(u.Status)), countText(u.Rows), "", "", u.Reason)
 	}
 	a.printTable(out, t)
 	if others > 0 {
-		fmt.Fprintf(out, "… and %s that did not succeed\n", plural(others, "more node"))
+		tty.Fprintf(out, "… and %s that did not succeed\n", plural(others, "more node"))
 	}
 	if succeeded > 0 {
-		fmt.Fprintf(out, "%s succeeded\n", plural(succeeded, "node"))
+		tty.Fprintf(out, "%s succeeded\n", plural(succeeded, "node"))
 	}
 	a.printState(out, r.State)
-	fmt.Fprintf(out, "\n%s: %s in %s\n", p.Bold(r.Workflow), p.Status(string(r.Status)), tty.Duration(r.Duration))
+	tty.Fprintf(out, "\n%s: %s in %s\n", p.Bold(r.Workflow), p.Status(string(r.Status)), tty.Duration(r.Duration))
 }
 
 // printState prints the final state, one field on a line; large values by size.
@@ -69,25 +69,25 @@ func (a *app) printState(out io.Writer, state *core.Object) {
 	for name, v := range state.All() {
 		t.Row(name, valueText(v))
 	}
-	fmt.Fprintln(out)
+	tty.Fprintf(out, "\n")
 	a.printTable(out, t)
 }
 
 // mostValue is how many characters of a value a summary shows.
 const mostValue = 60
 
-func valueText(v any) string {
+func valueText(v any) tty.Styled {
 	if c, err := core.Canonical(v); err == nil {
 		v = c
 	}
 	text := core.JSON(v)
 	if list, ok := v.([]any); ok && len(text) > mostValue {
-		return plural(len(list), "element")
+		return tty.Safe(plural(len(list), "element"))
 	}
 	if o, ok := v.(*core.Object); ok && len(text) > mostValue {
-		return plural(o.Len(), "member")
+		return tty.Safe(plural(o.Len(), "member"))
 	}
-	return tty.Cut(tty.Clean(text), mostValue)
+	return tty.Cut(tty.Safe(text), mostValue)
 }
 
 func statusText(s core.Status) string {

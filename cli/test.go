@@ -81,7 +81,7 @@ func (a *app) test(tests []mockTest, concurrency int, asJSON bool) error {
 			return err
 		}
 	} else if len(tests) > 1 {
-		fmt.Fprintf(a.Out, "%d of %s passed\n", len(tests)-failed, plural(len(tests), "test"))
+		tty.Fprintf(a.Out, "%d of %s passed\n", len(tests)-failed, plural(len(tests), "test"))
 	}
 	if failed > 0 {
 		return said(exitFailed)
@@ -145,15 +145,15 @@ func (r *rehearsed) Compile(w *core.Workflow, strict bool) (p *plan.Plan, ds cor
 func (a *app) printTest(r *testResult) {
 	p := a.palette(a.Out)
 	if r.Passed {
-		fmt.Fprintf(a.Out, "%s    %s\n", p.Good("ok"), r.Mock)
+		tty.Fprintf(a.Out, "%s    %s\n", p.Good("ok"), r.Mock)
 		return
 	}
-	fmt.Fprintf(a.Out, "%s  %s: %s not met\n", p.Bad("FAIL"), r.Mock, plural(len(r.Misses), "expectation"))
+	tty.Fprintf(a.Out, "%s  %s: %s not met\n", p.Bad("FAIL"), r.Mock, plural(len(r.Misses), "expectation"))
 	slices.SortStableFunc(r.Misses, func(x, y rehearse.Miss) int { return int(x.Pos.Line - y.Pos.Line) })
 	for _, m := range r.Misses {
-		fmt.Fprintf(a.Out, "  %s: %s\n    want %s\n    got  %s\n", p.Bold(m.Pos.String()), m.What, p.Good(tty.Clean(m.Want)), p.Bad(tty.Clean(m.Got)))
+		tty.Fprintf(a.Out, "  %s: %s\n    want %s\n    got  %s\n", p.Bold(m.Pos.String()), m.What, p.Good(m.Want), p.Bad(m.Got))
 		if m.Because != "" {
-			fmt.Fprintf(a.Out, "    %s\n", p.Dim(tty.Clean(m.Because)))
+			tty.Fprintf(a.Out, "    %s\n", p.Dim(m.Because))
 		}
 	}
 }

@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
+	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 )
 
@@ -54,7 +53,7 @@ func (a *app) validate(args []string, strict, asJSON bool) error {
 		return said(exitUsage)
 	}
 	if !asJSON {
-		fmt.Fprintln(a.Out, a.palette(a.Out).Status("valid"))
+		tty.Fprintf(a.Out, "%s\n", a.palette(a.Out).Status("valid"))
 	}
 	return nil
 }

@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -20,7 +21,7 @@ func (a *app) versionCommand() *cobra.Command {
 			if asJSON {
 				return a.writeJSON(v)
 			}
-			fmt.Fprintf(a.Out, "wavefold %s%s %s %s\n", v.Version, prefixed(" ", v.Commit), v.Go, v.Platform)
+			tty.Fprintf(a.Out, "wavefold %s%s %s %s\n", v.Version, prefixed(" ", v.Commit), v.Go, v.Platform)
 			return nil
 		},
 	}

@@ -83,7 +83,7 @@ func (w *watcher) say(text string) {
 		w.live.Print(text)
 		return
 	}
-	fmt.Fprintln(w.err, text)
+	tty.Fprintf(w.err, "%s\n", text)
 }
 
 // close ends the showing and writing. If the run has begun it waits for its last
@@ -114,13 +114,13 @@ type eventLog struct {
 func (a *app) openEvents(path string) (*eventLog, error) {
 	l := &eventLog{}
 	if path == "-" {
-		l.enc, l.close = json.NewEncoder(a.Out), func() error { return l.err }
+		l.enc, l.close = json.NewEncoder(tty.JSON(a.Out)), func() error { return l.err }
 	} else {
 		f, err := os.Create(path)
 		if err != nil {
 			return nil, fmt.Errorf("--events: %w", err)
 		}
-		l.enc = json.NewEncoder(f)
+		l.enc = json.NewEncoder(tty.JSON(f))
 		l.close = func() error {
 			if err := f.Close(); l.err == nil {
 				l.err = err
@@ -150,5 +150,5 @@ func (l *lineWriter) write(e *core.Event) {
 		l.started = e.Time
 	}
 	at := fmt.Sprintf("%8.3fs", max(0, e.Time.Sub(l.started)).Seconds())
-	fmt.Fprintf(l.out, "%s  %s\n", l.palette.Dim(at), lineOf(e))
+	tty.Fprintf(l.out, "%s  %s\n", l.palette.Dim(at), lineOf(e))
 }

@@ -76,11 +76,10 @@ func (a *app) why(s *story.Story, node string, asJSON bool) error {
 	if asJSON {
 		return a.writeJSON(account)
 	}
-	for i, line := range s.Explain(account) {
-		if i == 0 {
-			line = a.palette(a.Out).Bold(line)
-		}
-		fmt.Fprintln(a.Out, tty.Clean(line))
+	lines := s.Explain(account)
+	tty.Fprintf(a.Out, "%s\n", a.palette(a.Out).Bold(lines[0]))
+	for _, line := range lines[1:] {
+		tty.Fprintf(a.Out, "%s\n", line)
 	}
 	return nil
 }
@@ -94,17 +93,17 @@ func (a *app) troubles(s *story.Story, asJSON bool) error {
 		return a.writeJSON(list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(a.Out, "every node of %s succeeded\n", s.Workflow)
+		tty.Fprintf(a.Out, "every node of %s succeeded\n", s.Workflow)
 		return nil
 	}
 	p := a.palette(a.Out)
 	t := tty.NewTable([]string{"node", "status", "why"})
 	for _, x := range list {
-		t.Row(x.Node, p.Status(x.Status), tty.Clean(s.Brief(x)))
+		t.Row(x.Node, p.Status(x.Status), s.Brief(x))
 	}
 	a.printTable(a.Out, t)
 	if s.Status != "" && s.Status != string(core.RunSuccess) {
-		fmt.Fprintf(a.Out, "\n%s: %s\n", s.Workflow, p.Status(s.Status))
+		tty.Fprintf(a.Out, "\n%s: %s\n", s.Workflow, p.Status(s.Status))
 	}
 	return nil
 }

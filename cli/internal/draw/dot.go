@@ -45,7 +45,7 @@ func (g *dot) vertex(v *plan.VertexDescription) {
 	if v.Shape == plan.Loop.String() {
 		style = `"rounded,dashed"`
 	}
-	g.line(2, "label=%s; style=%s; fontname=\"sans-serif\";", quote(v.Shape+" "+v.ID+"\n"+runs(v)), style)
+	g.line(2, "label=%s; style=%s; fontname=\"sans-serif\";", quote(v.Shape+" "+v.ID, runs(v)), style)
 	for i := range v.Nodes {
 		g.node(2, &v.Nodes[i], v)
 	}
@@ -60,19 +60,19 @@ func (g *dot) vertex(v *plan.VertexDescription) {
 }
 
 func (g *dot) node(depth int, n *plan.NodeDescription, v *plan.VertexDescription) {
-	label := n.ID
+	label := []string{n.ID}
 	if a := about(n); a != "" {
-		label += "\n" + a
+		label = append(label, a)
 	}
 	attributes := ""
 	switch {
 	case v.Shape == plan.FanOut.String():
-		label += "\n" + runs(v)
+		label = append(label, runs(v))
 		attributes = ", shape=box3d, style=solid"
 	case n.Inner != nil:
 		attributes = ", shape=component, style=solid"
 	}
-	g.line(depth, "%s [label=%s%s];", quote(n.ID), quote(label), attributes)
+	g.line(depth, "%s [label=%s%s];", quote(n.ID), quote(label...), attributes)
 }
 
 func (g *dot) edge(e *plan.EdgeDescription) {
@@ -83,7 +83,15 @@ func (g *dot) edge(e *plan.EdgeDescription) {
 	g.line(1, "%s -> %s%s;", quote(e.From), quote(e.To), attributes)
 }
 
-// quote writes a text as DOT does: a quote is escaped, a line break is \n.
-func quote(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", "").Replace(s) + `"`
+// dotEscapes are the signs that mean something inside of quotes. In labels a
+// backslash begins a replacement, such as \N for the name of the node.
+var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+// quote writes a text of one or more lines in quotes.
+func quote(lines ...string) string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = dotEscapes.Replace(safe(line))
+	}
+	return `"` + strings.Join(out, `\n`) + `"`
 }

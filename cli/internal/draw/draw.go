@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -33,6 +34,10 @@ func ByName(name string) (Format, bool) {
 	}
 	return Format{}, false
 }
+
+// safe makes a text of a document fit for a drawing: drawings are printed on
+// terminals too, and none of the formats knows control characters.
+func safe(s string) string { return string(tty.Safe(s)) }
 
 // edgeLabel is what stands on an edge: "on fail and $.n > 3".
 func edgeLabel(e *plan.EdgeDescription) string {

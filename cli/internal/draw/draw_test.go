@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,9 +51,20 @@ func TestDrawings(t *testing.T) {
 	}
 }
 
+// plain is the same graph with harmless texts.
+func plain(d *plan.Description) *plan.Description {
+	p := *d
+	p.Name = "x"
+	p.Levels = [][]plan.VertexDescription{slices.Clone(d.Levels[0])}
+	p.Levels[0][0].Nodes = []plan.NodeDescription{{ID: "end", Kind: "x"}}
+	p.Levels[0][1].Source = "x"
+	p.Edges = []plan.EdgeDescription{{From: "end", To: "b", When: "x"}}
+	return &p
+}
+
 // TestQuoting holds that no text of a workflow ends a quoted label.
 func TestQuoting(t *testing.T) {
-	evil := "a\"b\\c\n<script>#`|]"
+	evil := "a\"]; b\\c\n end %%{init: {'theme': 'x'}}%% <script>#`|}}]]\x1b[2J\u202e"
 	d := &plan.Description{Name: evil, Levels: [][]plan.VertexDescription{{
 		{ID: "end", Shape: "node", Nodes: []plan.NodeDescription{{ID: "end", Kind: evil}}},
 		{ID: "b", Shape: "for_each", Source: evil, Nodes: []plan.NodeDescription{{ID: "b"}}},
@@ -61,8 +73,13 @@ func TestQuoting(t *testing.T) {
 		if n := strings.Count(line, `"`); n != 0 && n != 2 {
 			t.Errorf("%d quotes in %s", n, line)
 		}
-		if strings.Contains(line, "<script>") || strings.HasPrefix(strings.TrimSpace(line), "end[") {
+		if strings.Contains(line, "<script>") || strings.Contains(line, "%") || strings.HasPrefix(strings.TrimSpace(line), "end") {
 			t.Errorf("not escaped: %s", line)
+		}
+	}
+	for _, f := range draw.Formats {
+		if got, lines := f.Draw(d), f.Draw(plain(d)); strings.ContainsAny(got, "\x1b\u202e") || strings.Count(got, "\n") != strings.Count(lines, "\n") {
+			t.Errorf("%s: an escape sequence, or more lines than without:\n%s", f.Name, got)
 		}
 	}
 	for _, line := range strings.Split(draw.DOT(d), "\n") {

@@ -53,7 +53,7 @@ func (m *mermaid) vertex(v *plan.VertexDescription) {
 }
 
 func (m *mermaid) node(depth int, n *plan.NodeDescription, v *plan.VertexDescription) {
-	label := n.ID
+	label := mermaidText(n.ID)
 	if a := about(n); a != "" {
 		label += "<br/>" + mermaidText(a)
 	}
@@ -88,7 +88,10 @@ func mermaidID(id string) string {
 	return id
 }
 
-// mermaidText escapes what would end or format a quoted label.
-var mermaidEscapes = strings.NewReplacer("&", "#amp;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "#", "#35;", "`", "#96;", "\n", " ", "\r", " ")
+// mermaidEscapes are the signs that would end a quoted label or mean something
+// inside of it: HTML, Markdown (after a backtick) and entities. Directives,
+// %%{init: …}%%, are looked for in the whole text of a diagram.
+var mermaidEscapes = strings.NewReplacer("&", "#amp;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "#", "#35;", "`", "#96;", "%", "#37;")
 
-func mermaidText(s string) string { return mermaidEscapes.Replace(s) }
+// mermaidText writes a text for a quoted label.
+func mermaidText(s string) string { return mermaidEscapes.Replace(safe(s)) }

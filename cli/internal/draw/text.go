@@ -19,16 +19,19 @@ func Text(d *plan.Description) string {
 	nodes := 0
 	t := tree.New()
 	for i, level := range d.Levels {
-		wave := tree.Root(fmt.Sprintf("wave %d", i))
+		wave := branch(fmt.Sprintf("wave %d", i))
 		for j := range level {
 			wave.Child(vertexTree(&level[j], edges))
 			nodes += len(level[j].Nodes)
 		}
 		t.Child(wave)
 	}
-	t.Root(fmt.Sprintf("%s: %s in %s, at most %d side by side", d.Name, plural(nodes, "node"), plural(len(d.Levels), "wave"), d.Width))
+	t.Root(safe(fmt.Sprintf("%s: %s in %s, at most %d side by side", d.Name, plural(nodes, "node"), plural(len(d.Levels), "wave"), d.Width)))
 	return t.String() + "\n"
 }
+
+// branch begins a part of the tree. Its children must be branches or safe texts.
+func branch(label string) *tree.Tree { return tree.Root(safe(label)) }
 
 func plural(n int, what string) string {
 	if n == 1 {
@@ -45,7 +48,7 @@ func vertexTree(v *plan.VertexDescription, edges map[string][]*plan.EdgeDescript
 		}
 		return nodeTree(label, &v.Nodes[0], edges)
 	}
-	t := tree.Root(mark(v) + v.Shape + " " + v.ID + ": " + runs(v))
+	t := branch(mark(v) + v.Shape + " " + v.ID + ": " + runs(v))
 	for i := range v.Nodes {
 		t.Child(nodeTree(nodeLabel(&v.Nodes[i]), &v.Nodes[i], edges))
 	}
@@ -77,7 +80,7 @@ func nodeLabel(n *plan.NodeDescription) string {
 }
 
 func nodeTree(label string, n *plan.NodeDescription, edges map[string][]*plan.EdgeDescription) *tree.Tree {
-	t := tree.Root(label)
+	t := branch(label)
 	for _, e := range edges[n.ID] {
 		text := "after " + e.From
 		switch {
@@ -91,7 +94,7 @@ func nodeTree(label string, n *plan.NodeDescription, edges map[string][]*plan.Ed
 		if e.Implied {
 			text += " (implied)"
 		}
-		t.Child(text)
+		t.Child(safe(text))
 	}
 	return t
 }

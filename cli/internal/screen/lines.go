@@ -108,7 +108,7 @@ type layout struct {
 func (l *layout) row(r placed) line {
 	sign, paint := l.sign(r.state)
 	label := l.label - tty.Width(r.branch)
-	out := line{{r.branch, l.p.Dim}, {sign + " ", paint}, {tty.Pad(tty.Cut(r.label(), label), label) + "  ", plain}}
+	out := line{{r.branch, l.p.Dim}, {sign + " ", paint}, {string(tty.Pad(tty.Cut(r.label(), label), label)) + "  ", plain}}
 	if bar := l.progress(r.row); bar != nil {
 		out = append(out, bar...)
 	}
@@ -123,7 +123,7 @@ func (l *layout) row(r placed) line {
 		if r.state == bad || r.state == backoff || r.failed > 0 {
 			style = paint
 		}
-		out = append(out, segment{tty.Clean(firstLine(r.text)), style})
+		out = append(out, segment{firstLine(r.text), style})
 	}
 	return out
 }
@@ -170,7 +170,7 @@ func bar(done, total int64, width int) (full, empty string) {
 	return strings.Repeat("━", n), strings.Repeat("─", width-n)
 }
 
-func (l *layout) sign(s state) (string, func(string) string) {
+func (l *layout) sign(s state) (string, func(string) tty.Styled) {
 	switch s {
 	case running:
 		frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
@@ -198,12 +198,12 @@ func seconds(d time.Duration) string {
 	return d.Truncate(time.Second).String()
 }
 
-func plain(s string) string { return s }
+func plain(s string) tty.Styled { return tty.Safe(s) }
 
 // segment is a part of a line with its colour.
 type segment struct {
 	text  string
-	paint func(string) string
+	paint func(string) tty.Styled
 }
 
 type line []segment
@@ -215,9 +215,10 @@ func (l line) render(width int) string {
 		if i == len(l)-1 {
 			s.text = strings.TrimRight(s.text, " ")
 		}
-		text := tty.Cut(s.text, width)
-		b.WriteString(s.paint(text))
-		if text != s.text {
+		whole := tty.Safe(s.text)
+		text := tty.Cut(whole, width)
+		b.WriteString(string(s.paint(string(text))))
+		if text != whole {
 			break
 		}
 		width -= tty.Width(text)

@@ -51,15 +51,15 @@ func (l *Live) Apply(e *core.Event) {
 	l.model.Apply(e)
 }
 
-// Print puts a line above the tree.
+// Print puts a line above the tree, made safe.
 func (l *Live) Print(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stopped {
-		l.write(text + "\n")
+		l.write(string(tty.Safe(text)) + "\n")
 		return
 	}
-	l.said = append(l.said, text)
+	l.said = append(l.said, string(tty.Safe(text)))
 }
 
 // Close ends the refreshing, waits for it, and removes the tree from the screen.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -218,16 +219,17 @@ func (m *Model) counts() (done, failed int) {
 }
 
 // label is what a row is called.
-func (r *row) label() string {
+func (r *row) label() tty.Styled {
+	id := tty.Safe(r.id)
 	switch r.shape {
 	case plan.FanOut.String():
-		return r.id + " ⇉"
+		return id + " ⇉"
 	case plan.Pipeline.String():
-		return r.id + " ⇶"
+		return id + " ⇶"
 	case plan.Loop.String():
-		return r.id + " ↻"
+		return id + " ↻"
 	}
-	return r.id
+	return id
 }
 
 // visible lists the rows to show with their depths: of a unit or nested workflow

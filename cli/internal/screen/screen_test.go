@@ -53,7 +53,7 @@ const answers = `
 nodes:
   load: [{sleep: 1s}]
   score: [{sleep: 2s}, {sleep: 2s, error: {message: "bad\nitem"}}, {sleep: 2s}]
-  flaky: [{sleep: 1s, error: {message: "timed out \e[31m"}}]
+  flaky: [{sleep: 1s, error: {message: "timed out \e[31m\u009b\u202e"}}]
   broken: [{error: {message: connection refused}}]
   parse: [{sleep: 1s}]
   store: [{sleep: 500ms}]

@@ -7,7 +7,7 @@ import (
 // Table lays texts out in columns. Cells may be coloured, except in the first
 // column.
 type Table struct {
-	rows [][]string
+	rows [][]Styled
 	// right marks columns that are aligned to the right.
 	right map[int]bool
 }
@@ -19,19 +19,29 @@ func NewTable(headings []string, right ...int) *Table {
 	for _, c := range right {
 		t.right[c] = true
 	}
-	t.Row(headings...)
+	row := make([]any, len(headings))
+	for i, h := range headings {
+		row[i] = h
+	}
+	t.Row(row...)
 	return t
 }
 
-// Row adds a line.
-func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
+// Row adds a line. A cell that is not Styled is made safe.
+func (t *Table) Row(cells ...any) {
+	row := make([]Styled, len(cells))
+	for i, c := range cells {
+		row[i] = Sprintf("%v", c)
+	}
+	t.rows = append(t.rows, row)
+}
 
 // Lines returns the lines, columns two blanks apart, without blanks at the end.
 // A column that is empty in every line but the headings is left out, and so are
 // headings without a line below them. With a width
 // the first column is shortened where that makes room for the others, and lines
 // that are too long are cut; 0 means that they may be as long as they are.
-func (t *Table) Lines(width int) []string {
+func (t *Table) Lines(width int) []Styled {
 	if len(t.rows) == 1 {
 		return nil
 	}
@@ -43,14 +53,14 @@ func (t *Table) Lines(width int) []string {
 	if width > 0 && total > width && len(widths) > 0 {
 		widths[0] = min(widths[0], max(width/3, widths[0]-(total-width)))
 	}
-	out := make([]string, len(t.rows))
+	out := make([]Styled, len(t.rows))
 	for i, row := range t.rows {
 		out[i] = CutStyled(t.line(row, widths), width)
 	}
 	return out
 }
 
-func (t *Table) line(row []string, widths []int) string {
+func (t *Table) line(row []Styled, widths []int) Styled {
 	var b strings.Builder
 	gap := ""
 	for c, cell := range row {
@@ -64,12 +74,12 @@ func (t *Table) line(row []string, widths []int) string {
 		}
 		blanks := strings.Repeat(" ", max(0, widths[c]-Width(cell)))
 		if t.right[c] {
-			b.WriteString(blanks + cell)
+			b.WriteString(blanks + string(cell))
 		} else {
-			b.WriteString(cell + blanks)
+			b.WriteString(string(cell) + blanks)
 		}
 	}
-	return strings.TrimRight(b.String(), " ")
+	return Styled(strings.TrimRight(b.String(), " "))
 }
 
 // widths returns the width of each column, -1 for one that is left out.

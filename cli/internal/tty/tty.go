@@ -5,12 +5,12 @@ package tty
 import (
 	"strings"
 	"time"
-	"unicode"
 
 	"charm.land/lipgloss/v2"
 )
 
-// Palette colours texts. The zero Palette leaves them as they are.
+// Palette colours texts and makes them safe to print. The zero Palette adds no
+// colours.
 type Palette struct{ on bool }
 
 // NewPalette returns a palette that colours if on is set.
@@ -25,33 +25,34 @@ var (
 	bold   = lipgloss.NewStyle().Bold(true)
 )
 
-func (p Palette) render(s lipgloss.Style, text string) string {
+func (p Palette) render(s lipgloss.Style, text string) Styled {
+	safe := Safe(text)
 	if !p.on || text == "" {
-		return text
+		return safe
 	}
-	return s.Render(text)
+	return Styled(s.Render(string(safe)))
 }
 
 // Good colours a success.
-func (p Palette) Good(s string) string { return p.render(good, s) }
+func (p Palette) Good(s string) Styled { return p.render(good, s) }
 
 // Bad colours a failure.
-func (p Palette) Bad(s string) string { return p.render(bad, s) }
+func (p Palette) Bad(s string) Styled { return p.render(bad, s) }
 
 // Warn colours what deserves a look.
-func (p Palette) Warn(s string) string { return p.render(warn, s) }
+func (p Palette) Warn(s string) Styled { return p.render(warn, s) }
 
 // Accent colours what is under way.
-func (p Palette) Accent(s string) string { return p.render(accent, s) }
+func (p Palette) Accent(s string) Styled { return p.render(accent, s) }
 
 // Dim fades what matters less.
-func (p Palette) Dim(s string) string { return p.render(dim, s) }
+func (p Palette) Dim(s string) Styled { return p.render(dim, s) }
 
 // Bold stresses a heading.
-func (p Palette) Bold(s string) string { return p.render(bold, s) }
+func (p Palette) Bold(s string) Styled { return p.render(bold, s) }
 
 // Status colours the name of a status by what it means.
-func (p Palette) Status(s string) string {
+func (p Palette) Status(s string) Styled {
 	switch s {
 	case "success", "valid", "ok":
 		return p.Good(s)
@@ -63,12 +64,12 @@ func (p Palette) Status(s string) string {
 	return p.Dim(s)
 }
 
-// Width is the number of cells a text takes, escape sequences aside.
-func Width(s string) int { return lipgloss.Width(s) }
+// Width is the number of cells a text takes, colours aside.
+func Width[S ~string](s S) int { return lipgloss.Width(string(s)) }
 
-// Cut shortens a text without escape sequences to a number of cells, ending in
-// "…" if anything was cut.
-func Cut(s string, width int) string {
+// Cut shortens a text without colours to a number of cells, ending in "…" if
+// anything was cut.
+func Cut[S ~string](s S, width int) S {
 	if width <= 0 {
 		return ""
 	}
@@ -77,7 +78,7 @@ func Cut(s string, width int) string {
 	}
 	var b strings.Builder
 	used := 0
-	for _, r := range s {
+	for _, r := range string(s) {
 		w := Width(string(r))
 		if used+w > width-1 {
 			break
@@ -85,31 +86,15 @@ func Cut(s string, width int) string {
 		b.WriteRune(r)
 		used += w
 	}
-	return b.String() + "…"
+	return S(b.String()) + "…"
 }
 
 // Pad fills a text up with blanks to a number of cells.
-func Pad(s string, width int) string {
+func Pad[S ~string](s S, width int) S {
 	if n := width - Width(s); n > 0 {
-		return s + strings.Repeat(" ", n)
+		return s + S(strings.Repeat(" ", n))
 	}
 	return s
-}
-
-// Clean makes a text of unknown origin safe to print on one line: line breaks
-// and tabs become blanks, other control characters are dropped, so that no
-// message can move the cursor or colour the terminal.
-func Clean(s string) string {
-	clean := func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case unicode.IsControl(r) || r == unicode.ReplacementChar:
-			return -1
-		}
-		return r
-	}
-	return strings.Map(clean, s)
 }
 
 // Duration writes a duration with about three digits: 340µs, 12ms, 1.25s, 2m3s.
@@ -129,9 +114,9 @@ func Duration(d time.Duration) string {
 
 // CutStyled shortens a text that may hold colours to a number of cells; 0 means
 // that it may be as long as it is.
-func CutStyled(s string, width int) string {
+func CutStyled(s Styled, width int) Styled {
 	if width <= 0 || Width(s) <= width {
 		return s
 	}
-	return lipgloss.NewStyle().Inline(true).MaxWidth(width).Render(s)
+	return Styled(lipgloss.NewStyle().Inline(true).MaxWidth(width).Render(string(s)))
 }

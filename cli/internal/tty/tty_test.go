@@ -20,12 +20,6 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func TestClean(t *testing.T) {
-	if got := Clean("a\x1b[31mb\nc\td\x00"); got != "a[31mb c d" {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", 340500: "341µs", 12345678: "12ms", 1254 * time.Millisecond: "1.25s", 123456 * time.Millisecond: "2m3s",
@@ -43,15 +37,15 @@ func TestTable(t *testing.T) {
 	tab.Row("a_long_name_of_a_node", "", red, "because of something")
 	for _, c := range []struct {
 		width int
-		want  []string
+		want  []Styled
 	}{
-		{0, []string{
+		{0, []Styled{
 			"node                     n  why", "a                       12", "a_long_name_of_a_node  " + red + "  because of something",
 		}},
-		{40, []string{
+		{40, []Styled{
 			"node             n  why", "a               12", "a_long_name_…  " + red + "  because of something",
 		}},
-		{20, []string{"node      n  why", "a        12", "a_lon…  " + red + "  because"}},
+		{20, []Styled{"node      n  why", "a        12", "a_lon…  " + red + "  because"}},
 	} {
 		if got := tab.Lines(c.width); !slices.Equal(got, c.want) {
 			t.Errorf("at %d: %q, want %q", c.width, got, c.want)
@@ -67,7 +61,7 @@ func TestEmptyTable(t *testing.T) {
 
 func TestPaletteOff(t *testing.T) {
 	p := NewPalette(false)
-	for _, s := range []string{p.Good("x"), p.Bad("x"), p.Warn("x"), p.Accent("x"), p.Dim("x"), p.Bold("x"), p.Status("x")} {
+	for _, s := range []Styled{p.Good("x"), p.Bad("x"), p.Warn("x"), p.Accent("x"), p.Dim("x"), p.Bold("x"), p.Status("x")} {
 		if s != "x" {
 			t.Errorf("%q", s)
 		}
