@@ -46,7 +46,8 @@ func TestManualPaths(t *testing.T) {
 			}
 			continue
 		}
-		if got := core.JSON(p.All(env.State)); got != e.want {
+		all, err := p.All(env.State, nil)
+		if got := core.JSON(all); err != nil || got != e.want {
 			t.Errorf("%s\n\tgot  %s\n\twant %s", e.text, got, e.want)
 		}
 	}

@@ -84,8 +84,8 @@ func (x *executor) items(e *machine.Event) {
 	var o machine.Outcome
 	from, to := int(x.c.ID.From), int(x.c.ID.To)
 	if x.c.Node.Args == nil && x.run.events == nil {
-		in := x.input(-1)
-		x.shared = &in // nothing but the item differs
+		in, _ := x.input(x.ctx, -1) // only args can fail
+		x.shared = &in              // nothing but the item differs
 	}
 	for i := from; i < to; i++ {
 		o = machine.Outcome{}
@@ -125,13 +125,19 @@ func (x *executor) one(place int, o *machine.Outcome) {
 		ctx, release = x.limit(ctx)
 		defer release()
 	}
-	var in core.Input
+	var (
+		in  core.Input
+		res core.Result
+		err error
+	)
 	if x.shared != nil {
 		in = x.shared.ForItem(x.c.Call.Items.At(place), core.Nth(place))
 	} else {
-		in = x.input(place)
+		in, err = x.input(ctx, place)
 	}
-	res, err := call(ctx, n.Handler, in)
+	if err == nil {
+		res, err = call(ctx, n.Handler, in)
+	}
 	if err == nil && x.streams != nil {
 		x.streams.report(&res)
 	}
@@ -231,24 +237,28 @@ func (x *executor) limit(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// input builds what the handler is given.
-func (x *executor) input(place int) core.Input {
+// input builds what the handler is given. Following a path in args may be too
+// much work or outlast ctx.
+func (x *executor) input(ctx context.Context, place int) (core.Input, error) {
 	n, c := x.c.Node, x.c.Call
-	s, name := x.captured(n, c, place), c.Name(n)
+	s, err := x.captured(ctx, n, c, place)
+	if err != nil {
+		return core.Input{}, err
+	}
 	if len(n.Streams) > 0 {
 		x.streams = &streams{x: x}
 		s.Open = x.streams.opener(n, c)
 	}
-	in := core.NewInput(x.run.opts.Run, name, int(x.c.ID.Attempt), s)
+	in := core.NewInput(x.run.opts.Run, c.Name(n), int(x.c.ID.Attempt), s)
 	if c != nil && c.Loop != "" {
 		in.Loop = c.Loop
 		in.Round, _ = c.Round.Get()
 	}
-	return in
+	return in, nil
 }
 
 // captured is what a node is given of what was captured for it.
-func (x *executor) captured(n *plan.Node, c *machine.Call, place int) core.Shared {
+func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, place int) (core.Shared, error) {
 	var s core.Shared
 	env := machine.Captured{For: n, Call: c, Place: place}
 	if c != nil {
@@ -259,7 +269,12 @@ func (x *executor) captured(n *plan.Node, c *machine.Call, place int) core.Share
 		if len(n.Extra) > 0 {
 			s.Extra = extra(n, c)
 		}
-		s.Args = n.Args.Resolve(env)
+		if n.Args != nil {
+			var err error
+			if s.Args, err = n.Args.Resolve(env, func() bool { return ctx.Err() != nil }); err != nil {
+				return s, err
+			}
+		}
 		s.Edges, s.Inputs = c.Edges, c.Inputs
 		if place >= 0 {
 			s.Item, s.Index = c.Items.At(place), core.Nth(place)
@@ -274,7 +289,7 @@ func (x *executor) captured(n *plan.Node, c *machine.Call, place int) core.Share
 		s.Report = x.progress(name, s.Index)
 		s.Log = slog.New(&logHandler{run: x.run, node: name, index: s.Index, attempt: int(x.c.ID.Attempt)})
 	}
-	return s
+	return s, nil
 }
 
 // progress makes events of what a handler reports.

@@ -54,7 +54,11 @@ func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *pl
 	if !ok {
 		return nil, core.Permanent(fmt.Errorf("node %s cannot make a stream: its handler is a %T", maker.ID, maker.Handler))
 	}
-	opened, err := source.Open(ctx, s.input(n, maker, c, r), described)
+	in, err := s.input(ctx, n, maker, c, r)
+	if err != nil {
+		return nil, fmt.Errorf("stream %q of node %s: %w", field, maker.ID, err)
+	}
+	opened, err := source.Open(ctx, in, described)
 	if err != nil {
 		return nil, fmt.Errorf("stream %q of node %s: %w", field, maker.ID, err)
 	}
@@ -62,14 +66,17 @@ func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *pl
 }
 
 // input is what the maker of a stream sees.
-func (s *streams) input(n, maker *plan.Node, c *machine.Call, r *plan.StreamRead) core.Input {
+func (s *streams) input(ctx context.Context, n, maker *plan.Node, c *machine.Call, r *plan.StreamRead) (core.Input, error) {
 	seen := &machine.Call{Path: c.Path, Inputs: c.Inputs, Values: c.Values[r.Captured:][:len(maker.Reads)]}
 	for _, ref := range maker.NodeRefs {
 		seen.Nodes = append(seen.Nodes, c.Nodes[slices.Index(n.NodeRefs, ref)])
 	}
-	shared := s.x.captured(maker, seen, -1)
+	shared, err := s.x.captured(ctx, maker, seen, -1)
+	if err != nil {
+		return core.Input{}, err
+	}
 	shared.Open = s.opener(maker, seen)
-	return core.NewInput(s.x.run.opts.Run, seen.Name(maker), int(s.x.c.ID.Attempt), shared)
+	return core.NewInput(s.x.run.opts.Run, seen.Name(maker), int(s.x.c.ID.Attempt), shared), nil
 }
 
 // stream is an open stream that notes what was read.

@@ -145,20 +145,33 @@ func (c *compiler) steps(frags jp.Expr) []step {
 func (c *compiler) step(f jp.Frag) (step, bool) {
 	switch f := f.(type) {
 	case jp.Child:
-		return step{kind: nameStep, name: string(f)}, true
+		return step{kind: nameStep, cost: 1, name: string(f)}, true
 	case jp.Nth:
-		return step{kind: indexStep, index: int(f)}, true
+		return step{kind: indexStep, cost: 1, index: int(f)}, true
 	case jp.Wildcard:
-		return step{kind: anyStep}, true
+		return step{kind: anyStep, cost: 1}, true
 	case jp.Descent:
 		return step{kind: descentStep}, true
 	case jp.Slice:
-		return step{kind: sliceStep, slice: f}, true
+		return step{kind: sliceStep, cost: 1, slice: f}, true
 	case jp.Union:
-		return step{kind: unionStep, union: f}, true
+		return union(f), true
 	case *jp.Filter:
 		return c.filter()
 	}
 	c.fail(0, "%s is not supported in a path", f.Append(nil, true, true))
 	return step{}, false
+}
+
+func union(f jp.Union) step {
+	s := step{kind: unionStep, cost: len(f)}
+	for _, u := range f {
+		if name, ok := u.(string); ok {
+			s.union = append(s.union, step{kind: nameStep, name: name})
+			continue
+		}
+		n, _ := u.(int64)
+		s.union = append(s.union, step{kind: indexStep, index: int(n)})
+	}
+	return s
 }

@@ -119,8 +119,11 @@ func (c *compiler) filter() (step, bool) {
 		c.ds = append(c.ds, ds...)
 		return step{}, false
 	}
-	return step{kind: filterStep, filter: p}, true
+	return step{kind: filterStep, cost: 1 + len(text.Value)/textCost, filter: p}, true
 }
+
+// textCost is how much text of a filter takes as long as looking at a value.
+const textCost = 4
 
 func (c *compiler) badFilter(err error, from int) {
 	e, ok := errors.AsType[*expressions.SyntaxError](err)

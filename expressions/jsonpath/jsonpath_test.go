@@ -34,6 +34,24 @@ func parse(tb testing.TB, s string) any {
 	return v
 }
 
+type fataler interface{ Fatal(...any) }
+
+func all(t fataler, p *Path, root any) []any {
+	out, err := p.All(root, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func from(t fataler, p *Path, field any) []any {
+	out, err := p.From(field, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 func TestAll(t *testing.T) {
 	root := parse(t, store)
 	for _, c := range []struct{ path, want string }{
@@ -105,12 +123,12 @@ func TestAll(t *testing.T) {
 			t.Errorf("%s: %v", c.path, ds)
 			continue
 		}
-		if got := core.JSON(p.All(root)); got != c.want {
+		if got := core.JSON(all(t, p, root)); got != c.want {
 			t.Errorf("%s\n\tgot  %s\n\twant %s", c.path, got, c.want)
 		}
 		field, ok := root.(*core.Object).Get(p.Root())
-		if ok && core.JSON(p.From(field)) != c.want {
-			t.Errorf("%s from its field gives %s", c.path, core.JSON(p.From(field)))
+		if ok && core.JSON(from(t, p, field)) != c.want {
+			t.Errorf("%s from its field gives %s", c.path, core.JSON(from(t, p, field)))
 		}
 	}
 }
@@ -198,15 +216,15 @@ func TestGoValues(t *testing.T) {
 		if p == nil {
 			t.Fatal(ds)
 		}
-		if got := core.JSON(p.From(shelves)); got != want {
+		if got := core.JSON(from(t, p, shelves)); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
 	p, _ := Compile(core.Text{Value: `$.f[*]`})
-	if got := p.From(func() {}); len(got) != 0 {
+	if got := from(t, p, func() {}); len(got) != 0 {
 		t.Errorf("a function has no elements: %v", got)
 	}
-	if got := p.From(core.Missing); got == nil || len(got) != 0 {
+	if got := from(t, p, core.Missing); got == nil || len(got) != 0 {
 		t.Errorf("nothing has no elements: %v", got)
 	}
 }
@@ -264,7 +282,7 @@ func TestSameAsJP(t *testing.T) {
 		if p == nil {
 			t.Fatalf("%s: %v", path, ds)
 		}
-		got, want := asBag(p.All(root)), asBag(jp.MustParseString(path).Get(core.Plain(root)))
+		got, want := asBag(all(t, p, root)), asBag(jp.MustParseString(path).Get(core.Plain(root)))
 		if got != want {
 			t.Fatalf("%s in %s\n\tgot %s\n\tjp  %s", path, core.JSON(root), got, want)
 		}
@@ -283,7 +301,7 @@ func TestSameAsPaessler(t *testing.T) {
 		if p == nil {
 			t.Fatalf("%s: %v", path, ds)
 		}
-		got := p.All(root)
+		got := all(t, p, root)
 		want, err := jsonpath.Get(path, core.Plain(root))
 		if err != nil {
 			if len(got) > 0 {
@@ -335,10 +353,10 @@ func TestDocumentOrder(t *testing.T) {
 			t.Fatal(ds)
 		}
 		last := int64(0)
-		for _, v := range p.All(root) {
+		for _, v := range all(t, p, root) {
 			if i, ok := v.(int64); ok {
 				if i <= last {
-					t.Fatalf("%s in %s gives %s", path, core.JSON(root), core.JSON(p.All(root)))
+					t.Fatalf("%s in %s gives %s", path, core.JSON(root), core.JSON(all(t, p, root)))
 				}
 				last = i
 			}
@@ -362,8 +380,11 @@ func FuzzCompile(f *testing.F) {
 				t.Fatalf("%q: %v", s, d)
 			}
 		}
-		if p != nil && len(p.steps) < 6 {
-			p.All(root)
+		if p == nil {
+			return
+		}
+		if _, err := p.from(root, nil, 1000, 10_000); err != nil && core.FailureOf(err).Class != core.ClassInput {
+			t.Fatalf("%q: %v", s, err)
 		}
 	})
 }
@@ -378,7 +399,9 @@ func BenchmarkFrom(b *testing.B) {
 		b.Run(fmt.Sprintf("path=%s", path), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				p.From(rows)
+				if _, err := p.From(rows, nil); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

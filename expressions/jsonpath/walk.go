@@ -25,10 +25,11 @@ const (
 // step is one step of a path.
 type step struct {
 	kind   stepKind
+	cost   int // of looking at one value, see walker.spend
 	name   string
 	index  int
 	slice  jp.Slice
-	union  jp.Union
+	union  []step // names and indexes
 	filter *expressions.Program
 }
 
@@ -36,26 +37,33 @@ type step struct {
 // field Root. The matches are in document order: elements by index, members in
 // the order of their keys, after ".." each before what is inside it; a union or
 // a slice that runs backwards gives its own order. The values are shared.
-func (p *Path) All(root any) []any {
+//
+// stop, unless it is nil, is asked now and then; once it says true, All returns
+// ErrStopped. Beyond MaxMatches or MaxWork All returns a core.Failure that names
+// the path; another attempt would fail too.
+func (p *Path) All(root any, stop func() bool) ([]any, error) {
 	o, ok := plain(root).(*core.Object)
 	if !ok {
-		return []any{}
+		return []any{}, nil
 	}
 	v, ok := o.Get(p.root)
 	if !ok {
-		return []any{}
+		return []any{}, nil
 	}
-	return p.From(v)
+	return p.From(v, stop)
 }
 
 // From is All for the value of the field itself.
-func (p *Path) From(field any) []any {
-	if core.IsMissing(field) {
-		return []any{}
+func (p *Path) From(field any, stop func() bool) ([]any, error) {
+	return p.from(field, stop, MaxMatches, MaxWork)
+}
+
+func (p *Path) from(field any, stop func() bool, matches, work int) ([]any, error) {
+	w := walker{out: []any{}, matches: matches, limit: work, work: work, stop: stop}
+	if core.IsMissing(field) || w.walk(field, p.steps) {
+		return w.out, nil
 	}
-	w := walker{out: []any{}}
-	w.walk(field, p.steps)
-	return w.out
+	return nil, w.failure(p)
 }
 
 // plain returns a value of one of the plain types; what has none is Missing.
@@ -74,8 +82,15 @@ func plain(v any) any {
 // walker collects the matches of one walk. It is also the environment of the
 // filters: item is the element they look at.
 type walker struct {
-	out  []any
-	item any
+	out     []any
+	item    any
+	matches int // how many there may be
+	limit   int // of work
+	work    int // that is left, beside what is paid
+	paid    int // work until the next look at the limit and at stop
+	stop    func() bool
+	stopped bool // by stop
+	full    bool // there are more matches than there may be
 }
 
 // Field, Node, Input, Index and Extra are never asked for: a filter reads
@@ -89,104 +104,120 @@ func (w *walker) Index() any                    { return core.Missing }
 func (w *walker) Extra(expressions.Root) any    { return core.Missing }
 func (w *walker) keeps(s *step, child any) bool { w.item = child; return s.filter.Test(w) }
 
-// walk adds what the steps select in v.
-func (w *walker) walk(v any, steps []step) {
+// walk adds what the steps select in v. Like all that follow steps, it reports
+// false when the walk is over early.
+func (w *walker) walk(v any, steps []step) bool {
 	for i := range steps {
 		s := &steps[i]
-		switch s.kind {
-		case nameStep:
-			o, ok := plain(v).(*core.Object)
-			if !ok {
-				return
-			}
-			if v, ok = o.Get(s.name); !ok {
-				return
-			}
-		case indexStep:
-			a, ok := plain(v).([]any)
-			n := s.index
-			if n < 0 {
-				n += len(a)
-			}
-			if !ok || n < 0 || n >= len(a) {
-				return
-			}
-			v = a[n]
-		default:
-			w.branch(plain(v), s, steps[i+1:])
-			return
+		if s.kind != nameStep && s.kind != indexStep {
+			return w.spend(i) && w.branch(plain(v), s, steps[i+1:])
+		}
+		var ok bool
+		if v, ok = member(v, s); !ok {
+			return w.spend(i)
 		}
 	}
+	if w.full = len(w.out) == w.matches; w.full {
+		return false
+	}
 	w.out = append(w.out, v)
+	return w.spend(len(steps))
+}
+
+// member returns what a name or an index leads to.
+func member(v any, s *step) (any, bool) {
+	if s.kind == nameStep {
+		if o, ok := plain(v).(*core.Object); ok {
+			return o.Get(s.name)
+		}
+		return nil, false
+	}
+	a, ok := plain(v).([]any)
+	n := s.index
+	if n < 0 {
+		n += len(a)
+	}
+	if !ok || n < 0 || n >= len(a) {
+		return nil, false
+	}
+	return a[n], true
 }
 
 // branch follows a step that may select several values.
-func (w *walker) branch(v any, s *step, rest []step) {
+func (w *walker) branch(v any, s *step, rest []step) bool {
 	switch s.kind {
 	case anyStep, filterStep:
-		w.children(v, s, rest)
+		return w.children(v, s, rest)
 	case sliceStep:
-		if a, ok := v.([]any); ok {
-			w.slice(a, s.slice, rest)
-		}
+		a, ok := v.([]any)
+		return !ok || w.slice(a, s.slice, rest)
 	case unionStep:
-		for _, u := range s.union {
-			one := [1]step{unionMember(u)}
-			w.walk(v, append(one[:], rest...))
+		for i := range s.union {
+			if !w.spend(1) {
+				return false
+			}
+			if e, ok := member(v, &s.union[i]); ok && !w.walk(e, rest) {
+				return false
+			}
 		}
 	case descentStep:
-		w.descend(v, &rest[0], rest[1:])
+		return w.descend(v, &rest[0], rest[1:])
 	}
-}
-
-func unionMember(u any) step {
-	if name, ok := u.(string); ok {
-		return step{kind: nameStep, name: name}
-	}
-	n, _ := u.(int64)
-	return step{kind: indexStep, index: int(n)}
+	return true
 }
 
 // children follows a wildcard or filter.
-func (w *walker) children(v any, s *step, rest []step) {
+func (w *walker) children(v any, s *step, rest []step) bool {
 	switch v := v.(type) {
 	case []any:
+		if s.kind == anyStep && len(rest) == 0 {
+			return w.take(v)
+		}
 		if s.kind == anyStep {
-			w.out = slices.Grow(w.out, len(v))
+			w.out = slices.Grow(w.out, min(len(v), w.matches-len(w.out)))
 		}
 		for _, e := range v {
-			if s.kind == anyStep || w.keeps(s, e) {
-				w.walk(e, rest)
+			if !w.spend(s.cost) || (s.kind == anyStep || w.keeps(s, e)) && !w.walk(e, rest) {
+				return false
 			}
 		}
 	case *core.Object:
 		for _, e := range v.All() {
-			if s.kind == anyStep || w.keeps(s, e) {
-				w.walk(e, rest)
+			if !w.spend(s.cost) || (s.kind == anyStep || w.keeps(s, e)) && !w.walk(e, rest) {
+				return false
 			}
 		}
 	}
+	return true
+}
+
+// take adds all elements of an array.
+func (w *walker) take(v []any) bool {
+	if w.full = len(v) > w.matches-len(w.out); w.full {
+		return false
+	}
+	w.out = append(w.out, v...)
+	return w.spend(len(v))
 }
 
 // descend follows step s in v and everything inside it. Looking at each child in
 // turn, first as a match and then inside, gives document order.
-func (w *walker) descend(v any, s *step, rest []step) {
+func (w *walker) descend(v any, s *step, rest []step) bool {
 	switch v := plain(v).(type) {
 	case []any:
 		for i, e := range v {
-			if w.selects(s, len(v), i, "", e) {
-				w.walk(e, rest)
+			if !w.spend(s.cost) || w.selects(s, len(v), i, "", e) && !w.walk(e, rest) || !w.descend(e, s, rest) {
+				return false
 			}
-			w.descend(e, s, rest)
 		}
 	case *core.Object:
 		for k, e := range v.All() {
-			if w.selects(s, -1, -1, k, e) {
-				w.walk(e, rest)
+			if !w.spend(s.cost) || w.selects(s, -1, -1, k, e) && !w.walk(e, rest) || !w.descend(e, s, rest) {
+				return false
 			}
-			w.descend(e, s, rest)
 		}
 	}
+	return true
 }
 
 // selects reports whether a step selects the i-th of size elements, or, when
@@ -205,19 +236,23 @@ func (w *walker) selects(s *step, size, i int, name string, child any) bool {
 		from, to, by := bounds(s.slice, size)
 		return by > 0 && i >= from && i < to && (i-from)%by == 0 || by < 0 && i <= from && i > to && (from-i)%-by == 0
 	case unionStep:
-		return slices.ContainsFunc(s.union, func(u any) bool {
-			m := unionMember(u)
-			return w.selects(&m, size, i, name, child)
-		})
+		for k := range s.union {
+			if w.selects(&s.union[k], size, i, name, child) {
+				return true
+			}
+		}
 	}
 	return false
 }
 
-func (w *walker) slice(a []any, s jp.Slice, rest []step) {
+func (w *walker) slice(a []any, s jp.Slice, rest []step) bool {
 	from, to, by := bounds(s, len(a))
 	for i := from; by > 0 && i < to || by < 0 && i > to; i += by {
-		w.walk(a[i], rest)
+		if !w.spend(1) || !w.walk(a[i], rest) {
+			return false
+		}
 	}
+	return true
 }
 
 // bounds returns where a slice of an array starts, before which index it ends

@@ -63,13 +63,11 @@ func (f *frame) startFanOut(v int32) {
 	x := &f.v[v]
 	x.started, x.attempts = f.m.now, 1
 	call := f.call(n, nil)
-	source := n.Source.Value(Captured{For: n, Call: call, Place: -1})
-	items, ok := itemsOf(source)
+	items, failure := itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
 	f.emitUnitStarted(n.ID, n, "", items.Len())
-	if !ok {
+	if failure != nil {
 		x.ended = f.m.now
-		f.fail(v, &core.Failure{Class: core.ClassInput, Permanent: true,
-			Message: fmt.Sprintf("for_each.source %s is %s, want an array", n.Source.Text.Value, core.TypeName(source))})
+		f.fail(v, failure)
 		return
 	}
 	if call == nil {

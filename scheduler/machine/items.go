@@ -1,9 +1,12 @@
 package machine
 
 import (
+	"fmt"
 	"reflect"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // Items is the array a fan-out or pipeline walks: []any or a slice of a Go
@@ -13,6 +16,21 @@ type Items struct {
 	typed reflect.Value
 	n     int
 	base  int // index of the first element that is here, for a part of an array
+}
+
+// itemsAt looks up the array that a source names; what says whose it is. A path is
+// followed to its end: the machine's answer must not depend on when its driver
+// loses patience.
+func itemsAt(what string, source *plan.Source, env expressions.Env) (Items, *core.Failure) {
+	v, err := source.Value(env, nil)
+	if err != nil {
+		return Items{}, badInputs(fmt.Errorf("%s: %w", what, err))
+	}
+	items, ok := itemsOf(v)
+	if !ok {
+		return Items{}, badInputs(fmt.Errorf("%s %s is %s, want an array", what, source.Text.Value, core.TypeName(v)))
+	}
+	return items, nil
 }
 
 // itemsOf returns the elements of v; ok is false when v is no array.

@@ -26,7 +26,10 @@ func (t *nested) stop()              { t.child.stop(); t.f.m.handOverStopped(t.c
 
 // begin starts a nested run for one execution; the error is about its inputs.
 func (f *frame) nest(n *plan.Node, id ID, call *Call, path string, around *group, holder slotHolder) (*frame, error) {
-	args := n.Args.Resolve(Captured{For: n, Call: call, Place: -1})
+	args, err := n.Args.Resolve(Captured{For: n, Call: call, Place: -1}, nil)
+	if err != nil {
+		return nil, err
+	}
 	start, given, err := n.Frame.Plan.Start(args)
 	if err != nil {
 		return nil, err

@@ -158,7 +158,7 @@ func (f *frame) adopt() {
 func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 	n := &f.p.Nodes[f.p.Vertices[v].Node]
 	call := f.call(n, nil)
-	items, _ := itemsOf(n.Source.Value(Captured{For: n, Call: call, Place: -1}))
+	items, _ := itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
 	if call == nil {
 		call = &Call{Path: f.path, Inputs: f.inputs}
 	}
@@ -207,7 +207,7 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 	t.group = newUnitGroup(f, t)
 	f.setTask(v, t)
 	if !u.IsLoop {
-		t.items, _ = itemsOf(u.Items.Value(levelEnv{f, f.p.Vertices[v].Level}))
+		t.items, _ = itemsAt("items", u.Items, levelEnv{f, f.p.Vertices[v].Level})
 	}
 	for _, r := range j.Results {
 		t.results = append(t.results, memberResult{r.Runs, r.Failed, r.Attempts, r.Failure, r.FailedAt, r.Partial})

@@ -70,12 +70,10 @@ func (f *frame) startUnit(v int32) {
 	t.group = newUnitGroup(f, t)
 	f.setTask(v, t)
 	if !u.IsLoop {
-		source := u.Items.Value(levelEnv{f, f.p.Vertices[v].Level})
-		items, ok := itemsOf(source)
+		items, failure := itemsAt("items", u.Items, levelEnv{f, f.p.Vertices[v].Level})
 		f.emitUnitStarted("", nil, u.ID, items.Len())
-		if !ok {
-			t.failure = &core.Failure{Class: core.ClassInput, Permanent: true,
-				Message: fmt.Sprintf("items %s is %s, want an array", u.Items.Text.Value, core.TypeName(source))}
+		if failure != nil {
+			t.failure = failure
 			t.reason, t.ranAll = "failed", false
 			t.finish()
 			return

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -22,37 +23,49 @@ type argument struct {
 
 // Resolve returns the arguments with their paths replaced by values, which are
 // shared with the state. A member whose path leads nowhere is left out; in a
-// list it is null.
-func (a *Args) Resolve(env expressions.Env) *core.Object {
+// list it is null. stop and the errors are those of Source.Value.
+func (a *Args) Resolve(env expressions.Env, stop func() bool) (*core.Object, error) {
 	if a == nil {
-		return nil
+		return nil, nil
 	}
-	o, _ := a.root.resolve(env).(*core.Object)
-	return o
+	v, err := a.root.resolve(env, stop)
+	if err != nil {
+		return nil, fmt.Errorf("args: %w", err)
+	}
+	o, _ := v.(*core.Object)
+	return o, nil
 }
 
-func (a *argument) resolve(env expressions.Env) any {
+func (a *argument) resolve(env expressions.Env, stop func() bool) (any, error) {
 	switch {
 	case a.source != nil:
-		return a.source.Value(env)
+		return a.source.Value(env, stop)
 	case a.isList:
 		out := make([]any, len(a.members))
 		for i := range a.members {
-			if v := a.members[i].resolve(env); !core.IsMissing(v) {
+			v, err := a.members[i].resolve(env, stop)
+			if err != nil {
+				return nil, err
+			}
+			if !core.IsMissing(v) {
 				out[i] = v
 			}
 		}
-		return out
+		return out, nil
 	case a.keys != nil:
 		out := core.NewObject(len(a.keys))
 		for i, k := range a.keys {
-			if v := a.members[i].resolve(env); !core.IsMissing(v) {
+			v, err := a.members[i].resolve(env, stop)
+			if err != nil {
+				return nil, err
+			}
+			if !core.IsMissing(v) {
 				out.Set(k, v)
 			}
 		}
-		return out
+		return out, nil
 	}
-	return a.literal
+	return a.literal, nil
 }
 
 // compileArgs compiles the tree and collects what its paths read.

@@ -43,7 +43,10 @@ state: {schema: {rows: {type: array, default: []}, obj: {type: object, default: 
 graph: {nodes: [{id: other, kind: fn}, {id: n, kind: fn, for_each: {source: $.rows}`+args+`}], edges: [{from: other, to: n}]}`)
 			n, _ := p.Node("n")
 			env := fakeEnv{[]any{[]any{int64(1), int64(2)}, core.ObjectOf("k", "v"), core.Missing}}
-			o := n.Args.Resolve(env)
+			o, err := n.Args.Resolve(env, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			got := "null"
 			if o != nil {
 				got = core.JSON(o)

@@ -173,7 +173,11 @@ func (c *compiler) frameInput(n *Node, i int, inner *Plan, in input, at place) {
 		return
 	}
 	if arg.constant() {
-		if _, err := in.accept(arg.resolve(nil)); err != nil {
+		literal, err := arg.resolve(nil, nil)
+		if err == nil {
+			_, err = in.accept(literal)
+		}
+		if err != nil {
 			c.ds.Errorf(core.CodeInput, v.Pos, "%s: args.%s: input of workflow %q: %v", at, in.name, inner.Name, err)
 		}
 	}

@@ -17,16 +17,16 @@ type Source struct {
 	field   int // of path
 }
 
-// Value looks the source up.
-func (s *Source) Value(env expressions.Env) any {
+// Value looks the source up. stop and the errors are those of jsonpath.Path.From.
+func (s *Source) Value(env expressions.Env, stop func() bool) (any, error) {
 	if s.program != nil {
-		return s.program.Value(env)
+		return s.program.Value(env), nil
 	}
 	v := env.Field(s.field)
 	if core.IsMissing(v) {
-		return v
+		return v, nil
 	}
-	return s.path.From(v)
+	return s.path.From(v, stop)
 }
 
 // Type returns the static type of the source, AnyType when it is not known.

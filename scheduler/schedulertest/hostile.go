@@ -216,7 +216,7 @@ func inputOf(run string, c machine.Command, place int) core.Input {
 		}
 		s.View = core.NewView(c.Node.View, call.Values[:len(c.Node.View)])
 		s.Edges, s.Inputs = call.Edges, call.Inputs
-		s.Args = c.Node.Args.Resolve(machine.Captured{For: c.Node, Call: call, Place: place})
+		s.Args, _ = c.Node.Args.Resolve(machine.Captured{For: c.Node, Call: call, Place: place}, nil)
 		s.Item, s.Index = call.Item, call.Row
 		if place >= 0 {
 			s.Item, s.Index = call.Items.At(place), core.Nth(place)

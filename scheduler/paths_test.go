@@ -1,0 +1,70 @@
+package scheduler_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+)
+
+// manyWays is a path that can be followed through nested in more ways than anybody
+// can wait for, and leads nowhere.
+var manyWays = "$.list" + strings.Repeat("..a", 12) + "..b"
+
+func nested(depth int) any {
+	v := any(int64(1))
+	for range depth {
+		v = core.ObjectOf("a", []any{v})
+	}
+	return []any{v}
+}
+
+func withArg(text string) func(*core.Node) {
+	return func(n *core.Node) {
+		n.Args = core.Tree(core.ObjectOf("x", text), core.Position{})
+	}
+}
+
+func never(context.Context, core.Input) (core.Result, error) { panic("never called") }
+
+// TestPathsEndWithTheAttempt: following a path in args did not notice that the
+// attempt's time was over, or the run.
+func TestPathsEndWithTheAttempt(t *testing.T) {
+	t.Parallel()
+	for _, change := range [][]func(*core.Node){
+		{withArg(manyWays), timeout(time.Millisecond)},
+		{withArg(manyWays), timeout(time.Millisecond), func(n *core.Node) { n.ForEach = &core.ForEach{Source: core.Text{Value: "$.list"}} }},
+	} {
+		w := fields(one(never, change...), "list")
+		r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": nested(100)}, scheduler.Options{})
+		n, _ := r.Node("n")
+		if err == nil || n.Failure == nil || !strings.Contains(err.Error(), "timed out after 1ms: args: "+manyWays) {
+			t.Errorf("%v", err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	w := fields(graph(map[string]core.HandlerFunc{"n": never, "stop": func(context.Context, core.Input) (core.Result, error) {
+		cancel()
+		return core.Result{}, nil
+	}}, []string{"n", "stop"}), "list")
+	withArg(manyWays)(w.Nodes[0])
+	r, _ := scheduler.Run(ctx, compile(t, w), map[string]any{"list": nested(100)}, scheduler.Options{Concurrency: 2})
+	if n, _ := r.Node("n"); r.Status != core.RunCancelled || n.Failure == nil || n.Failure.Class != core.ClassCanceled {
+		t.Errorf("%s, %+v", r.Status, n.Failure)
+	}
+}
+
+// TestTooManyMatches: a path that selects more than there is memory for is the
+// node's failure and names the path.
+func TestTooManyMatches(t *testing.T) {
+	t.Parallel()
+	path := "$.list[" + strings.Repeat("0,", 200) + "0][*]"
+	w := fields(one(never, func(n *core.Node) { n.ForEach = &core.ForEach{Source: core.Text{Value: path}} }), "list")
+	_, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": []any{make([]any, 50_000)}}, scheduler.Options{})
+	if err == nil || err.Error() != "node n: for_each.source: "+path+" gives more than 10000000 values" {
+		t.Errorf("%v", err)
+	}
+}
