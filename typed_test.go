@@ -291,7 +291,7 @@ func TestErrorsReachTheCaller(t *testing.T) {
 			return n, nil
 		}), "code 7"},
 		{"panic with an error", wavefold.Do("d", func(context.Context) error { panic(&failure{7}) }), "node d: panic: code 7"},
-		{"inside", wavefold.Sub("s", inner), "node s: node s/deep: while reading: gone"},
+		{"inside", wavefold.Sub("s", inner), "node s/deep: while reading: gone"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -17,6 +17,9 @@ type Failure struct {
 	// RetryAfter, when positive, is the least time to wait before the next
 	// attempt, as the other side asked for.
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
+	// Node is where the failure of a nested run began, the path of its innermost
+	// node, with which Message then begins; "" for a failure of the node itself.
+	Node string `json:"node,omitempty"`
 	// Stack is the stack of a panic.
 	Stack string `json:"stack,omitempty"`
 	// Cause is the error the handler returned. It is lost when a failure
@@ -35,8 +38,7 @@ func (f *Failure) Unwrap() error { return f.Cause }
 func FailureOf(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		out := *f
-		out.Message = err.Error()
-		out.Cause = err
+		out.Message, out.Cause, out.Node = err.Error(), err, ""
 		return &out
 	}
 	f := &Failure{Class: ClassError, Message: err.Error(), Cause: err}
@@ -84,23 +86,34 @@ func RetryAfter(err error, after time.Duration) error {
 // first in canonical order and unwraps to its Failure.
 type NodeError struct {
 	Node    string
-	Item    Ordinal
 	Failure *Failure
 	// Others counts further failed nodes.
 	Others int
 }
 
-// Error names the node and carries its message.
-func (e *NodeError) Error() string {
-	s := "node " + e.Node
-	if i, ok := e.Item.Get(); ok {
-		s += "[" + itoa(i) + "]"
+// Error names the node and carries its message; of a nested run the innermost
+// node, whose path holds those around it.
+func (e *NodeError) Error() string { return "node " + e.message() }
+
+func (e *NodeError) message() string {
+	s := e.Failure.Message
+	if e.Failure.Node == "" {
+		s = e.Node + ": " + s
 	}
-	s += ": " + e.Failure.Message
 	if e.Others > 0 {
 		s += " (and " + itoa(e.Others) + " more failed)"
 	}
 	return s
+}
+
+// Nested returns the failure of a node whose nested run ended with the error: the
+// path of the innermost node and its cause, each once however deep it lies.
+func (e *NodeError) Nested() *Failure {
+	f := &Failure{Class: e.Failure.Class, Message: e.message(), Permanent: e.Failure.Permanent, Node: e.Failure.Node, Cause: e}
+	if f.Node == "" {
+		f.Node = e.Node
+	}
+	return f
 }
 
 // Unwrap returns the failure.

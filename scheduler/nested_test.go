@@ -114,13 +114,54 @@ func TestNestedAtLimitOne(t *testing.T) {
 	}
 }
 
-func TestNestedFailureNamesTheInnerNode(t *testing.T) {
+// The failure of a nested run is told once: the path of the innermost node and its
+// cause, however deep it lies and whatever repeats the run.
+func TestNestedFailureIsToldOnce(t *testing.T) {
 	boom := errors.New("boom")
-	inner := one(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, boom })
-	w := &core.Workflow{Name: text("outer"), Nodes: []*core.Node{{ID: text("call"), Kind: text("inner"), HasWrites: true}}}
-	_, err := scheduler.Run(t.Context(), compileNested(t, w, frameKind{"inner", inner}), nil, scheduler.Options{})
-	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "node call: node call/n: boom") {
-		t.Errorf("error %v", err)
+	call := func(kind string) *core.Node { return &core.Node{ID: text("call"), Kind: text(kind), HasWrites: true} }
+	each := func(kind string) *core.Node {
+		n := call(kind)
+		n.ForEach = &core.ForEach{Source: text("$.list")}
+		return n
+	}
+	row := func(w *core.Workflow) {
+		w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("call")}}}
+	}
+	round := func(w *core.Workflow) {
+		w.Loops = []*core.Loop{{ID: text("l"), Body: []core.Text{text("call")}, MaxIters: &core.Int{Value: 2}}}
+	}
+	for _, c := range []struct {
+		name  string
+		node  *core.Node
+		items int
+		in    func(*core.Workflow)
+		want  string
+	}{
+		{"one deep", call("leaf"), 0, nil, "node call/n: boom"},
+		{"two deep", call("mid"), 0, nil, "node call/deep/n: boom"},
+		{"several inside", call("two"), 0, nil, "node call/a: boom (and 1 more failed)"},
+		{"an item", each("leaf"), 1, nil, "node call[0]/n: boom"},
+		{"items", each("mid"), 3, nil, "node call[0]/deep/n: boom (3 of 3 items failed)"},
+		{"a row", call("leaf"), 1, row, "node call[0]/n: boom"},
+		{"rows", call("leaf"), 2, row, "node call[0]/n: boom (2 rows failed)"},
+		{"a round", call("mid"), 0, round, "node call[0]/deep/n: boom"},
+	} {
+		fail := func(context.Context, core.Input) (core.Result, error) { return core.Result{}, boom }
+		mid := &core.Workflow{Name: text("mid"), Nodes: []*core.Node{{ID: text("deep"), Kind: text("leaf"), HasWrites: true}}}
+		two := graph(map[string]core.HandlerFunc{"a": fail, "b": fail}, []string{"a", "b"})
+		w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{c.node}}, "list")
+		if c.in != nil {
+			c.in(w)
+		}
+		p := compileNested(t, w, frameKind{"leaf", one(fail)}, frameKind{"mid", mid}, frameKind{"two", two})
+		r, err := scheduler.Run(t.Context(), p, map[string]any{"list": numbers(c.items)}, scheduler.Options{})
+		if !errors.Is(err, boom) || err.Error() != c.want {
+			t.Errorf("%s: error %v, want %s", c.name, err, c.want)
+		}
+		n, _ := r.Node("call")
+		if where, _, _ := strings.Cut(strings.TrimPrefix(c.want, "node "), ": "); n.Failure == nil || n.Failure.Node != where {
+			t.Errorf("%s: the node's failure is %+v, want one at %s", c.name, n.Failure, where)
+		}
 	}
 }
 

@@ -432,14 +432,25 @@ func (t *fanOut) end(partial bool) {
 	}
 	first := t.outcomes[t.failed[0]].Failure
 	fail := *first
-	fail.Message = fmt.Sprintf("item %d: %s", t.failed[0], first.Message)
-	if len(t.failed) > 1 {
-		fail.Message = fmt.Sprintf("%d of %d items failed, first %s", len(t.failed), t.items.Len(), fail.Message)
-	}
-	fail.Cause = first
+	fail.Message, fail.Cause = t.failureText(first), first
 	f.v[t.v].failure = &fail
 	f.emitFailed(t.v, &fail)
 	f.endFailed(t.v)
+}
+
+// failureText words the failure of the node. That of a nested run names the item
+// already, in the path of the node where it began.
+func (t *fanOut) failureText(first *core.Failure) string {
+	n := len(t.failed)
+	switch {
+	case first.Node != "" && n > 1:
+		return fmt.Sprintf("%s (%d of %d items failed)", first.Message, n, t.items.Len())
+	case first.Node != "":
+		return first.Message
+	case n > 1:
+		return fmt.Sprintf("%d of %d items failed, first item %d: %s", n, t.items.Len(), t.failed[0], first.Message)
+	}
+	return fmt.Sprintf("item %d: %s", t.failed[0], first.Message)
 }
 
 func (t *fanOut) stop() {

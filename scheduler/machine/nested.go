@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -171,10 +170,7 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 	case core.RunFailed, core.RunCancelled:
 		fail := cancelled()
 		if r.Status == core.RunFailed {
-			fail = &core.Failure{Class: core.ClassError, Message: r.Err.Error(), Cause: r.Err}
-			if inner, ok := errors.AsType[*core.NodeError](r.Err); ok {
-				fail.Class, fail.Permanent = inner.Failure.Class, inner.Failure.Permanent
-			}
+			fail = r.Err.(*core.NodeError).Nested()
 		}
 		return Outcome{Failure: fail}
 	}

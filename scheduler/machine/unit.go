@@ -495,12 +495,20 @@ func (t *unit) finish() {
 	f.resolve(t.v, status)
 }
 
+// failureText words the failure of the unit. That of a nested run names the member
+// and the row or round already, in the path of the node where it began.
 func (t *unit) failureText() string {
 	what := "row"
 	if t.u.IsLoop {
 		what = "round"
 	}
-	s := fmt.Sprintf("%s, %s %d: %s", t.f.p.Nodes[t.u.Members[t.failAt[1]]].ID, what, t.failAt[0], t.failure.Message)
+	s := t.failure.Message
+	switch {
+	case t.failure.Node == "":
+		s = fmt.Sprintf("%s, %s %d: %s", t.f.p.Nodes[t.u.Members[t.failAt[1]]].ID, what, t.failAt[0], s)
+	case t.failed > 1:
+		return fmt.Sprintf("%s (%d rows failed)", s, t.failed)
+	}
 	if t.failed > 1 {
 		s = fmt.Sprintf("%d rows failed, first %s", t.failed, s)
 	}
