@@ -27,8 +27,9 @@ type StreamRead struct {
 
 // streamUse is what is known of a stream while a workflow is compiled.
 type streamUse struct {
-	maker  int32
-	reader int32 // -1: nobody yet
+	maker   int32
+	reader  int32 // -1: nobody yet
+	misread bool  // somebody else wants its rows, which is reported
 }
 
 // repeated reports whether a node runs many times: for each item, row or round.
@@ -53,13 +54,6 @@ func (c *compiler) streams() {
 	for i := range c.p.Nodes {
 		if n := &c.p.Nodes[i]; n.StreamTo < 0 && len(n.Streams) > 0 {
 			c.reports(n, n)
-		}
-	}
-	for f := range c.p.Schema.Fields { // in declared order
-		if u := c.streamUse[int32(f)]; u != nil && u.reader < 0 {
-			n := &c.p.Nodes[u.maker]
-			c.ds.Warnf(core.CodeUnused, n.stream.Pos, "%s: nobody reads the stream %q, so no row is ever read", nodePlace(n.ID), n.stream.Value).
-				WithHint("let a transform or a sink read it, or leave stream out")
 		}
 	}
 }
@@ -107,6 +101,7 @@ func (c *compiler) readsStreams(n *Node) {
 			continue
 		}
 		if c.repeated(n) {
+			u.misread = true
 			c.ds.Errorf(core.CodeStream, s.pos, "%s: state field %q is a stream, which is read once, and this node runs many times", s.at, name)
 			continue
 		}
@@ -125,6 +120,8 @@ func (c *compiler) readsStreams(n *Node) {
 
 // streamRead reports a read that wants the rows of a stream as a value.
 func (c *compiler) streamRead(s spot, name string) {
+	f, _ := c.p.Schema.Index(name)
+	c.streamUse[int32(f)].misread = true
 	c.ds.Errorf(core.CodeStream, s.pos, "%s: state field %q is a stream, its rows are not in the state", s.at, name).
 		WithHint("only one transform or sink reads a stream; leave stream: true out, so that it is an ordinary array")
 }
@@ -132,7 +129,7 @@ func (c *compiler) streamRead(s spot, name string) {
 // soleWriter reports writers of a stream beside its maker.
 func (c *compiler) soleWriter(n *Node) {
 	for i, f := range n.WriteFields {
-		if u := c.streamUse[f]; u != nil && u.maker != n.Index {
+		if u := c.streamUse[f]; u != nil && u.maker != n.Index && n.stream.Value != n.Writes[i] {
 			c.ds.Errorf(core.CodeStream, writePos(n, n.Writes[i]), "%s: writes: field %q is a stream of node %s, which alone writes it",
 				nodePlace(n.ID), n.Writes[i], c.p.Nodes[u.maker].ID)
 		}
@@ -150,7 +147,7 @@ func (c *compiler) reports(end, n *Node) {
 }
 
 // checkStreams reports conditions and units that read the rows of a stream, and
-// readers that do not come after the maker.
+// streams that nobody reads.
 func (c *compiler) checkStreams() {
 	if len(c.streamUse) == 0 {
 		return
@@ -176,6 +173,13 @@ func (c *compiler) checkStreams() {
 				name := c.p.Schema.Fields[f].Name
 				c.streamRead(c.vertexSpot(d, expressions.RootState, name), name)
 			}
+		}
+	}
+	for f := range c.p.Schema.Fields { // in declared order
+		if u := c.streamUse[int32(f)]; u != nil && u.reader < 0 && !u.misread {
+			n := &c.p.Nodes[u.maker]
+			c.ds.Warnf(core.CodeUnused, n.stream.Pos, "%s: nobody reads the stream %q, so no row is ever read", nodePlace(n.ID), n.stream.Value).
+				WithHint("let a transform or a sink read it, or leave stream out")
 		}
 	}
 }

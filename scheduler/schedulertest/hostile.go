@@ -2,11 +2,13 @@ package schedulertest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -190,6 +192,9 @@ func (r *hostileRun) work(c machine.Command) answer {
 func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 	if r.stopped && r.chance(50) { // a handler whose context ended
 		return machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
+	}
+	if len(c.Node.Streams) > 0 { // what opens streams is a part of the driver
+		return scheduler.Execute(context.Background(), r.run, &c).Outcome
 	}
 	res, failure := call(c.Node.Handler, inputOf(r.run, c, place))
 	if failure != nil {

@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const streamDoc = `name: s
+state:
+  schema:
+    limit: {type: integer}
+    raw: {type: array}
+    good: {type: array}
+    out: {type: array}
+    other: {type: array}
+graph:
+  nodes:
+    - {id: load, kind: fn, reads: [limit], writes: [raw], stream: raw}
+    - {id: clean, kind: fn, reads: [raw], see: [limit], writes: [good], stream: good, streams: [raw]}
+    - {id: save, kind: fn, reads: [good], writes: [out], streams: [good]}
+  edges:
+    - {from: load, to: clean}
+    - {from: clean, to: save}
+`
+
+func TestStreamsJoinMakerAndReader(t *testing.T) {
+	p := mustCompile(t, streamDoc)
+	save, _ := p.Node("save")
+	clean, _ := p.Node("clean")
+	names := func(reads []Read) string {
+		var out []string
+		for _, r := range reads {
+			out = append(out, p.Schema.Fields[r.Field].Name)
+		}
+		return strings.Join(out, " ")
+	}
+	if got := names(save.OwnReads()) + "|" + names(save.Reads) + "|" + names(clean.Reads); got != "good|good raw limit limit|raw limit limit" {
+		t.Errorf("captured %s", got)
+	}
+	if got := strings.Join(save.Writes, " "); got != "out good raw" {
+		t.Errorf("the end of the chain writes %s", got)
+	}
+	if got := strings.Join(clean.Writes, " "); got != "good" {
+		t.Errorf("the middle of the chain writes %s", got)
+	}
+	d := p.Describe()
+	for _, level := range d.Levels {
+		for _, v := range level {
+			for _, n := range v.Nodes {
+				if n.ID == "save" && !slices.Equal(n.Reads, []string{"good"}) {
+					t.Errorf("save is said to read %v", n.Reads)
+				}
+			}
+		}
+	}
+}
+
+func TestStreamFaults(t *testing.T) {
+	for name, c := range map[string]struct{ old, new, want string }{
+		"read as a value":   {"writes: [out], streams: [good]", "writes: [out]", `flow.yaml:13:36: error: node save: reads: state field "good" is a stream, its rows are not in the state`},
+		"a second reader":   {"streams: [good]}\n", "streams: [good]}\n    - {id: again, kind: fn, reads: [good], writes: [], streams: [good]}\n", `flow.yaml:14:37: error: node again: reads: the stream "good" has a reader already, node save (first at flow.yaml:13:36)`},
+		"a second maker":    {"streams: [good]}\n", "streams: [good]}\n    - {id: more, kind: fn, writes: [raw], stream: raw}\n", `flow.yaml:14:51: error: node more: two nodes make a stream of field "raw"`},
+		"a second writer":   {"writes: [out]", "writes: [out, raw]", `flow.yaml:13:57: error: node save: writes: field "raw" is a stream of node load, which alone writes it`},
+		"a condition":       {"{from: clean, to: save}", `{from: clean, to: save, when: "length($.good) > 0"}`, `edge clean -> save: when: state field "good" is a stream`},
+		"the wrong type":    {"raw: {type: array}", "raw: {type: object}", `node load: a stream has the type array, state field "raw" is declared as object`},
+		"a merge":           {"raw: {type: array}", "raw: {type: array, merge: array_append}", `state field "raw" merges array_append; a stream has one writer`},
+		"a default":         {"raw: {type: array}", "raw: {type: array, default: []}", `state field "raw" has a default and cannot be a stream`},
+		"no order":          {"    - {from: load, to: clean}\n", "", `node clean: reads: the stream "raw" is made by load, which does not come before`},
+		"a fan-out reads":   {"reads: [good]", "reads: [good], for_each: {source: $.other}", `node save: reads: state field "good" is a stream, which is read once, and this node runs many times`},
+		"a fan-out makes":   {"reads: [limit], writes: [raw]", "for_each: {source: $.other}, writes: [raw]", `node load: a node with for_each, or of a pipeline or loop, cannot make a stream`},
+		"a stage makes":     {"  edges:\n", "  pipelines: [{id: p, items: $.other, stages: [load]}]\n  edges:\n", `node load: a node with for_each, or of a pipeline or loop, cannot make a stream`},
+		"items of a unit":   {"  edges:\n", "    - {id: stage, kind: fn, writes: []}\n  pipelines: [{id: p, items: $.good, stages: [stage]}]\n  edges:\n", `pipeline p: items: state field "good" is a stream`},
+		"nobody reads it":   {"reads: [good], writes: [out], streams: [good]", "writes: [out]", `node clean: nobody reads the stream "good", so no row is ever read`},
+		"an arg reads":      {"reads: [good], writes: [out], streams: [good]", "args: {n: $.good}, writes: [out]", `node save: args.n: state field "good" is a stream`},
+		"for_each over one": {"reads: [good], writes: [out], streams: [good]", "for_each: {source: $.good}, writes: [out]", `node save: for_each.source: state field "good" is a stream`},
+	} {
+		if !strings.Contains(streamDoc, c.old) {
+			t.Fatalf("%s: nothing to replace", name)
+		}
+		_, ds := files{"flow.yaml": strings.Replace(streamDoc, c.old, c.new, 1)}.compile("flow.yaml", false)
+		if got := ds.Error(); !strings.Contains(got, c.want) || ds.Failed(false) && len(ds) != 1 {
+			t.Errorf("%s: want %s\ngot %s", name, c.want, got)
+		}
+	}
+}
+
+func TestStreamsStayInTheirWorkflow(t *testing.T) {
+	outer := `name: o
+state: {schema: {raw: {type: array}}}
+graph:
+  nodes: [{id: w, kind: workflow, file: flow.yaml, writes: [raw]}]
+`
+	_, ds := files{"outer.yaml": outer, "flow.yaml": streamDoc}.compile("outer.yaml", false)
+	if !strings.Contains(ds.Error(), `field "raw" of workflow "s" is a stream, which stays within its workflow`) {
+		t.Error(ds)
+	}
+}

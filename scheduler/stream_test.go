@@ -1,0 +1,240 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/native"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/scheduler/schedulertest"
+)
+
+// counting is a kind whose nodes stream the numbers below the field limit, or
+// those of another stream that are multiples of the field.
+type counting struct{ opened, closed *int }
+
+func (counting) Name() string   { return "counting" }
+func (counting) Keys() []string { return []string{"from"} }
+
+func (k counting) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	h := counter{kind: k, to: n.Writes[0].Value}
+	made := core.Compiled{Stream: n.Writes[0], Reads: []core.Text{{Value: "limit"}}}
+	if from := n.Config.Get("from"); from != nil {
+		h.from = from.Scalar.(string)
+		made.Streams = []core.Text{core.At(h.from, from.Pos)}
+	}
+	made.Handler = h
+	return made, nil
+}
+
+type counter struct {
+	kind     counting
+	from, to string
+}
+
+func (h counter) Handle(context.Context, core.Input) (core.Result, error) {
+	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
+}
+
+func (h counter) Open(ctx context.Context, in core.Input, described *core.Object) (core.Stream, error) {
+	if got, _ := described.Get("source"); got != h.to {
+		return nil, fmt.Errorf("described as %v", got)
+	}
+	limit, _ := in.Shared().Extra.Get("limit")
+	s := &numberStream{h: h, limit: limit.(int64)}
+	if h.from != "" {
+		var ok bool
+		var err error
+		if s.from, ok, err = in.Stream(ctx, h.from); err != nil || !ok {
+			return nil, errors.Join(err, errors.New("no stream"))
+		}
+	}
+	*h.kind.opened++
+	return s, nil
+}
+
+type numberStream struct {
+	h           counter
+	from        core.Stream
+	limit       int64
+	next, taken int64
+	out         int64
+}
+
+var numberKeys, _ = core.NewKeys([]string{"n"})
+
+func (s *numberStream) Next(ctx context.Context) ([]any, error) {
+	for s.from != nil {
+		rows, err := s.from.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		before := len(rows)
+		rows = slices.DeleteFunc(rows, func(r any) bool { n, _ := r.(*core.Object).Get("n"); return n.(int64)%s.limit != 0 })
+		s.taken += int64(before - len(rows))
+		if s.out += int64(len(rows)); len(rows) > 0 {
+			return rows, nil
+		}
+	}
+	if s.next == s.limit {
+		return nil, io.EOF
+	}
+	s.next++
+	s.out++
+	return []any{core.NewRow(numberKeys, []any{s.next - 1})}, nil
+}
+
+func (s *numberStream) Summary() *core.Object {
+	o := core.ObjectOf(core.RowCount, s.out)
+	if s.taken > 0 {
+		o.Set(core.RejectedRows, s.taken)
+	}
+	return o
+}
+
+func (s *numberStream) Close() error {
+	*s.h.kind.closed++
+	if s.from != nil {
+		return s.from.Close()
+	}
+	return nil
+}
+
+// adding is a kind that adds up the numbers of a stream.
+type adding struct{ fail error }
+
+func (adding) Name() string   { return "adding" }
+func (adding) Keys() []string { return nil }
+
+func (k adding) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	from, to := n.Reads[0], n.Writes[0].Value
+	return core.Compiled{Streams: []core.Text{from}, Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
+		s, ok, err := in.Stream(ctx, from.Value)
+		if err != nil || !ok {
+			return core.Result{}, errors.Join(err, errors.New("no stream"))
+		}
+		defer s.Close()
+		total := int64(0)
+		for {
+			rows, err := s.Next(ctx)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return core.Result{}, err
+			}
+			for _, r := range rows {
+				n, _ := r.(*core.Object).Get("n")
+				total += n.(int64)
+			}
+		}
+		if in.Attempt == 1 && k.fail != nil {
+			return core.Result{}, k.fail
+		}
+		return core.Write(to, total), nil
+	})}, nil
+}
+
+// The first stream counts below 10 while limit is 10. Then limit becomes 3, which
+// only the second stream sees: it keeps 0, 3, 6 and 9.
+const numbersDoc = `name: numbers
+inputs: {limit: {type: integer, default: 10}}
+state:
+  schema:
+    limit: {type: integer}
+    all: {type: array}
+    thirds: {type: array}
+    total: {type: integer}
+graph:
+  nodes:
+    - {id: count, kind: counting, writes: [all]}
+    - {id: lower, kind: set, writes: [limit]}
+    - {id: third, kind: counting, from: all, reads: [all], writes: [thirds]}
+    - {id: add, kind: adding, reads: [thirds], writes: [total], on_error: {policy: retry, attempts: 2, base_ms: 0}}
+  edges:
+    - {from: count, to: lower}
+    - {from: lower, to: third}
+    - {from: third, to: add}
+`
+
+// set is a kind that writes 3 to its field.
+type set struct{}
+
+func (set) Name() string   { return "set" }
+func (set) Keys() []string { return nil }
+func (set) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
+		return core.Write(n.Writes[0].Value, int64(3)), nil
+	})}, nil
+}
+
+func numbersPlan(t *testing.T, doc string, fail error) (p *plan.Plan, opened, closed *int) {
+	t.Helper()
+	opened, closed = new(int), new(int)
+	reg := core.NewRegistry(counting{opened, closed}, adding{fail}, set{})
+	w, ds := native.Parse("numbers.yaml", []byte(doc), native.OptionsFor(reg))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	p, ds = plan.Compile(w, reg, plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	return p, opened, closed
+}
+
+const numbersState = `{"limit":3,"all":{"source":"all","rows":10},"thirds":{"source":"thirds","rows":4,"rejected":6},"total":18}`
+
+func TestStreamsArePulledByTheirReader(t *testing.T) {
+	p, opened, closed := numbersPlan(t, numbersDoc, errors.New("not yet"))
+	r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := core.JSON(r.State); got != numbersState {
+		t.Errorf("state %s\n want %s", got, numbersState)
+	}
+	if n, _ := r.Node("add"); n.Status != core.PartialSuccess || n.Attempts != 2 {
+		t.Errorf("add ended %s after %d attempts", n.Status, n.Attempts)
+	}
+	if *opened != 4 || *closed != 4 { // two streams, two attempts
+		t.Errorf("opened %d times, closed %d times", *opened, *closed)
+	}
+}
+
+// A stream is described by JSON and what its maker saw, so a machine that is
+// stored and loaded at every step reads the same rows.
+func TestStreamsSurviveAHostileDriver(t *testing.T) {
+	p, _, _ := numbersPlan(t, numbersDoc, nil)
+	for seed := range uint64(20) {
+		report, _, err := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}.Run(p, nil, machine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := core.JSON(report.State); got != numbersState {
+			t.Fatalf("seed %d: state %s", seed, got)
+		}
+	}
+}
+
+func TestStreamErrorsNameTheMaker(t *testing.T) {
+	for name, c := range map[string]struct{ old, new, want string }{
+		"maker did not run":  {"{from: third, to: add}", "{from: third, to: add, on: done}\n    - {from: count, to: third, when: $.limit == 4}", `node add: the stream "thirds" has not been made: node third did not run`},
+		"no rows to be read": {"kind: set, writes: [limit]", "kind: adding, reads: [limit], writes: [total]", "node lower: no stream"},
+	} {
+		doc := strings.Replace(numbersDoc, c.old, c.new, 1)
+		p, _, _ := numbersPlan(t, doc, nil)
+		_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
