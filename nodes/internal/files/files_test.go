@@ -268,3 +268,46 @@ func (l *limited) Write(p []byte) (int, error) {
 	}
 	return n, nil
 }
+
+func TestPending(t *testing.T) {
+	dir, _ := folderWith(t)
+	w := Writer{Place: Place{Dir: dir}}
+	begin := func(ctx context.Context) *Pending {
+		p, err := w.Create(ctx, "in.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.WriteString("half")
+		return p
+	}
+	p := begin(t.Context())
+	if got := read(t, filepath.Join(dir, "in.txt")); got != "in" {
+		t.Errorf("before Commit the file is %q", got)
+	}
+	p.Discard()
+	p.Discard()
+	if err := p.Commit(); err == nil {
+		t.Error("Commit after Discard is no error")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	p = begin(ctx)
+	cancel()
+	if err := p.Commit(); !errors.Is(err, context.Canceled) {
+		t.Errorf("Commit after the end of the context: %v", err)
+	}
+	if got := read(t, filepath.Join(dir, "in.txt")); got != "in" {
+		t.Errorf("after two failures the file is %q", got)
+	}
+	p = begin(t.Context())
+	p.WriteString(" whole")
+	if err := p.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	p.Discard()
+	if got := read(t, filepath.Join(dir, "in.txt")); got != "half whole" {
+		t.Errorf("after Commit the file is %q", got)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 2 {
+		t.Errorf("the folder holds %v, want the file and the link", entries)
+	}
+}

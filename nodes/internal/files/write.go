@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -21,68 +22,107 @@ type Writer struct {
 	Wrap func(io.Writer) io.Writer
 }
 
-// Write creates or replaces a file with what fill writes, creating its folder
-// when needed. The text goes to a temporary file in the same folder, which is
-// flushed to the disk and then renamed. On any error, a panic of fill or a
-// cancelled context the file stays what it was and the temporary one is
-// removed.
-func (w Writer) Write(ctx context.Context, name string, fill func(*bufio.Writer) error) (err error) {
+// Write creates or replaces a file with what fill writes. On any error, a panic
+// of fill or a cancelled context the file stays what it was.
+func (w Writer) Write(ctx context.Context, name string, fill func(*bufio.Writer) error) error {
+	p, err := w.Create(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer p.Discard() // does nothing once the file is there
+	if err := fill(p.Writer); err != nil {
+		return err
+	}
+	return p.Commit()
+}
+
+// Create begins a file that is going to be created or replaced, creating its
+// folder when needed. What is written goes to a temporary file in the same
+// folder. The caller ends it with Commit or Discard.
+func (w Writer) Create(ctx context.Context, name string) (*Pending, error) {
 	root, base, err := w.folder(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer root.Close()
 	mode, err := replaceable(root, base)
 	if err != nil {
-		return err
+		root.Close()
+		return nil, err
 	}
-	temp := ".wavefold-" + rand.Text() + ".tmp"
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	p := &Pending{ctx: ctx, root: root, base: base, mode: mode, temp: ".wavefold-" + rand.Text() + ".tmp"}
+	p.file, err = root.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	var out io.Writer = p.file
+	if w.Wrap != nil {
+		out = w.Wrap(p.file)
+	}
+	p.Writer = bufio.NewWriterSize(guarded(ctx, out), bufferSize)
+	return p, nil
+}
+
+// Pending is a file being written. Nobody sees it before Commit. One goroutine
+// uses it at a time.
+type Pending struct {
+	*bufio.Writer // fails once the context of Create is done
+	ctx           context.Context
+	root          *os.Root
+	file          *os.File
+	temp, base    string
+	mode          fs.FileMode
+	ended         bool
+}
+
+// Commit flushes what was written to the disk and gives the file its name. On an
+// error, or when the context of Create is done, the temporary file is removed and
+// an older file of the name stays.
+func (p *Pending) Commit() error {
+	if p.ended {
+		return errors.New("the file is closed")
+	}
+	if err := p.finish(); err != nil {
+		p.Discard()
 		return err
 	}
-	done := false
-	defer func() {
-		if !done {
-			f.Close() // a second Close only returns an error
-			root.Remove(temp)
-		}
-	}()
-	if err := w.fill(ctx, f, fill); err != nil {
-		return err
-	}
-	if mode != 0 {
-		if err := f.Chmod(mode); err != nil {
-			return err
-		}
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := root.Rename(temp, base); err != nil {
-		return err
-	}
-	done = true
-	syncFolder(root)
+	p.ended = true
+	syncFolder(p.root)
+	p.root.Close()
 	return nil
 }
 
-func (w Writer) fill(ctx context.Context, f *os.File, fill func(*bufio.Writer) error) error {
-	var out io.Writer = f
-	if w.Wrap != nil {
-		out = w.Wrap(f)
-	}
-	b := bufio.NewWriterSize(guarded(ctx, out), bufferSize)
-	if err := fill(b); err != nil {
+func (p *Pending) finish() error {
+	if err := p.Flush(); err != nil {
 		return err
 	}
-	return b.Flush()
+	if p.mode != 0 {
+		if err := p.file.Chmod(p.mode); err != nil {
+			return err
+		}
+	}
+	if err := p.file.Sync(); err != nil {
+		return err
+	}
+	if err := p.file.Close(); err != nil {
+		return err
+	}
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	return p.root.Rename(p.temp, p.base)
+}
+
+// Discard removes what was written. It does nothing after Commit or another
+// Discard.
+func (p *Pending) Discard() {
+	if p.ended {
+		return
+	}
+	p.ended = true
+	p.file.Close() // a second Close only returns an error
+	p.root.Remove(p.temp)
+	p.root.Close()
 }
 
 // replaceable returns the permissions of the file that is going to be replaced,
