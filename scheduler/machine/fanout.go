@@ -33,7 +33,7 @@ type fanOut struct {
 
 	next     int    // first item never started
 	due      []int  // items to be started (again), ascending
-	open     []span // ranges in flight
+	flying   []span // ranges in flight
 	chunk    int
 	phases   []itemPhase
 	attempts []uint8
@@ -147,7 +147,7 @@ func (t *fanOut) startRange() {
 	for i := s.from; i < s.to; i++ {
 		t.begin(i)
 	}
-	t.open = append(t.open, s)
+	t.flying = append(t.flying, s)
 	id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(s.from), To: int32(s.to), Attempt: int32(t.attempts[s.from])}
 	call := t.call
 	if t.f.planted(fault.LiveFanOutView) {
@@ -196,14 +196,14 @@ func (t *fanOut) answer(e *Event) bool {
 	if e.Kind == TimerFired {
 		return t.timer(from, e)
 	}
-	at := slices.IndexFunc(t.open, func(s span) bool { return s.from == from && to <= s.to })
+	at := slices.IndexFunc(t.flying, func(s span) bool { return s.from == from && to <= s.to })
 	if at < 0 {
 		return false
 	}
 	if e.Items != nil && len(e.Items) != to-from {
 		return false
 	}
-	rest := span{to, t.open[at].to}
+	rest := span{to, t.flying[at].to}
 	t.f.landed(&t.group)
 	t.adapt(e, rest)
 	for i := rest.from; i < rest.to; i++ {
@@ -218,9 +218,9 @@ func (t *fanOut) answer(e *Event) bool {
 			t.tried(i, &e.Items[i-from], e)
 		}
 	}
-	// Until here the range counts as open: an item that stops the run must not
+	// Until here the range counts as in flight: an item that stops the run must not
 	// end the fan-out before the items behind it have been looked at.
-	t.open = slices.Delete(t.open, at, at+1)
+	t.flying = slices.Delete(t.flying, at, at+1)
 	t.check()
 	return true
 }
@@ -281,12 +281,24 @@ func (t *fanOut) itemEnded(i int, o *Outcome) {
 		}
 		t.outcomes[i] = *o
 	}
-	t.f.emitItemEnded(t.n, i, int32(t.attempts[i]), o)
+	if !t.open(o) {
+		t.tell(i, o)
+	}
 	if o.Failure != nil && t.n.Policy == plan.PolicyFailRun && !t.f.stopped {
 		t.f.failedRun = true
 		t.f.stop()
 	}
 }
+
+// open reports whether an item that ended well may yet be refused by the merge: how
+// it ended is told when that is decided.
+func (t *fanOut) open(o *Outcome) bool {
+	return o.Failure == nil && t.f.p.Vertices[t.v].Refuses &&
+		slices.ContainsFunc(o.Writes, func(w plan.Write) bool { return t.f.p.Schema.Fields[w.Field].Refuses })
+}
+
+// tell issues the event of an item's end.
+func (t *fanOut) tell(i int, o *Outcome) { t.f.emitItemEnded(t.n, i, int32(t.attempts[i]), o) }
 
 // check finishes the fan-out when its last item has ended.
 func (t *fanOut) check() {
@@ -309,7 +321,7 @@ func (t *fanOut) complete() bool {
 	if cut == t.items.Len() {
 		return t.done == cut
 	}
-	if len(t.open) > 0 || len(t.inner) > 0 {
+	if len(t.flying) > 0 || len(t.inner) > 0 {
 		return false // what runs is awaited, even if it cannot count any more
 	}
 	for _, p := range t.phases[:cut] {
@@ -361,11 +373,17 @@ func (t *fanOut) merge() {
 		if o.Failure != nil {
 			continue
 		}
+		open := t.open(o)
 		if err := scratch.try(o.Writes); err != nil {
 			o.Failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
 			t.phases[i] = itemFailed
 			at, _ := slices.BinarySearch(t.failed, i)
 			t.failed = slices.Insert(t.failed, at, i)
+		}
+		if open {
+			t.tell(i, o)
+		}
+		if o.Failure != nil {
 			continue
 		}
 		partial = partial || o.Status == core.PartialSuccess
@@ -376,7 +394,7 @@ func (t *fanOut) merge() {
 	}
 	cut := t.cut()
 	for i := cut; i < len(t.phases); i++ {
-		t.endBetween(i, t.phases[i])
+		t.endVoid(i, void())
 	}
 	t.dropVoid()
 	f.contribute(t.v, func(field int32) (any, []any) {
@@ -389,12 +407,17 @@ func (t *fanOut) merge() {
 	t.end(partial)
 }
 
-// endBetween tells that an item ended that was between two attempts: it began, so
-// whoever listens waits for its end.
-func (t *fanOut) endBetween(i int, p itemPhase) {
-	if p == itemBackoff || p == itemDue {
-		t.f.emitItemEnded(t.n, i, int32(t.attempts[i]), &Outcome{Failure: cancelled()})
+// endVoid tells the end of an item that began and does not count: whoever listens
+// waits for it. The item is between two attempts, or it waits for the merge.
+func (t *fanOut) endVoid(i int, why *core.Failure) {
+	p := t.phases[i]
+	if p == itemBackoff || p == itemDue || p == itemOK && t.outcomes != nil && t.open(&t.outcomes[i]) {
+		t.tell(i, &Outcome{Failure: why})
 	}
+}
+
+func void() *core.Failure {
+	return &core.Failure{Class: core.ClassCanceled, Message: "given up, because too many items before it failed", Permanent: true}
 }
 
 // dropVoid forgets failures of items that do not count.
@@ -476,21 +499,19 @@ func (t *fanOut) noteTurn() {
 // come: an earlier writer that is cancelled must not make room for them.
 func (t *fanOut) endStopped() {
 	f := t.f
-	if len(t.open) > 0 || len(t.inner) > 0 || f.v[t.v].phase == resolved {
+	if len(t.flying) > 0 || len(t.inner) > 0 || f.v[t.v].phase == resolved {
 		return
 	}
 	f.v[t.v].ended = f.m.now
-	early := slices.ContainsFunc(t.outcomes, func(o Outcome) bool {
-		return slices.ContainsFunc(o.Writes, func(w plan.Write) bool { return slices.Contains(t.early, w.Field) })
-	})
 	if t.outcomes == nil {
 		t.outcomes = make([]Outcome, t.items.Len())
 	}
 	for i, p := range t.phases {
+		early := slices.ContainsFunc(t.outcomes[i].Writes, func(w plan.Write) bool { return slices.Contains(t.early, w.Field) })
 		if p != itemFailed && (p != itemOK || early) {
+			t.endVoid(i, cancelled())
 			t.phases[i], t.outcomes[i] = itemFailed, Outcome{Failure: cancelled()}
 			t.failed = append(t.failed, i)
-			t.endBetween(i, p)
 		}
 	}
 	slices.Sort(t.failed)

@@ -144,9 +144,13 @@ func (t *unit) ready(p *pass) bool {
 
 // before returns how many slots of an own field come before the member of a
 // pass: those of earlier passes and of earlier members of the same pass.
-func (t *unit) before(own *plan.OwnField, p *pass) int {
-	at, _ := slices.BinarySearch(own.Members, int32(p.place))
-	return p.n*len(own.Members) + at
+func (t *unit) before(own *plan.OwnField, p *pass) int { return t.slot(own, p.n, p.place) }
+
+// slot returns the slot of an own field that the member at a place has in a pass, or
+// would have.
+func (t *unit) slot(own *plan.OwnField, pass, place int) int {
+	at, _ := slices.BinarySearch(own.Members, int32(place))
+	return pass*len(own.Members) + at
 }
 
 // clear reports whether the pass sees what it would see if all earlier passes
@@ -344,21 +348,29 @@ func (t *unit) write(p *pass, writes []plan.Write) {
 			t.canon[i].Resolve(slot, value, nil)
 		}
 	}
-	t.f.emitWrites(t.node(p), writes, t.row(p), t.round(p))
+	if !t.u.IsLoop {
+		t.f.emitWrites(t.node(p), writes, core.Nth(p.n), 0)
+	}
 }
 
-func (t *unit) row(p *pass) core.Ordinal {
-	if t.u.IsLoop {
-		return 0
+// tellRound issues the events of what a round has written, once it counts: a round
+// in which a member fails writes nothing.
+func (t *unit) tellRound(p *pass) {
+	if !t.f.m.opts.Events {
+		return
 	}
-	return core.Nth(p.n)
-}
-
-func (t *unit) round(p *pass) core.Ordinal {
-	if t.u.IsLoop {
-		return core.Nth(p.n)
+	for place, m := range t.u.Members {
+		n := &t.f.p.Nodes[m]
+		var writes []plan.Write
+		for _, field := range n.WriteFields {
+			i := t.u.OwnIndex(field)
+			slot := t.slot(&t.u.Own[i], p.n, place)
+			if t.view[i].Contribution(slot) != nil {
+				writes = append(writes, plan.Write{Field: field})
+			}
+		}
+		t.f.emitWrites(n, writes, 0, core.Nth(p.n))
 	}
-	return 0
 }
 
 func (t *unit) keepOutput(p *pass, o *Outcome) {
@@ -407,6 +419,7 @@ func (t *unit) memberFailed(p *pass, fail *core.Failure) {
 // passOver ends a pass that went through all members.
 func (t *unit) passOver(p *pass) {
 	if t.u.IsLoop && !t.f.stopped {
+		t.tellRound(p)
 		t.roundOver(p)
 	}
 	t.removePass(p)

@@ -157,6 +157,28 @@ func EventKeys(r *Run) map[string]int {
 	return keys
 }
 
+// failureCounts compares how many executions of each node failed by its events
+// and by its report.
+func failureCounts(r *Run) []string {
+	var d differences
+	told := endsOf(r, core.ItemFailed)
+	for _, id := range sortedKeys(r.Outcome.Nodes) {
+		d.compare("events of failed executions of "+id, r.Outcome.Nodes[id].Failed, told[id])
+	}
+	return d
+}
+
+// endsOf counts by node the executions that ended like that, without void ones.
+func endsOf(r *Run, how core.EventType) map[string]int {
+	told := map[string]int{}
+	for _, e := range r.Events {
+		if key := executionOf(&e); e.Type == how && !r.Outcome.Void(Execution{Node: key.Node, Item: key.Item}) {
+			told[e.Node]++
+		}
+	}
+	return told
+}
+
 // EventDifferences lists the events that one run has and the other lacks.
 func EventDifferences(want, got *Run) []string {
 	var d differences

@@ -99,6 +99,7 @@ func logFaults(g *Graph, before, got *Run, limits Limits) []string {
 	if before != nil {
 		faults = EventDifferences(before, got)
 	}
+	faults = append(faults, failureCounts(got)...)
 	w, _ := g.Workflow(&Recorder{})
 	if err := Check(w, got.Events, limits); err != nil {
 		faults = append(faults, strings.Split(err.Error(), "\n")...)

@@ -189,5 +189,25 @@ func stoppedFaults(g *Graph, want, got *Run, status core.RunStatus) []string {
 	if got.Recorder.total > 0 {
 		d.compare("executions alive at the end", 0, got.Recorder.total)
 	}
-	return d
+	return append(d, toldFaults(g, got)...)
+}
+
+// toldFaults lists events of a stopped run that are not true in the end.
+func toldFaults(g *Graph, got *Run) []string {
+	var faults []string
+	well := endsOf(got, core.ItemFinished)
+	for _, n := range g.Nodes {
+		if o := got.Outcome.Nodes[n.ID]; well[n.ID] > o.Items-o.Failed {
+			faults = append(faults, fmt.Sprintf("%d executions of %s ended well by their events, and %d of %d failed", well[n.ID], n.ID, o.Failed, o.Items))
+		}
+	}
+	w, _ := g.Workflow(&Recorder{})
+	t := newTrace(w, got.Events, Limits{})
+	t.collect()
+	t.faults = nil // what was never reached has no end
+	t.writes()
+	for _, f := range t.faults {
+		faults = append(faults, f.Error())
+	}
+	return faults
 }

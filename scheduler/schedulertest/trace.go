@@ -19,16 +19,14 @@ type Limits struct {
 // Check proves from the events of a whole run that it kept to the rules: events
 // are numbered without gaps, every node ended once, nothing started before what
 // it depends on was resolved, no limit was exceeded, attempts follow the retry
-// policy, and every skip, no more and no fewer, follows from the statuses and
-// from what the judged conditions said. It returns all faults found, joined.
+// policy, every execution has one end, and writes only if that is a good one, and
+// every skip, no more and no fewer, follows from the statuses and from what the
+// judged conditions said. It returns all faults found, joined.
 //
 // Events of nested runs are passed over. A run that was stopped early proves less: what was never reached is not asked
 // for.
 func Check(w *core.Workflow, events []core.Event, limits Limits) error {
-	t := &trace{oracle: newOracle(w, nil), events: events, limits: limits, first: map[*unit]int{}, resolved: map[*unit]int{},
-		ended: map[string]core.Event{}, judged: map[string]bool{}, runs: map[string]int{}, failures: map[string]int{},
-		failedAt: map[*unit]int{}, frames: map[*unit]bool{}}
-	t.truth = t.recorded
+	t := newTrace(w, events, limits)
 	t.numbering()
 	t.collect()
 	t.order()
@@ -36,6 +34,7 @@ func Check(w *core.Workflow, events []core.Event, limits Limits) error {
 	t.attempts()
 	t.overlap()
 	t.startOrder()
+	t.writes()
 	return errors.Join(t.faults...)
 }
 
@@ -55,6 +54,14 @@ type trace struct {
 	failedAt       map[*unit]int
 	frames         map[*unit]bool // units with nested runs
 	stopped        bool
+}
+
+func newTrace(w *core.Workflow, events []core.Event, limits Limits) *trace {
+	t := &trace{oracle: newOracle(w, nil), events: events, limits: limits, first: map[*unit]int{}, resolved: map[*unit]int{},
+		ended: map[string]core.Event{}, judged: map[string]bool{}, runs: map[string]int{}, failures: map[string]int{},
+		failedAt: map[*unit]int{}, frames: map[*unit]bool{}}
+	t.truth = t.recorded
+	return t
 }
 
 func (t *trace) fault(format string, args ...any) {

@@ -63,9 +63,7 @@ func (t *trace) attempts() {
 		if n == nil || n.ForEach != nil && e.Type == core.NodeStarted {
 			continue // a unit or fan-out as a whole
 		}
-		item, _ := e.Item.Get()
-		round, _ := e.Round.Get()
-		key := Execution{Node: e.Node, Item: item, Round: round}
+		key := executionOf(&e)
 		if e.Type == core.NodeRetrying {
 			if e.Attempt != last[key] {
 				t.fault("%s %s retries attempt %d after attempt %d", key, e.Type, e.Attempt, last[key])
@@ -90,9 +88,9 @@ func attemptLimit(n *core.Node) int {
 }
 
 // overlap counts what was in flight at each moment. Left out are nested runs,
-// which hold a slot only while something inside them runs, and plain nodes that
-// may have to wait for their turn to commit: the log does not show when they let
-// go of their slot.
+// which hold a slot only while something inside them runs, and nodes that may have
+// to wait for their turn to commit: the log does not show when they or their items
+// let go of their slot.
 func (t *trace) overlap() {
 	active := map[*unit]int{}
 	total := 0
@@ -149,8 +147,60 @@ func (t *trace) startOrder() {
 	}
 }
 
+// writes checks that nothing is told that is taken back later: an execution ends
+// once, what it writes is told after its end, which is a good one, and of a round
+// that failed nothing is written.
+func (t *trace) writes() {
+	ends := map[Execution]core.EventType{}
+	failed := map[Execution]bool{} // rounds, by the id of their loop
+	written := map[Execution]bool{}
+	for _, e := range t.events {
+		n := t.nodes[e.Node]
+		if n == nil {
+			continue
+		}
+		key := executionOf(&e)
+		switch e.Type {
+		case core.ItemFinished, core.ItemFailed:
+			if before, ok := ends[key]; ok {
+				t.fault("%s ends twice: %s, then %s", key, before, e.Type)
+			}
+			ends[key] = e.Type
+			if e.Type == core.ItemFailed && e.Round > 0 {
+				failed[Execution{Node: e.Unit, Round: key.Round}] = true
+			}
+		case core.StateWritten:
+			switch u := t.of[e.Node]; {
+			case e.Item == 0 && e.Round == 0 && (n.ForEach != nil || u.rank > 0):
+				t.fault("%s writes %s in no item, row or round", e.Node, e.Field)
+			case e.Round > 0:
+				written[Execution{Node: u.id, Round: key.Round}] = true
+				fallthrough
+			case e.Item > 0:
+				if ends[key] != core.ItemFinished {
+					t.fault("%s writes %s and has not ended well", key, e.Field)
+				}
+			case t.records[e.Node].Status == core.Fail:
+				t.fault("%s writes %s and fails", e.Node, e.Field)
+			}
+		}
+	}
+	for round := range written {
+		if failed[round] {
+			t.fault("round %d of %s writes and fails", round.Round, round.Node)
+		}
+	}
+}
+
+// executionOf names the execution that an event is about.
+func executionOf(e *core.Event) Execution {
+	item, _ := e.Item.Get()
+	round, _ := e.Round.Get()
+	return Execution{Node: e.Node, Item: item, Round: round}
+}
+
 func (t *trace) mayWait(u *unit) bool {
-	return u.rank == 0 && u.members[0].ForEach == nil && slices.ContainsFunc(u.members[0].Writes, func(w core.Text) bool {
+	return u.rank == 0 && slices.ContainsFunc(u.members[0].Writes, func(w core.Text) bool {
 		f := t.fields[w.Value]
 		return f.Reduce != nil || f.Merge.Value == "set_once"
 	})

@@ -60,7 +60,7 @@ nodes:
   draft: [{sleep: 3s, delta: {n: 1}}]
 `
 
-func rehearsal(t *testing.T) (*plan.Plan, []core.Event) {
+func rehearsal(t *testing.T, flow, answers string) (*plan.Plan, []core.Event) {
 	t.Helper()
 	file, ds := mock.Parse("", []byte(answers))
 	if ds.Failed(false) {
@@ -85,7 +85,7 @@ func rehearsal(t *testing.T) (*plan.Plan, []core.Event) {
 // TestLines draws one run at several times and sizes. Nothing may be wider or
 // higher than the terminal.
 func TestLines(t *testing.T) {
-	p, events := rehearsal(t)
+	p, events := rehearsal(t, flow, answers)
 	var b strings.Builder
 	for _, at := range []time.Duration{0, 2500 * time.Millisecond, 6500 * time.Millisecond, time.Hour} {
 		m := NewModel(p.Describe())
@@ -122,6 +122,33 @@ func TestLines(t *testing.T) {
 	}
 	if b.String() != string(want) {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// An item whose write is refused was shown as done well: that a field is set once is
+// decided after all items have ended.
+func TestRefusedItemsAreFailures(t *testing.T) {
+	p, events := rehearsal(t, `
+name: once
+state:
+  schema:
+    rows: {type: array, default: [1, 2, 3]}
+    first: {merge: set_once}
+graph:
+  nodes: [{id: pick, kind: tool, impl: a, writes: [first], for_each: {source: $.rows}}]
+`, `
+nodes:
+  pick: [{sleep: 1s, delta: {first: 1}}]
+`)
+	m := NewModel(p.Describe())
+	for i := range events {
+		m.Apply(&events[i])
+		if r := m.nodes["pick"]; r.done > 0 && r.failed < r.done-1 {
+			t.Errorf("after %s %v: %d items are done, %d of them failed", events[i].Type, events[i].Item, r.done, r.failed)
+		}
+	}
+	if r := m.nodes["pick"]; r.done != 3 || r.failed != 2 || r.state != bad {
+		t.Errorf("%d items are done, %d of them failed, state %d", r.done, r.failed, r.state)
 	}
 }
 
@@ -173,7 +200,7 @@ func (s *terminal) Write(p []byte) (int, error) {
 // above it, that the tree is gone and the cursor back at the end, and that no
 // goroutine is left (which synctest sees).
 func TestLive(t *testing.T) {
-	p, events := rehearsal(t)
+	p, events := rehearsal(t, flow, answers)
 	synctest.Test(t, func(t *testing.T) {
 		s := &terminal{}
 		l := Start(s, func() (int, int) { return 80, 24 }, NewModel(p.Describe()), tty.NewPalette(false))
