@@ -211,3 +211,43 @@ func TestBuilder(t *testing.T) {
 		}
 	}
 }
+
+// A table written in batches is the one written whole.
+func TestWriterInBatches(t *testing.T) {
+	rows := parse(t, `[{"a":1,"b":"x"},{"a":2},{"b":"y"},{"a":null,"b":"z"}]`)
+	for _, format := range []Format{CSV, TSV, JSONL, JSON} {
+		for _, n := range []int{0, 1, len(rows)} {
+			layout := Layout{Format: format, Columns: []string{"a", "b"}}
+			want, err := written(rows[:n], layout)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			buf := bufio.NewWriter(&b)
+			w := NewWriter(buf, layout)
+			for i := range n {
+				if err := w.Write(t.Context(), rows[i:i+1]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Write(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.End(); err != nil {
+				t.Fatal(err)
+			}
+			buf.Flush()
+			if b.String() != want {
+				t.Errorf("%s: %d rows one by one give %q, want %q", format, n, b.String(), want)
+			}
+		}
+	}
+	w := NewWriter(bufio.NewWriter(&strings.Builder{}), Layout{Format: CSV})
+	if err := w.Write(t.Context(), rows[1:2]); err != nil {
+		t.Fatal(err)
+	}
+	const want = `row 2: the column "b" is not in the header, which has the columns of the first rows; name the columns`
+	if err := w.Write(t.Context(), rows[2:]); err == nil || err.Error() != want {
+		t.Errorf("a column that comes later: %v, want %s", err, want)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/wavefold/wavefold/core"
@@ -33,52 +34,172 @@ type Layout struct {
 	NoHeader bool
 }
 
-// Write writes rows in a format of rows.
+// Write writes all rows of a table in a format of rows. Without named columns it
+// takes all that the rows have.
 func Write(ctx context.Context, w *bufio.Writer, rows []any, l Layout) error {
-	switch l.Format {
-	case CSV, TSV:
-		return writeCells(ctx, w, rows, l)
-	case JSONL:
-		return writeLines(ctx, w, rows, l)
-	default:
-		return writeArray(ctx, w, rows, l)
+	if l.Format.Delimited() && l.Columns == nil {
+		l.Columns = Columns(rows)
 	}
+	out := NewWriter(w, l)
+	if err := out.Write(ctx, rows); err != nil {
+		return err
+	}
+	return out.End()
 }
 
-func writeCells(ctx context.Context, w *bufio.Writer, rows []any, l Layout) error {
-	names := l.Columns
-	if names == nil {
-		names = Columns(rows)
+// Writer writes a table batch by batch. One goroutine uses it at a time.
+type Writer struct {
+	w      *bufio.Writer
+	layout Layout
+	rows   int
+	encode func(buf []byte, v any) ([]byte, error) // JSON formats
+	cells  *cellWriter                             // delimited ones, once the columns are known
+}
+
+// NewWriter returns a writer; nothing is written before the first call of Write
+// or End. A delimited format without named columns takes those of the first
+// batch, and a later row with another column is an error.
+func NewWriter(w *bufio.Writer, l Layout) *Writer {
+	t := &Writer{w: w, layout: l}
+	if !l.Format.Delimited() {
+		t.encode = rowEncoder(l.Columns)
 	}
-	// csv.Writer uses a bufio.Writer it is given as it is, so writing to w
-	// between two records keeps the order.
-	out := csv.NewWriter(w)
-	if out.Comma = l.Delimiter; out.Comma == 0 {
-		out.Comma = l.Format.Delimiter()
-	}
-	record := make([]string, len(names))
-	if len(names) > 0 && !l.NoHeader {
-		copy(record, names)
-		if err := writeRecord(out, w, record); err != nil {
-			return err
-		}
-	}
-	columns := columnsOf(names)
+	return t
+}
+
+// Write writes the next rows.
+func (t *Writer) Write(ctx context.Context, rows []any) error {
 	for i, r := range rows {
 		if err := Tick(ctx, i); err != nil {
 			return err
 		}
-		row := r.(*core.Object)
-		for j := range columns {
-			v, _ := columns[j].Of(row)
-			cell, err := Cell(v)
-			if err != nil {
-				return fmt.Errorf("row %d, column %s: %w", i+1, names[j], err)
+		if i == 0 && t.cells == nil && t.layout.Format.Delimited() {
+			if err := t.begin(rows); err != nil {
+				return err
 			}
-			record[j] = cell
 		}
-		if err := writeRecord(out, w, record); err != nil {
+		t.rows++
+		if err := t.row(r); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// begin fixes the columns and writes the line of their names.
+func (t *Writer) begin(rows []any) error {
+	names := t.layout.Columns
+	if names == nil {
+		names = Columns(rows)
+	}
+	t.cells = newCellWriter(t.w, names, t.layout)
+	return t.cells.header()
+}
+
+func (t *Writer) row(r any) error {
+	switch t.layout.Format {
+	case CSV, TSV:
+		if err := t.cells.row(r.(*core.Object)); err != nil {
+			return fmt.Errorf("row %d%w", t.rows, err)
+		}
+		return nil
+	case JSONL:
+		return t.text(r, "", "\n")
+	}
+	// A JSON array has one row on a line, so that the file can be read by people
+	// and compared line by line.
+	if t.rows == 1 {
+		return t.text(r, "[\n", "")
+	}
+	return t.text(r, ",\n", "")
+}
+
+// text writes the JSON of a row between two texts.
+func (t *Writer) text(r any, before, after string) error {
+	b, err := t.encode(append(t.w.AvailableBuffer(), before...), r)
+	if err != nil {
+		return fmt.Errorf("row %d: %w", t.rows, err)
+	}
+	_, err = t.w.Write(append(b, after...))
+	return err
+}
+
+// End writes what stands behind the last row, and the header of a table that has
+// none.
+func (t *Writer) End() error {
+	if t.layout.Format.Delimited() {
+		if t.cells == nil {
+			return t.begin(nil)
+		}
+		return nil
+	}
+	if t.layout.Format == JSONL {
+		return nil
+	}
+	end := "\n]\n"
+	if t.rows == 0 {
+		end = "[]\n"
+	}
+	_, err := t.w.WriteString(end)
+	return err
+}
+
+// cellWriter writes lines of cells.
+type cellWriter struct {
+	w       *bufio.Writer
+	csv     *csv.Writer
+	layout  Layout
+	names   []string
+	columns []Column
+	record  []string
+	known   []string // the last keys that were found to be among the columns
+}
+
+func newCellWriter(w *bufio.Writer, names []string, l Layout) *cellWriter {
+	// csv.Writer uses a bufio.Writer it is given as it is, so writing to w
+	// between two records keeps the order.
+	c := &cellWriter{w: w, csv: csv.NewWriter(w), layout: l, names: names, columns: columnsOf(names), record: make([]string, len(names))}
+	if c.csv.Comma = l.Delimiter; c.csv.Comma == 0 {
+		c.csv.Comma = l.Format.Delimiter()
+	}
+	return c
+}
+
+func (c *cellWriter) header() error {
+	if len(c.names) == 0 || c.layout.NoHeader {
+		return nil
+	}
+	copy(c.record, c.names)
+	return writeRecord(c.csv, c.w, c.record)
+}
+
+// row writes a row; its error begins with what stands between the row's number
+// and the reason.
+func (c *cellWriter) row(row *core.Object) error {
+	if err := c.unknown(row); err != nil {
+		return err
+	}
+	for j := range c.columns {
+		v, _ := c.columns[j].Of(row)
+		cell, err := Cell(v)
+		if err != nil {
+			return fmt.Errorf(", column %s: %w", c.names[j], err)
+		}
+		c.record[j] = cell
+	}
+	return writeRecord(c.csv, c.w, c.record)
+}
+
+// unknown refuses a row with a column that is not written, unless the columns
+// were chosen.
+func (c *cellWriter) unknown(row *core.Object) error {
+	if c.layout.Columns != nil || SameKeys(row.Keys(), c.known) {
+		return nil
+	}
+	c.known = row.Keys()
+	for _, k := range c.known {
+		if !slices.Contains(c.names, k) {
+			return fmt.Errorf(": the column %q is not in the header, which has the columns of the first rows; name the columns", k)
 		}
 	}
 	return nil
@@ -107,49 +228,6 @@ func Cell(v any) (string, error) {
 	}
 	b, err := core.AppendJSON(nil, v)
 	return string(b), err
-}
-
-func writeLines(ctx context.Context, w *bufio.Writer, rows []any, l Layout) error {
-	line := rowEncoder(l.Columns)
-	for i, r := range rows {
-		if err := Tick(ctx, i); err != nil {
-			return err
-		}
-		b, err := line(w.AvailableBuffer(), r)
-		if err != nil {
-			return fmt.Errorf("row %d: %w", i+1, err)
-		}
-		if _, err := w.Write(append(b, '\n')); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeArray writes a JSON array with one row on a line, so that the file can
-// be read by people and compared line by line.
-func writeArray(ctx context.Context, w *bufio.Writer, rows []any, l Layout) error {
-	if len(rows) == 0 {
-		_, err := w.WriteString("[]\n")
-		return err
-	}
-	line := rowEncoder(l.Columns)
-	before := "[\n"
-	for i, r := range rows {
-		if err := Tick(ctx, i); err != nil {
-			return err
-		}
-		b, err := line(append(w.AvailableBuffer(), before...), r)
-		if err != nil {
-			return fmt.Errorf("row %d: %w", i+1, err)
-		}
-		if _, err := w.Write(b); err != nil {
-			return err
-		}
-		before = ",\n"
-	}
-	_, err := w.WriteString("\n]\n")
-	return err
 }
 
 // rowEncoder returns the function that appends the JSON of a value; with
