@@ -68,8 +68,8 @@ type accumulator struct {
 }
 
 // add takes the value of a row. Nulls count for count (without an argument),
-// first, last and list only.
-func (a *accumulator) add(f function, v any) error {
+// first, last and list only. buf is scratch space that the caller keeps.
+func (a *accumulator) add(f function, v any, buf *[]byte) error {
 	switch f {
 	case first:
 		if a.count++; a.count == 1 {
@@ -101,7 +101,8 @@ func (a *accumulator) add(f function, v any) error {
 		if a.seen == nil {
 			a.seen = map[string]struct{}{}
 		}
-		a.seen[string(appendKey(nil, v))] = struct{}{}
+		*buf = short(appendKey((*buf)[:0], v))
+		a.seen[string(*buf)] = struct{}{}
 	}
 	a.count++
 	return nil

@@ -49,12 +49,13 @@ type groupConfig struct {
 }
 
 type joinConfig struct {
-	With   core.Text     `wavefold:"with,required" doc:"the field that holds the other table"`
-	On     onColumns     `wavefold:"on,required" doc:"the columns that must be equal: a name, a list, or {left: right}"`
-	Kind   core.Text     `wavefold:"kind,oneof=inner|left" doc:"inner (default): only rows with a match; left: all rows"`
-	Prefix core.Text     `wavefold:"prefix" doc:"put before the names of the other table's columns"`
-	Take   []core.Text   `wavefold:"take" doc:"the columns of the other table; by default all but those of on"`
-	Pos    core.Position `wavefold:",pos"`
+	With    core.Text     `wavefold:"with,required" doc:"the field that holds the other table"`
+	On      onColumns     `wavefold:"on,required" doc:"the columns that must be equal: a name, a list, or {left: right}"`
+	Kind    core.Text     `wavefold:"kind,oneof=inner|left" doc:"inner (default): only rows with a match; left: all rows"`
+	Prefix  core.Text     `wavefold:"prefix" doc:"put before the names of the other table's columns"`
+	Take    []core.Text   `wavefold:"take" doc:"the columns of the other table; by default all but those of on"`
+	MaxRows *core.Int     `wavefold:"max_rows,min=1" doc:"how many rows it may make; default 10000000"`
+	Pos     core.Position `wavefold:",pos"`
 }
 
 // expr is the text of an expression. A number, boolean or null stands for

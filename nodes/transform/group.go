@@ -190,6 +190,7 @@ func (g *grouping) add(row *core.Object, i int) error {
 	for j := range g.keys {
 		g.buf = appendKey(g.buf, g.keys[j].Value(row))
 	}
+	g.buf = short(g.buf)
 	group, ok := g.index[string(g.buf)]
 	if !ok {
 		group = g.open(row)
@@ -216,7 +217,7 @@ func (g *grouping) add(row *core.Object, i int) error {
 		default:
 			v = g.arguments[j].Value(row)
 		}
-		if err := mine[j].add(a.f, v); err != nil {
+		if err := mine[j].add(a.f, v, &g.buf); err != nil {
 			return core.Permanent(fmt.Errorf("row %d: %s: %w", i+1, a.name, err))
 		}
 	}

@@ -20,11 +20,24 @@ type join struct {
 	// declared are the other table's columns by the state schema; they stand in
 	// when it has no rows.
 	declared []string
+	maxRows  int
 }
+
+const (
+	// defaultMaxRows is how many rows a join makes at most unless it says max_rows.
+	// They take some 2 GB.
+	defaultMaxRows = 10_000_000
+	// wideRow is the number of columns from which on a row counts as two, then as
+	// three: columns take memory too, and a table may have a column per row.
+	wideRow = 32
+)
 
 func (b *builder) join(c *joinConfig, key string, columns eval.Columns) (step, eval.Columns) {
 	j := &join{with: c.With.Value, left: core.Strings(c.On.left), right: core.Strings(c.On.right),
-		outer: c.Kind.Value == "left", prefix: c.Prefix.Value}
+		outer: c.Kind.Value == "left", prefix: c.Prefix.Value, maxRows: defaultMaxRows}
+	if c.MaxRows != nil {
+		j.maxRows = c.MaxRows.Value
+	}
 	for _, n := range c.On.left {
 		b.need(columns, n, key+".on")
 	}
@@ -72,10 +85,13 @@ func (b *builder) otherTable(c *joinConfig, key string) eval.Columns {
 // matches finds the rows of the other table by key. The rows of one key are a
 // chain in their order.
 type matches struct {
-	first map[string]int32
-	next  []int32 // -1 ends a chain
-	rows  []any
+	ids    map[string]int32 // of the chains
+	chains []chain
+	next   []int32 // row after row, -1 ends a chain
+	rows   []any
 }
+
+type chain struct{ first, rows int32 }
 
 func (j *join) run(ctx context.Context, a *attempt, rows []any) ([]any, error) {
 	other, err := table.Rows(j.with, eval.Value(a.in, j.with))
@@ -104,7 +120,7 @@ func (j *join) run(ctx context.Context, a *attempt, rows []any) ([]any, error) {
 
 // index goes backwards, so that each chain ends up in the order of the rows.
 func (j *join) index(ctx context.Context, other []any) (*matches, error) {
-	m := &matches{first: make(map[string]int32, len(other)), next: make([]int32, len(other)), rows: other}
+	m := &matches{ids: make(map[string]int32, len(other)), next: make([]int32, len(other)), rows: other}
 	columns := columnsOf(j.right)
 	var buf []byte
 	for i := len(other) - 1; i >= 0; i-- {
@@ -116,11 +132,15 @@ func (j *join) index(ctx context.Context, other []any) (*matches, error) {
 		if !ok {
 			continue
 		}
-		m.next[i] = -1
-		if first, found := m.first[string(key)]; found {
-			m.next[i] = first
+		id, known := m.ids[string(key)]
+		if !known {
+			id = int32(len(m.chains))
+			m.ids[string(key)] = id
+			m.chains = append(m.chains, chain{first: -1})
 		}
-		m.first[string(key)] = int32(i)
+		c := &m.chains[id]
+		m.next[i] = c.first
+		c.first, c.rows = int32(i), c.rows+1
 	}
 	return m, nil
 }
@@ -135,10 +155,70 @@ func joinKey(buf []byte, columns []table.Column, row *core.Object) (key []byte, 
 		}
 		buf = appendKey(buf, v)
 	}
-	return buf, true
+	return short(buf), true
 }
 
+// find returns the chain of each row, none when nothing matches, and the number
+// of rows that the join makes. It refuses a join that makes too many, so that
+// this costs no more than looking.
+func (j *join) find(ctx context.Context, rows []any, m *matches, take int) (found []int32, total int, err error) {
+	found = make([]int32, len(rows))
+	columns := columnsOf(j.left)
+	var (
+		buf     []byte
+		weight  int // of the rows so far, see maxRows; beyond the limit it may be wrong
+		longest chain
+		at      int // the row with the longest chain
+	)
+	for i, r := range rows {
+		if err := table.Tick(ctx, i); err != nil {
+			return nil, 0, err
+		}
+		row := r.(*core.Object)
+		key, ok := joinKey(buf[:0], columns, row)
+		buf = key
+		found[i] = none
+		n := 0
+		if j.outer {
+			n = 1
+		}
+		if id, known := m.ids[string(key)]; ok && known {
+			found[i] = id
+			c := m.chains[id]
+			if n = int(c.rows); c.rows > longest.rows {
+				longest, at = c, i
+			}
+		}
+		total += n
+		if weight <= j.maxRows {
+			weight += n * (1 + (row.Len()+take)/wideRow)
+		}
+	}
+	if weight <= j.maxRows {
+		return found, total, nil
+	}
+	return nil, 0, core.Permanent(j.tooMany(total, int(longest.rows), at+1))
+}
+
+func (j *join) tooMany(total, most, row int) error {
+	wide, why := "", ""
+	if total <= j.maxRows {
+		wide = fmt.Sprintf(", which count more than once as they have %d columns or more", wideRow)
+	}
+	if most > 1 {
+		why = fmt.Sprintf("; row %d alone matches %d rows of %s", row, most, j.with)
+	}
+	return fmt.Errorf("the result would have %s%s: more than max_rows, which is %d%s", table.Count(total, "row"), wide, j.maxRows, why)
+}
+
+// none stands for no chain.
+const none = -1
+
 func (j *join) combine(ctx context.Context, rows []any, m *matches, take []string) ([]any, error) {
+	found, total, err := j.find(ctx, rows, m, len(take))
+	if err != nil {
+		return nil, err
+	}
 	plan := func(keys []string) (names []string, from []int, err error) {
 		names = slices.Clone(keys)
 		for i := range keys {
@@ -153,19 +233,16 @@ func (j *join) combine(ctx context.Context, rows []any, m *matches, take []strin
 		return names, from, nil
 	}
 	shapes, w := layouts{plan: plan}, writer{}
-	left, right := columnsOf(j.left), columnsOf(take)
-	out := make([]any, 0, len(rows))
-	var buf []byte
+	right := columnsOf(take)
+	out := make([]any, 0, total)
 	for i, r := range rows {
-		row := r.(*core.Object)
-		key, ok := joinKey(buf[:0], left, row)
-		buf = key
 		at := int32(-1)
-		if first, found := m.first[string(key)]; ok && found {
-			at = first
+		if found[i] != none {
+			at = m.chains[found[i]].first
 		} else if !j.outer {
 			continue
 		}
+		row := r.(*core.Object)
 		l, err := shapes.of(row.Keys())
 		if err != nil {
 			return nil, fmt.Errorf("row %d: %w", i+1, err)
@@ -186,7 +263,7 @@ func (j *join) combine(ctx context.Context, rows []any, m *matches, take []strin
 			out = append(out, made)
 		}
 	}
-	return slices.Clip(out), nil
+	return out, nil
 }
 
 func columnsOf(names []string) []table.Column {

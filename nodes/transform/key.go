@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -37,6 +38,19 @@ func appendKey(buf []byte, v any) []byte {
 		return appendObjectKey(buf, v)
 	}
 	return append(buf, 'n')
+}
+
+// maxKey is the longest key that is kept as it is.
+const maxKey = 256
+
+// short replaces a long key by its SHA-256 sum, which no two keys share. The rows
+// of a table may share a large value, but their keys would each hold a copy of it.
+func short(key []byte) []byte {
+	if len(key) <= maxKey {
+		return key
+	}
+	sum := sha256.Sum256(key)
+	return append(append(key[:0], '#'), sum[:]...)
 }
 
 func appendText(buf []byte, s string) []byte {

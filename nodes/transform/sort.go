@@ -96,6 +96,7 @@ func (b *builder) dedupe(list []core.Text, key string, c eval.Columns) step {
 			for j := range columns {
 				buf = appendKey(buf, columns[j].Value(r.(*core.Object)))
 			}
+			buf = short(buf)
 			if _, ok := seen[string(buf)]; !ok {
 				seen[string(buf)] = struct{}{}
 				out = append(out, r)

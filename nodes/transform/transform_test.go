@@ -3,8 +3,10 @@ package transform_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -133,6 +135,81 @@ func TestJoin(t *testing.T) {
 				t.Fatalf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})
+	}
+}
+
+// TestJoinLimit: 20,000 rows on each side with equal keys were 400 million rows,
+// which took all the memory there was.
+func TestJoinLimit(t *testing.T) {
+	same := func(n int, key string) string {
+		return "[" + strings.Repeat(`{"`+key+`":1},`, n-1) + `{"` + key + `":1}]`
+	}
+	var sparse []string // a column for each row
+	for i := range 1000 {
+		sparse = append(sparse, fmt.Sprintf(`{"k":%d,"c%d":1}`, i/10, i))
+	}
+	wide := "[" + strings.Join(sparse, ",") + "]"
+	for _, c := range []struct {
+		name, join, in, other string
+		rows                  int
+		fails                 string
+	}{
+		{"far too many", `{"with": "other", "on": {"a": "k"}}`, same(20_000, "a"), same(20_000, "k"), 0,
+			"steps[0]: join: the result would have 400000000 rows: more than max_rows, which is 10000000; row 1 alone matches 20000 rows of other"},
+		{"as many as there may be", `{"with": "other", "on": {"a": "k"}, "max_rows": 100}`, same(10, "a"), same(10, "k"), 100, ""},
+		{"one more", `{"with": "other", "on": {"a": "k"}, "max_rows": 99}`, same(10, "a"), same(10, "k"), 0, "the result would have 100 rows: more than max_rows, which is 99"},
+		{"none match", `{"with": "other", "on": {"a": "k"}, "max_rows": 1}`, same(10, "a"), `[{"k":2},{"k":2}]`, 0, ""},
+		{"none match, but all stay", `{"with": "other", "on": {"a": "k"}, "max_rows": 9, "kind": "left"}`, same(10, "a"), `[{"k":2},{"k":2}]`, 0,
+			"the result would have 10 rows: more than max_rows, which is 9"},
+		{"the row that matches most", `{"with": "other", "on": {"a": "k"}, "max_rows": 3}`, `[{"a":3},{"a":2},{"a":1}]`, `[{"k":1},{"k":2},{"k":1},{"k":1}]`, 0,
+			"row 3 alone matches 3 rows of other"},
+		{"wide", `{"with": "other", "on": "k", "max_rows": 10000}`, `[{"k":1},{"k":2},{"k":3},{"k":4}]`, wide, 40, ""},
+		{"too wide", `{"with": "other", "on": "k", "max_rows": 1000}`, `[{"k":1},{"k":2},{"k":3},{"k":4}]`, wide, 0,
+			"the result would have 40 rows, which count more than once as they have 32 columns or more: more than max_rows, which is 1000; row 1 alone matches 10 rows"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := run(t, steps(`{"join": `+c.join+`}`), c.in, c.other)
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) || !core.FailureOf(err).Permanent {
+					t.Fatalf("got  %v\nwant %s", err, c.fails)
+				}
+				return
+			}
+			if err != nil || len(r.Delta["out"].([]any)) != c.rows {
+				t.Fatalf("%d rows, %v", len(r.Delta["out"].([]any)), err)
+			}
+		})
+	}
+}
+
+// TestLongKeys: rows may share a large value, but each group, key of a join and
+// different value had a copy of it.
+func TestLongKeys(t *testing.T) {
+	const rows, size = 500, 50_000
+	in := make([]any, rows)
+	big := strings.Repeat("x", size)
+	for i := range in {
+		in[i] = core.ObjectOf("big", big, "id", int64(i), "pair", []any{big, int64(i)})
+	}
+	for _, step := range []string{
+		`{"group": {"by": ["big", "id"], "aggregate": {"n": "count"}}}`, `{"group": {"aggregate": {"n": "count_distinct(pair)"}}}`,
+		`{"dedupe": ["big", "id"]}`, `{"join": {"with": "other", "on": ["pair"], "prefix": "o_"}}`,
+	} {
+		made, ds := transform.Kind{}.Compile(nodestest.Node(t, steps(step)), core.Env{})
+		if ds.Failed(false) {
+			t.Fatal(ds)
+		}
+		input := core.NewInput("run", "n", 1, core.Shared{View: core.NewView([]string{"in"}, []any{in}), Extra: core.NewView([]string{"other"}, []any{in})})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r, err := made.Handler.Handle(t.Context(), input)
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > rows*size/10 {
+			t.Errorf("%s: %d MB, %v", step, got>>20, err)
+		}
+		if n, _ := r.EdgeOutput.(*core.Object).Get("rows"); n != int64(rows) && n != int64(1) {
+			t.Errorf("%s: %v rows", step, n)
+		}
 	}
 }
 
