@@ -172,17 +172,47 @@ func (j *callJSON) call(c *Command) (*Call, error) {
 		}
 		call.Values[i] = v
 	}
-	if j.Item != nil {
-		call.Item = j.Item.v
+	source := c.Node.Source
+	if u := c.Plan.Vertices[c.Node.Vertex].Unit; u != nil {
+		source = u.Items
 	}
 	if j.Items != nil {
 		list, _ := j.Items.v.([]any)
-		call.Items = Items{list: list, n: len(list), base: int(c.ID.From)}
+		items, err := restoreItems(c.Plan, source, list)
+		if err != nil {
+			return nil, err
+		}
+		call.Items = items
+		call.Items.base = int(c.ID.From)
+	}
+	if j.Item != nil {
+		items, err := restoreItems(c.Plan, source, []any{j.Item.v})
+		if err != nil {
+			return nil, err
+		}
+		call.Item = items.At(0)
 	}
 	for _, n := range j.Nodes {
 		call.Nodes = append(call.Nodes, NodeValue{n.Status, n.Output.v})
 	}
 	return call, nil
+}
+
+// restoreItems gives elements that went through JSON the Go type of the list they
+// are from, if that is a field with one.
+func restoreItems(p *plan.Plan, source *plan.Source, list []any) (Items, error) {
+	var v any = list
+	if field, ok := source.Whole(); ok {
+		var err error
+		if v, err = p.Schema.Fields[field].Restore(list); err != nil {
+			return Items{}, err
+		}
+	}
+	items, ok := itemsOf(v)
+	if !ok || items.Len() < len(list) {
+		return Items{}, fmt.Errorf("%d items came back as %d", len(list), items.Len())
+	}
+	return items, nil
 }
 
 // planAt returns the plan of the frame at a path such as "outer[3]/mid".

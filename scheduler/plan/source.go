@@ -37,6 +37,19 @@ func (s *Source) Type() core.TypeKind {
 	return core.ArrayType
 }
 
+// Whole returns the field whose value the source gives just as it is kept, such as
+// $.orders; ok is false for a part of a field and for anything else.
+func (s *Source) Whole() (field int, ok bool) {
+	if s == nil || s.program == nil {
+		return 0, false
+	}
+	path, ok := s.program.Tree().Path()
+	if !ok || path.Root != expressions.RootState || len(path.Steps) != 1 {
+		return 0, false
+	}
+	return s.program.FieldSlots()[0], true
+}
+
 // compileSource compiles a path; after an error it returns nil.
 func (c *compiler) compileSource(text core.Text, scope expressions.Scope, at place, use *uses) *Source {
 	s := &Source{Text: text}

@@ -1,0 +1,85 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/scheduler/schedulertest"
+)
+
+// order is an element of a list with a Go type.
+type order struct {
+	ID   int64     `json:"id"`
+	Due  time.Time `json:"due"`
+	Tags []string  `json:"tags"`
+}
+
+var orders = []order{
+	{ID: 1<<53 + 1, Due: time.Date(2024, 1, 31, 8, 0, 0, 0, time.UTC), Tags: []string{"a"}},
+	{ID: 2}, {ID: 3, Tags: []string{}}, {ID: 4}, {ID: 5},
+}
+
+// ordersWorkflow walks over a list of Go values in every way there is. Its handlers
+// want their items in the Go type.
+func ordersWorkflow() (*core.Workflow, core.Kind) {
+	list := core.FieldDecl{Name: text("orders"), Default: core.Missing, Go: core.GoTypeFor[[]order]()}
+	sum := func(name string) core.FieldDecl {
+		return core.FieldDecl{Name: text(name), Merge: text("sum"), Default: core.Missing}
+	}
+	add := func(id, field string) *core.Node {
+		return &core.Node{ID: text(id), Writes: []core.Text{text(field)}, HasWrites: true,
+			Handler: core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
+				item, _ := in.Item()
+				o, ok := item.(order)
+				if !ok {
+					return core.Result{}, core.Permanent(fmt.Errorf("item %d is a %T", in.Index(), item))
+				}
+				return core.Write(field, o.ID), nil
+			})}
+	}
+	each := add("each", "inside")
+	each.ForEach = &core.ForEach{Source: text("$.orders"), Concurrency: &core.Int{Value: 2}}
+	inner := &core.Workflow{Name: text("inner"), Nodes: []*core.Node{each}, Fields: []core.FieldDecl{list, sum("inside")}}
+
+	fan, stage := add("fan", "fanned"), add("stage", "staged")
+	fan.ForEach = &core.ForEach{Source: text("$.orders"), Concurrency: &core.Int{Value: 3}}
+	call := &core.Node{ID: text("call"), Kind: text("inner"), Args: args("orders", "$.orders"), Writes: []core.Text{text("inside")}, HasWrites: true}
+	return &core.Workflow{Name: text("outer"), Nodes: []*core.Node{fan, stage, call},
+		Fields:    []core.FieldDecl{list, sum("fanned"), sum("staged"), sum("inside")},
+		Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.orders"), Stages: []core.Text{text("stage")}, Concurrency: &core.Int{Value: 2}}},
+	}, frameKind{"inner", inner}
+}
+
+// Items of a list with a Go type arrived as plain JSON when the command went through
+// its JSON form, as it does on its way to another machine.
+func TestItemsKeepTheirGoType(t *testing.T) {
+	w, inner := ordersWorkflow()
+	p, ds := plan.Compile(w, core.NewRegistry(inner), plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	inputs := map[string]any{"orders": orders}
+	want, err := scheduler.Run(t.Context(), p, inputs, scheduler.Options{Concurrency: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := want.State.Get("staged"); got != int64(1<<53+15) {
+		t.Fatalf("state %s", core.JSON(want.State))
+	}
+	for seed := range uint64(60) {
+		h := schedulertest.Hostile{Seed: seed, JSON: seed%3 > 0, Reload: seed%3 < 2, Double: seed%2 == 0, Split: true}
+		r, _, err := h.Run(p, inputs, machine.Options{Concurrency: 3})
+		if err != nil {
+			t.Fatalf("%+v: %v", h, err)
+		}
+		if r.Err != nil || core.JSON(r.State) != core.JSON(want.State) {
+			t.Fatalf("%+v: state %s, error %v", h, core.JSON(r.State), r.Err)
+		}
+	}
+}
