@@ -40,6 +40,16 @@ func callCode(f Func, args []code) code {
 		return code{num: func(env Env) number { return round(num(env)) }}
 	case FuncMin, FuncMax, FuncSum:
 		return reduceCode(f, args)
+	case FuncSubstr:
+		return substrCode(args)
+	case FuncSplit:
+		return splitCode(args)
+	case FuncReplace:
+		return replaceCode(args)
+	case FuncConcat:
+		return concatCode(args)
+	case FuncCoalesce:
+		return coalesceCode(args)
 	}
 	return constant(core.Missing)
 }

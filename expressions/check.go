@@ -185,29 +185,53 @@ func (c *checker) pattern(n *Binary, x info) *regexp.Regexp {
 
 func (c *checker) call(n *Call) info {
 	f := functions[n.Func]
-	out := info{kind: f.result}
+	args := make([]info, len(n.Args))
 	integers := true
-	for _, a := range n.Args {
-		i := c.check(a)
-		integers = integers && (i.kind == core.IntegerType ||
-			i.kind == core.ArrayType && i.typ != nil && i.typ.Items != nil && i.typ.Items.Kind == core.IntegerType)
+	for i, a := range n.Args {
+		x := c.check(a)
+		args[i] = x
+		integers = integers && (x.kind == core.IntegerType ||
+			x.kind == core.ArrayType && x.typ != nil && x.typ.Items != nil && x.typ.Items.Kind == core.IntegerType)
 		if c.open == nil {
-			c.argument(n, a, i)
+			c.argument(n, i, x)
 		}
 	}
-	if f.result == core.NumberType && f.accepts != numberishArg && integers {
-		out.kind = core.IntegerType
+	switch {
+	case n.Func == FuncCoalesce:
+		return info{kind: commonKind(args)}
+	case f.result == core.NumberType && n.Func != FuncNumber && integers:
+		return info{kind: core.IntegerType}
 	}
-	return out
+	return info{kind: f.result}
 }
 
-// argument rejects an argument whose known type the function does not take.
-func (c *checker) argument(n *Call, a Node, i info) {
+// commonKind returns the type that all values have unless they are null,
+// AnyType when there is none.
+func commonKind(list []info) core.TypeKind {
+	kind := core.NullType
+	for _, x := range list {
+		switch {
+		case x.kind == kind || x.kind == core.NullType:
+		case kind == core.NullType:
+			kind = x.kind
+		case isNumber(x.kind) && isNumber(kind):
+			kind = core.NumberType
+		default:
+			return core.AnyType
+		}
+	}
+	return kind
+}
+
+// argument rejects an argument, the i-th, whose known type the function does not
+// take.
+func (c *checker) argument(n *Call, at int, i info) {
 	if i.kind == core.AnyType {
 		return
 	}
+	a := n.Args[at]
 	want := ""
-	switch functions[n.Func].accepts {
+	switch n.Func.accepts(at) {
 	case anything:
 		if n.Func == FuncLength && i.kind != core.StringType && i.kind != core.ArrayType {
 			c.warnf(core.CodeExprType, a.Start(), "the length of %s is always 0", article(i.kind))

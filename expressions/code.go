@@ -30,18 +30,19 @@ func (v verdict) not() verdict {
 	return depends
 }
 
-// code is a compiled node. Exactly one of fixed, ref, test, num, size and
-// text says how it is evaluated; the most specific one, so that a parent can
+// code is a compiled node. Exactly one of fixed, ref, test, num, size, text and
+// value says how it is evaluated; the most specific one, so that a parent can
 // build on it without boxing. The methods convert from it.
 type code struct {
 	fixed bool // the constant
 	konst any
 
-	ref  *ref                         // reads a path
-	test func(env Env) bool           // a boolean
-	num  func(env Env) number         // a number or missing
-	size func(env Env) int            // a number that is always there
-	text func(env Env) (string, bool) // a text or missing
+	ref   *ref                         // reads a path
+	test  func(env Env) bool           // a boolean
+	num   func(env Env) number         // a number or missing
+	size  func(env Env) int            // a number that is always there
+	text  func(env Env) (string, bool) // a text or missing
+	value func(env Env) any            // anything
 
 	verdict verdict
 	hint    string // for a verdict that rests on declared types
@@ -74,6 +75,9 @@ func (c *code) asTest() func(Env) bool {
 	case c.text != nil:
 		text := c.text
 		return func(env Env) bool { s, _ := text(env); return s != "" }
+	case c.value != nil:
+		value := c.value
+		return func(env Env) bool { return truthy(value(env)) }
 	}
 	return c.ref.asTest()
 }
@@ -109,6 +113,9 @@ func (c *code) asNumber() func(Env) number {
 		return func(env Env) number { return whole(int64(size(env))) }
 	case c.test != nil, c.text != nil:
 		return func(Env) number { return number{} }
+	case c.value != nil:
+		value := c.value
+		return func(env Env) number { return numberOf(value(env)) }
 	}
 	r := c.ref
 	if slot := r.slot; r.isField() {
@@ -127,6 +134,9 @@ func (c *code) asText() func(Env) (string, bool) {
 		return c.text
 	case c.num != nil, c.size != nil, c.test != nil:
 		return func(Env) (string, bool) { return "", false }
+	case c.value != nil:
+		value := c.value
+		return func(env Env) (string, bool) { return textOf(value(env)) }
 	}
 	r := c.ref
 	return func(env Env) (string, bool) { return textOf(r.get(env)) }
@@ -135,8 +145,11 @@ func (c *code) asText() func(Env) (string, bool) {
 // asValue returns the value itself. A computed number or text is boxed, which
 // allocates.
 func (c *code) asValue() func(Env) any {
-	if c.ref != nil {
+	switch {
+	case c.ref != nil:
 		return c.ref.get
+	case c.value != nil:
+		return c.value
 	}
 	own := *c
 	return own.eval
@@ -158,6 +171,8 @@ func (c *code) eval(env Env) any {
 			return s
 		}
 		return core.Missing
+	case c.value != nil:
+		return c.value(env)
 	}
 	return c.ref.get(env)
 }
@@ -173,6 +188,9 @@ func (c *code) asPresence() func(Env) bool {
 		return func(env Env) bool { _, ok := text(env); return ok }
 	case c.test != nil, c.size != nil:
 		return func(Env) bool { return true }
+	case c.value != nil:
+		value := c.value
+		return func(env Env) bool { return present(value(env)) }
 	}
 	if c.fixed {
 		there := !core.IsMissing(c.konst)

@@ -72,14 +72,29 @@
 //     of arrays of numbers, one level deep; the first of equal ones; missing for
 //     no number at all.
 //   - sum(x, …): their sum from left to right as + adds; 0 for none.
+//   - substr(x, from, length): the characters (code points) from number from on,
+//     at most length of them, all without it. A negative from counts from the
+//     end. What lies outside of the text is left out; a negative length is
+//     missing.
+//   - split(x, separator, i): the i-th part of a text between separators, from
+//     0, or counted from the end when i is negative; missing when there is none
+//     and for an empty separator.
+//   - replace(x, old, new): the text with each old, from the left, replaced by
+//     new; an empty old is found nowhere.
+//   - concat(x, …): the texts that string gives, one after the other; missing
+//     when one of the arguments is null or missing.
+//   - coalesce(x, …): the first argument that is neither null nor missing,
+//     otherwise the last one.
 //
 // An argument of another type makes the result missing; so does, in min, max and
-// sum, a single element that is no number. Where the types are declared it is an
-// error of Compile.
+// sum, a single element that is no number, and in replace and concat a text of
+// more than 64 MB. Places and lengths are whole numbers. Where the types are
+// declared it is an error of Compile.
 //
 // # Allocation
 //
-// Program.Test allocates nothing, with these exceptions: lower, upper and string
-// when they make a new text, and values of Go types that have to be converted.
+// Program.Test allocates nothing, with these exceptions: lower, upper, string,
+// replace and concat when they make a new text, coalesce of computed values of
+// different types, and values of Go types that have to be converted.
 // Program.Value allocates for a computed number or text that it has to box.
 package expressions

@@ -200,11 +200,11 @@ func drawNode(t *rapid.T, depth int) Node {
 		return n
 	case 4:
 		n := &Call{Func: Func(rapid.IntRange(0, len(functions)-1).Draw(t, "func"))}
-		args := 1
-		if functions[n.Func].most == unboundedCount {
-			args = rapid.IntRange(1, 3).Draw(t, "args")
+		most := functions[n.Func].most
+		if most == unboundedCount {
+			most = 3
 		}
-		for range args {
+		for range rapid.IntRange(functions[n.Func].least, most).Draw(t, "args") {
 			n.Args = append(n.Args, drawNode(t, depth-1))
 		}
 		return n
@@ -221,7 +221,7 @@ func drawNode(t *rapid.T, depth int) Node {
 func drawLiteral(t *rapid.T) any {
 	return rapid.SampledFrom([]any{nil, true, false, int64(0), int64(1), int64(-1), int64(2), int64(3), int64(10), 0.0, 0.5, 2.5, 3.0, -1.5,
 		math.Copysign(0, -1), int64(math.MaxInt64), int64(math.MinInt64), int64(1 << 53), int64(1<<53 + 1), float64(1 << 53), float64(1 << 63),
-		1e300, -1e300, "", "a", "abc", "x", "10", " 12 ", "fail", "success"}).Draw(t, "literal")
+		1e300, -1e300, "", "a", "abc", "x", "10", " 12 ", "ü,b,,", ",", "fail", "success"}).Draw(t, "literal")
 }
 
 func drawPath(t *rapid.T) Node {

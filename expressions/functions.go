@@ -18,9 +18,14 @@ const (
 	FuncMin
 	FuncMax
 	FuncSum
+	FuncSubstr
+	FuncSplit
+	FuncReplace
+	FuncConcat
+	FuncCoalesce
 )
 
-// argument says what a function accepts.
+// argument says what a function accepts in one place.
 type argument uint8
 
 const (
@@ -34,22 +39,35 @@ const (
 
 // functions is the table of functions, indexed by Func.
 var functions = [...]struct {
-	name    string
-	most    int // how many arguments; unboundedCount for one or more
-	accepts argument
+	name        string
+	least, most int // how many arguments; most is unboundedCount for any number
+	// accepts lists what the arguments may be, in order; the last one stands
+	// for those beyond it.
+	accepts []argument
 	result  core.TypeKind
 }{
-	FuncLength: {"length", 1, anything, core.IntegerType},
-	FuncLower:  {"lower", 1, textArg, core.StringType},
-	FuncUpper:  {"upper", 1, textArg, core.StringType},
-	FuncTrim:   {"trim", 1, textArg, core.StringType},
-	FuncNumber: {"number", 1, numberishArg, core.NumberType},
-	FuncString: {"string", 1, anything, core.StringType},
-	FuncAbs:    {"abs", 1, numberArg, core.NumberType},
-	FuncRound:  {"round", 1, numberArg, core.IntegerType},
-	FuncMin:    {"min", unboundedCount, numbersArg, core.NumberType},
-	FuncMax:    {"max", unboundedCount, numbersArg, core.NumberType},
-	FuncSum:    {"sum", unboundedCount, numbersArg, core.NumberType},
+	FuncLength:   {"length", 1, 1, []argument{anything}, core.IntegerType},
+	FuncLower:    {"lower", 1, 1, []argument{textArg}, core.StringType},
+	FuncUpper:    {"upper", 1, 1, []argument{textArg}, core.StringType},
+	FuncTrim:     {"trim", 1, 1, []argument{textArg}, core.StringType},
+	FuncNumber:   {"number", 1, 1, []argument{numberishArg}, core.NumberType},
+	FuncString:   {"string", 1, 1, []argument{anything}, core.StringType},
+	FuncAbs:      {"abs", 1, 1, []argument{numberArg}, core.NumberType},
+	FuncRound:    {"round", 1, 1, []argument{numberArg}, core.IntegerType},
+	FuncMin:      {"min", 1, unboundedCount, []argument{numbersArg}, core.NumberType},
+	FuncMax:      {"max", 1, unboundedCount, []argument{numbersArg}, core.NumberType},
+	FuncSum:      {"sum", 1, unboundedCount, []argument{numbersArg}, core.NumberType},
+	FuncSubstr:   {"substr", 2, 3, []argument{textArg, numberArg}, core.StringType},
+	FuncSplit:    {"split", 3, 3, []argument{textArg, textArg, numberArg}, core.StringType},
+	FuncReplace:  {"replace", 3, 3, []argument{textArg}, core.StringType},
+	FuncConcat:   {"concat", 1, unboundedCount, []argument{anything}, core.StringType},
+	FuncCoalesce: {"coalesce", 1, unboundedCount, []argument{anything}, core.AnyType},
+}
+
+// accepts returns what the i-th argument of a function may be.
+func (f Func) accepts(i int) argument {
+	list := functions[f].accepts
+	return list[min(i, len(list)-1)]
 }
 
 // String returns the function's name.

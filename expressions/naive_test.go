@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -328,8 +329,110 @@ func naiveCall(f Func, args []any) any {
 		return x
 	case FuncRound:
 		return naiveRound(x)
+	case FuncSubstr, FuncSplit, FuncReplace:
+		return naiveText(f, args)
+	case FuncConcat:
+		return naiveConcat(args)
+	case FuncCoalesce:
+		for _, a := range args {
+			if x = a; a != nil && !core.IsMissing(a) {
+				break
+			}
+		}
+		return x
 	}
 	return naiveReduce(f, args)
+}
+
+// naiveText cuts and replaces parts of a text.
+func naiveText(f Func, args []any) any {
+	s, ok := args[0].(string)
+	if !ok {
+		return core.Missing
+	}
+	if f == FuncSubstr {
+		return naiveSubstr(s, args[1:])
+	}
+	a, ok := args[1].(string)
+	if !ok {
+		return core.Missing
+	}
+	if f == FuncReplace {
+		by, ok := args[2].(string)
+		if !ok {
+			return core.Missing
+		}
+		if a == "" {
+			return s
+		}
+		return strings.Join(strings.Split(s, a), by)
+	}
+	i := naiveInteger(args[2])
+	if i == nil || a == "" {
+		return core.Missing
+	}
+	parts := strings.Split(s, a)
+	for n, p := range parts {
+		if i.Cmp(big.NewInt(int64(n))) == 0 || i.Cmp(big.NewInt(int64(n-len(parts)))) == 0 {
+			return p
+		}
+	}
+	return core.Missing
+}
+
+// naiveSubstr keeps the characters whose numbers lie in the range.
+func naiveSubstr(s string, args []any) any {
+	var chars []string
+	for len(s) > 0 {
+		_, n := utf8.DecodeRuneInString(s)
+		chars, s = append(chars, s[:n]), s[n:]
+	}
+	from := naiveInteger(args[0])
+	if from == nil {
+		return core.Missing
+	}
+	if from.Sign() < 0 {
+		from.Add(from, big.NewInt(int64(len(chars))))
+	}
+	end := new(big.Int).Lsh(big.NewInt(1), 80)
+	if len(args) == 2 {
+		length := naiveInteger(args[1])
+		if length == nil || length.Sign() < 0 {
+			return core.Missing
+		}
+		end.Add(from, length)
+	}
+	out := ""
+	for i, c := range chars {
+		if n := big.NewInt(int64(i)); n.Cmp(from) >= 0 && n.Cmp(end) < 0 {
+			out += c
+		}
+	}
+	return out
+}
+
+// naiveInteger returns a whole number of 64 bits.
+func naiveInteger(v any) *big.Int {
+	r := rational(v)
+	if r == nil || !r.IsInt() || !r.Num().IsInt64() {
+		return nil
+	}
+	return new(big.Int).Set(r.Num())
+}
+
+func naiveConcat(args []any) any {
+	out := ""
+	for _, a := range args {
+		if a == nil || core.IsMissing(a) {
+			return core.Missing
+		}
+		if s, ok := a.(string); ok {
+			out += s
+		} else {
+			out += core.JSON(a)
+		}
+	}
+	return out
 }
 
 var numeral = regexp.MustCompile(`^[ \t\r\n]*(-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?)[ \t\r\n]*$`)

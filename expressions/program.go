@@ -30,7 +30,7 @@ func (p *Program) Value(env Env) any { return p.code.eval(env) }
 
 // Test evaluates the expression as a condition: false, zero, the empty text,
 // null and missing are false, everything else is true. It allocates nothing,
-// unless lower, upper, string or a value of a Go type makes a new text.
+// unless a function or a value of a Go type makes a new text.
 func (p *Program) Test(env Env) bool { return p.test(env) }
 
 // Source returns the text the program was compiled from.

@@ -14,8 +14,11 @@ import (
 // makesText reports whether a text calls a function whose result is a new text:
 // the only ones that may allocate.
 func makesText(n Node) bool {
-	if c, ok := n.(*Call); ok && (c.Func == FuncLower || c.Func == FuncUpper || c.Func == FuncString) {
-		return true
+	if c, ok := n.(*Call); ok {
+		switch c.Func {
+		case FuncLower, FuncUpper, FuncString, FuncReplace, FuncConcat:
+			return true
+		}
 	}
 	return slices.ContainsFunc(children(n), makesText)
 }

@@ -107,13 +107,18 @@ func malformedNode(n *Path) *SyntaxError {
 }
 
 func malformedCall(n *Call) *SyntaxError {
-	most := functions[n.Func].most
-	if len(n.Args) == most || most == unboundedCount && len(n.Args) > 0 {
+	f := functions[n.Func]
+	if got := len(n.Args); got >= f.least && (got <= f.most || f.most == unboundedCount) {
 		return nil
 	}
-	want := "one argument"
-	if most == unboundedCount {
+	want := fmt.Sprintf("%d arguments", f.least)
+	switch {
+	case f.most == unboundedCount:
 		want = "one argument or more"
+	case f.most > f.least:
+		want = fmt.Sprintf("%d or %d arguments", f.least, f.most)
+	case f.least == 1:
+		want = "one argument"
 	}
 	return syntaxError(n.From, fmt.Sprintf("%s takes %s, not %d", n.Func, want, len(n.Args)), "")
 }

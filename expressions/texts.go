@@ -1,0 +1,234 @@
+package expressions
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxText bounds the texts that replace and concat make, in bytes: each of them
+// can make much of little.
+const maxText = 64 << 20
+
+// integer returns a number that is whole.
+func (n number) integer() (int64, bool) {
+	n = wholeOf(n)
+	return n.int(), n.kind == wholeNumber
+}
+
+// wholeOf returns a float without a fraction as the integer it equals.
+func wholeOf(n number) number {
+	if n.kind != floatNumber {
+		return n
+	}
+	if r := round(n); r.kind == wholeNumber && compareNumbers(r, n) == 0 {
+		return r
+	}
+	return number{}
+}
+
+func substrCode(args []code) code {
+	text, from := args[0].asText(), args[1].asNumber()
+	if len(args) == 2 {
+		return code{text: func(env Env) (string, bool) {
+			s, ok := text(env)
+			i, whole := from(env).integer()
+			if !ok || !whole {
+				return "", false
+			}
+			start, _ := place(s, i)
+			return s[start:], true
+		}}
+	}
+	length := args[2].asNumber()
+	return code{text: func(env Env) (string, bool) {
+		s, ok := text(env)
+		i, whole := from(env).integer()
+		n, counts := length(env).integer()
+		if !ok || !whole || !counts || n < 0 {
+			return "", false
+		}
+		return substr(s, i, n), true
+	}}
+}
+
+// substr returns at most n characters of a text, those from number i on. What
+// lies before the first character counts too: of -5 and 3 two lie before a text
+// of three.
+func substr(s string, i, n int64) string {
+	start, before := place(s, i)
+	s = s[start:]
+	if n -= before; n <= 0 {
+		return ""
+	}
+	end, _ := place(s, n)
+	return s[:end]
+}
+
+// place returns the offset of character number i, from 0, or counted from the
+// end when i is negative. It stays within the text; before tells how many
+// characters it would lie before the first one.
+func place(s string, i int64) (offset int, before int64) {
+	if i < 0 {
+		if i += int64(utf8.RuneCountInString(s)); i < 0 {
+			return 0, -i
+		}
+	}
+	for ; i > 0 && offset < len(s); i-- {
+		if s[offset] < utf8.RuneSelf {
+			offset++
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s[offset:])
+		offset += size
+	}
+	return offset, 0
+}
+
+func splitCode(args []code) code {
+	text, separator, index := args[0].asText(), args[1].asText(), args[2].asNumber()
+	return code{text: func(env Env) (string, bool) {
+		s, ok := text(env)
+		sep, there := separator(env)
+		i, whole := index(env).integer()
+		if !ok || !there || !whole || sep == "" {
+			return "", false
+		}
+		if i < 0 {
+			return lastPart(s, sep, -i)
+		}
+		return part(s, sep, i)
+	}}
+}
+
+// part returns part number i, from 0, of a text that is separated.
+func part(s, sep string, i int64) (string, bool) {
+	if i < 0 {
+		return "", false
+	}
+	for ; i > 0; i-- {
+		_, rest, found := strings.Cut(s, sep)
+		if !found {
+			return "", false
+		}
+		s = rest
+	}
+	s, _, _ = strings.Cut(s, sep)
+	return s, true
+}
+
+// lastPart returns the i-th part from the end, from 1. Separators that overlap
+// are told apart from the front, as part does.
+func lastPart(s, sep string, i int64) (string, bool) {
+	if i < 0 { // the least int64 has no opposite
+		return "", false
+	}
+	return part(s, sep, int64(strings.Count(s, sep))-(i-1))
+}
+
+func replaceCode(args []code) code {
+	text, old, by := args[0].asText(), args[1].asText(), args[2].asText()
+	return code{text: func(env Env) (string, bool) {
+		s, ok := text(env)
+		o, there := old(env)
+		b, given := by(env)
+		if !ok || !there || !given {
+			return "", false
+		}
+		return replace(s, o, b)
+	}}
+}
+
+func replace(s, old, by string) (string, bool) {
+	if old == "" {
+		return s, true
+	}
+	if more := len(by) - len(old); more > 0 && len(s)+strings.Count(s, old)*more > maxText {
+		return "", false
+	}
+	return strings.ReplaceAll(s, old, by), true
+}
+
+// concatCode compiles concat. A part that is null makes the whole missing, for a
+// text with "null" inside is never meant.
+func concatCode(args []code) code {
+	parts := make([]func(Env) (string, bool), len(args))
+	for i := range args {
+		parts[i] = concatPart(&args[i])
+	}
+	return code{text: func(env Env) (string, bool) {
+		var room [128]byte
+		buf := room[:0]
+		for _, p := range parts {
+			s, ok := p(env)
+			if !ok || len(buf)+len(s) > maxText {
+				return "", false
+			}
+			buf = append(buf, s...)
+		}
+		return string(buf), true
+	}}
+}
+
+func concatPart(x *code) func(Env) (string, bool) {
+	if x.text != nil {
+		return x.text
+	}
+	value := x.asValue()
+	return func(env Env) (string, bool) {
+		v := value(env)
+		if isNull(v) {
+			return "", false
+		}
+		return stringOf(v)
+	}
+}
+
+// coalesceCode compiles coalesce. While all its arguments are computed numbers,
+// or texts, none of them is boxed.
+func coalesceCode(args []code) code {
+	numbers, texts := true, true
+	for i := range args {
+		x := &args[i]
+		_, isText := x.konst.(string)
+		numbers = numbers && (x.num != nil || x.size != nil || x.fixed && numberOf(x.konst).kind != noNumber)
+		texts = texts && (x.text != nil || x.fixed && isText)
+	}
+	switch {
+	case numbers:
+		return code{num: first(args, (*code).asNumber, func(n number) bool { return n.kind != noNumber })}
+	case texts:
+		return coalesceTexts(args)
+	}
+	return code{value: first(args, (*code).asValue, func(v any) bool { return present(v) && !isNull(v) })}
+}
+
+// first returns the first value that is there, otherwise the last one.
+func first[T any](args []code, as func(*code) func(Env) T, there func(T) bool) func(Env) T {
+	list := make([]func(Env) T, len(args))
+	for i := range args {
+		list[i] = as(&args[i])
+	}
+	return func(env Env) (v T) {
+		for _, f := range list {
+			if v = f(env); there(v) {
+				break
+			}
+		}
+		return v
+	}
+}
+
+func coalesceTexts(args []code) code {
+	list := make([]func(Env) (string, bool), len(args))
+	for i := range args {
+		list[i] = args[i].asText()
+	}
+	return code{text: func(env Env) (string, bool) {
+		for _, f := range list {
+			if s, ok := f(env); ok {
+				return s, true
+			}
+		}
+		return "", false
+	}}
+}
