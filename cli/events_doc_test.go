@@ -167,12 +167,13 @@ graph:
   nodes:
     - {id: load, kind: tool, impl: a, phase: p, writes: [rows]}
     - {id: score, kind: tool, impl: a, phase: p, for_each: {source: $.rows}, on_error: {policy: retry, attempts: 2}}
+    - {id: rescue, kind: tool, impl: a, phase: p}
     - {id: save, kind: tool, impl: a, phase: p}
     - {id: other, kind: tool, impl: a, phase: p}
     - {id: parse, kind: tool, impl: a, phase: p}
     - {id: draft, kind: tool, impl: a, phase: p, writes: [n]}
     - {id: never, kind: tool, impl: a, phase: p}
-  edges: [{from: load, to: score}, {from: score, to: save}, {from: load, to: other, when: length($.rows) > 5}, {from: other, to: never}]
+  edges: [{from: load, to: score}, {from: score, to: rescue, on: fail}, {from: score, to: save}, {from: load, to: other, when: length($.rows) > 5}, {from: other, to: never}]
   pipelines: [{id: ingest, items: $.rows, stages: [parse], phase: p}]
   loops: [{id: refine, body: draft, max_iters: 2, phase: p}]`))
 	if ds.Failed(false) {

@@ -16,6 +16,7 @@ const (
 	NodeRetrying EventType = "node.retrying" // an attempt failed, another follows after Delay
 	NodeFinished EventType = "node.finished" // the node ended with a success
 	NodeFailed   EventType = "node.failed"   // the node ended with a failure
+	NodeHandled  EventType = "node.handled"  // its failure is tolerated by its policy, or an on: fail edge took it up
 	NodeSkipped  EventType = "node.skipped"
 
 	ItemStarted  EventType = "item.started"  // an attempt for one item, stage execution or round

@@ -44,7 +44,7 @@ func (f *frame) decide(v int32) {
 		return
 	}
 	blocked, falseEdge, live := int32(-1), int32(-1), false
-	var handled []int32 // sources of live on: fail edges; few vertices have any
+	var handled []int32 // live on: fail edges; few vertices have any
 	for _, e := range in {
 		switch f.edgeState(e) {
 		case edgeBlocked:
@@ -58,7 +58,7 @@ func (f *frame) decide(v int32) {
 		case edgeLive:
 			live = true
 			if f.p.Edges[e].On == plan.OnFail {
-				handled = append(handled, f.p.Edges[e].From)
+				handled = append(handled, e)
 			}
 		}
 	}
@@ -68,8 +68,8 @@ func (f *frame) decide(v int32) {
 	case falseEdge >= 0:
 		f.skip(v, skipFalse, falseEdge)
 	case live:
-		for _, from := range handled {
-			f.v[from].handled = true
+		for _, e := range handled {
+			f.handle(e)
 		}
 		f.choose(v)
 	default:
@@ -179,9 +179,16 @@ func (f *frame) markHandled(in []int32) {
 	for _, e := range in {
 		edge := &f.p.Edges[e]
 		if edge.On == plan.OnFail && f.v[edge.From].status == core.Fail && f.edgeState(e) == edgeLive {
-			f.v[edge.From].handled = true
+			f.handle(e)
 		}
 	}
+}
+
+// handle notes that a failure is taken up by a live on: fail edge.
+func (f *frame) handle(e int32) {
+	from := f.p.Edges[e].From
+	f.v[from].handled = true
+	f.emitHandled(from, e)
 }
 
 // choose lets a vertex run as soon as the fields it reads are there.

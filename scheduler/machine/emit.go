@@ -140,6 +140,21 @@ func (f *frame) emitFailed(v int32, fail *core.Failure) {
 	}
 }
 
+// emitHandled tells that a failure does not fail the run: because of an edge, or
+// with edge -1 because of the policy.
+func (f *frame) emitHandled(v, edge int32) {
+	if !f.m.opts.Events {
+		return
+	}
+	e := f.vertexEvent(core.NodeHandled, v)
+	e.Reason = "tolerated by its policy (on_error)"
+	if edge >= 0 {
+		e.From, e.To = f.p.Nodes[f.p.Edges[edge].FromNode].ID, f.p.Nodes[f.p.Edges[edge].ToNode].ID
+		e.Reason = fmt.Sprintf("handled by the edge %s -> %s (on: fail)", e.From, e.To)
+	}
+	f.m.emit(e)
+}
+
 func (f *frame) emitUnitFinished(v int32, s core.Status, reason string, passes int, fail *core.Failure) {
 	if f.m.opts.Events {
 		e := f.vertexEvent(core.UnitFinished, v)

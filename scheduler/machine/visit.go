@@ -276,6 +276,9 @@ func (f *frame) fail(v int32, fail *core.Failure) {
 
 // endFailed resolves a failed vertex whose contribution is in the ledger.
 func (f *frame) endFailed(v int32) {
+	if f.policy(v) == plan.PolicySkip {
+		f.emitHandled(v, -1)
+	}
 	f.resolve(v, core.Fail)
 	if f.policy(v) == plan.PolicyFailRun && !f.stopped {
 		f.failedRun = true

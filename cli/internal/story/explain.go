@@ -40,6 +40,9 @@ func (s *Story) Brief(a *Account) string {
 	if root, ok := s.accounts[a.Cause]; ok && root != a && root.Error != nil && !strings.Contains(text, root.Error.Message) {
 		text += ": " + root.Error.Message
 	}
+	if len(a.Handled) > 0 {
+		text += "; " + strings.Join(a.Handled, ", ")
+	}
 	return text
 }
 
@@ -113,6 +116,9 @@ func (a *Account) details() []string {
 	}
 	if a.Error != nil && a.Error.Class != core.ClassError {
 		add("the failure is of class %s", a.Error.Class)
+	}
+	for _, h := range a.Handled {
+		add("it does not fail the run: %s", h)
 	}
 	if len(a.Rivals) > 0 {
 		add("the field was written before by %s", strings.Join(a.Rivals, ", "))

@@ -38,10 +38,13 @@ type Account struct {
 	Edge       int           `json:"-"`
 	Conditions []Condition   `json:"conditions,omitempty"`
 	Error      *core.Failure `json:"error,omitempty"`
-	Attempts   int           `json:"attempts,omitempty"`
-	Retries    []Try         `json:"retries,omitempty"`
-	Items      int           `json:"items,omitempty"`
-	Failed     []Item        `json:"failed,omitempty"`
+	// Handled says why the failure does not fail the run, once for each edge
+	// that took it up.
+	Handled  []string `json:"handled,omitempty"`
+	Attempts int      `json:"attempts,omitempty"`
+	Retries  []Try    `json:"retries,omitempty"`
+	Items    int      `json:"items,omitempty"`
+	Failed   []Item   `json:"failed,omitempty"`
 	// Wrote lists the fields it wrote.
 	Wrote []string `json:"wrote,omitempty"`
 	// Rivals are earlier writers of fields, when a merge was refused.
@@ -151,6 +154,9 @@ func (s *Story) add(e *core.Event) {
 		a.item(e)
 	case core.NodeFinished, core.NodeFailed, core.NodeSkipped, core.UnitFinished:
 		s.ended(a, e)
+	case core.NodeHandled:
+		a.Handled = append(a.Handled, e.Reason)
+		slices.Sort(a.Handled) // they come as their targets are decided
 	case core.EdgeJudged:
 		c := Condition{From: e.From, To: e.To, When: e.When, Values: e.Values}
 		c.Result = e.Result != nil && *e.Result
