@@ -57,7 +57,8 @@ const (
 type app struct {
 	engine *wavefold.Engine
 	Streams
-	color string // the flag
+	out, err *output // the streams Out and Err
+	color    string  // the flag
 	// running is set while there is something that an interrupt must wait for.
 	running atomic.Bool
 	// abandon brings the terminal back in order before an exit at once; nil while
@@ -69,7 +70,9 @@ func newApp(e *wavefold.Engine, s Streams) *app {
 	if s.Getenv == nil {
 		s.Getenv = func(string) string { return "" }
 	}
-	return &app{engine: e, Streams: s}
+	a := &app{engine: e, Streams: s, out: &output{to: s.Out}, err: &output{to: s.Err}}
+	a.Out, a.Err = a.out, a.err
+	return a
 }
 
 // exit is an error that knows the exit code. Its text may be empty, when
@@ -97,6 +100,10 @@ func fail(code int, format string, args ...any) error {
 func said(code int) error { return &exit{code: code} }
 
 func (a *app) run(ctx context.Context, args []string) int {
+	return a.written(a.execute(ctx, args))
+}
+
+func (a *app) execute(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(a.In)
@@ -111,6 +118,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 			a.errorf("%v", x.err)
 		}
 		return x.code
+	}
+	if lost := a.out.failed(); lost != nil && errors.Is(err, lost) {
+		return exitOK // cobra could not print; written tells
 	}
 	// Every other error is cobra's: the command line is wrong.
 	a.errorf("%v", err)
@@ -136,20 +146,25 @@ func (a *app) root() *cobra.Command {
 		Long: `wavefold runs graphs of work in parallel, with typed state.
 
 A workflow is a YAML file: nodes, the edges between them, and the state they
-read and write. Where a command wants FILE, a folder with a workflow.yaml will
-do, and without one the current folder is taken.
+read and write. Where a command wants FILE, a folder with a workflow.yaml or
+only one workflow will do; without FILE it is workflow.yaml in this folder.
 
-Exit codes: 0 success (also partial, unless --strict), 1 failed,
-2 bad usage or an invalid file, 3 paused, 130 interrupted.`,
+Exit codes: 0 success (also partial, unless --strict), 1 failed or the output
+could not be written, 2 bad usage or an invalid file, 3 paused, 130 interrupted.`,
 		Example: examples(
 			"wavefold init etl shop      # a first workflow, with data and a test",
 			"wavefold run shop",
 			"wavefold validate shop",
 			"wavefold test shop/workflow.mock.yaml",
 		),
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		SilenceErrors:         true,
+		SilenceUsage:          true,
+		DisableFlagsInUseLine: true,
+		Args:                  a.noSuchCommand,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(a.helpCommand())
 	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colours: auto, always or never")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkColor() }
 	root.AddCommand(a.commands()...)
@@ -168,6 +183,7 @@ func (a *app) commands() []*cobra.Command {
 		a.schemaCommand(),
 		a.initCommand(),
 		a.versionCommand(),
+		a.completionCommand(),
 	}
 }
 

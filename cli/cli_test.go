@@ -148,7 +148,7 @@ func TestLostLog(t *testing.T) {
 	flow := write(t, "name: x\ngraph: {nodes: [{id: a, kind: wait, duration: 1ms}]}")
 	var err bytes.Buffer
 	code := cli.Run(t.Context(), wavefold.NewEngine(), []string{"run", "--events", "-", flow}, cli.Streams{Out: failing{}, Err: &err})
-	if code != 0 || !strings.Contains(err.String(), "the events are not complete: file already closed") {
+	if code != 1 || !strings.Contains(err.String(), "x: success") || !strings.Contains(err.String(), "wavefold: the output is not complete: file already closed") {
 		t.Errorf("%d\n%s", code, err.String())
 	}
 }

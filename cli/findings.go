@@ -40,8 +40,8 @@ func (a *app) writeJSON(v any) error {
 	enc := json.NewEncoder(tty.JSON(a.Out))
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return fail(exitFailed, "cannot write the result: %w", err)
+	if err := enc.Encode(v); err != nil && a.out.failed() == nil {
+		return fail(exitFailed, "the result has no JSON form: %w", err)
 	}
 	return nil
 }

@@ -31,13 +31,11 @@ files, programs and Go functions may be absent.`,
 			if !ok {
 				return fmt.Errorf("--format is %q, want %s", format, strings.Join(formatNames(), ", "))
 			}
-			p, ds := check(a.lenient(), fileOf(args), false)
+			p, ds := check(a.lenient(), args, false)
 			if p == nil {
 				return a.invalid(ds, false)
 			}
-			if _, err := io.WriteString(a.Out, f.Draw(p.Describe())); err != nil {
-				return fail(exitFailed, "cannot write the drawing: %w", err)
-			}
+			_, _ = io.WriteString(a.Out, f.Draw(p.Describe())) // the stream keeps its error
 			return nil
 		},
 	}

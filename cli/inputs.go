@@ -93,10 +93,10 @@ func inputType(p *plan.Plan, name string) (t *core.Type, ok bool) {
 }
 
 func hintFor(name string, names []string) string {
-	if s := core.DidYouMean(name, names); s != "" {
-		return " (" + s + ")"
-	}
-	if len(names) == 0 {
+	switch s := near(name, names); {
+	case s != "":
+		return s
+	case len(names) == 0:
 		return " (it has none)"
 	}
 	return " (it has " + strings.Join(names, ", ") + ")"

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,31 +11,19 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// defaultFile is what stands for a folder.
-const defaultFile = "workflow.yaml"
-
-// fileOf returns the workflow file that an argument names: itself, or the one in
-// a folder; without an argument the one in the current folder.
-func fileOf(args []string) string {
-	path := "."
-	if len(args) > 0 {
-		path = args[0]
-	}
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return path
-	}
-	return filepath.Join(path, defaultFile)
-}
-
 // compiler reads and compiles workflows. The engine of the app is one.
 type compiler interface {
 	Read(path string) (*core.Workflow, core.Diagnostics)
 	Compile(w *core.Workflow, strict bool) (*plan.Plan, core.Diagnostics)
 }
 
-// check reads and compiles a file and returns everything that was found, about
-// its shape and about its meaning, in one list.
-func check(c compiler, file string, strict bool) (*plan.Plan, core.Diagnostics) {
+// check reads and compiles the file that the arguments name and returns everything
+// that was found, about its shape and about its meaning, in one list.
+func check(c compiler, args []string, strict bool) (*plan.Plan, core.Diagnostics) {
+	file, ds := fileOf(c, args)
+	if len(ds) > 0 {
+		return nil, ds
+	}
 	w, shape := c.Read(file)
 	if w == nil {
 		return nil, shape.Sorted()
@@ -69,7 +55,7 @@ func (a *app) lenient() *wavefold.Engine {
 // load returns the plan of the workflow that the arguments name. Findings are
 // printed; with errors among them the command is over.
 func (a *app) load(c compiler, args []string, strict, asJSON bool) (*plan.Plan, error) {
-	p, ds := check(c, fileOf(args), strict)
+	p, ds := check(c, args, strict)
 	if p == nil {
 		return nil, a.invalid(ds, asJSON)
 	}
@@ -91,5 +77,5 @@ func (a *app) invalid(ds core.Diagnostics, asJSON bool) error {
 
 // workflowFiles completes names of workflow files.
 func workflowFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+	return extensions, cobra.ShellCompDirectiveFilterFileExt
 }

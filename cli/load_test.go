@@ -31,7 +31,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add([]byte("name: x\nextra: 1\ngraph:\n  nodes:\n    - {id: , kind: tool}\n    - 3\n    - {id: a, kind: [x], for_each: 3, on_error: {policy: retry}}\n  edges: [{from: a}, 3]\n  loops: [{id: l, body: 3}]\n  pipelines: [{id: a}]"))
 	engine := wavefold.NewEngine(std.Kinds()...)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, ds := check(text{engine, data}, "flow.yaml", false)
+		p, ds := check(text{engine, data}, []string{"flow.yaml"}, false)
 		if p == nil && !ds.Failed(false) {
 			t.Error("neither a plan nor an error")
 		}

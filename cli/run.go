@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -14,11 +13,11 @@ import (
 
 // runFlags are the flags of run.
 type runFlags struct {
-	concurrency, maxInFlight     int
-	inputs, inputFiles           []string
-	events, runID                string
-	json, strict, dryRun, lines  bool
-	barrier, quiet, concurrently bool
+	concurrency, maxInFlight    int // 0 where not given
+	inputs, inputFiles          []string
+	events, runID               string
+	json, strict, dryRun, lines bool
+	barrier, quiet              bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -44,15 +43,15 @@ the second exits at once.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: workflowFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
+			if f.events == "-" && f.json {
+				return errors.New("--events - and --json both write to standard output; name a file for the events")
 			}
 			return a.runWorkflow(cmd.Context(), args, &f)
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVarP(&f.concurrency, "concurrency", "j", 0, "how many nodes may run at the same time (default: what the document says)")
-	flags.IntVar(&f.maxInFlight, "max-in-flight", 0, "limit over everything: nodes, items, rows, nested workflows")
+	flags.VarP(count{&f.concurrency, "-j"}, "concurrency", "j", "how many nodes may run at the same time (default: what the document says)")
+	flags.Var(count{&f.maxInFlight, "--max-in-flight"}, "max-in-flight", "limit over everything: nodes, items, rows, nested workflows")
 	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "an input as `name=value` or name=@file, or many as @file; may be repeated")
 	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs from a JSON or YAML `file`; may be repeated")
 	flags.StringVar(&f.events, "events", "", "write every event as a line of JSON to a `file`, - for standard output")
@@ -65,20 +64,6 @@ the second exits at once.`,
 	flags.BoolVar(&f.barrier, "barrier", false, "finish each wave before the next one starts")
 	_ = flags.MarkHidden("barrier") // it exists: for comparison only
 	return cmd
-}
-
-// check looks for values and combinations that make no sense.
-func (f *runFlags) check(cmd *cobra.Command) error {
-	for name, n := range map[string]int{"concurrency": f.concurrency, "max-in-flight": f.maxInFlight} {
-		if cmd.Flags().Changed(name) && n < 1 {
-			return fmt.Errorf("--%s is %d, want at least 1", name, n)
-		}
-	}
-	f.concurrently = cmd.Flags().Changed("concurrency")
-	if f.events == "-" && f.json {
-		return errors.New("--events - and --json both write to standard output; name a file for the events")
-	}
-	return nil
 }
 
 func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error {
@@ -114,9 +99,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		<-told
 	}
 	a.running.Store(false)
-	if werr := watch.close(report != nil); werr != nil {
-		a.errorf("the events are not complete: %v", werr)
-	}
+	lost := watch.close(report != nil)
 	if report == nil {
 		return &exit{exitUsage, err}
 	}
@@ -124,18 +107,20 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		return err
 	}
 	a.hintConcurrency(p, f)
-	return a.outcome(report, f.strict)
+	return a.outcome(report, lost, f)
 }
 
-// outcome is the exit code of a run, and its error if it has one.
-func (a *app) outcome(r *core.Report, strict bool) error {
+// outcome is the exit code of a run, and its error if it has one. A log of events
+// that is not complete, or a summary that nobody got, fails a run that went well:
+// whoever asked for them relies on them.
+func (a *app) outcome(r *core.Report, lost error, f *runFlags) error {
 	code := exitFailed
 	switch r.Status {
 	case core.RunSuccess:
 		code = exitOK
 	case core.RunPartial:
 		code = exitOK
-		if strict {
+		if f.strict {
 			code = exitFailed
 		}
 	case core.RunPaused:
@@ -145,6 +130,12 @@ func (a *app) outcome(r *core.Report, strict bool) error {
 	}
 	if r.Err != nil {
 		a.errorf("%v", r.Err)
+	}
+	if lost != nil {
+		a.errorf("the log of events is not complete: %v", lost)
+	}
+	if code == exitOK && (lost != nil || f.events == "-" && a.err.failed() != nil) {
+		code = exitFailed
 	}
 	if code == exitOK {
 		return nil
@@ -162,7 +153,7 @@ func (a *app) hintConcurrency(p *plan.Plan, f *runFlags) {
 	for i := range len(p.Levels) - 1 {
 		width = max(width, p.Levels[i+1]-p.Levels[i])
 	}
-	if f.quiet || f.concurrently || width < 2 || p.Concurrency != 1 || p.Workflow.Runtime.Concurrency != nil {
+	if f.quiet || f.concurrency > 0 || width < 2 || p.Concurrency != 1 || p.Workflow.Runtime.Concurrency != nil {
 		return
 	}
 	a.hintf("this graph is up to %d wide: try -j %d", width, min(width, mostAdvised))

@@ -27,30 +27,13 @@ func (a *app) checkColor() error {
 // terminal returns the file behind a stream if it is a terminal.
 func terminal(w io.Writer) (*os.File, bool) {
 	if o, ok := w.(*output); ok {
-		w = o.File
+		w = o.to
 	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil, false
 	}
 	return f, true
-}
-
-// output is a stream of the process that tells when its reader is gone. The signal
-// SIGPIPE does not tell: it also comes when a program of the run ends without
-// having read what it was given.
-type output struct {
-	*os.File
-	broken func()
-}
-
-// Write writes to the file.
-func (o *output) Write(b []byte) (int, error) {
-	n, err := o.File.Write(b)
-	if errors.Is(err, syscall.EPIPE) {
-		o.broken()
-	}
-	return n, err
 }
 
 // palette returns the colours for a stream.
@@ -108,12 +91,13 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	// itself: the write that fails says whose reader it was.
 	unheard := make(chan os.Signal, 1)
 	signal.Notify(unheard, syscall.SIGPIPE)
-	a.onBroken(func() {
+	broken := func() {
 		if !a.running.Load() {
 			os.Exit(exitBrokenPipe)
 		}
 		cancel(errBrokenPipe)
-	})
+	}
+	a.out.broken, a.err.broken = broken, broken
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -139,15 +123,5 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 		close(quit)
 		<-done
 		cancel(nil)
-	}
-}
-
-// onBroken calls f when a write to standard output or error finds no reader.
-func (a *app) onBroken(f func()) {
-	if file, ok := a.Out.(*os.File); ok {
-		a.Out = &output{file, f}
-	}
-	if file, ok := a.Err.(*os.File); ok {
-		a.Err = &output{file, f}
 	}
 }

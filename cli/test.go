@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 
@@ -35,10 +34,7 @@ mock files in it. The exit code is 1 when an expectation is not met.`,
 			"wavefold test flows/",
 		),
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("concurrency") && concurrency < 1 {
-				return fmt.Errorf("--concurrency is %d, want at least 1", concurrency)
-			}
+		RunE: func(_ *cobra.Command, args []string) error {
 			tests, err := testsOf(args)
 			if err != nil {
 				return err
@@ -46,7 +42,7 @@ mock files in it. The exit code is 1 when an expectation is not met.`,
 			return a.test(tests, concurrency, asJSON)
 		},
 	}
-	cmd.Flags().IntVarP(&concurrency, "concurrency", "j", 0, "how many nodes may run at the same time (default: what the document says)")
+	cmd.Flags().VarP(count{&concurrency, "-j"}, "concurrency", "j", "how many nodes may run at the same time (default: what the document says)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
 	return cmd
 }
@@ -96,7 +92,7 @@ func (a *app) testOne(t mockTest, concurrency int) ([]rehearse.Miss, core.Diagno
 		return nil, ds
 	}
 	r := &rehearsed{engine: wavefold.EngineOf(rehearse.Registry(a.engine.Registry(), file)), file: file}
-	p, ds := check(r, fileOf([]string{t.workflow}), false)
+	p, ds := check(r, []string{t.workflow}, false)
 	ds = append(ds, r.findings...)
 	if p == nil || ds.Failed(false) {
 		return nil, ds.Sorted()

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
@@ -33,12 +35,13 @@ Errors make a file invalid (exit code 2), warnings only under --strict.`,
 }
 
 func (a *app) validate(args []string, strict, asJSON bool) error {
-	if len(args) == 0 {
-		args = []string{"."}
+	targets := slices.Collect(slices.Chunk(args, 1))
+	if len(targets) == 0 {
+		targets = [][]string{nil} // the current folder
 	}
 	var all core.Diagnostics
-	for _, arg := range args {
-		_, ds := check(a.engine, fileOf([]string{arg}), strict)
+	for _, target := range targets {
+		_, ds := check(a.engine, target, strict)
 		all = append(all, ds...)
 	}
 	valid := !all.Failed(strict)

@@ -88,8 +88,8 @@ func (w *watcher) say(text string) {
 
 // close ends the showing and writing. If the run has begun it waits for its last
 // event: the run itself waits for a slow reader of its events only for a while,
-// but a log with its end missing would be of no use. The error is the first one
-// of the log.
+// but a log with its end missing would be of no use. The error is that of a log
+// which is not complete.
 func (w *watcher) close(begun bool) error {
 	if begun && w.listener() != nil {
 		<-w.last
@@ -113,8 +113,8 @@ type eventLog struct {
 
 func (a *app) openEvents(path string) (*eventLog, error) {
 	l := &eventLog{}
-	if path == "-" {
-		l.enc, l.close = json.NewEncoder(tty.JSON(a.Out)), func() error { return l.err }
+	if path == "-" { // the stream keeps its error
+		l.enc, l.close = json.NewEncoder(tty.JSON(a.Out)), func() error { return nil }
 	} else {
 		f, err := os.Create(path)
 		if err != nil {

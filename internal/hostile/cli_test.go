@@ -119,7 +119,8 @@ func TestReaderThatGoesAway(t *testing.T) {
 	}
 	out.Close()
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(stderr.String(), "wavefold: the run was cancelled: nobody reads the output any more") {
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(stderr.String(), "wavefold: the run was cancelled: nobody reads the output any more") ||
+		strings.Contains(stderr.String(), "not complete") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
 	gone(t, dir)

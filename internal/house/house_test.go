@@ -50,6 +50,7 @@ var libraries = map[string][]string{
 	"github.com/PaesslerAG/jsonpath": {"expressions/jsonpath"},
 	"modernc.org/sqlite":             {"nodes/sink", "nodes/internal", "examples"},
 	"github.com/spf13/cobra":         {"cli"},
+	"github.com/spf13/pflag":         {"cli"},
 	"charm.land/lipgloss":            {"cli"},
 }
 
