@@ -145,7 +145,7 @@ func TestNodesOfKinds(t *testing.T) {
 		t.Errorf("got %q, %v", hello.Get(r), err)
 	}
 	n := g.Workflow().Nodes[1]
-	if !n.Effects || n.Description.Value != "one name" {
+	if n.Effects == nil || !*n.Effects || n.Description.Value != "one name" {
 		t.Errorf("node %+v", n)
 	}
 }

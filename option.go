@@ -41,7 +41,7 @@ type settings struct {
 	priority    core.Int
 	phase       core.Text
 	description string
-	effects     bool
+	effects     *bool
 
 	reads, writes []AnyField
 	args          map[string]any
@@ -206,7 +206,7 @@ func Phase(name string) Option {
 
 // Effects marks a part whose work is visible outside of the run, so that it starts only
 // when what it builds on is safe. Sink, ForEach and Do are marked by themselves.
-func Effects() Option { return option("Effects", func(s *settings) { s.effects = true }) }
+func Effects() Option { return option("Effects", func(s *settings) { s.effects = new(true) }) }
 
 // Args are arguments of a Func or Node. A text that is a path, such as "$.orders[0].id",
 // is replaced by the value; a text that begins with "$." is written "$$.".

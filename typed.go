@@ -75,7 +75,7 @@ func Map3[A, B, C, D any](id string, in1 Field[A], in2 Field[B], in3 Field[C], o
 // service. It takes the options of all nodes.
 func Sink[T any](id string, in Field[T], fn func(context.Context, T) error, options ...Option) Part {
 	n := newNode("Sink", id, options)
-	n.view, n.effects = Fields(in), true
+	n.view, n.effects = Fields(in), new(true)
 	return n.does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
 		v, err := in.read(i.Shared().View)
 		if err != nil {
@@ -89,7 +89,7 @@ func Sink[T any](id string, in Field[T], fn func(context.Context, T) error, opti
 // nodes.
 func Do(id string, fn func(context.Context) error, options ...Option) Part {
 	n := newNode("Do", id, options)
-	n.effects = true
+	n.effects = new(true)
 	return n.does(fn == nil, func(ctx context.Context, _ core.Input) (core.Result, error) {
 		return core.Result{}, fn(ctx)
 	})
@@ -134,7 +134,7 @@ func Expand[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.
 // ForEach is Each for a function without a result: a sink for one element at a time.
 func ForEach[A any](id string, in Field[[]A], fn func(context.Context, A) error, options ...Option) Part {
 	n := newNode("ForEach", id, options)
-	n.effects = true
+	n.effects = new(true)
 	one := itemOf[A](in)
 	return n.fanOut(in).does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
 		a, err := one.item(i)

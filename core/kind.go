@@ -50,7 +50,8 @@ type Compiled struct {
 	// to take as a stream, should they be one.
 	Stream  Text
 	Streams []Text
-	// Effects marks work that is visible outside of the run.
+	// Effects marks work that is visible outside of the run, unless the node says
+	// otherwise.
 	Effects bool
 }
 

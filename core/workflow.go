@@ -110,8 +110,9 @@ type Node struct {
 	// Priority orders nodes that may start at the same time: higher first. It
 	// affects time only.
 	Priority Int
-	// Effects marks a node whose work is visible outside the run.
-	Effects bool
+	// Effects tells whether the node's work is visible outside of the run; nil
+	// leaves it to the kind.
+	Effects *bool
 	// Handler, when set by the Go builder, is used instead of looking Kind up.
 	Handler Handler
 	Pos     Position

@@ -93,7 +93,7 @@ type nodeShape struct {
 	Timeout     *core.Located[time.Duration] `wavefold:"timeout,min=1ns" doc:"limit on one attempt, such as 30s; default: no limit"`
 	Join        core.Text                    `wavefold:"join,oneof=all|all_done" doc:"all: every predecessor must be done and no condition false; all_done: run once all predecessors are resolved, whatever happened; default all"`
 	Priority    core.Int                     `wavefold:"priority" doc:"of the nodes that may start, the one with the highest number starts first; affects time only; default 0"`
-	Effects     bool                         `wavefold:"effects" doc:"the node's work is visible outside of the run, so it starts only when what it builds on is safe; default: as the kind says"`
+	Effects     *bool                        `wavefold:"effects" doc:"whether the node's work is visible outside of the run, so that it has to start only when what it builds on is safe; default: as the kind says"`
 	Config      *core.Value                  `wavefold:",rest"`
 	Pos         core.Position                `wavefold:",pos"`
 }

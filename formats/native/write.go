@@ -206,7 +206,9 @@ func (w *writer) node(n *core.Node) *core.Value {
 	}
 	o.word("join", n.Join, "all")
 	o.number("priority", &n.Priority, 0)
-	o.flag("effects", n.Effects)
+	if n.Effects != nil { // false may contradict the kind
+		o.put("effects", &core.Value{Kind: core.BoolValue, Scalar: *n.Effects})
+	}
 	return o.Value
 }
 

@@ -42,6 +42,7 @@ func built() *core.Workflow {
 	}
 	score.Timeout = &core.Located[time.Duration]{Value: 90 * time.Second}
 	score.Join = text("all")
+	score.Effects = new(false)
 	type row struct {
 		ID int `json:"id"`
 	}
@@ -86,6 +87,7 @@ graph:
       for_each: {source: $.rows}
       on_error: {policy: retry, attempts: 3, base_ms: 1.5ms, max_ms: 2000}
       timeout: 1m30s
+      effects: false
     - id: save
       kind: tool
       impl: saver

@@ -53,6 +53,8 @@ type NodeDescription struct {
 	Reads       []string `json:"reads,omitempty"`  // all fields it sees, the declared ones first
 	Writes      []string `json:"writes,omitempty"` // the fields it may write
 	After       []string `json:"after,omitempty"`  // nodes it refers to through $nodes
+	// Effects tells that its work is visible outside of the run.
+	Effects bool `json:"effects,omitempty"`
 	// Inner is the nested workflow of a node that runs one.
 	Inner *Description `json:"inner,omitempty"`
 }
@@ -153,7 +155,7 @@ func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Pla
 
 func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescription {
 	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
-		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes}
+		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects}
 	for i, r := range n.OwnReads() {
 		d.Reads[i] = p.Schema.Fields[r.Field].Name
 	}

@@ -167,3 +167,23 @@ func TestDescribeManyWriters(t *testing.T) {
 		t.Errorf("waits %+v", waits)
 	}
 }
+
+// Whether a node has effects outside of the run is up to its kind, unless the node
+// itself says so or denies it.
+func TestEffects(t *testing.T) {
+	p := mustCompile(t, `
+name: x
+graph:
+  nodes:
+    - {id: plain, kind: fn}
+    - {id: marked, kind: fn, effects: true}
+    - {id: called, kind: tool, impl: f, writes: []}
+    - {id: harmless, kind: tool, impl: f, writes: [], effects: false}
+`)
+	for _, n := range p.Describe().Levels[0] {
+		d := n.Nodes[0]
+		if want := d.ID == "marked" || d.ID == "called"; d.Effects != want {
+			t.Errorf("%s: effects %t, want %t", d.ID, d.Effects, want)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func (k testKind) Keys() []string    { return k.keys }
 func (k testKind) WritesState() bool { return k.writes }
 
 func (k testKind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	made := core.Compiled{Handler: core.HandlerFunc(nothing), Reads: texts(n.Config.Get("see")), Nodes: texts(n.Config.Get("after"))}
+	made := core.Compiled{Handler: core.HandlerFunc(nothing), Effects: k.name == "tool", Reads: texts(n.Config.Get("see")), Nodes: texts(n.Config.Get("after"))}
 	made.Streams = texts(n.Config.Get("streams"))
 	if s := n.Config.Get("stream"); s != nil {
 		made.Stream = core.At(s.Scalar.(string), s.Pos)

@@ -219,6 +219,9 @@ func (c *compiler) policy(word core.Text, at place, retry bool) Policy {
 
 // kind asks the node's kind for its handler.
 func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
+	if d.Effects != nil {
+		n.Effects = *d.Effects
+	}
 	if d.Handler != nil {
 		n.Handler = d.Handler
 		return
@@ -242,6 +245,7 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 		return
 	}
 	n.Handler, n.Wait, n.Lacks = made.Handler, made.Wait, made.Lacks
+	n.Effects = n.Effects || made.Effects && d.Effects == nil
 	n.stream, n.takesStreams = made.Stream, core.Strings(made.Streams)
 	if made.Handler == nil && made.Wait == nil && made.Lacks == "" && made.Frame == nil {
 		c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: kind %q made no handler for it", at, n.Kind)

@@ -157,6 +157,9 @@ type Node struct {
 	Timeout     time.Duration
 	Retry       Retry
 	Policy      Policy
+	// Effects tells that its work is visible outside of the run. A driver that keeps
+	// a journal starts such a node only when what it builds on is in it.
+	Effects bool
 	// NodeRefs are the nodes that args and kind refer to through $nodes.
 	NodeRefs []int32
 
