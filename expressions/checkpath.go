@@ -33,13 +33,27 @@ func (c *checker) path(p *Path) info {
 		rest = rest[1:]
 	case RootItem:
 		t = c.scope.ItemType
+		if c.scope.Columns != nil && len(rest) > 0 && !rest[0].IsIndex {
+			return c.column(p, r, t)
+		}
 	case RootIndex, RootVisits, RootIter:
 		t = integerType
 	case RootError, RootOutcome, RootLoop:
 		t = textType
 	}
 	r.steps = rest
-	if t = c.walk(p, t, rest); t == nil {
+	return pathInfo(c.walk(p, t, rest))
+}
+
+// column gives a path into the row of a table its place.
+func (c *checker) column(p *Path, r *ref, t *core.Type) info {
+	r.field, r.slot = true, c.scope.Columns.slot(p.Steps[0].Name)
+	r.steps = p.Steps[1:]
+	return pathInfo(c.walk(p, t, p.Steps))
+}
+
+func pathInfo(t *core.Type) info {
+	if t == nil {
 		return info{}
 	}
 	kind := t.Kind
@@ -50,7 +64,7 @@ func (c *checker) path(p *Path) info {
 }
 
 func (c *checker) field(r *ref, s Step) *core.Type {
-	r.name = s.Name
+	r.name, r.field = s.Name, true
 	if c.open != nil {
 		r.slot = c.open.slot(s.Name)
 		return nil

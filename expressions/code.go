@@ -96,9 +96,9 @@ func (r *ref) asTest() func(Env) bool {
 	return func(env Env) bool { return truthy(r.get(env)) }
 }
 
-// isField reports whether the path is a state field and nothing more: the case
-// that is worth a closure of its own.
-func (r *ref) isField() bool { return r.root == RootState && len(r.steps) == 0 }
+// isField reports whether the path is a state field or a column and nothing
+// more: the case that is worth a closure of its own.
+func (r *ref) isField() bool { return r.field && len(r.steps) == 0 }
 
 // asNumber returns the number the value is.
 func (c *code) asNumber() func(Env) number {

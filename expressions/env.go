@@ -10,7 +10,7 @@ import (
 type Env interface {
 	// Field returns a state field. With a schema, slot is the field's index in
 	// FieldNames; without one, its index in Program.Fields, or among the names
-	// of the Scope's Open.
+	// of the Scope's Open. A negative slot is a column, see Columns.
 	Field(slot int) any
 	// Node returns what $nodes.ID is. The id is the index in Scope.Nodes;
 	// without a schema, ids beyond them follow in order of use. A node that is
@@ -29,15 +29,16 @@ type Env interface {
 // ref is a compiled path.
 type ref struct {
 	root   Root
-	slot   int    // of a field or node
+	field  bool   // a state field or a column: read by Env.Field
+	slot   int    // of a field, column or node
 	output bool   // of a node: its output, else its status
 	name   string // of a field, node or input
-	steps  []Step // after the field, node or input
+	steps  []Step // after the field, column, node or input
 }
 
 // get returns the value the path leads to.
 func (r *ref) get(env Env) any {
-	if r.root != RootState {
+	if !r.field {
 		return r.other(env)
 	}
 	v := env.Field(r.slot)
@@ -51,7 +52,7 @@ func (r *ref) get(env Env) any {
 // not allocate.
 var statusValues = [...]any{core.Missing, core.Success.String(), core.PartialSuccess.String(), core.Fail.String(), core.Skipped.String()}
 
-// other reads a path that does not begin in the state.
+// other reads a path that does not begin with a field or column.
 func (r *ref) other(env Env) any {
 	var v any
 	switch r.root {

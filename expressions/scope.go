@@ -83,6 +83,9 @@ type Scope struct {
 	Inputs []core.InputDecl
 	// ItemType is the type of $item, nil when unknown.
 	ItemType *core.Type
+	// Columns says that $item is the row of a table, and takes account of the
+	// columns that are read; nil: $item is read like anything else.
+	Columns *Columns
 }
 
 // has reports whether a root exists.
@@ -131,6 +134,23 @@ func (s *Scope) nodeSlot(id string) int {
 		return slot
 	}
 	return -1
+}
+
+// Columns numbers the columns of a table that texts read, in order of use. A
+// program that was compiled with it reads $item.name with Env.Field and a
+// negative slot, ^i for column number i, so that an Env can find out once for
+// many rows where a column stands. Programs compiled with the same Columns share
+// its numbers. The zero Columns is ready to use; it must not be used by two
+// goroutines while texts are compiled.
+type Columns struct{ names []string }
+
+// Names lists the columns by number. It must not be changed.
+func (c *Columns) Names() []string { return c.names }
+
+// slot returns the slot of a column.
+func (c *Columns) slot(name string) int {
+	c.names = appendOnce(c.names, name)
+	return ^slices.Index(c.names, name)
 }
 
 // Open stands for a schema where there is none: it accepts every name and hands

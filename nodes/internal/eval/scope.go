@@ -10,6 +10,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // Scope compiles the expressions of one node and keeps account of what they
@@ -21,6 +22,7 @@ type Scope struct {
 	fields  core.Schema
 	used    []core.Text
 	node    *core.Node
+	columns expressions.Columns // that row expressions read
 }
 
 // NewScope returns the scope of a node.
@@ -59,6 +61,7 @@ func (s *Scope) Row(src core.Text, columns Columns, key string) *expressions.Pro
 		Fields:   s.fields,
 		Roots:    expressions.RootItem | expressions.RootIndex | expressions.RootInput,
 		ItemType: columns.Type,
+		Columns:  &s.columns,
 	}, s.about(key))
 	s.Found = append(s.Found, ds...)
 	if p == nil {
@@ -158,27 +161,39 @@ func (s *Scope) Slots() Slots {
 			names[i] = ""
 		}
 	}
-	return Slots{names}
+	return Slots{names, slices.Clone(s.columns.Names())}
 }
 
-// Slots knows which fields the expressions of a node read. It is immutable.
-type Slots struct{ names []string }
+// Slots knows which fields and columns the expressions of a node read. It is
+// immutable.
+type Slots struct{ fields, columns []string }
+
+// Columns lists the columns that row expressions read, by their numbers: a slot
+// of Env.Field that is negative is ^number. It must not be changed.
+func (s Slots) Columns() []string { return s.columns }
 
 // Row is the environment of row expressions during one attempt. It is used by
 // one goroutine.
 type Row struct {
-	item   any
+	item   *core.Object
 	place  int
 	fields []any
 	inputs *core.Object
+
+	columns []string
+	keys    []string // the header that places belongs to
+	places  []int    // where the columns stand in a row, -1 for nowhere
 }
 
 var _ expressions.Env = (*Row)(nil)
 
 // Row returns an environment with the fields of an input.
 func (s Slots) Row(in core.Shared) *Row {
-	r := &Row{fields: make([]any, len(s.names)), inputs: in.Inputs}
-	for i, n := range s.names {
+	r := &Row{fields: make([]any, len(s.fields)), inputs: in.Inputs, columns: s.columns, places: make([]int, len(s.columns))}
+	for i := range r.places {
+		r.places[i] = -1
+	}
+	for i, n := range s.fields {
 		r.fields[i] = core.Missing
 		if n != "" {
 			r.fields[i] = Value(in, n)
@@ -187,10 +202,16 @@ func (s Slots) Row(in core.Shared) *Row {
 	return r
 }
 
-// At puts the environment on a row, which is number place from 0, and returns
-// it.
+// At puts the environment on a row, an object which is number place from 0, and
+// returns it.
 func (r *Row) At(row any, place int) *Row {
-	r.item, r.place = row, place
+	r.item, r.place = row.(*core.Object), place
+	if keys := r.item.Keys(); !table.SameKeys(keys, r.keys) {
+		r.keys = keys
+		for i, name := range r.columns {
+			r.places[i] = slices.Index(keys, name)
+		}
+	}
 	return r
 }
 
@@ -205,8 +226,18 @@ func Value(in core.Shared, field string) any {
 	return core.Missing
 }
 
-// Field returns a state field.
-func (r *Row) Field(slot int) any { return r.fields[slot] }
+// Field returns a state field or a column of the row.
+func (r *Row) Field(slot int) any {
+	if slot >= 0 {
+		return r.fields[slot]
+	}
+	at := r.places[^slot]
+	if at < 0 {
+		return core.Missing
+	}
+	_, v := r.item.At(at)
+	return v
+}
 
 // Input returns an input of the run.
 func (r *Row) Input(name string) any {

@@ -1,0 +1,62 @@
+package expressions
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// columnsEnv reads the columns of an item where a slot is negative. Whoever asks
+// it for the item has to want the item as a whole.
+type columnsEnv struct {
+	Env
+	columns []string
+}
+
+func (e columnsEnv) Field(slot int) any {
+	if slot >= 0 {
+		return e.Env.Field(slot)
+	}
+	return Member(e.Env.Item(), e.columns[^slot])
+}
+
+func TestColumnsAreMembersOfTheItem(t *testing.T) {
+	all := envs(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		tree, err := NewTree("", drawNode(rt, 4))
+		if err != nil {
+			return
+		}
+		text := core.Text{Value: tree.String()}
+		plain, _ := CompileTree(tree, text, Scope{}, "")
+		var columns Columns
+		p, _ := CompileTree(tree, text, Scope{Columns: &columns}, "")
+		for _, env := range all {
+			want, got := plain.Value(env.Bind(plain)), p.Value(columnsEnv{env.Bind(p), columns.Names()})
+			if show(canonical(got)) != show(canonical(want)) {
+				rt.Fatalf("%s: %s by columns %q, %s by members", text.Value, show(got), columns.Names(), show(want))
+			}
+		}
+	})
+}
+
+func TestColumnsShareNumbers(t *testing.T) {
+	columns := Columns{}
+	scope := Scope{Roots: RootItem, Columns: &columns}
+	first := MustCompile("$item.b + $item.a", scope)
+	second := MustCompile("$item.a * $item['odd name'][0]", scope)
+	if got := core.JSON([]any{columns.Names()[0], columns.Names()[1], columns.Names()[2], int64(len(columns.Names()))}); got != `["b","a","odd name",3]` {
+		t.Fatalf("columns %s", got)
+	}
+	item := core.ObjectOf("a", int64(2), "b", int64(3), "odd name", []any{int64(5)})
+	env := func(p *Program) Env { return columnsEnv{MapEnv{Item: item}.Bind(p), columns.Names()} }
+	if a, b := first.Value(env(first)), second.Value(env(second)); a != int64(5) || b != int64(10) {
+		t.Errorf("got %v and %v", a, b)
+	}
+	whole := MustCompile("$item", scope)
+	if whole.Value(env(whole)) != any(item) || len(whole.Fields()) != 0 || first.Roots() != RootItem {
+		t.Errorf("the item as a whole: %v, fields %v, roots %v", whole.Value(env(whole)), first.Fields(), first.Roots())
+	}
+}
