@@ -19,7 +19,8 @@
 //	checks                   conditions every row must hold: {name, expr, severity}
 //	on_bad_row     fail      fail, skip or collect
 //	rejects                  where bad rows are collected: a file, or a field
-//	max_failures             how many bad rows are tolerated
+//	max_failures             how many bad rows are tolerated: a number, or "5%"
+//	report                   a .json file for the quality report
 //
 // infer, header, delimiter and nulls belong to csv and tsv. A source may also be
 // written {type: file, uri: path, format: csv}.
@@ -55,21 +56,27 @@
 // A row is bad if it has too few or too many cells, is no object, does not have
 // its declared types, does not fit the state schema of the field's items, or
 // fails a check of severity error. Checks are conditions over the row as $item;
-// one of severity warning only counts. The first bad row fails the node, naming
+// one of severity warn only counts. The first bad row fails the node, naming
 // file, line and reason; on_bad_row: skip leaves bad rows out, collect writes
 // them to rejects, and rejects or max_failures alone imply that. More than
-// max_failures bad rows fail the node.
+// max_failures bad rows fail the node; a share is judged at the end, unless the
+// number of rows is known.
 //
 // rejects is a field among the writes, or a file (.csv, .tsv, .jsonl, .json). A
-// rejected row is an object of row (its number from 1), line, check (null if it
-// could not be read), reason and data. The file is written in every run, also
-// without bad rows. A node that rejected rows ends partial_success.
+// rejected row is an object of row (its number from 1), line, node, check (null if
+// it could not be read), reason and data. The file is written row by row, in every
+// run, also without bad rows and when there were too many. A node that rejected
+// rows ends partial_success.
+//
+// report is a file that tells for each check how many rows passed and failed, with
+// three examples.
 //
 // Text in the middle of a json array that is no JSON always fails the node. limit
 // counts rows that could be read, before the checks; types are found from the
 // rows that are loaded.
 //
-// The node sends {path, rows, rejected} along its edges, and warnings by check.
+// The node sends {path, rows, rejected} along its edges, with checks also the report
+// as quality, and warnings by check.
 //
 // # Example
 //

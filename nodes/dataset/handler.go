@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
@@ -41,9 +42,16 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 		return core.Result{}, fmt.Errorf("source: %w", err)
 	}
 	place := files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside}
-	c := h.policy.Collector(name)
+	if err := ctx.Err(); err != nil {
+		return core.Result{}, err
+	}
+	c, err := h.policy.Collector(ctx, checks.Task{Input: s, Place: place, Node: in.Node, Source: name})
+	if err != nil {
+		return core.Result{}, err
+	}
+	defer c.Discard()
 	rows, err := h.rows(ctx, s, place, name, c)
-	if err := c.Close(ctx, s, place, err); err != nil {
+	if err := c.Close(ctx, err); err != nil {
 		return core.Result{}, err
 	}
 	return h.result(in, name, rows, c), nil
@@ -51,9 +59,6 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 
 // rows reads the file and runs the checks.
 func (h *handler) rows(ctx context.Context, s core.Shared, place files.Place, name string, c *checks.Collector) ([]any, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	f, err := place.Open(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && h.optional:
@@ -64,23 +69,23 @@ func (h *handler) rows(ctx context.Context, s core.Shared, place files.Place, na
 		return nil, err
 	}
 	defer f.Close()
-	var refused error // what the policy says to a bad row, which names its place itself
+	var bads []checks.Bad
 	got, err := h.read(ctx, f, name, func(b bad) error {
-		refused = c.Reject(checks.Bad{Row: int(b.row), Line: int(b.line), Reason: b.reason, Data: b.data})
-		return refused
+		bads = append(bads, checks.Bad{Place: b.of(), Reason: b.reason, Data: b.data})
+		return nil
 	})
 	switch {
-	case refused != nil:
-		return nil, refused
 	case err != nil && ctx.Err() == nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case err != nil:
 		return nil, err
 	}
-	return c.Filter(ctx, got.rows, h.slots.Row(s), func(i int) (row, line int) {
-		return int(got.places[i].row), int(got.places[i].line)
-	})
+	slices.SortStableFunc(bads, func(a, b checks.Bad) int { return cmp.Compare(a.Row, b.Row) })
+	batch := checks.Batch{Rows: got.rows, Place: func(i int) checks.Place { return got.places[i].of() }, Bad: bads}
+	return c.Filter(ctx, batch, h.slots.Row(s))
 }
+
+func (p place) of() checks.Place { return checks.Place{Row: int64(p.row), Line: int64(p.line)} }
 
 // read parses the file in its format.
 func (h *handler) read(ctx context.Context, r io.Reader, name string, reject func(bad) error) (loaded, error) {
@@ -115,6 +120,9 @@ func (h *handler) result(in core.Input, name string, rows []any, c *checks.Colle
 	if c.Rejected() > 0 {
 		r.Status = core.PartialSuccess
 		r.Note += fmt.Sprintf(", %d rejected", c.Rejected())
+	}
+	if h.policy.HasChecks() {
+		out.Set("quality", c.Quality())
 	}
 	if w := c.Warnings(); w != nil {
 		out.Set("warnings", w)

@@ -170,7 +170,7 @@ func TestDirtyRows(t *testing.T) {
 		t.Fatalf("%d rows, %d rejects, %s; want %d bad of 200", got, len(rejects), r.Status, bad)
 	}
 	for i, reject := range rejects {
-		if reject[1] != lines[i] || reject[2] != "has_speed" {
+		if reject[1] != lines[i] || reject[3] != "has_speed" {
 			t.Errorf("reject %v, want line %s", reject, lines[i])
 		}
 	}

@@ -24,6 +24,7 @@
 //	on_bad_row    fail              beside checks: fail, skip or collect
 //	rejects                         beside checks: a file, or a field
 //	max_failures                    beside checks: how many are tolerated
+//	report                          beside checks: a file for the quality report
 //
 // Under steps there is also join, {with, on, kind, prefix, take}; on the node
 // that key says how it waits for its predecessors. An object in place of the table
@@ -88,7 +89,7 @@
 //
 // # Checks
 //
-// checks, on_bad_row, rejects and max_failures mean what they mean for a dataset;
+// checks, on_bad_row, rejects, max_failures and report mean what they mean for a dataset;
 // a rejected row is an object of row (its number from 1 in the table that came
 // into the step), check, reason and data. A node that rejected rows ends
 // partial_success.

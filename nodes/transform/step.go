@@ -95,8 +95,8 @@ func (b *builder) compile(s *stepConfig, prefix string, c eval.Columns) eval.Col
 		b.problem(s.Pos, place, fmt.Sprintf("%s and %s are two steps", present[0], present[1]), "write them under steps, in the order they are to be done")
 		return c
 	}
-	if rejects := s.OnBadRow.Value != "" || s.Rejects.Value != "" || s.MaxFailures != nil; rejects && s.Checks == nil {
-		b.problem(s.Pos, prefix+present[0], "on_bad_row, rejects and max_failures belong to checks", "")
+	if rejects := s.OnBadRow.Value != "" || s.Rejects.Value != "" || s.MaxFailures != nil || s.Report.Value != ""; rejects && s.Checks == nil {
+		b.problem(s.Pos, prefix+present[0], "on_bad_row, rejects, max_failures and report belong to checks", "")
 		return c
 	}
 	key := prefix + present[0]
@@ -163,6 +163,6 @@ func (b *builder) checks(s *stepConfig, prefix string, c eval.Columns) step {
 	at := len(b.policies)
 	b.policies = append(b.policies, p)
 	return func(ctx context.Context, a *attempt, rows []any) ([]any, error) {
-		return a.collectors[at].Filter(ctx, rows, a.env, func(i int) (row, line int) { return i + 1, 0 })
+		return a.collectors[at].Filter(ctx, checks.Batch{Rows: rows}, a.env)
 	}
 }

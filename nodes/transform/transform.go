@@ -150,8 +150,14 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 		return core.Result{}, err
 	}
 	a := &attempt{in: s, env: h.slots.Row(s)}
+	task := checks.Task{Input: s, Place: files.Place{Dir: cmp.Or(s.Dir, h.dir)}, Node: in.Node}
 	for _, p := range h.policies {
-		a.collectors = append(a.collectors, p.Collector(""))
+		c, err := p.Collector(ctx, task)
+		if err != nil {
+			return core.Result{}, err
+		}
+		defer c.Discard()
+		a.collectors = append(a.collectors, c)
 	}
 	before := len(rows)
 	for _, st := range h.steps {
@@ -160,12 +166,11 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 			break
 		}
 	}
-	place := files.Place{Dir: cmp.Or(s.Dir, h.dir)}
 	if err == nil {
 		err = h.count(rows)
 	}
 	for _, c := range a.collectors {
-		err = c.Close(ctx, s, place, err)
+		err = c.Close(ctx, err)
 	}
 	if err != nil {
 		return core.Result{}, err

@@ -260,7 +260,7 @@ func TestCompile(t *testing.T) {
 		{`{"limit": 1, "sort": ["a"], ` + rw + `}`, `1:1: error: node n: sort and limit are two steps (write them under steps, in the order they are to be done) [BAD_VALUE]`},
 		{`{"limit": 1, "steps": [{"limit": 2}], ` + rw + `}`, `1:11: error: node n: limit: a step stands on the node, the others under steps (move it into steps) [BAD_VALUE]`},
 		{`{"steps": [{"limti": 1}], ` + rw + `}`, `UNKNOWN_KEY`},
-		{`{"steps": [{"limit": 1, "rejects": "x.csv"}], ` + rw + `}`, `1:12: error: node n: steps[0]: limit: on_bad_row, rejects and max_failures belong to checks [BAD_VALUE]`},
+		{`{"steps": [{"limit": 1, "rejects": "x.csv"}], ` + rw + `}`, `1:12: error: node n: steps[0]: limit: on_bad_row, rejects, max_failures and report belong to checks [BAD_VALUE]`},
 		{`{"steps": [{"checks": [{"name": "a", "expr": "$item.a"}], "rejects": "x.csv"}, {"checks": [{"name": "a", "expr": "$item.a"}], "rejects": "x.csv"}], ` + rw + `}`,
 			`1:138: error: node n: steps[1]: rejects: "x.csv" takes the rejects of an earlier step already [BAD_VALUE]`},
 		{`{"limit": 1, "writes": ["out"]}`, `1:1: error: node n: from: name the field: the node reads 0 (from: rows) [BAD_VALUE]`},
@@ -329,7 +329,7 @@ func TestChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"bad":[{"row":3,"check":"small","reason":"$item.a < 3 is false, $item.a = 3","data":{"a":3,"b":"x"}}],"out":[{"a":1,"b":"x","c":null}]}` +
+	const want = `{"bad":[{"row":3,"node":"n","check":"small","reason":"$item.a < 3 is false, $item.a = 3","data":{"a":3,"b":"x"}}],"out":[{"a":1,"b":"x","c":null}]}` +
 		` -> {"rows":1,"from":3,"rejected":2,"warnings":{"c":1}} partial_success (1 row from 3, 2 rejected)`
 	if got := nodestest.Text(r); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -347,7 +347,7 @@ func TestRejectsFile(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "r/bad.jsonl"))
-	if err != nil || string(data) != `{"row":1,"check":"c","reason":"$item.a > 1 is false, $item.a = 1","data":{"a":1,"b":"x","c":null}}`+"\n" {
+	if err != nil || string(data) != `{"row":1,"node":"n","check":"c","reason":"$item.a > 1 is false, $item.a = 1","data":{"a":1,"b":"x","c":null}}`+"\n" {
 		t.Fatalf("rejects %s, %v", data, err)
 	}
 }

@@ -1,12 +1,10 @@
 package checks
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -15,28 +13,99 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Bad is a row that cannot be used, with the reason. Row counts the rows of the
-// table from 1; Line is the line in its file, 0 when it has none.
-type Bad struct {
-	Row, Line int
-	Check     string // the check that failed; "" when the row could not be read
-	Reason    string
-	Data      any // the row, or what could be read of it
+// Place says where a row stood.
+type Place struct {
+	Row  int64  // its number in the table, from 1
+	Line int64  // the line it begins on in its file, 0 when it has none
+	File string // its file, when the table is made of several; "" otherwise
 }
 
-// Collector takes the bad rows of one attempt. It is used by one goroutine.
+// Bad is a row that cannot be used, with the reason.
+type Bad struct {
+	Place
+	Check  string // the check that failed; "" when the row could not be read
+	Reason string
+	Data   any // the row, or what could be read of it
+}
+
+// Batch is some rows of a table, in their order.
+type Batch struct {
+	Rows []any
+	// Place tells where the i-th of Rows stood. Without it they are numbered on.
+	Place func(i int) Place
+	// Bad are rows that could not be read. By its number each stands in front of,
+	// between or behind Rows.
+	Bad []Bad
+}
+
+// Task is what a collector must know of the attempt it works for.
+type Task struct {
+	Input core.Shared
+	Place files.Place // of rejects and report
+	Node  string      // core.Input.Node, for rejects
+	// Source names the table in messages: a file, or "" for rows without one.
+	Source string
+	// Several is whether the table is made of several files, so that rejects have
+	// to tell which.
+	Several bool
+	// Total is the number of rows if it is known, 0 otherwise. It tells early that
+	// a share of bad rows is going to be exceeded.
+	Total int64
+	// Wrap, when set, makes the disk fail in tests; see files.Writer.
+	Wrap func(io.Writer) io.Writer
+}
+
+// Collector judges the rows of one attempt, batch after batch, and takes the bad
+// ones. Whatever their number it keeps none of them, unless they go to a field.
+// It is used by one goroutine.
 type Collector struct {
 	policy *Policy
-	// source names the table in messages: a file, or "" for rows without one.
-	source   string
-	list     []Bad
-	total    int
-	warnings []int // by check
+	task   Task
+	file   *rejects // nil when they go nowhere or to a field
+	report string   // the file of the report
+	list   []any    // records for a field
+	first  string   // describes the first bad row
+	counts counts
+	failed []failed // by check
+	bad    failed   // rows that could not be read
 }
 
-// Collector returns a collector for one attempt.
-func (p *Policy) Collector(source string) *Collector {
-	return &Collector{policy: p, source: source, warnings: make([]int, len(p.checks))}
+// counts says what became of the rows.
+type counts struct{ rows, judged, rejected int64 }
+
+// failed keeps account of one way to be bad.
+type failed struct {
+	rows     int64
+	examples []any
+}
+
+// Collector returns a collector for one attempt. It begins the file of rejects, so
+// that one that cannot be written fails the node before the work. The caller ends
+// it with Close, and defers Discard.
+func (p *Policy) Collector(ctx context.Context, t Task) (*Collector, error) {
+	c := &Collector{policy: p, task: t, failed: make([]failed, len(p.checks))}
+	if p.report != nil {
+		name, err := p.report.Text(t.Input)
+		if err != nil {
+			return nil, fmt.Errorf("report: %w", err)
+		}
+		c.report = name
+	}
+	if p.file == nil {
+		return c, nil
+	}
+	name, err := p.file.Text(t.Input)
+	if err == nil {
+		c.file, err = newRejects(ctx, c.writer(), name, table.Layout{Format: p.format, Columns: t.columns()})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("rejects: %w", err)
+	}
+	return c, nil
+}
+
+func (c *Collector) writer() files.Writer {
+	return files.Writer{Place: c.task.Place, Wrap: c.task.Wrap}
 }
 
 // tooMany is the error that ends the work when max_failures is exceeded. The
@@ -45,30 +114,139 @@ type tooMany struct{ message string }
 
 func (e *tooMany) Error() string { return e.message }
 
-// Reject takes a bad row. Its error ends the work: the policy is to fail, or
-// there are too many.
-func (c *Collector) Reject(b Bad) error {
+// Filter takes in the next rows and returns the good ones. Its error ends the
+// work: the policy is to fail, or there are too many bad rows.
+func (c *Collector) Filter(ctx context.Context, b Batch, env *eval.Row) ([]any, error) {
+	if len(b.Bad) == 0 && len(c.policy.checks) == 0 {
+		c.counts.rows += int64(len(b.Rows))
+		c.counts.judged += int64(len(b.Rows))
+		return b.Rows, nil
+	}
+	var good []any // a copy is made at the first bad row
+	bad := b.Bad
+	for i, r := range b.Rows {
+		if err := table.Tick(ctx, i); err != nil {
+			return nil, err
+		}
+		for len(bad) > 0 && bad[0].Row < b.Place(i).Row {
+			if err := c.unreadable(ctx, bad[0]); err != nil {
+				return nil, err
+			}
+			bad = bad[1:]
+		}
+		k := c.judge(r, b.Place, i, env)
+		if k < 0 {
+			if good != nil {
+				good = append(good, r)
+			}
+			continue
+		}
+		if good == nil {
+			good = append(make([]any, 0, len(b.Rows)), b.Rows[:i]...)
+		}
+		test := &c.policy.checks[k]
+		if err := c.reject(ctx, Bad{c.place(b.Place, i), test.name, reason(test, env), r}); err != nil {
+			return nil, err
+		}
+	}
+	for _, u := range bad {
+		if err := c.unreadable(ctx, u); err != nil {
+			return nil, err
+		}
+	}
+	if good == nil {
+		return b.Rows, nil
+	}
+	return good, nil
+}
+
+// place returns where the i-th row stood, which is the one judged last.
+func (c *Collector) place(of func(int) Place, i int) Place {
+	if of == nil {
+		return Place{Row: c.counts.judged}
+	}
+	return of(i)
+}
+
+// judge runs all checks over a row and returns the first that makes it bad, -1
+// for none.
+func (c *Collector) judge(r any, of func(int) Place, i int, env *eval.Row) int {
+	env.At(r, int(c.counts.judged))
+	c.counts.rows++
+	c.counts.judged++
+	first := -1
+	for k := range c.policy.checks {
+		test := &c.policy.checks[k]
+		if test.test.Test(env) {
+			continue
+		}
+		if f := &c.failed[k]; f.add() {
+			f.examples = append(f.examples, example(c.place(of, i), "value", values(test, env)))
+		}
+		if first < 0 && !test.warning {
+			first = k
+		}
+	}
+	return first
+}
+
+// unreadable takes a row that could not be read.
+func (c *Collector) unreadable(ctx context.Context, b Bad) error {
+	c.counts.rows++
+	if c.bad.add() {
+		c.bad.examples = append(c.bad.examples, example(b.Place, "reason", b.Reason))
+	}
+	return c.reject(ctx, b)
+}
+
+// reject takes a bad row.
+func (c *Collector) reject(ctx context.Context, b Bad) error {
 	if c.policy.fail {
 		return core.Permanent(errors.New(c.describe(b)))
 	}
-	c.total++
-	if c.policy.field != "" || c.policy.file != nil || c.total == 1 {
-		c.list = append(c.list, b)
+	c.counts.rejected++
+	if c.counts.rejected == 1 {
+		c.first = c.describe(b)
 	}
-	if c.policy.max >= 0 && c.total > c.policy.max {
-		return core.Permanent(&tooMany{fmt.Sprintf("more than %d bad rows (max_failures), the first: %s", c.policy.max, c.describe(c.list[0]))})
+	if c.policy.field != "" {
+		c.list = append(c.list, c.task.record(b))
 	}
-	return nil
+	if c.file != nil {
+		if err := c.file.write(ctx, c.task.record(b)); err != nil {
+			return fmt.Errorf("rejects: %w", err)
+		}
+	}
+	all := c.task.Total
+	if c.policy.max.share() && all == 0 {
+		return nil // known at the end
+	}
+	return c.tolerated(all)
+}
+
+// tolerated returns an error when there are too many bad rows among all.
+func (c *Collector) tolerated(all int64) error {
+	if !c.policy.max.exceeded(c.counts.rejected, all) {
+		return nil
+	}
+	message := c.policy.max.refuse(c.counts.rejected, all) + ", the first: " + c.first
+	if c.file != nil {
+		message += fmt.Sprintf("; %s in %s", table.Count(int(c.counts.rejected), "row"), c.file.name)
+	}
+	return core.Permanent(&tooMany{message})
 }
 
 // describe says where a bad row is and why it is bad.
 func (c *Collector) describe(b Bad) string {
 	var s strings.Builder
+	source := c.task.Source
+	if b.File != "" {
+		source = b.File
+	}
 	switch {
 	case b.Line > 0:
-		fmt.Fprintf(&s, "%s:%d: row %d", c.source, b.Line, b.Row)
-	case c.source != "":
-		fmt.Fprintf(&s, "%s: row %d", c.source, b.Row)
+		fmt.Fprintf(&s, "%s:%d: row %d", source, b.Line, b.Row)
+	case source != "":
+		fmt.Fprintf(&s, "%s: row %d", source, b.Row)
 	default:
 		fmt.Fprintf(&s, "row %d", b.Row)
 	}
@@ -79,142 +257,62 @@ func (c *Collector) describe(b Bad) string {
 }
 
 // Rejected returns how many rows were bad.
-func (c *Collector) Rejected() int { return c.total }
+func (c *Collector) Rejected() int { return int(c.counts.rejected) }
 
-// Filter runs the checks over rows and returns the good ones; place tells where
-// the i-th row stood.
-func (c *Collector) Filter(ctx context.Context, rows []any, env *eval.Row, place func(i int) (row, line int)) ([]any, error) {
-	if !c.policy.HasChecks() {
-		return rows, nil
-	}
-	var good []any // a copy is made at the first bad row
-	for i, r := range rows {
-		if err := table.Tick(ctx, i); err != nil {
-			return nil, err
-		}
-		failed := c.judge(env.At(r, i))
-		if failed == nil {
-			if good != nil {
-				good = append(good, r)
-			}
-			continue
-		}
-		if good == nil {
-			good = append(make([]any, 0, len(rows)), rows[:i]...)
-		}
-		row, line := place(i)
-		if err := c.Reject(Bad{row, line, failed.name, reason(failed, env), r}); err != nil {
-			return nil, err
-		}
-	}
-	if good == nil {
-		return rows, nil
-	}
-	return good, nil
-}
-
-// judge returns the first check that makes a row bad, and counts the warnings
-// of a good one.
-func (c *Collector) judge(env *eval.Row) *check {
-	list := c.policy.checks
-	for i := range list {
-		if !list[i].warning && !list[i].test.Test(env) {
-			return &list[i]
-		}
-	}
-	for i := range list {
-		if list[i].warning && !list[i].test.Test(env) {
-			c.warnings[i]++
-		}
-	}
-	return nil
-}
-
-// reason says which condition failed, with the values it saw.
-func reason(k *check, env *eval.Row) string {
-	s := k.test.Source() + " is false"
-	for path, v := range k.test.Explain(env).All() {
-		s += fmt.Sprintf(", %s = %s", path, text(v))
-	}
-	return s
-}
-
-// text shortens a value for a message.
-func text(v any) string {
-	if core.IsMissing(v) {
-		return "missing"
-	}
-	s := core.JSON(v)
-	if len(s) > 60 {
-		s = strings.ToValidUTF8(s[:60], "") + "..."
-	}
-	return s
-}
-
-// Warnings returns how often each check of severity warning failed, nil when
-// none did.
+// Warnings returns how often each check of severity warn failed, nil when none
+// did.
 func (c *Collector) Warnings() *core.Object {
 	var out *core.Object
-	for i, n := range c.warnings {
-		if n > 0 {
+	for i := range c.failed {
+		if n := c.failed[i].rows; n > 0 && c.policy.checks[i].warning {
 			if out == nil {
 				out = &core.Object{}
 			}
-			out.Set(c.policy.checks[i].name, int64(n))
+			out.Set(c.policy.checks[i].name, n)
 		}
 	}
 	return out
 }
 
-// Close writes the rejects to their file, also when there are none, so that
-// yesterday's file does not speak for today. workErr is what the work ended
-// with; after any error but too many bad rows nothing is written. It returns
-// the error the node should end with.
-func (c *Collector) Close(ctx context.Context, in core.Shared, place files.Place, workErr error) error {
-	if _, ok := errors.AsType[*tooMany](workErr); workErr != nil && !ok || c.policy.file == nil {
+// Records returns the bad rows for the field they go to, in order of their
+// numbers.
+func (c *Collector) Records() []any {
+	if c.list == nil {
+		return []any{}
+	}
+	return c.list
+}
+
+// Close ends the work: it judges a share of bad rows and writes the rejects to
+// their file, also when there are none, so that yesterday's file does not speak
+// for today; and the report. workErr is what the work ended with; after any error
+// but too many bad rows nothing is written. Close returns the error the node
+// should end with.
+func (c *Collector) Close(ctx context.Context, workErr error) error {
+	defer c.Discard()
+	if workErr == nil {
+		workErr = c.tolerated(c.counts.rows)
+	}
+	if _, ok := errors.AsType[*tooMany](workErr); workErr != nil && !ok {
 		return workErr
 	}
-	name, err := c.policy.file.Text(in)
-	if err == nil {
-		layout := table.Layout{Format: c.policy.format, Columns: c.columns()}
-		err = files.Writer{Place: place}.Write(ctx, name, func(w *bufio.Writer) error {
-			return table.Write(ctx, w, c.Records(), layout)
-		})
+	err := workErr
+	if c.file != nil {
+		if e := c.file.commit(); e != nil {
+			err = errors.Join(err, fmt.Errorf("rejects: %w", e))
+		}
 	}
-	if err != nil {
-		err = fmt.Errorf("rejects: %w", err)
+	if c.report != "" {
+		if e := c.writeReport(ctx); e != nil {
+			err = errors.Join(err, fmt.Errorf("report: %w", e))
+		}
 	}
-	return errors.Join(workErr, err)
+	return err
 }
 
-func (c *Collector) columns() []string {
-	if c.source == "" {
-		return []string{"row", "check", "reason", "data"}
+// Discard leaves the files as they were. It does nothing after Close.
+func (c *Collector) Discard() {
+	if c.file != nil {
+		c.file.pending.Discard()
 	}
-	return []string{"row", "line", "check", "reason", "data"}
-}
-
-// Records returns the bad rows in order of their numbers, each as an object of
-// row, line (when the table is a file), check, reason and data.
-func (c *Collector) Records() []any {
-	slices.SortStableFunc(c.list, func(a, b Bad) int { return cmp.Compare(a.Row, b.Row) })
-	keys, err := core.NewKeys(c.columns())
-	if err != nil {
-		panic(err) // the columns are distinct
-	}
-	out := make([]any, len(c.list))
-	for i, b := range c.list {
-		values := []any{int64(b.Row), nil, nil, b.Reason, b.Data}
-		if b.Line > 0 {
-			values[1] = int64(b.Line)
-		}
-		if b.Check != "" {
-			values[2] = b.Check
-		}
-		if c.source == "" {
-			values = slices.Delete(values, 1, 2)
-		}
-		out[i] = core.NewRow(keys, values)
-	}
-	return out
 }

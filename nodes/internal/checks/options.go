@@ -15,17 +15,18 @@ import (
 // Options are the keys by which a document says what a bad row is and what
 // becomes of it. Kinds embed them in their configuration.
 type Options struct {
-	Checks      []Config  `wavefold:"checks" doc:"conditions every row must hold: a list of {name, expr, severity}"`
-	OnBadRow    core.Text `wavefold:"on_bad_row,oneof=fail|skip|collect" doc:"what a bad row does: fail the node (default), be left out, or be collected in rejects"`
-	Rejects     core.Text `wavefold:"rejects" doc:"where bad rows are collected: a file, or a field among the writes"`
-	MaxFailures *core.Int `wavefold:"max_failures,min=0" doc:"how many bad rows are tolerated before the node fails"`
+	Checks      []Config   `wavefold:"checks" doc:"conditions every row must hold: a list of {name, expr, severity}"`
+	OnBadRow    core.Text  `wavefold:"on_bad_row,oneof=fail|skip|collect" doc:"what a bad row does: fail the node (default), be left out, or be collected in rejects"`
+	Rejects     core.Text  `wavefold:"rejects" doc:"where bad rows are collected: a file, or a field among the writes"`
+	MaxFailures *Tolerance `wavefold:"max_failures" doc:"how many bad rows are tolerated before the node fails: a number, or a share such as 5%"`
+	Report      core.Text  `wavefold:"report" doc:"a .json file for the quality report: what passed and failed, with examples"`
 }
 
 // Config is one check.
 type Config struct {
 	Name     core.Text     `wavefold:"name,required" doc:"how rejects and messages call the check"`
 	Expr     core.Text     `wavefold:"expr,required" doc:"the condition, over the row as $item"`
-	Severity core.Text     `wavefold:"severity,oneof=error|warning" doc:"error (default): the row is bad; warning: the row stays and is counted"`
+	Severity core.Text     `wavefold:"severity,oneof=error|warn|warning" doc:"error (default): the row is bad; warn: the row stays and is counted"`
 	Pos      core.Position `wavefold:",pos"`
 }
 
@@ -33,10 +34,11 @@ type Config struct {
 type Policy struct {
 	checks []check
 	fail   bool
-	max    int // tolerated bad rows; -1 for any number
+	max    *Tolerance // nil for any number
 	field  string
 	file   *eval.Name
 	format table.Format
+	report *eval.Name
 }
 
 type check struct {
@@ -48,9 +50,9 @@ type check struct {
 // Compile checks the options of a node. at is where a missing key belongs, key
 // where the options stand in messages ("" for the node itself).
 func (o Options) Compile(s *eval.Scope, n *core.Node, columns eval.Columns, at core.Position, key string) *Policy {
-	p := &Policy{fail: o.OnBadRow.Value == "fail" || o.OnBadRow.Value == "" && o.Rejects.Value == "", max: -1}
+	p := &Policy{fail: o.OnBadRow.Value == "fail" || o.OnBadRow.Value == "" && o.Rejects.Value == ""}
 	if o.MaxFailures != nil {
-		p.max = o.MaxFailures.Value
+		p.max = o.MaxFailures
 		if p.fail {
 			if o.OnBadRow.Value == "" {
 				p.fail = false // a number of tolerated rows says that rows are tolerated
@@ -67,6 +69,12 @@ func (o Options) Compile(s *eval.Scope, n *core.Node, columns eval.Columns, at c
 	case o.Rejects.Value != "":
 		p.target(s, n, o.Rejects, join(key, "rejects"))
 	}
+	if o.Report.Value != "" {
+		p.report = s.Output(o.Report, join(key, "report"))
+		if table.FormatOf(o.Report.Value) != table.JSON {
+			s.Errorf(core.CodeBadValue, o.Report.Pos, join(key, "report"), "%q does not end in .json", o.Report.Value)
+		}
+	}
 	seen := map[string]bool{}
 	for _, c := range o.Checks {
 		if seen[c.Name.Value] {
@@ -74,7 +82,7 @@ func (o Options) Compile(s *eval.Scope, n *core.Node, columns eval.Columns, at c
 		}
 		seen[c.Name.Value] = true
 		if test := s.Condition(c.Expr, columns, join(key, "check "+c.Name.Value)); test != nil {
-			p.checks = append(p.checks, check{c.Name.Value, c.Severity.Value == "warning", test})
+			p.checks = append(p.checks, check{c.Name.Value, c.Severity.Value != "" && c.Severity.Value != "error", test})
 		}
 	}
 	return p
@@ -105,8 +113,9 @@ func (p *Policy) target(s *eval.Scope, n *core.Node, rejects core.Text, key stri
 // Field returns the state field that rejects go to, "" for none.
 func (p *Policy) Field() string { return p.field }
 
-// HasFile reports whether rejects go to a file, which others can see.
-func (p *Policy) HasFile() bool { return p.file != nil }
+// HasFile reports whether rejects or the report go to a file, which others can
+// see.
+func (p *Policy) HasFile() bool { return p.file != nil || p.report != nil }
 
 // HasChecks reports whether there is anything to run over rows.
 func (p *Policy) HasChecks() bool { return len(p.checks) > 0 }
