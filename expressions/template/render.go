@@ -55,6 +55,13 @@ const maxLength = 64 << 20
 // that the place's filter does not take a *FilterError; a text longer than 64 MB is
 // an error too.
 func (t *Template) Render(env Env) (string, error) {
+	return t.RenderEscaped(env, nil)
+}
+
+// RenderEscaped is Render for a text in which values must not be taken for a part
+// of it, such as an address: escape is given what stands before a value and the
+// value, and returns what is to stand there.
+func (t *Template) RenderEscaped(env Env, escape func(before, value string) string) (string, error) {
 	var b strings.Builder
 	for i := range t.parts {
 		p := &t.parts[i]
@@ -62,7 +69,14 @@ func (t *Template) Render(env Env) (string, error) {
 		if p.written == "" {
 			continue
 		}
+		before := b.Len()
 		ok, err := p.fill(&b, env)
+		if escape != nil && ok && err == nil {
+			s := b.String()
+			b.Reset()
+			b.WriteString(s[:before])
+			b.WriteString(escape(s[:before], s[before:]))
+		}
 		if err != nil {
 			return "", &FilterError{Pos: expressions.At(t.src, p.offset), Place: p.written, Cause: err}
 		}

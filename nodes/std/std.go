@@ -12,6 +12,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/nodes/dataset"
+	"github.com/wavefold/wavefold/nodes/http"
 	"github.com/wavefold/wavefold/nodes/missing"
 	"github.com/wavefold/wavefold/nodes/sink"
 	"github.com/wavefold/wavefold/nodes/template"
@@ -30,6 +31,7 @@ func Kinds() []core.Kind {
 		dataset.Kind{},
 		transform.Kind{},
 		sink.Kind{},
+		http.Kind{},
 		template.Kind{},
 		wait.Kind{},
 		workflow.Kind{},

@@ -92,6 +92,13 @@ func (t *Template) Render(in core.Input) (string, error) {
 	return s, core.Permanent(err)
 }
 
+// RenderEscaped is Render with values that are escaped, see
+// template.Template.RenderEscaped.
+func (t *Template) RenderEscaped(in core.Input, escape func(before, value string) string) (string, error) {
+	s, err := t.t.RenderEscaped(input{t.t.ForInput(in.Shared()), in}, escape)
+	return s, core.Permanent(err)
+}
+
 // input adds the loop, which is not among the shared values, to an Env.
 type input struct {
 	template.Env

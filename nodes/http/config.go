@@ -1,0 +1,272 @@
+package http
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/secret"
+	"github.com/wavefold/wavefold/nodes/internal/size"
+	"github.com/wavefold/wavefold/nodes/internal/target"
+	"github.com/wavefold/wavefold/nodes/internal/text"
+)
+
+// config is the configuration as it stands in a document.
+type config struct {
+	URL     core.Text                  `wavefold:"url,required" doc:"the address, a template; values in it are escaped"`
+	Method  core.Text                  `wavefold:"method,oneof=GET|HEAD|POST|PUT|PATCH|DELETE" doc:"the method (GET)"`
+	Query   core.Members[secret.Value] `wavefold:"query" doc:"further query parameters: {name: template} or {name: {secret: VARIABLE}}"`
+	Headers core.Members[secret.Value] `wavefold:"headers" doc:"headers: {name: template} or {name: {secret: VARIABLE}}"`
+	Auth    *authConfig                `wavefold:"auth" doc:"{bearer: {secret: VARIABLE}} or {basic: {user, password: {secret: VARIABLE}}}"`
+	Body    *core.Text                 `wavefold:"body" doc:"the text to send, a template; args sends the node's args as JSON"`
+	Output  core.Text                  `wavefold:"output,oneof=json|jsonl|lines|text|none" doc:"what the answer is (json)"`
+	Rows    core.Text                  `wavefold:"rows" doc:"where in a JSON answer the value is, such as data.items"`
+	Pages   *pagesConfig               `wavefold:"pages" doc:"how the next page is found: {by: number|offset|cursor|link, param, from, size, next, max}"`
+	Save    core.Text                  `wavefold:"save" doc:"the file to store the answer in, instead of the state"`
+	Into    core.Text                  `wavefold:"into" doc:"the field that gets the value; default the only declared write, else the edges"`
+	Stream  core.Located[bool]         `wavefold:"stream" doc:"make the field a stream: pages are fetched as they are read"`
+	OK      []int                      `wavefold:"ok,min=100,max=599" doc:"statuses that are no failure besides 200 to 299"`
+	MaxBody size.Bytes                 `wavefold:"max_body" doc:"limit on the body of one answer, unpacked (50MB, with save 1GB)"`
+
+	subject string
+}
+
+// DecodeSubject names the node in messages.
+func (c *config) DecodeSubject(*core.Value) string { return c.subject }
+
+type authConfig struct {
+	Bearer *secret.Value `wavefold:"bearer" doc:"the token"`
+	Basic  *basicConfig  `wavefold:"basic" doc:"{user, password}"`
+	Pos    core.Position `wavefold:",pos"`
+}
+
+type basicConfig struct {
+	User     secret.Value `wavefold:"user,required"`
+	Password secret.Value `wavefold:"password,required"`
+}
+
+type pagesConfig struct {
+	By    core.Text     `wavefold:"by,required,oneof=number|offset|cursor|link" doc:"what leads to the next page"`
+	Param core.Text     `wavefold:"param" doc:"the query parameter that asks for a page"`
+	From  int           `wavefold:"from" doc:"the first number or offset (number 1, offset 0)"`
+	Size  int           `wavefold:"size,min=1" doc:"how many rows a full page has"`
+	Next  core.Text     `wavefold:"next" doc:"where in the answer the next cursor or address is"`
+	Max   int           `wavefold:"max,min=1" doc:"how many pages there may be (1000)"`
+	Pos   core.Position `wavefold:",pos"`
+}
+
+// What bounds the body of one answer unless the document says so: one that is
+// kept in memory, and one that goes to a file.
+const (
+	defaultMaxBody = 50 << 20
+	defaultMaxFile = 1 << 30
+)
+
+// builder makes the handler of a node.
+type builder struct {
+	config
+	node  *core.Node
+	texts *text.Set
+	scope *eval.Scope
+}
+
+func (b *builder) build() *handler {
+	h := &handler{method: http.MethodGet, form: formJSON, maxBody: int(b.MaxBody), ok: b.OK, stream: b.Stream.Value}
+	if h.maxBody == 0 {
+		if h.maxBody = defaultMaxBody; b.Save.Value != "" {
+			h.maxBody = defaultMaxFile
+		}
+	}
+	if b.Method.Value != "" {
+		h.method = b.Method.Value
+	}
+	if b.Output.Value != "" {
+		h.form = form(b.Output.Value)
+	}
+	b.address(h)
+	h.query = b.pairs(b.Query, "query")
+	h.headers = b.pairs(b.Headers, "headers")
+	b.checkHeaders()
+	b.auth(h)
+	b.body(h)
+	h.rows = b.member(b.Rows, "rows")
+	b.pages(h)
+	b.result(h)
+	return h
+}
+
+func (b *builder) errorf(pos core.Position, key, format string, args ...any) *core.Diagnostic {
+	return b.texts.Found.Errorf(core.CodeBadValue, pos, b.subject+": "+key+": "+format, args...)
+}
+
+// address compiles the URL; a fixed one is checked.
+func (b *builder) address(h *handler) {
+	h.url = b.texts.Template(b.URL, "url")
+	if h.url == nil || strings.HasPrefix(b.URL.Value, "{{") {
+		return
+	}
+	fixed, _, _ := strings.Cut(b.URL.Value, "{{")
+	if u, err := url.Parse(fixed); err != nil {
+		b.errorf(b.URL.Pos, "url", "%q is no address: %v", b.URL.Value, plainURL(err))
+	} else if err := checkURL(u); err != nil {
+		b.errorf(b.URL.Pos, "url", "%q: %v", b.URL.Value, err).WithHint("https://host/path")
+	}
+}
+
+// pairs compiles the members of query and headers.
+func (b *builder) pairs(list core.Members[secret.Value], key string) []pair {
+	var out []pair
+	for _, m := range list {
+		if m.Key.Value == "" {
+			b.errorf(m.Key.Pos, key, "the name is empty")
+			continue
+		}
+		out = append(out, pair{m.Key.Value, b.value(m.Value, key+"."+m.Key.Value)})
+	}
+	return out
+}
+
+func (b *builder) value(v secret.Value, key string) value {
+	if v.IsSecret() {
+		return value{secret: v}
+	}
+	return value{text: b.texts.Template(v.Text, key)}
+}
+
+func (b *builder) checkHeaders() {
+	for _, m := range b.Headers {
+		if strings.ContainsAny(m.Key.Value, " :\r\n\t") {
+			b.errorf(m.Key.Pos, "headers", "%q cannot be the name of a header", m.Key.Value)
+		}
+		if b.Auth != nil && strings.EqualFold(m.Key.Value, "Authorization") {
+			b.errorf(m.Key.Pos, "headers", "Authorization stands here and under auth")
+		}
+	}
+}
+
+func (b *builder) auth(h *handler) {
+	switch a := b.Auth; {
+	case a == nil:
+	case a.Bearer != nil && a.Basic != nil, a.Bearer == nil && a.Basic == nil:
+		b.errorf(a.Pos, "auth", "want bearer or basic, one of them")
+	case a.Bearer != nil:
+		h.bearer = new(b.value(*a.Bearer, "auth.bearer"))
+	default:
+		h.user, h.password = new(b.value(a.Basic.User, "auth.basic.user")), new(b.value(a.Basic.Password, "auth.basic.password"))
+	}
+}
+
+func (b *builder) body(h *handler) {
+	switch {
+	case b.Body == nil:
+	case h.method == http.MethodGet || h.method == http.MethodHead:
+		b.errorf(b.Body.Pos, "body", "a %s request has no body", h.method).WithHint("add method: POST, or use query")
+	case b.Body.Value == "args":
+		h.bodyArgs = true
+		if b.node.Args == nil {
+			b.errorf(b.Body.Pos, "body", "the node has no args to send")
+		}
+		b.texts.Found = append(b.texts.Found, exchange.CheckArgs(b.node, b.subject)...)
+	default:
+		h.body = b.texts.Template(*b.Body, "body")
+	}
+}
+
+// member reads the place of a value in an answer.
+func (b *builder) member(t core.Text, key string) []string {
+	if t.Value == "" {
+		return nil
+	}
+	names := strings.Split(strings.TrimPrefix(t.Value, "$."), ".")
+	if slices.Contains(names, "") || strings.ContainsAny(t.Value, "[]*") {
+		b.errorf(t.Pos, key, "want names with points between them, found %q", t.Value).WithHint("data.items")
+		return nil
+	}
+	if b.Output.Value != "" && b.Output.Value != string(formJSON) {
+		b.errorf(t.Pos, key, "belongs to output json")
+	}
+	return names
+}
+
+func (b *builder) pages(h *handler) {
+	p := b.Pages
+	if p == nil {
+		return
+	}
+	h.pages = &paging{by: p.By.Value, param: p.Param.Value, from: p.From, size: p.Size, next: b.member(p.Next, "pages.next"), max: p.Max}
+	if h.pages.max == 0 {
+		h.pages.max = 1000
+	}
+	if p.By.Value == byNumber && !b.has("from") {
+		h.pages.from = 1
+	}
+	wantParam, wantNext := p.By.Value != byLink, p.By.Value == byCursor
+	switch {
+	case wantParam && p.Param.Value == "":
+		b.errorf(p.Pos, "pages", "by: %s needs param, the name of the query parameter", p.By.Value)
+	case !wantParam && p.Param.Value != "":
+		b.errorf(p.Param.Pos, "pages.param", "has no meaning for by: link")
+	case wantNext && p.Next.Value == "":
+		b.errorf(p.Pos, "pages", "by: cursor needs next, where the answer holds the next cursor").WithHint("next: meta.next")
+	case p.By.Value == byOffset && p.Size == 0:
+		b.errorf(p.Pos, "pages", "by: offset needs size, the number of rows of a page")
+	case h.form != formJSON:
+		b.errorf(p.Pos, "pages", "pages are JSON; output is %s", h.form)
+	case h.method == http.MethodHead:
+		b.errorf(p.Pos, "pages", "the answer to HEAD has no rows")
+	}
+}
+
+// has reports whether the document gives a key of pages.
+func (b *builder) has(key string) bool {
+	return b.node.Config.Get("pages").Get(key) != nil
+}
+
+// result decides where the answer goes.
+func (b *builder) result(h *handler) {
+	if b.Save.Value != "" {
+		b.save(h)
+		return
+	}
+	if h.form == formNone {
+		if b.Into.Value != "" {
+			b.errorf(b.Into.Pos, "into", "output: none has nothing to put into a field")
+		}
+	} else {
+		to, ds := target.Of(b.node, b.Into, b.subject)
+		h.to = to
+		b.texts.Found = append(b.texts.Found, ds...)
+	}
+	if !h.stream {
+		return
+	}
+	switch {
+	case h.to.Field == "":
+		b.errorf(b.Stream.Pos, "stream", "a stream needs one field: writes: [rows]")
+	case h.pages == nil && h.form != formJSONL:
+		b.errorf(b.Stream.Pos, "stream", "only pages, or output jsonl, come piece by piece")
+	}
+}
+
+// save compiles the name of a file to store the answer in.
+func (b *builder) save(h *handler) {
+	h.save = b.scope.Output(b.Save, "save")
+	for _, other := range []struct {
+		key   string
+		given bool
+	}{{"output", b.Output.Value != ""}, {"rows", b.Rows.Value != ""}, {"pages", b.Pages != nil}, {"into", b.Into.Value != ""}, {"stream", b.Stream.Value}} {
+		if other.given {
+			b.errorf(b.node.Config.Get(other.key).Pos, other.key, "does not go with save: the file gets the answer as it is")
+		}
+	}
+	if h.save != nil && h.save.Fixed() {
+		if err := files.Local(b.Save.Value); err != nil {
+			b.errorf(b.Save.Pos, "save", "%v", err)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package http
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+	"github.com/wavefold/wavefold/nodes/internal/target"
+	"github.com/wavefold/wavefold/nodes/internal/text"
+)
+
+// Kind is the kind "http". The zero Kind is ready to use.
+type Kind struct {
+	// Transport carries the requests; nil means one with the proxy settings of
+	// the environment, that waits 60 seconds for an answer to begin and keeps
+	// idle connections for 5.
+	Transport http.RoundTripper
+	// LookupEnv finds secrets; nil means os.LookupEnv.
+	LookupEnv func(name string) (value string, ok bool)
+}
+
+var _ core.Kind = Kind{}
+
+// Name returns "http".
+func (Kind) Name() string { return "http" }
+
+// Keys lists the kind's own keys.
+func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// transport is shared by all nodes, so that they share connections.
+var transport = newTransport()
+
+func newTransport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = 60 * time.Second
+	t.IdleConnTimeout = 5 * time.Second
+	t.MaxIdleConnsPerHost = 16
+	return t
+}
+
+// Compile checks a node and compiles its templates. It sends nothing.
+func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	c := config{subject: "node " + n.ID.Value}
+	ds := core.Decode(n.Config, &c)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	b := &builder{config: c, node: n, texts: text.NewSet(env, c.subject), scope: eval.NewScope(n, env.Schema)}
+	h := b.build()
+	h.dir, h.lookup = env.Dir, k.LookupEnv
+	if h.lookup == nil {
+		h.lookup = os.LookupEnv
+	}
+	h.transport = k.Transport
+	if h.transport == nil {
+		h.transport = transport
+	}
+	ds = append(append(ds, b.texts.Found...), b.scope.Found...)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	made := core.Compiled{Handler: h, Effects: true, Reads: append(b.texts.Reads, b.scope.Reads()...), Nodes: b.texts.Nodes}
+	if h.stream {
+		made.Stream = core.At(h.to.Field, b.Stream.Pos)
+	}
+	return made, ds
+}
+
+// handler is a compiled node. It is immutable.
+type handler struct {
+	method    string
+	url       *text.Template
+	query     []pair
+	headers   []pair
+	bearer    *value // nil for none
+	user      *value
+	password  *value
+	body      *text.Template // nil for none
+	bodyArgs  bool
+	form      form
+	rows      []string
+	pages     *paging
+	save      *eval.Name
+	to        target.Target
+	stream    bool
+	ok        []int
+	maxBody   int
+	dir       string
+	transport http.RoundTripper
+	lookup    func(string) (string, bool)
+}
+
+var _ core.StreamSource = (*handler)(nil)
+
+// Handle sends the request, or the requests for all pages. A node that makes a
+// stream only sees to it that there is an address and that its secrets are set.
+func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	c, err := h.call(in)
+	if err != nil {
+		return core.Result{}, c.mask.Error(err)
+	}
+	var r core.Result
+	switch {
+	case h.stream:
+		return core.Write(h.to.Field, core.ObjectOf("source", c.shown(c.url))), nil
+	case h.save != nil:
+		r, err = h.store(ctx, in, c)
+	case h.pages != nil:
+		r, err = h.all(ctx, in, c)
+	default:
+		r, err = h.one(ctx, c)
+	}
+	return r, c.mask.Error(err)
+}
+
+// Open begins to read the pages, or the lines of the one answer.
+func (h *handler) Open(ctx context.Context, in core.Input, described *core.Object) (core.Stream, error) {
+	c, err := h.call(in)
+	if err != nil {
+		return nil, c.mask.Error(err)
+	}
+	if h.pages != nil {
+		return &pageStream{pager: h.pager(c)}, nil
+	}
+	a, err := c.send(ctx, c.url)
+	if err != nil {
+		return nil, c.mask.Error(err)
+	}
+	return newLineStream(c, a), nil
+}
+
+// one sends one request and stores its answer.
+func (h *handler) one(ctx context.Context, c *call) (core.Result, error) {
+	a, err := c.send(ctx, c.url)
+	if err != nil {
+		return core.Result{}, err
+	}
+	defer a.close()
+	out := core.ObjectOf("status", int64(a.status))
+	v, err := h.value(a)
+	if err != nil || h.form == formNone {
+		return core.Send(out), err
+	}
+	if h.to.Field == "" {
+		return core.Send(v), nil
+	}
+	r := core.Send(out)
+	r.Delta = map[string]any{h.to.Field: v}
+	if list, ok := v.([]any); ok {
+		out.Set("rows", int64(len(list)))
+		r.Note = table.Count(len(list), "row") + " from " + c.host()
+	}
+	return r, nil
+}
+
+// all fetches all pages and stores their rows.
+func (h *handler) all(ctx context.Context, in core.Input, c *call) (core.Result, error) {
+	p := h.pager(c)
+	rows := []any{}
+	for {
+		page, err := p.next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return core.Result{}, err
+		}
+		rows = append(rows, page...)
+		in.Progress(int64(p.fetched), 0)
+	}
+	if h.to.Field == "" {
+		return core.Send(rows), nil
+	}
+	r := core.Send(core.ObjectOf("status", int64(p.status), "rows", int64(len(rows)), "pages", int64(p.fetched)))
+	r.Delta = map[string]any{h.to.Field: rows}
+	r.Note = table.Count(len(rows), "row") + " in " + table.Count(p.fetched, "page") + " from " + c.host()
+	return r, nil
+}
+
+// store writes the answer to a file, which appears whole or not at all.
+func (h *handler) store(ctx context.Context, in core.Input, c *call) (core.Result, error) {
+	s := in.Shared()
+	name, err := h.save.Text(s)
+	if err != nil {
+		return core.Result{}, fmt.Errorf("save: %w", err)
+	}
+	a, err := c.send(ctx, c.url)
+	if err != nil {
+		return core.Result{}, err
+	}
+	defer a.close()
+	n := int64(0)
+	w := files.Writer{Place: files.Place{Dir: cmp.Or(s.Dir, h.dir)}}
+	err = w.Write(ctx, name, func(w *bufio.Writer) (err error) {
+		if n, err = io.Copy(w, a.limited); err == nil && n > int64(a.max) {
+			return a.tooLong()
+		}
+		return a.readError(err)
+	})
+	if err != nil {
+		return core.Result{}, err
+	}
+	r := core.Send(core.ObjectOf("status", int64(a.status), "path", name, "bytes", n))
+	r.Note = fmt.Sprintf("%d bytes saved to %s", n, name)
+	return r, nil
+}
+
+// errNoAddress is what a template that gives nothing ends with.
+var errNoAddress = core.Permanent(errors.New("url: the address is empty"))

@@ -1,0 +1,255 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// What leads to the next page.
+const (
+	byNumber = "number"
+	byOffset = "offset"
+	byCursor = "cursor"
+	byLink   = "link"
+)
+
+// paging says how the pages of an answer are found.
+type paging struct {
+	by, param string
+	from      int
+	size      int // 0: not known
+	next      []string
+	max       int
+}
+
+// pager fetches page after page.
+type pager struct {
+	h       *handler
+	c       *call
+	url     *url.URL // of the next page, nil after the last
+	at      int      // its number or offset
+	cursor  string
+	fetched int
+	status  int
+}
+
+func (h *handler) pager(c *call) *pager {
+	p := &pager{h: h, c: c, url: c.url, at: h.pages.from}
+	if h.pages.by == byNumber || h.pages.by == byOffset {
+		p.ask(strconv.Itoa(p.at))
+	}
+	return p
+}
+
+// ask makes the next request one for the given page.
+func (p *pager) ask(page string) { p.url = withParam(p.c.url, p.h.pages.param, page, true) }
+
+// next returns the rows of the next page, which may be none, and io.EOF behind
+// the last page.
+func (p *pager) next(ctx context.Context) ([]any, error) {
+	if p.url == nil {
+		return nil, io.EOF
+	}
+	if p.fetched == p.h.pages.max {
+		return nil, core.Permanent(fmt.Errorf("there are more than %d pages; raise pages.max", p.fetched))
+	}
+	rows, err := p.fetch(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("page %d: %w", p.fetched+1, err)
+	}
+	p.fetched++
+	return rows, nil
+}
+
+func (p *pager) fetch(ctx context.Context) ([]any, error) {
+	a, err := p.c.send(ctx, p.url)
+	if err != nil {
+		return nil, err
+	}
+	defer a.close()
+	data, err := a.body()
+	if err != nil {
+		return nil, err
+	}
+	doc, err := a.json(data)
+	if err != nil {
+		return nil, err
+	}
+	v, err := find(doc, p.h.rows)
+	if err != nil {
+		return nil, a.permanent(err)
+	}
+	rows, ok := v.([]any)
+	if !ok {
+		return nil, a.permanent(fmt.Errorf("%s of the answer is %s, want the array of rows", describe(p.h.rows), core.TypeName(v)))
+	}
+	p.status = a.status
+	return rows, a.permanent(p.forward(a, doc, len(rows)))
+}
+
+// forward finds the page behind the one that was read.
+func (p *pager) forward(a *answer, doc any, rows int) error {
+	g := p.h.pages
+	switch g.by {
+	case byNumber, byOffset:
+		step := 1
+		if g.by == byOffset {
+			step = g.size
+		}
+		if p.at += step; rows == 0 || rows < g.size {
+			p.url = nil
+			return nil
+		}
+		p.ask(strconv.Itoa(p.at))
+		return nil
+	case byCursor:
+		cursor, err := p.word(doc)
+		if p.url = nil; err != nil || cursor == "" {
+			return err
+		}
+		if cursor == p.cursor {
+			return fmt.Errorf("the answer names the same next page again (%s)", strings.Join(g.next, "."))
+		}
+		p.cursor = cursor
+		p.ask(cursor)
+		return nil
+	}
+	link := nextLink(a.res.Header.Values("Link"))
+	if g.next != nil {
+		var err error
+		if link, err = p.word(doc); err != nil {
+			return err
+		}
+	}
+	return p.follow(a, link)
+}
+
+// word returns the text at the place of next; what is null or not there is "".
+func (p *pager) word(doc any) (string, error) {
+	v := doc
+	for _, name := range p.h.pages.next {
+		o, ok := v.(*core.Object)
+		if !ok {
+			return "", nil
+		}
+		v, _ = o.Get(name)
+	}
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	}
+	return "", fmt.Errorf("%s of the answer is %s, want a text", strings.Join(p.h.pages.next, "."), core.TypeName(v))
+}
+
+// follow goes to an address that the answer names. It must lie on the same host,
+// because the secrets go along.
+func (p *pager) follow(a *answer, link string) error {
+	before := p.url
+	if p.url = nil; link == "" {
+		return nil
+	}
+	u, err := a.res.Request.URL.Parse(link)
+	if err != nil {
+		return errors.New("the address of the next page is none")
+	}
+	switch {
+	case u.Host != p.c.url.Host || u.Scheme != p.c.url.Scheme:
+		return fmt.Errorf("the next page lies on another host, %s://%s", u.Scheme, u.Host)
+	case u.String() == before.String():
+		return errors.New("the answer names itself as the next page")
+	}
+	p.url = u
+	return nil
+}
+
+// nextLink returns the address with rel="next" among Link headers, as RFC 8288
+// writes them: <address>; name=value; name="quoted value", <address> …
+func nextLink(headers []string) string {
+	for _, rest := range headers {
+		for {
+			_, after, ok := strings.Cut(rest, "<")
+			link, params, closed := strings.Cut(after, ">")
+			if !ok || !closed {
+				break
+			}
+			var rel string
+			if rel, rest = relation(params); strings.EqualFold(rel, "next") {
+				return link
+			}
+		}
+	}
+	return ""
+}
+
+// relation reads the parameters of one link and returns its rel and what stands
+// behind the link.
+func relation(params string) (rel, rest string) {
+	quoted, start := false, 0
+	take := func(param string) {
+		name, value, _ := strings.Cut(param, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "rel") {
+			rel = strings.Trim(strings.TrimSpace(value), `"`)
+		}
+	}
+	for i, c := range params {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == ';' || c == ',':
+			take(params[start:i])
+			if start = i + 1; c == ',' {
+				return rel, params[start:]
+			}
+		}
+	}
+	take(params[start:])
+	return rel, ""
+}
+
+// pageStream is the stream of a node with pages.
+type pageStream struct {
+	*pager
+	rows int64
+}
+
+// Next fetches pages until there are rows.
+func (s *pageStream) Next(ctx context.Context) ([]any, error) {
+	for {
+		rows, err := s.next(ctx)
+		if err == io.EOF {
+			return nil, err
+		}
+		if err == nil {
+			err = core.Permanent(objects(rows, s.rows))
+		}
+		if err != nil {
+			return nil, s.c.mask.Error(err)
+		}
+		if s.rows += int64(len(rows)); len(rows) > 0 {
+			return rows, nil
+		}
+	}
+}
+
+// Summary tells how many rows and pages there were.
+func (s *pageStream) Summary() *core.Object {
+	return core.ObjectOf(core.RowCount, s.rows, "pages", int64(s.fetched))
+}
+
+// Close does nothing: each page's connection was given back.
+func (s *pageStream) Close() error { return nil }

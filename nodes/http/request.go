@@ -1,0 +1,320 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/secret"
+	"github.com/wavefold/wavefold/nodes/internal/text"
+)
+
+// pair is a query parameter or a header.
+type pair struct {
+	name string
+	value
+}
+
+// value is a template, or a secret.
+type value struct {
+	text   *text.Template
+	secret secret.Value
+}
+
+// call is what the requests of one attempt have in common.
+type call struct {
+	h       *handler
+	client  *http.Client
+	url     *url.URL
+	headers http.Header
+	// private are the headers that hold secrets.
+	private []string
+	body    []byte
+	mask    secret.Masker
+}
+
+// call renders everything for one attempt. The call is there with an error, too,
+// for its mask.
+func (h *handler) call(in core.Input) (*call, error) {
+	c := &call{h: h, headers: http.Header{}}
+	var secrets []string
+	read := func(v value, key string) (string, error) {
+		if !v.secret.IsSecret() {
+			s, err := v.text.Render(in)
+			return s, at(key, err)
+		}
+		s, err := v.secret.Read(h.lookup)
+		secrets = append(secrets, s, url.QueryEscape(s), url.PathEscape(s))
+		return s, at(key, err)
+	}
+	err := errors.Join(c.address(in), c.query(read), c.header(in, read), c.authorize(read, &secrets), c.fill(in))
+	c.mask = secret.NewMasker(secrets...)
+	c.client = &http.Client{Transport: h.transport, CheckRedirect: c.redirect}
+	return c, err
+}
+
+// at says where in the node an error belongs.
+func at(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", key, err)
+}
+
+type reader func(v value, key string) (string, error)
+
+// address renders the URL. Values are escaped for the place they stand in,
+// unless the address begins with one.
+func (c *call) address(in core.Input) error {
+	escape := func(before, value string) string {
+		switch {
+		case before == "":
+			return value
+		case strings.ContainsRune(before, '?'):
+			return url.QueryEscape(value)
+		}
+		return url.PathEscape(value)
+	}
+	s, err := c.h.url.RenderEscaped(in, escape)
+	if err != nil {
+		return at("url", err)
+	}
+	if s = strings.TrimSpace(s); s == "" {
+		return errNoAddress
+	}
+	if c.url, err = url.Parse(s); err != nil {
+		return core.Permanent(fmt.Errorf("url: no address: %w", plainURL(err)))
+	}
+	return core.Permanent(at("url", checkURL(c.url)))
+}
+
+// plainURL leaves the address out of an error about it: it may be long, and hold
+// a secret.
+func plainURL(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}
+
+func checkURL(u *url.URL) error {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return errors.New("want an address that begins with http:// or https://")
+	case u.Host == "":
+		return errors.New("the address has no host")
+	case u.User != nil:
+		return errors.New("a user in the address would show in logs; use auth")
+	}
+	return nil
+}
+
+// query adds parameters behind those of the address.
+func (c *call) query(read reader) error {
+	if c.url == nil {
+		return nil
+	}
+	for _, p := range c.h.query {
+		v, err := read(p.value, "query."+p.name)
+		if err != nil {
+			return err
+		}
+		c.url = withParam(c.url, p.name, v, false)
+	}
+	return nil
+}
+
+// withParam returns an address with one more parameter, or with the parameter
+// replaced. The others keep their order.
+func withParam(u *url.URL, name, value string, replace bool) *url.URL {
+	out := *u
+	parts := strings.FieldsFunc(u.RawQuery, func(r rune) bool { return r == '&' })
+	if replace {
+		parts = slices.DeleteFunc(parts, func(p string) bool {
+			key, _, _ := strings.Cut(p, "=")
+			key, err := url.QueryUnescape(key)
+			return err == nil && key == name
+		})
+	}
+	out.RawQuery = strings.Join(append(parts, url.QueryEscape(name)+"="+url.QueryEscape(value)), "&")
+	return &out
+}
+
+func (c *call) header(in core.Input, read reader) error {
+	for _, p := range c.h.headers {
+		v, err := read(p.value, "headers."+p.name)
+		if err != nil {
+			return err
+		}
+		if strings.ContainsAny(v, "\r\n\x00") {
+			return core.Permanent(fmt.Errorf("headers.%s: a header must not hold a line end", p.name))
+		}
+		c.headers.Set(p.name, v)
+		if p.secret.IsSecret() {
+			c.private = append(c.private, p.name)
+		}
+	}
+	if c.headers.Get("User-Agent") == "" {
+		c.headers.Set("User-Agent", "wavefold")
+	}
+	if c.headers.Get("Idempotency-Key") == "" && (c.h.method == http.MethodPost || c.h.method == http.MethodPatch) {
+		c.headers.Set("Idempotency-Key", in.IdempotencyKey())
+	}
+	return nil
+}
+
+func (c *call) authorize(read reader, secrets *[]string) error {
+	h := c.h
+	if h.bearer == nil && h.user == nil {
+		return nil
+	}
+	c.private = append(c.private, "Authorization")
+	if h.bearer != nil {
+		token, err := read(*h.bearer, "auth.bearer")
+		c.headers.Set("Authorization", "Bearer "+token)
+		if err == nil && strings.ContainsAny(token, "\r\n\x00") {
+			err = core.Permanent(errors.New("auth.bearer: the token holds a line end"))
+		}
+		return err
+	}
+	user, err := read(*h.user, "auth.basic.user")
+	if err != nil {
+		return err
+	}
+	password, err := read(*h.password, "auth.basic.password")
+	both := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+	*secrets = append(*secrets, both)
+	c.headers.Set("Authorization", "Basic "+both)
+	return err
+}
+
+// fill renders the body.
+func (c *call) fill(in core.Input) error {
+	switch {
+	case c.h.bodyArgs:
+		data, err := core.AppendJSON(nil, in.Shared().Args)
+		if err != nil {
+			return core.Permanent(fmt.Errorf("body: the args have no JSON form: %w", err))
+		}
+		c.body = data
+		if c.headers.Get("Content-Type") == "" {
+			c.headers.Set("Content-Type", "application/json")
+		}
+	case c.h.body != nil:
+		s, err := c.h.body.Render(in)
+		if err != nil {
+			return at("body", err)
+		}
+		c.body = []byte(s)
+		if c.headers.Get("Content-Type") == "" {
+			c.headers.Set("Content-Type", "text/plain; charset=utf-8")
+			if json := strings.TrimSpace(s); strings.HasPrefix(json, "{") || strings.HasPrefix(json, "[") {
+				c.headers.Set("Content-Type", "application/json")
+			}
+		}
+	}
+	return nil
+}
+
+// maxRedirects is as many as browsers follow, roughly.
+const maxRedirects = 10
+
+// redirect follows a redirect. To another host no secret goes along, and from
+// https nothing leads back to plain http.
+func (c *call) redirect(r *http.Request, via []*http.Request) error {
+	switch {
+	case len(via) >= maxRedirects:
+		return core.Permanent(fmt.Errorf("more than %d redirects", maxRedirects))
+	case r.URL.Scheme != "https" && c.url.Scheme == "https":
+		return core.Permanent(errors.New("the server redirects from https to http"))
+	}
+	if r.URL.Host != c.url.Host {
+		for _, name := range c.private {
+			r.Header.Del(name)
+		}
+	}
+	return nil
+}
+
+// shown is how messages call an address: without its query, in which a secret or
+// a page's cursor may stand.
+func (c *call) shown(u *url.URL) string {
+	short := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return c.mask.Text(short.String())
+}
+
+func (c *call) host() string { return c.mask.Text(c.url.Host) }
+
+// send sends one request. An answer with another status than those wanted is an
+// error; so the answer's body is open if and only if there is none.
+func (c *call) send(ctx context.Context, u *url.URL) (*answer, error) {
+	var body io.Reader
+	if c.body != nil {
+		body = bytes.NewReader(c.body)
+	}
+	r, err := http.NewRequestWithContext(ctx, c.h.method, u.String(), body)
+	if err != nil {
+		return nil, core.Permanent(plainURL(err))
+	}
+	r.Header = c.headers.Clone()
+	if host := r.Header.Get("Host"); host != "" {
+		r.Host = host
+	}
+	res, err := c.client.Do(r)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%s %s: %w", c.h.method, c.shown(u), plainURL(err))
+	}
+	a := &answer{status: res.StatusCode, what: c.h.method + " " + c.shown(u), res: res, ctx: ctx, max: c.h.maxBody}
+	a.limited = io.LimitReader(res.Body, int64(a.max)+1)
+	if res.StatusCode >= 200 && res.StatusCode <= 299 || slices.Contains(c.h.ok, res.StatusCode) {
+		return a, nil
+	}
+	defer a.close()
+	return nil, a.refused()
+}
+
+// passing lists statuses below 500 after which another attempt may do better.
+var passing = []int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}
+
+// refused words an answer with a status that is a failure.
+func (a *answer) refused() error {
+	head, _ := io.ReadAll(io.LimitReader(a.res.Body, 4096))
+	err := fmt.Errorf("%s: %s", a.what, a.res.Status)
+	if text := strings.TrimSpace(string(head)); text != "" {
+		err = fmt.Errorf("%w: %s", err, exchange.Printed([]byte(text)))
+	}
+	if a.status < 500 && !slices.Contains(passing, a.status) {
+		return core.Permanent(err)
+	}
+	if wait, ok := retryAfter(a.res.Header.Get("Retry-After"), time.Now()); ok {
+		return core.RetryAfter(err, wait)
+	}
+	return err
+}
+
+// retryAfter reads the header: a number of seconds, or a date.
+func retryAfter(s string, now time.Time) (time.Duration, bool) {
+	if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil {
+		const year = 365 * 24 * 3600
+		return time.Duration(min(max(n, 0), year)) * time.Second, true
+	}
+	t, err := http.ParseTime(s)
+	if err != nil {
+		return 0, false
+	}
+	return max(t.Sub(now), 0), true
+}

@@ -1,0 +1,242 @@
+package http
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/exchange"
+)
+
+// form is what an answer is.
+type form string
+
+const (
+	formJSON  form = "json"
+	formJSONL form = "jsonl"
+	formLines form = "lines"
+	formText  form = "text"
+	formNone  form = "none"
+)
+
+// answer is an answer whose body has not been read.
+type answer struct {
+	status  int
+	what    string // "GET https://host/path", for messages
+	res     *http.Response
+	ctx     context.Context
+	max     int
+	limited io.Reader // the body, cut one byte behind the limit
+	read    int64
+}
+
+// close gives the connection back, if little is left to read.
+func (a *answer) close() {
+	io.CopyN(io.Discard, a.res.Body, 64<<10)
+	a.res.Body.Close()
+}
+
+// readError words an error of reading the body.
+func (a *answer) readError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case a.ctx.Err() != nil:
+		return a.ctx.Err()
+	}
+	return fmt.Errorf("%s: the answer broke off: %w", a.what, err)
+}
+
+func (a *answer) tooLong() error {
+	return core.Permanent(fmt.Errorf("%s: the answer is longer than %d bytes; raise max_body", a.what, a.max))
+}
+
+// body reads the whole body.
+func (a *answer) body() ([]byte, error) {
+	data, err := io.ReadAll(a.limited)
+	if err == nil && len(data) > a.max {
+		return nil, a.tooLong()
+	}
+	if err != nil {
+		return nil, a.readError(err)
+	}
+	return data, nil
+}
+
+// value reads the body as the node's output says.
+func (h *handler) value(a *answer) (any, error) {
+	if h.form == formNone || h.method == http.MethodHead {
+		return nil, nil
+	}
+	data, err := a.body()
+	if err != nil {
+		return nil, err
+	}
+	switch h.form {
+	case formText:
+		return textOf(a, data)
+	case formLines:
+		s, err := textOf(a, data)
+		return lines(s), err
+	case formJSONL:
+		return a.jsonLines(data)
+	}
+	doc, err := a.json(data)
+	if err != nil {
+		return nil, err
+	}
+	v, err := find(doc, h.rows)
+	return v, a.permanent(err)
+}
+
+func (a *answer) permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return core.Permanent(fmt.Errorf("%s: %w", a.what, err))
+}
+
+func textOf(a *answer, data []byte) (string, error) {
+	if !utf8.Valid(data) {
+		return "", a.permanent(errors.New("the answer is not UTF-8; save stores it as it is"))
+	}
+	return string(data), nil
+}
+
+func lines(s string) []any {
+	out := []any{}
+	for line := range strings.Lines(s) {
+		out = append(out, strings.TrimRight(line, "\r\n"))
+	}
+	return out
+}
+
+func (a *answer) json(data []byte) (any, error) {
+	v, err := core.ParseJSON(data)
+	if err != nil {
+		return nil, a.permanent(fmt.Errorf("the answer is not JSON: %w; it begins with %s", err, exchange.Printed(data)))
+	}
+	return v, nil
+}
+
+func (a *answer) jsonLines(data []byte) ([]any, error) {
+	out := []any{}
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		v, err := core.ParseJSON(line)
+		if err != nil {
+			return nil, a.permanent(fmt.Errorf("line %d is not JSON: %w", number, err))
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// find follows names into a document.
+func find(v any, names []string) (any, error) {
+	for i, name := range names {
+		o, ok := v.(*core.Object)
+		if !ok {
+			return nil, fmt.Errorf("%s of the answer is %s, want an object", describe(names[:i]), core.TypeName(v))
+		}
+		if v, ok = o.Get(name); !ok {
+			err := fmt.Errorf("the answer has no %s", strings.Join(names[:i+1], "."))
+			if near := core.DidYouMean(name, o.Keys()); near != "" {
+				err = fmt.Errorf("%w, %s", err, near)
+			}
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+func describe(names []string) string {
+	if len(names) == 0 {
+		return "the top"
+	}
+	return strings.Join(names, ".")
+}
+
+// batchRows is how many rows a stream hands over at once.
+const batchRows = 1000
+
+// lineStream reads the rows of a jsonl answer as they come.
+type lineStream struct {
+	c      *call
+	a      *answer
+	in     *bufio.Reader
+	number int
+	rows   int64
+}
+
+func newLineStream(c *call, a *answer) *lineStream {
+	return &lineStream{c: c, a: a, in: bufio.NewReaderSize(a.limited, 64<<10)}
+}
+
+// Next reads some lines.
+func (s *lineStream) Next(ctx context.Context) ([]any, error) {
+	var out []any
+	for len(out) < batchRows {
+		line, err := s.in.ReadBytes('\n')
+		if s.a.read += int64(len(line)); s.a.read > int64(s.a.max) {
+			return nil, s.a.tooLong()
+		}
+		if err != nil && err != io.EOF {
+			return nil, s.c.mask.Error(s.a.readError(err))
+		}
+		if len(line) > 0 {
+			s.number++
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			v, err := core.ParseJSON(line)
+			if err != nil {
+				return nil, s.c.mask.Error(s.a.permanent(fmt.Errorf("line %d is not JSON: %w", s.number, err)))
+			}
+			out = append(out, v)
+		}
+		if err == io.EOF {
+			break
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	if len(out) == 0 {
+		return nil, io.EOF
+	}
+	if err := objects(out, s.rows); err != nil {
+		return nil, s.a.permanent(err)
+	}
+	s.rows += int64(len(out))
+	return out, nil
+}
+
+// objects refuses rows of a stream that are none.
+func objects(rows []any, before int64) error {
+	for i, r := range rows {
+		if _, ok := r.(*core.Object); !ok {
+			return fmt.Errorf("row %d is %s, want an object", before+int64(i)+1, core.TypeName(r))
+		}
+	}
+	return nil
+}
+
+// Summary tells how many rows there were.
+func (s *lineStream) Summary() *core.Object { return core.ObjectOf(core.RowCount, s.rows) }
+
+// Close gives the connection back.
+func (s *lineStream) Close() error {
+	s.a.close()
+	return nil
+}
