@@ -133,7 +133,7 @@ func TestHostileDatabases(t *testing.T) {
 		{"x.db", "t", `[{rowid: 7, oid: 8, _rowid_: 9}]`, "INSERT INTO t VALUES(7,8,9);", ""},
 		{"x.db", "t", `[{a: 9007199254740993}, {a: 9223372036854775807}]`, "INSERT INTO t VALUES(9223372036854775807);", ""},
 		{"x.db", "t", `[{a: 9007199254740993}, {a: 1.5}]`, "INSERT INTO t VALUES(9007199254740993);\nINSERT INTO t VALUES(1.5);", ""},
-		{"x.db", "t", `[{"a\0b": 1}]`, "", `x.db: the name of column "a\x00b" contains a NUL byte; rename it`},
+		{"x.db", "t", `[{"a\0b": 1}]`, "", `x.db: column "a\x00b": the name contains a NUL byte; rename it`},
 		{"x.db", "t", `[{a: 1, A: 2}]`, "", `x.db: columns "a" and "A" are the same to SQLite, which ignores case; rename one`},
 		{"x.db", "t", `[{'': 2}]`, "", `x.db: a column has the empty name; rename it`},
 		{"junk.db", "t", `[{a: 1}]`, "", "junk.db: file is not a database"},

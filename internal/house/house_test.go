@@ -48,7 +48,7 @@ var libraries = map[string][]string{
 	"gopkg.in/yaml.v3":               {"formats"},
 	"github.com/ohler55/ojg":         {"expressions/jsonpath"},
 	"github.com/PaesslerAG/jsonpath": {"expressions/jsonpath"},
-	"modernc.org/sqlite":             {"nodes/sink", "nodes/internal", "examples"},
+	"modernc.org/sqlite":             {"nodes/internal/database/sqlite", "examples"},
 	"github.com/spf13/cobra":         {"cli"},
 	"github.com/spf13/pflag":         {"cli"},
 	"charm.land/lipgloss":            {"cli"},

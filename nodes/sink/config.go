@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // config is the configuration as it stands in a document.
@@ -28,7 +29,7 @@ func (c *config) DecodeSubject(*core.Value) string { return c.subject }
 
 // columnList is a list of names, or a mapping from names to types.
 type columnList struct {
-	list []column
+	list []table.Field
 	pos  []core.Position // of the names
 }
 
@@ -65,12 +66,12 @@ func (c *columnList) DecodeValue(v *core.Value) core.Diagnostics {
 
 func (c *columnList) add(ds *core.Diagnostics, name core.Text, kind core.TypeKind) {
 	for _, have := range c.list {
-		if have.name == name.Value {
+		if have.Name == name.Value {
 			ds.Errorf(core.CodeDuplicateKey, name.Pos, "column %q stands twice", name.Value)
 			return
 		}
 	}
-	c.list = append(c.list, column{name.Value, kind})
+	c.list = append(c.list, table.Field{Name: name.Value, Kind: kind})
 	c.pos = append(c.pos, name.Pos)
 }
 

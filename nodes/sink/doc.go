@@ -30,11 +30,19 @@
 //
 // csv and tsv hold rows, which are objects. Without columns the file has all
 // columns of all rows: those of the first row in its order, then others as they
-// first appear; without rows, those of the state schema. null is an empty cell,
+// first appear, then those that only the state schema knows. null is an empty cell,
 // arrays and objects are JSON text, floats keep a point or exponent, integers of
 // 64 bits are exact. jsonl and json hold any array, json any value; an array is
 // written with one element on a line. text and markdown hold a text as it is. A
 // listed column that no row has is empty and logged.
+//
+// # Streams
+//
+// The rows of a stream are written as they come, in memory for one batch. What
+// depends on all rows is decided by the first batch then: the columns of csv and
+// tsv, the columns and types of a table. A later row with another column or a value
+// of another type fails the node and is named; columns: says what there will be.
+// The node tells its progress after each batch.
 //
 // # Databases
 //
@@ -49,8 +57,9 @@
 // A table is made with the types the document gives, or else the values show:
 // INTEGER, REAL, BOOLEAN, TEXT (also for arrays and objects, as JSON). A column of
 // mixed values, or of integers beyond 2^53 beside decimals, gets no type, so that
-// SQLite keeps each value as it is. A row without a key, or a column that the
-// table does not have, fails the node.
+// SQLite keeps each value as it is. A row without a key, a column that the table
+// does not have, or a text in a column for numbers fails the node. A new file in
+// which nothing could be stored stays behind as an empty database.
 //
 // The node sends {path, rows}, for databases also table, along its edges. Its
 // work is visible outside of the run.

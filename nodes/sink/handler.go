@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/database"
+	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -22,12 +25,14 @@ type handler struct {
 	from    *eval.Source
 	format  table.Format // "" until the file name is known
 	layout  table.Layout
-	table   tableTarget
+	table   database.Table
 	// columns are those of the document, declared those of the state schema.
-	columns  []column
-	declared []column
-	// wrap stands between the writer and the disk in tests.
-	wrap func(io.Writer) io.Writer
+	columns  []table.Field
+	declared []table.Field
+	// wrap stands between the writer and the disk, and pragmas are set on the
+	// database, in tests.
+	wrap    func(io.Writer) io.Writer
+	pragmas []string
 }
 
 var _ core.Handler = (*handler)(nil)
@@ -46,43 +51,49 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if format == "" {
 		return core.Result{}, core.Permanent(fmt.Errorf("to: %q does not end in the name of a format; add the key format", name))
 	}
-	c, err := h.content(format, h.from.Value(s))
+	c, err := h.content(ctx, in, format)
 	if err != nil {
-		return core.Result{}, core.Permanent(err)
+		return core.Result{}, err
 	}
-	if missing := absent(c.rows, h.columns); missing != "" {
-		in.Logger().Warn("no row has the column", "column", missing)
-	}
-	place := files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside}
-	if format == sqliteFormat {
-		err = h.writeTable(ctx, place, name, c.rows)
+	w := &writing{handler: h, in: in, format: format, place: files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside}}
+	if c.rows == nil {
+		err = files.Writer{Place: w.place, Wrap: h.wrap}.Write(ctx, name, func(w *bufio.Writer) error {
+			_, err := w.Write(c.text)
+			return err
+		})
 	} else {
-		err = files.Writer{Place: place, Wrap: h.wrap}.Write(ctx, name, func(w *bufio.Writer) error { return c.write(ctx, w) })
+		defer c.rows.Close()
+		err = w.rows(ctx, name, c.rows)
 	}
 	if err != nil {
 		return core.Result{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return h.result(name, c), nil
+	return h.result(name, c, w.done), nil
 }
 
-// content is what goes into the file: rows, or one value.
+// content is what is written: rows, or a text.
 type content struct {
-	rows   []any
-	isRows bool
-	layout table.Layout
-	text   []byte
+	rows *table.Source // nil for a text
+	text []byte
 }
 
-func (c content) write(ctx context.Context, w *bufio.Writer) error {
-	if c.isRows {
-		return table.Write(ctx, w, c.rows, c.layout)
+// content opens the stream or checks the value against the format.
+func (h *handler) content(ctx context.Context, in core.Input, f table.Format) (content, error) {
+	stream, ok, err := h.from.Stream(ctx, in)
+	switch {
+	case err != nil:
+		return content{}, err
+	case ok && f == table.Text:
+		return content{}, errors.Join(core.Permanent(fmt.Errorf("%s: want a text, found a stream of rows", h.from.Name.Value)), stream.Close())
+	case ok:
+		return content{rows: table.StreamSource(stream)}, nil
 	}
-	_, err := w.Write(c.text)
-	return err
+	c, err := h.value(f, h.from.Value(in.Shared()))
+	return c, core.Permanent(err)
 }
 
-// content checks the value against the format and the columns.
-func (h *handler) content(f table.Format, v any) (content, error) {
+// value checks a value against the format.
+func (h *handler) value(f table.Format, v any) (content, error) {
 	if core.IsMissing(v) {
 		return content{}, fmt.Errorf("%s has no value", h.from.Name.Value)
 	}
@@ -95,34 +106,21 @@ func (h *handler) content(f table.Format, v any) (content, error) {
 		return content{text: []byte(text)}, nil
 	case table.JSON, table.JSONL:
 		if h.columns == nil {
-			return h.jsonContent(f, v)
+			return h.jsonValue(f, v)
 		}
 	}
 	rows, err := table.Rows(h.from.Name.Value, v)
-	if err != nil {
-		return content{}, err
-	}
-	if err := checkTypes(rows, h.columns); err != nil {
-		return content{}, fmt.Errorf("%s: %w", h.from.Name.Value, err)
-	}
-	c := content{rows: rows, isRows: true, layout: h.layout}
-	c.layout.Format = f
-	c.layout.Columns = columnNames(h.columns)
-	if len(rows) == 0 && c.layout.Columns == nil {
-		c.layout.Columns = columnNames(h.declared)
-	}
-	return c, nil
+	return content{rows: table.ArraySource(rows)}, err
 }
 
-// jsonContent takes any value; the elements of an array are written one on a
-// line.
-func (h *handler) jsonContent(f table.Format, v any) (content, error) {
+// jsonValue takes any value; the elements of an array are written one on a line.
+func (h *handler) jsonValue(f table.Format, v any) (content, error) {
 	v, err := core.Canonical(v)
 	if err != nil {
 		return content{}, fmt.Errorf("%s: %w", h.from.Name.Value, err)
 	}
 	if list, ok := v.([]any); ok {
-		return content{rows: list, isRows: true, layout: table.Layout{Format: f}}, nil
+		return content{rows: table.ArraySource(list)}, nil
 	}
 	if f == table.JSONL {
 		return content{}, fmt.Errorf("%s: want an array, got %s", h.from.Name.Value, core.TypeName(v))
@@ -134,32 +132,118 @@ func (h *handler) jsonContent(f table.Format, v any) (content, error) {
 	return content{text: append(text, '\n')}, nil
 }
 
-func (h *handler) writeTable(ctx context.Context, place files.Place, name string, rows []any) error {
-	path, err := place.Path(name)
-	if err != nil {
-		return err
-	}
-	t := h.table
-	if t.name == "" {
-		return core.Permanent(errors.New("a database needs the key table"))
-	}
-	if len(rows) == 0 && t.columns == nil {
-		t.columns = h.declared
-	}
-	return t.write(ctx, path, rows)
-}
-
-func (h *handler) result(name string, c content) core.Result {
+func (h *handler) result(name string, c content, done int64) core.Result {
 	out := core.ObjectOf("path", name)
 	r := core.Send(out)
 	r.Note = "written to " + name
-	if c.isRows {
-		out.Set("rows", int64(len(c.rows)))
-		r.Note = table.Count(len(c.rows), "row") + " written to " + name
+	if c.rows != nil {
+		out.Set("rows", done)
+		r.Note = table.Count(int(done), "row") + " written to " + name
 	}
-	if h.table.name != "" {
-		out.Set("table", h.table.name)
-		r.Note += ", table " + h.table.name
+	if h.table.Name != "" {
+		out.Set("table", h.table.Name)
+		r.Note += ", table " + h.table.Name
 	}
 	return r
+}
+
+// writing is the writing of rows in one attempt.
+type writing struct {
+	*handler
+	in     core.Input
+	format table.Format
+	place  files.Place
+	done   int64 // rows
+}
+
+func (w *writing) rows(ctx context.Context, name string, src *table.Source) error {
+	src.Watch(table.FieldNames(w.columns))
+	var err error
+	if w.format == sqliteFormat {
+		err = w.toTable(ctx, name, src)
+	} else {
+		err = files.Writer{Place: w.place, Wrap: w.wrap}.Write(ctx, name, func(out *bufio.Writer) error { return w.toFile(ctx, out, src) })
+	}
+	if absent := src.Absent(); err == nil && w.done > 0 && len(absent) > 0 {
+		w.in.Logger().Warn("no row has the column", "column", absent[0])
+	}
+	return err
+}
+
+// toFile writes the rows batch by batch.
+func (w *writing) toFile(ctx context.Context, out *bufio.Writer, src *table.Source) error {
+	head, err := src.Head(ctx)
+	if err != nil {
+		return err
+	}
+	to := table.NewWriter(out, w.layoutFor(head))
+	for {
+		rows, err := src.Next(ctx)
+		if err == io.EOF {
+			return to.End()
+		}
+		if err != nil {
+			return err
+		}
+		if err := w.check(rows); err != nil {
+			return core.Permanent(err)
+		}
+		if err := to.Write(ctx, rows); err != nil {
+			return err
+		}
+		w.done += int64(len(rows))
+		w.in.Progress(w.done, src.Total())
+	}
+}
+
+// layoutFor returns the layout of a file that begins with the rows.
+func (w *writing) layoutFor(head []any) table.Layout {
+	l := w.layout
+	l.Format, l.Columns = w.format, table.FieldNames(w.columns)
+	if l.Columns != nil || !w.format.Delimited() {
+		return l
+	}
+	l.Columns, l.Closed = table.Columns(head), true
+	for _, d := range w.declared {
+		if !slices.Contains(l.Columns, d.Name) {
+			l.Columns = append(l.Columns, d.Name)
+		}
+	}
+	return l
+}
+
+// check reports the first value that does not have its column's type.
+func (w *writing) check(rows []any) error {
+	for _, c := range w.columns {
+		if c.Kind == core.AnyType {
+			continue
+		}
+		col, t := table.Column{Name: c.Name}, &core.Type{Kind: c.Kind}
+		for i, r := range rows {
+			if err := t.Check(col.Value(r.(*core.Object))); err != nil {
+				return fmt.Errorf("row %d, column %s: %w", w.done+int64(i)+1, c.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// toTable stores the rows in a database.
+func (w *writing) toTable(ctx context.Context, name string, src *table.Source) (err error) {
+	if w.table.Name == "" {
+		return core.Permanent(errors.New("a database needs the key table"))
+	}
+	path, err := w.place.Path(name)
+	if err != nil {
+		return err
+	}
+	db, err := sqlite.Open(path, w.pragmas...)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	t := w.table
+	t.Declared = w.declared
+	w.done, err = database.Load(ctx, db, &t, src, w.in.Progress)
+	return err
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/database"
+	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -21,6 +23,10 @@ func (Kind) Name() string { return "sink" }
 
 // Keys lists the kind's own keys.
 func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// modes are the modes of writing a table. A sink's own file holds what it writes,
+// so replace makes the table anew.
+var modes = map[string]database.Mode{"": database.Remake, "replace": database.Remake, "append": database.Append, "upsert": database.Upsert}
 
 // sqliteFormat stands beside the formats of files.
 const sqliteFormat table.Format = "sqlite"
@@ -41,7 +47,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	return core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: true}, ds
+	return core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true}, ds
 }
 
 // builder makes the handler of a node.
@@ -93,20 +99,17 @@ func (b *builder) table(h *handler) {
 	if b.Table.Value == "" {
 		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", `an SQLite database needs the key "table"`).WithHint("table: NAME")
 	}
-	if strings.Contains(b.Table.Value, "\x00") {
-		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "the name contains a NUL byte")
+	if err := sqlite.CheckName(b.Table.Value); err != nil {
+		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "%v", err)
 	}
 	if strings.HasPrefix(strings.ToLower(b.Table.Value), "sqlite_") {
 		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "names that begin with sqlite_ belong to SQLite")
 	}
-	h.table = tableTarget{name: b.Table.Value, mode: b.Mode.Value, key: core.Strings(b.Key), columns: b.Columns.list}
-	if h.table.mode == "" {
-		h.table.mode = modeReplace
-	}
-	if h.table.mode == modeUpsert && len(b.Key) == 0 {
+	h.table = database.Table{Name: b.Table.Value, Mode: modes[b.Mode.Value], Key: core.Strings(b.Key), Columns: b.Columns.list, Make: true}
+	if h.table.Mode == database.Upsert && len(b.Key) == 0 {
 		b.scope.Errorf(core.CodeBadValue, b.Mode.Pos, "mode", `upsert needs the key "key"`).WithHint("key: [id]")
 	}
-	names := columnNames(b.Columns.list)
+	names := table.FieldNames(b.Columns.list)
 	for i, k := range b.Key {
 		if slices.Contains(core.Strings(b.Key[:i]), k.Value) || k.Value == "" {
 			b.scope.Errorf(core.CodeDuplicateKey, k.Pos, "key", "column %q is empty or stands twice", k.Value)
@@ -115,7 +118,7 @@ func (b *builder) table(h *handler) {
 			b.scope.Errorf(core.CodeUnknownField, k.Pos, "key", "%q is not among the columns", k.Value).WithHint("%s", core.DidYouMean(k.Value, names))
 		}
 	}
-	if a, c, ok := clash(names); ok {
+	if a, c, ok := database.Clash(names, sqlite.Fold); ok {
 		b.scope.Errorf(core.CodeDuplicateKey, b.To.Pos, "columns", "%q and %q are the same to SQLite, which ignores case", a, c)
 	}
 }
@@ -123,7 +126,7 @@ func (b *builder) table(h *handler) {
 // to compiles the file name. A table that is added to may be written by every
 // item of a fan-out; everything else would be replaced each time.
 func (b *builder) to(h *handler) {
-	if h.table.mode == modeAppend || h.table.mode == modeUpsert {
+	if h.format == sqliteFormat && h.table.Mode != database.Remake {
 		h.to = b.scope.Input(b.To, "to")
 	} else {
 		h.to = b.scope.Output(b.To, "to")
@@ -169,16 +172,16 @@ func (b *builder) knownColumns(h *handler, t *core.Type) {
 	}
 	var names []string
 	for _, p := range t.Items.Properties {
-		c := column{name: p.Name}
+		c := table.Field{Name: p.Name}
 		if p.Type != nil {
-			c.kind = p.Type.Kind
+			c.Kind = p.Type.Kind
 		}
 		h.declared = append(h.declared, c)
 		names = append(names, p.Name)
 	}
 	for i, c := range h.columns {
-		if near := core.DidYouMean(c.name, names); near != "" && !slices.Contains(names, c.name) {
-			b.scope.Warnf(core.CodeUnknownField, b.Columns.pos[i], "columns", "the rows of %s have no declared column %q", h.from.Name.Value, c.name).WithHint("%s", near)
+		if near := core.DidYouMean(c.Name, names); near != "" && !slices.Contains(names, c.Name) {
+			b.scope.Warnf(core.CodeUnknownField, b.Columns.pos[i], "columns", "the rows of %s have no declared column %q", h.from.Name.Value, c.Name).WithHint("%s", near)
 		}
 	}
 }

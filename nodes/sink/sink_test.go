@@ -2,7 +2,9 @@ package sink
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -65,6 +67,47 @@ func TestCompile(t *testing.T) {
 			t.Errorf("%s: a sink has effects", c.node)
 		}
 	}
+}
+
+func rowsOf(t testing.TB, text string) []any {
+	t.Helper()
+	v, err := core.ParseJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.([]any)
+}
+
+// dump returns a table of a database as text: its statement, then a row on each
+// line.
+func dump(t testing.TB, path, name string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var text string
+	if err := db.QueryRow("SELECT sql FROM sqlite_schema WHERE name = ?", name).Scan(&text); err != nil {
+		return err.Error()
+	}
+	list, err := db.Query(`SELECT * FROM "` + name + `" ORDER BY rowid`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer list.Close()
+	names, _ := list.Columns()
+	row, into := make([]any, len(names)), make([]any, len(names))
+	for i := range row {
+		into[i] = &row[i]
+	}
+	for list.Next() {
+		if err := list.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		text += "\n" + strings.TrimSpace(fmt.Sprintln(row...))
+	}
+	return text
 }
 
 func compiled(t testing.TB, node string) *handler {
@@ -159,7 +202,7 @@ func TestRunFails(t *testing.T) {
 		{"no object", `{"to": "out.csv", "reads": ["rows"]}`, []any{int64(1)}, "rows[0]: want an object, got integer"},
 		{"no array for jsonl", `{"to": "out.jsonl", "reads": ["rows"]}`, "x", "rows: want an array, got string"},
 		{"no text", `{"to": "out.md", "from": "$.any"}`, rows, "$.any: want a text, got array"},
-		{"a declared type", `{"to": "out.csv", "reads": ["rows"], "columns": {"id": "integer"}}`, rows, `rows: row 2, column id: want integer, got string "x"`},
+		{"a declared type", `{"to": "out.csv", "reads": ["rows"], "columns": {"id": "integer"}}`, rows, `out.csv: row 2, column id: want integer, got string "x"`},
 		{"a name outside", `{"to": "$.file", "format": "csv", "reads": ["rows"]}`, rows, `../x: "../x" leaves the workflow's folder`},
 		{"a template that climbs out", `{"to": "out/{{file}}.csv", "reads": ["rows"]}`, rows, `to: "out/../x.csv" leaves the folder out/`},
 		{"a name without format", `{"to": "$.file", "reads": ["rows"]}`, rows, `to: "../x" does not end in the name of a format; add the key format`},
@@ -243,7 +286,7 @@ func TestDatabase(t *testing.T) {
 			t.Errorf("edge output %s", got)
 		}
 	}
-	want := "CREATE TABLE \"flights\" (\"id\" INTEGER, \"delay\" REAL, PRIMARY KEY (\"id\"))\ninteger 2, null \ninteger 9007199254740993, real 2.5\n"
+	want := "CREATE TABLE \"flights\" (\"id\" INTEGER, \"delay\" REAL, PRIMARY KEY (\"id\"))\n2 <nil>\n9007199254740993 2.5"
 	if got := dump(t, filepath.Join(dir, "db/x.sqlite"), "flights"); got != want {
 		t.Fatalf("got\n%s\nwant\n%s", got, want)
 	}
@@ -252,7 +295,7 @@ func TestDatabase(t *testing.T) {
 	if _, err := empty.Handle(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	if got := dump(t, filepath.Join(dir, "db/x.sqlite"), "later"); got != "CREATE TABLE \"later\" (\"id\" INTEGER, \"delay\" REAL)\n" {
+	if got := dump(t, filepath.Join(dir, "db/x.sqlite"), "later"); got != "CREATE TABLE \"later\" (\"id\" INTEGER, \"delay\" REAL)" {
 		t.Fatalf("a table without rows: %s", got)
 	}
 }
@@ -335,7 +378,7 @@ func TestDocs(t *testing.T) {
 	if got := read(t, dir, "out/delays.csv"); got != "origin,flights,mean_delay\nA,1,2.5\n" {
 		t.Errorf("the example writes %q", got)
 	}
-	if got := dump(t, filepath.Join(dir, "out/flights.db"), "delays"); !strings.HasSuffix(got, "integer 1, text A, real 2.5\n") {
+	if got := dump(t, filepath.Join(dir, "out/flights.db"), "delays"); !strings.HasSuffix(got, "\n1 A 2.5") {
 		t.Errorf("the example writes %s", got)
 	}
 }

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -15,6 +16,7 @@ type Source struct {
 	Type *core.Type
 	// Key is the key of the node that names it.
 	Key     string
+	field   string // when it is a whole field
 	program *expressions.Program
 }
 
@@ -35,7 +37,7 @@ func (s *Scope) Source(from core.Text) *Source {
 		if !ok {
 			return nil
 		}
-		src.Type = t
+		src.Type, src.field = t, src.Name.Value
 		return src
 	}
 	if src.program = s.Value(src.Name, src.Key); src.program == nil {
@@ -44,7 +46,29 @@ func (s *Scope) Source(from core.Text) *Source {
 	if k := src.program.Type(); k != core.AnyType {
 		src.Type = &core.Type{Kind: k}
 	}
+	if p, ok := src.program.Tree().Path(); ok && p.Root == expressions.RootState && len(p.Steps) == 1 {
+		src.field = p.Steps[0].Name
+		src.Type, _ = s.FieldType(src.field)
+	}
 	return src
+}
+
+// Streams returns the field the value is, for core.Compiled.Streams; nothing when
+// the value is only a part of a field or no field at all.
+func (s *Source) Streams() []core.Text {
+	if s.field == "" {
+		return nil
+	}
+	return []core.Text{core.At(s.field, s.Name.Pos)}
+}
+
+// Stream opens the field as a stream; ok is false when the value is an ordinary
+// one.
+func (s *Source) Stream(ctx context.Context, in core.Input) (stream core.Stream, ok bool, err error) {
+	if s.field == "" {
+		return nil, false, nil
+	}
+	return in.Stream(ctx, s.field)
 }
 
 // Kind returns the declared type, AnyType when unknown.

@@ -105,3 +105,35 @@ func (c *Column) Value(row *core.Object) any {
 	v, _ := c.Of(row)
 	return v
 }
+
+// Guard looks for columns beyond those that a file or table was begun with.
+type Guard struct {
+	names []string
+	known map[string]bool
+	last  []string
+}
+
+// NewGuard returns a guard of the columns.
+func NewGuard(names []string) *Guard { return &Guard{names: names} }
+
+// Check returns an error that names the first column of the row that is not
+// among them. Rows that share their keys with the one before cost nothing.
+func (g *Guard) Check(row *core.Object) error {
+	keys := row.Keys()
+	if SameKeys(keys, g.last) {
+		return nil
+	}
+	if g.known == nil {
+		g.known = make(map[string]bool, len(g.names))
+		for _, n := range g.names {
+			g.known[n] = true
+		}
+	}
+	for _, k := range keys {
+		if !g.known[k] {
+			return core.Permanent(fmt.Errorf("unknown column %q: the first rows have no such column; list the columns", k))
+		}
+	}
+	g.last = keys
+	return nil
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -159,6 +160,180 @@ func TestCSVReadsBack(t *testing.T) {
 	})
 }
 
+// Every byte is what encoding/csv would write, whatever the delimiter is; only the
+// blank line it writes for a lone empty cell is quoted.
+func TestCSVIsThatOfTheStandardLibrary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 4).Draw(t, "columns")
+		comma := rapid.SampledFrom([]rune(",;\t|-1e\u00a0.x")).Draw(t, "comma")
+		var names []string
+		for i := range n {
+			names = append(names, fmt.Sprint(rapid.StringOf(rapid.SampledFrom([]rune("a ,\"\n"))).Draw(t, "name"), i))
+		}
+		var b strings.Builder
+		std := csv.NewWriter(&b)
+		std.Comma = comma
+		std.Write(names)
+		var rows []any
+		for range rapid.IntRange(0, 4).Draw(t, "rows") {
+			row, record := core.NewObject(n), make([]string, n)
+			for i := range n {
+				switch rapid.IntRange(0, 3).Draw(t, "type") {
+				case 0:
+					v := rapid.Int64Range(-20, 20).Draw(t, "integer")
+					row.Set(names[i], v)
+					record[i] = fmt.Sprint(v)
+				case 1:
+					v := rapid.Bool().Draw(t, "boolean")
+					row.Set(names[i], v)
+					record[i] = fmt.Sprint(v)
+				default:
+					record[i] = rapid.StringOf(rapid.SampledFrom([]rune("ab ,;\"'\n\r\t#ä\\.\u2003\u00a0"))).Draw(t, "cell")
+					row.Set(names[i], record[i])
+				}
+			}
+			rows = append(rows, row)
+			if n == 1 && record[0] == "" {
+				std.Flush()
+				b.WriteString("\"\"\n")
+				continue
+			}
+			std.Write(record)
+		}
+		std.Flush()
+		got, err := written(rows, Layout{Format: CSV, Columns: names, Delimiter: comma})
+		if err != nil || got != b.String() {
+			t.Fatalf("%s\n got %q, %v\nwant %q", core.JSON(rows), got, err, b.String())
+		}
+	})
+}
+
+// A file is the same whether its rows come at once or from a source in batches of
+// any size; a column that comes up late is an error.
+func TestWriterFromASource(t *testing.T) {
+	rows := parse(t, `[{"a":1,"b":"x"},{"b":"y"},{"a":2},{},{"a":3,"b":"z"}]`)
+	for _, f := range []Format{CSV, TSV, JSONL, JSON} {
+		l := Layout{Format: f}
+		if f.Delimited() {
+			l.Columns, l.Closed = []string{"a", "b"}, true
+		}
+		want, err := written(rows, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 1; n <= len(rows); n++ {
+			var b strings.Builder
+			w := bufio.NewWriter(&b)
+			out := NewWriter(w, l)
+			src := &Source{stream: &slow{rows: rows, n: 2}}
+			for {
+				batch, err := src.NextOf(t.Context(), n)
+				if err == io.EOF {
+					break
+				}
+				if err == nil {
+					err = out.Write(t.Context(), batch)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := out.End(); err != nil {
+				t.Fatal(err)
+			}
+			w.Flush()
+			if b.String() != want {
+				t.Errorf("%s in batches of %d: %q, want %q", f, n, b.String(), want)
+			}
+		}
+	}
+	out := NewWriter(bufio.NewWriter(io.Discard), Layout{Format: CSV, Columns: []string{"a", "b"}, Closed: true})
+	if err := out.Write(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+	err := out.Write(t.Context(), parse(t, `[{"a":1},{"b":1,"c":2}]`))
+	if want := `row 7: unknown column "c": the first rows have no such column; list the columns`; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// slow is a stream that gives n rows at a time.
+type slow struct {
+	rows []any
+	n    int
+}
+
+func (s *slow) Next(context.Context) ([]any, error) {
+	if len(s.rows) == 0 {
+		return nil, io.EOF
+	}
+	n := min(s.n, len(s.rows))
+	out := s.rows[:n]
+	s.rows = s.rows[n:]
+	return out, nil
+}
+
+func (*slow) Summary() *core.Object { return nil }
+func (*slow) Close() error          { return nil }
+
+func TestSource(t *testing.T) {
+	numbers := make([]any, 2500)
+	for i := range numbers {
+		numbers[i] = int64(i)
+	}
+	for name, c := range map[string]struct {
+		open     func() *Source
+		head     int
+		streamed bool
+		total    int64
+	}{
+		"array":        {func() *Source { return ArraySource(numbers) }, 2500, false, 2500},
+		"no rows":      {func() *Source { return ArraySource(nil) }, 0, false, 0},
+		"stream":       {func() *Source { return StreamSource(&slow{numbers, 300}) }, 300, true, 0},
+		"large":        {func() *Source { return StreamSource(&slow{numbers, 2200}) }, 2200, true, 0},
+		"empty stream": {func() *Source { return StreamSource(&slow{nil, 300}) }, 0, false, 0},
+	} {
+		for _, n := range []int{0, 1, 7, 300, 999, 5000} {
+			s := c.open()
+			head, err := s.Head(t.Context())
+			if err != nil || len(head) != c.head || s.Streamed() != c.streamed || s.Total() != c.total {
+				t.Fatalf("%s: head of %d rows, %v, streamed %v, total %d", name, len(head), err, s.Streamed(), s.Total())
+			}
+			if again, _ := s.Head(t.Context()); len(again) != c.head {
+				t.Fatalf("%s: asked again, a head of %d rows", name, len(again))
+			}
+			var got []any
+			for {
+				var rows []any
+				if n == 0 {
+					rows, err = s.Next(t.Context())
+				} else {
+					rows, err = s.NextOf(t.Context(), n)
+				}
+				if err == io.EOF {
+					break
+				}
+				got = append(got, rows...)
+				if err != nil || n > 0 && len(rows) != n && len(got) < len(numbers) || len(rows) == 0 {
+					t.Fatalf("%s: a batch of %d rows, want %d, %v", name, len(rows), n, err)
+				}
+			}
+			want := numbers
+			if c.head == 0 {
+				want = nil
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s by %d: %d rows", name, n, len(got))
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := c.open().Next(ctx); err != context.Canceled {
+			t.Errorf("%s: cancelled: %v", name, err)
+		}
+	}
+}
+
 func BenchmarkWrite(b *testing.B) {
 	keys, err := core.NewKeys([]string{"date", "delay", "distance", "origin", "destination"})
 	if err != nil {
@@ -246,7 +421,7 @@ func TestWriterInBatches(t *testing.T) {
 	if err := w.Write(t.Context(), rows[1:2]); err != nil {
 		t.Fatal(err)
 	}
-	const want = `row 2: the column "b" is not in the header, which has the columns of the first rows; name the columns`
+	const want = `row 2: unknown column "b": the first rows have no such column; list the columns`
 	if err := w.Write(t.Context(), rows[2:]); err == nil || err.Error() != want {
 		t.Errorf("a column that comes later: %v, want %s", err, want)
 	}

@@ -1,0 +1,360 @@
+package database
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// defaultBatch is how many rows are sent at once unless the table says so.
+const defaultBatch = 1000
+
+// Load stores the rows of a source in a table and returns how many there were.
+// progress is told the number so far after each batch. On an error everything
+// since the last commit is undone.
+func Load(ctx context.Context, b Backend, t *Table, src *table.Source, progress func(done, of int64)) (int64, error) {
+	l := &load{b: b, t: t, src: src}
+	err := l.run(ctx, progress)
+	if err != nil && l.open {
+		b.Rollback()
+	}
+	if err != nil && l.committed > 0 {
+		err = fmt.Errorf("%w; the %s before are stored", err, table.Count(int(l.committed), "row"))
+		if t.Mode == Append { // another attempt would store them twice
+			err = core.Permanent(err)
+		}
+	}
+	return l.rows, err
+}
+
+// load is a Load at work.
+type load struct {
+	b   Backend
+	t   *Table
+	src *table.Source
+
+	columns   []column
+	values    []any
+	guard     *table.Guard // nil when the document lists the columns
+	rows      int64        // taken in
+	committed int64
+	open      bool // a transaction is
+}
+
+// column is a column that the rows fill.
+type column struct {
+	Column
+	read    table.Column
+	given   *core.Type // nil when the document gives no type
+	judged  bool       // its type is that of the first rows
+	key     bool
+	integer bool // a whole float is stored as the integer it is
+}
+
+func (l *load) run(ctx context.Context, progress func(done, of int64)) error {
+	head, err := l.src.Head(ctx)
+	if err != nil {
+		return err
+	}
+	fields := l.fields(head)
+	if err := l.check(fields, head); err != nil {
+		return core.Permanent(err)
+	}
+	if err := l.begin(ctx); err != nil {
+		return err
+	}
+	if err := l.prepare(ctx, fields, head); err != nil {
+		return err
+	}
+	for {
+		batch, err := l.src.NextOf(ctx, cmp.Or(l.t.Batch, defaultBatch))
+		if err == io.EOF {
+			return l.commit(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if err := l.store(ctx, batch); err != nil {
+			return err
+		}
+		progress(l.rows, l.src.Total())
+	}
+}
+
+func (l *load) begin(ctx context.Context) error {
+	if err := l.b.Begin(ctx); err != nil {
+		return err
+	}
+	l.open = true
+	return nil
+}
+
+func (l *load) commit(ctx context.Context) error {
+	if err := ctx.Err(); err != nil || !l.open {
+		return err
+	}
+	l.open = false
+	if err := l.b.Commit(ctx); err != nil {
+		return err
+	}
+	l.committed = l.rows
+	return nil
+}
+
+// fields returns the columns that the rows fill.
+func (l *load) fields(head []any) []table.Field {
+	if l.t.Columns != nil {
+		return l.t.Columns
+	}
+	names := table.Columns(head)
+	l.guard = table.NewGuard(names)
+	out := make([]table.Field, len(names))
+	for i, name := range names {
+		out[i].Name = name
+		if at := slices.IndexFunc(l.t.Declared, func(d table.Field) bool { return d.Name == name }); at >= 0 {
+			out[i].Kind = l.t.Declared[at].Kind
+		}
+	}
+	return out
+}
+
+// check refuses columns that no table can have, and keys that the rows lack,
+// before the database is touched.
+func (l *load) check(fields []table.Field, head []any) error {
+	if a, b, ok := Clash(table.FieldNames(fields), l.b.Fold); ok {
+		return fmt.Errorf("columns %q and %q are the same to %s, which ignores case; rename one", a, b, l.b.Name())
+	}
+	for _, f := range fields {
+		if f.Name == "" {
+			return errors.New("a column has the empty name; rename it")
+		}
+		if err := l.b.CheckName(f.Name); err != nil {
+			return fmt.Errorf("column %q: %w; rename it", f.Name, err)
+		}
+	}
+	for _, k := range l.t.Key {
+		if len(head) > 0 && !slices.ContainsFunc(fields, func(f table.Field) bool { return f.Name == k }) {
+			return fmt.Errorf("no row has the key column %q", k)
+		}
+	}
+	return nil
+}
+
+// Clash returns two names that a database takes for the same one.
+func Clash(names []string, fold func(string) string) (a, b string, ok bool) {
+	folded := make(map[string]string, len(names))
+	for _, n := range names {
+		f := fold(n)
+		if first, found := folded[f]; found {
+			return first, n, true
+		}
+		folded[f] = n
+	}
+	return "", "", false
+}
+
+// prepare makes the table ready for the rows.
+func (l *load) prepare(ctx context.Context, fields []table.Field, head []any) error {
+	have, err := l.b.Columns(ctx, l.t)
+	if err != nil {
+		return err
+	}
+	if l.t.Mode == Remake && len(have) > 0 && len(fields)+len(l.t.Declared) > 0 {
+		if err := l.b.Drop(ctx, l.t); err != nil {
+			return err
+		}
+		have = nil
+	}
+	if len(have) == 0 {
+		return l.create(ctx, fields, head)
+	}
+	if l.t.Mode == Replace || l.t.Mode == Remake {
+		if err := l.b.Clear(ctx, l.t); err != nil {
+			return err
+		}
+	}
+	into := make([]Column, len(fields))
+	for i, f := range fields {
+		at := slices.IndexFunc(have, func(c Column) bool { return l.b.Fold(c.Name) == l.b.Fold(f.Name) })
+		if at < 0 {
+			return l.unknown(f.Name, have)
+		}
+		into[i] = have[at]
+	}
+	return l.fill(ctx, fields, into, false)
+}
+
+func (l *load) unknown(name string, have []Column) error {
+	names := make([]string, len(have))
+	for i, c := range have {
+		names[i] = c.Name
+	}
+	text := fmt.Sprintf("table %q has no column %q", l.t.Name, name)
+	if near := core.DidYouMean(name, names); near != "" {
+		text += ", " + near
+	}
+	return core.Permanent(errors.New(text))
+}
+
+// create makes the table of the columns that the rows fill and of those that are
+// only declared.
+func (l *load) create(ctx context.Context, fields []table.Field, head []any) error {
+	all := slices.Clip(fields)
+	for _, d := range l.t.Declared {
+		at := slices.IndexFunc(all, func(f table.Field) bool { return l.b.Fold(f.Name) == l.b.Fold(d.Name) })
+		switch {
+		case at >= 0 || l.t.Columns != nil:
+		case l.b.CheckName(d.Name) == nil:
+			all = append(all, d)
+		}
+	}
+	if len(all) == 0 {
+		return nil // nothing to store, and no columns to make a table of
+	}
+	if !l.t.Make {
+		return core.Permanent(fmt.Errorf("there is no table %q", l.t.Name))
+	}
+	columns := make([]Column, len(all))
+	for i, f := range all {
+		columns[i] = l.b.Layout(New{Field: f, Seen: table.Look(head, f.Name), More: l.src.Streamed()})
+	}
+	if err := l.b.Create(ctx, l.t, columns); err != nil {
+		return err
+	}
+	return l.fill(ctx, fields, columns[:len(fields)], true)
+}
+
+// fill says which columns of the table the rows fill.
+func (l *load) fill(ctx context.Context, fields []table.Field, into []Column, made bool) error {
+	l.columns, l.values = make([]column, len(fields)), make([]any, len(fields))
+	for i, f := range fields {
+		c := column{Column: into[i], read: table.Column{Name: f.Name}, key: slices.Contains(l.t.Key, f.Name)}
+		if f.Kind != core.AnyType {
+			c.given = &core.Type{Kind: f.Kind}
+		}
+		c.judged = made && c.given == nil
+		c.integer = c.Takes&table.SeenInteger != 0 && c.Takes&table.SeenFloat == 0
+		l.columns[i] = c
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return l.b.Prepare(ctx, l.t, into)
+}
+
+// store sends a batch.
+func (l *load) store(ctx context.Context, batch []any) error {
+	if !l.open {
+		if err := l.begin(ctx); err != nil {
+			return err
+		}
+		if err := l.b.Prepare(ctx, l.t, l.into()); err != nil {
+			return err
+		}
+	}
+	first := l.rows
+	for i, r := range batch {
+		if err := table.Tick(ctx, i); err != nil {
+			return err
+		}
+		if err := l.row(r.(*core.Object)); err != nil {
+			return l.about(first, int64(i), r, err)
+		}
+		l.rows++
+	}
+	if err := l.b.Flush(ctx); err != nil {
+		if e, ok := errors.AsType[*RowError](err); ok && e.Row < len(batch) {
+			return l.about(first, int64(e.Row), batch[e.Row], err)
+		}
+		return fmt.Errorf("rows %d to %d: %w", first+1, l.rows, err)
+	}
+	if l.t.Commit {
+		return l.commit(ctx)
+	}
+	return nil
+}
+
+func (l *load) into() []Column {
+	out := make([]Column, len(l.columns))
+	for i, c := range l.columns {
+		out[i] = c.Column
+	}
+	return out
+}
+
+// about names the row in an error, by its number and its key.
+func (l *load) about(first, i int64, row any, err error) error {
+	text := fmt.Sprintf("row %d", first+i+1)
+	var key []string
+	for _, k := range l.t.Key {
+		if v, ok := row.(*core.Object).Get(k); ok {
+			key = append(key, k+" "+core.JSON(v))
+		}
+	}
+	if key != nil {
+		text += " (" + strings.Join(key, ", ") + ")"
+	}
+	return fmt.Errorf("%s: %w", text, err)
+}
+
+// row hands a row to the backend, once every value fits its column.
+func (l *load) row(row *core.Object) error {
+	if l.guard != nil {
+		if err := l.guard.Check(row); err != nil {
+			return core.Permanent(err)
+		}
+	}
+	if len(l.columns) == 0 {
+		return nil
+	}
+	for i := range l.columns {
+		c := &l.columns[i]
+		v, err := c.value(row)
+		if err != nil {
+			return core.Permanent(fmt.Errorf("column %s: %w", c.read.Name, err))
+		}
+		l.values[i] = v
+	}
+	return l.b.Row(l.values)
+}
+
+// value returns the row's value in the column, if it fits.
+func (c *column) value(row *core.Object) (any, error) {
+	v := c.read.Value(row)
+	if v == nil {
+		if c.key {
+			return nil, errors.New("no value, but it is part of the key")
+		}
+		return nil, nil
+	}
+	if c.given != nil {
+		if err := c.given.Check(v); err != nil {
+			return nil, err
+		}
+	}
+	sort := table.Sort(v)
+	if sort&c.Takes != 0 {
+		return v, nil
+	}
+	if f, ok := v.(float64); ok && c.integer && f == float64(int64(f)) {
+		return int64(f), nil
+	}
+	if sort == table.SeenLong {
+		return nil, fmt.Errorf("the column is %s, which would change the integer %d", c.Type, v)
+	}
+	err := &core.TypeError{Want: c.Takes.String(), Got: core.TypeName(v)}
+	if text := core.JSON(v); len(text) <= 40 {
+		err.Got += " " + text
+	}
+	if c.judged {
+		return nil, fmt.Errorf("%w (the first rows hold no such value; give the type with columns)", err)
+	}
+	return nil, fmt.Errorf("%w (the column is %s)", err, c.Type)
+}

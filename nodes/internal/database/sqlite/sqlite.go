@@ -1,0 +1,300 @@
+// Package sqlite is the database backend for files of SQLite.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"modernc.org/sqlite" // registers the driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/database"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// DB is a connection to a file.
+type DB struct {
+	db  *sql.DB
+	tx  *sql.Tx
+	row *sql.Stmt // stores one row
+	key []string
+	of  string // the table's name
+	// args are the values of a row in the driver's types.
+	args []any
+}
+
+var _ database.Backend = (*DB)(nil)
+
+// Open returns a connection to the file, which is made when it is not there.
+// Pragmas are set on the connection.
+func Open(path string, pragmas ...string) (*DB, error) {
+	return open(path, url.Values{"_txlock": {"immediate"}, "_dqs": {"0"}, "_pragma": append([]string{"busy_timeout(1000)"}, pragmas...)})
+}
+
+func open(path string, options url.Values) (*DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	slashed := filepath.ToSlash(abs)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // a Windows drive
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashed, RawQuery: options.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return &DB{db: db}, nil
+}
+
+// Close ends the connection.
+func (d *DB) Close() error { return d.db.Close() }
+
+// Name returns SQLite.
+func (d *DB) Name() string { return "SQLite" }
+
+// Fold returns the name without regard to case.
+func (d *DB) Fold(name string) string { return Fold(name) }
+
+// Fold returns what SQLite takes for the same name.
+func Fold(name string) string { return strings.ToLower(name) }
+
+// CheckName reports why a table or column cannot have a name.
+func (d *DB) CheckName(name string) error { return CheckName(name) }
+
+// CheckName reports why a table or column cannot have a name.
+func CheckName(name string) error {
+	if strings.Contains(name, "\x00") {
+		return errors.New("the name contains a NUL byte")
+	}
+	return nil
+}
+
+// lockTries is how many seconds a writer waits for others.
+const lockTries = 60
+
+// Begin starts a transaction as a writer. While another one writes it waits a
+// second at a time, so that a cancelled run does not wait for it.
+func (d *DB) Begin(ctx context.Context) error {
+	var err error
+	for range lockTries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		// The transaction is not bound to ctx: statements of a bound one cost
+		// a goroutine each. Whoever loops over rows looks at ctx.
+		if d.tx, err = d.db.BeginTx(context.Background(), nil); err == nil {
+			return nil
+		}
+		if e, ok := errors.AsType[*sqlite.Error](err); !ok || e.Code()&0xff != sqlite3.SQLITE_BUSY {
+			return err
+		}
+	}
+	return fmt.Errorf("another program has been writing the database for %d seconds: %w", lockTries, err)
+}
+
+// Commit makes everything since Begin visible.
+func (d *DB) Commit(context.Context) error {
+	d.closeRow()
+	return d.tx.Commit()
+}
+
+// Rollback undoes everything since Begin.
+func (d *DB) Rollback() {
+	d.closeRow()
+	d.tx.Rollback()
+}
+
+func (d *DB) closeRow() {
+	if d.row != nil {
+		d.row.Close()
+		d.row = nil
+	}
+}
+
+// Columns lists the columns of a table.
+func (d *DB) Columns(_ context.Context, t *database.Table) ([]database.Column, error) {
+	list, err := d.tx.Query("SELECT name, type FROM pragma_table_info(?)", t.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer list.Close()
+	var out []database.Column
+	for list.Next() {
+		var c database.Column
+		if err := list.Scan(&c.Name, &c.Type); err != nil {
+			return nil, err
+		}
+		c.Takes = takes(c.Type)
+		out = append(out, c)
+	}
+	return out, list.Err()
+}
+
+// takes returns what a column of a declared type keeps as it is. SQLite stores
+// anything anywhere, but converts texts that look like numbers in a column for
+// numbers, and integers in one for floats.
+func takes(declared string) table.Seen {
+	d := strings.ToUpper(declared)
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(d, w) })
+	}
+	switch { // in the order in which SQLite looks
+	case has("INT"):
+		return table.SeenInteger | table.SeenLong | table.SeenBoolean
+	case has("CHAR", "CLOB", "TEXT", "BLOB"):
+	case has("REAL", "FLOA", "DOUB"):
+		return table.SeenInteger | table.SeenFloat
+	}
+	return table.SeenAll
+}
+
+// Layout returns the column for values of a type. A column without a type keeps
+// every value as it is, so mixed values get one.
+func (d *DB) Layout(c database.New) database.Column {
+	out := database.Column{Name: c.Name, Takes: table.SeenAll}
+	const (
+		integers = table.SeenInteger | table.SeenLong
+		texts    = table.SeenText | table.SeenNested
+	)
+	seen := c.Seen
+	switch c.Kind {
+	case core.IntegerType:
+		seen = integers
+	case core.NumberType:
+		seen = table.SeenFloat | seen&table.SeenLong
+	case core.BooleanType:
+		seen = table.SeenBoolean
+	case core.StringType, core.ArrayType, core.ObjectType:
+		seen = texts
+	}
+	switch {
+	case seen == 0 && c.More:
+	case seen == 0, seen.Only(texts):
+		out.Type, out.Takes = "TEXT", texts
+	case seen.Only(integers):
+		out.Type, out.Takes = "INTEGER", integers
+	case seen.Only(table.SeenInteger | table.SeenFloat):
+		out.Type, out.Takes = "REAL", table.SeenInteger|table.SeenFloat
+	case seen.Only(table.SeenBoolean):
+		out.Type, out.Takes = "BOOLEAN", table.SeenBoolean
+	}
+	return out
+}
+
+// Create makes a table.
+func (d *DB) Create(_ context.Context, t *database.Table, columns []database.Column) error {
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		parts[i] = quote(c.Name)
+		if c.Type != "" {
+			parts[i] += " " + c.Type
+		}
+	}
+	if len(t.Key) > 0 {
+		parts = append(parts, fmt.Sprintf("PRIMARY KEY (%s)", quoteAll(t.Key)))
+	}
+	return d.exec("CREATE TABLE " + quote(t.Name) + " (" + strings.Join(parts, ", ") + ")")
+}
+
+// Drop removes a table.
+func (d *DB) Drop(_ context.Context, t *database.Table) error {
+	return d.exec("DROP TABLE " + quote(t.Name))
+}
+
+// Clear removes all rows of a table.
+func (d *DB) Clear(_ context.Context, t *database.Table) error {
+	return d.exec("DELETE FROM " + quote(t.Name))
+}
+
+func (d *DB) exec(statement string) error {
+	_, err := d.tx.Exec(statement)
+	return err
+}
+
+// Prepare compiles the statement for a row.
+func (d *DB) Prepare(_ context.Context, t *database.Table, columns []database.Column) (err error) {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	d.of, d.key, d.args = t.Name, t.Key, make([]any, len(columns))
+	d.row, err = d.tx.Prepare(insertStatement(t, names))
+	return d.explain(err)
+}
+
+func insertStatement(t *database.Table, names []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "INSERT INTO %s (%s) VALUES (?%s)", quote(t.Name), quoteAll(names), strings.Repeat(", ?", len(names)-1))
+	if t.Mode != database.Upsert {
+		return b.String()
+	}
+	fmt.Fprintf(&b, " ON CONFLICT (%s) DO ", quoteAll(t.Key))
+	var sets []string
+	for _, n := range names {
+		if !slices.ContainsFunc(t.Key, func(k string) bool { return Fold(k) == Fold(n) }) {
+			sets = append(sets, fmt.Sprintf("%s = excluded.%s", quote(n), quote(n)))
+		}
+	}
+	if sets == nil {
+		b.WriteString("NOTHING")
+		return b.String()
+	}
+	b.WriteString("UPDATE SET " + strings.Join(sets, ", "))
+	return b.String()
+}
+
+// Row stores a row. Arrays and objects become JSON text.
+func (d *DB) Row(values []any) error {
+	for i, v := range values {
+		switch v.(type) {
+		case nil, bool, int64, float64, string:
+			d.args[i] = v
+		default:
+			text, err := core.AppendJSON(nil, v)
+			if err != nil {
+				return core.Permanent(err)
+			}
+			d.args[i] = string(text)
+		}
+	}
+	_, err := d.row.Exec(d.args...)
+	return d.explain(err)
+}
+
+// Flush has nothing to do.
+func (d *DB) Flush(context.Context) error { return nil }
+
+// explain adds to SQLite's message what it means here, and marks errors that
+// another attempt meets again.
+func (d *DB) explain(err error) error {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch {
+	case strings.Contains(e.Error(), "ON CONFLICT clause does not match"):
+		return core.Permanent(fmt.Errorf("table %q has no primary key or unique index on (%s), which upsert needs: %w", d.of, strings.Join(d.key, ", "), err))
+	case e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT:
+		return core.Permanent(err)
+	}
+	return err
+}
+
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func quoteAll(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = quote(n)
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,92 @@
+package table
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Field is a column of a file or table that is written. Its kind is AnyType
+// unless the document or the state schema gives one.
+type Field struct {
+	Name string
+	Kind core.TypeKind
+}
+
+// FieldNames returns the names of columns, nil for none.
+func FieldNames(fields []Field) []string {
+	if fields == nil {
+		return nil
+	}
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// Seen is a set of sorts of values: what a column holds, or what it takes.
+type Seen uint8
+
+// The sorts of values other than null.
+const (
+	SeenInteger Seen = 1 << iota
+	SeenLong         // an integer that a float would change
+	SeenFloat
+	SeenBoolean
+	SeenText
+	SeenNested // arrays and objects
+
+	SeenAll = SeenInteger | SeenLong | SeenFloat | SeenBoolean | SeenText | SeenNested
+)
+
+// Sort returns the sort of a value, 0 for null.
+func Sort(v any) Seen {
+	switch v := v.(type) {
+	case nil:
+		return 0
+	case int64:
+		if f := float64(v); f >= 1<<63 || int64(f) != v {
+			return SeenLong
+		}
+		return SeenInteger
+	case float64:
+		return SeenFloat
+	case bool:
+		return SeenBoolean
+	case string:
+		return SeenText
+	}
+	return SeenNested
+}
+
+// Look returns what a column of rows holds.
+func Look(rows []any, name string) Seen {
+	var s Seen
+	col := Column{Name: name}
+	for _, r := range rows {
+		s |= Sort(col.Value(r.(*core.Object)))
+	}
+	return s
+}
+
+// Only reports whether there is something in s, and nothing but the given sorts.
+func (s Seen) Only(sorts Seen) bool { return s != 0 && s&^sorts == 0 }
+
+// String lists the sorts as types of the state schema.
+func (s Seen) String() string {
+	var words []string
+	add := func(sorts Seen, word string) {
+		if s&sorts != 0 {
+			words = append(words, word)
+		}
+	}
+	if s&SeenFloat == 0 {
+		add(SeenInteger|SeenLong, "integer")
+	}
+	add(SeenFloat, "number")
+	add(SeenBoolean, "boolean")
+	add(SeenText, "string")
+	add(SeenNested, "array or object")
+	return strings.Join(words, " or ")
+}

@@ -1,0 +1,130 @@
+package table
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// batchRows is how many rows of an array make a batch. Progress is told and a
+// cancellation noticed after each.
+const batchRows = 1000
+
+// Source hands out the rows that a node takes in, batch by batch, whether they
+// are an array of the state or a stream. It is used by one goroutine.
+type Source struct {
+	rest   []any       // of an array, or of what was read of the stream too early
+	stream core.Stream // nil for an array
+	end    bool        // of the stream
+	total  int64
+	absent []string // of the watched columns
+	last   []string
+}
+
+// ArraySource returns a source of rows that are at hand.
+func ArraySource(rows []any) *Source { return &Source{rest: rows, total: int64(len(rows))} }
+
+// StreamSource returns a source of the rows of a stream, which its Close closes.
+func StreamSource(s core.Stream) *Source { return &Source{stream: s} }
+
+// Head returns the rows by which the columns are judged: all of an array, the
+// first batch of a stream. They are still the next ones.
+func (s *Source) Head(ctx context.Context) ([]any, error) {
+	if len(s.rest) > 0 || s.ended() {
+		return s.rest, nil
+	}
+	rows, err := s.pull(ctx)
+	if err == io.EOF {
+		return nil, nil
+	}
+	s.rest = rows
+	return rows, err
+}
+
+// Streamed reports whether there may be rows behind those of Head.
+func (s *Source) Streamed() bool { return !s.ended() }
+
+// Total returns the number of all rows, 0 when it is not known.
+func (s *Source) Total() int64 { return s.total }
+
+// Next returns the next rows, at most a thousand, and io.EOF after the last.
+func (s *Source) Next(ctx context.Context) ([]any, error) { return s.next(ctx, batchRows) }
+
+// NextOf is Next for batches of exactly n rows, but for the last one.
+func (s *Source) NextOf(ctx context.Context, n int) ([]any, error) {
+	rows, err := s.next(ctx, n)
+	if err != nil || len(rows) == n {
+		return rows, err
+	}
+	rows = rows[:len(rows):len(rows)]
+	for len(rows) < n {
+		more, err := s.next(ctx, n-len(rows))
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	return rows, nil
+}
+
+// next returns between one and n rows.
+func (s *Source) next(ctx context.Context, n int) ([]any, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(s.rest) > 0 {
+		n = min(n, len(s.rest))
+		rows := s.rest[:n:n]
+		s.rest = s.rest[n:]
+		s.look(rows)
+		return rows, nil
+	}
+	rows, err := s.pull(ctx)
+	if len(rows) > n {
+		rows, s.rest = rows[:n:n], rows[n:]
+	}
+	s.look(rows)
+	return rows, err
+}
+
+// Watch looks for columns among the rows to come.
+func (s *Source) Watch(columns []string) { s.absent = slices.Clone(columns) }
+
+// Absent returns those of the watched columns that no row had so far.
+func (s *Source) Absent() []string { return s.absent }
+
+func (s *Source) look(rows []any) {
+	for _, r := range rows {
+		if len(s.absent) == 0 {
+			return
+		}
+		if keys := r.(*core.Object).Keys(); !SameKeys(keys, s.last) {
+			s.last = keys
+			s.absent = slices.DeleteFunc(s.absent, func(name string) bool { return slices.Contains(keys, name) })
+		}
+	}
+}
+
+func (s *Source) ended() bool { return s.stream == nil || s.end }
+
+func (s *Source) pull(ctx context.Context) ([]any, error) {
+	if s.ended() {
+		return nil, io.EOF
+	}
+	rows, err := s.stream.Next(ctx)
+	s.end = err == io.EOF
+	return rows, err
+}
+
+// Close closes the stream. Rows that were handed out stay valid.
+func (s *Source) Close() error {
+	if s.stream == nil {
+		return nil
+	}
+	return s.stream.Close()
+}
