@@ -86,7 +86,7 @@ func (ds *Diagnostics) add(s Severity, code Code, pos Position, format string, a
 	if len(args) > 0 {
 		msg = fmt.Sprintf(format, args...)
 	}
-	*ds = append(*ds, Diagnostic{Code: code, Severity: s, Pos: pos, Message: msg})
+	*ds = append(*ds, Diagnostic{Code: code, Severity: s, Pos: pos.plain(), Message: msg})
 	return &(*ds)[len(*ds)-1]
 }
 

@@ -3,11 +3,14 @@ package core
 import "strconv"
 
 // Position is a place in a source file. Line and Column count from 1; the zero
-// Position means "unknown". Column counts bytes, as Go tools do.
+// Position means "unknown". Column counts bytes, as Go tools do. The position of
+// a text may also know how the text was written, see Written.
 type Position struct {
 	File   string
 	Line   int32
 	Column int32
+
+	written *[]Segment // nil when the text stands in the document as it is
 }
 
 // IsValid reports whether the position names a line.

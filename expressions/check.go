@@ -43,11 +43,11 @@ func (c *checker) prepare(t *Tree) {
 }
 
 func (c *checker) errorf(code core.Code, offset int, format string, args ...any) *core.Diagnostic {
-	return c.diags.Errorf(code, At(c.src, offset), "%s", about(c.subject, fmt.Sprintf(format, args...)))
+	return c.diags.Errorf(code, core.Inside(c.src, offset), "%s", about(c.subject, fmt.Sprintf(format, args...)))
 }
 
 func (c *checker) warnf(code core.Code, offset int, format string, args ...any) *core.Diagnostic {
-	return c.diags.Warnf(code, At(c.src, offset), "%s", about(c.subject, fmt.Sprintf(format, args...)))
+	return c.diags.Warnf(code, core.Inside(c.src, offset), "%s", about(c.subject, fmt.Sprintf(format, args...)))
 }
 
 // check finds the type of a node and of all below it.

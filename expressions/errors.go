@@ -1,10 +1,6 @@
 package expressions
 
-import (
-	"strings"
-
-	"github.com/wavefold/wavefold/core"
-)
+import "github.com/wavefold/wavefold/core"
 
 // SyntaxError is why a text is no expression.
 type SyntaxError struct {
@@ -31,22 +27,9 @@ func syntaxError(offset int, message, hint string) *SyntaxError {
 	return &SyntaxError{Offset: offset, Message: message, Hint: hint, Code: core.CodeExprSyntax}
 }
 
-// At returns the position of a byte of a positioned text. Lines after the first
-// are taken to start in the column of the first, which is right for a block of
-// text in a document and for a text that is a file of its own.
-func At(src core.Text, offset int) core.Position {
-	before := src.Value[:min(max(offset, 0), len(src.Value))]
-	pos := src.Pos
-	if lines := strings.Count(before, "\n"); lines > 0 && pos.IsValid() {
-		pos.Line += int32(lines)
-		before = before[strings.LastIndexByte(before, '\n')+1:]
-	}
-	return pos.Shift(len(before))
-}
-
 // report adds an error to a list of findings, with the subject in front.
 func report(ds *core.Diagnostics, e *SyntaxError, src core.Text, subject string) {
-	ds.Errorf(e.Code, At(src, e.Offset), "%s", about(subject, e.Message)).WithHint("%s", e.Hint)
+	ds.Errorf(e.Code, core.Inside(src, e.Offset), "%s", about(subject, e.Message)).WithHint("%s", e.Hint)
 }
 
 // about prefixes a message with what it is about.

@@ -139,7 +139,7 @@ func (p *Program) constants(ds *core.Diagnostics, n Node) {
 		if n != p.tree.root {
 			what = quoteCode(Print(n))
 		}
-		ds.Warnf(core.CodeExprConstant, At(p.src, n.Start()), "%s",
+		ds.Warnf(core.CodeExprConstant, core.Inside(p.src, n.Start()), "%s",
 			about(p.subject, fmt.Sprintf("%s is always %t", what, f.verdict == alwaysTrue))).WithHint("%s", f.hint)
 		return
 	}

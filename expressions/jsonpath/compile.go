@@ -59,12 +59,12 @@ type compiler struct {
 type span struct{ from, to int }
 
 func (c *compiler) fail(offset int, format string, args ...any) *core.Diagnostic {
-	return c.ds.Errorf(core.CodeExprSyntax, expressions.At(c.src, offset), "%s", fmt.Sprintf(format, args...))
+	return c.ds.Errorf(core.CodeExprSyntax, core.Inside(c.src, offset), "%s", fmt.Sprintf(format, args...))
 }
 
 func (c *compiler) path() *Path {
 	if len(c.src.Value) > expressions.MaxLength {
-		c.ds.Errorf(core.CodeLimit, expressions.At(c.src, expressions.MaxLength), "the path is longer than %d bytes", expressions.MaxLength)
+		c.ds.Errorf(core.CodeLimit, core.Inside(c.src, expressions.MaxLength), "the path is longer than %d bytes", expressions.MaxLength)
 		return nil
 	}
 	text, ok := c.blankFilters()

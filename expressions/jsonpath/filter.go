@@ -98,7 +98,7 @@ func textLength(s string, escapes bool) int {
 func (c *compiler) filter() (step, bool) {
 	at := c.filters[0]
 	c.filters = c.filters[1:]
-	text := core.At(c.src.Value[at.from:at.to], expressions.At(c.src, at.from))
+	text := core.Cut(c.src, at.from, at.to)
 	tree, err := expressions.ParseFilter(text.Value)
 	if err == nil {
 		tree, err = expressions.NewTree(text.Value, existence(tree.Root()))
@@ -131,7 +131,7 @@ func (c *compiler) badFilter(err error, from int) {
 		c.fail(from, "%s", err)
 		return
 	}
-	c.ds.Errorf(e.Code, expressions.At(c.src, from+e.Offset), "filter: %s", e.Message).WithHint("%s", e.Hint)
+	c.ds.Errorf(e.Code, core.Inside(c.src, from+e.Offset), "filter: %s", e.Message).WithHint("%s", e.Hint)
 }
 
 // existence gives a path that stands for a truth value the meaning it has in

@@ -59,7 +59,7 @@ func (c *compiler) fail(code core.Code, offset int, message, hint string) {
 	if c.subject != "" {
 		message = c.subject + ": " + message
 	}
-	c.ds.Errorf(code, expressions.At(c.t.src, offset), "%s", message).WithHint("%s", hint)
+	c.ds.Errorf(code, core.Inside(c.t.src, offset), "%s", message).WithHint("%s", hint)
 }
 
 // split cuts the text into literals and places. After an error inside a place
@@ -122,7 +122,7 @@ func (c *compiler) place(open, end int) {
 		c.fail(core.CodeSyntax, open, `nothing stands between "{{" and "}}"`, "")
 		return
 	}
-	src := core.At(inside, expressions.At(c.t.src, open+2))
+	src := core.Cut(c.t.src, open+2, open+2+len(inside))
 	program, ds := expressions.Compile(src, c.scope, c.subject)
 	c.ds = append(c.ds, ds...)
 	p.program = program

@@ -78,10 +78,10 @@ func (t *Template) RenderEscaped(env Env, escape func(before, value string) stri
 			b.WriteString(escape(s[:before], s[before:]))
 		}
 		if err != nil {
-			return "", &FilterError{Pos: expressions.At(t.src, p.offset), Place: p.written, Cause: err}
+			return "", &FilterError{Pos: core.Inside(t.src, p.offset), Place: p.written, Cause: err}
 		}
 		if !ok {
-			return "", &MissingError{Pos: expressions.At(t.src, p.offset), Place: p.written}
+			return "", &MissingError{Pos: core.Inside(t.src, p.offset), Place: p.written}
 		}
 		if b.Len() > maxLength {
 			return "", fmt.Errorf("the text up to %s is longer than %d MB", p.written, maxLength>>20)

@@ -63,6 +63,9 @@ func (j *jsonReader) value(depth int) *core.Value {
 		v.Kind, v.Scalar = core.BoolValue, tok
 	case string:
 		v.Kind, v.Scalar, v.Pos = core.StringValue, tok, v.Pos.Shift(1)
+		if !bytes.HasPrefix(j.src.data[at+1:], []byte(tok+`"`)) {
+			v.Pos = v.Pos.Written(j.src.writtenJSON(tok, at))
+		}
 	case json.Number:
 		j.number(v, tok.String())
 	case json.Delim:

@@ -40,6 +40,9 @@ func (w *walker) scalar(n *yaml.Node) *core.Value {
 		if n.Style&quoted == 0 && !tagged && overflows(n.Value) {
 			err = errRange
 		}
+		if at, ok := w.src.starts[n]; ok && err == nil {
+			v.Pos = v.Pos.Written(w.src.written(n, at))
+		}
 	default:
 		w.badTag(n)
 		return v

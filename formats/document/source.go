@@ -23,6 +23,10 @@ type source struct {
 	// line of 10 MB.
 	lastLine, lastColumn, lastOffset int
 
+	// starts are the offsets of the scalars that do not stand in the text as they
+	// read.
+	starts map[*yaml.Node]int
+
 	// budget is how many bytes may still be read to find a syntax error.
 	budget int
 }
@@ -99,7 +103,13 @@ func (s *source) offset(line, column int) int {
 func (s *source) locate(n *yaml.Node) {
 	at := s.offset(n.Line, n.Column)
 	if n.Kind == yaml.ScalarNode {
-		at = s.textStart(n, at)
+		from := at
+		if at = s.textStart(n, from); !s.isWritten(n, at) {
+			if s.starts == nil {
+				s.starts = map[*yaml.Node]int{}
+			}
+			s.starts[n] = from
+		}
 	}
 	p := s.position(at)
 	n.Line, n.Column = int(p.Line), int(p.Column)

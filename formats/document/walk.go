@@ -70,6 +70,10 @@ func (w *walker) alias(n *yaml.Node, depth int) *core.Value {
 	w.open = append(w.open, n.Alias)
 	out := w.value(n.Alias, depth)
 	w.open = w.open[:len(w.open)-1]
+	if out.Kind == core.StringValue { // places inside it are where it was written
+		out.Pos = w.src.at(n).Written(core.Segments(core.At(out.Scalar.(string), out.Pos)))
+		return out
+	}
 	out.Pos = w.src.at(n)
 	return out
 }

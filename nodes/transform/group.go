@@ -91,7 +91,7 @@ func (b *builder) aggregate(src core.Text, key string, c eval.Columns) (aggregat
 	}
 	offset := strings.Index(src.Value, "(") + 1
 	offset += len(rest) - len(strings.TrimLeft(rest, " \t\r\n"))
-	return a, b.argument(&a, core.At(inner, expressions.At(src, offset)), numbers, key, c)
+	return a, b.argument(&a, core.Cut(src, offset, offset+len(inner)), numbers, key, c)
 }
 
 // argument compiles the argument of an aggregate and returns the type of the

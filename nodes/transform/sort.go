@@ -20,8 +20,8 @@ func (b *builder) sort(list []core.Text, key string, c eval.Columns) step {
 	names, down := make([]string, len(list)), make([]bool, len(list))
 	bare := slices.Clone(list)
 	for i := range bare {
-		if name, ok := strings.CutPrefix(bare[i].Value, "-"); ok {
-			bare[i] = core.At(name, bare[i].Pos.Shift(1))
+		if strings.HasPrefix(bare[i].Value, "-") {
+			bare[i] = core.Cut(bare[i], 1, len(bare[i].Value))
 			down[i] = true
 		}
 		names[i] = bare[i].Value

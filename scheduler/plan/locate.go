@@ -20,7 +20,7 @@ type spot struct {
 func findPath(p *expressions.Program, text core.Text, root expressions.Root, name string) (core.Position, bool) {
 	for _, path := range p.Tree().Paths() {
 		if path.Root == root && path.Steps[0].Name == name {
-			return expressions.At(text, path.Start()), true
+			return core.Inside(text, path.Start()), true
 		}
 	}
 	return text.Pos, false

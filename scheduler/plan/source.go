@@ -91,7 +91,7 @@ func (c *compiler) jsonPath(s *Source, at place, use *uses) *Source {
 
 // rootPos returns where the field that a path begins with stands in its text.
 func rootPos(text core.Text, root string) core.Position {
-	return expressions.At(text, max(0, strings.Index(text.Value, root)))
+	return core.Inside(text, max(0, strings.Index(text.Value, root)))
 }
 
 // isJSONPath reports whether a text that is no expression looks like a path in

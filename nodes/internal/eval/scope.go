@@ -76,7 +76,7 @@ func (s *Scope) Row(src core.Text, columns Columns, key string) *expressions.Pro
 			continue
 		}
 		if step := path.Steps[0]; !columns.Has(step.Name) {
-			s.Found.Errorf(core.CodeExprName, expressions.At(src, step.From), "%s: the rows have no column %q here", s.about(key), step.Name).
+			s.Found.Errorf(core.CodeExprName, core.Inside(src, step.From), "%s: the rows have no column %q here", s.about(key), step.Name).
 				WithHint("%s", core.UnknownKeyHint(step.Name, columns.Names))
 		}
 	}

@@ -45,7 +45,7 @@ func (s *Set) Template(src core.Text, key string) *Template {
 	scope := expressions.Scope{Fields: s.schema, Roots: roots}
 	var places []core.Text
 	for _, m := range nodeRef.FindAllStringSubmatchIndex(src.Value, -1) {
-		places = appendOnce(places, core.At(src.Value[m[2]:m[3]], expressions.At(src, m[2])))
+		places = appendOnce(places, core.Cut(src, m[2], m[3]))
 	}
 	scope.Nodes = core.Strings(places)
 	t, ds := template.Compile(src, scope, s.subject+": "+key)

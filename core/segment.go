@@ -1,0 +1,90 @@
+package core
+
+import (
+	"slices"
+	"strings"
+)
+
+// Segment is a part of a text whose bytes stand in the document one after the
+// other, on one line: the byte at Offset of the text stands at Line and Column. A
+// text has a new segment behind everything that is written otherwise than it
+// reads: an escape, a doubled quote, the end of a line.
+type Segment struct {
+	Offset       int32
+	Line, Column int32
+}
+
+// Written returns the position of a text that is written in segments, so that
+// Inside finds the places of its bytes. The segments are in order, the first one
+// has the offset 0; they are not copied.
+func (p Position) Written(segments []Segment) Position {
+	p.written = nil
+	if len(segments) > 0 {
+		p.written = &segments
+	}
+	return p
+}
+
+// plain returns the position without how its text was written.
+func (p Position) plain() Position {
+	p.written = nil
+	return p
+}
+
+// Inside returns the position of a byte of a text; one beyond the text is that of
+// its end. Where the position of the text does not know how it was written, lines
+// after the first are taken to start in the column of the first, which is right
+// for a block of text in a document and for a text that is a file of its own.
+func Inside(t Text, offset int) Position {
+	offset = min(max(offset, 0), len(t.Value))
+	if t.Pos.written != nil {
+		s := segmentAt(*t.Pos.written, offset)
+		return Position{File: t.Pos.File, Line: s.Line, Column: s.Column + int32(offset) - s.Offset}
+	}
+	before, pos := t.Value[:offset], t.Pos
+	if lines := strings.Count(before, "\n"); lines > 0 && pos.IsValid() {
+		pos.Line += int32(lines)
+		before = before[strings.LastIndexByte(before, '\n')+1:]
+	}
+	return pos.Shift(len(before))
+}
+
+// segmentAt returns the last segment that begins at or before an offset.
+func segmentAt(list []Segment, offset int) Segment {
+	i, found := slices.BinarySearchFunc(list, offset, func(s Segment, offset int) int { return int(s.Offset) - offset })
+	if !found {
+		i--
+	}
+	return list[max(i, 0)]
+}
+
+// Cut returns the part of a text from one offset to another, with its position.
+func Cut(t Text, from, to int) Text {
+	part := At(t.Value[from:to], Inside(t, from))
+	if list := segments(t, from, to); len(list) > 1 {
+		part.Pos = part.Pos.Written(list)
+	}
+	return part
+}
+
+// Segments returns how a text is written, one segment at least.
+func Segments(t Text) []Segment { return segments(t, 0, len(t.Value)) }
+
+func segments(t Text, from, to int) []Segment {
+	start := Inside(t, from)
+	list := []Segment{{0, start.Line, start.Column}}
+	if t.Pos.written != nil {
+		for _, s := range *t.Pos.written {
+			if int(s.Offset) > from && int(s.Offset) <= to {
+				list = append(list, Segment{s.Offset - int32(from), s.Line, s.Column})
+			}
+		}
+		return list
+	}
+	for i := from; i < to && start.Column > 0; i++ {
+		if t.Value[i] == '\n' {
+			list = append(list, Segment{int32(i + 1 - from), start.Line + int32(len(list)), t.Pos.Column})
+		}
+	}
+	return list
+}

@@ -1,0 +1,375 @@
+package document
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+	"gopkg.in/yaml.v3"
+)
+
+// The library gives a text as it reads, and the place where it begins. Where an
+// error inside the text is to be shown, it must be known how the text is written:
+// with escapes, doubled quotes, over several lines. So such a text is read a second
+// time, noting where each byte comes from. What comes out is compared with what the
+// library read; if the two ever differ, the text has the position of its beginning
+// and nothing more.
+
+// isWritten reports whether a text whose first character is at an offset stands
+// there as it reads.
+func (s *source) isWritten(n *yaml.Node, at int) bool {
+	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) != 0 || n.Anchor != "" || !bytes.HasPrefix(s.data[at:], []byte(n.Value)) {
+		return false
+	}
+	return !strings.ContainsAny(n.Value, "\n\u0085\u2028\u2029\"'\\") || n.Style&quoted == 0 && !strings.Contains(n.Value, "\n")
+}
+
+// written returns how a text is written that begins at an offset, with its anchor
+// and tag; nil when that cannot be told.
+func (s *source) written(n *yaml.Node, at int) []core.Segment {
+	t := &tracer{src: s, at: s.behindProperties(at), want: n.Value}
+	switch c := t.char(); {
+	case n.Value == "":
+		return nil
+	case n.Style&yaml.DoubleQuotedStyle != 0 && c == '"', n.Style&yaml.SingleQuotedStyle != 0 && c == '\'':
+		t.at++
+		t.flow(c)
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && (c == '|' || c == '>'):
+		return t.blocks(c == '|')
+	default:
+		t.flow(0)
+	}
+	return t.segments()
+}
+
+// writtenJSON is written for a text of JSON, whose quote stands at an offset.
+func (s *source) writtenJSON(text string, at int) []core.Segment {
+	t := &tracer{src: s, at: at + 1, want: text}
+	t.flow('"')
+	return t.segments()
+}
+
+// behindProperties returns where the text of a scalar begins that may have an
+// anchor and a tag.
+func (s *source) behindProperties(at int) int {
+	for at < len(s.data) && (s.data[at] == '&' || s.data[at] == '!') {
+		at += max(bytes.IndexAny(s.data[at:], " \t\r\n"), 1)
+		for rest := s.data[at:]; len(rest) > 0; rest = s.data[at:] {
+			if blank := len(rest) - len(bytes.TrimLeft(rest, " \t\r\n")); blank > 0 {
+				at += blank
+			} else if rest[0] == '#' {
+				at += max(bytes.IndexAny(rest, "\r\n"), 1)
+			} else {
+				break
+			}
+		}
+	}
+	return at
+}
+
+// tracer reads a text and notes where its bytes come from.
+type tracer struct {
+	src  *source
+	at   int    // in the document
+	want string // the text
+	n    int    // how much of it has been found
+	list []core.Segment
+	last int // the offset in the document at which the last segment begins
+	// fresh is set where a new line begins, and with it a segment; failed once
+	// something was found that is not in the text.
+	fresh, failed bool
+}
+
+// char returns the character at hand, 0 at the end of the document.
+func (t *tracer) char() byte {
+	if t.at < len(t.src.data) {
+		return t.src.data[t.at]
+	}
+	return 0
+}
+
+func (t *tracer) blank() bool { return t.char() == ' ' || t.char() == '\t' }
+
+// lineBreak returns the line break at hand as it reads and its length in the
+// document, 0 for none.
+func (t *tracer) lineBreak() (text string, n int) {
+	if t.at >= len(t.src.data) {
+		return "", 0
+	}
+	n, _ = lineBreak(t.src.data[t.at:])
+	if n == 3 { // U+2028 and U+2029
+		return string(t.src.data[t.at:][:n]), n
+	}
+	return "\n", n
+}
+
+// found notes that a part of the text comes from an offset in the document.
+func (t *tracer) found(text string, at int) {
+	if text == "" {
+		return
+	}
+	if !strings.HasPrefix(t.want[t.n:], text) {
+		t.failed = true
+		return
+	}
+	t.place(at)
+	t.n += len(text)
+	t.fresh = strings.HasSuffix(text, "\n")
+}
+
+// place begins a segment, unless the last one reaches this far.
+func (t *tracer) place(at int) {
+	if k := len(t.list); k == 0 || t.fresh || at-t.last != t.n-int(t.list[k-1].Offset) {
+		p := t.src.position(at)
+		t.list = append(t.list, core.Segment{Offset: int32(t.n), Line: p.Line, Column: p.Column})
+		t.last = at
+	}
+	t.fresh = false
+}
+
+// same notes the byte at hand, which stands for itself, and goes on.
+func (t *tracer) same() {
+	if t.n == len(t.want) || t.want[t.n] != t.src.data[t.at] {
+		t.failed = true
+		return
+	}
+	t.place(t.at)
+	t.n++
+	t.at++
+}
+
+// segments returns what was noted, nil when it was not the whole text.
+func (t *tracer) segments() []core.Segment {
+	if t.failed || t.n < len(t.want) || len(t.list) == 0 {
+		return nil
+	}
+	return t.list
+}
+
+// flow reads a text in quotes, or a plain one when quote is 0.
+func (t *tracer) flow(quote byte) {
+	for t.at < len(t.src.data) && !t.failed {
+		c := t.char()
+		_, broken := t.lineBreak()
+		switch {
+		case quote == 0 && t.n == len(t.want), quote == '"' && c == quote, quote == '\'' && c == quote && !bytes.HasPrefix(t.src.data[t.at:], []byte("''")):
+			t.end(t.at)
+			return
+		case quote == '\'' && c == quote:
+			t.found("'", t.at)
+			t.at += 2
+		case quote == '"' && c == '\\':
+			t.escape()
+		case t.blank() || broken > 0:
+			t.fold(false)
+		default:
+			t.same()
+		}
+	}
+	t.end(t.at)
+}
+
+// end notes the place behind the text.
+func (t *tracer) end(at int) {
+	if t.n == len(t.want) {
+		t.place(at)
+	}
+}
+
+// piece is a part of a text that is not yet known to belong to it.
+type piece struct {
+	text string
+	at   int
+}
+
+func (t *tracer) foundAll(list []piece) {
+	for _, p := range list {
+		t.found(p.text, p.at)
+	}
+}
+
+// fold reads blanks and line breaks: blanks stay unless a line ends or begins
+// there, a single line break is a space, of several all but the first stay. joined
+// tells that the first line break was escaped, and is not even a space.
+func (t *tracer) fold(joined bool) {
+	var blanks, breaks []piece
+	lines := joined
+	first := piece{at: t.at}
+	for t.at < len(t.src.data) {
+		text, n := t.lineBreak()
+		switch {
+		case n > 0 && !lines:
+			first, lines = piece{text, t.at}, true
+		case n > 0:
+			breaks = append(breaks, piece{text, t.at})
+		case t.blank():
+			n = 1
+			blanks = append(blanks, piece{string(t.char()), t.at})
+		}
+		if n == 0 {
+			break
+		}
+		t.at += n
+	}
+	switch {
+	case !lines:
+		t.foundAll(blanks)
+		return
+	case first.text == "\n" && len(breaks) == 0:
+		t.found(" ", first.at)
+	case first.text != "\n":
+		t.found(first.text, first.at)
+	}
+	t.foundAll(breaks)
+	t.fresh = true
+}
+
+// escapes are the characters behind a backslash that stand for another.
+var escapes = map[byte]string{'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b",
+	' ': " ", '"': `"`, '\'': "'", '/': "/", '\\': `\`, 'N': "\u0085", '_': "\u00a0", 'L': "\u2028", 'P': "\u2029"}
+
+// digits are the numbers of hexadecimal digits behind a backslash and a letter.
+var digits = map[byte]int{'x': 2, 'u': 4, 'U': 8}
+
+// escape reads what a backslash begins.
+func (t *tracer) escape() {
+	from := t.at
+	t.at++
+	c := t.char()
+	if _, n := t.lineBreak(); n > 0 {
+		t.at += n
+		t.fold(true)
+		return
+	}
+	t.at++
+	text := escapes[c]
+	if n := digits[c]; n > 0 {
+		text = string(t.rune(n))
+	}
+	t.failed = t.failed || text == ""
+	t.found(text, from)
+}
+
+// rune reads the hexadecimal digits of an escape, in JSON those of a pair.
+func (t *tracer) rune(n int) rune {
+	r := t.hex(t.at, n)
+	t.at += n
+	if !utf16.IsSurrogate(r) {
+		return r
+	}
+	var second rune
+	if bytes.HasPrefix(t.src.data[min(t.at, len(t.src.data)):], []byte(`\u`)) {
+		second = t.hex(t.at+2, 4)
+	}
+	if r = utf16.DecodeRune(r, second); r != utf8.RuneError {
+		t.at += 6
+	}
+	return r
+}
+
+func (t *tracer) hex(at, n int) rune {
+	if at+n > len(t.src.data) {
+		return utf8.RuneError
+	}
+	r, err := strconv.ParseUint(string(t.src.data[at:at+n]), 16, 32)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return rune(r)
+}
+
+// blocks reads a literal or folded text from its indicator on. Of a text of blanks
+// it cannot be told by how much it is indented: then what fits is taken.
+func (t *tracer) blocks(literal bool) []core.Segment {
+	t.at += max(bytes.IndexAny(t.src.data[t.at:], "\r\n"), 0)
+	if _, n := t.lineBreak(); n > 0 {
+		t.at += n
+	}
+	first, last := t.indent()
+	for indent := first; indent <= last; indent++ {
+		try := *t
+		if try.block(literal, indent); try.segments() != nil {
+			return try.segments()
+		}
+	}
+	return nil
+}
+
+// block reads a literal or folded text of a known indentation.
+func (t *tracer) block(literal bool, indent int) {
+	var (
+		lead  piece // the end of the line before
+		inner bool  // that line began with a blank
+		end   = t.at
+	)
+	breaks, column := t.breaks(indent)
+	for column == indent && t.at < len(t.src.data) && !t.failed && t.n < len(t.want) {
+		switch {
+		case literal || inner || t.blank() || lead.text != "\n":
+			t.found(lead.text, lead.at)
+		case len(breaks) == 0:
+			t.found(" ", lead.at)
+		}
+		t.foundAll(breaks)
+		t.fresh, inner = true, t.blank()
+		lead = t.line()
+		end = lead.at
+		breaks, column = t.breaks(indent)
+	}
+	for _, p := range append([]piece{lead}, breaks...) {
+		if t.n < len(t.want) && p.text != "" {
+			t.found(p.text, p.at)
+			end = p.at
+		}
+	}
+	t.end(end)
+}
+
+// line reads a line, and returns its end.
+func (t *tracer) line() piece {
+	for t.at < len(t.src.data) && !t.failed {
+		if text, n := t.lineBreak(); n > 0 {
+			end := piece{text, t.at}
+			t.at += n
+			return end
+		}
+		t.same()
+	}
+	return piece{at: t.at}
+}
+
+// maxBlanks is the deepest indentation tried for a text of blanks.
+const maxBlanks = 20
+
+// breaks reads empty lines, and the indentation of the first line that is not
+// empty. It returns the column reached in that.
+func (t *tracer) breaks(indent int) (list []piece, column int) {
+	for {
+		for column = 0; column < indent && t.char() == ' '; column++ {
+			t.at++
+		}
+		text, n := t.lineBreak()
+		if n == 0 {
+			return list, column
+		}
+		list = append(list, piece{text, t.at})
+		t.at += n
+	}
+}
+
+// indent returns by how much a block is indented: what its first line that is not
+// blank has more of blanks than the text has there.
+func (t *tracer) indent() (from, to int) {
+	rest := strings.TrimLeft(t.want, " \n")
+	inside := len(t.want) - len(rest) - (strings.LastIndexByte(t.want[:len(t.want)-len(rest)], '\n') + 1)
+	text := bytes.TrimLeft(t.src.data[t.at:], " \r\n")
+	if rest == "" {
+		return 1, min(len(t.src.data)-t.at, maxBlanks)
+	}
+	before := t.src.data[:len(t.src.data)-len(text)]
+	indent := len(before) - (bytes.LastIndexAny(before, "\r\n") + 1) - inside
+	return indent, indent
+}
