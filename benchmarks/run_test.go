@@ -157,16 +157,17 @@ func BenchmarkCompile(b *testing.B) {
 
 // BenchmarkForEach is what an item of a fan-out costs.
 func BenchmarkForEach(b *testing.B) {
-	for _, n := range []int{10_000, 1_000_000} {
+	for _, c := range []struct{ items, limit int }{{10_000, 8}, {1_000_000, 8}, {1_000_000, 64}} {
+		n := c.items
 		w := &core.Workflow{Name: core.Text{Value: "each"}, Fields: []core.FieldDecl{{Name: core.Text{Value: "list"}, Default: core.Missing}}}
-		w.Nodes = []*core.Node{{ID: core.Text{Value: "n"}, HasWrites: true, ForEach: &core.ForEach{Source: core.Text{Value: "$.list"}, Concurrency: &core.Int{Value: limit}},
+		w.Nodes = []*core.Node{{ID: core.Text{Value: "n"}, HasWrites: true, ForEach: &core.ForEach{Source: core.Text{Value: "$.list"}, Concurrency: &core.Int{Value: c.limit}},
 			Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })}}
 		p, ds := plan.Compile(w, nil, plan.Options{})
 		if p == nil {
 			b.Fatal(ds)
 		}
 		inputs := map[string]any{"list": make([]any, n)}
-		b.Run(fmt.Sprintf("items=%d", n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("items=%d/limit=%d", n, c.limit), func(b *testing.B) {
 			perNode(b, n, func() {
 				if _, err := scheduler.Run(context.Background(), p, inputs, scheduler.Options{}); err != nil {
 					b.Fatal(err)

@@ -71,49 +71,66 @@ type executor struct {
 	// streams are those the node reads, nil when it reads none.
 	streams *streams
 	// answered tells that the command was answered without this worker: what its
-	// handler returns is dropped, and the items behind are not its any more.
+	// handler returns is dropped.
 	answered bool
 }
 
-// slowItem is how long a range may run before the rest is handed back, so that
-// other workers can take it.
-const slowItem = int64(time.Millisecond)
+const (
+	// slowRange is how long a range may run before the rest is handed back: its
+	// items are not as quick as those before them, and what is done should be told.
+	slowRange = int64(time.Millisecond)
+	// lookEvery is after how many items the clock is looked at.
+	lookEvery = 8
+)
 
-// items runs the range of a fan-out, item after item.
+// items runs the range of a fan-out, item after item, until none is left that has
+// not been taken away.
 func (x *executor) items(e *machine.Event) {
 	var o machine.Outcome
-	from, to := int(x.c.ID.From), int(x.c.ID.To)
 	if x.c.Node.Args == nil && x.run.events == nil {
 		in, _ := x.input(x.ctx, -1) // only args can fail
 		x.shared = &in              // nothing but the item differs
 	}
-	for i := from; i < to; i++ {
+	for {
+		i, ok := x.w.items.claim()
+		if !ok {
+			break
+		}
 		o = machine.Outcome{}
-		x.w.place = i
-		x.one(i, &o)
-		if e.Items == nil && !o.Empty() {
-			e.Items = make([]machine.Outcome, to-from)
-		}
-		if e.Items != nil {
-			e.Items[i-from] = o
-		}
-		e.Ended = x.run.now()
-		if i+1 < to && (x.answered || x.mayEnd(&o) || e.Ended-e.Started > slowItem) {
-			e.ID.To = int32(i + 1)
-			if e.Items != nil {
-				e.Items = e.Items[:i+1-from]
-			}
-			return
+		x.one(int(i), &o)
+		x.keep(e, i, &o)
+		e.ID.To = i + 1
+		slow := (i+1-e.ID.From)%lookEvery == 0 && x.run.now()-e.Started > slowRange
+		if slow || x.answered || x.mayEnd(&o) {
+			break
 		}
 	}
+	e.Ended = x.run.now()
 }
 
-// mayEnd reports whether nothing behind an item may start: its failure may be the one
-// that ends the fan-out or the run, or the run has been stopped meanwhile. Then the rest
-// of the range goes back to the machine, which decides.
+// keep notes the outcome of an item of a range.
+func (x *executor) keep(e *machine.Event, i int32, o *machine.Outcome) {
+	from, to := x.c.ID.From, x.c.ID.To
+	if e.Items == nil {
+		if o.Empty() {
+			return
+		}
+		if i > from { // whoever answers for this worker may be reading
+			x.run.mu.Lock()
+			defer x.run.mu.Unlock()
+		}
+		e.Items = make([]machine.Outcome, to-from)
+	}
+	e.Items[i-from] = *o
+}
+
+// mayEnd reports whether nothing behind an item may start before the machine has
+// heard of it: its failure may be the one that ends the fan-out or the run, the item
+// may be tried again, or the run has been stopped meanwhile. Then the rest of the
+// range goes back to the machine, which decides.
 func (x *executor) mayEnd(o *machine.Outcome) bool {
 	n := x.c.Node
-	return o.Failure != nil && (n.Policy == plan.PolicyFailRun || n.MaxFailures >= 0) || x.ctx.Err() != nil
+	return o.Failure != nil && (n.Policy == plan.PolicyFailRun || n.MaxFailures >= 0 || n.Retry.Attempts > 1) || x.ctx.Err() != nil
 }
 
 // one runs one attempt; place is the item of a fan-out, -1 for none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -108,6 +109,31 @@ func TestStuckItemInARange(t *testing.T) {
 		}
 		if _, ok := errors.AsType[*core.StrayError](err); !ok {
 			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestDeafItemInACancelledRange: a range whose item ignored the cancellation of the
+// run failed whole, with what its earlier items had done.
+func TestDeafItemInACancelledRange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		defer close(release)
+		p := compile(t, each(func(_ context.Context, i int64) error {
+			if i == 700 {
+				<-release
+			}
+			return nil
+		}, forEach("list", 1)))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		r, err := scheduler.Run(ctx, p, map[string]any{"list": numbers(1000)}, scheduler.Options{})
+		n, _ := r.Node("n")
+		if written(r) != 700 || n.Failed != 300 || n.Attempts != 701 || !strings.HasPrefix(n.Failure.Message, "300 of 1000 items failed, first item 700: ignored") {
+			t.Errorf("%d items wrote, %d failed, %d attempts: %v", written(r), n.Failed, n.Attempts, n.Failure)
+		}
+		if _, ok := errors.AsType[*core.StrayError](err); !ok || r.Duration != time.Second+scheduler.DefaultGrace {
+			t.Errorf("took %s: %v", r.Duration, err)
 		}
 	})
 }

@@ -16,7 +16,8 @@ func Execute(ctx context.Context, runID string, c *machine.Command) *machine.Eve
 	r := &run{opts: Options{Run: runID, Grace: DefaultGrace}, ctx: ctx, parent: ctx, started: time.Now(), bare: core.Shared{Dir: c.Plan.Workflow.Dir}}
 	r.over = true // there is no machine to tell about a handler that ignores its timeout
 	r.wake.L, r.left.L = &r.mu, &r.mu
-	w := &worker{cmd: *c, busy: true}
+	w := &worker{}
+	w.begin(*c)
 	r.execute(w)
-	return &w.event
+	return w.answer()
 }

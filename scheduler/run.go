@@ -117,11 +117,12 @@ type worker struct {
 	cmd       machine.Command
 	event     machine.Event // the answer, kept here so that it is not allocated
 	stamp     int64         // end of its last execution, if it has not waited since
+	began     int64         // when it took its command
+	items     cursor        // of a range
 	full      bool          // event holds more than the next short answer overwrites
 	busy      bool
 	frame     *frameContext // of the command; nil in the run's own graph
 	watch     *time.Timer   // over an attempt with a timeout; nil when there is none
-	place     int           // item it is at, within a range
 	abandoned bool          // its handler ignored the end of its context; it was answered for
 }
 
@@ -259,6 +260,8 @@ func (r *run) do(c *machine.Command) {
 		r.events.add(*c.Event)
 	case machine.OpCancel:
 		r.cancelFrame(c.ID.Frame)
+	case machine.OpYield:
+		r.yield(c.ID)
 	case machine.OpFinish:
 		r.report, r.over = c.Report, true
 		r.wake.Broadcast()

@@ -115,6 +115,34 @@ func (r *run) dropQueued(frame int32) {
 	}
 }
 
+// yield takes the items of a range that have not begun away from the worker that
+// has it, or from the queue, and tells the machine.
+func (r *run) yield(id machine.ID) {
+	same := func(c *machine.Command) bool {
+		return c.ID.Frame == id.Frame && c.ID.Node == id.Node && c.ID.From == id.From && c.ID.Attempt == id.Attempt
+	}
+	for _, w := range r.workers {
+		if w.busy && !w.abandoned && same(&w.cmd) {
+			id.To = w.items.yield(id.From + 1)
+			r.yielded(id)
+			return
+		}
+	}
+	for i := range r.queue[r.head:] {
+		if c := &r.queue[r.head+i]; same(c) {
+			c.ID.To = id.From + 1
+			r.yielded(c.ID)
+			return
+		}
+	}
+}
+
+// yielded tells the machine that a range in flight goes up to id.To only.
+func (r *run) yielded(id machine.ID) {
+	r.m.Apply(&machine.Event{Kind: machine.Yielded, ID: id, Ended: r.now()})
+	r.again = true
+}
+
 // abandon answers for a handler that did not return within the grace period
 // after its context ended. Whatever it returns later is dropped.
 func (r *run) abandon(w *worker) {
@@ -123,12 +151,8 @@ func (r *run) abandon(w *worker) {
 	}
 	w.abandoned = true
 	f := &core.Failure{Class: core.ClassTimeout, Permanent: true, Message: "ignored the end of its context for " + r.opts.Grace.String()}
-	if w.watch != nil { // the worker is inside of its handler and touches nothing
-		r.endWatch(w)
-		r.apply(w.cutShort(r.now(), f))
-	} else {
-		r.apply(failed(w.cmd, r.now(), f))
-	}
+	r.endWatch(w)
+	r.apply(w.cutShort(r.now(), f))
 	r.nudge()
 }
 

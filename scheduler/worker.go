@@ -33,9 +33,6 @@ func (r *run) work() {
 		r.nudge()
 		r.mu.Unlock()
 		handling = true
-		if w.stamp == 0 {
-			w.stamp = r.now()
-		}
 		r.execute(w)
 		handling = false
 		r.mu.Lock()
@@ -49,7 +46,7 @@ func (r *run) work() {
 			// well: what comes after must not start all the same.
 			r.cancelRun()
 		}
-		r.apply(&w.event)
+		r.apply(w.answer())
 	}
 	r.leave(w)
 }
@@ -64,12 +61,23 @@ func (r *run) newWorker() *worker {
 // command's frame here, under the same lock: from now on it is found by whoever
 // cancels that frame.
 func (r *run) take(w *worker) {
-	w.cmd, w.busy = r.queue[r.head], true
+	if w.stamp == 0 {
+		w.stamp = r.now()
+	}
+	w.begin(r.queue[r.head])
 	r.queue[r.head].Call = nil // what a handler was given is not kept alive
 	if r.head++; r.head == len(r.queue) {
 		r.queue, r.head = r.queue[:0], 0
 	}
 	r.enterFrame(w)
+}
+
+// begin hands a command to a worker.
+func (w *worker) begin(c machine.Command) {
+	w.cmd, w.began, w.busy = c, w.stamp, true
+	if c.Node.Source != nil {
+		w.items.set(c.ID.From, c.ID.To)
+	}
 }
 
 // nudge makes sure that somebody looks at a queue that is not empty: it wakes an
@@ -112,17 +120,30 @@ func (r *run) lostWorker(w *worker) {
 	r.nudge()
 }
 
+// answer is the worker's own answer to its command. Only now the outcomes are cut to
+// the items it did: whoever had to answer for it reads them where they are.
+func (w *worker) answer() *machine.Event {
+	if e := &w.event; e.Items != nil {
+		e.Items = e.Items[:e.ID.To-e.ID.From]
+	}
+	return &w.event
+}
+
 // cutShort answers for a worker whose handler does not. Of a range the item it
 // is at fails; those before it keep their outcomes, and those behind it are
 // handed back: which items share a range is chance and must not decide.
 func (w *worker) cutShort(now int64, f *core.Failure) *machine.Event {
 	e := failed(w.cmd, now, f)
-	e.Started = w.stamp
+	e.Started = w.began
 	if e.Items != nil {
-		done := w.place - int(w.cmd.ID.From)
-		e.ID.To, e.Items = int32(w.place+1), e.Items[:done+1]
-		clear(e.Items[:done])
-		copy(e.Items[:done], w.event.Items)
+		at, to := w.items.seal(w.cmd.ID.From)
+		done := at - w.cmd.ID.From
+		e.ID.To = min(at+1, to)
+		e.Items = e.Items[:e.ID.To-w.cmd.ID.From]
+		if done > 0 { // before that the worker may be about to write the first
+			clear(e.Items[:done])
+			copy(e.Items[:done], w.event.Items)
+		}
 	}
 	return e
 }

@@ -17,11 +17,14 @@ const (
 	OpTimer            // answer with TimerFired after Delay
 	OpEmit             // publish Event
 	OpCancel           // cancel what runs in the frame and in frames inside it
+	OpYield            // answer with Yielded: others could begin items that the range still holds
 	OpFinish           // the run is over; Report tells how
 )
 
 // String names the operation.
-func (o Op) String() string { return [...]string{"run", "timer", "emit", "cancel", "finish"}[o] }
+func (o Op) String() string {
+	return [...]string{"run", "timer", "emit", "cancel", "yield", "finish"}[o]
+}
 
 // ID names one piece of work. It is derived from the plan and the progress of
 // the run alone, so a replay gives the same ids; together with the run's id it
@@ -102,10 +105,12 @@ const (
 	Finished   EventKind = iota // an OpRun is answered
 	TimerFired                  // an OpTimer is answered
 	Cancel                      // the caller wants the run to end
+	Yielded                     // the OpRun goes on up to ID.To; the items behind have not begun and will not
 )
 
 // Event tells the machine what happened. Times are nanoseconds since the start
-// of the run.
+// of the run. A range may yield at any time, asked for it or not, but never its
+// first item.
 type Event struct {
 	Kind    EventKind
 	ID      ID

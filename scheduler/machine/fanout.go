@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -33,7 +32,9 @@ type fanOut struct {
 
 	next     int    // first item never started
 	due      []int  // items to be started (again), ascending
-	flying   []span // ranges in flight
+	flying   []span // ranges in flight, in the order they were handed out
+	wide     int    // how many of them may yield
+	asked    bool   // one of them was asked to because slots were free
 	chunk    int
 	phases   []itemPhase
 	attempts []uint8
@@ -46,16 +47,6 @@ type fanOut struct {
 	// stopped.
 	early []int32
 }
-
-// span is a range of items in flight.
-type span struct{ from, to int }
-
-const (
-	maxChunk = 256
-	// quick is the time per item below which several are handed out at once:
-	// far less than it takes to wake another worker.
-	quick = 10_000
-)
 
 // startFanOut resolves the source and begins.
 func (f *frame) startFanOut(v int32) {
@@ -113,21 +104,27 @@ func (t *fanOut) canStart() bool {
 	if t.n.Frame != nil {
 		return t.waiting() && len(t.inner) < t.n.Concurrency
 	}
-	return t.waiting() && t.group.active < t.group.limit
+	return t.group.active < t.group.limit && (t.waiting() || t.withheld() >= 0)
 }
 
 func (t *fanOut) startOne() bool {
 	if t.n.Frame != nil {
 		return t.startNestedItem()
 	}
-	for t.f.v[t.v].phase == running && t.waiting() {
+	for t.f.v[t.v].phase == running {
 		switch {
+		case !t.waiting():
+			if i := t.withheld(); i >= 0 && t.group.free() {
+				t.asked = true
+				t.askToYield(&t.flying[i])
+			}
+			return false
 		case t.n.Wait != nil:
-			i := t.take(1).from
+			i := int(t.take(1).from)
 			id := t.begin(i)
 			t.f.m.command(Command{Op: OpTimer, ID: id, Node: t.n, Delay: t.n.Wait.Duration})
 		case t.n.Handler == nil:
-			i := t.take(1).from
+			i := int(t.take(1).from)
 			t.begin(i)
 			t.itemEnded(i, &Outcome{Failure: lacking(t.n)})
 			t.check()
@@ -139,45 +136,6 @@ func (t *fanOut) startOne() bool {
 		}
 	}
 	return false
-}
-
-// startRange hands out the next items, several while they proved quick.
-func (t *fanOut) startRange() {
-	s := t.take(t.chunk)
-	for i := s.from; i < s.to; i++ {
-		t.begin(i)
-	}
-	t.flying = append(t.flying, s)
-	id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(s.from), To: int32(s.to), Attempt: int32(t.attempts[s.from])}
-	call := t.call
-	if t.f.planted(fault.LiveFanOutView) {
-		call = t.liveCall()
-	}
-	t.f.run(t.n, id, call, &t.group)
-}
-
-// liveCall is the mistake of showing an item the state of the moment.
-func (t *fanOut) liveCall() *Call {
-	live := *t.call
-	live.Values = make([]any, len(t.n.Reads))
-	for i, r := range t.n.Reads {
-		live.Values[i] = t.f.ledger.Final(int(r.Field))
-	}
-	return &live
-}
-
-// take removes the next items to start from what waits: items to be tried again
-// first, each alone, then new ones.
-func (t *fanOut) take(most int) span {
-	if len(t.due) > 0 && t.due[0] < t.cut() {
-		i := t.due[0]
-		t.due = t.due[1:]
-		return span{i, i + 1}
-	}
-	share := (t.cut() - t.next) / (2 * t.group.limit)
-	s := span{t.next, t.next + max(1, min(most, share))}
-	t.next = s.to
-	return s
 }
 
 func (t *fanOut) begin(i int) ID {
@@ -196,21 +154,24 @@ func (t *fanOut) answer(e *Event) bool {
 	if e.Kind == TimerFired {
 		return t.timer(from, e)
 	}
-	at := slices.IndexFunc(t.flying, func(s span) bool { return s.from == from && to <= s.to })
-	if at < 0 {
+	at := slices.IndexFunc(t.flying, func(s span) bool { return s.from == e.ID.From })
+	if at < 0 || e.Items != nil && len(e.Items) != to-from {
 		return false
 	}
-	if e.Items != nil && len(e.Items) != to-from {
-		return false
+	if e.Kind == Yielded {
+		t.yielded(&t.flying[at], to)
+		return true
 	}
-	rest := span{to, t.flying[at].to}
+	s := t.flying[at]
+	to = min(to, int(s.to)) // what it yielded is another's
 	t.f.landed(&t.group)
-	t.adapt(e, rest)
-	for i := rest.from; i < rest.to; i++ {
-		t.phases[i] = itemWaiting
-		t.attempts[i]--
-		t.requeue(i)
+	t.adapt(e, to == int(s.to))
+	t.handBack(to, int(s.to))
+	t.asked = false
+	if s.wide() {
+		t.wide--
 	}
+	t.pass(at)
 	for i := from; i < to; i++ {
 		if e.Items == nil {
 			t.tried(i, &e.Outcome, e)
@@ -223,17 +184,6 @@ func (t *fanOut) answer(e *Event) bool {
 	t.flying = slices.Delete(t.flying, at, at+1)
 	t.check()
 	return true
-}
-
-// adapt grows the range handed out while items are quick and falls back to one
-// item as soon as they are not, so that no short item waits behind a slow one.
-func (t *fanOut) adapt(e *Event, rest span) {
-	n := int64(e.ID.To - e.ID.From)
-	if rest.from == rest.to && !t.f.m.opts.Events && (e.Ended-e.Started)/n < quick {
-		t.chunk = min(2*t.chunk, maxChunk)
-	} else {
-		t.chunk = 1
-	}
 }
 
 func (t *fanOut) timer(i int, e *Event) bool {

@@ -172,7 +172,7 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 	}
 	t.group = group{parent: &f.group, limit: n.Concurrency, holder: t}
 	for _, s := range j.Open {
-		t.flying = append(t.flying, span{s[0], s[1]})
+		t.sent(span{from: int32(s[0]), to: int32(s[1])})
 	}
 	for i, p := range j.Phases {
 		t.phases = append(t.phases, itemPhase(p))
@@ -292,8 +292,7 @@ func (t *fanOut) reissue() {
 		return
 	}
 	for _, s := range t.flying {
-		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(s.from), To: int32(s.to), Attempt: int32(t.attempts[s.from])}
-		t.f.run(t.n, id, t.call, &t.group)
+		t.f.run(t.n, t.rangeID(s), t.call, &t.group)
 	}
 	for i, p := range t.phases {
 		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: int32(t.attempts[i])}

@@ -211,7 +211,7 @@ func (f *frame) dumpTask(j *frameJSON, v int32) (err error) {
 func (t *fanOut) dump() (*fanOutJSON, error) {
 	j := &fanOutJSON{Next: t.next, Due: t.due, Chunk: t.chunk, Early: t.early, Attempts: t.attempts, Outcomes: map[int]outcomeJSON{}}
 	for _, s := range t.flying {
-		j.Open = append(j.Open, [2]int{s.from, s.to})
+		j.Open = append(j.Open, [2]int{int(s.from), int(s.to)})
 	}
 	for i, p := range t.phases {
 		j.Phases = append(j.Phases, byte(p))

@@ -18,6 +18,8 @@ type Shape struct {
 	// FailRun lets nodes stop the run. What such a run reaches depends on
 	// timing, so Oracle and engine then differ in what is comparable.
 	FailRun bool
+	// Long lets lists to walk over start with 30 to 89 elements.
+	Long bool
 
 	depth int // of nesting
 }
@@ -84,6 +86,8 @@ func (m *maker) fields() {
 		f.Name, f.Default = fmt.Sprint("f", i), core.Missing
 		start := f.start(m.rng.Uint64())
 		switch {
+		case isList(f) && m.shape.Long:
+			f.Default = numbers(m.rng.Uint64(), 30+m.rng.IntN(60))
 		case f.Merge == "set_once" && m.chance(80): // a start would refuse every write
 		case m.chance(f.startChance()):
 			f.Default = start

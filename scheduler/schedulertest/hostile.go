@@ -29,6 +29,8 @@ type Hostile struct {
 	Double bool
 	// Split answers only the first items of a range.
 	Split bool
+	// Yield hands items of ranges in flight back, asked for them or not.
+	Yield bool
 	// Cancel ends the run after so many answers; 0 never does.
 	Cancel int
 }
@@ -51,8 +53,11 @@ type hostileRun struct {
 	stopped  bool // a cancellation was asked for or passed on
 }
 
-// key names a command.
-func key(c machine.Command) string { return c.Op.String() + " " + c.ID.String() }
+// key names a command. Where a range ends may change while it is in flight.
+func key(c machine.Command) string {
+	c.ID.To = min(c.ID.To, c.ID.From+1)
+	return c.Op.String() + " " + c.ID.String()
+}
 
 // answer is an event with the path of the command it answers.
 type answer struct {
@@ -100,6 +105,7 @@ func (r *hostileRun) take(commands []machine.Command) error {
 			r.report = c.Report
 		case machine.OpCancel:
 			r.stopped = true
+		case machine.OpYield: // nobody has to
 		default:
 			if r.h.JSON {
 				data, err := machine.EncodeCommand(&c)
@@ -124,6 +130,9 @@ func (r *hostileRun) step() error {
 	}
 	if len(r.open) == 0 {
 		return fmt.Errorf("stalled: nothing in flight and the run is not over")
+	}
+	if err := r.yield(); err != nil {
+		return err
 	}
 	if err := r.repeat(); err != nil {
 		return err
@@ -160,6 +169,26 @@ func (r *hostileRun) repeat() error {
 	return r.apply(r.late[len(r.late)-1-r.rng.IntN(min(back, len(r.late)))])
 }
 
+// yield keeps a part of a range in flight only.
+func (r *hostileRun) yield() error {
+	c := &r.open[r.rng.IntN(len(r.open))]
+	held := c.ID.To - c.ID.From
+	if !r.h.Yield || c.Op != machine.OpRun || c.Node.Source == nil || held < 2 || r.chance(50) {
+		return nil
+	}
+	c.ID.To -= 1 + int32(r.rng.IntN(int(held-1)))
+	a := answer{pathOf(c), machine.Event{Kind: machine.Yielded, ID: c.ID, Ended: r.now}}
+	r.late = append(r.late, a)
+	return r.apply(a)
+}
+
+func pathOf(c *machine.Command) string {
+	if c.Call == nil {
+		return ""
+	}
+	return c.Call.Path
+}
+
 func (r *hostileRun) chance(percent int) bool { return r.rng.IntN(100) < percent }
 
 // work does what a command asks for.
@@ -167,10 +196,6 @@ func (r *hostileRun) work(c machine.Command) answer {
 	r.answered[key(c)] = true
 	e := machine.Event{Kind: machine.Finished, ID: c.ID, Started: r.now}
 	r.now += int64(r.rng.IntN(3))
-	path := ""
-	if c.Call != nil {
-		path = c.Call.Path
-	}
 	switch {
 	case c.Op == machine.OpTimer:
 		e.Kind = machine.TimerFired
@@ -185,7 +210,7 @@ func (r *hostileRun) work(c machine.Command) answer {
 		}
 	}
 	e.Ended = r.now
-	return answer{path, e}
+	return answer{pathOf(&c), e}
 }
 
 // attempt calls the handler as a driver must, for an item or, with -1, alone.
@@ -256,7 +281,7 @@ func (r *hostileRun) apply(a answer) error {
 }
 
 // reload replaces the machine by its snapshot and checks that all open work is
-// asked for again. Now and then a lost handler answers after all.
+// asked for again. Now and then a lost handler answers after all, at once or later.
 func (r *hostileRun) reload() error {
 	data, err := r.m.Snapshot()
 	if err != nil {
@@ -282,10 +307,13 @@ func (r *hostileRun) reload() error {
 		if r.report == nil && !void && !slices.ContainsFunc(r.open, func(o machine.Command) bool { return key(o) == key(c) }) {
 			return fmt.Errorf("%s %s was in flight and is not asked for again\n%s", c.Op, c.ID, data)
 		}
-		if r.chance(20) {
+		switch r.rng.IntN(5) {
+		case 0:
 			if err := r.apply(r.work(c)); err != nil {
 				return err
 			}
+		case 1:
+			r.late = append(r.late, r.work(c)) // repeat may give it
 		}
 	}
 	return nil

@@ -18,11 +18,11 @@ func cruelties(seed uint64) []struct {
 	}
 	return []c{
 		{Hostile{Seed: seed}, machine.Options{Concurrency: 8, Events: true}},
-		{Hostile{Seed: seed, Split: true}, machine.Options{Concurrency: 64}},
-		{Hostile{Seed: seed, JSON: true, Split: true}, machine.Options{Concurrency: 8}},
+		{Hostile{Seed: seed, Split: true, Yield: true}, machine.Options{Concurrency: 64}},
+		{Hostile{Seed: seed, JSON: true, Split: true, Yield: true}, machine.Options{Concurrency: 8}},
 		{Hostile{Seed: seed, Double: true}, machine.Options{Concurrency: 8, MaxInFlight: 3}},
 		{Hostile{Seed: seed, JSON: true, Reload: true}, machine.Options{Concurrency: 3, Events: true}},
-		{Hostile{Seed: seed, JSON: true, Reload: true, Double: true, Split: true}, machine.Options{Concurrency: 64}},
+		{Hostile{Seed: seed, JSON: true, Reload: true, Double: true, Split: true, Yield: true}, machine.Options{Concurrency: 64}},
 		{Hostile{Seed: seed, JSON: true, Reload: true, Double: true}, machine.Options{Concurrency: 1, Barrier: true}},
 	}
 }
@@ -37,6 +37,33 @@ func TestPropertyHostile(t *testing.T) {
 			return
 		}
 	}
+}
+
+// TestPropertyRanges is the same for fan-outs over lists that are long enough to be
+// handed out in ranges, and for the engine.
+func TestPropertyRanges(t *testing.T) {
+	for _, seed := range seeds(graphs() / 30) {
+		g := Generate(seed, Shape{Elements: 2, Long: true, NoUnits: true, NoNested: true})
+		if len(rangeFaults(t, g)) > 0 {
+			report(t, g, func(g *Graph) []string { return rangeFaults(t, g) })
+			return
+		}
+	}
+}
+
+func rangeFaults(t *testing.T, g *Graph) []string {
+	if faults := hostileFaults(t, g); len(faults) > 0 {
+		return faults
+	}
+	want := OracleRun(g)
+	for _, s := range []Setting{{Concurrency: 2}, {Concurrency: 8, InFlight: 3, Timing: 1 + g.Seed}, {Concurrency: 64, Timing: 2 + g.Seed}} {
+		s.Silent = true
+		got := EngineRun(t, g, want, s)
+		if faults := append(Differences(want, got), got.Recorder.overlaps(g, s.Concurrency, s.InFlight)...); len(faults) > 0 {
+			return append([]string{s.String()}, faults...)
+		}
+	}
+	return nil
 }
 
 func hostileFaults(t *testing.T, g *Graph) []string {

@@ -1,0 +1,215 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+)
+
+// stretch is when an item ran, since the start of the run.
+type stretch struct{ from, to time.Duration }
+
+// clockwork runs items that take given times and keeps when each of them ran.
+type clockwork struct {
+	mu     sync.Mutex
+	begin  time.Time
+	ran    []stretch
+	active int
+	peak   int
+}
+
+func (c *clockwork) item(i int64, work func()) {
+	c.mu.Lock()
+	c.ran[i].from = time.Since(c.begin)
+	c.active++
+	c.peak = max(c.peak, c.active)
+	c.mu.Unlock()
+	work()
+	c.mu.Lock()
+	c.ran[i].to = time.Since(c.begin)
+	c.active--
+	c.mu.Unlock()
+}
+
+// runItems runs one fan-out in virtual time.
+func runItems(t *testing.T, n, limit int, o scheduler.Options, work func(i int64)) *clockwork {
+	t.Helper()
+	c := &clockwork{ran: make([]stretch, n)}
+	p := compile(t, each(func(_ context.Context, i int64) error { c.item(i, func() { work(i) }); return nil }, forEach("list", limit)))
+	synctest.Test(t, func(t *testing.T) {
+		c.begin = time.Now()
+		r, err := scheduler.Run(t.Context(), p, map[string]any{"list": numbers(n)}, o)
+		if err != nil || written(r) != n {
+			t.Errorf("%d of %d items wrote, error %v", written(r), n, err)
+		}
+	})
+	return c
+}
+
+// TestSlowItemsAmongQuickOnes: slow items shared ranges with quick ones, and those
+// behind them in a range waited although nothing else was left to do: 64 items of
+// 10 s took 20 s at a limit of 64.
+func TestSlowItemsAmongQuickOnes(t *testing.T) {
+	c := runItems(t, 2064, 64, scheduler.Options{}, func(i int64) {
+		if 1000 <= i && i < 1064 {
+			time.Sleep(10 * time.Second)
+		}
+	})
+	end := slices.MaxFunc(c.ran, func(a, b stretch) int { return int(a.to - b.to) }).to
+	if end != 10*time.Second || c.peak != 64 {
+		t.Errorf("took %s with %d at once, want 10s with 64", end, c.peak)
+	}
+}
+
+// TestItemsThatWaitForEachOther: items that shared a range never met, and the run
+// never ended.
+func TestItemsThatWaitForEachOther(t *testing.T) {
+	for _, limit := range []int{2, 8, 64} {
+		for _, first := range []int{0, 1, 700} {
+			var all *sync.WaitGroup // of the bubble of virtual time
+			var once sync.Once
+			runItems(t, first+limit+1000, limit, scheduler.Options{}, func(i int64) {
+				if first <= int(i) && int(i) < first+limit {
+					once.Do(func() { all = &sync.WaitGroup{}; all.Add(limit) })
+					all.Done()
+					all.Wait()
+				}
+			})
+		}
+	}
+}
+
+// TestLongItemBehindALongOne: an item that shared a range with an earlier one waited
+// for it, while the items of other ranges were done.
+func TestLongItemBehindALongOne(t *testing.T) {
+	c := runItems(t, 5000, 4, scheduler.Options{}, func(i int64) {
+		switch {
+		case i == 1000 || i == 1001:
+			time.Sleep(10 * time.Second)
+		case i > 2000 && i%100 == 0:
+			time.Sleep(500 * time.Millisecond)
+		}
+	})
+	if d := c.ran[1001].from - c.ran[1000].from; d > time.Second {
+		t.Errorf("item 1001 began %s after item 1000", d)
+	}
+}
+
+// TestPropertyFanOutKeepsItsLimitBusy: at every moment as many items run as the
+// limit allows and as are left, whatever they take. Items that are never handed out
+// together, because they take their time, begin exactly when a plain list schedule
+// begins them.
+func TestPropertyFanOutKeepsItsLimitBusy(t *testing.T) {
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		n, limit := 1+rng.IntN(1500), []int{1, 2, 3, 8, 64}[rng.IntN(5)]
+		quick, shortest := rng.IntN(101), time.Duration(0) // percent that take no time
+		if seed%3 == 0 {
+			quick, shortest = 0, time.Millisecond
+		}
+		takes := make([]time.Duration, n)
+		for i := range takes {
+			if rng.IntN(100) >= quick {
+				takes[i] = shortest + time.Duration(rng.IntN(20))*time.Millisecond
+			}
+		}
+		o := scheduler.Options{}
+		if seed%2 == 0 {
+			o.MaxInFlight = 1 + rng.IntN(limit)
+		}
+		c := runItems(t, n, limit, o, func(i int64) { time.Sleep(takes[i]) })
+		if o.MaxInFlight > 0 {
+			limit = o.MaxInFlight
+		}
+		name := fmt.Sprintf("seed %d, %d items, limit %d, %d %% quick", seed, n, limit, quick)
+		if c.peak > limit {
+			t.Errorf("%s: %d in a handler at once", name, c.peak)
+		}
+		if at, in, want := idleAt(c.ran, limit); in != want {
+			t.Errorf("%s: %d in flight at %s, want %d", name, in, at, want)
+		}
+		if want := listSchedule(takes, limit); shortest > 0 && !slices.Equal(c.ran, want) {
+			t.Errorf("%s: items ran at %v, want %v", name, c.ran, want)
+		}
+	}
+}
+
+// idleAt finds a moment at which not as many items were in flight as could have
+// been, and tells how many were and should have been.
+func idleAt(ran []stretch, limit int) (at time.Duration, in, want int) {
+	var starts, ends []time.Duration
+	for _, s := range ran {
+		starts, ends = append(starts, s.from), append(ends, s.to)
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	for _, now := range slices.Compact(slices.Clone(ends)) {
+		begun, _ := slices.BinarySearch(starts, now+1) // right after now
+		over, _ := slices.BinarySearch(ends, now+1)
+		if want := min(limit, len(ran)-over); begun-over != want {
+			return now, begun - over, want
+		}
+	}
+	return 0, 0, 0
+}
+
+// listSchedule gives each item, in order, to the server that is free first.
+func listSchedule(takes []time.Duration, servers int) []stretch {
+	free := make([]time.Duration, servers)
+	out := make([]stretch, len(takes))
+	for i, d := range takes {
+		next := slices.Index(free, slices.Min(free))
+		out[i] = stretch{free[next], free[next] + d}
+		free[next] += d
+	}
+	return out
+}
+
+// TestFanOutsShareTheirLimits: a range that is split takes no more slots than there
+// are: of the outer graph and over everything.
+func TestFanOutsShareTheirLimits(t *testing.T) {
+	for _, o := range []scheduler.Options{{Concurrency: 1}, {Concurrency: 2}, {Concurrency: 2, MaxInFlight: 5}} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &clockwork{ran: make([]stretch, 3000), begin: time.Now()}
+			var mu sync.Mutex
+			nodes, mostNodes := map[string]int{}, 0
+			work := func(_ context.Context, in core.Input) (core.Result, error) {
+				mu.Lock()
+				nodes[in.Node]++
+				mostNodes = max(mostNodes, len(nodes))
+				mu.Unlock()
+				c.item(int64(in.Index()), func() {
+					if in.Index()%10 == 7 {
+						time.Sleep(time.Second)
+					}
+				})
+				mu.Lock()
+				if nodes[in.Node]--; nodes[in.Node] == 0 {
+					delete(nodes, in.Node)
+				}
+				mu.Unlock()
+				return core.Result{}, nil
+			}
+			w := fields(graph(map[string]core.HandlerFunc{"a": work, "b": work, "c": work}, []string{"a", "b", "c"}), "list")
+			for _, n := range w.Nodes {
+				forEach("list", 4)(n)
+			}
+			_, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": numbers(3000)}, o)
+			want := 4 * o.Concurrency
+			if o.MaxInFlight > 0 {
+				want = o.MaxInFlight
+			}
+			if err != nil || c.peak != want || mostNodes != o.Concurrency {
+				t.Errorf("%+v: %d items and %d nodes at once, want %d items: %v", o, c.peak, mostNodes, want, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// eachPlan is a fan-out n over $.list.
+func eachPlan(t *testing.T, limit int, change ...func(*core.Node)) *plan.Plan {
+	t.Helper()
+	h := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
+	n := &core.Node{ID: core.Text{Value: "n"}, Handler: h, HasWrites: true,
+		ForEach: &core.ForEach{Source: core.Text{Value: "$.list"}, Concurrency: &core.Int{Value: limit}}}
+	for _, f := range change {
+		f(n)
+	}
+	w := &core.Workflow{Name: core.Text{Value: "w"}, Nodes: []*core.Node{n}, Fields: []core.FieldDecl{{Name: core.Text{Value: "list"}, Default: core.Missing}}}
+	p, ds := plan.Compile(w, nil, plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	return p
+}
+
+// eachMachine runs a fan-out over so many items.
+func eachMachine(t *testing.T, items, limit int, change ...func(*core.Node)) *Machine {
+	t.Helper()
+	m, err := New(eachPlan(t, limit, change...), core.ObjectOf("list", make([]any, items)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// told lists the commands of a machine: "run 3:7 yield 0:4".
+func told(m *Machine) string {
+	var list []string
+	for _, c := range m.Next() {
+		s := c.Op.String()
+		if c.Node != nil {
+			s += fmt.Sprintf(" %d:%d", c.ID.From, c.ID.To)
+		}
+		list = append(list, s)
+	}
+	return strings.Join(list, " ")
+}
+
+func answerRange(m *Machine, from, to int) {
+	m.Apply(&Event{ID: ID{From: int32(from), To: int32(to), Attempt: 1}})
+}
+
+func yieldRange(m *Machine, from, to int) {
+	m.Apply(&Event{Kind: Yielded, ID: ID{From: int32(from), To: int32(to), Attempt: 1}})
+}
+
+// step compares what a machine asks for.
+func step(t *testing.T, m *Machine, want string) {
+	t.Helper()
+	if got := told(m); got != want {
+		t.Fatalf("it issues %q, want %q", got, want)
+	}
+}
+
+// rangeInFlight answers items until a range of two is in flight, 2:4, and nothing
+// else is but the last item.
+func rangeInFlight(t *testing.T, m *Machine) {
+	t.Helper()
+	for _, s := range []struct {
+		from, to int
+		want     string
+	}{{0, 1, "run 2:4"}, {1, 2, "run 4:6"}, {4, 6, "run 6:7"}, {6, 7, "run 7:8"}, {7, 8, "run 8:9"}} {
+		answerRange(m, s.from, s.to)
+		step(t, m, s.want)
+	}
+}
+
+// Items behind one that takes long are handed out again before new ones.
+func TestRangeThatIsHeldUpYields(t *testing.T) {
+	m := eachMachine(t, 12, 2)
+	step(t, m, "run 0:1 run 1:2")
+	rangeInFlight(t, m)
+	answerRange(m, 8, 9) // the fourth range that was handed out after 2:4
+	step(t, m, "yield 2:4 run 9:10")
+	yieldRange(m, 2, 3)
+	answerRange(m, 9, 10)
+	step(t, m, "run 3:4")
+	yieldRange(m, 2, 3) // once more
+	answerRange(m, 2, 3)
+	step(t, m, "run 10:11")
+}
+
+// No slot stays free while a range holds items that have not begun.
+func TestRangeYieldsToFreeSlots(t *testing.T) {
+	m := eachMachine(t, 12, 2)
+	step(t, m, "run 0:1 run 1:2")
+	rangeInFlight(t, m)
+	answerRange(m, 8, 9)
+	m = reload(t, m) // it does not remember how long 2:4 has been in flight
+	step(t, m, "run 2:4 run 9:10")
+	answerRange(m, 9, 10)
+	step(t, m, "run 10:11")
+	answerRange(m, 10, 11)
+	step(t, m, "run 11:12")
+	answerRange(m, 11, 12)
+	step(t, m, "yield 2:4")
+	step(t, m, "") // once is enough
+	yieldRange(m, 2, 3)
+	step(t, m, "run 3:4")
+	answerRange(m, 2, 3)
+	answerRange(m, 3, 4)
+	step(t, m, "finish")
+}
+
+// The first issue of a range may be answered after the second has yielded: what it
+// did beyond that is done again, and nothing is lost or counted twice.
+func TestRangeYieldsToAnotherIssue(t *testing.T) {
+	m := eachMachine(t, 12, 2)
+	step(t, m, "run 0:1 run 1:2")
+	rangeInFlight(t, m)
+	m = reload(t, m)
+	step(t, m, "run 2:4 run 8:9")
+	yieldRange(m, 2, 3)
+	answerRange(m, 2, 4)
+	step(t, m, "run 3:4")
+	for i, next := range []int{3: 9, 8: 10, 9: 11} {
+		if next > 0 {
+			answerRange(m, i, i+1)
+			step(t, m, fmt.Sprintf("run %d:%d", next, next+1))
+		}
+	}
+	answerRange(m, 10, 11)
+	answerRange(m, 11, 12)
+	if c := m.Next(); len(c) != 1 || c[0].Op != OpFinish || m.Dropped() != 0 {
+		t.Fatalf("it issues %v after dropping %d answers", c, m.Dropped())
+	}
+	if n, _ := m.root.report().Node("n"); n.Attempts != 12 {
+		t.Errorf("%d attempts for 12 items", n.Attempts)
+	}
+}
