@@ -67,7 +67,7 @@ func WithMaxInFlight(n int) RunOption { return runOption(func(s *runSettings) { 
 func WithRunID(id string) RunOption { return runOption(func(s *runSettings) { s.Run = id }) }
 
 // WithGrace is how long functions may take to return after their context ended, before
-// the run ends without them and its error names them: 5 s without it.
+// the run ends without them and its error names them: 10 s without it.
 func WithGrace(d time.Duration) RunOption { return runOption(func(s *runSettings) { s.Grace = d }) }
 
 // WithBarrier finishes each level of the graph before the next one starts. The results

@@ -16,8 +16,8 @@ import (
 )
 
 // Main runs the command with the arguments and streams of the process, and exits
-// with its code. The first interrupt during a run cancels it and waits for it; a
-// second one, or one at any other time, exits at once.
+// with its code. The first interrupt during a run cancels it and waits for it, the
+// second kills what runs; one at any other time exits at once.
 func Main(e *wavefold.Engine) {
 	a := newApp(e, Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv})
 	ctx, stop := a.interruptible(context.Background())

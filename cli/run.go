@@ -31,8 +31,8 @@ a live tree meanwhile, elsewhere one line for each event on standard error.
 Nodes that may run at the same time do so up to the limit of the document
 (runtime.concurrency, by default 1), or -j. The result is the same at any limit.
 
-The first Ctrl-C cancels what runs, waits for it and prints what was finished;
-the second exits at once.`,
+The first Ctrl-C cancels what runs, waits for it and prints what was finished.
+Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.`,
 		Example: examples(
 			"wavefold run flow.yaml",
 			"wavefold run -j 8 --input day=2024-01-31 --input rows=@rows.json flow.yaml",
@@ -82,22 +82,12 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if err != nil {
 		return &exit{exitUsage, err}
 	}
-	told := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(told)
-		why := "interrupted"
-		if context.Cause(ctx) == errBrokenPipe {
-			why = errBrokenPipe.Error()
-		}
-		watch.say(why + ": waiting for what runs to end; interrupt again to exit at once")
-	})
+	stop := watch.tell(ctx)
 	a.running.Store(true)
 	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
 		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Listener: watch.listener(),
 	})
-	if !stop() {
-		<-told
-	}
+	stop()
 	a.running.Store(false)
 	lost := watch.close(report != nil)
 	if report == nil {

@@ -9,10 +9,12 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
 )
 
 var colorModes = []string{"auto", "always", "never"}
@@ -74,11 +76,17 @@ var (
 	errBrokenPipe  = errors.New("nobody reads the output any more")
 )
 
+// patience is how long a run may take to end once all its programs have been killed.
+// Only Go code that ignores its context takes longer, and ends with the process.
+const patience = 2 * time.Second
+
 // interruptible returns a context that the first interrupt during a run ends, and so
-// does a reader of the output that goes away. Any other interrupt ends the process.
-// stop ends the watching and waits for it.
+// does a reader of the output that goes away. The second one aborts it: what runs is
+// killed, and the process ends soon. Any other interrupt ends the process. stop ends
+// the watching and waits for it.
 func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	abort := make(chan struct{})
+	ctx, cancel := context.WithCancelCause(core.WithAbort(ctx, abort))
 	signals := make(chan os.Signal, 2) // both, if they come at once
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // under nohup it stays ignored
@@ -101,20 +109,26 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
+		var late <-chan time.Time // nil until the run is aborted
 		for {
 			select {
 			case <-signals:
+			case <-late:
+				if !a.running.Load() { // it has ended, and what became of it is being printed
+					continue
+				}
 			case <-quit:
 				return
 			}
-			if a.running.Load() && ctx.Err() == nil {
+			switch {
+			case !a.running.Load() || late != nil:
+				a.leave()
+			case ctx.Err() == nil:
 				cancel(errInterrupted)
-				continue
+			default:
+				close(abort)
+				late = time.After(patience)
 			}
-			if f := a.abandon.Load(); f != nil {
-				(*f)()
-			}
-			os.Exit(exitInterrupted)
 		}
 	}()
 	return ctx, func() {
@@ -124,4 +138,12 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 		<-done
 		cancel(nil)
 	}
+}
+
+// leave ends the process at once.
+func (a *app) leave() {
+	if f := a.abandon.Load(); f != nil {
+		(*f)()
+	}
+	os.Exit(exitInterrupted)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/wavefold/wavefold/cli/internal/screen"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -21,6 +23,7 @@ type watcher struct {
 	live  *screen.Live
 	lines *lineWriter
 	err   io.Writer
+	runs  awaited
 	last  chan struct{} // closed after the last event
 }
 
@@ -59,6 +62,7 @@ func (w *watcher) listener() func(core.Event) {
 		return nil
 	}
 	return func(e core.Event) {
+		w.runs.apply(&e)
 		if w.log != nil {
 			w.log.write(&e)
 		}
@@ -84,6 +88,36 @@ func (w *watcher) say(text string) {
 		return
 	}
 	tty.Fprintf(w.err, "%s\n", text)
+}
+
+// tell says what is waited for when ctx ends, and again when what runs is killed. The
+// function it returns ends that and waits for it.
+func (w *watcher) tell(ctx context.Context) (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-ctx.Done():
+		case <-quit:
+			if ctx.Err() == nil {
+				return
+			}
+		}
+		why := "interrupted"
+		if context.Cause(ctx) == errBrokenPipe {
+			why = errBrokenPipe.Error()
+		}
+		w.say(fmt.Sprintf("%s: waiting for %s to end; programs are killed after %s, or at once if you interrupt again", why, &w.runs, command.Grace))
+		select {
+		case <-core.Aborted(ctx):
+			w.say("interrupted again: killing what runs")
+		case <-quit:
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
 }
 
 // close ends the showing and writing. If the run has begun it waits for its last

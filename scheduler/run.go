@@ -14,8 +14,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// DefaultGrace is how long cancelled handlers may take to return.
-const DefaultGrace = 5 * time.Second
+// DefaultGrace is how long cancelled handlers may take to return. Those of the kinds
+// that run programs need five seconds, the time a program has between SIGTERM and
+// SIGKILL.
+const DefaultGrace = 10 * time.Second
 
 // Options are the settings of one run. The zero value takes what the plan says.
 type Options struct {

@@ -5,6 +5,7 @@ package hostile
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli"
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
@@ -25,9 +27,21 @@ const asCommand = "WAVEFOLD_HOSTILE_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
-		cli.Main(wavefold.NewEngine(std.Kinds()...))
+		e := wavefold.NewEngine(std.Kinds()...)
+		if err := e.AddTool("deaf", core.HandlerFunc(deaf)); err != nil {
+			panic(err)
+		}
+		cli.Main(e)
 	}
 	os.Exit(m.Run())
+}
+
+// deaf is Go code that ignores the end of its context.
+func deaf(context.Context, core.Input) (core.Result, error) {
+	if err := os.WriteFile("deaf.pid", []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+		return core.Result{}, err
+	}
+	select {}
 }
 
 // command is the wavefold command in a folder with one workflow.

@@ -14,6 +14,10 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/text"
 )
 
+// Grace is the time between SIGTERM and SIGKILL that a program has when its run is
+// cancelled or its timeout is over.
+const Grace = process.DefaultGrace
+
 // Kind is the kind "command". The zero Kind is ready to use.
 type Kind struct {
 	// LookupEnv finds secrets; nil means os.LookupEnv.
@@ -108,7 +112,7 @@ func (c *command) hidden(err error, stdout []byte, mask secret.Masker) error {
 
 // call renders everything for one attempt.
 func (c *command) call(in core.Input) (process.Command, secret.Masker, error) {
-	call := process.Command{Path: c.path, Name: c.name, Dir: c.dir, Env: exchange.Environment(in),
+	call := process.Command{Path: c.path, Name: c.name, Dir: c.dir, Env: exchange.Environment(in), Mark: exchange.Mark(in),
 		MaxOutput: c.maxOutput, OK: c.ok, Discard: c.form == formNone, Log: in.Logger()}
 	var secrets []string
 	for _, v := range c.env {

@@ -53,7 +53,8 @@
 // lines of standard error, which goes to the log line by line. A program that ends
 // while something it started still holds standard output fails too, since the
 // output may be incomplete. When the run is cancelled or the node's timeout is
-// over, the program and all it started get SIGTERM and two seconds later SIGKILL.
+// over, the program and all it started get SIGTERM and five seconds later SIGKILL.
+// On Linux this includes what has moved to a session of its own.
 //
 // Secrets are read from the engine's environment for each attempt, never stored,
 // and replaced by *** in log lines and errors. A secret that the program prints on

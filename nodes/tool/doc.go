@@ -53,9 +53,9 @@
 // there.
 //
 // When the run is cancelled or the node's timeout is over, the program and all it
-// started get SIGTERM and two seconds later SIGKILL. Nothing it leaves in the
-// background outlives the node; a program that ends while something it started
-// still holds standard output fails, since the result may be incomplete.
+// started get SIGTERM and five seconds later SIGKILL. A program that ends while
+// something it started still holds standard output fails, since the result may be
+// incomplete.
 //
 // # Example
 //

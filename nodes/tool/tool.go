@@ -79,7 +79,7 @@ func (p *program) Handle(ctx context.Context, in core.Input) (core.Result, error
 		return core.Result{}, fmt.Errorf("%s: %w", p.name, err)
 	}
 	out, err := process.Run(ctx, process.Command{
-		Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Env: exchange.Environment(in),
+		Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Env: exchange.Environment(in), Mark: exchange.Mark(in),
 		Stdin: doc, MaxOutput: p.maxOutput, Log: in.Logger(),
 	})
 	if err != nil {

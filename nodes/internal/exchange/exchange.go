@@ -83,9 +83,12 @@ func Environment(in core.Input) []string {
 		"WAVEFOLD_RUN=" + in.Run,
 		"WAVEFOLD_NODE=" + in.Node,
 		"WAVEFOLD_ATTEMPT=" + strconv.Itoa(in.Attempt),
-		"WAVEFOLD_IDEMPOTENCY_KEY=" + in.IdempotencyKey(),
+		Mark(in),
 	}
 }
+
+// Mark is the entry of Environment that no other work has at the same time.
+func Mark(in core.Input) string { return "WAVEFOLD_IDEMPOTENCY_KEY=" + in.IdempotencyKey() }
 
 // Result reads what a program printed. Nothing at all is a success that writes
 // and sends nothing. Metrics are logged.

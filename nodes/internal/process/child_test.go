@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -67,8 +68,8 @@ func behave(mode string, args []string) int {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		hang()
 	case "deaf": // does not read its input
-	case "leave": // behaviour of the one left behind, "pipes" or "own", "session" or ""
-		return leave(args[0], args[1] == "pipes", len(args) > 2 && args[2] == "session")
+	case "leave": // behaviour of the one left behind, "pipes" or "own", further words, see there
+		return leave(args[0], args[1] == "pipes", args[2:])
 	}
 	return 0
 }
@@ -99,13 +100,16 @@ func polite() int {
 	return 0
 }
 
-// leave starts another child, prints its process id and exits without waiting.
-func leave(mode string, pipes, session bool) int {
+// leave starts another child, prints its process id and exits without waiting. With
+// the word session the other one leaves the group, with bare it has no environment,
+// and with stay this one hangs instead of exiting.
+func leave(mode string, pipes bool, words []string) int {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childVar+"="+mode)
-	if session {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if cmd.Env = os.Environ(); slices.Contains(words, "bare") {
+		cmd.Env = nil
 	}
+	cmd.Env = append(cmd.Env, childVar+"="+mode, noRaceDelay)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: slices.Contains(words, "session")}
 	ready, err := os.CreateTemp("", "ready")
 	if err != nil {
 		return 9
@@ -125,5 +129,8 @@ func leave(mode string, pipes, session bool) int {
 	}
 
 	fmt.Fprintln(os.Stderr, "left", cmd.Process.Pid)
+	if slices.Contains(words, "stay") {
+		hang()
+	}
 	return 0
 }

@@ -2,10 +2,13 @@
 // It is what stands between a child that misbehaves and the engine:
 //
 //   - The child leads a process group of its own. When the context ends, the
-//     whole group gets SIGTERM and, after a grace period, SIGKILL.
+//     whole group gets SIGTERM and, after a grace period or when the context is
+//     aborted, SIGKILL. On Linux so do processes that left the group (setsid, as
+//     daemons do).
 //   - Run returns only when the group is gone and nobody reads its pipes any
-//     more: no goroutine and no process outlives the call. Only a process that
-//     left the group on purpose (setsid, as daemons do) can; its pipes are closed.
+//     more: no goroutine and no process outlives the call. After a child that
+//     ended well, only a process that left the group on purpose can, if it let go
+//     of standard output; elsewhere than on Linux it always can, without its pipes.
 //   - Output has a limit. A child that prints more is ended and Run fails.
 //   - Standard error goes line by line to a logger; its last lines are kept for
 //     the error text. Secrets are masked in both.

@@ -11,7 +11,16 @@ var ErrFlood = errors.New("too much output")
 
 // ErrHeld is inside the error of a program that ended well while a process it
 // had started kept standard output open: what was read may be incomplete.
-var ErrHeld = errors.New("ended, but a process it started kept standard output open and was ended: wait for background processes, or redirect their output")
+var ErrHeld = errors.New("ended, but a process it started kept standard output open")
+
+// heldError says what became of the process, and what to do about it.
+func heldError(ended bool) error {
+	fate := "was ended"
+	if !ended {
+		fate = "may still run, since it has left the program's session"
+	}
+	return fmt.Errorf("%w and %s: wait for background processes, or redirect their output", ErrHeld, fate)
+}
 
 // ExitError says that a program ended with an exit code that is not OK or was
 // killed by a signal that the engine did not send.

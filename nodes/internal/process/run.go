@@ -12,14 +12,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/secret"
 )
 
 // Defaults of a Command.
 const (
 	DefaultMaxOutput = 10 << 20
-	DefaultGrace     = 2 * time.Second
+	DefaultGrace     = 5 * time.Second
 )
+
+// linger is how long others may hold the pipes of a child that has exited, and how
+// long they get to end after it.
+const linger = 2 * time.Second
 
 // Command describes one call of a program. The zero value of every field but
 // Path is useful.
@@ -43,10 +48,13 @@ type Command struct {
 	MaxOutput int
 	// OK lists the exit codes that are no error; empty means 0 only.
 	OK []int
-	// Grace is the time between SIGTERM and SIGKILL, and the time that others
-	// in the group have to close the pipes once the child has exited; 0 means
-	// DefaultGrace.
+	// Grace is the time between SIGTERM and SIGKILL when the context ends; 0
+	// means DefaultGrace. Others in the group have as long, but at most two
+	// seconds, to close the pipes once the child has exited.
 	Grace time.Duration
+	// Mark is an entry of Env that no other child has at the same time. With it
+	// processes are found that left the group and have lost their parents.
+	Mark string
 	// Log gets the lines of standard error; nil drops them.
 	Log *slog.Logger
 	// Mask hides secrets in log lines and errors.
@@ -60,10 +68,11 @@ type Output struct {
 	Code int
 }
 
-// Run runs the program and waits for it and everything it started. The error is
-// an *ExitError for an exit code that is not OK or a signal, the context's cause
-// when the context ended first, ErrFlood, ErrHeld, or why the program could not
-// be started.
+// Run runs the program and waits for it and everything it started. When the context
+// ends they have the grace period to end; none once it is aborted, see
+// core.WithAbort. The error is an *ExitError for an exit code that is not OK or a
+// signal, the context's cause when the context ended first, ErrFlood, ErrHeld, or
+// why the program could not be started.
 func Run(parent context.Context, c Command) (Output, error) {
 	c = c.withDefaults()
 	if parent.Err() != nil {
@@ -81,18 +90,30 @@ func Run(parent context.Context, c Command) (Output, error) {
 	if err := cmd.Start(); err != nil {
 		return Output{}, c.fail(startError(err))
 	}
-	g := groupOf(cmd.Process)
-	release := g.endOn(ctx, c.Grace)
+	f := familyOf(cmd.Process, c.Mark)
+	release := f.endOn(ctx, c.Grace)
 	err := cmd.Wait()
-	release()
-	survivors := g.end(c.Grace)
+	due := release()
+	held := !c.Discard && !out.complete
+	if due.IsZero() {
+		due = time.Now().Add(min(c.Grace, linger))
+	}
+	// A program may leave a service behind on purpose. One that was cut short, or
+	// whose output is not over, may not.
+	found, survivors := f.end(held || ctx.Err() != nil, due, core.Aborted(ctx))
 	if survivors {
 		c.Log.Warn(c.Name + ": a process it started could not be ended")
 	}
 	if ctx.Err() != nil {
 		return Output{}, c.fail(context.Cause(ctx))
 	}
-	return c.outcome(cmd, err, out, lines)
+	if err := c.exit(cmd, err, lines); err != nil {
+		return Output{}, err
+	}
+	if held {
+		return Output{}, c.fail(heldError(found && !survivors))
+	}
+	return Output{Stdout: out.data, Code: cmd.ProcessState.ExitCode()}, nil
 }
 
 func (c Command) withDefaults() Command {
@@ -147,28 +168,25 @@ func (c Command) exec(out *capture, lines *lineLog) *exec.Cmd {
 		cmd.Stdout = out
 	}
 	cmd.Stderr = lines
-	cmd.WaitDelay = c.Grace
+	cmd.WaitDelay = min(c.Grace, linger)
 	ownGroup(cmd)
 	return cmd
 }
 
-// outcome judges a child that nobody ended.
-func (c Command) outcome(cmd *exec.Cmd, err error, out *capture, lines *lineLog) (Output, error) {
+// exit judges how a child ended that nobody cut short; err is what Wait returned.
+func (c Command) exit(cmd *exec.Cmd, err error, lines *lineLog) error {
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	if err != nil && !failed && !errors.Is(err, exec.ErrWaitDelay) {
-		return Output{}, c.fail(err)
+		return c.fail(err)
 	}
 	code := cmd.ProcessState.ExitCode()
 	if failed && code < 0 {
-		return Output{}, &ExitError{Program: c.Name, Code: code, Signal: signalName(exit), Stderr: lines.tail}
+		return &ExitError{Program: c.Name, Code: code, Signal: signalName(exit), Stderr: lines.tail}
 	}
 	if !slices.Contains(c.OK, code) {
-		return Output{}, &ExitError{Program: c.Name, Code: code, Stderr: lines.tail}
+		return &ExitError{Program: c.Name, Code: code, Stderr: lines.tail}
 	}
-	if !c.Discard && !out.complete {
-		return Output{}, c.fail(ErrHeld)
-	}
-	return Output{Stdout: out.data, Code: code}, nil
+	return nil
 }
 
 func (c Command) fail(err error) error {

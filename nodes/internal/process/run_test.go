@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/secret"
 )
 
@@ -264,16 +265,103 @@ func TestRunLeftBehind(t *testing.T) {
 	}
 }
 
+// marked makes a command whose family can be recognized.
+func marked(t *testing.T, c Command) Command {
+	c.Mark = "WAVEFOLD_TEST_MARK=" + t.Name()
+	c.Env = append(c.Env, c.Mark)
+	return c
+}
+
 // TestRunEscape has a child that starts a process in a session of its own with
-// our pipe. It cannot be ended with the group, but it must not hold up Run.
+// our pipe. It must not hold up Run, and where it can be found, it must not survive
+// it. What the error says of it must be true.
 func TestRunEscape(t *testing.T) {
-	_, rec, err := run(t, t.Context(), "leave", Command{Args: []string{"hang", "pipes", "session"}, Grace: 100 * time.Millisecond})
-	if !errors.Is(err, ErrHeld) {
-		t.Errorf("got %v, want ErrHeld", err)
-	}
+	_, rec, err := run(t, t.Context(), "leave", marked(t, Command{Args: []string{"stubborn", "pipes", "session"}, Grace: 100 * time.Millisecond}))
 	pid := leftBehind(t, rec)
+	defer syscall.Kill(pid, syscall.SIGKILL)
+	want := "kept standard output open and was ended"
+	if runtime.GOOS != "linux" {
+		want = "kept standard output open and may still run"
+	}
+	if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if alive(pid) != (runtime.GOOS != "linux") {
+		t.Errorf("process %d is alive: %t", pid, alive(pid))
+	}
+}
+
+// TestRunService has a child that ends well and leaves a process behind on purpose:
+// in a session of its own, and without our pipes. Nobody may end it.
+func TestRunService(t *testing.T) {
+	_, rec, err := run(t, t.Context(), "leave", marked(t, Command{Args: []string{"hang", "own", "session"}}))
+	pid := leftBehind(t, rec)
+	if err != nil || !alive(pid) {
+		t.Errorf("%v, process %d is alive: %t", err, pid, alive(pid))
+	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Errorf("process %d: %v", pid, err)
+		t.Error(err)
+	}
+}
+
+// TestRunCancelledStrays cancels children that have started a process in a session
+// of its own: one that keeps its environment and one that is known by its parent
+// only. With an abort nobody waits for the grace period.
+func TestRunCancelledStrays(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("they cannot be found here")
+	}
+	for _, words := range [][]string{{"hang", "own", "session", "stay"}, {"stubborn", "own", "session", "stay"}, {"stubborn", "own", "session", "stay", "bare"}} {
+		for _, abort := range []bool{false, true} {
+			t.Run(strings.Join(words, " ")+" "+strconv.FormatBool(abort), func(t *testing.T) {
+				aborted := make(chan struct{})
+				ctx, cancel := context.WithCancel(core.WithAbort(t.Context(), aborted))
+				defer cancel()
+				rec := &record{Handler: slog.DiscardHandler, on: func(line string) {
+					if line == "ready" {
+						if cancel(); abort {
+							close(aborted)
+						}
+					}
+				}}
+				grace := 100 * time.Millisecond
+				if abort {
+					grace = time.Hour
+				}
+				_, _, err := run(t, ctx, "leave", marked(t, Command{Args: words, Log: slog.New(rec), Grace: grace}))
+				pid := leftBehind(t, rec)
+				defer syscall.Kill(pid, syscall.SIGKILL)
+				if !errors.Is(err, context.Canceled) || alive(pid) || strings.Contains(rec.text(), "could not be ended") {
+					t.Errorf("%v, process %d is alive: %t, log %q", err, pid, alive(pid), rec.text())
+				}
+			})
+		}
+	}
+}
+
+// TestRunAborted cancels a child that does not heed SIGTERM and has time to end; the
+// abort takes the time away.
+func TestRunAborted(t *testing.T) {
+	aborted := make(chan struct{})
+	ctx, cancel := context.WithCancel(core.WithAbort(t.Context(), aborted))
+	defer cancel()
+	rec := &record{Handler: slog.DiscardHandler, on: func(line string) {
+		if line == "ready" {
+			cancel()
+			close(aborted)
+		}
+	}}
+	if _, _, err := run(t, ctx, "stubborn", Command{Log: slog.New(rec), Grace: time.Hour}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	// So does a group that is left after a polite child.
+	rec.lines, aborted = nil, make(chan struct{})
+	ctx, cancel = context.WithCancel(core.WithAbort(t.Context(), aborted))
+	defer cancel()
+	_, _, err := run(t, ctx, "leave", Command{Args: []string{"stubborn", "own", "stay"}, Grace: time.Hour, Log: slog.New(rec)})
+	pid := leftBehind(t, rec)
+	if !errors.Is(err, context.Canceled) || alive(pid) {
+		t.Errorf("%v, process %d is alive: %t", err, pid, alive(pid))
 	}
 }
 

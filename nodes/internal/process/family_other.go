@@ -12,26 +12,27 @@ import (
 // ownGroup does nothing: there are no process groups here.
 func ownGroup(*exec.Cmd) {}
 
-// group stands for the child alone: what it started cannot be ended with it.
-type group struct{ child *os.Process }
+// family stands for the child alone: what it started cannot be ended with it.
+type family struct{ child *os.Process }
 
-func groupOf(p *os.Process) group { return group{p} }
+func familyOf(p *os.Process, _ string) *family { return &family{p} }
 
 // endOn kills the child when ctx ends. There is no polite signal to send first.
-func (g group) endOn(ctx context.Context, _ time.Duration) (release func()) {
+func (f *family) endOn(ctx context.Context, _ time.Duration) (release func() time.Time) {
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
-		_ = g.child.Kill() // fails only when it has exited
+		_ = f.child.Kill() // fails only when it has exited
 	})
-	return func() {
+	return func() time.Time {
 		if !stop() {
 			<-ended
 		}
+		return time.Time{}
 	}
 }
 
-func (g group) end(time.Duration) (survivors bool) { return false }
+func (f *family) end(bool, time.Time, <-chan struct{}) (found, survivors bool) { return false, false }
 
 func signalName(e *exec.ExitError) string { return e.String() }
 

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// awaited knows what runs at the moment, so that an interrupt can say what it waits
+// for.
+type awaited struct {
+	mu   sync.Mutex
+	open []execution // in the order of their starts
+}
+
+// execution is a node, item, row or round under way.
+type execution struct {
+	node        string
+	item, round core.Ordinal
+}
+
+// apply takes in an event.
+func (a *awaited) apply(e *core.Event) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	x := execution{e.Node, e.Item, e.Round}
+	switch e.Type {
+	case core.NodeStarted, core.ItemStarted:
+		if e.Node != "" && e.Total == 0 { // not a unit or a fan-out as a whole
+			a.open = append(a.open, x)
+		}
+	case core.NodeRetrying, core.NodeFinished, core.NodeFailed, core.ItemFinished, core.ItemFailed:
+		for i, o := range a.open {
+			if o == x {
+				a.open = append(a.open[:i], a.open[i+1:]...)
+				return
+			}
+		}
+	}
+}
+
+// mostAwaited is how many nodes a message names.
+const mostAwaited = 3
+
+// String names what runs: "load, score (4 items) and 2 more".
+func (a *awaited) String() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var nodes []string
+	items := map[string]int{}
+	for _, x := range a.open {
+		if _, ok := items[x.node]; !ok && !a.isAround(x.node) {
+			nodes = append(nodes, x.node)
+		}
+		items[x.node]++
+	}
+	if len(nodes) == 0 {
+		return "what runs"
+	}
+	for i, n := range nodes {
+		if items[n] > 1 {
+			nodes[i] = fmt.Sprintf("%s (%d items)", n, items[n])
+		}
+	}
+	more := ""
+	if n := len(nodes) - mostAwaited; n > 0 {
+		nodes, more = nodes[:mostAwaited], fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(nodes, ", ") + more
+}
+
+// isAround reports whether a node is a nested workflow inside of which something runs.
+func (a *awaited) isAround(node string) bool {
+	for _, x := range a.open {
+		if strings.HasPrefix(x.node, node+"/") || strings.HasPrefix(x.node, node+"[") {
+			return true
+		}
+	}
+	return false
+}

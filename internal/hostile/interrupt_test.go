@@ -1,0 +1,130 @@
+//go:build linux
+
+package hostile
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// heard is a stream that can be read while it is written.
+type heard struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write adds to the stream.
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.b.Write(p)
+}
+
+// String returns what was written so far.
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.b.String()
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for range 2000 {
+		if is() {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("never: %s", what)
+}
+
+// living reads the files *.pid of a folder and lists the processes that still run.
+func living(t *testing.T, dir string) (all int, alive []int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		pid, err := strconv.Atoi(strings.TrimSpace(read(t, f)))
+		if err != nil { // it is being written
+			continue
+		}
+		all++
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err == nil && !strings.Contains(string(stat), ") Z ") {
+			alive = append(alive, pid)
+		}
+	}
+	return all, alive
+}
+
+// Two interrupts end everything a run has started, whatever it does about signals and
+// wherever it has moved, before the command exits. The second one once ended the command
+// at once, and what did not heed SIGTERM ran on.
+func TestInterruptsLeaveNothingBehind(t *testing.T) {
+	needs(t, "sh", "setsid", "env", "sleep")
+	const loop = "while :; do sleep 0.02; done"
+	cases := map[string]struct {
+		nodes      string
+		pids       int
+		interrupts int
+	}{
+		"ends when it is asked":         {`{id: a, kind: command, run: [sh, -c, "echo $$ > a.pid; ` + loop + `"], output: none}`, 1, 1},
+		"a polite stray":                {`{id: a, kind: command, run: [sh, -c, "setsid sh -c 'echo $$ > b.pid; ` + loop + `' & echo $$ > a.pid; ` + loop + `"], output: none}`, 2, 1},
+		"deaf":                          {`{id: a, kind: command, run: [sh, -c, "trap '' TERM INT HUP; echo $$ > a.pid; ` + loop + `"], output: none}`, 1, 2},
+		"a deaf stray":                  {`{id: a, kind: command, run: [sh, -c, "trap '' TERM; setsid sh -c 'echo $$ > b.pid; ` + loop + `' & echo $$ > a.pid; ` + loop + `"], output: none}`, 2, 2},
+		"a stray whose parent has gone": {`{id: a, kind: command, run: [sh, -c, "trap '' TERM; (setsid sh -c 'echo $$ > b.pid; ` + loop + `' &); echo $$ > a.pid; ` + loop + `"], output: none}`, 2, 2},
+		"a stray without environment":   {`{id: a, kind: command, run: [sh, -c, "trap '' TERM; setsid env -i sh -c 'echo $$ > b.pid; while :; do /bin/sleep 0.02; done' & echo $$ > a.pid; ` + loop + `"], output: none}`, 2, 2},
+		"a stray of a stray":            {`{id: a, kind: command, run: [sh, -c, "trap '' TERM; setsid setsid sh -c 'setsid sh -c \"echo \\$\\$ > c.pid; ` + loop + `\" & echo $$ > b.pid; ` + loop + `' & echo $$ > a.pid; ` + loop + `"], output: none}`, 3, 2},
+		"eight at a time":               {`{id: a, kind: command, run: [sh, -c, "trap '' TERM; echo $$ > $0.pid; ` + loop + `", "{{$item}}"], output: none, for_each: {source: $.eight, concurrency: 8}}`, 8, 2},
+		"Go code":                       {`{id: a, kind: tool, impl: deaf, writes: []}`, 1, 2},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "workflow.yaml"), "name: x\nstate: {schema: {eight: {type: array, default: [1, 2, 3, 4, 5, 6, 7, 8]}}}\ngraph:\n  nodes:\n    - "+c.nodes+"\n")
+			cmd := command(t, dir, "run")
+			var out, err heard
+			cmd.Stdout, cmd.Stderr = &out, &err
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() { // whatever went wrong
+				_, alive := living(t, dir)
+				for _, pid := range alive {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}()
+			eventually(t, "all run\n"+err.String(), func() bool { all, _ := living(t, dir); return all == c.pids })
+			for i := range c.interrupts {
+				_ = cmd.Process.Signal(syscall.SIGINT)
+				if i == 0 {
+					eventually(t, "an answer", func() bool { return strings.Contains(err.String(), "interrupted: waiting for a") })
+				}
+			}
+			_ = cmd.Wait()
+			if all, alive := living(t, dir); all != c.pids || len(alive) > 0 {
+				t.Errorf("of %d processes %v still run", all, alive)
+			}
+			if code := cmd.ProcessState.ExitCode(); code != 130 {
+				t.Errorf("exit code %d", code)
+			}
+			if told := strings.Contains(err.String(), "interrupted again: killing what runs"); told != (c.interrupts == 2) {
+				t.Errorf("told of the second interrupt: %t\n%s", told, err.String())
+			}
+			if name != "Go code" && !strings.Contains(out.String(), "x: cancelled") {
+				t.Errorf("no summary:\n%s\n%s", out.String(), err.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,201 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// proc is what /proc/PID/stat tells about a process.
+type proc struct {
+	pid, parent, group, session int
+	ended                       bool   // it waits for its parent to notice
+	start                       uint64 // in clock ticks since the machine was started
+}
+
+// readProc returns a process; ok is false if it is not there.
+func readProc(pid int) (p proc, ok bool) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return proc{}, false
+	}
+	return parseProc(pid, stat)
+}
+
+// parseProc reads a line of /proc/PID/stat. The fields after the name, which may
+// contain anything, are state, parent, group, session and others; the twentieth is
+// the start.
+func parseProc(pid int, stat []byte) (p proc, ok bool) {
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 20 {
+		return proc{}, false
+	}
+	p = proc{pid: pid, ended: fields[0][0] == 'Z' || fields[0][0] == 'X'}
+	for i, to := range []*int{&p.parent, &p.group, &p.session} {
+		n, err := strconv.Atoi(string(fields[1+i]))
+		if err != nil {
+			return proc{}, false
+		}
+		*to = n
+	}
+	start, err := strconv.ParseUint(string(fields[19]), 10, 64)
+	p.start = start
+	return p, err == nil
+}
+
+// procs lists all processes by their ids; nil if there is no /proc.
+func procs() map[int]proc {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	out := make(map[int]proc, len(names))
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			if p, ok := readProc(pid); ok {
+				out[pid] = p
+			}
+		}
+	}
+	return out
+}
+
+// onlyZombies reports whether no member of the group can run any more: all have
+// ended and wait for their parent to notice. In many containers nobody does, and
+// a signal to the group would find them for ever.
+func (g group) onlyZombies() bool {
+	all := procs()
+	for _, p := range all {
+		if p.group == int(g) && !p.ended {
+			return false
+		}
+	}
+	return all != nil
+}
+
+// strays finds the processes that a child started and that left its group. They are
+// known by their session or their parents, and, once their parents have ended, by
+// the mark in their environment. Nothing that was there before the child is one.
+type strays struct {
+	child  int
+	mark   []byte
+	start  uint64
+	reaped bool // the number of the child may be another's by now
+	known  []*stray
+}
+
+// stray is a process and a handle that does not pass to another one with its number.
+type stray struct {
+	proc
+	handle *os.Process
+	asked  bool
+}
+
+func straysOf(child int, mark string) strays {
+	p, _ := readProc(child) // it is there: nobody has waited for it
+	return strays{child: child, mark: []byte(mark), start: p.start}
+}
+
+// orphaned tells that the child has been waited for.
+func (s *strays) orphaned() { s.reaped = true }
+
+// found reports whether there were any.
+func (s *strays) found() bool { return len(s.known) > 0 }
+
+// find looks for strays and reports whether there are new ones.
+func (s *strays) find() (news bool) {
+	all := procs()
+	for pid, p := range all {
+		if p.ended || p.group == s.child || p.start < s.start || pid == os.Getpid() || s.knows(p) || !s.isOurs(p, all) {
+			continue
+		}
+		handle, err := os.FindProcess(pid)
+		if err != nil {
+			continue
+		}
+		// The handle is for whoever has the number now.
+		if again, ok := readProc(pid); !ok || again.start != p.start {
+			_ = handle.Release()
+			continue
+		}
+		s.known = append(s.known, &stray{proc: p, handle: handle})
+		news = true
+	}
+	return news
+}
+
+func (s *strays) knows(p proc) bool {
+	for _, k := range s.known {
+		if k.pid == p.pid && k.start == p.start {
+			return true
+		}
+	}
+	return false
+}
+
+// isOurs reports whether a process descends from the child.
+func (s *strays) isOurs(p proc, all map[int]proc) bool {
+	for at, ok := p, true; ok && at.pid > 1; at, ok = all[at.parent] {
+		if at.group == s.child || at.session == s.child || at.pid == s.child && !s.reaped || s.knows(at) {
+			return true
+		}
+	}
+	return s.isMarked(p.pid)
+}
+
+func (s *strays) isMarked(pid int) bool {
+	if len(s.mark) == 0 {
+		return false
+	}
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil { // it is another user's
+		return false
+	}
+	for entry := range bytes.SplitSeq(env, []byte{0}) {
+		if bytes.Equal(entry, s.mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// ask sends SIGTERM to those that have not had one.
+func (s *strays) ask() {
+	for _, k := range s.known {
+		if !k.asked {
+			_ = k.handle.Signal(syscall.SIGTERM) // fails only when it is gone
+			k.asked = true
+		}
+	}
+}
+
+func (s *strays) kill() {
+	for _, k := range s.known {
+		_ = k.handle.Signal(syscall.SIGKILL)
+	}
+}
+
+// gone reports whether no known stray can run any more. They are reaped where this
+// process has inherited them, as the members of a group are.
+func (s *strays) gone() bool {
+	for _, k := range s.known {
+		_, _ = syscall.Wait4(k.pid, nil, syscall.WNOHANG, nil) // fails where they are another's
+		if p, ok := readProc(k.pid); ok && p.start == k.start && !p.ended {
+			return false
+		}
+	}
+	return true
+}
+
+// release gives the handles back.
+func (s *strays) release() {
+	for _, k := range s.known {
+		_ = k.handle.Release()
+	}
+}

@@ -1,0 +1,19 @@
+//go:build unix && !linux
+
+package process
+
+// onlyZombies reports false: these systems reap orphans without delay.
+func (g group) onlyZombies() bool { return false }
+
+// strays finds nobody: there is no /proc to look into.
+type strays struct{}
+
+func straysOf(int, string) strays { return strays{} }
+
+func (*strays) orphaned()   {}
+func (*strays) found() bool { return false }
+func (*strays) find() bool  { return false }
+func (*strays) ask()        {}
+func (*strays) kill()       {}
+func (*strays) gone() bool  { return true }
+func (*strays) release()    {}
