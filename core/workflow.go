@@ -174,8 +174,11 @@ type Pipeline struct {
 	// Concurrency is how many rows may be under way at a time; nil means 1.
 	// The result is that of one row at a time in any case.
 	Concurrency *Int
-	Phase       Text
-	OnError     *OnError // skip or fail_run, for the pipeline's own faults
+	// Batch makes an array of so many elements a row; nil means that an element
+	// is a row by itself.
+	Batch   *Int
+	Phase   Text
+	OnError *OnError // skip or fail_run, for the pipeline's own faults
 	Pos         Position
 }
 

@@ -90,6 +90,7 @@ func pipeline(d pipelineShape) *core.Pipeline {
 		Items:       d.Items,
 		Stages:      d.Stages,
 		Concurrency: d.Concurrency,
+		Batch:       d.Batch,
 		Phase:       d.Phase,
 		OnError:     unitOnError(d.OnError),
 		Pos:         d.Pos,

@@ -250,6 +250,7 @@ func (w *writer) pipeline(p *core.Pipeline) *core.Value {
 	o.text("items", p.Items)
 	o.texts("stages", core.Strings(p.Stages), true)
 	o.number("concurrency", p.Concurrency, 1)
+	o.number("batch", p.Batch, 0)
 	o.text("phase", p.Phase)
 	o.object("on_error", onErrorTree(p.OnError))
 	return o.Value

@@ -106,6 +106,7 @@ type unitUse struct {
 	items, until uses
 	pipeline     *core.Pipeline
 	loop         *core.Loop
+	refused      bool // its items are a stream with another reader, which is reported
 }
 
 func newCompiler(w *core.Workflow, reg *core.Registry, opts Options, shared *common) *compiler {

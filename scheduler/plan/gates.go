@@ -91,6 +91,9 @@ func (g *gater) vertex(i int32, d *vertexDecl) {
 	for _, m := range v.Unit.Members {
 		g.node(&p.Nodes[m])
 	}
+	if v.Unit.Puller != nil {
+		g.puller(v.Unit.Puller, i)
+	}
 	// A unit decides refusals at its writes, so it starts only after every
 	// earlier writer of its refusing fields.
 	for _, s := range v.Writes {

@@ -148,6 +148,9 @@ type Node struct {
 	// stream, -1 for none.
 	Streams  []StreamRead
 	StreamTo int32
+	// Pull makes it the node that fetches the rows of a pipeline over a stream,
+	// see Unit.Puller; it is not among the nodes of the plan.
+	Pull bool
 	// WriteFields are the fields of Writes.
 	WriteFields []int32
 	Args        *Args
@@ -210,7 +213,13 @@ type Unit struct {
 	MaxIters      int
 	FailExhausted bool
 	Concurrency   int
-	Policy        Policy
+	// Batch is how many elements of the array make a row, which is then an array;
+	// 0: an element is a row.
+	Batch int
+	// Puller fetches the rows of a pipeline over a stream, one for each attempt
+	// number 0 of the first stage; nil for all others.
+	Puller *Node
+	Policy Policy
 	// Own are the fields its members write.
 	Own []OwnField
 	// Reads are the fields that items, until and members see from before the

@@ -28,8 +28,9 @@ type StreamRead struct {
 // streamUse is what is known of a stream while a workflow is compiled.
 type streamUse struct {
 	maker   int32
-	reader  int32 // -1: nobody yet
-	misread bool  // somebody else wants its rows, which is reported
+	reader  string // "node save", "" for nobody yet
+	at      core.Position
+	misread bool // somebody else wants its rows, which is reported
 }
 
 // repeated reports whether a node runs many times: for each item, row or round.
@@ -80,7 +81,7 @@ func (c *compiler) makesStream(n *Node) {
 	if c.streamUse == nil {
 		c.streamUse = map[int32]*streamUse{}
 	}
-	c.streamUse[int32(f)] = &streamUse{maker: n.Index, reader: -1}
+	c.streamUse[int32(f)] = &streamUse{maker: n.Index}
 	n.StreamTo = int32(f)
 }
 
@@ -105,17 +106,24 @@ func (c *compiler) readsStreams(n *Node) {
 			c.ds.Errorf(core.CodeStream, s.pos, "%s: state field %q is a stream, which is read once, and this node runs many times", s.at, name)
 			continue
 		}
-		if u.reader >= 0 {
-			first := c.nodeSpot(&c.p.Nodes[u.reader], expressions.RootState, name)
-			d := c.ds.Errorf(core.CodeStream, s.pos, "%s: the stream %q has a reader already, node %s", s.at, name, c.p.Nodes[u.reader].ID).
-				WithHint("a stream is read once; leave stream: true out, so that it is an ordinary array")
-			pointTo(d, "first", first.pos)
+		if !c.soleReader(u, s, "node "+n.ID, name) {
 			continue
 		}
-		u.reader = n.Index
 		n.Streams = append(n.Streams, StreamRead{Field: f, Maker: u.maker})
 		use.nodes = c.distinct(slices.Concat(use.nodes, c.nodeUse[u.maker].nodes), &c.nodeSeen, len(c.w.Nodes))
 	}
+}
+
+// soleReader notes who reads a stream, and reports a second one.
+func (c *compiler) soleReader(u *streamUse, s spot, reader, name string) bool {
+	if u.reader != "" {
+		d := c.ds.Errorf(core.CodeStream, s.pos, "%s: the stream %q has a reader already, %s", s.at, name, u.reader).
+			WithHint("a stream is read once; leave stream: true out, so that it is an ordinary array")
+		pointTo(d, "first", u.at)
+		return false
+	}
+	u.reader, u.at = reader, s.pos
+	return true
 }
 
 // streamRead reports a read that wants the rows of a stream as a value.
@@ -123,7 +131,7 @@ func (c *compiler) streamRead(s spot, name string) {
 	f, _ := c.p.Schema.Index(name)
 	c.streamUse[int32(f)].misread = true
 	c.ds.Errorf(core.CodeStream, s.pos, "%s: state field %q is a stream, its rows are not in the state", s.at, name).
-		WithHint("only one transform or sink reads a stream; leave stream: true out, so that it is an ordinary array")
+		WithHint("only one transform, sink or pipeline reads a stream; leave stream: true out, so that it is an ordinary array")
 }
 
 // soleWriter reports writers of a stream beside its maker.
@@ -146,6 +154,30 @@ func (c *compiler) reports(end, n *Node) {
 	}
 }
 
+// unitStream lets a pipeline whose items are a whole stream pull its rows: the
+// puller is captured and called like a node, once for each row.
+func (c *compiler) unitStream(v *vertexDecl) {
+	u := v.unit
+	if u.Items == nil || len(u.Members) == 0 {
+		return
+	}
+	field, ok := u.Items.Whole()
+	use := c.streamUse[int32(field)]
+	if !ok || use == nil {
+		return
+	}
+	name := c.p.Schema.Fields[field].Name
+	if !c.soleReader(use, c.vertexSpot(v, expressions.RootState, name), "pipeline "+u.ID, name) {
+		v.use.refused = true
+		return
+	}
+	u.Puller = &Node{ID: u.ID, Index: u.Members[0], Member: -1, StreamTo: -1, Concurrency: 1, MaxFailures: -1, Pull: true,
+		Decl: &core.Node{ID: core.At(u.ID, u.Items.Text.Pos), Pos: u.Items.Text.Pos}, Streams: []StreamRead{{Field: int32(field), Maker: use.maker}}}
+	u.Puller.Retry.Attempts = 1
+	c.reports(u.Puller, u.Puller)
+	v.writes = append(v.writes, u.Puller.WriteFields...)
+}
+
 // checkStreams reports conditions and units that read the rows of a stream, and
 // streams that nobody reads.
 func (c *compiler) checkStreams() {
@@ -165,39 +197,48 @@ func (c *compiler) checkStreams() {
 	}
 	for i := range c.decl {
 		d := &c.decl[i]
-		if d.unit == nil {
+		if d.unit == nil || d.use.refused {
 			continue
 		}
 		for _, f := range slices.Concat(d.use.items.fields, d.use.until.fields) {
-			if c.streamUse[f] != nil {
+			if c.streamUse[f] != nil && (d.unit.Puller == nil || d.unit.Puller.Streams[0].Field != f) {
 				name := c.p.Schema.Fields[f].Name
 				c.streamRead(c.vertexSpot(d, expressions.RootState, name), name)
 			}
 		}
 	}
 	for f := range c.p.Schema.Fields { // in declared order
-		if u := c.streamUse[int32(f)]; u != nil && u.reader < 0 && !u.misread {
+		if u := c.streamUse[int32(f)]; u != nil && u.reader == "" && !u.misread {
 			n := &c.p.Nodes[u.maker]
 			c.ds.Warnf(core.CodeUnused, n.stream.Pos, "%s: nobody reads the stream %q, so no row is ever read", nodePlace(n.ID), n.stream.Value).
-				WithHint("let a transform or a sink read it, or leave stream out")
+				WithHint("let a transform, a sink or a pipeline read it, or leave stream out")
 		}
 	}
 }
 
 // streamOrder reports readers of streams that do not come after the maker.
 func (c *compiler) streamOrder() {
-	for i := range c.p.Nodes {
-		n := &c.p.Nodes[i]
-		for _, r := range n.Streams {
-			maker := &c.p.Nodes[r.Maker]
-			if c.p.Vertices[maker.Vertex].Level < c.p.Vertices[n.Vertex].Level {
-				continue
-			}
-			name := c.p.Schema.Fields[r.Field].Name
-			s := c.nodeSpot(n, expressions.RootState, name)
-			c.ds.Errorf(core.CodeStream, s.pos, "%s: the stream %q is made by %s, which does not come before", s.at, name, maker.ID).
-				WithHint("add an edge from %s to %s", maker.ID, n.ID)
+	for i := range c.decl {
+		d := &c.decl[i]
+		switch {
+		case d.unit == nil:
+			c.makersBefore(d, &c.p.Nodes[d.node])
+		case d.unit.Puller != nil:
+			c.makersBefore(d, d.unit.Puller)
 		}
+	}
+}
+
+func (c *compiler) makersBefore(d *vertexDecl, reader *Node) {
+	for _, r := range reader.Streams {
+		maker := &c.p.Nodes[r.Maker]
+		if c.decl[c.declAt[maker.Vertex]].level < d.level {
+			continue
+		}
+		name := c.p.Schema.Fields[r.Field].Name
+		s := c.vertexSpot(d, expressions.RootState, name)
+		c.ds.Errorf(core.CodeStream, s.pos, "%s: the stream %q is made by %s, which does not come before", s.at, name, maker.ID).
+			WithHint("add an edge from %s to %s", maker.ID, c.p.Nodes[reader.Index].ID)
 	}
 }
 
@@ -208,6 +249,14 @@ func (g *gater) captureStreams(n *Node) {
 		n.Streams[i].Captured = int32(len(n.Reads))
 		n.Reads = append(slices.Clip(n.Reads), g.c.p.Nodes[n.Streams[i].Maker].Reads...)
 	}
+}
+
+// puller fixes what is captured for pulling the rows of a pipeline.
+func (g *gater) puller(n *Node, vertex int32) {
+	n.Vertex = vertex
+	n.Reads = g.thresholds([]int32{n.Streams[0].Field})
+	n.NodeRefs = g.c.nodeUse[n.Streams[0].Maker].nodes
+	g.captureStreams(n)
 }
 
 // OwnReads returns what is captured for the node itself, without what the makers

@@ -35,6 +35,7 @@ func (c *compiler) units() {
 	}
 	for _, v := range units {
 		c.unitFields(&v)
+		c.unitStream(&v)
 		for _, m := range v.unit.Members {
 			c.p.Nodes[m].Vertex = int32(len(c.decl))
 		}
@@ -49,6 +50,9 @@ func (c *compiler) pipeline(d *core.Pipeline) vertexDecl {
 	c.members(u, d.Stages, at.at("stages"), d.Pos)
 	if d.Concurrency != nil {
 		u.Concurrency = c.atLeastOne(d.Concurrency, at.at("concurrency"))
+	}
+	if d.Batch != nil {
+		u.Batch = c.atLeastOne(d.Batch, at.at("batch"))
 	}
 	u.Policy = c.unitPolicy(d.OnError, at)
 	use := &unitUse{pipeline: d}
