@@ -28,7 +28,10 @@ func (r *run) execute(w *worker) {
 	if w.frame != nil {
 		x.ctx = w.frame.ctx
 	}
-	if c.Node.Source == nil {
+	if c.Node.Pull {
+		x.pull(&e.Outcome)
+		e.Ended = r.now()
+	} else if c.Node.Source == nil {
 		x.one(-1, &e.Outcome)
 		e.Ended = r.now()
 	} else {

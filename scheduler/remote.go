@@ -19,5 +19,6 @@ func Execute(ctx context.Context, runID string, c *machine.Command) *machine.Eve
 	w := &worker{}
 	w.begin(*c)
 	r.execute(w)
+	r.closeSources()
 	return w.answer()
 }

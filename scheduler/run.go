@@ -110,6 +110,7 @@ type run struct {
 	took    time.Duration
 	frames  map[int32]*frameContext
 	timers  map[timerKey]*time.Timer
+	sources map[sourceKey]*source // of pipelines over streams, between two rows
 	calls   sync.WaitGroup // timer and cancel callbacks
 	cancel  context.CancelFunc
 }
@@ -147,6 +148,7 @@ func (r *run) drive() (*core.Report, error) {
 	stop := r.watchParent()
 	r.runWorkers()
 	stop()
+	r.closeSources()
 	r.calls.Wait()
 	if r.events != nil {
 		r.events.close(r.opts.Grace)

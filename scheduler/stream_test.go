@@ -238,3 +238,186 @@ func TestStreamErrorsNameTheMaker(t *testing.T) {
 		}
 	}
 }
+
+// rowsDoc runs the numbers below 10 through a pipeline whose second stage reads
+// what it writes.
+const rowsDoc = `name: rows
+inputs: {limit: {type: integer, default: 10}}
+state:
+  schema:
+    limit: {type: integer}
+    all: {type: array}
+    seen: {type: array, merge: array_append}
+    sum: {type: integer, default: 0}
+graph:
+  nodes:
+    - {id: count, kind: counting, writes: [all]}
+    - {id: note, kind: item, writes: [seen]}
+    - {id: add, kind: item, reads: [sum], writes: [sum]}
+  pipelines:
+    - {id: rows, items: $.all, stages: [note, add], concurrency: CONCURRENCY}
+  edges:
+    - {from: count, to: note}
+`
+
+// itemKind is a kind that appends its item to seen, or adds its numbers to sum.
+type itemKind struct{ fail int64 }
+
+func (itemKind) Name() string   { return "item" }
+func (itemKind) Keys() []string { return nil }
+
+func (k itemKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Handler: core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
+		item, _ := in.Item()
+		rows, ok := item.([]any)
+		if !ok {
+			rows = []any{item}
+		}
+		sum, _ := in.Get("sum")
+		numbers := []any{}
+		for _, r := range rows {
+			v, _ := r.(*core.Object).Get("n")
+			if v == k.fail {
+				return core.Result{}, errors.New("no such number")
+			}
+			numbers = append(numbers, v)
+			if sum != nil {
+				sum = sum.(int64) + v.(int64)
+			}
+		}
+		if n.Writes[0].Value == "seen" {
+			return core.Write("seen", []any{numbers}), nil
+		}
+		return core.Write("sum", sum), nil
+	})}, nil
+}
+
+func rowsPlan(t *testing.T, doc string, kinds ...core.Kind) *plan.Plan {
+	t.Helper()
+	reg := core.NewRegistry(kinds...)
+	w, ds := native.Parse("rows.yaml", []byte(doc), native.OptionsFor(reg))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	p, ds := plan.Compile(w, reg, plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	return p
+}
+
+func TestPipelineOverAStream(t *testing.T) {
+	for _, c := range []struct{ concurrency, seen string }{
+		{"1", "[[0],[1],[2],[3],[4],[5],[6],[7],[8],[9]]"},
+		{"3", "[[0],[1],[2],[3],[4],[5],[6],[7],[8],[9]]"},
+		{"1, batch: 4", "[[0,1,2,3],[4,5,6,7],[8,9]]"},
+		{"2, batch: 5", "[[0,1,2,3,4],[5,6,7,8,9]]"},
+		{"8, batch: 100", "[[0,1,2,3,4,5,6,7,8,9]]"},
+	} {
+		opened, closed := 0, 0
+		p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", c.concurrency, 1), counting{&opened, &closed}, itemKind{fail: -1})
+		want := `{"limit":10,"all":{"source":"all","rows":10},"seen":` + c.seen + `,"sum":45}`
+		for _, limit := range []int{1, 8} {
+			r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: limit})
+			if got := core.JSON(r.State); err != nil || got != want {
+				t.Errorf("%s at limit %d: %s, %v\nwant %s", c.concurrency, limit, got, err, want)
+			}
+		}
+		if opened != 2 || closed != 2 {
+			t.Errorf("%s: opened %d times, closed %d times", c.concurrency, opened, closed)
+		}
+		for seed := range uint64(20) {
+			report, _, err := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}.Run(p, nil, machine.Options{})
+			if err != nil {
+				t.Fatalf("%s, seed %d: %v", c.concurrency, seed, err)
+			}
+			if got := core.JSON(report.State); got != want {
+				t.Fatalf("%s, seed %d: %s", c.concurrency, seed, got)
+			}
+		}
+	}
+}
+
+func TestEmptyStreamOfRows(t *testing.T) {
+	opened, closed := 0, 0
+	p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), counting{&opened, &closed}, itemKind{fail: -1})
+	r, err := scheduler.Run(t.Context(), p, map[string]any{"limit": 0}, scheduler.Options{})
+	if got := core.JSON(r.State); err != nil || got != `{"limit":0,"all":{"source":"all","rows":0},"sum":0}` {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// A row that fails is that row's failure; one that cannot be read ends the
+// pipeline behind the rows before it. Either way the stream is closed.
+func TestFailuresOfAPipelineOverAStream(t *testing.T) {
+	opened, closed := 0, 0
+	p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), counting{&opened, &closed}, itemKind{fail: 3})
+	r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 2})
+	if got := core.JSON(r.State); got != `{"limit":10,"all":{"source":"all","rows":10},"seen":[[0],[1],[2],[4],[5],[6],[7],[8],[9]],"sum":42}` {
+		t.Errorf("%s", got)
+	}
+	if err == nil || err.Error() != "node rows: note, row 3: no such number" {
+		t.Errorf("%v", err)
+	}
+	p = rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), breaking{after: 5}, itemKind{fail: -1})
+	r, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 2})
+	if got := core.JSON(r.State); got != `{"limit":10,"all":{"source":"all"},"seen":[[0],[1],[2],[3],[4]],"sum":10}` {
+		t.Errorf("%s", got)
+	}
+	if err == nil || err.Error() != `node rows: stream "all" of node count: the disk is gone` {
+		t.Errorf("%v", err)
+	}
+	p = rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), breaking{after: 5, panics: true}, itemKind{fail: -1})
+	_, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 2})
+	if err == nil || err.Error() != `node rows: panic: out of paper` {
+		t.Errorf("%v", err)
+	}
+	if opened != 1 || closed != 1 {
+		t.Errorf("opened %d times, closed %d times", opened, closed)
+	}
+}
+
+// breaking is the kind counting with a stream that breaks.
+type breaking struct {
+	after  int64
+	panics bool
+}
+
+func (breaking) Name() string   { return "counting" }
+func (breaking) Keys() []string { return nil }
+
+func (k breaking) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Stream: n.Writes[0], Handler: breakingHandler{k, n.Writes[0].Value}}, nil
+}
+
+type breakingHandler struct {
+	breaking
+	to string
+}
+
+func (h breakingHandler) Handle(context.Context, core.Input) (core.Result, error) {
+	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
+}
+
+func (h breakingHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
+	return &breakingStream{h: h}, nil
+}
+
+type breakingStream struct {
+	h    breakingHandler
+	next int64
+}
+
+func (s *breakingStream) Next(context.Context) ([]any, error) {
+	if s.next == s.h.after && s.h.panics {
+		panic("out of paper")
+	}
+	if s.next == s.h.after {
+		return nil, errors.New("the disk is gone")
+	}
+	s.next++
+	return []any{core.NewRow(numberKeys, []any{s.next - 1})}, nil
+}
+
+func (s *breakingStream) Summary() *core.Object { return nil }
+func (s *breakingStream) Close() error          { return nil }

@@ -37,7 +37,7 @@ func (f *frame) call(n *plan.Node, in *passInput) *Call {
 		if in.t.u.IsLoop {
 			c.Loop, c.Round = in.t.u.ID, core.Nth(in.p.n)
 		} else {
-			c.Item, c.Row = in.t.items.At(in.p.n), core.Nth(in.p.n)
+			c.Item, c.Row = in.p.item, core.Nth(in.p.n)
 		}
 	}
 	return c

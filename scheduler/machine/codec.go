@@ -157,6 +157,11 @@ func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
 		return c, fmt.Errorf("command %s names no node", j.ID)
 	}
 	c.Node = &c.Plan.Nodes[j.ID.Node]
+	if j.ID.Attempt == 0 { // the rows of its pipeline are fetched
+		if c.Node = c.Plan.Vertices[c.Node.Vertex].Unit.Puller; c.Node == nil {
+			return c, fmt.Errorf("command %s names a pipeline that pulls no rows", j.ID)
+		}
+	}
 	if j.Call != nil {
 		c.Call, err = j.Call.call(&c)
 	}

@@ -59,3 +59,20 @@ func (s Items) At(i int) any {
 	}
 	return s.typed.Index(i).Interface()
 }
+
+// inBatches makes lists of so many elements the elements; 0 leaves them alone.
+func (s Items) inBatches(size int) Items {
+	if size == 0 || s.n == 0 {
+		return s
+	}
+	batches := make([]any, 0, (s.n+size-1)/size)
+	for from := 0; from < s.n; from += size {
+		to := min(from+size, s.n)
+		if s.list != nil {
+			batches = append(batches, s.list[from:to:to])
+		} else {
+			batches = append(batches, s.slice(int32(from), int32(to)))
+		}
+	}
+	return Items{list: batches, n: len(batches)}
+}

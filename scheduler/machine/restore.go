@@ -206,8 +206,17 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 		partial: j.Partial, dropped: j.Dropped, reason: j.Reason, ended: j.Ended, interrupted: j.Broken, outputs: make([][]any, len(u.Members))}
 	t.group = newUnitGroup(f, t)
 	f.setTask(v, t)
-	if !u.IsLoop {
+	switch {
+	case u.IsLoop:
+	case u.Puller == nil:
 		t.items, _ = itemsAt("items", u.Items, levelEnv{f, f.p.Vertices[v].Level})
+		t.items = t.items.inBatches(u.Batch)
+	case j.Pull != nil:
+		read, err := j.Pull.Read.outcome(f.p)
+		if err != nil {
+			return err
+		}
+		t.pull = puller{rows: j.Pull.Rows, ahead: unwrap(j.Pull.Ahead), open: j.Pull.Open, ended: j.Pull.Ended, read: read.Writes}
 	}
 	for _, r := range j.Results {
 		t.results = append(t.results, memberResult{r.Runs, r.Failed, r.Attempts, r.Failure, r.FailedAt, r.Partial})
@@ -230,6 +239,13 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 		if len(p.Prev) > 0 {
 			q.prev, q.hasPrev = p.Prev[0].v, true
 		}
+		switch {
+		case u.IsLoop:
+		case u.Puller == nil:
+			q.item = t.items.At(p.N)
+		case len(p.Item) > 0:
+			q.item = p.Item[0].v
+		}
 		t.live = append(t.live, q)
 	}
 	for place := range u.Members {
@@ -237,7 +253,11 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 		if !ok {
 			continue
 		}
-		t.outputs[place] = make([]any, max(t.items.Len(), 1))
+		n := 1
+		if !u.IsLoop {
+			n = t.passes()
+		}
+		t.outputs[place] = make([]any, n)
 		for pass := range t.outputs[place] {
 			t.outputs[place][pass] = sent[pass].v
 		}
@@ -307,6 +327,9 @@ func (t *fanOut) reissue() {
 func (t *unit) reissue() {
 	if t.f.v[t.v].phase != running {
 		return
+	}
+	if t.pull.open {
+		t.f.run(t.u.Puller, t.pullID(), t.f.call(t.u.Puller, nil), &t.group)
 	}
 	for _, p := range t.live {
 		n := t.node(p)

@@ -92,6 +92,15 @@ type unitJSON struct {
 	Reason  string                  `json:"reason,omitempty"`
 	Ended   bool                    `json:"ended,omitempty"`
 	Broken  bool                    `json:"interrupted,omitempty"`
+	Pull    *pullJSON               `json:"pull,omitempty"`
+}
+
+type pullJSON struct {
+	Rows  int         `json:"rows"`
+	Ahead []anyJSON   `json:"ahead,omitempty"`
+	Open  bool        `json:"open,omitempty"`
+	Ended bool        `json:"ended,omitempty"`
+	Read  outcomeJSON `json:"read"`
 }
 
 type passJSON struct {
@@ -100,6 +109,7 @@ type passJSON struct {
 	Phase   itemPhase `json:"phase,omitempty"`
 	Attempt int32     `json:"attempt,omitempty"`
 	Prev    sentJSON  `json:"prev,omitempty"`
+	Item    sentJSON  `json:"item,omitempty"` // of a pipeline over a stream
 }
 
 type memberJSON struct {
@@ -234,7 +244,17 @@ func (t *unit) dump() (*unitJSON, error) {
 		if p.hasPrev {
 			pj.Prev = sentJSON{{p.prev}}
 		}
+		if t.u.Puller != nil {
+			pj.Item = sentJSON{{p.item}}
+		}
 		j.Live = append(j.Live, pj)
+	}
+	if t.u.Puller != nil {
+		read, err := (&Outcome{Writes: t.pull.read}).toJSON(t.f.p)
+		if err != nil {
+			return nil, err
+		}
+		j.Pull = &pullJSON{Rows: t.pull.rows, Ahead: wrap(t.pull.ahead), Open: t.pull.open, Ended: t.pull.ended, Read: read}
 	}
 	for _, c := range t.view {
 		dump, err := canonicalDump(c)

@@ -21,6 +21,8 @@ type unit struct {
 	items Items
 	group group
 
+	pull puller // of a pipeline over a stream
+
 	next int     // first pass not begun
 	live []*pass // begun and not over, ascending
 	over int     // passes that are over
@@ -52,6 +54,7 @@ type pass struct {
 	prev    any // what the member before sent
 	hasPrev bool
 	child   *frame
+	item    any // of a pipeline over a stream
 }
 
 // memberResult is what a member did over all passes.
@@ -69,8 +72,11 @@ func (f *frame) startUnit(v int32) {
 	t := &unit{f: f, v: v, u: u, dropped: -1, ranAll: true, results: make([]memberResult, len(u.Members)), outputs: make([][]any, len(u.Members))}
 	t.group = newUnitGroup(f, t)
 	f.setTask(v, t)
-	if !u.IsLoop {
+	if u.Puller != nil {
+		f.emitUnitStarted("", nil, u.ID, -1)
+	} else if !u.IsLoop {
 		items, failure := itemsAt("items", u.Items, levelEnv{f, f.p.Vertices[v].Level})
+		items = items.inBatches(u.Batch)
 		f.emitUnitStarted("", nil, u.ID, items.Len())
 		if failure != nil {
 			t.failure = failure
@@ -83,7 +89,7 @@ func (f *frame) startUnit(v int32) {
 		f.emitUnitStarted("", nil, u.ID, -1)
 	}
 	t.columns()
-	if !u.IsLoop && t.items.Len() == 0 {
+	if !u.IsLoop && u.Puller == nil && t.items.Len() == 0 {
 		t.reason = "rows"
 		t.finish()
 		return
@@ -118,20 +124,26 @@ func (t *unit) columns() {
 func (t *unit) slotChanged() { t.f.refresh(t.v) }
 func (t *unit) holds() bool  { return t.group.active > 0 }
 
-// passes is how many passes there are at most.
+// passes is how many passes there are at most, as far as that is known.
 func (t *unit) passes() int {
-	if t.u.IsLoop {
+	switch {
+	case t.u.IsLoop:
 		return t.u.MaxIters
+	case t.u.Puller != nil:
+		return t.pull.rows
 	}
 	return t.items.Len()
 }
+
+// allKnown reports whether no pass is to come beyond passes.
+func (t *unit) allKnown() bool { return t.u.Puller == nil || t.pull.ended }
 
 func (t *unit) mayBegin() bool {
 	return !t.ended && t.next < t.passes() && len(t.live) < t.u.Concurrency
 }
 
 func (t *unit) canStart() bool {
-	return t.mayBegin() || slices.ContainsFunc(t.live, t.ready)
+	return t.mayBegin() || t.mayPull() || slices.ContainsFunc(t.live, t.ready)
 }
 
 // ready reports whether the pass has something to start now.
@@ -175,12 +187,15 @@ func (t *unit) startOne() bool {
 	for t.f.v[t.v].phase == running {
 		i := slices.IndexFunc(t.live, t.ready)
 		if i < 0 {
-			if !t.mayBegin() {
+			if t.mayBegin() {
+				t.begin()
+				continue
+			}
+			if !t.mayPull() {
 				return false
 			}
-			t.live = append(t.live, &pass{n: t.next})
-			t.next++
-			continue
+			t.pullRow()
+			return true
 		}
 		p := t.live[i]
 		if p.child == nil {
@@ -198,6 +213,20 @@ func (t *unit) startOne() bool {
 		}
 	}
 	return false
+}
+
+// begin begins the next pass.
+func (t *unit) begin() {
+	p := &pass{n: t.next}
+	t.next++
+	switch {
+	case t.u.IsLoop:
+	case t.u.Puller != nil:
+		p.item = t.pull.take()
+	default:
+		p.item = t.items.At(p.n)
+	}
+	t.live = append(t.live, p)
 }
 
 func (t *unit) id(p *pass) ID {
@@ -249,6 +278,9 @@ func (t *unit) find(id ID) *pass {
 }
 
 func (t *unit) answer(e *Event) bool {
+	if e.ID.Attempt == 0 {
+		return t.pulledRow(e)
+	}
 	p := t.find(e.ID)
 	if p == nil {
 		return false
@@ -377,12 +409,12 @@ func (t *unit) keepOutput(p *pass, o *Outcome) {
 	if !o.HasOutput {
 		return
 	}
-	if t.outputs[p.place] == nil && !t.u.IsLoop {
-		t.outputs[p.place] = make([]any, t.items.Len())
-	}
 	if t.u.IsLoop {
 		t.outputs[p.place] = []any{o.Output}
 		return
+	}
+	if missing := t.passes() - len(t.outputs[p.place]); missing > 0 {
+		t.outputs[p.place] = append(t.outputs[p.place], make([]any, missing)...)
 	}
 	t.outputs[p.place][p.n] = o.Output
 }
@@ -448,10 +480,10 @@ func (t *unit) roundOver(p *pass) {
 
 // check ends the unit when its last pass is over.
 func (t *unit) check() {
-	if t.f.v[t.v].phase != running || len(t.live) > 0 {
+	if t.f.v[t.v].phase != running || len(t.live) > 0 || t.pull.open {
 		return
 	}
-	if t.f.stopped || t.ended || !t.u.IsLoop && t.next >= t.items.Len() {
+	if t.f.stopped || t.ended || !t.u.IsLoop && t.next >= t.passes() && t.allKnown() {
 		if t.reason == "" {
 			t.reason = "rows"
 		}
@@ -464,7 +496,7 @@ func (t *unit) finish() {
 	f := t.f
 	x := &f.v[t.v]
 	x.ended = f.m.now
-	if f.stopped && (t.u.IsLoop && !t.ended || t.over < t.passes()) {
+	if f.stopped && (t.u.IsLoop && !t.ended || t.over < t.passes() || !t.allKnown()) {
 		t.interrupted = true
 		if t.failure == nil {
 			t.failure, t.ranAll = cancelled(), false
@@ -472,7 +504,10 @@ func (t *unit) finish() {
 	}
 	f.contribute(t.v, func(field int32) (any, []any) {
 		i := t.u.OwnIndex(field)
-		if i >= len(t.view) {
+		switch {
+		case i < 0:
+			return t.pull.of(field), nil
+		case i >= len(t.view):
 			return core.Missing, nil
 		}
 		if d := t.deltas(i); d != nil {

@@ -218,7 +218,7 @@ func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 	if r.stopped && r.chance(50) { // a handler whose context ended
 		return machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
 	}
-	if len(c.Node.Streams) > 0 { // what opens streams is a part of the driver
+	if len(c.Node.Streams) > 0 || c.Node.Pull { // what opens streams is a part of the driver
 		return scheduler.Execute(context.Background(), r.run, &c).Outcome
 	}
 	res, failure := call(c.Node.Handler, inputOf(r.run, c, place))

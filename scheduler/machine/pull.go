@@ -1,0 +1,78 @@
+package machine
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// puller holds the rows of a pipeline over a stream between the driver, which
+// fetches them one after the other, and the pass that takes them. One row more
+// than there are passes under way is fetched ahead, so that reading and working
+// overlap and memory stays flat.
+type puller struct {
+	rows  int // fetched so far
+	ahead []any
+	open  bool // a row is being fetched
+	ended bool // the stream has ended, or failed
+	read  []plan.Write
+}
+
+// take returns the next row.
+func (p *puller) take() any {
+	item := p.ahead[0]
+	p.ahead[0] = nil
+	p.ahead = p.ahead[1:]
+	return item
+}
+
+// of returns what is known of a stream that was read to its end.
+func (p *puller) of(field int32) any {
+	for _, w := range p.read {
+		if w.Field == field {
+			return w.Value
+		}
+	}
+	return core.Missing
+}
+
+// mayPull reports whether a row is to be fetched.
+func (t *unit) mayPull() bool {
+	return t.u.Puller != nil && !t.pull.ended && !t.pull.open && !t.ended && !t.f.stopped &&
+		len(t.live)+len(t.pull.ahead) <= t.u.Concurrency
+}
+
+func (t *unit) pullID() ID {
+	return ID{Frame: t.f.id, Node: t.u.Members[0], From: int32(t.pull.rows), To: int32(t.pull.rows + 1)}
+}
+
+// pullRow asks for the next row. Like any handler, reading holds a slot.
+func (t *unit) pullRow() {
+	t.pull.open = true
+	t.f.run(t.u.Puller, t.pullID(), t.f.call(t.u.Puller, nil), &t.group)
+}
+
+// pulledRow takes in a row, the end of the stream, or a failure: then the rows
+// before it go their way, and the pipeline fails in the end.
+func (t *unit) pulledRow(e *Event) bool {
+	if !t.pull.open || e.Kind != Finished || e.ID != t.pullID() {
+		return false
+	}
+	t.f.landed(&t.group)
+	t.pull.open = false
+	o := &e.Outcome
+	switch {
+	case t.f.stopped:
+	case o.Failure != nil:
+		t.pull.ended = true
+		t.failure, t.failAt, t.ranAll = o.Failure, [2]int{t.pull.rows, 0}, false
+	case o.HasOutput:
+		t.pull.rows++
+		t.pull.ahead = append(t.pull.ahead, o.Output)
+	default:
+		t.pull.ended, t.pull.read = true, o.Writes
+		t.partial = t.partial || o.Status == core.PartialSuccess
+	}
+	t.check()
+	t.f.refresh(t.v)
+	return true
+}

@@ -1,0 +1,160 @@
+package scheduler
+
+import (
+	"context"
+	"io"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+)
+
+// source is an open stream from which the rows of a pipeline are pulled, one
+// after the other. It lives from the first row to the last; a row that is asked
+// for out of order, as after a restart, opens the stream again.
+type source struct {
+	streams *streams
+	stream  core.Stream
+	rows    []any // read and not handed over
+	next    int   // number of the row to be handed over next
+}
+
+// sourceKey names a pipeline within a run.
+type sourceKey struct{ frame, node int32 }
+
+// pull fetches one row of a pipeline: an element of the stream, or so many of
+// them as make a batch. The end of the stream is an answer without a row.
+func (x *executor) pull(o *machine.Outcome) {
+	key := sourceKey{x.c.ID.Frame, x.c.ID.Node}
+	s := x.run.takeSource(key)
+	row, err := guarded(func() (any, error) { return s.row(x) })
+	switch {
+	case err == io.EOF:
+		var res core.Result
+		s.streams.report(&res)
+		s.close()
+		x.outcome(x.ctx, &res, nil, o)
+	case err != nil:
+		s.close()
+		o.Failure = x.failure(x.ctx, err)
+	default:
+		o.Output, o.HasOutput = row, true
+		x.run.keepSource(key, s)
+	}
+}
+
+// guarded calls code of a stream; a panic is the pipeline's failure.
+func guarded(f func() (any, error)) (row any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			row, err = nil, panicked(p)
+		}
+	}()
+	return f()
+}
+
+// row returns the row the command asks for, io.EOF behind the last.
+func (s *source) row(x *executor) (any, error) {
+	n, size := int(x.c.ID.From), x.c.Plan.Vertices[x.c.Node.Vertex].Unit.Batch
+	if s.stream == nil || s.next != n {
+		if err := s.open(x, n*max(size, 1)); err != nil {
+			return nil, err
+		}
+	}
+	s.next = n + 1
+	if size == 0 {
+		if err := s.fill(x.ctx, 1); err != nil {
+			return nil, err
+		}
+		row := s.rows[0]
+		s.rows = s.rows[1:]
+		return row, nil
+	}
+	if err := s.fill(x.ctx, size); err != nil && (err != io.EOF || len(s.rows) == 0) {
+		return nil, err
+	}
+	batch := s.rows[:min(size, len(s.rows))]
+	s.rows = s.rows[len(batch):]
+	return batch[:len(batch):len(batch)], nil
+}
+
+// open begins to read the stream, behind so many elements.
+func (s *source) open(x *executor, skip int) error {
+	s.close()
+	s.streams, s.rows = &streams{x: x}, nil
+	// The context is that of the run: one of the frame ends with each command.
+	opened, err := s.streams.open(x.run.ctx, x.c.Node, x.c.Call, &x.c.Node.Streams[0])
+	if err != nil {
+		return err
+	}
+	s.stream = opened
+	for skip > 0 {
+		if err := s.fill(x.ctx, 1); err != nil {
+			return err
+		}
+		n := min(skip, len(s.rows))
+		s.rows, skip = s.rows[n:], skip-n
+	}
+	return nil
+}
+
+// fill reads until there are so many elements, or none are left.
+func (s *source) fill(ctx context.Context, n int) error {
+	for len(s.rows) < n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		more, err := s.stream.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if len(s.rows) == 0 {
+			s.rows = more
+		} else {
+			s.rows = append(s.rows[:len(s.rows):len(s.rows)], more...)
+		}
+	}
+	return nil
+}
+
+// close ends the reading. What a stream says to that is of no use any more.
+func (s *source) close() {
+	if s.stream == nil {
+		return
+	}
+	defer func() {
+		recover()
+		s.stream = nil
+	}()
+	s.stream.Close()
+}
+
+// takeSource returns the source of a pipeline, which is nobody else's until it is
+// kept again.
+func (r *run) takeSource(key sourceKey) *source {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sources[key]
+	delete(r.sources, key)
+	if s == nil {
+		s = &source{}
+	}
+	return s
+}
+
+func (r *run) keepSource(key sourceKey, s *source) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.sources == nil {
+		r.sources = map[sourceKey]*source{}
+	}
+	r.sources[key] = s
+}
+
+// closeSources ends the reading of pipelines that did not come to the end of
+// their streams.
+func (r *run) closeSources() {
+	for _, s := range r.sources {
+		s.close()
+	}
+	r.sources = nil
+}
