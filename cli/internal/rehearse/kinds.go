@@ -56,7 +56,8 @@ func withoutNeeds(ds core.Diagnostics) (rest core.Diagnostics, dropped bool) {
 }
 
 // neverRun replaces whatever a kind has made of a node by a handler that must
-// never be called. What the node depends on stays.
+// never be called. What the node depends on stays; a stream becomes an ordinary
+// array, which is what a mock file answers with.
 func neverRun(made core.Compiled) core.Compiled {
 	return core.Compiled{Handler: core.HandlerFunc(neverCalled), Reads: made.Reads, Nodes: made.Nodes, Effects: made.Effects}
 }
@@ -84,7 +85,9 @@ func (k lenient) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagno
 	made, ds := k.Kind.Compile(n, env)
 	rest, dropped := withoutNeeds(ds)
 	if dropped && !rest.Failed(false) {
+		stream, takes := made.Stream, made.Streams
 		made = neverRun(made)
+		made.Stream, made.Streams = stream, takes
 	}
 	return made, rest
 }
