@@ -266,7 +266,7 @@ func (x *executor) input(ctx context.Context, place int) (core.Input, error) {
 		return core.Input{}, err
 	}
 	if len(n.Streams) > 0 {
-		x.streams = &streams{x: x}
+		x.streams = &streams{x: *x}
 		s.Open = x.streams.opener(n, c)
 	}
 	in := core.NewInput(x.run.opts.Run, c.Name(n), int(x.c.ID.Attempt), s)

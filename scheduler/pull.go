@@ -80,7 +80,7 @@ func (s *source) row(x *executor) (any, error) {
 // open begins to read the stream, behind so many elements.
 func (s *source) open(x *executor, skip int) error {
 	s.close()
-	s.streams, s.rows = &streams{x: x}, nil
+	s.streams, s.rows = &streams{x: *x}, nil
 	// The context is that of the run: one of the frame ends with each command.
 	opened, err := s.streams.open(x.run.ctx, x.c.Node, x.c.Call, &x.c.Node.Streams[0])
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // further up a chain included. What is read of them becomes part of the node's
 // writes. It is used by one goroutine at a time, the handler's.
 type streams struct {
-	x    *executor
+	x    executor // a copy: the executor of an attempt must stay on the stack
 	read []pulled
 }
 
