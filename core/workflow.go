@@ -179,7 +179,7 @@ type Pipeline struct {
 	Batch   *Int
 	Phase   Text
 	OnError *OnError // skip or fail_run, for the pipeline's own faults
-	Pos         Position
+	Pos     Position
 }
 
 // Loop repeats a body until a condition holds or a cap is reached.

@@ -111,7 +111,7 @@ type run struct {
 	frames  map[int32]*frameContext
 	timers  map[timerKey]*time.Timer
 	sources map[sourceKey]*source // of pipelines over streams, between two rows
-	calls   sync.WaitGroup // timer and cancel callbacks
+	calls   sync.WaitGroup        // timer and cancel callbacks
 	cancel  context.CancelFunc
 }
 
