@@ -194,7 +194,7 @@ func (x *executor) output(o *machine.Outcome, v any) {
 	o.Output, o.HasOutput = c, true
 }
 
-// call is the one place where handlers run. A panic becomes the node's failure.
+// call and guarded are the places where code of handlers runs. A panic becomes the node's failure.
 func call(ctx context.Context, h core.Handler, in core.Input) (res core.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -202,6 +202,16 @@ func call(ctx context.Context, h core.Handler, in core.Input) (res core.Result, 
 		}
 	}()
 	return h.Handle(ctx, in)
+}
+
+// guarded is call for the code of a stream.
+func guarded(f func() (any, error)) (row any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			row, err = nil, panicked(p)
+		}
+	}()
+	return f()
 }
 
 // panicked words a panic of user code, with its stack.

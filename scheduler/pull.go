@@ -42,16 +42,6 @@ func (x *executor) pull(o *machine.Outcome) {
 	}
 }
 
-// guarded calls code of a stream; a panic is the pipeline's failure.
-func guarded(f func() (any, error)) (row any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			row, err = nil, panicked(p)
-		}
-	}()
-	return f()
-}
-
 // row returns the row the command asks for, io.EOF behind the last.
 func (s *source) row(x *executor) (any, error) {
 	n, size := int(x.c.ID.From), x.c.Plan.Vertices[x.c.Node.Vertex].Unit.Batch
@@ -121,11 +111,8 @@ func (s *source) close() {
 	if s.stream == nil {
 		return
 	}
-	defer func() {
-		recover()
-		s.stream = nil
-	}()
-	s.stream.Close()
+	guarded(func() (any, error) { return nil, s.stream.Close() })
+	s.stream = nil
 }
 
 // takeSource returns the source of a pipeline, which is nobody else's until it is
