@@ -85,6 +85,10 @@ type Env struct {
 	// Schema answers questions about the workflow's state, for kinds that
 	// compile expressions.
 	Schema Schema
+	// Items tells that the node is given $item and $index: it has for_each or is
+	// a stage of a pipeline. Rounds tells that it is given $iter and $loop: it is
+	// in the body of a loop.
+	Items, Rounds bool
 }
 
 // Schema tells the declared state fields.

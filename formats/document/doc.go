@@ -38,7 +38,7 @@ const (
 // Parse reads one document. file is used in positions only. The tree is nil when the
 // text is no YAML at all or exceeds a limit; an empty document is a null. The
 // position of a text is that of its first character, behind the quote if there is
-// one, so that places inside a text can be counted from it.
+// one, it knows how the text is written, so that core.Inside finds places in it.
 func Parse(file string, data []byte) (*core.Value, core.Diagnostics) {
 	start := core.Position{File: file, Line: 1, Column: 1}
 	var ds core.Diagnostics

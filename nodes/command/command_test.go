@@ -22,7 +22,7 @@ var secrets = map[string]string{"API_TOKEN": "hunter2", "EMPTY": ""}
 var kind = command.Kind{LookupEnv: func(name string) (string, bool) { v, ok := secrets[name]; return v, ok }}
 
 func env() core.Env {
-	return core.Env{Dir: "testdata", Files: os.DirFS("testdata"), LookPath: exec.LookPath}
+	return core.Env{Dir: "testdata", Files: os.DirFS("testdata"), LookPath: exec.LookPath, Items: true}
 }
 
 func shared() core.Shared {

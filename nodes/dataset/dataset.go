@@ -29,7 +29,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	b := &builder{config: c, node: n, env: env, scope: eval.NewScope(n, env.Schema)}
+	b := &builder{config: c, node: n, env: env, scope: eval.NewScope(n, env)}
 	h := b.build()
 	ds = append(ds, b.scope.Found...)
 	if ds.Failed(false) {

@@ -22,7 +22,7 @@ const fields = `{
 	"bad": {"type": "array"}, "any": {}, "text": {"type": "string"}, "file": {"type": "string"}, "n": {"type": "integer"}}`
 
 func env(t testing.TB, dir string) core.Env {
-	return core.Env{Dir: dir, Files: os.DirFS(dir), Schema: nodestest.Schema(t, fields)}
+	return core.Env{Dir: dir, Files: os.DirFS(dir), Schema: nodestest.Schema(t, fields), Items: true}
 }
 
 // folder makes a folder with files.

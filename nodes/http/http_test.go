@@ -47,7 +47,7 @@ func compile(t *testing.T, node string, env core.Env) core.Compiled {
 
 func handle(t *testing.T, node string) (core.Result, error) {
 	t.Helper()
-	return compile(t, node, core.Env{Dir: t.TempDir()}).Handler.Handle(t.Context(), core.NewInput("run1", "n", 1, shared()))
+	return compile(t, node, core.Env{Dir: t.TempDir(), Items: true}).Handler.Handle(t.Context(), core.NewInput("run1", "n", 1, shared()))
 }
 
 // result writes a result down for comparison.
@@ -356,7 +356,7 @@ func TestSave(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(strings.Repeat("\xff", 100))) })
 	dir := t.TempDir()
 	run := func(more string) (core.Result, error) {
-		made := compile(t, fmt.Sprintf(`{"url": "%s/raw", "save": "in/{{$item}}.bin"%s}`, s.URL, more), core.Env{Dir: dir})
+		made := compile(t, fmt.Sprintf(`{"url": "%s/raw", "save": "in/{{$item}}.bin"%s}`, s.URL, more), core.Env{Dir: dir, Items: true})
 		return made.Handler.Handle(t.Context(), core.NewInput("r", "n", 1, shared()))
 	}
 	r, err := run("")

@@ -33,7 +33,7 @@ const sqliteFormat table.Format = "sqlite"
 
 // Compile checks a node: what it writes, where to, in which columns.
 func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	b := &builder{node: n, env: env, scope: eval.NewScope(n, env.Schema)}
+	b := &builder{node: n, env: env, scope: eval.NewScope(n, env)}
 	b.config = config{Header: true, subject: "node " + n.ID.Value}
 	ds := core.Decode(n.Config, &b.config)
 	if ds.Failed(false) {

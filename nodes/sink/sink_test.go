@@ -301,7 +301,7 @@ func TestDatabase(t *testing.T) {
 }
 
 func TestFanOut(t *testing.T) {
-	env := core.Env{Schema: nodestest.Schema(t, fields)}
+	env := core.Env{Schema: nodestest.Schema(t, fields), Items: true}
 	for node, ok := range map[string]bool{
 		`{"to": "out.csv", "from": "$item.rows"}`:                              false,
 		`{"to": "$item.file", "format": "csv", "from": "$item.rows"}`:          true,

@@ -26,7 +26,7 @@ func (Kind) Keys() []string { return core.KeyNames(config{}) }
 
 // Compile checks a node and compiles its steps.
 func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	b := &builder{node: n, scope: eval.NewScope(n, env.Schema)}
+	b := &builder{node: n, scope: eval.NewScope(n, env)}
 	b.config.subject = "node " + n.ID.Value
 	ds := core.Decode(n.Config, &b.config)
 	if ds.Failed(false) {

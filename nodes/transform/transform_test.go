@@ -23,7 +23,9 @@ const fields = `{
 	"airports": {"type": "array", "items": {"type": "object", "properties": {"iata": {"type": "string"}, "city": {"type": "string"}, "latitude": {"type": "number"}}}},
 	"result": {"type": "array", "items": {"type": "object", "required": ["origin"], "properties": {"origin": {"type": "string"}, "n": {"type": "string"}}}}}`
 
-func env(t testing.TB) core.Env { return core.Env{Schema: nodestest.Schema(t, fields)} }
+func env(t testing.TB) core.Env {
+	return core.Env{Schema: nodestest.Schema(t, fields), Items: true}
+}
 
 func parse(t testing.TB, text string) any {
 	t.Helper()

@@ -239,7 +239,9 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 		c.ds.Warnf(core.CodeNoWrites, d.ID.Pos, "%s: does not say which fields it writes", at).
 			WithHint("add writes: [...], or writes: [] if there are none")
 	}
-	made, ds := k.Compile(d, c.env)
+	env := c.env
+	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
+	made, ds := k.Compile(d, env)
 	c.ds = append(c.ds, ds...)
 	if ds.Failed(false) {
 		return

@@ -25,7 +25,7 @@ func compiled(t *testing.T, options string, writes string) (*Policy, *eval.Scope
 	if ds := core.Decode(nodestest.Tree(t, options), &o); ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	s := eval.NewScope(n, nil)
+	s := eval.NewScope(n, core.Env{})
 	return o.Compile(s, n, eval.Columns{}, n.Pos, ""), s
 }
 

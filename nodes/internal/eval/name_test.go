@@ -25,7 +25,7 @@ func TestName(t *testing.T) {
 		{"/{{$.n}}", "/3", ""},
 		{"{{$.none}}.csv", "", "1:1: {{$.none}} has no value"},
 	} {
-		s := NewScope(nodestest.Node(t, `{"reads": ["file"]}`), nil)
+		s := NewScope(nodestest.Node(t, `{"reads": ["file"]}`), core.Env{Items: true})
 		n := s.Output(core.At(c.name, core.Position{Line: 1, Column: 1}), "to")
 		if n == nil {
 			t.Fatalf("%s: %v", c.name, s.Found)
@@ -38,7 +38,7 @@ func TestName(t *testing.T) {
 }
 
 func TestFixedName(t *testing.T) {
-	s := NewScope(nodestest.Node(t, `{}`), nil)
+	s := NewScope(nodestest.Node(t, `{}`), core.Env{})
 	at := core.At("out.csv", core.Position{Line: 1, Column: 1})
 	read, write := s.Input(at, "source"), s.Output(at, "to")
 	for _, c := range []struct {
@@ -64,7 +64,7 @@ func TestFixedName(t *testing.T) {
 
 func TestReadsAndSlots(t *testing.T) {
 	schema := nodestest.Schema(t, `{"a": {}, "b": {"type": "integer"}, "c": {}, "d": {}}`)
-	s := NewScope(nodestest.Node(t, `{"reads": ["b"]}`), schema)
+	s := NewScope(nodestest.Node(t, `{"reads": ["b"]}`), core.Env{Schema: schema})
 	pos := core.Position{Line: 1, Column: 1}
 	p := s.Row(core.At("$.c + $.b + $item.x + $index + $input.y", pos), Columns{}, "k")
 	s.Field(core.At("d", pos), "with")
@@ -82,5 +82,21 @@ func TestReadsAndSlots(t *testing.T) {
 	})
 	if got := p.Value(env.At(core.ObjectOf("x", int64(1)), 2)); got != int64(1113) {
 		t.Errorf("value %v, want 1113", got)
+	}
+}
+
+// TestRootsOfTheNode: that a node has no item was found when its file was opened.
+func TestRootsOfTheNode(t *testing.T) {
+	at := core.Position{Line: 1, Column: 1}
+	for _, text := range []string{"$item.file", "$index", "out/{{$item}}.csv"} {
+		for _, items := range []bool{true, false} {
+			s := NewScope(nodestest.Node(t, `{}`), core.Env{Items: items})
+			s.Row(core.At("$item.x + $index", at), Columns{}, "row") // a row there is always
+			s.Input(core.At(text, at), "source")
+			s.Output(core.At(text, at), "to")
+			if got := s.Found.Has(core.CodeExprName); got == items {
+				t.Errorf("%s with items %v: %v", text, items, s.Found)
+			}
+		}
 	}
 }

@@ -23,14 +23,19 @@ type Scope struct {
 	used    []core.Text
 	node    *core.Node
 	columns expressions.Columns // that row expressions read
+	roots   expressions.Root    // that the node itself is given
 }
 
 // NewScope returns the scope of a node.
-func NewScope(n *core.Node, schema core.Schema) *Scope {
-	if schema == nil {
-		schema = &expressions.Open{}
+func NewScope(n *core.Node, env core.Env) *Scope {
+	s := &Scope{subject: "node " + n.ID.Value, fields: env.Schema, node: n, roots: expressions.RootInput}
+	if s.fields == nil {
+		s.fields = &expressions.Open{}
 	}
-	return &Scope{subject: "node " + n.ID.Value, fields: schema, node: n}
+	if env.Items {
+		s.roots |= expressions.RootItem | expressions.RootIndex
+	}
+	return s
 }
 
 // Columns says what is known of the rows an expression is for. The zero Columns

@@ -20,19 +20,21 @@ type Set struct {
 	Nodes []core.Text
 
 	schema  core.Schema
+	roots   expressions.Root // that a template may refer to
 	subject string
 }
 
 // NewSet returns an empty set for a node; subject begins every message.
 func NewSet(env core.Env, subject string) *Set {
-	return &Set{schema: env.Schema, subject: subject}
+	s := &Set{schema: env.Schema, subject: subject, roots: expressions.RootNodes | expressions.RootInput}
+	if env.Items {
+		s.roots |= expressions.RootItem | expressions.RootIndex
+	}
+	if env.Rounds {
+		s.roots |= expressions.RootIter | expressions.RootLoop
+	}
+	return s
 }
-
-// roots are what a template may refer to. A kind cannot see whether its node is in
-// a pipeline or loop, so $item and $iter are allowed everywhere; where they have
-// no value, rendering fails.
-const roots = expressions.RootItem | expressions.RootIndex | expressions.RootNodes | expressions.RootInput |
-	expressions.RootIter | expressions.RootLoop
 
 // nodeRef finds what may be a reference to a node. A kind does not know the other
 // nodes of the graph, so every id is accepted here and reported in Nodes, where
@@ -42,7 +44,7 @@ var nodeRef = regexp.MustCompile(`\$nodes\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
 // Template compiles one template. key says in messages where it stands. Without
 // a template, after an error, it returns nil.
 func (s *Set) Template(src core.Text, key string) *Template {
-	scope := expressions.Scope{Fields: s.schema, Roots: roots}
+	scope := expressions.Scope{Fields: s.schema, Roots: s.roots}
 	var places []core.Text
 	for _, m := range nodeRef.FindAllStringSubmatchIndex(src.Value, -1) {
 		places = appendOnce(places, core.Cut(src, m[2], m[3]))

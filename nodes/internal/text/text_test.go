@@ -54,7 +54,7 @@ func TestRender(t *testing.T) {
 		{"{{$nodes.other.output}}", "", "", "other", "has no value"},
 	}
 	for _, tt := range tests {
-		s := NewSet(core.Env{Schema: schema{}}, "node n")
+		s := NewSet(core.Env{Schema: schema{}, Items: true, Rounds: true}, "node n")
 		tmpl := s.Template(core.At(tt.text, core.Position{Line: 5, Column: 7}), "text")
 		if len(s.Found) > 0 {
 			t.Errorf("%s: findings %v", tt.text, s.Found)
