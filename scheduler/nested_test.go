@@ -313,13 +313,157 @@ func TestNestedRunWithoutUserCode(t *testing.T) {
 	}
 }
 
-// A timeout that nothing would enforce is refused.
-func TestTimeoutNeedsAHandler(t *testing.T) {
-	for _, k := range []core.Kind{frameKind{"k", one(noop)}, waitKind{frameKind{name: "k"}}} {
-		w := &core.Workflow{Name: text("w"), Nodes: []*core.Node{{ID: text("n"), Kind: text("k"), HasWrites: true}}}
-		timeout(time.Second)(w.Nodes[0])
-		if p, ds := plan.Compile(w, core.NewRegistry(k), plan.Options{}); p != nil || !strings.Contains(ds.Error(), "cannot time out") {
-			t.Errorf("%T: %v", k, ds)
+// slowFor is a workflow of one node that takes its time, an hour when it is given
+// none, and ends early with its context.
+func slowFor(took ...time.Duration) *core.Workflow {
+	var calls atomic.Int32
+	return one(func(ctx context.Context, _ core.Input) (core.Result, error) {
+		d := time.Hour
+		if i := int(calls.Add(1)) - 1; i < len(took) {
+			d = took[i]
 		}
+		select {
+		case <-time.After(d):
+			return core.Result{}, nil
+		case <-ctx.Done():
+			return core.Result{}, ctx.Err()
+		}
+	})
+}
+
+// A nested run that takes longer than the node's timeout is stopped, and the attempt
+// has failed like that of a handler.
+func TestNestedTimeout(t *testing.T) {
+	const s = time.Second
+	each := func(n *core.Node) {
+		n.ForEach = &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 3}}
+	}
+	for _, c := range []struct {
+		name     string
+		inner    *core.Workflow
+		change   []func(*core.Node)
+		row      bool // the node is a stage of a pipeline
+		status   core.Status
+		attempts int
+		took     time.Duration
+		message  string
+	}{
+		{"in time", slowFor(s), []func(*core.Node){timeout(2 * s)}, false, core.Success, 1, s, ""},
+		{"too late", slowFor(), []func(*core.Node){timeout(s)}, false, core.Fail, 1, s, "timed out after 1s, in call/n"},
+		{"again", slowFor(time.Hour, time.Hour, s), []func(*core.Node){timeout(2 * s), retry(3, "")}, false, core.Success, 3, 5*s + 300*time.Millisecond, ""},
+		{"never", slowFor(), []func(*core.Node){timeout(s), retry(2, "")}, false, core.Fail, 2, 2*s + 100*time.Millisecond, "timed out after 1s, in call/n"},
+		{"an item", slowFor(s, time.Hour, s), []func(*core.Node){timeout(2 * s), each}, false, core.Fail, 3, 2 * s, "timed out after 2s"},
+		{"rows", slowFor(s, s, s), []func(*core.Node){timeout(2 * s)}, true, core.Success, 3, 3 * s, ""},
+		{"a row", slowFor(s, time.Hour, s, s), []func(*core.Node){timeout(2 * s), retry(2, "")}, true, core.Success, 4, 5*s + 100*time.Millisecond, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{{ID: text("call"), Kind: text("inner"), HasWrites: true}}}, "list")
+				for _, f := range c.change {
+					f(w.Nodes[0])
+				}
+				if c.row {
+					w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("call")}}}
+				}
+				p := compileNested(t, w, frameKind{"inner", c.inner})
+				r, _ := scheduler.Run(t.Context(), p, map[string]any{"list": numbers(3)}, scheduler.Options{Concurrency: 2})
+				n, _ := r.Node("call")
+				if n.Status != c.status || n.Attempts != c.attempts || r.Duration != c.took {
+					t.Errorf("%s after %d attempts and %s, want %s, %d, %s", n.Status, n.Attempts, r.Duration, c.status, c.attempts, c.took)
+				}
+				if f := n.Failure; c.message != "" && (f.Class != core.ClassTimeout || !strings.Contains(f.Message, c.message)) {
+					t.Errorf("failure %s %q, want %q", f.Class, f.Message, c.message)
+				}
+			})
+		})
+	}
+}
+
+// The timeout of an outer run reaches every depth, and only what is inside of it.
+func TestNestedTimeoutIsForAllInside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mid := &core.Workflow{Name: text("mid"), Nodes: []*core.Node{
+			{ID: text("deep"), Kind: text("leaf"), HasWrites: true},
+			{ID: text("pause"), Kind: text("wait"), HasWrites: true},
+			{ID: text("after"), Kind: text("leaf"), HasWrites: true},
+		}, Edges: []*core.Edge{{From: text("deep"), To: text("after")}}}
+		w := &core.Workflow{Name: text("outer"), Nodes: []*core.Node{
+			{ID: text("call"), Kind: text("mid"), HasWrites: true},
+			{ID: text("other"), Kind: text("leaf"), HasWrites: true},
+		}}
+		timeout(90 * time.Second)(w.Nodes[0])
+		timeout(3 * time.Hour)(mid.Nodes[0])
+		p := compileNested(t, w, frameKind{"leaf", slowFor()}, frameKind{"mid", mid}, waitKind{frameKind{name: "wait"}})
+		r, _ := scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 2})
+		call, _ := r.Node("call")
+		other, _ := r.Node("other")
+		if call.Failure == nil || call.Failure.Message != "timed out after 1m30s, in call/deep" || call.Duration != 90*time.Second {
+			t.Errorf("call took %s and failed with %+v", call.Duration, call.Failure)
+		}
+		if other.Status != core.Success || r.Duration != time.Hour {
+			t.Errorf("other %s, the run took %s", other.Status, r.Duration)
+		}
+	})
+}
+
+// A handler inside that ignores the end of its context holds the outer node back for
+// the grace period and no longer.
+func TestNestedTimeoutOfADeafHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		inner := one(func(context.Context, core.Input) (core.Result, error) { <-free; return core.Result{}, nil })
+		w := &core.Workflow{Name: text("outer"), Nodes: []*core.Node{{ID: text("call"), Kind: text("inner"), HasWrites: true}}}
+		timeout(time.Second)(w.Nodes[0])
+		r, err := scheduler.Run(t.Context(), compileNested(t, w, frameKind{"inner", inner}), nil, scheduler.Options{Grace: 2 * time.Second})
+		if n, _ := r.Node("call"); n.Failure == nil || n.Failure.Class != core.ClassTimeout || r.Duration != 3*time.Second {
+			t.Errorf("after %s: %+v, error %v", r.Duration, n.Failure, err)
+		}
+		if _, ok := errors.AsType[*core.StrayError](err); !ok {
+			t.Errorf("error %v does not name what was left behind", err)
+		}
+		close(free)
+	})
+}
+
+// A wait ends with its timeout if that comes first, in every place a wait can stand.
+func TestWaitTimeout(t *testing.T) {
+	for _, c := range []struct {
+		timeout  time.Duration
+		attempts int
+		took     time.Duration // of one after the other: alone, an item, a row
+		class    string
+	}{
+		{2 * time.Minute, 1, 3 * time.Minute, ""},
+		{time.Minute, 1, 3 * time.Minute, ""},
+		{time.Second, 1, 3 * time.Second, core.ClassTimeout},
+		{time.Second, 2, 6*time.Second + 300*time.Millisecond, core.ClassTimeout},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := fields(&core.Workflow{Name: text("w")}, "list")
+			for _, id := range []string{"alone", "item", "row"} {
+				n := &core.Node{ID: text(id), Kind: text("wait"), HasWrites: true}
+				timeout(c.timeout)(n)
+				if c.attempts > 1 {
+					retry(c.attempts, "")(n)
+				}
+				w.Nodes = append(w.Nodes, n)
+			}
+			w.Nodes[1].ForEach = &core.ForEach{Source: text("$.list")}
+			w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("row")}}}
+			w.Edges = []*core.Edge{{From: text("alone"), To: text("item"), On: text("done")}, {From: text("item"), To: text("row"), On: text("done")}}
+			r, _ := scheduler.Run(t.Context(), compileNested(t, w, waitKind{frameKind{name: "wait"}}), map[string]any{"list": numbers(1)}, scheduler.Options{})
+			if r.Duration != c.took {
+				t.Errorf("timeout %s: the run took %s, want %s", c.timeout, r.Duration, c.took)
+			}
+			for _, n := range r.Nodes() {
+				class := ""
+				if n.Failure != nil {
+					class = n.Failure.Class
+				}
+				if class != c.class || n.Attempts != c.attempts {
+					t.Errorf("timeout %s: %s ended with class %q after %d attempts", c.timeout, n.ID, class, n.Attempts)
+				}
+			}
+		})
 	}
 }

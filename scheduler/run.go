@@ -258,7 +258,11 @@ func (r *run) enqueue(c *machine.Command) {
 func (r *run) do(c *machine.Command) {
 	switch c.Op {
 	case machine.OpTimer:
-		r.setTimer(c.ID, c.Delay)
+		r.setTimer(machine.TimerFired, c.ID, c.Delay)
+	case machine.OpDeadline:
+		r.setTimer(machine.Expired, c.ID, c.Delay)
+	case machine.OpMet:
+		r.dropTimer(timerKey{kind: machine.Expired, id: c.ID})
 	case machine.OpEmit:
 		c.Event.Time = time.Now()
 		r.events.add(*c.Event)

@@ -8,23 +8,31 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// timerKey names a timer: an OpTimer command, or the watch over a command that
-// runs (watch).
+// timerKey names a timer by the event it ends with: TimerFired, Expired or, for the
+// watch over the handlers of a cancelled frame, Cancel.
 type timerKey struct {
-	id    machine.ID
-	watch bool
+	kind machine.EventKind
+	id   machine.ID
 }
 
-// setTimer answers a timer command after its delay.
-func (r *run) setTimer(id machine.ID, delay time.Duration) {
-	key := timerKey{id: id}
+// setTimer answers a timer or deadline command after its delay.
+func (r *run) setTimer(kind machine.EventKind, id machine.ID, delay time.Duration) {
+	key := timerKey{kind, id}
 	r.addTimer(key, r.after(delay, func() {
 		delete(r.timers, key)
 		if !r.over {
-			r.apply(&machine.Event{Kind: machine.TimerFired, ID: id, Ended: r.now()})
+			r.apply(&machine.Event{Kind: kind, ID: id, Ended: r.now()})
 			r.nudge()
 		}
 	}))
+}
+
+// dropTimer stops a timer that may be set.
+func (r *run) dropTimer(key timerKey) {
+	if t, ok := r.timers[key]; ok {
+		r.stopTimer(t)
+		delete(r.timers, key)
+	}
 }
 
 func (r *run) addTimer(key timerKey, t *time.Timer) {
@@ -36,9 +44,8 @@ func (r *run) addTimer(key timerKey, t *time.Timer) {
 
 // stopTimers stops what is still set when the run is over.
 func (r *run) stopTimers() {
-	for key, t := range r.timers {
-		r.stopTimer(t)
-		delete(r.timers, key)
+	for key := range r.timers { // each on its own
+		r.dropTimer(key)
 	}
 }
 
@@ -86,7 +93,7 @@ func (r *run) cancelFrame(frame int32) {
 	if r.alive == 0 {
 		return
 	}
-	key := timerKey{id: machine.ID{Frame: frame, Node: -1}, watch: true}
+	key := timerKey{machine.Cancel, machine.ID{Frame: frame}}
 	r.addTimer(key, r.after(r.opts.Grace, func() {
 		delete(r.timers, key)
 		for _, w := range r.workers {

@@ -13,17 +13,19 @@ type Op uint8
 
 // Operations.
 const (
-	OpRun    Op = iota // call the node's handler, for each item of the range
-	OpTimer            // answer with TimerFired after Delay
-	OpEmit             // publish Event
-	OpCancel           // cancel what runs in the frame and in frames inside it
-	OpYield            // answer with Yielded: others could begin items that the range still holds
-	OpFinish           // the run is over; Report tells how
+	OpRun      Op = iota // call the node's handler, for each item of the range
+	OpTimer              // answer with TimerFired after Delay
+	OpDeadline           // answer with Expired after Delay, unless OpMet comes before
+	OpMet                // forget the deadline of that ID: what it is for has ended in time
+	OpEmit               // publish Event
+	OpCancel             // cancel what runs in the frame and in frames inside it
+	OpYield              // answer with Yielded: others could begin items that the range still holds
+	OpFinish             // the run is over; Report tells how
 )
 
 // String names the operation.
 func (o Op) String() string {
-	return [...]string{"run", "timer", "emit", "cancel", "yield", "finish"}[o]
+	return [...]string{"run", "timer", "deadline", "met", "emit", "cancel", "yield", "finish"}[o]
 }
 
 // ID names one piece of work. It is derived from the plan and the progress of
@@ -32,7 +34,9 @@ func (o Op) String() string {
 type ID struct {
 	// Frame counts nested runs in order of their start; 0 is the run itself.
 	Frame int32 `json:"frame"`
-	Node  int32 `json:"node"`
+	// Node is -1 for a nested run as a whole; From, To and Attempt are then those of
+	// the node it is.
+	Node int32 `json:"node"`
 	// From and To are the range of items of a fan-out. For a stage of a
 	// pipeline From is the row, for a loop body the round, and To is From+1.
 	// Both are 0 for a plain node.
@@ -104,9 +108,12 @@ type EventKind uint8
 const (
 	Finished   EventKind = iota // an OpRun is answered
 	TimerFired                  // an OpTimer is answered
+	Expired                     // an OpDeadline has passed
 	Cancel                      // the caller wants the run to end
 	Yielded                     // the OpRun goes on up to ID.To; the items behind have not begun and will not
 )
+
+func (k EventKind) isTimer() bool { return k == TimerFired || k == Expired }
 
 // Event tells the machine what happened. Times are nanoseconds since the start
 // of the run. A range may yield at any time, asked for it or not, but never its

@@ -122,7 +122,7 @@ func (t *fanOut) startOne() bool {
 		case t.n.Wait != nil:
 			i := int(t.take(1).from)
 			id := t.begin(i)
-			t.f.m.command(Command{Op: OpTimer, ID: id, Node: t.n, Delay: t.n.Wait.Duration})
+			t.f.wait(t.n, id)
 		case t.n.Handler == nil:
 			i := int(t.take(1).from)
 			t.begin(i)
@@ -151,7 +151,7 @@ func (t *fanOut) answer(e *Event) bool {
 	if from < 0 || to <= from || to > t.items.Len() || int32(t.attempts[from]) != e.ID.Attempt {
 		return false
 	}
-	if e.Kind == TimerFired {
+	if e.Kind.isTimer() {
 		return t.timer(from, e)
 	}
 	at := slices.IndexFunc(t.flying, func(s span) bool { return s.from == e.ID.From })
@@ -188,11 +188,12 @@ func (t *fanOut) answer(e *Event) bool {
 
 func (t *fanOut) timer(i int, e *Event) bool {
 	switch {
-	case t.phases[i] == itemBackoff:
+	case t.phases[i] == itemBackoff && e.Kind == TimerFired:
 		t.phases[i] = itemDue
 		t.requeue(i)
 	case t.phases[i] == itemRunning && t.n.Wait != nil:
-		t.itemEnded(i, &Outcome{})
+		end := waited(t.n, e)
+		t.tried(i, &end.Outcome, end)
 	default:
 		return false
 	}

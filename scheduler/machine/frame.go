@@ -68,7 +68,9 @@ type frame struct {
 	level      int32 // open level, with barrier
 	levelLeft  int32
 	stopped    bool
-	failedRun  bool // stopped by fail_run
+	failedRun  bool  // stopped by fail_run
+	deadline   int64 // when the timeout of its node ends it, 0 for never
+	expired    bool  // stopped by that
 }
 
 // gate is an entry of the work list.

@@ -111,7 +111,7 @@ func (m *Machine) Apply(e *Event) {
 		return
 	}
 	f := m.frames[e.ID.Frame]
-	if e.ID.Node < 0 || int(e.ID.Node) >= len(f.p.Nodes) || !f.answer(e) {
+	if int(e.ID.Node) >= len(f.p.Nodes) || !f.answer(e) {
 		m.dropped++
 		return
 	}

@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -37,9 +38,37 @@ func (f *frame) nest(n *plan.Node, id ID, call *Call, path string, around *group
 	child.owner = id
 	child.group.parent, child.group.holder = around, holder
 	f.children++
+	if n.Timeout > 0 {
+		child.deadline = f.m.now + int64(n.Timeout)
+		child.watch()
+	}
 	child.open()
 	child.settle()
 	return child, nil
+}
+
+// watch asks for the news that the frame's deadline has passed.
+func (f *frame) watch() {
+	f.m.command(Command{Op: OpDeadline, ID: f.whole(), Plan: f.parent.p, Node: &f.parent.p.Nodes[f.owner.Node],
+		Delay: time.Duration(max(0, f.deadline-f.m.now))})
+}
+
+// whole names a nested run itself.
+func (f *frame) whole() ID {
+	id := f.owner
+	id.Frame, id.Node = f.id, -1
+	return id
+}
+
+// expire stops a nested run whose deadline has passed and reports whether there was
+// something to stop.
+func (f *frame) expire() bool {
+	if f.deadline == 0 || f.stopped {
+		return false
+	}
+	f.expired = true
+	f.stop()
+	return true
 }
 
 func badInputs(err error) *core.Failure {
@@ -134,6 +163,9 @@ func (f *frame) handOver() {
 		return
 	}
 	f.m.frames[f.id] = nil
+	if f.deadline > 0 && !f.expired {
+		f.m.command(Command{Op: OpMet, ID: f.whole()})
+	}
 	parent := f.parent
 	parent.children--
 	n := &parent.p.Nodes[f.owner.Node]
@@ -166,6 +198,9 @@ func (m *Machine) handOverStopped(f *frame) {
 // outcome turns the end of a nested run into the outcome of the node it is.
 func (f *frame) outcome(n *plan.Node) Outcome {
 	r := f.report()
+	if f.expired {
+		return Outcome{Failure: f.timedOut(n)}
+	}
 	switch r.Status {
 	case core.RunFailed, core.RunCancelled:
 		fail := cancelled()
@@ -190,6 +225,23 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 		o.Writes = append(o.Writes, plan.Write{Field: out.Outer, Value: accepted})
 	}
 	return o
+}
+
+// timedOut words the failure of a node whose nested run took too long, and names the
+// first node that was not done.
+func (f *frame) timedOut(n *plan.Node) *core.Failure {
+	fail := timedOut(n)
+	for v := range f.v {
+		if x := &f.v[v]; x.status == core.Fail && x.failure.Class == core.ClassCanceled {
+			fail.Message += ", in " + f.name(f.p.Vertices[v].ID)
+			break
+		}
+	}
+	return fail
+}
+
+func timedOut(n *plan.Node) *core.Failure {
+	return &core.Failure{Class: core.ClassTimeout, Message: fmt.Sprintf("timed out after %s", n.Timeout)}
 }
 
 // vertexInParent returns the vertex of the work this frame does.

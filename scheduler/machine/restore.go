@@ -70,6 +70,7 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	f := m.newFrame(p, j.Path, parent, start, j.Inputs)
 	f.owner, f.group.limit, f.barrier, f.level, f.levelLeft = j.Owner, j.Limit, j.Barrier, j.Level, j.LevelLeft
 	f.stopped, f.failedRun, f.clean, f.notes = j.Stopped, j.FailedRun, j.Clean, j.Notes
+	f.deadline, f.expired = j.Deadline, j.Expired
 	copy(f.judges, j.Judges)
 	copy(f.verdicts, j.Verdicts)
 	for i := range j.Ledger {
@@ -269,6 +270,8 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 func (f *frame) reissue() {
 	if f.stopped { // after what it cancels
 		defer f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.id}})
+	} else if f.deadline > 0 {
+		f.watch()
 	}
 	for i := range f.v {
 		v := int32(i)
@@ -301,7 +304,7 @@ func (f *frame) reissuePlain(v int32, n *plan.Node, x *vertex) {
 	case x.phase == backoff:
 		f.m.command(Command{Op: OpTimer, ID: id, Plan: f.p, Node: n, Delay: n.Retry.Delay(int(x.attempts))})
 	case x.phase == running && n.Wait != nil:
-		f.m.command(Command{Op: OpTimer, ID: id, Plan: f.p, Node: n, Delay: n.Wait.Duration})
+		f.wait(n, id)
 	case x.phase == running:
 		f.run(n, id, f.call(n, nil), &f.group)
 	}
@@ -319,7 +322,7 @@ func (t *fanOut) reissue() {
 		if p == itemBackoff {
 			t.f.m.command(Command{Op: OpTimer, ID: id, Plan: t.f.p, Node: t.n, Delay: t.n.Retry.Delay(int(id.Attempt))})
 		} else if p == itemRunning && t.n.Wait != nil {
-			t.f.m.command(Command{Op: OpTimer, ID: id, Plan: t.f.p, Node: t.n, Delay: t.n.Wait.Duration})
+			t.f.wait(t.n, id)
 		}
 	}
 }
@@ -338,7 +341,7 @@ func (t *unit) reissue() {
 		case p.phase == itemBackoff:
 			t.f.m.command(Command{Op: OpTimer, ID: t.id(p), Plan: t.f.p, Node: n, Delay: n.Retry.Delay(int(p.attempt))})
 		case p.phase == itemRunning && n.Wait != nil:
-			t.f.m.command(Command{Op: OpTimer, ID: t.id(p), Plan: t.f.p, Node: n, Delay: n.Wait.Duration})
+			t.f.wait(n, t.id(p))
 		case p.phase == itemRunning:
 			t.f.run(n, t.id(p), t.f.call(n, p.in(t)), &t.group)
 		}

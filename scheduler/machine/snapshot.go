@@ -37,6 +37,8 @@ type frameJSON struct {
 	LevelLeft int32                 `json:"level_left,omitempty"`
 	Stopped   bool                  `json:"stopped,omitempty"`
 	FailedRun bool                  `json:"failed_run,omitempty"`
+	Deadline  int64                 `json:"deadline,omitempty"`
+	Expired   bool                  `json:"expired,omitempty"`
 	Clean     bool                  `json:"clean,omitempty"`
 	Vertices  []vertexJSON          `json:"vertices,omitempty"` // those that have moved
 	Judges    []int32               `json:"judges,omitempty"`
@@ -148,7 +150,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 
 func (f *frame) dump() (*frameJSON, error) {
 	j := &frameJSON{Path: f.path, Parent: -1, Owner: f.owner, Inputs: f.inputs, Limit: f.group.limit, Barrier: f.barrier,
-		Level: f.level, LevelLeft: f.levelLeft, Stopped: f.stopped, FailedRun: f.failedRun, Clean: f.clean,
+		Level: f.level, LevelLeft: f.levelLeft, Stopped: f.stopped, FailedRun: f.failedRun, Deadline: f.deadline, Expired: f.expired, Clean: f.clean,
 		Judges: f.judges, Verdicts: f.verdicts, Notes: f.notes, Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
 		FanOuts: map[int32]*fanOutJSON{}, Units: map[int32]*unitJSON{}}
 	if f.parent != nil {

@@ -243,7 +243,7 @@ func (t *unit) startMember(p *pass) bool {
 	t.f.emitMemberStarted(t.u, n, id)
 	switch {
 	case n.Wait != nil:
-		t.f.m.command(Command{Op: OpTimer, ID: id, Node: n, Delay: n.Wait.Duration})
+		t.f.wait(n, id)
 		return false
 	case n.Frame != nil:
 		t.startNested(p, n, id)
@@ -289,8 +289,8 @@ func (t *unit) answer(e *Event) bool {
 	switch {
 	case e.Kind == TimerFired && p.phase == itemBackoff:
 		p.phase = itemWaiting
-	case e.Kind == TimerFired && p.phase == itemRunning && n.Wait != nil:
-		t.memberEnded(p, &Outcome{})
+	case e.Kind.isTimer() && p.phase == itemRunning && n.Wait != nil:
+		t.tried(p, waited(n, e))
 	case e.Kind == Finished && p.phase == itemRunning && n.Wait == nil && p.child == nil:
 		t.f.landed(&t.group)
 		t.tried(p, e)

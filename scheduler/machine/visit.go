@@ -36,7 +36,7 @@ func (f *frame) startPlain(v int32) bool {
 	switch {
 	case n.Bare:
 	case n.Wait != nil:
-		f.m.command(Command{Op: OpTimer, ID: id, Node: n, Delay: n.Wait.Duration})
+		f.wait(n, id)
 		return false
 	case n.Frame != nil:
 		f.startNested(v, n, id)
@@ -64,6 +64,24 @@ func (f *frame) landed(g *group) {
 	f.m.inFlight--
 }
 
+// wait sets the timer of a wait, or its timeout if that comes first.
+func (f *frame) wait(n *plan.Node, id ID) {
+	c := Command{Op: OpTimer, ID: id, Plan: f.p, Node: n, Delay: n.Wait.Duration}
+	if n.Timeout > 0 && n.Timeout < c.Delay {
+		c.Op, c.Delay = OpDeadline, n.Timeout
+	}
+	f.m.command(c)
+}
+
+// waited turns the end of a wait into that of an attempt.
+func waited(n *plan.Node, e *Event) *Event {
+	end := &Event{ID: e.ID, Ended: e.Ended, Jitter: e.Jitter}
+	if e.Kind == Expired {
+		end.Outcome.Failure = timedOut(n)
+	}
+	return end
+}
+
 func lacking(n *plan.Node) *core.Failure {
 	msg := n.Lacks
 	if msg == "" {
@@ -78,6 +96,9 @@ func cancelled() *core.Failure {
 
 // answer takes in an answer to work of this frame; false drops it.
 func (f *frame) answer(e *Event) bool {
+	if e.ID.Node < 0 { // about the frame as a whole
+		return e.Kind == Expired && f.expire()
+	}
 	n := &f.p.Nodes[e.ID.Node]
 	if t := f.task(n.Vertex); t != nil {
 		return f.v[n.Vertex].phase == running && t.answer(e)
@@ -96,8 +117,8 @@ func (f *frame) answerPlain(v int32, n *plan.Node, e *Event) bool {
 			f.makeStartable(v)
 		}
 		return true
-	case e.Kind == TimerFired && x.phase == running && n.Wait != nil:
-		f.conclude(v, &Outcome{}, e.Ended)
+	case e.Kind.isTimer() && x.phase == running && n.Wait != nil:
+		f.attempted(v, n, waited(n, e))
 		return true
 	case e.Kind == Finished && x.phase == running && (n.Bare || n.Wait == nil):
 		f.landed(&f.group)

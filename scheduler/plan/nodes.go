@@ -252,23 +252,18 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 	if made.Handler == nil && made.Wait == nil && made.Lacks == "" && made.Frame == nil {
 		c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: kind %q made no handler for it", at, n.Kind)
 	}
-	c.kindTimeout(n, made, at)
+	c.waitTimeout(n, at)
 	c.kindUse(n, made, at, use)
 	if made.Frame != nil {
 		c.frame(n, made.Frame, at)
 	}
 }
 
-// kindTimeout refuses a timeout that nothing would enforce.
-func (c *compiler) kindTimeout(n *Node, made core.Compiled, at place) {
-	if n.Decl.Timeout == nil || made.Frame == nil && made.Wait == nil {
-		return
+// waitTimeout reports a wait that cannot end in time.
+func (c *compiler) waitTimeout(n *Node, at place) {
+	if n.Wait != nil && n.Timeout > 0 && n.Timeout < n.Wait.Duration {
+		c.ds.Warnf(core.CodeBadValue, n.Decl.Timeout.Pos, "%s: timeout: the wait of %s is longer than %s, so it always fails", at, n.Wait.Duration, n.Timeout)
 	}
-	hint := "a wait ends by itself"
-	if made.Frame != nil {
-		hint = "set timeouts on the nodes of the nested workflow"
-	}
-	c.ds.Errorf(core.CodeBadValue, n.Decl.Timeout.Pos, "%s: timeout: a node of kind %q cannot time out", at, n.Kind).WithHint("%s", hint)
 }
 
 // kindUse notes what the kind itself depends on.

@@ -15,6 +15,8 @@ type Shape struct {
 	Elements int
 	// NoUnits leaves pipelines and loops out, NoNested nested runs.
 	NoUnits, NoNested bool
+	// Expire lets nested runs time out. Only a hostile driver can do that.
+	Expire bool
 	// FailRun lets nodes stop the run. What such a run reaches depends on
 	// timing, so Oracle and engine then differ in what is comparable.
 	FailRun bool
@@ -193,16 +195,21 @@ func (m *maker) node(failing int) *Node {
 	return n
 }
 
-// nested makes the node a run of a smaller graph. It has no retries: the
-// executions of a second run could not be told from those of the first.
+// nested makes the node a run of a smaller graph. Only a run that is over before it
+// has begun is tried again: the executions of a second one could not be told from
+// those of the first.
 func (m *maker) nested(n *Node) {
 	shape := m.shape
 	shape.Elements, shape.depth = 5, shape.depth+1
 	n.Sub = Generate(m.rng.Uint64(), shape)
+	n.Timeout = n.Sub.Seed%2 == 0
 	n.Sub.Concurrency = m.rng.IntN(3)
 	n.Send, n.Silent, n.Args, n.Writes = 0, 0, nil, nil
 	if m.chance(20) {
 		n.Policy = "skip"
+	}
+	if m.shape.Expire && m.chance(60) {
+		m.expires(n)
 	}
 	if m.chance(8) { // a list is no number: the run inside is refused
 		n.Args = append(n.Args, Arg{n.Sub.Fields[0].Name, "$." + m.names(1, isList)[0]})
@@ -220,6 +227,14 @@ func (m *maker) nested(n *Node) {
 			n.Outputs = append(n.Outputs, Output{same[0], inner.Name})
 		}
 	}
+}
+
+// expires lets the first attempts of a nested run time out, all of them or all but
+// the last. A node that waits for nothing keeps the run from ending at once.
+func (m *maker) expires(n *Node) {
+	n.Expires = 1 + m.rng.IntN(3)
+	n.Policy, n.Attempts, n.Then = "retry", n.Expires+m.rng.IntN(2), one(m, "", "", "skip")
+	n.Sub.Nodes = append(n.Sub.Nodes, &Node{ID: "first", MaxFailures: -1})
 }
 
 func (f Field) takesNull() bool {

@@ -53,6 +53,10 @@ type Node struct {
 	// Sub makes the node a nested run, whose fields are written as Outputs say.
 	Sub     *Graph
 	Outputs []Output
+	// Timeout limits a nested run to an hour, which none takes. Expires is how many
+	// of its first attempts are over before anything inside of them begins.
+	Timeout bool
+	Expires int
 
 	Policy   string // on_error
 	Attempts int

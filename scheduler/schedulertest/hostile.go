@@ -3,6 +3,7 @@ package schedulertest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -50,8 +51,23 @@ type hostileRun struct {
 	// answered are the commands that got an answer.
 	answered map[string]bool
 	steps    int
-	stopped  bool // a cancellation was asked for or passed on
+	// ended are the frames whose handlers were told to end.
+	ended map[int32]ending
+	// deadlines are those of nested runs that were asked for, due those that have
+	// passed and must be told. While they are told, expiring is set.
+	deadlines []machine.ID
+	due       []machine.ID
+	expiring  bool
 }
+
+// ending says why the handlers of a frame have to end.
+type ending uint8
+
+const (
+	notEnding ending = iota
+	cancelled        // the run was stopped: some handlers are done all the same
+	expired          // a deadline has passed before any of them began
+)
 
 // key names a command. Where a range ends may change while it is in flight.
 func key(c machine.Command) string {
@@ -71,7 +87,7 @@ const maxSteps = 1_000_000
 // Run runs a plan to its end and returns its report and events. An error says
 // that the machine stalled, lost work or broke its own rules.
 func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (report *core.Report, events []core.Event, err error) {
-	r := &hostileRun{h: h, p: p, run: o.Run, answered: map[string]bool{}, rng: rand.New(rand.NewPCG(h.Seed, 0x686f7374))}
+	r := &hostileRun{h: h, p: p, run: o.Run, answered: map[string]bool{}, ended: map[int32]ending{}, rng: rand.New(rand.NewPCG(h.Seed, 0x686f7374))}
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("panic: %v", fault)
@@ -85,7 +101,10 @@ func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (re
 		return nil, nil, err
 	}
 	for range maxSteps {
-		if err = r.take(r.m.Next()); err != nil || r.report != nil {
+		if err = r.take(r.m.Next()); err == nil {
+			err = r.expire()
+		}
+		if err != nil || r.report != nil {
 			return r.report, r.events, err
 		}
 		if err = r.step(); err != nil {
@@ -104,8 +123,23 @@ func (r *hostileRun) take(commands []machine.Command) error {
 		case machine.OpFinish:
 			r.report = c.Report
 		case machine.OpCancel:
-			r.stopped = true
+			why := cancelled
+			if r.expiring {
+				why = expired
+			}
+			r.ended[c.ID.Frame] = max(why, r.ended[c.ID.Frame]) // a restored machine says it again
 		case machine.OpYield: // nobody has to
+		case machine.OpMet:
+			r.due = slices.DeleteFunc(r.due, func(id machine.ID) bool { return id == c.ID })
+		case machine.OpDeadline:
+			if c.ID.Node >= 0 { // of a wait, which ends with nothing else
+				r.open = append(r.open, c)
+				continue
+			}
+			r.deadlines = append(r.deadlines, c.ID)
+			if expiring(c.Delay, int(c.ID.Attempt)) {
+				r.due = append(r.due, c.ID)
+			}
 		default:
 			if r.h.JSON {
 				data, err := machine.EncodeCommand(&c)
@@ -118,6 +152,22 @@ func (r *hostileRun) take(commands []machine.Command) error {
 			}
 			r.open = append(r.open, c)
 		}
+	}
+	return nil
+}
+
+// expire tells the machine of the deadlines that pass at once, before anything else
+// happens.
+func (r *hostileRun) expire() error {
+	for len(r.due) > 0 && r.report == nil {
+		id := r.due[0]
+		r.due = r.due[1:]
+		r.m.Apply(&machine.Event{Kind: machine.Expired, ID: id, Ended: r.now})
+		r.expiring = true
+		if err := r.take(r.m.Next()); err != nil {
+			return err
+		}
+		r.expiring = false
 	}
 	return nil
 }
@@ -199,6 +249,8 @@ func (r *hostileRun) work(c machine.Command) answer {
 	switch {
 	case c.Op == machine.OpTimer:
 		e.Kind = machine.TimerFired
+	case c.Op == machine.OpDeadline:
+		e.Kind = machine.Expired
 	case c.Node.Source == nil: // not a fan-out
 		e.Outcome = r.attempt(c, -1)
 	default:
@@ -215,7 +267,7 @@ func (r *hostileRun) work(c machine.Command) answer {
 
 // attempt calls the handler as a driver must, for an item or, with -1, alone.
 func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
-	if r.stopped && r.chance(50) { // a handler whose context ended
+	if e := r.ended[c.ID.Frame]; e == expired || e == cancelled && r.chance(50) { // a handler whose context ended
 		return machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
 	}
 	if len(c.Node.Streams) > 0 || c.Node.Pull { // what opens streams is a part of the driver
@@ -294,11 +346,15 @@ func (r *hostileRun) reload() error {
 	// A handler that answered although its command was lost may have been asked
 	// again; that second answer is open and yet owed to nobody.
 	lost := slices.DeleteFunc(r.open, func(c machine.Command) bool { return r.answered[key(c)] })
-	r.open, r.m = nil, m
+	deadlines := r.deadlines
+	r.open, r.m, r.deadlines = nil, m, nil
 	if err := r.unchanged(data); err != nil {
 		return err
 	}
 	if err := r.take(m.Next()); err != nil {
+		return err
+	}
+	if err := r.watched(deadlines, data); err != nil {
 		return err
 	}
 	for _, c := range lost {
@@ -314,6 +370,21 @@ func (r *hostileRun) reload() error {
 			}
 		case 1:
 			r.late = append(r.late, r.work(c)) // repeat may give it
+		}
+	}
+	return nil
+}
+
+// watched checks that the deadlines of nested runs that are still under way were
+// asked for again.
+func (r *hostileRun) watched(deadlines []machine.ID, snapshot []byte) error {
+	var s struct{ Frames []*struct{ Stopped bool } }
+	if err := json.Unmarshal(snapshot, &s); err != nil {
+		return err
+	}
+	for _, id := range deadlines {
+		if f := s.Frames[id.Frame]; f != nil && !f.Stopped && !slices.Contains(r.deadlines, id) {
+			return fmt.Errorf("the deadline %s is not asked for again\n%s", id, snapshot)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
@@ -61,6 +62,45 @@ func rangeFaults(t *testing.T, g *Graph) []string {
 		got := EngineRun(t, g, want, s)
 		if faults := append(Differences(want, got), got.Recorder.overlaps(g, s.Concurrency, s.InFlight)...); len(faults) > 0 {
 			return append([]string{s.String()}, faults...)
+		}
+	}
+	return nil
+}
+
+// TestPropertyExpired lets nested runs time out: their attempts fail as a whole, are
+// tried again, and nothing inside of them counts.
+func TestPropertyExpired(t *testing.T) {
+	expired := 0
+	for _, seed := range seeds(graphs() / 8) {
+		g := Generate(seed, Shape{Expire: true})
+		want := OracleRun(g)
+		for _, n := range want.Outcome.Nodes {
+			if n.Class == core.ClassTimeout {
+				expired++
+			}
+		}
+		if len(expiredFaults(t, g)) > 0 {
+			report(t, g, func(g *Graph) []string { return expiredFaults(t, g) })
+			return
+		}
+	}
+	if expired == 0 && *seedFlag == 0 {
+		t.Error("no nested run has timed out for good")
+	}
+}
+
+func expiredFaults(t *testing.T, g *Graph) []string {
+	want := OracleRun(g)
+	for _, c := range cruelties(g.Seed) {
+		got, err := HostileRun(t, g, want, c.Hostile, c.Options)
+		faults := []string{}
+		if err != nil {
+			faults = append(faults, err.Error())
+		} else {
+			faults = Differences(want, got)
+		}
+		if len(faults) > 0 {
+			return append([]string{fmt.Sprintf("%+v %+v", c.Hostile, c.Options)}, faults...)
 		}
 	}
 	return nil

@@ -43,6 +43,9 @@ func (o *oracle) nested(a *attempt) (core.Result, *core.Failure) {
 			return core.Result{}, &core.Failure{Class: core.ClassInput, Message: f.Name.Value, Permanent: true}
 		}
 	}
+	if t := a.node.Timeout; t != nil && expiring(t.Value, a.attempts) {
+		return core.Result{}, &core.Failure{Class: core.ClassTimeout, Message: a.node.ID.Value}
+	}
 	inner := newOracle(compiled.Frame.Workflow, inputs)
 	inner.reg, inner.void = o.reg, o.void
 	inner.path = o.path + a.node.ID.Value

@@ -86,7 +86,7 @@ func (g *Graph) node(n *Node, rec *Recorder, k nestedKind) *core.Node {
 	if n.Sub == nil {
 		out.Handler = &behaviour{g: g, n: n, rec: rec}
 	} else {
-		out.Kind = text("nested")
+		out.Kind, out.Timeout = text("nested"), n.timeout()
 		k[out] = &core.Frame{Workflow: n.Sub.workflow(rec, k), Outputs: map[string]string{}}
 		for _, o := range n.Outputs {
 			k[out].Outputs[o.Outer] = o.Inner
@@ -109,6 +109,23 @@ func (g *Graph) node(n *Node, rec *Recorder, k nestedKind) *core.Node {
 		}
 	}
 	return out
+}
+
+// timeout is that of a nested run. One of k nanoseconds stands for k attempts that
+// expire, see expiring.
+func (n *Node) timeout() *core.Located[time.Duration] {
+	switch {
+	case n.Expires > 0:
+		return &core.Located[time.Duration]{Value: time.Duration(n.Expires)}
+	case n.Timeout:
+		return &core.Located[time.Duration]{Value: time.Hour}
+	}
+	return nil
+}
+
+// expiring reports whether a nested run with that timeout is over at once.
+func expiring(timeout time.Duration, attempt int) bool {
+	return timeout < time.Microsecond && attempt <= int(timeout)
 }
 
 func (e *Edge) edge() *core.Edge {

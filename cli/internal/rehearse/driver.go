@@ -3,6 +3,7 @@ package rehearse
 import (
 	"container/heap"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -91,6 +92,10 @@ func (d *driver) command(c *machine.Command) {
 		d.start(c)
 	case machine.OpTimer:
 		d.push("", d.now+int64(c.Delay), machine.Event{Kind: machine.TimerFired, ID: c.ID})
+	case machine.OpDeadline:
+		d.push("", d.now+int64(c.Delay), machine.Event{Kind: machine.Expired, ID: c.ID})
+	case machine.OpMet:
+		d.forget(c.ID)
 	case machine.OpEmit:
 		c.Event.Time = time.Unix(0, d.now).UTC()
 		d.rec.event(c.Event)
@@ -101,6 +106,12 @@ func (d *driver) command(c *machine.Command) {
 	default:
 		panic(fmt.Sprintf("rehearse: unknown operation %s", c.Op))
 	}
+}
+
+// forget takes back the deadline of a frame.
+func (d *driver) forget(id machine.ID) {
+	d.queue = slices.DeleteFunc(d.queue, func(a *answer) bool { return a.event.Kind == machine.Expired && a.event.ID == id })
+	heap.Init(&d.queue)
 }
 
 func (d *driver) push(node string, at int64, e machine.Event) {
