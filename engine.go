@@ -15,7 +15,13 @@ import (
 // Engine is a set of node kinds and Go functions: what the documents it reads may
 // refer to. It is a plain value that its caller fills and then only uses; reading,
 // compiling and running are safe from any number of goroutines once it is filled.
-type Engine struct{ reg *core.Registry }
+type Engine struct {
+	// Stdout is where a node writes that writes to standard output. nil means
+	// os.Stdout.
+	Stdout io.Writer
+
+	reg *core.Registry
+}
 
 // NewEngine returns an engine with the kinds of DefaultKinds and the given ones. A
 // given kind replaces a default one of the same name.

@@ -27,7 +27,10 @@ type loaded struct {
 
 // env returns what the kinds of one workflow may ask for.
 func (l *library) env(w *core.Workflow) core.Env {
-	env := core.Env{Dir: w.Dir, LookPath: exec.LookPath}
+	env := core.Env{Dir: w.Dir, LookPath: exec.LookPath, Stdout: l.engine.Stdout}
+	if env.Stdout == nil {
+		env.Stdout = os.Stdout
+	}
 	if w.Dir != "" {
 		env.Files = folder(w.Dir)
 	}

@@ -70,8 +70,10 @@ func newApp(e *wavefold.Engine, s Streams) *app {
 	if s.Getenv == nil {
 		s.Getenv = func(string) string { return "" }
 	}
-	a := &app{engine: e, Streams: s, out: &output{to: s.Out}, err: &output{to: s.Err}}
+	own := *e // of which the caller may have further use
+	a := &app{engine: &own, Streams: s, out: &output{to: s.Out}, err: &output{to: s.Err}}
 	a.Out, a.Err = a.out, a.err
+	own.Stdout = a.Out
 	return a
 }
 

@@ -15,12 +15,13 @@ import (
 const mostRows = 100
 
 // printReport prints what became of a run: the summary, or the report as JSON.
-// With the events on standard output the summary goes to standard error.
+// With the events or a node's rows on standard output the summary goes to standard
+// error.
 func (a *app) printReport(r *core.Report, f *runFlags) error {
 	if f.json {
 		return a.writeJSON(reportJSON(r))
 	}
-	if f.events == "-" {
+	if f.events == "-" || f.stdoutTaken {
 		a.summary(a.Err, r)
 	} else {
 		a.summary(a.Out, r)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ type runFlags struct {
 	events, runID               string
 	json, strict, dryRun, lines bool
 	barrier, quiet              bool
+	stdoutTaken                 bool // by a node
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -66,6 +68,24 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 	return cmd
 }
 
+// checkStdout keeps a node that writes to standard output and the command apart.
+func (f *runFlags) checkStdout(p *plan.Plan) error {
+	flag := ""
+	switch {
+	case !p.Stdout:
+		return nil
+	case f.json:
+		flag = "--json"
+	case f.events == "-":
+		flag = "--events -"
+	default:
+		f.stdoutTaken = true
+		return nil
+	}
+	at := slices.IndexFunc(p.Nodes, func(n plan.Node) bool { return n.Stdout })
+	return fail(exitUsage, "%s writes to standard output, and so does node %s; let one of them write to a file", flag, p.Nodes[at].ID)
+}
+
 func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error {
 	p, err := a.load(a.engine, args, f.strict, f.json)
 	if err != nil {
@@ -77,6 +97,9 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	}
 	if f.dryRun {
 		return a.printPlan(p, f.json)
+	}
+	if err := f.checkStdout(p); err != nil {
+		return err
 	}
 	watch, err := a.watch(p, f)
 	if err != nil {

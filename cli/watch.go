@@ -41,7 +41,7 @@ func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
 	}
 	out, isTerminal := terminal(a.Err)
 	_, mixed := terminal(a.Out)
-	mixed = mixed && f.events == "-" // two writers would overwrite each other
+	mixed = mixed && (f.events == "-" || f.stdoutTaken) // two writers would overwrite each other
 	if isTerminal && !f.lines && !mixed && a.Getenv("TERM") != "dumb" {
 		size := func() (int, int) { return sizeOf(out) }
 		w.live = screen.Start(out, size, screen.NewModel(p.Describe()), a.palette(a.Err))

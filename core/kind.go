@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"time"
@@ -53,6 +54,9 @@ type Compiled struct {
 	// Effects marks work that is visible outside of the run, unless the node says
 	// otherwise.
 	Effects bool
+	// Stdout tells that the node writes to Env.Stdout, which one node of a graph
+	// may do.
+	Stdout bool
 }
 
 // Frame describes a nested run: its workflow, and how state crosses over.
@@ -82,6 +86,8 @@ type Env struct {
 	Tool func(name string) (Handler, bool)
 	// Tools lists the registered names, sorted.
 	Tools []string
+	// Stdout is the standard output of the program, nil when it has none to give.
+	Stdout io.Writer
 	// Schema answers questions about the workflow's state, for kinds that
 	// compile expressions.
 	Schema Schema

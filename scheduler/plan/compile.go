@@ -127,6 +127,7 @@ func (c *compiler) compile() {
 	c.schema()
 	c.inputs()
 	c.nodes()
+	c.stdout()
 	c.streams()
 	c.units()
 	c.edges()

@@ -32,7 +32,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place) {
 	if inner == nil {
 		return
 	}
-	n.Frame = &Frame{Plan: inner}
+	n.Frame, n.Stdout = &Frame{Plan: inner}, inner.Stdout
 	for i, field := range n.WriteFields {
 		name, pos := n.Writes[i], writePos(n, n.Writes[i])
 		innerName := name

@@ -18,6 +18,8 @@ type Plan struct {
 	Concurrency int
 	MaxInFlight int
 	Barrier     bool
+	// Stdout tells that a node, or one nested in it, writes to standard output.
+	Stdout bool
 
 	Vertices []Vertex // in canonical order
 	Nodes    []Node   // in declared order
@@ -163,6 +165,8 @@ type Node struct {
 	// Effects tells that its work is visible outside of the run. A driver that keeps
 	// a journal starts such a node only when what it builds on is in it.
 	Effects bool
+	// Stdout tells that it, or a node of its frame, writes to standard output.
+	Stdout bool
 	// NodeRefs are the nodes that args and kind refer to through $nodes.
 	NodeRefs []int32
 
