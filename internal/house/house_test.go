@@ -45,13 +45,14 @@ var rules = []struct {
 
 // libraries says which packages alone may import a library.
 var libraries = map[string][]string{
-	"gopkg.in/yaml.v3":               {"formats"},
-	"github.com/ohler55/ojg":         {"expressions/jsonpath"},
-	"github.com/PaesslerAG/jsonpath": {"expressions/jsonpath"},
-	"modernc.org/sqlite":             {"nodes/internal/database/sqlite", "examples"},
-	"github.com/spf13/cobra":         {"cli"},
-	"github.com/spf13/pflag":         {"cli"},
-	"charm.land/lipgloss":            {"cli"},
+	"gopkg.in/yaml.v3":                 {"formats"},
+	"github.com/ohler55/ojg":           {"expressions/jsonpath"},
+	"github.com/PaesslerAG/jsonpath":   {"expressions/jsonpath"},
+	"github.com/parquet-go/parquet-go": {"nodes/sink"},
+	"modernc.org/sqlite":               {"nodes/internal/database/sqlite", "examples"},
+	"github.com/spf13/cobra":           {"cli"},
+	"github.com/spf13/pflag":           {"cli"},
+	"charm.land/lipgloss":              {"cli"},
 }
 
 // pure are the packages that decide: no goroutine, clock, randomness, lock,

@@ -1,13 +1,16 @@
-// Package sink is the node kind "sink": it writes a value of the state to a file
-// or into a table of an SQLite database.
+// Package sink is the node kind "sink": it writes a value of the state, or a stream
+// of rows, to a file, to standard output or into a table of an SQLite database.
 //
 // # Fields
 //
-//	to             required  the file
+//	to             required  the file, - for standard output
 //	from           by reads  what is written: a field, or an expression such as
 //	                         $.report.rows or $item; by default the only declared
 //	                         read
-//	format         by name   csv, tsv, jsonl, json, text, markdown or sqlite
+//	format         by name   csv, tsv, jsonl, json, parquet, text, markdown or
+//	                         sqlite
+//	compression    by name   gzip, where the name ends in .gz, or none; of parquet
+//	                         snappy (default), zstd, gzip or none
 //	columns        all       the columns in order: a list of names, or
 //	                         {name: type} to check types too
 //	header         true      begin csv and tsv with a line of names
@@ -36,12 +39,29 @@
 // written with one element on a line. text and markdown hold a text as it is. A
 // listed column that no row has is empty and logged.
 //
+// gzip compresses any of them, also where standard output is meant.
+//
+// parquet holds rows. Each column has one type, that of the document, the state
+// schema or the values, and may be null: INT64, DOUBLE, BOOLEAN, text (UTF8), and
+// JSON for arrays and objects. Values of several types in one column are an error,
+// and so are integers beyond 2^53 beside decimals. Row groups end after 131,072
+// rows or 32 MB of values.
+//
+// # Standard output
+//
+// to: "-" writes to the standard output of the program, which needs the key format.
+// One node of a workflow may do so, once: not in a fan-out, pipeline or loop. The
+// command line then prints its summary on standard error, and refuses --json and
+// --events -. Rows are shown as they are written, so a failure leaves what was
+// written before it, and is not followed by another attempt.
+//
 // # Streams
 //
 // The rows of a stream are written as they come, in memory for one batch. What
 // depends on all rows is decided by the first batch then: the columns of csv and
-// tsv, the columns and types of a table. A later row with another column or a value
-// of another type fails the node and is named; columns: says what there will be.
+// tsv, the columns and types of parquet and of a table. A later row with another
+// column or a value of another type fails the node and is named; columns: says what
+// there will be.
 // The node tells its progress after each batch.
 //
 // # Databases

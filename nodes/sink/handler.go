@@ -19,10 +19,12 @@ import (
 
 // handler writes one value. It is immutable.
 type handler struct {
-	to      *eval.Name
+	to      *eval.Name // nil for standard output
+	stdout  io.Writer
 	dir     string
 	outside bool
 	from    *eval.Source
+	words   form         // of the document
 	format  table.Format // "" until the file name is known
 	layout  table.Layout
 	table   database.Table
@@ -43,22 +45,18 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 		return core.Result{}, err
 	}
 	s := in.Shared()
-	name, err := h.to.Text(s)
+	name, f, err := h.target(s)
 	if err != nil {
 		return core.Result{}, fmt.Errorf("to: %w", err)
 	}
-	format := cmp.Or(h.format, table.FormatOf(name))
-	if format == "" {
-		return core.Result{}, core.Permanent(fmt.Errorf("to: %q does not end in the name of a format; add the key format", name))
-	}
-	c, err := h.content(ctx, in, format)
+	c, err := h.content(ctx, in, f.format)
 	if err != nil {
 		return core.Result{}, err
 	}
-	w := &writing{handler: h, in: in, format: format, place: files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside}}
+	w := &writing{handler: h, in: in, form: f, place: files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside}}
 	if c.rows == nil {
-		err = files.Writer{Place: w.place, Wrap: h.wrap}.Write(ctx, name, func(w *bufio.Writer) error {
-			_, err := w.Write(c.text)
+		err = w.output(ctx, name, func(out *bufio.Writer) error {
+			_, err := out.Write(c.text)
 			return err
 		})
 	} else {
@@ -69,6 +67,25 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 		return core.Result{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return h.result(name, c, w.done), nil
+}
+
+// target returns where one attempt writes and in which form.
+func (h *handler) target(s core.Shared) (name string, f form, err error) {
+	if h.to == nil {
+		f, err = formOf(string(h.words.format), h.words.compression, "")
+		return "standard output", f, err
+	}
+	if name, err = h.to.Text(s); err != nil {
+		return "", form{}, err
+	}
+	f, err = formOf(string(h.words.format), h.words.compression, name)
+	switch {
+	case name == stdout:
+		err = errors.New(`"-" means standard output only where it stands in the document; ./- is a file`)
+	case err == nil && f.format == "":
+		err = fmt.Errorf("%q does not end in the name of a format; add the key format", name)
+	}
+	return name, f, core.Permanent(err)
 }
 
 // content is what is written: rows, or a text.
@@ -134,6 +151,9 @@ func (h *handler) jsonValue(f table.Format, v any) (content, error) {
 
 func (h *handler) result(name string, c content, done int64) core.Result {
 	out := core.ObjectOf("path", name)
+	if h.to == nil {
+		out = core.ObjectOf("path", stdout)
+	}
 	r := core.Send(out)
 	r.Note = "written to " + name
 	if c.rows != nil {
@@ -150,19 +170,19 @@ func (h *handler) result(name string, c content, done int64) core.Result {
 // writing is the writing of rows in one attempt.
 type writing struct {
 	*handler
-	in     core.Input
-	format table.Format
-	place  files.Place
-	done   int64 // rows
+	in    core.Input
+	form  form
+	place files.Place
+	done  int64 // rows
 }
 
 func (w *writing) rows(ctx context.Context, name string, src *table.Source) error {
 	src.Watch(table.FieldNames(w.columns))
 	var err error
-	if w.format == sqliteFormat {
+	if w.form.format == sqliteFormat {
 		err = w.toTable(ctx, name, src)
 	} else {
-		err = files.Writer{Place: w.place, Wrap: w.wrap}.Write(ctx, name, func(out *bufio.Writer) error { return w.toFile(ctx, out, src) })
+		err = w.output(ctx, name, func(out *bufio.Writer) error { return w.toFile(ctx, out, src) })
 	}
 	if absent := src.Absent(); err == nil && w.done > 0 && len(absent) > 0 {
 		w.in.Logger().Warn("no row has the column", "column", absent[0])
@@ -176,7 +196,10 @@ func (w *writing) toFile(ctx context.Context, out *bufio.Writer, src *table.Sour
 	if err != nil {
 		return err
 	}
-	to := table.NewWriter(out, w.layoutFor(head))
+	to, err := w.writer(out, head)
+	if err != nil {
+		return err
+	}
 	for {
 		rows, err := src.Next(ctx)
 		if err == io.EOF {
@@ -196,20 +219,45 @@ func (w *writing) toFile(ctx context.Context, out *bufio.Writer, src *table.Sour
 	}
 }
 
-// layoutFor returns the layout of a file that begins with the rows.
-func (w *writing) layoutFor(head []any) table.Layout {
+// rowWriter writes the rows of a file batch by batch.
+type rowWriter interface {
+	Write(ctx context.Context, rows []any) error
+	End() error
+}
+
+// writer returns the writer of a file that begins with the rows.
+func (w *writing) writer(out *bufio.Writer, head []any) (rowWriter, error) {
 	l := w.layout
-	l.Format, l.Columns = w.format, table.FieldNames(w.columns)
-	if l.Columns != nil || !w.format.Delimited() {
-		return l
+	l.Format, l.Columns = w.form.format, table.FieldNames(w.columns)
+	if l.Columns == nil && (l.Format.Delimited() || l.Format == parquetFormat) {
+		l.Columns, l.Closed = table.FieldNames(w.fields(head)), true
 	}
-	l.Columns, l.Closed = table.Columns(head), true
+	if l.Format == parquetFormat {
+		return newParquetWriter(out, w.fields(head), head, l.Closed, codecs[w.form.compression])
+	}
+	return table.NewWriter(out, l), nil
+}
+
+// fields returns the columns of a file that begins with the rows: those of the
+// document, or those of the rows and those that only the state schema knows.
+func (w *writing) fields(head []any) []table.Field {
+	if w.columns != nil {
+		return w.columns
+	}
+	var out []table.Field
+	for _, name := range table.Columns(head) {
+		f := table.Field{Name: name}
+		if i := slices.IndexFunc(w.declared, func(d table.Field) bool { return d.Name == name }); i >= 0 {
+			f = w.declared[i]
+		}
+		out = append(out, f)
+	}
 	for _, d := range w.declared {
-		if !slices.Contains(l.Columns, d.Name) {
-			l.Columns = append(l.Columns, d.Name)
+		if !slices.ContainsFunc(out, func(f table.Field) bool { return f.Name == d.Name }) {
+			out = append(out, d)
 		}
 	}
-	return l
+	return out
 }
 
 // check reports the first value that does not have its column's type.

@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -28,9 +27,6 @@ func (Kind) Keys() []string { return core.KeyNames(config{}) }
 // so replace makes the table anew.
 var modes = map[string]database.Mode{"": database.Remake, "replace": database.Remake, "append": database.Append, "upsert": database.Upsert}
 
-// sqliteFormat stands beside the formats of files.
-const sqliteFormat table.Format = "sqlite"
-
 // Compile checks a node: what it writes, where to, in which columns.
 func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
 	b := &builder{node: n, env: env, scope: eval.NewScope(n, env)}
@@ -47,7 +43,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	return core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true}, ds
+	return core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil}, ds
 }
 
 // builder makes the handler of a node.
@@ -59,12 +55,13 @@ type builder struct {
 }
 
 func (b *builder) build() *handler {
-	h := &handler{dir: b.env.Dir, outside: b.Outside, columns: b.Columns.list, format: b.format()}
+	h := &handler{dir: b.env.Dir, outside: b.Outside, columns: b.Columns.list, words: form{table.Format(b.Format.Value), b.Compress.Value}}
 	delimiter, ok := b.delimiter()
 	if !ok {
 		b.scope.Errorf(core.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)
 	}
-	h.layout = table.Layout{Format: h.format, Delimiter: delimiter, NoHeader: !b.Header}
+	h.layout = table.Layout{Delimiter: delimiter, NoHeader: !b.Header}
+	b.form(h)
 	b.table(h)
 	b.to(h)
 	t := b.from(h)
@@ -73,22 +70,30 @@ func (b *builder) build() *handler {
 	return h
 }
 
-// format returns the format the document gives or the file's name ends in; ""
-// leaves it to the name of the moment.
-func (b *builder) format() table.Format {
-	f := table.FormatOf(b.To.Value)
-	switch ext := strings.ToLower(path.Ext(b.To.Value)); {
-	case b.Format.Value == "markdown":
-		return table.Text
-	case b.Format.Value != "":
-		return table.Format(b.Format.Value)
-	case b.Table.Value != "", ext == ".db", ext == ".sqlite", ext == ".sqlite3":
-		return sqliteFormat
-	case f == "" && !strings.HasPrefix(b.To.Value, "$") && !strings.Contains(b.To.Value, "{{"):
-		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%q does not end in the name of a format", b.To.Value).
-			WithHint("add format: csv, tsv, jsonl, json or text, or for a database table: NAME")
+// form decides how the file is written, as far as its name is known.
+func (b *builder) form(h *handler) {
+	if b.Table.Value != "" && b.Format.Value == "" {
+		h.words.format = sqliteFormat
 	}
-	return f
+	fixed := !strings.HasPrefix(b.To.Value, "$") && !strings.Contains(b.To.Value, "{{")
+	name := b.To.Value
+	if strings.HasPrefix(name, "$") {
+		name = "" // what stands there is no ending
+	}
+	f, err := formOf(string(h.words.format), h.words.compression, name)
+	if err != nil {
+		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%v", err)
+	}
+	if f.format == "" && fixed {
+		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%q does not end in the name of a format", b.To.Value).
+			WithHint("add format: csv, tsv, jsonl, json, parquet or text, or for a database table: NAME")
+	}
+	h.format = f.format
+	switch c := b.Compress.Value; {
+	case c == "" || c == "none" || c == "gzip" || f.format == "" || f.format == parquetFormat || f.format == sqliteFormat:
+	default:
+		b.scope.Errorf(core.CodeBadValue, b.Compress.Pos, "compression", "%s is compressed with gzip or none, %s is for parquet", f.format, c)
+	}
 }
 
 // table reads the keys of a database.
@@ -126,6 +131,10 @@ func (b *builder) table(h *handler) {
 // to compiles the file name. A table that is added to may be written by every
 // item of a fan-out; everything else would be replaced each time.
 func (b *builder) to(h *handler) {
+	if b.To.Value == stdout {
+		b.stdout(h)
+		return
+	}
 	if h.format == sqliteFormat && h.table.Mode != database.Remake {
 		h.to = b.scope.Input(b.To, "to")
 	} else {
@@ -139,6 +148,19 @@ func (b *builder) to(h *handler) {
 	}
 	if err := files.Local(b.To.Value); err != nil && !b.Outside {
 		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%v", err).WithHint("files are written in the workflow's folder unless allow_outside is true")
+	}
+}
+
+// stdout is the file name that means standard output.
+const stdout = "-"
+
+func (b *builder) stdout(h *handler) {
+	h.stdout = b.env.Stdout
+	switch {
+	case h.format == sqliteFormat:
+		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "a database is a file, not standard output")
+	case h.stdout == nil && h.format != "":
+		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "the program has no standard output to write to")
 	}
 }
 
@@ -200,6 +222,9 @@ func (b *builder) ignored(h *handler) {
 	}
 	if h.format != sqliteFormat {
 		report("table", "mode", "key")
+	}
+	if h.format == sqliteFormat {
+		report("compression")
 	}
 	if !h.format.Delimited() {
 		report("header", "delimiter")

@@ -34,7 +34,7 @@ func TestCompile(t *testing.T) {
 		{`{"to": "x.db", "table": "t", "from": "rows"}`, ""},
 		{`{"to": "x.dat", "table": "t", "from": "rows"}`, ""},
 		{`{"from": "rows"}`, `1:1: error: node n: key "to" is missing [MISSING_KEY]`},
-		{`{"to": "out", "from": "rows"}`, `1:8: error: node n: to: "out" does not end in the name of a format (add format: csv, tsv, jsonl, json or text, or for a database table: NAME) [BAD_VALUE]`},
+		{`{"to": "out", "from": "rows"}`, `1:8: error: node n: to: "out" does not end in the name of a format (add format: csv, tsv, jsonl, json, parquet or text, or for a database table: NAME) [BAD_VALUE]`},
 		{`{"to": "../out.csv", "from": "rows"}`, `1:8: error: node n: to: "../out.csv" leaves the workflow's folder (files are written in the workflow's folder unless allow_outside is true) [BAD_VALUE]`},
 		{`{"to": "../out.csv", "allow_outside": true, "from": "rows"}`, ""},
 		{`{"to": "out.csv/", "format": "csv", "from": "rows"}`, `1:8: error: node n: to: "out.csv/" is a folder [BAD_VALUE]`},
@@ -57,6 +57,17 @@ func TestCompile(t *testing.T) {
 		{`{"to": "x.db", "table": "t", "mode": "upsert", "key": ["id"], "columns": ["ID", "id"], "from": "rows"}`, `1:8: error: node n: columns: "ID" and "id" are the same to SQLite, which ignores case [DUPLICATE_KEY]`},
 		{`{"to": "x.db", "table": "t", "key": ["i"], "columns": ["id"], "from": "rows"}`, `1:38: error: node n: key: "i" is not among the columns (did you mean "id"?) [UNKNOWN_FIELD]`},
 		{`{"to": "x.db", "table": "t", "mode": "overwrite", "from": "rows"}`, `1:38: error: node n: mode: "overwrite" is none of replace, append, upsert [BAD_VALUE]`},
+		{`{"to": "out.csv.gz", "from": "rows", "compression": "none"}`, ""},
+		{`{"to": "out.parquet", "from": "rows", "compression": "zstd"}`, ""},
+		{`{"to": "out.parquet", "from": "text"}`, `1:31: error: node n: from: parquet holds a value of type array, text is string (a text is written with format: text) [WRONG_TYPE]`},
+		{`{"to": "out.parquet.gz", "from": "rows"}`, `1:8: error: node n: to: "out.parquet.gz": a parquet file is compressed inside; leave .gz out of its name [BAD_VALUE]`},
+		{`{"to": "out.csv", "from": "rows", "compression": "zstd"}`, `1:50: error: node n: compression: csv is compressed with gzip or none, zstd is for parquet [BAD_VALUE]`},
+		{`{"to": "out.csv", "from": "rows", "compression": "lz"}`, `1:50: error: node n: compression: "lz" is none of none, gzip, snappy, zstd [BAD_VALUE]`},
+		{`{"to": "x.db", "table": "t", "from": "rows", "compression": "gzip"}`, `1:61: error: node n: compression: does not go with sqlite [BAD_VALUE]`},
+		{`{"to": "out.parquet", "from": "rows", "header": false}`, `1:49: error: node n: header: does not go with parquet [BAD_VALUE]`},
+		{`{"to": "-", "from": "rows"}`, `1:8: error: node n: to: "-" does not end in the name of a format (add format: csv, tsv, jsonl, json, parquet or text, or for a database table: NAME) [BAD_VALUE]`},
+		{`{"to": "-", "format": "csv", "from": "rows"}`, `1:8: error: node n: to: the program has no standard output to write to [BAD_VALUE]`},
+		{`{"to": "-", "table": "t", "from": "rows"}`, `1:8: error: node n: to: a database is a file, not standard output [BAD_VALUE]`},
 		{`{"to": "out.csv", "from": "rows", "writes": ["any"]}`, `1:46: warning: node n: a sink writes no state, field "any" stays as it is [UNUSED]`},
 	} {
 		made, ds := Kind{}.Compile(nodestest.Node(t, c.node), env)
@@ -205,11 +216,16 @@ func TestRunFails(t *testing.T) {
 		{"a declared type", `{"to": "out.csv", "reads": ["rows"], "columns": {"id": "integer"}}`, rows, `out.csv: row 2, column id: want integer, got string "x"`},
 		{"a name outside", `{"to": "$.file", "format": "csv", "reads": ["rows"]}`, rows, `../x: "../x" leaves the workflow's folder`},
 		{"a template that climbs out", `{"to": "out/{{file}}.csv", "reads": ["rows"]}`, rows, `to: "out/../x.csv" leaves the folder out/`},
+		{"a dash of the moment", `{"to": "$.file", "format": "csv", "from": "any"}`, rows, `to: "-" means standard output only where it stands in the document; ./- is a file`},
 		{"a name without format", `{"to": "$.file", "reads": ["rows"]}`, rows, `to: "../x" does not end in the name of a format; add the key format`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			_, err := compiled(t, c.node).Handle(t.Context(), input(dir, c.value, "../x"))
+			file := "../x"
+			if strings.HasPrefix(c.name, "a dash") {
+				file = "-"
+			}
+			_, err := compiled(t, c.node).Handle(t.Context(), input(dir, c.value, file))
 			if err == nil || err.Error() != c.want {
 				t.Fatalf("error %v, want %s", err, c.want)
 			}
@@ -350,7 +366,7 @@ func TestConformance(t *testing.T) {
 	}
 	nodestest.Run(t, Kind{},
 		nodestest.Case{Name: "csv", Env: env, Input: shared(),
-			Node: `{"to": "out.csv", "from": "rows", "format": "csv", "columns": ["id"], "header": true, "delimiter": ",", "allow_outside": false, "reads": ["rows"]}`,
+			Node: `{"to": "out.csv", "from": "rows", "format": "csv", "compression": "none", "columns": ["id"], "header": true, "delimiter": ",", "allow_outside": false, "reads": ["rows"]}`,
 			Want: `{} -> {"path":"out.csv","rows":2} (2 rows written to out.csv)`},
 		nodestest.Case{Name: "sqlite", Env: env, Input: shared(),
 			Node: `{"to": "x.db", "table": "t", "mode": "upsert", "key": ["id"], "columns": {"id": "integer", "x": "string"}, "reads": ["rows"]}`,

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
@@ -209,7 +210,8 @@ func TestStreams(t *testing.T) {
 	s := &stream{}
 	in, _ := streamed(t.TempDir(), s)
 	h := compiled(t, `{"to": "$.file", "from": "rows", "format": "json"}`)
-	h.format, h.to = "text", compiled(t, `{"to": "out.md", "from": "text"}`).to // as a name of the moment may say
+	h.words.format = table.Text // as a name of the moment may say
+	h.to = compiled(t, `{"to": "out.md", "from": "text"}`).to
 	if _, err := h.Handle(t.Context(), in); err == nil || err.Error() != "rows: want a text, found a stream of rows" || s.closed != 1 {
 		t.Errorf("a text of a stream: %v, closed %d times", err, s.closed)
 	}

@@ -4,7 +4,7 @@
 //	registry := core.NewRegistry(std.Kinds()...)
 //
 // Whoever imports it links every kind and what they need: besides the standard
-// library modernc.org/sqlite, a pure Go SQLite of about 5 MB, for sinks. A program
+// library modernc.org/sqlite, a pure Go SQLite of about 5 MB, and parquet-go. A program
 // that does without builds its registry from the kinds it wants.
 package std
 

@@ -46,6 +46,15 @@ func FormatOf(name string) Format {
 	return ""
 }
 
+// Gzipped returns the name of a compressed file without what says that it is one;
+// ok is false for other files.
+func Gzipped(name string) (inner string, ok bool) {
+	if ext := path.Ext(name); strings.EqualFold(ext, ".gz") {
+		return name[:len(name)-len(ext)], true
+	}
+	return name, false
+}
+
 // ParseFormat reads a format as documents spell it; allowed lists what the
 // place accepts.
 func ParseFormat(word string, allowed ...Format) (Format, error) {

@@ -81,7 +81,7 @@ func (s Seen) String() string {
 			words = append(words, word)
 		}
 	}
-	if s&SeenFloat == 0 {
+	if s&SeenFloat == 0 || s&SeenLong != 0 {
 		add(SeenInteger|SeenLong, "integer")
 	}
 	add(SeenFloat, "number")

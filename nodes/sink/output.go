@@ -1,0 +1,72 @@
+package sink
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"io"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+)
+
+// bufferSize is how much is gathered before standard output is written, and so
+// how often a cancelled context is noticed.
+const bufferSize = 64 << 10
+
+// output is where the text of a file goes: a file that is there whole or not at
+// all, or standard output, which shows what it gets at once.
+func (w *writing) output(ctx context.Context, name string, fill func(*bufio.Writer) error) error {
+	if w.form.format != parquetFormat && w.form.compression == "gzip" {
+		plain := fill
+		fill = func(out *bufio.Writer) error { return compressed(out, plain) }
+	}
+	if w.to == nil {
+		return w.toStdout(ctx, fill)
+	}
+	return files.Writer{Place: w.place, Wrap: w.wrap}.Write(ctx, name, fill)
+}
+
+// compressed writes what fill writes as gzip.
+func compressed(out io.Writer, fill func(*bufio.Writer) error) error {
+	z := gzip.NewWriter(out)
+	b := bufio.NewWriterSize(z, bufferSize)
+	if err := fill(b); err != nil {
+		return err
+	}
+	if err := b.Flush(); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// toStdout writes to standard output. What has been written cannot be taken back,
+// so another attempt would write it twice.
+func (w *writing) toStdout(ctx context.Context, fill func(*bufio.Writer) error) error {
+	out := &counted{ctx: ctx, w: w.stdout}
+	b := bufio.NewWriterSize(out, bufferSize)
+	err := fill(b)
+	if err == nil {
+		err = b.Flush()
+	}
+	if err != nil && out.n > 0 {
+		return core.Permanent(err)
+	}
+	return err
+}
+
+// counted counts what is written, and fails once ctx is done.
+type counted struct {
+	ctx context.Context
+	w   io.Writer
+	n   int
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.w.Write(p)
+	c.n += n
+	return n, err
+}

@@ -1,0 +1,239 @@
+package sink
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"reflect"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// createdBy stands in every file, in the form that readers look for. The version
+// is that of what is written here; it rises when the layout of files changes.
+const createdBy = "wavefold version 1.0.0 (build parquet-go)"
+
+// extent is so many rows, which hold so many bytes of values.
+type extent struct{ rows, bytes int }
+
+// A row group is held in memory until it is complete. It ends with the batch that
+// reaches one of these.
+const (
+	groupRows  = 128 << 10
+	groupBytes = 32 << 20
+)
+
+// dictionaryBytes is how large the dictionary of a text column may grow; then the
+// texts follow as they are.
+const dictionaryBytes = 1 << 20
+
+// codecs are the compressions of pages.
+var codecs = map[string]compress.Codec{"": &parquet.Snappy, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "zstd": &parquet.Zstd, "none": &parquet.Uncompressed}
+
+// parquetWriter writes a table batch by batch.
+type parquetWriter struct {
+	w       *parquet.Writer
+	columns []parquetColumn
+	guard   *table.Guard // nil where other columns are left out
+	rows    int64
+	group   extent
+	limit   extent
+}
+
+// parquetColumn gathers the values of a column.
+type parquetColumn struct {
+	read    table.Column
+	given   bool // by the document or the state schema, not by the first rows
+	kind    core.TypeKind
+	out     *parquet.ColumnWriter
+	values  []parquet.Value
+	scratch []byte // the texts of the batch
+}
+
+// newParquetWriter returns a writer of a file that begins with the rows. closed
+// makes a row with another column an error.
+func newParquetWriter(w io.Writer, fields []table.Field, head []any, closed bool, codec compress.Codec) (*parquetWriter, error) {
+	p := &parquetWriter{limit: extent{groupRows, groupBytes}, columns: make([]parquetColumn, len(fields))}
+	root := &orderedGroup{}
+	for i, f := range fields {
+		c := &p.columns[i]
+		*c = parquetColumn{read: table.Column{Name: f.Name}, kind: f.Kind, given: f.Kind != core.AnyType}
+		if !c.given {
+			var err error
+			if c.kind, err = judge(table.Look(head, f.Name)); err != nil {
+				return nil, core.Permanent(fmt.Errorf("column %s: %w", f.Name, err))
+			}
+		}
+		root.fields = append(root.fields, &orderedField{parquet.Optional(leaf(c.kind)), f.Name})
+	}
+	if len(fields) == 0 {
+		return nil, core.Permanent(fmt.Errorf("there are no columns; a parquet file needs one"))
+	}
+	if closed {
+		p.guard = table.NewGuard(table.FieldNames(fields))
+	}
+	p.w = parquet.NewWriter(w, parquet.NewSchema("rows", root), parquet.Compression(codec),
+		parquet.DictionaryMaxBytes(dictionaryBytes), &parquet.WriterConfig{CreatedBy: createdBy})
+	for i, out := range p.w.ColumnWriters() {
+		p.columns[i].out = out
+	}
+	return p, nil
+}
+
+// judge returns the type of a column by what its first rows hold.
+func judge(s table.Seen) (core.TypeKind, error) {
+	switch {
+	case s == 0, s.Only(table.SeenText):
+		return core.StringType, nil
+	case s.Only(table.SeenInteger | table.SeenLong):
+		return core.IntegerType, nil
+	case s.Only(table.SeenInteger | table.SeenFloat):
+		return core.NumberType, nil
+	case s.Only(table.SeenBoolean):
+		return core.BooleanType, nil
+	case s.Only(table.SeenNested):
+		return core.ObjectType, nil
+	}
+	return 0, fmt.Errorf("the rows hold values of different types (%s); parquet has one type for each column", s)
+}
+
+// leaf returns the column for values of a type.
+func leaf(k core.TypeKind) parquet.Node {
+	switch k {
+	case core.IntegerType:
+		return parquet.Int(64)
+	case core.NumberType:
+		return parquet.Leaf(parquet.DoubleType)
+	case core.BooleanType:
+		return parquet.Leaf(parquet.BooleanType)
+	case core.StringType:
+		return parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
+	}
+	return parquet.JSON()
+}
+
+// Write writes the next rows.
+func (p *parquetWriter) Write(ctx context.Context, rows []any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if p.guard != nil {
+		for i, r := range rows {
+			if err := p.guard.Check(r.(*core.Object)); err != nil {
+				return fmt.Errorf("row %d: %w", p.rows+int64(i)+1, err)
+			}
+		}
+	}
+	for i := range p.columns {
+		c := &p.columns[i]
+		c.values, c.scratch = c.values[:0], c.scratch[:0]
+		for j, r := range rows {
+			cell := c.read.Value(r.(*core.Object))
+			v, err := c.value(cell)
+			if err != nil {
+				return core.Permanent(fmt.Errorf("row %d, column %s: %w", p.rows+int64(j)+1, c.read.Name, err))
+			}
+			defined := 1
+			if cell == nil {
+				defined = 0
+			}
+			c.values = append(c.values, v.Level(0, defined, i))
+		}
+		p.group.bytes += 8*len(rows) + len(c.scratch)
+		if _, err := c.out.WriteRowValues(c.values); err != nil {
+			return err
+		}
+	}
+	p.rows += int64(len(rows))
+	if p.group.rows += len(rows); p.group.rows < p.limit.rows && p.group.bytes < p.limit.bytes {
+		return nil
+	}
+	p.group = extent{}
+	return p.w.Flush()
+}
+
+// End writes the footer.
+func (p *parquetWriter) End() error { return p.w.Close() }
+
+// value returns the value of a cell, if it fits the column.
+func (c *parquetColumn) value(v any) (parquet.Value, error) {
+	switch x := v.(type) {
+	case nil:
+		return parquet.Value{}, nil
+	case string:
+		if c.kind == core.StringType {
+			return c.text(append(c.scratch, x...)), nil
+		}
+	case int64:
+		switch {
+		case c.kind == core.IntegerType:
+			return parquet.Int64Value(x), nil
+		case c.kind == core.NumberType && table.Sort(x) == table.SeenLong:
+			return parquet.Value{}, fmt.Errorf("a column of numbers would change the integer %d", x)
+		case c.kind == core.NumberType:
+			return parquet.DoubleValue(float64(x)), nil
+		}
+	case float64:
+		switch {
+		case c.kind == core.NumberType:
+			return parquet.DoubleValue(x), nil
+		case c.kind == core.IntegerType && x == float64(int64(x)):
+			return parquet.Int64Value(int64(x)), nil
+		}
+	case bool:
+		if c.kind == core.BooleanType {
+			return parquet.BooleanValue(x), nil
+		}
+	case []any, *core.Object:
+		if c.kind == core.ArrayType || c.kind == core.ObjectType {
+			text, err := core.AppendJSON(c.scratch, v)
+			return c.text(text), err
+		}
+	}
+	return parquet.Value{}, c.refuse(v)
+}
+
+// text returns what was appended to scratch as a value. The bytes stay where they
+// are until the batch is written, also when scratch has to move on.
+func (c *parquetColumn) text(grown []byte) parquet.Value {
+	v := parquet.ByteArrayValue(grown[len(c.scratch):])
+	c.scratch = grown
+	return v
+}
+
+func (c *parquetColumn) refuse(v any) error {
+	err := (&core.Type{Kind: c.kind}).Check(v)
+	if err == nil { // an array where the type is object, both of which are JSON
+		err = fmt.Errorf("%s is not stored in a column of type %s", core.TypeName(v), c.kind)
+	}
+	if c.given {
+		return err
+	}
+	return fmt.Errorf("%w (the first rows hold no such value; give the type with columns)", err)
+}
+
+// orderedGroup is a schema whose columns keep their order; that of the library
+// sorts them by name.
+type orderedGroup struct {
+	parquet.Group
+	fields []parquet.Field
+}
+
+func (g *orderedGroup) Fields() []parquet.Field { return g.fields }
+
+// GoType is for values of Go types, of which there are none.
+func (g *orderedGroup) GoType() reflect.Type { return reflect.TypeFor[struct{}]() }
+
+type orderedField struct {
+	parquet.Node
+	name string
+}
+
+func (f *orderedField) Name() string { return f.name }
+
+// Value is never called: no Go value is taken apart.
+func (f *orderedField) Value(reflect.Value) reflect.Value { panic("no Go value is written") }
