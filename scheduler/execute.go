@@ -24,10 +24,7 @@ func (r *run) execute(w *worker) {
 	}
 	*e = machine.Event{Kind: machine.Finished, ID: c.ID, Started: w.stamp}
 	w.full = true
-	x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
-	if w.frame != nil {
-		x.ctx = w.frame.ctx
-	}
+	x := executor{run: r, w: w, p: c.Plan, ctx: r.contextOf(w), c: c}
 	if c.Node.Pull {
 		x.pull(&e.Outcome)
 		e.Ended = r.now()

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -212,4 +213,117 @@ func TestFanOutsShareTheirLimits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// voidItems runs ten items at once, of which number 3 fails after a second and thereby
+// ends the fan-out; those before it take five. It tells when the last item behind it
+// returned.
+func voidItems(t *testing.T, behind func(ctx context.Context), change ...func(*core.Node)) (r *core.Report, err error, returned time.Duration) {
+	change = append(change, forEach("list", 10), func(n *core.Node) { n.ForEach.MaxFailures = &core.Int{} })
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		begin := time.Now()
+		w := each(func(ctx context.Context, i int64) error {
+			switch {
+			case i < 3:
+				time.Sleep(5 * time.Second)
+				return ctx.Err()
+			case i == 3:
+				time.Sleep(time.Second)
+				return errors.New("boom")
+			}
+			behind(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			returned = time.Since(begin)
+			return ctx.Err()
+		}, change...)
+		r, err = scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": numbers(10)}, scheduler.Options{})
+		time.Sleep(2 * time.Hour) // strays come home
+	})
+	return r, err, returned
+}
+
+// TestVoidItemsAreCancelled: items that could not count any more were waited for as
+// if they could.
+func TestVoidItemsAreCancelled(t *testing.T) {
+	r, err, returned := voidItems(t, func(ctx context.Context) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Hour):
+		}
+	})
+	n, _ := r.Node("n")
+	if returned != time.Second || r.Duration != 5*time.Second {
+		t.Errorf("the items behind returned after %s and the run after %s, want 1s and 5s", returned, r.Duration)
+	}
+	if written(r) != 3 || n.Failed != 1 || n.Attempts != 4 || err == nil || err.Error() != "node n: item 3: boom" {
+		t.Errorf("%d items wrote, %d failed, %d attempts, error %v", written(r), n.Failed, n.Attempts, err)
+	}
+}
+
+// TestVoidItemsThatIgnoreIt: they are left behind after the grace period.
+func TestVoidItemsThatIgnoreIt(t *testing.T) {
+	r, err, returned := voidItems(t, func(context.Context) { time.Sleep(time.Hour) })
+	if _, ok := errors.AsType[*core.StrayError](err); !ok || r.Duration != time.Second+scheduler.DefaultGrace {
+		t.Errorf("ended after %s with %v", r.Duration, err)
+	}
+	if n, _ := r.Node("n"); written(r) != 3 || n.Failed != 1 || returned != time.Hour {
+		t.Errorf("%d items wrote, %d failed, the strays returned after %s", written(r), n.Failed, returned)
+	}
+}
+
+// TestVoidItemsInARange: the items before the failure that ends a fan-out are done,
+// those behind it never begin, whatever shared a range with what.
+func TestVoidItemsInARange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := make([]bool, 3000)
+		w := each(func(ctx context.Context, i int64) error {
+			began[i] = true
+			switch {
+			case i >= 1003 && i%5 == 0: // those in flight
+				<-ctx.Done()
+				return ctx.Err()
+			case i == 1001: // its range holds others meanwhile
+				time.Sleep(time.Second)
+			case i == 1002:
+				time.Sleep(2 * time.Second)
+				return errors.New("boom")
+			}
+			return nil
+		}, forEach("list", 3), func(n *core.Node) { n.ForEach.MaxFailures = &core.Int{} })
+		r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": numbers(3000)}, scheduler.Options{})
+		n, _ := r.Node("n")
+		if written(r) != 1002 || n.Failed != 1 || r.Duration > 3*time.Second {
+			t.Errorf("%d items wrote, %d failed, took %s: %v", written(r), n.Failed, r.Duration, err)
+		}
+		if i := slices.Index(began, false); i < 1003 {
+			t.Errorf("item %d never began", i)
+		}
+	})
+}
+
+// TestVoidNestedRunsAreCancelled: the same where each item is a nested run.
+func TestVoidNestedRunsAreCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner := &core.Workflow{Name: text("inner"), Document: true, Inputs: []core.InputDecl{{Name: text("i"), Required: true, Default: core.Missing}},
+			Nodes: []*core.Node{{ID: text("leaf"), Reads: []core.Text{text("i")}, HasWrites: true, Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
+				i, _ := in.Get("i")
+				if i == int64(1) {
+					time.Sleep(time.Second)
+					return core.Result{}, errors.New("boom")
+				}
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Duration(1+4*i.(int64)) * time.Second):
+				}
+				return core.Result{}, ctx.Err()
+			})}}}
+		w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{{ID: text("n"), Kind: text("inner"), Args: args("i", "$item"), HasWrites: true,
+			ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 4}, MaxFailures: &core.Int{}}}}}, "list")
+		r, err := scheduler.Run(t.Context(), compileNested(t, w, frameKind{"inner", inner}), map[string]any{"list": numbers(10)}, scheduler.Options{})
+		if n, _ := r.Node("n"); r.Duration != time.Second || n.Failed != 1 || n.Attempts != 2 {
+			t.Errorf("took %s, %d failed, %d attempts: %v", r.Duration, n.Failed, n.Attempts, err)
+		}
+	})
 }

@@ -124,9 +124,11 @@ type worker struct {
 	items     cursor        // of a range
 	full      bool          // event holds more than the next short answer overwrites
 	busy      bool
-	frame     *frameContext // of the command; nil in the run's own graph
-	watch     *time.Timer   // over an attempt with a timeout; nil when there is none
-	abandoned bool          // its handler ignored the end of its context; it was answered for
+	frame     *frameContext   // of the command; nil in the run's own graph
+	ctx       context.Context // of a range that may be given up; nil for others
+	cancel    context.CancelFunc
+	watch     *time.Timer // over an attempt with a timeout; nil when there is none
+	abandoned bool        // its handler ignored the end of its context; it was answered for
 }
 
 // frameContext is the context of a nested frame's handlers in flight.
@@ -270,6 +272,8 @@ func (r *run) do(c *machine.Command) {
 		r.cancelFrame(c.ID.Frame)
 	case machine.OpYield:
 		r.yield(c.ID)
+	case machine.OpGiveUp:
+		r.giveUp(c.ID)
 	case machine.OpFinish:
 		r.report, r.over = c.Report, true
 		r.wake.Broadcast()

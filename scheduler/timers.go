@@ -9,7 +9,7 @@ import (
 )
 
 // timerKey names a timer by the event it ends with: TimerFired, Expired or, for the
-// watch over the handlers of a cancelled frame, Cancel.
+// watch over handlers that were cancelled, Cancel.
 type timerKey struct {
 	kind machine.EventKind
 	id   machine.ID
@@ -70,6 +70,17 @@ func (r *run) enterFrame(w *worker) {
 	w.frame = c
 }
 
+// contextOf is the context of a worker's command.
+func (r *run) contextOf(w *worker) context.Context {
+	switch {
+	case w.ctx != nil:
+		return w.ctx
+	case w.frame != nil:
+		return w.frame.ctx
+	}
+	return r.ctx
+}
+
 func (r *run) leaveFrame(w *worker) {
 	if w.frame == nil {
 		return
@@ -89,27 +100,43 @@ func (r *run) cancelFrame(frame int32) {
 	} else if c, ok := r.frames[frame]; ok {
 		c.cancel()
 	}
-	r.dropQueued(frame)
-	if r.alive == 0 {
+	r.drop(func(c *machine.Command) bool { return c.ID.Frame == frame })
+	var busy []*worker
+	for _, w := range r.workers {
+		if w.busy && w.cmd.ID.Frame == frame {
+			busy = append(busy, w)
+		}
+	}
+	r.expect(machine.ID{Frame: frame, Node: -1}, busy)
+}
+
+// expect watches that workers whose contexts have ended are done with their commands
+// after the grace period.
+func (r *run) expect(id machine.ID, busy []*worker) {
+	if len(busy) == 0 {
 		return
 	}
-	key := timerKey{machine.Cancel, machine.ID{Frame: frame}}
+	commands := make([]machine.ID, len(busy))
+	for i, w := range busy {
+		commands[i] = w.cmd.ID
+	}
+	key := timerKey{machine.Cancel, id}
 	r.addTimer(key, r.after(r.opts.Grace, func() {
 		delete(r.timers, key)
-		for _, w := range r.workers {
-			if w.busy && w.cmd.ID.Frame == frame {
+		for i, w := range busy {
+			if w.busy && w.cmd.ID == commands[i] {
 				r.abandon(w)
 			}
 		}
 	}))
 }
 
-// dropQueued answers commands of a cancelled frame that no worker has begun.
-func (r *run) dropQueued(frame int32) {
+// drop answers commands that no worker has begun and that are cancelled.
+func (r *run) drop(cancelled func(*machine.Command) bool) {
 	kept := r.queue[:r.head]
 	var dropped []machine.Command
 	for _, c := range r.queue[r.head:] {
-		if c.ID.Frame == frame {
+		if cancelled(&c) {
 			dropped = append(dropped, c)
 		} else {
 			kept = append(kept, c)
@@ -120,34 +147,6 @@ func (r *run) dropQueued(frame int32) {
 	for _, c := range dropped {
 		r.m.Apply(failed(c, r.now(), &core.Failure{Class: core.ClassCanceled, Message: "cancelled before it started", Permanent: true}))
 	}
-}
-
-// yield takes the items of a range that have not begun away from the worker that
-// has it, or from the queue, and tells the machine.
-func (r *run) yield(id machine.ID) {
-	same := func(c *machine.Command) bool {
-		return c.ID.Frame == id.Frame && c.ID.Node == id.Node && c.ID.From == id.From && c.ID.Attempt == id.Attempt
-	}
-	for _, w := range r.workers {
-		if w.busy && !w.abandoned && same(&w.cmd) {
-			id.To = w.items.yield(id.From + 1)
-			r.yielded(id)
-			return
-		}
-	}
-	for i := range r.queue[r.head:] {
-		if c := &r.queue[r.head+i]; same(c) {
-			c.ID.To = id.From + 1
-			r.yielded(c.ID)
-			return
-		}
-	}
-}
-
-// yielded tells the machine that a range in flight goes up to id.To only.
-func (r *run) yielded(id machine.ID) {
-	r.m.Apply(&machine.Event{Kind: machine.Yielded, ID: id, Ended: r.now()})
-	r.again = true
 }
 
 // abandon answers for a handler that did not return within the grace period

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -37,7 +38,7 @@ func (r *run) work() {
 		handling = false
 		r.mu.Lock()
 		r.leaveFrame(w)
-		w.busy = false
+		w.end()
 		if w.abandoned {
 			break
 		}
@@ -70,6 +71,9 @@ func (r *run) take(w *worker) {
 		r.queue, r.head = r.queue[:0], 0
 	}
 	r.enterFrame(w)
+	if w.cmd.Node.MaxFailures >= 0 && w.cmd.Node.Source != nil {
+		w.ctx, w.cancel = context.WithCancel(r.contextOf(w))
+	}
 }
 
 // begin hands a command to a worker.
@@ -77,6 +81,15 @@ func (w *worker) begin(c machine.Command) {
 	w.cmd, w.began, w.busy = c, w.stamp, true
 	if c.Node.Source != nil {
 		w.items.set(c.ID.From, c.ID.To)
+	}
+}
+
+// end lets go of a command.
+func (w *worker) end() {
+	w.busy = false
+	if w.cancel != nil {
+		w.cancel()
+		w.ctx, w.cancel = nil, nil
 	}
 }
 
@@ -112,6 +125,7 @@ func (r *run) leave(w *worker) {
 func (r *run) lostWorker(w *worker) {
 	r.mu.Lock()
 	r.leaveFrame(w)
+	defer w.end()
 	if !w.abandoned && w.busy {
 		r.apply(w.cutShort(r.now(), &core.Failure{Class: core.ClassPanic, Permanent: true, Message: "the handler ended its goroutine with runtime.Goexit"}))
 	}
@@ -136,7 +150,8 @@ func (w *worker) cutShort(now int64, f *core.Failure) *machine.Event {
 	e := failed(w.cmd, now, f)
 	e.Started = w.began
 	if e.Items != nil {
-		at, to := w.items.seal(w.cmd.ID.From)
+		at, to := w.items.seal(w.cmd.ID.From + 1)
+		at = max(at, w.cmd.ID.From)
 		done := at - w.cmd.ID.From
 		e.ID.To = min(at+1, to)
 		e.Items = e.Items[:e.ID.To-w.cmd.ID.From]

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -15,7 +16,7 @@ import (
 // a crash with its stack.
 func TestOwnPanicIsNotSwallowed(t *testing.T) {
 	handler := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
-	r := &run{ctx: t.Context(), parent: t.Context()} // no machine: the answer to the command panics
+	r := &run{ctx: t.Context(), parent: t.Context(), opts: Options{Grace: time.Hour}} // no machine: the answer to the command panics
 	r.wake.L = &r.mu
 	r.queue = []machine.Command{{Op: machine.OpRun, Plan: &plan.Plan{Workflow: &core.Workflow{}}, Node: &plan.Node{ID: "a", Handler: handler}}}
 	r.waking = true
@@ -37,7 +38,7 @@ func TestCancelBetweenTakeAndStart(t *testing.T) {
 		ended = ctx.Err()
 		return core.Result{}, nil
 	})
-	r := &run{ctx: t.Context(), parent: t.Context()}
+	r := &run{ctx: t.Context(), parent: t.Context(), opts: Options{Grace: time.Hour}}
 	r.queue = []machine.Command{{Op: machine.OpRun, ID: machine.ID{Frame: 1}, Plan: &plan.Plan{Workflow: &core.Workflow{}},
 		Node: &plan.Node{ID: "a", Handler: handler}, Call: &machine.Call{Path: "f"}}}
 	w := r.newWorker()

@@ -20,12 +20,13 @@ const (
 	OpEmit               // publish Event
 	OpCancel             // cancel what runs in the frame and in frames inside it
 	OpYield              // answer with Yielded: others could begin items that the range still holds
+	OpGiveUp             // cancel the node's items of the range, which cannot count any more
 	OpFinish             // the run is over; Report tells how
 )
 
 // String names the operation.
 func (o Op) String() string {
-	return [...]string{"run", "timer", "deadline", "met", "emit", "cancel", "yield", "finish"}[o]
+	return [...]string{"run", "timer", "deadline", "met", "emit", "cancel", "yield", "give up", "finish"}[o]
 }
 
 // ID names one piece of work. It is derived from the plan and the progress of

@@ -41,6 +41,7 @@ type fanOut struct {
 	outcomes []Outcome // nil until an item has something to keep
 	done     int
 	failed   []int // items that failed, ascending
+	givenUp  int   // items from here on do not count, and were cancelled
 	nested   map[int]*frame
 	inner    []int // items with a nested run, ascending
 	// early are the refusing fields whose turn had not come when the run was
@@ -67,6 +68,7 @@ func (f *frame) startFanOut(v int32) {
 	call.Items = items
 	t := &fanOut{f: f, v: v, n: n, call: call, items: items, chunk: 1,
 		phases: make([]itemPhase, items.Len()), attempts: make([]uint8, items.Len())}
+	t.givenUp = items.Len()
 	t.group = group{parent: &f.group, limit: n.Concurrency, holder: t}
 	f.setTask(v, t)
 	if items.Len() == 0 {
@@ -251,8 +253,12 @@ func (t *fanOut) open(o *Outcome) bool {
 // tell issues the event of an item's end.
 func (t *fanOut) tell(i int, o *Outcome) { t.f.emitItemEnded(t.n, i, int32(t.attempts[i]), o) }
 
-// check finishes the fan-out when its last item has ended.
+// check finishes the fan-out when its last item has ended, and gives up those that
+// cannot count any more.
 func (t *fanOut) check() {
+	if t.f.v[t.v].phase == running && !t.f.stopped {
+		t.giveUp() // which may end it
+	}
 	if t.f.v[t.v].phase != running {
 		return
 	}
@@ -263,6 +269,26 @@ func (t *fanOut) check() {
 		t.finish()
 	default:
 		t.f.refresh(t.v)
+	}
+}
+
+// giveUp cancels what runs behind the cut. Failures found later can only move the cut
+// forward.
+func (t *fanOut) giveUp() {
+	cut := t.cut()
+	if cut >= t.givenUp {
+		return
+	}
+	t.givenUp = cut
+	if slices.ContainsFunc(t.flying, func(s span) bool { return int(s.to) > cut }) {
+		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(cut), To: int32(t.items.Len())}
+		t.f.m.command(Command{Op: OpGiveUp, ID: id, Node: t.n})
+	}
+	for _, i := range slices.Clone(t.inner) { // one that ends at once leaves the list
+		if child := t.nested[i]; i >= cut && child != nil {
+			child.stop()
+			t.f.m.handOverStopped(child)
+		}
 	}
 }
 

@@ -171,6 +171,7 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 	if t.attempts == nil {
 		t.attempts = []uint8{}
 	}
+	t.givenUp = items.Len()
 	t.group = group{parent: &f.group, limit: n.Concurrency, holder: t}
 	for _, s := range j.Open {
 		t.sent(span{from: int32(s[0]), to: int32(s[1])})
@@ -324,6 +325,9 @@ func (t *fanOut) reissue() {
 		} else if p == itemRunning && t.n.Wait != nil {
 			t.f.wait(t.n, id)
 		}
+	}
+	if !t.f.stopped {
+		t.giveUp()
 	}
 }
 

@@ -58,6 +58,8 @@ type hostileRun struct {
 	deadlines []machine.ID
 	due       []machine.ID
 	expiring  bool
+	// givenUp are the items that cannot count any more.
+	givenUp []machine.ID
 }
 
 // ending says why the handlers of a frame have to end.
@@ -140,6 +142,8 @@ func (r *hostileRun) take(commands []machine.Command) error {
 			if expiring(c.Delay, int(c.ID.Attempt)) {
 				r.due = append(r.due, c.ID)
 			}
+		case machine.OpGiveUp:
+			r.givenUp = append(r.givenUp, c.ID)
 		default:
 			if r.h.JSON {
 				data, err := machine.EncodeCommand(&c)
@@ -267,7 +271,7 @@ func (r *hostileRun) work(c machine.Command) answer {
 
 // attempt calls the handler as a driver must, for an item or, with -1, alone.
 func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
-	if e := r.ended[c.ID.Frame]; e == expired || e == cancelled && r.chance(50) { // a handler whose context ended
+	if e := r.endingOf(c.ID, place); e == expired || e == cancelled && r.chance(50) { // a handler whose context ended
 		return machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
 	}
 	if len(c.Node.Streams) > 0 || c.Node.Pull { // what opens streams is a part of the driver
@@ -286,6 +290,15 @@ func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 		o.Status = res.Status
 	}
 	return o
+}
+
+// endingOf tells whether the context of a handler has ended, and why.
+func (r *hostileRun) endingOf(id machine.ID, place int) ending {
+	void := func(g machine.ID) bool { return g.Frame == id.Frame && g.Node == id.Node && int(g.From) <= place }
+	if e := r.ended[id.Frame]; e != notEnding || !slices.ContainsFunc(r.givenUp, void) {
+		return e
+	}
+	return cancelled
 }
 
 // inputOf builds the input of an execution from its command alone.

@@ -100,7 +100,11 @@ func (d *driver) command(c *machine.Command) {
 		c.Event.Time = time.Unix(0, d.now).UTC()
 		d.rec.event(c.Event)
 	case machine.OpCancel:
-		d.cancel(c.ID.Frame)
+		d.cancel(func(id machine.ID) bool { return id.Frame == c.ID.Frame })
+	case machine.OpGiveUp:
+		d.cancel(func(id machine.ID) bool {
+			return id.Frame == c.ID.Frame && id.Node == c.ID.Node && id.From >= c.ID.From
+		})
 	case machine.OpFinish:
 		d.rec.Report = c.Report
 	default:
@@ -140,11 +144,11 @@ func (d *driver) start(c *machine.Command) {
 	d.push(node, d.now+int64(takes), e)
 }
 
-// cancel ends what is in flight in a frame at once, as handlers do that honour
-// their contexts. The machine names each frame inside it by itself.
-func (d *driver) cancel(frame int32) {
+// cancel ends what is in flight at once, as handlers do that honour their contexts.
+// Of a frame the machine names each frame inside it by itself.
+func (d *driver) cancel(ended func(machine.ID) bool) {
 	for _, a := range d.queue {
-		if a.node == "" || a.event.ID.Frame != frame {
+		if a.node == "" || !ended(a.event.ID) {
 			continue
 		}
 		o := machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
