@@ -109,7 +109,8 @@ func (e *NodeError) message() string {
 // Nested returns the failure of a node whose nested run ended with the error: the
 // path of the innermost node and its cause, each once however deep it lies.
 func (e *NodeError) Nested() *Failure {
-	f := &Failure{Class: e.Failure.Class, Message: e.message(), Permanent: e.Failure.Permanent, Node: e.Failure.Node, Cause: e}
+	f := &Failure{Class: e.Failure.Class, Message: e.message(), Permanent: e.Failure.Permanent,
+		RetryAfter: e.Failure.RetryAfter, Node: e.Failure.Node, Cause: e}
 	if f.Node == "" {
 		f.Node = e.Node
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"runtime/debug"
 	"time"
 
@@ -33,9 +32,6 @@ func (r *run) execute(w *worker) {
 		e.Ended = r.now()
 	} else {
 		x.items(e)
-	}
-	if c.Node.Retry.Jitter {
-		e.Jitter = rand.Float64()
 	}
 	w.stamp = e.Ended
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	spread "math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -60,7 +61,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 		o.Grace = DefaultGrace
 	}
 	m, err := machine.New(p, objectOf(inputs), machine.Options{
-		Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, Events: o.Listener != nil, Fault: o.Fault,
+		Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, Events: o.Listener != nil, Seed: spread.Uint64(), Fault: o.Fault,
 	})
 	if err != nil {
 		return nil, err

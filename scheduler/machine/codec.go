@@ -244,7 +244,6 @@ type eventJSON struct {
 	Ended   int64         `json:"ended,omitempty"`
 	Outcome outcomeJSON   `json:"outcome"`
 	Items   []outcomeJSON `json:"items,omitempty"`
-	Jitter  float64       `json:"jitter,omitempty"`
 }
 
 type outcomeJSON struct {
@@ -299,7 +298,7 @@ func EncodeEvent(p *plan.Plan, path string, e *Event) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := eventJSON{Kind: e.Kind, ID: e.ID, Path: path, Started: e.Started, Ended: e.Ended, Jitter: e.Jitter}
+	j := eventJSON{Kind: e.Kind, ID: e.ID, Path: path, Started: e.Started, Ended: e.Ended}
 	if j.Outcome, err = e.Outcome.toJSON(p); err != nil {
 		return nil, err
 	}
@@ -323,7 +322,7 @@ func DecodeEvent(p *plan.Plan, data []byte) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Event{Kind: j.Kind, ID: j.ID, Started: j.Started, Ended: j.Ended, Jitter: j.Jitter}
+	e := &Event{Kind: j.Kind, ID: j.ID, Started: j.Started, Ended: j.Ended}
 	if e.Outcome, err = j.Outcome.outcome(p); err != nil {
 		return nil, err
 	}

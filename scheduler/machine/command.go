@@ -130,9 +130,6 @@ type Event struct {
 	// ID.To: the rest counts as not started.
 	Outcome Outcome
 	Items   []Outcome
-	// Jitter is a random number in [0,1) for the wait before a retry; drivers
-	// set it on failures of nodes whose policy asks for jitter.
-	Jitter float64
 }
 
 // Outcome is the result of one attempt, already checked against the node's

@@ -213,7 +213,7 @@ func (t *fanOut) tried(i int, o *Outcome, e *Event) {
 	if o.Failure != nil && t.f.mayRetry(t.n, int32(t.attempts[i]), o.Failure) {
 		t.phases[i] = itemBackoff
 		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: int32(t.attempts[i])}
-		t.f.retry(t.n, id, &Event{Outcome: *o, Jitter: e.Jitter})
+		t.f.retry(t.n, id, o.Failure)
 		return
 	}
 	t.itemEnded(i, o)

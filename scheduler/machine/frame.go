@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"time"
+
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -55,6 +57,7 @@ type frame struct {
 	tasks     []task             // by vertex; nil until one is needed
 	held      map[int32]*Outcome // results that wait for their commit, by vertex
 	notes     map[int32]string
+	asked     map[ID]time.Duration // waits that failures asked for, by attempt
 
 	group      group
 	ready      bitset // startable vertices that need a slot, by rank

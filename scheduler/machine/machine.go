@@ -22,6 +22,9 @@ type Options struct {
 	Barrier bool
 	// Events makes the machine issue OpEmit commands.
 	Events bool
+	// Seed spreads the waits of retry policies that ask for jitter; drivers draw
+	// one at random for each run. 0 spreads nothing.
+	Seed uint64 `json:",omitempty"`
 	// Fault plants a mistake; tests of the tests set it.
 	Fault fault.Fault `json:",omitempty"`
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -71,6 +72,12 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	f.owner, f.group.limit, f.barrier, f.level, f.levelLeft = j.Owner, j.Limit, j.Barrier, j.Level, j.LevelLeft
 	f.stopped, f.failedRun, f.clean, f.notes = j.Stopped, j.FailedRun, j.Clean, j.Notes
 	f.deadline, f.expired = j.Deadline, j.Expired
+	for _, a := range j.Asked {
+		if f.asked == nil {
+			f.asked = map[ID]time.Duration{}
+		}
+		f.asked[a.ID] = a.Wait
+	}
 	copy(f.judges, j.Judges)
 	copy(f.verdicts, j.Verdicts)
 	for i := range j.Ledger {
@@ -303,7 +310,7 @@ func (f *frame) reissuePlain(v int32, n *plan.Node, x *vertex) {
 	case x.phase == startable:
 		f.ready.add(f.rank(v))
 	case x.phase == backoff:
-		f.m.command(Command{Op: OpTimer, ID: id, Plan: f.p, Node: n, Delay: n.Retry.Delay(int(x.attempts))})
+		f.setTimer(n, id)
 	case x.phase == running && n.Wait != nil:
 		f.wait(n, id)
 	case x.phase == running:
@@ -321,7 +328,7 @@ func (t *fanOut) reissue() {
 	for i, p := range t.phases {
 		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: int32(t.attempts[i])}
 		if p == itemBackoff {
-			t.f.m.command(Command{Op: OpTimer, ID: id, Plan: t.f.p, Node: t.n, Delay: t.n.Retry.Delay(int(id.Attempt))})
+			t.f.setTimer(t.n, id)
 		} else if p == itemRunning && t.n.Wait != nil {
 			t.f.wait(t.n, id)
 		}
@@ -343,7 +350,7 @@ func (t *unit) reissue() {
 		switch {
 		case p.child != nil:
 		case p.phase == itemBackoff:
-			t.f.m.command(Command{Op: OpTimer, ID: t.id(p), Plan: t.f.p, Node: n, Delay: n.Retry.Delay(int(p.attempt))})
+			t.f.setTimer(n, t.id(p))
 		case p.phase == itemRunning && n.Wait != nil:
 			t.f.wait(n, t.id(p))
 		case p.phase == itemRunning:

@@ -46,6 +46,7 @@ type frameJSON struct {
 	Ledger    [][]state.SlotDump    `json:"ledger,omitempty"`
 	Outputs   map[int32]anyJSON     `json:"outputs,omitempty"`
 	Notes     map[int32]string      `json:"notes,omitempty"`
+	Asked     []askedJSON           `json:"asked,omitempty"`
 	Held      map[int32]outcomeJSON `json:"held,omitempty"`
 	FanOuts   map[int32]*fanOutJSON `json:"fan_outs,omitempty"`
 	Units     map[int32]*unitJSON   `json:"units,omitempty"`
@@ -151,7 +152,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 func (f *frame) dump() (*frameJSON, error) {
 	j := &frameJSON{Path: f.path, Parent: -1, Owner: f.owner, Inputs: f.inputs, Limit: f.group.limit, Barrier: f.barrier,
 		Level: f.level, LevelLeft: f.levelLeft, Stopped: f.stopped, FailedRun: f.failedRun, Deadline: f.deadline, Expired: f.expired, Clean: f.clean,
-		Judges: f.judges, Verdicts: f.verdicts, Notes: f.notes, Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
+		Judges: f.judges, Verdicts: f.verdicts, Notes: f.notes, Asked: f.dumpAsked(), Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
 		FanOuts: map[int32]*fanOutJSON{}, Units: map[int32]*unitJSON{}}
 	if f.parent != nil {
 		j.Parent = f.parent.id

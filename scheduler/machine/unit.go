@@ -314,7 +314,7 @@ func (t *unit) tried(p *pass, e *Event) {
 	n := t.node(p)
 	if e.Outcome.Failure != nil && t.f.mayRetry(n, p.attempt, e.Outcome.Failure) {
 		p.phase = itemBackoff
-		t.f.retry(n, e.ID, e)
+		t.f.retry(n, e.ID, e.Outcome.Failure)
 		return
 	}
 	t.memberEnded(p, &e.Outcome)

@@ -2,9 +2,6 @@ package machine
 
 import (
 	"fmt"
-	"math"
-	"time"
-
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -75,7 +72,7 @@ func (f *frame) wait(n *plan.Node, id ID) {
 
 // waited turns the end of a wait into that of an attempt.
 func waited(n *plan.Node, e *Event) *Event {
-	end := &Event{ID: e.ID, Ended: e.Ended, Jitter: e.Jitter}
+	end := &Event{ID: e.ID, Ended: e.Ended}
 	if e.Kind == Expired {
 		end.Outcome.Failure = timedOut(n)
 	}
@@ -100,6 +97,9 @@ func (f *frame) answer(e *Event) bool {
 		return e.Kind == Expired && f.expire()
 	}
 	n := &f.p.Nodes[e.ID.Node]
+	if e.Kind == TimerFired {
+		delete(f.asked, e.ID)
+	}
 	if t := f.task(n.Vertex); t != nil {
 		return f.v[n.Vertex].phase == running && t.answer(e)
 	}
@@ -136,7 +136,7 @@ func (f *frame) attempted(v int32, n *plan.Node, e *Event) {
 	x := &f.v[v]
 	if e.Outcome.Failure != nil && f.mayRetry(n, x.attempts, e.Outcome.Failure) {
 		x.phase = backoff
-		f.retry(n, e.ID, e)
+		f.retry(n, e.ID, e.Outcome.Failure)
 		return
 	}
 	f.conclude(v, &e.Outcome, e.Ended)
@@ -145,28 +145,6 @@ func (f *frame) attempted(v int32, n *plan.Node, e *Event) {
 // mayRetry reports whether a failed attempt is followed by another.
 func (f *frame) mayRetry(n *plan.Node, attempt int32, fail *core.Failure) bool {
 	return !f.stopped && int(attempt) < n.Retry.Attempts && !fail.Permanent && fail.Class != core.ClassPanic
-}
-
-// retry sets the timer for the next attempt.
-func (f *frame) retry(n *plan.Node, id ID, e *Event) {
-	fail := e.Outcome.Failure
-	delay := n.Retry.Delay(int(id.Attempt))
-	if n.Retry.Jitter {
-		delay = spread(delay, e.Jitter)
-	}
-	delay = max(delay, fail.RetryAfter)
-	f.emitRetrying(n, id, fail, delay)
-	f.m.command(Command{Op: OpTimer, ID: id, Node: n, Delay: delay})
-}
-
-// spread multiplies a wait by a factor between 0.5 and 1.5. A product that does not
-// fit is the longest wait there is.
-func spread(d time.Duration, jitter float64) time.Duration {
-	x := float64(d) * (0.5 + jitter)
-	if x >= math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return time.Duration(x)
 }
 
 // conclude takes the final outcome of a plain node and commits it, now or when

@@ -149,7 +149,7 @@ func (g *gater) node(n *Node) {
 	}
 	n.NodeRefs = use.nodes
 	g.captureStreams(n)
-	n.Bare = n.Handler != nil && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 && !n.Retry.Jitter &&
+	n.Bare = n.Handler != nil && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
 		len(n.Reads) == 0 && len(n.NodeRefs) == 0
 }
 

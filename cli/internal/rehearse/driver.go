@@ -130,7 +130,7 @@ func (d *driver) start(c *machine.Command) {
 	node := nodePath(c)
 	d.rec.started(node)
 	a := d.calls.next(node, indexOf(c))
-	e := machine.Event{Kind: machine.Finished, ID: c.ID, Started: d.now, Jitter: 0.5}
+	e := machine.Event{Kind: machine.Finished, ID: c.ID, Started: d.now}
 	takes := a.Sleep.Value
 	if t := c.Node.Timeout; t > 0 && takes > t {
 		takes = t
