@@ -50,9 +50,26 @@ func ordersWorkflow() (*core.Workflow, core.Kind) {
 	fan, stage := add("fan", "fanned"), add("stage", "staged")
 	fan.ForEach = &core.ForEach{Source: text("$.orders"), Concurrency: &core.Int{Value: 3}}
 	call := &core.Node{ID: text("call"), Kind: text("inner"), Args: args("orders", "$.orders"), Writes: []core.Text{text("inside")}, HasWrites: true}
-	return &core.Workflow{Name: text("outer"), Nodes: []*core.Node{fan, stage, call},
-		Fields:    []core.FieldDecl{list, sum("fanned"), sum("staged"), sum("inside")},
-		Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.orders"), Stages: []core.Text{text("stage")}, Concurrency: &core.Int{Value: 2}}},
+	some := &core.Node{ID: text("some"), Writes: []core.Text{text("batched")}, HasWrites: true,
+		Handler: core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
+			item, _ := in.Item()
+			rows, _ := item.([]any)
+			sum := int64(0)
+			for _, row := range rows {
+				o, ok := row.(order)
+				if !ok {
+					return core.Result{}, core.Permanent(fmt.Errorf("a row of batch %d is a %T", in.Index(), row))
+				}
+				sum += o.ID
+			}
+			return core.Write("batched", sum), nil
+		})}
+	return &core.Workflow{Name: text("outer"), Nodes: []*core.Node{fan, stage, some, call},
+		Fields: []core.FieldDecl{list, sum("fanned"), sum("staged"), sum("batched"), sum("inside")},
+		Pipelines: []*core.Pipeline{
+			{ID: text("p"), Items: text("$.orders"), Stages: []core.Text{text("stage")}, Concurrency: &core.Int{Value: 2}},
+			{ID: text("b"), Items: text("$.orders"), Stages: []core.Text{text("some")}, Batch: &core.Int{Value: 2}},
+		},
 	}, frameKind{"inner", inner}
 }
 

@@ -177,9 +177,9 @@ func (j *callJSON) call(c *Command) (*Call, error) {
 		}
 		call.Values[i] = v
 	}
-	source := c.Node.Source
+	source, batch := c.Node.Source, false
 	if u := c.Plan.Vertices[c.Node.Vertex].Unit; u != nil {
-		source = u.Items
+		source, batch = u.Items, u.Batch > 0
 	}
 	if j.Items != nil {
 		list, _ := j.Items.v.([]any)
@@ -191,11 +191,19 @@ func (j *callJSON) call(c *Command) (*Call, error) {
 		call.Items.base = int(c.ID.From)
 	}
 	if j.Item != nil {
-		items, err := restoreItems(c.Plan, source, []any{j.Item.v})
-		if err != nil {
-			return nil, err
+		list := []any{j.Item.v}
+		if batch {
+			list, _ = j.Item.v.([]any)
 		}
-		call.Item = items.At(0)
+		items, err := restoreItems(c.Plan, source, list)
+		switch {
+		case err != nil:
+			return nil, err
+		case batch:
+			call.Item = items.slice(0, int32(len(list)))
+		default:
+			call.Item = items.At(0)
+		}
 	}
 	for _, n := range j.Nodes {
 		call.Nodes = append(call.Nodes, NodeValue{n.Status, n.Output.v})
