@@ -29,7 +29,7 @@ goes back. Without NODE it lists everything that did not succeed.`,
 		),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := a.readStory(events)
+			s, err := a.readStory("--events", events)
 			if err != nil {
 				return &exit{exitUsage, err}
 			}
@@ -45,12 +45,13 @@ goes back. Without NODE it lists everything that did not succeed.`,
 	return cmd
 }
 
-func (a *app) readStory(path string) (*story.Story, error) {
+// readStory reads an event log; flag is the one that named it.
+func (a *app) readStory(flag, path string) (*story.Story, error) {
 	in := a.In
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, fmt.Errorf("--events: %w", err)
+			return nil, fmt.Errorf("%s: %w", flag, err)
 		}
 		defer f.Close()
 		in = f
@@ -60,10 +61,10 @@ func (a *app) readStory(path string) (*story.Story, error) {
 	}
 	events, err := story.Read(in)
 	if err != nil {
-		return nil, fmt.Errorf("--events %s: %w", path, err)
+		return nil, fmt.Errorf("%s %s: %w", flag, path, err)
 	}
 	if len(events) == 0 {
-		return nil, fmt.Errorf("--events %s: there are no events in it", path)
+		return nil, fmt.Errorf("%s %s: there are no events in it", flag, path)
 	}
 	return story.New(events), nil
 }

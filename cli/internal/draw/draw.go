@@ -1,5 +1,5 @@
 // Package draw shows a plan as a picture: a Mermaid flowchart, a Graphviz graph,
-// or a tree of text by waves. Plain nodes, fan-outs, pipelines, loops, nested
+// a tree of text by waves, or an SVG file that needs no other program. Plain nodes, fan-outs, pipelines, loops, nested
 // workflows and conditions each look different.
 package draw
 
@@ -17,6 +17,7 @@ var Formats = []Format{
 	{"mermaid", Mermaid},
 	{"dot", DOT},
 	{"text", Text},
+	{"svg", func(d *plan.Description) string { return SVG(d, nil) }},
 }
 
 // Format is a way to draw a plan.

@@ -1,0 +1,292 @@
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A layered graph is laid out in rows, one for each level: long edges are cut into
+// pieces that take part in the order of the rows between, the order is chosen so
+// that few edges cross, and then each box goes as near to its neighbours as the
+// others in its row allow. Nothing depends on anything but the graph.
+
+// box is a rectangle to be placed, or a bend of a long edge, which has no size.
+type box struct {
+	w, h  float64
+	level int
+	x, y  float64 // of the upper left corner
+	place int     // in its row
+	bend  bool
+}
+
+func (b *box) center() float64 { return b.x + b.w/2 }
+
+// link is an edge between boxes of neighbouring rows, the upper one first.
+type link struct{ up, down int }
+
+// layout is a graph under way.
+type layout struct {
+	boxes []box
+	rows  [][]int
+	links []link
+	ups   [][]int // by box: the boxes above and below it
+	downs [][]int
+	// chains are the boxes each edge passes, its ends included.
+	chains [][]int
+}
+
+// Distances in pixels.
+const (
+	boxGap  = 28
+	bendGap = 14
+)
+
+// sweeps is how often order and places are improved; more changes little.
+const sweeps = 12
+
+// arrange lays out boxes, which have a size and a level, and edges between boxes
+// of rising levels.
+func arrange(boxes []box, edges [][2]int) *layout {
+	l := &layout{boxes: boxes}
+	for i := range boxes {
+		for len(l.rows) <= boxes[i].level {
+			l.rows = append(l.rows, nil)
+		}
+	}
+	for _, e := range edges {
+		l.chains = append(l.chains, l.cut(e))
+	}
+	for i := range l.boxes {
+		b := &l.boxes[i]
+		b.place = len(l.rows[b.level])
+		l.rows[b.level] = append(l.rows[b.level], i)
+	}
+	l.ups, l.downs = make([][]int, len(l.boxes)), make([][]int, len(l.boxes))
+	for _, k := range l.links {
+		l.downs[k.up] = append(l.downs[k.up], k.down)
+		l.ups[k.down] = append(l.ups[k.down], k.up)
+	}
+	l.order()
+	l.spread()
+	return l
+}
+
+// cut turns an edge into links from row to row.
+func (l *layout) cut(e [2]int) []int {
+	chain := []int{e[0]}
+	for level := l.boxes[e[0]].level + 1; level < l.boxes[e[1]].level; level++ {
+		l.boxes = append(l.boxes, box{level: level, bend: true})
+		chain = append(chain, len(l.boxes)-1)
+	}
+	chain = append(chain, e[1])
+	for i := 1; i < len(chain); i++ {
+		l.links = append(l.links, link{chain[i-1], chain[i]})
+	}
+	return chain
+}
+
+// order chooses the order of the boxes of each row: again and again each goes to
+// the mean place of its neighbours, downwards and upwards in turn, and the order
+// with the fewest crossings stays.
+func (l *layout) order() {
+	best, fewest := l.places(), l.crossings()
+	for i := 0; i < sweeps && fewest > 0; i++ {
+		if i%2 == 0 {
+			for r := 1; r < len(l.rows); r++ {
+				l.sortRow(r, l.ups)
+			}
+		} else {
+			for r := len(l.rows) - 2; r >= 0; r-- {
+				l.sortRow(r, l.downs)
+			}
+		}
+		if n := l.crossings(); n < fewest {
+			best, fewest = l.places(), n
+		}
+	}
+	for i := range l.boxes {
+		l.boxes[i].place = best[i]
+	}
+	for _, row := range l.rows {
+		slices.SortFunc(row, func(a, b int) int { return cmp.Compare(l.boxes[a].place, l.boxes[b].place) })
+	}
+}
+
+func (l *layout) places() []int {
+	out := make([]int, len(l.boxes))
+	for i := range l.boxes {
+		out[i] = l.boxes[i].place
+	}
+	return out
+}
+
+func (l *layout) sortRow(r int, neighbours [][]int) {
+	row := l.rows[r]
+	mean := make(map[int]float64, len(row))
+	for _, b := range row {
+		mean[b] = float64(l.boxes[b].place)
+		if list := neighbours[b]; len(list) > 0 {
+			sum := 0
+			for _, n := range list {
+				sum += l.boxes[n].place
+			}
+			mean[b] = float64(sum) / float64(len(list))
+		}
+	}
+	slices.SortStableFunc(row, func(a, b int) int { return cmp.Compare(mean[a], mean[b]) })
+	for i, b := range row {
+		l.boxes[b].place = i
+	}
+}
+
+// crossings counts the pairs of links that cross, row by row: links in the order
+// of their upper ends cross where their lower ends are out of order.
+func (l *layout) crossings() int {
+	n := 0
+	for r := 0; r+1 < len(l.rows); r++ {
+		counted := make([]int, len(l.rows[r+1])+1) // a tree of prefix sums
+		total := 0
+		for _, b := range l.byPlace(r) {
+			downs := make([]int, 0, len(l.downs[b]))
+			for _, d := range l.downs[b] {
+				downs = append(downs, l.boxes[d].place)
+			}
+			for _, at := range downs {
+				n += total
+				for i := at + 1; i > 0; i -= i & -i {
+					n -= counted[i]
+				}
+			}
+			for _, at := range downs {
+				total++
+				for i := at + 1; i < len(counted); i += i & -i {
+					counted[i]++
+				}
+			}
+		}
+	}
+	return n
+}
+
+func (l *layout) byPlace(r int) []int {
+	row := slices.Clone(l.rows[r])
+	slices.SortFunc(row, func(a, b int) int { return cmp.Compare(l.boxes[a].place, l.boxes[b].place) })
+	return row
+}
+
+// spread gives each box its x: first packed to the left, then drawn towards its
+// neighbours above and below in turn.
+func (l *layout) spread() {
+	for r := range l.rows {
+		l.draw(r, func(int) (float64, bool) { return 0, false })
+	}
+	for i := range sweeps {
+		if i%2 == 0 {
+			for r := range l.rows {
+				l.draw(r, l.towards(l.ups))
+			}
+		} else {
+			for r := len(l.rows) - 1; r >= 0; r-- {
+				l.draw(r, l.towards(l.downs))
+			}
+		}
+	}
+	left := math.Inf(1)
+	for i := range l.boxes {
+		left = min(left, l.boxes[i].x)
+	}
+	for i := range l.boxes {
+		l.boxes[i].x -= left
+	}
+}
+
+// towards returns the place where a box would like its middle to be.
+func (l *layout) towards(neighbours [][]int) func(b int) (float64, bool) {
+	return func(b int) (float64, bool) {
+		list := neighbours[b]
+		if len(list) == 0 {
+			return l.boxes[b].center(), false
+		}
+		sum := 0.0
+		for _, n := range list {
+			sum += l.boxes[n].center()
+		}
+		return sum / float64(len(list)), true
+	}
+}
+
+// draw places one row. Each box has a wish; boxes that would overlap form blocks,
+// and a block goes to where the wishes of its boxes are met best, by least squares.
+// Bends insist more, so that long edges become straight.
+func (l *layout) draw(r int, wish func(b int) (float64, bool)) {
+	type block struct {
+		first       int     // place of its first box
+		at          float64 // x of that box's left side
+		sum, weight float64
+	}
+	row := l.rows[r]
+	offset := make([]float64, len(row)) // of a box's left side within the row packed to the left
+	var blocks []block
+	for i, b := range row {
+		if i > 0 {
+			before := &l.boxes[row[i-1]]
+			gap := float64(boxGap)
+			if before.bend || l.boxes[b].bend {
+				gap = bendGap
+			}
+			offset[i] = offset[i-1] + before.w + gap
+		}
+		want, given := wish(b)
+		weight := 0.1
+		if given {
+			if weight = 1; l.boxes[b].bend {
+				weight = 4
+			}
+		}
+		want -= l.boxes[b].w/2 + offset[i] // as if the row began at 0
+		blocks = append(blocks, block{i, want, want * weight, weight})
+		for n := len(blocks); n > 1 && blocks[n-1].at < blocks[n-2].at; n-- {
+			a := &blocks[n-2]
+			a.sum, a.weight = a.sum+blocks[n-1].sum, a.weight+blocks[n-1].weight
+			a.at = a.sum / a.weight
+			blocks = blocks[:n-1]
+		}
+	}
+	for n, k := range blocks {
+		last := len(row)
+		if n+1 < len(blocks) {
+			last = blocks[n+1].first
+		}
+		for i := k.first; i < last; i++ {
+			l.boxes[row[i]].x = k.at + offset[i]
+		}
+	}
+}
+
+// stack gives each row its y, with room above a row as the function says, and
+// returns the whole height.
+func (l *layout) stack(above func(row int) float64) float64 {
+	y := 0.0
+	for r, row := range l.rows {
+		y += above(r)
+		height := 0.0
+		for _, b := range row {
+			height = max(height, l.boxes[b].h)
+		}
+		for _, b := range row {
+			l.boxes[b].y = y + (height-l.boxes[b].h)/2
+		}
+		y += height
+	}
+	return y
+}
+
+// width returns the whole width.
+func (l *layout) width() float64 {
+	w := 0.0
+	for i := range l.boxes {
+		w = max(w, l.boxes[i].x+l.boxes[i].w)
+	}
+	return w
+}

@@ -1,0 +1,476 @@
+package draw
+
+import (
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Mark is what happened to a node in a run: it colours the node.
+type Mark struct {
+	Status string // success, partial_success, fail, skipped, running; "" for not reached
+	Text   string // a line for the box, such as "1.2s, 3 of 64 items failed"
+	Why    string // shown when the pointer rests on the box
+}
+
+// Run is what happened in a run, by id of nodes and units.
+type Run struct {
+	Title string
+	Marks map[string]Mark
+	// Judged are the results of conditions, by the ends of their edges.
+	Judged map[[2]string]bool
+}
+
+// SVG draws a picture that needs nothing else: it opens in any browser, bright or
+// dark. Waves go from top to bottom. A fan-out is a stack, a pipeline a box of
+// stages, a loop one with a way back, a nested workflow has a double frame;
+// conditions stand on dashed edges. run, when it is not nil, colours what happened.
+func SVG(d *plan.Description, run *Run) string {
+	s := &svg{d: d, run: run}
+	s.measure()
+	s.place()
+	s.write()
+	return s.b.String()
+}
+
+// Measures in pixels. Widths of texts are guessed: a box fits its text in the
+// usual fonts.
+const (
+	titleSize  = 13.0
+	textSize   = 11.0
+	lineHeight = 16.0
+	padX, padY = 14.0, 10.0
+	headHeight = 24.0 // of a pipeline or loop
+	wavesX     = 72.0 // room for the names of waves
+	margin     = 24.0
+	stackShift = 5.0 // of a fan-out's second and third sheet
+	maxLine    = 46  // cells of text in a box
+)
+
+// textWidth guesses the width of a text.
+func textWidth(s string, size float64) float64 { return float64(tty.Width(s)) * size * 0.6 }
+
+// svgNode is a node with its lines, relative to its vertex.
+type svgNode struct {
+	n          *plan.NodeDescription
+	lines      []string
+	x, y, w, h float64
+}
+
+// svgVertex is a vertex with its nodes.
+type svgVertex struct {
+	v     *plan.VertexDescription
+	nodes []svgNode
+	head  string // of a unit
+}
+
+type svg struct {
+	b        strings.Builder
+	d        *plan.Description
+	run      *Run
+	vertices []svgVertex
+	boxes    []box
+	owner    map[string][2]int // node id -> vertex, node
+	ends     [][2]int
+	l        *layout
+	w, h     float64
+	pills    []rect // labels that are drawn
+}
+
+// measure finds the size of each box.
+func (s *svg) measure() {
+	s.owner = map[string][2]int{}
+	for level := range s.d.Levels {
+		for i := range s.d.Levels[level] {
+			v := &s.d.Levels[level][i]
+			vertex := svgVertex{v: v}
+			for j := range v.Nodes {
+				s.owner[v.Nodes[j].ID] = [2]int{len(s.vertices), j}
+				vertex.nodes = append(vertex.nodes, s.node(v, &v.Nodes[j]))
+			}
+			b := box{level: level}
+			if isUnit(v) {
+				b.w, b.h = vertex.line(s)
+			} else {
+				b.w, b.h = vertex.nodes[0].w, vertex.nodes[0].h
+				if v.Shape == plan.FanOut.String() {
+					b.w, b.h = b.w+2*stackShift, b.h+2*stackShift
+				}
+			}
+			s.vertices, s.boxes = append(s.vertices, vertex), append(s.boxes, b)
+		}
+	}
+}
+
+// node makes the lines of a node's box.
+func (s *svg) node(v *plan.VertexDescription, n *plan.NodeDescription) svgNode {
+	lines := []string{n.ID}
+	if a := about(n); a != "" {
+		lines = append(lines, a)
+	}
+	if v.Shape == plan.FanOut.String() {
+		lines = append(lines, runs(v))
+	}
+	if m := s.mark(n.ID); m.Text != "" {
+		lines = append(lines, m.Text)
+	}
+	out := svgNode{n: n, h: 2*padY + float64(len(lines))*lineHeight - 4}
+	for i, line := range lines {
+		line = clipped(safe(line), maxLine)
+		out.lines = append(out.lines, line)
+		size := textSize
+		if i == 0 {
+			size = titleSize
+		}
+		out.w = max(out.w, textWidth(line, size)+2*padX)
+	}
+	return out
+}
+
+func clipped(s string, most int) string {
+	if tty.Width(s) <= most {
+		return s
+	}
+	r := []rune(s)
+	for len(r) > 0 && tty.Width(string(r)) >= most {
+		r = r[:len(r)-1]
+	}
+	return string(r) + "…"
+}
+
+// line puts the members of a unit side by side, below its head.
+func (v *svgVertex) line(s *svg) (w, h float64) {
+	v.head = clipped(safe(v.v.Shape+" "+v.v.ID+": "+runs(v.v)), 2*maxLine)
+	if m := s.mark(v.v.ID); m.Text != "" {
+		v.head += "  ·  " + clipped(safe(m.Text), maxLine)
+	}
+	const arrow = 30.0
+	x, height := padX, 0.0
+	for i := range v.nodes {
+		n := &v.nodes[i]
+		n.x, n.y = x, headHeight+4
+		x += n.w + arrow
+		height = max(height, n.h)
+	}
+	foot := padY
+	if v.v.Shape == plan.Loop.String() {
+		foot += 18 // the way back
+	}
+	return max(x-arrow+padX, textWidth(v.head, textSize)+2*padX), headHeight + 4 + height + foot
+}
+
+func (s *svg) mark(id string) Mark {
+	if s.run == nil {
+		return Mark{}
+	}
+	return s.run.Marks[id]
+}
+
+// place lays everything out.
+func (s *svg) place() {
+	for i := range s.d.Edges {
+		e := &s.d.Edges[i]
+		s.ends = append(s.ends, [2]int{s.owner[e.From][0], s.owner[e.To][0]})
+	}
+	labels := make([]int, len(s.d.Levels)+1) // by row below them
+	for i, e := range s.ends {
+		if edgeLabel(&s.d.Edges[i]) != "" {
+			labels[s.boxes[e[1]].level]++
+		}
+	}
+	s.l = arrange(s.boxes, s.ends)
+	s.boxes = s.l.boxes
+	s.h = s.l.stack(func(row int) float64 {
+		switch {
+		case row == 0:
+			return 0
+		case labels[row] > 0:
+			return 64 + 9*float64(min(labels[row], 6))
+		}
+		return 52
+	})
+	s.w = s.l.width()
+	for i, e := range s.ends { // a long condition on an edge at the right
+		if label := edgeLabel(&s.d.Edges[i]); label != "" {
+			s.w = max(s.w, s.boxes[e[1]].center()+textWidth(clipped(safe(label), maxLine), textSize)/2)
+		}
+	}
+}
+
+func (s *svg) printf(format string, args ...any) { fmt.Fprintf(&s.b, format, args...) }
+
+// text escapes a text of a document.
+func text(t string) string { return html.EscapeString(safe(t)) }
+
+func (s *svg) write() {
+	title := s.d.Name
+	if s.run != nil && s.run.Title != "" {
+		title += ", " + s.run.Title
+	}
+	const top = 36.0
+	w, h := s.w+wavesX+2*margin, s.h+top+2*margin
+	w = max(w, textWidth(title, titleSize+3)+2*margin)
+	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img">`+"\n", w, h, w, h)
+	s.printf("<title>%s</title>\n", text(title))
+	s.printf("<style>%s</style>\n", svgStyle)
+	s.printf(`<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="head" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>` + "\n")
+	s.printf(`<rect class="page" width="100%%" height="100%%"/>` + "\n")
+	s.printf(`<text class="name" x="%.1f" y="%.1f">%s</text>`+"\n", margin, margin+12, text(title))
+	s.printf(`<g transform="translate(%.1f,%.1f)">`+"\n", margin+wavesX, margin+top)
+	s.waves()
+	var labels []string
+	for i := range s.d.Edges {
+		labels = append(labels, s.edge(i))
+	}
+	for i := range s.vertices {
+		s.vertex(i)
+	}
+	for _, l := range labels { // above everything
+		s.b.WriteString(l)
+	}
+	s.printf("</g>\n</svg>\n")
+}
+
+// waves shades every other wave and names them.
+func (s *svg) waves() {
+	for r, row := range s.l.rows {
+		y, bottom := s.boxes[row[0]].y, 0.0
+		for _, b := range row {
+			y, bottom = min(y, s.boxes[b].y), max(bottom, s.boxes[b].y+s.boxes[b].h)
+		}
+		if r%2 == 0 {
+			s.printf(`<rect class="wave" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8"/>`+"\n", -wavesX, y-14, s.w+wavesX+margin/2, bottom-y+28)
+		}
+		s.printf(`<text class="note" x="%.1f" y="%.1f">wave %d</text>`+"\n", 10-wavesX, (y+bottom)/2+4, r)
+	}
+}
+
+func (s *svg) vertex(i int) {
+	v, b := &s.vertices[i], &s.boxes[i]
+	s.printf(`<g transform="translate(%.1f,%.1f)">`+"\n", b.x, b.y)
+	if !isUnit(v.v) {
+		s.single(v)
+	} else {
+		s.unit(v, b)
+	}
+	s.printf("</g>\n")
+}
+
+// single draws a node, or the sheets of a fan-out.
+func (s *svg) single(v *svgVertex) {
+	n := &v.nodes[0]
+	class := s.class(n.n.ID)
+	if v.v.Shape == plan.FanOut.String() {
+		for shift := 2; shift > 0; shift-- {
+			s.printf(`<rect class="box sheet %s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="6"/>`+"\n", class, float64(shift)*stackShift, float64(shift)*stackShift, n.w, n.h)
+		}
+	}
+	s.box(n)
+}
+
+// unit draws a pipeline or loop with its members.
+func (s *svg) unit(v *svgVertex, b *box) {
+	loop := v.v.Shape == plan.Loop.String()
+	class := "unit " + s.class(v.v.ID)
+	if loop {
+		class += " loop"
+	}
+	s.printf(`<rect class="%s" width="%.1f" height="%.1f" rx="10"/>`+"\n", class, b.w, b.h)
+	s.printf(`<text class="head-line" x="%.1f" y="17">%s</text>`+"\n", padX, html.EscapeString(v.head))
+	for j := range v.nodes {
+		n := &v.nodes[j]
+		if j > 0 {
+			before := &v.nodes[j-1]
+			y := n.y + min(n.h, before.h)/2
+			s.printf(`<path class="edge thick" marker-end="url(#head)" d="M%.1f,%.1f H%.1f"/>`+"\n", before.x+before.w, y, n.x-2)
+		}
+		s.printf(`<g transform="translate(%.1f,%.1f)">`+"\n", n.x, n.y)
+		s.box(n)
+		s.printf("</g>\n")
+	}
+	if !loop || len(v.nodes) == 0 {
+		return
+	}
+	first, last := &v.nodes[0], &v.nodes[len(v.nodes)-1]
+	from, to := last.x+last.w*0.7, first.x+first.w*0.3
+	y := b.h - 12
+	s.printf(`<path class="edge again" marker-end="url(#head)" d="M%.1f,%.1f V%.1f Q%.1f,%.1f %.1f,%.1f H%.1f Q%.1f,%.1f %.1f,%.1f V%.1f"/>`+"\n",
+		from, last.y+last.h, y-6, from, y, from-6, y, to+6, to, y, to, y-6, first.y+first.h+2)
+	s.printf(`<text class="note" text-anchor="middle" x="%.1f" y="%.1f">again</text>`+"\n", (from+to)/2, y-4)
+}
+
+// class is the CSS class for the status of a node in the run.
+func (s *svg) class(id string) string {
+	if s.run == nil {
+		return ""
+	}
+	if m, ok := s.run.Marks[id]; ok && m.Status != "" {
+		return m.Status
+	}
+	return "unreached"
+}
+
+// box draws the box of one node at the origin.
+func (s *svg) box(n *svgNode) {
+	s.printf("<g><title>%s</title>\n", text(s.hint(n.n)))
+	s.printf(`<rect class="box %s" width="%.1f" height="%.1f" rx="6"/>`+"\n", s.class(n.n.ID), n.w, n.h)
+	if n.n.Inner != nil {
+		s.printf(`<rect class="inner" x="3.5" y="3.5" width="%.1f" height="%.1f" rx="4"/>`+"\n", n.w-7, n.h-7)
+	}
+	for i, line := range n.lines {
+		class := "note"
+		if i == 0 {
+			class = "title"
+		}
+		s.printf(`<text class="%s" x="%.1f" y="%.1f">%s</text>`+"\n", class, padX, padY+lineHeight*float64(i)+11, html.EscapeString(line))
+	}
+	s.printf("</g>\n")
+}
+
+// hint is what is shown when the pointer rests on a node.
+func (s *svg) hint(n *plan.NodeDescription) string {
+	parts := []string{n.ID}
+	if n.Description != "" {
+		parts = append(parts, n.Description)
+	}
+	if len(n.Reads) > 0 {
+		parts = append(parts, "reads "+strings.Join(n.Reads, ", "))
+	}
+	if len(n.Writes) > 0 {
+		parts = append(parts, "writes "+strings.Join(n.Writes, ", "))
+	}
+	if m := s.mark(n.ID); m.Why != "" {
+		parts = append(parts, m.Why)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// port is where edges leave or enter a node: the middle of its side, which for a
+// member is that of its unit.
+func (s *svg) port(id string, down bool) (x, y float64) {
+	at := s.owner[id]
+	v, b := &s.vertices[at[0]], &s.boxes[at[0]]
+	n := &v.nodes[at[1]]
+	x, y = b.x+n.x+n.w/2, b.y
+	if down {
+		y += b.h
+	}
+	return x, y
+}
+
+// edge draws an edge and returns its label, which is drawn later.
+func (s *svg) edge(i int) string {
+	e := &s.d.Edges[i]
+	label := edgeLabel(e)
+	class := "edge"
+	if label != "" {
+		class += " condition"
+	}
+	if e.On == "fail" {
+		class += " on-fail"
+	}
+	if s.run != nil {
+		if judged, ok := s.run.Judged[[2]string{e.From, e.To}]; ok && !judged || s.class(e.From) == "skipped" || s.class(e.From) == "unreached" {
+			class += " dead"
+		}
+	}
+	points := s.way(i)
+	s.printf(`<path class="%s" marker-end="url(#head)" d="M%.1f,%.1f`, class, points[0][0], points[0][1])
+	for k := 1; k < len(points); k++ {
+		a, b := points[k-1], points[k]
+		bow := (b[1] - a[1]) * 0.45
+		s.printf(" C%.1f,%.1f %.1f,%.1f %.1f,%.1f", a[0], a[1]+bow, b[0], b[1]-bow, b[0], b[1])
+	}
+	s.printf(`"/>` + "\n")
+	if label == "" {
+		return ""
+	}
+	return s.label(i, label, points)
+}
+
+// way returns the points an edge passes: its ends, and for a long one the upper and
+// lower end of its stretch through each row between.
+func (s *svg) way(i int) [][2]float64 {
+	e := &s.d.Edges[i]
+	x, y := s.port(e.From, true)
+	points := [][2]float64{{x, y}}
+	chain := s.l.chains[i]
+	for _, bend := range chain[1 : len(chain)-1] {
+		b := &s.boxes[bend]
+		top, bottom := b.y, b.y
+		for _, other := range s.l.rows[b.level] {
+			top, bottom = min(top, s.boxes[other].y), max(bottom, s.boxes[other].y+s.boxes[other].h)
+		}
+		points = append(points, [2]float64{b.x, top - 4}, [2]float64{b.x, bottom + 4})
+	}
+	x, y = s.port(e.To, false)
+	return append(points, [2]float64{x, y - 3})
+}
+
+// label returns a condition in a pill on the last stretch of its edge, at the first
+// place where it covers no other.
+func (s *svg) label(i int, label string, points [][2]float64) string {
+	a, b := points[len(points)-2], points[len(points)-1]
+	shown := clipped(safe(label), maxLine)
+	class := "pill"
+	if e := &s.d.Edges[i]; s.run != nil {
+		if judged, ok := s.run.Judged[[2]string{e.From, e.To}]; ok {
+			class += map[bool]string{true: " true", false: " false"}[judged]
+		}
+	}
+	w := textWidth(shown, textSize) + 14
+	var x, y float64
+	for _, t := range []float64{0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75} {
+		x, y = bezier(a, b, t)
+		x = max(x, w/2-wavesX/2)
+		if r := (rect{x - w/2, y - 9, w, 18}); !slices.ContainsFunc(s.pills, r.overlaps) {
+			s.pills = append(s.pills, r)
+			break
+		}
+	}
+	return fmt.Sprintf(`<g><title>%s</title><rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="18" rx="9"/><text class="code" text-anchor="middle" x="%.1f" y="%.1f">%s</text></g>`+"\n",
+		text(label), class, x-w/2, y-9, w, x, y+4, html.EscapeString(shown))
+}
+
+type rect struct{ x, y, w, h float64 }
+
+func (r rect) overlaps(o rect) bool {
+	return r.x < o.x+o.w && o.x < r.x+r.w && r.y < o.y+o.h && o.y < r.y+r.h
+}
+
+// bezier returns a point of the curve that edge draws between two points.
+func bezier(a, b [2]float64, t float64) (x, y float64) {
+	bow := (b[1] - a[1]) * 0.45
+	p := [][2]float64{a, {a[0], a[1] + bow}, {b[0], b[1] - bow}, b}
+	u := 1 - t
+	weights := []float64{u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t}
+	for i := range p {
+		x, y = x+weights[i]*p[i][0], y+weights[i]*p[i][1]
+	}
+	return x, y
+}
+
+// svgStyle is small on purpose: colours for a bright and a dark page.
+const svgStyle = `
+svg { color-scheme: light dark; font-family: ui-sans-serif, system-ui, sans-serif;
+  --page: #fff; --ink: #1f2430; --soft: #667085; --line: #98a2b3; --fill: #fff; --wave: #f4f6f9; --unit: #eef2fb;
+  --good: #e3f6e8; --good-line: #2f9e55; --part: #fdf3d8; --part-line: #c98a12; --bad: #fde7e7; --bad-line: #d13c3c; --off: #f0f1f3; --busy: #e2effd; --busy-line: #2f78c4; }
+@media (prefers-color-scheme: dark) { svg {
+  --page: #14171d; --ink: #e8eaf0; --soft: #9aa3b2; --line: #667085; --fill: #1e232c; --wave: #191d24; --unit: #1b2231;
+  --good: #16301f; --good-line: #48b872; --part: #352a10; --part-line: #d9a33a; --bad: #391a1c; --bad-line: #e8686a; --off: #1a1d23; --busy: #152a40; --busy-line: #5a9fe6; } }
+.page { fill: var(--page) } .wave { fill: var(--wave) }
+text { fill: var(--ink) } .name { font-size: 16px; font-weight: 600 } .title { font-size: 13px; font-weight: 600 }
+.note, .head-line { font-size: 11px; fill: var(--soft) } .head-line { font-weight: 600 } .code { font-size: 10.5px; font-family: ui-monospace, monospace }
+.box { fill: var(--fill); stroke: var(--line); stroke-width: 1.3 } .inner { fill: none; stroke: var(--line) }
+.unit { fill: var(--unit); stroke: var(--line); stroke-width: 1.3 } .loop { stroke-dasharray: 7 4 }
+.edge { fill: none; stroke: var(--line); stroke-width: 1.4 } .thick { stroke-width: 2.4 } .condition { stroke-dasharray: 5 4 } .again { stroke-dasharray: 2 3 }
+.on-fail { stroke: var(--bad-line) } .dead { opacity: .35 } .head { fill: var(--line) }
+.pill { fill: var(--page); stroke: var(--line) } .pill.true { fill: var(--good); stroke: var(--good-line) } .pill.false { fill: var(--off); stroke-dasharray: 3 3 }
+.success { fill: var(--good); stroke: var(--good-line) } .partial_success { fill: var(--part); stroke: var(--part-line) }
+.fail { fill: var(--bad); stroke: var(--bad-line) } .running { fill: var(--busy); stroke: var(--busy-line) }
+.skipped { fill: var(--off); stroke-dasharray: 4 3 } .unreached { fill: var(--off); opacity: .6 }
+`

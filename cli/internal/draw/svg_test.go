@@ -1,0 +1,159 @@
+package draw
+
+import (
+	"encoding/xml"
+
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// wellFormed reads a picture as a strict reader does.
+func wellFormed(picture string) error {
+	d := xml.NewDecoder(strings.NewReader(picture))
+	for {
+		if _, err := d.Token(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// Whatever stands in names and conditions, the picture is one XML document and
+// holds no element that came from them.
+func TestSVGQuotesEverything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{`</text><script>alert(1)</script>`, `"/><a b="`, "]]>", "&lt;&", "\x1b[31m", "\u202e"}))
+		node := func(id string) plan.NodeDescription {
+			return plan.NodeDescription{ID: id, Kind: text.Draw(t, "kind"), Description: text.Draw(t, "description"), Writes: []string{text.Draw(t, "field")}}
+		}
+		d := &plan.Description{Name: text.Draw(t, "name"), Levels: [][]plan.VertexDescription{
+			{{ID: "a", Shape: plan.FanOut.String(), Source: text.Draw(t, "source"), Nodes: []plan.NodeDescription{node("a")}}},
+			{{ID: "p", Shape: plan.Pipeline.String(), Nodes: []plan.NodeDescription{node("b"), node("c")}}},
+		}, Edges: []plan.EdgeDescription{{From: "a", To: "b", When: text.Draw(t, "when")}}}
+		run := &Run{Title: text.Draw(t, "title"), Marks: map[string]Mark{"a": {Status: "fail", Text: text.Draw(t, "text"), Why: text.Draw(t, "why")}}}
+		picture := SVG(d, run)
+		if err := wellFormed(picture); err != nil {
+			t.Fatalf("%v\n%s", err, picture)
+		}
+		if strings.Contains(picture, "<script") || strings.Contains(picture, "<a ") {
+			t.Fatal(picture)
+		}
+	})
+}
+
+// graph draws a random layered graph.
+func graph(t *rapid.T) ([]box, [][2]int) {
+	var boxes []box
+	var edges [][2]int
+	first := 0
+	for level := range rapid.IntRange(1, 6).Draw(t, "levels") {
+		n := rapid.IntRange(1, 6).Draw(t, "width")
+		for range n {
+			boxes = append(boxes, box{level: level, w: float64(rapid.IntRange(20, 300).Draw(t, "w")), h: float64(rapid.IntRange(20, 90).Draw(t, "h"))})
+		}
+		for i := first; i < len(boxes) && first > 0; i++ {
+			for range rapid.IntRange(1, 3).Draw(t, "edges") {
+				edges = append(edges, [2]int{rapid.IntRange(0, first-1).Draw(t, "from"), i})
+			}
+		}
+		first = len(boxes)
+	}
+	return boxes, edges
+}
+
+// No two boxes overlap, rows keep to themselves, nothing lies to the left of 0, and
+// the same graph is laid out in the same way.
+func TestArrange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		boxes, edges := graph(t)
+		l := arrange(slices.Clone(boxes), edges)
+		l.stack(func(int) float64 { return 10 })
+		again := arrange(slices.Clone(boxes), edges)
+		again.stack(func(int) float64 { return 10 })
+		for i := range l.boxes {
+			a := &l.boxes[i]
+			if *a != again.boxes[i] {
+				t.Fatalf("box %d lies at %v and at %v", i, *a, again.boxes[i])
+			}
+			if a.x < -0.001 || a.x+a.w > l.width()+0.001 {
+				t.Fatalf("box %d lies at %v", i, *a)
+			}
+			for j := range i {
+				b := &l.boxes[j]
+				if !a.bend && !b.bend && a.x < b.x+b.w-0.001 && b.x < a.x+a.w-0.001 && a.y < b.y+b.h && b.y < a.y+a.h {
+					t.Fatalf("boxes %d and %d overlap: %v, %v", j, i, *b, *a)
+				}
+				if a.level > b.level && a.y < b.y+b.h {
+					t.Fatalf("box %d of row %d lies beside box %d of row %d", i, a.level, j, b.level)
+				}
+			}
+		}
+		for i, e := range edges {
+			if c := l.chains[i]; c[0] != e[0] || c[len(c)-1] != e[1] || len(c) != l.boxes[e[1]].level-l.boxes[e[0]].level+1 {
+				t.Fatalf("edge %v passes %v", e, c)
+			}
+		}
+	})
+}
+
+// crossings is compared with a count of all pairs.
+func TestCrossings(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		boxes, edges := graph(t)
+		l := arrange(boxes, edges)
+		want := 0
+		for i, a := range l.links {
+			for _, b := range l.links[:i] {
+				if l.boxes[a.up].level != l.boxes[b.up].level {
+					continue
+				}
+				up, down := l.boxes[a.up].place-l.boxes[b.up].place, l.boxes[a.down].place-l.boxes[b.down].place
+				if up < 0 && down > 0 || up > 0 && down < 0 {
+					want++
+				}
+			}
+		}
+		if got := l.crossings(); got != want {
+			t.Fatalf("%d crossings, want %d", got, want)
+		}
+	})
+}
+
+// A picture of a large graph takes no more than a moment.
+func TestSVGOfALargeGraph(t *testing.T) {
+	d := &plan.Description{Name: "large"}
+	for level := range 50 {
+		var row []plan.VertexDescription
+		for i := range 20 {
+			id := fmt.Sprintf("n%d_%d", level, i)
+			row = append(row, plan.VertexDescription{ID: id, Shape: plan.Plain.String(), Nodes: []plan.NodeDescription{{ID: id, Kind: "fn"}}})
+			if level > 0 {
+				d.Edges = append(d.Edges, plan.EdgeDescription{From: fmt.Sprintf("n%d_%d", level-1, (i*7)%20), To: id})
+			}
+			if level > 9 {
+				d.Edges = append(d.Edges, plan.EdgeDescription{From: fmt.Sprintf("n%d_%d", level-9, i), To: id, When: "$.x > 1"})
+			}
+		}
+		d.Levels = append(d.Levels, row)
+	}
+	if err := wellFormed(SVG(d, nil)); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every status that a log can show has a colour.
+func TestStatusesHaveColours(t *testing.T) {
+	for _, status := range []string{"success", "partial_success", "fail", "skipped", "running"} {
+		if !strings.Contains(svgStyle, "."+status+" ") {
+			t.Errorf("%s has no colour", status)
+		}
+	}
+}
