@@ -137,7 +137,9 @@ func (t *fanOut) handBack(from, to int) {
 	t.due = slices.Insert(t.due, at, make([]int, to-from)...)
 	for i := from; i < to; i++ {
 		t.phases[i] = itemWaiting
-		t.attempts[i]--
+		if t.attempts[i]--; t.attempts[i] > 0 {
+			t.phases[i] = itemDue
+		}
 		t.due[at+i-from] = i
 	}
 }

@@ -586,7 +586,7 @@ func (t *unit) stop() {
 		case p.child != nil:
 			p.child.stop()
 			t.f.m.handOverStopped(p.child)
-		case p.phase == itemBackoff || p.phase == itemRunning && t.node(p).Wait != nil:
+		case p.attempt > 0 && (p.phase != itemRunning || t.node(p).Wait != nil): // it has begun, and no handler runs
 			t.memberEnded(p, &Outcome{})
 		case p.phase == itemWaiting:
 			if t.u.IsLoop {
