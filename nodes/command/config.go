@@ -108,16 +108,27 @@ func (b *builder) executable(name core.Text, clean string) bool {
 }
 
 func (b *builder) arguments(c *command) {
-	if i, name := programText(core.Strings(b.Run)); i >= 0 {
-		b.find.Found.Errorf(core.CodeBadValue, b.Run[i].Pos, "%s: run[%d]: a template inside the program text of %s would let data become code", b.subject, i, name).
-			WithHint(`pass the value as an argument behind it ("$1" in a shell), by stdin or by env`)
-	}
+	b.guard(core.Strings(b.Run))
 	for i, arg := range b.Run[1:] {
 		c.args = append(c.args, b.texts.Template(arg, "run["+strconv.Itoa(i+1)+"]"))
 		if path := strings.TrimPrefix(arg.Value, "$."); path != arg.Value && path != "" && !strings.ContainsAny(path, " \t\n{") {
 			b.find.Found.Errorf(core.CodeBadValue, arg.Pos, "%s: run[%d]: %q is passed as it stands", b.subject, i+1, arg.Value).
 				WithHint(`write "{{%s}}" for the value`, arg.Value).Severity = core.Hint
 		}
+	}
+}
+
+// guard keeps data from becoming code.
+func (b *builder) guard(argv []string) {
+	place := func(i int) core.Position { return core.Inside(b.Run[i], strings.Index(argv[i], "{{")) }
+	at, of := programTexts(argv)
+	for k, i := range at {
+		b.find.Found.Errorf(core.CodeBadValue, place(i), "%s: run[%d]: a template inside the program text of %s would let data become code", b.subject, i, of[k].name).
+			WithHint("%s", of[k].instead)
+	}
+	for _, i := range suspects(argv) {
+		b.find.Found.Warnf(core.CodeBadValue, place(i), "%s: run[%d]: if %s runs this text, the template lets data become code", b.subject, i, argv[0]).
+			WithHint("pass the value as an argument of its own, by stdin or by env; if the text is not run, let a template node write it")
 	}
 }
 

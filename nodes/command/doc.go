@@ -30,9 +30,20 @@
 //	run: [sh, -c, 'sort "$1" | head -n "$2"', sh, "{{$.file}}", "{{$.n}}"]
 //
 // A template inside the text itself is an error when the workflow is loaded. The
-// same holds for python -c, node -e, psql -c and others like them. The check knows
-// the usual programs; it cannot know all (ssh passes its arguments to a shell on
-// the other side).
+// rule: what an interpreter takes for program text must not hold a template, alone or
+// among other text. Known are shells (sh, bash, fish, cmd, powershell), languages
+// (python -c, node -e, perl -e, awk, sed, jq and others), databases (psql -c, mysql -e,
+// sqlite3, duckdb and others) and programs that hand their arguments to a shell (ssh,
+// su -c, watch, parallel, env -S); each with the ways it has of taking the text, such
+// as sh -c -- text or awk -v x=y text. They are found behind env, sudo, timeout,
+// xargs, docker and the like too. The error says how else a value gets there.
+//
+// Of other programs an option that is called like one for program text (-c, -e,
+// --eval, --exec, --command, --code) is a warning when a template stands among other
+// text behind it, and that text is more than a word. If the program does not run the
+// text, let a template node write it and pass it alone: "{{$.text}}".
+//
+// The check catches slips. It cannot know every program that there is.
 //
 // A value that begins with a dash looks like an option to most programs; put "--"
 // before it where the program understands that.

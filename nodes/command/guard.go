@@ -3,82 +3,256 @@ package command
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// interpreter describes a program that takes program text among its arguments.
-// A template inside such a text would turn data into code, so it is refused.
+// interpreter says where a program finds program text among its arguments. A
+// template in such a text would turn data into code.
 type interpreter struct {
-	names []string
-	// flag matches the argument before the program text.
-	flag *regexp.Regexp
-	// rest says that everything after the flag is program text.
-	rest bool
+	// names are the programs, without versions: python is also python3.12.
+	names string
+	// flag matches the beginning of an argument that announces program text,
+	// also of several options in one: sh -euc, psql -Atc. The text is the next
+	// argument or, behind a = or where attached says so, the rest of this one.
+	flag     string
+	attached bool
+	// operand counts the operand, from 1, that is program text without a flag;
+	// 0 means none. file matches an option that names a file with the program
+	// instead.
+	operand int
+	file    string
+	// values matches the options whose value is another argument, pairs those
+	// with two.
+	values, pairs string
+	// all says that everything behind the first text is text too.
+	all bool
+	// script says that the options end at the first operand, a file with the
+	// program: what stands behind it belongs to that.
+	script bool
+	// late says that the text is not the argument behind the flag but the first
+	// operand: sh -c -e 'text', sh -c -- 'text'.
+	late bool
+	// instead says how a value gets into the program.
+	instead string
 }
 
-// interpreters lists the programs known to take text, with the flags that
-// announce it, also combined with others (sh -euc, perl -ne).
+const (
+	behindText = "pass the value as an argument behind the text, by stdin or by env"
+	byEnv      = "pass the value by stdin or by env"
+)
+
+// interpreters lists programs that run what they are given. Each row covers those
+// that are called alike.
 var interpreters = []interpreter{
-	{names: []string{"sh", "bash", "dash", "ksh", "zsh", "ash", "fish"}, flag: regexp.MustCompile(`^-[a-zA-Z]*c$|^--command$`)},
-	{names: []string{"python", "python2", "python3", "pypy3"}, flag: regexp.MustCompile(`^-[a-zA-Z]*c$`)},
-	{names: []string{"node", "bun", "deno"}, flag: regexp.MustCompile(`^-[ep]+$|^--eval$|^--print$|^eval$`)},
-	{names: []string{"perl", "ruby", "lua"}, flag: regexp.MustCompile(`^-[a-zA-Z0-9]*[eE]$`)},
-	{names: []string{"php"}, flag: regexp.MustCompile(`^-r$|^--run$`)},
-	{names: []string{"Rscript", "osascript", "mysql", "mariadb"}, flag: regexp.MustCompile(`^-e$|^--execute$`)},
-	{names: []string{"psql", "duckdb"}, flag: regexp.MustCompile(`^-c$|^--command$`)},
-	{names: []string{"powershell", "pwsh"}, flag: regexp.MustCompile(`(?i)^-c(ommand)?$`), rest: true},
-	{names: []string{"cmd"}, flag: regexp.MustCompile(`(?i)^/[ck]$`), rest: true},
+	{names: "sh bash dash ksh mksh zsh ash yash rbash csh tcsh", flag: `^-[a-zA-Z]*c[a-zA-Z]*$`, late: true, script: true,
+		values: `^[-+][a-zA-Z]*[oO]$|^--(rcfile|init-file)$`, instead: `pass the value as an argument behind the text, where it is "$1"`},
+	{names: "fish", flag: `^-[a-zA-Z]*[cC]$|^--(init-)?command`, script: true, instead: "pass the value as an argument behind the text, where it is $argv"},
+	{names: "python pypy ipython", flag: `^-[bBdEiIOPqsSuvx]*c`, attached: true, script: true, values: `^-[WX]$`,
+		instead: "pass the value as an argument behind the text, where it is in sys.argv"},
+	{names: "node nodejs bun", flag: `^-[ep]+$|^--(eval|print)`, script: true, instead: behindText},
+	{names: "deno", flag: `^eval$`, instead: byEnv},
+	{names: "perl ruby", flag: `^-[aclnpswWtTuUSX0-7]*[eE]`, attached: true, script: true, instead: behindText},
+	{names: "lua luajit php Rscript R osascript julia groovy elixir erl scala clojure clj racket guile expect swift", script: true,
+		flag: `^-[eErcBR]$|^-eval$|^--(eval|print|run|process-(begin|code|end))`, instead: behindText},
+	{names: "emacs vim nvim vi ex gdb lldb", flag: `^-(c|o|ex|eval|eval-command)$|^--(eval|execute|cmd|eval-command|one-line)|^\+`, attached: true, instead: byEnv},
+	{names: "psql", flag: `^-[AatqXxEnSsLwz01]*c|^--command`, attached: true, instead: "pass the value with -v name=… and write :'name' in a text on stdin"},
+	{names: "mysql mariadb hive beeline cqlsh", flag: `^-[sNBtHrvnAfqw]*e|^--execute`, attached: true, instead: byEnv},
+	{names: "clickhouse clickhouse-client snowsql impala-shell trino presto mongo mongosh influx sqlcmd", instead: byEnv,
+		flag: `^-[qQ]$|^-execute$|^--(query|execute|eval)`},
+	{names: "sqlite duckdb", flag: `^-{1,2}cmd$|^-[cs]$`, operand: 2, all: true, instead: "pass the value by stdin, or use an sql node",
+		values: `^-{1,2}(init|separator|newline|nullvalue|maxsize|mmap|vfs|heap|key|hexkey|textkey|nonce|f)$`},
+	{names: "awk gawk mawk nawk", flag: `^-e$|^--source`, operand: 1, file: `^-[fE]|^--(file|exec)`,
+		values: `^-[vF]$|^--(assign|field-separator)$`, script: true, instead: "pass the value with -v name=…"},
+	{names: "sed gsed", flag: `^-[nEruszi]*e|^--expression`, operand: 1, file: `^-[nEruszi]*f|^--file`, attached: true,
+		values: `^-l$`, instead: "a sed text cannot be given a value; use awk -v name=… or a transform node"},
+	{names: "jq gojq jaq yq", operand: 1, file: `^-f$|^--from-file`, values: `^-L$|^--indent$`,
+		pairs:   `^--(arg|argjson|slurpfile|rawfile)$`,
+		instead: "pass the value with --arg name … and write $name in the text"},
+	{names: "ssh", operand: 2, all: true, values: `^-[BbcDEeFIiJLlmOopPQRSWw]$`,
+		instead: "the shell on the other side takes all arguments apart; pass the value by stdin"},
+	{names: "watch parallel", operand: 1, all: true, script: true, file: `^-x$|^--exec$`, values: `^-[njN]$|^--(interval|jobs)$`, instead: byEnv},
+	{names: "su runuser flock script", flag: `^-[a-zA-Z]*c$|^--command`, instead: byEnv},
+	{names: "env", flag: `^-[a-zA-Z]*S|^--split-string`, attached: true, script: true, values: `^-[uC]$`, instead: "write each argument as an element of run"},
+	{names: "powershell pwsh", flag: `(?i)^-(c|co[a-z]*|e|ec|en[a-z]*)$`, operand: 1, all: true, file: `(?i)^-f[a-z]*$`,
+		values: `(?i)^-(ex|ep|in|o|v|w|wi)[a-z]*$`, instead: byEnv},
+	{names: "cmd", flag: `(?i)^/[ck]`, attached: true, all: true, instead: byEnv},
 }
 
-// programText returns the index of the first argument that is program text for
-// an interpreter and holds a template, and the interpreter's name. The
-// interpreter need not be the program itself: env, timeout or docker may stand
-// before it. This catches the usual slips, not every program there is.
-func programText(argv []string) (index int, name string) {
+// wrappers run the program that is named among their arguments.
+var wrappers = strings.Fields("env sudo doas nice ionice nohup time timeout stdbuf setsid xargs busybox toybox chroot strace taskset docker podman nerdctl kubectl")
+
+// programTexts returns the indexes of the arguments that are program text with a
+// template in it, each with the interpreter it is for. Behind a wrapper, and where
+// a flag tells, an interpreter is known wherever it stands: env, timeout or docker
+// may come first.
+func programTexts(argv []string) (at []int, of []named) {
+	wrapped := slices.Contains(wrappers, programName(argv[0]))
 	for i, arg := range argv {
-		in, ok := interpreterOf(arg)
-		if !ok {
+		name := programName(arg)
+		in := interpreterOf(name)
+		if in == nil {
 			continue
 		}
-		for j := i + 1; j < len(argv); j++ {
-			if k := in.text(argv, j); k >= 0 {
-				return k, path.Base(arg)
+		texts := in.texts(argv[i+1:], i == 0 || wrapped)
+		for _, k := range texts {
+			if k += i + 1; k < len(argv) && hasTemplate(argv[k]) && !slices.Contains(at, k) {
+				at, of = append(at, k), append(of, named{name, in})
 			}
 		}
+		if in.late && len(texts) > 0 {
+			break // what follows is what the text sees as $0, $1 and so on
+		}
 	}
-	return -1, ""
+	return at, of
 }
 
-func interpreterOf(arg string) (interpreter, bool) {
-	base := strings.TrimSuffix(path.Base(strings.ReplaceAll(arg, `\`, "/")), ".exe")
-	for _, in := range interpreters {
-		for _, name := range in.names {
-			if base == name {
-				return in, true
+// named is an interpreter with the name it was called by.
+type named struct {
+	name string
+	*interpreter
+}
+
+var version = regexp.MustCompile(`[-.]?[0-9][0-9.]*$`)
+
+// programName returns the name of a program without its folder and its version.
+func programName(arg string) string {
+	base := path.Base(strings.ReplaceAll(arg, `\`, "/"))
+	if name := version.ReplaceAllString(strings.TrimSuffix(base, ".exe"), ""); name != "" {
+		return name
+	}
+	return base
+}
+
+func interpreterOf(name string) *interpreter {
+	for i := range interpreters {
+		if slices.Contains(strings.Fields(interpreters[i].names), name) {
+			return &interpreters[i]
+		}
+	}
+	return nil
+}
+
+// texts returns the indexes of the arguments that are, or hold, program text.
+// Without operands only those count that a flag announces.
+func (in *interpreter) texts(args []string, operands bool) []int {
+	var flag *regexp.Regexp
+	if in.flag != "" {
+		flag = regexp.MustCompile(in.flag)
+	}
+	var (
+		found     []int
+		seen      int  // operands so far
+		ended     bool // by --
+		pending   bool // a flag announced the first operand
+		elsewhere bool // the program is in a file, or was announced by a flag
+	)
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if !ended && flag != nil {
+			if end := flag.FindStringIndex(arg); end != nil {
+				elsewhere = in.operand == 1
+				switch rest := arg[end[1]:]; {
+				case in.late:
+					pending = true
+					i += in.valuesOf(arg)
+				case rest == "" && in.all:
+					return append(found, until(i+1, len(args))...)
+				case rest == "":
+					i++
+					found = append(found, i)
+				case in.attached || rest[0] == '=':
+					found = append(found, i)
+				}
+				continue
 			}
 		}
+		switch {
+		case !ended && arg == "--":
+			ended = true
+			continue
+		case !ended && in.isOption(arg):
+			elsewhere = elsewhere || matches(in.file, arg)
+			i += in.valuesOf(arg)
+			continue
+		}
+		seen++
+		switch {
+		case pending:
+			return append(found, i)
+		case operands && seen == in.operand && !elsewhere && in.all:
+			return append(found, until(i, len(args))...)
+		case operands && seen == in.operand && !elsewhere:
+			found = append(found, i)
+		}
+		if in.script {
+			return found
+		}
 	}
-	return interpreter{}, false
+	return found
 }
 
-// text returns the index of program text with a template that argument j
-// announces or holds itself (--eval=…), or -1.
-func (in interpreter) text(argv []string, j int) int {
-	if flag, _, ok := strings.Cut(argv[j], "="); ok && in.flag.MatchString(flag) && hasTemplate(argv[j]) {
-		return j
-	}
-	if !in.flag.MatchString(argv[j]) {
-		return -1
-	}
-	for k := j + 1; k < len(argv); k++ {
-		if hasTemplate(argv[k]) {
-			return k
-		}
-		if !in.rest {
-			break
-		}
-	}
-	return -1
+func (in *interpreter) isOption(arg string) bool {
+	return len(arg) > 1 && (arg[0] == '-' || arg[0] == '+' && in.late)
 }
+
+// valuesOf returns how many arguments behind an option are its values.
+func (in *interpreter) valuesOf(option string) int {
+	switch {
+	case matches(in.values, option):
+		return 1
+	case matches(in.pairs, option):
+		return 2
+	}
+	return 0
+}
+
+// matches reports whether a pattern, if there is one, matches. Patterns are compiled
+// where they are needed: nearly all programs of the world start without a command
+// that is an interpreter.
+func matches(pattern, s string) bool {
+	return pattern != "" && regexp.MustCompile(pattern).MatchString(s)
+}
+
+func until(from, to int) []int {
+	var out []int
+	for i := from; i < to; i++ {
+		out = append(out, i)
+	}
+	return out
+}
+
+// codeFlag is what programs call an option that takes program text, and harmless
+// names those that mean something else by it.
+var (
+	codeFlag = regexp.MustCompile(`^(-c|-e|--?eval|--?exec(ute)?|--?command|--expression|--code|--script)(=|$)`)
+	harmless = append(strings.Fields("grep egrep fgrep rg ag git curl tar gcc cc"), wrappers...)
+	codeLike = regexp.MustCompile("[\\s;|&<>$()'\"`]")
+)
+
+// suspects returns the indexes of arguments that may be program text for a program
+// that is not known: what stands behind an option that is called like one for that,
+// and puts a template into other text that is more than a word.
+func suspects(argv []string) []int {
+	if name := programName(argv[0]); slices.Contains(harmless, name) || interpreterOf(name) != nil {
+		return nil
+	}
+	var found []int
+	for i := 1; i < len(argv); i++ {
+		m := codeFlag.FindStringIndex(argv[i])
+		switch {
+		case m == nil:
+			continue
+		case argv[i][m[1]-1] != '=':
+			i++
+		}
+		if i < len(argv) && hasTemplate(argv[i]) && codeLike.MatchString(template.ReplaceAllString(strings.TrimSpace(argv[i]), "")) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+var template = regexp.MustCompile(`\{\{.*?\}\}`)
 
 func hasTemplate(s string) bool { return strings.Contains(s, "{{") }
