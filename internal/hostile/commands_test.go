@@ -49,7 +49,11 @@ func TestHostilePrograms(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			p := must(t, nil, oneCommand(c.node))
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			// What does not want to end gets no time for it: how long it would have is
+			// tested where a test can shorten it.
+			abort := make(chan struct{})
+			close(abort)
+			ctx, cancel := context.WithTimeout(core.WithAbort(t.Context(), abort), 30*time.Second)
 			defer cancel()
 			r, err := run(t, ctx, p, big, scheduler.Options{Listener: func(core.Event) {}})
 			if got := text(err); (got == "") != (c.err == "") || !strings.Contains(got, c.err) {

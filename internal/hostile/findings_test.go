@@ -132,12 +132,12 @@ func TestUnorderedWriters(t *testing.T) {
 // However much is wrong, the list stays readable and quick.
 func TestThousandsOfFindings(t *testing.T) {
 	var nodes, edges strings.Builder
-	for i := range 5000 {
+	for i := range large(5000) {
 		fmt.Fprintf(&nodes, "    - {id: n%d, kind: tool, impl: f, writes: [], bogus: 1}\n", i)
 		fmt.Fprintf(&edges, "    - {from: n%d, to: m%d}\n", i, i)
 	}
 	for name, doc := range map[string]string{"keys": flow(nodes.String(), "    []\n", ""), "edges": flow(strings.ReplaceAll(nodes.String(), ", bogus: 1", ""), edges.String(), ""),
-		"one key": strings.Repeat("a: b\n", 20_000)} {
+		"one key": strings.Repeat("a: b\n", large(20_000))} {
 		_, ds := compile(t, tools{"f": handle(nop)}, doc, false)
 		if len(ds) != 201 || !strings.HasSuffix(ds[200].Message, " more findings are not shown") {
 			t.Errorf("%s: %d findings, the last is %v", name, len(ds), ds[len(ds)-1])
@@ -173,12 +173,12 @@ func TestSenselessNumbers(t *testing.T) {
 	}
 }
 
-// 100,000 nodes are read and compiled in seconds, in every shape.
+// 100,000 nodes are read and compiled in seconds.
 func TestManyNodes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	const n = 100_000
+	n := large(100_000)
 	var b strings.Builder
 	b.WriteString("name: x\nstate: {schema: {l: {type: array, merge: array_append}}}\ngraph:\n  nodes:\n")
 	for i := range n {

@@ -54,14 +54,14 @@ func TestForEachOverNoArray(t *testing.T) {
 
 // Ctrl-C in a fan-out of 10,000 that are all in flight: all are awaited, none is lost.
 func TestCancelWideFanOut(t *testing.T) {
-	const n = 10_000
+	n := large(10_000)
 	items := wavefold.NewField[[]int]("items")
 	var begun, ended atomic.Int64
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("ctrl-c")
 	g := wavefold.New("g", wavefold.ForEach("f", items, func(ctx context.Context, _ int) error {
 		defer ended.Add(1)
-		if begun.Add(1) == n {
+		if begun.Add(1) == int64(n) {
 			cancel(why)
 		}
 		<-ctx.Done()
@@ -71,7 +71,7 @@ func TestCancelWideFanOut(t *testing.T) {
 	r, err := g.Run(ctx, items.Is(make([]int, n)))
 	before.same(t)
 	f, _ := r.Node("f")
-	if !errors.Is(err, why) || r.Status != core.RunCancelled || ended.Load() != n || f.Failed != n || f.Failure.Class != core.ClassCanceled {
+	if !errors.Is(err, why) || r.Status != core.RunCancelled || ended.Load() != int64(n) || f.Failed != n || f.Failure.Class != core.ClassCanceled {
 		t.Errorf("%v, %s, %d ended, %+v", err, r.Status, ended.Load(), f)
 	}
 	if after, _ := r.Node("after"); after.Status != core.StatusNone {
@@ -606,7 +606,8 @@ func TestLargeResults(t *testing.T) {
 	doc.WriteString("name: x\nstate:\n  schema:\n")
 	var writes []string
 	delta := map[string]any{}
-	for i := range 10_000 {
+	fields, size := large(10_000), large(50<<20)
+	for i := range fields {
 		f := fmt.Sprintf("f%d", i)
 		fmt.Fprintf(&doc, "    %s: {type: integer}\n", f)
 		writes, delta[f] = append(writes, f), i
@@ -617,7 +618,7 @@ func TestLargeResults(t *testing.T) {
 		fmt.Fprintf(&doc, "    - {id: r%d, kind: tool, impl: size, writes: []}\n", i)
 		edges += fmt.Sprintf("    - {from: s, to: r%d}\n", i)
 	}
-	big := strings.Repeat("x", 50<<20)
+	big := strings.Repeat("x", size)
 	p := must(t, tools{"f": returns(core.Result{Delta: delta}), "big": returns(core.Send([]any{big, big})), "size": handle(func(_ context.Context, in core.Input) (core.Result, error) {
 		v, _ := in.EdgeInput("s")
 		return core.Send(len(v.([]any)[1].(string))), nil
@@ -626,12 +627,12 @@ func TestLargeResults(t *testing.T) {
 	runtime.ReadMemStats(&m1)
 	r, err := run(t, t.Context(), p, nil, scheduler.Options{Listener: func(core.Event) {}})
 	runtime.ReadMemStats(&m2)
-	v, _ := r.State.Get("f9999")
+	v, _ := r.State.Get(fmt.Sprintf("f%d", fields-1))
 	n, _ := r.Node("r49")
-	if err != nil || v != int64(9999) || n.Output != int64(50<<20) {
+	if err != nil || v != int64(fields-1) || n.Output != int64(size) {
 		t.Errorf("%v, %v, %v", err, v, n.Output)
 	}
-	if mb := (m2.TotalAlloc - m1.TotalAlloc) >> 20; mb > 100 {
-		t.Errorf("%d MB allocated", mb)
+	if n := int(m2.TotalAlloc - m1.TotalAlloc); n > 2*size {
+		t.Errorf("%d bytes allocated for %d", n, size)
 	}
 }
