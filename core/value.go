@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -249,7 +250,7 @@ func Equal(a, b any) bool {
 		case int64:
 			return x == y
 		case float64:
-			return equalIntFloat(x, y)
+			return CompareIntFloat(x, y) == 0
 		}
 		return canonicalEqual(a, b)
 	case float64:
@@ -257,7 +258,7 @@ func Equal(a, b any) bool {
 		case float64:
 			return x == y
 		case int64:
-			return equalIntFloat(y, x)
+			return CompareIntFloat(y, x) == 0
 		}
 		return canonicalEqual(a, b)
 	case []any:
@@ -291,11 +292,20 @@ func equalObjects(x, y *Object) bool {
 	return true
 }
 
-func equalIntFloat(i int64, f float64) bool {
-	if f != math.Trunc(f) || f < -(1<<63) || f >= 1<<63 {
-		return false
+// CompareIntFloat orders an integer and a float by value, exactly: the integer
+// is never rounded. It returns -1, 0 or 1; f must not be NaN.
+func CompareIntFloat(i int64, f float64) int {
+	if f >= 1<<63 {
+		return -1
 	}
-	return int64(f) == i
+	if f < -(1 << 63) {
+		return 1
+	}
+	t := math.Trunc(f)
+	if c := cmp.Compare(i, int64(t)); c != 0 {
+		return c
+	}
+	return cmp.Compare(t, f)
 }
 
 // canonicalEqual compares values of which at least one may be of a Go type.

@@ -314,7 +314,7 @@ func orderNumber(op Op, x *code, k number) func(Env) bool {
 func bounds(op Op, k number) (f float64, i int64, ok bool) {
 	if k.kind == wholeNumber {
 		f = k.float()
-		return f, k.int(), compareWholeFloat(k.int(), f) == 0
+		return f, k.int(), core.CompareIntFloat(k.int(), f) == 0
 	}
 	f = k.float()
 	edge := math.Floor(f) // x > 2.5 and x <= 2.5 turn at 2

@@ -1,8 +1,11 @@
 package expressions
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
+
+	"github.com/wavefold/wavefold/core"
 )
 
 // number is a number in two words: an int64, a finite float64, or none. It
@@ -56,37 +59,13 @@ func (n number) truthy() bool {
 func compareNumbers(a, b number) int {
 	switch {
 	case a.kind == wholeNumber && b.kind == wholeNumber:
-		return sign(a.int() < b.int(), a.int() > b.int())
+		return cmp.Compare(a.int(), b.int())
 	case a.kind == wholeNumber:
-		return compareWholeFloat(a.int(), b.float())
+		return core.CompareIntFloat(a.int(), b.float())
 	case b.kind == wholeNumber:
-		return -compareWholeFloat(b.int(), a.float())
+		return -core.CompareIntFloat(b.int(), a.float())
 	}
-	return sign(a.float() < b.float(), a.float() > b.float())
-}
-
-func sign(less, greater bool) int {
-	switch {
-	case less:
-		return -1
-	case greater:
-		return 1
-	}
-	return 0
-}
-
-func compareWholeFloat(i int64, f float64) int {
-	if f >= 1<<63 {
-		return -1
-	}
-	if f < -(1 << 63) {
-		return 1
-	}
-	t := math.Trunc(f)
-	if c := sign(i < int64(t), i > int64(t)); c != 0 {
-		return c
-	}
-	return sign(t < f, t > f)
+	return cmp.Compare(a.float(), b.float())
 }
 
 // add, subtract, multiply, divide and remainder compute with two integers
