@@ -1,71 +1,142 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
 )
 
-// Dump returns the resolved slots of a column with their writes, for a
-// snapshot. Folded values are not part of it: they are folded anew.
-func (c *Column) Dump() []SlotDump {
-	var out []SlotDump
-	for k := range c.slots {
-		if c.slots[k].resolved {
-			out = append(out, SlotDump{Slot: k, Writes: c.Contribution(k)})
+// Dump returns what a column holds, for a snapshot: the value and the writes
+// that the forgotten slots left, and the slots that are resolved. Values are in
+// canonical form. Folds are not part of it: they are folded anew.
+func (c *Column) Dump() (*core.Object, error) {
+	d := dumper{core.NewObject(4), nil}
+	d.value("start", c.start)
+	if c.base > 0 {
+		d.o.Set("base", int64(c.base))
+		d.value("value", c.folded[0])
+	}
+	if len(c.kept) > 0 {
+		d.set("kept", c.kept)
+	}
+	var slots []any
+	for i, s := range c.slots {
+		if s != nil {
+			slots = append(slots, core.ObjectOf("slot", int64(c.base+i), "writes", appendWrites([]any{}, s)))
 		}
 	}
-	return out
+	if slots != nil {
+		d.set("slots", slots)
+	}
+	if d.err != nil {
+		return nil, fmt.Errorf("field %q: %w", c.field.Name, d.err)
+	}
+	return d.o, nil
 }
 
-// SlotDump is one resolved slot.
-type SlotDump struct {
-	Slot   int
-	Writes []any // canonical, when it is to be written as JSON
+type dumper struct {
+	o   *core.Object
+	err error
 }
 
-// MarshalJSON writes the slot so that numbers keep their type.
-func (d SlotDump) MarshalJSON() ([]byte, error) {
-	return core.AppendJSON(nil, core.ObjectOf("slot", int64(d.Slot), "writes", d.Writes))
+func (d *dumper) set(key string, v any) {
+	c, err := core.Canonical(v)
+	if err != nil && d.err == nil {
+		d.err = err
+	}
+	d.o.Set(key, c)
 }
 
-// UnmarshalJSON reads a slot back.
-func (d *SlotDump) UnmarshalJSON(data []byte) error {
-	v, err := core.ParseJSON(data)
-	if err != nil {
+// value stores the value of a field, which may be none or spoiled.
+func (d *dumper) value(key string, v any) {
+	s, ok := v.(*Spoiled)
+	switch {
+	case ok:
+		d.o.Set("spoiled "+key, core.ObjectOf("slot", int64(s.Slot), "error", s.Err.Error()))
+	case !core.IsMissing(v):
+		d.set(key, v)
+	}
+}
+
+// Load fills a new column from what Dump returned, after that went through JSON.
+func (c *Column) Load(d *core.Object) error {
+	if err := c.load(d); err != nil {
+		return fmt.Errorf("field %q: %w", c.field.Name, err)
+	}
+	return nil
+}
+
+func (c *Column) load(d *core.Object) (err error) {
+	if c.start, err = c.loadValue(d, "start"); err != nil {
 		return err
 	}
-	o, _ := v.(*core.Object)
-	slot, _ := o.Get("slot")
-	writes, _ := o.Get("writes")
-	n, ok := slot.(int64)
-	list, ok2 := writes.([]any)
-	if !ok || !ok2 {
-		return fmt.Errorf("not a slot: %s", data)
+	c.folded[0] = c.start
+	if base, ok := d.Get("base"); ok {
+		n, _ := base.(int64)
+		if n <= 0 || c.slots != nil && int(n) > len(c.slots) {
+			return fmt.Errorf("%d slots are forgotten", n)
+		}
+		c.slots = c.slots[min(int(n), len(c.slots)):]
+		c.base, c.cursor = int(n), int(n)
+		if c.folded[0], err = c.loadValue(d, "value"); err != nil {
+			return err
+		}
 	}
-	d.Slot, d.Writes = int(n), list
+	if c.kept, err = c.restore(d, "kept"); err != nil {
+		return err
+	}
+	slots, _ := d.Get("slots")
+	list, _ := slots.([]any)
+	for _, e := range list {
+		o, _ := e.(*core.Object)
+		at, _ := o.Get("slot")
+		k, ok := at.(int64)
+		if !ok || int(k) < c.base {
+			return fmt.Errorf("not a slot: %s", core.JSON(e))
+		}
+		writes, err := c.restore(o, "writes")
+		if err != nil {
+			return err
+		}
+		switch len(writes) {
+		case 0:
+			c.Resolve(int(k), core.Missing, nil)
+		case 1:
+			c.Resolve(int(k), writes[0], nil)
+		default:
+			c.Resolve(int(k), nil, writes)
+		}
+	}
 	return nil
 }
 
-// Load resolves slots as Dump returned them, after their values went through
-// JSON.
-func (c *Column) Load(slots []SlotDump) error {
-	for _, s := range slots {
-		for i, w := range s.Writes {
-			v, err := c.field.Restore(w)
-			if err != nil {
-				return fmt.Errorf("field %q: %w", c.field.Name, err)
-			}
-			s.Writes[i] = v
-		}
-		switch len(s.Writes) {
-		case 0:
-			c.Resolve(s.Slot, core.Missing, nil)
-		case 1:
-			c.Resolve(s.Slot, s.Writes[0], nil)
-		default:
-			c.Resolve(s.Slot, nil, s.Writes)
-		}
+func (c *Column) loadValue(d *core.Object, key string) (any, error) {
+	if v, ok := d.Get("spoiled " + key); ok {
+		o, _ := v.(*core.Object)
+		slot, _ := o.Get("slot")
+		text, _ := o.Get("error")
+		k, _ := slot.(int64)
+		why, _ := text.(string)
+		return &Spoiled{Slot: int(k), Err: errors.New(why)}, nil
 	}
-	return nil
+	v, ok := d.Get(key)
+	if !ok {
+		return core.Missing, nil
+	}
+	return c.field.Restore(v)
+}
+
+// restore returns the list under a key in the form that the field stores.
+func (c *Column) restore(d *core.Object, key string) ([]any, error) {
+	v, _ := d.Get(key)
+	list, _ := v.([]any)
+	for i, w := range list {
+		r, err := c.field.Restore(w)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = r
+	}
+	return list, nil
 }

@@ -19,6 +19,8 @@ type Field struct {
 
 	goType   *core.GoType
 	stream   bool
+	integer  bool // it holds integers only
+	foreign  bool // a merge runs code of the user's
 	strategy *Strategy
 	key      string
 	reduce   func(old, new any) (any, error)
@@ -62,7 +64,10 @@ func newField(d *core.FieldDecl, ds *core.Diagnostics) Field {
 		f.strategy = strategyNamed("")
 	}
 	f.Refuses = f.strategy.Refuses
-	if kind := f.kind(); !f.strategy.fits(kind) {
+	kind := f.kind()
+	f.integer = kind == core.IntegerType
+	f.foreign = f.reduce != nil || f.goType != nil && f.strategy.asJSON
+	if !f.strategy.fits(kind) {
 		ds.Errorf(core.CodeMergeType, d.Merge.Pos, "state field %q: merge %s cannot work on type %s", f.Name, f.strategy.Name, kind).
 			WithHint("%s merges %s", f.strategy.Name, f.strategy.Wants)
 	}
@@ -164,6 +169,9 @@ func (f *Field) Start(v any) (any, error) {
 	if f.stream {
 		return nil, errors.New("the field is a stream and takes no starting value")
 	}
+	if f.strategy.start != nil {
+		return f.strategy.start(f, v)
+	}
 	return f.fit(v, f.Type)
 }
 
@@ -193,11 +201,30 @@ func (f *Field) fit(v any, t *core.Type) (any, error) {
 	return c, nil
 }
 
-// Merge folds an accepted write into the value before it (Missing when there is
+// merge folds an accepted write into the value before it (Missing when there is
 // none). owned tells that nobody else extends old, so an append may use the
-// spare room behind it. An error refuses the write; old stays as it was.
-func (f *Field) Merge(old, new any, owned bool) (merged any, err error) {
-	return f.strategy.merge(f, old, new, owned)
+// spare room behind it. An error leaves old as it was.
+func (f *Field) merge(old, new any, owned bool, guard Guard) (merged any, err error) {
+	if !f.foreign || guard == nil {
+		return f.strategy.merge(f, old, new, owned)
+	}
+	// A call that was given up may still write its own variables.
+	type result struct {
+		v   any
+		err error
+	}
+	r := &result{}
+	if lost := guard(func() { r.v, r.err = f.strategy.merge(f, old, new, owned) }); lost != nil {
+		return nil, fmt.Errorf("the %s of field %q %w", f.merger(), f.Name, lost)
+	}
+	return r.v, r.err
+}
+
+func (f *Field) merger() string {
+	if f.reduce != nil {
+		return "reducer"
+	}
+	return "merge"
 }
 
 // Restore turns a value that went through JSON into the form the field stores.
@@ -219,13 +246,20 @@ func (f *Field) decode(v any) (decoded any, err error) {
 	return f.goType.Decode(v)
 }
 
-// callReducer runs a user's reducer; its panic is a refusal, because a node
-// must not take the process down.
+// callReducer runs a user's reducer. Its panic is a refusal, because a node must
+// not take the process down, and so is a result that the field cannot hold.
 func (f *Field) callReducer(old, new any) (merged any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			merged, err = old, fmt.Errorf("the reducer of field %q panicked: %v", f.Name, p)
+			merged, err = nil, fmt.Errorf("the reducer of field %q panicked: %v", f.Name, p)
 		}
 	}()
-	return f.reduce(old, new)
+	v, err := f.reduce(old, new)
+	if err != nil {
+		return nil, err
+	}
+	if v, err = f.fit(v, f.Type); err != nil {
+		return nil, fmt.Errorf("the reducer of field %q: %w", f.Name, err)
+	}
+	return v, nil
 }

@@ -17,26 +17,31 @@ type Strategy struct {
 	Wants string
 	// Refuses tells that a merge can fail on a value of the right type.
 	Refuses bool
+	// joins tells that two writes in a row may be merged into one before they
+	// meet the value; asJSON that values of Go types are merged in their JSON form.
+	joins, asJSON bool
 	// Unordered tells that the order of two writes decides the result, and
 	// that one of them is lost or refused.
 	Unordered bool
 
-	kinds  []core.TypeKind // declared types it can work on; nil: all
-	accept func(f *Field, v any) (any, error)
-	merge  func(f *Field, old, new any, owned bool) (any, error)
+	kinds []core.TypeKind // declared types it can work on; nil: all
+	// start checks starting values, accept writes; nil asks for the declared
+	// type only.
+	start, accept func(f *Field, v any) (any, error)
+	merge         func(f *Field, old, new any, owned bool) (any, error)
 }
 
 // strategies is the one table of merge strategies; the first is the default.
 var strategies = []Strategy{
-	{Name: "last_wins", Wants: "any type: the new value replaces the old one", Unordered: true, merge: mergeLast},
-	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", kinds: []core.TypeKind{core.ArrayType}, accept: acceptArray, merge: mergeAppend},
+	{Name: "last_wins", Wants: "any type: the new value replaces the old one", Unordered: true, joins: true, merge: mergeLast},
+	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", kinds: []core.TypeKind{core.ArrayType}, joins: true, accept: acceptArray, merge: mergeAppend},
 	{Name: "set_once", Wants: "any type: only the first value is accepted", Refuses: true, Unordered: true, merge: mergeOnce},
-	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []core.TypeKind{core.ObjectType}, accept: acceptObject, merge: mergeObject},
-	{Name: "union", Wants: "arrays: elements that are not there yet are added", kinds: []core.TypeKind{core.ArrayType}, accept: acceptArray, merge: mergeUnion},
-	{Name: "sum", Wants: "numbers: they are added up", kinds: numeric, accept: acceptNumber, merge: mergeSum},
-	{Name: "min", Wants: "numbers and texts: the least stays", kinds: ordered, merge: mergeMin},
-	{Name: "max", Wants: "numbers and texts: the greatest stays", kinds: ordered, merge: mergeMax},
-	{Name: "count", Wants: "integers: each write adds one, whatever it writes", kinds: numeric, accept: acceptAny, merge: mergeCount},
+	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []core.TypeKind{core.ObjectType}, asJSON: true, accept: acceptObject, merge: mergeObject},
+	{Name: "union", Wants: "arrays: elements that are not there yet are added", kinds: []core.TypeKind{core.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion},
+	{Name: "sum", Wants: "numbers: they are added up", kinds: numeric, start: acceptNumber, accept: acceptNumber, merge: mergeSum},
+	{Name: "min", Wants: "numbers and texts: the least stays", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, joins: true, merge: mergeMin},
+	{Name: "max", Wants: "numbers and texts: the greatest stays", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, joins: true, merge: mergeMax},
+	{Name: "count", Wants: "integers: each write adds one, whatever it writes", kinds: numeric, start: acceptNumber, accept: acceptAny, merge: mergeCount},
 }
 
 // custom is the strategy of fields with a reducer of their own.
@@ -134,8 +139,22 @@ func acceptNumber(f *Field, v any) (any, error) {
 	if err != nil || c == nil {
 		return c, err
 	}
-	if _, _, ok := number(c); !ok {
-		return nil, fmt.Errorf("want number, got %s", core.TypeName(c))
+	if n, ok := numberOf(c); !ok || f.integer && !n.isInt {
+		return nil, fmt.Errorf("want a number, got %s", core.TypeName(c))
+	}
+	return c, nil
+}
+
+func acceptOrdered(f *Field, v any) (any, error) {
+	c, err := f.fit(v, f.Type)
+	if err != nil || c == nil {
+		return c, err
+	}
+	if _, ok := textOf(c); ok {
+		return c, nil
+	}
+	if _, ok := numberOf(c); !ok {
+		return nil, fmt.Errorf("want a number or a text, got %s", core.TypeName(c))
 	}
 	return c, nil
 }
@@ -176,7 +195,7 @@ func appendGo(old, new any, owned bool) any {
 func mergeUnion(f *Field, old, new any, owned bool) (any, error) {
 	add, ok := new.([]any)
 	if !ok {
-		return unionGo(f, old, new)
+		return unionGo(f, old, new, owned)
 	}
 	list, _ := old.([]any)
 	if list == nil {
@@ -198,23 +217,44 @@ func mergeUnion(f *Field, old, new any, owned bool) (any, error) {
 	return list, nil
 }
 
-func unionGo(f *Field, old, new any) (any, error) {
-	var before any = core.Missing
-	var err error
+// unionGo adds elements to a slice of a Go type. Only their identities take the
+// way through JSON: what is in the slice stays what it was.
+func unionGo(f *Field, old, new any, owned bool) (any, error) {
+	add := reflect.ValueOf(new)
+	list := reflect.MakeSlice(add.Type(), 0, add.Len())
 	if !empty(old) {
-		if before, err = core.Canonical(old); err != nil {
-			return old, err
+		list = reflect.ValueOf(old)
+		if !owned {
+			list = list.Slice3(0, list.Len(), list.Len())
 		}
 	}
-	after, err := core.Canonical(new)
-	if err != nil {
-		return old, err
+	seen := make(map[string]bool, list.Len()+add.Len())
+	for i := range list.Len() {
+		k, err := goKey(f, list.Index(i))
+		if err != nil {
+			return nil, err
+		}
+		seen[k] = true
 	}
-	merged, err := mergeUnion(f, before, after, false)
-	if err != nil {
-		return old, err
+	for i := range add.Len() {
+		k, err := goKey(f, add.Index(i))
+		if err != nil {
+			return nil, err
+		}
+		if !seen[k] {
+			seen[k] = true
+			list = reflect.Append(list, add.Index(i))
+		}
 	}
-	return f.decode(merged)
+	return list.Interface(), nil
+}
+
+func goKey(f *Field, e reflect.Value) (string, error) {
+	c, err := core.Canonical(e.Interface())
+	if err != nil {
+		return "", err
+	}
+	return unionKey(f, c), nil
 }
 
 // unionKey is the identity of an element: its member `key`, or its whole
@@ -272,11 +312,11 @@ func mergeObjectGo(f *Field, old, new any) (any, error) {
 	}
 	before, err := core.Canonical(old)
 	if err != nil {
-		return old, err
+		return nil, err
 	}
 	after, err := core.Canonical(new)
 	if err != nil {
-		return old, err
+		return nil, err
 	}
 	a, ok1 := before.(*core.Object)
 	b, ok2 := after.(*core.Object)
@@ -300,98 +340,4 @@ func deepMerge(old, add *core.Object) *core.Object {
 		out.Set(k, v)
 	}
 	return out
-}
-
-func mergeCount(f *Field, old, _ any, _ bool) (any, error) { return mergeSum(f, old, int64(1), false) }
-
-func mergeSum(f *Field, old, new any, _ bool) (any, error) {
-	if new == nil {
-		return old, nil
-	}
-	if empty(old) {
-		return f.numberLike(new)
-	}
-	a, x, _ := number(old)
-	b, y, _ := number(new)
-	if isInt(old) && isInt(new) {
-		if s := a + b; (s > a) == (b > 0) {
-			return f.numberLike(s)
-		}
-	}
-	return f.numberLike(x + y)
-}
-
-// numberLike converts a sum into the field's Go type, if it has one.
-func (f *Field) numberLike(v any) (any, error) {
-	if f.goType == nil {
-		return v, nil
-	}
-	return f.decode(v)
-}
-
-func mergeMin(f *Field, old, new any, _ bool) (any, error) { return extreme(f, old, new, -1) }
-func mergeMax(f *Field, old, new any, _ bool) (any, error) { return extreme(f, old, new, 1) }
-
-// extreme keeps the value on the given side; values that cannot be compared
-// keep the old one.
-func extreme(_ *Field, old, new any, side int) (any, error) {
-	switch {
-	case new == nil:
-		return old, nil
-	case empty(old):
-		return new, nil
-	}
-	if a, ok := old.(string); ok {
-		if b, ok := new.(string); ok && (b > a) == (side > 0) && a != b {
-			return new, nil
-		}
-		return old, nil
-	}
-	if isInt(old) && isInt(new) {
-		a, _, _ := number(old)
-		b, _, _ := number(new)
-		if a != b && (b > a) == (side > 0) {
-			return new, nil
-		}
-		return old, nil
-	}
-	_, x, ok1 := number(old)
-	_, y, ok2 := number(new)
-	if ok1 && ok2 && x != y && (y > x) == (side > 0) {
-		return new, nil
-	}
-	return old, nil
-}
-
-// number returns a numeric value as an integer and as a float.
-func number(v any) (int64, float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return v, float64(v), true
-	case float64:
-		return int64(v), v, true
-	}
-	switch rv := reflect.ValueOf(v); rv.Kind() {
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return rv.Int(), float64(rv.Int()), true
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		if rv.Uint() > math.MaxInt64 { // such a number has no run-time value
-			return 0, 0, false
-		}
-		return int64(rv.Uint()), float64(rv.Uint()), true
-	case reflect.Float32, reflect.Float64:
-		return int64(rv.Float()), rv.Float(), true
-	}
-	return 0, 0, false
-}
-
-func isInt(v any) bool {
-	switch v.(type) {
-	case int64:
-		return true
-	case float64, nil:
-		return false
-	}
-	k := reflect.ValueOf(v).Kind()
-	return k >= reflect.Int && k <= reflect.Uint64
 }

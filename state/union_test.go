@@ -10,7 +10,7 @@ import (
 // the order of keys differed somewhere inside of them.
 func TestUnionByValue(t *testing.T) {
 	s := schemaOf(t, field("x", "union"))
-	l := NewLedger(s, []int{1}, []any{core.Missing})
+	l := NewLedger(s, []int{1}, []any{core.Missing}, nil)
 	l.Column(0).Resolve(0, nil, []any{
 		[]any{core.ObjectOf("a", int64(1)), []any{core.ObjectOf("a", int64(1), "b", int64(2))}},
 		[]any{core.ObjectOf("a", 1.0), []any{core.ObjectOf("b", 2.0, "a", int64(1))}, "1"},

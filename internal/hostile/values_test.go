@@ -281,7 +281,8 @@ type touchy struct{ N int }
 func (touchy) MarshalJSON() ([]byte, error) { panic("not out") }
 func (*touchy) UnmarshalJSON([]byte) error  { panic("not in") }
 
-// Merges, conditions and args look at typed values where no handler runs.
+// Merges, conditions and args look at typed values where no handler runs. A field that
+// cannot be merged has no value, and who reads it fails.
 func TestTypedValueThatPanics(t *testing.T) {
 	a := wavefold.NewField[[]touchy]("a", wavefold.Union)
 	m := wavefold.NewField[map[string]touchy]("m", wavefold.Merge)
@@ -300,10 +301,10 @@ func TestTypedValueThatPanics(t *testing.T) {
 	before := count(t)
 	r, err := g.Run(t.Context(), wavefold.WithListener(func(core.Event) {}))
 	before.same(t)
-	if want := `node bad: write of "a": reading []hostile.touchy from JSON panicked: not in`; text(err) != want {
+	if want := `node bad: write of "a": reading []hostile.touchy from JSON panicked: not in (and 1 more failed)`; text(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if got, want := statuses(r.Report), "one=success two=success bad=fail cond=skipped args=success"; got != want {
+	if got, want := statuses(r.Report), "one=success two=success bad=fail cond=skipped args=fail"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

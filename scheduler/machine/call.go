@@ -1,11 +1,13 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
 )
 
 // passInput is the place of an execution inside a unit.
@@ -53,6 +55,41 @@ func (f *frame) read(r plan.Read, in *passInput) any {
 	return f.at(int(r.Field), int(r.Threshold))
 }
 
+// unreadable returns the failure of an execution that would read a field which has
+// no value any more because a merge failed. t is the unit it is in, nil for none.
+func (f *frame) unreadable(n *plan.Node, c *Call, t *unit) *core.Failure {
+	if c == nil {
+		return nil
+	}
+	for i, v := range c.Values {
+		s, ok := v.(*state.Spoiled)
+		if !ok {
+			continue
+		}
+		field, who := n.Reads[i].Field, "an earlier row or round"
+		if t == nil || t.u.OwnIndex(field) < 0 {
+			who = f.writer(field, s.Slot)
+		}
+		return &core.Failure{Class: core.ClassMerge, Permanent: true, Cause: s.Err,
+			Message: fmt.Sprintf("cannot read field %q: the write of %s: %v", f.p.Schema.Fields[field].Name, who, s.Err)}
+	}
+	return nil
+}
+
+// writer names the node or unit of a slot in the ledger.
+func (f *frame) writer(field int32, slot int) string {
+	return f.p.Vertices[f.p.WriterVertex[field][slot]].ID
+}
+
+// readable is a value as conditions see it: of a field that has none any more
+// there is nothing to see.
+func readable(v any) any {
+	if _, ok := v.(*state.Spoiled); ok {
+		return core.Missing
+	}
+	return v
+}
+
 // edgeInputs collects what direct predecessors sent, nil when nobody did.
 func (f *frame) edgeInputs(n *plan.Node, in *passInput) *core.Object {
 	var o *core.Object
@@ -95,7 +132,7 @@ type levelEnv struct {
 }
 
 func (e levelEnv) Field(slot int) any {
-	return e.f.at(slot, int(e.f.p.Threshold(int32(slot), e.level)))
+	return readable(e.f.at(slot, int(e.f.p.Threshold(int32(slot), e.level))))
 }
 func (e levelEnv) Node(id int) (core.Status, any) {
 	return e.f.nodeStatus(int32(id)), e.f.output(int32(id))
@@ -122,7 +159,7 @@ type unitEnv struct {
 
 func (e unitEnv) Field(slot int) any {
 	if i := e.t.u.OwnIndex(int32(slot)); i >= 0 {
-		return e.t.view[i].Last()
+		return readable(e.t.view[i].Last())
 	}
 	return e.levelEnv.Field(slot)
 }

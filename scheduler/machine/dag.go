@@ -4,6 +4,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
 )
 
 // skipReason says why a vertex did not run.
@@ -291,8 +292,36 @@ func (f *frame) contribute(v int32, value func(field int32) (one any, many []any
 		col.Resolve(slot, one, many)
 		if col.Cursor() > before {
 			f.advance(s.Field, int32(col.Cursor()))
+			f.forget(s.Field, col)
 		}
 	}
+}
+
+// forget drops the prefixes of a field that nobody can look at any more. It is asked
+// when there is a new one, so each reader is passed once.
+func (f *frame) forget(field int32, col *state.Column) {
+	readers, at := f.p.Readers[field], f.doneAt[field]
+	for int(at) < len(readers) && f.looked(readers[at]) {
+		at++
+	}
+	f.doneAt[field] = at
+	k := col.Cursor()
+	if int(at) < len(readers) {
+		k = min(k, int(readers[at].Threshold))
+	}
+	col.Forget(k, false)
+}
+
+// looked reports whether a reader has seen all it will ever see. An attempt that is
+// retried, or issued again by a restored machine, looks again.
+func (f *frame) looked(r plan.Reader) bool {
+	switch r.Gate {
+	case plan.GateDecide:
+		return f.v[r.Vertex].phase != undecided
+	case plan.GateJudge:
+		return f.verdicts[f.p.Judges[r.Vertex].Edges[0]] != unjudged
+	}
+	return f.v[r.Vertex].phase == resolved
 }
 
 func nothing(int32) (any, []any) { return core.Missing, nil }

@@ -55,7 +55,10 @@ func (f *frame) startFanOut(v int32) {
 	x := &f.v[v]
 	x.started, x.attempts = f.m.now, 1
 	call := f.call(n, nil)
-	items, failure := itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
+	items, failure := Items{}, f.unreadable(n, call, nil)
+	if failure == nil {
+		items, failure = itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
+	}
 	f.emitUnitStarted(n.ID, n, "", items.Len())
 	if failure != nil {
 		x.ended = f.m.now
@@ -368,12 +371,14 @@ func (t *fanOut) merge() {
 			deltas[w.Field] = append(deltas[w.Field], w.Value)
 		}
 		f.emitWrites(t.n, o.Writes, core.Nth(i), 0)
+		o.Writes = nil // the ledger has them
 	}
 	cut := t.cut()
 	for i := cut; i < len(t.phases); i++ {
 		t.endVoid(i, void())
 	}
 	t.dropVoid()
+	scratch.expect(t.v)
 	f.contribute(t.v, func(field int32) (any, []any) {
 		if d := deltas[field]; d != nil {
 			return nil, d

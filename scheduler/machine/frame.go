@@ -52,6 +52,7 @@ type frame struct {
 	verdicts  []verdict
 	ledger    *state.Ledger
 	readersAt []int32 // next reader of each field
+	doneAt    []int32 // first reader of each field that may yet look
 	inputs    *core.Object
 	outputs   []any              // by node; nil until somebody sends
 	tasks     []task             // by vertex; nil until one is needed
@@ -113,7 +114,7 @@ func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any
 	f := &frame{
 		m: m, id: int32(len(m.frames)), p: p, path: path, parent: parent,
 		v:          make([]vertex, len(p.Vertices)),
-		ledger:     state.NewLedger(p.Schema, p.Writers, start),
+		ledger:     state.NewLedger(p.Schema, p.Writers, start, m.opts.Guard),
 		inputs:     inputs,
 		ready:      newBitset(len(p.Vertices)),
 		riding:     newBitset(len(p.Vertices)),
@@ -121,7 +122,8 @@ func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any
 		clean:      true,
 	}
 	if len(p.Readers) > 0 {
-		f.readersAt = make([]int32, len(p.Readers))
+		at := make([]int32, 2*len(p.Readers))
+		f.readersAt, f.doneAt = at[:len(p.Readers)], at[len(p.Readers):]
 	}
 	if len(p.Judges) > 0 {
 		f.judges = make([]int32, len(p.Judges))

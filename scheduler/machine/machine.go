@@ -7,6 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
 )
 
 // Options are the settings of one run. The zero value takes what the plan says.
@@ -25,6 +26,9 @@ type Options struct {
 	// Seed spreads the waits of retry policies that ask for jitter; drivers draw
 	// one at random for each run. 0 spreads nothing.
 	Seed uint64 `json:",omitempty"`
+	// Guard calls code of the user's that the machine needs the result of at once:
+	// reducers, and what merges values of Go types. nil calls it in place.
+	Guard state.Guard `json:"-"`
 	// Fault plants a mistake; tests of the tests set it.
 	Fault fault.Fault `json:",omitempty"`
 }

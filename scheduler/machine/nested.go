@@ -76,9 +76,9 @@ func badInputs(err error) *core.Failure {
 }
 
 // startNested begins the nested run of a plain node.
-func (f *frame) startNested(v int32, n *plan.Node, id ID) {
+func (f *frame) startNested(v int32, n *plan.Node, id ID, call *Call) {
 	t := &nested{f: f, v: v}
-	child, err := f.nest(n, id, f.call(n, nil), f.name(n.ID), &f.group, t)
+	child, err := f.nest(n, id, call, f.name(n.ID), &f.group, t)
 	if err != nil {
 		f.conclude(v, &Outcome{Failure: badInputs(err)}, f.m.now)
 		return

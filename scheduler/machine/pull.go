@@ -45,14 +45,28 @@ func (t *unit) pullID() ID {
 	return ID{Frame: t.f.id, Node: t.u.Members[0], From: int32(t.pull.rows), To: int32(t.pull.rows + 1)}
 }
 
-// pullRow asks for the next row. Like any handler, reading holds a slot.
-func (t *unit) pullRow() {
+// pullRow asks for the next row and reports whether it could. Like any handler,
+// reading holds a slot.
+func (t *unit) pullRow() bool {
+	call := t.f.call(t.u.Puller, nil)
+	if failure := t.f.unreadable(t.u.Puller, call, nil); failure != nil {
+		t.pullFailed(failure)
+		t.check()
+		return false
+	}
 	t.pull.open = true
-	t.f.run(t.u.Puller, t.pullID(), t.f.call(t.u.Puller, nil), &t.group)
+	t.f.run(t.u.Puller, t.pullID(), call, &t.group)
+	return true
 }
 
-// pulledRow takes in a row, the end of the stream, or a failure: then the rows
-// before it go their way, and the pipeline fails in the end.
+// pullFailed ends the rows: those before it go their way, and the pipeline fails in
+// the end.
+func (t *unit) pullFailed(failure *core.Failure) {
+	t.pull.ended = true
+	t.failure, t.failAt, t.ranAll = failure, [2]int{t.pull.rows, 0}, false
+}
+
+// pulledRow takes in a row, the end of the stream, or a failure.
 func (t *unit) pulledRow(e *Event) bool {
 	if !t.pull.open || e.Kind != Finished || e.ID != t.pullID() {
 		return false
@@ -63,8 +77,7 @@ func (t *unit) pulledRow(e *Event) bool {
 	switch {
 	case t.f.stopped:
 	case o.Failure != nil:
-		t.pull.ended = true
-		t.failure, t.failAt, t.ranAll = o.Failure, [2]int{t.pull.rows, 0}, false
+		t.pullFailed(o.Failure)
 	case o.HasOutput:
 		t.pull.rows++
 		t.pull.ahead = append(t.pull.ahead, o.Output)

@@ -1,10 +1,12 @@
 package machine
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
 )
 
 // report sums a frame up.
@@ -39,6 +41,9 @@ func (f *frame) status() (core.RunStatus, error) {
 			first.Others++
 		}
 	}
+	if first == nil {
+		first = f.spoiled()
+	}
 	switch {
 	case f.m.cancelled:
 		return core.RunCancelled, cancelError(first)
@@ -54,6 +59,18 @@ func (f *frame) status() (core.RunStatus, error) {
 	return core.RunSuccess, nil
 }
 
+// spoiled returns the error of a run in which every node did well and a field has no
+// value, because their writes could not be merged; nil for none.
+func (f *frame) spoiled() *core.NodeError {
+	for i := range f.p.Schema.Fields {
+		if s, ok := f.ledger.Final(i).(*state.Spoiled); ok {
+			return &core.NodeError{Node: f.name(f.writer(int32(i), s.Slot)), Failure: &core.Failure{Class: core.ClassMerge,
+				Permanent: true, Cause: s.Err, Message: fmt.Sprintf("the write of field %q: %v", f.p.Schema.Fields[i].Name, s.Err)}}
+		}
+	}
+	return nil
+}
+
 // cancelError is the error of a cancelled run.
 func cancelError(first *core.NodeError) error {
 	return &core.CancelError{First: first}
@@ -64,7 +81,7 @@ func cancelError(first *core.NodeError) error {
 func (f *frame) finalState(canonical bool) *core.Object {
 	o := core.NewObject(len(f.p.Schema.Fields))
 	for i := range f.p.Schema.Fields {
-		v := f.ledger.Final(i)
+		v := readable(f.ledger.Final(i))
 		if core.IsMissing(v) {
 			continue
 		}

@@ -55,20 +55,14 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	if err != nil {
 		return err
 	}
-	if len(j.Start) != len(p.Schema.Fields) || len(j.Vertices) != len(p.Vertices) {
+	if len(j.Ledger) != len(p.Schema.Fields) || len(j.Vertices) != len(p.Vertices) {
 		return fmt.Errorf("it was taken of another workflow")
-	}
-	start := unwrap(j.Start)
-	for i := range start {
-		if start[i], err = p.Schema.Fields[i].Restore(start[i]); err != nil {
-			return err
-		}
 	}
 	var parent *frame
 	if j.Parent >= 0 {
 		parent = m.frames[j.Parent]
 	}
-	f := m.newFrame(p, j.Path, parent, start, j.Inputs)
+	f := m.newFrame(p, j.Path, parent, make([]any, len(j.Ledger)), j.Inputs)
 	f.owner, f.group.limit, f.barrier, f.level, f.levelLeft = j.Owner, j.Limit, j.Barrier, j.Level, j.LevelLeft
 	f.stopped, f.failedRun, f.clean, f.notes = j.Stopped, j.FailedRun, j.Clean, j.Notes
 	f.deadline, f.expired = j.Deadline, j.Expired
@@ -165,14 +159,16 @@ func (f *frame) adopt() {
 
 func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 	n := &f.p.Nodes[f.p.Vertices[v].Node]
-	call := f.call(n, nil)
-	items, _ := itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
-	if call == nil {
-		call = &Call{Path: f.path, Inputs: f.inputs}
-	}
-	call.Items = items
-	if items.Len() != len(j.Phases) {
-		return fmt.Errorf("node %s has %d items, want %d", n.ID, items.Len(), len(j.Phases))
+	call, items := &Call{}, Items{n: len(j.Phases)}
+	if f.v[v].phase != resolved { // else what it saw may be forgotten
+		if call = f.call(n, nil); call == nil {
+			call = &Call{Path: f.path, Inputs: f.inputs}
+		}
+		items, _ = itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
+		if items.Len() != len(j.Phases) {
+			return fmt.Errorf("node %s has %d items, want %d", n.ID, items.Len(), len(j.Phases))
+		}
+		call.Items = items
 	}
 	t := &fanOut{f: f, v: v, n: n, call: call, items: items, next: j.Next, due: j.Due, chunk: j.Chunk, early: j.Early, attempts: j.Attempts}
 	if t.attempts == nil {
@@ -215,8 +211,9 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 		partial: j.Partial, dropped: j.Dropped, reason: j.Reason, ended: j.Ended, interrupted: j.Broken, outputs: make([][]any, len(u.Members))}
 	t.group = newUnitGroup(f, t)
 	f.setTask(v, t)
+	open := f.v[v].phase != resolved // else what it saw may be forgotten
 	switch {
-	case u.IsLoop:
+	case u.IsLoop || !open:
 	case u.Puller == nil:
 		t.items, _ = itemsAt("items", u.Items, levelEnv{f, f.p.Vertices[v].Level})
 		t.items = t.items.inBatches(u.Batch)
@@ -230,15 +227,18 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 	for _, r := range j.Results {
 		t.results = append(t.results, memberResult{r.Runs, r.Failed, r.Attempts, r.Failure, r.FailedAt, r.Partial})
 	}
-	if len(j.Columns) > 0 {
+	if open {
 		t.columns()
 	}
-	for i, dump := range j.Columns {
-		if err := t.view[i].Load(dump); err != nil {
+	for i := range t.view {
+		if i >= len(j.Columns) || i >= len(j.Canon) {
+			return fmt.Errorf("unit %s lacks its fields", u.ID)
+		}
+		if err := t.view[i].Load(j.Columns[i]); err != nil {
 			return err
 		}
 		if t.canon[i] != nil {
-			if err := t.canon[i].Load(dump); err != nil {
+			if err := t.canon[i].Load(j.Canon[i]); err != nil {
 				return err
 			}
 		}

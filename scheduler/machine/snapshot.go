@@ -4,11 +4,10 @@ import (
 	"encoding/json"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/state"
 )
 
 // snapshotVersion is the version of the snapshot format.
-const snapshotVersion = 1
+const snapshotVersion = 2
 
 // machineJSON is a whole machine. What follows from the rest is left out: folded
 // values, ready sets, slots held. It is as large as the state and the progress
@@ -29,7 +28,6 @@ type frameJSON struct {
 	Path      string                `json:"path,omitempty"`
 	Parent    int32                 `json:"parent"`
 	Owner     ID                    `json:"owner"`
-	Start     []anyJSON             `json:"start"`
 	Inputs    *core.Object          `json:"inputs,omitempty"`
 	Limit     int                   `json:"limit"`
 	Barrier   bool                  `json:"barrier,omitempty"`
@@ -43,7 +41,7 @@ type frameJSON struct {
 	Vertices  []vertexJSON          `json:"vertices,omitempty"` // those that have moved
 	Judges    []int32               `json:"judges,omitempty"`
 	Verdicts  []verdict             `json:"verdicts,omitempty"`
-	Ledger    [][]state.SlotDump    `json:"ledger,omitempty"`
+	Ledger    []*core.Object        `json:"ledger"` // by field
 	Outputs   map[int32]anyJSON     `json:"outputs,omitempty"`
 	Notes     map[int32]string      `json:"notes,omitempty"`
 	Asked     []askedJSON           `json:"asked,omitempty"`
@@ -83,7 +81,8 @@ type unitJSON struct {
 	Next    int                     `json:"next"`
 	Over    int                     `json:"over,omitempty"`
 	Live    []passJSON              `json:"live,omitempty"`
-	Columns [][]state.SlotDump      `json:"columns,omitempty"`
+	Columns []*core.Object          `json:"columns,omitempty"`
+	Canon   []*core.Object          `json:"canon,omitempty"` // null for fields that refuse nothing
 	Results []memberJSON            `json:"results"`
 	Outputs map[int]map[int]anyJSON `json:"outputs,omitempty"`
 	Failure *core.Failure           `json:"failure,omitempty"`
@@ -158,12 +157,7 @@ func (f *frame) dump() (*frameJSON, error) {
 		j.Parent = f.parent.id
 	}
 	for i := range f.p.Schema.Fields {
-		v, err := core.Canonical(f.ledger.At(i, 0))
-		if err != nil {
-			return nil, err
-		}
-		j.Start = append(j.Start, anyJSON{v})
-		dump, err := canonicalDump(f.ledger.Column(i))
+		dump, err := f.ledger.Column(i).Dump()
 		if err != nil {
 			return nil, err
 		}
@@ -188,22 +182,6 @@ func (f *frame) dump() (*frameJSON, error) {
 		j.Held[v] = oj
 	}
 	return j, nil
-}
-
-func canonicalDump(c *state.Column) ([]state.SlotDump, error) {
-	dump := c.Dump()
-	for i := range dump {
-		writes := make([]any, len(dump[i].Writes))
-		for k, w := range dump[i].Writes {
-			v, err := core.Canonical(w)
-			if err != nil {
-				return nil, err
-			}
-			writes[k] = v
-		}
-		dump[i].Writes = writes
-	}
-	return dump, nil
 }
 
 func (x *vertex) dump(at int32) vertexJSON {
@@ -252,24 +230,23 @@ func (t *unit) dump() (*unitJSON, error) {
 		}
 		j.Live = append(j.Live, pj)
 	}
-	if t.u.Puller != nil {
+	open := t.f.v[t.v].phase != resolved // else the frame has what it read and wrote
+	if t.u.Puller != nil && open {
 		read, err := (&Outcome{Writes: t.pull.read}).toJSON(t.f.p)
 		if err != nil {
 			return nil, err
 		}
 		j.Pull = &pullJSON{Rows: t.pull.rows, Ahead: wrap(t.pull.ahead), Open: t.pull.open, Ended: t.pull.ended, Read: read}
 	}
-	for _, c := range t.view {
-		dump, err := canonicalDump(c)
-		if err != nil {
+	if open {
+		if err := t.dumpColumns(j); err != nil {
 			return nil, err
 		}
-		j.Columns = append(j.Columns, dump)
 	}
 	for place := range t.results {
 		r := &t.results[place]
 		j.Results = append(j.Results, memberJSON{r.runs, r.failed, r.attempts, r.failure, r.failedAt, r.partial})
-		if t.outputs[place] == nil {
+		if t.outputs == nil || t.outputs[place] == nil {
 			continue
 		}
 		j.Outputs[place] = map[int]anyJSON{} // even if only nulls were sent
@@ -280,4 +257,21 @@ func (t *unit) dump() (*unitJSON, error) {
 		}
 	}
 	return j, nil
+}
+
+func (t *unit) dumpColumns(j *unitJSON) error {
+	for i := range t.view {
+		view, err := t.view[i].Dump()
+		if err != nil {
+			return err
+		}
+		var canon *core.Object
+		if t.canon[i] != nil {
+			if canon, err = t.canon[i].Dump(); err != nil {
+				return err
+			}
+		}
+		j.Columns, j.Canon = append(j.Columns, view), append(j.Canon, canon)
+	}
+	return nil
 }

@@ -101,7 +101,7 @@ func newVisits(t *testing.T, names ...string) (*Machine, *visits) {
 	}
 	s, _ := state.NewSchema([]core.FieldDecl{{Name: core.Text{Value: "x"}, Default: core.Missing}})
 	f := m.root
-	v := &visits{f: f, nodes: nil, column: state.NewColumn(&s.Fields[0], core.Missing)}
+	v := &visits{f: f, nodes: nil, column: state.NewColumn(&s.Fields[0], core.Missing, nil)}
 	v.group = group{parent: &f.group, limit: math.MaxInt, holder: v}
 	for i := range p.Nodes {
 		v.nodes = append(v.nodes, &p.Nodes[i])

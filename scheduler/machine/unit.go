@@ -103,24 +103,6 @@ func newUnitGroup(f *frame, t *unit) group {
 	return group{parent: &f.group, limit: math.MaxInt, holder: t}
 }
 
-// columns opens the ledger of the unit's own writes.
-func (t *unit) columns() {
-	level := t.f.p.Vertices[t.v].Level
-	for _, own := range t.u.Own {
-		field := &t.f.p.Schema.Fields[own.Field]
-		start := core.Missing
-		if slices.ContainsFunc(t.u.Reads, func(r plan.Read) bool { return r.Field == own.Field }) {
-			start = t.f.ledger.At(int(own.Field), int(t.f.p.Threshold(own.Field, level)))
-		}
-		var canon *state.Column
-		if own.Refuses {
-			canon = state.NewColumn(field, t.f.ledger.At(int(own.Field), int(t.f.slot(t.v, own.Field))))
-		}
-		t.view = append(t.view, state.NewColumn(field, start))
-		t.canon = append(t.canon, canon)
-	}
-}
-
 func (t *unit) slotChanged() { t.f.refresh(t.v) }
 func (t *unit) holds() bool  { return t.group.active > 0 }
 
@@ -154,17 +136,6 @@ func (t *unit) ready(p *pass) bool {
 	return p.phase == itemWaiting && t.clear(p)
 }
 
-// before returns how many slots of an own field come before the member of a
-// pass: those of earlier passes and of earlier members of the same pass.
-func (t *unit) before(own *plan.OwnField, p *pass) int { return t.slot(own, p.n, p.place) }
-
-// slot returns the slot of an own field that the member at a place has in a pass, or
-// would have.
-func (t *unit) slot(own *plan.OwnField, pass, place int) int {
-	at, _ := slices.BinarySearch(own.Members, int32(place))
-	return pass*len(own.Members) + at
-}
-
 // clear reports whether the pass sees what it would see if all earlier passes
 // were over: it waits for earlier writes of fields that its member reads, and
 // of refusing fields that its member writes.
@@ -194,8 +165,10 @@ func (t *unit) startOne() bool {
 			if !t.mayPull() {
 				return false
 			}
-			t.pullRow()
-			return true
+			if t.pullRow() {
+				return true
+			}
+			continue
 		}
 		p := t.live[i]
 		if p.child == nil {
@@ -245,19 +218,25 @@ func (t *unit) startMember(p *pass) bool {
 	case n.Wait != nil:
 		t.f.wait(n, id)
 		return false
-	case n.Frame != nil:
-		t.startNested(p, n, id)
-		return false
-	case n.Handler == nil:
+	case n.Frame == nil && n.Handler == nil:
 		t.memberEnded(p, &Outcome{Failure: lacking(n)})
 		return false
 	}
-	t.f.run(n, id, t.f.call(n, p.in(t)), &t.group)
+	call := t.f.call(n, p.in(t))
+	if failure := t.f.unreadable(n, call, t); failure != nil {
+		t.memberEnded(p, &Outcome{Failure: failure})
+		return false
+	}
+	if n.Frame != nil {
+		t.startNested(p, n, id, call)
+		return false
+	}
+	t.f.run(n, id, call, &t.group)
 	return true
 }
 
-func (t *unit) startNested(p *pass, n *plan.Node, id ID) {
-	child, err := t.f.nest(n, id, t.f.call(n, p.in(t)), fmt.Sprintf("%s[%d]", t.f.name(n.ID), p.n), &t.group, t)
+func (t *unit) startNested(p *pass, n *plan.Node, id ID, call *Call) {
+	child, err := t.f.nest(n, id, call, fmt.Sprintf("%s[%d]", t.f.name(n.ID), p.n), &t.group, t)
 	if err != nil {
 		t.memberEnded(p, &Outcome{Failure: badInputs(err)})
 		return
@@ -350,41 +329,6 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 	}
 }
 
-func (t *unit) tryWrites(p *pass, writes []plan.Write) error {
-	for _, w := range writes {
-		if i := t.u.OwnIndex(w.Field); t.canon[i] != nil {
-			if err := t.canon[i].Try(w.Value); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// write resolves the slots of the member a pass is at.
-func (t *unit) write(p *pass, writes []plan.Write) {
-	for i := range t.u.Own {
-		own := &t.u.Own[i]
-		if !slices.Contains(own.Members, int32(p.place)) {
-			continue
-		}
-		value := core.Missing
-		for _, w := range writes {
-			if w.Field == own.Field {
-				value = w.Value
-			}
-		}
-		slot := t.before(own, p)
-		t.view[i].Resolve(slot, value, nil)
-		if t.canon[i] != nil {
-			t.canon[i].Resolve(slot, value, nil)
-		}
-	}
-	if !t.u.IsLoop {
-		t.f.emitWrites(t.node(p), writes, core.Nth(p.n), 0)
-	}
-}
-
 // tellRound issues the events of what a round has written, once it counts: a round
 // in which a member fails writes nothing.
 func (t *unit) tellRound(p *pass) {
@@ -397,7 +341,7 @@ func (t *unit) tellRound(p *pass) {
 		for _, field := range n.WriteFields {
 			i := t.u.OwnIndex(field)
 			slot := t.slot(&t.u.Own[i], p.n, place)
-			if t.view[i].Contribution(slot) != nil {
+			if t.view[i].Wrote(slot) {
 				writes = append(writes, plan.Write{Field: field})
 			}
 		}
@@ -461,6 +405,7 @@ func (t *unit) passOver(p *pass) {
 func (t *unit) removePass(p *pass) {
 	t.live = slices.DeleteFunc(t.live, func(q *pass) bool { return q == p })
 	t.over++
+	t.forget()
 }
 
 // roundOver looks at the condition of a loop after its body.
@@ -502,19 +447,7 @@ func (t *unit) finish() {
 			t.failure, t.ranAll = cancelled(), false
 		}
 	}
-	f.contribute(t.v, func(field int32) (any, []any) {
-		i := t.u.OwnIndex(field)
-		switch {
-		case i < 0:
-			return t.pull.of(field), nil
-		case i >= len(t.view):
-			return core.Missing, nil
-		}
-		if d := t.deltas(i); d != nil {
-			return nil, d
-		}
-		return core.Missing, nil
-	})
+	f.contribute(t.v, t.contribution)
 	for place, m := range t.u.Members {
 		switch {
 		case t.outputs[place] == nil:
@@ -524,6 +457,7 @@ func (t *unit) finish() {
 			f.setOutput(m, t.outputs[place])
 		}
 	}
+	t.view, t.canon, t.outputs = nil, nil, nil // the frame has them
 	if t.failure != nil {
 		fail := *t.failure
 		fail.Cause = t.failure
@@ -561,19 +495,6 @@ func (t *unit) failureText() string {
 		s = fmt.Sprintf("%d rows failed, first %s", t.failed, s)
 	}
 	return s
-}
-
-// deltas returns the unit's writes of an own field in the order of passes and
-// members, leaving out a dropped round.
-func (t *unit) deltas(own int) []any {
-	per := len(t.u.Own[own].Members)
-	var out []any
-	for k := range t.next * per {
-		if k/per != t.dropped {
-			out = append(out, t.view[own].Contribution(k)...)
-		}
-	}
-	return out
 }
 
 // commit is never a unit's turn: it starts only when its turn has come.

@@ -35,14 +35,20 @@ func (f *frame) startPlain(v int32) bool {
 	case n.Wait != nil:
 		f.wait(n, id)
 		return false
-	case n.Frame != nil:
-		f.startNested(v, n, id)
-		return false
-	case n.Handler == nil:
+	case n.Frame == nil && n.Handler == nil:
 		f.conclude(v, &Outcome{Failure: lacking(n)}, f.m.now)
 		return false
 	}
-	f.run(n, id, f.call(n, nil), &f.group)
+	call := f.call(n, nil)
+	if failure := f.unreadable(n, call, nil); failure != nil {
+		f.conclude(v, &Outcome{Failure: failure}, f.m.now)
+		return false
+	}
+	if n.Frame != nil {
+		f.startNested(v, n, id, call)
+		return false
+	}
+	f.run(n, id, call, &f.group)
 	return true
 }
 

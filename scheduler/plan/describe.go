@@ -176,6 +176,9 @@ func (p *Plan) waits() (waits [][]WaitDescription, complete bool) {
 	var readers []Reader
 	for f, list := range p.Readers {
 		for _, r := range list {
+			if r.Gate == GateKeep {
+				continue
+			}
 			gate := r.Vertex
 			if r.Gate == GateJudge {
 				gate += int32(len(p.Vertices))

@@ -116,6 +116,7 @@ const (
 	GateDecide Gate = iota // the decision whether a vertex runs
 	GateStart              // the start of a vertex
 	GateJudge              // the conditions behind a source with an else edge
+	GateKeep               // nothing: the vertex waits for more, and sees this prefix too
 )
 
 // Node is one compiled node.

@@ -247,7 +247,13 @@ func (c *compiler) makersBefore(d *vertexDecl, reader *Node) {
 func (g *gater) captureStreams(n *Node) {
 	for i := range n.Streams {
 		n.Streams[i].Captured = int32(len(n.Reads))
-		n.Reads = append(slices.Clip(n.Reads), g.c.p.Nodes[n.Streams[i].Maker].Reads...)
+		makers := g.c.p.Nodes[n.Streams[i].Maker].Reads
+		n.Reads = append(slices.Clip(n.Reads), makers...)
+		for _, r := range makers {
+			if r.Threshold > 0 {
+				g.c.p.Readers[r.Field] = append(g.c.p.Readers[r.Field], Reader{Threshold: r.Threshold, Vertex: n.Vertex, Gate: GateKeep})
+			}
+		}
 	}
 }
 

@@ -133,6 +133,9 @@ func (f Field) value(h uint64) any {
 	case "union":
 		return []any{int64(h >> 8 % 5), int64(h >> 16 % 5)}
 	case "sum", "cap":
+		if f.Large {
+			return []int64{1 << 62, 1 << 62, 1 << 62, -1 << 62}[h%4]
+		}
 		return int64(h>>8%5) + 1
 	case "object_merge":
 		return core.ObjectOf("k"+fmt.Sprint(h%3), n)

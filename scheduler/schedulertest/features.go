@@ -37,6 +37,8 @@ const (
 	Partial          Feature = "partial success"
 	Nested           Feature = "nested runs"
 	Statuses         Feature = "conditions on $nodes"
+	Overflows        Feature = "overflows"  // a sum left its range
+	LostReads        Feature = "lost reads" // and a node failed because it reads it
 )
 
 // FeaturesOf tells what a graph exercises, given how the oracle ran it.
@@ -132,7 +134,8 @@ func (g *Graph) runFeatures(out *Outcome) []Feature {
 		mark(n.Sub != nil && r.Items > 0, Nested)
 		mark(r.Status == core.Fail, Failures)
 		mark(r.Attempts > r.Items, Retries)
-		mark(r.Class == core.ClassMerge, Refusals)
+		mark(r.Class == core.ClassMerge && g.writesRefusing(n), Refusals)
+		mark(r.Class == core.ClassMerge && !g.writesRefusing(n), LostReads)
 		mark(r.Status == core.Skipped, Skips)
 		mark(r.Status == core.PartialSuccess, Partial)
 		mark(r.Handled && n.Policy != "skip" && n.Then != "skip", Handled)
@@ -140,12 +143,17 @@ func (g *Graph) runFeatures(out *Outcome) []Feature {
 		mark(n.Source != "" && r.Items == 0 && r.Status == core.Success, EmptyFanOuts)
 		mark(n.Source == "" && r.Items > 1, Inner)
 		mark(n.MaxFailures >= 0 && r.Failed > n.MaxFailures, Cuts) // the cut may fall behind the last item
-		mark(r.Items > 0 && slices.ContainsFunc(n.Writes, func(w string) bool { return g.field(w).Merge == "set_once" || g.field(w).Merge == "cap" }), SetOnce)
+		mark(r.Items > 0 && g.writesRefusing(n), SetOnce)
 	}
+	mark(out.Lost, Overflows)
 	for _, u := range out.Units {
 		mark(u.Status == core.Fail, UnitFailures)
 	}
 	return all
+}
+
+func (g *Graph) writesRefusing(n *Node) bool {
+	return slices.ContainsFunc(n.Writes, func(w string) bool { return g.field(w).Merge == "set_once" || g.field(w).Merge == "cap" })
 }
 
 // Tally counts features over many graphs.

@@ -84,6 +84,9 @@ func (m *maker) fields() {
 	if m.chance(40) {
 		picked = append(picked, one(m, kinds[3], kinds[6])) // those that refuse keep commits in order
 	}
+	if m.chance(30) {
+		picked = append(picked, Field{Merge: "sum", Type: core.IntegerType, Large: true})
+	}
 	for i, f := range picked {
 		f.Name, f.Default = fmt.Sprint("f", i), core.Missing
 		start := f.start(m.rng.Uint64())
@@ -101,9 +104,9 @@ func (m *maker) fields() {
 }
 
 // startChance is high for lists to walk over, or too many fan-outs would end
-// before they begin.
+// before they begin, and for sums that are to overflow.
 func (f Field) startChance() int {
-	if isList(f) {
+	if isList(f) || f.Large {
 		return 50
 	}
 	return 15

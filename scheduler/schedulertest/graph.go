@@ -31,6 +31,8 @@ type Field struct {
 	Merge   string
 	Type    core.TypeKind
 	Default any // core.Missing for none
+	// Large makes the written numbers so large that few of them overflow.
+	Large bool
 }
 
 // Input is a starting value that the caller gives.
@@ -148,6 +150,9 @@ func (g *Graph) String() string {
 	fmt.Fprintf(&b, "# seed %d\nstate:\n", g.Seed)
 	for _, f := range g.Fields {
 		fmt.Fprintf(&b, "  %s: {type: %s, merge: %s", f.Name, f.Type, f.Merge)
+		if f.Large {
+			b.WriteString(", large")
+		}
 		if !core.IsMissing(f.Default) {
 			fmt.Fprintf(&b, ", default: %s", core.JSON(f.Default))
 		}

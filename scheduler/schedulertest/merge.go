@@ -2,6 +2,7 @@ package schedulertest
 
 import (
 	"fmt"
+	"math/big"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -9,12 +10,28 @@ import (
 // values is a state: the fields that have a value.
 type values map[string]any
 
+// lost stands for the value that a failed merge left: there is none, and
+// whoever needs it fails.
+type lost struct{}
+
+func isLost(v any) bool { return v == lost{} }
+
 func (s values) clone() values {
 	c := make(values, len(s))
 	for k, v := range s {
 		c[k] = v
 	}
 	return c
+}
+
+// loses reports whether some field lost its value.
+func (s values) loses() bool {
+	for _, v := range s {
+		if isLost(v) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s values) get(field string) any {
@@ -28,19 +45,26 @@ func (s values) get(field string) any {
 // takes it.
 func refuses(fields map[string]core.FieldDecl, s values, delta map[string]any) error {
 	for name, v := range delta {
-		if _, err := merge(fields[name], s.get(name), v); err != nil {
+		f := fields[name]
+		if f.Reduce == nil && f.Merge.Value != "set_once" {
+			continue
+		}
+		if _, err := merge(f, s.get(name), v); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// fold stores a delta that is known not to be refused.
+// fold stores a delta that is known not to be refused. A merge that fails all the
+// same leaves no value.
 func fold(fields map[string]core.FieldDecl, s values, delta map[string]any) {
 	for name, v := range delta {
-		if merged, err := merge(fields[name], s.get(name), v); err == nil {
-			s[name] = merged
+		merged, err := merge(fields[name], s.get(name), v)
+		if err != nil || isLost(s.get(name)) {
+			merged = lost{}
 		}
+		s[name] = merged
 	}
 }
 
@@ -62,7 +86,11 @@ func merge(f core.FieldDecl, old, v any) (any, error) {
 		return v, nil
 	case "sum":
 		n, _ := old.(int64)
-		return n + v.(int64), nil
+		sum := big.NewInt(0).Add(big.NewInt(n), big.NewInt(v.(int64)))
+		if !sum.IsInt64() {
+			return nil, fmt.Errorf("overflow")
+		}
+		return sum.Int64(), nil
 	case "max", "min":
 		n, ok := old.(int64)
 		if !ok || (f.Merge.Value == "max") == (v.(int64) > n) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -245,7 +246,10 @@ func (o *oracle) run(a *attempt) {
 	for _, r := range a.node.Reads {
 		names, seen = append(names, r.Value), append(seen, a.view.get(r.Value))
 	}
-	for a.attempts = 1; ; a.attempts++ {
+	if a.attempts, a.failure = 1, unreadable(a.node, a.view); a.failure != nil {
+		return
+	}
+	for ; ; a.attempts++ {
 		in := core.NewInput("oracle", o.path+a.node.ID.Value, a.attempts, core.Shared{View: core.NewView(names, seen),
 			Args: arguments(a), Edges: a.edges, Item: a.item, Index: a.index})
 		in.Loop, in.Round = a.loop, a.round
@@ -261,6 +265,24 @@ func (o *oracle) run(a *attempt) {
 			return
 		}
 	}
+}
+
+// unreadable is the failure of a node that would be given a value that was lost.
+func unreadable(n *core.Node, s values) *core.Failure {
+	paths := core.Strings(n.Reads)
+	if n.ForEach != nil {
+		paths = append(paths, strings.TrimPrefix(n.ForEach.Source.Value, "$."))
+	}
+	for i := 0; n.Args != nil && i < len(n.Args.Values); i++ {
+		text, _ := n.Args.Values[i].Scalar.(string)
+		paths = append(paths, strings.TrimPrefix(text, "$."))
+	}
+	for _, p := range paths {
+		if isLost(s.get(p)) {
+			return &core.Failure{Class: core.ClassMerge, Message: p, Permanent: true}
+		}
+	}
+	return nil
 }
 
 // call turns a panic into a permanent failure.

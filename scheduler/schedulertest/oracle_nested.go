@@ -85,6 +85,9 @@ func (o *oracle) firstClass() string {
 			first = u
 		}
 	}
+	if first == nil {
+		return core.ClassMerge // all did well, and a value is lost
+	}
 	return first.class
 }
 
@@ -95,6 +98,9 @@ func (o *oracle) evaluate(condition string, s values) bool {
 		if id, ok := strings.CutPrefix(path, "$nodes."); ok {
 			return o.records[id].Status.String()
 		}
-		return s.get(path)
+		if v := s.get(path); !isLost(v) {
+			return v
+		}
+		return core.Missing
 	})
 }

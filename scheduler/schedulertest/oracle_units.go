@@ -96,6 +96,11 @@ func (o *oracle) runFanOut(u *unit) {
 	n := u.members[0]
 	r := o.records[n.ID.Value]
 	r.Status = core.Success
+	if f := unreadable(n, o.below[u.level]); f != nil {
+		r.Status, r.Class = core.Fail, f.Class
+		o.close(u)
+		return
+	}
 	list, ok := o.items(u, n.ForEach.Source.Value)
 	if !ok {
 		r.Status, r.Class = core.Fail, core.ClassInput
@@ -266,7 +271,7 @@ func (o *oracle) outcome() *Outcome {
 	out := &Outcome{Status: core.RunSuccess, State: core.NewObject(len(o.state)), Nodes: map[string]NodeOutcome{},
 		Units: map[string]UnitOutcome{}, Void: o.isVoid}
 	for _, f := range o.w.Fields {
-		if v, ok := o.state[f.Name.Value]; ok {
+		if v, ok := o.state[f.Name.Value]; ok && !isLost(v) {
 			out.State.Set(f.Name.Value, v)
 		}
 	}
@@ -279,7 +284,7 @@ func (o *oracle) outcome() *Outcome {
 			out.Units[u.id] = UnitOutcome{Status: u.status, Rows: u.rows, Reason: u.reason, Skip: u.skip}
 		}
 	}
-	out.Status = o.runStatus()
+	out.Status, out.Lost = o.runStatus(), o.state.loses()
 	return out
 }
 
@@ -293,9 +298,13 @@ func (o *oracle) isVoid(e Execution) bool {
 	return e.Item >= 0 && o.void[fmt.Sprintf("%s[%d]", e.Node, e.Item)]
 }
 
-// runStatus is failed as soon as one failure was neither tolerated nor handled.
+// runStatus is failed as soon as one failure was neither tolerated nor handled, or
+// the value of a field is lost.
 func (o *oracle) runStatus() core.RunStatus {
 	status := core.RunSuccess
+	if o.state.loses() {
+		return core.RunFailed
+	}
 	for _, u := range o.units {
 		switch {
 		case u.status == core.Fail && !o.excused(u):

@@ -6,8 +6,11 @@ import "github.com/wavefold/wavefold/core"
 type Outcome struct {
 	Status core.RunStatus
 	State  *core.Object // in declared order
-	Nodes  map[string]NodeOutcome
-	Units  map[string]UnitOutcome
+	// Lost tells that a field has no value because a merge failed. Only the
+	// oracle says so.
+	Lost  bool
+	Nodes map[string]NodeOutcome
+	Units map[string]UnitOutcome
 	// Void tells the executions after the cut of max_failures: whether they ran
 	// depends on timing, what they wrote is dropped.
 	Void func(Execution) bool

@@ -1,0 +1,99 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+)
+
+func texts(names ...string) []core.Text {
+	var out []core.Text
+	for _, n := range names {
+		out = append(out, text(n))
+	}
+	return out
+}
+
+// put returns a node that writes one value to one field.
+func put(id, field string, v any) *core.Node {
+	return &core.Node{ID: text(id), Writes: texts(field), HasWrites: true, Handler: core.HandlerFunc(
+		func(context.Context, core.Input) (core.Result, error) { return core.Write(field, v), nil })}
+}
+
+// get returns a node that reads fields.
+func get(id string, fields ...string) *core.Node {
+	return &core.Node{ID: text(id), Reads: texts(fields...), HasWrites: true, Handler: core.HandlerFunc(noop)}
+}
+
+func total(merge string) core.FieldDecl {
+	return core.FieldDecl{Name: text("total"), Merge: text(merge), Type: &core.Type{Kind: core.IntegerType}, Default: core.Missing}
+}
+
+func statusesOf(r *core.Report) string {
+	var out []string
+	for _, n := range r.Nodes() {
+		out = append(out, n.ID+"="+n.Status.String())
+	}
+	return strings.Join(out, " ")
+}
+
+// TestOverflow: a sum that left the range of integers kept its old value, and the run
+// was a success.
+func TestOverflow(t *testing.T) {
+	w := &core.Workflow{Name: text("t"), Fields: []core.FieldDecl{total("sum"), {Name: text("other"), Default: core.Missing}}}
+	reader := get("reader", "total")
+	reader.OnError = &core.OnError{Policy: text("skip")}
+	w.Nodes = []*core.Node{put("b", "total", int64(1)), put("a", "total", int64(math.MaxInt64)), put("c", "total", int64(-5)),
+		reader, get("other", "other"), get("cond"), get("last")}
+	for _, e := range [][3]string{{"a", "reader"}, {"a", "other"}, {"a", "cond", "$.total > 0"}, {"reader", "last"}} {
+		edge := &core.Edge{From: text(e[0]), To: text(e[1])}
+		if e[2] != "" {
+			when := text(e[2])
+			edge.When = &when
+		}
+		w.Edges = append(w.Edges, edge)
+	}
+	r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{})
+	if got, want := statusesOf(r), "b=success a=success c=success reader=fail other=success cond=skipped last=skipped"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	const why = `1 + 9223372036854775807 does not fit a 64-bit integer`
+	if n, _ := r.Node("reader"); n.Failure.Class != core.ClassMerge || n.Failure.Message != `cannot read field "total": the write of a: `+why {
+		t.Errorf("failure %+v", n.Failure)
+	}
+	if want := `node a: the write of field "total": ` + why; err == nil || err.Error() != want || r.Status != core.RunFailed {
+		t.Errorf("%s: got %v, want %s", r.Status, err, want)
+	}
+	if _, ok := r.State.Get("total"); ok {
+		t.Errorf("the state is %s", core.JSON(r.State))
+	}
+}
+
+// A field that a unit spoils is spoiled for the unit's own members and conditions, and
+// for who comes after it.
+func TestOverflowInALoop(t *testing.T) {
+	w := &core.Workflow{Name: text("t"), Fields: []core.FieldDecl{total("sum"), {Name: text("seen"), Merge: text("count"), Default: core.Missing}}}
+	body := put("body", "total", int64(math.MaxInt64))
+	look := get("look", "total")
+	look.Writes = texts("seen")
+	look.Handler = core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Write("seen", nil), nil })
+	until := text("$.total < 0")
+	w.Nodes = []*core.Node{body, look}
+	w.Loops = []*core.Loop{{ID: text("l"), Body: texts("look", "body"), BodyIsList: true, Until: &until}}
+	r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{})
+	want := `node l: look, round 2: cannot read field "total": the write of an earlier row or round: 9223372036854775807 + 9223372036854775807 does not fit a 64-bit integer`
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if got := core.JSON(r.State); got != `{"seen":2}` {
+		t.Errorf("state %s", got)
+	}
+	if !errors.As(err, new(*core.NodeError)) {
+		t.Errorf("%T", err)
+	}
+}
