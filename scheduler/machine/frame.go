@@ -112,7 +112,7 @@ type task interface {
 
 func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any, inputs *core.Object) *frame {
 	f := &frame{
-		m: m, id: int32(len(m.frames)), p: p, path: path, parent: parent,
+		m: m, id: m.begun, p: p, path: path, parent: parent,
 		v:          make([]vertex, len(p.Vertices)),
 		ledger:     state.NewLedger(p.Schema, p.Writers, start, m.opts.Guard),
 		inputs:     inputs,
@@ -131,6 +131,7 @@ func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any
 	}
 	f.group.limit = firstPositive(p.Concurrency, m.opts.Concurrency, 1)
 	f.barrier = p.Barrier
+	m.begun++
 	m.frames = append(m.frames, f)
 	return f
 }

@@ -1,8 +1,10 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/internal/fault"
@@ -39,7 +41,8 @@ type Machine struct {
 	maxInFlight int
 	inFlight    int
 	root        *frame
-	frames      []*frame // by id; nil once ended
+	frames      []*frame // that have not ended, by id
+	begun       int32    // frames that ever began; the id of the next one
 	out         []Command
 	spare       []Command
 	now         int64 // the latest time any event carried
@@ -113,17 +116,27 @@ func (m *Machine) Apply(e *Event) {
 		}
 		return
 	}
-	if m.finished || e.ID.Frame < 0 || int(e.ID.Frame) >= len(m.frames) || m.frames[e.ID.Frame] == nil {
+	at, ok := m.find(e.ID.Frame)
+	if m.finished || !ok {
 		m.dropped++
 		return
 	}
-	f := m.frames[e.ID.Frame]
+	f := m.frames[at]
 	if int(e.ID.Node) >= len(f.p.Nodes) || !f.answer(e) {
 		m.dropped++
 		return
 	}
 	f.settle()
 	m.ripple(f)
+}
+
+// find returns the place of a frame among those that have not ended. Ids are not
+// used again: a late answer must not meet another frame.
+func (m *Machine) find(id int32) (int, bool) {
+	if id == 0 {
+		return 0, true
+	}
+	return slices.BinarySearchFunc(m.frames, id, func(f *frame, id int32) int { return cmp.Compare(f.id, id) })
 }
 
 // ripple lets the frames around f notice that it ended or has work again.

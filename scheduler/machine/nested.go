@@ -159,10 +159,11 @@ func (f *frame) startOrEnd() bool {
 
 // handOver ends a nested run and gives its result to the work it was for.
 func (f *frame) handOver() {
-	if f.m.frames[f.id] == nil {
+	at, ok := f.m.find(f.id)
+	if !ok {
 		return
 	}
-	f.m.frames[f.id] = nil
+	f.m.frames = slices.Delete(f.m.frames, at, at+1)
 	if f.deadline > 0 && !f.expired {
 		f.m.command(Command{Op: OpMet, ID: f.whole()})
 	}

@@ -22,30 +22,26 @@ func Restore(p *plan.Plan, snapshot []byte) (*Machine, error) {
 	}
 	m := newMachine(p, j.Options)
 	m.now, m.seq, m.dropped, m.cancelled, m.announced = j.Now, j.Seq, j.Dropped, j.Cancelled, j.Finished
-	for i, fj := range j.Frames {
+	for _, fj := range j.Frames {
 		if fj == nil {
-			m.frames = append(m.frames, nil)
-			continue
+			return nil, fmt.Errorf("snapshot: a frame is null")
 		}
 		if err := m.restoreFrame(p, fj); err != nil {
-			return nil, fmt.Errorf("snapshot: frame %d: %w", i, err)
+			return nil, fmt.Errorf("snapshot: frame %d: %w", fj.ID, err)
 		}
 	}
-	if m.root = m.frames[0]; m.root == nil {
+	if len(m.frames) == 0 || m.frames[0].id != 0 {
 		return nil, fmt.Errorf("snapshot: the frame of the run is missing")
 	}
+	m.root, m.begun = m.frames[0], j.Begun
 	for _, e := range j.Emit {
 		m.command(Command{Op: OpEmit, Event: e})
 	}
 	for i := len(m.frames) - 1; i >= 0; i-- { // inner frames first: outer ones ask them
-		if f := m.frames[i]; f != nil {
-			f.reissue()
-		}
+		m.frames[i].reissue()
 	}
 	for i := len(m.frames) - 1; i >= 0; i-- {
-		if f := m.frames[i]; f != nil {
-			f.refreshAll()
-		}
+		m.frames[i].refreshAll()
 	}
 	return m, nil
 }
@@ -60,8 +56,13 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	}
 	var parent *frame
 	if j.Parent >= 0 {
-		parent = m.frames[j.Parent]
+		at, ok := m.find(j.Parent)
+		if !ok || len(m.frames) == 0 {
+			return fmt.Errorf("its parent %d is missing", j.Parent)
+		}
+		parent = m.frames[at]
 	}
+	m.begun = j.ID // which newFrame gives it
 	f := m.newFrame(p, j.Path, parent, make([]any, len(j.Ledger)), j.Inputs)
 	f.owner, f.group.limit, f.barrier, f.level, f.levelLeft = j.Owner, j.Limit, j.Barrier, j.Level, j.LevelLeft
 	f.stopped, f.failedRun, f.clean, f.notes = j.Stopped, j.FailedRun, j.Clean, j.Notes

@@ -20,11 +20,13 @@ type machineJSON struct {
 	Dropped   int           `json:"dropped,omitempty"`
 	Cancelled bool          `json:"cancelled,omitempty"`
 	Finished  bool          `json:"finished,omitempty"`
-	Frames    []*frameJSON  `json:"frames"` // null for those that ended
+	Begun     int32         `json:"begun"`  // frames that ever began
+	Frames    []*frameJSON  `json:"frames"` // that have not ended, by id
 	Emit      []*core.Event `json:"emit,omitempty"`
 }
 
 type frameJSON struct {
+	ID        int32                 `json:"id"`
 	Path      string                `json:"path,omitempty"`
 	Parent    int32                 `json:"parent"`
 	Owner     ID                    `json:"owner"`
@@ -128,17 +130,13 @@ type memberJSON struct {
 // the same ids. The machine goes on unchanged.
 func (m *Machine) Snapshot() ([]byte, error) {
 	j := machineJSON{Version: snapshotVersion, Options: m.opts, Now: m.now, Seq: m.seq, Dropped: m.dropped,
-		Cancelled: m.cancelled, Finished: m.finished}
+		Cancelled: m.cancelled, Finished: m.finished, Begun: m.begun}
 	for i := range m.out {
 		if m.out[i].Op == OpEmit {
 			j.Emit = append(j.Emit, m.out[i].Event)
 		}
 	}
 	for _, f := range m.frames {
-		if f == nil {
-			j.Frames = append(j.Frames, nil)
-			continue
-		}
 		fj, err := f.dump()
 		if err != nil {
 			return nil, err
@@ -149,7 +147,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 }
 
 func (f *frame) dump() (*frameJSON, error) {
-	j := &frameJSON{Path: f.path, Parent: -1, Owner: f.owner, Inputs: f.inputs, Limit: f.group.limit, Barrier: f.barrier,
+	j := &frameJSON{ID: f.id, Path: f.path, Parent: -1, Owner: f.owner, Inputs: f.inputs, Limit: f.group.limit, Barrier: f.barrier,
 		Level: f.level, LevelLeft: f.levelLeft, Stopped: f.stopped, FailedRun: f.failedRun, Deadline: f.deadline, Expired: f.expired, Clean: f.clean,
 		Judges: f.judges, Verdicts: f.verdicts, Notes: f.notes, Asked: f.dumpAsked(), Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
 		FanOuts: map[int32]*fanOutJSON{}, Units: map[int32]*unitJSON{}}
