@@ -19,6 +19,8 @@ type runFlags struct {
 	events, runID               string
 	json, strict, dryRun, lines bool
 	barrier, quiet              bool
+	since                       string
+	fullRefresh, retryFailed    bool
 	stdoutTaken                 bool // by a node
 }
 
@@ -41,6 +43,8 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 			"wavefold run --json flow.yaml | jq .state",
 			"wavefold run --events run.ndjson flow.yaml; wavefold why --events run.ndjson",
 			"wavefold run --dry-run flow.yaml",
+			"wavefold run --since 2024-01-31 flow.yaml     # instead of where the last run ended",
+			"wavefold run --retry-failed flow.yaml         # only the partitions that failed",
 		),
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: workflowFiles,
@@ -63,6 +67,9 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	flags.BoolVar(&f.lines, "lines", false, "show progress as lines even on a terminal")
 	flags.StringVar(&f.runID, "run-id", "", "the `id` of the run in events and idempotency keys (default: a random one)")
+	flags.StringVar(&f.since, "since", "", "begin at this `value` instead of the cursor that the last run left")
+	flags.BoolVar(&f.fullRefresh, "full-refresh", false, "begin anew: without the cursor, with every partition")
+	flags.BoolVar(&f.retryFailed, "retry-failed", false, "only the partitions that failed in earlier runs")
 	flags.BoolVar(&f.barrier, "barrier", false, "finish each wave before the next one starts")
 	_ = flags.MarkHidden("barrier") // it exists: for comparison only
 	return cmd
@@ -98,6 +105,13 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if f.dryRun {
 		return a.printPlan(p, f.json)
 	}
+	session, err := f.session(p, inputs)
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	if session != nil {
+		inputs = session.Inputs
+	}
 	if err := f.checkStdout(p); err != nil {
 		return err
 	}
@@ -108,7 +122,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	stop := watch.tell(ctx)
 	a.running.Store(true)
 	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
-		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Listener: watch.listener(),
+		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Listener: remember(session, watch.listener()),
 	})
 	stop()
 	a.running.Store(false)
@@ -119,8 +133,15 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if err := a.printReport(report, f); err != nil {
 		return err
 	}
+	unsaved := a.endSession(session, report, f)
+	if unsaved != nil {
+		a.errorf("what this run leaves for the next one was not saved: %v", unsaved)
+	}
 	a.hintConcurrency(p, f)
-	return a.outcome(report, lost, f)
+	if err := a.outcome(report, lost, f); err != nil || unsaved == nil {
+		return err
+	}
+	return said(exitFailed)
 }
 
 // outcome is the exit code of a run, and its error if it has one. A log of events

@@ -28,12 +28,43 @@ type Workflow struct {
 	Edges     []*Edge
 	Pipelines []*Pipeline
 	Loops     []*Loop
+	// Incremental says what one run leaves for the next, nil for nothing.
+	Incremental *Incremental
 	// Document tells that the graph was read from a file. Its concurrency
 	// defaults to 1 then, as the format says.
 	Document bool
 	// Dir is the folder that relative paths in the document start from.
 	Dir string
 	Pos Position
+}
+
+// Incremental says what one run leaves for the next one, in a file beside the
+// document.
+type Incremental struct {
+	// File is the name of that file; "" means the workflow's name with the ending
+	// .progress.json.
+	File Text
+	// Cursor is a value that goes from run to run, nil for none.
+	Cursor *Cursor
+	// Partitions are pieces of work of which each is done once, nil for none.
+	Partitions *Partitions
+	Pos        Position
+}
+
+// Cursor is a value, such as the newest date that was loaded, that a run which
+// succeeded leaves for the next one.
+type Cursor struct {
+	Input Text // the input that gets it
+	From  Text // an expression over the final state
+	Pos   Position
+}
+
+// Partitions are the elements of an input that is an array, each worked on by one
+// item of a fan-out. Those that are done are left out of the next run.
+type Partitions struct {
+	Input Text
+	Node  Text // the fan-out
+	Pos   Position
 }
 
 // Runtime holds the limits of a run.

@@ -84,6 +84,13 @@ func edge(d edgeShape) *core.Edge {
 	return e
 }
 
+func incremental(d *incrementalShape) *core.Incremental {
+	if d == nil {
+		return nil
+	}
+	return &core.Incremental{File: d.File, Cursor: (*core.Cursor)(d.Cursor), Partitions: (*core.Partitions)(d.Partitions), Pos: d.Pos}
+}
+
 func pipeline(d pipelineShape) *core.Pipeline {
 	return &core.Pipeline{
 		ID:          d.ID,

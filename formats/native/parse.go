@@ -104,6 +104,7 @@ func (p *parser) workflow(d *documentShape) *core.Workflow {
 	for _, u := range d.Graph.Pipelines {
 		w.Pipelines = append(w.Pipelines, pipeline(u))
 	}
+	w.Incremental = incremental(d.Incremental)
 	for _, u := range d.Graph.Loops {
 		p.ignored("loop "+u.ID.Value+": budget", u.Budget)
 		w.Loops = append(w.Loops, loop(u))

@@ -15,6 +15,7 @@ type documentShape struct {
 	Description core.Text                `wavefold:"description" doc:"what the workflow is for"`
 	Inputs      core.Members[inputShape] `wavefold:"inputs" doc:"parameters of a run, by name; without this section a run accepts a starting value for every state field"`
 	State       stateShape               `wavefold:"state" doc:"the data that nodes share"`
+	Incremental *incrementalShape        `wavefold:"incremental" doc:"what one run leaves for the next: a cursor, or which partitions are done"`
 	Phases      []phaseShape             `wavefold:"phases" doc:"labels that group nodes for display"`
 	Runtime     runtimeShape             `wavefold:"runtime" doc:"limits of a run"`
 	Graph       graphShape               `wavefold:"graph,required" doc:"nodes and what connects them"`
@@ -60,6 +61,25 @@ type typeShape struct {
 	Ref         core.Text               `wavefold:"$ref" doc:"kept and never checked"`
 	Description core.Text               `wavefold:"description" doc:"what the value means"`
 	Pos         core.Position           `wavefold:",pos"`
+}
+
+type incrementalShape struct {
+	File       core.Text        `wavefold:"file" doc:"the file that remembers it, relative to the workflow's folder; default: the workflow's name with .progress.json"`
+	Cursor     *cursorShape     `wavefold:"cursor" doc:"a value that goes from run to run; it is saved only when the run succeeded"`
+	Partitions *partitionsShape `wavefold:"partitions" doc:"pieces of work of which each is done once; those that failed are done again"`
+	Pos        core.Position    `wavefold:",pos"`
+}
+
+type cursorShape struct {
+	Input core.Text     `wavefold:"input,required" doc:"the input that gets the value; its default is what the first run gets"`
+	From  core.Text     `wavefold:"from,required" doc:"an expression over the state at the end, such as $.newest"`
+	Pos   core.Position `wavefold:",pos"`
+}
+
+type partitionsShape struct {
+	Input core.Text     `wavefold:"input,required" doc:"the input that lists the partitions, an array"`
+	Node  core.Text     `wavefold:"node,required" doc:"the node with for_each over that input"`
+	Pos   core.Position `wavefold:",pos"`
 }
 
 type phaseShape struct {

@@ -129,6 +129,7 @@ func (w *writer) document(d *core.Workflow) *core.Value {
 	o.text("description", d.Description)
 	w.inputs(o, d)
 	w.state(o, d)
+	o.object("incremental", w.incremental(d.Incremental))
 	phases := make([]*core.Value, len(d.Phases))
 	for i, p := range d.Phases {
 		ph := newObject()
@@ -144,6 +145,27 @@ func (w *writer) document(d *core.Workflow) *core.Value {
 	o.object("runtime", r)
 	o.put("graph", w.graph(d))
 	return o.Value
+}
+
+func (w *writer) incremental(d *core.Incremental) object {
+	o := w.section()
+	if d == nil {
+		return o
+	}
+	o.text("file", d.File)
+	if c := d.Cursor; c != nil {
+		cursor := newObject()
+		cursor.text("input", c.Input)
+		cursor.text("from", c.From)
+		o.object("cursor", cursor)
+	}
+	if p := d.Partitions; p != nil {
+		partitions := newObject()
+		partitions.text("input", p.Input)
+		partitions.text("node", p.Node)
+		o.object("partitions", partitions)
+	}
+	return o
 }
 
 func (w *writer) graph(d *core.Workflow) *core.Value {

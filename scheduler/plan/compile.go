@@ -132,6 +132,7 @@ func (c *compiler) compile() {
 	c.units()
 	c.edges()
 	c.checkStreams()
+	c.incremental()
 	c.checkTexts()
 	if !c.levels() || c.ds.Failed(false) {
 		return // what follows needs sound references

@@ -20,6 +20,8 @@ type Plan struct {
 	Barrier     bool
 	// Stdout tells that a node, or one nested in it, writes to standard output.
 	Stdout bool
+	// Incremental is what a run leaves for the next one, nil for nothing.
+	Incremental *Incremental
 
 	Vertices []Vertex // in canonical order
 	Nodes    []Node   // in declared order

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/incremental"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// session begins where the last run of an incremental workflow ended; nil for a
+// workflow that is none.
+func (f *runFlags) session(p *plan.Plan, inputs map[string]any) (*incremental.Session, error) {
+	asked := f.since != "" || f.fullRefresh || f.retryFailed
+	if p.Incremental == nil && !asked {
+		return nil, nil
+	}
+	o := incremental.Options{FullRefresh: f.fullRefresh, RetryFailed: f.retryFailed}
+	switch {
+	case f.since != "" && f.fullRefresh:
+		return nil, errors.New("--since and --full-refresh contradict each other")
+	case f.fullRefresh && f.retryFailed:
+		return nil, errors.New("--full-refresh and --retry-failed contradict each other")
+	case p.Incremental != nil && f.since != "":
+		t, _ := inputType(p, p.Incremental.Cursor)
+		v, err := inputValue(t, f.since)
+		if err != nil {
+			return nil, fmt.Errorf("--since: %w", err)
+		}
+		o.Since = v
+	}
+	return incremental.Begin(p, inputs, o)
+}
+
+// remember lets a session hear the events of the run, too.
+func remember(s *incremental.Session, listener func(core.Event)) func(core.Event) {
+	switch {
+	case s == nil:
+		return listener
+	case listener == nil:
+		return s.Listen
+	}
+	return func(e core.Event) {
+		s.Listen(e)
+		listener(e)
+	}
+}
+
+// endSession saves what the run leaves for the next one and says so.
+func (a *app) endSession(s *incremental.Session, r *core.Report, f *runFlags) error {
+	if s == nil {
+		return nil
+	}
+	before := s.Cursor
+	if err := s.End(r); err != nil || f.json || f.quiet {
+		return err
+	}
+	if !core.IsMissing(s.Cursor) && !core.Equal(before, s.Cursor) {
+		tty.Fprintf(a.Err, "the next run begins at %s\n", core.JSON(s.Cursor))
+	}
+	if s.Partitions+s.Done > 0 {
+		tty.Fprintf(a.Err, "%s: %d failed, %d were done before\n", plural(s.Partitions, "partition"), s.Failed(), s.Done)
+	}
+	return nil
+}

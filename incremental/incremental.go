@@ -1,0 +1,377 @@
+// Package incremental lets a workflow go on where its last run ended: a cursor,
+// such as the newest date that was loaded, goes from run to run, and partitions,
+// such as the days of a month, are done once each. What is remembered lies in a
+// small JSON file beside the workflow.
+//
+// A cursor is saved only after a run that succeeded, wholly or in part. A partition
+// is done when its item of the fan-out succeeded, whatever became of the others and
+// of the rest of the run, a cancelled one included; so a run that failed half way
+// is repeated for the other half only.
+package incremental
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Options say how a run goes on.
+type Options struct {
+	// File is where progress is kept; "" means what the workflow says, or its name
+	// with the ending .progress.json in its folder.
+	File string
+	// Since takes the place of the cursor that was saved, if it is not Missing and
+	// not nil.
+	Since any
+	// FullRefresh begins anew: the cursor's input keeps its default, and every
+	// partition is done.
+	FullRefresh bool
+	// RetryFailed leaves out partitions that were never tried.
+	RetryFailed bool
+}
+
+// Session is one run of a workflow and what it learns for the next one. Begin
+// makes it, End writes it down.
+type Session struct {
+	// Inputs are those to run with.
+	Inputs map[string]any
+	// Cursor is the cursor's value before the run, Missing for none. Partitions
+	// counts those to be done and Done those that were done before.
+	Cursor     any
+	Partitions int
+	Done       int
+
+	p    *plan.Plan
+	path string
+	file file
+	list []any // the partitions of this run
+
+	mu      sync.Mutex
+	outcome map[int]bool // by item: whether it succeeded
+}
+
+// file is the form of the file.
+type file struct {
+	Version    int             `json:"version"`
+	Workflow   string          `json:"workflow"`
+	Cursor     json.RawMessage `json:"cursor,omitempty"`
+	Partitions *partitionsFile `json:"partitions,omitempty"`
+}
+
+type partitionsFile struct {
+	Done   []json.RawMessage `json:"done"`
+	Failed []json.RawMessage `json:"failed"`
+}
+
+const fileVersion = 1
+
+// ErrNothing says that a workflow has no incremental section.
+var ErrNothing = errors.New("the workflow has no incremental section, so there is nothing to go on from")
+
+// Begin reads what the last run left and returns the inputs for the next one.
+// Inputs that are given win over what was saved.
+func Begin(p *plan.Plan, given map[string]any, o Options) (*Session, error) {
+	if p.Incremental == nil {
+		return nil, ErrNothing
+	}
+	s := &Session{Inputs: maps.Clone(given), Cursor: core.Missing, p: p, path: pathOf(p, o.File), outcome: map[int]bool{}}
+	if s.Inputs == nil {
+		s.Inputs = map[string]any{}
+	}
+	if err := s.read(); err != nil {
+		return nil, err
+	}
+	if err := s.cursor(o); err != nil {
+		return nil, err
+	}
+	return s, s.partitions(o)
+}
+
+// pathOf returns the place of the file.
+func pathOf(p *plan.Plan, name string) string {
+	if name != "" {
+		return name
+	}
+	name = p.Incremental.File
+	if name == "" {
+		name = p.Name + ".progress.json"
+	}
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(p.Workflow.Dir, name)
+}
+
+// Path returns the place of the file.
+func (s *Session) Path() string { return s.path }
+
+// read reads the file. One that is damaged is an error: to begin anew for it would
+// load everything again.
+func (s *Session) read() error {
+	data, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.DisallowUnknownFields()
+	err = d.Decode(&s.file)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s is damaged: %w; remove it to begin anew", s.path, err)
+	case s.file.Version != fileVersion:
+		return fmt.Errorf("%s has version %d, this program writes version %d", s.path, s.file.Version, fileVersion)
+	case s.file.Workflow != s.p.Name:
+		return fmt.Errorf("%s belongs to workflow %q, not to %q", s.path, s.file.Workflow, s.p.Name)
+	}
+	if p := s.file.Partitions; p != nil {
+		return errors.Join(s.plain(p.Done), s.plain(p.Failed))
+	}
+	return nil
+}
+
+// plain brings values into the form they are compared in, whatever blanks stand in
+// the file.
+func (s *Session) plain(list []json.RawMessage) error {
+	for i := range list {
+		v, err := core.ParseJSON(list[i])
+		if err != nil {
+			return fmt.Errorf("%s is damaged: %w", s.path, err)
+		}
+		list[i] = json.RawMessage(core.JSON(v))
+	}
+	return nil
+}
+
+func (s *Session) cursor(o Options) error {
+	name := s.p.Incremental.Cursor
+	since := o.Since != nil && !core.IsMissing(o.Since)
+	if name == "" {
+		if since {
+			return errors.New("the workflow has no cursor that could begin elsewhere")
+		}
+		return nil
+	}
+	_, given := s.Inputs[name]
+	switch {
+	case since && given:
+		return fmt.Errorf("the input %s is given twice", name)
+	case since:
+		s.Inputs[name] = o.Since
+	case given, o.FullRefresh, s.file.Cursor == nil:
+	default:
+		v, err := core.ParseJSON(s.file.Cursor)
+		if err != nil {
+			return fmt.Errorf("%s is damaged: cursor: %w", s.path, err)
+		}
+		s.Inputs[name] = v
+	}
+	if v, ok := s.Inputs[name]; ok {
+		s.Cursor = v
+	}
+	return nil
+}
+
+// partitions takes out of the list what is done.
+func (s *Session) partitions(o Options) error {
+	name := s.p.Incremental.Partitions
+	if name == "" {
+		if o.RetryFailed {
+			return errors.New("the workflow has no partitions of which some could have failed")
+		}
+		return nil
+	}
+	all, err := s.listOf(name)
+	if err != nil {
+		return err
+	}
+	done, failed := map[string]bool{}, map[string]bool{}
+	if p := s.file.Partitions; p != nil {
+		mark(done, p.Done)
+		mark(failed, p.Failed)
+	}
+	s.list = []any{}
+	seen := map[string]bool{}
+	for _, v := range all {
+		key := core.JSON(v)
+		switch {
+		case seen[key]: // once is enough
+		case o.RetryFailed && !failed[key]:
+		case done[key] && !o.FullRefresh:
+			s.Done++
+		default:
+			s.list = append(s.list, v)
+		}
+		seen[key] = true
+	}
+	s.Partitions = len(s.list)
+	s.Inputs[name] = s.list
+	return nil
+}
+
+// listOf returns the partitions that the run is given, or those of the default.
+func (s *Session) listOf(name string) ([]any, error) {
+	_, given, err := s.p.Start(object(s.Inputs))
+	if err != nil {
+		return nil, err
+	}
+	v, ok := given.Get(name)
+	if !ok {
+		return nil, fmt.Errorf("the input %s lists the partitions and has no value", name)
+	}
+	c, err := core.Canonical(v)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := c.([]any)
+	if !ok {
+		return nil, fmt.Errorf("the input %s lists the partitions: want an array, got %s", name, core.TypeName(c))
+	}
+	return list, nil
+}
+
+// object returns inputs in the order of their names.
+func object(inputs map[string]any) *core.Object {
+	o := core.NewObject(len(inputs))
+	for _, name := range slices.Sorted(maps.Keys(inputs)) {
+		o.Set(name, inputs[name])
+	}
+	return o
+}
+
+func mark(set map[string]bool, list []json.RawMessage) {
+	for _, v := range list {
+		set[string(v)] = true
+	}
+}
+
+// Listen takes in the events of the run, which say how each partition ended. It is
+// called by the run's listener.
+func (s *Session) Listen(e core.Event) {
+	if s.p.Incremental.Node == "" || e.Node != s.p.Incremental.Node {
+		return
+	}
+	i, ok := e.Item.Get()
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch e.Type {
+	case core.ItemFinished:
+		s.outcome[i] = true
+	case core.ItemFailed:
+		if e.Error == nil || e.Error.Class != core.ClassCanceled {
+			s.outcome[i] = false
+		}
+	}
+}
+
+// End writes down what the run leaves for the next one. Cursor becomes the value
+// that was saved.
+func (s *Session) End(r *core.Report) error {
+	s.file.Version, s.file.Workflow = fileVersion, s.p.Name
+	err := s.learnCursor(r)
+	s.learnPartitions()
+	return errors.Join(err, s.write())
+}
+
+func (s *Session) learnCursor(r *core.Report) error {
+	inc := s.p.Incremental
+	if inc.Cursor == "" || r.Status != core.RunSuccess && r.Status != core.RunPartial {
+		return nil
+	}
+	names, values := []string{}, []any{}
+	for name, v := range r.State.All() {
+		names, values = append(names, name), append(values, v)
+	}
+	env := expressions.ForInput(core.Shared{View: core.NewView(names, values), Inputs: object(s.Inputs)}, inc.From.SlotNames(), inc.From.NodeNames())
+	v, err := core.Canonical(inc.From.Value(env))
+	if err != nil || v == nil || core.IsMissing(v) {
+		return nil // nothing new was seen: the old cursor stays
+	}
+	if s.file.Cursor, err = core.AppendJSON(nil, v); err == nil {
+		s.Cursor = v
+	}
+	return err
+}
+
+func (s *Session) learnPartitions() {
+	if s.p.Incremental.Partitions == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.file.Partitions
+	if old == nil {
+		old = &partitionsFile{}
+	}
+	tried := map[string]bool{}
+	next := &partitionsFile{Done: []json.RawMessage{}, Failed: []json.RawMessage{}}
+	for i, v := range s.list {
+		ok, ended := s.outcome[i]
+		if !ended {
+			continue
+		}
+		key := core.JSON(v)
+		tried[key] = true
+		if ok {
+			next.Done = append(next.Done, json.RawMessage(key))
+		} else {
+			next.Failed = append(next.Failed, json.RawMessage(key))
+		}
+	}
+	kept := func(list []json.RawMessage) []json.RawMessage {
+		return slices.DeleteFunc(slices.Clone(list), func(v json.RawMessage) bool { return tried[string(v)] })
+	}
+	next.Done, next.Failed = append(kept(old.Done), next.Done...), append(kept(old.Failed), next.Failed...)
+	s.file.Partitions = next
+}
+
+// write replaces the file whole or not at all.
+func (s *Session) write() error {
+	data, err := json.MarshalIndent(s.file, "", "  ")
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(s.path), ".wavefold-*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) // does nothing once it is renamed
+	_, err = temp.Write(append(data, '\n'))
+	err = errors.Join(err, temp.Sync(), temp.Close())
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(temp.Name(), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), s.path)
+}
+
+// Failed counts the partitions of this run that failed.
+func (s *Session) Failed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, ok := range s.outcome {
+		if !ok {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,206 @@
+package incremental_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/native"
+	"github.com/wavefold/wavefold/incremental"
+	"github.com/wavefold/wavefold/nodes/wait"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+const doc = `name: load
+inputs:
+  since: {type: integer, default: 0}
+  days: {type: array}
+incremental:
+  cursor: {input: since, from: $.newest}
+  partitions: {input: days, node: load}
+state: {schema: {newest: {type: integer}}}
+graph:
+  nodes: [{id: load, kind: wait, duration: 0s, for_each: {source: $.days}}]
+`
+
+func compile(t *testing.T, text string) *plan.Plan {
+	t.Helper()
+	reg := core.NewRegistry(wait.Kind{})
+	w, ds := native.Parse("load.yaml", []byte(text), native.OptionsFor(reg))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	w.Dir = t.TempDir()
+	p, ds := plan.Compile(w, reg, plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	return p
+}
+
+// item is the event of one partition.
+func item(i int, failure *core.Failure) core.Event {
+	e := core.Event{Type: core.ItemFinished, Node: "load", Item: core.Nth(i)}
+	if failure != nil {
+		e.Type, e.Error = core.ItemFailed, failure
+	}
+	return e
+}
+
+func report(status core.RunStatus, newest any) *core.Report {
+	return &core.Report{Status: status, State: core.ObjectOf("newest", newest)}
+}
+
+func days(list ...any) map[string]any { return map[string]any{"days": list} }
+
+func TestSessions(t *testing.T) {
+	p := compile(t, doc)
+	failed, cancelled := &core.Failure{Class: core.ClassError}, &core.Failure{Class: core.ClassCanceled}
+	for i, step := range []struct {
+		given   map[string]any
+		options incremental.Options
+		inputs  string // those of the run: since and days
+		events  []core.Event
+		report  *core.Report
+		file    string // cursor, done, failed
+	}{
+		{given: days("a", core.ObjectOf("d", int64(1)), "c"), inputs: `none ["a",{"d":1},"c"]`,
+			events: []core.Event{item(0, nil), item(1, failed), item(2, cancelled)}, report: report(core.RunFailed, int64(7)), file: `none ["a"] [{"d":1}]`},
+		{given: days("a", core.ObjectOf("d", int64(1)), "c"), inputs: `none [{"d":1},"c"]`,
+			events: []core.Event{item(0, nil)}, report: report(core.RunCancelled, int64(7)), file: `none ["a",{"d":1}] []`},
+		{given: days("a", core.ObjectOf("d", int64(1)), "c", "c"), inputs: `none ["c"]`,
+			events: []core.Event{item(0, failed)}, report: report(core.RunPartial, int64(9007199254740993)), file: `9007199254740993 ["a",{"d":1}] ["c"]`},
+		{given: days("a", "b", "c"), options: incremental.Options{RetryFailed: true}, inputs: `9007199254740993 ["c"]`,
+			events: []core.Event{item(0, nil)}, report: report(core.RunSuccess, nil), file: `9007199254740993 ["a",{"d":1},"c"] []`},
+		{given: days("a", "b"), options: incremental.Options{FullRefresh: true}, inputs: `none ["a","b"]`,
+			events: []core.Event{item(0, failed), item(1, nil)}, report: report(core.RunSuccess, int64(3)), file: `3 [{"d":1},"c","b"] ["a"]`},
+		{given: days(), options: incremental.Options{Since: int64(2)}, inputs: `2 []`, report: report(core.RunFailed, int64(9)), file: `3 [{"d":1},"c","b"] ["a"]`},
+		{given: map[string]any{"days": []any{}, "since": int64(5)}, inputs: `5 []`, report: report(core.RunSuccess, int64(9)), file: `9 [{"d":1},"c","b"] ["a"]`},
+	} {
+		s, err := incremental.Begin(p, step.given, step.options)
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		since := "none"
+		if v, ok := s.Inputs["since"]; ok {
+			since = core.JSON(v)
+		}
+		if got := since + " " + core.JSON(s.Inputs["days"]); got != step.inputs {
+			t.Errorf("step %d: inputs %s, want %s", i, got, step.inputs)
+		}
+		for _, e := range step.events {
+			s.Listen(e)
+			other := e
+			other.Node = "outer/load"
+			other.Type, other.Error = core.ItemFailed, failed
+			s.Listen(other) // of a nested workflow
+		}
+		if err := s.End(step.report); err != nil {
+			t.Fatal(i, err)
+		}
+		if got := saved(t, s.Path()); got != step.file {
+			t.Errorf("step %d: saved %s, want %s", i, got, step.file)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(p.Workflow.Dir, ".*")); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// saved returns what the file says, shortly.
+func saved(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := core.ParseJSON(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cursor := "none"
+	if c, ok := v.(*core.Object).Get("cursor"); ok {
+		cursor = core.JSON(c)
+	}
+	p, _ := v.(*core.Object).Get("partitions")
+	done, _ := p.(*core.Object).Get("done")
+	failed, _ := p.(*core.Object).Get("failed")
+	return cursor + " " + core.JSON(done) + " " + core.JSON(failed)
+}
+
+func TestBadFiles(t *testing.T) {
+	p := compile(t, doc)
+	for text, want := range map[string]string{
+		`{`:                                     "is damaged: unexpected EOF; remove it to begin anew",
+		`{"version": 1, "wrkflow": "load"}`:     "is damaged",
+		`{"version": 2, "workflow": "load"}`:    "has version 2, this program writes version 1",
+		`{"version": 1, "workflow": "another"}`: `belongs to workflow "another", not to "load"`,
+	} {
+		path := filepath.Join(t.TempDir(), "x.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := incremental.Begin(p, days(), incremental.Options{File: path}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestWrongOptions(t *testing.T) {
+	p := compile(t, doc)
+	for want, c := range map[string]struct {
+		given   map[string]any
+		options incremental.Options
+	}{
+		"the input since is given twice":                 {map[string]any{"days": []any{}, "since": int64(1)}, incremental.Options{Since: int64(2)}},
+		"the input days lists the partitions and has no": {},
+		"input \"days\": want array, got integer":        {given: map[string]any{"days": int64(1)}},
+	} {
+		if _, err := incremental.Begin(p, c.given, c.options); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	plain := compile(t, "name: x\ngraph: {nodes: [{id: a, kind: wait, duration: 0s}]}\n")
+	if _, err := incremental.Begin(plain, nil, incremental.Options{}); !errors.Is(err, incremental.ErrNothing) {
+		t.Error(err)
+	}
+}
+
+// A file that cannot be written is told, and the old one stays.
+func TestUnwritable(t *testing.T) {
+	p := compile(t, doc)
+	path := filepath.Join(t.TempDir(), "gone", "x.json")
+	s, err := incremental.Begin(p, days(), incremental.Options{File: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.End(report(core.RunSuccess, int64(1))); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestFindings(t *testing.T) {
+	reg := core.NewRegistry(wait.Kind{})
+	for section, want := range map[string]string{
+		"{}":                                   `load.yaml:5:14: error: incremental: want cursor or partitions`,
+		"{cursor: {input: x, from: $.newest}}": `incremental cursor: input: there is no declared input "x"`,
+		"{cursor: {input: since, from: $.newst}}":  `incremental cursor: from: unknown field "newst" (did you mean "newest"?)`,
+		"{cursor: {input: days, from: $.newest}}":  `incremental cursor: from: $.newest is of type integer, the input "days" of type array`,
+		"{partitions: {input: since, node: load}}": `incremental partitions: input: the input "since" lists the partitions and must be an array, not of type integer`,
+		"{partitions: {input: days, node: lod}}":   `incremental partitions: node: unknown node "lod" (did you mean "load"?)`,
+		"{partition: {}}":                          `unknown key "partition" (did you mean "partitions"?`,
+	} {
+		a, b := strings.Index(doc, "incremental:"), strings.Index(doc, "state:")
+		text := doc[:a] + "incremental: " + section + "\n" + doc[b:]
+		w, ds := native.Parse("load.yaml", []byte(text), native.OptionsFor(reg))
+		if !ds.Failed(false) {
+			_, ds = plan.Compile(w, reg, plan.Options{})
+		}
+		if !strings.Contains(ds.Error(), want) {
+			t.Errorf("%s: %s, want %s", section, ds.Error(), want)
+		}
+	}
+}
