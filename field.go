@@ -29,8 +29,9 @@ type spec struct {
 func (f Field[T]) field() *spec { return f.s }
 
 // NewField declares a field. T must have a JSON form, which conditions, events and
-// documents show; inside a run a value stays what it is. Without options the last write
-// wins and there is no value before the first one.
+// documents show; inside a run a value stays what it is. A value without such a form, as
+// NaN, is refused when it is written. Without options the last write wins and there is no
+// value before the first one.
 //
 // Whoever reads a field gets a copy of its value, so that no function can change what
 // another one sees. Numbers, texts and structs without references cost nothing to copy;
@@ -44,7 +45,7 @@ func NewField[T any](name string, options ...FieldOption) Field[T] {
 		s.findings.Errorf(core.CodeWrongType, s.decl.Pos, "state field %q: %v", name, s.codec.Err)
 	}
 	if !canonicalType(s.typ) {
-		s.decl.Go = &core.GoType{Type: s.typ, Decode: func(v any) (any, error) { return gotype.As[T](s.codec, v) }}
+		s.decl.Go = &core.GoType{Type: s.typ, Check: s.codec.Checker(), Decode: func(v any) (any, error) { return gotype.As[T](s.codec, v) }}
 	}
 	for _, o := range options {
 		if o != nil {

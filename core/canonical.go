@@ -20,7 +20,7 @@ func Canonical(v any) (any, error) { return canonical(v, 0) }
 
 // errTooDeep is returned without the way to the place, which is as long as the
 // value is deep.
-var errTooDeep = fmt.Errorf("the value is nested deeper than %d: does it hold itself?", maxJSONDepth)
+var errTooDeep = fmt.Errorf("the value is nested deeper than %d: does it hold itself?", MaxJSONDepth)
 
 // canonical is Canonical at a depth. The bound is no formality: a stack that
 // overflows ends the process, and no recover catches it.
@@ -33,7 +33,7 @@ func canonical(v any, depth int) (any, error) {
 	case int:
 		return int64(v), nil
 	}
-	if depth > maxJSONDepth {
+	if depth > MaxJSONDepth {
 		return nil, errTooDeep
 	}
 	switch v := v.(type) {

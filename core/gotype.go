@@ -12,12 +12,15 @@ type GoType struct {
 	Type reflect.Type
 	// Decode makes a value of the type from a canonical one.
 	Decode func(v any) (any, error)
+	// Check says why a value of the type has no JSON form; nil when every value has
+	// one.
+	Check func(v any) error
 }
 
 // GoTypeFor returns the GoType of T. Values are decoded by encoding/json.
 func GoTypeFor[T any]() *GoType {
 	t := reflect.TypeFor[T]()
-	return &GoType{Type: t, Decode: func(v any) (any, error) {
+	return &GoType{Type: t, Check: hasJSON, Decode: func(v any) (any, error) {
 		if x, ok := v.(T); ok {
 			return x, nil
 		}
@@ -31,6 +34,11 @@ func GoTypeFor[T any]() *GoType {
 		}
 		return x, nil
 	}}
+}
+
+func hasJSON(v any) error {
+	_, err := Canonical(v)
+	return err
 }
 
 // Holds reports whether v is a value of the type.

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// maxJSONDepth bounds the nesting that ParseJSON accepts.
-const maxJSONDepth = 1000
+// MaxJSONDepth is how deep the JSON form of a value may nest.
+const MaxJSONDepth = 1000
 
 // ParseJSON reads one JSON value into run-time values: whole numbers without a
 // point or exponent become int64 and stay exact, other numbers float64, objects
@@ -43,10 +43,10 @@ func decodeJSON(dec *json.Decoder, depth int) (any, error) {
 	return decodeToken(dec, tok, depth)
 }
 
-var errJSONDepth = fmt.Errorf("JSON is nested deeper than %d", maxJSONDepth)
+var errJSONDepth = fmt.Errorf("JSON is nested deeper than %d", MaxJSONDepth)
 
 func decodeToken(dec *json.Decoder, tok json.Token, depth int) (any, error) {
-	if depth > maxJSONDepth {
+	if depth > MaxJSONDepth {
 		return nil, errJSONDepth
 	}
 	switch t := tok.(type) {

@@ -192,7 +192,7 @@ func Plain(v any) any {
 func Clone(v any) any { return clone(v, 0) }
 
 // maxCloneDepth bounds how deep a value that is copied or written may nest.
-const maxCloneDepth = 10 * maxJSONDepth
+const maxCloneDepth = 10 * MaxJSONDepth
 
 // clone is Clone at a depth. It would rather panic than overflow the stack: a
 // handler that panics fails, but an overflow ends the process.

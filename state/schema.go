@@ -186,7 +186,7 @@ func (f *Field) Accept(v any) (any, error) {
 
 func (f *Field) fit(v any, t *core.Type) (any, error) {
 	if f.goType != nil && (v == nil || f.goType.Holds(v)) {
-		return v, nil
+		return v, f.writable(v)
 	}
 	c, err := core.Canonical(v)
 	if err != nil {
@@ -243,7 +243,19 @@ func (f *Field) decode(v any) (decoded any, err error) {
 			decoded, err = nil, fmt.Errorf("reading %s from JSON panicked: %v", f.goType.Type, p)
 		}
 	}()
-	return f.goType.Decode(v)
+	if decoded, err = f.goType.Decode(v); err == nil {
+		err = f.writable(decoded)
+	}
+	return decoded, err
+}
+
+// writable reports that a value of the field's Go type has no JSON form: a state that
+// holds it could not be written.
+func (f *Field) writable(v any) error {
+	if f.goType.Check == nil || v == nil {
+		return nil
+	}
+	return f.goType.Check(v)
 }
 
 // callReducer runs a user's reducer. Its panic is a refusal, because a node must

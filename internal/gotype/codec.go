@@ -18,7 +18,8 @@ type Codec struct {
 	// Types inside others are judged when a value is used.
 	Err error
 
-	copy   copier // nil for types without references, which an assignment copies
+	copy   copier  // nil for types without references, which an assignment copies
+	check  checker // nil for types all of whose values have a JSON form
 	decode decoder
 	encode encoder
 }
@@ -28,7 +29,7 @@ func New(t reflect.Type) *Codec {
 	if err := unusable(t); err != nil {
 		return &Codec{Err: err}
 	}
-	return &Codec{copy: copiers{}.of(t), decode: decoders{}.of(t), encode: encoders{}.of(t)}
+	return &Codec{copy: copiers{}.of(t), check: checkers{}.of(t), decode: decoders{}.of(t), encode: encoders{}.of(t)}
 }
 
 // Flat reports whether an assignment copies a value of the type.
@@ -58,6 +59,15 @@ func (c *Codec) Encode(v reflect.Value) (any, error) {
 		return nil, c.Err
 	}
 	return c.encode(v, 0)
+}
+
+// Checker returns a function that says why a value of the type has no JSON form, which is
+// the form that conditions, events and documents show; nil when every value has one.
+func (c *Codec) Checker() func(v any) error {
+	if c.check == nil {
+		return nil
+	}
+	return func(v any) error { return c.check(reflect.ValueOf(v), 0) }
 }
 
 // As decodes a run-time value as a T.

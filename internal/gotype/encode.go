@@ -63,9 +63,18 @@ func encodeJSON(v reflect.Value, _ int) (any, error) {
 	return core.Clone(c), err
 }
 
-func tooDeep(t reflect.Type) error {
-	return fmt.Errorf("a value of type %s nests deeper than %d: does it refer to itself?", t, maxDepth)
+// deepError says that a value nests too deep. It is told without the way to the place,
+// which is as long as the value is deep.
+type deepError struct {
+	t    reflect.Type
+	most int
 }
+
+func (e deepError) Error() string {
+	return fmt.Sprintf("a value of type %s nests deeper than %d: does it refer to itself?", e.t, e.most)
+}
+
+func tooDeep(t reflect.Type) error { return deepError{t, maxDepth} }
 
 func (es encoders) pointer(t reflect.Type) encoder {
 	element := es.of(t.Elem())

@@ -7,7 +7,9 @@ import (
 	"math"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
@@ -234,37 +236,49 @@ type link struct{ Next *link }
 
 func ring() *link { l := &link{}; l.Next = l; return l }
 
-// The typed door and the untyped one both copy what a function reads; neither may follow
-// a ring for ever. Conditions and events see that there is no JSON form.
+// Neither the check of what a function writes nor that of a starting value may follow a
+// ring for ever.
 func TestTypedRing(t *testing.T) {
 	at := wavefold.NewField[*link]("at")
-	n := wavefold.NewField[int]("n")
-	source := wavefold.Source("make", at, func(context.Context) (*link, error) { return ring(), nil })
-	typed := wavefold.New("typed", source,
-		wavefold.Map("use", at, n, func(context.Context, *link) (int, error) { return 1, nil }))
-	untyped := wavefold.New("untyped", source,
-		wavefold.Func("use", wavefold.Fields(at), nil, func(_ context.Context, in core.Input) (core.Result, error) {
-			in.Get("at")
-			return core.Result{}, nil
-		}, wavefold.After("make")))
-	tested := wavefold.New("tested", source,
-		wavefold.Func("use", nil, nil, nop, wavefold.After("make"), wavefold.When("$.at.Next.Next != null")))
-	for g, want := range map[*wavefold.Graph]string{
-		typed:   `node use: field "at": a value of type *hostile.link nests deeper than 10000: does it refer to itself?`,
-		untyped: `node use: panic: core: a value of type hostile.link is nested deeper than 10000: does it hold itself?`,
-		tested:  "",
+	made := wavefold.New("made", wavefold.Source("make", at, func(context.Context) (*link, error) { return ring(), nil }),
+		wavefold.Sink("use", at, func(context.Context, *link) error { return nil }))
+	const want = `a value of type *hostile.link nests deeper than 1000: does it refer to itself?`
+	before := count(t)
+	var last core.Event
+	_, err := made.Run(t.Context(), wavefold.WithListener(func(e core.Event) { last = e }))
+	before.same(t)
+	if text(err) != `node make: write of "at": `+want || last.Type != core.RunFinished {
+		t.Errorf("got %v, the last event is %s", err, last.Type)
+	}
+	given := wavefold.New("given", wavefold.Sink("use", at, func(context.Context, *link) error { return nil }))
+	if _, err := given.Run(t.Context(), at.Is(ring())); !strings.Contains(text(err), want) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A value that no document could show was stored, and nobody could write the state.
+func TestTypedValueWithoutJSON(t *testing.T) {
+	type reading struct {
+		At    string
+		Value float64
+		Extra any
+	}
+	out := wavefold.NewField[[]reading]("out", wavefold.Append)
+	for want, v := range map[string]reading{
+		`[0]: Value: NaN has no JSON form`:                             {Value: math.NaN()},
+		`[0]: Extra: chan int has no JSON form`:                        {Extra: make(chan int)},
+		`[0]: Extra: k: +Inf has no JSON form`:                         {Extra: map[string]any{"k": math.Inf(1)}},
+		`[0]: Extra: writing hostile.touchy as JSON panicked: not out`: {Extra: touchy{}},
 	} {
-		before := count(t)
-		var last core.Event
-		_, err := g.Run(t.Context(), wavefold.WithListener(func(e core.Event) { last = e }))
-		before.same(t)
-		if got := text(err); got != want {
-			t.Errorf("%s: got  %s\nwant %s", g.Name(), got, want)
+		mood.Store(0)
+		attempts := 0
+		g := wavefold.New("g", wavefold.Source("make", out, func(context.Context) ([]reading, error) {
+			attempts++
+			return []reading{v}, nil
+		}, wavefold.Retry(2, wavefold.Backoff{Base: time.Nanosecond})))
+		if _, err := g.Run(t.Context()); text(err) != `node make: write of "out": `+want || attempts != 2 {
+			t.Errorf("after %d attempts got  %v\nwant %s", attempts, err, want)
 		}
-		if last.Type != core.RunFinished {
-			t.Errorf("%s: the last event is %s", g.Name(), last.Type)
-		}
-		_ = core.JSON(last.State) // must not go round in circles
 	}
 }
 
@@ -275,14 +289,21 @@ func text(err error) string {
 	return err.Error()
 }
 
-// touchy panics on its way in and out of JSON.
+// touchy panics on its way into JSON, and out of it when it was asked too often.
 type touchy struct{ N int }
 
-func (touchy) MarshalJSON() ([]byte, error) { panic("not out") }
-func (*touchy) UnmarshalJSON([]byte) error  { panic("not in") }
+// mood is how often a touchy still goes out.
+var mood atomic.Int32
 
-// Merges, conditions and args look at typed values where no handler runs. A field that
-// cannot be merged has no value, and who reads it fails.
+func (touchy) MarshalJSON() ([]byte, error) {
+	if mood.Add(-1) < 0 {
+		panic("not out")
+	}
+	return []byte(`{"N":1}`), nil
+}
+func (*touchy) UnmarshalJSON([]byte) error { panic("not in") }
+
+// Conditions and args look at typed values where no handler runs.
 func TestTypedValueThatPanics(t *testing.T) {
 	a := wavefold.NewField[[]touchy]("a", wavefold.Union)
 	m := wavefold.NewField[map[string]touchy]("m", wavefold.Merge)
@@ -292,19 +313,40 @@ func TestTypedValueThatPanics(t *testing.T) {
 	in := func(context.Context, core.Input) (core.Result, error) {
 		return core.Result{Delta: map[string]any{"a": []any{1}}}, nil
 	}
+	sour := func(context.Context) error { mood.Store(0); return nil }
 	g := wavefold.New("g",
 		wavefold.Func("one", nil, wavefold.Fields(a, m), put),
-		wavefold.Func("two", nil, wavefold.Fields(a, m), put),
+		wavefold.Do("sour", sour, wavefold.After("one")),
 		wavefold.Func("bad", nil, wavefold.Fields(a), in),
-		wavefold.Func("cond", wavefold.Fields(a), nil, nop, wavefold.After("one", "two"), wavefold.When("$.a[0].N == 1 || $.m.k == 1")),
-		wavefold.Func("args", wavefold.Fields(a), nil, nop, wavefold.After("one", "two"), wavefold.Args(map[string]any{"x": "$.a[0].N"})))
+		wavefold.Func("cond", wavefold.Fields(a), nil, nop, wavefold.After("sour"), wavefold.When("$.a[0].N == 1 || $.m.k == 1")),
+		wavefold.Func("args", wavefold.Fields(a), nil, nop, wavefold.After("sour"), wavefold.Args(map[string]any{"x": "$.a[0].N"})))
 	before := count(t)
+	mood.Store(100)
 	r, err := g.Run(t.Context(), wavefold.WithListener(func(core.Event) {}))
 	before.same(t)
-	if want := `node bad: write of "a": reading []hostile.touchy from JSON panicked: not in (and 1 more failed)`; text(err) != want {
+	if want := `node bad: write of "a": reading []hostile.touchy from JSON panicked: not in`; text(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if got, want := statuses(r.Report), "one=success two=success bad=fail cond=skipped args=fail"; got != want {
+	if got, want := statuses(r.Report), "one=success bad=fail sour=success cond=skipped args=success"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// A merge looks at values that were accepted before. When that fails the write is not
+// lost in silence.
+func TestTypedValueThatPanicsInAMerge(t *testing.T) {
+	list := wavefold.NewField[[]int]("list")
+	a := wavefold.NewField[[]touchy]("a", wavefold.Union)
+	each := wavefold.Each("each", list, a, func(context.Context, int) (touchy, error) { return touchy{}, nil })
+	reader := wavefold.Sink("reader", a, func(context.Context, []touchy) error { return nil })
+	mood.Store(3) // as often as there are items to be accepted
+	before := count(t)
+	r, err := wavefold.New("g", each, reader).Run(t.Context(), list.Is([]int{1, 2, 3}))
+	before.same(t)
+	if want := `node reader: cannot read field "a": the write of each: writing hostile.touchy as JSON panicked: not out`; text(err) != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if got, want := statuses(r.Report), "each=success reader=fail"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -1,0 +1,252 @@
+package gotype
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// checker says why a value has no JSON form. It looks at the parts only that may have
+// none: numbers that are no numbers, interfaces, types that write their own JSON, and
+// what may refer to itself.
+type checker func(v reflect.Value, depth int) error
+
+// checkers builds checkers.
+type checkers map[reflect.Type]*checked
+
+type checked struct {
+	check checker
+	done  bool // else the type is inside of itself
+}
+
+var timeType = reflect.TypeFor[time.Time]()
+
+// of returns the checker of a type, nil when every value has a JSON form.
+func (cs checkers) of(t reflect.Type) checker {
+	known, ok := cs[t]
+	switch {
+	case !ok:
+		known = &checked{}
+		cs[t] = known
+		known.check = cs.build(t)
+		known.done = true
+		return known.check
+	case known.done:
+		return known.check
+	}
+	return func(v reflect.Value, depth int) error {
+		if depth >= core.MaxJSONDepth {
+			return deepError{t, core.MaxJSONDepth}
+		}
+		return known.check(v, depth)
+	}
+}
+
+func (cs checkers) build(t reflect.Type) checker {
+	switch {
+	case t == timeType:
+		return checkTime
+	case t.Kind() == reflect.Pointer && t.Elem() != objectType:
+		return cs.pointer(t)
+	case t.Kind() == reflect.Pointer || t == numberType || ownJSON(t) || t.Implements(textMarshaler) || reflect.PointerTo(t).Implements(textMarshaler):
+		return checkJSON
+	}
+	switch t.Kind() {
+	case reflect.Float32, reflect.Float64:
+		return checkFloat
+	case reflect.Uint, reflect.Uint64, reflect.Uintptr:
+		return checkUint
+	case reflect.Interface:
+		return checkHeld
+	case reflect.Slice, reflect.Array:
+		return cs.list(t)
+	case reflect.Map:
+		return cs.mapping(t)
+	case reflect.Struct:
+		return cs.structure(t)
+	case reflect.Chan, reflect.Func, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
+		return func(reflect.Value, int) error { return unusable(t) }
+	}
+	return nil
+}
+
+// checkJSON asks the value itself, for types that write their own JSON.
+func checkJSON(v reflect.Value, _ int) error {
+	if v.CanAddr() && v.Kind() != reflect.Pointer { // as encoding/json does, which finds more methods so
+		v = v.Addr()
+	}
+	_, err := core.Canonical(v.Interface())
+	return err
+}
+
+// checkTime is what MarshalJSON of a time asks for.
+func checkTime(v reflect.Value, _ int) error {
+	t := v.Interface().(time.Time)
+	if _, offset := t.Zone(); t.Year() < 0 || t.Year() > 9999 || offset <= -24*3600 || offset >= 24*3600 {
+		return fmt.Errorf("the time %v has no JSON form", t)
+	}
+	return nil
+}
+
+func checkFloat(v reflect.Value, _ int) error {
+	if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+		return fmt.Errorf("%v has no JSON form", f)
+	}
+	return nil
+}
+
+func checkUint(v reflect.Value, _ int) error {
+	if n := v.Uint(); n > math.MaxInt64 {
+		return fmt.Errorf("%d is above the largest 64-bit integer", n)
+	}
+	return nil
+}
+
+// checkHeld checks what an interface holds.
+func checkHeld(v reflect.Value, depth int) error {
+	if v.IsNil() {
+		return nil
+	}
+	if depth >= core.MaxJSONDepth {
+		return deepError{v.Elem().Type(), core.MaxJSONDepth}
+	}
+	switch v.Interface().(type) {
+	case bool, int64, int, string:
+		return nil
+	case float64:
+		return checkFloat(v.Elem(), depth)
+	case []any:
+		return checkList(checkHeld, v.Elem(), depth)
+	case map[string]any:
+		return checkMap(checkHeld, v.Elem(), depth)
+	}
+	if check := (checkers{}).of(v.Elem().Type()); check != nil {
+		return check(v.Elem(), depth)
+	}
+	return nil
+}
+
+func (cs checkers) pointer(t reflect.Type) checker {
+	element := cs.of(t.Elem())
+	if element == nil {
+		return nil
+	}
+	deeper := 0
+	if t.Elem().Kind() == reflect.Pointer { // a pointer to itself has no end either
+		deeper = 1
+	}
+	return func(v reflect.Value, depth int) error {
+		if v.IsNil() {
+			return nil
+		}
+		return element(v.Elem(), depth+deeper)
+	}
+}
+
+func (cs checkers) list(t reflect.Type) checker {
+	element := cs.of(t.Elem())
+	if element == nil {
+		return nil
+	}
+	if t == reflect.TypeFor[[]float64]() { // the usual column of numbers
+		return func(v reflect.Value, _ int) error { return checkFloats(v.Interface().([]float64)) }
+	}
+	return func(v reflect.Value, depth int) error { return checkList(element, v, depth) }
+}
+
+func checkList(element checker, v reflect.Value, depth int) error {
+	for i := range v.Len() {
+		if err := element(v.Index(i), depth+1); err != nil {
+			return within(fmt.Sprintf("[%d]", i), err)
+		}
+	}
+	return nil
+}
+
+func checkFloats(list []float64) error {
+	for i, f := range list {
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("[%d]: %v has no JSON form", i, f)
+		}
+	}
+	return nil
+}
+
+func (cs checkers) mapping(t reflect.Type) checker {
+	if !plainKey(t.Key()) {
+		return checkJSON
+	}
+	element := cs.of(t.Elem())
+	if element == nil {
+		return nil
+	}
+	return func(v reflect.Value, depth int) error { return checkMap(element, v, depth) }
+}
+
+// checkMap tells of several entries the one with the least key.
+func checkMap(element checker, v reflect.Value, depth int) error {
+	at, first := "", error(nil)
+	for it := v.MapRange(); it.Next(); {
+		if err := element(it.Value(), depth+1); err != nil {
+			if k := fmt.Sprint(it.Key()); first == nil || k < at {
+				at, first = k, err
+			}
+		}
+	}
+	if first != nil {
+		return within(at, first)
+	}
+	return nil
+}
+
+// plainKey reports whether encoding/json takes any key of the type.
+func plainKey(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return !t.Implements(textMarshaler)
+	}
+	return false
+}
+
+func (cs checkers) structure(t reflect.Type) checker {
+	type part struct {
+		member
+		check checker
+	}
+	var parts []part
+	for _, m := range members(t) {
+		if m.ambiguous || m.index == nil {
+			return checkJSON
+		}
+		if c := cs.of(m.typ); c != nil {
+			parts = append(parts, part{m, c})
+		}
+	}
+	if parts == nil {
+		return nil
+	}
+	return func(v reflect.Value, depth int) error {
+		for i := range parts {
+			p, f := &parts[i], v.Field(parts[i].index[0])
+			if len(p.index) > 1 {
+				f = f.FieldByIndex(p.index[1:])
+			}
+			if err := p.check(f, depth+1); err != nil {
+				return within(p.name, err)
+			}
+		}
+		return nil
+	}
+}
+
+// within says where in a value an error is.
+func within(place string, err error) error {
+	if _, ok := err.(deepError); ok {
+		return err
+	}
+	return fmt.Errorf("%s: %w", place, err)
+}
