@@ -19,6 +19,8 @@ type Engine struct {
 	// Stdout is where a node writes that writes to standard output. nil means
 	// os.Stdout.
 	Stdout io.Writer
+	// Stdin is what a node reads that reads standard input. nil means os.Stdin.
+	Stdin io.Reader
 
 	reg *core.Registry
 }

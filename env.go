@@ -27,9 +27,12 @@ type loaded struct {
 
 // env returns what the kinds of one workflow may ask for.
 func (l *library) env(w *core.Workflow) core.Env {
-	env := core.Env{Dir: w.Dir, LookPath: exec.LookPath, Stdout: l.engine.Stdout}
+	env := core.Env{Dir: w.Dir, LookPath: exec.LookPath, Stdout: l.engine.Stdout, Stdin: l.engine.Stdin}
 	if env.Stdout == nil {
 		env.Stdout = os.Stdout
+	}
+	if env.Stdin == nil {
+		env.Stdin = os.Stdin
 	}
 	if w.Dir != "" {
 		env.Files = folder(w.Dir)

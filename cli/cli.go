@@ -73,7 +73,7 @@ func newApp(e *wavefold.Engine, s Streams) *app {
 	own := *e // of which the caller may have further use
 	a := &app{engine: &own, Streams: s, out: &output{to: s.Out}, err: &output{to: s.Err}}
 	a.Out, a.Err = a.out, a.err
-	own.Stdout = a.Out
+	own.Stdout, own.Stdin = a.Out, a.In
 	return a
 }
 

@@ -55,8 +55,8 @@ type Compiled struct {
 	// otherwise.
 	Effects bool
 	// Stdout tells that the node writes to Env.Stdout, which one node of a graph
-	// may do.
-	Stdout bool
+	// may do. Stdin likewise tells that it reads Env.Stdin.
+	Stdout, Stdin bool
 }
 
 // Frame describes a nested run: its workflow, and how state crosses over.
@@ -88,6 +88,8 @@ type Env struct {
 	Tools []string
 	// Stdout is the standard output of the program, nil when it has none to give.
 	Stdout io.Writer
+	// Stdin is the standard input of the program, nil when it has none to give.
+	Stdin io.Reader
 	// Schema answers questions about the workflow's state, for kinds that
 	// compile expressions.
 	Schema Schema

@@ -127,7 +127,7 @@ func (c *compiler) compile() {
 	c.schema()
 	c.inputs()
 	c.nodes()
-	c.stdout()
+	c.stdio()
 	c.streams()
 	c.units()
 	c.edges()

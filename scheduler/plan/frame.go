@@ -32,7 +32,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place) {
 	if inner == nil {
 		return
 	}
-	n.Frame, n.Stdout = &Frame{Plan: inner}, inner.Stdout
+	n.Frame, n.Stdout, n.Stdin = &Frame{Plan: inner}, inner.Stdout, inner.Stdin
 	for i, field := range n.WriteFields {
 		name, pos := n.Writes[i], writePos(n, n.Writes[i])
 		innerName := name

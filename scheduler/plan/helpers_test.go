@@ -25,7 +25,7 @@ func (k testKind) WritesState() bool { return k.writes }
 func (k testKind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
 	made := core.Compiled{Handler: core.HandlerFunc(nothing), Effects: k.name == "tool", Reads: texts(n.Config.Get("see")), Nodes: texts(n.Config.Get("after"))}
 	made.Streams = texts(n.Config.Get("streams"))
-	made.Stdout = n.Config.Get("stdout") != nil
+	made.Stdout, made.Stdin = n.Config.Get("stdout") != nil, n.Config.Get("stdin") != nil
 	if s := n.Config.Get("stream"); s != nil {
 		made.Stream = core.At(s.Scalar.(string), s.Pos)
 	}
@@ -61,7 +61,7 @@ func texts(v *core.Value) []core.Text {
 }
 
 func registry() *core.Registry {
-	return core.NewRegistry(testKind{name: "fn", keys: []string{"see", "after", "stream", "streams", "stdout"}},
+	return core.NewRegistry(testKind{name: "fn", keys: []string{"see", "after", "stream", "streams", "stdout", "stdin"}},
 		testKind{name: "tool", keys: []string{"impl"}, writes: true}, testKind{name: "workflow", keys: []string{"file", "outputs"}})
 }
 

@@ -248,7 +248,7 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 	}
 	n.Handler, n.Wait, n.Lacks = made.Handler, made.Wait, made.Lacks
 	n.Effects = n.Effects || made.Effects && d.Effects == nil
-	n.Stdout = made.Stdout
+	n.Stdout, n.Stdin = made.Stdout, made.Stdin
 	n.stream, n.takesStreams = made.Stream, core.Strings(made.Streams)
 	if made.Handler == nil && made.Wait == nil && made.Lacks == "" && made.Frame == nil {
 		c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: kind %q made no handler for it", at, n.Kind)

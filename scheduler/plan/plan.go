@@ -18,8 +18,9 @@ type Plan struct {
 	Concurrency int
 	MaxInFlight int
 	Barrier     bool
-	// Stdout tells that a node, or one nested in it, writes to standard output.
-	Stdout bool
+	// Stdout tells that a node, or one nested in it, writes to standard output; Stdin
+	// that one reads standard input.
+	Stdout, Stdin bool
 	// Incremental is what a run leaves for the next one, nil for nothing.
 	Incremental *Incremental
 
@@ -168,8 +169,9 @@ type Node struct {
 	// Effects tells that its work is visible outside of the run. A driver that keeps
 	// a journal starts such a node only when what it builds on is in it.
 	Effects bool
-	// Stdout tells that it, or a node of its frame, writes to standard output.
-	Stdout bool
+	// Stdout tells that it, or a node of its frame, writes to standard output; Stdin
+	// that it reads standard input.
+	Stdout, Stdin bool
 	// NodeRefs are the nodes that args and kind refer to through $nodes.
 	NodeRefs []int32
 

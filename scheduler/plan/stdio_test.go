@@ -41,3 +41,27 @@ func TestStdout(t *testing.T) {
 		})
 	}
 }
+
+// Standard input is read under the same rules.
+func TestStdin(t *testing.T) {
+	for graph, want := range map[string]string{
+		"{nodes: [{id: a, kind: fn, stdin: true}, {id: b, kind: fn, stdout: true}]}":         "",
+		"{nodes: [{id: a, kind: fn, stdin: true}, {id: b, kind: fn, stdin: true}]}":          "flow.yaml:3:49: error: node b: reads standard input, as node a does (let one of them read a field the other fills) [BAD_VALUE]",
+		"{nodes: [{id: a, kind: fn, stdin: true, for_each: {source: $.rows}}]}":              "error: node a: reads standard input and runs many times",
+		"{nodes: [{id: a, kind: fn, stdin: true}], loops: [{id: l, body: a, max_iters: 2}]}": "error: node a: reads standard input and runs many times",
+		"{nodes: [{id: a, kind: workflow, file: in.yaml}, {id: b, kind: fn, stdin: true}]}":  "error: node b: reads standard input, as node a does",
+		"{nodes: [{id: a, kind: workflow, file: in.yaml, for_each: {source: $.rows}}]}":      "error: node a: reads standard input and runs many times",
+		"{nodes: [{id: a, kind: workflow, file: in.yaml}, {id: b, kind: fn}]}":               "",
+	} {
+		p, ds := files{
+			"in.yaml":   "name: in\ngraph: {nodes: [{id: p, kind: fn, stdin: true}]}\n",
+			"flow.yaml": "name: x\nstate: {schema: {rows: {type: array, default: []}}}\ngraph: " + graph + "\n",
+		}.compile("flow.yaml", false)
+		if got := ds.Error(); (p == nil) != (want != "") || !strings.Contains(got, want) {
+			t.Errorf("%s: got %s\nwant %s", graph, got, want)
+		}
+		if p != nil && !p.Stdin {
+			t.Errorf("%s: the plan does not say that standard input is read", graph)
+		}
+	}
+}

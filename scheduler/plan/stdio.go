@@ -1,0 +1,32 @@
+package plan
+
+import "github.com/wavefold/wavefold/core"
+
+// stdio sees to it that one node writes to standard output, and does so once:
+// there is no order in which two could take turns. Standard input is likewise
+// read by one node, once: a second reader would find it empty.
+func (c *compiler) stdio() {
+	c.p.Stdout = c.sole("writes to standard output", "write to a file whose name depends on the item", "let one of them write to a file",
+		func(n *Node) bool { return n.Stdout })
+	c.p.Stdin = c.sole("reads standard input", "read it into a field first, with a node before", "let one of them read a field the other fills",
+		func(n *Node) bool { return n.Stdin })
+}
+
+// sole reports the nodes that do something which one node of a graph may do, once,
+// and returns whether there is any.
+func (c *compiler) sole(act, many, two string, does func(*Node) bool) bool {
+	first := ""
+	for i := range c.p.Nodes {
+		n := &c.p.Nodes[i]
+		switch {
+		case !does(n):
+			continue
+		case c.repeated(n):
+			c.ds.Errorf(core.CodeBadValue, n.Decl.Pos, "%s: %s and runs many times", nodePlace(n.ID), act).WithHint("%s", many)
+		case first != "":
+			c.ds.Errorf(core.CodeBadValue, n.Decl.Pos, "%s: %s, as node %s does", nodePlace(n.ID), act, first).WithHint("%s", two)
+		}
+		first = n.ID
+	}
+	return first != ""
+}
