@@ -6,70 +6,109 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
+	"github.com/wavefold/wavefold/nodes/internal/rows"
+	"github.com/wavefold/wavefold/nodes/internal/size"
 )
 
 // config is the configuration as it stands in a document.
 type config struct {
-	Source    source                  `wavefold:"source,required" doc:"the file to load: a path, or {file, format}"`
-	Format    core.Text               `wavefold:"format,oneof=csv|tsv|jsonl|json" doc:"how the file is written; by default what its name ends in"`
-	Columns   core.Members[core.Text] `wavefold:"columns,oneof=string|integer|number|boolean|array|object" doc:"types of columns, by name"`
-	Infer     bool                    `wavefold:"infer" doc:"find the types of other columns of csv and tsv from their cells (default true)"`
-	Header    header                  `wavefold:"header" doc:"true (default): the first line of csv and tsv names the columns; or the list of names of a file without such a line"`
-	Delimiter core.Text               `wavefold:"delimiter" doc:"the character between cells of csv"`
-	Nulls     []string                `wavefold:"nulls" doc:"cells that mean null (default: the empty one)"`
-	Limit     core.Int                `wavefold:"limit,min=1" doc:"how many rows to load"`
-	Check     bool                    `wavefold:"check" doc:"look for the file when the workflow is loaded (default true)"`
-	Optional  bool                    `wavefold:"optional" doc:"a file that is not there counts as one without rows"`
-	Outside   bool                    `wavefold:"allow_outside" doc:"the file may lie outside of the workflow's folder"`
+	Source      source                  `wavefold:"source,required" doc:"the files to load: a path, a pattern such as in/*.csv, a list of them, - for standard input, or {files, format}"`
+	Format      core.Text               `wavefold:"format,oneof=csv|tsv|jsonl|json" doc:"how the files are written; by default what their names end in"`
+	Compression core.Text               `wavefold:"compression,oneof=gzip|none" doc:"how the files are compressed; by default gzip if the name ends in .gz"`
+	Columns     core.Members[core.Text] `wavefold:"columns,oneof=string|integer|number|boolean|array|object" doc:"types of columns, by name"`
+	Select      []core.Text             `wavefold:"select" doc:"the columns of the rows, in this order; others are not read"`
+	Infer       bool                    `wavefold:"infer" doc:"find the types of other columns of csv and tsv from their cells (default true)"`
+	InferRows   core.Int                `wavefold:"infer_rows,min=1" doc:"from how many rows types are found; by default all, of a stream the first 10000"`
+	Header      header                  `wavefold:"header" doc:"true (default): the first line of csv and tsv names the columns; or the list of names of a file without such a line"`
+	Delimiter   core.Text               `wavefold:"delimiter" doc:"the character between cells of csv"`
+	Nulls       []string                `wavefold:"nulls" doc:"cells that mean null (default: the empty one)"`
+	FileColumn  core.Text               `wavefold:"file_column" doc:"the name of a column that holds the name of the file a row is from"`
+	Limit       core.Int                `wavefold:"limit,min=1" doc:"how many rows to load"`
+	Stream      bool                    `wavefold:"stream" doc:"hand the rows to the one node that reads the field, batch by batch, instead of storing them"`
+	Check       bool                    `wavefold:"check" doc:"look for the files when the workflow is loaded (default true)"`
+	Optional    bool                    `wavefold:"optional" doc:"a file that is not there counts as one without rows"`
+	Outside     bool                    `wavefold:"allow_outside" doc:"the files may lie outside of the workflow's folder"`
+	MaxRow      size.Bytes              `wavefold:"max_row" doc:"the length a row may have in its file (default 16MB)"`
+	MaxRatio    core.Int                `wavefold:"max_ratio,min=1" doc:"how many times their size gzip files may expand to (default 200)"`
 	checks.Options
 
 	subject string
 }
 
 func defaults(n *core.Node) config {
-	return config{subject: "node " + n.ID.Value, Infer: true, Check: true, Nulls: []string{""}}
+	return config{subject: "node " + n.ID.Value, Infer: true, Check: true, Nulls: []string{""}, MaxRow: rows.DefaultMaxRow}
 }
 
 // DecodeSubject names the node in messages.
 func (c *config) DecodeSubject(*core.Value) string { return c.subject }
 
-// source is a path or a mapping that names it. The keys type and uri are those
-// of OpenExpertise documents.
+// standardInput is the source that is no file.
+const standardInput = "-"
+
+// source is the names of files and patterns. Beside a name and a list of names it
+// may be a mapping; its keys type and uri are those of OpenExpertise documents.
 type source struct {
-	File   core.Text `wavefold:"file"`
-	URI    core.Text `wavefold:"uri"`
-	Type   core.Text `wavefold:"type"`
-	Format core.Text `wavefold:"format,oneof=csv|tsv|jsonl|json"`
+	Files  []core.Text
+	Format core.Text
 }
 
-// DecodeValue reads the source and leaves its path in File.
+// sourceKeys are the keys of the mapping.
+type sourceKeys struct {
+	File   core.Text   `wavefold:"file"`
+	Files  []core.Text `wavefold:"files"`
+	URI    core.Text   `wavefold:"uri"`
+	Type   core.Text   `wavefold:"type"`
+	Format core.Text   `wavefold:"format,oneof=csv|tsv|jsonl|json"`
+}
+
+// DecodeValue reads the source.
 func (s *source) DecodeValue(v *core.Value) core.Diagnostics {
 	if text, ok := v.Scalar.(string); ok {
-		s.File = core.At(text, v.Pos)
+		s.Files = []core.Text{core.At(text, v.Pos)}
 		return nil
 	}
-	if v.Kind != core.ObjectValue {
-		return core.WrongType(v, "a path or a mapping with the key file")
+	var ds core.Diagnostics
+	var keys sourceKeys
+	switch v.Kind {
+	case core.ArrayValue:
+		ds = core.Decode(v, &keys.Files)
+	case core.ObjectValue:
+		ds = core.Decode(v, &keys)
+	default:
+		return core.WrongType(v, "a path, a list of paths or a mapping with the key file")
 	}
-	type plain source // without this method
-	ds := core.Decode(v, (*plain)(s))
 	if ds.Failed(false) {
 		return ds
 	}
-	if s.Type.Value != "" && s.Type.Value != "file" {
-		ds.Errorf(core.CodeBadValue, s.Type.Pos, "type: a dataset reads files, not %q", s.Type.Value)
+	if keys.Type.Value != "" && keys.Type.Value != "file" {
+		ds.Errorf(core.CodeBadValue, keys.Type.Pos, "type: a dataset reads files, not %q", keys.Type.Value)
 	}
-	if s.File.Value == "" {
-		s.File = s.URI
-		s.File.Value = strings.TrimPrefix(s.URI.Value, "file://")
-	} else if s.URI.Value != "" {
-		ds.Errorf(core.CodeBadValue, s.URI.Pos, "file and uri cannot stand together")
+	keys.URI.Value = strings.TrimPrefix(keys.URI.Value, "file://")
+	given := 0
+	for _, one := range []core.Text{keys.File, keys.URI} {
+		if one.Value != "" {
+			s.Files = append(s.Files, one)
+			given++
+		}
 	}
+	if keys.Files != nil {
+		s.Files = append(s.Files, keys.Files...)
+		given++
+	}
+	s.Format = keys.Format
 	switch {
-	case strings.TrimSpace(s.File.Value) == "":
+	case given > 1:
+		ds.Errorf(core.CodeBadValue, v.Pos, "only one of file, files and uri can be given")
+	case len(s.Files) == 0:
 		ds.Errorf(core.CodeMissingKey, v.Pos, `key "file" is missing`)
-	case strings.Contains(s.File.Value, "://"):
-		ds.Errorf(core.CodeBadValue, s.File.Pos, "a dataset reads files, %q is none", s.File.Value)
+	}
+	for _, f := range s.Files {
+		switch {
+		case strings.TrimSpace(f.Value) == "":
+			ds.Errorf(core.CodeMissingKey, f.Pos, "the file name is empty")
+		case strings.Contains(f.Value, "://"):
+			ds.Errorf(core.CodeBadValue, f.Pos, "a dataset reads files, %q is none", f.Value)
+		}
 	}
 	return ds
 }

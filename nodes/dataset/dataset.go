@@ -1,13 +1,11 @@
 package dataset
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
-	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/rows"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -35,7 +33,12 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	return core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: h.policy.HasFile()}, ds
+	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: h.policy.HasFile()}
+	if b.Stream {
+		made.Stream = b.into
+	}
+	made.Stdin = h.stdin != nil
+	return made, ds
 }
 
 // builder makes the handler of a node.
@@ -44,68 +47,87 @@ type builder struct {
 	node  *core.Node
 	env   core.Env
 	scope *eval.Scope
+	into  core.Text // the field the rows go to
 }
 
 func (b *builder) build() *handler {
-	h := &handler{dir: b.env.Dir, outside: b.Outside, optional: b.Optional, limit: b.Limit.Value}
-	h.source = b.scope.Input(b.Source.File, "source")
-	h.format = b.format(h.source)
-	into, items := b.target()
-	h.into = into
-	h.cells = b.cells(h.format)
-	h.types = b.types(items, h.format)
+	h := &handler{dir: b.env.Dir, outside: b.Outside, optional: b.Optional, stream: b.Stream}
+	h.names, h.format = b.source()
+	if len(b.Source.Files) == 1 && b.Source.Files[0].Value == standardInput {
+		h.stdin = &standard{from: b.env.Stdin}
+	}
+	h.ratio, h.compression = b.MaxRatio.Value, b.Compression.Value
+	items := b.target()
+	h.into = b.into.Value
+	h.options = rows.Options{
+		Cells: b.cells(h.format), Types: b.types(items, h.format), Select: b.selection(), FileColumn: b.FileColumn.Value,
+		Limit: int64(b.Limit.Value), MaxRow: int(b.MaxRow),
+	}
 	if items != nil && (len(items.Properties) > 0 || len(items.Required) > 0 || len(items.Enum) > 0) {
-		h.rowType = items
+		h.options.RowType = items
 	}
 	h.policy = b.Options.Compile(b.scope, b.node, b.rowColumns(h), b.node.Pos, "")
-	b.findFile(h.source)
+	h.options.GiveUp = h.policy.GivesUp()
+	if field := h.policy.Field(); b.Stream && field != "" {
+		b.scope.Errorf(core.CodeBadValue, b.Rejects.Pos, "rejects", "the bad rows of a stream go to a file, %q is a field", field).WithHint("rejects: %s.csv", field)
+	}
 	h.slots = b.scope.Slots()
 	return h
 }
 
-// format returns the format the document gives or the file's name ends in; ""
-// leaves it to the name of the moment.
-func (b *builder) format(source *eval.Name) table.Format {
-	given := b.Format
-	if s := b.Source.Format; s.Value != "" {
-		if given.Value != "" && given.Value != s.Value {
-			b.scope.Errorf(core.CodeBadValue, given.Pos, "format", "the source says %s", s.Value)
-		}
-		given = s
-	}
-	if given.Value != "" {
-		return table.Format(given.Value)
-	}
-	f := table.FormatOf(b.Source.File.Value)
-	if source != nil && source.Fixed() && (f == "" || f == table.Text) {
-		b.scope.Errorf(core.CodeMissingKey, b.Source.File.Pos, "source", "%q does not end in the name of a format", b.Source.File.Value).
-			WithHint("add format: csv, tsv, jsonl or json")
-	}
-	if f == table.Text {
-		return ""
-	}
-	return f
-}
-
 // cells reads the keys of delimited files and warns where they mean nothing.
-func (b *builder) cells(f table.Format) cellOptions {
+func (b *builder) cells(f table.Format) rows.Cells {
 	delimiter, ok := b.delimiter()
 	if !ok {
 		b.scope.Errorf(core.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)
 	}
 	if f != "" && !f.Delimited() {
-		for _, key := range []string{"infer", "header", "delimiter", "nulls"} {
-			if v := b.node.Config.Get(key); v != nil {
-				b.scope.Warnf(core.CodeIgnored, v.Pos, key, "has no effect on %s", f)
-			}
+		b.ignored(string(f), "infer", "infer_rows", "header", "delimiter", "nulls")
+	}
+	window := b.InferRows.Value
+	if window == 0 && b.Stream {
+		window = streamWindow
+	}
+	return rows.Cells{Delimiter: delimiter, Header: b.Header.names, Infer: b.Infer, Window: window, Nulls: b.Nulls}
+}
+
+// streamWindow is from how many rows the types of a stream are found.
+const streamWindow = 10_000
+
+// ignored warns about keys that have no effect on something.
+func (b *builder) ignored(on string, keys ...string) {
+	for _, key := range keys {
+		if v := b.node.Config.Get(key); v != nil {
+			b.scope.Warnf(core.CodeIgnored, v.Pos, key, "has no effect on %s", on)
 		}
 	}
-	return cellOptions{delimiter: delimiter, header: b.Header.names, infer: b.Infer, nulls: b.Nulls}
+}
+
+// selection returns the columns that are wanted, nil for all.
+func (b *builder) selection() []string {
+	if b.Select == nil {
+		return nil
+	}
+	if len(b.Select) == 0 {
+		b.scope.Errorf(core.CodeMissingKey, b.node.Config.Get("select").Pos, "select", "there are no columns")
+	}
+	var names []string
+	for _, s := range b.Select {
+		if slices.Contains(names, s.Value) || s.Value == b.FileColumn.Value {
+			b.scope.Errorf(core.CodeDuplicateKey, s.Pos, "select", "column %q stands twice", s.Value)
+		}
+		if h := b.Header.names; h != nil && !slices.Contains(h, s.Value) {
+			b.scope.Errorf(core.CodeUnknownField, s.Pos, "select", "the header has no column %q", s.Value).
+				WithHint("%s", core.DidYouMean(s.Value, h))
+		}
+		names = append(names, s.Value)
+	}
+	return names
 }
 
 // target finds the field the rows go to, the one write that is not for rejects,
 // and the declared type of a row.
-func (b *builder) target() (into string, items *core.Type) {
+func (b *builder) target() (items *core.Type) {
 	var rest []core.Text
 	for _, w := range b.node.Writes {
 		if w.Value != b.Rejects.Value {
@@ -115,22 +137,23 @@ func (b *builder) target() (into string, items *core.Type) {
 	if len(rest) != 1 {
 		b.scope.Errorf(core.CodeBadValue, b.node.Pos, "writes", "a dataset writes its rows to exactly one field, found %d", len(rest)).
 			WithHint("writes: [rows]")
-		return "", nil
+		return nil
 	}
+	b.into = rest[0]
 	t, _ := b.scope.FieldType(rest[0].Value)
 	if t == nil {
-		return rest[0].Value, nil
+		return nil
 	}
 	if t.Kind != core.ArrayType && t.Kind != core.AnyType {
 		b.scope.Errorf(core.CodeWrongType, rest[0].Pos, "writes", "the rows are an array, field %q is declared as %s", rest[0].Value, t.Kind)
-		return rest[0].Value, nil
+		return nil
 	}
-	return rest[0].Value, t.Items
+	return t.Items
 }
 
 // types gathers the column types that the document and the state schema give.
-func (b *builder) types(items *core.Type, f table.Format) columnTypes {
-	var out columnTypes
+func (b *builder) types(items *core.Type, f table.Format) rows.Types {
+	var out rows.Types
 	for _, c := range b.Columns {
 		name, kind := c.Key.Value, kindOf(c.Value.Value)
 		if f.Delimited() && (kind == core.ArrayType || kind == core.ObjectType) {
@@ -143,15 +166,15 @@ func (b *builder) types(items *core.Type, f table.Format) columnTypes {
 			b.scope.Errorf(core.CodeUnknownField, c.Key.Pos, "columns", "the header has no column %q", name).
 				WithHint("%s", core.DidYouMean(name, h))
 		}
-		out = append(out, columnType{name, kind, true})
+		out = append(out, rows.Declared{Name: name, Kind: kind, Required: true})
 	}
 	if items == nil {
 		return out
 	}
 	for _, p := range items.Properties {
 		scalar := p.Type != nil && slices.Contains([]core.TypeKind{core.StringType, core.IntegerType, core.NumberType, core.BooleanType}, p.Type.Kind)
-		if scalar && out.kind(p.Name) == core.AnyType {
-			out = append(out, columnType{p.Name, p.Type.Kind, false})
+		if scalar && out.Kind(p.Name) == core.AnyType {
+			out = append(out, rows.Declared{Name: p.Name, Kind: p.Type.Kind})
 		}
 	}
 	return out
@@ -169,48 +192,25 @@ func agree(column, declared core.TypeKind) bool {
 
 // rowColumns says what the checks may know of the rows.
 func (b *builder) rowColumns(h *handler) eval.Columns {
-	c := eval.Columns{Names: b.Header.names, Closed: b.Header.names != nil && h.format.Delimited()}
-	if len(h.types) == 0 {
-		c.Type = h.rowType
+	names := h.options.Select
+	if names == nil && h.format.Delimited() {
+		names = b.Header.names
+	}
+	c := eval.Columns{Names: names, Closed: names != nil}
+	file := b.FileColumn.Value
+	if c.Closed && file != "" {
+		c.Names = append(slices.Clip(names), file)
+	}
+	if len(h.options.Types) == 0 && file == "" {
+		c.Type = h.options.RowType
 		return c
 	}
 	c.Type = &core.Type{Kind: core.ObjectType}
-	for _, t := range h.types {
-		c.Type.Properties = append(c.Type.Properties, core.Property{Name: t.name, Type: &core.Type{Kind: t.kind}})
+	for _, t := range h.options.Types {
+		c.Type.Properties = append(c.Type.Properties, core.Property{Name: t.Name, Type: &core.Type{Kind: t.Kind}})
+	}
+	if file != "" {
+		c.Type.Properties = append(c.Type.Properties, core.Property{Name: file, Type: &core.Type{Kind: core.StringType}})
 	}
 	return c
-}
-
-// findFile looks for the file when the workflow is loaded, unless the name is
-// only known later or the document says that the file may come later.
-func (b *builder) findFile(source *eval.Name) {
-	if source == nil || !source.Fixed() || !b.Check || b.Optional {
-		return
-	}
-	name := b.Source.File
-	if b.Outside {
-		if path := name.Value; b.env.Files != nil && !exists(b.env.Dir, path) {
-			b.scope.Errorf(core.CodeMissingFile, name.Pos, "source", "there is no file %q", path)
-		}
-		return
-	}
-	f := lookup.Finder{Env: b.env, Subject: "node " + b.node.ID.Value}
-	f.File(name, "source")
-	for i := range f.Found {
-		if f.Found[i].Code == core.CodeBadValue {
-			f.Found[i].WithHint("files must lie in the workflow's folder unless allow_outside is true")
-		}
-		if f.Found[i].Code == core.CodeMissingFile && f.Found[i].Hint == "" {
-			f.Found[i].WithHint("if another node makes it, say check: false; if it may be absent, optional: true")
-		}
-	}
-	b.scope.Found = append(b.scope.Found, f.Found...)
-}
-
-func exists(dir, path string) bool {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	_, err := os.Stat(path)
-	return err == nil
 }

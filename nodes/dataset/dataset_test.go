@@ -58,12 +58,12 @@ func TestCompile(t *testing.T) {
 		{`{"source": "../a.csv", "allow_outside": true, "writes": ["rows"]}`, `1:12: error: node n: source: there is no file "../a.csv" [MISSING_FILE]`},
 		{`{"source": "sub", "format": "csv", "writes": ["rows"]}`, `1:12: error: node n: source: "sub" is no regular file (if another node makes it, say check: false; if it may be absent, optional: true) [MISSING_FILE]`},
 		{`{"source": "a.dat", "writes": ["rows"]}`, `1:12: error: node n: source: "a.dat" does not end in the name of a format (add format: csv, tsv, jsonl or json) [MISSING_KEY]`},
-		{`{"source": {"file": "a.csv", "fromat": "csv"}, "writes": ["rows"]}`, `1:30: error: node n: source: unknown key "fromat" (did you mean "format"? known keys: file, uri, type, format) [UNKNOWN_KEY]`},
+		{`{"source": {"file": "a.csv", "fromat": "csv"}, "writes": ["rows"]}`, `1:30: error: node n: source: unknown key "fromat" (did you mean "format"? known keys: file, files, uri, type, format) [UNKNOWN_KEY]`},
 		{`{"source": {"type": "http", "uri": "http://x"}, "writes": ["rows"]}`, `1:21: error: node n: source: type: a dataset reads files, not "http" [BAD_VALUE]
 1:36: error: node n: source: a dataset reads files, "http://x" is none [BAD_VALUE]`},
 		{`{"source": {"format": "csv"}, "writes": ["rows"]}`, `1:12: error: node n: source: key "file" is missing [MISSING_KEY]`},
 		{`{"source": {"file": "a.csv", "format": "csv"}, "format": "json", "writes": ["rows"]}`, `1:58: error: node n: format: the source says csv [BAD_VALUE]`},
-		{`{"source": 3, "writes": ["rows"]}`, `1:12: error: node n: source: want a path or a mapping with the key file, found number 3 [WRONG_TYPE]`},
+		{`{"source": 3, "writes": ["rows"]}`, `1:12: error: node n: source: want a path, a list of paths or a mapping with the key file, found number 3 [WRONG_TYPE]`},
 		{`{"source": "a.csv"}`, `1:1: error: node n: writes: a dataset writes its rows to exactly one field, found 0 (writes: [rows]) [BAD_VALUE]`},
 		{`{"source": "a.csv", "writes": ["rows", "bad"]}`, `1:1: error: node n: writes: a dataset writes its rows to exactly one field, found 2 (writes: [rows]) [BAD_VALUE]`},
 		{`{"source": "a.csv", "writes": ["text"]}`, `1:32: error: node n: writes: the rows are an array, field "text" is declared as string [WRONG_TYPE]`},
@@ -156,7 +156,7 @@ func TestRun(t *testing.T) {
 				`{"row":3,"line":4,"node":"n","check":null,"reason":"number 1e999 is out of range","data":"{\"id\":\n  1e999}"}],` +
 				`"rows":[{"id":9007199254740993},{"id":2}]} -> {"path":"a.json","rows":2,"rejected":2} partial_success (2 rows from a.json, 2 rejected)`},
 		{"the state schema types the columns", `{"source": "f.csv", "writes": ["flights", "bad"], "rejects": "bad", "nulls": []}`,
-			`{"bad":[{"row":3,"line":4,"node":"n","check":null,"reason":"column delay: want integer, got \"x\"","data":["d3","x","DAL"]},` +
+			`{"bad":[{"row":3,"line":4,"node":"n","check":null,"reason":"column 2 (delay): want integer, got \"x\"","data":["d3","x","DAL"]},` +
 				`{"row":4,"line":5,"node":"n","check":null,"reason":"origin: want one of [\"SJC\",\"PHX\",\"DAL\"], got string \"JFK\"","data":{"date":"d4","delay":7,"origin":"JFK"}}],` +
 				`"flights":[{"date":"d1","delay":5,"origin":"SJC"},{"date":"","delay":6,"origin":"PHX"},{"date":"d5","delay":8,"origin":"DAL"}]}` +
 				` -> {"path":"f.csv","rows":3,"rejected":2} partial_success (3 rows from f.csv, 2 rejected)`},
@@ -168,6 +168,7 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			r.EdgeOutput.(*core.Object).Delete("schema") // TestSchema
 			if got := nodestest.Text(r); got != c.want {
 				t.Fatalf("got\n%s\nwant\n%s", got, c.want)
 			}
@@ -343,7 +344,7 @@ func TestConformance(t *testing.T) {
 		nodestest.Case{
 			Name: "jsonl", Node: `{"source": {"file": "a.jsonl"}, "writes": ["rows"]}`,
 			Env: env(t, dir), Input: core.Shared{Dir: dir},
-			Want: `{"rows":[{"a":[1,{"b":2}]}]} -> {"path":"a.jsonl","rows":1,"rejected":0} (1 row from a.jsonl)`,
+			Want: `{"rows":[{"a":[1,{"b":2}]}]} -> {"path":"a.jsonl","rows":1,"rejected":0,"schema":[{"column":"a","type":"array","nulls":0,"example":"[1,{\"b\":2}]"}]} (1 row from a.jsonl)`,
 		})
 }
 

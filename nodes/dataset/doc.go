@@ -1,44 +1,63 @@
-// Package dataset is the node kind "dataset": it loads the rows of a file into
-// one state field, as an array of objects.
+// Package dataset is the node kind "dataset": it loads the rows of files into one
+// state field, as an array of objects, or makes the field a stream of them.
 //
 // # Fields
 //
-//	source         required  the file: a path, or {file, format}
+//	source         required  the files: a path, a pattern such as in/*.csv, a list
+//	                         of them, - for standard input, or {files, format}
 //	format         by name   csv, tsv, jsonl or json
+//	compression    by name   gzip or none
 //	columns                  types of columns: {name: integer}; string, integer,
 //	                         number, boolean, and in JSON also array and object
+//	select         all       the columns of the rows, in this order
 //	infer          true      find the types of other columns from their cells
+//	infer_rows     all       from how many rows; of a stream the first 10000
 //	header         true      the first line names the columns; or the list of names
 //	                         of a file without such a line
 //	delimiter      ,         the character between cells ("tab" for a tab)
 //	nulls          [""]      cells that mean null
+//	file_column              the name of a last column for the name of the file
 //	limit                    how many rows to load
-//	check          true      look for the file when the workflow is loaded
+//	stream         false     make the field a stream
+//	check          true      look for the files when the workflow is loaded
 //	optional       false     a file that is not there has no rows
-//	allow_outside  false     the file may lie outside of the workflow's folder
+//	allow_outside  false     the files may lie outside of the workflow's folder
+//	max_row        16MB      limit on the length of a row in its file
+//	max_ratio      200       how many times their size gzip files may expand to
 //	checks                   conditions every row must hold: {name, expr, severity}
 //	on_bad_row     fail      fail, skip or collect
 //	rejects                  where bad rows are collected: a file, or a field
 //	max_failures             how many bad rows are tolerated: a number, or "5%"
 //	report                   a .json file for the quality report
 //
-// infer, header, delimiter and nulls belong to csv and tsv. A source may also be
-// written {type: file, uri: path, format: csv}.
+// infer, infer_rows, header, delimiter and nulls belong to csv and tsv. A source may
+// also be written {type: file, uri: path, format: csv}.
 //
-// # The file
+// # The files
 //
-// The path is relative to the workflow's folder. A path that leaves it, also
-// through a symbolic link, is refused unless allow_outside is true. A file that
-// is not there is an error when the workflow is loaded. A file that another node
-// makes needs check: false, one that may be absent optional: true. The path may
-// hold values, such as in/{{$.day}}.csv, or be an expression whose value it is,
-// such as $item.file; it is then looked up when the node runs, and needs the key
-// format unless its name tells. A value cannot climb out of the folder that stands
-// before it.
+// A path is relative to the workflow's folder. One that leaves it, also through a
+// symbolic link, is refused unless allow_outside is true. A file that is not there
+// is an error when the workflow is loaded. A file that another node makes needs
+// check: false, one that may be absent optional: true. The path may hold values,
+// such as in/{{$.day}}.csv, or be an expression whose value it is, such as
+// $item.file; it is then looked up when the node runs, and needs the key format
+// unless its name tells. A value cannot climb out of the folder that stands before
+// it.
+//
+// A pattern is one of path.Match, its files are sorted. Several files have one
+// header. Rows are numbered through all of them.
 //
 // csv and tsv are UTF-8 with or without a byte order mark, with any line ends;
 // cells may be quoted and hold line breaks. Blank lines are passed over. jsonl is
 // one object on a line, json an array of objects. Integers of 64 bits stay exact.
+//
+// # Streams
+//
+// With stream: true the rows are not stored. The node looks at the files and the
+// first rows; the node that reads the field pulls the rows, some thousand at a
+// time. Types are found from the first rows, and a later cell that does not fit
+// makes a bad row. In the end the field holds source, format, schema, rows, rejected
+// and hash, the SHA-256 of the bytes of the files.
 //
 // # Types
 //
@@ -75,8 +94,8 @@
 // counts rows that could be read, before the checks; types are found from the
 // rows that are loaded.
 //
-// The node sends {path, rows, rejected} along its edges, with checks also the report
-// as quality, and warnings by check.
+// The node sends {path, rows, rejected, schema} along its edges, with checks also
+// the report as quality, and warnings by check.
 //
 // # Example
 //

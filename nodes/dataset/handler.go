@@ -6,117 +6,202 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/rows"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// handler loads one file. It is immutable.
+// handler loads a table. It is immutable.
 type handler struct {
-	source   *eval.Name
-	format   table.Format // "" until the name is known
-	cells    cellOptions
-	types    columnTypes
-	rowType  *core.Type
-	limit    int
-	optional bool
-	dir      string
-	outside  bool
-	into     string
-	policy   *checks.Policy
-	slots    eval.Slots
+	names       []*eval.Name
+	format      table.Format // "" until the names are known
+	compression string
+	stdin       *standard // nil unless it is the source
+	ratio       int
+	options     rows.Options
+	optional    bool
+	stream      bool
+	dir         string
+	outside     bool
+	into        string
+	policy      *checks.Policy
+	slots       eval.Slots
 }
 
-var _ core.Handler = (*handler)(nil)
+var _ core.StreamSource = (*handler)(nil)
 
-// Handle loads the file.
+// Handle loads the rows, or says what the rows of the stream will be.
 func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
-	s := in.Shared()
-	name, err := h.source.Text(s)
-	if err != nil {
-		return core.Result{}, fmt.Errorf("source: %w", err)
-	}
-	place := files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside}
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	c, err := h.policy.Collector(ctx, checks.Task{Input: s, Place: place, Node: in.Node, Source: name})
+	s := in.Shared()
+	place := h.place(s)
+	names, err := h.resolve(s, place)
 	if err != nil {
 		return core.Result{}, err
 	}
-	defer c.Discard()
-	rows, err := h.rows(ctx, s, place, name, c)
-	if err := c.Close(ctx, err); err != nil {
+	if h.stream {
+		return h.describe(ctx, in, names)
+	}
+	t, err := h.begin(ctx, in, names)
+	if err != nil {
 		return core.Result{}, err
 	}
-	return h.result(in, name, rows, c), nil
-}
-
-// rows reads the file and runs the checks.
-func (h *handler) rows(ctx context.Context, s core.Shared, place files.Place, name string, c *checks.Collector) ([]any, error) {
-	f, err := place.Open(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && h.optional:
-		return []any{}, nil
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %q: %w", name, err)
-	case err != nil:
-		return nil, err
-	}
-	defer f.Close()
-	var bads []checks.Bad
-	got, err := h.read(ctx, f, name, func(b bad) error {
-		bads = append(bads, checks.Bad{Place: b.of(), Reason: b.reason, Data: b.data})
-		return nil
-	})
-	switch {
-	case err != nil && ctx.Err() == nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
-	case err != nil:
-		return nil, err
-	}
-	slices.SortStableFunc(bads, func(a, b checks.Bad) int { return cmp.Compare(a.Row, b.Row) })
-	batch := checks.Batch{Rows: got.rows, Place: func(i int) checks.Place { return got.places[i].of() }, Bad: bads}
-	return c.Filter(ctx, batch, h.slots.Row(s))
-}
-
-func (p place) of() checks.Place { return checks.Place{Row: int64(p.row), Line: int64(p.line)} }
-
-// read parses the file in its format.
-func (h *handler) read(ctx context.Context, r io.Reader, name string, reject func(bad) error) (loaded, error) {
-	format := cmp.Or(h.format, table.FormatOf(name))
-	options := rowOptions{types: h.types, rowType: h.rowType, limit: h.limit, reject: reject}
-	r = files.Reader(ctx, r)
-	switch format {
-	case table.CSV, table.TSV:
-		cells := h.cells
-		cells.delimiter = cmp.Or(cells.delimiter, format.Delimiter())
-		return readCells(ctx, r, cells, options)
-	case table.JSONL, table.JSON:
-		o := &objectReader{rowOptions: options, out: loaded{rows: []any{}}}
-		read := readArray
-		if format == table.JSONL {
-			read = readLines
+	defer t.Close()
+	var batches [][]any
+	profile := h.profile(nil)
+	for {
+		good, err := t.next(ctx)
+		if err == io.EOF {
+			return h.result(in, t, slices.Concat(batches...), profile), nil
 		}
-		err := read(ctx, r, o)
-		return o.out, err
+		if err != nil {
+			return core.Result{}, err
+		}
+		batches = append(batches, good)
+		profile.Add(good)
 	}
-	return loaded{}, core.Permanent(errors.New("the name does not end in that of a format; add the key format"))
 }
 
-func (h *handler) result(in core.Input, name string, rows []any, c *checks.Collector) core.Result {
-	out := core.ObjectOf("path", name, "rows", int64(len(rows)), "rejected", int64(c.Rejected()))
+func (h *handler) profile(list []any) *rows.Profile {
+	p := rows.NewProfile(h.options.Types)
+	p.Add(list)
+	return p
+}
+
+// schema describes the columns of a table.
+func (h *handler) schema(r *rows.Reader, p *rows.Profile) []any {
+	if r.Format().Delimited() {
+		p.Expect(r.Types())
+	}
+	return p.Schema()
+}
+
+func (h *handler) place(s core.Shared) files.Place {
+	return files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside}
+}
+
+// reader returns a reader of the rows of files.
+func (h *handler) reader(place files.Place, names []string) (*rows.Reader, *reading, error) {
+	o := h.options
+	if o.Format = h.format; o.Format == "" {
+		for _, n := range names {
+			f := formatOf(n)
+			switch {
+			case f == "":
+				return nil, nil, core.Permanent(fmt.Errorf("%s: the name does not end in that of a format; add the key format", n))
+			case o.Format != "" && o.Format != f:
+				return nil, nil, core.Permanent(fmt.Errorf("%s is %s and %s is %s; the files of one table have one format", names[0], o.Format, n, f))
+			}
+			o.Format = f
+		}
+	}
+	o.Several = len(names) > 1
+	src := &reading{h: h, place: place, names: names}
+	r, err := rows.NewReader(src, o)
+	return r, src, err
+}
+
+// begin opens the table for one attempt.
+func (h *handler) begin(ctx context.Context, in core.Input, names []string) (*loading, error) {
+	s := in.Shared()
+	place := h.place(s)
+	r, src, err := h.reader(place, names)
+	if err != nil {
+		return nil, err
+	}
+	task := checks.Task{Input: s, Place: place, Node: in.Node, Source: sourceName(names), Several: len(names) > 1}
+	c, err := h.policy.Collector(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	return &loading{h: h, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s)}, nil
+}
+
+// sourceName is how messages call the table of some files.
+func sourceName(names []string) string {
+	switch len(names) {
+	case 0:
+		return "no file"
+	case 1:
+		return shownAs(names[0])
+	}
+	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
+}
+
+// loading is a table that is being read: its rows, judged by the checks.
+type loading struct {
+	h      *handler
+	names  []string
+	reader *rows.Reader
+	files  *reading
+	checks *checks.Collector
+	env    *eval.Row
+	rows   int64
+	err    error // what the last call ended with
+}
+
+// next returns the next good rows, at least one of them; io.EOF is the end, and
+// then the rejects are in their place.
+func (t *loading) next(ctx context.Context) ([]any, error) {
+	for t.err == nil {
+		var good []any
+		batch, err := t.reader.Next(ctx)
+		if err == nil {
+			good, err = t.checks.Filter(ctx, batch, t.env)
+		}
+		if err == nil {
+			t.rows += int64(len(good))
+			if len(good) == 0 {
+				continue
+			}
+			return good, nil
+		}
+		t.end(ctx, err)
+	}
+	return nil, t.err
+}
+
+// end closes everything behind the last row.
+func (t *loading) end(ctx context.Context, err error) {
+	t.files.Close()
+	if err == io.EOF {
+		err = nil
+	}
+	if t.err = t.checks.Close(ctx, err); t.err == nil {
+		t.err = io.EOF
+	}
+}
+
+// Close frees what the table holds.
+func (t *loading) Close() {
+	t.files.Close()
+	t.checks.Discard()
+}
+
+func (h *handler) result(in core.Input, t *loading, list []any, p *rows.Profile) core.Result {
+	if list == nil {
+		list = []any{}
+	}
+	c := t.checks
+	out := &core.Object{}
+	h.setSource(out, "path", t.names)
+	out.Set("rows", t.rows)
+	out.Set("rejected", int64(c.Rejected()))
+	out.Set("schema", h.schema(t.reader, p))
 	r := core.Send(out)
-	r.Delta = map[string]any{h.into: rows}
+	r.Delta = map[string]any{h.into: list}
 	if field := h.policy.Field(); field != "" {
 		r.Delta[field] = c.Records()
 	}
-	r.Note = fmt.Sprintf("%s from %s", table.Count(len(rows), "row"), name)
+	r.Note = fmt.Sprintf("%s from %s", table.Count(len(list), "row"), sourceName(t.names))
 	if c.Rejected() > 0 {
 		r.Status = core.PartialSuccess
 		r.Note += fmt.Sprintf(", %d rejected", c.Rejected())
@@ -131,4 +216,38 @@ func (h *handler) result(in core.Input, name string, rows []any, c *checks.Colle
 		}
 	}
 	return r
+}
+
+// setSource names the files: one as a text, several as a list.
+func (h *handler) setSource(out *core.Object, key string, names []string) {
+	if len(names) == 1 {
+		out.Set(key, names[0])
+		return
+	}
+	list := make([]any, len(names))
+	for i, n := range names {
+		list[i] = n
+	}
+	out.Set(key, list)
+}
+
+var errNoSource = errors.New("the description of the stream names no source")
+
+// sourceOf reads what setSource wrote.
+func sourceOf(described *core.Object, key string) ([]string, error) {
+	switch v, _ := described.Get(key); v := v.(type) {
+	case string:
+		return []string{v}, nil
+	case []any:
+		names := make([]string, len(v))
+		for i, e := range v {
+			name, ok := e.(string)
+			if !ok {
+				return nil, errNoSource
+			}
+			names[i] = strings.Clone(name)
+		}
+		return names, nil
+	}
+	return nil, errNoSource
 }

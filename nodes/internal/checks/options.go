@@ -117,6 +117,18 @@ func (p *Policy) Field() string { return p.field }
 // see.
 func (p *Policy) HasFile() bool { return p.file != nil || p.report != nil }
 
+// GivesUp returns the number of bad rows after which the work ends, -1 when it is
+// not known before the end.
+func (p *Policy) GivesUp() int64 {
+	switch {
+	case p.fail:
+		return 0
+	case p.max == nil, p.max.share():
+		return -1
+	}
+	return p.max.count
+}
+
 // HasChecks reports whether there is anything to run over rows.
 func (p *Policy) HasChecks() bool { return len(p.checks) > 0 }
 

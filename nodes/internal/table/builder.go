@@ -21,6 +21,9 @@ type Builder struct {
 // NewBuilder returns a builder of rows with the keys.
 func NewBuilder(keys *core.Keys) *Builder { return &Builder{keys: keys, block: firstBlock} }
 
+// Keys returns the header of the rows.
+func (b *Builder) Keys() *core.Keys { return b.keys }
+
 // Row returns the next row and its values, all nil. The caller fills them before
 // it shows the row to anybody.
 func (b *Builder) Row() (row *core.Object, values []any) {

@@ -1,9 +1,11 @@
-package dataset
+package rows
 
 import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
+	"io"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/checks"
 )
 
 func TestClassify(t *testing.T) {
@@ -24,56 +27,68 @@ func TestClassify(t *testing.T) {
 		"true": booleanCell, "False": booleanCell, "TRUE": booleanCell, "t": textCell, "tRue": textCell, "yes": textCell,
 		"2001/02/14 15:12": textCell, "SJC": textCell,
 	} {
-		if got := classify(s); got != want {
+		if got := classify([]byte(s)); got != want {
 			t.Errorf("classify(%q) = %05b, want %05b", s, got, want)
 		}
 	}
 }
 
-// load reads text as cells and returns the rows and bad rows as JSON.
-func load(t testing.TB, text string, o options) (rows string, rejected []bad, err error) {
+// load reads text as a file called f.csv and returns the rows and bad rows.
+func load(t testing.TB, text string, o Options) (rows string, rejected []checks.Bad, err error) {
 	t.Helper()
-	if o.delimiter == 0 {
-		o.delimiter = ','
-	}
-	o.reject = func(b bad) error {
-		rejected = append(rejected, b)
-		return nil
-	}
-	got, err := readCells(context.Background(), strings.NewReader(text), o.cellOptions, o.rowOptions)
-	if err != nil {
-		return "", nil, err
-	}
-	if len(got.rows) != len(got.places) {
-		t.Fatalf("%d rows, %d places", len(got.rows), len(got.places))
-	}
-	return core.JSON(got.rows), rejected, nil
+	good, rejected, err := readAll(context.Background(), strings.NewReader(text), o)
+	return core.JSON(good), rejected, err
 }
 
-type options struct {
-	cellOptions
-	rowOptions
+func readAll(ctx context.Context, r io.Reader, o Options) (good []any, rejected []checks.Bad, err error) {
+	reader, err := NewReader(One(File{"f.csv", r}), o)
+	if err != nil {
+		return nil, nil, err
+	}
+	good = []any{}
+	for row := int64(0); ; {
+		b, err := reader.Next(ctx)
+		if err == io.EOF {
+			return good, rejected, nil
+		}
+		if err != nil {
+			return good, rejected, err
+		}
+		if len(b.Rows)+len(b.Bad) == 0 {
+			return nil, nil, errors.New("an empty batch")
+		}
+		for i := range b.Rows {
+			if p := b.Place(i); p.Row <= row {
+				return nil, nil, fmt.Errorf("row %d comes after row %d", p.Row, row)
+			} else {
+				row = p.Row
+			}
+		}
+		good, rejected = append(good, b.Rows...), append(rejected, b.Bad...)
+	}
 }
 
 // inferring are the defaults of a document.
-var inferring = options{cellOptions: cellOptions{infer: true, nulls: []string{""}}}
+var inferring = Options{Cells: Cells{Infer: true, Nulls: []string{""}}, GiveUp: -1}
 
-func typed(types ...columnType) options {
+func typed(types ...Declared) Options {
 	o := inferring
-	o.types = types
+	o.Types = types
 	return o
 }
 
-func limited(n int) options {
+func limited(n int64) Options {
 	o := inferring
-	o.limit = n
+	o.Limit = n
 	return o
 }
+
+func cellsWith(c Cells) Options { return Options{Cells: c, GiveUp: -1} }
 
 func TestReadCells(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		o          options
+		o          Options
 		want       string
 	}{
 		{"types", "i,n,b,t\n1,1.5,true,x\n-2,2,FALSE,1\n", inferring,
@@ -87,7 +102,7 @@ func TestReadCells(t *testing.T) {
 		{"an id that a float would change keeps its column text", "id\n9007199254740993\n1.5\n", inferring,
 			`[{"id":"9007199254740993"},{"id":"1.5"}]`},
 		{"beyond 64 bits is text", "id\n9223372036854775808\n1\n", inferring, `[{"id":"9223372036854775808"},{"id":"1"}]`},
-		{"no inference", "a\n1\n", options{cellOptions: cellOptions{nulls: []string{""}}}, `[{"a":"1"}]`},
+		{"no inference", "a\n1\n", cellsWith(Cells{Nulls: []string{""}}), `[{"a":"1"}]`},
 		{"byte order mark and CRLF", "\ufeffa,b\r\n1,x\r\n2,y\r\n", inferring, `[{"a":1,"b":"x"},{"a":2,"b":"y"}]`},
 		{"quoted line breaks", "a,b\n1,\"x\ny\"\"z\"\n2,w\n", inferring, `[{"a":1,"b":"x\ny\"z"},{"a":2,"b":"w"}]`},
 		{"no line end at the end", "a\n1", inferring, `[{"a":1}]`},
@@ -95,17 +110,17 @@ func TestReadCells(t *testing.T) {
 		{"header only", "a,b\n", inferring, `[]`},
 		{"nothing", "", inferring, `[]`},
 		{"a mark only", "\ufeff", inferring, `[]`},
-		{"semicolons", "a;b\n1;x,y\n", options{cellOptions: cellOptions{infer: true, delimiter: ';'}}, `[{"a":1,"b":"x,y"}]`},
-		{"given header", "1,x\n", options{cellOptions: cellOptions{infer: true, header: []string{"n", "t"}}}, `[{"n":1,"t":"x"}]`},
+		{"semicolons", "a;b\n1;x,y\n", cellsWith(Cells{Infer: true, Delimiter: ';'}), `[{"a":1,"b":"x,y"}]`},
+		{"given header", "1,x\n", cellsWith(Cells{Infer: true, Header: []string{"n", "t"}}), `[{"n":1,"t":"x"}]`},
 		{"unnamed column", ",b\n1,2\n", inferring, `[{"column_1":1,"b":2}]`},
-		{"words for null", "a,b\nNA,NA\n1,x\n", options{cellOptions: cellOptions{infer: true, nulls: []string{"", "NA"}}}, `[{"a":null,"b":null},{"a":1,"b":"x"}]`},
-		{"empty text may stay", "a,b\n,\n1,x\n", options{cellOptions: cellOptions{infer: true}}, `[{"a":null,"b":""},{"a":1,"b":"x"}]`},
-		{"empty cells of a declared type are null", "a,b\n,1\n", options{cellOptions{infer: true}, rowOptions{types: columnTypes{{"a", core.IntegerType, true}}}}, `[{"a":null,"b":1}]`},
+		{"words for null", "a,b\nNA,NA\n1,x\n", cellsWith(Cells{Infer: true, Nulls: []string{"", "NA"}}), `[{"a":null,"b":null},{"a":1,"b":"x"}]`},
+		{"empty text may stay", "a,b\n,\n1,x\n", cellsWith(Cells{Infer: true}), `[{"a":null,"b":""},{"a":1,"b":"x"}]`},
+		{"empty cells of a declared type are null", "a,b\n,1\n", Options{Cells: Cells{Infer: true}, Types: Types{{"a", core.IntegerType, true}}, GiveUp: -1}, `[{"a":null,"b":1}]`},
 		{"limit", "a\n1\n2\nx\n", limited(2), `[{"a":1},{"a":2}]`},
 		{"declared types read generously", "i,n,b,t\n007,1,yes,1\n+5,-0.5e1,0,2\n,,,\n",
-			typed(columnType{"i", core.IntegerType, true}, columnType{"n", core.NumberType, true}, columnType{"b", core.BooleanType, true}, columnType{"t", core.StringType, true}),
+			typed(Declared{"i", core.IntegerType, true}, Declared{"n", core.NumberType, true}, Declared{"b", core.BooleanType, true}, Declared{"t", core.StringType, true}),
 			`[{"i":7,"n":1.0,"b":true,"t":"1"},{"i":5,"n":-5.0,"b":false,"t":"2"},{"i":null,"n":null,"b":null,"t":null}]`},
-		{"a schema's column need not be there", "a\n1\n", typed(columnType{"z", core.IntegerType, false}), `[{"a":1}]`},
+		{"a schema's column need not be there", "a\n1\n", typed(Declared{"z", core.IntegerType, false}), `[{"a":1}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, rejected, err := load(t, c.text, c.o)
@@ -117,22 +132,22 @@ func TestReadCells(t *testing.T) {
 }
 
 func TestReadCellsRejects(t *testing.T) {
-	integers := typed(columnType{"a", core.IntegerType, true})
+	integers := typed(Declared{"a", core.IntegerType, true})
 	for _, c := range []struct {
 		name, text string
-		o          options
+		o          Options
 		want       string // the good rows
-		row, line  int32
+		row, line  int64
 		reason     string
 		data       string
 	}{
 		{"too few cells", "a,b\n1,2\n3\n4,5\n", inferring, `[{"a":1,"b":2},{"a":4,"b":5}]`, 2, 3, "has 1 cell, want 2", `["3"]`},
 		{"too many cells", "a,b\n1,2,3\n", inferring, `[]`, 1, 2, "has 3 cells, want 2", `["1","2","3"]`},
 		{"after a quoted line break", "a,b\n\"x\ny\",2\n3\n", inferring, `[{"a":"x\ny","b":2}]`, 2, 4, "has 1 cell, want 2", `["3"]`},
-		{"a bare quote", "a,b\n1,x\"y\n2,z\n", inferring, `[{"a":2,"b":"z"}]`, 1, 2, `bare " in non-quoted-field at line 2, column 4`, `["1"]`},
-		{"not UTF-8", "a\n\xff\nx\n", inferring, `[{"a":"x"}]`, 1, 2, "column a is not UTF-8", `["�"]`},
-		{"a declared type", "a\n1\nx\n2\n", integers, `[{"a":1},{"a":2}]`, 2, 3, `column a: want integer, got "x"`, `["x"]`},
-		{"a declared integer is no float", "a\n1.0\n", integers, `[]`, 1, 2, `column a: want integer, got "1.0"`, `["1.0"]`},
+		{"a bare quote", "a,b\n1,x\"y\n2,z\n", inferring, `[{"a":2,"b":"z"}]`, 1, 2, `bare " in non-quoted-field at line 2, column 4`, `"1,x\"y"`},
+		{"not UTF-8", "a\n\xff\nx\n", inferring, `[{"a":"x"}]`, 1, 2, "column 1 (a) is not UTF-8", `["�"]`},
+		{"a declared type", "a\n1\nx\n2\n", integers, `[{"a":1},{"a":2}]`, 2, 3, `column 1 (a): want integer, got "x"`, `["x"]`},
+		{"a declared integer is no float", "a\n1.0\n", integers, `[]`, 1, 2, `column 1 (a): want integer, got "1.0"`, `["1.0"]`},
 		{"a bad row has no say in the types", "a,b\n1,2\nx\n", inferring, `[{"a":1,"b":2}]`, 2, 3, "has 1 cell, want 2", `["x"]`},
 		{"the limit counts good rows", "a,b\n1,2\n3\n4,5\n6,7\n", limited(2), `[{"a":1,"b":2},{"a":4,"b":5}]`, 2, 3, "has 1 cell, want 2", `["3"]`},
 	} {
@@ -142,8 +157,8 @@ func TestReadCellsRejects(t *testing.T) {
 				t.Fatalf("got %s, %v, rejected %v, want %s and one bad row", got, err, rejected, c.want)
 			}
 			r := rejected[0]
-			if r.row != c.row || r.line != c.line || r.reason != c.reason || core.JSON(r.data) != c.data {
-				t.Fatalf("rejected %+v (%s)\nwant row %d, line %d, %q, %s", r, core.JSON(r.data), c.row, c.line, c.reason, c.data)
+			if r.Row != c.row || r.Line != c.line || r.Reason != c.reason || core.JSON(r.Data) != c.data {
+				t.Fatalf("rejected %+v (%s)\nwant row %d, line %d, %q, %s", r, core.JSON(r.Data), c.row, c.line, c.reason, c.data)
 			}
 		})
 	}
@@ -152,46 +167,41 @@ func TestReadCellsRejects(t *testing.T) {
 func TestReadCellsFails(t *testing.T) {
 	for want, c := range map[string]struct {
 		text string
-		o    options
+		o    Options
 	}{
 		`line 1: column "a" stands twice in the header`:                  {"a,b,a\n", inferring},
 		"line 1: 20001 columns are more than the 16384 that are allowed": {strings.Repeat(",", 20000) + "\n", inferring},
 		`the file is UTF-16; save it as UTF-8`:                           {"\xff\xfea\x00", inferring},
 		`header: bare " in non-quoted-field at line 1, column 2`:         {"a\"b\n", inferring},
 		`line 1: the name of column 2 is not UTF-8`:                      {"a,\xff\n", inferring},
-		`the file has no column "dely", did you mean "delay"?`:           {"date,delay\n", typed(columnType{"dely", core.IntegerType, true})},
-		`the file has no column "a"`:                                     {"", typed(columnType{"a", core.IntegerType, true})},
-		`the file has no column "total" (of a header in the document)`:   {"1\n", options{cellOptions{header: []string{"a"}}, rowOptions{types: columnTypes{{"total", core.IntegerType, true}}}}},
+		`the file has no column "dely", did you mean "delay"?`:           {"date,delay\n", typed(Declared{"dely", core.IntegerType, true})},
+		`the file has no column "a"`:                                     {"", typed(Declared{"a", core.IntegerType, true})},
+		`the file has no column "total" (of a header in the document)`:   {"1\n", Options{Cells: Cells{Header: []string{"a"}}, Types: Types{{"total", core.IntegerType, true}}}},
 	} {
 		_, _, err := load(t, c.text, c.o)
 		want, _, _ = strings.Cut(want, " (of")
-		if err == nil || err.Error() != want {
+		if err == nil || err.Error() != "f.csv: "+want {
 			t.Errorf("%q: error %v, want %q", c.text, err, want)
 		}
 	}
 }
 
-func TestReadCellsStopsOnRejectAndCancel(t *testing.T) {
-	stop := errors.New("stop")
-	_, err := readCells(t.Context(), strings.NewReader("a,b\n1\n"), cellOptions{delimiter: ','}, rowOptions{reject: func(bad) error { return stop }})
-	if !errors.Is(err, stop) {
-		t.Errorf("error %v, want that of reject", err)
-	}
+func TestReadCellsStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := readCells(ctx, strings.NewReader("a\n1\n"), cellOptions{delimiter: ','}, rowOptions{}); !errors.Is(err, context.Canceled) {
+	if _, _, err := readAll(ctx, strings.NewReader("a\n1\n"), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after a cancellation", err)
 	}
 }
 
 // Remembering recent values never mixes them up, whatever shares a slot.
 func TestMemo(t *testing.T) {
-	var texts, bytes, integers memo
-	for i := range int64(20 * memoSize) {
-		n := i * 7919 % (3 * memoSize)
+	var texts, integers memo
+	for i := range int64(20 * lastMemo) {
+		n := i * 7919 % (3 * lastMemo)
 		s := strconv.FormatInt(n, 36)
-		if texts.text(s) != any(s) || bytes.bytes([]byte(s)) != any(s) || integers.integer(n) != any(n) {
-			t.Fatalf("%d came back as %v, %v and %v", n, texts.text(s), bytes.bytes([]byte(s)), integers.integer(n))
+		if text, integer := texts.bytes([]byte(s)), integers.integer(n); text != any(s) || integer != any(n) {
+			t.Fatalf("%d came back as %v and %v", n, text, integer)
 		}
 	}
 }
@@ -240,7 +250,7 @@ func naiveKind(cells []string) core.TypeKind {
 		return core.IntegerType
 	case all(isNumber):
 		return core.NumberType
-	case all(func(s string) bool { _, ok := plainBoolean(s); return ok }):
+	case all(func(s string) bool { _, ok := plainBoolean([]byte(s)); return ok }):
 		return core.BooleanType
 	}
 	return core.StringType
@@ -259,9 +269,8 @@ func FuzzInfer(f *testing.F) {
 		if strings.Contains(strings.ReplaceAll(text, "\r\n", ""), "\r") {
 			return // a line may end with a carriage return alone; encoding/csv reads on
 		}
-		got, err := readCells(context.Background(), strings.NewReader(text), cellOptions{infer: true, delimiter: ',', nulls: []string{""}},
-			rowOptions{reject: func(b bad) error { return errors.New(b.reason) }})
-		if err != nil {
+		got, rejected, err := readAll(context.Background(), strings.NewReader(text), inferring)
+		if err != nil || len(rejected) > 0 {
 			return
 		}
 		want, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll()
@@ -271,11 +280,11 @@ func FuzzInfer(f *testing.F) {
 		if len(want) == 0 {
 			want = [][]string{nil}
 		}
-		if len(got.rows) != len(want)-1 {
-			t.Fatalf("%d rows, want %d", len(got.rows), len(want)-1)
+		if len(got) != len(want)-1 {
+			t.Fatalf("%d rows, want %d", len(got), len(want)-1)
 		}
 		for j := range want[0] {
-			compareColumn(t, got.rows, want[1:], j)
+			compareColumn(t, got, want[1:], j)
 		}
 	})
 }

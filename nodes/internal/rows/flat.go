@@ -1,4 +1,4 @@
-package dataset
+package rows
 
 import (
 	"strconv"
@@ -156,7 +156,7 @@ func (f *flatReader) number(i int) bool {
 		return true
 	}
 	// classify knows the numbers of JSON, and those that begin with a point.
-	switch classify(string(s)) {
+	switch classify(s) {
 	case integerCell, longCell:
 		n, err := strconv.ParseInt(string(s), 10, 64)
 		f.values[i] = n

@@ -1,6 +1,7 @@
-package dataset
+package rows
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -29,8 +30,8 @@ const exactDigits = 15
 // classify says what a cell could be. Integers and numbers are those of JSON,
 // with the point allowed to come first: "007" and "+49" are text, because a
 // number would lose what they say.
-func classify(s string) cellKind {
-	if s == "" {
+func classify(s []byte) cellKind {
+	if len(s) == 0 {
 		return noCell
 	}
 	switch c := s[0]; {
@@ -44,8 +45,15 @@ func classify(s string) cellKind {
 	return textCell
 }
 
-func classifyNumber(s string) cellKind {
-	rest := strings.TrimPrefix(s, "-")
+// surelyFinite is the length up to which a number without exponent is no
+// infinity.
+const surelyFinite = 300
+
+func classifyNumber(s []byte) cellKind {
+	rest := s
+	if rest[0] == '-' {
+		rest = rest[1:]
+	}
 	whole := digits(rest)
 	if whole > 1 && rest[0] == '0' {
 		return textCell
@@ -65,25 +73,29 @@ func classifyNumber(s string) cellKind {
 	if whole == 0 {
 		return textCell
 	}
-	if rest != "" && !exponent(rest) {
+	if len(rest) == 0 && len(s) <= surelyFinite {
+		return numberCell
+	}
+	if len(rest) > 0 && !exponent(rest) {
 		return textCell
 	}
-	if f, err := strconv.ParseFloat(s, 64); err != nil || math.IsInf(f, 0) {
+	if f, err := strconv.ParseFloat(string(s), 64); err != nil || math.IsInf(f, 0) {
 		return textCell // out of range
 	}
 	return numberCell
 }
 
-func classifyInteger(s, unsigned string) cellKind {
+func classifyInteger(s, unsigned []byte) cellKind {
 	switch {
-	case unsigned == "":
+	case len(unsigned) == 0:
 		return textCell // a lone minus
-	case s == "-0":
-		return numberCell // no integer has this sign
 	case len(unsigned) <= exactDigits:
+		if string(s) == "-0" {
+			return numberCell // no integer has this sign
+		}
 		return integerCell
 	}
-	i, err := strconv.ParseInt(s, 10, 64)
+	i, err := strconv.ParseInt(string(s), 10, 64)
 	switch {
 	case err != nil:
 		return textCell // beyond 64 bits
@@ -94,7 +106,7 @@ func classifyInteger(s, unsigned string) cellKind {
 }
 
 // digits counts the decimal digits s starts with.
-func digits(s string) int {
+func digits(s []byte) int {
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		n++
@@ -103,20 +115,20 @@ func digits(s string) int {
 }
 
 // exponent reports whether s is e, an optional sign and digits.
-func exponent(s string) bool {
+func exponent(s []byte) bool {
 	if s[0] != 'e' && s[0] != 'E' {
 		return false
 	}
 	s = s[1:]
-	if s != "" && (s[0] == '+' || s[0] == '-') {
+	if len(s) > 0 && (s[0] == '+' || s[0] == '-') {
 		s = s[1:]
 	}
-	return s != "" && digits(s) == len(s)
+	return len(s) > 0 && digits(s) == len(s)
 }
 
 // plainBoolean reads the spellings that inference takes for a boolean.
-func plainBoolean(s string) (value, ok bool) {
-	switch s {
+func plainBoolean(s []byte) (value, ok bool) {
+	switch string(s) {
 	case "true", "True", "TRUE":
 		return true, true
 	case "false", "False", "FALSE":
@@ -127,64 +139,92 @@ func plainBoolean(s string) (value, ok bool) {
 
 // column is one column of a delimited file.
 type column struct {
-	name string
+	name   string
+	number int // from 1
 	// declared is the type the document gives, AnyType for none.
 	declared core.TypeKind
 	// infer is whether the cells decide the type.
 	infer bool
 	seen  cellKind
-	memo  memo
+	// kind is the type of the values, once it is known.
+	kind core.TypeKind
+	memo memo
 }
 
 // look takes note of a cell that says something.
-func (c *column) look(s string) {
+func (c *column) look(s []byte) {
 	if c.infer && c.seen&textCell == 0 {
 		c.seen |= classify(s)
 	}
 }
 
-// kind returns the column's type once all cells have been seen. Every
+// decide fixes the type once the cells of the window have been seen. Every
 // non-empty cell must be read without loss, otherwise the column is text: a
 // number column holds floats, so it has no room for integers a float would
 // change.
-func (c *column) kind() core.TypeKind {
+func (c *column) decide() {
 	switch {
 	case c.declared != core.AnyType:
-		return c.declared
+		c.kind = c.declared
 	case c.seen == noCell:
-		return core.StringType
+		c.kind = core.StringType
 	case c.seen&^(integerCell|longCell) == 0:
-		return core.IntegerType
+		c.kind = core.IntegerType
 	case c.seen&^(integerCell|numberCell) == 0:
-		return core.NumberType
+		c.kind = core.NumberType
 	case c.seen == booleanCell:
-		return core.BooleanType
+		c.kind = core.BooleanType
+	default:
+		c.kind = core.StringType
 	}
-	return core.StringType
 }
 
-// fits reports whether a non-empty cell can be read as a declared type. A
-// declaration reads more generously than inference: leading zeros, a plus sign
-// and the usual words for yes and no are accepted.
-func fits(s string, t core.TypeKind) bool {
-	switch t {
+// value reads a cell that is not empty as the column's type. A declared type
+// reads generously: leading zeros, a plus sign and the usual words for yes and no
+// are accepted. An inferred one accepts what inference would have accepted.
+func (c *column) value(s []byte) (v any, ok bool) {
+	switch c.kind {
 	case core.IntegerType:
-		_, err := strconv.ParseInt(s, 10, 64)
-		return err == nil
+		return c.integer(s)
 	case core.NumberType:
-		_, ok := parseNumber(s)
-		return ok
+		return c.float(s)
 	case core.BooleanType:
-		_, ok := parseBoolean(s)
-		return ok
+		b, ok := plainBoolean(s)
+		if !ok && c.declared != core.AnyType {
+			b, ok = parseBoolean(s)
+		}
+		return b, ok
 	}
-	return true
+	return c.memo.bytes(s), true
 }
 
-func parseNumber(s string) (float64, bool) {
-	f, err := strconv.ParseFloat(s, 64)
-	ok := err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) && !strings.ContainsAny(s, "xXpP_")
-	return f, ok
+func (c *column) integer(s []byte) (any, bool) {
+	if i, ok := shortInteger(s); ok {
+		return c.memo.integer(i), true
+	}
+	if c.declared == core.AnyType && classify(s)&(integerCell|longCell) == 0 {
+		return nil, false
+	}
+	i, err := strconv.ParseInt(string(s), 10, 64)
+	if err != nil {
+		return nil, false
+	}
+	return c.memo.integer(i), true
+}
+
+func (c *column) float(s []byte) (any, bool) {
+	if c.declared == core.AnyType && classify(s)&(integerCell|numberCell) == 0 {
+		return nil, false
+	}
+	return parseNumber(s)
+}
+
+func parseNumber(s []byte) (any, bool) {
+	f, err := strconv.ParseFloat(string(s), 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) || bytes.ContainsAny(s, "xXpP_") {
+		return nil, false
+	}
+	return f, true
 }
 
 var (
@@ -192,32 +232,10 @@ var (
 	noWords  = []string{"false", "f", "no", "n", "0"}
 )
 
-func parseBoolean(s string) (value, ok bool) {
-	if v, ok := plainBoolean(s); ok {
-		return v, true
-	}
-	s = strings.ToLower(s)
-	if slices.Contains(yesWords, s) {
+func parseBoolean(s []byte) (value, ok bool) {
+	word := strings.ToLower(string(s))
+	if slices.Contains(yesWords, word) {
 		return true, true
 	}
-	return false, slices.Contains(noWords, s)
-}
-
-// value turns a cell that look accepted into a value of the column's kind.
-func (c *column) value(s string, null bool, kind core.TypeKind) any {
-	if null || s == "" && kind != core.StringType {
-		return nil
-	}
-	switch kind {
-	case core.IntegerType:
-		i, _ := strconv.ParseInt(s, 10, 64)
-		return c.memo.integer(i)
-	case core.NumberType:
-		f, _ := parseNumber(s)
-		return f
-	case core.BooleanType:
-		b, _ := parseBoolean(s)
-		return b
-	}
-	return c.memo.text(s)
+	return false, slices.Contains(noWords, word)
 }

@@ -1,4 +1,4 @@
-package dataset
+package rows
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // FuzzFlat compares the quick reader with core.ParseJSON: what it reads must be
@@ -54,20 +55,20 @@ func TestRowsOfChangingForm(t *testing.T) {
 		`{}`, `{}`, `{}`, `{"a":9,"b":"z"}`, `{"a":10,"b":"x"}`, `{"a":-0,"b":1e3}`, `{"a":12345678901234567,"b":"x"}`, `{"a":9007199254740993,"b":"x"}`,
 		`{"q\"":1}`, `{"q\"":2}`, `{"q\"":3}`,
 	}
-	o := &objectReader{}
-	if err := readLines(t.Context(), strings.NewReader(strings.Join(lines, "\n")), o); err != nil {
-		t.Fatal(err)
+	got, rejected, err := readAll(t.Context(), strings.NewReader(strings.Join(lines, "\n")), Options{Format: table.JSONL})
+	if err != nil || len(rejected) > 0 {
+		t.Fatal(rejected, err)
 	}
-	if len(o.out.rows) != len(lines) {
-		t.Fatalf("%d rows, want %d", len(o.out.rows), len(lines))
+	if len(got) != len(lines) {
+		t.Fatalf("%d rows, want %d", len(got), len(lines))
 	}
 	for i, line := range lines {
 		want, err := core.ParseJSON([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := core.JSON(o.out.rows[i]); got != core.JSON(want) {
-			t.Errorf("row %d is %s, want %s", i+1, got, core.JSON(want))
+		if text := core.JSON(got[i]); text != core.JSON(want) {
+			t.Errorf("row %d is %s, want %s", i+1, text, core.JSON(want))
 		}
 	}
 }

@@ -1,0 +1,133 @@
+package dataset
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/rows"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// resolve returns the files that the node means now, each once. The files of a
+// pattern are sorted.
+func (h *handler) resolve(s core.Shared, place files.Place) ([]string, error) {
+	var out []string
+	for _, n := range h.names {
+		name, err := n.Text(s)
+		if err != nil {
+			return nil, fmt.Errorf("source: %w", err)
+		}
+		found := []string{name}
+		if files.IsPattern(name) {
+			if found, err = place.Glob(name); err != nil {
+				return nil, err
+			}
+			if len(found) == 0 && !h.optional {
+				return nil, fmt.Errorf("no file matches %q: %w", name, fs.ErrNotExist)
+			}
+		}
+		for _, f := range found {
+			if !slices.Contains(out, f) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out, nil
+}
+
+// reading is the rows.Source of a node's files. It notes what was read.
+type reading struct {
+	h     *handler
+	place files.Place
+	names []string
+	next  int
+	open  io.Closer
+	hash  hash.Hash
+	ended bool // all files were read to their end
+}
+
+var _ rows.Source = (*reading)(nil)
+
+// Next opens the next file.
+func (r *reading) Next(ctx context.Context) (rows.File, error) {
+	r.Close()
+	for {
+		if r.next == len(r.names) {
+			r.ended = true
+			return rows.File{}, io.EOF
+		}
+		name := r.names[r.next]
+		r.next++
+		f, err := r.file(name)
+		if errors.Is(err, fs.ErrNotExist) && r.h.optional {
+			continue
+		}
+		if err != nil {
+			return rows.File{}, err
+		}
+		r.open = f
+		in := files.Reader(ctx, f)
+		if r.hash != nil {
+			in = io.TeeReader(in, r.hash)
+		}
+		if r.h.compression == "gzip" || r.h.compression == "" && gzipped(name) {
+			in = files.Gunzip(in, r.h.ratio)
+		}
+		return rows.File{Name: shownAs(name), Reader: in}, nil
+	}
+}
+
+func (r *reading) file(name string) (io.ReadCloser, error) {
+	if name == standardInput {
+		return r.h.stdin.open()
+	}
+	f, err := r.place.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file %q: %w", name, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func gzipped(name string) bool {
+	_, ok := table.Gzipped(name)
+	return ok
+}
+
+// shownAs is how messages call a file.
+func shownAs(name string) string {
+	if name == standardInput {
+		return "standard input"
+	}
+	return name
+}
+
+// Close closes the file that is open.
+func (r *reading) Close() {
+	if r.open != nil {
+		r.open.Close()
+		r.open = nil
+	}
+}
+
+// sum is the hash of the bytes of all files, one behind the other, "" when they
+// were not read to the end.
+func (r *reading) sum() string {
+	if r.hash == nil || !r.ended {
+		return ""
+	}
+	return "sha256:" + hex.EncodeToString(r.hash.Sum(nil))
+}
+
+func newHash() hash.Hash { return sha256.New() }

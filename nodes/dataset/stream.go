@@ -1,0 +1,91 @@
+package dataset
+
+import (
+	"context"
+	"io"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// describe looks at the files of a stream: they are there, their header fits and
+// their first rows can be read. Standard input is left alone, because it can be
+// read once.
+func (h *handler) describe(ctx context.Context, in core.Input, names []string) (core.Result, error) {
+	r, src, err := h.reader(h.place(in.Shared()), names)
+	if err != nil {
+		return core.Result{}, err
+	}
+	defer src.Close()
+	out := &core.Object{}
+	h.setSource(out, "source", names)
+	out.Set("format", string(r.Format()))
+	if len(names) != 1 || names[0] != standardInput {
+		batch, err := r.Next(ctx)
+		if err != nil && err != io.EOF {
+			return core.Result{}, err
+		}
+		out.Set("schema", h.schema(r, h.profile(batch.Rows)))
+	}
+	res := core.Send(out)
+	res.Delta = map[string]any{h.into: core.Clone(out)}
+	res.Note = "a stream of " + sourceName(names)
+	return res, nil
+}
+
+// Open opens the stream.
+func (h *handler) Open(ctx context.Context, in core.Input, described *core.Object) (core.Stream, error) {
+	names, err := sourceOf(described, "source")
+	if err != nil {
+		return nil, err
+	}
+	t, err := h.begin(ctx, in, names)
+	if err != nil {
+		return nil, err
+	}
+	t.files.hash = newHash()
+	return &stream{t, in}, nil
+}
+
+// stream hands out the rows of a table while it is read.
+type stream struct {
+	*loading
+	in core.Input
+}
+
+var _ core.Stream = (*stream)(nil)
+
+// Next returns the next good rows.
+func (s *stream) Next(ctx context.Context) ([]any, error) {
+	good, err := s.next(ctx)
+	if err == io.EOF {
+		for check, n := range s.checks.Warnings().All() {
+			s.in.Logger().Warn("check failed", "check", check, "rows", n)
+		}
+	}
+	return good, err
+}
+
+// Summary says what was read. A table that limit cut short has no hash.
+func (s *stream) Summary() *core.Object {
+	out := core.ObjectOf(core.RowCount, s.rows)
+	if n := s.checks.Rejected(); n > 0 {
+		out.Set(core.RejectedRows, int64(n))
+	}
+	if sum := s.files.sum(); sum != "" {
+		out.Set("hash", sum)
+	}
+	if s.h.policy.HasChecks() {
+		out.Set("quality", s.checks.Quality())
+	}
+	return out
+}
+
+// Close ends the stream. Rows that were rejected before a reader had enough are in
+// their file.
+func (s *stream) Close() error {
+	if s.err == nil {
+		s.end(context.Background(), io.EOF)
+	}
+	s.loading.Close()
+	return nil
+}

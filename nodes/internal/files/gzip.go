@@ -1,0 +1,79 @@
+package files
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// DefaultRatio is how many times its size compressed data may expand to. Text of
+// tables comes to 5 to 50, data made to fill a disk to 1000.
+const DefaultRatio = 200
+
+// ratioFrom is the expanded size from which the ratio is judged: a small file may
+// well be one line a thousand times.
+const ratioFrom = 16 << 20
+
+// Gunzip returns a reader of what r holds compressed, in one or several parts.
+// Data that expands to more than ratio times its size (0: DefaultRatio) is an
+// error once 16 MB have been read.
+func Gunzip(r io.Reader, ratio int) io.Reader {
+	if ratio == 0 {
+		ratio = DefaultRatio
+	}
+	return &gunzip{in: counter{r: r}, ratio: int64(ratio)}
+}
+
+type gunzip struct {
+	in    counter
+	zip   *gzip.Reader
+	out   int64
+	ratio int64
+}
+
+// Read reads expanded data.
+func (g *gunzip) Read(p []byte) (int, error) {
+	if g.zip == nil {
+		zip, err := gzip.NewReader(&g.in)
+		if err != nil {
+			if err == io.EOF && g.in.n == 0 {
+				return 0, io.EOF // an empty file is an empty file
+			}
+			return 0, g.explain(err)
+		}
+		g.zip = zip
+	}
+	n, err := g.zip.Read(p)
+	g.out += int64(n)
+	if g.out > ratioFrom && g.out > g.ratio*g.in.n {
+		return 0, fmt.Errorf("%d bytes of gzip data expand to more than %d times their size (max_ratio): raise it if that is meant", g.in.n, g.ratio)
+	}
+	if err != nil && err != io.EOF {
+		err = g.explain(err)
+	}
+	return n, err
+}
+
+// explain says in plain words what is wrong with the data.
+func (g *gunzip) explain(err error) error {
+	switch {
+	case errors.Is(err, gzip.ErrHeader):
+		return fmt.Errorf("it is not compressed with gzip: %w", err)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("the gzip data is cut off after %d bytes: %w", g.in.n, err)
+	}
+	return err
+}
+
+// counter counts what is read through it.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,162 @@
+package rows
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// input reads the files of a table line by line.
+type input struct {
+	source Source
+	max    int // bytes of a row
+	name   string
+	open   bool
+	files  int // opened so far
+	lineReader
+}
+
+// next opens the next file; io.EOF says that there is none.
+func (in *input) next(ctx context.Context) error {
+	f, err := in.source.Next(ctx)
+	if err != nil {
+		return err
+	}
+	in.name, in.open = f.Name, true
+	in.files++
+	in.lineReader = lineReader{r: f, buf: in.buf[:cap(in.buf)]}
+	return in.at(in.mark())
+}
+
+// at puts the file's name in front of an error, once.
+func (in *input) at(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", in.name, err)
+}
+
+// broken is an error of reading, or a row that is too long: it says on which
+// line.
+func (in *input) broken(line int64, err error) error {
+	if errors.Is(err, errTooLong) {
+		err = fmt.Errorf("the row is longer than the %d bytes that are allowed (max_row)", in.max)
+	}
+	return in.at(fmt.Errorf("line %d: %w", line, err))
+}
+
+// readSize is how much is read from a file at a time.
+const readSize = 64 << 10
+
+var errTooLong = errors.New("the row is too long")
+
+// lineReader splits text into lines. Unlike bufio.Scanner it says how a line too
+// long is to be reported, and unlike bufio.Reader it returns long lines without
+// copying them together.
+type lineReader struct {
+	r      io.Reader
+	buf    []byte
+	pos    int // what is not yet taken is buf[pos:end]
+	end    int
+	err    error // of r
+	lines  int64 // taken so far
+	crOnly bool  // a carriage return alone ends a line
+}
+
+// line returns the next line without its line end; it is valid until the next
+// call. io.EOF is the end of the file.
+func (l *lineReader) line(limit int) ([]byte, error) {
+	seen := 0 // bytes without line end
+	for {
+		if i := bytes.IndexByte(l.buf[l.pos+seen:l.end], '\n'); i >= 0 {
+			line := l.buf[l.pos : l.pos+seen+i]
+			l.pos += seen + i + 1
+			return l.took(line, limit)
+		}
+		seen = l.end - l.pos
+		if l.err != nil {
+			break
+		}
+		if seen > limit {
+			return nil, errTooLong
+		}
+		l.fill()
+	}
+	if l.err != io.EOF {
+		return nil, l.err
+	}
+	if seen == 0 {
+		return nil, io.EOF
+	}
+	line := l.buf[l.pos:l.end]
+	l.pos = l.end
+	return l.took(line, limit)
+}
+
+func (l *lineReader) took(line []byte, limit int) ([]byte, error) {
+	if len(line) > limit {
+		return nil, errTooLong
+	}
+	l.lines++
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line, nil
+}
+
+// fill reads more. What is not yet taken moves to the front of the buffer, which
+// grows when it is full.
+func (l *lineReader) fill() {
+	if l.pos > 0 {
+		copy(l.buf, l.buf[l.pos:l.end])
+		l.pos, l.end = 0, l.end-l.pos
+	}
+	if len(l.buf)-l.end < readSize/2 {
+		grown := make([]byte, max(2*len(l.buf), readSize))
+		copy(grown, l.buf[:l.end])
+		l.buf = grown
+	}
+	for range 100 { // as bufio does with readers that return nothing
+		n, err := l.r.Read(l.buf[l.end:])
+		if l.crOnly {
+			asLineFeeds(l.buf[l.end : l.end+n])
+		}
+		l.end += n
+		if l.err = err; n > 0 || err != nil {
+			return
+		}
+	}
+	l.err = io.ErrNoProgress
+}
+
+// mark passes over the byte order mark that spreadsheets put in front of UTF-8,
+// and refuses those of encodings that would be read as garbage. It finds out
+// whether carriage returns alone end the lines, as some spreadsheets still have
+// it; the whole file would be its header otherwise.
+func (l *lineReader) mark() error {
+	for l.err == nil && l.end < readSize && bytes.IndexByte(l.buf[:l.end], '\n') < 0 {
+		l.fill()
+	}
+	text := l.buf[:l.end]
+	switch {
+	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
+		l.pos = 3
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
+		return errors.New("the file is UTF-16; save it as UTF-8")
+	}
+	if bytes.IndexByte(text, '\r') >= 0 && bytes.IndexByte(text, '\n') < 0 {
+		l.crOnly = true
+		asLineFeeds(text)
+	}
+	return nil
+}
+
+func asLineFeeds(text []byte) {
+	for i, c := range text {
+		if c == '\r' {
+			text[i] = '\n'
+		}
+	}
+}

@@ -1,0 +1,208 @@
+// Package rows reads tables: csv, tsv, JSON lines and arrays of JSON objects
+// become batches of rows, in memory that does not grow with the table.
+//
+// A Source hands over the files of a table one after the other; who opens them,
+// decompresses them or fetches them from somewhere is not this package's
+// business.
+package rows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/checks"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// File is one file of a table.
+type File struct {
+	Name string // as messages call it
+	io.Reader
+}
+
+// Source hands over the files of a table in their order, and closes a file when
+// the next one is asked for. One goroutine uses it at a time.
+type Source interface {
+	// Next returns the next file, io.EOF after the last.
+	Next(ctx context.Context) (File, error)
+}
+
+// One is the source of a table of one file.
+func One(f File) Source { return &one{f, false} }
+
+type one struct {
+	file File
+	done bool
+}
+
+func (o *one) Next(context.Context) (File, error) {
+	if o.done {
+		return File{}, io.EOF
+	}
+	o.done = true
+	return o.file, nil
+}
+
+// Options say how a table is read. The zero Options read csv with a header as
+// text.
+type Options struct {
+	Format table.Format
+	Cells  Cells // of csv and tsv
+
+	// Types are the declared types of columns.
+	Types Types
+	// RowType, when set, is what every row must conform to.
+	RowType *core.Type
+	// Select names the columns of the rows in their order; nil means all.
+	Select []string
+	// FileColumn, when set, names a last column that holds the name of the file.
+	FileColumn string
+	// Limit is how many rows that can be read are read, 0 for all.
+	Limit int64
+	// MaxRow is the length in bytes that a row may have in its file; 0 means
+	// DefaultMaxRow.
+	MaxRow int
+	// Several is whether the table is made of several files, so that the place of a
+	// row names its file.
+	Several bool
+	// GiveUp is the number of bad rows after which nobody reads on, -1 for never.
+	// It only spares work.
+	GiveUp int64
+}
+
+// Cells are the options of delimited files.
+type Cells struct {
+	Delimiter rune // 0 means that of the format
+	// Header holds the column names of files without a header line.
+	Header []string
+	// Infer is whether the cells of columns without a declared type decide about
+	// it. All columns are text otherwise.
+	Infer bool
+	// Window is from how many rows types are inferred; 0 means all, which keeps the
+	// text of the whole table. The window also ends at MaxWindow bytes of text.
+	Window int
+	// Nulls are the texts that mean null.
+	Nulls []string
+}
+
+const (
+	// DefaultMaxRow is far beyond any row that is meant: a quote left open reads on
+	// to this length.
+	DefaultMaxRow = 16 << 20
+	// MaxWindow bounds the text that is kept to infer types from some rows.
+	MaxWindow = 64 << 20
+)
+
+// A batch has batchRows rows, or fewer if they are long: batchBytes of text.
+const (
+	batchRows  = 1024
+	batchBytes = 1 << 20
+)
+
+// Reader reads the rows of a table. One goroutine uses it at a time.
+type Reader struct {
+	options Options
+	in      input
+	batch   batch
+	format  format
+	err     error // what the next call returns
+}
+
+// format reads the rows of one file format.
+type format interface {
+	// read adds rows to the batch until it is full; io.EOF is the end of the table.
+	read(ctx context.Context, b *batch) error
+	// types returns what is known of the types of columns by now.
+	types() Types
+}
+
+// NewReader returns a reader; nothing is read before the first call of Next. The
+// format must be a format of rows.
+func NewReader(src Source, o Options) (*Reader, error) {
+	if o.MaxRow == 0 {
+		o.MaxRow = DefaultMaxRow
+	}
+	if o.Format == "" {
+		o.Format = table.CSV
+	}
+	r := &Reader{options: o, in: input{source: src, max: o.MaxRow}}
+	r.batch.limit = o.Limit
+	switch o.Format {
+	case table.CSV, table.TSV:
+		r.format = newCells(&r.in, o)
+	case table.JSONL:
+		r.format = &lines{newObjects(&r.in, o)}
+	case table.JSON:
+		r.format = &array{objects: newObjects(&r.in, o)}
+	default:
+		return nil, fmt.Errorf("%s is no format of rows", o.Format)
+	}
+	return r, nil
+}
+
+// Next returns the next rows and bad rows, at least one of them, and io.EOF after
+// the last. The rows and their slice belong to the caller; what tells their places
+// holds until the next call. An error comes behind all rows in front of it.
+func (r *Reader) Next(ctx context.Context) (checks.Batch, error) {
+	if r.err != nil {
+		return checks.Batch{}, r.err
+	}
+	if err := ctx.Err(); err != nil {
+		return checks.Batch{}, err
+	}
+	b := &r.batch
+	b.reset()
+	if r.err = r.format.read(ctx, b); r.err != nil && ctx.Err() != nil {
+		return checks.Batch{}, ctx.Err()
+	}
+	if len(b.rows) == 0 && len(b.bad) == 0 {
+		if r.err == nil {
+			r.err = errors.New("rows: an empty batch") // a fault of ours
+		}
+		return checks.Batch{}, r.err
+	}
+	return checks.Batch{Rows: b.rows, Place: b.place, Bad: b.bad}, nil
+}
+
+// Format returns the format of the table.
+func (r *Reader) Format() table.Format { return r.options.Format }
+
+// Types returns the types of the columns as far as they are known: after the
+// first call of Next those of a delimited file, of JSON only those declared.
+func (r *Reader) Types() Types { return r.format.types() }
+
+// batch gathers rows.
+type batch struct {
+	rows   []any
+	places []checks.Place
+	bad    []checks.Bad
+	text   int   // bytes read for the rows
+	good   int64 // rows over all batches
+	limit  int64
+}
+
+func (b *batch) reset() {
+	b.rows, b.bad = make([]any, 0, min(max(64, 2*cap(b.rows)), batchRows)), nil
+	b.places, b.text = b.places[:0], 0
+}
+
+func (b *batch) full() bool {
+	return len(b.rows)+len(b.bad) >= batchRows || b.text >= batchBytes
+}
+
+// limited reports whether there are as many rows as are wanted.
+func (b *batch) limited() bool { return b.limit > 0 && b.good >= b.limit }
+
+func (b *batch) add(row *core.Object, p checks.Place) {
+	b.rows, b.places = append(b.rows, row), append(b.places, p)
+	b.good++
+}
+
+func (b *batch) reject(p checks.Place, reason string, data any) {
+	b.bad = append(b.bad, checks.Bad{Place: p, Reason: reason, Data: data})
+}
+
+func (b *batch) place(i int) checks.Place { return b.places[i] }

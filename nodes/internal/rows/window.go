@@ -1,0 +1,165 @@
+package rows
+
+import (
+	"context"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/checks"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// window keeps the text of the first rows, from which types are inferred.
+type window struct {
+	chunks []chunk
+	rows   int64
+	bad    int64
+	bytes  int
+}
+
+// chunk holds the cells of some rows, one row after the other, and the bad rows
+// between them.
+type chunk struct {
+	text   []byte
+	ends   []int // of the cells of all records
+	kept   []kept
+	places []checks.Place
+	bad    []checks.Bad
+}
+
+// kept says where the text of a record begins in that of its chunk.
+type kept struct {
+	from int
+	gap  int
+	file any // the value of the file column
+}
+
+// rest reports whether there are rows to give out.
+func (w *window) rest() bool { return len(w.chunks) > 0 }
+
+// chunk returns the chunk that the next row goes to.
+func (w *window) chunk() *chunk {
+	n := len(w.chunks)
+	if n == 0 || len(w.chunks[n-1].places)+len(w.chunks[n-1].bad) >= batchRows || len(w.chunks[n-1].text) >= batchBytes {
+		w.chunks = append(w.chunks, chunk{})
+		n++
+	}
+	return &w.chunks[n-1]
+}
+
+// look reads rows until the types can be told, and returns what ended the
+// reading: nil when there is more.
+func (c *cells) look(ctx context.Context) error {
+	for i := 0; c.looking(); i++ {
+		if err := table.Tick(ctx, i); err != nil {
+			return err
+		}
+		p, reason, err := c.next(ctx)
+		if err != nil {
+			return err
+		}
+		if reason == "" {
+			reason = c.fits()
+		}
+		k := c.window.chunk()
+		if reason != "" {
+			k.bad = append(k.bad, checks.Bad{Place: p, Reason: reason, Data: c.data()})
+			c.window.bad++
+			continue
+		}
+		c.keep(k, p)
+	}
+	return nil
+}
+
+// looking reports whether another row is needed to tell the types. Of a table
+// whose types are all declared only the header is read.
+func (c *cells) looking() bool {
+	w := &c.window
+	switch {
+	case c.cols == nil:
+		return true
+	case c.GiveUp >= 0 && w.bad > c.GiveUp, c.Limit > 0 && w.rows >= c.Limit:
+		return false
+	case c.Cells.Window > 0 && (w.rows >= int64(c.Cells.Window) || w.bytes >= MaxWindow):
+		return false
+	}
+	for _, at := range c.take {
+		if c.cols[at].infer {
+			return true
+		}
+	}
+	return false
+}
+
+// fits returns why a record does not have the declared types, or "". Only rows
+// that have them get a say in the types of the other columns.
+func (c *cells) fits() string {
+	for _, at := range c.take {
+		col, cell := &c.cols[at], c.scan.cell(at)
+		if col.declared == core.AnyType || len(cell) == 0 || c.null(cell) {
+			continue
+		}
+		col.kind = col.declared
+		if _, ok := col.value(cell); !ok {
+			return col.refuse(cell, 0)
+		}
+	}
+	for _, at := range c.take {
+		if cell := c.scan.cell(at); len(cell) > 0 && !c.null(cell) {
+			c.cols[at].look(cell)
+		}
+	}
+	return ""
+}
+
+// keep keeps the text of a row.
+func (c *cells) keep(k *chunk, p checks.Place) {
+	if k.places == nil {
+		rows := batchRows
+		if c.window.rows == 0 {
+			rows = 16 // most tables that are read whole are small
+		}
+		k.places, k.kept, k.ends = make([]checks.Place, 0, rows), make([]kept, 0, rows), make([]int, 0, rows*len(c.cols))
+	}
+	r := &c.scan.record
+	k.kept = append(k.kept, kept{len(k.text), r.gap, c.file})
+	k.text = append(k.text, r.text...)
+	k.ends = append(k.ends, r.ends...)
+	k.places = append(k.places, p)
+	c.window.rows++
+	c.window.bytes += len(r.text)
+}
+
+// replay gives out the rows of a chunk, which is freed.
+func (c *cells) replay(ctx context.Context, b *batch) error {
+	k := c.window.chunks[0]
+	c.window.chunks[0] = chunk{}
+	c.window.chunks = c.window.chunks[1:]
+	file, width := c.file, len(c.cols)
+	for i, p := range k.places {
+		if err := table.Tick(ctx, i); err != nil {
+			return err
+		}
+		c.file = k.kept[i].file
+		c.convert(b, p, &record{text: k.text[k.kept[i].from:], ends: k.ends[i*width:][:width], gap: k.kept[i].gap})
+	}
+	c.file = file
+	b.bad = merge(b.bad, k.bad)
+	return nil
+}
+
+// merge merges two lists of bad rows by their numbers.
+func merge(a, b []checks.Bad) []checks.Bad {
+	if len(a) == 0 {
+		return b
+	}
+	out := make([]checks.Bad, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if a[0].Row < b[0].Row {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
