@@ -130,6 +130,9 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if report == nil {
 		return &exit{exitUsage, err}
 	}
+	if stray, ok := report.Err.(*core.StrayError); ok && len(stray.Nodes) == 0 {
+		report.Err = stray.Err // the reader of the events was slow, and has been waited for
+	}
 	if err := a.printReport(report, f); err != nil {
 		return err
 	}

@@ -144,21 +144,32 @@ func (e *CancelError) Error() string {
 // Unwrap returns the cause, so that errors.Is finds context.Canceled.
 func (e *CancelError) Unwrap() error { return e.Cause }
 
-// StrayError says that handlers ignored the end of their contexts for the whole
-// grace period and were left running.
+// StrayError says that user code did not return for the whole grace period and was
+// left running: handlers that ignored the end of their contexts, or the listener at
+// the end of the run.
 type StrayError struct {
+	// Nodes are the nodes of the handlers, sorted, each once.
 	Nodes []string
+	// Listener tells that the listener was still busy with events. It gets the rest
+	// when it takes them. The status of the run does not depend on it.
+	Listener bool
 	// Err is the error the run has apart from that, nil for none.
 	Err error
 }
 
-// Error names the nodes.
+// Error names the nodes and the listener.
 func (e *StrayError) Error() string {
-	s := "still running, because the handler ignored the end of its context: " + strings.Join(e.Nodes, ", ")
+	var parts []string
 	if e.Err != nil {
-		s = e.Err.Error() + "; " + s
+		parts = append(parts, e.Err.Error())
 	}
-	return s
+	if len(e.Nodes) > 0 {
+		parts = append(parts, "still running, because the handler ignored the end of its context: "+strings.Join(e.Nodes, ", "))
+	}
+	if e.Listener {
+		parts = append(parts, "the listener is still busy with events of the run")
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Unwrap returns the run's other error.

@@ -2,7 +2,9 @@ package scheduler
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,14 +14,30 @@ import (
 
 // delivery hands events to a listener on a goroutine of its own, so that a slow
 // listener holds nothing back and a panicking one breaks nothing.
+//
+// What the machine says is kept however slow the listener is: it is as much as the
+// graph and its items make it. What handlers say may be without end. So once many
+// events wait, log records are only counted, and of the progress of an attempt the
+// last is kept.
 type delivery struct {
-	mu     sync.Mutex
-	wake   sync.Cond // something is queued, or closed
-	queue  []core.Event
-	seq    int64
-	closed bool
-	ended  bool          // nobody takes events any more: none is kept
-	done   chan struct{} // closed when the goroutine has ended
+	mu       sync.Mutex
+	wake     sync.Cond // something is queued, or closed
+	queue    []core.Event
+	progress map[progressKey]int // place in a long queue
+	dropped  int                 // log records
+	closed   bool
+	ended    bool          // nobody takes events any more: none is kept
+	done     chan struct{} // closed when the goroutine has ended
+}
+
+// longQueue is how many events wait before handlers are not heard in full.
+const longQueue = 1 << 14
+
+// progressKey names an attempt that tells how far it is.
+type progressKey struct {
+	node    string
+	item    core.Ordinal
+	attempt int
 }
 
 // deliver starts the delivery to a listener; close ends it.
@@ -30,19 +48,43 @@ func deliver(listener func(core.Event)) *delivery {
 	return d
 }
 
-// add queues an event. It gets its number here: log lines and progress come
-// from handlers and stand between the events of the machine.
+// add queues an event.
 func (d *delivery) add(e core.Event) {
 	d.mu.Lock()
-	if !d.ended {
-		d.seq++
-		e.Seq = d.seq
+	if !d.ended && !d.spare(&e) {
 		d.queue = append(d.queue, e)
 	}
 	d.mu.Unlock()
 	d.wake.Signal()
 }
 
+// spare reports whether an event need not be queued, because many are.
+func (d *delivery) spare(e *core.Event) bool {
+	if len(d.queue) < longQueue {
+		return false
+	}
+	switch e.Type {
+	case core.LogLine:
+		d.dropped++
+		return true
+	case core.Progress:
+		key := progressKey{e.Node, e.Item, e.Attempt}
+		at, ok := d.progress[key]
+		if ok {
+			d.queue[at] = *e
+			return true
+		}
+		if d.progress == nil {
+			d.progress = map[progressKey]int{}
+		}
+		d.progress[key] = len(d.queue)
+	}
+	return false
+}
+
+// loop hands out what is queued. Events are numbered here: log lines and progress come
+// from handlers and stand between the events of the machine, and some are never
+// queued.
 func (d *delivery) loop(listener func(core.Event)) {
 	defer close(d.done)
 	defer func() {
@@ -51,27 +93,44 @@ func (d *delivery) loop(listener func(core.Event)) {
 		_ = recover()
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.ended, d.queue = true, nil
+		d.ended, d.queue, d.progress = true, nil, nil
 	}()
+	seq := int64(0)
 	for {
-		d.mu.Lock()
-		for len(d.queue) == 0 && !d.closed {
-			d.wake.Wait()
-		}
-		batch := d.queue
-		d.queue = nil
-		d.mu.Unlock()
+		batch := d.take()
 		if len(batch) == 0 {
 			return
 		}
 		for _, e := range batch {
+			seq++
+			e.Seq = seq
 			listener(e)
 		}
 	}
 }
 
-// close waits until everything is delivered, at most for the grace period.
-func (d *delivery) close(grace time.Duration) {
+// take waits for events and takes them all; none is left after close.
+func (d *delivery) take() []core.Event {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for len(d.queue) == 0 && !d.closed {
+		d.wake.Wait()
+	}
+	batch := d.queue
+	if d.dropped > 0 {
+		last := batch[len(batch)-1]
+		notice := core.Event{V: core.EventVersion, Type: core.LogLine, Run: last.Run, Time: last.Time, Severity: slog.LevelWarn.String(),
+			Log: fmt.Sprintf("%d log records are missing here: the listener of the events is too slow", d.dropped)}
+		// The end of the run stays the last event.
+		batch = slices.Insert(batch, len(batch)-1, notice)
+	}
+	d.queue, d.progress, d.dropped = nil, nil, 0
+	return batch
+}
+
+// close waits until everything is delivered, at most for the grace period, and
+// reports whether it was. If not, the rest is delivered when the listener takes it.
+func (d *delivery) close(grace time.Duration) bool {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()
@@ -80,7 +139,9 @@ func (d *delivery) close(grace time.Duration) {
 	defer t.Stop()
 	select {
 	case <-d.done:
+		return true
 	case <-t.C:
+		return false
 	}
 }
 

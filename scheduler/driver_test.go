@@ -441,6 +441,23 @@ func TestSlowAndPanickingListeners(t *testing.T) {
 	})
 }
 
+// TestListenerThatDoesNotReturn: it outlived the run, and nothing said so.
+func TestListenerThatDoesNotReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release, n := make(chan struct{}), 0
+		r, err := scheduler.Run(t.Context(), compile(t, one(noop)), nil, scheduler.Options{Listener: func(core.Event) { n++; <-release }})
+		stray, ok := errors.AsType[*core.StrayError](err)
+		if !ok || !stray.Listener || len(stray.Nodes) > 0 || err.Error() != "the listener is still busy with events of the run" || r.Status != core.RunSuccess {
+			t.Errorf("run %s, error %v", r.Status, err)
+		}
+		close(release)
+		synctest.Wait()
+		if n != 5 {
+			t.Errorf("it got %d events in the end, want 5", n)
+		}
+	})
+}
+
 // A run leaves no goroutine behind: synctest fails otherwise.
 func TestNothingIsLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -35,8 +35,10 @@ type Options struct {
 	Barrier bool
 	// Listener receives the events of the run, in order, one at a time, on a
 	// goroutine of its own. It never holds the run back; one that panics gets
-	// no further events. Run waits at its end until all are delivered, at most
-	// Grace.
+	// no further events. While it is some 16,000 events behind, log records are
+	// left out and counted, and of the progress of an attempt it gets the last.
+	// Run waits at its end until all are delivered, at most Grace; then the error
+	// is a core.StrayError, and the listener gets the rest when it takes it.
 	Listener func(core.Event)
 	// Grace is how long handlers may take to return after their context ended
 	// before the run goes on without them; 0 means DefaultGrace.
@@ -47,8 +49,9 @@ type Options struct {
 
 // Run executes a plan and returns when everything has ended: no handler runs
 // and no goroutine of the run is alive afterwards. The one exception is a
-// handler that ignores its cancelled context for longer than Options.Grace; it
-// is left behind and the error names it.
+// handler that ignores its cancelled context for longer than Options.Grace, or a
+// listener that takes as long at the end; it is left behind and the error, a
+// core.StrayError, names it.
 //
 // The report is complete whenever the run began; the error is its Err. Inputs
 // that do not fit the plan are the only error without a report. Run may be
@@ -108,6 +111,7 @@ type run struct {
 	again   bool // the machine has more commands after the ones at hand
 	report  *core.Report
 	stray   []string
+	deaf    bool // the listener did not take all events in time
 	took    time.Duration
 	frames  map[int32]*frameContext
 	timers  map[timerKey]*time.Timer
@@ -154,7 +158,7 @@ func (r *run) drive() (*core.Report, error) {
 	r.closeSources()
 	r.calls.Wait()
 	if r.events != nil {
-		r.events.close(r.opts.Grace)
+		r.deaf = !r.events.close(r.opts.Grace)
 	}
 	return r.finish()
 }
@@ -215,9 +219,9 @@ func (r *run) finish() (*core.Report, error) {
 	if c, ok := errors.AsType[*core.CancelError](rep.Err); ok {
 		c.Cause = context.Cause(r.parent)
 	}
-	if len(r.stray) > 0 {
-		rep.Err = &core.StrayError{Nodes: r.stray, Err: rep.Err}
-		if rep.Status == core.RunSuccess || rep.Status == core.RunPartial {
+	if len(r.stray) > 0 || r.deaf {
+		rep.Err = &core.StrayError{Nodes: slices.Compact(r.stray), Listener: r.deaf, Err: rep.Err}
+		if len(r.stray) > 0 && (rep.Status == core.RunSuccess || rep.Status == core.RunPartial) {
 			rep.Status = core.RunFailed
 		}
 	}

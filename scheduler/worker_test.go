@@ -61,3 +61,42 @@ func TestNothingIsKeptForALostListener(t *testing.T) {
 		t.Errorf("%d events are kept", len(d.queue))
 	}
 }
+
+// TestEventsForASlowListener: what handlers say without end was kept without end.
+func TestEventsForASlowListener(t *testing.T) {
+	gate, listening := make(chan struct{}), make(chan struct{})
+	var got []core.Event
+	d := deliver(func(e core.Event) {
+		if e.Type == core.RunStarted {
+			close(listening)
+			<-gate
+		}
+		got = append(got, e)
+	})
+	d.add(core.Event{Type: core.RunStarted})
+	<-listening
+	for range longQueue {
+		d.add(core.Event{Type: core.NodeStarted})
+	}
+	for i := range 1000 {
+		d.add(core.Event{Type: core.LogLine})
+		d.add(core.Event{Type: core.Progress, Node: "a", Item: core.Nth(i % 2), Done: int64(i)})
+	}
+	d.add(core.Event{Type: core.RunFinished})
+	if n := len(d.queue); n != longQueue+3 {
+		t.Errorf("%d events are queued, want %d", n, longQueue+3)
+	}
+	close(gate)
+	if !d.close(time.Minute) {
+		t.Fatal("not delivered")
+	}
+	end := got[longQueue+1:]
+	if len(end) != 4 || end[0].Done != 998 || end[1].Done != 999 || end[2].Log != "1000 log records are missing here: the listener of the events is too slow" || end[3].Type != core.RunFinished {
+		t.Errorf("it ends with %+v", end)
+	}
+	for i, e := range got {
+		if e.Seq != int64(i+1) {
+			t.Fatalf("event %d has number %d", i+1, e.Seq)
+		}
+	}
+}
