@@ -126,7 +126,7 @@ func Near(fsys fs.FS, clean string) string {
 	}
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
-		if e.Name() != base {
+		if e.Name() != base && !strings.HasPrefix(e.Name(), ".") { // what is hidden is not meant
 			names = append(names, e.Name())
 		}
 	}
