@@ -88,17 +88,22 @@ func canonicalObject(o *Object, depth int) (any, error) {
 		return nil, nil
 	}
 	var out *Object
-	for k, e := range o.All() {
+	for i, e := range o.values {
+		switch e.(type) {
+		case nil, bool, int64, string:
+			continue // most of what tables hold
+		}
 		c, err := canonical(e, depth)
 		if err != nil {
-			return nil, within(k, err)
+			return nil, within(o.keys[i], err)
 		}
-		if out == nil && !same(c, e) {
+		if same(c, e) {
+			continue
+		}
+		if out == nil {
 			out = o.Copy(0)
 		}
-		if out != nil {
-			out.Set(k, c)
-		}
+		out.values[i] = c
 	}
 	if out == nil {
 		return o, nil
