@@ -24,23 +24,47 @@ func (e columnsEnv) Field(slot int) any {
 
 func TestColumnsAreMembersOfTheItem(t *testing.T) {
 	all := envs(t)
-	rapid.Check(t, func(rt *rapid.T) {
-		tree, err := NewTree("", drawNode(rt, 4))
-		if err != nil {
-			return
-		}
+	check := func(t interface {
+		Helper()
+		Fatalf(string, ...any)
+	}, tree *Tree) {
+		t.Helper()
 		text := core.Text{Value: tree.String()}
 		plain, _ := CompileTree(tree, text, Scope{}, "")
 		var columns Columns
 		p, _ := CompileTree(tree, text, Scope{Columns: &columns}, "")
+		if plain == nil || p == nil {
+			return
+		}
 		for _, env := range all {
-			want, got := plain.Value(env.Bind(plain)), p.Value(columnsEnv{env.Bind(p), columns.Names()})
+			bound := columnsEnv{env.Bind(p), columns.Names()}
+			want, got := plain.Value(env.Bind(plain)), p.Value(bound)
 			if show(canonical(got)) != show(canonical(want)) {
-				rt.Fatalf("%s: %s by columns %q, %s by members", text.Value, show(got), columns.Names(), show(want))
+				t.Fatalf("%s: %s by columns %q, %s by members", text.Value, show(got), columns.Names(), show(want))
 			}
+			if boxed := p.Boxed(bound, boxer{}); show(canonical(boxed)) != show(canonical(want)) {
+				t.Fatalf("%s: %s boxed, %s by members", text.Value, show(boxed), show(want))
+			}
+		}
+	}
+	for _, c := range corpus(t) {
+		if tree, err := Parse(c.text); err == nil {
+			check(t, tree)
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		if tree, err := NewTree("", drawNode(rt, 4)); err == nil {
+			check(rt, tree)
 		}
 	})
 }
+
+// boxer boxes as Go does.
+type boxer struct{}
+
+func (boxer) Integer(i int64) any { return i }
+func (boxer) Float(f float64) any { return f }
+func (boxer) Text(s string) any   { return s }
 
 func TestColumnsShareNumbers(t *testing.T) {
 	columns := Columns{}

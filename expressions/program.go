@@ -28,6 +28,34 @@ type Program struct {
 // allocates nothing; a number or text that is computed is boxed.
 func (p *Program) Value(env Env) any { return p.code.eval(env) }
 
+// Boxer makes values of numbers and texts.
+type Boxer interface {
+	Integer(int64) any
+	Float(float64) any
+	Text(string) any
+}
+
+// Boxed is Value for callers who evaluate the expression many times: what is
+// computed is boxed by b, which may know the value already.
+func (p *Program) Boxed(env Env, b Boxer) any {
+	switch c := &p.code; {
+	case c.num != nil:
+		switch n := c.num(env); n.kind {
+		case wholeNumber:
+			return b.Integer(n.int())
+		case floatNumber:
+			return b.Float(n.float())
+		}
+		return core.Missing
+	case c.text != nil:
+		if s, ok := c.text(env); ok {
+			return b.Text(s)
+		}
+		return core.Missing
+	}
+	return p.code.eval(env)
+}
+
 // Test evaluates the expression as a condition: false, zero, the empty text,
 // null and missing are false, everything else is true. It allocates nothing,
 // unless a function or a value of a Go type makes a new text.

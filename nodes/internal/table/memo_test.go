@@ -1,0 +1,58 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// A memo changes no value, whether they come again or not.
+func TestMemo(t *testing.T) {
+	for _, distinct := range []int64{1, 3, 200, 1000, math.MaxInt64} {
+		var texts, integers, floats Memo
+		for i := range int64(10 * trial) {
+			n := i * 7919 % distinct
+			if got, want := texts.Text(fmt.Sprint("t", n)), fmt.Sprint("t", n); got != want {
+				t.Fatalf("text %v, want %v", got, want)
+			}
+			if got := integers.Integer(-n); got != -n {
+				t.Fatalf("integer %v, want %d", got, -n)
+			}
+			f := float64(n) / 3
+			if got := floats.Float(f); got != f {
+				t.Fatalf("float %v, want %v", got, f)
+			}
+		}
+	}
+	var m Memo
+	if got := m.Float(math.Copysign(0, -1)).(float64); !math.Signbit(got) || m.Float(0) != 0.0 || math.Signbit(m.Float(0).(float64)) {
+		t.Error("-0.0 and 0.0 are two values")
+	}
+}
+
+// What comes again costs nothing, and where nothing does the memo stops looking.
+func TestMemoAllocates(t *testing.T) {
+	names := make([]string, 100)
+	for i := range names {
+		names[i] = fmt.Sprint("name", i)
+	}
+	var m Memo
+	round := func() {
+		for i, n := range names {
+			m.Text(n)
+			m.Integer(int64(1000 + i%50))
+			m.Float(float64(i%10) / 2)
+		}
+	}
+	round()
+	if n := testing.AllocsPerRun(20, round); n > 100 { // values that share a slot
+		t.Errorf("%v allocations for 300 values that come again", n)
+	}
+	var few Memo
+	for i := range int64(trial) {
+		few.Integer(1000 + i)
+	}
+	if few.useful() {
+		t.Error("a memo goes on although no value came again")
+	}
+}
