@@ -134,7 +134,7 @@ func (c *Collector) Filter(ctx context.Context, b Batch, env *eval.Row) ([]any, 
 			}
 			bad = bad[1:]
 		}
-		k := c.judge(r, b.Place, i, env)
+		k := c.judge(env.At(r, c.counts.judged), b.Place, i)
 		if k < 0 {
 			if good != nil {
 				good = append(good, r)
@@ -168,10 +168,21 @@ func (c *Collector) place(of func(int) Place, i int) Place {
 	return of(i)
 }
 
+// Take takes in one row, on which the environment stands, and reports whether it
+// is good. Rows are numbered on; row makes the row, which only a bad one needs.
+// The error is that of Filter.
+func (c *Collector) Take(ctx context.Context, env *eval.Row, row func() *core.Object) (good bool, err error) {
+	k := c.judge(env, nil, 0)
+	if k < 0 {
+		return true, nil
+	}
+	test := &c.policy.checks[k]
+	return false, c.reject(ctx, Bad{c.place(nil, 0), test.name, reason(test, env), row()})
+}
+
 // judge runs all checks over a row and returns the first that makes it bad, -1
 // for none.
-func (c *Collector) judge(r any, of func(int) Place, i int, env *eval.Row) int {
-	env.At(r, int(c.counts.judged))
+func (c *Collector) judge(env *eval.Row, of func(int) Place, i int) int {
 	c.counts.rows++
 	c.counts.judged++
 	first := -1

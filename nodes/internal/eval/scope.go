@@ -10,7 +10,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
-	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // Scope compiles the expressions of one node and keeps account of what they
@@ -173,52 +172,9 @@ func (s *Scope) Slots() Slots {
 // immutable.
 type Slots struct{ fields, columns []string }
 
-// Columns lists the columns that row expressions read, by their numbers: a slot
-// of Env.Field that is negative is ^number. It must not be changed.
+// Columns lists the columns that row expressions read, by their numbers. It must
+// not be changed.
 func (s Slots) Columns() []string { return s.columns }
-
-// Row is the environment of row expressions during one attempt. It is used by
-// one goroutine.
-type Row struct {
-	item   *core.Object
-	place  int
-	fields []any
-	inputs *core.Object
-
-	columns []string
-	keys    []string // the header that places belongs to
-	places  []int    // where the columns stand in a row, -1 for nowhere
-}
-
-var _ expressions.Env = (*Row)(nil)
-
-// Row returns an environment with the fields of an input.
-func (s Slots) Row(in core.Shared) *Row {
-	r := &Row{fields: make([]any, len(s.fields)), inputs: in.Inputs, columns: s.columns, places: make([]int, len(s.columns))}
-	for i := range r.places {
-		r.places[i] = -1
-	}
-	for i, n := range s.fields {
-		r.fields[i] = core.Missing
-		if n != "" {
-			r.fields[i] = Value(in, n)
-		}
-	}
-	return r
-}
-
-// At puts the environment on a row, an object which is number place from 0, and
-// returns it.
-func (r *Row) At(row any, place int) *Row {
-	r.item, r.place = row.(*core.Object), place
-	if keys := r.item.Keys(); !table.SameKeys(keys, r.keys) {
-		r.keys = keys
-		for i, name := range r.columns {
-			r.places[i] = slices.Index(keys, name)
-		}
-	}
-	return r
-}
 
 // Value returns a state field of an input, Missing when it has no value.
 func Value(in core.Shared, field string) any {
@@ -230,36 +186,3 @@ func Value(in core.Shared, field string) any {
 	}
 	return core.Missing
 }
-
-// Field returns a state field or a column of the row.
-func (r *Row) Field(slot int) any {
-	if slot >= 0 {
-		return r.fields[slot]
-	}
-	at := r.places[^slot]
-	if at < 0 {
-		return core.Missing
-	}
-	_, v := r.item.At(at)
-	return v
-}
-
-// Input returns an input of the run.
-func (r *Row) Input(name string) any {
-	if v, ok := r.inputs.Get(name); ok {
-		return v
-	}
-	return core.Missing
-}
-
-// Index returns $index.
-func (r *Row) Index() any { return int64(r.place) }
-
-// Item returns $item, the row.
-func (r *Row) Item() any { return r.item }
-
-// Node is never asked for: row expressions have no $nodes.
-func (r *Row) Node(int) (core.Status, any) { return core.StatusNone, core.Missing }
-
-// Extra is never asked for: row expressions have no roots of the walk mode.
-func (r *Row) Extra(expressions.Root) any { return core.Missing }

@@ -1,0 +1,136 @@
+package eval
+
+import (
+	"math"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// Place tells where the value of a column is: at a place of the row, from 0; in
+// a register, Register(i); or Nowhere.
+type Place int32
+
+// Nowhere is the place of a column that a row does not have.
+const Nowhere Place = math.MinInt32
+
+// Register returns the place that is register i.
+func Register(i int) Place { return ^Place(i) }
+
+// Record is a row, and registers with values that stand beside it, so that a
+// column can be computed without a new row being made.
+type Record struct {
+	Base      *core.Object
+	Registers []any
+}
+
+// At returns the value at a place, nil for Nowhere.
+func (r *Record) At(p Place) any {
+	if p >= 0 {
+		_, v := r.Base.At(int(p))
+		return v
+	}
+	if p == Nowhere {
+		return nil
+	}
+	return r.Registers[^p]
+}
+
+// Row is the environment of row expressions during one attempt. It is used by
+// one goroutine.
+type Row struct {
+	record *Record
+	places []Place // of the columns, by their numbers
+	number int64
+	whole  func() *core.Object
+	fields []any
+	inputs *core.Object
+
+	columns []string
+	keys    []string // the header that places belongs to, when At found them
+}
+
+var _ expressions.Env = (*Row)(nil)
+
+// Row returns an environment with the fields of an input. It stands on no row
+// yet.
+func (s Slots) Row(in core.Shared) *Row {
+	r := &Row{record: &Record{}, fields: make([]any, len(s.fields)), inputs: in.Inputs, columns: s.columns, places: make([]Place, len(s.columns))}
+	for i := range r.places {
+		r.places[i] = Nowhere
+	}
+	for i, n := range s.fields {
+		r.fields[i] = core.Missing
+		if n != "" {
+			r.fields[i] = Value(in, n)
+		}
+	}
+	return r
+}
+
+// At puts the environment on a row, an object which is number n from 0, and
+// returns it.
+func (r *Row) At(row any, n int64) *Row {
+	o := row.(*core.Object)
+	r.record.Base, r.number = o, n
+	if keys := o.Keys(); !table.SameKeys(keys, r.keys) {
+		r.keys = keys
+		for i, name := range r.columns {
+			r.places[i] = Nowhere
+			if at := slices.Index(keys, name); at >= 0 {
+				r.places[i] = Place(at)
+			}
+		}
+	}
+	return r
+}
+
+// Follow makes the environment see whatever stands in a record, in place of the
+// rows of At. whole returns it as one row.
+func (r *Row) Follow(record *Record, whole func() *core.Object) { r.record, r.whole = record, whole }
+
+// Places says where the columns of a followed record are, by their numbers. It
+// keeps the slice.
+func (r *Row) Places(places []Place) { r.places = places }
+
+// Number sets $index for a followed record.
+func (r *Row) Number(n int64) { r.number = n }
+
+// Field returns a state field or a column of the row.
+func (r *Row) Field(slot int) any {
+	if slot >= 0 {
+		return r.fields[slot]
+	}
+	p := r.places[^slot]
+	if p == Nowhere {
+		return core.Missing
+	}
+	return r.record.At(p)
+}
+
+// Input returns an input of the run.
+func (r *Row) Input(name string) any {
+	if v, ok := r.inputs.Get(name); ok {
+		return v
+	}
+	return core.Missing
+}
+
+// Index returns $index.
+func (r *Row) Index() any { return r.number }
+
+// Item returns $item, the row.
+func (r *Row) Item() any {
+	if r.whole != nil {
+		return r.whole()
+	}
+	return r.record.Base
+}
+
+// Node is never asked for: row expressions have no $nodes.
+func (r *Row) Node(int) (core.Status, any) { return core.StatusNone, core.Missing }
+
+// Extra is never asked for: row expressions have no roots of the walk mode.
+func (r *Row) Extra(expressions.Root) any { return core.Missing }
