@@ -5,157 +5,244 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 )
 
-// function is what an aggregate does.
-type function uint8
-
-const (
-	countRows function = iota
-	countIf
-	countDistinct
-	sum
-	minimum
-	maximum
-	mean
-	first
-	last
-	list
-	percentile
-)
-
-// functions lists the words of documents; pNN is a percentile.
-var functions = []struct {
-	word string
-	f    function
-	// argument is how many arguments the function takes; -1 for none or one.
-	argument int
-	numbers  bool // the argument must be a number
-}{
-	{"count", countRows, -1, false},
-	{"count_if", countIf, 1, false},
-	{"count_distinct", countDistinct, 1, false},
-	{"sum", sum, 1, true},
-	{"min", minimum, 1, false},
-	{"max", maximum, 1, false},
-	{"mean", mean, 1, true},
-	{"median", percentile, 1, true},
-	{"first", first, 1, false},
-	{"last", last, 1, false},
-	{"list", list, 1, false},
+// fold computes one aggregate for all groups, which it knows by their numbers from
+// 0. Nulls count for count without an argument, first, last and list only.
+type fold interface {
+	// open begins the next group and returns what it takes in memory.
+	open() int64
+	// add takes the value of a row of a group.
+	add(group int, v any) error
+	// result returns the aggregate of all rows of a group. It is called once.
+	result(group int) (any, error)
 }
 
-// percent reads the NN of pNN.
-func percent(word string) (int, bool) {
-	digits, ok := strings.CutPrefix(word, "p")
-	n, err := strconv.Atoi(digits)
-	return n, ok && err == nil && n >= 0 && n <= 100 && strconv.Itoa(n) == digits
-}
-
-// accumulator holds one aggregate of one group. Which fields are used depends on
-// the function.
-type accumulator struct {
-	count    int64
-	integers wide
-	floats   exactFloat
-	value    any
-	values   []any
-	seen     map[string]struct{}
-}
-
-// add takes the value of a row. Nulls count for count (without an argument),
-// first, last and list only. buf is scratch space that the caller keeps.
-func (a *accumulator) add(f function, v any, buf *[]byte) error {
-	switch f {
-	case first:
-		if a.count++; a.count == 1 {
-			a.value = v
-		}
-		return nil
-	case last:
-		a.value = v
-		return nil
+// fold returns what computes the aggregate; what it holds of the rows goes on the
+// budget.
+func (a *aggregate) fold(held *budget) fold {
+	switch a.f {
+	case countRows:
+		return &counts{nulls: a.column == "" && a.program == nil}
+	case countIf:
+		return &hits{}
+	case countDistinct:
+		return &distinct{values: newIndex(1), seen: map[uint64]struct{}{}, held: held}
+	case sum:
+		return &sums{}
+	case mean:
+		return &means{}
+	case percentile:
+		return &lists{held: held, numbers: true, percent: a.percent}
 	case list:
-		a.values = append(a.values, v)
-		return nil
+		return &lists{held: held}
 	}
+	return &picks{f: a.f, held: held}
+}
+
+// counts counts values.
+type counts struct {
+	list  []int64
+	nulls bool // count too
+}
+
+func (c *counts) open() int64 {
+	c.list = append(c.list, 0)
+	return 8
+}
+
+func (c *counts) add(group int, v any) error {
+	if v != nil || c.nulls {
+		c.list[group]++
+	}
+	return nil
+}
+
+func (c *counts) result(group int) (any, error) { return c.list[group], nil }
+
+// hits counts values that are true.
+type hits struct{ counts }
+
+func (h *hits) add(group int, v any) error {
+	if v == true {
+		h.list[group]++
+	}
+	return nil
+}
+
+// distinct counts different values.
+type distinct struct {
+	counts
+	values *index
+	seen   map[uint64]struct{} // group and value
+	key    [1]any
+	held   *budget
+}
+
+func (d *distinct) add(group int, v any) error {
 	if v == nil {
 		return nil
 	}
-	switch f {
-	case sum, mean, percentile:
-		return a.addNumber(f, v)
+	d.key[0] = v
+	n, added := d.values.number(d.key[:])
+	size := int64(0)
+	if added {
+		size = 2*valueSize + sizeOf(v)
+	}
+	pair := uint64(group)<<32 | uint64(n)
+	if _, ok := d.seen[pair]; !ok {
+		d.seen[pair] = struct{}{}
+		d.list[group]++
+		size += 2 * valueSize
+	}
+	return d.held.grow(size)
+}
+
+// picks keeps one value of each group: the first, the last, the least or the
+// greatest.
+type picks struct {
+	f    function
+	list []any
+	some []bool // there was a value
+	held *budget
+}
+
+func (p *picks) open() int64 {
+	p.list, p.some = append(p.list, nil), append(p.some, false)
+	return valueSize + 1
+}
+
+func (p *picks) add(group int, v any) error {
+	old := p.list[group]
+	switch p.f {
+	case first:
+		if p.some[group] {
+			return nil
+		}
 	case minimum:
-		if a.value == nil || compare(v, a.value) < 0 {
-			a.value = v
+		if v == nil || p.some[group] && compare(v, old) >= 0 {
+			return nil
 		}
 	case maximum:
-		if a.value == nil || compare(v, a.value) > 0 {
-			a.value = v
+		if v == nil || p.some[group] && compare(v, old) <= 0 {
+			return nil
 		}
-	case countDistinct:
-		if a.seen == nil {
-			a.seen = map[string]struct{}{}
-		}
-		*buf = short(appendKey((*buf)[:0], v))
-		a.seen[string(*buf)] = struct{}{}
 	}
-	a.count++
-	return nil
+	p.list[group], p.some[group] = v, true
+	return p.held.grow(sizeOf(v) - sizeOf(old))
 }
 
-func (a *accumulator) addNumber(f function, v any) error {
+func (p *picks) result(group int) (any, error) { return p.list[group], nil }
+
+// lists keeps all values of each group, in their order; of numbers, a percentile.
+type lists struct {
+	values  [][]any
+	held    *budget
+	numbers bool
+	percent int
+}
+
+func (l *lists) open() int64 {
+	l.values = append(l.values, nil)
+	return 24
+}
+
+func (l *lists) add(group int, v any) error {
+	if l.numbers {
+		switch v.(type) {
+		case nil:
+			return nil
+		case int64, float64:
+		default:
+			return notNumber(v)
+		}
+	}
+	l.values[group] = append(l.values[group], v)
+	return l.held.grow(valueSize + sizeOf(v))
+}
+
+func (l *lists) result(group int) (any, error) {
+	if l.numbers {
+		return nearestRank(l.values[group], l.percent), nil
+	}
+	if l.values[group] == nil {
+		return []any{}, nil
+	}
+	return slices.Clip(l.values[group]), nil
+}
+
+func notNumber(v any) error {
+	return fmt.Errorf("want a number, got %s %s", core.TypeName(v), shorten(core.JSON(v)))
+}
+
+// shorten cuts a value in a message.
+func shorten(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "..."
+}
+
+// total is a sum of numbers.
+type total struct {
+	count    int64
+	integers wide
+	floats   exactFloat
+}
+
+func (t *total) add(v any) error {
 	switch n := v.(type) {
+	case nil:
+		return nil
 	case int64:
-		a.integers.add(n)
+		t.integers.add(n)
 	case float64:
-		a.floats.add(n)
+		t.floats.add(n)
 	default:
-		return fmt.Errorf("want a number, got %s %s", core.TypeName(v), core.JSON(v))
+		return notNumber(v)
 	}
-	if a.count++; f == percentile {
-		a.values = append(a.values, v)
-	}
+	t.count++
 	return nil
 }
 
-// result returns the aggregate of all rows of a group.
-func (a *accumulator) result(f function, percent int) (any, error) {
-	switch f {
-	case countRows, countIf:
-		return a.count, nil
-	case countDistinct:
-		return int64(len(a.seen)), nil
-	case list:
-		return slices.Clip(a.values), nil
-	case sum:
-		return a.total()
-	case mean:
-		if a.count == 0 {
-			return nil, nil
-		}
-		return finite((a.integers.float() + a.floats.sum()) / float64(a.count))
-	case percentile:
-		return nearestRank(a.values, percent), nil
-	}
-	return a.value, nil
-}
-
-// total is an integer when all numbers were, and exact.
-func (a *accumulator) total() (any, error) {
-	if !a.floats.used {
-		n, ok := a.integers.int64()
+// sum is an integer when all numbers were, and exact.
+func (t *total) sum() (any, error) {
+	if !t.floats.used {
+		n, ok := t.integers.int64()
 		if !ok {
 			return nil, fmt.Errorf("the sum of integers does not fit 64 bits")
 		}
 		return n, nil
 	}
-	return finite(a.integers.float() + a.floats.sum())
+	return finite(t.integers.float() + t.floats.sum())
 }
+
+// mean is nil without numbers.
+func (t *total) mean() (any, error) {
+	if t.count == 0 {
+		return nil, nil
+	}
+	return finite((t.integers.float() + t.floats.sum()) / float64(t.count))
+}
+
+type sums struct{ list []total }
+
+func (s *sums) open() int64 {
+	s.list = append(s.list, total{})
+	return 48
+}
+
+func (s *sums) add(group int, v any) error { return s.list[group].add(v) }
+
+func (s *sums) result(group int) (any, error) { return s.list[group].sum() }
+
+type means struct{ sums }
+
+func (m *means) result(group int) (any, error) { return m.list[group].mean() }
 
 func finite(f float64) (any, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {

@@ -33,7 +33,9 @@ func BenchmarkStep(b *testing.B) {
 		{"select", `{"select": ["origin", "delay"]}`},
 		{"group", `{"group": {"by": ["origin"], "aggregate": {"n": "count", "total": "sum(delay)", "far": "max(distance)"}}}`},
 		{"join", `{"join": {"with": "airports", "on": {"origin": "iata"}, "take": ["city"]}}`},
+		{"checks", `{"checks": [{"name": "delay", "expr": "$item.delay > -100"}, {"name": "origin", "expr": "$item.origin != ''"}]}`},
 		{"sort", `{"sort": ["origin", "-delay"]}`},
+		{"sort+limit", `{"sort": ["origin", "-delay"]}, {"limit": 10}`},
 		{"dedupe", `{"dedupe": ["origin", "destination"]}`},
 	} {
 		for _, n := range []int{10_000, 200_000} {

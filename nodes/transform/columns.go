@@ -1,12 +1,10 @@
 package transform
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
-	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // What is known of the columns is carried from step to step while a node is
@@ -101,22 +99,10 @@ func (b *builder) distinct(names []core.Text, key string) {
 	}
 }
 
-// require fails when a column is in none of the rows. A column of some rows is
-// null in the others.
-func require(rows []any, names []string) error {
-	if len(rows) == 0 {
-		return nil
+// appendOnce appends a name that is not in the list yet.
+func appendOnce(list []string, name string) []string {
+	if slices.Contains(list, name) {
+		return list
 	}
-	have := table.Columns(rows)
-	for _, n := range names {
-		if slices.Contains(have, n) {
-			continue
-		}
-		err := fmt.Errorf("no row has the column %q", n)
-		if near := core.DidYouMean(n, have); near != "" {
-			err = fmt.Errorf("%w, %s", err, near)
-		}
-		return core.Permanent(err)
-	}
-	return nil
+	return append(list, name)
 }

@@ -26,6 +26,12 @@
 //	max_failures                    beside checks: how many are tolerated
 //	report                          beside checks: a file for the quality report
 //
+// What goes for the node as a whole:
+//
+//	stream        false      make a stream, which one other node pulls
+//	max_held      10000000   how many rows, groups or keys a step may hold back
+//	max_memory    1GB        about how much memory a step may take for them
+//
 // Under steps there is also join, {with, on, kind, prefix, take}; on the node
 // that key says how it waits for its predecessors. An object in place of the table
 // is a table of one row, and a field that is declared as an object takes the row of
@@ -45,6 +51,23 @@
 // known when the workflow is loaded: a column that cannot be there, or has the
 // wrong type for what is done to it, is an error then. Otherwise a column that
 // none of the rows has fails the node. A column of some rows is null in others.
+//
+// # Streams
+//
+// The table may be a stream, and with stream: true the result is one: what can be
+// done row by row is done while rows are pulled, in memory for a few of them. The
+// rows and their order are the same as for an array.
+//
+// group, sort and dedupe hold back what they have to: group a row for each
+// group and what its aggregates need (list, the percentiles and count_distinct
+// all values), sort all rows, or just the first ones when a limit comes directly
+// behind it, dedupe the keys of the rows it let through. More than max_held of
+// them in one step, or about max_memory bytes, fail the node, whatever the table
+// is; texts that rows share count for each of them. The other table of a join
+// is always an array.
+//
+// A limit stops the reading, unless checks stand in front of it: these judge all
+// rows. The rejects of a node that makes a stream go to a file.
 //
 // # group
 //
@@ -73,13 +96,14 @@
 //	kind    inner     inner drops rows without a match, left keeps them
 //	prefix            put before the names of the other table's columns
 //	take    all       the columns of the other table, by default those not in on
-//	max_rows 10000000 how many rows it may make
+//	max_rows 10000000 how many rows it may add
 //
 // A row with several matches comes once for each, in the other table's order.
 // null matches nothing. Where the same values stand often on both sides, the
 // result is far larger than the tables: the join of 20,000 rows with 20,000 equal
-// ones has 400 million. A join that would make more than max_rows fails before it
-// makes any. Rows of 32 columns count twice, of 64 three times, and so on.
+// ones has 400 million. A join that adds more than max_rows, beyond one for each
+// row that came in, fails the node. Rows of 32 columns count twice, of 64 three
+// times, and so on.
 //
 // # Order
 //
@@ -97,8 +121,10 @@
 // # Result
 //
 // The node sends {rows, from} along its edges, where from is the number of rows
-// that came in; with checks also rejected and warnings. Rows that a step keeps
-// are shared, never copied.
+// that came in (of a stream that a limit cut short, those until then); with checks
+// also rejected and warnings. Rows that no step changes are shared, not copied.
+// A node that makes a stream sends {source}; the state shows {source, rows, from}
+// once it has been read.
 //
 // # Example
 //

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
@@ -17,8 +16,13 @@ type aggregate struct {
 	name    string
 	f       function
 	percent int
-	column  string               // the argument, when it is a column
-	program *expressions.Program // the argument, when it is an expression
+	argument
+}
+
+// argument is what a function is computed of: a column, an expression or nothing.
+type argument struct {
+	column  string
+	program *expressions.Program
 }
 
 // group compiles a step that makes one row of each group.
@@ -40,213 +44,143 @@ func (b *builder) group(g *groupConfig, key string, c eval.Columns) (step, eval.
 		list = append(list, a)
 		known = append(known, typed(a.name, kind))
 	}
-	names := slices.Clone(by)
-	for _, a := range list {
-		names = append(names, a.name)
-	}
-	header, err := core.NewKeys(names)
-	if err != nil && !b.scope.Found.Failed(false) {
-		b.problem(g.Pos, key, err.Error(), "")
-	}
-	return func(ctx context.Context, at *attempt, rows []any) ([]any, error) {
-		r := &grouping{by: by, list: list, env: at.env, header: header}
-		return r.run(ctx, rows)
-	}, exactly(known)
+	return func(_ context.Context, w work) (stage, error) { return newGrouping(w, by, list), nil }, exactly(known)
 }
 
-// aggregate compiles "function" or "function(argument)". The argument is the
-// name of a column or an expression.
-func (b *builder) aggregate(src core.Text, key string, c eval.Columns) (aggregate, core.TypeKind) {
-	text := strings.TrimSpace(src.Value)
-	word, rest, called := strings.Cut(text, "(")
-	word = strings.TrimSpace(word)
-	var a aggregate
-	names := make([]string, len(functions))
-	at := -1
-	for i, f := range functions {
-		if names[i] = f.word; f.word == word {
-			at = i
-		}
-	}
-	argument, numbers := 1, true
-	switch p, ok := percent(word); {
-	case ok:
-		a.f, a.percent = percentile, p
-	case at < 0:
-		b.scope.Errorf(core.CodeExprName, src.Pos, key, "unknown function %q", word).
-			WithHint("%s", core.UnknownKeyHint(word, append(names, "p90")))
-		return a, core.AnyType
-	default:
-		f := functions[at]
-		a.f, a.percent, argument, numbers = f.f, 50, f.argument, f.numbers
-	}
-	inner, closed := strings.CutSuffix(rest, ")")
-	inner = strings.TrimSpace(inner)
-	if called && !closed || called && inner == "" || !called && argument == 1 {
-		b.scope.Errorf(core.CodeExprSyntax, src.Pos, key, "want %s(column) or %s(expression), found %q", word, word, src.Value)
-		return a, core.AnyType
-	}
-	if !called {
-		return a, core.IntegerType
-	}
-	offset := strings.Index(src.Value, "(") + 1
-	offset += len(rest) - len(strings.TrimLeft(rest, " \t\r\n"))
-	return a, b.argument(&a, core.Cut(src, offset, offset+len(inner)), numbers, key, c)
-}
-
-// argument compiles the argument of an aggregate and returns the type of the
-// result.
-func (b *builder) argument(a *aggregate, src core.Text, numbers bool, key string, c eval.Columns) core.TypeKind {
-	var kind core.TypeKind
-	if isName(src.Value) && a.f != countIf {
-		b.need(c, src, key)
-		a.column, kind = src.Value, c.Kind(src.Value)
-	} else {
-		compile := b.scope.Row
-		if a.f == countIf {
-			compile = b.scope.Condition
-		}
-		if a.program = compile(src, c, key); a.program != nil {
-			kind = a.program.Type()
-		}
-	}
-	if numbers && kind != core.AnyType && kind != core.IntegerType && kind != core.NumberType {
-		b.scope.Errorf(core.CodeExprType, src.Pos, key, "want numbers, %s is %s", src.Value, kind)
-	}
-	switch a.f {
-	case countRows, countIf, countDistinct:
-		return core.IntegerType
-	case mean:
-		return core.NumberType
-	case list:
-		return core.ArrayType
-	}
-	return kind
-}
-
-// isName reports whether an argument is the bare name of a column.
-func isName(s string) bool {
-	for i, r := range s {
-		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return s != "" && s != "true" && s != "false" && s != "null"
-}
-
-// grouping is one run of a group step. Groups keep the order in which their
-// first rows came.
+// grouping puts rows into groups, which keep the order in which their first rows
+// came.
 type grouping struct {
-	by     []string
-	list   []aggregate
-	env    *eval.Row
-	header *core.Keys
-
-	index        map[string]int
-	firsts       []*core.Object // the first row of each group
-	accumulators []accumulator  // those of a group stand together
-	keys         []table.Column
-	arguments    []table.Column
-	buf          []byte
+	work
+	by        []string
+	list      []aggregate
+	folds     []fold // of list
+	columns   []string
+	shapes    shapes[[]eval.Place] // of columns
+	view      *view                // nil when no argument is an expression
+	memo      table.Memo
+	index     *index
+	key       []any
+	held      budget
+	made      *layout // of the result
+	registers int
+	given     int // groups that were let go
 }
 
-func (g *grouping) run(ctx context.Context, rows []any) ([]any, error) {
-	if err := g.prepare(rows); err != nil {
-		return nil, err
-	}
-	for i, r := range rows {
-		if err := table.Tick(ctx, i); err != nil {
-			return nil, err
-		}
-		if err := g.add(r.(*core.Object), i); err != nil {
-			return nil, err
-		}
-	}
-	if len(g.by) == 0 && len(g.firsts) == 0 {
-		g.open(&core.Object{}) // the group of all rows is there without rows too
-	}
-	return g.results()
-}
-
-func (g *grouping) prepare(rows []any) error {
-	g.index = map[string]int{}
-	needed := slices.Clone(g.by)
-	for _, n := range g.by {
-		g.keys = append(g.keys, table.Column{Name: n})
-	}
-	for _, a := range g.list {
-		g.arguments = append(g.arguments, table.Column{Name: a.column})
+func newGrouping(w work, by []string, list []aggregate) *grouping {
+	g := &grouping{work: w, by: by, list: list, key: make([]any, len(by)), index: newIndex(len(by)),
+		registers: w.registers, held: w.budget("group")}
+	g.made = &layout{names: slices.Clone(by), places: registers(g.registers, len(by)+len(list))}
+	w.attempt.registers += len(by) + len(list)
+	g.columns = slices.Clone(by)
+	g.needs.names = slices.Clone(by)
+	for i := range list {
+		a := &list[i]
+		g.made.names = append(g.made.names, a.name)
+		g.columns = append(g.columns, a.column)
 		if a.column != "" {
-			needed = append(needed, a.column)
+			g.needs.names = append(g.needs.names, a.column)
+		}
+		g.folds = append(g.folds, a.fold(&g.held))
+		if a.program != nil && g.view == nil {
+			g.view = w.view()
 		}
 	}
-	return require(rows, needed)
+	return g
 }
 
-// add puts a row into its group.
-func (g *grouping) add(row *core.Object, i int) error {
-	g.buf = g.buf[:0]
-	for j := range g.keys {
-		g.buf = appendKey(g.buf, g.keys[j].Value(row))
+// take puts a row into its group.
+func (g *grouping) take(_ context.Context, r *record) error {
+	places, _ := g.shapes.of(r.layout, func(l *layout) ([]eval.Place, error) {
+		g.needs.note(l)
+		return l.findAll(g.columns), nil
+	})
+	g.rows++
+	for i := range g.key {
+		g.key[i] = r.At(places[i])
 	}
-	g.buf = short(g.buf)
-	group, ok := g.index[string(g.buf)]
-	if !ok {
-		group = g.open(row)
-		g.index[string(g.buf)] = group
+	n, err := g.group()
+	if err != nil {
+		return g.fail(err)
 	}
-	mine := g.accumulators[group*len(g.list):][:len(g.list)]
-	for j := range g.list {
-		a := &g.list[j]
+	var env *eval.Row
+	if g.view != nil {
+		env = g.view.on(r, g.rows-1)
+	}
+	for i, f := range g.folds {
+		a := &g.list[i]
 		var v any
 		switch {
-		case a.f == countRows && a.column == "" && a.program == nil:
-			mine[j].count++
-			continue
+		case a.column != "":
+			v = r.At(places[len(g.by)+i])
 		case a.f == countIf:
-			if a.program.Test(g.env.At(row, i)) {
-				mine[j].count++
-			}
-			continue
+			v = a.program.Test(env)
 		case a.program != nil:
-			var err error
-			if v, err = value(a.program, g.env.At(row, i)); err != nil {
-				return fmt.Errorf("row %d: %s: %w", i+1, a.name, err)
+			if v, err = value(a.program, env, &g.memo); err != nil {
+				return g.failRow(fmt.Errorf("%s: %w", a.name, err))
 			}
-		default:
-			v = g.arguments[j].Value(row)
 		}
-		if err := mine[j].add(a.f, v, &g.buf); err != nil {
-			return core.Permanent(fmt.Errorf("row %d: %s: %w", i+1, a.name, err))
+		if err := f.add(n, v); err != nil {
+			return g.failRow(core.Permanent(fmt.Errorf("%s: %w", a.name, err)))
 		}
 	}
 	return nil
 }
 
-// open begins a group with its first row and returns its number.
-func (g *grouping) open(row *core.Object) int {
-	g.firsts = append(g.firsts, row)
-	g.accumulators = append(g.accumulators, make([]accumulator, len(g.list))...)
-	return len(g.firsts) - 1
+// group returns the number of the group of the key.
+func (g *grouping) group() (int, error) {
+	n, added := 0, g.index.n == 0
+	if len(g.by) > 0 {
+		n, added = g.index.number(g.key)
+	} else {
+		g.index.n = 1
+	}
+	if !added {
+		return n, nil
+	}
+	size := int64(rowSize + 2*valueSize*len(g.key))
+	for _, v := range g.key {
+		size += sizeOf(v)
+	}
+	for _, f := range g.folds {
+		size += f.open()
+	}
+	return n, g.held.hold(size)
 }
 
-func (g *grouping) results() ([]any, error) {
-	out := make([]any, len(g.firsts))
-	build := table.NewBuilder(g.header)
-	for i, first := range g.firsts {
-		row, values := build.Row()
-		for j := range g.keys {
-			values[j] = g.keys[j].Value(first)
+// end lets the groups go.
+func (g *grouping) end(ctx context.Context) (more bool, err error) {
+	if g.given == 0 {
+		if err := g.needs.missing(); err != nil {
+			return false, g.fail(err)
 		}
-		for j, a := range g.list {
-			v, err := g.accumulators[i*len(g.list)+j].result(a.f, a.percent)
-			if err != nil {
-				return nil, core.Permanent(fmt.Errorf("%s: %w", a.name, err))
+		if len(g.by) == 0 && g.index.n == 0 { // the group of all rows is there without rows too
+			if _, err := g.group(); err != nil {
+				return false, g.fail(err)
 			}
-			values[len(g.by)+j] = v
 		}
-		out[i] = row
 	}
-	return out, nil
+	for until := min(g.given+endRows, g.index.n); g.given < until && !g.enough(); g.given++ {
+		if err := g.give(ctx, g.given); err != nil {
+			return false, err
+		}
+	}
+	return g.given < g.index.n && !g.enough(), ctx.Err()
+}
+
+// give hands on the row of a group.
+func (g *grouping) give(ctx context.Context, n int) error {
+	r := &g.record
+	at := g.registers
+	if len(g.by) > 0 {
+		at += copy(r.Registers[at:], g.index.key(n))
+	}
+	for i, f := range g.folds {
+		v, err := f.result(n)
+		if err != nil {
+			return g.fail(core.Permanent(fmt.Errorf("%s: %w", g.list[i].name, err)))
+		}
+		r.Registers[at+i] = v
+	}
+	r.layout = g.made
+	return g.next.take(ctx, r)
 }

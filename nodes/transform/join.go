@@ -10,7 +10,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// join adds columns of another table to the rows that match it.
+// join adds columns of another table to the rows that match it. The other table is
+// an array of the state; the rows may come from anywhere.
 type join struct {
 	with        string // the field of the other table
 	left, right []string
@@ -20,11 +21,11 @@ type join struct {
 	// declared are the other table's columns by the state schema; they stand in
 	// when it has no rows.
 	declared []string
-	maxRows  int
+	maxRows  int64
 }
 
 const (
-	// defaultMaxRows is how many rows a join makes at most unless it says max_rows.
+	// defaultMaxRows is how many rows a join adds at most unless it says max_rows.
 	// They take some 2 GB.
 	defaultMaxRows = 10_000_000
 	// wideRow is the number of columns from which on a row counts as two, then as
@@ -36,7 +37,7 @@ func (b *builder) join(c *joinConfig, key string, columns eval.Columns) (step, e
 	j := &join{with: c.With.Value, left: core.Strings(c.On.left), right: core.Strings(c.On.right),
 		outer: c.Kind.Value == "left", prefix: c.Prefix.Value, maxRows: defaultMaxRows}
 	if c.MaxRows != nil {
-		j.maxRows = c.MaxRows.Value
+		j.maxRows = int64(c.MaxRows.Value)
 	}
 	for _, n := range c.On.left {
 		b.need(columns, n, key+".on")
@@ -53,7 +54,7 @@ func (b *builder) join(c *joinConfig, key string, columns eval.Columns) (step, e
 		}
 		after := columns
 		after.Closed, after.Names = false, nil
-		return j.run, after
+		return j.stage, after
 	}
 	b.distinct(c.Take, key+".take")
 	j.take = core.Strings(c.Take)
@@ -66,7 +67,7 @@ func (b *builder) join(c *joinConfig, key string, columns eval.Columns) (step, e
 		}
 		added = append(added, p)
 	}
-	return j.run, with(columns, added)
+	return j.stage, with(columns, added)
 }
 
 // otherTable checks the field of the other table and returns what is known of
@@ -82,24 +83,12 @@ func (b *builder) otherTable(c *joinConfig, key string) eval.Columns {
 	return eval.Columns{Type: t.Items}
 }
 
-// matches finds the rows of the other table by key. The rows of one key are a
-// chain in their order.
-type matches struct {
-	ids    map[string]int32 // of the chains
-	chains []chain
-	next   []int32 // row after row, -1 ends a chain
-	rows   []any
-}
-
-type chain struct{ first, rows int32 }
-
-func (j *join) run(ctx context.Context, a *attempt, rows []any) ([]any, error) {
-	other, err := table.Rows(j.with, eval.Value(a.in, j.with))
+// stage takes the other table in.
+func (j *join) stage(ctx context.Context, w work) (stage, error) {
+	w.needs.names = j.left
+	other, err := table.Rows(j.with, eval.Value(w.shared, j.with))
 	if err != nil {
-		return nil, core.Permanent(err)
-	}
-	if err := require(rows, j.left); err != nil {
-		return nil, err
+		return nil, w.fail(core.Permanent(err))
 	}
 	take := j.take
 	if take == nil {
@@ -108,168 +97,165 @@ func (j *join) run(ctx context.Context, a *attempt, rows []any) ([]any, error) {
 			take = j.declared
 		}
 	}
-	if err := require(other, append(slices.Clone(j.right), take...)); err != nil {
-		return nil, fmt.Errorf("%s: %w", j.with, err)
+	s := &joiner{work: w, spec: j, columns: take, key: make([]any, len(j.left)), first: w.registers, places: registers(w.registers, len(take)),
+		other: matches{rows: other, next: make([]int32, len(other)), index: newIndex(len(j.right))}}
+	w.attempt.registers += len(take)
+	for _, n := range take {
+		s.names = append(s.names, j.prefix+n)
 	}
-	m, err := j.index(ctx, other)
-	if err != nil {
-		return nil, err
+	if err := s.read(ctx); err != nil {
+		return nil, w.fail(err)
 	}
-	return j.combine(ctx, rows, m, take)
+	return s, nil
 }
 
-// index goes backwards, so that each chain ends up in the order of the rows.
-func (j *join) index(ctx context.Context, other []any) (*matches, error) {
-	m := &matches{ids: make(map[string]int32, len(other)), next: make([]int32, len(other)), rows: other}
-	columns := columnsOf(j.right)
-	var buf []byte
-	for i := len(other) - 1; i >= 0; i-- {
-		if err := table.Tick(ctx, i); err != nil {
-			return nil, err
-		}
-		key, ok := joinKey(buf[:0], columns, other[i].(*core.Object))
-		buf = key
-		if !ok {
-			continue
-		}
-		id, known := m.ids[string(key)]
-		if !known {
-			id = int32(len(m.chains))
-			m.ids[string(key)] = id
-			m.chains = append(m.chains, chain{first: -1})
-		}
-		c := &m.chains[id]
-		m.next[i] = c.first
-		c.first, c.rows = int32(i), c.rows+1
-	}
-	return m, nil
+// matches finds the rows of the other table by key. The rows of one key are a
+// chain in their order.
+type matches struct {
+	rows   []any
+	next   []int32 // row after row, none ends a chain
+	index  *index
+	chains []chain // by the number of the key
 }
 
-// joinKey returns the key of a row; ok is false when a part of it is null, which
-// matches nothing.
-func joinKey(buf []byte, columns []table.Column, row *core.Object) (key []byte, ok bool) {
-	for i := range columns {
-		v := columns[i].Value(row)
-		if v == nil {
-			return buf, false
-		}
-		buf = appendKey(buf, v)
-	}
-	return short(buf), true
-}
+type chain struct{ first, last, rows int32 }
 
-// find returns the chain of each row, none when nothing matches, and the number
-// of rows that the join makes. It refuses a join that makes too many, so that
-// this costs no more than looking.
-func (j *join) find(ctx context.Context, rows []any, m *matches, take int) (found []int32, total int, err error) {
-	found = make([]int32, len(rows))
-	columns := columnsOf(j.left)
-	var (
-		buf     []byte
-		weight  int // of the rows so far, see maxRows; beyond the limit it may be wrong
-		longest chain
-		at      int // the row with the longest chain
-	)
-	for i, r := range rows {
-		if err := table.Tick(ctx, i); err != nil {
-			return nil, 0, err
-		}
-		row := r.(*core.Object)
-		key, ok := joinKey(buf[:0], columns, row)
-		buf = key
-		found[i] = none
-		n := 0
-		if j.outer {
-			n = 1
-		}
-		if id, known := m.ids[string(key)]; ok && known {
-			found[i] = id
-			c := m.chains[id]
-			if n = int(c.rows); c.rows > longest.rows {
-				longest, at = c, i
-			}
-		}
-		total += n
-		if weight <= j.maxRows {
-			weight += n * (1 + (row.Len()+take)/wideRow)
-		}
-	}
-	if weight <= j.maxRows {
-		return found, total, nil
-	}
-	return nil, 0, core.Permanent(j.tooMany(total, int(longest.rows), at+1))
-}
-
-func (j *join) tooMany(total, most, row int) error {
-	wide, why := "", ""
-	if total <= j.maxRows {
-		wide = fmt.Sprintf(", which count more than once as they have %d columns or more", wideRow)
-	}
-	if most > 1 {
-		why = fmt.Sprintf("; row %d alone matches %d rows of %s", row, most, j.with)
-	}
-	return fmt.Errorf("the result would have %s%s: more than max_rows, which is %d%s", table.Count(total, "row"), wide, j.maxRows, why)
-}
-
-// none stands for no chain.
+// none stands for no row.
 const none = -1
 
-func (j *join) combine(ctx context.Context, rows []any, m *matches, take []string) ([]any, error) {
-	found, total, err := j.find(ctx, rows, m, len(take))
-	if err != nil {
-		return nil, err
-	}
-	plan := func(keys []string) (names []string, from []int, err error) {
-		names = slices.Clone(keys)
-		for i := range keys {
-			from = append(from, i)
-		}
-		for _, n := range take {
-			if n = j.prefix + n; slices.Contains(keys, n) {
-				return nil, nil, core.Permanent(fmt.Errorf("both tables have a column %q; set prefix or take", n))
-			}
-			names, from = append(names, n), append(from, -1)
-		}
-		return names, from, nil
-	}
-	shapes, w := layouts{plan: plan}, writer{}
-	right := columnsOf(take)
-	out := make([]any, 0, total)
-	for i, r := range rows {
-		at := int32(-1)
-		if found[i] != none {
-			at = m.chains[found[i]].first
-		} else if !j.outer {
-			continue
-		}
-		row := r.(*core.Object)
-		l, err := shapes.of(row.Keys())
-		if err != nil {
-			return nil, fmt.Errorf("row %d: %w", i+1, err)
-		}
-		for first := true; first || at >= 0; first = false {
-			if err := table.Tick(ctx, len(out)); err != nil {
-				return nil, err
-			}
-			made, values := w.row(l.keys)
-			l.copy(values, row)
-			if at >= 0 {
-				match := m.rows[at].(*core.Object)
-				for k := range right {
-					values[row.Len()+k] = right[k].Value(match)
-				}
-				at = m.next[at]
-			}
-			out = append(out, made)
-		}
-	}
-	return out, nil
+// joiner joins rows as they come.
+type joiner struct {
+	work
+	spec    *join
+	other   matches
+	headers headers              // of the other table
+	columns []string             // of the other table that are added
+	taken   shapes[[]eval.Place] // of columns
+	names   []string             // of columns in the result
+	places  []eval.Place         // of names
+	first   int                  // the register of the first of them
+	key     []any
+	keys    shapes[[]eval.Place] // of spec.left
+	shapes  shapes[*layout]
+	extra   int64 // rows made beyond those that came in, see maxRows
 }
 
-func columnsOf(names []string) []table.Column {
-	out := make([]table.Column, len(names))
-	for i, n := range names {
-		out[i].Name = n
+// read takes in the other table.
+func (j *joiner) read(ctx context.Context) error {
+	m := &j.other
+	n := needs{names: append(slices.Clone(j.spec.right), j.columns...)}
+	var keys shapes[[]eval.Place]
+	for i, row := range m.rows {
+		if err := table.Tick(ctx, i); err != nil {
+			return err
+		}
+		o := row.(*core.Object)
+		places, _ := keys.of(j.headers.of(o), func(l *layout) ([]eval.Place, error) {
+			n.note(l)
+			return l.findAll(j.spec.right), nil
+		})
+		m.next[i] = none
+		r := eval.Record{Base: o}
+		if !j.keyOf(&r, places) {
+			continue
+		}
+		id, added := m.index.number(j.key)
+		if added {
+			m.chains = append(m.chains, chain{first: int32(i)})
+		} else {
+			m.next[m.chains[id].last] = int32(i)
+		}
+		c := &m.chains[id]
+		c.last, c.rows = int32(i), c.rows+1
 	}
-	return out
+	if err := n.missing(); err != nil {
+		return fmt.Errorf("%s: %w", j.spec.with, err)
+	}
+	return nil
+}
+
+// keyOf takes the key out of a row; it reports false when a part of it is null,
+// which matches nothing.
+func (j *joiner) keyOf(r *eval.Record, places []eval.Place) bool {
+	for i, p := range places {
+		if j.key[i] = r.At(p); j.key[i] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *joiner) take(ctx context.Context, r *record) error {
+	places, _ := j.keys.of(r.layout, func(l *layout) ([]eval.Place, error) {
+		j.needs.note(l)
+		return l.findAll(j.spec.left), nil
+	})
+	j.rows++
+	c := chain{first: none}
+	if j.keyOf(&r.Record, places) {
+		if id := j.other.index.find(j.key); id >= 0 {
+			c = j.other.chains[id]
+		}
+	}
+	if c.first == none && !j.spec.outer {
+		return nil
+	}
+	l, err := j.shapes.of(r.layout, j.widen)
+	if err != nil {
+		return j.failRow(err)
+	}
+	if err := j.count(max(c.rows, 1), l); err != nil {
+		return j.failRow(err)
+	}
+	return j.combine(ctx, r, l, c.first)
+}
+
+// widen adds the columns of the other table to a layout.
+func (j *joiner) widen(l *layout) (*layout, error) {
+	for _, n := range j.names {
+		if slices.Contains(l.names, n) {
+			return nil, core.Permanent(fmt.Errorf("both tables have a column %q; set prefix or take", n))
+		}
+	}
+	return l.with(j.names, j.places), nil
+}
+
+// count refuses a row that matches too many others.
+func (j *joiner) count(matches int32, l *layout) error {
+	weight := 1 + int64(len(l.names)/wideRow)
+	j.extra += int64(matches)*weight - 1
+	if j.extra <= j.spec.maxRows {
+		return nil
+	}
+	wide := ""
+	if weight > 1 {
+		wide = fmt.Sprintf(", which count %d times as they have %d columns", weight, len(l.names))
+	}
+	return core.Permanent(fmt.Errorf("it matches %s of %s, and the join adds more than %s%s (max_rows)",
+		table.Count(int(matches), "row"), j.spec.with, table.Count(int(j.spec.maxRows), "row"), wide))
+}
+
+// combine hands on the row with each of its matches, of which at is the first.
+func (j *joiner) combine(ctx context.Context, r *record, l *layout, at int32) error {
+	if at == none {
+		clear(r.Registers[j.first:][:len(j.names)])
+		r.layout = l
+		return j.next.take(ctx, r)
+	}
+	for n := 0; at != none && !j.enough(); n++ {
+		if err := table.Tick(ctx, n+1); err != nil {
+			return err
+		}
+		match := eval.Record{Base: j.other.rows[at].(*core.Object)}
+		places, _ := j.taken.of(j.headers.of(match.Base), func(l *layout) ([]eval.Place, error) { return l.findAll(j.columns), nil })
+		for i, p := range places {
+			r.Registers[j.first+i] = match.At(p)
+		}
+		r.layout = l
+		if err := j.next.take(ctx, r); err != nil {
+			return err
+		}
+		at = j.other.next[at]
+	}
+	return nil
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // appendKey appends bytes that are the same for two values exactly if core.Equal
-// holds them equal, and that cannot run into those of a following value. Groups,
-// joins and duplicates are found by them.
+// holds them equal, and that cannot run into those of a following value. NaN is
+// equal to itself.
 func appendKey(buf []byte, v any) []byte {
 	switch v := v.(type) {
 	case bool:
@@ -24,6 +24,9 @@ func appendKey(buf []byte, v any) []byte {
 	case float64:
 		if v == math.Trunc(v) && v >= -(1<<63) && v < 1<<63 {
 			return appendKey(buf, int64(v)) // 1.0 is 1, -0.0 is 0
+		}
+		if math.IsNaN(v) {
+			v = math.NaN() // there are many
 		}
 		return binary.BigEndian.AppendUint64(append(buf, 'd'), math.Float64bits(v))
 	case string:

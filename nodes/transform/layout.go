@@ -5,83 +5,179 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// layout says how a row of one header becomes a row of another: the new keys,
-// and for each of them the place of its value in the old row, -1 for none.
+// layout says of what columns a row consists and where the value of each is. The
+// steps that add, leave out and rename columns make new layouts, once for each
+// header, and touch no row. A layout belongs to one attempt.
 type layout struct {
-	keys *core.Keys
-	from []int
+	names  []string
+	places []eval.Place
+	// same tells that the base row has exactly these columns, so that there is no
+	// need to make another.
+	same  bool
+	keys  *core.Keys
+	build *table.Builder
 }
 
-// copy fills values from a row.
-func (l *layout) copy(values []any, row *core.Object) {
-	for j, i := range l.from {
-		if i >= 0 {
-			_, values[j] = row.At(i)
+// find returns the place of a column.
+func (l *layout) find(name string) eval.Place {
+	if i := slices.Index(l.names, name); i >= 0 {
+		return l.places[i]
+	}
+	return eval.Nowhere
+}
+
+// null is the register that always holds null: the place of a column that rows have
+// although nothing is in it.
+const null = 0
+
+// findAll returns the places of columns.
+func (l *layout) findAll(names []string) []eval.Place {
+	places := make([]eval.Place, len(names))
+	for i, n := range names {
+		places[i] = l.find(n)
+	}
+	return places
+}
+
+// with returns the layout with further columns; one that is there is replaced.
+func (l *layout) with(names []string, places []eval.Place) *layout {
+	out := &layout{names: slices.Clone(l.names), places: slices.Clone(l.places)}
+	for i, n := range names {
+		if at := slices.Index(out.names, n); at >= 0 {
+			out.places[at] = places[i]
+		} else {
+			out.names, out.places = append(out.names, n), append(out.places, places[i])
 		}
 	}
+	return out
 }
 
-// layouts finds the layout for each row. Rows of one table mostly share their
-// header, so the one before is tried first; rows with headers of their own are
-// found by their names.
-type layouts struct {
-	// plan makes the layout for a header: the new names, and where each value
-	// comes from.
-	plan func(keys []string) (names []string, from []int, err error)
+// registers returns n places in a row, beginning with a register.
+func registers(first, n int) []eval.Place {
+	places := make([]eval.Place, n)
+	for i := range places {
+		places[i] = eval.Register(first + i)
+	}
+	return places
+}
 
+// header returns the keys of rows of the layout.
+func (l *layout) header() *core.Keys {
+	if l.keys == nil {
+		keys, err := core.NewKeys(l.names)
+		if err != nil {
+			panic(err) // no step makes a column twice
+		}
+		l.keys = keys
+	}
+	return l.keys
+}
+
+// row makes a row of the values of a record. Rows are made in blocks, which stay
+// as long as one of their rows does; alone is for a row that is kept while its
+// neighbours are not.
+func (l *layout) row(r *eval.Record, alone bool) *core.Object {
+	var (
+		row    *core.Object
+		values []any
+	)
+	if alone {
+		values = make([]any, len(l.places))
+		row = core.NewRow(l.header(), values)
+	} else {
+		if l.build == nil {
+			l.build = table.NewBuilder(l.header())
+		}
+		row, values = l.build.Row()
+	}
+	for i, p := range l.places {
+		values[i] = r.At(p)
+	}
+	return row
+}
+
+// record is the row that is on its way through the steps.
+type record struct {
+	eval.Record
+	layout *layout
+}
+
+// object returns the record as one row.
+func (r *record) object() *core.Object {
+	if r.layout.same {
+		return r.Base
+	}
+	return r.layout.row(&r.Record, false)
+}
+
+// maxLayouts is how many layouts are remembered. Tables have one or a few; where
+// each row has a header of its own, they are worked out again.
+const maxLayouts = 1024
+
+// headers finds the layout of rows as they come in. Rows of one table mostly share
+// their header; rows with headers of their own are found by their names.
+type headers struct {
 	last    []string
 	current *layout
 	known   map[string]*layout
 }
 
-func (l *layouts) of(keys []string) (*layout, error) {
-	if l.current != nil && (table.SameKeys(keys, l.last) || slices.Equal(keys, l.last)) {
-		return l.current, nil
+func (h *headers) of(row *core.Object) *layout {
+	keys := row.Keys()
+	if h.current != nil && table.SameKeys(keys, h.last) {
+		return h.current
+	}
+	return h.other(keys)
+}
+
+func (h *headers) other(keys []string) *layout {
+	if h.current != nil && slices.Equal(keys, h.current.names) {
+		h.last = keys
+		return h.current
 	}
 	name := strings.Join(keys, "\x00")
-	found, ok := l.known[name]
+	l, ok := h.known[name]
 	if !ok {
-		names, from, err := l.plan(keys)
-		if err != nil {
-			return nil, err
+		l = &layout{names: slices.Clone(keys), places: make([]eval.Place, len(keys)), same: true}
+		for i := range keys {
+			l.places[i] = eval.Place(i)
 		}
-		header, err := core.NewKeys(names)
-		if err != nil {
-			return nil, err
+		if h.known == nil || len(h.known) >= maxLayouts {
+			h.known = map[string]*layout{}
 		}
-		found = &layout{header, from}
-		if l.known == nil {
-			l.known = map[string]*layout{}
-		}
-		l.known[name] = found
+		h.known[name] = l
 	}
-	l.last, l.current = keys, found
-	return found, nil
+	h.last, h.current = keys, l
+	return l
 }
 
-// writer makes rows, with a builder for each header. The zero writer is ready to
-// use.
-type writer struct {
-	header *core.Keys
-	build  *table.Builder
-	known  map[*core.Keys]*table.Builder
+// shapes remembers what a step makes of each layout that comes into it.
+type shapes[T any] struct {
+	last  *layout
+	now   T
+	known map[*layout]T
 }
 
-func (w *writer) row(header *core.Keys) (*core.Object, []any) {
-	if header == w.header {
-		return w.build.Row()
+// of returns what make made of the layout.
+func (s *shapes[T]) of(l *layout, make func(*layout) (T, error)) (T, error) {
+	if l == s.last {
+		return s.now, nil
 	}
-	b, ok := w.known[header]
+	v, ok := s.known[l]
 	if !ok {
-		if w.known == nil {
-			w.known = map[*core.Keys]*table.Builder{}
+		var err error
+		if v, err = make(l); err != nil {
+			return v, err
 		}
-		b = table.NewBuilder(header)
-		w.known[header] = b
+		if s.known == nil || len(s.known) >= maxLayouts {
+			s.known = map[*layout]T{}
+		}
+		s.known[l] = v
 	}
-	w.header, w.build = header, b
-	return b.Row()
+	s.last, s.now = l, v
+	return v, nil
 }

@@ -2,6 +2,7 @@ package transform
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -156,6 +157,103 @@ func TestKeysDoNotRunTogether(t *testing.T) {
 			t.Fatalf("%s and %s: keys are the same: %v", core.JSON(a), core.JSON(b), same)
 		}
 	})
+}
+
+// Keys of one hash are told apart, whatever the size of the table.
+func TestIndex(t *testing.T) {
+	for _, hash := range []func(int) uint32{
+		func(i int) uint32 { return 7 }, func(i int) uint32 { return uint32(i % 3) }, func(i int) uint32 { return ^uint32(0) }, func(i int) uint32 { return uint32(i) },
+	} {
+		x := newIndex(2)
+		for i := range 300 {
+			key := []any{int64(i % 100), fmt.Sprint(i % 150)}
+			n, added := x.hashed(key, hash(i%300))
+			if n != i || !added || core.JSON(x.key(n)) != core.JSON(key) {
+				t.Fatalf("key %d has number %d, added %v", i, n, added)
+			}
+		}
+		for i := range 300 {
+			if n, added := x.hashed([]any{float64(i % 100), fmt.Sprint(i % 150)}, hash(i)); n != i || added {
+				t.Fatalf("key %d has number %d, added %v", i, n, added)
+			}
+		}
+	}
+}
+
+// Equal values have one hash.
+func TestHashAgreesWithEqual(t *testing.T) {
+	x := newIndex(1)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := anyValue(2).Draw(t, "a"), anyValue(2).Draw(t, "b")
+		if core.Equal(a, b) && x.hash([]any{a}) != x.hash([]any{b}) {
+			t.Fatalf("%s and %s are equal and have different hashes", core.JSON(a), core.JSON(b))
+		}
+		if sameValue(a, b) != core.Equal(a, b) {
+			t.Fatalf("%s and %s: same %v", core.JSON(a), core.JSON(b), sameValue(a, b))
+		}
+		if ra, rb := rough(a, false), rough(b, false); compare(a, b) < 0 && ra > rb || compare(a, b) == 0 && ra != rb {
+			t.Fatalf("%s is before %s, but %x and %x", core.JSON(a), core.JSON(b), ra, rb)
+		}
+		if ra, rb := rough(a, true), rough(b, true); compare(a, b) < 0 && ra < rb {
+			t.Fatalf("%s is before %s, downwards %x and %x", core.JSON(a), core.JSON(b), ra, rb)
+		}
+	})
+}
+
+// NaN is a value like others where rows are told apart, and before all numbers.
+func TestNaN(t *testing.T) {
+	nan, other := math.NaN(), math.Float64frombits(math.Float64bits(math.NaN())^1)
+	x := newIndex(1)
+	for i, v := range []any{nan, other, nan, 1.0} {
+		if n, _ := x.number([]any{v}); n != i/3 {
+			t.Errorf("%v (%d) has number %d", v, i, n)
+		}
+	}
+	for _, v := range []any{int64(-1 << 63), math.Inf(-1), 0.0, int64(5), "a"} {
+		if compare(nan, v) >= 0 || compare(v, nan) <= 0 || rough(nan, false) > rough(v, false) {
+			t.Errorf("NaN is not before %v", v)
+		}
+	}
+	if compare(nan, other) != 0 || compare(nan, true) <= 0 || string(appendKey(nil, nan)) != string(appendKey(nil, other)) {
+		t.Error("NaN is not equal to itself, or before true")
+	}
+}
+
+// Long tables are sorted in runs that are merged, and the first rows alone are
+// found without keeping the others.
+func TestSortOfManyRows(t *testing.T) {
+	keys, err := core.NewKeys([]string{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]any, 2*run+17)
+	for i := range rows {
+		rows[i] = core.NewRow(keys, []any{int64(i) * 7919 % 1009, int64(i)})
+	}
+	for _, order := range []string{`"a"`, `"-a"`} {
+		want := slices.Clone(rows)
+		slices.SortStableFunc(want, func(x, y any) int {
+			c := compare(member(x, "a"), member(y, "a"))
+			if order != `"a"` {
+				return -c
+			}
+			return c
+		})
+		for _, limit := range []int{1, 2000, len(rows)} {
+			r, err := compiled(t, fmt.Sprintf(`{"sort": [%s]}, {"limit": %d}`, order, limit), "").Handler.Handle(t.Context(),
+				core.NewInput("r", "n", 1, core.Shared{View: core.NewView([]string{"in"}, []any{rows})}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := r.Delta["out"].([]any); !slices.Equal(got, want[:limit]) {
+				t.Errorf("%s, limit %d: other rows", order, limit)
+			}
+		}
+		r, err := compiled(t, `{"sort": [`+order+`]}`, "").Handler.Handle(t.Context(), core.NewInput("r", "n", 1, core.Shared{View: core.NewView([]string{"in"}, []any{rows})}))
+		if err != nil || !slices.Equal(r.Delta["out"].([]any), want) {
+			t.Errorf("%s: other rows, %v", order, err)
+		}
+	}
 }
 
 func TestSortOracle(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"strings"
+
+	"github.com/wavefold/wavefold/core"
 )
 
 // rank orders values of different types: null, booleans, numbers, texts,
@@ -26,7 +28,8 @@ func rank(v any) int {
 
 // compare is a total order over all values that holds equal what core.Equal does:
 // false before true, numbers by value, texts by code point, arrays element by
-// element, objects by their JSON text with sorted keys.
+// element, objects by their JSON text with sorted keys. NaN is equal to itself and
+// before all other numbers.
 func compare(a, b any) int {
 	switch x := a.(type) {
 	case int64:
@@ -72,20 +75,12 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// compareMixed compares an integer with a float exactly: turning the integer
-// into a float would make neighbours equal beyond 2^53.
+// compareMixed compares an integer with a float exactly.
 func compareMixed(i int64, f float64) int {
-	switch {
-	case f >= 1<<63:
-		return -1
-	case f < -(1 << 63):
+	if math.IsNaN(f) {
 		return 1
 	}
-	whole := math.Trunc(f)
-	if c := cmp.Compare(i, int64(whole)); c != 0 {
-		return c
-	}
-	return cmp.Compare(0, f-whole)
+	return core.CompareIntFloat(i, f)
 }
 
 func compareArrays(a, b []any) int {

@@ -3,7 +3,6 @@ package transform
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
@@ -13,18 +12,25 @@ import (
 
 func (b *builder) filter(src core.Text, key string, c eval.Columns) step {
 	test := b.scope.Condition(src, c, key)
-	return func(ctx context.Context, a *attempt, rows []any) ([]any, error) {
-		out := []any{}
-		for i, r := range rows {
-			if err := table.Tick(ctx, i); err != nil {
-				return nil, err
-			}
-			if test.Test(a.env.At(r, i)) {
-				out = append(out, r)
-			}
-		}
-		return slices.Clip(out), nil
+	return func(_ context.Context, w work) (stage, error) {
+		return &filter{work: w, test: test, view: w.view()}, nil
 	}
+}
+
+// filter lets the rows through for which a condition holds.
+type filter struct {
+	work
+	test *expressions.Program
+	view *view
+}
+
+func (f *filter) take(ctx context.Context, r *record) error {
+	env := f.view.on(r, f.rows)
+	f.rows++
+	if !f.test.Test(env) {
+		return nil
+	}
+	return f.next.take(ctx, r)
 }
 
 // computed is a column whose values an expression gives.
@@ -68,8 +74,8 @@ func (b *builder) typeOf(name string, p *expressions.Program, c eval.Columns) co
 }
 
 // value evaluates an expression to what a row can hold: a missing value is null.
-func value(p *expressions.Program, env expressions.Env) (any, error) {
-	switch v := p.Value(env).(type) {
+func value(p *expressions.Program, env expressions.Env, memo *table.Memo) (any, error) {
+	switch v := p.Boxed(env, memo).(type) {
 	case nil, bool, int64, float64, string, []any, *core.Object:
 		return v, nil
 	default:
@@ -80,194 +86,103 @@ func value(p *expressions.Program, env expressions.Env) (any, error) {
 	}
 }
 
+// mapping makes rows of computed columns alone.
 func (b *builder) mapping(list core.Members[expr], key string, c eval.Columns) (step, eval.Columns) {
 	columns, known := b.compute(list, key, c)
-	names := make([]string, len(columns))
-	for i, col := range columns {
-		names[i] = col.name
-	}
-	header, err := core.NewKeys(names)
-	if err != nil {
-		b.problem(b.node.Pos, key, err.Error(), "") // the decoder has refused duplicates before
-	}
-	return func(ctx context.Context, a *attempt, rows []any) ([]any, error) {
-		out := make([]any, len(rows))
-		build := table.NewBuilder(header)
-		for i, r := range rows {
-			if err := table.Tick(ctx, i); err != nil {
-				return nil, err
-			}
-			row, values := build.Row()
-			if err := fill(values, columns, a.env.At(r, i)); err != nil {
-				return nil, fmt.Errorf("row %d: %w", i+1, err)
-			}
-			out[i] = row
+	shape := func(first int) func(*layout) (*layout, error) {
+		names := make([]string, len(columns))
+		for i, col := range columns {
+			names[i] = col.name
 		}
-		return out, nil
-	}, exactly(known)
-}
-
-func fill(values []any, columns []computed, env expressions.Env) (err error) {
-	for j := range columns {
-		if values[j], err = value(columns[j].program, env); err != nil {
-			return fmt.Errorf("%s: %w", columns[j].name, err)
-		}
+		made := &layout{names: names, places: registers(first, len(columns))}
+		return func(*layout) (*layout, error) { return made, nil }
 	}
-	return nil
+	return computing(columns, shape), exactly(known)
 }
 
 // derive adds columns. All its expressions see the row as it came in.
 func (b *builder) derive(list core.Members[expr], key string, c eval.Columns) (step, eval.Columns) {
 	columns, known := b.compute(list, key, c)
-	plan := func(keys []string) (names []string, from []int, err error) {
-		names = slices.Clone(keys)
-		for i := range keys {
-			from = append(from, i)
+	shape := func(first int) func(*layout) (*layout, error) {
+		names := make([]string, len(columns))
+		for i, col := range columns {
+			names[i] = col.name
 		}
-		for _, col := range columns {
-			if !slices.Contains(names, col.name) {
-				names, from = append(names, col.name), append(from, -1)
-			}
-		}
-		return names, from, nil
+		places := registers(first, len(columns))
+		return func(l *layout) (*layout, error) { return l.with(names, places), nil }
 	}
-	return func(ctx context.Context, a *attempt, rows []any) ([]any, error) {
-		results, places := make([]any, len(columns)), make([]int, len(columns))
-		var last *layout // the one that places belongs to
-		return reshape(ctx, rows, plan, func(i int, row *core.Object, l *layout, values []any) error {
-			if l != last {
-				last = l
-				for j, col := range columns {
-					places[j] = slices.Index(l.keys.Names(), col.name)
-				}
-			}
-			if err := fill(results, columns, a.env.At(row, i)); err != nil {
-				return err
-			}
-			for j, at := range places {
-				values[at] = results[j]
-			}
-			return nil
-		})
-	}, with(c, known)
+	return computing(columns, shape), with(c, known)
 }
 
-// reshape makes a new row of each: values are copied as the layout of its header
-// says, then change, if any, fills in the rest.
-func reshape(ctx context.Context, rows []any, plan func([]string) ([]string, []int, error),
-	change func(i int, row *core.Object, l *layout, values []any) error) ([]any, error) {
-	out := make([]any, len(rows))
-	shapes, w := layouts{plan: plan}, writer{}
-	for i, r := range rows {
-		if err := table.Tick(ctx, i); err != nil {
-			return nil, err
-		}
-		row := r.(*core.Object)
-		l, err := shapes.of(row.Keys())
+// computing is a step that puts values into registers; shape makes its layouts
+// from the first of these on.
+func computing(columns []computed, shape func(first int) func(*layout) (*layout, error)) step {
+	return func(_ context.Context, w work) (stage, error) {
+		first := w.registers
+		w.attempt.registers += len(columns)
+		return &computer{work: w, columns: columns, memos: make([]table.Memo, len(columns)), first: first, view: w.view(), shape: shape(first)}, nil
+	}
+}
+
+type computer struct {
+	work
+	columns []computed
+	memos   []table.Memo // of columns
+	first   int          // register
+	view    *view
+	shape   func(*layout) (*layout, error)
+	shapes  shapes[*layout]
+}
+
+func (c *computer) take(ctx context.Context, r *record) error {
+	env := c.view.on(r, c.rows)
+	c.rows++
+	for i := range c.columns {
+		v, err := value(c.columns[i].program, env, &c.memos[i])
 		if err != nil {
-			return nil, fmt.Errorf("row %d: %w", i+1, err)
+			return c.failRow(fmt.Errorf("%s: %w", c.columns[i].name, err))
 		}
-		made, values := w.row(l.keys)
-		l.copy(values, row)
-		if change != nil {
-			if err := change(i, row, l, values); err != nil {
-				return nil, fmt.Errorf("row %d: %w", i+1, err)
-			}
-		}
-		out[i] = made
+		r.Registers[c.first+i] = v
 	}
-	return out, nil
+	l, err := c.shapes.of(r.layout, c.shape)
+	if err != nil {
+		return c.failRow(err)
+	}
+	r.layout = l
+	return c.next.take(ctx, r)
 }
 
-func (b *builder) selection(list []core.Text, key string, c eval.Columns) (step, eval.Columns) {
-	if len(list) == 0 {
-		b.problem(b.node.Pos, key, "there are no columns", "")
-	}
-	b.distinct(list, key)
-	names := core.Strings(list)
-	known := make([]core.Property, len(names))
-	for i, n := range list {
-		b.need(c, n, key)
-		known[i] = property(c, n.Value)
-	}
-	plan := func(keys []string) ([]string, []int, error) {
-		from := make([]int, len(names))
-		for j, n := range names {
-			from[j] = slices.Index(keys, n)
-		}
-		return names, from, nil
-	}
-	return requiring(names, plan), exactly(known)
+// limit lets the first rows through and then wants no more. Behind checks it lets
+// the table go on, because they speak of all of its rows.
+type limit struct {
+	work
+	most  int64
+	whole bool // all rows have to be read
 }
 
-func (b *builder) drop(list []core.Text, key string, c eval.Columns) (step, eval.Columns) {
-	for _, n := range list {
-		b.need(c, n, key)
+func (b *builder) limit(n int) step {
+	whole := len(b.policies) > 0
+	return func(_ context.Context, w work) (stage, error) {
+		l := &limit{work: w, most: int64(n), whole: whole}
+		l.satisfied()
+		return l, nil
 	}
-	gone := core.Strings(list)
-	plan := func(keys []string) (names []string, from []int, err error) {
-		for i, k := range keys {
-			if !slices.Contains(gone, k) {
-				names, from = append(names, k), append(from, i)
-			}
-		}
-		return names, from, nil
-	}
-	return requiring(gone, plan), without(c, gone)
 }
 
-func (b *builder) rename(list core.Members[core.Text], key string, c eval.Columns) (step, eval.Columns) {
-	to := map[string]string{}
-	var olds, news []string
-	var targets []core.Text
-	var known []core.Property
-	for _, m := range list {
-		b.need(c, m.Key, key)
-		to[m.Key.Value] = m.Value.Value
-		olds, news = append(olds, m.Key.Value), append(news, m.Value.Value)
-		targets = append(targets, m.Value)
-		p := property(c, m.Key.Value)
-		p.Name = m.Value.Value
-		known = append(known, p)
+func (l *limit) take(ctx context.Context, r *record) error {
+	if l.rows == l.most {
+		return nil
 	}
-	b.distinct(targets, key)
-	left := without(c, olds)
-	for _, t := range targets {
-		if left.Closed && slices.Contains(left.Names, t.Value) {
-			b.scope.Errorf(core.CodeDuplicateKey, t.Pos, key, "the rows have a column %q already", t.Value)
-		}
+	l.rows++
+	if err := l.next.take(ctx, r); err != nil {
+		return err
 	}
-	plan := func(keys []string) ([]string, []int, error) {
-		names, from := slices.Clone(keys), make([]int, len(keys))
-		for i, k := range keys {
-			from[i] = i
-			if n, ok := to[k]; ok {
-				names[i] = n
-			} else if slices.Contains(news, k) {
-				return nil, nil, core.Permanent(fmt.Errorf("there is a column %q already", k))
-			}
-		}
-		return names, from, nil
-	}
-	after := with(left, known)
-	if c.Closed { // a renamed column keeps its place
-		after.Names = slices.Clone(c.Names)
-		for i, n := range after.Names {
-			if t, ok := to[n]; ok {
-				after.Names[i] = t
-			}
-		}
-	}
-	return requiring(olds, plan), after
+	l.satisfied()
+	return nil
 }
 
-// requiring is a step that copies values, after it made sure that the columns it
-// names are there.
-func requiring(names []string, plan func([]string) ([]string, []int, error)) step {
-	return func(ctx context.Context, _ *attempt, rows []any) ([]any, error) {
-		if err := require(rows, names); err != nil {
-			return nil, err
-		}
-		return reshape(ctx, rows, plan, nil)
+func (l *limit) satisfied() {
+	if l.rows == l.most && !l.whole {
+		l.full = max(l.full, l.place)
 	}
 }

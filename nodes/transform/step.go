@@ -3,7 +3,6 @@ package transform
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,21 +11,13 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 )
 
-// step turns a table into another. It never changes the rows it is given: they
-// may be part of the state.
-type step func(ctx context.Context, a *attempt, rows []any) ([]any, error)
-
-// attempt is what the steps of one attempt share.
-type attempt struct {
-	in         core.Shared
-	env        *eval.Row
-	collectors []*checks.Collector
-}
+// step makes the stage that does the step in one attempt.
+type step func(ctx context.Context, w work) (stage, error)
 
 // named is a step with the name it has in messages.
 type named struct {
 	name string
-	run  step
+	make step
 }
 
 // builder makes the handler of a node.
@@ -37,6 +28,7 @@ type builder struct {
 	policies []*checks.Policy
 	rejects  []string // where the policies put bad rows
 	steps    []named
+	wanted   int // rows that the step behind the one being compiled wants, -1 for all
 }
 
 // compileSteps compiles all steps and returns what is known of the columns after the
@@ -48,6 +40,7 @@ func (b *builder) compileSteps(c eval.Columns) eval.Columns {
 			WithHint("move it into steps")
 		return c
 	}
+	b.wanted = -1
 	if b.Steps == nil {
 		return b.compile(&stepConfig{simple: b.simple, Pos: b.node.Pos}, "", c)
 	}
@@ -55,6 +48,10 @@ func (b *builder) compileSteps(c eval.Columns) eval.Columns {
 		b.scope.Errorf(core.CodeMissingKey, b.node.Config.Get("steps").Pos, "steps", "there are none")
 	}
 	for i := range b.Steps {
+		b.wanted = -1
+		if i+1 < len(b.Steps) && b.Steps[i+1].Limit != nil {
+			b.wanted = b.Steps[i+1].Limit.Value
+		}
 		c = b.compile(&b.Steps[i], "steps["+strconv.Itoa(i)+"]: ", c)
 	}
 	return c
@@ -100,8 +97,8 @@ func (b *builder) compile(s *stepConfig, prefix string, c eval.Columns) eval.Col
 		return c
 	}
 	key := prefix + present[0]
-	run, after := b.make(s, present[0], key, c)
-	b.steps = append(b.steps, named{key, run})
+	made, after := b.make(s, present[0], key, c)
+	b.steps = append(b.steps, named{key, made})
 	return after
 }
 
@@ -132,37 +129,12 @@ func (b *builder) make(s *stepConfig, kind, key string, c eval.Columns) (step, e
 	case "join":
 		return b.join(s.Join, key, c)
 	case "sort":
-		return b.sort(s.Sort, key, c), c
+		return b.sort(s.Sort, key, c, b.wanted), c
 	case "dedupe":
 		return b.dedupe(s.Dedupe, key, c), c
 	case "checks":
 		return b.checks(s, strings.TrimSuffix(key, "checks"), c), c
 	default:
-		return limit(s.Limit.Value), c
-	}
-}
-
-func limit(n int) step {
-	return func(_ context.Context, _ *attempt, rows []any) ([]any, error) {
-		return slices.Clip(rows[:min(n, len(rows))]), nil
-	}
-}
-
-// checks compiles a step that takes bad rows out.
-func (b *builder) checks(s *stepConfig, prefix string, c eval.Columns) step {
-	if len(s.Checks) == 0 {
-		b.problem(s.Pos, prefix+"checks", "there are none", "")
-	}
-	for _, earlier := range b.rejects {
-		if earlier == s.Rejects.Value && earlier != "" {
-			b.problem(s.Rejects.Pos, prefix+"rejects", fmt.Sprintf("%q takes the rejects of an earlier step already", earlier), "")
-		}
-	}
-	b.rejects = append(b.rejects, s.Rejects.Value)
-	p := s.Options.Compile(b.scope, b.node, c, s.Pos, strings.TrimSuffix(prefix, ": "))
-	at := len(b.policies)
-	b.policies = append(b.policies, p)
-	return func(ctx context.Context, a *attempt, rows []any) ([]any, error) {
-		return a.collectors[at].Filter(ctx, checks.Batch{Rows: rows}, a.env)
+		return b.limit(s.Limit.Value), c
 	}
 }

@@ -1,15 +1,15 @@
 package transform
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
-	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -32,18 +32,35 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	h := &handler{dir: env.Dir}
+	h := &handler{dir: env.Dir, limits: b.limits()}
 	h.from = b.scope.Source(b.From)
 	after := b.compileSteps(b.columns(h.from))
 	h.into, h.single = b.into(after)
 	h.steps, h.policies = b.steps, b.policies
 	h.slots = b.scope.Slots()
+	made := core.Compiled{Handler: h, Effects: slices.ContainsFunc(h.policies, (*checks.Policy).HasFile)}
+	if b.Stream {
+		made.Stream = b.stream(h)
+		made.Handler = streamHandler{h}
+	}
 	ds = append(ds, b.scope.Found...)
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	effects := slices.ContainsFunc(h.policies, (*checks.Policy).HasFile)
-	return core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: effects}, ds
+	made.Streams, made.Reads = h.from.Streams(), b.scope.Reads()
+	return made, ds
+}
+
+// limits returns what a step may hold back.
+func (b *builder) limits() limits {
+	l := limits{defaultHeld, defaultMemory}
+	if b.MaxHeld != nil {
+		l.rows = int64(b.MaxHeld.Value)
+	}
+	if b.MaxMemory > 0 {
+		l.bytes = int64(b.MaxMemory)
+	}
+	return l
 }
 
 // columns returns what the state schema says of the table.
@@ -134,53 +151,35 @@ type handler struct {
 	steps    []named
 	policies []*checks.Policy
 	slots    eval.Slots
+	limits   limits
 	dir      string
 }
 
 var _ core.Handler = (*handler)(nil)
 
-// Handle runs the steps one after the other.
+// Handle takes the table through the steps.
 func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	s := in.Shared()
-	rows, err := h.rows(s)
+	a, err := h.start(ctx, in)
 	if err != nil {
 		return core.Result{}, err
 	}
-	a := &attempt{in: s, env: h.slots.Row(s)}
-	task := checks.Task{Input: s, Place: files.Place{Dir: cmp.Or(s.Dir, h.dir)}, Node: in.Node}
-	for _, p := range h.policies {
-		c, err := p.Collector(ctx, task)
-		if err != nil {
-			return core.Result{}, err
-		}
-		defer c.Discard()
-		a.collectors = append(a.collectors, c)
-	}
-	before := len(rows)
-	for _, st := range h.steps {
-		if rows, err = st.run(ctx, a, rows); err != nil {
-			err = fmt.Errorf("%s: %w", st.name, err)
-			break
-		}
-	}
+	_, err = a.advance(ctx, math.MaxInt)
 	if err == nil {
-		err = h.count(rows)
+		err = h.count(a.out.rows)
 	}
-	for _, c := range a.collectors {
-		err = c.Close(ctx, err)
-	}
+	err = errors.Join(a.finish(ctx, err), a.close())
 	if err != nil {
 		return core.Result{}, err
 	}
-	return h.result(in, before, rows, a), nil
+	return h.result(in, a), nil
 }
 
-// rows returns the table. One object is a table of one row, so that a stage of
-// a pipeline can transform its item.
-func (h *handler) rows(s core.Shared) ([]any, error) {
+// table returns the table when it is an array. One object is a table of one row, so
+// that a stage of a pipeline can transform its item.
+func (h *handler) table(s core.Shared) ([]any, error) {
 	v := h.from.Value(s)
 	if o, ok := v.(*core.Object); ok {
 		v = []any{o}
@@ -197,33 +196,28 @@ func (h *handler) count(rows []any) error {
 	return core.Permanent(fmt.Errorf("field %q is an object and takes one row, the result has %d", h.into, len(rows)))
 }
 
-func (h *handler) result(in core.Input, before int, rows []any, a *attempt) core.Result {
-	rejected := 0
-	out := core.ObjectOf("rows", int64(len(rows)), "from", int64(before))
+func (h *handler) result(in core.Input, a *attempt) core.Result {
+	rows := slices.Clip(a.out.rows)
+	if rows == nil {
+		rows = []any{}
+	}
+	from := max(a.from, a.total) // a limit may have left out the end of an array
+	out := core.ObjectOf("rows", int64(len(rows)), "from", from)
 	r := core.Send(out)
-	r.Delta = map[string]any{h.into: slices.Clip(rows)}
+	r.Delta = map[string]any{h.into: rows}
 	if h.single {
 		r.Delta[h.into] = rows[0]
 	}
-	r.Note = fmt.Sprintf("%s from %d", table.Count(len(rows), "row"), before)
-	warnings := &core.Object{}
+	r.Note = fmt.Sprintf("%s from %d", table.Count(len(rows), "row"), from)
 	for i, c := range a.collectors {
-		rejected += c.Rejected()
 		if field := h.policies[i].Field(); field != "" {
 			r.Delta[field] = c.Records()
 		}
 		for check, n := range c.Warnings().All() {
-			warnings.Set(check, n)
 			in.Logger().Warn("check failed", "check", check, "rows", n)
 		}
 	}
-	if len(a.collectors) > 0 {
-		out.Set("rejected", int64(rejected))
-	}
-	if warnings.Len() > 0 {
-		out.Set("warnings", warnings)
-	}
-	if rejected > 0 {
+	if rejected := a.judged(out); rejected > 0 {
 		r.Status = core.PartialSuccess
 		r.Note += fmt.Sprintf(", %d rejected", rejected)
 	}

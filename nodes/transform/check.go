@@ -1,0 +1,51 @@
+package transform
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/checks"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+)
+
+// checks compiles a step that takes bad rows out.
+func (b *builder) checks(s *stepConfig, prefix string, c eval.Columns) step {
+	if len(s.Checks) == 0 {
+		b.problem(s.Pos, prefix+"checks", "there are none", "")
+	}
+	for _, earlier := range b.rejects {
+		if earlier == s.Rejects.Value && earlier != "" {
+			b.problem(s.Rejects.Pos, prefix+"rejects", fmt.Sprintf("%q takes the rejects of an earlier step already", earlier), "")
+		}
+	}
+	b.rejects = append(b.rejects, s.Rejects.Value)
+	p := s.Options.Compile(b.scope, b.node, c, s.Pos, strings.TrimSuffix(prefix, ": "))
+	at := len(b.policies)
+	b.policies = append(b.policies, p)
+	return func(_ context.Context, w work) (stage, error) {
+		return &checker{work: w, collector: w.collectors[at], view: w.view(), object: w.record.object}, nil
+	}
+}
+
+// checker hands bad rows to a collector.
+type checker struct {
+	work
+	collector *checks.Collector
+	view      *view
+	object    func() *core.Object // of the record
+}
+
+func (c *checker) take(ctx context.Context, r *record) error {
+	env := c.view.on(r, c.rows)
+	c.rows++
+	good, err := c.collector.Take(ctx, env, c.object)
+	switch {
+	case err != nil:
+		return c.fail(err)
+	case good:
+		return c.next.take(ctx, r)
+	}
+	return nil
+}

@@ -1,0 +1,335 @@
+package transform
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/checks"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// A table goes through the steps row by row: each step takes a row and hands it,
+// or what it made of it, to the next one. What a step computes stands in
+// registers beside the row that came in; a new row is made at the end, or where
+// a step keeps it. So memory does not grow with the table, but for steps that
+// have to see all of it, and arrays and streams are one and the same.
+
+// stage is a step at work in one attempt.
+type stage interface {
+	// take takes the next row. The record is valid until take returns, and its
+	// layout may have changed then. take changes neither its base row nor the
+	// registers of earlier steps.
+	take(ctx context.Context, r *record) error
+	// end is called after the last row, until it reports that there is nothing
+	// left that was held back.
+	end(ctx context.Context) (more bool, err error)
+}
+
+// work is what the stages have in common.
+type work struct {
+	*attempt
+	name  string // in messages
+	place int    // among the stages
+	next  stage
+	rows  int64 // taken so far
+	needs needs
+}
+
+// fail names the step in an error.
+func (w *work) fail(err error) error { return fmt.Errorf("%s: %w", w.name, err) }
+
+// failRow names the row as well, which is the last one taken.
+func (w *work) failRow(err error) error { return fmt.Errorf("%s: row %d: %w", w.name, w.rows, err) }
+
+// end is that of a step that holds nothing back.
+func (w *work) end(context.Context) (more bool, err error) {
+	if err := w.needs.missing(); err != nil {
+		return false, w.fail(err)
+	}
+	return false, nil
+}
+
+// enough reports whether a later step wants no more rows.
+func (w *work) enough() bool { return w.full > w.place }
+
+// endRows is how many rows a step that held some back lets go at a time.
+const endRows = 1024
+
+// needs is the demand that some row has each of some columns. A column that only
+// some rows have is null in the others.
+type needs struct {
+	names []string
+	found []bool
+	seen  []string // all columns there were, for the nearest name
+}
+
+// note takes in a layout.
+func (n *needs) note(l *layout) {
+	if n.found == nil {
+		n.found = make([]bool, len(n.names))
+	}
+	for i, name := range n.names {
+		n.found[i] = n.found[i] || l.find(name) != eval.Nowhere
+	}
+	for _, name := range l.names {
+		if len(n.seen) < maxLayouts {
+			n.seen = appendOnce(n.seen, name)
+		}
+	}
+}
+
+// missing returns an error for a column that no row had. Without rows none is
+// missing.
+func (n *needs) missing() error {
+	for i, ok := range n.found {
+		if ok {
+			continue
+		}
+		err := fmt.Errorf("no row has the column %q", n.names[i])
+		if near := core.DidYouMean(n.names[i], n.seen); near != "" {
+			err = fmt.Errorf("%w, %s", err, near)
+		}
+		return core.Permanent(err)
+	}
+	return nil
+}
+
+// attempt is what the stages of one attempt share. One goroutine uses it.
+type attempt struct {
+	handler    *handler
+	in         core.Input
+	shared     core.Shared
+	record     record
+	headers    headers
+	collectors []*checks.Collector
+	stages     []stage
+	ending     int // the stage that is let go
+	full       int // the last stage that wants no more rows, -1 for none
+	registers  int
+	keepers    []*keeper
+	out        *output
+
+	source   source
+	upstream core.Stream // source, when it is a stream
+	batch    []any
+	at       int   // the next row of batch
+	dry      bool  // there is nothing more to read
+	from     int64 // rows that came in
+	total    int64 // rows there are, 0 when that is not known
+}
+
+// start opens the table and sets the steps up. The caller ends the attempt with
+// finish and close.
+func (h *handler) start(ctx context.Context, in core.Input) (*attempt, error) {
+	a := &attempt{handler: h, in: in, shared: in.Shared(), full: -1, registers: null + 1}
+	if err := a.open(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.setUp(ctx); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	return a, nil
+}
+
+// open finds the table: a stream, or a value of the state.
+func (a *attempt) open(ctx context.Context) error {
+	s, ok, err := a.handler.from.Stream(ctx, a.in)
+	if ok || err != nil {
+		a.source, a.upstream = s, s
+		return err
+	}
+	rows, err := a.handler.table(a.shared)
+	a.source, a.total = &array{rows}, int64(len(rows))
+	return err
+}
+
+// setUp makes the stages, the last one first.
+func (a *attempt) setUp(ctx context.Context) error {
+	h := a.handler
+	task := checks.Task{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node}
+	for _, p := range h.policies {
+		c, err := p.Collector(ctx, task)
+		if err != nil {
+			return err
+		}
+		a.collectors = append(a.collectors, c)
+	}
+	a.out = &output{a.keeper()}
+	var next stage = a.out
+	a.stages = make([]stage, len(h.steps))
+	for i, st := range slices.Backward(h.steps) {
+		made, err := st.make(ctx, work{attempt: a, name: st.name, place: i, next: next})
+		if err != nil {
+			return err
+		}
+		a.stages[i], next = made, made
+	}
+	a.record.Registers = make([]any, a.registers)
+	return nil
+}
+
+// finish ends the work of the collectors; err is what the attempt ended with.
+func (a *attempt) finish(ctx context.Context, err error) error {
+	for _, c := range a.collectors {
+		err = c.Close(ctx, err)
+	}
+	return err
+}
+
+// close frees what the attempt holds. It may be called at any time.
+func (a *attempt) close() error {
+	for _, c := range a.collectors {
+		c.Discard()
+	}
+	if a.upstream != nil {
+		return a.upstream.Close()
+	}
+	return nil
+}
+
+// judged adds what the checks found to a summary and returns how many rows they
+// took out.
+func (a *attempt) judged(out *core.Object) (rejected int64) {
+	if len(a.collectors) == 0 {
+		return 0
+	}
+	warnings := &core.Object{}
+	for _, c := range a.collectors {
+		rejected += int64(c.Rejected())
+		for check, n := range c.Warnings().All() {
+			warnings.Set(check, n)
+		}
+	}
+	out.Set(core.RejectedRows, rejected)
+	if warnings.Len() > 0 {
+		out.Set("warnings", warnings)
+	}
+	return rejected
+}
+
+// source yields the rows of a table, and io.EOF after the last.
+type source interface {
+	Next(ctx context.Context) ([]any, error)
+}
+
+// array is a source.
+type array struct{ rows []any }
+
+// Next returns all rows at once.
+func (a *array) Next(context.Context) ([]any, error) {
+	rows := a.rows
+	if a.rows = nil; len(rows) == 0 {
+		return nil, io.EOF
+	}
+	return rows, nil
+}
+
+// view returns an environment for the expressions of a step.
+func (a *attempt) view() *view {
+	v := &view{row: a.handler.slots.Row(a.shared), columns: a.handler.slots.Columns()}
+	v.row.Follow(&a.record.Record, a.record.object)
+	return v
+}
+
+// view is what the expressions of a step see.
+type view struct {
+	row     *eval.Row
+	columns []string
+	shapes  shapes[[]eval.Place]
+}
+
+// on puts the view on a record, which is number n from 0.
+func (v *view) on(r *record, n int64) *eval.Row {
+	if r.layout != v.shapes.last {
+		places, _ := v.shapes.of(r.layout, func(l *layout) ([]eval.Place, error) { return l.findAll(v.columns), nil })
+		v.row.Places(places)
+	}
+	v.row.Number(n)
+	return v.row
+}
+
+// advance works until as many rows are ready as wanted, or everything is done.
+func (a *attempt) advance(ctx context.Context, want int) (done bool, err error) {
+	for len(a.out.rows) < want {
+		switch {
+		case a.at < len(a.batch):
+			err = a.feed(ctx, want)
+		case !a.dry && a.full < 0:
+			err = a.read(ctx)
+		case a.ending < len(a.stages):
+			var more bool
+			if more, err = a.stages[a.ending].end(ctx); !more {
+				a.ending++
+			}
+		default:
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// feed gives rows of the batch to the first stage.
+func (a *attempt) feed(ctx context.Context, want int) error {
+	first, r := a.stages[0], &a.record
+	for ; a.at < len(a.batch); a.at++ {
+		if err := table.Tick(ctx, a.at); err != nil {
+			return err
+		}
+		if a.full >= 0 {
+			a.at = len(a.batch)
+			break
+		}
+		if len(a.out.rows) >= want {
+			return nil
+		}
+		row, err := a.row(a.batch[a.at])
+		if err != nil {
+			return core.Permanent(fmt.Errorf("%s: row %d: %w", a.handler.from.Name.Value, a.from+1, err))
+		}
+		a.from++
+		r.Base, r.layout = row, a.headers.of(row)
+		if err := first.take(ctx, r); err != nil {
+			return err
+		}
+	}
+	for _, k := range a.keepers {
+		k.settle(len(a.batch))
+	}
+	return nil
+}
+
+// row makes sure of a row. The array of a field has been looked at as a whole.
+func (a *attempt) row(v any) (*core.Object, error) {
+	if a.upstream != nil {
+		var err error
+		if v, err = core.Canonical(v); err != nil {
+			return nil, err
+		}
+	}
+	if row, ok := v.(*core.Object); ok && row != nil {
+		return row, nil
+	}
+	return nil, fmt.Errorf("want an object, got %s", core.TypeName(v))
+}
+
+// read gets the next batch.
+func (a *attempt) read(ctx context.Context) error {
+	a.in.Progress(a.from, a.total)
+	batch, err := a.source.Next(ctx)
+	if errors.Is(err, io.EOF) {
+		a.dry = true
+		return nil
+	}
+	a.batch, a.at = batch, 0
+	return err
+}

@@ -1,0 +1,122 @@
+package transform
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+)
+
+// reshaping is a step that gives the columns of a row other names and places. It
+// computes nothing, so it costs nothing for a row; needed are the columns that it
+// names.
+func reshaping(needed []string, shape func(*layout) (*layout, error)) step {
+	return func(_ context.Context, w work) (stage, error) {
+		w.needs.names = needed
+		s := &reshaper{work: w}
+		s.shape = func(l *layout) (*layout, error) {
+			s.needs.note(l)
+			return shape(l)
+		}
+		return s, nil
+	}
+}
+
+type reshaper struct {
+	work
+	shape  func(*layout) (*layout, error)
+	shapes shapes[*layout]
+}
+
+func (s *reshaper) take(ctx context.Context, r *record) error {
+	s.rows++
+	l, err := s.shapes.of(r.layout, s.shape)
+	if err != nil {
+		return s.failRow(err)
+	}
+	r.layout = l
+	return s.next.take(ctx, r)
+}
+
+func (b *builder) selection(list []core.Text, key string, c eval.Columns) (step, eval.Columns) {
+	if len(list) == 0 {
+		b.problem(b.node.Pos, key, "there are no columns", "")
+	}
+	b.distinct(list, key)
+	names := core.Strings(list)
+	known := make([]core.Property, len(names))
+	for i, n := range list {
+		b.need(c, n, key)
+		known[i] = property(c, n.Value)
+	}
+	return reshaping(names, func(l *layout) (*layout, error) {
+		out := &layout{names: names, places: l.findAll(names)}
+		for i, p := range out.places {
+			if p == eval.Nowhere {
+				out.places[i] = eval.Register(null)
+			}
+		}
+		return out, nil
+	}), exactly(known)
+}
+
+func (b *builder) drop(list []core.Text, key string, c eval.Columns) (step, eval.Columns) {
+	for _, n := range list {
+		b.need(c, n, key)
+	}
+	gone := core.Strings(list)
+	return reshaping(gone, func(l *layout) (*layout, error) {
+		out := &layout{}
+		for i, n := range l.names {
+			if !slices.Contains(gone, n) {
+				out.names, out.places = append(out.names, n), append(out.places, l.places[i])
+			}
+		}
+		return out, nil
+	}), without(c, gone)
+}
+
+func (b *builder) rename(list core.Members[core.Text], key string, c eval.Columns) (step, eval.Columns) {
+	to := map[string]string{}
+	var olds, news []string
+	var targets []core.Text
+	var known []core.Property
+	for _, m := range list {
+		b.need(c, m.Key, key)
+		to[m.Key.Value] = m.Value.Value
+		olds, news = append(olds, m.Key.Value), append(news, m.Value.Value)
+		targets = append(targets, m.Value)
+		p := property(c, m.Key.Value)
+		p.Name = m.Value.Value
+		known = append(known, p)
+	}
+	b.distinct(targets, key)
+	left := without(c, olds)
+	for _, t := range targets {
+		if left.Closed && slices.Contains(left.Names, t.Value) {
+			b.scope.Errorf(core.CodeDuplicateKey, t.Pos, key, "the rows have a column %q already", t.Value)
+		}
+	}
+	after := with(left, known)
+	if c.Closed { // a renamed column keeps its place
+		after.Names = slices.Clone(c.Names)
+		for i, n := range after.Names {
+			if t, ok := to[n]; ok {
+				after.Names[i] = t
+			}
+		}
+	}
+	return reshaping(olds, func(l *layout) (*layout, error) {
+		names := slices.Clone(l.names)
+		for i, n := range l.names {
+			if t, ok := to[n]; ok {
+				names[i] = t
+			} else if slices.Contains(news, n) {
+				return nil, core.Permanent(fmt.Errorf("there is a column %q already", n))
+			}
+		}
+		return &layout{names: names, places: l.places}, nil
+	}), after
+}

@@ -1,0 +1,92 @@
+package transform
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/checks"
+)
+
+// batchRows is how many rows of a stream are handed on at a time.
+const batchRows = 1024
+
+// stream checks what a node that makes a stream may not do, and returns its field.
+func (b *builder) stream(h *handler) core.Text {
+	pos := b.node.Config.Get("stream").Pos
+	if h.single {
+		b.scope.Errorf(core.CodeStream, pos, "stream", "field %q is declared as an object and cannot be a stream", h.into)
+	}
+	if i := slices.IndexFunc(h.policies, func(p *checks.Policy) bool { return p.Field() != "" }); i >= 0 {
+		b.scope.Errorf(core.CodeStream, pos, "stream", "the rejects of a stream go to a file, %q is a field", h.policies[i].Field()).
+			WithHint("rejects: rejects.csv")
+	}
+	return core.At(h.into, pos)
+}
+
+// streamHandler makes a stream of the table instead of working itself.
+type streamHandler struct{ *handler }
+
+var _ core.StreamSource = streamHandler{}
+
+// Handle describes the stream. What can be told before the rows are pulled is
+// checked here.
+func (h streamHandler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return core.Result{}, err
+	}
+	if in.Shared().Open == nil {
+		if _, err := h.table(in.Shared()); err != nil {
+			return core.Result{}, err
+		}
+	}
+	described := core.ObjectOf("source", h.from.Name.Value)
+	r := core.Send(described)
+	r.Delta = map[string]any{h.into: described}
+	r.Note = "a stream of " + h.from.Name.Value
+	return r, nil
+}
+
+// Open sets the steps to work.
+func (h streamHandler) Open(ctx context.Context, in core.Input, _ *core.Object) (core.Stream, error) {
+	a, err := h.start(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &stream{a: a}, nil
+}
+
+// stream yields what comes out of the steps.
+type stream struct {
+	a    *attempt
+	rows int64
+	err  error // why there are no more rows
+}
+
+// Next works until a batch is ready.
+func (s *stream) Next(ctx context.Context) ([]any, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	done, err := s.a.advance(ctx, batchRows)
+	if err == nil && !done || err == nil && len(s.a.out.rows) > 0 {
+		rows := s.a.out.drain()
+		s.rows += int64(len(rows))
+		return rows, nil
+	}
+	if s.err = s.a.finish(ctx, err); s.err == nil {
+		s.err = io.EOF
+	}
+	return nil, s.err
+}
+
+// Summary tells how many rows came out, and what the checks found.
+func (s *stream) Summary() *core.Object {
+	out := core.ObjectOf("source", s.a.handler.from.Name.Value, core.RowCount, s.rows, "from", s.a.from)
+	s.a.judged(out)
+	return out
+}
+
+// Close closes what the table is read from.
+func (s *stream) Close() error { return s.a.close() }
