@@ -143,14 +143,15 @@ func (c *checker) stray(p *Path, i int, t *core.Type) {
 	case t.Kind == core.ObjectType && s.IsIndex:
 		c.warnf(core.CodeExprType, s.From, "an object has no elements, so this is always missing").WithHint("write ['%d'] for a member", s.Index)
 	case t.Kind == core.ObjectType:
-		// Members beyond the declared ones are allowed; only a near miss of a
-		// declared one is worth a word.
+		// Types are open: members beyond the declared ones are legal, and a table
+		// of thirty columns may declare the three that matter. Only a near miss of
+		// a declared one is worth a word.
 		names := make([]string, len(t.Properties))
 		for i, q := range t.Properties {
 			names[i] = q.Name
 		}
 		if hint := core.DidYouMean(s.Name, names); hint != "" {
-			c.warnf(core.CodeExprName, s.From, "unknown member %q", s.Name).WithHint("%s", hint)
+			c.warnf(core.CodeExprName, s.From, "the type of %s declares no member %q", Print(&Path{Root: p.Root, Steps: p.Steps[:i]}), s.Name).WithHint("%s", hint)
 		}
 	case t.Kind == core.ArrayType:
 		hint := ""

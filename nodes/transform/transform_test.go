@@ -272,7 +272,7 @@ func TestCompile(t *testing.T) {
 		{`{"limit": 1, "reads": ["in"], "writes": ["text"]}`, `1:42: error: node n: writes: the result is an array, field "text" is declared as string [WRONG_TYPE]`},
 		{`{"limit": 1, "from": "text", "writes": ["out"]}`, `1:22: error: node n: from: a table is an array of objects, text is string [WRONG_TYPE]`},
 		{`{"filter": "$item.delay > 'x'", ` + typed + `}`, `EXPR_TYPE`},
-		{`{"filter": "$item.dely > 1", ` + typed + `}`, `1:18: warning: node n: filter: unknown member "dely" (did you mean "delay"?) [EXPR_NAME]`},
+		{`{"filter": "$item.dely > 1", ` + typed + `}`, `1:18: warning: node n: filter: the type of $item declares no member "dely" (did you mean "delay"?) [EXPR_NAME]`},
 		{`{"filter": "$.nn > 1", ` + typed + `}`, `1:14: error: node n: filter: unknown field "nn" (did you mean "in"?) [EXPR_NAME]`},
 		{`{"sort": ["-dely"], ` + typed + `}`, `1:12: warning: node n: sort: the rows have no declared column "dely" (did you mean "delay"?) [UNKNOWN_FIELD]`},
 		{`{"steps": [{"select": ["delay"]}, {"filter": "$item.origin == 'A'"}], ` + typed + `}`,
