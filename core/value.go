@@ -100,10 +100,7 @@ func (o *Object) Set(key string, v any) {
 	}
 	o.own()
 	if o.index == nil && len(o.keys) >= indexFrom {
-		o.index = make(map[string]int, 2*len(o.keys))
-		for i, k := range o.keys {
-			o.index[k] = i
-		}
+		o.index = indexOf(o.keys)
 	}
 	if o.index != nil {
 		o.index[key] = len(o.keys)

@@ -88,12 +88,13 @@ func parseJSON(stdout []byte) (any, error) {
 // parseJSONL reads one JSON value from each line that is not blank.
 func parseJSONL(stdout []byte) (any, error) {
 	out, n := []any{}, 0
+	var p core.JSONParser
 	for line := range bytes.Lines(stdout) {
 		n++
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		v, err := core.ParseJSON(line)
+		v, err := p.Parse(line)
 		if err != nil {
 			return nil, fmt.Errorf("line %d of the output is not JSON: %w; the line: %s", n, err, exchange.Printed(line))
 		}

@@ -33,7 +33,7 @@ func TestForms(t *testing.T) {
 		{formJSON, strings.Repeat("x", 1000), "", `... (1000 bytes)`},
 		{formJSONL, "", `{"f":[]}`, ""},
 		{formJSONL, "{\"a\": 1}\n\n[2]\n3", `{"f":[{"a":1},[2],3]}`, ""},
-		{formJSONL, "1\noops", "", `line 2 of the output is not JSON: invalid character 'o' looking for beginning of value; the line: "oops"`},
+		{formJSONL, "1\noops", "", `line 2 of the output is not JSON: unexpected 'o' at byte 1, want a value; the line: "oops"`},
 		{formJSONL, "{\"a\":", "", "line 1 of the output is not JSON"},
 		{formResult, "", `{}`, ""},
 		{formResult, `{"state_delta": {"x": 1}, "edge_output": null}`, `{"x":1} -> null`, ""},

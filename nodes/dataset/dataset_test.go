@@ -148,7 +148,7 @@ func TestRun(t *testing.T) {
 			`{"rows":[{"id":"1","name":"x y"}]} -> {"path":"a.tsv","rows":1,"rejected":0} (1 row from a.tsv)`},
 		{"jsonl", `{"source": "a.jsonl", "writes": ["rows", "bad"], "rejects": "bad", "columns": {"id": "integer"}}`,
 			`{"bad":[{"row":2,"line":3,"node":"n","check":null,"reason":"want an object, got array","data":[1]},` +
-				`{"row":3,"line":4,"node":"n","check":null,"reason":"duplicate key \"id\" at byte 12","data":"{\"id\":1,\"id\":2}"},` +
+				`{"row":3,"line":4,"node":"n","check":null,"reason":"duplicate key \"id\" at byte 9","data":"{\"id\":1,\"id\":2}"},` +
 				`{"row":4,"line":5,"node":"n","check":null,"reason":"column id: want integer, got string \"x\"","data":{"id":"x"}}],` +
 				`"rows":[{"id":9007199254740993,"x":[1]},{"id":2}]} -> {"path":"a.jsonl","rows":2,"rejected":3} partial_success (2 rows from a.jsonl, 3 rejected)`},
 		{"json", `{"source": "a.json", "writes": ["rows", "bad"], "rejects": "bad"}`,

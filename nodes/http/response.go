@@ -129,12 +129,13 @@ func (a *answer) json(data []byte) (any, error) {
 func (a *answer) jsonLines(data []byte) ([]any, error) {
 	out := []any{}
 	number := 0
+	var p core.JSONParser
 	for line := range bytes.Lines(data) {
 		number++
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		v, err := core.ParseJSON(line)
+		v, err := p.Parse(line)
 		if err != nil {
 			return nil, a.permanent(fmt.Errorf("line %d is not JSON: %w", number, err))
 		}
@@ -176,6 +177,7 @@ type lineStream struct {
 	c      *call
 	a      *answer
 	in     *bufio.Reader
+	parser core.JSONParser
 	number int
 	rows   int64
 }
@@ -199,7 +201,7 @@ func (s *lineStream) Next(ctx context.Context) ([]any, error) {
 			s.number++
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			v, err := core.ParseJSON(line)
+			v, err := s.parser.Parse(line)
 			if err != nil {
 				return nil, s.c.mask.Error(s.a.permanent(fmt.Errorf("line %d is not JSON: %w", s.number, err)))
 			}

@@ -69,7 +69,7 @@ func TestHandle(t *testing.T) {
 		{impl: "tools/big", program: "node", err: "BigInt"},
 		{impl: "tools/never", program: "node", err: "waits for a promise that nothing settles"},
 		{impl: "tools/upper", program: "python3", want: `{"greeting":"ADA"}`, log: "working on Ada\nmetrics {\"rows\":1}\n"},
-		{impl: "tools/chatty", program: "python3", err: `tools/chatty: the result is not JSON: invalid character 's' looking for beginning of value (standard output is for the result alone, log on standard error); printed: "starting up\n{\"edge_output\": 1}"`},
+		{impl: "tools/chatty", program: "python3", err: `tools/chatty: the result is not JSON: unexpected 's' at byte 1, want a value (standard output is for the result alone, log on standard error); printed: "starting up\n{\"edge_output\": 1}"`},
 		{impl: "tools/fails", program: "python3", err: "ValueError: no such customer"},
 		{impl: "tools/pass", want: `{} -> {"name":"Ada","n":7,"_state":{"amounts":[1,2,3.5]},"_edge_inputs":{"load":false},"$item":{"key":"k"},"$index":2}`},
 		{impl: "tools/env", want: `{} -> ["run1","n","2","run1/n[2]","testdata"]`},
