@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/internal/secret"
 )
 
 // Main runs the command with the arguments and streams of the process, and exits
@@ -59,6 +60,8 @@ type app struct {
 	Streams
 	out, err *output // the streams Out and Err
 	color    string  // the flag
+	// mask hides the secrets of the workflow that is run.
+	mask secret.Masker
 	// running is set while there is something that an interrupt must wait for.
 	running atomic.Bool
 	// abandon brings the terminal back in order before an exit at once; nil while
@@ -130,10 +133,10 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	return exitUsage
 }
 
-// errorf prints an error with the program's name.
+// errorf prints an error with the program's name, without secrets.
 func (a *app) errorf(format string, args ...any) {
 	p := a.palette(a.Err)
-	tty.Fprintf(a.Err, "%s %s\n", p.Bad("wavefold:"), tty.Sprintf(format, args...))
+	tty.Fprintf(a.Err, "%s %s\n", p.Bad("wavefold:"), a.mask.Text(fmt.Sprintf(format, args...)))
 }
 
 // hintf prints advice.

@@ -8,6 +8,7 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli/internal/rehearse"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -30,7 +31,11 @@ func check(c compiler, args []string, strict bool) (*plan.Plan, core.Diagnostics
 	}
 	p, meaning := c.Compile(w, strict)
 	if !shape.Failed(false) {
-		ds := append(slices.Clone(shape), meaning...).Sorted()
+		ds := append(slices.Clone(shape), meaning...)
+		if p != nil {
+			ds = append(ds, secret.Check(p.Secrets)...)
+		}
+		ds = ds.Sorted()
 		if ds.Failed(strict) {
 			return nil, ds
 		}

@@ -14,10 +14,12 @@ import (
 // did not simply succeed.
 const mostRows = 100
 
-// printReport prints what became of a run: the summary, or the report as JSON.
+// printReport prints what became of a run, without secrets: the summary, or the
+// report as JSON.
 // With the events or a node's rows on standard output the summary goes to standard
 // error.
 func (a *app) printReport(r *core.Report, f *runFlags) error {
+	r = a.mask.Report(r)
 	if f.json {
 		return a.writeJSON(reportJSON(r))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -98,6 +99,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if err != nil {
 		return err
 	}
+	a.mask = secret.MaskerOf(p.Secrets)
 	inputs, err := inputsOf(p, f.inputFiles, f.inputs)
 	if err != nil {
 		return &exit{exitUsage, err}

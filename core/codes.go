@@ -23,6 +23,7 @@ const (
 	CodeUnknownPhase Code = "UNKNOWN_PHASE" // a phase that is not among the declared ones
 	CodeUnknownImpl  Code = "UNKNOWN_IMPL"  // a tool names a function that is not registered
 	CodeMissingFile  Code = "MISSING_FILE"  // a file or program that is not there
+	CodeShortSecret  Code = "SHORT_SECRET"  // a secret that is too short to be hidden in texts
 
 	// Graph.
 	CodeCycle         Code = "CYCLE"

@@ -54,9 +54,21 @@ type Compiled struct {
 	// Effects marks work that is visible outside of the run, unless the node says
 	// otherwise.
 	Effects bool
+	// Secrets are the secrets that the node refers to. Whatever shows what a run
+	// does hides their values.
+	Secrets []Secret
 	// Stdout tells that the node writes to Env.Stdout, which one node of a graph
 	// may do. Stdin likewise tells that it reads Env.Stdin.
 	Stdout, Stdin bool
+}
+
+// Secret is a reference to a value that is kept outside of documents and must not
+// be shown.
+type Secret struct {
+	// Name is what the document calls it: that of an environment variable.
+	Name Text
+	// Read returns the value; ok is false when there is none.
+	Read func() (value string, ok bool)
 }
 
 // Frame describes a nested run: its workflow, and how state crosses over.

@@ -10,7 +10,18 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/secret"
 )
+
+// masked is a listener to whose events no secret gets. It masks where the listener
+// runs, so that the run does not wait for it.
+func masked(refs []core.Secret, listener func(core.Event)) func(core.Event) {
+	if listener == nil || len(refs) == 0 {
+		return listener
+	}
+	m := secret.MaskerOf(refs)
+	return func(e core.Event) { listener(m.Event(e)) }
+}
 
 // delivery hands events to a listener on a goroutine of its own, so that a slow
 // listener holds nothing back and a panicking one breaks nothing.

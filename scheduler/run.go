@@ -39,6 +39,8 @@ type Options struct {
 	// left out and counted, and of the progress of an attempt it gets the last.
 	// Run waits at its end until all are delivered, at most Grace; then the error
 	// is a core.StrayError, and the listener gets the rest when it takes it.
+	// The values of secrets that the plan refers to are hidden in the events; the
+	// report has them as they are.
 	Listener func(core.Event)
 	// Grace is how long handlers may take to return after their context ended
 	// before the run goes on without them; 0 means DefaultGrace.
@@ -63,6 +65,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	if o.Grace <= 0 {
 		o.Grace = DefaultGrace
 	}
+	o.Listener = masked(p.Secrets, o.Listener)
 	m, err := machine.New(p, objectOf(inputs), machine.Options{
 		Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, Events: o.Listener != nil, Seed: spread.Uint64(), Fault: o.Fault,
 	})

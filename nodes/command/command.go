@@ -7,9 +7,9 @@ import (
 	"os"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/exchange"
 	"github.com/wavefold/wavefold/nodes/internal/process"
-	"github.com/wavefold/wavefold/nodes/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/target"
 	"github.com/wavefold/wavefold/nodes/internal/text"
 )
@@ -50,7 +50,13 @@ func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	return core.Compiled{Handler: cmd, Effects: true, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
+	made := core.Compiled{Handler: cmd, Effects: true, Reads: b.texts.Reads, Nodes: b.texts.Nodes}
+	for _, v := range cmd.env {
+		if v.secret.IsSecret() {
+			made.Secrets = append(made.Secrets, v.secret.Ref(cmd.lookup))
+		}
+	}
+	return made, ds
 }
 
 // command is a compiled node. It is immutable.

@@ -67,9 +67,10 @@
 // over, the program and all it started get SIGTERM and five seconds later SIGKILL.
 // On Linux this includes what has moved to a session of its own.
 //
-// Secrets are read from the engine's environment for each attempt, never stored,
-// and replaced by *** in log lines and errors. A secret that the program prints on
-// standard output becomes part of the state like any other output.
+// Secrets are read from the engine's environment for each attempt and replaced by
+// *** in log lines, errors, events and what the command line prints. A secret that
+// the program prints on standard output becomes part of the state like any other
+// output, as it is: nodes that read it may need it.
 //
 // The program finds the identity of its work in WAVEFOLD_RUN, WAVEFOLD_NODE,
 // WAVEFOLD_ATTEMPT and WAVEFOLD_IDEMPOTENCY_KEY, which is the same in every

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/exchange"
 	"github.com/wavefold/wavefold/nodes/internal/files"
-	"github.com/wavefold/wavefold/nodes/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/size"
 	"github.com/wavefold/wavefold/nodes/internal/target"
 	"github.com/wavefold/wavefold/nodes/internal/text"
@@ -73,6 +73,8 @@ type builder struct {
 	node  *core.Node
 	texts *text.Set
 	scope *eval.Scope
+	// secrets are those the node refers to.
+	secrets []secret.Value
 }
 
 func (b *builder) build() *handler {
@@ -133,6 +135,7 @@ func (b *builder) pairs(list core.Members[secret.Value], key string) []pair {
 
 func (b *builder) value(v secret.Value, key string) value {
 	if v.IsSecret() {
+		b.secrets = append(b.secrets, v)
 		return value{secret: v}
 	}
 	return value{text: b.texts.Template(v.Text, key)}

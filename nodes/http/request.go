@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/exchange"
-	"github.com/wavefold/wavefold/nodes/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/text"
 )
 
@@ -55,7 +55,7 @@ func (h *handler) call(in core.Input) (*call, error) {
 			return s, at(key, err)
 		}
 		s, err := v.secret.Read(h.lookup)
-		secrets = append(secrets, s, url.QueryEscape(s), url.PathEscape(s))
+		secrets = append(secrets, s)
 		return s, at(key, err)
 	}
 	err := errors.Join(c.address(in), c.query(read), c.header(in, read), c.authorize(read, &secrets), c.fill(in))

@@ -60,9 +60,10 @@ type compiler struct {
 	ids        []string
 	streamUse  map[int32]*streamUse // by field
 	unitIDs    map[string]core.Position
-	needed     map[int32][]int32 // see needs
-	chained    []bool            // by field: each writer comes before the next
-	inputUsed  map[string]bool   // names that expressions read through $input
+	needed     map[int32][]int32  // see needs
+	chained    []bool             // by field: each writer comes before the next
+	inputUsed  map[string]bool    // names that expressions read through $input
+	secretAt   map[core.Text]bool // references to secrets that are in the plan
 	fieldSeen  marks
 	nodeSeen   marks
 	ints       arena[int32]

@@ -255,6 +255,7 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 	}
 	c.waitTimeout(n, at)
 	c.kindUse(n, made, at, use)
+	c.secrets(made.Secrets)
 	if made.Frame != nil {
 		c.frame(n, made.Frame, at)
 	}
@@ -264,6 +265,20 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 func (c *compiler) waitTimeout(n *Node, at place) {
 	if n.Wait != nil && n.Timeout > 0 && n.Timeout < n.Wait.Duration {
 		c.ds.Warnf(core.CodeBadValue, n.Decl.Timeout.Pos, "%s: timeout: the wait of %s is longer than %s, so it always fails", at, n.Wait.Duration, n.Timeout)
+	}
+}
+
+// secrets notes references to secrets. A nested workflow that several nodes run
+// brings the same ones each time.
+func (c *compiler) secrets(list []core.Secret) {
+	for _, s := range list {
+		if c.secretAt == nil {
+			c.secretAt = map[core.Text]bool{}
+		}
+		if !c.secretAt[s.Name] {
+			c.secretAt[s.Name] = true
+			c.p.Secrets = append(c.p.Secrets, s)
+		}
 	}
 }
 

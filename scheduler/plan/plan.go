@@ -23,6 +23,9 @@ type Plan struct {
 	Stdout, Stdin bool
 	// Incremental is what a run leaves for the next one, nil for nothing.
 	Incremental *Incremental
+	// Secrets are what its nodes and those nested in them refer to, each place
+	// in a document once.
+	Secrets []core.Secret
 
 	Vertices []Vertex // in canonical order
 	Nodes    []Node   // in declared order

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/secret"
+	"github.com/wavefold/wavefold/internal/secret"
 )
 
 // Defaults of a Command.

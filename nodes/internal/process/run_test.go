@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/secret"
+	"github.com/wavefold/wavefold/internal/secret"
 )
 
 // record is a log that keeps its lines and can act on one.

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/wavefold/wavefold/nodes/internal/secret"
+	"github.com/wavefold/wavefold/internal/secret"
 )
 
 // The sinks below are handed to os/exec, which copies each pipe in a goroutine

@@ -43,6 +43,10 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
 		}
 	}
+	ref := Value{Env: core.At("TOKEN", core.Position{Line: 3})}.Ref(lookup)
+	if v, ok := ref.Read(); v != "s3cret" || !ok || ref.Name.Pos.Line != 3 {
+		t.Errorf("got %q, %t, %+v", v, ok, ref)
+	}
 	_, err := Value{Env: core.At("NOPE", core.Position{})}.Read(lookup)
 	if f := core.FailureOf(err); !f.Permanent || f.Message != "the environment variable NOPE is not set" {
 		t.Errorf("got %+v", f)

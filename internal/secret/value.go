@@ -42,6 +42,12 @@ func (s *Value) DecodeValue(v *core.Value) core.Diagnostics {
 // IsSecret reports whether the value is read from the environment.
 func (s Value) IsSecret() bool { return s.Env.Value != "" }
 
+// Ref returns the reference to a secret, for core.Compiled. lookup is os.LookupEnv or
+// stands for it.
+func (s Value) Ref(lookup func(string) (string, bool)) core.Secret {
+	return core.Secret{Name: s.Env, Read: func() (string, bool) { return lookup(s.Env.Value) }}
+}
+
 // Read returns the secret. lookup is os.LookupEnv or stands for it. Another
 // attempt would find the same, so the error is permanent.
 func (s Value) Read(lookup func(string) (string, bool)) (string, error) {

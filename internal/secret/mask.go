@@ -1,18 +1,24 @@
 // Package secret keeps secrets out of what people read: it replaces their
-// values in log lines and error texts. It never looks for secrets by itself;
-// who reads one from the environment says so.
+// values in log lines, error texts, events and reports. It never looks for secrets
+// by itself; who refers to one says so.
 package secret
 
 import (
 	"cmp"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/wavefold/wavefold/core"
 )
 
 // Mask is what is shown in place of a secret.
 const Mask = "***"
+
+// Shortest is the length in bytes of the shortest secret that is masked. A shorter
+// one stands in so many texts by chance that masking it would make them unreadable,
+// and would give it away.
+const Shortest = 4
 
 // Masker replaces secrets in texts. The zero Masker replaces nothing. It is
 // immutable and safe for concurrent use.
@@ -23,9 +29,8 @@ type Masker struct {
 
 // NewMasker returns a masker of the given values. A value of several lines, such
 // as a key file, is also masked line by line, because logs are cut at line ends.
-// Each is also masked as it looks where messages show it: without control
-// characters and outer blanks, and in quotes, where some characters are escaped.
-// Empty values and blank lines are left out: masking them would shred any text.
+// Each is also masked as it looks where messages show it, see forms. Values and
+// lines shorter than Shortest are left out.
 func NewMasker(values ...string) Masker {
 	var all []string
 	for _, v := range values {
@@ -36,7 +41,6 @@ func NewMasker(values ...string) Masker {
 			}
 		}
 	}
-	all = slices.DeleteFunc(all, func(v string) bool { return strings.TrimSpace(v) == "" })
 	slices.SortFunc(all, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
 	})
@@ -51,33 +55,69 @@ func NewMasker(values ...string) Masker {
 	return Masker{values: all, replacer: strings.NewReplacer(pairs...)}
 }
 
-// forms lists how a value may look in a text.
-func forms(v string) []string {
-	shown := Clean(v)
-	out := []string{v, shown, strings.TrimSpace(shown)}
-	for _, s := range out[:3:3] {
-		quoted := strconv.Quote(s)
-		out = append(out, quoted[1:len(quoted)-1])
-	}
-	return out
-}
-
-// Clean makes a text fit for a log: valid UTF-8, no control characters but tabs.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0x7f {
-			return -1
+// MaskerOf returns a masker of secrets by their references, as they are now.
+func MaskerOf(refs []core.Secret) Masker {
+	var values []string
+	for _, r := range refs {
+		if v, ok := r.Read(); ok {
+			values = append(values, v)
 		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+	}
+	return NewMasker(values...)
 }
 
-// Text returns s with every secret replaced.
+// Check warns of secrets that are too short to be masked.
+func Check(refs []core.Secret) core.Diagnostics {
+	var ds core.Diagnostics
+	for _, r := range refs {
+		if v, ok := r.Read(); ok && v != "" && len(forms(v)) == 0 {
+			ds.Warnf(core.CodeShortSecret, r.Name.Pos, "the secret %s has fewer than %d characters and cannot be hidden in what is printed", r.Name.Value, Shortest)
+		}
+	}
+	return ds
+}
+
+// None reports whether there is nothing to mask.
+func (m Masker) None() bool { return m.replacer == nil }
+
+// Text returns s with every secret replaced, also one that was cut short: its
+// beginning before an ellipsis.
 func (m Masker) Text(s string) string {
 	if m.replacer == nil {
 		return s
 	}
-	return m.replacer.Replace(s)
+	s = m.replacer.Replace(s)
+	if !strings.Contains(s, ellipsis) {
+		return s
+	}
+	parts := strings.Split(s, ellipsis)
+	for i := range parts[:len(parts)-1] {
+		parts[i] = m.cutShort(parts[i])
+	}
+	return strings.Join(parts, ellipsis)
+}
+
+const ellipsis = "…"
+
+// cutShort replaces the beginning of a secret at the end of a text.
+func (m Masker) cutShort(s string) string {
+	text := strings.TrimRight(s, " ")
+	for _, v := range m.values {
+		if len(v) <= Shortest {
+			continue
+		}
+		tail := max(0, len(text)-len(v)+1)
+		for at := tail; ; at++ {
+			i := strings.Index(text[at:], v[:Shortest])
+			if i < 0 {
+				break
+			}
+			if at += i; strings.HasPrefix(v, text[at:]) {
+				return text[:at] + Mask + s[len(text):]
+			}
+		}
+	}
+	return s
 }
 
 // Longest returns the length in bytes of the longest secret. Whoever cuts a text
