@@ -27,7 +27,7 @@ func TestHostileTables(t *testing.T) {
 		"open quote":        {"id,v\n1,\"a\n2,b\n", "", `node a: rows.csv:2: row 1: extraneous or missing " in quoted-field`},
 		"quote in a cell":   {"id,v\n1,a\"b\n", "", `node a: rows.csv:2: row 1: bare " in non-quoted-field`},
 		"doubled column":    {"id,id\n1,2\n", "", `node a: rows.csv: line 1: column "id" stands twice in the header`},
-		"no UTF-8":          {"id,v\n1,\xff\n", "", "node a: rows.csv:2: row 1: column v is not UTF-8"},
+		"no UTF-8":          {"id,v\n1,\xff\n", "", "node a: rows.csv:2: row 1: column 2 (v) is not UTF-8"},
 		"UTF-16":            {"\xff\xfei\x00d\x00", "", "node a: rows.csv: the file is UTF-16; save it as UTF-8"},
 		"20,001 columns":    {strings.Repeat("c,", 20_000) + "c\n", "", "node a: rows.csv: line 1: 20001 columns are more than the 16384 that are allowed"},
 		"nothing":           {"", "[]", ""},
