@@ -70,7 +70,7 @@ func TestHostileFiles(t *testing.T) {
 	for file, c := range map[string]struct{ early, late string }{
 		"pipe.csv":    {`is no regular file`, "pipe.csv is not a regular file"},
 		"dir.csv":     {`is no regular file`, "dir.csv is not a regular file"},
-		"link.csv":    {`path escapes from parent`, "path escapes from parent"},
+		"link.csv":    {`"link.csv" leaves the workflow's folder`, "through a symbolic link; allow_outside: true allows that"},
 		"loop.csv":    {`too many levels of symbolic links`, "too many levels of symbolic links"},
 		"/etc/passwd": {`"/etc/passwd" leaves the workflow's folder`, `"/etc/passwd" leaves the workflow's folder`},
 		"../x.csv":    {`"../x.csv" leaves the workflow's folder`, `"../x.csv" leaves the workflow's folder`},
@@ -138,7 +138,7 @@ func TestHostileDatabases(t *testing.T) {
 		{"x.db", "t", `[{'': 2}]`, "", `x.db: a column has the empty name; rename it`},
 		{"junk.db", "t", `[{a: 1}]`, "", "junk.db: file is not a database"},
 		{"dir.db", "t", "[{a: 1}]", "", "dir.db is not a regular file"},
-		{"link.db", "t", "[{a: 1}]", "", "path escapes from parent"},
+		{"link.db", "t", "[{a: 1}]", "", "through a symbolic link; allow_outside: true allows that"},
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "junk.db"), junk)
@@ -279,6 +279,34 @@ func TestLargeIDsOnTheCommandLine(t *testing.T) {
 		cmd := command(t, dir, "run", "-q", "-i", "a="+bad)
 		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "--input a: ") {
 			t.Errorf("%q: exit code %d\n%s", bad, cmd.ProcessState.ExitCode(), out)
+		}
+	}
+}
+
+// TestLinksOutOfTheFolder: what a link leads to is refused by every kind, with the file
+// and the folder, not in the words of the system.
+func TestLinksOutOfTheFolder(t *testing.T) {
+	away := t.TempDir()
+	for _, file := range []string{"a.csv", "b.yaml", "c.py", "d.txt", "e/f.csv"} {
+		write(t, filepath.Join(away, file), "x\n")
+	}
+	dir := t.TempDir()
+	for _, file := range []string{"a.csv", "b.yaml", "c.py", "d.txt", "e"} {
+		symlink(t, filepath.Join(away, file), filepath.Join(dir, file))
+	}
+	for _, c := range []struct{ node, file string }{
+		{"kind: dataset, source: a.csv, writes: [rows]", "a.csv"},
+		{"kind: dataset, source: e/f.csv, writes: [rows]", "e/f.csv"},
+		{"kind: workflow, file: b.yaml, writes: []", "b.yaml"},
+		{"kind: tool, impl: c.py, writes: []", "c.py"},
+		{"kind: tool, impl: ./c, writes: []", "./c"},
+		{"kind: command, run: [./c.py]", "./c.py"},
+		{"kind: template, file: d.txt, writes: []", "d.txt"},
+	} {
+		p, ds := compileIn(t, dir, nil, "name: x\nstate: {schema: {rows: {type: array}}}\ngraph: {nodes: [{id: a, "+c.node+"}]}\n", false)
+		want := `"` + c.file + `" leaves the workflow's folder (` + dir + ") through a symbolic link"
+		if got := lines(ds); p != nil || !strings.Contains(got, want) || !strings.Contains(got, "files must lie in the workflow's folder") {
+			t.Errorf("%s: %v\n%s\nwant %s", c.node, p != nil, got, want)
 		}
 	}
 }

@@ -195,7 +195,7 @@ func TestRunFails(t *testing.T) {
 		{"text after the array", `{"source": "tail.json", "writes": ["rows"]}`, `tail.json: line 2: unexpected text after the array`, false},
 		{"an array without end", `{"source": "cut.json", "writes": ["rows"]}`, `cut.json: line 1: unexpected EOF`, false},
 		{"a header", `{"source": "header.csv", "writes": ["rows"]}`, `header.csv: line 1: column "a" stands twice in the header`, false},
-		{"a file that was to come", `{"source": "later.csv", "check": false, "writes": ["rows"]}`, `there is no file "later.csv": openat later.csv: no such file or directory`, false},
+		{"a file that was to come", `{"source": "later.csv", "check": false, "writes": ["rows"]}`, `there is no file "later.csv": open later.csv: no such file or directory`, false},
 		{"a name without value", `{"source": "$.file", "writes": ["rows"]}`, `source: $.file is no file name: null`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

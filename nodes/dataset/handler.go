@@ -85,7 +85,7 @@ func (h *handler) schema(r *rows.Reader, p *rows.Profile) []any {
 }
 
 func (h *handler) place(s core.Shared) files.Place {
-	return files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside}
+	return files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside, Allow: "allow_outside"}
 }
 
 // reader returns a reader of the rows of files.

@@ -121,7 +121,7 @@ func TestStreamFailsEarly(t *testing.T) {
 		{`{"source": "a.csv"`, `a.csv: line 1: column "a" stands twice in the header`},
 		{`{"source": "b.csv", "columns": {"y": "string"}`, `b.csv: the file has no column "y"`},
 		{`{"source": "b.csv", "select": ["y"]`, `b.csv: the file has no column "y"`},
-		{`{"source": "later.csv", "check": false`, `there is no file "later.csv": openat later.csv: no such file or directory`},
+		{`{"source": "later.csv", "check": false`, `there is no file "later.csv": open later.csv: no such file or directory`},
 		{`{"source": "later/*.csv", "check": false`, `no file matches "later/*.csv": file does not exist`},
 		{`{"source": "bad.json"`, "bad.json: line 1: want a JSON array of objects; a file with one object on a line has the format jsonl"},
 		{`{"source": "b.gz", "format": "csv"`, "b.gz: line 1: it is not compressed with gzip: gzip: invalid header"},

@@ -53,7 +53,7 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err != nil {
 		return core.Result{}, err
 	}
-	w := &writing{handler: h, in: in, form: f, place: files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside}}
+	w := &writing{handler: h, in: in, form: f, place: files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside, Allow: "allow_outside"}}
 	if c.rows == nil {
 		err = w.output(ctx, name, func(out *bufio.Writer) error {
 			_, err := out.Write(c.text)

@@ -3,6 +3,7 @@ package tool
 import (
 	"bufio"
 	_ "embed"
+	"errors"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/rootfs"
 	"github.com/wavefold/wavefold/nodes/internal/lookup"
 )
 
@@ -37,12 +39,12 @@ func (f *finder) find() (*program, bool) {
 	if !ok {
 		return nil, false
 	}
-	file, info := f.candidate(clean)
+	file, info, err := f.candidate(clean)
 	switch {
 	case file != "":
 		return f.program(file, info)
-	case isPath:
-		f.Missing(f.impl, "impl", clean)
+	case isPath || !errors.Is(err, fs.ErrNotExist):
+		f.Missing(f.impl, "impl", clean, err)
 		f.hintFunction()
 	default:
 		f.unknown()
@@ -71,19 +73,25 @@ func (f *finder) hintFunction() {
 	}
 }
 
-// candidate returns the first file that the name can mean, "" for none.
-func (f *finder) candidate(clean string) (string, fs.FileInfo) {
+// candidate returns the first file that the name can mean, "" for none, with why
+// the first that is there cannot be used.
+func (f *finder) candidate(clean string) (string, fs.FileInfo, error) {
+	why := fs.ErrNotExist
 	names := []string{clean}
 	for _, e := range endings {
 		names = append(names, clean+e)
 	}
 	names = append(names, path.Join(clean, "index.mjs"), path.Join(clean, "index.js"))
 	for _, name := range names {
-		if info, err := fs.Stat(f.Env.Files, name); err == nil && info.Mode().IsRegular() {
-			return name, info
+		info, err := fs.Stat(f.Env.Files, name)
+		if err == nil && info.Mode().IsRegular() {
+			return name, info, nil
+		}
+		if rootfs.Leaves(err) && why == fs.ErrNotExist {
+			why = err
 		}
 	}
-	return "", nil
+	return "", nil, why
 }
 
 // program says how a file is run. Paths are made absolute once, here: the

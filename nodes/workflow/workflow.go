@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/rootfs"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/lookup"
 )
@@ -144,6 +145,9 @@ func (c *config) loadError(err error, env core.Env) core.Diagnostics {
 	}
 	switch {
 	case ok && ds.Failed(false):
+	case rootfs.Leaves(err):
+		ds.Errorf(core.CodeBadValue, c.File.Pos, "%s: file: %v", c.subject, rootfs.Word(c.File.Value, env.Dir, err)).
+			WithHint("files must lie in the workflow's folder")
 	case errors.Is(err, fs.ErrNotExist):
 		d := ds.Errorf(core.CodeMissingFile, c.File.Pos, "%s: file: there is no file %q", c.subject, c.File.Value)
 		if env.Files != nil {

@@ -337,7 +337,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"taken.csv":  "rejects: taken.csv is not a regular file",
-		"../bad.csv": `rejects: "../bad.csv" leaves the workflow's folder`,
+		"../bad.csv": `rejects: "../bad.csv" leaves the workflow's folder (` + dir + `)`,
 	} {
 		p, _ := compiled(t, `{"rejects": "`+name+`"}`, "")
 		if _, err := p.Collector(t.Context(), Task{Place: files.Place{Dir: dir}}); err == nil || err.Error() != want {

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/wavefold/wavefold/internal/rootfs"
 )
 
 // Place is where a node may read and write. The zero Place is the process's
@@ -22,7 +24,12 @@ type Place struct {
 	// Outside allows paths that leave Dir: absolute ones, those that climb
 	// with "..", and those that leave it through a symbolic link.
 	Outside bool
+	// Allow is the key of the node that sets Outside, for errors; "" when it has
+	// none.
+	Allow string
 }
+
+var errLeaves = errors.New("leaves the workflow's folder")
 
 // Local reports why a path is not below the folder, without touching the disk.
 // Symbolic links are judged when the file is opened.
@@ -33,9 +40,34 @@ func Local(name string) error {
 	case strings.Contains(name, "\x00"):
 		return fmt.Errorf("%q contains a NUL byte, which no path can have", name)
 	case !filepath.IsLocal(filepath.FromSlash(name)):
-		return fmt.Errorf("%q leaves the workflow's folder", name)
+		return fmt.Errorf("%q %w", name, errLeaves)
 	}
 	return nil
+}
+
+// local is Local with the folder's name and the way out.
+func (p Place) local(name string) error {
+	err := Local(name)
+	if errors.Is(err, errLeaves) {
+		return p.allow(err, rootfs.Of(p.dir()))
+	}
+	return err
+}
+
+// word words an error about a file of the folder.
+func (p Place) word(name string, err error) error {
+	worded := rootfs.Word(name, p.dir(), err)
+	if rootfs.Leaves(err) {
+		return p.allow(worded, "")
+	}
+	return worded
+}
+
+func (p Place) allow(err error, behind string) error {
+	if p.Allow != "" {
+		behind += "; " + p.Allow + ": true allows that"
+	}
+	return fmt.Errorf("%w%s", err, behind)
 }
 
 // Clean returns a local path in the form that fs.FS wants.
@@ -47,7 +79,7 @@ func (p Place) Open(name string) (*os.File, error) {
 	if p.Outside {
 		return os.Open(p.join(name))
 	}
-	if err := Local(name); err != nil {
+	if err := p.local(name); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(p.dir())
@@ -59,7 +91,8 @@ func (p Place) Open(name string) (*os.File, error) {
 	if info, err := root.Stat(local); err == nil && !info.Mode().IsRegular() {
 		return nil, notRegular(name)
 	}
-	return root.Open(local)
+	f, err := root.Open(local)
+	return f, p.word(name, err)
 }
 
 // IsPattern reports whether a name is meant as a pattern for several files.
@@ -75,7 +108,7 @@ func (p Place) Glob(pattern string) ([]string, error) {
 		}
 		return globOutside(p.join(pattern), dir)
 	}
-	if err := Local(pattern); err != nil {
+	if err := p.local(pattern); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(p.dir())
@@ -149,7 +182,7 @@ func (p Place) folder(name string) (*os.Root, string, error) {
 		root, err := os.OpenRoot(parent)
 		return root, filepath.Base(full), err
 	}
-	if err := Local(name); err != nil {
+	if err := p.local(name); err != nil {
 		return nil, "", err
 	}
 	clean := filepath.Clean(filepath.FromSlash(name))
@@ -163,10 +196,10 @@ func (p Place) folder(name string) (*os.Root, string, error) {
 	}
 	defer root.Close()
 	if err := root.MkdirAll(parent, 0o777); err != nil {
-		return nil, "", err
+		return nil, "", p.word(name, err)
 	}
 	sub, err := root.OpenRoot(parent)
-	return sub, filepath.Base(clean), err
+	return sub, filepath.Base(clean), p.word(name, err)
 }
 
 // Path creates the folder of a file and returns the file's path for libraries
@@ -181,7 +214,7 @@ func (p Place) Path(name string) (string, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return "", err
+		return "", p.word(name, err)
 	case !info.Mode().IsRegular():
 		return "", notRegular(name)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/rootfs"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
@@ -98,12 +99,18 @@ func (f *Finder) Read(name core.Text, key string, limit int) (text string, ok bo
 	return string(data), true
 }
 
-// Missing reports a file that is not there, with the nearest name beside it.
-func (f *Finder) Missing(name core.Text, key, clean string) {
-	f.missing(name, key, clean, "file", fs.ErrNotExist)
+// Missing reports a file that cannot be found, with the nearest name beside it
+// when err says that it is not there.
+func (f *Finder) Missing(name core.Text, key, clean string, err error) {
+	f.missing(name, key, clean, "file", err)
 }
 
 func (f *Finder) missing(name core.Text, key, clean, what string, err error) {
+	if rootfs.Leaves(err) {
+		f.Found.Errorf(core.CodeBadValue, name.Pos, "%s: %s: %v", f.Subject, key, rootfs.Word(name.Value, f.Env.Dir, err)).
+			WithHint("files must lie in the workflow's folder")
+		return
+	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: %q cannot be opened: %v", f.Subject, key, name.Value, err)
 		return

@@ -97,9 +97,11 @@ func TestFinderStaysInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	f := &Finder{Env: core.Env{Files: root.FS()}, Subject: "node n"}
-	if _, ok := f.File(core.At("link.md", core.Position{Line: 1}), "prompt"); ok || !f.Found.Has(core.CodeMissingFile) {
-		t.Errorf("got %v, %v, want a finding", ok, f.Found)
+	f := &Finder{Env: core.Env{Files: root.FS(), Dir: work}, Subject: "node n"}
+	_, ok := f.File(core.At("link.md", core.Position{Line: 1}), "prompt")
+	want := `1: error: node n: prompt: "link.md" leaves the workflow's folder (` + work + `) through a symbolic link (files must lie in the workflow's folder) [BAD_VALUE]`
+	if got := f.Found.Error(); ok || got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
