@@ -391,13 +391,20 @@ func (r *hostileRun) reload() error {
 // watched checks that the deadlines of nested runs that are still under way were
 // asked for again.
 func (r *hostileRun) watched(deadlines []machine.ID, snapshot []byte) error {
-	var s struct{ Frames []*struct{ Stopped bool } }
+	var s struct {
+		Frames []struct {
+			ID      int32
+			Stopped bool
+		}
+	}
 	if err := json.Unmarshal(snapshot, &s); err != nil {
 		return err
 	}
 	for _, id := range deadlines {
-		if f := s.Frames[id.Frame]; f != nil && !f.Stopped && !slices.Contains(r.deadlines, id) {
-			return fmt.Errorf("the deadline %s is not asked for again\n%s", id, snapshot)
+		for _, f := range s.Frames {
+			if f.ID == id.Frame && !f.Stopped && !slices.Contains(r.deadlines, id) {
+				return fmt.Errorf("the deadline %s is not asked for again\n%s", id, snapshot)
+			}
 		}
 	}
 	return nil
