@@ -135,6 +135,13 @@ func (p *picks) add(group int, v any) error {
 	return p.held.grow(sizeOf(v) - sizeOf(old))
 }
 
+// reset forgets the value of a group.
+func (p *picks) reset(group int) error {
+	old := p.list[group]
+	p.list[group], p.some[group] = nil, false
+	return p.held.grow(-sizeOf(old))
+}
+
 func (p *picks) result(group int) (any, error) { return p.list[group], nil }
 
 // lists keeps all values of each group, in their order; of numbers, a percentile.

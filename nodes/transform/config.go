@@ -32,6 +32,7 @@ type simple struct {
 	Drop   []core.Text             `wavefold:"drop" doc:"leave these columns out"`
 	Rename core.Members[core.Text] `wavefold:"rename" doc:"rename columns: {old: new}"`
 	Group  *groupConfig            `wavefold:"group" doc:"one row for each group: {by: [columns], aggregate: {name: function}}"`
+	Window *windowConfig           `wavefold:"window" doc:"add columns over the rows before: {by: [columns], columns: {name: function}}"`
 	Sort   []core.Text             `wavefold:"sort" doc:"order by these columns; -column for descending"`
 	Limit  *core.Int               `wavefold:"limit,min=0" doc:"keep the first rows"`
 	Dedupe []core.Text             `wavefold:"dedupe" doc:"keep the first of the rows that are equal in these columns; [] for all columns"`
@@ -52,13 +53,19 @@ type groupConfig struct {
 	Pos       core.Position           `wavefold:",pos"`
 }
 
+type windowConfig struct {
+	By      []core.Text             `wavefold:"by" doc:"the columns whose values make a partition; none for one of all rows"`
+	Columns core.Members[core.Text] `wavefold:"columns,required" doc:"the columns that are added: {name: row_number}, {name: lag(column)}, {name: sum(column, rows)} ..."`
+}
+
 type joinConfig struct {
 	With    core.Text     `wavefold:"with,required" doc:"the field that holds the other table"`
 	On      onColumns     `wavefold:"on,required" doc:"the columns that must be equal: a name, a list, or {left: right}"`
 	Kind    core.Text     `wavefold:"kind,oneof=inner|left" doc:"inner (default): only rows with a match; left: all rows"`
 	Prefix  core.Text     `wavefold:"prefix" doc:"put before the names of the other table's columns"`
-	Take    []core.Text   `wavefold:"take" doc:"the columns of the other table; by default all but those of on"`
-	MaxRows *core.Int     `wavefold:"max_rows,min=1" doc:"how many rows it may make; default 10000000"`
+	Take    *takenColumns `wavefold:"take" doc:"the columns of the other table: a list, or {column: name}; by default all but those of on"`
+	Match   core.Text     `wavefold:"match,oneof=all|first|one" doc:"of several matches take all (default) or the first; one: there must not be several"`
+	MaxRows *core.Int     `wavefold:"max_rows,min=1" doc:"how many rows it may add (default 10000000)"`
 	Pos     core.Position `wavefold:",pos"`
 }
 
@@ -77,6 +84,33 @@ func (e *expr) DecodeValue(v *core.Value) core.Diagnostics {
 		e.Text = core.At(core.JSON(v.Plain()), v.Pos)
 	}
 	return nil
+}
+
+// takenColumns are columns and their names in the result.
+type takenColumns struct{ from, to []core.Text }
+
+// DecodeValue reads a list of columns, or a mapping from columns to names.
+func (t *takenColumns) DecodeValue(v *core.Value) core.Diagnostics {
+	const want = "a list of columns, or a mapping {column: name}"
+	var ds core.Diagnostics
+	switch v.Kind {
+	case core.ArrayValue:
+		var list []core.Text
+		ds = core.Decode(v, &list)
+		t.from = list
+	case core.ObjectValue:
+		t.from = v.Keys
+		for _, name := range v.Values {
+			s, ok := name.Scalar.(string)
+			if !ok || s == "" {
+				ds = append(ds, core.WrongType(name, "a name")...)
+			}
+			t.to = append(t.to, core.At(s, name.Pos))
+		}
+	default:
+		return core.WrongType(v, want)
+	}
+	return ds
 }
 
 // onColumns are pairs of columns that must be equal.

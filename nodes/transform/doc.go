@@ -17,6 +17,7 @@
 //	drop          [columns]         leave these columns out
 //	rename        {old: new}        rename columns
 //	group         {by, aggregate}   one row for each group
+//	window        {by, columns}     add columns over the rows before
 //	sort          [column, -other]  order; with a minus from high to low
 //	limit         n                 keep the first rows
 //	dedupe        [columns]         keep the first of equal rows; [] for all columns
@@ -32,7 +33,7 @@
 //	max_held      10000000   how many rows, groups or keys a step may hold back
 //	max_memory    1GB        about how much memory a step may take for them
 //
-// Under steps there is also join, {with, on, kind, prefix, take}; on the node
+// Under steps there is also join, {with, on, kind, match, take, prefix}; on the node
 // that key says how it waits for its predecessors. An object in place of the table
 // is a table of one row, and a field that is declared as an object takes the row of
 // a result that has exactly one.
@@ -61,7 +62,8 @@
 // group, sort and dedupe hold back what they have to: group a row for each
 // group and what its aggregates need (list, the percentiles and count_distinct
 // all values), sort all rows, or just the first ones when a limit comes directly
-// behind it, dedupe the keys of the rows it let through. More than max_held of
+// behind it, dedupe the keys of the rows it let through, window the last values of
+// each partition. More than max_held of
 // them in one step, or about max_memory bytes, fail the node, whatever the table
 // is; texts that rows share count for each of them. The other table of a join
 // is always an array.
@@ -89,14 +91,33 @@
 // Except for count, first, last and list, nulls are passed over; without any
 // value a sum is 0 and the others are null.
 //
+// # window
+//
+// columns are added that depend on the rows before, in the table's order (sort
+// comes first where it matters) and within the partition: the rows that are equal
+// in the columns of by, all rows without it. Every function sees the row as it
+// came into the step.
+//
+//	row_number       1, 2, 3 ...
+//	lag(x), lag(x,n) the value in the row before, or n rows before; null if there
+//	                 is none
+//	sum(x), mean(x)  of all numbers until now, this row included
+//	min(x), max(x)   the least and greatest value until now
+//	sum(x, n) ...    of the last n rows, this one included; n is at most 100000
+//
+// Nulls are passed over as in group, and sums of integers are exact.
+//
 // # join
 //
-//	with    required  the field of the other table
-//	on      required  the columns that must be equal: a name, a list, {left: right}
-//	kind    inner     inner drops rows without a match, left keeps them
-//	prefix            put before the names of the other table's columns
-//	take    all       the columns of the other table, by default those not in on
-//	max_rows 10000000 how many rows it may add
+//	with     required  the field of the other table
+//	on       required  the columns that must be equal: a name, a list, {left: right}
+//	kind     inner     inner drops rows without a match, left keeps them
+//	match    all       of several matches all or the first are taken; with one,
+//	                   two rows of the other table with the same key fail the node
+//	take     all       the columns of the other table: a list, or {column: name};
+//	                   by default those not in on
+//	prefix             put before their names
+//	max_rows 10000000  how many rows it may add
 //
 // A row with several matches comes once for each, in the other table's order.
 // null matches nothing. Where the same values stand often on both sides, the

@@ -53,56 +53,85 @@ func percent(word string) (int, bool) {
 	return n, ok && err == nil && n >= 0 && n <= 100 && strconv.Itoa(n) == digits
 }
 
+// call is the text of a function with or without an argument.
+type call struct {
+	word   string
+	inner  core.Text // between the parentheses
+	called bool      // there are parentheses
+}
+
+// parseCall takes a text such as "sum(delay)" apart; ok is false when a
+// parenthesis is not closed or empty.
+func parseCall(src core.Text) (c call, ok bool) {
+	word, rest, called := strings.Cut(src.Value, "(")
+	c.word, c.called = strings.TrimSpace(word), called
+	if !called {
+		return c, true
+	}
+	inner, closed := strings.CutSuffix(strings.TrimRight(rest, space), ")")
+	trimmed := strings.TrimLeft(inner, space)
+	from := len(word) + 1 + len(inner) - len(trimmed)
+	trimmed = strings.TrimRight(trimmed, space)
+	c.inner = core.Cut(src, from, from+len(trimmed))
+	return c, closed && trimmed != ""
+}
+
+// space is what may stand around the parts of a call.
+const space = " \t\r\n"
+
 // aggregate compiles "function" or "function(argument)". The argument is the
 // name of a column or an expression.
 func (b *builder) aggregate(src core.Text, key string, c eval.Columns) (aggregate, core.TypeKind) {
-	text := strings.TrimSpace(src.Value)
-	word, rest, called := strings.Cut(text, "(")
-	word = strings.TrimSpace(word)
+	call, ok := parseCall(src)
 	var a aggregate
 	names := make([]string, len(functions))
 	at := -1
 	for i, f := range functions {
-		if names[i] = f.word; f.word == word {
+		if names[i] = f.word; f.word == call.word {
 			at = i
 		}
 	}
 	argument, numbers := 1, true
-	switch p, ok := percent(word); {
+	switch p, ok := percent(call.word); {
 	case ok:
 		a.f, a.percent = percentile, p
 	case at < 0:
-		b.scope.Errorf(core.CodeExprName, src.Pos, key, "unknown function %q", word).
-			WithHint("%s", core.UnknownKeyHint(word, append(names, "p90")))
+		b.scope.Errorf(core.CodeExprName, src.Pos, key, "unknown function %q", call.word).
+			WithHint("%s", core.UnknownKeyHint(call.word, append(names, "p90")))
 		return a, core.AnyType
 	default:
 		f := functions[at]
 		a.f, a.percent, argument, numbers = f.f, 50, f.argument, f.numbers
 	}
-	inner, closed := strings.CutSuffix(rest, ")")
-	inner = strings.TrimSpace(inner)
-	if called && !closed || called && inner == "" || !called && argument == 1 {
-		b.scope.Errorf(core.CodeExprSyntax, src.Pos, key, "want %s(column) or %s(expression), found %q", word, word, src.Value)
+	if !ok || !call.called && argument == 1 {
+		b.scope.Errorf(core.CodeExprSyntax, src.Pos, key, "want %s(column) or %s(expression), found %q", call.word, call.word, src.Value)
 		return a, core.AnyType
 	}
-	if !called {
+	if !call.called {
 		return a, core.IntegerType
 	}
-	offset := strings.Index(src.Value, "(") + 1
-	offset += len(rest) - len(strings.TrimLeft(rest, " \t\r\n"))
-	return a, b.argument(&a, core.Cut(src, offset, offset+len(inner)), numbers, key, c)
+	kind := b.argument(&a.argument, call.inner, a.f == countIf, numbers, key, c)
+	switch a.f {
+	case countRows, countIf, countDistinct:
+		kind = core.IntegerType
+	case mean:
+		kind = core.NumberType
+	case list:
+		kind = core.ArrayType
+	}
+	return a, kind
 }
 
-// argument compiles the argument of an aggregate and returns the type of the
-// result.
-func (b *builder) argument(a *aggregate, src core.Text, numbers bool, key string, c eval.Columns) core.TypeKind {
+// argument compiles the argument of a function and returns its type. condition
+// tells that it is one, numbers that it must be a number.
+func (b *builder) argument(a *argument, src core.Text, condition, numbers bool, key string, c eval.Columns) core.TypeKind {
 	var kind core.TypeKind
-	if isName(src.Value) && a.f != countIf {
+	if isName(src.Value) && !condition {
 		b.need(c, src, key)
 		a.column, kind = src.Value, c.Kind(src.Value)
 	} else {
 		compile := b.scope.Row
-		if a.f == countIf {
+		if condition {
 			compile = b.scope.Condition
 		}
 		if a.program = compile(src, c, key); a.program != nil {
@@ -111,14 +140,6 @@ func (b *builder) argument(a *aggregate, src core.Text, numbers bool, key string
 	}
 	if numbers && kind != core.AnyType && kind != core.IntegerType && kind != core.NumberType {
 		b.scope.Errorf(core.CodeExprType, src.Pos, key, "want numbers, %s is %s", src.Value, kind)
-	}
-	switch a.f {
-	case countRows, countIf, countDistinct:
-		return core.IntegerType
-	case mean:
-		return core.NumberType
-	case list:
-		return core.ArrayType
 	}
 	return kind
 }

@@ -128,12 +128,7 @@ func (g *grouping) take(_ context.Context, r *record) error {
 
 // group returns the number of the group of the key.
 func (g *grouping) group() (int, error) {
-	n, added := 0, g.index.n == 0
-	if len(g.by) > 0 {
-		n, added = g.index.number(g.key)
-	} else {
-		g.index.n = 1
-	}
+	n, added := g.index.numbered(g.key)
 	if !added {
 		return n, nil
 	}

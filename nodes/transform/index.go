@@ -39,6 +39,15 @@ func (x *index) find(key []any) int {
 // number returns the number of a key, a new one for a new key.
 func (x *index) number(key []any) (number int, added bool) { return x.hashed(key, x.hash(key)) }
 
+// numbered is number where a key may have no values at all: all of these are one.
+func (x *index) numbered(key []any) (number int, added bool) {
+	if x.width > 0 {
+		return x.number(key)
+	}
+	added, x.n = x.n == 0, 1
+	return 0, added
+}
+
 func (x *index) hashed(key []any, hash uint32) (number int, added bool) {
 	number, at := x.look(key, hash)
 	if number >= 0 {

@@ -18,6 +18,8 @@ type join struct {
 	outer       bool // rows without a match stay
 	prefix      string
 	take        []string // columns of the other table, nil for all but right
+	names       []string // of take in the result
+	match       string   // all, first or one
 	// declared are the other table's columns by the state schema; they stand in
 	// when it has no rows.
 	declared []string
@@ -35,7 +37,7 @@ const (
 
 func (b *builder) join(c *joinConfig, key string, columns eval.Columns) (step, eval.Columns) {
 	j := &join{with: c.With.Value, left: core.Strings(c.On.left), right: core.Strings(c.On.right),
-		outer: c.Kind.Value == "left", prefix: c.Prefix.Value, maxRows: defaultMaxRows}
+		outer: c.Kind.Value == "left", prefix: c.Prefix.Value, match: c.Match.Value, maxRows: defaultMaxRows}
 	if c.MaxRows != nil {
 		j.maxRows = int64(c.MaxRows.Value)
 	}
@@ -56,18 +58,34 @@ func (b *builder) join(c *joinConfig, key string, columns eval.Columns) (step, e
 		after.Closed, after.Names = false, nil
 		return j.stage, after
 	}
-	b.distinct(c.Take, key+".take")
-	j.take = core.Strings(c.Take)
+	j.take = core.Strings(c.Take.from)
+	names := b.takenNames(c, key)
+	j.names = core.Strings(names)
 	var added []core.Property
-	for _, n := range c.Take {
+	for i, n := range c.Take.from {
 		b.need(other, n, key+".take")
 		p := property(other, n.Value)
-		if p.Name = j.prefix + n.Value; columns.Closed && columns.Has(p.Name) {
-			b.scope.Errorf(core.CodeDuplicateKey, n.Pos, key+".take", "the rows have a column %q already", p.Name).WithHint("set prefix")
+		if p.Name = names[i].Value; columns.Closed && columns.Has(p.Name) {
+			b.scope.Errorf(core.CodeDuplicateKey, names[i].Pos, key+".take", "the rows have a column %q already", p.Name).
+				WithHint("set prefix, or write take: {%s: another name}", n.Value)
 		}
 		added = append(added, p)
 	}
 	return j.stage, with(columns, added)
+}
+
+// takenNames returns the names that the columns of take have in the result.
+func (b *builder) takenNames(c *joinConfig, key string) []core.Text {
+	names := c.Take.to
+	if names == nil {
+		for _, n := range c.Take.from {
+			names = append(names, core.At(c.Prefix.Value+n.Value, n.Pos))
+		}
+	} else if c.Prefix.Value != "" {
+		b.problem(c.Prefix.Pos, key+".prefix", "take names the columns already", "leave prefix out")
+	}
+	b.distinct(names, key+".take")
+	return names
 }
 
 // otherTable checks the field of the other table and returns what is known of
@@ -90,19 +108,19 @@ func (j *join) stage(ctx context.Context, w work) (stage, error) {
 	if err != nil {
 		return nil, w.fail(core.Permanent(err))
 	}
-	take := j.take
+	take, names := j.take, j.names
 	if take == nil {
 		take = slices.DeleteFunc(table.Columns(other), func(n string) bool { return slices.Contains(j.right, n) })
 		if len(other) == 0 {
 			take = j.declared
 		}
+		for _, n := range take {
+			names = append(names, j.prefix+n)
+		}
 	}
-	s := &joiner{work: w, spec: j, columns: take, key: make([]any, len(j.left)), first: w.registers, places: registers(w.registers, len(take)),
+	s := &joiner{work: w, spec: j, columns: take, names: names, key: make([]any, len(j.left)), first: w.registers, places: registers(w.registers, len(take)),
 		other: matches{rows: other, next: make([]int32, len(other)), index: newIndex(len(j.right))}}
 	w.attempt.registers += len(take)
-	for _, n := range take {
-		s.names = append(s.names, j.prefix+n)
-	}
 	if err := s.read(ctx); err != nil {
 		return nil, w.fail(err)
 	}
@@ -160,9 +178,15 @@ func (j *joiner) read(ctx context.Context) error {
 			continue
 		}
 		id, added := m.index.number(j.key)
-		if added {
+		switch {
+		case added:
 			m.chains = append(m.chains, chain{first: int32(i)})
-		} else {
+		case j.spec.match == "one":
+			return core.Permanent(fmt.Errorf("%s: rows %d and %d have the same key %s (match: one)",
+				j.spec.with, m.chains[id].first+1, i+1, shorten(core.JSON(slices.Clone(j.key)))))
+		case j.spec.match == "first":
+			continue
+		default:
 			m.next[m.chains[id].last] = int32(i)
 		}
 		c := &m.chains[id]

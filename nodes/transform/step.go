@@ -65,7 +65,7 @@ func (s *simple) present() []string {
 		is  bool
 	}{
 		{"filter", s.Filter != nil}, {"map", s.Map != nil}, {"derive", s.Derive != nil}, {"select", s.Select != nil},
-		{"drop", s.Drop != nil}, {"rename", s.Rename != nil}, {"group", s.Group != nil}, {"sort", s.Sort != nil},
+		{"drop", s.Drop != nil}, {"rename", s.Rename != nil}, {"group", s.Group != nil}, {"window", s.Window != nil}, {"sort", s.Sort != nil},
 		{"limit", s.Limit != nil}, {"dedupe", s.Dedupe != nil}, {"checks", s.Checks != nil},
 	} {
 		if k.is {
@@ -76,7 +76,7 @@ func (s *simple) present() []string {
 }
 
 // kinds lists the words for a step.
-var kinds = []string{"filter", "map", "derive", "select", "drop", "rename", "group", "join", "sort", "limit", "dedupe", "checks"}
+var kinds = []string{"filter", "map", "derive", "select", "drop", "rename", "group", "window", "join", "sort", "limit", "dedupe", "checks"}
 
 // compile compiles one step; prefix says where it stands.
 func (b *builder) compile(s *stepConfig, prefix string, c eval.Columns) eval.Columns {
@@ -126,6 +126,8 @@ func (b *builder) make(s *stepConfig, kind, key string, c eval.Columns) (step, e
 		return b.rename(s.Rename, key, c)
 	case "group":
 		return b.group(s.Group, key, c)
+	case "window":
+		return b.window(s.Window, key, c)
 	case "join":
 		return b.join(s.Join, key, c)
 	case "sort":

@@ -47,7 +47,9 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	made.Streams, made.Reads = h.from.Streams(), b.scope.Reads()
+	made.Reads = b.scope.Reads()
+	// A field that is also read as a value cannot be a stream.
+	made.Streams = slices.DeleteFunc(h.from.Streams(), func(f core.Text) bool { return !b.scope.Once(f.Value) })
 	return made, ds
 }
 

@@ -95,6 +95,12 @@ func TestSteps(t *testing.T) {
 			`[{"v":null},{"v":3},{"v":-1.5},{"v":3.0},{"v":null}]`, `[{"lo":-1.5,"hi":3,"f":null,"l":null,"d":2}]`},
 		{"percentiles are values", `{"group": {"aggregate": {"p0": "p0(v)", "p50": "median(v)", "p90": "p90(v)", "p100": "p100(v)"}}}`,
 			`[{"v":5},{"v":1},{"v":4},{"v":2},{"v":3}]`, `[{"p0":1,"p50":3,"p90":5,"p100":5}]`},
+		{"window", `{"window": {"by": ["b"], "columns": {"n": "row_number", "before": "lag(a)", "sum": "sum(a)", "top": "max($item.a * 2, 2)"}}}`, abc,
+			`[{"a":1,"b":"x","c":null,"n":1,"before":null,"sum":1,"top":2},{"a":2,"b":"y","c":1.5,"n":1,"before":null,"sum":2,"top":4},{"a":3,"b":"x","n":2,"before":1,"sum":4,"top":6}]`},
+		{"window of all rows", `{"window": {"columns": {"a": "lag(a, 2)", "m": "mean( a , 2 )", "z": "sum(c)", "lo": "min(c)"}}}`, abc,
+			`[{"a":null,"b":"x","c":null,"m":1.0,"z":0,"lo":null},{"a":null,"b":"y","c":1.5,"m":1.5,"z":1.5,"lo":1.5},{"a":1,"b":"x","m":2.5,"z":1.5,"lo":1.5}]`},
+		{"sums of a window are exact", `{"window": {"columns": {"s": "sum(v, 2)", "f": "sum(w, 2)"}}}`,
+			`[{"v":9223372036854775806,"w":1e16},{"v":1,"w":1.0},{"v":-2,"w":0.5}]`, `[{"v":9223372036854775806,"w":10000000000000000.0,"s":9223372036854775806,"f":10000000000000000.0},{"v":1,"w":1.0,"s":9223372036854775807,"f":10000000000000000.0},{"v":-2,"w":0.5,"s":-1,"f":1.5}]`},
 		{"sums are exact", `{"group": {"aggregate": {"s": "sum(v)", "f": "sum(w)"}}}`,
 			`[{"v":9223372036854775807,"w":1e16},{"v":1,"w":1.0},{"v":-2,"w":-1e16},{"v":null,"w":0.5}]`, `[{"s":9223372036854775806,"f":1.5}]`},
 		{"columns with odd names", `{"group": {"by": ["a b"], "aggregate": {"s": "sum($item['c $'])"}}}`, `[{"a b":1,"c $":2},{"a b":1,"c $":3}]`, `[{"a b":1,"s":5}]`},
@@ -125,6 +131,12 @@ func TestJoin(t *testing.T) {
 			`[{"o":"A","n":1,"p_k":"A","p_x":1},{"o":"A","n":1,"p_k":"A","p_x":3},{"o":"B","n":4,"p_k":"B","p_x":2}]`},
 		{"one name", `{"with": "other", "on": "k"}`, `[{"k":1.0},{"k":"1"}]`, `[{"k":1,"v":"x"}]`, `[{"k":1.0,"v":"x"}]`},
 		{"two columns", `{"with": "other", "on": ["a", "b"]}`, `[{"a":1,"b":2},{"a":12,"b":null}]`, `[{"a":1,"b":2,"v":3},{"a":1,"b":3,"v":4}]`, `[{"a":1,"b":2,"v":3}]`},
+		{"names", `{"with": "other", "on": {"o": "k"}, "take": {"city": "town", "x": "y"}}`, left, other,
+			`[{"o":"A","n":1,"town":"a1","y":1},{"o":"A","n":1,"town":"a2","y":3},{"o":"B","n":4,"town":"b","y":2}]`},
+		{"the first match", `{"with": "other", "on": {"o": "k"}, "take": ["city"], "kind": "left", "match": "first"}`, left, other,
+			`[{"o":"A","n":1,"city":"a1"},{"o":"Z","n":2,"city":null},{"o":null,"n":3,"city":null},{"o":"B","n":4,"city":"b"}]`},
+		{"one match", `{"with": "other", "on": "k", "match": "one"}`, `[{"k":1},{"k":1},{"k":2}]`, `[{"k":1,"v":"x"},{"k":null,"v":"y"},{"k":null,"v":"z"}]`,
+			`[{"k":1,"v":"x"},{"k":1,"v":"x"}]`},
 		{"an empty table", `{"with": "other", "on": "k", "kind": "left", "take": ["v"]}`, `[{"k":1}]`, `[]`, `[{"k":1,"v":null}]`},
 		{"no rows", `{"with": "other", "on": "k"}`, `[]`, other, `[]`},
 	} {
@@ -233,6 +245,12 @@ func TestRunFails(t *testing.T) {
 		{"join on the left", `{"join": {"with": "other", "on": {"z": "k"}}}`, abc, `[{"k":1}]`, `steps[0]: join: no row has the column "z"`},
 		{"join on the right", `{"join": {"with": "other", "on": {"a": "z"}}}`, abc, `[{"k":1}]`, `steps[0]: join: other: no row has the column "z"`},
 		{"join of equal names", `{"join": {"with": "other", "on": "a"}}`, abc, `[{"a":1,"b":2}]`, `steps[0]: join: row 1: both tables have a column "b"; set prefix or take`},
+		{"join with one match", `{"join": {"with": "other", "on": "a", "match": "one"}}`, abc, `[{"a":1},{"a":2},{"a":2.0}]`, `steps[0]: join: other: rows 2 and 3 have the same key [2.0] (match: one)`},
+		{"window", `{"window": {"by": ["z"], "columns": {"n": "row_number"}}}`, abc, "", `steps[0]: window: no row has the column "z"`},
+		{"window of text", `{"window": {"columns": {"n": "mean(b, 2)"}}}`, abc, "", `steps[0]: window: row 1: n: want a number, got string "x"`},
+		{"window beyond 64 bits", `{"window": {"columns": {"s": "sum(v)"}}}`, `[{"v":9223372036854775807},{"v":1}]`, "", `steps[0]: window: row 2: s: the sum of integers does not fit 64 bits`},
+		{"a long text", `{"group": {"aggregate": {"s": "sum(v)"}}}`, `[{"v":"` + strings.Repeat("é", 100) + `"}]`, "",
+			`steps[0]: group: row 1: s: want a number, got string "` + strings.Repeat("é", 29) + `...`},
 		{"checks", `{"checks": [{"name": "c", "expr": "$item.a < 2"}]}`, abc, "", `steps[0]: checks: row 2: check "c": $item.a < 2 is false, $item.a = 2`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -256,9 +274,9 @@ func TestCompile(t *testing.T) {
 		{`{"limit": 3, "from": "$.report.rows", "writes": ["out"]}`, ""},
 		{`{"limit": 3, "from": "$item", "writes": ["out"]}`, ""},
 		{`{"checks": [{"name": "c", "expr": "$item.a > 1"}], "rejects": "bad", "reads": ["in"], "writes": ["out", "bad"]}`, ""},
-		{`{` + rw + `}`, `1:1: error: node n: there is no step (a step is one of filter, map, derive, select, drop, rename, group, join, sort, limit, dedupe, checks) [BAD_VALUE]`},
+		{`{` + rw + `}`, `1:1: error: node n: there is no step (a step is one of filter, map, derive, select, drop, rename, group, window, join, sort, limit, dedupe, checks) [BAD_VALUE]`},
 		{`{"steps": [], ` + rw + `}`, `1:11: error: node n: steps: there are none [MISSING_KEY]`},
-		{`{"steps": [{}], ` + rw + `}`, `1:12: error: node n: steps[0]: there is no step (a step is one of filter, map, derive, select, drop, rename, group, join, sort, limit, dedupe, checks) [BAD_VALUE]`},
+		{`{"steps": [{}], ` + rw + `}`, `1:12: error: node n: steps[0]: there is no step (a step is one of filter, map, derive, select, drop, rename, group, window, join, sort, limit, dedupe, checks) [BAD_VALUE]`},
 		{`{"steps": [{"limit": 1, "sort": ["a"]}], ` + rw + `}`, `1:12: error: node n: steps[0]: sort and limit are two steps (write them under steps, in the order they are to be done) [BAD_VALUE]`},
 		{`{"limit": 1, "sort": ["a"], ` + rw + `}`, `1:1: error: node n: sort and limit are two steps (write them under steps, in the order they are to be done) [BAD_VALUE]`},
 		{`{"limit": 1, "steps": [{"limit": 2}], ` + rw + `}`, `1:11: error: node n: limit: a step stands on the node, the others under steps (move it into steps) [BAD_VALUE]`},
@@ -294,7 +312,40 @@ func TestCompile(t *testing.T) {
 		{`{"steps": [{"join": {"with": "n", "on": "x"}}], ` + typed + `}`, `1:30: error: node n: steps[0]: join.with: a table is an array of objects, n is integer [WRONG_TYPE]`},
 		{`{"steps": [{"select": ["origin"]}, {"join": {"with": "airports", "on": {"orign": "iata"}, "take": ["city", "origin"]}}], ` + typed + `}`,
 			`1:73: error: node n: steps[1]: join.on: the rows have no column "orign" here (did you mean "origin"? known keys: origin) [UNKNOWN_FIELD]
-1:108: error: node n: steps[1]: join.take: the rows have a column "origin" already (set prefix) [DUPLICATE_KEY]`},
+1:108: error: node n: steps[1]: join.take: the rows have a column "origin" already (set prefix, or write take: {origin: another name}) [DUPLICATE_KEY]`},
+		{`{"steps": [{"join": {"with": "airports", "on": {"origin": "iata"}, "take": {"city": "from", "latitude": "from"}, "prefix": "p_"}}], ` + typed + `}`,
+			`1:105: error: node n: steps[0]: join.take: column "from" is empty or stands twice [DUPLICATE_KEY]
+1:124: error: node n: steps[0]: join.prefix: take names the columns already (leave prefix out) [BAD_VALUE]`},
+		{`{"steps": [{"join": {"with": "airports", "on": {"origin": "iata"}, "take": {"city": 1}}}], ` + typed + `}`, `WRONG_TYPE`},
+		{`{"steps": [{"join": {"with": "airports", "on": {"origin": "iata"}, "take": "city"}}], ` + typed + `}`, `WRONG_TYPE`},
+		{`{"steps": [{"join": {"with": "airports", "on": {"origin": "iata"}, "match": "some"}}], ` + typed + `}`, `BAD_VALUE`},
+		{`{"steps": [{"join": {"with": "airports", "on": {"origin": "iata"}, "take": {"city": "from", "latitude": "north"}}}, {"filter": "$item.north > 'x' && $item.from > 'x'"}], ` + typed + `}`,
+			`1:140: error: node n: steps[1]: filter: ">" has no order for number and string [EXPR_TYPE]`},
+		{`{"steps": [{"window": {"by": ["orign"], "columns": {"n": "row_number", "l": "lag(dely)", "s": "sum(origin)", "m": "mean($item.delay, 7)"}}}], ` + typed + `}`,
+			`1:31: warning: node n: steps[0]: window.by: the rows have no declared column "orign" (did you mean "origin"?) [UNKNOWN_FIELD]
+1:81: warning: node n: steps[0]: window.l: the rows have no declared column "dely" (did you mean "delay"?) [UNKNOWN_FIELD]
+1:99: error: node n: steps[0]: window.s: want numbers, origin is string [EXPR_TYPE]`},
+		{`{"steps": [{"select": ["origin", "delay"]}, {"window": {"by": ["orign"], "columns": {"n": "lag(dely)"}}}], ` + typed + `}`,
+			`1:64: error: node n: steps[1]: window.by: the rows have no column "orign" here (did you mean "origin"? known keys: origin, delay) [UNKNOWN_FIELD]
+1:95: error: node n: steps[1]: window.n: the rows have no column "dely" here (did you mean "delay"? known keys: origin, delay) [UNKNOWN_FIELD]`},
+		{`{"window": {"by": ["origin", "origin"], "columns": {"a": "row_numbr", "b": "row_number()", "c": "lag", "d": "lag(delay, 0)", "e": "sum(delay, x)", "f": "min(max($item.delay, 3), 100001)", "g": "lag()"}}, ` + typed + `}`,
+			`1:30: error: node n: window.by: column "origin" is empty or stands twice [DUPLICATE_KEY]
+1:58: error: node n: window.a: unknown function "row_numbr" (did you mean "row_number"? known keys: row_number, lag, sum, mean, min, max) [EXPR_NAME]
+1:76: error: node n: window.b: row_number stands without parentheses, found "row_number()" [EXPR_SYNTAX]
+1:97: error: node n: window.c: want lag(column) or lag(column, rows), found "lag" [EXPR_SYNTAX]
+1:120: error: node n: window.d: want a number of rows from 1 to 100000, found "0" [BAD_VALUE]
+1:142: error: node n: window.e: want a number of rows from 1 to 100000, found "x" [BAD_VALUE]
+1:178: error: node n: window.f: want a number of rows from 1 to 100000, found "100001" [BAD_VALUE]
+1:194: error: node n: window.g: want lag(column) or lag(column, rows), found "lag()" [EXPR_SYNTAX]`},
+		{`{"window": {"columns": {}}, ` + typed + `}`, `1:24: error: node n: window: key "columns" is empty [MISSING_KEY]`},
+		{`{"steps": [{"window": {"columns": {"l": "lag(origin)", "s": "sum(delay)"}}}, {"filter": "$item.s > 'x' && $item.l > 1"}], ` + typed + `}`,
+			`1:97: error: node n: steps[1]: filter: ">" has no order for integer and string [EXPR_TYPE]
+1:114: error: node n: steps[1]: filter: ">" has no order for string and integer [EXPR_TYPE]`},
+		{`{"limit": 1, "stream": true, ` + rw + `}`, ``},
+		{`{"limit": 1, "stream": true, "reads": ["in"], "writes": ["report"]}`, `1:24: error: node n: stream: field "report" is declared as an object and cannot be a stream [STREAM]`},
+		{`{"checks": [{"name": "c", "expr": "$item.a"}], "rejects": "bad", "stream": true, "reads": ["in"], "writes": ["out", "bad"]}`,
+			`1:76: error: node n: stream: the rejects of a stream go to a file, "bad" is a field (rejects: rejects.csv) [STREAM]`},
+		{`{"limit": 1, "max_held": 0, "max_memory": "3TB", ` + rw + `}`, `BAD_VALUE`},
 		{`{"steps": [{"join": {"with": "airports", "on": {}}}], ` + typed + `}`, `WRONG_TYPE`},
 		{`{"rename": {"delay": "d", "date": "d"}, ` + typed + `}`, `1:35: error: node n: rename: column "d" is empty or stands twice [DUPLICATE_KEY]`},
 		{`{"steps": [{"map": {"origin": "$item.origin", "n": "$item.delay"}}], "from": "flights", "writes": ["result"]}`,
@@ -396,6 +447,50 @@ func TestConformance(t *testing.T) {
 		nodestest.Case{Name: "steps", Node: `{"from": "in", "into": "out", "writes": ["out"], "steps": [{"sort": ["-a"]}, {"limit": 1}]}`, Env: env(t), Input: shared, Shares: true,
 			Want: `{"out":[{"a":3,"b":"x"}]} -> {"rows":1,"from":3} (1 row from 3)`},
 	)
+}
+
+// The examples of the handbook do what they say on a table of flights.
+func TestHandbook(t *testing.T) {
+	text, err := os.ReadFile("../../docs/kinds.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, chapter, _ := strings.Cut(string(text), "\n## transform\n")
+	chapter, _, _ = strings.Cut(chapter, "\n## ")
+	want := []string{
+		`[{"city":"Austin","state":"TX","flights":1,"late":1,"mean_delay":20.0},{"city":"Boston","state":"MA","flights":2,"late":0,"mean_delay":7.5}]`,
+		`[{"origin":"BOS","delay":5,"distance":600,"date":"01022330","flight":1,"before":null,"week":5.0,"miles":600},` +
+			`{"origin":"AUS","delay":20,"distance":900,"date":"01030010","flight":1,"before":null,"week":20.0,"miles":900},` +
+			`{"origin":"BOS","delay":10,"distance":700,"date":"02010815","flight":2,"before":5,"week":7.5,"miles":1300},` +
+			`{"origin":"BOS","delay":90,"distance":100,"date":"02010900","flight":3,"before":10,"week":35.0,"miles":1400}]`,
+		`[{"origin":"AUS","delay":20,"distance":900,"date":"01030010","month":"01"},{"origin":"BOS","delay":90,"distance":100,"date":"02010900","month":"02"}]`,
+	}
+	blocks := strings.Split(chapter, "```yaml\n")[1:]
+	if len(blocks) != len(want) {
+		t.Fatalf("%d examples, want %d", len(blocks), len(want))
+	}
+	flights := parse(t, `[{"origin":"BOS","delay":5,"distance":600,"date":"01022330"},{"origin":"AUS","delay":20,"distance":900,"date":"01030010"},
+		{"origin":"BOS","delay":10,"distance":700,"date":"02010815"},{"origin":"BOS","delay":90,"distance":100,"date":"02010900"}]`)
+	airports := parse(t, `[{"iata":"BOS","city":"Boston","state":"MA"},{"iata":"AUS","city":"Austin","state":"TX"}]`)
+	for i, block := range blocks {
+		block, _, _ = strings.Cut(block, "```")
+		list, ds := document.Parse("kinds.md", []byte(block))
+		if ds.Failed(false) {
+			t.Fatalf("%s\n%v", block, ds)
+		}
+		node := core.JSON(list.Items[0].Plain())
+		if list.Items[0].Get("kind") == nil {
+			node = `{"reads": ["flights"], "writes": ["out"], "steps": ` + core.JSON(list.Plain()) + `}`
+		}
+		made, ds := transform.Kind{}.Compile(nodestest.Node(t, node), core.Env{})
+		if ds.Failed(false) {
+			t.Fatalf("%s\n%v", block, ds)
+		}
+		in := core.NewInput("run", "n", 1, core.Shared{View: core.NewView([]string{"flights"}, []any{flights}), Extra: core.NewView([]string{"airports"}, []any{airports})})
+		if got := transform.Rows(t, made, in); got != want[i] {
+			t.Errorf("%s\n got %s\nwant %s", block, got, want[i])
+		}
+	}
 }
 
 func TestDocs(t *testing.T) {

@@ -243,7 +243,7 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
 	made, ds := k.Compile(d, env)
 	c.ds = append(c.ds, ds...)
-	if ds.Failed(false) {
+	if n.failed = ds.Failed(false); n.failed {
 		return
 	}
 	n.Handler, n.Wait, n.Lacks = made.Handler, made.Wait, made.Lacks

@@ -97,6 +97,10 @@ func (c *compiler) readsStreams(n *Node) {
 		}
 		name := c.p.Schema.Fields[f].Name
 		s := c.nodeSpot(n, expressions.RootState, name)
+		if n.failed {
+			u.misread = true // perhaps it reads the rows, and perhaps not
+			continue
+		}
 		if !slices.Contains(n.takesStreams, name) {
 			c.streamRead(s, name)
 			continue

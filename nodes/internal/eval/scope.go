@@ -20,6 +20,7 @@ type Scope struct {
 	subject string
 	fields  core.Schema
 	used    []core.Text
+	again   []string // fields that are used in several places
 	node    *core.Node
 	columns expressions.Columns // that row expressions read
 	roots   expressions.Root    // that the node itself is given
@@ -133,11 +134,16 @@ func (s *Scope) FieldType(name string) (t *core.Type, ok bool) { return s.fields
 // Need notes that the node reads fields.
 func (s *Scope) Need(fields []string, pos core.Position) {
 	for _, f := range fields {
-		if !slices.ContainsFunc(s.used, func(r core.Text) bool { return r.Value == f }) {
+		if slices.ContainsFunc(s.used, func(r core.Text) bool { return r.Value == f }) {
+			s.again = append(s.again, f)
+		} else {
 			s.used = append(s.used, core.At(f, pos))
 		}
 	}
 }
+
+// Once reports whether the node reads a field in one place only.
+func (s *Scope) Once(field string) bool { return !slices.Contains(s.again, field) }
 
 // Reads lists the fields that were needed and are not among the node's declared
 // reads, for core.Compiled.

@@ -1,0 +1,224 @@
+package transform
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// windowed is one column of a window step.
+type windowed struct {
+	name string
+	word string
+	rows int // how many rows back, or how many it is about; 0 for all until now
+	argument
+}
+
+// windowFunctions lists the words for the columns of a window, and whether their
+// argument must be a number.
+var windowFunctions = []struct {
+	word    string
+	numbers bool
+}{{"row_number", false}, {"lag", false}, {"sum", true}, {"mean", true}, {"min", false}, {"max", false}}
+
+// maxWindow bounds how many rows a window is about: each of them is kept.
+const maxWindow = 100_000
+
+// window compiles a step that adds columns which depend on the rows before.
+func (b *builder) window(w *windowConfig, key string, c eval.Columns) (step, eval.Columns) {
+	b.distinct(w.By, key+".by")
+	for _, n := range w.By {
+		b.need(c, n, key+".by")
+	}
+	var list []windowed
+	var known []core.Property
+	for _, m := range w.Columns {
+		if m.Key.Value == "" {
+			b.problem(m.Key.Pos, key, "a column needs a name", "")
+		}
+		x, kind := b.windowed(m.Value, key+"."+m.Key.Value, c)
+		x.name = m.Key.Value
+		list, known = append(list, x), append(known, typed(x.name, kind))
+	}
+	by := core.Strings(w.By)
+	return func(_ context.Context, w work) (stage, error) { return newWindower(w, by, list), nil }, with(c, known)
+}
+
+// windowed compiles "row_number", "lag(x)", "lag(x, rows)", "sum(x)" or
+// "sum(x, rows)".
+func (b *builder) windowed(src core.Text, key string, c eval.Columns) (windowed, core.TypeKind) {
+	call, ok := parseCall(src)
+	w := windowed{word: call.word}
+	names := make([]string, len(windowFunctions))
+	at := -1
+	for i, f := range windowFunctions {
+		if names[i] = f.word; f.word == call.word {
+			at = i
+		}
+	}
+	switch {
+	case at < 0:
+		b.scope.Errorf(core.CodeExprName, src.Pos, key, "unknown function %q", call.word).WithHint("%s", core.UnknownKeyHint(call.word, names))
+		return w, core.AnyType
+	case call.word == "row_number":
+		if call.called {
+			b.scope.Errorf(core.CodeExprSyntax, src.Pos, key, "row_number stands without parentheses, found %q", src.Value)
+		}
+		return w, core.IntegerType
+	case !ok || !call.called:
+		b.scope.Errorf(core.CodeExprSyntax, src.Pos, key, "want %s(column) or %s(column, rows), found %q", call.word, call.word, src.Value)
+		return w, core.AnyType
+	}
+	inner, rows, has := cutRows(call.inner)
+	if has {
+		n, err := strconv.Atoi(rows.Value)
+		if err != nil || n < 1 || n > maxWindow {
+			b.scope.Errorf(core.CodeBadValue, rows.Pos, key, "want a number of rows from 1 to %d, found %q", maxWindow, rows.Value)
+		}
+		w.rows = n
+	} else if call.word == "lag" {
+		w.rows = 1
+	}
+	kind := b.argument(&w.argument, inner, false, windowFunctions[at].numbers, key, c)
+	if call.word == "mean" {
+		kind = core.NumberType
+	}
+	return w, kind
+}
+
+// cutRows takes the number of rows off the end of an argument. Commas inside of
+// calls and texts belong to the argument.
+func cutRows(src core.Text) (inner, rows core.Text, has bool) {
+	comma, depth := -1, 0
+	quote := byte(0)
+	for i := range len(src.Value) {
+		switch c := src.Value[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			comma = i
+		}
+	}
+	if comma < 0 {
+		return src, core.Text{}, false
+	}
+	end := len(strings.TrimRight(src.Value[:comma], space))
+	rest := src.Value[comma+1:]
+	from := comma + 1 + len(rest) - len(strings.TrimLeft(rest, space))
+	return core.Cut(src, 0, end), core.Cut(src, from, len(src.Value)), true
+}
+
+// windower adds columns to rows as they come. It remembers of each partition what
+// its columns need, and no row.
+type windower struct {
+	work
+	by      []string
+	list    []windowed
+	panes   []pane // of list
+	columns []string
+	shapes  shapes[windowShape]
+	view    *view // nil when no argument is an expression
+	memos   []table.Memo
+	index   *index
+	key     []any
+	held    budget
+	names   []string
+	places  []eval.Place
+	first   int // register
+}
+
+// windowShape is what there is to know of a layout.
+type windowShape struct {
+	from []eval.Place // of by and the arguments
+	made *layout
+}
+
+func newWindower(w work, by []string, list []windowed) *windower {
+	s := &windower{work: w, by: by, list: list, memos: make([]table.Memo, len(list)), index: newIndex(len(by)), key: make([]any, len(by)),
+		held: w.budget("partition"), places: registers(w.registers, len(list)), first: w.registers}
+	w.attempt.registers += len(list)
+	s.columns = slices.Clone(by)
+	s.needs.names = slices.Clone(by)
+	for i := range list {
+		x := &list[i]
+		s.names = append(s.names, x.name)
+		s.columns = append(s.columns, x.column)
+		if x.column != "" {
+			s.needs.names = append(s.needs.names, x.column)
+		}
+		if x.program != nil && s.view == nil {
+			s.view = w.view()
+		}
+		s.panes = append(s.panes, x.pane(&s.held))
+	}
+	return s
+}
+
+func (s *windower) shape(l *layout) (windowShape, error) {
+	s.needs.note(l)
+	return windowShape{l.findAll(s.columns), l.with(s.names, s.places)}, nil
+}
+
+func (s *windower) take(ctx context.Context, r *record) error {
+	shape, _ := s.shapes.of(r.layout, s.shape)
+	s.rows++
+	for i := range s.key {
+		s.key[i] = r.At(shape.from[i])
+	}
+	n, err := s.partition()
+	if err != nil {
+		return s.fail(err)
+	}
+	var env *eval.Row
+	if s.view != nil {
+		env = s.view.on(r, s.rows-1)
+	}
+	for i, p := range s.panes {
+		x := &s.list[i]
+		var v any
+		if x.program != nil {
+			v, err = value(x.program, env, &s.memos[i])
+		} else {
+			v = r.At(shape.from[len(s.by)+i])
+		}
+		if err == nil {
+			v, err = p.next(n, v)
+		}
+		if err != nil {
+			return s.failRow(core.Permanent(fmt.Errorf("%s: %w", x.name, err)))
+		}
+		r.Registers[s.first+i] = v
+	}
+	r.layout = shape.made
+	return s.next.take(ctx, r)
+}
+
+// partition returns the number of the partition of the key.
+func (s *windower) partition() (int, error) {
+	n, added := s.index.numbered(s.key)
+	if !added {
+		return n, nil
+	}
+	size := int64(rowSize + 2*valueSize*len(s.key))
+	for _, v := range s.key {
+		size += sizeOf(v)
+	}
+	for _, p := range s.panes {
+		size += p.open()
+	}
+	return n, s.held.hold(size)
+}
