@@ -44,7 +44,10 @@ func handle(t *testing.T, node string, log *nodestest.Log) (core.Result, error) 
 	}
 	in := shared()
 	in.Log = slog.New(log)
-	return made.Handler.Handle(t.Context(), core.NewInput("run1", "n", 1, in))
+	// The key of an execution is that of one process at a time: whoever ends one
+	// finds what it started by it, and would end the programs of other tests.
+	run := "run of " + t.Name()
+	return made.Handler.Handle(t.Context(), core.NewInput(run, "n", 1, in))
 }
 
 func TestHandle(t *testing.T) {
@@ -68,7 +71,7 @@ func TestHandle(t *testing.T) {
 			want: `{} -> {"name":"Robert\"; rm -rf ~; $(touch pwned) '","dash":"--version","_state":{},"_edge_inputs":{},"$item":"third","$index":2}`},
 		{name: "no stdin", node: `{"run": ["cat"]}`, want: `{} -> ""`},
 		{name: "environment", node: `{"run": ["sh", "-c", "echo $CITY $TOKEN $WAVEFOLD_IDEMPOTENCY_KEY"], "env": {"CITY": "{{$.city}}", "TOKEN": {"secret": "API_TOKEN"}}}`,
-			want: `{} -> "Bergen hunter2 run1/n[2]"`},
+			want: `{} -> "Bergen hunter2 run of TestHandle/environment/n[2]"`},
 		{name: "folder", node: `{"run": ["pwd"], "dir": "work"}`, want: `{} -> "` + filepath.Join(here, "work") + `"`},
 		{name: "workflow's folder", node: `{"run": ["pwd"]}`, want: `{} -> "` + here + `"`},
 		{name: "program in the folder, run elsewhere", node: `{"run": ["./bin/show", "x"], "dir": "work"}`, want: `{} -> "[x]"`},
