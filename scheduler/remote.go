@@ -17,7 +17,7 @@ func Execute(ctx context.Context, runID string, c *machine.Command) *machine.Eve
 	r.over = true // there is no machine to tell about a handler that ignores its timeout
 	r.wake.L, r.left.L = &r.mu, &r.mu
 	w := &worker{}
-	w.begin(*c)
+	w.begin(c)
 	r.execute(w)
 	r.closeSources()
 	return w.answer()

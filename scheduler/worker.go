@@ -65,7 +65,7 @@ func (r *run) take(w *worker) {
 	if w.stamp == 0 {
 		w.stamp = r.now()
 	}
-	w.begin(r.queue[r.head])
+	w.begin(&r.queue[r.head])
 	r.queue[r.head].Call = nil // what a handler was given is not kept alive
 	if r.head++; r.head == len(r.queue) {
 		r.queue, r.head = r.queue[:0], 0
@@ -77,8 +77,8 @@ func (r *run) take(w *worker) {
 }
 
 // begin hands a command to a worker.
-func (w *worker) begin(c machine.Command) {
-	w.cmd, w.began, w.busy = c, w.stamp, true
+func (w *worker) begin(c *machine.Command) {
+	w.cmd, w.began, w.busy = *c, w.stamp, true
 	if c.Node.Source != nil {
 		w.items.set(c.ID.From, c.ID.To)
 	}

@@ -116,12 +116,11 @@ func (m *Machine) Apply(e *Event) {
 		}
 		return
 	}
-	at, ok := m.find(e.ID.Frame)
-	if m.finished || !ok {
+	f := m.frame(e.ID.Frame)
+	if f == nil || m.finished {
 		m.dropped++
 		return
 	}
-	f := m.frames[at]
 	if int(e.ID.Node) >= len(f.p.Nodes) || !f.answer(e) {
 		m.dropped++
 		return
@@ -130,12 +129,20 @@ func (m *Machine) Apply(e *Event) {
 	m.ripple(f)
 }
 
-// find returns the place of a frame among those that have not ended. Ids are not
-// used again: a late answer must not meet another frame.
-func (m *Machine) find(id int32) (int, bool) {
+// frame returns the frame of an id, nil when it has ended. Ids are not used again: a
+// late answer must not meet another frame.
+func (m *Machine) frame(id int32) *frame {
 	if id == 0 {
-		return 0, true
+		return m.root
 	}
+	if at, ok := m.find(id); ok {
+		return m.frames[at]
+	}
+	return nil
+}
+
+// find returns the place of a frame among those that have not ended.
+func (m *Machine) find(id int32) (int, bool) {
 	return slices.BinarySearchFunc(m.frames, id, func(f *frame, id int32) int { return cmp.Compare(f.id, id) })
 }
 

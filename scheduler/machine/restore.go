@@ -57,7 +57,7 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	var parent *frame
 	if j.Parent >= 0 {
 		at, ok := m.find(j.Parent)
-		if !ok || len(m.frames) == 0 {
+		if !ok {
 			return fmt.Errorf("its parent %d is missing", j.Parent)
 		}
 		parent = m.frames[at]
