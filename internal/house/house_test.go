@@ -49,6 +49,7 @@ var libraries = map[string][]string{
 	"github.com/ohler55/ojg":           {"expressions/jsonpath"},
 	"github.com/PaesslerAG/jsonpath":   {"expressions/jsonpath"},
 	"github.com/parquet-go/parquet-go": {"nodes/sink"},
+	"github.com/jackc/pgx":             {"nodes/internal/database/postgres", "nodes/internal/database/postgrestest"},
 	"modernc.org/sqlite":               {"nodes/internal/database/sqlite", "examples"},
 	"github.com/spf13/cobra":           {"cli"},
 	"github.com/spf13/pflag":           {"cli"},

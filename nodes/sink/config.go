@@ -10,71 +10,23 @@ import (
 
 // config is the configuration as it stands in a document.
 type config struct {
-	To        core.Text   `wavefold:"to,required" doc:"the file to write, - for standard output"`
-	From      core.Text   `wavefold:"from" doc:"the field to write, or an expression such as $.report.rows; by default the only declared read"`
-	Format    core.Text   `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet|text|markdown|sqlite" doc:"how the file is written; by default what its name ends in"`
-	Compress  core.Text   `wavefold:"compression,oneof=none|gzip|snappy|zstd" doc:"gzip (default where the name ends in .gz) or none; of parquet snappy (default), zstd, gzip or none"`
-	Columns   columnList  `wavefold:"columns" doc:"the columns in order: a list of names, or {name: type}; by default all columns of the rows"`
-	Header    bool        `wavefold:"header" doc:"begin csv and tsv with a line of column names (default true)"`
-	Delimiter core.Text   `wavefold:"delimiter" doc:"the character between cells of csv"`
-	Table     core.Text   `wavefold:"table" doc:"the table of an SQLite database"`
-	Mode      core.Text   `wavefold:"mode,oneof=replace|append|upsert" doc:"what happens to rows that are in the table: replace (default), append or upsert"`
-	Key       []core.Text `wavefold:"key" doc:"the columns of the table's primary key, by which upsert finds rows"`
-	Outside   bool        `wavefold:"allow_outside" doc:"the file may lie outside of the workflow's folder"`
+	To        core.Text       `wavefold:"to,required" doc:"the file to write, - for standard output"`
+	From      core.Text       `wavefold:"from" doc:"the field to write, or an expression such as $.report.rows; by default the only declared read"`
+	Format    core.Text       `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet|text|markdown|sqlite" doc:"how the file is written; by default what its name ends in"`
+	Compress  core.Text       `wavefold:"compression,oneof=none|gzip|snappy|zstd" doc:"gzip (default where the name ends in .gz) or none; of parquet snappy (default), zstd, gzip or none"`
+	Columns   table.FieldList `wavefold:"columns" doc:"the columns in order: a list of names, or {name: type}; by default all columns of the rows"`
+	Header    bool            `wavefold:"header" doc:"begin csv and tsv with a line of column names (default true)"`
+	Delimiter core.Text       `wavefold:"delimiter" doc:"the character between cells of csv"`
+	Table     core.Text       `wavefold:"table" doc:"the table of an SQLite database"`
+	Mode      core.Text       `wavefold:"mode,oneof=replace|append|upsert" doc:"what happens to rows that are in the table: replace (default), append or upsert"`
+	Key       []core.Text     `wavefold:"key" doc:"the columns of the table's primary key, by which upsert finds rows"`
+	Outside   bool            `wavefold:"allow_outside" doc:"the file may lie outside of the workflow's folder"`
 
 	subject string
 }
 
 // DecodeSubject names the node in messages.
 func (c *config) DecodeSubject(*core.Value) string { return c.subject }
-
-// columnList is a list of names, or a mapping from names to types.
-type columnList struct {
-	list []table.Field
-	pos  []core.Position // of the names
-}
-
-var columnTypes = []string{"string", "integer", "number", "boolean", "array", "object"}
-
-// DecodeValue reads the names and types.
-func (c *columnList) DecodeValue(v *core.Value) core.Diagnostics {
-	var ds core.Diagnostics
-	switch {
-	case v.Kind == core.ArrayValue && len(v.Items) > 0:
-		for _, e := range v.Items {
-			name, ok := e.Scalar.(string)
-			if !ok || name == "" {
-				ds = append(ds, core.WrongType(e, "a column name")...)
-				continue
-			}
-			c.add(&ds, core.At(name, e.Pos), core.AnyType)
-		}
-	case v.Kind == core.ObjectValue && len(v.Keys) > 0:
-		for i, k := range v.Keys {
-			word, _ := v.Values[i].Scalar.(string)
-			kind, ok := core.TypeKindOf(word)
-			if !ok || kind == core.NullType {
-				ds.Errorf(core.CodeBadValue, v.Values[i].Pos, "%s: want one of %s, found %s", k.Value, strings.Join(columnTypes, ", "), v.Values[i].Describe()).
-					WithHint("%s", core.DidYouMean(word, columnTypes))
-			}
-			c.add(&ds, k, kind)
-		}
-	default:
-		return core.WrongType(v, "a list of column names or a mapping from names to types")
-	}
-	return ds
-}
-
-func (c *columnList) add(ds *core.Diagnostics, name core.Text, kind core.TypeKind) {
-	for _, have := range c.list {
-		if have.Name == name.Value {
-			ds.Errorf(core.CodeDuplicateKey, name.Pos, "column %q stands twice", name.Value)
-			return
-		}
-	}
-	c.list = append(c.list, table.Field{Name: name.Value, Kind: kind})
-	c.pos = append(c.pos, name.Pos)
-}
 
 // delimiter returns the character between cells, 0 when the document does not
 // say.

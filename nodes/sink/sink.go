@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -55,7 +54,7 @@ type builder struct {
 }
 
 func (b *builder) build() *handler {
-	h := &handler{dir: b.env.Dir, outside: b.Outside, columns: b.Columns.list, words: form{table.Format(b.Format.Value), b.Compress.Value}}
+	h := &handler{dir: b.env.Dir, outside: b.Outside, columns: b.Columns.List, words: form{table.Format(b.Format.Value), b.Compress.Value}}
 	delimiter, ok := b.delimiter()
 	if !ok {
 		b.scope.Errorf(core.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)
@@ -65,7 +64,7 @@ func (b *builder) build() *handler {
 	b.table(h)
 	b.to(h)
 	t := b.from(h)
-	b.knownColumns(h, t)
+	h.declared = b.scope.Declared(t, b.Columns, h.from)
 	b.ignored(h)
 	return h
 }
@@ -104,28 +103,14 @@ func (b *builder) table(h *handler) {
 	if b.Table.Value == "" {
 		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", `an SQLite database needs the key "table"`).WithHint("table: NAME")
 	}
-	if err := sqlite.CheckName(b.Table.Value); err != nil {
+	if err := sqlite.Rules.CheckName(b.Table.Value); err != nil {
 		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "%v", err)
 	}
 	if strings.HasPrefix(strings.ToLower(b.Table.Value), "sqlite_") {
 		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "names that begin with sqlite_ belong to SQLite")
 	}
-	h.table = database.Table{Name: b.Table.Value, Mode: modes[b.Mode.Value], Key: core.Strings(b.Key), Columns: b.Columns.list, Make: true}
-	if h.table.Mode == database.Upsert && len(b.Key) == 0 {
-		b.scope.Errorf(core.CodeBadValue, b.Mode.Pos, "mode", `upsert needs the key "key"`).WithHint("key: [id]")
-	}
-	names := table.FieldNames(b.Columns.list)
-	for i, k := range b.Key {
-		if slices.Contains(core.Strings(b.Key[:i]), k.Value) || k.Value == "" {
-			b.scope.Errorf(core.CodeDuplicateKey, k.Pos, "key", "column %q is empty or stands twice", k.Value)
-		}
-		if names != nil && !slices.Contains(names, k.Value) {
-			b.scope.Errorf(core.CodeUnknownField, k.Pos, "key", "%q is not among the columns", k.Value).WithHint("%s", core.DidYouMean(k.Value, names))
-		}
-	}
-	if a, c, ok := database.Clash(names, sqlite.Fold); ok {
-		b.scope.Errorf(core.CodeDuplicateKey, b.To.Pos, "columns", "%q and %q are the same to SQLite, which ignores case", a, c)
-	}
+	h.table = database.Table{Name: b.Table.Value, Mode: modes[b.Mode.Value], Key: core.Strings(b.Key), Columns: b.Columns.List, Make: true}
+	database.CheckKeys(b.scope, &h.table, b.Mode.Pos, b.Key, b.To.Pos, sqlite.Rules)
 }
 
 // to compiles the file name. A table that is added to may be written by every
@@ -184,28 +169,6 @@ func (b *builder) from(h *handler) *core.Type {
 		}
 	}
 	return h.from.Type
-}
-
-// knownColumns compares the columns with the declared ones, which also stand in
-// when there are no rows to take them from.
-func (b *builder) knownColumns(h *handler, t *core.Type) {
-	if t == nil || t.Items == nil || len(t.Items.Properties) == 0 {
-		return
-	}
-	var names []string
-	for _, p := range t.Items.Properties {
-		c := table.Field{Name: p.Name}
-		if p.Type != nil {
-			c.Kind = p.Type.Kind
-		}
-		h.declared = append(h.declared, c)
-		names = append(names, p.Name)
-	}
-	for i, c := range h.columns {
-		if near := core.DidYouMean(c.Name, names); near != "" && !slices.Contains(names, c.Name) {
-			b.scope.Warnf(core.CodeUnknownField, b.Columns.pos[i], "columns", "the rows of %s have no declared column %q", h.from.Name.Value, c.Name).WithHint("%s", near)
-		}
-	}
 }
 
 // ignored reports keys that mean nothing for the format.

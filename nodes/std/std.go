@@ -4,7 +4,8 @@
 //	registry := core.NewRegistry(std.Kinds()...)
 //
 // Whoever imports it links every kind and what they need: besides the standard
-// library modernc.org/sqlite, a pure Go SQLite of about 5 MB, and parquet-go. A program
+// library modernc.org/sqlite, a pure Go SQLite of about 5 MB, pgx for PostgreSQL, and
+// parquet-go. A program
 // that does without builds its registry from the kinds it wants.
 package std
 
@@ -15,6 +16,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/http"
 	"github.com/wavefold/wavefold/nodes/missing"
 	"github.com/wavefold/wavefold/nodes/sink"
+	"github.com/wavefold/wavefold/nodes/sql"
 	"github.com/wavefold/wavefold/nodes/template"
 	"github.com/wavefold/wavefold/nodes/tool"
 	"github.com/wavefold/wavefold/nodes/transform"
@@ -31,6 +33,7 @@ func Kinds() []core.Kind {
 		dataset.Kind{},
 		transform.Kind{},
 		sink.Kind{},
+		sql.Kind{},
 		http.Kind{},
 		template.Kind{},
 		wait.Kind{},

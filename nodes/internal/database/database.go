@@ -62,15 +62,20 @@ type New struct {
 	More bool
 }
 
+// Rules are what is known of a database without a connection.
+type Rules struct {
+	// Name is how messages call the database.
+	Name string
+	// CheckName reports why a table or column cannot have a name.
+	CheckName func(name string) error
+	// Fold returns what the database takes for the same name.
+	Fold func(name string) string
+}
+
 // Backend is a connection to a database, for one load. All methods are called by
 // one goroutine.
 type Backend interface {
-	// Name is how messages call the database.
-	Name() string
-	// CheckName reports why a column cannot have the name.
-	CheckName(name string) error
-	// Fold returns what the database takes for the same name.
-	Fold(name string) string
+	Rules() Rules
 
 	Begin(ctx context.Context) error
 	Commit(ctx context.Context) error
@@ -93,14 +98,14 @@ type Backend interface {
 	// Row takes in the values of the next row, in the order of the columns. It
 	// keeps neither them nor the slice.
 	Row(values []any) error
-	// Flush stores the rows taken in. An error about one of them is a *RowError.
+	// Flush stores the rows taken in. An error about their content is a *RowError.
 	Flush(ctx context.Context) error
 }
 
 // RowError is an error of a backend about one row.
 type RowError struct {
 	// Row counts from 0, from the first row that was taken in after the last
-	// Flush.
+	// Flush; it is -1 when the database does not say which one it is.
 	Row int
 	Err error
 }

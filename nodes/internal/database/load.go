@@ -20,7 +20,7 @@ const defaultBatch = 1000
 // progress is told the number so far after each batch. On an error everything
 // since the last commit is undone.
 func Load(ctx context.Context, b Backend, t *Table, src *table.Source, progress func(done, of int64)) (int64, error) {
-	l := &load{b: b, t: t, src: src}
+	l := &load{b: b, rules: b.Rules(), t: t, src: src}
 	err := l.run(ctx, progress)
 	if err != nil && l.open {
 		b.Rollback()
@@ -36,9 +36,10 @@ func Load(ctx context.Context, b Backend, t *Table, src *table.Source, progress 
 
 // load is a Load at work.
 type load struct {
-	b   Backend
-	t   *Table
-	src *table.Source
+	b     Backend
+	rules Rules
+	t     *Table
+	src   *table.Source
 
 	columns   []column
 	values    []any
@@ -128,14 +129,14 @@ func (l *load) fields(head []any) []table.Field {
 // check refuses columns that no table can have, and keys that the rows lack,
 // before the database is touched.
 func (l *load) check(fields []table.Field, head []any) error {
-	if a, b, ok := Clash(table.FieldNames(fields), l.b.Fold); ok {
-		return fmt.Errorf("columns %q and %q are the same to %s, which ignores case; rename one", a, b, l.b.Name())
+	if a, b, ok := clash(table.FieldNames(fields), l.rules.Fold); ok {
+		return fmt.Errorf("columns %q and %q are the same to %s, which ignores case; rename one", a, b, l.rules.Name)
 	}
 	for _, f := range fields {
 		if f.Name == "" {
 			return errors.New("a column has the empty name; rename it")
 		}
-		if err := l.b.CheckName(f.Name); err != nil {
+		if err := l.rules.CheckName(f.Name); err != nil {
 			return fmt.Errorf("column %q: %w; rename it", f.Name, err)
 		}
 	}
@@ -145,19 +146,6 @@ func (l *load) check(fields []table.Field, head []any) error {
 		}
 	}
 	return nil
-}
-
-// Clash returns two names that a database takes for the same one.
-func Clash(names []string, fold func(string) string) (a, b string, ok bool) {
-	folded := make(map[string]string, len(names))
-	for _, n := range names {
-		f := fold(n)
-		if first, found := folded[f]; found {
-			return first, n, true
-		}
-		folded[f] = n
-	}
-	return "", "", false
 }
 
 // prepare makes the table ready for the rows.
@@ -182,7 +170,7 @@ func (l *load) prepare(ctx context.Context, fields []table.Field, head []any) er
 	}
 	into := make([]Column, len(fields))
 	for i, f := range fields {
-		at := slices.IndexFunc(have, func(c Column) bool { return l.b.Fold(c.Name) == l.b.Fold(f.Name) })
+		at := slices.IndexFunc(have, func(c Column) bool { return l.rules.Fold(c.Name) == l.rules.Fold(f.Name) })
 		if at < 0 {
 			return l.unknown(f.Name, have)
 		}
@@ -208,10 +196,10 @@ func (l *load) unknown(name string, have []Column) error {
 func (l *load) create(ctx context.Context, fields []table.Field, head []any) error {
 	all := slices.Clip(fields)
 	for _, d := range l.t.Declared {
-		at := slices.IndexFunc(all, func(f table.Field) bool { return l.b.Fold(f.Name) == l.b.Fold(d.Name) })
+		at := slices.IndexFunc(all, func(f table.Field) bool { return l.rules.Fold(f.Name) == l.rules.Fold(d.Name) })
 		switch {
 		case at >= 0 || l.t.Columns != nil:
-		case l.b.CheckName(d.Name) == nil:
+		case l.rules.CheckName(d.Name) == nil:
 			all = append(all, d)
 		}
 	}
@@ -219,7 +207,7 @@ func (l *load) create(ctx context.Context, fields []table.Field, head []any) err
 		return nil // nothing to store, and no columns to make a table of
 	}
 	if !l.t.Make {
-		return core.Permanent(fmt.Errorf("there is no table %q", l.t.Name))
+		return core.Permanent(fmt.Errorf("there is no table %q (create: true makes it)", l.t.Name))
 	}
 	columns := make([]Column, len(all))
 	for i, f := range all {
@@ -270,10 +258,14 @@ func (l *load) store(ctx context.Context, batch []any) error {
 		l.rows++
 	}
 	if err := l.b.Flush(ctx); err != nil {
-		if e, ok := errors.AsType[*RowError](err); ok && e.Row < len(batch) {
+		e, ok := errors.AsType[*RowError](err)
+		switch {
+		case !ok:
+			return err
+		case e.Row >= 0 && e.Row < len(batch):
 			return l.about(first, int64(e.Row), batch[e.Row], err)
 		}
-		return fmt.Errorf("rows %d to %d: %w", first+1, l.rows, err)
+		return fmt.Errorf("among the rows %d to %d: %w", first+1, l.rows, err)
 	}
 	if l.t.Commit {
 		return l.commit(ctx)

@@ -6,25 +6,6 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Field is a column of a file or table that is written. Its kind is AnyType
-// unless the document or the state schema gives one.
-type Field struct {
-	Name string
-	Kind core.TypeKind
-}
-
-// FieldNames returns the names of columns, nil for none.
-func FieldNames(fields []Field) []string {
-	if fields == nil {
-		return nil
-	}
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.Name
-	}
-	return names
-}
-
 // Seen is a set of sorts of values: what a column holds, or what it takes.
 type Seen uint8
 

@@ -30,12 +30,19 @@ type DB struct {
 	args []any
 }
 
-var _ database.Backend = (*DB)(nil)
+var _ database.Conn = (*DB)(nil)
 
 // Open returns a connection to the file, which is made when it is not there.
 // Pragmas are set on the connection.
 func Open(path string, pragmas ...string) (*DB, error) {
 	return open(path, url.Values{"_txlock": {"immediate"}, "_dqs": {"0"}, "_pragma": append([]string{"busy_timeout(1000)"}, pragmas...)})
+}
+
+// OpenReader returns a connection to a file that must be there and is not changed.
+func OpenReader(path string) (*DB, error) {
+	// Read-only mode could not open a file that another program is writing with a
+	// log beside it, so the mode is not that of the file but of the connection.
+	return open(path, url.Values{"mode": {"rw"}, "_dqs": {"0"}, "_pragma": {"busy_timeout(60000)", "query_only(1)"}})
 }
 
 func open(path string, options url.Values) (*DB, error) {
@@ -58,20 +65,13 @@ func open(path string, options url.Values) (*DB, error) {
 // Close ends the connection.
 func (d *DB) Close() error { return d.db.Close() }
 
-// Name returns SQLite.
-func (d *DB) Name() string { return "SQLite" }
+// Rules are what is known of SQLite without a file.
+var Rules = database.Rules{Name: "SQLite", CheckName: checkName, Fold: strings.ToLower}
 
-// Fold returns the name without regard to case.
-func (d *DB) Fold(name string) string { return Fold(name) }
+// Rules returns the rules of SQLite.
+func (d *DB) Rules() database.Rules { return Rules }
 
-// Fold returns what SQLite takes for the same name.
-func Fold(name string) string { return strings.ToLower(name) }
-
-// CheckName reports why a table or column cannot have a name.
-func (d *DB) CheckName(name string) error { return CheckName(name) }
-
-// CheckName reports why a table or column cannot have a name.
-func CheckName(name string) error {
+func checkName(name string) error {
 	if strings.Contains(name, "\x00") {
 		return errors.New("the name contains a NUL byte")
 	}
@@ -240,7 +240,7 @@ func insertStatement(t *database.Table, names []string) string {
 	fmt.Fprintf(&b, " ON CONFLICT (%s) DO ", quoteAll(t.Key))
 	var sets []string
 	for _, n := range names {
-		if !slices.ContainsFunc(t.Key, func(k string) bool { return Fold(k) == Fold(n) }) {
+		if !slices.ContainsFunc(t.Key, func(k string) bool { return strings.EqualFold(k, n) }) {
 			sets = append(sets, fmt.Sprintf("%s = excluded.%s", quote(n), quote(n)))
 		}
 	}
@@ -255,15 +255,9 @@ func insertStatement(t *database.Table, names []string) string {
 // Row stores a row. Arrays and objects become JSON text.
 func (d *DB) Row(values []any) error {
 	for i, v := range values {
-		switch v.(type) {
-		case nil, bool, int64, float64, string:
-			d.args[i] = v
-		default:
-			text, err := core.AppendJSON(nil, v)
-			if err != nil {
-				return core.Permanent(err)
-			}
-			d.args[i] = string(text)
+		var err error
+		if d.args[i], err = argument(v); err != nil {
+			return core.Permanent(err)
 		}
 	}
 	_, err := d.row.Exec(d.args...)
@@ -280,10 +274,13 @@ func (d *DB) explain(err error) error {
 	if !ok {
 		return err
 	}
-	switch {
-	case strings.Contains(e.Error(), "ON CONFLICT clause does not match"):
+	if strings.Contains(e.Error(), "ON CONFLICT clause does not match") {
 		return core.Permanent(fmt.Errorf("table %q has no primary key or unique index on (%s), which upsert needs: %w", d.of, strings.Join(d.key, ", "), err))
-	case e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT:
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_READONLY:
+		return core.Permanent(fmt.Errorf("the database is read-only here: %w", err))
+	case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_RANGE:
 		return core.Permanent(err)
 	}
 	return err

@@ -1,0 +1,42 @@
+package database
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// CheckKeys reports what is wrong with the key and the listed columns of a table
+// when a node is compiled.
+func CheckKeys(s *eval.Scope, t *Table, mode core.Position, key []core.Text, at core.Position, rules Rules) {
+	if t.Mode == Upsert && len(key) == 0 {
+		s.Errorf(core.CodeBadValue, mode, "mode", `upsert needs the key "key"`).WithHint("key: [id]")
+	}
+	names := table.FieldNames(t.Columns)
+	for i, k := range key {
+		if slices.Contains(core.Strings(key[:i]), k.Value) || k.Value == "" {
+			s.Errorf(core.CodeDuplicateKey, k.Pos, "key", "column %q is empty or stands twice", k.Value)
+		}
+		if names != nil && !slices.Contains(names, k.Value) {
+			s.Errorf(core.CodeUnknownField, k.Pos, "key", "%q is not among the columns", k.Value).WithHint("%s", core.DidYouMean(k.Value, names))
+		}
+	}
+	if a, b, ok := clash(names, rules.Fold); ok {
+		s.Errorf(core.CodeDuplicateKey, at, "columns", "%q and %q are the same to %s, which ignores case", a, b, rules.Name)
+	}
+}
+
+// clash returns two names that a database takes for the same one.
+func clash(names []string, fold func(string) string) (a, b string, ok bool) {
+	folded := make(map[string]string, len(names))
+	for _, n := range names {
+		f := fold(n)
+		if first, found := folded[f]; found {
+			return first, n, true
+		}
+		folded[f] = n
+	}
+	return "", "", false
+}

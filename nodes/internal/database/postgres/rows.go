@@ -1,0 +1,279 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/database"
+)
+
+// Query runs a statement in a transaction that can only read.
+func (d *DB) Query(ctx context.Context, s database.Statement) (database.Rows, error) {
+	if err := d.simple(ctx, "BEGIN READ ONLY; "+session); err != nil {
+		return nil, err
+	}
+	reader, fields, err := d.start(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	r := &result{reader: reader, statement: s.Text}
+	for _, f := range fields {
+		r.names = append(r.names, f.Name)
+		r.decoders = append(r.decoders, decoder{convert: conversion(d.conn.TypeMap(), f.DataTypeOID)})
+	}
+	if r.next = reader.NextRow(); !r.next {
+		if err := r.end(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// start prepares a statement and sends it with its arguments as texts.
+func (d *DB) start(ctx context.Context, s database.Statement) (*pgconn.ResultReader, []pgconn.FieldDescription, error) {
+	conn := d.conn.PgConn()
+	prepared, err := conn.Prepare(ctx, "", s.Text, nil)
+	if err != nil {
+		return nil, nil, place(err, s.Text)
+	}
+	if len(prepared.ParamOIDs) != len(s.Args) { // a $2 in the text that is not ours
+		return nil, nil, core.Permanent(fmt.Errorf("the statement has %d parameters, %d are given", len(prepared.ParamOIDs), len(s.Args)))
+	}
+	values := make([][]byte, len(s.Args))
+	for i, v := range s.Args {
+		if values[i], err = d.argument(v, prepared.ParamOIDs[i]); err != nil {
+			return nil, nil, core.Permanent(fmt.Errorf("parameter %d: %w", i+1, err))
+		}
+	}
+	return conn.ExecPrepared(ctx, "", values, nil, nil), prepared.Fields, nil
+}
+
+// argument is the text of a value for a parameter of a type, nil for null.
+func (d *DB) argument(v any, oid uint32) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		if strings.IndexByte(v, 0) >= 0 {
+			return nil, errNUL
+		}
+		return append([]byte{}, v...), nil // empty is not null
+	case float64:
+		if n := int64(v); float64(n) == v && (oid == pgtype.Int8OID || oid == pgtype.Int4OID || oid == pgtype.Int2OID) {
+			return strconv.AppendInt(nil, n, 10), nil
+		}
+	case []any:
+		if t, ok := d.conn.TypeMap().TypeForOID(oid); ok {
+			if _, ok := t.Codec.(*pgtype.ArrayCodec); ok {
+				return appendArray(nil, v)
+			}
+		}
+	}
+	return core.AppendJSON(nil, v)
+}
+
+// Describe asks the server to prepare a statement.
+func (d *DB) Describe(ctx context.Context, s database.Statement) error {
+	prepared, err := d.conn.PgConn().Prepare(ctx, "", s.Text, nil)
+	if err != nil {
+		return place(err, s.Text)
+	}
+	if len(prepared.Fields) == 0 {
+		return core.Permanent(errors.New("the statement has no result"))
+	}
+	return nil
+}
+
+// Exec runs a statement in the transaction that was begun.
+func (d *DB) Exec(ctx context.Context, s database.Statement) (int64, error) {
+	reader, _, err := d.start(ctx, s)
+	if err != nil {
+		return 0, err
+	}
+	tag, err := reader.Close()
+	if err != nil {
+		return 0, place(err, s.Text)
+	}
+	if tag.Select() {
+		return 0, nil
+	}
+	return tag.RowsAffected(), nil
+}
+
+// place adds the place in the statement that the server names.
+func place(err error, statement string) error {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return err
+	}
+	err = explain(err)
+	if e.Position <= 0 {
+		return err
+	}
+	offset := 0 // the server counts characters
+	for range e.Position - 1 {
+		_, n := utf8.DecodeRuneInString(statement[offset:])
+		offset += n
+	}
+	return &database.StatementError{Offset: offset, Err: err}
+}
+
+// result is a result that is being read. The first row is fetched ahead, so that
+// errors of the statement come with the query.
+type result struct {
+	reader    *pgconn.ResultReader
+	statement string
+	names     []string
+	decoders  []decoder
+	next      bool // there is a row that was not handed out
+	begun     bool
+	ended     bool
+}
+
+func (r *result) Columns() []string { return r.names }
+
+func (r *result) Row(ctx context.Context, values []any) error {
+	if r.begun && !r.ended {
+		r.next = r.reader.NextRow()
+	}
+	r.begun = true
+	if !r.next {
+		if err := r.end(ctx); err != nil {
+			return err
+		}
+		return io.EOF
+	}
+	for i, raw := range r.reader.Values() {
+		if raw == nil {
+			values[i] = nil
+			continue
+		}
+		var err error
+		if values[i], err = r.decoders[i].decode(raw); err != nil {
+			return core.Permanent(fmt.Errorf("column %s: %w", r.names[i], err))
+		}
+	}
+	return nil
+}
+
+// end returns what the result ended with.
+func (r *result) end(ctx context.Context) error {
+	if r.ended {
+		return nil
+	}
+	r.ended = true
+	_, err := r.reader.Close()
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return place(err, r.statement)
+}
+
+// Close leaves the rest of a result where it is: reading it could take long, and
+// the connection is closed next.
+func (r *result) Close() error { return nil }
+
+// remembered is how many recent values a column remembers; a power of two.
+const remembered = 256
+
+// decoder turns the texts of a column into values. It remembers recent ones, so
+// that a value that comes again is neither parsed nor kept a second time.
+type decoder struct {
+	convert func(text []byte) (any, error)
+	seed    maphash.Seed
+	recent  []struct {
+		text  []byte
+		value any // never nil once there is a text
+	}
+}
+
+func (d *decoder) decode(raw []byte) (any, error) {
+	if d.recent == nil {
+		d.seed = maphash.MakeSeed()
+		d.recent = make([]struct {
+			text  []byte
+			value any
+		}, remembered)
+	}
+	slot := &d.recent[maphash.Bytes(d.seed, raw)&(remembered-1)]
+	if slot.value != nil && bytes.Equal(slot.text, raw) {
+		return slot.value, nil
+	}
+	v, err := d.convert(raw)
+	if err == nil && len(raw) <= 64 {
+		slot.text, slot.value = append(slot.text[:0], raw...), v
+	}
+	return v, err
+}
+
+// conversion returns how a type is read. Types that are not named here are given
+// as the server writes them.
+func conversion(types *pgtype.Map, oid uint32) func([]byte) (any, error) {
+	switch oid {
+	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.OIDOID:
+		return func(b []byte) (any, error) { return strconv.ParseInt(string(b), 10, 64) }
+	case pgtype.Float4OID, pgtype.Float8OID:
+		return func(b []byte) (any, error) { return float(string(b)) }
+	case pgtype.NumericOID:
+		return numeric
+	case pgtype.BoolOID:
+		return func(b []byte) (any, error) { return string(b) == "t", nil }
+	case pgtype.JSONOID, pgtype.JSONBOID:
+		return func(b []byte) (any, error) { return core.ParseJSON(b) }
+	case pgtype.TimestampOID, pgtype.TimestamptzOID:
+		return func(b []byte) (any, error) { return timestamp(string(b)), nil }
+	}
+	if t, ok := types.TypeForOID(oid); ok {
+		if array, ok := t.Codec.(*pgtype.ArrayCodec); ok {
+			element := conversion(types, array.ElementType.OID)
+			return func(b []byte) (any, error) { return parseArray(string(b), element) }
+		}
+	}
+	return func(b []byte) (any, error) { return string(b), nil }
+}
+
+// float reads a float; those that are no numbers have no place in a state.
+func float(s string) (any, error) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f-f != 0 {
+		return nil, fmt.Errorf("%s is no number that a state can hold; turn it into null or text in the query", s)
+	}
+	return f, nil
+}
+
+// numeric reads a decimal: a whole number without a point exactly, others as the
+// nearest float.
+func numeric(b []byte) (any, error) {
+	s := string(b)
+	if strings.Contains(s, ".") || s == "NaN" || strings.Contains(s, "Infinity") {
+		return float(s)
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%s does not fit 64 bits; turn it into text in the query", s)
+	}
+	return n, nil
+}
+
+// timestamp writes a moment as RFC 3339 does. The server is asked for UTC; what
+// has another form (infinity, years before Christ) stays as it is.
+func timestamp(s string) string {
+	if len(s) < len("2006-01-02 15:04:05") || s[10] != ' ' || strings.HasSuffix(s, "BC") {
+		return s
+	}
+	if day, ok := strings.CutSuffix(s, "+00"); ok {
+		s = day + "Z"
+	}
+	return s[:10] + "T" + s[11:]
+}

@@ -1,0 +1,185 @@
+package postgrestest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Start makes a database and starts a server on a free port of this machine. stop
+// ends it and removes the database. The error says why there can be no server.
+func Start() (s *Server, stop func(), err error) {
+	bin, err := programs()
+	if err != nil {
+		return nil, nil, err
+	}
+	attr, owner, err := account()
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := os.MkdirTemp("", "wavefold-postgres-")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove := func() { os.RemoveAll(dir) }
+	s = &Server{Host: "127.0.0.1", Password: "pass word/1", sockets: dir}
+	if err := os.WriteFile(filepath.Join(dir, "password"), []byte(s.Password+"\n"), 0o644); err != nil {
+		remove()
+		return nil, nil, err
+	}
+	if owner != nil {
+		if err := errors.Join(os.Chown(dir, owner[0], owner[1]), os.Chown(filepath.Join(dir, "password"), owner[0], owner[1])); err != nil {
+			remove()
+			return nil, nil, err
+		}
+	}
+	data := filepath.Join(dir, "data")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth-local=trust", "--auth-host=scram-sha-256", "--pwfile", filepath.Join(dir, "password"),
+		"--no-sync", "-E", "UTF8", "--locale=C")
+	initdb.Dir, initdb.SysProcAttr = dir, attr
+	if out, err := initdb.CombinedOutput(); err != nil {
+		remove()
+		return nil, nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	if s.Port, err = freePort(); err != nil {
+		remove()
+		return nil, nil, err
+	}
+	var log bytes.Buffer
+	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-h", s.Host, "-p", strconv.Itoa(s.Port), "-k", dir, "-c", "fsync=off")
+	server.Dir, server.SysProcAttr, server.Stdout, server.Stderr = dir, attr, &log, &log
+	if err := server.Start(); err != nil {
+		remove()
+		return nil, nil, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		server.Wait()
+		close(ended)
+	}()
+	s.kill = func() {
+		server.Process.Signal(syscall.SIGQUIT)
+		<-ended
+	}
+	stop = func() { s.kill(); remove() }
+	if err := s.await(ended); err != nil {
+		stop()
+		return nil, nil, fmt.Errorf("%w\n%s", err, log.String())
+	}
+	return s, stop, nil
+}
+
+// programs returns the folder of the newest installed server.
+func programs() (string, error) {
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path), nil
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if len(found) == 0 {
+		return "", errors.New("no PostgreSQL is installed: there is no initdb")
+	}
+	return filepath.Dir(slices.Max(found)), nil
+}
+
+// account returns how a process is started as somebody a server may run as, which
+// root is not.
+func account() (*syscall.SysProcAttr, []int, error) {
+	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}
+	if os.Getuid() != 0 {
+		return attr, nil, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, nil, fmt.Errorf("a server does not run as root: %w", err)
+	}
+	uid, _ := strconv.Atoi(u.Uid)
+	gid, _ := strconv.Atoi(u.Gid)
+	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return attr, []int{uid, gid}, nil
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// await waits until the server answers.
+func (s *Server) await(ended <-chan struct{}) error {
+	for range 200 {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		conn, err := pgconn.Connect(ctx, s.DSN(""))
+		if err == nil {
+			err = conn.Close(ctx)
+		}
+		cancel()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ended:
+			return errors.New("the server ended")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return errors.New("the server does not answer")
+}
+
+// DSN returns the connection string for a schema, "" for the default one.
+func (s *Server) DSN(schema string) string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword("postgres", s.Password), Host: net.JoinHostPort(s.Host, strconv.Itoa(s.Port)), Path: "/postgres"}
+	q := url.Values{"sslmode": {"disable"}}
+	if schema != "" {
+		q.Set("search_path", schema)
+	}
+	return u.String() + "?" + q.Encode()
+}
+
+// Query returns the rows of the last of some statements as text: a line for each
+// row, values separated by |, null as ~. All calls share one connection.
+func (s *Server) Query(schema, statements string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if s.conn == nil || s.conn.IsClosed() {
+		var err error
+		if s.conn, err = pgconn.Connect(ctx, fmt.Sprintf("host=%s port=%d user=postgres dbname=postgres", s.sockets, s.Port)); err != nil {
+			return "", err
+		}
+	}
+	results, err := s.conn.Exec(ctx, "RESET ALL; SET search_path TO "+schema+"; "+statements).ReadAll()
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	for _, row := range results[len(results)-1].Rows {
+		for i, v := range row {
+			if i > 0 {
+				b.WriteByte('|')
+			}
+			if v == nil {
+				v = []byte("~")
+			}
+			b.Write(v)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String(), nil
+}

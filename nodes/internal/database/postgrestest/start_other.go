@@ -1,0 +1,16 @@
+//go:build !linux
+
+package postgrestest
+
+import "errors"
+
+var errLinux = errors.New("a server is started on Linux only")
+
+// Start is for Linux only.
+func Start() (s *Server, stop func(), err error) { return nil, nil, errLinux }
+
+// DSN is for Linux only.
+func (s *Server) DSN(string) string { return "" }
+
+// Query is for Linux only.
+func (s *Server) Query(string, string) (string, error) { return "", errLinux }

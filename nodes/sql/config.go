@@ -1,0 +1,82 @@
+package sql
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/secret"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// config is the configuration as it stands in a document.
+type config struct {
+	DSN         secret.Value    `wavefold:"dsn,required" doc:"the database: a file of SQLite, or the connection string of a PostgreSQL server; {secret: NAME} reads it from the environment"`
+	Driver      core.Text       `wavefold:"driver,oneof=sqlite|postgres" doc:"what the database is; by default what the dsn begins with, or a file's name ends in"`
+	Query       core.Text       `wavefold:"query" doc:"a statement that reads; its rows go into the one declared write"`
+	Into        core.Text       `wavefold:"into" doc:"beside query: the field for the rows; by default the only declared write"`
+	Stream      bool            `wavefold:"stream" doc:"beside query: the rows are a stream, read by one other node"`
+	Exec        statements      `wavefold:"exec" doc:"statements that change something, one or a list; they run in one transaction"`
+	Table       core.Text       `wavefold:"table" doc:"the table that rows are written to"`
+	Schema      core.Text       `wavefold:"schema" doc:"beside table: the schema of PostgreSQL it is in"`
+	From        core.Text       `wavefold:"from" doc:"beside table: the field to write, or an expression such as $.report.rows; by default the only declared read"`
+	Mode        core.Text       `wavefold:"mode,oneof=insert|upsert|replace" doc:"beside table: what happens to rows that are there: insert adds to them (default), upsert updates those with the key, replace removes them"`
+	Key         []core.Text     `wavefold:"key" doc:"beside table: the columns by which upsert finds rows"`
+	Columns     table.FieldList `wavefold:"columns" doc:"beside table: the columns to fill, a list of names or {name: type}; by default all columns of the rows"`
+	Create      bool            `wavefold:"create" doc:"beside table: make the table if it is not there"`
+	Batch       core.Int        `wavefold:"batch,min=1,max=100000" doc:"beside table: how many rows are sent at once (1000)"`
+	Transaction core.Text       `wavefold:"transaction,oneof=all|batch" doc:"beside table: all rows are one transaction (default), or each batch is"`
+	Outside     bool            `wavefold:"allow_outside" doc:"a file of SQLite may lie outside of the workflow's folder"`
+
+	subject string
+}
+
+// DecodeSubject names the node in messages.
+func (c *config) DecodeSubject(*core.Value) string { return c.subject }
+
+// statements is one statement or a list of them.
+type statements []core.Text
+
+// DecodeValue reads the statements.
+func (s *statements) DecodeValue(v *core.Value) core.Diagnostics {
+	if text, ok := v.Scalar.(string); ok {
+		*s = statements{core.At(text, v.Pos)}
+		return nil
+	}
+	if v.Kind != core.ArrayValue || len(v.Items) == 0 {
+		return core.WrongType(v, "a statement or a list of statements")
+	}
+	return core.Decode(v, (*[]core.Text)(s))
+}
+
+// Names of drivers.
+const (
+	sqliteDriver   = "sqlite"
+	postgresDriver = "postgres"
+)
+
+// driverOf returns the driver that a connection string speaks of, "" when it does
+// not say.
+func driverOf(dsn string) string {
+	scheme, _, ok := strings.Cut(dsn, ":")
+	switch {
+	case ok && (scheme == "postgres" || scheme == "postgresql"):
+		return postgresDriver
+	case ok && scheme == "sqlite":
+		return sqliteDriver
+	}
+	for _, ext := range []string{".db", ".sqlite", ".sqlite3"} {
+		if strings.HasSuffix(strings.ToLower(dsn), ext) && !strings.Contains(dsn, "://") {
+			return sqliteDriver
+		}
+	}
+	return ""
+}
+
+// fileOf returns the file that a connection string of SQLite names.
+func fileOf(dsn string) string {
+	name, ok := strings.CutPrefix(dsn, "sqlite:")
+	if ok {
+		name = strings.TrimPrefix(name, "//")
+	}
+	return name
+}

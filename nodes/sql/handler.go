@@ -1,0 +1,265 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/database"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+	"github.com/wavefold/wavefold/nodes/internal/target"
+)
+
+// bind returns the statement with the values of its parameters.
+func (s *statement) bind(in core.Shared) (database.Statement, error) {
+	out := database.Statement{Text: s.text, Args: make([]any, len(s.params))}
+	for i, name := range s.params {
+		v, ok := in.Args.Get(name)
+		if !ok || core.IsMissing(v) {
+			return out, core.Permanent(fmt.Errorf("the argument %q has no value", name))
+		}
+		c, err := core.Canonical(v)
+		if err != nil {
+			return out, core.Permanent(fmt.Errorf("the argument %q: %w", name, err))
+		}
+		out.Args[i] = c
+	}
+	return out, nil
+}
+
+// place adds to an error where in the document its cause stands.
+func (s *statement) place(err error) error {
+	e, ok := errors.AsType[*database.StatementError](err)
+	if !ok || !s.src.Pos.IsValid() {
+		return err
+	}
+	return fmt.Errorf("%s: %w", core.Inside(s.src, s.source(e.Offset)), err)
+}
+
+// query reads rows into a field.
+type query struct {
+	connector
+	statement *statement
+	to        target.Target
+	node      string
+}
+
+var _ core.Handler = (*query)(nil)
+
+// Handle runs the query.
+func (q *query) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	rows, c, err := q.rows(ctx, in)
+	if err != nil {
+		return core.Result{}, err
+	}
+	defer rows.Close()
+	all := []any{}
+	for {
+		batch, err := rows.Next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return core.Result{}, c.about(q.statement.place(err))
+		}
+		all = append(all, batch...)
+		in.Progress(int64(len(all)), 0)
+	}
+	r := q.to.Result(all)
+	if !r.HasEdgeOutput {
+		r.EdgeOutput, r.HasEdgeOutput = core.ObjectOf("rows", int64(len(all))), true
+	}
+	r.Note = table.Count(len(all), "row") + " from " + c.name
+	return r, nil
+}
+
+// rows starts the query. The stream it returns closes the connection.
+func (q *query) rows(ctx context.Context, in core.Input) (*database.Result, *connection, error) {
+	c, s, err := q.prepared(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := c.Query(ctx, s)
+	if err != nil {
+		c.Close()
+		return nil, nil, c.about(q.statement.place(err))
+	}
+	out, err := database.NewResult(rows, c.Close)
+	if err != nil {
+		rows.Close()
+		c.Close()
+		return nil, nil, c.about(err)
+	}
+	return out, c, nil
+}
+
+func (q *query) prepared(ctx context.Context, in core.Input) (*connection, database.Statement, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, database.Statement{}, err
+	}
+	s, err := q.statement.bind(in.Shared())
+	if err != nil {
+		return nil, s, err
+	}
+	c, err := q.open(ctx, in.Shared(), true)
+	return c, s, err
+}
+
+// streamed is a query whose rows are a stream.
+type streamed struct{ *query }
+
+var _ core.StreamSource = streamed{}
+
+// Handle lets the database look at the statement; nothing is read before somebody
+// asks for the rows.
+func (q streamed) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	c, s, err := q.prepared(ctx, in)
+	if err != nil {
+		return core.Result{}, err
+	}
+	defer c.Close()
+	if err := c.Describe(ctx, s); err != nil {
+		return core.Result{}, c.about(q.statement.place(err))
+	}
+	r := core.Write(q.to.Field, core.ObjectOf("source", c.name))
+	r.Note = "rows of " + c.name
+	return r, nil
+}
+
+// Open runs the query.
+func (q streamed) Open(ctx context.Context, in core.Input, _ *core.Object) (core.Stream, error) {
+	rows, c, err := q.rows(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &stream{rows, c, q.statement}, nil
+}
+
+// stream names the database in errors.
+type stream struct {
+	*database.Result
+	c         *connection
+	statement *statement
+}
+
+// Next returns the next rows.
+func (s *stream) Next(ctx context.Context) ([]any, error) {
+	rows, err := s.Result.Next(ctx)
+	if err != nil && err != io.EOF {
+		err = s.c.about(s.statement.place(err))
+	}
+	return rows, err
+}
+
+// exec runs statements in one transaction.
+type exec struct {
+	connector
+	statements []*statement
+}
+
+var _ core.Handler = (*exec)(nil)
+
+// Handle runs the statements.
+func (e *exec) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return core.Result{}, err
+	}
+	bound := make([]database.Statement, len(e.statements))
+	for i, s := range e.statements {
+		var err error
+		if bound[i], err = s.bind(in.Shared()); err != nil {
+			return core.Result{}, err
+		}
+	}
+	c, err := e.open(ctx, in.Shared(), false)
+	if err != nil {
+		return core.Result{}, err
+	}
+	defer c.Close()
+	counts, total, err := e.run(ctx, c, bound)
+	if err != nil {
+		return core.Result{}, c.about(err)
+	}
+	r := core.Send(core.ObjectOf("rows", total, "statements", counts))
+	r.Note = table.Count(len(bound), "statement") + " on " + c.name + ", " + table.Count(int(total), "row")
+	return r, nil
+}
+
+func (e *exec) run(ctx context.Context, c *connection, bound []database.Statement) (counts []any, total int64, err error) {
+	if err := c.Begin(ctx); err != nil {
+		return nil, 0, err
+	}
+	for i, s := range bound {
+		n, err := c.Exec(ctx, s)
+		if err != nil {
+			c.Rollback()
+			if len(bound) > 1 {
+				err = fmt.Errorf("statement %d: %w", i+1, err)
+			}
+			return nil, 0, e.statements[i].place(err)
+		}
+		counts, total = append(counts, n), total+n
+	}
+	if err := ctx.Err(); err != nil {
+		c.Rollback()
+		return nil, 0, err
+	}
+	return counts, total, c.Commit(ctx)
+}
+
+// load writes rows to a table.
+type load struct {
+	connector
+	table database.Table
+	from  *eval.Source
+}
+
+var _ core.Handler = (*load)(nil)
+
+// Handle writes the rows.
+func (l *load) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return core.Result{}, err
+	}
+	if l.table.Mode == database.Replace && in.Shared().Index != 0 {
+		return core.Result{}, core.Permanent(errors.New("every item would replace the same table"))
+	}
+	src, err := l.rows(ctx, in)
+	if err != nil {
+		return core.Result{}, err
+	}
+	defer src.Close()
+	c, err := l.open(ctx, in.Shared(), false)
+	if err != nil {
+		return core.Result{}, err
+	}
+	defer c.Close()
+	src.Watch(table.FieldNames(l.table.Columns))
+	t := l.table
+	n, err := database.Load(ctx, c, &t, src, in.Progress)
+	if err != nil {
+		return core.Result{}, c.about(fmt.Errorf("table %s: %w", t.Name, err))
+	}
+	if absent := src.Absent(); n > 0 && len(absent) > 0 {
+		in.Logger().Warn("no row has the column", "column", absent[0])
+	}
+	r := core.Send(core.ObjectOf("table", t.Name, "rows", n))
+	r.Note = table.Count(int(n), "row") + " written to " + c.name + ", table " + t.Name
+	return r, nil
+}
+
+// rows opens the rows to write.
+func (l *load) rows(ctx context.Context, in core.Input) (*table.Source, error) {
+	stream, ok, err := l.from.Stream(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		return table.StreamSource(stream), nil
+	}
+	rows, err := table.Rows(l.from.Name.Value, l.from.Value(in.Shared()))
+	return table.ArraySource(rows), core.Permanent(err)
+}

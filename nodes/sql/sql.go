@@ -1,0 +1,254 @@
+package sql
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/database"
+	"github.com/wavefold/wavefold/nodes/internal/database/postgres"
+	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
+	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/target"
+)
+
+// Kind is the kind "sql". The zero Kind is ready to use.
+type Kind struct {
+	// LookupEnv finds secrets; nil means os.LookupEnv.
+	LookupEnv func(name string) (value string, ok bool)
+}
+
+var _ core.Kind = Kind{}
+
+// Name returns "sql".
+func (Kind) Name() string { return "sql" }
+
+// Keys lists the kind's own keys.
+func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// Compile checks a node. It connects to nothing.
+func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	b := &builder{node: n, env: env, scope: eval.NewScope(n, env)}
+	b.config = config{subject: "node " + n.ID.Value}
+	ds := core.Decode(n.Config, &b.config)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	c := connector{lookup: k.LookupEnv, dsn: b.DSN, dir: env.Dir, outside: b.Outside}
+	if c.lookup == nil {
+		c.lookup = os.LookupEnv
+	}
+	var made core.Compiled
+	if b.connector(&c) {
+		made = b.build(c)
+	}
+	ds = append(ds, b.scope.Found...)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	made.Reads, made.Secrets = b.scope.Reads(), c.secrets()
+	return made, ds
+}
+
+// builder makes the handler of a node.
+type builder struct {
+	config
+	node  *core.Node
+	env   core.Env
+	scope *eval.Scope
+}
+
+// connector decides which driver it is and checks what can be seen of the database
+// without asking it. It reports whether the driver is known.
+func (b *builder) connector(c *connector) bool {
+	text := b.DSN.Text
+	pos := text.Pos
+	if b.DSN.IsSecret() {
+		pos = b.DSN.Env.Pos
+	}
+	c.driver = b.Driver.Value
+	if c.driver == "" {
+		c.driver = driverOf(text.Value)
+	}
+	switch {
+	case strings.Contains(text.Value, "{{"):
+		b.scope.Errorf(core.CodeBadValue, pos, "dsn", "a template cannot stand here").WithHint("a connection string of the moment comes from the environment: dsn: {secret: NAME}")
+		return false
+	case c.driver == "" && b.DSN.IsSecret():
+		b.scope.Errorf(core.CodeBadValue, pos, "dsn", "a secret does not show which database it is").WithHint("add driver: postgres, or driver: sqlite")
+		return false
+	case c.driver == "":
+		b.scope.Errorf(core.CodeBadValue, pos, "dsn", "what the database is cannot be seen from it").
+			WithHint("begin it with postgres:// or sqlite:, or add driver: postgres or sqlite")
+		return false
+	case c.driver == postgresDriver:
+		c.dialect = postgresDialect
+		if b.Outside {
+			b.scope.Errorf(core.CodeBadValue, b.node.Config.Get("allow_outside").Pos, "allow_outside", "goes with files of SQLite")
+		}
+		if passwords := postgres.Passwords(text.Value); slices.ContainsFunc(passwords, func(p string) bool { return p != "" }) && !b.DSN.IsSecret() {
+			b.scope.Warnf(core.CodeBadValue, pos, "dsn", "a password stands in the document").WithHint("put the string into an environment variable: dsn: {secret: NAME}")
+		}
+		return true
+	}
+	c.dialect = sqliteDialect
+	if !b.DSN.IsSecret() {
+		b.file(core.At(fileOf(text.Value), pos))
+	}
+	return true
+}
+
+// file checks the name of an SQLite file.
+func (b *builder) file(name core.Text) {
+	if name.Value == ":memory:" {
+		b.scope.Errorf(core.CodeBadValue, name.Pos, "dsn", "a database in memory would be gone with the node")
+	} else if err := files.Local(name.Value); err != nil && !b.Outside {
+		b.scope.Errorf(core.CodeBadValue, name.Pos, "dsn", "%v", err).WithHint("a database lies in the workflow's folder unless allow_outside is true")
+	}
+}
+
+// build makes the handler of the mode that the keys name.
+func (b *builder) build(c connector) core.Compiled {
+	modes := 0
+	for _, set := range []bool{b.Query.Value != "", len(b.Exec) > 0, b.Table.Value != ""} {
+		if set {
+			modes++
+		}
+	}
+	if modes != 1 {
+		b.scope.Errorf(core.CodeBadValue, b.node.Pos, "", "wants one of the keys query, exec and table, has %d", modes).
+			WithHint("query reads rows, exec changes something, table writes rows")
+		return core.Compiled{}
+	}
+	switch {
+	case b.Query.Value != "":
+		b.only("query", "into", "stream")
+		return b.query(c)
+	case len(b.Exec) > 0:
+		b.only("exec")
+		return core.Compiled{Handler: &exec{connector: c, statements: b.statements(c.dialect, "exec", b.Exec...)}, Effects: true}
+	}
+	b.only("table", "schema", "from", "mode", "key", "columns", "create", "batch", "transaction")
+	return b.load(c)
+}
+
+// only reports keys that mean nothing beside the first one.
+func (b *builder) only(mode string, others ...string) {
+	for _, k := range b.node.Config.Keys {
+		if k.Value != mode && !slices.Contains(others, k.Value) && !slices.Contains([]string{"dsn", "driver", "allow_outside"}, k.Value) {
+			b.scope.Errorf(core.CodeBadValue, b.node.Config.Get(k.Value).Pos, k.Value, "does not go with %s", mode)
+		}
+	}
+}
+
+// statements parses SQL texts and compares their parameters with the arguments.
+func (b *builder) statements(d dialect, key string, texts ...core.Text) []*statement {
+	var names []string
+	if b.node.Args != nil {
+		for _, k := range b.node.Args.Keys {
+			names = append(names, k.Value)
+		}
+	}
+	used := map[string]bool{}
+	out := make([]*statement, len(texts))
+	for i, text := range texts {
+		s, faults := parseStatement(text, d)
+		for _, f := range faults {
+			b.scope.Errorf(core.CodeBadValue, core.Inside(text, f.offset), key, "%s", f.message).WithHint("%s", f.hint)
+		}
+		for _, p := range s.params {
+			used[p] = true
+			if !slices.Contains(names, p) {
+				b.scope.Errorf(core.CodeUnknownField, core.Inside(text, s.offset(p)), key, "there is no argument %q", p).
+					WithHint("%s", argumentHint(p, names))
+			}
+		}
+		out[i] = s
+	}
+	if b.node.Args != nil {
+		for _, k := range b.node.Args.Keys {
+			if !used[k.Value] {
+				b.scope.Warnf(core.CodeUnused, k.Pos, "args", "no statement has the parameter :%s", k.Value).WithHint("a parameter is written :%s in the SQL", k.Value)
+			}
+		}
+	}
+	return out
+}
+
+func argumentHint(name string, names []string) string {
+	if near := core.DidYouMean(name, names); near != "" {
+		return near
+	}
+	return "add args: {" + name + ": $.field}"
+}
+
+func (b *builder) query(c connector) core.Compiled {
+	q := &query{connector: c, statement: b.statements(c.dialect, "query", b.Query)[0], node: b.node.ID.Value}
+	to, ds := target.Of(b.node, b.Into, b.subject)
+	b.scope.Found = append(b.scope.Found, ds...)
+	q.to = to
+	if !b.Stream {
+		return core.Compiled{Handler: q}
+	}
+	pos := b.node.Config.Get("stream").Pos
+	if to.Field == "" {
+		b.scope.Errorf(core.CodeBadValue, pos, "stream", "there is no field to make a stream of").WithHint("add writes: [rows]")
+	}
+	return core.Compiled{Handler: &streamed{q}, Stream: core.At(to.Field, pos)}
+}
+
+// sqlModes are the modes of writing a table. A server's table belongs to others
+// too, so replace changes its rows only.
+var sqlModes = map[string]database.Mode{"": database.Append, "insert": database.Append, "upsert": database.Upsert, "replace": database.Replace}
+
+func (b *builder) load(c connector) core.Compiled {
+	l := &load{connector: c, table: database.Table{
+		Schema: b.Schema.Value, Name: b.Table.Value, Mode: sqlModes[b.Mode.Value], Key: core.Strings(b.Key), Columns: b.Columns.List,
+		Make: b.Create, Batch: int(b.Batch.Value), Commit: b.Transaction.Value == "batch"}}
+	rules := sqlite.Rules
+	if c.driver == postgresDriver {
+		rules = postgres.Rules
+	}
+	b.name(rules)
+	database.CheckKeys(b.scope, &l.table, b.Mode.Pos, b.Key, b.Table.Pos, rules)
+	if l.table.Mode == database.Replace {
+		if l.table.Commit {
+			b.scope.Errorf(core.CodeBadValue, b.Transaction.Pos, "transaction", "replace is one transaction: after a failure in the middle the old rows would be gone")
+		}
+		if b.env.Items {
+			b.scope.Errorf(core.CodeBadValue, b.Mode.Pos, "mode", "every item would replace the same table")
+		}
+	}
+	for _, w := range b.node.Writes {
+		b.scope.Warnf(core.CodeUnused, w.Pos, "", "a node that writes a table writes no state, field %q stays as it is", w.Value)
+	}
+	if l.from = b.scope.Source(b.From); l.from == nil {
+		return core.Compiled{}
+	}
+	if have := l.from.Kind(); have != core.AnyType && have != core.ArrayType {
+		b.scope.Errorf(core.CodeWrongType, l.from.Name.Pos, l.from.Key, "a table takes a value of type array, %s is %s", l.from.Name.Value, have)
+	}
+	l.table.Declared = b.scope.Declared(l.from.Type, b.Columns, l.from)
+	return core.Compiled{Handler: l, Streams: l.from.Streams(), Effects: true}
+}
+
+// name checks the names of the table and its schema.
+func (b *builder) name(rules database.Rules) {
+	if err := rules.CheckName(b.Table.Value); err != nil {
+		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "%v", err)
+	}
+	if err := rules.CheckName(b.Schema.Value); err != nil {
+		b.scope.Errorf(core.CodeBadValue, b.Schema.Pos, "schema", "%v", err)
+	}
+	schema, table, dotted := strings.Cut(b.Table.Value, ".")
+	switch {
+	case rules.Name == sqlite.Rules.Name && b.Schema.Value != "":
+		b.scope.Errorf(core.CodeBadValue, b.Schema.Pos, "schema", "goes with PostgreSQL")
+	case rules.Name == sqlite.Rules.Name && strings.HasPrefix(strings.ToLower(b.Table.Value), "sqlite_"):
+		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "names that begin with sqlite_ belong to SQLite")
+	case rules.Name == postgres.Rules.Name && dotted:
+		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "the name contains a dot").WithHint("write schema: %s and table: %s", schema, table)
+	}
+}

@@ -1,0 +1,292 @@
+package sql
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// statement is an SQL text whose parameters are written :name, and the same text
+// as its database wants them. Values never become part of the text: they are sent
+// beside it.
+type statement struct {
+	src  core.Text
+	text string
+	// params are the names of the parameters; the database counts them from 1.
+	params []string
+	first  []int // where each of them stands first
+	// cuts are the places at which the two texts drift apart.
+	cuts []cut
+}
+
+// cut says that the byte at in of the source stands at out of the text.
+type cut struct{ in, out int }
+
+// fault is something in a text that cannot be.
+type fault struct {
+	offset  int
+	message string
+	hint    string
+}
+
+// dialect is how a database reads SQL, as far as it matters for finding
+// parameters.
+type dialect struct {
+	mark          string // before the number of a parameter
+	postgres      bool   // dollar quotes, E'...', nested comments
+	foreignParams string // what begins a parameter of another form
+}
+
+var (
+	sqliteDialect   = dialect{mark: "?", foreignParams: "?@$:"}
+	postgresDialect = dialect{mark: "$", postgres: true, foreignParams: "$"}
+)
+
+// parseStatement finds the parameters of one statement. Texts, quoted names and
+// comments are passed over.
+func parseStatement(src core.Text, d dialect) (*statement, []fault) {
+	s := &scanner{dialect: d, src: src.Value, out: &statement{src: src}}
+	s.statement()
+	s.out.text = s.text.String()
+	return s.out, s.faults
+}
+
+// source returns the offset in the source of a byte of the text.
+func (s *statement) source(offset int) int {
+	last := cut{}
+	for _, c := range s.cuts {
+		if c.out > offset {
+			break
+		}
+		last = c
+	}
+	return min(last.in+offset-last.out, len(s.src.Value))
+}
+
+// offset returns where a parameter stands first.
+func (s *statement) offset(param string) int { return s.first[slices.Index(s.params, param)] }
+
+// scanner walks over a text.
+type scanner struct {
+	dialect
+	src    string
+	at     int
+	text   strings.Builder
+	out    *statement
+	faults []fault
+	ended  bool // there was a semicolon
+}
+
+func (s *scanner) fault(offset int, message, hint string) {
+	s.faults = append(s.faults, fault{offset, message, hint})
+}
+
+// template finds what looks like one; {{1,2},{3,4}} is an array.
+var template = regexp.MustCompile(`\{\{\s*[$\pL_][^{}]*\}\}`)
+
+func (s *scanner) statement() {
+	if i := template.FindStringIndex(s.src); i != nil {
+		s.fault(i[0], "a template in SQL would let data become code", "write :name for a value and add args: {name: $.field}; for an array put a blank between the braces")
+		return
+	}
+	seen := false
+	for s.at < len(s.src) {
+		start := s.at
+		if s.blank() {
+			s.keep(start)
+			continue
+		}
+		if s.ended {
+			s.fault(start, "more than one statement", "make a list of them under exec; they run in one transaction")
+			return
+		}
+		if s.src[s.at] == ';' {
+			s.at++ // it is left out: what follows is nothing
+			s.ended = true
+			continue
+		}
+		seen = true
+		if !s.param() {
+			s.token()
+			s.keep(start)
+		}
+	}
+	if !seen {
+		s.fault(0, "there is no statement", "")
+	}
+}
+
+// keep copies what was passed over since start.
+func (s *scanner) keep(start int) { s.text.WriteString(s.src[start:s.at]) }
+
+// blank passes over blanks or a comment.
+func (s *scanner) blank() bool {
+	rest := s.src[s.at:]
+	switch {
+	case strings.HasPrefix(rest, "--"):
+		n := strings.IndexByte(rest, '\n')
+		if n < 0 {
+			n = len(rest)
+		}
+		s.at += n
+		return true
+	case strings.HasPrefix(rest, "/*"):
+		s.comment()
+		return true
+	}
+	n := len(rest) - len(strings.TrimLeft(rest, " \t\r\n\f\v"))
+	s.at += n
+	return n > 0
+}
+
+// comment passes over a comment of many lines, which PostgreSQL nests.
+func (s *scanner) comment() {
+	start, depth := s.at, 0
+	for s.at < len(s.src) {
+		switch rest := s.src[s.at:]; {
+		case strings.HasPrefix(rest, "/*") && (depth == 0 || s.postgres):
+			depth++
+			s.at += 2
+		case strings.HasPrefix(rest, "*/"):
+			depth--
+			s.at += 2
+			if depth == 0 {
+				return
+			}
+		default:
+			s.at++
+		}
+	}
+	s.fault(start, "a comment without end", "")
+}
+
+// param replaces a parameter and reports those of another form.
+func (s *scanner) param() bool {
+	rest := s.src[s.at:]
+	if strings.HasPrefix(rest, "::") { // a cast
+		return false
+	}
+	name := word(rest[1:])
+	switch {
+	case rest[0] == ':' && name != "" && !isDigit(name[0]):
+		s.named(name)
+		return true
+	case rest[0] == ':' && s.postgres: // the bound of an array
+		return false
+	case !strings.ContainsRune(s.foreignParams, rune(rest[0])):
+		return false
+	case s.postgres && (name == "" || !isDigit(name[0])): // $tag$, or an operator
+		return false
+	}
+	s.fault(s.at, "a parameter is written :name", "write :name and add args: {name: $.field}")
+	s.at += 1 + len(name)
+	return true
+}
+
+func (s *scanner) named(name string) {
+	n := slices.Index(s.out.params, name)
+	if n < 0 {
+		n = len(s.out.params)
+		s.out.params = append(s.out.params, name)
+		s.out.first = append(s.out.first, s.at)
+	}
+	s.text.WriteString(s.mark + strconv.Itoa(n+1))
+	s.at += 1 + len(name)
+	s.out.cuts = append(s.out.cuts, cut{s.at, s.text.Len()})
+}
+
+// token passes over a text, a quoted name, a word or a single character.
+func (s *scanner) token() {
+	rest := s.src[s.at:]
+	switch c := rest[0]; {
+	case c == '\'':
+		s.quoted(1, "'", false)
+	case c == '"':
+		s.quoted(1, `"`, false)
+	case !s.postgres && c == '`':
+		s.quoted(1, "`", false)
+	case !s.postgres && c == '[':
+		s.quoted(1, "]", false)
+	case s.postgres && (c == 'e' || c == 'E') && len(rest) > 1 && rest[1] == '\'':
+		s.quoted(2, "'", true)
+	case s.postgres && c == '$' && s.dollar():
+	case strings.HasPrefix(rest, "::"):
+		s.at += 2
+	default:
+		if s.name() { // whole, so that the e at its end does not begin a text
+			return
+		}
+		_, n := utf8.DecodeRuneInString(rest)
+		s.at += n
+	}
+}
+
+// name passes over a word, which may have a $ inside.
+func (s *scanner) name() bool {
+	start := s.at
+	for {
+		n := len(word(s.src[s.at:]))
+		s.at += n
+		if n == 0 && s.at == start || !strings.HasPrefix(s.src[s.at:], "$") {
+			return s.at > start
+		}
+		s.at++
+	}
+}
+
+// quoted passes over what is in quotes; a doubled closing quote is one in the
+// text. With escapes a backslash takes the next character along.
+func (s *scanner) quoted(open int, closing string, escapes bool) {
+	start := s.at
+	s.at += open
+	for s.at < len(s.src) {
+		rest := s.src[s.at:]
+		switch {
+		case escapes && rest[0] == '\\':
+			s.at += min(2, len(rest))
+		case strings.HasPrefix(rest, closing+closing) && closing != "]":
+			s.at += 2
+		case strings.HasPrefix(rest, closing):
+			s.at++
+			return
+		default:
+			s.at++
+		}
+	}
+	s.fault(start, "a quote without end", "")
+}
+
+// dollar passes over a text between two $tag$.
+func (s *scanner) dollar() bool {
+	rest := s.src[s.at:]
+	tag := word(rest[1:])
+	open := "$" + tag + "$"
+	if !strings.HasPrefix(rest, open) {
+		return false
+	}
+	end := strings.Index(rest[len(open):], open)
+	if end < 0 {
+		s.fault(s.at, "a quote without end", "")
+		s.at = len(s.src)
+		return true
+	}
+	s.at += len(open) + end + len(open)
+	return true
+}
+
+// word returns the letters, digits and underscores a text begins with.
+func word(s string) string {
+	for i, r := range s {
+		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
