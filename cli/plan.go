@@ -56,6 +56,7 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 		}
 	}
 	t := tty.NewTable([]string{"wave", "node", "kind", "runs", "after", "waits for"}, 0)
+	t.Spare(2, 3)
 	for level, vertices := range d.Levels {
 		for i := range vertices {
 			planRows(t, level, &vertices[i], after)

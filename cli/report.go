@@ -35,6 +35,7 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 	p := a.palette(out)
 	nodes := r.Nodes()
 	t := tty.NewTable([]string{"node", "status", "items", "attempts", "time", "why"}, 2, 3, 4)
+	t.Spare(3, 2, 4)
 	rows, succeeded, others := 0, 0, 0
 	for i := range nodes {
 		n := &nodes[i]
@@ -50,7 +51,7 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 		t.Row(n.ID, p.Status(statusText(n.Status)), itemsText(n), countText(n.Attempts), timeText(n.Duration), whyText(n))
 	}
 	for _, u := range r.Units() {
-		t.Row(u.ID, p.Status(statusText(u.Status)), countText(u.Rows), "", "", u.Reason)
+		t.Row(u.ID, p.Status(statusText(u.Status)), countText(u.Rows), "", "", unitText(&u))
 	}
 	a.printTable(out, t)
 	if others > 0 {
@@ -137,6 +138,19 @@ func whyText(n *core.NodeReport) string {
 		return n.Reason
 	}
 	return n.Note
+}
+
+// unitText explains the end of a pipeline or loop where there is something to say.
+func unitText(u *core.UnitReport) string {
+	switch u.Reason {
+	case "rows":
+		return ""
+	case "until":
+		return "its condition became true"
+	case "max_iters":
+		return "it reached its cap of rounds"
+	}
+	return u.Reason
 }
 
 // runJSON is the report of a run in JSON.

@@ -130,7 +130,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	a.running.Store(false)
 	lost := watch.close(report != nil)
 	if report == nil {
-		return &exit{exitUsage, err}
+		return a.badInputs(err, f.json)
 	}
 	if stray, ok := report.Err.(*core.StrayError); ok && len(stray.Nodes) == 0 {
 		report.Err = stray.Err // the reader of the events was slow, and has been waited for
@@ -147,6 +147,18 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		return err
 	}
 	return said(exitFailed)
+}
+
+// badInputs tells that a run has not begun because its inputs do not fit.
+func (a *app) badInputs(err error, asJSON bool) error {
+	ds, ok := core.AsDiagnostics(err)
+	if !ok {
+		return &exit{exitUsage, err}
+	}
+	if !asJSON {
+		defer a.hintf("inputs are given as --input NAME=VALUE, --input NAME=@FILE or --inputs FILE")
+	}
+	return a.invalid(ds, asJSON)
 }
 
 // outcome is the exit code of a run, and its error if it has one. A log of events

@@ -89,6 +89,11 @@ func (a *app) test(tests []mockTest, concurrency int, asJSON bool) error {
 func (a *app) testOne(t mockTest, concurrency int) ([]rehearse.Miss, core.Diagnostics) {
 	file, ds := readMock(t.mock)
 	if ds.Failed(false) {
+		if w, _ := a.engine.Read(t.mock); !isMock(t.mock) && w != nil && len(w.Nodes) > 0 {
+			ds = nil
+			ds.Errorf(core.CodeMissingFile, core.Position{File: t.mock}, "this is a workflow, not a mock file").
+				WithHint("name the mock file: wavefold test FILE.mock.yaml %s", t.mock)
+		}
 		return nil, ds
 	}
 	r := &rehearsed{engine: wavefold.EngineOf(rehearse.Registry(a.engine.Registry(), file)), file: file}

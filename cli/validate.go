@@ -16,7 +16,8 @@ func (a *app) validateCommand() *cobra.Command {
 		Short: "Check workflows and report everything that is wrong",
 		Long: `validate checks workflows as run would, and runs nothing: keys, names, types,
 expressions, cycles, the state and who writes it, files and programs. All
-findings of all files are reported at once, each with file, line and column.
+findings of all files are reported at once, each with file, line and column. Of
+mock files (x.mock.yaml) it checks the shape.
 
 Errors make a file invalid (exit code 2), warnings only under --strict.`,
 		Example: examples(
@@ -41,6 +42,11 @@ func (a *app) validate(args []string, strict, asJSON bool) error {
 	}
 	var all core.Diagnostics
 	for _, target := range targets {
+		if len(target) > 0 && isMock(target[0]) {
+			_, ds := readMock(target[0])
+			all = append(all, ds...)
+			continue
+		}
 		_, ds := check(a.engine, target, strict)
 		all = append(all, ds...)
 	}

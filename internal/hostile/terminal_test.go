@@ -128,7 +128,7 @@ func TestNoCommandObeysADocument(t *testing.T) {
 		{"run", "--inputs", x, flow}, {"run", "--inputs", flow, flow}, {"run", "-j", x, flow}, {"run", "--" + x, flow}, {"run", flow, x},
 		{"validate", flow}, {"validate", "broken.yaml", "no.yaml", x}, {"validate", "--json", "broken.yaml"},
 		{"plan", flow}, {"plan", "--json", flow}, {"plan", "broken.yaml"},
-		{"graph", flow}, {"graph", "-f", "dot", flow}, {"graph", "-f", "text", flow}, {"graph", "-f", x, flow}, {"graph", "broken.yaml"},
+		{"graph", flow}, {"graph", "-f", "dot", flow}, {"graph", "-f", "text", flow}, {"graph", "-f", "svg", flow}, {"graph", "--run", "made.ndjson", flow}, {"graph", "--run", "events.ndjson", flow}, {"graph", "--run", x, flow}, {"graph", "-f", x, flow}, {"graph", "broken.yaml"},
 		{"test", name + ".mock.yaml"}, {"test", "--json", name + ".mock.yaml"}, {"test", "odd.mock.yaml", flow}, {"test", x}, {"test", ".", x},
 		{"why", "--events", "events.ndjson"}, {"why", "--events", "events.ndjson", poison}, {"why", "--events", "events.ndjson", x + "?"},
 		{"why", "--events", "events.ndjson", "--json"}, {"why", "--events", x}, {"why", "--events", flow},

@@ -15,7 +15,7 @@ import (
 // summed up in the last line; what runs or failed is kept longest.
 func (m *Model) Lines(width, height int, now time.Time, p tty.Palette) []string {
 	width, height = max(width, 8), max(height, 1)
-	out := []string{m.head(now, p).render(width)}
+	out := []string{m.head(width, now, p).render(width)}
 	list := m.visible()
 	shown, rest := choose(list, height-1)
 	l := layout{width: width, now: now, p: p}
@@ -32,16 +32,23 @@ func (m *Model) Lines(width, height int, now time.Time, p tty.Palette) []string 
 	return out
 }
 
-func (m *Model) head(now time.Time, p tty.Palette) line {
+// head is the first line: what is done so far, and before it as much of the name as
+// there is room for.
+func (m *Model) head(width int, now time.Time, p tty.Palette) line {
 	done, failed := m.counts()
-	l := line{{m.name, p.Bold}, {fmt.Sprintf("  %d of %d nodes", done, m.total), p.Dim}}
+	l := line{{fmt.Sprintf("%d of %d nodes", done, m.total), p.Dim}}
 	if failed > 0 {
 		l = append(l, segment{fmt.Sprintf(", %d failed", failed), p.Bad})
 	}
 	if !m.started.IsZero() {
 		l = append(l, segment{"  " + seconds(now.Sub(m.started)), p.Dim})
 	}
-	return l
+	room := width - 2
+	for _, s := range l {
+		room -= tty.Width(s.text)
+	}
+	name := tty.Cut(tty.Safe(m.name), max(room, min(8, width)))
+	return append(line{{string(name) + "  ", p.Bold}}, l...)
 }
 
 // choose picks the rows for a number of lines, in their order, and words what is
@@ -118,12 +125,16 @@ func (l *layout) row(r placed) line {
 	case r.state.over() && r.took > 0:
 		out = append(out, segment{tty.Duration(r.took) + "  ", l.p.Dim})
 	}
-	if r.text != "" {
+	text := firstLine(r.text)
+	if r.handled {
+		text += " (handled)"
+	}
+	if text != "" {
 		style := l.p.Dim
 		if r.state == bad || r.state == backoff || r.failed > 0 {
 			style = paint
 		}
-		out = append(out, segment{firstLine(r.text), style})
+		out = append(out, segment{text, style})
 	}
 	return out
 }
@@ -208,20 +219,28 @@ type segment struct {
 
 type line []segment
 
-// render colours the segments and cuts the line to a width.
+// render colours the segments and cuts the line to a width. Blanks between segments
+// are written when there is something behind them.
 func (l line) render(width int) string {
 	var b strings.Builder
-	for i, s := range l {
-		if i == len(l)-1 {
-			s.text = strings.TrimRight(s.text, " ")
+	blanks := ""
+	for _, s := range l {
+		safe := string(tty.Safe(s.text))
+		whole := strings.TrimRight(safe, " ")
+		if whole == "" {
+			blanks += safe
+			continue
 		}
-		whole := tty.Safe(s.text)
-		text := tty.Cut(whole, width)
-		b.WriteString(string(s.paint(string(text))))
+		text := tty.Cut(whole, width-len(blanks))
+		if text == "" {
+			break
+		}
+		b.WriteString(blanks + string(s.paint(text)))
 		if text != whole {
 			break
 		}
-		width -= tty.Width(text)
+		width -= len(blanks) + tty.Width(text)
+		blanks = safe[len(whole):]
 	}
 	return b.String()
 }

@@ -53,7 +53,8 @@ type row struct {
 	total    int    // items or rows, -1 if unknown
 	done     int    // items, rows or rounds that ended
 	failed   int
-	rounds   int // cap of a loop
+	handled  bool // its failure does not fail the run
+	rounds   int  // cap of a loop
 	at, of   int64
 	parent   *row
 	children []*row
@@ -125,6 +126,8 @@ func (m *Model) Apply(e *core.Event) {
 		m.item(r, e)
 	case core.NodeFinished, core.NodeFailed, core.NodeSkipped, core.UnitFinished:
 		r.end(e)
+	case core.NodeHandled:
+		r.handled = true
 	case core.Progress:
 		r.at, r.of = e.Done, e.Of
 	}
@@ -211,7 +214,7 @@ func (m *Model) counts() (done, failed int) {
 		if r.state.over() {
 			done += n
 		}
-		if r.state == bad {
+		if r.state == bad && !r.handled {
 			failed++
 		}
 	}

@@ -152,6 +152,34 @@ nodes:
 	}
 }
 
+// A failure that a policy tolerates is no failure of the run, and is not counted as one.
+func TestHandledFailures(t *testing.T) {
+	p, events := rehearsal(t, `
+name: a name that is longer than a narrow terminal is wide
+graph:
+  nodes:
+    - {id: extra, kind: tool, impl: a, on_error: {policy: skip}}
+    - {id: worse, kind: tool, impl: a}
+`, `
+nodes:
+  extra: [{error: {message: no luck}}]
+  worse: [{error: {message: broken}}]
+`)
+	m := NewModel(p.Describe())
+	for i := range events {
+		m.Apply(&events[i])
+	}
+	for width, want := range map[int]string{
+		90: "a name that is longer than a narrow terminal is wide  2 of 2 nodes, 1 failed  0.0s\n├─ ✗ extra  no luck (handled)\n└─ ✗ worse  broken",
+		50: "a name that is long…  2 of 2 nodes, 1 failed  0.0s\n├─ ✗ extra  no luck (handled)\n└─ ✗ worse  broken",
+		30: "a name …  2 of 2 nodes, 1 fai…\n├─ ✗ extra  no luck (handled)\n└─ ✗ worse  broken",
+	} {
+		if got := strings.Join(m.Lines(width, 24, events[0].Time, tty.NewPalette(false)), "\n"); got != want {
+			t.Errorf("at %d:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+}
+
 // terminal understands the few sequences Live uses and keeps what is on it.
 type terminal struct {
 	mu     sync.Mutex

@@ -3,8 +3,8 @@ package story
 import (
 	"fmt"
 	"strings"
-	"time"
 
+	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 )
 
@@ -93,7 +93,7 @@ func (a *Account) headline() string {
 	}
 	took := ""
 	if a.Duration > 0 {
-		took = " after " + a.Duration.Round(time.Microsecond).String()
+		took = " after " + tty.Duration(a.Duration)
 	}
 	switch a.Status {
 	case core.Skipped.String():
@@ -172,6 +172,9 @@ func (a *Account) tries() []string {
 		lines = append(lines, fmt.Sprintf("  %d attempts in all", a.Attempts))
 	}
 	for i, f := range a.Failed {
+		if n, ok := f.Item.Get(); ok && len(a.Failed) == 1 && a.Error != nil && a.Error.Message == fmt.Sprintf("item %d: %s", n, f.Error) {
+			break // the reason has said it
+		}
 		if i == maxShown {
 			lines = append(lines, fmt.Sprintf("  … and %d more failed", len(a.Failed)-i))
 			break

@@ -1,6 +1,7 @@
 package tty
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -10,6 +11,8 @@ type Table struct {
 	rows [][]Styled
 	// right marks columns that are aligned to the right.
 	right map[int]bool
+	// spare lists columns that are left out where there is no room.
+	spare []int
 }
 
 // NewTable returns a table with a line of headings; columns in right are aligned
@@ -27,6 +30,10 @@ func NewTable(headings []string, right ...int) *Table {
 	return t
 }
 
+// Spare names columns that are left out, the first one first, where the others
+// would have no room.
+func (t *Table) Spare(columns ...int) { t.spare = columns }
+
 // Row adds a line. A cell that is not Styled is made safe.
 func (t *Table) Row(cells ...any) {
 	row := make([]Styled, len(cells))
@@ -38,48 +45,27 @@ func (t *Table) Row(cells ...any) {
 
 // Lines returns the lines, columns two blanks apart, without blanks at the end.
 // A column that is empty in every line but the headings is left out, and so are
-// headings without a line below them. With a width
-// the first column is shortened where that makes room for the others, and lines
-// that are too long are cut; 0 means that they may be as long as they are.
+// headings without a line below them. With a width the lines are no longer than
+// that: long columns become narrower, the first one shortened, the others in
+// several lines; 0 means that lines may be as long as they are.
 func (t *Table) Lines(width int) []Styled {
 	if len(t.rows) == 1 {
 		return nil
 	}
-	widths := t.widths()
-	total := -2
-	for _, w := range widths {
-		total += max(w+2, 0)
+	l := &layout{Table: t, widths: t.widths()}
+	if width > 0 {
+		l.fit(width)
 	}
-	if width > 0 && total > width && len(widths) > 0 {
-		widths[0] = min(widths[0], max(width/3, widths[0]-(total-width)))
-	}
-	out := make([]Styled, len(t.rows))
-	for i, row := range t.rows {
-		out[i] = CutStyled(t.line(row, widths), width)
+	var out []Styled
+	for _, row := range t.rows {
+		for i, line := range l.lines(row) {
+			line = Styled(strings.TrimRight(string(CutStyled(line, width)), " "))
+			if line != "" || i == 0 {
+				out = append(out, line)
+			}
+		}
 	}
 	return out
-}
-
-func (t *Table) line(row []Styled, widths []int) Styled {
-	var b strings.Builder
-	gap := ""
-	for c, cell := range row {
-		if widths[c] < 0 {
-			continue
-		}
-		b.WriteString(gap)
-		gap = "  "
-		if c == 0 && Width(cell) > widths[c] {
-			cell = Cut(cell, widths[c])
-		}
-		blanks := strings.Repeat(" ", max(0, widths[c]-Width(cell)))
-		if t.right[c] {
-			b.WriteString(blanks + string(cell))
-		} else {
-			b.WriteString(string(cell) + blanks)
-		}
-	}
-	return Styled(strings.TrimRight(b.String(), " "))
 }
 
 // widths returns the width of each column, -1 for one that is left out.
@@ -96,4 +82,164 @@ func (t *Table) widths() []int {
 		}
 	}
 	return widths
+}
+
+// layout is a table with the widths its columns get.
+type layout struct {
+	*Table
+	widths []int
+}
+
+// Widths down to which columns are made narrower, by turns: what wraps, as far as it
+// can be read well, then the names in the first column, which are cut.
+const (
+	goodText, goodName   = 30, 20
+	fairText             = 22
+	leastText, leastName = 16, 10
+)
+
+// fit makes columns narrower until the lines fit. If they do not at the least widths,
+// columns are left out.
+func (l *layout) fit(width int) {
+	var wraps []int
+	least := slices.Clone(l.widths)
+	for c, w := range l.widths {
+		switch {
+		case c == 0:
+			least[c] = min(w, leastName)
+		case !l.isStyled(c) && !l.right[c]:
+			least[c] = min(w, leastText)
+			wraps = append(wraps, c)
+		}
+	}
+	for _, c := range l.spare {
+		if total(least) <= width {
+			break
+		}
+		l.widths[c], least[c] = -1, -1
+	}
+	l.shrink(wraps, goodText, width)
+	l.shrink([]int{0}, goodName, width)
+	l.shrink(wraps, fairText, width)
+	l.shrink([]int{0}, leastName, width)
+	l.shrink(wraps, leastText, width)
+}
+
+// shrink makes the widest of some columns narrower until the lines fit or the columns
+// have a least width.
+func (l *layout) shrink(columns []int, least, width int) {
+	for over := total(l.widths) - width; over > 0; over-- {
+		widest := columns[:0:0]
+		for _, c := range columns {
+			if w := l.widths[c]; w > least && (len(widest) == 0 || w > l.widths[widest[0]]) {
+				widest = []int{c}
+			}
+		}
+		if len(widest) == 0 {
+			return
+		}
+		l.widths[widest[0]]--
+	}
+}
+
+// total is the length of a line with columns of these widths.
+func total(widths []int) int {
+	sum := -2
+	for _, w := range widths {
+		if w >= 0 {
+			sum += w + 2
+		}
+	}
+	return sum
+}
+
+// isStyled reports whether a column has colours, so that its cells cannot be cut.
+func (l *layout) isStyled(column int) bool {
+	return slices.ContainsFunc(l.rows, func(row []Styled) bool {
+		return column < len(row) && strings.ContainsRune(string(row[column]), '\x1b')
+	})
+}
+
+// mostLines is how many lines a cell may take.
+const mostLines = 3
+
+// lines lays out a row.
+func (l *layout) lines(row []Styled) []Styled {
+	cells := make([][]Styled, len(row))
+	height := 1
+	for c, cell := range row {
+		switch w := l.widths[c]; {
+		case w < 0:
+		case c == 0:
+			cells[c] = []Styled{Cut(cell, w)}
+		case Width(cell) <= w:
+			cells[c] = []Styled{cell}
+		default:
+			cells[c] = wrap(cell, w, mostLines)
+		}
+		height = max(height, len(cells[c]))
+	}
+	out := make([]Styled, height)
+	for i := range out {
+		out[i] = l.line(cells, i)
+	}
+	return out
+}
+
+// line is one line of a row.
+func (l *layout) line(cells [][]Styled, i int) Styled {
+	var b strings.Builder
+	gap := ""
+	for c, w := range l.widths[:len(cells)] {
+		if w < 0 {
+			continue
+		}
+		b.WriteString(gap)
+		gap = "  "
+		cell := Styled("")
+		if i < len(cells[c]) {
+			cell = cells[c][i]
+		}
+		blanks := strings.Repeat(" ", max(0, w-Width(cell)))
+		if l.right[c] {
+			b.WriteString(blanks + string(cell))
+		} else {
+			b.WriteString(string(cell) + blanks)
+		}
+	}
+	return Styled(strings.TrimRight(b.String(), " "))
+}
+
+// wrap breaks a text without colours into lines of a width, at blanks where there
+// are any. Of a text that takes more than so many lines the last one ends in "…".
+func wrap(s Styled, width, most int) []Styled {
+	var out []Styled
+	rest := string(s)
+	for len(out) < most-1 && Width(rest) > width {
+		head := fitting(rest, width)
+		if len(head) == len(rest) { // one character, wider than the line
+			break
+		}
+		if rest[len(head)] != ' ' {
+			if i := strings.LastIndexByte(head, ' '); i > 0 {
+				head = head[:i]
+			}
+		}
+		out = append(out, Styled(strings.TrimRight(head, " ")))
+		rest = strings.TrimLeft(rest[len(head):], " ")
+	}
+	return append(out, Styled(Cut(rest, width)))
+}
+
+// fitting is the beginning of a text that takes at most so many cells, at least one
+// character.
+func fitting(s string, width int) string {
+	used := 0
+	for i, r := range s {
+		w := Width(string(r))
+		if used += w; used > width && i > 0 {
+			return s[:i]
+		}
+	}
+	return s
 }

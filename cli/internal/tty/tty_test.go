@@ -1,6 +1,7 @@
 package tty
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -34,6 +35,7 @@ func TestTable(t *testing.T) {
 	red := NewPalette(true).Bad("red")
 	tab := NewTable([]string{"node", "empty", "n", "why"}, 2)
 	tab.Row("a", "", "12", "")
+	tab.Spare(2)
 	tab.Row("a_long_name_of_a_node", "", red, "because of something")
 	for _, c := range []struct {
 		width int
@@ -45,7 +47,11 @@ func TestTable(t *testing.T) {
 		{40, []Styled{
 			"node             n  why", "a               12", "a_long_name_…  " + red + "  because of something",
 		}},
-		{20, []Styled{"node      n  why", "a        12", "a_lon…  " + red + "  because"}},
+		{33, []Styled{
+			"node          n  why", "a            12", "a_long_na…  " + red + "  because of", "                 something",
+		}},
+		{28, []Styled{"node        why", "a", "a_long_na…  because of", "            something"}},
+		{9, []Styled{"node", "a", "a_long_na"}},
 	} {
 		if got := tab.Lines(c.width); !slices.Equal(got, c.want) {
 			t.Errorf("at %d: %q, want %q", c.width, got, c.want)
@@ -64,6 +70,55 @@ func TestPaletteOff(t *testing.T) {
 	for _, s := range []Styled{p.Good("x"), p.Bad("x"), p.Warn("x"), p.Accent("x"), p.Dim("x"), p.Bold("x"), p.Status("x")} {
 		if s != "x" {
 			t.Errorf("%q", s)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		in    Styled
+		width int
+		want  []Styled
+	}{
+		{"one two three", 20, []Styled{"one two three"}},
+		{"one two three", 7, []Styled{"one two", "three"}},
+		{"one two three", 6, []Styled{"one", "two", "three"}},
+		{"one two three four", 5, []Styled{"one", "two", "thre…"}},
+		{"onetwothreefour", 4, []Styled{"onet", "woth", "ree…"}},
+		{"日本語のテキスト", 5, []Styled{"日本", "語の", "テキ…"}},
+		{"日本", 1, []Styled{"日", "…"}}, {"日", 1, []Styled{"…"}},
+		{"a  b", 1, []Styled{"a", "b"}},
+		{"", 5, []Styled{""}},
+	} {
+		if got := wrap(c.in, c.width, 3); !slices.Equal(got, c.want) {
+			t.Errorf("%q at %d: %q, want %q", c.in, c.width, got, c.want)
+		}
+	}
+}
+
+// Whatever stands in a table, no line is longer than the terminal, and without a
+// terminal each row is one line.
+func TestTableFits(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	cell := func() Styled {
+		words := []string{"", "a", "success", "日本語", "a_long_name_without_blanks", "some words that go on and on and on for a while", "x y"}
+		return Safe(words[r.IntN(len(words))] + words[r.IntN(len(words))])
+	}
+	for range 500 {
+		tab := NewTable([]string{"name", "status", "n", "text", "why"}, 2)
+		tab.Spare(2, 3)
+		for range 1 + r.IntN(4) {
+			tab.Row(cell(), NewPalette(true).Good("success"), "12", cell(), cell())
+		}
+		for _, width := range []int{5, 20, 40, 80, 200} {
+			for _, line := range tab.Lines(width) {
+				if Width(line) > width {
+					t.Fatalf("%d cells at %d: %q", Width(line), width, line)
+				}
+			}
+		}
+		if got := len(tab.Lines(0)); got != len(tab.rows) {
+			t.Fatalf("%d lines for %d rows", got, len(tab.rows))
 		}
 	}
 }
