@@ -47,7 +47,7 @@ func Default(v any) FieldOption { return fieldOption(func(s *spec) { s.decl.Defa
 // Reduce folds writes with a function of your own: it gets the value that is there, the
 // zero T before the first write, and the written one, and returns the new value. An error
 // refuses the write and fails the node. reduce must be pure and must change neither of
-// its arguments; it is called while the run stands still. A graph with such a field
+// its arguments, and be quick: it is called while the run stands still. A graph with such a field
 // cannot be saved as a document.
 func Reduce[T any](reduce func(old, written T) (T, error)) FieldOption {
 	return fieldOption(func(s *spec) {

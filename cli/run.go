@@ -132,7 +132,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if report == nil {
 		return a.badInputs(err, f.json)
 	}
-	if stray, ok := report.Err.(*core.StrayError); ok && len(stray.Nodes) == 0 {
+	if stray, ok := report.Err.(*core.StrayError); ok && len(stray.Nodes) == 0 && len(stray.Code) == 0 {
 		report.Err = stray.Err // the reader of the events was slow, and has been waited for
 	}
 	if err := a.printReport(report, f); err != nil {

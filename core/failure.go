@@ -145,11 +145,14 @@ func (e *CancelError) Error() string {
 func (e *CancelError) Unwrap() error { return e.Cause }
 
 // StrayError says that user code did not return for the whole grace period and was
-// left running: handlers that ignored the end of their contexts, or the listener at
-// the end of the run.
+// left running: handlers that ignored the end of their contexts, a reducer that never
+// returns, or the listener at the end of the run.
 type StrayError struct {
 	// Nodes are the nodes of the handlers, sorted, each once.
 	Nodes []string
+	// Code names what else was called and has not returned, such as the reducer of
+	// field "x".
+	Code []string
 	// Listener tells that the listener was still busy with events. It gets the rest
 	// when it takes them. The status of the run does not depend on it.
 	Listener bool
@@ -165,6 +168,9 @@ func (e *StrayError) Error() string {
 	}
 	if len(e.Nodes) > 0 {
 		parts = append(parts, "still running, because the handler ignored the end of its context: "+strings.Join(e.Nodes, ", "))
+	}
+	if len(e.Code) > 0 {
+		parts = append(parts, "still running, because it did not return: "+strings.Join(e.Code, ", "))
 	}
 	if e.Listener {
 		parts = append(parts, "the listener is still busy with events of the run")

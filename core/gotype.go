@@ -15,12 +15,15 @@ type GoType struct {
 	// Check says why a value of the type has no JSON form; nil when every value has
 	// one.
 	Check func(v any) error
+	// Foreign tells that code of somebody else's may run on the way from JSON or to
+	// it: methods such as MarshalJSON, of the type or of what it may hold.
+	Foreign bool
 }
 
 // GoTypeFor returns the GoType of T. Values are decoded by encoding/json.
 func GoTypeFor[T any]() *GoType {
 	t := reflect.TypeFor[T]()
-	return &GoType{Type: t, Check: hasJSON, Decode: func(v any) (any, error) {
+	return &GoType{Type: t, Check: hasJSON, Foreign: true, Decode: func(v any) (any, error) {
 		if x, ok := v.(T); ok {
 			return x, nil
 		}

@@ -53,7 +53,9 @@ type Options struct {
 // and no goroutine of the run is alive afterwards. The one exception is a
 // handler that ignores its cancelled context for longer than Options.Grace, or a
 // listener that takes as long at the end; it is left behind and the error, a
-// core.StrayError, names it.
+// core.StrayError, names it. So is a reducer, or other code that a Go type of a
+// field brings along, that has not returned for so long after ctx has ended; until
+// then the run stands still.
 //
 // The report is complete whenever the run began; the error is its Err. Inputs
 // that do not fit the plan are the only error without a report. Run may be
@@ -66,14 +68,14 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 		o.Grace = DefaultGrace
 	}
 	o.Listener = masked(p.Secrets, o.Listener)
-	m, err := machine.New(p, objectOf(inputs), machine.Options{
-		Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, Events: o.Listener != nil, Seed: spread.Uint64(), Fault: o.Fault,
-	})
+	r := &run{opts: o, parent: ctx, started: time.Now(), bare: core.Shared{Dir: p.Workflow.Dir}}
+	r.wake.L, r.left.L, r.guard.run = &r.mu, &r.mu, r
+	var err error
+	r.m, err = machine.New(p, objectOf(inputs), machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight,
+		Barrier: o.Barrier, Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call, Fault: o.Fault})
 	if err != nil {
 		return nil, err
 	}
-	r := &run{opts: o, m: m, parent: ctx, started: time.Now(), bare: core.Shared{Dir: p.Workflow.Dir}}
-	r.wake.L, r.left.L = &r.mu, &r.mu
 	return r.drive()
 }
 
@@ -118,6 +120,7 @@ type run struct {
 	took    time.Duration
 	frames  map[int32]*frameContext
 	timers  map[timerKey]*time.Timer
+	guard   guard
 	sources map[sourceKey]*source // of pipelines over streams, between two rows
 	calls   sync.WaitGroup        // timer and cancel callbacks
 	cancel  context.CancelFunc
@@ -160,6 +163,7 @@ func (r *run) drive() (*core.Report, error) {
 	stop()
 	r.closeSources()
 	r.calls.Wait()
+	r.guard.close()
 	if r.events != nil {
 		r.deaf = !r.events.close(r.opts.Grace)
 	}
@@ -222,9 +226,9 @@ func (r *run) finish() (*core.Report, error) {
 	if c, ok := errors.AsType[*core.CancelError](rep.Err); ok {
 		c.Cause = context.Cause(r.parent)
 	}
-	if len(r.stray) > 0 || r.deaf {
-		rep.Err = &core.StrayError{Nodes: slices.Compact(r.stray), Listener: r.deaf, Err: rep.Err}
-		if len(r.stray) > 0 && (rep.Status == core.RunSuccess || rep.Status == core.RunPartial) {
+	if code := r.guard.stuck; len(r.stray) > 0 || len(code) > 0 || r.deaf {
+		rep.Err = &core.StrayError{Nodes: slices.Compact(r.stray), Code: code, Listener: r.deaf, Err: rep.Err}
+		if (len(r.stray) > 0 || len(code) > 0) && (rep.Status == core.RunSuccess || rep.Status == core.RunPartial) {
 			rep.Status = core.RunFailed
 		}
 	}

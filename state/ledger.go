@@ -45,10 +45,11 @@ type Column struct {
 	keptOwn bool
 }
 
-// Guard calls a function of the user's while the run stands still, and returns
-// an error when the call did not come to its end. The error completes the
-// sentence "the reducer ...". A nil Guard calls it in place.
-type Guard func(call func()) error
+// Guard calls code of the user's while the run stands still, and returns an error
+// when the call did not come to its end. What names the code, such as the reducer
+// of field "x"; the error begins with it. The call touches nothing but its own
+// values: it may go on after it was given up. A nil Guard calls in place.
+type Guard func(what string, call func()) error
 
 // Spoiled is the value of a field from the first merge on that failed although
 // the write was accepted: a sum that does not fit its type, or a Go type that

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -19,8 +20,8 @@ type Field struct {
 
 	goType   *core.GoType
 	stream   bool
-	integer  bool // it holds integers only
-	foreign  bool // a merge runs code of the user's
+	integer  bool   // it holds integers only
+	code     string // what the code of the user's is called that a merge runs, "" for none
 	strategy *Strategy
 	key      string
 	reduce   func(old, new any) (any, error)
@@ -66,7 +67,12 @@ func newField(d *core.FieldDecl, ds *core.Diagnostics) Field {
 	f.Refuses = f.strategy.Refuses
 	kind := f.kind()
 	f.integer = kind == core.IntegerType
-	f.foreign = f.reduce != nil || f.goType != nil && f.strategy.asJSON
+	switch {
+	case f.reduce != nil:
+		f.code = fmt.Sprintf("the reducer of field %q", f.Name)
+	case f.goType != nil && f.goType.Foreign && f.strategy.asJSON:
+		f.code = fmt.Sprintf("the merge of field %q", f.Name)
+	}
 	if !f.strategy.fits(kind) {
 		ds.Errorf(core.CodeMergeType, d.Merge.Pos, "state field %q: merge %s cannot work on type %s", f.Name, f.strategy.Name, kind).
 			WithHint("%s merges %s", f.strategy.Name, f.strategy.Wants)
@@ -134,6 +140,15 @@ func (s *Schema) FieldType(name string) (*core.Type, bool) {
 		}
 	}
 	return f.Type, true
+}
+
+// Code names the code of the user's that runs when values are merged, "" for none.
+func (f *Field) Code() string { return f.code }
+
+// Foreign reports whether values of the fields bring code of their own along, which
+// runs where one is read from JSON or written.
+func (s *Schema) Foreign() bool {
+	return slices.ContainsFunc(s.Fields, func(f Field) bool { return f.goType != nil && f.goType.Foreign })
 }
 
 // FieldNames lists the fields in declared order. The slice must not be changed.
@@ -205,26 +220,17 @@ func (f *Field) fit(v any, t *core.Type) (any, error) {
 // none). owned tells that nobody else extends old, so an append may use the
 // spare room behind it. An error leaves old as it was.
 func (f *Field) merge(old, new any, owned bool, guard Guard) (merged any, err error) {
-	if !f.foreign || guard == nil {
+	if f.code == "" || guard == nil {
 		return f.strategy.merge(f, old, new, owned)
 	}
-	// A call that was given up may still write its own variables.
-	type result struct {
+	var r struct { // whoever was given up may still write it
 		v   any
 		err error
 	}
-	r := &result{}
-	if lost := guard(func() { r.v, r.err = f.strategy.merge(f, old, new, owned) }); lost != nil {
-		return nil, fmt.Errorf("the %s of field %q %w", f.merger(), f.Name, lost)
+	if lost := guard(f.code, func() { r.v, r.err = f.strategy.merge(f, old, new, owned) }); lost != nil {
+		return nil, lost
 	}
 	return r.v, r.err
-}
-
-func (f *Field) merger() string {
-	if f.reduce != nil {
-		return "reducer"
-	}
-	return "merge"
 }
 
 // Restore turns a value that went through JSON into the form the field stores.

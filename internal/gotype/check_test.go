@@ -126,6 +126,29 @@ func TestCheckOfHarmlessTypes(t *testing.T) {
 	}
 }
 
+func TestForeign(t *testing.T) {
+	type plain struct {
+		ID   int
+		When time.Time
+		Next *plain
+		By   map[string][]float64
+	}
+	type open struct{ Rows []map[string]any }
+	for typ, want := range map[reflect.Type]bool{
+		reflect.TypeFor[[]plain]():          false,
+		reflect.TypeFor[time.Duration]():    false,
+		reflect.TypeFor[*core.Object]():     false,
+		reflect.TypeFor[open]():             true,
+		reflect.TypeFor[[]shy]():            true,
+		reflect.TypeFor[map[key]int]():      true,
+		reflect.TypeFor[map[string]picky](): true,
+	} {
+		if New(typ).Foreign() != want {
+			t.Errorf("%s: want %t", typ, want)
+		}
+	}
+}
+
 func TestCheckErrors(t *testing.T) {
 	type order struct {
 		Lines []struct{ Price float64 }

@@ -18,6 +18,8 @@ type Codec struct {
 	// Types inside others are judged when a value is used.
 	Err error
 
+	foreign bool
+
 	copy   copier  // nil for types without references, which an assignment copies
 	check  checker // nil for types all of whose values have a JSON form
 	decode decoder
@@ -29,7 +31,7 @@ func New(t reflect.Type) *Codec {
 	if err := unusable(t); err != nil {
 		return &Codec{Err: err}
 	}
-	return &Codec{copy: copiers{}.of(t), check: checkers{}.of(t), decode: decoders{}.of(t), encode: encoders{}.of(t)}
+	return &Codec{foreign: foreign(t, map[reflect.Type]bool{}), copy: copiers{}.of(t), check: checkers{}.of(t), decode: decoders{}.of(t), encode: encoders{}.of(t)}
 }
 
 // Flat reports whether an assignment copies a value of the type.
@@ -69,6 +71,10 @@ func (c *Codec) Checker() func(v any) error {
 	}
 	return func(v any) error { return c.check(reflect.ValueOf(v), 0) }
 }
+
+// Foreign reports whether code of somebody else's may run when a value is read from JSON
+// or written: methods of the type or of what it may hold.
+func (c *Codec) Foreign() bool { return c.foreign }
 
 // As decodes a run-time value as a T.
 func As[T any](c *Codec, v any) (T, error) {

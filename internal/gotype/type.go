@@ -83,3 +83,27 @@ func structType(t reflect.Type, outer []reflect.Type) *core.Type {
 	}
 	return out
 }
+
+// foreign reports whether methods of somebody else's may run when a value of the type is
+// read from JSON or written. seen holds the types that were looked at.
+func foreign(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] || t == timeType || t == objectType {
+		return false
+	}
+	seen[t] = true
+	p := reflect.PointerTo(t)
+	if ownJSON(t) || p.Implements(textMarshaler) || p.Implements(textUnmarshaler) {
+		return true
+	}
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Map:
+		return foreign(t.Key(), seen) || foreign(t.Elem(), seen)
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return foreign(t.Elem(), seen)
+	case reflect.Struct:
+		return slices.ContainsFunc(members(t), func(m member) bool { return foreign(m.typ, seen) })
+	}
+	return false
+}

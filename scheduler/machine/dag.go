@@ -135,7 +135,7 @@ func (f *frame) holds(e int32) bool {
 		return f.verdicts[e] == judgedTrue
 	}
 	env := levelEnv{f, f.p.Vertices[edge.To].Level}
-	ok := edge.When.Test(env)
+	ok := f.test(edge.When, env)
 	f.emitJudged(e, ok, env)
 	return ok
 }
@@ -153,7 +153,7 @@ func (f *frame) judge(j int32) {
 		if edge.Else {
 			continue
 		}
-		ok := edge.When.Test(env)
+		ok := f.test(edge.When, env)
 		f.verdicts[e] = judgedFalse
 		if ok {
 			f.verdicts[e] = judgedTrue

@@ -240,7 +240,7 @@ func (f *frame) emitJudged(e int32, ok bool, env expressions.Env) {
 	ev := core.Event{Type: core.EdgeJudged, Node: f.name(f.p.Nodes[edge.ToNode].ID), From: f.p.Nodes[edge.FromNode].ID,
 		To: f.p.Nodes[edge.ToNode].ID, When: whenText(edge), Result: &ok}
 	if edge.When != nil {
-		ev.Values = edge.When.Explain(env)
+		ev.Values = f.explain(edge.When, env)
 	}
 	f.m.emit(ev)
 }

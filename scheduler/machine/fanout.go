@@ -57,7 +57,7 @@ func (f *frame) startFanOut(v int32) {
 	call := f.call(n, nil)
 	items, failure := Items{}, f.unreadable(n, call, nil)
 	if failure == nil {
-		items, failure = itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
+		items, failure = f.itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
 	}
 	f.emitUnitStarted(n.ID, n, "", items.Len())
 	if failure != nil {
@@ -87,10 +87,14 @@ func (t *fanOut) holds() bool  { return t.group.active > 0 }
 // cut is the first item that cannot count any more: the one behind the failure
 // that was one too many.
 func (t *fanOut) cut() int {
-	if t.n.MaxFailures >= 0 && len(t.failed) > t.n.MaxFailures {
-		return t.failed[t.n.MaxFailures] + 1
+	return cutAt(t.failed, t.n.MaxFailures, t.items.Len())
+}
+
+func cutAt(failed []int, most, items int) int {
+	if most >= 0 && len(failed) > most {
+		return failed[most] + 1
 	}
-	return t.items.Len()
+	return items
 }
 
 // waiting reports whether an item could begin, limits aside.
@@ -344,7 +348,7 @@ func (t *fanOut) merge() {
 	x.phase = running
 	partial := false
 	deltas := map[int32][]any{}
-	scratch := f.newScratch(t.v)
+	tried := t.refusals()
 	for i := range t.outcomes {
 		if i >= t.cut() { // a refused item is a failed one: it may move the cut
 			break
@@ -354,7 +358,7 @@ func (t *fanOut) merge() {
 			continue
 		}
 		open := t.open(o)
-		if err := scratch.try(o.Writes); err != nil {
+		if err := tried.refused[i]; err != nil {
 			o.Failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
 			t.phases[i] = itemFailed
 			at, _ := slices.BinarySearch(t.failed, i)
@@ -378,7 +382,7 @@ func (t *fanOut) merge() {
 		t.endVoid(i, void())
 	}
 	t.dropVoid()
-	scratch.expect(t.v)
+	tried.expect(f, t.v)
 	f.contribute(t.v, func(field int32) (any, []any) {
 		if d := deltas[field]; d != nil {
 			return nil, d

@@ -68,6 +68,7 @@ type frame struct {
 	flying     int // handlers of this frame in flight
 	children   int // nested frames alive
 	clean      bool
+	foreign    bool // code of the user's may run in it, see guard.go
 	barrier    bool
 	level      int32 // open level, with barrier
 	levelLeft  int32
@@ -120,6 +121,7 @@ func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any
 		riding:     newBitset(len(p.Vertices)),
 		unresolved: len(p.Vertices),
 		clean:      true,
+		foreign:    m.opts.Guard != nil && p.Foreign,
 	}
 	if len(p.Readers) > 0 {
 		at := make([]int32, 2*len(p.Readers))

@@ -26,11 +26,7 @@ func (t *nested) stop()              { t.child.stop(); t.f.m.handOverStopped(t.c
 
 // begin starts a nested run for one execution; the error is about its inputs.
 func (f *frame) nest(n *plan.Node, id ID, call *Call, path string, around *group, holder slotHolder) (*frame, error) {
-	args, err := n.Args.Resolve(Captured{For: n, Call: call, Place: -1}, nil)
-	if err != nil {
-		return nil, err
-	}
-	start, given, err := n.Frame.Plan.Start(args)
+	start, given, err := f.start(n, call)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +215,7 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 		if core.IsMissing(v) {
 			continue
 		}
-		accepted, err := f.parent.p.Schema.Fields[out.Outer].Accept(v)
+		accepted, err := f.parent.accept(&out, v)
 		if err != nil {
 			return Outcome{Failure: &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("output %q: %v", out.Name, err)}}
 		}

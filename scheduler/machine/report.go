@@ -86,9 +86,7 @@ func (f *frame) finalState(canonical bool) *core.Object {
 			continue
 		}
 		if canonical {
-			if c, err := core.Canonical(v); err == nil {
-				v = c
-			}
+			v = f.shown(f.p.Schema.Fields[i].Name, v)
 		}
 		o.Set(f.p.Schema.Fields[i].Name, v)
 	}

@@ -1,25 +1,81 @@
 package machine
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
 )
 
 // scratch folds the writes of a fan-out's items onto the refusing fields before
-// anything is committed, to see which items are refused.
+// anything is committed, to see which items are refused. It sees nothing of the
+// machine but what was taken before.
 type scratch struct {
-	f       *frame
 	columns map[int32]*state.Column
+	writes  [][]plan.Write // by item, nil for those that failed
+	failed  []int          // items, ascending
+	most    int            // failures that are allowed, -1 for any number
+	refused map[int]error
 }
 
-func (f *frame) newScratch(v int32) *scratch {
-	s := &scratch{f: f, columns: map[int32]*state.Column{}}
-	for _, w := range f.p.Vertices[v].Writes {
+// refusals returns which items are refused, and the columns they were tried on.
+// Reducers are called for all items together, at the price of one guarded call. If that
+// does not come to its end they are called one by one, so that only the one is refused
+// that is to blame.
+func (t *fanOut) refusals() *scratch {
+	f := t.f
+	s := t.newScratch(nil)
+	if len(s.columns) == 0 {
+		return s
+	}
+	var foreign []string
+	for _, w := range f.p.Vertices[t.v].Writes {
+		if code := f.p.Schema.Fields[w.Field].Code(); code != "" {
+			foreign = append(foreign, code)
+		}
+	}
+	if foreign == nil || f.m.opts.Guard == nil {
+		s.run()
+		return s
+	}
+	all := s
+	if err := f.m.opts.Guard(strings.Join(foreign, " or "), func() { all.run() }); err != nil {
+		s = t.newScratch(f.m.opts.Guard)
+		s.run()
+	}
+	return s
+}
+
+func (t *fanOut) newScratch(guard state.Guard) *scratch {
+	f := t.f
+	s := &scratch{columns: map[int32]*state.Column{}}
+	for _, w := range f.p.Vertices[t.v].Writes {
 		if field := &f.p.Schema.Fields[w.Field]; field.Refuses && f.ledger.Column(int(w.Field)).Cursor() >= int(w.Slot) {
-			s.columns[w.Field] = state.NewColumn(field, f.ledger.At(int(w.Field), int(w.Slot)), f.m.opts.Guard)
+			s.columns[w.Field] = state.NewColumn(field, f.ledger.At(int(w.Field), int(w.Slot)), guard)
+		}
+	}
+	if len(s.columns) > 0 {
+		s.failed, s.most, s.refused = slices.Clone(t.failed), t.n.MaxFailures, map[int]error{}
+		s.writes = make([][]plan.Write, len(t.outcomes))
+		for i := range t.outcomes {
+			if t.outcomes[i].Failure == nil {
+				s.writes[i] = t.outcomes[i].Writes
+			}
 		}
 	}
 	return s
+}
+
+// run tries the items in order, as far as they count: a refused item is a failed one.
+func (s *scratch) run() {
+	for i := 0; i < cutAt(s.failed, s.most, len(s.writes)); i++ {
+		if err := s.try(s.writes[i]); err != nil {
+			s.refused[i] = err
+			at, _ := slices.BinarySearch(s.failed, i)
+			s.failed = slices.Insert(s.failed, at, i)
+		}
+	}
 }
 
 // try folds the writes of one item, all or none.
@@ -41,10 +97,10 @@ func (s *scratch) try(writes []plan.Write) error {
 }
 
 // expect tells the ledger what the writes that were tried make of the fields.
-func (s *scratch) expect(v int32) {
-	for _, w := range s.f.p.Vertices[v].Writes {
+func (s *scratch) expect(f *frame, v int32) {
+	for _, w := range f.p.Vertices[v].Writes {
 		if c := s.columns[w.Field]; c != nil {
-			s.f.ledger.Column(int(w.Field)).Expect(c.Last())
+			f.ledger.Column(int(w.Field)).Expect(c.Last())
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (f *frame) startUnit(v int32) {
 	if u.Puller != nil {
 		f.emitUnitStarted("", nil, u.ID, -1)
 	} else if !u.IsLoop {
-		items, failure := itemsAt("items", u.Items, levelEnv{f, f.p.Vertices[v].Level})
+		items, failure := f.itemsAt("items", u.Items, levelEnv{f, f.p.Vertices[v].Level})
 		items = items.inBatches(u.Batch)
 		f.emitUnitStarted("", nil, u.ID, items.Len())
 		if failure != nil {
@@ -411,7 +411,7 @@ func (t *unit) removePass(p *pass) {
 // roundOver looks at the condition of a loop after its body.
 func (t *unit) roundOver(p *pass) {
 	switch {
-	case t.u.Until != nil && t.u.Until.Test(unitEnv{t, levelEnv{t.f, t.f.p.Vertices[t.v].Level}}):
+	case t.u.Until != nil && t.f.test(t.u.Until, unitEnv{t, levelEnv{t.f, t.f.p.Vertices[t.v].Level}}):
 		t.ended, t.reason = true, "until"
 	case p.n+1 >= t.u.MaxIters:
 		t.ended, t.reason = true, "max_iters"

@@ -217,7 +217,7 @@ func (c *compiler) schema() {
 		}
 	}
 	s, ds := state.NewSchema(decls)
-	c.p.Schema, c.ds = s, append(c.ds, ds...)
+	c.p.Schema, c.p.Foreign, c.ds = s, s.Foreign(), append(c.ds, ds...)
 	c.p.Writers = make([]int, len(s.Fields))
 	c.env.Schema = fields{s}
 	c.env.Tool, c.env.Tools = c.reg.Tool, c.reg.ToolNames()

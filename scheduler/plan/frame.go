@@ -33,6 +33,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place) {
 		return
 	}
 	n.Frame, n.Stdout, n.Stdin = &Frame{Plan: inner}, inner.Stdout, inner.Stdin
+	c.p.Foreign = c.p.Foreign || inner.Foreign
 	c.secrets(inner.Secrets)
 	for i, field := range n.WriteFields {
 		name, pos := n.Writes[i], writePos(n, n.Writes[i])

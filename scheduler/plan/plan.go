@@ -21,6 +21,9 @@ type Plan struct {
 	// Stdout tells that a node, or one nested in it, writes to standard output; Stdin
 	// that one reads standard input.
 	Stdout, Stdin bool
+	// Foreign tells that values of the state, or of one nested in it, bring code of
+	// their own along, which runs where one is read from JSON or written.
+	Foreign bool
 	// Incremental is what a run leaves for the next one, nil for nothing.
 	Incremental *Incremental
 	// Secrets are what its nodes and those nested in them refer to, each place

@@ -29,6 +29,14 @@ func (s *Source) Value(env expressions.Env, stop func() bool) (any, error) {
 	return s.path.From(v, stop)
 }
 
+// Reads returns the fields and nodes that the source looks at.
+func (s *Source) Reads() (fields, nodes []int) {
+	if s.program != nil {
+		return s.program.FieldSlots(), s.program.Nodes()
+	}
+	return []int{s.field}, nil
+}
+
 // Type returns the static type of the source, AnyType when it is not known.
 func (s *Source) Type() core.TypeKind {
 	if s.program != nil {

@@ -1,0 +1,141 @@
+package machine
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file is where the machine runs code of the user's: what Go types of fields
+// bring along on the way from JSON and to it. Reducers and merges are called by the
+// ledger. It all goes through Options.Guard, so that a call that ends its goroutine,
+// or never returns, does not take the machine with it. What is called sees values
+// that were taken before and not the machine itself: it may be given up and still
+// run. Where no field has such a type, nothing of this happens.
+
+// guarded makes a call that may run code of the user's. What it sets may be looked at
+// only if there is no error.
+func (f *frame) guarded(what string, call func()) error {
+	if !f.foreign {
+		call()
+		return nil
+	}
+	return f.m.opts.Guard(what, call)
+}
+
+// test evaluates a condition. One that does not come to its end is false, like one on
+// a value that has no JSON form.
+func (f *frame) test(p *expressions.Program, env expressions.Env) bool {
+	if !f.foreign {
+		return p.Test(env)
+	}
+	held, ok := hold(p.FieldSlots(), p.Nodes(), env), new(bool)
+	if err := f.guarded("the condition "+p.Source(), func() { *ok = p.Test(held) }); err != nil {
+		return false
+	}
+	return *ok
+}
+
+// explain returns what a condition read.
+func (f *frame) explain(p *expressions.Program, env expressions.Env) *core.Object {
+	if !f.foreign {
+		return p.Explain(env)
+	}
+	held, o := hold(p.FieldSlots(), p.Nodes(), env), new(*core.Object)
+	if err := f.guarded("the condition "+p.Source(), func() { *o = p.Explain(held) }); err != nil {
+		return nil
+	}
+	return *o
+}
+
+// itemsAt looks up the array that a source names; what says whose it is.
+func (f *frame) itemsAt(what string, source *plan.Source, env expressions.Env) (Items, *core.Failure) {
+	if !f.foreign {
+		return itemsAt(what, source, env)
+	}
+	fields, nodes := source.Reads()
+	held := hold(fields, nodes, env)
+	var r struct {
+		items   Items
+		failure *core.Failure
+	}
+	if err := f.guarded(what+" "+source.Text.Value, func() { r.items, r.failure = itemsAt(what, source, held) }); err != nil {
+		return Items{}, badInputs(err)
+	}
+	return r.items, r.failure
+}
+
+// start resolves the inputs of a nested run.
+func (f *frame) start(n *plan.Node, call *Call) (start []any, given *core.Object, err error) {
+	type started struct {
+		start []any
+		given *core.Object
+		err   error
+	}
+	r := new(started)
+	resolve := func() {
+		args, err := n.Args.Resolve(Captured{For: n, Call: call, Place: -1}, nil)
+		if err != nil {
+			r.err = err
+			return
+		}
+		r.start, r.given, r.err = n.Frame.Plan.Start(args)
+	}
+	if err := f.guarded("the inputs of node "+f.name(n.ID), resolve); err != nil {
+		return nil, nil, err
+	}
+	return r.start, r.given, r.err
+}
+
+// accept checks a value of a nested run against the field around it that it is for.
+func (f *frame) accept(out *plan.Output, v any) (any, error) {
+	var r struct {
+		v   any
+		err error
+	}
+	field := &f.p.Schema.Fields[out.Outer]
+	if err := f.guarded("output "+out.Name, func() { r.v, r.err = field.Accept(v) }); err != nil {
+		return nil, err
+	}
+	return r.v, r.err
+}
+
+// shown returns the value of a field as events show it; what has no JSON form is the
+// reason why.
+func (f *frame) shown(field string, v any) any {
+	var r struct {
+		v   any
+		err error
+	}
+	err := f.guarded("writing field "+field+" as JSON", func() { r.v, r.err = core.Canonical(v) })
+	switch {
+	case err != nil:
+		return "<" + err.Error() + ">"
+	case r.err != nil:
+		return "<" + r.err.Error() + ">"
+	}
+	return r.v
+}
+
+// held is an environment whose fields and nodes were looked up before. What else there
+// is in one does not change.
+type held struct {
+	expressions.Env
+	fields map[int]any
+	nodes  map[int]NodeValue
+}
+
+func hold(fields, nodes []int, env expressions.Env) *held {
+	h := &held{Env: env, fields: make(map[int]any, len(fields)), nodes: make(map[int]NodeValue, len(nodes))}
+	for _, slot := range fields {
+		h.fields[slot] = env.Field(slot)
+	}
+	for _, id := range nodes {
+		status, output := env.Node(id)
+		h.nodes[id] = NodeValue{status, output}
+	}
+	return h
+}
+
+func (h *held) Field(slot int) any             { return h.fields[slot] }
+func (h *held) Node(id int) (core.Status, any) { return h.nodes[id].Status, h.nodes[id].Output }
