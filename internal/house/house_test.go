@@ -48,7 +48,7 @@ var libraries = map[string][]string{
 	"gopkg.in/yaml.v3":                 {"formats"},
 	"github.com/ohler55/ojg":           {"expressions/jsonpath"},
 	"github.com/PaesslerAG/jsonpath":   {"expressions/jsonpath"},
-	"github.com/parquet-go/parquet-go": {"nodes/sink"},
+	"github.com/parquet-go/parquet-go": {"nodes/sink", "nodes/internal/parquet"},
 	"github.com/jackc/pgx":             {"nodes/internal/database/postgres", "nodes/internal/database/postgrestest"},
 	"modernc.org/sqlite":               {"nodes/internal/database/sqlite", "examples"},
 	"github.com/spf13/cobra":           {"cli"},
@@ -234,8 +234,9 @@ func TestOnlyDriversStartGoroutines(t *testing.T) {
 }
 
 // recovers are the places that may recover, each at the edge to user code: handlers,
-// listeners, reducers and the UnmarshalJSON and MarshalJSON of values.
-var recovers = []string{"scheduler/execute.go", "scheduler/delivery.go", "state/schema.go", "core/json.go"}
+// listeners, reducers and the UnmarshalJSON and MarshalJSON of values; and to a
+// library that panics on damaged files.
+var recovers = []string{"scheduler/execute.go", "scheduler/delivery.go", "state/schema.go", "core/json.go", "nodes/internal/parquet/guard.go"}
 
 func TestRecoverStaysAtTheEdge(t *testing.T) {
 	files, fset := source(t)

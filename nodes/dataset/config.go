@@ -13,7 +13,7 @@ import (
 // config is the configuration as it stands in a document.
 type config struct {
 	Source      source                  `wavefold:"source,required" doc:"the files to load: a path, a pattern such as in/*.csv, a list of them, - for standard input, or {files, format}"`
-	Format      core.Text               `wavefold:"format,oneof=csv|tsv|jsonl|json" doc:"how the files are written; by default what their names end in"`
+	Format      core.Text               `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet" doc:"how the files are written; by default what their names end in"`
 	Compression core.Text               `wavefold:"compression,oneof=gzip|none" doc:"how the files are compressed; by default gzip if the name ends in .gz"`
 	Columns     core.Members[core.Text] `wavefold:"columns,oneof=string|integer|number|boolean|array|object" doc:"types of columns, by name"`
 	Select      []core.Text             `wavefold:"select" doc:"the columns of the rows, in this order; others are not read"`
@@ -58,7 +58,7 @@ type sourceKeys struct {
 	Files  []core.Text `wavefold:"files"`
 	URI    core.Text   `wavefold:"uri"`
 	Type   core.Text   `wavefold:"type"`
-	Format core.Text   `wavefold:"format,oneof=csv|tsv|jsonl|json"`
+	Format core.Text   `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet"`
 }
 
 // DecodeValue reads the source.

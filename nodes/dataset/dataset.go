@@ -5,6 +5,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/rows"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -53,7 +54,7 @@ type builder struct {
 func (b *builder) build() *handler {
 	h := &handler{dir: b.env.Dir, outside: b.Outside, optional: b.Optional, stream: b.Stream}
 	h.names, h.format = b.source()
-	if len(b.Source.Files) == 1 && b.Source.Files[0].Value == standardInput {
+	if b.stdin() {
 		h.stdin = &standard{from: b.env.Stdin}
 	}
 	h.ratio, h.compression = b.MaxRatio.Value, b.Compression.Value
@@ -84,11 +85,22 @@ func (b *builder) cells(f table.Format) rows.Cells {
 	if f != "" && !f.Delimited() {
 		b.ignored(string(f), "infer", "infer_rows", "header", "delimiter", "nulls")
 	}
+	if f == parquet.Format {
+		b.ignored(string(f), "compression", "max_row", "max_ratio")
+		if b.stdin() {
+			b.scope.Errorf(core.CodeBadValue, b.Source.Files[0].Pos, "source", "a Parquet file is read from its end and cannot come from standard input").WithHint("save it as a file")
+		}
+	}
 	window := b.InferRows.Value
 	if window == 0 && b.Stream {
 		window = streamWindow
 	}
 	return rows.Cells{Delimiter: delimiter, Header: b.Header.names, Infer: b.Infer, Window: window, Nulls: b.Nulls}
+}
+
+// stdin reports whether the source is standard input.
+func (b *builder) stdin() bool {
+	return len(b.Source.Files) == 1 && b.Source.Files[0].Value == standardInput
 }
 
 // streamWindow is from how many rows the types of a stream are found.

@@ -57,7 +57,7 @@ func TestCompile(t *testing.T) {
 		{`{"source": "../a.csv", "writes": ["rows"]}`, `1:12: error: node n: source: "../a.csv" leaves the workflow's folder (files must lie in the workflow's folder unless allow_outside is true) [BAD_VALUE]`},
 		{`{"source": "../a.csv", "allow_outside": true, "writes": ["rows"]}`, `1:12: error: node n: source: there is no file "../a.csv" [MISSING_FILE]`},
 		{`{"source": "sub", "format": "csv", "writes": ["rows"]}`, `1:12: error: node n: source: "sub" is no regular file (if another node makes it, say check: false; if it may be absent, optional: true) [MISSING_FILE]`},
-		{`{"source": "a.dat", "writes": ["rows"]}`, `1:12: error: node n: source: "a.dat" does not end in the name of a format (add format: csv, tsv, jsonl or json) [MISSING_KEY]`},
+		{`{"source": "a.dat", "writes": ["rows"]}`, `1:12: error: node n: source: "a.dat" does not end in the name of a format (add format: csv, tsv, jsonl, json or parquet) [MISSING_KEY]`},
 		{`{"source": {"file": "a.csv", "fromat": "csv"}, "writes": ["rows"]}`, `1:30: error: node n: source: unknown key "fromat" (did you mean "format"? known keys: file, files, uri, type, format) [UNKNOWN_KEY]`},
 		{`{"source": {"type": "http", "uri": "http://x"}, "writes": ["rows"]}`, `1:21: error: node n: source: type: a dataset reads files, not "http" [BAD_VALUE]
 1:36: error: node n: source: a dataset reads files, "http://x" is none [BAD_VALUE]`},

@@ -5,7 +5,7 @@
 //
 //	source         required  the files: a path, a pattern such as in/*.csv, a list
 //	                         of them, - for standard input, or {files, format}
-//	format         by name   csv, tsv, jsonl or json
+//	format         by name   csv, tsv, jsonl, json or parquet
 //	compression    by name   gzip or none
 //	columns                  types of columns: {name: integer}; string, integer,
 //	                         number, boolean, and in JSON also array and object
@@ -51,13 +51,21 @@
 // cells may be quoted and hold line breaks. Blank lines are passed over. jsonl is
 // one object on a line, json an array of objects. Integers of 64 bits stay exact.
 //
+// # Parquet
+//
+// Of a Parquet file the wanted columns are read, page by page; the types are those
+// of the file. Decimals, dates, times and timestamps (RFC 3339) are texts, bytes
+// without annotation base64, lists and groups arrays and objects. A declared type
+// string takes bytes as text and writes numbers, number takes integers and decimals.
+//
 // # Streams
 //
 // With stream: true the rows are not stored. The node looks at the files and the
 // first rows; the node that reads the field pulls the rows, some thousand at a
 // time. Types are found from the first rows, and a later cell that does not fit
 // makes a bad row. In the end the field holds source, format, schema, rows, rejected
-// and hash, the SHA-256 of the bytes of the files.
+// and hash, the SHA-256 of the bytes of the files, for Parquet of the footer and of
+// the columns that were read.
 //
 // # Types
 //

@@ -2,17 +2,18 @@ package dataset
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/rows"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -59,31 +60,58 @@ var _ rows.Source = (*reading)(nil)
 
 // Next opens the next file.
 func (r *reading) Next(ctx context.Context) (rows.File, error) {
+	name, f, err := r.openNext()
+	if err != nil {
+		return rows.File{}, err
+	}
+	in := files.Reader(ctx, f)
+	if r.hash != nil {
+		in = io.TeeReader(in, r.hash)
+	}
+	if r.h.compression == "gzip" || r.h.compression == "" && gzipped(name) {
+		in = files.Gunzip(in, r.h.ratio)
+	}
+	return rows.File{Name: shownAs(name), Reader: in}, nil
+}
+
+// openNext closes the file that is open and opens the next one that is there.
+func (r *reading) openNext() (string, io.Reader, error) {
 	r.Close()
-	for {
-		if r.next == len(r.names) {
-			r.ended = true
-			return rows.File{}, io.EOF
-		}
+	for ; r.next < len(r.names); r.next++ {
 		name := r.names[r.next]
-		r.next++
 		f, err := r.file(name)
 		if errors.Is(err, fs.ErrNotExist) && r.h.optional {
 			continue
 		}
 		if err != nil {
-			return rows.File{}, err
+			return "", nil, err
 		}
+		r.next++
 		r.open = f
-		in := files.Reader(ctx, f)
-		if r.hash != nil {
-			in = io.TeeReader(in, r.hash)
-		}
-		if r.h.compression == "gzip" || r.h.compression == "" && gzipped(name) {
-			in = files.Gunzip(in, r.h.ratio)
-		}
-		return rows.File{Name: shownAs(name), Reader: in}, nil
+		return name, f, nil
 	}
+	r.ended = true
+	return "", nil, io.EOF
+}
+
+// parquetFiles hands over the same files for reading at any place.
+type parquetFiles struct{ *reading }
+
+// Next opens the next file.
+func (p parquetFiles) Next(context.Context) (parquet.File, error) {
+	name, f, err := p.openNext()
+	if err != nil {
+		return parquet.File{}, err
+	}
+	file, ok := f.(*os.File)
+	if !ok {
+		return parquet.File{}, core.Permanent(fmt.Errorf("%s is no file", name))
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return parquet.File{}, err
+	}
+	return parquet.File{Name: name, Size: info.Size(), ReaderAt: file}, nil
 }
 
 func (r *reading) file(name string) (io.ReadCloser, error) {
@@ -129,5 +157,3 @@ func (r *reading) sum() string {
 	}
 	return "sha256:" + hex.EncodeToString(r.hash.Sum(nil))
 }
-
-func newHash() hash.Hash { return sha256.New() }

@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/checks"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/rows"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -50,7 +52,7 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if h.stream {
 		return h.describe(ctx, in, names)
 	}
-	t, err := h.begin(ctx, in, names)
+	t, err := h.begin(ctx, in, names, false)
 	if err != nil {
 		return core.Result{}, err
 	}
@@ -77,8 +79,8 @@ func (h *handler) profile(list []any) *rows.Profile {
 }
 
 // schema describes the columns of a table.
-func (h *handler) schema(r *rows.Reader, p *rows.Profile) []any {
-	if r.Format().Delimited() {
+func (h *handler) schema(r reader, p *rows.Profile) []any {
+	if f := r.Format(); f.Delimited() || f == parquet.Format {
 		p.Expect(r.Types())
 	}
 	return p.Schema()
@@ -88,8 +90,17 @@ func (h *handler) place(s core.Shared) files.Place {
 	return files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside, Allow: "allow_outside"}
 }
 
-// reader returns a reader of the rows of files.
-func (h *handler) reader(place files.Place, names []string) (*rows.Reader, *reading, error) {
+// reader reads the rows of a table, whatever its format.
+type reader interface {
+	// Next returns the next rows, io.EOF after the last.
+	Next(ctx context.Context) (checks.Batch, error)
+	Format() table.Format
+	// Types returns what is known of the columns after the first call of Next.
+	Types() rows.Types
+}
+
+// reader returns a reader of the rows of files, with or without a hash of them.
+func (h *handler) reader(place files.Place, names []string, sum bool) (reader, *reading, error) {
 	o := h.options
 	if o.Format = h.format; o.Format == "" {
 		for _, n := range names {
@@ -105,15 +116,21 @@ func (h *handler) reader(place files.Place, names []string) (*rows.Reader, *read
 	}
 	o.Several = len(names) > 1
 	src := &reading{h: h, place: place, names: names}
+	if sum {
+		src.hash = sha256.New()
+	}
+	if o.Format == parquet.Format {
+		return parquet.NewReader(parquetFiles{src}, o, src.hash), src, nil
+	}
 	r, err := rows.NewReader(src, o)
 	return r, src, err
 }
 
 // begin opens the table for one attempt.
-func (h *handler) begin(ctx context.Context, in core.Input, names []string) (*loading, error) {
+func (h *handler) begin(ctx context.Context, in core.Input, names []string, sum bool) (*loading, error) {
 	s := in.Shared()
 	place := h.place(s)
-	r, src, err := h.reader(place, names)
+	r, src, err := h.reader(place, names, sum)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +157,7 @@ func sourceName(names []string) string {
 type loading struct {
 	h      *handler
 	names  []string
-	reader *rows.Reader
+	reader reader
 	files  *reading
 	checks *checks.Collector
 	env    *eval.Row
@@ -155,6 +172,7 @@ func (t *loading) next(ctx context.Context) ([]any, error) {
 		var good []any
 		batch, err := t.reader.Next(ctx)
 		if err == nil {
+			t.expect()
 			good, err = t.checks.Filter(ctx, batch, t.env)
 		}
 		if err == nil {
@@ -167,6 +185,13 @@ func (t *loading) next(ctx context.Context) ([]any, error) {
 		t.end(ctx, err)
 	}
 	return nil, t.err
+}
+
+// expect tells the checks how many rows there will be, if the reader knows.
+func (t *loading) expect() {
+	if p, ok := t.reader.(*parquet.Reader); ok && len(t.names) == 1 && t.h.options.Limit == 0 {
+		t.checks.Expect(p.Total())
+	}
 }
 
 // end closes everything behind the last row.

@@ -5,11 +5,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -65,7 +67,7 @@ func (b *builder) fileFormat(names []*eval.Name) table.Format {
 				WithHint("add format: csv, tsv, jsonl or json")
 		case this == "" && fixed:
 			b.scope.Errorf(core.CodeMissingKey, f.Pos, "source", "%q does not end in the name of a format", f.Value).
-				WithHint("add format: csv, tsv, jsonl or json")
+				WithHint("add format: csv, tsv, jsonl, json or parquet")
 		case this != "" && format != "" && this != format:
 			b.scope.Errorf(core.CodeBadValue, f.Pos, "source", "%q is %s and %q is %s; the files of one table have one format", b.Source.Files[0].Value, format, f.Value, this)
 		}
@@ -79,6 +81,9 @@ func (b *builder) fileFormat(names []*eval.Name) table.Format {
 // formatOf returns the format of rows that a file name ends in, whether or not
 // the file is compressed.
 func formatOf(name string) table.Format {
+	if strings.EqualFold(path.Ext(name), ".parquet") {
+		return parquet.Format
+	}
 	inner, _ := table.Gzipped(name)
 	if f := table.FormatOf(inner); f != table.Text {
 		return f

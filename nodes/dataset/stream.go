@@ -11,7 +11,7 @@ import (
 // their first rows can be read. Standard input is left alone, because it can be
 // read once.
 func (h *handler) describe(ctx context.Context, in core.Input, names []string) (core.Result, error) {
-	r, src, err := h.reader(h.place(in.Shared()), names)
+	r, src, err := h.reader(h.place(in.Shared()), names, false)
 	if err != nil {
 		return core.Result{}, err
 	}
@@ -38,11 +38,10 @@ func (h *handler) Open(ctx context.Context, in core.Input, described *core.Objec
 	if err != nil {
 		return nil, err
 	}
-	t, err := h.begin(ctx, in, names)
+	t, err := h.begin(ctx, in, names, true)
 	if err != nil {
 		return nil, err
 	}
-	t.files.hash = newHash()
 	return &stream{t, in}, nil
 }
 

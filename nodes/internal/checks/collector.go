@@ -104,6 +104,9 @@ func (p *Policy) Collector(ctx context.Context, t Task) (*Collector, error) {
 	return c, nil
 }
 
+// Expect tells the number of rows, once it is known; see Task.Total.
+func (c *Collector) Expect(total int64) { c.task.Total = total }
+
 func (c *Collector) writer() files.Writer {
 	return files.Writer{Place: c.task.Place, Wrap: c.task.Wrap}
 }

@@ -32,7 +32,7 @@ type cells struct {
 	take  []int    // the columns that rows have
 	file  any      // the value of the file column
 
-	conform conform
+	conform *Conform
 	keys    *core.Keys
 	build   *table.Builder
 	rows    int64 // records seen, bad ones included
@@ -49,7 +49,7 @@ func newCells(in *input, o Options) *cells {
 	}
 	c := &cells{Options: o, in: in}
 	c.scan = cellScanner{lineReader: &in.lineReader, comma: utf8.AppendRune(nil, comma), max: o.MaxRow}
-	c.conform = conform{types: nil, rowType: o.RowType, made: c.kindOf} // declared types are made by reading
+	c.conform = NewConform(nil, o.RowType, c.kindOf) // declared types are made by reading
 	return c
 }
 
@@ -182,7 +182,7 @@ func (c *cells) data() any {
 func (c *cells) open(ctx context.Context) error {
 	if err := c.in.next(ctx); err != nil {
 		if err == io.EOF && c.cols == nil {
-			if err := c.Types.missing(nil); err != nil {
+			if err := c.Types.Missing(nil); err != nil {
 				return c.in.at(err)
 			}
 		}
@@ -246,10 +246,10 @@ func (c *cells) setColumns(names []string) error {
 		declared := c.Types.Kind(n)
 		cols[i] = column{name: n, number: i + 1, declared: declared, infer: c.Cells.Infer && declared == core.AnyType}
 	}
-	if err := c.Types.missing(names); err != nil {
+	if err := c.Types.Missing(names); err != nil {
 		return err
 	}
-	take, err := chosen(c.Select, names)
+	take, err := Chosen(c.Select, names)
 	if err != nil {
 		return err
 	}
@@ -257,9 +257,9 @@ func (c *cells) setColumns(names []string) error {
 	return nil
 }
 
-// chosen returns the places of the wanted columns among names, of all when none are
+// Chosen returns the places of the wanted columns among names, of all when none are
 // named.
-func chosen(wanted, names []string) ([]int, error) {
+func Chosen(wanted, names []string) ([]int, error) {
 	if wanted == nil {
 		all := make([]int, len(names))
 		for i := range all {
@@ -330,7 +330,7 @@ func (c *cells) convert(b *batch, p checks.Place, r *record) {
 	if c.FileColumn != "" {
 		values[len(c.take)] = c.file
 	}
-	if reason := c.conform.check(row); reason != "" {
+	if reason := c.conform.Check(row); reason != "" {
 		b.reject(p, reason, row)
 		return
 	}

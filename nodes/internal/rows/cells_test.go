@@ -196,11 +196,11 @@ func TestReadCellsStopsWhenCancelled(t *testing.T) {
 
 // Remembering recent values never mixes them up, whatever shares a slot.
 func TestMemo(t *testing.T) {
-	var texts, integers memo
+	var texts, integers Memo
 	for i := range int64(20 * lastMemo) {
 		n := i * 7919 % (3 * lastMemo)
 		s := strconv.FormatInt(n, 36)
-		if text, integer := texts.bytes([]byte(s)), integers.integer(n); text != any(s) || integer != any(n) {
+		if text, integer := texts.Bytes([]byte(s)), integers.Integer(n); text != any(s) || integer != any(n) {
 			t.Fatalf("%d came back as %v and %v", n, text, integer)
 		}
 	}

@@ -18,7 +18,7 @@ type flatReader struct {
 	keys  *core.Keys
 	plain bool // the keys need no escapes
 	build *table.Builder
-	memos []memo
+	memos []Memo
 	text  []byte
 	at    int
 	// values are those of the row being read; they are copied once it is known
@@ -32,7 +32,7 @@ func (f *flatReader) expect(keys *core.Keys) {
 		return
 	}
 	f.keys, f.build = keys, table.NewBuilder(keys)
-	f.memos, f.values = make([]memo, keys.Len()), make([]any, keys.Len())
+	f.memos, f.values = make([]Memo, keys.Len()), make([]any, keys.Len())
 	f.plain = true
 	for _, name := range keys.Names() {
 		if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
@@ -133,7 +133,7 @@ func (f *flatReader) string(i int) bool {
 			if !ascii && !utf8.Valid(s) {
 				return false
 			}
-			f.at, f.values[i] = end+1, f.memos[i].bytes(s)
+			f.at, f.values[i] = end+1, f.memos[i].Bytes(s)
 			return true
 		case c < ' ' || c == '\\':
 			return false
@@ -152,7 +152,7 @@ func (f *flatReader) number(i int) bool {
 	s := f.text[f.at:end]
 	f.at = end
 	if n, ok := shortInteger(s); ok {
-		f.values[i] = f.memos[i].integer(n)
+		f.values[i] = f.memos[i].Integer(n)
 		return true
 	}
 	// classify knows the numbers of JSON, and those that begin with a point.

@@ -148,7 +148,7 @@ type column struct {
 	seen  cellKind
 	// kind is the type of the values, once it is known.
 	kind core.TypeKind
-	memo memo
+	memo Memo
 }
 
 // look takes note of a cell that says something.
@@ -195,12 +195,12 @@ func (c *column) value(s []byte) (v any, ok bool) {
 		}
 		return b, ok
 	}
-	return c.memo.bytes(s), true
+	return c.memo.Bytes(s), true
 }
 
 func (c *column) integer(s []byte) (any, bool) {
 	if i, ok := shortInteger(s); ok {
-		return c.memo.integer(i), true
+		return c.memo.Integer(i), true
 	}
 	if c.declared == core.AnyType && classify(s)&(integerCell|longCell) == 0 {
 		return nil, false
@@ -209,7 +209,7 @@ func (c *column) integer(s []byte) (any, bool) {
 	if err != nil {
 		return nil, false
 	}
-	return c.memo.integer(i), true
+	return c.memo.Integer(i), true
 }
 
 func (c *column) float(s []byte) (any, bool) {

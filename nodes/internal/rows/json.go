@@ -21,13 +21,13 @@ type objects struct {
 	names   []string // the keys of the last row that core.ParseJSON read
 	flat    flatReader
 	shape   shape
-	conform conform
+	conform *Conform
 }
 
 func newObjects(in *input, o Options) objects {
 	return objects{
 		Options: o, in: in, shape: shape{wanted: o.Select, file: o.FileColumn},
-		conform: conform{types: o.Types, rowType: o.RowType},
+		conform: NewConform(o.Types, o.RowType, nil),
 	}
 }
 
@@ -54,10 +54,7 @@ func (o *objects) add(b *batch, text []byte, line int64) {
 		o.take(b, row, p)
 		return
 	}
-	v, err := core.ParseJSON(text)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("the JSON value is cut off")
-	}
+	v, err := ParseJSON(text)
 	if err != nil {
 		b.reject(p, err.Error(), valid(text))
 		return
@@ -70,6 +67,16 @@ func (o *objects) add(b *batch, text []byte, line int64) {
 	o.take(b, o.share(row), p)
 }
 
+// ParseJSON is core.ParseJSON with an error that says when the text ends too
+// early.
+func ParseJSON(text []byte) (any, error) {
+	v, err := core.ParseJSON(text)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the JSON value is cut off")
+	}
+	return v, err
+}
+
 // take adds a row if it conforms.
 func (o *objects) take(b *batch, row *core.Object, p checks.Place) {
 	shaped, err := o.shape.of(row)
@@ -77,7 +84,7 @@ func (o *objects) take(b *batch, row *core.Object, p checks.Place) {
 		b.reject(p, err.Error(), row)
 		return
 	}
-	if reason := o.conform.check(shaped); reason != "" {
+	if reason := o.conform.Check(shaped); reason != "" {
 		b.reject(p, reason, shaped)
 		return
 	}

@@ -30,8 +30,8 @@ func (t Types) Kind(name string) core.TypeKind {
 	return core.AnyType
 }
 
-// missing returns an error for a required column that is not among the names.
-func (t Types) missing(names []string) error {
+// Missing returns an error for a required column that is not among the names.
+func (t Types) Missing(names []string) error {
 	for _, c := range t {
 		if c.Required && !slices.Contains(names, c.Name) {
 			return missingColumn(c.Name, names)
@@ -48,15 +48,14 @@ func missingColumn(name string, names []string) error {
 	return err
 }
 
-// conform checks rows against declared types and the type of a row. Columns that
+// Conform checks rows against declared types and the type of a row. Columns that
 // the reader made of a type need no look; what is left to check is found once for
 // rows of the same keys.
-type conform struct {
+type Conform struct {
 	types   Types
 	rowType *core.Type
-	// made tells the type that the reader gave a column, AnyType for any.
-	made func(name string) core.TypeKind
-	keys []string
+	made    func(name string) core.TypeKind
+	keys    []string
 	// of the rows with these keys:
 	columns []checked
 	whole   bool // the row type asks for more than types of columns
@@ -69,8 +68,14 @@ type checked struct {
 	of   bool // declared for the column, not by the row type
 }
 
-// check returns why a row does not conform, or "".
-func (c *conform) check(row *core.Object) string {
+// NewConform returns a check. made tells the type that the reader gave a column,
+// AnyType for any; it may be nil.
+func NewConform(types Types, rowType *core.Type, made func(name string) core.TypeKind) *Conform {
+	return &Conform{types: types, rowType: rowType, made: made}
+}
+
+// Check returns why a row does not conform, or "".
+func (c *Conform) Check(row *core.Object) string {
 	if c.rowType == nil && len(c.types) == 0 {
 		return ""
 	}
@@ -98,7 +103,7 @@ func (c *conform) check(row *core.Object) string {
 }
 
 // prepare finds what has to be checked of rows with the keys.
-func (c *conform) prepare(keys []string) {
+func (c *Conform) prepare(keys []string) {
 	c.keys, c.columns, c.whole = keys, c.columns[:0], false
 	for _, t := range c.types {
 		if at := slices.Index(keys, t.Name); at >= 0 && c.of(t.Name) != t.Kind {
@@ -131,7 +136,7 @@ func (c *conform) prepare(keys []string) {
 	}
 }
 
-func (c *conform) of(name string) core.TypeKind {
+func (c *Conform) of(name string) core.TypeKind {
 	if c.made == nil {
 		return core.AnyType
 	}

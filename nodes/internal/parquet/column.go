@@ -1,0 +1,328 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	parquet "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/rows"
+)
+
+// column is a column of the table: one leaf of the file, or a nested field of
+// several.
+type column struct {
+	name   string
+	kind   core.TypeKind
+	leaves []*leaf
+	nested node // nil for a flat column
+}
+
+// leaf reads the pages of one leaf of the schema.
+type leaf struct {
+	index   int // of the column chunk in its row group
+	def     int // the definition level of a value that is not null
+	flat    bool
+	convert converter
+
+	pages  *parquet.FilePages
+	summed *summed
+	page   parquet.Page
+	rest   int // values of the page still to come
+
+	// of a page with a dictionary:
+	dict    parquet.Dictionary
+	boxed   []boxed // the values of the dictionary
+	indexes []int32
+	levels  []byte // nil when no value is null
+
+	// of other pages, and of leaves that are not flat:
+	reader parquet.ValueReader
+	values []parquet.Value // read from reader
+	at     int             // the next of values
+	space  []parquet.Value
+}
+
+// boxed is a value of a dictionary, made once for all rows that hold it.
+type boxed struct {
+	v      any
+	reason string
+}
+
+// columnsOf returns the wanted columns of a file.
+func columnsOf(f *parquet.File, o rows.Options) ([]*column, error) {
+	fields := f.Root().Columns()
+	names := make([]string, len(fields))
+	for i, c := range fields {
+		names[i] = c.Name()
+		if slices.Contains(names[:i], names[i]) {
+			return nil, fmt.Errorf("column %q stands twice", names[i])
+		}
+	}
+	if err := o.Types.Missing(names); err != nil {
+		return nil, err
+	}
+	wanted, err := rows.Chosen(o.Select, names)
+	if err != nil {
+		return nil, err
+	}
+	out, s := make([]*column, len(wanted)), schemaOf(f)
+	for i, at := range wanted {
+		c, err := newColumn(s, fields[at], o.Types.Kind(names[at]))
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", names[at], err)
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
+// newColumn returns the column of a field; declared is the type that the document
+// gives, AnyType for none.
+func newColumn(s *schema, field *parquet.Column, declared core.TypeKind) (*column, error) {
+	c := &column{name: field.Name()}
+	if field.Leaf() && !field.Repeated() {
+		kind, convert, err := converterOf(s.leaves[field.Index()], declared)
+		if err != nil {
+			return nil, err
+		}
+		c.kind = kind
+		c.leaves = []*leaf{{index: field.Index(), def: field.MaxDefinitionLevel(), flat: true, convert: convert}}
+		return c, nil
+	}
+	var err error
+	if c.nested, c.kind, err = c.assembler(s, field); err != nil {
+		return nil, err
+	}
+	if declared != core.AnyType && c.kind != core.AnyType && declared != c.kind {
+		return nil, wrongType(c.kind.String(), declared)
+	}
+	return c, nil
+}
+
+func wrongType(have string, declared core.TypeKind) error {
+	return fmt.Errorf("the file has %s, the document wants %s", have, declared)
+}
+
+// begin opens the column in a row group, with or without a sum of its bytes.
+func (c *column) begin(g parquet.RowGroup, meta *format.RowGroup, f File, sum bool) error {
+	for _, l := range c.leaves {
+		chunk, ok := g.ColumnChunks()[l.index].(*parquet.FileColumnChunk)
+		if !ok {
+			return errors.New("the column is not of a file")
+		}
+		var r io.ReaderAt = f
+		from, size := extent(&meta.Columns[l.index].MetaData)
+		most := int64(-1)
+		if l.flat {
+			most = meta.NumRows
+		}
+		if err := checkPages(f, from, size, most); err != nil {
+			return err
+		}
+		if sum {
+			l.summed = newSummed(f, from, size)
+			r = l.summed
+		}
+		l.pages = chunk.PagesFrom(r)
+	}
+	return nil
+}
+
+// end closes the column in its row group and returns the hashes of its bytes.
+func (c *column) end() (sums []byte, err error) {
+	for _, l := range c.leaves {
+		l.release()
+		if err := l.pages.Close(); err != nil {
+			return nil, err
+		}
+		if l.summed == nil {
+			continue
+		}
+		sum, err := l.summed.end()
+		if err != nil {
+			return nil, err
+		}
+		sums = append(sums, sum...)
+	}
+	return sums, nil
+}
+
+// fill writes n values of the column to every width-th place of out.
+func (c *column) fill(out []any, width, n int, reject func(i int, reason string)) error {
+	if c.nested == nil {
+		l := c.leaves[0]
+		for done := 0; done < n; {
+			if l.rest == 0 {
+				if err := l.next(); err != nil {
+					return err
+				}
+				continue
+			}
+			m := min(l.rest, n-done)
+			refuse := func(i int, reason string) { reject(done+i, c.name+": "+reason) }
+			if err := l.take(out[done*width:], width, m, refuse); err != nil {
+				return err
+			}
+			done += m
+		}
+		return nil
+	}
+	for i := range n {
+		v, reason, err := c.assemble()
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			reject(i, c.name+": "+reason)
+		}
+		out[i*width] = v
+	}
+	return nil
+}
+
+// release gives the page back.
+func (l *leaf) release() {
+	if l.page != nil {
+		parquet.Release(l.page)
+		l.page = nil
+	}
+	l.rest, l.values, l.at, l.reader = 0, nil, 0, nil
+}
+
+var errEnds = errors.New("the column has fewer values than the row group has rows: the file is damaged")
+
+// next goes to the next page.
+func (l *leaf) next() error {
+	l.release()
+	page, err := l.pages.ReadPage()
+	if err == io.EOF {
+		return errEnds
+	}
+	if err != nil {
+		return err
+	}
+	l.page, l.rest = page, int(page.NumValues())
+	l.indexes, l.levels = nil, nil
+	dict := page.Dictionary()
+	if dict == nil || !l.flat {
+		l.reader = page.Values()
+		return nil
+	}
+	if dict != l.dict {
+		l.dict = dict
+		l.box()
+	}
+	data := page.Data()
+	l.indexes = data.Int32()
+	if l.def > 0 && len(l.indexes) < l.rest {
+		l.levels = page.DefinitionLevels()
+	}
+	return nil
+}
+
+// box makes the values of the dictionary.
+func (l *leaf) box() {
+	n := l.dict.Len()
+	l.boxed = make([]boxed, n)
+	for i := range l.boxed {
+		l.boxed[i].v, l.boxed[i].reason = l.convert(l.dict.Index(int32(i)))
+	}
+}
+
+// take writes m values of the page to every width-th place of out.
+func (l *leaf) take(out []any, width, m int, refuse func(i int, reason string)) error {
+	l.rest -= m
+	switch {
+	case l.reader != nil:
+		return l.takePlain(out, width, m, refuse)
+	case l.levels != nil:
+		return l.takeLevels(out, width, m, refuse)
+	}
+	if len(l.indexes) < m {
+		return errEnds
+	}
+	indexes := l.indexes[:m]
+	l.indexes = l.indexes[m:]
+	for i, x := range indexes {
+		if uint(x) >= uint(len(l.boxed)) {
+			return fmt.Errorf("value %d of a dictionary of %d: the file is damaged", x, len(l.boxed))
+		}
+		b := &l.boxed[x]
+		out[i*width] = b.v
+		if b.reason != "" {
+			refuse(i, b.reason)
+		}
+	}
+	return nil
+}
+
+// takeLevels is take for values of a dictionary between nulls.
+func (l *leaf) takeLevels(out []any, width, m int, refuse func(i int, reason string)) error {
+	if len(l.levels) < m {
+		return errEnds
+	}
+	levels := l.levels[:m]
+	l.levels = l.levels[m:]
+	for i, level := range levels {
+		if int(level) != l.def {
+			continue
+		}
+		if len(l.indexes) == 0 {
+			return errEnds
+		}
+		x := l.indexes[0]
+		l.indexes = l.indexes[1:]
+		if uint(x) >= uint(len(l.boxed)) {
+			return fmt.Errorf("value %d of a dictionary of %d: the file is damaged", x, len(l.boxed))
+		}
+		b := &l.boxed[x]
+		out[i*width] = b.v
+		if b.reason != "" {
+			refuse(i, b.reason)
+		}
+	}
+	return nil
+}
+
+// takePlain is take for a page without dictionary.
+func (l *leaf) takePlain(out []any, width, m int, refuse func(i int, reason string)) error {
+	for i := range m {
+		v, err := l.value()
+		if err != nil {
+			return err
+		}
+		if v.IsNull() {
+			continue
+		}
+		made, reason := l.convert(*v)
+		out[i*width] = made
+		if reason != "" {
+			refuse(i, reason)
+		}
+	}
+	return nil
+}
+
+// value returns the next value of the page. It is valid until the next page.
+func (l *leaf) value() (*parquet.Value, error) {
+	if l.at == len(l.values) {
+		if l.space == nil {
+			l.space = make([]parquet.Value, 256)
+		}
+		n, err := l.reader.ReadValues(l.space)
+		if n == 0 {
+			if err == nil || err == io.EOF {
+				err = errEnds
+			}
+			return nil, err
+		}
+		l.values, l.at = l.space[:n], 0
+	}
+	l.at++
+	return &l.values[l.at-1], nil
+}

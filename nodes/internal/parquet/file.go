@@ -1,0 +1,138 @@
+package parquet
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+
+	parquet "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// A Parquet file begins and ends with the magic bytes; in front of the last ones
+// stand the footer and its length.
+const (
+	magic    = "PAR1"
+	tailSize = 8
+)
+
+// readSize is how much is read at a time between pages.
+const readSize = 64 << 10
+
+// open reads the footer of a file and makes sure that what it promises lies in the
+// file.
+func open(f File) (*parquet.File, error) {
+	if err := look(f); err != nil {
+		return nil, err
+	}
+	file, err := parquet.OpenFile(f, f.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(readSize))
+	if err != nil {
+		return nil, fmt.Errorf("the footer of the Parquet file is damaged: %w", err)
+	}
+	sum := int64(0)
+	for i, g := range file.Metadata().RowGroups {
+		if g.NumRows < 0 {
+			return nil, fmt.Errorf("row group %d has %d rows: the footer is damaged", i+1, g.NumRows)
+		}
+		sum += g.NumRows
+		for j := range g.Columns {
+			m := &g.Columns[j].MetaData
+			from, size := extent(m)
+			if from < int64(len(magic)) || size < 0 || size > f.Size-from {
+				return nil, fmt.Errorf("row group %d, column %d: %d bytes from %d on are not in the file, which has %d: the footer is damaged", i+1, j+1, size, from, f.Size)
+			}
+		}
+	}
+	if sum != file.NumRows() {
+		return nil, fmt.Errorf("the row groups have %d rows, the footer says %d: it is damaged", sum, file.NumRows())
+	}
+	return file, nil
+}
+
+// extent returns where the pages of a column lie in the file.
+func extent(m *format.ColumnMetaData) (from, size int64) {
+	from = m.DataPageOffset
+	if m.DictionaryPageOffset != 0 {
+		from = m.DictionaryPageOffset
+	}
+	return from, m.TotalCompressedSize
+}
+
+// look tells what is no Parquet file from one that is cut off.
+func look(f File) error {
+	if f.Size < int64(len(magic)+tailSize) {
+		return fmt.Errorf("it has %d bytes and is no Parquet file", f.Size)
+	}
+	var head, tail [len(magic)]byte
+	if _, err := f.ReadAt(head[:], 0); err != nil {
+		return err
+	}
+	if _, err := f.ReadAt(tail[:], f.Size-int64(len(tail))); err != nil {
+		return err
+	}
+	switch {
+	case string(head[:]) == "PARE" || string(tail[:]) == "PARE":
+		return errors.New("the Parquet file is encrypted, and encrypted files are not read")
+	case string(head[:]) != magic:
+		return fmt.Errorf("it is no Parquet file: it begins with %q, want %q", head, magic)
+	case string(tail[:]) != magic:
+		return fmt.Errorf("the Parquet file is cut off: it ends with %q, want %q", tail, magic)
+	}
+	size, err := footerSize(f)
+	if err == nil && size > f.Size-int64(len(magic)+tailSize) {
+		return fmt.Errorf("the Parquet file is cut off: its footer has %d bytes, the file %d", size, f.Size)
+	}
+	return err
+}
+
+func footerSize(f File) (int64, error) {
+	var b [4]byte
+	_, err := f.ReadAt(b[:], f.Size-tailSize)
+	return int64(binary.LittleEndian.Uint32(b[:])), err
+}
+
+// hashFooter takes in the footer, which tells where the columns lie and how long
+// they are.
+func hashFooter(sum hash.Hash, f File) error {
+	size, err := footerSize(f)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(sum, io.NewSectionReader(f, f.Size-tailSize-size, size+tailSize))
+	return err
+}
+
+// summed reads the bytes of a column and hashes them on the way. The library reads
+// them in their order, some twice; what it left out is read at the end.
+type summed struct {
+	io.ReaderAt
+	sum      hash.Hash
+	at, last int64
+}
+
+func newSummed(r io.ReaderAt, from, size int64) *summed {
+	return &summed{ReaderAt: r, sum: sha256.New(), at: from, last: from + size}
+}
+
+// ReadAt reads, and hashes what was not read before.
+func (s *summed) ReadAt(p []byte, off int64) (int, error) {
+	n, err := s.ReaderAt.ReadAt(p, off)
+	if fresh := s.at - off; fresh >= 0 && fresh < int64(n) {
+		s.sum.Write(p[fresh:min(int64(n), s.last-off)])
+		s.at = min(off+int64(n), s.last)
+	}
+	return n, err
+}
+
+// end returns the hash of all bytes.
+func (s *summed) end() ([]byte, error) {
+	if s.at < s.last {
+		if _, err := io.Copy(s.sum, io.NewSectionReader(s.ReaderAt, s.at, s.last-s.at)); err != nil {
+			return nil, err
+		}
+	}
+	return s.sum.Sum(nil), nil
+}

@@ -1,0 +1,333 @@
+// Package parquet reads the rows of Parquet files, batch by batch: the pages of
+// the wanted columns and nothing else. The files are read by parquet-go, whose
+// panics on damaged files are errors here.
+//
+// # Types
+//
+//	BOOLEAN                              boolean
+//	INT32, INT64, signed and unsigned    integer; beyond 64 bits a bad row
+//	FLOAT, DOUBLE, FLOAT16               number; NaN is null, infinities a bad row
+//	STRING, ENUM                         string
+//	JSON                                 the value it holds
+//	DECIMAL                              string with all its digits: "12.30"
+//	DATE                                 string: "2001-02-14"
+//	TIME                                 string: "15:12:00.5"
+//	TIMESTAMP, INT96                     string: "2001-02-14T15:12:00Z"; without the Z
+//	                                     if it is no point in time but a local one
+//	UUID                                 string: "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
+//	bytes without annotation, BSON       string: base64
+//	LIST, repeated fields                array
+//	MAP with texts as keys               object; others an array of {key, value}
+//	groups                               object
+//
+// A declared type string takes bytes as text and writes numbers and booleans,
+// number takes integers and decimals.
+package parquet
+
+import (
+	"context"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+
+	parquet "github.com/parquet-go/parquet-go"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/checks"
+	"github.com/wavefold/wavefold/nodes/internal/rows"
+	"github.com/wavefold/wavefold/nodes/internal/table"
+)
+
+// Format is the name of the format.
+const Format table.Format = "parquet"
+
+// File is one file of a table.
+type File struct {
+	Name string // as messages call it
+	Size int64
+	io.ReaderAt
+}
+
+// Source hands over the files of a table in their order, and closes a file when
+// the next one is asked for.
+type Source interface {
+	// Next returns the next file, io.EOF after the last.
+	Next(ctx context.Context) (File, error)
+}
+
+// batchRows is how many rows a batch has.
+const batchRows = 1024
+
+// Reader reads the rows of a table. One goroutine uses it at a time.
+type Reader struct {
+	options rows.Options
+	source  Source
+	hash    hash.Hash // of what is read; nil for none
+
+	file   File
+	open   *parquet.File // nil between files
+	first  string        // the file that the columns are from
+	cols   []*column
+	keys   *core.Keys
+	made   rows.Types
+	check  *rows.Conform
+	groups []parquet.RowGroup // that are still to come
+	group  int                // the number of the current one
+	left   int64              // rows of it
+	total  int64
+
+	row  int64
+	good int64
+	bad  []string // reasons, by row of the batch; nil while all are good
+	rows []int64  // the numbers of the good rows, if there are bad ones
+	err  error
+}
+
+// NewReader returns a reader of the rows of some files. Of the options those for
+// cells do not count. hash, if it is not nil, takes in the footers of the files and
+// the columns that are read.
+func NewReader(src Source, o rows.Options, sum hash.Hash) *Reader {
+	return &Reader{options: o, source: src, hash: sum}
+}
+
+// Format returns Format.
+func (r *Reader) Format() table.Format { return Format }
+
+// Types returns the types of the columns, once the first batch was read.
+func (r *Reader) Types() rows.Types { return r.made }
+
+// Total returns the number of rows of the first file, once the first batch was
+// read.
+func (r *Reader) Total() int64 { return r.total }
+
+// Next returns the next rows and bad rows, at least one of them, and io.EOF after
+// the last.
+func (r *Reader) Next(ctx context.Context) (checks.Batch, error) {
+	for r.err == nil {
+		if err := ctx.Err(); err != nil {
+			return checks.Batch{}, err
+		}
+		var b checks.Batch
+		b, r.err = r.batch(ctx)
+		if len(b.Rows)+len(b.Bad) > 0 {
+			return b, nil
+		}
+	}
+	return checks.Batch{}, r.err
+}
+
+// batch reads rows of one row group; it may come back empty.
+func (r *Reader) batch(ctx context.Context) (b checks.Batch, err error) {
+	limit := r.options.Limit
+	if limit > 0 && r.good >= limit {
+		return b, io.EOF
+	}
+	if r.open == nil {
+		return b, r.next(ctx)
+	}
+	if r.left == 0 {
+		return b, r.nextGroup()
+	}
+	n := int(min(r.left, batchRows))
+	if limit > 0 {
+		n = int(min(int64(n), limit-r.good))
+	}
+	objects, values := r.slab(n)
+	for j, c := range r.cols {
+		if err := r.guarded(c.name, func() error { return c.fill(values[j:], len(r.keys.Names()), n, r.reject) }); err != nil {
+			return b, err
+		}
+	}
+	r.left -= int64(n)
+	return r.finish(objects, n), nil
+}
+
+// slab returns n rows and their values, one row after the other.
+func (r *Reader) slab(n int) ([]core.Object, []any) {
+	width := r.keys.Len()
+	objects, values := make([]core.Object, n), make([]any, n*width)
+	for i := range objects {
+		core.InitRow(&objects[i], r.keys, values[i*width:][:width])
+	}
+	if r.options.FileColumn != "" {
+		var name any = r.file.Name
+		for i := width - 1; i < len(values); i += width {
+			values[i] = name
+		}
+	}
+	return objects, values
+}
+
+// reject notes that the i-th row of the batch is bad; the first reason counts.
+func (r *Reader) reject(i int, reason string) {
+	if r.bad == nil {
+		r.bad = make([]string, batchRows)
+	}
+	if r.bad[i] == "" {
+		r.bad[i] = reason
+	}
+}
+
+// finish parts good rows and bad ones.
+func (r *Reader) finish(objects []core.Object, n int) checks.Batch {
+	b := checks.Batch{Rows: make([]any, n)}
+	for i := range objects {
+		b.Rows[i] = &objects[i]
+		if reason := r.check.Check(&objects[i]); reason != "" {
+			r.reject(i, reason)
+		}
+	}
+	before := r.row
+	r.row += int64(n)
+	if r.bad == nil {
+		b.Place = func(i int) checks.Place { return r.place(before + int64(i) + 1) }
+	} else {
+		r.part(&b, before)
+	}
+	r.good += int64(len(b.Rows))
+	return b
+}
+
+// part takes the bad rows out of a batch.
+func (r *Reader) part(b *checks.Batch, before int64) {
+	good := b.Rows[:0]
+	r.rows = r.rows[:0]
+	for i, row := range b.Rows {
+		number := before + int64(i) + 1
+		if r.bad[i] != "" {
+			b.Bad = append(b.Bad, checks.Bad{Place: r.place(number), Reason: r.bad[i], Data: row})
+			continue
+		}
+		good, r.rows = append(good, row), append(r.rows, number)
+	}
+	b.Rows, r.bad = good, nil
+	b.Place = func(i int) checks.Place { return r.place(r.rows[i]) }
+}
+
+// place returns where a row of the current file stood.
+func (r *Reader) place(number int64) checks.Place {
+	p := checks.Place{Row: number}
+	if r.options.Several {
+		p.File = r.file.Name
+	}
+	return p
+}
+
+// next opens the next file.
+func (r *Reader) next(ctx context.Context) error {
+	f, err := r.source.Next(ctx)
+	if err != nil {
+		return err
+	}
+	r.file = f
+	if err := r.guarded("", func() (err error) {
+		r.open, err = open(f)
+		return err
+	}); err != nil {
+		return err
+	}
+	if r.hash != nil {
+		if err := hashFooter(r.hash, f); err != nil {
+			return r.at(err)
+		}
+	}
+	return r.guarded("", r.begin)
+}
+
+// begin finds the columns of the file that was opened.
+func (r *Reader) begin() error {
+	cols, err := columnsOf(r.open, r.options)
+	if err != nil {
+		return err
+	}
+	if r.keys == nil {
+		if err := r.setColumns(cols); err != nil {
+			return err
+		}
+	} else if err := r.agree(cols); err != nil {
+		return err
+	}
+	r.cols, r.groups, r.group, r.left = cols, r.open.RowGroups(), 0, 0
+	return nil
+}
+
+// setColumns takes the columns of the first file.
+func (r *Reader) setColumns(cols []*column) error {
+	names := make([]string, len(cols), len(cols)+1)
+	for i, c := range cols {
+		names[i] = c.name
+		r.made = append(r.made, rows.Declared{Name: c.name, Kind: c.kind})
+	}
+	if file := r.options.FileColumn; file != "" {
+		names = append(names, file)
+		r.made = append(r.made, rows.Declared{Name: file, Kind: core.StringType})
+	}
+	keys, err := core.NewKeys(names)
+	if err != nil {
+		return err
+	}
+	r.keys, r.first, r.total = keys, r.file.Name, r.open.NumRows()
+	r.check = rows.NewConform(r.options.Types, r.options.RowType, r.made.Kind)
+	return nil
+}
+
+// agree compares the columns of a further file with those of the first.
+func (r *Reader) agree(cols []*column) error {
+	names := r.keys.Names()
+	if r.options.FileColumn != "" {
+		names = names[:len(names)-1]
+	}
+	for i, name := range names {
+		j := slices.IndexFunc(cols, func(c *column) bool { return c.name == name })
+		switch {
+		case j < 0:
+			return fmt.Errorf("there is no column %q, which %s has; the files of one table have the same columns", name, r.first)
+		case cols[j].kind != r.made[i].Kind:
+			return fmt.Errorf("column %s is %s, in %s it is %s; the files of one table have the same columns", name, cols[j].kind, r.first, r.made[i].Kind)
+		}
+		cols[i], cols[j] = cols[j], cols[i]
+	}
+	if len(cols) > len(names) {
+		return fmt.Errorf("the column %q is not in %s; the files of one table have the same columns", cols[len(names)].name, r.first)
+	}
+	return nil
+}
+
+// nextGroup goes to the next row group, or behind the file.
+func (r *Reader) nextGroup() error {
+	if r.group > 0 {
+		if err := r.guarded("", r.endGroup); err != nil {
+			return err
+		}
+	}
+	if len(r.groups) == 0 {
+		r.open = nil
+		return nil
+	}
+	g := r.groups[0]
+	r.groups, r.group, r.left = r.groups[1:], r.group+1, g.NumRows()
+	meta := &r.open.Metadata().RowGroups[r.group-1]
+	return r.guarded("", func() error {
+		for _, c := range r.cols {
+			if err := c.begin(g, meta, r.file, r.hash != nil); err != nil {
+				return fmt.Errorf("row group %d, column %s: %w", r.group, c.name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// endGroup closes the columns of a row group that was read.
+func (r *Reader) endGroup() error {
+	for _, c := range r.cols {
+		sums, err := c.end()
+		if err != nil {
+			return fmt.Errorf("row group %d, column %s: %w", r.group, c.name, err)
+		}
+		if r.hash != nil {
+			r.hash.Write(sums)
+		}
+	}
+	return nil
+}
