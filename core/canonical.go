@@ -25,13 +25,13 @@ var errTooDeep = fmt.Errorf("the value is nested deeper than %d: does it hold it
 // canonical is Canonical at a depth. The bound is no formality: a stack that
 // overflows ends the process, and no recover catches it.
 func canonical(v any, depth int) (any, error) {
-	switch v := v.(type) {
+	switch x := v.(type) {
 	case nil, bool, int64, string, missing:
 		return v, nil
 	case float64:
-		return finite(v)
+		return v, finite(x)
 	case int:
-		return int64(v), nil
+		return int64(x), nil
 	}
 	if depth > MaxJSONDepth {
 		return nil, errTooDeep
@@ -55,11 +55,11 @@ func within(place string, err error) error {
 	return fmt.Errorf("%s: %w", place, err)
 }
 
-func finite(f float64) (any, error) {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, fmt.Errorf("%v has no JSON form", f)
+func finite(f float64) error {
+	if f-f != 0 { // infinite or NaN
+		return fmt.Errorf("%v has no JSON form", f)
 	}
-	return f, nil
+	return nil
 }
 
 // canonicalSlice copies the slice only from the first element that changes.
@@ -89,9 +89,13 @@ func canonicalObject(o *Object, depth int) (any, error) {
 	}
 	var out *Object
 	for i, e := range o.values {
-		switch e.(type) {
+		switch e := e.(type) {
 		case nil, bool, int64, string:
 			continue // most of what tables hold
+		case float64:
+			if finite(e) == nil {
+				continue
+			}
 		}
 		c, err := canonical(e, depth)
 		if err != nil {
@@ -165,7 +169,7 @@ func canonicalReflect(v any, depth int) (any, error) {
 			}
 			return int64(rv.Uint()), nil
 		case reflect.Float32, reflect.Float64:
-			return finite(rv.Float())
+			return rv.Float(), finite(rv.Float())
 		}
 	}
 	var data []byte

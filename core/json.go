@@ -85,7 +85,7 @@ func appendObject(buf []byte, o *Object, depth int) ([]byte, error) {
 }
 
 func appendFloat(buf []byte, f float64) ([]byte, error) {
-	if _, err := finite(f); err != nil {
+	if err := finite(f); err != nil {
 		return buf, err
 	}
 	format := byte('f')
