@@ -35,14 +35,14 @@ func (k *keeper) add(r *record) {
 }
 
 // roomy returns a list with room for one more. It doubles, which append does not
-// do for long lists, and stops at the number that is expected.
+// do for long lists, and makes room for all that are expected once there are many.
 func roomy[T any](list []T, hint int) []T {
 	n := len(list)
 	if n < cap(list) {
 		return list
 	}
 	more := max(n, 64)
-	if n+more > hint && n < hint {
+	if n >= endRows && n < hint {
 		more = hint - n
 	}
 	return slices.Grow(list, more)

@@ -59,11 +59,12 @@ type sorter struct {
 	given   int
 }
 
-// entry is a row in the order: a number that is the less the earlier the row comes,
-// which tells most rows apart, and its place.
+// entry is a row in the order: its place, and a rough form of its first two values,
+// which tells most rows apart.
 type entry struct {
-	rough uint64
-	row   int32
+	first, second roughValue
+	row           int32
+	exact         [2]bool // first and second leave nothing to compare
 }
 
 // run is how many rows are sorted at a time: the time in which a cancellation is
@@ -83,7 +84,11 @@ func (s *sorter) take(ctx context.Context, r *record) error {
 	for _, p := range places {
 		s.values = append(roomy(s.values, int(s.total)*len(places)), r.At(p))
 	}
-	e := entry{rough(s.values[at], s.down[0]), int32(len(s.entries))}
+	e := entry{row: int32(len(s.entries))}
+	e.first, e.exact[0] = rough(s.values[at], s.down[0])
+	if len(places) > 1 {
+		e.second, e.exact[1] = rough(s.values[at+1], s.down[1])
+	}
 	if s.bound && s.compare(e, s.entries[s.top-1]) > 0 {
 		s.values = s.values[:at]
 		return nil
@@ -144,20 +149,36 @@ func (s *sorter) sortRun() {
 // compare orders entries by the values of their rows. The place is the last key,
 // which makes any sort a stable one.
 func (s *sorter) compare(a, b entry) int {
-	if c := cmp.Compare(a.rough, b.rough); c != 0 {
-		return c
+	if a.first != b.first {
+		return cmp.Compare(a.first, b.first)
 	}
-	width := len(s.names)
-	x, y := s.values[int(a.row)*width:][:width], s.values[int(b.row)*width:][:width]
-	for i := range width {
-		if c := compare(x[i], y[i]); c != 0 {
-			if s.down[i] {
-				return -c
-			}
+	if !a.exact[0] || !b.exact[0] {
+		if c := s.column(0, a, b); c != 0 {
+			return c
+		}
+	}
+	if a.second != b.second {
+		return cmp.Compare(a.second, b.second)
+	}
+	for i := 1; i < len(s.names); i++ {
+		if i == 1 && a.exact[1] && b.exact[1] {
+			continue
+		}
+		if c := s.column(i, a, b); c != 0 {
 			return c
 		}
 	}
 	return cmp.Compare(a.row, b.row)
+}
+
+// column compares the values of one column.
+func (s *sorter) column(i int, a, b entry) int {
+	width := len(s.names)
+	c := compare(s.values[int(a.row)*width+i], s.values[int(b.row)*width+i])
+	if s.down[i] {
+		return -c
+	}
+	return c
 }
 
 // end lets the rows go in order.
@@ -222,29 +243,43 @@ func (s *sorter) merge(ctx context.Context, size int) error {
 	return nil
 }
 
+// roughValue is a number that stands for a value in the order.
+type roughValue uint64
+
 // rough returns a number for a value: if one value comes before another, its
 // number is not the greater one. Types are told apart, numbers as well as a float
-// can, texts by their first seven bytes.
-func rough(v any, down bool) uint64 {
-	n := uint64(rank(v)) << 61
+// with three bits less can, texts by their first seven bytes. exact tells that only
+// equal values have this number.
+func rough(v any, down bool) (n roughValue, exact bool) {
 	switch v := v.(type) {
+	case nil:
+		exact = true
 	case bool:
-		if v {
-			n++
+		if exact = true; v {
+			n = 1
 		}
 	case int64:
-		n |= orderedBits(float64(v)) >> 3
+		f := float64(v)
+		n, exact = roughNumber(f)
+		exact = exact && core.CompareIntFloat(v, f) == 0
 	case float64:
-		n |= orderedBits(v) >> 3
+		n, exact = roughNumber(v)
 	case string:
 		for i := range min(len(v), 7) {
-			n |= uint64(v[i]) << (8 * (6 - i))
+			n |= roughValue(v[i]) << (8*(6-i) + 4)
 		}
+		n |= roughValue(min(len(v), 8)) // a text comes before those that it begins
+		exact = len(v) < 8
 	}
-	if down {
-		return ^n
+	if n |= roughValue(rank(v)) << 61; down {
+		return ^n, exact
 	}
-	return n
+	return n, exact
+}
+
+func roughNumber(f float64) (n roughValue, exact bool) {
+	ordered := orderedBits(f)
+	return roughValue(ordered >> 3), ordered&7 == 0
 }
 
 // orderedBits returns bits that are ordered as the numbers are. NaN comes first.

@@ -200,8 +200,8 @@ func (h *handler) count(rows []any) error {
 
 func (h *handler) result(in core.Input, a *attempt) core.Result {
 	rows := slices.Clip(a.out.rows)
-	if rows == nil {
-		rows = []any{}
+	if cap(a.out.rows) > 2*len(rows) { // room for all of an array, most of which was left out
+		rows = append(make([]any, 0, len(rows)), rows...)
 	}
 	from := max(a.from, a.total) // a limit may have left out the end of an array
 	out := core.ObjectOf("rows", int64(len(rows)), "from", from)
