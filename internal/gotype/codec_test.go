@@ -141,6 +141,40 @@ func TestCopySharesNothing(t *testing.T) {
 	}
 }
 
+// Typed and untyped readers get copies by the same rule: equal, apart in all that
+// exported fields lead to, and sharing what only unexported ones do.
+func TestCopyIsClone(t *testing.T) {
+	type lent struct{ List []int }
+	type value struct {
+		lent
+		Any    any
+		Array  [2]*int
+		Object *core.Object
+		hidden *int
+		Tree   *everyType
+	}
+	c := New(reflect.TypeFor[value]())
+	n := 1
+	check := func(tree everyType, list []int, m map[string][]string) bool {
+		v := value{lent{list}, m, [2]*int{&n, nil}, core.ObjectOf("a", []any{int64(1)}), &n, &tree}
+		var dup value
+		if err := c.Copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(v)); err != nil {
+			t.Fatal(err)
+		}
+		clone := core.Clone(v).(value)
+		for _, w := range []value{dup, clone} {
+			apart := w.Array[0] != &n && w.Object != v.Object && w.Tree != &tree && w.hidden == &n
+			if !apart || len(list) > 0 && &w.List[0] == &list[0] || len(m) > 0 && reflect.ValueOf(w.Any).Pointer() == reflect.ValueOf(m).Pointer() {
+				return false
+			}
+		}
+		return reflect.DeepEqual(dup, clone) && reflect.DeepEqual(dup, v)
+	}
+	if err := quick.Check(check, &quick.Config{MaxCount: 50}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDecodeAnyKeepsDigits(t *testing.T) {
 	type open struct {
 		V any
