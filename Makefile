@@ -5,10 +5,10 @@ TESTFLAGS ?=
 FUZZTIME ?= 10s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help run test bench fuzz lint
+.PHONY: help run test bench bench-data bench-etl fuzz lint
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
 run: ## run the flights example on 10,000 real flights
 	$(GO) run ./cmd/wavefold run examples/flights/flights.yaml
@@ -20,6 +20,12 @@ bench: ## measure: paired ratios, growth, fan-out
 	$(GO) test -count=1 -v -run Ratios ./benchmarks
 	$(GO) test -run XXX -bench . -benchtime 20x ./benchmarks
 	cd benchmarks/peers && $(GO) test -count=1 -v -run Ratios .
+
+bench-data: ## fetch the 3,000,000 flights (13 MB, from the npm registry)
+	$(GO) run ./examples/flights-3m/fetch
+
+bench-etl: bench-data ## run the scale job, compare it with a loop written by hand
+	WAVEFOLD_SCALE=1 $(GO) test -count=1 -v -run 'TestScale|TestSameAsByHand' ./examples/flights-3m
 
 fuzz: ## fuzz every parser for FUZZTIME each
 	@./.ci/fuzz $(FUZZTIME)

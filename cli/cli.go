@@ -133,11 +133,10 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	return exitUsage
 }
 
-// errorf prints an error with the program's name, without secrets. Further lines of it
-// are indented.
+// errorf prints an error with the program's name, without secrets.
 func (a *app) errorf(format string, args ...any) {
 	p := a.palette(a.Err)
-	tty.Fprintf(a.Err, "%s %s\n", p.Bad("wavefold:"), tty.Lines(a.mask.Text(fmt.Sprintf(format, args...))))
+	tty.Fprintf(a.Err, "%s %s\n", p.Bad("wavefold:"), a.mask.Text(fmt.Sprintf(format, args...)))
 }
 
 // hintf prints advice.

@@ -112,12 +112,7 @@ func (a *Account) details() []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
 	if r := a.reason(); r != "" {
-		for i, line := range strings.Split(r, "\n") {
-			if i > 0 { // such as what a program said last
-				line = "  " + strings.TrimSpace(line)
-			}
-			add("%s", line)
-		}
+		add("%s", r)
 	}
 	if a.Error != nil && a.Error.Class != core.ClassError {
 		add("the failure is of class %s", a.Error.Class)

@@ -13,8 +13,8 @@ import (
 // of a Palette. It is made by Safe, by a Palette and by Sprintf.
 type Styled string
 
-// Safe makes a text of unknown origin safe to print on one line. Tabs become blanks,
-// and so do line breaks, with the indentation behind them. What a terminal could take for an order, and what is not
+// Safe makes a text of unknown origin safe to print on one line. Line breaks and
+// tabs become blanks. What a terminal could take for an order, and what is not
 // seen at all, is shown as Go writes it in quotes: \x1b, \u009b, \u202e, and \xff
 // for a byte that is not UTF-8.
 func Safe(s string) Styled {
@@ -22,18 +22,10 @@ func Safe(s string) Styled {
 		return Styled(s)
 	}
 	var b strings.Builder
-	indent := false // all since the last line break was blank
 	for i, r := range s {
-		switch blank := r == ' ' || r == '\t' || r == '\r' || r == '\n'; {
-		case blank && indent:
-			continue
-		case blank:
-			b.WriteByte(' ')
-			indent = r == '\n'
-			continue
-		}
-		indent = false
 		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			b.WriteByte(' ')
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
 			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case !isHarmful(r):
@@ -73,17 +65,6 @@ func isHarmful(r rune) bool {
 		return true
 	}
 	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r)
-}
-
-// Lines is Safe for a text of several lines, which stay lines. Those after the first are
-// indented, so that none of them looks like something else than a part of the text.
-func Lines(s string) Styled {
-	lines := strings.Split(strings.TrimRight(s, " \t\r\n"), "\n")
-	out := Safe(lines[0])
-	for _, line := range lines[1:] {
-		out += "\n  " + Safe(strings.TrimLeft(line, " \t\r"))
-	}
-	return out
 }
 
 // Sprintf is fmt.Sprintf for people's eyes: the format is printed as it is, and of

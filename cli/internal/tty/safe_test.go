@@ -15,7 +15,6 @@ func TestSafe(t *testing.T) {
 		{"plain", "plain"},
 		{"größer, 日本語, 👩‍🚀, نام", "größer, 日本語, 👩‍🚀, نام"},
 		{"a\nb\tc\r\nd", "a b c  d"},
-		{"lines:\n  one\n\n\t two  three\r", "lines: one two  three "},
 		{"\x1b[31mred\x1b[0m", `\x1b[31mred\x1b[0m`},
 		{"\x1b]0;title\x07", `\x1b]0;title\x07`},
 		{"\x00\x08\x7f", `\x00\x08\x7f`},
@@ -30,16 +29,6 @@ func TestSafe(t *testing.T) {
 	} {
 		if got := Safe(c.in); string(got) != c.want {
 			t.Errorf("%q: got %q, want %q", c.in, got, c.want)
-		}
-	}
-}
-
-func TestLines(t *testing.T) {
-	for in, want := range map[string]Styled{
-		"one": "one", "": "", "a:\n  b\nc\n": "a:\n  b\n  c", "a\r\n\x1b[2J\n": "a \n  \\x1b[2J", "\n\nx": "\n  \n  x",
-	} {
-		if got := Lines(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
 }
