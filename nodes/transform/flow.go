@@ -278,12 +278,18 @@ func (a *attempt) advance(ctx context.Context, want int) (done bool, err error) 
 	return false, nil
 }
 
+// progressRows is after how many rows of a batch the progress is told.
+const progressRows = 1 << 14
+
 // feed gives rows of the batch to the first stage.
 func (a *attempt) feed(ctx context.Context, want int) error {
 	first, r := a.stages[0], &a.record
 	for ; a.at < len(a.batch); a.at++ {
 		if err := table.Tick(ctx, a.at); err != nil {
 			return err
+		}
+		if a.at%progressRows == 0 {
+			a.in.Progress(a.from, a.total)
 		}
 		if a.full >= 0 {
 			a.at = len(a.batch)
@@ -324,7 +330,6 @@ func (a *attempt) row(v any) (*core.Object, error) {
 
 // read gets the next batch.
 func (a *attempt) read(ctx context.Context) error {
-	a.in.Progress(a.from, a.total)
 	batch, err := a.source.Next(ctx)
 	if errors.Is(err, io.EOF) {
 		a.dry = true

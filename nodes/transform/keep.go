@@ -17,6 +17,7 @@ type keeper struct {
 	shared int // rows of this batch that came in as they are
 	stream bool
 	hint   int // how many rows there are at most, 0 when that is not known
+	copies headers
 }
 
 // keeper returns a keeper of rows of the attempt.
@@ -51,7 +52,10 @@ func roomy[T any](list []T, hint int) []T {
 // settle is called at the end of a batch of so many rows.
 func (k *keeper) settle(batch int) {
 	if added := k.rows[k.old:]; k.stream && k.shared == len(added) && len(added)*4 < batch {
-		copyRows(added)
+		for i, row := range added {
+			o := row.(*core.Object)
+			added[i] = k.copies.of(o).row(&eval.Record{Base: o}, false)
+		}
 	}
 	k.old, k.shared = len(k.rows), 0
 }
@@ -61,15 +65,6 @@ func (k *keeper) drain() []any {
 	rows := k.rows
 	k.rows, k.old, k.shared = nil, 0, 0
 	return rows
-}
-
-// copyRows replaces rows by equal ones.
-func copyRows(rows []any) {
-	var h headers
-	for i, row := range rows {
-		o := row.(*core.Object)
-		rows[i] = h.of(o).row(&eval.Record{Base: o}, false)
-	}
 }
 
 // output is behind the last step.

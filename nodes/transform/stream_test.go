@@ -485,3 +485,25 @@ func bare(row any) any {
 	}
 	return out
 }
+
+// How far the node is, is told now and then, for arrays with the number of rows.
+func TestProgress(t *testing.T) {
+	for _, c := range []struct {
+		rows, batch int
+		want        string
+	}{
+		{2*progressRows + 10, 0, fmt.Sprint([][2]int64{{0, 2*progressRows + 10}, {progressRows, 2*progressRows + 10}, {2 * progressRows, 2*progressRows + 10}})},
+		{30, 10, "[[0 0] [10 0] [20 0]]"},
+	} {
+		told := [][2]int64{}
+		shared := core.Shared{Report: func(done, of int64) { told = append(told, [2]int64{done, of}) }, View: core.NewView([]string{"in"}, []any{numbers(c.rows)})}
+		if c.batch > 0 {
+			shared.Open = func(context.Context, string) (core.Stream, bool, error) {
+				return &rowStream{rows: numbers(c.rows), sizes: []int{c.batch}}, true, nil
+			}
+		}
+		if _, err := compiled(t, `{"filter": "false"}`, "").Handler.Handle(t.Context(), core.NewInput("r", "n", 1, shared)); err != nil || fmt.Sprint(told) != c.want {
+			t.Errorf("%d rows: told %v, want %s, %v", c.rows, told, c.want, err)
+		}
+	}
+}
