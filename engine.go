@@ -44,7 +44,8 @@ func (e *Engine) Registry() *core.Registry { return e.reg }
 const maxDocument = 64 << 20
 
 // Read reads a workflow file. The findings are those about the shape of the document,
-// or about the file itself; the workflow is nil if nothing of it could be read.
+// or about the file itself; the workflow is nil if nothing of it could be read. Compile
+// reports the findings of a workflow again, among its own.
 func (e *Engine) Read(path string) (*core.Workflow, core.Diagnostics) {
 	data, err := readFile(path)
 	if err != nil {
@@ -63,8 +64,8 @@ func (e *Engine) Parse(name string, data []byte) (*core.Workflow, core.Diagnosti
 }
 
 // Compile checks a workflow with everything it refers to, and returns its plan. The
-// findings are all errors and warnings, those of nested workflows included, in the order
-// of the files; the plan is nil if there is an error, or under strict a warning, among
+// findings are all errors and warnings, those of reading it and of nested workflows
+// included, in the order of the files; the plan is nil if there is an error, or under strict a warning, among
 // them. Compile reads files and looks programs up; it runs nothing and writes nothing.
 func (e *Engine) Compile(w *core.Workflow, strict bool) (*plan.Plan, core.Diagnostics) {
 	return e.compile(w, &library{engine: e}, strict)
@@ -76,14 +77,7 @@ func (e *Engine) compile(w *core.Workflow, l *library, strict bool) (*plan.Plan,
 		ds.Errorf(core.CodeSyntax, core.Position{}, "there is no workflow to compile")
 		return nil, ds
 	}
-	p, ds := plan.Compile(w, e.reg, plan.Options{Env: l.env, Strict: strict})
-	if len(l.warnings) > 0 {
-		ds = append(ds, l.warnings...).Sorted()
-	}
-	if ds.Failed(strict) {
-		return nil, ds
-	}
-	return p, ds
+	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Strict: strict})
 }
 
 func readFile(path string) ([]byte, error) {

@@ -15,9 +15,8 @@ import (
 type library struct {
 	engine *Engine
 	// named holds workflows built in Go, by the file name their includers use.
-	named    map[*core.Workflow]map[string]*core.Workflow
-	loaded   map[string]loaded
-	warnings core.Diagnostics // of the loaded workflows
+	named  map[*core.Workflow]map[string]*core.Workflow
+	loaded map[string]loaded
 }
 
 type loaded struct {
@@ -80,10 +79,9 @@ func (l *library) read(dir folder, path, full string) (*core.Workflow, error) {
 		return nil, err
 	}
 	w, ds := l.engine.Parse(full, data)
-	if err := ds.Err(false); err != nil {
-		return nil, err
+	if w == nil {
+		return nil, ds.Err(false)
 	}
-	l.warnings = append(l.warnings, ds...)
 	return w, nil
 }
 

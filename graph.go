@@ -15,12 +15,11 @@ import (
 // Graph is a graph that can run: built by New or read by Engine.Load. It is immutable and
 // safe for any number of runs at once.
 type Graph struct {
-	w        *core.Workflow
-	engine   *Engine // nil: one with the default kinds
-	strict   bool
-	findings core.Diagnostics // of the builder
-	tools    []namedTool
-	subs     map[string]*Graph // sub-workflows by file name
+	w      *core.Workflow
+	engine *Engine // nil: one with the default kinds
+	strict bool
+	tools  []namedTool
+	subs   map[string]*Graph // sub-workflows by file name
 
 	once sync.Once
 	plan *plan.Plan
@@ -54,7 +53,7 @@ func New(name string, parts ...Part) *Graph {
 		}
 	}
 	b.edges()
-	g.findings = b.ds
+	g.w.Findings = b.ds
 	return g
 }
 
@@ -62,15 +61,14 @@ func New(name string, parts ...Part) *Graph {
 // is compiled, which the first Run does by itself.
 func (e *Engine) Graph(w *core.Workflow) *Graph { return &Graph{w: w, engine: e} }
 
-// Load reads and compiles a workflow file. The error holds all findings that keep the
-// graph from running, as core.Diagnostics.
+// Load reads and compiles a workflow file. The error holds everything that is to be said
+// about the file if something keeps it from running, as core.Diagnostics.
 func (e *Engine) Load(path string) (*Graph, error) {
 	w, ds := e.Read(path)
 	if w == nil {
 		return nil, ds.Err(false)
 	}
 	g := e.Graph(w)
-	g.findings = ds
 	if err := g.Compile(); err != nil {
 		return nil, err
 	}
@@ -111,20 +109,10 @@ func (g *Graph) compile() {
 		ds, engine := g.gather()
 		l := &library{engine: engine, named: map[*core.Workflow]map[string]*core.Workflow{}}
 		p, found := engine.compile(g.enlist(l, map[*Graph]*core.Workflow{}), l, g.strict)
-		g.all = append(ds, notEchoes(found, ds)...).Sorted()
+		g.all = append(ds, found...).Capped()
 		if !g.all.Failed(g.strict) {
 			g.plan = p
 		}
-	})
-}
-
-// notEchoes leaves out findings that may only follow from what was left out at the same
-// place of a document of the wrong shape.
-func notEchoes(found, shape core.Diagnostics) core.Diagnostics {
-	return slices.DeleteFunc(found, func(d core.Diagnostic) bool {
-		return slices.ContainsFunc(shape, func(s core.Diagnostic) bool {
-			return s.Severity == core.Error && s.Pos == d.Pos && s.Pos.Column > 0
-		})
 	})
 }
 
@@ -135,7 +123,7 @@ func (g *Graph) gather() (core.Diagnostics, *Engine) {
 	var engine *Engine
 	files := map[string]*Graph{}
 	for _, sub := range g.reachable() {
-		ds = append(ds, sub.findings...)
+		ds = append(ds, sub.w.Findings...)
 		if known, ok := files[fileName(sub)]; ok {
 			ds.Errorf(core.CodeDuplicateID, sub.w.Pos, "graph %q: another one inside or around it has the name too", sub.Name()).
 				WithHint("the other one is at %s", known.w.Pos)
@@ -234,7 +222,7 @@ func (g *Graph) notBegun(err error) (*Result, error) {
 // only exists in Go cannot be saved, such as a reducer; the error names it. Loading the
 // document and saving it again gives the same bytes.
 func (g *Graph) Save() ([]byte, error) {
-	if err := g.findings.Err(false); err != nil {
+	if err := g.w.Findings.Err(false); err != nil {
 		return nil, err
 	}
 	return native.Write(g.w)

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"slices"
-
 	"github.com/spf13/cobra"
 
 	"github.com/wavefold/wavefold"
@@ -19,37 +17,24 @@ type compiler interface {
 }
 
 // check reads and compiles the file that the arguments name and returns everything
-// that was found, about its shape and about its meaning, in one list.
+// that was found.
 func check(c compiler, args []string, strict bool) (*plan.Plan, core.Diagnostics) {
 	file, ds := fileOf(c, args)
 	if len(ds) > 0 {
 		return nil, ds
 	}
-	w, shape := c.Read(file)
+	w, ds := c.Read(file)
 	if w == nil {
-		return nil, shape.Sorted()
+		return nil, ds
 	}
-	p, meaning := c.Compile(w, strict)
-	if !shape.Failed(false) {
-		ds := append(slices.Clone(shape), meaning...)
-		if p != nil {
-			ds = append(ds, secret.Check(p.Secrets)...)
-		}
-		ds = ds.Sorted()
-		if ds.Failed(strict) {
-			return nil, ds
-		}
-		return p, ds
+	p, ds := c.Compile(w, strict)
+	if p == nil {
+		return nil, ds
 	}
-	// Of a document of the wrong shape more can be said, but nothing that only
-	// follows from what was left out at the same place.
-	for _, d := range meaning {
-		same := func(s core.Diagnostic) bool { return s.Pos == d.Pos && s.Severity == core.Error }
-		if !slices.ContainsFunc(shape, same) {
-			shape = append(shape, d)
-		}
+	if ds = append(ds, secret.Check(p.Secrets)...).Sorted(); ds.Failed(strict) {
+		return nil, ds
 	}
-	return nil, shape.Sorted()
+	return p, ds
 }
 
 // lenient is the engine without its demand for what only executing needs.

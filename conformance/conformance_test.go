@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -64,32 +63,15 @@ func (c *testCase) compile(t *testing.T) (*plan.Plan, core.Diagnostics) {
 	if w == nil {
 		return nil, findings
 	}
-	p, more := e.Compile(w, false)
-	if findings.Failed(false) {
-		return nil, together(w, findings, more)
-	}
-	all := append(findings, more...).Sorted()
-	if (p == nil) != all.Failed(false) {
-		t.Errorf("a plan: %v; findings:\n%v", p != nil, all)
+	p, findings := e.Compile(w, false)
+	if (p == nil) != findings.Failed(false) {
+		t.Errorf("a plan: %v; findings:\n%v", p != nil, findings)
 	}
 	strict, _ := e.Compile(w, true)
-	if (strict == nil) != more.Failed(true) {
-		t.Errorf("strict: a plan: %v; findings:\n%v", strict != nil, all)
+	if (strict == nil) != findings.Failed(true) {
+		t.Errorf("strict: a plan: %v; findings:\n%v", strict != nil, findings)
 	}
-	return p, all
-}
-
-// together adds what else can be said of a document of the wrong shape, but nothing that
-// may follow from what was left out: of the same line, or of the document as a whole.
-func together(w *core.Workflow, shape, meaning core.Diagnostics) core.Diagnostics {
-	all := slices.Clone(shape)
-	for _, d := range meaning {
-		same := func(s core.Diagnostic) bool { return s.Pos.Line == d.Pos.Line && s.Severity == core.Error }
-		if d.Pos.IsValid() && d.Pos != w.Pos && !slices.ContainsFunc(shape, same) {
-			all = append(all, d)
-		}
-	}
-	return all.Sorted()
+	return p, findings
 }
 
 func (c *testCase) parse(t *testing.T, e *wavefold.Engine) (*core.Workflow, core.Diagnostics) {

@@ -73,6 +73,7 @@ func (l *Located[T]) parts() (any, *Position) { return &l.Value, &l.Pos }
 //	Base     time.Duration `wavefold:"base_ms,ms"`
 //	Pos      core.Position `wavefold:",pos"`  // where the mapping begins
 //	More     *core.Value   `wavefold:",rest"` // keys that no field names, as a mapping
+//	Lost     core.Lost     `wavefold:",lost"` // keys that are not known, see Lost
 //
 // A required key must be there and must not be blank: an empty text, list or map
 // counts as missing. min, max and oneof hold for the scalars inside lists, maps and
@@ -82,7 +83,8 @@ func (l *Located[T]) parts() (any, *Position) { return &l.Value, &l.Pos }
 // text keys, struct, Members, Located, *Object, *Value (the tree as it stands), any
 // (a run-time value), an Unmarshaler, or a pointer to one of these, which stays nil
 // when the key is absent. A key that is absent, or a scalar that is refused, leaves
-// its field untouched, so that defaults can be set before. A blank value (null) is an empty list or mapping where
+// its field untouched, so that defaults can be set before; an element of a list that is
+// refused is left out. Of a value that is Lost nothing is said. A blank value (null) is an empty list or mapping where
 // one is wanted, and an error for scalars. A duration is a text such as "1.5s";
 // with the option ms a whole number of milliseconds is one too.
 //
@@ -96,7 +98,7 @@ func Decode(v *Value, into any) Diagnostics {
 	if v == nil {
 		v = &Value{Kind: NullValue}
 	}
-	d := &decoder{}
+	d := &decoder{lossy: !v.Whole()}
 	d.value(v, dst.Elem(), nil, &Key{})
 	return d.ds
 }
@@ -107,6 +109,24 @@ func Decode(v *Value, into any) Diagnostics {
 type decoder struct {
 	ds     Diagnostics
 	shapes map[reflect.Type]*shape
+	lossy  bool // the tree is not Whole
+}
+
+// read tells how much of a value was read.
+type read uint8
+
+const (
+	nothing read = iota // it was refused
+	partly              // something in it was refused
+	wholly              // or what was refused is noted in a Lost
+)
+
+// since tells how a value was read that brought findings or not.
+func (d *decoder) since(before int) read {
+	if len(d.ds) > before {
+		return nothing
+	}
+	return wholly
 }
 
 func (d *decoder) shapeOf(t reflect.Type) *shape {
@@ -183,53 +203,83 @@ var (
 )
 
 // value fills dst from v; key holds the limits that apply to scalars.
-func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) {
+func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) read {
+	before := len(d.ds)
 	switch p := dst.Addr().Interface().(type) {
 	case Unmarshaler:
-		d.include(p.DecodeValue(v), at)
-		return
+		if v.refused() {
+			return nothing
+		}
+		ds := p.DecodeValue(v)
+		d.include(ds, at)
+		if ds.Failed(false) {
+			return nothing
+		}
+		return d.asItStands(v)
 	case located:
 		target, pos := p.parts()
-		before := len(d.ds)
-		d.value(v, reflect.ValueOf(target).Elem(), at, key)
-		if len(d.ds) == before {
+		got := d.value(v, reflect.ValueOf(target).Elem(), at, key)
+		if got == wholly {
 			*pos = v.Pos
 		}
-		return
+		return got
 	}
 	switch t := dst.Type(); {
 	case t == valueType:
 		dst.Set(reflect.ValueOf(v))
+		return d.asItStands(v)
+	case v.refused():
+		if dst.Kind() == reflect.Struct {
+			shape := d.shapeOf(t)
+			return shape.lose(dst, names(shape.keys), nothing)
+		}
+		if dst.Kind() == reflect.Pointer {
+			return d.byKind(v, dst, at, key)
+		}
+		return nothing
 	case t == objectType:
 		d.plainObject(v, dst, at)
+		return min(d.since(before), d.asItStands(v))
 	case t == durationType:
 		d.duration(v, dst, at, key)
+		return d.since(before)
 	case t.Kind() == reflect.Slice && t.Implements(membersType):
-		d.members(v, dst, at, key)
+		return d.members(v, dst, at, key)
 	default:
-		d.byKind(v, dst, at, key)
+		return d.byKind(v, dst, at, key)
 	}
 }
 
-func (d *decoder) byKind(v *Value, dst reflect.Value, at *place, key *Key) {
+// asItStands tells how a tree was read that nobody looked into.
+func (d *decoder) asItStands(v *Value) read {
+	if d.lossy && !v.Whole() {
+		return partly
+	}
+	return wholly
+}
+
+func (d *decoder) byKind(v *Value, dst reflect.Value, at *place, key *Key) read {
+	before := len(d.ds)
 	switch dst.Kind() {
 	case reflect.Pointer:
 		target := reflect.New(dst.Type().Elem())
-		before := len(d.ds)
-		d.value(v, target.Elem(), at, key)
-		if len(d.ds) == before || isShape(target) {
+		got := d.value(v, target.Elem(), at, key)
+		if got == wholly || isShape(target) {
 			dst.Set(target)
 		}
+		return got
 	case reflect.Interface:
 		d.plain(v, dst)
+		return d.asItStands(v)
 	case reflect.Struct:
-		d.object(v, dst, at)
+		return d.object(v, dst, at)
 	case reflect.Slice:
-		d.list(v, dst, at, key)
+		return d.list(v, dst, at, key)
 	case reflect.Map:
-		d.mapping(v, dst, at, key)
+		return d.mapping(v, dst, at, key)
 	default:
 		d.scalar(v, dst, at, key)
+		return d.since(before)
 	}
 }
 
@@ -271,50 +321,69 @@ func (d *decoder) isMapping(v *Value, at *place) bool {
 	return false
 }
 
-func (d *decoder) list(v *Value, dst reflect.Value, at *place, key *Key) {
+func (d *decoder) list(v *Value, dst reflect.Value, at *place, key *Key) read {
 	if v.Kind != ArrayValue && v.Kind != NullValue {
 		f := d.wrongType(v, at, "a list")
 		if v.Kind == StringValue {
 			f.WithHint("write [%s]", v.Scalar)
 		}
-		return
+		return nothing
 	}
 	out := reflect.MakeSlice(dst.Type(), len(v.Items), len(v.Items))
+	got, n := wholly, 0
 	for i, e := range v.Items {
-		d.value(e, out.Index(i), &place{up: at, index: i}, key)
+		out.Index(n).SetZero() // one before may have been refused
+		one := d.value(e, out.Index(n), &place{up: at, index: i}, key)
+		if one > nothing {
+			n++
+		}
+		got = min(got, max(one, partly))
 	}
-	dst.Set(out)
+	dst.Set(out.Slice3(0, n, n))
+	return got
 }
 
-func (d *decoder) mapping(v *Value, dst reflect.Value, at *place, key *Key) {
+func (d *decoder) mapping(v *Value, dst reflect.Value, at *place, key *Key) read {
 	t := dst.Type()
 	if t.Key().Kind() != reflect.String {
 		panic(fmt.Sprintf("core.Decode: cannot decode into %s", t))
 	}
 	if !d.isMapping(v, at) {
-		return
+		return nothing
 	}
 	out := reflect.MakeMapWithSize(t, len(v.Keys))
+	got := d.keys(v)
 	d.eachMember(v, at, func(i int, at *place) {
 		e := reflect.New(t.Elem()).Elem()
-		d.value(v.Values[i], e, at, key)
+		got = min(got, max(d.value(v.Values[i], e, at, key), partly))
 		out.SetMapIndex(reflect.ValueOf(v.Keys[i].Value).Convert(t.Key()), e)
 	})
 	dst.Set(out)
+	return got
 }
 
-func (d *decoder) members(v *Value, dst reflect.Value, at *place, key *Key) {
+func (d *decoder) members(v *Value, dst reflect.Value, at *place, key *Key) read {
 	if !d.isMapping(v, at) {
-		return
+		return nothing
 	}
 	out := reflect.MakeSlice(dst.Type(), 0, len(v.Keys))
+	got := d.keys(v)
 	d.eachMember(v, at, func(i int, at *place) {
 		m := reflect.New(dst.Type().Elem()).Elem()
 		m.Field(0).Set(reflect.ValueOf(v.Keys[i]))
-		d.value(v.Values[i], m.Field(1), at, key)
+		got = min(got, max(d.value(v.Values[i], m.Field(1), at, key), partly))
 		out = reflect.Append(out, m)
 	})
 	dst.Set(out)
+	return got
+}
+
+// keys tells how the keys of a mapping were read.
+func (d *decoder) keys(v *Value) read {
+	if v.Lost {
+		return partly
+	}
+	return wholly
 }
 
 // eachMember calls f for each key of a mapping that stands there first.
@@ -338,21 +407,22 @@ func (d *decoder) duplicate(k Text, first Position, at *place) {
 }
 
 // object fills a struct.
-func (d *decoder) object(v *Value, dst reflect.Value, at *place) {
+func (d *decoder) object(v *Value, dst reflect.Value, at *place) read {
 	if s, ok := dst.Addr().Interface().(Subject); ok {
 		if name := s.DecodeSubject(v); name != "" {
 			at = &place{subject: name}
 		}
 	}
-	if !d.isMapping(v, at) {
-		return
-	}
 	shape := d.shapeOf(dst.Type())
 	if shape.pos != nil {
 		dst.FieldByIndex(shape.pos).Set(reflect.ValueOf(v.Pos))
 	}
+	if !d.isMapping(v, at) {
+		return shape.lose(dst, names(shape.keys), nothing)
+	}
 	rest := &Value{Kind: ObjectValue, Pos: v.Pos}
 	present := make([]bool, len(shape.keys))
+	var lost Lost
 	d.eachMember(v, at, func(i int, at *place) {
 		k := slices.IndexFunc(shape.keys, func(k Key) bool { return k.Name == v.Keys[i].Value })
 		if k < 0 {
@@ -360,26 +430,48 @@ func (d *decoder) object(v *Value, dst reflect.Value, at *place) {
 			return
 		}
 		present[k] = true
-		d.field(v.Values[i], dst, at, &shape.keys[k])
+		if d.field(v.Values[i], dst, at, &shape.keys[k]) < wholly {
+			lost = append(lost, shape.keys[k].Name)
+		}
 	})
+	var meant []string // by the keys that no field names
 	if shape.rest != nil {
 		dst.FieldByIndex(shape.rest).Set(reflect.ValueOf(rest))
 	} else {
-		d.unknown(rest.Keys, at, names(shape.keys))
+		meant = d.unknown(rest.Keys, at, names(shape.keys))
 	}
 	for i, k := range shape.keys {
-		if k.Required && !present[i] {
+		switch {
+		case present[i]:
+		case v.Lost || slices.Contains(meant, k.Name):
+			lost = append(lost, k.Name)
+		case k.Required:
 			d.errorf(CodeMissingKey, v.Pos, at, "key %q is missing", k.Name)
+			lost = append(lost, k.Name)
 		}
 	}
+	if lost == nil && (len(rest.Keys) == 0 || shape.rest != nil) {
+		return wholly
+	}
+	return shape.lose(dst, lost, partly)
 }
 
-func (d *decoder) field(v *Value, dst reflect.Value, at *place, key *Key) {
-	if key.Required && blank(v, key.Type) {
-		d.errorf(CodeMissingKey, v.Pos, at.up, "key %q is empty", key.Name)
-		return
+// lose notes which keys of a struct are lost; got is how it was read where it has no
+// room for that.
+func (s *shape) lose(dst reflect.Value, lost Lost, got read) read {
+	if s.lost == nil {
+		return got
 	}
-	d.value(v, dst.FieldByIndex(key.index), at, key)
+	dst.FieldByIndex(s.lost).Set(reflect.ValueOf(lost))
+	return wholly
+}
+
+func (d *decoder) field(v *Value, dst reflect.Value, at *place, key *Key) read {
+	if key.Required && !v.refused() && blank(v, key.Type) {
+		d.errorf(CodeMissingKey, v.Pos, at.up, "key %q is empty", key.Name)
+		return nothing
+	}
+	return d.value(v, dst.FieldByIndex(key.index), at, key)
 }
 
 // blank reports whether a required key says nothing. A struct that is empty
@@ -406,10 +498,15 @@ func blank(v *Value, t reflect.Type) bool {
 	}
 }
 
-// unknown reports keys that have no field.
-func (d *decoder) unknown(keys []Text, at *place, known []string) {
+// unknown reports keys that have no field, and returns those they are most likely
+// meant to be.
+func (d *decoder) unknown(keys []Text, at *place, known []string) (meant []string) {
 	for _, k := range keys {
 		d.errorf(CodeUnknownKey, k.Pos, at, "unknown key %q", k.Value).
 			WithHint("%s", KeyHint(k.Value, known))
+		if near := Nearest(k.Value, known); near != "" {
+			meant = append(meant, near)
+		}
 	}
+	return meant
 }

@@ -85,8 +85,8 @@ func KeyHint(key string, known []string) string {
 
 // shape is what the tags of a struct say. The index slices lead to fields.
 type shape struct {
-	keys      []Key
-	pos, rest []int
+	keys            []Key
+	pos, rest, lost []int
 }
 
 // shapeOf reads the tags of a struct.
@@ -112,6 +112,8 @@ func (s *shape) add(t reflect.Type, prefix []int) {
 			s.pos = index
 		case tag == ",rest":
 			s.rest = index
+		case tag == ",lost":
+			s.lost = index
 		default:
 			s.keys = append(s.keys, parseKey(tag, f, index))
 		}

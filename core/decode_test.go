@@ -445,3 +445,103 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// lossy is a struct that keeps account of what could not be read.
+type lossy struct {
+	Name  Text           `wavefold:"name,required"`
+	Limit *Int           `wavefold:"limit,min=1"`
+	Words []Text         `wavefold:"words"`
+	Inner *lossy         `wavefold:"inner"`
+	All   []lossy        `wavefold:"all"`
+	By    Members[lossy] `wavefold:"by"`
+	Plain struct {
+		X Int `wavefold:"x"`
+	} `wavefold:"plain"`
+	Any  *Value `wavefold:"any"`
+	Lost Lost   `wavefold:",lost"`
+}
+
+// text lists what is lost, with that of the parts inside.
+func (l *lossy) text() string {
+	s := strings.Join(l.Lost, " ")
+	if l.Inner != nil {
+		s += " inner(" + l.Inner.text() + ")"
+	}
+	for i := range l.All {
+		s += " all(" + l.All[i].text() + ")"
+	}
+	for i := range l.By {
+		s += " " + l.By[i].Key.Value + "(" + l.By[i].Value.text() + ")"
+	}
+	return s
+}
+
+// TestLost: what a struct lacks although the document says something of it is told
+// apart from what is merely absent, and the parts that could be read are there.
+func TestLost(t *testing.T) {
+	const everything = "name limit words inner all by plain any"
+	for _, c := range []struct{ text, lost, found string }{
+		{`{"name": "a"}`, "", ""},
+		{`{}`, "name", `key "name" is missing`},
+		{`{"name": ""}`, "name", `key "name" is empty`},
+		{`{"name": 3, "limit": 0}`, "name limit", "name: want a text; limit: want a whole number"},
+		{`{"name": "a", "words": ["x", 3, "y"]}`, "words", "words[1]: want a text"},
+		{`{"name": "a", "lmit": 3}`, "limit", `unknown key "lmit"`},
+		{`{"name": "a", "limit": 2, "lmit": 3}`, "", `unknown key "lmit"`},
+		{`{"name": "a", "nothing_like_it": 3}`, "", `unknown key "nothing_like_it"`},
+		{`{"nmae": "a"}`, "name", `unknown key "nmae"`}, // that it is missing follows from that
+		{`{"name": "a", "inner": 3}`, " inner(" + everything + ")", "inner: want a mapping"},
+		{`{"name": "a", "inner": {"limit": "x"}}`, " inner(limit name)", `inner: key "name" is missing; inner.limit: want`},
+		{`{"name": "a", "all": [{"name": "b"}, 3, {"name": 4}]}`, " all() all(" + everything + ") all(name)", "all[1]: want a mapping; all[2].name: want"},
+		{`{"name": "a", "all": 3}`, "all", "all: want a list"},
+		{`{"name": "a", "by": {"x": {"name": "b"}, "y": 3}}`, " x() y(" + everything + ")", "by.y: want a mapping"},
+		{`{"name": "a", "plain": {"x": "y"}}`, "plain", "plain.x: want"},
+		{`{"name": "a", "plain": {"y": 1}}`, "plain", `plain: unknown key "y"`},
+	} {
+		var l lossy
+		ds := Decode(tree(t, c.text), &l)
+		var found []string
+		for _, d := range ds.Sorted() {
+			found = append(found, d.Message)
+		}
+		want := strings.Split(c.found, "; ")
+		ok := len(found) == len(want) || c.found == "" && len(found) == 0
+		for i := range found {
+			ok = ok && strings.Contains(strings.Join(found, "; "), want[i])
+		}
+		if got := l.text(); got != c.lost || !ok {
+			t.Errorf("%s: lost %q, want %q\n%q, want %q", c.text, got, c.lost, found, want)
+		}
+	}
+	var l lossy
+	Decode(tree(t, `{"name": "a", "words": ["x", 3, "y"]}`), &l)
+	if got := strings.Join(Strings(l.Words), " "); got != "x y" {
+		t.Errorf("the words that could be read: %q", got)
+	}
+}
+
+// TestLostValues: of what could not be read as a value at all nothing more is said.
+func TestLostValues(t *testing.T) {
+	v := tree(t, `{"name": "a", "limit": 1, "words": ["x", "y"], "inner": {"name": "b"}, "all": [{"name": "c"}], "any": [1, 2]}`)
+	if !v.Whole() {
+		t.Fatal("the tree is not whole")
+	}
+	for _, key := range []string{"limit", "inner"} {
+		*v.Get(key) = Value{Lost: true}
+	}
+	*v.Get("words").Items[0] = Value{Lost: true}
+	*v.Get("all").Items[0] = Value{Lost: true}
+	v.Get("any").Items[1].Lost = true
+	var l lossy
+	if ds := Decode(v, &l); len(ds) > 0 || v.Whole() {
+		t.Errorf("findings %v, whole %t", ds, v.Whole())
+	}
+	if got := l.text(); got != "limit words any inner(name limit words inner all by plain any) all(name limit words inner all by plain any)" {
+		t.Errorf("lost %q", got)
+	}
+	var open lossy // a mapping some of whose keys could not be read may have any
+	Decode(&Value{Kind: ObjectValue, Lost: true}, &open)
+	if got := open.text(); got != "name limit words inner all by plain any" {
+		t.Errorf("lost %q", got)
+	}
+}

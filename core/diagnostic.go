@@ -128,6 +128,42 @@ func (ds Diagnostics) Sorted() Diagnostics {
 	return slices.Compact(out)
 }
 
+// MaxFindings is how many findings are shown of a workflow.
+const MaxFindings = 200
+
+// Capped returns the findings as they are shown: Sorted, and of more than MaxFindings
+// the least severe are left out, which a last finding says.
+func (ds Diagnostics) Capped() Diagnostics {
+	ds = ds.Sorted()
+	if len(ds) <= MaxFindings {
+		return ds
+	}
+	room, out := MaxFindings, Diagnostics{}
+	var keep [Hint + 1]int
+	for _, d := range ds {
+		keep[d.Severity]++
+	}
+	for s := range keep {
+		keep[s] = min(keep[s], room)
+		room -= keep[s]
+	}
+	left := Hint
+	for _, d := range ds {
+		if keep[d.Severity] > 0 {
+			keep[d.Severity]--
+			out = append(out, d)
+		} else {
+			left = min(left, d.Severity)
+		}
+	}
+	what := "findings are"
+	if len(ds) == len(out)+1 {
+		what = "finding is"
+	}
+	out.add(left, CodeLimit, out[len(out)-1].Pos, "%d more %s not shown", []any{len(ds) - len(out), what})
+	return out
+}
+
 // Error joins all findings, one on a line, so that Diagnostics can be returned
 // as an error. Use Err to get a nil error for a list without errors.
 func (ds Diagnostics) Error() string {

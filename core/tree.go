@@ -1,5 +1,7 @@
 package core
 
+import "slices"
+
 // ValueKind is the shape of a positioned value.
 type ValueKind uint8
 
@@ -29,6 +31,24 @@ type Value struct {
 	Items  []*Value // of an array
 	Keys   []Text   // of an object, in document order
 	Values []*Value // of an object, parallel to Keys
+	// Lost marks a value that could not be read, and an object some of whose keys
+	// could not. That has been reported.
+	Lost bool
+}
+
+// refused reports whether nothing of the value could be read.
+func (v *Value) refused() bool { return v.Lost && v.Kind != ObjectValue }
+
+// Whole reports whether the value and all in it could be read.
+func (v *Value) Whole() bool {
+	if v == nil {
+		return true
+	}
+	if v.Lost {
+		return false
+	}
+	part := func(e *Value) bool { return !e.Whole() }
+	return !slices.ContainsFunc(v.Items, part) && !slices.ContainsFunc(v.Values, part)
 }
 
 // Get returns the member of an object, nil when there is none.

@@ -12,6 +12,11 @@ const ModeDAG Mode = "dag"
 // position, nothing checked. Formats and the Go builder make Workflows; package
 // plan checks and compiles them. A Workflow must not change while it is being
 // compiled; a compiled plan no longer needs it.
+//
+// Of a document with errors of shape it holds what could be read: parts that could
+// not be read are there all the same, as far as their number and names are known, and
+// say in Lost what they lack. So the rest can be checked, and no name is called
+// unknown because its declaration has a slip.
 type Workflow struct {
 	Name        Text
 	Version     Text
@@ -35,7 +40,13 @@ type Workflow struct {
 	Document bool
 	// Dir is the folder that relative paths in the document start from.
 	Dir string
-	Pos Position
+	// Findings is what was found while the workflow was read or built. Compiling it
+	// reports them along with its own.
+	Findings Diagnostics
+	// Lost holds sections that are not all known: inputs, schema, phases, nodes,
+	// edges, pipelines, loops.
+	Lost Lost
+	Pos  Position
 }
 
 // Incremental says what one run leaves for the next one, in a file beside the
@@ -84,6 +95,7 @@ type Runtime struct {
 type Phase struct {
 	ID    Text
 	Title Text
+	Lost  Lost
 }
 
 // InputDecl declares a parameter of a run. Its value is read as $input.NAME and
@@ -95,6 +107,7 @@ type InputDecl struct {
 	Required    bool
 	Default     any // Missing when there is none
 	Description Text
+	Lost        Lost
 	Pos         Position
 }
 
@@ -114,6 +127,7 @@ type FieldDecl struct {
 	// Reduce is a custom merge strategy; it must be pure. old is Missing before
 	// the first write. An error refuses the write.
 	Reduce func(old, new any) (any, error)
+	Lost   Lost
 	Pos    Position
 }
 
@@ -146,6 +160,7 @@ type Node struct {
 	Effects *bool
 	// Handler, when set by the Go builder, is used instead of looking Kind up.
 	Handler Handler
+	Lost    Lost
 	Pos     Position
 }
 
@@ -157,6 +172,7 @@ type ForEach struct {
 	// MaxFailures is how many items may fail before the rest is void; nil
 	// means any number may fail (the node still fails at its end).
 	MaxFailures *Int
+	Lost        Lost
 	Pos         Position
 }
 
@@ -177,6 +193,7 @@ type OnError struct {
 	// Then is what happens when the attempts are used up: "" (the node fails,
 	// the run fails), "skip" or "fail_run".
 	Then Text
+	Lost Lost
 	Pos  Position
 }
 
@@ -194,6 +211,7 @@ type Edge struct {
 	// target reads a field that the source alone writes. It is an edge like any
 	// other; whoever shows a plan can tell it from those that were asked for.
 	Implied bool
+	Lost    Lost
 	Pos     Position
 }
 
@@ -210,6 +228,7 @@ type Pipeline struct {
 	Batch   *Int
 	Phase   Text
 	OnError *OnError // skip or fail_run, for the pipeline's own faults
+	Lost    Lost
 	Pos     Position
 }
 
@@ -225,5 +244,6 @@ type Loop struct {
 	OnExhausted Text
 	Phase       Text
 	OnError     *OnError
+	Lost        Lost
 	Pos         Position
 }

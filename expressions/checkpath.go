@@ -71,6 +71,9 @@ func (c *checker) field(r *ref, s Step) *core.Type {
 	}
 	t, ok := c.scope.Fields.FieldType(s.Name)
 	if !ok {
+		if r.slot = -1; c.scope.mayBe(RootState, s.Name) {
+			return nil
+		}
 		c.errorf(core.CodeExprName, s.From, "unknown field %q", s.Name).
 			WithHint("%s", core.DidYouMean(s.Name, c.scope.Fields.FieldNames()))
 		return nil
@@ -84,7 +87,7 @@ func (c *checker) node(r *ref, steps []Step) *core.Type {
 	r.name, r.output = id.Name, steps[1].Name == "output"
 	if c.open != nil {
 		r.slot = c.open.node(id.Name)
-	} else if r.slot = c.scope.nodeSlot(id.Name); r.slot < 0 {
+	} else if r.slot = c.scope.nodeSlot(id.Name); r.slot < 0 && !c.scope.mayBe(RootNodes, id.Name) {
 		c.errorf(core.CodeExprName, id.From, "unknown node %q", id.Name).
 			WithHint("%s", core.DidYouMean(id.Name, c.scope.Nodes))
 	}
@@ -106,7 +109,7 @@ func (c *checker) input(r *ref, s Step) *core.Type {
 		}
 		names[i] = in.Name.Value
 	}
-	if c.open == nil {
+	if c.open == nil && !c.scope.mayBe(RootInput, s.Name) {
 		c.errorf(core.CodeExprName, s.From, "unknown input %q", s.Name).WithHint("%s", core.DidYouMean(s.Name, names))
 	}
 	return nil

@@ -81,6 +81,10 @@ type Scope struct {
 	NodeSlot func(id string) (slot int, ok bool)
 	// Inputs are the names valid after $input.; nil means any.
 	Inputs []core.InputDecl
+	// Unknown reports whether a name that is not among the known ones behind $., $nodes.
+	// or $input. may stand for something all the same: then it is no error, and nothing
+	// is known of what it stands for. A program that uses it cannot run. nil: none may.
+	Unknown func(root Root, name string) bool
 	// ItemType is the type of $item, nil when unknown.
 	ItemType *core.Type
 	// Columns says that $item is the row of a table, and takes account of the
@@ -98,6 +102,9 @@ func (s *Scope) has(r Root) bool {
 	}
 	return s.Roots&r != 0
 }
+
+// mayBe reports whether a name that is not known may stand for something.
+func (s *Scope) mayBe(root Root, name string) bool { return s.Unknown != nil && s.Unknown(root, name) }
 
 // untyped reports whether the scope knows no schema.
 func (s *Scope) untyped() bool {

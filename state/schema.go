@@ -17,6 +17,9 @@ type Field struct {
 	// Refuses tells that a merge can fail although the value has the right
 	// type; writes of such fields are committed in canonical order.
 	Refuses bool
+	// Broken marks a field whose declaration has a fault. It stands for the name
+	// alone: it has no type, no default and the strategy last_wins.
+	Broken bool
 
 	goType   *core.GoType
 	stream   bool
@@ -35,7 +38,8 @@ type Schema struct {
 }
 
 // NewSchema builds the schema of declared fields. Faults of single fields are
-// findings; the schema is usable all the same, so that later checks can go on.
+// findings; the schema is usable all the same, so that later checks can go on: such
+// fields are Broken, as are those of which something is lost.
 func NewSchema(decls []core.FieldDecl) (*Schema, core.Diagnostics) {
 	var ds core.Diagnostics
 	s := &Schema{Fields: make([]Field, 0, len(decls)), index: make(map[string]int, len(decls))}
@@ -54,6 +58,18 @@ func NewSchema(decls []core.FieldDecl) (*Schema, core.Diagnostics) {
 }
 
 func newField(d *core.FieldDecl, ds *core.Diagnostics) Field {
+	before := len(*ds)
+	if len(d.Lost) == 0 {
+		if f := soundField(d, ds); len(*ds) == before {
+			return f
+		}
+	}
+	return Field{Name: d.Name.Value, Default: core.Missing, Broken: true, strategy: strategyNamed("")}
+}
+
+// soundField makes a field, unless there are findings about it.
+func soundField(d *core.FieldDecl, ds *core.Diagnostics) Field {
+	before := len(*ds)
 	f := Field{Name: d.Name.Value, Type: d.Type, Default: core.Missing, goType: d.Go, key: d.Key.Value, reduce: d.Reduce}
 	f.strategy = strategyNamed(d.Merge.Value)
 	if d.Reduce != nil {
@@ -80,7 +96,7 @@ func newField(d *core.FieldDecl, ds *core.Diagnostics) Field {
 	if f.key != "" && f.strategy.Name != "union" {
 		ds.Errorf(core.CodeBadValue, d.Key.Pos, "state field %q: key belongs to merge union, not to %s", f.Name, f.strategy.Name)
 	}
-	if !core.IsMissing(d.Default) {
+	if !core.IsMissing(d.Default) && len(*ds) == before {
 		v, err := f.Start(d.Default)
 		if err != nil {
 			ds.Errorf(core.CodeWrongType, d.Name.Pos, "state field %q: default: %v", f.Name, err)

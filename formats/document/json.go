@@ -113,6 +113,7 @@ func (j *jsonReader) number(v *core.Value, text string) {
 		v.Kind, v.Scalar = core.FloatValue, n
 	}
 	if err != nil {
+		*v = core.Value{Pos: v.Pos, Lost: true}
 		j.ds.Errorf(core.CodeBadValue, v.Pos, "%q %s", text, errRange).WithHint("%s", hintFor(errRange))
 	}
 }

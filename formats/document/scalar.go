@@ -45,11 +45,12 @@ func (w *walker) scalar(n *yaml.Node) *core.Value {
 		}
 	default:
 		w.badTag(n)
+		v.Lost = true
 		return v
 	}
 	if err != nil {
 		w.errorf(core.CodeBadValue, n, "%s %s", strconv.Quote(n.Value), err).WithHint("%s", hintFor(err))
-		return &core.Value{Pos: v.Pos}
+		return &core.Value{Pos: v.Pos, Lost: true}
 	}
 	return v
 }

@@ -64,7 +64,7 @@ func (w *walker) alias(n *yaml.Node, depth int) *core.Value {
 	for _, o := range w.open {
 		if o == n.Alias {
 			w.errorf(core.CodeSyntax, n, "alias *%s stands inside of its own anchor", n.Value)
-			return &core.Value{Pos: w.src.at(n)}
+			return &core.Value{Pos: w.src.at(n), Lost: true}
 		}
 	}
 	w.open = append(w.open, n.Alias)
@@ -95,10 +95,13 @@ func (w *walker) mapping(n *yaml.Node, depth int) *core.Value {
 		if name, ok := placeholder(n, k); ok {
 			w.errorf(core.CodeSyntax, n, "{{%s}} is a placeholder, not a value", name).
 				WithHint("replace it, or put it in quotes to make it a text")
-			return &core.Value{Kind: core.StringValue, Scalar: "{{" + name + "}}", Pos: out.Pos}
+			return &core.Value{Pos: out.Pos, Lost: true}
 		}
 		key, ok := w.key(k)
 		if !ok {
+			// Nobody can mean a key that is a number, but it may be anything if it is a
+			// list or mapping.
+			out.Lost = out.Lost || k.Kind != yaml.ScalarNode
 			continue
 		}
 		if first, ok := written[key.Value]; ok {
@@ -131,8 +134,12 @@ func (w *walker) merge(out *core.Value, have map[string]core.Position, n *yaml.N
 		sources = from.Items
 	}
 	for _, s := range sources {
+		out.Lost = out.Lost || s.Lost
 		if s.Kind != core.ObjectValue {
-			w.ds.Errorf(core.CodeWrongType, s.Pos, "<<: want a mapping or a list of mappings, found %s", s.Describe())
+			if !s.Lost {
+				w.ds.Errorf(core.CodeWrongType, s.Pos, "<<: want a mapping or a list of mappings, found %s", s.Describe())
+			}
+			out.Lost = true
 			continue
 		}
 		for i, k := range s.Keys {
@@ -158,7 +165,9 @@ func (w *walker) key(k *yaml.Node) (core.Text, bool) {
 		w.limit(k, "key has %d bytes, at most %d are read", len(k.Value), maxKey)
 		return core.Text{}, false
 	}
-	if v := w.scalar(k); v.Kind != core.StringValue {
+	if v := w.scalar(k); v.Lost {
+		return core.Text{}, false
+	} else if v.Kind != core.StringValue {
 		w.ds.Errorf(core.CodeWrongType, pos, "a key must be a text, found %s", v.Describe()).
 			WithHint("write %q", k.Value)
 		return core.Text{}, false

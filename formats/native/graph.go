@@ -25,35 +25,51 @@ func (p *parser) node(d *nodeShape) *core.Node {
 		Join:        d.Join,
 		Priority:    d.Priority,
 		Effects:     d.Effects,
+		Lost:        d.Lost,
 		Pos:         d.Pos,
 	}
 	if f := d.ForEach; f != nil {
-		n.ForEach = &core.ForEach{Source: f.Source, Concurrency: f.Concurrency, MaxFailures: f.MaxFailures, Pos: f.Pos}
+		n.ForEach = &core.ForEach{Source: f.Source, Concurrency: f.Concurrency, MaxFailures: f.MaxFailures, Lost: f.Lost, Pos: f.Pos}
 	}
 	if n.Config == nil { // the node is no mapping, which has been reported
 		n.Config = &core.Value{Kind: core.ObjectValue, Pos: d.Pos}
 	}
-	p.kindKeys(n)
+	p.kindKeys(n, d)
 	return n
 }
 
 // kindKeys checks the keys that are not common to all nodes against those the kind
 // owns. Without a kind that exists nobody can tell whether they are right.
-func (p *parser) kindKeys(n *core.Node) {
-	subject := "node " + n.ID.Value
+func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
+	for i, v := range n.Config.Values {
+		if !v.Whole() {
+			n.Lost = append(n.Lost, n.Config.Keys[i].Value)
+		}
+	}
 	if p.opts.Kinds == nil || n.Kind.Value == "" {
 		return
 	}
 	own, ok := p.opts.Kinds(n.Kind.Value)
 	if !ok {
-		hint := core.DidYouMean(n.Kind.Value, p.opts.Names)
-		p.ds.Errorf(core.CodeUnknownKind, n.Kind.Pos, "%s: unknown kind %q", subject, n.Kind.Value).WithHint("%s", hint)
 		return
 	}
-	for _, k := range n.Config.Keys {
-		if !slices.Contains(own, k.Value) {
-			p.ds.Errorf(core.CodeUnknownKey, k.Pos, "%s: unknown key %q for kind %s", subject, k.Value, n.Kind.Value).
-				WithHint("%s", core.KeyHint(k.Value, slices.Concat(commonKeys, own)))
+	known := &core.Value{Kind: core.ObjectValue, Pos: n.Config.Pos}
+	var meant []string
+	for i, k := range n.Config.Keys {
+		if slices.Contains(own, k.Value) {
+			known.Set(k, n.Config.Values[i])
+			continue
+		}
+		all := slices.Concat(commonKeys, own)
+		p.ds.Errorf(core.CodeUnknownKey, k.Pos, "node %s: unknown key %q for kind %s", n.ID.Value, k.Value, n.Kind.Value).
+			WithHint("%s", core.KeyHint(k.Value, all))
+		meant = append(meant, core.Nearest(k.Value, all))
+	}
+	n.Config = known
+	absent := core.Absent(d)
+	for _, k := range meant {
+		if slices.Contains(absent, k) || slices.Contains(own, k) && known.Get(k) == nil {
+			n.Lost = append(n.Lost, k)
 		}
 	}
 }
@@ -70,12 +86,13 @@ func onError(d *onErrorShape) *core.OnError {
 		Max:      d.Max,
 		Jitter:   d.Jitter,
 		Then:     d.Then,
+		Lost:     d.Lost,
 		Pos:      d.Pos,
 	}
 }
 
 func edge(d edgeShape) *core.Edge {
-	e := &core.Edge{From: d.From, To: d.To, On: d.On, Pos: d.Pos}
+	e := &core.Edge{From: d.From, To: d.To, On: d.On, Lost: d.Lost, Pos: d.Pos}
 	if d.When.isElse() {
 		e.Else = true
 		return e
@@ -100,6 +117,7 @@ func pipeline(d pipelineShape) *core.Pipeline {
 		Batch:       d.Batch,
 		Phase:       d.Phase,
 		OnError:     unitOnError(d.OnError),
+		Lost:        d.Lost,
 		Pos:         d.Pos,
 	}
 }
@@ -114,6 +132,7 @@ func loop(d loopShape) *core.Loop {
 		OnExhausted: d.OnExhausted,
 		Phase:       d.Phase,
 		OnError:     unitOnError(d.OnError),
+		Lost:        d.Lost,
 		Pos:         d.Pos,
 	}
 }
@@ -122,5 +141,5 @@ func unitOnError(d *unitOnErrorShape) *core.OnError {
 	if d == nil {
 		return nil
 	}
-	return &core.OnError{Policy: d.Policy, Pos: d.Pos}
+	return &core.OnError{Policy: d.Policy, Lost: d.Lost, Pos: d.Pos}
 }

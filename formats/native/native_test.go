@@ -339,7 +339,7 @@ func TestWorkflowBesideFindings(t *testing.T) {
 
 func TestFindingsAreCapped(t *testing.T) {
 	_, ds := Parse("x.yaml", []byte("name: x\ngraph: {nodes: ["+strings.Repeat("{},", 1000)+"]}"), options())
-	if len(ds) != maxFindings+1 || ds[maxFindings].Message != "1800 more findings are not shown" {
+	if len(ds) != core.MaxFindings+1 || ds[core.MaxFindings].Message != "1800 more findings are not shown" {
 		t.Errorf("got %d findings, the last is %v", len(ds), ds[len(ds)-1])
 	}
 }
@@ -385,6 +385,7 @@ func FuzzParse(f *testing.F) {
 				t.Error("neither a workflow nor an error")
 			}
 			if w != nil && !ds.Failed(false) {
+				w.Findings = nil // warnings are not written
 				roundTrip(t, w)
 			}
 		}

@@ -3,6 +3,7 @@ package native
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/document"
@@ -12,10 +13,9 @@ import (
 // accept every kind with any keys.
 type Options struct {
 	// Kinds returns the configuration keys that a kind owns; ok is false for a
-	// kind that does not exist. nil: all kinds exist, and own what they are given.
+	// kind that does not exist: what keys it has cannot be told. nil: all kinds own
+	// what they are given.
 	Kinds func(kind string) (keys []string, ok bool)
-	// Names lists the kinds, for the nearest name of an unknown one.
-	Names []string
 }
 
 // OptionsFor returns the options for the kinds of a registry.
@@ -28,39 +28,27 @@ func OptionsFor(r *core.Registry) Options {
 			}
 			return k.Keys(), true
 		},
-		Names: r.KindNames(),
 	}
 }
-
-// maxFindings caps what Parse reports.
-const maxFindings = 200
 
 // Parse reads a workflow file. file is used in positions, and its folder becomes the
 // workflow's Dir; it is not opened. All findings about the document's shape are
 // returned at once, in the order of the file. The workflow is nil when the text cannot
-// be read at all; beside errors of shape it holds what could be read.
+// be read at all; beside errors of shape it holds what could be read, and all findings,
+// so that compiling it reports everything that is wrong with the document.
 func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnostics) {
 	var doc documentShape
 	ds, ok := document.Decode(file, data, &doc)
 	if !ok {
-		return nil, capped(ds.Sorted())
+		return nil, ds.Capped()
 	}
 	p := &parser{opts: opts, ds: ds}
 	w := p.workflow(&doc)
 	if file != "" {
 		w.Dir = filepath.Dir(file)
 	}
-	return w, capped(p.ds.Sorted())
-}
-
-func capped(ds core.Diagnostics) core.Diagnostics {
-	if len(ds) <= maxFindings {
-		return ds
-	}
-	more := len(ds) - maxFindings
-	ds = ds[:maxFindings:maxFindings]
-	ds.Errorf(core.CodeLimit, ds[maxFindings-1].Pos, "%d more findings are not shown", more)
-	return ds
+	w.Findings = p.ds
+	return w, p.ds.Capped()
 }
 
 // parser makes a workflow of the decoded shapes and checks what a tag cannot say.
@@ -84,6 +72,7 @@ func (p *parser) workflow(d *documentShape) *core.Workflow {
 		Document:    true,
 		HasInputs:   d.Inputs != nil,
 		Runtime:     core.Runtime(d.Runtime),
+		Lost:        d.lost(),
 		Pos:         d.Pos,
 	}
 	for _, ph := range d.Phases {
@@ -110,6 +99,18 @@ func (p *parser) workflow(d *documentShape) *core.Workflow {
 		w.Loops = append(w.Loops, loop(u))
 	}
 	return w
+}
+
+// lost lists the sections of which something could not be read.
+func (d *documentShape) lost() core.Lost {
+	lost := slices.Concat(d.Lost, d.State.Lost, d.Graph.Lost)
+	if d.Lost.Has("state") {
+		lost = append(lost, core.KeyNames(d.State)...)
+	}
+	if d.Lost.Has("graph") {
+		lost = append(lost, core.KeyNames(d.Graph)...)
+	}
+	return lost
 }
 
 // ignored warns about a key without effect.

@@ -20,6 +20,7 @@ type documentShape struct {
 	Runtime     runtimeShape             `wavefold:"runtime" doc:"limits of a run"`
 	Graph       graphShape               `wavefold:"graph,required" doc:"nodes and what connects them"`
 	Pos         core.Position            `wavefold:",pos"`
+	Lost        core.Lost                `wavefold:",lost"`
 }
 
 type inputShape struct {
@@ -31,11 +32,13 @@ type inputShape struct {
 	Enum        []any                   `wavefold:"enum" doc:"the allowed values; absent: all of the type"`
 	Description core.Text               `wavefold:"description" doc:"what the input means, for help texts"`
 	Pos         core.Position           `wavefold:",pos"`
+	Lost        core.Lost               `wavefold:",lost"`
 }
 
 type stateShape struct {
 	Schema core.Members[fieldShape] `wavefold:"schema" doc:"the state fields, by name"`
 	Store  *core.Value              `wavefold:"store" doc:"accepted for older documents; has no effect and is reported as a warning"`
+	Lost   core.Lost                `wavefold:",lost"`
 }
 
 type fieldShape struct {
@@ -50,6 +53,7 @@ type fieldShape struct {
 	Ref         core.Text               `wavefold:"$ref" doc:"kept and never checked"`
 	Description core.Text               `wavefold:"description" doc:"what the field means"`
 	Pos         core.Position           `wavefold:",pos"`
+	Lost        core.Lost               `wavefold:",lost"`
 }
 
 type typeShape struct {
@@ -85,6 +89,7 @@ type partitionsShape struct {
 type phaseShape struct {
 	ID    core.Text `wavefold:"id,required" doc:"the name that nodes and units use"`
 	Title core.Text `wavefold:"title" doc:"what to display; default: the id"`
+	Lost  core.Lost `wavefold:",lost"`
 }
 
 type runtimeShape struct {
@@ -98,6 +103,7 @@ type graphShape struct {
 	Edges     []edgeShape     `wavefold:"edges" doc:"which node comes after which, and when; may be absent"`
 	Pipelines []pipelineShape `wavefold:"pipelines" doc:"rows of an array that pass through stages"`
 	Loops     []loopShape     `wavefold:"loops" doc:"nodes that are repeated"`
+	Lost      core.Lost       `wavefold:",lost"`
 }
 
 type nodeShape struct {
@@ -116,6 +122,7 @@ type nodeShape struct {
 	Effects     *bool                        `wavefold:"effects" doc:"whether the node's work is visible outside of the run, so that it has to start only when what it builds on is safe; default: as the kind says"`
 	Config      *core.Value                  `wavefold:",rest"`
 	Pos         core.Position                `wavefold:",pos"`
+	Lost        core.Lost                    `wavefold:",lost"`
 }
 
 type forEachShape struct {
@@ -123,6 +130,7 @@ type forEachShape struct {
 	Concurrency *core.Int     `wavefold:"concurrency,min=1" doc:"how many items may run at a time; default 1"`
 	MaxFailures *core.Int     `wavefold:"max_failures,min=0" doc:"how many items may fail before the rest is given up; default: any number"`
 	Pos         core.Position `wavefold:",pos"`
+	Lost        core.Lost     `wavefold:",lost"`
 }
 
 type onErrorShape struct {
@@ -134,6 +142,7 @@ type onErrorShape struct {
 	Jitter   bool                         `wavefold:"jitter" doc:"multiply each wait by a random factor from 0.5 to 1.5; retry only; default false"`
 	Then     core.Text                    `wavefold:"then,oneof=skip|fail_run" doc:"what happens when all tries failed; retry only; absent: as without on_error"`
 	Pos      core.Position                `wavefold:",pos"`
+	Lost     core.Lost                    `wavefold:",lost"`
 }
 
 type edgeShape struct {
@@ -142,6 +151,7 @@ type edgeShape struct {
 	When conditionShape `wavefold:"when" doc:"condition on the state under which the target runs; the word else is true when no other condition out of the same node is; absent: always"`
 	On   core.Text      `wavefold:"on,oneof=success|fail|done" doc:"how the first node must have ended: well, with a failure of its own, or in any way; default success"`
 	Pos  core.Position  `wavefold:",pos"`
+	Lost core.Lost      `wavefold:",lost"`
 }
 
 type pipelineShape struct {
@@ -153,6 +163,7 @@ type pipelineShape struct {
 	Phase       core.Text         `wavefold:"phase" doc:"label for display"`
 	OnError     *unitOnErrorShape `wavefold:"on_error" doc:"what happens when the pipeline itself cannot run, such as items that are no array"`
 	Pos         core.Position     `wavefold:",pos"`
+	Lost        core.Lost         `wavefold:",lost"`
 }
 
 type loopShape struct {
@@ -165,9 +176,11 @@ type loopShape struct {
 	Phase       core.Text         `wavefold:"phase" doc:"label for display"`
 	OnError     *unitOnErrorShape `wavefold:"on_error" doc:"what happens when the loop itself fails"`
 	Pos         core.Position     `wavefold:",pos"`
+	Lost        core.Lost         `wavefold:",lost"`
 }
 
 type unitOnErrorShape struct {
 	Policy core.Text     `wavefold:"policy,required,oneof=skip|fail_run" doc:"skip tolerates the failure, fail_run ends the run"`
 	Pos    core.Position `wavefold:",pos"`
+	Lost   core.Lost     `wavefold:",lost"`
 }

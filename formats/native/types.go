@@ -11,6 +11,7 @@ func inputDecl(m core.Member[inputShape]) core.InputDecl {
 		Required:    d.Required,
 		Default:     valueOf(d.Default),
 		Description: d.Description,
+		Lost:        d.Lost,
 		Pos:         m.Key.Pos,
 	}
 }
@@ -25,6 +26,7 @@ func fieldDecl(m core.Member[fieldShape]) core.FieldDecl {
 		Key:         d.Key,
 		Default:     valueOf(d.Default),
 		Description: d.Description,
+		Lost:        d.Lost,
 		Pos:         m.Key.Pos,
 	}
 }

@@ -78,11 +78,7 @@ type (
 // DecodeValue reads the mapping and checks which keys go with its policy.
 func (o *onErrorShape) DecodeValue(v *core.Value) core.Diagnostics {
 	ds := shorthand(v, core.Decode(v, (*onErrorPlain)(o)))
-	switch {
-	case o.Policy.Value == "retry" && v.Get("attempts") == nil:
-		ds.Errorf(core.CodeMissingKey, v.Pos, "key %q is missing", "attempts").
-			WithHint("write attempts: 3 for two more tries after the first")
-	case o.Policy.Value == "skip" || o.Policy.Value == "fail_run":
+	if o.Policy.Value == "skip" || o.Policy.Value == "fail_run" {
 		for _, k := range v.Keys {
 			if k.Value != "policy" && slices.Contains(core.KeyNames(*o), k.Value) {
 				ds.Warnf(core.CodeIgnored, k.Pos, "%s: this key has no effect under policy %s", k.Value, o.Policy.Value)

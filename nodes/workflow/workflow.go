@@ -75,7 +75,7 @@ func (c *config) checkOutputs(n *core.Node, inner *core.Workflow) core.Diagnosti
 			}
 			ds.Errorf(core.CodeUnknownField, o.Key.Pos, "%s: outputs: field %q is not among the node's writes", c.subject, o.Key.Value).WithHint("%s", hint)
 		}
-		if !contains(fields, o.Value.Value) {
+		if !contains(fields, o.Value.Value) && !inner.Lost.Any("schema", "inputs") {
 			ds.Errorf(core.CodeUnknownField, o.Value.Pos, "%s: outputs: %q has no field %q", c.subject, c.File.Value, o.Value.Value).
 				WithHint("%s", core.DidYouMean(o.Value.Value, fields))
 		}

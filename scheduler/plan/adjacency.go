@@ -31,7 +31,7 @@ func (c *compiler) adjacency() {
 		if e.On == OnFail {
 			p.Vertices[e.From].HandlesFailure = true
 		}
-		if j := p.Vertices[e.From].Judge; j >= 0 && (e.When != nil || e.Else) {
+		if j := p.Vertices[e.From].Judge; j >= 0 && (e.Else || c.conditional(i)) {
 			e.Judged = true
 			p.Judges[j].Edges = append(p.Judges[j].Edges, int32(i))
 			continue
@@ -45,6 +45,7 @@ func (c *compiler) adjacency() {
 	arcs = c.nodeOrdering(arcs)
 	p.Out, p.OutStart = group(n, len(arcs), func(i int) int32 { return arcs[i].vertex }, func(i int) int32 { return arcs[i].gate })
 	p.In, p.InStart = group(n, len(p.Edges), func(i int) int32 { return p.Edges[i].To }, func(i int) int32 { return int32(i) })
+	c.settle()
 	c.reportLate()
 }
 
@@ -134,7 +135,13 @@ type lateRef struct {
 // after the layout of the graph, which it asks whether an edge would help.
 func (c *compiler) reportLate() {
 	for _, l := range c.late {
-		id := c.p.Nodes[l.ref].ID
+		id, target := c.p.Nodes[l.ref].ID, c.p.Nodes[l.ref].Vertex
+		after := target != l.reader && len(c.late) <= maxHinted && c.p.follows(target, l.reader)
+		// An edge of which an end is not known may well bring the reader behind it.
+		certain := after || target == l.reader
+		if !certain && (c.unknown.targets || !c.placed(target) || c.doubt.before.has(l.reader)) {
+			continue
+		}
 		var s spot
 		if l.edge >= 0 {
 			s = c.edgeSpot(l.edge, expressions.RootNodes, id)
@@ -142,13 +149,12 @@ func (c *compiler) reportLate() {
 			s = c.vertexSpot(&c.decl[l.decl], expressions.RootNodes, id)
 		}
 		d := c.ds.Errorf(core.CodeNodeOrder, s.pos, "%s: $nodes.%s is not known yet: %s is not on a lower level", s.at, id, id)
-		target := c.p.Nodes[l.ref].Vertex
 		switch {
 		case target == l.reader && c.p.Vertices[target].Unit != nil:
 			d.WithHint("a member of a unit finds what the one before it sent among its edge inputs")
 		case target == l.reader:
 			d.WithHint("no node knows its own end")
-		case len(c.late) <= maxHinted && c.p.follows(target, l.reader):
+		case after:
 			d.WithHint("%s comes after it", id)
 		default:
 			d.WithHint("add an edge from %s", id)

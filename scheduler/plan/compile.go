@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/state"
@@ -16,20 +18,21 @@ type Options struct {
 }
 
 // Compile checks a workflow and returns its plan. The findings hold everything
-// that is wrong, errors, warnings and hints, those of nested workflows included,
-// sorted by position; of more than 200 the least severe are left out. With an
-// error among them (or a warning, under Strict) the plan is nil. The cost is
+// that is wrong, errors, warnings and hints, those of reading it and of nested
+// workflows included, Capped. With an error among them (or a warning, under Strict)
+// the plan is nil. A fault does not hide others: only what follows from it, such as a
+// name that would be known but for the fault, is left unsaid. The cost is
 // linear in the size of the workflow, except that who comes before whom is
 // followed through the graph with a bound: 100,000 nodes take a few seconds at
 // worst.
 func Compile(w *core.Workflow, reg *core.Registry, opts Options) (*Plan, core.Diagnostics) {
 	c := newCompiler(w, reg, opts, &common{nested: []*frame{{w: w}}, frames: map[frameKey]*frame{}, seen: map[core.Diagnostic]bool{}})
 	c.compile()
-	ds := append(c.ds, c.nestedDs...).Sorted()
+	ds := append(c.ds, c.nestedDs...)
 	if ds.Failed(opts.Strict) {
-		return nil, capped(ds)
+		return nil, ds.Capped()
 	}
-	return c.p, capped(ds)
+	return c.p, ds.Capped()
 }
 
 // compiler is the work in progress on one workflow.
@@ -46,6 +49,18 @@ type compiler struct {
 	// given tells which fields the node around a nested workflow fills; nil at
 	// the root.
 	given map[string]bool
+	// unknown and doubt tell what the faults found so far leave open; nameless are
+	// the nodes whose names nobody can refer to, mute those whose kinds could not say
+	// what they depend on, lostWrites those that may write further fields.
+	unknown    unknown
+	doubt      doubts
+	nameless   map[int32]bool
+	mute       map[int32]bool
+	lostWrites map[int32]bool
+	// lostConditions are the vertices out of which a condition leads that is not known
+	// where to, by declaration; lostCondition tells of one that is not known where from.
+	lostConditions []bool
+	lostCondition  bool
 
 	decl    []vertexDecl // vertices in declared order: nodes, pipelines, loops
 	at      []int32      // vertex declaration -> canonical index
@@ -63,6 +78,7 @@ type compiler struct {
 	needed     map[int32][]int32  // see needs
 	chained    []bool             // by field: each writer comes before the next
 	inputUsed  map[string]bool    // names that expressions read through $input
+	fieldUsed  []bool             // fields that something refers to
 	secretAt   map[core.Text]bool // references to secrets that are in the plan
 	fieldSeen  marks
 	nodeSeen   marks
@@ -89,6 +105,7 @@ type vertexDecl struct {
 	level   int32
 	shape   Shape
 	last    bool // a unit without edges: after the whole main graph
+	broken  bool // a unit of which not all members are known
 	writes  []int32
 	reads   []int32
 	nodeRef []int32 // nodes its start refers to through $nodes
@@ -111,18 +128,19 @@ type unitUse struct {
 }
 
 func newCompiler(w *core.Workflow, reg *core.Registry, opts Options, shared *common) *compiler {
-	c := &compiler{w: w, reg: reg, opts: opts, common: shared, p: &Plan{
+	c := &compiler{w: w, reg: reg, opts: opts, common: shared, ds: slices.Clone(w.Findings), p: &Plan{
 		Name: w.Name.Value, Workflow: w, nodeIndex: make(map[string]int32, len(w.Nodes)),
-	}}
+	}, nameless: map[int32]bool{}, mute: map[int32]bool{}, lostWrites: map[int32]bool{}}
 	if opts.Env != nil {
 		c.env = opts.Env(w)
 	}
 	return c
 }
 
-// compile fills the plan. After an error in a part the plan is of no use, but as
-// many of the other parts as can be are checked all the same.
+// compile fills the plan. After an error in a part the plan is of no use, but all
+// the other parts are checked all the same.
 func (c *compiler) compile() {
+	c.lost()
 	c.mode()
 	c.runtime()
 	c.schema()
@@ -135,19 +153,12 @@ func (c *compiler) compile() {
 	c.checkStreams()
 	c.incremental()
 	c.checkTexts()
-	if !c.levels() || c.ds.Failed(false) {
-		return // what follows needs sound references
-	}
+	c.levels()
 	c.order()
 	c.adjacency()
 	c.streamOrder()
-	if c.ds.Failed(false) {
-		return
-	}
 	c.gates()
-	if !c.ds.Failed(false) {
-		c.checkState()
-	}
+	c.checkState()
 }
 
 func (c *compiler) mode() {
@@ -203,13 +214,15 @@ func (c *compiler) schema() {
 	for _, in := range c.w.Inputs {
 		if !have[in.Name.Value] {
 			have[in.Name.Value] = true
-			decls = append(decls, core.FieldDecl{Name: in.Name, Type: in.Type, Default: core.Missing, Pos: in.Pos})
+			decls = append(decls, core.FieldDecl{Name: in.Name, Type: in.Type, Default: core.Missing, Lost: in.Lost, Pos: in.Pos})
 		}
 	}
 	for i, d := range decls {
 		if isID(d.Name.Value) {
 			continue
 		}
+		c.unknown.misspelt(expressions.RootState, d.Name.Value)
+		c.unknown.misspelt(expressions.RootInput, d.Name.Value)
 		if i < len(c.w.Fields) {
 			c.badID("state field", d.Name)
 		} else {
@@ -219,7 +232,11 @@ func (c *compiler) schema() {
 	s, ds := state.NewSchema(decls)
 	c.p.Schema, c.p.Foreign, c.ds = s, s.Foreign(), append(c.ds, ds...)
 	c.p.Writers = make([]int, len(s.Fields))
+	c.fieldUsed = make([]bool, len(s.Fields))
 	c.env.Schema = fields{s}
+	if c.unknown.fields {
+		c.env.Schema = &expressions.Open{}
+	}
 	c.env.Tool, c.env.Tools = c.reg.Tool, c.reg.ToolNames()
 }
 
@@ -235,7 +252,7 @@ func (c *compiler) scope(roots expressions.Root) expressions.Scope {
 		c.scopeNames = &expressions.Scope{Fields: fields{c.p.Schema}, Nodes: c.nodeIDs(), Inputs: c.inputDecls(), NodeSlot: c.nodeSlot}
 	}
 	s := *c.scopeNames
-	s.Roots = roots
+	s.Roots, s.Unknown = roots, c.unknown.mayBe
 	return s
 }
 
@@ -251,34 +268,3 @@ const (
 	itemRoots  = expressions.RootItem | expressions.RootIndex
 	roundRoots = expressions.RootIter | expressions.RootLoop
 )
-
-// maxFindings caps what Compile reports.
-const maxFindings = 200
-
-// capped leaves the least severe findings out when there are too many; the order
-// of the others stays.
-func capped(ds core.Diagnostics) core.Diagnostics {
-	if len(ds) <= maxFindings {
-		return ds
-	}
-	room, out := maxFindings, core.Diagnostics{}
-	var keep [core.Hint + 1]int
-	for _, d := range ds {
-		keep[d.Severity]++
-	}
-	for s := range keep {
-		keep[s] = min(keep[s], room)
-		room -= keep[s]
-	}
-	left := core.Hint
-	for _, d := range ds {
-		if keep[d.Severity] > 0 {
-			keep[d.Severity]--
-			out = append(out, d)
-		} else {
-			left = min(left, d.Severity)
-		}
-	}
-	return append(out, core.Diagnostic{Code: core.CodeLimit, Severity: left, Pos: out[len(out)-1].Pos,
-		Message: more(len(ds)-len(out), "finding") + " are not shown"})
-}

@@ -49,7 +49,7 @@ func TestGoBuilt(t *testing.T) {
 		}, "9:9 BAD_VALUE node n: for_each.max_failures: want at least 0, got -1"},
 		{"for_each.source", func(_ *core.Workflow, n *core.Node) { n.ForEach = &core.ForEach{} }, "EXPR_SYNTAX node n: for_each.source: the expression is empty"},
 		{"policy", func(_ *core.Workflow, n *core.Node) { n.OnError = &core.OnError{Policy: text("retyr")} }, `BAD_VALUE node n: on_error.policy: unknown word "retyr" (did you mean "retry"?)`},
-		{"attempts missing", func(_ *core.Workflow, n *core.Node) { n.OnError = &core.OnError{Policy: text("retry")} }, "MISSING_KEY node n: on_error: policy retry needs attempts (attempts: 3)"},
+		{"attempts missing", func(_ *core.Workflow, n *core.Node) { n.OnError = &core.OnError{Policy: text("retry")} }, "MISSING_KEY node n: on_error: policy retry needs attempts (write attempts: 3 for two more tries after the first)"},
 		{"attempts", func(_ *core.Workflow, n *core.Node) {
 			n.OnError = &core.OnError{Policy: text("retry"), Attempts: number(21)}
 		}, "9:9 BAD_VALUE node n: on_error.attempts: want 1 to 20, got 21"},
@@ -60,7 +60,7 @@ func TestGoBuilt(t *testing.T) {
  BAD_VALUE node n: on_error.base_ms: want at least 0, got -1ns
  BAD_VALUE node n: on_error.max_ms: want at least 0, got -1ns
  BAD_VALUE node n: on_error.then: unknown word "retry" (defined: skip, fail_run)`},
-		{"edge without ends", func(w *core.Workflow, _ *core.Node) { w.Edges = []*core.Edge{{}} }, `UNKNOWN_NODE edge  -> : unknown node "" (defined: n)`},
+		{"edge without ends", func(w *core.Workflow, _ *core.Node) { w.Edges = []*core.Edge{{}} }, `UNKNOWN_NODE edge ? -> ?: unknown node "" (defined: n)`},
 		{"on", func(w *core.Workflow, _ *core.Node) {
 			w.Nodes = append(w.Nodes, handled("m"))
 			w.Edges = []*core.Edge{{From: text("n"), To: text("m"), On: text("failed")}}
@@ -188,7 +188,7 @@ func TestManyWrongNames(t *testing.T) {
 		e.To = text(fmt.Sprint("m", i))
 	}
 	_, ds := Compile(w, nil, Options{})
-	if len(ds) != maxFindings+1 || ds[0].Code != core.CodeUnknownNode {
+	if len(ds) != core.MaxFindings+1 || ds[0].Code != core.CodeUnknownNode {
 		t.Errorf("%d findings, the first is %v", len(ds), ds[0])
 	}
 }
@@ -211,7 +211,7 @@ func TestLargeGraphs(t *testing.T) {
 		"pairs":          fielded(layered(2, 5000), "", func(i int) int { return i % 4999 }, func(int) []int { return nil }),
 		"wide reader":    fielded(layered(2, 5000), "", func(i int) int { return i }, func(i int) []int { return []int{(i * 31) % 5000} }),
 	} {
-		if p, ds := Compile(w, nil, Options{}); p == nil || len(ds) > maxFindings+1 || len(ds) == 0 {
+		if p, ds := Compile(w, nil, Options{}); p == nil || len(ds) > core.MaxFindings+1 || len(ds) == 0 {
 			t.Errorf("%s: %d findings", name, len(ds))
 		}
 	}

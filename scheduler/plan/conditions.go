@@ -28,7 +28,7 @@ func (c *compiler) checkConditions() {
 		}
 		// Behind on: fail a condition still says whether the failure is handled,
 		// and beside an else edge whether that one holds.
-		if c.anyAllDone(e.To) && e.On != OnFail && (e.Else || e.When != nil && !hasElse[e.From]) {
+		if c.anyAllDone(e.To) && e.On != OnFail && !d.Lost.Has("on") && (e.Else || e.When != nil && !hasElse[e.From]) {
 			pos := d.Pos
 			if d.When != nil {
 				pos = d.When.Pos
@@ -78,10 +78,15 @@ func (c *compiler) checkUntils() {
 		until, text := d.unit.Until, d.use.loop.Until
 		found := until.ConstantFindings()
 		c.ds = append(c.ds, found...)
-		if len(found) == 0 && !slices.ContainsFunc(d.use.until.fields, func(f int32) bool { return d.unit.OwnIndex(f) >= 0 }) {
+		if len(found) == 0 && !c.mayWrite(d) && !slices.ContainsFunc(d.use.until.fields, func(f int32) bool { return d.unit.OwnIndex(f) >= 0 }) {
 			c.ds.Warnf(core.CodeLoopBound, text.Pos, "loop %s: until: nothing in the body can change it", d.id).WithHint("%s", c.untilHint(d))
 		}
 	}
+}
+
+// mayWrite reports whether the body of a loop may write further fields than are known.
+func (c *compiler) mayWrite(d *vertexDecl) bool {
+	return d.broken || slices.ContainsFunc(d.unit.Members, func(m int32) bool { return c.lostWrites[m] })
 }
 
 // untilHint says what the body of a loop would have to write.

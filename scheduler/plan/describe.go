@@ -187,7 +187,7 @@ func (p *Plan) waits() (waits [][]WaitDescription, complete bool) {
 			readers = append(readers, r)
 		}
 	}
-	gaps, left := p.gapsOf(questions, maxWriters, maxVisits)
+	gaps, left := p.gapsOf(questions, nil, maxWriters, maxVisits)
 	for i := range gaps {
 		if gaps[i].count > 0 {
 			p.addWait(waits, readers[i], p.describeWait(&questions[i], &gaps[i], readers[i]))

@@ -28,6 +28,9 @@ func (c *compiler) checkDuplicateEdges() {
 
 func (c *compiler) duplicateEdge(first, second int32) {
 	a, b := c.p.edgeDecls[first], c.p.edgeDecls[second]
+	if len(a.Lost)+len(b.Lost) > 0 || c.w.Nodes[c.p.Edges[second].ToNode].Lost.Has("join") {
+		return // what they ask for is not known
+	}
 	x, y := c.p.Edges[first].On, c.p.Edges[second].On
 	at := edgePlace(b)
 	switch {

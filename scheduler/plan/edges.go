@@ -12,24 +12,34 @@ func (c *compiler) edges() {
 	c.p.Edges = make([]Edge, 0, len(c.w.Edges))
 	c.p.edgeDecls = make([]*core.Edge, 0, len(c.w.Edges))
 	c.edgeUse = make([]*uses, 0, len(c.w.Edges))
+	c.loose()
+	c.lostConditions = make([]bool, len(c.decl))
 	for _, e := range c.w.Edges {
 		at := edgePlace(e)
-		from, ok1 := c.nodeRef(e.From, at)
-		to, ok2 := c.nodeRef(e.To, at)
+		from, ok1 := c.edgeEnd(e.From, e.Lost.Has("from"), at)
+		to, ok2 := c.edgeEnd(e.To, e.Lost.Has("to"), at)
 		on := c.on(e, at)
 		var use *uses
 		when := c.when(e, at, &use)
+		if ok1 && ok2 && from == to {
+			c.ds.Errorf(core.CodeCycle, e.Pos, "%s: leads from a node to itself", at).WithHint("repeat work with a loop")
+			c.lostEdge(e, from, to, true, false)
+			ok1 = false
+		}
 		if !ok1 || !ok2 {
+			c.lostEdge(e, from, to, ok1, ok2)
+			if when != nil {
+				c.ds = append(c.ds, when.ConstantFindings()...)
+			}
 			continue
 		}
 		a, b := &c.p.Nodes[from], &c.p.Nodes[to]
-		if from == to {
-			c.ds.Errorf(core.CodeCycle, e.Pos, "%s: leads from a node to itself", at).WithHint("repeat work with a loop")
-			continue
-		}
 		if a.Vertex == b.Vertex {
 			c.insideUnit(e, a, b, at)
 			continue
+		}
+		if e.Lost.Has("when") {
+			c.doubts().choice[a.Vertex] = true
 		}
 		c.p.Edges = append(c.p.Edges, Edge{From: a.Vertex, To: b.Vertex, FromNode: from, ToNode: to, Else: e.Else, On: on, When: when})
 		c.p.edgeDecls = append(c.p.edgeDecls, e)
@@ -38,16 +48,50 @@ func (c *compiler) edges() {
 	c.elseEdges()
 }
 
+// edgeEnd finds the node at an end of an edge; ok is false when it is not known which
+// one is meant.
+func (c *compiler) edgeEnd(id core.Text, lost bool, at place) (node int32, ok bool) {
+	if lost {
+		return 0, false
+	}
+	node, ok = c.nodeRef(id, at)
+	return node, ok && !c.nameless[node]
+}
+
+// lostEdge notes what an edge leaves open of which an end is not known.
+func (c *compiler) lostEdge(e *core.Edge, from, to int32, hasFrom, hasTo bool) {
+	conditional := !e.Else && e.When != nil || e.Lost.Has("when")
+	d := c.doubts()
+	switch {
+	case hasFrom:
+		v := c.p.Nodes[from].Vertex
+		c.unknown.targets = true
+		d.after[v] = true
+		d.choice[v] = d.choice[v] || conditional || e.Else
+		c.lostConditions[v] = c.lostConditions[v] || conditional
+	case hasTo:
+		d.before[c.p.Nodes[to].Vertex] = true
+		c.lostCondition = c.lostCondition || conditional
+	default:
+		c.lostCondition = c.lostCondition || conditional
+		for v := range int32(len(c.decl)) {
+			c.doubtAll(v)
+		}
+	}
+}
+
 // when compiles the condition of an edge.
 func (c *compiler) when(e *core.Edge, at place, use **uses) *expressions.Program {
+	if e.Lost.Has("when") {
+		c.unknown.reads = true
+	}
 	if e.When == nil || e.Else {
 		return nil
 	}
-	p, ds := expressions.Compile(*e.When, c.scope(graphRoots), at.at("when").String())
-	c.ds = append(c.ds, ds...)
+	u := &uses{}
+	p := c.expression(*e.When, c.scope(graphRoots), at.at("when"), u)
 	if p != nil {
-		*use = &uses{}
-		c.refer(*use, p)
+		*use = u
 	}
 	return p
 }
@@ -76,17 +120,24 @@ func (c *compiler) insideUnit(e *core.Edge, a, b *Node, at place) {
 	}
 }
 
+// conditional reports whether an edge has a condition other than else, compiled or
+// not.
+func (c *compiler) conditional(edge int) bool {
+	d := c.p.edgeDecls[edge]
+	return !d.Else && d.When != nil || d.Lost.Has("when")
+}
+
 // elseEdges checks that an else edge has a condition it is the opposite of.
 // Several else edges out of one source are fine: they hold or fail together.
 func (c *compiler) elseEdges() {
-	conditional := make([]bool, len(c.decl))
+	conditional := c.lostConditions
 	for i := range c.p.Edges {
-		if e := &c.p.Edges[i]; !e.Else && c.p.edgeDecls[i].When != nil {
-			conditional[e.From] = true
+		if c.conditional(i) {
+			conditional[c.p.Edges[i].From] = true
 		}
 	}
 	for i := range c.p.Edges {
-		if e := &c.p.Edges[i]; e.Else && !conditional[e.From] {
+		if e := &c.p.Edges[i]; e.Else && !conditional[e.From] && !c.lostCondition && !c.unknown.edges {
 			d := c.p.edgeDecls[i]
 			c.ds.Errorf(core.CodeElse, d.Pos, "%s: when: else, but no other edge out of %s has a condition", edgePlace(d), d.From.Value).
 				WithHint("leave the condition out, or give another edge one")

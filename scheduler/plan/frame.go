@@ -19,19 +19,21 @@ type frameKey struct {
 
 // frame is a workflow, nested or not, that was compiled or is being compiled.
 type frame struct {
-	plan   *Plan
-	w      *core.Workflow
-	height int // nested frames below it
+	plan    *Plan
+	unknown *unknown // what the plan leaves open
+	w       *core.Workflow
+	height  int // nested frames below it
 }
 
 // frame compiles a nested workflow and connects its inputs and outputs. One that
 // is nested in many places is compiled once: else a chain of files in which each
 // includes the next one twice would take 2^n compilations.
 func (c *compiler) frame(n *Node, f *core.Frame, at place) {
-	inner := c.inner(n, f.Workflow, at)
-	if inner == nil {
+	made := c.inner(n, f.Workflow, at)
+	if made == nil {
 		return
 	}
+	inner := made.plan
 	n.Frame, n.Stdout, n.Stdin = &Frame{Plan: inner}, inner.Stdout, inner.Stdin
 	c.p.Foreign = c.p.Foreign || inner.Foreign
 	c.secrets(inner.Secrets)
@@ -46,6 +48,9 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place) {
 			innerName = mapped
 		}
 		j, ok := inner.Schema.Index(innerName)
+		if !ok && made.unknown.fields {
+			continue
+		}
 		if !ok {
 			d := c.ds.Errorf(core.CodeUnknownField, pos, "%s: workflow %q has no field %q to fill %q from", at, inner.Name, innerName, name)
 			c.hint(d, innerName, inner.Schema.FieldNames)
@@ -54,7 +59,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place) {
 		c.frameOutput(inner, j, field, pos, at)
 		n.Frame.Outputs = append(n.Frame.Outputs, Output{Outer: field, Name: name, Inner: int32(j)})
 	}
-	c.frameInputs(n, inner, at)
+	c.frameInputs(n, made, at)
 }
 
 func writePos(n *Node, name string) core.Position {
@@ -62,9 +67,9 @@ func writePos(n *Node, name string) core.Position {
 	return pos
 }
 
-// inner returns the plan of a nested workflow, nil when there cannot be one. A
+// inner returns a nested workflow, nil when there cannot be one. A
 // workflow with errors has a plan that is good enough to check what crosses over.
-func (c *compiler) inner(n *Node, w *core.Workflow, at place) *Plan {
+func (c *compiler) inner(n *Node, w *core.Workflow, at place) *frame {
 	s := c.common
 	if slices.ContainsFunc(s.nested, func(f *frame) bool { return f.w == w }) {
 		c.ds.Errorf(core.CodeCycle, n.Decl.Pos, "%s: workflow %q is nested in itself", at, w.Name.Value)
@@ -85,7 +90,7 @@ func (c *compiler) inner(n *Node, w *core.Workflow, at place) *Plan {
 	}
 	outer := s.nested[len(s.nested)-1]
 	outer.height = max(outer.height, f.height+1)
-	return f.plan
+	return f
 }
 
 // compileFrame compiles a nested workflow. What was found before about the same
@@ -93,7 +98,7 @@ func (c *compiler) inner(n *Node, w *core.Workflow, at place) *Plan {
 func (c *compiler) compileFrame(key frameKey, given []string) *frame {
 	s := c.common
 	inner := newCompiler(key.w, c.reg, c.opts, s)
-	f := &frame{w: key.w, plan: inner.p}
+	f := &frame{w: key.w, plan: inner.p, unknown: &inner.unknown}
 	inner.given = make(map[string]bool, len(given))
 	for _, name := range given {
 		inner.given[name] = true
@@ -136,13 +141,16 @@ func (c *compiler) frameOutput(inner *Plan, from int, to int32, pos core.Positio
 }
 
 // frameInputs compares the args with the inputs of the nested workflow.
-func (c *compiler) frameInputs(n *Node, inner *Plan, at place) {
-	args := n.Decl.Args
+func (c *compiler) frameInputs(n *Node, f *frame, at place) {
+	args, inner := n.Decl.Args, f.plan
 	given := map[string]bool{}
 	if args != nil {
 		for i, k := range args.Keys {
 			given[k.Value] = true
 			in, ok := inner.input(k.Value)
+			if !ok && (f.unknown.inputs || f.unknown.fields) {
+				continue
+			}
 			if !ok {
 				names, _ := inner.InputNames()
 				d := c.ds.Errorf(core.CodeInput, k.Pos, "%s: args: workflow %q has no input %q", at, inner.Name, k.Value)

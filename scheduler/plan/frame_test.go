@@ -25,6 +25,7 @@ inputs: {a: {type: string}, b: {required: true}}
 state: {schema: {o: {type: string}}}
 graph: {nodes: [{id: n, kind: fn, reads: [nope]}]}`,
 			want: `inner.yaml:4:43: error: node n: reads: state field "nope" is not declared (defined: o, a, b) [UNKNOWN_FIELD]
+outer.yaml:3:39: hint: state field "list" is neither read nor written [UNUSED]
 outer.yaml:5:5: error: node call: workflow "x" needs the input "b" (add it to args) [INPUT]
 outer.yaml:5:60: error: node call: args.a: input of workflow "x": want string, got integer 1 [INPUT]
 outer.yaml:5:63: error: node call: args: workflow "x" has no input "c" (defined: a, b) [INPUT]

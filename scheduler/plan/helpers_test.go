@@ -75,7 +75,7 @@ func (f files) parse(name string) (*core.Workflow, core.Diagnostics) {
 
 func (f files) compile(name string, strict bool) (*Plan, core.Diagnostics) {
 	w, ds := f.parse(name)
-	if ds.Failed(false) {
+	if w == nil {
 		return nil, ds
 	}
 	loaded := map[string]*core.Workflow{name: w}
@@ -87,11 +87,12 @@ func (f files) compile(name string, strict bool) (*Plan, core.Diagnostics) {
 			return nil, fmt.Errorf("no file %s", name)
 		}
 		w, ds := f.parse(name)
-		loaded[name] = w
-		return w, ds.Err(false)
+		if loaded[name] = w; w == nil {
+			return nil, ds
+		}
+		return w, nil
 	}
-	p, found := Compile(w, registry(), Options{Strict: strict, Env: func(*core.Workflow) core.Env { return core.Env{LoadWorkflow: load} }})
-	return p, append(ds, found...).Sorted()
+	return Compile(w, registry(), Options{Strict: strict, Env: func(*core.Workflow) core.Env { return core.Env{LoadWorkflow: load} }})
 }
 
 // mustCompile compiles a document that may have warnings.

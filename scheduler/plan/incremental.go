@@ -20,7 +20,7 @@ type Incremental struct {
 // incremental checks what one run is to leave for the next.
 func (c *compiler) incremental() {
 	d := c.w.Incremental
-	if d == nil {
+	if d == nil || c.w.Lost.Has("incremental") {
 		return
 	}
 	inc := &Incremental{File: d.File.Value}
@@ -38,8 +38,7 @@ func (c *compiler) incremental() {
 
 func (c *compiler) cursor(inc *Incremental, d *core.Cursor, at place) {
 	in, ok := c.incrementalInput(d.Input, at)
-	p, ds := expressions.Compile(d.From, c.scope(expressions.RootState|expressions.RootInput), at.at("from").String())
-	c.ds = append(c.ds, ds...)
+	p := c.expression(d.From, c.scope(expressions.RootState|expressions.RootInput), at.at("from"), &uses{})
 	if p == nil || !ok {
 		return
 	}
@@ -60,6 +59,9 @@ func (c *compiler) partitions(inc *Incremental, d *core.Partitions, at place) {
 		return
 	}
 	n := &c.p.Nodes[i]
+	if n.Source.broken() || n.Decl.Lost.Has("for_each") {
+		return
+	}
 	if !n.Source.names(in.name) {
 		c.ds.Errorf(core.CodeBadValue, d.Node.Pos, "%s: node %s must have for_each over the input: source: $input.%s", at.at("node"), n.ID, in.name)
 		return
@@ -70,13 +72,12 @@ func (c *compiler) partitions(inc *Incremental, d *core.Partitions, at place) {
 // incrementalInput finds an input that is declared.
 func (c *compiler) incrementalInput(name core.Text, at place) (input, bool) {
 	in, ok := c.p.input(name.Value)
-	if !ok || !declaresInputs(c.w) {
+	if (!ok || !declaresInputs(c.w)) && !c.unknown.mayBe(expressions.RootInput, name.Value) {
 		names, _ := c.p.InputNames()
 		c.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: there is no declared input %q", at.at("input"), name.Value).
 			WithHint("%s", core.DidYouMean(name.Value, names))
-		return in, false
 	}
-	return in, true
+	return in, ok && declaresInputs(c.w)
 }
 
 // names reports whether a source is an input, or the field that the input fills.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/state"
@@ -88,11 +89,12 @@ func (c *compiler) inputs() {
 		}
 		c.p.inputIndex[name] = int32(i)
 		in, ok := c.p.input(name)
-		if !ok {
-			continue // the name itself was refused
+		if !ok || len(d.Lost) > 0 || in.field.Broken {
+			continue // the name itself was refused, or the field has no type to compare with
 		}
 		if field := kindOf(in.field.Type); disjoint(kindOf(d.Type), field) {
 			c.ds.Errorf(core.CodeWrongType, typePos(d), "input %q is of type %s, but the state field of that name is of type %s", name, d.Type.Kind, field)
+			c.breakField(in.index)
 			continue
 		}
 		if core.IsMissing(d.Default) {
@@ -100,8 +102,15 @@ func (c *compiler) inputs() {
 		}
 		if _, err := in.accept(d.Default); err != nil {
 			c.ds.Errorf(core.CodeWrongType, d.Name.Pos, "input %q: default: %v", name, err)
+			c.breakField(in.index)
 		}
 	}
+}
+
+// breakField takes the type from a field that an input contradicts.
+func (c *compiler) breakField(i int32) {
+	f := &c.p.Schema.Fields[i]
+	f.Broken, f.Type = true, nil
 }
 
 func typePos(d *core.InputDecl) core.Position {
@@ -115,7 +124,13 @@ func typePos(d *core.InputDecl) core.Position {
 // when the document has no inputs section.
 func (c *compiler) inputDecls() []core.InputDecl {
 	if declaresInputs(c.w) {
-		return c.w.Inputs
+		decls := slices.Clone(c.w.Inputs)
+		for i := range decls {
+			if f, ok := c.p.Schema.Index(decls[i].Name.Value); ok && c.p.Schema.Fields[f].Broken {
+				decls[i].Type = nil
+			}
+		}
+		return decls
 	}
 	out := make([]core.InputDecl, 0, len(c.p.Schema.Fields))
 	for i := range c.p.Schema.Fields {

@@ -16,8 +16,9 @@ const (
 )
 
 // levels finds cycles and gives each vertex its level: the longest path to it
-// from a root. It reports whether the graph is acyclic.
-func (c *compiler) levels() bool {
+// from a root. What lies on a cycle or behind one has no level; the edges that lead
+// there are taken out once they have been reported.
+func (c *compiler) levels() {
 	edges := c.p.Edges
 	out, start := group(len(c.decl), len(edges), func(i int) int32 { return edges[i].From }, func(i int) int32 { return edges[i].To })
 	pending := make([]int32, len(c.decl))
@@ -32,20 +33,40 @@ func (c *compiler) levels() bool {
 			queue = append(queue, int32(i))
 		}
 	}
-	for found := 0; ; found++ {
-		queue = c.advance(queue, pending, out, start)
+	queue = c.advance(queue, pending, out, start)
+	if len(queue) < len(c.decl) {
+		c.cycles(pending, out, start)
+	}
+	c.lastUnits()
+}
+
+// cycles reports cycles among the vertices that were left over, and cuts those off
+// from the rest.
+func (c *compiler) cycles(pending, out, start []int32) {
+	left := slices.Clone(pending)
+	for range maxCycles {
 		at := slices.IndexFunc(pending, func(n int32) bool { return n > 0 })
-		if at < 0 || found == maxCycles {
-			if found > 0 {
-				return false
-			}
-			c.lastUnits()
-			return true
+		if at < 0 {
+			break
 		}
 		// Cut the cycle open, so that the next one can be found.
 		v := c.reportCycle(int32(at), pending)
 		pending[v] = 0
-		queue = append(queue[:0], v)
+		c.advance([]int32{v}, pending, out, start)
+	}
+	kept := 0
+	for i := range c.p.Edges {
+		if left[c.p.Edges[i].To] == 0 {
+			c.p.Edges[kept], c.p.edgeDecls[kept], c.edgeUse[kept] = c.p.Edges[i], c.p.edgeDecls[i], c.edgeUse[i]
+			kept++
+		}
+	}
+	c.p.Edges, c.p.edgeDecls, c.edgeUse = c.p.Edges[:kept], c.p.edgeDecls[:kept], c.edgeUse[:kept]
+	for v := range left {
+		if left[v] > 0 {
+			c.decl[v].level = 0
+			c.doubtAll(int32(v))
+		}
 	}
 }
 

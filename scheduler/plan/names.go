@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
 )
 
 // place names a part of a document as messages begin: "node build: reads". It
@@ -19,9 +21,9 @@ type place struct {
 
 // String returns the words a message begins with.
 func (s place) String() string {
-	text := s.what + " " + s.id
+	text := s.what + " " + cmp.Or(s.id, "?")
 	if s.what == "edge" {
-		text += " -> " + s.to
+		text += " -> " + cmp.Or(s.to, "?")
 	}
 	if s.part != "" {
 		text += ": " + s.part
@@ -74,18 +76,23 @@ func isID(s string) bool {
 
 func (c *compiler) badID(what string, id core.Text) {
 	d := c.ds.Errorf(core.CodeBadID, id.Pos, "%s %q: a name is letters, digits and underscore, not starting with a digit", what, id.Value)
+	if fixed := wellFormed(id.Value); strings.Trim(fixed, "_") != "" {
+		d.WithHint("for example %q", fixed)
+	}
+}
+
+// wellFormed makes a name of one that is not well-formed.
+func wellFormed(name string) string {
 	fixed := strings.Map(func(r rune) rune {
 		if !isID("a" + string(r)) {
 			return '_'
 		}
 		return r
-	}, id.Value)
+	}, name)
 	if !isID(fixed) {
 		fixed = "_" + fixed
 	}
-	if strings.Trim(fixed, "_") != "" {
-		d.WithHint("for example %q", fixed)
-	}
+	return fixed
 }
 
 // pointTo adds where the other of two things stands, if that is known.
@@ -110,7 +117,9 @@ func (c *compiler) hint(d *core.Diagnostic, word string, names func() []string) 
 // fieldIndex looks a field up and reports it when it is not declared.
 func (c *compiler) fieldIndex(name core.Text, at place) (int32, bool) {
 	i, ok := c.p.Schema.Index(name.Value)
-	if !ok {
+	if ok {
+		c.fieldUsed[i] = true
+	} else if !c.unknown.mayBe(expressions.RootState, name.Value) {
 		d := c.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: state field %q is not declared", at, name.Value)
 		c.hint(d, name.Value, c.p.Schema.FieldNames)
 	}
@@ -120,7 +129,7 @@ func (c *compiler) fieldIndex(name core.Text, at place) (int32, bool) {
 // nodeRef looks a node up and reports it when it is not defined.
 func (c *compiler) nodeRef(id core.Text, at place) (int32, bool) {
 	i, ok := c.p.nodeIndex[id.Value]
-	if !ok {
+	if !ok && !c.unknown.mayBe(expressions.RootNodes, id.Value) {
 		d := c.ds.Errorf(core.CodeUnknownNode, id.Pos, "%s: unknown node %q", at, id.Value)
 		c.hint(d, id.Value, c.nodeIDs)
 	}

@@ -13,21 +13,13 @@ const defaultBase = 100 * time.Millisecond
 // nodes compiles every node on its own: names, kind, reads and writes, args,
 // fan-out, retry.
 func (c *compiler) nodes() {
-	if len(c.w.Nodes) == 0 {
+	if len(c.w.Nodes) == 0 && !c.unknown.nodes {
 		c.ds.Errorf(core.CodeMissingKey, c.w.Pos, "the graph has no nodes")
 	}
 	c.p.Nodes = make([]Node, len(c.w.Nodes))
 	c.nodeUse = make([]nodeUse, len(c.w.Nodes))
 	for i, d := range c.w.Nodes {
-		id := d.ID.Value
-		if !isID(id) {
-			c.badID("node", d.ID)
-		}
-		if first, taken := c.p.nodeIndex[id]; taken {
-			pointTo(c.ds.Errorf(core.CodeDuplicateID, d.ID.Pos, "node %q is defined twice", id), "first", c.w.Nodes[first].ID.Pos)
-			continue
-		}
-		c.p.nodeIndex[id] = int32(i)
+		c.nodeID(int32(i), d)
 	}
 	c.unitRoots()
 	for i, d := range c.w.Nodes {
@@ -35,18 +27,47 @@ func (c *compiler) nodes() {
 	}
 }
 
+// nodeID makes a node known by its name. Whoever refers to a node whose name could not
+// be read cannot be told from whoever refers to one that does not exist; and which of
+// two nodes of one name is meant is not known.
+func (c *compiler) nodeID(i int32, d *core.Node) {
+	id := d.ID.Value
+	if d.Lost.Has("id") {
+		c.unknown.nodes, c.nameless[i] = true, true
+		return
+	}
+	if !isID(id) {
+		c.badID("node", d.ID)
+		c.unknown.misspelt(expressions.RootNodes, id)
+	}
+	first, taken := c.p.nodeIndex[id]
+	if !taken {
+		c.p.nodeIndex[id] = i
+		return
+	}
+	pointTo(c.ds.Errorf(core.CodeDuplicateID, d.ID.Pos, "node %q is defined twice", id), "first", c.w.Nodes[first].ID.Pos)
+	c.nameless[first], c.nameless[i] = true, true
+}
+
 // unitRoots notes which nodes are given a row or a round.
 func (c *compiler) unitRoots() {
 	c.memberRoots = map[string]expressions.Root{}
-	for _, p := range c.w.Pipelines {
-		for _, s := range p.Stages {
-			c.memberRoots[s.Value] |= itemRoots
+	note := func(members []core.Text, lost bool, roots expressions.Root) {
+		if lost {
+			c.looseMembers(many, roots)
+		}
+		for _, m := range members {
+			c.memberRoots[m.Value] |= roots
+			if _, ok := c.p.nodeIndex[m.Value]; !ok {
+				c.looseMembers(1, roots)
+			}
 		}
 	}
+	for _, p := range c.w.Pipelines {
+		note(p.Stages, p.Lost.Has("stages"), itemRoots)
+	}
 	for _, l := range c.w.Loops {
-		for _, b := range l.Body {
-			c.memberRoots[b.Value] |= roundRoots
-		}
+		note(l.Body, l.Lost.Has("body"), roundRoots)
 	}
 }
 
@@ -58,9 +79,14 @@ func (c *compiler) node(i int32, d *core.Node) {
 	at := nodePlace(n.ID)
 	var use uses
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
-	use.fields, n.View = c.fieldNames(d.Reads, at.at("reads"))
+	var all bool
+	if use.fields, n.View, all = c.fieldNames(d.Reads, at.at("reads")); !all || d.Lost.Has("reads") {
+		c.unknown.reads = true
+	}
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
-	n.WriteFields, n.Writes = c.fieldNames(d.Writes, at.at("writes"))
+	if n.WriteFields, n.Writes, all = c.fieldNames(d.Writes, at.at("writes")); !all || d.Lost.Has("writes") {
+		c.unknown.writes, c.lostWrites[i] = true, true
+	}
 	if d.Timeout != nil {
 		n.Timeout = d.Timeout.Value
 		if n.Timeout <= 0 {
@@ -71,8 +97,14 @@ func (c *compiler) node(i int32, d *core.Node) {
 	c.join(d, at)
 	c.forEach(n, d, at, &use)
 	c.nodeRoots = graphRoots | c.memberRoots[n.ID]
-	if d.ForEach != nil {
+	if c.memberRoots[n.ID] == 0 {
+		c.nodeRoots |= c.unknown.roots
+	}
+	if d.ForEach != nil || d.Lost.Has("for_each") {
 		c.nodeRoots |= itemRoots
+	}
+	if d.Lost.Has("args") {
+		c.unknown.reads = true
 	}
 	n.Args = c.compileArgs(d.Args, at.at("args"), &use)
 	c.kind(n, d, at, &use)
@@ -80,17 +112,20 @@ func (c *compiler) node(i int32, d *core.Node) {
 	c.nodeUse[i].nodes = c.distinct(use.nodes, &c.nodeSeen, len(c.w.Nodes))
 }
 
-// fieldNames looks names of fields up; one that stands twice counts once.
-func (c *compiler) fieldNames(list []core.Text, at place) (indexes []int32, names []string) {
+// fieldNames looks names of fields up; one that stands twice counts once. all tells
+// that each of them is a field.
+func (c *compiler) fieldNames(list []core.Text, at place) (indexes []int32, names []string, all bool) {
 	if len(list) == 0 {
-		return nil, nil
+		return nil, nil, true
 	}
+	all = true
 	names = make([]string, 0, len(list))
 	var few [8]int32
 	found := few[:0]
 	for _, name := range list {
 		f, ok := c.fieldIndex(name, at)
 		if !ok {
+			all = false
 			continue
 		}
 		if !c.fieldSeen.first(f) {
@@ -99,7 +134,7 @@ func (c *compiler) fieldNames(list []core.Text, at place) (indexes []int32, name
 		}
 		found, names = append(found, f), append(names, name.Value)
 	}
-	return c.ints.keep(found), names
+	return c.ints.keep(found), names, all
 }
 
 // distinct returns the numbers of a list, each once, in order of first use.
@@ -132,11 +167,8 @@ func (c *compiler) forEach(n *Node, d *core.Node, at place, use *uses) {
 	if fe == nil {
 		return
 	}
-	n.Source = c.compileSource(fe.Source, c.scope(graphRoots), at.at("for_each.source"), use)
-	if n.Source == nil {
+	if n.Source = c.source(fe.Source, fe.Lost.Has("source"), at.at("for_each.source"), use); n.Source == nil {
 		n.Source = &Source{Text: fe.Source} // the error is reported; later checks need the shape
-	} else {
-		c.wantArray(n.Source, at.at("for_each.source"))
 	}
 	if fe.Concurrency != nil {
 		n.Concurrency = c.atLeastOne(fe.Concurrency, at.at("for_each.concurrency"))
@@ -149,6 +181,19 @@ func (c *compiler) forEach(n *Node, d *core.Node, at place, use *uses) {
 	}
 }
 
+// source compiles the array of a fan-out or pipeline; nil when it cannot be known.
+func (c *compiler) source(text core.Text, lost bool, at place, use *uses) *Source {
+	if lost {
+		c.unknown.reads = true
+		return nil
+	}
+	s := c.compileSource(text, c.scope(graphRoots), at, use)
+	if s != nil {
+		c.wantArray(s, at)
+	}
+	return s
+}
+
 // wantArray rejects a source that can never be an array.
 func (c *compiler) wantArray(s *Source, at place) {
 	if t := s.Type(); t != core.AnyType && t != core.ArrayType {
@@ -157,7 +202,7 @@ func (c *compiler) wantArray(s *Source, at place) {
 }
 
 func (c *compiler) onError(n *Node, e *core.OnError, at place) {
-	if e == nil {
+	if e == nil || e.Lost.Has("policy") {
 		return
 	}
 	if e.Policy.Value != "retry" {
@@ -165,8 +210,9 @@ func (c *compiler) onError(n *Node, e *core.OnError, at place) {
 		return
 	}
 	switch {
+	case e.Attempts == nil && e.Lost.Has("attempts"):
 	case e.Attempts == nil:
-		c.ds.Errorf(core.CodeMissingKey, e.Policy.Pos, "%s: on_error: policy retry needs attempts", at).WithHint("attempts: 3")
+		c.ds.Errorf(core.CodeMissingKey, e.Policy.Pos, "%s: on_error: policy retry needs attempts", at).WithHint("write attempts: 3 for two more tries after the first")
 	case e.Attempts.Value < 1 || e.Attempts.Value > 20:
 		c.ds.Errorf(core.CodeBadValue, e.Attempts.Pos, "%s: on_error.attempts: want 1 to 20, got %d", at, e.Attempts.Value)
 	default:
@@ -217,7 +263,8 @@ func (c *compiler) policy(word core.Text, at place, retry bool) Policy {
 	return PolicyDefault
 }
 
-// kind asks the node's kind for its handler.
+// kind asks the node's kind for its handler. Of a node whose kind has no answer it is
+// not known what else it depends on.
 func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 	if d.Effects != nil {
 		n.Effects = *d.Effects
@@ -226,25 +273,41 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 		n.Handler = d.Handler
 		return
 	}
-	k, ok := c.reg.Kind(n.Kind)
-	if !ok {
-		if n.Kind == "" {
-			c.ds.Errorf(core.CodeMissingKey, d.Pos, "%s: kind is missing", at)
-			return
-		}
-		c.hint(c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: unknown kind %q", at, n.Kind), n.Kind, c.reg.KindNames)
-		return
+	if k, ok := c.kindOf(d, at); !ok || !c.askKind(k, n, d, at, use) {
+		c.mute[n.Index], c.unknown.reads = true, true
 	}
-	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !d.HasWrites {
+}
+
+// kindOf returns the kind of a node.
+func (c *compiler) kindOf(d *core.Node, at place) (core.Kind, bool) {
+	k, ok := c.reg.Kind(d.Kind.Value)
+	switch {
+	case ok:
+	case d.Lost.Has("kind"):
+	case d.Kind.Value == "":
+		c.ds.Errorf(core.CodeMissingKey, d.Pos, "%s: kind is missing", at)
+	default:
+		c.hint(c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: unknown kind %q", at, d.Kind.Value), d.Kind.Value, c.reg.KindNames)
+	}
+	return k, ok
+}
+
+// askKind lets a kind compile a node, if all it looks at could be read, and reports
+// whether that went well.
+func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *uses) bool {
+	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !d.HasWrites && !d.Lost.Has("writes") {
 		c.ds.Warnf(core.CodeNoWrites, d.ID.Pos, "%s: does not say which fields it writes", at).
 			WithHint("add writes: [...], or writes: [] if there are none")
+	}
+	if !seen(d) {
+		return false
 	}
 	env := c.env
 	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
 	made, ds := k.Compile(d, env)
 	c.ds = append(c.ds, ds...)
-	if n.failed = ds.Failed(false); n.failed {
-		return
+	if ds.Failed(false) {
+		return false
 	}
 	n.Handler, n.Wait, n.Lacks = made.Handler, made.Wait, made.Lacks
 	n.Effects = n.Effects || made.Effects && d.Effects == nil
@@ -259,6 +322,7 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 	if made.Frame != nil {
 		c.frame(n, made.Frame, at)
 	}
+	return true
 }
 
 // waitTimeout reports a wait that cannot end in time.
@@ -292,7 +356,9 @@ func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *uses) {
 	}
 	var extra []int32
 	for _, r := range made.Reads {
-		if f, ok := c.fieldIndex(r, at); ok {
+		if f, ok := c.fieldIndex(r, at); !ok {
+			c.unknown.reads = true
+		} else {
 			n.Extra = append(n.Extra, r.Value)
 			extra = append(extra, f)
 			use.fields = append(use.fields, f)

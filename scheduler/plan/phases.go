@@ -11,6 +11,10 @@ func (c *compiler) checkPhases() {
 	used := make(map[string]bool, len(c.w.Phases))
 	names := make([]string, 0, len(c.w.Phases))
 	for _, p := range c.w.Phases {
+		if p.Lost.Has("id") {
+			c.unknown.phases = true
+			continue
+		}
 		id := p.ID.Value
 		if _, twice := used[id]; twice {
 			c.ds.Warnf(core.CodeDuplicate, p.ID.Pos, "phase %q is declared twice", id)
@@ -19,7 +23,9 @@ func (c *compiler) checkPhases() {
 		used[id] = false
 		names = append(names, id)
 	}
-	use := func(phase core.Text, at place) {
+	all := !c.unknown.nodes && c.unknown.members == 0 // uses are known
+	use := func(phase core.Text, lost core.Lost, at place) {
+		all = all && !lost.Has("phase")
 		if phase.Value == "" {
 			return
 		}
@@ -27,20 +33,23 @@ func (c *compiler) checkPhases() {
 			used[phase.Value] = true
 			return
 		}
+		if c.unknown.phases {
+			return
+		}
 		d := c.ds.Warnf(core.CodeUnknownPhase, phase.Pos, "%s: phase %q is not declared", at, phase.Value)
 		c.hint(d, phase.Value, func() []string { return names })
 	}
 	for _, n := range c.w.Nodes {
-		use(n.Phase, nodePlace(n.ID.Value))
+		use(n.Phase, n.Lost, nodePlace(n.ID.Value))
 	}
 	for _, u := range c.w.Pipelines {
-		use(u.Phase, place{what: "pipeline", id: u.ID.Value})
+		use(u.Phase, u.Lost, place{what: "pipeline", id: u.ID.Value})
 	}
 	for _, u := range c.w.Loops {
-		use(u.Phase, place{what: "loop", id: u.ID.Value})
+		use(u.Phase, u.Lost, place{what: "loop", id: u.ID.Value})
 	}
 	for _, p := range c.w.Phases {
-		if !used[p.ID.Value] {
+		if all && !p.Lost.Has("id") && !used[p.ID.Value] {
 			used[p.ID.Value] = true // once
 			c.ds.Warnf(core.CodeUnused, p.ID.Pos, "phase %q is used by no node", p.ID.Value)
 		}

@@ -184,7 +184,6 @@ type Node struct {
 	// What its kind says of streams, until they are joined to their readers.
 	stream       core.Text
 	takesStreams []string
-	failed       bool // its kind reported errors, so nothing is known of it
 }
 
 // Read is a field that a node sees, and how many of its writers come before.

@@ -46,10 +46,12 @@ type search struct {
 	p         *Plan
 	questions []question
 	gaps      []gap
-	limit     int // slots to name in a gap
-	visits    int // left
+	ask       func(vertex int32) bool // writers that count; nil: all
+	limit     int                     // slots to name in a gap
+	visits    int                     // left
 
 	lanes  []lanes // by gate: which writers of the block come before it or are it
+	passed lanes   // writers of the block that do not count
 	blocks []segment
 }
 
@@ -60,12 +62,12 @@ type segment struct {
 	asking      []int32 // questions
 }
 
-// gapsOf answers questions, naming at most limit slots in each answer, within a
-// number of visits, of which it returns what is left. When that is negative the
+// gapsOf answers questions about the writers that ask admits, all when it is nil,
+// naming at most limit slots in each answer, within a number of visits, of which it returns what is left. When that is negative the
 // search was ended by the bound: the answers may lack gaps then, those they name
 // are real.
-func (p *Plan) gapsOf(questions []question, limit, visits int) (gaps []gap, left int) {
-	s := &search{p: p, questions: questions, gaps: make([]gap, len(questions)), limit: limit, visits: visits}
+func (p *Plan) gapsOf(questions []question, ask func(vertex int32) bool, limit, visits int) (gaps []gap, left int) {
+	s := &search{p: p, questions: questions, gaps: make([]gap, len(questions)), ask: ask, limit: limit, visits: visits}
 	s.segments(s.indirect())
 	s.run()
 	return s.gaps, s.visits
@@ -173,12 +175,16 @@ func (s *search) block(block []segment) bool {
 		s.lanes = make([]lanes, len(s.p.Vertices)+len(s.p.Judges))
 	}
 	clear(s.lanes)
+	s.passed = lanes{}
 	lane := 0
 	from, to := int32(len(s.p.Vertices)), int32(0)
 	for _, g := range block {
 		for slot := g.first; slot < g.last; slot++ {
 			v := s.writer(g.field, slot)
 			s.lanes[v][lane/64] |= 1 << (lane % 64)
+			if s.ask != nil && !s.ask(v) {
+				s.passed[lane/64] |= 1 << (lane % 64)
+			}
 			from = min(from, v)
 			lane++
 		}
@@ -264,7 +270,7 @@ func (s *search) answer(i int32, g segment, lane int) {
 		if high := 64*(w+1) - to; high > 0 {
 			asked = asked << high >> high
 		}
-		if missing := asked &^ reached[w]; missing != 0 {
+		if missing := asked &^ reached[w] &^ s.passed[w]; missing != 0 {
 			s.note(&s.gaps[i], missing, g.first+int32(64*w-lane))
 		}
 	}

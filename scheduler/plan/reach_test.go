@@ -69,7 +69,7 @@ func compareGaps(t *testing.T, p *Plan, limit int) {
 			questions = append(questions, question{gate: int32(len(p.Vertices) + j), field: int32(f), last: p.Threshold(int32(f), p.Judges[j].Level)})
 		}
 	}
-	gaps, left := p.gapsOf(questions, limit, maxVisits)
+	gaps, left := p.gapsOf(questions, nil, limit, maxVisits)
 	if left < 0 {
 		t.Fatal("the search gave up")
 	}
@@ -134,18 +134,18 @@ func TestGapsGiveUp(t *testing.T) {
 	last := int32(len(p.Vertices) - 1)
 	f := p.Vertices[last].Writes[0]
 	q := []question{{gate: last, field: f.Field, last: f.Slot}}
-	all, left := p.gapsOf(q, 100, maxVisits)
+	all, left := p.gapsOf(q, nil, 100, maxVisits)
 	if left < 0 || all[0].count > f.Slot {
 		t.Fatalf("%+v, %d visits left", all, left)
 	}
-	if some, left := p.gapsOf(q, 100, 10); left >= 0 || some[0].count > all[0].count {
+	if some, left := p.gapsOf(q, nil, 100, 10); left >= 0 || some[0].count > all[0].count {
 		t.Errorf("with 10 visits: %+v, %d left", some, left)
 	}
 	c := newCompiler(w, nil, Options{}, &common{})
 	c.p = p
 	visits := 10
-	c.gapsOf(q, 1, &visits)
-	c.gapsOf(q, 1, &visits)
+	c.gapsOf(q, nil, 1, &visits)
+	c.gapsOf(q, nil, 1, &visits)
 	if len(c.ds) != 1 || c.ds[0].Severity != core.Hint || c.ds[0].Code != core.CodeLimit {
 		t.Errorf("findings %v", c.ds)
 	}

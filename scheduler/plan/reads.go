@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -27,6 +28,8 @@ func (c *compiler) checkReads(visits *int) {
 	never := map[int32]bool{}
 	for i, r := range reads {
 		switch {
+		case !c.plain(r.field):
+		case r.threshold > 0 && c.doubt.before.has(c.seenFrom(&r)):
 		case r.threshold > 0:
 			q := question{gate: r.gate, field: r.field, last: r.threshold}
 			if c.chained[r.field] { // whoever comes after the last comes after all
@@ -34,7 +37,7 @@ func (c *compiler) checkReads(visits *int) {
 			}
 			questions = append(questions, q)
 			asked = append(asked, i)
-		case r.live && c.ownField(r.gate, r.field), c.filled(r.field):
+		case r.live && c.ownField(r.gate, r.field), c.filled(r.field), c.unknown.writes:
 		case c.p.Writers[r.field] > 0:
 			c.readBefore(&r)
 		case !never[r.field]:
@@ -43,7 +46,7 @@ func (c *compiler) checkReads(visits *int) {
 		}
 	}
 	count := map[int32]int{}
-	for i, gap := range c.gapsOf(questions, maxPairs, visits) {
+	for i, gap := range c.gapsOf(questions, c.placed, maxPairs, visits) {
 		if gap.count == 0 {
 			continue
 		}
@@ -53,6 +56,22 @@ func (c *compiler) checkReads(visits *int) {
 		}
 	}
 	c.moreReads(count)
+}
+
+// plain reports whether a field holds a value about which all is known. A stream has
+// one writer and one reader, whose order is checked where they are joined.
+func (c *compiler) plain(field int32) bool {
+	f := &c.p.Schema.Fields[field]
+	return !f.Broken && !f.IsStream()
+}
+
+// seenFrom returns the vertex whose place decides what a read sees: of conditions that
+// are judged together it is their source.
+func (c *compiler) seenFrom(r *read) int32 {
+	if n := int32(len(c.p.Vertices)); r.gate >= n {
+		return c.p.Judges[r.gate-n].Source
+	}
+	return r.gate
 }
 
 // maxReads is how many unordered reads of one field are reported.
@@ -126,7 +145,7 @@ func (c *compiler) ownField(v, field int32) bool { return c.p.Vertices[v].Unit.O
 func (c *compiler) filled(field int32) bool {
 	f := &c.p.Schema.Fields[field]
 	_, isInput := c.p.inputIndex[f.Name]
-	return isInput || !core.IsMissing(f.Default) || c.given[f.Name] || c.anyStart() && !c.w.Document
+	return isInput || c.unknown.inputs || !core.IsMissing(f.Default) || c.given[f.Name] || c.anyStart() && !c.w.Document
 }
 
 // anyStart reports whether a run may be given a value for every field.
@@ -179,6 +198,10 @@ func (c *compiler) neverWritten(r *read) {
 
 // readBefore reports a read whose writers all come at the same time or later.
 func (c *compiler) readBefore(r *read) {
+	unplaced := func(w int32) bool { return !c.placed(w) }
+	if c.doubt.before.has(c.seenFrom(r)) || slices.ContainsFunc(c.p.WriterVertex[r.field], unplaced) {
+		return
+	}
 	s, name := c.spot(r), c.p.Schema.Fields[r.field].Name
 	reader, target := c.reader(r)
 	writers := c.p.WriterVertex[r.field]

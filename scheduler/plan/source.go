@@ -45,6 +45,9 @@ func (s *Source) Type() core.TypeKind {
 	return core.ArrayType
 }
 
+// broken reports whether the source stands for one that could not be compiled.
+func (s *Source) broken() bool { return s != nil && s.program == nil && s.path == nil }
+
 // Whole returns the field whose value the source gives just as it is kept, such as
 // $.orders; ok is false for a part of a field and for anything else.
 func (s *Source) Whole() (field int, ok bool) {
@@ -65,17 +68,13 @@ func (c *compiler) compileSource(text core.Text, scope expressions.Scope, at pla
 	if err != nil && isJSONPath(text.Value) {
 		return c.jsonPath(s, at, use)
 	}
-	var ds core.Diagnostics
 	if err != nil {
-		_, ds = expressions.Compile(text, scope, at.String()) // words the error
-	} else {
-		s.program, ds = expressions.CompileTree(tree, text, scope, at.String())
-	}
-	c.ds = append(c.ds, ds...)
-	if s.program == nil {
+		c.expression(text, scope, at, use) // words the error
 		return nil
 	}
-	c.refer(use, s.program)
+	if s.program = c.expressionTree(tree, text, scope, at, use); s.program == nil {
+		return nil
+	}
 	return s
 }
 
@@ -86,10 +85,12 @@ func (c *compiler) jsonPath(s *Source, at place, use *uses) *Source {
 	}
 	c.ds = append(c.ds, ds...)
 	if path == nil {
+		c.unknown.reads = true
 		return nil
 	}
 	i, ok := c.fieldIndex(core.At(path.Root(), rootPos(s.Text, path.Root())), at)
 	if !ok {
+		c.unknown.reads = true
 		return nil
 	}
 	s.path, s.field = path, int(i)

@@ -63,8 +63,8 @@ func (c *compiler) streams() {
 func (c *compiler) makesStream(n *Node) {
 	at := nodePlace(n.ID)
 	f, ok := c.p.Schema.Index(n.stream.Value)
-	if !ok {
-		return // reported with the node's writes
+	if !ok || c.p.Schema.Fields[f].Broken {
+		return // reported with the node's writes, or where it is declared
 	}
 	if first := c.streamUse[int32(f)]; first != nil {
 		pointTo(c.ds.Errorf(core.CodeStream, n.stream.Pos, "%s: two nodes make a stream of field %q", at, n.stream.Value), "first", c.p.Nodes[first.maker].stream.Pos)
@@ -97,8 +97,8 @@ func (c *compiler) readsStreams(n *Node) {
 		}
 		name := c.p.Schema.Fields[f].Name
 		s := c.nodeSpot(n, expressions.RootState, name)
-		if n.failed {
-			u.misread = true // perhaps it reads the rows, and perhaps not
+		if c.mute[n.Index] { // its kind did not come to say what it takes
+			u.misread = true
 			continue
 		}
 		if !slices.Contains(n.takesStreams, name) {
@@ -212,7 +212,7 @@ func (c *compiler) checkStreams() {
 		}
 	}
 	for f := range c.p.Schema.Fields { // in declared order
-		if u := c.streamUse[int32(f)]; u != nil && u.reader == "" && !u.misread {
+		if u := c.streamUse[int32(f)]; u != nil && u.reader == "" && !u.misread && !c.unknown.reads {
 			n := &c.p.Nodes[u.maker]
 			c.ds.Warnf(core.CodeUnused, n.stream.Pos, "%s: nobody reads the stream %q, so no row is ever read", nodePlace(n.ID), n.stream.Value).
 				WithHint("let a transform, a sink or a pipeline read it, or leave stream out")
@@ -225,6 +225,7 @@ func (c *compiler) streamOrder() {
 	for i := range c.decl {
 		d := &c.decl[i]
 		switch {
+		case c.doubt.before.has(c.at[i]):
 		case d.unit == nil:
 			c.makersBefore(d, &c.p.Nodes[d.node])
 		case d.unit.Puller != nil:
@@ -236,7 +237,7 @@ func (c *compiler) streamOrder() {
 func (c *compiler) makersBefore(d *vertexDecl, reader *Node) {
 	for _, r := range reader.Streams {
 		maker := &c.p.Nodes[r.Maker]
-		if c.decl[c.declAt[maker.Vertex]].level < d.level {
+		if c.decl[c.declAt[maker.Vertex]].level < d.level || !c.placed(maker.Vertex) {
 			continue
 		}
 		name := c.p.Schema.Fields[r.Field].Name

@@ -1,9 +1,6 @@
 package plan
 
-import (
-	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/expressions"
-)
+import "github.com/wavefold/wavefold/core"
 
 // defaultMaxIters caps a loop that has an until and no max_iters.
 const defaultMaxIters = 100
@@ -46,8 +43,8 @@ func (c *compiler) units() {
 func (c *compiler) pipeline(d *core.Pipeline) vertexDecl {
 	u := &Unit{ID: d.ID.Value, Phase: d.Phase.Value, Concurrency: 1}
 	at := place{what: "pipeline", id: u.ID}
-	c.unitID(d.ID, at)
-	c.members(u, d.Stages, at.at("stages"), d.Pos)
+	c.unitID(d.ID, d.Lost, at)
+	all := c.members(u, d.Stages, d.Lost.Has("stages"), at.at("stages"), d.Pos)
 	if d.Concurrency != nil {
 		u.Concurrency = c.atLeastOne(d.Concurrency, at.at("concurrency"))
 	}
@@ -56,31 +53,27 @@ func (c *compiler) pipeline(d *core.Pipeline) vertexDecl {
 	}
 	u.Policy = c.unitPolicy(d.OnError, at)
 	use := &unitUse{pipeline: d}
-	u.Items = c.compileSource(d.Items, c.scope(graphRoots), at.at("items"), &use.items)
-	if u.Items != nil {
-		c.wantArray(u.Items, at.at("items"))
-	}
-	return vertexDecl{id: u.ID, shape: Pipeline, node: -1, unit: u, use: use}
+	u.Items = c.source(d.Items, d.Lost.Has("items"), at.at("items"), &use.items)
+	return vertexDecl{id: u.ID, shape: Pipeline, node: -1, unit: u, use: use, broken: !all}
 }
 
 func (c *compiler) loop(d *core.Loop) vertexDecl {
 	u := &Unit{ID: d.ID.Value, Phase: d.Phase.Value, IsLoop: true, Concurrency: 1, MaxIters: defaultMaxIters}
 	at := place{what: "loop", id: u.ID}
-	c.unitID(d.ID, at)
-	c.members(u, d.Body, at.at("body"), d.Pos)
+	c.unitID(d.ID, d.Lost, at)
+	all := c.members(u, d.Body, d.Lost.Has("body"), at.at("body"), d.Pos)
 	u.Policy = c.unitPolicy(d.OnError, at)
 	use := &unitUse{loop: d}
 	if d.Until != nil {
-		p, ds := expressions.Compile(*d.Until, c.scope(graphRoots), at.at("until").String())
-		c.ds = append(c.ds, ds...)
-		if u.Until = p; p != nil {
-			c.refer(&use.until, p)
-		}
+		u.Until = c.expression(*d.Until, c.scope(graphRoots), at.at("until"), &use.until)
+	}
+	if d.Lost.Has("until") {
+		c.unknown.reads = true
 	}
 	switch {
 	case d.MaxIters != nil:
 		u.MaxIters = c.atLeastOne(d.MaxIters, at.at("max_iters"))
-	case d.Until == nil:
+	case d.Until == nil && !d.Lost.Any("until", "max_iters"):
 		c.ds.Errorf(core.CodeLoopBound, d.Pos, "%s: needs until or max_iters", at)
 	}
 	switch d.OnExhausted.Value {
@@ -91,11 +84,14 @@ func (c *compiler) loop(d *core.Loop) vertexDecl {
 		c.ds.Errorf(core.CodeBadValue, d.OnExhausted.Pos, "%s: on_exhausted: unknown word %q", at, d.OnExhausted.Value).
 			WithHint("%s", near(d.OnExhausted.Value, []string{"continue", "fail"}))
 	}
-	return vertexDecl{id: u.ID, shape: Loop, node: -1, unit: u, use: use}
+	return vertexDecl{id: u.ID, shape: Loop, node: -1, unit: u, use: use, broken: !all}
 }
 
 // unitID checks that the name of a unit is free: nodes and units share theirs.
-func (c *compiler) unitID(id core.Text, at place) {
+func (c *compiler) unitID(id core.Text, lost core.Lost, at place) {
+	if lost.Has("id") {
+		return
+	}
 	if !isID(id.Value) {
 		c.badID(at.what, id)
 	}
@@ -110,19 +106,23 @@ func (c *compiler) unitID(id core.Text, at place) {
 	c.unitIDs[id.Value] = id.Pos
 }
 
-// members resolves the nodes of a unit.
-func (c *compiler) members(u *Unit, list []core.Text, at place, pos core.Position) {
-	if len(list) == 0 {
+// members resolves the nodes of a unit and reports whether all are known.
+func (c *compiler) members(u *Unit, list []core.Text, lost bool, at place, pos core.Position) (all bool) {
+	if len(list) == 0 && !lost {
 		c.ds.Errorf(core.CodeMissingKey, pos, "%s is empty", at)
 	}
+	all = len(list) > 0 && !lost
 	u.Members = make([]int32, 0, len(list))
 	for _, t := range list {
 		i, ok := c.nodeRef(t, at)
 		if !ok {
+			all = false
 			continue
 		}
+		all = all && !c.nameless[i]
 		n := &c.p.Nodes[i]
 		if n.Member >= 0 {
+			all = false
 			c.ds.Errorf(core.CodeUnitOverlap, t.Pos, "%s: node %q belongs to a pipeline or loop already", at, n.ID).
 				WithHint("a node belongs to at most one, and stands there once")
 			continue
@@ -133,10 +133,11 @@ func (c *compiler) members(u *Unit, list []core.Text, at place, pos core.Positio
 		n.Member = int32(len(u.Members))
 		u.Members = append(u.Members, i)
 	}
+	return all
 }
 
 func (c *compiler) unitPolicy(e *core.OnError, at place) Policy {
-	if e == nil {
+	if e == nil || e.Lost.Has("policy") {
 		return PolicyDefault
 	}
 	return c.policy(e.Policy, at.at("on_error.policy"), false)

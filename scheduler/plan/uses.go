@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -11,20 +12,58 @@ type uses struct {
 	nodes  []int32
 }
 
-// refer adds what an expression refers to.
-func (c *compiler) refer(u *uses, p *expressions.Program) {
-	for _, f := range p.FieldSlots() {
-		u.fields = append(u.fields, int32(f))
+// expression compiles a text and notes what it refers to; nil after an error.
+func (c *compiler) expression(text core.Text, scope expressions.Scope, at place, use *uses) *expressions.Program {
+	tree, err := expressions.Parse(text.Value)
+	if err != nil {
+		_, ds := expressions.Compile(text, scope, at.String()) // words the error
+		c.ds = append(c.ds, ds...)
+		c.unknown.reads = true
+		return nil
 	}
-	for _, n := range p.Nodes() {
-		u.nodes = append(u.nodes, int32(n))
+	return c.expressionTree(tree, text, scope, at, use)
+}
+
+// expressionTree is expression for a text that has been parsed.
+func (c *compiler) expressionTree(tree *expressions.Tree, text core.Text, scope expressions.Scope, at place, use *uses) *expressions.Program {
+	c.mentions(tree)
+	p, ds := expressions.CompileTree(tree, text, scope, at.String())
+	c.ds = append(c.ds, ds...)
+	if p != nil {
+		c.refer(use, p)
 	}
-	for _, path := range p.Tree().Paths() {
-		if path.Root == expressions.RootInput {
+	return p
+}
+
+// mentions notes which fields a text names, whatever is wrong with it otherwise.
+func (c *compiler) mentions(tree *expressions.Tree) {
+	for _, path := range tree.Paths() {
+		switch path.Root {
+		case expressions.RootState:
+			if i, ok := c.p.Schema.Index(path.Steps[0].Name); ok {
+				c.fieldUsed[i] = true
+			} else {
+				c.unknown.reads = true
+			}
+		case expressions.RootInput:
 			if c.inputUsed == nil {
 				c.inputUsed = map[string]bool{}
 			}
 			c.inputUsed[path.Steps[0].Name] = true
+		}
+	}
+}
+
+// refer adds what an expression refers to, as far as it is known.
+func (c *compiler) refer(u *uses, p *expressions.Program) {
+	for _, f := range p.FieldSlots() {
+		if f >= 0 {
+			u.fields = append(u.fields, int32(f))
+		}
+	}
+	for _, n := range p.Nodes() {
+		if n >= 0 {
+			u.nodes = append(u.nodes, int32(n))
 		}
 	}
 }

@@ -18,7 +18,7 @@ func (c *compiler) checkWrites(visits *int) {
 	pairs := map[int32][]pair{}
 	var broken []int32
 	questions := c.neighbours()
-	gaps := c.gapsOf(questions, 0, visits)
+	gaps := c.gapsOf(questions, nil, 0, visits)
 	for i := range gaps {
 		f := questions[i].field
 		if gaps[i].count == 0 {
@@ -46,7 +46,7 @@ type pair struct{ first, second int32 }
 func (c *compiler) neighbours() []question {
 	var out []question
 	for f := range c.p.Schema.Fields {
-		if !c.p.Schema.Fields[f].Strategy().Unordered {
+		if !c.plain(int32(f)) || !c.p.Schema.Fields[f].Strategy().Unordered {
 			continue
 		}
 		for slot, v := range c.p.WriterVertex[f] {
@@ -62,7 +62,7 @@ func (c *compiler) neighbours() []question {
 // addPair notes two writers that no path connects, unless they exclude each
 // other. More than maxPairs only tell that there are more.
 func (c *compiler) addPair(pairs map[int32][]pair, field int32, p pair) {
-	if len(pairs[field]) <= maxPairs && !c.exclusive(p.first, p.second) {
+	if len(pairs[field]) <= maxPairs && c.apart(p.first, p.second) && !c.exclusive(p.first, p.second) {
 		pairs[field] = append(pairs[field], p)
 	}
 }
@@ -81,20 +81,21 @@ func (c *compiler) farPairs(fields []int32, pairs map[int32][]pair, visits *int)
 			}
 		}
 	}
-	for i, gap := range c.gapsOf(questions, 16, visits) {
+	for i, gap := range c.gapsOf(questions, c.placed, 16, visits) {
 		for _, slot := range gap.slots {
 			c.addPair(pairs, questions[i].field, pair{c.p.WriterVertex[questions[i].field][slot], questions[i].gate})
 		}
 	}
 }
 
-// gapsOf answers questions within the visits left for the checks of this plan,
-// and says once when they are used up.
-func (c *compiler) gapsOf(questions []question, limit int, visits *int) []gap {
+// gapsOf answers questions about the writers that ask admits, all when it is nil,
+// within the visits left for the checks of this plan, and says once when they are used
+// up.
+func (c *compiler) gapsOf(questions []question, ask func(vertex int32) bool, limit int, visits *int) []gap {
 	if len(questions) == 0 || *visits < 0 {
 		return nil
 	}
-	gaps, left := c.p.gapsOf(questions, limit, *visits)
+	gaps, left := c.p.gapsOf(questions, ask, limit, *visits)
 	if *visits = left; left < 0 {
 		clear(c.chained) // what was not looked at is not known to be in order
 		c.ds = append(c.ds, core.Diagnostic{Code: core.CodeLimit, Severity: core.Hint, Pos: c.w.Pos,
@@ -150,7 +151,7 @@ const maxWay = 8
 // part; "" when nothing does. Of the findings that are left out in the end it is
 // not asked.
 func (c *compiler) ways(a, b int32) string {
-	if len(c.ds) > 2*maxFindings {
+	if len(c.ds) > 2*core.MaxFindings {
 		return ""
 	}
 	x, y := c.p.way(a), c.p.way(b)

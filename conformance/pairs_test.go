@@ -1,0 +1,306 @@
+package conformance
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
+)
+
+// soundDocument is a document without findings. Every fault below changes one line of
+// it, so the places of all others stay what they are.
+const soundDocument = `name: pairs
+# a line
+version: 1.0.0
+phases: [{id: early}, {id: late}]
+runtime: {concurrency: 2}
+inputs:
+  limit: {type: integer, default: 3}
+  region: {type: string, default: north}
+state:
+  schema:
+    orders: {type: array, default: [{id: 1}]}
+    raw: {type: array}
+    best: {type: number, merge: max}
+    note: {type: string, default: ""}
+    word: {type: string, default: ""}
+    log: {type: array, merge: array_append, default: []}
+    once: {type: string, merge: set_once}
+    size: {type: integer, default: 0}
+    tone: {type: string, default: ""}
+    mood: {type: string}
+    pick: {type: string}
+    text: {type: string}
+    last: {type: string, default: ""}
+    spare: {}
+    unseen: {}
+graph:
+  nodes:
+    - {id: load, kind: tool, impl: nothing, phase: early, reads: [limit], writes: [raw, size]}
+    - {id: score, kind: tool, impl: nothing, for_each: {source: $.orders, concurrency: 2}, args: {it: $item.id}, writes: [best]}
+    - {id: tell, kind: template, text: "{{ $.note }} of {{ $nodes.load.status }}", into: text, writes: [text]}
+    - {id: choose, kind: tool, impl: nothing, phase:  late, reads: [raw, text, best], writes: [mood]}
+    - {id: good, kind: tool, impl: nothing, reads: [mood], writes: [pick]}
+    - {id: bad, kind: tool, impl: nothing, writes: [pick]}
+    - {id: save, kind: tool, impl: nothing, phase: late, join: all_done, reads: [pick, log], writes: [once], on_error: {policy: retry, attempts: 3}}
+    - {id: clean, kind: tool, impl: nothing, args: {row: $item}, writes: [note]}
+    - {id: store, kind: tool, impl: nothing, args: {row: $item, n: $index}, reads: [note], writes: [log]}
+    - {id: draft, kind: tool, impl: nothing, args: {n: $iter}, reads: [size], writes: [size]}
+    - {id: polish, kind: tool, impl: nothing, reads: [word], writes: [word]}
+    - {id: alone, kind: tool, impl: nothing, reads: [tone], writes: []}
+    - {id: other, kind: tool, impl: nothing, writes: [last], timeout: 30s}
+    - {id: third, kind: tool, impl: nothing, reads: [last, region], writes: []}
+    - {id: fourth, kind: tool, impl: nothing, args: {how: $nodes.other.status}, writes: []}
+    - {id: fifth, kind: tool, impl: nothing, writes: [spare]}
+    - {id: loose, kind: tool, impl: nothing, args: {}, writes: []}
+  edges:
+    # an edge
+    - {from: load, to: choose}
+    - {from: score, to: choose}
+    - {from: load, to: tell}
+    - {from: tell, to: choose}
+    - {from: choose, to: good, when: $.mood == 'fine'}
+    - {from: choose, to: bad, when: else}
+    - {from: good, to: save}
+    - {from: bad, to: save}
+    - {from: other, to: third}
+    - {from: third, to: fourth}
+    - {from: fourth, to: fifth, when: $.size > 1}
+    - {from: load, to: fourth}
+    - {from: load, to: clean}
+    - {from: store, to: save}
+    - {from: load, to: draft}
+    - {from: draft, to: fourth}
+  pipelines:
+    - {id: rows, items: $.orders, stages: [clean, store]}
+  loops:
+    - {id: refine, body: draft, until: $.size > 3, max_iters: 4}
+    - {id: shine, body: [polish], until: $.word != '', max_iters: 9}
+`
+
+// fault is a change of one line that is wrong in one way.
+type fault struct {
+	name     string
+	old, new string
+	code     core.Code
+}
+
+var faults = []fault{
+	// Shape.
+	{"unknown key of the document", "# a line", "extra: 1", core.CodeUnknownKey},
+	{"misspelt section", "inputs:", "input:", core.CodeUnknownKey},
+	{"bad number", "runtime: {concurrency: 2}", "runtime: {concurrency: 0}", core.CodeBadValue},
+	{"bad word", "merge: max", "merge: maxx", core.CodeBadValue},
+	{"misspelt key of a field", "merge: set_once", "mrege: set_once", core.CodeUnknownKey},
+	{"field that is no mapping", "tone: {type: string, default: \"\"}", "tone: string", core.CodeWrongType},
+	{"unknown key of a node", "fourth, kind: tool, impl: nothing,", "fourth, kind: tool, impl: nothing, tries: 3,", core.CodeUnknownKey},
+	{"misspelt writes", "reads: [mood], writes: [pick]", "reads: [mood], wrties: [pick]", core.CodeUnknownKey},
+	{"misspelt kind", "fifth, kind: tool", "fifth, knid: tool", core.CodeMissingKey},
+	{"misspelt key of a kind", "other, kind: tool, impl: nothing", "other, kind: tool, imlp: nothing", core.CodeUnknownKey},
+	{"writes that are no list", "reads: [limit], writes: [raw, size]", "reads: [limit], writes: raw", core.CodeWrongType},
+	{"duration without a unit", "timeout: 30s", "timeout: 30", core.CodeWrongType},
+	{"fan-out without a source", "{source: $.orders, concurrency: 2}", "{sorce: $.orders, concurrency: 2}", core.CodeUnknownKey},
+	{"fan-out that is no mapping", "{source: $.orders, concurrency: 2}", "$.orders", core.CodeWrongType},
+	{"attempts out of range", "attempts: 3", "attempts: 30", core.CodeBadValue},
+	{"attempts missing", "{policy: retry, attempts: 3}", "{policy: retry}", core.CodeMissingKey},
+	{"stages that are no list", "stages: [clean, store]", "stages: clean", core.CodeWrongType},
+	{"misspelt items", "items: $.orders", "itmes: $.orders", core.CodeUnknownKey},
+	{"body missing", "body: [polish], ", "", core.CodeMissingKey},
+	{"condition that is no text", "when: $.mood == 'fine'", "when: [$.mood]", core.CodeWrongType},
+	{"misspelt when", "when: $.mood == 'fine'", "wehn: $.mood == 'fine'", core.CodeUnknownKey},
+	{"edge without a target", "{from: third, to: fourth}", "{from: third}", core.CodeMissingKey},
+	{"tag", "args: {how: $nodes.other.status}", "args: !!x {how: 1}", core.CodeSyntax},
+	{"number with a leading zero", "max_iters: 4", "max_iters: 04", core.CodeBadValue},
+	{"placeholder", "max_iters: 9", "max_iters: {{N}}", core.CodeSyntax},
+	{"key that is no text", "unseen: {}", "2: {}", core.CodeWrongType},
+	// Names and references.
+	{"node without an id", "{id: loose, kind", "{kind", core.CodeMissingKey},
+	{"bad id", "id: loose", "id: lo-ose", core.CodeBadID},
+	{"id that stands twice", "id: loose", "id: fifth", core.CodeDuplicateID},
+	{"unknown target", "{from: load, to: tell}", "{from: load, to: tel}", core.CodeUnknownNode},
+	{"unknown target, unlike any", "{from: other, to: third}", "{from: other, to: elsewhere}", core.CodeUnknownNode},
+	{"unknown source", "{from: bad, to: save}", "{from: bda, to: save}", core.CodeUnknownNode},
+	{"unknown source of a choice", "{from: choose, to: bad, when: else}", "{from: chose, to: bad, when: else}", core.CodeUnknownNode},
+	{"unknown target of a choice", "{from: choose, to: good, when", "{from: choose, to: goood, when", core.CodeUnknownNode},
+	{"unknown field that is read", "reads: [tone]", "reads: [tnoe]", core.CodeUnknownField},
+	{"unknown field that is written", "reads: [mood], writes: [pick]", "reads: [mood], writes: [pikc]", core.CodeUnknownField},
+	{"unknown field in a path", "args: {it: $item.id}", "args: {it: $.ordres}", core.CodeExprName},
+	{"unknown field in a source", "source: $.orders", "source: $.ordres", core.CodeExprName},
+	{"unknown node in a path", "$nodes.other.status", "$nodes.othre.status", core.CodeExprName},
+	{"unknown kind", "alone, kind: tool", "alone, kind: tol", core.CodeUnknownKind},
+	{"unknown function", "fifth, kind: tool, impl: nothing", "fifth, kind: tool, impl: nothin", core.CodeUnknownImpl},
+	{"unknown phase", "phase:  late", "phase:  lte", core.CodeUnknownPhase},
+	{"unknown stage", "stages: [clean, store]", "stages: [clean, stroe]", core.CodeUnknownNode},
+	{"unknown body", "body: draft", "body: drfat", core.CodeUnknownNode},
+	// The graph.
+	{"edge to itself", "# an edge", "- {from: alone, to: alone}", core.CodeCycle},
+	{"cycle", "{from: third, to: fourth}", "{from: third, to: other}", core.CodeCycle},
+	{"node between two members", "{from: load, to: clean}", "{from: save, to: clean}", core.CodeUnitCycle},
+	{"member twice", "body: [polish]", "body: [polish, polish]", core.CodeUnitOverlap},
+	{"fan-out in a unit", "polish, kind: tool, impl: nothing", "polish, kind: tool, impl: nothing, for_each: {source: $.orders}", core.CodeUnitForEach},
+	{"else without a condition", "{from: load, to: draft}", "{from: load, to: draft, when: else}", core.CodeElse},
+	{"duplicate edge", "{from: load, to: fourth}", "{from: third, to: fourth}", core.CodeDuplicateEdge},
+	// Expressions and templates.
+	{"syntax of a condition", "when: $.size > 1", "when: $.size >", core.CodeExprSyntax},
+	{"type of a condition", "when: $.size > 1", "when: $.size > 'x'", core.CodeExprType},
+	{"name in a condition", "when: $.mood == 'fine'", "when: $.moood == 'fine'", core.CodeExprName},
+	{"constant condition", "when: $.size > 1", "when: 2 > 1", core.CodeExprConstant},
+	{"type of an until", "until: $.word != ''", "until: $.word > 2", core.CodeExprType},
+	{"until that nothing changes", "until: $.word != ''", "until: $.limit > 5", core.CodeLoopBound},
+	{"name in a template", "{{ $.note }}", "{{ $.noet }}", core.CodeExprName},
+	{"syntax of a template", "{{ $.note }}", "{{ $.note + }}", core.CodeExprSyntax},
+	{"root of another place", "args: {}", "args: {x: $item}", core.CodeExprName},
+	{"source that is no array", "source: $.orders", "source: $.limit", core.CodeExprType},
+	// State.
+	{"merge against the type", "log: {type: array,", "log: {type: string,", core.CodeMergeType},
+	{"default against the type", "size: {type: integer, default: 0}", "size: {type: integer, default: none}", core.CodeWrongType},
+	{"input against the type", "limit: {type: integer, default: 3}", "limit: {type: integer, default: three}", core.CodeWrongType},
+	// The order of the graph.
+	{"read that only its wave orders", "fifth, kind: tool, impl: nothing,", "fifth, kind: tool, impl: nothing, reads: [mood],", core.CodeReadUnordered},
+	{"read before the write", "alone, kind: tool, impl: nothing, reads: [tone]", "alone, kind: tool, impl: nothing, reads: [tone, mood]", core.CodeReadBefore},
+	{"two writers in no order", "args: {}, writes: []", "args: {}, writes: [spare]", core.CodeUnorderedWrites},
+	{"node that ends later", "$nodes.load.status", "$nodes.save.status", core.CodeNodeOrder},
+}
+
+// of returns the document with the fault, with as many lines as before.
+func (f *fault) in(doc string) string {
+	if strings.Count(doc, f.old) != 1 {
+		return ""
+	}
+	return strings.Replace(doc, f.old, f.new, 1)
+}
+
+// line is the line of the sound document that the fault changes.
+func (f *fault) line() int {
+	return strings.Count(soundDocument[:strings.Index(soundDocument, f.old)], "\n")
+}
+
+type finder struct{ engine *wavefold.Engine }
+
+func newFinder(t *testing.T) *finder {
+	t.Helper()
+	e := wavefold.NewEngine()
+	h := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
+	if err := e.AddTool("nothing", h); err != nil {
+		t.Fatal(err)
+	}
+	return &finder{e}
+}
+
+// find lists what is said of a document, but for advice.
+func (f *finder) find(doc string) core.Diagnostics {
+	w, ds := f.engine.Parse("pairs.yaml", []byte(doc))
+	if w != nil {
+		_, ds = f.engine.Compile(w, false)
+	}
+	return slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Hint })
+}
+
+// One fault is one finding: what follows from it is not said.
+func TestEachFaultIsOneFinding(t *testing.T) {
+	f := newFinder(t)
+	if ds := f.find(soundDocument); len(ds) > 0 {
+		t.Fatalf("the sound document:\n%v", ds)
+	}
+	for _, x := range faults {
+		doc := x.in(soundDocument)
+		if doc == "" {
+			t.Errorf("%s: %q does not stand there once", x.name, x.old)
+			continue
+		}
+		if ds := f.find(doc); len(ds) != 1 || ds[0].Code != x.code {
+			t.Errorf("%s: want %s alone, got\n%v", x.name, x.code, ds)
+		}
+	}
+}
+
+// What a fault hides: a finding of the other cannot be told from what follows from it.
+// Faults of the same line, or about the same words, are left out besides.
+var hides = map[string][]string{
+	// Nobody knows which names it would have declared.
+	"misspelt section":   {"name in a condition", "name in a template", "unknown field", "read before the write", "source that is no array", "until that nothing changes", "input against the type"},
+	"node without an id": {"unknown target", "unknown source", "unknown stage", "unknown body", "unknown node"},
+	// Its members, and what is given to them, may be any nodes.
+	"stages that are no list": {"read ", "two writers", "root of another place", "node between two members"},
+	"body missing":            {"read ", "two writers", "fan-out in a unit"},
+	"unknown stage":           {"root of another place", "node between two members"},
+	// It may write any field.
+	"misspelt writes":               {"read before the write"},
+	"writes that are no list":       {"read before the write"},
+	"unknown field that is written": {"read before the write"},
+	// Its edge may lead to any node.
+	"unknown target of a choice": {"read before the write", "read that only its wave orders"},
+	"edge to itself":             {"read before the write"},
+	// The other is about what it changes.
+	"cycle":                      {"duplicate edge", "unknown target, unlike any"},
+	"edge without a target":      {"duplicate edge"},
+	"id that stands twice":       {"edge to itself"},
+	"source that is no array":    {"input against the type"},
+	"type of a condition":        {"default against the type"},
+	"unknown source of a choice": {"else without a condition"},
+	"node between two members":   {"node that ends later"},
+}
+
+// hidden reports whether one fault may hide the other.
+func hidden(a, b fault) bool {
+	hide := func(a, b fault) bool {
+		return slices.ContainsFunc(hides[a.name], func(prefix string) bool { return strings.HasPrefix(b.name, prefix) })
+	}
+	return hide(a, b) || hide(b, a)
+}
+
+// allPairs tries all pairs of faults; by default every fourth is tried.
+var allPairs = flag.Bool("pairs", false, "try all pairs of faults")
+
+// Of two faults in different places both are found, and nothing else.
+func TestPairsOfFaultsAreTwoFindings(t *testing.T) {
+	f := newFinder(t)
+	alone := map[string]core.Diagnostics{}
+	for _, x := range faults {
+		alone[x.name] = f.find(x.in(soundDocument))
+	}
+	pairs, exceptions := 0, 0
+	for i, a := range faults {
+		for _, b := range faults[i+1:] {
+			doc := b.in(a.in(soundDocument))
+			if doc == "" || a.line() == b.line() {
+				continue
+			}
+			if pairs++; pairs%4 != 0 && !*allPairs {
+				continue
+			}
+			want, got := places(append(slices.Clone(alone[a.name]), alone[b.name]...)), places(f.find(doc))
+			switch {
+			case slices.Equal(want, got):
+			case !hidden(a, b):
+				t.Errorf("%s, %s:\n got %q\nwant %q", a.name, b.name, got, want)
+			default:
+				exceptions++
+				for _, p := range got {
+					if !slices.Contains(want, p) {
+						t.Errorf("%s, %s: %s follows from them", a.name, b.name, p)
+					}
+				}
+			}
+		}
+	}
+	if pairs < 2000 || exceptions > 50 {
+		t.Errorf("%d pairs, of which %d hide each other", pairs, exceptions)
+	}
+}
+
+// places lists where findings are, and of which code. What one says of a way through
+// the graph may depend on the other fault.
+func places(ds core.Diagnostics) []string {
+	var list []string
+	for _, d := range ds.Sorted() {
+		list = append(list, fmt.Sprintf("%d %s", d.Pos.Line, d.Code))
+	}
+	slices.Sort(list)
+	return list
+}
