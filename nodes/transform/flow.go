@@ -278,8 +278,8 @@ func (a *attempt) advance(ctx context.Context, want int) (done bool, err error) 
 	return false, nil
 }
 
-// progressRows is after how many rows of a batch the progress is told.
-const progressRows = 1 << 14
+// progressRows is after how many rows the progress is told.
+const progressRows = 1 << 16
 
 // feed gives rows of the batch to the first stage.
 func (a *attempt) feed(ctx context.Context, want int) error {
@@ -288,7 +288,7 @@ func (a *attempt) feed(ctx context.Context, want int) error {
 		if err := table.Tick(ctx, a.at); err != nil {
 			return err
 		}
-		if a.at%progressRows == 0 {
+		if a.from%progressRows == 0 {
 			a.in.Progress(a.from, a.total)
 		}
 		if a.full >= 0 {
