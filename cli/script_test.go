@@ -66,12 +66,14 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // interrupt runs a command, interrupts it as many times as asked once a file is
-// there, and wants a certain exit code:
+// there, or once it has said something on standard error, and wants a certain exit
+// code:
 //
 //	interrupt 1 started.txt 130 wavefold run slow.yaml
+//	interrupt 1 said:up 130 wavefold run slow.yaml
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
-		ts.Fatalf("usage: interrupt TIMES FILE N command args...")
+		ts.Fatalf("usage: interrupt TIMES FILE|said:TEXT N command args...")
 	}
 	times, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -88,9 +90,11 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		case <-tick.C:
 		}
+		said := cmd.Stderr.(*lockedBuffer).String()
 		_, err := os.Stat(ts.MkAbs(args[1]))
-		answered := strings.Contains(cmd.Stderr.(*lockedBuffer).String(), "interrupted")
-		if err == nil && (sent == 0 || answered) {
+		text, isText := strings.CutPrefix(args[1], "said:")
+		up := err == nil || isText && strings.Contains(said, text)
+		if up && (sent == 0 || strings.Contains(said, "interrupted")) {
 			ts.Check(cmd.Process.Signal(os.Interrupt))
 			sent++
 		}

@@ -109,7 +109,7 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 			for i := range c.interrupts {
 				_ = cmd.Process.Signal(syscall.SIGINT)
 				if i == 0 {
-					eventually(t, "an answer", func() bool { return strings.Contains(err.String(), "interrupted: waiting for a") })
+					eventually(t, "an answer", func() bool { return strings.Contains(err.String(), "interrupted: waiting for ") })
 				}
 			}
 			_ = cmd.Wait()
