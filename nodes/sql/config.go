@@ -23,7 +23,7 @@ type config struct {
 	Key         []core.Text     `wavefold:"key" doc:"beside table: the columns by which upsert finds rows"`
 	Columns     table.FieldList `wavefold:"columns" doc:"beside table: the columns to fill, a list of names or {name: type}; by default all columns of the rows"`
 	Create      bool            `wavefold:"create" doc:"beside table: make the table if it is not there"`
-	Batch       core.Int        `wavefold:"batch,min=1,max=100000" doc:"beside table: how many rows are sent at once (1000)"`
+	Batch       core.Int        `wavefold:"batch,min=1,max=100000" doc:"beside table: how many rows are sent at once, and with transaction: batch stored at once; by default at most 5000, and 1000 in a transaction"`
 	Transaction core.Text       `wavefold:"transaction,oneof=all|batch" doc:"beside table: all rows are one transaction (default), or each batch is"`
 	Outside     bool            `wavefold:"allow_outside" doc:"a file of SQLite may lie outside of the workflow's folder"`
 
@@ -53,6 +53,9 @@ const (
 	sqliteDriver   = "sqlite"
 	postgresDriver = "postgres"
 )
+
+// transactionRows is how many rows are a transaction unless the document says so.
+const transactionRows = 1000
 
 // driverOf returns the driver that a connection string speaks of, "" when it does
 // not say.

@@ -20,9 +20,10 @@
 //	columns        all       beside table: the columns to fill, a list of names or
 //	                         {name: type}
 //	create         false     beside table: make the table if it is not there
-//	batch          1000      beside table: how many rows are sent at once
+//	batch          5000      beside table: how many rows are sent at once; by default
+//	                         fewer of wide rows
 //	transaction    all       beside table: all rows are one transaction, or each
-//	                         batch is
+//	                         batch is (of 1000 rows unless batch says it)
 //	allow_outside  false     a file of SQLite may lie outside of the workflow's folder
 //
 // One of query, exec and table says what the node does.

@@ -207,6 +207,9 @@ func (b *builder) load(c connector) core.Compiled {
 	l := &load{connector: c, table: database.Table{
 		Schema: b.Schema.Value, Name: b.Table.Value, Mode: sqlModes[b.Mode.Value], Key: core.Strings(b.Key), Columns: b.Columns.List,
 		Make: b.Create, Batch: int(b.Batch.Value), Commit: b.Transaction.Value == "batch"}}
+	if l.table.Commit && l.table.Batch == 0 {
+		l.table.Batch = transactionRows
+	}
 	rules := sqlite.Rules
 	if c.driver == postgresDriver {
 		rules = postgres.Rules

@@ -37,7 +37,7 @@ type Table struct {
 	Declared []table.Field
 	// Make allows a table that is not there to be made.
 	Make bool
-	// Batch is how many rows are sent at once, 0 for a thousand.
+	// Batch is how many rows are sent at once, 0 for at most 5,000.
 	Batch int
 	// Commit makes each batch a transaction of its own. Otherwise all rows are
 	// one: the table holds all of them, or is what it was.

@@ -13,8 +13,12 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// defaultBatch is how many rows are sent at once unless the table says so.
-const defaultBatch = 1000
+// Unless the table says how many rows are sent at once, it is so many, and fewer
+// of wide rows: a batch is held in memory twice, as rows and as what is sent.
+const (
+	mostRows  = 5000
+	mostCells = 250_000
+)
 
 // Load stores the rows of a source in a table and returns how many there were.
 // progress is told the number so far after each batch. On an error everything
@@ -74,8 +78,9 @@ func (l *load) run(ctx context.Context, progress func(done, of int64)) error {
 	if err := l.prepare(ctx, fields, head); err != nil {
 		return err
 	}
+	size := cmp.Or(l.t.Batch, min(mostRows, max(1, mostCells/max(1, len(fields)))))
 	for {
-		batch, err := l.src.NextOf(ctx, cmp.Or(l.t.Batch, defaultBatch))
+		batch, err := l.src.NextOf(ctx, size)
 		if err == io.EOF {
 			return l.commit(ctx)
 		}

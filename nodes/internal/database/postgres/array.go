@@ -14,7 +14,7 @@ func parseArray(s string, element func([]byte) (any, error)) (any, error) {
 	p := arrayParser{rest: s, element: element}
 	v, err := p.array()
 	if err == nil && p.rest != "" {
-		err = errArray
+		return nil, errArray
 	}
 	return v, err
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -36,27 +35,27 @@ var errNUL = errors.New("a text with a NUL byte, which PostgreSQL cannot store")
 
 // appendEscaped appends a text with what means something to COPY escaped.
 func appendEscaped(buf []byte, s string) ([]byte, error) {
-	if strings.IndexByte(s, 0) >= 0 {
-		return buf, errNUL
-	}
-	for {
-		i := strings.IndexAny(s, "\\\n\r\t")
-		if i < 0 {
-			return append(buf, s...), nil
-		}
-		buf = append(append(buf, s[:i]...), '\\')
+	from := 0
+	for i := range len(s) {
+		var letter byte
 		switch s[i] {
+		case 0:
+			return buf, errNUL
 		case '\n':
-			buf = append(buf, 'n')
+			letter = 'n'
 		case '\r':
-			buf = append(buf, 'r')
+			letter = 'r'
 		case '\t':
-			buf = append(buf, 't')
+			letter = 't'
+		case '\\':
+			letter = '\\'
 		default:
-			buf = append(buf, '\\')
+			continue
 		}
-		s = s[i+1:]
+		buf = append(append(buf, s[from:i]...), '\\', letter)
+		from = i + 1
 	}
+	return append(buf, s[from:]...), nil
 }
 
 // appendArray appends an array as the server writes it: {1,NULL,"a b"}.

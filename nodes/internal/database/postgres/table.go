@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -194,7 +195,7 @@ func (d *DB) Row(values []any) error {
 		}
 	}
 	if l.merge != nil {
-		l.buf = fmt.Appendf(l.buf, "\t%d", l.rows)
+		l.buf = strconv.AppendInt(append(l.buf, '\t'), int64(l.rows), 10)
 	}
 	l.buf = append(l.buf, '\n')
 	l.rows++
