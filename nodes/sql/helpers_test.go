@@ -107,15 +107,20 @@ func input(t testing.TB, dir, rows, args string) core.Input {
 	return core.NewInput("run", "n", 1, s)
 }
 
-// stream gives batches of rows, and calls then before the last of them.
+// feed gives batches of rows, and calls then before the last of them and end behind
+// it.
 type feed struct {
 	batches [][]any
 	then    func() error
+	end     func()
 	closed  int
 }
 
 func (s *feed) Next(context.Context) ([]any, error) {
 	if len(s.batches) == 0 {
+		if s.end != nil {
+			s.end()
+		}
 		return nil, io.EOF
 	}
 	if len(s.batches) == 1 && s.then != nil {

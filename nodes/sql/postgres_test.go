@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ func TestPostgresTypes(t *testing.T) {
 	s := server(t)
 	s.must(`CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE DOMAIN small AS int CHECK (value < 10)`)
 	h := onServer(s, `"writes": ["out"], "query": `+core.JSON(`
-		SELECT 1::smallint AS i2, 2::int AS i4, 9007199254740993 AS i8, 1.5::real AS f4, 0.1::float8 AS f8, 2::float8 AS whole, true AS b,
+		SELECT 1::smallint AS i2, 2::int AS i4, 9007199254740993 AS i8, 1.5::real AS f4, 0.1234567890123456::float8 AS f8, 2::float8 AS whole, true AS b,
 			'x'::text AS t, 'y'::varchar(3) AS v, 'z'::char(3) AS c, null::int AS n,
 			12.50::numeric(10,2) AS d, 9007199254740993::numeric AS dw, sum(1::bigint) AS s,
 			'2024-01-31'::date AS day, '2024-01-31 10:20:30.5+02'::timestamptz AS tz, '2024-01-31 10:20:30'::timestamp AS ts, '10:20'::time AS tm,
@@ -29,7 +30,7 @@ func TestPostgresTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"i2":1,"i4":2,"i8":9007199254740993,"f4":1.5,"f8":0.1,"whole":2.0,"b":true,"t":"x","v":"y","c":"z  ","n":null,` +
+	const want = `{"i2":1,"i4":2,"i8":9007199254740993,"f4":1.5,"f8":0.1234567890123456,"whole":2.0,"b":true,"t":"x","v":"y","c":"z  ","n":null,` +
 		`"d":12.5,"dw":9007199254740993,"s":1,"day":"2024-01-31","tz":"2024-01-31T08:20:30.5Z","ts":"2024-01-31T10:20:30","tm":"10:20:00",` +
 		`"inf":"infinity","bc":"0044-03-15 00:00:00 BC","iv":"1 day 02:00:00","jb":{"a":9007199254740993,"b":[1,{"c":null}]},"j":[1,2],"jn":null,` +
 		`"ai":[1,2,null],"at":["a,b","\"q\"","NULL",null],"aa":[[1,2],[3,4]],"ae":[],"an":[1.5,2],"ab":[7,8],` +
@@ -60,10 +61,11 @@ func TestPostgresArguments(t *testing.T) {
 
 func TestPostgresQueryFails(t *testing.T) {
 	s := server(t)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it would close forgotten connections
 	s.must("CREATE TABLE t (id int)")
 	for _, c := range []struct{ query, args, want string }{ // @ is the place of the word in quotes
 		{"SELECT * FROM flihgts", "", `postgres: @: relation "flihgts" does not exist [42P01]`},
-		{"SELECT :a::int, größe FROM t", `{"a": 1}`, `postgres: @: column "größe" does not exist [42703]`},
+		{"SELECT :a::int, 'ää', größe FROM t", `{"a": 1}`, `postgres: @: column "größe" does not exist [42703]`},
 		{"SELECT :a::int + 1", `{"a": "x"}`, `postgres: invalid input syntax for type integer: "x" [22P02]`},
 		{"SELECT :a::text", `{"a": "x\u0000"}`, `postgres: parameter 1: a text with a NUL byte, which PostgreSQL cannot store`},
 		{"SELECT 1 AS a, 2 AS a", "", `postgres: two columns of the result have one name: key "a" stands twice; give one of them another name with AS`},
@@ -104,6 +106,7 @@ func TestPostgresQueryFails(t *testing.T) {
 			}
 		}
 	}
+	s.idle()
 }
 
 func TestPostgresStream(t *testing.T) {

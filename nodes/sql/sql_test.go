@@ -250,6 +250,12 @@ func TestSQLiteLoad(t *testing.T) {
 	if want := "x.db: table t: row 4 (id 7): constraint failed: UNIQUE constraint failed: t.id (1555)"; err == nil || err.Error() != want || broken.closed != 1 {
 		t.Errorf("error %v, want %s, closed %d times", err, want, broken.closed)
 	}
+	// A cancellation behind the last row.
+	ctx, cancel := context.WithCancel(t.Context())
+	last := &feed{batches: [][]any{value(t, `[{"id":30}]`).([]any)}, end: cancel}
+	if _, err := compiled(t, "", `{"dsn": "x.db", "table": "t", "from": "rows", "batch": 1}`).Handle(ctx, fedBy(dir, last)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
 	if got := selected(t, dir, "SELECT count(*) AS n FROM t"); got != `[{"n":2}]` {
 		t.Errorf("after a failure %s", got)
 	}

@@ -59,7 +59,9 @@ func Start() (s *Server, stop func(), err error) {
 		return nil, nil, err
 	}
 	var log bytes.Buffer
-	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-h", s.Host, "-p", strconv.Itoa(s.Port), "-k", dir, "-c", "fsync=off")
+	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-h", s.Host, "-p", strconv.Itoa(s.Port), "-k", dir, "-c", "fsync=off",
+		// Nothing may depend on how a server is set up to write values.
+		"-c", "timezone=America/New_York", "-c", "datestyle=SQL, DMY", "-c", "intervalstyle=iso_8601", "-c", "bytea_output=escape", "-c", "extra_float_digits=-5")
 	server.Dir, server.SysProcAttr, server.Stdout, server.Stderr = dir, attr, &log, &log
 	if err := server.Start(); err != nil {
 		remove()
@@ -164,7 +166,7 @@ func (s *Server) Query(schema, statements string) (string, error) {
 			return "", err
 		}
 	}
-	results, err := s.conn.Exec(ctx, "RESET ALL; SET search_path TO "+schema+"; "+statements).ReadAll()
+	results, err := s.conn.Exec(ctx, "RESET ALL; SET datestyle TO ISO; SET search_path TO "+schema+"; "+statements).ReadAll()
 	if err != nil {
 		return "", err
 	}
