@@ -218,7 +218,7 @@ func TestFanOutsShareTheirLimits(t *testing.T) {
 // voidItems runs ten items at once, of which number 3 fails after a second and thereby
 // ends the fan-out; those before it take five. It tells when the last item behind it
 // returned.
-func voidItems(t *testing.T, behind func(ctx context.Context), change ...func(*core.Node)) (r *core.Report, err error, returned time.Duration) {
+func voidItems(t *testing.T, behind func(ctx context.Context), change ...func(*core.Node)) (r *core.Report, returned time.Duration, err error) {
 	change = append(change, forEach("list", 10), func(n *core.Node) { n.ForEach.MaxFailures = &core.Int{} })
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -241,13 +241,13 @@ func voidItems(t *testing.T, behind func(ctx context.Context), change ...func(*c
 		r, err = scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": numbers(10)}, scheduler.Options{})
 		time.Sleep(2 * time.Hour) // strays come home
 	})
-	return r, err, returned
+	return r, returned, err
 }
 
 // TestVoidItemsAreCancelled: items that could not count any more were waited for as
 // if they could.
 func TestVoidItemsAreCancelled(t *testing.T) {
-	r, err, returned := voidItems(t, func(ctx context.Context) {
+	r, returned, err := voidItems(t, func(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Hour):
@@ -264,7 +264,7 @@ func TestVoidItemsAreCancelled(t *testing.T) {
 
 // TestVoidItemsThatIgnoreIt: they are left behind after the grace period.
 func TestVoidItemsThatIgnoreIt(t *testing.T) {
-	r, err, returned := voidItems(t, func(context.Context) { time.Sleep(time.Hour) })
+	r, returned, err := voidItems(t, func(context.Context) { time.Sleep(time.Hour) })
 	if _, ok := errors.AsType[*core.StrayError](err); !ok || r.Duration != time.Second+scheduler.DefaultGrace {
 		t.Errorf("ended after %s with %v", r.Duration, err)
 	}

@@ -36,7 +36,7 @@ var codecs = map[string]compress.Codec{"": &parquet.Snappy, "snappy": &parquet.S
 
 // parquetWriter writes a table batch by batch.
 type parquetWriter struct {
-	w       *parquet.Writer
+	w       *parquet.GenericWriter[any]
 	columns []parquetColumn
 	guard   *table.Guard // nil where other columns are left out
 	rows    int64
@@ -76,7 +76,7 @@ func newParquetWriter(w io.Writer, fields []table.Field, head []any, closed bool
 	if closed {
 		p.guard = table.NewGuard(table.FieldNames(fields))
 	}
-	p.w = parquet.NewWriter(w, parquet.NewSchema("rows", root), parquet.Compression(codec),
+	p.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("rows", root), parquet.Compression(codec),
 		parquet.DictionaryMaxBytes(dictionaryBytes), &parquet.WriterConfig{CreatedBy: createdBy})
 	for i, out := range p.w.ColumnWriters() {
 		p.columns[i].out = out

@@ -68,12 +68,12 @@ func example(p Place, key string, v any) *core.Object {
 func values(k *check, env *eval.Row) *core.Object {
 	out := &core.Object{}
 	for path, v := range k.test.Explain(env).All() {
-		switch v.(type) {
+		switch v := v.(type) {
 		case nil, bool, int64, float64:
 			out.Set(path, v)
 		case string:
-			if len(v.(string)) > maxText {
-				v = cut(v.(string))
+			if len(v) > maxText {
+				v = cut(v)
 			}
 			out.Set(path, v)
 		default:

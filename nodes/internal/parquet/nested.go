@@ -28,14 +28,13 @@ type node interface {
 
 // cells reads the cells of the next row of a leaf.
 func (l *leaf) cells() (row []cell, reason string, err error) {
-	for first := true; ; first = false {
+	for {
 		if l.rest == 0 {
-			if err := l.next(); err == errEnds && !first {
+			if err := l.next(); err == errEnds && len(row) > 0 {
 				return row, reason, nil // the last row of the row group
 			} else if err != nil {
 				return nil, "", err
 			}
-			first = len(row) == 0
 			if l.rest == 0 {
 				continue
 			}
