@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -98,6 +99,7 @@ func (a *app) troubles(s *story.Story, asJSON bool) error {
 	}
 	if len(list) == 0 {
 		tty.Fprintf(a.Out, "every node of %s succeeded\n", s.Workflow)
+		a.ownError(s, list)
 		return nil
 	}
 	p := a.palette(a.Out)
@@ -109,5 +111,14 @@ func (a *app) troubles(s *story.Story, asJSON bool) error {
 	if s.Status != "" && s.Status != string(core.RunSuccess) {
 		tty.Fprintf(a.Out, "\n%s: %s\n", s.Workflow, p.Status(s.Status))
 	}
+	a.ownError(s, list)
 	return nil
+}
+
+// ownError prints the error of a run that failed although none of its nodes did, as
+// one does whose sum did not fit.
+func (a *app) ownError(s *story.Story, list []*story.Account) {
+	if s.Error != "" && !slices.ContainsFunc(list, func(x *story.Account) bool { return x.Status == core.Fail.String() }) {
+		tty.Fprintf(a.Out, "the run failed by itself: %s\n", s.Error)
+	}
 }

@@ -15,6 +15,8 @@ type Story struct {
 	Workflow string
 	// Status is how the run ended, "" if the log stops before its end.
 	Status string
+	// Error is that of a run that failed.
+	Error string
 
 	accounts map[string]*Account
 	order    []string            // ids by first appearance
@@ -139,6 +141,9 @@ func (s *Story) add(e *core.Event) {
 		return
 	case core.RunFinished:
 		s.Status = e.Status
+		if e.Status == string(core.RunFailed) {
+			s.Error = e.Reason
+		}
 		return
 	}
 	a := s.account(e)
