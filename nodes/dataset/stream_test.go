@@ -254,16 +254,16 @@ func TestSeveralFiles(t *testing.T) {
 	if path, _ := r.EdgeOutput.(*core.Object).Get("path"); err != nil || core.JSON(path) != fmt.Sprintf("[%q,%q]", filepath.Join(dir, "in/a.csv"), filepath.Join(dir, "in/b.csv")) {
 		t.Errorf("outside: %s, %v", core.JSON(path), err)
 	}
-	relative := `{"source": "../work/x*.csv", "allow_outside": true, "check": false, "writes": ["rows"]}`
+	relative := `{"source": "../beside/x*.csv", "allow_outside": true, "check": false, "writes": ["rows"]}`
 	base := filepath.Dir(folder(t, nil))
-	os.Mkdir(filepath.Join(base, "work"), 0o777)
-	os.WriteFile(filepath.Join(base, "work", "x1.csv"), []byte("a\n1\n"), 0o666)
+	os.Mkdir(filepath.Join(base, "beside"), 0o777)
+	os.WriteFile(filepath.Join(base, "beside", "x1.csv"), []byte("a\n1\n"), 0o666)
 	os.Mkdir(filepath.Join(base, "here"), 0o777)
 	r, err = run(t, relative, filepath.Join(base, "here"), core.Shared{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if path, _ := r.EdgeOutput.(*core.Object).Get("path"); path != "../work/x1.csv" {
+	if path, _ := r.EdgeOutput.(*core.Object).Get("path"); path != "../beside/x1.csv" {
 		t.Errorf("a pattern beside the folder: %v", path)
 	}
 }

@@ -132,10 +132,7 @@ func (g *grouping) group() (int, error) {
 	if !added {
 		return n, nil
 	}
-	size := int64(rowSize + 2*valueSize*len(g.key))
-	for _, v := range g.key {
-		size += sizeOf(v)
-	}
+	size := keySize(g.key)
 	for _, f := range g.folds {
 		size += f.open()
 	}

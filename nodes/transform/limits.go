@@ -59,6 +59,15 @@ const (
 	rowSize   = 80 // of an object with shared keys, and its place in a list
 )
 
+// keySize is about what a key takes, with its place in the index.
+func keySize(key []any) int64 {
+	size := int64(rowSize + 2*valueSize*len(key))
+	for _, v := range key {
+		size += sizeOf(v)
+	}
+	return size
+}
+
 // sizeOf is what a value takes beside its place in a row.
 func sizeOf(v any) int64 {
 	switch v := v.(type) {

@@ -213,10 +213,7 @@ func (s *windower) partition() (int, error) {
 	if !added {
 		return n, nil
 	}
-	size := int64(rowSize + 2*valueSize*len(s.key))
-	for _, v := range s.key {
-		size += sizeOf(v)
-	}
+	size := keySize(s.key)
 	for _, p := range s.panes {
 		size += p.open()
 	}

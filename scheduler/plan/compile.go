@@ -74,15 +74,18 @@ type compiler struct {
 	scopeNames *expressions.Scope // ids and inputs, collected once
 	ids        []string
 	streamUse  map[int32]*streamUse // by field
-	unitIDs    map[string]core.Position
-	needed     map[int32][]int32  // see needs
-	chained    []bool             // by field: each writer comes before the next
-	inputUsed  map[string]bool    // names that expressions read through $input
-	fieldUsed  []bool             // fields that something refers to
-	secretAt   map[core.Text]bool // references to secrets that are in the plan
-	fieldSeen  marks
-	nodeSeen   marks
-	ints       arena[int32]
+	// makes and takes are what kinds say of streams, by node.
+	makes     map[int32]core.Text
+	takes     map[int32][]string
+	unitIDs   map[string]core.Position
+	needed    map[int32][]int32  // see needs
+	chained   []bool             // by field: each writer comes before the next
+	inputUsed map[string]bool    // names that expressions read through $input
+	fieldUsed []bool             // fields that something refers to
+	secretAt  map[core.Text]bool // references to secrets that are in the plan
+	fieldSeen marks
+	nodeSeen  marks
+	ints      arena[int32]
 	// nodeRoots are the roots of the node being compiled, memberRoots those that
 	// members of pipelines and loops have besides, by id.
 	nodeRoots   expressions.Root

@@ -180,10 +180,6 @@ type Node struct {
 	Stdout, Stdin bool
 	// NodeRefs are the nodes that args and kind refer to through $nodes.
 	NodeRefs []int32
-
-	// What its kind says of streams, until they are joined to their readers.
-	stream       core.Text
-	takesStreams []string
 }
 
 // Read is a field that a node sees, and how many of its writers come before.

@@ -33,13 +33,30 @@ type streamUse struct {
 	misread bool // somebody else wants its rows, which is reported
 }
 
+// kindStreams notes what a kind says of streams, until they are joined to their
+// readers.
+func (c *compiler) kindStreams(n *Node, made core.Compiled) {
+	if made.Stream.Value != "" {
+		if c.makes == nil {
+			c.makes = map[int32]core.Text{}
+		}
+		c.makes[n.Index] = made.Stream
+	}
+	if len(made.Streams) > 0 {
+		if c.takes == nil {
+			c.takes = map[int32][]string{}
+		}
+		c.takes[n.Index] = core.Strings(made.Streams)
+	}
+}
+
 // repeated reports whether a node runs many times: for each item, row or round.
 func (c *compiler) repeated(n *Node) bool { return n.Source != nil || c.memberRoots[n.ID] != 0 }
 
 // streams finds the fields that are streams and joins each to its reader.
 func (c *compiler) streams() {
 	for i := range c.p.Nodes {
-		if n := &c.p.Nodes[i]; n.stream.Value != "" {
+		if n := &c.p.Nodes[i]; c.makes[n.Index].Value != "" {
 			c.makesStream(n)
 		}
 	}
@@ -62,20 +79,20 @@ func (c *compiler) streams() {
 // makesStream turns the field that a node streams to into a stream.
 func (c *compiler) makesStream(n *Node) {
 	at := nodePlace(n.ID)
-	f, ok := c.p.Schema.Index(n.stream.Value)
+	f, ok := c.p.Schema.Index(c.makes[n.Index].Value)
 	if !ok || c.p.Schema.Fields[f].Broken {
 		return // reported with the node's writes, or where it is declared
 	}
 	if first := c.streamUse[int32(f)]; first != nil {
-		pointTo(c.ds.Errorf(core.CodeStream, n.stream.Pos, "%s: two nodes make a stream of field %q", at, n.stream.Value), "first", c.p.Nodes[first.maker].stream.Pos)
+		pointTo(c.ds.Errorf(core.CodeStream, c.makes[n.Index].Pos, "%s: two nodes make a stream of field %q", at, c.makes[n.Index].Value), "first", c.makes[first.maker].Pos)
 		return
 	}
 	if c.repeated(n) {
-		c.ds.Errorf(core.CodeStream, n.stream.Pos, "%s: a node with for_each, or of a pipeline or loop, cannot make a stream", at)
+		c.ds.Errorf(core.CodeStream, c.makes[n.Index].Pos, "%s: a node with for_each, or of a pipeline or loop, cannot make a stream", at)
 		return
 	}
 	if err := c.p.Schema.Fields[f].MakeStream(); err != nil {
-		c.ds.Errorf(core.CodeStream, n.stream.Pos, "%s: %v", at, err)
+		c.ds.Errorf(core.CodeStream, c.makes[n.Index].Pos, "%s: %v", at, err)
 		return
 	}
 	if c.streamUse == nil {
@@ -101,7 +118,7 @@ func (c *compiler) readsStreams(n *Node) {
 			u.misread = true
 			continue
 		}
-		if !slices.Contains(n.takesStreams, name) {
+		if !slices.Contains(c.takes[n.Index], name) {
 			c.streamRead(s, name)
 			continue
 		}
@@ -141,7 +158,7 @@ func (c *compiler) streamRead(s spot, name string) {
 // soleWriter reports writers of a stream beside its maker.
 func (c *compiler) soleWriter(n *Node) {
 	for i, f := range n.WriteFields {
-		if u := c.streamUse[f]; u != nil && u.maker != n.Index && n.stream.Value != n.Writes[i] {
+		if u := c.streamUse[f]; u != nil && u.maker != n.Index && c.makes[n.Index].Value != n.Writes[i] {
 			c.ds.Errorf(core.CodeStream, writePos(n, n.Writes[i]), "%s: writes: field %q is a stream of node %s, which alone writes it",
 				nodePlace(n.ID), n.Writes[i], c.p.Nodes[u.maker].ID)
 		}
@@ -214,7 +231,7 @@ func (c *compiler) checkStreams() {
 	for f := range c.p.Schema.Fields { // in declared order
 		if u := c.streamUse[int32(f)]; u != nil && u.reader == "" && !u.misread && !c.unknown.reads {
 			n := &c.p.Nodes[u.maker]
-			c.ds.Warnf(core.CodeUnused, n.stream.Pos, "%s: nobody reads the stream %q, so no row is ever read", nodePlace(n.ID), n.stream.Value).
+			c.ds.Warnf(core.CodeUnused, c.makes[n.Index].Pos, "%s: nobody reads the stream %q, so no row is ever read", nodePlace(n.ID), c.makes[n.Index].Value).
 				WithHint("let a transform, a sink or a pipeline read it, or leave stream out")
 		}
 	}
