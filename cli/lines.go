@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/wavefold/wavefold/cli/internal/story"
@@ -66,6 +67,9 @@ func detail(e *core.Event) string {
 		}
 		return strings.Join(parts, " ")
 	case core.Progress:
+		if e.Of == 0 { // nobody knows how many there will be
+			return strconv.FormatInt(e.Done, 10)
+		}
 		return fmt.Sprintf("%d of %d", e.Done, e.Of)
 	}
 	if n, ok := e.Total.Get(); ok && e.Type == core.NodeStarted {

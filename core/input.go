@@ -197,8 +197,8 @@ func (in Input) Logger() *slog.Logger {
 }
 
 // Progress tells how far the handler is: done of so many steps, 0 when their
-// number is not known. It becomes an event of the run and costs nothing when
-// nobody listens. It is safe to call from many goroutines until Handle returns.
+// number is not known. It becomes an event of the run, of an attempt at most ten a
+// second, and costs nothing when nobody listens. It is safe to call from many goroutines until Handle returns.
 func (in Input) Progress(done, of int64) {
 	if report := in.shared().Report; report != nil {
 		report(done, of)

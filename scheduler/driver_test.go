@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -507,6 +508,31 @@ func TestForEachOverNoArray(t *testing.T) {
 	if n, _ := r.Node("n"); n.Status != core.Fail || err == nil || !strings.Contains(err.Error(), "want an array") {
 		t.Errorf("status %s, error %v", n.Status, err)
 	}
+}
+
+// A source of a million rows told its progress in two thousand lines. It is told at
+// first, at the end where that is known, and every 100 ms between.
+func TestProgressIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []int64
+		w := one(func(_ context.Context, in core.Input) (core.Result, error) {
+			for i := range int64(1000) {
+				in.Progress(i+1, 1000)
+				time.Sleep(time.Millisecond)
+			}
+			return core.Result{}, nil
+		})
+		if _, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Listener: func(e core.Event) {
+			if e.Type == core.Progress {
+				told = append(told, e.Done)
+			}
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		if want := []int64{1, 101, 201, 301, 401, 501, 601, 701, 801, 901, 1000}; !slices.Equal(told, want) {
+			t.Errorf("told %v, want %v", told, want)
+		}
+	})
 }
 
 // Log lines and progress of a handler become events, numbered with the others.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -315,11 +316,23 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 	return s, nil
 }
 
-// progress makes events of what a handler reports.
+// progressEvery is the least time between two events of the progress of an attempt. A
+// reader of a million rows tells it a thousand times a second, which nobody reads and
+// a log must hold.
+const progressEvery = 100 * time.Millisecond
+
+// progress makes events of what a handler reports: of the first report, of the last
+// step and of what comes progressEvery after the event before.
 func (x *executor) progress(node string, index core.Ordinal) func(done, of int64) {
 	events, attempt, id := x.run.events, int(x.c.ID.Attempt), x.run.opts.Run
+	var told atomic.Int64 // when, in nanoseconds
 	return func(done, of int64) {
-		events.add(core.Event{V: core.EventVersion, Type: core.Progress, Run: id, Time: time.Now(), Node: node,
+		now := time.Now()
+		before, complete := told.Load(), done == of && of > 0
+		if !complete && (now.UnixNano()-before < int64(progressEvery) || !told.CompareAndSwap(before, now.UnixNano())) {
+			return
+		}
+		events.add(core.Event{V: core.EventVersion, Type: core.Progress, Run: id, Time: now, Node: node,
 			Item: index, Attempt: attempt, Done: done, Of: of})
 	}
 }
