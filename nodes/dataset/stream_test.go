@@ -116,15 +116,16 @@ func TestStream(t *testing.T) {
 
 // What can be found before the rows are pulled is an error of the node itself.
 func TestStreamFailsEarly(t *testing.T) {
-	dir := folder(t, map[string]string{"a.csv": "a,a\n", "b.csv": "x\n", "bad.json": "{}", "b.gz": "this is no gzip"})
+	dir := folder(t, map[string]string{"a.csv": "a,a\n", "b.csv": "x\n", "bad.json": "{}", "b.gz": "this is no gzip", "short.gz": "a\n1\n"})
 	for _, c := range []struct{ node, want string }{
-		{`{"source": "a.csv"`, `a.csv: line 1: column "a" stands twice in the header`},
+		{`{"source": "a.csv"`, `a.csv:1: column "a" stands twice in the header`},
 		{`{"source": "b.csv", "columns": {"y": "string"}`, `b.csv: the file has no column "y"`},
 		{`{"source": "b.csv", "select": ["y"]`, `b.csv: the file has no column "y"`},
 		{`{"source": "later.csv", "check": false`, `there is no file "later.csv": open later.csv: no such file or directory`},
 		{`{"source": "later/*.csv", "check": false`, `no file matches "later/*.csv": file does not exist`},
-		{`{"source": "bad.json"`, "bad.json: line 1: want a JSON array of objects; a file with one object on a line has the format jsonl"},
-		{`{"source": "b.gz", "format": "csv"`, "b.gz: line 1: it is not compressed with gzip: gzip: invalid header"},
+		{`{"source": "bad.json"`, "bad.json:1: want a JSON array of objects; a file with one object on a line has the format jsonl"},
+		{`{"source": "short.gz", "format": "csv"`, "short.gz:1: it is not compressed with gzip: unexpected EOF"},
+		{`{"source": "b.gz", "format": "csv"`, "b.gz:1: it is not compressed with gzip: gzip: invalid header"},
 	} {
 		if _, _, err := opened(t, c.node+`, "stream": true, "writes": ["rows"]}`, env(t, dir)); err == nil || err.Error() != c.want {
 			t.Errorf("%s: error %v, want %s", c.node, err, c.want)
@@ -188,7 +189,7 @@ func TestGzip(t *testing.T) {
 		{`{"source": "zip.csv", "compression": "gzip"`, rows},
 		{`{"source": "two.csv.gz"`, rows},
 		{`{"source": "empty.csv.gz"`, "[]"},
-		{`{"source": "sum.csv.gz"`, "sum.csv.gz: line 4: gzip: invalid checksum"},
+		{`{"source": "sum.csv.gz"`, "sum.csv.gz:4: the gzip data is damaged before byte "},
 		{`{"source": "bomb.csv.gz"`, "bytes of gzip data expand to more than 200 times their size (max_ratio): raise it if that is meant"},
 		{`{"source": "cut.csv.gz"`, "the gzip data is cut off after "},
 	} {
@@ -196,7 +197,7 @@ func TestGzip(t *testing.T) {
 		switch got := core.JSON(r.Delta["rows"]); {
 		case err == nil && got != c.want, err != nil && !strings.Contains(err.Error(), c.want):
 			t.Errorf("%s: %s, %v, want %s", c.node, got, err, c.want)
-		case err != nil && !strings.Contains(err.Error(), ".csv.gz: line "):
+		case err != nil && !strings.Contains(err.Error(), ".csv.gz:"):
 			t.Errorf("%s: no position in %v", c.node, err)
 		}
 	}
@@ -205,7 +206,7 @@ func TestGzip(t *testing.T) {
 	}
 	// The rows in front of the place where the file is cut come first.
 	rowsRead, _, err := streamed(t, `{"source": "cut.csv.gz", "stream": true, "writes": ["rows"]}`, env(t, dir))
-	if len(rowsRead) < 10_000 || err == nil || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(err.Error(), fmt.Sprintf("cut.csv.gz: line %d: ", len(rowsRead)+2)) {
+	if len(rowsRead) < 10_000 || err == nil || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(err.Error(), fmt.Sprintf("cut.csv.gz:%d: ", len(rowsRead)+2)) {
 		t.Errorf("%d rows before %v", len(rowsRead), err)
 	}
 }
@@ -233,7 +234,7 @@ func TestSeveralFiles(t *testing.T) {
 		{`{"source": ["in/b.csv", "other/names.csv"], "writes": ["rows"]}`, `other/names.csv: column 2 is "m", in in/b.csv it is "n"; the files of one table have the same header`},
 		{`{"source": ["in/b.csv", "other/more.csv"], "writes": ["rows"]}`, `other/more.csv: column 3, "o", is not in in/b.csv; the files of one table have the same header`},
 		{`{"source": ["in/b.csv", "other/less.csv"], "writes": ["rows"]}`, `other/less.csv: column 2, "n", of in/b.csv is missing; the files of one table have the same header`},
-		{`{"source": ["in/b.csv", "j/1.jsonl"], "format": "csv", "writes": ["rows"]}`, `j/1.jsonl: header: bare " in non-quoted-field at line 1, column 2`},
+		{`{"source": ["in/b.csv", "j/1.jsonl"], "format": "csv", "writes": ["rows"]}`, `j/1.jsonl:1: header: byte 2 of line 1: a quote in a cell that does not begin with one; put the cell in quotes and write "" for the quote in it`},
 		{`{"source": "in/b.csv", "file_column": "n", "writes": ["rows"]}`, `in/b.csv: key "n" stands twice (file_column)`},
 		{`{"source": "in/*.csv", "writes": ["rows"]}`, `in/a.csv:3: row 2: has 1 cell, want 2`},
 	} {
@@ -356,12 +357,12 @@ func TestHardText(t *testing.T) {
 	for name, c := range map[string]struct{ text, node, want string }{
 		"cells of 1 MB":         {"a,b\n" + strings.Repeat(cell+",1\n", 6), `{`, "6 rows"},
 		"a quoted cell of 1 MB": {"a,b\n\"" + strings.Repeat("line\n", 1<<18) + "\",1\n", `{`, "1 rows"},
-		"a row too long":        {"a,b\n1,2\n" + cell + ",3\n4,5\n", `{"max_row": "512KB", `, "standard input: line 3: the row is longer than the 524288 bytes that are allowed (max_row)"},
-		"a quote left open":     {"a,b\n1,2\n\"3,4\n" + strings.Repeat("5,6\n", 1<<18), `{"max_row": "1MB", `, "standard input: line 3: the row is longer than the 1048576 bytes that are allowed (max_row)"},
+		"a row too long":        {"a,b\n1,2\n" + cell + ",3\n4,5\n", `{"max_row": "512KB", `, "standard input:3: the row is longer than the 524288 bytes that are allowed (max_row)"},
+		"a quote left open":     {"a,b\n1,2\n\"3,4\n" + strings.Repeat("5,6\n", 1<<18), `{"max_row": "1MB", `, "standard input:3: the row is longer than the 1048576 bytes that are allowed (max_row)"},
 		"NUL in a cell":         {"a,b\n1,x\x00y\n", `{`, "1 rows"},
-		"NUL in the header":     {"a\x00,b\x00\n", `{`, "standard input: line 1: the name of column 1 has a NUL byte: the file is no text, or UTF-16; save it as UTF-8"},
-		"a long line of JSON":   {`{"a":"` + cell + `"}` + "\n", `{"max_row": 1000, "format": "jsonl", `, "standard input: line 1: the row is longer than the 1000 bytes that are allowed (max_row)"},
-		"a long element":        {`[{},{"a":"` + cell + `"}]`, `{"max_row": 1000, "format": "json", `, "standard input: line 1: the row is longer than the 1000 bytes that are allowed (max_row)"},
+		"NUL in the header":     {"a\x00,b\x00\n", `{`, "standard input:1: the name of column 1 has a NUL byte: the file is no text, or UTF-16; save it as UTF-8"},
+		"a long line of JSON":   {`{"a":"` + cell + `"}` + "\n", `{"max_row": 1000, "format": "jsonl", `, "standard input:1: the row is longer than the 1000 bytes that are allowed (max_row)"},
+		"a long element":        {`[{},{"a":"` + cell + `"}]`, `{"max_row": 1000, "format": "json", `, "standard input:1: the row is longer than the 1000 bytes that are allowed (max_row)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			node := c.node + `"source": "-", "stream": true, "writes": ["rows"]`

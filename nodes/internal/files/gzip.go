@@ -1,6 +1,8 @@
 package files
 
 import (
+	"bufio"
+	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -30,12 +32,17 @@ type gunzip struct {
 	zip   *gzip.Reader
 	out   int64
 	ratio int64
+	// signed is whether the data begins as gzip data does.
+	signed bool
 }
 
 // Read reads expanded data.
 func (g *gunzip) Read(p []byte) (int, error) {
 	if g.zip == nil {
-		zip, err := gzip.NewReader(&g.in)
+		head := bufio.NewReader(&g.in) // one for gzip, too, which reads from it byte by byte
+		sign, _ := head.Peek(2)
+		g.signed = string(sign) == "\x1f\x8b"
+		zip, err := gzip.NewReader(head)
 		if err != nil {
 			if err == io.EOF && g.in.n == 0 {
 				return 0, io.EOF // an empty file is an empty file
@@ -57,11 +64,14 @@ func (g *gunzip) Read(p []byte) (int, error) {
 
 // explain says in plain words what is wrong with the data.
 func (g *gunzip) explain(err error) error {
+	_, damaged := errors.AsType[flate.CorruptInputError](err)
 	switch {
-	case errors.Is(err, gzip.ErrHeader):
+	case errors.Is(err, gzip.ErrHeader), g.zip == nil && errors.Is(err, io.ErrUnexpectedEOF) && !g.signed:
 		return fmt.Errorf("it is not compressed with gzip: %w", err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("the gzip data is cut off after %d bytes: %w", g.in.n, err)
+	case damaged, errors.Is(err, gzip.ErrChecksum):
+		return fmt.Errorf("the gzip data is damaged before byte %d: %w", g.in.n, err)
 	}
 	return err
 }

@@ -52,10 +52,12 @@ func (a *array) read(ctx context.Context, b *batch) error {
 	return nil
 }
 
+var errCutOff = errors.New("the file ends before its array does; it is cut off")
+
 // broken says where in the file the reading ended.
 func (a *array) broken(err error) error {
 	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
+		err = errCutOff
 	}
 	return a.in.broken(a.in.lines+1, err)
 }

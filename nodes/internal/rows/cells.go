@@ -198,7 +198,7 @@ func (c *cells) open(ctx context.Context) error {
 	}
 	if c.cols == nil {
 		c.first = c.in.name
-		return c.in.at(c.setColumns(names))
+		return c.setColumns(names)
 	}
 	return c.agree(names)
 }
@@ -211,7 +211,7 @@ func (c *cells) header() ([]string, error) {
 	case err == io.EOF:
 		return nil, nil
 	case bad:
-		return nil, c.in.at(fmt.Errorf("header: %w", err))
+		return nil, c.in.on(c.scan.start, fmt.Errorf("header: %w", err))
 	case err != nil:
 		return nil, c.broken(err)
 	}
@@ -220,9 +220,9 @@ func (c *cells) header() ([]string, error) {
 	for i, n := range c.scan.cells() {
 		switch {
 		case !utf8.Valid(n):
-			return nil, c.in.at(fmt.Errorf("line %d: the name of column %d is not UTF-8", line, i+1))
+			return nil, c.in.on(line, fmt.Errorf("the name of column %d is not UTF-8", i+1))
 		case bytes.IndexByte(n, 0) >= 0:
-			return nil, c.in.at(fmt.Errorf("line %d: the name of column %d has a NUL byte: the file is no text, or UTF-16; save it as UTF-8", line, i+1))
+			return nil, c.in.on(line, fmt.Errorf("the name of column %d has a NUL byte: the file is no text, or UTF-16; save it as UTF-8", i+1))
 		}
 		if names[i] = string(n); names[i] == "" {
 			names[i] = "column_" + strconv.Itoa(i+1)
@@ -234,24 +234,24 @@ func (c *cells) header() ([]string, error) {
 // setColumns makes the columns of the table.
 func (c *cells) setColumns(names []string) error {
 	if len(names) > maxColumns {
-		return fmt.Errorf("line 1: %d columns are more than the %d that are allowed", len(names), maxColumns)
+		return c.in.on(c.scan.start, fmt.Errorf("%d columns are more than the %d that are allowed", len(names), maxColumns))
 	}
 	known := make(map[string]bool, len(names))
 	cols := make([]column, len(names))
 	for i, n := range names {
 		if known[n] {
-			return fmt.Errorf("line 1: column %q stands twice in the header", n)
+			return c.in.on(c.scan.start, fmt.Errorf("column %q stands twice in the header", n))
 		}
 		known[n] = true
 		declared := c.Types.Kind(n)
 		cols[i] = column{name: n, number: i + 1, declared: declared, infer: c.Cells.Infer && declared == core.AnyType}
 	}
 	if err := c.Types.Missing(names); err != nil {
-		return err
+		return c.in.at(err)
 	}
 	take, err := Chosen(c.Select, names)
 	if err != nil {
-		return err
+		return c.in.at(err)
 	}
 	c.names, c.cols, c.take = names, cols, take
 	return nil

@@ -44,8 +44,11 @@ func (in *input) broken(line int64, err error) error {
 	if errors.Is(err, errTooLong) {
 		err = fmt.Errorf("the row is longer than the %d bytes that are allowed (max_row)", in.max)
 	}
-	return in.at(fmt.Errorf("line %d: %w", line, err))
+	return in.on(line, err)
 }
+
+// on puts the file's name and a line in front of an error.
+func (in *input) on(line int64, err error) error { return fmt.Errorf("%s:%d: %w", in.name, line, err) }
 
 // readSize is how much is read from a file at a time.
 const readSize = 64 << 10

@@ -2,7 +2,6 @@ package rows
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -58,19 +57,23 @@ func (r *record) cells() iter.Seq2[int, []byte] {
 
 // malformed is a record that is no list of cells. Reading goes on behind it.
 type malformed struct {
-	err    error
+	fault  fault
 	line   int64
-	column int
+	column int // in bytes, from 1
 }
+
+// fault is what is wrong with a malformed record.
+type fault string
+
+const (
+	bareQuote fault = `a quote in a cell that does not begin with one; put the cell in quotes and write "" for the quote in it`
+	lateText  fault = `a text behind the closing quote of its cell; write "" for a quote in a cell`
+	openQuote fault = `the cell begins with a quote, and no quote ends it`
+)
 
 func (m *malformed) Error() string {
-	return fmt.Sprintf("%v at line %d, column %d", m.err, m.line, m.column)
+	return fmt.Sprintf("byte %d of line %d: %s", m.column, m.line, m.fault)
 }
-
-var (
-	errBareQuote = errors.New(`bare " in non-quoted-field`)
-	errQuote     = errors.New(`extraneous or missing " in quoted-field`)
-)
 
 // next reads the next record; blank lines are passed over. io.EOF is the end of
 // the file, a *malformed is a bad record, any other error ends the reading.
@@ -142,7 +145,7 @@ func (s *cellScanner) quoted(line []byte) error {
 func (s *cellScanner) plainCell(line []byte) (rest []byte, more bool, err error) {
 	cell, rest, more := bytes.Cut(line, s.comma)
 	if i := bytes.IndexByte(cell, '"'); i >= 0 {
-		return nil, false, s.bad(errBareQuote, line[i:])
+		return nil, false, s.bad(bareQuote, line[i:])
 	}
 	s.plain = append(s.plain, cell...)
 	return rest, more, nil
@@ -150,6 +153,7 @@ func (s *cellScanner) plainCell(line []byte) (rest []byte, more bool, err error)
 
 // quotedCell is plainCell for a cell that begins with a quote.
 func (s *cellScanner) quotedCell(line []byte) (rest []byte, more bool, err error) {
+	begin := malformed{openQuote, s.lines, len(s.whole) - len(line) + 1}
 	rest = line[1:]
 	for {
 		i := bytes.IndexByte(rest, '"')
@@ -157,7 +161,7 @@ func (s *cellScanner) quotedCell(line []byte) (rest []byte, more bool, err error
 			s.plain = append(append(s.plain, rest...), '\n')
 			next, err := s.line(s.max - len(s.lineText))
 			if err == io.EOF {
-				return nil, false, s.bad(errQuote, nil)
+				return nil, false, &begin
 			}
 			if err != nil {
 				return nil, false, err
@@ -178,14 +182,14 @@ func (s *cellScanner) quotedCell(line []byte) (rest []byte, more bool, err error
 		case bytes.HasPrefix(rest, s.comma):
 			return rest[len(s.comma):], true, nil
 		default:
-			return nil, false, s.bad(errQuote, quote)
+			return nil, false, s.bad(lateText, quote)
 		}
 	}
 }
 
 // bad is a malformed record; rest is its last line from the fault on.
-func (s *cellScanner) bad(err error, rest []byte) error {
-	return &malformed{err, s.lines, len(s.whole) - len(rest) + 1}
+func (s *cellScanner) bad(f fault, rest []byte) error {
+	return &malformed{f, s.lines, len(s.whole) - len(rest) + 1}
 }
 
 // valid reports whether all cells are UTF-8.
