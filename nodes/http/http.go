@@ -205,13 +205,13 @@ func (h *handler) store(ctx context.Context, in core.Input, c *call) (core.Resul
 	n := int64(0)
 	w := files.Writer{Place: files.Place{Dir: cmp.Or(s.Dir, h.dir)}}
 	err = w.Write(ctx, name, func(w *bufio.Writer) (err error) {
-		if n, err = io.Copy(w, a.limited); err == nil && n > int64(a.max) {
-			return a.tooLong()
+		if n, err = io.Copy(w, bodyReader{a}); err == nil && n > int64(a.max) {
+			err = a.tooLong()
 		}
-		return a.readError(err)
+		return err
 	})
 	if err != nil {
-		return core.Result{}, err
+		return core.Result{}, fmt.Errorf("save: %s: %w", name, err)
 	}
 	r := core.Send(core.ObjectOf("status", int64(a.status), "path", name, "bytes", n))
 	r.Note = fmt.Sprintf("%d bytes saved to %s", n, name)

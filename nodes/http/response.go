@@ -54,6 +54,18 @@ func (a *answer) readError(err error) error {
 	return fmt.Errorf("%s: the answer broke off: %w", a.what, err)
 }
 
+// bodyReader reads the body with errors that say which answer it is.
+type bodyReader struct{ *answer }
+
+// Read reads some of the body.
+func (b bodyReader) Read(p []byte) (int, error) {
+	n, err := b.limited.Read(p)
+	if err != io.EOF {
+		err = b.readError(err)
+	}
+	return n, err
+}
+
 func (a *answer) tooLong() error {
 	return core.Permanent(fmt.Errorf("%s: the answer is longer than %d bytes; raise max_body", a.what, a.max))
 }

@@ -227,7 +227,7 @@ func (c *Collector) reject(ctx context.Context, b Bad) error {
 	}
 	if c.file != nil {
 		if err := c.file.write(ctx, c.task.record(b)); err != nil {
-			return fmt.Errorf("rejects: %w", err)
+			return fmt.Errorf("rejects: %s: %w", c.file.name, err)
 		}
 	}
 	all := c.task.Total
@@ -313,12 +313,12 @@ func (c *Collector) Close(ctx context.Context, workErr error) error {
 	err := workErr
 	if c.file != nil {
 		if e := c.file.commit(); e != nil {
-			err = errors.Join(err, fmt.Errorf("rejects: %w", e))
+			err = errors.Join(err, fmt.Errorf("rejects: %s: %w", c.file.name, e))
 		}
 	}
 	if c.report != "" {
 		if e := c.writeReport(ctx); e != nil {
-			err = errors.Join(err, fmt.Errorf("report: %w", e))
+			err = errors.Join(err, fmt.Errorf("report: %s: %w", c.report, e))
 		}
 	}
 	return err

@@ -31,6 +31,9 @@ func (w Writer) Write(ctx context.Context, name string, fill func(*bufio.Writer)
 	}
 	defer p.Discard() // does nothing once the file is there
 	if err := fill(p.Writer); err != nil {
+		if e, ok := errors.AsType[*writeError](err); ok {
+			return e // what a library says around it is how it came to write
+		}
 		return err
 	}
 	return p.Commit()
@@ -53,7 +56,7 @@ func (w Writer) Create(ctx context.Context, name string) (*Pending, error) {
 	p.file, err = root.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		root.Close()
-		return nil, err
+		return nil, unnamed(err)
 	}
 	var out io.Writer = p.file
 	if w.Wrap != nil {
@@ -84,7 +87,7 @@ func (p *Pending) Commit() error {
 	}
 	if err := p.finish(); err != nil {
 		p.Discard()
-		return err
+		return unnamed(err)
 	}
 	p.ended = true
 	syncFolder(p.root)
@@ -166,9 +169,28 @@ func guarded(ctx context.Context, w io.Writer) io.Writer {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		return w.Write(p)
+		n, err := w.Write(p)
+		return n, unnamed(err)
 	})
 }
+
+// unnamed takes the name of the temporary file out of an error: whoever reads it
+// knows the file by the name that the caller puts in front.
+func unnamed(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return &writeError{e.Err}
+	}
+	return err
+}
+
+// writeError says that the disk did not take a file.
+type writeError struct{ err error }
+
+// Error returns the text of the cause.
+func (e *writeError) Error() string { return "cannot be written: " + e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *writeError) Unwrap() error { return e.err }
 
 type (
 	readerFunc func([]byte) (int, error)

@@ -110,7 +110,12 @@ func (d *DB) Commit(context.Context) error {
 // Rollback undoes everything since Begin.
 func (d *DB) Rollback() {
 	d.closeRow()
-	d.tx.Rollback()
+	if d.tx.Rollback() != nil {
+		// SQLite has done it by itself, because a write failed. What it had written
+		// before stays in the file until the next reader undoes it, so be that one.
+		var n int
+		_ = d.db.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&n)
+	}
 }
 
 func (d *DB) closeRow() {
