@@ -180,6 +180,7 @@ could not be written, 2 bad usage or an invalid file, 3 paused, 130 interrupted.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.runCommand(),
+		a.previewCommand(),
 		a.validateCommand(),
 		a.planCommand(),
 		a.graphCommand(),

@@ -95,6 +95,23 @@ func (p Place) Open(name string) (*os.File, error) {
 	return f, p.word(name, err)
 }
 
+// Stat describes a file without opening it.
+func (p Place) Stat(name string) (fs.FileInfo, error) {
+	if p.Outside {
+		return os.Stat(p.join(name))
+	}
+	if err := p.local(name); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(p.dir())
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(filepath.FromSlash(name))
+	return info, p.word(name, err)
+}
+
 // IsPattern reports whether a name is meant as a pattern for several files.
 func IsPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 

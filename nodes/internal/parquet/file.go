@@ -52,6 +52,19 @@ func open(f File) (*parquet.File, error) {
 	return file, nil
 }
 
+// Count returns the number of rows of a file, which its footer says.
+func Count(f File) (n int64, err error) {
+	r := Reader{file: f}
+	err = r.guarded("", func() error {
+		file, err := open(f)
+		if err == nil {
+			n = file.NumRows()
+		}
+		return err
+	})
+	return n, err
+}
+
 // extent returns where the pages of a column lie in the file.
 func extent(m *format.ColumnMetaData) (from, size int64) {
 	from = m.DataPageOffset

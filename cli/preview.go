@@ -1,0 +1,357 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/dataset"
+)
+
+// previewFlags are the flags of preview.
+type previewFlags struct {
+	rows                int
+	schema, count, json bool
+	format, delimiter   string
+	columns             []string
+	inputs, inputFiles  []string
+}
+
+// previewFormats are the values of --format.
+var previewFormats = []string{"csv", "tsv", "jsonl", "json", "parquet"}
+
+func (a *app) previewCommand() *cobra.Command {
+	f := previewFlags{rows: 10}
+	cmd := &cobra.Command{
+		Use:   "preview FILE... | WORKFLOW [NODE]",
+		Short: "Show the first rows and the schema of data files, or of a dataset",
+		Long: `preview shows what is in data files: how many rows, the first of them, and of
+each column the type, how much of it is missing and an example. It reads csv, tsv,
+jsonl, json and Parquet files, also compressed with gzip (.gz), patterns such as
+'in/*.csv', and standard input (-). Several files are read as one table.
+
+Of a workflow it shows what a dataset node would load, with the types the document
+declares. NODE may be left out if there is only one such node. Nothing is run or
+written, and checks are not made.
+
+Only the first 10,000 rows are looked at. The number of rows is known of Parquet
+files and of short ones; --count reads the others to their end.`,
+		Example: examples(
+			"wavefold preview orders.csv",
+			"wavefold preview -n 3 --select id,total 'in/*.csv.gz'",
+			"wavefold preview --schema flights.parquet",
+			"curl -s https://example.com/rows | wavefold preview --format jsonl -",
+			"wavefold preview flow.yaml load",
+			"wavefold preview --json orders.csv | jq '.columns[].name'",
+		),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("preview wants data files, - for standard input, or a workflow and a node")
+			}
+			return nil
+		},
+		ValidArgsFunction: a.completePreview,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.preview(cmd.Context(), args, &f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.VarP(count{&f.rows, "--rows"}, "rows", "n", "how many rows to show")
+	flags.BoolVar(&f.schema, "schema", false, "show the columns only, no rows")
+	flags.BoolVar(&f.count, "count", false, "read to the end to count the rows")
+	flags.StringVarP(&f.format, "format", "f", "", "how the files are written: "+strings.Join(previewFormats, ", ")+" (default: what their names end in)")
+	flags.StringVarP(&f.delimiter, "delimiter", "d", "", "the `character` between cells of csv (default ,)")
+	flags.StringSliceVarP(&f.columns, "select", "s", nil, "only these `columns`, in this order")
+	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "an input of the workflow as `name=value` or name=@file; may be repeated")
+	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs of the workflow from a JSON or YAML `file`; may be repeated")
+	flags.BoolVar(&f.json, "json", false, "print all of it as JSON")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(previewFormats, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// preview shows the table that the arguments name.
+func (a *app) preview(ctx context.Context, args []string, f *previewFlags) error {
+	if f.format != "" && !slices.Contains(previewFormats, f.format) {
+		return fail(exitUsage, "--format is %q, want one of %s%s", f.format, strings.Join(previewFormats, ", "), near(f.format, previewFormats))
+	}
+	var target *previewTarget
+	var err error
+	if namesWorkflow(args) {
+		target, err = a.previewNode(args, f)
+	} else {
+		target, err = a.previewFiles(args, f)
+	}
+	if err != nil {
+		return err
+	}
+	t, err := dataset.Preview(ctx, target.node, target.env, core.NewInput("", target.node.ID.Value, 1, target.shared),
+		dataset.PreviewOptions{Rows: f.rows, Count: f.count, Stdin: true})
+	if ds, ok := core.AsDiagnostics(err); ok {
+		return a.invalid(target.reword(ds), f.json)
+	}
+	if err != nil {
+		a.errorf("%s%v", target.prefix, err)
+		if target.late {
+			a.hintf("what the source depends on is given with --input NAME=VALUE")
+		}
+		return said(exitFailed)
+	}
+	if f.json {
+		return a.writeJSON(tableJSON(t, f))
+	}
+	a.printPreview(t, target.title, f)
+	return nil
+}
+
+// previewTarget is the dataset to look at and what it would be given.
+type previewTarget struct {
+	title  string
+	prefix string // of errors
+	late   bool   // only a run, or inputs, know the files
+	node   *core.Node
+	env    core.Env
+	shared core.Shared
+	reword func(core.Diagnostics) core.Diagnostics
+}
+
+// namesWorkflow reports whether the arguments mean a workflow and not data. A
+// folder does, and so does a JSON file with something behind it that is no file.
+func namesWorkflow(args []string) bool {
+	info, err := os.Stat(args[0])
+	switch ext := filepath.Ext(args[0]); {
+	case err == nil && info.IsDir(), ext == ".yaml", ext == ".yml":
+		return true
+	case ext != ".json" || len(args) != 2:
+		return false
+	}
+	_, err = os.Stat(args[1])
+	return err != nil && filepath.Ext(args[1]) == ""
+}
+
+// previewFiles is a dataset of the files that the arguments name.
+func (a *app) previewFiles(args []string, f *previewFlags) (*previewTarget, error) {
+	if len(f.inputs)+len(f.inputFiles) > 0 {
+		return nil, fail(exitUsage, "--input is for workflows, and %s is a data file", args[0])
+	}
+	var ds core.Diagnostics
+	for _, name := range args {
+		lookAtFile(&ds, name, f.format)
+	}
+	if ds.Failed(false) {
+		return nil, a.invalid(ds, f.json)
+	}
+	title := shownFile(args[0])
+	if len(args) > 1 {
+		title = fmt.Sprintf("%s and %d more", title, len(args)-1)
+	}
+	pos := core.Position{File: args[0]}
+	c := core.ObjectOf("source", anys(args), "check", false, "allow_outside", true)
+	f.configure(c)
+	n := &core.Node{ID: core.At("preview", pos), Writes: []core.Text{core.At("rows", pos)}, HasWrites: true, Config: core.Tree(c, pos), Pos: pos}
+	return &previewTarget{
+		title: title, node: n, env: core.Env{Stdin: a.In}, reword: asFlags,
+	}, nil
+}
+
+// asFlags words what is wrong with a dataset whose keys are flags.
+func asFlags(ds core.Diagnostics) core.Diagnostics {
+	for i := range ds {
+		d := &ds[i]
+		d.Pos = core.Position{}
+		d.Message = strings.TrimPrefix(strings.TrimPrefix(d.Message, "node preview: "), "source: ")
+		for _, flag := range []string{"delimiter", "select", "format"} {
+			if strings.HasPrefix(d.Message, flag+": ") {
+				d.Message = "--" + d.Message
+			}
+		}
+	}
+	return ds
+}
+
+func anys(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+// lookAtFile finds what is wrong with the name of a data file.
+func lookAtFile(ds *core.Diagnostics, name, format string) {
+	pos := core.Position{File: name}
+	if name != "-" {
+		info, err := os.Stat(name)
+		found, bad := filepath.Glob(name)
+		switch {
+		case err != nil && bad != nil:
+			ds.Errorf(core.CodeBadValue, pos, "it is no pattern: %v", bad)
+			return
+		case err != nil && len(found) > 0:
+		case err != nil && strings.ContainsAny(name, "*?["):
+			ds.Errorf(core.CodeMissingFile, pos, "no file matches the pattern")
+			return
+		case errors.Is(err, os.ErrNotExist):
+			ds.Errorf(core.CodeMissingFile, pos, "there is no such file").WithHint("%s", nearFile(name))
+			return
+		case err != nil:
+			ds.Errorf(core.CodeMissingFile, pos, "the file cannot be read: %v", errors.Unwrap(err))
+			return
+		case info.IsDir():
+			ds.Errorf(core.CodeBadValue, pos, "it is a folder, and a workflow must stand first").WithHint("name its files: %s", filepath.Join(name, "*.csv"))
+			return
+		}
+	}
+	if format == "" && dataset.FormatOf(name) == "" {
+		d := ds.Errorf(core.CodeMissingKey, pos, "the name does not tell the format")
+		if name == "-" {
+			d.Pos.File, d.Message = "standard input", "nothing tells the format"
+		}
+		d.WithHint("add --format, one of %s", strings.Join(previewFormats, ", "))
+	}
+}
+
+// nearFile proposes a file beside one that is not there.
+func nearFile(name string) string {
+	entries, _ := os.ReadDir(filepath.Dir(name)) // of a folder that cannot be read nothing is known
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return core.DidYouMean(filepath.Base(name), names)
+}
+
+// configure adds what the flags say to the configuration of a dataset.
+func (f *previewFlags) configure(c *core.Object) {
+	if f.format != "" {
+		c.Set("format", f.format)
+	}
+	if f.delimiter != "" {
+		c.Set("delimiter", f.delimiter)
+	}
+	if len(f.columns) > 0 {
+		c.Set("select", anys(f.columns))
+	}
+}
+
+// previewNode is a dataset node of a workflow.
+func (a *app) previewNode(args []string, f *previewFlags) (*previewTarget, error) {
+	if len(args) > 2 {
+		return nil, fail(exitUsage, "preview of a workflow wants one node, not %d", len(args)-1)
+	}
+	// What is merely doubtful about the document is not asked for here.
+	p, ds := check(a.lenient(), args[:1], false)
+	if p == nil {
+		return nil, a.invalid(ds, f.json)
+	}
+	node, err := datasetOf(p.Workflow, args[1:])
+	if err != nil {
+		return nil, err
+	}
+	values, err := inputsOf(p, f.inputFiles, f.inputs)
+	if err != nil {
+		return nil, &exit{exitUsage, err}
+	}
+	inputs := &core.Object{}
+	for _, name := range inputNames(p) {
+		if v, ok := values[name]; ok {
+			inputs.Set(name, v)
+		}
+	}
+	// An input that is not given matters only if the dataset needs it.
+	start, given, _ := p.Start(inputs)
+	n := *node
+	n.Config = override(node.Config, f)
+	w := p.Workflow
+	env := core.Env{Dir: w.Dir, Stdin: a.In, Schema: p.Schema, Items: node.ForEach != nil}
+	if w.Dir != "" {
+		env.Files = os.DirFS(w.Dir)
+	}
+	return &previewTarget{
+		title: n.ID.Value, prefix: fmt.Sprintf("node %s: ", n.ID.Value),
+		late: strings.Contains(core.JSON(n.Config.Get("source").Plain()), "$"), node: &n, env: env,
+		shared: core.Shared{Dir: w.Dir, Extra: core.NewView(p.Schema.FieldNames(), start), View: core.NewView(p.Schema.FieldNames(), start), Inputs: given},
+		reword: func(ds core.Diagnostics) core.Diagnostics { return ds },
+	}, nil
+}
+
+// override returns a configuration in which the flags stand in place of what they
+// are about.
+func override(config *core.Value, f *previewFlags) *core.Value {
+	flags := &core.Object{}
+	f.configure(flags)
+	out := *config
+	out.Keys, out.Values = nil, nil
+	for i, k := range config.Keys {
+		if _, ok := flags.Get(k.Value); !ok {
+			out.Set(k, config.Values[i])
+		}
+	}
+	for name, v := range flags.All() {
+		out.Set(core.At(name, config.Pos), core.Tree(v, config.Pos))
+	}
+	return &out
+}
+
+// datasetOf returns the node with a name, or the only dataset of a workflow.
+func datasetOf(w *core.Workflow, name []string) (*core.Node, error) {
+	var ids []string
+	for _, n := range w.Nodes {
+		if n.Kind.Value == (dataset.Kind{}).Name() {
+			ids = append(ids, n.ID.Value)
+		}
+	}
+	switch {
+	case len(name) == 0 && len(ids) == 0:
+		return nil, fail(exitUsage, "%s has no dataset node to show", w.Name.Value)
+	case len(name) == 0 && len(ids) > 1:
+		return nil, fail(exitUsage, "%s has %d dataset nodes; name one of %s", w.Name.Value, len(ids), strings.Join(ids, ", "))
+	case len(name) == 0:
+		name = ids
+	}
+	at := slices.IndexFunc(w.Nodes, func(n *core.Node) bool { return n.ID.Value == name[0] })
+	if at < 0 {
+		return nil, fail(exitUsage, "%s has no node %q%s", w.Name.Value, name[0], datasetHint(name[0], ids))
+	}
+	if n := w.Nodes[at]; n.Kind.Value != (dataset.Kind{}).Name() {
+		return nil, fail(exitUsage, "%s: node %s is of the kind %s, and preview shows datasets%s", n.Pos, n.ID.Value, n.Kind.Value, datasetHint("", ids))
+	}
+	return w.Nodes[at], nil
+}
+
+// datasetHint proposes a dataset, in brackets.
+func datasetHint(name string, ids []string) string {
+	switch s := near(name, ids); {
+	case s != "":
+		return s
+	case len(ids) == 0:
+		return " (there are none)"
+	}
+	return " (the datasets are " + strings.Join(ids, ", ") + ")"
+}
+
+// completePreview completes files, and the datasets of a workflow.
+func (a *app) completePreview(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) != 1 || !namesWorkflow(args) {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	file, ds := fileOf(a.engine, args)
+	if len(ds) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var ids []string
+	if w, _ := a.engine.Read(file); w != nil {
+		for _, n := range w.Nodes {
+			if n.Kind.Value == (dataset.Kind{}).Name() {
+				ids = append(ids, n.ID.Value)
+			}
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
