@@ -114,10 +114,21 @@ func (b *builder) address(h *handler) {
 	}
 	fixed, _, _ := strings.Cut(b.URL.Value, "{{")
 	if u, err := url.Parse(fixed); err != nil {
-		b.errorf(b.URL.Pos, "url", "%q is no address: %v", b.URL.Value, plainURL(err))
+		b.errorf(b.URL.Pos, "url", "%q is no address: %v", withoutUser(b.URL.Value), plainURL(err))
 	} else if err := checkURL(u); err != nil {
-		b.errorf(b.URL.Pos, "url", "%q: %v", b.URL.Value, err).WithHint("https://host/path")
+		b.errorf(b.URL.Pos, "url", "%q: %v", withoutUser(b.URL.Value), err).WithHint("https://host/path")
 	}
+}
+
+// withoutUser hides the name and password in an address: what is found in it is printed
+// and logged.
+func withoutUser(text string) string {
+	scheme, rest, ok := strings.Cut(text, "://")
+	at := strings.LastIndex(rest, "@")
+	if !ok || at < 0 {
+		return text
+	}
+	return scheme + "://" + secret.Mask + rest[at:]
 }
 
 // pairs compiles the members of query and headers.

@@ -46,8 +46,9 @@
 // # Failures
 //
 // Answers 408, 425, 429 and 5xx and broken connections may pass, so the node's
-// on_error policy tries again, not before Retry-After has passed. Other statuses
-// and answers that are not what output says fail for good. A redirect to another
+// on_error policy tries again, not before Retry-After has passed, unless that is
+// more than an hour. Other statuses, answers that are not what output says, and
+// certificates that are not to be trusted fail for good. A redirect to another
 // host does not carry secrets along. The server has 60 seconds to begin its
 // answer; set timeout on the node to bound the whole attempt.
 //

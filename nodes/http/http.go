@@ -205,7 +205,7 @@ func (h *handler) store(ctx context.Context, in core.Input, c *call) (core.Resul
 	n := int64(0)
 	w := files.Writer{Place: files.Place{Dir: cmp.Or(s.Dir, h.dir)}}
 	err = w.Write(ctx, name, func(w *bufio.Writer) (err error) {
-		if n, err = io.Copy(w, bodyReader{a}); err == nil && n > int64(a.max) {
+		if n, err = io.Copy(w, a.limited); err == nil && n > int64(a.max) {
 			err = a.tooLong()
 		}
 		return err

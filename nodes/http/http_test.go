@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -180,6 +181,7 @@ func TestRetries(t *testing.T) {
 		w.WriteHeader(status)
 	})
 	date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
+	far := time.Now().Add(48 * time.Hour).UTC().Format(http.TimeFormat)
 	for _, c := range []struct {
 		status    int
 		header    string
@@ -188,6 +190,9 @@ func TestRetries(t *testing.T) {
 	}{
 		{400, "", true, 0}, {401, "", true, 0}, {403, "7", true, 0}, {404, "", true, 0}, {408, "", false, 0}, {425, "", false, 0},
 		{429, "7", false, 7 * time.Second}, {500, "", false, 0}, {503, date, false, time.Hour}, {503, "soon", false, 0}, {503, "-4", false, 0},
+		// A run does not sleep for a day because a server says so, and a number beyond 64
+		// bits is a long time, not none.
+		{429, "3600", false, time.Hour}, {429, "3601", true, 0}, {429, "99999999999999999999", true, 0}, {503, far, true, 0},
 	} {
 		status, header = c.status, c.header
 		_, err := handle(t, fmt.Sprintf(`{"url": "%s"}`, s.URL))
@@ -204,6 +209,65 @@ func TestRetries(t *testing.T) {
 		t.Errorf("a refused connection: %v", err)
 	}
 }
+
+// What keeps an answer from coming, or from ending, is said with the request, and whether
+// another attempt may help.
+func TestNoAnswer(t *testing.T) {
+	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
+	short := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "10")
+		io.WriteString(w, "[1,")
+	})
+	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
+	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Cleanup(untrusted.Close)
+	moved := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, untrusted.URL+"/far?token=t0ken", http.StatusFound)
+	})
+	for name, c := range map[string]struct {
+		url, want string
+		permanent bool
+	}{
+		"cut off":    {short.URL, "GET " + short.URL + ": the answer broke off after 3 bytes: unexpected EOF", false},
+		"untrusted":  {untrusted.URL, "GET " + untrusted.URL + ": the server's certificate is not to be trusted; SSL_CERT_FILE names a file of further authorities: ", true},
+		"no TLS":     {strings.Replace(plain.URL, "http:", "https:", 1), ": the server does not speak TLS there (is it http://?): ", true},
+		"redirected": {moved.URL, "GET " + moved.URL + ", redirected to " + untrusted.URL + "/far: the server's certificate is not to be trusted", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := compile(t, fmt.Sprintf(`{"url": %q}`, c.url), core.Env{Dir: t.TempDir()}).Handler
+			_, err := h.Handle(t.Context(), core.NewInput("run1", "n", 1, shared()))
+			if err == nil || !strings.Contains(err.Error(), c.want) || core.FailureOf(err).Permanent != c.permanent {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+// A server that drips is ended by the node's timeout, which says how far it came.
+func TestAnswerWithoutEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	drip := io.MultiReader(strings.NewReader("[1,"), readerFunc(func([]byte) (int, error) { cancel(); return 0, ctx.Err() }))
+	k := Kind{Transport: transportFunc(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(drip), Request: r}, nil
+	})}
+	made, ds := k.Compile(nodestest.Node(t, `{"url": "http://example.test/x?key=k"}`), core.Env{})
+	if ds.Failed(true) {
+		t.Fatal(ds)
+	}
+	_, err := made.Handler.Handle(ctx, core.NewInput("run1", "n", 1, shared()))
+	const want = "GET http://example.test/x: the answer has not ended after 3 bytes: context canceled"
+	if err == nil || err.Error() != want || !errors.Is(err, context.Canceled) {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+type (
+	readerFunc    func([]byte) (int, error)
+	transportFunc func(*http.Request) (*http.Response, error)
+)
+
+func (f readerFunc) Read(p []byte) (int, error)                           { return f(p) }
+func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // pages serves five rows in pages of two, however they are asked for.
 func pages(broken int) http.HandlerFunc {
@@ -430,7 +494,8 @@ func TestFindings(t *testing.T) {
 		{`{}`, `key "url" is missing`},
 		{`{"url": "ftp://x"}`, `url: "ftp://x": want an address that begins with http:// or https://`},
 		{`{"url": "http://"}`, `the address has no host`},
-		{`{"url": "http://me:pw@x"}`, `use auth`},
+		{`{"url": "http://me:pw@x"}`, `url: "http://***@x": a user in the address would show in logs; use auth`},
+		{`{"url": "http://me:p w@x"}`, `url: "http://***@x" is no address`},
 		{`{"url": "http://x", "methd": "GET"}`, `unknown key "methd"`},
 		{`{"url": "http://x", "method": "get"}`, `"get" is none of GET, HEAD`},
 		{`{"url": "http://x", "body": "y"}`, `body: a GET request has no body`},

@@ -3,6 +3,7 @@ package http
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -276,15 +277,34 @@ func (c *call) send(ctx context.Context, u *url.URL) (*answer, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("%s %s: %w", c.h.method, c.shown(u), plainURL(err))
+		return nil, c.unanswered(u, err)
 	}
 	a := &answer{status: res.StatusCode, what: c.h.method + " " + c.shown(u), res: res, ctx: ctx, max: c.h.maxBody}
-	a.limited = io.LimitReader(res.Body, int64(a.max)+1)
+	a.limited = &bodyReader{r: io.LimitReader(res.Body, int64(a.max)+1), a: a}
 	if res.StatusCode >= 200 && res.StatusCode <= 299 || slices.Contains(c.h.ok, res.StatusCode) {
 		return a, nil
 	}
 	defer a.close()
 	return nil, a.refused()
+}
+
+// unanswered words the error of a request that got no answer. Where the server does
+// not speak TLS, or its certificate is not to be trusted, another attempt sees the same.
+func (c *call) unanswered(u *url.URL, err error) error {
+	what := c.h.method + " " + c.shown(u)
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		if last, bad := url.Parse(e.URL); bad == nil && c.shown(last) != c.shown(u) {
+			what += ", redirected to " + c.shown(last)
+		}
+		err = e.Err
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
+		return core.Permanent(fmt.Errorf("%s: the server does not speak TLS there (is it http://?): %w", what, err))
+	}
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return core.Permanent(fmt.Errorf("%s: the server's certificate is not to be trusted; SSL_CERT_FILE names a file of further authorities: %w", what, e.Err))
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // passing lists statuses below 500 after which another attempt may do better.
@@ -300,15 +320,25 @@ func (a *answer) refused() error {
 	if a.status < 500 && !slices.Contains(passing, a.status) {
 		return core.Permanent(err)
 	}
-	if wait, ok := retryAfter(a.res.Header.Get("Retry-After"), time.Now()); ok {
-		return core.RetryAfter(err, wait)
+	wait, ok := retryAfter(a.res.Header.Get("Retry-After"), time.Now())
+	switch {
+	case !ok:
+		return err
+	case wait > longestWait:
+		return core.Permanent(fmt.Errorf("%w; the server asks to wait for %s, and a run waits for %s at most", err, wait.Round(time.Second), longestWait))
 	}
-	return err
+	return core.RetryAfter(err, wait)
 }
 
-// retryAfter reads the header: a number of seconds, or a date.
+// longestWait is the longest Retry-After that is waited for. A run that slept for a day
+// would look as if it hung.
+const longestWait = time.Hour
+
+// retryAfter reads the header: a number of seconds, or a date. A number of any length
+// is one.
 func retryAfter(s string, now time.Time) (time.Duration, bool) {
-	if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil {
+	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+	if err == nil || errors.Is(err, strconv.ErrRange) {
 		const year = 365 * 24 * 3600
 		return time.Duration(min(max(n, 0), year)) * time.Second, true
 	}

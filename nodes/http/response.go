@@ -33,7 +33,7 @@ type answer struct {
 	res     *http.Response
 	ctx     context.Context
 	max     int
-	limited io.Reader // the body, cut one byte behind the limit
+	limited io.Reader
 	read    int64
 }
 
@@ -43,25 +43,24 @@ func (a *answer) close() {
 	a.res.Body.Close()
 }
 
-// readError words an error of reading the body.
-func (a *answer) readError(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case a.ctx.Err() != nil:
-		return a.ctx.Err()
-	}
-	return fmt.Errorf("%s: the answer broke off: %w", a.what, err)
+// bodyReader reads the body, cut one byte behind the limit. Its errors say which
+// answer it is and how far it came.
+type bodyReader struct {
+	r io.Reader
+	a *answer
+	n int64
 }
 
-// bodyReader reads the body with errors that say which answer it is.
-type bodyReader struct{ *answer }
-
 // Read reads some of the body.
-func (b bodyReader) Read(p []byte) (int, error) {
-	n, err := b.limited.Read(p)
-	if err != io.EOF {
-		err = b.readError(err)
+func (b *bodyReader) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	b.n += int64(n)
+	switch {
+	case err == nil || err == io.EOF:
+	case b.a.ctx.Err() != nil:
+		err = fmt.Errorf("%s: the answer has not ended after %d bytes: %w", b.a.what, b.n, b.a.ctx.Err())
+	default:
+		err = fmt.Errorf("%s: the answer broke off after %d bytes: %w", b.a.what, b.n, err)
 	}
 	return n, err
 }
@@ -76,10 +75,7 @@ func (a *answer) body() ([]byte, error) {
 	if err == nil && len(data) > a.max {
 		return nil, a.tooLong()
 	}
-	if err != nil {
-		return nil, a.readError(err)
-	}
-	return data, nil
+	return data, err
 }
 
 // value reads the body as the node's output says.
@@ -207,7 +203,7 @@ func (s *lineStream) Next(ctx context.Context) ([]any, error) {
 			return nil, s.a.tooLong()
 		}
 		if err != nil && err != io.EOF {
-			return nil, s.c.mask.Error(s.a.readError(err))
+			return nil, s.c.mask.Error(err)
 		}
 		if len(line) > 0 {
 			s.number++
