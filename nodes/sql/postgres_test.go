@@ -291,11 +291,11 @@ func TestPostgresLoadFails(t *testing.T) {
 	const table = "CREATE TABLE t (id int PRIMARY KEY, email text UNIQUE, v smallint CHECK (v < 100), name varchar(3) NOT NULL DEFAULT 'x'); INSERT INTO t VALUES (1, 'a@b', 1), (2, 'c@d', 2)"
 	for _, c := range []struct{ name, before, keys, rows, want string }{
 		{"a key violation", table, `"table": "t"`, `[{"id":7},{"id":8},{"id":1}]`,
-			`row 3: duplicate key value violates unique constraint "t_pkey": Key (id)=(1) already exists. [23505]`},
+			`row 3: duplicate key value violates unique constraint "t_pkey": Key (id)=(1) already exists. [23505] (mode: upsert updates the row that is there)`},
 		{"a key violation with the key known", table, `"table": "t", "key": ["id"]`, `[{"id":7},{"id":1},{"id":8}]`,
-			`row 2 (id 1): duplicate key value violates unique constraint "t_pkey": Key (id)=(1) already exists. [23505]`},
+			`row 2 (id 1): duplicate key value violates unique constraint "t_pkey": Key (id)=(1) already exists. [23505] (mode: upsert updates the row that is there)`},
 		{"in a later batch", table, `"table": "t", "batch": 2`, `[{"id":7},{"id":8},{"id":9},{"id":7}]`,
-			`row 4: duplicate key value violates unique constraint "t_pkey": Key (id)=(7) already exists. [23505]`},
+			`row 4: duplicate key value violates unique constraint "t_pkey": Key (id)=(7) already exists. [23505] (mode: upsert updates the row that is there)`},
 		{"another key of an upsert", table, `"table": "t", "mode": "upsert", "key": ["id"]`, `[{"id":1,"email":"n@n"},{"id":7,"email":"x@y"},{"id":8,"email":"c@d"},{"id":9,"email":"z"}]`,
 			`row 3 (id 8): duplicate key value violates unique constraint "t_email_key": Key (email)=(c@d) already exists. [23505]`},
 		{"an upsert against an earlier row", table, `"table": "t", "mode": "upsert", "key": ["id"], "batch": 3`, `[{"id":5,"email":"1"},{"id":6,"email":"2"},{"id":7,"email":"3"},{"id":8,"email":"4"},{"id":9,"email":"2"},{"id":10,"email":"6"}]`,
@@ -411,9 +411,25 @@ func TestPostgresServerGone(t *testing.T) {
 	s.must("CREATE TABLE t (id int PRIMARY KEY, name text)")
 	h := onServer(s, `"table": "t", "from": "rows"`)
 	dying := &feed{batches: [][]any{numbered(1, 2500), numbered(2501, 5000)}, then: func() error { own.Kill(); return nil }}
-	_, err = h.Handle(t.Context(), fedBy("", dying))
-	if err == nil || core.FailureOf(err).Permanent || !strings.HasPrefix(err.Error(), "postgres: table t: ") || strings.Contains(err.Error(), "pass word") {
-		t.Errorf("error %v", err)
+	read, err := onServer(s, `"stream": true, "writes": ["out"], "query": "SELECT generate_series(1, 1000000000) AS i, repeat('x', 1000) AS text"`).(core.StreamSource).
+		Open(t.Context(), input(t, "", "", ""), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	lost := func(err error, before string) bool {
+		text := fmt.Sprint(err)
+		return err != nil && !core.FailureOf(err).Permanent && strings.HasPrefix(text, before) && strings.Contains(text, "the connection to the server was lost: ") &&
+			!strings.Contains(text, "pass word") && !strings.Contains(text, own.Host)
+	}
+	if _, err = h.Handle(t.Context(), fedBy("", dying)); !lost(err, "postgres: table t: ") {
+		t.Errorf("amid the rows that are sent: %v", err)
+	}
+	for err = nil; err == nil; {
+		_, err = read.Next(t.Context())
+	}
+	if !lost(err, "postgres: row ") {
+		t.Errorf("amid the rows that are read: %v", err)
 	}
 	if _, err := h.Handle(t.Context(), fedBy("", &feed{})); err == nil || core.FailureOf(err).Permanent || strings.Contains(err.Error(), own.Password) {
 		t.Errorf("without a server: %v", err)

@@ -247,7 +247,7 @@ func TestSQLiteLoad(t *testing.T) {
 	// A failure in the middle of a stream.
 	broken := &feed{batches: [][]any{value(t, `[{"id":20},{"id":21}]`).([]any), value(t, `[{"id":22},{"id":7}]`).([]any)}}
 	_, err := compiled(t, "", `{"dsn": "x.db", "table": "t", "from": "rows", "key": ["id"]}`).Handle(t.Context(), fedBy(dir, broken))
-	if want := "x.db: table t: row 4 (id 7): constraint failed: UNIQUE constraint failed: t.id (1555)"; err == nil || err.Error() != want || broken.closed != 1 {
+	if want := "x.db: table t: row 4 (id 7): constraint failed: UNIQUE constraint failed: t.id (1555) (mode: upsert updates the row that is there)"; err == nil || err.Error() != want || broken.closed != 1 {
 		t.Errorf("error %v, want %s, closed %d times", err, want, broken.closed)
 	}
 	// A cancellation behind the last row.

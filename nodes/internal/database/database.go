@@ -115,3 +115,12 @@ func (e *RowError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *RowError) Unwrap() error { return e.Err }
+
+// DuplicateError is an error of a backend about a row with a key that another row has.
+type DuplicateError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e *DuplicateError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *DuplicateError) Unwrap() error { return e.Err }

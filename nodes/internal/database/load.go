@@ -29,6 +29,9 @@ func Load(ctx context.Context, b Backend, t *Table, src *table.Source, progress 
 	if err != nil && l.open {
 		b.Rollback()
 	}
+	if _, ok := errors.AsType[*DuplicateError](err); ok && t.Mode != Upsert {
+		err = fmt.Errorf("%w (mode: upsert updates the row that is there)", err)
+	}
 	if err != nil && l.committed > 0 {
 		err = fmt.Errorf("%w; the %s before are stored", err, table.Count(int(l.committed), "row"))
 		if t.Mode == Append { // another attempt would store them twice

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"strings"
@@ -208,7 +209,7 @@ func (d *DB) simple(ctx context.Context, text string) error {
 func explain(err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
-		return err
+		return lost(err)
 	}
 	text := e.Message
 	if e.Detail != "" {
@@ -220,7 +221,10 @@ func explain(err error) error {
 	if !strings.Contains(text, e.Code) {
 		text += " [" + e.Code + "]"
 	}
-	out := &serverError{text: text, err: e}
+	var out error = &serverError{text: text, err: e}
+	if e.Code == uniqueViolation {
+		out = &database.DuplicateError{Err: out}
+	}
 	if len(e.Code) == 5 {
 		switch e.Code[:2] {
 		case "22", "23", "42", "28", "3D", "3F", "0A", "25", "2B", "44":
@@ -228,6 +232,23 @@ func explain(err error) error {
 		}
 	}
 	return out
+}
+
+// uniqueViolation is the code of a row whose key is there.
+const uniqueViolation = "23505"
+
+// lost says of an error of the connection that it is one.
+func lost(err error) error {
+	op, ok := errors.AsType[*net.OpError](err)
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case ok:
+		return fmt.Errorf("the connection to the server was lost: %w", op.Err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
+		return fmt.Errorf("the connection to the server was lost: %w", err)
+	}
+	return err
 }
 
 // serverError is an error of the server with its details in the text.

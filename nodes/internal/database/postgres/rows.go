@@ -114,10 +114,10 @@ func (d *DB) Exec(ctx context.Context, s database.Statement) (int64, error) {
 // place adds the place in the statement that the server names.
 func place(err error, statement string) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
+	err = explain(err)
 	if !ok {
 		return err
 	}
-	err = explain(err)
 	if e.Position <= 0 {
 		return err
 	}

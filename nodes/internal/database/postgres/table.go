@@ -226,7 +226,7 @@ func copyError(ctx context.Context, err error, to string) error {
 	}
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
-		return err
+		return lost(err)
 	}
 	// COPY flights, line 3, column id: "x" — in the language of the server.
 	where, ok := strings.CutPrefix(e.Where, "COPY "+to+", ")

@@ -282,6 +282,9 @@ func (d *DB) explain(err error) error {
 	if strings.Contains(e.Error(), "ON CONFLICT clause does not match") {
 		return core.Permanent(fmt.Errorf("table %q has no primary key or unique index on (%s), which upsert needs: %w", d.of, strings.Join(d.key, ", "), err))
 	}
+	if e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY {
+		return core.Permanent(&database.DuplicateError{Err: err})
+	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_READONLY:
 		return core.Permanent(fmt.Errorf("the database is read-only here: %w", err))

@@ -307,7 +307,7 @@ func TestStream(t *testing.T) {
 		{"a source that breaks", database.Table{}, []string{`[{"a":1}]`, ""}, "the source broke"},
 		{"a key without value", database.Table{Key: []string{"a"}, Mode: database.Upsert}, []string{`[{"a":1}]`, `[{"a":2},{"a":null}]`}, "row 3 (a null): column a: no value, but it is part of the key"},
 		{"a commit for each batch", database.Table{Commit: true, Batch: 2, Key: []string{"a"}}, []string{`[{"a":1},{"a":2},{"a":3}]`, `[{"a":4},{"a":5},{"a":1}]`},
-			"row 6 (a 1): constraint failed: UNIQUE constraint failed: t.a (1555); the 4 rows before are stored"},
+			"row 6 (a 1): constraint failed: UNIQUE constraint failed: t.a (1555) (mode: upsert updates the row that is there); the 4 rows before are stored"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.db")
