@@ -207,17 +207,18 @@ func (f *frame) makeStartable(v int32) {
 }
 
 func (f *frame) skip(v int32, why skipReason, edge int32) {
-	x := &f.v[v]
-	x.skip, x.edge = why, edge
+	f.v[v].skip = why
+	reason := fate{edge: edge, cause: -1}
 	if why != skipFalse {
 		if why == skipAll {
 			edge = f.p.InEdges(v)[0]
 		}
 		from := f.p.Edges[edge].From
-		if x.cause = f.v[from].cause; x.cause < 0 {
-			x.cause = from
+		if reason.cause = f.fate(from).cause; reason.cause < 0 {
+			reason.cause = from
 		}
 	}
+	f.setFate(v, reason)
 	f.contribute(v, nothing)
 	f.emitSkipped(v)
 	f.resolve(v, core.Skipped)

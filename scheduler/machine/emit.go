@@ -182,8 +182,8 @@ func (f *frame) emitSkipped(v int32) {
 		}
 		e.Status = core.Skipped.String()
 		e.Reason, e.Cause = f.skipText(v)
-		if x := &f.v[v]; x.edge >= 0 {
-			edge := &f.p.Edges[x.edge]
+		if why := f.fate(v); why.edge >= 0 {
+			edge := &f.p.Edges[why.edge]
 			e.From, e.To = f.p.Nodes[edge.FromNode].ID, f.p.Nodes[edge.ToNode].ID
 			e.When = whenText(edge)
 		}
@@ -194,13 +194,13 @@ func (f *frame) emitSkipped(v int32) {
 // skipText explains a skip and names the node where the failure or the skip
 // behind it began, "" when that is the condition of the vertex itself.
 func (f *frame) skipText(v int32) (reason, cause string) {
-	x := &f.v[v]
-	if x.edge >= 0 {
-		edge := &f.p.Edges[x.edge]
+	why := f.fate(v)
+	if why.edge >= 0 {
+		edge := &f.p.Edges[why.edge]
 		from := f.p.Nodes[edge.FromNode].ID
-		if x.skip == skipFailure {
-			cause = f.origin(x.cause)
-			if x.cause == edge.From {
+		if f.v[v].skip == skipFailure {
+			cause = f.origin(why.cause)
+			if why.cause == edge.From {
 				return fmt.Sprintf("%s failed", cause), f.name(cause)
 			}
 			return fmt.Sprintf("%s was skipped because %s failed", from, cause), f.name(cause)
@@ -210,7 +210,7 @@ func (f *frame) skipText(v int32) (reason, cause string) {
 		}
 		return fmt.Sprintf("the condition on %s -> %s is false: %s", from, f.p.Nodes[edge.ToNode].ID, whenText(edge)), ""
 	}
-	return "every predecessor was skipped", f.name(f.origin(x.cause))
+	return "every predecessor was skipped", f.name(f.origin(why.cause))
 }
 
 // origin returns the node where the failure of a vertex began: of a unit the

@@ -442,7 +442,7 @@ func (t *fanOut) end(partial bool) {
 	first := t.outcomes[t.failed[0]].Failure
 	fail := *first
 	fail.Message, fail.Cause = t.failureText(first), first
-	f.v[t.v].failure = &fail
+	f.setFailure(t.v, &fail)
 	f.emitFailed(t.v, &fail)
 	f.endFailed(t.v)
 }

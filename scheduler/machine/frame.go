@@ -22,21 +22,28 @@ const (
 	resolved
 )
 
-// vertex is the run-time side of a plan.Vertex.
+// vertex is the run-time side of a plan.Vertex. It holds no pointers, so that the
+// garbage collector passes over those of a large graph.
 type vertex struct {
 	pending  int32 // gates before the decision
 	waits    int32 // fields before the start
 	attempts int32
-	cause    int32 // vertex where the failure behind a skip began, -1 for none
-	edge     int32 // edge that decided a skip, -1 for none
 	phase    phase
 	status   core.Status
 	skip     skipReason
 	handled  bool // an on: fail edge out of it led to a target that ran
 	started  int64
 	ended    int64
-	failure  *core.Failure
 }
+
+// fate says why a vertex failed or was skipped.
+type fate struct {
+	failure *core.Failure // nil unless it failed
+	cause   int32         // vertex where the failure behind a skip began, -1 for none
+	edge    int32         // edge that decided a skip, -1 for none
+}
+
+var noFate = fate{cause: -1, edge: -1}
 
 // frame is one run of one graph: the run itself or a nested one.
 type frame struct {
@@ -48,6 +55,7 @@ type frame struct {
 	owner  ID // the work in the parent that this frame does
 
 	v         []vertex
+	fates     []fate  // by vertex; nil until one does not end well
 	judges    []int32 // gates left of each judge
 	verdicts  []verdict
 	ledger    *state.Ledger
@@ -68,6 +76,7 @@ type frame struct {
 	flying     int // handlers of this frame in flight
 	children   int // nested frames alive
 	clean      bool
+	quiet      bool // nobody listens, and there are no inputs: a bare node is given nothing
 	foreign    bool // code of the user's may run in it, see guard.go
 	barrier    bool
 	level      int32 // open level, with barrier
@@ -123,6 +132,7 @@ func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any
 		clean:      true,
 		foreign:    m.opts.Guard != nil && p.Foreign,
 	}
+	f.quiet = !m.opts.Events && m.opts.Fault == fault.None && path == "" && inputs.Len() == 0
 	if len(p.Readers) > 0 {
 		at := make([]int32, 2*len(p.Readers))
 		f.readersAt, f.doneAt = at[:len(p.Readers)], at[len(p.Readers):]
@@ -142,7 +152,7 @@ func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any
 func (f *frame) open() {
 	for i := range f.v {
 		pv := &f.p.Vertices[i]
-		f.v[i] = vertex{pending: pv.Pending, waits: pv.Waits, cause: -1, edge: -1}
+		f.v[i] = vertex{pending: pv.Pending, waits: pv.Waits}
 		if f.planted(fault.DroppedStateDependency) {
 			f.v[i].waits = 0
 		}
@@ -292,6 +302,31 @@ func (f *frame) name(id string) string {
 		return id
 	}
 	return f.path + "/" + id
+}
+
+// fate returns why a vertex failed or was skipped.
+func (f *frame) fate(v int32) fate {
+	if f.fates == nil {
+		return noFate
+	}
+	return f.fates[v]
+}
+
+func (f *frame) setFate(v int32, why fate) {
+	if f.fates == nil {
+		f.fates = make([]fate, len(f.v))
+		for i := range f.fates {
+			f.fates[i] = noFate
+		}
+	}
+	f.fates[v] = why
+}
+
+// setFailure notes the failure with which a vertex ends.
+func (f *frame) setFailure(v int32, fail *core.Failure) {
+	why := noFate
+	why.failure = fail
+	f.setFate(v, why)
 }
 
 // output returns what a node sent, Missing for nothing.

@@ -229,7 +229,7 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 func (f *frame) timedOut(n *plan.Node) *core.Failure {
 	fail := timedOut(n)
 	for v := range f.v {
-		if x := &f.v[v]; x.status == core.Fail && x.failure.Class == core.ClassCanceled {
+		if f.v[v].status == core.Fail && f.fate(int32(v)).failure.Class == core.ClassCanceled {
 			fail.Message += ", in " + f.name(f.p.Vertices[v].ID)
 			break
 		}

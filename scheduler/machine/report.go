@@ -24,19 +24,19 @@ func (f *frame) status() (core.RunStatus, error) {
 	tolerated := false
 	var first *core.NodeError
 	for i := range f.v {
-		x := &f.v[i]
+		x, failure := &f.v[i], f.fate(int32(i)).failure
 		switch {
 		case x.status == core.PartialSuccess:
 			tolerated = true
 		case x.status != core.Fail:
 		case x.handled || f.policy(int32(i)) == plan.PolicySkip:
 			tolerated = true
-		case first == nil || first.Failure.Class == core.ClassCanceled && x.failure.Class != core.ClassCanceled:
+		case first == nil || first.Failure.Class == core.ClassCanceled && failure.Class != core.ClassCanceled:
 			others := 0
 			if first != nil {
 				others = first.Others + 1
 			}
-			first = &core.NodeError{Node: f.name(f.p.Vertices[i].ID), Failure: x.failure, Others: others}
+			first = &core.NodeError{Node: f.name(f.p.Vertices[i].ID), Failure: failure, Others: others}
 		default:
 			first.Others++
 		}
@@ -111,7 +111,7 @@ func (f *frame) nodeReports() []core.NodeReport {
 
 func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
 	x := &f.v[v]
-	r := core.NodeReport{ID: n.ID, Status: x.status, Failure: x.failure, Output: f.output(n.Index), Note: f.notes[n.Index],
+	r := core.NodeReport{ID: n.ID, Status: x.status, Failure: f.fate(v).failure, Output: f.output(n.Index), Note: f.notes[n.Index],
 		Started: time.Duration(x.started), Duration: f.duration(v), Attempts: int(x.attempts)}
 	switch x.status {
 	case core.Skipped:

@@ -85,8 +85,11 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 		}
 	}
 	for _, v := range j.Vertices {
-		f.v[v.At] = vertex{pending: v.Pending, waits: v.Waits, attempts: v.Attempts, cause: v.Cause - 1, edge: v.Edge - 1, phase: v.Phase,
-			status: v.Status, skip: v.Skip, handled: v.Handled, started: v.Started, ended: v.Ended, failure: v.Failure}
+		f.v[v.At] = vertex{pending: v.Pending, waits: v.Waits, attempts: v.Attempts, phase: v.Phase,
+			status: v.Status, skip: v.Skip, handled: v.Handled, started: v.Started, ended: v.Ended}
+		if why := (fate{failure: v.Failure, cause: v.Cause - 1, edge: v.Edge - 1}); why != noFate {
+			f.setFate(v.At, why)
+		}
 		if v.Phase == resolved {
 			f.unresolved--
 		}

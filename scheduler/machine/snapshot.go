@@ -162,7 +162,7 @@ func (f *frame) dump() (*frameJSON, error) {
 		j.Ledger = append(j.Ledger, dump)
 	}
 	for v := range f.v {
-		j.Vertices = append(j.Vertices, f.v[v].dump(int32(v)))
+		j.Vertices = append(j.Vertices, f.dumpVertex(int32(v)))
 		if err := f.dumpTask(j, int32(v)); err != nil {
 			return nil, err
 		}
@@ -182,9 +182,10 @@ func (f *frame) dump() (*frameJSON, error) {
 	return j, nil
 }
 
-func (x *vertex) dump(at int32) vertexJSON {
-	return vertexJSON{At: at, Pending: x.pending, Waits: x.waits, Attempts: x.attempts, Cause: x.cause + 1, Edge: x.edge + 1,
-		Phase: x.phase, Status: x.status, Skip: x.skip, Handled: x.handled, Started: x.started, Ended: x.ended, Failure: x.failure}
+func (f *frame) dumpVertex(v int32) vertexJSON {
+	x, why := &f.v[v], f.fate(v)
+	return vertexJSON{At: v, Pending: x.pending, Waits: x.waits, Attempts: x.attempts, Cause: why.cause + 1, Edge: why.edge + 1,
+		Phase: x.phase, Status: x.status, Skip: x.skip, Handled: x.handled, Started: x.started, Ended: x.ended, Failure: why.failure}
 }
 
 func (f *frame) dumpTask(j *frameJSON, v int32) (err error) {

@@ -439,8 +439,7 @@ func (t *unit) check() {
 // finish hands the unit's writes to the ledger and resolves its vertex.
 func (t *unit) finish() {
 	f := t.f
-	x := &f.v[t.v]
-	x.ended = f.m.now
+	f.v[t.v].ended = f.m.now
 	if f.stopped && (t.u.IsLoop && !t.ended || t.over < t.passes() || !t.allKnown()) {
 		t.interrupted = true
 		if t.failure == nil {
@@ -464,7 +463,7 @@ func (t *unit) finish() {
 		if t.failed > 0 {
 			fail.Message = t.failureText()
 		}
-		x.failure = &fail
+		f.setFailure(t.v, &fail)
 		f.emitUnitFinished(t.v, core.Fail, t.reason, t.over, &fail)
 		f.endFailed(t.v)
 		return

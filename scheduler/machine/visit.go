@@ -15,6 +15,10 @@ import (
 func (f *frame) startPlain(v int32) bool {
 	pv, x := &f.p.Vertices[v], &f.v[v]
 	x.phase = running
+	if pv.Bare && f.quiet && f.outputs == nil {
+		f.startBare(pv, x)
+		return true
+	}
 	switch pv.Shape {
 	case plan.FanOut:
 		f.startFanOut(v)
@@ -49,6 +53,31 @@ func (f *frame) startPlain(v int32) bool {
 		return false
 	}
 	f.run(n, id, call, &f.group)
+	return true
+}
+
+// startBare is the rest of startPlain for a vertex whose handler is given nothing.
+func (f *frame) startBare(pv *plan.Vertex, x *vertex) {
+	if x.attempts++; x.attempts == 1 {
+		x.started = f.m.now
+	}
+	f.run(&f.p.Nodes[pv.Node], ID{Frame: f.id, Node: pv.Node, Attempt: x.attempts}, nil, &f.group)
+}
+
+// answerBare takes in that such a handler ended well and had nothing to say. It does
+// what answer does; false leaves the rest to it.
+func (f *frame) answerBare(e *Event) bool {
+	v := f.p.Nodes[e.ID.Node].Vertex
+	x := &f.v[v]
+	if !f.p.Vertices[v].Bare || x.phase != running || x.attempts != e.ID.Attempt || f.stopped || !e.Outcome.Empty() {
+		return false
+	}
+	f.landed(&f.group)
+	if x.attempts == 1 {
+		x.started = e.Started
+	}
+	x.ended = e.Ended
+	f.resolve(v, core.Success)
 	return true
 }
 
@@ -101,6 +130,9 @@ func cancelled() *core.Failure {
 func (f *frame) answer(e *Event) bool {
 	if e.ID.Node < 0 { // about the frame as a whole
 		return e.Kind == Expired && f.expire()
+	}
+	if f.quiet && e.Kind == Finished && f.answerBare(e) {
+		return true
 	}
 	n := &f.p.Nodes[e.ID.Node]
 	if e.Kind == TimerFired {
@@ -272,8 +304,7 @@ func (f *frame) note(node int32, text string) {
 
 // fail ends a vertex with a failure and does what its policy says.
 func (f *frame) fail(v int32, fail *core.Failure) {
-	x := &f.v[v]
-	x.failure = fail
+	f.setFailure(v, fail)
 	f.contribute(v, nothing)
 	f.emitFailed(v, fail)
 	f.endFailed(v)

@@ -84,7 +84,9 @@ func (g *gater) vertex(i int32, d *vertexDecl) {
 		v.Waits += c.wait(f, g.below[f], i, GateStart)
 	}
 	if v.Unit == nil {
-		g.node(&p.Nodes[v.Node])
+		n := &p.Nodes[v.Node]
+		g.node(n)
+		v.Bare = n.Bare && len(v.Writes) == 0
 		return
 	}
 	v.Unit.Reads = g.thresholds(d.reads)

@@ -77,20 +77,18 @@ const (
 
 // Vertex is a unit of ordering.
 type Vertex struct {
-	ID    string
-	Shape Shape
-	Level int32
 	Node  int32 // index in Nodes, -1 for pipelines and loops
-	Unit  *Unit // nil for plain nodes and fan-outs
+	Level int32
 	// Pending counts what must be resolved before the vertex is decided:
 	// incoming edges, orderings and fields of its conditions. Waits counts the
 	// fields that must be resolved before it starts.
 	Pending int32
 	Waits   int32
-	// Writes are its slots in the ledger.
-	Writes []Slot
 	// Judge is the judge of its outgoing conditions, -1 for none.
 	Judge int32
+	Shape Shape
+	// Bare tells that it is a bare node that writes nothing.
+	Bare bool
 	// Last marks a unit without edges: it comes after the whole main graph.
 	Last bool
 	// AllDone runs the vertex whatever happened before it.
@@ -102,6 +100,10 @@ type Vertex struct {
 	Refuses bool
 	// HandlesFailure tells that an on: fail edge leaves it.
 	HandlesFailure bool
+	Unit           *Unit // nil for plain nodes and fan-outs
+	// Writes are its slots in the ledger.
+	Writes []Slot
+	ID     string
 }
 
 // Slot is a writer's place in the ledger of a field.
