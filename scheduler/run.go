@@ -179,7 +179,7 @@ func (r *run) runWorkers() {
 	if r.parent.Err() != nil {
 		r.cancelRun()
 	}
-	r.collect()
+	r.collect(nil)
 	r.nudge()
 	for !r.over || r.alive > len(r.strays()) {
 		r.left.Wait()
@@ -238,21 +238,25 @@ func (r *run) finish() (*core.Report, error) {
 // apply tells the machine what happened and collects what is to be done.
 func (r *run) apply(e *machine.Event) {
 	r.m.Apply(e)
-	r.collect()
+	r.collect(nil)
 }
 
 // collect takes the machine's commands: handlers go to the queue, the rest is
-// done at once.
-func (r *run) collect() {
+// done at once. What would be first in the queue is handed to w if that is not nil:
+// it has just ended a command and would take it anyway.
+func (r *run) collect(w *worker) {
 	r.again = true
 	for r.again { // again if commands were answered on the spot
 		r.again = false
 		commands := r.m.Next()
 		for i := range commands {
-			if c := &commands[i]; c.Op == machine.OpRun {
-				r.enqueue(c)
-			} else {
+			switch c := &commands[i]; {
+			case c.Op != machine.OpRun:
 				r.do(c)
+			case w != nil && !w.busy && r.head == len(r.queue):
+				r.hand(w, c)
+			default:
+				r.enqueue(c)
 			}
 		}
 	}

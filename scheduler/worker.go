@@ -22,7 +22,7 @@ func (r *run) work() {
 		}
 	}()
 	for !r.over && !w.abandoned {
-		if r.head == len(r.queue) {
+		if !w.busy && !r.take(w) {
 			w.stamp = 0
 			r.idle++
 			r.wake.Wait()
@@ -30,7 +30,6 @@ func (r *run) work() {
 			r.waking = false
 			continue
 		}
-		r.take(w)
 		r.nudge()
 		r.mu.Unlock()
 		handling = true
@@ -47,7 +46,8 @@ func (r *run) work() {
 			// well: what comes after must not start all the same.
 			r.cancelRun()
 		}
-		r.apply(w.answer())
+		r.m.Apply(w.answer())
+		r.collect(w)
 	}
 	r.leave(w)
 }
@@ -58,28 +58,36 @@ func (r *run) newWorker() *worker {
 	return w
 }
 
-// take moves the first queued command to a worker. The worker enters the
-// command's frame here, under the same lock: from now on it is found by whoever
-// cancels that frame.
-func (r *run) take(w *worker) {
+// take moves the first queued command to a worker; false when there is none.
+func (r *run) take(w *worker) bool {
+	if r.head == len(r.queue) {
+		return false
+	}
 	if w.stamp == 0 {
 		w.stamp = r.now()
 	}
-	w.begin(&r.queue[r.head])
+	r.hand(w, &r.queue[r.head])
 	r.queue[r.head].Call = nil // what a handler was given is not kept alive
 	if r.head++; r.head == len(r.queue) {
 		r.queue, r.head = r.queue[:0], 0
 	}
+	return true
+}
+
+// hand gives a command to a worker. The worker enters the command's frame here, under
+// the same lock: from now on it is found by whoever cancels that frame.
+func (r *run) hand(w *worker, c *machine.Command) {
+	w.begin(c)
 	r.enterFrame(w)
-	if w.cmd.Node.MaxFailures >= 0 && w.cmd.Node.Source != nil {
+	if c.ID.To > 0 && c.Node.MaxFailures >= 0 && c.Node.Source != nil {
 		w.ctx, w.cancel = context.WithCancel(r.contextOf(w))
 	}
 }
 
-// begin hands a command to a worker.
+// begin makes a command the worker's.
 func (w *worker) begin(c *machine.Command) {
 	w.cmd, w.began, w.busy = *c, w.stamp, true
-	if c.Node.Source != nil {
+	if c.ID.To > 0 {
 		w.items.set(c.ID.From, c.ID.To)
 	}
 }
