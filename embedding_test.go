@@ -298,7 +298,7 @@ func Example_events() {
 	n := wavefold.NewField[int]("n")
 	g := wavefold.New("watched", wavefold.Func("work", nil, wavefold.Fields(n),
 		func(_ context.Context, in core.Input) (core.Result, error) {
-			in.Logger().Info("halfway", "attempt", in.Attempt)
+			in.Logger().Info("halfway", "attempt", in.Attempt())
 			return core.Write("n", 1), nil
 		}))
 	_, err := g.Run(ctx, wavefold.WithListener(func(e core.Event) {

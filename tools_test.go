@@ -64,7 +64,7 @@ func TestAddTool(t *testing.T) {
 			return core.Write("b", v), nil
 		}), "args: {x: $.a.x}\nwrites: [b]", `b=9007199254740993`},
 		{"handler's shape", func(_ context.Context, in core.Input) (core.Result, error) {
-			return core.Send(in.Node), nil
+			return core.Send(in.Node()), nil
 		}, "writes: []", `output="n"`},
 		{"unknown argument", func(p point) int { return 0 }, "args: {x: 1, z: 2}\nwrites: [b]", `t.yaml:8:20: error: node n: args: unknown key "z" (`},
 		{"two for one", func(n int) int { return 0 }, "args: {x: 1, z: 2}\nwrites: [b]", `args: the function takes one argument of type int`},

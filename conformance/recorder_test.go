@@ -53,14 +53,14 @@ func newRecorder(how variant) *recorder {
 
 // enter notes that an execution begins, and lets it last its time.
 func (r *recorder) enter(in core.Input) (leave func()) {
-	x := execution{key: keyOf(in), start: time.Since(r.begin), saw: sight{State: in.State(), Args: in.Args(), Edges: in.EdgeInputs(), Index: in.Index(), Loop: in.Loop}}
+	x := execution{key: keyOf(in), start: time.Since(r.begin), saw: sight{State: in.State(), Args: in.Args(), Edges: in.EdgeInputs(), Index: in.Index(), Loop: in.Loop()}}
 	if item, ok := in.Item(); ok {
 		x.saw.Item = core.Plain(item)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.list = append(r.list, x)
-	for _, who := range []string{in.Node, "total"} {
+	for _, who := range []string{in.Node(), "total"} {
 		r.active[who]++
 		r.peak[who] = max(r.peak[who], r.active[who])
 	}
@@ -68,7 +68,7 @@ func (r *recorder) enter(in core.Input) (leave func()) {
 		time.Sleep(r.duration(x.key))
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.active[in.Node]--
+		r.active[in.Node()]--
 		r.active["total"]--
 	}
 }
@@ -88,15 +88,15 @@ func (r *recorder) duration(key string) time.Duration {
 }
 
 func keyOf(in core.Input) string {
-	s := in.Node
+	s := in.Node()
 	if i := in.Index(); i >= 0 {
 		s += fmt.Sprint("#", i)
 	}
-	if in.Loop != "" {
-		s += fmt.Sprint("@", in.Round)
+	if in.Loop() != "" {
+		s += fmt.Sprint("@", in.Round())
 	}
-	if in.Attempt > 1 {
-		s += fmt.Sprint("!", in.Attempt)
+	if in.Attempt() > 1 {
+		s += fmt.Sprint("!", in.Attempt())
 	}
 	return s
 }

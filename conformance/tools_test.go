@@ -150,11 +150,11 @@ func (v value) of(in core.Input) any {
 	case "index":
 		got = int64(in.Index())
 	case "round":
-		got = int64(in.Round)
+		got = int64(in.Round())
 	case "loop":
-		got = in.Loop
+		got = in.Loop()
 	case "attempt":
-		got = int64(in.Attempt)
+		got = int64(in.Attempt())
 	case "arg":
 		got, _ = in.Arg(name)
 	case "edge":
@@ -234,8 +234,8 @@ func (s statement) do(ctx context.Context, in core.Input, res *core.Result) (don
 	case "permanent":
 		return true, core.Permanent(errors.New(s.text))
 	case "flaky":
-		if in.Attempt <= s.count {
-			return true, fmt.Errorf("attempt %d failed", in.Attempt)
+		if in.Attempt() <= s.count {
+			return true, fmt.Errorf("attempt %d failed", in.Attempt())
 		}
 	case "fail_on":
 		if v := s.value.of(in); core.Equal(v, s.json) {

@@ -42,6 +42,11 @@ type Result struct {
 	Note string
 }
 
+// Empty reports whether it is the zero Result: a success that wrote and sent nothing.
+func (r *Result) Empty() bool {
+	return r.Delta == nil && r.EdgeOutput == nil && !r.HasEdgeOutput && r.Status == StatusNone && r.Note == ""
+}
+
 // Send returns a result that sends v along the outgoing edges.
 func Send(v any) Result { return Result{EdgeOutput: v, HasEdgeOutput: true} }
 

@@ -2,6 +2,7 @@ package core
 
 import (
 	"log/slog"
+	"math"
 	"strconv"
 )
 
@@ -11,27 +12,28 @@ import (
 // arrays and objects return private copies, so nothing a handler does to them
 // reaches the state or another node.
 type Input struct {
-	// Run is the run's id, Node the path of the node ("outer/3/inner").
-	Run  string
-	Node string
-	// Attempt counts from 1.
-	Attempt int
-	// Round is the round of the loop the node is the body of, from 0; Loop is
-	// that loop's id, "" outside of loops.
-	Round int
-	Loop  string
+	// Six words, so that a call passes an Input in registers: handing it over is a
+	// good part of what a handler that does little costs.
 
-	// item and index stand for those of s when index is set, so that the items
-	// of a fan-out can share the rest.
-	item  any
-	index Ordinal
-	s     *Shared
+	s    *Shared
+	node string
+	// item and the index in count stand for those of s when there is an index, so
+	// that the items of a fan-out can share the rest.
+	item any
+	// count holds the attempt in its low half and the index, an Ordinal, above.
+	count uint64
 }
 
 // Shared is the raw content of an Input: values shared with the engine, which
 // must not be changed. Drivers fill it; the engine's own kinds read it to avoid
 // copies of large values.
 type Shared struct {
+	// Run is the run's id.
+	Run string
+	// Loop is the loop the node is in the body of, "" outside of loops; Round is
+	// its round, from 0.
+	Loop  string
+	Round int
 	// Args are the resolved arguments, nil when there are none.
 	Args *Object
 	// View holds the declared reads that have a value, in declared order.
@@ -100,26 +102,43 @@ func (v View) Object() *Object {
 // NewInput returns an input with the given content. Drivers and tests of
 // handlers call it.
 func NewInput(run, node string, attempt int, s Shared) Input {
-	return InputOf(run, node, attempt, &s)
+	s.Run = run
+	return InputOf(node, attempt, &s)
 }
 
 // InputOf is NewInput for a content that many inputs share; nobody may change
 // it afterwards.
-func InputOf(run, node string, attempt int, s *Shared) Input {
-	return Input{Run: run, Node: node, Attempt: attempt, s: s}
+func InputOf(node string, attempt int, s *Shared) Input {
+	return Input{node: node, count: uint64(uint32(attempt)), s: s}
 }
 
 // ForItem returns the input for one element of a fan-out; everything else stays
 // shared.
 func (in Input) ForItem(item any, index Ordinal) Input {
-	in.item, in.index = item, index
+	in.item, in.count = item, uint64(index)<<32|in.count&math.MaxUint32
 	return in
 }
 
+// Run returns the run's id.
+func (in Input) Run() string { return in.shared().Run }
+
+// Node returns the path of the node: "outer[3]/inner" for a node of a nested workflow.
+func (in Input) Node() string { return in.node }
+
+// Attempt returns which attempt it is, from 1.
+func (in Input) Attempt() int { return int(uint32(in.count)) }
+
+// Loop returns the id of the loop that the node is in the body of, "" outside of
+// loops.
+func (in Input) Loop() string { return in.shared().Loop }
+
+// Round returns the round of that loop, from 0.
+func (in Input) Round() int { return in.shared().Round }
+
 // element returns the item and its place.
 func (in *Input) element() (any, Ordinal) {
-	if in.index > 0 {
-		return in.item, in.index
+	if index := Ordinal(in.count >> 32); index > 0 {
+		return in.item, index
 	}
 	s := in.shared()
 	return s.Item, s.Index
@@ -208,12 +227,12 @@ func (in Input) Progress(done, of int64) {
 // IdempotencyKey identifies this piece of work over all its attempts and over
 // restarts of the run: the same row sent twice carries the same key.
 func (in Input) IdempotencyKey() string {
-	key := in.Run + "/" + in.Node
+	key := in.Run() + "/" + in.node
 	if i := in.Index(); i >= 0 {
 		key += "[" + strconv.Itoa(i) + "]"
 	}
-	if in.Loop != "" {
-		key += "#" + strconv.Itoa(in.Round)
+	if in.Loop() != "" {
+		key += "#" + strconv.Itoa(in.Round())
 	}
 	return key
 }

@@ -42,18 +42,35 @@ func (r *run) execute(w *worker) {
 // if the node has something to say. It does what one does.
 func (r *run) executeBare(w *worker) {
 	c, e := &w.cmd, &w.event
-	res, err := call(r.ctx, c.Node.Handler, core.InputOf(r.opts.Run, c.Node.ID, int(c.ID.Attempt), &r.bare))
 	if w.full {
 		*e, w.full = machine.Event{}, false
 	}
 	e.Kind, e.ID, e.Started = machine.Finished, c.ID, w.stamp
-	if err != nil || res.Delta != nil || res.HasEdgeOutput || res.EdgeOutput != nil || res.Status != core.StatusNone || res.Note != "" {
+	if err := r.callBare(w); err != nil {
 		w.full = true
 		x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
-		x.outcome(r.ctx, &res, err, &e.Outcome)
+		x.outcome(r.ctx, &core.Result{}, err, &e.Outcome)
 	}
 	e.Ended = r.now()
 	w.stamp = e.Ended
+}
+
+// callBare calls the handler of a bare node. A result that says something is worded
+// here: handing it on, a copy at a time, would cost more than most such nodes do.
+func (r *run) callBare(w *worker) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	c := &w.cmd
+	res, err := c.Node.Handler.Handle(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), &r.bare))
+	if err == nil && !res.Empty() {
+		w.full = true
+		x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
+		x.outcome(r.ctx, &res, nil, &w.event.Outcome)
+	}
+	return err
 }
 
 // executor runs one command.
@@ -150,7 +167,7 @@ func (x *executor) one(place int, o *machine.Outcome) {
 		in, err = x.input(ctx, place)
 	}
 	if err == nil {
-		res, err = call(ctx, n.Handler, in)
+		res, err = call(ctx, n, in)
 	}
 	if err == nil && x.streams != nil {
 		x.streams.report(&res)
@@ -189,13 +206,13 @@ func (x *executor) output(o *machine.Outcome, v any) {
 }
 
 // call and guarded are the places where code of handlers runs. A panic becomes the node's failure.
-func call(ctx context.Context, h core.Handler, in core.Input) (res core.Result, err error) {
+func call(ctx context.Context, n *plan.Node, in core.Input) (res core.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked(p)
 		}
 	}()
-	return h.Handle(ctx, in)
+	return n.Handler.Handle(ctx, in)
 }
 
 // guarded is call for the code of a stream.
@@ -273,12 +290,7 @@ func (x *executor) input(ctx context.Context, place int) (core.Input, error) {
 		x.streams = &streams{x: *x}
 		s.Open = x.streams.opener(n, c)
 	}
-	in := core.NewInput(x.run.opts.Run, c.Name(n), int(x.c.ID.Attempt), s)
-	if c != nil && c.Loop != "" {
-		in.Loop = c.Loop
-		in.Round, _ = c.Round.Get()
-	}
-	return in, nil
+	return core.NewInput(x.run.opts.Run, c.Name(n), int(x.c.ID.Attempt), s), nil
 }
 
 // captured is what a node is given of what was captured for it.
@@ -306,6 +318,10 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 			s.Item, s.Index = c.Item, c.Row
 		}
 		s.Nodes = lookup(x.p, n, c)
+		if c.Loop != "" {
+			s.Loop = c.Loop
+			s.Round, _ = c.Round.Get()
+		}
 	}
 	s.Dir = x.p.Workflow.Dir
 	if x.run.events != nil {

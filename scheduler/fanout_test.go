@@ -184,7 +184,7 @@ func TestFanOutsShareTheirLimits(t *testing.T) {
 			nodes, mostNodes := map[string]int{}, 0
 			work := func(_ context.Context, in core.Input) (core.Result, error) {
 				mu.Lock()
-				nodes[in.Node]++
+				nodes[in.Node()]++
 				mostNodes = max(mostNodes, len(nodes))
 				mu.Unlock()
 				c.item(int64(in.Index()), func() {
@@ -193,8 +193,8 @@ func TestFanOutsShareTheirLimits(t *testing.T) {
 					}
 				})
 				mu.Lock()
-				if nodes[in.Node]--; nodes[in.Node] == 0 {
-					delete(nodes, in.Node)
+				if nodes[in.Node()]--; nodes[in.Node()] == 0 {
+					delete(nodes, in.Node())
 				}
 				mu.Unlock()
 				return core.Result{}, nil

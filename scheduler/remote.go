@@ -13,7 +13,7 @@ import (
 // returns the answer for the machine. It blocks until the handler returns.
 // Times in the answer count from the call.
 func Execute(ctx context.Context, runID string, c *machine.Command) *machine.Event {
-	r := &run{opts: Options{Run: runID, Grace: DefaultGrace}, ctx: ctx, parent: ctx, started: time.Now(), bare: core.Shared{Dir: c.Plan.Workflow.Dir}}
+	r := &run{opts: Options{Run: runID, Grace: DefaultGrace}, ctx: ctx, parent: ctx, started: time.Now(), bare: core.Shared{Run: runID, Dir: c.Plan.Workflow.Dir}}
 	r.over = true // there is no machine to tell about a handler that ignores its timeout
 	r.wake.L, r.left.L = &r.mu, &r.mu
 	w := &worker{}

@@ -68,7 +68,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 		o.Grace = DefaultGrace
 	}
 	o.Listener = masked(p.Secrets, o.Listener)
-	r := &run{opts: o, parent: ctx, started: time.Now(), bare: core.Shared{Dir: p.Workflow.Dir}}
+	r := &run{opts: o, parent: ctx, started: time.Now(), bare: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
 	r.wake.L, r.left.L, r.guard.run = &r.mu, &r.mu, r
 	var err error
 	r.m, err = machine.New(p, objectOf(inputs), machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight,

@@ -136,7 +136,7 @@ func (k adding) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnosti
 				total += n.(int64)
 			}
 		}
-		if in.Attempt == 1 && k.fail != nil {
+		if in.Attempt() == 1 && k.fail != nil {
 			return core.Result{}, k.fail
 		}
 		return core.Write(to, total), nil

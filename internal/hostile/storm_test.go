@@ -122,7 +122,7 @@ func handlers(alive *atomic.Int64, release <-chan struct{}) tools {
 		}),
 		"bad": counted(returns(core.Result{Delta: map[string]any{"list": 1, "nowhere": 2}})),
 		"flaky": counted(func(_ context.Context, in core.Input) (core.Result, error) {
-			if in.Attempt < 3 {
+			if in.Attempt() < 3 {
 				return core.Result{}, errors.New("flaky")
 			}
 			return core.Write("once", 1), nil

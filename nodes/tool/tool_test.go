@@ -111,8 +111,7 @@ func TestHandle(t *testing.T) {
 
 func TestLoop(t *testing.T) {
 	made, _ := tool.Kind{}.Compile(nodestest.Node(t, `{"impl": "tools/pass"}`), env())
-	in := core.NewInput("run1", "n", 1, core.Shared{Args: core.ObjectOf("$item", "mine", "_state", "mine")})
-	in.Loop, in.Round = "refine", 4
+	in := core.NewInput("run1", "n", 1, core.Shared{Args: core.ObjectOf("$item", "mine", "_state", "mine"), Loop: "refine", Round: 4})
 	r, err := made.Handler.Handle(t.Context(), in)
 	want := `{} -> {"_state":{},"_edge_inputs":{},"$iter":4,"$loop":"refine"}`
 	if got := nodestest.Text(r); err != nil || got != want {

@@ -153,7 +153,7 @@ func (a *attempt) open(ctx context.Context) error {
 // setUp makes the stages, the last one first.
 func (a *attempt) setUp(ctx context.Context) error {
 	h := a.handler
-	task := checks.Task{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node}
+	task := checks.Task{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node()}
 	for _, p := range h.policies {
 		c, err := p.Collector(ctx, task)
 		if err != nil {

@@ -29,9 +29,9 @@ func (b *behaviour) Handle(ctx context.Context, in core.Input) (core.Result, err
 	if err := b.rec.sleep(ctx, in); err != nil {
 		return core.Result{}, err
 	}
-	h := digest(b.g.Seed, in.Node, seen)
+	h := digest(b.g.Seed, in.Node(), seen)
 	res := b.result(draw(h, "result"))
-	if err := b.failure(draw(h, "failure"), in.Attempt, &res); err != nil {
+	if err := b.failure(draw(h, "failure"), in.Attempt(), &res); err != nil {
 		return res, err // a failed attempt hands back its writes: they must be dropped
 	}
 	return res, nil
@@ -49,8 +49,8 @@ func digestText(in core.Input) string {
 	if i := in.Index(); i >= 0 {
 		fmt.Fprintf(&b, " item[%d]=%s", i, core.JSON(s.Item))
 	}
-	if in.Loop != "" {
-		fmt.Fprintf(&b, " round=%s/%d", in.Loop, in.Round)
+	if in.Loop() != "" {
+		fmt.Fprintf(&b, " round=%s/%d", in.Loop(), in.Round())
 	}
 	return b.String()
 }
@@ -214,7 +214,7 @@ func (b *behaviour) spoil(r *core.Result) error {
 
 // wait is how long an execution takes: often no time, else up to 200 µs.
 func wait(timing uint64, in core.Input) time.Duration {
-	h := digest(timing, in.Node, fmt.Sprint(in.Index(), in.Round, in.Attempt))
+	h := digest(timing, in.Node(), fmt.Sprint(in.Index(), in.Round(), in.Attempt()))
 	if h%4 == 0 {
 		return 0
 	}

@@ -304,7 +304,7 @@ func (r *hostileRun) endingOf(id machine.ID, place int) ending {
 // inputOf builds the input of an execution from its command alone.
 func inputOf(run string, c machine.Command, place int) core.Input {
 	var s core.Shared
-	round, loop, name := 0, "", c.Node.ID
+	name := c.Node.ID
 	if call := c.Call; call != nil {
 		if call.Path != "" {
 			name = call.Path + "/" + name
@@ -316,13 +316,11 @@ func inputOf(run string, c machine.Command, place int) core.Input {
 		if place >= 0 {
 			s.Item, s.Index = call.Items.At(place), core.Nth(place)
 		}
-		if loop = call.Loop; loop != "" {
-			round, _ = call.Round.Get()
+		if s.Loop = call.Loop; s.Loop != "" {
+			s.Round, _ = call.Round.Get()
 		}
 	}
-	in := core.NewInput(run, name, int(c.ID.Attempt), s)
-	in.Loop, in.Round = loop, round
-	return in
+	return core.NewInput(run, name, int(c.ID.Attempt), s)
 }
 
 // apply hands an answer to the machine.

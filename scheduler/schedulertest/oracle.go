@@ -251,8 +251,7 @@ func (o *oracle) run(a *attempt) {
 	}
 	for ; ; a.attempts++ {
 		in := core.NewInput("oracle", o.path+a.node.ID.Value, a.attempts, core.Shared{View: core.NewView(names, seen),
-			Args: arguments(a), Edges: a.edges, Item: a.item, Index: a.index})
-		in.Loop, in.Round = a.loop, a.round
+			Args: arguments(a), Edges: a.edges, Item: a.item, Index: a.index, Loop: a.loop, Round: a.round})
 		if a.node.Handler != nil {
 			a.result, a.failure = call(a.node.Handler, in)
 		} else {

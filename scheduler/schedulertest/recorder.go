@@ -68,14 +68,14 @@ func (r *Recorder) owner(path string) string {
 }
 
 func (r *Recorder) enter(in core.Input, seen string) {
-	e := Execution{Node: in.Node, Item: in.Index(), Round: in.Round, Attempt: in.Attempt}
+	e := Execution{Node: in.Node(), Item: in.Index(), Round: in.Round(), Attempt: in.Attempt()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if before, ok := r.seen[e]; ok && (!r.Repeats || before != seen) {
 		r.twice = append(r.twice, e)
 	}
 	r.seen[e] = seen
-	owner := r.owner(in.Node)
+	owner := r.owner(in.Node())
 	r.active[owner]++
 	r.total++
 	r.peaks[owner] = max(r.peaks[owner], r.active[owner])
@@ -85,7 +85,7 @@ func (r *Recorder) enter(in core.Input, seen string) {
 func (r *Recorder) leave(in core.Input) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	owner := r.owner(in.Node)
+	owner := r.owner(in.Node())
 	if r.active[owner]--; r.active[owner] == 0 {
 		delete(r.active, owner)
 	}

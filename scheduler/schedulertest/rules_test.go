@@ -254,7 +254,7 @@ func act(actions [][]string, in core.Input) (core.Result, error) {
 				return res, nil
 			}
 		case "flaky":
-			if in.Attempt == 1 {
+			if in.Attempt() == 1 {
 				return res, errors.New("wanted")
 			}
 		case "see":
@@ -294,7 +294,7 @@ func operand(s string, in core.Input) (any, error) {
 		v, _ := in.Item()
 		return v, nil
 	case "$round":
-		return int64(in.Round), nil
+		return int64(in.Round()), nil
 	}
 	return whole(s), nil
 }

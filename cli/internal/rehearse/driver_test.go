@@ -42,11 +42,11 @@ func (k answering) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diag
 
 func (k *answerer) handle(ctx context.Context, in core.Input) (core.Result, error) {
 	index := in.Shared().Index
-	if in.Loop != "" {
-		index = core.Nth(in.Round)
+	if in.Loop() != "" {
+		index = core.Nth(in.Round())
 	}
 	k.mu.Lock()
-	a := k.calls.next(withoutIndexes(in.Node), index)
+	a := k.calls.next(withoutIndexes(in.Node()), index)
 	k.mu.Unlock()
 	select {
 	case <-time.After(a.Sleep.Value):

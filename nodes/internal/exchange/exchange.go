@@ -67,8 +67,8 @@ func Document(in core.Input) ([]byte, error) {
 	index, isItem := s.Index.Get()
 	set(isItem, "$item", s.Item)
 	set(isItem, "$index", int64(index))
-	set(in.Loop != "", "$iter", int64(in.Round))
-	set(in.Loop != "", "$loop", in.Loop)
+	set(in.Loop() != "", "$iter", int64(in.Round()))
+	set(in.Loop() != "", "$loop", in.Loop())
 	data, err := core.AppendJSON(nil, doc)
 	if err != nil {
 		return nil, fmt.Errorf("the input has no JSON form: %w", err)
@@ -80,9 +80,9 @@ func Document(in core.Input) ([]byte, error) {
 // which piece of work it does.
 func Environment(in core.Input) []string {
 	return []string{
-		"WAVEFOLD_RUN=" + in.Run,
-		"WAVEFOLD_NODE=" + in.Node,
-		"WAVEFOLD_ATTEMPT=" + strconv.Itoa(in.Attempt),
+		"WAVEFOLD_RUN=" + in.Run(),
+		"WAVEFOLD_NODE=" + in.Node(),
+		"WAVEFOLD_ATTEMPT=" + strconv.Itoa(in.Attempt()),
 		Mark(in),
 	}
 }

@@ -32,9 +32,8 @@ func TestDocument(t *testing.T) {
 	}
 	for _, tt := range tests {
 		before := core.JSON(tt.in.Args)
-		in := core.NewInput("r", "n", 1, tt.in)
-		in.Loop, in.Round = tt.loop, tt.round
-		got, err := Document(in)
+		tt.in.Loop, tt.in.Round = tt.loop, tt.round
+		got, err := Document(core.NewInput("r", "n", 1, tt.in))
 		if err != nil || strings.TrimSpace(string(got)) != tt.want {
 			t.Errorf("%s: got %s, %v, want %s", tt.name, got, err, tt.want)
 		}

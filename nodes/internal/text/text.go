@@ -109,11 +109,11 @@ type input struct {
 
 func (e input) Extra(root expressions.Root) any {
 	switch {
-	case e.in.Loop == "":
+	case e.in.Loop() == "":
 	case root == expressions.RootIter:
-		return int64(e.in.Round)
+		return int64(e.in.Round())
 	case root == expressions.RootLoop:
-		return e.in.Loop
+		return e.in.Loop()
 	}
 	return e.Env.Extra(root)
 }

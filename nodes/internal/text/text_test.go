@@ -32,8 +32,8 @@ func TestRender(t *testing.T) {
 		View:  core.NewView([]string{"orders"}, []any{[]any{core.ObjectOf("id", int64(7))}}),
 		Extra: core.NewView([]string{"name"}, []any{"Ada {{greeting}}"}),
 		Item:  core.ObjectOf("k", "v"), Index: core.Nth(4), Inputs: core.ObjectOf("day", "monday"), Nodes: resolved,
+		Loop: "refine", Round: 2,
 	})
-	in.Loop, in.Round = "refine", 2
 	tests := []struct {
 		text  string
 		want  string
