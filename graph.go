@@ -173,6 +173,7 @@ func (g *Graph) enlist(l *library, known map[*Graph]*core.Workflow) *core.Workfl
 		return w
 	}
 	w := *g.w
+	w.Findings = nil // gather has them
 	if w.Runtime.Concurrency == nil && !w.Document {
 		w.Runtime.Concurrency = &core.Int{Value: runtime.GOMAXPROCS(0)}
 	}

@@ -23,6 +23,14 @@ func line() int {
 }
 
 // Every finding points at the line of the program that is to blame.
+// What the builder finds is told once, also when it stands on one line.
+func TestFindingsOnce(t *testing.T) {
+	ds := wavefold.New("g", wavefold.Do("a", nil), wavefold.Do("b", nil), wavefold.Do("c", nil)).Findings()
+	if len(ds) != 3 {
+		t.Errorf("%d findings: %v", len(ds), ds)
+	}
+}
+
 func TestFindingsPointAtGoLines(t *testing.T) {
 	n, s := wavefold.NewField[int]("n"), wavefold.NewField[string]("s")
 	list := wavefold.NewField[[]int]("list")
