@@ -1,6 +1,9 @@
 package core
 
-import "context"
+import (
+	"context"
+	"reflect"
+)
 
 // A Stream yields the rows of a table that is never kept whole, batch after
 // batch. One goroutine uses it at a time.
@@ -23,6 +26,20 @@ type Stream interface {
 	Close() error
 }
 
+// Batches is implemented by streams whose rows are values of a Go type. A reader
+// that knows the type calls Each in place of Next, so that the rows stay what they
+// are.
+type Batches interface {
+	Stream
+	// Element returns the type of a row.
+	Element() reflect.Type
+	// Each calls yield with one batch after the other until there are no more or
+	// yield returns false. A batch is a *[]T of the type that Element tells, with
+	// at least one row. It is lent until yield returns: whoever gets it neither
+	// changes nor keeps it. Each is called once, and Next not beside it.
+	Each(ctx context.Context, yield func(batch any) bool) error
+}
+
 // Members of a summary.
 const (
 	RowCount     = "rows"     // how many rows were read
@@ -37,6 +54,40 @@ const (
 type StreamSource interface {
 	Handler
 	Open(ctx context.Context, in Input, described *Object) (Stream, error)
+}
+
+// StreamUser is implemented by handlers that say themselves which streams their
+// node makes and takes, as a kind says it in Compiled: those a node is given in
+// Go, and functions that documents call.
+type StreamUser interface {
+	Handler
+	// StreamFields returns the written field that becomes a stream, "" for none,
+	// and the read fields that the handler takes as streams. A handler that makes
+	// a stream is a StreamSource.
+	StreamFields() (made string, taken []string)
+}
+
+// StreamsOf returns what a handler says of the streams of its node, for Stream and
+// Streams of Compiled.
+func StreamsOf(h Handler, n *Node) (made Text, taken []Text) {
+	u, ok := h.(StreamUser)
+	if !ok {
+		return Text{}, nil
+	}
+	write, reads := u.StreamFields()
+	for _, w := range n.Writes {
+		if w.Value == write {
+			made = w
+		}
+	}
+	for _, r := range n.Reads {
+		for _, name := range reads {
+			if r.Value == name {
+				taken = append(taken, r)
+			}
+		}
+	}
+	return made, taken
 }
 
 // StreamOpener opens the streams among the fields a node reads; ok is false for

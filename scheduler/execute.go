@@ -169,8 +169,12 @@ func (x *executor) one(place int, o *machine.Outcome) {
 	if err == nil {
 		res, err = call(ctx, n, in)
 	}
-	if err == nil && x.streams != nil {
-		x.streams.report(&res)
+	if x.streams != nil {
+		if err == nil {
+			x.streams.report(&res)
+		} else {
+			err = x.streams.blame(err)
+		}
 	}
 	x.outcome(ctx, &res, err, o)
 }

@@ -35,7 +35,7 @@ func (x *executor) pull(o *machine.Outcome) {
 		x.outcome(x.ctx, &res, nil, o)
 	case err != nil:
 		s.close()
-		o.Failure = x.failure(x.ctx, err)
+		o.Failure = x.failure(x.ctx, s.streams.blame(err))
 	default:
 		o.Output, o.HasOutput = row, true
 		x.run.keepSource(key, s)

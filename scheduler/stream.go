@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -17,6 +18,9 @@ import (
 type streams struct {
 	x    executor // a copy: the executor of an attempt must stay on the stack
 	read []pulled
+	// working is the stream whose maker is at work, nil while the reader is. After
+	// a panic it tells whose it was.
+	working *stream
 }
 
 // pulled is what the last reading of a stream came to.
@@ -62,7 +66,11 @@ func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *pl
 	if err != nil {
 		return nil, fmt.Errorf("stream %q of node %s: %w", field, maker.ID, err)
 	}
-	return &stream{Stream: opened, of: s, maker: maker.ID, field: field}, nil
+	st := &stream{Stream: opened, of: s, maker: maker.ID, field: field}
+	if b, ok := opened.(core.Batches); ok {
+		return &batches{stream: st, batches: b}, nil
+	}
+	return st, nil
 }
 
 // input is what the maker of a stream sees.
@@ -88,14 +96,62 @@ type stream struct {
 
 // Next returns the next rows and names the maker in an error.
 func (s *stream) Next(ctx context.Context) ([]any, error) {
+	reader := s.of.working
+	s.of.working = s
 	rows, err := s.Stream.Next(ctx)
+	s.of.working = reader
 	switch {
 	case err == io.EOF:
 		s.of.end(s.field, s.Summary())
 	case err != nil:
-		err = fmt.Errorf("stream %q of node %s: %w", s.field, s.maker, err)
+		err = s.named(err)
 	}
 	return rows, err
+}
+
+// named names the maker in an error.
+func (s *stream) named(err error) error {
+	return fmt.Errorf("stream %q of node %s: %w", s.field, s.maker, err)
+}
+
+// batches is a stream whose rows are values of a Go type.
+type batches struct {
+	*stream
+	batches core.Batches
+}
+
+var _ core.Batches = (*batches)(nil)
+
+// Element returns the type of a row.
+func (s *batches) Element() reflect.Type { return s.batches.Element() }
+
+// Each hands over the batches and names the maker in an error.
+func (s *batches) Each(ctx context.Context, yield func(batch any) bool) error {
+	reader, stopped := s.of.working, false
+	s.of.working = s.stream
+	err := s.batches.Each(ctx, func(batch any) bool {
+		s.of.working = reader
+		stopped = !yield(batch)
+		s.of.working = s.stream
+		return !stopped
+	})
+	s.of.working = reader
+	if err != nil {
+		return s.named(err)
+	}
+	if !stopped {
+		s.of.end(s.field, s.Summary())
+	}
+	return nil
+}
+
+// blame names the maker in whose code a reader ended with a panic.
+func (s *streams) blame(err error) error {
+	f, ok := err.(*core.Failure)
+	if s.working == nil || !ok || f.Class != core.ClassPanic {
+		return err
+	}
+	return s.working.named(err)
 }
 
 // end notes the summary of a stream that was read to its end.

@@ -369,7 +369,7 @@ func TestFailuresOfAPipelineOverAStream(t *testing.T) {
 	}
 	p = rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), breaking{after: 5, panics: true}, itemKind{fail: -1})
 	_, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 2})
-	if err == nil || err.Error() != `node rows: panic: out of paper` {
+	if err == nil || err.Error() != `node rows: stream "all" of node count: panic: out of paper` {
 		t.Errorf("%v", err)
 	}
 	if opened != 1 || closed != 1 {

@@ -49,7 +49,9 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 				h, found = b.Bind(n, env)
 				ds = append(ds, found...)
 			}
-			return core.Compiled{Handler: h}, ds
+			made := core.Compiled{Handler: h}
+			made.Stream, made.Streams = core.StreamsOf(h, n)
+			return made, ds
 		}
 	}
 	f := &finder{Finder: lookup.Finder{Env: env, Subject: c.subject}, impl: c.Impl}

@@ -270,7 +270,10 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 		n.Effects = *d.Effects
 	}
 	if d.Handler != nil {
-		n.Handler = d.Handler
+		made := core.Compiled{Handler: d.Handler}
+		made.Stream, made.Streams = core.StreamsOf(d.Handler, d)
+		n.Handler = made.Handler
+		c.kindStreams(n, made)
 		return
 	}
 	if k, ok := c.kindOf(d, at); !ok || !c.askKind(k, n, d, at, use) {

@@ -31,6 +31,7 @@ type streamUse struct {
 	reader  string // "node save", "" for nobody yet
 	at      core.Position
 	misread bool // somebody else wants its rows, which is reported
+	twice   bool // another node makes it too, which is reported
 }
 
 // kindStreams notes what a kind says of streams, until they are joined to their
@@ -84,6 +85,7 @@ func (c *compiler) makesStream(n *Node) {
 		return // reported with the node's writes, or where it is declared
 	}
 	if first := c.streamUse[int32(f)]; first != nil {
+		first.twice = true
 		pointTo(c.ds.Errorf(core.CodeStream, c.makes[n.Index].Pos, "%s: two nodes make a stream of field %q", at, c.makes[n.Index].Value), "first", c.makes[first.maker].Pos)
 		return
 	}
@@ -151,8 +153,12 @@ func (c *compiler) soleReader(u *streamUse, s spot, reader, name string) bool {
 func (c *compiler) streamRead(s spot, name string) {
 	f, _ := c.p.Schema.Index(name)
 	c.streamUse[int32(f)].misread = true
-	c.ds.Errorf(core.CodeStream, s.pos, "%s: state field %q is a stream, its rows are not in the state", s.at, name).
-		WithHint("only one transform, sink or pipeline reads a stream; leave stream: true out, so that it is an ordinary array")
+	d := c.ds.Errorf(core.CodeStream, s.pos, "%s: state field %q is a stream, its rows are not in the state", s.at, name)
+	if c.w.Document {
+		d.WithHint("only one transform, sink or pipeline reads a stream; leave stream: true out, so that it is an ordinary array")
+	} else {
+		d.WithHint("read it with a StreamFold, a StreamSink or another part for streams, or with a transform, a sink or a pipeline")
+	}
 }
 
 // soleWriter reports writers of a stream beside its maker.
@@ -254,7 +260,7 @@ func (c *compiler) streamOrder() {
 func (c *compiler) makersBefore(d *vertexDecl, reader *Node) {
 	for _, r := range reader.Streams {
 		maker := &c.p.Nodes[r.Maker]
-		if c.decl[c.declAt[maker.Vertex]].level < d.level || !c.placed(maker.Vertex) {
+		if c.decl[c.declAt[maker.Vertex]].level < d.level || !c.placed(maker.Vertex) || c.streamUse[r.Field].twice {
 			continue
 		}
 		name := c.p.Schema.Fields[r.Field].Name
