@@ -31,7 +31,11 @@ func (b *builder) vertex() int {
 
 // node adds a plain node.
 func (b *builder) node(n *node, vertex int) {
-	checkOptions(&b.ds, "node "+n.id.Value, n.what, n.used, nodeOptions)
+	options := nodeOptions
+	if n.run != nil && n.run.makes != "" {
+		options = makerOptions
+	}
+	checkOptions(&b.ds, "node "+n.id.Value, n.what, n.used, options)
 	if !n.fans && (n.limit != nil || n.maxFailures != nil) {
 		b.ds.Errorf(core.CodeUnknownKey, n.id.Pos, "node %s: Limit and MaxFailures are for a fan-out", n.id.Value).
 			WithHint("add Items, or Over for a Sub")
@@ -117,7 +121,7 @@ func (b *builder) include(n *node) {
 func (b *builder) field(f AnyField, subject string) {
 	s := specOf(f)
 	if s == nil {
-		b.ds.Errorf(core.CodeUnknownField, b.w.Pos, "%s: a field was not made by NewField", subject)
+		b.ds.Errorf(core.CodeUnknownField, b.w.Pos, "%s: a field was not made by NewField or NewStream", subject)
 		return
 	}
 	name := s.decl.Name.Value
@@ -135,7 +139,7 @@ func (b *builder) field(f AnyField, subject string) {
 
 // same reports whether two declarations of a name say the same.
 func same(a, b *spec) bool {
-	return a.typ == b.typ && a.shared == b.shared && a.decl.Merge.Value == b.decl.Merge.Value && a.decl.Key.Value == b.decl.Key.Value &&
+	return a.typ == b.typ && a.stream == b.stream && a.shared == b.shared && a.decl.Merge.Value == b.decl.Merge.Value && a.decl.Key.Value == b.decl.Key.Value &&
 		a.decl.Reduce == nil && b.decl.Reduce == nil && core.Equal(a.decl.Default, b.decl.Default)
 }
 

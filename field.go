@@ -23,6 +23,7 @@ type spec struct {
 	findings core.Diagnostics
 	codec    *gotype.Codec
 	shared   bool
+	stream   bool // the codec is that of a row
 	plain    bool // any and []any: stored in the engine's form, read as Go's maps
 }
 

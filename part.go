@@ -80,9 +80,30 @@ type adapter struct {
 	core.HandlerFunc
 	reads, writes []*spec
 	fans          bool
+
+	takes string // the field it reads as a stream, "" for none
+	makes string // the field it makes a stream, "" for none
+	open  func(ctx context.Context, in core.Input) (core.Stream, error)
 }
 
-var _ core.Binder = (*adapter)(nil)
+var (
+	_ core.Binder       = (*adapter)(nil)
+	_ core.StreamUser   = (*adapter)(nil)
+	_ core.StreamSource = (*adapter)(nil)
+)
+
+// StreamFields tells the streams of the part.
+func (a *adapter) StreamFields() (made string, taken []string) {
+	if a.takes != "" {
+		taken = []string{a.takes}
+	}
+	return a.makes, taken
+}
+
+// Open opens the stream that the part makes.
+func (a *adapter) Open(ctx context.Context, in core.Input, _ *core.Object) (core.Stream, error) {
+	return a.open(ctx, in)
+}
 
 // Bind checks that a document's node gives the function what it was written for.
 func (a *adapter) Bind(n *core.Node, env core.Env) (core.Handler, core.Diagnostics) {
@@ -178,10 +199,12 @@ var allowed = map[string][]string{
 
 var edgeOptions = map[string]bool{"When": true, "Else": true, "On": true}
 
-// nodeOptions are those of all nodes, unitOptions those of pipelines and loops,
+// nodeOptions are those of all nodes, makerOptions those of nodes that make a stream,
+// whose work is done by the node that reads it, unitOptions those of pipelines and loops,
 // memberOptions those of the nodes in them.
 var (
 	nodeOptions   = []string{"After", "From", "When", "Else", "On", "AllDone", "Retry", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects"}
+	makerOptions  = []string{"After", "From", "When", "Else", "On", "AllDone", "Phase", "Describe"}
 	unitOptions   = []string{"After", "From", "When", "Else", "On", "OnError", "Phase"}
 	memberOptions = []string{"After", "From", "Retry", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects"}
 )
@@ -191,13 +214,16 @@ func checkOptions(ds *core.Diagnostics, subject, what string, used []setting, ge
 	for _, u := range used {
 		if !slices.Contains(general, u.name) && !slices.Contains(allowed[what], u.name) {
 			ds.Errorf(core.CodeUnknownKey, u.pos, "%s: option %s means nothing to %s here", subject, u.name, what).
-				WithHint("%s", takers(u.name))
+				WithHint("%s", takers(u.name, general))
 		}
 	}
 }
 
-// takers says which parts an option is for.
-func takers(name string) string {
+// takers says which parts an option is for that a part with the general ones does not take.
+func takers(name string, general []string) string {
+	if slices.Equal(general, makerOptions) && slices.Contains(nodeOptions, name) {
+		return "the rows are made while the part at the end of the streams runs: give it to that one"
+	}
 	var out []string
 	for _, what := range []string{"Each", "Expand", "ForEach", "Func", "Node", "Sub", "Pipeline", "Loop"} {
 		if slices.Contains(allowed[what], name) {

@@ -35,9 +35,9 @@ type Batches interface {
 	Element() reflect.Type
 	// Each calls yield with one batch after the other until there are no more or
 	// yield returns false. A batch is a *[]T of the type that Element tells, with
-	// at least one row. It is lent until yield returns: whoever gets it neither
-	// changes nor keeps it. Each is called once, and Next not beside it.
-	Each(ctx context.Context, yield func(batch any) bool) error
+	// at least one row. It is lent until yield returns and must not be kept; it may
+	// be changed if free is true. Each is called once, and Next not beside it.
+	Each(ctx context.Context, yield func(batch any, free bool) bool) error
 }
 
 // Members of a summary.

@@ -126,12 +126,12 @@ var _ core.Batches = (*batches)(nil)
 func (s *batches) Element() reflect.Type { return s.batches.Element() }
 
 // Each hands over the batches and names the maker in an error.
-func (s *batches) Each(ctx context.Context, yield func(batch any) bool) error {
+func (s *batches) Each(ctx context.Context, yield func(batch any, free bool) bool) error {
 	reader, stopped := s.of.working, false
 	s.of.working = s.stream
-	err := s.batches.Each(ctx, func(batch any) bool {
+	err := s.batches.Each(ctx, func(batch any, free bool) bool {
 		s.of.working = reader
-		stopped = !yield(batch)
+		stopped = !yield(batch, free)
 		s.of.working = s.stream
 		return !stopped
 	})
