@@ -5,10 +5,13 @@ package wavefold_test
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +20,7 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/docstest"
+	"github.com/wavefold/wavefold/nodes/std"
 )
 
 type Sale struct {
@@ -328,6 +332,118 @@ func Example_findings() {
 	// Output:
 	// EXPR_NAME edge totl -> report: when: unknown field "totals" - did you mean "total"?
 	// UNKNOWN_NODE edge totl -> report: unknown node "totl" - did you mean "total"?
+}
+
+type Flight struct {
+	Carrier string `json:"carrier"`
+	Delay   int    `json:"delay"` // minutes
+}
+
+// readFlights hands over the flights of a file, 1000 at a time.
+func readFlights(_ context.Context, file string, emit func([]Flight) error) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	batch := make([]Flight, 0, 1000)
+	for lines := csv.NewReader(f); ; {
+		line, err := lines.Read()
+		if err == io.EOF {
+			return emit(batch)
+		}
+		if err != nil {
+			return err
+		}
+		delay, err := strconv.Atoi(line[1])
+		if err != nil {
+			return fmt.Errorf("delay: %w", err)
+		}
+		if batch = append(batch, Flight{line[0], delay}); len(batch) < cap(batch) {
+			continue
+		}
+		if err := emit(batch); err != nil {
+			return err
+		}
+		batch = batch[:0] // emit has returned: nobody holds it any more
+	}
+}
+
+func Example_streams() {
+	defer inFolder("flights.csv", "AA,12\nUA,-3\nAA,40\nB6,0\nUA,5\n")()
+	ctx := context.Background()
+
+	file := wavefold.NewField[string]("file")
+	flights, late := wavefold.NewStream[Flight]("flights"), wavefold.NewStream[Flight]("late")
+	minutes := wavefold.NewField[map[string]int]("minutes")
+
+	g := wavefold.New("delays",
+		wavefold.StreamFrom("read", file, flights, readFlights),
+		wavefold.StreamFilter("late", flights, late, func(_ context.Context, f Flight) (bool, error) {
+			return f.Delay > 0, nil
+		}),
+		wavefold.StreamFold("minutes", late, minutes, func(_ context.Context, sum map[string]int, rows []Flight) (map[string]int, error) {
+			if sum == nil { // the first batch
+				sum = map[string]int{}
+			}
+			for _, f := range rows {
+				sum[f.Carrier] += f.Delay
+			}
+			return sum, nil
+		}, wavefold.Retry(3)))
+	r, err := g.Run(ctx, file.Is("flights.csv"))
+	read, _ := flights.Rows(r)
+	fmt.Println(minutes.Get(r), "in", read, "flights,", err)
+
+	// Output:
+	// map[AA:52 UA:5] in 5 flights, <nil>
+}
+
+func Example_streamsAndKinds() {
+	defer inFolder("flights.csv", "carrier,delay\nAA,12\nUA,-3\n")()
+	ctx := context.Background()
+	flights, hours := wavefold.NewStream[Flight]("flights"), wavefold.NewStream[Hours]("hours")
+
+	g := wavefold.New("convert", wavefold.Using(wavefold.NewEngine(std.Kinds()...)), wavefold.Dir("."),
+		wavefold.Node("read", "dataset", map[string]any{"source": "flights.csv", "stream": true}, wavefold.Writes(flights)),
+		wavefold.StreamMap("hours", flights, hours, func(_ context.Context, f Flight) (Hours, error) {
+			return Hours{f.Carrier, float64(f.Delay) / 60}, nil
+		}),
+		wavefold.Node("save", "sink", map[string]any{"to": "hours.jsonl"}, wavefold.Reads(hours)))
+	_, err := g.Run(ctx)
+	text, _ := os.ReadFile("hours.jsonl")
+	fmt.Printf("%s%v\n", text, err)
+
+	// Output:
+	// {"carrier":"AA","hours":0.2}
+	// {"carrier":"UA","hours":-0.05}
+	// <nil>
+}
+
+// Hours is what becomes of a Flight.
+type Hours struct {
+	Carrier string  `json:"carrier"`
+	Hours   float64 `json:"hours"`
+}
+
+// inFolder goes into a new folder with one file; what it returns goes back and removes it.
+func inFolder(name, text string) (back func()) {
+	home, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	if err := errors.Join(os.Chdir(dir), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+		panic(err)
+	}
+	return func() {
+		if err := errors.Join(os.Chdir(home), os.RemoveAll(dir)); err != nil {
+			panic(err)
+		}
+	}
 }
 
 // TestEmbeddingPage holds the page to the examples above.
