@@ -22,25 +22,26 @@ const load = "name: x\nstate: {schema: {file: {type: string}, rows: {type: array
 // nothing of the file is stored.
 func TestHostileTables(t *testing.T) {
 	for name, c := range map[string]struct{ data, rows, err string }{
-		"too few cells":     {"id,v\n1,a\n2\n3,c\n", "", "node a: rows.csv:3: row 2: has 1 cell, want 2"},
-		"too many cells":    {"id,v\n1,a\n\n2,b,c\n", "", "node a: rows.csv:4: row 2: has 3 cells, want 2"},
-		"open quote":        {"id,v\n1,\"a\n2,b\n", "", `node a: rows.csv:2: row 1: byte 3 of line 2: the cell begins with a quote, and no quote ends it`},
-		"quote in a cell":   {"id,v\n1,a\"b\n", "", `node a: rows.csv:2: row 1: byte 4 of line 2: a quote in a cell that does not begin with one`},
-		"doubled column":    {"id,id\n1,2\n", "", `node a: rows.csv:1: column "id" stands twice in the header`},
-		"no UTF-8":          {"id,v\n1,\xff\n", "", "node a: rows.csv:2: row 1: column 2 (v) is not UTF-8"},
-		"UTF-16":            {"\xff\xfei\x00d\x00", "", "node a: rows.csv: the file is UTF-16; save it as UTF-8"},
-		"20,001 columns":    {strings.Repeat("c,", 20_000) + "c\n", "", "node a: rows.csv:1: 20001 columns are more than the 16384 that are allowed"},
-		"nothing":           {"", "[]", ""},
-		"blank lines":       {"\n\n\n", "[]", ""},
-		"header only":       {"id,v\n", "[]", ""},
-		"BOM and CRLF":      {"\ufeffid,v\r\n1,a\r\n", `[{"id":1,"v":"a"}]`, ""},
-		"CR alone":          {"id,v\r1,a\r2,\"b\rc\"\r", `[{"id":1,"v":"a"},{"id":2,"v":"b\nc"}]`, ""},
-		"CR in a cell":      {"id,v\n1,\"a\rb\"\n", `[{"id":1,"v":"a\rb"}]`, ""},
-		"ids above 2^53":    {"id\n9007199254740993\n9223372036854775807\n-9223372036854775808\n", `[{"id":9007199254740993},{"id":9223372036854775807},{"id":-9223372036854775808}]`, ""},
-		"id above 2^63":     {"id\n9007199254740993\n9223372036854775808\n", `[{"id":"9007199254740993"},{"id":"9223372036854775808"}]`, ""},
-		"id beside a float": {"id\n9007199254740993\n1.5\n", `[{"id":"9007199254740993"},{"id":"1.5"}]`, ""},
-		"numbers of others": {"v\nNaN\nInfinity\n1e999\n0x10\n1_000\n007\n", `[{"v":"NaN"},{"v":"Infinity"},{"v":"1e999"},{"v":"0x10"},{"v":"1_000"},{"v":"007"}]`, ""},
-		"names of others":   {"__proto__,constructor\n1,2\n", `[{"__proto__":1,"constructor":2}]`, ""},
+		"too few cells":       {"id,v\n1,a\n2\n3,c\n", "", "node a: rows.csv:3: row 2: has 1 cell, want 2"},
+		"too many cells":      {"id,v\n1,a\n\n2,b,c\n", "", "node a: rows.csv:4: row 2: has 3 cells, want 2"},
+		"open quote":          {"id,v\n1,\"a\n2,b\n", "", `node a: rows.csv:2: row 1: byte 3 of line 2: the cell begins with a quote, and no quote ends it`},
+		"quote in a cell":     {"id,v\n1,a\"b\n", "", `node a: rows.csv:2: row 1: byte 4 of line 2: a quote in a cell that does not begin with one`},
+		"doubled column":      {"id,id\n1,2\n", "", `node a: rows.csv:1: column "id" stands twice in the header`},
+		"no UTF-8":            {"id,v\n1,\xff\n", "", "node a: rows.csv:2: row 1: column 2 (v) is not UTF-8"},
+		"UTF-16":              {"\xff\xfei\x00d\x00", "", "node a: rows.csv: the file is UTF-16; save it as UTF-8"},
+		"20,001 columns":      {strings.Repeat("c,", 20_000) + "c\n", "", "node a: rows.csv:1: 20001 columns are more than the 16384 that are allowed"},
+		"nothing":             {"", "[]", ""},
+		"blank lines":         {"\n\n\n", "[]", ""},
+		"header only":         {"id,v\n", "[]", ""},
+		"BOM and CRLF":        {"\ufeffid,v\r\n1,a\r\n", `[{"id":1,"v":"a"}]`, ""},
+		"CR alone":            {"id,v\r1,a\r2,\"b\rc\"\r", `[{"id":1,"v":"a"},{"id":2,"v":"b\nc"}]`, ""},
+		"CR in a cell":        {"id,v\n1,\"a\rb\"\n", `[{"id":1,"v":"a\rb"}]`, ""},
+		"ids above 2^53":      {"id\n9007199254740993\n9223372036854775807\n-9223372036854775808\n", `[{"id":9007199254740993},{"id":9223372036854775807},{"id":-9223372036854775808}]`, ""},
+		"id above 2^63":       {"id\n9007199254740993\n9223372036854775808\n", `[{"id":"9007199254740993"},{"id":"9223372036854775808"}]`, ""},
+		"id beside a float":   {"id\n9007199254740993\n1.5\n", `[{"id":"9007199254740993"},{"id":"1.5"}]`, ""},
+		"numbers of others":   {"v\nNaN\nInfinity\n1e999\n0x10\n1_000\n007\n", `[{"v":"NaN"},{"v":"Infinity"},{"v":"1e999"},{"v":"0x10"},{"v":"1_000"},{"v":"007"}]`, ""},
+		"cells of a megabyte": {"id,v\n1,\"" + strings.Repeat("a\n", 500_000) + "\"\n", `[{"id":1,"v":"` + strings.Repeat(`a\n`, 500_000) + `"}]`, ""},
+		"names of others":     {"__proto__,constructor\n1,2\n", `[{"__proto__":1,"constructor":2}]`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -51,6 +52,35 @@ func TestHostileTables(t *testing.T) {
 				t.Errorf("got  %.300s, %v\nwant %s%s", core.JSON(rows), err, c.rows, c.err)
 			}
 		})
+	}
+}
+
+// A cell of the wrong type behind 100,000 rows: its file, line and column are told, as an
+// array and as a stream, whose types come from its first rows.
+func TestLateWrongCell(t *testing.T) {
+	const flow = `name: late
+state: {schema: {rows: {}}}
+graph:
+  nodes:
+    - {id: load, kind: dataset, source: rows.csv, writes: [rows]%}
+    - {id: save, kind: sink, reads: [rows], to: out.csv}
+  edges: [{from: load, to: save}]
+`
+	data := "id,a,b,c,d,e,delay\n" + strings.Repeat("1,x,1.5,true,2001-01-01,7,3\n", 100_000) + "1,x,1.5,true,2001-01-01,7,soon\n1,x,1.5,true,2001-01-01,7,3\n"
+	const where = "rows.csv:100002: row 100001: column 7 (delay): want integer"
+	for more, want := range map[string]string{
+		", columns: {delay: integer}":               "node load: " + where + `, got "soon"`,
+		", columns: {delay: integer}, stream: true": `node save: out.csv: stream "rows" of node load: ` + where + `, got "soon"`,
+		", stream: true":                            `node save: out.csv: stream "rows" of node load: ` + where + ` (as in the first 10000 rows), got "soon"`,
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "rows.csv"), data)
+		text := strings.Replace(flow, "%", more, 1)
+		_, err := run(t, t.Context(), mustIn(t, dir, nil, text), nil, scheduler.Options{})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s:\ngot  %v\nwant %s", more, err, want)
+		}
+		onlyWhole(t, dir, "rows.csv", "flow.yaml")
 	}
 }
 
