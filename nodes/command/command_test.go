@@ -215,5 +215,5 @@ func TestConformance(t *testing.T) {
 		nodestest.Case{Name: "hanging", Env: env(), Input: shared(), Hangs: true,
 			Node: `{"run": ["sh", "-c", "echo ready >&2; sleep 3600"]}`},
 	)
-	nodestest.CheckDocs(t, kind, "../../docs/kinds.md")
+	nodestest.CheckDocs(t, kind)
 }

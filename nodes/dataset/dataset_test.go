@@ -349,7 +349,6 @@ func TestConformance(t *testing.T) {
 }
 
 func TestDocs(t *testing.T) {
-	nodestest.CheckDocs(t, dataset.Kind{}, "../../docs/kinds.md")
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)

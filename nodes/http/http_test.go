@@ -77,7 +77,10 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func TestDocs(t *testing.T) { nodestest.CheckDocs(t, kind, "../../docs/kinds.md") }
+func TestDocs(t *testing.T) {
+	nodestest.CheckDocs(t, kind, nodestest.Nested{Path: "auth", Config: authConfig{}}, nodestest.Nested{Path: "auth.basic", Config: basicConfig{}},
+		nodestest.Nested{Path: "pages", Config: pagesConfig{}})
+}
 
 // What is sent: addresses, parameters, headers and bodies.
 func TestRequests(t *testing.T) {

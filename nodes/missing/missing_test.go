@@ -98,7 +98,7 @@ func TestFindings(t *testing.T) {
 
 func TestDocs(t *testing.T) {
 	for _, k := range missing.Kinds() {
-		nodestest.CheckDocs(t, k, "../../docs/kinds.md")
+		nodestest.CheckDocs(t, k)
 	}
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {

@@ -2,6 +2,7 @@ package nodestest
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,22 +68,58 @@ func ExampleNode(t testing.TB, document *core.Value, id string) string {
 	return ""
 }
 
-// CheckDocs checks that the package comment and the handbook describe every key
-// of the kind, each at the beginning of a line or table row, and no other. Where
-// one package holds several kinds, the heading is "# Fields of NAME".
-func CheckDocs(t *testing.T, kind core.Kind, handbook string) {
+// Nested is the configuration inside a key: Config is the struct that is decoded, as
+// core.KeyNames wants it, and Path the names that lead to it, as in "pages".
+type Nested struct {
+	Path   string
+	Config any
+}
+
+// CheckDocs checks that the package comment and the kind's page of the handbook describe
+// every key of the kind, each at the beginning of a line or table row, and no other, and
+// that the page describes the keys of what is nested in them, by their paths. A nested key
+// that the kind itself has may be left out. Where one package holds several kinds, the
+// heading in the comment is "# Fields of NAME".
+func CheckDocs(t *testing.T, kind core.Kind, nested ...Nested) {
 	t.Helper()
 	doc := section(packageDoc(t, "doc.go"), "# Fields of "+kind.Name(), "# ")
 	if doc == nil {
 		doc = section(packageDoc(t, "doc.go"), "# Fields", "# ")
 	}
-	compareKeys(t, "doc.go", doc, regexp.MustCompile(`^\t([a-z_]+) {2,}`), kind.Keys())
-	data, err := os.ReadFile(handbook)
+	keys := kind.Keys()
+	if found := described(doc, regexp.MustCompile(`^\t([a-z_]+) {2,}`)); !slices.Equal(found, keys) {
+		t.Errorf("doc.go describes the keys %q, the kind has %q", found, keys)
+	}
+	page := filepath.Join("..", "..", "docs", "kinds", kind.Name()+".md")
+	data, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	chapter := section(strings.Split(string(data), "\n"), "## "+kind.Name(), "## ")
-	compareKeys(t, handbook, chapter, regexp.MustCompile("^\\| `([a-z_]+)` \\|"), kind.Keys())
+	fields := section(strings.Split(string(data), "\n"), "## Fields", "## ")
+	found := described(fields, regexp.MustCompile("^\\| `([a-z_.]+)` \\| [a-z][a-z ,]* \\|")) // the type is there, too
+	for _, n := range nested {
+		var inside []string
+		for _, k := range core.KeyNames(n.Config) {
+			if key := n.Path + "." + k; slices.Contains(found, key) || !slices.Contains(keys, k) {
+				inside = append(inside, key)
+			}
+		}
+		keys = slices.Insert(slices.Clone(keys), slices.Index(keys, n.Path)+1, inside...)
+	}
+	if !slices.Equal(found, keys) {
+		t.Errorf("%s describes the fields %q, the kind has %q", page, found, keys)
+	}
+}
+
+// described returns what the first group of a pattern finds in the lines.
+func described(lines []string, row *regexp.Regexp) []string {
+	var found []string
+	for _, l := range lines {
+		if m := row.FindStringSubmatch(l); m != nil {
+			found = append(found, m[1])
+		}
+	}
+	return found
 }
 
 // section returns the lines from a heading to the next one of its level, nil when
@@ -97,17 +134,4 @@ func section(lines []string, heading, level string) []string {
 		rest = rest[:end]
 	}
 	return rest
-}
-
-func compareKeys(t *testing.T, where string, lines []string, row *regexp.Regexp, keys []string) {
-	t.Helper()
-	var found []string
-	for _, l := range lines {
-		if m := row.FindStringSubmatch(l); m != nil {
-			found = append(found, m[1])
-		}
-	}
-	if !slices.Equal(found, keys) {
-		t.Errorf("%s describes the keys %q, the kind has %q", where, found, keys)
-	}
 }

@@ -313,7 +313,7 @@ func TestConformance(t *testing.T) {
 
 // The example is run as it is printed.
 func TestDocs(t *testing.T) {
-	nodestest.CheckDocs(t, Kind{}, "../../docs/kinds.md")
+	nodestest.CheckDocs(t, Kind{})
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)

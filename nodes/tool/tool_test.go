@@ -178,7 +178,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestDocs(t *testing.T) {
-	nodestest.CheckDocs(t, tool.Kind{}, "../../docs/kinds.md")
+	nodestest.CheckDocs(t, tool.Kind{})
 	needs(t, "node")
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {

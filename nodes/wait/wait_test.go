@@ -42,7 +42,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestDocs(t *testing.T) {
-	nodestest.CheckDocs(t, wait.Kind{}, "../../docs/kinds.md")
+	nodestest.CheckDocs(t, wait.Kind{})
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)

@@ -155,7 +155,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestDocs(t *testing.T) {
-	nodestest.CheckDocs(t, workflow.Kind{}, "../../docs/kinds.md")
+	nodestest.CheckDocs(t, workflow.Kind{})
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)
