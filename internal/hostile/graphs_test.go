@@ -26,7 +26,7 @@ func TestHostileParts(t *testing.T) {
 	}{
 		"nothing":               {nil, "the graph has no nodes [MISSING_KEY]"},
 		"nil":                   {[]wavefold.Part{nil}, "the graph has no nodes"},
-		"field of nobody":       {[]wavefold.Part{wavefold.Map("s", zero, zero, same)}, "node s: a field was not made by NewField [UNKNOWN_FIELD]"},
+		"field of nobody":       {[]wavefold.Part{wavefold.Map("s", zero, zero, same)}, "node s: a field was not made by NewField or NewStream [UNKNOWN_FIELD]"},
 		"list of nobody":        {[]wavefold.Part{wavefold.Each("s", zeros, zeros, same)}, "node s: a field was not made by NewField"},
 		"nil fields":            {[]wavefold.Part{wavefold.Func("s", wavefold.Fields(nil, zero), []wavefold.AnyField{nil}, nop)}, "node s: a field was not made by NewField"},
 		"nil read":              {[]wavefold.Part{wavefold.Node("s", "tool", nil, wavefold.Reads(nil), wavefold.Writes(nil))}, "node s: a field was not made by NewField"},
