@@ -75,15 +75,28 @@ type Event struct {
 	Result *bool   `json:"result,omitempty"`
 	Values *Object `json:"values,omitempty"`
 
-	// Field and By tell which node wrote which field.
+	// Field tells which field was written, and Null that it was null.
 	Field string `json:"field,omitempty"`
-	// State is the final state in run.finished; Inputs the start in run.started.
+	Null  bool   `json:"null,omitempty"`
+	// State is the final state in run.finished; Inputs the start in run.started, and
+	// Limits what the run keeps to.
 	State  *Object `json:"state,omitempty"`
 	Inputs *Object `json:"inputs,omitempty"`
+	Limits *Limits `json:"limits,omitempty"`
 
 	// Log lines and progress.
 	Log      string `json:"log,omitempty"`
 	Severity string `json:"severity,omitempty"`
 	Done     int64  `json:"done,omitempty"`
 	Of       int64  `json:"of,omitempty"`
+}
+
+// Limits are what a run keeps to, whether its document or its caller says so.
+type Limits struct {
+	// Concurrency is how many nodes and units may be in flight.
+	Concurrency int `json:"concurrency"`
+	// MaxInFlight caps user code in flight over everything; 0 means no cap.
+	MaxInFlight int `json:"max_in_flight,omitempty"`
+	// Barrier tells that each level is finished before the next one starts.
+	Barrier bool `json:"barrier,omitempty"`
 }

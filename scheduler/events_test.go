@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
@@ -27,5 +28,43 @@ func TestEdgeIsJudgedOnce(t *testing.T) {
 	}})
 	if a, _ := r.Node("a"); judged != 1 || !a.Handled || r.Status != core.RunPartial {
 		t.Errorf("judged %d times, handled %t, run %s: %v", judged, a.Handled, r.Status, err)
+	}
+}
+
+// TestEventsTellLimitsAndNulls: whoever checks a log needs the limits the run had, and
+// whether a set_once field may be set again.
+func TestEventsTellLimitsAndNulls(t *testing.T) {
+	w := graph(map[string]core.HandlerFunc{
+		"a": func(context.Context, core.Input) (core.Result, error) {
+			return core.Result{Delta: map[string]any{"x": nil}}, nil
+		},
+		"b": func(_ context.Context, in core.Input) (core.Result, error) {
+			delta := map[string]any{"x": nil}
+			if in.Round > 0 {
+				delta["x"] = int64(1)
+			}
+			return core.Result{Delta: delta}, nil
+		},
+	}, []string{"a", "b"}, [2]string{"a", "b"})
+	w = fields(w, "x")
+	for _, n := range w.Nodes {
+		n.Writes, n.HasWrites = []core.Text{text("x")}, true
+	}
+	w.Loops = []*core.Loop{{ID: text("l"), Body: []core.Text{text("b")}, MaxIters: &core.Int{Value: 2}}}
+	var limits core.Limits
+	var nulls []bool
+	_, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Concurrency: 3, MaxInFlight: 2, Barrier: true, Listener: func(e core.Event) {
+		switch e.Type {
+		case core.RunStarted:
+			limits = *e.Limits
+		case core.StateWritten:
+			nulls = append(nulls, e.Null)
+		}
+	}})
+	if want := (core.Limits{Concurrency: 3, MaxInFlight: 2, Barrier: true}); err != nil || limits != want {
+		t.Errorf("limits %+v, %v", limits, err)
+	}
+	if want := []bool{true, true, false}; !slices.Equal(nulls, want) {
+		t.Errorf("nulls %v, want %v", nulls, want)
 	}
 }

@@ -190,8 +190,14 @@ func TestRecord(t *testing.T) {
 	col.Resolve(1, core.Missing, nil)
 	col.Resolve(2, int64(2), nil)
 	col.Forget(1, true)
-	if got := core.JSON(col.Writes(3)); got != "[1,2]" || !col.Wrote(2) || col.Wrote(1) {
+	col.Resolve(3, nil, nil)
+	if got := core.JSON(col.Writes(3)); got != "[1,2]" {
 		t.Errorf("got %s", got)
+	}
+	for k, want := range map[int]any{1: core.Missing, 2: int64(2), 3: nil} {
+		if v, ok := col.Wrote(k); v != want || ok != !core.IsMissing(want) {
+			t.Errorf("slot %d: %v, %t; want %v", k, v, ok, want)
+		}
 	}
 }
 

@@ -266,10 +266,14 @@ func (c *Column) keepOne(w any) {
 	c.kept = append(c.kept, w)
 }
 
-// Wrote reports whether slot k, which was not forgotten, holds a write.
-func (c *Column) Wrote(k int) bool {
+// Wrote returns the write of slot k, which was not forgotten and holds no batch; ok
+// is false if there is none.
+func (c *Column) Wrote(k int) (v any, ok bool) {
 	s := c.slots[k-c.base]
-	return s != nil && !core.IsMissing(s)
+	if _, isNull := s.(null); isNull {
+		return nil, true
+	}
+	return s, s != nil && !core.IsMissing(s)
 }
 
 // Writes returns the writes of the first k slots in order; of those that were

@@ -251,7 +251,7 @@ func (f *frame) emitWrites(n *plan.Node, writes []plan.Write, item, round core.O
 	}
 	for _, w := range writes {
 		e := f.nodeEvent(core.StateWritten, n)
-		e.Field, e.Item, e.Round = f.p.Schema.Fields[w.Field].Name, item, round
+		e.Field, e.Null, e.Item, e.Round = f.p.Schema.Fields[w.Field].Name, w.Value == nil, item, round
 		f.m.emit(e)
 	}
 }

@@ -65,7 +65,8 @@ func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
 	m.root.group.limit = firstPositive(opts.Concurrency, p.Concurrency, 1)
 	m.root.barrier = opts.Barrier || p.Barrier
 	if m.opts.Events {
-		m.emit(core.Event{Type: core.RunStarted, Inputs: given, Reason: p.Name})
+		m.emit(core.Event{Type: core.RunStarted, Inputs: given, Reason: p.Name, Limits: &core.Limits{
+			Concurrency: m.root.group.limit, MaxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight), Barrier: m.root.barrier}})
 	}
 	m.root.open()
 	m.root.settle()

@@ -341,8 +341,8 @@ func (t *unit) tellRound(p *pass) {
 		for _, field := range n.WriteFields {
 			i := t.u.OwnIndex(field)
 			slot := t.slot(&t.u.Own[i], p.n, place)
-			if t.view[i].Wrote(slot) {
-				writes = append(writes, plan.Write{Field: field})
+			if v, ok := t.view[i].Wrote(slot); ok {
+				writes = append(writes, plan.Write{Field: field, Value: v})
 			}
 		}
 		t.f.emitWrites(n, writes, 0, core.Nth(p.n))
