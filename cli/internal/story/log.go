@@ -11,53 +11,30 @@
 package story
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/eventlog"
 )
 
-// Read reads events, one JSON object on a line. Of a log that holds several
-// runs it returns the last one. A last line that was cut off in the middle, as a
-// killed process leaves it, is passed over.
+// Read reads the log of a run. Of a log that holds several runs it returns the last
+// one. A last line that was cut off in the middle, as a killed process leaves it, is
+// passed over.
 func Read(r io.Reader) ([]core.Event, error) {
-	in := bufio.NewReader(r)
+	in := eventlog.NewReader(r)
 	var events []core.Event
-	for line := 1; ; line++ {
-		text, err := in.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+	for {
+		var e core.Event
+		if err := in.Next(&e); err != nil {
+			if bad, ok := errors.AsType[*eventlog.Error](err); err == io.EOF || ok && bad.Cut {
+				return events, nil
+			}
 			return nil, err
 		}
-		last := err != nil
-		if text = bytes.TrimSpace(text); len(text) > 0 {
-			var e core.Event
-			if bad := decode(text, &e); bad != nil {
-				if last {
-					return events, nil
-				}
-				return nil, fmt.Errorf("line %d: %w", line, bad)
-			}
-			if len(events) > 0 && e.Run != events[0].Run {
-				events = events[:0]
-			}
-			events = append(events, e)
+		if len(events) > 0 && e.Run != events[0].Run {
+			events = events[:0]
 		}
-		if last {
-			return events, nil
-		}
+		events = append(events, e)
 	}
-}
-
-func decode(text []byte, e *core.Event) error {
-	if err := json.Unmarshal(text, e); err != nil {
-		return fmt.Errorf("this is no event: %w", err)
-	}
-	if e.V != core.EventVersion {
-		return fmt.Errorf("event format %d, this program reads format %d", e.V, core.EventVersion)
-	}
-	return nil
 }

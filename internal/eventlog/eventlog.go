@@ -1,0 +1,132 @@
+// Package eventlog reads logs of events: one JSON object on a line, as
+// `run --events` writes them.
+//
+//	r := eventlog.NewReader(file)
+//	for {
+//		var e core.Event
+//		if err := r.Next(&e); err == io.EOF {
+//			break
+//		}
+//		…
+//	}
+package eventlog
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Reader reads the events of a log one after the other. Its memory is that of the
+// longest line. It belongs to one goroutine.
+type Reader struct {
+	in     *bufio.Reader
+	line   int
+	buf    []byte
+	parser core.JSONParser
+}
+
+// NewReader returns a reader of the log in r.
+func NewReader(r io.Reader) *Reader {
+	return &Reader{in: bufio.NewReaderSize(r, 1<<16)}
+}
+
+// Error says what is wrong with a line of a log.
+type Error struct {
+	Line int
+	// Cut tells that it is the last line and stops in its middle, as a process that
+	// was killed leaves it.
+	Cut bool
+	Err error
+}
+
+// Error begins with the number of the line.
+func (e *Error) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Line returns the number of the line that was read last, from 1.
+func (r *Reader) Line() int { return r.line }
+
+// Next reads the next event into e, which it overwrites; lines without text are
+// passed over. After the last one it returns io.EOF. What is no event of this format
+// is an *Error; other errors are those of the reader below.
+func (r *Reader) Next(e *core.Event) error {
+	for {
+		text, err := r.readLine()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		last := err != nil
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			*e = core.Event{}
+			bad := r.decode(text, e)
+			switch {
+			case bad == nil:
+				return nil
+			case last && errors.Is(bad, io.ErrUnexpectedEOF):
+				return &Error{r.line, true, errors.New("the log is cut off in the middle of a line")}
+			}
+			return &Error{r.line, false, bad}
+		}
+		if last {
+			return io.EOF
+		}
+	}
+}
+
+// readLine returns the next line; it is valid until the next call.
+func (r *Reader) readLine() ([]byte, error) {
+	r.line++
+	text, err := r.in.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return text, err
+	}
+	r.buf = append(r.buf[:0], text...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		text, err = r.in.ReadSlice('\n')
+		r.buf = append(r.buf, text...)
+	}
+	return r.buf, err
+}
+
+func (r *Reader) decode(text []byte, e *core.Event) error {
+	v, err := r.parser.Parse(text)
+	if err != nil {
+		return fmt.Errorf("this is no event: %w", err)
+	}
+	o, ok := v.(*core.Object)
+	if !ok {
+		return fmt.Errorf("this is no event: want a JSON object, got %s", core.TypeName(v))
+	}
+	if err := version(o); err != nil {
+		return err
+	}
+	for key, v := range o.All() {
+		if err := set(e, key, v); err != nil {
+			return fmt.Errorf("this is no event: %s: %w", key, err)
+		}
+	}
+	if e.Type == "" {
+		return errors.New("this is no event: it has no type")
+	}
+	return nil
+}
+
+// version checks the format before anything else is looked at: another one may have
+// other fields.
+func version(o *core.Object) error {
+	v, ok := o.Get("v")
+	if !ok {
+		return errors.New("this is no event: it has no v, the version of the format")
+	}
+	if n, ok := v.(int64); !ok || n != core.EventVersion {
+		return fmt.Errorf("event format %s, this program reads format %d", core.JSON(v), core.EventVersion)
+	}
+	return nil
+}

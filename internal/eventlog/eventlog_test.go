@@ -1,0 +1,130 @@
+package eventlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// full is an event in which every field has a value.
+func full(t testing.TB) core.Event {
+	yes := true
+	e := core.Event{V: core.EventVersion, Seq: 1 << 60, Time: time.Date(2024, 1, 31, 8, 0, 0, 1, time.UTC), Type: core.NodeFailed, Run: "r",
+		Node: "a[3]/b", Unit: "u", Kind: "k", Phase: "p", Level: core.Nth(0), Item: core.Nth(1), Round: core.Nth(2), Attempt: 3,
+		Total: core.Nth(4), Status: "fail", Duration: 5, Delay: 6, Reason: "why\n\"", Cause: "c",
+		Error: &core.Failure{Class: "error", Message: "m", Permanent: true, RetryAfter: 7, Node: "n", Stack: "s"},
+		From:  "f", To: "t", When: "$.x == 'é'", Result: &yes, Values: core.ObjectOf("$.x", int64(1)<<62), Field: "x", Null: true,
+		State: core.ObjectOf("x", nil), Inputs: core.ObjectOf("y", []any{int64(1), 2.5}),
+		Limits: &core.Limits{Concurrency: 1, MaxInFlight: 2, Barrier: true}, Log: "l", Severity: "INFO", Done: 8, Of: 9}
+	v := reflect.ValueOf(e)
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() {
+			t.Fatalf("%s has no value: a new field must be read", v.Type().Field(i).Name)
+		}
+	}
+	return e
+}
+
+// TestReadsWhatIsWritten holds that the reader knows every field that there is.
+func TestReadsWhatIsWritten(t *testing.T) {
+	want := full(t)
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got core.Event
+	if err := NewReader(bytes.NewReader(text)).Next(&got); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(got)
+	if err != nil || string(again) != string(text) {
+		t.Errorf("got  %s\nwant %s, %v", again, text, err)
+	}
+}
+
+func TestNext(t *testing.T) {
+	const good = `{"v":1,"type":"log"}`
+	for _, c := range []struct {
+		name, text string
+		events     int
+		err        string
+		cut        bool
+	}{
+		{"empty", "", 0, "", false},
+		{"blank lines", "\n \r\n" + good + "\n\n", 1, "", false},
+		{"no final line end", good + "\n" + good, 2, "", false},
+		{"long line", good + "\n" + `{"v":1,"type":"log","log":"` + strings.Repeat("x", 1<<17) + `"}` + "\n" + good + "\n", 3, "", false},
+		{"unknown fields", `{"v":1,"type":"log","new":{"a":[1]}}`, 1, "", false},
+		{"cut off", good + "\n" + good[:9], 1, "line 2: the log is cut off in the middle of a line", true},
+		{"cut off in a long line", good + "\n" + `{"v":1,"type":"log","log":"` + strings.Repeat("x", 1<<17), 1, "line 2: the log is cut off", true},
+		{"cut off and ended", good[:9] + "\n", 0, "line 1: this is no event: the JSON text is cut off", false},
+		{"no JSON", "name: flow\n", 0, "line 1: this is no event", false},
+		{"no object", "[1]\n", 0, "line 1: this is no event: want a JSON object, got array", false},
+		{"no version", `{"a":1}`, 0, "line 1: this is no event: it has no v", false},
+		{"another version", `{"v":2,"seq":"?"}`, 0, "line 1: event format 2, this program reads format 1", false},
+		{"no type", `{"v":1}`, 0, "line 1: this is no event: it has no type", false},
+		{"wrong type", `{"v":1,"type":"log","seq":"1"}`, 0, "line 1: this is no event: seq: want integer, got string", false},
+		{"no time", `{"v":1,"type":"log","ts":"noon"}`, 0, `line 1: this is no event: ts: want a time`, false},
+		{"no index", `{"v":1,"type":"log","item":-1}`, 0, `line 1: this is no event: item: -1 is out of range`, false},
+		{"too many attempts", `{"v":1,"type":"log","attempt":9876543210}`, 0, `line 1: this is no event: attempt: 9876543210 is out of range`, false},
+		{"inside", `{"v":1,"type":"log","error":{"class":1}}`, 0, "line 1: this is no event: error: class: want string, got integer", false},
+		{"a key twice", `{"v":1,"type":"log","seq":1,"seq":2}`, 0, "duplicate key", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := NewReader(strings.NewReader(c.text))
+			n := 0
+			var e core.Event
+			var err error
+			for err = r.Next(&e); err == nil; err = r.Next(&e) {
+				n++
+			}
+			if err == io.EOF {
+				err = nil
+			}
+			if n != c.events || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%d events, %v; want %d, %q", n, err, c.events, c.err)
+			}
+			if bad, ok := errors.AsType[*Error](err); c.cut != (ok && bad.Cut) {
+				t.Errorf("cut %t, want %t", !c.cut, c.cut)
+			}
+		})
+	}
+}
+
+// FuzzNext: the reader never panics, and what it takes for an event it reads back the
+// same from what would be written of it.
+func FuzzNext(f *testing.F) {
+	text, err := json.Marshal(full(f))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte(`{"v":1,"type":"log"}` + "\n" + `{"v":1,"ty`))
+	f.Add([]byte(`{"v":1,"type":"x","level":null,"result":false,"error":{"retry_after":1e3}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := NewReader(bytes.NewReader(data))
+		for {
+			var e, again core.Event
+			if r.Next(&e) != nil {
+				return
+			}
+			text, err := json.Marshal(e)
+			if err != nil {
+				continue // a year beyond 9999
+			}
+			if err := NewReader(bytes.NewReader(text)).Next(&again); err != nil {
+				t.Fatalf("%v: %s", err, text)
+			}
+			if second, err := json.Marshal(again); err != nil || string(second) != string(text) {
+				t.Fatalf("got  %s\nwant %s, %v", second, text, err)
+			}
+		}
+	})
+}

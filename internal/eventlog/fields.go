@@ -1,0 +1,192 @@
+package eventlog
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// set stores one field of an event. Those it does not know are passed over: new ones
+// may come at any time.
+func set(e *core.Event, key string, v any) (err error) {
+	switch key {
+	case "v":
+		e.V = core.EventVersion
+	case "seq":
+		err = to(&e.Seq, v)
+	case "ts":
+		e.Time, err = timeOf(v)
+	case "type":
+		err = to((*string)(&e.Type), v)
+	case "run":
+		err = to(&e.Run, v)
+	case "node":
+		err = to(&e.Node, v)
+	case "unit":
+		err = to(&e.Unit, v)
+	case "kind":
+		err = to(&e.Kind, v)
+	case "phase":
+		err = to(&e.Phase, v)
+	case "level":
+		err = ordinal(&e.Level, v)
+	case "item":
+		err = ordinal(&e.Item, v)
+	case "round":
+		err = ordinal(&e.Round, v)
+	case "attempt":
+		err = whole(&e.Attempt, v)
+	case "total":
+		err = ordinal(&e.Total, v)
+	case "status":
+		err = to(&e.Status, v)
+	default:
+		err = setRest(e, key, v)
+	}
+	return err
+}
+
+func setRest(e *core.Event, key string, v any) (err error) {
+	switch key {
+	case "duration_ns":
+		err = to((*int64)(&e.Duration), v)
+	case "delay_ns":
+		err = to((*int64)(&e.Delay), v)
+	case "reason":
+		err = to(&e.Reason, v)
+	case "cause":
+		err = to(&e.Cause, v)
+	case "error":
+		e.Error, err = failure(v)
+	case "from":
+		err = to(&e.From, v)
+	case "to":
+		err = to(&e.To, v)
+	case "when":
+		err = to(&e.When, v)
+	case "result":
+		e.Result = new(bool)
+		err = to(e.Result, v)
+	case "values":
+		err = to(&e.Values, v)
+	case "field":
+		err = to(&e.Field, v)
+	case "null":
+		err = to(&e.Null, v)
+	case "state":
+		err = to(&e.State, v)
+	case "inputs":
+		err = to(&e.Inputs, v)
+	case "limits":
+		e.Limits, err = limits(v)
+	case "log":
+		err = to(&e.Log, v)
+	case "severity":
+		err = to(&e.Severity, v)
+	case "done":
+		err = to(&e.Done, v)
+	case "of":
+		err = to(&e.Of, v)
+	}
+	return err
+}
+
+// to stores a value of the type that the field has.
+func to[T string | int64 | bool | *core.Object](field *T, v any) error {
+	x, ok := v.(T)
+	if !ok {
+		return fmt.Errorf("want %s, got %s", core.TypeName(*field), core.TypeName(v))
+	}
+	*field = x
+	return nil
+}
+
+func whole(field *int, v any) error {
+	var n int64
+	if err := to(&n, v); err != nil {
+		return err
+	}
+	if n < math.MinInt32 || n > math.MaxInt32 {
+		return fmt.Errorf("%d is out of range", n)
+	}
+	*field = int(n)
+	return nil
+}
+
+func ordinal(field *core.Ordinal, v any) error {
+	var n int64
+	if err := to(&n, v); err != nil {
+		return err
+	}
+	if n < 0 || n >= math.MaxInt32 {
+		return fmt.Errorf("%d is out of range", n)
+	}
+	*field = core.Nth(int(n))
+	return nil
+}
+
+func timeOf(v any) (time.Time, error) {
+	var s string
+	if err := to(&s, v); err != nil {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return t, fmt.Errorf("want a time such as 2024-01-31T08:00:00Z, got %q", s)
+	}
+	return t, nil
+}
+
+func failure(v any) (*core.Failure, error) {
+	var o *core.Object
+	if err := to(&o, v); err != nil {
+		return nil, err
+	}
+	f := &core.Failure{}
+	for key, v := range o.All() {
+		var err error
+		switch key {
+		case "class":
+			err = to(&f.Class, v)
+		case "message":
+			err = to(&f.Message, v)
+		case "permanent":
+			err = to(&f.Permanent, v)
+		case "retry_after":
+			err = to((*int64)(&f.RetryAfter), v)
+		case "node":
+			err = to(&f.Node, v)
+		case "stack":
+			err = to(&f.Stack, v)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return f, nil
+}
+
+func limits(v any) (*core.Limits, error) {
+	var o *core.Object
+	if err := to(&o, v); err != nil {
+		return nil, err
+	}
+	l := &core.Limits{}
+	for key, v := range o.All() {
+		var err error
+		switch key {
+		case "concurrency":
+			err = whole(&l.Concurrency, v)
+		case "max_in_flight":
+			err = whole(&l.MaxInFlight, v)
+		case "barrier":
+			err = to(&l.Barrier, v)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return l, nil
+}
