@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // Run is one finished run of a graph.
 type Run struct {
 	Outcome  *Outcome
 	Recorder *Recorder
+	Plan     *plan.Plan // of the engine
 	Events   []core.Event
 	Report   *core.Report // of the engine
 }
@@ -177,6 +179,13 @@ func endsOf(r *Run, how core.EventType) map[string]int {
 		}
 	}
 	return told
+}
+
+// executionOf names the execution that an event is about.
+func executionOf(e *core.Event) Execution {
+	item, _ := e.Item.Get()
+	round, _ := e.Round.Get()
+	return Execution{Node: e.Node, Item: item, Round: round}
 }
 
 // EventDifferences lists the events that one run has and the other lacks.

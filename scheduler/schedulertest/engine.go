@@ -40,6 +40,7 @@ func engineRun(t *testing.T, g *Graph, want *Run, s Setting, begin func() (conte
 	t.Helper()
 	run = &Run{Recorder: &Recorder{Timing: s.Timing}}
 	p := MustCompile(t, g, run.Recorder)
+	run.Plan = p
 	defer func() {
 		if fault := recover(); fault != nil { // synctest found that nothing can go on
 			run.Outcome = &Outcome{Status: core.RunStatus(fmt.Sprint(fault)), Void: want.Outcome.Void}
@@ -81,6 +82,6 @@ func HostileRun(t *testing.T, g *Graph, want *Run, h Hostile, o machine.Options)
 	if err != nil {
 		return nil, err
 	}
-	run.Report, run.Events, run.Outcome = report, events, OutcomeOf(report, want.Outcome.Void)
+	run.Plan, run.Report, run.Events, run.Outcome = p, report, events, OutcomeOf(report, want.Outcome.Void)
 	return run, nil
 }

@@ -120,7 +120,7 @@ func hostileFaults(t *testing.T, g *Graph) []string {
 		}
 		faults := Differences(want, got)
 		if c.Events {
-			faults = append(faults, logFaults(g, first, got, Limits{c.Concurrency, c.MaxInFlight, c.Barrier})...)
+			faults = append(faults, logFaults(g, first, got, core.Limits{Concurrency: c.Concurrency, MaxInFlight: c.MaxInFlight, Barrier: c.Barrier})...)
 			first = got
 		}
 		if a, b := ReportText(local.Report), ReportText(got.Report); a != b {

@@ -83,7 +83,7 @@ func faultsOf(t *testing.T, g *Graph) []string {
 		got := EngineRun(t, g, want, s)
 		faults := append(Differences(want, got), got.Recorder.overlaps(g, s.Concurrency, s.InFlight)...)
 		if !s.Silent {
-			faults = append(faults, logFaults(g, first, got, Limits{s.Concurrency, s.InFlight, s.Barrier})...)
+			faults = append(faults, logFaults(g, first, got, core.Limits{Concurrency: s.Concurrency, MaxInFlight: s.InFlight, Barrier: s.Barrier})...)
 			first = got
 		}
 		if len(faults) > 0 {
@@ -94,17 +94,14 @@ func faultsOf(t *testing.T, g *Graph) []string {
 }
 
 // logFaults checks the events of a run, and against those of an earlier one.
-func logFaults(g *Graph, before, got *Run, limits Limits) []string {
-	var faults []string
+func logFaults(g *Graph, before, got *Run, limits core.Limits) []string {
+	var d differences
+	d.compare("limits", limits, *got.Events[0].Limits)
 	if before != nil {
-		faults = EventDifferences(before, got)
+		d = append(d, EventDifferences(before, got)...)
 	}
-	faults = append(faults, failureCounts(got)...)
-	w, _ := g.Workflow(&Recorder{})
-	if err := Check(w, got.Events, limits); err != nil {
-		faults = append(faults, strings.Split(err.Error(), "\n")...)
-	}
-	return faults
+	d = append(d, failureCounts(got)...)
+	return append(d, Verify(got)...)
 }
 
 // report prints a failing graph, made as small as it goes.

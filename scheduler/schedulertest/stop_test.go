@@ -201,13 +201,8 @@ func toldFaults(g *Graph, got *Run) []string {
 			faults = append(faults, fmt.Sprintf("%d executions of %s ended well by their events, and %d of %d failed", well[n.ID], n.ID, o.Failed, o.Items))
 		}
 	}
-	w, _ := g.Workflow(&Recorder{})
-	t := newTrace(w, got.Events, Limits{})
-	t.collect()
-	t.faults = nil // what was never reached has no end
-	t.writes()
-	for _, f := range t.faults {
-		faults = append(faults, f.Error())
+	if got.Events != nil {
+		faults = append(faults, Verify(got)...)
 	}
 	return faults
 }

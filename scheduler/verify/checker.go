@@ -1,0 +1,267 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Checker checks the log of one run. It belongs to one goroutine.
+type Checker struct {
+	p      *plan.Plan
+	report Report
+
+	line     int
+	e        *core.Event // under check
+	next     int64       // number of the next event
+	limits   *core.Limits
+	started  bool
+	ended    bool
+	inFlight int
+	start    []any           // of the fields of the run
+	timeless bool            // an event without a time
+	hidden   map[string]bool // nodes whose slots the log does not show
+	unfolded []string        // fields whose value could not be compared
+
+	root   *frame
+	frames map[string]*frame // open ones, by path
+	last   *frame            // of the last event
+	units  map[*plan.Plan]map[string]int32
+}
+
+// New returns a checker for the log of a run of the plan.
+func New(p *plan.Plan) *Checker {
+	c := &Checker{p: p, next: 1, frames: map[string]*frame{}, hidden: map[string]bool{}, units: map[*plan.Plan]map[string]int32{}}
+	c.report = Report{Workflow: p.Name, Rules: Rules(), Unchecked: []Unchecked{}, Violations: []Violation{}}
+	c.root = c.open(p, "", nil)
+	c.last = c.root
+	return c
+}
+
+// Mismatch says that a log is not one of a run of this workflow, or that a newer
+// program wrote it: there is nothing to compare.
+type Mismatch struct {
+	Line int
+	Text string
+}
+
+// Error begins with the number of the line.
+func (m *Mismatch) Error() string { return fmt.Sprintf("line %d: %s", m.Line, m.Text) }
+
+func (c *Checker) mismatch(format string, args ...any) error {
+	return &Mismatch{c.line, fmt.Sprintf(format, args...)}
+}
+
+// Add checks the next event, which stands on that line of the log. It does not keep
+// the event. A *Mismatch ends the check; so does reading on after one.
+func (c *Checker) Add(line int, e *core.Event) error {
+	c.line, c.e = line, e
+	c.report.Events++
+	if !slices.Contains(types, e.Type) {
+		return c.mismatch("unknown event type %q%s; a newer version of the program may have written it", e.Type, near(string(e.Type), typeNames()))
+	}
+	c.numbering()
+	switch {
+	case c.report.Events == 1:
+		c.report.Run = e.Run
+		if e.Type != core.RunStarted {
+			c.breaks(Sequence, "the log begins with %s, want %s", e.Type, core.RunStarted)
+		}
+	case e.Run != c.report.Run && e.Type == core.RunStarted:
+		return c.mismatch("another run begins, %s: the log of one run is wanted", e.Run)
+	case e.Run != c.report.Run:
+		c.breaks(Sequence, "the event is one of run %q, and the log is that of run %q", e.Run, c.report.Run)
+		return nil
+	}
+	if e.Type == core.LogLine || e.Type == core.Progress {
+		return nil // handlers say these whenever they like
+	}
+	if c.ended {
+		c.breaks(Sequence, "%s after the end of the run", e.Type)
+		return nil
+	}
+	return c.dispatch()
+}
+
+var types = []core.EventType{core.RunStarted, core.RunFinished, core.NodeReady, core.NodeStarted, core.NodeRetrying, core.NodeFinished,
+	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.EdgeJudged,
+	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress}
+
+func typeNames() []string {
+	var names []string
+	for _, t := range types {
+		names = append(names, string(t))
+	}
+	return names
+}
+
+// numbering goes on from the greatest number so far, so that one gap is one
+// violation.
+func (c *Checker) numbering() {
+	switch seq := c.e.Seq; {
+	case seq == c.next:
+	case seq < c.next && c.report.Events > 1:
+		c.breaks(Sequence, "number %d comes after number %d", seq, c.next-1)
+	case seq == c.next+1:
+		c.breaks(Sequence, "number %d comes where %d is due: an event is missing", seq, c.next)
+	default:
+		c.breaks(Sequence, "number %d comes where %d is due: %d events are missing", seq, c.next, seq-c.next)
+	}
+	c.next = max(c.next, c.e.Seq+1)
+}
+
+func (c *Checker) dispatch() error {
+	switch c.e.Type {
+	case core.RunStarted:
+		return c.runStarted()
+	case core.RunFinished:
+		c.runFinished()
+		return nil
+	}
+	f, id, err := c.locate()
+	if f == nil || err != nil {
+		return err
+	}
+	c.last = f
+	if c.e.Node == "" {
+		v, ok := c.unitsOf(f.p)[id]
+		if !ok {
+			return c.unknown("pipeline or loop", id, f.p)
+		}
+		return f.unitEvent(v)
+	}
+	n, ok := f.p.Node(id)
+	if !ok {
+		return c.unknown("node", id, f.p)
+	}
+	if err := c.same(f, n); err != nil {
+		return err
+	}
+	return f.nodeEvent(n)
+}
+
+// locate finds the frame of an event, and the id of its subject in it. The frame is
+// nil for an event inside of a nested run that is not under way.
+func (c *Checker) locate() (*frame, string, error) {
+	path := cmp.Or(c.e.Node, c.e.Unit)
+	at := strings.LastIndexByte(path, '/')
+	if at < 0 {
+		return c.root, path, nil
+	}
+	outer, id := path[:at], path[at+1:]
+	if c.last.path == outer {
+		return c.last, id, nil
+	}
+	if f := c.frames[outer]; f != nil {
+		return f, id, nil
+	}
+	if err := c.exists(outer); err != nil {
+		return nil, "", err
+	}
+	c.breaks(Lifecycle, "%s inside of %s, which is not under way", c.e.Type, outer)
+	return nil, "", nil
+}
+
+// exists reports a path to a nested run that the workflow does not have.
+func (c *Checker) exists(path string) error {
+	p := c.p
+	for part := range strings.SplitSeq(path, "/") {
+		id, _, _ := strings.Cut(part, "[")
+		n, ok := p.Node(id)
+		if !ok {
+			return c.unknown("node", id, p)
+		}
+		if n.Frame == nil {
+			return c.mismatch("node %q has no nodes inside of it in this workflow: the log is that of another one, or of another version of it", id)
+		}
+		p = n.Frame.Plan
+	}
+	return nil
+}
+
+func (c *Checker) unknown(what, id string, p *plan.Plan) error {
+	var names []string
+	for i := range p.Nodes {
+		names = append(names, p.Nodes[i].ID)
+	}
+	if what != "node" {
+		names = nil
+		for i := range p.Vertices {
+			if p.Vertices[i].Unit != nil {
+				names = append(names, p.Vertices[i].ID)
+			}
+		}
+	}
+	return c.mismatch("unknown %s %q%s: the log is that of another workflow than %s, or of another version of it", what, id, near(id, names), c.p.Name)
+}
+
+func near(name string, names []string) string {
+	if s := core.DidYouMean(name, names); s != "" {
+		return " (" + s + ")"
+	}
+	return ""
+}
+
+// same reports an event of a node that the workflow describes in another way.
+func (c *Checker) same(f *frame, n *plan.Node) error {
+	switch level, ok := c.e.Level.Get(); {
+	case ok && int32(level) != f.p.Vertices[n.Vertex].Level:
+		return c.mismatch("node %s is on level %d in the log and on level %d in the workflow: the log is that of another version of it",
+			n.ID, level, f.p.Vertices[n.Vertex].Level)
+	case c.e.Kind != "" && c.e.Kind != n.Kind:
+		return c.mismatch("node %s is of kind %q in the log and of kind %q in the workflow: the log is that of another version of it",
+			n.ID, c.e.Kind, n.Kind)
+	}
+	return nil
+}
+
+func (c *Checker) unitsOf(p *plan.Plan) map[string]int32 {
+	m := c.units[p]
+	if m == nil {
+		m = map[string]int32{}
+		for v := range p.Vertices {
+			if p.Vertices[v].Unit != nil {
+				m[p.Vertices[v].ID] = int32(v)
+			}
+		}
+		c.units[p] = m
+	}
+	return m
+}
+
+// breaks reports a violation by the event under check.
+func (c *Checker) breaks(r Rule, format string, args ...any) {
+	v := c.violation(cmp.Or(c.e.Node, c.e.Unit), r, format, args...)
+	v.Item, v.Round, v.Attempt = c.e.Item, c.e.Round, c.e.Attempt
+	c.report.Violations = append(c.report.Violations, v)
+}
+
+// violation is one by a node, found at the event under check.
+func (c *Checker) violation(node string, r Rule, format string, args ...any) Violation {
+	return Violation{Line: c.line, Seq: c.e.Seq, Time: c.e.Time, Node: node, Rule: r, Message: fmt.Sprintf(format, args...)}
+}
+
+func (c *Checker) unchecked(r Rule, format string, args ...any) {
+	u := Unchecked{r, fmt.Sprintf(format, args...)}
+	if !slices.Contains(c.report.Unchecked, u) {
+		c.report.Unchecked = append(c.report.Unchecked, u)
+	}
+}
+
+// Finish returns what was found. Nothing may be added afterwards.
+func (c *Checker) Finish() *Report {
+	if c.report.Events > 0 && !c.ended {
+		c.breaks(Sequence, "the log ends with %s, want %s", c.e.Type, core.RunFinished)
+		v := &c.report.Violations[len(c.report.Violations)-1]
+		v.Node, v.Item, v.Round, v.Attempt = "", 0, 0, 0
+		c.unchecked(Statuses, "the log does not tell how the run ended")
+		c.unchecked(State, "the log does not tell how the run ended")
+	}
+	slices.SortStableFunc(c.report.Violations, func(a, b Violation) int { return cmp.Compare(a.Line, b.Line) })
+	c.notTold()
+	return &c.report
+}

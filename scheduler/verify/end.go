@@ -1,0 +1,231 @@
+package verify
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file takes in the begin and the end of the run.
+
+func (c *Checker) runStarted() error {
+	if c.started {
+		c.breaks(Sequence, "the run begins again")
+		return nil
+	}
+	c.started = true
+	if c.e.Reason != c.p.Name {
+		return c.mismatch("the log is that of workflow %q, not of %q%s", c.e.Reason, c.p.Name, near(c.e.Reason, []string{c.p.Name}))
+	}
+	if c.limits = c.e.Limits; c.limits != nil {
+		c.root.group.limit, c.root.barrier = c.limits.Concurrency, c.limits.Barrier
+	} else {
+		c.root.group.limit = 0
+		c.unchecked(Limits, "how many nodes may run at once: the log does not tell the limits of the run")
+	}
+	start, _, err := c.p.Start(c.e.Inputs)
+	if err != nil && !hidden(c.e.Inputs) {
+		c.breaks(State, "the inputs do not fit: %v", err)
+	}
+	c.root.start(start)
+	return nil
+}
+
+// start notes the starting values.
+func (f *frame) start(values []any) {
+	f.c.start = values
+	for i := range values {
+		if s := f.p.Schema.Fields[i].Strategy(); s.Name == "set_once" && values[i] != nil && !core.IsMissing(values[i]) {
+			f.writes[i].set = "the start"
+		}
+	}
+}
+
+// hidden reports whether a secret is hidden in a value.
+func hidden(v any) bool { return strings.Contains(core.JSON(v), mask) }
+
+func (c *Checker) runFinished() {
+	c.ended, c.report.Status = true, c.e.Status
+	f := c.root
+	cancelled := c.e.Status == string(core.RunCancelled)
+	f.unended(true)
+	for _, in := range c.openFrames() {
+		in.parent.doubts = append(in.parent.doubts, in.doubts...)
+	}
+	if !cancelled && !f.failRun {
+		c.report.Violations = append(c.report.Violations, f.doubts...)
+	}
+	f.tolerated()
+	c.runStatus(cancelled)
+	c.finalState(cancelled)
+}
+
+// openFrames lists the nested runs that have no end, inner ones first.
+func (c *Checker) openFrames() []*frame {
+	var list []*frame
+	for _, f := range c.frames { // sorted below
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b *frame) int { return strings.Compare(b.path, a.path) })
+	return list
+}
+
+// tolerated reports failures that the policy tolerates without an event that says so.
+func (f *frame) tolerated() {
+	for i := range f.v {
+		if v := &f.v[i]; v.status == core.Fail && !v.told && f.policy(int32(i)) == plan.PolicySkip && !f.streams(int32(i)) {
+			f.faultOf(f.name(f.p.Vertices[i].ID), Statuses, "failed under a policy that tolerates it, and no event tells so")
+		}
+	}
+}
+
+// runStatus compares how the run ended with how its nodes did. A cancelled run may have
+// ended in any way.
+func (c *Checker) runStatus(cancelled bool) {
+	e := c.e
+	want, first := c.root.status()
+	switch {
+	case cancelled:
+	case e.Status == string(core.RunFailed) && want != core.RunFailed && c.lost():
+	case e.Status != string(want):
+		c.breaks(Statuses, "the run ends with the status %s, want %s%s", e.Status, want, because(first))
+	case first != "" && !strings.HasPrefix(e.Reason, "node "+first) && !strings.Contains(e.Reason, mask):
+		c.breaks(Statuses, "the reason of the run's end does not begin with node %s, which failed first in canonical order: %s", first, e.Reason)
+	}
+}
+
+func because(first string) string {
+	if first == "" {
+		return ""
+	}
+	return ": " + first + " failed"
+}
+
+// lost reports whether a field was written and has no value at the end, because a merge
+// failed. That fails a run in which no node did.
+func (c *Checker) lost() bool {
+	for i := range c.p.Schema.Fields {
+		if _, ok := c.e.State.Get(c.p.Schema.Fields[i].Name); !ok && c.root.writes[i].count > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// finalState compares the state at the end with the starting values and the writes.
+func (c *Checker) finalState(cancelled bool) {
+	for name := range c.e.State.All() {
+		if _, ok := c.p.Schema.Index(name); !ok {
+			c.breaks(State, "the state has a field %s, which is not declared%s", name, near(name, c.p.Schema.FieldNames()))
+		}
+	}
+	for i := range c.p.Schema.Fields {
+		if c.start != nil && !c.p.Schema.Fields[i].IsStream() {
+			c.finalField(i, cancelled)
+		}
+	}
+}
+
+func (c *Checker) finalField(i int, cancelled bool) {
+	f, w := &c.p.Schema.Fields[i], &c.root.writes[i]
+	start := canonical(c.start[i])
+	got, ok := c.e.State.Get(f.Name)
+	if !ok {
+		got = core.Missing
+	}
+	switch {
+	case hidden(got):
+		c.unchecked(State, "field %s: a secret is hidden in it", f.Name)
+	case w.count == 0:
+		if !core.Equal(got, start) {
+			c.breaks(State, "field %s is %s at the end, nobody wrote it and it was %s at the start", f.Name, brief(got), brief(start))
+		}
+	case !ok:
+		if c.e.Status != string(core.RunFailed) && !cancelled {
+			c.breaks(State, "field %s was written and has no value at the end", f.Name)
+		}
+	default:
+		c.folded(i, got, start)
+	}
+}
+
+// folded checks a final value as far as the strategy tells without the values that were
+// written.
+func (c *Checker) folded(i int, got, start any) {
+	f, w := &c.p.Schema.Fields[i], &c.root.writes[i]
+	if err := f.Type.Check(got); err != nil {
+		c.breaks(State, "field %s: %v", f.Name, err)
+		return
+	}
+	whole := false
+	switch f.Strategy().Name {
+	case "count":
+		from, ok := start.(int64)
+		if whole = ok || core.IsMissing(start) || start == nil; whole && from <= math.MaxInt64-w.count && !core.Equal(got, from+w.count) {
+			c.breaks(State, "field %s is %s at the end, want %d: %d at the start and %s", f.Name, brief(got), from+w.count, from, count(int(w.count), "write"))
+		}
+	case "set_once":
+		if whole = w.set == ""; whole && got != nil {
+			c.breaks(State, "field %s is %s at the end, and only null was written", f.Name, brief(got))
+		}
+	case "array_append", "union":
+		list, isList := got.([]any)
+		before, _ := start.([]any)
+		if !isList || len(list) < len(before) || !core.Equal(list[:len(before)], before) {
+			c.breaks(State, "field %s does not begin with what it was at the start: %s", f.Name, brief(start))
+		}
+	}
+	if !whole {
+		c.unfolded = append(c.unfolded, f.Name)
+	}
+}
+
+// brief is a value in a message.
+func brief(v any) string {
+	if core.IsMissing(v) {
+		return "without a value"
+	}
+	const most = 60
+	s := []rune(core.JSON(v))
+	if len(s) > most {
+		return string(s[:most]) + "…"
+	}
+	return string(s)
+}
+
+// hides notes a node if the log does not show when its handlers let go of their slots.
+func (f *frame) hides(n *plan.Node) {
+	if n.Handler != nil && n.Wait == nil && n.Frame == nil && !f.visible(n) {
+		f.c.hidden[f.name(n.ID)] = true
+	}
+}
+
+// notTold lists what could not be checked.
+func (c *Checker) notTold() {
+	if c.timeless {
+		c.unchecked(Retries, "how long waits took: events without a time")
+	}
+	if len(c.hidden) > 0 {
+		c.unchecked(Limits, "the slots of %s: they may wait for their turn to write, and the log does not tell when their work is done", listed(c.hidden))
+	}
+	if len(c.unfolded) > 0 {
+		c.unchecked(State, "the folded values of %s: the log does not hold what was written", strings.Join(c.unfolded, ", "))
+	}
+}
+
+// listed names some of a set, sorted.
+func listed(set map[string]bool) string {
+	var names []string
+	for name := range set { // sorted below
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	const most = 5
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + " and " + count(len(names)-most, "more node")
+	}
+	return strings.Join(names, ", ")
+}

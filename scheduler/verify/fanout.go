@@ -1,0 +1,287 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// fanOut follows the items of a fan-out. Of each it keeps two bytes, in pages: what a
+// log says about the number of items is not believed before they are there.
+type fanOut struct {
+	f     *frame
+	n     *plan.Node
+	total int
+	group group
+
+	pages    map[int]*page
+	begun    int // first attempts
+	ended    int
+	good     int
+	lastNew  int   // the greatest item that began
+	failed   []int // the least items that failed, up to one more than may
+	failures int
+	partial  bool
+	alive    int // nested runs
+	backoffs map[int]backoff
+	inner    map[int]*frame
+	writer   int // the last item that wrote
+	wrote    []int32
+}
+
+const pageSize = 4096
+
+type page struct {
+	phase   [pageSize]itemPhase
+	attempt [pageSize]uint8
+}
+
+type itemPhase uint8
+
+const (
+	itemNew itemPhase = iota
+	itemRuns
+	itemWaits
+	itemGood
+	itemFailed
+)
+
+func newFanOut(f *frame, n *plan.Node, total int) *fanOut {
+	t := &fanOut{f: f, n: n, total: total, pages: map[int]*page{}, lastNew: -1, writer: -1}
+	t.group = group{parent: &f.group, name: f.name(n.ID), limit: n.Concurrency}
+	f.hides(n)
+	return t
+}
+
+// at returns the place of an item.
+func (t *fanOut) at(i int) (*itemPhase, *uint8) {
+	p := t.pages[i/pageSize]
+	if p == nil {
+		p = &page{}
+		t.pages[i/pageSize] = p
+	}
+	return &p.phase[i%pageSize], &p.attempt[i%pageSize]
+}
+
+// cut is the first item that does not count any more: the one behind the failure that
+// was one too many.
+func (t *fanOut) cut() int {
+	if most := t.n.MaxFailures; most >= 0 && len(t.failed) > most {
+		return t.failed[most] + 1
+	}
+	return t.total
+}
+
+// event takes in the begin or the end of an item.
+func (t *fanOut) event() {
+	e := t.f.c.e
+	i, ok := e.Item.Get()
+	if !ok || i >= t.total {
+		t.f.c.breaks(Parts, "%s of an item that is none of the %d", e.Type, t.total)
+		return
+	}
+	if e.Type == core.ItemStarted {
+		t.started(i)
+		return
+	}
+	t.itemEnded(i, e.Type == core.ItemFinished)
+}
+
+func (t *fanOut) started(i int) {
+	f, c := t.f, t.f.c
+	phase, attempt := t.at(i)
+	switch *phase {
+	case itemNew:
+		t.begun++
+		if t.n.Concurrency == 1 && i <= t.lastNew {
+			c.breaks(Parts, "begins after item %d, and one item runs after the other", t.lastNew)
+		}
+		t.lastNew = max(t.lastNew, i)
+	case itemWaits:
+		b := t.backoffs[i]
+		f.waited(&b)
+		delete(t.backoffs, i)
+	case itemRuns:
+		c.breaks(Lifecycle, "begins while it runs")
+		return
+	default:
+		c.breaks(Parts, "begins again after its end")
+		return
+	}
+	if i >= t.cut() {
+		c.breaks(Parts, "begins after too many items before it have failed (max_failures: %d)", t.n.MaxFailures)
+	}
+	if f.failRun {
+		c.breaks(Statuses, "begins after a failure with the policy fail_run has stopped the run")
+	}
+	*phase, *attempt = itemRuns, uint8(min(255, f.attempt(t.n, int(*attempt))))
+	if f.visible(t.n) {
+		f.acquire(&t.group)
+	}
+	if t.n.Frame != nil {
+		t.nest(i)
+	}
+}
+
+func (t *fanOut) nest(i int) {
+	f := t.f
+	// The end of an item that may be refused is told when all items are merged.
+	if t.alive++; t.alive > t.n.Concurrency && !f.p.Vertices[t.n.Vertex].Refuses {
+		f.c.breaks(Limits, "%s are under way in %s, the limit is %d", count(t.alive, "nested run"), t.group.name, t.n.Concurrency)
+	}
+	if t.inner == nil {
+		t.inner = map[int]*frame{}
+	}
+	t.inner[i] = f.nest(t.n, partPath(f.name(t.n.ID), i), &t.group)
+}
+
+// endInner ends the nested run of an item.
+func (t *fanOut) endInner(i int, fail *core.Failure) {
+	if in := t.inner[i]; in != nil {
+		t.alive--
+		delete(t.inner, i)
+		in.close(fail)
+	}
+}
+
+func (t *fanOut) retrying() {
+	f, e := t.f, t.f.c.e
+	i, _ := e.Item.Get()
+	if i >= t.total {
+		f.c.breaks(Parts, "%s of an item that is none of the %d", e.Type, t.total)
+		return
+	}
+	phase, attempt := t.at(i)
+	if *phase != itemRuns {
+		f.c.breaks(Lifecycle, "is to be tried again and does not run")
+		return
+	}
+	f.failedAttempt(t.n, int(*attempt))
+	t.endInner(i, told(e.Error))
+	if f.visible(t.n) {
+		f.free(&t.group)
+	}
+	if t.backoffs == nil {
+		t.backoffs = map[int]backoff{}
+	}
+	*phase, t.backoffs[i] = itemWaits, backoff{e.Time, e.Delay}
+}
+
+// told is the failure of an event that tells one.
+func told(fail *core.Failure) *core.Failure {
+	if fail == nil {
+		return &core.Failure{}
+	}
+	return fail
+}
+
+func (t *fanOut) itemEnded(i int, good bool) {
+	f, e := t.f, t.f.c.e
+	phase, attempt := t.at(i)
+	switch *phase {
+	case itemRuns:
+		if f.visible(t.n) {
+			f.free(&t.group)
+		}
+	case itemWaits:
+		delete(t.backoffs, i)
+		if good || e.Error == nil || e.Error.Class != core.ClassCanceled {
+			f.c.breaks(Lifecycle, "ends while it waits for another attempt")
+		}
+	case itemNew:
+		f.c.breaks(Lifecycle, "ends and never began")
+		return
+	default:
+		f.c.breaks(Lifecycle, "ends twice")
+		return
+	}
+	if e.Attempt != int(*attempt) {
+		f.c.breaks(Retries, "attempt %d ends, and attempt %d is under way", e.Attempt, *attempt)
+	}
+	status := f.endStatus(good)
+	t.ended++
+	*phase = itemGood
+	if good {
+		t.good++
+		t.partial = t.partial || status == core.PartialSuccess
+		t.endInner(i, nil)
+		return
+	}
+	*phase = itemFailed
+	t.failures++
+	f.lastAttempt(t.n, int(*attempt))
+	t.endInner(i, told(e.Error))
+	t.noteFailure(i)
+	if t.n.Policy == plan.PolicyFailRun {
+		f.failRun = true
+	}
+}
+
+// noteFailure keeps the failures that decide the cut.
+func (t *fanOut) noteFailure(i int) {
+	most := t.n.MaxFailures
+	if most < 0 || len(t.failed) > most && i > t.failed[most] {
+		return
+	}
+	at, _ := slices.BinarySearch(t.failed, i)
+	t.failed = slices.Insert(t.failed, at, i)
+	t.failed = t.failed[:min(len(t.failed), most+1)]
+}
+
+// finish checks the end of the whole.
+func (t *fanOut) finish(good bool) {
+	f, e := t.f, t.f.c.e
+	cut := t.cut()
+	if t.begun > t.ended {
+		f.c.breaks(Parts, "ends, and of its items %d began and have no end", t.begun-t.ended)
+	}
+	if t.begun < t.total {
+		t.missing(cut)
+	}
+	failures := t.failuresBefore(cut)
+	switch {
+	case good && failures > 0:
+		f.c.breaks(Statuses, "ends well, and %s failed", count(failures, "item"))
+	case !good && failures == 0 && t.total > 0 && (e.Error == nil || e.Error.Class != core.ClassCanceled):
+		f.doubt(e.Node, Statuses, "fails, and no item failed")
+	case good && t.partial != (e.Status == core.PartialSuccess.String()):
+		f.c.breaks(Statuses, "ends with the status %s, and of its items %s", e.Status, partWords(t.partial))
+	}
+}
+
+// missing reports items before the cut that never began. Only a run that is stopped
+// leaves some out.
+func (t *fanOut) missing(cut int) {
+	lost, first := 0, 0
+	for i := 0; i < cut; {
+		p := t.pages[i/pageSize]
+		if p == nil {
+			n := min(cut-i, pageSize-i%pageSize)
+			if lost == 0 {
+				first = i
+			}
+			lost += n
+			i += n
+			continue
+		}
+		if p.phase[i%pageSize] == itemNew {
+			if lost == 0 {
+				first = i
+			}
+			lost++
+		}
+		i++
+	}
+	if lost > 0 {
+		t.f.doubt(t.f.c.e.Node, Parts, "ends, and %s never began, the first is item %d", count(lost, "item"), first)
+	}
+}
+
+// failuresBefore counts the failures that count.
+func (t *fanOut) failuresBefore(cut int) int {
+	if t.n.MaxFailures >= 0 && len(t.failed) > t.n.MaxFailures {
+		return len(t.failed)
+	}
+	return t.failures
+}

@@ -1,0 +1,308 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// frame is the run of one graph: the run itself, or a nested one.
+type frame struct {
+	c      *Checker
+	p      *plan.Plan
+	path   string
+	parent *frame
+
+	v        []vertex
+	verdicts []verdict // by edge
+	cursor   []int32   // by field: how many of its writers are resolved without a gap
+	left     []int32   // by level: vertices that are not resolved
+	level    int32     // the lowest with one
+	writes   []writes  // by field
+	group    group
+	barrier  bool
+	failRun  bool  // a failure has stopped it
+	ordered  bool  // with a limit of 1 its vertices begin in canonical order
+	lastPlan int32 // the last vertex that began
+	// doubts are violations unless the frame was stopped.
+	doubts []Violation
+}
+
+// vertex is how far a vertex of the plan has come.
+type vertex struct {
+	phase   phase
+	status  core.Status
+	skip    skipKind
+	holds   bool // a slot
+	handled bool
+	settled bool // its decision has been checked
+	told    bool // that its policy tolerates its failure
+	skips   int  // members that were skipped
+	cause   int32
+	attempt int
+	class   string // of the failure it ended with
+	deepest string // the node inside where that began, "" for itself
+	backoff backoff
+	wrote   []int32 // fields, in the execution under way
+	fan     *fanOut
+	unit    *unit
+	inner   *frame
+}
+
+type phase uint8
+
+const (
+	undecided phase = iota
+	ready
+	running
+	waiting // for another attempt
+	resolved
+)
+
+type verdict uint8
+
+const (
+	unjudged verdict = iota
+	isFalse
+	isTrue
+)
+
+// backoff is the wait before another attempt.
+type backoff struct {
+	since time.Time
+	delay time.Duration
+}
+
+// open begins the run of a graph.
+func (c *Checker) open(p *plan.Plan, path string, parent *frame) *frame {
+	f := &frame{c: c, p: p, path: path, parent: parent, v: make([]vertex, len(p.Vertices)), verdicts: make([]verdict, len(p.Edges)),
+		cursor: make([]int32, len(p.Schema.Fields)), left: make([]int32, len(p.Levels)), writes: make([]writes, len(p.Schema.Fields)),
+		barrier: p.Barrier, ordered: parent == nil && inOrder(p), lastPlan: -1}
+	for i := range f.v {
+		f.v[i].cause = -1
+		f.left[p.Vertices[i].Level]++
+	}
+	f.group.limit = p.Concurrency
+	f.group.name = "the run"
+	if parent != nil {
+		f.group.name = path
+		if f.group.limit == 0 && c.limits != nil {
+			f.group.limit = c.limits.Concurrency // at least 1, or what the caller gave the run
+		}
+		c.frames[path] = f
+	}
+	f.rise()
+	return f
+}
+
+// nest begins the nested run of an execution.
+func (f *frame) nest(n *plan.Node, path string, around *group) *frame {
+	in := f.c.open(n.Frame.Plan, path, f)
+	in.group.parent = around
+	return in
+}
+
+// close ends a nested run, in view of how the execution it was for ended: a failure,
+// or nil for a good end.
+func (f *frame) close(fail *core.Failure) {
+	delete(f.c.frames, f.path)
+	if f.c.last == f {
+		f.c.last = f.c.root
+	}
+	stopped := f.failRun || fail != nil && (fail.Class == core.ClassCanceled || fail.Class == core.ClassTimeout)
+	f.unended(fail == nil)
+	f.tolerated()
+	if !stopped {
+		f.parent.doubts = append(f.parent.doubts, f.doubts...)
+	}
+	switch status, _ := f.status(); {
+	case fail != nil:
+	case status == core.RunFailed:
+		f.parent.faultOf(f.path, Statuses, "ended well, and its nested run failed")
+	case (status == core.RunPartial) != (f.c.e.Status == core.PartialSuccess.String()):
+		f.parent.faultOf(f.path, Statuses, "ended with status %s, and its nested run with %s", f.c.e.Status, status)
+	}
+}
+
+// unended reports what has begun and has no end; and if the run must be complete, what
+// has none and never began.
+func (f *frame) unended(complete bool) {
+	for i := range f.v {
+		v := &f.v[i]
+		switch {
+		case v.phase == resolved:
+		case v.phase == running || v.phase == waiting:
+			f.faultOf(f.name(f.p.Vertices[i].ID), Lifecycle, "began and has no end")
+		case complete:
+			f.doubt(f.name(f.p.Vertices[i].ID), Lifecycle, "has no end")
+		}
+	}
+}
+
+// name returns the path of a node or unit of the frame.
+func (f *frame) name(id string) string {
+	if f.path == "" {
+		return id
+	}
+	return f.path + "/" + id
+}
+
+// faultOf reports a violation by a node at the event under check.
+func (f *frame) faultOf(node string, r Rule, format string, args ...any) {
+	f.c.report.Violations = append(f.c.report.Violations, f.c.violation(node, r, format, args...))
+}
+
+// doubt reports a violation unless the frame turns out to have been stopped.
+func (f *frame) doubt(node string, r Rule, format string, args ...any) {
+	v := f.c.violation(node, r, format, args...)
+	if f.c.e.Node == node {
+		v.Item, v.Round, v.Attempt = f.c.e.Item, f.c.e.Round, f.c.e.Attempt
+	}
+	f.doubts = append(f.doubts, v)
+}
+
+// resolve ends a vertex.
+func (f *frame) resolve(i int32, s core.Status) {
+	v := &f.v[i]
+	f.release(v)
+	v.phase, v.status, v.wrote, v.fan = resolved, s, nil, nil
+	f.c.report.Nodes += max(1, f.members(i))
+	f.left[f.p.Vertices[i].Level]--
+	f.rise()
+	for _, s := range f.p.Vertices[i].Writes {
+		writers := f.p.WriterVertex[s.Field]
+		for k := f.cursor[s.Field]; int(k) < len(writers) && f.v[writers[k]].phase == resolved; k++ {
+			f.cursor[s.Field] = k + 1
+		}
+	}
+	if s == core.Fail && f.policy(i) == plan.PolicyFailRun {
+		f.failRun = true
+	}
+}
+
+func (f *frame) members(i int32) int {
+	if u := f.p.Vertices[i].Unit; u != nil {
+		return len(u.Members)
+	}
+	return 0
+}
+
+// rise moves to the lowest level that has something unresolved.
+func (f *frame) rise() {
+	for int(f.level) < len(f.left)-1 && f.left[f.level] == 0 {
+		f.level++
+	}
+}
+
+// policy is what holds for the failure of a vertex.
+func (f *frame) policy(i int32) plan.Policy {
+	pv := &f.p.Vertices[i]
+	if pv.Unit == nil {
+		return f.p.Nodes[pv.Node].Policy
+	}
+	switch u := f.v[i].unit; {
+	case u == nil || u.failures == 0:
+		return pv.Unit.Policy // for its own faults
+	case u.ranAll:
+		return plan.PolicySkip
+	}
+	return plan.PolicyDefault
+}
+
+// status decides how the frame ended if nobody stopped it from outside, and names the
+// node whose failure is the run's, "" for none.
+func (f *frame) status() (core.RunStatus, string) {
+	tolerated, first, canceled := false, -1, false
+	for i := range f.v {
+		switch v := &f.v[i]; {
+		case v.status == core.PartialSuccess:
+			tolerated = true
+		case v.status != core.Fail:
+		case v.handled || f.policy(int32(i)) == plan.PolicySkip:
+			tolerated = true
+		case first < 0 || canceled && v.class != core.ClassCanceled:
+			first, canceled = i, v.class == core.ClassCanceled
+		}
+	}
+	switch {
+	case first >= 0:
+		return core.RunFailed, cmp.Or(f.v[first].deepest, f.name(f.p.Vertices[first].ID))
+	case f.failRun:
+		return core.RunFailed, ""
+	case tolerated:
+		return core.RunPartial, ""
+	}
+	return core.RunSuccess, ""
+}
+
+// group is a limit on what is in flight. It counts as one in the group around it while
+// something of it is in flight, and as none otherwise.
+type group struct {
+	parent *group
+	name   string
+	limit  int // 0 for none
+	active int
+}
+
+// acquire takes a slot for a handler that begins.
+func (f *frame) acquire(g *group) {
+	c := f.c
+	c.inFlight++
+	if c.limits != nil && c.limits.MaxInFlight > 0 && c.inFlight > c.limits.MaxInFlight {
+		c.breaks(Limits, "%d executions are in flight, max_in_flight is %d", c.inFlight, c.limits.MaxInFlight)
+	}
+	for ; g != nil; g = g.parent {
+		g.active++
+		if g.limit > 0 && g.active > g.limit {
+			c.breaks(Limits, "%s are in flight in %s, the limit is %d", count(g.active, g.what()), g.name, g.limit)
+		}
+		if g.active > 1 {
+			return
+		}
+	}
+}
+
+func (g *group) what() string {
+	if g.parent == nil {
+		return "node"
+	}
+	return "execution"
+}
+
+// free gives the slot of a handler that has ended back.
+func (f *frame) free(g *group) {
+	f.c.inFlight--
+	for ; g != nil; g = g.parent {
+		if g.active--; g.active > 0 {
+			return
+		}
+	}
+}
+
+// release gives the slot of a plain node back, if it holds one.
+func (f *frame) release(v *vertex) {
+	if v.holds {
+		v.holds = false
+		f.free(&f.group)
+	}
+}
+
+// visible reports whether the log shows when a handler of the node lets go of its slot.
+// Timers and nodes without a handler hold none, and those of a nested run are inside of it.
+func (f *frame) visible(n *plan.Node) bool {
+	if n.Handler == nil || n.Wait != nil || n.Frame != nil {
+		return false
+	}
+	pv := &f.p.Vertices[n.Vertex]
+	return pv.Unit != nil || !pv.Refuses
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,87 @@
+package verify
+
+import (
+	"slices"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Rule names a rule that a log is checked against.
+type Rule string
+
+// Rules, in the order of Rules.
+const (
+	Sequence  Rule = "sequence"
+	Lifecycle Rule = "lifecycle"
+	Order     Rule = "order"
+	Limits    Rule = "limits"
+	Retries   Rule = "retries"
+	Parts     Rule = "parts"
+	Skips     Rule = "skips"
+	Writes    Rule = "writes"
+	State     Rule = "state"
+	Statuses  Rule = "statuses"
+)
+
+// Rules lists all rules with what each demands.
+func Rules() []About {
+	return []About{
+		{Sequence, "events are numbered without gaps, from the begin of the run to its end"},
+		{Lifecycle, "what begins was ready, and ends once; nothing follows its end"},
+		{Order, "nothing begins before what it depends on is resolved: edges, $nodes, writers of what it reads"},
+		{Limits, "never more in flight than the limits of the run, of fan-outs and of pipelines allow"},
+		{Retries, "attempts count from 1 up to what the policy allows, with the delays it demands"},
+		{Parts, "every item, row and round is there once, stages and rounds in order, up to max_iters"},
+		{Skips, "skips and handled failures follow from the judged conditions and from how the predecessors ended"},
+		{Writes, "only declared fields are written, by what ends well, in canonical order, set_once fields once"},
+		{State, "the final state has what its writes can have left"},
+		{Statuses, "the ends of nodes, units and the run agree with what happened in them"},
+	}
+}
+
+// About is a rule with what it demands.
+type About struct {
+	Rule  Rule   `json:"rule"`
+	About string `json:"about"`
+}
+
+// Violation is one breach of a rule.
+type Violation struct {
+	Line int       `json:"line"`
+	Seq  int64     `json:"seq"`
+	Time time.Time `json:"ts,omitzero"`
+	// Node is the path of the node, pipeline or loop; "" for the run.
+	Node    string       `json:"node,omitempty"`
+	Item    core.Ordinal `json:"item,omitzero"`
+	Round   core.Ordinal `json:"round,omitzero"`
+	Attempt int          `json:"attempt,omitempty"`
+	Rule    Rule         `json:"rule"`
+	Message string       `json:"message"`
+}
+
+// Unchecked is a rule, or a part of one, that the log does not tell enough for.
+type Unchecked struct {
+	Rule Rule   `json:"rule"`
+	Why  string `json:"why"`
+}
+
+// Report is the result of a check.
+type Report struct {
+	Workflow string `json:"workflow"`
+	Run      string `json:"run"`
+	// Status is how the run ended, "" if the log stops before.
+	Status string `json:"status"`
+	Events int    `json:"events"`
+	// Nodes counts the nodes that ended or were skipped, those of each nested run by
+	// themselves.
+	Nodes      int         `json:"nodes"`
+	Rules      []About     `json:"rules"`
+	Unchecked  []Unchecked `json:"unchecked"`
+	Violations []Violation `json:"violations"`
+}
+
+// Of returns the violations of a rule.
+func (r *Report) Of(rule Rule) []Violation {
+	return slices.DeleteFunc(slices.Clone(r.Violations), func(v Violation) bool { return v.Rule != rule })
+}

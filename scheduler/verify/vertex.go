@@ -1,0 +1,356 @@
+package verify
+
+import (
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file follows nodes from being ready to their end.
+
+// nodeEvent takes in an event of a node.
+func (f *frame) nodeEvent(n *plan.Node) error {
+	i := n.Vertex
+	switch f.c.e.Type {
+	case core.NodeReady:
+		f.ready(i)
+	case core.NodeStarted:
+		f.started(i, n)
+	case core.NodeFinished, core.NodeFailed:
+		f.nodeEnded(i, n)
+	case core.NodeSkipped:
+		f.skipped(n)
+	case core.NodeHandled:
+		f.handledBy(i)
+	case core.EdgeJudged:
+		f.judged(n)
+	case core.StateWritten:
+		f.written(n)
+	case core.NodeRetrying:
+		f.retrying(i, n)
+	case core.ItemStarted, core.ItemFinished, core.ItemFailed:
+		f.partEvent(i, n)
+	default:
+		f.c.breaks(Lifecycle, "%s about a node", f.c.e.Type)
+	}
+	return nil
+}
+
+// partEvent takes in an event of an item, row or round.
+func (f *frame) partEvent(i int32, n *plan.Node) {
+	v := &f.v[i]
+	switch {
+	case n.Member >= 0:
+		if u := f.underWay(i); u != nil {
+			u.event(n)
+		}
+	case n.Source == nil:
+		f.c.breaks(Parts, "the node has no items")
+	case v.fan == nil:
+		f.c.breaks(Lifecycle, "%s %s", f.c.e.Type, f.after(v))
+	default:
+		v.fan.event()
+	}
+}
+
+// after words how far a vertex has come, as the reason why something must not be.
+func (f *frame) after(v *vertex) string {
+	switch v.phase {
+	case undecided:
+		return "before it is ready"
+	case ready:
+		return "before it begins"
+	case waiting:
+		return "while it waits for another attempt"
+	case resolved:
+		if v.status == core.Skipped {
+			return "after it was skipped"
+		}
+		return "after its end"
+	}
+	return "while it runs"
+}
+
+func (f *frame) ready(i int32) {
+	v := &f.v[i]
+	again := v.phase == waiting && f.p.Vertices[i].Shape == plan.Plain
+	if v.phase != undecided && !again {
+		f.c.breaks(Lifecycle, "is ready %s", f.after(v))
+		return
+	}
+	if again {
+		f.waited(&v.backoff)
+		v.backoff = backoff{}
+	} else {
+		f.chosen(i)
+	}
+	v.phase = ready
+}
+
+// begins checks that a vertex may begin, and lets it.
+func (f *frame) begins(i int32) bool {
+	v := &f.v[i]
+	switch v.phase {
+	case ready:
+	case undecided:
+		f.c.breaks(Lifecycle, "begins %s", f.after(v))
+		f.chosen(i)
+	case waiting: // it was never told that it is ready again
+		f.c.breaks(Lifecycle, "begins another attempt before it is ready")
+		f.waited(&v.backoff)
+	default:
+		f.c.breaks(Lifecycle, "begins %s", f.after(v))
+		return false
+	}
+	if v.attempt == 0 { // that it is ready may be told before the end of the last writer
+		f.startable(i, "begins")
+		f.canonical(i)
+	}
+	v.phase = running
+	return true
+}
+
+func (f *frame) started(i int32, n *plan.Node) {
+	v, e := &f.v[i], f.c.e
+	if n.Member >= 0 {
+		f.c.breaks(Lifecycle, "a member of %s begins by itself", f.subject(i))
+		return
+	}
+	if !f.begins(i) {
+		return
+	}
+	if n.Source != nil {
+		total, ok := e.Total.Get()
+		if !ok {
+			f.c.breaks(Parts, "a fan-out begins and does not tell how many items it has")
+		}
+		v.attempt, v.fan = 1, newFanOut(f, n, total)
+		return
+	}
+	v.attempt = f.attempt(n, v.attempt)
+	v.wrote = v.wrote[:0]
+	f.hides(n)
+	if f.visible(n) {
+		v.holds = true
+		f.acquire(&f.group)
+	}
+	if n.Frame != nil {
+		v.inner = f.nest(n, f.name(n.ID), &f.group)
+	}
+}
+
+// attempt checks the number of an attempt that begins, and returns it.
+func (f *frame) attempt(n *plan.Node, before int) int {
+	e := f.c.e
+	switch {
+	case e.Attempt != before+1:
+		f.c.breaks(Retries, "begins attempt %d after attempt %d", e.Attempt, before)
+	case e.Attempt > n.Retry.Attempts:
+		f.c.breaks(Retries, "begins attempt %d of %d", e.Attempt, n.Retry.Attempts)
+	}
+	return e.Attempt
+}
+
+func (f *frame) retrying(i int32, n *plan.Node) {
+	v, e := &f.v[i], f.c.e
+	switch {
+	case n.Member >= 0:
+		if u := f.underWay(i); u != nil {
+			u.retrying(n)
+		}
+		return
+	case n.Source != nil && v.fan != nil && e.Item > 0:
+		v.fan.retrying()
+		return
+	case n.Source != nil || v.phase != running:
+		f.c.breaks(Lifecycle, "is to be tried again %s", f.after(v))
+		return
+	}
+	f.failedAttempt(n, v.attempt)
+	f.endInner(v, e.Error)
+	f.release(v)
+	f.keepsNothing(v)
+	v.phase, v.backoff = waiting, backoff{e.Time, e.Delay}
+}
+
+// keepsNothing reports what an execution wrote that did not end well.
+func (f *frame) keepsNothing(v *vertex) {
+	for _, field := range v.wrote {
+		f.c.breaks(Writes, "wrote %s and did not end well", f.p.Schema.Fields[field].Name)
+	}
+	v.wrote = v.wrote[:0]
+}
+
+// failedAttempt checks that a failed attempt is one that another follows, and after
+// what delay.
+func (f *frame) failedAttempt(n *plan.Node, begun int) {
+	e := f.c.e
+	switch {
+	case e.Attempt != begun:
+		f.c.breaks(Retries, "attempt %d is to be followed by another, and attempt %d is under way", e.Attempt, begun)
+	case e.Attempt >= n.Retry.Attempts:
+		f.c.breaks(Retries, "is to be tried again after attempt %d of %d", e.Attempt, n.Retry.Attempts)
+	case e.Error != nil && !retryable(e.Error):
+		f.c.breaks(Retries, "is to be tried again after a failure that is permanent (%s)", e.Error.Class)
+	}
+	if f.failRun {
+		f.c.breaks(Retries, "is to be tried again after a failure with the policy fail_run has stopped the run")
+	}
+	least, most := delays(n, e)
+	switch {
+	case e.Delay < least:
+		f.c.breaks(Retries, "the next attempt is %s away, the policy demands %s", e.Delay, least)
+	case e.Delay > most:
+		f.c.breaks(Retries, "the next attempt is %s away, the policy says at most %s", e.Delay, most)
+	}
+}
+
+func retryable(fail *core.Failure) bool { return !fail.Permanent && fail.Class != core.ClassPanic }
+
+// delays returns the bounds of the wait that the policy and the failure ask for. Jitter
+// multiplies it by a factor between a half and one and a half.
+func delays(n *plan.Node, e *core.Event) (least, most time.Duration) {
+	d := n.Retry.Delay(e.Attempt)
+	least, most = d, d
+	if n.Retry.Jitter {
+		least, most = d/2, d+d/2
+		if most < d { // beyond the longest duration
+			most = 1<<63 - 1
+		}
+		if n.Retry.Max > 0 {
+			most = min(most, n.Retry.Max)
+			least = min(least, n.Retry.Max)
+		}
+	}
+	if e.Error != nil {
+		least, most = max(least, e.Error.RetryAfter), max(most, e.Error.RetryAfter)
+	}
+	return least, most
+}
+
+// waited checks by the clock that a wait was not cut short. The clock of a log is that
+// of the wall, which is trimmed: by a thousandth at most, as a rule far less.
+func (f *frame) waited(b *backoff) {
+	now := f.c.e.Time
+	if b.since.IsZero() || now.IsZero() {
+		f.c.timeless = f.c.timeless || b.delay > 0
+		return
+	}
+	const grain = time.Millisecond
+	took := now.Sub(b.since)
+	switch {
+	case took < 0:
+		f.c.unchecked(Retries, "how long a wait took: the clock was set back")
+	case took < b.delay-b.delay/1000-grain:
+		f.c.breaks(Retries, "goes on %s after the attempt that failed, %s was demanded", took, b.delay)
+	}
+}
+
+// nodeEnded takes in the end of a plain node or fan-out.
+func (f *frame) nodeEnded(i int32, n *plan.Node) {
+	v, e := &f.v[i], f.c.e
+	good := e.Type == core.NodeFinished
+	switch {
+	case n.Member >= 0:
+		f.c.breaks(Lifecycle, "a member of %s ends by itself", f.subject(i))
+		return
+	case v.phase == running, !good && v.attempt > 0 && (v.phase == waiting || v.phase == ready): // stopped
+	default:
+		f.c.breaks(Lifecycle, "ends %s", f.after(v))
+		return
+	}
+	status := f.endStatus(good)
+	if v.fan != nil {
+		v.fan.finish(good)
+	} else {
+		f.endPlain(v, n, good)
+	}
+	if e.Error != nil {
+		v.class, v.deepest = e.Error.Class, e.Error.Node
+	}
+	f.resolve(i, status)
+}
+
+// endStatus checks the status that an end tells, and returns it.
+func (f *frame) endStatus(good bool) core.Status {
+	var s core.Status
+	_ = s.UnmarshalText([]byte(f.c.e.Status)) // an unknown status fits no end
+	if good != s.Succeeded() || !good && s != core.Fail {
+		f.c.breaks(Statuses, "%s with the status %q", f.c.e.Type, f.c.e.Status)
+		if s = core.Fail; good {
+			s = core.Success
+		}
+	}
+	return s
+}
+
+func (f *frame) endPlain(v *vertex, n *plan.Node, good bool) {
+	e := f.c.e
+	stopped := e.Error != nil && e.Error.Class == core.ClassCanceled
+	if !good {
+		if v.phase != running && !stopped {
+			f.c.breaks(Lifecycle, "fails %s", f.after(v))
+		}
+		f.keepsNothing(v)
+		f.lastAttempt(n, v.attempt)
+	}
+	f.endInner(v, e.Error)
+}
+
+// lastAttempt checks that a failure is for good: the last attempt that the policy
+// allows, or a failure that no other can cure.
+func (f *frame) lastAttempt(n *plan.Node, attempt int) {
+	e := f.c.e
+	if e.Error != nil && attempt < n.Retry.Attempts && retryable(e.Error) {
+		f.doubt(e.Node, Retries, "failed for good after attempt %d of %d", attempt, n.Retry.Attempts)
+	}
+}
+
+// endInner ends the nested run of an attempt.
+func (f *frame) endInner(v *vertex, fail *core.Failure) {
+	if v.inner == nil {
+		return
+	}
+	if fail == nil && f.c.e.Type != core.NodeFinished {
+		fail = &core.Failure{} // one that is not told
+	}
+	v.inner.close(fail)
+	v.inner = nil
+}
+
+// unitEvent takes in an event of a pipeline or loop as a whole.
+func (f *frame) unitEvent(i int32) error {
+	e, pv := f.c.e, &f.p.Vertices[i]
+	if level, ok := e.Level.Get(); ok && int32(level) != pv.Level {
+		return f.c.mismatch("%s is on level %d in the log and on level %d in the workflow: the log is that of another version of it", pv.ID, level, pv.Level)
+	}
+	switch e.Type {
+	case core.NodeReady:
+		f.ready(i)
+	case core.NodeStarted:
+		if f.begins(i) {
+			f.v[i].attempt = 1
+			f.v[i].unit = newUnit(f, i)
+		}
+	case core.UnitFinished:
+		if u := f.underWay(i); u != nil {
+			u.finish()
+		}
+	case core.NodeHandled:
+		f.handledBy(i)
+	default:
+		f.c.breaks(Lifecycle, "%s about a pipeline or loop", e.Type)
+	}
+	return nil
+}
+
+// underWay returns a unit that runs, or reports that it does not.
+func (f *frame) underWay(i int32) *unit {
+	v := &f.v[i]
+	if v.phase != running || v.unit == nil {
+		f.c.breaks(Lifecycle, "%s of %s %s", f.c.e.Type, f.subject(i), f.after(v))
+		return nil
+	}
+	return v.unit
+}

@@ -1,0 +1,144 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// writes is what the log tells about a field.
+type writes struct {
+	count int64
+	set   string // who gave a set_once field its value, "" for nobody
+}
+
+// written takes in a write.
+func (f *frame) written(n *plan.Node) {
+	e := f.c.e
+	at := slices.Index(n.Writes, e.Field)
+	if at < 0 {
+		names := n.Writes
+		if _, ok := f.p.Schema.Index(e.Field); !ok {
+			names = f.p.Schema.FieldNames()
+		}
+		f.c.breaks(Writes, "writes %s, which it does not declare%s", e.Field, near(e.Field, names))
+		return
+	}
+	field := n.WriteFields[at]
+	i := n.Vertex
+	v := &f.v[i]
+	switch {
+	case n.Member >= 0:
+		if u := f.underWay(i); u != nil {
+			u.written(n, field)
+		}
+	case n.Source != nil && v.fan != nil:
+		v.fan.written(field)
+	case v.phase != running:
+		f.c.breaks(Writes, "writes %s %s", e.Field, f.after(v))
+	case e.Item > 0 || e.Round > 0:
+		f.c.breaks(Writes, "writes %s in an item or round, and has none", e.Field)
+	default:
+		v.wrote = f.once(v.wrote, field)
+	}
+	f.merged(i, field)
+}
+
+// once notes a write of an execution, which writes each field at most once.
+func (f *frame) once(wrote []int32, field int32) []int32 {
+	if slices.Contains(wrote, field) {
+		f.c.breaks(Writes, "writes %s twice in one execution", f.c.e.Field)
+	}
+	return append(wrote, field)
+}
+
+// merged checks what concerns the field as a whole.
+func (f *frame) merged(i, field int32) {
+	e, w := f.c.e, &f.writes[field]
+	w.count++
+	decl := &f.p.Schema.Fields[field]
+	if !decl.Refuses {
+		return
+	}
+	for _, s := range f.p.Vertices[i].Writes {
+		if s.Field != field {
+			continue
+		}
+		if k, ok := f.missing(field, s.Slot); !ok {
+			f.c.breaks(Writes, "writes %s before %s is resolved, whose write comes first in canonical order", e.Field, k)
+		}
+	}
+	if decl.Strategy().Name != "set_once" {
+		return
+	}
+	if w.set != "" {
+		f.c.breaks(Writes, "writes %s, which is set once and has its value from %s", e.Field, w.set)
+	}
+	if !e.Null {
+		w.set = e.Node
+	}
+}
+
+// written checks a write of an item: the items are merged in their order, when all that
+// count have ended.
+func (t *fanOut) written(field int32) {
+	c := t.f.c
+	i, ok := c.e.Item.Get()
+	if !ok || i >= t.total {
+		c.breaks(Writes, "writes %s in no item", c.e.Field)
+		return
+	}
+	if phase, _ := t.at(i); *phase != itemGood {
+		c.breaks(Writes, "writes %s in item %d, which has not ended well", c.e.Field, i)
+	}
+	if i >= t.cut() {
+		c.breaks(Writes, "writes %s in item %d, which does not count: too many before it failed", c.e.Field, i)
+	}
+	switch {
+	case i < t.writer:
+		c.breaks(Writes, "writes %s in item %d after item %d, items are merged in their order", c.e.Field, i, t.writer)
+	case i > t.writer:
+		t.writer, t.wrote = i, t.wrote[:0]
+	}
+	t.wrote = t.f.once(t.wrote, field)
+}
+
+// written checks a write of a member: a stage writes at its end, the body of a loop at
+// the end of the round.
+func (t *unit) written(n *plan.Node, field int32) {
+	c := t.f.c
+	i, ok := t.index()
+	switch last := &t.last; {
+	case !ok:
+		c.breaks(Writes, "writes %s in no %s", c.e.Field, t.what())
+	case i != last.pass || !last.good:
+		c.breaks(Writes, "writes %s in %s %d, which has not just ended well", c.e.Field, t.what(), i)
+	case !t.u.IsLoop && last.place != int(n.Member):
+		c.breaks(Writes, "writes %s, and %s has ended last", c.e.Field, t.member(last.place))
+	case t.u.IsLoop && last.place != len(t.u.Members)-1:
+		c.breaks(Writes, "writes %s before its round is over", c.e.Field)
+	case t.u.IsLoop:
+		t.writtenInRound(n, field)
+	default:
+		last.wrote = t.f.once(last.wrote, field)
+	}
+}
+
+// writtenInRound notes a write by its place and field: members write in their order.
+func (t *unit) writtenInRound(n *plan.Node, field int32) {
+	key := n.Member*int32(len(t.f.p.Schema.Fields)) + field
+	wrote := t.last.wrote
+	if len(wrote) > 0 && key/int32(len(t.f.p.Schema.Fields)) < wrote[len(wrote)-1]/int32(len(t.f.p.Schema.Fields)) {
+		t.f.c.breaks(Writes, "writes %s after a later member of the round", t.f.c.e.Field)
+	}
+	t.last.wrote = t.f.once(wrote, key)
+}
+
+// canonical returns a value in its JSON form.
+func canonical(v any) any {
+	if c, err := core.Canonical(v); err == nil {
+		return c
+	}
+	return v
+}
