@@ -1,0 +1,189 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/scheduler/verify"
+)
+
+// everything is a graph with something for each rule to look at. Its nodes do what
+// handlers says, and nothing if that says nothing.
+const everything = `
+name: everything
+state:
+  schema:
+    rows: {type: array}
+    out: {type: array, merge: array_append, default: [first]}
+    hits: {type: integer, merge: count, default: 10}
+    once: {type: string, merge: set_once}
+    total: {type: integer, merge: sum}
+    mode: {type: string, default: fast}
+runtime: {concurrency: 2, max_in_flight: 4}
+graph:
+  nodes:
+    - {id: load, kind: tool, impl: x, writes: [rows]}
+    - {id: side, kind: tool, impl: x, writes: [total]}
+    - {id: score, kind: tool, impl: x, writes: [out, hits], for_each: {source: $.rows, concurrency: 2, max_failures: 1}, on_error: {policy: retry, attempts: 3, base_ms: 100}}
+    - {id: other, kind: tool, impl: x}
+    - {id: never, kind: tool, impl: x}
+    - {id: bad, kind: tool, impl: x, on_error: {policy: retry, attempts: 2, base_ms: 1000, backoff: exponential}}
+    - {id: after, kind: tool, impl: x}
+    - {id: rescue, kind: tool, impl: x}
+    - {id: left, kind: tool, impl: x, writes: [once]}
+    - {id: right, kind: tool, impl: x, writes: [once]}
+    - {id: extra, kind: tool, impl: x, on_error: {policy: skip}}
+    - {id: look, kind: tool, impl: x, reads: [total]}
+    - {id: parse, kind: tool, impl: x, writes: [total]}
+    - {id: store, kind: tool, impl: x, reads: [total]}
+    - {id: draft, kind: tool, impl: x, writes: [hits]}
+    - {id: check, kind: tool, impl: x}
+  edges:
+    - {from: load, to: score}
+    - {from: load, to: other, when: length($.rows) > 5}
+    - {from: load, to: left, when: else}
+    - {from: other, to: never}
+    - {from: bad, to: after}
+    - {from: bad, to: rescue, on: fail}
+    - {from: left, to: right}
+    - {from: load, to: look}
+    - {from: score, to: parse}
+    - {from: parse, to: draft}
+  pipelines: [{id: ingest, items: $.rows, stages: [parse, store], concurrency: 2}]
+  loops: [{id: refine, body: [draft, check], max_iters: 3}]
+`
+
+var handlers = map[string]core.HandlerFunc{
+	"load": wrote("rows", []any{int64(1), int64(2), int64(3)}),
+	"side": wrote("total", int64(5)),
+	"score": func(_ context.Context, in core.Input) (core.Result, error) {
+		if in.Index() == 1 && in.Attempt() == 1 {
+			return core.Result{}, errors.New("not yet")
+		}
+		return core.Result{Delta: map[string]any{"out": []any{"x"}, "hits": int64(1)}}, nil
+	},
+	"bad":   fails,
+	"extra": fails,
+	"left":  wrote("once", nil),
+	"right": wrote("once", "me"),
+	"parse": wrote("total", int64(1)),
+	"draft": wrote("hits", int64(1)),
+}
+
+func wrote(field string, v any) core.HandlerFunc {
+	return func(context.Context, core.Input) (core.Result, error) {
+		time.Sleep(time.Millisecond)
+		return core.Result{Delta: map[string]any{field: v}}, nil
+	}
+}
+
+func fails(context.Context, core.Input) (core.Result, error) {
+	return core.Result{}, errors.New("boom")
+}
+
+func rests(context.Context, core.Input) (core.Result, error) {
+	time.Sleep(time.Millisecond)
+	return core.Result{}, nil
+}
+
+// compiled is the plan of a document whose nodes have handlers.
+func compiled(t testing.TB, text string) *plan.Plan {
+	t.Helper()
+	e := wavefold.NewEngine()
+	w, ds := e.Parse("", []byte(text))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	for _, n := range w.Nodes {
+		n.Handler = core.HandlerFunc(rests)
+		if h := handlers[n.ID.Value]; h != nil {
+			n.Handler = h
+		}
+	}
+	p, ds := e.Compile(w, false)
+	if p == nil {
+		t.Fatal(ds)
+	}
+	return p
+}
+
+// logged runs a plan in virtual time and returns its events.
+func logged(t *testing.T, p *plan.Plan, o scheduler.Options) (l log) {
+	t.Helper()
+	o.Run = "r1"
+	o.Listener = func(e core.Event) { l = append(l, e) }
+	synctest.Test(t, func(t *testing.T) {
+		_, _ = scheduler.Run(t.Context(), p, nil, o) // how it ends is in the log
+	})
+	return l
+}
+
+// checked checks a log as it stands.
+func checked(t testing.TB, p *plan.Plan, l log) *verify.Report {
+	t.Helper()
+	c := verify.New(p)
+	for i := range l {
+		if err := c.Add(i+1, &l[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c.Finish()
+}
+
+// log is a log that is edited.
+type log []core.Event
+
+// at returns the place of the nth event of a type about a node or unit: "score[1]" is
+// item 1 of score, "draft#1" round 1 of draft, "load->other" an edge.
+func (l log) at(t testing.TB, typ core.EventType, who string, nth int) int {
+	t.Helper()
+	name, item, hasItem := strings.Cut(strings.TrimSuffix(who, "]"), "[")
+	name, round, hasRound := strings.Cut(name, "#")
+	edge := strings.Contains(who, "->")
+	index := func(o core.Ordinal) string {
+		s, _ := o.MarshalJSON()
+		return string(s)
+	}
+	for i, e := range l {
+		id := e.Node
+		switch {
+		case edge:
+			id = e.From + "->" + e.To
+		case id == "":
+			id = e.Unit
+		}
+		if e.Type != typ || id != name || hasItem && index(e.Item) != item || hasRound && index(e.Round) != round {
+			continue
+		}
+		if nth--; nth <= 0 {
+			return i
+		}
+	}
+	t.Fatalf("the log has no %s of %s", typ, who)
+	return -1
+}
+
+func (l log) drop(i int) log { return slices.Delete(l, i, i+1) }
+
+func (l log) again(i int) log { return slices.Insert(l, i+1, l[i]) }
+
+func (l log) move(from, to int) log {
+	e := l[from]
+	return slices.Insert(l.drop(from), to, e)
+}
+
+func (l log) numbered() log {
+	for i := range l {
+		l[i].Seq = int64(i + 1)
+	}
+	return l
+}

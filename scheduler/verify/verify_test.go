@@ -1,0 +1,443 @@
+package verify_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/verify"
+)
+
+func TestRealLogIsClean(t *testing.T) {
+	p := compiled(t, everything)
+	for _, o := range []scheduler.Options{{}, {Concurrency: 1}, {Concurrency: 64, MaxInFlight: 64}, {Concurrency: 8, Barrier: true}} {
+		r := checked(t, p, logged(t, p, o))
+		if len(r.Violations) > 0 {
+			t.Errorf("%+v: %+v", o, r.Violations)
+		}
+		if r.Nodes != 16 || r.Status != "partial_success" || len(r.Rules) != 10 {
+			t.Errorf("%d nodes, status %s, %d rules", r.Nodes, r.Status, len(r.Rules))
+		}
+	}
+}
+
+type spoiledLog struct {
+	name  string
+	rule  verify.Rule
+	node  string // "" for any
+	want  string
+	spoil func(t *testing.T, l log) log
+	keep  bool // the numbers as they are
+}
+
+// spoiled are ways to falsify the log of a run, each with the violation it must lead to.
+var spoiled = []spoiledLog{
+	{name: "an event is gone", rule: verify.Sequence, want: "number 9 comes where 8 is due: an event is missing", keep: true,
+		spoil: func(_ *testing.T, l log) log { return l.drop(7) }},
+	{name: "an event comes twice", rule: verify.Sequence, want: "number 3 comes after number 3", keep: true,
+		spoil: func(_ *testing.T, l log) log { return l.again(2) }},
+	{name: "no begin", rule: verify.Sequence, want: "the log begins with node.ready, want run.started",
+		spoil: func(_ *testing.T, l log) log { return l.drop(0) }},
+	{name: "no end", rule: verify.Sequence, want: "want run.finished",
+		spoil: func(_ *testing.T, l log) log { return l.drop(len(l) - 1) }},
+	{name: "another run", rule: verify.Sequence, want: `the event is one of run "r2"`,
+		spoil: func(_ *testing.T, l log) log { l[5].Run = "r2"; return l }},
+	{name: "a node after the end", rule: verify.Sequence, node: "look", want: "node.started after the end of the run",
+		spoil: func(t *testing.T, l log) log { return append(l, l[l.at(t, core.NodeStarted, "look", 1)]) }},
+	{name: "two begins", rule: verify.Sequence, want: "the run begins again",
+		spoil: func(_ *testing.T, l log) log { return l.again(0) }},
+	{name: "a node has no end", rule: verify.Lifecycle, node: "look", want: "began and has no end",
+		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeFinished, "look", 1)) }},
+	{name: "a node ends twice", rule: verify.Lifecycle, node: "look", want: "ends after its end",
+		spoil: func(t *testing.T, l log) log { return l.again(l.at(t, core.NodeFinished, "look", 1)) }},
+	{name: "a node ends before it begins", rule: verify.Lifecycle, node: "look", want: "ends before it begins",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.NodeFinished, "look", 1), l.at(t, core.NodeStarted, "look", 1))
+		}},
+	{name: "a node is never ready", rule: verify.Lifecycle, node: "look", want: "begins before it is ready",
+		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeReady, "look", 1)) }},
+	{name: "a node is gone", rule: verify.Lifecycle, node: "rescue", want: "has no end",
+		spoil: func(_ *testing.T, l log) log {
+			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Node == "rescue" })
+		}},
+	{name: "an item ends twice", rule: verify.Lifecycle, node: "score", want: "ends twice",
+		spoil: func(t *testing.T, l log) log { return l.again(l.at(t, core.ItemFinished, "score[2]", 1)) }},
+	{name: "a unit ends twice", rule: verify.Lifecycle, node: "ingest", want: "unit.finished of ingest after its end",
+		spoil: func(t *testing.T, l log) log { return l.again(l.at(t, core.UnitFinished, "ingest", 1)) }},
+	{name: "skipped twice", rule: verify.Lifecycle, node: "other", want: "is skipped after it was skipped",
+		spoil: func(t *testing.T, l log) log { return l.again(l.at(t, core.NodeSkipped, "other", 1)) }},
+	{name: "before its predecessor", rule: verify.Order, node: "look", want: "is ready before its predecessor load is resolved",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.NodeReady, "look", 1), l.at(t, core.NodeFinished, "load", 1))
+		}},
+	{name: "before a writer of what it reads", rule: verify.Order, node: "look", want: "begins before side is resolved, which may write total",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.NodeFinished, "side", 1), l.at(t, core.NodeStarted, "look", 1))
+		}},
+	{name: "a condition before its source", rule: verify.Order, node: "other", want: "its condition is judged before load is resolved",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.EdgeJudged, "load->other", 1), l.at(t, core.NodeFinished, "load", 1))
+		}},
+	{name: "a row before what it reads is written", rule: verify.Order, node: "store", want: "begins in row 1 before row 0 has passed parse",
+		spoil: func(t *testing.T, l log) log {
+			// Row 0 waits at its first stage for another attempt, and row 1 goes on.
+			e := l[l.at(t, core.ItemStarted, "parse[1]", 1)]
+			i := l.at(t, core.ItemFinished, "parse[0]", 1)
+			finished := l[i]
+			finished.Item = e.Item
+			return slices.Insert(l, i, e, finished, withNode(e, "store"))
+		}},
+	{name: "over the limit", rule: verify.Limits, want: "3 nodes are in flight in the run, the limit is 2",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.NodeStarted, "extra", 1), l.at(t, core.NodeStarted, "side", 1))
+		}},
+	{name: "another limit", rule: verify.Limits, want: "2 nodes are in flight in the run, the limit is 1",
+		spoil: func(_ *testing.T, l log) log {
+			l[0].Limits = &core.Limits{Concurrency: 1}
+			return l
+		}},
+	{name: "max_in_flight", rule: verify.Limits, want: "2 executions are in flight, max_in_flight is 1",
+		spoil: func(_ *testing.T, l log) log {
+			l[0].Limits = &core.Limits{Concurrency: 2, MaxInFlight: 1}
+			return l
+		}},
+	{name: "the limit of a fan-out", rule: verify.Limits, node: "score", want: "3 executions are in flight in score, the limit is 2",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.ItemStarted, "score[2]", 1), l.at(t, core.ItemStarted, "score[1]", 1)+1)
+		}},
+	{name: "the limit of a pipeline", rule: verify.Limits, node: "parse", want: "3 rows are under way in ingest, the limit is 2",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.ItemStarted, "parse[2]", 1), l.at(t, core.ItemStarted, "parse[1]", 1)+1)
+		}},
+	{name: "an attempt is left out", rule: verify.Retries, node: "bad", want: "begins attempt 3 after attempt 1",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeStarted, "bad", 2)].Attempt = 3; return l }},
+	{name: "too many attempts", rule: verify.Retries, node: "bad", want: "is to be tried again after attempt 2 of 2",
+		spoil: func(t *testing.T, l log) log {
+			again := l[l.at(t, core.NodeRetrying, "bad", 1)]
+			again.Attempt = 2
+			return slices.Insert(l, l.at(t, core.NodeFailed, "bad", 1), again)
+		}},
+	{name: "too few attempts", rule: verify.Retries, node: "score", want: "failed for good after attempt 1 of 3",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.NodeRetrying, "score[1]", 1)
+			l[i].Type, l[i].Status = core.ItemFailed, "fail"
+			return l
+		}},
+	{name: "the delay is too short", rule: verify.Retries, node: "bad", want: "the next attempt is 10ms away, the policy demands 1s",
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.NodeRetrying, "bad", 1)].Delay = 10 * time.Millisecond
+			return l
+		}},
+	{name: "the delay is too long", rule: verify.Retries, node: "bad", want: "the next attempt is 1m0s away, the policy says at most 1s",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeRetrying, "bad", 1)].Delay = time.Minute; return l }},
+	{name: "the delay is not kept", rule: verify.Retries, node: "score", want: "goes on 50ms after the attempt that failed, 100ms was demanded",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.NodeRetrying, "score[1]", 1)
+			l[l.at(t, core.ItemStarted, "score[1]", 2)].Time = l[i].Time.Add(50 * time.Millisecond)
+			return l
+		}},
+	{name: "a permanent failure is tried again", rule: verify.Retries, node: "bad", want: "after a failure that is permanent",
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.NodeRetrying, "bad", 1)].Error = &core.Failure{Class: core.ClassError, Permanent: true}
+			return l
+		}},
+	{name: "an item is gone", rule: verify.Parts, node: "score", want: "ends, and 1 item never began, the first is item 2",
+		spoil: func(_ *testing.T, l log) log {
+			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Node == "score" && e.Item == core.Nth(2) })
+		}},
+	{name: "an item too many", rule: verify.Parts, node: "score", want: "item.started of an item that is none of the 3",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.ItemStarted, "score[2]", 1)].Item = core.Nth(3); return l }},
+	{name: "an item again", rule: verify.Parts, node: "score", want: "begins again after its end",
+		spoil: func(t *testing.T, l log) log {
+			e := l[l.at(t, core.ItemStarted, "score[0]", 1)]
+			return slices.Insert(l, l.at(t, core.ItemFinished, "score[0]", 1)+1, e)
+		}},
+	{name: "stages out of order", rule: verify.Parts, node: "store", want: "row 0 begins with store, and not with parse",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.ItemStarted, "parse[0]", 1)].Node = "store"; return l }},
+	{name: "a row is gone", rule: verify.Parts, node: "ingest", want: "ends, and of its 3 rows 1 never began",
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.UnitFinished, "ingest", 1)].Total = core.Nth(2)
+			return slices.DeleteFunc(l, func(e core.Event) bool { return (e.Node == "parse" || e.Node == "store") && e.Item == core.Nth(2) })
+		}},
+	{name: "a stage is gone", rule: verify.Parts, node: "ingest", want: "ends, and row 1 stops before store",
+		spoil: func(_ *testing.T, l log) log {
+			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Node == "store" && e.Item == core.Nth(1) })
+		}},
+	{name: "rows are miscounted", rule: verify.Parts, node: "ingest", want: "ends and counts 4 rows, and 3 are over",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "ingest", 1)].Total = core.Nth(4); return l }},
+	{name: "rounds out of order", rule: verify.Parts, node: "draft", want: "round 2 begins, and round 1 has not begun",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.ItemStarted, "draft#1", 1)].Round = core.Nth(2); return l }},
+	{name: "a round too few", rule: verify.Parts, node: "refine", want: "ends after 2 rounds by max_iters, which is 3",
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.UnitFinished, "refine", 1)].Total = core.Nth(2)
+			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Round == core.Nth(2) })
+		}},
+	{name: "a round too many", rule: verify.Parts, node: "draft", want: "round 3 begins, there are 3",
+		spoil: func(t *testing.T, l log) log {
+			e := l[l.at(t, core.ItemStarted, "draft#2", 1)]
+			e.Round = core.Nth(3)
+			return slices.Insert(l, l.at(t, core.UnitFinished, "refine", 1), e)
+		}},
+	{name: "skipped against its condition", rule: verify.Skips, node: "other", want: "and should run: the edge load -> other is live",
+		spoil: func(t *testing.T, l log) log { yes := true; l[l.at(t, core.EdgeJudged, "load->other", 1)].Result = &yes; return l }},
+	{name: "runs against its condition", rule: verify.Skips, node: "left", want: "runs, and should be skipped because the edge from load is false: else",
+		spoil: func(t *testing.T, l log) log { no := false; l[l.at(t, core.EdgeJudged, "load->left", 1)].Result = &no; return l }},
+	{name: "else beside a live edge", rule: verify.Skips, node: "left", want: "the else edge load -> left is true",
+		spoil: func(t *testing.T, l log) log { yes := true; l[l.at(t, core.EdgeJudged, "load->other", 1)].Result = &yes; return l }},
+	{name: "never judged", rule: verify.Skips, node: "other", want: "the condition on load -> other was never judged: length($.rows) > 5",
+		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.EdgeJudged, "load->other", 1)) }},
+	{name: "judged too late", rule: verify.Skips, node: "other", want: "is judged after it was decided that other is skipped",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.EdgeJudged, "load->other", 1), l.at(t, core.NodeSkipped, "other", 1))
+		}},
+	{name: "no such edge", rule: verify.Skips, node: "other", want: "the workflow has no edge load -> other with the condition $.rows",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeJudged, "load->other", 1)].When = "$.rows"; return l }},
+	{name: "the wrong reason", rule: verify.Skips, node: "never", want: "is skipped because side failed, over other, should be because every predecessor was skipped, from other on",
+		spoil: func(t *testing.T, l log) log {
+			e := &l[l.at(t, core.NodeSkipped, "never", 1)]
+			e.From, e.Cause = "other", "side"
+			return l
+		}},
+	{name: "the neighbour instead of the root", rule: verify.Skips, node: "after", want: "is skipped because after failed, over bad, should be because bad failed, over bad",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeSkipped, "after", 1)].Cause = "after"; return l }},
+	{name: "not handled", rule: verify.Skips, node: "rescue", want: "no event tells that this handles the failure",
+		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeHandled, "bad->rescue", 1)) }},
+	{name: "handled by nothing", rule: verify.Skips, node: "bad", want: "is handled by bad -> after, which is no live edge",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeHandled, "bad->rescue", 1)].To = "after"; return l }},
+	{name: "not declared", rule: verify.Writes, node: "side", want: `writes once, which it does not declare`,
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "side", 1)].Field = "once"; return l }},
+	{name: "no such field", rule: verify.Writes, node: "side", want: `writes totl, which it does not declare (did you mean "total"?)`,
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "side", 1)].Field = "totl"; return l }},
+	{name: "set twice", rule: verify.Writes, node: "right", want: "writes once, which is set once and has its value from left",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "left", 1)].Null = false; return l }},
+	{name: "a write out of turn", rule: verify.Writes, node: "right", want: "writes once before left is resolved, whose write comes first in canonical order",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.StateWritten, "right", 1), l.at(t, core.StateWritten, "left", 1)+1)
+		}},
+	{name: "written twice", rule: verify.Writes, node: "side", want: "writes total twice in one execution",
+		spoil: func(t *testing.T, l log) log { return l.again(l.at(t, core.StateWritten, "side", 1)) }},
+	{name: "items merged out of order", rule: verify.Writes, node: "score", want: "writes out in item 0 after item 2",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.StateWritten, "score[0]", 1), l.at(t, core.NodeFinished, "score", 1)-1)
+		}},
+	{name: "a write by what failed", rule: verify.Writes, node: "right", want: "wrote once and did not end well",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.NodeFinished, "right", 1)
+			l[i].Type, l[i].Status = core.NodeFailed, "fail"
+			return l
+		}},
+	{name: "a write after the end", rule: verify.Writes, node: "side", want: "writes total after its end",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.StateWritten, "side", 1), l.at(t, core.NodeFinished, "side", 1))
+		}},
+	{name: "a write of an earlier row", rule: verify.Writes, node: "parse", want: "writes total in row 0, which has not just ended well",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.StateWritten, "parse[0]", 1), l.at(t, core.ItemFinished, "parse[2]", 1))
+		}},
+	{name: "a write in the middle of a round", rule: verify.Writes, node: "draft", want: "writes hits before its round is over",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.StateWritten, "draft#1", 1), l.at(t, core.ItemStarted, "check#1", 1))
+		}},
+	{name: "the state has another field", rule: verify.State, want: `the state has a field rwos, which is not declared (did you mean "rows"?)`,
+		spoil: func(_ *testing.T, l log) log { return l.state("rwos", int64(1)) }},
+	{name: "nobody wrote it", rule: verify.State, want: `field mode is "slow" at the end, nobody wrote it and it was "fast" at the start`,
+		spoil: func(_ *testing.T, l log) log { return l.state("mode", "slow") }},
+	{name: "miscounted", rule: verify.State, want: "field hits is 15 at the end, want 16: 10 at the start and 6 writes",
+		spoil: func(_ *testing.T, l log) log { return l.state("hits", int64(15)) }},
+	{name: "the start is lost", rule: verify.State, want: `field out does not begin with what it was at the start: ["first"]`,
+		spoil: func(_ *testing.T, l log) log { return l.state("out", []any{"x", "x", "x"}) }},
+	{name: "of another type", rule: verify.State, want: "field total: want integer, got string",
+		spoil: func(_ *testing.T, l log) log { return l.state("total", "8") }},
+	{name: "a value is lost", rule: verify.State, want: "field total was written and has no value at the end",
+		spoil: func(t *testing.T, l log) log {
+			l = succeeded(t, l)
+			l.state("total", nil)[len(l)-1].State.Delete("total")
+			return l
+		}},
+	{name: "not all was well", rule: verify.Statuses, want: "the run ends with the status success, want partial_success",
+		spoil: func(_ *testing.T, l log) log { l[len(l)-1].Status = "success"; return l }},
+	{name: "the run failed", rule: verify.Statuses, want: "the run ends with the status partial_success, want failed: look failed",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.NodeFinished, "look", 1)
+			l[i].Type, l[i].Status = core.NodeFailed, "fail"
+			return l
+		}},
+	{name: "another node failed", rule: verify.Statuses, want: "the reason of the run's end does not begin with node look, which failed first in canonical order: node side: boom",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.NodeFinished, "look", 1)
+			l[i].Type, l[i].Status = core.NodeFailed, "fail"
+			l[len(l)-1].Status, l[len(l)-1].Reason = "failed", "node side: boom"
+			return l
+		}},
+	{name: "a status that does not fit", rule: verify.Statuses, node: "side", want: `node.finished with the status "fail"`,
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeFinished, "side", 1)].Status = "fail"; return l }},
+	{name: "a fan-out that fails for nothing", rule: verify.Statuses, node: "score", want: "fails, and no item failed",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.NodeFinished, "score", 1)
+			l[i].Type, l[i].Status = core.NodeFailed, "fail"
+			return l
+		}},
+	{name: "a partial success of nothing", rule: verify.Statuses, node: "score", want: "ends with the status partial_success, and of its items none is a partial success",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeFinished, "score", 1)].Status = "partial_success"; return l }},
+	{name: "a unit that fails for nothing", rule: verify.Statuses, node: "ingest", want: "fails, and no execution failed",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "ingest", 1)].Status = "fail"; return l }},
+	{name: "a unit that does not fail", rule: verify.Statuses, node: "ingest", want: "ends with the status success, and 1 execution failed",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.ItemFinished, "store[2]", 1)
+			l[i].Type, l[i].Status = core.ItemFailed, "fail"
+			return l
+		}},
+	{name: "tolerated without a word", rule: verify.Statuses, node: "extra", want: "no event tells so",
+		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeHandled, "extra", 1)) }},
+	{name: "tolerated without a policy", rule: verify.Statuses, node: "bad", want: "its policy does not say so",
+		spoil: func(t *testing.T, l log) log {
+			e := &l[l.at(t, core.NodeHandled, "bad->rescue", 1)]
+			e.From, e.To = "", ""
+			return l
+		}},
+}
+
+func (l log) state(field string, v any) log {
+	end := &l[len(l)-1]
+	end.State = end.State.Copy(1)
+	end.State.Set(field, v)
+	return l
+}
+
+// succeeded makes the run one that nobody can fail for a lost value.
+func succeeded(_ *testing.T, l log) log {
+	l[len(l)-1].Status = string(core.RunPartial)
+	return l
+}
+
+func withNode(e core.Event, node string) core.Event {
+	e.Node = node
+	return e
+}
+
+func TestSpoiledLogs(t *testing.T) {
+	p := compiled(t, everything)
+	whole := logged(t, p, scheduler.Options{})
+	seen := map[verify.Rule]bool{}
+	for _, tt := range spoiled {
+		seen[tt.rule] = true
+		t.Run(string(tt.rule)+"/"+tt.name, func(t *testing.T) {
+			l := tt.spoil(t, slices.Clone(whole))
+			if !tt.keep {
+				l = l.numbered()
+			}
+			r := checked(t, p, l)
+			hit := slices.ContainsFunc(r.Of(tt.rule), func(v verify.Violation) bool {
+				return strings.Contains(v.Message, tt.want) && (tt.node == "" || v.Node == tt.node) && v.Line > 0
+			})
+			if !hit {
+				t.Errorf("no violation of %s by %q: %s, but\n%s", tt.rule, tt.node, tt.want, words(r))
+			}
+		})
+	}
+	for _, about := range verify.Rules() {
+		if !seen[about.Rule] {
+			t.Errorf("no log is spoiled for %s", about.Rule)
+		}
+	}
+}
+
+func words(r *verify.Report) string {
+	var b strings.Builder
+	for _, v := range r.Violations {
+		fmt.Fprintf(&b, "line %d: %s: %s: %s\n", v.Line, v.Node, v.Rule, v.Message)
+	}
+	return b.String()
+}
+
+// TestOneBreachIsOneViolation: what follows from a breach is not reported again.
+func TestOneBreachIsOneViolation(t *testing.T) {
+	p := compiled(t, everything)
+	whole := logged(t, p, scheduler.Options{})
+	for _, name := range []string{"the delay is too short", "an attempt is left out", "set twice", "miscounted", "the wrong reason",
+		"rows are miscounted", "not all was well", "a row is gone", "a node has no end"} {
+		i := slices.IndexFunc(spoiled, func(s spoiledLog) bool { return s.name == name })
+		l := spoiled[i].spoil(t, slices.Clone(whole))
+		if !spoiled[i].keep {
+			l = l.numbered()
+		}
+		if r := checked(t, p, l); len(r.Violations) != 1 {
+			t.Errorf("%s:\n%s", name, words(r))
+		}
+	}
+}
+
+// TestMismatch: logs that are not of a run of the workflow end the check.
+func TestMismatch(t *testing.T) {
+	p := compiled(t, everything)
+	whole := logged(t, p, scheduler.Options{})
+	for _, tt := range []struct {
+		name, want string
+		spoil      func(l log)
+	}{
+		{"another workflow", `line 1: the log is that of workflow "everythin", not of "everything" (did you mean "everything"?)`, func(l log) { l[0].Reason = "everythin" }},
+		{"an unknown node", `line 2: unknown node "lod" (did you mean "load"?): the log is that of another workflow than everything`, func(l log) { l[1].Node = "lod" }},
+		{"an unknown unit", `unknown pipeline or loop "ingst" (did you mean "ingest"?)`, func(l log) { l[1].Node, l[1].Unit = "", "ingst" }},
+		{"an unknown type", `line 2: unknown event type "node.redy" (did you mean "node.ready"?); a newer version of the program may have written it`, func(l log) { l[1].Type = "node.redy" }},
+		{"a node inside of one without", `line 2: node "load" has no nodes inside of it`, func(l log) { l[1].Node = "load/x" }},
+		{"another level", "line 2: node extra is on level 3 in the log and on level 0 in the workflow", func(l log) { l[1].Level = core.Nth(3) }},
+		{"another kind", `line 2: node extra is of kind "wait" in the log and of kind "tool" in the workflow`, func(l log) { l[1].Kind = "wait" }},
+		{"a second run", "line 2: another run begins, r2: the log of one run is wanted", func(l log) { l[1] = l[0]; l[1].Run = "r2" }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := slices.Clone(whole)
+			tt.spoil(l)
+			c := verify.New(p)
+			var err error
+			for i := 0; i < len(l) && err == nil; i++ {
+				err = c.Add(i+1, &l[i])
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestUnchecked: what the log does not tell is named.
+func TestUnchecked(t *testing.T) {
+	p := compiled(t, everything)
+	l := logged(t, p, scheduler.Options{})
+	l[0].Limits = nil
+	for i := range l {
+		l[i].Time = time.Time{}
+	}
+	r := checked(t, p, l)
+	if len(r.Violations) > 0 {
+		t.Error(words(r))
+	}
+	want := []verify.Unchecked{
+		{Rule: verify.Limits, Why: "how many nodes may run at once: the log does not tell the limits of the run"},
+		{Rule: verify.Retries, Why: "how long waits took: events without a time"},
+		{Rule: verify.Limits, Why: "the slots of left, right: they may wait for their turn to write, and the log does not tell when their work is done"},
+		{Rule: verify.State, Why: "the folded values of rows, out, once, total: the log does not hold what was written"},
+	}
+	if !slices.Equal(r.Unchecked, want) {
+		t.Errorf("got %+v", r.Unchecked)
+	}
+}
+
+// TestStoppedRuns: what a stopped run leaves out is no violation; that something goes on
+// after a failure that stops it is one.
+func TestStoppedRuns(t *testing.T) {
+	p := compiled(t, strings.Replace(everything, "{policy: retry, attempts: 2, base_ms: 1000, backoff: exponential}", "{policy: fail_run}", 1))
+	l := logged(t, p, scheduler.Options{})
+	if r := checked(t, p, l); len(r.Violations) > 0 || r.Nodes > 10 {
+		t.Errorf("%d nodes\n%s", r.Nodes, words(r))
+	}
+	i := l.at(t, core.NodeFailed, "bad", 1)
+	ready := core.Event{V: 1, Type: core.NodeReady, Run: "r1", Node: "rescue", Kind: "tool", Level: core.Nth(1)}
+	l = slices.Insert(l, i+1, ready).numbered()
+	if got := words(checked(t, p, l)); !strings.Contains(got, "rescue: statuses: is ready after a failure with the policy fail_run") {
+		t.Error(got)
+	}
+}
