@@ -321,10 +321,10 @@ func (f *frame) chosen(i int32) {
 		f.c.breaks(Skips, "runs, and should be skipped because %s", f.words(f.from(d), f.causeOf(d), f.when(d)))
 	}
 	for _, e := range d.handled {
-		if src := &f.v[f.p.Edges[e].From]; !src.handled {
+		if !f.taken[e] {
 			f.c.breaks(Skips, "runs over the edge %s -> %s (on: fail), and no event tells that this handles the failure",
 				f.p.Nodes[f.p.Edges[e].FromNode].ID, f.p.Nodes[f.p.Edges[e].ToNode].ID)
-			src.handled = true
+			f.v[f.p.Edges[e].From].handled = true
 		}
 	}
 }
@@ -346,11 +346,15 @@ func (f *frame) handledBy(i int32) {
 	v.handled = true
 	for _, k := range f.p.InEdges(f.target(e.To)) {
 		edge := &f.p.Edges[k]
-		if edge.On == plan.OnFail && edge.From == i && f.p.Nodes[edge.ToNode].ID == e.To && f.says(k) == live {
+		if edge.On == plan.OnFail && edge.From == i && f.p.Nodes[edge.ToNode].ID == e.To && f.says(k) == live && !f.taken[k] {
+			if f.taken == nil {
+				f.taken = map[int32]bool{}
+			}
+			f.taken[k] = true
 			return
 		}
 	}
-	f.c.breaks(Skips, "its failure is handled by %s -> %s, which is no live edge with on: fail", e.From, e.To)
+	f.c.breaks(Skips, "its failure is handled by %s -> %s, which is no live edge with on: fail that was not told before", e.From, e.To)
 }
 
 // target returns the vertex of a node, or one without incoming edges.

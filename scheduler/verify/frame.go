@@ -3,6 +3,7 @@ package verify
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -17,11 +18,12 @@ type frame struct {
 	parent *frame
 
 	v        []vertex
-	verdicts []verdict // by edge
-	cursor   []int32   // by field: how many of its writers are resolved without a gap
-	left     []int32   // by level: vertices that are not resolved
-	level    int32     // the lowest with one
-	writes   []writes  // by field
+	verdicts []verdict      // by edge
+	taken    map[int32]bool // edges that handle a failure, as the log tells
+	cursor   []int32        // by field: how many of its writers are resolved without a gap
+	left     []int32        // by level: vertices that are not resolved
+	level    int32          // the lowest with one
+	writes   []writes       // by field
 	group    group
 	barrier  bool
 	failRun  bool  // a failure has stopped it
@@ -113,7 +115,7 @@ func (f *frame) close(fail *core.Failure) {
 		f.c.last = f.c.root
 	}
 	stopped := f.failRun || fail != nil && (fail.Class == core.ClassCanceled || fail.Class == core.ClassTimeout)
-	f.unended(fail == nil)
+	f.unended(fail == nil || f.isOver(fail))
 	f.tolerated()
 	if !stopped {
 		f.parent.doubts = append(f.parent.doubts, f.doubts...)
@@ -125,6 +127,16 @@ func (f *frame) close(fail *core.Failure) {
 	case (status == core.RunPartial) != (f.c.e.Status == core.PartialSuccess.String()):
 		f.parent.faultOf(f.path, Statuses, "ended with status %s, and its nested run with %s", f.c.e.Status, status)
 	}
+}
+
+// isOver reports whether an execution failed with a nested run that was over: because
+// of what happened in it, or because what it leaves behind was refused.
+func (f *frame) isOver(fail *core.Failure) bool {
+	if fail.Node != "" {
+		return true
+	}
+	began := slices.ContainsFunc(f.v, func(v vertex) bool { return v.phase != undecided })
+	return began && (fail.Class == core.ClassWrite || fail.Class == core.ClassMerge)
 }
 
 // unended reports what has begun and has no end; and if the run must be complete, what

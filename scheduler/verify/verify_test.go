@@ -150,7 +150,10 @@ var spoiled = []spoiledLog{
 			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Node == "score" && e.Item == core.Nth(2) })
 		}},
 	{name: "an item too many", rule: verify.Parts, node: "score", want: "item.started of an item that is none of the 3",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.ItemStarted, "score[2]", 1)].Item = core.Nth(3); return l }},
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.ItemStarted, "score[2]", 1)].Item = core.Nth(3)
+			return l
+		}},
 	{name: "an item again", rule: verify.Parts, node: "score", want: "begins again after its end",
 		spoil: func(t *testing.T, l log) log {
 			e := l[l.at(t, core.ItemStarted, "score[0]", 1)]
@@ -168,9 +171,15 @@ var spoiled = []spoiledLog{
 			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Node == "store" && e.Item == core.Nth(1) })
 		}},
 	{name: "rows are miscounted", rule: verify.Parts, node: "ingest", want: "ends and counts 4 rows, and 3 are over",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "ingest", 1)].Total = core.Nth(4); return l }},
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.UnitFinished, "ingest", 1)].Total = core.Nth(4)
+			return l
+		}},
 	{name: "rounds out of order", rule: verify.Parts, node: "draft", want: "round 2 begins, and round 1 has not begun",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.ItemStarted, "draft#1", 1)].Round = core.Nth(2); return l }},
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.ItemStarted, "draft#1", 1)].Round = core.Nth(2)
+			return l
+		}},
 	{name: "a round too few", rule: verify.Parts, node: "refine", want: "ends after 2 rounds by max_iters, which is 3",
 		spoil: func(t *testing.T, l log) log {
 			l[l.at(t, core.UnitFinished, "refine", 1)].Total = core.Nth(2)
@@ -183,11 +192,23 @@ var spoiled = []spoiledLog{
 			return slices.Insert(l, l.at(t, core.UnitFinished, "refine", 1), e)
 		}},
 	{name: "skipped against its condition", rule: verify.Skips, node: "other", want: "and should run: the edge load -> other is live",
-		spoil: func(t *testing.T, l log) log { yes := true; l[l.at(t, core.EdgeJudged, "load->other", 1)].Result = &yes; return l }},
+		spoil: func(t *testing.T, l log) log {
+			yes := true
+			l[l.at(t, core.EdgeJudged, "load->other", 1)].Result = &yes
+			return l
+		}},
 	{name: "runs against its condition", rule: verify.Skips, node: "left", want: "runs, and should be skipped because the edge from load is false: else",
-		spoil: func(t *testing.T, l log) log { no := false; l[l.at(t, core.EdgeJudged, "load->left", 1)].Result = &no; return l }},
+		spoil: func(t *testing.T, l log) log {
+			no := false
+			l[l.at(t, core.EdgeJudged, "load->left", 1)].Result = &no
+			return l
+		}},
 	{name: "else beside a live edge", rule: verify.Skips, node: "left", want: "the else edge load -> left is true",
-		spoil: func(t *testing.T, l log) log { yes := true; l[l.at(t, core.EdgeJudged, "load->other", 1)].Result = &yes; return l }},
+		spoil: func(t *testing.T, l log) log {
+			yes := true
+			l[l.at(t, core.EdgeJudged, "load->other", 1)].Result = &yes
+			return l
+		}},
 	{name: "never judged", rule: verify.Skips, node: "other", want: "the condition on load -> other was never judged: length($.rows) > 5",
 		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.EdgeJudged, "load->other", 1)) }},
 	{name: "judged too late", rule: verify.Skips, node: "other", want: "is judged after it was decided that other is skipped",
@@ -282,7 +303,10 @@ var spoiled = []spoiledLog{
 			return l
 		}},
 	{name: "a partial success of nothing", rule: verify.Statuses, node: "score", want: "ends with the status partial_success, and of its items none is a partial success",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeFinished, "score", 1)].Status = "partial_success"; return l }},
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.NodeFinished, "score", 1)].Status = "partial_success"
+			return l
+		}},
 	{name: "a unit that fails for nothing", rule: verify.Statuses, node: "ingest", want: "fails, and no execution failed",
 		spoil: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "ingest", 1)].Status = "fail"; return l }},
 	{name: "a unit that does not fail", rule: verify.Statuses, node: "ingest", want: "ends with the status success, and 1 execution failed",
