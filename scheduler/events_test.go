@@ -40,7 +40,7 @@ func TestEventsTellLimitsAndNulls(t *testing.T) {
 		},
 		"b": func(_ context.Context, in core.Input) (core.Result, error) {
 			delta := map[string]any{"x": nil}
-			if in.Round > 0 {
+			if in.Round() > 0 {
 				delta["x"] = int64(1)
 			}
 			return core.Result{Delta: delta}, nil
