@@ -9,7 +9,7 @@ import (
 )
 
 // source is an open stream from which the rows of a pipeline are pulled, one
-// after the other. It lives from the first row to the last; a row that is asked
+// after the other, or the items of a fan-out, several at once. It lives from the first row to the last; a row that is asked
 // for out of order, as after a restart, opens the stream again.
 type source struct {
 	streams *streams
@@ -18,15 +18,21 @@ type source struct {
 	next    int   // number of the row to be handed over next
 }
 
-// sourceKey names a pipeline within a run.
+// sourceKey names a pipeline or fan-out within a run.
 type sourceKey struct{ frame, node int32 }
 
 // pull fetches one row of a pipeline: an element of the stream, or so many of
-// them as make a batch. The end of the stream is an answer without a row.
+// them as make a batch. For a fan-out it fetches a list of items. The end of the
+// stream is an answer without a row.
 func (x *executor) pull(o *machine.Outcome) {
 	key := sourceKey{x.c.ID.Frame, x.c.ID.Node}
 	s := x.run.takeSource(key)
-	row, err := guarded(func() (any, error) { return s.row(x) })
+	row, err := guarded(func() (any, error) {
+		if x.c.Plan.Vertices[x.c.Node.Vertex].Unit == nil {
+			return s.items(x)
+		}
+		return s.row(x)
+	})
 	switch {
 	case err == io.EOF:
 		var res core.Result
@@ -65,6 +71,26 @@ func (s *source) row(x *executor) (any, error) {
 	batch := s.rows[:min(size, len(s.rows))]
 	s.rows = s.rows[len(batch):]
 	return batch[:len(batch):len(batch)], nil
+}
+
+// mostItems is how many items are handed over at once.
+const mostItems = 1024
+
+// items returns what has been read from the item on that the command asks for, at
+// least one; io.EOF behind the last.
+func (s *source) items(x *executor) (any, error) {
+	n := int(x.c.ID.From)
+	if s.stream == nil || s.next != n {
+		if err := s.open(x, n); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.fill(x.ctx, 1); err != nil {
+		return nil, err
+	}
+	list := s.rows[:min(len(s.rows), mostItems)]
+	s.rows, s.next = s.rows[len(list):], n+len(list)
+	return list[:len(list):len(list)], nil
 }
 
 // open begins to read the stream, behind so many elements.

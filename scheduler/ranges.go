@@ -86,6 +86,11 @@ func (r *run) giveUp(id machine.ID) {
 		if !w.busy || w.abandoned || !behind(&w.cmd) {
 			continue
 		}
+		if w.cmd.Node.Pull {
+			w.cancel()
+			busy = append(busy, w)
+			continue
+		}
 		at, to := w.items.seal(max(id.From, w.cmd.ID.From+1))
 		if to < w.cmd.ID.To {
 			r.yielded(machine.ID{Frame: id.Frame, Node: id.Node, From: w.cmd.ID.From, To: to, Attempt: w.cmd.ID.Attempt})

@@ -157,9 +157,13 @@ func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
 		return c, fmt.Errorf("command %s names no node", j.ID)
 	}
 	c.Node = &c.Plan.Nodes[j.ID.Node]
-	if j.ID.Attempt == 0 { // the rows of its pipeline are fetched
-		if c.Node = c.Plan.Vertices[c.Node.Vertex].Unit.Puller; c.Node == nil {
-			return c, fmt.Errorf("command %s names a pipeline that pulls no rows", j.ID)
+	if j.ID.Attempt == 0 { // the rows of its stream are fetched
+		puller := c.Node.Puller
+		if u := c.Plan.Vertices[c.Node.Vertex].Unit; u != nil {
+			puller = u.Puller
+		}
+		if c.Node = puller; c.Node == nil {
+			return c, fmt.Errorf("command %s names a node that pulls no rows", j.ID)
 		}
 	}
 	if j.Call != nil {

@@ -127,15 +127,23 @@ func (f *frame) emitRetrying(n *plan.Node, id ID, fail *core.Failure, delay time
 func (f *frame) emitFinished(v int32, s core.Status) {
 	if f.m.opts.Events {
 		e := f.vertexEvent(core.NodeFinished, v)
-		e.Status, e.Duration = s.String(), f.duration(v)
+		e.Status, e.Duration, e.Total = s.String(), f.duration(v), f.pulled(v)
 		f.m.emit(e)
 	}
+}
+
+// pulled is how many items a fan-out over a stream had, which nobody knew before.
+func (f *frame) pulled(v int32) core.Ordinal {
+	if t, ok := f.task(v).(*fanOut); ok && t.n.Puller != nil {
+		return core.Nth(t.counted())
+	}
+	return 0
 }
 
 func (f *frame) emitFailed(v int32, fail *core.Failure) {
 	if f.m.opts.Events {
 		e := f.vertexEvent(core.NodeFailed, v)
-		e.Status, e.Duration, e.Error, e.Reason = core.Fail.String(), f.duration(v), fail, fail.Message
+		e.Status, e.Duration, e.Error, e.Reason, e.Total = core.Fail.String(), f.duration(v), fail, fail.Message, f.pulled(v)
 		f.m.emit(e)
 	}
 }

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -20,8 +21,11 @@ const (
 	itemFailed
 )
 
-// fanOut runs one node for each element of an array. All items see the state of
-// its start; their results are merged in item order when all are done.
+// fanOut runs one node for each element of an array or stream. All items see the
+// state of its start; their results are merged in item order when all are done.
+//
+// Of a stream only the items from base on are here: those that were pulled and
+// have not ended, and what ended behind the first of them. The others are settled.
 type fanOut struct {
 	f     *frame
 	v     int32
@@ -29,6 +33,10 @@ type fanOut struct {
 	call  *Call
 	items Items
 	group group
+
+	pull    puller // of a stream
+	base    int    // first item that is not settled; 0 for an array
+	settled settled
 
 	next     int    // first item never started
 	due      []int  // items to be started (again), ascending
@@ -56,10 +64,14 @@ func (f *frame) startFanOut(v int32) {
 	x.started, x.attempts = f.m.now, 1
 	call := f.call(n, nil)
 	items, failure := Items{}, f.unreadable(n, call, nil)
-	if failure == nil {
+	if failure == nil && n.Puller == nil {
 		items, failure = f.itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
 	}
-	f.emitUnitStarted(n.ID, n, "", items.Len())
+	if total := items.Len(); n.Puller == nil {
+		f.emitUnitStarted(n.ID, n, "", total)
+	} else {
+		f.emitUnitStarted(n.ID, n, "", -1)
+	}
 	if failure != nil {
 		x.ended = f.m.now
 		f.fail(v, failure)
@@ -71,10 +83,10 @@ func (f *frame) startFanOut(v int32) {
 	call.Items = items
 	t := &fanOut{f: f, v: v, n: n, call: call, items: items, chunk: 1,
 		phases: make([]itemPhase, items.Len()), attempts: make([]uint8, items.Len())}
-	t.givenUp = items.Len()
+	t.givenUp = math.MaxInt
 	t.group = group{parent: &f.group, limit: n.Concurrency, holder: t}
 	f.setTask(v, t)
-	if items.Len() == 0 {
+	if items.Len() == 0 && n.Puller == nil {
 		t.finish()
 		return
 	}
@@ -84,17 +96,25 @@ func (f *frame) startFanOut(v int32) {
 func (t *fanOut) slotChanged() { t.f.refresh(t.v) }
 func (t *fanOut) holds() bool  { return t.group.active > 0 }
 
-// cut is the first item that cannot count any more: the one behind the failure
-// that was one too many.
-func (t *fanOut) cut() int {
-	return cutAt(t.failed, t.n.MaxFailures, t.items.Len())
+// known is how many items there are, of a stream so far.
+func (t *fanOut) known() int { return t.base + len(t.phases) }
+
+// cut is the first item that cannot count any more, or one behind the last.
+func (t *fanOut) cut() int { return min(t.end(), t.known()) }
+
+// end is the item behind the failure that was one too many, math.MaxInt for none.
+func (t *fanOut) end() int {
+	if t.n.MaxFailures < 0 {
+		return math.MaxInt
+	}
+	return cutAt(t.failed, t.n.MaxFailures-t.settled.failed)
 }
 
-func cutAt(failed []int, most, items int) int {
+func cutAt(failed []int, most int) int {
 	if most >= 0 && len(failed) > most {
 		return failed[most] + 1
 	}
-	return items
+	return math.MaxInt
 }
 
 // waiting reports whether an item could begin, limits aside.
@@ -104,6 +124,9 @@ func (t *fanOut) waiting() bool {
 }
 
 func (t *fanOut) canStart() bool {
+	if t.mayPull() {
+		return true
+	}
 	if t.n.Frame != nil && t.canStartNested() {
 		return true
 	}
@@ -117,6 +140,21 @@ func (t *fanOut) canStart() bool {
 }
 
 func (t *fanOut) startOne() bool {
+	for {
+		if t.mayPull() {
+			if t.pullItems() {
+				return true
+			}
+			continue
+		}
+		if started := t.startItems(); started || !t.mayPull() {
+			return started
+		}
+	}
+}
+
+// startItems starts the next item, or several.
+func (t *fanOut) startItems() bool {
 	if t.n.Frame != nil {
 		return t.startNestedItem()
 	}
@@ -129,11 +167,11 @@ func (t *fanOut) startOne() bool {
 			}
 			return false
 		case t.n.Wait != nil:
-			i := int(t.take(1).from)
+			i := int(t.pick(1).from)
 			id := t.begin(i)
 			t.f.wait(t.n, id)
 		case t.n.Handler == nil:
-			i := int(t.take(1).from)
+			i := int(t.pick(1).from)
 			t.begin(i)
 			t.itemEnded(i, &Outcome{Failure: lacking(t.n)})
 			t.check()
@@ -148,16 +186,27 @@ func (t *fanOut) startOne() bool {
 }
 
 func (t *fanOut) begin(i int) ID {
-	t.phases[i] = itemRunning
-	t.attempts[i]++
-	id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: int32(t.attempts[i])}
+	t.phases[i-t.base] = itemRunning
+	t.attempts[i-t.base]++
+	id := t.id(i)
 	t.f.emitItemStarted(t.n, id)
 	return id
 }
 
+// attempt returns how often an item was tried.
+func (t *fanOut) attempt(i int) int32 { return int32(t.attempts[i-t.base]) }
+
+// id names the latest attempt of an item.
+func (t *fanOut) id(i int) ID {
+	return ID{Frame: t.f.id, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: t.attempt(i)}
+}
+
 func (t *fanOut) answer(e *Event) bool {
+	if e.ID.Attempt == 0 {
+		return t.pulledItems(e)
+	}
 	from, to := int(e.ID.From), int(e.ID.To)
-	if from < 0 || to <= from || to > t.items.Len() || int32(t.attempts[from]) != e.ID.Attempt {
+	if from < t.base || to <= from || to > t.known() || t.attempt(from) != e.ID.Attempt {
 		return false
 	}
 	if e.Kind.isTimer() {
@@ -196,11 +245,11 @@ func (t *fanOut) answer(e *Event) bool {
 }
 
 func (t *fanOut) timer(i int, e *Event) bool {
-	switch {
-	case t.phases[i] == itemBackoff && e.Kind == TimerFired:
-		t.phases[i] = itemDue
+	switch p := &t.phases[i-t.base]; {
+	case *p == itemBackoff && e.Kind == TimerFired:
+		*p = itemDue
 		t.requeue(i)
-	case t.phases[i] == itemRunning && t.n.Wait != nil:
+	case *p == itemRunning && t.n.Wait != nil:
 		end := waited(t.n, e)
 		t.tried(i, &end.Outcome, end)
 	default:
@@ -217,10 +266,9 @@ func (t *fanOut) requeue(i int) {
 
 // tried decides after an attempt for one item whether another follows.
 func (t *fanOut) tried(i int, o *Outcome, e *Event) {
-	if o.Failure != nil && t.f.mayRetry(t.n, int32(t.attempts[i]), o.Failure) {
-		t.phases[i] = itemBackoff
-		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: int32(t.attempts[i])}
-		t.f.retry(t.n, id, o.Failure)
+	if o.Failure != nil && t.f.mayRetry(t.n, t.attempt(i), o.Failure) {
+		t.phases[i-t.base] = itemBackoff
+		t.f.retry(t.n, t.id(i), o.Failure)
 		return
 	}
 	t.itemEnded(i, o)
@@ -228,18 +276,18 @@ func (t *fanOut) tried(i int, o *Outcome, e *Event) {
 
 // itemEnded keeps the final outcome of an item.
 func (t *fanOut) itemEnded(i int, o *Outcome) {
-	t.phases[i] = itemOK
+	t.phases[i-t.base] = itemOK
 	t.done++
 	if o.Failure != nil {
-		t.phases[i] = itemFailed
+		t.phases[i-t.base] = itemFailed
 		at, _ := slices.BinarySearch(t.failed, i)
 		t.failed = slices.Insert(t.failed, at, i)
 	}
 	if !o.Empty() {
 		if t.outcomes == nil {
-			t.outcomes = make([]Outcome, t.items.Len())
+			t.outcomes = make([]Outcome, len(t.phases))
 		}
-		t.outcomes[i] = *o
+		t.outcomes[i-t.base] = *o
 	}
 	if !t.open(o) {
 		t.tell(i, o)
@@ -258,7 +306,7 @@ func (t *fanOut) open(o *Outcome) bool {
 }
 
 // tell issues the event of an item's end.
-func (t *fanOut) tell(i int, o *Outcome) { t.f.emitItemEnded(t.n, i, int32(t.attempts[i]), o) }
+func (t *fanOut) tell(i int, o *Outcome) { t.f.emitItemEnded(t.n, i, t.attempt(i), o) }
 
 // check finishes the fan-out when its last item has ended, and gives up those that
 // cannot count any more.
@@ -269,6 +317,7 @@ func (t *fanOut) check() {
 	if t.f.v[t.v].phase != running {
 		return
 	}
+	t.settle()
 	switch {
 	case t.f.stopped:
 		t.endStopped()
@@ -282,13 +331,13 @@ func (t *fanOut) check() {
 // giveUp cancels what runs behind the cut. Failures found later can only move the cut
 // forward.
 func (t *fanOut) giveUp() {
-	cut := t.cut()
+	cut := t.end()
 	if cut >= t.givenUp {
 		return
 	}
 	t.givenUp = cut
-	if slices.ContainsFunc(t.flying, func(s span) bool { return int(s.to) > cut }) {
-		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(cut), To: int32(t.items.Len())}
+	if t.pull.open || slices.ContainsFunc(t.flying, func(s span) bool { return int(s.to) > cut }) {
+		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(cut), To: int32(t.known())}
 		t.f.m.command(Command{Op: OpGiveUp, ID: id, Node: t.n})
 	}
 	for _, i := range slices.Clone(t.inner) { // one that ends at once leaves the list
@@ -301,14 +350,17 @@ func (t *fanOut) giveUp() {
 
 // complete reports whether every item that can count has ended.
 func (t *fanOut) complete() bool {
+	if t.n.Puller != nil && (t.pull.open || !t.pull.ended && t.end() == math.MaxInt) {
+		return false
+	}
 	cut := t.cut()
-	if cut == t.items.Len() {
+	if cut == t.known() {
 		return t.done == cut
 	}
 	if len(t.flying) > 0 || len(t.inner) > 0 {
 		return false // what runs is awaited, even if it cannot count any more
 	}
-	for _, p := range t.phases[:cut] {
+	for _, p := range t.phases[:cut-t.base] {
 		if p != itemOK && p != itemFailed {
 			return false
 		}
@@ -346,21 +398,21 @@ func (t *fanOut) merge() {
 	f := t.f
 	x := &f.v[t.v]
 	x.phase = running
-	partial := false
-	deltas := map[int32][]any{}
+	sum := &t.settled // of all before, and none of an array
 	tried := t.refusals()
-	for i := range t.outcomes {
+	for at := range t.outcomes {
+		i := t.base + at
 		if i >= t.cut() { // a refused item is a failed one: it may move the cut
 			break
 		}
-		o := &t.outcomes[i]
+		o := &t.outcomes[at]
 		if o.Failure != nil {
 			continue
 		}
 		open := t.open(o)
 		if err := tried.refused[i]; err != nil {
 			o.Failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
-			t.phases[i] = itemFailed
+			t.phases[at] = itemFailed
 			at, _ := slices.BinarySearch(t.failed, i)
 			t.failed = slices.Insert(t.failed, at, i)
 		}
@@ -370,34 +422,37 @@ func (t *fanOut) merge() {
 		if o.Failure != nil {
 			continue
 		}
-		partial = partial || o.Status == core.PartialSuccess
-		for _, w := range o.Writes {
-			deltas[w.Field] = append(deltas[w.Field], w.Value)
-		}
+		sum.keep(i, o)
 		f.emitWrites(t.n, o.Writes, core.Nth(i), 0)
 		o.Writes = nil // the ledger has them
 	}
 	cut := t.cut()
-	for i := cut; i < len(t.phases); i++ {
+	for i := cut; i < t.known(); i++ {
 		t.endVoid(i, void())
 	}
 	t.dropVoid()
 	tried.expect(f, t.v)
+	if t.end() < math.MaxInt { // how far it was read is chance
+		t.pull.read, t.pull.partial, t.pull.failure = nil, false, nil
+	}
 	f.contribute(t.v, func(field int32) (any, []any) {
-		if d := deltas[field]; d != nil {
+		if d := sum.deltas[field]; d != nil {
 			return nil, d
 		}
-		return core.Missing, nil
+		return t.pull.of(field), nil
 	})
 	t.sendOutputs(cut)
-	t.end(partial)
+	t.conclude(sum.partial || t.pull.partial)
+	if t.n.Puller != nil { // the frame has what it read and wrote
+		sum.deltas, sum.sent, t.pull.read, t.items = nil, nil, nil, Items{}
+	}
 }
 
 // endVoid tells the end of an item that began and does not count: whoever listens
 // waits for it. The item is between two attempts, or it waits for the merge.
 func (t *fanOut) endVoid(i int, why *core.Failure) {
-	p := t.phases[i]
-	if p == itemBackoff || p == itemDue || p == itemOK && t.outcomes != nil && t.open(&t.outcomes[i]) {
+	p := t.phases[i-t.base]
+	if p == itemBackoff || p == itemDue || p == itemOK && t.outcomes != nil && t.open(&t.outcomes[i-t.base]) {
 		t.tell(i, &Outcome{Failure: why})
 	}
 }
@@ -414,23 +469,17 @@ func (t *fanOut) dropVoid() {
 
 // sendOutputs makes the list of the items' outputs the output of the node.
 func (t *fanOut) sendOutputs(cut int) {
-	sent := slices.ContainsFunc(t.outcomes[:min(cut, len(t.outcomes))], func(o Outcome) bool { return o.HasOutput && o.Failure == nil })
-	if !sent {
-		return
+	if sent := t.settled.sent; len(sent) > 0 {
+		list := make([]any, cut)
+		copy(list, sent)
+		t.f.setOutput(t.n.Index, list)
 	}
-	list := make([]any, cut)
-	for i := range list {
-		if o := &t.outcomes[i]; o.HasOutput && o.Failure == nil {
-			list[i] = o.Output
-		}
-	}
-	t.f.setOutput(t.n.Index, list)
 }
 
-// end resolves the vertex.
-func (t *fanOut) end(partial bool) {
+// conclude resolves the vertex.
+func (t *fanOut) conclude(partial bool) {
 	f := t.f
-	if len(t.failed) == 0 {
+	if t.failures() == 0 && t.pull.failure == nil {
 		status := core.Success
 		if partial {
 			status = core.PartialSuccess
@@ -439,7 +488,7 @@ func (t *fanOut) end(partial bool) {
 		f.resolve(t.v, status)
 		return
 	}
-	first := t.outcomes[t.failed[0]].Failure
+	first := t.firstFailure()
 	fail := *first
 	fail.Message, fail.Cause = t.failureText(first), first
 	f.setFailure(t.v, &fail)
@@ -450,16 +499,22 @@ func (t *fanOut) end(partial bool) {
 // failureText words the failure of the node. That of a nested run names the item
 // already, in the path of the node where it began.
 func (t *fanOut) failureText(first *core.Failure) string {
-	n := len(t.failed)
-	switch {
-	case first.Node != "" && n > 1:
-		return fmt.Sprintf("%s (%d of %d items failed)", first.Message, n, t.items.Len())
-	case first.Node != "":
-		return first.Message
-	case n > 1:
-		return fmt.Sprintf("%d of %d items failed, first item %d: %s", n, t.items.Len(), t.failed[0], first.Message)
+	n := t.failures()
+	some := fmt.Sprintf("%d of %d items failed", n, t.known())
+	if t.n.Puller != nil && t.end() < math.MaxInt { // nobody knows how many there are
+		some = fmt.Sprintf("%d items failed", n)
 	}
-	return fmt.Sprintf("item %d: %s", t.failed[0], first.Message)
+	switch {
+	case first == t.pull.failure && n > 0 && !t.f.stopped: // or most were cancelled
+		return fmt.Sprintf("%s (%s before)", first.Message, some)
+	case first == t.pull.failure, first.Node != "" && n == 1:
+		return first.Message
+	case first.Node != "":
+		return fmt.Sprintf("%s (%s)", first.Message, some)
+	case n > 1:
+		return fmt.Sprintf("%s, first item %d: %s", some, t.firstFailed(), first.Message)
+	}
+	return fmt.Sprintf("item %d: %s", t.firstFailed(), first.Message)
 }
 
 func (t *fanOut) stop() {
@@ -485,20 +540,23 @@ func (t *fanOut) noteTurn() {
 // come: an earlier writer that is cancelled must not make room for them.
 func (t *fanOut) endStopped() {
 	f := t.f
-	if len(t.flying) > 0 || len(t.inner) > 0 || f.v[t.v].phase == resolved {
+	if len(t.flying) > 0 || len(t.inner) > 0 || t.pull.open || f.v[t.v].phase == resolved {
 		return
 	}
 	f.v[t.v].ended = f.m.now
 	if t.outcomes == nil {
-		t.outcomes = make([]Outcome, t.items.Len())
+		t.outcomes = make([]Outcome, len(t.phases))
 	}
-	for i, p := range t.phases {
-		early := slices.ContainsFunc(t.outcomes[i].Writes, func(w plan.Write) bool { return slices.Contains(t.early, w.Field) })
+	for at, p := range t.phases {
+		early := slices.ContainsFunc(t.outcomes[at].Writes, func(w plan.Write) bool { return slices.Contains(t.early, w.Field) })
 		if p != itemFailed && (p != itemOK || early) {
-			t.endVoid(i, cancelled())
-			t.phases[i], t.outcomes[i] = itemFailed, Outcome{Failure: cancelled()}
-			t.failed = append(t.failed, i)
+			t.endVoid(t.base+at, cancelled())
+			t.phases[at], t.outcomes[at] = itemFailed, Outcome{Failure: cancelled()}
+			t.failed = append(t.failed, t.base+at)
 		}
+	}
+	if t.n.Puller != nil && !t.pull.ended && t.failures() == 0 {
+		t.pull.failure = cancelled()
 	}
 	slices.Sort(t.failed)
 	t.merge()

@@ -110,7 +110,7 @@ func (t *fanOut) startNestedItem() bool {
 		if !t.waiting() || len(t.inner) >= t.n.Concurrency {
 			return false
 		}
-		t.beginNested(int(t.take(1).from))
+		t.beginNested(int(t.pick(1).from))
 	}
 	return false
 }

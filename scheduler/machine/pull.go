@@ -5,16 +5,21 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// puller holds the rows of a pipeline over a stream between the driver, which
-// fetches them one after the other, and the pass that takes them. One row more
-// than there are passes under way is fetched ahead, so that reading and working
-// overlap and memory stays flat.
+// puller is the reading of a stream by a pipeline or fan-out. For a pipeline it holds
+// the rows between the driver, which fetches them one after the other, and the pass
+// that takes them. One row more than there are passes under way is fetched ahead, so
+// that reading and working overlap and memory stays flat.
 type puller struct {
 	rows  int // fetched so far
 	ahead []any
 	open  bool // a row is being fetched
 	ended bool // the stream has ended, or failed
 	read  []plan.Write
+
+	// Of a fan-out:
+	batch   int // items that came last
+	partial bool
+	failure *core.Failure
 }
 
 // take returns the next row.

@@ -61,17 +61,17 @@ func (t *fanOut) sent(s span) {
 }
 
 func (t *fanOut) rangeID(s span) ID {
-	return ID{Frame: t.f.id, Node: t.n.Index, From: s.from, To: s.to, Attempt: int32(t.attempts[s.from])}
+	return ID{Frame: t.f.id, Node: t.n.Index, From: s.from, To: s.to, Attempt: t.attempt(int(s.from))}
 }
 
 // startRange hands out the next items, several while they proved quick.
 func (t *fanOut) startRange() {
-	s := t.take(t.chunk)
+	s := t.pick(t.chunk)
 	for i := s.from; i < s.to; i++ {
 		t.begin(int(i))
 	}
 	t.sent(s)
-	call := t.call
+	call := t.callFor(s)
 	if t.f.planted(fault.LiveFanOutView) {
 		call = t.liveCall()
 	}
@@ -88,9 +88,9 @@ func (t *fanOut) liveCall() *Call {
 	return &live
 }
 
-// take removes the next items to start from what waits: items to be tried again
+// pick removes the next items to start from what waits: items to be tried again
 // or handed back first, then new ones. Items of one range are at the same attempt.
-func (t *fanOut) take(most int) span {
+func (t *fanOut) pick(most int) span {
 	cut := t.cut()
 	most = max(1, min(most, (len(t.due)+cut-t.next)/(2*t.group.limit)))
 	if len(t.due) == 0 || t.due[0] >= cut {
@@ -99,7 +99,7 @@ func (t *fanOut) take(most int) span {
 		return span{from: int32(from), to: int32(t.next)}
 	}
 	from, n := t.due[0], 1
-	for n < min(most, len(t.due), cut-from) && t.due[n] == from+n && t.attempts[from+n] == t.attempts[from] {
+	for n < min(most, len(t.due), cut-from) && t.due[n] == from+n && t.attempt(from+n) == t.attempt(from) {
 		n++
 	}
 	t.due = t.due[n:]
@@ -136,9 +136,10 @@ func (t *fanOut) handBack(from, to int) {
 	at, _ := slices.BinarySearch(t.due, from)
 	t.due = slices.Insert(t.due, at, make([]int, to-from)...)
 	for i := from; i < to; i++ {
-		t.phases[i] = itemWaiting
-		if t.attempts[i]--; t.attempts[i] > 0 {
-			t.phases[i] = itemDue
+		w := i - t.base
+		t.phases[w] = itemWaiting
+		if t.attempts[w]--; t.attempts[w] > 0 {
+			t.phases[w] = itemDue
 		}
 		t.due[at+i-from] = i
 	}

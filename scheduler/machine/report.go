@@ -121,8 +121,8 @@ func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
 	}
 	switch t, ok := f.task(v).(*fanOut); {
 	case ok:
-		r.Items, r.Failed, r.Attempts = t.items.Len(), len(t.failed), 0
-		for _, a := range t.attempts[:t.cut()] { // whether items behind it ran is chance
+		r.Items, r.Failed, r.Attempts = t.counted(), t.failures(), t.settled.attempts
+		for _, a := range t.attempts[:t.cut()-t.base] { // whether items behind it ran is chance
 			r.Attempts += int(a)
 		}
 	case n.Source != nil:

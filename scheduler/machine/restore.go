@@ -3,6 +3,7 @@ package machine
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -168,18 +169,30 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 		if call = f.call(n, nil); call == nil {
 			call = &Call{Path: f.path, Inputs: f.inputs}
 		}
-		items, _ = itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
+		if n.Puller == nil {
+			items, _ = itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
+		} else if j.Stream != nil {
+			list := unwrap(j.Stream.Pull.Ahead)
+			items = Items{list: list, n: len(list), base: j.Stream.Base}
+		}
 		if items.Len() != len(j.Phases) {
 			return fmt.Errorf("node %s has %d items, want %d", n.ID, items.Len(), len(j.Phases))
 		}
-		call.Items = items
+		if n.Puller == nil {
+			call.Items = items
+		}
 	}
 	t := &fanOut{f: f, v: v, n: n, call: call, items: items, next: j.Next, due: j.Due, chunk: j.Chunk, early: j.Early, attempts: j.Attempts}
 	if t.attempts == nil {
 		t.attempts = []uint8{}
 	}
-	t.givenUp = items.Len()
+	t.givenUp = math.MaxInt
 	t.group = group{parent: &f.group, limit: n.Concurrency, holder: t}
+	if n.Puller != nil {
+		if err := t.restoreStream(j.Stream); err != nil {
+			return err
+		}
+	}
 	for _, s := range j.Open {
 		t.sent(span{from: int32(s[0]), to: int32(s[1])})
 	}
@@ -189,7 +202,7 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 			t.done++
 		}
 		if itemPhase(p) == itemFailed {
-			t.failed = append(t.failed, i)
+			t.failed = append(t.failed, t.base+i)
 		}
 		if oj, ok := j.Outcomes[i]; ok {
 			o, err := oj.outcome(f.p)
@@ -197,7 +210,7 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 				return err
 			}
 			if t.outcomes == nil {
-				t.outcomes = make([]Outcome, items.Len())
+				t.outcomes = make([]Outcome, len(j.Phases))
 			}
 			t.outcomes[i] = o
 		}
@@ -206,6 +219,31 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 		t.dropVoid()
 	}
 	f.setTask(v, t)
+	return nil
+}
+
+// restoreStream brings back what a fan-out over a stream has summed up.
+func (t *fanOut) restoreStream(j *itemStreamJSON) error {
+	if j == nil {
+		return fmt.Errorf("node %s lacks its stream", t.n.ID)
+	}
+	read, err := j.Pull.Read.outcome(t.f.p)
+	if err != nil {
+		return err
+	}
+	t.base, t.done = j.Base, j.Base
+	t.pull = puller{open: j.Pull.Open, ended: j.Pull.Ended, read: read.Writes, batch: j.Batch, failure: j.Failure, partial: j.Partial}
+	t.settled = settled{attempts: j.Attempts, failed: j.Failed, first: j.First, failure: j.Why, partial: j.Some, sent: unwrap(j.Sent)}
+	for _, w := range t.f.p.Vertices[t.v].Writes {
+		field := &t.f.p.Schema.Fields[w.Field]
+		for _, v := range j.Deltas[field.Name] {
+			restored, err := field.Restore(v.v)
+			if err != nil {
+				return err
+			}
+			t.settled.keep(0, &Outcome{Writes: []plan.Write{{Field: w.Field, Value: restored}}})
+		}
+	}
 	return nil
 }
 
@@ -327,15 +365,17 @@ func (t *fanOut) reissue() {
 		return
 	}
 	for _, s := range t.flying {
-		t.f.run(t.n, t.rangeID(s), t.call, &t.group)
+		t.f.run(t.n, t.rangeID(s), t.callFor(s), &t.group)
 	}
 	for i, p := range t.phases {
-		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: int32(t.attempts[i])}
 		if p == itemBackoff {
-			t.f.setTimer(t.n, id)
+			t.f.setTimer(t.n, t.id(t.base+i))
 		} else if p == itemRunning && t.n.Wait != nil {
-			t.f.wait(t.n, id)
+			t.f.wait(t.n, t.id(t.base+i))
 		}
+	}
+	if t.pull.open {
+		t.openPull(t.f.call(t.n.Puller, nil))
 	}
 	if !t.f.stopped {
 		t.giveUp()

@@ -69,7 +69,7 @@ func (t *fanOut) newScratch(guard state.Guard) *scratch {
 
 // run tries the items in order, as far as they count: a refused item is a failed one.
 func (s *scratch) run() {
-	for i := 0; i < cutAt(s.failed, s.most, len(s.writes)); i++ {
+	for i := 0; i < min(len(s.writes), s.cut()); i++ {
 		if err := s.try(s.writes[i]); err != nil {
 			s.refused[i] = err
 			at, _ := slices.BinarySearch(s.failed, i)
@@ -77,6 +77,9 @@ func (s *scratch) run() {
 		}
 	}
 }
+
+// cut is the first item that cannot count any more.
+func (s *scratch) cut() int { return cutAt(s.failed, s.most) }
 
 // try folds the writes of one item, all or none.
 func (s *scratch) try(writes []plan.Write) error {

@@ -77,6 +77,24 @@ type fanOutJSON struct {
 	Phases   []byte              `json:"phases,omitempty"`
 	Attempts []byte              `json:"attempts,omitempty"`
 	Outcomes map[int]outcomeJSON `json:"outcomes,omitempty"`
+	Stream   *itemStreamJSON     `json:"stream,omitempty"`
+}
+
+// itemStreamJSON is what a fan-out over a stream has beside: phases, attempts and
+// outcomes are those of the items from Base on.
+type itemStreamJSON struct {
+	Pull     pullJSON             `json:"pull"` // Ahead are all items that are here
+	Base     int                  `json:"base,omitempty"`
+	Batch    int                  `json:"batch,omitempty"`
+	Failure  *core.Failure        `json:"failure,omitempty"` // of the reading
+	Partial  bool                 `json:"partial,omitempty"`
+	Attempts int                  `json:"attempts,omitempty"`
+	Failed   int                  `json:"failed,omitempty"`
+	First    int                  `json:"first,omitempty"`
+	Why      *core.Failure        `json:"why,omitempty"` // of the first that failed
+	Some     bool                 `json:"some,omitempty"`
+	Deltas   map[string][]anyJSON `json:"deltas,omitempty"` // by field
+	Sent     []anyJSON            `json:"sent,omitempty"`
 }
 
 type unitJSON struct {
@@ -211,6 +229,35 @@ func (t *fanOut) dump() (*fanOutJSON, error) {
 				return nil, err
 			}
 			j.Outcomes[i] = o
+		}
+	}
+	if t.n.Puller == nil {
+		return j, nil
+	}
+	var err error
+	j.Stream, err = t.dumpStream()
+	return j, err
+}
+
+func (t *fanOut) dumpStream() (*itemStreamJSON, error) {
+	p, s := &t.pull, &t.settled
+	read, err := (&Outcome{Writes: p.read}).toJSON(t.f.p)
+	if err != nil {
+		return nil, err
+	}
+	j := &itemStreamJSON{Pull: pullJSON{Ahead: wrap(t.items.list), Open: p.open, Ended: p.ended, Read: read}, Base: t.base, Batch: p.batch,
+		Failure: p.failure, Partial: p.partial, Attempts: s.attempts, Failed: s.failed, First: s.first, Why: s.failure, Some: s.partial, Sent: wrap(s.sent)}
+	for _, w := range t.f.p.Vertices[t.v].Writes {
+		for _, v := range s.deltas[w.Field] {
+			c, err := core.Canonical(v)
+			if err != nil {
+				return nil, err
+			}
+			if j.Deltas == nil {
+				j.Deltas = map[string][]anyJSON{}
+			}
+			name := t.f.p.Schema.Fields[w.Field].Name
+			j.Deltas[name] = append(j.Deltas[name], anyJSON{c})
 		}
 	}
 	return j, nil

@@ -87,6 +87,9 @@ func (g *gater) vertex(i int32, d *vertexDecl) {
 		n := &p.Nodes[v.Node]
 		g.node(n)
 		v.Bare = n.Bare && len(v.Writes) == 0
+		if n.Puller != nil {
+			g.puller(n.Puller, i)
+		}
 		return
 	}
 	v.Unit.Reads = g.thresholds(d.reads)

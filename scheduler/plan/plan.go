@@ -162,9 +162,12 @@ type Node struct {
 	// stream, -1 for none.
 	Streams  []StreamRead
 	StreamTo int32
-	// Pull makes it the node that fetches the rows of a pipeline over a stream,
-	// see Unit.Puller; it is not among the nodes of the plan.
+	// Pull makes it the node that fetches the rows of a stream for a pipeline or
+	// fan-out, see Unit.Puller and Puller; it is not among the nodes of the plan.
 	Pull bool
+	// Puller fetches the items of a fan-out over a stream, some for each attempt
+	// number 0 of the node; nil for all others.
+	Puller *Node
 	// WriteFields are the fields of Writes.
 	WriteFields []int32
 	Args        *Args

@@ -71,7 +71,10 @@ func (c *compiler) streams() {
 		c.soleWriter(&c.p.Nodes[i])
 	}
 	for i := range c.p.Nodes {
-		if n := &c.p.Nodes[i]; n.StreamTo < 0 && len(n.Streams) > 0 {
+		switch n := &c.p.Nodes[i]; {
+		case n.Puller != nil:
+			c.reports(n.Puller, n.Puller)
+		case n.StreamTo < 0 && len(n.Streams) > 0:
 			c.reports(n, n)
 		}
 	}
@@ -120,6 +123,10 @@ func (c *compiler) readsStreams(n *Node) {
 			u.misread = true
 			continue
 		}
+		if source, ok := n.Source.Whole(); ok && source == int(f) {
+			c.itemStream(n, u, name)
+			continue
+		}
 		if !slices.Contains(c.takes[n.Index], name) {
 			c.streamRead(s, name)
 			continue
@@ -135,6 +142,34 @@ func (c *compiler) readsStreams(n *Node) {
 		n.Streams = append(n.Streams, StreamRead{Field: f, Maker: u.maker})
 		use.nodes = c.distinct(slices.Concat(use.nodes, c.nodeUse[u.maker].nodes), &c.nodeSeen, len(c.w.Nodes))
 	}
+}
+
+// itemStream lets a fan-out whose source is a whole stream pull its items: the puller
+// is captured and called like a node, whenever items are wanted.
+func (c *compiler) itemStream(n *Node, u *streamUse, name string) {
+	other := *n
+	other.Source = nil
+	if s, ok := c.findInNode(&other, expressions.RootState, name); ok {
+		c.streamRead(s, name)
+		return
+	}
+	s := c.nodeSpot(n, expressions.RootState, name)
+	if !c.soleReader(u, s, "node "+n.ID, name) {
+		return
+	}
+	f, _ := c.p.Schema.Index(name)
+	n.Puller = c.newPuller(n.ID, n.Index, n.Source.Text.Pos, int32(f), u)
+	n.Puller.MaxFailures = n.MaxFailures // items that are given up are not waited for
+	use := &c.nodeUse[n.Index]
+	use.nodes = c.distinct(slices.Concat(use.nodes, c.nodeUse[u.maker].nodes), &c.nodeSeen, len(c.w.Nodes))
+}
+
+// newPuller returns the node that fetches the rows of a stream for somebody else.
+func (c *compiler) newPuller(id string, index int32, pos core.Position, field int32, u *streamUse) *Node {
+	n := &Node{ID: id, Index: index, Member: -1, StreamTo: -1, Concurrency: 1, MaxFailures: -1, Pull: true,
+		Decl: &core.Node{ID: core.At(id, pos), Pos: pos}, Streams: []StreamRead{{Field: field, Maker: u.maker}}}
+	n.Retry.Attempts = 1
+	return n
 }
 
 // soleReader notes who reads a stream, and reports a second one.
@@ -155,7 +190,7 @@ func (c *compiler) streamRead(s spot, name string) {
 	c.streamUse[int32(f)].misread = true
 	d := c.ds.Errorf(core.CodeStream, s.pos, "%s: state field %q is a stream, its rows are not in the state", s.at, name)
 	if c.w.Document {
-		d.WithHint("only one transform, sink or pipeline reads a stream; leave stream: true out, so that it is an ordinary array")
+		d.WithHint("only one transform, sink, for_each or pipeline reads a stream, as a whole; leave stream: true out, so that it is an ordinary array")
 	} else {
 		d.WithHint("read it with a StreamFold, a StreamSink or another part for streams, or with a transform, a sink or a pipeline")
 	}
@@ -198,9 +233,7 @@ func (c *compiler) unitStream(v *vertexDecl) {
 		v.use.refused = true
 		return
 	}
-	u.Puller = &Node{ID: u.ID, Index: u.Members[0], Member: -1, StreamTo: -1, Concurrency: 1, MaxFailures: -1, Pull: true,
-		Decl: &core.Node{ID: core.At(u.ID, u.Items.Text.Pos), Pos: u.Items.Text.Pos}, Streams: []StreamRead{{Field: int32(field), Maker: use.maker}}}
-	u.Puller.Retry.Attempts = 1
+	u.Puller = c.newPuller(u.ID, u.Members[0], u.Items.Text.Pos, int32(field), use)
 	c.reports(u.Puller, u.Puller)
 	v.writes = append(v.writes, u.Puller.WriteFields...)
 }
@@ -238,7 +271,7 @@ func (c *compiler) checkStreams() {
 		if u := c.streamUse[int32(f)]; u != nil && u.reader == "" && !u.misread && !c.unknown.reads {
 			n := &c.p.Nodes[u.maker]
 			c.ds.Warnf(core.CodeUnused, c.makes[n.Index].Pos, "%s: nobody reads the stream %q, so no row is ever read", nodePlace(n.ID), c.makes[n.Index].Value).
-				WithHint("let a transform, a sink or a pipeline read it, or leave stream out")
+				WithHint("let a transform, a sink, a for_each or a pipeline read it, or leave stream out")
 		}
 	}
 }
@@ -251,6 +284,9 @@ func (c *compiler) streamOrder() {
 		case c.doubt.before.has(c.at[i]):
 		case d.unit == nil:
 			c.makersBefore(d, &c.p.Nodes[d.node])
+			if puller := c.p.Nodes[d.node].Puller; puller != nil {
+				c.makersBefore(d, puller)
+			}
 		case d.unit.Puller != nil:
 			c.makersBefore(d, d.unit.Puller)
 		}
@@ -285,7 +321,7 @@ func (g *gater) captureStreams(n *Node) {
 	}
 }
 
-// puller fixes what is captured for pulling the rows of a pipeline.
+// puller fixes what is captured for pulling the rows of a pipeline or fan-out.
 func (g *gater) puller(n *Node, vertex int32) {
 	n.Vertex = vertex
 	n.Reads = g.thresholds([]int32{n.Streams[0].Field})

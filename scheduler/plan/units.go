@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
 
 // defaultMaxIters caps a loop that has an until and no max_iters.
 const defaultMaxIters = 100
@@ -27,8 +31,11 @@ func (c *compiler) units() {
 			shape = FanOut
 		}
 		n.Vertex = int32(len(c.decl))
-		use := &c.nodeUse[i]
-		c.decl = append(c.decl, vertexDecl{id: n.ID, shape: shape, node: int32(i), writes: n.WriteFields, reads: use.reads, nodeRef: use.nodes})
+		use, writes := &c.nodeUse[i], n.WriteFields
+		if n.Puller != nil {
+			writes = slices.Concat(writes, n.Puller.WriteFields)
+		}
+		c.decl = append(c.decl, vertexDecl{id: n.ID, shape: shape, node: int32(i), writes: writes, reads: use.reads, nodeRef: use.nodes})
 	}
 	for _, v := range units {
 		c.unitFields(&v)

@@ -1,0 +1,540 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/schedulertest"
+)
+
+// eachDoc runs a node for each of some numbers, which are an array or a stream.
+const eachDoc = `name: each
+runtime: {concurrency: 4}
+state:
+  schema:
+    rows: {type: array}
+    seen: {type: array, merge: array_append}
+    sum: {type: integer, merge: sum}
+    last: {type: integer}
+    once: {type: integer, merge: set_once}
+    out: {type: array, default: []}
+graph:
+  nodes:
+    - {id: load, kind: numbers, writes: [rows]}
+    - {id: work, kind: KIND, writes: [WRITES], for_each: {source: $.rows, LIMITS}, on_error: POLICY}
+    - {id: after, kind: edges, writes: [out]}
+    - {id: beside, kind: edges, writes: []}
+  edges:
+    - {from: load, to: work}
+    - {from: work, to: after, on: done}
+    - {from: load, to: beside}
+`
+
+// rowsOf is a kind that makes an array or a stream of the numbers below count, which
+// breaks at one of them if that is set.
+type rowsOf struct {
+	count, breaks int64 // breaks is -1 for never
+	stream        bool
+	batch         func() int
+	closed        *atomic.Int64
+}
+
+func (rowsOf) Name() string   { return "numbers" }
+func (rowsOf) Keys() []string { return nil }
+
+func (k rowsOf) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	h := numbersHandler{k, n.Writes[0].Value}
+	if k.stream {
+		return core.Compiled{Stream: n.Writes[0], Handler: h}, nil
+	}
+	return core.Compiled{Handler: h}, nil
+}
+
+type numbersHandler struct {
+	rowsOf
+	to string
+}
+
+func (h numbersHandler) Handle(context.Context, core.Input) (core.Result, error) {
+	if h.stream {
+		return core.Write(h.to, core.ObjectOf("source", h.to)), nil
+	}
+	list := []any{}
+	for i := range h.count {
+		list = append(list, core.ObjectOf("n", i))
+	}
+	return core.Write(h.to, list), nil
+}
+
+func (h numbersHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
+	return &numbersRead{h: h}, nil
+}
+
+type numbersRead struct {
+	h    numbersHandler
+	next int64
+}
+
+func (s *numbersRead) Next(ctx context.Context) ([]any, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if s.next == s.h.count {
+		return nil, io.EOF
+	}
+	var rows []any
+	for range 1 + s.h.batch() {
+		if s.next == s.h.breaks && len(rows) == 0 {
+			return nil, errors.New("the disk is gone")
+		}
+		if s.next == s.h.count || s.next == s.h.breaks {
+			break
+		}
+		rows = append(rows, core.ObjectOf("n", s.next))
+		s.next++
+	}
+	return rows, nil
+}
+
+func (s *numbersRead) Summary() *core.Object { return core.ObjectOf(core.RowCount, s.next) }
+func (s *numbersRead) Close() error          { s.h.closed.Add(1); return nil }
+
+// edges is a kind that writes what it was sent.
+type edges struct{}
+
+func (edges) Name() string   { return "edges" }
+func (edges) Keys() []string { return nil }
+func (edges) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Handler: core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
+		if len(n.Writes) == 0 {
+			return core.Result{}, nil
+		}
+		v, _ := in.EdgeInput("work")
+		list, _ := v.([]any)
+		return core.Write("out", append([]any{}, list...)), nil
+	})}, nil
+}
+
+// workKind is a kind whose items fail, are tried again and write as a seed has it.
+type workKind struct {
+	seed   uint64
+	fields []string
+}
+
+func (workKind) Name() string   { return "work" }
+func (workKind) Keys() []string { return nil }
+
+func (k workKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Handler: core.HandlerFunc(k.handle)}, nil
+}
+
+func (k workKind) handle(_ context.Context, in core.Input) (core.Result, error) {
+	item, _ := in.Item()
+	n, _ := item.(*core.Object).Get("n")
+	at := in.Index()
+	if n != int64(at) {
+		return core.Result{}, core.Permanent(fmt.Errorf("item %d is %v", at, n))
+	}
+	r := rand.New(rand.NewPCG(k.seed, uint64(n.(int64))))
+	bad, failing := r.IntN(12) == 0, r.IntN(3)
+	switch {
+	case bad && failing == 0:
+		return core.Result{}, core.Permanent(fmt.Errorf("%d is bad", n))
+	case bad && failing == 1 && in.Attempt() < 3:
+		return core.Result{}, fmt.Errorf("%d is not ready", n)
+	case bad && failing == 2 && r.IntN(8) == 0:
+		panic("out of paper")
+	}
+	res := core.Result{Delta: map[string]any{}}
+	for _, f := range k.fields {
+		switch {
+		case f == "seen":
+			res.Delta[f] = []any{n}
+		case f == "once" && n.(int64) >= 20 && n.(int64) < 23, f != "once" && r.IntN(2) == 0:
+			res.Delta[f] = n
+		}
+	}
+	if k.seed%3 == 0 && n.(int64)%5 == 0 {
+		res.EdgeOutput, res.HasEdgeOutput = n, true
+	}
+	if r.IntN(20) == 0 {
+		res.Status = core.PartialSuccess
+	}
+	return res, nil
+}
+
+// eachResult is what must not depend on whether the rows are a stream.
+func eachResult(r *core.Report) string {
+	n, _ := r.Node("work")
+	state := r.State.Copy(0)
+	state.Delete("rows")
+	failure := ""
+	if n.Failure != nil {
+		failure = n.Failure.Message
+	}
+	// Of a stream that was given up nobody knows how many rows it has.
+	if at := strings.Index(failure, " items failed"); at >= 0 {
+		if of := strings.Index(failure[:at], " of "); of >= 0 {
+			failure = failure[:of] + failure[at:]
+		}
+	}
+	return fmt.Sprintf("%s %s %s failed %d, %d attempts, %q", r.Status, core.JSON(state), n.Status, n.Failed, n.Attempts, failure)
+}
+
+// A fan-out over a stream ends as one over the array of its rows: same writes, same
+// failures, same output, whatever limits, retries, policies and drivers there are.
+func TestForEachOverAStreamIsForEachOverItsRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
+	failed, cut, refused := 0, 0, 0
+	for seed := range uint64(90) {
+		writes := pick("seen, sum", "seen", "last", "", "once", "once, seen")
+		doc := strings.NewReplacer("KIND", "work", "WRITES", writes,
+			"LIMITS", pick("concurrency: 1", "concurrency: 3", "concurrency: 16")+pick("", "", ", max_failures: 0", ", max_failures: 2"),
+			"POLICY", pick("{policy: retry, attempts: 2, base_ms: 0}", "{policy: retry, attempts: 3, base_ms: 0}", "{policy: skip}")).Replace(eachDoc)
+		var fields []string
+		if writes != "" {
+			fields = strings.Split(writes, ", ")
+		}
+		closed := &atomic.Int64{}
+		count := []int64{0, 1, 5, 40, 300}[rng.IntN(5)]
+		array := rowsOf{count: count, breaks: -1, closed: closed}
+		stream := array
+		stream.stream = true
+		stream.batch = func() int { return 3 }
+		if seed%2 == 0 {
+			stream.batch = func() int { return 700 }
+		}
+		work := workKind{seed, fields}
+		r, err := scheduler.Run(t.Context(), rowsPlan(t, doc, array, work, edges{}), nil, scheduler.Options{})
+		if r == nil {
+			t.Fatal(err)
+		}
+		want := eachResult(r)
+		p := rowsPlan(t, doc, stream, work, edges{})
+		check := func(how string, r *core.Report) {
+			n, _ := r.Node("work")
+			if got := eachResult(r); got != want {
+				t.Fatalf("seed %d, %s, %s\ngot  %s\nwant %s", seed, how, doc, got, want)
+			}
+			described := fmt.Sprintf(`{"source":"rows","rows":%d}`, count)
+			if most := p.Nodes[1].MaxFailures; most >= 0 && n.Failed > most { // how far it was read is chance
+				described = `{"source":"rows"}`
+			}
+			if v, _ := r.State.Get("rows"); core.JSON(v) != described {
+				t.Fatalf("seed %d, %s: the state shows %s, want %s", seed, how, core.JSON(v), described)
+			}
+		}
+		for _, limit := range []int{1, 8} {
+			r, _ := scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: limit})
+			check(fmt.Sprintf("limit %d", limit), r)
+		}
+		opened := closed.Load()
+		if opened != 2 {
+			t.Fatalf("seed %d: %d streams were closed", seed, opened)
+		}
+		if count <= 40 { // each step is a machine written and read
+			for s := range uint64(40 / max(count, 10)) {
+				h := schedulertest.Hostile{Seed: s, JSON: true, Reload: s%2 == 0, Double: true, Yield: true, Split: true}
+				r, _, err := h.Run(p, nil, machine.Options{})
+				if err != nil {
+					t.Fatalf("seed %d, hostile %d: %v", seed, s, err)
+				}
+				check(fmt.Sprintf("hostile %d", s), r)
+			}
+		}
+		n, _ := r.Node("work")
+		failed += min(n.Failed, 1)
+		cut += strings.Count(doc, "max_failures") * min(n.Failed, 1)
+		if n.Failure != nil && strings.Contains(n.Failure.Message, "already") {
+			refused++
+		}
+	}
+	if failed < 20 || cut < 10 || refused < 2 {
+		t.Errorf("too few fan-outs had failures (%d), were cut (%d), were refused (%d)", failed, cut, refused)
+	}
+}
+
+// eachOf runs a fan-out over a stream of so many numbers, whose items run f.
+func eachOf(t *testing.T, src rowsOf, limits string, f func(ctx context.Context, n int64) error, o scheduler.Options) (*core.Report, error) {
+	t.Helper()
+	src.stream = true
+	if src.batch == nil {
+		src.batch = func() int { return 0 }
+	}
+	src.closed = &atomic.Int64{}
+	policy := "{policy: skip}"
+	limits, how, _ := strings.Cut(limits, "|")
+	if how == "fail_run" {
+		policy = "{policy: fail_run}"
+	}
+	doc := strings.NewReplacer("KIND", "call", "WRITES", "", "LIMITS", limits, "POLICY", policy).Replace(eachDoc)
+	r, err := scheduler.Run(t.Context(), rowsPlan(t, doc, src, callKind{f}, edges{}), nil, o)
+	if src.closed.Load() != 1 {
+		t.Errorf("%d streams were closed", src.closed.Load())
+	}
+	return r, err
+}
+
+// callKind is a kind that calls a function for each item.
+type callKind struct {
+	f func(ctx context.Context, n int64) error
+}
+
+func (callKind) Name() string   { return "call" }
+func (callKind) Keys() []string { return nil }
+func (k callKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
+		item, _ := in.Item()
+		n, _ := item.(*core.Object).Get("n")
+		return core.Result{}, k.f(ctx, n.(int64))
+	})}, nil
+}
+
+// A row that cannot be read ends the items behind those before it, and fails the node.
+func TestABrokenStreamFailsItsForEach(t *testing.T) {
+	for _, c := range []struct{ limits, want string }{
+		{"concurrency: 3", `stream "rows" of node load: the disk is gone`},
+		{"concurrency: 3|bad", `stream "rows" of node load: the disk is gone (2 of 50 items failed before)`},
+		{"concurrency: 3, max_failures: 1|bad", "2 items failed, first item 7: bad"}, // and whether 50 was reached is chance
+		{"concurrency: 3|fail_run", `stream "rows" of node load: the disk is gone`},
+	} {
+		bad := strings.Contains(c.limits, "|bad")
+		var done atomic.Int64
+		r, _ := eachOf(t, rowsOf{count: 100, breaks: 50}, c.limits, func(_ context.Context, n int64) error {
+			if bad && (n == 7 || n == 9) {
+				return core.Permanent(errors.New("bad"))
+			}
+			done.Add(1)
+			return nil
+		}, scheduler.Options{})
+		n, _ := r.Node("work")
+		if n.Status != core.Fail || n.Failure.Message != c.want {
+			t.Errorf("%s: %s, %+v", c.limits, n.Status, n.Failure)
+		}
+		if !strings.Contains(c.limits, "max") && !strings.Contains(c.limits, "fail_run") && n.Items != 50 {
+			t.Errorf("%s: %d items", c.limits, n.Items)
+		}
+	}
+}
+
+// The node's limit holds, reading has a slot beside it, and not more is read than a
+// batch ahead of what has begun.
+func TestAForEachOverAStreamReadsOneBatchAhead(t *testing.T) {
+	var read, begun, active, most atomic.Int64
+	src := rowsOf{count: 3000, breaks: -1, batch: func() int { read.Add(10); return 9 }}
+	_, err := eachOf(t, src, "concurrency: 3", func(context.Context, int64) error {
+		if now := active.Add(1); now > most.Load() {
+			most.Store(now)
+		}
+		defer active.Add(-1)
+		if ahead := read.Load() - begun.Add(1); ahead > 40 {
+			return fmt.Errorf("%d items were read ahead", ahead)
+		}
+		return nil
+	}, scheduler.Options{Listener: func(core.Event) {}})
+	if err != nil || most.Load() > 3 {
+		t.Errorf("%v, up to %d items at once", err, most.Load())
+	}
+}
+
+// One slow item does not hold back those behind it, up to a bound.
+func TestASlowItemOfAStreamHoldsNobodyBack(t *testing.T) {
+	var done atomic.Int64
+	other := make(chan struct{})
+	const count = 20_000
+	r, err := eachOf(t, rowsOf{count: count, breaks: -1, batch: func() int { return 99 }}, "concurrency: 2", func(_ context.Context, n int64) error {
+		if n == 0 {
+			<-other
+		}
+		if done.Add(1) == 10_000 {
+			close(other)
+		}
+		return nil
+	}, scheduler.Options{})
+	if err != nil || done.Load() != count {
+		t.Fatalf("%v, %d items", err, done.Load())
+	}
+	if n, _ := r.Node("work"); n.Items != count || n.Attempts != count {
+		t.Errorf("%d items, %d attempts", n.Items, n.Attempts)
+	}
+}
+
+// Memory does not grow with the stream, also when many of its items fail.
+func TestAForEachOverAStreamIsFlat(t *testing.T) {
+	const count = 50_000
+	var heap, least uint64
+	_, err := eachOf(t, rowsOf{count: count, breaks: -1, batch: func() int { return 999 }}, "concurrency: 4", func(_ context.Context, n int64) error {
+		if n == count/10 || n == count-1 {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			if n == count-1 {
+				heap = m.HeapAlloc
+			} else {
+				least = m.HeapAlloc
+			}
+		}
+		if n%3 == 0 {
+			return core.Permanent(errors.New("bad"))
+		}
+		return nil
+	}, scheduler.Options{})
+	if err != nil { // on_error: skip
+		t.Fatal(err)
+	}
+	if heap > least+4<<20 {
+		t.Errorf("%d bytes in use after a tenth of the rows, %d at the end", least, heap)
+	}
+}
+
+// Whoever cancels the run, or gives its items up, does not wait for a source that has
+// nothing to say.
+func TestASilentStreamIsCancelled(t *testing.T) {
+	for _, limits := range []string{"concurrency: 2", "concurrency: 2, max_failures: 0"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		doc := strings.NewReplacer("KIND", "call", "WRITES", "", "LIMITS", limits, "POLICY", "{policy: skip}").Replace(eachDoc)
+		p := rowsPlan(t, doc, silent{}, callKind{func(_ context.Context, n int64) error {
+			if n < 3 {
+				return nil
+			}
+			if !strings.Contains(limits, "max") {
+				cancel()
+			}
+			return core.Permanent(errors.New("bad"))
+		}}, edges{})
+		r, err := scheduler.Run(ctx, p, nil, scheduler.Options{})
+		n, _ := r.Node("work")
+		switch {
+		case strings.Contains(limits, "max"):
+			if n.Failure == nil || n.Failure.Message != "item 3: bad" || r.Status != core.RunPartial {
+				t.Errorf("%s: %s, %+v", limits, r.Status, n.Failure)
+			}
+		case r.Status != core.RunCancelled || !errors.Is(err, context.Canceled):
+			t.Errorf("%s: %s, %v", limits, r.Status, err)
+		}
+		cancel()
+	}
+}
+
+// silent is the kind numbers whose stream has four rows and then waits.
+type silent struct{}
+
+func (silent) Name() string   { return "numbers" }
+func (silent) Keys() []string { return nil }
+func (silent) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Stream: n.Writes[0], Handler: silentHandler{n.Writes[0].Value}}, nil
+}
+
+type silentHandler struct{ to string }
+
+func (h silentHandler) Handle(context.Context, core.Input) (core.Result, error) {
+	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
+}
+func (silentHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
+	return &silentStream{}, nil
+}
+
+type silentStream struct{ next int64 }
+
+func (s *silentStream) Next(ctx context.Context) ([]any, error) {
+	if s.next == 4 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	s.next++
+	return []any{core.ObjectOf("n", s.next-1)}, nil
+}
+func (s *silentStream) Summary() *core.Object { return nil }
+func (s *silentStream) Close() error          { return nil }
+
+// Events tell of each item, and in the end how many there were.
+func TestEventsOfAForEachOverAStream(t *testing.T) {
+	var started, finished, total int
+	_, err := eachOf(t, rowsOf{count: 25, breaks: -1}, "concurrency: 4", func(context.Context, int64) error { return nil },
+		scheduler.Options{Listener: func(e core.Event) {
+			switch {
+			case e.Node != "work":
+			case e.Type == core.ItemStarted:
+				started++
+			case e.Type == core.ItemFinished:
+				finished++
+			case e.Type == core.NodeFinished:
+				total, _ = e.Total.Get()
+			case e.Type == core.NodeStarted && e.Total != 0:
+				t.Error("the number of items was known at the start")
+			}
+		}})
+	if err != nil || started != 25 || finished != 25 || total != 25 {
+		t.Errorf("%v: %d started, %d finished, %d in all", err, started, finished, total)
+	}
+}
+
+// shapeKind is a kind that is a timer, a nested run, or lacks its handler.
+type shapeKind struct{ made core.Compiled }
+
+func (shapeKind) Name() string   { return "shape" }
+func (shapeKind) Keys() []string { return nil }
+func (k shapeKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+	return k.made, nil
+}
+
+// Timers, nested runs and nodes that cannot run are items of a stream as of an array.
+func TestItemsOfAStreamOfAnyShape(t *testing.T) {
+	inner := func(fail bool) *core.Workflow {
+		h := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
+			if fail {
+				return core.Result{}, errors.New("bad")
+			}
+			return core.Write("seen", []any{int64(1)}), nil
+		})
+		seen := core.FieldDecl{Name: core.Text{Value: "seen"}, Default: core.Missing, Merge: core.Text{Value: "array_append"}}
+		return &core.Workflow{Name: core.Text{Value: "inner"}, Fields: []core.FieldDecl{seen}, Nodes: []*core.Node{
+			{ID: core.Text{Value: "a"}, Handler: h, Writes: []core.Text{{Value: "seen"}}, HasWrites: true}}}
+	}
+	for name, made := range map[string]core.Compiled{
+		"timer": {Wait: &core.Wait{Duration: 1}}, "lacking": {Lacks: "there is no such function"},
+		"nested": {Frame: &core.Frame{Workflow: inner(false)}}, "failing": {Frame: &core.Frame{Workflow: inner(true)}},
+	} {
+		for _, limits := range []string{"concurrency: 1", "concurrency: 3", "concurrency: 3, max_failures: 2"} {
+			writes := ""
+			if name == "nested" {
+				writes = "seen"
+			}
+			doc := strings.NewReplacer("KIND", "shape", "WRITES", writes, "LIMITS", limits, "POLICY", "{policy: skip}").Replace(eachDoc)
+			src := rowsOf{count: 30, breaks: -1, batch: func() int { return 3 }, closed: &atomic.Int64{}}
+			r, err := scheduler.Run(t.Context(), rowsPlan(t, doc, src, shapeKind{made}, edges{}), nil, scheduler.Options{})
+			if r == nil {
+				t.Fatal(err)
+			}
+			want := eachResult(r)
+			src.stream = true
+			p := rowsPlan(t, doc, src, shapeKind{made}, edges{})
+			for _, o := range []scheduler.Options{{Concurrency: 1, MaxInFlight: 1}, {Concurrency: 8}} {
+				r, _ := scheduler.Run(t.Context(), p, nil, o)
+				if got := eachResult(r); got != want {
+					t.Errorf("%s, %s:\ngot  %s\nwant %s", name, limits, got, want)
+				}
+			}
+			for seed := range uint64(4) {
+				r, _, err := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}.Run(p, nil, machine.Options{})
+				if err != nil {
+					t.Fatalf("%s, %s: %v", name, limits, err)
+				}
+				if got := eachResult(r); got != want {
+					t.Errorf("%s, %s, hostile %d:\ngot  %s\nwant %s", name, limits, seed, got, want)
+				}
+			}
+		}
+	}
+}
