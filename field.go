@@ -23,8 +23,10 @@ type spec struct {
 	findings core.Diagnostics
 	codec    *gotype.Codec
 	shared   bool
-	stream   bool // the codec is that of a row
-	plain    bool // any and []any: stored in the engine's form, read as Go's maps
+
+	stream bool          // the codec is that of a row
+	rows   *gotype.Codec // of a stream: that of a batch
+	plain  bool          // any and []any: stored in the engine's form, read as Go's maps
 }
 
 func (f Field[T]) field() *spec { return f.s }

@@ -8,7 +8,6 @@ import (
 	"reflect"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/gotype"
 )
 
 // work is what a part that makes a stream does in one attempt of the reader.
@@ -35,7 +34,7 @@ func makesStream[T any](n *node, isNil bool, out Stream[T], source string, start
 			return nil, err
 		}
 		w.live = ctx.Err
-		return &making[T]{work: *w, codec: out.s.codec, source: source}, nil
+		return &making[T]{work: *w, of: out.s, source: source}, nil
 	}
 	return n
 }
@@ -45,7 +44,7 @@ func makesStream[T any](n *node, isNil bool, out Stream[T], source string, start
 // batches. One goroutine uses it at a time.
 type making[T any] struct {
 	work[T]
-	codec  *gotype.Codec
+	of     *spec
 	source string
 	rows   int64
 
@@ -140,13 +139,16 @@ func (m *making[T]) end() error {
 	return m.err
 }
 
-// encode makes values of the state of rows, the last ones of those that were emitted so far.
+// encode makes values of the state of rows, the first of those that are left.
 func (m *making[T]) encode(batch []T) ([]any, error) {
-	rows := make([]any, len(batch))
 	from := reflect.ValueOf(batch)
+	all, err := m.of.rows.Encode(from)
+	if rows, ok := all.([]any); ok && err == nil {
+		return rows, nil
+	}
+	rows := make([]any, len(batch)) // which row it is, or bytes, which make a text as a list
 	for i := range rows {
-		var err error
-		if rows[i], err = m.codec.Encode(from.Index(i)); err != nil {
+		if rows[i], err = m.of.codec.Encode(from.Index(i)); err != nil {
 			return nil, badInput("row %d: %w", m.rows-int64(len(m.left)-i-1), err)
 		}
 	}

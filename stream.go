@@ -37,7 +37,7 @@ func (s Stream[T]) field() *spec { return s.s }
 // NewStream declares a stream.
 func NewStream[T any](name string) Stream[T] {
 	t := reflect.TypeFor[T]()
-	s := &spec{typ: reflect.SliceOf(t), codec: gotype.New(t), stream: true}
+	s := &spec{typ: reflect.SliceOf(t), codec: gotype.New(t), stream: true, rows: gotype.New(reflect.SliceOf(t))}
 	s.decl = core.FieldDecl{Default: core.Missing, Type: &core.Type{Kind: core.ArrayType, Items: gotype.Of(t)}, Pos: here()}
 	s.decl.Name = core.At(name, s.decl.Pos)
 	if s.codec.Err != nil {

@@ -615,6 +615,23 @@ func TestStreamAndKinds(t *testing.T) {
 	}
 }
 
+// Bytes are rows, although a list of them is a text in JSON, and rows that are no structs
+// pass through a kind that does not ask what they are.
+func TestStreamOfScalars(t *testing.T) {
+	dir := t.TempDir()
+	bytes, back := wavefold.NewStream[byte]("bytes"), wavefold.NewField[[]byte]("back")
+	using := wavefold.Using(wavefold.NewEngine(std.Kinds()...))
+	load := wavefold.StreamSource("load", bytes, func(_ context.Context, emit func([]byte) error) error { return emit([]byte("ab")) })
+	r, err := wavefold.New("g", load, wavefold.StreamRead("back", bytes, back, collect)).Run(t.Context())
+	if err != nil || string(back.Get(r)) != "ab" {
+		t.Errorf("%q, %v", back.Get(r), err)
+	}
+	_, err = wavefold.New("g", using, wavefold.Dir(dir), load, wavefold.Node("save", "sink", map[string]any{"to": "out.jsonl"}, wavefold.Reads(bytes))).Run(t.Context())
+	if out, _ := os.ReadFile(filepath.Join(dir, "out.jsonl")); err != nil || string(out) != "97\n98\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
 // A graph with streams is a document as any other.
 func TestStreamSaved(t *testing.T) {
 	name, raw, kept, n := wavefold.NewField[string]("name"), wavefold.NewStream[reading]("raw"), wavefold.NewStream[reading]("kept"), wavefold.NewField[int]("n")

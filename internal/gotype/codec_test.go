@@ -307,3 +307,45 @@ func ambiguous(v any) bool {
 	}
 	return false
 }
+
+// BenchmarkRows tells what it costs to make objects of structs and structs of objects.
+func BenchmarkRows(b *testing.B) {
+	type row struct {
+		ID  int64
+		V   float64
+		Tag string
+	}
+	list := make([]row, 1024)
+	for i := range list {
+		list[i] = row{int64(i) << 20, float64(i) / 3, "tag"}
+	}
+	one, many := New(reflect.TypeFor[row]()), New(reflect.TypeFor[[]row]())
+	made, err := many.Encode(reflect.ValueOf(list))
+	if err != nil {
+		b.Fatal(err)
+	}
+	perRow := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(list)), "ns/row")
+	}
+	b.Run("encode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			many.Encode(reflect.ValueOf(list))
+		}
+		perRow(b)
+	})
+	b.Run("decode", func(b *testing.B) {
+		b.ReportAllocs()
+		back := make([]row, len(list))
+		for b.Loop() {
+			clear(back)
+			to := reflect.ValueOf(back)
+			for i, o := range made.([]any) {
+				if err := one.Decode(to.Index(i), o); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		perRow(b)
+	})
+}

@@ -174,12 +174,17 @@ func (ds decoders) structure(t reflect.Type) decoder {
 		if !ok {
 			return mismatch(v, t)
 		}
-		for i, m := range parts {
-			e, ok := memberOf(o, m.name)
+		for i := range parts {
+			m := &parts[i]
+			e, ok := memberOf(o, m.name, i)
 			if !ok {
 				continue
 			}
-			if err := decode[i](dst.FieldByIndex(m.index), e); err != nil {
+			f := dst.Field(m.index[0])
+			if len(m.index) > 1 {
+				f = f.FieldByIndex(m.index[1:])
+			}
+			if err := decode[i](f, e); err != nil {
 				return fmt.Errorf("%s: %w", m.name, err)
 			}
 		}
@@ -187,7 +192,13 @@ func (ds decoders) structure(t reflect.Type) decoder {
 	}
 }
 
-func memberOf(o *core.Object, name string) (any, bool) {
+// memberOf finds a member, which is often at the place of the field.
+func memberOf(o *core.Object, name string, place int) (any, bool) {
+	if place < o.Len() {
+		if k, v := o.At(place); k == name {
+			return v, true
+		}
+	}
 	if v, ok := o.Get(name); ok {
 		return v, true
 	}

@@ -90,6 +90,9 @@ func (es encoders) pointer(t reflect.Type) encoder {
 }
 
 func (es encoders) list(t reflect.Type) encoder {
+	if r := es.rows(t.Elem()); r != nil {
+		return r.encodeList
+	}
 	element := es.of(t.Elem())
 	return func(v reflect.Value, depth int) (any, error) {
 		switch {
@@ -102,7 +105,7 @@ func (es encoders) list(t reflect.Type) encoder {
 		for i := range out {
 			var err error
 			if out[i], err = element(v.Index(i), depth+1); err != nil {
-				return nil, fmt.Errorf("[%d]: %w", i, err)
+				return nil, within(fmt.Sprintf("[%d]", i), err)
 			}
 		}
 		return out, nil
@@ -127,7 +130,7 @@ func (es encoders) mapping(t reflect.Type) encoder {
 		for _, k := range keys {
 			e, err := element(v.MapIndex(reflect.ValueOf(k).Convert(t.Key())), depth+1)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", k, err)
+				return nil, within(k, err)
 			}
 			out.Set(k, e)
 		}
@@ -136,12 +139,15 @@ func (es encoders) mapping(t reflect.Type) encoder {
 }
 
 func (es encoders) structure(t reflect.Type) encoder {
+	if r := es.rows(t); r != nil {
+		return r.encode
+	}
 	parts := members(t)
+	if slices.ContainsFunc(parts, member.odd) {
+		return encodeJSON
+	}
 	encode := make([]encoder, len(parts))
 	for i, m := range parts {
-		if m.quoted || m.ambiguous || m.omitZero || m.index == nil {
-			return encodeJSON
-		}
 		encode[i] = es.of(m.typ)
 	}
 	return func(v reflect.Value, depth int) (any, error) {
@@ -153,12 +159,91 @@ func (es encoders) structure(t reflect.Type) encoder {
 			}
 			e, err := encode[i](f, depth+1)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", m.name, err)
+				return nil, within(m.name, err)
 			}
 			out.Set(m.name, e)
 		}
 		return out, nil
 	}
+}
+
+// rows encodes structs of one type, whose objects all have the same keys and share them.
+type rows struct {
+	keys    *core.Keys
+	members []member
+	encoder []encoder
+}
+
+// rows returns the encoder of structs whose members are always there, nil for other types.
+func (es encoders) rows(t reflect.Type) *rows {
+	if t.Kind() != reflect.Struct || ownJSON(t) || t.Implements(textMarshaler) || reflect.PointerTo(t).Implements(textMarshaler) {
+		return nil
+	}
+	parts := members(t)
+	if slices.ContainsFunc(parts, func(m member) bool { return m.odd() || m.omitEmpty }) {
+		return nil
+	}
+	r := &rows{members: parts, encoder: make([]encoder, len(parts))}
+	names := make([]string, len(parts))
+	for i, m := range parts {
+		names[i], r.encoder[i] = m.name, es.of(m.typ)
+	}
+	r.keys, _ = core.NewKeys(names) // a name that stands twice is ambiguous
+	return r
+}
+
+func (r *rows) encode(v reflect.Value, depth int) (any, error) {
+	values := make([]any, len(r.members))
+	if err := r.fill(values, v, depth); err != nil {
+		return nil, err
+	}
+	return core.NewRow(r.keys, values), nil
+}
+
+// rowBlock is how many rows of a list lie together in memory. A row that is kept keeps its
+// neighbours.
+const rowBlock = 64
+
+// encodeList encodes a list of structs.
+func (r *rows) encodeList(v reflect.Value, depth int) (any, error) {
+	switch {
+	case v.Kind() == reflect.Slice && v.IsNil():
+		return nil, nil
+	case depth > maxDepth:
+		return nil, tooDeep(v.Type())
+	}
+	out, width := make([]any, v.Len()), len(r.members)
+	var objects []core.Object
+	var values []any
+	for i := range out {
+		if len(objects) == 0 {
+			n := min(len(out)-i, rowBlock)
+			objects, values = make([]core.Object, n), make([]any, n*width)
+		}
+		if err := r.fill(values[:width], v.Index(i), depth+1); err != nil {
+			return nil, within(fmt.Sprintf("[%d]", i), err)
+		}
+		core.InitRow(&objects[0], r.keys, values[:width])
+		out[i] = &objects[0]
+		objects, values = objects[1:], values[width:]
+	}
+	return out, nil
+}
+
+// fill encodes the members.
+func (r *rows) fill(values []any, v reflect.Value, depth int) error {
+	for i := range r.members {
+		m := &r.members[i]
+		f := v.Field(m.index[0])
+		if len(m.index) > 1 {
+			f = f.FieldByIndex(m.index[1:])
+		}
+		var err error
+		if values[i], err = r.encoder[i](f, depth+1); err != nil {
+			return within(m.name, err)
+		}
+	}
+	return nil
 }
 
 // isEmpty is what the option omitempty leaves out.

@@ -33,6 +33,9 @@ type member struct {
 	ambiguous bool // several fields claim the name
 }
 
+// odd reports whether only encoding/json knows what to make of the field.
+func (m member) odd() bool { return m.quoted || m.ambiguous || m.omitZero || m.index == nil }
+
 // members lists the fields of a struct and of the structs embedded in it.
 func members(t reflect.Type) []member { return membersWithin(t, nil) }
 
