@@ -56,6 +56,13 @@ func WithListener(listen func(core.Event)) RunOption {
 	return runOption(func(s *runSettings) { s.Listener = listen })
 }
 
+// WithTracer tells a tracer where the run and each attempt of a node begin and end, and
+// hands the functions the contexts it returns. Package telemetry makes OpenTelemetry
+// spans and metrics of that.
+func WithTracer(t core.Tracer) RunOption {
+	return runOption(func(s *runSettings) { s.Tracer = t })
+}
+
 // WithConcurrency replaces the graph's own limit on nodes in flight.
 func WithConcurrency(n int) RunOption { return runOption(func(s *runSettings) { s.Concurrency = n }) }
 

@@ -18,7 +18,7 @@ import (
 // range, and words the answer in w.event. It is called without mu.
 func (r *run) execute(w *worker) {
 	c, e := &w.cmd, &w.event
-	if c.Call == nil && c.Node.Bare && r.events == nil {
+	if c.Call == nil && c.Node.Bare && r.events == nil && r.trace.tracer == nil {
 		r.executeBare(w)
 		return
 	}
@@ -84,6 +84,8 @@ type executor struct {
 	shared *core.Input
 	// streams are those the node reads, nil when it reads none.
 	streams *streams
+	// worded is the outcome of the attempt, nil as long as its handler has not returned.
+	worded *machine.Outcome
 	// answered tells that the command was answered without this worker: what its
 	// handler returns is dropped.
 	answered bool
@@ -166,6 +168,12 @@ func (x *executor) one(place int, o *machine.Outcome) {
 	} else {
 		in, err = x.input(ctx, place)
 	}
+	if x.run.trace.tracer != nil && err == nil {
+		var ended func(*machine.Outcome)
+		ctx, ended = x.run.trace.attempt(ctx, n, in)
+		x.worded = nil
+		defer func() { ended(x.worded) }()
+	}
 	if err == nil {
 		res, err = call(ctx, n, in)
 	}
@@ -177,6 +185,7 @@ func (x *executor) one(place int, o *machine.Outcome) {
 		}
 	}
 	x.outcome(ctx, &res, err, o)
+	x.worded = o
 }
 
 // outcome words what a handler returned.
@@ -227,6 +236,11 @@ func guarded(f func() (any, error)) (row any, err error) {
 		}
 	}()
 	return f()
+}
+
+// exited words that a handler did not return to its caller.
+func exited() *core.Failure {
+	return &core.Failure{Class: core.ClassPanic, Permanent: true, Message: "the handler ended its goroutine with runtime.Goexit"}
 }
 
 // panicked words a panic of user code, with its stack.

@@ -42,6 +42,9 @@ type Options struct {
 	// The values of secrets that the plan refers to are hidden in the events; the
 	// report has them as they are.
 	Listener func(core.Event)
+	// Tracer is told of the run and of each attempt; nil for none. Secrets are hidden in
+	// what it is told, but not in the inputs of the attempts.
+	Tracer core.Tracer
 	// Grace is how long handlers may take to return after their context ended
 	// before the run goes on without them; 0 means DefaultGrace.
 	Grace time.Duration
@@ -68,7 +71,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 		o.Grace = DefaultGrace
 	}
 	o.Listener = masked(p.Secrets, o.Listener)
-	r := &run{opts: o, parent: ctx, started: time.Now(), bare: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
+	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, started: time.Now(), bare: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
 	r.wake.L, r.left.L, r.guard.run = &r.mu, &r.mu, r
 	var err error
 	r.m, err = machine.New(p, objectOf(inputs), machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight,
@@ -76,7 +79,11 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	if err != nil {
 		return nil, err
 	}
-	return r.drive()
+	var ended func(*core.Report)
+	r.parent, ended = r.trace.run(ctx, o.Run, p.Name)
+	rep, err := r.drive()
+	ended(rep)
+	return rep, err
 }
 
 func objectOf(inputs map[string]any) *core.Object {
@@ -101,6 +108,7 @@ type run struct {
 	ctx     context.Context
 	started time.Time
 	events  *delivery
+	trace   tracing
 
 	mu      sync.Mutex
 	wake    sync.Cond // workers wait here: a command is queued, or the run is over

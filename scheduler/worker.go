@@ -135,7 +135,7 @@ func (r *run) lostWorker(w *worker) {
 	r.leaveFrame(w)
 	defer w.end()
 	if !w.abandoned && w.busy {
-		r.apply(w.cutShort(r.now(), &core.Failure{Class: core.ClassPanic, Permanent: true, Message: "the handler ended its goroutine with runtime.Goexit"}))
+		r.apply(w.cutShort(r.now(), exited()))
 	}
 	r.leave(w)
 	r.waking = false

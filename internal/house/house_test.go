@@ -56,6 +56,7 @@ var libraries = map[string][]string{
 	"github.com/spf13/cobra":           {"cli"},
 	"github.com/spf13/pflag":           {"cli"},
 	"charm.land/lipgloss":              {"cli"},
+	"go.opentelemetry.io/otel":         {"telemetry"},
 }
 
 // pure are the packages that decide: no goroutine, clock, randomness, lock,
