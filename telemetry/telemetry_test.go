@@ -62,7 +62,7 @@ type span struct {
 
 func (s *span) SetAttributes(kv ...attribute.KeyValue) {
 	for _, a := range kv {
-		s.attributes[a.Key] = a.Value.Emit()
+		s.attributes[a.Key] = a.Value.String()
 	}
 }
 
