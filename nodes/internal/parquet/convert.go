@@ -18,6 +18,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/rows"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // converter makes the value of a row of one that is not null. reason tells why it
@@ -180,7 +181,7 @@ func float16(v parquet.Value) (any, string) {
 
 // integers makes integers; values that come again are made once.
 func integers(unsigned bool) converter {
-	var memo rows.Memo
+	var memo table.Memo
 	return func(v parquet.Value) (any, string) {
 		n := int64(0)
 		switch {
@@ -200,7 +201,7 @@ func integers(unsigned bool) converter {
 
 // texts makes texts; those that come again are kept once.
 func texts() converter {
-	var memo rows.Memo
+	var memo table.Memo
 	return func(v parquet.Value) (any, string) {
 		b := v.ByteArray()
 		if !utf8.Valid(b) {

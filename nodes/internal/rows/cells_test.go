@@ -196,18 +196,6 @@ func TestReadCellsStopsWhenCancelled(t *testing.T) {
 	}
 }
 
-// Remembering recent values never mixes them up, whatever shares a slot.
-func TestMemo(t *testing.T) {
-	var texts, integers Memo
-	for i := range int64(20 * lastMemo) {
-		n := i * 7919 % (3 * lastMemo)
-		s := strconv.FormatInt(n, 36)
-		if text, integer := texts.Bytes([]byte(s)), integers.Integer(n); text != any(s) || integer != any(n) {
-			t.Fatalf("%d came back as %v and %v", n, text, integer)
-		}
-	}
-}
-
 var (
 	integerText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 	numberText  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)

@@ -18,7 +18,7 @@ type flatReader struct {
 	keys  *core.Keys
 	plain bool // the keys need no escapes
 	build *table.Builder
-	memos []Memo
+	memos []table.Memo
 	text  []byte
 	at    int
 	// values are those of the row being read; they are copied once it is known
@@ -32,7 +32,7 @@ func (f *flatReader) expect(keys *core.Keys) {
 		return
 	}
 	f.keys, f.build = keys, table.NewBuilder(keys)
-	f.memos, f.values = make([]Memo, keys.Len()), make([]any, keys.Len())
+	f.memos, f.values = make([]table.Memo, keys.Len()), make([]any, keys.Len())
 	f.plain = true
 	for _, name := range keys.Names() {
 		if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // cellKind is what the text of one cell could be. The kinds are bits, so that a
@@ -148,7 +149,7 @@ type column struct {
 	seen  cellKind
 	// kind is the type of the values, once it is known.
 	kind core.TypeKind
-	memo Memo
+	memo table.Memo
 }
 
 // look takes note of a cell that says something.

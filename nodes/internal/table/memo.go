@@ -6,13 +6,16 @@ import (
 	"math/bits"
 )
 
+// A memo begins with firstMemo slots and grows up to lastMemo, if values do not
+// come again often. Both are powers of two.
 const (
-	// memoSize is the number of recent values a memo remembers. It is a power of
-	// two.
-	memoSize = 256
-	// trial is how many values a memo takes before it looks whether it is of use.
-	trial = 4 * memoSize
+	firstMemo = 256
+	lastMemo  = 4096
 )
+
+// patience is how many values that were not there a slot bears before the memo
+// grows or gives up.
+const patience = 4
 
 // Memo remembers a column's recent values as interfaces, so that a value that
 // comes again (an airport code, a month, a small number) is neither boxed nor kept
@@ -20,26 +23,59 @@ const (
 // values hardly ever come again it stops looking. The zero Memo is ready to use, by
 // one goroutine.
 type Memo struct {
-	seed       maphash.Seed
-	slots      []any
-	asked, hit int
-}
-
-// slot returns the place for a hash.
-func (m *Memo) slot(hash uint64) *any {
-	if m.asked == trial {
-		m.asked, m.hit = 0, 0
-	}
-	m.asked++
-	return &m.slots[hash%memoSize]
+	seed  maphash.Seed
+	slots []any
+	shift int // of a hash, to a slot
+	// left is how many more values may not be there before the memo is judged, hits
+	// how many were there since the last time.
+	left, hits int
+	off        bool
 }
 
 // useful makes sure of the slots; it reports false when the memo has given up.
-func (m *Memo) useful() bool {
-	if m.slots == nil {
-		m.slots, m.seed = make([]any, memoSize), maphash.MakeSeed()
+func (m *Memo) useful() bool { return m.left > 0 || m.judge() }
+
+// judge decides, when many values were not there, how many slots there will be.
+func (m *Memo) judge() bool {
+	n := len(m.slots)
+	switch {
+	case m.off:
+		return false
+	case n == 0:
+		m.resize(firstMemo)
+	case n < lastMemo:
+		m.resize(4 * n)
+	case m.hits < patience*n/3: // less than a quarter were there
+		m.slots, m.off = nil, true
+		return false
 	}
-	return m.asked < trial || m.hit >= trial/4
+	m.left, m.hits = patience*len(m.slots), 0
+	return true
+}
+
+func (m *Memo) resize(n int) {
+	if m.slots == nil {
+		m.seed = maphash.MakeSeed()
+	}
+	m.slots, m.shift = make([]any, n), 64-bits.TrailingZeros(uint(n))
+}
+
+// slot returns the place of a hash, which its first bits tell.
+func (m *Memo) slot(hash uint64) *any { return &m.slots[hash>>(m.shift&63)] }
+
+// Bytes returns the text of b as a value.
+func (m *Memo) Bytes(b []byte) any {
+	if !m.useful() {
+		return string(b)
+	}
+	slot := m.slot(maphash.Bytes(m.seed, b))
+	if old, ok := (*slot).(string); ok && old == string(b) {
+		m.hits++
+		return *slot
+	}
+	*slot = string(b)
+	m.left--
+	return *slot
 }
 
 // Text returns a text as a value.
@@ -49,10 +85,11 @@ func (m *Memo) Text(s string) any {
 	}
 	slot := m.slot(maphash.String(m.seed, s))
 	if old, ok := (*slot).(string); ok && old == s {
-		m.hit++
+		m.hits++
 		return *slot
 	}
 	*slot = s
+	m.left--
 	return *slot
 }
 
@@ -63,10 +100,11 @@ func (m *Memo) Integer(i int64) any {
 	}
 	slot := m.slot(spread(uint64(i)))
 	if old, ok := (*slot).(int64); ok && old == i {
-		m.hit++
+		m.hits++
 		return *slot
 	}
 	*slot = i
+	m.left--
 	return *slot
 }
 
@@ -77,15 +115,13 @@ func (m *Memo) Float(f float64) any {
 	}
 	slot := m.slot(spread(math.Float64bits(f)))
 	if old, ok := (*slot).(float64); ok && math.Float64bits(old) == math.Float64bits(f) {
-		m.hit++
+		m.hits++
 		return *slot
 	}
 	*slot = f
+	m.left--
 	return *slot
 }
 
-// spread mixes the bits of a number.
-func spread(n uint64) uint64 {
-	high, low := bits.Mul64(n^0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)
-	return high ^ low
-}
+// spread mixes the bits of a number; neighbours get places of their own.
+func spread(n uint64) uint64 { return n * 0x9E3779B97F4A7C15 }

@@ -8,15 +8,18 @@ import (
 
 // A memo changes no value, whether they come again or not.
 func TestMemo(t *testing.T) {
-	for _, distinct := range []int64{1, 3, 200, 1000, math.MaxInt64} {
-		var texts, integers, floats Memo
-		for i := range int64(10 * trial) {
+	for _, distinct := range []int64{1, 3, 200, 1000, 3 * lastMemo, math.MaxInt64} {
+		var texts, bytes, integers, floats Memo
+		for i := range int64(10 * lastMemo) {
 			n := i * 7919 % distinct
 			if got, want := texts.Text(fmt.Sprint("t", n)), fmt.Sprint("t", n); got != want {
 				t.Fatalf("text %v, want %v", got, want)
 			}
 			if got := integers.Integer(-n); got != -n {
 				t.Fatalf("integer %v, want %d", got, -n)
+			}
+			if got, want := bytes.Bytes(fmt.Appendf(nil, "b%d", n)), fmt.Sprint("b", n); got != want {
+				t.Fatalf("bytes %v, want %v", got, want)
 			}
 			f := float64(n) / 3
 			if got := floats.Float(f); got != f {
@@ -49,10 +52,20 @@ func TestMemoAllocates(t *testing.T) {
 		t.Errorf("%v allocations for 300 values that come again", n)
 	}
 	var few Memo
-	for i := range int64(trial) {
+	for i := range int64(patience * (firstMemo + 4*firstMemo + lastMemo)) {
+		if !few.useful() {
+			t.Fatalf("a memo gives up after %d values, before it had all slots", i)
+		}
 		few.Integer(1000 + i)
 	}
-	if few.useful() {
+	if few.useful() || few.slots != nil {
 		t.Error("a memo goes on although no value came again")
+	}
+	var wide Memo
+	for i := range int64(50 * lastMemo) {
+		wide.Integer(1000 + i%2000)
+	}
+	if n := len(wide.slots); n != lastMemo {
+		t.Errorf("2,000 values that come again have %d slots, want %d", n, lastMemo)
 	}
 }
