@@ -15,10 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/cli/internal/rehearse"
+	"github.com/wavefold/wavefold/cli/internal/rehearse/rehearsetest"
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/formats/mock"
 )
 
 const eventsPage = "../docs/events.md"
@@ -149,16 +147,7 @@ func keys(t *testing.T, line []byte) map[string]any {
 // and holds that no event has a field which the page does not name for its type.
 func TestEventsHaveDocumentedFields(t *testing.T) {
 	types, _, _ := documented(t)
-	file, ds := mock.Parse("", []byte(`nodes:
-  load: [{delta: {rows: [1, 2]}}]
-  score: [{item: 1, error: {message: bad}}, {}]
-  parse: [{item: 1, error: {message: bad}}, {}]
-  draft: [{delta: {n: 1}}]`))
-	if ds.Failed(false) {
-		t.Fatal(ds)
-	}
-	e := wavefold.EngineOf(rehearse.Registry(wavefold.NewEngine().Registry(), file))
-	w, ds := e.Parse("", []byte(`
+	_, rec := rehearsetest.Run(t, `
 name: everything
 phases: [{id: p}]
 state:
@@ -175,18 +164,11 @@ graph:
     - {id: never, kind: tool, impl: a, phase: p}
   edges: [{from: load, to: score}, {from: score, to: rescue, on: fail}, {from: score, to: save}, {from: load, to: other, when: length($.rows) > 5}, {from: other, to: never}]
   pipelines: [{id: ingest, items: $.rows, stages: [parse], phase: p}]
-  loops: [{id: refine, body: draft, max_iters: 2, phase: p}]`))
-	if ds.Failed(false) {
-		t.Fatal(ds)
-	}
-	p, ds := e.Compile(w, false)
-	if ds.Failed(false) {
-		t.Fatal(ds)
-	}
-	rec, err := rehearse.Run(p, nil, file, rehearse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+  loops: [{id: refine, body: draft, max_iters: 2, phase: p}]`, `nodes:
+  load: [{delta: {rows: [1, 2]}}]
+  score: [{item: 1, error: {message: bad}}, {}]
+  parse: [{item: 1, error: {message: bad}}, {}]
+  draft: [{delta: {n: 1}}]`)
 	seen := map[string]bool{}
 	for _, e := range rec.Events {
 		var b bytes.Buffer

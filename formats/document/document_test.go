@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -268,17 +267,7 @@ func TestPrintRefuses(t *testing.T) {
 }
 
 func addSeeds(f *testing.F) {
-	archives, _ := filepath.Glob("testdata/*.txtar")
-	for _, a := range archives {
-		text, err := os.ReadFile(a)
-		if err != nil {
-			f.Fatal(err)
-		}
-		_, files := formatstest.Split(string(text))
-		for _, file := range files {
-			f.Add([]byte(file.Data))
-		}
-	}
+	formatstest.AddDocuments(f, "testdata/*.txtar")
 	text, err := os.ReadFile("testdata/print.yaml")
 	if err != nil {
 		f.Fatal(err)

@@ -33,6 +33,26 @@ func Findings(t *testing.T, pattern string, parse func(file string, data []byte)
 	}
 }
 
+// AddDocuments makes every document of the archives that pattern matches a seed of a
+// fuzz test.
+func AddDocuments(f *testing.F, pattern string) {
+	f.Helper()
+	archives, err := filepath.Glob(pattern)
+	if err != nil || len(archives) == 0 {
+		f.Fatalf("no archive matches %s: %v", pattern, err)
+	}
+	for _, a := range archives {
+		text, err := os.ReadFile(a)
+		if err != nil {
+			f.Fatal(err)
+		}
+		_, files := Split(string(text))
+		for _, file := range files {
+			f.Add([]byte(file.Data))
+		}
+	}
+}
+
 func runArchive(t *testing.T, path string, parse func(file string, data []byte) core.Diagnostics) {
 	text, err := os.ReadFile(path)
 	if err != nil {

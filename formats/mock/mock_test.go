@@ -2,7 +2,6 @@ package mock
 
 import (
 	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -132,17 +131,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(full)
-	archives, _ := filepath.Glob("testdata/*.txtar")
-	for _, a := range archives {
-		text, err := os.ReadFile(a)
-		if err != nil {
-			f.Fatal(err)
-		}
-		_, files := formatstest.Split(string(text))
-		for _, file := range files {
-			f.Add([]byte(file.Data))
-		}
-	}
+	formatstest.AddDocuments(f, "testdata/*.txtar")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, ds := Parse("x.yaml", data)
 		if file == nil && len(ds) == 0 {

@@ -356,17 +356,7 @@ func addSeeds(f *testing.F) {
 	for _, data := range documents(f) {
 		f.Add(data)
 	}
-	archives, _ := filepath.Glob("testdata/findings/*.txtar")
-	for _, a := range archives {
-		text, err := os.ReadFile(a)
-		if err != nil {
-			f.Fatal(err)
-		}
-		_, files := formatstest.Split(string(text))
-		for _, file := range files {
-			f.Add([]byte(file.Data))
-		}
-	}
+	formatstest.AddDocuments(f, "testdata/findings/*.txtar")
 }
 
 // FuzzParse holds that no text makes Parse panic, that every finding has a place and

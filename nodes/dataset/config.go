@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
@@ -138,18 +137,4 @@ func (h *header) DecodeValue(v *core.Value) core.Diagnostics {
 		h.names = append(h.names, name)
 	}
 	return ds
-}
-
-// delimiter returns the character between cells, 0 when the document does not
-// say.
-func (c *config) delimiter() (r rune, ok bool) {
-	text := c.Delimiter.Value
-	switch text {
-	case "":
-		return 0, c.Delimiter.Pos == core.Position{}
-	case "tab", `\t`:
-		return '\t', true
-	}
-	r, size := utf8.DecodeRuneInString(text)
-	return r, size == len(text) && !strings.ContainsRune("\"\r\n\uFFFD", r)
 }

@@ -78,7 +78,7 @@ func (b *builder) build() *handler {
 
 // cells reads the keys of delimited files and warns where they mean nothing.
 func (b *builder) cells(f table.Format) rows.Cells {
-	delimiter, ok := b.delimiter()
+	delimiter, ok := table.Delimiter(b.Delimiter)
 	if !ok {
 		b.scope.Errorf(core.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)
 	}

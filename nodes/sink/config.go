@@ -1,9 +1,6 @@
 package sink
 
 import (
-	"strings"
-	"unicode/utf8"
-
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -27,17 +24,3 @@ type config struct {
 
 // DecodeSubject names the node in messages.
 func (c *config) DecodeSubject(*core.Value) string { return c.subject }
-
-// delimiter returns the character between cells, 0 when the document does not
-// say.
-func (c *config) delimiter() (r rune, ok bool) {
-	text := c.Delimiter.Value
-	switch text {
-	case "":
-		return 0, c.Delimiter.Pos == core.Position{}
-	case "tab", `\t`:
-		return '\t', true
-	}
-	r, size := utf8.DecodeRuneInString(text)
-	return r, size == len(text) && !strings.ContainsRune("\"\r\n\uFFFD", r)
-}

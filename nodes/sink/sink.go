@@ -55,7 +55,7 @@ type builder struct {
 
 func (b *builder) build() *handler {
 	h := &handler{dir: b.env.Dir, outside: b.Outside, columns: b.Columns.List, words: form{table.Format(b.Format.Value), b.Compress.Value}}
-	delimiter, ok := b.delimiter()
+	delimiter, ok := table.Delimiter(b.Delimiter)
 	if !ok {
 		b.scope.Errorf(core.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)
 	}

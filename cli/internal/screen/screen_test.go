@@ -11,11 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/cli/internal/rehearse"
+	"github.com/wavefold/wavefold/cli/internal/rehearse/rehearsetest"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -62,23 +60,7 @@ nodes:
 
 func rehearsal(t *testing.T, flow, answers string) (*plan.Plan, []core.Event) {
 	t.Helper()
-	file, ds := mock.Parse("", []byte(answers))
-	if ds.Failed(false) {
-		t.Fatal(ds)
-	}
-	e := wavefold.EngineOf(rehearse.Registry(wavefold.NewEngine().Registry(), file))
-	w, ds := e.Parse("", []byte(flow))
-	if ds.Failed(false) {
-		t.Fatal(ds)
-	}
-	p, ds := e.Compile(w, false)
-	if ds.Failed(false) {
-		t.Fatal(ds)
-	}
-	rec, err := rehearse.Run(p, nil, file, rehearse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, rec := rehearsetest.Run(t, flow, answers)
 	return p, rec.Events
 }
 

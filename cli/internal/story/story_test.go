@@ -11,11 +11,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/cli/internal/rehearse"
+	"github.com/wavefold/wavefold/cli/internal/rehearse/rehearsetest"
 	"github.com/wavefold/wavefold/cli/internal/story"
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/formats/mock"
 )
 
 var update = flag.Bool("update", false, "write what was got into the archives")
@@ -23,23 +21,7 @@ var update = flag.Bool("update", false, "write what was got into the archives")
 // log rehearses a workflow and returns its events as they are written to a file.
 func log(t *testing.T, flow, answers []byte) []byte {
 	t.Helper()
-	file, ds := mock.Parse("mock.yaml", answers)
-	if ds.Failed(false) {
-		t.Fatal(ds)
-	}
-	e := wavefold.EngineOf(rehearse.Registry(wavefold.NewEngine().Registry(), file))
-	w, ds := e.Parse("", flow)
-	if ds.Failed(false) {
-		t.Fatal(ds)
-	}
-	p, ds := e.Compile(w, false)
-	if ds.Failed(false) {
-		t.Fatal(ds)
-	}
-	rec, err := rehearse.Run(p, nil, file, rehearse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, rec := rehearsetest.Run(t, string(flow), string(answers))
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	for _, e := range rec.Events {

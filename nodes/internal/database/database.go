@@ -7,6 +7,7 @@ package database
 import (
 	"context"
 
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -60,6 +61,24 @@ type New struct {
 	Seen table.Seen
 	// More tells that there may be rows behind the first ones.
 	More bool
+}
+
+// Values returns what the column is going to hold: what its given type says or,
+// without one, what its first rows hold.
+func (n New) Values() table.Seen {
+	switch n.Kind {
+	case core.IntegerType:
+		return table.SeenInteger | table.SeenLong
+	case core.NumberType:
+		return table.SeenFloat | n.Seen&table.SeenLong
+	case core.BooleanType:
+		return table.SeenBoolean
+	case core.StringType:
+		return table.SeenText
+	case core.ArrayType, core.ObjectType:
+		return table.SeenNested
+	}
+	return n.Seen
 }
 
 // Rules are what is known of a database without a connection.

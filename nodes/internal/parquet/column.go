@@ -234,6 +234,18 @@ func (l *leaf) box() {
 	}
 }
 
+// entry returns the value of the dictionary at an index, nil where there is none.
+func (l *leaf) entry(x int32) *boxed {
+	if uint(x) < uint(len(l.boxed)) {
+		return &l.boxed[x]
+	}
+	return nil
+}
+
+func (l *leaf) noEntry(x int32) error {
+	return fmt.Errorf("value %d of a dictionary of %d: the file is damaged", x, len(l.boxed))
+}
+
 // take writes m values of the page to every width-th place of out.
 func (l *leaf) take(out []any, width, m int, refuse func(i int, reason string)) error {
 	l.rest -= m
@@ -249,10 +261,10 @@ func (l *leaf) take(out []any, width, m int, refuse func(i int, reason string)) 
 	indexes := l.indexes[:m]
 	l.indexes = l.indexes[m:]
 	for i, x := range indexes {
-		if uint(x) >= uint(len(l.boxed)) {
-			return fmt.Errorf("value %d of a dictionary of %d: the file is damaged", x, len(l.boxed))
+		b := l.entry(x)
+		if b == nil {
+			return l.noEntry(x)
 		}
-		b := &l.boxed[x]
 		out[i*width] = b.v
 		if b.reason != "" {
 			refuse(i, b.reason)
@@ -277,10 +289,10 @@ func (l *leaf) takeLevels(out []any, width, m int, refuse func(i int, reason str
 		}
 		x := l.indexes[0]
 		l.indexes = l.indexes[1:]
-		if uint(x) >= uint(len(l.boxed)) {
-			return fmt.Errorf("value %d of a dictionary of %d: the file is damaged", x, len(l.boxed))
+		b := l.entry(x)
+		if b == nil {
+			return l.noEntry(x)
 		}
-		b := &l.boxed[x]
 		out[i*width] = b.v
 		if b.reason != "" {
 			refuse(i, b.reason)

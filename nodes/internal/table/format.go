@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -82,3 +83,15 @@ func (f Format) Delimiter() rune {
 
 // Delimited reports whether the format is lines of cells.
 func (f Format) Delimited() bool { return f == CSV || f == TSV }
+
+// Delimiter reads the character between cells that a document gives; 0 is none given.
+func Delimiter(t core.Text) (r rune, ok bool) {
+	switch t.Value {
+	case "":
+		return 0, t.Pos == core.Position{}
+	case "tab", `\t`:
+		return '\t', true
+	}
+	r, size := utf8.DecodeRuneInString(t.Value)
+	return r, size == len(t.Value) && !strings.ContainsRune("\"\r\n\uFFFD", r)
+}

@@ -94,20 +94,7 @@ func takes(base, category string) table.Seen {
 func (d *DB) Layout(c database.New) database.Column {
 	const integers = table.SeenInteger | table.SeenLong
 	out := database.Column{Name: c.Name, Type: "text", Takes: table.SeenText}
-	seen := c.Seen
-	switch c.Kind {
-	case core.IntegerType:
-		seen = integers
-	case core.NumberType:
-		seen = table.SeenFloat | seen&table.SeenLong
-	case core.BooleanType:
-		seen = table.SeenBoolean
-	case core.StringType:
-		seen = table.SeenText
-	case core.ArrayType, core.ObjectType:
-		seen = table.SeenNested
-	}
-	switch {
+	switch seen := c.Values(); {
 	case seen.Only(integers):
 		out.Type, out.Takes = "bigint", integers
 	case seen.Only(table.SeenInteger | table.SeenFloat):

@@ -170,18 +170,7 @@ func (d *DB) Layout(c database.New) database.Column {
 		integers = table.SeenInteger | table.SeenLong
 		texts    = table.SeenText | table.SeenNested
 	)
-	seen := c.Seen
-	switch c.Kind {
-	case core.IntegerType:
-		seen = integers
-	case core.NumberType:
-		seen = table.SeenFloat | seen&table.SeenLong
-	case core.BooleanType:
-		seen = table.SeenBoolean
-	case core.StringType, core.ArrayType, core.ObjectType:
-		seen = texts
-	}
-	switch {
+	switch seen := c.Values(); {
 	case seen == 0 && c.More:
 	case seen == 0, seen.Only(texts):
 		out.Type, out.Takes = "TEXT", texts

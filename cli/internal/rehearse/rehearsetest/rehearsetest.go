@@ -1,0 +1,38 @@
+// Package rehearsetest runs workflows with scripted answers for tests of what is shown
+// of a run.
+package rehearsetest
+
+import (
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/cli/internal/rehearse"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/mock"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Run runs a workflow with the answers of a mock file. Findings that stop it fail the
+// test.
+func Run(t *testing.T, flow, answers string) (*plan.Plan, *rehearse.Record) {
+	t.Helper()
+	file, ds := mock.Parse("mock.yaml", []byte(answers))
+	sound(t, ds)
+	e := wavefold.EngineOf(rehearse.Registry(wavefold.NewEngine().Registry(), file))
+	w, ds := e.Parse("", []byte(flow))
+	sound(t, ds)
+	p, ds := e.Compile(w, false)
+	sound(t, ds)
+	record, err := rehearse.Run(p, nil, file, rehearse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, record
+}
+
+func sound(t *testing.T, ds core.Diagnostics) {
+	t.Helper()
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+}
