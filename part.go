@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -129,19 +130,39 @@ func (a *adapter) check(ds *core.Diagnostics, n *core.Node, env core.Env, subjec
 			continue
 		}
 		t, ok := env.Schema.FieldType(name)
-		if ok && !compatible(t, s.decl.Type) {
-			ds.Errorf(core.CodeWrongType, have[i].Pos, "%s: %s: field %q is of type %s, but the function's type is %s", subject, key, name, t.Kind, s.typ)
+		if !ok {
+			continue
+		}
+		switch at, declared, goes := clash("", t, s.decl.Type); {
+		case declared == goes:
+		case at == "":
+			ds.Errorf(core.CodeWrongType, have[i].Pos, "%s: %s: field %q is of type %s, but the function's type is %s", subject, key, name, declared, s.typ)
+		default:
+			ds.Errorf(core.CodeWrongType, have[i].Pos, "%s: %s: field %q: %s is of type %s, but the function's type %s takes %s there", subject, key, name, at, declared, s.typ, goes)
 		}
 	}
 }
 
-// compatible reports whether values of one declared type can be of the other.
-func compatible(a, b *core.Type) bool {
-	if a == nil || b == nil || a.Kind == core.AnyType || b.Kind == core.AnyType || a.Kind == b.Kind {
-		return true
-	}
+// clash finds the first part in which no value of one declared type can be of the other,
+// with both its types; these are equal when there is none.
+func clash(at string, a, b *core.Type) (place string, inA, inB core.TypeKind) {
 	number := func(t *core.Type) bool { return t.Kind == core.NumberType || t.Kind == core.IntegerType }
-	return number(a) && number(b)
+	switch {
+	case a == nil || b == nil || a.Kind == core.AnyType || b.Kind == core.AnyType || number(a) && number(b):
+		return "", core.AnyType, core.AnyType
+	case a.Kind != b.Kind:
+		return at, a.Kind, b.Kind
+	case a.Kind == core.ArrayType:
+		return clash(at+"[]", a.Items, b.Items)
+	}
+	for _, p := range a.Properties {
+		if t, ok := b.Property(p.Name); ok {
+			if place, inA, inB := clash(strings.TrimPrefix(at+"."+p.Name, "."), p.Type, t); inA != inB {
+				return place, inA, inB
+			}
+		}
+	}
+	return "", core.AnyType, core.AnyType
 }
 
 // Func is the untyped door: a node with any number of fields. Its function sees the

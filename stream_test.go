@@ -656,6 +656,13 @@ func TestStreamSaved(t *testing.T) {
 	if err := ds.Err(true); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
+	odd := strings.Replace(string(text), "value: {type: number}", "value: {type: string}", 1)
+	if doc, _ := e.Parse("saved.yaml", []byte(odd)); odd == string(text) {
+		t.Errorf("the document has no column value:\n%s", text)
+	} else if _, ds := e.Compile(doc, false); !strings.Contains(ds.Error(), `reads: field "kept": [].value is of type string, but the function's type []wavefold_test.reading takes number there`) &&
+		!strings.Contains(ds.Error(), `writes: field "raw": [].value is of type string, but the function's type []wavefold_test.reading takes number there`) {
+		t.Errorf("got %v", ds)
+	}
 	again, err := e.Graph(w).Run(t.Context(), wavefold.Set("name", "twelve chars"))
 	if err != nil || core.JSON(again.State) != core.JSON(r.State) {
 		t.Errorf("%v\ngot  %s\nwant %s", err, core.JSON(again.State), core.JSON(r.State))
