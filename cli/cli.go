@@ -50,6 +50,7 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitPaused      = 3
+	exitViolated    = 4
 	exitInterrupted = 130
 	exitBrokenPipe  = 141 // as a shell reports a program that SIGPIPE ended
 )
@@ -155,7 +156,8 @@ read and write. Where a command wants FILE, a folder with a workflow.yaml or
 only one workflow will do; without FILE it is workflow.yaml in this folder.
 
 Exit codes: 0 success (also partial, unless --strict), 1 failed or the output
-could not be written, 2 bad usage or an invalid file, 3 paused, 130 interrupted.`,
+could not be written, 2 bad usage or an invalid file, 3 paused, 4 violations
+found by verify, 130 interrupted.`,
 		Example: examples(
 			"wavefold init etl shop      # a first workflow, with data and a test",
 			"wavefold run shop",
@@ -186,6 +188,7 @@ func (a *app) commands() []*cobra.Command {
 		a.graphCommand(),
 		a.testCommand(),
 		a.whyCommand(),
+		a.verifyCommand(),
 		a.schemaCommand(),
 		a.initCommand(),
 		a.versionCommand(),

@@ -17,6 +17,6 @@
 // when NO_COLOR is set or TERM is dumb.
 //
 // The exit code is 0 for success (also partial, unless --strict), 1 for a run or
-// test that failed, 2 for bad usage or an invalid file, 3 for a paused run, and
-// 130 after an interrupt.
+// test that failed, 2 for bad usage or an invalid file, 3 for a paused run, 4
+// for violations that verify found, and 130 after an interrupt.
 package cli

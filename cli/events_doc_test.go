@@ -17,6 +17,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/rehearse/rehearsetest"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
 const eventsPage = "../docs/events.md"
@@ -127,6 +128,24 @@ func TestEventsPageIsComplete(t *testing.T) {
 		if len(list) == 0 {
 			t.Errorf("the page names no fields of %s", typ)
 		}
+	}
+}
+
+// TestEventsPageHasAllRules holds that docs/events.md has the rules that logs are checked
+// against, in their order.
+func TestEventsPageHasAllRules(t *testing.T) {
+	_, _, page := documented(t)
+	_, section, _ := strings.Cut(page, "\n## Checking a log\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var got, want []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\|").FindAllStringSubmatch(section, -1) {
+		got = append(got, m[1])
+	}
+	for _, r := range verify.Rules() {
+		want = append(want, string(r.Rule))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the page has %q, want %q", got, want)
 	}
 }
 

@@ -19,12 +19,7 @@ func lineOf(e *core.Event) string {
 	case who == "":
 		who = e.Unit
 	}
-	if i, ok := e.Item.Get(); ok {
-		who += fmt.Sprintf("[%d]", i)
-	}
-	if i, ok := e.Round.Get(); ok {
-		who += fmt.Sprintf(" round %d", i)
-	}
+	who += place(e.Item, e.Round)
 	text := fmt.Sprintf("%-13s", e.Type)
 	for _, part := range []string{who, detail(e)} {
 		if part != "" {
@@ -34,12 +29,20 @@ func lineOf(e *core.Event) string {
 	return text
 }
 
+// place names the part of a node that an event is about: an item or row, or a round.
+func place(item, round core.Ordinal) string {
+	if i, ok := item.Get(); ok {
+		return fmt.Sprintf("[%d]", i)
+	}
+	if i, ok := round.Get(); ok {
+		return fmt.Sprintf(" round %d", i)
+	}
+	return ""
+}
+
 // logLine is a log record above the live tree.
 func logLine(e *core.Event) string {
-	who := e.Node
-	if i, ok := e.Item.Get(); ok {
-		who += fmt.Sprintf("[%d]", i)
-	}
+	who := e.Node + place(e.Item, 0)
 	return who + ": " + strings.TrimPrefix(detail(e), "INFO ")
 }
 

@@ -67,7 +67,7 @@ func (c *Checker) Add(line int, e *core.Event) error {
 	c.numbering()
 	switch {
 	case c.report.Events == 1:
-		c.report.Run = e.Run
+		c.report.Run, c.report.Started = e.Run, e.Time
 		if e.Type != core.RunStarted {
 			c.breaks(Sequence, "the log begins with %s, want %s", e.Type, core.RunStarted)
 		}
@@ -176,7 +176,7 @@ func (c *Checker) exists(path string) error {
 			return c.unknown("node", id, p)
 		}
 		if n.Frame == nil {
-			return c.mismatch("node %q has no nodes inside of it in this workflow: the log is that of another one, or of another version of it", id)
+			return c.mismatch("node %q has no nodes inside of it in this workflow: the log is that of another one, or the nested workflow is not there", id)
 		}
 		p = n.Frame.Plan
 	}

@@ -1,12 +1,15 @@
 package verify_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/schedulertest"
+	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
 // TestPropertyNothingCanBeLeftOut: every log of a random graph is clean (the properties
@@ -39,5 +42,43 @@ func TestPropertyNothingCanBeLeftOut(t *testing.T) {
 	}
 	if len(dropped) < 13 {
 		t.Errorf("only %v", dropped)
+	}
+}
+
+// TestPropertyNonsense: events in any order, about anything, are checked to the end.
+func TestPropertyNonsense(t *testing.T) {
+	p := compiled(t, everything)
+	whole := logged(t, p, scheduler.Options{})
+	types := []core.EventType{core.NodeReady, core.NodeStarted, core.NodeRetrying, core.NodeFinished, core.NodeFailed, core.NodeHandled, core.NodeSkipped,
+		core.ItemStarted, core.ItemFinished, core.ItemFailed, core.EdgeJudged, core.StateWritten, core.UnitFinished, core.RunFinished}
+	for seed := range uint64(400) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		l := slices.Clone(whole)
+		for range 1 + rng.IntN(40) {
+			i, j := rng.IntN(len(l)), rng.IntN(len(l))
+			switch rng.IntN(7) {
+			case 0:
+				l = l.move(i, min(j, len(l)-1))
+			case 1:
+				l = l.again(i)
+			case 2:
+				l = l.drop(i)
+			case 3:
+				l[i].Type = types[rng.IntN(len(types))]
+			case 4:
+				l[i].Node, l[i].Unit, l[i].Kind, l[i].Level = l[j].Node, l[j].Unit, "", 0
+			case 5:
+				l[i].Item, l[i].Round, l[i].Total = core.Ordinal(rng.IntN(5)), core.Ordinal(rng.IntN(5)), core.Ordinal(rng.IntN(5))
+			case 6:
+				l[i].Attempt, l[i].Status, l[i].Error = rng.IntN(500)-1, "", nil
+			}
+		}
+		c := verify.New(p)
+		for i := range l {
+			if c.Add(i+1, &l[i]) != nil {
+				break // nothing to compare any more
+			}
+		}
+		c.Finish()
 	}
 }

@@ -72,7 +72,9 @@ type Report struct {
 	Run      string `json:"run"`
 	// Status is how the run ended, "" if the log stops before.
 	Status string `json:"status"`
-	Events int    `json:"events"`
+	// Started is the time of the first event.
+	Started time.Time `json:"started,omitzero"`
+	Events  int       `json:"events"`
 	// Nodes counts the nodes that ended or were skipped, those of each nested run by
 	// themselves.
 	Nodes      int         `json:"nodes"`

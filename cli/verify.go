@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/scheduler/verify"
+)
+
+func (a *app) verifyCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify [FILE] EVENTS",
+		Short: "Check the events of a run against the rules",
+		Long: `verify reads the events of a run (see run --events), replays them against the
+graph in FILE and reports every violation of the rules, with its line: the order
+of nodes, limits, retries, items, rows and rounds, skips, writes, the state at
+the end, statuses. EVENTS is a file, or - for standard input. Files, programs
+and Go functions that only running needs may be absent.
+
+What the log does not tell enough for is listed as not checked.
+
+Exit codes: 0 no violations, 4 violations, 2 there is nothing to compare: the log
+is none, is cut off, or is that of another workflow.`,
+		Example: examples(
+			"wavefold run --events run.ndjson flow.yaml",
+			"wavefold verify flow.yaml run.ndjson",
+			"wavefold verify --json flow.yaml run.ndjson | jq '.violations[].message'",
+			"gunzip -c run.ndjson.gz | wavefold verify flow.yaml -",
+		),
+		Args:              verifyArgs,
+		ValidArgsFunction: verifyFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			last := len(args) - 1
+			return a.verify(args[:last], args[last], asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	return cmd
+}
+
+func verifyArgs(_ *cobra.Command, args []string) error {
+	isYAML := func(path string) bool { return slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) }
+	switch {
+	case len(args) == 0:
+		return errors.New("verify wants the log of a run: verify FILE EVENTS (run --events EVENTS writes one)")
+	case len(args) > 2:
+		return fmt.Errorf("verify wants a workflow and the log of a run, not %d files", len(args))
+	case len(args) == 1 && isYAML(args[0]):
+		return fmt.Errorf("verify wants the log of a run beside %s: verify FILE EVENTS (run --events EVENTS writes one)", args[0])
+	case len(args) == 2 && isYAML(args[1]) && !isYAML(args[0]):
+		return fmt.Errorf("verify wants the workflow first: verify %s %s", args[1], args[0])
+	}
+	return nil
+}
+
+// verifyFiles completes a workflow, and then any file.
+func verifyFiles(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return workflowFiles(cmd, args, word)
+	}
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+func (a *app) verify(files []string, path string, asJSON bool) error {
+	p, ds := check(a.lenient(), files, false)
+	if p == nil {
+		return a.invalid(ds, false)
+	}
+	in := a.In
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return &exit{exitUsage, err}
+		}
+		defer f.Close()
+		in = f
+	}
+	if in == nil {
+		in = io.MultiReader()
+	}
+	r, err := verify.Log(p, in)
+	if err != nil {
+		return &exit{exitUsage, fmt.Errorf("%s: %w", path, err)}
+	}
+	if asJSON {
+		err = a.writeJSON(r)
+	} else {
+		a.printViolations(r, path)
+	}
+	if err == nil && len(r.Violations) > 0 {
+		return said(exitViolated)
+	}
+	return err
+}
+
+func (a *app) printViolations(r *verify.Report, path string) {
+	p := a.palette(a.Out)
+	for _, v := range r.Violations {
+		who := ""
+		if v.Node != "" {
+			who = v.Node + place(v.Item, v.Round) + ": "
+		}
+		at := fmt.Sprintf("seq %d", v.Seq)
+		if !v.Time.IsZero() && !r.Started.IsZero() {
+			at += fmt.Sprintf(", %.3fs", v.Time.Sub(r.Started).Seconds())
+		}
+		tty.Fprintf(a.Out, "%s %s%s: %s %s\n", p.Bold(fmt.Sprintf("%s:%d:", path, v.Line)), who, p.Bad(string(v.Rule)), v.Message, p.Dim("("+at+")"))
+	}
+	for _, u := range r.Unchecked {
+		tty.Fprintf(a.Out, "%s %s: %s\n", p.Dim("not checked:"), string(u.Rule), u.Why)
+	}
+	result := tty.Styled("no violations")
+	if n := len(r.Violations); n > 0 {
+		result = p.Bad(plural(n, "violation"))
+	}
+	tty.Fprintf(a.Out, "checked %s, %s, %s: %s\n", plural(r.Events, "event"), plural(r.Nodes, "node"), plural(len(r.Rules), "rule"), result)
+}
