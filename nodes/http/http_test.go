@@ -227,6 +227,10 @@ func TestNoAnswer(t *testing.T) {
 	moved := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, untrusted.URL+"/far?token=t0ken", http.StatusFound)
 	})
+	away := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+	})
+	mute := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	for name, c := range map[string]struct {
 		url, want string
 		permanent bool
@@ -234,6 +238,9 @@ func TestNoAnswer(t *testing.T) {
 		"cut off":    {short.URL, "GET " + short.URL + ": the answer broke off after 3 bytes: unexpected EOF", false},
 		"untrusted":  {untrusted.URL, "GET " + untrusted.URL + ": the server's certificate is not to be trusted; SSL_CERT_FILE names a file of further authorities: ", true},
 		"no TLS":     {strings.Replace(plain.URL, "http:", "https:", 1), ": the server does not speak TLS there (is it http://?): ", true},
+		"empty":      {plain.URL, "GET " + plain.URL + ": the answer is empty, want JSON (output: none wants nothing)", true},
+		"mute":       {mute.URL, "GET " + mute.URL + ": the server closed the connection without an answer: EOF", false},
+		"elsewhere":  {away.URL, ": the server redirects to file://", true},
 		"redirected": {moved.URL, "GET " + moved.URL + ", redirected to " + untrusted.URL + "/far: the server's certificate is not to be trusted", true},
 	} {
 		t.Run(name, func(t *testing.T) {

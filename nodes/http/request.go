@@ -237,6 +237,8 @@ func (c *call) redirect(r *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) >= maxRedirects:
 		return core.Permanent(fmt.Errorf("more than %d redirects", maxRedirects))
+	case r.URL.Scheme != "https" && r.URL.Scheme != "http":
+		return core.Permanent(fmt.Errorf("the server redirects to %s://", r.URL.Scheme))
 	case r.URL.Scheme != "https" && c.url.Scheme == "https":
 		return core.Permanent(errors.New("the server redirects from https to http"))
 	}
@@ -303,6 +305,9 @@ func (c *call) unanswered(u *url.URL, err error) error {
 	}
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return core.Permanent(fmt.Errorf("%s: the server's certificate is not to be trusted; SSL_CERT_FILE names a file of further authorities: %w", what, e.Err))
+	}
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: the server closed the connection without an answer: %w", what, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

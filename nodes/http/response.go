@@ -127,6 +127,9 @@ func lines(s string) []any {
 }
 
 func (a *answer) json(data []byte) (any, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, a.permanent(errors.New("the answer is empty, want JSON (output: none wants nothing)"))
+	}
 	v, err := core.ParseJSON(data)
 	if err != nil {
 		return nil, a.permanent(fmt.Errorf("the answer is not JSON: %w; it begins with %s", err, exchange.Printed(data)))
