@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/cli/internal/rehearse/rehearsetest"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/rehearse/rehearsetest"
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 

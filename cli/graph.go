@@ -10,8 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wavefold/wavefold/cli/internal/draw"
-	"github.com/wavefold/wavefold/cli/internal/story"
-	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -91,7 +90,7 @@ func marks(d *plan.Description, s *story.Story) *draw.Run {
 		m := draw.Mark{Status: account.Status, Why: s.Brief(account)}
 		var parts []string
 		if account.Duration > 0 {
-			parts = append(parts, tty.Duration(account.Duration))
+			parts = append(parts, story.Duration(account.Duration))
 		}
 		if account.Items > 0 {
 			parts = append(parts, plural(account.Items, cmp.Or(nouns[id], "item")))

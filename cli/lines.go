@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavefold/wavefold/cli/internal/story"
-	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/story"
 )
 
 // lineOf words an event for people, on one line.
@@ -82,7 +81,7 @@ func detail(e *core.Event) string {
 		add("attempt %d", e.Attempt)
 	}
 	if e.Duration > 0 {
-		add("%s", tty.Duration(e.Duration))
+		add("%s", story.Duration(e.Duration))
 	}
 	if e.Delay > 0 {
 		add("next in %s", e.Delay)

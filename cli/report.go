@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/story"
 )
 
 // mostRows is how many nodes a summary lists; of a larger graph only those that
@@ -61,7 +62,7 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 		tty.Fprintf(out, "%s succeeded\n", plural(succeeded, "node"))
 	}
 	a.printState(out, r.State)
-	tty.Fprintf(out, "\n%s: %s in %s\n", p.Bold(r.Workflow), p.Status(string(r.Status)), tty.Duration(r.Duration))
+	tty.Fprintf(out, "\n%s: %s in %s\n", p.Bold(r.Workflow), p.Status(string(r.Status)), story.Duration(r.Duration))
 }
 
 // printState prints the final state, one field on a line; large values by size.
@@ -124,7 +125,7 @@ func timeText(d time.Duration) string {
 	if d <= 0 {
 		return ""
 	}
-	return tty.Duration(d)
+	return story.Duration(d)
 }
 
 // whyText explains what is not a plain success.

@@ -1,18 +1,13 @@
 package cli
 
 import (
-	"errors"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/cli/internal/rehearse"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/formats/mock"
-	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/internal/rehearse"
 )
 
 func (a *app) testCommand() *cobra.Command {
@@ -87,7 +82,7 @@ func (a *app) test(tests []mockTest, concurrency int, asJSON bool) error {
 
 // testOne rehearses one workflow with one mock file.
 func (a *app) testOne(t mockTest, concurrency int) ([]rehearse.Miss, core.Diagnostics) {
-	file, ds := readMock(t.mock)
+	file, ds := rehearse.ReadMock(t.mock)
 	if ds.Failed(false) {
 		if w, _ := a.engine.Read(t.mock); !isMock(t.mock) && w != nil && len(w.Nodes) > 0 {
 			ds = nil
@@ -96,49 +91,11 @@ func (a *app) testOne(t mockTest, concurrency int) ([]rehearse.Miss, core.Diagno
 		}
 		return nil, ds
 	}
-	r := &rehearsed{engine: wavefold.EngineOf(rehearse.Registry(a.engine.Registry(), file)), file: file}
-	p, ds := check(r, []string{t.workflow}, false)
-	ds = append(ds, r.findings...)
-	if p == nil || ds.Failed(false) {
-		return nil, ds.Sorted()
-	}
-	if ds := rehearse.Names(p, file); ds.Failed(false) {
+	workflow, ds := fileOf(a.engine, []string{t.workflow})
+	if len(ds) > 0 {
 		return nil, ds
 	}
-	rec, err := rehearse.Run(p, r.inputs, file, rehearse.Options{Concurrency: concurrency})
-	if err != nil {
-		if ds, ok := core.AsDiagnostics(err); ok {
-			return nil, ds
-		}
-		ds.Errorf(core.CodeInput, core.Position{File: t.mock}, "%v", err)
-		return nil, ds
-	}
-	return rec.Check(file.Expect), nil
-}
-
-func readMock(path string) (*mock.File, core.Diagnostics) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		var ds core.Diagnostics
-		ds.Errorf(core.CodeMissingFile, core.Position{File: path}, "the mock file cannot be read: %v", errors.Unwrap(err))
-		return nil, ds
-	}
-	return mock.Parse(path, data)
-}
-
-// rehearsed compiles workflows with the initial values of a mock file.
-type rehearsed struct {
-	engine   *wavefold.Engine
-	file     *mock.File
-	inputs   *core.Object
-	findings core.Diagnostics
-}
-
-func (r *rehearsed) Read(path string) (*core.Workflow, core.Diagnostics) { return r.engine.Read(path) }
-
-func (r *rehearsed) Compile(w *core.Workflow, strict bool) (p *plan.Plan, ds core.Diagnostics) {
-	w, r.inputs, r.findings = rehearse.Prepare(w, r.file)
-	return r.engine.Compile(w, strict)
+	return rehearse.Test(a.engine, workflow, file, rehearse.Options{Concurrency: concurrency})
 }
 
 // printTest prints the outcome of a mock file: what was not met, each with its

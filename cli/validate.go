@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/rehearse"
 )
 
 func (a *app) validateCommand() *cobra.Command {
@@ -43,7 +44,7 @@ func (a *app) validate(args []string, strict, asJSON bool) error {
 	var all core.Diagnostics
 	for _, target := range targets {
 		if len(target) > 0 && isMock(target[0]) {
-			_, ds := readMock(target[0])
+			_, ds := rehearse.ReadMock(target[0])
 			all = append(all, ds...)
 			continue
 		}

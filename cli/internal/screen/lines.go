@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -123,7 +124,7 @@ func (l *layout) row(r placed) line {
 	case r.state == running && !r.started.IsZero() && r.parent == nil:
 		out = append(out, segment{seconds(l.now.Sub(r.started)) + "  ", l.p.Dim})
 	case r.state.over() && r.took > 0:
-		out = append(out, segment{tty.Duration(r.took) + "  ", l.p.Dim})
+		out = append(out, segment{story.Duration(r.took) + "  ", l.p.Dim})
 	}
 	text := firstLine(r.text)
 	if r.handled {

@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wavefold/wavefold/cli/internal/rehearse/rehearsetest"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/rehearse/rehearsetest"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 

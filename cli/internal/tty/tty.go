@@ -4,7 +4,6 @@ package tty
 
 import (
 	"strings"
-	"time"
 
 	"charm.land/lipgloss/v2"
 )
@@ -95,21 +94,6 @@ func Pad[S ~string](s S, width int) S {
 		return s + S(strings.Repeat(" ", n))
 	}
 	return s
-}
-
-// Duration writes a duration with about three digits: 340µs, 12ms, 1.25s, 2m3s.
-func Duration(d time.Duration) string {
-	switch {
-	case d <= 0:
-		return "0s"
-	case d < time.Millisecond:
-		return d.Round(time.Microsecond).String()
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < time.Minute:
-		return d.Round(10 * time.Millisecond).String()
-	}
-	return d.Round(time.Second).String()
 }
 
 // CutStyled shortens a text that may hold colours to a number of cells; 0 means

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 )
 
 func TestCut(t *testing.T) {
@@ -17,16 +16,6 @@ func TestCut(t *testing.T) {
 	} {
 		if got := Cut(c.in, c.width); got != c.want || Width(got) > c.width {
 			t.Errorf("Cut(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
-		}
-	}
-}
-
-func TestDuration(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", 340500: "341µs", 12345678: "12ms", 1254 * time.Millisecond: "1.25s", 123456 * time.Millisecond: "2m3s",
-	} {
-		if got := Duration(d); got != want {
-			t.Errorf("%d: %s, want %s", d, got, want)
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/cli/internal/rehearse"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/mock"
+	"github.com/wavefold/wavefold/internal/rehearse"
 )
 
 var update = flag.Bool("update", false, "write what was got into the archives")

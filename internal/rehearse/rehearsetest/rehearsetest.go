@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/cli/internal/rehearse"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/mock"
+	"github.com/wavefold/wavefold/internal/rehearse"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 

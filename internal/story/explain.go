@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 )
 
@@ -93,7 +92,7 @@ func (a *Account) headline() string {
 	}
 	took := ""
 	if a.Duration > 0 {
-		took = " after " + tty.Duration(a.Duration)
+		took = " after " + Duration(a.Duration)
 	}
 	switch a.Status {
 	case core.Skipped.String():

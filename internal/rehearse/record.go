@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavefold/wavefold/cli/internal/story"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/wavefold/wavefold/cli/internal/rehearse/rehearsetest"
-	"github.com/wavefold/wavefold/cli/internal/story"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/rehearse/rehearsetest"
+	"github.com/wavefold/wavefold/internal/story"
 )
 
 var update = flag.Bool("update", false, "write what was got into the archives")

@@ -1,0 +1,49 @@
+package rehearse
+
+import (
+	"errors"
+	"os"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/mock"
+)
+
+// ReadMock reads a mock file.
+func ReadMock(path string) (*mock.File, core.Diagnostics) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		var ds core.Diagnostics
+		ds.Errorf(core.CodeMissingFile, core.Position{File: path}, "the mock file cannot be read: %v", errors.Unwrap(err))
+		return nil, ds
+	}
+	return mock.Parse(path, data)
+}
+
+// Test rehearses a workflow file with the kinds of an engine and returns what misses
+// the expectations of the mock file. The findings are about files that cannot be used.
+func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss, core.Diagnostics) {
+	e = wavefold.EngineOf(Registry(e.Registry(), f))
+	w, ds := e.Read(workflow)
+	if w == nil {
+		return nil, ds
+	}
+	w, inputs, ds := Prepare(w, f)
+	p, found := e.Compile(w, false)
+	if ds = append(found, ds...); p == nil || ds.Failed(false) {
+		return nil, ds.Sorted()
+	}
+	if ds := Names(p, f); ds.Failed(false) {
+		return nil, ds
+	}
+	rec, err := Run(p, inputs, f, o)
+	if err != nil {
+		if ds, ok := core.AsDiagnostics(err); ok {
+			return nil, ds
+		}
+		var ds core.Diagnostics
+		ds.Errorf(core.CodeInput, core.Position{File: workflow}, "%v", err)
+		return nil, ds
+	}
+	return rec.Check(f.Expect), nil
+}
