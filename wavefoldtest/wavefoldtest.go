@@ -1,0 +1,250 @@
+// Package wavefoldtest helps to test graphs and workflow files with package testing.
+//
+//	func TestNightly(t *testing.T) {
+//		synctest.Test(t, func(t *testing.T) { // waits, retries and timeouts take no time
+//			r := wavefoldtest.Run(t, nightly(fakeShop{}), day.Is("2024-01-31"))
+//			r.Ran("load", "price", "save")
+//			r.Attempts("load", 3)
+//			r.Skipped("alert", "$.total > 500")
+//			r.State("total", 12.5)
+//		})
+//	}
+//
+// A graph is a value and its functions are arguments of it, so what touches the world is
+// replaced where the graph is made. Workflow files, whose nodes are no Go functions, are
+// tested with mock files: see Mock.
+package wavefoldtest
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/rehearse"
+)
+
+// Result is a run that is over, with what is expected of it. A method whose expectation
+// is not met reports an error to the test and lets it go on.
+type Result struct {
+	*wavefold.Result
+	// Err is what Run returned.
+	Err error
+	// Events are those of the run, in order.
+	Events []core.Event
+
+	t testing.TB
+}
+
+// Run runs a graph and returns when it has ended. That it fails is no error of the test:
+// Succeeded, Failed and Err tell. A graph that does not compile, and inputs that do not
+// fit, end the test.
+func Run(t testing.TB, g *wavefold.Graph, inputs ...wavefold.RunOption) *Result {
+	t.Helper()
+	if err := g.Compile(); err != nil {
+		t.Fatalf("graph %s does not compile:\n%v", g.Name(), err)
+	}
+	var mu sync.Mutex
+	var events []core.Event
+	listen := wavefold.WithListener(func(e core.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		events = append(events, e)
+	})
+	r, err := g.Run(t.Context(), append(slices.Clone(inputs), listen)...)
+	if _, ok := core.AsDiagnostics(err); ok {
+		t.Fatalf("graph %s cannot run:\n%v", g.Name(), err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return &Result{Result: r, Err: err, Events: slices.Clone(events), t: t}
+}
+
+// Succeeded expects that nothing failed, not even in part.
+func (r *Result) Succeeded() {
+	r.t.Helper()
+	if r.Status != core.RunSuccess {
+		r.t.Errorf("the run is %s, want %s%s", r.Status, core.RunSuccess, colon(r.Err))
+	}
+}
+
+// Ran expects that exactly these nodes ran, in any order, however they ended.
+func (r *Result) Ran(nodes ...string) {
+	r.t.Helper()
+	var more []string
+	missing := slices.Clone(nodes)
+	for _, n := range r.Nodes() {
+		if n.Status == core.StatusNone || n.Status == core.Skipped {
+			continue
+		}
+		if at := slices.Index(missing, n.ID); at >= 0 {
+			missing = slices.Delete(missing, at, at+1)
+		} else {
+			more = append(more, n.ID)
+		}
+	}
+	for _, id := range missing {
+		r.t.Errorf("%s did not run: %s", id, r.fate(id))
+	}
+	for _, id := range more {
+		r.t.Errorf("%s ran, and was not expected to", id)
+	}
+}
+
+// Order expects that each of these nodes ended before the next one began.
+func (r *Result) Order(nodes ...string) {
+	r.t.Helper()
+	for i := range len(nodes) - 1 {
+		before, after := r.seq(nodes[i], true), r.seq(nodes[i+1], false)
+		switch {
+		case before == 0:
+			r.t.Errorf("%s did not run: %s", nodes[i], r.fate(nodes[i]))
+		case after == 0:
+			r.t.Errorf("%s did not run: %s", nodes[i+1], r.fate(nodes[i+1]))
+		case before > after:
+			r.t.Errorf("%s began before %s had ended", nodes[i+1], nodes[i])
+		}
+	}
+}
+
+// seq is the number of the event with which a node begins or ends, 0 when it did not.
+func (r *Result) seq(node string, end bool) int64 {
+	for _, e := range r.Events {
+		if e.Node != node {
+			continue
+		}
+		if begins := e.Type == core.NodeStarted; begins && !end || end && (e.Type == core.NodeFinished || e.Type == core.NodeFailed) {
+			return e.Seq
+		}
+	}
+	return 0
+}
+
+// Skipped expects that a node was skipped for a reason that contains the text.
+func (r *Result) Skipped(node, reason string) {
+	r.t.Helper()
+	n, ok := r.Node(node)
+	switch {
+	case !ok || n.Status != core.Skipped:
+		r.t.Errorf("%s was not skipped: %s", node, r.fate(node))
+	case !strings.Contains(n.Reason, reason):
+		r.t.Errorf("%s was skipped because %s, want %q in the reason", node, n.Reason, reason)
+	}
+}
+
+// Failed expects that a node failed with a message that contains the text.
+func (r *Result) Failed(node, message string) {
+	r.t.Helper()
+	n, ok := r.Node(node)
+	switch {
+	case !ok || n.Status != core.Fail || n.Failure == nil:
+		r.t.Errorf("%s did not fail: %s", node, r.fate(node))
+	case !strings.Contains(n.Failure.Message, message):
+		r.t.Errorf("%s failed with %q, want %q in it", node, n.Failure.Message, message)
+	}
+}
+
+// Attempts expects how often a node was tried, all items, rows or rounds together.
+func (r *Result) Attempts(node string, n int) {
+	r.t.Helper()
+	if got, _ := r.Node(node); got.Attempts != n {
+		r.t.Errorf("%s was tried %d times, want %d: %s", node, got.Attempts, n, r.fate(node))
+	}
+}
+
+// State expects the value a field ends with. Values are compared in their JSON form, so
+// that a map and a struct of the same content are equal; core.Missing stands for none.
+func (r *Result) State(field string, want any) {
+	r.t.Helper()
+	got, ok := r.Report.State.Get(field)
+	if !ok {
+		got = core.Missing
+	}
+	if c, err := core.Canonical(want); core.IsMissing(want) != core.IsMissing(got) || err != nil || !core.Equal(got, c) {
+		r.t.Errorf("the state ends with %s = %s, want %s", field, shown(got), shown(want))
+	}
+}
+
+// shown is the canonical JSON of a value.
+func shown(v any) string {
+	if core.IsMissing(v) {
+		return "nothing"
+	}
+	c, err := core.Canonical(v)
+	if err != nil {
+		return fmt.Sprintf("%v (%v)", v, err)
+	}
+	return core.JSON(c)
+}
+
+// fate tells how a node ended.
+func (r *Result) fate(id string) string {
+	n, ok := r.Node(id)
+	switch {
+	case !ok:
+		var known []string
+		for _, n := range r.Nodes() {
+			known = append(known, n.ID)
+		}
+		if hint := core.DidYouMean(id, known); hint != "" {
+			return "there is no such node, " + hint
+		}
+		return "there is no such node"
+	case n.Status == core.StatusNone:
+		return "the run ended before" + colon(r.Err)
+	case n.Status == core.Skipped:
+		return "it was skipped, because " + n.Reason
+	case n.Failure != nil:
+		return "it failed: " + n.Failure.Message
+	}
+	return "it ended as " + n.Status.String()
+}
+
+func colon(err error) string {
+	if err == nil {
+		return ""
+	}
+	return ": " + err.Error()
+}
+
+// Mocks tests a workflow file with all mock files that match a pattern, each in a
+// subtest: see Mock.
+//
+//	wavefoldtest.Mocks(t, engine, "orders.yaml", "testdata/*.mock.yaml")
+func Mocks(t *testing.T, e *wavefold.Engine, workflow, pattern string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no mock file matches %q%s", pattern, colon(err))
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) { Mock(t, e, workflow, file) })
+	}
+}
+
+// Mock tests a workflow file with a mock file, as "wavefold test" does: no handler is
+// called, nothing is written, and time is virtual. Each expectation that is not met is an
+// error of the test; files that cannot be used end it. The engine gives the kinds and
+// tools; what they do is not done.
+func Mock(t testing.TB, e *wavefold.Engine, workflow, file string) {
+	t.Helper()
+	f, ds := rehearse.ReadMock(file)
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	misses, ds := rehearse.Test(e, workflow, f, rehearse.Options{})
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	for _, m := range misses {
+		text := fmt.Sprintf("%s: %s: want %s, got %s", m.At, m.What, m.Want, m.Got)
+		if m.Because != "" {
+			text += "\n" + m.Because
+		}
+		t.Error(text)
+	}
+}
