@@ -225,7 +225,10 @@ type Pipeline struct {
 	Concurrency *Int
 	// Batch makes an array of so many elements a row; nil means that an element
 	// is a row by itself.
-	Batch   *Int
+	Batch *Int
+	// Flush is how long the elements of a stream wait for others to make a full
+	// batch; nil means for as long as it takes.
+	Flush   *Located[time.Duration]
 	Phase   Text
 	OnError *OnError // skip or fail_run, for the pipeline's own faults
 	Lost    Lost

@@ -3,19 +3,27 @@ package scheduler
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
 // source is an open stream from which the rows of a pipeline are pulled, one
-// after the other, or the items of a fan-out, several at once. It lives from the first row to the last; a row that is asked
-// for out of order, as after a restart, opens the stream again.
+// after the other, or the items of a fan-out, several at once. It lives from the
+// first row to the last; a row that is asked for out of order, as after a restart,
+// opens the stream again.
 type source struct {
 	streams *streams
 	stream  core.Stream
 	rows    []any // read and not handed over
 	next    int   // number of the row to be handed over next
+	reading *reading
+	// ctx is what the stream is read under. It lives as long as the stream is open,
+	// because what a stream opens for itself hangs on it: that of a frame ends with
+	// each command.
+	ctx    context.Context
+	cancel context.CancelFunc
 }
 
 // sourceKey names a pipeline or fan-out within a run.
@@ -50,14 +58,14 @@ func (x *executor) pull(o *machine.Outcome) {
 
 // row returns the row the command asks for, io.EOF behind the last.
 func (s *source) row(x *executor) (any, error) {
-	n, size := int(x.c.ID.From), x.c.Plan.Vertices[x.c.Node.Vertex].Unit.Batch
+	n, u := int(x.c.ID.From), x.c.Plan.Vertices[x.c.Node.Vertex].Unit
 	if s.stream == nil || s.next != n {
-		if err := s.open(x, n*max(size, 1)); err != nil {
+		if err := s.open(x, x.c.Call.Taken); err != nil {
 			return nil, err
 		}
 	}
 	s.next = n + 1
-	if size == 0 {
+	if u.Batch == 0 {
 		if err := s.fill(x.ctx, 1); err != nil {
 			return nil, err
 		}
@@ -65,10 +73,14 @@ func (s *source) row(x *executor) (any, error) {
 		s.rows = s.rows[1:]
 		return row, nil
 	}
-	if err := s.fill(x.ctx, size); err != nil && (err != io.EOF || len(s.rows) == 0) {
+	fill := s.fill
+	if u.Flush > 0 {
+		fill = func(ctx context.Context, n int) error { return s.fillFor(ctx, n, u.Flush) }
+	}
+	if err := fill(x.ctx, u.Batch); err != nil && (err != io.EOF || len(s.rows) == 0) {
 		return nil, err
 	}
-	batch := s.rows[:min(size, len(s.rows))]
+	batch := s.rows[:min(u.Batch, len(s.rows))]
 	s.rows = s.rows[len(batch):]
 	return batch[:len(batch):len(batch)], nil
 }
@@ -97,8 +109,8 @@ func (s *source) items(x *executor) (any, error) {
 func (s *source) open(x *executor, skip int) error {
 	s.close()
 	s.streams, s.rows = &streams{x: *x}, nil
-	// The context is that of the run: one of the frame ends with each command.
-	opened, err := s.streams.open(x.run.ctx, x.c.Node, x.c.Call, &x.c.Node.Streams[0])
+	s.ctx, s.cancel = context.WithCancel(x.run.ctx)
+	opened, err := s.streams.open(s.ctx, x.c.Node, x.c.Call, &x.c.Node.Streams[0])
 	if err != nil {
 		return err
 	}
@@ -113,23 +125,32 @@ func (s *source) open(x *executor, skip int) error {
 	return nil
 }
 
-// fill reads until there are so many elements, or none are left.
+// fill reads until there are so many elements, or none are left. ctx is that of the
+// command.
 func (s *source) fill(ctx context.Context, n int) error {
+	if len(s.rows) >= n {
+		return nil
+	}
+	defer context.AfterFunc(ctx, s.cancel)()
 	for len(s.rows) < n {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		more, err := s.stream.Next(ctx)
+		more, err := s.stream.Next(s.ctx)
 		if err != nil {
 			return err
 		}
-		if len(s.rows) == 0 {
-			s.rows = more
-		} else {
-			s.rows = append(s.rows[:len(s.rows):len(s.rows)], more...)
-		}
+		s.add(more)
 	}
 	return nil
+}
+
+func (s *source) add(more []any) {
+	if len(s.rows) == 0 {
+		s.rows = more
+	} else {
+		s.rows = append(s.rows[:len(s.rows):len(s.rows)], more...)
+	}
 }
 
 // close ends the reading. What a stream says to that is of no use any more.
@@ -137,6 +158,8 @@ func (s *source) close() {
 	if s.stream == nil {
 		return
 	}
+	s.cancel()
+	s.awaitReading()
 	guarded(func() (any, error) { return nil, s.stream.Close() })
 	s.stream = nil
 }
@@ -164,10 +187,16 @@ func (r *run) keepSource(key sourceKey, s *source) {
 }
 
 // closeSources ends the reading of pipelines that did not come to the end of
-// their streams.
+// their streams. A stream that ignores the end of its context for the grace period is
+// left behind, like a handler.
 func (r *run) closeSources() {
 	for _, s := range r.sources {
-		s.close()
+		if s.leaves(r.opts.Grace) {
+			s.close()
+		} else {
+			r.stray = append(r.stray, s.streams.x.c.Plan.Nodes[s.streams.x.c.Node.Streams[0].Maker].ID)
+		}
 	}
+	slices.Sort(r.stray)
 	r.sources = nil
 }

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,8 +13,10 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/scheduler/schedulertest"
 )
 
@@ -535,6 +538,72 @@ func TestItemsOfAStreamOfAnyShape(t *testing.T) {
 					t.Errorf("%s, %s, hostile %d:\ngot  %s\nwant %s", name, limits, seed, got, want)
 				}
 			}
+		}
+	}
+}
+
+// clinging is the kind numbers with a stream that reads under the context of its first
+// call, as one does that opens a file then.
+type clinging struct{}
+
+func (clinging) Name() string   { return "numbers" }
+func (clinging) Keys() []string { return nil }
+func (clinging) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Stream: n.Writes[0], Handler: clingingHandler{n.Writes[0].Value}}, nil
+}
+
+type clingingHandler struct{ to string }
+
+func (h clingingHandler) Handle(context.Context, core.Input) (core.Result, error) {
+	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
+}
+func (clingingHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
+	return &clingingStream{}, nil
+}
+
+type clingingStream struct {
+	ctx  context.Context
+	next int64
+}
+
+func (s *clingingStream) Next(ctx context.Context) ([]any, error) {
+	if s.ctx == nil {
+		s.ctx = ctx
+	}
+	if s.ctx.Err() != nil || s.next == 10 {
+		return nil, cmp.Or(s.ctx.Err(), io.EOF)
+	}
+	s.next++
+	return []any{core.ObjectOf("n", s.next-1)}, nil
+}
+func (s *clingingStream) Summary() *core.Object { return core.ObjectOf(core.RowCount, s.next) }
+func (s *clingingStream) Close() error          { return nil }
+
+// A stream inside of a nested run is read under one context. It was that of the first
+// pull, which ended with it, so that files were read no further.
+func TestAStreamInsideIsReadUnderOneContext(t *testing.T) {
+	for _, doc := range []string{
+		strings.NewReplacer("KIND", "call", "WRITES", "", "LIMITS", "concurrency: 2", "POLICY", "{policy: fail_run}").Replace(eachDoc),
+		strings.NewReplacer("kind: counting", "kind: numbers", "CONCURRENCY", "2").Replace(rowsDoc),
+		strings.NewReplacer("kind: counting", "kind: numbers", "CONCURRENCY", "1, batch: 3, flush: 1h").Replace(rowsDoc),
+	} {
+		reg := core.NewRegistry(clinging{}, callKind{func(context.Context, int64) error { return nil }}, edges{}, itemKind{fail: -1})
+		inner, ds := native.Parse("inner.yaml", []byte(doc), native.OptionsFor(reg))
+		if ds.Failed(false) {
+			t.Fatal(ds)
+		}
+		reg.AddKind(shapeKind{core.Compiled{Frame: &core.Frame{Workflow: inner}}})
+		outer := `{name: outer, graph: {nodes: [{id: in, kind: shape}]}}`
+		w, ds := native.Parse("outer.yaml", []byte(outer), native.OptionsFor(reg))
+		if ds.Failed(false) {
+			t.Fatal(ds)
+		}
+		p, ds := plan.Compile(w, reg, plan.Options{})
+		if p == nil {
+			t.Fatal(ds)
+		}
+		if _, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{}); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -115,6 +115,7 @@ func pipeline(d pipelineShape) *core.Pipeline {
 		Stages:      d.Stages,
 		Concurrency: d.Concurrency,
 		Batch:       d.Batch,
+		Flush:       d.Flush,
 		Phase:       d.Phase,
 		OnError:     unitOnError(d.OnError),
 		Lost:        d.Lost,

@@ -155,15 +155,16 @@ type edgeShape struct {
 }
 
 type pipelineShape struct {
-	ID          core.Text         `wavefold:"id,required" doc:"name of the pipeline"`
-	Items       core.Text         `wavefold:"items,required" doc:"path of the array whose elements are the rows, such as $.orders"`
-	Stages      []core.Text       `wavefold:"stages,required" doc:"ids of the nodes that each row passes, in order"`
-	Concurrency *core.Int         `wavefold:"concurrency,min=1" doc:"how many rows may be under way at a time; the result is that of one at a time; default 1"`
-	Batch       *core.Int         `wavefold:"batch,min=1" doc:"make an array of so many elements a row; absent: an element is a row by itself"`
-	Phase       core.Text         `wavefold:"phase" doc:"label for display"`
-	OnError     *unitOnErrorShape `wavefold:"on_error" doc:"what happens when the pipeline itself cannot run, such as items that are no array"`
-	Pos         core.Position     `wavefold:",pos"`
-	Lost        core.Lost         `wavefold:",lost"`
+	ID          core.Text                    `wavefold:"id,required" doc:"name of the pipeline"`
+	Items       core.Text                    `wavefold:"items,required" doc:"path of the array whose elements are the rows, such as $.orders"`
+	Stages      []core.Text                  `wavefold:"stages,required" doc:"ids of the nodes that each row passes, in order"`
+	Concurrency *core.Int                    `wavefold:"concurrency,min=1" doc:"how many rows may be under way at a time; the result is that of one at a time; default 1"`
+	Batch       *core.Int                    `wavefold:"batch,min=1" doc:"make an array of so many elements a row; absent: an element is a row by itself"`
+	Flush       *core.Located[time.Duration] `wavefold:"flush,min=1ns" doc:"how long elements of a stream wait for a batch to fill, such as 2s; absent: as long as it takes"`
+	Phase       core.Text                    `wavefold:"phase" doc:"label for display"`
+	OnError     *unitOnErrorShape            `wavefold:"on_error" doc:"what happens when the pipeline itself cannot run, such as items that are no array"`
+	Pos         core.Position                `wavefold:",pos"`
+	Lost        core.Lost                    `wavefold:",lost"`
 }
 
 type loopShape struct {

@@ -273,6 +273,9 @@ func (w *writer) pipeline(p *core.Pipeline) *core.Value {
 	o.texts("stages", core.Strings(p.Stages), true)
 	o.number("concurrency", p.Concurrency, 1)
 	o.number("batch", p.Batch, 0)
+	if p.Flush != nil {
+		o.put("flush", textValue(p.Flush.Value.String()))
+	}
 	o.text("phase", p.Phase)
 	o.object("on_error", onErrorTree(p.OnError))
 	return o.Value

@@ -62,7 +62,7 @@ func (b *builder) build() *handler {
 	h.into = b.into.Value
 	h.options = rows.Options{
 		Cells: b.cells(h.format), Types: b.types(items, h.format), Select: b.selection(), FileColumn: b.FileColumn.Value,
-		Limit: int64(b.Limit.Value), MaxRow: int(b.MaxRow),
+		Limit: int64(b.Limit.Value), MaxRow: int(b.MaxRow), Live: b.Stream && h.stdin != nil,
 	}
 	if items != nil && (len(items.Properties) > 0 || len(items.Required) > 0 || len(items.Enum) > 0) {
 		h.options.RowType = items

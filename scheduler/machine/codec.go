@@ -90,6 +90,7 @@ type callJSON struct {
 	Items  *anyJSON     `json:"items,omitempty"`
 	Row    core.Ordinal `json:"row,omitzero"`
 	Item   *anyJSON     `json:"item,omitempty"`
+	Taken  int          `json:"taken,omitempty"`
 	Round  core.Ordinal `json:"round,omitzero"`
 	Loop   string       `json:"loop,omitempty"`
 	Edges  *core.Object `json:"edges,omitempty"`
@@ -107,7 +108,7 @@ type nodeJSON struct {
 func EncodeCommand(c *Command) ([]byte, error) {
 	j := commandJSON{Op: c.Op.String(), ID: c.ID, Delay: c.Delay, Event: c.Event}
 	if call := c.Call; call != nil {
-		j.Call = &callJSON{Path: call.Path, Values: wrap(call.Values), Row: call.Row, Round: call.Round, Loop: call.Loop,
+		j.Call = &callJSON{Path: call.Path, Values: wrap(call.Values), Row: call.Row, Taken: call.Taken, Round: call.Round, Loop: call.Loop,
 			Edges: call.Edges, Inputs: call.Inputs}
 		if call.Row > 0 {
 			j.Call.Item = &anyJSON{call.Item}
@@ -173,7 +174,7 @@ func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
 }
 
 func (j *callJSON) call(c *Command) (*Call, error) {
-	call := &Call{Path: j.Path, Values: unwrap(j.Values), Row: j.Row, Round: j.Round, Loop: j.Loop, Edges: j.Edges, Inputs: j.Inputs}
+	call := &Call{Path: j.Path, Values: unwrap(j.Values), Row: j.Row, Taken: j.Taken, Round: j.Round, Loop: j.Loop, Edges: j.Edges, Inputs: j.Inputs}
 	for i := range call.Values {
 		v, err := c.Plan.Schema.Fields[c.Node.Reads[i].Field].Restore(call.Values[i])
 		if err != nil {

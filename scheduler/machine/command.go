@@ -80,6 +80,7 @@ type Call struct {
 	Items  Items
 	Row    core.Ordinal // row of a pipeline
 	Item   any
+	Taken  int          // elements that a pipeline has pulled of its stream before
 	Round  core.Ordinal // round of a loop
 	Loop   string
 	Edges  *core.Object

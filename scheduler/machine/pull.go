@@ -11,6 +11,7 @@ import (
 // that reading and working overlap and memory stays flat.
 type puller struct {
 	rows  int // fetched so far
+	taken int // elements of the stream in these rows
 	ahead []any
 	open  bool // a row is being fetched
 	ended bool // the stream has ended, or failed
@@ -59,9 +60,15 @@ func (t *unit) pullRow() bool {
 		t.check()
 		return false
 	}
-	t.pull.open = true
-	t.f.run(t.u.Puller, t.pullID(), call, &t.group)
+	t.openPull(call)
 	return true
+}
+
+func (t *unit) openPull(call *Call) {
+	t.pull.open = true
+	at := *call
+	at.Taken = t.pull.taken
+	t.f.run(t.u.Puller, t.pullID(), &at, &t.group)
 }
 
 // pullFailed ends the rows: those before it go their way, and the pipeline fails in
@@ -85,6 +92,10 @@ func (t *unit) pulledRow(e *Event) bool {
 		t.pullFailed(o.Failure)
 	case o.HasOutput:
 		t.pull.rows++
+		t.pull.taken++
+		if list, ok := o.Output.([]any); ok && t.u.Batch > 0 {
+			t.pull.taken += len(list) - 1
+		}
 		t.pull.ahead = append(t.pull.ahead, o.Output)
 	default:
 		t.pull.ended, t.pull.read = true, o.Writes

@@ -264,7 +264,7 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 		if err != nil {
 			return err
 		}
-		t.pull = puller{rows: j.Pull.Rows, ahead: unwrap(j.Pull.Ahead), open: j.Pull.Open, ended: j.Pull.Ended, read: read.Writes}
+		t.pull = puller{rows: j.Pull.Rows, taken: j.Pull.Taken, ahead: unwrap(j.Pull.Ahead), open: j.Pull.Open, ended: j.Pull.Ended, read: read.Writes}
 	}
 	for _, r := range j.Results {
 		t.results = append(t.results, memberResult{r.Runs, r.Failed, r.Attempts, r.Failure, r.FailedAt, r.Partial})
@@ -387,7 +387,7 @@ func (t *unit) reissue() {
 		return
 	}
 	if t.pull.open {
-		t.f.run(t.u.Puller, t.pullID(), t.f.call(t.u.Puller, nil), &t.group)
+		t.openPull(t.f.call(t.u.Puller, nil))
 	}
 	for _, p := range t.live {
 		n := t.node(p)

@@ -119,6 +119,7 @@ type unitJSON struct {
 
 type pullJSON struct {
 	Rows  int         `json:"rows"`
+	Taken int         `json:"taken,omitempty"`
 	Ahead []anyJSON   `json:"ahead,omitempty"`
 	Open  bool        `json:"open,omitempty"`
 	Ended bool        `json:"ended,omitempty"`
@@ -282,7 +283,7 @@ func (t *unit) dump() (*unitJSON, error) {
 		if err != nil {
 			return nil, err
 		}
-		j.Pull = &pullJSON{Rows: t.pull.rows, Ahead: wrap(t.pull.ahead), Open: t.pull.open, Ended: t.pull.ended, Read: read}
+		j.Pull = &pullJSON{Rows: t.pull.rows, Taken: t.pull.taken, Ahead: wrap(t.pull.ahead), Open: t.pull.open, Ended: t.pull.ended, Read: read}
 	}
 	if open {
 		if err := t.dumpColumns(j); err != nil {

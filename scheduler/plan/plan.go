@@ -232,6 +232,9 @@ type Unit struct {
 	// Batch is how many elements of the array make a row, which is then an array;
 	// 0: an element is a row.
 	Batch int
+	// Flush is how long the elements of a stream wait for a batch to fill, 0 for as
+	// long as it takes.
+	Flush time.Duration
 	// Puller fetches the rows of a pipeline over a stream, one for each attempt
 	// number 0 of the first stage; nil for all others.
 	Puller *Node

@@ -226,6 +226,9 @@ func (c *compiler) unitStream(v *vertexDecl) {
 	field, ok := u.Items.Whole()
 	use := c.streamUse[int32(field)]
 	if !ok || use == nil {
+		if u.Flush > 0 && !u.Items.broken() {
+			c.ds.Warnf(core.CodeIgnored, v.use.pipeline.Flush.Pos, "pipeline %s: flush: has no effect on an array, which is there as a whole", u.ID)
+		}
 		return
 	}
 	name := c.p.Schema.Fields[field].Name

@@ -58,10 +58,24 @@ func (c *compiler) pipeline(d *core.Pipeline) vertexDecl {
 	if d.Batch != nil {
 		u.Batch = c.atLeastOne(d.Batch, at.at("batch"))
 	}
+	c.flush(u, d, at)
 	u.Policy = c.unitPolicy(d.OnError, at)
 	use := &unitUse{pipeline: d}
 	u.Items = c.source(d.Items, d.Lost.Has("items"), at.at("items"), &use.items)
 	return vertexDecl{id: u.ID, shape: Pipeline, node: -1, unit: u, use: use, broken: !all}
+}
+
+// flush reads how long elements wait for a batch to fill.
+func (c *compiler) flush(u *Unit, d *core.Pipeline, at place) {
+	switch {
+	case d.Flush == nil:
+	case d.Flush.Value <= 0:
+		c.ds.Errorf(core.CodeBadValue, d.Flush.Pos, "%s: flush: want more than 0, got %s", at, d.Flush.Value)
+	case d.Batch == nil && !d.Lost.Has("batch"):
+		c.ds.Errorf(core.CodeMissingKey, d.Flush.Pos, "%s: flush: there is no batch that could be waited for", at).WithHint("say how many elements make one: batch: 100")
+	default:
+		u.Flush = d.Flush.Value
+	}
 }
 
 func (c *compiler) loop(d *core.Loop) vertexDecl {

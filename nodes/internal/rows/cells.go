@@ -102,6 +102,9 @@ func (c *cells) read(ctx context.Context, b *batch) error {
 		if err := table.Tick(ctx, i); err != nil {
 			return err
 		}
+		if c.Live && b.some() && c.in.drained() {
+			return nil
+		}
 		p, reason, err := c.next(ctx)
 		if err != nil {
 			return err

@@ -65,6 +65,7 @@ type lineReader struct {
 	end    int
 	err    error // of r
 	lines  int64 // taken so far
+	short  bool  // the last read gave less than there was room for
 	crOnly bool  // a carriage return alone ends a line
 }
 
@@ -98,6 +99,11 @@ func (l *lineReader) line(limit int) ([]byte, error) {
 	return l.took(line, limit)
 }
 
+// drained reports whether another line might have to be waited for.
+func (l *lineReader) drained() bool {
+	return l.short && l.err == nil && bytes.IndexByte(l.buf[l.pos:l.end], '\n') < 0
+}
+
 func (l *lineReader) took(line []byte, limit int) ([]byte, error) {
 	if len(line) > limit {
 		return nil, errTooLong
@@ -126,6 +132,7 @@ func (l *lineReader) fill() {
 		if l.crOnly {
 			asLineFeeds(l.buf[l.end : l.end+n])
 		}
+		l.short = n < len(l.buf)-l.end
 		l.end += n
 		if l.err = err; n > 0 || err != nil {
 			return

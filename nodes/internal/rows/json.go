@@ -131,6 +131,9 @@ func (l *lines) read(ctx context.Context, b *batch) error {
 				return err
 			}
 		}
+		if l.Live && b.some() && l.in.drained() {
+			return nil
+		}
 		text, err := l.in.line(l.MaxRow)
 		if err == io.EOF {
 			l.in.open = false

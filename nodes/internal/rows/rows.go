@@ -68,6 +68,9 @@ type Options struct {
 	// Several is whether the table is made of several files, so that the place of a
 	// row names its file.
 	Several bool
+	// Live ends a batch where the next read of the file might have to wait: rows that
+	// are there go on while others are still being written.
+	Live bool
 	// GiveUp is the number of bad rows after which nobody reads on, -1 for never.
 	// It only spares work.
 	GiveUp int64
@@ -188,6 +191,9 @@ func (b *batch) reset() {
 	b.rows, b.bad = make([]any, 0, min(max(64, 2*cap(b.rows)), batchRows)), nil
 	b.places, b.text = b.places[:0], 0
 }
+
+// some reports whether there is anything in the batch.
+func (b *batch) some() bool { return len(b.rows)+len(b.bad) > 0 }
 
 func (b *batch) full() bool {
 	return len(b.rows)+len(b.bad) >= batchRows || b.text >= batchBytes

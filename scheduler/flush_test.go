@@ -1,0 +1,180 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/schedulertest"
+)
+
+// drops is the kind counting with a stream whose rows come after some time each.
+type drops struct {
+	after  []time.Duration
+	how    string // what it does in the end: "", panic, exit, hang
+	closed *atomic.Int64
+}
+
+func (drops) Name() string   { return "counting" }
+func (drops) Keys() []string { return nil }
+
+func (k drops) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Stream: n.Writes[0], Handler: dropsHandler{k, n.Writes[0].Value}}, nil
+}
+
+type dropsHandler struct {
+	drops
+	to string
+}
+
+func (h dropsHandler) Handle(context.Context, core.Input) (core.Result, error) {
+	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
+}
+
+func (h dropsHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
+	return &dropsStream{h: h}, nil
+}
+
+type dropsStream struct {
+	h    dropsHandler
+	next int
+}
+
+func (s *dropsStream) Next(ctx context.Context) ([]any, error) {
+	if s.next == len(s.h.after) {
+		switch s.h.how {
+		case "panic":
+			panic("out of paper")
+		case "exit":
+			runtime.Goexit()
+		case "hang":
+			time.Sleep(time.Hour)
+		}
+		return nil, io.EOF
+	}
+	select {
+	case <-time.After(s.h.after[s.next]):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	s.next++
+	return []any{core.NewRow(numberKeys, []any{int64(s.next - 1)})}, nil
+}
+
+func (s *dropsStream) Summary() *core.Object { return core.ObjectOf(core.RowCount, int64(s.next)) }
+func (s *dropsStream) Close() error          { s.h.closed.Add(1); return nil }
+
+const batches = "1, batch: 3, flush: 2s"
+
+func seconds(n ...int) (out []time.Duration) {
+	for _, s := range n {
+		out = append(out, time.Duration(s)*time.Second)
+	}
+	return out
+}
+
+// A batch goes on when it is full, when its first element has waited for the interval,
+// and at the end. Without an interval it waits.
+func TestFlush(t *testing.T) {
+	for _, c := range []struct {
+		how   string
+		after []time.Duration
+		seen  string
+		took  time.Duration
+	}{
+		{batches, seconds(0, 0, 0, 0), "[[0,1,2],[3]]", 0},
+		{batches, seconds(1, 1, 0, 1), "[[0,1,2],[3]]", 3 * time.Second},
+		{batches, seconds(0, 1, 5, 0, 0), "[[0,1],[2,3,4]]", 6 * time.Second},
+		{batches, seconds(5, 5, 5), "[[0],[1],[2]]", 15 * time.Second},
+		{"1, batch: 3", seconds(0, 1, 5, 0, 0), "[[0,1,2],[3,4]]", 6 * time.Second},
+		{"4, batch: 3, flush: 1ms", seconds(0, 1, 5, 0, 0), "[[0],[1],[2,3,4]]", 6 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			k := drops{after: c.after, closed: &atomic.Int64{}}
+			p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", c.how, 1), k, itemKind{fail: -1})
+			begun := time.Now()
+			r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{})
+			if err != nil {
+				t.Fatalf("%s: %v", c.how, err)
+			}
+			want := fmt.Sprintf(`{"limit":10,"all":{"source":"all","rows":%d},"seen":%s,`, len(c.after), c.seen)
+			if got := core.JSON(r.State); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: %s\nwant %s", c.how, got, want)
+			}
+			if took := time.Since(begun).Truncate(time.Second); took != c.took {
+				t.Errorf("%s: took %v, want %v", c.how, took, c.took)
+			}
+			if k.closed.Load() != 1 {
+				t.Errorf("%s: %d streams were closed", c.how, k.closed.Load())
+			}
+		})
+	}
+}
+
+// A batch that went on early counts as many elements as it has: whoever goes on in
+// another process begins behind them.
+func TestFlushSurvivesAHostileDriver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := drops{after: seconds(0, 5, 0, 5, 0, 0, 0), closed: &atomic.Int64{}}
+		p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", batches, 1), k, itemKind{fail: -1})
+		for seed := range uint64(10) {
+			r, _, err := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}.Run(p, nil, machine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := core.JSON(r.State); !strings.Contains(got, `"rows":7},"seen":[[0],[1,2],[3,4,5],[6]],"sum":21}`) {
+				t.Fatalf("seed %d: %s", seed, got)
+			}
+		}
+	})
+}
+
+// What goes wrong while nobody waits for it is the pipeline's failure when it is asked
+// for; a cancelled run awaits the reading, or leaves it behind after the grace period.
+func TestFlushEndsItsReading(t *testing.T) {
+	for how, want := range map[string]string{
+		"panic": `node rows: stream "all" of node count: panic: out of paper`,
+		"exit":  `node rows: stream "all" of node count: the stream ended its goroutine with runtime.Goexit`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			k := drops{after: seconds(0), how: how, closed: &atomic.Int64{}}
+			_, err := scheduler.Run(t.Context(), rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", batches, 1), k, itemKind{fail: -1}), nil, scheduler.Options{})
+			if err == nil || err.Error() != want || k.closed.Load() != 1 {
+				t.Errorf("%s: %v, %d closed", how, err, k.closed.Load())
+			}
+		})
+	}
+	for how, stray := range map[string]bool{"": false, "hang": true} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			k := drops{after: seconds(0, 100), how: how, closed: &atomic.Int64{}}
+			if stray {
+				k.after = seconds(0)
+			}
+			doc := strings.Replace(rowsDoc, "CONCURRENCY", batches, 1)
+			r, err := scheduler.Run(ctx, rowsPlan(t, doc, k, itemKind{fail: -1}), nil, scheduler.Options{Grace: time.Second})
+			s, ok := errors.AsType[*core.StrayError](err)
+			if r.Status != core.RunCancelled || ok != stray {
+				t.Errorf("%q: %s, %v", how, r.Status, err)
+			}
+			if !stray && k.closed.Load() != 1 || stray && len(s.Nodes) != 1 {
+				t.Errorf("%q: %d closed, %v", how, k.closed.Load(), err)
+			}
+			if got := core.JSON(r.State); !strings.Contains(got, `"seen":[[0]]`) {
+				t.Errorf("%q: %s", how, got)
+			}
+			time.Sleep(time.Hour)
+		})
+	}
+}
