@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
@@ -109,6 +110,7 @@ type attempt struct {
 	record     record
 	headers    headers
 	collectors []*checks.Collector
+	views      []*view
 	stages     []stage
 	ending     int // the stage that is let go
 	full       int // the last stage that wants no more rows, -1 for none
@@ -180,7 +182,20 @@ func (a *attempt) finish(ctx context.Context, err error) error {
 	for _, c := range a.collectors {
 		err = c.Close(ctx, err)
 	}
+	if err == nil {
+		a.warn()
+	}
 	return err
+}
+
+// warn tells of columns that expressions read and no row had: most often they are
+// misspelt, and a filter lets nothing through.
+func (a *attempt) warn() {
+	for _, v := range a.views {
+		if err := v.reads.missing(); err != nil {
+			a.in.Logger().Warn(err.Error(), "step", v.name)
+		}
+	}
 }
 
 // close frees what the attempt holds. It may be called at any time.
@@ -232,23 +247,30 @@ func (a *array) Next(context.Context) ([]any, error) {
 }
 
 // view returns an environment for the expressions of a step.
-func (a *attempt) view() *view {
-	v := &view{row: a.handler.slots.Row(a.shared), columns: a.handler.slots.Columns()}
+func (w *work) view(programs ...*expressions.Program) *view {
+	a := w.attempt
+	v := &view{name: w.name, row: a.handler.slots.Row(a.shared), columns: a.handler.slots.Columns(), reads: needs{names: eval.Reads(programs...)}}
 	v.row.Follow(&a.record.Record, a.record.object)
+	a.views = append(a.views, v)
 	return v
 }
 
 // view is what the expressions of a step see.
 type view struct {
+	name    string // of the step
 	row     *eval.Row
 	columns []string
+	reads   needs // what no row has is missing there, and told as a warning
 	shapes  shapes[[]eval.Place]
 }
 
 // on puts the view on a record, which is number n from 0.
 func (v *view) on(r *record, n int64) *eval.Row {
 	if r.layout != v.shapes.last {
-		places, _ := v.shapes.of(r.layout, func(l *layout) ([]eval.Place, error) { return l.findAll(v.columns), nil })
+		places, _ := v.shapes.of(r.layout, func(l *layout) ([]eval.Place, error) {
+			v.reads.note(l)
+			return l.findAll(v.columns), nil
+		})
 		v.row.Places(places)
 	}
 	v.row.Number(n)

@@ -73,6 +73,7 @@ func newGrouping(w work, by []string, list []aggregate) *grouping {
 	w.attempt.registers += len(by) + len(list)
 	g.columns = slices.Clone(by)
 	g.needs.names = slices.Clone(by)
+	var programs []*expressions.Program
 	for i := range list {
 		a := &list[i]
 		g.made.names = append(g.made.names, a.name)
@@ -81,9 +82,12 @@ func newGrouping(w work, by []string, list []aggregate) *grouping {
 			g.needs.names = append(g.needs.names, a.column)
 		}
 		g.folds = append(g.folds, a.fold(&g.held))
-		if a.program != nil && g.view == nil {
-			g.view = w.view()
+		if a.program != nil {
+			programs = append(programs, a.program)
 		}
+	}
+	if programs != nil {
+		g.view = w.view(programs...)
 	}
 	return g
 }

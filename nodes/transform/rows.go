@@ -13,7 +13,7 @@ import (
 func (b *builder) filter(src core.Text, key string, c eval.Columns) step {
 	test := b.scope.Condition(src, c, key)
 	return func(_ context.Context, w work) (stage, error) {
-		return &filter{work: w, test: test, view: w.view()}, nil
+		return &filter{work: w, test: test, view: w.view(test)}, nil
 	}
 }
 
@@ -120,7 +120,11 @@ func computing(columns []computed, shape func(first int) func(*layout) (*layout,
 	return func(_ context.Context, w work) (stage, error) {
 		first := w.registers
 		w.attempt.registers += len(columns)
-		return &computer{work: w, columns: columns, memos: make([]table.Memo, len(columns)), first: first, view: w.view(), shape: shape(first)}, nil
+		programs := make([]*expressions.Program, len(columns))
+		for i, c := range columns {
+			programs[i] = c.program
+		}
+		return &computer{work: w, columns: columns, memos: make([]table.Memo, len(columns)), first: first, view: w.view(programs...), shape: shape(first)}, nil
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -507,5 +508,28 @@ func TestDocs(t *testing.T) {
 	const want = `[{"origin":"B","flights":1,"mean_delay":7.0,"worst":7},{"origin":"A","flights":2,"mean_delay":2.5,"worst":4}]`
 	if got := core.JSON(r.Delta["delays"]); err != nil || got != want {
 		t.Errorf("the example gives %s, %v, want %s", got, err, want)
+	}
+}
+
+// A filter on a misspelt column lets nothing through, and said nothing: the columns of a
+// file are not known when the workflow is loaded.
+func TestColumnsThatNoRowHas(t *testing.T) {
+	for steps, want := range map[string]string{
+		`{"filter": "$item.dely > 3"}`:                                                           "no row has the column \"dely\", did you mean \"delay\"? steps[0]: filter\n",
+		`{"derive": {"x": "coalesce($item.other, $item.delay)"}}`:                                "no row has the column \"other\" steps[0]: derive\n",
+		`{"filter": "$item.some > 3"}, {"map": {"y": "$item.delay"}}, {"filter": "$item.y > 0"}`: "",
+		`{"group": {"aggregate": {"n": "count_if($item.dely > 0)"}}}`:                            "no row has the column \"dely\", did you mean \"delay\"? steps[0]: group\n",
+		`{"window": {"columns": {"n": "sum($item.dely + 1)"}}}`:                                  "no row has the column \"dely\", did you mean \"delay\"? steps[0]: window\n",
+		`{"filter": "$item['delay'] > 0 && $item.delay.deep == null"}`:                           "",
+	} {
+		made, ds := transform.Kind{}.Compile(nodestest.Node(t, `{"reads": ["in"], "writes": ["out"], "steps": [`+steps+`]}`), core.Env{})
+		if ds.Failed(false) {
+			t.Fatal(ds)
+		}
+		log := &nodestest.Log{}
+		in := core.NewInput("run", "n", 1, core.Shared{View: core.NewView([]string{"in"}, []any{parse(t, `[{"delay": 1}, {"delay": 2, "some": 4}]`)}), Log: slog.New(log)})
+		if _, err := made.Handler.Handle(t.Context(), in); err != nil || log.Text() != want {
+			t.Errorf("%s: %v, logged %q, want %q", steps, err, log.Text(), want)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -153,6 +154,7 @@ func newWindower(w work, by []string, list []windowed) *windower {
 	w.attempt.registers += len(list)
 	s.columns = slices.Clone(by)
 	s.needs.names = slices.Clone(by)
+	var programs []*expressions.Program
 	for i := range list {
 		x := &list[i]
 		s.names = append(s.names, x.name)
@@ -160,10 +162,13 @@ func newWindower(w work, by []string, list []windowed) *windower {
 		if x.column != "" {
 			s.needs.names = append(s.needs.names, x.column)
 		}
-		if x.program != nil && s.view == nil {
-			s.view = w.view()
+		if x.program != nil {
+			programs = append(programs, x.program)
 		}
 		s.panes = append(s.panes, x.pane(&s.held))
+	}
+	if programs != nil {
+		s.view = w.view(programs...)
 	}
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -25,6 +26,19 @@ func (s *Scope) Declared(rows *core.Type, listed table.FieldList, of *Source) []
 	for i, c := range listed.List {
 		if near := core.DidYouMean(c.Name, names); near != "" && !slices.Contains(names, c.Name) {
 			s.Warnf(core.CodeUnknownField, listed.Pos[i], "columns", "the rows of %s have no declared column %q", of.Name.Value, c.Name).WithHint("%s", near)
+		}
+	}
+	return out
+}
+
+// Reads lists the columns of the row that programs read by their names.
+func Reads(programs ...*expressions.Program) []string {
+	var out []string
+	for _, p := range programs {
+		for _, path := range p.Tree().Paths() {
+			if path.Root == expressions.RootItem && len(path.Steps) > 0 && !path.Steps[0].IsIndex && !slices.Contains(out, path.Steps[0].Name) {
+				out = append(out, path.Steps[0].Name)
+			}
 		}
 	}
 	return out
