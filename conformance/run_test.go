@@ -10,6 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
 // variant is a way to run a document. None may change the outcome.
@@ -98,6 +99,22 @@ func run(t *testing.T, p *plan.Plan, inputs map[string]any, v variant) (o *outco
 	return o
 }
 
+// verify holds that the log of the run keeps to the rules.
+func (o *outcome) verify(t *testing.T, p *plan.Plan, v variant) {
+	t.Helper()
+	if v.quiet {
+		return
+	}
+	r, err := verify.Events(p, o.events)
+	if err != nil {
+		t.Errorf("with %v: %v", v, err)
+		return
+	}
+	for _, x := range r.Violations {
+		t.Errorf("with %v: %v", v, x)
+	}
+}
+
 // fingerprint words everything that may not depend on the way a document is run.
 func (o *outcome) fingerprint() map[string]any {
 	var nodes, units, seen, events []string
@@ -158,6 +175,7 @@ func (c *testCase) runAll(t *testing.T, p *plan.Plan) {
 			continue
 		}
 		c.want.check(t, o)
+		o.verify(t, p, v)
 		if v.seed == 0 && !v.barrier && !v.quiet {
 			c.want.checkTimes(t, o, v.limit)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
 // storm makes random documents in which everything may happen at once: nodes that fail,
@@ -196,37 +197,20 @@ func weather(t *testing.T, p *plan.Plan, r *rand.Rand, alive *atomic.Int64, name
 		t.Errorf("%s: %s with error %v", name, rep.Status, err)
 	}
 	before.same(t)
-	tell(t, name, rep, story)
+	tell(t, p, name, rep, story)
 }
 
-// tell checks a story: numbered without gaps, each beginning with its end.
-func tell(t *testing.T, name string, rep *core.Report, story []core.Event) {
-	open := map[string]int{}
-	for i, e := range story {
-		if e.Seq != int64(i+1) {
-			t.Errorf("%s: event %d has number %d", name, i, e.Seq)
-		}
-		key := fmt.Sprint(e.Node, e.Item, e.Round)
-		if e.Node == "" {
-			continue // a unit: unit.finished is its end
-		}
-		switch e.Type {
-		case core.ItemStarted:
-			open["item "+key]++
-		case core.ItemFinished, core.ItemFailed:
-			open["item "+key] = 0
-		case core.NodeStarted:
-			open["node "+e.Node]++
-		case core.NodeFinished, core.NodeFailed, core.NodeSkipped:
-			open["node "+e.Node] = 0
-		}
+// tell checks that a story keeps to the rules and ends as its report does.
+func tell(t *testing.T, p *plan.Plan, name string, rep *core.Report, story []core.Event) {
+	r, err := verify.Events(p, story)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
 	}
-	for key, n := range open {
-		if n != 0 {
-			t.Errorf("%s: %s began and has no end", name, key)
-		}
+	for _, v := range r.Violations {
+		t.Errorf("%s: %v", name, v)
 	}
-	if n := len(story); n > 0 && (story[n-1].Type != core.RunFinished || story[n-1].Status != string(rep.Status)) {
-		t.Errorf("%s: the last event is %+v, the status %s", name, story[n-1], rep.Status)
+	if len(story) > 0 && r.Status != string(rep.Status) {
+		t.Errorf("%s: the log ends with the status %s, the report with %s", name, r.Status, rep.Status)
 	}
 }

@@ -1,13 +1,14 @@
 // Package verify proves from the events of a run that it kept to the rules: it
 // replays a log against the graph and reports every violation with its line.
 //
-//	c := verify.New(p)
-//	for each event of the log {
-//		if err := c.Add(line, &e); err != nil {
-//			return err // it is no log of a run of this graph
-//		}
+//	report, err := verify.Log(p, file)
+//	if err != nil {
+//		return err // it is no log of a run of this graph
 //	}
-//	report := c.Finish()
+//	for _, v := range report.Violations { … }
+//
+// Events does the same for events that a listener has kept, and a Checker takes them
+// one by one.
 //
 // What a rule needs and the log does not tell is listed in the report as not
 // checked. The memory is that of the graph, of what is in flight, and two bytes

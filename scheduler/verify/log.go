@@ -9,6 +9,18 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
+// Events checks the events of a run that a listener has kept, as if each stood on a line
+// of its own. The error says why there is nothing to compare.
+func Events(p *plan.Plan, events []core.Event) (*Report, error) {
+	c := New(p)
+	for i := range events {
+		if err := c.Add(i+1, &events[i]); err != nil {
+			return nil, err
+		}
+	}
+	return c.Finish(), nil
+}
+
 // Log checks a whole log, as `run --events` writes it. The error says why there is
 // nothing to compare: what is read is no log, is cut off, is that of another workflow
 // or of a newer program. It holds one line in memory at a time.

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -58,6 +59,21 @@ type Violation struct {
 	Attempt int          `json:"attempt,omitempty"`
 	Rule    Rule         `json:"rule"`
 	Message string       `json:"message"`
+}
+
+// String words the violation on one line.
+func (v Violation) String() string {
+	who := v.Node
+	if i, ok := v.Item.Get(); ok {
+		who += fmt.Sprintf("[%d]", i)
+	}
+	if i, ok := v.Round.Get(); ok {
+		who += fmt.Sprintf(" round %d", i)
+	}
+	if who != "" {
+		who += ": "
+	}
+	return fmt.Sprintf("line %d: %s%s: %s", v.Line, who, v.Rule, v.Message)
 }
 
 // Unchecked is a rule, or a part of one, that the log does not tell enough for.

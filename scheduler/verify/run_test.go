@@ -138,13 +138,11 @@ func logged(t *testing.T, p *plan.Plan, o scheduler.Options) (l log) {
 // checked checks a log as it stands.
 func checked(t testing.TB, p *plan.Plan, l log) *verify.Report {
 	t.Helper()
-	c := verify.New(p)
-	for i := range l {
-		if err := c.Add(i+1, &l[i]); err != nil {
-			t.Fatal(err)
-		}
+	r, err := verify.Events(p, l)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return c.Finish()
+	return r
 }
 
 // log is a log that is edited.

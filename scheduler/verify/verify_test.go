@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -373,7 +372,7 @@ func TestSpoiledLogs(t *testing.T) {
 func words(r *verify.Report) string {
 	var b strings.Builder
 	for _, v := range r.Violations {
-		fmt.Fprintf(&b, "line %d: %s: %s: %s\n", v.Line, v.Node, v.Rule, v.Message)
+		b.WriteString(v.String() + "\n")
 	}
 	return b.String()
 }
@@ -415,11 +414,7 @@ func TestMismatch(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			l := slices.Clone(whole)
 			tt.spoil(l)
-			c := verify.New(p)
-			var err error
-			for i := 0; i < len(l) && err == nil; i++ {
-				err = c.Add(i+1, &l[i])
-			}
+			_, err := verify.Events(p, l)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
