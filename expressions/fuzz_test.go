@@ -52,7 +52,12 @@ func FuzzEval(f *testing.F) {
 		}
 		checkEval(t, p, env)
 		checkEval(t, p, goEnv())
-		p.Explain(env.Bind(p))
+		values := p.Explain(env.Bind(p))
+		if r, ok := p.Replay(); ok {
+			if got, known := r.Test(overJSON(t, values)); known && got != p.Test(env.Bind(p)) {
+				t.Fatalf("%q on %s: replayed as %t", text, core.JSON(values), got)
+			}
+		}
 		p.ConstantFindings()
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -31,11 +32,14 @@ type Checker struct {
 	frames map[string]*frame // open ones, by path
 	last   *frame            // of the last event
 	units  map[*plan.Plan]map[string]int32
+	// replays evaluate conditions again; nil for one that cannot be.
+	replays map[*expressions.Program]*expressions.Replay
 }
 
 // New returns a checker for the log of a run of the plan.
 func New(p *plan.Plan) *Checker {
-	c := &Checker{p: p, next: 1, frames: map[string]*frame{}, hidden: map[string]bool{}, units: map[*plan.Plan]map[string]int32{}}
+	c := &Checker{p: p, next: 1, frames: map[string]*frame{}, hidden: map[string]bool{}, units: map[*plan.Plan]map[string]int32{},
+		replays: map[*expressions.Program]*expressions.Replay{}}
 	c.report = Report{Workflow: p.Name, Rules: Rules(), Unchecked: []Unchecked{}, Violations: []Violation{}}
 	c.root = c.open(p, "", nil)
 	c.last = c.root

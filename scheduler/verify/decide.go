@@ -160,10 +160,35 @@ func (f *frame) judged(n *plan.Node) {
 		}
 		if edge.Else {
 			f.otherwise(i)
+		} else {
+			f.reconsider(edge)
 		}
 	}
 	if !found {
 		f.c.breaks(Skips, "the workflow has no edge %s -> %s with the condition %s", e.From, e.To, e.When)
+	}
+}
+
+// reconsider evaluates a condition again on what the log says that it read. Where code
+// of a Go type can have a part in it, it may have failed.
+func (f *frame) reconsider(edge *plan.Edge) {
+	e := f.c.e
+	if f.p.Foreign || hidden(e.Values) {
+		return
+	}
+	r, ok := f.c.replays[edge.When]
+	if !ok {
+		r, _ = edge.When.Replay()
+		f.c.replays[edge.When] = r
+	}
+	if r == nil {
+		return
+	}
+	switch result, known := r.Test(e.Values); {
+	case !known:
+		f.c.unchecked(Skips, "the condition on %s -> %s: the values in the log leave open what it says", e.From, e.To)
+	case result != *e.Result:
+		f.c.breaks(Skips, "the condition %s is %t in the log, and %t on what it read: %s", e.When, *e.Result, result, brief(e.Values))
 	}
 }
 

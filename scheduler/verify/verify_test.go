@@ -208,6 +208,11 @@ var spoiled = []spoiledLog{
 			l[l.at(t, core.EdgeJudged, "load->other", 1)].Result = &yes
 			return l
 		}},
+	{name: "judged against what it read", rule: verify.Skips, node: "other", want: `the condition length($.rows) > 5 is false in the log, and true on what it read: {"length($.rows)":6}`,
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.EdgeJudged, "load->other", 1)].Values = core.ObjectOf("length($.rows)", int64(6))
+			return l
+		}},
 	{name: "never judged", rule: verify.Skips, node: "other", want: "the condition on load -> other was never judged: length($.rows) > 5",
 		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.EdgeJudged, "load->other", 1)) }},
 	{name: "judged too late", rule: verify.Skips, node: "other", want: "is judged after it was decided that other is skipped",
@@ -427,6 +432,7 @@ func TestUnchecked(t *testing.T) {
 	p := compiled(t, everything)
 	l := logged(t, p, scheduler.Options{})
 	l[0].Limits = nil
+	l[l.at(t, core.EdgeJudged, "load->other", 1)].Values = nil
 	for i := range l {
 		l[i].Time = time.Time{}
 	}
@@ -436,6 +442,7 @@ func TestUnchecked(t *testing.T) {
 	}
 	want := []verify.Unchecked{
 		{Rule: verify.Limits, Why: "how many nodes may run at once: the log does not tell the limits of the run"},
+		{Rule: verify.Skips, Why: "the condition on load -> other: the values in the log leave open what it says"},
 		{Rule: verify.Retries, Why: "how long waits took: events without a time"},
 		{Rule: verify.Limits, Why: "the slots of left, right: they may wait for their turn to write, and the log does not tell when their work is done"},
 		{Rule: verify.State, Why: "the folded values of rows, out, once, total: the log does not hold what was written"},
