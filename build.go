@@ -84,6 +84,7 @@ func (b *builder) declare(n *node) *core.Node {
 		ID: n.id, Kind: core.At(n.kind, n.id.Pos), Phase: n.phase, Description: core.At(n.description, n.id.Pos),
 		Reads: names(n.view, n.id.Pos), Writes: names(n.writes, n.id.Pos), HasWrites: true,
 		Args: n.args, Config: n.config, OnError: n.onError(), Timeout: n.timeout, Join: n.join,
+		AllowPartial: n.allowPartial, AutoStatus: n.autoStatus,
 		Priority: n.priority, Effects: n.effects, Pos: n.id.Pos,
 	}
 	if d.Config == nil {

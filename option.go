@@ -43,6 +43,8 @@ type settings struct {
 	description string
 	effects     *bool
 
+	allowPartial, autoStatus bool
+
 	reads, writes []AnyField
 	args          map[string]any
 	items         core.Text
@@ -168,6 +170,18 @@ func Retry(attempts int, backoff ...Backoff) Option {
 		}
 	}}
 }
+
+// AllowPartial makes a part a partial success when its last attempt still asks to be run
+// again, by a Result of status core.Retry: what that attempt wrote counts. It changes
+// nothing about errors. In a fan-out it holds for each item.
+func AllowPartial() Option {
+	return option("AllowPartial", func(s *settings) { s.allowPartial = true })
+}
+
+// AutoStatus makes a part a success whatever its attempts came to: an error, a panic, a
+// timeout or a partial success. Only a write that the state refuses, or that others made
+// unreadable, and the end of the run remain failures. In a fan-out it holds for each item.
+func AutoStatus() Option { return option("AutoStatus", func(s *settings) { s.autoStatus = true }) }
 
 // Timeout limits one attempt: its context ends then, and the attempt has failed.
 func Timeout(d time.Duration) Option {

@@ -61,7 +61,8 @@ type Event struct {
 	Status   string        `json:"status,omitempty"` // of a node or run
 	Duration time.Duration `json:"duration_ns,omitempty"`
 	Delay    time.Duration `json:"delay_ns,omitempty"`
-	// Reason explains a skip, a failure, a judged edge or the end of a unit.
+	// Reason explains a skip, a failure, another attempt, a judged edge or the end of a
+	// unit, and of a success that only a setting of the node made one what it was.
 	Reason string `json:"reason,omitempty"`
 	// Cause is the node where a failure or skip began: the root, not the
 	// neighbour.

@@ -35,8 +35,14 @@ type Result struct {
 	// send nil.
 	EdgeOutput    any
 	HasEdgeOutput bool
-	// Status may be PartialSuccess for a usable but incomplete result; the zero
-	// Status means Success.
+	// Status is how the attempt ended; the zero Status means Success.
+	//
+	// PartialSuccess is a usable but incomplete result. Retry asks for another
+	// attempt, as far as the node's retry policy has any left; after the last one
+	// the node is a partial success with what that attempt wrote if it has
+	// allow_partial, else it has failed. Fail is final: no attempt follows, and the
+	// writes count only if auto_status makes the node a success all the same.
+	// Skipped is the engine's own word and fails the node.
 	Status Status
 	// Note is a short text for people, shown beside the node.
 	Note string

@@ -26,7 +26,8 @@ type Report struct {
 type NodeReport struct {
 	ID     string
 	Status Status
-	// Reason and Cause explain a skip; Failure a fail.
+	// Reason and Cause explain a skip; Failure a fail. Of a success or partial success
+	// that only a setting of the node made one, Reason says which, and why.
 	Reason  string
 	Cause   string
 	Failure *Failure

@@ -6,17 +6,18 @@ import "fmt"
 // reached".
 type Status uint8
 
-// Node statuses. A retry is never visible as a status: it lives inside the
-// attempt loop.
+// Node statuses. Retry is what a handler may return and nothing else: it lives inside
+// the attempt loop, and no edge, event, report or $nodes ever shows it.
 const (
 	StatusNone     Status = iota
 	Success               // finished normally
 	PartialSuccess        // finished with a usable but incomplete result
 	Fail                  // ended with an error
 	Skipped               // not executed; the skip reason says why
+	Retry                 // a handler asks to be run again
 )
 
-var statusNames = [...]string{"", "success", "partial_success", "fail", "skipped"}
+var statusNames = [...]string{"", "success", "partial_success", "fail", "skipped", "retry"}
 
 // String returns the status as documents and events spell it.
 func (s Status) String() string {
@@ -59,7 +60,7 @@ const (
 
 // Failure classes.
 const (
-	ClassError    = "error"    // the handler returned an error
+	ClassError    = "error"    // the handler returned an error, or said that it failed
 	ClassPanic    = "panic"    // the handler panicked; never retried
 	ClassTimeout  = "timeout"  // an attempt ran longer than the node's timeout
 	ClassCanceled = "canceled" // the run ended while the node was in flight

@@ -148,6 +148,9 @@ type Node struct {
 	Config  *Value
 	ForEach *ForEach
 	OnError *OnError
+	// AllowPartial makes the node a partial success when its last attempt still asks to
+	// be run again. AutoStatus makes it a success whatever its attempts came to.
+	AllowPartial, AutoStatus bool
 	// Timeout limits one attempt; nil means no limit.
 	Timeout *Located[time.Duration]
 	// Join is "" or "all" (rule 3) or "all_done" (run whatever happened).

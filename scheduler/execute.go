@@ -141,12 +141,13 @@ func (x *executor) keep(e *machine.Event, i int32, o *machine.Outcome) {
 }
 
 // mayEnd reports whether nothing behind an item may start before the machine has
-// heard of it: its failure may be the one that ends the fan-out or the run, the item
-// may be tried again, or the run has been stopped meanwhile. Then the rest of the
-// range goes back to the machine, which decides.
+// heard of it: it may fail and so end the fan-out or the run, it may be tried again, or
+// the run has been stopped meanwhile. Then the rest of the range goes back to the
+// machine, which decides.
 func (x *executor) mayEnd(o *machine.Outcome) bool {
 	n := x.c.Node
-	return o.Failure != nil && (n.Policy == plan.PolicyFailRun || n.MaxFailures >= 0 || n.Retry.Attempts > 1) || x.ctx.Err() != nil
+	unwell := o.Failure != nil || o.Status == core.Retry
+	return unwell && (n.Policy == plan.PolicyFailRun || n.MaxFailures >= 0 || n.Retry.Attempts > 1) || x.ctx.Err() != nil
 }
 
 // one runs one attempt; place is the item of a fan-out, -1 for none.
@@ -194,28 +195,7 @@ func (x *executor) outcome(ctx context.Context, res *core.Result, err error, o *
 		o.Failure = x.failure(ctx, err)
 		return
 	}
-	writes, fail := x.p.Accept(x.c.Node, res)
-	if fail != nil {
-		o.Failure = fail
-		return
-	}
-	o.Writes, o.Note = writes, res.Note
-	if res.Status == core.PartialSuccess {
-		o.Status = res.Status
-	}
-	if res.HasEdgeOutput || res.EdgeOutput != nil {
-		x.output(o, res.EdgeOutput)
-	}
-}
-
-// output keeps what the node sends along its edges, in canonical form.
-func (x *executor) output(o *machine.Outcome, v any) {
-	c, err := core.Canonical(v)
-	if err != nil {
-		*o = machine.Outcome{Failure: &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("edge output: %v", err), Cause: err}}
-		return
-	}
-	o.Output, o.HasOutput = c, true
+	o.Accept(x.p, x.c.Node, res)
 }
 
 // call and guarded are the places where code of handlers runs. A panic becomes the node's failure.

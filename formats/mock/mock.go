@@ -44,8 +44,9 @@ type Answer struct {
 	// for nothing (a null is a value).
 	Delta      core.Members[*core.Value] `wavefold:"delta" doc:"what it writes, by field"`
 	EdgeOutput *core.Value               `wavefold:"edge_output" doc:"what it sends along its edges"`
-	// Status is "", "success", "partial_success" or "fail".
-	Status core.Text `wavefold:"status,oneof=success|partial_success|fail" doc:"how it ends; default success"`
+	// Status is "", "success", "partial_success", "fail" or "retry", which asks to be run
+	// again.
+	Status core.Text `wavefold:"status,oneof=success|partial_success|fail|retry" doc:"how it ends; retry asks to be run again; default success"`
 	// Error makes the call fail, Panic makes it panic with a text. At most one is
 	// set.
 	Error *Error     `wavefold:"error" doc:"makes the call fail"`

@@ -27,6 +27,9 @@ func (p *parser) node(d *nodeShape) *core.Node {
 		Effects:     d.Effects,
 		Lost:        d.Lost,
 		Pos:         d.Pos,
+
+		AllowPartial: d.Partial,
+		AutoStatus:   d.Auto,
 	}
 	if f := d.ForEach; f != nil {
 		n.ForEach = &core.ForEach{Source: f.Source, Concurrency: f.Concurrency, MaxFailures: f.MaxFailures, Lost: f.Lost, Pos: f.Pos}

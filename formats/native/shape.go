@@ -116,6 +116,8 @@ type nodeShape struct {
 	Writes      []core.Text                  `wavefold:"writes" doc:"the state fields the node may write; default: none"`
 	ForEach     *forEachShape                `wavefold:"for_each" doc:"run the node once for each element of an array"`
 	OnError     *onErrorShape                `wavefold:"on_error" doc:"what happens when the node fails; absent: what depends on it is skipped, the rest goes on, the run is failed"`
+	Partial     bool                         `wavefold:"allow_partial" doc:"whether the node is a partial success when its last try still asks to be run again; default false"`
+	Auto        bool                         `wavefold:"auto_status" doc:"whether the node is a success whatever its tries came to; default false"`
 	Timeout     *core.Located[time.Duration] `wavefold:"timeout,min=1ns" doc:"limit on one attempt, such as 30s; default: no limit"`
 	Join        core.Text                    `wavefold:"join,oneof=all|all_done" doc:"all: every predecessor must be done and no condition false; all_done: run once all predecessors are resolved, whatever happened; default all"`
 	Priority    core.Int                     `wavefold:"priority" doc:"of the nodes that may start, the one with the highest number starts first; affects time only; default 0"`

@@ -223,6 +223,8 @@ func (w *writer) node(n *core.Node) *core.Value {
 		o.put("for_each", fe.Value)
 	}
 	o.object("on_error", onErrorTree(n.OnError))
+	o.flag("allow_partial", n.AllowPartial)
+	o.flag("auto_status", n.AutoStatus)
 	if n.Timeout != nil {
 		o.put("timeout", textValue(n.Timeout.Value.String()))
 	}

@@ -18,24 +18,24 @@ func outcome(a *mock.Answer, p *plan.Plan, n *plan.Node) machine.Outcome {
 		return failure(core.Failure{Class: core.ClassPanic, Message: "panic: " + a.Panic.Value, Permanent: true})
 	case a.Error != nil:
 		return failure(core.Failure{Class: core.ClassError, Message: a.Error.Message.Value, Permanent: !a.Error.Retryable})
-	case a.Status.Value == core.Fail.String():
-		return failure(core.Failure{Class: core.ClassError, Message: "the mock answers with status fail"})
 	}
-	delta := make(map[string]any, len(a.Delta))
+	res := core.Result{Delta: make(map[string]any, len(a.Delta))}
 	for _, w := range a.Delta {
-		delta[w.Key.Value] = w.Value.Plain()
+		res.Delta[w.Key.Value] = w.Value.Plain()
 	}
-	writes, fail := p.Accept(n, &core.Result{Delta: delta})
-	if fail != nil {
-		return failure(*fail)
-	}
-	o := machine.Outcome{Writes: writes}
 	if a.EdgeOutput != nil {
-		o.Output, o.HasOutput = a.EdgeOutput.Plain(), true
+		res.EdgeOutput, res.HasEdgeOutput = a.EdgeOutput.Plain(), true
 	}
-	if a.Status.Value == core.PartialSuccess.String() {
-		o.Status = core.PartialSuccess
+	switch a.Status.Value {
+	case core.Fail.String():
+		res.Status, res.Note = core.Fail, "the mock answers with status fail"
+	case core.PartialSuccess.String():
+		res.Status = core.PartialSuccess
+	case core.Retry.String():
+		res.Status = core.Retry
 	}
+	var o machine.Outcome
+	o.Accept(p, n, &res)
 	return o
 }
 

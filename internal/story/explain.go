@@ -165,7 +165,14 @@ func (a *Account) tries() []string {
 			lines = append(lines, fmt.Sprintf("  … and %d more retries", len(a.Retries)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("  attempt %d%s failed: %s; the next came %s later", r.Attempt, place(r.Item), r.Error, r.Delay))
+		what := "failed: " + r.Error
+		if r.Error == "" {
+			what = "asked for another"
+			if _, note, ok := strings.Cut(r.Reason, ": "); ok {
+				what += ": " + note
+			}
+		}
+		lines = append(lines, fmt.Sprintf("  attempt %d%s %s; the next came %s later", r.Attempt, place(r.Item), what, r.Delay))
 	}
 	if len(a.Retries) > 0 {
 		lines = append(lines, fmt.Sprintf("  %d attempts in all", a.Attempts))

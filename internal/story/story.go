@@ -64,11 +64,13 @@ type Condition struct {
 	Values *core.Object `json:"values,omitempty"`
 }
 
-// Try is a failed attempt that was followed by another.
+// Try is an attempt that was followed by another: it failed, or it asked for that, as
+// Reason says then.
 type Try struct {
 	Item
 	Attempt int           `json:"attempt"`
 	Delay   time.Duration `json:"delay_ns,omitempty"`
+	Reason  string        `json:"reason,omitempty"`
 }
 
 // Item is an item, row or round, or the whole node if both are absent, and what
@@ -154,7 +156,11 @@ func (s *Story) add(e *core.Event) {
 	case core.NodeStarted, core.ItemStarted:
 		s.started(a, e)
 	case core.NodeRetrying:
-		a.Retries = append(a.Retries, Try{Item: itemOf(e), Attempt: e.Attempt, Delay: e.Delay})
+		try := Try{Item: itemOf(e), Attempt: e.Attempt, Delay: e.Delay}
+		if e.Error == nil {
+			try.Reason = e.Reason
+		}
+		a.Retries = append(a.Retries, try)
 	case core.ItemFinished, core.ItemFailed:
 		a.item(e)
 	case core.NodeFinished, core.NodeFailed, core.NodeSkipped, core.UnitFinished:

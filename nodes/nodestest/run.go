@@ -89,7 +89,7 @@ func checkKeys(t *testing.T, kind core.Kind) {
 
 // commonKeys are the keys that the formats read themselves.
 var commonKeys = []string{"id", "kind", "phase", "description", "reads", "writes", "args",
-	"for_each", "on_error", "timeout", "join", "priority", "effects"}
+	"for_each", "on_error", "allow_partial", "auto_status", "timeout", "join", "priority", "effects"}
 
 // suite runs the checks of one case.
 type suite struct {

@@ -265,10 +265,11 @@ type outcomeJSON struct {
 	Output  sentJSON      `json:"output,omitempty"`
 	Failure *core.Failure `json:"failure,omitempty"`
 	Note    string        `json:"note,omitempty"`
+	Why     string        `json:"why,omitempty"`
 }
 
 func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
-	j := outcomeJSON{Status: o.Status, Failure: o.Failure, Note: o.Note}
+	j := outcomeJSON{Status: o.Status, Failure: o.Failure, Note: o.Note, Why: o.Why}
 	for _, w := range o.Writes {
 		v, err := core.Canonical(w.Value)
 		if err != nil {
@@ -286,7 +287,7 @@ func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
 }
 
 func (j *outcomeJSON) outcome(p *plan.Plan) (Outcome, error) {
-	o := Outcome{Status: j.Status, Failure: j.Failure, Note: j.Note}
+	o := Outcome{Status: j.Status, Failure: j.Failure, Note: j.Note, Why: j.Why}
 	for name, v := range j.Writes.All() {
 		i, ok := p.Schema.Index(name)
 		if !ok {

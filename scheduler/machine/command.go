@@ -136,15 +136,44 @@ type Event struct {
 // Outcome is the result of one attempt, already checked against the node's
 // write set and types. The zero Outcome is a success that wrote nothing.
 type Outcome struct {
-	Status    core.Status // Success (or zero) or PartialSuccess
+	// Status is Success (or zero), PartialSuccess, Retry or, beside a Failure, Fail: what
+	// such an attempt wrote is kept because auto_status may make it count.
+	Status    core.Status
 	Writes    []plan.Write
 	Output    any
 	HasOutput bool
 	Failure   *core.Failure
 	Note      string
+	// Why tells which setting of the node made this the outcome of its visit, "" when
+	// it is that of the last attempt. The Status is never zero then.
+	Why string
 }
 
 // Empty reports whether it is the zero Outcome.
 func (o *Outcome) Empty() bool {
 	return o.Failure == nil && len(o.Writes) == 0 && !o.HasOutput && o.Status == core.StatusNone && o.Note == ""
+}
+
+// Accept makes the zero Outcome that of an attempt whose handler returned a result and no
+// error: it is checked against the node's write set and types, and what it sends along the
+// edges gets its canonical form.
+func (o *Outcome) Accept(p *plan.Plan, n *plan.Node, res *core.Result) {
+	o.Writes, o.Failure = p.Accept(n, res)
+	if o.Failure != nil && res.Status != core.Fail {
+		return
+	}
+	o.Note = res.Note
+	if res.Status != core.Success {
+		o.Status = res.Status
+	}
+	if !res.HasEdgeOutput && res.EdgeOutput == nil {
+		return
+	}
+	v, err := core.Canonical(res.EdgeOutput)
+	switch {
+	case err == nil:
+		o.Output, o.HasOutput = v, true
+	case o.Failure == nil:
+		*o = Outcome{Failure: &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("edge output: %v", err), Cause: err}}
+	}
 }

@@ -78,6 +78,7 @@ func ended(e core.Event, o *Outcome) core.Event {
 	case o.Status == core.PartialSuccess:
 		e.Status = o.Status.String()
 	}
+	e.Reason = o.Why
 	return e
 }
 
@@ -106,12 +107,12 @@ func (f *frame) emitMemberEnded(u *plan.Unit, n *plan.Node, id ID, o *Outcome) {
 	}
 }
 
-func (f *frame) emitRetrying(n *plan.Node, id ID, fail *core.Failure, delay time.Duration) {
+func (f *frame) emitRetrying(n *plan.Node, id ID, o *Outcome, delay time.Duration) {
 	if !f.m.opts.Events {
 		return
 	}
 	e := f.nodeEvent(core.NodeRetrying, n)
-	e.Attempt, e.Error, e.Delay = int(id.Attempt), fail, delay
+	e.Attempt, e.Error, e.Delay = int(id.Attempt), o.Failure, delay
 	switch u := f.p.Vertices[n.Vertex].Unit; {
 	case u != nil && u.IsLoop:
 		e.Unit, e.Round = f.name(u.ID), core.Nth(int(id.From))
@@ -121,6 +122,12 @@ func (f *frame) emitRetrying(n *plan.Node, id ID, fail *core.Failure, delay time
 		e.Item = core.Nth(int(id.From))
 	}
 	e.Reason = fmt.Sprintf("attempt %d of %d failed", id.Attempt, n.Retry.Attempts)
+	if o.Failure == nil {
+		e.Reason = fmt.Sprintf("attempt %d of %d asked to be run again", id.Attempt, n.Retry.Attempts)
+		if o.Note != "" {
+			e.Reason += ": " + o.Note
+		}
+	}
 	f.m.emit(e)
 }
 
@@ -128,6 +135,7 @@ func (f *frame) emitFinished(v int32, s core.Status) {
 	if f.m.opts.Events {
 		e := f.vertexEvent(core.NodeFinished, v)
 		e.Status, e.Duration, e.Total = s.String(), f.duration(v), f.pulled(v)
+		e.Reason = f.changes[f.p.Vertices[v].Node]
 		f.m.emit(e)
 	}
 }

@@ -266,16 +266,18 @@ func (t *fanOut) requeue(i int) {
 
 // tried decides after an attempt for one item whether another follows.
 func (t *fanOut) tried(i int, o *Outcome, e *Event) {
-	if o.Failure != nil && t.f.mayRetry(t.n, t.attempt(i), o.Failure) {
+	if t.f.again(t.n, t.attempt(i), o) {
 		t.phases[i-t.base] = itemBackoff
-		t.f.retry(t.n, t.id(i), o.Failure)
+		t.f.retry(t.n, t.id(i), o)
 		return
 	}
 	t.itemEnded(i, o)
 }
 
-// itemEnded keeps the final outcome of an item.
+// itemEnded takes the outcome of an item's last attempt and keeps what its visit comes
+// to.
 func (t *fanOut) itemEnded(i int, o *Outcome) {
+	o = t.f.verdict(t.n, t.attempt(i), o)
 	t.phases[i-t.base] = itemOK
 	t.done++
 	if o.Failure != nil {
@@ -484,6 +486,7 @@ func (t *fanOut) conclude(partial bool) {
 		if partial {
 			status = core.PartialSuccess
 		}
+		f.changed(t.n.Index, t.settled.changes.text("item"))
 		f.emitFinished(t.v, status)
 		f.resolve(t.v, status)
 		return

@@ -66,6 +66,7 @@ type frame struct {
 	tasks     []task             // by vertex; nil until one is needed
 	held      map[int32]*Outcome // results that wait for their commit, by vertex
 	notes     map[int32]string
+	changes   map[int32]string     // why nodes ended otherwise than their last attempts
 	asked     map[ID]time.Duration // waits that failures asked for, by attempt
 
 	group      group

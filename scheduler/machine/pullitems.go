@@ -22,6 +22,7 @@ type settled struct {
 	first    int           // the first that failed, if there is one
 	failure  *core.Failure // of the first
 	partial  bool
+	changes  changes
 	deltas   map[int32][]any // by field, in item order
 	sent     []any           // by item, nil until one sends something
 }
@@ -29,6 +30,7 @@ type settled struct {
 // keep adds what an item that ended well wrote and sent.
 func (s *settled) keep(i int, o *Outcome) {
 	s.partial = s.partial || o.Status == core.PartialSuccess
+	s.changes.add(i, o.Why)
 	for _, w := range o.Writes {
 		if s.deltas == nil {
 			s.deltas = map[int32][]any{}

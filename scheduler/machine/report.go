@@ -114,6 +114,8 @@ func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
 	r := core.NodeReport{ID: n.ID, Status: x.status, Failure: f.fate(v).failure, Output: f.output(n.Index), Note: f.notes[n.Index],
 		Started: time.Duration(x.started), Duration: f.duration(v), Attempts: int(x.attempts)}
 	switch x.status {
+	case core.Success, core.PartialSuccess:
+		r.Reason = f.changes[n.Index]
 	case core.Skipped:
 		r.Reason, r.Cause = f.skipText(v)
 	case core.Fail:
@@ -142,6 +144,9 @@ func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
 		r.Items, r.Failed, r.Attempts, r.Failure = res.runs, res.failed, res.attempts, res.failure
 		if r.Status == core.Skipped {
 			r.Reason, r.Cause = "an earlier member failed each time", f.name(f.origin(v))
+		}
+		if r.Status.Succeeded() {
+			r.Reason = f.changes[n.Index]
 		}
 		if r.Status == core.Fail {
 			r.Handled = x.handled || n.Policy == plan.PolicySkip

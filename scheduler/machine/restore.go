@@ -66,7 +66,7 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	m.begun = j.ID // which newFrame gives it
 	f := m.newFrame(p, j.Path, parent, make([]any, len(j.Ledger)), j.Inputs)
 	f.owner, f.group.limit, f.barrier, f.level, f.levelLeft = j.Owner, j.Limit, j.Barrier, j.Level, j.LevelLeft
-	f.stopped, f.failedRun, f.clean, f.notes = j.Stopped, j.FailedRun, j.Clean, j.Notes
+	f.stopped, f.failedRun, f.clean, f.notes, f.changes = j.Stopped, j.FailedRun, j.Clean, j.Notes, j.Changes
 	f.deadline, f.expired = j.Deadline, j.Expired
 	for _, a := range j.Asked {
 		if f.asked == nil {
@@ -233,7 +233,7 @@ func (t *fanOut) restoreStream(j *itemStreamJSON) error {
 	}
 	t.base, t.done = j.Base, j.Base
 	t.pull = puller{open: j.Pull.Open, ended: j.Pull.Ended, read: read.Writes, batch: j.Batch, failure: j.Failure, partial: j.Partial}
-	t.settled = settled{attempts: j.Attempts, failed: j.Failed, first: j.First, failure: j.Why, partial: j.Some, sent: unwrap(j.Sent)}
+	t.settled = settled{attempts: j.Attempts, failed: j.Failed, first: j.First, failure: j.Why, partial: j.Some, changes: j.Changes, sent: unwrap(j.Sent)}
 	for _, w := range t.f.p.Vertices[t.v].Writes {
 		field := &t.f.p.Schema.Fields[w.Field]
 		for _, v := range j.Deltas[field.Name] {
@@ -267,7 +267,7 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 		t.pull = puller{rows: j.Pull.Rows, taken: j.Pull.Taken, ahead: unwrap(j.Pull.Ahead), open: j.Pull.Open, ended: j.Pull.Ended, read: read.Writes}
 	}
 	for _, r := range j.Results {
-		t.results = append(t.results, memberResult{r.Runs, r.Failed, r.Attempts, r.Failure, r.FailedAt, r.Partial})
+		t.results = append(t.results, memberResult{r.Runs, r.Failed, r.Attempts, r.Failure, r.FailedAt, r.Partial, r.Changes})
 	}
 	if open {
 		t.columns()

@@ -6,19 +6,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// retry sets the timer for the attempt after the one that failed.
-func (f *frame) retry(n *plan.Node, id ID, fail *core.Failure) {
-	if fail.RetryAfter > 0 {
+// retry sets the timer for the attempt after the one that ended with o.
+func (f *frame) retry(n *plan.Node, id ID, o *Outcome) {
+	if fail := o.Failure; fail != nil && fail.RetryAfter > 0 {
 		if f.asked == nil {
 			f.asked = map[ID]time.Duration{}
 		}
 		f.asked[id] = fail.RetryAfter
 	}
-	f.emitRetrying(n, id, fail, f.delay(n, id))
+	f.emitRetrying(n, id, o, f.delay(n, id))
 	f.setTimer(n, id)
 }
 

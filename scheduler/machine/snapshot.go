@@ -46,6 +46,7 @@ type frameJSON struct {
 	Ledger    []*core.Object        `json:"ledger"` // by field
 	Outputs   map[int32]anyJSON     `json:"outputs,omitempty"`
 	Notes     map[int32]string      `json:"notes,omitempty"`
+	Changes   map[int32]string      `json:"changes,omitempty"`
 	Asked     []askedJSON           `json:"asked,omitempty"`
 	Held      map[int32]outcomeJSON `json:"held,omitempty"`
 	FanOuts   map[int32]*fanOutJSON `json:"fan_outs,omitempty"`
@@ -93,6 +94,7 @@ type itemStreamJSON struct {
 	First    int                  `json:"first,omitempty"`
 	Why      *core.Failure        `json:"why,omitempty"` // of the first that failed
 	Some     bool                 `json:"some,omitempty"`
+	Changes  changes              `json:"changes,omitzero"`
 	Deltas   map[string][]anyJSON `json:"deltas,omitempty"` // by field
 	Sent     []anyJSON            `json:"sent,omitempty"`
 }
@@ -142,6 +144,7 @@ type memberJSON struct {
 	Failure  *core.Failure `json:"failure,omitempty"`
 	FailedAt int           `json:"failed_at,omitempty"`
 	Partial  bool          `json:"partial,omitempty"`
+	Changes  changes       `json:"changes,omitzero"`
 }
 
 // Snapshot returns the machine as JSON, for Restore. Commands that were issued
@@ -168,7 +171,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 func (f *frame) dump() (*frameJSON, error) {
 	j := &frameJSON{ID: f.id, Path: f.path, Parent: -1, Owner: f.owner, Inputs: f.inputs, Limit: f.group.limit, Barrier: f.barrier,
 		Level: f.level, LevelLeft: f.levelLeft, Stopped: f.stopped, FailedRun: f.failedRun, Deadline: f.deadline, Expired: f.expired, Clean: f.clean,
-		Judges: f.judges, Verdicts: f.verdicts, Notes: f.notes, Asked: f.dumpAsked(), Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
+		Judges: f.judges, Verdicts: f.verdicts, Notes: f.notes, Changes: f.changes, Asked: f.dumpAsked(), Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
 		FanOuts: map[int32]*fanOutJSON{}, Units: map[int32]*unitJSON{}}
 	if f.parent != nil {
 		j.Parent = f.parent.id
@@ -247,7 +250,7 @@ func (t *fanOut) dumpStream() (*itemStreamJSON, error) {
 		return nil, err
 	}
 	j := &itemStreamJSON{Pull: pullJSON{Ahead: wrap(t.items.list), Open: p.open, Ended: p.ended, Read: read}, Base: t.base, Batch: p.batch,
-		Failure: p.failure, Partial: p.partial, Attempts: s.attempts, Failed: s.failed, First: s.first, Why: s.failure, Some: s.partial, Sent: wrap(s.sent)}
+		Failure: p.failure, Partial: p.partial, Attempts: s.attempts, Failed: s.failed, First: s.first, Why: s.failure, Some: s.partial, Changes: s.changes, Sent: wrap(s.sent)}
 	for _, w := range t.f.p.Vertices[t.v].Writes {
 		for _, v := range s.deltas[w.Field] {
 			c, err := core.Canonical(v)
@@ -292,7 +295,7 @@ func (t *unit) dump() (*unitJSON, error) {
 	}
 	for place := range t.results {
 		r := &t.results[place]
-		j.Results = append(j.Results, memberJSON{r.runs, r.failed, r.attempts, r.failure, r.failedAt, r.partial})
+		j.Results = append(j.Results, memberJSON{r.runs, r.failed, r.attempts, r.failure, r.failedAt, r.partial, r.changes})
 		if t.outputs == nil || t.outputs[place] == nil {
 			continue
 		}

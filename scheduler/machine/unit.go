@@ -63,6 +63,7 @@ type memberResult struct {
 	failure                *core.Failure // of the first row or round that failed
 	failedAt               int           // that row or round
 	partial                bool          // an execution was a partial success
+	changes                changes
 }
 
 // startUnit resolves the rows of a pipeline and begins.
@@ -291,19 +292,21 @@ func (t *unit) landedNested(e *Event) {
 
 func (t *unit) tried(p *pass, e *Event) {
 	n := t.node(p)
-	if e.Outcome.Failure != nil && t.f.mayRetry(n, p.attempt, e.Outcome.Failure) {
+	if t.f.again(n, p.attempt, &e.Outcome) {
 		p.phase = itemBackoff
-		t.f.retry(n, e.ID, e.Outcome.Failure)
+		t.f.retry(n, e.ID, &e.Outcome)
 		return
 	}
 	t.memberEnded(p, &e.Outcome)
 }
 
-// memberEnded takes the final outcome of one execution: it is one transaction.
+// memberEnded takes the outcome of the last attempt of one execution and commits what
+// its visit comes to: it is one transaction.
 func (t *unit) memberEnded(p *pass, o *Outcome) {
 	if t.f.stopped {
 		o, t.interrupted = &Outcome{Failure: cancelled()}, true
 	}
+	o = t.f.verdict(t.node(p), p.attempt, o)
 	if o.Failure == nil {
 		if err := t.tryWrites(p, o.Writes); err != nil {
 			o = &Outcome{Failure: &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}}
@@ -317,6 +320,7 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 		return
 	}
 	res.partial = res.partial || o.Status == core.PartialSuccess
+	res.changes.add(p.n, o.Why)
 	t.partial = t.partial || res.partial
 	t.f.note(t.node(p).Index, o.Note)
 	t.write(p, o.Writes)
@@ -448,6 +452,7 @@ func (t *unit) finish() {
 	}
 	f.contribute(t.v, t.contribution)
 	for place, m := range t.u.Members {
+		f.changed(m, t.results[place].changes.text(t.pass()))
 		switch {
 		case t.outputs[place] == nil:
 		case t.u.IsLoop:
@@ -476,17 +481,21 @@ func (t *unit) finish() {
 	f.resolve(t.v, status)
 }
 
+// pass is what people call a pass of the unit.
+func (t *unit) pass() string {
+	if t.u.IsLoop {
+		return "round"
+	}
+	return "row"
+}
+
 // failureText words the failure of the unit. That of a nested run names the member
 // and the row or round already, in the path of the node where it began.
 func (t *unit) failureText() string {
-	what := "row"
-	if t.u.IsLoop {
-		what = "round"
-	}
 	s := t.failure.Message
 	switch {
 	case t.failure.Node == "":
-		s = fmt.Sprintf("%s, %s %d: %s", t.f.p.Nodes[t.u.Members[t.failAt[1]]].ID, what, t.failAt[0], s)
+		s = fmt.Sprintf("%s, %s %d: %s", t.f.p.Nodes[t.u.Members[t.failAt[1]]].ID, t.pass(), t.failAt[0], s)
 	case t.failed > 1:
 		return fmt.Sprintf("%s (%d rows failed)", s, t.failed)
 	}

@@ -172,27 +172,23 @@ func (f *frame) answerPlain(v int32, n *plan.Node, e *Event) bool {
 // attempted decides after an attempt of a plain node whether another follows.
 func (f *frame) attempted(v int32, n *plan.Node, e *Event) {
 	x := &f.v[v]
-	if e.Outcome.Failure != nil && f.mayRetry(n, x.attempts, e.Outcome.Failure) {
+	if f.again(n, x.attempts, &e.Outcome) {
 		x.phase = backoff
-		f.retry(n, e.ID, e.Outcome.Failure)
+		f.retry(n, e.ID, &e.Outcome)
 		return
 	}
 	f.conclude(v, &e.Outcome, e.Ended)
 }
 
-// mayRetry reports whether a failed attempt is followed by another.
-func (f *frame) mayRetry(n *plan.Node, attempt int32, fail *core.Failure) bool {
-	return !f.stopped && int(attempt) < n.Retry.Attempts && !fail.Permanent && fail.Class != core.ClassPanic
-}
-
-// conclude takes the final outcome of a plain node and commits it, now or when
-// its turn at a refusing field comes.
+// conclude takes the outcome of a plain node's last attempt and commits what the visit
+// comes to, now or when its turn at a refusing field comes.
 func (f *frame) conclude(v int32, o *Outcome, at int64) {
 	x := &f.v[v]
 	x.ended = at
 	if f.stopped {
 		o = &Outcome{Failure: cancelled()}
 	}
+	o = f.verdict(&f.p.Nodes[f.p.Vertices[v].Node], x.attempts, o)
 	if o.Failure != nil {
 		f.fail(v, o.Failure)
 		return
@@ -275,6 +271,7 @@ func (f *frame) commit(v int32, o *Outcome) {
 		f.setOutput(n.Index, o.Output)
 	}
 	f.note(n.Index, o.Note)
+	f.changed(n.Index, o.Why)
 	status := core.Success
 	if o.Status == core.PartialSuccess {
 		status = o.Status
@@ -300,6 +297,17 @@ func (f *frame) note(node int32, text string) {
 		f.notes = map[int32]string{}
 	}
 	f.notes[node] = text
+}
+
+// changed notes why a node's status is not what its last attempt came to.
+func (f *frame) changed(node int32, why string) {
+	if why == "" {
+		return
+	}
+	if f.changes == nil {
+		f.changes = map[int32]string{}
+	}
+	f.changes[node] = why
 }
 
 // fail ends a vertex with a failure and does what its policy says.

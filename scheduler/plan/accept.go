@@ -16,11 +16,33 @@ type Write struct {
 
 // Accept checks what a handler returned against the node's write set and the
 // types of its fields, and returns the writes in the order of the declared
-// writes. A fault is the failure of the attempt: nothing of the result counts.
+// writes. A fault is the failure of the attempt: nothing of the result counts. A
+// result that says itself that the node failed is returned as that failure, beside
+// its writes if they are in order.
 func (p *Plan) Accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
-	if r.Status == core.Fail || r.Status == core.Skipped {
-		return nil, &core.Failure{Class: core.ClassError, Message: fmt.Sprintf("the handler returned status %s; return an error instead", r.Status)}
+	switch r.Status {
+	case core.Skipped:
+		return nil, &core.Failure{Class: core.ClassError, Message: "the handler returned status skipped, which is for nodes that are not executed", Permanent: true}
+	case core.Fail:
+		writes, fault := p.accept(n, r)
+		if fault != nil {
+			writes = nil
+		}
+		return writes, said(r)
 	}
+	return p.accept(n, r)
+}
+
+// said is the failure of a node whose handler returned the status fail.
+func said(r *core.Result) *core.Failure {
+	msg := "the handler returned status fail"
+	if r.Note != "" {
+		msg = r.Note
+	}
+	return &core.Failure{Class: core.ClassError, Message: msg, Permanent: true}
+}
+
+func (p *Plan) accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 	if len(r.Delta) == 0 {
 		return nil, nil
 	}

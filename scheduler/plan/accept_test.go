@@ -38,8 +38,8 @@ func TestAccept(t *testing.T) {
 		{"undeclared write of a node without any", "none", core.Result{Delta: map[string]any{"s": "a", "hidden": 1}},
 			`write: writes "hidden", which is not among its writes; add to node none: writes: [hidden, s] (flow.yaml:7:7)`},
 		{"no such field", "some", core.Write("m", 1), `write: writes "m", which the state does not declare; add to node some: writes: [list, n, s, m] (flow.yaml:6:7)`},
-		{"status fail", "some", core.Result{Status: core.Fail}, `error: the handler returned status fail; return an error instead`},
-		{"status skipped", "some", core.Result{Status: core.Skipped}, `error: the handler returned status skipped; return an error instead`},
+		{"status fail", "some", core.Result{Status: core.Fail}, `error: the handler returned status fail`},
+		{"status skipped", "some", core.Result{Status: core.Skipped}, `error: the handler returned status skipped, which is for nodes that are not executed`},
 		{"status partial", "some", core.Result{Status: core.PartialSuccess, Delta: map[string]any{"n": 1}}, `[n=1]`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -93,6 +93,7 @@ func (c *compiler) node(i int32, d *core.Node) {
 			c.ds.Errorf(core.CodeBadValue, d.Timeout.Pos, "%s: timeout: want more than 0, got %s", at, n.Timeout)
 		}
 	}
+	n.AllowPartial, n.AutoStatus = d.AllowPartial, d.AutoStatus
 	c.onError(n, d.OnError, at)
 	c.join(d, at)
 	c.forEach(n, d, at, &use)

@@ -177,6 +177,9 @@ type Node struct {
 	Timeout     time.Duration
 	Retry       Retry
 	Policy      Policy
+	// AllowPartial makes a visit that still asks for another attempt after the last one a
+	// partial success; AutoStatus makes one that ends without success a success.
+	AllowPartial, AutoStatus bool
 	// Effects tells that its work is visible outside of the run. A driver that keeps
 	// a journal starts such a node only when what it builds on is in it.
 	Effects bool

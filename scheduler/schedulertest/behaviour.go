@@ -180,7 +180,7 @@ func (b *behaviour) failure(h uint64, attempt int, r *core.Result) error {
 	default:
 		return nil
 	}
-	switch flavour := draw(h, "flavour") % 12; flavour {
+	switch flavour := draw(h, "flavour") % 16; flavour {
 	case 0:
 		panic("wanted panic")
 	case 1:
@@ -193,6 +193,12 @@ func (b *behaviour) failure(h uint64, attempt int, r *core.Result) error {
 		return nil
 	case 3:
 		return b.spoil(r)
+	case 4, 5, 6:
+		r.Status = core.Retry // what it wrote counts only if this was the last attempt
+		return nil
+	case 7:
+		r.Status = core.Fail
+		return nil
 	default:
 		return fmt.Errorf("attempt %d: %w", attempt, errWanted)
 	}

@@ -31,7 +31,8 @@ func OracleRun(g *Graph) *Run {
 func OutcomeOf(r *core.Report, void func(Execution) bool) *Outcome {
 	out := &Outcome{Status: r.Status, State: r.State, Nodes: map[string]NodeOutcome{}, Units: map[string]UnitOutcome{}, Void: void}
 	for _, n := range r.Nodes() {
-		o := NodeOutcome{Status: n.Status, Handled: n.Handled, Attempts: n.Attempts, Items: n.Items, Failed: n.Failed, Output: n.Output}
+		o := NodeOutcome{Status: n.Status, Handled: n.Handled, Attempts: n.Attempts, Items: n.Items, Failed: n.Failed, Output: n.Output,
+			Changed: n.Status.Succeeded() && n.Reason != ""}
 		if n.Status == core.Skipped {
 			o.Skip, o.Cause = skipOf(n.Reason), n.Cause
 		}
@@ -110,7 +111,7 @@ func (d *differences) compare(what string, want, got any) {
 func (d *differences) node(id string, want, got NodeOutcome) {
 	for _, n := range []*NodeOutcome{&want, &got} {
 		if n.Output = core.JSON(n.Output); !n.Status.Succeeded() {
-			n.Output = nil // what a failed node sent reaches nobody
+			n.Output, n.Changed = nil, false // what a failed node sent reaches nobody
 		}
 	}
 	d.compare("node "+id, want, got)

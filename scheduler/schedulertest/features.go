@@ -39,6 +39,7 @@ const (
 	Statuses         Feature = "conditions on $nodes"
 	Overflows        Feature = "overflows"  // a sum left its range
 	LostReads        Feature = "lost reads" // and a node failed because it reads it
+	Changed          Feature = "statuses changed by settings"
 )
 
 // FeaturesOf tells what a graph exercises, given how the oracle ran it.
@@ -138,6 +139,7 @@ func (g *Graph) runFeatures(out *Outcome) []Feature {
 		mark(r.Class == core.ClassMerge && !g.writesRefusing(n), LostReads)
 		mark(r.Status == core.Skipped, Skips)
 		mark(r.Status == core.PartialSuccess, Partial)
+		mark(r.Status.Succeeded() && r.Changed, Changed)
 		mark(r.Handled && n.Policy != "skip" && n.Then != "skip", Handled)
 		mark(n.Source != "" && r.Items > 0, FanOuts)
 		mark(n.Source != "" && r.Items == 0 && r.Status == core.Success, EmptyFanOuts)

@@ -195,7 +195,14 @@ func (m *maker) node(failing int) *Node {
 		n.Partial = 30
 	}
 	m.policy(n)
+	m.leniency(n)
 	return n
+}
+
+// leniency lets the settings of a node change what its attempts come to.
+func (m *maker) leniency(n *Node) {
+	n.AllowPartial = m.chance(25)
+	n.AutoStatus = m.chance(8)
 }
 
 // nested makes the node a run of a smaller graph. Only a run that is over before it
@@ -211,6 +218,7 @@ func (m *maker) nested(n *Node) {
 	if m.chance(20) {
 		n.Policy = "skip"
 	}
+	n.AutoStatus = m.chance(15)
 	if m.shape.Expire && m.chance(60) {
 		m.expires(n)
 	}

@@ -19,7 +19,7 @@ func TestGeneratedShares(t *testing.T) {
 		}
 	}
 	for _, f := range []Feature{Refusals, FanOuts, EmptyFanOuts, Cuts, Skips, OnEdges, Handled, ElseEdges, AllDone, EdgeOutputs,
-		Inner, UnitFailures, Isolated, Unordered, Partial, Nested, Statuses, Overflows, LostReads} {
+		Inner, UnitFailures, Isolated, Unordered, Partial, Nested, Statuses, Overflows, LostReads, Changed} {
 		if s := tally.Share(f); s < 2 {
 			t.Errorf("%s in %.1f %% of the graphs, want at least 2", f, s)
 		}

@@ -66,6 +66,8 @@ type Node struct {
 	AllDone  bool
 	Priority int
 
+	AllowPartial, AutoStatus bool
+
 	// Chances in percent, drawn from a digest of what an execution is given:
 	// to fail in every attempt, to fail in the first attempts only, to be a
 	// partial success, to send something along the edges, to leave a declared
@@ -213,6 +215,12 @@ func (n *Node) String() string {
 	}
 	if n.AllDone {
 		s += ", join: all_done"
+	}
+	if n.AllowPartial {
+		s += ", allow_partial: true"
+	}
+	if n.AutoStatus {
+		s += ", auto_status: true"
 	}
 	return s + optional("priority", n.Priority) + optional("fail", n.Fail) + optional("transient", n.Transient) + optional("partial", n.Partial) +
 		optional("send", n.Send) + optional("silent", n.Silent)

@@ -278,17 +278,11 @@ func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 		return scheduler.Execute(context.Background(), r.run, &c).Outcome
 	}
 	res, failure := call(c.Node.Handler, inputOf(r.run, c, place))
-	if failure != nil {
+	if failure != nil && res.Status != core.Fail {
 		return machine.Outcome{Failure: failure}
 	}
-	writes, failure := c.Plan.Accept(c.Node, &res)
-	if failure != nil {
-		return machine.Outcome{Failure: failure}
-	}
-	o := machine.Outcome{Writes: writes, Note: res.Note, Output: res.EdgeOutput, HasOutput: res.HasEdgeOutput}
-	if res.Status == core.PartialSuccess {
-		o.Status = res.Status
-	}
+	var o machine.Outcome
+	o.Accept(c.Plan, c.Node, &res)
 	return o
 }
 

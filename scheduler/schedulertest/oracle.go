@@ -232,6 +232,7 @@ type attempt struct {
 	result   core.Result
 	failure  *core.Failure
 	attempts int
+	changed  bool // its outcome is not that of its last attempt
 }
 
 // run executes the handler until it succeeds, fails for good or has used up its
@@ -257,12 +258,39 @@ func (o *oracle) run(a *attempt) {
 		} else {
 			a.result, a.failure = o.nested(a)
 		}
-		if a.failure == nil {
-			a.failure = o.checkWrites(a.node, a.result.Delta)
+		if fault := o.checkWrites(a.node, a.result.Delta); fault != nil && a.failure != nil {
+			a.result.Delta = nil
+		} else if fault != nil {
+			a.result, a.failure = core.Result{}, fault
 		}
-		if a.failure == nil || a.failure.Permanent || a.attempts >= limit {
+		if !a.again() || a.attempts >= limit {
+			a.end()
 			return
 		}
+	}
+}
+
+// again reports whether the attempt wants another one.
+func (a *attempt) again() bool {
+	if a.failure != nil {
+		return !a.failure.Permanent
+	}
+	return a.result.Status == core.Retry
+}
+
+// end is what the settings of the node make of its last attempt: allow_partial, then
+// auto_status, which stops short of what the state refuses.
+func (a *attempt) end() {
+	if a.failure == nil && a.result.Status == core.Retry {
+		if a.changed = a.node.AllowPartial; a.changed {
+			a.result.Status = core.PartialSuccess
+		} else {
+			a.failure = &core.Failure{Class: core.ClassError, Message: "no attempt is left"}
+		}
+	}
+	refused := a.failure != nil && a.failure.Class == core.ClassMerge && a.failure.Node == ""
+	if a.node.AutoStatus && a.status() != core.Success && !refused {
+		a.failure, a.result.Status, a.changed = nil, core.Success, true
 	}
 }
 
@@ -293,7 +321,10 @@ func call(h core.Handler, in core.Input) (res core.Result, failure *core.Failure
 	}()
 	res, err := h.Handle(context.Background(), in)
 	if err != nil {
-		return res, core.FailureOf(err)
+		return core.Result{}, core.FailureOf(err)
+	}
+	if res.Status == core.Fail {
+		return res, &core.Failure{Class: core.ClassError, Permanent: true}
 	}
 	return res, nil
 }

@@ -64,7 +64,7 @@ func (o *oracle) result(f *core.Frame) (core.Result, *core.Failure) {
 	res := core.Result{Delta: map[string]any{}}
 	switch o.runStatus() {
 	case core.RunFailed:
-		return core.Result{}, &core.Failure{Class: o.firstClass(), Message: "the nested run failed"}
+		return core.Result{}, &core.Failure{Class: o.firstClass(), Message: "the nested run failed", Node: o.path}
 	case core.RunPartial:
 		res.Status = core.PartialSuccess
 	}

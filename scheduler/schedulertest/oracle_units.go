@@ -50,6 +50,7 @@ func (o *oracle) record(a *attempt) *member {
 	r := o.records[a.node.ID.Value]
 	r.Attempts += a.attempts
 	r.Items++
+	r.Changed = r.Changed || a.changed
 	if a.failure != nil {
 		r.Failed++
 		if r.Class == "" {

@@ -24,6 +24,9 @@ type NodeOutcome struct {
 	Class  string // of the failure, see core.ClassError
 	// Handled tells a failure that a policy or an edge took care of.
 	Handled bool
+	// Changed tells that it did well only because allow_partial or auto_status says so,
+	// for one of its executions at least.
+	Changed bool
 	// Attempts counts all executions and their retries, Items the executions,
 	// Failed those of them that failed.
 	Attempts, Items, Failed int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -129,7 +130,7 @@ func kindOf(faults []string) string {
 
 // TestRulesOnEngine runs the hand-worked graphs through the engine.
 func TestRulesOnEngine(t *testing.T) {
-	for _, r := range rules {
+	for _, r := range slices.Concat(rules, visits) {
 		t.Run(r.name, func(t *testing.T) {
 			p, ds := plan.Compile(r.workflow(t), core.NewRegistry(), plan.Options{})
 			if p == nil {

@@ -21,14 +21,18 @@ type rule struct {
 	// one), see F (writes what it sees of F, as text, to seen), send V, fail,
 	// flaky (the first attempt fails), retry N, skip (policy), each F, max N
 	// (max_failures), all_done, stop N (nothing more for item N), failon N (fail
-	// for item N), fail_run (policy). V is $item, $round, in:ID (an edge input) or a
-	// whole number.
+	// for item N), fail_run (policy), again N (the first N attempts ask to be run
+	// again), failed (returns the status fail), partial, panic, permanent, spill (writes
+	// what is undeclared),
+	// allow_partial, auto_status. V is $item, $round, in:ID (an edge input) or a whole
+	// number. What stands before fail, again and so on is in the result all the same.
 	nodes []string
 	// edges are "a->b", then "on S", then "when C" or "else".
 	edges     []string
 	pipelines []string // id F stage stage, then !skip for the policy
 	loops     []string // id max until...: body body
-	// want lists "id=status" or "id=skipped:why:cause", then "run=status".
+	// want lists "id=status", "id=status@attempts" or "id=skipped:why:cause", then
+	// "run=status".
 	want  string
 	state string // JSON of the final state
 }
@@ -135,6 +139,60 @@ var rules = []rule{
 		loops: []string{"l 2: b c"}, want: "l=success", state: `{"x":[0,0,1,1],"seen":["[0]","[0,0,1]"]}`},
 }
 
+// visits are the rules of what follows an attempt, by the number they have in the
+// documentation of outcomes.
+var visits = []rule{
+	{name: "1: two requests, then success: three calls and one outcome", fields: []string{"x array_append"}, nodes: []string{"w retry 3; add x 1; again 2", "t"},
+		edges: []string{"w->t"}, want: "w=success@3 t=success run=success", state: `{"x":[1]}`},
+	{name: "1: allow_partial comes before auto_status, both before the edges", nodes: []string{"w retry 3; allow_partial; auto_status; again 9", "t", "u"},
+		edges: []string{"w->t", "w->u on fail"}, want: "w=success@3 t=success u=skipped:condition: run=success"},
+	{name: "1: $nodes never shows a request", nodes: []string{"w retry 2; again 9", "t", "u"},
+		edges: []string{"w->t on done when $nodes.w.status == 'retry'", "w->u on done when $nodes.w.status == 'fail'"}, want: "w=fail@2 t=skipped:condition: u=success"},
+	{name: "2: a returned fail is final", nodes: []string{"w retry 5; failed"}, want: "w=fail@1 run=failed"},
+	{name: "2: a returned partial success is final", nodes: []string{"w retry 5; partial"}, want: "w=partial_success@1 run=partial_success"},
+	{name: "2: an error is tried again", nodes: []string{"w retry 5; fail"}, want: "w=fail@5"},
+	{name: "4: what cannot be cured is tried once", nodes: []string{"w retry 5; permanent"}, want: "w=fail@1"},
+	{name: "5: no attempt left, allow_partial", fields: []string{"x"}, nodes: []string{"w retry 2; allow_partial; write x 1; again 9", "t"}, edges: []string{"w->t"},
+		want: "w=partial_success@2 t=success run=partial_success", state: `{"x":1}`},
+	{name: "5: no attempt left", fields: []string{"x"}, nodes: []string{"w retry 2; write x 1; again 9", "t"}, edges: []string{"w->t"},
+		want: "w=fail@2 t=skipped:failure:w run=failed"},
+	{name: "5: the last attempt decides, an error", nodes: []string{"w retry 3; allow_partial; again 2; fail"}, want: "w=fail@3 run=failed"},
+	{name: "5: the last attempt decides, a request", nodes: []string{"w retry 2; allow_partial; flaky; again 9"}, want: "w=partial_success@2"},
+	{name: "6: allow_partial does not touch a returned fail", nodes: []string{"w retry 2; allow_partial; failed"}, want: "w=fail@1 run=failed"},
+	{name: "7: auto_status lifts an error", fields: []string{"x"}, nodes: []string{"w auto_status; write x 1; fail", "t"}, edges: []string{"w->t"},
+		want: "w=success@1 t=success run=success"},
+	{name: "7: auto_status lifts what cannot be cured", nodes: []string{"w retry 3; auto_status; permanent"}, want: "w=success@1 run=success"},
+	{name: "7: auto_status lifts a panic, which is not tried again", nodes: []string{"w retry 3; auto_status; panic"}, want: "w=success@1 run=success"},
+	{name: "7: auto_status lifts a partial success", nodes: []string{"w auto_status; partial"}, want: "w=success run=success"},
+	{name: "7: auto_status keeps the rest of a returned fail", fields: []string{"x", "y"}, nodes: []string{"w auto_status; write x 1; send 7; failed", "t write y in:w"},
+		edges: []string{"w->t"}, want: "w=success t=success", state: `{"x":1,"y":7}`},
+	{name: "7: a returned fail without auto_status leaves nothing", fields: []string{"x"}, nodes: []string{"w write x 1; send 7; failed"}, want: "w=fail"},
+	{name: "7: auto_status does not lift a skip", fields: []string{"x"}, nodes: []string{"a", "w auto_status"}, edges: []string{"a->w when $.x == 1"}, want: "w=skipped:condition:"},
+	{name: "7: nor what the state refuses", fields: []string{"x set_once"}, nodes: []string{"a write x 1", "w auto_status; allow_partial; write x 2"}, edges: []string{"a->w"},
+		want: "w=fail run=failed", state: `{"x":1}`},
+	{name: "7: auto_status lifts a result outside of the write set", nodes: []string{"w auto_status; send 1; spill"}, want: "w=success"},
+	{name: "8: without a policy there is one attempt", nodes: []string{"w again 1"}, want: "w=fail@1"},
+	{name: "8: attempts are those of a visit", nodes: []string{"w retry 2; again 1"}, loops: []string{"l 3: w"}, want: "w=success@6 l=success:max_iters:3"},
+	{name: "9: what an attempt wrote that is tried again is dropped", fields: []string{"x array_append"}, nodes: []string{"w retry 4; allow_partial; add x 1; again 9"},
+		want: "w=partial_success@4", state: `{"x":[1]}`},
+	{name: "11: a panic is not tried again", nodes: []string{"w retry 3; panic"}, want: "w=fail@1"},
+	{name: "29: each item has attempts of its own", fields: []string{"x = [1,2,3]", "y array_append"}, nodes: []string{"w retry 3; each x; add y $item; again 2"},
+		want: "w=success@9", state: `{"x":[1,2,3],"y":[1,2,3]}`},
+	{name: "29: an item that asks for too much is partial", fields: []string{"x = [1,2]", "y array_append"}, nodes: []string{"w retry 2; allow_partial; each x; add y $item; stop 2; again 9"},
+		want: "w=partial_success@3 run=partial_success", state: `{"x":[1,2],"y":[1,2]}`},
+	{name: "29: an item that is lifted does not count as failed", fields: []string{"x = [1,2]", "y array_append"}, nodes: []string{"w auto_status; each x; max 0; failon 1; add y $item"},
+		want: "w=success@2 run=success", state: `{"x":[1,2],"y":[2]}`},
+	{name: "29: a fan-out without an array has no visit to lift", fields: []string{"x = 1"}, nodes: []string{"w auto_status; each x"}, want: "w=fail run=failed", state: `{"x":1}`},
+	{name: "29: a stage that is lifted does not end its row", fields: []string{"x = [1,2]", "y array_append"},
+		nodes: []string{"s auto_status; failon 1; send $item", "e add y $item"}, pipelines: []string{"p x s e"}, want: "s=success e=success p=success run=success", state: `{"x":[1,2],"y":[1,2]}`},
+	{name: "29: a stage that asks for too much ends its row", fields: []string{"x = [1,2]", "y array_append"},
+		nodes: []string{"s retry 2; stop 2; again 9", "e add y $item"}, pipelines: []string{"p x s e"}, want: "s=fail@3 e=success@1 p=fail", state: `{"x":[1,2],"y":[2]}`},
+	{name: "29: a round that is lifted does not end the loop", fields: []string{"x"}, nodes: []string{"b auto_status; write x $round; failed"}, loops: []string{"l 5 $.x == 2: b"},
+		want: "b=success@3 l=success:until:3", state: `{"x":2}`},
+	{name: "29: a partial round makes the loop partial", fields: []string{"x"}, nodes: []string{"b retry 2; allow_partial; write x $round; again 9"}, loops: []string{"l 5 $.x == 1: b"},
+		want: "b=partial_success@4 l=partial_success:until:2 run=partial_success", state: `{"x":1}`},
+}
+
 // workflow builds the graph of a rule.
 func (r rule) workflow(t *testing.T) *core.Workflow {
 	w := &core.Workflow{Name: text("rule"), Mode: core.ModeDAG}
@@ -228,6 +286,10 @@ func ruleNode(s string) *core.Node {
 			n.ForEach.MaxFailures = &core.Int{Value: int(whole(words[1]))}
 		case "all_done":
 			n.Join = text("all_done")
+		case "allow_partial":
+			n.AllowPartial = true
+		case "auto_status":
+			n.AutoStatus = true
 		case "see":
 			n.Reads, n.Writes = append(n.Reads, text(words[1])), append(n.Writes, text("seen"))
 		case "write", "add":
@@ -245,6 +307,21 @@ func act(actions [][]string, in core.Input) (core.Result, error) {
 		switch a[0] {
 		case "fail":
 			return res, errors.New("wanted")
+		case "permanent":
+			return res, core.Permanent(errors.New("wanted"))
+		case "panic":
+			panic("wanted")
+		case "again":
+			if in.Attempt() <= int(whole(a[1])) {
+				res.Status = core.Retry
+				return res, nil
+			}
+		case "failed":
+			res.Status = core.Fail
+		case "partial":
+			res.Status = core.PartialSuccess
+		case "spill":
+			res.Delta["undeclared"] = int64(1)
 		case "failon":
 			if v, _ := in.Item(); v == whole(a[1]) {
 				return res, errors.New("wanted")
@@ -300,7 +377,7 @@ func operand(s string, in core.Input) (any, error) {
 }
 
 func TestOracleFollowsRules(t *testing.T) {
-	for _, r := range rules {
+	for _, r := range slices.Concat(rules, visits) {
 		t.Run(r.name, func(t *testing.T) { r.check(t, Oracle(r.workflow(t), nil, nil)) })
 	}
 }
@@ -335,6 +412,9 @@ func (r rule) describe(id string, out *Outcome, want string) string {
 		return fmt.Sprintf("%s=%s", id, u.Status)
 	}
 	n := out.Nodes[id]
+	if strings.Contains(want, "@") {
+		return fmt.Sprintf("%s=%s@%d", id, n.Status, n.Attempts)
+	}
 	if n.Status == core.Skipped && strings.Contains(want, ":") {
 		return fmt.Sprintf("%s=skipped:%s:%s", id, n.Skip, n.Cause)
 	}

@@ -27,6 +27,7 @@ type frame struct {
 	group    group
 	barrier  bool
 	failRun  bool  // a failure has stopped it
+	lenient  bool  // the node around it is a success whatever it comes to
 	ordered  bool  // with a limit of 1 its vertices begin in canonical order
 	lastPlan int32 // the last vertex that began
 	// doubts are violations unless the frame was stopped.
@@ -103,7 +104,7 @@ func (c *Checker) open(p *plan.Plan, path string, parent *frame) *frame {
 // nest begins the nested run of an execution.
 func (f *frame) nest(n *plan.Node, path string, around *group) *frame {
 	in := f.c.open(n.Frame.Plan, path, f)
-	in.group.parent = around
+	in.group.parent, in.lenient = around, n.AutoStatus
 	return in
 }
 
@@ -114,14 +115,19 @@ func (f *frame) close(fail *core.Failure) {
 	if f.c.last == f {
 		f.c.last = f.c.root
 	}
-	stopped := f.failRun || fail != nil && (fail.Class == core.ClassCanceled || fail.Class == core.ClassTimeout)
-	f.unended(fail == nil || f.isOver(fail))
+	lifted := fail == nil && f.lenient // it may have ended in any way, by a timeout too
+	complete := fail == nil || f.isOver(fail)
+	if lifted {
+		complete = f.anythingBegan() && !slices.ContainsFunc(f.v, func(v vertex) bool { return v.class == core.ClassCanceled })
+	}
+	stopped := lifted && !complete || f.failRun || fail != nil && (fail.Class == core.ClassCanceled || fail.Class == core.ClassTimeout)
+	f.unended(complete)
 	f.tolerated()
 	if !stopped {
 		f.parent.doubts = append(f.parent.doubts, f.doubts...)
 	}
 	switch status, _ := f.status(); {
-	case fail != nil:
+	case fail != nil, lifted:
 	case status == core.RunFailed:
 		f.parent.faultOf(f.path, Statuses, "ended well, and its nested run failed")
 	case (status == core.RunPartial) != (f.c.e.Status == core.PartialSuccess.String()):
@@ -135,8 +141,11 @@ func (f *frame) isOver(fail *core.Failure) bool {
 	if fail.Node != "" {
 		return true
 	}
-	began := slices.ContainsFunc(f.v, func(v vertex) bool { return v.phase != undecided })
-	return began && (fail.Class == core.ClassWrite || fail.Class == core.ClassMerge)
+	return f.anythingBegan() && (fail.Class == core.ClassWrite || fail.Class == core.ClassMerge)
+}
+
+func (f *frame) anythingBegan() bool {
+	return slices.ContainsFunc(f.v, func(v vertex) bool { return v.phase != undecided })
 }
 
 // unended reports what has begun and has no end; and if the run must be complete, what

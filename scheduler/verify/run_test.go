@@ -42,7 +42,7 @@ graph:
     - {id: left, kind: tool, impl: x, writes: [once]}
     - {id: right, kind: tool, impl: x, writes: [once]}
     - {id: extra, kind: tool, impl: x, on_error: {policy: skip}}
-    - {id: look, kind: tool, impl: x, reads: [total]}
+    - {id: look, kind: tool, impl: x, reads: [total], auto_status: true}
     - {id: parse, kind: tool, impl: x, writes: [total]}
     - {id: store, kind: tool, impl: x, reads: [total]}
     - {id: draft, kind: tool, impl: x, writes: [hits]}

@@ -144,6 +144,12 @@ var spoiled = []spoiledLog{
 			l[l.at(t, core.NodeRetrying, "bad", 1)].Error = &core.Failure{Class: core.ClassError, Permanent: true}
 			return l
 		}},
+	{name: "a failure that auto_status lifts", rule: verify.Statuses, node: "look", want: "failed, and its auto_status makes it a success",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.NodeFinished, "look", 1)
+			l[i].Type, l[i].Status, l[i].Error = core.NodeFailed, "fail", &core.Failure{Class: core.ClassError, Message: "boom"}
+			return l
+		}},
 	{name: "an item is gone", rule: verify.Parts, node: "score", want: "ends, and 1 item never began, the first is item 2",
 		spoil: func(_ *testing.T, l log) log {
 			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Node == "score" && e.Item == core.Nth(2) })

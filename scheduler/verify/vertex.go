@@ -299,9 +299,12 @@ func (f *frame) endPlain(v *vertex, n *plan.Node, good bool) {
 }
 
 // lastAttempt checks that a failure is for good: the last attempt that the policy
-// allows, or a failure that no other can cure.
+// allows, or a failure that no other can cure; and that auto_status does not lift it.
 func (f *frame) lastAttempt(n *plan.Node, attempt int) {
 	e := f.c.e
+	if n.AutoStatus && e.Error != nil && e.Error.Class != core.ClassCanceled && (e.Error.Class != core.ClassMerge || e.Error.Node != "") {
+		f.c.breaks(Statuses, "failed, and its auto_status makes it a success")
+	}
 	if e.Error != nil && attempt < n.Retry.Attempts && retryable(e.Error) {
 		f.doubt(e.Node, Retries, "failed for good after attempt %d of %d", attempt, n.Retry.Attempts)
 	}

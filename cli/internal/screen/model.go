@@ -152,6 +152,8 @@ func (r *row) retry(e *core.Event) {
 	r.text = "retry in " + e.Delay.String()
 	if e.Error != nil {
 		r.text += ": " + e.Error.Message
+	} else {
+		r.text += ": " + e.Reason
 	}
 }
 
@@ -189,7 +191,9 @@ func (r *row) end(e *core.Event) {
 	}
 	switch e.Status {
 	case core.Success.String():
-		r.state, r.text = good, ""
+		if r.state = good; e.Type == core.UnitFinished {
+			r.text = "" // how a loop ended is told when it did not end well
+		}
 	case core.PartialSuccess.String():
 		r.state = partial
 	case core.Skipped.String():

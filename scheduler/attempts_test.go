@@ -1,0 +1,177 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+)
+
+// answers is a handler that answers its attempts one after the other; a nil error goes
+// with the status.
+func answers(list ...any) core.HandlerFunc {
+	return func(_ context.Context, in core.Input) (core.Result, error) {
+		switch a := list[min(in.Attempt(), len(list))-1].(type) {
+		case error:
+			return core.Result{}, a
+		case core.Result:
+			return a, nil
+		default:
+			return core.Result{Status: a.(core.Status)}, nil
+		}
+	}
+}
+
+func allowPartial(n *core.Node) { n.AllowPartial = true }
+func autoStatus(n *core.Node)   { n.AutoStatus = true }
+
+// logged runs a workflow and lists its events about attempts and their ends.
+func logged(t *testing.T, w *core.Workflow, inputs map[string]any) (list []string, r *core.Report) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		r, err = scheduler.Run(context.Background(), compile(t, w), inputs, scheduler.Options{Listener: func(e core.Event) {
+			switch e.Type {
+			case core.NodeRetrying, core.NodeFinished, core.NodeFailed, core.ItemFinished, core.ItemFailed:
+				text := fmt.Sprintf("%s %s: %s", e.Type, e.Status, e.Reason)
+				if e.Error != nil {
+					text += " [" + e.Error.Message + "]"
+				}
+				list = append(list, text)
+			}
+		}})
+		if r == nil {
+			t.Fatal(err)
+		}
+	})
+	return list, r
+}
+
+// Rules 1, 5, 7: what changed a status is told, in events and in the report, and a request
+// for another attempt is never a status.
+func TestChangesAreTold(t *testing.T) {
+	busy := core.Result{Status: core.Retry, Note: "busy"}
+	for _, tt := range []struct {
+		name   string
+		w      *core.Workflow
+		events []string
+		status core.Status
+		reason string
+	}{
+		{"a request", one(answers(busy, core.Success), retry(3, "")),
+			[]string{"node.retrying : attempt 1 of 3 asked to be run again: busy", "node.finished success: "}, core.Success, ""},
+		{"no attempt left", one(answers(core.Retry), retry(2, "")),
+			[]string{"node.retrying : attempt 1 of 2 asked to be run again", "node.failed fail: still asked to be run again after attempt 2 of 2 [still asked to be run again after attempt 2 of 2]"}, core.Fail, ""},
+		{"allow_partial", one(answers(errors.New("boom"), busy), retry(2, ""), allowPartial),
+			[]string{"node.retrying : attempt 1 of 2 failed [boom]", "node.finished partial_success: allow_partial: still asked to be run again after attempt 2 of 2: busy"},
+			core.PartialSuccess, "allow_partial: still asked to be run again after attempt 2 of 2: busy"},
+		{"auto_status", one(answers(errors.New("boom")), autoStatus), []string{"node.finished success: auto_status: it failed: boom"}, core.Success, "auto_status: it failed: boom"},
+		{"auto_status of a partial success", one(answers(core.PartialSuccess), autoStatus), []string{"node.finished success: auto_status: it ended partial_success"},
+			core.Success, "auto_status: it ended partial_success"},
+		{"both", one(answers(core.Retry), autoStatus, allowPartial), []string{"node.finished success: auto_status: allow_partial: still asked to be run again after attempt 1 of 1"},
+			core.Success, "auto_status: allow_partial: still asked to be run again after attempt 1 of 1"},
+		{"a returned fail", one(answers(core.Result{Status: core.Fail, Note: "no such order"}), retry(3, "")), []string{"node.failed fail: no such order [no such order]"}, core.Fail, ""},
+		{"items", fields(one(func(_ context.Context, in core.Input) (core.Result, error) {
+			if in.Index() == 1 {
+				return core.Result{}, errors.New("boom")
+			}
+			return core.Result{}, nil
+		}, autoStatus, forEach("x", 1)), "x"), []string{"item.finished success: ", "item.finished success: auto_status: it failed: boom", "item.finished success: ",
+			"node.finished success: item 1: auto_status: it failed: boom"}, core.Success, "item 1: auto_status: it failed: boom"},
+		{"rows", pipeline(one(answers(errors.New("boom")), autoStatus)), []string{"item.finished success: auto_status: it failed: boom", "item.finished success: auto_status: it failed: boom",
+			"item.finished success: auto_status: it failed: boom"}, core.Success, "3 rows, first row 0: auto_status: it failed: boom"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var inputs map[string]any
+			if len(tt.w.Fields) > 0 {
+				inputs = map[string]any{"x": numbers(3)}
+			}
+			list, r := logged(t, tt.w, inputs)
+			if !slices.Equal(list, tt.events) {
+				t.Errorf("got  %q\nwant %q", list, tt.events)
+			}
+			if n, _ := r.Node("n"); n.Status != tt.status || n.Reason != tt.reason {
+				t.Errorf("status %s, reason %q, want %s, %q", n.Status, n.Reason, tt.status, tt.reason)
+			}
+		})
+	}
+}
+
+// pipeline makes the node n the stage of a pipeline over x.
+func pipeline(w *core.Workflow) *core.Workflow {
+	w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.x"), Stages: []core.Text{text("n")}}}
+	return fields(w, "x")
+}
+
+// Rule 10: an attempt that takes too long is tried again; auto_status counts a timeout in.
+func TestTimeoutsAreTriedAgain(t *testing.T) {
+	slow := func(ctx context.Context, in core.Input) (core.Result, error) {
+		if in.Attempt() == 1 {
+			<-ctx.Done()
+			return core.Result{}, ctx.Err()
+		}
+		return core.Result{}, nil
+	}
+	for _, tt := range []struct {
+		name     string
+		change   func(*core.Node)
+		attempts int
+	}{{"retry", retry(3, ""), 2}, {"auto_status", autoStatus, 1}} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, err := scheduler.Run(context.Background(), compile(t, one(slow, timeout(time.Second), tt.change)), nil, scheduler.Options{})
+				if n, _ := r.Node("n"); n.Status != core.Success || n.Attempts != tt.attempts {
+					t.Errorf("%s after %d attempts: %v", n.Status, n.Attempts, err)
+				}
+			})
+		})
+	}
+}
+
+// A request of a node that is given nothing must not go the short way of those that have nothing
+// to say.
+func TestRequestsOfBareNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &core.Workflow{Name: text("bare")}
+		for i := range 100 {
+			h := core.HandlerFunc(noop)
+			if i%2 == 1 {
+				h = answers(core.Retry, core.Success)
+			}
+			n := &core.Node{ID: text(fmt.Sprint("n", i)), HasWrites: true, Handler: h}
+			retry(2, "")(n)
+			w.Nodes = append(w.Nodes, n)
+		}
+		r, err := scheduler.Run(context.Background(), compile(t, w), nil, scheduler.Options{Concurrency: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, n := range r.Nodes() {
+			if n.Status != core.Success || n.Attempts != 1+i%2 {
+				t.Errorf("%s: %s after %d attempts", n.ID, n.Status, n.Attempts)
+			}
+		}
+	})
+}
+
+// A run that is stopped does not count a request as the last one: the item was cancelled
+// between two attempts.
+func TestRequestsOfAStoppedRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		w := one(func(context.Context, core.Input) (core.Result, error) {
+			cancel()
+			return core.Result{Status: core.Retry}, nil
+		}, retry(3, ""), allowPartial, autoStatus)
+		r, _ := scheduler.Run(ctx, compile(t, w), nil, scheduler.Options{})
+		if n, _ := r.Node("n"); n.Status != core.Fail || n.Failure.Class != core.ClassCanceled {
+			t.Errorf("%s: %+v", n.Status, n.Failure)
+		}
+	})
+}
