@@ -197,10 +197,7 @@ func (c *Column) fold(s slot) any {
 	}
 	switch s := s.(type) {
 	case batch:
-		for _, w := range s {
-			v = c.merge(v, w)
-		}
-		return v
+		return c.mergeAll(v, s)
 	case null:
 		return c.merge(v, nil)
 	}
@@ -208,6 +205,20 @@ func (c *Column) fold(s slot) any {
 		return v
 	}
 	return c.merge(v, s)
+}
+
+// mergeAll folds the writes of a fan-out at the cursor.
+func (c *Column) mergeAll(v any, writes []any) any {
+	if all := c.field.strategy.mergeAll; all != nil {
+		if merged, ok := all(v, writes, c.own); ok {
+			c.own = true
+			return merged
+		}
+	}
+	for _, w := range writes {
+		v = c.merge(v, w)
+	}
+	return v
 }
 
 // merge folds one write of the slot at the cursor.

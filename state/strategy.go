@@ -29,12 +29,15 @@ type Strategy struct {
 	// type only.
 	start, accept func(f *Field, v any) (any, error)
 	merge         func(f *Field, old, new any, owned bool) (any, error)
+	// mergeAll is merge for many writes in a row, where that costs less. It may
+	// decline.
+	mergeAll func(old any, writes []any, owned bool) (merged any, ok bool)
 }
 
 // strategies is the one table of merge strategies; the first is the default.
 var strategies = []Strategy{
 	{Name: "last_wins", Wants: "any type: the new value replaces the old one", Unordered: true, joins: true, merge: mergeLast},
-	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", kinds: []core.TypeKind{core.ArrayType}, joins: true, accept: acceptArray, merge: mergeAppend},
+	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", kinds: []core.TypeKind{core.ArrayType}, joins: true, accept: acceptArray, merge: mergeAppend, mergeAll: appendAll},
 	{Name: "set_once", Wants: "any type: only the first value is accepted", Refuses: true, Unordered: true, merge: mergeOnce},
 	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []core.TypeKind{core.ObjectType}, asJSON: true, accept: acceptObject, merge: mergeObject},
 	{Name: "union", Wants: "arrays: elements that are not there yet are added", kinds: []core.TypeKind{core.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion},
@@ -190,6 +193,72 @@ func appendGo(old, new any, owned bool) any {
 		list = list.Slice3(0, list.Len(), list.Len())
 	}
 	return reflect.AppendSlice(list, add).Interface()
+}
+
+// appendAll appends the arrays of a fan-out's items, whose sizes are known: a slice
+// in an interface costs an allocation each time it grows.
+func appendAll(old any, writes []any, owned bool) (any, bool) {
+	if len(writes) == 0 {
+		return nil, false
+	}
+	if _, ok := writes[0].([]any); !ok {
+		return appendAllGo(old, writes, owned)
+	}
+	total := 0
+	for _, w := range writes {
+		add, ok := w.([]any)
+		if !ok {
+			return nil, false
+		}
+		total += len(add)
+	}
+	list, ok := old.([]any)
+	if total == 0 || !ok && !empty(old) {
+		return nil, false
+	}
+	if !owned {
+		list = slices.Clip(list)
+	}
+	list = slices.Grow(list, total)
+	for _, w := range writes {
+		list = append(list, w.([]any)...)
+	}
+	return list, true
+}
+
+// appendAllGo is appendAll for slices of a Go type.
+func appendAllGo(old any, writes []any, owned bool) (any, bool) {
+	t, total := reflect.TypeOf(writes[0]), 0
+	for _, w := range writes {
+		if w == nil || reflect.TypeOf(w) != t {
+			return nil, false
+		}
+		total += reflect.ValueOf(w).Len()
+	}
+	if total == 0 || !empty(old) && reflect.TypeOf(old) != t {
+		return nil, false
+	}
+	list := reflect.New(t).Elem()
+	if !empty(old) {
+		list.Set(reflect.ValueOf(old))
+		if !owned {
+			list.SetCap(list.Len())
+		}
+	}
+	n := list.Len()
+	list.Grow(total)
+	list.SetLen(n + total)
+	for _, w := range writes {
+		add := reflect.ValueOf(w)
+		k := add.Len()
+		if k == 1 { // what nearly every item writes; a part of a slice is an allocation
+			list.Index(n).Set(add.Index(0))
+		} else if k > 1 {
+			reflect.Copy(list.Slice(n, n+k), add)
+		}
+		n += k
+	}
+	return list.Interface(), true
 }
 
 func mergeUnion(f *Field, old, new any, owned bool) (any, error) {

@@ -1,0 +1,73 @@
+package state
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Appending the writes of a fan-out at once gives what appending one after the other
+// gives, and changes no value that somebody else holds.
+func TestAppendAllIsAppend(t *testing.T) {
+	took := 0
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		typed := r.IntN(2) == 0
+		list := func(n, room int) any {
+			if typed {
+				l := make([]int, n, n+room)
+				for i := range l {
+					l[i] = r.IntN(100)
+				}
+				return l
+			}
+			l := make([]any, n, n+room)
+			for i := range l {
+				l[i] = int64(r.IntN(100))
+			}
+			return l
+		}
+		old := []any{nil, core.Missing, list(0, 0), list(r.IntN(5), r.IntN(9))}[r.IntN(4)]
+		var writes []any
+		for range r.IntN(6) {
+			writes = append(writes, list(r.IntN(4), r.IntN(3)))
+		}
+		if r.IntN(10) == 0 { // as after another type was read from a snapshot
+			writes = append(writes, []any{"other"})
+		}
+		owned := r.IntN(2) == 0
+		// Somebody holds the same array beyond the end of old, unless it is ours.
+		held := held(old)
+		before := core.JSON(core.Clone(held))
+		got, ok := appendAll(old, writes, owned)
+		if !owned && core.JSON(held) != before {
+			t.Fatalf("seed %d: the array of somebody else was changed", seed)
+		}
+		if !ok {
+			continue
+		}
+		took++
+		want, own := old, false
+		for _, w := range writes {
+			want, _ = mergeAppend(nil, want, w, own)
+			own = true
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("seed %d: got %#v, want %#v", seed, got, want)
+		}
+	}
+	if took < 1000 {
+		t.Errorf("only %d of 3000 cases were taken", took)
+	}
+}
+
+// held is the whole array behind a slice.
+func held(old any) any {
+	if empty(old) {
+		return nil
+	}
+	v := reflect.ValueOf(old)
+	return v.Slice(0, v.Cap()).Interface()
+}
