@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,14 +16,15 @@ import (
 
 // runFlags are the flags of run.
 type runFlags struct {
-	concurrency, maxInFlight    int // 0 where not given
-	inputs, inputFiles          []string
-	events, runID               string
-	json, strict, dryRun, lines bool
-	barrier, quiet              bool
-	since                       string
-	fullRefresh, retryFailed    bool
-	stdoutTaken                 bool // by a node
+	concurrency, maxInFlight int // 0 where not given
+	inputs, inputFiles       []string
+	events, runID            string
+	json, strict, dryRun     bool
+	log                      string // one of logForms
+	barrier, quiet           bool
+	since                    string
+	fullRefresh, retryFailed bool
+	stdoutTaken              bool // by a node
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -43,6 +45,7 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 			"wavefold run -j 8 --input day=2024-01-31 --input rows=@rows.json flow.yaml",
 			"wavefold run --json flow.yaml | jq .state",
 			"wavefold run --events run.ndjson flow.yaml; wavefold why --events run.ndjson",
+			"wavefold run --log json flow.yaml 2>> flow.log",
 			"wavefold run --dry-run flow.yaml",
 			"wavefold run --since 2024-01-31 flow.yaml     # instead of where the last run ended",
 			"wavefold run --retry-failed flow.yaml         # only the partitions that failed",
@@ -50,6 +53,9 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: workflowFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(logForms, f.log) {
+				return fail(exitUsage, "--log is %q, want one of %s%s", f.log, strings.Join(logForms, ", "), near(f.log, logForms))
+			}
 			if f.events == "-" && f.json {
 				return errors.New("--events - and --json both write to standard output; name a file for the events")
 			}
@@ -66,7 +72,8 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan and run nothing")
 	flags.BoolVar(&f.strict, "strict", false, "warnings stop the run, and a run that succeeds in part exits with 1")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	flags.BoolVar(&f.lines, "lines", false, "show progress as lines even on a terminal")
+	flags.StringVar(&f.log, "log", logAuto, "how progress is shown on standard error: "+strings.Join(logForms, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logForms, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&f.runID, "run-id", "", "the `id` of the run in events and idempotency keys (default: a random one)")
 	flags.StringVar(&f.since, "since", "", "begin at this `value` instead of the cursor that the last run left")
 	flags.BoolVar(&f.fullRefresh, "full-refresh", false, "begin anew: without the cursor, with every partition")
@@ -204,7 +211,7 @@ func (a *app) hintConcurrency(p *plan.Plan, f *runFlags) {
 	for i := range len(p.Levels) - 1 {
 		width = max(width, p.Levels[i+1]-p.Levels[i])
 	}
-	if f.quiet || f.concurrency > 0 || width < 2 || p.Concurrency != 1 || p.Workflow.Runtime.Concurrency != nil {
+	if f.quiet || f.log == logJSON || f.log == logNone || f.concurrency > 0 || width < 2 || p.Concurrency != 1 || p.Workflow.Runtime.Concurrency != nil {
 		return
 	}
 	a.hintf("this graph is up to %d wide: try -j %d", width, min(width, mostAdvised))

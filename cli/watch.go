@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/wavefold/wavefold/cli/internal/screen"
@@ -15,6 +17,16 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
+// The forms of progress.
+const (
+	logAuto  = "auto" // a tree on a terminal, lines elsewhere
+	logLines = "lines"
+	logJSON  = "json" // a JSON object for each event, as in an event log
+	logNone  = "none"
+)
+
+var logForms = []string{logAuto, logLines, logJSON, logNone}
+
 // watcher hands the events of a run on: to the log, and to the live tree or as
 // lines. The scheduler calls it on one goroutine, which a slow disk or pipe can
 // keep busy beyond the end of the run.
@@ -22,6 +34,7 @@ type watcher struct {
 	log   *eventLog
 	live  *screen.Live
 	lines *lineWriter
+	json  *eventLog
 	err   io.Writer
 	runs  awaited
 	last  chan struct{} // closed after the last event
@@ -36,20 +49,24 @@ func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
 			return nil, err
 		}
 	}
-	if f.quiet {
+	if f.quiet || f.log == logNone {
+		return w, nil
+	}
+	if f.log == logJSON {
+		w.json = newEventLog(a.Err)
 		return w, nil
 	}
 	out, isTerminal := terminal(a.Err)
 	_, mixed := terminal(a.Out)
 	mixed = mixed && (f.events == "-" || f.stdoutTaken) // two writers would overwrite each other
-	if isTerminal && !f.lines && !mixed && a.Getenv("TERM") != "dumb" {
+	if isTerminal && f.log != logLines && !mixed && a.Getenv("TERM") != "dumb" {
 		size := func() (int, int) { return sizeOf(out) }
 		w.live = screen.Start(out, size, screen.NewModel(p.Describe()), a.palette(a.Err))
 		abandon := w.live.Abandon
 		a.abandon.Store(&abandon)
 		return w, nil
 	}
-	if !mixed {
+	if !mixed || f.log == logLines {
 		w.lines = &lineWriter{out: a.Err, palette: a.palette(a.Err)}
 	}
 	return w, nil
@@ -58,7 +75,7 @@ func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
 // listener returns the function for the scheduler, nil when nobody listens, which
 // saves the run from making events at all.
 func (w *watcher) listener() func(core.Event) {
-	if w.log == nil && w.live == nil && w.lines == nil {
+	if w.log == nil && w.live == nil && w.lines == nil && w.json == nil {
 		return nil
 	}
 	return func(e core.Event) {
@@ -75,6 +92,9 @@ func (w *watcher) listener() func(core.Event) {
 		if w.lines != nil {
 			w.lines.write(&e)
 		}
+		if w.json != nil {
+			w.json.write(&e)
+		}
 		if e.Type == core.RunFinished {
 			close(w.last)
 		}
@@ -83,8 +103,12 @@ func (w *watcher) listener() func(core.Event) {
 
 // say prints a message about the run, above the tree if there is one.
 func (w *watcher) say(text string) {
-	if w.live != nil {
+	switch {
+	case w.live != nil:
 		w.live.Print(text)
+		return
+	case w.json != nil:
+		w.json.write(&core.Event{V: core.EventVersion, Type: core.LogLine, Time: time.Now(), Severity: slog.LevelWarn.String(), Log: text})
 		return
 	}
 	tty.Fprintf(w.err, "%s\n", text)
@@ -140,33 +164,39 @@ func (w *watcher) close(begun bool) error {
 // eventLog writes events as lines of JSON. Each line is written at once, so that
 // a log tells all up to the moment a process is killed.
 type eventLog struct {
+	mu    sync.Mutex
 	enc   *json.Encoder
 	close func() error
 	err   error
 }
 
-func (a *app) openEvents(path string) (*eventLog, error) {
-	l := &eventLog{}
-	if path == "-" { // the stream keeps its error
-		l.enc, l.close = json.NewEncoder(tty.JSON(a.Out)), func() error { return nil }
-	} else {
-		f, err := os.Create(path)
-		if err != nil {
-			return nil, fmt.Errorf("--events: %w", err)
-		}
-		l.enc = json.NewEncoder(tty.JSON(f))
-		l.close = func() error {
-			if err := f.Close(); l.err == nil {
-				l.err = err
-			}
-			return l.err
-		}
-	}
+func newEventLog(out io.Writer) *eventLog {
+	l := &eventLog{enc: json.NewEncoder(tty.JSON(out)), close: func() error { return nil }}
 	l.enc.SetEscapeHTML(false)
+	return l
+}
+
+func (a *app) openEvents(path string) (*eventLog, error) {
+	if path == "-" { // the stream keeps its error
+		return newEventLog(a.Out), nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("--events: %w", err)
+	}
+	l := newEventLog(f)
+	l.close = func() error {
+		if err := f.Close(); l.err == nil {
+			l.err = err
+		}
+		return l.err
+	}
 	return l, nil
 }
 
 func (l *eventLog) write(e *core.Event) {
+	l.mu.Lock() // what the command itself says comes from another goroutine
+	defer l.mu.Unlock()
 	if l.err == nil {
 		l.err = l.enc.Encode(e)
 	}
