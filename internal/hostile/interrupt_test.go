@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -127,4 +128,40 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A run that reads what somebody else has not written yet ends with the interrupt, and
+// leaves neither a file nor a part of one.
+func TestInterruptOfAReader(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("reading a pipe is not ended here, the run leaves its reader behind")
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "workflow.yaml"), `name: x
+state: {schema: {rows: {}}}
+graph:
+  nodes:
+    - {id: a, kind: dataset, source: "-", format: csv, checks: [{name: small, expr: $item.v < 2}], rejects: bad.csv, stream: true, writes: [rows]}
+    - {id: b, kind: sink, reads: [rows], to: out.csv}
+  edges: [{from: a, to: b}]
+`)
+	cmd := command(t, dir, "run")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var told heard
+	cmd.Stderr = &told
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = in.Write([]byte("v\n1\n2\n"))
+	eventually(t, "the reader", func() bool { return strings.Contains(told.String(), "node.started   b") })
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 || strings.Contains(told.String(), "still running") {
+		t.Errorf("exit code %d\n%s", code, told.String())
+	}
+	onlyWhole(t, dir, "workflow.yaml")
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/files"
@@ -52,6 +53,7 @@ type reading struct {
 	names []string
 	next  int
 	open  io.Closer
+	stop  func() bool // lets the end of the context end the reading no more
 	hash  hash.Hash
 	ended bool // all files were read to their end
 }
@@ -65,6 +67,7 @@ func (r *reading) Next(ctx context.Context) (rows.File, error) {
 		return rows.File{}, err
 	}
 	in := files.Reader(ctx, f)
+	r.stop = endWith(ctx, f)
 	if r.hash != nil {
 		in = io.TeeReader(in, r.hash)
 	}
@@ -72,6 +75,16 @@ func (r *reading) Next(ctx context.Context) (rows.File, error) {
 		in = files.Gunzip(in, r.h.ratio)
 	}
 	return rows.File{Name: shownAs(name), Reader: in}, nil
+}
+
+// endWith ends the reading of a pipe or terminal with the context: nobody knows when
+// more comes. Other files are read on until files.Reader looks at the context.
+func endWith(ctx context.Context, f io.Reader) (stop func() bool) {
+	d, ok := f.(interface{ SetReadDeadline(time.Time) error })
+	if !ok || d.SetReadDeadline(time.Time{}) != nil {
+		return nil
+	}
+	return context.AfterFunc(ctx, func() { _ = d.SetReadDeadline(time.Unix(1, 0)) })
 }
 
 // openNext closes the file that is open and opens the next one that is there.
@@ -143,6 +156,10 @@ func shownAs(name string) string {
 
 // Close closes the file that is open.
 func (r *reading) Close() {
+	if r.stop != nil {
+		r.stop()
+		r.stop = nil
+	}
 	if r.open != nil {
 		r.open.Close()
 		r.open = nil

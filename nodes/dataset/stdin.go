@@ -23,5 +23,5 @@ func (s *standard) open() (io.ReadCloser, error) {
 	case s.taken.Swap(true):
 		return nil, core.Permanent(errors.New("standard input can be read once, and it has been read; save it as a file to read it again"))
 	}
-	return io.NopCloser(s.from), nil
+	return pollable(s.from), nil
 }
