@@ -3,6 +3,8 @@ package verify_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -75,6 +77,20 @@ var handlers = map[string]core.HandlerFunc{
 	"extra": fails,
 	"left":  wrote("once", nil),
 	"right": wrote("once", "me"),
+	"cut": func(_ context.Context, in core.Input) (core.Result, error) {
+		if in.Index() == 1 {
+			return core.Result{}, errors.New("boom")
+		}
+		return core.Result{Delta: map[string]any{"out": []any{"x"}}}, nil
+	},
+	"shaky": func(_ context.Context, in core.Input) (core.Result, error) {
+		if in.Attempt() == 1 {
+			return core.Result{}, errors.New("not yet")
+		}
+		return core.Result{}, nil
+	},
+	"one":   wrote("n", int64(1)),
+	"two":   wrote("n", int64(1)),
 	"parse": wrote("total", int64(1)),
 	"draft": wrote("hits", int64(1)),
 }
@@ -97,6 +113,51 @@ func rests(context.Context, core.Input) (core.Result, error) {
 	return core.Result{}, nil
 }
 
+// rest is a graph for what everything cannot show: nested runs, a cut, jitter, a loop
+// that uses up its rounds.
+const rest = `
+name: rest
+inputs: {day: {type: string, default: today}}
+state:
+  schema:
+    day: {type: string}
+    rows: {type: array, default: [1, 2, 3]}
+    out: {type: array, merge: array_append}
+    n: {type: integer, merge: count}
+runtime: {concurrency: 4}
+graph:
+  nodes:
+    - {id: cut, kind: tool, impl: x, writes: [out], for_each: {source: $.rows, max_failures: 0}, on_error: {policy: skip}}
+    - {id: shaky, kind: tool, impl: x, on_error: {policy: retry, attempts: 2, base_ms: 1000, jitter: true}}
+    - {id: sub, kind: workflow, file: inner.yaml, for_each: {source: $.rows, concurrency: 2}}
+    - {id: refers, kind: tool, impl: x}
+    - {id: one, kind: tool, impl: x, writes: [n]}
+    - {id: two, kind: tool, impl: x, writes: [n]}
+  edges:
+    - {from: shaky, to: refers, when: $nodes.shaky.status == 'success'}
+  loops: [{id: rounds, body: [one, two], until: $.n > 9, max_iters: 2, on_exhausted: fail, on_error: {policy: skip}}]
+`
+
+const inner = `
+name: inner
+state: {schema: {x: {type: integer, default: 1}}}
+runtime: {concurrency: 1}
+graph:
+  nodes:
+    - {id: a, kind: wait, duration: 1ms}
+    - {id: b, kind: wait, duration: 1ms}
+  edges: [{from: a, to: b, when: $.x == 1}]
+`
+
+// plain is a graph whose nodes begin in canonical order.
+const plain = `
+name: plain
+graph:
+  nodes:
+    - {id: a, kind: tool, impl: x}
+    - {id: b, kind: tool, impl: x}
+`
+
 // compiled is the plan of everything, or of a variation of it.
 func compiled(t testing.TB, text string) *plan.Plan {
 	t.Helper()
@@ -106,12 +167,21 @@ func compiled(t testing.TB, text string) *plan.Plan {
 // compiledWith is the plan of a document whose nodes have handlers.
 func compiledWith(t testing.TB, text string, handlers map[string]core.HandlerFunc) *plan.Plan {
 	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"flow.yaml": text, "inner.yaml": inner} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	e := wavefold.NewEngine()
-	w, ds := e.Parse("", []byte(text))
+	w, ds := e.Read(filepath.Join(dir, "flow.yaml"))
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
 	for _, n := range w.Nodes {
+		if n.Kind.Value != "tool" {
+			continue
+		}
 		n.Handler = core.HandlerFunc(rests)
 		if h := handlers[n.ID.Value]; h != nil {
 			n.Handler = h
@@ -149,7 +219,7 @@ func checked(t testing.TB, p *plan.Plan, l log) *verify.Report {
 type log []core.Event
 
 // at returns the place of the nth event of a type about a node or unit: "score[1]" is
-// item 1 of score, "draft#1" round 1 of draft, "load->other" an edge.
+// item 1 of score, "draft#1" round 1 of draft, "load->other" an edge; "sub[1]/a" is a path.
 func (l log) at(t testing.TB, typ core.EventType, who string, nth int) int {
 	t.Helper()
 	name, item, hasItem := strings.Cut(strings.TrimSuffix(who, "]"), "[")
@@ -167,7 +237,7 @@ func (l log) at(t testing.TB, typ core.EventType, who string, nth int) int {
 		case id == "":
 			id = e.Unit
 		}
-		if e.Type != typ || id != name || hasItem && index(e.Item) != item || hasRound && index(e.Round) != round {
+		if e.Type != typ || id != who && (id != name || hasItem && index(e.Item) != item || hasRound && index(e.Round) != round) {
 			continue
 		}
 		if nth--; nth <= 0 {

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
@@ -30,7 +32,8 @@ type spoiledLog struct {
 	node  string // "" for any
 	want  string
 	spoil func(t *testing.T, l log) log
-	keep  bool // the numbers as they are
+	keep  bool   // the numbers as they are
+	of    string // the graph; everything if it is ""
 }
 
 // spoiled are ways to falsify the log of a run, each with the violation it must lead to.
@@ -333,6 +336,89 @@ var spoiled = []spoiledLog{
 			e.From, e.To = "", ""
 			return l
 		}},
+	{name: "out of canonical order", of: plain, rule: verify.Order, node: "a", want: "begins after b, and comes before it in canonical order; the limit is 1",
+		spoil: func(t *testing.T, l log) log {
+			return append(append(l[:1:1], l[l.at(t, core.NodeReady, "a", 1)], l[l.at(t, core.NodeReady, "b", 1)], l[l.at(t, core.NodeStarted, "b", 1)],
+				l[l.at(t, core.NodeFinished, "b", 1)], l[l.at(t, core.NodeStarted, "a", 1)], l[l.at(t, core.NodeFinished, "a", 1)]), l[len(l)-1])
+		}},
+	{name: "a barrier", of: rest, rule: verify.Order, node: "refers", want: "before cut of a lower level is resolved, and the schedule is barrier",
+		spoil: func(t *testing.T, l log) log {
+			l[0].Limits = &core.Limits{Concurrency: 4, Barrier: true}
+			return l.move(l.at(t, core.NodeFailed, "cut", 1), len(l)-2)
+		}},
+	{name: "a unit without edges", of: rest, rule: verify.Order, node: "rounds", want: "before cut of a lower level is resolved, and a unit without edges comes after everything else",
+		spoil: func(t *testing.T, l log) log { return l.move(l.at(t, core.NodeFailed, "cut", 1), len(l)-2) }},
+	{name: "inputs that do not fit", of: rest, rule: verify.State, want: "the inputs do not fit",
+		spoil: func(_ *testing.T, l log) log { l[0].Inputs = core.ObjectOf("day", int64(1)); return l }},
+	{name: "an item behind the cut", of: rest, rule: verify.Parts, node: "cut", want: "begins after too many items before it have failed (max_failures: 0)",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.ItemFailed, "cut[1]", 1)
+			e := l[l.at(t, core.ItemStarted, "cut[1]", 1)]
+			e.Item = core.Nth(2)
+			return slices.Insert(l, i+1, e)
+		}},
+	{name: "a write behind the cut", of: rest, rule: verify.Writes, node: "cut", want: "writes out in item 2, which does not count: too many before it failed",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "cut[0]", 1)].Item = core.Nth(2); return l }},
+	{name: "items side by side", of: rest, rule: verify.Parts, node: "cut", want: "begins after item 1, and one item runs after the other",
+		spoil: func(t *testing.T, l log) log {
+			i, j := l.at(t, core.ItemStarted, "cut[0]", 1), l.at(t, core.ItemStarted, "cut[1]", 1)
+			l[i].Item, l[j].Item = l[j].Item, l[i].Item
+			return l
+		}},
+	{name: "jitter has bounds", of: rest, rule: verify.Retries, node: "shaky", want: "the next attempt is 499ms away, the policy demands 500ms",
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.NodeRetrying, "shaky", 1)].Delay = 499 * time.Millisecond
+			return l
+		}},
+	{name: "a wait that was asked for", of: rest, rule: verify.Retries, node: "shaky", want: "away, the policy demands 10s",
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.NodeRetrying, "shaky", 1)].Error = &core.Failure{Class: core.ClassError, RetryAfter: 10 * time.Second}
+			return l
+		}},
+	{name: "inside of nothing", of: rest, rule: verify.Lifecycle, node: "sub[0]/a", want: "node.finished inside of sub[0], which is not under way",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.NodeFinished, "sub[0]/a", 1), len(l)-2)
+		}},
+	{name: "a nested node is gone", of: rest, rule: verify.Lifecycle, node: "sub[1]/b", want: "has no end",
+		spoil: func(_ *testing.T, l log) log {
+			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Node == "sub[1]/b" && e.Type != core.EdgeJudged })
+		}},
+	{name: "a nested condition", of: rest, rule: verify.Skips, node: "sub[1]/b", want: "runs, and should be skipped because the edge from a is false: $.x == 1",
+		spoil: func(_ *testing.T, l log) log {
+			no := false
+			for i := range l {
+				if l[i].Type == core.EdgeJudged && l[i].Node == "sub[1]/b" {
+					l[i].Result = &no
+				}
+			}
+			return l
+		}},
+	{name: "a nested failure is hidden", of: rest, rule: verify.Statuses, node: "sub[0]", want: "ended well, and its nested run failed",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.NodeFinished, "sub[0]/b", 1)
+			l[i].Type, l[i].Status = core.NodeFailed, "fail"
+			return l
+		}},
+	{name: "too many nested runs", of: rest, rule: verify.Limits, node: "sub", want: "3 nested runs are under way in sub, the limit is 2",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.ItemStarted, "sub[2]", 1), l.at(t, core.ItemStarted, "sub[1]", 1)+1)
+		}},
+	{name: "a referred node", of: rest, rule: verify.Order, node: "refers", want: "its condition is judged before its predecessor shaky is resolved",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.EdgeJudged, "shaky->refers", 1), l.at(t, core.NodeFinished, "shaky", 1))
+		}},
+	{name: "exhausted", of: rest, rule: verify.Statuses, node: "rounds", want: "ends with the status success after its last round, and on_exhausted is fail",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "rounds", 1)].Status = "success"; return l }},
+	{name: "an end without a reason", of: rest, rule: verify.Parts, node: "rounds", want: `ends for a reason that ends no loop: "rows"`,
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "rounds", 1)].Reason = "rows"; return l }},
+	{name: "members write in their order", of: rest, rule: verify.Writes, node: "one", want: "writes n after a later member of the round",
+		spoil: func(t *testing.T, l log) log {
+			i, j := l.at(t, core.StateWritten, "one#0", 1), l.at(t, core.StateWritten, "two#0", 1)
+			l[i], l[j] = l[j], l[i]
+			return l
+		}},
+	{name: "a condition that there is not", rule: verify.Parts, node: "refine", want: "ends by its condition, and has none",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "refine", 1)].Reason = "until"; return l }},
 }
 
 func (l log) state(field string, v any) log {
@@ -354,11 +440,19 @@ func withNode(e core.Event, node string) core.Event {
 }
 
 func TestSpoiledLogs(t *testing.T) {
-	p := compiled(t, everything)
-	whole := logged(t, p, scheduler.Options{})
 	seen := map[verify.Rule]bool{}
+	plans, logs := map[string]*plan.Plan{}, map[string]log{}
+	for _, text := range []string{everything, rest, plain} {
+		plans[text] = compiled(t, text)
+		logs[text] = logged(t, plans[text], scheduler.Options{})
+		if r := checked(t, plans[text], logs[text]); len(r.Violations) > 0 {
+			t.Fatal(words(r))
+		}
+	}
 	for _, tt := range spoiled {
 		seen[tt.rule] = true
+		text := cmp.Or(tt.of, everything)
+		p, whole := plans[text], logs[text]
 		t.Run(string(tt.rule)+"/"+tt.name, func(t *testing.T) {
 			l := tt.spoil(t, slices.Clone(whole))
 			if !tt.keep {
