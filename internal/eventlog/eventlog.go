@@ -80,6 +80,9 @@ func (r *Reader) Next(e *core.Event) error {
 	}
 }
 
+// maxLine is how long a line may be. The longest is that with the final state.
+const maxLine = 1 << 30
+
 // readLine returns the next line; it is valid until the next call.
 func (r *Reader) readLine() ([]byte, error) {
 	r.line++
@@ -87,8 +90,14 @@ func (r *Reader) readLine() ([]byte, error) {
 	if !errors.Is(err, bufio.ErrBufferFull) {
 		return text, err
 	}
+	if start := bytes.TrimLeft(text, " \t\r"); len(start) > 0 && start[0] != '{' {
+		return text, nil // no event; what is no log may have no end of a line either
+	}
 	r.buf = append(r.buf[:0], text...)
 	for errors.Is(err, bufio.ErrBufferFull) {
+		if len(r.buf) > maxLine {
+			return nil, &Error{r.line, false, fmt.Errorf("the line is longer than %d MiB", maxLine>>20)}
+		}
 		text, err = r.in.ReadSlice('\n')
 		r.buf = append(r.buf, text...)
 	}

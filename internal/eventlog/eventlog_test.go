@@ -98,6 +98,22 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// zeros is a file without an end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// TestNoEnd: a file that is no log and has no line was read until the memory was full.
+func TestNoEnd(t *testing.T) {
+	var e core.Event
+	if err := NewReader(zeros{}).Next(&e); err == nil || !strings.Contains(err.Error(), "line 1: this is no event") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // FuzzNext: the reader never panics, and what it takes for an event it reads back the
 // same from what would be written of it.
 func FuzzNext(f *testing.F) {
