@@ -49,6 +49,18 @@ func NewStream[T any](name string) Stream[T] {
 // Name returns the field's name; a Stream that NewStream did not make has none.
 func (s Stream[T]) Name() string { return Field[T](s).Name() }
 
+// Field returns the stream as a field, for the parts that take one row at a time and may
+// work at several at once: Each, Expand, ForEach and Pipeline. It is also how a stream that
+// no part makes, as in a test, is given its rows: Field().Is(rows).
+func (s Stream[T]) Field() Field[[]T] {
+	if s.s == nil {
+		return Field[[]T]{}
+	}
+	f := *s.s
+	f.codec = f.rows
+	return Field[[]T]{&f}
+}
+
 // Rows returns how many rows were read, once the stream was read to its end; ok tells
 // whether it was.
 func (s Stream[T]) Rows(r *Result) (n int64, ok bool) {

@@ -193,6 +193,8 @@ func TestStreamState(t *testing.T) {
 	}
 }
 
+var doubled = wavefold.NewStream[reading]("doubled")
+
 var errBroken = errors.New("broken")
 
 // failing are pipelines each of which ends in another place.
@@ -629,6 +631,52 @@ func TestStreamOfScalars(t *testing.T) {
 	_, err = wavefold.New("g", using, wavefold.Dir(dir), load, wavefold.Node("save", "sink", map[string]any{"to": "out.jsonl"}, wavefold.Reads(bytes))).Run(t.Context())
 	if out, _ := os.ReadFile(filepath.Join(dir, "out.jsonl")); err != nil || string(out) != "97\n98\n" {
 		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// Parts that take one row at a time take those of a stream, several at once, in order.
+func TestStreamRowByRow(t *testing.T) {
+	raw, kept := wavefold.NewStream[reading]("raw"), wavefold.NewStream[reading]("kept")
+	names := wavefold.NewField[[]string]("names", wavefold.Append)
+	name := func(_ context.Context, r reading) (string, error) {
+		return fmt.Sprint(r.ID-big, r.Place, r.Value, r.Tags), nil
+	}
+	var want []string
+	for i := range 500 {
+		if r, _ := double(t.Context(), readingOf(i)); r.ID%2 == 1 {
+			s, _ := name(t.Context(), r)
+			want = append(want, s)
+		}
+	}
+	for what, end := range map[string]wavefold.Part{
+		"each": wavefold.Each("end", kept.Field(), names, name, wavefold.Limit(8)),
+		"pipeline": wavefold.Pipeline("end", kept.Field(), wavefold.Pipe(
+			wavefold.Stage("same", func(_ context.Context, r reading) (reading, error) { return r, nil }), wavefold.Stage("name", name).Into(names)), wavefold.Limit(3)),
+	} {
+		g := wavefold.New("g", wavefold.StreamSource("load", raw, emitting(500, 33)),
+			wavefold.StreamMap("double", raw, doubled, double), wavefold.StreamFilter("odd", doubled, kept, odd), end)
+		r, err := g.Run(t.Context())
+		if err != nil || !slices.Equal(names.Get(r), want) {
+			t.Errorf("%s: %v\ngot  %q\nwant %q", what, err, names.Get(r), want)
+		}
+		if n, ok := raw.Rows(r); n != 500 || !ok {
+			t.Errorf("%s: %d rows, %t", what, n, ok)
+		}
+		if got := kept.Field().Get(r); got != nil {
+			t.Errorf("%s: the state has rows: %v", what, got)
+		}
+	}
+	n := wavefold.NewField[int]("n")
+	r, err := wavefold.New("g", wavefold.StreamRead("n", raw, n, count)).Run(t.Context(), raw.Field().Is([]reading{readingOf(1), readingOf(2)}))
+	if err != nil || n.Get(r) != 2 {
+		t.Errorf("%d rows, %v", n.Get(r), err)
+	}
+	if f := (wavefold.Stream[reading]{}).Field(); f.Name() != "" {
+		t.Error("a stream that is none is a field")
+	}
+	ds := wavefold.New("g", wavefold.StreamSource("load", raw, emitting(1, 1)), wavefold.Map("end", raw.Field(), n, func(context.Context, []reading) (int, error) { return 0, nil })).Findings()
+	if len(ds) != 1 || !strings.HasPrefix(ds[0].Message, `node end: reads: state field "raw" is a stream, its rows are not in the state`) {
+		t.Errorf("got %v", ds)
 	}
 }
 
