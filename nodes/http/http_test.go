@@ -236,7 +236,7 @@ func TestNoAnswer(t *testing.T) {
 		permanent bool
 	}{
 		"cut off":    {short.URL, "GET " + short.URL + ": the answer broke off after 3 bytes: unexpected EOF", false},
-		"untrusted":  {untrusted.URL, "GET " + untrusted.URL + ": the server's certificate is not to be trusted; SSL_CERT_FILE names a file of further authorities: ", true},
+		"untrusted":  {untrusted.URL, "GET " + untrusted.URL + ": the server's certificate is not to be trusted; SSL_CERT_FILE names a file of authorities to trust: ", true},
 		"no TLS":     {strings.Replace(plain.URL, "http:", "https:", 1), ": the server does not speak TLS there (is it http://?): ", true},
 		"empty":      {plain.URL, "GET " + plain.URL + ": the answer is empty, want JSON (output: none wants nothing)", true},
 		"mute":       {mute.URL, "GET " + mute.URL + ": the server closed the connection without an answer: EOF", false},

@@ -304,7 +304,7 @@ func (c *call) unanswered(u *url.URL, err error) error {
 		return core.Permanent(fmt.Errorf("%s: the server does not speak TLS there (is it http://?): %w", what, err))
 	}
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return core.Permanent(fmt.Errorf("%s: the server's certificate is not to be trusted; SSL_CERT_FILE names a file of further authorities: %w", what, e.Err))
+		return core.Permanent(fmt.Errorf("%s: the server's certificate is not to be trusted; SSL_CERT_FILE names a file of authorities to trust: %w", what, e.Err))
 	}
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: the server closed the connection without an answer: %w", what, err)
