@@ -18,6 +18,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/scheduler/schedulertest"
+	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
 // eachDoc runs a node for each of some numbers, which are an array or a stream.
@@ -242,8 +243,19 @@ func TestForEachOverAStreamIsForEachOverItsRows(t *testing.T) {
 			r, _ := scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: limit})
 			check(fmt.Sprintf("limit %d", limit), r)
 		}
+		checker, line := verify.New(p), 0
+		r, _ = scheduler.Run(t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) {
+			line++
+			if err := checker.Add(line, &e); err != nil {
+				t.Error(err)
+			}
+		}})
+		check("with events", r)
+		if found := checker.Finish().Violations; len(found) > 0 {
+			t.Fatalf("seed %d, %s: %v", seed, doc, found)
+		}
 		opened := closed.Load()
-		if opened != 2 {
+		if opened != 3 {
 			t.Fatalf("seed %d: %d streams were closed", seed, opened)
 		}
 		if count <= 40 { // each step is a machine written and read

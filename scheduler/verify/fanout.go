@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"math"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -232,6 +233,9 @@ func (t *fanOut) noteFailure(i int) {
 // finish checks the end of the whole.
 func (t *fanOut) finish(good bool) {
 	f, e := t.f, t.f.c.e
+	if t.n.Puller != nil {
+		t.count(good)
+	}
 	cut := t.cut()
 	if t.begun > t.ended {
 		f.c.breaks(Parts, "ends, and of its items %d began and have no end", t.begun-t.ended)
@@ -243,10 +247,25 @@ func (t *fanOut) finish(good bool) {
 	switch {
 	case good && failures > 0:
 		f.c.breaks(Statuses, "ends well, and %s failed", count(failures, "item"))
-	case !good && failures == 0 && t.total > 0 && (e.Error == nil || e.Error.Class != core.ClassCanceled):
+	case !good && failures == 0 && t.total > 0 && t.n.Puller == nil && (e.Error == nil || e.Error.Class != core.ClassCanceled):
 		f.doubt(e.Node, Statuses, "fails, and no item failed")
+	case good && t.n.Puller != nil && !t.partial: // rows that were rejected on the way make it partial, too
 	case good && t.partial != (e.Status == core.PartialSuccess.String()):
 		f.c.breaks(Statuses, "ends with the status %s, and of its items %s", e.Status, partWords(t.partial))
+	}
+}
+
+// count takes in how many items there were, which the end of a fan-out over a stream
+// tells. One that could not begin to read tells none.
+func (t *fanOut) count(good bool) {
+	total, ok := t.f.c.e.Total.Get()
+	if !ok && (good || t.begun > 0) {
+		t.f.c.breaks(Parts, "ends and does not tell how many items it had")
+		total = t.lastNew + 1
+	}
+	givenUp := t.cut() < math.MaxInt // by its failures: some behind them began
+	if t.total = total; t.lastNew >= total && !givenUp {
+		t.f.c.breaks(Parts, "ends and counts %s, and item %d began", count(total, "item"), t.lastNew)
 	}
 }
 

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"math"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -122,7 +123,9 @@ func (f *frame) started(i int32, n *plan.Node) {
 	}
 	if n.Source != nil {
 		total, ok := e.Total.Get()
-		if !ok {
+		if n.Puller != nil {
+			total = math.MaxInt // the end tells
+		} else if !ok {
 			f.c.breaks(Parts, "a fan-out begins and does not tell how many items it has")
 		}
 		v.attempt, v.fan = 1, newFanOut(f, n, total)
