@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -10,7 +9,9 @@ import (
 )
 
 // lineOf words an event for people, on one line.
-func lineOf(e *core.Event) string {
+func lineOf(e *core.Event) string { return lineWith(e, detail(e)) }
+
+func lineWith(e *core.Event, detail string) string {
 	who := e.Node
 	switch {
 	case e.Type == core.EdgeJudged:
@@ -20,7 +21,7 @@ func lineOf(e *core.Event) string {
 	}
 	who += place(e.Item, e.Round)
 	text := fmt.Sprintf("%-13s", e.Type)
-	for _, part := range []string{who, detail(e)} {
+	for _, part := range []string{who, detail} {
 		if part != "" {
 			text += "  " + part
 		}
@@ -68,11 +69,6 @@ func detail(e *core.Event) string {
 			add("%s=%s", k, core.JSON(v))
 		}
 		return strings.Join(parts, " ")
-	case core.Progress:
-		if e.Of == 0 { // nobody knows how many there will be
-			return strconv.FormatInt(e.Done, 10)
-		}
-		return fmt.Sprintf("%d of %d", e.Done, e.Of)
 	}
 	if n, ok := e.Total.Get(); ok && e.Type == core.NodeStarted {
 		add("%d items", n)

@@ -207,12 +207,21 @@ type lineWriter struct {
 	out     io.Writer
 	palette tty.Palette
 	started time.Time
+	paces   paces
 }
 
 func (l *lineWriter) write(e *core.Event) {
 	if l.started.IsZero() {
 		l.started = e.Time
 	}
+	line := ""
+	if e.Type == core.Progress {
+		if line = l.paces.line(e); line == "" {
+			return
+		}
+	} else {
+		line = lineOf(e)
+	}
 	at := fmt.Sprintf("%8.3fs", max(0, e.Time.Sub(l.started)).Seconds())
-	tty.Fprintf(l.out, "%s  %s\n", l.palette.Dim(at), lineOf(e))
+	tty.Fprintf(l.out, "%s  %s\n", l.palette.Dim(at), line)
 }

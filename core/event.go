@@ -90,6 +90,9 @@ type Event struct {
 	Severity string `json:"severity,omitempty"`
 	Done     int64  `json:"done,omitempty"`
 	Of       int64  `json:"of,omitempty"`
+	// Read of Size is how much of the input was read, such as bytes of files.
+	Read int64 `json:"read,omitempty"`
+	Size int64 `json:"size,omitempty"`
 }
 
 // Limits are what a run keeps to, whether its document or its caller says so.

@@ -50,9 +50,11 @@ type Shared struct {
 	Log    *slog.Logger
 	// Open opens streams, nil when the node reads none.
 	Open StreamOpener
-	// Report takes in how far the handler is, nil when nobody listens.
-	Report func(done, of int64)
-	Dir    string // the workflow's folder
+	// Report takes in how far the handler is, and Measure how much of its input it has
+	// read; nil when nobody listens.
+	Report  func(done, of int64)
+	Measure func(read, size int64)
+	Dir     string // the workflow's folder
 }
 
 // NodeLookup answers $nodes.ID.status and $nodes.ID.output for nodes that are
@@ -221,6 +223,16 @@ func (in Input) Logger() *slog.Logger {
 func (in Input) Progress(done, of int64) {
 	if report := in.shared().Report; report != nil {
 		report(done, of)
+	}
+}
+
+// Measure tells how much of its input a handler has read, such as bytes of files, of
+// how much in all. The next event of Progress carries it, so that whoever watches can
+// estimate the rest where the number of steps is not known. For a stream that the
+// handler reads this is done by the stream.
+func (in Input) Measure(read, size int64) {
+	if measure := in.shared().Measure; measure != nil {
+		measure(read, size)
 	}
 }
 

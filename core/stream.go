@@ -40,6 +40,14 @@ type Batches interface {
 	Each(ctx context.Context, yield func(batch any, free bool) bool) error
 }
 
+// Measured is implemented by streams that know how much of their source there is and
+// how much of it was read, such as bytes of files; size is 0 while that is not known.
+// It is called by whoever reads, before the first call of Next too.
+type Measured interface {
+	Stream
+	Extent() (read, size int64)
+}
+
 // Members of a summary.
 const (
 	RowCount     = "rows"     // how many rows were read

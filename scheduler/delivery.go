@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -79,7 +80,7 @@ func (d *delivery) spare(e *core.Event) bool {
 		d.dropped++
 		return true
 	case core.Progress:
-		key := progressKey{e.Node, e.Item, e.Attempt}
+		key := progressKey{cmp.Or(e.Node, e.Unit), e.Item, e.Attempt}
 		at, ok := d.progress[key]
 		if ok {
 			d.queue[at] = *e

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -280,14 +279,14 @@ func (x *executor) limit(ctx context.Context) (context.Context, func()) {
 // much work or outlast ctx.
 func (x *executor) input(ctx context.Context, place int) (core.Input, error) {
 	n, c := x.c.Node, x.c.Call
+	if len(n.Streams) > 0 {
+		x.streams = &streams{x: *x}
+	}
 	s, err := x.captured(ctx, n, c, place)
 	if err != nil {
 		return core.Input{}, err
 	}
-	if len(n.Streams) > 0 {
-		x.streams = &streams{x: *x}
-		s.Open = x.streams.opener(n, c)
-	}
+	s.Open = x.streams.opener(n, c)
 	return core.NewInput(x.run.opts.Run, c.Name(n), int(x.c.ID.Attempt), s), nil
 }
 
@@ -324,31 +323,12 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 	s.Dir = x.p.Workflow.Dir
 	if x.run.events != nil {
 		name := c.Name(n)
-		s.Report = x.progress(name, s.Index)
+		t := &progress{events: x.run.events, streams: x.streams, event: core.Event{V: core.EventVersion, Type: core.Progress,
+			Run: x.run.opts.Run, Node: name, Item: s.Index, Attempt: int(x.c.ID.Attempt)}}
+		s.Report, s.Measure = t.report, t.measure
 		s.Log = slog.New(&logHandler{run: x.run, node: name, index: s.Index, attempt: int(x.c.ID.Attempt)})
 	}
 	return s, nil
-}
-
-// progressEvery is the least time between two events of the progress of an attempt. A
-// reader of a million rows tells it a thousand times a second, which nobody reads and
-// a log must hold.
-const progressEvery = 100 * time.Millisecond
-
-// progress makes events of what a handler reports: of the first report, of the last
-// step and of what comes progressEvery after the event before.
-func (x *executor) progress(node string, index core.Ordinal) func(done, of int64) {
-	events, attempt, id := x.run.events, int(x.c.ID.Attempt), x.run.opts.Run
-	var told atomic.Int64 // when, in nanoseconds
-	return func(done, of int64) {
-		now := time.Now()
-		before, complete := told.Load(), done == of && of > 0
-		if !complete && (now.UnixNano()-before < int64(progressEvery) || !told.CompareAndSwap(before, now.UnixNano())) {
-			return
-		}
-		events.add(core.Event{V: core.EventVersion, Type: core.Progress, Run: id, Time: now, Node: node,
-			Item: index, Attempt: attempt, Done: done, Of: of})
-	}
 }
 
 // extra is the view of the fields the node's kind asked for.

@@ -178,3 +178,61 @@ func TestFlushEndsItsReading(t *testing.T) {
 		})
 	}
 }
+
+// Extent makes it a stream that knows how much of it was read.
+func (s *dropsStream) Extent() (read, size int64) {
+	return 10 * int64(s.next), 10 * int64(len(s.h.after))
+}
+
+// Events of progress tell how much of the streams behind was read: those of a node that
+// reads one, and those of a pipeline or fan-out, for which the engine tells it.
+func TestProgressTellsHowMuchOfAStreamWasRead(t *testing.T) {
+	const reader = `name: r
+state: {schema: {all: {type: array}, total: {type: integer}}}
+graph:
+  nodes: [{id: count, kind: counting, writes: [all]}, {id: read, kind: telling, reads: [all]}]
+  edges: [{from: count, to: read}]
+`
+	const items = `name: r
+state: {schema: {all: {type: array}}}
+graph:
+  nodes: [{id: count, kind: counting, writes: [all]}, {id: read, kind: call, for_each: {source: $.all}}]
+  edges: [{from: count, to: read}]
+`
+	for doc, who := range map[string]string{reader: "read", items: "read", strings.Replace(rowsDoc, "CONCURRENCY", "1", 1): "rows"} {
+		synctest.Test(t, func(t *testing.T) {
+			k := drops{after: seconds(1, 1, 1, 1), closed: &atomic.Int64{}}
+			p := rowsPlan(t, doc, k, telling{}, itemKind{fail: -1}, callKind{func(context.Context, int64) error { return nil }})
+			var got []string
+			_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) {
+				if e.Type == core.Progress && (e.Node == who || e.Unit == who && e.Node == "") {
+					got = append(got, fmt.Sprintf("%d: %d/%d", e.Done, e.Read, e.Size))
+				}
+			}})
+			if want := "1: 10/40, 2: 20/40, 3: 30/40, 4: 40/40"; err != nil || strings.Join(got, ", ") != want {
+				t.Errorf("%v: %s, want %s", err, strings.Join(got, ", "), want)
+			}
+		})
+	}
+}
+
+// telling is a kind that reads a stream and tells how far it is.
+type telling struct{}
+
+func (telling) Name() string   { return "telling" }
+func (telling) Keys() []string { return nil }
+func (telling) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Streams: n.Reads, Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
+		s, _, err := in.Stream(ctx, n.Reads[0].Value)
+		if err != nil {
+			return core.Result{}, err
+		}
+		defer s.Close()
+		for done := int64(1); ; done++ {
+			if _, err := s.Next(ctx); err != nil {
+				return core.Result{}, nil
+			}
+			in.Progress(done, 0)
+		}
+	})}, nil
+}

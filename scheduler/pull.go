@@ -14,11 +14,12 @@ import (
 // first row to the last; a row that is asked for out of order, as after a restart,
 // opens the stream again.
 type source struct {
-	streams *streams
-	stream  core.Stream
-	rows    []any // read and not handed over
-	next    int   // number of the row to be handed over next
-	reading *reading
+	streams  *streams
+	stream   core.Stream
+	rows     []any // read and not handed over
+	next     int   // number of the row to be handed over next
+	reading  *reading
+	progress *progress // nil while nobody listens
 	// ctx is what the stream is read under. It lives as long as the stream is open,
 	// because what a stream opens for itself hangs on it: that of a frame ends with
 	// each command.
@@ -52,8 +53,21 @@ func (x *executor) pull(o *machine.Outcome) {
 		o.Failure = x.failure(x.ctx, s.streams.blame(err))
 	default:
 		o.Output, o.HasOutput = row, true
+		s.pulling(x, s.taken(x, row))
 		x.run.keepSource(key, s)
 	}
+}
+
+// taken is how many elements were handed over, the latest ones included.
+func (s *source) taken(x *executor, row any) int {
+	u := x.c.Plan.Vertices[x.c.Node.Vertex].Unit
+	switch list, _ := row.([]any); {
+	case u == nil:
+		return s.next
+	case u.Batch > 0:
+		return x.c.Call.Taken + len(list)
+	}
+	return x.c.Call.Taken + 1
 }
 
 // row returns the row the command asks for, io.EOF behind the last.
@@ -108,7 +122,7 @@ func (s *source) items(x *executor) (any, error) {
 // open begins to read the stream, behind so many elements.
 func (s *source) open(x *executor, skip int) error {
 	s.close()
-	s.streams, s.rows = &streams{x: *x}, nil
+	s.streams, s.rows, s.progress = &streams{x: *x}, nil, nil
 	s.ctx, s.cancel = context.WithCancel(x.run.ctx)
 	opened, err := s.streams.open(s.ctx, x.c.Node, x.c.Call, &x.c.Node.Streams[0])
 	if err != nil {

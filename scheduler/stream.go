@@ -6,6 +6,8 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -18,9 +20,52 @@ import (
 type streams struct {
 	x    executor // a copy: the executor of an attempt must stay on the stack
 	read []pulled
+	mu   sync.Mutex // guards extents, the list
 	// working is the stream whose maker is at work, nil while the reader is. After
 	// a panic it tells whose it was.
 	working *stream
+	extents []*extent
+}
+
+// extent is how much of a stream was read. Whoever tells the progress of a node may do
+// so from many goroutines.
+type extent struct{ read, size atomic.Int64 }
+
+// extent sums up how much was read of all streams that were opened; size is 0 unless it
+// is known of all that can be measured.
+func (s *streams) extent() (read, size int64) {
+	if s == nil {
+		return 0, 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.extents {
+		if e.size.Load() == 0 {
+			return 0, 0
+		}
+		read, size = read+e.read.Load(), size+e.size.Load()
+	}
+	return read, size
+}
+
+// measure begins to take note of how much of a stream is read.
+func (s *streams) measure(opened core.Stream) *extent {
+	m, ok := opened.(core.Measured)
+	if !ok {
+		return nil
+	}
+	e := &extent{}
+	e.note(m)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.extents = append(s.extents, e)
+	return e
+}
+
+func (e *extent) note(m core.Measured) {
+	read, size := m.Extent()
+	e.read.Store(read)
+	e.size.Store(size)
 }
 
 // pulled is what the last reading of a stream came to.
@@ -66,7 +111,7 @@ func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *pl
 	if err != nil {
 		return nil, fmt.Errorf("stream %q of node %s: %w", field, maker.ID, err)
 	}
-	st := &stream{Stream: opened, of: s, maker: maker.ID, field: field}
+	st := &stream{Stream: opened, of: s, maker: maker.ID, field: field, extent: s.measure(opened)}
 	if b, ok := opened.(core.Batches); ok {
 		return &batches{stream: st, batches: b}, nil
 	}
@@ -92,6 +137,7 @@ type stream struct {
 	core.Stream
 	of           *streams
 	maker, field string
+	extent       *extent // nil if nobody knows
 }
 
 // Next returns the next rows and names the maker in an error.
@@ -100,6 +146,9 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 	s.of.working = s
 	rows, err := s.Stream.Next(ctx)
 	s.of.working = reader
+	if s.extent != nil {
+		s.extent.note(s.Stream.(core.Measured))
+	}
 	switch {
 	case err == io.EOF:
 		s.of.end(s.field, s.Summary())

@@ -56,6 +56,54 @@ type reading struct {
 	stop  func() bool // lets the end of the context end the reading no more
 	hash  hash.Hash
 	ended bool // all files were read to their end
+
+	size  int64 // of all files in bytes, 0 if it is not known
+	done  int64 // bytes of the files that were read to their end
+	bytes int64 // that were read of the open one
+	of    int64 // its size
+}
+
+// measure finds the size of the files, unless one has none, like standard input.
+func (r *reading) measure() {
+	size := int64(0)
+	for _, name := range r.names {
+		if name == standardInput {
+			return
+		}
+		info, err := r.place.Stat(name)
+		if err != nil || !info.Mode().IsRegular() {
+			return // whoever opens it says what is wrong
+		}
+		size += info.Size()
+	}
+	r.size = size
+}
+
+// extent is how many bytes of the files were read, of how many. Of a Parquet file, of
+// which columns are read here and there, it is the share of its rows.
+func (r *reading) extent(rows reader) (read, size int64) {
+	if r.size == 0 || r.ended {
+		return r.size, r.size
+	}
+	if p, ok := rows.(*parquet.Reader); ok {
+		if row, total := p.Progress(); total > 0 {
+			return r.done + int64(float64(r.of)*float64(row)/float64(total)), r.size
+		}
+	}
+	return min(r.done+r.bytes, r.size), r.size
+}
+
+// counted counts what is read of the open file.
+type counted struct {
+	io.Reader
+	n *int64
+}
+
+// Read reads and counts.
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	*c.n += int64(n)
+	return n, err
 }
 
 var _ rows.Source = (*reading)(nil)
@@ -66,7 +114,7 @@ func (r *reading) Next(ctx context.Context) (rows.File, error) {
 	if err != nil {
 		return rows.File{}, err
 	}
-	in := files.Reader(ctx, f)
+	in := files.Reader(ctx, counted{f, &r.bytes})
 	r.stop = endWith(ctx, f)
 	if r.hash != nil {
 		in = io.TeeReader(in, r.hash)
@@ -101,10 +149,21 @@ func (r *reading) openNext() (string, io.Reader, error) {
 		}
 		r.next++
 		r.open = f
+		r.begin(f)
 		return name, f, nil
 	}
 	r.ended = true
 	return "", nil, io.EOF
+}
+
+// begin counts anew for the next file.
+func (r *reading) begin(f io.Reader) {
+	r.done, r.bytes, r.of = r.done+r.of, 0, 0
+	if file, ok := f.(*os.File); ok && r.size > 0 {
+		if info, err := file.Stat(); err == nil {
+			r.of = info.Size()
+		}
+	}
 }
 
 // parquetFiles hands over the same files for reading at any place.

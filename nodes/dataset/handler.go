@@ -69,6 +69,8 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 		}
 		batches = append(batches, good)
 		profile.Add(good)
+		in.Measure(t.extent())
+		in.Progress(t.rows, 0)
 	}
 }
 
@@ -139,6 +141,7 @@ func (h *handler) begin(ctx context.Context, in core.Input, names []string, sum 
 	if err != nil {
 		return nil, err
 	}
+	src.measure()
 	return &loading{h: h, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s)}, nil
 }
 
@@ -203,6 +206,16 @@ func (t *loading) end(ctx context.Context, err error) {
 	if t.err = t.checks.Close(ctx, err); t.err == nil {
 		t.err = io.EOF
 	}
+}
+
+// extent is how much of the files was read, or of the rows that are wanted, if that is
+// more.
+func (t *loading) extent() (read, size int64) {
+	read, size = t.files.extent(t.reader)
+	if limit := t.h.options.Limit; limit > 0 && float64(t.rows)*float64(size) > float64(read)*float64(limit) {
+		return t.rows, limit
+	}
+	return read, size
 }
 
 // Close frees what the table holds.

@@ -51,7 +51,10 @@ type stream struct {
 	in core.Input
 }
 
-var _ core.Stream = (*stream)(nil)
+var _ core.Measured = (*stream)(nil)
+
+// Extent is how many bytes of the files were read, compressed as they lie there.
+func (s *stream) Extent() (read, size int64) { return s.extent() }
 
 // Next returns the next good rows.
 func (s *stream) Next(ctx context.Context) ([]any, error) {

@@ -452,3 +452,73 @@ func TestInferRows(t *testing.T) {
 		}
 	}
 }
+
+// A stream knows how much of its files was read: of compressed ones as they lie there,
+// of Parquet by rows, of a limit by the rows that are wanted. What has no size, like
+// standard input, has no extent.
+func TestExtent(t *testing.T) {
+	text := "n\n" + strings.Repeat("12345678901234567890\n", 20_000)
+	dir := folder(t, map[string]string{"a.csv": text, "b.csv": text, "f.parquet": flights(t, 20_000), "g.csv.gz": zipped(text), "empty.csv": ""})
+	for _, c := range []struct {
+		node  string
+		size  bool
+		after [3]float64 // shares: of the first batch, in the middle, at the end
+	}{
+		{`"source": "a.csv", "columns": {"n": "string"}`, true, [3]float64{0.1, 0.5, 1}},
+		{`"source": "*.csv", "columns": {"n": "string"}`, true, [3]float64{0.05, 0.5, 1}},
+		{`"source": "f.parquet"`, true, [3]float64{0.05, 0.5, 1}},
+		{`"source": "g.csv.gz", "columns": {"n": "string"}`, true, [3]float64{1, 1, 1}}, // it is read at once
+		{`"source": "a.csv", "columns": {"n": "string"}, "limit": 2048`, true, [3]float64{0.5, 1, 1}},
+		{`"source": "empty.csv"`, false, [3]float64{}},
+		{`"source": "-", "format": "csv"`, false, [3]float64{}},
+	} {
+		e := env(t, dir)
+		if strings.Contains(c.node, `"-"`) {
+			e = piped(t, strings.NewReader(text))
+		}
+		s, _, err := opened(t, `{`+c.node+`, "stream": true, "writes": ["rows"]}`, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		share := func() float64 {
+			read, size := s.(core.Measured).Extent()
+			if size > 0 != c.size || read > size || read < 0 {
+				t.Errorf("%s: %d of %d", c.node, read, size)
+			}
+			return float64(read) / max(1, float64(size))
+		}
+		var got []float64
+		if before := share(); before != 0 {
+			t.Errorf("%s: %v before anything was read", c.node, before)
+		}
+		for {
+			if _, err := s.Next(t.Context()); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, share())
+		}
+		got = append(got, share())
+		for i, at := range []int{0, len(got) / 2, len(got) - 1} {
+			if d := got[at] - c.after[i]; d > 0.2 || d < -0.2 {
+				t.Errorf("%s: %v read after batch %d of %d, want about %v", c.node, got[at], at+1, len(got), c.after[i])
+			}
+		}
+		s.Close()
+	}
+}
+
+// A dataset that loads an array tells how far it is, too.
+func TestProgressOfAnArray(t *testing.T) {
+	dir := folder(t, map[string]string{"a.csv": "n\n" + strings.Repeat("1\n", 5_000)})
+	made, ds := dataset.Kind{}.Compile(nodestest.Node(t, `{"source": "a.csv", "columns": {"n": "integer"}, "writes": ["rows"]}`), env(t, dir))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	var told, read, size int64
+	in := core.NewInput("run", "n", 1, core.Shared{Dir: dir, Report: func(done, _ int64) { told = done }, Measure: func(r, s int64) { read, size = r, s }})
+	if _, err := made.Handler.Handle(t.Context(), in); err != nil || told != 5_000 || read != 10_002 || size != 10_002 {
+		t.Errorf("%v: %d rows, %d of %d bytes", err, told, read, size)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wavefold/wavefold/cli/internal/pace"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -140,12 +141,8 @@ func (l *layout) row(r placed) line {
 	return out
 }
 
-// progress is the bar of a fan-out or pipeline, or the round of a loop.
+// progress is the bar of a node that tells how far it is, or the round of a loop.
 func (l *layout) progress(r *row) line {
-	done, total := int64(r.done), int64(r.total)
-	if r.of > 0 && r.total < 0 {
-		done, total = r.at, r.of
-	}
 	var out line
 	switch {
 	case r.shape == plan.Loop.String():
@@ -157,28 +154,75 @@ func (l *layout) progress(r *row) line {
 			round = r.done
 		}
 		out = line{{fmt.Sprintf("round %d of %d  ", round, r.rounds), l.p.Accent}}
-	case total >= 0 && r.state != skipped:
-		if r.state == running && l.width >= 50 {
-			full, empty := bar(done, total, min(24, l.width/5))
-			out = line{{full, l.p.Accent}, {empty + " ", l.p.Dim}}
-		}
-		out = append(out, segment{fmt.Sprintf("%d/%d  ", done, total), plain})
+	case r.state == skipped:
+		return nil
+	case r.state == running && (r.parent == nil || r.total >= 0 || r.done == 0):
+		out = l.pace(r)
+	case r.total >= 0:
+		out = line{{pace.Count(int64(r.done)) + "/" + pace.Count(int64(r.total)) + "  ", plain}}
 	case r.done > 0 && r.parent != nil:
-		out = line{{fmt.Sprintf("%d  ", r.done), l.p.Dim}}
-	default:
+		out = line{{pace.Count(int64(r.done)) + "  ", l.p.Dim}}
+	}
+	if out == nil || r.state == running && r.shape != plan.Loop.String() {
+		return out
+	}
+	return append(out, l.failures(r)...)
+}
+
+// failures tells how many items failed.
+func (l *layout) failures(r *row) line {
+	if r.failed == 0 {
 		return nil
 	}
-	if r.failed > 0 {
-		out = append(out, segment{fmt.Sprintf("%d failed  ", r.failed), l.p.Bad})
+	return line{{pace.Count(int64(r.failed)) + " failed  ", l.p.Bad}}
+}
+
+const (
+	// narrow is the width below which there is no room for bars.
+	narrow = 50
+	// many is the number of steps from which on shares and rates are worth telling.
+	many = 100
+	// settled is how long something has run before its end is guessed at.
+	settled = 3 * time.Second
+)
+
+// pace shows how far something that runs has come: a bar where the whole is known, what
+// is done, how fast it goes and how long it will take.
+func (l *layout) pace(r *row) line {
+	var out line
+	p := &r.pace
+	part, known := p.Part()
+	of := int64(r.total)
+	if r.shape == plan.Plain.String() {
+		of = max(p.Of, -1)
+	}
+	known = known || r.total == 0
+	if known && l.width >= narrow {
+		full, empty := bar(part, min(24, l.width/5))
+		out = line{{full, l.p.Accent}, {empty + " ", l.p.Dim}}
+	}
+	exact := r.total >= 0 || p.Of > 0
+	if known && (!exact || of >= many) {
+		out = append(out, segment{pace.Percent(part) + "  ", plain})
+	}
+	switch {
+	case exact:
+		out = append(out, segment{pace.Count(p.Done) + "/" + pace.Count(of) + "  ", plain})
+	case p.Done > 0:
+		out = append(out, segment{pace.Count(p.Done) + "  ", plain})
+	}
+	out = append(out, l.failures(r)...)
+	if rate, ok := p.Rate(l.now); ok && (p.Done >= many || of >= many) {
+		out = append(out, segment{pace.Rate(rate) + "  ", l.p.Dim})
+	}
+	if left, ok := p.Left(l.now); ok && l.now.Sub(r.started) >= settled {
+		out = append(out, segment{pace.Left(left) + "  ", plain})
 	}
 	return out
 }
 
-func bar(done, total int64, width int) (full, empty string) {
-	n := width
-	if total > 0 {
-		n = int(min(done, total) * int64(width) / total)
-	}
+func bar(part float64, width int) (full, empty string) {
+	n := int(part * float64(width))
 	return strings.Repeat("━", n), strings.Repeat("─", width-n)
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wavefold/wavefold/cli/internal/pace"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -55,7 +56,7 @@ type row struct {
 	failed   int
 	handled  bool // its failure does not fail the run
 	rounds   int  // cap of a loop
-	at, of   int64
+	pace     pace.Pace
 	parent   *row
 	children []*row
 }
@@ -129,8 +130,29 @@ func (m *Model) Apply(e *core.Event) {
 	case core.NodeHandled:
 		r.handled = true
 	case core.Progress:
-		r.at, r.of = e.Done, e.Of
+		r.progress(e)
 	}
+}
+
+// progress takes in how far a node is. That of a single item is not told; of a fan-out
+// or pipeline its items tell how many are done, and its reading how much of a stream
+// there is.
+func (r *row) progress(e *core.Event) {
+	if e.Item > 0 {
+		return
+	}
+	if r.shape == plan.Plain.String() {
+		r.pace.Step(e.Time, e.Done, e.Of)
+	}
+	if e.Size > 0 {
+		r.pace.Input(e.Time, e.Read, e.Size)
+	}
+}
+
+// step notes that one more item has ended.
+func (r *row) step(e *core.Event) {
+	r.done++
+	r.pace.Step(e.Time, int64(r.done), int64(max(r.total, 0)))
 }
 
 func (r *row) start(e *core.Event) {
@@ -142,6 +164,10 @@ func (r *row) start(e *core.Event) {
 	}
 	if e.Type == core.NodeStarted || r.parent != nil {
 		r.state, r.text = running, ""
+	}
+	if e.Type == core.NodeStarted {
+		r.pace = pace.Pace{}
+		r.pace.Step(e.Time, 0, int64(max(r.total, 0)))
 	}
 }
 
@@ -160,7 +186,7 @@ func (r *row) retry(e *core.Event) {
 // item counts an item of a fan-out, or a row or round of a unit, which has ended
 // with its last member or with a failure.
 func (m *Model) item(r *row, e *core.Event) {
-	r.done++
+	r.step(e)
 	if e.Type == core.ItemFailed {
 		r.failed++
 		if e.Error != nil {
@@ -178,14 +204,17 @@ func (m *Model) item(r *row, e *core.Event) {
 	}
 	if e.Type == core.ItemFailed {
 		unit.failed++
-		unit.done++
+		unit.step(e)
 	} else if r == unit.children[len(unit.children)-1] {
-		unit.done++
+		unit.step(e)
 	}
 }
 
 func (r *row) end(e *core.Event) {
 	r.took, r.text = e.Duration, e.Reason
+	if n, ok := e.Total.Get(); ok && r.shape != plan.Loop.String() {
+		r.total = n
+	}
 	if e.Error != nil {
 		r.text = e.Error.Message
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -247,5 +248,72 @@ func TestBackOnNarrowTerminal(t *testing.T) {
 	l.back(&b, 40)
 	if got := b.String(); got != "\r\x1b[3A" {
 		t.Errorf("%q", got)
+	}
+}
+
+// While something runs its line tells how much is done, how fast it goes and how long it
+// will take, as far as that is known.
+func TestPace(t *testing.T) {
+	const doc = `
+name: big
+runtime: {concurrency: 9}
+state: {schema: {rows: {type: array, default: [1]}}}
+graph:
+  nodes:
+    - {id: load, kind: tool, impl: a}
+    - {id: save, kind: tool, impl: a}
+    - {id: poll, kind: tool, impl: a}
+    - {id: stream, kind: tool, impl: a, for_each: {source: $.rows}}
+    - {id: array, kind: tool, impl: a, for_each: {source: $.rows}}
+    - {id: part, kind: tool, impl: a}
+  pipelines: [{id: rows, items: $.rows, stages: [part]}]
+`
+	p, _ := rehearsal(t, doc, "nodes: {load: [{}], save: [{}], poll: [{}], stream: [{}], array: [{}], part: [{}]}")
+	start := time.Date(2024, 1, 31, 8, 0, 0, 0, time.UTC)
+	m := NewModel(p.Describe())
+	apply := func(second int, e core.Event) {
+		e.Time = start.Add(time.Duration(second) * time.Second)
+		m.Apply(&e)
+	}
+	for _, id := range []string{"load", "save", "poll", "stream"} {
+		apply(0, core.Event{Type: core.NodeStarted, Node: id})
+	}
+	apply(0, core.Event{Type: core.NodeStarted, Node: "array", Total: core.Nth(1_000)})
+	apply(0, core.Event{Type: core.NodeStarted, Unit: "rows"})
+	for s := 1; s <= 20; s++ {
+		apply(s, core.Event{Type: core.Progress, Node: "load", Done: int64(s) * 12_345, Read: int64(s), Size: 80})
+		apply(s, core.Event{Type: core.Progress, Node: "save", Done: int64(s) * 1_000, Of: 30_000})
+		apply(s, core.Event{Type: core.Progress, Node: "poll", Done: int64(s)})
+		apply(s, core.Event{Type: core.Progress, Node: "stream", Done: int64(s) * 99, Read: int64(s), Size: 21})
+		apply(s, core.Event{Type: core.Progress, Unit: "rows", Done: int64(s) * 9, Read: int64(s), Size: 40})
+		apply(s, core.Event{Type: core.Progress, Node: "array", Item: core.Nth(1), Done: 7, Of: 8})
+		for i := range 12 {
+			apply(s, core.Event{Type: core.ItemFinished, Node: "stream", Item: core.Nth(i)})
+			apply(s, core.Event{Type: core.ItemFinished, Node: "array", Item: core.Nth(i)})
+		}
+		apply(s, core.Event{Type: core.ItemFailed, Node: "part", Unit: "rows", Item: core.Nth(s)})
+	}
+	want := []string{
+		"├─ ⠋ load      ━━━━──────────────  25%  246,900  12k/s  1m00s left  20.0s",
+		"├─ ⠋ save      ━━━━━━━━━━━━──────  66%  20,000/30,000  1.0k/s  10s left  20.0s",
+		"├─ ⠋ poll      20  20.0s",
+		"├─ ⠋ stream ⇉  ━━━━━━━━━━━━━━━━━─  95%  240  12/s  1s left  20.0s",
+		"├─ ⠋ array ⇉   ━━━━──────────────  24%  240/1,000  12/s  1m05s left  20.0s",
+		"└─ ⠋ rows ⇶    ━━━━━━━━━─────────  50%  20  20 failed  20s left  20.0s",
+	}
+	lines := m.Lines(92, 24, start.Add(20*time.Second), tty.NewPalette(false))
+	lines = slices.DeleteFunc(lines, func(s string) bool { return strings.HasPrefix(s, "big") || strings.Contains(s, "part") })
+	if !slices.Equal(lines, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+	// One that has been silent does not pretend to go on.
+	for _, line := range m.Lines(90, 24, start.Add(40*time.Second), tty.NewPalette(false)) {
+		if strings.Contains(line, "/s") || strings.Contains(line, "left") {
+			t.Errorf("behind 20 s of nothing: %s", line)
+		}
+	}
+	apply(21, core.Event{Type: core.NodeFinished, Node: "stream", Status: "success", Total: core.Nth(240), Duration: 21 * time.Second})
+	if got := strings.Join(m.Lines(92, 24, start.Add(21*time.Second), tty.NewPalette(false)), "\n"); !strings.Contains(got, "✓ stream ⇉  240/240  21s") {
+		t.Errorf("a fan-out that has ended:\n%s", got)
 	}
 }

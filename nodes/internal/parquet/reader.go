@@ -77,11 +77,12 @@ type Reader struct {
 	left   int64              // rows of it
 	total  int64
 
-	row  int64
-	good int64
-	bad  []string // reasons, by row of the batch; nil while all are good
-	rows []int64  // the numbers of the good rows, if there are bad ones
-	err  error
+	row    int64
+	before int64 // rows of the files before the open one
+	good   int64
+	bad    []string // reasons, by row of the batch; nil while all are good
+	rows   []int64  // the numbers of the good rows, if there are bad ones
+	err    error
 }
 
 // NewReader returns a reader of the rows of some files. Of the options those for
@@ -100,6 +101,14 @@ func (r *Reader) Types() rows.Types { return r.made }
 // Total returns the number of rows of the first file, once the first batch was
 // read.
 func (r *Reader) Total() int64 { return r.total }
+
+// Progress tells how many rows of the file that is open were read, of how many.
+func (r *Reader) Progress() (read, of int64) {
+	if r.open == nil {
+		return 0, 0
+	}
+	return r.row - r.before, r.open.NumRows()
+}
 
 // Next returns the next rows and bad rows, at least one of them, and io.EOF after
 // the last.
@@ -248,7 +257,7 @@ func (r *Reader) begin() error {
 	} else if err := r.agree(cols); err != nil {
 		return err
 	}
-	r.cols, r.groups, r.group, r.left = cols, r.open.RowGroups(), 0, 0
+	r.cols, r.groups, r.group, r.left, r.before = cols, r.open.RowGroups(), 0, 0, r.row
 	return nil
 }
 

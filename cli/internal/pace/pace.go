@@ -1,0 +1,176 @@
+// Package pace tells from what has been done by when how fast something goes and how
+// long it will take: a rate over a sliding window and an estimate of the rest. It has
+// no clock; whoever draws says what time it is.
+package pace
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+const (
+	// window is how far back a rate looks.
+	window = 10 * time.Second
+	// every is the least time between two samples.
+	every = 500 * time.Millisecond
+	// soon is from when on a rate is told: a first moment says little.
+	soon = time.Second
+)
+
+// sample is how far it was at a time.
+type sample struct {
+	at   time.Time
+	done int64
+	part float64 // of the whole, from 0 to 1
+}
+
+// Pace is how something has come along. The zero Pace has not begun.
+type Pace struct {
+	samples []sample // the oldest is at most one sample older than the window
+	last    sample
+	// Done is how many steps were done, Of how many there are, 0 if nobody knows.
+	Done, Of int64
+	// read of size is how much of the input was read, 0 if nobody knows.
+	read, size int64
+}
+
+// Begin sets when it began.
+func (p *Pace) Begin(at time.Time) {
+	if len(p.samples) == 0 {
+		p.samples = append(p.samples, sample{at: at})
+		p.last = p.samples[0]
+	}
+}
+
+// Step notes how many steps are done, of how many.
+func (p *Pace) Step(at time.Time, done, of int64) {
+	p.Done, p.Of = done, of
+	p.note(at)
+}
+
+// Input notes how much of the input was read.
+func (p *Pace) Input(at time.Time, read, size int64) {
+	p.read, p.size = read, size
+	p.note(at)
+}
+
+func (p *Pace) note(at time.Time) {
+	p.Begin(at)
+	part, _ := p.Part()
+	p.last = sample{at, p.Done, part}
+	newest := &p.samples[len(p.samples)-1]
+	switch since := at.Sub(newest.at); {
+	case since <= 0: // more of the same moment
+		newest.done, newest.part = p.last.done, p.last.part
+		return
+	case since < every:
+		return
+	}
+	p.samples = append(p.samples, p.last)
+	for len(p.samples) > 2 && at.Sub(p.samples[1].at) > window {
+		p.samples = p.samples[1:]
+	}
+}
+
+// Part is how much of the whole is done, from 0 to 1: by the steps, or else by the
+// input that was read. ok is false if nobody knows.
+func (p *Pace) Part() (part float64, ok bool) {
+	switch {
+	case p.Of > 0:
+		return min(1, float64(p.Done)/float64(p.Of)), true
+	case p.size > 0:
+		return min(1, float64(p.read)/float64(p.size)), true
+	}
+	return 0, false
+}
+
+// since is the sample that the rate counts from.
+func (p *Pace) since(now time.Time) (sample, bool) {
+	if len(p.samples) == 0 {
+		return sample{}, false
+	}
+	from := p.samples[0]
+	for _, s := range p.samples[1:] {
+		if now.Sub(s.at) < window {
+			break
+		}
+		from = s
+	}
+	return from, now.Sub(from.at) >= soon
+}
+
+// Rate is how many steps are done in a second, lately. ok is false while that cannot be
+// told, and when nothing was done.
+func (p *Pace) Rate(now time.Time) (perSecond float64, ok bool) {
+	from, ok := p.since(now)
+	if !ok || p.last.done <= from.done {
+		return 0, false
+	}
+	return float64(p.last.done-from.done) / now.Sub(from.at).Seconds(), true
+}
+
+// Left is how long it will take if it goes on as lately. ok is false while that cannot
+// be told, when it is done, and when it does not move.
+func (p *Pace) Left(now time.Time) (left time.Duration, ok bool) {
+	from, ok := p.since(now)
+	part, known := p.Part()
+	if !ok || !known || part >= 1 || p.last.part <= from.part {
+		return 0, false
+	}
+	seconds := (1 - part) / (p.last.part - from.part) * now.Sub(from.at).Seconds()
+	if seconds > (99 * time.Hour).Seconds() {
+		return 0, false
+	}
+	return time.Duration(seconds * float64(time.Second)), true
+}
+
+// Percent writes the part, rounded down, so that 100% means all of it; it is always
+// four cells wide.
+func Percent(part float64) string { return fmt.Sprintf("%3d%%", int(part*100)) }
+
+// Count writes a number in groups of three digits.
+func Count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Rate writes a rate with two or three digits: 52k/s, 950/s, 1.4/s, 12/min.
+func Rate(perSecond float64) string {
+	switch {
+	case perSecond >= 0.95e6:
+		return short(perSecond/1e6) + "M/s"
+	case perSecond >= 995:
+		return short(perSecond/1e3) + "k/s"
+	case perSecond >= 0.95:
+		return short(perSecond) + "/s"
+	case perSecond*60 >= 0.95:
+		return short(perSecond*60) + "/min"
+	}
+	return short(perSecond*3600) + "/h"
+}
+
+func short(x float64) string {
+	if x < 9.95 {
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 0, 64)
+}
+
+// Left writes a time that remains, the more roughly the longer it is.
+func Left(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds left", int((d+time.Second-1)/time.Second))
+	case d < 10*time.Minute:
+		d = d.Round(5 * time.Second)
+		return fmt.Sprintf("%dm%02ds left", d/time.Minute, d%time.Minute/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm left", d.Round(time.Minute)/time.Minute)
+	}
+	d = d.Round(time.Minute)
+	return fmt.Sprintf("%dh%02dm left", d/time.Hour, d%time.Hour/time.Minute)
+}

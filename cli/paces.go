@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/cli/internal/pace"
+	"github.com/wavefold/wavefold/core"
+)
+
+// tellEvery is the least time between two lines about the progress of a node.
+const tellEvery = 2 * time.Second
+
+// paces words the progress of nodes as lines.
+type paces struct{ of map[paceKey]*told }
+
+type paceKey struct {
+	node, unit    string
+	item, attempt int
+}
+
+// told is the pace of a node and when a line about it was written.
+type told struct {
+	pace.Pace
+	at time.Time
+}
+
+// line is the line for an event of progress, "" for none: there is one for the first
+// word, for the last step, and every two seconds.
+func (p *paces) line(e *core.Event) string {
+	key := paceKey{e.Node, e.Unit, int(e.Item), e.Attempt}
+	t := p.of[key]
+	if t == nil {
+		if p.of == nil {
+			p.of = map[paceKey]*told{}
+		}
+		t = &told{}
+		p.of[key] = t
+	}
+	t.Step(e.Time, e.Done, e.Of)
+	if e.Size > 0 {
+		t.Input(e.Time, e.Read, e.Size)
+	}
+	last := e.Of > 0 && e.Done >= e.Of
+	if !t.at.IsZero() && !last && e.Time.Sub(t.at) < tellEvery {
+		return ""
+	}
+	t.at = e.Time
+	if last {
+		delete(p.of, key)
+	}
+	return lineWith(e, paceText(&t.Pace, e.Time))
+}
+
+// paceText says how far something is: how much is done, of how much, how fast it goes
+// and how long it will take.
+func paceText(p *pace.Pace, now time.Time) string {
+	parts := []string{pace.Count(p.Done)}
+	if p.Of > 0 {
+		parts[0] += " of " + pace.Count(p.Of)
+	}
+	if part, ok := p.Part(); ok {
+		parts = append(parts, strings.TrimSpace(pace.Percent(part)))
+	}
+	if rate, ok := p.Rate(now); ok {
+		parts = append(parts, pace.Rate(rate))
+	}
+	if left, ok := p.Left(now); ok {
+		parts = append(parts, pace.Left(left))
+	}
+	return strings.Join(parts, "  ")
+}
