@@ -160,7 +160,7 @@ func (c *cells) broken(err error) error {
 // shape returns why a record cannot be a row of the columns, or "".
 func (c *cells) shape() string {
 	if n := c.scan.len(); n != len(c.cols) {
-		return fmt.Sprintf("has %s, want %d", table.Count(n, "cell"), len(c.cols))
+		return fmt.Sprintf("has %s, want %d", table.Count(n, "cell"), len(c.cols)) + c.otherDelimiter()
 	}
 	if !c.scan.valid() {
 		for i, cell := range c.scan.cells() {
@@ -170,6 +170,19 @@ func (c *cells) shape() string {
 		}
 	}
 	return ""
+}
+
+// otherDelimiter is a hint for a header that is one cell because something else stands
+// between its names.
+func (c *cells) otherDelimiter() string {
+	if len(c.cols) > 1 {
+		return ""
+	}
+	i := strings.IndexAny(c.cols[0].name, ";\t|,")
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (the header is one cell, %q; is the delimiter %q?)", shorten([]byte(c.cols[0].name), 40), c.cols[0].name[i:i+1])
 }
 
 // data is what rejects show of the last record: its cells, or its text if it has

@@ -142,6 +142,7 @@ func TestReadCellsRejects(t *testing.T) {
 		data       string
 	}{
 		{"too few cells", "a,b\n1,2\n3\n4,5\n", inferring, `[{"a":1,"b":2},{"a":4,"b":5}]`, 2, 3, "has 1 cell, want 2", `["3"]`},
+		{"another delimiter", "a;b\n1;2,5\nx\n", inferring, `[{"a;b":"x"}]`, 1, 2, `has 2 cells, want 1 (the header is one cell, "a;b"; is the delimiter ";"?)`, `["1;2","5"]`},
 		{"too many cells", "a,b\n1,2,3\n", inferring, `[]`, 1, 2, "has 3 cells, want 2", `["1","2","3"]`},
 		{"after a quoted line break", "a,b\n\"x\ny\",2\n3\n", inferring, `[{"a":"x\ny","b":2}]`, 2, 4, "has 1 cell, want 2", `["3"]`},
 		{"a bare quote", "a,b\n1,x\"y\n2,z\n", inferring, `[{"a":2,"b":"z"}]`, 1, 2, `byte 4 of line 2: a quote in a cell that does not begin with one; put the cell in quotes and write "" for the quote in it`, `"1,x\"y"`},
@@ -171,14 +172,17 @@ func TestReadCellsFails(t *testing.T) {
 		text string
 		o    Options
 	}{
-		`f.csv:1: column "a" stands twice in the header`:                  {"a,b,a\n", inferring},
-		"f.csv:1: 20001 columns are more than the 16384 that are allowed": {strings.Repeat(",", 20000) + "\n", inferring},
-		`f.csv: the file is UTF-16; save it as UTF-8`:                     {"\xff\xfea\x00", inferring},
+		`f.csv:1: column "a" stands twice in the header`:                                                                                             {"a,b,a\n", inferring},
+		"f.csv:1: 20001 columns are more than the 16384 that are allowed":                                                                            {strings.Repeat(",", 20000) + "\n", inferring},
+		"f.csv: the file is a zip archive, as spreadsheets are; save the table as csv":                                                               {"PK\x03\x04\x14\x00", inferring},
+		"f.csv: the file is compressed with gzip; add compression: gzip":                                                                             {"\x1f\x8b\x08\x00", inferring},
+		"f.csv: the file is Parquet; add format: parquet":                                                                                            {"PAR1\x15", inferring},
+		`f.csv: the file is UTF-16; save it as UTF-8`:                                                                                                {"\xff\xfea\x00", inferring},
 		`f.csv:1: header: byte 2 of line 1: a quote in a cell that does not begin with one; put the cell in quotes and write "" for the quote in it`: {"a\"b\n", inferring},
-		`f.csv:1: the name of column 2 is not UTF-8`:                          {"a,\xff\n", inferring},
-		`f.csv: the file has no column "dely", did you mean "delay"?`:         {"date,delay\n", typed(Declared{"dely", core.IntegerType, true})},
-		`f.csv: the file has no column "a"`:                                   {"", typed(Declared{"a", core.IntegerType, true})},
-		`f.csv: the file has no column "total" (of a header in the document)`: {"1\n", Options{Cells: Cells{Header: []string{"a"}}, Types: Types{{"total", core.IntegerType, true}}}},
+		`f.csv:1: the name of column 2 is not UTF-8`:                                                                                                 {"a,\xff\n", inferring},
+		`f.csv: the file has no column "dely", did you mean "delay"?`:                                                                                {"date,delay\n", typed(Declared{"dely", core.IntegerType, true})},
+		`f.csv: the file has no column "a"`:                                                                                                          {"", typed(Declared{"a", core.IntegerType, true})},
+		`f.csv: the file has no column "total" (of a header in the document)`:                                                                        {"1\n", Options{Cells: Cells{Header: []string{"a"}}, Types: Types{{"total", core.IntegerType, true}}}},
 	} {
 		_, _, err := load(t, c.text, c.o)
 		want, _, _ = strings.Cut(want, " (of")

@@ -141,6 +141,13 @@ func (l *lineReader) fill() {
 	l.err = io.ErrNoProgress
 }
 
+// signs are how files begin that are no text, and what to do with them.
+var signs = map[string]string{
+	"PK\x03\x04": "the file is a zip archive, as spreadsheets are; save the table as csv",
+	"\x1f\x8b":   "the file is compressed with gzip; add compression: gzip",
+	"PAR1":       "the file is Parquet; add format: parquet",
+}
+
 // mark passes over the byte order mark that spreadsheets put in front of UTF-8,
 // and refuses those of encodings that would be read as garbage. It finds out
 // whether carriage returns alone end the lines, as some spreadsheets still have
@@ -155,6 +162,11 @@ func (l *lineReader) mark() error {
 		l.pos = 3
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
 		return errors.New("the file is UTF-16; save it as UTF-8")
+	}
+	for sign, hint := range signs {
+		if bytes.HasPrefix(text, []byte(sign)) {
+			return errors.New(hint)
+		}
 	}
 	if bytes.IndexByte(text, '\r') >= 0 && bytes.IndexByte(text, '\n') < 0 {
 		l.crOnly = true
