@@ -34,12 +34,13 @@ type Checker struct {
 	units  map[*plan.Plan]map[string]int32
 	// replays evaluate conditions again; nil for one that cannot be.
 	replays map[*expressions.Program]*expressions.Replay
+	length  *expressions.Program // length($.v)
 }
 
 // New returns a checker for the log of a run of the plan.
 func New(p *plan.Plan) *Checker {
 	c := &Checker{p: p, next: 1, frames: map[string]*frame{}, hidden: map[string]bool{}, units: map[*plan.Plan]map[string]int32{},
-		replays: map[*expressions.Program]*expressions.Replay{}}
+		replays: map[*expressions.Program]*expressions.Replay{}, length: expressions.MustCompile("length($.v)", expressions.Scope{})}
 	c.report = Report{Workflow: p.Name, Rules: Rules(), Unchecked: []Unchecked{}, Violations: []Violation{}}
 	c.root = c.open(p, "", nil)
 	c.last = c.root

@@ -152,6 +152,7 @@ func (f *frame) judged(n *plan.Node) {
 		}
 		if !found {
 			f.mayJudge(i)
+			f.look(edge)
 		}
 		found = true
 		f.verdicts[i] = isFalse
@@ -160,8 +161,6 @@ func (f *frame) judged(n *plan.Node) {
 		}
 		if edge.Else {
 			f.otherwise(i)
-		} else {
-			f.reconsider(edge)
 		}
 	}
 	if !found {
@@ -169,13 +168,23 @@ func (f *frame) judged(n *plan.Node) {
 	}
 }
 
-// reconsider evaluates a condition again on what the log says that it read. Where code
-// of a Go type can have a part in it, it may have failed.
-func (f *frame) reconsider(edge *plan.Edge) {
-	e := f.c.e
-	if f.p.Foreign || hidden(e.Values) {
+// look looks at what the log says that a condition read. Where code of a Go type can
+// have a part in it, it may have failed.
+func (f *frame) look(edge *plan.Edge) {
+	if edge.When == nil || f.p.Foreign || hidden(f.c.e.Values) {
 		return
 	}
+	level := f.p.Vertices[edge.To].Level
+	if edge.Judged {
+		level = f.p.Judges[f.p.Vertices[edge.From].Judge].Level
+	}
+	f.saw(edge, level)
+	f.reconsider(edge)
+}
+
+// reconsider evaluates a condition again on what it read.
+func (f *frame) reconsider(edge *plan.Edge) {
+	e := f.c.e
 	r, ok := f.c.replays[edge.When]
 	if !ok {
 		r, _ = edge.When.Replay()

@@ -139,6 +139,7 @@ func (c *Checker) finalField(i int, cancelled bool) {
 	switch {
 	case hidden(got):
 		c.unchecked(State, "field %s: a secret is hidden in it", f.Name)
+		return
 	case w.count == 0:
 		if !core.Equal(got, start) {
 			c.breaks(State, "field %s is %s at the end, nobody wrote it and it was %s at the start", f.Name, brief(got), brief(start))
@@ -150,6 +151,7 @@ func (c *Checker) finalField(i int, cancelled bool) {
 	default:
 		c.folded(i, got, start)
 	}
+	c.root.final(i, got)
 }
 
 // folded checks a final value as far as the strategy tells without the values that were

@@ -89,6 +89,8 @@ var handlers = map[string]core.HandlerFunc{
 		}
 		return core.Result{}, nil
 	},
+	"a":     wrote("list", []any{int64(1), int64(2)}),
+	"b":     wrote("x", int64(2)),
 	"one":   wrote("n", int64(1)),
 	"two":   wrote("n", int64(1)),
 	"parse": wrote("total", int64(1)),
@@ -154,8 +156,22 @@ const plain = `
 name: plain
 graph:
   nodes:
-    - {id: a, kind: tool, impl: x}
-    - {id: b, kind: tool, impl: x}
+    - {id: p, kind: tool, impl: x}
+    - {id: q, kind: tool, impl: x}
+`
+
+// seen is a graph whose conditions read fields as a whole.
+const seen = `
+name: seen
+state: {schema: {x: {type: integer, default: 1}, list: {type: array}}}
+graph:
+  nodes:
+    - {id: a, kind: tool, impl: x, writes: [list]}
+    - {id: b, kind: tool, impl: x, writes: [x]}
+    - {id: c, kind: tool, impl: x}
+  edges:
+    - {from: a, to: b, when: $.x == 1 && length($.list) > 1}
+    - {from: a, to: c, when: length($.list) > 1}
 `
 
 // compiled is the plan of everything, or of a variation of it.

@@ -10,7 +10,10 @@ import (
 // writes is what the log tells about a field.
 type writes struct {
 	count int64
+	first int32  // the least of its writers that wrote
+	last  int32  // and the greatest
 	set   string // who gave a set_once field its value, "" for nobody
+	seen  sight  // by a condition, after most writers
 }
 
 // written takes in a write.
@@ -56,18 +59,18 @@ func (f *frame) once(wrote []int32, field int32) []int32 {
 // merged checks what concerns the field as a whole.
 func (f *frame) merged(i, field int32) {
 	e, w := f.c.e, &f.writes[field]
+	slot := f.slot(i, field)
+	if w.count == 0 {
+		w.first, w.last = slot, slot
+	}
+	w.first, w.last = min(w.first, slot), max(w.last, slot)
 	w.count++
 	decl := &f.p.Schema.Fields[field]
 	if !decl.Refuses {
 		return
 	}
-	for _, s := range f.p.Vertices[i].Writes {
-		if s.Field != field {
-			continue
-		}
-		if k, ok := f.missing(field, s.Slot); !ok {
-			f.c.breaks(Writes, "writes %s before %s is resolved, whose write comes first in canonical order", e.Field, k)
-		}
+	if k, ok := f.missing(field, slot); !ok {
+		f.c.breaks(Writes, "writes %s before %s is resolved, whose write comes first in canonical order", e.Field, k)
 	}
 	if decl.Strategy().Name != "set_once" {
 		return
@@ -78,6 +81,16 @@ func (f *frame) merged(i, field int32) {
 	if !e.Null {
 		w.set = e.Node
 	}
+}
+
+// slot returns the place of a vertex among the writers of a field.
+func (f *frame) slot(i, field int32) int32 {
+	for _, s := range f.p.Vertices[i].Writes {
+		if s.Field == field {
+			return s.Slot
+		}
+	}
+	return -1
 }
 
 // written checks a write of an item: the items are merged in their order, when all that

@@ -1,0 +1,97 @@
+package verify
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file compares what conditions read with the state. They are the only ones of
+// which a log has values: those of a field after a number of its writers.
+
+// sight is a value that a condition read.
+type sight struct {
+	line      int
+	from, to  string
+	threshold int32 // how many writers of the field came before
+	value     any   // or its length
+	length    bool
+	ok        bool
+}
+
+// saw compares what a condition read, on the state of a level, of each field as a whole.
+func (f *frame) saw(edge *plan.Edge, level int32) {
+	if f.parent != nil || f.c.start == nil {
+		return // with what a nested run begins and ends is not in the log
+	}
+	for _, slot := range edge.When.FieldSlots() {
+		name := f.p.Schema.Fields[slot].Name
+		s := sight{line: f.c.line, from: f.c.e.From, to: f.c.e.To, threshold: f.p.Threshold(int32(slot), level)}
+		if s.value, s.ok = f.c.e.Values.Get("$." + name); !s.ok {
+			s.value, s.ok = f.c.e.Values.Get("length($." + name + ")")
+			s.length = true
+		}
+		if s.ok {
+			f.compare(slot, s)
+		}
+	}
+}
+
+func (f *frame) compare(slot int, s sight) {
+	w, name := &f.writes[slot], f.p.Schema.Fields[slot].Name
+	if w.count == 0 || w.first >= s.threshold {
+		if start := canonical(f.c.start[slot]); !hidden(start) && !f.c.read(&s, start) {
+			f.c.breaks(State, "the condition on %s -> %s read %s as %s, and nobody before it wrote that: it was %s at the start",
+				s.from, s.to, name, s.words(), brief(start))
+		}
+		return
+	}
+	if seen := &w.seen; seen.ok && seen.threshold == s.threshold && seen.length == s.length && !equal(seen.value, s.value) {
+		f.c.breaks(State, "the condition on %s -> %s read %s as %s, and that on %s -> %s, after the same writers, as %s",
+			s.from, s.to, name, s.words(), seen.from, seen.to, seen.words())
+	}
+	if !w.seen.ok || s.threshold >= w.seen.threshold {
+		w.seen = s
+	}
+}
+
+// final compares what was read last of a field with its value at the end, if nobody
+// wrote it in between.
+func (f *frame) final(slot int, got any) {
+	w := &f.writes[slot]
+	if s := &w.seen; s.ok && w.last < s.threshold && !f.c.read(s, got) {
+		f.c.breaks(State, "field %s is %s at the end, and the condition on %s -> %s read it as %s after its last writer (line %d)",
+			f.p.Schema.Fields[slot].Name, brief(got), s.from, s.to, s.words(), s.line)
+	}
+}
+
+// read reports whether a value is the one that was read.
+func (c *Checker) read(s *sight, v any) bool {
+	if s.length {
+		v = c.lengthOf(v)
+	}
+	return equal(s.value, v)
+}
+
+func (s *sight) words() string {
+	if s.length {
+		return "of length " + brief(s.value)
+	}
+	return brief(s.value)
+}
+
+// equal compares values of a log, in which no value is null.
+func equal(a, b any) bool {
+	if core.IsMissing(a) {
+		a = nil
+	}
+	if core.IsMissing(b) {
+		b = nil
+	}
+	return core.Equal(a, b)
+}
+
+// lengthOf is what length() says about a value.
+func (c *Checker) lengthOf(v any) any {
+	return c.length.Value(expressions.MapEnv{State: core.ObjectOf("v", v)}.Bind(c.length))
+}
