@@ -369,7 +369,7 @@ func readFlights(_ context.Context, file string, emit func([]Flight) error) erro
 	}
 }
 
-func Example_streams() {
+func ExampleStream() {
 	defer inFolder("flights.csv", "AA,12\nUA,-3\nAA,40\nB6,0\nUA,5\n")()
 	ctx := context.Background()
 
@@ -399,7 +399,7 @@ func Example_streams() {
 	// map[AA:52 UA:5] in 5 flights, <nil>
 }
 
-func Example_streamsAndKinds() {
+func ExampleStream_kinds() {
 	defer inFolder("flights.csv", "carrier,delay\nAA,12\nUA,-3\n")()
 	ctx := context.Background()
 	flights, hours := wavefold.NewStream[Flight]("flights"), wavefold.NewStream[Hours]("hours")

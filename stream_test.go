@@ -550,6 +550,37 @@ func TestStreamCancelled(t *testing.T) {
 	}
 }
 
+// A function that ignores its context is left behind with the part at the end, and what it
+// emits after that goes nowhere.
+func TestStreamStray(t *testing.T) {
+	for _, pulled := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			raw, n := wavefold.NewStream[reading]("raw"), wavefold.NewField[int]("n")
+			ctx, cancel := context.WithCancel(t.Context())
+			stuck, said, rows := make(chan bool), make(chan error, 1), 0
+			end := wavefold.StreamFold("end", raw, n, func(_ context.Context, n int, batch []reading) (int, error) { rows++; return n, nil })
+			if pulled {
+				end = wavefold.Node("end", "transform", map[string]any{"steps": []any{map[string]any{"limit": 10}}}, wavefold.Reads(raw), wavefold.Writes(wavefold.NewField[[]any]("out")))
+			}
+			r, err := wavefold.New("g",
+				wavefold.StreamSource("load", raw, func(_ context.Context, emit func([]reading) error) error {
+					cancel()
+					<-stuck
+					said <- emit([]reading{{}})
+					return nil
+				}), end).Run(ctx, wavefold.WithGrace(time.Minute))
+			stray, ok := errors.AsType[*core.StrayError](err)
+			if !ok || !slices.Equal(stray.Nodes, []string{"end"}) || r.Status != core.RunCancelled {
+				t.Errorf("pulled %t: %s, %v", pulled, r.Status, err)
+			}
+			close(stuck)
+			if err := <-said; !errors.Is(err, context.Canceled) || rows > 0 {
+				t.Errorf("pulled %t: emit said %v, %d batches went on", pulled, err, rows)
+			}
+		})
+	}
+}
+
 // Rows pass between kinds and typed parts both ways, by the rules of JSON.
 func TestStreamAndKinds(t *testing.T) {
 	dir := t.TempDir()
