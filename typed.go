@@ -166,12 +166,12 @@ func itemOf[A any](list Field[[]A]) element[A] {
 }
 
 func (e element[A]) item(in core.Input) (A, error) {
-	s := in.Shared()
-	if s.Index == 0 {
+	item, place := in.Element()
+	if place == 0 {
 		var zero A
 		return zero, badInput("the function takes one item at a time, and there is none")
 	}
-	x, err := e.from(s.Item)
+	x, err := e.from(item)
 	if err != nil {
 		return x, badInput("%w", err)
 	}

@@ -137,8 +137,9 @@ func (in Input) Loop() string { return in.shared().Loop }
 // Round returns the round of that loop, from 0.
 func (in Input) Round() int { return in.shared().Round }
 
-// element returns the item and its place.
-func (in *Input) element() (any, Ordinal) {
+// Element returns the item this execution is for, shared with the engine, and its place;
+// that is 0 outside of fan-outs and pipelines. It is Shared for those who want no more.
+func (in *Input) Element() (item any, place Ordinal) {
 	if index := Ordinal(in.count >> 32); index > 0 {
 		return in.item, index
 	}
@@ -158,7 +159,7 @@ func (in *Input) shared() *Shared {
 // Shared returns the raw content, shared with the engine: read it only.
 func (in Input) Shared() Shared {
 	s := *in.shared()
-	s.Item, s.Index = in.element()
+	s.Item, s.Index = in.Element()
 	return s
 }
 
@@ -194,7 +195,7 @@ func (in Input) EdgeInputs() map[string]any { return in.shared().Edges.Map() }
 // Item returns a copy of the element this execution is for; ok is false outside
 // of fan-outs and pipelines.
 func (in Input) Item() (any, bool) {
-	item, index := in.element()
+	item, index := in.Element()
 	if index == 0 {
 		return nil, false
 	}
@@ -204,7 +205,7 @@ func (in Input) Item() (any, bool) {
 // Index returns the place of the item, from 0, or -1 outside of fan-outs and
 // pipelines.
 func (in Input) Index() int {
-	_, index := in.element()
+	_, index := in.Element()
 	return int(index) - 1
 }
 
