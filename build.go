@@ -155,16 +155,26 @@ func (b *builder) phase(p core.Text) {
 
 // onError is the failure policy, nil for the default.
 func (s *settings) onError() *core.OnError {
-	if s.attempts == nil {
-		if s.policy.Value == "" {
-			return nil
-		}
+	var pos core.Position
+	switch {
+	case s.attempts != nil:
+		pos = s.attempts.Pos
+	case s.preset.Value != "":
+		pos = s.preset.Pos
+	case s.retryOn.Value != "":
+		pos = s.retryOn.Pos
+	case s.policy.Value != "":
 		return &core.OnError{Policy: s.policy, Pos: s.policy.Pos}
+	default:
+		return nil
 	}
-	pos := s.attempts.Pos
-	e := &core.OnError{Policy: core.At("retry", pos), Attempts: s.attempts, Jitter: s.backoff.Jitter, Then: s.policy, Pos: pos}
+	e := &core.OnError{Policy: core.At("retry", pos), Preset: s.preset, Attempts: s.attempts, RetryOn: s.retryOn, Then: s.policy, Pos: pos}
 	if s.backoff.Exponential {
 		e.Backoff = core.At("exponential", pos)
+	}
+	if s.backoff.Factor != 0 {
+		f := core.At(s.backoff.Factor, pos)
+		e.Factor = &f
 	}
 	if s.backoff.Base != 0 {
 		d := core.At(s.backoff.Base, pos)
@@ -173,6 +183,9 @@ func (s *settings) onError() *core.OnError {
 	if s.backoff.Max != 0 {
 		d := core.At(s.backoff.Max, pos)
 		e.Max = &d
+	}
+	if s.backoff.Jitter {
+		e.Jitter = new(true)
 	}
 	return e
 }

@@ -34,8 +34,10 @@ type settings struct {
 	join        core.Text
 	limit       *core.Int
 	maxFailures *core.Int
+	preset      core.Text
 	attempts    *core.Int
 	backoff     Backoff
+	retryOn     core.Text
 	policy      core.Text
 	timeout     *core.Located[time.Duration]
 	priority    core.Int
@@ -156,8 +158,55 @@ type Backoff struct {
 	Base        time.Duration // 100 ms if zero
 	Max         time.Duration // the longest wait; no limit if zero
 	Exponential bool          // double the wait each time
+	Factor      float64       // make each wait so many times the one before
 	Jitter      bool          // multiply each wait by a random factor from 0.5 to 1.5
 }
+
+// Preset is the name of a retry policy: one of those below, or one made by RetryPolicy.
+type Preset string
+
+// Presets. Their waits are spread by a random factor from 0.5 to 1.5.
+const (
+	NoRetry         Preset = "none"       // one attempt
+	StandardRetry   Preset = "standard"   // 5 attempts, after 200, 400, 800 and 1600 ms
+	AggressiveRetry Preset = "aggressive" // 5 attempts, after 500 ms, 1, 2 and 4 s
+	LinearRetry     Preset = "linear"     // 3 attempts, after 500 ms each
+	PatientRetry    Preset = "patient"    // 3 attempts, after 2 and 6 s
+)
+
+// RetryPreset tries a failed part, or a failed item of it, again as a retry policy says. A
+// Retry beside it changes the number of attempts, and of the waits what its Backoff sets.
+func RetryPreset(p Preset) Option {
+	pos := here()
+	return setting{name: "RetryPreset", pos: pos, set: func(s *settings) { s.preset = core.At(string(p), pos) }}
+}
+
+// RetryTransient tries again only failures after which trying again can help: timeouts,
+// lost connections, servers that are busy, and what core.Retryable marks. See
+// core.CategoryOf.
+func RetryTransient() Option {
+	pos := here()
+	return setting{name: "RetryTransient", pos: pos, set: func(s *settings) { s.retryOn = core.At("transient", pos) }}
+}
+
+// RetryPolicy makes a retry policy of the graph's own of Retry, RetryPreset and
+// RetryTransient, which parts name by RetryPreset.
+func RetryPolicy(name string, options ...Option) Part {
+	pos := here()
+	return graphOption(func(b *builder) {
+		var s settings
+		s.apply(options)
+		checkOptions(&b.ds, "retry policy "+name, "RetryPolicy", s.used, retryOptions)
+		r := &core.RetryPolicy{Pos: pos}
+		if e := s.onError(); e != nil {
+			r = e.Retry()
+		}
+		r.Name = core.At(name, pos)
+		b.w.RetryPolicies = append(b.w.RetryPolicies, r)
+	})
+}
+
+var retryOptions = []string{"Retry", "RetryPreset", "RetryTransient"}
 
 // Retry tries a failed part, or a failed item of it, again: attempts times at most, the
 // first included. Errors marked by core.Permanent and panics are not tried again.

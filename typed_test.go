@@ -518,3 +518,32 @@ func TestImpliedEdgesAreMarked(t *testing.T) {
 		}
 	}
 }
+
+// Presets by name, a policy of the graph's own over one of them, and what they leave to the
+// options beside them.
+func TestRetryPresets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		boom := func(context.Context) error { return errors.New("boom") }
+		reset := func(context.Context) error { return errors.New("connection reset") }
+		ask := func(context.Context, core.Input) (core.Result, error) { return core.Result{Status: core.Retry}, nil }
+		g := wavefold.New("g",
+			wavefold.RetryPolicy("gentle", wavefold.RetryPreset(wavefold.PatientRetry), wavefold.Retry(6), wavefold.RetryTransient()),
+			wavefold.Do("standard", boom, wavefold.RetryPreset(wavefold.StandardRetry)),
+			wavefold.Do("fewer", boom, wavefold.RetryPreset(wavefold.StandardRetry), wavefold.Retry(2, wavefold.Backoff{Factor: 1.5})),
+			wavefold.Do("own", reset, wavefold.RetryPreset("gentle")),
+			wavefold.Do("picky", boom, wavefold.RetryPreset("gentle")),
+			wavefold.Do("lifted", boom, wavefold.AutoStatus()),
+			wavefold.Func("partial", nil, nil, ask, wavefold.Retry(2), wavefold.AllowPartial()))
+		r, err := g.Run(t.Context())
+		if r == nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, n := range r.Nodes() {
+			got += fmt.Sprintf("%s %s@%d ", n.ID, n.Status, n.Attempts)
+		}
+		if want := "standard fail@5 fewer fail@2 own fail@6 picky fail@1 lifted success@1 partial partial_success@2 "; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	})
+}

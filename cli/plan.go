@@ -69,11 +69,68 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 			tty.Fprintf(a.Out, "  %s -> %s\n", e.From, e.To)
 		}
 	}
+	a.printAttempts(d)
 	if d.Partial {
 		a.hintf("the graph is too large to find every field that holds a node back")
 	}
 	return nil
 }
+
+// printAttempts lists the nodes that are tried again, or whose status may be changed.
+func (a *app) printAttempts(d *plan.Description) {
+	t := tty.NewTable([]string{"node", "attempts"}, 0)
+	t.Spare(1)
+	rows := 0
+	for _, vertices := range d.Levels {
+		for i := range vertices {
+			for j := range vertices[i].Nodes {
+				if n := &vertices[i].Nodes[j]; n.Retry != nil || n.AllowPartial || n.AutoStatus {
+					t.Row(n.ID, attemptsText(n))
+					rows++
+				}
+			}
+		}
+	}
+	if rows > 0 {
+		tty.Fprintf(a.Out, "\n")
+		a.printTable(a.Out, t)
+	}
+}
+
+// attemptsText says how a node is tried again and what its settings make of the end.
+func attemptsText(n *plan.NodeDescription) string {
+	s := "one"
+	if r := n.Retry; r != nil {
+		s = fmt.Sprintf("up to %d", r.Attempts)
+		if r.Preset != "" {
+			s += " (" + r.Preset + ")"
+		}
+		if r.Transient {
+			s += " while the failure is transient"
+		}
+		waits := make([]string, min(len(r.Waits), mostWaits))
+		for i := range waits {
+			waits[i] = r.Waits[i].String()
+		}
+		if len(r.Waits) > mostWaits {
+			waits = append(waits, "…", r.Waits[len(r.Waits)-1].String())
+		}
+		s += ", after " + strings.Join(waits, ", ")
+		if r.Jitter {
+			s += ", each times 0.5 to 1.5"
+		}
+	}
+	if n.AllowPartial {
+		s += "; allow_partial"
+	}
+	if n.AutoStatus {
+		s += "; auto_status"
+	}
+	return s
+}
+
+// mostWaits is how many waits between attempts a line tells.
+const mostWaits = 5
 
 // printTable prints a table, its headings faint, cut to the width of a terminal.
 func (a *app) printTable(out io.Writer, t *tty.Table) {

@@ -14,6 +14,9 @@ type Failure struct {
 	Message string `json:"message"`
 	// Permanent failures are not retried.
 	Permanent bool `json:"permanent,omitempty"`
+	// Category says whether trying again can help, where the class does not; see
+	// InCategory.
+	Category Category `json:"category,omitempty"`
 	// RetryAfter, when positive, is the least time to wait before the next
 	// attempt, as the other side asked for.
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
@@ -34,16 +37,21 @@ func (f *Failure) Error() string { return f.Message }
 func (f *Failure) Unwrap() error { return f.Cause }
 
 // FailureOf turns an error of a handler into a Failure, keeping a Failure that
-// is already inside and the marks set by Permanent and RetryAfter.
+// is already inside, the marks set by Permanent, Retryable and RetryAfter, and the
+// category of the error.
 func FailureOf(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		out := *f
 		out.Message, out.Cause, out.Node = err.Error(), err, ""
+		if out.Class == ClassError && out.Category == "" {
+			out.categorize(err)
+		}
 		return &out
 	}
 	f := &Failure{Class: ClassError, Message: err.Error(), Cause: err}
-	if p, ok := errors.AsType[*permanentError](err); ok {
-		f.Permanent = p != nil
+	f.categorize(err)
+	if m, ok := errors.AsType[*retryMark](err); ok {
+		f.Permanent = !m.again
 	}
 	if r, ok := errors.AsType[*retryAfterError](err); ok {
 		f.RetryAfter = r.after
@@ -51,10 +59,21 @@ func FailureOf(err error) *Failure {
 	return f
 }
 
-type permanentError struct{ err error }
+// categorize notes the category of an error, if there is something to note.
+func (f *Failure) categorize(err error) {
+	if c := CategoryOf(err); c != Deterministic {
+		f.Category = c
+	}
+}
 
-func (e *permanentError) Error() string { return e.err.Error() }
-func (e *permanentError) Unwrap() error { return e.err }
+// retryMark is what an error says about another attempt. The outermost one counts.
+type retryMark struct {
+	err   error
+	again bool
+}
+
+func (e *retryMark) Error() string { return e.err.Error() }
+func (e *retryMark) Unwrap() error { return e.err }
 
 // Permanent marks an error as one that another attempt cannot cure: the node
 // fails at once whatever its retry policy. A nil error stays nil.
@@ -62,7 +81,16 @@ func Permanent(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &permanentError{err}
+	return &retryMark{err, false}
+}
+
+// Retryable marks an error as one that another attempt may cure, under any retry policy
+// and whatever its kind or text says. A nil error stays nil.
+func Retryable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &retryMark{err, true}
 }
 
 type retryAfterError struct {
@@ -109,7 +137,7 @@ func (e *NodeError) message() string {
 // Nested returns the failure of a node whose nested run ended with the error: the
 // path of the innermost node and its cause, each once however deep it lies.
 func (e *NodeError) Nested() *Failure {
-	f := &Failure{Class: e.Failure.Class, Message: e.message(), Permanent: e.Failure.Permanent,
+	f := &Failure{Class: e.Failure.Class, Message: e.message(), Permanent: e.Failure.Permanent, Category: e.Failure.Category,
 		RetryAfter: e.Failure.RetryAfter, Node: e.Failure.Node, Cause: e}
 	if f.Node == "" {
 		f.Node = e.Node

@@ -33,6 +33,8 @@ type Workflow struct {
 	Edges     []*Edge
 	Pipelines []*Pipeline
 	Loops     []*Loop
+	// RetryPolicies are those that nodes may name.
+	RetryPolicies []*RetryPolicy
 	// Incremental says what one run leaves for the next, nil for nothing.
 	Incremental *Incremental
 	// Document tells that the graph was read from a file. Its concurrency
@@ -183,21 +185,53 @@ type ForEach struct {
 type OnError struct {
 	// Policy is "skip", "fail_run" or "retry".
 	Policy Text
-	// Attempts counts all tries, the first included (policy retry).
-	Attempts *Int
-	// Backoff is "" or "linear" or "exponential".
-	Backoff Text
-	// Base is the wait before the second attempt; nil means 100 ms.
-	Base *Located[time.Duration]
-	// Max caps a wait; nil means no cap.
-	Max *Located[time.Duration]
-	// Jitter spreads a wait by a random factor between 0.5 and 1.5.
-	Jitter bool
+	// What follows is the retry policy (policy retry): see RetryPolicy.
+	Preset    Text
+	Attempts  *Int
+	Backoff   Text
+	Factor    *Located[float64]
+	Base, Max *Located[time.Duration]
+	Jitter    *bool
+	RetryOn   Text
 	// Then is what happens when the attempts are used up: "" (the node fails,
 	// the run fails), "skip" or "fail_run".
 	Then Text
 	Lost Lost
 	Pos  Position
+}
+
+// Retry returns the retry policy that is part of it.
+func (e *OnError) Retry() *RetryPolicy {
+	return &RetryPolicy{Preset: e.Preset, Attempts: e.Attempts, Backoff: e.Backoff, Factor: e.Factor, Base: e.Base, Max: e.Max,
+		Jitter: e.Jitter, RetryOn: e.RetryOn, Lost: e.Lost, Pos: e.Pos}
+}
+
+// RetryPolicy says how often a node is tried, and after what waits. What is absent is as
+// in the preset, or has its default if there is none.
+type RetryPolicy struct {
+	// Name is what the policy is called among those of the workflow.
+	Name Text
+	// Preset is the name of the policy it is based on: none, standard, aggressive, linear,
+	// patient, or one of the workflow's own; "" for none.
+	Preset Text
+	// Attempts counts all tries, the first included.
+	Attempts *Int
+	// Backoff is "" or "linear" (waits of base, 2 base, 3 base) or "exponential" (each
+	// wait is Factor times the one before).
+	Backoff Text
+	// Factor is that of exponential waits; nil means 2.
+	Factor *Located[float64]
+	// Base is the wait before the second attempt; nil means 100 ms.
+	Base *Located[time.Duration]
+	// Max caps a wait; nil means no cap.
+	Max *Located[time.Duration]
+	// Jitter spreads a wait by a random factor between 0.5 and 1.5.
+	Jitter *bool
+	// RetryOn is "" or "any", or "transient" to try again only what is of the category
+	// TransientInfra or asks for it.
+	RetryOn Text
+	Lost    Lost
+	Pos     Position
 }
 
 // Edge says that a node comes after another, and under which conditions.

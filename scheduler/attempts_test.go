@@ -175,3 +175,100 @@ func TestRequestsOfAStoppedRun(t *testing.T) {
 		}
 	})
 }
+
+// Rules 2, 4, 8: which failures are tried again, under the plain policy and under one that
+// asks for transient failures.
+func TestWhatIsTriedAgain(t *testing.T) {
+	onlyTransient := func(n *core.Node) { retry(3, "")(n); n.OnError.RetryOn = text("transient") }
+	boom, reset := errors.New("boom"), errors.New("connection reset by peer")
+	for _, tt := range []struct {
+		name   string
+		answer any
+		plain  int
+		picky  int
+	}{
+		{"an error", boom, 3, 1},
+		{"a lost connection", reset, 3, 3},
+		{"an error that says it may go", core.Retryable(boom), 3, 3},
+		{"a lost connection that says it will not come back", core.Permanent(reset), 1, 1},
+		{"an error with a wait", core.RetryAfter(boom, time.Second), 3, 3},
+		{"an error of a category", core.Categorized(reset, core.BudgetExhausted), 3, 1},
+		{"a result outside of the write set", core.Write("x", 1), 3, 1},
+		{"a request", core.Retry, 3, 3},
+		{"a returned fail", core.Result{Status: core.Fail, Note: "timeout"}, 1, 1},
+		{"a success", core.Success, 1, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, c := range []struct {
+				change func(*core.Node)
+				want   int
+			}{{retry(3, ""), tt.plain}, {onlyTransient, tt.picky}, {func(*core.Node) {}, 1}} {
+				synctest.Test(t, func(t *testing.T) {
+					r, _ := scheduler.Run(context.Background(), compile(t, one(answers(tt.answer), c.change)), nil, scheduler.Options{})
+					if n, _ := r.Node("n"); n.Attempts != c.want {
+						t.Errorf("%d attempts, want %d: %v", n.Attempts, c.want, n.Failure)
+					}
+				})
+			}
+		})
+	}
+}
+
+// Rule 10 under such a policy: a timeout is transient.
+func TestTimeoutsAreTransient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := func(ctx context.Context, _ core.Input) (core.Result, error) {
+			<-ctx.Done()
+			return core.Result{}, errors.New("boom")
+		}
+		change := func(n *core.Node) { retry(3, "")(n); n.OnError.RetryOn = text("transient") }
+		r, _ := scheduler.Run(context.Background(), compile(t, one(hang, timeout(time.Second), change)), nil, scheduler.Options{})
+		if n, _ := r.Node("n"); n.Attempts != 3 || n.Failure.Class != core.ClassTimeout {
+			t.Errorf("%d attempts: %+v", n.Attempts, n.Failure)
+		}
+	})
+}
+
+// The presets in virtual time: every wait is the formula's times a factor of at least 0.5
+// and below 1.5, and they are not all alike.
+func TestPresetsWait(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tt := range []struct {
+		preset string
+		waits  []time.Duration
+	}{
+		{"none", nil},
+		{"standard", []time.Duration{200 * ms, 400 * ms, 800 * ms, 1600 * ms}},
+		{"aggressive", []time.Duration{500 * ms, 1000 * ms, 2000 * ms, 4000 * ms}},
+		{"linear", []time.Duration{500 * ms, 500 * ms}},
+		{"patient", []time.Duration{2000 * ms, 6000 * ms}},
+	} {
+		t.Run(tt.preset, func(t *testing.T) {
+			spread := map[float64]bool{}
+			for range 5 {
+				synctest.Test(t, func(t *testing.T) {
+					var at []time.Time
+					h := func(context.Context, core.Input) (core.Result, error) {
+						at = append(at, time.Now())
+						return core.Result{}, errors.New("boom")
+					}
+					w := one(h, func(n *core.Node) { n.OnError = &core.OnError{Policy: text("retry"), Preset: text(tt.preset)} })
+					_, _ = scheduler.Run(context.Background(), compile(t, w), nil, scheduler.Options{})
+					if len(at) != len(tt.waits)+1 {
+						t.Fatalf("%d attempts, want %d", len(at), len(tt.waits)+1)
+					}
+					for i, want := range tt.waits {
+						got := at[i+1].Sub(at[i])
+						if got < want/2 || got >= want+want/2 {
+							t.Errorf("wait %d is %s, want %s and its half", i+1, got, want)
+						}
+						spread[float64(got)/float64(want)] = true
+					}
+				})
+			}
+			if len(tt.waits) > 0 && len(spread) < 5 {
+				t.Errorf("the waits are spread by %d factors only", len(spread))
+			}
+		})
+	}
+}

@@ -242,7 +242,7 @@ func (x *executor) failure(ctx context.Context, err error) (f *core.Failure) {
 	switch {
 	case f.Class == core.ClassPanic:
 	case x.ctx.Err() != nil:
-		f.Class, f.Permanent = core.ClassCanceled, true
+		f.Class, f.Permanent, f.Category = core.ClassCanceled, true, ""
 	case ctx.Err() != nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(context.Cause(ctx), errTimeout)):
 		f.Class = core.ClassTimeout
 		f.Message = fmt.Sprintf("timed out after %s: %s", x.c.Node.Timeout, f.Message)

@@ -96,6 +96,8 @@ func typeText(t reflect.Type, k core.Key) string {
 		return "text"
 	case reflect.TypeFor[core.Int]():
 		return "whole number" + rangeText(k)
+	case reflect.TypeFor[core.Located[float64]]():
+		return "number" + rangeText(k)
 	case reflect.TypeFor[core.Located[time.Duration]]():
 		if k.Millis {
 			return "milliseconds or duration"

@@ -83,12 +83,31 @@ func onError(d *onErrorShape) *core.OnError {
 	}
 	return &core.OnError{
 		Policy:   d.Policy,
+		Preset:   d.Preset,
 		Attempts: d.Attempts,
 		Backoff:  d.Backoff,
+		Factor:   d.Factor,
 		Base:     d.Base,
 		Max:      d.Max,
 		Jitter:   d.Jitter,
+		RetryOn:  d.RetryOn,
 		Then:     d.Then,
+		Lost:     d.Lost,
+		Pos:      d.Pos,
+	}
+}
+
+func retryPolicy(name core.Text, d retryShape) *core.RetryPolicy {
+	return &core.RetryPolicy{
+		Name:     name,
+		Preset:   d.Preset,
+		Attempts: d.Attempts,
+		Backoff:  d.Backoff,
+		Factor:   d.Factor,
+		Base:     d.Base,
+		Max:      d.Max,
+		Jitter:   d.Jitter,
+		RetryOn:  d.RetryOn,
 		Lost:     d.Lost,
 		Pos:      d.Pos,
 	}

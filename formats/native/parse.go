@@ -84,6 +84,9 @@ func (p *parser) workflow(d *documentShape) *core.Workflow {
 	for _, m := range d.State.Schema {
 		w.Fields = append(w.Fields, fieldDecl(m))
 	}
+	for _, m := range d.Retry {
+		w.RetryPolicies = append(w.RetryPolicies, retryPolicy(m.Key, m.Value))
+	}
 	for i := range d.Graph.Nodes {
 		w.Nodes = append(w.Nodes, p.node(&d.Graph.Nodes[i]))
 	}

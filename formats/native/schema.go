@@ -39,6 +39,7 @@ var sections = []struct {
 	{"node", "A step of the workflow.", nodeShape{}},
 	{"for_each", "Runs a node once for each element of an array.", forEachShape{}},
 	{"on_error", "What happens when a node fails.", onErrorShape{}},
+	{"retry_policy", "How often a node is tried, and after what waits.", retryShape{}},
 	{"edge", "Says that one node comes after another.", edgeShape{}},
 	{"pipeline", "Rows of an array that pass through stages.", pipelineShape{}},
 	{"loop", "Nodes that are repeated.", loopShape{}},
@@ -150,6 +151,7 @@ func (bodyShape) schema() *core.Object {
 var (
 	textType      = reflect.TypeFor[core.Text]()
 	intType       = reflect.TypeFor[core.Int]()
+	numberType    = reflect.TypeFor[core.Located[float64]]()
 	durationType  = reflect.TypeFor[core.Located[time.Duration]]()
 	treeType      = reflect.TypeFor[core.Value]()
 	interfaceType = reflect.TypeFor[any]()
@@ -175,7 +177,9 @@ func valueSchema(t reflect.Type, k *core.Key) *core.Object {
 	case t == textType:
 		return textSchema(k)
 	case t == intType:
-		return intSchema(k)
+		return limited(core.ObjectOf("type", "integer"), k)
+	case t == numberType:
+		return limited(core.ObjectOf("type", "number"), k)
 	case t == durationType:
 		return durationSchema(k)
 	case t.Kind() == reflect.Bool:
@@ -213,8 +217,8 @@ func textSchema(k *core.Key) *core.Object {
 	return out
 }
 
-func intSchema(k *core.Key) *core.Object {
-	out := core.ObjectOf("type", "integer")
+// limited adds the limits of a number.
+func limited(out *core.Object, k *core.Key) *core.Object {
 	for _, limit := range []struct{ key, value string }{{"minimum", k.Min}, {"maximum", k.Max}} {
 		if limit.value != "" {
 			n, err := core.ParseNumber(limit.value)

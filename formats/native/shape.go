@@ -18,6 +18,7 @@ type documentShape struct {
 	Incremental *incrementalShape        `wavefold:"incremental" doc:"what one run leaves for the next: a cursor, or which partitions are done"`
 	Phases      []phaseShape             `wavefold:"phases" doc:"labels that group nodes for display"`
 	Runtime     runtimeShape             `wavefold:"runtime" doc:"limits of a run"`
+	Retry       core.Members[retryShape] `wavefold:"retry_policies" doc:"retry policies that nodes may name in on_error.preset"`
 	Graph       graphShape               `wavefold:"graph,required" doc:"nodes and what connects them"`
 	Pos         core.Position            `wavefold:",pos"`
 	Lost        core.Lost                `wavefold:",lost"`
@@ -137,12 +138,28 @@ type forEachShape struct {
 
 type onErrorShape struct {
 	Policy   core.Text                    `wavefold:"policy,required,oneof=skip|fail_run|retry" doc:"skip tolerates the failure: dependents are skipped, the run ends partial_success at best; fail_run ends the run; retry tries again"`
-	Attempts *core.Int                    `wavefold:"attempts,min=1,max=20" doc:"number of tries, the first one included; required with retry, and only there"`
+	Preset   core.Text                    `wavefold:"preset" doc:"retry policy to go by: none, standard, aggressive, linear, patient or one of retry_policies; the other keys change it; retry only"`
+	Attempts *core.Int                    `wavefold:"attempts,min=1,max=20" doc:"number of tries, the first one included; required with retry unless a preset says it, and only there"`
 	Backoff  core.Text                    `wavefold:"backoff,oneof=linear|exponential" doc:"waits of base, 2 base, 3 base or of base, 2 base, 4 base; retry only; default linear"`
+	Factor   *core.Located[float64]       `wavefold:"factor,min=1" doc:"makes each wait so many times the one before, as exponential with its 2 does; retry only"`
 	Base     *core.Located[time.Duration] `wavefold:"base_ms,ms" doc:"wait before the second try; retry only; default 100"`
 	Max      *core.Located[time.Duration] `wavefold:"max_ms,ms" doc:"longest wait; retry only; default: no limit"`
-	Jitter   bool                         `wavefold:"jitter" doc:"multiply each wait by a random factor from 0.5 to 1.5; retry only; default false"`
+	Jitter   *bool                        `wavefold:"jitter" doc:"multiply each wait by a random factor from 0.5 to 1.5; retry only; default false"`
+	RetryOn  core.Text                    `wavefold:"retry_on,oneof=any|transient" doc:"any tries again after every failure that is not permanent; transient only when trying again can help, such as after a timeout; retry only; default any"`
 	Then     core.Text                    `wavefold:"then,oneof=skip|fail_run" doc:"what happens when all tries failed; retry only; absent: as without on_error"`
+	Pos      core.Position                `wavefold:",pos"`
+	Lost     core.Lost                    `wavefold:",lost"`
+}
+
+type retryShape struct {
+	Preset   core.Text                    `wavefold:"preset" doc:"retry policy to go by: none, standard, aggressive, linear, patient or another one of these; the other keys change it"`
+	Attempts *core.Int                    `wavefold:"attempts,min=1,max=20" doc:"number of tries, the first one included"`
+	Backoff  core.Text                    `wavefold:"backoff,oneof=linear|exponential" doc:"waits of base, 2 base, 3 base or of base, 2 base, 4 base; default linear"`
+	Factor   *core.Located[float64]       `wavefold:"factor,min=1" doc:"makes each wait so many times the one before, as exponential with its 2 does"`
+	Base     *core.Located[time.Duration] `wavefold:"base_ms,ms" doc:"wait before the second try; default 100"`
+	Max      *core.Located[time.Duration] `wavefold:"max_ms,ms" doc:"longest wait; default: no limit"`
+	Jitter   *bool                        `wavefold:"jitter" doc:"multiply each wait by a random factor from 0.5 to 1.5; default false"`
+	RetryOn  core.Text                    `wavefold:"retry_on,oneof=any|transient" doc:"any tries again after every failure that is not permanent; transient only when trying again can help, such as after a timeout; default any"`
 	Pos      core.Position                `wavefold:",pos"`
 	Lost     core.Lost                    `wavefold:",lost"`
 }

@@ -143,8 +143,19 @@ func (w *writer) document(d *core.Workflow) *core.Value {
 	r.number("max_in_flight", d.Runtime.MaxInFlight, 0)
 	r.word("schedule", d.Runtime.Schedule, "dataflow")
 	o.object("runtime", r)
+	o.object("retry_policies", w.retryPolicies(d))
 	o.put("graph", w.graph(d))
 	return o.Value
+}
+
+func (w *writer) retryPolicies(d *core.Workflow) object {
+	o := w.section()
+	for _, p := range d.RetryPolicies {
+		policy := newObject()
+		retryTree(policy, p)
+		o.put(p.Name.Value, policy.Value)
+	}
+	return o
 }
 
 func (w *writer) incremental(d *core.Incremental) object {
@@ -245,13 +256,38 @@ func onErrorTree(e *core.OnError) object {
 	if e.Policy.Value != "retry" {
 		return o
 	}
-	o.number("attempts", e.Attempts, 0)
-	o.word("backoff", e.Backoff, "linear")
-	o.millis("base_ms", e.Base, 100*time.Millisecond)
-	o.millis("max_ms", e.Max, -1)
-	o.flag("jitter", e.Jitter)
+	retryTree(o, e.Retry())
 	o.text("then", e.Then)
 	return o
+}
+
+// retryTree writes a retry policy. Over a preset a default says something.
+func retryTree(o object, r *core.RetryPolicy) {
+	preset := r.Preset.Value != ""
+	o.text("preset", r.Preset)
+	o.number("attempts", r.Attempts, 0)
+	if preset {
+		o.text("backoff", r.Backoff)
+	} else {
+		o.word("backoff", r.Backoff, "linear")
+	}
+	if r.Factor != nil {
+		o.put("factor", core.Tree(r.Factor.Value, core.Position{}))
+	}
+	base := 100 * time.Millisecond
+	if preset {
+		base = -1
+	}
+	o.millis("base_ms", r.Base, base)
+	o.millis("max_ms", r.Max, -1)
+	if r.Jitter != nil && (*r.Jitter || preset) {
+		o.put("jitter", &core.Value{Kind: core.BoolValue, Scalar: *r.Jitter})
+	}
+	if preset {
+		o.text("retry_on", r.RetryOn)
+	} else {
+		o.word("retry_on", r.RetryOn, "any")
+	}
 }
 
 func edgeTree(e *core.Edge) *core.Value {

@@ -17,7 +17,7 @@ func outcome(a *mock.Answer, p *plan.Plan, n *plan.Node) machine.Outcome {
 	case a.Panic != nil:
 		return failure(core.Failure{Class: core.ClassPanic, Message: "panic: " + a.Panic.Value, Permanent: true})
 	case a.Error != nil:
-		return failure(core.Failure{Class: core.ClassError, Message: a.Error.Message.Value, Permanent: !a.Error.Retryable})
+		return failure(core.Failure{Class: core.ClassError, Message: a.Error.Message.Value, Permanent: !a.Error.Retryable, Category: category(a.Error.Retryable)})
 	}
 	res := core.Result{Delta: make(map[string]any, len(a.Delta))}
 	for _, w := range a.Delta {
@@ -37,6 +37,14 @@ func outcome(a *mock.Answer, p *plan.Plan, n *plan.Node) machine.Outcome {
 	var o machine.Outcome
 	o.Accept(p, n, &res)
 	return o
+}
+
+// category is that of a scripted error: one that may be tried again says so.
+func category(retryable bool) core.Category {
+	if retryable {
+		return core.TransientInfra
+	}
+	return ""
 }
 
 func failure(f core.Failure) machine.Outcome { return machine.Outcome{Failure: &f} }

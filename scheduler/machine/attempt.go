@@ -16,13 +16,7 @@ func (f *frame) again(n *plan.Node, attempt int32, o *Outcome) bool {
 	if o.Failure == nil && o.Status != core.Retry {
 		return false
 	}
-	return !f.stopped && int(attempt) < n.Retry.Attempts && curable(o.Failure)
-}
-
-// curable reports whether another attempt may do better than one that failed, or that
-// asked for another without a failure.
-func curable(fail *core.Failure) bool {
-	return fail == nil || !fail.Permanent && fail.Class != core.ClassPanic
+	return !f.stopped && int(attempt) < n.Retry.Attempts && (o.Failure == nil || n.Retry.Again(o.Failure))
 }
 
 // verdict is the outcome of a visit of which o was the last attempt: it says what a

@@ -20,7 +20,7 @@ func (k nestedKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnosti
 // retried is a node that is tried three times, after a wait of 100 ms that is spread.
 func retried(id string, change ...func(*core.Node)) *core.Node {
 	n := &core.Node{ID: core.Text{Value: id}, HasWrites: true, OnError: &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: &core.Int{Value: 3},
-		Base: &core.Located[time.Duration]{Value: 100 * time.Millisecond}, Jitter: true}}
+		Base: &core.Located[time.Duration]{Value: 100 * time.Millisecond}, Jitter: new(true)}}
 	for _, f := range change {
 		f(n)
 	}

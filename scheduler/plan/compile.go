@@ -61,6 +61,7 @@ type compiler struct {
 	// where to, by declaration; lostCondition tells of one that is not known where from.
 	lostConditions []bool
 	lostCondition  bool
+	own            map[string]*ownRetry // the workflow's retry policies
 
 	decl    []vertexDecl // vertices in declared order: nodes, pipelines, loops
 	at      []int32      // vertex declaration -> canonical index
@@ -148,7 +149,9 @@ func (c *compiler) compile() {
 	c.runtime()
 	c.schema()
 	c.inputs()
+	c.retryPolicies()
 	c.nodes()
+	c.unusedPolicies()
 	c.stdio()
 	c.streams()
 	c.units()

@@ -49,7 +49,7 @@ func TestGoBuilt(t *testing.T) {
 		}, "9:9 BAD_VALUE node n: for_each.max_failures: want at least 0, got -1"},
 		{"for_each.source", func(_ *core.Workflow, n *core.Node) { n.ForEach = &core.ForEach{} }, "EXPR_SYNTAX node n: for_each.source: the expression is empty"},
 		{"policy", func(_ *core.Workflow, n *core.Node) { n.OnError = &core.OnError{Policy: text("retyr")} }, `BAD_VALUE node n: on_error.policy: unknown word "retyr" (did you mean "retry"?)`},
-		{"attempts missing", func(_ *core.Workflow, n *core.Node) { n.OnError = &core.OnError{Policy: text("retry")} }, "MISSING_KEY node n: on_error: policy retry needs attempts (write attempts: 3 for two more tries after the first)"},
+		{"attempts missing", func(_ *core.Workflow, n *core.Node) { n.OnError = &core.OnError{Policy: text("retry")} }, "MISSING_KEY node n: on_error: policy retry needs attempts (write attempts: 3 for two more tries after the first, or preset: standard)"},
 		{"attempts", func(_ *core.Workflow, n *core.Node) {
 			n.OnError = &core.OnError{Policy: text("retry"), Attempts: number(21)}
 		}, "9:9 BAD_VALUE node n: on_error.attempts: want 1 to 20, got 21"},

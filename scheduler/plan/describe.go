@@ -1,6 +1,9 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Description is a plan for people and drawings: plain data, in canonical
 // order. It belongs to the caller.
@@ -55,8 +58,23 @@ type NodeDescription struct {
 	After       []string `json:"after,omitempty"`  // nodes it refers to through $nodes
 	// Effects tells that its work is visible outside of the run.
 	Effects bool `json:"effects,omitempty"`
+	// Retry tells how it is tried again, nil for a node that is tried once.
+	Retry *RetryDescription `json:"retry,omitempty"`
+	// AllowPartial and AutoStatus change how it ends.
+	AllowPartial bool `json:"allow_partial,omitempty"`
+	AutoStatus   bool `json:"auto_status,omitempty"`
 	// Inner is the nested workflow of a node that runs one.
 	Inner *Description `json:"inner,omitempty"`
+}
+
+// RetryDescription tells about the attempts of a node.
+type RetryDescription struct {
+	Preset   string `json:"preset,omitempty"` // the retry policy it names
+	Attempts int    `json:"attempts"`
+	// Waits are those after each attempt but the last, before jitter.
+	Waits     []time.Duration `json:"waits_ns,omitempty"`
+	Jitter    bool            `json:"jitter,omitempty"`
+	Transient bool            `json:"transient,omitempty"` // only transient failures are tried again
 }
 
 // Purposes of waits.
@@ -155,7 +173,8 @@ func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Pla
 
 func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescription {
 	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
-		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects}
+		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects,
+		Retry: n.describeRetry(), AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
 	for i, r := range n.OwnReads() {
 		d.Reads[i] = p.Schema.Fields[r.Field].Name
 	}
@@ -164,6 +183,18 @@ func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescripti
 	}
 	if n.Frame != nil {
 		d.Inner = n.Frame.Plan.describe(known)
+	}
+	return d
+}
+
+func (n *Node) describeRetry() *RetryDescription {
+	r := &n.Retry
+	if r.Attempts < 2 {
+		return nil
+	}
+	d := &RetryDescription{Preset: n.Decl.OnError.Preset.Value, Attempts: r.Attempts, Jitter: r.Jitter, Transient: r.Transient}
+	for k := 1; k < r.Attempts; k++ {
+		d.Waits = append(d.Waits, r.Delay(k))
 	}
 	return d
 }

@@ -43,6 +43,14 @@ func (s place) sub(key string) place {
 	return s
 }
 
+// key names a key of the place, below its part if it has one.
+func (s place) key(key string) place {
+	if s.part == "" {
+		return s.at(key)
+	}
+	return s.sub(key)
+}
+
 func nodePlace(id string) place { return place{what: "node", id: id} }
 
 func edgePlace(e *core.Edge) place { return place{what: "edge", id: e.From.Value, to: e.To.Value} }

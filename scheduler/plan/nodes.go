@@ -7,9 +7,6 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// defaultBase is the wait before a second attempt when none is given.
-const defaultBase = 100 * time.Millisecond
-
 // nodes compiles every node on its own: names, kind, reads and writes, args,
 // fan-out, retry.
 func (c *compiler) nodes() {
@@ -210,31 +207,17 @@ func (c *compiler) onError(n *Node, e *core.OnError, at place) {
 		n.Policy = c.policy(e.Policy, at.at("on_error.policy"), true)
 		return
 	}
+	retry := c.retry(e.Retry(), at.at("on_error"))
 	switch {
-	case e.Attempts == nil && e.Lost.Has("attempts"):
-	case e.Attempts == nil:
-		c.ds.Errorf(core.CodeMissingKey, e.Policy.Pos, "%s: on_error: policy retry needs attempts", at).WithHint("write attempts: 3 for two more tries after the first")
-	case e.Attempts.Value < 1 || e.Attempts.Value > 20:
-		c.ds.Errorf(core.CodeBadValue, e.Attempts.Pos, "%s: on_error.attempts: want 1 to 20, got %d", at, e.Attempts.Value)
+	case retry.Attempts > 0:
+	case e.Lost.Any("attempts", "preset"):
+		retry.Attempts = 1
 	default:
-		n.Retry.Attempts = e.Attempts.Value
+		c.ds.Errorf(core.CodeMissingKey, e.Policy.Pos, "%s: on_error: policy retry needs attempts", at).
+			WithHint("write attempts: 3 for two more tries after the first, or preset: standard")
+		retry.Attempts = 1
 	}
-	switch e.Backoff.Value {
-	case "", "linear":
-	case "exponential":
-		n.Retry.Exponential = true
-	default:
-		c.ds.Errorf(core.CodeBadValue, e.Backoff.Pos, "%s: on_error.backoff: unknown word %q", at, e.Backoff.Value).
-			WithHint("%s", near(e.Backoff.Value, []string{"linear", "exponential"}))
-	}
-	n.Retry.Base = defaultBase
-	if e.Base != nil {
-		n.Retry.Base = c.notNegative(e.Base, at.at("on_error.base_ms"))
-	}
-	if e.Max != nil {
-		n.Retry.Max = c.notNegative(e.Max, at.at("on_error.max_ms"))
-	}
-	n.Retry.Jitter = e.Jitter
+	n.Retry = retry
 	if e.Then.Value != "" {
 		n.Policy = c.policy(e.Then, at.at("on_error.then"), false)
 	}

@@ -2,32 +2,240 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"time"
+
+	"github.com/wavefold/wavefold/core"
 )
 
 // Retry is the attempt loop of a node.
 type Retry struct {
-	Attempts    int // all tries, at least 1
-	Exponential bool
-	Base        time.Duration
-	Max         time.Duration // 0: no cap
-	Jitter      bool
+	Attempts int // all tries, at least 1
+	// Factor makes each wait so many times the one before; 0 makes them base, 2 base,
+	// 3 base.
+	Factor float64
+	Base   time.Duration
+	Max    time.Duration // caps a wait in any case; 0: no cap
+	Cap    time.Duration // caps a wait before jitter; 0: no cap
+	Jitter bool
+	// Transient tries again only failures of the category transient_infra.
+	Transient bool
+}
+
+// Again reports whether a failure is one that another attempt follows, if one is left.
+func (r *Retry) Again(fail *core.Failure) bool {
+	return !fail.Permanent && fail.Class != core.ClassPanic && (!r.Transient || fail.InCategory() == core.TransientInfra)
 }
 
 // Delay returns the wait after the given failed attempt (counted from 1),
-// before jitter: base*k, or base*2^(k-1), capped.
-func (r Retry) Delay(attempt int) time.Duration {
+// before jitter: base*k, or base*factor^(k-1), capped.
+func (r *Retry) Delay(attempt int) time.Duration {
 	attempt = max(1, attempt)
-	factor := int64(attempt)
-	if r.Exponential {
-		factor = int64(1) << min(62, attempt-1)
+	d := r.Base
+	if r.Factor == 0 {
+		d = times(d, float64(attempt))
+	} else {
+		for range min(attempt-1, 1000) { // by then it is as long as it gets, or 0
+			d = times(d, r.Factor)
+		}
 	}
-	d := time.Duration(math.MaxInt64)
-	if r.Base == 0 || factor <= math.MaxInt64/int64(r.Base) {
-		d = r.Base * time.Duration(factor)
-	}
-	if r.Max > 0 {
-		d = min(d, r.Max)
+	for _, most := range [...]time.Duration{r.Max, r.Cap} {
+		if most > 0 {
+			d = min(d, most)
+		}
 	}
 	return d
+}
+
+// times multiplies a wait; a product that does not fit is the longest wait there is. Whole
+// factors are exact.
+func times(d time.Duration, factor float64) time.Duration {
+	if whole := int64(factor); float64(whole) == factor && whole > 0 {
+		if int64(d) > math.MaxInt64/whole {
+			return math.MaxInt64
+		}
+		return d * time.Duration(whole)
+	}
+	if x := float64(d) * factor; x < math.MaxInt64 {
+		return time.Duration(x)
+	}
+	return math.MaxInt64
+}
+
+const (
+	// defaultBase is the wait before a second attempt when none is given.
+	defaultBase = 100 * time.Millisecond
+	// longest is the cap of the presets.
+	longest = 60 * time.Second
+	// mostAttempts is the largest number of tries.
+	mostAttempts = 20
+)
+
+// presets are the retry policies that every workflow may name.
+var presets = []struct {
+	name  string
+	retry Retry
+}{
+	{"none", Retry{Attempts: 1, Base: defaultBase}},
+	{"standard", Retry{Attempts: 5, Base: 200 * time.Millisecond, Factor: 2, Cap: longest, Jitter: true}},
+	{"aggressive", Retry{Attempts: 5, Base: 500 * time.Millisecond, Factor: 2, Cap: longest, Jitter: true}},
+	{"linear", Retry{Attempts: 3, Base: 500 * time.Millisecond, Factor: 1, Cap: longest, Jitter: true}},
+	{"patient", Retry{Attempts: 3, Base: 2 * time.Second, Factor: 3, Cap: longest, Jitter: true}},
+}
+
+// PresetNames lists the presets.
+func PresetNames() []string {
+	names := make([]string, len(presets))
+	for i := range presets {
+		names[i] = presets[i].name
+	}
+	return names
+}
+
+// Preset returns the preset of that name.
+func Preset(name string) (Retry, bool) {
+	for i := range presets {
+		if presets[i].name == name {
+			return presets[i].retry, true
+		}
+	}
+	return Retry{}, false
+}
+
+// retryPolicies compiles the retry policies of the workflow.
+func (c *compiler) retryPolicies() {
+	c.own = map[string]*ownRetry{}
+	for _, p := range c.w.RetryPolicies {
+		name := p.Name.Value
+		_, preset := Preset(name)
+		first, twice := c.own[name]
+		switch {
+		case name == "":
+			c.ds.Errorf(core.CodeMissingKey, p.Pos, "a retry policy has no name")
+		case preset:
+			c.ds.Errorf(core.CodeDuplicateID, p.Name.Pos, "retry policy %q: every workflow has a preset of that name", name)
+		case twice:
+			pointTo(c.ds.Errorf(core.CodeDuplicateID, p.Name.Pos, "retry policy %q is defined twice", name), "first", first.decl.Name.Pos)
+		default:
+			c.own[name] = &ownRetry{decl: p}
+		}
+	}
+	for _, p := range c.w.RetryPolicies {
+		if o := c.own[p.Name.Value]; o != nil && o.decl == p {
+			c.ownPolicy(o)
+		}
+	}
+}
+
+// unusedPolicies warns about retry policies that nothing names.
+func (c *compiler) unusedPolicies() {
+	for _, p := range c.w.RetryPolicies {
+		if o := c.own[p.Name.Value]; o != nil && o.decl == p && !o.used && !c.unknown.nodes {
+			c.ds.Warnf(core.CodeUnused, p.Name.Pos, "retry policy %q is never used", p.Name.Value)
+		}
+	}
+}
+
+// ownRetry is a retry policy of the workflow.
+type ownRetry struct {
+	decl  *core.RetryPolicy
+	retry Retry
+	state uint8 // 0: not compiled, 1: being compiled, 2: compiled
+	used  bool
+}
+
+// ownPolicy compiles a policy of the workflow, after those it is based on.
+func (c *compiler) ownPolicy(o *ownRetry) {
+	if o.state > 0 {
+		return
+	}
+	o.state = 1
+	o.retry = c.retry(o.decl, place{what: "retry policy", id: o.decl.Name.Value})
+	o.state = 2
+}
+
+// retry compiles a retry policy: what it says, over what its preset says.
+func (c *compiler) retry(p *core.RetryPolicy, at place) Retry {
+	r := c.basis(p, at)
+	if n := p.Attempts; n != nil {
+		if r.Attempts = n.Value; n.Value < 1 || n.Value > mostAttempts {
+			c.ds.Errorf(core.CodeBadValue, n.Pos, "%s: want 1 to %d, got %d", at.key("attempts"), mostAttempts, n.Value)
+			r.Attempts = 1
+		}
+	}
+	switch p.Backoff.Value {
+	case "":
+	case "linear":
+		r.Factor = 0
+	case "exponential":
+		r.Factor = 2
+	default:
+		c.ds.Errorf(core.CodeBadValue, p.Backoff.Pos, "%s: unknown word %q", at.key("backoff"), p.Backoff.Value).
+			WithHint("%s", near(p.Backoff.Value, []string{"linear", "exponential"}))
+	}
+	if f := p.Factor; f != nil {
+		switch r.Factor = f.Value; {
+		case !(f.Value >= 1) || math.IsInf(f.Value, 0):
+			c.ds.Errorf(core.CodeBadValue, f.Pos, "%s: want a number of at least 1, got %v", at.key("factor"), f.Value)
+			r.Factor = 1
+		case p.Backoff.Value == "linear":
+			c.ds.Errorf(core.CodeBadValue, f.Pos, "%s: backoff linear has no factor", at.key("factor")).WithHint("write backoff: exponential")
+		}
+	}
+	if p.Base != nil {
+		r.Base = c.notNegative(p.Base, at.key("base_ms"))
+	}
+	if p.Max != nil {
+		r.Max, r.Cap = c.notNegative(p.Max, at.key("max_ms")), 0
+	}
+	if p.Jitter != nil {
+		r.Jitter = *p.Jitter
+	}
+	switch p.RetryOn.Value {
+	case "":
+	case "any":
+		r.Transient = false
+	case "transient":
+		r.Transient = true
+	default:
+		c.ds.Errorf(core.CodeBadValue, p.RetryOn.Pos, "%s: unknown word %q", at.key("retry_on"), p.RetryOn.Value).
+			WithHint("%s", near(p.RetryOn.Value, []string{"any", "transient"}))
+	}
+	return r
+}
+
+// basis is what a retry policy is based on; without attempts if that is nothing.
+func (c *compiler) basis(p *core.RetryPolicy, at place) Retry {
+	plain := Retry{Base: defaultBase}
+	name := p.Preset.Value
+	if name == "" {
+		return plain
+	}
+	if r, ok := Preset(name); ok {
+		return r
+	}
+	o, ok := c.own[name]
+	switch {
+	case !ok && c.w.Lost.Has("retry_policies"):
+	case !ok:
+		names := slices.Concat(PresetNames(), c.policyNames())
+		c.ds.Errorf(core.CodeBadValue, p.Preset.Pos, "%s: unknown retry policy %q", at.key("preset"), name).WithHint("%s", near(name, names))
+	case o.state == 1:
+		c.ds.Errorf(core.CodeCycle, p.Preset.Pos, "%s: %q is based on itself", at.key("preset"), name)
+	default:
+		c.ownPolicy(o)
+		o.used = true
+		return o.retry
+	}
+	plain.Attempts = 1 // that it has none is not to be said as well
+	return plain
+}
+
+// policyNames lists the retry policies of the workflow.
+func (c *compiler) policyNames() []string {
+	var names []string
+	for _, p := range c.w.RetryPolicies {
+		names = append(names, p.Name.Value)
+	}
+	return names
 }

@@ -194,7 +194,7 @@ func (f *frame) failedAttempt(n *plan.Node, begun int) {
 		f.c.breaks(Retries, "attempt %d is to be followed by another, and attempt %d is under way", e.Attempt, begun)
 	case e.Attempt >= n.Retry.Attempts:
 		f.c.breaks(Retries, "is to be tried again after attempt %d of %d", e.Attempt, n.Retry.Attempts)
-	case e.Error != nil && !retryable(e.Error):
+	case e.Error != nil && !n.Retry.Again(e.Error):
 		f.c.breaks(Retries, "is to be tried again after a failure that is permanent (%s)", e.Error.Class)
 	}
 	if f.failRun {
@@ -208,8 +208,6 @@ func (f *frame) failedAttempt(n *plan.Node, begun int) {
 		f.c.breaks(Retries, "the next attempt is %s away, the policy says at most %s", e.Delay, most)
 	}
 }
-
-func retryable(fail *core.Failure) bool { return !fail.Permanent && fail.Class != core.ClassPanic }
 
 // delays returns the bounds of the wait that the policy and the failure ask for. Jitter
 // multiplies it by a factor between a half and one and a half.
@@ -308,7 +306,7 @@ func (f *frame) lastAttempt(n *plan.Node, attempt int) {
 	if n.AutoStatus && e.Error != nil && e.Error.Class != core.ClassCanceled && (e.Error.Class != core.ClassMerge || e.Error.Node != "") {
 		f.c.breaks(Statuses, "failed, and its auto_status makes it a success")
 	}
-	if e.Error != nil && attempt < n.Retry.Attempts && retryable(e.Error) {
+	if e.Error != nil && attempt < n.Retry.Attempts && n.Retry.Again(e.Error) {
 		f.doubt(e.Node, Retries, "failed for good after attempt %d of %d", attempt, n.Retry.Attempts)
 	}
 }

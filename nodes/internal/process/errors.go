@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/wavefold/wavefold/core"
 )
 
 // ErrFlood is inside the error of a program that printed more than its limit.
@@ -31,6 +33,10 @@ type ExitError struct {
 	// Stderr holds the last lines of standard error, masked and shortened.
 	Stderr []string
 }
+
+// Category says that the program would end alike again, whatever it wrote: its exit code is
+// its own word, and its last lines may hold any other.
+func (e *ExitError) Category() core.Category { return core.Deterministic }
 
 // Error names the program, the code and the last lines of standard error.
 func (e *ExitError) Error() string {
