@@ -40,6 +40,7 @@ type settings struct {
 	retryOn     core.Text
 	policy      core.Text
 	timeout     *core.Located[time.Duration]
+	flush       *core.Located[time.Duration]
 	priority    core.Int
 	phase       core.Text
 	description string
@@ -236,6 +237,13 @@ func AutoStatus() Option { return option("AutoStatus", func(s *settings) { s.aut
 func Timeout(d time.Duration) Option {
 	v := core.At(d, here())
 	return setting{name: "Timeout", pos: v.Pos, set: func(s *settings) { s.timeout = &v }}
+}
+
+// Flush is how long the first row of a batch waits for the others: then the batch goes on
+// as it is. Without it a batch waits for as long as it takes.
+func Flush(d time.Duration) Option {
+	v := core.At(d, here())
+	return setting{name: "Flush", pos: v.Pos, set: func(s *settings) { s.flush = &v }}
 }
 
 // Policy is what the failure of a part does to the run. By default what depends on the

@@ -214,8 +214,8 @@ var allowed = map[string][]string{
 	"Func":     {"Limit", "MaxFailures", "Args", "Items"},
 	"Node":     {"Limit", "MaxFailures", "Args", "Items", "Reads", "Writes"},
 	"Sub":      {"Limit", "MaxFailures", "In", "Out", "Over", "Is"},
-	"Pipeline": {"Limit"},
-	"Loop":     {"Until", "MaxIters", "FailExhausted"},
+	"Pipeline": {"Limit"}, "StreamPipeline": {"Limit", "Flush"},
+	"Loop": {"Until", "MaxIters", "FailExhausted"},
 }
 
 var edgeOptions = map[string]bool{"When": true, "Else": true, "On": true}
@@ -246,7 +246,7 @@ func takers(name string, general []string) string {
 		return "the rows are made while the part at the end of the streams runs: give it to that one"
 	}
 	var out []string
-	for _, what := range []string{"Each", "Expand", "ForEach", "Func", "Node", "Sub", "Pipeline", "Loop"} {
+	for _, what := range []string{"Each", "Expand", "ForEach", "Func", "Node", "Sub", "Pipeline", "StreamPipeline", "Loop"} {
 		if slices.Contains(allowed[what], name) {
 			out = append(out, what)
 		}

@@ -914,3 +914,83 @@ func TestStreamLeavesLentBatches(t *testing.T) {
 		}
 	}
 }
+
+// The stages of a pipeline over a stream get so many rows at a time, of typed parts and of
+// kinds; with Flush a batch goes on when it has waited long enough.
+func TestStreamPipeline(t *testing.T) {
+	raw, sums := wavefold.NewStream[reading]("raw"), wavefold.NewField[[]int64]("sums", wavefold.Append)
+	stages := func() wavefold.Stages[[]reading, int64] {
+		return wavefold.Pipe(
+			wavefold.Stage("ids", func(_ context.Context, rows []reading) ([]int64, error) {
+				var ids []int64
+				for _, r := range rows {
+					ids = append(ids, r.ID)
+				}
+				return ids, nil
+			}),
+			wavefold.Stage("sum", func(_ context.Context, ids []int64) (sum int64, _ error) {
+				for _, id := range ids {
+					sum += id
+				}
+				return sum, nil
+			}).Into(sums))
+	}
+	slow := func(pauses ...time.Duration) wavefold.Part {
+		return wavefold.StreamSource("load", raw, func(ctx context.Context, emit func([]reading) error) error {
+			for i, pause := range pauses {
+				select {
+				case <-time.After(pause):
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+				if err := emit([]reading{{ID: int64(1) << i, Place: "Oslo"}}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	for _, c := range []struct {
+		load    wavefold.Part
+		options []wavefold.Option
+		want    string
+	}{
+		{slow(0, 0, 0, 0, 0), nil, "[3 12 16]"},
+		{slow(0, time.Minute, time.Minute, 0, 0), []wavefold.Option{wavefold.Limit(2)}, "[3 12 16]"},
+		{slow(0, time.Minute, time.Minute, 0, 0), []wavefold.Option{wavefold.Flush(time.Second)}, "[1 2 12 16]"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r, err := wavefold.New("g", c.load, wavefold.StreamPipeline("p", raw, 2, stages(), c.options...)).Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(sums.Get(r)); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			if n, ok := raw.Rows(r); n != 5 || !ok {
+				t.Errorf("%d rows", n)
+			}
+		})
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte("id,place\n1,Oslo\n2,Rome\n3,Kyiv\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := wavefold.New("g", wavefold.Using(wavefold.NewEngine(std.Kinds()...)), wavefold.Dir(dir),
+		wavefold.Node("load", "dataset", map[string]any{"source": "in.csv", "stream": true}, wavefold.Writes(raw)),
+		wavefold.StreamPipeline("p", raw, 2, stages())).Run(t.Context())
+	if got := fmt.Sprint(sums.Get(r)); err != nil || got != "[3 3]" {
+		t.Errorf("%s, %v", got, err)
+	}
+	for want, part := range map[string]wavefold.Part{
+		"batch: want a whole number of at least 1, got 0":                    wavefold.StreamPipeline("p", raw, 0, stages()),
+		"flush: want more than 0, got 0s":                                    wavefold.StreamPipeline("p", raw, 2, stages(), wavefold.Flush(0)),
+		"option Flush means nothing to Do here (it is for [StreamPipeline])": wavefold.Do("p", func(context.Context) error { return nil }, wavefold.Flush(1)),
+		"option MaxFailures means nothing to StreamPipeline here":            wavefold.StreamPipeline("p", raw, 2, stages(), wavefold.MaxFailures(1)),
+	} {
+		_, err := wavefold.New("g", slow(0), part).Run(t.Context())
+		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), " - ", " ("), strings.Split(want, " (")[0]) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

@@ -17,6 +17,7 @@ type unit struct {
 	what     string
 	members  []Part
 	items    AnyField // rows of a pipeline
+	batch    *core.Int
 	findings core.Diagnostics
 }
 
@@ -136,13 +137,30 @@ func Pipe[A, B, C any](first Stages[A, B], then Stages[B, C]) Stages[A, C] {
 func Pipeline[A, B any](id string, items Field[[]A], stages Stages[A, B], options ...Option) Part {
 	u := newUnit("Pipeline", id, options)
 	u.items = items
+	u.pass(stages.nodes)
+	return u
+}
+
+// pass makes stages the members of a pipeline.
+func (u *unit) pass(stages []*stage) {
 	before := ""
-	for i, st := range stages.nodes {
+	for i, st := range stages {
 		n := *st.node
-		n.run = &adapter{HandlerFunc: st.make(place{before: before, into: st.into, last: i == len(stages.nodes)-1})}
+		n.run = &adapter{HandlerFunc: st.make(place{before: before, into: st.into, last: i == len(stages)-1})}
 		before = n.id.Value
 		u.members = append(u.members, &n)
 	}
+}
+
+// StreamPipeline is Pipeline for the rows of a stream, of which the stages get so many at
+// a time, the last time perhaps fewer: work that is cheaper for many rows at once goes on
+// while the next ones are read, with no more than a batch read ahead of those under way.
+// The rows pass as JSON, and a batch is the stage's own. With Flush a batch need not wait
+// for its last row. It takes Flush and what Pipeline takes.
+func StreamPipeline[A, B any](id string, in Stream[A], size int, stages Stages[[]A, B], options ...Option) Part {
+	u := newUnit("StreamPipeline", id, options)
+	u.items, u.batch = in, new(core.At(size, u.id.Pos))
+	u.pass(stages.nodes)
 	return u
 }
 
@@ -167,7 +185,7 @@ func (u *unit) addTo(b *builder) {
 			OnExhausted: u.exhausted(), Phase: u.phase, OnError: u.onError(), Pos: u.id.Pos})
 	} else {
 		b.field(u.items, subject)
-		p := &core.Pipeline{ID: u.id, Stages: ids, Concurrency: u.limit, Phase: u.phase, OnError: u.onError(), Pos: u.id.Pos}
+		p := &core.Pipeline{ID: u.id, Stages: ids, Concurrency: u.limit, Batch: u.batch, Flush: u.flush, Phase: u.phase, OnError: u.onError(), Pos: u.id.Pos}
 		if s := specOf(u.items); s != nil {
 			p.Items = core.At("$."+s.decl.Name.Value, u.id.Pos)
 		}
