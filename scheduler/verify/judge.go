@@ -1,0 +1,143 @@
+package verify
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file checks the judged conditions.
+
+// judged takes in the event of a condition.
+func (f *frame) judged(n *plan.Node) {
+	e := f.c.e
+	if e.Result == nil {
+		f.c.breaks(Skips, "a judged condition without a result")
+		return
+	}
+	found := false
+	for _, i := range f.p.InEdges(n.Vertex) {
+		edge := &f.p.Edges[i]
+		if f.p.Nodes[edge.FromNode].ID != e.From || f.p.Nodes[edge.ToNode].ID != e.To || !sameText(e.When, whenText(edge)) {
+			continue
+		}
+		if !found {
+			f.mayJudge(i)
+			f.look(edge)
+		}
+		found = true
+		f.verdicts[i] = isFalse
+		if *e.Result {
+			f.verdicts[i] = isTrue
+		}
+		if edge.Else {
+			f.otherwise(i)
+		}
+	}
+	if !found {
+		f.c.breaks(Skips, "the workflow has no edge %s -> %s with the condition %s", e.From, e.To, e.When)
+	}
+}
+
+// look looks at what the log says that a condition read. Where code of a Go type can
+// have a part in it, it may have failed.
+func (f *frame) look(edge *plan.Edge) {
+	if edge.When == nil || f.p.Foreign || hidden(f.c.e.Values) {
+		return
+	}
+	level := f.p.Vertices[edge.To].Level
+	if edge.Judged {
+		level = f.p.Judges[f.p.Vertices[edge.From].Judge].Level
+	}
+	f.saw(edge, level)
+	f.reconsider(edge)
+}
+
+// reconsider evaluates a condition again on what it read.
+func (f *frame) reconsider(edge *plan.Edge) {
+	e := f.c.e
+	r, ok := f.c.replays[edge.When]
+	if !ok {
+		r, _ = edge.When.Replay()
+		f.c.replays[edge.When] = r
+	}
+	if r == nil {
+		return
+	}
+	switch result, known := r.Test(e.Values); {
+	case !known:
+		f.c.unchecked(Skips, "the condition on %s -> %s: the values in the log leave open what it says", e.From, e.To)
+	case result != *e.Result:
+		f.c.breaks(Skips, "the condition %s is %t in the log, and %t on what it read: %s", e.When, *e.Result, result, brief(e.Values))
+	}
+}
+
+// mayJudge checks that a condition is judged when all it depends on is there.
+func (f *frame) mayJudge(i int32) {
+	edge := &f.p.Edges[i]
+	const what = "its condition is judged"
+	if f.v[edge.To].settled {
+		f.c.breaks(Skips, "the condition on %s -> %s is judged after it was decided that %s %s",
+			f.c.e.From, f.c.e.To, f.c.e.To, f.fate(edge.To))
+		return
+	}
+	if edge.Judged {
+		j := &f.p.Judges[f.p.Vertices[edge.From].Judge]
+		if f.v[edge.From].phase != resolved {
+			f.c.breaks(Order, "%s before %s is resolved", what, f.c.e.From)
+		}
+		if edge.When != nil {
+			f.condition(edge.When, edge, j.Level, what)
+		}
+		return
+	}
+	if !f.predecessors(edge.To, what) && edge.When != nil {
+		f.condition(edge.When, edge, f.p.Vertices[edge.To].Level, what)
+	}
+}
+
+func (f *frame) fate(i int32) string {
+	if f.v[i].status == core.Skipped {
+		return "is skipped"
+	}
+	return "runs"
+}
+
+// otherwise checks an else edge against the conditions beside it.
+func (f *frame) otherwise(e int32) {
+	anyLive := false
+	for _, other := range f.p.Judges[f.p.Vertices[f.p.Edges[e].From].Judge].Edges {
+		if f.p.Edges[other].Else {
+			continue
+		}
+		switch f.says(other) {
+		case untold:
+			f.notJudged(f.p.Edges[e].To, other)
+			return
+		case live:
+			anyLive = true
+		}
+	}
+	if (f.verdicts[e] == isTrue) == anyLive {
+		f.c.breaks(Skips, "the else edge %s -> %s is %t, and of the other edges out of %s one %s", f.c.e.From, f.c.e.To,
+			*f.c.e.Result, f.c.e.From, map[bool]string{true: "is live", false: "must be live"}[anyLive])
+	}
+}
+
+func whenText(e *plan.Edge) string {
+	switch {
+	case e.Else:
+		return "else"
+	case e.When != nil:
+		return e.When.Source()
+	}
+	return ""
+}
+
+// mask stands for a secret in what a log shows.
+const mask = "***"
+
+// sameText compares a text of the log with one of the workflow. A secret hides a part
+// of it.
+func sameText(got, want string) bool { return got == want || strings.Contains(got, mask) }

@@ -1,0 +1,160 @@
+package verify
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file compares skips and handled failures with the decisions.
+
+// skipped takes in a skip. Each member of a unit has one.
+func (f *frame) skipped(n *plan.Node) {
+	i := n.Vertex
+	v, e := &f.v[i], f.c.e
+	if v.phase != undecided && (v.phase != resolved || v.status != core.Skipped) || v.skips >= max(1, f.members(i)) {
+		f.c.breaks(Lifecycle, "is skipped %s", f.after(v))
+		return
+	}
+	d, first := f.settle(i, "is skipped")
+	v.skips++
+	if first {
+		v.skip, v.cause = d.kind, d.cause
+		f.compareSkip(i, d)
+	}
+	if e.Status != core.Skipped.String() {
+		f.c.breaks(Statuses, "is skipped with the status %q", e.Status)
+	}
+	if v.skips == max(1, f.members(i)) {
+		if v.skip == runs || v.skip == notDecided { // it should not be; go on from what the log says
+			v.skip = byFalse
+		}
+		f.resolve(i, core.Skipped)
+	}
+}
+
+// compareSkip compares a skip with the decision.
+func (f *frame) compareSkip(i int32, d decision) {
+	e := f.c.e
+	got := decision{kind: byAllGone, edge: -1}
+	switch {
+	case e.From != "" && e.Cause != "":
+		got.kind = byFailure
+	case e.From != "":
+		got.kind = byFalse
+	}
+	switch {
+	case d.kind == notDecided:
+		return
+	case d.kind == runs:
+		f.c.breaks(Skips, "is skipped (%s), and should run: %s", e.Reason, f.whyRuns(i))
+	case d.kind != got.kind || e.From != f.from(d) || e.Cause != f.causeOf(d) || !sameText(e.When, f.when(d)):
+		f.c.breaks(Skips, "is skipped because %s, should be because %s", f.words(e.From, e.Cause, e.When), f.words(f.from(d), f.causeOf(d), f.when(d)))
+	}
+}
+
+func (f *frame) whyRuns(i int32) string {
+	for _, e := range f.p.InEdges(i) {
+		if f.says(e) == live {
+			return "the edge " + f.p.Nodes[f.p.Edges[e].FromNode].ID + " -> " + f.p.Nodes[f.p.Edges[e].ToNode].ID + " is live"
+		}
+	}
+	return "nothing is against it"
+}
+
+// words says a skip in words.
+func (f *frame) words(from, cause, when string) string {
+	switch {
+	case from == "":
+		return "every predecessor was skipped, from " + cause + " on"
+	case cause != "":
+		return cause + " failed, over " + from
+	case when == "":
+		return "the edge from " + from + " is false"
+	}
+	return "the edge from " + from + " is false: " + when
+}
+
+func (f *frame) from(d decision) string {
+	if d.edge < 0 {
+		return ""
+	}
+	return f.p.Nodes[f.p.Edges[d.edge].FromNode].ID
+}
+
+func (f *frame) when(d decision) string {
+	if d.edge < 0 {
+		return ""
+	}
+	return whenText(&f.p.Edges[d.edge])
+}
+
+// causeOf is the node where a skip began: of a unit the member that failed first.
+func (f *frame) causeOf(d decision) string {
+	if d.cause < 0 {
+		return ""
+	}
+	if u := f.v[d.cause].unit; u != nil && u.failures > 0 {
+		return f.name(f.p.Nodes[f.p.Vertices[d.cause].Unit.Members[u.failedAt[1]]].ID)
+	}
+	return f.name(f.p.Vertices[d.cause].ID)
+}
+
+// chosen checks that a vertex that is to run follows from the decision.
+func (f *frame) chosen(i int32) {
+	d, first := f.settle(i, "is ready")
+	if !first {
+		return
+	}
+	if d.kind != runs && d.kind != notDecided {
+		f.c.breaks(Skips, "runs, and should be skipped because %s", f.words(f.from(d), f.causeOf(d), f.when(d)))
+	}
+	for _, e := range d.handled {
+		if !f.taken[e] {
+			f.c.breaks(Skips, "runs over the edge %s -> %s (on: fail), and no event tells that this handles the failure",
+				f.p.Nodes[f.p.Edges[e].FromNode].ID, f.p.Nodes[f.p.Edges[e].ToNode].ID)
+			f.v[f.p.Edges[e].From].handled = true
+		}
+	}
+}
+
+// handledBy takes in the event of a failure that does not fail the run.
+func (f *frame) handledBy(i int32) {
+	v, e := &f.v[i], f.c.e
+	if v.status != core.Fail {
+		f.c.breaks(Statuses, "its failure is handled, and it did not fail")
+		return
+	}
+	if e.From == "" {
+		v.told = true
+		if f.policy(i) != plan.PolicySkip && !f.streams(i) {
+			f.c.breaks(Statuses, "its failure is tolerated, and its policy does not say so")
+		}
+		return
+	}
+	v.handled = true
+	for _, k := range f.p.InEdges(f.target(e.To)) {
+		edge := &f.p.Edges[k]
+		if edge.On == plan.OnFail && edge.From == i && f.p.Nodes[edge.ToNode].ID == e.To && f.says(k) == live && !f.taken[k] {
+			if f.taken == nil {
+				f.taken = map[int32]bool{}
+			}
+			f.taken[k] = true
+			return
+		}
+	}
+	f.c.breaks(Skips, "its failure is handled by %s -> %s, which is no live edge with on: fail that was not told before", e.From, e.To)
+}
+
+// target returns the vertex of a node, or one without incoming edges.
+func (f *frame) target(id string) int32 {
+	if n, ok := f.p.Node(id); ok {
+		return n.Vertex
+	}
+	return 0
+}
+
+// streams reports whether a vertex pulls its rows: whether that failed is not in the log.
+func (f *frame) streams(i int32) bool {
+	u := f.p.Vertices[i].Unit
+	return u != nil && u.Puller != nil
+}

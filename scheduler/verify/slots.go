@@ -1,0 +1,78 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file counts what is in flight.
+
+// group is a limit on what is in flight. It counts as one in the group around it while
+// something of it is in flight, and as none otherwise.
+type group struct {
+	parent *group
+	name   string
+	limit  int // 0 for none
+	active int
+}
+
+// acquire takes a slot for a handler that begins.
+func (f *frame) acquire(g *group) {
+	c := f.c
+	c.inFlight++
+	if c.limits != nil && c.limits.MaxInFlight > 0 && c.inFlight > c.limits.MaxInFlight {
+		c.breaks(Limits, "%d executions are in flight, max_in_flight is %d", c.inFlight, c.limits.MaxInFlight)
+	}
+	for ; g != nil; g = g.parent {
+		g.active++
+		if g.limit > 0 && g.active > g.limit {
+			c.breaks(Limits, "%s are in flight in %s, the limit is %d", count(g.active, g.what()), g.name, g.limit)
+		}
+		if g.active > 1 {
+			return
+		}
+	}
+}
+
+func (g *group) what() string {
+	if g.parent == nil {
+		return "node"
+	}
+	return "execution"
+}
+
+// free gives the slot of a handler that has ended back.
+func (f *frame) free(g *group) {
+	f.c.inFlight--
+	for ; g != nil; g = g.parent {
+		if g.active--; g.active > 0 {
+			return
+		}
+	}
+}
+
+// release gives the slot of a plain node back, if it holds one.
+func (f *frame) release(v *vertex) {
+	if v.holds {
+		v.holds = false
+		f.free(&f.group)
+	}
+}
+
+// visible reports whether the log shows when a handler of the node lets go of its slot.
+// Timers and nodes without a handler hold none, and those of a nested run are inside of it.
+func (f *frame) visible(n *plan.Node) bool {
+	if n.Handler == nil || n.Wait != nil || n.Frame != nil {
+		return false
+	}
+	pv := &f.p.Vertices[n.Vertex]
+	return pv.Unit != nil || !pv.Refuses
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
