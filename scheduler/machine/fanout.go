@@ -186,11 +186,19 @@ func (t *fanOut) startItems() bool {
 }
 
 func (t *fanOut) begin(i int) ID {
-	t.phases[i-t.base] = itemRunning
-	t.attempts[i-t.base]++
-	id := t.id(i)
-	t.f.emitItemStarted(t.n, id)
-	return id
+	t.count(i)
+	return t.id(i)
+}
+
+// count counts an attempt that begins. Items of a range need no id of their own, which
+// costs as much as all the rest.
+func (t *fanOut) count(i int) {
+	at := i - t.base
+	t.phases[at] = itemRunning
+	t.attempts[at]++
+	if t.f.m.opts.Events {
+		t.f.emitItemStarted(t.n, t.id(i))
+	}
 }
 
 // attempt returns how often an item was tried.

@@ -68,7 +68,7 @@ func (t *fanOut) rangeID(s span) ID {
 func (t *fanOut) startRange() {
 	s := t.pick(t.chunk)
 	for i := s.from; i < s.to; i++ {
-		t.begin(int(i))
+		t.count(int(i))
 	}
 	t.sent(s)
 	call := t.callFor(s)
