@@ -51,6 +51,27 @@ func (n *node) does(isNil bool, f core.HandlerFunc) *node {
 	return n
 }
 
+// gives gives the node a function whose result is written to a field.
+func (n *node) gives(isNil bool, out AnyField, f valueFunc) *node {
+	s := specOf(out)
+	if s == nil {
+		return n.does(isNil, nil) // a finding tells that there is no field
+	}
+	field := s.decl.Name.Value
+	n.does(isNil, func(ctx context.Context, in core.Input) (core.Result, error) {
+		v, ok, err := f(ctx, in)
+		if err != nil || !ok {
+			return core.Result{}, err
+		}
+		return core.Write(field, v), nil
+	})
+	n.run.value, n.run.field = f, field
+	return n
+}
+
+// valueFunc makes a value to be written; ok is false for none.
+type valueFunc func(ctx context.Context, in core.Input) (v any, ok bool, err error)
+
 func (n *node) fanOut(items AnyField) *node {
 	n.fans, n.needs = true, append(n.needs, items)
 	if s := specOf(items); s != nil {
@@ -82,6 +103,9 @@ type adapter struct {
 	reads, writes []*spec
 	fans          bool
 
+	value valueFunc // what HandlerFunc wraps, nil for none
+	field string    // that it is written to
+
 	takes string // the field it reads as a stream, "" for none
 	makes string // the field it makes a stream, "" for none
 	open  func(ctx context.Context, in core.Input) (core.Stream, error)
@@ -91,7 +115,16 @@ var (
 	_ core.Binder       = (*adapter)(nil)
 	_ core.StreamUser   = (*adapter)(nil)
 	_ core.StreamSource = (*adapter)(nil)
+	_ core.ValueHandler = (*adapter)(nil)
 )
+
+// ValueField tells the field that the part's function gives a value.
+func (a *adapter) ValueField() string { return a.field }
+
+// HandleValue calls the function.
+func (a *adapter) HandleValue(ctx context.Context, in core.Input) (any, bool, error) {
+	return a.value(ctx, in)
+}
 
 // StreamFields tells the streams of the part.
 func (a *adapter) StreamFields() (made string, taken []string) {

@@ -11,9 +11,9 @@ import (
 func Source[T any](id string, out Field[T], fn func(context.Context) (T, error), options ...Option) Part {
 	n := newNode("Source", id, options)
 	n.writes = Fields(out)
-	return n.does(fn == nil, func(ctx context.Context, _ core.Input) (core.Result, error) {
+	return n.gives(fn == nil, out, func(ctx context.Context, _ core.Input) (any, bool, error) {
 		v, err := fn(ctx)
-		return written(out, v, err)
+		return v, true, err
 	})
 }
 
@@ -21,13 +21,13 @@ func Source[T any](id string, out Field[T], fn func(context.Context) (T, error),
 func Map[A, B any](id string, in Field[A], out Field[B], fn func(context.Context, A) (B, error), options ...Option) Part {
 	n := newNode("Map", id, options)
 	n.view, n.writes = Fields(in), Fields(out)
-	return n.does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+	return n.gives(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
 		a, err := in.read(i.Shared().View)
 		if err != nil {
-			return core.Result{}, err
+			return nil, false, err
 		}
 		v, err := fn(ctx, a)
-		return written(out, v, err)
+		return v, true, err
 	})
 }
 
@@ -35,17 +35,17 @@ func Map[A, B any](id string, in Field[A], out Field[B], fn func(context.Context
 func Map2[A, B, C any](id string, in1 Field[A], in2 Field[B], out Field[C], fn func(context.Context, A, B) (C, error), options ...Option) Part {
 	n := newNode("Map2", id, options)
 	n.view, n.writes = Fields(in1, in2), Fields(out)
-	return n.does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+	return n.gives(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
 		a, err := in1.read(i.Shared().View)
 		if err != nil {
-			return core.Result{}, err
+			return nil, false, err
 		}
 		b, err := in2.read(i.Shared().View)
 		if err != nil {
-			return core.Result{}, err
+			return nil, false, err
 		}
 		v, err := fn(ctx, a, b)
-		return written(out, v, err)
+		return v, true, err
 	})
 }
 
@@ -53,21 +53,21 @@ func Map2[A, B, C any](id string, in1 Field[A], in2 Field[B], out Field[C], fn f
 func Map3[A, B, C, D any](id string, in1 Field[A], in2 Field[B], in3 Field[C], out Field[D], fn func(context.Context, A, B, C) (D, error), options ...Option) Part {
 	n := newNode("Map3", id, options)
 	n.view, n.writes = Fields(in1, in2, in3), Fields(out)
-	return n.does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+	return n.gives(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
 		a, err := in1.read(i.Shared().View)
 		if err != nil {
-			return core.Result{}, err
+			return nil, false, err
 		}
 		b, err := in2.read(i.Shared().View)
 		if err != nil {
-			return core.Result{}, err
+			return nil, false, err
 		}
 		c, err := in3.read(i.Shared().View)
 		if err != nil {
-			return core.Result{}, err
+			return nil, false, err
 		}
 		v, err := fn(ctx, a, b, c)
-		return written(out, v, err)
+		return v, true, err
 	})
 }
 
@@ -103,13 +103,13 @@ func Do(id string, fn func(context.Context) error, options ...Option) Part {
 func Each[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Context, A) (B, error), options ...Option) Part {
 	n := newNode("Each", id, options)
 	one := itemOf[A](in)
-	return n.fanOut(in).collects(out).does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+	return n.fanOut(in).collects(out).gives(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
 		a, err := one.item(i)
 		if err != nil {
-			return core.Result{}, err
+			return nil, false, err
 		}
 		b, err := fn(ctx, a)
-		return written(out, []B{b}, err)
+		return []B{b}, true, err
 	})
 }
 
@@ -118,16 +118,13 @@ func Each[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Co
 func Expand[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Context, A) ([]B, error), options ...Option) Part {
 	n := newNode("Expand", id, options)
 	one := itemOf[A](in)
-	return n.fanOut(in).collects(out).does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+	return n.fanOut(in).collects(out).gives(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
 		a, err := one.item(i)
 		if err != nil {
-			return core.Result{}, err
+			return nil, false, err
 		}
 		b, err := fn(ctx, a)
-		if len(b) == 0 {
-			return core.Result{}, err
-		}
-		return written(out, b, err)
+		return b, len(b) > 0, err
 	})
 }
 

@@ -25,6 +25,18 @@ type Binder interface {
 	Bind(n *Node, env Env) (Handler, Diagnostics)
 }
 
+// ValueHandler is a Handler of a node that writes one field and says nothing else.
+// Drivers call HandleValue in place of Handle where that field is all the node declares
+// to write: neither a Result nor a map is made then.
+type ValueHandler interface {
+	Handler
+	// ValueField is the field, "" for a handler that is only called by Handle.
+	ValueField() string
+	// HandleValue does what Handle does and returns the value; ok is false when nothing
+	// is written.
+	HandleValue(ctx context.Context, in Input) (v any, ok bool, err error)
+}
+
 // Result is what a node hands back. Every part is optional: the zero Result is
 // a success that writes nothing and sends nothing.
 type Result struct {

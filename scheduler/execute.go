@@ -63,6 +63,15 @@ func (r *run) callBare(w *worker) (err error) {
 		}
 	}()
 	c := &w.cmd
+	if c.Node.Value != nil {
+		v, ok, err := c.Node.Value.HandleValue(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), &r.bare))
+		if err == nil && ok {
+			w.full = true
+			x := executor{p: c.Plan, c: c}
+			x.write(v, &w.event.Outcome)
+		}
+		return err
+	}
 	res, err := c.Node.Handler.Handle(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), &r.bare))
 	if err == nil && !res.Empty() {
 		w.full = true
@@ -83,6 +92,8 @@ type executor struct {
 	shared *core.Input
 	// streams are those the node reads, nil when it reads none.
 	streams *streams
+	// writes are those of the values that a range has made.
+	writes []plan.Write
 	// worded is the outcome of the attempt, nil as long as its handler has not returned.
 	worded *machine.Outcome
 	// answered tells that the command was answered without this worker: what its
@@ -174,6 +185,11 @@ func (x *executor) one(place int, o *machine.Outcome) {
 		x.worded = nil
 		defer func() { ended(x.worded) }()
 	}
+	if err == nil && n.Value != nil && x.streams == nil {
+		x.value(ctx, in, o)
+		x.worded = o
+		return
+	}
 	if err == nil {
 		res, err = call(ctx, n, in)
 	}
@@ -188,6 +204,32 @@ func (x *executor) one(place int, o *machine.Outcome) {
 	x.worded = o
 }
 
+// value is the rest of one for a handler that makes the node's only write.
+func (x *executor) value(ctx context.Context, in core.Input, o *machine.Outcome) {
+	v, ok, err := callValue(ctx, x.c.Node, in)
+	switch {
+	case err != nil:
+		o.Failure = x.failure(ctx, err)
+	case ok:
+		x.write(v, o)
+	}
+}
+
+// write makes a value the only write of an outcome. The writes of a range lie in one
+// array.
+func (x *executor) write(v any, o *machine.Outcome) {
+	w, fault := x.p.AcceptValue(x.c.Node, v)
+	if o.Failure = fault; fault != nil {
+		return
+	}
+	if x.writes == nil {
+		x.writes = make([]plan.Write, 0, max(1, x.c.ID.To-x.c.ID.From))
+	}
+	n := len(x.writes)
+	x.writes = append(x.writes, w)
+	o.Writes = x.writes[n : n+1 : n+1]
+}
+
 // outcome words what a handler returned.
 func (x *executor) outcome(ctx context.Context, res *core.Result, err error, o *machine.Outcome) {
 	if err != nil {
@@ -197,7 +239,7 @@ func (x *executor) outcome(ctx context.Context, res *core.Result, err error, o *
 	o.Accept(x.p, x.c.Node, res)
 }
 
-// call and guarded are the places where code of handlers runs. A panic becomes the node's failure.
+// call, callValue and guarded are the places where code of handlers runs. A panic becomes the node's failure.
 func call(ctx context.Context, n *plan.Node, in core.Input) (res core.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -205,6 +247,16 @@ func call(ctx context.Context, n *plan.Node, in core.Input) (res core.Result, er
 		}
 	}()
 	return n.Handler.Handle(ctx, in)
+}
+
+// callValue is call for a handler that makes the node's only write.
+func callValue(ctx context.Context, n *plan.Node, in core.Input) (v any, ok bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	return n.Value.HandleValue(ctx, in)
 }
 
 // guarded is call for the code of a stream.

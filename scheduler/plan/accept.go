@@ -52,17 +52,30 @@ func (p *Plan) accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 		if !ok {
 			continue
 		}
-		field := n.WriteFields[i]
-		accepted, err := p.Schema.Fields[field].Accept(v)
-		if err != nil {
-			return nil, &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("write of %q: %v", name, err)}
+		w, fault := p.acceptField(n.WriteFields[i], v)
+		if fault != nil {
+			return nil, fault
 		}
-		writes = append(writes, Write{Field: field, Value: accepted})
+		writes = append(writes, w)
 	}
 	if len(writes) < len(r.Delta) {
 		return nil, p.undeclared(n, r)
 	}
 	return writes, nil
+}
+
+// AcceptValue is Accept for what a ValueHandler returned.
+func (p *Plan) AcceptValue(n *Node, v any) (Write, *core.Failure) {
+	return p.acceptField(n.WriteFields[0], v)
+}
+
+func (p *Plan) acceptField(field int32, v any) (Write, *core.Failure) {
+	f := &p.Schema.Fields[field]
+	accepted, err := f.Accept(v)
+	if err != nil {
+		return Write{}, &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("write of %q: %v", f.Name, err)}
+	}
+	return Write{Field: field, Value: accepted}, nil
 }
 
 // undeclared words the failure of a result that writes outside the write set,

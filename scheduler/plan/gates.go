@@ -3,6 +3,8 @@ package plan
 import (
 	"cmp"
 	"slices"
+
+	"github.com/wavefold/wavefold/core"
 )
 
 // gates numbers the ledger slots of all writers and tells every reader which
@@ -154,6 +156,9 @@ func (g *gater) node(n *Node) {
 	}
 	n.NodeRefs = use.nodes
 	g.captureStreams(n)
+	if h, ok := n.Handler.(core.ValueHandler); ok && len(n.Writes) == 1 && h.ValueField() == n.Writes[0] {
+		n.Value = h
+	}
 	n.Bare = n.Handler != nil && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
 		len(n.Reads) == 0 && len(n.NodeRefs) == 0
 }

@@ -138,6 +138,8 @@ type Node struct {
 	Index   int32
 	Vertex  int32
 	Member  int32 // its place in its unit, -1 outside of units
+	// Value is the handler if it makes the node's only write and is called for that.
+	Value core.ValueHandler
 	// Bare tells that the node is a handler that is given nothing: no reads,
 	// args or references, no fan-out, timer, timeout or jitter.
 	Bare bool
