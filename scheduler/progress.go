@@ -42,8 +42,9 @@ func (p *progress) report(done, of int64) {
 	p.events.add(e)
 }
 
-// pulling tells how far a pipeline or fan-out has read its stream, so many rows.
-func (s *source) pulling(x *executor, rows int) {
+// pulling tells how many rows a pipeline or fan-out has been handed, and how much of the
+// stream that is: what was read and not handed over does not count.
+func (s *source) pulling(x *executor, taken int) {
 	if x.run.events == nil {
 		return
 	}
@@ -56,5 +57,8 @@ func (s *source) pulling(x *executor, rows int) {
 			s.progress.event.Node = name
 		}
 	}
-	s.progress.report(int64(rows), 0)
+	if read, size := s.streams.extent(); size > 0 {
+		s.progress.measure(int64(float64(read)*float64(taken)/float64(taken+len(s.rows))), size)
+	}
+	s.progress.report(int64(s.next), 0)
 }

@@ -619,3 +619,67 @@ func TestAStreamInsideIsReadUnderOneContext(t *testing.T) {
 		}
 	}
 }
+
+// What was read ahead when the run was stopped and never began is no item.
+func TestAStoppedForEachCountsWhatBegan(t *testing.T) {
+	src := rowsOf{count: 1000, breaks: -1, batch: func() int { return 699 }}
+	r, _ := eachOf(t, src, "concurrency: 1|fail_run", func(_ context.Context, n int64) error {
+		if n == 5 {
+			return core.Permanent(errors.New("bad"))
+		}
+		return nil
+	}, scheduler.Options{Listener: func(core.Event) {}})
+	n, _ := r.Node("work")
+	if n.Failure == nil || n.Failure.Message != "item 5: bad" || n.Items != 6 || n.Failed != 1 {
+		t.Errorf("%d items, %d failed, %+v", n.Items, n.Failed, n.Failure)
+	}
+}
+
+// What was read and not handed over does not count as done.
+func TestProgressOfAPipelineThatReadsAllAtOnce(t *testing.T) {
+	var got []string
+	p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "1", 1), atOnce{}, itemKind{fail: -1})
+	_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) {
+		if e.Type == core.Progress && e.Unit == "rows" {
+			got = append(got, fmt.Sprintf("%d: %d/%d", e.Done, e.Read, e.Size))
+		}
+	}})
+	if err != nil || len(got) == 0 || got[0] != "1: 25/100" {
+		t.Errorf("%v: %q", err, got)
+	}
+}
+
+// atOnce is the kind counting with a stream of four rows in one batch.
+type atOnce struct{}
+
+func (atOnce) Name() string   { return "counting" }
+func (atOnce) Keys() []string { return nil }
+func (atOnce) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Stream: n.Writes[0], Handler: atOnceHandler{n.Writes[0].Value}}, nil
+}
+
+type atOnceHandler struct{ to string }
+
+func (h atOnceHandler) Handle(context.Context, core.Input) (core.Result, error) {
+	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
+}
+func (atOnceHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
+	return &atOnceStream{}, nil
+}
+
+type atOnceStream struct{ read int64 }
+
+func (s *atOnceStream) Next(context.Context) ([]any, error) {
+	if s.read > 0 {
+		return nil, io.EOF
+	}
+	s.read = 100
+	var rows []any
+	for n := range int64(4) {
+		rows = append(rows, core.ObjectOf("n", n))
+	}
+	return rows, nil
+}
+func (s *atOnceStream) Extent() (read, size int64) { return s.read, 100 }
+func (s *atOnceStream) Summary() *core.Object      { return core.ObjectOf(core.RowCount, int64(4)) }
+func (s *atOnceStream) Close() error               { return nil }

@@ -555,6 +555,7 @@ func (t *fanOut) endStopped() {
 		return
 	}
 	f.v[t.v].ended = f.m.now
+	t.dropAhead()
 	if t.outcomes == nil {
 		t.outcomes = make([]Outcome, len(t.phases))
 	}

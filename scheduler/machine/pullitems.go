@@ -201,6 +201,20 @@ func (t *fanOut) grow(list []any) {
 	}
 }
 
+// dropAhead forgets items of a stream that were read ahead and never began: they are no
+// items of a run that was stopped.
+func (t *fanOut) dropAhead() {
+	n := t.next - t.base
+	if t.n.Puller == nil || n >= len(t.phases) {
+		return
+	}
+	t.phases, t.attempts = t.phases[:n], t.attempts[:n]
+	if t.outcomes != nil {
+		t.outcomes = t.outcomes[:n]
+	}
+	t.hold(t.items.list[:n])
+}
+
 // hold sets the items that are here.
 func (t *fanOut) hold(list []any) { t.items = Items{list: list, n: len(list), base: t.base} }
 

@@ -45,20 +45,23 @@ func (s state) over() bool { return s >= good }
 
 // row is a node or unit, and the nodes inside it.
 type row struct {
-	id       string
-	shape    string // as plan.Shape spells it
-	state    state
-	started  time.Time
-	took     time.Duration
-	text     string // reason, error or note
-	total    int    // items or rows, -1 if unknown
-	done     int    // items, rows or rounds that ended
-	failed   int
-	handled  bool // its failure does not fail the run
-	rounds   int  // cap of a loop
-	pace     pace.Pace
-	parent   *row
-	children []*row
+	id      string
+	shape   string // as plan.Shape spells it
+	state   state
+	started time.Time
+	took    time.Duration
+	text    string // reason, error or note
+	total   int    // items or rows, -1 if unknown
+	done    int    // items, rows or rounds that ended
+	failed  int
+	handled bool // its failure does not fail the run
+	rounds  int  // cap of a loop
+	pace    pace.Pace
+	// handed is how many items of a stream were handed over so far, which are read of
+	// size of it.
+	handed, read, size int64
+	parent             *row
+	children           []*row
 }
 
 // NewModel returns the model of a run that has not begun.
@@ -141,11 +144,22 @@ func (r *row) progress(e *core.Event) {
 	if e.Item > 0 {
 		return
 	}
-	if r.shape == plan.Plain.String() {
-		r.pace.Step(e.Time, e.Done, e.Of)
+	if r.shape != plan.Plain.String() {
+		r.handed, r.read, r.size = e.Done, e.Read, e.Size
+		r.input(e.Time)
+		return
 	}
+	r.pace.Step(e.Time, e.Done, e.Of)
 	if e.Size > 0 {
 		r.pace.Input(e.Time, e.Read, e.Size)
+	}
+}
+
+// input notes how much of a stream the items that ended are.
+func (r *row) input(at time.Time) {
+	if r.size > 0 && r.handed > 0 {
+		done := float64(r.read) * min(1, float64(r.done)/float64(r.handed))
+		r.pace.Input(at, int64(done), r.size)
 	}
 }
 
@@ -153,6 +167,7 @@ func (r *row) progress(e *core.Event) {
 func (r *row) step(e *core.Event) {
 	r.done++
 	r.pace.Step(e.Time, int64(r.done), int64(max(r.total, 0)))
+	r.input(e.Time)
 }
 
 func (r *row) start(e *core.Event) {

@@ -284,8 +284,8 @@ graph:
 		apply(s, core.Event{Type: core.Progress, Node: "load", Done: int64(s) * 12_345, Read: int64(s), Size: 80})
 		apply(s, core.Event{Type: core.Progress, Node: "save", Done: int64(s) * 1_000, Of: 30_000})
 		apply(s, core.Event{Type: core.Progress, Node: "poll", Done: int64(s)})
-		apply(s, core.Event{Type: core.Progress, Node: "stream", Done: int64(s) * 99, Read: int64(s), Size: 21})
-		apply(s, core.Event{Type: core.Progress, Unit: "rows", Done: int64(s) * 9, Read: int64(s), Size: 40})
+		apply(s, core.Event{Type: core.Progress, Node: "stream", Done: int64(s) * 24, Read: int64(s) * 200, Size: 4200})
+		apply(s, core.Event{Type: core.Progress, Unit: "rows", Done: int64(s), Read: int64(s) * 100, Size: 4000})
 		apply(s, core.Event{Type: core.Progress, Node: "array", Item: core.Nth(1), Done: 7, Of: 8})
 		for i := range 12 {
 			apply(s, core.Event{Type: core.ItemFinished, Node: "stream", Item: core.Nth(i)})
@@ -297,7 +297,7 @@ graph:
 		"├─ ⠋ load      ━━━━──────────────  25%  246,900  12k/s  1m00s left  20.0s",
 		"├─ ⠋ save      ━━━━━━━━━━━━──────  66%  20,000/30,000  1.0k/s  10s left  20.0s",
 		"├─ ⠋ poll      20  20.0s",
-		"├─ ⠋ stream ⇉  ━━━━━━━━━━━━━━━━━─  95%  240  12/s  1s left  20.0s",
+		"├─ ⠋ stream ⇉  ━━━━━━━━──────────  47%  240  12/s  22s left  20.0s", // half of what was handed over
 		"├─ ⠋ array ⇉   ━━━━──────────────  24%  240/1,000  12/s  1m05s left  20.0s",
 		"└─ ⠋ rows ⇶    ━━━━━━━━━─────────  50%  20  20 failed  20s left  20.0s",
 	}
