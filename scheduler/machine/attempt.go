@@ -13,15 +13,18 @@ import (
 
 // again reports whether an attempt that ended like that is followed by another.
 func (f *frame) again(n *plan.Node, attempt int32, o *Outcome) bool {
-	if o.Failure == nil && o.Status != core.Retry {
-		return false
-	}
-	return !f.stopped && int(attempt) < n.Retry.Attempts && (o.Failure == nil || n.Retry.Again(o.Failure))
+	return (o.Failure != nil || o.Status == core.Retry) && !f.stopped && open(n, attempt, o)
+}
+
+// open reports whether the node allows another attempt after one that did not end well.
+func open(n *plan.Node, attempt int32, o *Outcome) bool {
+	return int(attempt) < n.Retry.Attempts && (o.Failure == nil || n.Retry.Again(o.Failure))
 }
 
 // verdict is the outcome of a visit of which o was the last attempt: it says what a
 // request for another one comes to, then what auto_status makes of it. A failure leaves
-// nothing else of the attempt. o stays as it is.
+// nothing else of the attempt. A visit that the end of the run cut short came to nothing
+// that a setting could change. o stays as it is.
 func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	switch {
 	case o.Failure != nil || o.Status == core.Retry:
@@ -29,9 +32,15 @@ func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	default:
 		return o
 	}
+	if f.stopped && o.Status != core.PartialSuccess && open(n, attempt, o) {
+		if o.Failure != nil {
+			return &Outcome{Failure: o.Failure}
+		}
+		return &Outcome{Failure: cancelled()}
+	}
 	end := *o
 	if end.Failure == nil && end.Status == core.Retry {
-		f.refuse(n, attempt, &end)
+		refuse(n, attempt, &end)
 	}
 	if n.AutoStatus {
 		lift(&end)
@@ -43,19 +52,16 @@ func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 }
 
 // refuse ends a visit that asked for an attempt it does not get.
-func (f *frame) refuse(n *plan.Node, attempt int32, o *Outcome) {
+func refuse(n *plan.Node, attempt int32, o *Outcome) {
 	why := fmt.Sprintf("still asked to be run again after attempt %d of %d", attempt, n.Retry.Attempts)
 	if o.Note != "" {
 		why += ": " + o.Note
 	}
-	switch {
-	case f.stopped && int(attempt) < n.Retry.Attempts:
-		o.Failure = cancelled()
-	case n.AllowPartial:
+	if n.AllowPartial {
 		o.Status, o.Why = core.PartialSuccess, "allow_partial: "+why
-	default:
-		o.Failure = &core.Failure{Class: core.ClassError, Message: why}
+		return
 	}
+	o.Failure = &core.Failure{Class: core.ClassError, Message: why}
 }
 
 // lift is auto_status: what is no success becomes one, with all that the last attempt

@@ -66,7 +66,6 @@ type frame struct {
 	tasks     []task             // by vertex; nil until one is needed
 	held      map[int32]*Outcome // results that wait for their commit, by vertex
 	notes     map[int32]string
-	changes   map[int32]string     // why nodes ended otherwise than their last attempts
 	asked     map[ID]time.Duration // waits that failures asked for, by attempt
 
 	group      group
@@ -86,6 +85,8 @@ type frame struct {
 	failedRun  bool  // stopped by fail_run
 	deadline   int64 // when the timeout of its node ends it, 0 for never
 	expired    bool  // stopped by that
+
+	changes map[int32]string // why nodes ended otherwise than their last attempts
 }
 
 // gate is an entry of the work list.

@@ -124,7 +124,7 @@ func TestDefaults(t *testing.T) {
 	if p.Concurrency != 1 || p.MaxInFlight != 0 || p.Barrier {
 		t.Errorf("limits of a document: %d, %d, %t", p.Concurrency, p.MaxInFlight, p.Barrier)
 	}
-	if r := p.Nodes[0].Retry; r != (Retry{Attempts: 2, Base: 100 * time.Millisecond}) {
+	if r := *p.Nodes[0].Retry; r != (Retry{Attempts: 2, Base: 100 * time.Millisecond}) {
 		t.Errorf("retry %+v", r)
 	}
 	p, _ = Compile(&core.Workflow{Nodes: []*core.Node{handled("a")}, Runtime: core.Runtime{Schedule: text("barrier")}}, nil, Options{})

@@ -188,7 +188,7 @@ func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescripti
 }
 
 func (n *Node) describeRetry() *RetryDescription {
-	r := &n.Retry
+	r := n.Retry
 	if r.Attempts < 2 {
 		return nil
 	}

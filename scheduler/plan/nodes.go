@@ -72,7 +72,7 @@ func (c *compiler) node(i int32, d *core.Node) {
 	n := &c.p.Nodes[i]
 	n.ID, n.Index, n.Member, n.Decl = d.ID.Value, i, -1, d
 	n.Kind, n.Phase = d.Kind.Value, d.Phase.Value
-	n.Concurrency, n.MaxFailures, n.Retry.Attempts, n.StreamTo = 1, -1, 1, -1
+	n.Concurrency, n.MaxFailures, n.Retry, n.StreamTo = 1, -1, once, -1
 	at := nodePlace(n.ID)
 	var use uses
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
@@ -217,7 +217,7 @@ func (c *compiler) onError(n *Node, e *core.OnError, at place) {
 			WithHint("write attempts: 3 for two more tries after the first, or preset: standard")
 		retry.Attempts = 1
 	}
-	n.Retry = retry
+	n.Retry = &retry
 	if e.Then.Value != "" {
 		n.Policy = c.policy(e.Then, at.at("on_error.then"), false)
 	}

@@ -177,7 +177,7 @@ type Node struct {
 	Concurrency int
 	MaxFailures int // -1: any number
 	Timeout     time.Duration
-	Retry       Retry
+	Retry       *Retry // never nil; apart from the node, so that nodes fill whole cache lines
 	Policy      Policy
 	// AllowPartial makes a visit that still asks for another attempt after the last one a
 	// partial success; AutoStatus makes one that ends without success a success.

@@ -22,6 +22,9 @@ type Retry struct {
 	Transient bool
 }
 
+// once is the attempt loop of a node without a retry policy.
+var once = &Retry{Attempts: 1}
+
 // Again reports whether a failure is one that another attempt follows, if one is left.
 func (r *Retry) Again(fail *core.Failure) bool {
 	return !fail.Permanent && fail.Class != core.ClassPanic && (!r.Transient || fail.InCategory() == core.TransientInfra)

@@ -130,8 +130,8 @@ func TestRetryPolicies(t *testing.T) {
 			if !strings.Contains(found, tt.fail) || tt.fail == "" && found != "" {
 				t.Errorf("found %swant  %s", found, tt.fail)
 			}
-			if tt.want.Attempts > 0 && (p == nil || p.Nodes[0].Retry != tt.want) {
-				t.Errorf("got %+v\nwant %+v", p.Nodes[0].Retry, tt.want)
+			if tt.want.Attempts > 0 && (p == nil || *p.Nodes[0].Retry != tt.want) {
+				t.Errorf("got %+v\nwant %+v", *p.Nodes[0].Retry, tt.want)
 			}
 		})
 	}

@@ -199,6 +199,8 @@ func (b *behaviour) failure(h uint64, attempt int, r *core.Result) error {
 	case 7:
 		r.Status = core.Fail
 		return nil
+	case 8, 9:
+		return fmt.Errorf("attempt %d: connection reset: %w", attempt, errWanted)
 	default:
 		return fmt.Errorf("attempt %d: %w", attempt, errWanted)
 	}

@@ -203,6 +203,7 @@ func (m *maker) node(failing int) *Node {
 func (m *maker) leniency(n *Node) {
 	n.AllowPartial = m.chance(25)
 	n.AutoStatus = m.chance(8)
+	n.OnlyTransient = n.Policy == "retry" && m.chance(25)
 }
 
 // nested makes the node a run of a smaller graph. Only a run that is over before it

@@ -67,6 +67,7 @@ type Node struct {
 	Priority int
 
 	AllowPartial, AutoStatus bool
+	OnlyTransient            bool // of what fails, only transient failures are tried again
 
 	// Chances in percent, drawn from a digest of what an execution is given:
 	// to fail in every attempt, to fail in the first attempts only, to be a
@@ -215,6 +216,9 @@ func (n *Node) String() string {
 	}
 	if n.AllDone {
 		s += ", join: all_done"
+	}
+	if n.OnlyTransient {
+		s += ", retry_on: transient"
 	}
 	if n.AllowPartial {
 		s += ", allow_partial: true"

@@ -273,7 +273,8 @@ func (o *oracle) run(a *attempt) {
 // again reports whether the attempt wants another one.
 func (a *attempt) again() bool {
 	if a.failure != nil {
-		return !a.failure.Permanent
+		any := a.node.OnError == nil || a.node.OnError.RetryOn.Value != "transient"
+		return !a.failure.Permanent && (any || a.failure.InCategory() == core.TransientInfra)
 	}
 	return a.result.Status == core.Retry
 }

@@ -95,6 +95,7 @@ func nodeChanges(i int, n *Node) []func(*Graph) bool {
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].AllDone, false) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].AllowPartial, false) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].AutoStatus, false) },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].OnlyTransient, false) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Timeout, false) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Expires, 0) && g.Nodes[i].Policy == "" },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Fail, 0) },

@@ -84,6 +84,9 @@ func (g *Graph) node(n *Node, rec *Recorder, k nestedKind) *core.Node {
 	out := &core.Node{ID: text(n.ID), Kind: text("fn"), Reads: texts(n.Reads), Writes: texts(n.Writes), HasWrites: true,
 		OnError: policy(n.Policy, n.Attempts, n.Then), Priority: core.Int{Value: n.Priority},
 		AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
+	if n.OnlyTransient && out.OnError != nil {
+		out.OnError.RetryOn = text("transient")
+	}
 	if n.Sub == nil {
 		out.Handler = &behaviour{g: g, n: n, rec: rec}
 	} else {

@@ -303,11 +303,16 @@ func (f *frame) endPlain(v *vertex, n *plan.Node, good bool) {
 // allows, or a failure that no other can cure; and that auto_status does not lift it.
 func (f *frame) lastAttempt(n *plan.Node, attempt int) {
 	e := f.c.e
-	if n.AutoStatus && e.Error != nil && e.Error.Class != core.ClassCanceled && (e.Error.Class != core.ClassMerge || e.Error.Node != "") {
-		f.c.breaks(Statuses, "failed, and its auto_status makes it a success")
+	if e.Error == nil {
+		return
 	}
-	if e.Error != nil && attempt < n.Retry.Attempts && n.Retry.Again(e.Error) {
+	if attempt < n.Retry.Attempts && n.Retry.Again(e.Error) {
 		f.doubt(e.Node, Retries, "failed for good after attempt %d of %d", attempt, n.Retry.Attempts)
+		return
+	}
+	lasting := e.Error.Class == core.ClassCanceled || e.Error.Class == core.ClassMerge && e.Error.Node == ""
+	if n.AutoStatus && !lasting {
+		f.c.breaks(Statuses, "failed, and its auto_status makes it a success")
 	}
 }
 
