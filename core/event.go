@@ -13,7 +13,7 @@ const (
 
 	NodeReady    EventType = "node.ready"    // all it waits for is there; it may wait for a slot
 	NodeStarted  EventType = "node.started"  // an attempt begins
-	NodeRetrying EventType = "node.retrying" // an attempt failed, another follows after Delay
+	NodeRetrying EventType = "node.retrying" // an attempt failed or asked for another, which follows after Delay
 	NodeFinished EventType = "node.finished" // the node ended with a success
 	NodeFailed   EventType = "node.failed"   // the node ended with a failure
 	NodeHandled  EventType = "node.handled"  // its failure is tolerated by its policy, or an on: fail edge took it up

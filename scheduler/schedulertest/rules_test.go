@@ -170,6 +170,8 @@ var visits = []rule{
 	{name: "7: auto_status does not lift a skip", fields: []string{"x"}, nodes: []string{"a", "w auto_status"}, edges: []string{"a->w when $.x == 1"}, want: "w=skipped:condition:"},
 	{name: "7: nor what the state refuses", fields: []string{"x set_once"}, nodes: []string{"a write x 1", "w auto_status; allow_partial; write x 2"}, edges: []string{"a->w"},
 		want: "w=fail run=failed", state: `{"x":1}`},
+	{name: "7: nor what nobody can read any more", fields: []string{"x sum = 9223372036854775807"}, nodes: []string{"a write x 1", "w auto_status; see x"}, edges: []string{"a->w"},
+		want: "a=success w=fail run=failed"},
 	{name: "7: auto_status lifts a result outside of the write set", nodes: []string{"w auto_status; send 1; spill"}, want: "w=success"},
 	{name: "8: without a policy there is one attempt", nodes: []string{"w again 1"}, want: "w=fail@1"},
 	{name: "8: attempts are those of a visit", nodes: []string{"w retry 2; again 1"}, loops: []string{"l 3: w"}, want: "w=success@6 l=success:max_iters:3"},
@@ -240,8 +242,11 @@ func ruleField(t *testing.T, s string) core.FieldDecl {
 	s, def, has := strings.Cut(s, " = ")
 	name, merge, _ := strings.Cut(s, " ")
 	d := core.FieldDecl{Name: text(name), Merge: text(merge), Default: core.Missing}
-	if merge == "array_append" {
+	switch merge {
+	case "array_append":
 		d.Type = &core.Type{Kind: core.ArrayType}
+	case "sum":
+		d.Type = &core.Type{Kind: core.IntegerType}
 	}
 	if has {
 		v, err := core.ParseJSON([]byte(def))
