@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -310,4 +312,28 @@ func TestPending(t *testing.T) {
 	if entries, _ := os.ReadDir(dir); len(entries) != 2 {
 		t.Errorf("the folder holds %v, want the file and the link", entries)
 	}
+}
+
+// While one file is filled another one is written, and it is that one for which
+// there is no room: the error keeps what names it.
+func TestWriteKeepsWhatNamesAnotherFile(t *testing.T) {
+	place := Place{Dir: t.TempDir()}
+	other := Writer{Place: place, Wrap: func(io.Writer) io.Writer { return full{} }}
+	err := Writer{Place: place}.Write(t.Context(), "out.csv", func(*bufio.Writer) error {
+		err := other.Write(t.Context(), "rejects.csv", func(w *bufio.Writer) error {
+			_, err := w.WriteString(strings.Repeat("x", 2*bufferSize))
+			return err
+		})
+		return fmt.Errorf("rejects.csv: %w", err)
+	})
+	if want := "rejects.csv: cannot be written: no space left on device"; err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "tmp", Err: syscall.ENOSPC}
 }

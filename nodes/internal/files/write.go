@@ -31,7 +31,7 @@ func (w Writer) Write(ctx context.Context, name string, fill func(*bufio.Writer)
 	}
 	defer p.Discard() // does nothing once the file is there
 	if err := fill(p.Writer); err != nil {
-		if e, ok := errors.AsType[*writeError](err); ok {
+		if e, ok := errors.AsType[*writeError](err); ok && e.of == p {
 			return e // what a library says around it is how it came to write
 		}
 		return err
@@ -56,13 +56,13 @@ func (w Writer) Create(ctx context.Context, name string) (*Pending, error) {
 	p.file, err = root.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		root.Close()
-		return nil, unnamed(err)
+		return nil, p.unnamed(err)
 	}
 	var out io.Writer = p.file
 	if w.Wrap != nil {
 		out = w.Wrap(p.file)
 	}
-	p.Writer = bufio.NewWriterSize(guarded(ctx, out), bufferSize)
+	p.Writer = bufio.NewWriterSize(p.guarded(out), bufferSize)
 	return p, nil
 }
 
@@ -87,7 +87,7 @@ func (p *Pending) Commit() error {
 	}
 	if err := p.finish(); err != nil {
 		p.Discard()
-		return unnamed(err)
+		return p.unnamed(err)
 	}
 	p.ended = true
 	syncFolder(p.root)
@@ -164,27 +164,32 @@ func Reader(ctx context.Context, r io.Reader) io.Reader {
 	})
 }
 
-func guarded(ctx context.Context, w io.Writer) io.Writer {
-	return writerFunc(func(p []byte) (int, error) {
-		if err := ctx.Err(); err != nil {
+// guarded returns w made to fail once the context of Create is done.
+func (p *Pending) guarded(w io.Writer) io.Writer {
+	return writerFunc(func(b []byte) (int, error) {
+		if err := p.ctx.Err(); err != nil {
 			return 0, err
 		}
-		n, err := w.Write(p)
-		return n, unnamed(err)
+		n, err := w.Write(b)
+		return n, p.unnamed(err)
 	})
 }
 
 // unnamed takes the name of the temporary file out of an error: whoever reads it
 // knows the file by the name that the caller puts in front.
-func unnamed(err error) error {
+func (p *Pending) unnamed(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return &writeError{e.Err}
+		return &writeError{p, e.Err}
 	}
 	return err
 }
 
-// writeError says that the disk did not take a file.
-type writeError struct{ err error }
+// writeError says that the disk did not take a file. What fills one file may write
+// another one while it does, so the error knows which it is about.
+type writeError struct {
+	of  *Pending
+	err error
+}
 
 // Error returns the text of the cause.
 func (e *writeError) Error() string { return "cannot be written: " + e.err.Error() }
