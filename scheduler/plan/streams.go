@@ -29,6 +29,7 @@ type StreamRead struct {
 type streamUse struct {
 	maker   int32
 	reader  string // "node save", "" for nobody yet
+	puller  *Node  // the reader, if it pulls the rows while it runs: no fan-out, no pipeline
 	at      core.Position
 	misread bool // somebody else wants its rows, which is reported
 	twice   bool // another node makes it too, which is reported
@@ -139,6 +140,7 @@ func (c *compiler) readsStreams(n *Node) {
 		if !c.soleReader(u, s, "node "+n.ID, name) {
 			continue
 		}
+		u.puller = n
 		n.Streams = append(n.Streams, StreamRead{Field: f, Maker: u.maker})
 		use.nodes = c.distinct(slices.Concat(use.nodes, c.nodeUse[u.maker].nodes), &c.nodeSeen, len(c.w.Nodes))
 	}
@@ -270,6 +272,11 @@ func (c *compiler) checkStreams() {
 			}
 		}
 	}
+	for i := range c.p.Nodes {
+		if n := &c.p.Nodes[i]; n.StreamTo >= 0 {
+			c.streamAttempts(n)
+		}
+	}
 	for f := range c.p.Schema.Fields { // in declared order
 		if u := c.streamUse[int32(f)]; u != nil && u.reader == "" && !u.misread && !c.unknown.reads {
 			n := &c.p.Nodes[u.maker]
@@ -277,6 +284,41 @@ func (c *compiler) checkStreams() {
 				WithHint("let a transform, a sink, a for_each or a pipeline read it, or leave stream out")
 		}
 	}
+}
+
+// streamAttempts reports what a node that makes a stream says of its attempts: its
+// rows are made in those of the reader.
+func (c *compiler) streamAttempts(n *Node) {
+	report := func(key string, pos core.Position) {
+		end := c.endOfChain(n)
+		d := c.ds.Errorf(core.CodeStream, pos, "%s: %s: the rows of a stream are made while its reader runs, not in an attempt of this node", nodePlace(n.ID), key)
+		switch {
+		case end.puller != nil:
+			d.WithHint("put it on node %s, whose next attempt begins with the first row again", end.puller.ID)
+		case end.reader != "":
+			d.WithHint("leave it out: %s reads each row once; or leave stream: true out", end.reader)
+		default:
+			d.WithHint("put it on the node that reads the stream")
+		}
+	}
+	if e := n.Decl.OnError; e != nil && e.Policy.Value == "retry" {
+		report("on_error", e.Policy.Pos)
+	}
+	if t := n.Decl.Timeout; t != nil {
+		report("timeout", t.Pos)
+	}
+}
+
+// endOfChain returns the stream at the end of the chain that begins at a node.
+func (c *compiler) endOfChain(n *Node) *streamUse {
+	u := c.streamUse[n.StreamTo]
+	for range c.p.Nodes { // a cycle is reported elsewhere
+		if u.puller == nil || u.puller.StreamTo < 0 {
+			break
+		}
+		u = c.streamUse[u.puller.StreamTo]
+	}
+	return u
 }
 
 // streamOrder reports readers of streams that do not come after the maker.
