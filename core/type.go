@@ -70,6 +70,17 @@ func (t *Type) Property(name string) (*Type, bool) {
 	return nil, false
 }
 
+// Disjoint reports whether two types have no value in common but null. AnyType
+// and NullType promise nothing, and integers are numbers.
+func (k TypeKind) Disjoint(o TypeKind) bool {
+	if k == AnyType || o == AnyType || k == NullType || o == NullType || k == o {
+		return false
+	}
+	return !(k.isNumber() && o.isNumber())
+}
+
+func (k TypeKind) isNumber() bool { return k == NumberType || k == IntegerType }
+
 // TypeError says which part of a value does not fit its type.
 type TypeError struct {
 	Path string // such as [3].price; "" is the value itself

@@ -40,7 +40,7 @@ func (m *compiler) neverEqual(n *Binary, x, y *code) (never bool, hint string) {
 	if x.fixed {
 		return notAmong(b, x.konst)
 	}
-	return disjoint(a.kind, b.kind), ""
+	return a.kind.Disjoint(b.kind), ""
 }
 
 // notAmong reports whether a constant is no value of a type.
@@ -48,7 +48,7 @@ func notAmong(i info, v any) (bool, string) {
 	if core.IsMissing(v) {
 		return true, ""
 	}
-	if disjoint(i.kind, kindOf(v)) {
+	if i.kind.Disjoint(kindOf(v)) {
 		return true, "the other side is " + article(i.kind)
 	}
 	if i.typ == nil || len(i.typ.Enum) == 0 || slices.ContainsFunc(i.typ.Enum, func(e any) bool { return core.Equal(e, v) }) {
@@ -66,14 +66,6 @@ func notAmong(i info, v any) (bool, string) {
 		}
 	}
 	return true, "the values are " + core.JSON(i.typ.Enum)
-}
-
-// disjoint reports whether two known types have no value in common.
-func disjoint(a, b core.TypeKind) bool {
-	if a == core.AnyType || b == core.AnyType || a == core.NullType || b == core.NullType {
-		return false
-	}
-	return a != b && !(isNumber(a) && isNumber(b))
 }
 
 // equal compiles == and != of any two operands.

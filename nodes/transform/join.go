@@ -48,13 +48,24 @@ func (b *builder) join(c *joinConfig, key string, columns eval.Columns) (step, e
 	for _, n := range c.On.right {
 		b.need(other, n, key+".on")
 	}
+	for i, l := range c.On.left {
+		r := c.On.right[i]
+		if left, right := columns.Kind(l.Value), other.Kind(r.Value); left.Disjoint(right) {
+			b.scope.Errorf(core.CodeWrongType, r.Pos, key+".on", "%q is %s and %q of %s is %s, so no row matches", l.Value, left, r.Value, j.with, right)
+		}
+	}
 	if c.Take == nil {
+		var added []core.Property
 		for _, p := range properties(other) {
-			if !slices.Contains(j.right, p.Name) {
-				j.declared = append(j.declared, p.Name)
+			if slices.Contains(j.right, p.Name) {
+				continue
+			}
+			j.declared = append(j.declared, p.Name)
+			if p.Name = j.prefix + p.Name; columns.Kind(p.Name) == core.AnyType {
+				added = append(added, p)
 			}
 		}
-		after := columns
+		after := with(columns, added)
 		after.Closed, after.Names = false, nil
 		return j.stage, after
 	}

@@ -311,6 +311,11 @@ func TestCompile(t *testing.T) {
 1:110: error: node n: group.aggregate: "origin" is one of the columns of by [BAD_VALUE]`},
 		{`{"steps": [{"join": {"with": "airport", "on": {"origin": "iata"}}}], ` + typed + `}`, `1:30: error: node n: steps[0]: join.with: the state has no field "airport" (did you mean "airports"?) [UNKNOWN_FIELD]`},
 		{`{"steps": [{"join": {"with": "n", "on": "x"}}], ` + typed + `}`, `1:30: error: node n: steps[0]: join.with: a table is an array of objects, n is integer [WRONG_TYPE]`},
+		{`{"steps": [{"join": {"with": "airports", "on": {"delay": "iata", "origin": "city"}}}], ` + typed + `}`,
+			`1:58: error: node n: steps[0]: join.on: "delay" is integer and "iata" of airports is string, so no row matches [WRONG_TYPE]`},
+		{`{"steps": [{"join": {"with": "airports", "on": {"delay": "latitude"}}}, {"filter": "$item.city > 1"}], ` + typed + `}`,
+			`1:95: error: node n: steps[1]: filter: ">" has no order for string and integer [EXPR_TYPE]`},
+		{`{"steps": [{"join": {"with": "airports", "on": {"more": "iata"}, "prefix": "at_"}}, {"filter": "$item.city > 1 && $item.at_more > 1"}], ` + typed + `}`, ``},
 		{`{"steps": [{"select": ["origin"]}, {"join": {"with": "airports", "on": {"orign": "iata"}, "take": ["city", "origin"]}}], ` + typed + `}`,
 			`1:73: error: node n: steps[1]: join.on: the rows have no column "orign" here (did you mean "origin"? known keys: origin) [UNKNOWN_FIELD]
 1:108: error: node n: steps[1]: join.take: the rows have a column "origin" already (set prefix, or write take: {origin: another name}) [DUPLICATE_KEY]`},
