@@ -17,7 +17,7 @@ func (f *runFlags) session(p *plan.Plan, inputs map[string]any) (*incremental.Se
 	if p.Incremental == nil && !asked {
 		return nil, nil
 	}
-	o := incremental.Options{FullRefresh: f.fullRefresh, RetryFailed: f.retryFailed}
+	o := incremental.Options{FullRefresh: f.fullRefresh, RetryFailed: f.retryFailed, Strict: f.strict}
 	switch {
 	case f.since != "" && f.fullRefresh:
 		return nil, errors.New("--since and --full-refresh contradict each other")
@@ -54,7 +54,18 @@ func (a *app) endSession(s *incremental.Session, r *core.Report, f *runFlags) er
 		return nil
 	}
 	before := s.Cursor
-	if err := s.End(r); err != nil || f.json || f.quiet {
+	err := s.End(r)
+	// A run that failed says so itself. One that went well and leaves nothing for the
+	// next says that even to those who want to hear little.
+	if well := r.Status == core.RunSuccess || r.Status == core.RunPartial; well || !f.json && !f.quiet {
+		if s.Kept != "" {
+			tty.Fprintf(a.Err, "the cursor stays as it was, and the next run begins there again: %s\n", s.Kept)
+		}
+		if s.Undone != "" {
+			tty.Fprintf(a.Err, "no partition of this run counts as done: %s\n", s.Undone)
+		}
+	}
+	if err != nil || f.json || f.quiet {
 		return err
 	}
 	if !core.IsMissing(s.Cursor) && !core.Equal(before, s.Cursor) {

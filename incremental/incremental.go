@@ -3,10 +3,12 @@
 // such as the days of a month, are done once each. What is remembered lies in a
 // small JSON file beside the workflow.
 //
-// A cursor is saved only after a run that succeeded, wholly or in part. A partition
-// is done when its item of the fan-out succeeded, whatever became of the others and
-// of the rest of the run, a cancelled one included; so a run that failed half way
-// is repeated for the other half only.
+// A cursor is saved only after a run that succeeded and in which no node failed,
+// handled and tolerated failures included: what they would have stored would be
+// passed over for good. A partition is done when its item of the fan-out succeeded
+// and no node failed inside of it or beside the fan-out, whatever became of the other
+// items; so a run that failed or was cancelled half way is repeated for the other
+// half only.
 package incremental
 
 import (
@@ -39,6 +41,9 @@ type Options struct {
 	FullRefresh bool
 	// RetryFailed leaves out partitions that were never tried.
 	RetryFailed bool
+	// Strict takes a run or an item that succeeds in part, such as with rejected rows,
+	// for one that failed.
+	Strict bool
 }
 
 // Session is one run of a workflow and what it learns for the next one. Begin
@@ -52,13 +57,20 @@ type Session struct {
 	Partitions int
 	Done       int
 
-	p    *plan.Plan
-	path string
-	file file
-	list []any // the partitions of this run
+	// Kept says after End why the cursor was not moved on, such as "node save failed",
+	// and Undone why partitions whose items succeeded are not done; "" if nothing
+	// forbade it.
+	Kept, Undone string
+
+	p      *plan.Plan
+	path   string
+	strict bool
+	file   file
+	list   []any // the partitions of this run
 
 	mu      sync.Mutex
 	outcome map[int]bool // by item: whether it succeeded
+	inner   []string     // paths of the nodes of nested workflows that failed
 }
 
 // file is the form of the file.
@@ -85,7 +97,7 @@ func Begin(p *plan.Plan, given map[string]any, o Options) (*Session, error) {
 	if p.Incremental == nil {
 		return nil, ErrNothing
 	}
-	s := &Session{Inputs: maps.Clone(given), Cursor: core.Missing, p: p, path: pathOf(p, o.File), outcome: map[int]bool{}}
+	s := &Session{Inputs: maps.Clone(given), Cursor: core.Missing, p: p, path: pathOf(p, o.File), strict: o.Strict, outcome: map[int]bool{}}
 	if s.Inputs == nil {
 		s.Inputs = map[string]any{}
 	}
@@ -258,40 +270,103 @@ func mark(set map[string]bool, list []json.RawMessage) {
 	}
 }
 
-// Listen takes in the events of the run, which say how each partition ended. It is
-// called by the run's listener.
+// Listen takes in the events of the run, which say how each partition ended and what
+// failed in nested workflows. It is called by the run's listener.
 func (s *Session) Listen(e core.Event) {
-	if s.p.Incremental.Node == "" || e.Node != s.p.Incremental.Node {
-		return
-	}
-	i, ok := e.Item.Get()
-	if !ok {
+	switch e.Type {
+	case core.ItemFinished, core.ItemFailed, core.NodeFailed, core.NodeRetrying:
+	default:
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	nested := strings.Contains(e.Node, "/")
+	cut := e.Error != nil && e.Error.Class == core.ClassCanceled // by a failure that is heard of itself, or by the run's end
 	switch e.Type {
-	case core.ItemFinished:
-		s.outcome[i] = true
-	case core.ItemFailed:
-		if e.Error == nil || e.Error.Class != core.ClassCanceled {
-			s.outcome[i] = false
+	case core.NodeRetrying: // what failed in the attempt is done again
+		s.inner = slices.DeleteFunc(s.inner, func(path string) bool { return inside(path, &e) })
+		return
+	case core.NodeFailed:
+		if nested && !cut {
+			s.inner = append(s.inner, e.Node)
+		}
+		return
+	}
+	i, ok := e.Item.Get()
+	switch {
+	case nested && e.Type == core.ItemFailed && !cut:
+		s.inner = append(s.inner, e.Node)
+	case !ok || e.Node != s.p.Incremental.Node || nested:
+	case e.Type == core.ItemFinished:
+		s.outcome[i] = (!s.strict || e.Status != core.PartialSuccess.String()) &&
+			!slices.ContainsFunc(s.inner, func(path string) bool { return inside(path, &e) })
+	case !cut:
+		s.outcome[i] = false
+	}
+}
+
+// inside reports whether a path lies in the nested workflow of the node, and item or
+// round, that an event is about.
+func inside(path string, e *core.Event) bool {
+	rest, ok := strings.CutPrefix(path, e.Node)
+	if !ok {
+		return false
+	}
+	for _, o := range []core.Ordinal{e.Item, e.Round} {
+		if i, has := o.Get(); has {
+			return strings.HasPrefix(rest, fmt.Sprintf("[%d]/", i))
 		}
 	}
+	return strings.HasPrefix(rest, "/")
 }
 
 // End writes down what the run leaves for the next one. Cursor becomes the value
 // that was saved.
 func (s *Session) End(r *core.Report) error {
 	s.file.Version, s.file.Workflow = fileVersion, s.p.Name
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	err := s.learnCursor(r)
-	s.learnPartitions()
+	s.learnPartitions(r)
 	return errors.Join(err, s.write())
+}
+
+// why returns why a run must not move the cursor on, "" if it may.
+func (s *Session) why(r *core.Report) string {
+	if node := s.failed(r, ""); node != "" {
+		return "node " + node + " failed"
+	}
+	switch {
+	case r.Status == core.RunPartial && s.strict:
+		return "the run succeeded in part only, and --strict is given"
+	case r.Status == core.RunSuccess || r.Status == core.RunPartial:
+		return ""
+	}
+	return "the run is " + string(r.Status)
+}
+
+// failed returns the first node that failed, handled or not, "" for none: a node of
+// the workflow but for one, or one of a nested workflow in none of that one's items.
+func (s *Session) failed(r *core.Report, but string) string {
+	for _, n := range r.Nodes() {
+		if n.Status == core.Fail && n.ID != but && (but == "" || n.Failure == nil || n.Failure.Class != core.ClassCanceled) {
+			return n.ID
+		}
+	}
+	for _, path := range slices.Sorted(slices.Values(s.inner)) {
+		if but == "" || !strings.HasPrefix(path, but+"[") {
+			return path
+		}
+	}
+	return ""
 }
 
 func (s *Session) learnCursor(r *core.Report) error {
 	inc := s.p.Incremental
-	if inc.Cursor == "" || r.Status != core.RunSuccess && r.Status != core.RunPartial {
+	if inc.Cursor == "" {
+		return nil
+	}
+	if s.Kept = s.why(r); s.Kept != "" {
 		return nil
 	}
 	names, values := []string{}, []any{}
@@ -309,12 +384,19 @@ func (s *Session) learnCursor(r *core.Report) error {
 	return err
 }
 
-func (s *Session) learnPartitions() {
+// learnPartitions sorts this run's partitions into those done and those to be done
+// again. One whose item did well is not done if a node elsewhere failed, which may have
+// been the one that stores its work.
+func (s *Session) learnPartitions(r *core.Report) {
 	if s.p.Incremental.Partitions == "" {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if node := s.failed(r, s.p.Incremental.Node); node != "" {
+		s.Undone = "node " + node + " failed"
+		for i := range s.outcome {
+			s.outcome[i] = false
+		}
+	}
 	old := s.file.Partitions
 	if old == nil {
 		old = &partitionsFile{}
@@ -335,7 +417,7 @@ func (s *Session) learnPartitions() {
 		}
 	}
 	kept := func(list []json.RawMessage) []json.RawMessage {
-		return slices.DeleteFunc(slices.Clone(list), func(v json.RawMessage) bool { return tried[string(v)] })
+		return slices.DeleteFunc(append([]json.RawMessage{}, list...), func(v json.RawMessage) bool { return tried[string(v)] })
 	}
 	next.Done, next.Failed = append(kept(old.Done), next.Done...), append(kept(old.Failed), next.Failed...)
 	s.file.Partitions = next

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,8 +51,9 @@ func item(i int, failure *core.Failure) core.Event {
 	return e
 }
 
-func report(status core.RunStatus, newest any) *core.Report {
-	return &core.Report{Status: status, State: core.ObjectOf("newest", newest)}
+// report is that of a run in which the nodes given failed.
+func report(status core.RunStatus, newest any, failed ...core.NodeReport) *core.Report {
+	return &core.Report{Status: status, State: core.ObjectOf("newest", newest), Nodes: func() []core.NodeReport { return failed }}
 }
 
 func days(list ...any) map[string]any { return map[string]any{"days": list} }
@@ -72,7 +74,8 @@ func TestSessions(t *testing.T) {
 		{given: days("a", core.ObjectOf("d", int64(1)), "c"), inputs: `none [{"d":1},"c"]`,
 			events: []core.Event{item(0, nil)}, report: report(core.RunCancelled, int64(7)), file: `none ["a",{"d":1}] []`},
 		{given: days("a", core.ObjectOf("d", int64(1)), "c", "c"), inputs: `none ["c"]`,
-			events: []core.Event{item(0, failed)}, report: report(core.RunPartial, int64(9007199254740993)), file: `9007199254740993 ["a",{"d":1}] ["c"]`},
+			events: []core.Event{item(0, failed)}, report: report(core.RunPartial, int64(8), core.NodeReport{ID: "load", Status: core.Fail, Handled: true}), file: `none ["a",{"d":1}] ["c"]`},
+		{given: days(), inputs: `none []`, report: report(core.RunPartial, int64(9007199254740993)), file: `9007199254740993 ["a",{"d":1}] ["c"]`},
 		{given: days("a", "b", "c"), options: incremental.Options{RetryFailed: true}, inputs: `9007199254740993 ["c"]`,
 			events: []core.Event{item(0, nil)}, report: report(core.RunSuccess, nil), file: `9007199254740993 ["a",{"d":1},"c"] []`},
 		{given: days("a", "b"), options: incremental.Options{FullRefresh: true}, inputs: `none ["a","b"]`,
@@ -94,8 +97,7 @@ func TestSessions(t *testing.T) {
 		for _, e := range step.events {
 			s.Listen(e)
 			other := e
-			other.Node = "outer/load"
-			other.Type, other.Error = core.ItemFailed, failed
+			other.Node, other.Type, other.Error = "outer/load", core.ItemFinished, nil
 			s.Listen(other) // of a nested workflow
 		}
 		if err := s.End(step.report); err != nil {
@@ -107,6 +109,63 @@ func TestSessions(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(p.Workflow.Dir, ".*")); left != nil {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Neither the cursor nor a partition moves on past a node that failed, whoever
+// handled the failure; rejected rows, of which a node is a partial success, are no
+// failure.
+func TestFailuresKeepProgress(t *testing.T) {
+	p := compile(t, doc)
+	node := func(kind core.EventType, path string, at core.Ordinal) core.Event {
+		return core.Event{Type: kind, Node: path, Item: at}
+	}
+	fail := func(id, class string, handled bool) core.NodeReport {
+		return core.NodeReport{ID: id, Status: core.Fail, Handled: handled, Failure: &core.Failure{Class: class}}
+	}
+	var none core.Ordinal
+	partly := item(0, nil)
+	partly.Status = core.PartialSuccess.String()
+	for name, c := range map[string]struct {
+		strict       bool
+		status       core.RunStatus
+		nodes        []core.NodeReport
+		events       []core.Event
+		file         string
+		kept, undone string
+	}{
+		"success":                  {status: core.RunSuccess, file: `7 ["a"] []`},
+		"rejected rows":            {status: core.RunPartial, nodes: []core.NodeReport{{ID: "read", Status: core.PartialSuccess}}, events: []core.Event{partly}, file: `7 ["a"] []`},
+		"rejected rows, strict":    {strict: true, status: core.RunPartial, events: []core.Event{partly}, file: `none [] ["a"]`, kept: "the run succeeded in part only, and --strict is given"},
+		"success, strict":          {strict: true, status: core.RunSuccess, file: `7 ["a"] []`},
+		"a handled failure":        {status: core.RunPartial, nodes: []core.NodeReport{fail("save", core.ClassError, true)}, file: `none [] ["a"]`, kept: "node save failed", undone: "node save failed"},
+		"an item failed":           {status: core.RunPartial, nodes: []core.NodeReport{fail("load", core.ClassError, true)}, file: `none ["a"] []`, kept: "node load failed"},
+		"cancelled":                {status: core.RunCancelled, nodes: []core.NodeReport{fail("save", core.ClassCanceled, false)}, file: `none ["a"] []`, kept: "node save failed"},
+		"cancelled between nodes":  {status: core.RunCancelled, file: `none ["a"] []`, kept: "the run is cancelled"},
+		"a nested node":            {status: core.RunPartial, events: []core.Event{node(core.NodeFailed, "other/save", none)}, file: `none [] ["a"]`, kept: "node other/save failed", undone: "node other/save failed"},
+		"a nested row":             {status: core.RunPartial, events: []core.Event{node(core.ItemFailed, "other/save", core.Nth(3))}, file: `none [] ["a"]`, kept: "node other/save failed", undone: "node other/save failed"},
+		"a nested node, done anew": {status: core.RunPartial, events: []core.Event{node(core.NodeFailed, "other/save", none), node(core.NodeRetrying, "other", none)}, file: `7 ["a"] []`},
+		"inside of an item":        {status: core.RunPartial, events: []core.Event{node(core.NodeFailed, "load[0]/save", none)}, file: `none [] ["a"]`, kept: "node load[0]/save failed"},
+		"inside of another item":   {status: core.RunPartial, events: []core.Event{node(core.NodeFailed, "load[01]/save", none)}, file: `none ["a"] []`, kept: "node load[01]/save failed"},
+		"an item done anew":        {status: core.RunPartial, events: []core.Event{node(core.NodeFailed, "load[0]/save", none), node(core.NodeRetrying, "load", core.Nth(0))}, file: `7 ["a"] []`},
+	} {
+		path := filepath.Join(t.TempDir(), "x.json")
+		s, err := incremental.Begin(p, days("a"), incremental.Options{File: path, Strict: c.strict})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range c.events {
+			s.Listen(e)
+		}
+		if !slices.ContainsFunc(c.events, func(e core.Event) bool { return e.Type == core.ItemFinished }) {
+			s.Listen(item(0, nil))
+		}
+		if err := s.End(report(c.status, int64(7), c.nodes...)); err != nil {
+			t.Fatal(err)
+		}
+		if got := saved(t, path); got != c.file || s.Kept != c.kept || s.Undone != c.undone {
+			t.Errorf("%s: saved %s, kept for %q, undone for %q; want %s, %q, %q", name, got, s.Kept, s.Undone, c.file, c.kept, c.undone)
+		}
 	}
 }
 

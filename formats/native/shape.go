@@ -70,7 +70,7 @@ type typeShape struct {
 
 type incrementalShape struct {
 	File       core.Text        `wavefold:"file" doc:"the file that remembers it, relative to the workflow's folder; default: the workflow's name with .progress.json"`
-	Cursor     *cursorShape     `wavefold:"cursor" doc:"a value that goes from run to run; it is saved only when the run succeeded"`
+	Cursor     *cursorShape     `wavefold:"cursor" doc:"a value that goes from run to run; it is saved only when the run succeeded and no node failed"`
 	Partitions *partitionsShape `wavefold:"partitions" doc:"pieces of work of which each is done once; those that failed are done again"`
 	Pos        core.Position    `wavefold:",pos"`
 }
