@@ -51,6 +51,9 @@ type Compiled struct {
 	// to take as a stream, should they be one.
 	Stream  Text
 	Streams []Text
+	// Columns is what the kind knows of the rows that the node puts into its written
+	// fields, by field; for those that are not there nothing is known.
+	Columns map[string]Columns
 	// Effects marks work that is visible outside of the run, unless the node says
 	// otherwise.
 	Effects bool
@@ -61,6 +64,28 @@ type Compiled struct {
 	// may do. Stdin likewise tells that it reads Env.Stdin.
 	Stdout, Stdin bool
 }
+
+// Columns says what is known of the rows of a table before anything runs. The zero
+// Columns knows nothing.
+type Columns struct {
+	// Type is the type of a row, nil when unknown.
+	Type *Type
+	// Names lists all columns that rows may have when Closed; otherwise they may
+	// have any.
+	Names  []string
+	Closed bool
+}
+
+// Kind returns the type of a column, AnyType when unknown.
+func (c Columns) Kind(name string) TypeKind {
+	if t, ok := c.Type.Property(name); ok && t != nil {
+		return t.Kind
+	}
+	return AnyType
+}
+
+// Has reports whether rows may have a column.
+func (c Columns) Has(name string) bool { return !c.Closed || slices.Contains(c.Names, name) }
 
 // Secret is a reference to a value that is kept outside of documents and must not
 // be shown.
@@ -105,6 +130,9 @@ type Env struct {
 	// Schema answers questions about the workflow's state, for kinds that
 	// compile expressions.
 	Schema Schema
+	// Columns tells what is known of the rows of a field beyond its declared type,
+	// from the one node that writes it; the zero Columns when nothing is.
+	Columns func(field string) Columns
 	// Items tells that the node is given $item and $index: it has for_each or is
 	// a stage of a pipeline. Rounds tells that it is given $iter and $loop: it is
 	// in the body of a loop.

@@ -34,7 +34,8 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: h.policy.HasFile()}
+	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: h.policy.HasFile(),
+		Columns: map[string]core.Columns{h.into: b.rows}}
 	if b.Stream {
 		made.Stream = b.into
 	}
@@ -49,6 +50,7 @@ type builder struct {
 	env   core.Env
 	scope *eval.Scope
 	into  core.Text // the field the rows go to
+	rows  core.Columns
 }
 
 func (b *builder) build() *handler {
@@ -67,7 +69,8 @@ func (b *builder) build() *handler {
 	if items != nil && (len(items.Properties) > 0 || len(items.Required) > 0 || len(items.Enum) > 0) {
 		h.options.RowType = items
 	}
-	h.policy = b.Options.Compile(b.scope, b.node, b.rowColumns(h), b.node.Pos, "")
+	b.rows = b.rowColumns(h)
+	h.policy = b.Options.Compile(b.scope, b.node, b.rows, b.node.Pos, "")
 	h.options.GiveUp = h.policy.GivesUp()
 	if field := h.policy.Field(); b.Stream && field != "" {
 		b.scope.Errorf(core.CodeBadValue, b.Rejects.Pos, "rejects", "the bad rows of a stream go to a file, %q is a field", field).WithHint("rejects: %s.csv", field)
@@ -202,7 +205,7 @@ func agree(column, declared core.TypeKind) bool {
 	return column == declared || declared == core.AnyType || column == core.IntegerType && declared == core.NumberType
 }
 
-// rowColumns says what the checks may know of the rows.
+// rowColumns says what is known of the rows before they are read.
 func (b *builder) rowColumns(h *handler) eval.Columns {
 	names := h.options.Select
 	if names == nil && h.format.Delimited() {

@@ -66,7 +66,15 @@ func (b *builder) join(c *joinConfig, key string, columns eval.Columns) (step, e
 			}
 		}
 		after := with(columns, added)
-		after.Closed, after.Names = false, nil
+		after.Closed, after.Names = columns.Closed && other.Closed, nil
+		if after.Closed {
+			after.Names = slices.Clone(columns.Names)
+			for _, n := range other.Names {
+				if !slices.Contains(j.right, n) {
+					after.Names = appendOnce(after.Names, j.prefix+n)
+				}
+			}
+		}
 		return j.stage, after
 	}
 	j.take = core.Strings(c.Take.from)
@@ -103,13 +111,16 @@ func (b *builder) takenNames(c *joinConfig, key string) []core.Text {
 // its columns.
 func (b *builder) otherTable(c *joinConfig, key string) eval.Columns {
 	t, ok := b.scope.Field(c.With, key+".with")
-	if !ok || t == nil {
+	if !ok {
 		return eval.Columns{}
+	}
+	if t == nil {
+		return b.scope.Columns(c.With.Value, nil)
 	}
 	if t.Kind != core.ArrayType && t.Kind != core.AnyType {
 		b.scope.Errorf(core.CodeWrongType, c.With.Pos, key+".with", "a table is an array of objects, %s is %s", c.With.Value, t.Kind)
 	}
-	return eval.Columns{Type: t.Items}
+	return b.scope.Columns(c.With.Value, t.Items)
 }
 
 // stage takes the other table in.

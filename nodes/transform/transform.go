@@ -47,6 +47,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
+	made.Columns = map[string]core.Columns{h.into: after}
 	made.Reads = b.scope.Reads()
 	// A field that is also read as a value cannot be a stream.
 	made.Streams = slices.DeleteFunc(h.from.Streams(), func(f core.Text) bool { return !b.scope.Once(f.Value) })
@@ -65,21 +66,26 @@ func (b *builder) limits() limits {
 	return l
 }
 
-// columns returns what the state schema says of the table.
+// columns returns what the state schema, and the node that makes it, say of the table.
 func (b *builder) columns(from *eval.Source) eval.Columns {
-	if from == nil || from.Type == nil {
+	if from == nil {
 		return eval.Columns{}
 	}
-	switch from.Type.Kind {
+	var row *core.Type
+	switch from.Kind() {
 	case core.ArrayType:
-		return eval.Columns{Type: from.Type.Items}
+		row = from.Type.Items
 	case core.ObjectType:
-		return eval.Columns{Type: from.Type}
+		row = from.Type
 	case core.AnyType:
+	default:
+		b.scope.Errorf(core.CodeWrongType, from.Name.Pos, from.Key, "a table is an array of objects, %s is %s", from.Name.Value, from.Type.Kind)
 		return eval.Columns{}
 	}
-	b.scope.Errorf(core.CodeWrongType, from.Name.Pos, from.Key, "a table is an array of objects, %s is %s", from.Name.Value, from.Type.Kind)
-	return eval.Columns{}
+	if from.Field() == "" {
+		return eval.Columns{Type: row}
+	}
+	return b.scope.Columns(from.Field(), row)
 }
 
 // into finds the field for the result: the one that is named, or the only write

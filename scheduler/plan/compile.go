@@ -78,6 +78,7 @@ type compiler struct {
 	// makes and takes are what kinds say of streams, by node.
 	makes     map[int32]core.Text
 	takes     map[int32][]string
+	tables    tables
 	unitIDs   map[string]core.Position
 	needed    map[int32][]int32  // see needs
 	chained   []bool             // by field: each writer comes before the next
@@ -243,6 +244,7 @@ func (c *compiler) schema() {
 	if c.unknown.fields {
 		c.env.Schema = &expressions.Open{}
 	}
+	c.env.Columns = c.columns
 	c.env.Tool, c.env.Tools = c.reg.Tool, c.reg.ToolNames()
 }
 

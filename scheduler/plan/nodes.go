@@ -292,6 +292,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	env := c.env
 	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
 	made, ds := k.Compile(d, env)
+	c.tables.note(n.Index, made, ds)
 	c.ds = append(c.ds, ds...)
 	if ds.Failed(false) {
 		return false

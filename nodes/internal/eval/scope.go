@@ -24,11 +24,12 @@ type Scope struct {
 	node    *core.Node
 	columns expressions.Columns // that row expressions read
 	roots   expressions.Root    // that the node itself is given
+	known   func(field string) Columns
 }
 
 // NewScope returns the scope of a node.
 func NewScope(n *core.Node, env core.Env) *Scope {
-	s := &Scope{subject: "node " + n.ID.Value, fields: env.Schema, node: n, roots: expressions.RootInput}
+	s := &Scope{subject: "node " + n.ID.Value, fields: env.Schema, node: n, roots: expressions.RootInput, known: env.Columns}
 	if s.fields == nil {
 		s.fields = &expressions.Open{}
 	}
@@ -38,26 +39,38 @@ func NewScope(n *core.Node, env core.Env) *Scope {
 	return s
 }
 
-// Columns says what is known of the rows an expression is for. The zero Columns
-// knows nothing.
-type Columns struct {
-	// Type is the type of a row, nil when unknown.
-	Type *core.Type
-	// Names lists all columns when Closed; otherwise rows may have any.
-	Names  []string
-	Closed bool
-}
+// Columns says what is known of the rows an expression is for.
+type Columns = core.Columns
 
-// Kind returns the type of a column, AnyType when unknown.
-func (c Columns) Kind(name string) core.TypeKind {
-	if t, ok := c.Type.Property(name); ok && t != nil {
-		return t.Kind
+// Columns returns what is known of the rows of a state field, of whose declared type
+// rows are; it may be nil.
+func (s *Scope) Columns(field string, rows *core.Type) Columns {
+	c := Columns{Type: rows}
+	if s.known == nil {
+		return c
 	}
-	return core.AnyType
+	known := s.known(field)
+	c.Names, c.Closed = known.Names, known.Closed
+	if known.Type == nil {
+		return c
+	}
+	all := core.Type{Kind: core.ObjectType}
+	if rows != nil {
+		all = *rows
+		all.Properties = slices.Clone(rows.Properties)
+	}
+	for _, p := range known.Type.Properties {
+		i := slices.IndexFunc(all.Properties, func(q core.Property) bool { return q.Name == p.Name })
+		switch {
+		case i < 0:
+			all.Properties = append(all.Properties, p)
+		case c.Kind(p.Name) == core.AnyType:
+			all.Properties[i] = p
+		}
+	}
+	c.Type = &all
+	return c
 }
-
-// Has reports whether rows may have a column.
-func (c Columns) Has(name string) bool { return !c.Closed || slices.Contains(c.Names, name) }
 
 // Row compiles an expression over rows. key says in messages where it stands.
 // It returns nil after an error.
@@ -68,24 +81,37 @@ func (s *Scope) Row(src core.Text, columns Columns, key string) *expressions.Pro
 		ItemType: columns.Type,
 		Columns:  &s.columns,
 	}, s.about(key))
+	if columns.Closed {
+		ds = s.absent(src, columns, key, ds)
+	}
 	s.Found = append(s.Found, ds...)
-	if p == nil {
-		return nil
+	if p != nil {
+		s.Need(p.Fields(), src.Pos)
 	}
-	s.Need(p.Fields(), src.Pos)
-	if !columns.Closed {
-		return p
+	return p
+}
+
+// absent adds the columns that rows cannot have to the findings about an expression.
+func (s *Scope) absent(src core.Text, columns Columns, key string, ds core.Diagnostics) core.Diagnostics {
+	tree, err := expressions.Parse(src.Value)
+	if err != nil {
+		return ds // which hold it
 	}
-	for _, path := range p.Tree().Paths() {
+	for _, path := range tree.Paths() {
 		if path.Root != expressions.RootItem || len(path.Steps) == 0 || path.Steps[0].IsIndex {
 			continue
 		}
-		if step := path.Steps[0]; !columns.Has(step.Name) {
-			s.Found.Errorf(core.CodeExprName, core.Inside(src, step.From), "%s: the rows have no column %q here", s.about(key), step.Name).
-				WithHint("%s", core.UnknownKeyHint(step.Name, columns.Names))
+		step := path.Steps[0]
+		if columns.Has(step.Name) {
+			continue
 		}
+		at := core.Inside(src, step.From)
+		// Whoever hears that there is no such column need not hear that it is not declared.
+		ds = slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Code == core.CodeExprName && d.Pos == at })
+		ds.Errorf(core.CodeExprName, at, "%s: the rows have no column %q here", s.about(key), step.Name).
+			WithHint("%s", core.UnknownKeyHint(step.Name, columns.Names))
 	}
-	return p
+	return ds
 }
 
 // Condition compiles an expression that is used as a condition and warns when

@@ -71,6 +71,10 @@ func (s *Source) Stream(ctx context.Context, in core.Input) (stream core.Stream,
 	return in.Stream(ctx, s.field)
 }
 
+// Field returns the state field that the value is, "" when it is only a part of one or
+// none at all.
+func (s *Source) Field() string { return s.field }
+
 // Kind returns the declared type, AnyType when unknown.
 func (s *Source) Kind() core.TypeKind {
 	if s.Type == nil {
