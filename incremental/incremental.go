@@ -189,6 +189,9 @@ func (s *Session) cursor(o Options) error {
 		if err != nil {
 			return fmt.Errorf("%s is damaged: cursor: %w", s.path, err)
 		}
+		if err := s.p.CheckInput(name, v); err != nil {
+			return fmt.Errorf("%s: the cursor does not fit the input %q: %w; correct it there, or begin anew with --full-refresh", s.path, name, err)
+		}
 		s.Inputs[name] = v
 	}
 	if v, ok := s.Inputs[name]; ok {

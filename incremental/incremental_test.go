@@ -197,6 +197,7 @@ func TestBadFiles(t *testing.T) {
 		`{"version": 1, "wrkflow": "load"}`:     "is damaged",
 		`{"version": 2, "workflow": "load"}`:    "has version 2, this program writes version 1",
 		`{"version": 1, "workflow": "another"}`: `belongs to workflow "another", not to "load"`,
+		`{"version": 1, "workflow": "load", "cursor": "x"}`: `x.json: the cursor does not fit the input "since": want integer, got string "x"; correct it there, or begin anew with --full-refresh`,
 	} {
 		path := filepath.Join(t.TempDir(), "x.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

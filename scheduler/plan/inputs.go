@@ -181,6 +181,17 @@ func (p *Plan) Start(inputs *core.Object) (start []any, given *core.Object, err 
 	return start, given, ds.Err(false)
 }
 
+// CheckInput returns why a run would not take a value as the input of that name, nil
+// if it would.
+func (p *Plan) CheckInput(name string, v any) error {
+	in, ok := p.input(name)
+	if !ok {
+		return fmt.Errorf("unknown input %q", name)
+	}
+	_, err := in.accept(v)
+	return err
+}
+
 // wanted says what a missing input would be.
 func wanted(d *core.InputDecl) string {
 	what := "give it a value"
