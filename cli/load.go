@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wavefold/wavefold"
@@ -43,11 +45,15 @@ func (a *app) lenient() *wavefold.Engine {
 }
 
 // load returns the plan of the workflow that the arguments name. Findings are
-// printed; with errors among them the command is over.
-func (a *app) load(c compiler, args []string, strict, asJSON bool) (*plan.Plan, error) {
+// printed; with errors among them the command is over. Without errors and quiet, hints
+// are left out.
+func (a *app) load(c compiler, args []string, strict, asJSON, quiet bool) (*plan.Plan, error) {
 	p, ds := check(c, args, strict)
 	if p == nil {
 		return nil, a.invalid(ds, asJSON)
+	}
+	if quiet {
+		ds = slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Hint })
 	}
 	a.printFindings(ds)
 	return p, nil

@@ -25,7 +25,7 @@ running needs may be absent: files, programs and Go functions.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: workflowFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := a.load(a.lenient(), args, strict, asJSON)
+			p, err := a.load(a.lenient(), args, strict, asJSON, false)
 			if err != nil {
 				return err
 			}

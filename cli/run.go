@@ -71,7 +71,7 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the summary")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan and run nothing")
 	flags.BoolVar(&f.strict, "strict", false, "warnings stop the run, and a run that succeeds in part exits with 1")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress and no hints; warnings and errors are shown")
 	flags.StringVar(&f.log, "log", logAuto, "how progress is shown on standard error: "+strings.Join(logForms, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logForms, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&f.runID, "run-id", "", "the `id` of the run in events and idempotency keys (default: a random one)")
@@ -102,7 +102,7 @@ func (f *runFlags) checkStdout(p *plan.Plan) error {
 }
 
 func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error {
-	p, err := a.load(a.engine, args, f.strict, f.json)
+	p, err := a.load(a.engine, args, f.strict, f.json, f.quiet)
 	if err != nil {
 		return err
 	}

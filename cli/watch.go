@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -180,7 +181,11 @@ func (a *app) openEvents(path string) (*eventLog, error) {
 	if path == "-" { // the stream keeps its error
 		return newEventLog(a.Out), nil
 	}
-	f, err := os.Create(path)
+	err := os.MkdirAll(filepath.Dir(path), 0o777)
+	var f *os.File
+	if err == nil {
+		f, err = os.Create(path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--events: %w", err)
 	}
