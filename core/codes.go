@@ -42,6 +42,7 @@ const (
 	CodeNeverWritten    Code = "NEVER_WRITTEN"    // a field is read but nobody writes it
 	CodeNoWrites        Code = "NO_WRITES"        // a tool or agent does not say what it writes
 	CodeStream          Code = "STREAM"           // a stream is read or written where only a value can be
+	CodeOverwrite       Code = "OVERWRITE"        // a file or table is written by two nodes, or read and written
 	CodeInput           Code = "INPUT"            // an input is missing, unknown or has the wrong type
 
 	// Expressions.

@@ -63,6 +63,9 @@ type Compiled struct {
 	// Stdout tells that the node writes to Env.Stdout, which one node of a graph
 	// may do. Stdin likewise tells that it reads Env.Stdin.
 	Stdout, Stdin bool
+	// Outputs are the files and tables that the node writes, Inputs those that it
+	// reads, as far as the document spells out their names.
+	Outputs, Inputs []Target
 }
 
 // Columns says what is known of the rows of a table before anything runs. The zero

@@ -59,7 +59,8 @@ func withoutNeeds(ds core.Diagnostics) (rest core.Diagnostics, dropped bool) {
 // never be called. What the node depends on stays; a stream becomes an ordinary
 // array, which is what a mock file answers with.
 func neverRun(made core.Compiled) core.Compiled {
-	return core.Compiled{Handler: core.HandlerFunc(neverCalled), Reads: made.Reads, Nodes: made.Nodes, Effects: made.Effects, Columns: made.Columns}
+	return core.Compiled{Handler: core.HandlerFunc(neverCalled), Reads: made.Reads, Nodes: made.Nodes, Effects: made.Effects, Columns: made.Columns,
+		Outputs: made.Outputs, Inputs: made.Inputs}
 }
 
 func neverCalled(context.Context, core.Input) (core.Result, error) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/rows"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -40,6 +41,11 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 		made.Stream = b.into
 	}
 	made.Stdin = h.stdin != nil
+	place := files.Place{Dir: env.Dir}
+	made.Inputs, made.Outputs = place.Targets(b.inputs), place.Targets(b.scope.Outputs())
+	for i := range made.Inputs {
+		made.Inputs[i].Pattern = files.IsPattern(b.inputs[i].Value)
+	}
 	return made, ds
 }
 
@@ -51,6 +57,8 @@ type builder struct {
 	scope *eval.Scope
 	into  core.Text // the field the rows go to
 	rows  core.Columns
+	// inputs are the names of files and patterns that the document spells out.
+	inputs []core.Text
 }
 
 func (b *builder) build() *handler {

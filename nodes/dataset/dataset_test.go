@@ -269,6 +269,31 @@ func TestRejectsFile(t *testing.T) {
 	}
 }
 
+// Names of the moment may mean the file that is being read: it must not be replaced
+// by its rejects.
+func TestRejectsReplaceNoInput(t *testing.T) {
+	dir := folder(t, map[string]string{"in/small.csv": small, "in/more.csv": small})
+	if err := os.Symlink("in", filepath.Join(dir, "link")); err != nil {
+		t.Skip("no symbolic links:", err)
+	}
+	item := core.Shared{Item: core.ObjectOf("f", "small"), Index: core.Nth(0)}
+	for more, want := range map[string]string{
+		`"source": "in/{{$item.f}}.csv", "rejects": "in/{{$item.f}}.csv"`:                        "rejects: in/small.csv is a file that the node reads",
+		`"source": "in/*.csv", "rejects": "in/./{{$item.f}}.csv"`:                                "rejects: in/./small.csv is a file that the node reads",
+		`"source": "in/small.csv", "rejects": "link/{{$item.f}}.csv"`:                            "rejects: link/small.csv is a file that the node reads",
+		`"source": "in/*.csv", "rejects": "{{$item.f}}.json", "report": "./{{$item.f}}.json"`:    "rejects: small.json takes the report, too",
+		`"source": "in/*.csv", "format": "csv", "max_failures": 9, "report": "{{$item.f}}.json"`: "",
+	} {
+		_, err := run(t, `{"writes": ["rows"], `+more+`}`, dir, item)
+		switch {
+		case want == "" && err != nil, want != "" && (err == nil || err.Error() != want || !core.FailureOf(err).Permanent):
+			t.Errorf("%s: error %v, want %s", more, err, want)
+		case contents(t, dir, "in/small.csv") != small:
+			t.Fatalf("%s: the file was replaced", more)
+		}
+	}
+}
+
 func contents(t testing.TB, dir, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, name))

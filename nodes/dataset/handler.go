@@ -136,7 +136,7 @@ func (h *handler) begin(ctx context.Context, in core.Input, names []string, sum 
 	if err != nil {
 		return nil, err
 	}
-	task := checks.Task{Input: s, Place: place, Node: in.Node(), Source: sourceName(names), Several: len(names) > 1}
+	task := checks.Task{Input: s, Place: place, Node: in.Node(), Source: sourceName(names), Files: names, Several: len(names) > 1}
 	c, err := h.policy.Collector(ctx, task)
 	if err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ func (b *builder) source() ([]*eval.Name, table.Format) {
 			continue
 		}
 		if name.Fixed() {
+			b.inputs = append(b.inputs, f)
 			b.find(f)
 		}
 	}

@@ -70,6 +70,7 @@ func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 		return core.Compiled{}, ds
 	}
 	made := core.Compiled{Handler: h, Effects: true, Reads: append(b.texts.Reads, b.scope.Reads()...), Nodes: b.texts.Nodes}
+	made.Outputs = files.Place{Dir: env.Dir}.Targets(b.scope.Outputs())
 	for _, v := range b.secrets {
 		made.Secrets = append(made.Secrets, v.Ref(h.lookup))
 	}

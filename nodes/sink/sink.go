@@ -42,7 +42,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	return core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil}, ds
+	return core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil, Outputs: b.outputs(h)}, ds
 }
 
 // builder makes the handler of a node.
@@ -134,6 +134,18 @@ func (b *builder) to(h *handler) {
 	if err := files.Local(b.To.Value); err != nil && !b.Outside {
 		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%v", err).WithHint("files are written in the workflow's folder unless allow_outside is true")
 	}
+}
+
+// outputs tells which file or table is written, if the document says so.
+func (b *builder) outputs(h *handler) []core.Target {
+	if h.to == nil || !h.to.Fixed() {
+		return nil
+	}
+	t := files.Place{Dir: h.dir}.Target(b.To)
+	if h.format == sqliteFormat {
+		t.Table, t.Adds = strings.ToLower(h.table.Name), h.table.Mode != database.Remake
+	}
+	return []core.Target{t}
 }
 
 // stdout is the file name that means standard output.

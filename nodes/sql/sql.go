@@ -234,7 +234,27 @@ func (b *builder) load(c connector) core.Compiled {
 		b.scope.Errorf(core.CodeWrongType, l.from.Name.Pos, l.from.Key, "a table takes a value of type array, %s is %s", l.from.Name.Value, have)
 	}
 	l.table.Declared = b.scope.Declared(l.from.Type, b.Columns, l.from)
-	return core.Compiled{Handler: l, Streams: l.from.Streams(), Effects: true}
+	return core.Compiled{Handler: l, Streams: l.from.Streams(), Effects: true, Outputs: []core.Target{b.output(c, &l.table)}}
+}
+
+// output tells which table is written.
+func (b *builder) output(c connector, to *database.Table) core.Target {
+	t := core.Target{Key: "sql:" + b.DSN.Text.Value, Table: to.Name, Adds: to.Mode != database.Replace}
+	switch {
+	case b.DSN.IsSecret():
+		t.Key = "secret:" + b.DSN.Env.Value
+	case c.driver == sqliteDriver:
+		t = files.Place{Dir: c.dir}.Target(core.At(fileOf(b.DSN.Text.Value), b.DSN.Text.Pos))
+		t.Adds = to.Mode != database.Replace
+	}
+	switch {
+	case c.driver == sqliteDriver:
+		t.Table = strings.ToLower(to.Name)
+	case to.Schema != "":
+		t.Table = to.Schema + "." + to.Name
+	}
+	t.Name.Pos = b.Table.Pos
+	return t
 }
 
 // name checks the names of the table and its schema.

@@ -10,6 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -48,7 +49,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 		return core.Compiled{}, ds
 	}
 	made.Columns = map[string]core.Columns{h.into: after}
-	made.Reads = b.scope.Reads()
+	made.Reads, made.Outputs = b.scope.Reads(), files.Place{Dir: env.Dir}.Targets(b.scope.Outputs())
 	// A field that is also read as a value cannot be a stream.
 	made.Streams = slices.DeleteFunc(h.from.Streams(), func(f core.Text) bool { return !b.scope.Once(f.Value) })
 	return made, ds

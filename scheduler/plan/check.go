@@ -12,10 +12,11 @@ func (c *compiler) checkTexts() {
 	c.checkUntils()
 }
 
-// checkState looks at who writes and reads the state in which order.
+// checkState looks at who writes and reads the state, and files, in which order.
 func (c *compiler) checkState() {
 	visits := maxVisits
 	c.checkWrites(&visits)
 	c.checkReads(&visits)
 	c.checkUnusedFields()
+	c.checkTargets()
 }

@@ -3,18 +3,18 @@ package plan
 import "slices"
 
 // exclusive reports whether of two vertices at most one can run, as far as else
-// edges tell: one needs a condition out of a source to hold, the other the else
-// edge of that source. Two nodes on both sides of a choice often write one
+// and fail edges tell: one needs a condition out of a source to hold, the other the
+// else edge of that source, or one its success, the other its failure. Two nodes on both sides of a choice often write one
 // field, and nothing is wrong with that.
 func (c *compiler) exclusive(a, b int32) bool {
-	if len(c.p.Judges) == 0 {
+	if len(c.p.Judges) == 0 && !c.handled {
 		return false
 	}
 	needs := c.needs(b)
 	return slices.ContainsFunc(c.needs(a), func(x int32) bool {
 		return slices.ContainsFunc(needs, func(y int32) bool {
 			e, f := &c.p.Edges[x], &c.p.Edges[y]
-			return e.From == f.From && e.Else != f.Else
+			return e.From == f.From && (e.Judged && f.Judged && e.Else != f.Else || e.On != f.On && e.On != OnDone && f.On != OnDone)
 		})
 	})
 }
@@ -23,8 +23,8 @@ func (c *compiler) exclusive(a, b int32) bool {
 // are mean that a pair is reported that need not be.
 const maxNeeds = 16
 
-// needs returns judged edges without which a vertex does not run: conditions on
-// its own incoming edges, or, when it has none, those that all of its
+// needs returns judged edges, and those that ask for success or failure where both
+// matter, without which a vertex does not run: its own incoming edges, or, when it has none, those that all of its
 // predecessors need.
 func (c *compiler) needs(v int32) []int32 {
 	if known, ok := c.needed[v]; ok {
@@ -39,7 +39,8 @@ func (c *compiler) needs(v int32) []int32 {
 	for _, e := range c.p.InEdges(v) {
 		edge := &c.p.Edges[e]
 		conditional = conditional || edge.When != nil || edge.On != OnSuccess
-		if edge.Judged && len(own) < maxNeeds {
+		status := edge.On != OnDone && c.p.Vertices[edge.From].HandlesFailure
+		if (edge.Judged || status) && len(own) < maxNeeds {
 			own = append(own, e)
 		}
 	}

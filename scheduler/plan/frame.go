@@ -36,6 +36,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place) {
 	inner := made.plan
 	n.Frame, n.Stdout, n.Stdin = &Frame{Plan: inner}, inner.Stdout, inner.Stdin
 	c.p.Foreign = c.p.Foreign || inner.Foreign
+	c.nestedTargets(n, inner)
 	c.secrets(inner.Secrets)
 	for i, field := range n.WriteFields {
 		name, pos := n.Writes[i], writePos(n, n.Writes[i])

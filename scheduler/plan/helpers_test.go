@@ -3,7 +3,9 @@ package plan
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
@@ -26,6 +28,7 @@ func (k testKind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagn
 	made := core.Compiled{Handler: core.HandlerFunc(nothing), Effects: k.name == "tool", Reads: texts(n.Config.Get("see")), Nodes: texts(n.Config.Get("after"))}
 	made.Streams = texts(n.Config.Get("streams"))
 	made.Stdout, made.Stdin = n.Config.Get("stdout") != nil, n.Config.Get("stdin") != nil
+	made.Outputs, made.Inputs = targets(n.Config.Get("to")), targets(n.Config.Get("from"))
 	if s := n.Config.Get("stream"); s != nil {
 		made.Stream = core.At(s.Scalar.(string), s.Pos)
 	}
@@ -50,6 +53,20 @@ func (k testKind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagn
 
 func nothing(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }
 
+// targets are files such as out.csv, patterns such as in/*.csv, tables such as
+// x.db#orders and, with a + in front, tables that are added to.
+func targets(v *core.Value) []core.Target {
+	var out []core.Target
+	for _, name := range texts(v) {
+		t := core.Target{Name: name}
+		name.Value, t.Adds = strings.CutPrefix(name.Value, "+")
+		t.Name.Value, t.Table, _ = strings.Cut(name.Value, "#")
+		t.Key, t.Pattern = path.Clean(t.Name.Value), strings.Contains(t.Name.Value, "*")
+		out = append(out, t)
+	}
+	return out
+}
+
 func texts(v *core.Value) []core.Text {
 	var out []core.Text
 	if v != nil {
@@ -61,7 +78,7 @@ func texts(v *core.Value) []core.Text {
 }
 
 func registry() *core.Registry {
-	return core.NewRegistry(testKind{name: "fn", keys: []string{"see", "after", "stream", "streams", "stdout", "stdin"}},
+	return core.NewRegistry(testKind{name: "fn", keys: []string{"see", "after", "stream", "streams", "stdout", "stdin"}}, testKind{name: "put", keys: []string{"to", "from"}},
 		testKind{name: "tool", keys: []string{"impl"}, writes: true}, testKind{name: "workflow", keys: []string{"file", "outputs"}})
 }
 

@@ -300,6 +300,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	n.Handler, n.Wait, n.Lacks = made.Handler, made.Wait, made.Lacks
 	n.Effects = n.Effects || made.Effects && d.Effects == nil
 	n.Stdout, n.Stdin = made.Stdout, made.Stdin
+	c.targets(n, made)
 	c.kindStreams(n, made)
 	if made.Handler == nil && made.Wait == nil && made.Lacks == "" && made.Frame == nil {
 		c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: kind %q made no handler for it", at, n.Kind)

@@ -29,6 +29,9 @@ type Plan struct {
 	// Secrets are what its nodes and those nested in them refer to, each place
 	// in a document once.
 	Secrets []core.Secret
+	// outputs and inputs are the files and tables that its nodes and those nested in
+	// them write and read.
+	outputs, inputs []nodeTarget
 
 	Vertices []Vertex // in canonical order
 	Nodes    []Node   // in declared order

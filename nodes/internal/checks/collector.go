@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -45,6 +46,8 @@ type Task struct {
 	Node  string      // core.Input.Node, for rejects
 	// Source names the table in messages: a file, or "" for rows without one.
 	Source string
+	// Files are the files that the rows come from.
+	Files []string
 	// Several is whether the table is made of several files, so that rejects have
 	// to tell which.
 	Several bool
@@ -89,19 +92,32 @@ func (p *Policy) Collector(ctx context.Context, t Task) (*Collector, error) {
 		if err != nil {
 			return nil, fmt.Errorf("report: %w", err)
 		}
-		c.report = name
+		if c.report = name; t.reads(name) {
+			return nil, core.Permanent(fmt.Errorf("report: %s is a file that the node reads", name))
+		}
 	}
 	if p.file == nil {
 		return c, nil
 	}
 	name, err := p.file.Text(t.Input)
-	if err == nil {
+	switch {
+	case err != nil:
+	case t.reads(name):
+		err = core.Permanent(fmt.Errorf("%s is a file that the node reads", name))
+	case c.report != "" && t.Place.Same(name, c.report):
+		err = core.Permanent(fmt.Errorf("%s takes the report, too", name))
+	default:
 		c.file, err = newRejects(ctx, c.writer(), name, table.Layout{Format: p.format, Columns: t.columns()})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("rejects: %w", err)
 	}
 	return c, nil
+}
+
+// reads reports whether the rows come from a file of that name.
+func (t *Task) reads(name string) bool {
+	return slices.ContainsFunc(t.Files, func(f string) bool { return t.Place.Same(name, f) })
 }
 
 // Expect tells the number of rows, once it is known; see Task.Total.

@@ -28,12 +28,18 @@ func (s *Scope) Input(src core.Text, key string) *Name { return s.name(src, key,
 // is an error, because each item would replace the file of the one before.
 func (s *Scope) Output(src core.Text, key string) *Name {
 	n := s.name(src, key, true)
+	if n != nil && n.Fixed() {
+		s.outputs = append(s.outputs, src)
+	}
 	if n != nil && n.Fixed() && s.node.ForEach != nil {
 		s.Errorf(core.CodeBadValue, src.Pos, key, "every item would replace the same file").
 			WithHint("make the name depend on the item, such as out/{{$index}}.csv")
 	}
 	return n
 }
+
+// Outputs are the names that Output compiled and the document spells out.
+func (s *Scope) Outputs() []core.Text { return s.outputs }
 
 func (s *Scope) name(src core.Text, key string, output bool) *Name {
 	if strings.TrimSpace(src.Value) == "" {

@@ -21,6 +21,7 @@ type Scope struct {
 	fields  core.Schema
 	used    []core.Text
 	again   []string // fields that are used in several places
+	outputs []core.Text
 	node    *core.Node
 	columns expressions.Columns // that row expressions read
 	roots   expressions.Root    // that the node itself is given

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/rootfs"
 )
 
@@ -183,6 +184,35 @@ func globOutside(full, dir string) ([]string, error) {
 	}
 	slices.Sort(found)
 	return found, nil
+}
+
+// Target returns the file that a name in a document means, for whoever asks which
+// nodes write one file.
+func (p Place) Target(name core.Text) core.Target {
+	return core.Target{Name: name, Key: filepath.ToSlash(filepath.Clean(p.join(name.Value)))}
+}
+
+// Targets returns the files of several names.
+func (p Place) Targets(names []core.Text) []core.Target {
+	var out []core.Target
+	for _, n := range names {
+		out = append(out, p.Target(n))
+	}
+	return out
+}
+
+// Same reports whether two names mean one file: they are equal once they are clean, or
+// both are there and the same one.
+func (p Place) Same(a, b string) bool {
+	if filepath.Clean(p.join(a)) == filepath.Clean(p.join(b)) {
+		return true
+	}
+	x, err := p.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := p.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 func notRegular(name string) error { return fmt.Errorf("%s is not a regular file", name) }
