@@ -135,6 +135,8 @@ func TestAnswers(t *testing.T) {
 			http.Error(w, "no such thing", http.StatusNotFound)
 		case "/latin":
 			w.Write([]byte("caf\xe9"))
+		case "/huge":
+			fmt.Fprint(w, `{"id": 99999999999999999999}`)
 		case "/html":
 			fmt.Fprint(w, "<html>sign in</html>")
 		case "/limit":
@@ -156,6 +158,9 @@ func TestAnswers(t *testing.T) {
 		{node: `{"url": "URL/gone"}`, err: `GET URL/gone: 404 Not Found: "no such thing"`},
 		{node: `{"url": "URL/gone", "ok": [404], "output": "text"}`, want: `-> "no such thing\n"`},
 		{node: `{"url": "URL/latin", "output": "text"}`, err: `GET URL/latin: the answer is not UTF-8`},
+		{node: `{"url": "URL/huge"}`, err: `GET URL/huge: the answer is JSON that no value holds exactly: `},
+		{node: `{"url": "URL/huge"}`, err: `number 99999999999999999999 does not fit 64 bits; it begins with`},
+		{node: `{"url": "URL/huge", "output": "jsonl"}`, err: `GET URL/huge: line 1 is JSON that no value holds exactly: `},
 		{node: `{"url": "URL/html"}`, err: `GET URL/html: the answer is not JSON: `},
 		{node: `{"url": "URL/limit", "output": "text", "max_body": 64}`, want: `-> "` + strings.Repeat("x", 64) + `"`},
 		{node: `{"url": "URL/limit", "output": "text", "max_body": 63}`, err: `GET URL/limit: the answer is longer than 63 bytes; raise max_body`},
@@ -383,6 +388,8 @@ func TestBrokenPages(t *testing.T) {
 			fmt.Fprint(w, `{"rows": [{}], "link": "http://elsewhere.test/"}`)
 		case "/bad":
 			fmt.Fprint(w, `{"rows": {}, "next": []}`)
+		case "/new":
+			fmt.Fprintf(w, `{"rows": [{"n": %q}]}`, r.URL.Query().Get("p"))
 		case "/odd":
 			fmt.Fprint(w, `{"rows": [], "next": []}`)
 		default:
@@ -390,7 +397,8 @@ func TestBrokenPages(t *testing.T) {
 		}
 	})
 	for _, c := range []struct{ path, pages, want string }{
-		{"/", `{"by": "number", "param": "p", "max": 3}`, "there are more than 3 pages; raise pages.max"},
+		{"/", `{"by": "number", "param": "p", "max": 3}`, "there are more than 3 pages, and the last two hold the same rows; does the server know the parameter p?"},
+		{"/new", `{"by": "number", "param": "p", "max": 3}`, "there are more than 3 pages; raise pages.max"},
 		{"/same", `{"by": "cursor", "param": "p", "next": "next"}`, "page 2: GET URL/same: the answer names the same next page again (next)"},
 		{"/same", `{"by": "link", "next": "link"}`, "page 1: GET URL/same: the answer names itself as the next page"},
 		{"/away", `{"by": "link", "next": "link"}`, "page 1: GET URL/away: the next page lies on another host, http://elsewhere.test"},

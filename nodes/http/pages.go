@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,8 @@ type pager struct {
 	cursor  string
 	fetched int
 	status  int
+	last    []any // the rows of the page before, if it was asked for by a number
+	again   bool  // the last two pages have the same rows
 }
 
 func (h *handler) pager(c *call) *pager {
@@ -56,6 +59,9 @@ func (p *pager) ask(page string) { p.url = withParam(p.c.url, p.h.pages.param, p
 func (p *pager) next(ctx context.Context) ([]any, error) {
 	if p.url == nil {
 		return nil, io.EOF
+	}
+	if p.fetched == p.h.pages.max && p.again {
+		return nil, core.Permanent(fmt.Errorf("there are more than %d pages, and the last two hold the same rows; does the server know the parameter %s?", p.fetched, p.h.pages.param))
 	}
 	if p.fetched == p.h.pages.max {
 		return nil, core.Permanent(fmt.Errorf("there are more than %d pages; raise pages.max", p.fetched))
@@ -94,11 +100,11 @@ func (p *pager) fetch(ctx context.Context) ([]any, error) {
 		return nil, a.permanent(fmt.Errorf("%s of the answer is %s, want the array of rows", describe(p.h.rows), core.TypeName(v)))
 	}
 	p.status = a.status
-	return rows, a.permanent(p.forward(a, doc, len(rows)))
+	return rows, a.permanent(p.forward(a, doc, rows))
 }
 
 // forward finds the page behind the one that was read.
-func (p *pager) forward(a *answer, doc any, rows int) error {
+func (p *pager) forward(a *answer, doc any, rows []any) error {
 	g := p.h.pages
 	switch g.by {
 	case byNumber, byOffset:
@@ -106,10 +112,12 @@ func (p *pager) forward(a *answer, doc any, rows int) error {
 		if g.by == byOffset {
 			step = g.size
 		}
-		if p.at += step; rows == 0 || rows < g.size {
+		if p.at += step; len(rows) == 0 || len(rows) < g.size {
 			p.url = nil
 			return nil
 		}
+		p.again = core.Equal(p.last, rows)
+		p.last = slices.Clone(rows) // the list itself is given away
 		p.ask(strconv.Itoa(p.at))
 		return nil
 	case byCursor:

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -132,9 +133,18 @@ func (a *answer) json(data []byte) (any, error) {
 	}
 	v, err := core.ParseJSON(data)
 	if err != nil {
-		return nil, a.permanent(fmt.Errorf("the answer is not JSON: %w; it begins with %s", err, exchange.Printed(data)))
+		return nil, a.permanent(fmt.Errorf("%w; it begins with %s", badJSON("the answer", data, err), exchange.Printed(data)))
 	}
 	return v, nil
+}
+
+// badJSON words why a text was not taken: it is no JSON, or JSON with something that no
+// value holds exactly, such as an integer beyond 64 bits or a key that stands twice.
+func badJSON(what string, data []byte, err error) error {
+	if json.Valid(data) {
+		return fmt.Errorf("%s is JSON that no value holds exactly: %w", what, err)
+	}
+	return fmt.Errorf("%s is not JSON: %w", what, err)
 }
 
 func (a *answer) jsonLines(data []byte) ([]any, error) {
@@ -148,7 +158,7 @@ func (a *answer) jsonLines(data []byte) ([]any, error) {
 		}
 		v, err := p.Parse(line)
 		if err != nil {
-			return nil, a.permanent(fmt.Errorf("line %d is not JSON: %w", number, err))
+			return nil, a.permanent(badJSON(fmt.Sprintf("line %d", number), line, err))
 		}
 		out = append(out, v)
 	}
@@ -214,7 +224,7 @@ func (s *lineStream) Next(ctx context.Context) ([]any, error) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			v, err := s.parser.Parse(line)
 			if err != nil {
-				return nil, s.c.mask.Error(s.a.permanent(fmt.Errorf("line %d is not JSON: %w", s.number, err)))
+				return nil, s.c.mask.Error(s.a.permanent(badJSON(fmt.Sprintf("line %d", s.number), line, err)))
 			}
 			out = append(out, v)
 		}
