@@ -127,12 +127,38 @@ func TestSQLiteArguments(t *testing.T) {
 	}
 }
 
+// SQLite names a part of the statement and no place: one that stands there once is
+// pointed at.
+func TestSQLitePlaces(t *testing.T) {
+	dir := t.TempDir()
+	mustFile(t, dir, `"exec": "CREATE TABLE t (a)"`, "", "")
+	for statement, want := range map[string]string{
+		"SELEC 1":                            "x.db: test.json:1:45: SQL logic error: near",
+		"SELECT a FROM t WERE a = 1":         "x.db: SQL logic error: near", // over the a that follows, which stands twice
+		"SELECT a FROM t WHERE nocol = 1":    "x.db: test.json:1:67: SQL logic error: no such column",
+		"SELECT a FROM unknown":              "x.db: test.json:1:59: SQL logic error: no such table",
+		"SELECT anocol, nocol, nocol2":       "x.db: test.json:1:52: SQL logic error: no such column",
+		"SELECT a, nocol2, nocol FROM t":     "x.db: test.json:1:55: SQL logic error: no such column",
+		"SELECT nocol FROM t WHERE nocol= 1": "x.db: SQL logic error: no such column", // twice
+		"SELECT a FROM t WHERE":              "x.db: SQL logic error: incomplete input",
+	} {
+		_, err := onFile(t, dir, `"writes": ["out"], "query": "`+statement+`"`, "", "")
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !core.FailureOf(err).Permanent {
+			t.Errorf("%s: %v, want %s", statement, err, want)
+		}
+	}
+	_, err := onFile(t, dir, `"exec": "DELETE FROM nowhere"`, "", "")
+	if err == nil || !strings.HasPrefix(err.Error(), "x.db: test.json:1:") {
+		t.Errorf("exec: %v", err)
+	}
+}
+
 func TestSQLiteQueryFails(t *testing.T) {
 	dir := t.TempDir()
 	mustFile(t, dir, `"exec": "CREATE TABLE t (a)"`, "", "")
 	for query, want := range map[string]string{
-		"SELECT * FROM u":                 "x.db: SQL logic error: no such table: u (1)",
-		"SELEC 1":                         `x.db: SQL logic error: near "SELEC": syntax error (1)`,
+		"SELECT * FROM u":                 "SQL logic error: no such table: u (1)",
+		"SELEC 1":                         `SQL logic error: near "SELEC": syntax error (1)`,
 		"SELECT 1 AS a, 2 AS a":           `x.db: two columns of the result have one name: key "a" stands twice; give one of them another name with AS`,
 		"INSERT INTO t VALUES (1)":        "read-only",
 		"SELECT x'00' AS b":               "x.db: row 1: column b: a BLOB; turn it into text in the query, with hex() or CAST(... AS TEXT)",

@@ -22,12 +22,12 @@ func (d *DB) Query(ctx context.Context, s database.Statement) (database.Rows, er
 	}
 	rows, err := d.db.QueryContext(ctx, s.Text, args...)
 	if err != nil {
-		return nil, d.explain(err)
+		return nil, d.place(err, s.Text)
 	}
 	r := &result{db: d, rows: rows}
 	if err := r.describe(); err != nil {
 		rows.Close()
-		return nil, d.explain(err)
+		return nil, d.place(err, s.Text)
 	}
 	return r, nil
 }
@@ -40,7 +40,7 @@ func (d *DB) Describe(ctx context.Context, s database.Statement) error {
 	}
 	rows, err := d.db.QueryContext(ctx, "EXPLAIN "+s.Text, args...)
 	if err != nil {
-		return d.explain(err)
+		return d.place(err, s.Text)
 	}
 	return rows.Close()
 }
@@ -57,7 +57,7 @@ func (d *DB) Exec(ctx context.Context, s database.Statement) (int64, error) {
 	}
 	done, err := d.tx.ExecContext(ctx, s.Text, args...)
 	if err != nil {
-		return 0, d.explain(err)
+		return 0, d.place(err, s.Text)
 	}
 	after, err := d.changes()
 	if err != nil || after == before { // a statement that changes no row keeps the count of the last one that did

@@ -1,0 +1,59 @@
+package sqlite
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"modernc.org/sqlite"
+
+	"github.com/wavefold/wavefold/nodes/internal/database"
+)
+
+// named are the messages in which SQLite names a part of the statement. It tells no
+// place in it.
+var named = regexp.MustCompile(`near "(.+)": syntax error|no such (?:column|table|function): ([^\s"]+)|unrecognized token: "(.+)"`)
+
+// place explains an error of a statement and adds the place of what SQLite names, if
+// that stands in the statement once.
+func (d *DB) place(err error, statement string) error {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	err = d.explain(err)
+	if !ok {
+		return err
+	}
+	m := named.FindStringSubmatch(e.Error())
+	if m == nil {
+		return err
+	}
+	if offset := only(statement, m[1]+m[2]+m[3]); offset >= 0 {
+		return &database.StatementError{Offset: offset, Err: err}
+	}
+	return err
+}
+
+// only returns where a word stands in a text as a whole and once, -1 otherwise.
+func only(text, word string) int {
+	found := -1
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return found
+		}
+		i += at
+		end := i + len(word)
+		whole := (i == 0 || !inName(text[i-1]) || !inName(word[0])) && (end == len(text) || !inName(text[end]) || !inName(word[len(word)-1]))
+		if whole && found >= 0 {
+			return -1
+		}
+		if whole {
+			found = i
+		}
+		at = end
+	}
+}
+
+// inName reports whether a byte is one of a name's.
+func inName(c byte) bool {
+	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
