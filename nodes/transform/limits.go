@@ -40,7 +40,11 @@ func (b *budget) hold(bytes int64) error {
 func (b *budget) grow(bytes int64) error {
 	b.size += bytes
 	if b.size > b.bytes {
-		return core.Permanent(fmt.Errorf("%s take more than %s of memory (max_memory)", table.Count(int(b.held), b.noun), megabytes(b.bytes)))
+		take := "take"
+		if b.held == 1 {
+			take = "takes"
+		}
+		return core.Permanent(fmt.Errorf("%s %s more than %s of memory (max_memory)", table.Count(int(b.held), b.noun), take, megabytes(b.bytes)))
 	}
 	return nil
 }

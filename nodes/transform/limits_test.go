@@ -28,11 +28,11 @@ func TestLimits(t *testing.T) {
 		{`{"window": {"by": ["n"], "columns": {"c": "row_number"}}}`, `"max_held": 99`, "steps[0]: window: more than 99 partitions (max_held)"},
 		{`{"window": {"by": ["t"], "columns": {"c": "lag(n, 100)"}}}`, `"max_held": 7`, ""},
 		{`{"sort": ["n"]}`, `"max_memory": "10KB"`, "steps[0]: sort: 64 rows take more than 10240 bytes of memory (max_memory)"},
-		{`{"group": {"aggregate": {"l": "list(x)"}}}`, `"max_memory": "50KB"`, "steps[1]: group: row 50: l: 1 group take more than 51200 bytes of memory (max_memory)"},
+		{`{"group": {"aggregate": {"l": "list(x)"}}}`, `"max_memory": "50KB"`, "steps[1]: group: row 50: l: 1 group takes more than 51200 bytes of memory (max_memory)"},
 		{`{"group": {"by": ["x"], "aggregate": {"c": "count"}}}`, `"max_memory": "50KB"`, ""},
 		{`{"group": {"aggregate": {"l": "count_distinct(x)", "p": "p50(n)", "m": "max(x)"}}}`, `"max_memory": "50KB"`, ""},
-		{`{"group": {"aggregate": {"l": "count_distinct($item.n)"}}}`, `"max_memory": "5KB"`, "steps[0]: group: row 79: l: 1 group take more than 5120 bytes of memory (max_memory)"},
-		{`{"window": {"columns": {"l": "lag(x, 1000)"}}}`, `"max_memory": "50KB"`, "steps[1]: window: row 50: l: 1 partition take more than 51200 bytes of memory (max_memory)"},
+		{`{"group": {"aggregate": {"l": "count_distinct($item.n)"}}}`, `"max_memory": "5KB"`, "steps[0]: group: row 79: l: 1 group takes more than 5120 bytes of memory (max_memory)"},
+		{`{"window": {"columns": {"l": "lag(x, 1000)"}}}`, `"max_memory": "50KB"`, "steps[1]: window: row 50: l: 1 partition takes more than 51200 bytes of memory (max_memory)"},
 		{`{"window": {"columns": {"l": "min(x, 3)", "m": "max(x, 2)"}}}`, `"max_memory": "50KB"`, ""},
 	} {
 		steps := c.steps
