@@ -14,7 +14,7 @@ func (a *app) testCommand() *cobra.Command {
 	var concurrency int
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "test FILE.mock.yaml... [WORKFLOW]",
+		Use:   "test [FILE.mock.yaml...] [WORKFLOW]",
 		Short: "Run a workflow against mock files, without side effects",
 		Long: `test runs a workflow with the answers of a mock file in place of its nodes, and
 compares what happens with what the file expects. No handler is called, nothing
@@ -22,14 +22,17 @@ is written, and sleeps and retry delays take no real time. docs/testing.md
 describes the format.
 
 Without WORKFLOW, x.mock.yaml tests x.yaml beside it. A folder stands for all
-mock files in it. The exit code is 1 when an expectation is not met.`,
+mock files in it, and without arguments the current one is meant. The exit code is 1 when an expectation is not met.`,
 		Example: examples(
 			"wavefold test flow.mock.yaml",
 			"wavefold test happy.mock.yaml refund.mock.yaml flow.yaml",
 			"wavefold test flows/",
+			"wavefold test",
 		),
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{"."}
+			}
 			tests, err := testsOf(args)
 			if err != nil {
 				return err
