@@ -64,7 +64,7 @@ func (b *builder) build() *handler {
 	b.table(h)
 	b.to(h)
 	t := b.from(h)
-	h.declared = b.scope.Declared(t, b.Columns, h.from)
+	h.declared = b.scope.Declared(t, b.Columns, b.Key, h.from)
 	b.ignored(h)
 	return h
 }

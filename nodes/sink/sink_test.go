@@ -80,6 +80,28 @@ func TestCompile(t *testing.T) {
 	}
 }
 
+// Columns that rows cannot have are errors, those that the state schema declares are
+// empty.
+func TestKnownColumns(t *testing.T) {
+	env := core.Env{Schema: nodestest.Schema(t, fields), Columns: func(field string) core.Columns {
+		return core.Columns{Names: []string{"a", "price"}, Closed: field == "rows" || field == "typed"}
+	}}
+	for _, c := range []struct{ node, want string }{
+		{`{"to": "out.csv", "from": "rows", "columns": ["a", "prise"]}`,
+			`1:52: error: node n: columns: the rows of rows have no column "prise" (did you mean "price"? known keys: a, price) [UNKNOWN_FIELD]`},
+		{`{"to": "out.csv", "from": "typed", "columns": ["a", "delay"]}`, ``},
+		{`{"to": "x.db", "table": "t", "from": "rows", "mode": "upsert", "key": ["b"]}`,
+			`1:72: error: node n: key: the rows of rows have no column "b" (known keys: a, price) [UNKNOWN_FIELD]`},
+		{`{"to": "x.db", "table": "t", "from": "rows", "mode": "upsert", "key": ["price"]}`, ``},
+		{`{"to": "out.csv", "from": "any", "columns": ["prise"]}`, ``},
+	} {
+		_, ds := Kind{}.Compile(nodestest.Node(t, c.node), env)
+		if got := strings.TrimSpace(nodestest.Findings(ds)); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.node, got, c.want)
+		}
+	}
+}
+
 func rowsOf(t testing.TB, text string) []any {
 	t.Helper()
 	v, err := core.ParseJSON([]byte(text))

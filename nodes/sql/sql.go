@@ -233,7 +233,7 @@ func (b *builder) load(c connector) core.Compiled {
 	if have := l.from.Kind(); have != core.AnyType && have != core.ArrayType {
 		b.scope.Errorf(core.CodeWrongType, l.from.Name.Pos, l.from.Key, "a table takes a value of type array, %s is %s", l.from.Name.Value, have)
 	}
-	l.table.Declared = b.scope.Declared(l.from.Type, b.Columns, l.from)
+	l.table.Declared = b.scope.Declared(l.from.Type, b.Columns, b.Key, l.from)
 	return core.Compiled{Handler: l, Streams: l.from.Streams(), Effects: true, Outputs: []core.Target{b.output(c, &l.table)}}
 }
 

@@ -8,24 +8,47 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Declared returns the columns that the state schema knows of the rows of a source,
-// and warns about listed ones that look like a misspelt one of them.
-func (s *Scope) Declared(rows *core.Type, listed table.FieldList, of *Source) []table.Field {
-	if rows == nil || rows.Items == nil {
+// Declared returns the columns that the state schema knows of the rows of a source.
+// Columns of a key that rows cannot have are errors, and listed ones unless they are
+// declared, which makes them empty. It warns about listed ones that look like a misspelt
+// declared one.
+func (s *Scope) Declared(rows *core.Type, listed table.FieldList, key []core.Text, of *Source) []table.Field {
+	if of == nil {
 		return nil
 	}
+	var row *core.Type
+	if rows != nil {
+		row = rows.Items
+	}
 	var out []table.Field
-	for _, p := range rows.Items.Properties {
-		f := table.Field{Name: p.Name}
-		if p.Type != nil {
-			f.Kind = p.Type.Kind
+	if row != nil {
+		for _, p := range row.Properties {
+			f := table.Field{Name: p.Name}
+			if p.Type != nil {
+				f.Kind = p.Type.Kind
+			}
+			out = append(out, f)
 		}
-		out = append(out, f)
+	}
+	known := Columns{Type: row}
+	if of.field != "" {
+		known = s.Columns(of.field, row)
+	}
+	absent := func(name string, pos core.Position, where string) {
+		s.Errorf(core.CodeUnknownField, pos, where, "the rows of %s have no column %q", of.Name.Value, name).
+			WithHint("%s", core.UnknownKeyHint(name, known.Names))
 	}
 	names := table.FieldNames(out)
 	for i, c := range listed.List {
-		if near := core.DidYouMean(c.Name, names); near != "" && !slices.Contains(names, c.Name) {
+		if !known.Has(c.Name) && !slices.Contains(names, c.Name) {
+			absent(c.Name, listed.Pos[i], "columns")
+		} else if near := core.DidYouMean(c.Name, names); !known.Closed && near != "" && !slices.Contains(names, c.Name) {
 			s.Warnf(core.CodeUnknownField, listed.Pos[i], "columns", "the rows of %s have no declared column %q", of.Name.Value, c.Name).WithHint("%s", near)
+		}
+	}
+	for _, k := range key {
+		if len(listed.List) == 0 && !known.Has(k.Value) { // else it is one of those listed
+			absent(k.Value, k.Pos, "key")
 		}
 	}
 	return out
