@@ -97,7 +97,7 @@ func (c *compiler) writtenTwice(a, b nodeTarget, ordered *int) bool {
 	switch {
 	case !known || first && (b.Adds || c.handles(a, b)):
 		return false
-	case first && c.between(a, b, ordered):
+	case first && (c.p.Vertices[c.p.Nodes[b.node].Vertex].Conditional || c.between(a, b, ordered)):
 		c.ds.Warnf(core.CodeOverwrite, b.pos, "node %s: replaces %s, which node %s writes before it", c.p.Nodes[b.node].ID, b, c.writerOf(a)).
 			WithHint("let one of them write something else")
 		return true

@@ -19,6 +19,8 @@ func TestTargets(t *testing.T) {
 			"flow.yaml:3:41: error: node b: replaces out.csv, which node a (flow.yaml:3:76) writes before it, and no node between them could have read it (let one of them write something else) [OVERWRITE]"},
 		{"with a node between", "nodes: [" + node("a", "to: [out.csv]") + ", " + "{id: r, kind: fn}" + ", " + node("b", "to: [out.csv]") + "], edges: [{from: a, to: r}, {from: r, to: b}]",
 			"warning: node b: replaces out.csv, which node a (flow.yaml:3:41) writes before it (let one of them write something else) [OVERWRITE]"},
+		{"on a condition", "nodes: [" + node("a", "to: [out.csv]") + ", " + node("b", "to: [out.csv]") + "], edges: [{from: a, to: b, when: $.n > 1}]",
+			"warning: node b: replaces out.csv, which node a (flow.yaml:3:41) writes before it (let one of them write something else) [OVERWRITE]"},
 		{"in the place of a failed one", "nodes: [" + node("a", "to: [out.csv]") + ", " + node("b", "to: [out.csv]") + "], edges: [{from: a, to: b, on: fail}]", ""},
 		{"after success or failure", "nodes: [{id: s, kind: fn}, " + node("a", "to: [out.csv]") + ", " + node("b", "to: [out.csv]") + "], edges: [{from: s, to: a}, {from: s, to: b, on: fail}]", ""},
 		{"after success or in any case", "nodes: [{id: s, kind: fn}, " + node("a", "to: [out.csv]") + ", " + node("b", "to: [out.csv]") + "], edges: [{from: s, to: a}, {from: s, to: b, on: done}]",
