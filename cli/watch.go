@@ -207,26 +207,37 @@ func (l *eventLog) write(e *core.Event) {
 	}
 }
 
-// lineWriter writes one line for each event.
+// lineWriter writes one line for each event, as far as a person wants to read them.
 type lineWriter struct {
 	out     io.Writer
 	palette tty.Palette
 	started time.Time
 	paces   paces
+	crowds  crowds
 }
 
 func (l *lineWriter) write(e *core.Event) {
 	if l.started.IsZero() {
 		l.started = e.Time
 	}
-	line := ""
-	if e.Type == core.Progress {
-		if line = l.paces.line(e); line == "" {
-			return
-		}
-	} else {
-		line = lineOf(e)
+	for _, line := range l.lines(e) {
+		at := fmt.Sprintf("%8.3fs", max(0, e.Time.Sub(l.started)).Seconds())
+		tty.Fprintf(l.out, "%s  %s\n", l.palette.Dim(at), line)
 	}
-	at := fmt.Sprintf("%8.3fs", max(0, e.Time.Sub(l.started)).Seconds())
-	tty.Fprintf(l.out, "%s  %s\n", l.palette.Dim(at), line)
+}
+
+func (l *lineWriter) lines(e *core.Event) []string {
+	if e.Type != core.Progress {
+		told, news := l.crowds.tell(e)
+		if !told {
+			return []string{lineOf(e)}
+		}
+		if e = news; e == nil {
+			return nil
+		}
+	}
+	if line := l.paces.line(e); line != "" {
+		return []string{line}
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -27,13 +28,18 @@ func masked(refs []core.Secret, listener func(core.Event)) func(core.Event) {
 // delivery hands events to a listener on a goroutine of its own, so that a slow
 // listener holds nothing back and a panicking one breaks nothing.
 //
-// What the machine says is kept however slow the listener is: it is as much as the
-// graph and its items make it. What handlers say may be without end. So once many
-// events wait, log records are only counted, and of the progress of an attempt the
-// last is kept.
+// What handlers say may be without end, and so may be the items of a stream. Once many
+// events wait, log records are only counted, of the progress of an attempt the last is
+// kept, and the run begins nothing before the listener has caught up: a log of a million
+// items is written at the pace of the disk, not kept in memory. A listener that takes nothing for
+// a while is not waited for, until it takes the next one.
 type delivery struct {
 	mu       sync.Mutex
-	wake     sync.Cond // something is queued, or closed
+	wake     sync.Cond    // something is queued, or closed
+	room     sync.Cond    // the queue is short, or nobody is waited for
+	taken    atomic.Int64 // events the listener was given
+	watch    *time.Timer  // while somebody waits for the listener
+	stuck    bool         // it has taken none for as long as patience
 	queue    []core.Event
 	progress map[progressKey]int // place in a long queue
 	dropped  int                 // log records
@@ -42,8 +48,13 @@ type delivery struct {
 	done     chan struct{} // closed when the goroutine has ended
 }
 
-// longQueue is how many events wait before handlers are not heard in full.
-const longQueue = 1 << 14
+const (
+	// longQueue is how many events wait before handlers are not heard in full and the
+	// run waits.
+	longQueue = 1 << 14
+	// patience is how long the run waits for a listener that takes no event.
+	patience = time.Second
+)
 
 // progressKey names an attempt that tells how far it is.
 type progressKey struct {
@@ -55,7 +66,7 @@ type progressKey struct {
 // deliver starts the delivery to a listener; close ends it.
 func deliver(listener func(core.Event)) *delivery {
 	d := &delivery{done: make(chan struct{})}
-	d.wake.L = &d.mu
+	d.wake.L, d.room.L = &d.mu, &d.mu
 	go d.loop(listener)
 	return d
 }
@@ -68,6 +79,45 @@ func (d *delivery) add(e core.Event) {
 	}
 	d.mu.Unlock()
 	d.wake.Signal()
+}
+
+// behind reports whether the run is to wait for the listener.
+func (d *delivery) behind() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.late()
+}
+
+// late is behind with mu held.
+func (d *delivery) late() bool { return len(d.queue) >= longQueue && !d.stuck && !d.ended }
+
+// catchUp waits for the listener as long as it is behind and at work.
+func (d *delivery) catchUp() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.late() && d.watch == nil {
+		d.expect(d.taken.Load())
+	}
+	for d.late() {
+		d.room.Wait()
+	}
+}
+
+// expect gives the listener its time to take an event after the first so many.
+func (d *delivery) expect(taken int64) {
+	d.watch = time.AfterFunc(patience, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.watch = nil
+		switch now := d.taken.Load(); {
+		case !d.late():
+		case now != taken:
+			d.expect(now)
+		default:
+			d.stuck = true
+			d.room.Broadcast()
+		}
+	})
 }
 
 // spare reports whether an event need not be queued, because many are.
@@ -106,6 +156,7 @@ func (d *delivery) loop(listener func(core.Event)) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.ended, d.queue, d.progress = true, nil, nil
+		d.room.Broadcast()
 	}()
 	seq := int64(0)
 	for {
@@ -116,6 +167,7 @@ func (d *delivery) loop(listener func(core.Event)) {
 		for _, e := range batch {
 			seq++
 			e.Seq = seq
+			d.taken.Add(1)
 			listener(e)
 		}
 	}
@@ -128,6 +180,8 @@ func (d *delivery) take() []core.Event {
 	for len(d.queue) == 0 && !d.closed {
 		d.wake.Wait()
 	}
+	d.stuck = false
+	d.room.Broadcast()
 	batch := d.queue
 	if d.dropped > 0 {
 		last := batch[len(batch)-1]
@@ -145,6 +199,9 @@ func (d *delivery) take() []core.Event {
 func (d *delivery) close(grace time.Duration) bool {
 	d.mu.Lock()
 	d.closed = true
+	if d.watch != nil {
+		d.watch.Stop()
+	}
 	d.mu.Unlock()
 	d.wake.Signal()
 	t := time.NewTimer(grace)

@@ -459,6 +459,52 @@ func TestListenerThatDoesNotReturn(t *testing.T) {
 	})
 }
 
+// TestRunWaitsForASlowListener: the events of a million items waited in memory for
+// whoever wrote them down.
+func TestRunWaitsForASlowListener(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const items = 60_000
+		var done, seen, most atomic.Int64
+		w := fields(one(func(context.Context, core.Input) (core.Result, error) {
+			done.Add(1)
+			return core.Result{}, nil
+		}, forEach("list", 8)), "list")
+		w.Fields[0].Default = numbers(items)
+		_, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Grace: time.Hour, Listener: func(e core.Event) {
+			if e.Type == core.ItemFinished {
+				time.Sleep(time.Millisecond)
+				most.Store(max(most.Load(), done.Load()-seen.Add(1)))
+			}
+		}})
+		if err != nil || seen.Load() != items || most.Load() > 2<<14 {
+			t.Errorf("%v: %d items seen, up to %d behind", err, seen.Load(), most.Load())
+		}
+	})
+}
+
+// TestRunDoesNotWaitForAStuckListener: one that waits for the run itself.
+func TestRunDoesNotWaitForAStuckListener(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const items = 60_000
+		ended, begin := make(chan struct{}), time.Now()
+		w := fields(graph(map[string]core.HandlerFunc{"n": noop, "end": func(context.Context, core.Input) (core.Result, error) {
+			close(ended)
+			return core.Result{}, nil
+		}}, []string{"n", "end"}, [2]string{"n", "end"}), "list")
+		forEach("list", 8)(w.Nodes[0])
+		w.Fields[0].Default = numbers(items)
+		seen := 0
+		_, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Grace: time.Hour, Listener: func(e core.Event) {
+			if seen++; seen == 10 {
+				<-ended
+			}
+		}})
+		if took := time.Since(begin); err != nil || seen < 2*items || took > 2*time.Second {
+			t.Errorf("%v: %d events after %s", err, seen, took)
+		}
+	})
+}
+
 // A run leaves no goroutine behind: synctest fails otherwise.
 func TestNothingIsLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

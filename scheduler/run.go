@@ -34,8 +34,9 @@ type Options struct {
 	// same; it exists for comparison.
 	Barrier bool
 	// Listener receives the events of the run, in order, one at a time, on a
-	// goroutine of its own. It never holds the run back; one that panics gets
-	// no further events. While it is some 16,000 events behind, log records are
+	// goroutine of its own; one that panics gets no further events. It does not hold
+	// the run back until it is some 16,000 events behind. Then the run waits for it,
+	// unless it takes no event for a second; meanwhile log records are
 	// left out and counted, and of the progress of an attempt it gets the last.
 	// Run waits at its end until all are delivered, at most Grace; then the error
 	// is a core.StrayError, and the listener gets the rest when it takes it.
@@ -261,7 +262,7 @@ func (r *run) collect(w *worker) {
 			switch c := &commands[i]; {
 			case c.Op != machine.OpRun:
 				r.do(c)
-			case w != nil && !w.busy && r.head == len(r.queue):
+			case w != nil && !w.busy && r.head == len(r.queue) && !r.behind():
 				r.hand(w, c)
 			default:
 				r.enqueue(c)
@@ -269,6 +270,9 @@ func (r *run) collect(w *worker) {
 		}
 	}
 }
+
+// behind reports whether nothing is to begin because the listener is far behind.
+func (r *run) behind() bool { return r.events != nil && r.events.behind() }
 
 // enqueue adds a command behind the others. Room that was taken is used again
 // before the queue grows.

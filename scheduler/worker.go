@@ -22,6 +22,15 @@ func (r *run) work() {
 		}
 	}()
 	for !r.over && !w.abandoned {
+		if !w.busy && r.behind() { // mu is not held meanwhile: the run can be cancelled
+			w.stamp = 0
+			r.mu.Unlock()
+			r.events.catchUp()
+			r.mu.Lock()
+			if r.over {
+				break
+			}
+		}
 		if !w.busy && !r.take(w) {
 			w.stamp = 0
 			r.idle++
