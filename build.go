@@ -99,6 +99,9 @@ func (b *builder) declare(n *node) *core.Node {
 		h := *n.run
 		h.reads, h.writes, h.fans = specs(n.view), specs(n.writes), n.fans
 		d.Handler = &h
+		if h.makes != "" {
+			d.OnError, d.Timeout = nil, nil // the builder says itself that they mean nothing here
+		}
 		b.g.tools = append(b.g.tools, namedTool{name, &h})
 	}
 	return d
