@@ -57,7 +57,8 @@ func (a *app) endSession(s *incremental.Session, r *core.Report, f *runFlags) er
 	err := s.End(r)
 	// A run that failed says so itself. One that went well and leaves nothing for the
 	// next says that even to those who want to hear little.
-	if well := r.Status == core.RunSuccess || r.Status == core.RunPartial; well || !f.json && !f.quiet {
+	well, loud := r.Status == core.RunSuccess || r.Status == core.RunPartial, !f.json && !f.quiet
+	if well || loud {
 		if s.Kept != "" {
 			tty.Fprintf(a.Err, "the cursor stays as it was, and the next run begins there again: %s\n", s.Kept)
 		}
@@ -65,13 +66,13 @@ func (a *app) endSession(s *incremental.Session, r *core.Report, f *runFlags) er
 			tty.Fprintf(a.Err, "no partition of this run counts as done: %s\n", s.Undone)
 		}
 	}
-	if err != nil || f.json || f.quiet {
+	if err != nil {
 		return err
 	}
-	if !core.IsMissing(s.Cursor) && !core.Equal(before, s.Cursor) {
+	if loud && !core.IsMissing(s.Cursor) && !core.Equal(before, s.Cursor) {
 		tty.Fprintf(a.Err, "the next run begins at %s\n", core.JSON(s.Cursor))
 	}
-	if s.Partitions+s.Done > 0 {
+	if loud && s.Partitions+s.Done > 0 || well && s.Failed() > 0 {
 		tty.Fprintf(a.Err, "%s: %d failed, %d were done before\n", plural(s.Partitions, "partition"), s.Failed(), s.Done)
 	}
 	return nil
