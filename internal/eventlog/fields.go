@@ -87,6 +87,10 @@ func setRest(e *core.Event, key string, v any) (err error) {
 		err = to(&e.Severity, v)
 	case "done":
 		err = to(&e.Done, v)
+	case "read":
+		err = to(&e.Read, v)
+	case "size":
+		err = to(&e.Size, v)
 	case "of":
 		err = to(&e.Of, v)
 	}
@@ -154,6 +158,8 @@ func failure(v any) (*core.Failure, error) {
 			err = to(&f.Message, v)
 		case "permanent":
 			err = to(&f.Permanent, v)
+		case "category":
+			err = to((*string)(&f.Category), v)
 		case "retry_after":
 			err = to((*int64)(&f.RetryAfter), v)
 		case "node":
