@@ -50,12 +50,16 @@ func (i Input) option() setting {
 }
 
 // WithListener hands the events of the run to a function, in order, one at a time, on a
-// goroutine of its own. While it is more than some 16,000 events behind, nothing new
-// begins, unless it takes none for a second. Run waits at its end until all are
+// goroutine of its own. It never holds the run back. Run waits at its end until all are
 // delivered, at most as long as WithGrace says; then its error is a core.StrayError.
 func WithListener(listen func(core.Event)) RunOption {
 	return runOption(func(s *runSettings) { s.Listener = listen })
 }
+
+// WithBackpressure begins nothing new while the listener is more than some 16,000 events
+// behind, unless it takes none for a second. Without it all events wait in memory, as many
+// as there are: a fan-out makes a few for each item.
+func WithBackpressure() RunOption { return runOption(func(s *runSettings) { s.Backpressure = true }) }
 
 // WithTracer tells a tracer where the run and each attempt of a node begin and end, and
 // hands the functions the contexts it returns. Package telemetry makes OpenTelemetry

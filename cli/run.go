@@ -131,7 +131,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	stop := watch.tell(ctx)
 	a.running.Store(true)
 	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
-		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Listener: remember(session, watch.listener()),
+		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true, Listener: remember(session, watch.listener()),
 	})
 	stop()
 	a.running.Store(false)

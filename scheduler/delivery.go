@@ -30,9 +30,9 @@ func masked(refs []core.Secret, listener func(core.Event)) func(core.Event) {
 //
 // What handlers say may be without end, and so may be the items of a stream. Once many
 // events wait, log records are only counted, of the progress of an attempt the last is
-// kept, and the run begins nothing before the listener has caught up: a log of a million
-// items is written at the pace of the disk, not kept in memory. A listener that takes nothing for
-// a while is not waited for, until it takes the next one.
+// kept, and a run with backpressure begins nothing new: a log of a million items is
+// written at the pace of the disk, not kept in memory. A listener that takes nothing for
+// a while is not waited for, until it takes the next events.
 type delivery struct {
 	mu       sync.Mutex
 	wake     sync.Cond    // something is queued, or closed

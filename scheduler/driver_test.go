@@ -470,7 +470,7 @@ func TestRunWaitsForASlowListener(t *testing.T) {
 			return core.Result{}, nil
 		}, forEach("list", 8)), "list")
 		w.Fields[0].Default = numbers(items)
-		_, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Grace: time.Hour, Listener: func(e core.Event) {
+		_, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Grace: time.Hour, Backpressure: true, Listener: func(e core.Event) {
 			if e.Type == core.ItemFinished {
 				time.Sleep(time.Millisecond)
 				most.Store(max(most.Load(), done.Load()-seen.Add(1)))
@@ -494,7 +494,7 @@ func TestRunDoesNotWaitForAStuckListener(t *testing.T) {
 		forEach("list", 8)(w.Nodes[0])
 		w.Fields[0].Default = numbers(items)
 		seen := 0
-		_, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Grace: time.Hour, Listener: func(e core.Event) {
+		_, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Grace: time.Hour, Backpressure: true, Listener: func(e core.Event) {
 			if seen++; seen == 10 {
 				<-ended
 			}

@@ -34,15 +34,18 @@ type Options struct {
 	// same; it exists for comparison.
 	Barrier bool
 	// Listener receives the events of the run, in order, one at a time, on a
-	// goroutine of its own; one that panics gets no further events. It does not hold
-	// the run back until it is some 16,000 events behind. Then the run waits for it,
-	// unless it takes no event for a second; meanwhile log records are
+	// goroutine of its own. It never holds the run back; one that panics gets
+	// no further events. While it is some 16,000 events behind, log records are
 	// left out and counted, and of the progress of an attempt it gets the last.
 	// Run waits at its end until all are delivered, at most Grace; then the error
 	// is a core.StrayError, and the listener gets the rest when it takes it.
 	// The values of secrets that the plan refers to are hidden in the events; the
 	// report has them as they are.
 	Listener func(core.Event)
+	// Backpressure begins nothing new while the listener is so far behind, unless it
+	// takes no event for a second. Without it the events of a run without end wait in
+	// memory.
+	Backpressure bool
 	// Tracer is told of the run and of each attempt; nil for none. Secrets are hidden in
 	// what it is told, but not in the inputs of the attempts.
 	Tracer core.Tracer
@@ -272,7 +275,7 @@ func (r *run) collect(w *worker) {
 }
 
 // behind reports whether nothing is to begin because the listener is far behind.
-func (r *run) behind() bool { return r.events != nil && r.events.behind() }
+func (r *run) behind() bool { return r.opts.Backpressure && r.events != nil && r.events.behind() }
 
 // enqueue adds a command behind the others. Room that was taken is used again
 // before the queue grows.
