@@ -32,6 +32,11 @@ func (c *compiler) targets(n *Node, made core.Compiled) {
 // nestedTargets notes what the nodes of a nested workflow read and write.
 func (c *compiler) nestedTargets(n *Node, inner *Plan) {
 	for _, t := range inner.outputs {
+		if n.Decl.ForEach != nil && !t.Adds {
+			c.ds.Errorf(core.CodeOverwrite, n.Decl.Pos, "node %s: every item would replace %s, which its workflow writes (%s)", n.ID, t, t.pos).
+				WithHint("let the workflow take the name as an input, and make it depend on the item")
+			continue
+		}
 		c.p.outputs = append(c.p.outputs, nodeTarget{Target: t.Target, node: n.Index, nested: true, pos: n.Decl.Pos})
 	}
 	for _, t := range inner.inputs {
@@ -106,8 +111,13 @@ func (c *compiler) writtenTwice(a, b nodeTarget, ordered *int) bool {
 			WithHint("let one of them write something else")
 		return true
 	}
-	d := c.ds.Errorf(core.CodeOverwrite, b.pos, "node %s: writes %s, as node %s does, and neither comes before the other: which one wins is a matter of time",
-		c.p.Nodes[b.node].ID, b, c.writerOf(a))
+	const unordered = "node %s: writes %s, as node %s does, and neither comes before the other: which one wins is a matter of time"
+	if c.mayNotRun(a) && c.mayNotRun(b) {
+		c.ds.Warnf(core.CodeOverwrite, b.pos, unordered+", if both run", c.p.Nodes[b.node].ID, b, c.writerOf(a)).
+			WithHint("if only one of them ever runs, say so: write when: else on the edge to one of them")
+		return true
+	}
+	d := c.ds.Errorf(core.CodeOverwrite, b.pos, unordered, c.p.Nodes[b.node].ID, b, c.writerOf(a))
 	switch {
 	case b.Table != "" && (a.Adds || b.Adds):
 		d.WithHint("add an edge from the node that replaces the table to the other one")
@@ -117,6 +127,22 @@ func (c *compiler) writtenTwice(a, b nodeTarget, ordered *int) bool {
 		d.WithHint("let one of them write another file")
 	}
 	return true
+}
+
+// mayNotRun reports whether a when decides if a node runs, at it or before it. Whether
+// two of them can hold at once is not known here.
+func (c *compiler) mayNotRun(t nodeTarget) bool {
+	v := c.p.Nodes[t.node].Vertex
+	for {
+		in := c.p.InEdges(v)
+		if slices.ContainsFunc(in, func(e int32) bool { return c.p.Edges[e].When != nil }) {
+			return true
+		}
+		if len(in) != 1 {
+			return false
+		}
+		v = c.p.Edges[in[0]].From
+	}
 }
 
 // readAndWritten reports a file that a node reads and the same or another one writes.
