@@ -33,6 +33,10 @@ type Options struct {
 	// Barrier finishes each level before the next one starts. Results are the
 	// same; it exists for comparison.
 	Barrier bool
+	// Backpressure begins nothing new while the listener is some 16,000 events behind,
+	// unless it takes no event for a second. Without it the events of a run without end
+	// wait in memory.
+	Backpressure bool
 	// Listener receives the events of the run, in order, one at a time, on a
 	// goroutine of its own. It never holds the run back; one that panics gets
 	// no further events. While it is some 16,000 events behind, log records are
@@ -42,10 +46,6 @@ type Options struct {
 	// The values of secrets that the plan refers to are hidden in the events; the
 	// report has them as they are.
 	Listener func(core.Event)
-	// Backpressure begins nothing new while the listener is so far behind, unless it
-	// takes no event for a second. Without it the events of a run without end wait in
-	// memory.
-	Backpressure bool
 	// Tracer is told of the run and of each attempt; nil for none. Secrets are hidden in
 	// what it is told, but not in the inputs of the attempts.
 	Tracer core.Tracer
@@ -114,28 +114,29 @@ type run struct {
 	events  *delivery
 	trace   tracing
 
-	mu      sync.Mutex
-	wake    sync.Cond // workers wait here: a command is queued, or the run is over
-	left    sync.Cond // the caller waits here: the run is over, or a worker left
-	m       *machine.Machine
-	queue   []machine.Command
-	head    int
-	workers []*worker
-	alive   int // goroutines inside work
-	idle    int
-	waking  bool // a worker has been woken or spawned and has not looked yet
-	over    bool
-	again   bool // the machine has more commands after the ones at hand
-	report  *core.Report
-	stray   []string
-	deaf    bool // the listener did not take all events in time
-	took    time.Duration
-	frames  map[int32]*frameContext
-	timers  map[timerKey]*time.Timer
-	guard   guard
-	sources map[sourceKey]*source // of pipelines over streams, between two rows
-	calls   sync.WaitGroup        // timer and cancel callbacks
-	cancel  context.CancelFunc
+	mu        sync.Mutex
+	wake      sync.Cond // workers wait here: a command is queued, or the run is over
+	left      sync.Cond // the caller waits here: the run is over, or a worker left
+	m         *machine.Machine
+	queue     []machine.Command
+	head      int
+	workers   []*worker
+	alive     int // goroutines inside work
+	idle      int
+	waking    bool // a worker has been woken or spawned and has not looked yet
+	over      bool
+	throttled bool // nothing begins while the listener is far behind
+	again     bool // the machine has more commands after the ones at hand
+	report    *core.Report
+	stray     []string
+	deaf      bool // the listener did not take all events in time
+	took      time.Duration
+	frames    map[int32]*frameContext
+	timers    map[timerKey]*time.Timer
+	guard     guard
+	sources   map[sourceKey]*source // of pipelines over streams, between two rows
+	calls     sync.WaitGroup        // timer and cancel callbacks
+	cancel    context.CancelFunc
 }
 
 // worker is a goroutine that runs handlers, and what it is doing.
@@ -168,7 +169,7 @@ func (r *run) drive() (*core.Report, error) {
 	r.ctx, r.cancel = context.WithCancel(r.parent)
 	defer r.cancel()
 	if r.opts.Listener != nil {
-		r.events = deliver(r.opts.Listener)
+		r.events, r.throttled = deliver(r.opts.Listener), r.opts.Backpressure
 	}
 	stop := r.watchParent()
 	r.runWorkers()
@@ -275,7 +276,7 @@ func (r *run) collect(w *worker) {
 }
 
 // behind reports whether nothing is to begin because the listener is far behind.
-func (r *run) behind() bool { return r.opts.Backpressure && r.events != nil && r.events.behind() }
+func (r *run) behind() bool { return r.throttled && r.events.behind() }
 
 // enqueue adds a command behind the others. Room that was taken is used again
 // before the queue grows.
