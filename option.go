@@ -31,7 +31,7 @@ type settings struct {
 	when        *core.Text
 	otherwise   bool
 	on          core.Text
-	join        core.Text
+	join        *core.Join
 	limit       *core.Int
 	maxFailures *core.Int
 	preset      core.Text
@@ -135,7 +135,7 @@ func On(e Ending) Option {
 // their conditions say.
 func AllDone() Option {
 	pos := here()
-	return setting{name: "AllDone", pos: pos, set: func(s *settings) { s.join = core.At("all_done", pos) }}
+	return setting{name: "AllDone", pos: pos, set: func(s *settings) { s.join = core.JoinOf(core.At(core.JoinAllDone, pos)) }}
 }
 
 // Limit is how many items of a fan-out, or rows of a pipeline, may be in flight at a time;

@@ -52,4 +52,21 @@ const (
 	CodeExprName     Code = "EXPR_NAME"     // a field, function, node or root that does not exist
 	CodeNodeOrder    Code = "NODE_ORDER"    // $nodes.X where X is not on a lower level
 	CodeLoopBound    Code = "LOOP_BOUND"    // a loop without until and max_iters, or an until nothing can change
+
+	// Walks. These names are those that validators of pipelines in DOT use.
+	CodeStartNode           Code = "start_node"            // not exactly one start
+	CodeTerminalNode        Code = "terminal_node"         // not exactly one exit
+	CodeStartNoIncoming     Code = "start_no_incoming"     // an edge leads to the start
+	CodeExitNoOutgoing      Code = "exit_no_outgoing"      // an edge leaves the exit
+	CodeReachability        Code = "reachability"          // a node cannot be reached from the start, or the exit from nowhere
+	CodeAllConditionalEdges Code = "all_conditional_edges" // every edge out of a node has a condition
+	CodeFreeformEdgeCount   Code = "freeform_edge_count"   // a human node has more than one freeform edge
+	CodeRandomSelection     Code = "random_selection_no_conditions"
+	CodeRetryTargetExists   Code = "retry_target_exists"   // a target that is not a node
+	CodeGoalGateHasRetry    Code = "goal_gate_has_retry"   // a goal gate without anywhere to go back to
+	CodeTypeKnown           Code = "type_known"            // a node type that nobody has registered
+	CodeOrphanOutcome       Code = "orphan_custom_outcome" // a condition on an outcome that no node can have
+	CodeConditionSyntax     Code = "condition_syntax"
+	CodeRetryPolicy         Code = "retry_policy_known" // a retry policy that does not exist
+	CodeJoin                Code = "join_policy"        // a join that can never or will always succeed, or has nothing to join
 )

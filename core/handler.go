@@ -58,11 +58,15 @@ type Result struct {
 	Status Status
 	// Note is a short text for people, shown beside the node.
 	Note string
+	// Routing says where a walk goes on and what it remembers; nil says nothing. A dag
+	// has no use for it: there a context makes the attempt fail, so that nothing is
+	// lost unseen, and the rest is ignored.
+	Routing *Routing
 }
 
 // Empty reports whether it is the zero Result: a success that wrote and sent nothing.
 func (r *Result) Empty() bool {
-	return r.Delta == nil && r.EdgeOutput == nil && !r.HasEdgeOutput && r.Status == StatusNone && r.Note == ""
+	return r.Delta == nil && r.EdgeOutput == nil && !r.HasEdgeOutput && r.Status == StatusNone && r.Note == "" && r.Routing == nil
 }
 
 // Send returns a result that sends v along the outgoing edges.

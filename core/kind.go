@@ -30,9 +30,11 @@ type StateWriter interface {
 }
 
 // Compiled is what a kind makes of a node. Exactly one of Handler, Frame, Wait
-// and Lacks is set.
+// and Lacks is set, or none if the Role runs nothing.
 type Compiled struct {
 	Handler Handler
+	// Role is what the node is to a walk. All but RoleStage exist in walks only.
+	Role Role
 	// Frame makes the node a nested run of another workflow.
 	Frame *Frame
 	// Wait makes the node a timer that holds no slot.
@@ -136,6 +138,8 @@ type Env struct {
 	// Columns tells what is known of the rows of a field beyond its declared type,
 	// from the one node that writes it; the zero Columns when nothing is.
 	Columns func(field string) Columns
+	// Edges are those that leave the node, in declared order; in walks only.
+	Edges []*Edge
 	// Items tells that the node is given $item and $index: it has for_each or is
 	// a stage of a pipeline. Rounds tells that it is given $iter and $loop: it is
 	// in the body of a loop.

@@ -18,6 +18,9 @@ type Report struct {
 	// call.
 	Nodes func() []NodeReport
 	Units func() []UnitReport
+	// Path lists the nodes that a walk visited, in order, without the branches of parallel
+	// nodes; nil for a dag.
+	Path []string
 	// Err is the error of a failed or cancelled run, nil otherwise.
 	Err error
 }
@@ -34,6 +37,7 @@ type NodeReport struct {
 	// Handled is set when the failure was tolerated by an explicit policy or
 	// handled by an on: fail edge.
 	Handled  bool
+	Visits   int           // in a walk; the status is that of the last one
 	Attempts int           // of all its items together
 	Items    int           // items or executions, 1 for a plain node that ran
 	Failed   int           // items that failed

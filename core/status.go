@@ -68,4 +68,12 @@ const (
 	ClassMerge    = "merge"    // the state refused the write; never retried
 	ClassInput    = "input"    // items, arguments or source of the wrong shape
 	ClassUnit     = "unit"     // a pipeline or loop failed through one of its members
+
+	// Of walks that could not go on.
+	ClassNoRoute        = "no_route"        // a stage has no edge to follow, and it is not the exit
+	ClassGoalGate       = "goal_gate"       // a goal gate is not satisfied at the exit, and there is nowhere to go back to
+	ClassVisitLimit     = "visit_limit"     // a node was to be visited once more than it may
+	ClassFailureCycle   = "failure_cycle"   // the same failure came back too often
+	ClassRestartBlocked = "restart_blocked" // a failure that is not transient was to be carried over a loop_restart edge
+	ClassStalled        = "stalled"         // there was no sign of life for too long
 )

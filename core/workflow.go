@@ -5,8 +5,14 @@ import "time"
 // Mode says which planner runs a graph.
 type Mode string
 
-// ModeDAG runs each node once, when all its predecessors are resolved.
-const ModeDAG Mode = "dag"
+// Modes.
+const (
+	// ModeDAG runs each node once, when all its predecessors are resolved.
+	ModeDAG Mode = "dag"
+	// ModeWalk visits one node after the other along edges that are chosen one at a
+	// time; it may come back to a node. See Walk.
+	ModeWalk Mode = "walk"
+)
 
 // Workflow is a graph as it was written: plain data, every part with its
 // position, nothing checked. Formats and the Go builder make Workflows; package
@@ -35,6 +41,8 @@ type Workflow struct {
 	Loops     []*Loop
 	// RetryPolicies are those that nodes may name.
 	RetryPolicies []*RetryPolicy
+	// Walk holds the settings of ModeWalk; nil means defaults.
+	Walk *Walk
 	// Incremental says what one run leaves for the next, nil for nothing.
 	Incremental *Incremental
 	// Document tells that the graph was read from a file. Its concurrency
@@ -155,14 +163,35 @@ type Node struct {
 	AllowPartial, AutoStatus bool
 	// Timeout limits one attempt; nil means no limit.
 	Timeout *Located[time.Duration]
-	// Join is "" or "all" (rule 3) or "all_done" (run whatever happened).
-	Join Text
+	// Join says which predecessors it takes to run, or which branches of a parallel
+	// node must succeed; nil means all of them.
+	Join *Join
 	// Priority orders nodes that may start at the same time: higher first. It
 	// affects time only.
 	Priority Int
 	// Effects tells whether the node's work is visible outside of the run; nil
 	// leaves it to the kind.
 	Effects *bool
+	// What follows counts in walks only.
+
+	// Label is what people read in place of the id; "" for none.
+	Label Text
+	// Classes are names by which styles and tools pick nodes.
+	Classes []Text
+	// GoalGate keeps the walk from ending at the exit while the node's last outcome is no
+	// success.
+	GoalGate bool
+	// RetryTarget and FallbackRetryTarget come before those of Walk.
+	RetryTarget, FallbackRetryTarget Text
+	// MaxVisits is how often the node may be visited; nil leaves it to Walk.MaxVisits.
+	MaxVisits *Int
+	// Random picks one of the edges at random, by weight, instead of the heaviest one.
+	Random   bool
+	Parallel *Parallel
+	// Attributes are what the document says beyond that, as written, for saving and
+	// drawing.
+	Attributes *Object
+
 	// Handler, when set by the Go builder, is used instead of looking Kind up.
 	Handler Handler
 	Lost    Lost
@@ -244,6 +273,21 @@ type Edge struct {
 	Else bool
 	// On is "" or "success", "fail" or "done".
 	On Text
+	// Parsed is the condition When as a format with a syntax of its own has read it;
+	// nil means that When is an expression.
+	Parsed Condition
+	// What follows counts in walks only.
+
+	// Label is what people read, and by which a node may prefer the edge.
+	Label Text
+	// Weight decides between edges that could be followed: the highest one wins.
+	Weight Int
+	// LoopRestart begins the walk anew at the target, with a fresh context.
+	LoopRestart bool
+	// Freeform marks the edge out of a human node for answers that match no choice.
+	Freeform bool
+	// Attributes are what the document says beyond that, as written.
+	Attributes *Object
 	// Implied marks an edge that the Go builder added by itself, because the
 	// target reads a field that the source alone writes. It is an edge like any
 	// other; whoever shows a plan can tell it from those that were asked for.

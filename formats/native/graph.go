@@ -22,7 +22,7 @@ func (p *parser) node(d *nodeShape) *core.Node {
 		Config:      d.Config,
 		OnError:     onError(d.OnError),
 		Timeout:     d.Timeout,
-		Join:        d.Join,
+		Join:        join(d.Join),
 		Priority:    d.Priority,
 		Effects:     d.Effects,
 		Lost:        d.Lost,
@@ -95,6 +95,14 @@ func onError(d *onErrorShape) *core.OnError {
 		Lost:     d.Lost,
 		Pos:      d.Pos,
 	}
+}
+
+// join is the join of a word, nil for none.
+func join(word core.Text) *core.Join {
+	if word.Value == "" {
+		return nil
+	}
+	return core.JoinOf(word)
 }
 
 func retryPolicy(name core.Text, d retryShape) *core.RetryPolicy {

@@ -172,7 +172,9 @@ func normalNode(n *core.Node) {
 	if n.Args != nil && len(n.Args.Keys) == 0 {
 		n.Args = nil
 	}
-	dropWord(&n.Join, "all")
+	if n.Join.Word() == core.JoinAll {
+		n.Join = nil
+	}
 }
 
 func normalOnError(e *core.OnError) *core.OnError {

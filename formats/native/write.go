@@ -239,7 +239,9 @@ func (w *writer) node(n *core.Node) *core.Value {
 	if n.Timeout != nil {
 		o.put("timeout", textValue(n.Timeout.Value.String()))
 	}
-	o.word("join", n.Join, "all")
+	if n.Join != nil {
+		o.word("join", n.Join.Policy, core.JoinAll)
+	}
 	o.number("priority", &n.Priority, 0)
 	if n.Effects != nil { // false may contradict the kind
 		o.put("effects", &core.Value{Kind: core.BoolValue, Scalar: *n.Effects})

@@ -41,7 +41,7 @@ func built() *core.Workflow {
 		Max:      &core.Located[time.Duration]{Value: 2 * time.Second},
 	}
 	score.Timeout = &core.Located[time.Duration]{Value: 90 * time.Second}
-	score.Join = text("all")
+	score.Join = core.JoinOf(text("all"))
 	score.Effects = new(false)
 	type row struct {
 		ID int `json:"id"`

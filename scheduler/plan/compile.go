@@ -170,8 +170,12 @@ func (c *compiler) compile() {
 }
 
 func (c *compiler) mode() {
-	if m := c.w.Mode; m != "" && m != core.ModeDAG {
-		c.ds.Errorf(core.CodeBadValue, c.w.Pos, "mode: unknown word %q", string(m)).WithHint("%s", core.ModeDAG)
+	switch c.w.Mode {
+	case "", core.ModeDAG:
+	case core.ModeWalk:
+		c.ds.Errorf(core.CodeBadValue, c.w.Pos, "mode: a walk cannot be run yet")
+	default:
+		c.ds.Errorf(core.CodeBadValue, c.w.Pos, "mode: unknown word %q", string(c.w.Mode)).WithHint("%s or %s", core.ModeDAG, core.ModeWalk)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestGoBuilt(t *testing.T) {
 		want  string
 	}{
 		{"no nodes", func(w *core.Workflow, _ *core.Node) { w.Nodes = nil }, "MISSING_KEY the graph has no nodes"},
-		{"mode", func(w *core.Workflow, _ *core.Node) { w.Mode = "walk" }, `BAD_VALUE mode: unknown word "walk" (dag)`},
+		{"mode", func(w *core.Workflow, _ *core.Node) { w.Mode = "wlak" }, `BAD_VALUE mode: unknown word "wlak" (dag or walk)`},
 		{"concurrency", func(w *core.Workflow, _ *core.Node) { w.Runtime.Concurrency = number(0) }, "9:9 BAD_VALUE runtime.concurrency: want a whole number of at least 1, got 0"},
 		{"max_in_flight", func(w *core.Workflow, _ *core.Node) { w.Runtime.MaxInFlight = number(-1) }, "9:9 BAD_VALUE runtime.max_in_flight: want a whole number of at least 1, got -1"},
 		{"schedule", func(w *core.Workflow, _ *core.Node) { w.Runtime.Schedule = text("wave") }, `BAD_VALUE runtime.schedule: unknown word "wave" (dataflow or barrier)`},
@@ -40,7 +40,7 @@ func TestGoBuilt(t *testing.T) {
 		{"unknown kind", func(_ *core.Workflow, n *core.Node) { n.Handler, n.Kind = nil, text("tol") }, `UNKNOWN_KIND node n: unknown kind "tol" (did you mean "tool"?)`},
 		{"a kind without a handler", func(_ *core.Workflow, n *core.Node) { n.Handler, n.Kind = nil, text("broken") }, `UNKNOWN_KIND node n: kind "broken" made no handler for it`},
 		{"timeout", func(_ *core.Workflow, n *core.Node) { n.Timeout = &core.Located[time.Duration]{} }, "BAD_VALUE node n: timeout: want more than 0, got 0s"},
-		{"join", func(_ *core.Workflow, n *core.Node) { n.Join = text("all_doen") }, `BAD_VALUE node n: join: unknown word "all_doen" (did you mean "all_done"?)`},
+		{"join", func(_ *core.Workflow, n *core.Node) { n.Join = core.JoinOf(text("all_doen")) }, `BAD_VALUE node n: join: unknown word "all_doen" (did you mean "all_done"?)`},
 		{"for_each.concurrency", func(_ *core.Workflow, n *core.Node) {
 			n.ForEach = &core.ForEach{Source: text("$.rows"), Concurrency: number(0)}
 		}, "9:9 BAD_VALUE node n: for_each.concurrency: want a whole number of at least 1, got 0"},

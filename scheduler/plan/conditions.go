@@ -57,7 +57,7 @@ func (c *compiler) nodesOf(decl int32) []int32 {
 
 // anyAllDone reports whether a declared vertex runs whatever happened before it.
 func (c *compiler) anyAllDone(decl int32) bool {
-	return slices.ContainsFunc(c.nodesOf(decl), func(n int32) bool { return c.w.Nodes[n].Join.Value == "all_done" })
+	return slices.ContainsFunc(c.nodesOf(decl), func(n int32) bool { return c.w.Nodes[n].Join.Word() == core.JoinAllDone })
 }
 
 // endsRun reports whether every failure of a declared vertex ends the run.

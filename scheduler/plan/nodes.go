@@ -152,11 +152,11 @@ func (c *compiler) distinct(list []int32, seen *marks, size int) []int32 {
 }
 
 func (c *compiler) join(d *core.Node, at place) {
-	switch d.Join.Value {
-	case "", "all", "all_done":
+	switch d.Join.Word() {
+	case "", core.JoinAll, core.JoinAllDone:
 	default:
-		c.ds.Errorf(core.CodeBadValue, d.Join.Pos, "%s: join: unknown word %q", at, d.Join.Value).
-			WithHint("%s", near(d.Join.Value, []string{"all", "all_done"}))
+		c.ds.Errorf(core.CodeBadValue, d.Join.Pos, "%s: join: unknown word %q", at, d.Join.Word()).
+			WithHint("%s", near(d.Join.Word(), []string{core.JoinAll, core.JoinAllDone}))
 	}
 }
 

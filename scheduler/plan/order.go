@@ -3,6 +3,8 @@ package plan
 import (
 	"cmp"
 	"slices"
+
+	"github.com/wavefold/wavefold/core"
 )
 
 // order numbers the vertices canonically and moves them into the plan. The
@@ -30,7 +32,7 @@ func (c *compiler) order() {
 		e.From, e.To = c.at[e.From], c.at[e.To]
 	}
 	for i, d := range c.w.Nodes {
-		if d.Join.Value == "all_done" {
+		if d.Join.Word() == core.JoinAllDone {
 			c.p.Vertices[c.p.Nodes[i].Vertex].AllDone = true
 		}
 	}

@@ -211,7 +211,7 @@ func (c *choices) node(i, depth int) *core.Node {
 		n.Args = &core.Value{Kind: core.ObjectValue}
 		n.Args.Set(c.field(), &core.Value{Kind: core.StringValue, Scalar: c.expression().Value})
 	}
-	n.Join = oneOf(c, text(""), text("all"), text("all_done"))
+	n.Join = oneOf(c, nil, core.JoinOf(text("all")), core.JoinOf(text("all_done")))
 	n.Priority.Value = c.pick(3) - 1
 	if c.pick(6) == 5 {
 		n.OnError = &core.OnError{Policy: oneOf(c, text("skip"), text("fail_run"), text("retry")), Attempts: c.number()}

@@ -14,7 +14,7 @@ const (
 
 // decide says whether a unit is skipped, why, and where that began.
 func (o *oracle) decide(u *unit) (Skip, string) {
-	if len(u.in) == 0 || u.rank == 0 && u.members[0].Join.Value == "all_done" {
+	if len(u.in) == 0 || u.rank == 0 && u.members[0].Join.Word() == core.JoinAllDone {
 		return "", ""
 	}
 	// Failures come first and need no condition.

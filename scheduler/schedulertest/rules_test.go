@@ -290,7 +290,7 @@ func ruleNode(s string) *core.Node {
 		case "max":
 			n.ForEach.MaxFailures = &core.Int{Value: int(whole(words[1]))}
 		case "all_done":
-			n.Join = text("all_done")
+			n.Join = core.JoinOf(text("all_done"))
 		case "allow_partial":
 			n.AllowPartial = true
 		case "auto_status":

@@ -104,7 +104,7 @@ func (g *Graph) node(n *Node, rec *Recorder, k nestedKind) *core.Node {
 		out.Args = core.Tree(args, core.Position{})
 	}
 	if n.AllDone {
-		out.Join = text("all_done")
+		out.Join = core.JoinOf(text("all_done"))
 	}
 	if n.Source != "" {
 		out.ForEach = &core.ForEach{Source: text(n.Source), Concurrency: number(n.Concurrency)}

@@ -1,0 +1,139 @@
+package core
+
+import "time"
+
+// Walk holds what a graph of ModeWalk has beside its nodes and edges. A walk sends one
+// token through the graph: after each visit of a node one of its edges is chosen, until
+// the node of the role RoleExit is reached. What is not set has its default.
+type Walk struct {
+	// MaxRetries is how many attempts follow the first one of a node that says nothing
+	// of retries itself; nil means none.
+	MaxRetries *Int
+	// RetryTarget and FallbackRetryTarget are where the walk goes on after a node that
+	// failed and has no edge to follow, or from the exit when a goal gate is not
+	// satisfied, if the node itself names no target.
+	RetryTarget, FallbackRetryTarget Text
+	// MaxVisits is how often a node may be visited; nil or 0 mean any number.
+	MaxVisits *Int
+	// MaxJumps is how often an unsatisfied goal gate may send the walk back; nil means
+	// DefaultMaxJumps.
+	MaxJumps *Int
+	// StallTimeout is how long a run may be without a sign of life; nil means
+	// DefaultStallTimeout, 0 that nobody watches.
+	StallTimeout *Located[time.Duration]
+	// RepeatLimit is how often the same failure may come back before the run is given
+	// up; nil means DefaultRepeatLimit.
+	RepeatLimit *Int
+	// Attributes are what the document says of the graph beyond that, as written. They
+	// are kept for saving and drawing.
+	Attributes *Object
+	Pos        Position
+}
+
+// Defaults of a walk.
+const (
+	DefaultMaxJumps     = 10
+	DefaultStallTimeout = 30 * time.Minute
+	DefaultRepeatLimit  = 3
+	DefaultMaxParallel  = 4 // branches of a parallel node under way at once
+)
+
+// ContextField is the state field of a walk that holds its context: an object of values
+// by key, such as "command.output". What a node adds to it (Routing.Context) replaces
+// the values of these keys. Every node of a walk reads it.
+const ContextField = "context"
+
+// Keys of the context that the engine itself keeps.
+const (
+	// ContextFailureClass is the category of the failure of the last stage, "" if it
+	// did not fail.
+	ContextFailureClass = "failure_class"
+	// ContextPreferredLabel is the last label that a node preferred.
+	ContextPreferredLabel = "preferred_label"
+	// ContextVisitCount counts the visits of the node whose edges are being chosen.
+	ContextVisitCount = "internal.node_visit_count"
+	// ContextParallelResults is what became of the branches of the last parallel node:
+	// an array of objects with id, status and, if the branch set one, score.
+	ContextParallelResults = "parallel.results"
+	// ContextParallelCount is how many branches that were.
+	ContextParallelCount = "parallel.branch_count"
+)
+
+// Role says what a node is to a walk. A kind declares it in Compiled.
+type Role uint8
+
+// Roles. Start, exit, conditional and parallel nodes run nothing of their own.
+const (
+	RoleStage       Role = iota // does its work
+	RoleStart                   // where the walk begins
+	RoleExit                    // where it ends
+	RoleConditional             // only its edges matter: they see the outcome of the stage before it
+	RoleParallel                // its edges lead to branches, which run at once
+	RoleHuman                   // a person picks the edge; it holds no slot while it waits
+)
+
+// Routing is what the result of a node says about the way on.
+type Routing struct {
+	// PreferredLabel is the label of the edge to follow, if no condition decides.
+	PreferredLabel string
+	// SuggestedNext are nodes to go to, best first, if no label decides.
+	SuggestedNext []string
+	// Context are values for the context of the walk, by key.
+	Context map[string]any
+	// Category is that of the failure of a result whose status is Fail; "" means
+	// Deterministic.
+	Category Category
+}
+
+// Join says when a node with several predecessors runs, or, of a parallel node, what
+// its branches must come to.
+type Join struct {
+	// Policy is one of the Join constants; those for nodes of a dag and those for
+	// parallel nodes of a walk share k_of_n and quorum.
+	Policy Text
+	// Count is the K of k_of_n.
+	Count *Int
+	// Fraction is the F of quorum, from 0 to 1.
+	Fraction *Located[float64]
+	// Race makes a node of a dag run as soon as enough predecessors have succeeded,
+	// whichever they are, and gives the others up. Without it the first ones in
+	// canonical order are taken, so that time decides nothing.
+	Race bool
+	Pos  Position
+}
+
+// Join policies.
+const (
+	JoinAll          = "all"           // dag, default: every predecessor
+	JoinAllDone      = "all_done"      // dag: every predecessor, whatever became of it
+	JoinAny          = "any"           // dag: one predecessor
+	JoinWaitAll      = "wait_all"      // parallel, default: every branch
+	JoinFirstSuccess = "first_success" // parallel: one branch
+	JoinKOfN         = "k_of_n"        // K of them
+	JoinQuorum       = "quorum"        // the share F of them
+)
+
+// Word returns the policy, "" of a nil Join.
+func (j *Join) Word() string {
+	if j == nil {
+		return ""
+	}
+	return j.Policy.Value
+}
+
+// JoinOf returns a join with a policy that needs no number.
+func JoinOf(policy Text) *Join { return &Join{Policy: policy, Pos: policy.Pos} }
+
+// Parallel is what a node of the role RoleParallel has beside its join.
+type Parallel struct {
+	// MaxParallel is how many branches may be under way at once; nil means
+	// DefaultMaxParallel.
+	MaxParallel *Int
+	// ErrorPolicy is "" or "continue", "fail_fast" (the first branch that fails ends
+	// the others) or "ignore" (branches that fail do not count against the node).
+	ErrorPolicy Text
+}
+
+// Condition is a condition that a format with a syntax of its own has parsed: an
+// *expressions.Tree.
+type Condition interface{ Source() string }
