@@ -12,9 +12,13 @@ type Row struct {
 // RowOf makes a row.
 func RowOf(i int) Row { return Row{ID: int64(i), V: float64(i & 1023), Tag: "t"} }
 
-// Scale, Keep and Add are the stages.
-func Scale(r Row) Row                { r.V *= 2; return r }
-func Keep(r Row) bool                { return r.ID&7 != 0 }
+// Scale is the stage that changes a row: it doubles the value.
+func Scale(r Row) Row { r.V *= 2; return r }
+
+// Keep is the stage that drops rows: every eighth one.
+func Keep(r Row) bool { return r.ID&7 != 0 }
+
+// Add is the stage that sums the values.
 func Add(sum float64, r Row) float64 { return sum + r.V }
 
 // Rows is the pipeline as a loop.
