@@ -20,7 +20,7 @@ func (p *parser) node(d *nodeShape) *core.Node {
 		HasWrites:   d.Writes != nil,
 		Args:        d.Args.tree,
 		Config:      d.Config,
-		OnError:     onError(d.OnError),
+		OnError:     (*core.OnError)(d.OnError),
 		Timeout:     d.Timeout,
 		Join:        join(d.Join),
 		Priority:    d.Priority,
@@ -77,26 +77,6 @@ func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
 	}
 }
 
-func onError(d *onErrorShape) *core.OnError {
-	if d == nil {
-		return nil
-	}
-	return &core.OnError{
-		Policy:   d.Policy,
-		Preset:   d.Preset,
-		Attempts: d.Attempts,
-		Backoff:  d.Backoff,
-		Factor:   d.Factor,
-		Base:     d.Base,
-		Max:      d.Max,
-		Jitter:   d.Jitter,
-		RetryOn:  d.RetryOn,
-		Then:     d.Then,
-		Lost:     d.Lost,
-		Pos:      d.Pos,
-	}
-}
-
 // join is the join of a word, nil for none.
 func join(word core.Text) *core.Join {
 	if word.Value == "" {
@@ -106,19 +86,8 @@ func join(word core.Text) *core.Join {
 }
 
 func retryPolicy(name core.Text, d retryShape) *core.RetryPolicy {
-	return &core.RetryPolicy{
-		Name:     name,
-		Preset:   d.Preset,
-		Attempts: d.Attempts,
-		Backoff:  d.Backoff,
-		Factor:   d.Factor,
-		Base:     d.Base,
-		Max:      d.Max,
-		Jitter:   d.Jitter,
-		RetryOn:  d.RetryOn,
-		Lost:     d.Lost,
-		Pos:      d.Pos,
-	}
+	d.Name = name
+	return (*core.RetryPolicy)(&d)
 }
 
 func edge(d edgeShape) *core.Edge {

@@ -136,6 +136,7 @@ type forEachShape struct {
 	Lost        core.Lost     `wavefold:",lost"`
 }
 
+// onErrorShape has the fields of core.OnError.
 type onErrorShape struct {
 	Policy   core.Text                    `wavefold:"policy,required,oneof=skip|fail_run|retry" doc:"skip tolerates the failure: dependents are skipped, the run ends partial_success at best; fail_run ends the run; retry tries again"`
 	Preset   core.Text                    `wavefold:"preset" doc:"retry policy to go by: none, standard, aggressive, linear, patient or one of retry_policies; the other keys change it; retry only"`
@@ -147,11 +148,13 @@ type onErrorShape struct {
 	Jitter   *bool                        `wavefold:"jitter" doc:"multiply each wait by a random factor from 0.5 to 1.5; retry only; default false"`
 	RetryOn  core.Text                    `wavefold:"retry_on,oneof=any|transient" doc:"any tries again after every failure that is not permanent; transient only when trying again can help, such as after a timeout; retry only; default any"`
 	Then     core.Text                    `wavefold:"then,oneof=skip|fail_run" doc:"what happens when all tries failed; retry only; absent: as without on_error"`
-	Pos      core.Position                `wavefold:",pos"`
 	Lost     core.Lost                    `wavefold:",lost"`
+	Pos      core.Position                `wavefold:",pos"`
 }
 
+// retryShape has the fields of core.RetryPolicy.
 type retryShape struct {
+	Name     core.Text                    // the key under which it stands
 	Preset   core.Text                    `wavefold:"preset" doc:"retry policy to go by: none, standard, aggressive, linear, patient or another one of these; the other keys change it"`
 	Attempts *core.Int                    `wavefold:"attempts,min=1,max=20" doc:"number of tries, the first one included"`
 	Backoff  core.Text                    `wavefold:"backoff,oneof=linear|exponential" doc:"waits of base, 2 base, 3 base or of base, 2 base, 4 base; default linear"`
@@ -160,8 +163,8 @@ type retryShape struct {
 	Max      *core.Located[time.Duration] `wavefold:"max_ms,ms" doc:"longest wait; default: no limit"`
 	Jitter   *bool                        `wavefold:"jitter" doc:"multiply each wait by a random factor from 0.5 to 1.5; default false"`
 	RetryOn  core.Text                    `wavefold:"retry_on,oneof=any|transient" doc:"any tries again after every failure that is not permanent; transient only when trying again can help, such as after a timeout; default any"`
-	Pos      core.Position                `wavefold:",pos"`
 	Lost     core.Lost                    `wavefold:",lost"`
+	Pos      core.Position                `wavefold:",pos"`
 }
 
 type edgeShape struct {
