@@ -144,55 +144,53 @@ func timeOf(v any) (time.Time, error) {
 }
 
 func failure(v any) (*core.Failure, error) {
-	var o *core.Object
-	if err := to(&o, v); err != nil {
-		return nil, err
-	}
 	f := &core.Failure{}
-	for key, v := range o.All() {
-		var err error
+	return f, each(v, func(key string, v any) error {
 		switch key {
 		case "class":
-			err = to(&f.Class, v)
+			return to(&f.Class, v)
 		case "message":
-			err = to(&f.Message, v)
+			return to(&f.Message, v)
 		case "permanent":
-			err = to(&f.Permanent, v)
+			return to(&f.Permanent, v)
 		case "category":
-			err = to((*string)(&f.Category), v)
+			return to((*string)(&f.Category), v)
 		case "retry_after":
-			err = to((*int64)(&f.RetryAfter), v)
+			return to((*int64)(&f.RetryAfter), v)
 		case "node":
-			err = to(&f.Node, v)
+			return to(&f.Node, v)
 		case "stack":
-			err = to(&f.Stack, v)
+			return to(&f.Stack, v)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
-		}
-	}
-	return f, nil
+		return nil
+	})
 }
 
 func limits(v any) (*core.Limits, error) {
-	var o *core.Object
-	if err := to(&o, v); err != nil {
-		return nil, err
-	}
 	l := &core.Limits{}
-	for key, v := range o.All() {
-		var err error
+	return l, each(v, func(key string, v any) error {
 		switch key {
 		case "concurrency":
-			err = whole(&l.Concurrency, v)
+			return whole(&l.Concurrency, v)
 		case "max_in_flight":
-			err = whole(&l.MaxInFlight, v)
+			return whole(&l.MaxInFlight, v)
 		case "barrier":
-			err = to(&l.Barrier, v)
+			return to(&l.Barrier, v)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
+		return nil
+	})
+}
+
+// each hands the keys of an object to set, and says of which one an error is.
+func each(v any, set func(key string, v any) error) error {
+	var o *core.Object
+	if err := to(&o, v); err != nil {
+		return err
+	}
+	for key, v := range o.All() {
+		if err := set(key, v); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
-	return l, nil
+	return nil
 }
