@@ -34,23 +34,21 @@ func (g *guard) call(what string, f func()) error {
 		go serve(g.calls, g.done, g.lost)
 	}
 	g.calls <- f
-	select {
-	case <-g.done:
-		return nil
-	case <-g.lost:
-		g.calls = nil
-		return fmt.Errorf("%s %w", what, errGoexit)
-	case <-g.run.ctx.Done():
-	}
-	grace := time.NewTimer(g.run.opts.Grace)
-	defer grace.Stop()
-	select {
-	case <-g.done:
-		return nil
-	case <-g.lost:
-		g.calls = nil
-		return fmt.Errorf("%s %w", what, errGoexit)
-	case <-grace.C:
+	cancelled := g.run.ctx.Done()
+	var late <-chan time.Time
+	for waits := true; waits; {
+		select {
+		case <-g.done:
+			return nil
+		case <-g.lost:
+			g.calls = nil
+			return fmt.Errorf("%s %w", what, errGoexit)
+		case <-cancelled:
+			cancelled = nil
+			late = time.After(g.run.opts.Grace)
+		case <-late:
+			waits = false
+		}
 	}
 	close(g.calls)
 	g.calls = nil
