@@ -25,34 +25,18 @@ type drops struct {
 	closed *atomic.Int64
 }
 
-func (drops) Name() string   { return "counting" }
-func (drops) Keys() []string { return nil }
-
-func (k drops) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
-	return core.Compiled{Stream: n.Writes[0], Handler: dropsHandler{k, n.Writes[0].Value}}, nil
-}
-
-type dropsHandler struct {
-	drops
-	to string
-}
-
-func (h dropsHandler) Handle(context.Context, core.Input) (core.Result, error) {
-	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
-}
-
-func (h dropsHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
-	return &dropsStream{h: h}, nil
+func (k drops) opens() opens {
+	return opens{"counting", func() core.Stream { return &dropsStream{drops: k} }}
 }
 
 type dropsStream struct {
-	h    dropsHandler
+	drops
 	next int
 }
 
 func (s *dropsStream) Next(ctx context.Context) ([]any, error) {
-	if s.next == len(s.h.after) {
-		switch s.h.how {
+	if s.next == len(s.after) {
+		switch s.how {
 		case "panic":
 			panic("out of paper")
 		case "exit":
@@ -63,7 +47,7 @@ func (s *dropsStream) Next(ctx context.Context) ([]any, error) {
 		return nil, io.EOF
 	}
 	select {
-	case <-time.After(s.h.after[s.next]):
+	case <-time.After(s.after[s.next]):
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -72,7 +56,7 @@ func (s *dropsStream) Next(ctx context.Context) ([]any, error) {
 }
 
 func (s *dropsStream) Summary() *core.Object { return core.ObjectOf(core.RowCount, int64(s.next)) }
-func (s *dropsStream) Close() error          { s.h.closed.Add(1); return nil }
+func (s *dropsStream) Close() error          { s.closed.Add(1); return nil }
 
 const batches = "1, batch: 3, flush: 2s"
 
@@ -101,7 +85,7 @@ func TestFlush(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			k := drops{after: c.after, closed: &atomic.Int64{}}
-			p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", c.how, 1), k, itemKind{fail: -1})
+			p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", c.how, 1), k.opens(), itemKind{fail: -1})
 			begun := time.Now()
 			r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{})
 			if err != nil {
@@ -126,7 +110,7 @@ func TestFlush(t *testing.T) {
 func TestFlushSurvivesAHostileDriver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := drops{after: seconds(0, 5, 0, 5, 0, 0, 0), closed: &atomic.Int64{}}
-		p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", batches, 1), k, itemKind{fail: -1})
+		p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", batches, 1), k.opens(), itemKind{fail: -1})
 		for seed := range uint64(10) {
 			r, _, err := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}.Run(p, nil, machine.Options{})
 			if err != nil {
@@ -148,7 +132,7 @@ func TestFlushEndsItsReading(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			k := drops{after: seconds(0), how: how, closed: &atomic.Int64{}}
-			_, err := scheduler.Run(t.Context(), rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", batches, 1), k, itemKind{fail: -1}), nil, scheduler.Options{})
+			_, err := scheduler.Run(t.Context(), rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", batches, 1), k.opens(), itemKind{fail: -1}), nil, scheduler.Options{})
 			if err == nil || err.Error() != want || k.closed.Load() != 1 {
 				t.Errorf("%s: %v, %d closed", how, err, k.closed.Load())
 			}
@@ -163,7 +147,7 @@ func TestFlushEndsItsReading(t *testing.T) {
 				k.after = seconds(0)
 			}
 			doc := strings.Replace(rowsDoc, "CONCURRENCY", batches, 1)
-			r, err := scheduler.Run(ctx, rowsPlan(t, doc, k, itemKind{fail: -1}), nil, scheduler.Options{Grace: time.Second})
+			r, err := scheduler.Run(ctx, rowsPlan(t, doc, k.opens(), itemKind{fail: -1}), nil, scheduler.Options{Grace: time.Second})
 			s, ok := errors.AsType[*core.StrayError](err)
 			if r.Status != core.RunCancelled || ok != stray {
 				t.Errorf("%q: %s, %v", how, r.Status, err)
@@ -181,7 +165,7 @@ func TestFlushEndsItsReading(t *testing.T) {
 
 // Extent makes it a stream that knows how much of it was read.
 func (s *dropsStream) Extent() (read, size int64) {
-	return 10 * int64(s.next), 10 * int64(len(s.h.after))
+	return 10 * int64(s.next), 10 * int64(len(s.after))
 }
 
 // Events of progress tell how much of the streams behind was read: those of a node that
@@ -202,7 +186,7 @@ graph:
 	for doc, who := range map[string]string{reader: "read", items: "read", strings.Replace(rowsDoc, "CONCURRENCY", "1", 1): "rows"} {
 		synctest.Test(t, func(t *testing.T) {
 			k := drops{after: seconds(1, 1, 1, 1), closed: &atomic.Int64{}}
-			p := rowsPlan(t, doc, k, telling{}, itemKind{fail: -1}, callKind{func(context.Context, int64) error { return nil }})
+			p := rowsPlan(t, doc, k.opens(), telling{}, itemKind{fail: -1}, callKind{func(context.Context, int64) error { return nil }})
 			var got []string
 			_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) {
 				if e.Type == core.Progress && (e.Node == who || e.Unit == who && e.Node == "") {

@@ -359,7 +359,7 @@ func TestFailuresOfAPipelineOverAStream(t *testing.T) {
 	if err == nil || err.Error() != "node rows: note, row 3: no such number" {
 		t.Errorf("%v", err)
 	}
-	p = rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), breaking{after: 5}, itemKind{fail: -1})
+	p = rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), breaking(5, false), itemKind{fail: -1})
 	r, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 2})
 	if got := core.JSON(r.State); got != `{"limit":10,"all":{"source":"all"},"seen":[[0],[1],[2],[3],[4]],"sum":10}` {
 		t.Errorf("%s", got)
@@ -367,7 +367,7 @@ func TestFailuresOfAPipelineOverAStream(t *testing.T) {
 	if err == nil || err.Error() != `node rows: stream "all" of node count: the disk is gone` {
 		t.Errorf("%v", err)
 	}
-	p = rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), breaking{after: 5, panics: true}, itemKind{fail: -1})
+	p = rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), breaking(5, true), itemKind{fail: -1})
 	_, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 2})
 	if err == nil || err.Error() != `node rows: stream "all" of node count: panic: out of paper` {
 		t.Errorf("%v", err)
@@ -377,42 +377,47 @@ func TestFailuresOfAPipelineOverAStream(t *testing.T) {
 	}
 }
 
-// breaking is the kind counting with a stream that breaks.
-type breaking struct {
-	after  int64
-	panics bool
+// opens is a kind of nodes that open such a stream.
+type opens struct {
+	kind   string
+	stream func() core.Stream
 }
 
-func (breaking) Name() string   { return "counting" }
-func (breaking) Keys() []string { return nil }
+func (k opens) Name() string { return k.kind }
+func (opens) Keys() []string { return nil }
 
-func (k breaking) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
-	return core.Compiled{Stream: n.Writes[0], Handler: breakingHandler{k, n.Writes[0].Value}}, nil
+func (k opens) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Stream: n.Writes[0], Handler: opensHandler{k, n.Writes[0].Value}}, nil
 }
 
-type breakingHandler struct {
-	breaking
+type opensHandler struct {
+	opens
 	to string
 }
 
-func (h breakingHandler) Handle(context.Context, core.Input) (core.Result, error) {
+func (h opensHandler) Handle(context.Context, core.Input) (core.Result, error) {
 	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
 }
 
-func (h breakingHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
-	return &breakingStream{h: h}, nil
+func (h opensHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
+	return h.stream(), nil
+}
+
+// breaking is the kind counting with a stream that breaks after so many rows.
+func breaking(after int64, panics bool) opens {
+	return opens{"counting", func() core.Stream { return &breakingStream{after: after, panics: panics} }}
 }
 
 type breakingStream struct {
-	h    breakingHandler
-	next int64
+	after, next int64
+	panics      bool
 }
 
 func (s *breakingStream) Next(context.Context) ([]any, error) {
-	if s.next == s.h.after && s.h.panics {
+	if s.next == s.after && s.panics {
 		panic("out of paper")
 	}
-	if s.next == s.h.after {
+	if s.next == s.after {
 		return nil, errors.New("the disk is gone")
 	}
 	s.next++

@@ -419,7 +419,7 @@ func TestASilentStreamIsCancelled(t *testing.T) {
 	for _, limits := range []string{"concurrency: 2", "concurrency: 2, max_failures: 0"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		doc := strings.NewReplacer("KIND", "call", "WRITES", "", "LIMITS", limits, "POLICY", "{policy: skip}").Replace(eachDoc)
-		p := rowsPlan(t, doc, silent{}, callKind{func(_ context.Context, n int64) error {
+		p := rowsPlan(t, doc, silent, callKind{func(_ context.Context, n int64) error {
 			if n < 3 {
 				return nil
 			}
@@ -443,22 +443,7 @@ func TestASilentStreamIsCancelled(t *testing.T) {
 }
 
 // silent is the kind numbers whose stream has four rows and then waits.
-type silent struct{}
-
-func (silent) Name() string   { return "numbers" }
-func (silent) Keys() []string { return nil }
-func (silent) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
-	return core.Compiled{Stream: n.Writes[0], Handler: silentHandler{n.Writes[0].Value}}, nil
-}
-
-type silentHandler struct{ to string }
-
-func (h silentHandler) Handle(context.Context, core.Input) (core.Result, error) {
-	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
-}
-func (silentHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
-	return &silentStream{}, nil
-}
+var silent = opens{"numbers", func() core.Stream { return &silentStream{} }}
 
 type silentStream struct{ next int64 }
 
@@ -556,22 +541,7 @@ func TestItemsOfAStreamOfAnyShape(t *testing.T) {
 
 // clinging is the kind numbers with a stream that reads under the context of its first
 // call, as one does that opens a file then.
-type clinging struct{}
-
-func (clinging) Name() string   { return "numbers" }
-func (clinging) Keys() []string { return nil }
-func (clinging) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
-	return core.Compiled{Stream: n.Writes[0], Handler: clingingHandler{n.Writes[0].Value}}, nil
-}
-
-type clingingHandler struct{ to string }
-
-func (h clingingHandler) Handle(context.Context, core.Input) (core.Result, error) {
-	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
-}
-func (clingingHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
-	return &clingingStream{}, nil
-}
+var clinging = opens{"numbers", func() core.Stream { return &clingingStream{} }}
 
 type clingingStream struct {
 	ctx  context.Context
@@ -599,7 +569,7 @@ func TestAStreamInsideIsReadUnderOneContext(t *testing.T) {
 		strings.NewReplacer("kind: counting", "kind: numbers", "CONCURRENCY", "2").Replace(rowsDoc),
 		strings.NewReplacer("kind: counting", "kind: numbers", "CONCURRENCY", "1, batch: 3, flush: 1h").Replace(rowsDoc),
 	} {
-		reg := core.NewRegistry(clinging{}, callKind{func(context.Context, int64) error { return nil }}, edges{}, itemKind{fail: -1})
+		reg := core.NewRegistry(clinging, callKind{func(context.Context, int64) error { return nil }}, edges{}, itemKind{fail: -1})
 		inner, ds := native.Parse("inner.yaml", []byte(doc), native.OptionsFor(reg))
 		if ds.Failed(false) {
 			t.Fatal(ds)
@@ -638,7 +608,7 @@ func TestAStoppedForEachCountsWhatBegan(t *testing.T) {
 // What was read and not handed over does not count as done.
 func TestProgressOfAPipelineThatReadsAllAtOnce(t *testing.T) {
 	var got []string
-	p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "1", 1), atOnce{}, itemKind{fail: -1})
+	p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "1", 1), atOnce, itemKind{fail: -1})
 	_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) {
 		if e.Type == core.Progress && e.Unit == "rows" {
 			got = append(got, fmt.Sprintf("%d: %d/%d", e.Done, e.Read, e.Size))
@@ -650,22 +620,7 @@ func TestProgressOfAPipelineThatReadsAllAtOnce(t *testing.T) {
 }
 
 // atOnce is the kind counting with a stream of four rows in one batch.
-type atOnce struct{}
-
-func (atOnce) Name() string   { return "counting" }
-func (atOnce) Keys() []string { return nil }
-func (atOnce) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
-	return core.Compiled{Stream: n.Writes[0], Handler: atOnceHandler{n.Writes[0].Value}}, nil
-}
-
-type atOnceHandler struct{ to string }
-
-func (h atOnceHandler) Handle(context.Context, core.Input) (core.Result, error) {
-	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
-}
-func (atOnceHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
-	return &atOnceStream{}, nil
-}
+var atOnce = opens{"counting", func() core.Stream { return &atOnceStream{} }}
 
 type atOnceStream struct{ read int64 }
 
