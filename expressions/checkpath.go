@@ -38,7 +38,7 @@ func (c *checker) path(p *Path) info {
 		}
 	case RootIndex, RootVisits, RootIter:
 		t = integerType
-	case RootError, RootOutcome, RootLoop:
+	case RootError, RootOutcome, RootPreferredLabel, RootLoop:
 		t = textType
 	}
 	r.steps = rest

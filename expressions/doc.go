@@ -21,7 +21,7 @@
 //	literal    = "null" | "true" | "false" | ["-"] number | text
 //	number     = digits [ "." digits ] [ ("e" | "E") [ "+" | "-" ] digits ]
 //	text       = "'" … "'" | `"` … `"`                      no escapes
-//	path       = ("$" | "$name" | "outcome") { "." name | "[" ["-"] digits "]" | "[" text "]" }
+//	path       = ("$" | "$name" | "outcome" | "preferred_label") { "." name | "[" ["-"] digits "]" | "[" text "]" }
 //
 // White space may stand between tokens; a path is one token but for the inside
 // of its brackets. A number without point and exponent is an int64 and must fit.

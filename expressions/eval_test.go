@@ -231,13 +231,13 @@ func drawPath(t *rapid.T) Node {
 		{Root: RootItem}, {Root: RootIndex}, {Root: RootInput, Steps: []Step{step("limit")}},
 		{Root: RootNodes, Steps: []Step{step("build"), step("status")}},
 		{Root: RootNodes, Steps: []Step{step("build"), step("output")}},
-		{Root: RootVisits}, {Root: RootOutcome},
+		{Root: RootVisits}, {Root: RootOutcome}, {Root: RootPreferredLabel},
 	}).Draw(t, "root")
 	n := &Path{Root: p.Root, Steps: append([]Step(nil), p.Steps...)}
 	if n.Root == RootState {
 		n.Steps = []Step{step(rapid.SampledFrom([]string{"n", "f", "s", "t", "nil", "list", "obj", "nothing", "nums", "texts", "empty"}).Draw(t, "field"))}
 	}
-	if n.Root == RootOutcome || n.Root == RootNodes && n.Steps[1].Name == "status" {
+	if n.Root == RootOutcome || n.Root == RootPreferredLabel || n.Root == RootNodes && n.Steps[1].Name == "status" {
 		return n
 	}
 	for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "steps") {

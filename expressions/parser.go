@@ -287,8 +287,9 @@ func (p *parser) name() Node {
 		return p.literal(from, false)
 	case "null":
 		return p.literal(from, nil)
-	case "outcome":
-		n := &Path{Span: Span{From: from, To: p.tok.end}, Root: RootOutcome}
+	}
+	if root, ok := WordRoot(word); ok {
+		n := &Path{Span: Span{From: from, To: p.tok.end}, Root: root}
 		p.advance()
 		return n
 	}

@@ -251,6 +251,8 @@ func TestRootsOfAScope(t *testing.T) {
 		{`$input.any`, Scope{Fields: &testSchema{}, Roots: RootInput, Inputs: []core.InputDecl{}}, false},
 		{`$iter > 0 && $loop == "l"`, Scope{Fields: &testSchema{}, Roots: RootIter | RootLoop}, true},
 		{`outcome == "fail"`, Scope{Fields: &testSchema{}, Roots: RootOutcome}, true},
+		{`preferred_label == "No"`, Scope{Fields: &testSchema{}, Roots: RootPreferredLabel}, true},
+		{`preferred_label == "No"`, Scope{Fields: &testSchema{}, Roots: RootOutcome}, false},
 	} {
 		p, ds := Compile(core.Text{Value: c.text}, c.scope, "")
 		if (p != nil) != c.ok || !c.ok && !ds.Has(core.CodeExprName) {

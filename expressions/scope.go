@@ -12,26 +12,27 @@ type Root uint16
 // Roots. The state exists everywhere; item and index in fan-outs and pipelines;
 // $iter and $loop in loop bodies; those between in the walk mode, after a visit.
 const (
-	RootState        Root = 1 << iota // $.field
-	RootItem                          // $item
-	RootIndex                         // $index
-	RootNodes                         // $nodes.ID.status, $nodes.ID.output
-	RootInput                         // $input.NAME
-	RootOutput                        // $output
-	RootError                         // $error
-	RootToolCalls                     // $tool_calls
-	RootGuardsFailed                  // $guards_failed
-	RootVisits                        // $visits
-	RootOutcome                       // outcome, without a $
-	RootIter                          // $iter, the round of a loop from 0
-	RootLoop                          // $loop, the id of the loop
+	RootState          Root = 1 << iota // $.field
+	RootItem                            // $item
+	RootIndex                           // $index
+	RootNodes                           // $nodes.ID.status, $nodes.ID.output
+	RootInput                           // $input.NAME
+	RootOutput                          // $output
+	RootError                           // $error
+	RootToolCalls                       // $tool_calls
+	RootGuardsFailed                    // $guards_failed
+	RootVisits                          // $visits
+	RootOutcome                         // outcome, without a $
+	RootPreferredLabel                  // preferred_label, without a $
+	RootIter                            // $iter, the round of a loop from 0
+	RootLoop                            // $loop, the id of the loop
 
 	allRoots = 1<<iota - 1
 )
 
 // rootNames spells the roots, in order of their bits.
 var rootNames = [...]string{"$", "$item", "$index", "$nodes", "$input", "$output", "$error",
-	"$tool_calls", "$guards_failed", "$visits", "outcome", "$iter", "$loop"}
+	"$tool_calls", "$guards_failed", "$visits", "outcome", "preferred_label", "$iter", "$loop"}
 
 // String returns the root as it is written; of a set, the first one.
 func (r Root) String() string {
@@ -47,6 +48,17 @@ func (r Root) String() string {
 func rootOf(text string) (Root, bool) {
 	i := slices.Index(rootNames[1:], text)
 	return 1 << (i + 1), i >= 0
+}
+
+// WordRoot returns the root that is written as a bare word: those without a $.
+func WordRoot(word string) (Root, bool) {
+	switch word {
+	case "outcome":
+		return RootOutcome, true
+	case "preferred_label":
+		return RootPreferredLabel, true
+	}
+	return 0, false
 }
 
 // places says where a root can be used, for the error when it cannot.

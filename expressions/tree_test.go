@@ -130,6 +130,7 @@ func TestPrint(t *testing.T) {
 		{`1e21`, `1e+21`},
 		{`3.0`, `3.0`},
 		{`outcome=="fail"`, `outcome == "fail"`},
+		{`preferred_label=='No'`, `preferred_label == "No"`},
 	} {
 		tree, err := Parse(c.in)
 		if err != nil {
@@ -195,6 +196,7 @@ func TestNewTreeRefusesWhatHasNoSpelling(t *testing.T) {
 		"index in the state": &Path{Root: RootState, Steps: []Step{{IsIndex: true}}},
 		"node without part":  &Path{Root: RootNodes, Steps: []Step{{Name: "a"}}},
 		"outcome with steps": &Path{Root: RootOutcome, Steps: []Step{{Name: "a"}}},
+		"label with steps":   &Path{Root: RootPreferredLabel, Steps: []Step{{Name: "a"}}},
 		"no arguments":       &Call{Func: FuncLength},
 		"one term":           &Logic{Op: Or, Terms: []Node{&Literal{Value: true}}},
 	} {

@@ -67,9 +67,9 @@ func malformedPath(n *Path) *SyntaxError {
 		return needsName(n, `"$input" alone is no value`, "write $input.name")
 	case RootNodes:
 		return malformedNode(n)
-	case RootOutcome:
+	case RootOutcome, RootPreferredLabel:
 		if len(n.Steps) > 0 {
-			return syntaxError(n.Steps[0].From, "outcome is a text and has no parts", "")
+			return syntaxError(n.Steps[0].From, n.Root.String()+" is a text and has no parts", "")
 		}
 	}
 	return nil

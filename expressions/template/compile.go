@@ -132,10 +132,10 @@ func (c *compiler) place(open, end int) {
 	c.t.parts = append(c.t.parts, p)
 }
 
-// isName reports whether a place holds a plain name. In the walk mode "outcome"
-// is a root of the language, elsewhere a name like any other.
+// isName reports whether a place holds a plain name. In the walk mode some
+// words are roots of the language, elsewhere they are names like any other.
 func (c *compiler) isName(word string) bool {
-	if word == "outcome" && c.scope.Roots&expressions.RootOutcome != 0 {
+	if root, ok := expressions.WordRoot(word); ok && c.scope.Roots&root != 0 {
 		return false
 	}
 	for _, name := range strings.Split(word, ".") {

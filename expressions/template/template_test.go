@@ -189,14 +189,15 @@ func TestWhatATemplateReads(t *testing.T) {
 	}
 }
 
-func TestOutcomeIsARootOnlyInTheWalkMode(t *testing.T) {
-	tmpl, ds := Compile(core.Text{Value: "{{outcome}}"}, expressions.Scope{Roots: expressions.RootOutcome}, "")
+func TestWordsAreRootsOnlyInTheWalkMode(t *testing.T) {
+	roots := expressions.RootOutcome | expressions.RootPreferredLabel
+	tmpl, ds := Compile(core.Text{Value: "{{outcome}} {{preferred_label}}"}, expressions.Scope{Roots: roots}, "")
 	if tmpl == nil {
 		t.Fatal(ds)
 	}
 	v := values()
-	v.Extras = map[expressions.Root]any{expressions.RootOutcome: "fail"}
-	if got, err := tmpl.Render(v.On(tmpl)); got != "fail" {
+	v.Extras = map[expressions.Root]any{expressions.RootOutcome: "fail", expressions.RootPreferredLabel: "No"}
+	if got, err := tmpl.Render(v.On(tmpl)); got != "fail No" {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
