@@ -55,6 +55,9 @@ type Shared struct {
 	Report  func(done, of int64)
 	Measure func(read, size int64)
 	Dir     string // the workflow's folder
+	// Interviewer is asked by nodes of RoleHuman; nil for others, and when nobody is
+	// there to ask.
+	Interviewer Interviewer
 }
 
 // NodeLookup answers $nodes.ID.status and $nodes.ID.output for nodes that are

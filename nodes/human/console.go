@@ -1,0 +1,147 @@
+package human
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Console asks at a terminal: it writes a question with its choices to out and reads a
+// line from in. One question stands at a time; others wait for their turn. At the end of
+// in nobody answers any more.
+//
+// A read cannot be taken back: after a question that ended without an answer a goroutine
+// keeps waiting for a line. What was typed before the next question stands is dropped.
+func Console(in io.Reader, out io.Writer) core.Interviewer {
+	return &console{in: bufio.NewScanner(in), out: out, turn: make(chan struct{}, 1), lines: make(chan line, 1)}
+}
+
+type console struct {
+	turn    chan struct{} // held by the question that stands; it owns the rest
+	in      *bufio.Scanner
+	out     io.Writer
+	lines   chan line // holds what a read that nobody waited for has brought
+	reading bool      // a read is under way, or its line is in lines
+	ended   error
+}
+
+type line struct {
+	text string
+	err  error
+}
+
+var errEnd = errors.New("the input has ended")
+
+func (c *console) Ask(ctx context.Context, q core.Question) (core.Answer, error) {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return core.Answer{}, ctx.Err()
+	}
+	select {
+	case l := <-c.lines: // typed when no question stood
+		c.took(l)
+	default:
+	}
+	if err := ctx.Err(); err != nil {
+		return core.Answer{}, err
+	}
+	if c.ended != nil {
+		return core.Answer{}, c.unanswered()
+	}
+	if _, err := io.WriteString(c.out, show(&q)); err != nil {
+		return core.Answer{}, fmt.Errorf("the question cannot be shown: %w", err)
+	}
+	if !c.reading {
+		c.reading = true
+		go c.readLine()
+	}
+	select {
+	case l := <-c.lines:
+		c.took(l)
+		if c.ended != nil {
+			c.say("")
+			return core.Answer{}, c.unanswered()
+		}
+		return core.Answer{Text: l.text}, nil
+	case <-ctx.Done():
+		if q.Timeout > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			c.say("no answer within " + q.Timeout.String())
+		} else {
+			c.say("")
+		}
+		return core.Answer{}, ctx.Err()
+	}
+}
+
+// took notes the end of a read.
+func (c *console) took(l line) { c.reading, c.ended = false, l.err }
+
+func (c *console) unanswered() error { return fmt.Errorf("%w: %w", core.ErrUnanswered, c.ended) }
+
+// say ends the line on which the answer was to be typed. That the terminal is gone is no
+// news to a question that has ended.
+func (c *console) say(text string) { _, _ = io.WriteString(c.out, text+"\n") }
+
+// readLine reads one line. It has the scanner to itself until its line was taken.
+func (c *console) readLine() {
+	if c.in.Scan() {
+		c.lines <- line{text: c.in.Text()}
+		return
+	}
+	c.lines <- line{err: cmp.Or(c.in.Err(), errEnd)}
+}
+
+// show words a question.
+func show(q *core.Question) string {
+	var b strings.Builder
+	if q.Again != "" {
+		fmt.Fprintf(&b, "%s\n", plain(q.Again))
+	}
+	fmt.Fprintf(&b, "%s: %s\n", plain(q.Node), plain(q.Text))
+	for _, c := range q.Choices {
+		label := plain(c.Label)
+		if key := plain(c.Key); shared(q, c) {
+			label = "    " + label
+		} else if !strings.HasPrefix(label, "["+key+"]") && !strings.HasPrefix(label, key+")") && !strings.HasPrefix(label, key+" - ") {
+			label = "[" + key + "] " + label
+		}
+		fmt.Fprintf(&b, "  %s", label)
+		if c.Target == q.Default {
+			fmt.Fprintf(&b, " (taken when nobody answers within %s)", q.Timeout.Round(time.Millisecond))
+		}
+		b.WriteByte('\n')
+	}
+	if q.Freeform {
+		b.WriteString("  or a text of your own\n")
+	}
+	b.WriteString("> ")
+	return b.String()
+}
+
+// shared reports whether another choice has the same key, which then picks neither.
+func shared(q *core.Question, c core.Choice) bool {
+	return len(q.Match(core.Answer{Text: c.Key})) > 1
+}
+
+// plain is a text without what a terminal takes for an order or does not show.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d':
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}

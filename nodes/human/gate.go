@@ -1,0 +1,144 @@
+package human
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Keys of the context that an answered gate sets.
+const (
+	// ContextSelected is the key of the choice, "freeform" for the freeform edge.
+	ContextSelected = "human.gate.selected"
+	// ContextLabel is the label of the choice as written.
+	ContextLabel = "human.gate.label"
+	// ContextText is what was typed, "" where nothing was.
+	ContextText = "human.gate.text"
+
+	keyFreeform = "freeform"
+)
+
+// maxAsked is how often one attempt asks when what is answered says nothing.
+const maxAsked = 10
+
+// gate is the handler of one node.
+type gate struct {
+	text     string
+	ways     []way
+	fallback *way // the default choice, nil for none
+	timeout  time.Duration
+}
+
+// Handle asks until an answer picks a way on.
+func (g *gate) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	started := time.Now()
+	if err := ctx.Err(); err != nil {
+		return core.Result{}, err
+	}
+	who := in.Shared().Interviewer
+	switch {
+	case who == nil:
+		return core.Result{}, unanswered(fmt.Errorf("%w: the run has nobody to ask", core.ErrUnanswered))
+	case len(g.ways) == 0:
+		return core.Result{}, unanswered(fmt.Errorf("%w: no edge leaves the node, so there is nothing to choose", core.ErrUnanswered))
+	}
+	q := g.question()
+	q.Run, q.Node, q.Attempt = in.Run(), in.Node(), in.Attempt()
+	for range maxAsked {
+		a, err := who.Ask(ctx, q)
+		if err != nil {
+			return g.without(err, g.timeout > 0 && ctx.Err() != nil && time.Since(started) >= g.timeout)
+		}
+		if r, ok := g.take(&q, a); ok {
+			return r, nil
+		}
+	}
+	return core.Result{}, unanswered(fmt.Errorf("%w: asked %d times, and at last %s", core.ErrUnanswered, maxAsked, q.Again))
+}
+
+func (g *gate) question() core.Question {
+	q := core.Question{Text: g.text, Timeout: g.timeout}
+	for _, w := range g.ways {
+		if w.freeform {
+			q.Freeform = true
+		} else {
+			q.Choices = append(q.Choices, w.choice)
+		}
+	}
+	if g.fallback != nil {
+		q.Default = g.fallback.choice.Target
+	}
+	return q
+}
+
+// without is the result of a gate that was not answered.
+func (g *gate) without(err error, late bool) (core.Result, error) {
+	switch {
+	case late || errors.Is(err, core.ErrLate):
+		if g.fallback != nil {
+			return g.result(g.fallback, ""), nil
+		}
+		note := core.ErrLate.Error()
+		if g.timeout > 0 {
+			note = "nobody answered within " + g.timeout.String()
+		}
+		return core.Result{Status: core.Retry, Note: note}, nil
+	case errors.Is(err, core.ErrUnanswered):
+		return core.Result{}, unanswered(err)
+	}
+	return core.Result{}, err
+}
+
+// unanswered marks an error that no other attempt cures.
+func unanswered(err error) error {
+	return core.Categorized(core.Permanent(err), core.Deterministic)
+}
+
+// take finds the way that an answer picks. If there is none, the question says why it is
+// asked again.
+func (g *gate) take(q *core.Question, a core.Answer) (core.Result, bool) {
+	found := q.Match(a)
+	if len(found) == 1 {
+		for i := range g.ways {
+			if w := &g.ways[i]; w.choice == found[0] && !w.freeform {
+				return g.result(w, a.Text), true
+			}
+		}
+	}
+	text := strings.TrimSpace(a.Text)
+	switch {
+	case len(found) > 1:
+		var labels []string
+		for _, c := range found {
+			labels = append(labels, fmt.Sprintf("%q", c.Label))
+		}
+		q.Again = fmt.Sprintf("%q may mean %s", text, strings.Join(labels, " or "))
+	case a.Choice != (core.Choice{}):
+		q.Again = fmt.Sprintf("the choice %q was not offered", a.Choice.Label)
+	case text == "":
+		q.Again = "the answer was empty"
+	case q.Freeform:
+		for i := range g.ways {
+			if g.ways[i].freeform {
+				return g.result(&g.ways[i], a.Text), true
+			}
+		}
+	default:
+		q.Again = fmt.Sprintf("%q is none of the choices", text)
+	}
+	return core.Result{}, false
+}
+
+// result leads along a way. The node it leads to is suggested too, for edges without a
+// label and where another edge has the same one.
+func (g *gate) result(w *way, text string) core.Result {
+	return core.Result{Routing: &core.Routing{
+		PreferredLabel: w.prefer,
+		SuggestedNext:  []string{w.choice.Target},
+		Context:        map[string]any{ContextSelected: w.choice.Key, ContextLabel: w.choice.Label, ContextText: text},
+	}}
+}

@@ -1,0 +1,248 @@
+package human_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/human"
+	"github.com/wavefold/wavefold/nodes/nodestest"
+)
+
+func at(s string) core.Text {
+	return core.At(s, core.Position{File: nodestest.File, Line: 1, Column: 1})
+}
+
+// edges makes edges of "label -> target", "-> target" for one without a label; "label? ->"
+// has a condition and "label* ->" is freeform.
+func edges(specs ...string) []*core.Edge {
+	var out []*core.Edge
+	for _, s := range specs {
+		label, to, _ := strings.Cut(s, "-> ")
+		label = strings.TrimSpace(label)
+		e := &core.Edge{From: at("n"), To: at(to)}
+		if rest, ok := strings.CutSuffix(label, "?"); ok {
+			label, e.When = rest, new(at("outcome=fail"))
+		}
+		label, e.Freeform = strings.CutSuffix(label, "*")
+		e.Label = at(label)
+		out = append(out, e)
+	}
+	return out
+}
+
+// gate compiles a node.
+func gate(t *testing.T, n *core.Node, list []*core.Edge) core.Handler {
+	t.Helper()
+	made, ds := human.Kind{}.Compile(n, core.Env{Edges: list})
+	if ds.Failed(false) || made.Role != core.RoleHuman {
+		t.Fatalf("role %d, %v", made.Role, ds)
+	}
+	return made.Handler
+}
+
+func input(who core.Interviewer) core.Input {
+	return core.NewInput("r1", "n", 2, core.Shared{Interviewer: who})
+}
+
+func routed(r core.Result, err error) string {
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	if r.Routing == nil {
+		return r.Status.String() + ": " + r.Note
+	}
+	c := r.Routing.Context
+	return fmt.Sprintf("%q to %s; %v, %q, %q", r.Routing.PreferredLabel, strings.Join(r.Routing.SuggestedNext, ","),
+		c[human.ContextSelected], c[human.ContextLabel], c[human.ContextText])
+}
+
+func TestAnswers(t *testing.T) {
+	review := edges("[A] Approve -> ship", "R) Revise -> edit", "-> stop")
+	free := edges("[A] Approve -> ship", "[O] Other* -> chat")
+	for _, tt := range []struct {
+		name    string
+		edges   []*core.Edge
+		answers []string
+		want    string
+	}{
+		{"a key", review, []string{" a "}, `"[A] Approve" to ship; A, "[A] Approve", " a "`},
+		{"a label", review, []string{"REVISE"}, `"R) Revise" to edit; R, "R) Revise", "REVISE"`},
+		{"no label", review, []string{"stop"}, `"stop" to stop; s, "stop", "stop"`},
+		{"asked again", review, []string{"", "maybe", "r"}, `"R) Revise" to edit; R, "R) Revise", "r"`},
+		{"never", review, slices.Repeat([]string{"maybe"}, 99), `error: nobody answered: asked 10 times, and at last "maybe" is none of the choices`},
+		{"the end", review, []string{"maybe"}, "error: nobody answered: the queue of answers is empty"},
+		{"freeform", free, []string{"", "why?"}, `"[O] Other" to chat; freeform, "[O] Other", "why?"`},
+		{"a choice beside freeform", free, []string{"a"}, `"[A] Approve" to ship; A, "[A] Approve", "a"`},
+		{"the label of the freeform edge is a text", free, []string{"other"}, `"[O] Other" to chat; freeform, "[O] Other", "other"`},
+		{"only freeform", edges("* -> chat"), []string{"x"}, `"chat" to chat; freeform, "chat", "x"`},
+		// A key that two choices share says nothing: nobody approves by chance.
+		{"a shared key", edges("Approve -> ship", "Abort -> stop"), []string{"a", "abort"}, `"Abort" to stop; A, "Abort", "abort"`},
+		// The label alone would lead along the edge before it.
+		{"the same label", edges("[A] Go -> left", "[B] Go -> right"), []string{"b"}, `"" to right; B, "[B] Go", "b"`},
+		{"the label of another edge", edges("B -> a", "-> b"), []string{"b", "B -> a"}, "error: nobody answered: the queue of answers is empty"},
+		{"a label that is only a key", edges("[A] -> left", "[B] -> right"), []string{"b"}, `"[B]" to right; B, "[B]", "b"`},
+		// Where the engine goes is no choice.
+		{"an edge for the engine", edges("? -> alarm", "Go -> on"), []string{"alarm", "g"}, `"Go" to on; G, "Go", "g"`},
+		{"a label with a condition", edges("Go? -> on", "Stop -> off"), []string{"g"}, `"Go" to on; G, "Go", "g"`},
+		{"only edges for the engine", edges("? -> on", "? -> off"), []string{"o", "off"}, `"off" to off; o, "off", "off"`},
+		{"nothing to choose", nil, []string{"x"}, "error: nobody answered: no edge leaves the node, so there is nothing to choose"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := gate(t, nodestest.Node(t, `{}`), tt.edges)
+			got := routed(h.Handle(t.Context(), input(human.Queue(tt.answers...))))
+			if got != tt.want {
+				t.Errorf("got %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestQuestion(t *testing.T) {
+	n := nodestest.Node(t, `{"text": "Ship it?", "default_choice": "chat"}`)
+	n.Timeout = new(core.At(time.Minute, n.Pos))
+	var asked []core.Question
+	who := human.Func(func(_ context.Context, q core.Question) (core.Answer, error) {
+		asked = append(asked, q)
+		return core.Answer{Choice: []core.Choice{{Key: "X"}, q.Choices[0]}[len(asked)-1]}, nil
+	})
+	got := routed(gate(t, n, edges("Yes -> ship", "? -> alarm", "No -> stop", "* -> chat")).Handle(t.Context(), input(who)))
+	if want := `"Yes" to ship; Y, "Yes", ""`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	want := core.Question{Run: "r1", Node: "n", Attempt: 2, Text: "Ship it?", Freeform: true, Timeout: time.Minute, Default: "chat",
+		Choices: []core.Choice{{Key: "Y", Label: "Yes", Target: "ship"}, {Key: "N", Label: "No", Target: "stop"}}}
+	for i, again := range []string{"", `the choice "" was not offered`} {
+		want.Again = again
+		if fmt.Sprint(asked[i]) != fmt.Sprint(want) {
+			t.Errorf("asking %d: got %+v, want %+v", i, asked[i], want)
+		}
+	}
+}
+
+// Without a text the label is asked, without a label the id.
+func TestText(t *testing.T) {
+	text := func(n *core.Node) (text string) {
+		who := human.Func(func(_ context.Context, q core.Question) (core.Answer, error) {
+			text = q.Text
+			return core.Answer{Text: "a"}, nil
+		})
+		gate(t, n, edges("-> a")).Handle(t.Context(), input(who))
+		return text
+	}
+	n := nodestest.Node(t, `{}`)
+	bare := text(n)
+	n.Label = at("Review")
+	if label := text(n); bare != "n" || label != "Review" {
+		t.Errorf("got %q and %q", bare, label)
+	}
+}
+
+func TestNobody(t *testing.T) {
+	h := gate(t, nodestest.Node(t, `{}`), edges("Go -> on"))
+	_, err := h.Handle(t.Context(), input(nil))
+	if f := core.FailureOf(err); !errors.Is(err, core.ErrUnanswered) || !f.Permanent || f.InCategory() != core.Deterministic ||
+		f.Message != "nobody answered: the run has nobody to ask" {
+		t.Errorf("nobody: %+v", core.FailureOf(err))
+	}
+	_, err = h.Handle(t.Context(), input(human.Func(func(context.Context, core.Question) (core.Answer, error) {
+		return core.Answer{}, errors.New("the chat is unavailable")
+	})))
+	if f := core.FailureOf(err); f.Permanent || f.InCategory() != core.TransientInfra {
+		t.Errorf("an error that another attempt may cure: %+v", f)
+	}
+}
+
+// waits never answers.
+var waits = human.Func(func(ctx context.Context, _ core.Question) (core.Answer, error) {
+	<-ctx.Done()
+	return core.Answer{}, ctx.Err()
+})
+
+func TestTimeout(t *testing.T) {
+	for _, tt := range []struct {
+		name, node string
+		limit      time.Duration // of the context, as the engine sets it
+		timeout    time.Duration // of the node
+		who        core.Interviewer
+		want       string
+	}{
+		{"default", `{"default_choice": "b"}`, time.Minute, time.Minute, waits, `"B" to b; B, "B", ""`},
+		{"no default", `{}`, time.Minute, time.Minute, waits, "retry: nobody answered within 1m0s"},
+		// What ends before the timeout is no answer: the run was cancelled.
+		{"cancelled", `{"default_choice": "b"}`, time.Second, time.Minute, waits, "error: context deadline exceeded"},
+		{"no timeout", `{}`, time.Second, 0, waits, "error: context deadline exceeded"},
+		{"late by itself", `{"default_choice": "b"}`, time.Hour, time.Minute, late, `"B" to b; B, "B", ""`},
+		{"late without a timeout", `{}`, time.Hour, 0, late, "retry: nobody answered in time"},
+		// A text that says nothing gives no more time.
+		{"garbage", `{"default_choice": "b"}`, time.Minute, time.Minute, human.Func(func(ctx context.Context, _ core.Question) (core.Answer, error) {
+			select {
+			case <-time.After(25 * time.Second):
+				return core.Answer{Text: "?"}, nil
+			case <-ctx.Done():
+				return core.Answer{}, ctx.Err()
+			}
+		}), `"B" to b; B, "B", ""`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := nodestest.Node(t, tt.node)
+				if tt.timeout > 0 {
+					n.Timeout = new(core.At(tt.timeout, n.Pos))
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), tt.limit)
+				defer cancel()
+				if got := routed(gate(t, n, edges("A -> a", "B -> b")).Handle(ctx, input(tt.who))); got != tt.want {
+					t.Errorf("got %s, want %s", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+var late = human.Func(func(context.Context, core.Question) (core.Answer, error) { return core.Answer{}, core.ErrLate })
+
+func TestFindings(t *testing.T) {
+	for _, tt := range []struct {
+		node    string
+		timeout bool
+		edges   []*core.Edge
+		want    string
+	}{
+		{`{"text": "Go?"}`, false, edges("A -> a"), ""},
+		{`{"default_choice": "bb"}`, true, edges("A -> aa", "B -> bc"),
+			`1:20: error: node n: default_choice: no choice leads to "bb" (did you mean "bc"?) [UNKNOWN_NODE]`},
+		{`{"default_choice": "far_away"}`, true, edges("A -> a", "B -> b"),
+			`1:20: error: node n: default_choice: no choice leads to "far_away" (want one of a, b) [UNKNOWN_NODE]`},
+		{`{"default_choice": "a"}`, false, edges("A -> a"),
+			`1:20: warning: node n: default_choice is taken when time is up, and the node has no timeout [IGNORED]`},
+		{`{}`, false, edges("[A] Go -> a", "[B] go -> b"),
+			`1:1: warning: node n: the choices "[A] Go" and "[B] go" cannot be told apart but by their keys [DUPLICATE]`},
+		{`{}`, false, edges("Go -> a", "* -> go"), ""},
+		{`{"writes": ["x"]}`, false, edges("Go -> a"), `1:13: warning: node n: a human gate writes nothing, field "x" stays as it is [UNUSED]`},
+		{`{"txt": "x"}`, false, edges("Go -> a"), `1:2: error: node n: unknown key "txt" (did you mean "text"? known keys: text, default_choice) [UNKNOWN_KEY]`},
+		{`{"text": 5}`, false, edges("Go -> a"), `1:10: error: node n: text: want a text, found number 5 (put it in quotes to make it a text) [WRONG_TYPE]`},
+	} {
+		n := nodestest.Node(t, tt.node)
+		if tt.timeout {
+			n.Timeout = new(core.At(time.Minute, n.Pos))
+		}
+		_, ds := human.Kind{}.Compile(n, core.Env{Edges: tt.edges})
+		if got := strings.TrimSpace(nodestest.Findings(ds)); got != tt.want {
+			t.Errorf("%s: got %s\nwant %s", tt.node, got, tt.want)
+		}
+	}
+}
+
+func TestConformance(t *testing.T) {
+	nodestest.Run(t, human.Kind{}, nodestest.Case{
+		Name: "approve", Node: `{"text": "Ship it?", "default_choice": "ship"}`, Env: core.Env{Edges: edges("Yes -> ship", "No -> stop")},
+		Input: core.Shared{Interviewer: human.AutoApprove()},
+	})
+}

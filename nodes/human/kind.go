@@ -1,0 +1,133 @@
+package human
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Kind is the kind "human". The zero Kind is ready to use.
+type Kind struct{}
+
+var _ core.Kind = Kind{}
+
+type config struct {
+	Text    core.Text `wavefold:"text" doc:"the question (the node's label, else its id)"`
+	Default core.Text `wavefold:"default_choice" doc:"the node to go on at when nobody answers within the timeout"`
+
+	subject string
+}
+
+// DecodeSubject names the node in messages.
+func (c *config) DecodeSubject(*core.Value) string { return c.subject }
+
+// Name returns "human".
+func (Kind) Name() string { return "human" }
+
+// Keys lists the kind's own keys.
+func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// Compile reads the question and finds the choices.
+func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	c := config{subject: "node " + n.ID.Value}
+	ds := core.Decode(n.Config, &c)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	g := &gate{text: cmp.Or(c.Text.Value, n.Label.Value, n.ID.Value), ways: waysOf(env.Edges)}
+	if n.Timeout != nil {
+		g.timeout = n.Timeout.Value
+	}
+	g.checkLabels(&ds, c.subject)
+	g.setDefault(&ds, &c, n)
+	for _, w := range n.Writes {
+		ds.Warnf(core.CodeUnused, w.Pos, "%s: a human gate writes nothing, field %q stays as it is", c.subject, w.Value)
+	}
+	return core.Compiled{Handler: g, Role: core.RoleHuman}, ds
+}
+
+// way is an edge that an answer may lead along.
+type way struct {
+	choice   core.Choice
+	freeform bool
+	// prefer is the label that the gate prefers, "" where another edge has it, too.
+	prefer string
+	pos    core.Position
+}
+
+// waysOf returns the edges that answers lead along. An edge with a condition and no label
+// is for the engine, unless there are no others.
+func waysOf(edges []*core.Edge) []way {
+	var ways []way
+	for _, e := range edges {
+		if e.When == nil || e.Freeform || strings.TrimSpace(e.Label.Value) != "" {
+			ways = append(ways, wayOf(e, edges))
+		}
+	}
+	if ways == nil {
+		for _, e := range edges {
+			ways = append(ways, wayOf(e, edges))
+		}
+	}
+	return ways
+}
+
+func wayOf(e *core.Edge, edges []*core.Edge) way {
+	label := e.Label
+	if strings.TrimSpace(label.Value) == "" {
+		label = e.To
+	}
+	w := way{freeform: e.Freeform, pos: label.Pos, choice: core.Choice{Key: core.Accelerator(label.Value), Label: label.Value, Target: e.To.Value}}
+	if w.freeform {
+		w.choice.Key = keyFreeform
+	}
+	if first := preferred(edges, label.Value); first == nil || first == e {
+		w.prefer = label.Value
+	}
+	return w
+}
+
+// preferred returns the edge that a preferred label leads along, nil for none.
+func preferred(edges []*core.Edge, label string) *core.Edge {
+	for _, e := range edges {
+		if e.When == nil && core.NormalLabel(e.Label.Value) == core.NormalLabel(label) {
+			return e
+		}
+	}
+	return nil
+}
+
+// checkLabels warns of choices that nobody can tell apart.
+func (g *gate) checkLabels(ds *core.Diagnostics, subject string) {
+	for i, w := range g.ways {
+		for _, o := range g.ways[:i] {
+			if !w.freeform && !o.freeform && core.NormalLabel(o.choice.Label) == core.NormalLabel(w.choice.Label) {
+				ds.Warnf(core.CodeDuplicate, w.pos, "%s: the choices %q and %q cannot be told apart but by their keys", subject, o.choice.Label, w.choice.Label)
+				break
+			}
+		}
+	}
+}
+
+// setDefault finds the default choice.
+func (g *gate) setDefault(ds *core.Diagnostics, c *config, n *core.Node) {
+	if c.Default.Value == "" {
+		return
+	}
+	targets := make([]string, len(g.ways))
+	for i, w := range g.ways {
+		targets[i] = w.choice.Target
+	}
+	at := slices.Index(targets, c.Default.Value)
+	if at < 0 {
+		ds.Errorf(core.CodeUnknownNode, c.Default.Pos, "%s: default_choice: no choice leads to %q", c.subject, c.Default.Value).
+			WithHint("%s", cmp.Or(core.DidYouMean(c.Default.Value, targets), "want one of "+strings.Join(targets, ", ")))
+		return
+	}
+	g.fallback = &g.ways[at]
+	if n.Timeout == nil {
+		ds.Warnf(core.CodeIgnored, c.Default.Pos, "%s: default_choice is taken when time is up, and the node has no timeout", c.subject)
+	}
+}
