@@ -41,6 +41,23 @@ func (s *Status) UnmarshalText(b []byte) error {
 	return fmt.Errorf("unknown status %q", b)
 }
 
+// StatusOf returns the status that a handler means by a word: one of success,
+// partial_success, fail, skipped and retry, or succeeded, partially_succeeded and
+// failed, which are other names of the first three.
+func StatusOf(word string) (s Status, ok bool) {
+	switch word {
+	case "":
+		return StatusNone, false
+	case "succeeded":
+		return Success, true
+	case "partially_succeeded":
+		return PartialSuccess, true
+	case "failed":
+		return Fail, true
+	}
+	return s, s.UnmarshalText([]byte(word)) == nil
+}
+
 // Succeeded reports whether the status is success or partial_success.
 func (s Status) Succeeded() bool { return s == Success || s == PartialSuccess }
 

@@ -73,6 +73,8 @@ func (c *checker) typeOf(n Node) info {
 		return c.binary(n)
 	case *Call:
 		return c.call(n)
+	case *Clause:
+		return c.clause(n)
 	}
 	return info{kind: core.BooleanType}
 }

@@ -90,6 +90,8 @@ func (m *compiler) node(n Node) code {
 		return m.binary(n)
 	case *Call:
 		return m.call(n)
+	case *Clause:
+		return m.clause(n)
 	}
 	return constant(core.Missing)
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // String returns the expression in its canonical form: one space around
-// operators, double quotes, no needless parentheses. Reading it again gives an
-// equal tree with the same canonical form.
+// operators, double quotes, no needless parentheses. Reading it again, with the parser
+// that made the tree, gives an equal tree with the same canonical form.
 func (t *Tree) String() string { return string(appendNode(nil, t.root)) }
 
 // Print returns the canonical form of a part of a tree.
@@ -49,6 +49,8 @@ func appendNode(b []byte, n Node) []byte {
 			b = appendNode(b, a)
 		}
 		return append(b, ')')
+	case *Clause:
+		return appendClause(b, n)
 	}
 	return b
 }

@@ -119,7 +119,8 @@ func (p *Program) NodeNames() []string { return p.nodes }
 func (p *Program) Constant() (value any, ok bool) { return p.code.konst, p.code.fixed }
 
 // Explain returns what the expression read: each path of the text with its
-// value in env. A path whose length alone is asked for appears as length(path).
+// value in env. A path whose length alone is asked for appears as length(path), and
+// the paths of a Clause as its key.
 // A missing value is core.Missing, which JSON shows as null.
 func (p *Program) Explain(env Env) *core.Object {
 	out := core.NewObject(len(p.refs))
@@ -130,11 +131,16 @@ func (p *Program) Explain(env Env) *core.Object {
 func (p *Program) explain(n Node, env Env, out *core.Object) {
 	switch n := n.(type) {
 	case *Path:
-		v := p.refs[n.index].get(env)
-		if !plain(v) {
-			v = canonical(v)
+		out.Set(Print(n), explained(p.refs[n.index].get(env)))
+		return
+	case *Clause:
+		v := core.Missing
+		for _, path := range n.Paths {
+			if core.IsMissing(v) {
+				v = p.refs[path.index].get(env)
+			}
 		}
-		out.Set(Print(n), v)
+		out.Set(n.Key, explained(v))
 		return
 	case *Call:
 		if path, ok := n.Args[0].(*Path); ok && n.Func == FuncLength {
@@ -145,6 +151,14 @@ func (p *Program) explain(n Node, env Env, out *core.Object) {
 	for _, c := range children(n) {
 		p.explain(c, env, out)
 	}
+}
+
+// explained returns a value as a plain one.
+func explained(v any) any {
+	if !plain(v) {
+		v = canonical(v)
+	}
+	return v
 }
 
 // ConstantFindings warns when the expression, used as a condition, is always

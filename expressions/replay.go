@@ -16,12 +16,9 @@ type Replay struct {
 // Replay returns the replay of the condition; ok is false for one that this language
 // cannot express.
 func (p *Program) Replay() (r *Replay, ok bool) {
-	tree, err := Parse(p.tree.String())
-	if err != nil {
-		return nil, false
-	}
 	r = &Replay{}
-	if tree, err = NewTree(tree.src, r.replaced(tree.root)); err != nil {
+	tree, err := NewTree(p.tree.src, r.replaced(p.tree.root))
+	if err != nil {
 		return nil, false
 	}
 	r.program, _ = CompileTree(tree, core.Text{Value: tree.src}, Scope{}, "")
@@ -31,35 +28,44 @@ func (p *Program) Replay() (r *Replay, ok bool) {
 	return r, true
 }
 
-// replaced puts a field in the place of each path, and of each length of one, that
-// Explain tells. The nodes are the caller's.
+// replaced copies a tree, with a field in the place of each path, each length of one and
+// each key of a clause that Explain tells.
 func (r *Replay) replaced(n Node) Node {
 	switch n := n.(type) {
+	case *Literal:
+		return &Literal{Span: n.Span, Value: n.Value}
 	case *Path:
-		return r.field(n)
+		return r.field(n, Print(n))
 	case *Call:
 		if _, ok := n.Args[0].(*Path); ok && n.Func == FuncLength {
-			return r.field(n)
+			return r.field(n, Print(n))
 		}
-		for i := range n.Args {
-			n.Args[i] = r.replaced(n.Args[i])
-		}
+		return &Call{Span: n.Span, Func: n.Func, Args: r.replacedAll(n.Args)}
 	case *Not:
-		n.X = r.replaced(n.X)
+		return &Not{Span: n.Span, X: r.replaced(n.X)}
 	case *Logic:
-		for i := range n.Terms {
-			n.Terms[i] = r.replaced(n.Terms[i])
-		}
+		return &Logic{Span: n.Span, Op: n.Op, Terms: r.replacedAll(n.Terms)}
 	case *Binary:
-		n.X, n.Y = r.replaced(n.X), r.replaced(n.Y)
+		return &Binary{Span: n.Span, Op: n.Op, At: n.At, X: r.replaced(n.X), Y: r.replaced(n.Y)}
+	case *Clause:
+		c := *n
+		c.Paths = []*Path{r.field(n, n.Key)}
+		return &c
 	}
 	return n
 }
 
-// field is the field that stands for a part of the text; parts that print the same are
-// the same.
-func (r *Replay) field(n Node) Node {
-	key := Print(n)
+func (r *Replay) replacedAll(list []Node) []Node {
+	out := make([]Node, len(list))
+	for i, n := range list {
+		out[i] = r.replaced(n)
+	}
+	return out
+}
+
+// field is the field that stands for a part of the text, which Explain calls key; parts
+// of the same key are the same.
+func (r *Replay) field(n Node, key string) *Path {
 	at := -1
 	for i, k := range r.keys {
 		if k == key {

@@ -15,7 +15,7 @@ type Tree struct {
 	steps int     // how many steps their paths have
 }
 
-// Node is a part of a tree: *Literal, *Path, *Not, *Logic, *Binary or *Call.
+// Node is a part of a tree: *Literal, *Path, *Not, *Logic, *Binary, *Call or *Clause.
 type Node interface {
 	// Start and End are the byte offsets of the node in the text: its first
 	// byte and the one after its last. Parentheses around a node belong to the
@@ -95,7 +95,7 @@ type Call struct {
 
 // NewTree makes a tree of nodes that a parser of another syntax built; src is
 // the text they were read from. It checks what Parse guarantees: the limits,
-// and that every part can be written in this language.
+// and that every part can be written in this language, a Clause excepted.
 func NewTree(src string, root Node) (*Tree, error) {
 	t := &Tree{src: src, root: root}
 	if err := t.enter(root, 1); err != nil {
@@ -163,6 +163,12 @@ func children(n Node) []Node {
 		return []Node{n.X, n.Y}
 	case *Call:
 		return n.Args
+	case *Clause:
+		paths := make([]Node, len(n.Paths))
+		for i, p := range n.Paths {
+			paths[i] = p
+		}
+		return paths
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ func malformed(n Node) error {
 		e = malformedPath(n)
 	case *Call:
 		e = malformedCall(n)
+	case *Clause:
+		e = malformedClause(n)
 	case *Logic:
 		if len(n.Terms) < 2 || n.Op > And {
 			e = syntaxError(n.From, "a chain needs two terms or more, and && or ||", "")
