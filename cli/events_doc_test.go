@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -17,6 +18,9 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/rehearse/rehearsetest"
+	"github.com/wavefold/wavefold/nodes/std"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
@@ -162,6 +166,30 @@ func keys(t *testing.T, line []byte) map[string]any {
 	return m
 }
 
+// eventsOfWalk runs a walk with parallel branches and returns its events.
+func eventsOfWalk(t *testing.T) (events []core.Event) {
+	t.Helper()
+	text := func(s string) core.Text { return core.Text{Value: s} }
+	ok := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
+		return core.Result{Routing: &core.Routing{Context: map[string]any{"k": 1}}}, nil
+	})
+	w := &core.Workflow{Mode: core.ModeWalk, Name: text("walk"), Nodes: []*core.Node{{ID: text("start"), Kind: text("start")}, {ID: text("exit"), Kind: text("exit")},
+		{ID: text("vote"), Kind: text("parallel")}, {ID: text("a"), Handler: ok}, {ID: text("b"), Handler: ok}, {ID: text("m"), Handler: ok}}}
+	for _, e := range [][2]string{{"start", "vote"}, {"vote", "a"}, {"vote", "b"}, {"a", "m"}, {"b", "m"}, {"m", "exit"}} {
+		w.Edges = append(w.Edges, &core.Edge{From: text(e[0]), To: text(e[1]), Label: text("go")})
+	}
+	when := text("outcome == 'success'")
+	w.Edges[5].When = &when
+	p, ds := plan.Compile(w, core.NewRegistry(std.Kinds()...), plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	if _, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Listener: func(e core.Event) { events = append(events, e) }}); err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
 // TestEventsHaveDocumentedFields rehearses a workflow with a bit of everything
 // and holds that no event has a field which the page does not name for its type.
 func TestEventsHaveDocumentedFields(t *testing.T) {
@@ -189,7 +217,7 @@ graph:
   parse: [{item: 1, error: {message: bad}}, {}]
   draft: [{delta: {n: 1}}]`)
 	seen := map[string]bool{}
-	for _, e := range rec.Events {
+	for _, e := range append(rec.Events, eventsOfWalk(t)...) {
 		var b bytes.Buffer
 		if err := json.NewEncoder(&b).Encode(e); err != nil {
 			t.Fatal(err)

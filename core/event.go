@@ -24,11 +24,25 @@ const (
 	ItemFailed   EventType = "item.failed"   // it ended with a failure
 
 	EdgeJudged   EventType = "edge.judged"   // a condition was evaluated
+	EdgeChosen   EventType = "edge.chosen"   // a walk goes on along an edge, or jumps; Step and Reason say why
+	JoinDecided  EventType = "join.decided"  // which predecessors or branches a join takes; Reason says why
 	StateWritten EventType = "state.written" // a field got a value
 	UnitFinished EventType = "unit.finished" // a pipeline or loop ended; Reason says how
 
 	LogLine  EventType = "log"      // a record of a node's logger
 	Progress EventType = "progress" // a node reports how far it is; never part of a comparison
+)
+
+// Steps by which a walk goes on.
+const (
+	StepCondition      = "condition"       // the condition of the edge is true
+	StepPreferredLabel = "preferred_label" // the node prefers the label of the edge
+	StepSuggestedNext  = "suggested_next"  // the node suggests the target of the edge
+	StepUnconditional  = "unconditional"   // the edge has no condition
+	StepRandom         = "random"          // the edge was drawn, by weight
+	StepJump           = "jump"            // the branches of a parallel node meet there
+	StepRetryTarget    = "retry_target"    // a stage failed and has no edge to follow
+	StepGoalGate       = "goal_gate"       // a goal gate is not satisfied
 )
 
 // EventVersion is the version of the event format.
@@ -48,13 +62,15 @@ type Event struct {
 	// "outer[3]/inner" in the fourth item of a fan-out over nested runs.
 	Node string `json:"node,omitempty"`
 	// Unit is the pipeline or loop the node belongs to or the event is about.
-	Unit    string  `json:"unit,omitempty"`
-	Kind    string  `json:"kind,omitempty"`
-	Phase   string  `json:"phase,omitempty"`
-	Level   Ordinal `json:"level,omitzero"`
-	Item    Ordinal `json:"item,omitzero"`  // item of a fan-out or row of a pipeline
-	Round   Ordinal `json:"round,omitzero"` // round of a loop
-	Attempt int     `json:"attempt,omitempty"`
+	Unit  string  `json:"unit,omitempty"`
+	Kind  string  `json:"kind,omitempty"`
+	Phase string  `json:"phase,omitempty"`
+	Level Ordinal `json:"level,omitzero"`
+	Item  Ordinal `json:"item,omitzero"`  // item of a fan-out or row of a pipeline
+	Round Ordinal `json:"round,omitzero"` // round of a loop
+	// Visit counts the visits of a node in a walk, from 1.
+	Visit   int `json:"visit,omitempty"`
+	Attempt int `json:"attempt,omitempty"`
 	// Total is how many items a fan-out or pipeline has.
 	Total Ordinal `json:"total,omitzero"`
 
@@ -75,6 +91,12 @@ type Event struct {
 	When   string  `json:"when,omitempty"`
 	Result *bool   `json:"result,omitempty"`
 	Values *Object `json:"values,omitempty"`
+	// Step is the rule by which a walk chose the edge, see the Step constants; Label is
+	// that of the edge, or of an answer.
+	Step  string `json:"step,omitempty"`
+	Label string `json:"label,omitempty"`
+	// Nodes are those that a join takes.
+	Nodes []string `json:"nodes,omitempty"`
 
 	// Field tells which field was written, and Null that it was null.
 	Field string `json:"field,omitempty"`

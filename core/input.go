@@ -34,6 +34,8 @@ type Shared struct {
 	// its round, from 0.
 	Loop  string
 	Round int
+	// Visit counts the visits of the node in a walk, from 1; 0 in a dag.
+	Visit int
 	// Args are the resolved arguments, nil when there are none.
 	Args *Object
 	// View holds the declared reads that have a value, in declared order.
@@ -139,6 +141,21 @@ func (in Input) Loop() string { return in.shared().Loop }
 
 // Round returns the round of that loop, from 0.
 func (in Input) Round() int { return in.shared().Round }
+
+// Visit returns which visit of the node in a walk it is, from 1; 0 in a dag.
+func (in Input) Visit() int { return in.shared().Visit }
+
+// Context returns a copy of a value of the walk's context; ok is false if it holds none
+// under that key, and in a dag.
+func (in Input) Context(key string) (any, bool) {
+	v, _ := in.shared().View.Get(ContextField)
+	o, ok := v.(*Object)
+	if !ok {
+		return nil, false
+	}
+	v, ok = o.Get(key)
+	return Clone(v), ok
+}
 
 // Element returns the item this execution is for, shared with the engine, and its place;
 // that is 0 outside of fan-outs and pipelines. It is Shared for those who want no more.
@@ -249,6 +266,9 @@ func (in Input) IdempotencyKey() string {
 	}
 	if in.Loop() != "" {
 		key += "#" + strconv.Itoa(in.Round())
+	}
+	if in.Visit() > 0 {
+		key += "#" + strconv.Itoa(in.Visit())
 	}
 	return key
 }

@@ -242,6 +242,7 @@ func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
 	if values.Len() > 0 {
 		e.Values = values
 	}
+	h.run.signOfLife()
 	h.run.events.add(e)
 	return nil
 }

@@ -367,6 +367,7 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 			s.Item, s.Index = c.Item, c.Row
 		}
 		s.Nodes = lookup(x.p, n, c)
+		s.Visit = c.Visit
 		if c.Loop != "" {
 			s.Loop = c.Loop
 			s.Round, _ = c.Round.Get()
@@ -375,10 +376,13 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 	s.Dir = x.p.Workflow.Dir
 	if x.run.events != nil {
 		name := c.Name(n)
-		t := &progress{events: x.run.events, streams: x.streams, event: core.Event{V: core.EventVersion, Type: core.Progress,
+		t := &progress{run: x.run, events: x.run.events, streams: x.streams, event: core.Event{V: core.EventVersion, Type: core.Progress,
 			Run: x.run.opts.Run, Node: name, Item: s.Index, Attempt: int(x.c.ID.Attempt)}}
 		s.Report, s.Measure = t.report, t.measure
 		s.Log = slog.New(&logHandler{run: x.run, node: name, index: s.Index, attempt: int(x.c.ID.Attempt)})
+	} else if x.run.watched.Load() {
+		s.Report = func(int64, int64) { x.run.signOfLife() }
+		s.Log = slog.New(signs{slog.DiscardHandler, x.run})
 	}
 	return s, nil
 }

@@ -16,6 +16,7 @@ const progressEvery = 100 * time.Millisecond
 // step and of what comes progressEvery after the event before. It may be used from
 // many goroutines.
 type progress struct {
+	run        *run
 	events     *delivery
 	streams    *streams // that the handler reads, nil for none
 	event      core.Event
@@ -29,6 +30,7 @@ func (p *progress) measure(read, size int64) {
 }
 
 func (p *progress) report(done, of int64) {
+	p.run.signOfLife()
 	now := time.Now()
 	before, complete := p.told.Load(), done == of && of > 0
 	if !complete && (now.UnixNano()-before < int64(progressEvery) || !p.told.CompareAndSwap(before, now.UnixNano())) {
@@ -49,7 +51,7 @@ func (s *source) pulling(x *executor, taken int) {
 		return
 	}
 	if s.progress == nil {
-		s.progress = &progress{events: x.run.events, streams: s.streams, event: core.Event{V: core.EventVersion, Type: core.Progress, Run: x.run.opts.Run}}
+		s.progress = &progress{run: x.run, events: x.run.events, streams: s.streams, event: core.Event{V: core.EventVersion, Type: core.Progress, Run: x.run.opts.Run}}
 		name := x.c.Call.Name(x.c.Node)
 		if x.c.Plan.Vertices[x.c.Node.Vertex].Unit != nil {
 			s.progress.event.Unit = name

@@ -7,6 +7,7 @@ import (
 	spread "math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -136,6 +137,8 @@ type run struct {
 	guard     guard
 	sources   map[sourceKey]*source // of pipelines over streams, between two rows
 	calls     sync.WaitGroup        // timer and cancel callbacks
+	watched   atomic.Bool           // a walk wants to know of signs of life
+	sign      atomic.Int64          // the last one: a handler logged, or told of its progress
 	cancel    context.CancelFunc
 }
 

@@ -15,13 +15,17 @@ type timerKey struct {
 	id   machine.ID
 }
 
-// setTimer answers a timer or deadline command after its delay.
+// setTimer answers a timer or deadline command after its delay. The answer tells of the
+// last sign of life.
 func (r *run) setTimer(kind machine.EventKind, id machine.ID, delay time.Duration) {
+	if id.IsWatch() {
+		r.watched.Store(true)
+	}
 	key := timerKey{kind, id}
 	r.addTimer(key, r.after(delay, func() {
 		delete(r.timers, key)
 		if !r.over {
-			r.apply(&machine.Event{Kind: kind, ID: id, Ended: r.now()})
+			r.apply(&machine.Event{Kind: kind, ID: id, Started: r.sign.Load(), Ended: r.now()})
 			r.nudge()
 		}
 	}))

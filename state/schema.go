@@ -191,6 +191,10 @@ func (f *Field) MakeStream() error {
 	return nil
 }
 
+// MakeContext makes the field the context of a walk: the members of what is written
+// replace those of the same names.
+func (f *Field) MakeContext() { f.strategy = &members }
+
 // IsStream reports whether the field is a stream.
 func (f *Field) IsStream() bool { return f.stream }
 

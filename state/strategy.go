@@ -54,6 +54,9 @@ var custom = Strategy{Name: "custom", Wants: "what the reducer wants", Refuses: 
 // stream is the strategy of fields that are streams.
 var stream = Strategy{Name: "stream", Wants: "what a node tells of its rows", accept: acceptDescription, merge: mergeObject}
 
+// members is the strategy of the context of a walk.
+var members = Strategy{Name: "members", Wants: "objects: each member replaces the one of its name", accept: acceptObject, merge: mergeMembers}
+
 var (
 	numeric = []core.TypeKind{core.NumberType, core.IntegerType}
 	ordered = []core.TypeKind{core.NumberType, core.IntegerType, core.StringType}
@@ -393,6 +396,19 @@ func mergeObjectGo(f *Field, old, new any) (any, error) {
 		return new, nil
 	}
 	return f.decode(deepMerge(a, b))
+}
+
+func mergeMembers(_ *Field, old, new any, _ bool) (any, error) {
+	before, ok := old.(*core.Object)
+	add, isObject := new.(*core.Object)
+	if !ok || !isObject {
+		return new, nil
+	}
+	out := before.Copy(add.Len())
+	for k, v := range add.All() {
+		out.Set(k, v)
+	}
+	return out, nil
 }
 
 // deepMerge copies only the objects along changed paths.

@@ -36,6 +36,8 @@ func set(e *core.Event, key string, v any) (err error) {
 		err = ordinal(&e.Item, v)
 	case "round":
 		err = ordinal(&e.Round, v)
+	case "visit":
+		err = whole(&e.Visit, v)
 	case "attempt":
 		err = whole(&e.Attempt, v)
 	case "total":
@@ -71,6 +73,12 @@ func setRest(e *core.Event, key string, v any) (err error) {
 		err = to(e.Result, v)
 	case "values":
 		err = to(&e.Values, v)
+	case "step":
+		err = to(&e.Step, v)
+	case "label":
+		err = to(&e.Label, v)
+	case "nodes":
+		err = texts(&e.Nodes, v)
 	case "field":
 		err = to(&e.Field, v)
 	case "null":
@@ -104,6 +112,21 @@ func to[T string | int64 | bool | *core.Object](field *T, v any) error {
 		return fmt.Errorf("want %s, got %s", core.TypeName(*field), core.TypeName(v))
 	}
 	*field = x
+	return nil
+}
+
+func texts(field *[]string, v any) error {
+	list, ok := v.([]any)
+	if !ok {
+		return fmt.Errorf("want array, got %s", core.TypeName(v))
+	}
+	for _, e := range list {
+		var s string
+		if err := to(&s, e); err != nil {
+			return err
+		}
+		*field = append(*field, s)
+	}
 	return nil
 }
 

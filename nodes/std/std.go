@@ -21,6 +21,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/tool"
 	"github.com/wavefold/wavefold/nodes/transform"
 	"github.com/wavefold/wavefold/nodes/wait"
+	"github.com/wavefold/wavefold/nodes/walk"
 	"github.com/wavefold/wavefold/nodes/workflow"
 )
 
@@ -38,5 +39,5 @@ func Kinds() []core.Kind {
 		template.Kind{},
 		wait.Kind{},
 		workflow.Kind{},
-	}, missing.Kinds()...)
+	}, append(walk.Kinds(), missing.Kinds()...)...)
 }

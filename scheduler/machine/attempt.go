@@ -23,7 +23,8 @@ func open(n *plan.Node, attempt int32, o *Outcome) bool {
 
 // verdict is the outcome of a visit of which o was the last attempt: it says what a
 // request for another one comes to, then what auto_status makes of it. A failure leaves
-// nothing else of the attempt. A visit that the end of the run cut short came to nothing
+// nothing else of the attempt, except in a walk, where what the node said beside it
+// counts. A visit that the end of the run cut short came to nothing
 // that a setting could change. o stays as it is.
 func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	switch {
@@ -45,7 +46,7 @@ func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	if n.AutoStatus {
 		lift(&end)
 	}
-	if end.Failure != nil {
+	if end.Failure != nil && f.p.Walk == nil {
 		return &Outcome{Failure: end.Failure}
 	}
 	return &end

@@ -93,6 +93,7 @@ type callJSON struct {
 	Taken  int          `json:"taken,omitempty"`
 	Round  core.Ordinal `json:"round,omitzero"`
 	Loop   string       `json:"loop,omitempty"`
+	Visit  int          `json:"visit,omitempty"`
 	Edges  *core.Object `json:"edges,omitempty"`
 	Inputs *core.Object `json:"inputs,omitempty"`
 	Nodes  []nodeJSON   `json:"nodes,omitempty"`
@@ -108,7 +109,7 @@ type nodeJSON struct {
 func EncodeCommand(c *Command) ([]byte, error) {
 	j := commandJSON{Op: c.Op.String(), ID: c.ID, Delay: c.Delay, Event: c.Event}
 	if call := c.Call; call != nil {
-		j.Call = &callJSON{Path: call.Path, Values: wrap(call.Values), Row: call.Row, Taken: call.Taken, Round: call.Round, Loop: call.Loop,
+		j.Call = &callJSON{Path: call.Path, Values: wrap(call.Values), Row: call.Row, Taken: call.Taken, Round: call.Round, Loop: call.Loop, Visit: call.Visit,
 			Edges: call.Edges, Inputs: call.Inputs}
 		if call.Row > 0 {
 			j.Call.Item = &anyJSON{call.Item}
@@ -174,7 +175,7 @@ func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
 }
 
 func (j *callJSON) call(c *Command) (*Call, error) {
-	call := &Call{Path: j.Path, Values: unwrap(j.Values), Row: j.Row, Taken: j.Taken, Round: j.Round, Loop: j.Loop, Edges: j.Edges, Inputs: j.Inputs}
+	call := &Call{Path: j.Path, Values: unwrap(j.Values), Row: j.Row, Taken: j.Taken, Round: j.Round, Loop: j.Loop, Visit: j.Visit, Edges: j.Edges, Inputs: j.Inputs}
 	for i := range call.Values {
 		v, err := c.Plan.Schema.Fields[c.Node.Reads[i].Field].Restore(call.Values[i])
 		if err != nil {
@@ -266,10 +267,11 @@ type outcomeJSON struct {
 	Failure *core.Failure `json:"failure,omitempty"`
 	Note    string        `json:"note,omitempty"`
 	Why     string        `json:"why,omitempty"`
+	Route   *Route        `json:"route,omitempty"`
 }
 
 func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
-	j := outcomeJSON{Status: o.Status, Failure: o.Failure, Note: o.Note, Why: o.Why}
+	j := outcomeJSON{Status: o.Status, Failure: o.Failure, Note: o.Note, Why: o.Why, Route: o.Route}
 	for _, w := range o.Writes {
 		v, err := core.Canonical(w.Value)
 		if err != nil {
@@ -287,7 +289,7 @@ func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
 }
 
 func (j *outcomeJSON) outcome(p *plan.Plan) (Outcome, error) {
-	o := Outcome{Status: j.Status, Failure: j.Failure, Note: j.Note, Why: j.Why}
+	o := Outcome{Status: j.Status, Failure: j.Failure, Note: j.Note, Why: j.Why, Route: j.Route}
 	for name, v := range j.Writes.All() {
 		i, ok := p.Schema.Index(name)
 		if !ok {

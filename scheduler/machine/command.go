@@ -46,6 +46,9 @@ type ID struct {
 	Attempt int32 `json:"attempt"`
 }
 
+// IsWatch reports whether it is that of the watch for signs of life in a walk.
+func (id ID) IsWatch() bool { return id.Node < 0 && id.To < 0 }
+
 // String formats the id for people.
 func (id ID) String() string {
 	s := fmt.Sprintf("%d/%d!%d", id.Frame, id.Node, id.Attempt)
@@ -83,6 +86,7 @@ type Call struct {
 	Taken  int          // elements that a pipeline has pulled of its stream before
 	Round  core.Ordinal // round of a loop
 	Loop   string
+	Visit  int // of a walk, from 1
 	Edges  *core.Object
 	Inputs *core.Object
 	Nodes  []NodeValue // parallel to Node.NodeRefs
@@ -144,14 +148,22 @@ type Outcome struct {
 	HasOutput bool
 	Failure   *core.Failure
 	Note      string
+	// Route is where a walk is to go on, nil when the result does not say.
+	Route *Route
 	// Why tells which setting of the node made this the outcome of its visit, "" when
 	// it is that of the last attempt. The Status is never zero then.
 	Why string
 }
 
+// Route is what a result says about the way on in a walk.
+type Route struct {
+	Label string   `json:"label,omitempty"`
+	Next  []string `json:"next,omitempty"`
+}
+
 // Empty reports whether it is the zero Outcome.
 func (o *Outcome) Empty() bool {
-	return o.Failure == nil && len(o.Writes) == 0 && !o.HasOutput && o.Status == core.StatusNone && o.Note == ""
+	return o.Failure == nil && len(o.Writes) == 0 && !o.HasOutput && o.Status == core.StatusNone && o.Note == "" && o.Route == nil
 }
 
 // Accept makes the zero Outcome that of an attempt whose handler returned a result and no
@@ -165,6 +177,9 @@ func (o *Outcome) Accept(p *plan.Plan, n *plan.Node, res *core.Result) {
 	o.Note = res.Note
 	if res.Status != core.Success {
 		o.Status = res.Status
+	}
+	if r := res.Routing; r != nil && (r.PreferredLabel != "" || len(r.SuggestedNext) > 0) {
+		o.Route = &Route{r.PreferredLabel, r.SuggestedNext}
 	}
 	if !res.HasEdgeOutput && res.EdgeOutput == nil {
 		return

@@ -12,7 +12,11 @@ import (
 // This file words what happens as events. Without a listener none is built.
 
 func (f *frame) nodeEvent(t core.EventType, n *plan.Node) core.Event {
-	return core.Event{Type: t, Node: f.name(n.ID), Kind: n.Kind, Phase: n.Phase, Level: core.Nth(int(f.p.Vertices[n.Vertex].Level))}
+	e := core.Event{Type: t, Node: f.name(n.ID), Kind: n.Kind, Phase: n.Phase}
+	if f.p.Walk == nil {
+		e.Level = core.Nth(int(f.p.Vertices[n.Vertex].Level))
+	}
+	return e
 }
 
 // vertexEvent is about the node of a vertex, or about its unit.
@@ -114,6 +118,8 @@ func (f *frame) emitRetrying(n *plan.Node, id ID, o *Outcome, delay time.Duratio
 	e := f.nodeEvent(core.NodeRetrying, n)
 	e.Attempt, e.Error, e.Delay = int(id.Attempt), o.Failure, delay
 	switch u := f.p.Vertices[n.Vertex].Unit; {
+	case f.p.Walk != nil:
+		f.ofVisit(&e, id)
 	case u != nil && u.IsLoop:
 		e.Unit, e.Round = f.name(u.ID), core.Nth(int(id.From))
 	case u != nil:

@@ -152,6 +152,10 @@ func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any
 
 // open sets the gates and decides what waits for nothing.
 func (f *frame) open() {
+	if f.p.Walk != nil {
+		f.startWalk()
+		return
+	}
 	for i := range f.v {
 		pv := &f.p.Vertices[i]
 		f.v[i] = vertex{pending: pv.Pending, waits: pv.Waits}

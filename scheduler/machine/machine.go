@@ -150,6 +150,9 @@ func (m *Machine) find(id int32) (int, bool) {
 // ripple lets the frames around f notice that it ended or has work again.
 func (m *Machine) ripple(f *frame) {
 	for f.parent != nil {
+		if t, ok := f.parent.task(f.vertexInParent()).(*walk); ok {
+			t.active = m.now
+		}
 		if f.ended() {
 			f.handOver()
 		} else {

@@ -181,6 +181,8 @@ func (f *frame) handOver() {
 		t.check()
 	case *unit:
 		t.landedNested(&e)
+	case *walk:
+		t.landedNested(&e)
 	}
 }
 
@@ -211,7 +213,7 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 		o.Status = core.PartialSuccess
 	}
 	for _, out := range n.Frame.Outputs {
-		v := f.ledger.Final(int(out.Inner))
+		v := f.final(int(out.Inner))
 		if core.IsMissing(v) {
 			continue
 		}

@@ -15,7 +15,17 @@ func (f *frame) report() *core.Report {
 	r.Status, r.Err = f.status()
 	r.Nodes = f.nodeReports
 	r.Units = f.unitReports
+	r.Path = f.visitPath()
 	return r
+}
+
+// failedNode is the node to name when a vertex failed: of a walk the one where it could
+// not go on.
+func (f *frame) failedNode(v int32) string {
+	if t, ok := f.task(v).(*walk); ok && t.failAt >= 0 {
+		return t.id(t.failAt)
+	}
+	return f.p.Vertices[v].ID
 }
 
 // status decides how the frame ended: skips never count against it; a failure
@@ -36,7 +46,7 @@ func (f *frame) status() (core.RunStatus, error) {
 			if first != nil {
 				others = first.Others + 1
 			}
-			first = &core.NodeError{Node: f.name(f.p.Vertices[i].ID), Failure: failure, Others: others}
+			first = &core.NodeError{Node: f.name(f.failedNode(int32(i))), Failure: failure, Others: others}
 		default:
 			first.Others++
 		}
@@ -63,12 +73,20 @@ func (f *frame) status() (core.RunStatus, error) {
 // value, because their writes could not be merged; nil for none.
 func (f *frame) spoiled() *core.NodeError {
 	for i := range f.p.Schema.Fields {
-		if s, ok := f.ledger.Final(i).(*state.Spoiled); ok {
-			return &core.NodeError{Node: f.name(f.writer(int32(i), s.Slot)), Failure: &core.Failure{Class: core.ClassMerge,
+		if s, ok := f.final(i).(*state.Spoiled); ok {
+			return &core.NodeError{Node: f.name(f.spoiler(int32(i), s.Slot)), Failure: &core.Failure{Class: core.ClassMerge,
 				Permanent: true, Cause: s.Err, Message: fmt.Sprintf("the write of field %q: %v", f.p.Schema.Fields[i].Name, s.Err)}}
 		}
 	}
 	return nil
+}
+
+// spoiler names the node whose write spoilt a field.
+func (f *frame) spoiler(field int32, slot int) string {
+	if t, ok := f.task(0).(*walk); ok {
+		return t.id(t.last.Node)
+	}
+	return f.writer(field, slot)
 }
 
 // cancelError is the error of a cancelled run.
@@ -76,12 +94,20 @@ func cancelError(first *core.NodeError) error {
 	return &core.CancelError{First: first}
 }
 
+// final returns the value of a field at the end.
+func (f *frame) final(field int) any {
+	if t, ok := f.task(0).(*walk); ok {
+		return t.fields[field].Last()
+	}
+	return f.ledger.Final(field)
+}
+
 // finalState returns the values of all fields in declared order. In canonical
 // form values of Go types are turned into their JSON form.
 func (f *frame) finalState(canonical bool) *core.Object {
 	o := core.NewObject(len(f.p.Schema.Fields))
 	for i := range f.p.Schema.Fields {
-		v := readable(f.ledger.Final(i))
+		v := readable(f.final(i))
 		if core.IsMissing(v) {
 			continue
 		}
@@ -103,6 +129,10 @@ func (f *frame) nodeReports() []core.NodeReport {
 			continue
 		}
 		for place, m := range pv.Unit.Members {
+			if t, ok := f.task(int32(v)).(*walk); ok {
+				out = append(out, t.report(m))
+				continue
+			}
 			out = append(out, f.memberReport(int32(v), place, &f.p.Nodes[m]))
 		}
 	}
@@ -181,7 +211,7 @@ func (f *frame) unitReports() []core.UnitReport {
 	var out []core.UnitReport
 	for v := range f.p.Vertices {
 		u := f.p.Vertices[v].Unit
-		if u == nil {
+		if u == nil || f.p.Walk != nil {
 			continue
 		}
 		r := core.UnitReport{ID: u.ID, Status: f.v[v].status}

@@ -131,6 +131,11 @@ func (f *frame) restoreParts(j *frameJSON) error {
 			}
 		}
 	}
+	if f.p.Walk != nil {
+		if err := f.restoreWalk(j.Walk); err != nil {
+			return err
+		}
+	}
 	if f.parent != nil {
 		f.adopt()
 	}
@@ -154,6 +159,11 @@ func (f *frame) adopt() {
 		f.group.parent, f.group.holder = &t.group, t
 		if p := t.find(f.owner); p != nil {
 			p.child = f
+		}
+	case *walk:
+		f.group.parent, f.group.holder = &t.group, t
+		if v := t.find(f.owner); v != nil {
+			v.child = f
 		}
 	default:
 		n := &nested{f: f.parent, v: v, child: f}
@@ -330,6 +340,9 @@ func (f *frame) reissue() {
 			t.reissue()
 			continue
 		case *unit:
+			t.reissue()
+			continue
+		case *walk:
 			t.reissue()
 			continue
 		case *nested:

@@ -51,6 +51,7 @@ type frameJSON struct {
 	Held      map[int32]outcomeJSON `json:"held,omitempty"`
 	FanOuts   map[int32]*fanOutJSON `json:"fan_outs,omitempty"`
 	Units     map[int32]*unitJSON   `json:"units,omitempty"`
+	Walk      *walkJSON             `json:"walk,omitempty"`
 }
 
 type vertexJSON struct {
@@ -216,6 +217,8 @@ func (f *frame) dumpTask(j *frameJSON, v int32) (err error) {
 		j.FanOuts[v], err = t.dump()
 	case *unit:
 		j.Units[v], err = t.dump()
+	case *walk:
+		j.Walk, err = t.dump()
 	}
 	return err
 }

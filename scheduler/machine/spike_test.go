@@ -11,26 +11,26 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// These tests show that the modes to come fit the machine as it is: a walk (one
-// token, cycles) and a flow (several tokens, no joins) are tasks like a pipeline
-// is, on the same frames, commands, ids, limits and folds.
+// These tests show that the mode to come fits the machine as it is: a flow (several
+// tokens, no joins) is a task like a walk is, on the same frames, commands, ids, limits
+// and folds.
 
-// visits is what both planners share: numbered visits of nodes, each with its
-// own input, and a live state with one slot per visit.
+// visits are numbered visits of nodes, each with its
+// own input, and a live state with one slot per arrival.
 type visits struct {
 	f      *frame
 	v      int32
 	nodes  []*plan.Node
-	queue  []visit
-	open   []visit
+	queue  []arrival
+	open   []arrival
 	n      int
 	group  group
 	column *state.Column
-	next   func(v visit, o *Outcome) // the planner: what follows a visit
+	next   func(v arrival, o *Outcome) // the planner: what follows an arrival
 	trace  []string
 }
 
-type visit struct {
+type arrival struct {
 	n     int
 	node  int
 	input any
@@ -43,7 +43,7 @@ func (t *visits) commit()        {}
 func (t *visits) stop()          { t.queue = nil }
 
 func (t *visits) arrive(node int, input any) {
-	t.queue = append(t.queue, visit{t.n, node, input})
+	t.queue = append(t.queue, arrival{t.n, node, input})
 	t.n++
 }
 
@@ -60,12 +60,12 @@ func (t *visits) startOne() bool {
 	return true
 }
 
-func (t *visits) id(v visit) ID {
+func (t *visits) id(v arrival) ID {
 	return ID{Frame: t.f.id, Node: t.nodes[v.node].Index, From: int32(v.n), To: int32(v.n + 1), Attempt: 1}
 }
 
 func (t *visits) answer(e *Event) bool {
-	at := slices.IndexFunc(t.open, func(v visit) bool { return t.id(v) == e.ID })
+	at := slices.IndexFunc(t.open, func(v arrival) bool { return t.id(v) == e.ID })
 	if at < 0 {
 		return false
 	}
@@ -133,51 +133,12 @@ func drive(t *testing.T, m *Machine, handler func(c Command) any) {
 	}
 }
 
-// A walk: implement, test, and as long as the test fails and the bound of the
-// edge allows, fix and test again.
-func TestSpikeWalk(t *testing.T) {
-	const implement, test, fix = 0, 1, 2
-	for _, c := range []struct {
-		failures int
-		want     string
-	}{
-		{0, "[implement(<nil>) test(ok)]"},
-		{2, "[implement(<nil>) test(ok) fix(red) test(ok) fix(red) test(ok)]"},
-		{9, "[implement(<nil>) test(ok) fix(red) test(ok) fix(red) test(ok) fix(red) test(ok)]"},
-	} {
-		m, v := newVisits(t, "implement", "test", "fix")
-		taken := 0 // times the edge test -> fix was taken; its bound is 3
-		v.next = func(at visit, o *Outcome) {
-			switch {
-			case at.node != test:
-				v.arrive(test, o.Output)
-			case o.Output == "red" && taken < 3:
-				taken++
-				v.arrive(fix, o.Output)
-			}
-		}
-		v.arrive(implement, nil)
-		m.root.refresh(0)
-		left := c.failures
-		drive(t, m, func(cmd Command) any {
-			if cmd.Node.ID == "test" && left > 0 {
-				left--
-				return "red"
-			}
-			return "ok"
-		})
-		if got := fmt.Sprint(v.trace); got != c.want {
-			t.Errorf("%d failures: walked %s, want %s", c.failures, got, c.want)
-		}
-	}
-}
-
 // A flow: s goes to a and b, each goes to m, and m runs once for each arrival,
 // with the text that travelled there.
 func TestSpikeFlow(t *testing.T) {
 	m, v := newVisits(t, "s", "a", "b", "m")
 	edges := map[int][]int{0: {1, 2}, 1: {3}, 2: {3}}
-	v.next = func(at visit, o *Outcome) {
+	v.next = func(at arrival, o *Outcome) {
 		for _, to := range edges[at.node] {
 			v.arrive(to, o.Output)
 		}

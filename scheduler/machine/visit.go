@@ -129,6 +129,9 @@ func cancelled() *core.Failure {
 // answer takes in an answer to work of this frame; false drops it.
 func (f *frame) answer(e *Event) bool {
 	if e.ID.Node < 0 { // about the frame as a whole
+		if t, ok := f.task(0).(*walk); ok && e.ID.IsWatch() {
+			return t.quietFor(e)
+		}
 		return e.Kind == Expired && f.expire()
 	}
 	if f.quiet && e.Kind == Finished && f.answerBare(e) {

@@ -22,6 +22,9 @@ type Write struct {
 func (p *Plan) Accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 	switch r.Status {
 	case core.Skipped:
+		if p.Walk != nil {
+			break
+		}
 		return nil, &core.Failure{Class: core.ClassError, Message: "the handler returned status skipped, which is for nodes that are not executed", Permanent: true}
 	case core.Fail:
 		writes, fault := p.accept(n, r)
@@ -35,18 +38,46 @@ func (p *Plan) Accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 
 // said is the failure of a node whose handler returned the status fail.
 func said(r *core.Result) *core.Failure {
-	msg := "the handler returned status fail"
+	f := &core.Failure{Class: core.ClassError, Message: "the handler returned status fail", Permanent: true}
 	if r.Note != "" {
-		msg = r.Note
+		f.Message = r.Note
 	}
-	return &core.Failure{Class: core.ClassError, Message: msg, Permanent: true}
+	if r.Routing != nil && r.Routing.Category != core.Deterministic {
+		f.Category = r.Routing.Category
+	}
+	return f
 }
 
 func (p *Plan) accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
-	if len(r.Delta) == 0 {
-		return nil, nil
+	var writes []Write
+	if r.Routing != nil && len(r.Routing.Context) > 0 {
+		w, fault := p.acceptContext(r.Routing.Context)
+		if fault != nil {
+			return nil, fault
+		}
+		writes = append(writes, w)
 	}
-	writes := make([]Write, 0, len(r.Delta))
+	if len(r.Delta) == 0 {
+		return writes, nil
+	}
+	return p.acceptDelta(n, r, writes)
+}
+
+// acceptContext makes the values for the context of a walk one write.
+func (p *Plan) acceptContext(values map[string]any) (Write, *core.Failure) {
+	if p.Walk == nil {
+		return Write{}, &core.Failure{Class: core.ClassWrite, Message: "the result sets values of the context, which exists in walks only"}
+	}
+	v, err := core.Canonical(values)
+	if err != nil {
+		return Write{}, &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("context: %v", err), Cause: err}
+	}
+	return Write{Field: p.Walk.Context, Value: v}, nil
+}
+
+func (p *Plan) acceptDelta(n *Node, r *core.Result, writes []Write) ([]Write, *core.Failure) {
+	writes = slices.Grow(writes, len(r.Delta))
+	before := len(writes)
 	for i, name := range n.Writes {
 		v, ok := r.Delta[name]
 		if !ok {
@@ -58,7 +89,7 @@ func (p *Plan) accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 		}
 		writes = append(writes, w)
 	}
-	if len(writes) < len(r.Delta) {
+	if len(writes)-before < len(r.Delta) {
 		return nil, p.undeclared(n, r)
 	}
 	return writes, nil

@@ -80,12 +80,13 @@ type compiler struct {
 	takes     map[int32][]string
 	tables    tables
 	unitIDs   map[string]core.Position
-	needed    map[int32][]int32  // see needs
-	handled   bool               // there are on: fail edges
-	chained   []bool             // by field: each writer comes before the next
-	inputUsed map[string]bool    // names that expressions read through $input
-	fieldUsed []bool             // fields that something refers to
-	secretAt  map[core.Text]bool // references to secrets that are in the plan
+	needed    map[int32][]int32       // see needs
+	handled   bool                    // there are on: fail edges
+	chained   []bool                  // by field: each writer comes before the next
+	inputUsed map[string]bool         // names that expressions read through $input
+	fieldUsed []bool                  // fields that something refers to
+	secretAt  map[core.Text]bool      // references to secrets that are in the plan
+	outEdges  map[string][]*core.Edge // of a walk, by node
 	fieldSeen marks
 	nodeSeen  marks
 	ints      arena[int32]
@@ -154,6 +155,10 @@ func (c *compiler) compile() {
 	c.retryPolicies()
 	c.nodes()
 	c.unusedPolicies()
+	if c.walking() {
+		c.walk()
+		return
+	}
 	c.stdio()
 	c.streams()
 	c.units()
@@ -173,7 +178,8 @@ func (c *compiler) mode() {
 	switch c.w.Mode {
 	case "", core.ModeDAG:
 	case core.ModeWalk:
-		c.ds.Errorf(core.CodeBadValue, c.w.Pos, "mode: a walk cannot be run yet")
+		c.p.Walk = &Walk{Nodes: make([]WalkNode, len(c.w.Nodes))}
+		c.dagOnly()
 	default:
 		c.ds.Errorf(core.CodeBadValue, c.w.Pos, "mode: unknown word %q", string(c.w.Mode)).WithHint("%s or %s", core.ModeDAG, core.ModeWalk)
 	}
@@ -241,7 +247,13 @@ func (c *compiler) schema() {
 			c.badID("input", d.Name)
 		}
 	}
+	if c.walking() {
+		decls = c.withContext(decls, have)
+	}
 	s, ds := state.NewSchema(decls)
+	if i, ok := s.Index(core.ContextField); ok && c.walking() {
+		s.Fields[i].MakeContext()
+	}
 	c.p.Schema, c.p.Foreign, c.ds = s, s.Foreign(), append(c.ds, ds...)
 	c.p.Writers = make([]int, len(s.Fields))
 	c.fieldUsed = make([]bool, len(s.Fields))

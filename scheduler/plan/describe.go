@@ -109,7 +109,7 @@ type EdgeDescription struct {
 const maxWriters = 10
 
 // String returns "node", "for_each", "pipeline" or "loop".
-func (s Shape) String() string { return [...]string{"node", "for_each", "pipeline", "loop"}[s] }
+func (s Shape) String() string { return [...]string{"node", "for_each", "pipeline", "loop", "walk"}[s] }
 
 // Describe returns a description of the plan and of those nested in it. It is
 // made anew by each call and costs about as much as compiling the plan did; a

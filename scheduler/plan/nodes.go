@@ -72,12 +72,16 @@ func (c *compiler) node(i int32, d *core.Node) {
 	n := &c.p.Nodes[i]
 	n.ID, n.Index, n.Member, n.Decl = d.ID.Value, i, -1, d
 	n.Kind, n.Phase = d.Kind.Value, d.Phase.Value
-	n.Concurrency, n.MaxFailures, n.Retry, n.StreamTo = 1, -1, once, -1
+	n.Concurrency, n.MaxFailures, n.Retry, n.StreamTo = 1, -1, c.retries(), -1
 	at := nodePlace(n.ID)
 	var use uses
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
 	var all bool
-	if use.fields, n.View, all = c.fieldNames(d.Reads, at.at("reads")); !all || d.Lost.Has("reads") {
+	reads := d.Reads
+	if c.walking() {
+		reads = seesContext(reads)
+	}
+	if use.fields, n.View, all = c.fieldNames(reads, at.at("reads")); !all || d.Lost.Has("reads") {
 		c.unknown.reads = true
 	}
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
@@ -92,8 +96,10 @@ func (c *compiler) node(i int32, d *core.Node) {
 	}
 	n.AllowPartial, n.AutoStatus = d.AllowPartial, d.AutoStatus
 	c.onError(n, d.OnError, at)
-	c.join(d, at)
-	c.forEach(n, d, at, &use)
+	if !c.walking() {
+		c.join(d, at)
+		c.forEach(n, d, at, &use)
+	}
 	c.nodeRoots = graphRoots | c.memberRoots[n.ID]
 	if c.memberRoots[n.ID] == 0 {
 		c.nodeRoots |= c.unknown.roots
@@ -260,6 +266,9 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 		c.kindStreams(n, made)
 		return
 	}
+	if c.walking() && c.walkType(n, d, at) {
+		return
+	}
 	if k, ok := c.kindOf(d, at); !ok || !c.askKind(k, n, d, at, use) {
 		c.mute[n.Index], c.unknown.reads = true, true
 	}
@@ -282,7 +291,7 @@ func (c *compiler) kindOf(d *core.Node, at place) (core.Kind, bool) {
 // askKind lets a kind compile a node, if all it looks at could be read, and reports
 // whether that went well.
 func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *uses) bool {
-	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !d.HasWrites && !d.Lost.Has("writes") {
+	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !c.walking() && !d.HasWrites && !d.Lost.Has("writes") {
 		c.ds.Warnf(core.CodeNoWrites, d.ID.Pos, "%s: does not say which fields it writes", at).
 			WithHint("add writes: [...], or writes: [] if there are none")
 	}
@@ -291,6 +300,9 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	}
 	env := c.env
 	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
+	if c.walking() {
+		env.Edges = c.edgesOf(d)
+	}
 	made, ds := k.Compile(d, env)
 	c.tables.note(n.Index, made, ds)
 	c.ds = append(c.ds, ds...)
@@ -302,7 +314,10 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	n.Stdout, n.Stdin = made.Stdout, made.Stdin
 	c.targets(n, made)
 	c.kindStreams(n, made)
-	if made.Handler == nil && made.Wait == nil && made.Lacks == "" && made.Frame == nil {
+	if !c.role(n, made, at) {
+		return false
+	}
+	if runs := made.Role == core.RoleStage || made.Role == core.RoleHuman; runs && made.Handler == nil && made.Wait == nil && made.Lacks == "" && made.Frame == nil {
 		c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: kind %q made no handler for it", at, n.Kind)
 	}
 	c.waitTimeout(n, at)

@@ -29,6 +29,8 @@ type Plan struct {
 	// Secrets are what its nodes and those nested in them refer to, each place
 	// in a document once.
 	Secrets []core.Secret
+	// Walk holds what a walk has beside; nil in a dag.
+	Walk *Walk
 	// outputs and inputs are the files and tables that its nodes and those nested in
 	// them write and read.
 	outputs, inputs []nodeTarget
@@ -76,6 +78,7 @@ const (
 	FanOut                // a node with for_each
 	Pipeline              // rows through stages
 	Loop                  // rounds of a body
+	Walking               // the visits of a walk
 )
 
 // Vertex is a unit of ordering.
@@ -185,6 +188,10 @@ type Node struct {
 	// AllowPartial makes a visit that still asks for another attempt after the last one a
 	// partial success; AutoStatus makes one that ends without success a success.
 	AllowPartial, AutoStatus bool
+	// Asks tells that the node waits for a person and holds no slot meanwhile.
+	Asks bool
+	// Gives tells that an execution of the node may be given up by itself.
+	Gives bool
 	// Effects tells that its work is visible outside of the run. A driver that keeps
 	// a journal starts such a node only when what it builds on is in it.
 	Effects bool

@@ -1,0 +1,22 @@
+// Package walk holds the kinds of nodes that only direct a walk: start, exit, conditional
+// and parallel. They run nothing and have no fields of their own.
+//
+// # Fields of start
+//
+// Where the walk begins. Every walk has one, and no edge leads to it.
+//
+// # Fields of exit
+//
+// Where the walk ends, if all goal gates it has passed are satisfied. Every walk has one,
+// and no edge leaves it.
+//
+// # Fields of conditional
+//
+// A fork in the way. Conditions on its edges see the outcome, the failure class and the
+// preferred label of the stage before it.
+//
+// # Fields of parallel
+//
+// Its edges without a condition lead to branches, each of which is one node; they run at
+// once, and the walk goes on where they meet. Its join says what they must come to.
+package walk

@@ -1,0 +1,341 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file is what follows a visit of the token: the chain of steps that picks an edge,
+// goal gates, restarts, and the breaker that ends a walk which fails in circles.
+
+// route is where the walk goes on, and why.
+type route struct {
+	edge   int32 // -1 for a jump
+	to     int32
+	step   string
+	reason string
+}
+
+// follow sends the token on after a visit, or ends the walk.
+func (t *walk) follow(v *visit, o *Outcome) {
+	n := &t.w.Nodes[v.node]
+	if n.Role == core.RoleExit {
+		t.finish()
+		return
+	}
+	if n.Role != core.RoleConditional {
+		t.last = stage{Node: v.node, Status: statusOf(o), Failure: o.Failure}
+		t.remember(core.ContextFailureClass, categoryOf(o))
+		if o.Route != nil && o.Route.Label != "" {
+			t.last.Label = o.Route.Label
+			t.remember(core.ContextPreferredLabel, o.Route.Label)
+		}
+		if t.circles(v, o) {
+			return
+		}
+	}
+	t.remember(core.ContextVisitCount, int64(v.count))
+	r, ok := t.choose(v, o)
+	if !ok {
+		t.stuck(v, o)
+		return
+	}
+	t.f.emitChosen(t, v, statusOf(o), r)
+	if r.edge >= 0 && t.w.Edges[r.edge].LoopRestart && !t.restart(v) {
+		return
+	}
+	t.arrive(r.to)
+}
+
+// categoryOf is the category of the failure of an outcome, "" if it is none.
+func categoryOf(o *Outcome) string {
+	if o.Failure == nil {
+		return ""
+	}
+	return string(o.Failure.InCategory())
+}
+
+// choose is the chain of steps, in their order.
+func (t *walk) choose(v *visit, o *Outcome) (route, bool) {
+	n := &t.w.Nodes[v.node]
+	status := statusOf(o)
+	if n.Parallel != nil && status.Succeeded() && n.Parallel.Meet >= 0 {
+		return route{-1, n.Parallel.Meet, core.StepJump, "its branches meet there"}, true
+	}
+	if r, ok := t.byCondition(v, n); ok {
+		return r, true
+	}
+	if n.Parallel == nil {
+		for _, step := range [...]func(*visit, *plan.WalkNode, *Outcome) (route, bool){t.byLabel, t.bySuggestion, t.byWeight} {
+			if r, ok := step(v, n, o); ok {
+				return r, true
+			}
+		}
+	}
+	if status == core.Fail && len(n.Targets) > 0 {
+		return route{-1, n.Targets[0], core.StepRetryTarget, t.id(v.node) + " failed and has no edge to follow"}, true
+	}
+	return route{}, false
+}
+
+// byCondition takes the best of the edges whose condition is true.
+func (t *walk) byCondition(v *visit, n *plan.WalkNode) (route, bool) {
+	env := walkEnv{t, v.count}
+	best := t.best(n, func(e int32) bool {
+		when := t.f.p.Edges[e].When
+		return when != nil && t.f.test(when, env)
+	})
+	if best < 0 {
+		return route{}, false
+	}
+	return t.along(best, core.StepCondition, t.f.p.Edges[best].When.Source()+" is true"), true
+}
+
+// byLabel takes the first edge whose label the node prefers.
+func (t *walk) byLabel(_ *visit, n *plan.WalkNode, _ *Outcome) (route, bool) {
+	key := core.NormalLabel(t.last.Label)
+	if key == "" {
+		return route{}, false
+	}
+	for _, e := range n.Out {
+		if t.f.p.Edges[e].When == nil && t.w.Edges[e].Key == key {
+			return t.along(e, core.StepPreferredLabel, fmt.Sprintf("%s prefers %q", t.id(t.last.Node), t.last.Label)), true
+		}
+	}
+	return route{}, false
+}
+
+// bySuggestion takes the first edge to the first node the result suggests.
+func (t *walk) bySuggestion(v *visit, n *plan.WalkNode, o *Outcome) (route, bool) {
+	if o.Route == nil {
+		return route{}, false
+	}
+	for _, id := range o.Route.Next {
+		for _, e := range n.Out {
+			if edge := &t.f.p.Edges[e]; edge.When == nil && t.id(edge.ToNode) == id {
+				return t.along(e, core.StepSuggestedNext, t.id(v.node)+" suggests it"), true
+			}
+		}
+	}
+	return route{}, false
+}
+
+// byWeight takes the best of the edges without a condition. A person who has not
+// answered has not agreed to any.
+func (t *walk) byWeight(v *visit, n *plan.WalkNode, o *Outcome) (route, bool) {
+	if n.Role == core.RoleHuman && o.Failure != nil {
+		return route{}, false
+	}
+	free := func(e int32) bool { return t.f.p.Edges[e].When == nil }
+	if n.Random {
+		if e := t.drawn(v, n); e >= 0 {
+			return t.along(e, core.StepRandom, "drawn by weight"), true
+		}
+	}
+	best := t.best(n, free)
+	if best < 0 {
+		return route{}, false
+	}
+	return t.along(best, core.StepUnconditional, "the edge has no condition"), true
+}
+
+func (t *walk) along(e int32, step, reason string) route {
+	return route{e, t.f.p.Edges[e].ToNode, step, reason}
+}
+
+// best returns the edge out of a node that fits and has the highest weight; of equals the
+// one whose target comes first by name. -1 for none.
+func (t *walk) best(n *plan.WalkNode, fits func(e int32) bool) int32 {
+	best := int32(-1)
+	for _, e := range n.Out {
+		if !fits(e) {
+			continue
+		}
+		if best >= 0 {
+			if a, b := t.w.Edges[best].Weight, t.w.Edges[e].Weight; a > b || a == b && t.id(t.f.p.Edges[best].ToNode) <= t.id(t.f.p.Edges[e].ToNode) {
+				continue
+			}
+		}
+		best = e
+	}
+	return best
+}
+
+// drawn picks one of the edges by weight; the run's seed and the visit decide.
+func (t *walk) drawn(v *visit, n *plan.WalkNode) int32 {
+	total := 0
+	for _, e := range n.Out {
+		total += max(1, t.w.Edges[e].Weight)
+	}
+	x := int(draw(t.f.m.opts.Seed, t.visitID(v)) * float64(total))
+	for _, e := range n.Out {
+		if x -= max(1, t.w.Edges[e].Weight); x < 0 {
+			return e
+		}
+	}
+	return -1
+}
+
+// stuck ends a walk that has nowhere to go.
+func (t *walk) stuck(v *visit, o *Outcome) {
+	id := t.id(v.node)
+	if o.Failure != nil {
+		t.fail(v.node, core.ClassNoRoute, "%s, and %s has neither an edge to follow nor a retry target", o.Failure.Message, id)
+		t.failure.Cause = o.Failure
+		return
+	}
+	t.fail(v.node, core.ClassNoRoute, "%s ended %s, and it has no edge to follow", id, statusOf(o))
+}
+
+// reached notes how a goal gate ended.
+func (t *walk) reached(g goal) {
+	if i := slices.IndexFunc(t.gates, func(o goal) bool { return o.Node == g.Node }); i >= 0 {
+		t.gates[i] = g
+		return
+	}
+	t.gates = append(t.gates, g)
+}
+
+// satisfied reports whether the walk may end; if not it has been sent back, or has
+// failed.
+func (t *walk) satisfied() bool {
+	i := slices.IndexFunc(t.gates, func(g goal) bool { return !g.Status.Succeeded() })
+	if i < 0 {
+		return true
+	}
+	gate := t.gates[i]
+	n, id := &t.w.Nodes[gate.Node], t.id(gate.Node)
+	at := slices.IndexFunc(n.Targets, func(to int32) bool { return to != t.w.Exit })
+	if at < 0 {
+		t.fail(gate.Node, core.ClassGoalGate, "the goal gate %s ended %s, and there is nowhere to go back to", id, gate.Status)
+		return false
+	}
+	r := &t.nodes[gate.Node]
+	if r.Jumps++; r.Jumps > t.w.MaxJumps {
+		t.fail(gate.Node, core.ClassGoalGate, "the goal gate %s ended %s and has sent the walk back %d times, as often as it may", id, gate.Status, t.w.MaxJumps)
+		return false
+	}
+	t.f.emitJump(t, t.w.Exit, n.Targets[at], fmt.Sprintf("the goal gate %s ended %s", id, gate.Status))
+	t.arrive(n.Targets[at])
+	return false
+}
+
+// restart begins the walk anew with a fresh context, unless a failure forbids it.
+func (t *walk) restart(v *visit) bool {
+	if last := &t.last; !last.Status.Succeeded() && (last.Failure == nil || last.Failure.InCategory() != core.TransientInfra) {
+		t.fail(v.node, core.ClassRestartBlocked, "%s ended %s, which must not be carried over a restart", t.id(last.Node), last.Status)
+		return false
+	}
+	t.fields[t.w.Context] = t.column(int(t.w.Context))
+	for i := range t.nodes {
+		t.nodes[i].Status = core.StatusNone
+	}
+	t.f.outputs, t.gates, t.last = nil, nil, stage{Node: -1}
+	return true
+}
+
+// circles ends a walk in which the same failure has come too often, and reports whether
+// it did. Failures that may pass do not count.
+func (t *walk) circles(v *visit, o *Outcome) bool {
+	if o.Failure == nil || t.w.RepeatLimit == 0 {
+		return false
+	}
+	category := o.Failure.InCategory()
+	if category != core.Deterministic && category != core.Structural {
+		return false
+	}
+	key := t.id(v.node) + "|" + string(category) + "|" + masked(o.Failure.Message)
+	if t.failed[key]++; t.failed[key] < t.w.RepeatLimit {
+		return false
+	}
+	t.fail(v.node, core.ClassFailureCycle, "%s failed %d times alike: %s", t.id(v.node), t.w.RepeatLimit, o.Failure.Message)
+	t.failure.Cause = o.Failure
+	return true
+}
+
+// Bounds of what counts as an identifier in a message, and of a signature.
+const (
+	leastHex, mostHex = 7, 64
+	signatureLength   = 240
+)
+
+// masked is a message without what differs from one failure to the next of the same kind:
+// in lower case, with numbers and hexadecimal identifiers masked.
+func masked(message string) string {
+	var b strings.Builder
+	text := strings.ToLower(message)
+	for i := 0; i < len(text); {
+		end := i
+		for end < len(text) && isHex(text[end]) {
+			end++
+		}
+		run := text[i:end]
+		switch {
+		case run == "":
+			b.WriteByte(text[i])
+			i++
+			continue
+		case len(run) >= leastHex && len(run) <= mostHex:
+			b.WriteString("<hex>")
+		default:
+			maskNumbers(&b, run)
+		}
+		i = end
+	}
+	out := []rune(b.String())
+	return string(out[:min(len(out), signatureLength)])
+}
+
+func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
+
+func maskNumbers(b *strings.Builder, text string) {
+	for i := range len(text) {
+		switch digit := text[i] <= '9'; {
+		case !digit:
+			b.WriteByte(text[i])
+		case i == 0 || text[i-1] > '9':
+			b.WriteString("<n>")
+		}
+	}
+}
+
+// walkEnv lets conditions see the state after a visit.
+type walkEnv struct {
+	t     *walk
+	count int // visits of the node whose edges are being chosen
+}
+
+func (e walkEnv) Field(slot int) any { return readable(e.t.fields[slot].Last()) }
+func (e walkEnv) Node(id int) (core.Status, any) {
+	return e.t.nodes[id].Status, e.t.f.output(int32(id))
+}
+func (e walkEnv) Input(name string) any { return inputNamed(e.t.f.inputs, name) }
+func (walkEnv) Item() any               { return core.Missing }
+func (walkEnv) Index() any              { return core.Missing }
+
+// Extra returns what is known of the last stage.
+func (e walkEnv) Extra(root expressions.Root) any {
+	last := &e.t.last
+	switch root {
+	case expressions.RootVisits:
+		return int64(e.count)
+	case expressions.RootOutcome:
+		return last.Status.String()
+	case expressions.RootPreferredLabel:
+		return last.Label
+	case expressions.RootOutput:
+		if last.Node >= 0 {
+			return e.t.f.output(last.Node)
+		}
+	case expressions.RootError:
+		if last.Failure != nil {
+			return last.Failure.Message
+		}
+	}
+	return core.Missing
+}

@@ -1,0 +1,97 @@
+package machine
+
+import (
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file words what happens in a walk, as emit.go does for the rest.
+
+func (f *frame) visitEvent(e core.EventType, t *walk, v *visit) core.Event {
+	n := &f.p.Nodes[v.node]
+	ev := core.Event{Type: e, Node: f.name(n.ID), Kind: n.Kind, Phase: n.Phase, Visit: v.count}
+	if v.parent != nil {
+		ev.Unit = f.name(t.id(v.parent.node))
+	}
+	return ev
+}
+
+func (f *frame) emitVisitStarted(t *walk, v *visit) {
+	if f.m.opts.Events {
+		e := f.visitEvent(core.NodeStarted, t, v)
+		e.Attempt = int(v.attempt)
+		f.m.emit(e)
+	}
+}
+
+func (f *frame) emitVisitEnded(t *walk, v *visit, o *Outcome) {
+	if !f.m.opts.Events {
+		return
+	}
+	e := f.visitEvent(core.NodeFinished, t, v)
+	e.Status, e.Reason, e.Duration = statusOf(o).String(), o.Why, time.Duration(max(0, f.m.now-v.started))
+	if o.Failure != nil {
+		e.Type, e.Error, e.Reason = core.NodeFailed, o.Failure, o.Failure.Message
+	}
+	f.m.emit(e)
+}
+
+func (f *frame) emitVisitWrites(t *walk, v *visit, writes []plan.Write) {
+	if !f.m.opts.Events {
+		return
+	}
+	for _, w := range writes {
+		e := f.visitEvent(core.StateWritten, t, v)
+		e.Field, e.Null = f.p.Schema.Fields[w.Field].Name, w.Value == nil
+		f.m.emit(e)
+	}
+}
+
+// emitChosen tells which way the walk goes after a visit.
+func (f *frame) emitChosen(t *walk, v *visit, status core.Status, r route) {
+	if !f.m.opts.Events {
+		return
+	}
+	e := f.visitEvent(core.EdgeChosen, t, v)
+	e.Kind, e.Phase = "", ""
+	e.From, e.To, e.Step, e.Reason, e.Status = t.id(v.node), t.id(r.to), r.step, r.reason, status.String()
+	if r.edge >= 0 {
+		edge := &f.p.Edges[r.edge]
+		e.Label = t.w.Edges[r.edge].Label
+		if edge.When != nil {
+			e.When, e.Values = edge.When.Source(), f.explain(edge.When, walkEnv{t, v.count})
+		}
+		if t.w.Edges[r.edge].LoopRestart {
+			e.Reason += "; the walk begins anew there"
+		}
+	}
+	f.m.emit(e)
+}
+
+// emitJump tells that a goal gate sends the walk back.
+func (f *frame) emitJump(t *walk, from, to int32, reason string) {
+	if f.m.opts.Events {
+		f.m.emit(core.Event{Type: core.EdgeChosen, Node: f.name(t.id(from)), From: t.id(from), To: t.id(to), Step: core.StepGoalGate, Reason: reason})
+	}
+}
+
+func (f *frame) emitJoinDecided(t *walk, v *visit) {
+	if f.m.opts.Events {
+		e := f.visitEvent(core.JoinDecided, t, v)
+		e.Status, e.Reason, e.Nodes = v.fork.status.String(), v.fork.reason+t.others(v), t.winners(v)
+		f.m.emit(e)
+	}
+}
+
+// ofVisit says of an event which visit it is about.
+func (f *frame) ofVisit(e *core.Event, id ID) {
+	t := f.task(0).(*walk)
+	if v := t.find(id); v != nil {
+		e.Visit = v.count
+		if v.parent != nil {
+			e.Unit = f.name(t.id(v.parent.node))
+		}
+	}
+}

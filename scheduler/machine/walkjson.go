@@ -1,0 +1,213 @@
+package machine
+
+import (
+	"fmt"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// walkJSON is a walk in a snapshot.
+type walkJSON struct {
+	Live    []visitJSON    `json:"live,omitempty"`
+	Next    int32          `json:"next"`
+	Nodes   []visited      `json:"nodes"`
+	Fields  []*core.Object `json:"fields"`
+	Start   []anyJSON      `json:"start"`
+	Path    []int32        `json:"path"`
+	Gates   []goal         `json:"gates,omitempty"`
+	Last    stage          `json:"last"`
+	Failed  map[string]int `json:"failed,omitempty"`
+	Idle    int            `json:"idle,omitempty"`
+	Active  int64          `json:"active,omitempty"`
+	Watched int32          `json:"watched,omitempty"`
+	Failure *core.Failure  `json:"failure,omitempty"`
+	FailAt  int32          `json:"fail_at"`
+	Ended   bool           `json:"ended,omitempty"`
+}
+
+type visitJSON struct {
+	N       int32     `json:"n"`
+	Node    int32     `json:"node"`
+	Count   int       `json:"count"`
+	Phase   itemPhase `json:"phase,omitempty"`
+	Attempt int32     `json:"attempt,omitempty"`
+	Started int64     `json:"started,omitempty"`
+	Parent  int32     `json:"parent"` // number of its visit, -1 for none
+	Place   int       `json:"place,omitempty"`
+	Lost    bool      `json:"lost,omitempty"`
+	Fork    *forkJSON `json:"fork,omitempty"`
+}
+
+type forkJSON struct {
+	Branches []branchJSON `json:"branches"`
+	Next     int          `json:"next"`
+	Live     int          `json:"live,omitempty"`
+	OK       int          `json:"ok,omitempty"`
+	Bad      int          `json:"bad,omitempty"`
+	Counted  int          `json:"counted,omitempty"`
+	Decided  bool         `json:"decided,omitempty"`
+	Expired  bool         `json:"expired,omitempty"`
+	Status   core.Status  `json:"status,omitempty"`
+	Reason   string       `json:"reason,omitempty"`
+}
+
+type branchJSON struct {
+	Status core.Status `json:"status"`
+	Writes outcomeJSON `json:"writes"`
+	Score  anyJSON     `json:"score"`
+}
+
+func (t *walk) dump() (*walkJSON, error) {
+	j := &walkJSON{Next: t.next, Nodes: t.nodes, Path: t.path, Gates: t.gates, Last: t.last, Failed: t.failed, Idle: t.idle, Active: t.active,
+		Watched: t.watched, Failure: t.failure, FailAt: t.failAt, Ended: t.ended}
+	for _, v := range t.live {
+		vj, err := t.dumpVisit(v)
+		if err != nil {
+			return nil, err
+		}
+		j.Live = append(j.Live, vj)
+	}
+	for i, c := range t.fields {
+		dump, err := c.Dump()
+		if err != nil {
+			return nil, err
+		}
+		start, err := core.Canonical(t.start[i])
+		if err != nil {
+			return nil, err
+		}
+		j.Fields, j.Start = append(j.Fields, dump), append(j.Start, anyJSON{start})
+	}
+	return j, nil
+}
+
+func (t *walk) dumpVisit(v *visit) (visitJSON, error) {
+	j := visitJSON{N: v.n, Node: v.node, Count: v.count, Phase: v.phase, Attempt: v.attempt, Started: v.started, Parent: -1, Place: v.place, Lost: v.lost}
+	if v.parent != nil {
+		j.Parent = v.parent.n
+	}
+	k := v.fork
+	if k == nil {
+		return j, nil
+	}
+	j.Fork = &forkJSON{Next: k.next, Live: k.live, OK: k.ok, Bad: k.bad, Counted: k.counted, Decided: k.decided, Expired: k.expired, Status: k.status, Reason: k.reason}
+	for i := range k.branches {
+		b := &k.branches[i]
+		writes, err := (&Outcome{Writes: b.writes}).toJSON(t.f.p)
+		if err != nil {
+			return j, err
+		}
+		j.Fork.Branches = append(j.Fork.Branches, branchJSON{b.status, writes, anyJSON{b.score}})
+	}
+	return j, nil
+}
+
+// restoreWalk brings a walk back.
+func (f *frame) restoreWalk(j *walkJSON) error {
+	if j == nil || len(j.Nodes) != len(f.p.Nodes) || len(j.Fields) != len(f.p.Schema.Fields) || len(j.Start) != len(j.Fields) {
+		return fmt.Errorf("it was taken of another workflow")
+	}
+	t := f.newWalk()
+	t.next, t.path, t.gates, t.last, t.idle, t.active = j.Next, j.Path, j.Gates, j.Last, j.Idle, j.Active
+	t.watched, t.failure, t.failAt, t.ended = j.Watched, j.Failure, j.FailAt, j.Ended
+	if j.Failed != nil {
+		t.failed = j.Failed
+	}
+	t.nodes = j.Nodes
+	for i := range j.Fields {
+		start, err := f.p.Schema.Fields[i].Restore(j.Start[i].v)
+		if err != nil {
+			return err
+		}
+		t.start = append(t.start, start)
+		t.fields = append(t.fields, t.column(i))
+		if err := t.fields[i].Load(j.Fields[i]); err != nil {
+			return err
+		}
+	}
+	for i := range j.Live {
+		v, err := t.restoreVisit(&j.Live[i])
+		if err != nil {
+			return err
+		}
+		t.live = append(t.live, v)
+	}
+	f.setTask(0, t)
+	return nil
+}
+
+func (t *walk) restoreVisit(j *visitJSON) (*visit, error) {
+	v := &visit{n: j.N, node: j.Node, count: j.Count, phase: j.Phase, attempt: j.Attempt, started: j.Started, place: j.Place, lost: j.Lost}
+	if j.Node < 0 || int(j.Node) >= len(t.nodes) {
+		return nil, fmt.Errorf("a visit of node %d, which is not there", j.Node)
+	}
+	for _, u := range t.live { // those that have branches come before them
+		if u.n == j.Parent {
+			v.parent = u
+		}
+	}
+	if (j.Parent >= 0) != (v.parent != nil) || j.Fork == nil {
+		if v.parent == nil && j.Parent >= 0 {
+			return nil, fmt.Errorf("a branch of visit %d, which is not there", j.Parent)
+		}
+		return v, nil
+	}
+	return v, t.restoreFork(v, j.Fork)
+}
+
+func (t *walk) restoreFork(v *visit, j *forkJSON) error {
+	p := t.parallel(v)
+	if p == nil || len(j.Branches) != len(p.Branches) {
+		return fmt.Errorf("node %s has other branches", t.id(v.node))
+	}
+	v.fork = &fork{next: j.Next, live: j.Live, most: p.MaxParallel, ok: j.OK, bad: j.Bad, counted: j.Counted, decided: j.Decided, expired: j.Expired, status: j.Status, reason: j.Reason}
+	for i := range j.Branches {
+		b := &j.Branches[i]
+		o, err := b.Writes.outcome(t.f.p)
+		if err != nil {
+			return err
+		}
+		v.fork.branches = append(v.fork.branches, branch{b.Status, o.Writes, b.Score.v})
+	}
+	return nil
+}
+
+// reissue issues what was in flight and sets the timers anew.
+func (t *walk) reissue() {
+	if t.ended {
+		return
+	}
+	t.active = t.f.m.now
+	t.watch()
+	for _, v := range t.live {
+		n := &t.f.p.Nodes[v.node]
+		id := t.visitID(v)
+		switch {
+		case v.child != nil:
+		case v.fork != nil:
+			if n.Timeout > 0 && !v.fork.expired {
+				t.f.m.command(Command{Op: OpDeadline, ID: id, Plan: t.f.p, Node: n, Delay: n.Timeout})
+			}
+		case v.phase == itemBackoff:
+			t.f.setTimer(n, id)
+		case v.phase != itemRunning:
+		case n.Wait != nil:
+			t.f.wait(n, id)
+		default:
+			t.runs(n, id, t.call(v))
+			if v.lost {
+				t.f.m.command(Command{Op: OpGiveUp, ID: id, Plan: t.f.p, Node: n})
+			}
+		}
+	}
+}
+
+// runs issues the command for a handler.
+func (t *walk) runs(n *plan.Node, id ID, call *Call) {
+	if n.Asks {
+		t.ask(n, id, call)
+		return
+	}
+	t.f.run(n, id, call, &t.group)
+}

@@ -1,0 +1,34 @@
+package machine
+
+import (
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// report is what became of a node over its visits.
+func (t *walk) report(node int32) core.NodeReport {
+	r, f := &t.nodes[node], t.f
+	out := core.NodeReport{ID: t.id(node), Status: r.Shown, Failure: r.Failure, Visits: r.Visits, Attempts: r.Attempts, Items: r.Visits,
+		Started: time.Duration(r.Started), Duration: time.Duration(max(0, r.Ended-r.Started)), Output: f.output(node), Note: f.notes[node]}
+	switch r.Shown {
+	case core.Success, core.PartialSuccess:
+		out.Reason = r.Why
+	case core.Fail:
+		out.Handled = f.v[t.v].status == core.Success // the walk has reached its exit all the same
+	}
+	return out
+}
+
+// visitPath lists the nodes that a walk visited; nil in a dag.
+func (f *frame) visitPath() []string {
+	t, ok := f.task(0).(*walk)
+	if !ok {
+		return nil
+	}
+	ids := make([]string, len(t.path))
+	for i, n := range t.path {
+		ids[i] = t.id(n)
+	}
+	return ids
+}

@@ -1,0 +1,61 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// A walk is given up when there has been no sign of life for too long: no answer to the
+// machine, and nothing that a handler has logged or told of its progress, of which the
+// driver knows. Waiting for a person or a timer is no lack of life.
+
+// watchID names the watch that is set.
+func (t *walk) watchID() ID { return ID{Frame: t.f.id, Node: -1, To: -1, Attempt: t.watched} }
+
+// watch sets the watch, if the walk has one.
+func (t *walk) watch() { t.watchFor(t.w.StallTimeout) }
+
+func (t *walk) watchFor(d time.Duration) {
+	if t.w.StallTimeout <= 0 {
+		return
+	}
+	t.watched++
+	t.f.m.command(Command{Op: OpDeadline, ID: t.watchID(), Plan: t.f.p, Delay: d})
+}
+
+// unwatch takes the watch away at the end.
+func (t *walk) unwatch() {
+	if t.w.StallTimeout > 0 {
+		t.f.m.command(Command{Op: OpMet, ID: t.watchID()})
+	}
+}
+
+// quietFor takes in that the watch has run out: Started is the last sign of life that the
+// driver knows of.
+func (t *walk) quietFor(e *Event) bool {
+	if e.Kind != Expired || e.ID != t.watchID() || t.ended || t.f.stopped {
+		return false
+	}
+	quiet := time.Duration(e.Ended - max(t.active, e.Started))
+	switch {
+	case !slices.ContainsFunc(t.live, t.working):
+		t.watch()
+	case quiet < t.w.StallTimeout:
+		t.watchFor(t.w.StallTimeout - quiet)
+	default:
+		t.failure = &core.Failure{Class: core.ClassStalled, Permanent: true, Message: fmt.Sprintf("no sign of life for %s", t.w.StallTimeout)}
+		t.failAt = t.live[slices.IndexFunc(t.live, t.working)].node
+		t.f.failedRun = true
+		t.f.stop()
+	}
+	return true
+}
+
+// working reports whether user code of a visit runs.
+func (t *walk) working(v *visit) bool {
+	n := &t.f.p.Nodes[v.node]
+	return v.phase == itemRunning && v.fork == nil && n.Wait == nil && !n.Asks
+}
