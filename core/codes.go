@@ -53,7 +53,23 @@ const (
 	CodeNodeOrder    Code = "NODE_ORDER"    // $nodes.X where X is not on a lower level
 	CodeLoopBound    Code = "LOOP_BOUND"    // a loop without until and max_iters, or an until nothing can change
 
-	// Walks. These names are those that validators of pipelines in DOT use.
+	// Documents in DOT. These names, and those of walks, are those that validators of
+	// pipelines in DOT use.
+	CodeParse          Code = "parse"                            // the text is no graph in DOT
+	CodeStylesheet     Code = "stylesheet_syntax"                // a model_stylesheet that cannot be read
+	CodeUnresolvedFile Code = "unresolved_file_ref"              // a prompt @file that cannot be read
+	CodeImport         Code = "import_error"                     // a graph that should be put in place of a node
+	CodeDirection      Code = "direction_valid"                  // a rankdir that does not exist
+	CodeFidelity       Code = "fidelity_valid"                   // a fidelity that does not exist
+	CodeThreadFidelity Code = "thread_id_requires_fidelity_full" // a thread_id without full fidelity
+	CodeSelection      Code = "selection_valid"                  // a selection that does not exist
+	CodePrompt         Code = "prompt_on_llm_nodes"              // a model is asked without a prompt
+	CodeReservedID     Code = "reserved_keyword_node_id"         // a node is called like a word of the language
+	CodeScriptDir      Code = "script_absolute_cd"               // a script changes into a folder outside of the workflow's
+	CodeScriptMissing  Code = "script_on_command_nodes"          // a command has no script
+	CodeChildMissing   Code = "child_on_manager_nodes"           // a sub-workflow that is not there
+
+	// Walks.
 	CodeStartNode           Code = "start_node"            // not exactly one start
 	CodeTerminalNode        Code = "terminal_node"         // not exactly one exit
 	CodeStartNoIncoming     Code = "start_no_incoming"     // an edge leads to the start

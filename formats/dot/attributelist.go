@@ -1,0 +1,148 @@
+package dot
+
+import "github.com/wavefold/wavefold/core"
+
+// attributes reads the lists of attributes at hand, [a=1, b=2][c=3]. What cannot be
+// read in them is left out.
+func (p *parser) attributes() []*attribute {
+	var out []*attribute
+	for p.is('[') {
+		open := p.tok
+		p.advance()
+		for !p.accept(']') {
+			if p.accept(',') || p.accept(';') {
+				continue
+			}
+			back, prev, tok := p.scanState, p.prev, p.tok
+			a, got := p.attribute()
+			if got == listEnds {
+				p.scanState, p.prev, p.tok = back, prev, tok
+				p.unclosed(open)
+				return out
+			}
+			if got == wasRead {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
+// unclosed reports a list that ends without its bracket. A text that is never closed
+// has swallowed it, and is reported.
+func (p *parser) unclosed(open token) {
+	if p.stopped || p.is(tokenEnd) && p.prev.kind == tokenBad {
+		return
+	}
+	p.errorf(p.tok.pos, `want an attribute or "]", found %s`, p.tok.describe()).
+		WithHint(`the list that begins on line %d lacks its "]"`, open.pos.Line)
+}
+
+// gotAttribute is what came of reading an attribute.
+type gotAttribute uint8
+
+const (
+	wasRead  gotAttribute = iota
+	wasBad                // it was reported and passed over
+	listEnds              // what is at hand belongs to the next statement
+)
+
+func (p *parser) attribute() (*attribute, gotAttribute) {
+	if p.is(tokenEnd) || p.is('}') {
+		return nil, listEnds
+	}
+	if !p.isName() {
+		p.unexpected(`the key of an attribute or "]"`)
+		p.advance()
+		p.recoverAttribute()
+		return nil, wasBad
+	}
+	key := p.tok
+	p.advance()
+	switch {
+	case p.is('='):
+		v, ok := p.attributeValue(key)
+		if !ok {
+			p.recoverAttribute()
+			return nil, wasBad
+		}
+		return &attribute{key: core.At(key.text, key.pos), value: v}, wasRead
+	case p.is(tokenArrow) || p.is('[') || p.is('{'):
+		return nil, listEnds
+	}
+	f := p.errorf(key.pos, `attribute %q has no value`, key.text)
+	if p.is(',') || p.is(']') || p.is(';') {
+		f.WithHint("write %s=true", key.text)
+	} else {
+		f.WithHint(`behind the key stands "=", found %s`, p.tok.describe())
+		p.recoverAttribute()
+	}
+	return nil, wasBad
+}
+
+// recoverAttribute passes over what is left of an attribute.
+func (p *parser) recoverAttribute() {
+	for !p.is(tokenEnd) && !p.is('}') && !p.is(']') && !p.is(',') && !p.is(';') && !(p.tok.fresh && p.isName()) {
+		p.advance()
+	}
+}
+
+// attributeValue reads the value behind the "=" at hand.
+func (p *parser) attributeValue(key token) (value, bool) {
+	p.take(p.value())
+	t := p.tok
+	switch {
+	case t.kind == tokenText:
+		p.advance()
+		if p.is('+') {
+			p.errorf(p.tok.pos, `attribute %q: texts cannot be joined with "+"`, key.text).WithHint("write one text; it may go over several lines")
+			return value{}, false
+		}
+		return value{kind: textValue, text: core.At(t.text, t.pos)}, true
+	case t.kind == '<':
+		p.errorf(t.pos, "attribute %q: HTML is not supported", key.text).WithHint("write a text in quotes")
+		p.html()
+		return value{}, false
+	case t.kind != tokenName && t.kind != tokenValue:
+		p.unexpected("the value of " + key.text)
+		return value{}, false
+	}
+	rest := p.adjacent()
+	v, ok := bare(t)
+	if !ok || rest != "" {
+		p.errorf(t.pos, "attribute %q: the value %s needs quotes", key.text, t.text+rest).
+			WithHint("without them stand names, words such as gpt-5.2, numbers, true, false and durations such as 250ms, 30s, 15m, 2h, 1d")
+		p.advance()
+		return value{}, false
+	}
+	p.advance()
+	return v, true
+}
+
+// adjacent passes over what follows a bare value without a blank and can be no part
+// of what comes next, as /b does in a/b.
+func (p *parser) adjacent() string {
+	from := p.at
+	for ; p.at < len(p.data); p.at++ {
+		c := p.peek(0)
+		if c <= ' ' || c == ',' || c == ';' || c == ']' || c == '}' || c == '[' || c == '"' && p.at == from || c == '/' && (p.peek(1) == '/' || p.peek(1) == '*') || c == '-' && p.peek(1) == '>' {
+			break
+		}
+	}
+	return string(p.data[from:p.at])
+}
+
+// html passes over a value in angle brackets.
+func (p *parser) html() {
+	for depth := 1; depth > 0 && p.at < len(p.data); p.at++ {
+		switch p.peek(0) {
+		case '<':
+			depth++
+		case '>':
+			depth--
+		case '\n':
+			p.newline(p.at + 1)
+		}
+	}
+	p.advance()
+}

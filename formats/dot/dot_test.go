@@ -1,0 +1,23 @@
+package dot
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/formatstest"
+)
+
+// folder is what lies beside the test documents.
+var folder = fstest.MapFS{
+	"prompts/plan.md": {Data: []byte("Plan for $goal.\nThen {{ wrong }}.\n")},
+	"child.dot":       {Data: []byte("digraph child { start -> exit }")},
+	"binary.dat":      {Data: []byte("a\xff")},
+}
+
+func TestFindings(t *testing.T) {
+	formatstest.Findings(t, "testdata/findings/*.txtar", func(file string, data []byte) core.Diagnostics {
+		_, ds := Parse(file, data, Options{Files: folder})
+		return ds
+	})
+}

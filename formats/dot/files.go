@@ -1,0 +1,152 @@
+package dot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// prompt reads the prompt of a node that asks a model: its own, else its label, else
+// its id.
+func (l *loader) prompt(n *core.Node, s *settings) {
+	t := s.text("prompt")
+	switch {
+	case t.Value != "":
+	case n.Label.Value != "":
+		t = n.Label
+	default:
+		t = n.ID
+		if !l.broken {
+			l.ds.Warnf(core.CodePrompt, n.Pos, "%s asks a model and has no prompt", s.subject).WithHint(`write prompt="..."; its id is all that the model is told`)
+		}
+	}
+	if name, ok := fileRef(t.Value); ok {
+		if t, ok = l.promptFile(s, t, name); !ok {
+			s.refused = true
+			return
+		}
+	}
+	n.Config.Set(core.At("prompt", t.Pos), textTree(l.template(s.subject, t)))
+}
+
+// fileRef returns the file that a text @name stands for.
+func fileRef(text string) (string, bool) {
+	name, ok := strings.CutPrefix(strings.TrimSpace(text), "@")
+	return name, ok && name != "" && !strings.ContainsAny(name, " \t\r\n")
+}
+
+// promptFile reads a prompt from a file below the document's folder. Positions in it
+// are those of the file.
+func (l *loader) promptFile(s *settings, t core.Text, name string) (core.Text, bool) {
+	bad := func(why string) *core.Diagnostic {
+		return l.ds.Errorf(core.CodeUnresolvedFile, t.Pos, "%s: prompt: %s: %s", s.subject, quote(t.Value), why)
+	}
+	clean := path.Clean(name)
+	switch {
+	case l.opts.Files == nil:
+		bad("there is no folder to look for the file in").WithHint("the document was not read from a file")
+		return t, false
+	case !fs.ValidPath(clean):
+		bad("the path leads out of the document's folder").WithHint("files must lie in the folder of the document")
+		return t, false
+	}
+	text, err := readText(l.opts.Files, clean)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		bad("there is no such file").WithHint("%s", nearFile(l.opts.Files, clean))
+		return t, false
+	case err != nil:
+		bad(err.Error())
+		return t, false
+	}
+	file := filepath.Join(filepath.Dir(t.Pos.File), filepath.FromSlash(clean))
+	return core.At(text, core.Position{File: file, Line: 1, Column: 1}), true
+}
+
+// readText reads a file of text.
+func readText(files fs.FS, name string) (string, error) {
+	info, err := fs.Stat(files, name)
+	switch {
+	case err != nil:
+		return "", unread(err)
+	case !info.Mode().IsRegular():
+		return "", errors.New("this is no file")
+	case info.Size() > maxBytes:
+		return "", fmt.Errorf("the file has %d bytes, at most %d are read", info.Size(), maxBytes)
+	}
+	f, err := files.Open(name)
+	if err != nil {
+		return "", unread(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes))
+	switch {
+	case err != nil:
+		return "", unread(err)
+	case !utf8.Valid(data):
+		return "", errors.New("the file is no text in UTF-8")
+	}
+	return string(data), nil
+}
+
+// unread words an error without the path, which the message has.
+func unread(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	return fmt.Errorf("the file cannot be read: %w", err)
+}
+
+// nearFile names a file beside the one that is not there.
+func nearFile(files fs.FS, name string) string {
+	entries, _ := fs.ReadDir(files, path.Dir(name)) // without a folder there is nothing near
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return core.DidYouMean(path.Base(name), names)
+}
+
+// child reads which workflow a node runs as a part of its own. A node without one that
+// can be there fails when it is visited: no kind has the word that is left as its kind.
+func (l *loader) child(n *core.Node, s *settings) {
+	file := s.firstText("stack.child_workflow", "stack.child_dotfile")
+	inline := s.kept("stack.child_dot_source")
+	pos, why, hint := n.Pos, "", `write stack.child_workflow="child.dot"`
+	switch {
+	case file.Value == "" && inline.Value != "":
+		pos, why, hint = inline.Pos, "a graph inside of an attribute is not supported", "put it into a file of its own: "+hint
+	case file.Value == "" && l.broken:
+	case file.Value == "":
+		why = "it names no workflow"
+	default:
+		pos, why, hint = file.Pos, l.noChild(file.Value), ""
+	}
+	if why == "" {
+		n.Config.Set(core.At("file", file.Pos), textTree(file))
+		return
+	}
+	n.Kind.Value = managerType
+	s.keep("stack.child_workflow")
+	s.keep("stack.child_dotfile")
+	l.ds.Warnf(core.CodeChildMissing, pos, "%s will fail: %s", s.subject, why).WithHint("%s", hint)
+}
+
+// noChild says why a sub-workflow cannot be run, "" if that cannot be told from here.
+func (l *loader) noChild(name string) string {
+	clean := path.Clean(name)
+	if l.opts.Files == nil || !fs.ValidPath(clean) {
+		return "" // whoever loads it says so
+	}
+	if _, err := fs.Stat(l.opts.Files, clean); errors.Is(err, fs.ErrNotExist) {
+		return "there is no file " + quote(name)
+	}
+	return ""
+}

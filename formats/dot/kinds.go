@@ -1,0 +1,142 @@
+package dot
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// kindOf is a kind of node, and how documents ask for it.
+type kindOf struct {
+	kind  string
+	shape string
+	types []string
+	// ids are those by which a node is taken for this kind if no other node is asked
+	// for it by shape or type.
+	ids []string
+	// config are the attributes that become keys of the kind.
+	config []configKey
+}
+
+// configKey is a key of a kind, and the attributes that it is read from: the first one
+// that is there counts.
+type configKey struct {
+	key   string
+	from  []string
+	whole bool // a whole number, not a text
+}
+
+var modelKeys = []configKey{
+	{key: "model", from: []string{"model", "llm_model"}},
+	{key: "provider", from: []string{"provider", "llm_provider"}},
+	{key: "reasoning_effort", from: []string{"reasoning_effort"}},
+	{key: "max_tokens", from: []string{"max_tokens"}, whole: true},
+}
+
+// kinds is the table of shapes and types.
+var kinds = []kindOf{
+	{kind: "start", shape: "Mdiamond", types: []string{"start"}, ids: []string{"start", "Start"}},
+	{kind: "exit", shape: "Msquare", types: []string{"exit"}, ids: []string{"exit", "Exit", "end", "End"}},
+	{kind: kindAgent, shape: "box", types: []string{"agent", "codergen"}, config: modelKeys},
+	{kind: kindPrompt, shape: "tab", types: []string{"prompt"}, config: modelKeys},
+	{kind: kindScript, shape: "parallelogram", types: []string{"command", "tool"}, config: []configKey{
+		{key: "script", from: []string{"script", "tool_command"}},
+		{key: "language", from: []string{"language"}},
+	}},
+	{kind: kindParallel, shape: "component", types: []string{"parallel"}},
+	{kind: "fan_in", shape: "tripleoctagon", types: []string{"parallel.fan_in"}},
+	{kind: "human", shape: "hexagon", types: []string{"human", "wait.human"}, config: []configKey{
+		{key: "text", from: []string{"text"}},
+		{key: "default_choice", from: []string{"human.default_choice"}},
+	}},
+	{kind: "conditional", shape: "diamond", types: []string{"conditional"}},
+	{kind: kindWait, shape: "insulator", types: []string{"wait"}},
+	{kind: kindWorkflow, shape: "house", types: []string{managerType}},
+}
+
+// Kinds of which the loader knows more than the table says.
+const (
+	kindAgent    = "agent"
+	kindPrompt   = "prompt"
+	kindScript   = "script"
+	kindParallel = "parallel"
+	kindWait     = "wait"
+	kindWorkflow = "workflow"
+	managerType  = "stack.manager_loop"
+	importType   = "import"
+)
+
+// byShape, byType and byName find a kind in the table, nil for none.
+func byShape(shape string) *kindOf {
+	return findKind(func(k *kindOf) bool { return k.shape == shape })
+}
+
+func byType(word string) *kindOf {
+	return findKind(func(k *kindOf) bool { return slices.Contains(k.types, word) })
+}
+
+func byName(kind string) *kindOf {
+	return findKind(func(k *kindOf) bool { return k.kind == kind })
+}
+
+func findKind(is func(k *kindOf) bool) *kindOf {
+	for i := range kinds {
+		if is(&kinds[i]) {
+			return &kinds[i]
+		}
+	}
+	return nil
+}
+
+// resolve returns the kind that a type and a shape ask for: the type counts, then the
+// shape; whatever is neither is an agent.
+func resolve(typ, shape string) string {
+	switch {
+	case typ != "" && byType(typ) != nil:
+		return byType(typ).kind
+	case typ != "":
+		return typ
+	case byShape(shape) != nil:
+		return byShape(shape).kind
+	}
+	return kindAgent
+}
+
+// nodeKinds returns the kind of each node. Where no node is asked to be the start, or
+// the exit, those are that are called so.
+func (l *loader) nodeKinds(nodes []*drawnNode) []core.Text {
+	out := make([]core.Text, len(nodes))
+	typed := make([]bool, len(nodes))
+	asked := map[string]bool{}
+	for i, n := range nodes {
+		s := l.settings(n.attributes, "")
+		typ, shape := s.text("type"), s.text("shape")
+		out[i] = core.At(resolve(typ.Value, shape.Value), n.id.Pos)
+		if typed[i] = typ.Value != ""; typed[i] {
+			out[i].Pos = typ.Pos
+		} else if shape.Value != "" {
+			out[i].Pos = shape.Pos
+			l.shapeHint(n, shape)
+		}
+		asked[out[i].Value] = true
+	}
+	for _, k := range kinds {
+		for i, n := range nodes {
+			if !asked[k.kind] && !typed[i] && slices.Contains(k.ids, n.id.Value) {
+				out[i].Value = k.kind
+			}
+		}
+	}
+	return out
+}
+
+// shapeHint is for shapes that are spelt otherwise than in the table.
+func (l *loader) shapeHint(n *drawnNode, shape core.Text) {
+	for _, k := range kinds {
+		if k.shape != shape.Value && strings.EqualFold(k.shape, shape.Value) {
+			l.ds.Warnf(core.CodeBadValue, shape.Pos, "node %s: shape %s makes it an agent, like every shape that has no meaning", n.id.Value, shape.Value).
+				WithHint("did you mean %q?", k.shape)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package dot
+
+import (
+	"bytes"
+	"io/fs"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Options are what Parse has to know of the world around a document. The zero Options
+// know no kinds and no files.
+type Options struct {
+	// Kinds returns the configuration keys that a kind owns; ok is false for a word
+	// that is no kind. Attributes of these names become keys of the node's kind. nil:
+	// only the keys of docs/formats/dot.md do.
+	Kinds func(kind string) (keys []string, ok bool)
+	// Files gives access to the document's folder, for prompts in files (@file) and to
+	// see whether sub-workflows are there. nil: there is no folder.
+	Files fs.FS
+}
+
+// OptionsFor returns the options for the kinds of a registry and a folder, which may
+// be nil.
+func OptionsFor(r *core.Registry, files fs.FS) Options {
+	return Options{Files: files, Kinds: func(name string) ([]string, bool) {
+		k, ok := r.Kind(name)
+		if !ok {
+			return nil, false
+		}
+		return k.Keys(), true
+	}}
+}
+
+// Parse reads a document. file is used in positions, and its folder becomes the
+// workflow's Dir; it is not opened. All findings about the document are returned at
+// once, in the order of the file. The workflow is nil when the text cannot be read at
+// all; beside errors it holds what could be read, and all findings, so that compiling
+// it reports everything that is wrong with the document.
+func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnostics) {
+	if ds := unreadable(file, data); ds != nil {
+		return nil, ds
+	}
+	g, ds := parse(file, data)
+	if g == nil {
+		return nil, ds.Capped()
+	}
+	d, found := expand(g)
+	l := &loader{opts: opts, ds: append(ds, found...), inputs: map[string]bool{}, broken: g.broken}
+	w := l.workflow(g, &d)
+	if file != "" {
+		w.Dir = filepath.Dir(file)
+	}
+	w.Findings = l.ds
+	return w, l.ds.Capped()
+}
+
+// unreadable reports a document that nobody looks into.
+func unreadable(file string, data []byte) core.Diagnostics {
+	var ds core.Diagnostics
+	if len(data) > maxBytes {
+		ds.Errorf(core.CodeLimit, core.Position{File: file, Line: 1, Column: 1}, "document has %d bytes, at most %d are read", len(data), maxBytes)
+		return ds
+	}
+	if bad := invalidUTF8(data); bad >= 0 {
+		line := bytes.Count(data[:bad], []byte("\n"))
+		column := bad - bytes.LastIndexByte(data[:bad], '\n')
+		ds.Errorf(core.CodeParse, core.Position{File: file, Line: int32(line + 1), Column: int32(column)}, "text is not valid UTF-8").WithHint("save the file as UTF-8")
+	}
+	return ds
+}
+
+// invalidUTF8 returns the offset of the first byte that is no UTF-8, or -1.
+func invalidUTF8(data []byte) int {
+	if utf8.Valid(data) {
+		return -1
+	}
+	at := 0
+	for {
+		r, n := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && n == 1 {
+			return at
+		}
+		at += n
+	}
+}
+
+// loader makes a workflow of a graph.
+type loader struct {
+	opts Options
+	ds   core.Diagnostics
+	w    *core.Workflow
+	// inputs are the names of the inputs that prompts refer to; goal tells that one
+	// refers to the goal.
+	inputs map[string]bool
+	goal   bool
+	// broken tells that parts of the document could not be read: then nothing is called
+	// missing.
+	broken bool
+	// fullFidelity tells that it is the graph's default.
+	fullFidelity bool
+}
+
+func (l *loader) settings(set *attributeSet, subject string) *settings {
+	return &settings{attributeSet: set, ds: &l.ds, subject: subject}
+}
+
+func (l *loader) workflow(g *graph, d *drawn) *core.Workflow {
+	l.w = &core.Workflow{Name: g.name, Mode: core.ModeWalk, Document: true, HasInputs: true, Pos: g.pos}
+	if g.broken || l.ds.Has(core.CodeLimit) {
+		l.w.Lost = core.Lost{"nodes", "edges"}
+	}
+	goal := l.graph(g, d.attributes)
+	kinds := l.nodeKinds(d.nodes)
+	for i, n := range d.nodes {
+		l.w.Nodes = append(l.w.Nodes, l.node(n, kinds[i]))
+	}
+	for _, e := range d.edges {
+		l.edges(e)
+	}
+	l.goalInput(goal)
+	return l.w
+}
+
+// graph reads the attributes of the graph and returns its goal, nil for none.
+func (l *loader) graph(g *graph, set *attributeSet) *attribute {
+	s := l.settings(set, "graph "+g.name.Value)
+	w := &core.Walk{Pos: g.pos}
+	l.w.Walk = w
+	goal := s.take("goal")
+	w.MaxRetries = s.anyNumber("default_max_retries")
+	if w.MaxRetries != nil {
+		w.MaxRetries.Value = max(w.MaxRetries.Value, 0)
+	}
+	w.RetryTarget, w.FallbackRetryTarget = s.text("retry_target"), s.text("fallback_retry_target")
+	w.MaxVisits = s.number("max_node_visits", 0, "0 (any number) or more")
+	w.StallTimeout = s.duration("stall_timeout")
+	w.RepeatLimit = s.number("loop_restart_signature_limit", 1, "1 or more")
+	l.graphRules(s)
+	w.Attributes = s.attributes(graphPlace)
+	return goal
+}
+
+// goalInput declares the goal as the first input: what the graph says is its default.
+// A prompt that needs a goal needs one of the run if the graph has none.
+func (l *loader) goalInput(goal *attribute) {
+	in := core.InputDecl{Name: core.At("goal", l.w.Pos), Type: &core.Type{Kind: core.StringType}, Default: core.Missing, Pos: l.w.Pos}
+	if goal != nil {
+		in.Default, in.Name.Pos, in.Pos = goal.value.text.Value, goal.key.Pos, goal.key.Pos
+	}
+	in.Required = goal == nil && l.goal
+	l.w.Inputs = append([]core.InputDecl{in}, l.w.Inputs...)
+}

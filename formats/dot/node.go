@@ -1,0 +1,225 @@
+package dot
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// scriptTimeout is how long a script may take if the document does not say.
+const scriptTimeout = 10 * time.Minute
+
+// presets are the names of retry policies.
+var presets = []string{"none", "standard", "aggressive", "linear", "patient"}
+
+func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
+	s := l.settings(d.attributes, "node "+d.id.Value)
+	n := &core.Node{ID: d.id, Kind: kind, Pos: d.id.Pos}
+	l.isReserved(d.id)
+	n.Label = s.text("label")
+	n.Classes = classes(s.text("class"), d.classes)
+	n.AllowPartial, n.AutoStatus, n.GoalGate = s.flag("allow_partial"), s.flag("auto_status"), s.flag("goal_gate")
+	n.RetryTarget, n.FallbackRetryTarget = s.text("retry_target"), s.text("fallback_retry_target")
+	n.MaxVisits = s.number("max_visits", 0, "0 (any number) or more")
+	n.Timeout = s.duration("timeout")
+	n.OnError = l.retry(s)
+	n.Random = l.selection(s)
+	if n.Kind.Value == kindParallel {
+		l.parallel(n, s)
+	}
+	l.work(n, s)
+	if n.Kind.Value == kindScript && n.Timeout == nil && !s.refused {
+		n.Timeout = &core.Located[time.Duration]{Value: scriptTimeout, Pos: n.Pos}
+	}
+	l.fidelity(s)
+	if !implied(s, n.Kind.Value) {
+		s.keep("shape")
+		s.keep("type")
+	}
+	n.Attributes = s.attributes(nodePlace)
+	return n
+}
+
+// implied reports whether the shape and type of a node say no more than its kind does.
+func implied(s *settings, kind string) bool {
+	typ, shape := s.text("type").Value, s.text("shape").Value
+	if k := byName(kind); k != nil {
+		return typ == "" && (shape == "" || shape == k.shape)
+	}
+	return typ == kind && shape == ""
+}
+
+// classes returns the classes of a node: its own, then those of the groups it is in.
+func classes(own core.Text, groups []core.Text) []core.Text {
+	var out []core.Text
+	add := func(c core.Text) {
+		if c.Value != "" && !slices.ContainsFunc(out, func(o core.Text) bool { return o.Value == c.Value }) {
+			out = append(out, c)
+		}
+	}
+	for from, rest := 0, own.Value; from < len(own.Value); {
+		n := strings.IndexAny(rest, ", \t\r\n")
+		if n < 0 {
+			n = len(rest)
+		}
+		add(core.Cut(own, from, from+n))
+		from = min(from+n+1, len(own.Value))
+		rest = own.Value[from:]
+	}
+	for _, c := range groups {
+		add(c)
+	}
+	return out
+}
+
+// retry returns the retry policy of a node: the preset it names, else so many attempts
+// more than one with the waits of the preset standard, else nil, which leaves it to the
+// graph.
+func (l *loader) retry(s *settings) *core.OnError {
+	policy, most := s.text("retry_policy"), s.anyNumber("max_retries")
+	if policy.Value != "" {
+		if slices.Contains(presets, policy.Value) {
+			return &core.OnError{Policy: core.At("retry", policy.Pos), Preset: policy, Pos: policy.Pos}
+		}
+		l.ds.Warnf(core.CodeRetryPolicy, policy.Pos, "%s: there is no retry policy %s, it has no effect", s.subject, quote(policy.Value)).
+			WithHint("%s", nearest(policy.Value, presets))
+	}
+	if most == nil {
+		return nil
+	}
+	attempts := core.At(max(most.Value, 0)+1, most.Pos)
+	return &core.OnError{Policy: core.At("retry", most.Pos), Preset: core.At("standard", most.Pos), Attempts: &attempts, Pos: most.Pos}
+}
+
+// nearest proposes the nearest of a few words, else lists them.
+func nearest(word string, words []string) string {
+	if near := core.DidYouMean(word, words); near != "" {
+		return near
+	}
+	return "there are " + strings.Join(words, ", ")
+}
+
+func (l *loader) selection(s *settings) bool {
+	t := s.text("selection")
+	switch t.Value {
+	case "", "deterministic":
+		return false
+	case "random":
+		return true
+	}
+	l.ds.Warnf(core.CodeSelection, t.Pos, "%s: there is no selection %s, it is deterministic", s.subject, quote(t.Value)).
+		WithHint("%s", nearest(t.Value, []string{"deterministic", "random"}))
+	return false
+}
+
+// work reads what a node does into the configuration of its kind.
+func (l *loader) work(n *core.Node, s *settings) {
+	n.Config = &core.Value{Kind: core.ObjectValue, Pos: n.Pos}
+	if a := s.find("import"); a >= 0 {
+		l.imports(n, s)
+		return
+	}
+	keys, registered := l.kindKeys(n.Kind.Value)
+	k := byName(n.Kind.Value)
+	if k == nil && !registered {
+		n.Args = l.arguments(n, s)
+		return
+	}
+	switch n.Kind.Value {
+	case kindAgent, kindPrompt:
+		l.prompt(n, s)
+	case kindWait:
+		l.wait(n, s)
+	case kindWorkflow:
+		l.child(n, s)
+	}
+	if k != nil {
+		l.config(n, s, k, keys)
+	}
+	for _, key := range keys {
+		if n.Config.Get(key) == nil && !slices.Contains(nodePlace.known, key) {
+			if a := s.take(key); a != nil {
+				n.Config.Set(core.At(key, a.key.Pos), a.value.tree())
+			}
+		}
+	}
+	if n.Kind.Value == kindScript {
+		l.script(n, s)
+	}
+	n.Config.Lost = s.refused
+}
+
+func (l *loader) kindKeys(kind string) (keys []string, ok bool) {
+	if l.opts.Kinds == nil {
+		return nil, false
+	}
+	return l.opts.Kinds(kind)
+}
+
+// config reads the keys that the table has for a kind, as far as the kind owns them.
+func (l *loader) config(n *core.Node, s *settings, k *kindOf, owned []string) {
+	for _, c := range k.config {
+		if owned != nil && !slices.Contains(owned, c.key) {
+			continue
+		}
+		for _, from := range c.from {
+			if s.find(from) < 0 {
+				continue
+			}
+			l.configValue(n, s, c, from)
+			break
+		}
+	}
+}
+
+func (l *loader) configValue(n *core.Node, s *settings, c configKey, from string) {
+	if c.whole {
+		if v := s.anyNumber(from); v != nil {
+			n.Config.Set(core.At(c.key, v.Pos), &core.Value{Kind: core.IntValue, Pos: v.Pos, Scalar: int64(v.Value)})
+		}
+		return
+	}
+	if t := s.text(from); t.Value != "" {
+		n.Config.Set(core.At(c.key, t.Pos), textTree(t))
+	}
+}
+
+func textTree(t core.Text) *core.Value {
+	return &core.Value{Kind: core.StringValue, Pos: t.Pos, Scalar: t.Value}
+}
+
+// tree returns the value as the configuration of a kind has it.
+func (v value) tree() *core.Value {
+	t := core.Tree(v.plain(), v.text.Pos)
+	return t
+}
+
+// arguments returns the attributes of a node whose type is a Go function: what is no
+// attribute for drawing.
+func (l *loader) arguments(n *core.Node, s *settings) *core.Value {
+	args := &core.Value{Kind: core.ObjectValue, Pos: n.Pos}
+	for i := range s.list {
+		a := &s.list[i]
+		key := a.key.Value
+		if s.taken != nil && s.taken[i] || slices.Contains(graphvizKeys, key) || slices.Contains(passive, key) {
+			continue
+		}
+		s.take(key)
+		args.Set(a.key, a.value.tree())
+	}
+	if len(args.Keys) == 0 {
+		return nil
+	}
+	return args
+}
+
+// passive are attributes that are checked, kept and otherwise without effect.
+var passive = []string{"fidelity", "thread_id"}
+
+func (l *loader) wait(n *core.Node, s *settings) {
+	if d := s.duration("duration"); d != nil {
+		n.Config.Set(core.At("duration", d.Pos), &core.Value{Kind: core.StringValue, Pos: d.Pos, Scalar: d.Value.String()})
+	}
+}

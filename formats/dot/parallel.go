@@ -1,0 +1,65 @@
+package dot
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+func (l *loader) parallel(n *core.Node, s *settings) {
+	n.Join = l.join(s)
+	most := s.anyNumber("max_parallel")
+	if most != nil && most.Value < 1 {
+		l.ds.Warnf(core.CodeBadValue, most.Pos, "%s: max_parallel: %d branches at once are taken for 1", s.subject, most.Value)
+		most.Value = 1
+	}
+	policy := s.word("error_policy", "continue", "fail_fast", "ignore")
+	if most != nil || policy.Value != "" {
+		n.Parallel = &core.Parallel{MaxParallel: most, ErrorPolicy: policy}
+	}
+}
+
+var counted = regexp.MustCompile(`^(k_of_n|quorum)\s*\(\s*([^()]*?)\s*\)$`)
+
+// join reads wait_all, first_success, k_of_n(2) or quorum(0.5).
+func (l *loader) join(s *settings) *core.Join {
+	t := s.text("join_policy")
+	word := strings.TrimSpace(t.Value)
+	switch word {
+	case "":
+		return nil
+	case core.JoinWaitAll, core.JoinFirstSuccess:
+		return core.JoinOf(core.At(word, t.Pos))
+	}
+	const want = "want wait_all, first_success, k_of_n(K) or quorum(F)"
+	m := counted.FindStringSubmatch(word)
+	if m == nil {
+		name, _, _ := strings.Cut(word, "(")
+		l.badJoin(s, t, want).WithHint("%s", core.DidYouMean(strings.TrimSpace(name), []string{core.JoinWaitAll, core.JoinFirstSuccess, "k_of_n", "quorum"}))
+		return nil
+	}
+	j := core.JoinOf(core.At(m[1], t.Pos))
+	if m[1] == core.JoinKOfN {
+		k, err := strconv.Atoi(m[2])
+		if err != nil || k < 0 {
+			l.badJoin(s, t, "want a whole number in the brackets").WithHint("such as k_of_n(2)")
+			return nil
+		}
+		j.Count = &core.Int{Value: k, Pos: t.Pos}
+		return j
+	}
+	f, err := strconv.ParseFloat(m[2], 64)
+	if err != nil || !isNumber(m[2]) {
+		l.badJoin(s, t, "want a number in the brackets").WithHint("such as quorum(0.5), which is half of the branches")
+		return nil
+	}
+	j.Fraction = &core.Located[float64]{Value: f, Pos: t.Pos}
+	return j
+}
+
+func (l *loader) badJoin(s *settings, t core.Text, want string) *core.Diagnostic {
+	s.refused = true
+	return l.ds.Errorf(core.CodeJoin, t.Pos, "%s: join_policy: %s, found %s", s.subject, want, quote(t.Value))
+}

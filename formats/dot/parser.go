@@ -1,0 +1,304 @@
+package dot
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// parser reads a document by recursive descent. After an error it goes on with the
+// next statement, so that all errors are found at once.
+type parser struct {
+	*scanner
+	tok   token
+	prev  token // the one before, for what is missing behind it
+	ds    core.Diagnostics
+	depth int
+	// broken tells that something could not be read, stopped that a limit was exceeded:
+	// then the document is at its end.
+	broken, stopped bool
+}
+
+// parse returns the graph of a document, nil if there is none.
+func parse(file string, data []byte) (*graph, core.Diagnostics) {
+	p := &parser{scanner: newScanner(file, data)}
+	p.advance()
+	g := p.document()
+	if g != nil {
+		g.broken = p.broken
+	}
+	return g, p.ds
+}
+
+func (p *parser) advance() { p.take(p.next()) }
+
+func (p *parser) take(t token) {
+	p.prev, p.tok = p.tok, t
+	if p.stopped {
+		p.tok = token{kind: tokenEnd, pos: t.pos}
+	}
+}
+
+// is reports whether a sign is at hand.
+func (p *parser) is(sign tokenKind) bool { return p.tok.kind == sign }
+
+// isWord reports whether a bare word is at hand.
+func (p *parser) isWord(word string) bool { return p.is(tokenName) && p.tok.text == word }
+
+// isName reports whether a name is at hand, bare or in quotes.
+func (p *parser) isName() bool { return p.is(tokenName) || p.is(tokenText) }
+
+// accept passes over a sign if it is at hand.
+func (p *parser) accept(sign tokenKind) bool {
+	if !p.is(sign) {
+		return false
+	}
+	p.advance()
+	return true
+}
+
+func (p *parser) errorf(pos core.Position, format string, args ...any) *core.Diagnostic {
+	p.broken = true
+	if p.stopped {
+		return nil
+	}
+	if len(p.ds) >= maxFindings {
+		p.stop(core.CodeLimit, pos, "document has more than %d errors of syntax, the rest is not read", maxFindings)
+		return nil
+	}
+	return p.ds.Errorf(core.CodeParse, pos, format, args...)
+}
+
+// stop ends the document here.
+func (p *parser) stop(code core.Code, pos core.Position, format string, args ...any) {
+	if !p.stopped {
+		p.ds.Errorf(code, pos, format, args...)
+	}
+	p.broken, p.stopped = true, true
+	p.tok = token{kind: tokenEnd, pos: pos}
+}
+
+// unexpected reports that something else than the token at hand is wanted.
+func (p *parser) unexpected(want string) *core.Diagnostic {
+	switch {
+	case p.is(tokenBad) && p.tok.whole:
+		return p.errorf(p.tok.pos, "%s", p.tok.text).WithHint("%s", p.tok.hint)
+	case p.is(tokenBad):
+		return p.errorf(p.tok.pos, "%s, want %s", p.tok.text, want).WithHint("%s", p.tok.hint)
+	}
+	return p.errorf(p.tok.pos, "want %s, found %s", want, p.tok.describe())
+}
+
+func (p *parser) document() *graph {
+	if p.isWord("strict") {
+		p.errorf(p.tok.pos, `want "digraph", found "strict"`).WithHint("leave strict out: two edges between the same nodes may differ in their conditions")
+		p.advance()
+	}
+	switch {
+	case p.is(tokenEnd) && !p.broken:
+		p.errorf(p.tok.pos, "the document is empty").WithHint("begin with: digraph name {")
+		return nil
+	case p.isWord("graph"):
+		p.errorf(p.tok.pos, `want "digraph", found "graph"`).WithHint("edges have a direction here")
+	case !p.is(tokenName) || !strings.EqualFold(p.tok.text, "digraph"):
+		p.unexpected(`"digraph" and a name`)
+		return nil
+	}
+	g := &graph{pos: p.tok.pos}
+	p.advance()
+	if p.isName() {
+		g.name = core.At(p.tok.text, p.tok.pos)
+		p.advance()
+	} else {
+		p.unexpected("the name of the graph")
+		for !p.is('{') && !p.is(tokenEnd) && !p.tok.fresh {
+			p.advance()
+		}
+	}
+	if !p.is('{') {
+		p.unexpected(`"{"`)
+		return nil
+	}
+	g.body = p.body("digraph")
+	p.tail()
+	return g
+}
+
+// tail checks that nothing follows the graph.
+func (p *parser) tail() {
+	for p.accept(';') {
+	}
+	if p.is(tokenEnd) {
+		return
+	}
+	f := p.unexpected("the end of the document behind the graph")
+	if p.isWord("digraph") {
+		f.WithHint("one document holds one graph; put the other one into a file of its own")
+	} else if p.is('}') {
+		f.WithHint(`there is one "}" too many`)
+	}
+}
+
+// body reads statements between braces, the first of which is at hand.
+func (p *parser) body(of string) []statement {
+	open := p.tok.pos
+	if p.depth++; p.depth > maxDepth {
+		p.stop(core.CodeLimit, open, "groups are nested deeper than %d", maxDepth)
+		return nil
+	}
+	p.advance()
+	var out []statement
+	for !p.is('}') && !p.is(tokenEnd) {
+		if p.accept(';') {
+			continue
+		}
+		if s, ok := p.statement(); ok {
+			out = append(out, s)
+		} else {
+			p.recover()
+		}
+	}
+	p.depth--
+	if p.is(tokenEnd) {
+		if !p.stopped && !p.closed() {
+			p.errorf(open, `the "{" of the %s is never closed`, of).WithHint(`close it with "}"`)
+		}
+		return out
+	}
+	p.advance()
+	return out
+}
+
+// closed reports whether the document ends early for a reason that has been reported:
+// a text or a comment that is never closed.
+func (p *parser) closed() bool { return p.prev.kind == tokenBad && p.broken }
+
+// recover passes over what is left of a statement that cannot be read: up to a
+// semicolon, a brace or the next line outside of brackets.
+func (p *parser) recover() {
+	if p.is(tokenBad) {
+		p.advance()
+	}
+	for inside := false; ; p.advance() {
+		switch {
+		case p.is(tokenEnd) || p.is('}'):
+			return
+		case p.is('['):
+			inside = true
+		case p.is(']'):
+			inside = false
+		case inside:
+		case p.is(';') || p.tok.fresh && (p.isName() || p.is(tokenBad)):
+			return
+		case p.is('{'): // of a group that cannot stand there
+			p.body("group")
+			return
+		}
+	}
+}
+
+func (p *parser) statement() (statement, bool) {
+	switch {
+	case p.is('{'):
+		return p.group()
+	case p.isWord("subgraph"):
+		p.advance()
+		if p.isName() {
+			p.advance()
+		}
+		if !p.is('{') {
+			p.unexpected(`"{" behind subgraph`)
+			return nil, false
+		}
+		return p.group()
+	case !p.isName():
+		p.unexpected("a node, an edge or an attribute").WithHint("%s", p.statementHint())
+		return nil, false
+	}
+	name := p.tok
+	p.advance()
+	switch {
+	case p.is('['):
+		attributes := p.attributes()
+		if name.kind == tokenName && isKeyword(name.text) {
+			return &defaults{of: name.text, attributes: attributes, pos: name.pos}, true
+		}
+		return &chain{ids: []core.Text{core.At(name.text, name.pos)}, attributes: attributes}, p.isID(name)
+	case p.is('='):
+		v, ok := p.attributeValue(name)
+		return &attribute{key: core.At(name.text, name.pos), value: v}, ok
+	}
+	return p.chain(name)
+}
+
+func isKeyword(word string) bool { return word == "node" || word == "edge" || word == "graph" }
+
+func (p *parser) statementHint() string {
+	if p.is(tokenBad) {
+		return p.tok.hint
+	}
+	if p.is(tokenArrow) {
+		return "an edge begins with the id of a node"
+	}
+	return ""
+}
+
+// isID checks that a name can be the id of a node.
+func (p *parser) isID(t token) bool {
+	if t.kind == tokenName && strings.Contains(t.text, ".") {
+		p.errorf(t.pos, "node %q: an id has no dots", t.text).WithHint("only keys of attributes have: %s = value", t.text)
+		return false
+	}
+	return true
+}
+
+// chain reads a node by itself, or edges, behind their first id.
+func (p *parser) chain(first token) (statement, bool) {
+	c := &chain{ids: []core.Text{core.At(first.text, first.pos)}}
+	if !p.isID(first) {
+		return nil, false
+	}
+	for {
+		switch {
+		case p.is(tokenLine):
+			p.errorf(p.tok.pos, `want "->", found "--"`).WithHint("edges have a direction here")
+			return nil, false
+		case p.is(':'):
+			p.errorf(p.tok.pos, `node %q: ports (":") are not supported`, first.text)
+			return nil, false
+		case p.is('['):
+			c.attributes = p.attributes()
+			return c, true
+		case p.is(tokenBad) || p.is(tokenValue):
+			p.unexpected(`"->", "[" or the next statement`)
+			return nil, false
+		case !p.is(tokenArrow):
+			return c, true
+		}
+		p.advance()
+		if p.is('{') || p.isWord("subgraph") {
+			p.errorf(p.tok.pos, "an edge leads to a node, not to a group").WithHint("write one edge for each node of the group")
+			return nil, false
+		}
+		if !p.isName() {
+			p.unexpected(`a node behind "->"`)
+			return nil, false
+		}
+		first = p.tok
+		p.advance()
+		if !p.isID(first) {
+			return nil, false
+		}
+		c.ids = append(c.ids, core.At(first.text, first.pos))
+	}
+}
+
+func (p *parser) group() (statement, bool) {
+	g := &group{pos: p.tok.pos}
+	g.body = p.body("group")
+	if p.is(tokenArrow) {
+		p.errorf(p.tok.pos, "an edge leaves a node, not a group").WithHint("write one edge for each node of the group")
+		return g, false
+	}
+	return g, true
+}

@@ -1,0 +1,82 @@
+package dot
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// kept reads a text that is checked and kept as it is.
+func (s *settings) kept(key string) core.Text {
+	t := s.text(key)
+	s.keep(key)
+	return t
+}
+
+// graphRules checks attributes of the graph that have no effect.
+func (l *loader) graphRules(s *settings) {
+	if dir := s.kept("rankdir"); dir.Value != "" && !slices.Contains(directions, dir.Value) {
+		l.ds.Warnf(core.CodeDirection, dir.Pos, "%s: there is no rankdir %s", s.subject, quote(dir.Value)).WithHint("%s", nearest(dir.Value, directions))
+	}
+	fidelity := s.kept("default_fidelity")
+	l.checkFidelity(s, fidelity)
+	l.fullFidelity = fidelity.Value == "full"
+	if sheet := s.kept("model_stylesheet"); sheet.Value != "" {
+		l.stylesheet(sheet)
+	}
+}
+
+var (
+	directions = []string{"TB", "LR", "BT", "RL"}
+	fidelities = []string{"full", "truncate", "compact", "summary:low", "summary:medium", "summary:high"}
+	reserved   = []string{"strict", "graph", "digraph", "node", "edge", "subgraph"}
+)
+
+// fidelity checks what a node or edge says of conversations.
+func (l *loader) fidelity(s *settings) {
+	fidelity, thread := s.kept("fidelity"), s.kept("thread_id")
+	l.checkFidelity(s, fidelity)
+	if thread.Value != "" && fidelity.Value != "full" && !(fidelity.Value == "" && l.fullFidelity) {
+		l.ds.Warnf(core.CodeThreadFidelity, thread.Pos, "%s: a thread_id counts under fidelity=full only", s.subject)
+	}
+}
+
+func (l *loader) checkFidelity(s *settings, t core.Text) {
+	if t.Value != "" && !slices.Contains(fidelities, t.Value) {
+		l.ds.Warnf(core.CodeFidelity, t.Pos, "%s: there is no fidelity %s", s.subject, quote(t.Value)).WithHint("%s", nearest(t.Value, fidelities))
+	}
+}
+
+func (l *loader) isReserved(id core.Text) {
+	if slices.Contains(reserved, strings.ToLower(id.Value)) {
+		l.ds.Warnf(core.CodeReservedID, id.Pos, "node %s is called like a word of the language", id.Value).WithHint("give it another id, and a label for people")
+	}
+}
+
+var absoluteDir = regexp.MustCompile(`(?:^|[\s;&|(])cd\s+(["']?/)`)
+
+// script checks a script. Without one the node fails when it is visited.
+func (l *loader) script(n *core.Node, s *settings) {
+	v := n.Config.Get("script")
+	if v == nil {
+		if !s.refused && !l.broken {
+			l.ds.Warnf(core.CodeScriptMissing, n.Pos, "%s has no script and will fail", s.subject).WithHint(`write script="..."`)
+		}
+		return
+	}
+	text := core.At(v.Scalar.(string), v.Pos)
+	if m := absoluteDir.FindStringSubmatchIndex(text.Value); m != nil {
+		l.ds.Warnf(core.CodeScriptDir, core.Inside(text, m[2]), "%s: the script changes into a folder with an absolute path", s.subject).
+			WithHint("the script runs in the workflow's folder; a path below it works on other machines, too")
+	}
+}
+
+// imports is for nodes in whose place another graph should be put.
+func (l *loader) imports(n *core.Node, s *settings) {
+	a := s.list[s.find("import")]
+	n.Kind = core.At(importType, a.key.Pos)
+	l.ds.Warnf(core.CodeImport, a.value.text.Pos, "%s: a graph cannot be put in place of a node, it will fail", s.subject).
+		WithHint("run it as a sub-workflow: shape=house, stack.child_workflow=%s", quote(a.value.text.Value))
+}

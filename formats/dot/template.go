@@ -1,0 +1,179 @@
+package dot
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/expressions/template"
+)
+
+// What stands for values in prompts, as engines for these documents have it, and as
+// templates of this engine have it.
+const (
+	goalPlace     = "{{$input.goal}}"
+	literalBraces = "{{'{{'}}"
+)
+
+// maxBadPlaces is how many double braces of one text are looked at that make no place;
+// any after them are text.
+const maxBadPlaces = 100
+
+var (
+	// slot finds what may stand for a value: $goal, and anything in double braces. Behind
+	// a further $ it is the word itself.
+	slot    = regexp.MustCompile(`(\$?)\$goal\b|\{\{`)
+	goalRef = regexp.MustCompile(`^\{\{\s*(?:goal|inputs\.goal)\s*\}\}`)
+	input   = regexp.MustCompile(`^\{\{\s*inputs\.([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*\}\}`)
+	name    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+)
+
+// template turns what stands for values in a prompt into the places of a template:
+// $goal, {{ goal }} and {{ inputs.x }}. Other double braces that make a place are left
+// as they are; those that can be none become text, with a warning.
+func (l *loader) template(subject string, t core.Text) core.Text {
+	r := newRewriter(t)
+	for at := 0; at < len(t.Value); {
+		m := slot.FindStringSubmatchIndex(t.Value[at:])
+		if m == nil {
+			break
+		}
+		from, rest := at+m[0], t.Value[at+m[0]:]
+		end := at + m[1]
+		switch {
+		case strings.HasPrefix(rest, "$$"):
+			r.replace(from, end, "$goal")
+		case rest[0] == '$':
+			l.goal = true
+			r.replace(from, end, goalPlace)
+		case goalRef.MatchString(rest):
+			l.goal = true
+			end = from + len(goalRef.FindString(rest))
+			r.replace(from, end, goalPlace)
+		case input.MatchString(rest):
+			m := input.FindStringSubmatch(rest)
+			l.declare(m[1], core.Inside(r.src, from))
+			end = from + len(m[0])
+			r.replace(from, end, "{{$input."+m[1]+m[2]+"}}")
+		default:
+			end = l.place(subject, r, from)
+		}
+		at = end
+	}
+	return r.text()
+}
+
+// declare makes an input of a name that a prompt refers to. Every run has to give it.
+func (l *loader) declare(name string, pos core.Position) {
+	if !l.inputs[name] {
+		l.inputs[name] = true
+		l.w.Inputs = append(l.w.Inputs, core.InputDecl{Name: core.At(name, pos), Required: true, Default: core.Missing, Pos: pos})
+	}
+}
+
+// place leaves a place of a template alone, and makes a text of what can be none. It
+// returns where to go on.
+func (l *loader) place(subject string, r *rewriter, from int) int {
+	if r.bad == maxBadPlaces {
+		r.replace(from, from+2, literalBraces)
+		return from + 2
+	}
+	written := placeAt(r.src.Value[from:])
+	inside := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(written, "{{"), "}}"))
+	var why, hint string
+	root, _, _ := strings.Cut(inside, ".")
+	switch {
+	case written == "":
+		why = `"{{" is never closed`
+	case name.MatchString(inside) && root != core.ContextField:
+		why, hint = "nothing is called "+quote(inside), "an input is {{ inputs."+inside+" }}"
+	case !name.MatchString(inside):
+		_, ds := template.Compile(core.At(written, core.Position{}), expressions.Scope{}, "")
+		if i := slices.IndexFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Error }); i >= 0 {
+			why, hint = ds[i].Message, ds[i].Hint
+		}
+	}
+	if why == "" {
+		return from + len(written)
+	}
+	l.ds.Warnf(core.CodeExprSyntax, core.Inside(r.src, from), "%s: prompt: %s, so it stays as it is written", subject, why).WithHint("%s", hint)
+	r.replace(from, from+2, literalBraces)
+	if r.bad++; written == "" {
+		r.bad = maxBadPlaces
+	}
+	return from + 2
+}
+
+// placeAt returns the place that a text begins with, "" if it is never closed.
+func placeAt(text string) string {
+	for i := 2; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\'' || c == '"':
+			n := strings.IndexByte(text[i+1:], c)
+			if n < 0 || strings.Contains(text[i:i+1+n], "\n") {
+				if n = strings.Index(text[i:], "}}"); n < 0 {
+					return ""
+				}
+				return text[:i+n+2]
+			}
+			i += n + 1
+		case strings.HasPrefix(text[i:], "}}"):
+			return text[:i+2]
+		}
+	}
+	return ""
+}
+
+// rewriter puts a text together from parts of another one and texts in their place,
+// and keeps track of where each part stands in the document.
+type rewriter struct {
+	src      core.Text
+	written  []core.Segment // of src
+	next     int            // the first of them that begins behind done
+	done     int            // how much of src is in out
+	out      strings.Builder
+	segments []core.Segment // of out; nil as long as nothing is replaced
+	bad      int            // places that can be none
+}
+
+func newRewriter(t core.Text) *rewriter {
+	list := core.Segments(t)
+	t.Pos = t.Pos.Written(list) // so that finding a place does not read the text again
+	return &rewriter{src: t, written: list}
+}
+
+// replace puts a text in place of what stands from one offset to another.
+func (r *rewriter) replace(from, to int, with string) {
+	r.copy(from)
+	pos := core.Inside(r.src, from)
+	r.segments = append(r.segments, core.Segment{Offset: int32(r.out.Len()), Line: pos.Line, Column: pos.Column})
+	r.out.WriteString(with)
+	r.done = to
+}
+
+// copy takes over what stands up to an offset.
+func (r *rewriter) copy(to int) {
+	if r.done >= to {
+		return
+	}
+	shift := int32(r.out.Len() - r.done)
+	start := core.Inside(r.src, r.done)
+	r.segments = append(r.segments, core.Segment{Offset: int32(r.out.Len()), Line: start.Line, Column: start.Column})
+	for ; r.next < len(r.written) && int(r.written[r.next].Offset) <= to; r.next++ {
+		if s := r.written[r.next]; int(s.Offset) > r.done {
+			r.segments = append(r.segments, core.Segment{Offset: s.Offset + shift, Line: s.Line, Column: s.Column})
+		}
+	}
+	r.out.WriteString(r.src.Value[r.done:to])
+	r.done = to
+}
+
+func (r *rewriter) text() core.Text {
+	if r.segments == nil {
+		return r.src
+	}
+	r.copy(len(r.src.Value))
+	return core.At(r.out.String(), core.Inside(r.src, 0).Written(r.segments))
+}

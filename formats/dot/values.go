@@ -1,0 +1,111 @@
+package dot
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// bare reads a value without quotes; ok is false for what needs quotes.
+func bare(t token) (v value, ok bool) {
+	v.text.Value, v.text.Pos = t.text, t.pos
+	switch {
+	case t.kind == tokenName && (t.text == "true" || t.text == "false"):
+		v.kind = boolValue
+		return v, true
+	case isLetter(t.text[0]):
+		v.kind = wordValue
+		return v, true
+	}
+	if d, ok := unitDuration(t.text); ok {
+		v.kind, v.duration = durationValue, d
+		return v, true
+	}
+	if !isNumber(t.text) {
+		return v, false
+	}
+	if n, err := strconv.ParseInt(t.text, 10, 64); err == nil {
+		v.kind, v.whole = intValue, n
+		return v, true
+	}
+	f, err := strconv.ParseFloat(t.text, 64)
+	v.kind, v.number = floatValue, f
+	return v, err == nil
+}
+
+// isNumber reports whether a text is digits with a minus in front and a point in
+// between, as 5, -0.5 or .5; a point at the end is none.
+func isNumber(s string) bool {
+	whole, fraction, point := strings.Cut(strings.TrimPrefix(s, "-"), ".")
+	return isDigits(fraction) && isDigits(whole+fraction) || !point && isDigits(whole)
+}
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// units are those of durations, longer names first.
+var units = []struct {
+	name string
+	of   time.Duration
+}{{"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}, {"d", 24 * time.Hour}}
+
+// unitDuration reads a whole number with a unit, such as 250ms, 30s, 15m, 2h or 1d.
+func unitDuration(s string) (time.Duration, bool) {
+	for _, u := range units {
+		if digits, ok := strings.CutSuffix(s, u.name); ok && isDigits(digits) {
+			n, err := strconv.ParseInt(digits, 10, 64)
+			if err != nil || n > math.MaxInt64/int64(u.of) {
+				return 0, false
+			}
+			return time.Duration(n) * u.of, true
+		}
+	}
+	return 0, false
+}
+
+// asDuration reads a duration: as unitDuration does, in Go's way (1h30m, in quotes),
+// or a number of seconds.
+func (v value) asDuration() (time.Duration, bool) {
+	text := strings.TrimSpace(v.text.Value)
+	if d, ok := unitDuration(text); ok {
+		return d, true
+	}
+	if isNumber(text) {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || f < 0 || f > math.MaxInt64/float64(time.Second) {
+			return 0, false
+		}
+		return time.Duration(math.Round(f * float64(time.Second))), true
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d >= 0
+}
+
+// asBool reads a boolean, in quotes too.
+func (v value) asBool() (b, ok bool) {
+	text := strings.ToLower(strings.TrimSpace(v.text.Value))
+	return text == "true", text == "true" || text == "false"
+}
+
+// asInt reads a whole number, in quotes too.
+func (v value) asInt() (int, bool) {
+	n, err := strconv.ParseInt(strings.TrimSpace(v.text.Value), 10, 0)
+	return int(n), err == nil
+}
+
+// describe names the value in a message.
+func (v value) describe() string {
+	switch v.kind {
+	case boolValue, intValue, floatValue, durationValue:
+		return v.text.Value
+	default:
+		return "text " + quote(v.text.Value)
+	}
+}
