@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/dot"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -58,8 +59,12 @@ func (e *Engine) Read(path string) (*core.Workflow, core.Diagnostics) {
 
 // Parse is Read for a text that is at hand. name is used in positions and its folder is
 // where the document's relative paths start; a document without a name has no folder
-// and can refer to no file.
+// and can refer to no file. A name that ends in .dot or .fabro is that of a graph in DOT,
+// whose prompts in files are read with it; any other is that of a document in YAML or JSON.
 func (e *Engine) Parse(name string, data []byte) (*core.Workflow, core.Diagnostics) {
+	if ext := filepath.Ext(name); ext == ".dot" || ext == ".fabro" {
+		return dot.Parse(name, data, dot.OptionsFor(e.reg, folder(filepath.Dir(name))))
+	}
 	return native.Parse(name, data, native.OptionsFor(e.reg))
 }
 

@@ -67,7 +67,7 @@ func workflowsIn(c compiler, dir string) []string {
 		}
 		file := filepath.Join(dir, e.Name())
 		w, _ := c.Read(file)
-		if w == nil || len(w.Nodes) == 0 {
+		if w == nil || !isGraph(w) {
 			continue
 		}
 		found = append(found, file)
@@ -84,8 +84,17 @@ func workflowsIn(c compiler, dir string) []string {
 	return roots
 }
 
+// isGraph tells a workflow from other files of its syntax. A drawing in DOT has nodes,
+// but none where a walk begins.
+func isGraph(w *core.Workflow) bool {
+	if w.Mode == core.ModeWalk {
+		return slices.ContainsFunc(w.Nodes, func(n *core.Node) bool { return n.Kind.Value == "start" })
+	}
+	return len(w.Nodes) > 0
+}
+
 // extensions are the endings of workflow files.
-var extensions = []string{"yaml", "yml", "json"}
+var extensions = []string{"yaml", "yml", "json", "dot", "fabro"}
 
 func isWorkflowName(name string) bool {
 	return slices.Contains(extensions, strings.TrimPrefix(filepath.Ext(name), "."))
