@@ -61,6 +61,12 @@ func WithListener(listen func(core.Event)) RunOption {
 // as there are: a fan-out makes a few for each item.
 func WithBackpressure() RunOption { return runOption(func(s *runSettings) { s.Backpressure = true }) }
 
+// WithInterviewer answers what the human gates of a walk ask. Package nodes/human has
+// interviewers for a terminal, for functions and for tests. Without one nobody answers.
+func WithInterviewer(i core.Interviewer) RunOption {
+	return runOption(func(s *runSettings) { s.Interviewer = i })
+}
+
 // WithTracer tells a tracer where the run and each attempt of a node begin and end, and
 // hands the functions the contexts it returns. Package telemetry makes OpenTelemetry
 // spans and metrics of that.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/rehearse/rehearsetest"
+	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -166,7 +167,7 @@ func keys(t *testing.T, line []byte) map[string]any {
 	return m
 }
 
-// eventsOfWalk runs a walk with parallel branches and returns its events.
+// eventsOfWalk runs a walk with parallel branches and a human gate and returns its events.
 func eventsOfWalk(t *testing.T) (events []core.Event) {
 	t.Helper()
 	text := func(s string) core.Text { return core.Text{Value: s} }
@@ -174,8 +175,8 @@ func eventsOfWalk(t *testing.T) (events []core.Event) {
 		return core.Result{Routing: &core.Routing{Context: map[string]any{"k": 1}}}, nil
 	})
 	w := &core.Workflow{Mode: core.ModeWalk, Name: text("walk"), Nodes: []*core.Node{{ID: text("start"), Kind: text("start")}, {ID: text("exit"), Kind: text("exit")},
-		{ID: text("vote"), Kind: text("parallel")}, {ID: text("a"), Handler: ok}, {ID: text("b"), Handler: ok}, {ID: text("m"), Handler: ok}}}
-	for _, e := range [][2]string{{"start", "vote"}, {"vote", "a"}, {"vote", "b"}, {"a", "m"}, {"b", "m"}, {"m", "exit"}} {
+		{ID: text("vote"), Kind: text("parallel")}, {ID: text("a"), Handler: ok}, {ID: text("b"), Handler: ok}, {ID: text("m"), Handler: ok}, {ID: text("gate"), Kind: text("human")}}}
+	for _, e := range [][2]string{{"start", "vote"}, {"vote", "a"}, {"vote", "b"}, {"a", "m"}, {"b", "m"}, {"m", "gate"}, {"gate", "exit"}} {
 		w.Edges = append(w.Edges, &core.Edge{From: text(e[0]), To: text(e[1]), Label: text("go")})
 	}
 	when := text("outcome == 'success'")
@@ -184,7 +185,8 @@ func eventsOfWalk(t *testing.T) (events []core.Event) {
 	if p == nil {
 		t.Fatal(ds)
 	}
-	if _, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Listener: func(e core.Event) { events = append(events, e) }}); err != nil {
+	if _, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Interviewer: human.Queue("what?", "go"),
+		Listener: func(e core.Event) { events = append(events, e) }}); err != nil {
 		t.Fatal(err)
 	}
 	return events

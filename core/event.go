@@ -18,6 +18,8 @@ const (
 	NodeFailed   EventType = "node.failed"   // the node ended with a failure
 	NodeHandled  EventType = "node.handled"  // its failure is tolerated by its policy, or an on: fail edge took it up
 	NodeSkipped  EventType = "node.skipped"
+	NodeAsked    EventType = "node.asked"    // a human gate asks; Reason is the question, Values has the choices
+	NodeAnswered EventType = "node.answered" // it was answered: Label and To are those of the choice; or Reason says why not
 
 	ItemStarted  EventType = "item.started"  // an attempt for one item, stage execution or round
 	ItemFinished EventType = "item.finished" // it ended with a success

@@ -36,10 +36,12 @@ var ErrLate = errors.New("nobody answered in time")
 
 // Question is what a human gate asks.
 type Question struct {
-	// Run is the run's id, Node the path of the gate and Attempt which asking of this
-	// visit it is, from 1: one that nobody answered in time may be tried again.
+	// Run is the run's id, Node the path of the gate, Visit which visit of it this is and
+	// Attempt which asking of that visit, both from 1: what nobody answered in time may be
+	// asked again.
 	Run     string `json:"run,omitempty"`
 	Node    string `json:"node,omitempty"`
+	Visit   int    `json:"visit,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
 	// Text is the question itself.
 	Text string `json:"text"`

@@ -13,7 +13,7 @@ import (
 
 // walkKinds are pages without an example: these kinds exist in walks only, and YAML
 // documents are dags.
-var walkKinds = []string{"kinds/conditional.md", "kinds/exit.md", "kinds/parallel.md", "kinds/start.md"}
+var walkKinds = []string{"kinds/conditional.md", "kinds/exit.md", "kinds/human.md", "kinds/parallel.md", "kinds/start.md"}
 
 // TestKinds looks for a page of each standard kind, with the same parts, that the index
 // leads to; and runs the example of each. The fields are compared with the kind in its

@@ -368,6 +368,9 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 		}
 		s.Nodes = lookup(x.p, n, c)
 		s.Visit = c.Visit
+		if n.Asks {
+			s.Interviewer = x.interviewer()
+		}
 		if c.Loop != "" {
 			s.Loop = c.Loop
 			s.Round, _ = c.Round.Get()

@@ -47,6 +47,9 @@ type Options struct {
 	// The values of secrets that the plan refers to are hidden in the events; the
 	// report has them as they are.
 	Listener func(core.Event)
+	// Interviewer answers what human gates ask; nil means that nobody is there. It is
+	// called on goroutines of the run, by several gates at a time.
+	Interviewer core.Interviewer
 	// Tracer is told of the run and of each attempt; nil for none. Secrets are hidden in
 	// what it is told, but not in the inputs of the attempts.
 	Tracer core.Tracer

@@ -29,12 +29,5 @@
 // before, AutoApprove picks the first choice, Recording writes down what another one
 // answers, and Replay gives that again. Without any, a gate fails.
 //
-// # Example
-//
-//	name: review
-//	nodes:
-//	  - id: gate
-//	    kind: human
-//	    text: Ship it?
-//	    default_choice: hold
+// A gate exists in walks only.
 package human

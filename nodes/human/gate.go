@@ -47,7 +47,7 @@ func (g *gate) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 		return core.Result{}, unanswered(fmt.Errorf("%w: no edge leaves the node, so there is nothing to choose", core.ErrUnanswered))
 	}
 	q := g.question()
-	q.Run, q.Node, q.Attempt = in.Run(), in.Node(), in.Attempt()
+	q.Run, q.Node, q.Visit, q.Attempt = in.Run(), in.Node(), in.Visit(), in.Attempt()
 	for range maxAsked {
 		a, err := who.Ask(ctx, q)
 		if err != nil {

@@ -240,6 +240,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+func TestDocs(t *testing.T) { nodestest.CheckDocs(t, human.Kind{}) }
+
 func TestConformance(t *testing.T) {
 	nodestest.Run(t, human.Kind{}, nodestest.Case{
 		Name: "approve", Node: `{"text": "Ship it?", "default_choice": "ship"}`, Env: core.Env{Edges: edges("Yes -> ship", "No -> stop")},

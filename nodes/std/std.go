@@ -14,6 +14,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/nodes/dataset"
 	"github.com/wavefold/wavefold/nodes/http"
+	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/missing"
 	"github.com/wavefold/wavefold/nodes/sink"
 	"github.com/wavefold/wavefold/nodes/sql"
@@ -38,6 +39,7 @@ func Kinds() []core.Kind {
 		http.Kind{},
 		template.Kind{},
 		wait.Kind{},
+		human.Kind{},
 		workflow.Kind{},
 	}, append(walk.Kinds(), missing.Kinds()...)...)
 }

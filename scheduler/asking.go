@@ -1,0 +1,77 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// interviewer is who the node of a command asks, nil for nobody.
+func (x *executor) interviewer() core.Interviewer {
+	r, c := x.run, x.c
+	if r.opts.Interviewer == nil || r.events == nil {
+		return r.opts.Interviewer
+	}
+	return &asker{to: r.opts.Interviewer, events: r.events, event: core.Event{V: core.EventVersion, Run: r.opts.Run,
+		Node: c.Call.Name(c.Node), Kind: c.Node.Kind, Phase: c.Node.Phase, Visit: c.Call.Visit, Attempt: int(c.ID.Attempt)}}
+}
+
+// asker is an interviewer whose questions and answers become events of the run. They
+// stand between those of the beginning and the end of the attempt.
+type asker struct {
+	to     core.Interviewer
+	events *delivery
+	event  core.Event // what all events of the attempt have
+}
+
+// Ask asks, and tells of it.
+func (a *asker) Ask(ctx context.Context, q core.Question) (core.Answer, error) {
+	asked := a.event
+	asked.Type, asked.Reason, asked.Values = core.NodeAsked, q.Text, details(&q)
+	a.emit(asked)
+	answer, err := a.to.Ask(ctx, q)
+	answered := a.event
+	answered.Type = core.NodeAnswered
+	if err != nil {
+		answered.Reason = err.Error()
+	} else {
+		answered.Values = core.NewObject(2)
+		if found := q.Match(answer); len(found) == 1 {
+			answered.Label, answered.To = found[0].Label, found[0].Target
+			answered.Values.Set("key", found[0].Key)
+		}
+		if answer.Text != "" {
+			answered.Values.Set("text", answer.Text)
+		}
+	}
+	a.emit(answered)
+	return answer, err
+}
+
+func (a *asker) emit(e core.Event) {
+	e.Time = time.Now()
+	a.events.add(e)
+}
+
+// details are the values of an event that tells of a question.
+func details(q *core.Question) *core.Object {
+	choices := make([]any, len(q.Choices))
+	for i, c := range q.Choices {
+		choices[i] = core.ObjectOf("key", c.Key, "label", c.Label, "target", c.Target)
+	}
+	o := core.ObjectOf("choices", choices)
+	if q.Freeform {
+		o.Set("freeform", true)
+	}
+	if q.Timeout > 0 {
+		o.Set("timeout_ns", int64(q.Timeout))
+	}
+	if q.Default != "" {
+		o.Set("default", q.Default)
+	}
+	if q.Again != "" {
+		o.Set("again", q.Again)
+	}
+	return o
+}
