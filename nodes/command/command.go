@@ -9,6 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/printed"
 	"github.com/wavefold/wavefold/nodes/internal/process"
 	"github.com/wavefold/wavefold/nodes/internal/target"
 	"github.com/wavefold/wavefold/nodes/internal/text"
@@ -68,7 +69,7 @@ type command struct {
 	stdinJSON bool
 	env       []variable
 	dir       string
-	form      form
+	form      printed.Form
 	to        target.Target
 	maxOutput int
 	ok        []int
@@ -92,7 +93,7 @@ func (c *command) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err != nil {
 		return core.Result{}, err
 	}
-	r, err := c.form.result(out.Stdout, c.to, in.Logger())
+	r, err := c.form.Result(out.Stdout, c.to, in.Logger())
 	if err != nil {
 		return core.Result{}, mask.Error(fmt.Errorf("%s: %w", c.name, c.hidden(err, out.Stdout, mask)))
 	}
@@ -110,7 +111,7 @@ func (c *command) hidden(err error, stdout []byte, mask secret.Masker) error {
 	if shown == string(stdout) {
 		return err
 	}
-	if _, again := c.form.result([]byte(shown), c.to, slog.New(slog.DiscardHandler)); again != nil {
+	if _, again := c.form.Result([]byte(shown), c.to, slog.New(slog.DiscardHandler)); again != nil {
 		return again
 	}
 	return fmt.Errorf("output: %s cannot be read from what was printed, which is not shown because a secret is in it", c.form)
@@ -119,7 +120,7 @@ func (c *command) hidden(err error, stdout []byte, mask secret.Masker) error {
 // call renders everything for one attempt.
 func (c *command) call(in core.Input) (process.Command, secret.Masker, error) {
 	call := process.Command{Path: c.path, Name: c.name, Dir: c.dir, Env: exchange.Environment(in), Mark: exchange.Mark(in),
-		MaxOutput: c.maxOutput, OK: c.ok, Discard: c.form == formNone, Log: in.Logger()}
+		MaxOutput: c.maxOutput, OK: c.ok, Discard: c.form == printed.None, Log: in.Logger()}
 	var secrets []string
 	for _, v := range c.env {
 		value, err := v.value(in, c.lookup)

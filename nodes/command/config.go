@@ -11,6 +11,7 @@ import (
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/exchange"
 	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/printed"
 	"github.com/wavefold/wavefold/nodes/internal/size"
 	"github.com/wavefold/wavefold/nodes/internal/target"
 	"github.com/wavefold/wavefold/nodes/internal/text"
@@ -56,9 +57,9 @@ type builder struct {
 }
 
 func (b *builder) build() *command {
-	c := &command{form: formText, maxOutput: int(b.MaxOutput), ok: b.OK}
+	c := &command{form: printed.Text, maxOutput: int(b.MaxOutput), ok: b.OK}
 	if b.Output.Value != "" {
-		c.form = form(b.Output.Value)
+		c.form = printed.Form(b.Output.Value)
 	}
 	b.program(c)
 	b.arguments(c)
@@ -158,7 +159,7 @@ func (b *builder) environment(c *command) {
 }
 
 func (b *builder) target(c *command) {
-	if c.form.hasTarget() {
+	if c.form.HasTarget() {
 		to, ds := target.Of(b.node, b.Into, b.subject)
 		c.to = to
 		b.find.Found = append(b.find.Found, ds...)

@@ -1,4 +1,5 @@
-package command
+// Package printed makes a node's result of what a program printed on standard output.
+package printed
 
 import (
 	"bytes"
@@ -13,27 +14,28 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/target"
 )
 
-// form is what is made of standard output.
-type form string
+// Form is what is made of standard output.
+type Form string
 
+// Forms, as documents spell them.
 const (
-	formText   form = "text"
-	formLines  form = "lines"
-	formJSON   form = "json"
-	formJSONL  form = "jsonl"
-	formResult form = "result"
-	formNone   form = "none"
+	Text   Form = "text"   // the whole output without the line end after it
+	Lines  Form = "lines"  // a list of its lines
+	JSON   Form = "json"   // one JSON value
+	JSONL  Form = "jsonl"  // a list: one JSON value from each line
+	Result Form = "result" // the result object of tools
+	None   Form = "none"   // thrown away
 )
 
-// hasTarget reports whether the form gives one value that goes somewhere.
-func (f form) hasTarget() bool { return f != formResult && f != formNone }
+// HasTarget reports whether the form gives one value that goes somewhere.
+func (f Form) HasTarget() bool { return f != Result && f != None }
 
-// result makes the node's result of what was printed.
-func (f form) result(stdout []byte, to target.Target, log *slog.Logger) (core.Result, error) {
+// Result makes the node's result of what was printed.
+func (f Form) Result(stdout []byte, to target.Target, log *slog.Logger) (core.Result, error) {
 	switch f {
-	case formResult:
+	case Result:
 		return exchange.Result(stdout, log)
-	case formNone:
+	case None:
 		return core.Result{}, nil
 	}
 	v, err := f.value(stdout)
@@ -43,17 +45,17 @@ func (f form) result(stdout []byte, to target.Target, log *slog.Logger) (core.Re
 	return to.Result(v), nil
 }
 
-func (f form) value(stdout []byte) (any, error) {
+func (f Form) value(stdout []byte) (any, error) {
 	switch f {
-	case formJSON:
+	case JSON:
 		return parseJSON(stdout)
-	case formJSONL:
+	case JSONL:
 		return parseJSONL(stdout)
 	}
 	if !utf8.Valid(stdout) {
 		return nil, errors.New("the output is not valid UTF-8 text; use output: none and a file for binary data")
 	}
-	if f == formLines {
+	if f == Lines {
 		return lines(string(stdout)), nil
 	}
 	return trimEnd(string(stdout)), nil
