@@ -46,6 +46,8 @@ type Command struct {
 	// MaxOutput limits standard output and standard error, each, in bytes; 0
 	// means DefaultMaxOutput.
 	MaxOutput int
+	// KeepStderr is how many bytes of the end of standard error Output has.
+	KeepStderr int
 	// OK lists the exit codes that are no error; empty means 0 only.
 	OK []int
 	// Grace is the time between SIGTERM and SIGKILL when the context ends; 0
@@ -64,6 +66,10 @@ type Command struct {
 // Output is what a program left behind.
 type Output struct {
 	Stdout []byte
+	// Stderr is the end of standard error, as it was printed, and of all of it
+	// StderrSize the length.
+	Stderr     []byte
+	StderrSize int
 	// Code is the exit code, one of Command.OK when Run returned no error.
 	Code int
 }
@@ -72,7 +78,7 @@ type Output struct {
 // ends they have the grace period to end; none once it is aborted, see
 // core.WithAbort. The error is an *ExitError for an exit code that is not OK or a
 // signal, the context's cause when the context ended first, ErrFlood, ErrHeld, or
-// why the program could not be started.
+// why the program could not be started. With an *ExitError comes what the program left.
 func Run(parent context.Context, c Command) (Output, error) {
 	c = c.withDefaults()
 	if parent.Err() != nil {
@@ -84,7 +90,7 @@ func Run(parent context.Context, c Command) (Output, error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	out := &capture{limit: c.MaxOutput, flood: func() { cancel(floodError("standard output", c.MaxOutput)) }}
-	lines := &lineLog{limit: c.MaxOutput, log: c.Log, mask: c.Mask,
+	lines := &lineLog{limit: c.MaxOutput, log: c.Log, mask: c.Mask, keep: c.KeepStderr,
 		flood: func() { cancel(floodError("standard error", c.MaxOutput)) }}
 	cmd := c.exec(out, lines)
 	if err := cmd.Start(); err != nil {
@@ -107,13 +113,14 @@ func Run(parent context.Context, c Command) (Output, error) {
 	if ctx.Err() != nil {
 		return Output{}, c.fail(context.Cause(ctx))
 	}
+	left := Output{Stdout: out.data, Stderr: lines.end(), StderrSize: lines.seen, Code: cmd.ProcessState.ExitCode()}
 	if err := c.exit(cmd, err, lines); err != nil {
-		return Output{}, err
+		return left, err
 	}
 	if held {
 		return Output{}, c.fail(heldError(found && !survivors))
 	}
-	return Output{Stdout: out.data, Code: cmd.ProcessState.ExitCode()}, nil
+	return left, nil
 }
 
 func (c Command) withDefaults() Command {

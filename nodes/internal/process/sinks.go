@@ -83,6 +83,9 @@ type lineLog struct {
 	log   *slog.Logger
 	mask  secret.Masker
 
+	keep int    // bytes of the end that are wanted as they are
+	kept []byte // these, and some before them
+
 	seen int
 	line []byte
 	long bool // the line is longer than what is kept of it
@@ -109,6 +112,12 @@ func (l *lineLog) Write(p []byte) (int, error) {
 		l.flood = nil
 		return n, nil
 	}
+	if l.keep > 0 {
+		l.kept = append(l.kept, p...)
+		if len(l.kept) > 4*l.keep {
+			l.kept = append(l.kept[:0], l.end()...)
+		}
+	}
 	for len(p) > 0 {
 		head, rest, ended := bytes.Cut(p, []byte{'\n'})
 		l.add(head)
@@ -119,6 +128,9 @@ func (l *lineLog) Write(p []byte) (int, error) {
 	}
 	return n, nil
 }
+
+// end returns the end of the stream.
+func (l *lineLog) end() []byte { return l.kept[max(0, len(l.kept)-l.keep):] }
 
 // add keeps as much of the line as is shown, and a secret's length more: a
 // secret that begins in the part shown is then whole when it is masked.
