@@ -138,7 +138,7 @@ type Env struct {
 	// Columns tells what is known of the rows of a field beyond its declared type,
 	// from the one node that writes it; the zero Columns when nothing is.
 	Columns func(field string) Columns
-	// Edges are those that leave the node, in declared order; in walks only.
+	// Edges are those that leave the node, in declared order; nil but in walks.
 	Edges []*Edge
 	// Items tells that the node is given $item and $index: it has for_each or is
 	// a stage of a pipeline. Rounds tells that it is given $iter and $loop: it is

@@ -16,6 +16,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/http"
 	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/missing"
+	"github.com/wavefold/wavefold/nodes/script"
 	"github.com/wavefold/wavefold/nodes/sink"
 	"github.com/wavefold/wavefold/nodes/sql"
 	"github.com/wavefold/wavefold/nodes/template"
@@ -32,6 +33,7 @@ func Kinds() []core.Kind {
 	return append([]core.Kind{
 		tool.Kind{},
 		command.Kind{},
+		script.Kind{},
 		dataset.Kind{},
 		transform.Kind{},
 		sink.Kind{},

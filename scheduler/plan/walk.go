@@ -516,5 +516,8 @@ func (c *compiler) edgesOf(d *core.Node) []*core.Edge {
 			c.outEdges[e.From.Value] = append(c.outEdges[e.From.Value], e)
 		}
 	}
-	return c.outEdges[d.ID.Value]
+	if list, ok := c.outEdges[d.ID.Value]; ok {
+		return list
+	}
+	return []*core.Edge{}
 }

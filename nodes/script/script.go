@@ -1,0 +1,205 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/printed"
+	"github.com/wavefold/wavefold/nodes/internal/process"
+	"github.com/wavefold/wavefold/nodes/internal/size"
+	"github.com/wavefold/wavefold/nodes/internal/target"
+)
+
+// What a script leaves in the context of a walk.
+const (
+	ContextOutput = "command.output"
+	ContextStderr = "command.stderr"
+)
+
+// GoalInput is the input of a run that a script finds in the environment variable
+// WAVEFOLD_GOAL.
+const GoalInput = "goal"
+
+const (
+	maxScript  = 100 << 10 // bytes; systems take a little more as one argument
+	maxContext = 64 << 10  // bytes of each output that the context gets
+)
+
+// Kind is the kind "script". The zero Kind is ready to use.
+type Kind struct{}
+
+var _ core.Kind = Kind{}
+
+type config struct {
+	Script    core.Text  `wavefold:"script" doc:"the text of the program"`
+	Language  core.Text  `wavefold:"language,oneof=shell|python" doc:"shell or python (shell)"`
+	Stdin     core.Text  `wavefold:"stdin,oneof=json" doc:"json hands over the document that tools get"`
+	Output    core.Text  `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
+	Into      core.Text  `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges of a dag"`
+	MaxOutput size.Bytes `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
+
+	subject string
+}
+
+func (c *config) DecodeSubject(*core.Value) string { return c.subject }
+
+// Name returns "script".
+func (Kind) Name() string { return "script" }
+
+// Keys lists the kind's own keys.
+func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// Compile finds the interpreter. In a walk a node without a script loads, and fails when
+// it is visited; the document's format reports it.
+func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	c := config{subject: "node " + n.ID.Value}
+	ds := core.Decode(n.Config, &c)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	walk := env.Edges != nil
+	if strings.TrimSpace(c.Script.Value) == "" {
+		if walk {
+			return core.Compiled{Lacks: "there is no script"}, ds
+		}
+		if c.Script.Pos.IsValid() {
+			ds.Errorf(core.CodeMissingKey, c.Script.Pos, `%s: key "script" is empty`, c.subject)
+		} else {
+			ds.Errorf(core.CodeMissingKey, n.Config.Pos, `%s: key "script" is missing`, c.subject)
+		}
+		return core.Compiled{}, ds
+	}
+	s := &script{form: printed.Text, stdin: c.Stdin.Value != "", maxOutput: int(c.MaxOutput), walk: walk}
+	if c.Output.Value != "" {
+		s.form = printed.Form(c.Output.Value)
+	}
+	f := &lookup.Finder{Env: env, Subject: c.subject}
+	c.interpreter(s, f)
+	c.target(s, n, f)
+	if s.stdin {
+		f.Found = append(f.Found, exchange.CheckArgs(n, c.subject)...)
+	}
+	if ds = append(ds, f.Found...); ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	return core.Compiled{Handler: s, Effects: true}, ds
+}
+
+// interpreter finds what runs the text, and where.
+func (c *config) interpreter(s *script, f *lookup.Finder) {
+	if len(c.Script.Value) > maxScript {
+		f.Found.Errorf(core.CodeLimit, c.Script.Pos, "%s: script: it has %d bytes, more than the limit of %d", c.subject, len(c.Script.Value), maxScript).
+			WithHint("put it into a file and run that")
+	}
+	if at := strings.IndexByte(c.Script.Value, 0); at >= 0 {
+		f.Found.Errorf(core.CodeBadValue, core.Inside(c.Script, at), "%s: script: it contains a NUL byte", c.subject)
+	}
+	dir, err := filepath.Abs(f.Env.Dir)
+	if err != nil {
+		f.Found.Errorf(core.CodeMissingFile, c.Script.Pos, "%s: the workflow's folder has no path: %v", c.subject, err)
+	}
+	pos := c.Language.Pos
+	if !pos.IsValid() {
+		pos = c.Script.Pos
+	}
+	s.dir, s.args = dir, []string{"-c", c.Script.Value}
+	if s.name = "sh"; c.Language.Value == "python" {
+		s.name = "python3"
+	}
+	s.path, _ = f.Program(pos, "language", s.name)
+}
+
+func (c *config) target(s *script, n *core.Node, f *lookup.Finder) {
+	switch {
+	case s.form.HasTarget():
+		to, ds := target.Of(n, c.Into, c.subject)
+		s.to = to
+		f.Found = append(f.Found, ds...)
+	case c.Into.Value != "":
+		f.Found.Errorf(core.CodeBadValue, c.Into.Pos, "%s: into: output: %s has nothing to put into a field", c.subject, s.form)
+	}
+}
+
+// script is a compiled node. It is immutable.
+type script struct {
+	name      string // of the interpreter
+	path      string
+	args      []string
+	dir       string
+	stdin     bool
+	form      printed.Form
+	to        target.Target
+	maxOutput int
+	walk      bool
+}
+
+// Handle runs the script once.
+func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	call := process.Command{Path: s.path, Name: s.name, Args: s.args, Dir: s.dir, Env: exchange.Environment(in), Mark: exchange.Mark(in),
+		MaxOutput: s.maxOutput, Log: in.Logger()}
+	if goal, ok := in.Shared().Inputs.Get(GoalInput); ok {
+		if text, ok := goal.(string); ok {
+			call.Env = append(call.Env, "WAVEFOLD_GOAL="+text)
+		}
+	}
+	if s.walk {
+		call.KeepStderr = maxContext
+	}
+	if s.stdin {
+		doc, err := exchange.Document(in)
+		if err != nil {
+			return core.Result{}, fmt.Errorf("%s: %w", s.name, err)
+		}
+		call.Stdin = doc
+	}
+	out, err := process.Run(ctx, call)
+	exit, failed := errors.AsType[*process.ExitError](err)
+	if err != nil && !failed {
+		return core.Result{}, err
+	}
+	r := core.Result{}
+	if failed {
+		r.Status, r.Note = core.Fail, exit.Error()
+	} else if r, err = s.result(out.Stdout, in); err != nil {
+		return core.Result{}, fmt.Errorf("%s: %w", s.name, err)
+	}
+	if s.walk {
+		r.Routing = &core.Routing{Context: map[string]any{
+			ContextOutput: ending(out.Stdout, len(out.Stdout)),
+			ContextStderr: ending(out.Stderr, out.StderrSize),
+		}}
+	}
+	return r, nil
+}
+
+// result puts standard output where the node says. A walk has the context for what goes
+// to no field.
+func (s *script) result(stdout []byte, in core.Input) (core.Result, error) {
+	if s.walk && s.form.HasTarget() && s.to.Field == "" {
+		return core.Result{}, nil
+	}
+	return s.form.Result(stdout, s.to, in.Logger())
+}
+
+// ending returns the end of an output, of which size bytes were printed, as a text for
+// the context.
+func ending(b []byte, size int) string {
+	cut := b[max(0, len(b)-maxContext):]
+	if size > maxContext {
+		for len(cut) > 0 && !utf8.RuneStart(cut[0]) {
+			cut = cut[1:]
+		}
+	}
+	s := strings.ToValidUTF8(strings.TrimRight(string(cut), "\r\n"), "\uFFFD")
+	if size > maxContext {
+		return fmt.Sprintf("[the first %d bytes are left out]\n%s", size-len(cut), s)
+	}
+	return s
+}
