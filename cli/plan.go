@@ -226,8 +226,24 @@ func waitsText(v *plan.VertexDescription, n *plan.NodeDescription) string {
 	if v.Last {
 		parts = append(parts, "the whole main graph")
 	}
+	if j := v.Join; j != nil {
+		parts = append(parts, joinText(j))
+	}
 	if v.AllDone {
 		parts = append(parts, "all, whatever became of them")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// joinText says how many of its predecessors a vertex waits for.
+func joinText(j *plan.JoinDescription) string {
+	text := fmt.Sprintf("the first %d of %d to succeed, as listed", j.Need, j.Of)
+	if !j.Race {
+		return text
+	}
+	text = fmt.Sprintf("a race of %d: %d to succeed", j.Of, j.Need)
+	if len(j.Losers) > 0 {
+		text += "; it may give up " + strings.Join(j.Losers, ", ")
+	}
+	return text
 }

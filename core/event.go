@@ -97,7 +97,7 @@ type Event struct {
 	// that of the edge, or of an answer.
 	Step  string `json:"step,omitempty"`
 	Label string `json:"label,omitempty"`
-	// Nodes are those that a join takes.
+	// Nodes are those that a join takes, in canonical order, by their ids in its graph.
 	Nodes []string `json:"nodes,omitempty"`
 
 	// Field tells which field was written, and Null that it was null.

@@ -75,18 +75,18 @@ func (r *run) yielded(id machine.ID) {
 	r.again = true
 }
 
-// giveUp cancels the items of a fan-out from id.From on, and watches that they
-// return. Those that have not begun do not begin any more.
+// giveUp cancels the items of a node from id.From on, or all that runs of one without
+// items, and watches that they return. Those that have not begun do not begin any more.
 func (r *run) giveUp(id machine.ID) {
 	behind := func(c *machine.Command) bool {
-		return c.ID.Frame == id.Frame && c.ID.Node == id.Node && c.ID.To > id.From
+		return c.ID.Frame == id.Frame && c.ID.Node == id.Node && (c.ID.To > id.From || c.ID.To == 0)
 	}
 	var busy []*worker
 	for _, w := range r.workers {
 		if !w.busy || w.abandoned || !behind(&w.cmd) {
 			continue
 		}
-		if w.cmd.Node.Pull {
+		if w.cmd.Node.Source == nil { // which is so of one that fetches rows, too
 			w.cancel()
 			busy = append(busy, w)
 			continue

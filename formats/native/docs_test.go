@@ -87,6 +87,8 @@ func typeText(t reflect.Type, k core.Key) string {
 		return "condition"
 	case reflect.TypeFor[bodyShape]():
 		return "text or list of texts"
+	case reflect.TypeFor[joinShape]():
+		return "`all`, `all_done`, `any` or mapping"
 	case reflect.TypeFor[mappingShape]():
 		return "mapping"
 	case reflect.TypeFor[core.Text]():

@@ -22,7 +22,7 @@ func (p *parser) node(d *nodeShape) *core.Node {
 		Config:      d.Config,
 		OnError:     (*core.OnError)(d.OnError),
 		Timeout:     d.Timeout,
-		Join:        join(d.Join),
+		Join:        d.Join.join(d.Race),
 		Priority:    d.Priority,
 		Effects:     d.Effects,
 		Lost:        d.Lost,
@@ -75,14 +75,6 @@ func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
 			n.Lost = append(n.Lost, k)
 		}
 	}
-}
-
-// join is the join of a word, nil for none.
-func join(word core.Text) *core.Join {
-	if word.Value == "" {
-		return nil
-	}
-	return core.JoinOf(word)
 }
 
 func retryPolicy(name core.Text, d retryShape) *core.RetryPolicy {

@@ -37,6 +37,7 @@ var sections = []struct {
 	{"partitions", "Pieces of work of which each is done once.", partitionsShape{}},
 	{"graph", "Nodes and what connects them.", graphShape{}},
 	{"node", "A step of the workflow.", nodeShape{}},
+	{"join", "How many predecessors a node takes.", joinKeysShape{}},
 	{"for_each", "Runs a node once for each element of an array.", forEachShape{}},
 	{"on_error", "What happens when a node fails.", onErrorShape{}},
 	{"retry_policy", "How often a node is tried, and after what waits.", retryShape{}},
@@ -140,6 +141,15 @@ func (conditionShape) schema() *core.Object {
 }
 
 func (mappingShape) schema() *core.Object { return core.ObjectOf("type", []any{"object", "null"}) }
+
+func (joinShape) schema() *core.Object {
+	const keys = "#/$defs/join"
+	return core.ObjectOf("anyOf", []any{
+		core.ObjectOf("enum", []any{core.JoinAll, core.JoinAllDone, core.JoinAny, nil}),
+		core.ObjectOf("$ref", keys, "type", "object", "required", []any{core.JoinKOfN}),
+		core.ObjectOf("$ref", keys, "type", "object", "required", []any{core.JoinQuorum}),
+	})
+}
 
 func (bodyShape) schema() *core.Object {
 	return core.ObjectOf("anyOf", []any{

@@ -120,12 +120,19 @@ type nodeShape struct {
 	Partial     bool                         `wavefold:"allow_partial" doc:"whether the node is a partial success when its last try still asks to be run again; default false"`
 	Auto        bool                         `wavefold:"auto_status" doc:"whether the node is a success whatever its tries came to; default false"`
 	Timeout     *core.Located[time.Duration] `wavefold:"timeout,min=1ns" doc:"limit on one attempt, such as 30s; default: no limit"`
-	Join        core.Text                    `wavefold:"join,oneof=all|all_done" doc:"all: every predecessor must be done and no condition false; all_done: run once all predecessors are resolved, whatever happened; default all"`
+	Join        joinShape                    `wavefold:"join" doc:"all: every predecessor must be done and no condition false; all_done: run once all predecessors are resolved, whatever happened; any: run when one has succeeded; a mapping says how many it takes; default all"`
+	Race        bool                         `wavefold:"race" doc:"whether a join that takes some predecessors takes those that are first in time and gives the others up; without it the first ones in canonical order are taken, so that time decides nothing; default false"`
 	Priority    core.Int                     `wavefold:"priority" doc:"of the nodes that may start, the one with the highest number starts first; affects time only; default 0"`
 	Effects     *bool                        `wavefold:"effects" doc:"whether the node's work is visible outside of the run, so that it has to start only when what it builds on is safe; default: as the kind says"`
 	Config      *core.Value                  `wavefold:",rest"`
 	Pos         core.Position                `wavefold:",pos"`
 	Lost        core.Lost                    `wavefold:",lost"`
+}
+
+type joinKeysShape struct {
+	KOfN   *core.Int              `wavefold:"k_of_n,min=0" doc:"run when so many predecessors have succeeded"`
+	Quorum *core.Located[float64] `wavefold:"quorum" doc:"run when that share of the predecessors has succeeded, from 0 to 1; half a predecessor counts as a whole one"`
+	Pos    core.Position          `wavefold:",pos"`
 }
 
 type forEachShape struct {

@@ -69,6 +69,72 @@ func (b *bodyShape) DecodeValue(v *core.Value) core.Diagnostics {
 	}
 }
 
+// joinShape is a word, or a mapping that says how many predecessors it takes.
+type joinShape struct {
+	word core.Text
+	keys joinKeysShape
+	pos  core.Position
+}
+
+// joinWords are the joins that need no number.
+var joinWords = []string{core.JoinAll, core.JoinAllDone, core.JoinAny}
+
+// DecodeValue reads a word or a mapping.
+func (j *joinShape) DecodeValue(v *core.Value) core.Diagnostics {
+	j.pos = v.Pos
+	switch v.Kind {
+	case core.NullValue:
+		return nil
+	case core.StringValue:
+		return j.decodeWord(v)
+	case core.ObjectValue:
+		ds := core.Decode(v, &j.keys)
+		for i := range ds {
+			if ds[i].Code == core.CodeUnknownKey && v.Get("race") != nil {
+				ds[i].WithHint("write race: true beside join")
+			}
+		}
+		if both := j.keys.KOfN != nil && j.keys.Quorum != nil; both || len(v.Keys) == 0 {
+			ds.Errorf(core.CodeMissingKey, v.Pos, "want one of k_of_n and quorum")
+		}
+		return ds
+	}
+	return core.WrongType(v, "a word or a mapping such as {k_of_n: 2}")
+}
+
+func (j *joinShape) decodeWord(v *core.Value) core.Diagnostics {
+	word := v.Scalar.(string)
+	if slices.Contains(joinWords, word) {
+		j.word = core.At(word, v.Pos)
+		return nil
+	}
+	var ds core.Diagnostics
+	d := ds.Errorf(core.CodeBadValue, v.Pos, "%q is none of %s, {k_of_n: 2}, {quorum: 0.5}", word, strings.Join(joinWords, ", "))
+	switch word {
+	case core.JoinKOfN:
+		d.WithHint("write {k_of_n: 2}")
+	case core.JoinQuorum:
+		d.WithHint("write {quorum: 0.5}")
+	default:
+		d.WithHint("%s", core.DidYouMean(word, joinWords))
+	}
+	return ds
+}
+
+// join is what a node says of its predecessors, nil when it says nothing.
+func (j *joinShape) join(race bool) *core.Join {
+	out := &core.Join{Policy: j.word, Count: j.keys.KOfN, Fraction: j.keys.Quorum, Race: race, Pos: j.pos}
+	switch {
+	case j.keys.KOfN != nil:
+		out.Policy = core.At(core.JoinKOfN, j.pos)
+	case j.keys.Quorum != nil:
+		out.Policy = core.At(core.JoinQuorum, j.pos)
+	case j.word.Value == "" && !race:
+		return nil
+	}
+	return out
+}
+
 // Shapes without their methods, for the decoder.
 type (
 	onErrorPlain     onErrorShape

@@ -239,9 +239,7 @@ func (w *writer) node(n *core.Node) *core.Value {
 	if n.Timeout != nil {
 		o.put("timeout", textValue(n.Timeout.Value.String()))
 	}
-	if n.Join != nil {
-		o.word("join", n.Join.Policy, core.JoinAll)
-	}
+	joinTree(o, n.Join)
 	o.number("priority", &n.Priority, 0)
 	if n.Effects != nil { // false may contradict the kind
 		o.put("effects", &core.Value{Kind: core.BoolValue, Scalar: *n.Effects})
@@ -337,4 +335,26 @@ func (w *writer) loop(l *core.Loop) *core.Value {
 	o.text("phase", l.Phase)
 	o.object("on_error", onErrorTree(l.OnError))
 	return o.Value
+}
+
+// joinTree adds what a node says of its predecessors.
+func joinTree(o object, j *core.Join) {
+	if j == nil {
+		return
+	}
+	switch keys := newObject(); j.Word() {
+	case core.JoinKOfN:
+		if j.Count != nil {
+			keys.put("k_of_n", intValue(j.Count.Value))
+		}
+		o.object("join", keys)
+	case core.JoinQuorum:
+		if j.Fraction != nil {
+			keys.put("quorum", core.Tree(j.Fraction.Value, core.Position{}))
+		}
+		o.object("join", keys)
+	default:
+		o.word("join", j.Policy, core.JoinAll)
+	}
+	o.flag("race", j.Race)
 }

@@ -119,6 +119,9 @@ func (a *Account) details() []string {
 	for _, h := range a.Handled {
 		add("it does not fail the run: %s", h)
 	}
+	if a.Joined != "" {
+		add("its join %s", a.Joined)
+	}
 	if len(a.Rivals) > 0 {
 		add("the field was written before by %s", strings.Join(a.Rivals, ", "))
 	}

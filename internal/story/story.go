@@ -42,11 +42,13 @@ type Account struct {
 	Error      *core.Failure `json:"error,omitempty"`
 	// Handled says why the failure does not fail the run, once for each edge
 	// that took it up.
-	Handled  []string `json:"handled,omitempty"`
-	Attempts int      `json:"attempts,omitempty"`
-	Retries  []Try    `json:"retries,omitempty"`
-	Items    int      `json:"items,omitempty"`
-	Failed   []Item   `json:"failed,omitempty"`
+	Handled []string `json:"handled,omitempty"`
+	// Joined tells which predecessors its join took.
+	Joined   string `json:"joined,omitempty"`
+	Attempts int    `json:"attempts,omitempty"`
+	Retries  []Try  `json:"retries,omitempty"`
+	Items    int    `json:"items,omitempty"`
+	Failed   []Item `json:"failed,omitempty"`
 	// Wrote lists the fields it wrote.
 	Wrote []string `json:"wrote,omitempty"`
 	// Rivals are earlier writers of fields, when a merge was refused.
@@ -168,6 +170,8 @@ func (s *Story) add(e *core.Event) {
 	case core.NodeHandled:
 		a.Handled = append(a.Handled, e.Reason)
 		slices.Sort(a.Handled) // they come as their targets are decided
+	case core.JoinDecided:
+		a.Joined = e.Reason
 	case core.EdgeJudged:
 		c := Condition{From: e.From, To: e.To, When: e.When, Values: e.Values}
 		c.Result = e.Result != nil && *e.Result

@@ -96,7 +96,7 @@ func (f *frame) edgeInputs(n *plan.Node, in *passInput) *core.Object {
 	if f.outputs != nil {
 		for _, e := range f.p.InEdges(n.Vertex) {
 			edge := &f.p.Edges[e]
-			if v := f.outputs[edge.FromNode]; edge.ToNode == n.Index && f.v[edge.From].status.Succeeded() && !core.IsMissing(v) {
+			if v := f.outputs[edge.FromNode]; edge.ToNode == n.Index && f.v[edge.From].status.Succeeded() && !core.IsMissing(v) && f.takes(e) {
 				if o == nil {
 					o = &core.Object{}
 				}

@@ -20,7 +20,7 @@ const (
 	OpEmit               // publish Event
 	OpCancel             // cancel what runs in the frame and in frames inside it
 	OpYield              // answer with Yielded: others could begin items that the range still holds
-	OpGiveUp             // cancel the node's items of the range, which cannot count any more
+	OpGiveUp             // cancel the node's items of the range, or the whole node, which cannot count any more
 	OpFinish             // the run is over; Report tells how
 )
 

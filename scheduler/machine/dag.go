@@ -15,6 +15,8 @@ const (
 	skipFailure            // something upstream failed
 	skipFalse              // an incoming condition is false
 	skipAll                // every predecessor was skipped
+	skipJoin               // too few of its predecessors succeeded
+	skipLost               // given up: it lost a race
 )
 
 // verdict is what became of an edge's condition.
@@ -34,6 +36,10 @@ func (f *frame) decide(v int32) {
 		return
 	}
 	pv := &f.p.Vertices[v]
+	if pv.Join >= 0 {
+		f.decideJoin(v)
+		return
+	}
 	in := f.p.InEdges(v)
 	if len(in) == 0 || pv.AllDone {
 		f.judgeForRecord(v, in)
@@ -146,6 +152,9 @@ func (f *frame) judge(j int32) {
 		return
 	}
 	judge := &f.p.Judges[j]
+	if f.v[judge.Source].skip == skipLost {
+		return // and so is whatever it leads to
+	}
 	env := levelEnv{f, judge.Level}
 	any := false
 	for _, e := range judge.Edges {
@@ -171,7 +180,7 @@ func (f *frame) judge(j int32) {
 		}
 	}
 	for _, e := range judge.Edges {
-		f.openGate(f.p.Edges[e].To)
+		f.openGate(f.p.EdgeGate(e))
 	}
 }
 
@@ -209,7 +218,7 @@ func (f *frame) makeStartable(v int32) {
 func (f *frame) skip(v int32, why skipReason, edge int32) {
 	f.v[v].skip = why
 	reason := fate{edge: edge, cause: -1}
-	if why != skipFalse {
+	if why == skipFailure || why == skipAll {
 		if why == skipAll {
 			edge = f.p.InEdges(v)[0]
 		}
@@ -251,8 +260,10 @@ func (f *frame) resolve(v int32, s core.Status) {
 // openGate counts down what a vertex or judge waits for.
 func (f *frame) openGate(g int32) {
 	if n := int32(len(f.v)); g >= n {
-		if f.judges[g-n]--; f.judges[g-n] == 0 {
-			f.due = append(f.due, gate{judgeGate, g - n})
+		if g -= n; int(g) >= len(f.judges) {
+			f.openArm(g - int32(len(f.judges)))
+		} else if f.judges[g]--; f.judges[g] == 0 {
+			f.due = append(f.due, gate{judgeGate, g})
 		}
 		return
 	}
@@ -319,6 +330,8 @@ func (f *frame) looked(r plan.Reader) bool {
 	switch r.Gate {
 	case plan.GateDecide:
 		return f.v[r.Vertex].phase != undecided
+	case plan.GateArm:
+		return f.v[f.p.Joins[f.p.Arms[r.Vertex].Join].Vertex].phase != undecided
 	case plan.GateJudge:
 		return f.verdicts[f.p.Judges[r.Vertex].Edges[0]] != unjudged
 	}
@@ -338,6 +351,8 @@ func (f *frame) advance(field, cursor int32) {
 			f.openGate(r.Vertex)
 		case plan.GateJudge:
 			f.openGate(int32(len(f.v)) + r.Vertex)
+		case plan.GateArm:
+			f.openArm(r.Vertex)
 		case plan.GateStart:
 			x := &f.v[r.Vertex]
 			if x.waits--; x.waits == 0 && x.phase == chosen && !f.stopped {

@@ -217,15 +217,24 @@ func (f *frame) emitSkipped(v int32) {
 // behind it began, "" when that is the condition of the vertex itself.
 func (f *frame) skipText(v int32) (reason, cause string) {
 	why := f.fate(v)
+	switch f.v[v].skip {
+	case skipJoin:
+		return f.joinText(v), ""
+	case skipLost:
+		return f.lostText(why.cause), f.name(f.p.Vertices[why.cause].ID)
+	}
 	if why.edge >= 0 {
 		edge := &f.p.Edges[why.edge]
 		from := f.p.Nodes[edge.FromNode].ID
 		if f.v[v].skip == skipFailure {
 			cause = f.origin(why.cause)
-			if why.cause == edge.From {
-				return fmt.Sprintf("%s failed", cause), f.name(cause)
+			if reason = f.joinText(v); reason != "" {
+				reason += ": "
 			}
-			return fmt.Sprintf("%s was skipped because %s failed", from, cause), f.name(cause)
+			if why.cause == edge.From {
+				return fmt.Sprintf("%s%s failed", reason, cause), f.name(cause)
+			}
+			return fmt.Sprintf("%s%s was skipped because %s failed", reason, from, cause), f.name(cause)
 		}
 		if edge.On == plan.OnFail && f.v[edge.From].status != core.Fail {
 			return fmt.Sprintf("%s did not fail (on: fail)", from), ""

@@ -20,6 +20,7 @@ const (
 	backoff                 // waits for another attempt
 	committing              // waits for its turn at a refusing field
 	resolved
+	losing // given up; what runs of it is awaited
 )
 
 // vertex is the run-time side of a plan.Vertex. It holds no pointers, so that the
@@ -57,6 +58,8 @@ type frame struct {
 	v         []vertex
 	fates     []fate  // by vertex; nil until one does not end well
 	judges    []int32 // gates left of each judge
+	joins     []join
+	arms      []int32 // gates left of each arm of a join
 	verdicts  []verdict
 	ledger    *state.Ledger
 	readersAt []int32 // next reader of each field
@@ -102,6 +105,7 @@ const (
 	judgeGate
 	commitGate
 	levelGate
+	joinGate
 )
 
 // task is a vertex that consists of many executions.
@@ -143,6 +147,9 @@ func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any
 		f.judges = make([]int32, len(p.Judges))
 		f.verdicts = make([]verdict, len(p.Edges))
 	}
+	if len(p.Joins) > 0 {
+		f.joins, f.arms = make([]join, len(p.Joins)), make([]int32, len(p.Arms))
+	}
 	f.group.limit = firstPositive(p.Concurrency, m.opts.Concurrency, 1)
 	f.barrier = p.Barrier
 	m.begun++
@@ -168,6 +175,12 @@ func (f *frame) open() {
 	}
 	for j := range f.judges {
 		f.judges[j] = f.p.Judges[j].Pending
+	}
+	for a := range f.arms {
+		f.arms[a] = f.p.Arms[a].Pending
+	}
+	for j := range f.joins { // one that takes nothing is decided at once
+		f.due = append(f.due, gate{joinGate, int32(j)})
 	}
 	f.levelLeft = f.p.Levels[1]
 	for i := range f.v {
@@ -196,6 +209,8 @@ func (f *frame) settle() {
 			f.commitTurn(g.at)
 		case levelGate:
 			f.openLevel()
+		case joinGate:
+			f.lookAtJoin(g.at)
 		}
 	}
 }

@@ -166,6 +166,10 @@ func (f *frame) handOver() {
 	parent := f.parent
 	parent.children--
 	n := &parent.p.Nodes[f.owner.Node]
+	if parent.v[n.Vertex].phase == losing {
+		parent.landLost(n.Vertex, f.owner)
+		return
+	}
 	e := Event{ID: f.owner, Started: 0, Ended: f.m.now, Outcome: f.outcome(n)}
 	switch t := parent.task(n.Vertex).(type) {
 	case *nested:

@@ -76,6 +76,12 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	}
 	copy(f.judges, j.Judges)
 	copy(f.verdicts, j.Verdicts)
+	copy(f.arms, j.Arms)
+	for i, x := range j.Joins {
+		if i < len(f.joins) {
+			f.joins[i] = join{looked: x.Looked, live: x.Live, next: x.Next, decided: x.Decided, some: x.Some, blocked: x.Blocked, took: x.Took}
+		}
+	}
 	for i := range j.Ledger {
 		col := f.ledger.Column(i)
 		if err := col.Load(j.Ledger[i]); err != nil {
@@ -335,6 +341,10 @@ func (f *frame) reissue() {
 	}
 	for i := range f.v {
 		v := int32(i)
+		if f.v[i].phase == losing {
+			f.reissueLost(v)
+			continue
+		}
 		switch t := f.task(v).(type) {
 		case *fanOut:
 			t.reissue()
@@ -377,9 +387,7 @@ func (t *fanOut) reissue() {
 	if t.f.v[t.v].phase != running {
 		return
 	}
-	for _, s := range t.flying {
-		t.f.run(t.n, t.rangeID(s), t.callFor(s), &t.group)
-	}
+	t.reissueOpen()
 	for i, p := range t.phases {
 		if p == itemBackoff {
 			t.f.setTimer(t.n, t.id(t.base+i))
@@ -387,11 +395,18 @@ func (t *fanOut) reissue() {
 			t.f.wait(t.n, t.id(t.base+i))
 		}
 	}
-	if t.pull.open {
-		t.openPull(t.f.call(t.n.Puller, nil))
-	}
 	if !t.f.stopped {
 		t.giveUp()
+	}
+}
+
+// reissueOpen issues the handlers in flight again.
+func (t *fanOut) reissueOpen() {
+	for _, s := range t.flying {
+		t.f.run(t.n, t.rangeID(s), t.callFor(s), &t.group)
+	}
+	if t.pull.open {
+		t.openPull(t.f.call(t.n.Puller, nil))
 	}
 }
 
@@ -399,18 +414,26 @@ func (t *unit) reissue() {
 	if t.f.v[t.v].phase != running {
 		return
 	}
-	if t.pull.open {
-		t.openPull(t.f.call(t.u.Puller, nil))
-	}
+	t.reissueOpen()
 	for _, p := range t.live {
 		n := t.node(p)
 		switch {
-		case p.child != nil:
 		case p.phase == itemBackoff:
 			t.f.setTimer(n, t.id(p))
 		case p.phase == itemRunning && n.Wait != nil:
 			t.f.wait(n, t.id(p))
-		case p.phase == itemRunning:
+		}
+	}
+}
+
+// reissueOpen issues the handlers in flight again.
+func (t *unit) reissueOpen() {
+	if t.pull.open {
+		t.openPull(t.f.call(t.u.Puller, nil))
+	}
+	for _, p := range t.live {
+		if t.flies(p) {
+			n := t.node(p)
 			t.f.run(n, t.id(p), t.f.call(n, p.in(t)), &t.group)
 		}
 	}

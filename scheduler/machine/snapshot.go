@@ -43,6 +43,8 @@ type frameJSON struct {
 	Vertices  []vertexJSON          `json:"vertices,omitempty"` // those that have moved
 	Judges    []int32               `json:"judges,omitempty"`
 	Verdicts  []verdict             `json:"verdicts,omitempty"`
+	Joins     []joinJSON            `json:"joins,omitempty"`
+	Arms      []int32               `json:"arms,omitempty"`
 	Ledger    []*core.Object        `json:"ledger"` // by field
 	Outputs   map[int32]anyJSON     `json:"outputs,omitempty"`
 	Notes     map[int32]string      `json:"notes,omitempty"`
@@ -68,6 +70,16 @@ type vertexJSON struct {
 	Started  int64         `json:"started,omitempty"`
 	Ended    int64         `json:"ended,omitempty"`
 	Failure  *core.Failure `json:"failure,omitempty"`
+}
+
+type joinJSON struct {
+	Looked  int32   `json:"looked,omitempty"`
+	Live    int32   `json:"live,omitempty"`
+	Next    int32   `json:"next,omitempty"`
+	Decided bool    `json:"decided,omitempty"`
+	Some    bool    `json:"some,omitempty"`
+	Blocked int32   `json:"blocked,omitempty"`
+	Took    []int32 `json:"took,omitempty"`
 }
 
 type fanOutJSON struct {
@@ -172,10 +184,13 @@ func (m *Machine) Snapshot() ([]byte, error) {
 func (f *frame) dump() (*frameJSON, error) {
 	j := &frameJSON{ID: f.id, Path: f.path, Parent: -1, Owner: f.owner, Inputs: f.inputs, Limit: f.group.limit, Barrier: f.barrier,
 		Level: f.level, LevelLeft: f.levelLeft, Stopped: f.stopped, FailedRun: f.failedRun, Deadline: f.deadline, Expired: f.expired, Clean: f.clean,
-		Judges: f.judges, Verdicts: f.verdicts, Notes: f.notes, Changes: f.changes, Asked: f.dumpAsked(), Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
+		Judges: f.judges, Verdicts: f.verdicts, Arms: f.arms, Notes: f.notes, Changes: f.changes, Asked: f.dumpAsked(), Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
 		FanOuts: map[int32]*fanOutJSON{}, Units: map[int32]*unitJSON{}}
 	if f.parent != nil {
 		j.Parent = f.parent.id
+	}
+	for _, x := range f.joins {
+		j.Joins = append(j.Joins, joinJSON{x.looked, x.live, x.next, x.decided, x.some, x.blocked, x.took})
 	}
 	for i := range f.p.Schema.Fields {
 		dump, err := f.ledger.Column(i).Dump()

@@ -142,7 +142,13 @@ func (f *frame) answer(e *Event) bool {
 		delete(f.asked, e.ID)
 	}
 	if t := f.task(n.Vertex); t != nil {
-		return f.v[n.Vertex].phase == running && t.answer(e)
+		switch f.v[n.Vertex].phase {
+		case running:
+			return t.answer(e)
+		case losing:
+			return t.(runner).answerLost(e)
+		}
+		return false
 	}
 	return f.answerPlain(n.Vertex, n, e)
 }
@@ -167,6 +173,10 @@ func (f *frame) answerPlain(v int32, n *plan.Node, e *Event) bool {
 			x.started = e.Started
 		}
 		f.attempted(v, n, e)
+		return true
+	case e.Kind == Finished && x.phase == losing:
+		f.landed(&f.group)
+		f.lost(v)
 		return true
 	}
 	return false

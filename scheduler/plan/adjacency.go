@@ -20,11 +20,14 @@ func (c *compiler) adjacency() {
 			p.Judges = append(p.Judges, Judge{Source: e.From, Level: p.Vertices[e.From].Level + 1})
 		}
 	}
+	c.arms()
 	arcs := make([]arc, 0, len(p.Edges)+len(p.Judges))
 	for i := range p.Edges {
 		e := &p.Edges[i]
 		target := &p.Vertices[e.To]
-		target.Pending++
+		if e.Arm == 0 {
+			target.Pending++
+		}
 		if e.When != nil || e.Else || e.On != OnSuccess {
 			target.Conditional = true
 		}
@@ -36,7 +39,11 @@ func (c *compiler) adjacency() {
 			p.Judges[j].Edges = append(p.Judges[j].Edges, int32(i))
 			continue
 		}
-		arcs = append(arcs, arc{e.From, e.To})
+		arcs = append(arcs, arc{e.From, p.EdgeGate(int32(i))})
+	}
+	for j := range p.Joins { // the join is one thing to wait for
+		p.Vertices[p.Joins[j].Vertex].Pending++
+		p.Vertices[p.Joins[j].Vertex].Conditional = true
 	}
 	for j := range p.Judges {
 		arcs = c.opens(arcs, p.Judges[j].Source, int32(n+j))
@@ -45,16 +52,21 @@ func (c *compiler) adjacency() {
 	arcs = c.nodeOrdering(arcs)
 	p.Out, p.OutStart = group(n, len(arcs), func(i int) int32 { return arcs[i].vertex }, func(i int) int32 { return arcs[i].gate })
 	p.In, p.InStart = group(n, len(p.Edges), func(i int) int32 { return p.Edges[i].To }, func(i int) int32 { return int32(i) })
+	c.losers()
 	c.settle()
 	c.reportLate()
 }
 
 // opens makes a gate wait for a vertex without an edge between them.
 func (c *compiler) opens(arcs []arc, vertex, gate int32) []arc {
-	if n := int32(len(c.p.Vertices)); gate >= n {
-		c.p.Judges[gate-n].Pending++
-	} else {
+	n, judges := int32(len(c.p.Vertices)), int32(len(c.p.Judges))
+	switch {
+	case gate < n:
 		c.p.Vertices[gate].Pending++
+	case gate < n+judges:
+		c.p.Judges[gate-n].Pending++
+	default:
+		c.p.Arms[gate-n-judges].Pending++
 	}
 	return append(arcs, arc{vertex, gate})
 }
@@ -65,8 +77,10 @@ func (c *compiler) lastOrdering(arcs []arc) []arc {
 		return arcs
 	}
 	leads := make([]bool, len(c.p.Vertices))
-	for i := range c.p.Edges {
-		leads[c.p.Edges[i].From] = true
+	for i := range c.p.Edges { // into what waits for it
+		if e := &c.p.Edges[i]; c.p.certain(e.To) {
+			leads[e.From] = true
+		}
 	}
 	previous := int32(-1)
 	for i := range c.decl {
@@ -105,7 +119,7 @@ func (c *compiler) nodeOrdering(arcs []arc) []arc {
 			continue
 		}
 		e := &c.p.Edges[i]
-		gate, level := e.To, c.p.Vertices[e.To].Level
+		gate, level := c.p.EdgeGate(int32(i)), c.p.Vertices[e.To].Level
 		if e.Judged {
 			j := c.p.Vertices[e.From].Judge
 			gate, level = int32(len(c.p.Vertices))+j, c.p.Judges[j].Level

@@ -41,7 +41,7 @@ func (c *compiler) checkConditions() {
 // checkConstant reports a condition that is always true or always false.
 func (c *compiler) checkConstant(e *Edge, d *core.Edge) {
 	found := e.When.ConstantFindings()
-	if _, fixed := e.When.Constant(); fixed && len(found) > 0 && found[0].Hint == "" && !e.When.Test(nil) && !c.anyAllDone(e.To) {
+	if _, fixed := e.When.Constant(); fixed && len(found) > 0 && found[0].Hint == "" && !e.When.Test(nil) && !c.tolerant(e.To) {
 		found[0].WithHint("%s never runs", d.To.Value)
 	}
 	c.ds = append(c.ds, found...)

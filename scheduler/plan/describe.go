@@ -43,8 +43,21 @@ type VertexDescription struct {
 	Last bool `json:"last,omitempty"`
 	// AllDone tells that it runs whatever happened before it.
 	AllDone bool `json:"all_done,omitempty"`
+	// Join tells how many of its predecessors it takes, nil for all of them.
+	Join *JoinDescription `json:"join,omitempty"`
 	// Waits are the fields that hold it back beyond its edges.
 	Waits []WaitDescription `json:"waits,omitempty"`
+}
+
+// JoinDescription tells how many of its predecessors a vertex takes: the first ones
+// that succeed, in canonical order or, in a race, in time.
+type JoinDescription struct {
+	Policy string `json:"policy"` // any, k_of_n or quorum
+	Need   int    `json:"need"`
+	Of     int    `json:"of"`
+	Race   bool   `json:"race,omitempty"`
+	// Losers are the vertices that a race may give up.
+	Losers []string `json:"losers,omitempty"`
 }
 
 // NodeDescription tells about one node.
@@ -147,6 +160,13 @@ func (p *Plan) describe(known map[*Plan]*Description) *Description {
 
 func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Plan]*Description) VertexDescription {
 	d := VertexDescription{ID: v.ID, Shape: v.Shape.String(), Level: int(v.Level), Last: v.Last, AllDone: v.AllDone, Waits: waits}
+	if v.Join >= 0 {
+		j := &p.Joins[v.Join]
+		d.Join = &JoinDescription{Policy: j.Policy, Need: j.Need, Of: j.Count(), Race: j.Race}
+		if j.Race {
+			d.Join.Losers = p.vertexIDs(j.Losers)
+		}
+	}
 	if v.Unit == nil {
 		n := &p.Nodes[v.Node]
 		d.Phase, d.Nodes = n.Phase, []NodeDescription{p.describeNode(n, known)}
@@ -211,14 +231,18 @@ func (p *Plan) waits() (waits [][]WaitDescription, complete bool) {
 				continue
 			}
 			gate := r.Vertex
-			if r.Gate == GateJudge {
+			switch r.Gate {
+			case GateJudge:
 				gate += int32(len(p.Vertices))
+			case GateArm:
+				gate = p.Arms[r.Vertex].Source
 			}
 			questions = append(questions, question{gate: gate, field: int32(f), last: r.Threshold})
 			readers = append(readers, r)
 		}
 	}
-	gaps, left := p.gapsOf(questions, nil, maxWriters, maxVisits)
+	s := &search{p: p, questions: questions, limit: maxWriters, visits: maxVisits, certain: true}
+	gaps, left := s.answers()
 	for i := range gaps {
 		if gaps[i].count > 0 {
 			p.addWait(waits, readers[i], p.describeWait(&questions[i], &gaps[i], readers[i]))
@@ -235,7 +259,12 @@ func (p *Plan) addWait(waits [][]WaitDescription, r Reader, w WaitDescription) {
 			waits[v] = append(waits[v], w)
 		}
 	}
-	if r.Gate != GateJudge {
+	switch r.Gate {
+	case GateJudge:
+	case GateArm:
+		add(p.Joins[p.Arms[r.Vertex].Join].Vertex)
+		return
+	default:
 		add(r.Vertex)
 		return
 	}

@@ -36,7 +36,7 @@ func (c *compiler) duplicateEdge(first, second int32) {
 	switch {
 	case x == y && a.Else == b.Else && textOf(a.When) == textOf(b.When):
 		pointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: the edge stands twice", at), "first", a.Pos)
-	case c.anyAllDone(c.p.Edges[second].To): // its edges need not hold
+	case c.tolerant(c.p.Edges[second].To): // its edges need not hold
 	case x != y && x != OnDone && y != OnDone:
 		pointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: one edge asks that %s succeeds and another that it fails, so %s never runs", at, a.From.Value, a.To.Value),
 			"on: done holds in both cases; the other edge is", a.Pos)

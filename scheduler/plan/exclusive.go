@@ -44,7 +44,7 @@ func (c *compiler) needs(v int32) []int32 {
 			own = append(own, e)
 		}
 	}
-	if c.p.Vertices[v].AllDone {
+	if c.p.Vertices[v].AllDone || c.p.Vertices[v].Join >= 0 {
 		return nil
 	}
 	if !conditional {

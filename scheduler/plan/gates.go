@@ -117,6 +117,10 @@ func (g *gater) decision(i int32, v *Vertex) {
 		return
 	}
 	c, p := g.c, g.c.p
+	if v.Join >= 0 {
+		g.arms(&p.Joins[v.Join])
+		return
+	}
 	c.fieldSeen.reset(len(p.Schema.Fields))
 	for _, e := range p.InEdges(i) {
 		if p.Edges[e].Judged || c.edgeUse[e] == nil {
@@ -125,6 +129,24 @@ func (g *gater) decision(i int32, v *Vertex) {
 		for _, f := range c.edgeUse[e].fields {
 			if c.fieldSeen.first(f) {
 				v.Pending += c.wait(f, g.below[f], i, GateDecide)
+			}
+		}
+	}
+}
+
+// arms makes each predecessor of a join wait for the fields of its own conditions.
+func (g *gater) arms(j *Join) {
+	c, p := g.c, g.c.p
+	for a := j.From; a < j.To; a++ {
+		c.fieldSeen.reset(len(p.Schema.Fields))
+		for _, e := range p.Arms[a].Edges {
+			if p.Edges[e].Judged || c.edgeUse[e] == nil {
+				continue
+			}
+			for _, f := range c.edgeUse[e].fields {
+				if c.fieldSeen.first(f) {
+					p.Arms[a].Pending += c.wait(f, g.below[f], a, GateArm)
+				}
 			}
 		}
 	}
@@ -159,7 +181,7 @@ func (g *gater) node(n *Node) {
 	if h, ok := n.Handler.(core.ValueHandler); ok && len(n.Writes) == 1 && h.ValueField() == n.Writes[0] {
 		n.Value = h
 	}
-	n.Bare = n.Handler != nil && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
+	n.Bare = n.Handler != nil && !n.Gives && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
 		len(n.Reads) == 0 && len(n.NodeRefs) == 0
 }
 

@@ -157,15 +157,6 @@ func (c *compiler) distinct(list []int32, seen *marks, size int) []int32 {
 	return c.ints.keep(out)
 }
 
-func (c *compiler) join(d *core.Node, at place) {
-	switch d.Join.Word() {
-	case "", core.JoinAll, core.JoinAllDone:
-	default:
-		c.ds.Errorf(core.CodeBadValue, d.Join.Pos, "%s: join: unknown word %q", at, d.Join.Word()).
-			WithHint("%s", near(d.Join.Word(), []string{core.JoinAll, core.JoinAllDone}))
-	}
-}
-
 func (c *compiler) forEach(n *Node, d *core.Node, at place, use *uses) {
 	fe := d.ForEach
 	if fe == nil {

@@ -39,12 +39,15 @@ type Plan struct {
 	Nodes    []Node   // in declared order
 	Edges    []Edge   // in declared order
 	Judges   []Judge
+	Joins    []Join
+	Arms     []Arm
 	// Levels holds the first vertex of each level, and the number of vertices
 	// at its end.
 	Levels []int32
 
 	// Out holds, for vertex v at Out[OutStart[v]:OutStart[v+1]], the gates that
-	// v opens when it is resolved: a vertex, or a judge as len(Vertices)+j. In
+	// v opens when it is resolved: a vertex, a judge as len(Vertices)+j, or the arm of a
+	// join as ArmGate says. In
 	// holds the indexes of the incoming edges in declared order.
 	Out      []int32
 	OutStart []int32
@@ -92,6 +95,9 @@ type Vertex struct {
 	Waits   int32
 	// Judge is the judge of its outgoing conditions, -1 for none.
 	Judge int32
+	// Join is what it takes of its predecessors, an index in Joins, -1 for all of them
+	// or, with AllDone, for any end of theirs.
+	Join  int32
 	Shape Shape
 	// Bare tells that it is a bare node that writes nothing.
 	Bare bool
@@ -121,7 +127,7 @@ type Slot struct {
 // Reader waits until the first Threshold writers of a field are resolved.
 type Reader struct {
 	Threshold int32
-	Vertex    int32 // or judge, see Gate
+	Vertex    int32 // or judge, or arm, see Gate
 	Gate      Gate
 }
 
@@ -134,6 +140,7 @@ const (
 	GateStart              // the start of a vertex
 	GateJudge              // the conditions behind a source with an else edge
 	GateKeep               // nothing: the vertex waits for more, and sees this prefix too
+	GateArm                // what the arm of a join is worth
 )
 
 // Node is one compiled node.
@@ -148,8 +155,7 @@ type Node struct {
 	Value core.ValueHandler
 	// Bare tells that the node is a handler that is given nothing: no reads,
 	// args or references, no fan-out, timer, timeout or jitter.
-	Bare bool
-
+	Bare  bool
 	Kind  string
 	Phase string
 	Decl  *core.Node
@@ -288,6 +294,8 @@ type Edge struct {
 	On               On
 	// Judged tells that the source's judge decides it.
 	Judged bool
+	// Arm is 1 + the arm of a join that it belongs to, 0 for none.
+	Arm int32
 }
 
 // On is the status an edge asks of its source.

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Who comes before whom: over edges, over references to nodes and, for units
+// Who comes before whom: over edges (of which those into a join that takes some of its
+// predecessors do not make it wait for each), over references to nodes and, for units
 // that no edge touches, over the rule that they come last. That a vertex waits
 // for the writer of a field it reads does not count: those waits are what the
 // questions below are about.
@@ -49,6 +50,7 @@ type search struct {
 	ask       func(vertex int32) bool // writers that count; nil: all
 	limit     int                     // slots to name in a gap
 	visits    int                     // left
+	certain   bool                    // edges into joins that need not wait do not count
 
 	lanes  []lanes // by gate: which writers of the block come before it or are it
 	passed lanes   // writers of the block that do not count
@@ -67,7 +69,12 @@ type segment struct {
 // search was ended by the bound: the answers may lack gaps then, those they name
 // are real.
 func (p *Plan) gapsOf(questions []question, ask func(vertex int32) bool, limit, visits int) (gaps []gap, left int) {
-	s := &search{p: p, questions: questions, gaps: make([]gap, len(questions)), ask: ask, limit: limit, visits: visits}
+	s := &search{p: p, questions: questions, ask: ask, limit: limit, visits: visits}
+	return s.answers()
+}
+
+func (s *search) answers() (gaps []gap, left int) {
+	s.gaps = make([]gap, len(s.questions))
 	s.segments(s.indirect())
 	s.run()
 	return s.gaps, s.visits
@@ -100,6 +107,9 @@ func (s *search) indirect() []int32 {
 func (s *search) stampDirect(stamp []int32, gate int32) {
 	if n := int32(len(s.p.Vertices)); gate >= n {
 		stamp[s.p.Judges[gate-n].Source] = gate + 1
+		return
+	}
+	if s.certain && !s.p.certain(gate) {
 		return
 	}
 	for _, e := range s.p.InEdges(gate) {
@@ -229,6 +239,10 @@ func (s *search) spread(from, to int32) bool {
 		gates := s.p.OutGates(v)
 		s.visits -= len(gates) + 1
 		for _, g := range gates {
+			if g >= n+int32(len(s.p.Judges)) {
+				s.enter(s.p.joined(g), reached)
+				continue
+			}
 			s.lanes[g].add(reached)
 			if g < n {
 				continue
@@ -236,7 +250,7 @@ func (s *search) spread(from, to int32) bool {
 			judged := s.p.Judges[g-n].Edges
 			s.visits -= len(judged)
 			for _, e := range judged {
-				s.lanes[s.p.Edges[e].To].add(reached)
+				s.enter(s.p.Edges[e].To, reached)
 			}
 		}
 		if s.visits < 0 {
@@ -244,6 +258,24 @@ func (s *search) spread(from, to int32) bool {
 		}
 	}
 	return true
+}
+
+// enter hands bits to a vertex that an edge leads to.
+func (s *search) enter(v int32, reached *lanes) {
+	if !s.certain || s.p.certain(v) {
+		s.lanes[v].add(reached)
+	}
+}
+
+// certain reports whether a vertex comes after all of its predecessors.
+func (p *Plan) certain(v int32) bool {
+	j := p.Vertices[v].Join
+	return j < 0 || p.Joins[j].Certain()
+}
+
+// joined is the vertex behind the gate of an arm.
+func (p *Plan) joined(gate int32) int32 {
+	return p.Joins[p.Arms[gate-p.ArmGate(0)].Join].Vertex
 }
 
 func (l *lanes) add(more *lanes) {
@@ -284,28 +316,41 @@ func (s *search) note(x *gap, missing uint64, slot int32) {
 	}
 }
 
-// follows reports whether one vertex comes after another. It is for messages:
-// a call may look at the whole graph between the two.
-func (p *Plan) follows(later, earlier int32) bool {
+// follows reports whether one vertex comes after another over any edges, and certainly
+// whether it starts only when the other one has ended. Both are for messages: a call may
+// look at the whole graph between the two.
+func (p *Plan) follows(later, earlier int32) bool { return p.leads(earlier, later, false) }
+
+func (p *Plan) certainly(later, earlier int32) bool { return p.leads(earlier, later, true) }
+
+func (p *Plan) leads(earlier, later int32, certain bool) bool {
 	seen := make([]bool, len(p.Vertices))
 	stack := []int32{earlier}
-	n := int32(len(p.Vertices))
+	n, arms := int32(len(p.Vertices)), p.ArmGate(0)
 	visit := func(v int32) {
 		if v <= later && !seen[v] {
 			seen[v] = true
 			stack = append(stack, v)
 		}
 	}
+	enter := func(v int32) {
+		if !certain || p.certain(v) {
+			visit(v)
+		}
+	}
 	for len(stack) > 0 {
 		v := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		for _, g := range p.OutGates(v) {
-			if g < n {
+			switch {
+			case g < n:
 				visit(g)
-				continue
-			}
-			for _, e := range p.Judges[g-n].Edges {
-				visit(p.Edges[e].To)
+			case g >= arms:
+				enter(p.joined(g))
+			default:
+				for _, e := range p.Judges[g-n].Edges {
+					enter(p.Edges[e].To)
+				}
 			}
 		}
 		if later < n && seen[later] {

@@ -177,7 +177,7 @@ func (c *compiler) ordered(a, b *nodeTarget, left *int) (known, first bool) {
 	if *left--; *left < 0 || !c.apart(v, w) || c.exclusive(v, w) {
 		return false, false
 	}
-	return true, c.p.follows(w, v)
+	return true, c.p.certainly(w, v)
 }
 
 // between reports whether a node may run behind a and in front of b, which comes after
@@ -195,11 +195,7 @@ func (c *compiler) between(a, b nodeTarget, left *int) bool {
 		return v != last.Vertex && (*left < 0 || c.p.follows(last.Vertex, v))
 	}
 	for _, g := range c.p.OutGates(first.Vertex) {
-		if n := int32(len(c.p.Vertices)); g < n {
-			if on(g) {
-				return true
-			}
-		} else if slices.ContainsFunc(c.p.Judges[g-n].Edges, func(e int32) bool { return on(c.p.Edges[e].To) }) {
+		if slices.ContainsFunc(c.p.behind(g), on) {
 			return true
 		}
 	}

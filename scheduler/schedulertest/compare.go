@@ -3,6 +3,7 @@ package schedulertest
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -51,11 +52,19 @@ func OutcomeOf(r *core.Report, void func(Execution) bool) *Outcome {
 	return out
 }
 
+// joinReason is why a join that is short of predecessors is skipped, and no failure is
+// among the causes.
+var joinReason = regexp.MustCompile(`^\d+ of \d+ predecessors succeeded, it takes \d+$`)
+
 // skipOf sorts the texts that explain a skip.
 func skipOf(reason string) Skip {
 	switch {
 	case strings.HasPrefix(reason, "the condition"):
 		return SkipCondition // its text may hold any word
+	case strings.HasPrefix(reason, "lost the race"):
+		return SkipLost
+	case joinReason.MatchString(reason):
+		return SkipJoin
 	case strings.Contains(reason, "failed"):
 		return SkipFailure
 	case strings.Contains(reason, "skipped"):

@@ -29,6 +29,7 @@ const (
 	Handled          Feature = "handled failures"
 	ElseEdges        Feature = "else edges"
 	AllDone          Feature = "all_done joins"
+	Joins            Feature = "joins that take some predecessors" // fewer than there are, and it has run
 	EdgeOutputs      Feature = "edge outputs"
 	Inner            Feature = "repeated stages or rounds"
 	UnitFailures     Feature = "failing units"
@@ -118,7 +119,11 @@ func (g *Graph) edgeFeatures(o *oracle, out *Outcome) []Feature {
 		}
 	}
 	done := slices.ContainsFunc(g.Nodes, func(n *Node) bool { return n.AllDone })
-	return slices.Concat(when(chain, WhenChains), when(on, OnEdges), when(other, ElseEdges), when(sent, EdgeOutputs), when(done, AllDone), when(status, Statuses))
+	some := slices.ContainsFunc(o.units, func(u *unit) bool {
+		j, n := u.join(), len(o.predecessors(u))
+		return j != nil && need(j, n) > 0 && need(j, n) < n && out.Nodes[u.members[0].ID.Value].Status != core.Skipped
+	})
+	return slices.Concat(when(some, Joins), when(chain, WhenChains), when(on, OnEdges), when(other, ElseEdges), when(sent, EdgeOutputs), when(done, AllDone), when(status, Statuses))
 }
 
 func (g *Graph) runFeatures(out *Outcome) []Feature {

@@ -22,6 +22,8 @@ type Shape struct {
 	FailRun bool
 	// Long lets lists to walk over start with 30 to 89 elements.
 	Long bool
+	// Race lets joins be races. What these come to depends on timing, too.
+	Race bool
 
 	depth int // of nesting
 }
@@ -36,6 +38,7 @@ func Generate(seed uint64, shape Shape) *Graph {
 	m.fields()
 	m.elements()
 	m.edges()
+	m.joins()
 	m.otherwise()
 	m.declare()
 	m.statuses()
@@ -387,6 +390,29 @@ func (m *maker) edge(from, to *Node) {
 		e.When = m.condition()
 	}
 	m.g.Edges = append(m.g.Edges, e)
+}
+
+// joins lets elements take some of their predecessors. It draws from a source of its
+// own, so that the rest of a graph does not depend on it.
+func (m *maker) joins() {
+	rng := m.rng
+	defer func() { m.rng = rng }()
+	m.rng = rand.New(rand.NewPCG(m.g.Seed, 0x6a6f696e))
+	for _, e := range m.all {
+		before := 0
+		for _, edge := range m.g.Edges {
+			if slices.ContainsFunc(e.nodes, func(n *Node) bool { return n.ID == edge.To }) {
+				before++
+			}
+		}
+		if !m.chance(min(10+25*before, 60)) {
+			continue
+		}
+		n := one(m, e.nodes...)
+		n.AllDone, n.Join = false, one(m, core.JoinAny, core.JoinAny, core.JoinKOfN, core.JoinQuorum)
+		n.Take, n.Share = m.rng.IntN(4), float64(m.rng.IntN(6))/5
+		n.Race = m.shape.Race && m.chance(70)
+	}
 }
 
 // inner makes an edge between two stages in stage order; it adds nothing.

@@ -64,6 +64,11 @@ type Node struct {
 	Attempts int
 	Then     string
 	AllDone  bool
+	// Join is any, k_of_n or quorum, with Take and Share as its numbers; "" for none.
+	Join     string
+	Take     int
+	Share    float64
+	Race     bool
 	Priority int
 
 	AllowPartial, AutoStatus bool
@@ -216,6 +221,17 @@ func (n *Node) String() string {
 	}
 	if n.AllDone {
 		s += ", join: all_done"
+	}
+	switch n.Join {
+	case core.JoinAny:
+		s += ", join: any"
+	case core.JoinKOfN:
+		s += fmt.Sprintf(", join: {k_of_n: %d}", n.Take)
+	case core.JoinQuorum:
+		s += fmt.Sprintf(", join: {quorum: %v}", n.Share)
+	}
+	if n.Race {
+		s += ", race: true"
 	}
 	if n.OnlyTransient {
 		s += ", retry_on: transient"

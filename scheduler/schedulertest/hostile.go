@@ -288,7 +288,9 @@ func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 
 // endingOf tells whether the context of a handler has ended, and why.
 func (r *hostileRun) endingOf(id machine.ID, place int) ending {
-	void := func(g machine.ID) bool { return g.Frame == id.Frame && g.Node == id.Node && int(g.From) <= place }
+	void := func(g machine.ID) bool {
+		return g.Frame == id.Frame && g.Node == id.Node && (g.From == 0 || int(g.From) <= place)
+	}
 	if e := r.ended[id.Frame]; e != notEnding || !slices.ContainsFunc(r.givenUp, void) {
 		return e
 	}
@@ -363,8 +365,8 @@ func (r *hostileRun) reload() error {
 		return err
 	}
 	for _, c := range lost {
-		// The retry of an item behind the cut is owed nothing any more.
-		void := c.Op == machine.OpTimer && (c.Node == nil || c.Node.MaxFailures >= 0)
+		// The retry of an item behind the cut, or of who lost a race, is owed nothing any more.
+		void := c.Op == machine.OpTimer && (c.Node == nil || c.Node.MaxFailures >= 0 || c.Node.Gives)
 		if r.report == nil && !void && !slices.ContainsFunc(r.open, func(o machine.Command) bool { return key(o) == key(c) }) {
 			return fmt.Errorf("%s %s was in flight and is not asked for again\n%s", c.Op, c.ID, data)
 		}

@@ -19,6 +19,7 @@ func TestPlantedMistakesAreFound(t *testing.T) {
 		{"items see the state of the moment", fault.LiveFanOutView},
 		{"a skip does not wait for all predecessors", fault.SkipBeforeResolved},
 		{"the writes of a retried attempt are lost", fault.LostRetryWrite},
+		{"a join takes whoever comes first", fault.ArrivalOrderJoin},
 		{"none, as a control", fault.None},
 	}
 	for _, m := range mistakes {

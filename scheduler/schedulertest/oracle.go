@@ -53,6 +53,7 @@ type unit struct {
 	rows        int
 	tolerated   bool // its own faults are
 	handled     bool
+	took        []*core.Edge // what a join took
 }
 
 // member is the record of one node.
@@ -75,6 +76,10 @@ type oracle struct {
 	state   values          // all that was accepted so far
 	below   []values        // below[L] is the state that level L sees
 	void    map[string]bool // paths of items behind a cut, as outer[3]
+	// won are the nodes that races went on with, by the path of the join, and lost to
+	// whom a node lost, by its own: what a run recorded.
+	won  map[string][]string
+	lost map[string]string
 	// truth evaluates the condition of an edge on the state of a level.
 	truth func(e *core.Edge, level int) bool
 }

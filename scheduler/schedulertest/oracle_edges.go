@@ -14,6 +14,12 @@ const (
 
 // decide says whether a unit is skipped, why, and where that began.
 func (o *oracle) decide(u *unit) (Skip, string) {
+	if to := o.lost[o.path+u.members[0].ID.Value]; to != "" {
+		return SkipLost, to
+	}
+	if j := u.join(); j != nil {
+		return o.decideJoin(u, j)
+	}
 	if len(u.in) == 0 || u.rank == 0 && u.members[0].Join.Word() == core.JoinAllDone {
 		return "", ""
 	}
@@ -120,7 +126,7 @@ func (o *oracle) matches(e *core.Edge, source *unit) bool {
 // takes care of.
 func (o *oracle) handle(u *unit) {
 	for _, e := range u.in {
-		if source := o.of[e.From.Value]; e.On.Value == "fail" && source.status == core.Fail && o.judge(e, u) == live {
+		if source := o.of[e.From.Value]; e.On.Value == "fail" && source.status == core.Fail && o.takes(e) && o.judge(e, u) == live {
 			source.handled = true
 		}
 	}
@@ -130,7 +136,7 @@ func (o *oracle) handle(u *unit) {
 func (o *oracle) inputs(n *core.Node) *core.Object {
 	in := core.NewObject(0)
 	for _, e := range o.of[n.ID.Value].in {
-		if e.To.Value != n.ID.Value || !o.of[e.From.Value].status.Succeeded() {
+		if e.To.Value != n.ID.Value || !o.takes(e) || !o.of[e.From.Value].status.Succeeded() {
 			continue
 		}
 		if out := o.records[e.From.Value].Output; !core.IsMissing(out) {

@@ -49,4 +49,6 @@ const (
 	SkipFailure   Skip = "failure"   // something upstream failed
 	SkipCondition Skip = "condition" // an incoming edge is false
 	SkipAll       Skip = "skipped"   // nothing that was not skipped leads here
+	SkipJoin      Skip = "join"      // too few of its predecessors are live
+	SkipLost      Skip = "lost"      // it lost a race
 )

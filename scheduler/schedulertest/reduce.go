@@ -93,6 +93,8 @@ func nodeChanges(i int, n *Node) []func(*Graph) bool {
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Concurrency, 0) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Policy, "") },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].AllDone, false) },
+		func(g *Graph) bool { g.Nodes[i].Race = false; return clearTo(&g.Nodes[i].Join, "") },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].Race, false) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].AllowPartial, false) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].AutoStatus, false) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].OnlyTransient, false) },

@@ -106,6 +106,9 @@ func (g *Graph) node(n *Node, rec *Recorder, k nestedKind) *core.Node {
 	if n.AllDone {
 		out.Join = core.JoinOf(text("all_done"))
 	}
+	if n.Join != "" {
+		out.Join = &core.Join{Policy: text(n.Join), Count: &core.Int{Value: n.Take}, Fraction: &core.Located[float64]{Value: n.Share}, Race: n.Race}
+	}
 	if n.Source != "" {
 		out.ForEach = &core.ForEach{Source: text(n.Source), Concurrency: number(n.Concurrency)}
 		if n.MaxFailures >= 0 {

@@ -93,7 +93,7 @@ func (c *Checker) Add(line int, e *core.Event) error {
 }
 
 var types = []core.EventType{core.RunStarted, core.RunFinished, core.NodeReady, core.NodeStarted, core.NodeRetrying, core.NodeFinished,
-	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.EdgeJudged,
+	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.JoinDecided, core.EdgeJudged,
 	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress}
 
 func typeNames() []string {

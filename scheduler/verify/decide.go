@@ -15,6 +15,8 @@ const (
 	byFailure           // something upstream failed
 	byFalse             // an incoming edge is false
 	byAllGone           // every predecessor was skipped
+	byJoin              // too few of its predecessors succeeded
+	byLost              // it lost a race
 	notDecided          // the log lacks a condition
 )
 
@@ -31,6 +33,9 @@ type decision struct {
 func (f *frame) decide(i int32) decision {
 	d := decision{edge: -1, cause: -1}
 	in := f.p.InEdges(i)
+	if f.p.Vertices[i].Join >= 0 {
+		return f.decideJoin(i)
+	}
 	if len(in) == 0 {
 		return d
 	}

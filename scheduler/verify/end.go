@@ -137,6 +137,9 @@ func (c *Checker) finalField(i int, cancelled bool) {
 		got = core.Missing
 	}
 	switch {
+	case w.dropped:
+		c.unchecked(State, "field %s: what was written of it is partly given up", f.Name)
+		return
 	case hidden(got):
 		c.unchecked(State, "field %s: a secret is hidden in it", f.Name)
 		return

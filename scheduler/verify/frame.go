@@ -40,9 +40,12 @@ type vertex struct {
 	skip    skipKind
 	holds   bool // a slot
 	handled bool
-	settled bool // its decision has been checked
-	told    bool // that its policy tolerates its failure
-	skips   int  // members that were skipped
+	settled bool    // its decision has been checked
+	told    bool    // that its policy tolerates its failure
+	joined  bool    // it is told which predecessors its join takes
+	lost    bool    // a race that it lost is decided
+	took    []int32 // edges over which its join took its predecessors
+	skips   int     // members that were skipped
 	cause   int32
 	attempt int
 	class   string // of the failure it ended with

@@ -77,7 +77,7 @@ func (f *frame) reconsider(edge *plan.Edge) {
 func (f *frame) mayJudge(i int32) {
 	edge := &f.p.Edges[i]
 	const what = "its condition is judged"
-	if f.v[edge.To].settled {
+	if f.v[edge.To].settled && !(edge.Judged && edge.Arm > 0) { // which are judged for the sake of others
 		f.c.breaks(Skips, "the condition on %s -> %s is judged after it was decided that %s %s",
 			f.c.e.From, f.c.e.To, f.c.e.To, f.fate(edge.To))
 		return
@@ -92,7 +92,24 @@ func (f *frame) mayJudge(i int32) {
 		}
 		return
 	}
+	if edge.Arm > 0 {
+		f.mayJudgeArm(edge, what)
+		return
+	}
 	if !f.predecessors(edge.To, what) && edge.When != nil {
+		f.condition(edge.When, edge, f.p.Vertices[edge.To].Level, what)
+	}
+}
+
+// mayJudgeArm is the rest of mayJudge for an edge into a join: it does not wait for the
+// others.
+func (f *frame) mayJudgeArm(edge *plan.Edge, what string) {
+	switch {
+	case f.v[edge.To].joined:
+		f.c.breaks(Skips, "%s after the join is decided", what)
+	case f.v[edge.From].phase != resolved:
+		f.c.breaks(Order, "%s before its predecessor %s is resolved", what, f.c.e.From)
+	case edge.When != nil:
 		f.condition(edge.When, edge, f.p.Vertices[edge.To].Level, what)
 	}
 }

@@ -23,7 +23,7 @@ func (f *frame) settle(i int32, what string) (d decision, first bool) {
 	late := f.predecessors(i, what)
 	pv := &f.p.Vertices[i]
 	for _, e := range f.p.InEdges(i) {
-		if edge := &f.p.Edges[e]; edge.When != nil && !edge.Judged {
+		if edge := &f.p.Edges[e]; pv.Join < 0 && edge.When != nil && !edge.Judged {
 			f.condition(edge.When, edge, pv.Level, what)
 		}
 	}
@@ -38,6 +38,9 @@ func (f *frame) settle(i int32, what string) (d decision, first bool) {
 func (f *frame) predecessors(i int32, what string) (late bool) {
 	pv := &f.p.Vertices[i]
 	for _, e := range f.p.InEdges(i) {
+		if f.v[i].joined {
+			break // it waits for those that it takes, which has been checked
+		}
 		if from := f.p.Edges[e].From; f.v[from].phase != resolved {
 			late = true
 			f.c.breaks(Order, "%s before its predecessor %s is resolved", what, f.p.Nodes[f.p.Edges[e].FromNode].ID)

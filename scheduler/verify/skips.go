@@ -11,6 +11,10 @@ import (
 func (f *frame) skipped(n *plan.Node) {
 	i := n.Vertex
 	v, e := &f.v[i], f.c.e
+	if v.lost {
+		f.gaveUp(i)
+		return
+	}
 	if v.phase != undecided && (v.phase != resolved || v.status != core.Skipped) || v.skips >= max(1, f.members(i)) {
 		f.c.breaks(Lifecycle, "is skipped %s", f.after(v))
 		return
@@ -37,6 +41,8 @@ func (f *frame) compareSkip(i int32, d decision) {
 	e := f.c.e
 	got := decision{kind: byAllGone, edge: -1}
 	switch {
+	case e.From == "" && e.Cause == "":
+		got.kind = byJoin
 	case e.From != "" && e.Cause != "":
 		got.kind = byFailure
 	case e.From != "":
@@ -64,6 +70,8 @@ func (f *frame) whyRuns(i int32) string {
 // words says a skip in words.
 func (f *frame) words(from, cause, when string) string {
 	switch {
+	case from == "" && cause == "":
+		return "too few of its predecessors succeeded"
 	case from == "":
 		return "every predecessor was skipped, from " + cause + " on"
 	case cause != "":

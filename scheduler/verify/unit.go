@@ -243,7 +243,7 @@ func (t *unit) memberEnded(p *pass, n *plan.Node, good bool) {
 	t.failures++
 	t.ranAll = t.ranAll && n.Policy == plan.PolicySkip
 	t.passOver(p)
-	if n.Policy == plan.PolicyFailRun {
+	if n.Policy == plan.PolicyFailRun && !f.v[t.i].lost {
 		f.failRun = true
 	}
 }

@@ -26,6 +26,8 @@ func (f *frame) nodeEvent(n *plan.Node) error {
 		f.handledBy(i)
 	case core.EdgeJudged:
 		f.judged(n)
+	case core.JoinDecided:
+		f.joined(i)
 	case core.StateWritten:
 		f.written(n)
 	case core.NodeRetrying:
@@ -76,6 +78,9 @@ func (f *frame) after(v *vertex) string {
 func (f *frame) ready(i int32) {
 	v := &f.v[i]
 	again := v.phase == waiting && f.p.Vertices[i].Shape == plan.Plain
+	if v.lost {
+		f.c.breaks(Skips, "goes on after it lost a race")
+	}
 	if v.phase != undecided && !again {
 		f.c.breaks(Lifecycle, "is ready %s", f.after(v))
 		return
@@ -267,6 +272,9 @@ func (f *frame) nodeEnded(i int32, n *plan.Node) {
 	} else {
 		f.endPlain(v, n, good)
 	}
+	if v.lost {
+		f.c.breaks(Skips, "ends with the status %s after it lost a race", e.Status)
+	}
 	if e.Error != nil {
 		v.class, v.deepest = e.Error.Class, e.Error.Node
 	}
@@ -348,6 +356,8 @@ func (f *frame) unitEvent(i int32) error {
 		}
 	case core.NodeHandled:
 		f.handledBy(i)
+	case core.JoinDecided:
+		f.joined(i)
 	default:
 		f.c.breaks(Lifecycle, "%s about a pipeline or loop", e.Type)
 	}

@@ -9,11 +9,12 @@ import (
 
 // writes is what the log tells about a field.
 type writes struct {
-	count int64
-	first int32  // the least of its writers that wrote
-	last  int32  // and the greatest
-	set   string // who gave a set_once field its value, "" for nobody
-	seen  sight  // by a condition, after most writers
+	count   int64
+	first   int32  // the least of its writers that wrote
+	last    int32  // and the greatest
+	dropped bool   // some of it was given up
+	set     string // who gave a set_once field its value, "" for nobody
+	seen    sight  // by a condition, after most writers
 }
 
 // written takes in a write.

@@ -21,4 +21,7 @@ const (
 	SkipBeforeResolved
 	// LostRetryWrite drops the writes of a node that succeeded after a retry.
 	LostRetryWrite
+	// ArrivalOrderJoin lets a join take the predecessors that are first in time, as only
+	// a race may.
+	ArrivalOrderJoin
 )

@@ -1,0 +1,173 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/fault"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file decides joins that take some of their predecessors. Each predecessor is an
+// arm, which is looked at once all its edges can be judged. Without a race the arms are
+// looked at in canonical order, so that time decides nothing.
+
+// join is the run-time side of a plan.Join.
+type join struct {
+	looked  int32 // arms that have been looked at
+	live    int32 // of which so many are worth something
+	next    int32 // the first arm that has not, without a race
+	decided bool
+	some    bool    // an edge says more than that its source was skipped
+	blocked int32   // 1 + the first edge in declared order whose source failed, 0 for none
+	took    []int32 // live edges of the arms that count, in declared order
+}
+
+// lookedAt marks an arm.
+const lookedAt = -1
+
+// openArm counts down what an arm waits for.
+func (f *frame) openArm(a int32) {
+	if f.arms[a]--; f.arms[a] == 0 {
+		f.due = append(f.due, gate{joinGate, f.p.Arms[a].Join})
+	}
+}
+
+// lookAtJoin looks at the arms that can be looked at, and decides the join when enough
+// of them are live or none is left.
+func (f *frame) lookAtJoin(j int32) {
+	pj, x := &f.p.Joins[j], &f.joins[j]
+	if f.stopped || x.decided || f.v[pj.Vertex].phase != undecided {
+		return
+	}
+	race := pj.Race || f.planted(fault.ArrivalOrderJoin)
+	for a := pj.From + x.next; a < pj.To && int(x.live) < pj.Need; a++ {
+		switch {
+		case f.arms[a] == 0:
+			f.lookAtArm(x, a)
+		case !race:
+			return
+		}
+		if !race {
+			x.next++
+		}
+	}
+	if int(x.live) < pj.Need && int(x.looked) < pj.Count() {
+		return
+	}
+	x.decided = true
+	if int(x.live) >= pj.Need {
+		f.emitJoined(j)
+		for _, v := range pj.Losers {
+			f.lose(v, pj.Vertex)
+		}
+	}
+	f.openGate(pj.Vertex)
+}
+
+// lookAtArm judges the edges of an arm.
+func (f *frame) lookAtArm(x *join, a int32) {
+	f.arms[a] = lookedAt
+	x.looked++
+	took := len(x.took)
+	for _, e := range f.p.Arms[a].Edges {
+		switch f.edgeState(e) {
+		case edgeLive:
+			x.took = append(x.took, e)
+		case edgeBlocked:
+			if x.blocked == 0 || e < x.blocked-1 {
+				x.blocked = e + 1
+			}
+		case edgeNeutral:
+			continue
+		}
+		x.some = true
+	}
+	if len(x.took) > took {
+		x.live++
+		slices.Sort(x.took)
+	}
+}
+
+// decideJoin runs or skips the vertex of a join that is decided.
+func (f *frame) decideJoin(v int32) {
+	j := f.p.Vertices[v].Join
+	x := &f.joins[j]
+	switch {
+	case int(x.live) >= f.p.Joins[j].Need:
+		for _, e := range x.took {
+			if f.p.Edges[e].On == plan.OnFail {
+				f.handle(e)
+			}
+		}
+		f.choose(v)
+	case x.blocked > 0:
+		f.skip(v, skipFailure, x.blocked-1)
+	case !x.some && x.looked > 0:
+		f.skip(v, skipAll, -1)
+	default:
+		f.skip(v, skipJoin, -1)
+	}
+}
+
+// takes reports whether what an edge brings reaches its target.
+func (f *frame) takes(e int32) bool {
+	a := f.p.Edges[e].Arm
+	return a == 0 || slices.Contains(f.joins[f.p.Arms[a-1].Join].took, e)
+}
+
+// joinText tells how many predecessors a join would have taken; "" for a vertex that
+// takes all of its predecessors.
+func (f *frame) joinText(v int32) string {
+	j := f.p.Vertices[v].Join
+	if j < 0 {
+		return ""
+	}
+	pj := &f.p.Joins[j]
+	return fmt.Sprintf("%d of %d predecessors succeeded, it takes %d", f.joins[j].live, pj.Count(), pj.Need)
+}
+
+// taken names the nodes that a join took, in canonical order.
+func (f *frame) taken(j int32) []string {
+	names := []string{}
+	pj := &f.p.Joins[j]
+	for a := pj.From; a < pj.To; a++ {
+		for _, e := range f.p.Arms[a].Edges {
+			if name := f.p.Nodes[f.p.Edges[e].FromNode].ID; slices.Contains(f.joins[j].took, e) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// emitJoined tells which predecessors a join took.
+func (f *frame) emitJoined(j int32) {
+	if !f.m.opts.Events {
+		return
+	}
+	pj := &f.p.Joins[j]
+	e := f.vertexEvent(core.JoinDecided, pj.Vertex)
+	e.Nodes = f.taken(j)
+	e.Reason = fmt.Sprintf("takes %d of %d predecessors", pj.Need, pj.Count())
+	switch {
+	case len(e.Nodes) == 0:
+	case pj.Race:
+		e.Reason += ", the fastest: " + strings.Join(e.Nodes, ", ")
+	default:
+		e.Reason += ", the first that succeeded: " + strings.Join(e.Nodes, ", ")
+	}
+	f.m.emit(e)
+}
+
+// lostText explains why a vertex was given up.
+func (f *frame) lostText(to int32) string {
+	j := f.p.Vertices[to].Join
+	won := f.taken(j)
+	if len(won) == 0 {
+		return fmt.Sprintf("lost the race: %s takes no predecessor", f.p.Vertices[to].ID)
+	}
+	return fmt.Sprintf("lost the race: %s went on with %s", f.p.Vertices[to].ID, strings.Join(won, ", "))
+}

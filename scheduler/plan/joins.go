@@ -1,0 +1,290 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Join is a vertex that does not need all of its predecessors. It takes those that are
+// live: an edge from them holds. What it takes is decided before the vertex is.
+type Join struct {
+	Vertex int32
+	// Need is how many predecessors it takes: the first live ones in canonical order or,
+	// in a race, the first ones in time.
+	Need int
+	Race bool
+	// Policy is the word it was asked for with.
+	Policy string
+	// From and To are the range of its arms in Arms.
+	From, To int32
+	// Losers are, in a race, the vertices all of whose ways lead into the join, in
+	// canonical order. Those that are under way when it is decided are given up.
+	Losers []int32
+}
+
+// Arm is a predecessor of a join. Those of one join stand in canonical order.
+type Arm struct {
+	Join   int32
+	Source int32
+	// Edges are those from the predecessor to the join, in declared order.
+	Edges []int32
+	// Pending counts what must be resolved before the edges are looked at.
+	Pending int32
+}
+
+// Count is how many predecessors there are.
+func (j *Join) Count() int { return int(j.To - j.From) }
+
+// Certain tells that the vertex comes after all of its predecessors.
+func (j *Join) Certain() bool { return j.Need >= j.Count() }
+
+// ArmGate is the gate of an arm.
+func (p *Plan) ArmGate(arm int32) int32 { return int32(len(p.Vertices)+len(p.Judges)) + arm }
+
+// EdgeGate is the gate that the condition of an edge opens when it is judged.
+func (p *Plan) EdgeGate(e int32) int32 {
+	if edge := &p.Edges[e]; edge.Arm == 0 {
+		return edge.To
+	}
+	return p.ArmGate(p.Edges[e].Arm - 1)
+}
+
+// joinWords are the joins of a dag.
+var joinWords = []string{core.JoinAll, core.JoinAllDone, core.JoinAny, core.JoinKOfN, core.JoinQuorum}
+
+// join checks how a node is joined, as far as that does not depend on how many
+// predecessors it has.
+func (c *compiler) join(d *core.Node, at place) {
+	j := d.Join
+	if j == nil {
+		return
+	}
+	switch word := j.Word(); {
+	case !slices.Contains(joinWords, word) && word != "":
+		c.ds.Errorf(core.CodeBadValue, j.Pos, "%s: join: unknown word %q", at, word).WithHint("%s", near(word, joinWords))
+	case j.Race && !takesSome(j):
+		c.ds.Errorf(core.CodeBadValue, j.Pos, "%s: race: needs a join that does not wait for all predecessors", at).
+			WithHint("write join: any, or {k_of_n: 2}, or {quorum: 0.5} beside it")
+	case word == core.JoinKOfN && j.Count == nil:
+		c.ds.Errorf(core.CodeMissingKey, j.Pos, "%s: join: k_of_n needs a number", at).WithHint("write {k_of_n: 2}")
+	case word == core.JoinKOfN && j.Count.Value < 0:
+		c.ds.Errorf(core.CodeBadValue, j.Count.Pos, "%s: join.k_of_n: want a whole number of at least 0, got %d", at, j.Count.Value)
+	case word == core.JoinQuorum && (j.Fraction == nil || math.IsNaN(j.Fraction.Value)):
+		c.ds.Errorf(core.CodeMissingKey, j.Pos, "%s: join: quorum needs a number", at).WithHint("write {quorum: 0.5}")
+	}
+}
+
+// takesSome reports whether a join takes some of the predecessors.
+func takesSome(j *core.Join) bool {
+	switch j.Word() {
+	case core.JoinAny, core.JoinKOfN, core.JoinQuorum:
+		return true
+	}
+	return false
+}
+
+// joinOf returns the join of a declared vertex that takes some of its predecessors: of a
+// unit, that of its members. It is nil for most.
+func (c *compiler) joinOf(decl int32) *core.Join {
+	for _, n := range c.nodesOf(decl) {
+		if j := c.w.Nodes[n].Join; takesSome(j) {
+			return j
+		}
+	}
+	return nil
+}
+
+// tolerant reports whether a declared vertex may run although one of its edges does not
+// hold.
+func (c *compiler) tolerant(decl int32) bool { return c.anyAllDone(decl) || c.joinOf(decl) != nil }
+
+// memberJoins reports members of a unit that want it to be joined in different ways.
+func (c *compiler) memberJoins(decl int32) {
+	var first *core.Node
+	for _, n := range c.nodesOf(decl) {
+		d := c.w.Nodes[n]
+		switch {
+		case d.Join.Word() == "":
+		case first == nil:
+			first = d
+		case (takesSome(first.Join) || takesSome(d.Join)) && !sameJoin(first.Join, d.Join):
+			pointTo(c.ds.Errorf(core.CodeBadValue, d.Join.Pos, "node %s: join: %s runs as one, and node %s wants another join", d.ID.Value, c.decl[decl].id, first.ID.Value),
+				"that is", first.Join.Pos)
+		}
+	}
+}
+
+func sameJoin(a, b *core.Join) bool {
+	return a.Word() == b.Word() && a.Race == b.Race && numberOf(a.Count) == numberOf(b.Count) && fractionOf(a) == fractionOf(b)
+}
+
+func numberOf(n *core.Int) int {
+	if n == nil {
+		return 0
+	}
+	return n.Value
+}
+
+func fractionOf(j *core.Join) float64 {
+	if j.Fraction == nil {
+		return 0
+	}
+	return j.Fraction.Value
+}
+
+// need is how many of n predecessors a join takes. A share is rounded up, but for what
+// its binary form is too large: 0.28 of 25 is 7.
+func need(j *core.Join, n int) int {
+	const tiny = 1e-9
+	switch j.Word() {
+	case core.JoinKOfN:
+		return max(0, numberOf(j.Count))
+	case core.JoinQuorum:
+		return int(min(max(0, math.Ceil(fractionOf(j)*float64(n)-tiny)), math.MaxInt32))
+	}
+	return 1
+}
+
+// joins finds the vertices that take some of their predecessors.
+func (c *compiler) joins() {
+	for i := range c.decl {
+		d := int32(i)
+		if j := c.joinOf(d); j != nil {
+			c.memberJoins(d)
+			c.p.Vertices[c.at[i]].Join = int32(len(c.p.Joins))
+			c.p.Joins = append(c.p.Joins, Join{Vertex: c.at[i], Race: j.Race, Policy: j.Word()})
+		}
+	}
+}
+
+// arms lays out the predecessors of joins.
+func (c *compiler) arms() {
+	p := c.p
+	if len(p.Joins) == 0 {
+		return
+	}
+	edges := make([][]int32, len(p.Joins))
+	for i := range p.Edges {
+		if j := p.Vertices[p.Edges[i].To].Join; j >= 0 {
+			edges[j] = append(edges[j], int32(i))
+		}
+	}
+	for j := range p.Joins {
+		list := edges[j]
+		slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(p.Edges[a].From, p.Edges[b].From) })
+		join := &p.Joins[j]
+		join.From = int32(len(p.Arms))
+		for len(list) > 0 {
+			n := 1
+			for n < len(list) && p.Edges[list[n]].From == p.Edges[list[0]].From {
+				n++
+			}
+			p.Arms = append(p.Arms, Arm{Join: int32(j), Source: p.Edges[list[0]].From, Edges: list[:n:n], Pending: int32(n)})
+			for _, e := range list[:n] {
+				p.Edges[e].Arm = int32(len(p.Arms))
+			}
+			list = list[n:]
+		}
+		join.To = int32(len(p.Arms))
+		c.countJoin(join)
+	}
+}
+
+// countJoin finds out how many predecessors a join takes, and reports one that decides
+// nothing.
+func (c *compiler) countJoin(j *Join) {
+	decl := c.declAt[j.Vertex]
+	d := c.joinOf(decl)
+	n := j.Count()
+	j.Need = need(d, n)
+	if c.doubt.before.has(decl) || c.unknown.edges {
+		return // there may be more
+	}
+	id, word := c.decl[decl].id, d.Word()
+	if f := fractionOf(d); word == core.JoinQuorum && f > 1 {
+		c.ds.Warnf(core.CodeJoin, d.Fraction.Pos, "node %s: join: a quorum of %v is more than all, so %s never runs", id, f, id).
+			WithHint("a share is a number from 0 to 1, such as 0.5")
+		return
+	}
+	switch {
+	case n == 0:
+		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: %s has no predecessors to join", id, id).WithHint("leave the join out, or add edges to %s", id)
+	case j.Need > n:
+		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: takes %d predecessors and has %d, so %s never runs", id, j.Need, n, id)
+	case j.Need == 0:
+		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: takes no predecessor, so %s runs at once, whatever they come to", id, id).
+			WithHint("join: all_done waits for them all")
+	}
+}
+
+// losers finds, for each race, the vertices all of whose ways lead into it. Whoever
+// refers to a node through $nodes is a way too; what a node writes is not.
+func (c *compiler) losers() {
+	p := c.p
+	for j := range p.Joins {
+		join := &p.Joins[j]
+		if !join.Race {
+			continue
+		}
+		leads := map[int32]bool{join.Vertex: true}
+		before := map[int32]bool{}
+		for a := join.From; a < join.To; a++ {
+			before[p.Arms[a].Source] = true
+		}
+		for v := join.Vertex - 1; v >= 0; v-- {
+			if !before[v] {
+				continue
+			}
+			for _, e := range p.InEdges(v) {
+				before[p.Edges[e].From] = true
+			}
+			if leads[v] = !slices.ContainsFunc(p.OutGates(v), func(g int32) bool { return !p.leadsInto(g, leads) }); leads[v] {
+				join.Losers = append(join.Losers, v)
+				c.mayLose(&p.Vertices[v])
+			}
+		}
+		slices.Reverse(join.Losers)
+	}
+}
+
+// leadsInto reports whether a gate leads into a set of vertices and nowhere else. That
+// units without edges come last leads nowhere.
+func (p *Plan) leadsInto(gate int32, set map[int32]bool) bool {
+	return !slices.ContainsFunc(p.behind(gate), func(v int32) bool { return !set[v] && !p.Vertices[v].Last })
+}
+
+// behind returns the vertices that a gate leads to.
+func (p *Plan) behind(gate int32) []int32 {
+	n := int32(len(p.Vertices))
+	switch {
+	case gate < n:
+		return []int32{gate}
+	case gate >= p.ArmGate(0):
+		return []int32{p.joined(gate)}
+	}
+	var targets []int32
+	for _, e := range p.Judges[gate-n].Edges {
+		targets = append(targets, p.Edges[e].To)
+	}
+	return targets
+}
+
+func (c *compiler) mayLose(v *Vertex) {
+	if v.Unit == nil {
+		n := &c.p.Nodes[v.Node]
+		n.Gives = true
+		if n.Puller != nil {
+			n.Puller.Gives = true
+		}
+		return
+	}
+	for _, m := range v.Unit.Members {
+		c.p.Nodes[m].Gives = true
+	}
+	if v.Unit.Puller != nil {
+		v.Unit.Puller.Gives = true
+	}
+}

@@ -1,0 +1,100 @@
+package schedulertest
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// join is how a unit takes some of its predecessors: a member of it says so. It is nil
+// for one that takes all of them.
+func (u *unit) join() *core.Join {
+	for _, n := range u.members {
+		switch n.Join.Word() {
+		case core.JoinAny, core.JoinKOfN, core.JoinQuorum:
+			return n.Join
+		}
+	}
+	return nil
+}
+
+// need is how many of n predecessors a join takes.
+func need(j *core.Join, n int) int {
+	switch j.Policy.Value {
+	case core.JoinAny:
+		return 1
+	case core.JoinKOfN:
+		return j.Count.Value
+	}
+	share := j.Fraction.Value * float64(n)
+	if whole := math.Round(share); math.Abs(share-whole) < 1e-9 {
+		return int(whole)
+	}
+	return int(math.Ceil(share))
+}
+
+// predecessors are those of a unit, each once, in canonical order: by level, and as
+// they are declared.
+func (o *oracle) predecessors(u *unit) []*unit {
+	var list []*unit
+	for _, e := range u.in {
+		if from := o.of[e.From.Value]; !slices.Contains(list, from) {
+			list = append(list, from)
+		}
+	}
+	slices.SortFunc(list, func(a, b *unit) int {
+		return cmp.Or(a.level-b.level, slices.Index(o.units, a)-slices.Index(o.units, b))
+	})
+	return list
+}
+
+// decideJoin is decide for a unit that takes some of its predecessors: the first ones
+// of which an edge is live. All of them are resolved here; those behind do not matter.
+func (o *oracle) decideJoin(u *unit, j *core.Join) (Skip, string) {
+	u.took = []*core.Edge{}
+	list := o.predecessors(u)
+	missing := need(j, len(list))
+	chosen := o.won[o.path+u.id]
+	says := false
+	for _, p := range list {
+		if missing == 0 {
+			break
+		}
+		worth := false
+		for _, e := range u.in {
+			if o.of[e.From.Value] != p || j.Race && chosen != nil && !slices.Contains(chosen, e.From.Value) {
+				continue
+			}
+			v := o.judge(e, u)
+			says = says || v != neutral
+			if v == live {
+				u.took = append(u.took, e)
+				worth = true
+			}
+		}
+		if worth {
+			missing--
+		}
+	}
+	if missing == 0 {
+		return "", ""
+	}
+	u.took = nil
+	for _, e := range u.in {
+		if o.poisons(e) {
+			return SkipFailure, o.origin(e)
+		}
+	}
+	if len(u.in) > 0 && !says {
+		return SkipAll, o.origin(u.in[0])
+	}
+	return SkipJoin, ""
+}
+
+// takes reports whether what an edge brings reaches its target.
+func (o *oracle) takes(e *core.Edge) bool {
+	u := o.of[e.To.Value]
+	return u.join() == nil || slices.Contains(u.took, e)
+}

@@ -1,0 +1,196 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file checks joins that take some of their predecessors.
+
+// joined takes in which predecessors a join took.
+func (f *frame) joined(i int32) {
+	v, e := &f.v[i], f.c.e
+	pv := &f.p.Vertices[i]
+	switch {
+	case pv.Join < 0:
+		f.c.breaks(Skips, "%s, and it waits for all of its predecessors", e.Type)
+		return
+	case v.joined:
+		f.c.breaks(Skips, "the join is decided twice")
+		return
+	case v.phase != undecided:
+		f.c.breaks(Lifecycle, "the join is decided %s", f.after(v))
+		return
+	}
+	v.joined = true
+	j := &f.p.Joins[pv.Join]
+	live := 0
+	for a := j.From; a < j.To && live < j.Need; a++ {
+		if j.Race && !f.names(a, e.Nodes) {
+			continue
+		}
+		if f.takeArm(v, a) {
+			live++
+		} else if j.Race {
+			f.c.breaks(Skips, "the join took %s, which did not succeed", f.p.Vertices[f.p.Arms[a].Source].ID)
+		}
+	}
+	slices.Sort(v.took)
+	if want := f.takenNames(j, v.took); live < j.Need {
+		f.c.breaks(Skips, "the join is decided, and %d of %d predecessors succeeded, it takes %d", live, j.Count(), j.Need)
+	} else if !slices.Equal(want, e.Nodes) {
+		f.c.breaks(Skips, "the join took %s, should be %s", listOf(e.Nodes), listOf(want))
+	}
+	for _, l := range j.Losers {
+		if f.v[l].phase != resolved {
+			f.v[l].lost = true
+		}
+	}
+}
+
+func listOf(names []string) string {
+	if len(names) == 0 {
+		return "nobody"
+	}
+	return strings.Join(names, ", ")
+}
+
+// names reports whether an arm has one of the nodes.
+func (f *frame) names(a int32, nodes []string) bool {
+	return slices.ContainsFunc(f.p.Arms[a].Edges, func(e int32) bool { return slices.Contains(nodes, f.p.Nodes[f.p.Edges[e].FromNode].ID) })
+}
+
+// takeArm notes the live edges of an arm, and reports whether there are some.
+func (f *frame) takeArm(v *vertex, a int32) bool {
+	arm := &f.p.Arms[a]
+	if f.v[arm.Source].phase != resolved {
+		f.c.breaks(Order, "the join is decided before its predecessor %s is resolved", f.p.Vertices[arm.Source].ID)
+		return false
+	}
+	found := false
+	for _, e := range arm.Edges {
+		switch f.says(e) {
+		case live:
+			v.took = append(v.took, e)
+			found = true
+		case untold:
+			f.notJudged(f.p.Edges[e].To, e)
+		}
+	}
+	return found
+}
+
+// takenNames are the nodes that edges come from, in canonical order.
+func (f *frame) takenNames(j *plan.Join, took []int32) []string {
+	names := []string{}
+	for a := j.From; a < j.To; a++ {
+		for _, e := range f.p.Arms[a].Edges {
+			if id := f.p.Nodes[f.p.Edges[e].FromNode].ID; slices.Contains(took, e) && !slices.Contains(names, id) {
+				names = append(names, id)
+			}
+		}
+	}
+	return names
+}
+
+// decideJoin follows the rule for a join that no event tells to be decided: it is short
+// of predecessors.
+func (f *frame) decideJoin(i int32) decision {
+	d := decision{edge: -1, cause: -1}
+	v := &f.v[i]
+	if v.joined {
+		for _, e := range v.took {
+			if f.p.Edges[e].On == plan.OnFail {
+				d.handled = append(d.handled, e)
+			}
+		}
+		return d
+	}
+	j := &f.p.Joins[f.p.Vertices[i].Join]
+	worth, some := 0, false
+	for a := j.From; a < j.To; a++ {
+		counts := false
+		for _, e := range f.p.Arms[a].Edges {
+			switch f.says(e) {
+			case nothing:
+				continue
+			case live:
+				counts = true
+			case blocks:
+				if d.edge < 0 || e < d.edge {
+					d.edge = e
+				}
+			case untold:
+				f.notJudged(i, e)
+				d.kind = notDecided
+			}
+			some = true
+		}
+		if counts {
+			worth++
+		}
+	}
+	switch {
+	case d.kind == notDecided:
+		d.edge = -1
+	case worth >= j.Need:
+		d.edge = -1
+		f.c.breaks(Skips, "no event tells which predecessors the join takes, and %d of %d succeeded", worth, j.Count())
+	case d.edge >= 0:
+		d.kind, d.cause = byFailure, f.began(d.edge)
+	case !some && j.Count() > 0:
+		d.kind, d.cause = byAllGone, f.began(f.p.InEdges(i)[0])
+	default:
+		d.kind = byJoin
+	}
+	return d
+}
+
+// gaveUp takes in the end of a vertex that lost a race. It may have begun.
+func (f *frame) gaveUp(i int32) {
+	v, e := &f.v[i], f.c.e
+	switch {
+	case v.phase == resolved && (v.status != core.Skipped || v.skips >= f.members(i)):
+		f.c.breaks(Lifecycle, "is skipped %s", f.after(v))
+		return
+	case e.Status != core.Skipped.String():
+		f.c.breaks(Statuses, "is skipped with the status %q", e.Status)
+	}
+	if v.skips++; v.skips > 1 {
+		return
+	}
+	if to := f.winner(i, e.Cause); to < 0 {
+		f.c.breaks(Skips, "lost a race because of %s, and that is no join that gives it up", e.Cause)
+	}
+	if fan := v.fan; fan != nil && fan.begun > fan.ended {
+		f.c.breaks(Parts, "is given up, and of its items %d began and have no end", fan.begun-fan.ended)
+	}
+	f.endInner(v, &core.Failure{Class: core.ClassCanceled})
+	for _, s := range f.p.Vertices[i].Writes {
+		f.writes[s.Field].drop(v, s)
+	}
+	v.settled, v.skip, v.unit = true, byLost, nil
+	f.resolve(i, core.Skipped)
+}
+
+// winner is the join of that name that gives a vertex up, -1 for none.
+func (f *frame) winner(i int32, cause string) int32 {
+	for j := range f.p.Joins {
+		join := &f.p.Joins[j]
+		if f.name(f.p.Vertices[join.Vertex].ID) == cause && f.v[join.Vertex].joined && slices.Contains(join.Losers, i) {
+			return join.Vertex
+		}
+	}
+	return -1
+}
+
+// drop notes that what a vertex wrote does not count: rounds, rows and items of streams
+// tell what they write before the whole has ended.
+func (w *writes) drop(v *vertex, s plan.Slot) {
+	if w.count > 0 && w.first <= s.Slot && s.Slot <= w.last && (v.unit != nil || v.fan != nil) {
+		w.dropped, w.set = true, ""
+	}
+}
