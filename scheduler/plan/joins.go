@@ -135,15 +135,13 @@ func fractionOf(j *core.Join) float64 {
 	return j.Fraction.Value
 }
 
-// need is how many of n predecessors a join takes. A share is rounded up, but for what
-// its binary form is too large: 0.28 of 25 is 7.
+// need is how many of n predecessors a join takes.
 func need(j *core.Join, n int) int {
-	const tiny = 1e-9
 	switch j.Word() {
 	case core.JoinKOfN:
 		return max(0, numberOf(j.Count))
 	case core.JoinQuorum:
-		return int(min(max(0, math.Ceil(fractionOf(j)*float64(n)-tiny)), math.MaxInt32))
+		return share(fractionOf(j), n)
 	}
 	return 1
 }
