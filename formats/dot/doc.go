@@ -23,5 +23,5 @@ const (
 	maxFindings = 1000     // after so many errors of syntax nobody reads on
 	// maxApplied bounds what defaults and chained edges multiply: values that are
 	// given to nodes and edges beside those that are written at them.
-	maxApplied = 1_000_000
+	maxApplied = 300_000
 )

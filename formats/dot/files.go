@@ -16,7 +16,7 @@ import (
 // prompt reads the prompt of a node that asks a model: its own, else its label, else
 // its id.
 func (l *loader) prompt(n *core.Node, s *settings) {
-	t := s.text("prompt")
+	t := s.text(promptKey)
 	switch {
 	case t.Value != "":
 	case n.Label.Value != "":
@@ -33,13 +33,13 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 			return
 		}
 	}
-	n.Config.Set(core.At("prompt", t.Pos), textTree(l.template(s.subject, t)))
+	n.Config.Set(core.At(promptKey, t.Pos), textTree(l.template(s.subject, t)))
 }
 
 // fileRef returns the file that a text @name stands for.
 func fileRef(text string) (string, bool) {
 	name, ok := strings.CutPrefix(strings.TrimSpace(text), "@")
-	return name, ok && name != "" && !strings.ContainsAny(name, " \t\r\n")
+	return name, ok && name != "" && !strings.ContainsAny(name, " \t\r\n") && !strings.Contains(name, "{{")
 }
 
 // promptFile reads a prompt from a file below the document's folder. Positions in it
@@ -114,10 +114,13 @@ func nearFile(files fs.FS, name string) string {
 	return core.DidYouMean(path.Base(name), names)
 }
 
+// childKeys are attributes that name the file of a sub-workflow, the older one last.
+var childKeys = []string{"stack.child_workflow", "stack.child_dotfile"}
+
 // child reads which workflow a node runs as a part of its own. A node without one that
 // can be there fails when it is visited: no kind has the word that is left as its kind.
 func (l *loader) child(n *core.Node, s *settings) {
-	file := s.firstText("stack.child_workflow", "stack.child_dotfile")
+	file := s.text(s.first(childKeys...))
 	inline := s.kept("stack.child_dot_source")
 	pos, why, hint := n.Pos, "", `write stack.child_workflow="child.dot"`
 	switch {
@@ -134,8 +137,9 @@ func (l *loader) child(n *core.Node, s *settings) {
 		return
 	}
 	n.Kind.Value = managerType
-	s.keep("stack.child_workflow")
-	s.keep("stack.child_dotfile")
+	for _, key := range childKeys {
+		s.keep(key)
+	}
 	l.ds.Warnf(core.CodeChildMissing, pos, "%s will fail: %s", s.subject, why).WithHint("%s", hint)
 }
 

@@ -65,6 +65,7 @@ const (
 	kindWorkflow = "workflow"
 	managerType  = "stack.manager_loop"
 	importType   = "import"
+	promptKey    = "prompt"
 )
 
 // byShape, byType and byName find a kind in the table, nil for none.

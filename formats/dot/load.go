@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
@@ -47,13 +48,30 @@ func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnos
 		return nil, ds.Capped()
 	}
 	d, found := expand(g)
-	l := &loader{opts: opts, ds: append(ds, found...), inputs: map[string]bool{}, broken: g.broken}
+	l := &loader{opts: opts, ds: append(ds, found...), inputs: map[string]bool{}, hinted: map[spot]bool{}, broken: g.broken}
 	w := l.workflow(g, &d)
 	if file != "" {
 		w.Dir = filepath.Dir(file)
 	}
-	w.Findings = l.ds
-	return w, l.ds.Capped()
+	w.Findings = once(l.ds)
+	return w, w.Findings.Capped()
+}
+
+// once leaves out what has been said of the same place: a default that is wrong is
+// wrong for every node that gets it.
+func once(ds core.Diagnostics) core.Diagnostics {
+	type said struct {
+		file string
+		spot
+		code core.Code
+	}
+	seen := make(map[said]bool, len(ds))
+	return slices.DeleteFunc(ds, func(d core.Diagnostic) bool {
+		s := said{d.Pos.File, spot{d.Pos.Line, d.Pos.Column}, d.Code}
+		again := seen[s]
+		seen[s] = true
+		return again
+	})
 }
 
 // unreadable reports a document that nobody looks into.
@@ -98,12 +116,14 @@ type loader struct {
 	// broken tells that parts of the document could not be read: then nothing is called
 	// missing.
 	broken bool
+	// hinted are the attributes, by their keys, that a hint is about or has been looked for.
+	hinted map[spot]bool
 	// fullFidelity tells that it is the graph's default.
 	fullFidelity bool
 }
 
 func (l *loader) settings(set *attributeSet, subject string) *settings {
-	return &settings{attributeSet: set, ds: &l.ds, subject: subject}
+	return &settings{attributeSet: set, loader: l, ds: &l.ds, subject: subject}
 }
 
 func (l *loader) workflow(g *graph, d *drawn) *core.Workflow {

@@ -54,19 +54,18 @@ func implied(s *settings, kind string) bool {
 // classes returns the classes of a node: its own, then those of the groups it is in.
 func classes(own core.Text, groups []core.Text) []core.Text {
 	var out []core.Text
+	seen := map[string]bool{}
 	add := func(c core.Text) {
-		if c.Value != "" && !slices.ContainsFunc(out, func(o core.Text) bool { return o.Value == c.Value }) {
+		if c.Value != "" && !seen[c.Value] {
+			seen[c.Value] = true
 			out = append(out, c)
 		}
 	}
-	for from, rest := 0, own.Value; from < len(own.Value); {
-		n := strings.IndexAny(rest, ", \t\r\n")
-		if n < 0 {
-			n = len(rest)
-		}
-		add(core.Cut(own, from, from+n))
-		from = min(from+n+1, len(own.Value))
-		rest = own.Value[from:]
+	at := 0
+	for part := range strings.FieldsFuncSeq(own.Value, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
+		at += strings.Index(own.Value[at:], part)
+		add(core.At(part, core.Inside(own, at)))
+		at += len(part)
 	}
 	for _, c := range groups {
 		add(c)
@@ -81,10 +80,12 @@ func (l *loader) retry(s *settings) *core.OnError {
 	policy, most := s.text("retry_policy"), s.anyNumber("max_retries")
 	if policy.Value != "" {
 		if slices.Contains(presets, policy.Value) {
+			s.keep("max_retries")
 			return &core.OnError{Policy: core.At("retry", policy.Pos), Preset: policy, Pos: policy.Pos}
 		}
 		l.ds.Warnf(core.CodeRetryPolicy, policy.Pos, "%s: there is no retry policy %s, it has no effect", s.subject, quote(policy.Value)).
 			WithHint("%s", nearest(policy.Value, presets))
+		s.keep("retry_policy")
 	}
 	if most == nil {
 		return nil
@@ -109,6 +110,7 @@ func (l *loader) selection(s *settings) bool {
 	case "random":
 		return true
 	}
+	s.keep("selection")
 	l.ds.Warnf(core.CodeSelection, t.Pos, "%s: there is no selection %s, it is deterministic", s.subject, quote(t.Value)).
 		WithHint("%s", nearest(t.Value, []string{"deterministic", "random"}))
 	return false
@@ -164,12 +166,8 @@ func (l *loader) config(n *core.Node, s *settings, k *kindOf, owned []string) {
 		if owned != nil && !slices.Contains(owned, c.key) {
 			continue
 		}
-		for _, from := range c.from {
-			if s.find(from) < 0 {
-				continue
-			}
+		if from := s.first(c.from...); from != "" {
 			l.configValue(n, s, c, from)
-			break
 		}
 	}
 }
@@ -191,10 +189,7 @@ func textTree(t core.Text) *core.Value {
 }
 
 // tree returns the value as the configuration of a kind has it.
-func (v value) tree() *core.Value {
-	t := core.Tree(v.plain(), v.text.Pos)
-	return t
-}
+func (v value) tree() *core.Value { return core.Tree(v.plain(), v.text.Pos) }
 
 // arguments returns the attributes of a node whose type is a Go function: what is no
 // attribute for drawing.

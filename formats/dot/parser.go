@@ -106,7 +106,7 @@ func (p *parser) document() *graph {
 	}
 	g := &graph{pos: p.tok.pos}
 	p.advance()
-	if p.isName() {
+	if p.isName() && p.tok.text != "" {
 		g.name = core.At(p.tok.text, p.tok.pos)
 		p.advance()
 	} else {
@@ -245,6 +245,10 @@ func (p *parser) statementHint() string {
 
 // isID checks that a name can be the id of a node.
 func (p *parser) isID(t token) bool {
+	if t.text == "" {
+		p.errorf(t.pos, "the id of a node is empty")
+		return false
+	}
 	if t.kind == tokenName && strings.Contains(t.text, ".") {
 		p.errorf(t.pos, "node %q: an id has no dots", t.text).WithHint("only keys of attributes have: %s = value", t.text)
 		return false

@@ -13,6 +13,7 @@ import (
 // one that is refused is reported and counts as absent.
 type settings struct {
 	*attributeSet
+	loader  *loader
 	ds      *core.Diagnostics
 	subject string // how messages call the thing
 	refused bool   // something was
@@ -36,14 +37,14 @@ func (s *settings) text(key string) core.Text {
 	return core.Text{}
 }
 
-// firstText reads the first of several keys that is there.
-func (s *settings) firstText(keys ...string) core.Text {
+// first returns the first of several keys that is there and not blank, "" for none.
+func (s *settings) first(keys ...string) string {
 	for _, k := range keys {
-		if s.find(k) >= 0 {
-			return s.text(k)
+		if s.text(k).Value != "" {
+			return k
 		}
 	}
-	return core.Text{}
+	return ""
 }
 
 func (s *settings) flag(key string) bool {
@@ -119,17 +120,28 @@ func (s *settings) attributes(of place) *core.Object {
 	return out
 }
 
+// maxHints is how many unknown attributes of a document are compared with the known ones.
+const maxHints = 1000
+
+// spot is a place in the document.
+type spot struct{ line, column int32 }
+
 func (s *settings) hint(a *attribute, of place) {
-	key := a.key.Value
+	key, at := a.key.Value, spot{a.key.Pos.Line, a.key.Pos.Column}
+	if len(s.loader.hinted) == maxHints || s.loader.hinted[at] {
+		return
+	}
 	if slices.Contains(of.known, key) || slices.Contains(graphvizKeys, key) {
 		return
 	}
 	for _, p := range places {
 		if p.name != of.name && slices.Contains(p.known, key) {
+			s.loader.hinted[at] = true
 			s.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on %s, it belongs to %s", s.subject, key, of.name, p.name).Severity = core.Hint
 			return
 		}
 	}
+	s.loader.hinted[at] = true
 	if near := core.DidYouMean(key, of.known); near != "" {
 		f := s.ds.Warnf(core.CodeUnknownKey, a.key.Pos, "%s: attribute %q has no meaning and is kept as it is", s.subject, key)
 		f.Severity = core.Hint

@@ -65,6 +65,37 @@ func (l *loader) template(subject string, t core.Text) core.Text {
 	return r.text()
 }
 
+var (
+	goalWord   = regexp.MustCompile(`\$goal\b`)
+	inputPlace = regexp.MustCompile(`^\{\{\$input\.([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}\}$`)
+)
+
+// untemplate undoes template.
+func untemplate(text string) string {
+	var out strings.Builder
+	for {
+		n := strings.Index(text, "{{")
+		written := ""
+		if n >= 0 {
+			written = placeAt(text[n:])
+		}
+		if written == "" {
+			out.WriteString(goalWord.ReplaceAllString(text, "$$$$goal"))
+			return out.String()
+		}
+		out.WriteString(goalWord.ReplaceAllString(text[:n], "$$$$goal"))
+		switch m := inputPlace.FindStringSubmatch(written); {
+		case written == goalPlace:
+			out.WriteString("{{ goal }}")
+		case m != nil:
+			out.WriteString("{{ inputs." + m[1] + " }}")
+		default:
+			out.WriteString(written)
+		}
+		text = text[n+len(written):]
+	}
+}
+
 // declare makes an input of a name that a prompt refers to. Every run has to give it.
 func (l *loader) declare(name string, pos core.Position) {
 	if !l.inputs[name] {
@@ -106,8 +137,10 @@ func (l *loader) place(subject string, r *rewriter, from int) int {
 	return from + 2
 }
 
-// placeAt returns the place that a text begins with, "" if it is never closed.
+// placeAt returns the place that a text begins with, "" if it is never closed, or so
+// far away that no expression is as long.
 func placeAt(text string) string {
+	text = text[:min(len(text), expressions.MaxLength)]
 	for i := 2; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\'' || c == '"':

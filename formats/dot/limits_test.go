@@ -1,0 +1,59 @@
+package dot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// TestLimits holds that documents made to take long are refused, or read in time that
+// grows with their length.
+func TestLimits(t *testing.T) {
+	big := func(part string) string { return strings.Repeat(part, 1<<20/len(part)) }
+	many := func(n int, of func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(of(i))
+		}
+		return b.String()
+	}
+	wide := "node [" + many(1000, func(i int) string { return fmt.Sprintf("k%d=v ", i) }) + "]\n"
+	tests := []struct{ name, doc, want string }{
+		{"size", strings.Repeat(" ", maxBytes+1), "1:1: error: document has 10485761 bytes, at most 10485760 are read [LIMIT]"},
+		{"depth", "digraph g { " + big("{ "), "1:211: error: groups are nested deeper than 100 [LIMIT]"},
+		{"errors", "digraph g {\n" + big("a -- b\n") + "}", "1002:3: error: document has more than 1000 errors of syntax, the rest is not read [LIMIT]"},
+		{"defaults", "digraph g {\n" + wide + many(2000, func(i int) string { return fmt.Sprintf("n%d\n", i) }) + "}",
+			"2:7: error: defaults give more than 300000 values to nodes and edges [LIMIT]"},
+		{"chain", "digraph g {\n" + big("a -> ") + "a [" + many(1000, func(i int) string { return fmt.Sprintf("k%d=v ", i) }) + "] }", ""},
+		{"attributes", "digraph g { a [" + many(50_000, func(i int) string { return fmt.Sprintf("k%d=v ", i) }) + "] }", ""},
+		{"classes", "digraph g { " + many(10_000, func(i int) string { return fmt.Sprintf("{label=c%d a}", i) }) + " }", ""},
+		{"open braces", "digraph g { a [prompt=\"" + big("{{ ") + "}}\"] }", ""},
+		{"places", "digraph g { a [prompt=\"" + big("{{ goal }}\n") + "\"] }", ""},
+		{"wrong places", "digraph g { a [prompt=\"" + big("{{ nobody }}\n") + "\"] }", ""},
+		{"open texts", "digraph g { " + big("a [x=\"\n") + " }", "2003:1: error: document has more than 1000 errors of syntax, the rest is not read [LIMIT]"},
+		{"open comment", "digraph g { " + big("/* "), ""},
+		{"brackets", "digraph g { " + big("[") + " }", ""},
+		{"html", "digraph g { a [b=" + big("<") + " }", ""},
+		{"stylesheet", "digraph g { model_stylesheet=\"" + big("/*x*/ * {a:b} ") + "\" }", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w, ds := Parse("", []byte(tt.doc), Options{})
+			if w != nil {
+				ds = w.Findings // not capped
+			}
+			var limits []string
+			for _, d := range ds {
+				if d.Code == core.CodeLimit && d.Severity == core.Error {
+					limits = append(limits, d.Error())
+				}
+			}
+			if got := strings.Join(limits, "\n"); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

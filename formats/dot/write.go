@@ -1,0 +1,347 @@
+package dot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Write returns a walk as a document. Parsing it with the options that the walk was
+// read with gives an equal workflow, and writing that again the same bytes; positions,
+// comments and the shape of the document are lost: defaults and groups are written out,
+// and prompts stand in the document, not in files.
+//
+// What a document cannot say makes Write fail: the mode dag, fields of the state, inputs
+// that no prompt refers to, fan-outs, conditions that are expressions, a Go function
+// without a name. The error names the node or edge.
+func Write(w *core.Workflow) ([]byte, error) {
+	wr := &writer{}
+	wr.checkWorkflow(w)
+	wr.line("digraph %s {", nameText(w.Name.Value))
+	wr.graph(w)
+	for _, n := range w.Nodes {
+		wr.node(n)
+	}
+	if len(w.Edges) > 0 {
+		wr.line("")
+	}
+	for _, e := range w.Edges {
+		wr.edge(e)
+	}
+	wr.line("}")
+	out := []byte(wr.b.String())
+	if wr.err == nil {
+		wr.err = readsBack(w, out)
+	}
+	if wr.err != nil {
+		return nil, wr.err
+	}
+	return out, nil
+}
+
+// readsBack checks that a document has the nodes, edges and inputs of a workflow.
+func readsBack(w *core.Workflow, out []byte) error {
+	back, ds := Parse("", out, Options{})
+	if ds.Failed(false) {
+		return fmt.Errorf("workflow %s cannot be written in DOT: %w", w.Name.Value, ds.Err(false))
+	}
+	if len(back.Nodes) != len(w.Nodes) || len(back.Edges) != len(w.Edges) {
+		return fmt.Errorf("workflow %s cannot be written in DOT: it has %d nodes and %d edges, and would have %d and %d: an edge to a node that is not there makes one",
+			w.Name.Value, len(w.Nodes), len(w.Edges), len(back.Nodes), len(back.Edges))
+	}
+	for i, n := range w.Nodes {
+		b := back.Nodes[i]
+		failing := n.Kind.Value == managerType && b.Kind.Value == kindWorkflow
+		if b.ID.Value != n.ID.Value || b.Kind.Value != n.Kind.Value && !failing {
+			return fmt.Errorf("node %s: kind %s cannot be written in DOT: it would be read as node %s of kind %s", n.ID.Value, n.Kind.Value, b.ID.Value, b.Kind.Value)
+		}
+	}
+	for _, in := range w.Inputs {
+		if !slices.ContainsFunc(back.Inputs, func(b core.InputDecl) bool { return b.Name.Value == in.Name.Value && b.Required == in.Required }) {
+			return fmt.Errorf("input %s: cannot be written in DOT: an input is a value that a prompt refers to, which every run must give", in.Name.Value)
+		}
+	}
+	return nil
+}
+
+type writer struct {
+	b   strings.Builder
+	err error
+}
+
+func (w *writer) fail(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf(format, args...)
+	}
+}
+
+// unless fails if something is there that a document cannot say.
+func (w *writer) unless(is bool, subject, what string) {
+	if is {
+		w.fail("%s: %s cannot be written in DOT", subject, what)
+	}
+}
+
+func (w *writer) line(format string, args ...any) {
+	fmt.Fprintf(&w.b, format, args...)
+	w.b.WriteByte('\n')
+}
+
+// list is attributes under construction. What says nothing is left out.
+type list struct {
+	w       *writer
+	subject string
+	parts   []string
+	keys    map[string]bool
+}
+
+func (w *writer) list(subject string) *list {
+	return &list{w: w, subject: subject, keys: map[string]bool{}}
+}
+
+func (l *list) put(key, value string) {
+	if l.keys[key] {
+		l.w.fail("%s: attribute %q would stand twice", l.subject, key)
+	}
+	l.keys[key] = true
+	l.parts = append(l.parts, keyText(key)+"="+value)
+}
+
+func (l *list) text(key string, t core.Text) {
+	if t.Value != "" {
+		l.put(key, l.w.text(l.subject, t.Value))
+	}
+}
+
+func (l *list) flag(key string, b bool) {
+	if b {
+		l.put(key, "true")
+	}
+}
+
+func (l *list) number(key string, n *core.Int) {
+	if n != nil {
+		l.put(key, fmt.Sprint(n.Value))
+	}
+}
+
+func (l *list) duration(key string, d *core.Located[time.Duration]) {
+	if d != nil {
+		l.put(key, durationText(d.Value))
+	}
+}
+
+// value writes what an attribute or a key of a kind holds.
+func (l *list) value(key string, v any) {
+	text, ok := l.w.scalar(l.subject, v)
+	if !ok {
+		l.w.fail("%s: %s: a value of type %s cannot be written in DOT", l.subject, key, core.TypeName(v))
+		return
+	}
+	l.put(key, text)
+}
+
+// object writes attributes that were kept.
+func (l *list) object(o *core.Object) {
+	for k, v := range o.All() {
+		l.value(k, v)
+	}
+}
+
+// String returns the list in brackets, with a blank in front; "" for an empty one.
+func (l *list) String() string {
+	if len(l.parts) == 0 {
+		return ""
+	}
+	return " [" + strings.Join(l.parts, ", ") + "]"
+}
+
+func (w *writer) checkWorkflow(d *core.Workflow) {
+	subject := "workflow " + d.Name.Value
+	if d.Mode != core.ModeWalk {
+		w.fail("%s: only walks can be written in DOT", subject)
+	}
+	w.unless(d.Name.Value == "", subject, "a graph without a name")
+	w.unless(len(d.Fields) > 0, subject, "fields of the state")
+	w.unless(len(d.Pipelines)+len(d.Loops) > 0, subject, "a pipeline or loop")
+	w.unless(len(d.RetryPolicies) > 0, subject, "retry policies of its own")
+	w.unless(len(d.Phases) > 0 || d.Version.Value != "" || d.Description.Value != "", subject, "a version, a description or phases")
+	w.unless(d.Incremental != nil, subject, "incremental")
+	w.unless(d.Runtime != core.Runtime{}, subject, "runtime")
+}
+
+func (w *writer) graph(d *core.Workflow) {
+	l := w.list("workflow " + d.Name.Value)
+	for _, in := range d.Inputs {
+		if goal, ok := in.Default.(string); ok && in.Name.Value == "goal" {
+			l.put("goal", w.text(l.subject, goal))
+		}
+	}
+	if g := d.Walk; g != nil {
+		l.number("default_max_retries", g.MaxRetries)
+		l.text("retry_target", g.RetryTarget)
+		l.text("fallback_retry_target", g.FallbackRetryTarget)
+		l.number("max_node_visits", g.MaxVisits)
+		w.unless(g.MaxJumps != nil, l.subject, "a limit of jumps")
+		l.duration("stall_timeout", g.StallTimeout)
+		l.number("loop_restart_signature_limit", g.RepeatLimit)
+		l.object(g.Attributes)
+	}
+	for _, p := range l.parts {
+		w.line("  %s", p)
+	}
+	if len(l.parts) > 0 && len(d.Nodes) > 0 {
+		w.line("")
+	}
+}
+
+func (w *writer) node(n *core.Node) {
+	l := w.list("node " + n.ID.Value)
+	w.checkNode(n, l.subject)
+	w.asksFor(n, l)
+	l.text("label", n.Label)
+	l.text("class", core.Text{Value: strings.Join(core.Strings(n.Classes), ",")})
+	w.work(n, l)
+	l.flag("goal_gate", n.GoalGate)
+	l.flag("allow_partial", n.AllowPartial)
+	l.flag("auto_status", n.AutoStatus)
+	w.retry(n.OnError, l)
+	l.text("retry_target", n.RetryTarget)
+	l.text("fallback_retry_target", n.FallbackRetryTarget)
+	if n.Kind.Value != kindScript || n.Timeout == nil || n.Timeout.Value != scriptTimeout {
+		l.duration("timeout", n.Timeout)
+	}
+	l.number("max_visits", n.MaxVisits)
+	if n.Random {
+		l.put("selection", "random")
+	}
+	w.join(n, l)
+	l.object(n.Attributes)
+	w.line("  %s%s", nameText(n.ID.Value), l)
+}
+
+func (w *writer) checkNode(n *core.Node, subject string) {
+	w.unless(n.Handler != nil, subject, "a Go function without a name")
+	w.unless(n.ForEach != nil, subject, "a fan-out")
+	w.unless(len(n.Reads)+len(n.Writes) > 0 || n.HasWrites, subject, "what it reads and writes")
+	w.unless(n.Phase.Value != "" || n.Description.Value != "", subject, "a phase or description")
+	w.unless(n.Priority.Value != 0 || n.Effects != nil, subject, "a priority or effects")
+	w.unless(n.Kind.Value != kindParallel && (n.Join != nil || n.Parallel != nil), subject, "a join of a node that is not parallel")
+}
+
+// asksFor writes the shape or type that gives the node its kind, unless the attributes
+// that were kept do.
+func (w *writer) asksFor(n *core.Node, l *list) {
+	for _, key := range []string{"shape", "type", importType} {
+		if _, ok := n.Attributes.Get(key); ok {
+			return
+		}
+	}
+	switch k := byName(n.Kind.Value); {
+	case n.Kind.Value == managerType:
+		l.put("shape", byName(kindWorkflow).shape)
+	case k == nil:
+		l.text("type", n.Kind)
+	case k.kind != kindAgent:
+		l.put("shape", k.shape)
+	}
+}
+
+// work writes the configuration and arguments of a node.
+func (w *writer) work(n *core.Node, l *list) {
+	for _, tree := range []*core.Value{n.Config, n.Args} {
+		if tree == nil {
+			continue
+		}
+		for i, key := range tree.Keys {
+			v := tree.Values[i].Plain()
+			text, isText := v.(string)
+			d, err := time.ParseDuration(text)
+			switch {
+			case isText && key.Value == promptKey && tree == n.Config:
+				v = untemplate(text)
+			case err == nil && n.Kind.Value == kindWait && key.Value == "duration":
+				l.put(key.Value, durationText(d))
+				continue
+			}
+			l.value(attributeOf(n, key.Value, tree == n.Args), v)
+		}
+	}
+}
+
+// attributeOf returns the attribute that a key of a kind is read from.
+func attributeOf(n *core.Node, key string, argument bool) string {
+	if n.Kind.Value == kindWorkflow && key == "file" {
+		return childKeys[0]
+	}
+	if k := byName(n.Kind.Value); k != nil && !argument {
+		for _, c := range k.config {
+			if c.key == key {
+				return c.from[0]
+			}
+		}
+	}
+	return key
+}
+
+func (w *writer) retry(e *core.OnError, l *list) {
+	if e == nil {
+		return
+	}
+	rest := *e
+	rest.Policy, rest.Preset, rest.Attempts, rest.Pos = core.Text{}, core.Text{}, nil, core.Position{}
+	preset := e.Preset.Value
+	switch {
+	case e.Policy.Value != "retry" || !isZeroRetry(rest) || !slices.Contains(presets, preset):
+		w.fail("%s: on_error: only presets and the attempts of standard can be written in DOT", l.subject)
+	case e.Attempts == nil:
+		l.put("retry_policy", preset)
+	case preset != "standard" || e.Attempts.Value < 1:
+		w.fail("%s: on_error: %d attempts of preset %s cannot be written in DOT", l.subject, e.Attempts.Value, preset)
+	default:
+		l.put("max_retries", fmt.Sprint(e.Attempts.Value-1))
+	}
+}
+
+// isZeroRetry reports whether nothing is set.
+func isZeroRetry(e core.OnError) bool {
+	return e.Backoff.Value == "" && e.Factor == nil && e.Base == nil && e.Max == nil && e.Jitter == nil && e.RetryOn.Value == "" && e.Then.Value == ""
+}
+
+func (w *writer) join(n *core.Node, l *list) {
+	if j := n.Join; j != nil {
+		w.unless(j.Race, l.subject, "a race")
+		switch {
+		case j.Word() == core.JoinKOfN && j.Count != nil:
+			l.put("join_policy", fmt.Sprintf(`"%s(%d)"`, j.Word(), j.Count.Value))
+		case j.Word() == core.JoinQuorum && j.Fraction != nil:
+			l.put("join_policy", `"`+j.Word()+"("+floatText(j.Fraction.Value)+`)"`)
+		default:
+			l.text("join_policy", j.Policy)
+		}
+	}
+	if p := n.Parallel; p != nil {
+		l.number("max_parallel", p.MaxParallel)
+		l.text("error_policy", p.ErrorPolicy)
+	}
+}
+
+func (w *writer) edge(e *core.Edge) {
+	l := w.list("edge " + e.From.Value + " -> " + e.To.Value)
+	w.unless(e.Else || e.On.Value != "", l.subject, "on or else")
+	w.unless(e.When != nil && e.Parsed == nil, l.subject, "a condition that is an expression")
+	l.text("label", e.Label)
+	if e.When != nil {
+		l.text("condition", *e.When)
+	}
+	if e.Weight.Value != 0 {
+		l.number("weight", &e.Weight)
+	}
+	l.flag("loop_restart", e.LoopRestart)
+	l.flag("freeform", e.Freeform)
+	l.object(e.Attributes)
+	w.line("  %s -> %s%s", nameText(e.From.Value), nameText(e.To.Value), l)
+}
