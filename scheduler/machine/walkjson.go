@@ -178,8 +178,9 @@ func (t *walk) reissue() {
 	if t.ended {
 		return
 	}
-	t.active = t.f.m.now
-	t.watch()
+	if t.w.StallTimeout > 0 {
+		t.askWatch(t.w.StallTimeout)
+	}
 	for _, v := range t.live {
 		n := &t.f.p.Nodes[v.node]
 		id := t.visitID(v)

@@ -23,6 +23,10 @@ func (t *walk) watchFor(d time.Duration) {
 		return
 	}
 	t.watched++
+	t.askWatch(d)
+}
+
+func (t *walk) askWatch(d time.Duration) {
 	t.f.m.command(Command{Op: OpDeadline, ID: t.watchID(), Plan: t.f.p, Delay: d})
 }
 
