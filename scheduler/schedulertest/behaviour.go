@@ -222,7 +222,7 @@ func (b *behaviour) spoil(r *core.Result) error {
 
 // wait is how long an execution takes: often no time, else up to 200 µs.
 func wait(timing uint64, in core.Input) time.Duration {
-	h := digest(timing, in.Node(), fmt.Sprint(in.Index(), in.Round(), in.Attempt()))
+	h := digest(timing, in.Node(), fmt.Sprint(in.Index(), in.Round()+in.Visit(), in.Attempt()))
 	if h%4 == 0 {
 		return 0
 	}

@@ -10,11 +10,13 @@ import (
 )
 
 // evaluate is a naive evaluator of the part of the condition language that
-// generated graphs use: paths of one name, $nodes.ID.status, integers, words in
-// single quotes, true and false, length(), ! % == != < > <= >= && || and parentheses. It reads the text each time and
+// generated graphs use: paths of one name or two, $nodes.ID.status, outcome and
+// preferred_label, integers, words in single quotes, true and false, length(),
+// ! % == != < > <= >= && || and parentheses. It reads the text each time and
 // has no errors to report: a text it cannot read is a fault of the test.
 //
-// get returns the value of a field, or of "$nodes.ID".
+// get returns the value of a field, of its member "field.name", of "$nodes.ID",
+// "outcome" or "preferred_label".
 func evaluate(text string, get func(name string) any) bool {
 	p := &reader{rest: text, get: get}
 	v := p.or()
@@ -91,7 +93,7 @@ func (p *reader) prefix() any {
 	if p.accept("!") != "" {
 		return !truthy(p.prefix())
 	}
-	switch p.accept("(", "length", "true", "false", "$nodes.", "$.", "'") {
+	switch word := p.accept("(", "length", "true", "false", "outcome", "preferred_label", "$nodes.", "$.", "'"); word {
 	case "(":
 		v := p.or()
 		p.accept(")")
@@ -105,16 +107,26 @@ func (p *reader) prefix() any {
 		return true
 	case "false":
 		return false
+	case "outcome", "preferred_label":
+		return p.get(word)
 	case "$nodes.":
 		id := p.take(nameSet)
 		p.accept(".status")
 		return p.get("$nodes." + id)
 	case "'":
-		text := p.take(nameSet)
-		p.accept("'")
+		text, rest, _ := strings.Cut(p.rest, "'")
+		p.rest = rest
 		return text
 	case "$.":
-		return p.get(p.take(nameSet))
+		name := p.take(nameSet)
+		switch p.accept(".", "['") {
+		case ".":
+			name += "." + p.take(nameSet)
+		case "['":
+			name += "." + p.take(nameSet+".")
+			p.accept("']")
+		}
+		return p.get(name)
 	}
 	n, err := strconv.ParseInt(p.take("-0123456789"), 10, 64)
 	if err != nil {

@@ -289,7 +289,7 @@ func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 // endingOf tells whether the context of a handler has ended, and why.
 func (r *hostileRun) endingOf(id machine.ID, place int) ending {
 	void := func(g machine.ID) bool {
-		return g.Frame == id.Frame && g.Node == id.Node && (g.From == 0 || int(g.From) <= place)
+		return g.Frame == id.Frame && g.Node == id.Node && (int(g.From) <= place || place < 0 && g.From == id.From)
 	}
 	if e := r.ended[id.Frame]; e != notEnding || !slices.ContainsFunc(r.givenUp, void) {
 		return e
@@ -312,6 +312,7 @@ func inputOf(run string, c machine.Command, place int) core.Input {
 		if place >= 0 {
 			s.Item, s.Index = call.Items.At(place), core.Nth(place)
 		}
+		s.Visit = call.Visit
 		if s.Loop = call.Loop; s.Loop != "" {
 			s.Round, _ = call.Round.Get()
 		}
@@ -389,6 +390,7 @@ func (r *hostileRun) watched(deadlines []machine.ID, snapshot []byte) error {
 		Frames []struct {
 			ID      int32
 			Stopped bool
+			Walk    struct{ Ended bool }
 		}
 	}
 	if err := json.Unmarshal(snapshot, &s); err != nil {
@@ -396,7 +398,7 @@ func (r *hostileRun) watched(deadlines []machine.ID, snapshot []byte) error {
 	}
 	for _, id := range deadlines {
 		for _, f := range s.Frames {
-			if f.ID == id.Frame && !f.Stopped && !slices.Contains(r.deadlines, id) {
+			if f.ID == id.Frame && !f.Stopped && !f.Walk.Ended && !slices.Contains(r.deadlines, id) {
 				return fmt.Errorf("the deadline %s is not asked for again\n%s", id, snapshot)
 			}
 		}

@@ -32,15 +32,16 @@ type Recorder struct {
 }
 
 // Execution names one call of a handler. Node is its path, through the nested
-// runs it is in; Item is -1 outside of fan-outs and pipelines.
+// runs it is in; Item is -1 outside of fan-outs and pipelines, Visit 0 outside of walks.
 type Execution struct {
-	Node                 string
-	Item, Round, Attempt int
+	Node                        string
+	Item, Round, Visit, Attempt int
 }
 
-// String prints the execution as node[item]#round/attempt.
+// String prints the execution as node[item]#round/attempt; in a walk the visit stands for
+// the round.
 func (e Execution) String() string {
-	return fmt.Sprintf("%s[%d]#%d/%d", e.Node, e.Item, e.Round, e.Attempt)
+	return fmt.Sprintf("%s[%d]#%d/%d", e.Node, e.Item, e.Round+e.Visit, e.Attempt)
 }
 
 // begin prepares the recorder for a run of the graph.
@@ -68,7 +69,7 @@ func (r *Recorder) owner(path string) string {
 }
 
 func (r *Recorder) enter(in core.Input, seen string) {
-	e := Execution{Node: in.Node(), Item: in.Index(), Round: in.Round(), Attempt: in.Attempt()}
+	e := Execution{Node: in.Node(), Item: in.Index(), Round: in.Round(), Visit: in.Visit(), Attempt: in.Attempt()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if before, ok := r.seen[e]; ok && (!r.Repeats || before != seen) {

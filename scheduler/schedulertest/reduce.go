@@ -6,34 +6,41 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
+// reducible is a graph that can be cut down: a [Graph] or a [WalkGraph].
+type reducible[G any] interface {
+	Clone() G
+	changes() func(yield func(func(G) bool) bool)
+	compiles() bool
+}
+
 // Reduce makes a graph smaller as long as fails still holds for it and returns
 // the smallest one found. fails must be true for g and is called often; a graph
 // it is given is valid. The cost is one call for each part of the graph and
 // each time a part could be dropped.
-func Reduce(g *Graph, fails func(*Graph) bool) *Graph {
+func Reduce[G reducible[G]](g G, fails func(G) bool) G {
 	for {
-		smaller := step(g, fails)
-		if smaller == nil {
+		smaller, ok := step(g, fails)
+		if !ok {
 			return g
 		}
 		g = smaller
 	}
 }
 
-// step returns the first smaller graph that still fails, nil if there is none.
-func step(g *Graph, fails func(*Graph) bool) *Graph {
+// step returns the first smaller graph that still fails, if there is one.
+func step[G reducible[G]](g G, fails func(G) bool) (smaller G, ok bool) {
 	for change := range g.changes() {
 		c := g.Clone()
-		if change(c) && compiles(c) && fails(c) {
-			return c
+		if change(c) && c.compiles() && fails(c) {
+			return c, true
 		}
 	}
-	return nil
+	return smaller, false
 }
 
 // compiles tells whether a reduced graph is still one: a node that a condition
 // mentions may be gone.
-func compiles(g *Graph) bool {
+func (g *Graph) compiles() bool {
 	w, reg := g.Workflow(&Recorder{})
 	p, _ := plan.Compile(w, reg, plan.Options{})
 	return p != nil

@@ -1,0 +1,206 @@
+package schedulertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// walkBehaviour is the handler of a generated node of a walk. Like those of dags it does
+// what a digest of all that it was given says.
+type walkBehaviour struct {
+	g   *WalkGraph
+	n   *WalkNode
+	rec *Recorder
+}
+
+// Handle records what it was given, takes its time and answers.
+func (b *walkBehaviour) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	seen := walkSeen(in)
+	b.rec.enter(in, seen)
+	defer b.rec.leave(in)
+	if err := b.rec.sleep(ctx, in); err != nil {
+		return core.Result{}, err
+	}
+	return b.act(digest(b.g.Seed, in.Node(), fmt.Sprint(in.Visit()), seen), in.Attempt())
+}
+
+// walkSeen is all that a visit may depend on, in one line.
+func walkSeen(in core.Input) string {
+	fields := core.NewObject(1)
+	view := in.Shared().View
+	for k, v := range view.All() {
+		if k != core.ContextField {
+			fields.Set(k, v)
+		}
+	}
+	c, _ := view.Get(core.ContextField)
+	return fmt.Sprintf("view=%s context=%s", core.JSON(fields), contextText(c))
+}
+
+// contextText prints a context by sorted keys. The count of visits is left out, and what
+// the engine keeps when it is empty: when these appear nobody has said.
+func contextText(v any) string {
+	o, ok := v.(*core.Object)
+	if !ok {
+		return core.JSON(v)
+	}
+	out := core.NewObject(o.Len())
+	for k, v := range o.All() {
+		engine := k == core.ContextFailureClass || k == core.ContextPreferredLabel
+		if k != core.ContextVisitCount && !(engine && v == "") {
+			out.Set(k, v)
+		}
+	}
+	return sortedJSON(out)
+}
+
+func (b *walkBehaviour) act(h uint64, attempt int) (core.Result, error) {
+	r := b.result(draw(h, "result"), attempt)
+	roll := int(draw(h, "end") % 100)
+	up := func(percent int) bool { roll -= percent; return roll < 0 }
+	switch {
+	case up(b.n.Fail):
+		b.fail(draw(h, "fail"), &r)
+	case up(b.n.Error):
+		return r, b.err(draw(h, "error"), attempt) // what it says beside an error must be dropped
+	case up(b.n.Again):
+		r.Status, r.Note = core.Retry, b.message(draw(h, "message"), attempt)
+	case up(b.n.Flaky):
+		switch {
+		case attempt > 1+int(draw(h, "attempts")%3):
+		case chance(draw(h, "flaky"), 50):
+			r.Status = core.Retry
+		default:
+			return r, fmt.Errorf("attempt %d: connection reset", attempt)
+		}
+	case up(b.n.Partial):
+		r.Status = core.PartialSuccess
+	case up(b.n.Skip):
+		r.Status = core.Skipped
+	}
+	return r, nil
+}
+
+// result is what an attempt writes and says of the way on.
+func (b *walkBehaviour) result(h uint64, attempt int) core.Result {
+	r := core.Result{Routing: &core.Routing{}}
+	for _, name := range b.n.Writes {
+		if !chance(draw(h, "silent "+name), b.n.Silent) {
+			if r.Delta == nil {
+				r.Delta = map[string]any{}
+			}
+			r.Delta[name] = b.g.field(name).value(draw(h, "value "+name))
+		}
+	}
+	if !chance(draw(h, "silent"), b.n.Silent) {
+		k := draw(h, "key")
+		r.Routing.Context = map[string]any{"try": int64(attempt), one3(k, "k0", "k1", "k2.x"): int64(k >> 8 % 4), "k3": one3(k>>16, "yes", "no", "")}
+		if chance(draw(h, "score"), 30) {
+			r.Routing.Context["score"] = int64(k >> 24 % 10)
+		}
+	}
+	out := b.g.out(b.n.ID)
+	if chance(draw(h, "prefer"), b.n.Label) {
+		r.Routing.PreferredLabel = restyle(draw(h, "style"), labelOf(out, draw(h, "label")))
+	}
+	if chance(draw(h, "suggest"), b.n.Suggest) {
+		for i := range 1 + draw(h, "suggestions")%2 {
+			to := b.g.Nodes[draw(h, fmt.Sprint("id", i))%uint64(len(b.g.Nodes))].ID
+			if len(out) > 0 && chance(draw(h, fmt.Sprint("out", i)), 60) {
+				to = out[draw(h, fmt.Sprint("edge", i))%uint64(len(out))].To
+			}
+			r.Routing.SuggestedNext = append(r.Routing.SuggestedNext, to)
+		}
+	}
+	return r
+}
+
+func one3(h uint64, a, b, c string) string { return [...]string{a, b, c}[h%3] }
+
+// words are what labels are made of.
+var words = []string{"approve", "reject", "later", "10"}
+
+// labelOf picks the label of an edge, or one that none may have.
+func labelOf(out []*WalkEdge, h uint64) string {
+	var labels []string
+	for _, e := range out {
+		if e.Label != "" {
+			labels = append(labels, e.Label)
+		}
+	}
+	if len(labels) == 0 || h%5 == 0 {
+		return words[h>>8%uint64(len(words))]
+	}
+	return labels[h>>8%uint64(len(labels))]
+}
+
+// restyle writes a label in another manner, most of which mean the same edge.
+func restyle(h uint64, label string) string {
+	switch h % 8 {
+	case 0:
+		return strings.ToUpper(label)
+	case 1:
+		return "[Q] " + label
+	case 2:
+		return " q) " + label
+	case 3:
+		return "Q - " + label
+	case 4:
+		return "qq) " + label // a prefix of two signs stays
+	}
+	return label
+}
+
+// fail makes the result one of status fail.
+func (b *walkBehaviour) fail(h uint64, r *core.Result) {
+	r.Status, r.Note = core.Fail, b.message(draw(h, "message"), int(h>>8%100))
+	if b.n.Role == core.RoleHuman {
+		r.Routing.PreferredLabel = "" // nobody answered
+	}
+	switch {
+	case chance(draw(h, "transient"), b.n.Transient):
+		r.Routing.Category = core.TransientInfra
+	default:
+		r.Routing.Category = [...]core.Category{"", core.Deterministic, core.Structural, core.BudgetExhausted}[draw(h, "category")%4]
+	}
+}
+
+// err is an error. Its text decides its category, or it says so itself.
+func (b *walkBehaviour) err(h uint64, attempt int) error {
+	text := b.message(draw(h, "message"), attempt)
+	if chance(draw(h, "transient"), b.n.Transient) {
+		if h%2 == 0 {
+			return errors.New("connection reset by peer")
+		}
+		return core.Categorized(errors.New(text), core.TransientInfra)
+	}
+	switch draw(h, "flavour") % 6 {
+	case 0:
+		panic("wanted panic")
+	case 1, 2:
+		return core.Permanent(errors.New(text))
+	case 3:
+		return errors.New("scope violation: " + text)
+	}
+	return errors.New(text)
+}
+
+// message words a failure. A node says much the same each time, with other numbers.
+func (b *walkBehaviour) message(h uint64, n int) string {
+	about := draw(digest(b.g.Seed, b.n.ID), "message")
+	if chance(h, 20) {
+		about = h >> 8
+	}
+	switch about % 3 {
+	case 0:
+		return fmt.Sprintf("Row %d broke: a%07x", n, h%(1<<28))
+	case 1:
+		return fmt.Sprintf("bad value in column %d", n)
+	default:
+		return "no such thing"
+	}
+}

@@ -1,0 +1,310 @@
+package schedulertest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// GenerateWalk returns a random valid walk graph; the same seed gives the same graph.
+func GenerateWalk(seed uint64) *WalkGraph {
+	m := &walkMaker{maker: maker{rng: rand.New(rand.NewPCG(seed, 0x77616c6b)), g: &Graph{}}, w: &WalkGraph{Seed: seed}}
+	m.fields()
+	m.stops()
+	m.edges()
+	m.settings()
+	m.declare()
+	return m.w
+}
+
+// walkMaker draws the parts of a walk with the dice of maker.
+type walkMaker struct {
+	maker
+	w *WalkGraph
+	// start, stops and exit lie on a line along which most edges point; branches are
+	// reached through their parallel node only.
+	start, exit *WalkNode
+	line        []*WalkNode
+	branches    map[*WalkNode][]*WalkNode
+}
+
+// fields declares some; branches write none that refuses.
+func (m *walkMaker) fields() {
+	kinds := []Field{{Merge: "last_wins", Type: core.IntegerType}, {Merge: "array_append", Type: core.ArrayType},
+		{Merge: "sum", Type: core.IntegerType}, {Merge: "set_once", Type: core.IntegerType}, {Merge: "object_merge", Type: core.ObjectType}}
+	for i, at := range m.rng.Perm(len(kinds))[:m.rng.IntN(4)] {
+		f := kinds[at]
+		f.Name, f.Default = fmt.Sprint("f", i), core.Missing
+		m.w.Fields = append(m.w.Fields, f)
+	}
+}
+
+func (m *walkMaker) some(most int, fit func(Field) bool) []string {
+	var list []string
+	for _, f := range m.w.Fields {
+		if len(list) < most && fit(f) && m.chance(50) {
+			list = append(list, f.Name)
+		}
+	}
+	return list
+}
+
+func (m *walkMaker) add(role core.Role) *WalkNode {
+	n := &WalkNode{ID: fmt.Sprint("made", len(m.w.Nodes)), Role: role}
+	m.w.Nodes = append(m.w.Nodes, n)
+	return n
+}
+
+// stops makes the nodes.
+func (m *walkMaker) stops() {
+	m.branches = map[*WalkNode][]*WalkNode{}
+	m.start, m.exit = m.add(core.RoleStart), m.add(core.RoleExit)
+	most := 5 + m.rng.IntN(19)
+	for len(m.w.Nodes) < most {
+		var n *WalkNode
+		switch roll := m.rng.IntN(100); {
+		case roll < 25 && most-len(m.w.Nodes) > 3:
+			n = m.parallel()
+		case roll < 39:
+			n = m.add(core.RoleConditional)
+		case roll < 48:
+			n = m.add(core.RoleHuman)
+			n.Label, n.Fail, n.Transient = 90, one(&m.maker, 0, 25, 60), 40
+			n.AutoStatus = m.chance(4)
+		default:
+			n = m.add(core.RoleStage)
+			m.behave(n, anyField)
+		}
+		m.line = append(m.line, n)
+	}
+}
+
+// behave lets a stage do something.
+func (m *walkMaker) behave(n *WalkNode, writes func(Field) bool) {
+	n.Reads, n.Writes = m.some(3, anyField), m.some(2, writes)
+	n.Silent = 15
+	n.Label, n.Suggest, n.Transient = one(&m.maker, 0, 30, 80), one(&m.maker, 0, 0, 50), one(&m.maker, 0, 30, 80)
+	switch m.rng.IntN(8) {
+	case 0:
+		n.Fail = one(&m.maker, 20, 60, 100)
+	case 1:
+		n.Error = one(&m.maker, 20, 60, 100)
+	case 2:
+		n.Again = one(&m.maker, 20, 60, 100)
+	case 3:
+		n.Fail, n.Error, n.Again = 15, 15, 15
+	}
+	n.Flaky = one(&m.maker, 0, 30, 60)
+	if m.chance(20) {
+		n.Partial, n.Skip = 25, 10
+	}
+	switch m.rng.IntN(6) {
+	case 0:
+		n.Preset = one(&m.maker, "none", "standard", "aggressive", "linear", "patient")
+		n.Waits = m.chance(50)
+	case 1, 2:
+		n.Attempts, n.Waits = 1+m.rng.IntN(4), true
+	}
+	n.AllowPartial, n.AutoStatus = m.chance(30), m.chance(8)
+}
+
+// parallel makes a parallel node with its branches.
+func (m *walkMaker) parallel() *WalkNode {
+	n := m.add(core.RoleParallel)
+	count := 1 + m.rng.IntN(5)
+	n.Policy = one(&m.maker, core.JoinWaitAll, core.JoinFirstSuccess, core.JoinKOfN, core.JoinQuorum)
+	n.Count, n.Fraction = 1+m.rng.IntN(count), one(&m.maker, 0.25, 0.5, 0.6, 1)
+	if m.chance(8) {
+		n.Count, n.Fraction = one(&m.maker, 0, count+1), 0
+	}
+	n.MaxParallel = one(&m.maker, 0, 0, 1, 2, 3)
+	n.ErrorPolicy = one(&m.maker, "", "", "continue", "fail_fast", "ignore")
+	for range count {
+		b := m.add(core.RoleStage)
+		m.behave(b, func(f Field) bool { return f.Merge != "set_once" })
+		b.Skip = 0
+		m.branches[n] = append(m.branches[n], b)
+	}
+	return n
+}
+
+func (m *walkMaker) edge(from, to *WalkNode) *WalkEdge {
+	e := &WalkEdge{From: from.ID, To: to.ID, Weight: one(&m.maker, 0, 0, 0, 1, 5, -1)}
+	m.w.Edges = append(m.w.Edges, e)
+	return e
+}
+
+// after picks a stop behind the i-th, mostly the next ones, or the exit.
+func (m *walkMaker) after(i int) *WalkNode {
+	if j := i + 1 + m.rng.IntN(2); j < len(m.line) {
+		return m.line[j]
+	}
+	return m.exit
+}
+
+// anywhere picks a stop, before or behind.
+func (m *walkMaker) anywhere(i int) *WalkNode {
+	if m.chance(35) {
+		return m.line[m.rng.IntN(len(m.line))]
+	}
+	return m.after(i)
+}
+
+// edges connects each stop with some that follow and, less often, with earlier ones.
+func (m *walkMaker) edges() {
+	m.edge(m.start, m.after(-1))
+	for i, n := range m.line {
+		if n.Role == core.RoleParallel {
+			m.forkEdges(i, n)
+			continue
+		}
+		if m.chance(95) {
+			m.edge(n, m.after(i)).Label = m.label(40)
+		}
+		for range one(&m.maker, 0, 1, 1, 2, 3) {
+			to := m.anywhere(i)
+			e := m.edge(n, to)
+			if e.Label = m.label(60); m.chance(55) {
+				e.When = m.walkCondition()
+			}
+			e.Restart = m.chance(25) && to.Role != core.RoleConditional && to.Role != core.RoleExit
+		}
+	}
+}
+
+func (m *walkMaker) label(percent int) string {
+	if !m.chance(percent) {
+		return ""
+	}
+	word := words[m.rng.IntN(len(words))]
+	return one(&m.maker, word, word, "["+word[:1]+"] "+word, word[:1]+") "+word, word[:1]+" - "+word, "["+word)
+}
+
+// forkEdges leads to the branches, and from each to the same nodes.
+func (m *walkMaker) forkEdges(i int, n *WalkNode) {
+	join, other := m.after(i), m.after(i)
+	both := m.chance(30)
+	for _, b := range m.branches[n] {
+		m.edge(n, b)
+		m.edge(b, join)
+		if both && other != join {
+			m.edge(b, other)
+		}
+		if m.chance(20) {
+			m.edge(b, m.anywhere(i)).When = m.walkCondition()
+		}
+	}
+	for range one(&m.maker, 0, 0, 1, 2) {
+		m.edge(n, m.anywhere(i)).When = one(&m.maker, "outcome == 'fail'", m.walkCondition())
+	}
+}
+
+// walkCondition makes a condition on the stage that ran, on the context and the fields.
+func (m *walkMaker) walkCondition() string {
+	term := m.walkTerm()
+	switch m.rng.IntN(6) {
+	case 0:
+		return term + " && " + m.walkTerm()
+	case 1:
+		return term + " || " + m.walkTerm()
+	case 2:
+		return "!(" + term + ")"
+	}
+	return term
+}
+
+func (m *walkMaker) walkTerm() string {
+	key := one(&m.maker, "k0", "k1", "['k2.x']")
+	if key[0] != '[' {
+		key = "." + key
+	}
+	switch m.rng.IntN(9) {
+	case 0, 1:
+		return "outcome " + one(&m.maker, "==", "!=") + " '" + one(&m.maker, "success", "fail", "partial_success", "skipped", "retry") + "'"
+	case 2:
+		return fmt.Sprintf("$.context%s %s %d", key, one(&m.maker, "==", "!=", "<", ">="), m.rng.IntN(4))
+	case 3:
+		return "$.context.k3 == '" + one(&m.maker, "yes", "no") + "'"
+	case 4:
+		return "$.context.failure_class == '" + one(&m.maker, "deterministic", "transient_infra", "structural") + "'"
+	case 5, 6:
+		return fmt.Sprintf("$.context['internal.node_visit_count'] %s %d", one(&m.maker, "<", ">=", "=="), 1+m.rng.IntN(3))
+	case 7:
+		return one(&m.maker, "preferred_label == '", "$.context.preferred_label == '") + words[m.rng.IntN(3)] + "'"
+	}
+	if list := m.some(1, func(f Field) bool { return f.Type == core.IntegerType }); len(list) > 0 {
+		return fmt.Sprintf("$.%s %% 2 == 0", list[0])
+	}
+	return fmt.Sprintf("$.context.try > %d", 1+m.rng.IntN(2))
+}
+
+// settings draws gates, targets and limits. Every cycle is bounded, by a limit of the
+// graph or by one of each node.
+func (m *walkMaker) settings() {
+	target := func(percent int) string {
+		switch {
+		case !m.chance(percent):
+			return ""
+		case m.chance(6):
+			return "nobody"
+		case m.chance(6):
+			return m.exit.ID
+		}
+		for {
+			if n := one(&m.maker, m.line...); n.Role != core.RoleConditional {
+				return n.ID
+			}
+		}
+	}
+	if slices.IndexFunc(m.line, func(n *WalkNode) bool { return n.Role != core.RoleConditional }) < 0 {
+		target = func(int) string { return "" }
+	}
+	own := m.chance(25)
+	if !own {
+		m.w.MaxVisits = one(&m.maker, 3, 3, 4, 8)
+	}
+	for _, n := range m.w.Nodes {
+		if own || m.chance(6) {
+			n.MaxVisits = one(&m.maker, 1, 2, 3, 3, 5)
+		}
+	}
+	for _, list := range m.branches {
+		for _, b := range list {
+			b.MaxVisits = 1000
+		}
+	}
+	for _, n := range m.line {
+		n.Gate = m.chance(50)
+		n.RetryTarget, n.Fallback = target(60), target(15)
+	}
+	m.w.RetryTarget, m.w.Fallback = target(30), target(15)
+	if m.chance(40) {
+		m.w.MaxRetries = 1 + m.rng.IntN(3)
+	}
+	if m.chance(40) {
+		m.w.MaxJumps = 1 + m.rng.IntN(2)
+	}
+	if m.chance(70) {
+		m.w.RepeatLimit = one(&m.maker, 2, 2, 4, 8)
+	}
+}
+
+// declare puts everything in a random order and names it by it.
+func (m *walkMaker) declare() {
+	m.rng.Shuffle(len(m.w.Nodes), func(i, j int) { m.w.Nodes[i], m.w.Nodes[j] = m.w.Nodes[j], m.w.Nodes[i] })
+	m.rng.Shuffle(len(m.w.Edges), func(i, j int) { m.w.Edges[i], m.w.Edges[j] = m.w.Edges[j], m.w.Edges[i] })
+	ids := map[string]string{"": "", "nobody": "nobody"}
+	for i, n := range m.w.Nodes {
+		ids[n.ID] = fmt.Sprint("n", i)
+		n.ID = ids[n.ID]
+	}
+	for _, n := range m.w.Nodes {
+		n.RetryTarget, n.Fallback = ids[n.RetryTarget], ids[n.Fallback]
+	}
+	m.w.RetryTarget, m.w.Fallback = ids[m.w.RetryTarget], ids[m.w.Fallback]
+	for _, e := range m.w.Edges {
+		e.From, e.To = ids[e.From], ids[e.To]
+	}
+}

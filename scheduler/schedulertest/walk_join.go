@@ -1,0 +1,236 @@
+package schedulertest
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// branch is a branch of a parallel node under way.
+type branch struct {
+	id    string
+	end   ended
+	begun bool
+	over  bool
+	at    time.Duration // when it ends
+}
+
+// fork visits the branches of a parallel node.
+func (o *walkOracle) fork(id string) ended {
+	n := o.nodes[id]
+	var branches []*branch
+	for _, e := range o.w.Edges {
+		if e.From.Value == id && e.When == nil {
+			branches = append(branches, &branch{id: e.To.Value})
+		}
+	}
+	context, state := maps.Clone(o.context), o.state.clone()
+	begin := func(b *branch, now time.Duration) {
+		b.begun = true
+		o.arrive(b.id)
+		b.end = o.attempts(b.id, context, state)
+		b.at = now + b.end.took
+	}
+	next := o.inTime(n, branches, begin)
+	if o.ends != nil {
+		next = o.asTold(id, branches, begin)
+	}
+	failFast := n.Parallel != nil && n.Parallel.ErrorPolicy.Value == "fail_fast"
+	status, failed := undecided(n, branches), false
+	for status == core.StatusNone {
+		b := next()
+		if b == nil {
+			break
+		}
+		b.over = true
+		failed = failed || b.end.status == core.Fail
+		if status = undecided(n, branches); status == core.StatusNone && failFast && failed {
+			status = joined(n, branches)
+		}
+	}
+	return o.join(id, branches, status)
+}
+
+// inTime lets branches begin as far as max_parallel allows, in edge order, and end when
+// their time has come.
+func (o *walkOracle) inTime(n *core.Node, branches []*branch, begin func(*branch, time.Duration)) func() *branch {
+	most := core.DefaultMaxParallel
+	if n.Parallel != nil && n.Parallel.MaxParallel != nil {
+		most = n.Parallel.MaxParallel.Value
+	}
+	var now time.Duration
+	return func() *branch {
+		var active []*branch
+		for _, b := range branches {
+			if !b.over && (b.begun || len(active) < most) {
+				if !b.begun {
+					begin(b, now)
+				}
+				active = append(active, b)
+			}
+		}
+		if len(active) == 0 {
+			return nil
+		}
+		first := slices.MinFunc(active, func(a, b *branch) int { return int(a.at - b.at) })
+		now = first.at
+		return first
+	}
+}
+
+// asTold lets branches begin and end as another run says.
+func (o *walkOracle) asTold(id string, branches []*branch, begin func(*branch, time.Duration)) func() *branch {
+	begun, ended := o.ends(id, o.out.Nodes[id].Visits)
+	for _, b := range branches {
+		if slices.Contains(begun, b.id) {
+			begin(b, 0)
+		}
+	}
+	return func() *branch {
+		for len(ended) > 0 {
+			i := slices.IndexFunc(branches, func(b *branch) bool { return b.id == ended[0] })
+			if ended = ended[1:]; i >= 0 && branches[i].begun {
+				return branches[i]
+			}
+		}
+		return nil
+	}
+}
+
+// tally counts branches.
+func tally(branches []*branch) (ok, bad, open int) {
+	for _, b := range branches {
+		switch {
+		case !b.over:
+			open++
+		case b.end.status == core.Success:
+			ok++
+		case b.end.status == core.Fail:
+			bad++
+		}
+	}
+	return ok, bad, open
+}
+
+// needed is how many branches must succeed.
+func needed(n *core.Node, branches int) int {
+	switch n.Join.Word() {
+	case core.JoinFirstSuccess:
+		return 1
+	case core.JoinKOfN:
+		return n.Join.Count.Value
+	case core.JoinQuorum:
+		// In decimal, as it is written: 0.28 of 25 are 7.
+		f, _ := new(big.Rat).SetString(fmt.Sprint(n.Join.Fraction.Value))
+		f.Mul(f, big.NewRat(int64(branches), 1))
+		up := new(big.Int).Add(f.Num(), new(big.Int).Sub(f.Denom(), big.NewInt(1)))
+		return int(up.Div(up, f.Denom()).Int64())
+	}
+	return 0
+}
+
+// undecided returns StatusNone as long as the branches that have not ended could change
+// what a parallel node comes to, else what it comes to.
+func undecided(n *core.Node, branches []*branch) core.Status {
+	ok, _, open := tally(branches)
+	switch need := needed(n, len(branches)); {
+	case len(branches) == 0:
+		return core.Fail
+	case n.Join == nil || n.Join.Word() == core.JoinWaitAll:
+		if open > 0 {
+			return core.StatusNone
+		}
+	case ok < need && ok+open >= need:
+		return core.StatusNone
+	}
+	return joined(n, branches)
+}
+
+// joined is what the branches that have ended come to.
+func joined(n *core.Node, branches []*branch) core.Status {
+	ok, bad, _ := tally(branches)
+	ignore := n.Parallel != nil && n.Parallel.ErrorPolicy.Value == "ignore"
+	switch {
+	case len(branches) == 0:
+		return core.Fail
+	case n.Join == nil || n.Join.Word() == core.JoinWaitAll:
+		if bad > 0 && !ignore {
+			return core.PartialSuccess
+		}
+		return core.Success
+	case ok >= needed(n, len(branches)):
+		return core.Success
+	}
+	return core.Fail
+}
+
+// join gives up the branches that have not ended and makes the outcome of the node.
+func (o *walkOracle) join(id string, branches []*branch, status core.Status) ended {
+	f := ForkOutcome{Fork: id, Status: status}
+	results := make([]any, 0, len(branches))
+	for _, b := range branches {
+		r := BranchOutcome{ID: b.id, Status: b.end.status}
+		result := core.ObjectOf("id", b.id)
+		switch {
+		case b.over:
+			o.count(b.id, b.end)
+			if r.Status == core.Success {
+				f.Succeeded = append(f.Succeeded, b.id)
+			}
+			fold(o.fields, o.state, b.end.delta)
+		case b.begun:
+			r.Status, r.Loser, f.Early = core.Fail, true, true
+			o.lose(b.id, b.end)
+		default:
+			r.Status, r.Loser, f.Early = core.Skipped, true, true
+		}
+		result.Set("status", r.Status.String())
+		if score, ok := b.end.context["score"]; ok && b.over {
+			result.Set("score", score)
+		}
+		results = append(results, result)
+		f.Branches = append(f.Branches, r)
+	}
+	o.out.Forks = append(o.out.Forks, f)
+	e := ended{status: status, context: map[string]any{core.ContextParallelResults: results, core.ContextParallelCount: int64(len(branches))}}
+	if status == core.Fail {
+		e.class, e.category, e.message = core.ClassError, core.Deterministic, "the branches failed"
+		return e
+	}
+	e.join = o.joinOf(branches)
+	return e
+}
+
+// lose drops what a branch does that nobody waits for.
+func (o *walkOracle) lose(id string, e ended) {
+	for attempt := range e.attempts {
+		o.out.Losers[Execution{Node: id, Item: -1, Visit: o.out.Nodes[id].Visits, Attempt: attempt + 1}] = true
+	}
+	o.count(id, ended{status: core.Fail, class: core.ClassCanceled})
+}
+
+// joinOf is the lexically first node that comes directly after every branch.
+func (o *walkOracle) joinOf(branches []*branch) string {
+	after := map[string]int{}
+	for _, b := range branches {
+		to := map[string]bool{}
+		for _, e := range o.w.Edges {
+			if e.From.Value == b.id {
+				to[e.To.Value] = true
+			}
+		}
+		for id := range to {
+			after[id]++
+		}
+	}
+	for _, id := range sortedKeys(after) {
+		if after[id] == len(branches) {
+			return id
+		}
+	}
+	return ""
+}

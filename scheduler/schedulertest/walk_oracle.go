@@ -1,0 +1,441 @@
+package schedulertest
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// WalkOutcome is all of a walk that must not depend on timing, given in which order the
+// branches of parallel nodes ended.
+type WalkOutcome struct {
+	Status  core.RunStatus
+	Class   string       // why a failed run could not go on
+	At      string       // the node of which that is said
+	State   *core.Object // declared fields, in declared order
+	Context *core.Object
+	Path    []string
+	Nodes   map[string]WalkNodeOutcome
+	// Choices are the ways the walk took, in order.
+	Choices []WalkChoice
+	// Losers are the executions that a decided join did not wait for.
+	Losers map[Execution]bool
+	// Forks are the visits of parallel nodes.
+	Forks []ForkOutcome
+}
+
+// WalkNodeOutcome is how the last visit of a node ended, and what all of them took.
+type WalkNodeOutcome struct {
+	Status           core.Status
+	Class            string
+	Visits, Attempts int
+	Changed          bool // it did well only because a setting says so
+}
+
+// WalkChoice is a way from one node to the next.
+type WalkChoice struct {
+	From, To string
+	Step     string // one of the Step constants of core
+	Restart  bool
+	// After is the outcome that the edges saw.
+	After core.Status
+}
+
+// ForkOutcome is how a visit of a parallel node ended.
+type ForkOutcome struct {
+	Fork   string
+	Status core.Status
+	// Early tells that it was decided before all branches had ended.
+	Early    bool
+	Branches []BranchOutcome // in edge order
+	// Succeeded are the branches that were waited for and ended with success.
+	Succeeded []string
+}
+
+// BranchOutcome is how a branch ended.
+type BranchOutcome struct {
+	ID     string
+	Status core.Status
+	Loser  bool
+}
+
+// WalkOracle runs a walk the obvious way, from the rules alone: one node after the other,
+// handlers in the calling goroutine. It shares no code with the machine.
+//
+// ends tells which branches of the n-th visit of a parallel node began, and in which
+// order they ended; nil means that each takes the time that timing says.
+func WalkOracle(w *core.Workflow, reg *core.Registry, timing uint64, ends func(fork string, visit int) (begun, ended []string)) *WalkOutcome {
+	o := &walkOracle{w: w, timing: timing, ends: ends, fields: map[string]core.FieldDecl{}, nodes: map[string]*core.Node{}, made: map[string]core.Compiled{},
+		state: values{}, signatures: map[string]int{}, jumps: map[string]int{},
+		out: &WalkOutcome{Nodes: map[string]WalkNodeOutcome{}, Losers: map[Execution]bool{}}}
+	for _, f := range w.Fields {
+		o.fields[f.Name.Value] = f
+		if !core.IsMissing(f.Default) {
+			o.state[f.Name.Value] = f.Default
+		}
+	}
+	for _, n := range w.Nodes {
+		o.nodes[n.ID.Value] = n
+		o.made[n.ID.Value] = core.Compiled{Handler: n.Handler}
+		if n.Handler == nil {
+			k, _ := reg.Kind(n.Kind.Value)
+			o.made[n.ID.Value], _ = k.Compile(n, core.Env{})
+		}
+	}
+	o.fresh()
+	o.walk()
+	o.finish()
+	return o.out
+}
+
+type walkOracle struct {
+	w      *core.Workflow
+	timing uint64
+	ends   func(fork string, visit int) (begun, ended []string)
+	fields map[string]core.FieldDecl
+	nodes  map[string]*core.Node
+	made   map[string]core.Compiled
+
+	state   values
+	context map[string]any
+	// completed are the nodes that have an outcome, in order of the first one.
+	completed []string
+	outcomes  map[string]ended
+	last      ended // of the last node that is not conditional
+	// signatures counts the failures that look alike, jumps those from a gate.
+	signatures map[string]int
+	jumps      map[string]int
+	steps      int
+	out        *WalkOutcome
+}
+
+// ended is the outcome of a visit.
+type ended struct {
+	status     core.Status
+	label      string
+	next       []string
+	category   core.Category // of a failure
+	class      string
+	message    string
+	delta      map[string]any
+	context    map[string]any
+	attempts   int
+	changed    bool
+	unanswered bool // it is a person that failed
+	took       time.Duration
+	join       string // where a decided join goes on
+}
+
+// fresh begins a walk, or begins it anew.
+func (o *walkOracle) fresh() {
+	o.context, o.completed, o.outcomes, o.last = map[string]any{}, nil, map[string]ended{}, ended{}
+}
+
+func (o *walkOracle) role(id string) core.Role { return o.made[id].Role }
+
+func (o *walkOracle) walk() {
+	at := ""
+	for _, n := range o.w.Nodes {
+		if o.role(n.ID.Value) == core.RoleStart {
+			at = n.ID.Value
+		}
+	}
+	for at != "" {
+		if o.steps++; o.steps > 10_000 {
+			panic("schedulertest: a walk does not end")
+		}
+		at = o.step(at)
+	}
+}
+
+// stop ends a run that cannot go on.
+func (o *walkOracle) stop(at, class string) string {
+	o.out.Status, o.out.Class, o.out.At = core.RunFailed, class, at
+	return ""
+}
+
+// goOn notes a way and returns where it leads.
+func (o *walkOracle) goOn(c WalkChoice) string {
+	o.out.Choices = append(o.out.Choices, c)
+	return c.To
+}
+
+// step visits a node and returns the next one, "" at the end.
+func (o *walkOracle) step(at string) string {
+	if o.role(at) == core.RoleExit {
+		return o.exit(at)
+	}
+	if !o.arrive(at) {
+		return o.stop(at, core.ClassVisitLimit)
+	}
+	o.out.Path = append(o.out.Path, at)
+	e := o.visit(at)
+	if o.role(at) == core.RoleConditional {
+		o.record(at, e)
+		e = o.last // its edges see the stage before it
+		e.join, e.next = "", nil
+	} else {
+		o.commit(at, &e)
+		o.record(at, e)
+		o.last = e
+		if o.repeats(at, e) {
+			return o.stop(at, core.ClassFailureCycle)
+		}
+	}
+	o.context[core.ContextVisitCount] = int64(o.out.Nodes[at].Visits)
+	if e.join != "" {
+		return o.goOn(WalkChoice{From: at, To: e.join, Step: core.StepJump, After: e.status})
+	}
+	return o.leave(at, e)
+}
+
+// arrive counts a visit, if there may be one.
+func (o *walkOracle) arrive(id string) bool {
+	most := 0
+	if o.w.Walk.MaxVisits != nil {
+		most = o.w.Walk.MaxVisits.Value
+	}
+	if m := o.nodes[id].MaxVisits; m != nil {
+		most = m.Value
+	}
+	n := o.out.Nodes[id]
+	if most > 0 && n.Visits >= most {
+		return false
+	}
+	n.Visits++
+	o.out.Nodes[id] = n
+	return true
+}
+
+// visit does what a node does; it changes nothing but the counts.
+func (o *walkOracle) visit(id string) ended {
+	switch o.role(id) {
+	case core.RoleParallel:
+		return o.fork(id)
+	case core.RoleStage, core.RoleHuman:
+		return o.attempts(id, o.context, o.state)
+	}
+	return ended{status: core.Success}
+}
+
+// budget is how many attempts a visit has, and the wait after each.
+func (o *walkOracle) budget(n *core.Node) (attempts int, waits func(attempt int) time.Duration) {
+	presets := map[string]struct {
+		attempts int
+		base     time.Duration
+		factor   float64
+	}{
+		"none": {1, 0, 0}, "standard": {5, 200 * time.Millisecond, 2}, "aggressive": {5, 500 * time.Millisecond, 2},
+		"linear": {3, 500 * time.Millisecond, 1}, "patient": {3, 2 * time.Second, 3},
+	}
+	p, linear := presets["standard"], false
+	p.attempts = 1
+	if m := o.w.Walk.MaxRetries; m != nil {
+		p.attempts = m.Value + 1
+	}
+	if r := n.OnError; r != nil {
+		if p = presets[r.Preset.Value]; r.Preset.Value == "" {
+			linear = true // base, 2 base, 3 base
+		}
+		if r.Attempts != nil {
+			p.attempts = r.Attempts.Value
+		}
+		if r.Base != nil {
+			p.base = r.Base.Value
+		}
+	}
+	return p.attempts, func(attempt int) time.Duration {
+		wait := float64(p.base)
+		for i := 1; i < attempt; i++ {
+			if wait *= p.factor; linear {
+				wait = float64(p.base) * float64(i+1)
+			}
+		}
+		return min(time.Duration(wait), time.Minute)
+	}
+}
+
+// attempts is the retry loop of a visit.
+func (o *walkOracle) attempts(id string, context map[string]any, state values) ended {
+	n := o.nodes[id]
+	most, waits := o.budget(n)
+	names, seen := o.view(n, context, state)
+	var e ended
+	for attempt := 1; ; attempt++ {
+		in := core.NewInput("oracle", id, attempt, core.Shared{View: core.NewView(names, seen), Visit: o.out.Nodes[id].Visits})
+		took := e.took
+		r, failure := call(o.made[id].Handler, in)
+		e = ended{status: r.Status, delta: r.Delta, attempts: attempt, took: took}
+		if o.timing > 0 {
+			e.took += wait(o.timing, in)
+		}
+		if e.status == core.StatusNone {
+			e.status = core.Success
+		}
+		again := e.status == core.Retry
+		if route := r.Routing; route != nil {
+			e.label, e.next, e.context = route.PreferredLabel, route.SuggestedNext, route.Context
+			e.category = route.Category
+		}
+		switch {
+		case failure != nil && e.status != core.Fail: // an error: there is no result
+			e = ended{status: core.Fail, category: failure.InCategory(), class: failure.Class, message: failure.Message, attempts: attempt, took: e.took}
+			again = !failure.Permanent
+		case e.status == core.Fail:
+			e.class, e.message = core.ClassError, r.Note
+		}
+		if again && attempt < most {
+			e.took += waits(attempt)
+			continue
+		}
+		if e.status == core.Retry {
+			e.exhausted(n, r.Note)
+		}
+		if e.status == core.Fail && e.category == "" {
+			e.category = core.Deterministic
+		}
+		if n.AutoStatus && e.status != core.Success && e.status != core.Skipped {
+			e.lift()
+		}
+		e.unanswered = e.status == core.Fail && o.role(id) == core.RoleHuman
+		return e
+	}
+}
+
+// exhausted ends a visit that still wants to be run again.
+func (e *ended) exhausted(n *core.Node, note string) {
+	if e.status, e.changed = core.PartialSuccess, true; !n.AllowPartial {
+		e.status, e.changed, e.class, e.message, e.category = core.Fail, false, core.ClassError, "no attempt is left: "+note, core.Deterministic
+	}
+}
+
+// lift is auto_status.
+func (e *ended) lift() { e.status, e.class, e.category, e.changed = core.Success, "", "", true }
+
+// view is what a visit sees: the fields it reads, and the context.
+func (o *walkOracle) view(n *core.Node, context map[string]any, state values) (names []string, seen []any) {
+	for _, r := range n.Reads {
+		names, seen = append(names, r.Value), append(seen, state.get(r.Value))
+	}
+	return append(names, core.ContextField), append(seen, objectOf(context))
+}
+
+func objectOf(m map[string]any) *core.Object {
+	out := core.NewObject(len(m))
+	for _, k := range sortedKeys(m) {
+		out.Set(k, m[k])
+	}
+	return out
+}
+
+// commit applies what a visit wrote, all of it or nothing: a state that refuses makes
+// the visit fail, whatever its settings say.
+func (o *walkOracle) commit(id string, e *ended) {
+	if err := refuses(o.fields, o.state, e.delta); err != nil {
+		took := e.attempts
+		*e = ended{status: core.Fail, class: core.ClassMerge, message: err.Error(), category: core.Deterministic, attempts: took, unanswered: o.role(id) == core.RoleHuman}
+	} else {
+		fold(o.fields, o.state, e.delta)
+		maps.Copy(o.context, e.context)
+	}
+	o.context[core.ContextFailureClass] = ""
+	if e.status == core.Fail {
+		o.context[core.ContextFailureClass] = string(e.category)
+	}
+	if e.label != "" {
+		o.context[core.ContextPreferredLabel] = e.label
+	}
+}
+
+// record notes the outcome of a visit.
+func (o *walkOracle) record(id string, e ended) {
+	if _, ok := o.outcomes[id]; !ok {
+		o.completed = append(o.completed, id)
+	}
+	o.outcomes[id] = e
+	o.count(id, e)
+}
+
+// count adds a visit to what the report says of a node.
+func (o *walkOracle) count(id string, e ended) {
+	n := o.out.Nodes[id]
+	n.Status, n.Class, n.Changed = e.status, "", e.changed
+	if e.status == core.Fail {
+		n.Class = e.class
+	}
+	n.Attempts += e.attempts
+	o.out.Nodes[id] = n
+}
+
+var (
+	hexRun = regexp.MustCompile(`\b[0-9a-f]{7,64}\b`)
+	digits = regexp.MustCompile(`[0-9]+`)
+)
+
+// repeats counts a failure and reports whether it came back too often.
+func (o *walkOracle) repeats(id string, e ended) bool {
+	if e.status != core.Fail || e.category != core.Deterministic && e.category != core.Structural {
+		return false
+	}
+	text := digits.ReplaceAllString(hexRun.ReplaceAllString(strings.ToLower(e.message), "#"), "#")
+	key := fmt.Sprintf("%s|%s|%.240s", id, e.category, text)
+	o.signatures[key]++
+	limit := core.DefaultRepeatLimit
+	if l := o.w.Walk.RepeatLimit; l != nil {
+		limit = l.Value
+	}
+	return o.signatures[key] >= limit
+}
+
+// finish notes what is left at the end.
+func (o *walkOracle) finish() {
+	fields := core.NewObject(len(o.w.Fields))
+	for _, f := range o.w.Fields {
+		if v := o.state.get(f.Name.Value); !core.IsMissing(v) {
+			fields.Set(f.Name.Value, v)
+		}
+	}
+	o.out.State, o.out.Context = fields, objectOf(o.context)
+}
+
+// exit ends the run, or sends it back because of a gate: then it was not reached.
+func (o *walkOracle) exit(at string) string {
+	open := slices.IndexFunc(o.completed, func(id string) bool {
+		return o.nodes[id].GoalGate && !o.outcomes[id].status.Succeeded()
+	})
+	if open < 0 {
+		o.arrive(at)
+		o.count(at, ended{status: core.Success})
+		o.out.Path = append(o.out.Path, at)
+		o.out.Status = core.RunSuccess
+		return ""
+	}
+	gate := o.completed[open]
+	most := core.DefaultMaxJumps
+	if m := o.w.Walk.MaxJumps; m != nil {
+		most = m.Value
+	}
+	to := o.target(gate, at)
+	if to == "" || o.jumps[gate] >= most {
+		return o.stop(gate, core.ClassGoalGate)
+	}
+	o.jumps[gate]++
+	return o.goOn(WalkChoice{From: at, To: to, Step: core.StepGoalGate})
+}
+
+// target is where a walk goes on after a node that failed: the first that exists of the
+// targets of the node and of the graph. not is none.
+func (o *walkOracle) target(id, not string) string {
+	n := o.nodes[id]
+	for _, t := range []core.Text{n.RetryTarget, n.FallbackRetryTarget, o.w.Walk.RetryTarget, o.w.Walk.FallbackRetryTarget} {
+		if _, ok := o.nodes[t.Value]; ok && t.Value != not {
+			return t.Value
+		}
+	}
+	return ""
+}
