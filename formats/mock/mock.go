@@ -40,13 +40,24 @@ type Answers []Answer
 type Answer struct {
 	// Item is the index this answers, nil for calls in general.
 	Item *core.Int `wavefold:"item,min=0" doc:"index of the item of a fan-out, or the row of a pipeline, that this answers"`
+	// Visit is the visit of a node in a walk this answers, from 1; nil for any.
+	Visit *core.Int `wavefold:"visit,min=1" doc:"which visit of the node in a walk, from 1, this answers"`
 	// Delta are the writes, by field; EdgeOutput is what goes along the edges, nil
 	// for nothing (a null is a value).
 	Delta      core.Members[*core.Value] `wavefold:"delta" doc:"what it writes, by field"`
 	EdgeOutput *core.Value               `wavefold:"edge_output" doc:"what it sends along its edges"`
-	// Status is "", "success", "partial_success", "fail" or "retry", which asks to be run
-	// again.
-	Status core.Text `wavefold:"status,oneof=success|partial_success|fail|retry" doc:"how it ends; retry asks to be run again; default success"`
+	// Status is "", "success", "partial_success", "fail", "retry", which asks to be run
+	// again, or, in a walk, "skipped".
+	Status core.Text `wavefold:"status,oneof=success|partial_success|fail|retry|skipped" doc:"how it ends; retry asks to be run again; skipped is for walks; default success"`
+	// Note is the text beside the status.
+	Note core.Text `wavefold:"note" doc:"a text beside the status: why it failed, or asks to be run again"`
+	// PreferredLabel, SuggestedNext and ContextUpdates are what the node of a walk says of
+	// the way on.
+	PreferredLabel core.Text                 `wavefold:"preferred_label" doc:"in a walk: label of the edge that it prefers"`
+	SuggestedNext  []core.Text               `wavefold:"suggested_next" doc:"in a walk: nodes that it suggests to go to, best first"`
+	ContextUpdates core.Members[*core.Value] `wavefold:"context_updates" doc:"in a walk: values for the context, by key"`
+	// Human is what a person says at a human gate. nil leaves the gate to the other keys.
+	Human *core.Text `wavefold:"human" doc:"at a human gate: what the person types, a key or label; with a sleep beyond the timeout nobody answers in time"`
 	// Error makes the call fail, Panic makes it panic with a text. At most one is
 	// set.
 	Error *Error     `wavefold:"error" doc:"makes the call fail"`
@@ -60,8 +71,10 @@ type Answer struct {
 type Error struct {
 	Message core.Text `wavefold:"message,required" doc:"the error's text"`
 	// Retryable is true unless the file says otherwise.
-	Retryable bool          `wavefold:"retryable" doc:"whether another attempt may help; default true"`
-	Pos       core.Position `wavefold:",pos"`
+	Retryable bool `wavefold:"retryable" doc:"whether another attempt may help; default true"`
+	// Category is a core.Category, "" for transient_infra of what is retryable.
+	Category core.Text     `wavefold:"category,oneof=transient_infra|deterministic|budget_exhausted|compilation_loop|canceled|structural" doc:"category of the failure; default transient_infra of what is retryable, else deterministic"`
+	Pos      core.Position `wavefold:",pos"`
 }
 
 // Expect is what a run is expected to come to. What is absent is not checked.
@@ -81,6 +94,12 @@ type Expect struct {
 	Order []core.Text `wavefold:"order" doc:"ids of nodes in the order in which they start"`
 	// Trace are executions in the order in which they start.
 	Trace []Step `wavefold:"trace" doc:"executions in the order in which they start, each as node or node#index"`
+	// Path are the nodes that a walk visits, in order, without branches.
+	Path []core.Text `wavefold:"path" doc:"ids of the nodes that a walk visits, in order, branches left out"`
+	// Context are values of the context of a walk at the end.
+	Context core.Members[*core.Value] `wavefold:"context" doc:"values of the context of a walk at the end, by key"`
+	// Failure is the class of the failure of the run.
+	Failure core.Text `wavefold:"failure" doc:"class of the failure with which the run ends, such as no_route"`
 	// Peak is the largest number of executions at a time, by node or in "total".
 	Peak core.Members[core.Int] `wavefold:"peak,min=0" doc:"largest number of executions at a time, of a node or in total"`
 	Pos  core.Position          `wavefold:",pos"`

@@ -36,6 +36,9 @@ type answerPlain Answer
 // DecodeValue reads the mapping; a call that panics returns no error.
 func (a *Answer) DecodeValue(v *core.Value) core.Diagnostics {
 	ds := core.Decode(v, (*answerPlain)(a))
+	if a.Item != nil && a.Visit != nil {
+		ds.Errorf(core.CodeBadValue, a.Visit.Pos, "visit: a call cannot be both an item and a visit")
+	}
 	if a.Panic != nil && a.Error != nil {
 		ds.Errorf(core.CodeBadValue, a.Panic.Pos, "panic: a call cannot both panic and return an error")
 	}

@@ -129,10 +129,12 @@ func (d *driver) push(node string, at int64, e machine.Event) {
 func (d *driver) start(c *machine.Command) {
 	node := nodePath(c)
 	d.rec.started(node)
-	a := d.calls.next(node, indexOf(c))
+	a := d.calls.next(callOf(c, node))
 	e := machine.Event{Kind: machine.Finished, ID: c.ID, Started: d.now}
 	takes := a.Sleep.Value
-	if t := c.Node.Timeout; t > 0 && takes > t {
+	if c.Node.Asks {
+		e.Outcome, takes = d.ask(c, a)
+	} else if t := c.Node.Timeout; t > 0 && takes > t {
 		takes = t
 		e.Outcome.Failure = &core.Failure{Class: core.ClassTimeout, Message: fmt.Sprintf("timed out after %s", t)}
 	} else {

@@ -46,7 +46,7 @@ func (k *answerer) handle(ctx context.Context, in core.Input) (core.Result, erro
 		index = core.Nth(in.Round())
 	}
 	k.mu.Lock()
-	a := k.calls.next(withoutIndexes(in.Node()), index)
+	a := k.calls.next(call{node: withoutIndexes(in.Node()), item: index})
 	k.mu.Unlock()
 	select {
 	case <-time.After(a.Sleep.Value):

@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -51,7 +52,53 @@ func (r *Record) Check(e *mock.Expect) []Miss {
 		c.trace(e.Trace, e.Pos)
 	}
 	c.counts("peak", e.Peak, r.Peak)
+	c.walk(e)
 	return c.misses
+}
+
+// walk checks what only walks have.
+func (c *checker) walk(e *mock.Expect) {
+	if e.Path != nil {
+		c.path(core.Strings(e.Path), e.Path)
+	}
+	context, _ := c.rec.Report.State.Get(core.ContextField)
+	have, _ := context.(*core.Object)
+	for _, m := range e.Context {
+		if got, want := member(have, m.Key.Value), m.Value.Plain(); !core.Equal(want, got) {
+			path, w, g := firstDifference("context."+m.Key.Value, want, got)
+			c.miss(m.Value.Pos, path, text(w), text(g), "")
+		}
+	}
+	if want := e.Failure.Value; want != "" {
+		got := "none"
+		if f, ok := errors.AsType[*core.Failure](c.rec.Report.Err); ok {
+			got = f.Class
+		}
+		if got != want {
+			c.miss(e.Failure.Pos, "failure", want, got, c.runReason())
+		}
+	}
+}
+
+// path compares the visits of a walk; of a path that differs the first difference is
+// shown.
+func (c *checker) path(want []string, at []core.Text) {
+	got := c.rec.Report.Path
+	i := 0
+	for i < len(want) && i < len(got) && want[i] == got[i] {
+		i++
+	}
+	if i == len(want) && i == len(got) {
+		return
+	}
+	pos := at[min(i, len(at)-1)].Pos
+	end := func(list []string) string {
+		if i < len(list) {
+			return list[i]
+		}
+		return "the end"
+	}
+	c.miss(pos, fmt.Sprintf("path[%d]", i), end(want), end(got), "the whole path is "+strings.Join(got, " ")+c.rec.chosen(i))
 }
 
 type checker struct {

@@ -20,7 +20,23 @@ func Registry(real *core.Registry, f *mock.File) *core.Registry {
 		k, _ := real.Kind(name)
 		reg.AddKind(harmless{k, f})
 	}
+	for _, name := range real.ToolNames() {
+		_ = reg.AddTool(name, core.HandlerFunc(neverCalled)) // each name stands once
+	}
 	return reg
+}
+
+// withTypes gives the types of nodes of a walk that nobody has registered a handler that
+// must never be called: the file answers for them.
+func withTypes(reg *core.Registry, w *core.Workflow) {
+	if w.Mode != core.ModeWalk {
+		return
+	}
+	for _, n := range w.Nodes {
+		if _, ok := reg.Kind(n.Kind.Value); !ok && n.Kind.Value != "" {
+			_ = reg.AddTool(n.Kind.Value, core.HandlerFunc(neverCalled)) // another node may have it, too
+		}
+	}
 }
 
 // harmless is a kind whose nodes do nothing.
@@ -41,6 +57,8 @@ func (k harmless) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagn
 	}
 	answered := answersFor(k.file, n.ID.Value)
 	switch {
+	case made.Role != core.RoleStage: // it runs nothing, or is answered by a person
+		return made, ds
 	case made.Wait != nil && !answered:
 		return made, ds
 	case made.Frame != nil && !answered && answersInside(k.file, n.ID.Value):

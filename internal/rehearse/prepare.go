@@ -80,6 +80,9 @@ func Names(p *plan.Plan, f *mock.File) core.Diagnostics {
 	for _, s := range e.Trace {
 		n.node(core.At(s.Node, s.Pos), "expect.trace", false)
 	}
+	for _, id := range e.Path {
+		n.node(id, "expect.path", false)
+	}
 	for _, m := range e.Peak {
 		if m.Key.Value != Total {
 			n.node(m.Key, "expect.peak", false)

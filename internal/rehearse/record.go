@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -94,6 +95,23 @@ func (r *Record) status(id string, e *core.Event) {
 	r.Status[id] = s
 }
 
+// chosen explains why a walk went to the node at a place of its path, "" when nothing is
+// known.
+func (r *Record) chosen(place int) string {
+	if place == 0 || place >= len(r.Report.Path) {
+		return ""
+	}
+	at := 0
+	for i := range r.Events {
+		if e := &r.Events[i]; e.Type == core.EdgeChosen && !strings.Contains(e.Node, "/") && e.Step != core.StepGoalGate {
+			if at++; at == place {
+				return fmt.Sprintf("; from %s by %s: %s", e.From, e.Step, e.Reason)
+			}
+		}
+	}
+	return ""
+}
+
 // why explains how a node or unit ended, "" when there is nothing to say.
 func (r *Record) why(id string) string {
 	for _, path := range r.story.Nodes() {
@@ -131,12 +149,16 @@ func nodePath(c *machine.Command) string {
 	return withoutIndexes(c.Call.Path) + "/" + c.Node.ID
 }
 
-// indexOf is the item, row or round of a command.
-func indexOf(c *machine.Command) core.Ordinal {
-	if c.ID.To == 0 {
-		return 0
+// callOf is the item, row, round or visit of a command.
+func callOf(c *machine.Command, node string) call {
+	at := call{node: node}
+	switch {
+	case c.Call != nil && c.Call.Visit > 0:
+		at.visit = c.Call.Visit
+	case c.ID.To > 0:
+		at.item = core.Nth(int(c.ID.From))
 	}
-	return core.Nth(int(c.ID.From))
+	return at
 }
 
 // withoutIndexes turns "outer[3]/inner" into "outer/inner".

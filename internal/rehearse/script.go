@@ -17,31 +17,51 @@ func outcome(a *mock.Answer, p *plan.Plan, n *plan.Node) machine.Outcome {
 	case a.Panic != nil:
 		return failure(core.Failure{Class: core.ClassPanic, Message: "panic: " + a.Panic.Value, Permanent: true})
 	case a.Error != nil:
-		return failure(core.Failure{Class: core.ClassError, Message: a.Error.Message.Value, Permanent: !a.Error.Retryable, Category: category(a.Error.Retryable)})
+		return failure(core.Failure{Class: core.ClassError, Message: a.Error.Message.Value, Permanent: !a.Error.Retryable, Category: category(a.Error)})
 	}
-	res := core.Result{Delta: make(map[string]any, len(a.Delta))}
+	res := core.Result{Delta: make(map[string]any, len(a.Delta)), Routing: routing(a)}
 	for _, w := range a.Delta {
 		res.Delta[w.Key.Value] = w.Value.Plain()
 	}
 	if a.EdgeOutput != nil {
 		res.EdgeOutput, res.HasEdgeOutput = a.EdgeOutput.Plain(), true
 	}
-	switch a.Status.Value {
-	case core.Fail.String():
-		res.Status, res.Note = core.Fail, "the mock answers with status fail"
-	case core.PartialSuccess.String():
-		res.Status = core.PartialSuccess
-	case core.Retry.String():
-		res.Status = core.Retry
+	if s := a.Status.Value; s != "" {
+		_ = res.Status.UnmarshalText([]byte(s)) // the file has only such words
 	}
+	res.Note = a.Note.Value
+	if res.Status == core.Fail && res.Note == "" {
+		res.Note = "the mock answers with status fail"
+	}
+	return accepted(&res, p, n)
+}
+
+func accepted(res *core.Result, p *plan.Plan, n *plan.Node) machine.Outcome {
 	var o machine.Outcome
-	o.Accept(p, n, &res)
+	o.Accept(p, n, res)
 	return o
 }
 
+// routing is what an answer says of the way on, nil for nothing.
+func routing(a *mock.Answer) *core.Routing {
+	if a.PreferredLabel.Value == "" && a.SuggestedNext == nil && a.ContextUpdates == nil {
+		return nil
+	}
+	r := &core.Routing{PreferredLabel: a.PreferredLabel.Value, SuggestedNext: core.Strings(a.SuggestedNext), Context: map[string]any{}}
+	for _, m := range a.ContextUpdates {
+		r.Context[m.Key.Value] = m.Value.Plain()
+	}
+	return r
+}
+
 // category is that of a scripted error: one that may be tried again says so.
-func category(retryable bool) core.Category {
-	if retryable {
+func category(e *mock.Error) core.Category {
+	switch {
+	case e.Category.Value == string(core.Deterministic):
+		return ""
+	case e.Category.Value != "":
+		return core.Category(e.Category.Value)
+	case e.Retryable:
 		return core.TransientInfra
 	}
 	return ""
@@ -72,10 +92,11 @@ type calls struct {
 	count   map[call]int
 }
 
-// call is a node with one index, or with 0 for any.
+// call is a node with one index or one visit, or with 0 for any.
 type call struct {
-	node string
-	item core.Ordinal
+	node  string
+	item  core.Ordinal
+	visit int
 }
 
 func newCalls(f *mock.File) *calls {
@@ -86,6 +107,9 @@ func newCalls(f *mock.File) *calls {
 			if item := m.Value[i].Item; item != nil {
 				key.item = core.Nth(item.Value)
 			}
+			if visit := m.Value[i].Visit; visit != nil {
+				key.visit = visit.Value
+			}
 			c.answers[key] = append(c.answers[key], &m.Value[i])
 		}
 	}
@@ -93,10 +117,10 @@ func newCalls(f *mock.File) *calls {
 }
 
 // next returns the answer to the next call of a node. Answers for the call's
-// index go first; without one the answers for any index count on, over all
-// indexes together. The last answer repeats.
-func (c *calls) next(node string, index core.Ordinal) *mock.Answer {
-	for _, key := range []call{{node, index}, {node, 0}} {
+// index or visit go first; without one the answers for any count on, over all of them
+// together. The last answer repeats.
+func (c *calls) next(at call) *mock.Answer {
+	for _, key := range []call{at, {node: at.node}} {
 		if list := c.answers[key]; len(list) > 0 {
 			at := min(c.count[key], len(list)-1)
 			c.count[key]++

@@ -28,6 +28,7 @@ func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss,
 	if w == nil {
 		return nil, ds
 	}
+	withTypes(e.Registry(), w)
 	w, inputs, ds := Prepare(w, f)
 	p, found := e.Compile(w, false)
 	if ds = append(found, ds...); p == nil || ds.Failed(false) {

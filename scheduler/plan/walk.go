@@ -137,7 +137,7 @@ func (c *compiler) walkEdges() {
 		w.Edges = append(w.Edges, WalkEdge{Label: e.Label.Value, Key: core.NormalLabel(e.Label.Value), Weight: e.Weight.Value,
 			LoopRestart: e.LoopRestart, Freeform: e.Freeform})
 		n := &w.Nodes[from]
-		if n.Role == core.RoleParallel && when == nil {
+		if n.Role == core.RoleParallel && e.When == nil {
 			n.Parallel.Branches = append(n.Parallel.Branches, to)
 			continue
 		}
@@ -147,7 +147,7 @@ func (c *compiler) walkEdges() {
 
 // walkWhen compiles the condition of an edge.
 func (c *compiler) walkWhen(e *core.Edge, at place) *expressions.Program {
-	if e.When == nil {
+	if e.When == nil || e.Lost.Has("when") {
 		return nil
 	}
 	var u uses

@@ -1,0 +1,51 @@
+package rehearse
+
+import (
+	"context"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/mock"
+	"github.com/wavefold/wavefold/scheduler/machine"
+)
+
+// ask answers a human gate: what the person says is read by the gate itself, so that a
+// test sees what an answer leads to. A gate for which the file has no answer is answered
+// by nobody.
+func (d *driver) ask(c *machine.Command, a *mock.Answer) (machine.Outcome, time.Duration) {
+	if a.Human == nil && answers(a) {
+		return outcome(a, c.Plan, c.Node), a.Sleep.Value
+	}
+	p := &person{answer: a, takes: a.Sleep.Value}
+	in := core.NewInput("test", c.Call.Name(c.Node), int(c.ID.Attempt), core.Shared{Visit: c.Call.Visit, Interviewer: p})
+	res, err := c.Node.Handler.Handle(context.Background(), in)
+	if err != nil {
+		return machine.Outcome{Failure: core.FailureOf(err)}, p.takes
+	}
+	return accepted(&res, c.Plan, c.Node), p.takes
+}
+
+// answers reports whether an answer says something about the outcome itself.
+func answers(a *mock.Answer) bool {
+	return a.Status.Value != "" || a.Error != nil || a.Panic != nil || routing(a) != nil || a.Delta != nil || a.EdgeOutput != nil
+}
+
+// person is somebody who gives one answer.
+type person struct {
+	answer *mock.Answer
+	takes  time.Duration
+	asked  bool
+}
+
+// Ask gives the answer once; whoever asks again gets none.
+func (p *person) Ask(_ context.Context, q core.Question) (core.Answer, error) {
+	if q.Timeout > 0 && p.takes >= q.Timeout {
+		p.takes = q.Timeout
+		return core.Answer{}, core.ErrLate
+	}
+	if p.asked || p.answer.Human == nil {
+		return core.Answer{}, core.ErrUnanswered
+	}
+	p.asked = true
+	return core.Answer{Text: p.answer.Human.Value}, nil
+}
