@@ -42,6 +42,10 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 	if asJSON {
 		return a.writeJSON(d)
 	}
+	if d.Walk {
+		a.printWalk(d)
+		return nil
+	}
 	palette := a.palette(a.Out)
 	nodes := len(p.Nodes)
 	tty.Fprintf(a.Out, "%s: %s in %s, up to %d at the same time; %s\n\n", palette.Bold(d.Name), plural(nodes, "node"),
@@ -74,6 +78,36 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 		a.hintf("the graph is too large to find every field that holds a node back")
 	}
 	return nil
+}
+
+// printWalk lists the nodes of a walk by their distance from its start, and where each
+// leads to.
+func (a *app) printWalk(d *plan.Description) {
+	next := map[string][]string{}
+	for i := range d.Edges {
+		e := &d.Edges[i]
+		text := e.To
+		if e.Label != "" {
+			text += fmt.Sprintf(" %q", e.Label)
+		}
+		if e.When != "" {
+			text += " when " + e.When
+		}
+		next[e.From] = append(next[e.From], text)
+	}
+	t := tty.NewTable([]string{"step", "node", "kind", "leads to"}, 0)
+	t.Spare(2, 3)
+	nodes := 0
+	for level, vertices := range d.Levels {
+		for i := range vertices {
+			n := &vertices[i].Nodes[0]
+			t.Row(fmt.Sprint(level), n.ID, kindText(n), strings.Join(next[n.ID], ", "))
+			nodes++
+		}
+	}
+	tty.Fprintf(a.Out, "%s: a walk of %s; %s\n\n", a.palette(a.Out).Bold(d.Name), plural(nodes, "node"), limits(d))
+	a.printTable(a.Out, t)
+	a.printAttempts(d)
 }
 
 // printAttempts lists the nodes that are tried again, or whose status may be changed.

@@ -14,6 +14,9 @@ type Description struct {
 	Concurrency int  `json:"concurrency,omitempty"` // 0: up to the caller
 	MaxInFlight int  `json:"max_in_flight,omitempty"`
 	Barrier     bool `json:"barrier,omitempty"`
+	// Walk tells that one node after the other is visited. The levels are then the
+	// distances from the start, the nodes that cannot be reached on the last one.
+	Walk bool `json:"walk,omitempty"`
 	// Levels holds the vertices of each level.
 	Levels [][]VertexDescription `json:"levels"`
 	// Edges are those between vertices, in declared order.
@@ -116,6 +119,8 @@ type EdgeDescription struct {
 	On   string `json:"on,omitempty"` // fail or done
 	// Implied marks an edge that the Go builder added for a typed reader.
 	Implied bool `json:"implied,omitempty"`
+	// Label is what the edge of a walk is called.
+	Label string `json:"label,omitempty"`
 }
 
 // maxWriters is how many writers a wait names.
@@ -137,16 +142,22 @@ func (p *Plan) describe(known map[*Plan]*Description) *Description {
 	}
 	d := &Description{Name: p.Name, Concurrency: p.Concurrency, MaxInFlight: p.MaxInFlight, Barrier: p.Barrier,
 		Levels: make([][]VertexDescription, max(0, len(p.Levels)-1)), Edges: make([]EdgeDescription, len(p.Edges))}
-	waits, complete := p.waits()
-	d.Partial = !complete
-	for v := range p.Vertices {
-		level := p.Vertices[v].Level
-		d.Levels[level] = append(d.Levels[level], p.describeVertex(&p.Vertices[v], waits[v], known))
-		d.Width = max(d.Width, len(d.Levels[level]))
+	if p.Walk != nil {
+		p.describeWalk(d, known)
+	} else {
+		waits, complete := p.waits()
+		d.Partial = !complete
+		for v := range p.Vertices {
+			level := p.Vertices[v].Level
+			d.Levels[level] = append(d.Levels[level], p.describeVertex(&p.Vertices[v], waits[v], known))
+		}
+	}
+	for _, level := range d.Levels {
+		d.Width = max(d.Width, len(level))
 	}
 	for i := range p.Edges {
 		e := &p.Edges[i]
-		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.Nodes[e.ToNode].ID, Else: e.Else, Implied: p.edgeDecls[i].Implied}
+		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.Nodes[e.ToNode].ID, Else: e.Else, Implied: p.edgeDecls[i].Implied, Label: p.edgeDecls[i].Label.Value}
 		if e.When != nil {
 			d.Edges[i].When = e.When.Source()
 		}
@@ -156,6 +167,53 @@ func (p *Plan) describe(known map[*Plan]*Description) *Description {
 	}
 	known[p] = d
 	return d
+}
+
+// describeWalk makes each node of a walk a vertex.
+func (p *Plan) describeWalk(d *Description, known map[*Plan]*Description) {
+	d.Walk, d.Levels = true, nil
+	for level, nodes := range p.distances() {
+		d.Levels = append(d.Levels, nil)
+		for _, n := range nodes {
+			d.Levels[level] = append(d.Levels[level], VertexDescription{ID: p.Nodes[n].ID, Shape: Plain.String(), Level: level,
+				Phase: p.Nodes[n].Phase, Nodes: []NodeDescription{p.describeNode(&p.Nodes[n], known)}})
+		}
+	}
+}
+
+// distances returns the nodes of a walk by their distance from the start, and then those
+// that cannot be reached.
+func (p *Plan) distances() [][]int32 {
+	next := make([][]int32, len(p.Nodes))
+	for i := range p.Edges {
+		next[p.Edges[i].FromNode] = append(next[p.Edges[i].FromNode], p.Edges[i].ToNode)
+	}
+	seen := make([]bool, len(p.Nodes))
+	var levels [][]int32
+	for found := []int32{p.Walk.Start}; len(found) > 0; {
+		var level, after []int32
+		for _, n := range found {
+			if !seen[n] {
+				seen[n] = true
+				level, after = append(level, n), append(after, next[n]...)
+			}
+		}
+		if level != nil {
+			slices.Sort(level)
+			levels = append(levels, level)
+		}
+		found = after
+	}
+	var rest []int32
+	for n := range p.Nodes {
+		if !seen[n] {
+			rest = append(rest, int32(n))
+		}
+	}
+	if rest != nil {
+		levels = append(levels, rest)
+	}
+	return levels
 }
 
 func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Plan]*Description) VertexDescription {

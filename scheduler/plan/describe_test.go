@@ -187,3 +187,53 @@ graph:
 		}
 	}
 }
+
+// direct is a kind of nodes that only direct a walk.
+type direct struct {
+	name string
+	role core.Role
+}
+
+func (d direct) Name() string { return d.name }
+func (direct) Keys() []string { return nil }
+
+func (d direct) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Role: d.role}, nil
+}
+
+// TestDescribeWalk: describing a walk asked the vertex of the whole for its unit.
+func TestDescribeWalk(t *testing.T) {
+	w := &core.Workflow{Mode: core.ModeWalk, Name: core.Text{Value: "walk"}}
+	for _, n := range []string{"start", "exit", "check", "fix", "lost", "early"} {
+		node := &core.Node{ID: core.Text{Value: n}, Kind: core.Text{Value: n}}
+		if n != "start" && n != "exit" {
+			node.Kind, node.Handler = core.Text{}, core.HandlerFunc(nothing)
+		}
+		w.Nodes = append(w.Nodes, node)
+	}
+	for _, e := range []string{"start early", "start check", "early check", "check fix", "fix check", "check exit", "lost exit"} {
+		from, to, _ := strings.Cut(e, " ")
+		w.Edges = append(w.Edges, &core.Edge{From: core.Text{Value: from}, To: core.Text{Value: to}, Label: core.Text{Value: "to " + to}})
+	}
+	p, ds := Compile(w, core.NewRegistry(direct{"start", core.RoleStart}, direct{"exit", core.RoleExit}), Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	d := p.Describe()
+	got := fmt.Sprint(d.Walk, d.Width, d.Edges[5])
+	for _, level := range d.Levels {
+		for _, v := range level {
+			got += fmt.Sprintf("\n%d %s %s %s", v.Level, v.ID, v.Shape, v.Nodes[0].ID)
+		}
+	}
+	const want = `true 2 {check exit  false  false to exit}
+0 start node start
+1 check node check
+1 early node early
+2 exit node exit
+2 fix node fix
+3 lost node lost`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -40,8 +40,15 @@ func ByName(name string) (Format, bool) {
 // terminals too, and none of the formats knows control characters.
 func safe(s string) string { return string(tty.Safe(s)) }
 
-// edgeLabel is what stands on an edge: "on fail and $.n > 3".
+// edgeLabel is what stands on an edge: "on fail and $.n > 3"; of a walk its label, and then
+// the condition.
 func edgeLabel(e *plan.EdgeDescription) string {
+	switch {
+	case e.Label != "" && e.When != "":
+		return e.Label + ": " + e.When
+	case e.Label != "":
+		return e.Label
+	}
 	var parts []string
 	if e.On != "" {
 		parts = append(parts, "on "+e.On)

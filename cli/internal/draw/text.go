@@ -9,25 +9,36 @@ import (
 )
 
 // Text draws a tree by waves: what may run at the same time stands together, and
-// below each node what it comes after.
+// below each node what it comes after. A walk is drawn by the distance from its start.
 func Text(d *plan.Description) string {
 	edges := map[string][]*plan.EdgeDescription{}
 	for i := range d.Edges {
 		e := &d.Edges[i]
 		edges[e.To] = append(edges[e.To], e)
 	}
-	nodes := 0
 	t := tree.New()
+	word, root := "wave %d", fmt.Sprintf("%s: %s in %s, at most %d side by side", d.Name, plural(countNodes(d), "node"), plural(len(d.Levels), "wave"), d.Width)
+	if d.Walk {
+		word, root = "%d from the start", fmt.Sprintf("%s: a walk of %s", d.Name, plural(countNodes(d), "node"))
+	}
 	for i, level := range d.Levels {
-		wave := branch(fmt.Sprintf("wave %d", i))
+		wave := branch(fmt.Sprintf(word, i))
 		for j := range level {
 			wave.Child(vertexTree(&level[j], edges))
-			nodes += len(level[j].Nodes)
 		}
 		t.Child(wave)
 	}
-	t.Root(safe(fmt.Sprintf("%s: %s in %s, at most %d side by side", d.Name, plural(nodes, "node"), plural(len(d.Levels), "wave"), d.Width)))
+	t.Root(safe(root))
 	return t.String() + "\n"
+}
+
+func countNodes(d *plan.Description) (n int) {
+	for _, level := range d.Levels {
+		for i := range level {
+			n += len(level[i].Nodes)
+		}
+	}
+	return n
 }
 
 // branch begins a part of the tree. Its children must be branches or safe texts.
