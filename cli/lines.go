@@ -63,6 +63,8 @@ func detail(e *core.Event) string {
 		return strings.Join(parts, ": ")
 	case core.StateWritten:
 		return e.Field
+	case core.NodeAnswered:
+		return answerOf(e)
 	case core.LogLine:
 		add("%s %s", e.Severity, e.Log)
 		for k, v := range e.Values.All() {
@@ -92,4 +94,15 @@ func detail(e *core.Event) string {
 		add("%s", e.Reason)
 	}
 	return strings.Join(parts, "  ")
+}
+
+// answerOf is what was said at a human gate, or why nobody said anything.
+func answerOf(e *core.Event) string {
+	if e.Label != "" {
+		return e.Label + " -> " + e.To
+	}
+	if text, ok := e.Values.Get("text"); ok {
+		return fmt.Sprintf("%q", text)
+	}
+	return e.Reason
 }

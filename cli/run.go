@@ -24,6 +24,7 @@ type runFlags struct {
 	barrier, quiet           bool
 	since                    string
 	fullRefresh, retryFailed bool
+	autoApprove              bool
 	stdoutTaken              bool // by a node
 }
 
@@ -34,6 +35,9 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Run a workflow",
 		Long: `run runs a workflow and prints what became of each node. On a terminal it shows
 a live tree meanwhile, elsewhere one line for each event on standard error.
+
+A human gate asks at the terminal. Without one it fails, unless --auto-approve takes
+the first choice of every gate.
 
 Nodes that may run at the same time do so up to the limit of the document
 (runtime.concurrency, by default 1), or -j. The result is the same at any limit.
@@ -78,6 +82,7 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 	flags.StringVar(&f.since, "since", "", "begin at this `value` instead of the cursor that the last run left")
 	flags.BoolVar(&f.fullRefresh, "full-refresh", false, "begin anew: without the cursor, with every partition")
 	flags.BoolVar(&f.retryFailed, "retry-failed", false, "only the partitions that failed in earlier runs")
+	flags.BoolVar(&f.autoApprove, "auto-approve", false, "take the first choice of every human gate instead of asking")
 	flags.BoolVar(&f.barrier, "barrier", false, "finish each wave before the next one starts")
 	_ = flags.MarkHidden("barrier") // it exists: for comparison only
 	return cmd
@@ -131,7 +136,8 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	stop := watch.tell(ctx)
 	a.running.Store(true)
 	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
-		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true, Listener: remember(session, watch.listener()),
+		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true,
+		Listener: remember(session, watch.listener()), Interviewer: a.interviewer(p, f, watch),
 	})
 	stop()
 	a.running.Store(false)

@@ -26,12 +26,12 @@ func (a *app) checkColor() error {
 	return nil
 }
 
-// terminal returns the file behind a stream if it is a terminal.
-func terminal(w io.Writer) (*os.File, bool) {
-	if o, ok := w.(*output); ok {
-		w = o.to
+// terminal returns the file behind a stream, which is read or written, if it is a terminal.
+func terminal(stream any) (*os.File, bool) {
+	if o, ok := stream.(*output); ok {
+		stream = o.to
 	}
-	f, ok := w.(*os.File)
+	f, ok := stream.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil, false
 	}

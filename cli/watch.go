@@ -38,6 +38,7 @@ type watcher struct {
 	json  *eventLog
 	err   io.Writer
 	runs  awaited
+	asked *asked        // questions at the terminal; nil when none is asked there
 	last  chan struct{} // closed after the last event
 }
 
@@ -96,7 +97,10 @@ func (w *watcher) listener() func(core.Event) {
 		if w.json != nil {
 			w.json.write(&e)
 		}
-		if e.Type == core.RunFinished {
+		switch {
+		case e.Type == core.NodeAsked && w.asked != nil:
+			close(w.asked.of(question{e.Node, e.Visit, e.Attempt}))
+		case e.Type == core.RunFinished:
 			close(w.last)
 		}
 	}
@@ -143,6 +147,20 @@ func (w *watcher) tell(ctx context.Context) (stop func()) {
 		close(quit)
 		<-done
 	}
+}
+
+// stepAside leaves the terminal to somebody else until comeBack: what is shown of the run
+// waits. What is written to a file or as JSON goes on.
+func (w *watcher) stepAside() (comeBack func()) {
+	switch {
+	case w.live != nil:
+		w.live.StepAside()
+		return w.live.Return
+	case w.lines != nil:
+		w.lines.stepAside()
+		return w.lines.comeBack
+	}
+	return func() {}
 }
 
 // close ends the showing and writing. If the run has begun it waits for its last
@@ -210,6 +228,9 @@ func (l *eventLog) write(e *core.Event) {
 // lineWriter writes one line for each event, as far as a person wants to read them.
 type lineWriter struct {
 	out     io.Writer
+	mu      sync.Mutex
+	aside   int          // calls of stepAside without one of comeBack
+	held    []tty.Styled // lines that wait for comeBack
 	palette tty.Palette
 	started time.Time
 	paces   paces
@@ -222,8 +243,37 @@ func (l *lineWriter) write(e *core.Event) {
 	}
 	for _, line := range l.lines(e) {
 		at := fmt.Sprintf("%8.3fs", max(0, e.Time.Sub(l.started)).Seconds())
-		tty.Fprintf(l.out, "%s  %s\n", l.palette.Dim(at), line)
+		l.print(tty.Sprintf("%s  %s\n", l.palette.Dim(at), line))
 	}
+}
+
+func (l *lineWriter) print(line tty.Styled) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.aside > 0 {
+		l.held = append(l.held, line)
+		return
+	}
+	_, _ = io.WriteString(l.out, string(line)) // the stream keeps its error
+}
+
+// stepAside holds the lines back until comeBack.
+func (l *lineWriter) stepAside() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.aside++
+}
+
+func (l *lineWriter) comeBack() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.aside--; l.aside > 0 {
+		return
+	}
+	for _, line := range l.held {
+		_, _ = io.WriteString(l.out, string(line))
+	}
+	l.held = nil
 }
 
 func (l *lineWriter) lines(e *core.Event) []string {

@@ -15,7 +15,7 @@ import (
 // refresh is the time between two drawings.
 const refresh = 100 * time.Millisecond
 
-// Live draws a model onto a terminal until Close. Apply and Print may be called
+// Live draws a model onto a terminal until Close. Its methods but Close may be called
 // from any goroutine.
 type Live struct {
 	out     io.Writer
@@ -29,6 +29,7 @@ type Live struct {
 	said    []string // lines to be printed above the tree
 	drawn   []string // the lines on the screen now, widths in cells
 	width   int      // of the terminal when they were drawn
+	aside   int      // calls of StepAside without one of Return
 	stopped bool
 }
 
@@ -70,6 +71,32 @@ func (l *Live) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stopped = true
+	l.remove()
+}
+
+// StepAside removes the tree from the screen and draws nothing until Return, so that
+// somebody else can use the terminal. Each call needs its Return.
+func (l *Live) StepAside() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.aside++; l.aside == 1 && !l.stopped {
+		l.remove()
+	}
+}
+
+// Return draws the tree again, below what is on the screen by now. The cursor must be at
+// the beginning of a line.
+func (l *Live) Return() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.aside--; l.aside == 0 && !l.stopped {
+		l.write("\x1b[?25l")
+		l.draw(time.Now())
+	}
+}
+
+// remove removes the tree from the screen, but not what was printed above it.
+func (l *Live) remove() {
 	var b bytes.Buffer
 	width, _ := l.size()
 	l.back(&b, width)
@@ -103,6 +130,9 @@ func (l *Live) loop() {
 // synchronized update, so that no half-drawn state is ever seen. Each line is
 // overwritten and its rest cleared; nothing is erased before it is replaced.
 func (l *Live) draw(now time.Time) {
+	if l.aside > 0 {
+		return
+	}
 	width, height := l.size()
 	// One column stays free, since some terminals wrap at the last one, and one
 	// line, on which the cursor waits.

@@ -240,6 +240,48 @@ func TestLive(t *testing.T) {
 	})
 }
 
+// TestStepAside holds that the tree is gone while somebody else has the terminal, also
+// when two have it one inside of the other, and that it comes back below what they wrote.
+func TestStepAside(t *testing.T) {
+	p, events := rehearsal(t, flow, answers)
+	synctest.Test(t, func(t *testing.T) {
+		s := &terminal{}
+		l := Start(s, func() (int, int) { return 80, 24 }, NewModel(p.Describe()), tty.NewPalette(false))
+		screen := func(want ...string) {
+			t.Helper()
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if got := s.rows[:min(len(s.rows), len(want))]; !slices.Equal(got, want) || s.hidden != (len(s.rows) > len(want)) {
+				t.Errorf("the screen shows\n%s\nwant\n%s", strings.Join(s.rows, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		l.Print("before")
+		l.StepAside()
+		l.StepAside()
+		_, _ = s.Write([]byte("Go?\n"))
+		for i := range events[:8] {
+			l.Apply(&events[i])
+		}
+		l.Print("meanwhile")
+		time.Sleep(time.Second)
+		screen("before", "Go?")
+		l.Return()
+		time.Sleep(time.Second)
+		screen("before", "Go?")
+		l.Return()
+		screen("before", "Go?", "meanwhile")
+		if !s.hidden {
+			t.Error("the tree is not back")
+		}
+		time.Sleep(time.Second)
+		l.StepAside()
+		screen("before", "Go?", "meanwhile")
+		l.Close()
+		l.Return()
+		screen("before", "Go?", "meanwhile")
+	})
+}
+
 // TestBackOnNarrowTerminal holds that lines which a narrower terminal has wrapped
 // are counted with all their rows.
 func TestBackOnNarrowTerminal(t *testing.T) {
