@@ -1,0 +1,276 @@
+package dot
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// load reads a graph of testdata/graphs, which must have no error, and returns it with
+// its findings by code.
+func load(t *testing.T, name string) (*core.Workflow, map[core.Code]int) {
+	t.Helper()
+	file := filepath.Join("testdata", "graphs", name)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, ds := Parse(file, data, Options{Files: folder})
+	codes := map[core.Code]int{}
+	for _, d := range ds {
+		if codes[d.Code]++; d.Severity == core.Error {
+			t.Error(d)
+		}
+	}
+	return w, codes
+}
+
+func node(t *testing.T, w *core.Workflow, id string) *core.Node {
+	t.Helper()
+	for _, n := range w.Nodes {
+		if n.ID.Value == id {
+			return n
+		}
+	}
+	t.Fatalf("there is no node %s", id)
+	return nil
+}
+
+func TestGraphs(t *testing.T) {
+	tests := []struct {
+		file         string
+		nodes, edges int
+		kinds        string // how many of each, in the order of the table
+		findings     map[core.Code]int
+	}{
+		{"circles.dot", 9, 11, "1 start, 1 exit, 7 agent", map[core.Code]int{core.CodeOrphanOutcome: 3}},
+		{"quoted.dot", 17, 28, "1 start, 1 exit, 14 agent, 1 conditional", map[core.Code]int{core.CodeOrphanOutcome: 6}},
+		{"long.dot", 76, 100, "1 start, 1 exit, 56 agent, 18 conditional", map[core.Code]int{core.CodeIgnored: 1}},
+		{"groups.dot", 8, 8, "1 start, 1 exit, 6 agent", nil},
+		{"kinds.dot", 19, 24, "1 start, 1 exit, 6 agent, 1 prompt, 2 script, 1 parallel, 1 fan_in, 2 human, 1 conditional, 1 wait, 1 workflow, 1 other", map[core.Code]int{core.CodeIgnored: 1, core.CodeExprSyntax: 1}},
+		{"conditional.dot", 5, 7, "1 start, 1 exit, 2 agent, 1 conditional", map[core.Code]int{core.CodeIgnored: 1}},
+		{"texts.dot", 4, 3, "1 start, 1 exit, 1 agent, 1 script", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.file, func(t *testing.T) {
+			w, codes := load(t, tt.file)
+			if len(w.Nodes) != tt.nodes || len(w.Edges) != tt.edges {
+				t.Errorf("got %d nodes and %d edges, want %d and %d", len(w.Nodes), len(w.Edges), tt.nodes, tt.edges)
+			}
+			if got := kindCounts(w); got != tt.kinds {
+				t.Errorf("got %s, want %s", got, tt.kinds)
+			}
+			if len(codes) != len(tt.findings) {
+				t.Errorf("got findings %v, want %v", codes, tt.findings)
+			}
+			for code, n := range tt.findings {
+				if codes[code] != n {
+					t.Errorf("got findings %v, want %v", codes, tt.findings)
+				}
+			}
+		})
+	}
+}
+
+func kindCounts(w *core.Workflow) string {
+	var parts []string
+	count := func(name string, is func(kind string) bool) {
+		n := 0
+		for _, d := range w.Nodes {
+			if is(d.Kind.Value) {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, core.JSON(int64(n))+" "+name)
+		}
+	}
+	for _, k := range kinds {
+		count(k.kind, func(kind string) bool { return kind == k.kind })
+	}
+	count("other", func(kind string) bool { return byName(kind) == nil })
+	return strings.Join(parts, ", ")
+}
+
+// TestDefaultsAndGroups holds where defaults and classes reach.
+func TestDefaultsAndGroups(t *testing.T) {
+	w, _ := load(t, "groups.dot")
+	tests := []struct {
+		id, classes string
+		timeout     time.Duration
+	}{
+		{"outside", "", 5 * time.Second},
+		{"start", "", 900 * time.Second},
+		{"plan", "hard big loop-a", 900 * time.Second}, // made by an edge before the group
+		{"work", "loop-a inner-phase", 30 * time.Second},
+		{"deep", "inner-phase", 30 * time.Second},
+		{"build", "build-2", 900 * time.Second},
+		{"check", "build-2", 900 * time.Second}, // the group's defaults do not leak
+	}
+	for _, tt := range tests {
+		n := node(t, w, tt.id)
+		if got := strings.Join(core.Strings(n.Classes), " "); got != tt.classes {
+			t.Errorf("%s: got classes %q, want %q", tt.id, got, tt.classes)
+		}
+		if n.Timeout == nil || n.Timeout.Value != tt.timeout {
+			t.Errorf("%s: got timeout %v, want %v", tt.id, n.Timeout, tt.timeout)
+		}
+	}
+	if n := node(t, w, "outside"); n.OnError == nil || n.OnError.Attempts.Value != 3 || n.Config.Get("prompt").Scalar != "Look" {
+		t.Errorf("outside is not merged from its declarations: %+v", n)
+	}
+	var edges []string
+	for _, e := range w.Edges {
+		edges = append(edges, e.From.Value+">"+e.To.Value+" "+core.JSON(int64(e.Weight.Value))+e.Label.Value+core.JSON(e.Attributes))
+	}
+	const want = `start>outside 1{} outside>plan 1{} plan>build 1{} plan>work 5in loop{} work>deep 1in loop{"style":"dashed"} build>check 1{} check>build 1{} check>exit 1{}`
+	if got := strings.ReplaceAll(strings.Join(edges, " "), "null", "{}"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if goal := w.Inputs[0]; goal.Name.Value != "goal" || goal.Default != "Build in phases" {
+		t.Errorf("got goal %+v", goal)
+	}
+	if label, ok := w.Walk.Attributes.Get("label"); ok {
+		t.Errorf("the label %q of a group is that of the graph", label)
+	}
+}
+
+// TestKinds holds what the attributes of each kind become.
+func TestKinds(t *testing.T) {
+	w, _ := load(t, "kinds.dot")
+	tests := []struct{ id, config string }{
+		{"plan", `{"prompt":"Plan for {{$input.goal}}.\nThen {{'{{'}} wrong }}.\n","model":"gpt-5.2-codex","reasoning_effort":"high","max_tokens":4000}`},
+		{"quick", `{"prompt":"Summarise {{$input.goal}}"}`},
+		{"tests", `{"script":"go test ./...","language":"shell"}`},
+		{"old", `{"script":"make"}`},
+		{"fork", `{}`},
+		{"gate", `{"default_choice":"ship"}`},
+		{"pause", `{"duration":"250ms"}`},
+		{"sub", `{"file":"child.dot"}`},
+		{"own", `{}`},
+	}
+	for _, tt := range tests {
+		if got := core.JSON(node(t, w, tt.id).Config.Plain()); got != tt.config {
+			t.Errorf("%s: got %s, want %s", tt.id, got, tt.config)
+		}
+	}
+	if got := core.JSON(node(t, w, "own").Args.Plain()); got != `{"threshold":0.5,"mode":"strict mode"}` {
+		t.Errorf("own: got args %s", got)
+	}
+	if n := node(t, w, "old"); n.Timeout.Value != 10*time.Minute {
+		t.Errorf("old: got timeout %v", n.Timeout.Value)
+	}
+	fork := node(t, w, "fork")
+	if fork.Join.Word() != core.JoinKOfN || fork.Join.Count.Value != 2 || fork.Parallel.MaxParallel.Value != 2 || fork.Parallel.ErrorPolicy.Value != "fail_fast" {
+		t.Errorf("fork: got %+v %+v", fork.Join, fork.Parallel)
+	}
+	if got := core.JSON(node(t, w, "sub").Attributes); got != `{"manager.poll_interval":"45s","manager.max_cycles":1000}` {
+		t.Errorf("sub: got attributes %s", got)
+	}
+	last := w.Edges[len(w.Edges)-1]
+	if !last.LoopRestart || last.When == nil || last.Parsed == nil {
+		t.Errorf("got edge %+v", last)
+	}
+	if other := w.Edges[14]; !other.Freeform || other.Label.Value != "Other" || other.From.Value != "gate" {
+		t.Errorf("got edge %+v", other)
+	}
+}
+
+// TestGraphSettings holds what attributes of the graph become.
+func TestGraphSettings(t *testing.T) {
+	w, _ := load(t, "conditional.dot")
+	g := w.Walk
+	if g.MaxVisits.Value != 10 || g.StallTimeout == nil || g.StallTimeout.Value != 0 || g.MaxRetries != nil {
+		t.Errorf("got %+v", g)
+	}
+	build := node(t, w, "build")
+	if build.OnError.Preset.Value != "patient" || build.OnError.Attempts != nil || build.FallbackRetryTarget.Value != "build" {
+		t.Errorf("got %+v", build.OnError)
+	}
+	if n := node(t, w, "repair"); n.MaxVisits.Value != 3 {
+		t.Errorf("got %+v", n.MaxVisits)
+	}
+	w, _ = load(t, "circles.dot")
+	if w.Walk.MaxRetries.Value != 3 || w.Walk.RetryTarget.Value != "FetchUpstream" {
+		t.Errorf("got %+v", w.Walk)
+	}
+}
+
+// TestTexts holds how texts are read, and that places in them are found.
+func TestTexts(t *testing.T) {
+	w, _ := load(t, "texts.dot")
+	prompt := node(t, w, "ask").Config.Get("prompt")
+	const want = "Erste Zeile\nzweite \"Zeile\"\tmit \\ und \\d+ und \\\nfortgesetzt, auf mehreren\nZeilen für {{$input.goal}}"
+	if prompt.Scalar != want {
+		t.Errorf("got  %q\nwant %q", prompt.Scalar, want)
+	}
+	text := core.At(want, prompt.Pos)
+	for part, pos := range map[string]string{"Erste": "4:43", "zweite": "4:56", "Zeile\"": "4:65", "mit": "4:74", "fortgesetzt": "5:1", "Zeilen": "6:1", "{{$input": "6:13"} {
+		got := core.Inside(text, strings.Index(want, part))
+		if got.File = ""; got.String() != pos {
+			t.Errorf("%q stands at %s, got %s", part, pos, got)
+		}
+	}
+	if script := node(t, w, "run").Config.Get("script").Scalar; script != "set -e; \\\n  make all && \\\n  ls *.txt | sed 's/\\./,/'\necho \"fertig\"" {
+		t.Errorf("got %q", script)
+	}
+}
+
+// TestRolesByID holds when an id makes a node the start or exit.
+func TestRolesByID(t *testing.T) {
+	tests := []struct{ name, doc, want string }{
+		{"plain", "start -> a -> end", "start:start a:agent end:exit"},
+		{"any shape", "Start [shape=box] Exit [shape=doublecircle] Start -> Exit", "Start:start Exit:exit"},
+		{"shape first", "s [shape=Mdiamond] start -> s -> End; x [shape=Msquare]", "s:start start:agent End:agent x:exit"},
+		{"type first", "s [type=start] start -> s -> end; exit [type=agent]", "s:start start:agent end:exit exit:agent"},
+		{"two", "start -> Start -> exit -> End", "start:start Start:start exit:exit End:exit"},
+		{"type beats shape", "a [shape=Mdiamond, type=agent] b [shape=box, type=conditional] c [shape=hexagon, type=my_own]", "a:agent b:conditional c:my_own"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w, _ := Parse("", []byte("digraph g { "+tt.doc+" }"), Options{})
+			var got []string
+			for _, n := range w.Nodes {
+				got = append(got, n.ID.Value+":"+n.Kind.Value)
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestInputs holds which inputs a document declares.
+func TestInputs(t *testing.T) {
+	tests := []struct{ name, doc, want string }{
+		{"none", "a [prompt=x]", "goal"},
+		{"default", "goal=ship; a [prompt=x]", "goal=ship"},
+		{"number", "goal=5; a [prompt=x]", "goal=5"},
+		{"needed", `a [prompt="do $goal"]`, "goal!"},
+		{"given", `goal=g a [prompt="do {{ goal }}"]`, "goal=g"},
+		{"others", `a [prompt="{{inputs.day}} {{ inputs.order.id }} {{ inputs.day }} {{ inputs.goal }}"]`, "goal! day! order!"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w, _ := Parse("", []byte("digraph g { "+tt.doc+" }"), Options{})
+			var got []string
+			for _, in := range w.Inputs {
+				s := in.Name.Value
+				if in.Required {
+					s += "!"
+				}
+				if !core.IsMissing(in.Default) {
+					s += "=" + in.Default.(string)
+				}
+				got = append(got, s)
+			}
+			if strings.Join(got, " ") != tt.want || !w.HasInputs {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
