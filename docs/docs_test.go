@@ -24,7 +24,8 @@ func pages(t *testing.T) []string {
 		t.Fatalf("found %q, %v", pages, err)
 	}
 	kinds, _ := filepath.Glob("kinds/*.md") // the pattern is well-formed
-	return append(append(pages, kinds...), "../README.md", "../CHANGELOG.md")
+	formats, _ := filepath.Glob("formats/*.md")
+	return append(slices.Concat(pages, kinds, formats), "../README.md", "../CHANGELOG.md")
 }
 
 // isWorkflow tells a whole workflow from a part of one. One that is a file of its page
@@ -66,6 +67,27 @@ func TestWorkflows(t *testing.T) {
 	}
 	if compiled < 10 || run < 7 {
 		t.Errorf("compiled %d workflows and ran %d", compiled, run)
+	}
+}
+
+// TestGraphs compiles every whole graph in DOT.
+func TestGraphs(t *testing.T) {
+	compiled := 0
+	for _, page := range pages(t) {
+		for _, b := range readPage(t, page) {
+			if b.Lang() != "dot" || !strings.HasPrefix(b.Text, "digraph ") {
+				continue
+			}
+			compiled++
+			e := wavefold.NewEngine(std.Kinds()...)
+			w, _ := e.Parse(filepath.Join(t.TempDir(), "graph.dot"), []byte(b.Text))
+			if _, ds := e.Compile(w, true); len(ds) > 0 {
+				t.Errorf("%s:%d: %v", b.File, b.Line, ds)
+			}
+		}
+	}
+	if compiled == 0 {
+		t.Error("compiled no graph")
 	}
 }
 

@@ -1,0 +1,83 @@
+package dot
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const page = "../../docs/formats/dot.md"
+
+// TestDocsTables holds that the page names every shape, type, kind, attribute and
+// preset, and no attribute that has no meaning.
+func TestDocsTables(t *testing.T) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func(what, word string) {
+		if !strings.Contains(string(text), "`"+word+"`") {
+			t.Errorf("the page does not tell of %s %s", what, word)
+		}
+	}
+	for _, k := range kinds {
+		says("kind", k.kind)
+		says("shape", k.shape)
+		for _, typ := range k.types {
+			says("type", typ)
+		}
+	}
+	for _, p := range places {
+		for _, key := range p.known {
+			says("attribute", key)
+		}
+	}
+	for _, p := range presets {
+		says("retry policy", p)
+	}
+	row := regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|")
+	for i, section := range []struct {
+		heading string
+		of      place
+	}{{"| attribute of a node | default |", nodePlace}, {"| attribute of an edge | default |", edgePlace}, {"| attribute of the graph | default |", graphPlace}} {
+		_, table, ok := strings.Cut(string(text), section.heading)
+		table, _, _ = strings.Cut(table, "\n\n")
+		rows := row.FindAllStringSubmatch(table, -1)
+		if !ok || len(rows) < 5 {
+			t.Errorf("table %d has %d rows", i, len(rows))
+		}
+		for _, r := range rows {
+			for key := range strings.SplitSeq(r[1], ", ") {
+				if key = strings.Trim(key, "`"); !slices.Contains(section.of.known, key) {
+					t.Errorf("the page tells of attribute %s of %s, which has no meaning", key, section.of.name)
+				}
+			}
+		}
+	}
+}
+
+// TestDocsCodes holds that the page lists every code that the tests have seen.
+func TestDocsCodes(t *testing.T) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := regexp.MustCompile(`(?m)^\d+:\d+ (?:warning |hint )?([A-Za-z_]+) `)
+	seen := 0
+	for _, archive := range []string{"syntax", "attributes", "rules", "conditions"} {
+		data, err := os.ReadFile("testdata/findings/" + archive + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range code.FindAllStringSubmatch(string(data), -1) {
+			if seen++; m[1] != "EXPR_SYNTAX" && !strings.Contains(string(text), "`"+m[1]+"`") {
+				t.Errorf("the page does not list %s", m[1])
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("saw %d findings", seen)
+	}
+}
