@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -67,7 +68,7 @@ func (t *walk) branchOver(b *visit, o *Outcome) {
 	k.live--
 	r := &k.branches[b.place]
 	r.status = statusOf(o)
-	if !b.lost && !k.decided {
+	if counts := !b.lost && !k.decided; counts || t.f.planted(fault.KeptLoserWrites) {
 		k.counted++
 		switch r.status {
 		case core.Success:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -28,7 +29,7 @@ func (t *walk) follow(v *visit, o *Outcome) {
 		t.finish()
 		return
 	}
-	if n.Role != core.RoleConditional {
+	if n.Role != core.RoleConditional || t.f.planted(fault.OpaqueConditional) {
 		t.last = stage{Node: v.node, Status: statusOf(o), Failure: o.Failure}
 		t.remember(core.ContextFailureClass, categoryOf(o))
 		if o.Route != nil && o.Route.Label != "" {
@@ -157,6 +158,9 @@ func (t *walk) best(n *plan.WalkNode, fits func(e int32) bool) int32 {
 			continue
 		}
 		if best >= 0 {
+			if t.f.planted(fault.EdgeInFileOrder) {
+				break
+			}
 			if a, b := t.w.Edges[best].Weight, t.w.Edges[e].Weight; a > b || a == b && t.id(t.f.p.Edges[best].ToNode) <= t.id(t.f.p.Edges[e].ToNode) {
 				continue
 			}
@@ -194,6 +198,9 @@ func (t *walk) stuck(v *visit, o *Outcome) {
 
 // reached notes how a goal gate ended.
 func (t *walk) reached(g goal) {
+	if t.f.planted(fault.ForgottenGate) {
+		t.gates = nil
+	}
 	if i := slices.IndexFunc(t.gates, func(o goal) bool { return o.Node == g.Node }); i >= 0 {
 		t.gates[i] = g
 		return
@@ -231,7 +238,9 @@ func (t *walk) restart(v *visit) bool {
 		t.fail(v.node, core.ClassRestartBlocked, "%s ended %s, which must not be carried over a restart", t.id(last.Node), last.Status)
 		return false
 	}
-	t.fields[t.w.Context] = t.column(int(t.w.Context))
+	if !t.f.planted(fault.KeptContext) {
+		t.fields[t.w.Context] = t.column(int(t.w.Context))
+	}
 	for i := range t.nodes {
 		t.nodes[i].Status = core.StatusNone
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
 )
@@ -316,7 +317,9 @@ func (t *walk) landedNested(e *Event) {
 
 // tried decides after an attempt whether another follows.
 func (t *walk) tried(v *visit, e *Event) {
-	if n := &t.f.p.Nodes[v.node]; !v.lost && t.f.again(n, v.attempt, &e.Outcome) {
+	n := &t.f.p.Nodes[v.node]
+	spent := v.lost || t.f.planted(fault.LostRetryBudget) && v.count > 1
+	if !spent && t.f.again(n, v.attempt, &e.Outcome) {
 		v.phase, v.fork = itemBackoff, nil
 		t.f.retry(n, e.ID, &e.Outcome)
 		return
@@ -330,6 +333,8 @@ func (t *walk) over(v *visit, o *Outcome) {
 	switch {
 	case t.f.stopped:
 		o = &Outcome{Failure: cancelled()}
+	case v.lost && t.f.planted(fault.KeptLoserWrites):
+		o = &Outcome{Failure: givenUp(v), Writes: o.Writes}
 	case v.lost:
 		o = &Outcome{Failure: givenUp(v)}
 	default:

@@ -7,13 +7,16 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
+// mistake is a planted one.
+type mistake struct {
+	name  string
+	fault fault.Fault
+}
+
 // TestPlantedMistakesAreFound shows what the property is worth: mistakes of the
 // kind it exists for are found within a thousand graphs.
 func TestPlantedMistakesAreFound(t *testing.T) {
-	mistakes := []struct {
-		name  string
-		fault fault.Fault
-	}{
+	mistakes := []mistake{
 		{"writes fold in the order of arrival", fault.ArrivalOrderFold},
 		{"a read does not wait for its writers", fault.DroppedStateDependency},
 		{"items see the state of the moment", fault.LiveFanOutView},
@@ -22,33 +25,61 @@ func TestPlantedMistakesAreFound(t *testing.T) {
 		{"a join takes whoever comes first", fault.ArrivalOrderJoin},
 		{"none, as a control", fault.None},
 	}
+	find(t, mistakes, func(seed uint64, o machine.Options) ([]string, error) {
+		g := Generate(seed, Shape{})
+		want := OracleRun(g)
+		got, err := HostileRun(t, g, want, Hostile{Seed: seed}, o)
+		if err != nil {
+			return nil, err
+		}
+		return Differences(want, got), nil
+	})
+}
+
+// TestPlantedMistakesInWalksAreFound is the same for walks.
+func TestPlantedMistakesInWalksAreFound(t *testing.T) {
+	mistakes := []mistake{
+		{"the first edge in the file wins", fault.EdgeInFileOrder},
+		{"only the last goal gate counts", fault.ForgottenGate},
+		{"a node that is visited again has one attempt", fault.LostRetryBudget},
+		{"what branches wrote that were given up is merged", fault.KeptLoserWrites},
+		{"a conditional sees its own success", fault.OpaqueConditional},
+		{"a restart keeps the context", fault.KeptContext},
+		{"none, as a control", fault.None},
+	}
+	find(t, mistakes, func(seed uint64, o machine.Options) ([]string, error) {
+		g := GenerateWalk(seed)
+		o.Events = true
+		got, err := HostileWalk(t, g, Hostile{Seed: seed}, o)
+		if err != nil {
+			return nil, err
+		}
+		return WalkDifferences(OracleWalk(g, 0, got.Events), got), nil
+	})
+}
+
+// find holds that each mistake makes a run of some graph end differently. A planted
+// mistake may also stall or stop the machine; that is easier to find and does not count.
+func find(t *testing.T, mistakes []mistake, differences func(seed uint64, o machine.Options) ([]string, error)) {
+	foundAfter := func(t *testing.T, f fault.Fault) int {
+		for seed := range uint64(1000) {
+			d, err := differences(seed, machine.Options{Concurrency: 8, Fault: f})
+			switch {
+			case err != nil && f == fault.None:
+				t.Error(err)
+			case len(d) > 0:
+				t.Log(d[0])
+				return int(seed) + 1
+			}
+		}
+		return 0
+	}
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
-			if found := foundAfter(t, m.fault); (found > 0) != (m.fault != fault.None) {
+			found := foundAfter(t, m.fault)
+			if (found > 0) != (m.fault != fault.None) {
 				t.Errorf("found after %d graphs (0: never)", found)
 			}
 		})
 	}
-}
-
-// foundAfter returns how many graphs it took until a run ended differently, 0
-// for never. A planted mistake may also stall or stop the machine; that is
-// easier to find and does not count.
-func foundAfter(t *testing.T, mistake fault.Fault) int {
-	for seed := range uint64(1000) {
-		g := Generate(seed, Shape{})
-		want := OracleRun(g)
-		got, err := HostileRun(t, g, want, Hostile{Seed: seed}, machine.Options{Concurrency: 8, Fault: mistake})
-		if err != nil {
-			if mistake == fault.None {
-				t.Error(err)
-			}
-			continue
-		}
-		if d := Differences(want, got); len(d) > 0 {
-			t.Log(d[0])
-			return int(seed) + 1
-		}
-	}
-	return 0
 }

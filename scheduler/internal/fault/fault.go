@@ -24,4 +24,19 @@ const (
 	// ArrivalOrderJoin lets a join take the predecessors that are first in time, as only
 	// a race may.
 	ArrivalOrderJoin
+
+	// Of walks.
+
+	// EdgeInFileOrder takes the first of the edges that could be followed, not the best.
+	EdgeInFileOrder
+	// ForgottenGate looks at the goal gate that was visited last only.
+	ForgottenGate
+	// LostRetryBudget leaves later visits of a node one attempt.
+	LostRetryBudget
+	// KeptLoserWrites merges what branches wrote that were given up.
+	KeptLoserWrites
+	// OpaqueConditional shows the edges of a conditional its own success.
+	OpaqueConditional
+	// KeptContext carries the context over a restart.
+	KeptContext
 )
