@@ -365,15 +365,34 @@ func (t *walk) store(v *visit, o *Outcome) *Outcome {
 	return o
 }
 
-// refused returns the failure of writes of which the state would refuse one.
+// refused returns the failure of writes of which the state would refuse one. The
+// branches of a parallel node may write the same field: each of them meets what those
+// before it have left.
 func (t *walk) refused(writes []plan.Write) *core.Failure {
-	for _, w := range writes {
-		if !t.f.p.Schema.Fields[w.Field].Refuses {
+	var before map[int32]*state.Column
+	for i, w := range writes {
+		field := &t.f.p.Schema.Fields[w.Field]
+		if !field.Refuses {
 			continue
 		}
-		if err := t.fields[w.Field].Try(w.Value); err != nil {
+		c := t.fields[w.Field]
+		if b, ok := before[w.Field]; ok {
+			c = b
+		}
+		if err := c.Try(w.Value); err != nil {
 			return &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
 		}
+		if !slices.ContainsFunc(writes[i+1:], func(o plan.Write) bool { return o.Field == w.Field }) {
+			continue
+		}
+		if c == t.fields[w.Field] {
+			c = state.NewColumn(field, c.Last(), t.f.m.opts.Guard)
+			if before == nil {
+				before = map[int32]*state.Column{}
+			}
+			before[w.Field] = c
+		}
+		c.Resolve(c.Cursor(), w.Value, nil)
 	}
 	return nil
 }

@@ -452,6 +452,18 @@ var walkRules = []walkRule{
 		start -> f -> a -> m -> exit
 		f -> b -> m`,
 		path: "start f m exit", end: "success", nodes: "f success"},
+	{name: "two branches may not both set a field once", doc: `
+		graph field=x:set_once
+		f kind=parallel auto_status
+		a writes=x does success,write=x
+		b writes=x does success,write=x
+		m
+		c
+		start -> f -> a -> m -> exit
+		f -> b -> m
+		f -> c [when=outcome == 'fail']
+		c -> exit`,
+		path: "start f c exit", end: "success", nodes: "f fail"},
 	{name: "the join is the smallest id after all branches", doc: `
 		f kind=parallel
 		a
