@@ -46,12 +46,13 @@ func branchesOf(events []core.Event) func(fork string, visit int) (begun, ended 
 	for _, e := range events {
 		at := visit{e.Unit, over[e.Unit] + 1}
 		ends := e.Type == core.NodeFinished || e.Type == core.NodeFailed
-		switch {
-		case e.Unit != "" && e.Type == core.NodeStarted && !slices.Contains(begun[at], e.Node):
+		if e.Unit != "" && e.Type == core.NodeStarted && !slices.Contains(begun[at], e.Node) {
 			begun[at] = append(begun[at], e.Node)
-		case e.Unit != "" && ends:
+		}
+		if e.Unit != "" && ends {
 			ended[at] = append(ended[at], e.Node)
-		case ends:
+		}
+		if ends {
 			over[e.Node]++
 		}
 	}
@@ -154,6 +155,7 @@ func joins(forks []ForkOutcome) (list []string) {
 	for _, f := range forks {
 		list = append(list, fmt.Sprintf("%s %s %v", f.Fork, f.Status, f.Succeeded))
 	}
+	slices.Sort(list) // those inside of branches come when time lets them
 	return list
 }
 

@@ -30,7 +30,7 @@ type walkMaker struct {
 	branches    map[*WalkNode][]*WalkNode
 }
 
-// fields declares some; branches write none that refuses.
+// fields declares some.
 func (m *walkMaker) fields() {
 	kinds := []Field{{Merge: "last_wins", Type: core.IntegerType}, {Merge: "array_append", Type: core.ArrayType},
 		{Merge: "sum", Type: core.IntegerType}, {Merge: "set_once", Type: core.IntegerType}, {Merge: "object_merge", Type: core.ObjectType}}
@@ -70,20 +70,18 @@ func (m *walkMaker) stops() {
 		case roll < 39:
 			n = m.add(core.RoleConditional)
 		case roll < 48:
-			n = m.add(core.RoleHuman)
-			n.Label, n.Fail, n.Transient = 90, one(&m.maker, 0, 25, 60), 40
-			n.AutoStatus = m.chance(4)
+			n = m.human()
 		default:
 			n = m.add(core.RoleStage)
-			m.behave(n, anyField)
+			m.behave(n)
 		}
 		m.line = append(m.line, n)
 	}
 }
 
 // behave lets a stage do something.
-func (m *walkMaker) behave(n *WalkNode, writes func(Field) bool) {
-	n.Reads, n.Writes = m.some(3, anyField), m.some(2, writes)
+func (m *walkMaker) behave(n *WalkNode) {
+	n.Reads, n.Writes = m.some(3, anyField), m.some(2, anyField)
 	n.Silent = 15
 	n.Label, n.Suggest, n.Transient = one(&m.maker, 0, 30, 80), one(&m.maker, 0, 0, 50), one(&m.maker, 0, 30, 80)
 	switch m.rng.IntN(8) {
@@ -122,11 +120,38 @@ func (m *walkMaker) parallel() *WalkNode {
 	n.MaxParallel = one(&m.maker, 0, 0, 1, 2, 3)
 	n.ErrorPolicy = one(&m.maker, "", "", "continue", "fail_fast", "ignore")
 	for range count {
-		b := m.add(core.RoleStage)
-		m.behave(b, func(f Field) bool { return f.Merge != "set_once" })
-		b.Skip = 0
-		m.branches[n] = append(m.branches[n], b)
+		m.branches[n] = append(m.branches[n], m.branch(n))
 	}
+	return n
+}
+
+// branch is mostly a stage. A parallel node in it is waited for, or what it has come to
+// would be a matter of time.
+func (m *walkMaker) branch(of *WalkNode) *WalkNode {
+	switch roll := m.rng.IntN(100); {
+	case roll < 6:
+		return m.add(core.RoleConditional)
+	case roll < 12:
+		return m.human()
+	case roll < 24 && of.Policy == core.JoinWaitAll && of.ErrorPolicy != "fail_fast":
+		n := m.add(core.RoleParallel)
+		n.Policy, n.Count, n.Fraction = core.JoinKOfN, 1, 0.5
+		for range 2 {
+			b := m.add(core.RoleStage)
+			m.behave(b)
+			m.branches[n] = append(m.branches[n], b)
+		}
+		return n
+	}
+	b := m.add(core.RoleStage)
+	m.behave(b)
+	return b
+}
+
+func (m *walkMaker) human() *WalkNode {
+	n := m.add(core.RoleHuman)
+	n.Label, n.Fail, n.Transient = 90, one(&m.maker, 0, 25, 60), 40
+	n.AutoStatus = m.chance(4)
 	return n
 }
 
@@ -188,9 +213,12 @@ func (m *walkMaker) forkEdges(i int, n *WalkNode) {
 	both := m.chance(30)
 	for _, b := range m.branches[n] {
 		m.edge(n, b)
-		m.edge(b, join)
+		for _, inner := range m.branches[b] {
+			m.edge(b, inner)
+		}
+		m.meet(b, join)
 		if both && other != join {
-			m.edge(b, other)
+			m.meet(b, other)
 		}
 		if m.chance(20) {
 			m.edge(b, m.anywhere(i)).When = m.walkCondition()
@@ -198,6 +226,14 @@ func (m *walkMaker) forkEdges(i int, n *WalkNode) {
 	}
 	for range one(&m.maker, 0, 0, 1, 2) {
 		m.edge(n, m.anywhere(i)).When = one(&m.maker, "outcome == 'fail'", m.walkCondition())
+	}
+}
+
+// meet leads from a branch to where it meets the others. Without a condition that would
+// be a branch of a parallel node itself.
+func (m *walkMaker) meet(b, at *WalkNode) {
+	if e := m.edge(b, at); b.Role == core.RoleParallel {
+		e.When = "outcome == 'fail'"
 	}
 }
 

@@ -2,7 +2,6 @@ package schedulertest
 
 import (
 	"fmt"
-	"maps"
 	"math/big"
 	"slices"
 	"time"
@@ -20,7 +19,7 @@ type branch struct {
 }
 
 // fork visits the branches of a parallel node.
-func (o *walkOracle) fork(id string) ended {
+func (o *walkOracle) fork(id string, context map[string]any, state values) ended {
 	n := o.nodes[id]
 	var branches []*branch
 	for _, e := range o.w.Edges {
@@ -28,11 +27,10 @@ func (o *walkOracle) fork(id string) ended {
 			branches = append(branches, &branch{id: e.To.Value})
 		}
 	}
-	context, state := maps.Clone(o.context), o.state.clone()
 	begin := func(b *branch, now time.Duration) {
 		b.begun = true
 		o.arrive(b.id)
-		b.end = o.attempts(b.id, context, state)
+		b.end = o.visit(b.id, context, state)
 		b.at = now + b.end.took
 	}
 	next := o.inTime(n, branches, begin)
@@ -40,19 +38,21 @@ func (o *walkOracle) fork(id string) ended {
 		next = o.asTold(id, branches, begin)
 	}
 	failFast := n.Parallel != nil && n.Parallel.ErrorPolicy.Value == "fail_fast"
-	status, failed := undecided(n, branches), false
+	status, failed, took := undecided(n, branches), false, time.Duration(0)
 	for status == core.StatusNone {
 		b := next()
 		if b == nil {
 			break
 		}
-		b.over = true
+		b.over, took = true, b.at
 		failed = failed || b.end.status == core.Fail
 		if status = undecided(n, branches); status == core.StatusNone && failFast && failed {
 			status = joined(n, branches)
 		}
 	}
-	return o.join(id, branches, status)
+	e := o.join(id, branches, status)
+	e.took = took
+	return e
 }
 
 // inTime lets branches begin as far as max_parallel allows, in edge order, and end when
@@ -68,7 +68,9 @@ func (o *walkOracle) inTime(n *core.Node, branches []*branch, begin func(*branch
 		for _, b := range branches {
 			if !b.over && (b.begun || len(active) < most) {
 				if !b.begun {
-					begin(b, now)
+					if begin(b, now); o.role(b.id) == core.RoleConditional {
+						return b // it is over before another one begins
+					}
 				}
 				active = append(active, b)
 			}
@@ -172,6 +174,7 @@ func joined(n *core.Node, branches []*branch) core.Status {
 func (o *walkOracle) join(id string, branches []*branch, status core.Status) ended {
 	f := ForkOutcome{Fork: id, Status: status}
 	results := make([]any, 0, len(branches))
+	var deltas []map[string]any
 	for _, b := range branches {
 		r := BranchOutcome{ID: b.id, Status: b.end.status}
 		result := core.ObjectOf("id", b.id)
@@ -181,7 +184,7 @@ func (o *walkOracle) join(id string, branches []*branch, status core.Status) end
 			if r.Status == core.Success {
 				f.Succeeded = append(f.Succeeded, b.id)
 			}
-			fold(o.fields, o.state, b.end.delta)
+			deltas = append(deltas, b.end.deltas...)
 		case b.begun:
 			r.Status, r.Loser, f.Early = core.Fail, true, true
 			o.lose(b.id, b.end)
@@ -196,7 +199,7 @@ func (o *walkOracle) join(id string, branches []*branch, status core.Status) end
 		f.Branches = append(f.Branches, r)
 	}
 	o.out.Forks = append(o.out.Forks, f)
-	e := ended{status: status, context: map[string]any{core.ContextParallelResults: results, core.ContextParallelCount: int64(len(branches))}}
+	e := ended{status: status, deltas: deltas, context: map[string]any{core.ContextParallelResults: results, core.ContextParallelCount: int64(len(branches))}}
 	if status == core.Fail {
 		e.class, e.category, e.message = core.ClassError, core.Deterministic, "the branches failed"
 		return e

@@ -122,7 +122,7 @@ type ended struct {
 	category   core.Category // of a failure
 	class      string
 	message    string
-	delta      map[string]any
+	deltas     []map[string]any // of a parallel node those of its branches, in order
 	context    map[string]any
 	attempts   int
 	changed    bool
@@ -174,7 +174,7 @@ func (o *walkOracle) step(at string) string {
 		return o.stop(at, core.ClassVisitLimit)
 	}
 	o.out.Path = append(o.out.Path, at)
-	e := o.visit(at)
+	e := o.visit(at, o.context, o.state)
 	if o.role(at) == core.RoleConditional {
 		o.record(at, e)
 		e = o.last // its edges see the stage before it
@@ -213,12 +213,12 @@ func (o *walkOracle) arrive(id string) bool {
 }
 
 // visit does what a node does; it changes nothing but the counts.
-func (o *walkOracle) visit(id string) ended {
+func (o *walkOracle) visit(id string, context map[string]any, state values) ended {
 	switch o.role(id) {
 	case core.RoleParallel:
-		return o.fork(id)
+		return o.fork(id, context, state)
 	case core.RoleStage, core.RoleHuman:
-		return o.attempts(id, o.context, o.state)
+		return o.attempts(id, context, state)
 	}
 	return ended{status: core.Success}
 }
@@ -270,7 +270,7 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values) e
 		in := core.NewInput("oracle", id, attempt, core.Shared{View: core.NewView(names, seen), Visit: o.out.Nodes[id].Visits})
 		took := e.took
 		r, failure := call(o.made[id].Handler, in)
-		e = ended{status: r.Status, delta: r.Delta, attempts: attempt, took: took}
+		e = ended{status: r.Status, deltas: []map[string]any{r.Delta}, attempts: attempt, took: took}
 		if o.timing > 0 {
 			e.took += wait(o.timing, in)
 		}
@@ -336,11 +336,17 @@ func objectOf(m map[string]any) *core.Object {
 // commit applies what a visit wrote, all of it or nothing: a state that refuses makes
 // the visit fail, whatever its settings say.
 func (o *walkOracle) commit(id string, e *ended) {
-	if err := refuses(o.fields, o.state, e.delta); err != nil {
-		took := e.attempts
-		*e = ended{status: core.Fail, class: core.ClassMerge, message: err.Error(), category: core.Deterministic, attempts: took, unanswered: o.role(id) == core.RoleHuman}
+	state, refused := o.state.clone(), error(nil)
+	for _, delta := range e.deltas {
+		if refused = refuses(o.fields, state, delta); refused != nil {
+			break
+		}
+		fold(o.fields, state, delta)
+	}
+	if refused != nil {
+		*e = ended{status: core.Fail, class: core.ClassMerge, message: refused.Error(), category: core.Deterministic, attempts: e.attempts, unanswered: o.role(id) == core.RoleHuman}
 	} else {
-		fold(o.fields, o.state, e.delta)
+		o.state = state
 		maps.Copy(o.context, e.context)
 	}
 	o.context[core.ContextFailureClass] = ""

@@ -2,6 +2,7 @@ package schedulertest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,7 +54,11 @@ func walkFaults(t *testing.T, g *WalkGraph) []string {
 		if s.Concurrency == 8 {
 			told = got.Events
 		}
-		faults := append(WalkDifferences(OracleWalk(g, s.Timing, told), got), got.Recorder.overlaps(g.limits(), 0, s.InFlight)...)
+		inFlight := s.InFlight
+		if slices.ContainsFunc(g.Nodes, func(n *WalkNode) bool { return n.Role == core.RoleHuman }) {
+			inFlight = 0 // who waits for a person holds no slot
+		}
+		faults := append(WalkDifferences(OracleWalk(g, s.Timing, told), got), got.Recorder.overlaps(g.limits(), 0, inFlight)...)
 		if len(faults) > 0 {
 			return append([]string{s.String()}, faults...)
 		}
@@ -69,6 +74,68 @@ func hostileWalkFaults(t *testing.T, g *WalkGraph) []string {
 		}
 	}
 	return nil
+}
+
+// TestPropertyWalkCancelled cancels walks at any moment: what happened until then is the
+// beginning of the whole walk.
+func TestPropertyWalkCancelled(t *testing.T) {
+	cancelled := 0
+	faults := func(g *WalkGraph) []string {
+		for i, c := range cruelties(g.Seed) {
+			if (uint64(i)+g.Seed)%3 != 0 { // every one gets its share of graphs
+				continue
+			}
+			c.Cancel, c.Events = 1+int(draw(g.Seed, fmt.Sprint(c))%12), true
+			head := fmt.Sprintf("%+v %+v", c.Hostile, c.Options)
+			got, err := HostileWalk(t, g, c.Hostile, c.Options)
+			if err != nil {
+				return []string{head, err.Error()}
+			}
+			want := OracleWalk(g, 0, got.Events)
+			if got.Outcome.Status != core.RunCancelled {
+				if d := WalkDifferences(want, got); len(d) > 0 {
+					return append([]string{head}, d...)
+				}
+				continue
+			}
+			cancelled++
+			if d := walkBeginning(want, got); len(d) > 0 {
+				return append([]string{head}, d...)
+			}
+		}
+		return nil
+	}
+	for _, seed := range seeds(graphs() / 4) {
+		if g := GenerateWalk(seed); len(faults(g)) > 0 {
+			reportWalk(t, g, faults)
+			return
+		}
+	}
+	if cancelled == 0 && *seedFlag == 0 {
+		t.Error("no walk was cancelled")
+	}
+}
+
+// walkBeginning lists where a run that was cut short is not the beginning of the whole.
+func walkBeginning(want, got *WalkRun) []string {
+	var d differences
+	w, o := want.Outcome, got.Outcome
+	beginning := func(what string, whole, part []string) {
+		if len(part) > len(whole) || !slices.Equal(whole[:len(part)], part) {
+			d.compare(what, fmt.Sprint(whole), fmt.Sprint(part))
+		}
+	}
+	beginning("path", w.Path, o.Path)
+	beginning("ways", ways(w.Choices), ways(o.Choices))
+	for e, saw := range got.Recorder.seen {
+		if !w.Losers[e] {
+			d.compare("execution "+e.String(), want.Recorder.saw(e), saw)
+		}
+	}
+	if n := got.Recorder.total; n > 0 {
+		d.compare("executions alive at the end", 0, n)
+	}
+	return d
 }
 
 func hostileWalk(t *testing.T, g *WalkGraph, h Hostile, o machine.Options) []string {
