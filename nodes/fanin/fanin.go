@@ -1,0 +1,123 @@
+package fanin
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// What the node leaves in the context of a walk.
+const (
+	ContextBestID      = "parallel.fan_in.best_id"
+	ContextBestOutcome = "parallel.fan_in.best_outcome"
+)
+
+// Kind is the kind "fan_in". The zero Kind is ready to use.
+type Kind struct{}
+
+var _ core.Kind = Kind{}
+
+// config has no keys: it refuses all there are.
+type config struct{ subject string }
+
+func (c *config) DecodeSubject(*core.Value) string { return c.subject }
+
+// Name returns "fan_in".
+func (Kind) Name() string { return "fan_in" }
+
+// Keys returns none.
+func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// Compile makes the handler.
+func (Kind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	c := config{subject: "node " + n.ID.Value}
+	ds := core.Decode(n.Config, &c)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	return core.Compiled{Handler: core.HandlerFunc(handle)}, ds
+}
+
+func handle(ctx context.Context, in core.Input) (core.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return core.Result{}, context.Cause(ctx)
+	}
+	list := results(in)
+	if len(list) == 0 {
+		return core.Result{Status: core.Fail, Note: "there are no results of branches to pick from"}, nil
+	}
+	best, failed := list[0], true
+	for _, b := range list {
+		failed = failed && b.status == core.Fail.String()
+		if b.before(best) {
+			best = b
+		}
+	}
+	if failed {
+		return core.Result{Status: core.Fail, Note: "all branches failed"}, nil
+	}
+	return core.Result{Note: best.id + " is the best branch", Routing: &core.Routing{
+		Context: map[string]any{ContextBestID: best.id, ContextBestOutcome: best.status}}}, nil
+}
+
+// branch is what became of a branch.
+type branch struct {
+	id, status string
+	score      float64
+}
+
+// results reads what the last parallel node left. What has no id is no branch.
+func results(in core.Input) []branch {
+	v, _ := in.Shared().View.Get(core.ContextField)
+	context, _ := v.(*core.Object)
+	v, _ = context.Get(core.ContextParallelResults)
+	items, _ := v.([]any)
+	var list []branch
+	for _, item := range items {
+		o, _ := item.(*core.Object)
+		b := branch{id: text(o, "id"), status: text(o, "status")}
+		if b.id == "" {
+			continue
+		}
+		if b.status == "" {
+			b.status = core.Fail.String()
+		} else if s, ok := core.StatusOf(b.status); ok {
+			b.status = s.String()
+		}
+		switch score, _ := o.Get("score"); score := score.(type) {
+		case int64:
+			b.score = float64(score)
+		case float64:
+			b.score = score
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+func text(o *core.Object, key string) string {
+	v, _ := o.Get(key)
+	s, _ := v.(string)
+	return s
+}
+
+// before reports whether b is better than c.
+func (b branch) before(c branch) bool {
+	return cmp.Or(cmp.Compare(b.rank(), c.rank()), cmp.Compare(c.score, b.score), cmp.Compare(b.id, c.id)) < 0
+}
+
+// rank orders the statuses, the best first.
+func (b branch) rank() int {
+	switch b.status {
+	case core.Success.String():
+		return 0
+	case core.PartialSuccess.String():
+		return 1
+	case core.Retry.String():
+		return 2
+	case core.Fail.String():
+		return 3
+	}
+	return 4
+}
