@@ -269,6 +269,59 @@ func Example_document() {
 	// tax.yaml:13:37: error: node tax: args: unknown key "rat" (did you mean "rate"? known keys: amount, rate) [UNKNOWN_KEY]
 }
 
+const poemDOT = `
+digraph poem {
+  goal = "a haiku about rivers"
+  start [shape=Mdiamond]
+  write [prompt="Write $goal."]
+  check [shape=tab, prompt="Is it good? End with {\"outcome\": ..., \"preferred_next_label\": ...}."]
+  exit  [shape=Msquare]
+  start -> write -> check
+  check -> exit  [label="Publish"]
+  check -> write [label="Write again"]
+}
+`
+
+// drafts stands for a model.
+func drafts() func(ctx context.Context, prompt string) (string, error) {
+	asked := 0
+	return func(_ context.Context, prompt string) (string, error) {
+		asked++
+		fmt.Println(asked, prompt)
+		if asked == 2 {
+			return `Five, six, five. {"preferred_next_label": "Write again"}`, nil
+		}
+		return `{"preferred_next_label": "Publish"}`, nil
+	}
+}
+
+func Example_agent() {
+	ctx, ask := context.Background(), drafts()
+
+	e := wavefold.NewEngine()
+	handle := func(ctx context.Context, in core.Input) (core.Result, error) {
+		prompt, _ := in.Arg("prompt")
+		reply, err := ask(ctx, prompt.(string))
+		result, _ := core.ParseDirective(reply)
+		return result, err
+	}
+	if err := errors.Join(e.AddTool("agent", handle), e.AddTool("prompt", handle)); err != nil {
+		panic(err)
+	}
+	w, findings := e.Parse("poem.dot", []byte(poemDOT))
+	if err := findings.Err(false); err != nil {
+		panic(err)
+	}
+	r, err := e.Graph(w).Run(ctx)
+	fmt.Println(r.Status, err)
+	// Output:
+	// 1 Write a haiku about rivers.
+	// 2 Is it good? End with {"outcome": ..., "preferred_next_label": ...}.
+	// 3 Write a haiku about rivers.
+	// 4 Is it good? End with {"outcome": ..., "preferred_next_label": ...}.
+	// success <nil>
+}
+
 func Example_save() {
 	ctx := context.Background()
 	sales, taxes := wavefold.NewField[[]Sale]("sales"), wavefold.NewField[[]float64]("taxes", wavefold.Append)

@@ -3,11 +3,15 @@ package wavefold
 import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/command"
+	"github.com/wavefold/wavefold/nodes/fanin"
+	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/missing"
+	"github.com/wavefold/wavefold/nodes/script"
 	"github.com/wavefold/wavefold/nodes/template"
 	"github.com/wavefold/wavefold/nodes/tool"
 	"github.com/wavefold/wavefold/nodes/transform"
 	"github.com/wavefold/wavefold/nodes/wait"
+	"github.com/wavefold/wavefold/nodes/walk"
 	"github.com/wavefold/wavefold/nodes/workflow"
 )
 
@@ -18,9 +22,12 @@ func DefaultKinds() []core.Kind {
 	return append([]core.Kind{
 		tool.Kind{},
 		command.Kind{},
+		script.Kind{},
 		transform.Kind{},
 		template.Kind{},
 		wait.Kind{},
+		human.Kind{},
+		fanin.Kind{},
 		workflow.Kind{},
-	}, missing.Kinds()...)
+	}, append(walk.Kinds(), missing.Kinds()...)...)
 }

@@ -1,8 +1,20 @@
 // Package missing holds node kinds that documents may use although this build
-// cannot run them: agent, cli-agent, skill and experience. Documents with them
+// cannot run them: agent, prompt, cli-agent, skill and experience. Documents with them
 // load, validate, draw and plan; a node of such a kind that is reached fails with
-// a text that says what to do. Whoever has a handler registers a kind of the same
-// name, which replaces the one here:
+// a text that says what to do.
+//
+// Whoever has a handler registers it as a Go function under the name of the kind. It is
+// given the node's fields as arguments, with the values in prompt and system filled in
+// and their files read; core.ParseDirective makes a result of what a model replies:
+//
+//	registry.AddTool("agent", core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
+//		prompt, _ := in.Arg("prompt")
+//		reply, err := ask(ctx, prompt.(string))
+//		result, _ := core.ParseDirective(reply)
+//		return result, err
+//	}))
+//
+// Or as a kind of the same name, which replaces the one here:
 //
 //	registry.AddKind(myAgent) // Name() returns "agent"
 //
@@ -17,6 +29,21 @@
 //	schema                 JSON Schema of the answer, or a file with it
 //	temperature            from 0 to 2
 //	max_tokens             limit on the answer
+//	reasoning_effort       how long the model may think, in its own words
+//	timeout_ms             limit on the call
+//
+// # Fields of prompt
+//
+// The same for a model that is asked once and has no tools.
+//
+//	prompt       required  the prompt, or the name of a file with it
+//	model                  name of the model
+//	provider               who serves it
+//	system                 instructions that go before the prompt
+//	schema                 JSON Schema of the answer, or a file with it
+//	temperature            from 0 to 2
+//	max_tokens             limit on the answer
+//	reasoning_effort       how long the model may think, in its own words
 //	timeout_ms             limit on the call
 //
 // # Fields of cli-agent

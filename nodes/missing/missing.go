@@ -10,11 +10,19 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/lookup"
 )
 
+// maxPrompt is the size of the largest file with a prompt.
+const maxPrompt = 1 << 20
+
 // Kinds returns the kinds that documents may name without a handler behind them.
-func Kinds() []core.Kind { return []core.Kind{Agent(), CLIAgent(), Skill(), Experience()} }
+func Kinds() []core.Kind {
+	return []core.Kind{Agent(), Prompt(), CLIAgent(), Skill(), Experience()}
+}
 
 // Agent returns the kind "agent".
 func Agent() core.Kind { return kind{"agent", func() config { return new(agent) }} }
+
+// Prompt returns the kind "prompt".
+func Prompt() core.Kind { return kind{"prompt", func() config { return new(agent) }} }
 
 // CLIAgent returns the kind "cli-agent".
 func CLIAgent() core.Kind { return kind{"cli-agent", func() config { return new(cliAgent) }} }
@@ -27,9 +35,17 @@ func Experience() core.Kind { return kind{"experience", func() config { return n
 
 // config is the configuration of one of the kinds.
 type config interface {
-	// files finds the files that the configuration names.
-	files(f *lookup.Finder)
+	// files finds the files that the configuration names, and returns what of it is a
+	// template.
+	files(f *lookup.Finder) []prompt
 	of(subject string)
+}
+
+// prompt is a text of a configuration that is a template, or the content of the file
+// that it names.
+type prompt struct {
+	key  string
+	text core.Text
 }
 
 // named lets the findings of a configuration begin with the node's name.
@@ -37,7 +53,7 @@ type named struct{ subject string }
 
 func (n *named) of(subject string)                { n.subject = subject }
 func (n *named) DecodeSubject(*core.Value) string { return n.subject }
-func (n *named) files(*lookup.Finder)             {}
+func (n *named) files(*lookup.Finder) []prompt    { return nil }
 
 type agent struct {
 	named
@@ -48,13 +64,13 @@ type agent struct {
 	Schema      *core.Value   `wavefold:"schema" doc:"JSON Schema of the answer, or a file with it"`
 	Temperature float64       `wavefold:"temperature,min=0,max=2" doc:"from 0 to 2"`
 	MaxTokens   int           `wavefold:"max_tokens,min=1" doc:"limit on the answer"`
+	Effort      core.Text     `wavefold:"reasoning_effort" doc:"how long the model may think, in its own words"`
 	Timeout     time.Duration `wavefold:"timeout_ms,ms" doc:"limit on the call"`
 }
 
-func (c *agent) files(f *lookup.Finder) {
-	prompt(f, c.Prompt, "prompt")
-	prompt(f, c.System, "system")
+func (c *agent) files(f *lookup.Finder) []prompt {
 	schema(f, c.Schema)
+	return []prompt{promptOf(f, c.Prompt, "prompt"), promptOf(f, c.System, "system")}
 }
 
 type cliAgent struct {
@@ -69,9 +85,9 @@ type cliAgent struct {
 	Extra    []core.Text   `wavefold:"extra_args" doc:"further arguments"`
 }
 
-func (c *cliAgent) files(f *lookup.Finder) {
-	prompt(f, c.Prompt, "prompt")
+func (c *cliAgent) files(f *lookup.Finder) []prompt {
 	schema(f, c.Schema)
+	return []prompt{promptOf(f, c.Prompt, "prompt")}
 }
 
 type skill struct {
@@ -82,7 +98,10 @@ type skill struct {
 	Schema *core.Value  `wavefold:"schema" doc:"JSON Schema of the answer, or a file with it"`
 }
 
-func (c *skill) files(f *lookup.Finder) { schema(f, c.Schema) }
+func (c *skill) files(f *lookup.Finder) []prompt {
+	schema(f, c.Schema)
+	return nil
+}
 
 type experience struct {
 	named
@@ -90,7 +109,7 @@ type experience struct {
 	Scope core.Text `wavefold:"state_scope,oneof=isolated|shared" doc:"isolated or shared"`
 }
 
-// kind is a kind without a handler.
+// kind is a kind without a handler of its own.
 type kind struct {
 	name string
 	new  func() config
@@ -104,11 +123,12 @@ func (k kind) Name() string { return k.name }
 // Keys lists the kind's own keys.
 func (k kind) Keys() []string { return core.KeyNames(k.new()) }
 
-// WritesState tells that an agent is there to write state. The other kinds may
+// WritesState tells that a model is asked for what it says. The other kinds may
 // work by their side effects.
-func (k kind) WritesState() bool { return k.name == "agent" }
+func (k kind) WritesState() bool { return k.name == "agent" || k.name == "prompt" }
 
-// Compile checks the node. It never makes a handler.
+// Compile checks the node. Its handler is the Go function that is registered under the
+// name of the kind, if there is one.
 func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
 	c := k.new()
 	subject := "node " + n.ID.Value
@@ -118,21 +138,28 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 		return core.Compiled{}, ds
 	}
 	f := &lookup.Finder{Env: env, Subject: subject}
-	c.files(f)
+	prompts := c.files(f)
 	if ds = append(ds, f.Found...); ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	return core.Compiled{Lacks: `kind "` + k.name + `" has no handler in this build: register one with Registry.AddKind`}, ds
+	if env.Tool != nil {
+		if h, ok := env.Tool(k.name); ok {
+			made, found := registered(h, n, env, prompts)
+			return made, append(ds, found...)
+		}
+	}
+	return core.Compiled{Lacks: `kind "` + k.name + `" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind`}, ds
 }
 
-// prompt checks that a prompt which is a file is there. A name with blanks is
-// taken for a file only when there is one: "see notes.md" is a prompt.
-func prompt(f *lookup.Finder, text core.Text, key string) {
+// promptOf reads a prompt which is in a file. "see notes.md" is no name of a file but a
+// prompt.
+func promptOf(f *lookup.Finder, text core.Text, key string) prompt {
 	name := strings.TrimSpace(text.Value)
 	if !slices.Contains([]string{".md", ".txt"}, path.Ext(name)) || strings.ContainsAny(name, " \t\r\n") {
-		return
+		return prompt{key, text}
 	}
-	f.File(core.At(name, text.Pos), key)
+	content, _ := f.Read(core.At(name, text.Pos), key, maxPrompt)
+	return prompt{key, core.At(content, core.Position{File: name, Line: 1, Column: 1})}
 }
 
 // schema checks the shape of a schema, and that one which is a file is there.

@@ -2,6 +2,7 @@ package missing_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -19,7 +20,9 @@ func env() core.Env {
 // valid holds a node of each kind with all of its keys.
 var valid = map[string]string{
 	"agent": `{"prompt": "prompts/echo.md", "model": "m", "provider": "p", "system": "be short", "schema": {"type": "object"},
-		"temperature": 0.2, "max_tokens": 100, "timeout_ms": 5000}`,
+		"temperature": 0.2, "max_tokens": 100, "reasoning_effort": "low", "timeout_ms": 5000}`,
+	"prompt": `{"prompt": "say hello", "model": "m", "provider": "p", "system": "be short", "schema": {"type": "object"},
+		"temperature": 0.2, "max_tokens": 100, "reasoning_effort": "high", "timeout_ms": 5000}`,
 	"cli-agent": `{"provider": "codex", "prompt": "look at {{file}} and notes.md", "model": "m", "workdir": ".", "output_format": "json",
 		"schema": "answer.json", "timeout_ms": 1000, "extra_args": ["-x"]}`,
 	"skill":      `{"impl": "triage", "inputs": {"text": "$.text"}, "model": "m", "schema": {"type": "object"}}`,
@@ -31,7 +34,7 @@ func TestConformance(t *testing.T) {
 		t.Run(k.Name(), func(t *testing.T) {
 			nodestest.Run(t, k, nodestest.Case{Name: "all keys", Node: valid[k.Name()], Env: env()})
 			made, _ := k.Compile(nodestest.Node(t, valid[k.Name()]), env())
-			want := `kind "` + k.Name() + `" has no handler in this build: register one with Registry.AddKind`
+			want := `kind "` + k.Name() + `" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind`
 			if made.Lacks != want {
 				t.Errorf("got %q, want %q", made.Lacks, want)
 			}
@@ -44,7 +47,7 @@ func TestConformance(t *testing.T) {
 
 func TestReplaced(t *testing.T) {
 	r := core.NewRegistry(missing.Kinds()...)
-	if got := strings.Join(r.KindNames(), " "); got != "agent cli-agent experience skill" {
+	if got := strings.Join(r.KindNames(), " "); got != "agent cli-agent experience prompt skill" {
 		t.Errorf("got %q", got)
 	}
 	r.AddKind(mine{missing.Agent()})
@@ -65,6 +68,76 @@ func (m mine) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	})}, ds
 }
 
+// TestRegistered: a function under the name of the kind gets the node's fields as
+// arguments, the prompts filled in and read from their files.
+func TestRegistered(t *testing.T) {
+	var got []string
+	env := env()
+	env.Schema = nodestest.Schema(t, `{"city": {"type": "string"}}`)
+	env.Tool = func(name string) (core.Handler, bool) {
+		return core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
+			got = append(got, core.JSON(in.Shared().Args)+" "+in.Node()+" "+in.Run())
+			result, _ := core.ParseDirective(`{"outcome": "partial_success"}`)
+			return result, nil
+		}), name == "agent" || name == "cli-agent"
+	}
+	shared := core.Shared{Args: core.ObjectOf("name", "Ada", "prompt", "mine"), Extra: core.NewView([]string{"city"}, []any{"Bergen"})}
+	for _, node := range []string{
+		`{"kind": "agent", "model": "m", "prompt": "Go to {{$.city}}, {{name}}.", "max_tokens": 5}`,
+		`{"kind": "agent", "prompt": "prompts/echo.md", "system": "Be {{name}}"}`,
+		`{"kind": "cli-agent", "provider": "x", "prompt": "plain", "extra_args": ["{{city}}"]}`,
+	} {
+		n := nodestest.Node(t, node)
+		k, _ := core.NewRegistry(missing.Kinds()...).Kind(n.Kind.Value)
+		made, ds := k.Compile(n, env)
+		if len(ds) > 0 || made.Lacks != "" {
+			t.Fatalf("%s: %v %s", node, ds, made.Lacks)
+		}
+		if reads := core.Strings(made.Reads); strings.Contains(node, "$.city") != (len(reads) == 1) {
+			t.Errorf("%s: reads %q", node, reads)
+		}
+		r, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, shared))
+		if err != nil || r.Status != core.PartialSuccess {
+			t.Errorf("%s: %+v, %v", node, r, err)
+		}
+	}
+	want := []string{
+		`{"prompt":"Go to Bergen, Ada.","model":"m","max_tokens":5,"name":"Ada"} n run`,
+		`{"prompt":"Say Ada.","system":"Be Ada","name":"Ada"} n run`,
+		`{"prompt":"plain","provider":"x","extra_args":["{{city}}"],"name":"Ada"} n run`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	made, _ := missing.Agent().Compile(nodestest.Node(t, `{"prompt": "{{nobody}}"}`), env)
+	if _, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, shared)); err == nil || !core.FailureOf(err).Permanent {
+		t.Errorf("a value that is not there: %v", err)
+	}
+	if _, ds := missing.Agent().Compile(nodestest.Node(t, `{"prompt": "{{$.ctiy}}"}`), env); !strings.Contains(ds.Error(), `did you mean "city"?`) {
+		t.Errorf("a field that is not there: %v", ds)
+	}
+}
+
+// bound is a function that looks at its node.
+type bound struct{ core.HandlerFunc }
+
+func (bound) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostics) {
+	var ds core.Diagnostics
+	ds.Warnf(core.CodeUnused, n.Pos, "bound to %s", n.ID.Value)
+	return bound{func(context.Context, core.Input) (core.Result, error) { return core.Send("bound"), nil }}, ds
+}
+
+func TestRegisteredBinder(t *testing.T) {
+	env := core.Env{Tool: func(string) (core.Handler, bool) { return bound{}, true }}
+	made, ds := missing.Prompt().Compile(nodestest.Node(t, `{"prompt": "x"}`), env)
+	if !strings.Contains(ds.Error(), "bound to n") {
+		t.Fatal(ds)
+	}
+	if r, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, core.Shared{})); err != nil || r.EdgeOutput != "bound" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestFindings(t *testing.T) {
 	kinds := core.NewRegistry(missing.Kinds()...)
 	tests := []struct {
@@ -81,7 +154,7 @@ func TestFindings(t *testing.T) {
 		{"agent", `{"prompt": "hi", "schema": 3}`, `1:28: error: node n: schema: want a mapping or the name of a file, found number 3 [WRONG_TYPE]`},
 		{"agent", `{"prompt": "hi", "schema": "anwser.json"}`, `1:28: error: node n: schema: there is no file "anwser.json" (did you mean "answer.json"?) [MISSING_FILE]`},
 		{"agent", `{"prompt": "hi", "temperature": 3}`, `1:33: error: node n: temperature: want a number from 0 to 2, found 3 [BAD_VALUE]`},
-		{"agent", `{"prompt": "hi", "modle": "m"}`, `1:18: error: node n: unknown key "modle" (did you mean "model"? known keys: prompt, model, provider, system, schema, temperature, max_tokens, timeout_ms) [UNKNOWN_KEY]`},
+		{"agent", `{"prompt": "hi", "modle": "m"}`, `1:18: error: node n: unknown key "modle" (did you mean "model"? known keys: prompt, model, provider, system, schema, temperature, max_tokens, reasoning_effort, timeout_ms) [UNKNOWN_KEY]`},
 		{"cli-agent", `{"prompt": "hi"}`, `1:1: error: node n: key "provider" is missing [MISSING_KEY]`},
 		{"cli-agent", `{"prompt": "hi", "provider": "codex", "timeout_ms": 10}`, `1:53: error: node n: timeout_ms: want a duration of at least 1s, found number 10 [BAD_VALUE]`},
 		{"skill", `{"model": "m"}`, `1:1: error: node n: key "impl" is missing [MISSING_KEY]`},

@@ -13,6 +13,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/nodes/dataset"
+	"github.com/wavefold/wavefold/nodes/fanin"
 	"github.com/wavefold/wavefold/nodes/http"
 	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/missing"
@@ -42,6 +43,7 @@ func Kinds() []core.Kind {
 		template.Kind{},
 		wait.Kind{},
 		human.Kind{},
+		fanin.Kind{},
 		workflow.Kind{},
 	}, append(walk.Kinds(), missing.Kinds()...)...)
 }
