@@ -19,8 +19,9 @@ func (a *app) planCommand() *cobra.Command {
 		Long: `plan shows what run would do, without doing it: the waves (what stands in one
 wave may run at the same time), what each node comes after, and which fields of
 the state it waits for although no edge says so. A node starts as soon as what
-it waits for is there; it never waits for the rest of an earlier wave. What only
-running needs may be absent: files, programs and Go functions.`,
+it waits for is there; it never waits for the rest of an earlier wave. Of a walk
+(.dot, .fabro) it shows instead where each node may lead and what limits it. What
+only running needs may be absent: files, programs and Go functions.`,
 		Example:           examples("wavefold plan flow.yaml", "wavefold plan --json flow.yaml | jq .width"),
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: workflowFiles,
@@ -42,7 +43,7 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 	if asJSON {
 		return a.writeJSON(d)
 	}
-	if d.Walk {
+	if d.Walk != nil {
 		a.printWalk(d)
 		return nil
 	}
@@ -73,56 +74,34 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 			tty.Fprintf(a.Out, "  %s -> %s\n", e.From, e.To)
 		}
 	}
-	a.printAttempts(d)
+	a.printAttempts(graphNodes(d))
 	if d.Partial {
 		a.hintf("the graph is too large to find every field that holds a node back")
 	}
 	return nil
 }
 
-// printWalk lists the nodes of a walk by their distance from its start, and where each
-// leads to.
-func (a *app) printWalk(d *plan.Description) {
-	next := map[string][]string{}
-	for i := range d.Edges {
-		e := &d.Edges[i]
-		text := e.To
-		if e.Label != "" {
-			text += fmt.Sprintf(" %q", e.Label)
-		}
-		if e.When != "" {
-			text += " when " + e.When
-		}
-		next[e.From] = append(next[e.From], text)
-	}
-	t := tty.NewTable([]string{"step", "node", "kind", "leads to"}, 0)
-	t.Spare(2, 3)
-	nodes := 0
-	for level, vertices := range d.Levels {
-		for i := range vertices {
-			n := &vertices[i].Nodes[0]
-			t.Row(fmt.Sprint(level), n.ID, kindText(n), strings.Join(next[n.ID], ", "))
-			nodes++
-		}
-	}
-	tty.Fprintf(a.Out, "%s: a walk of %s; %s\n\n", a.palette(a.Out).Bold(d.Name), plural(nodes, "node"), limits(d))
-	a.printTable(a.Out, t)
-	a.printAttempts(d)
-}
-
-// printAttempts lists the nodes that are tried again, or whose status may be changed.
-func (a *app) printAttempts(d *plan.Description) {
-	t := tty.NewTable([]string{"node", "attempts"}, 0)
-	t.Spare(1)
-	rows := 0
+func graphNodes(d *plan.Description) []*plan.NodeDescription {
+	var list []*plan.NodeDescription
 	for _, vertices := range d.Levels {
 		for i := range vertices {
 			for j := range vertices[i].Nodes {
-				if n := &vertices[i].Nodes[j]; n.Retry != nil || n.AllowPartial || n.AutoStatus {
-					t.Row(n.ID, attemptsText(n))
-					rows++
-				}
+				list = append(list, &vertices[i].Nodes[j])
 			}
+		}
+	}
+	return list
+}
+
+// printAttempts lists the nodes that are tried again, or whose status may be changed.
+func (a *app) printAttempts(nodes []*plan.NodeDescription) {
+	t := tty.NewTable([]string{"node", "attempts"})
+	t.Spare(1)
+	rows := 0
+	for _, n := range nodes {
+		if n.Retry != nil || n.AllowPartial || n.AutoStatus {
+			t.Row(n.ID, attemptsText(n))
+			rows++
 		}
 	}
 	if rows > 0 {

@@ -1,6 +1,9 @@
 package core
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Walk holds what a graph of ModeWalk has beside its nodes and edges. A walk sends one
 // token through the graph: after each visit of a node one of its edges is chosen, until
@@ -71,6 +74,16 @@ const (
 	RoleParallel                // its edges lead to branches, which run at once
 	RoleHuman                   // a person picks the edge; it holds no slot while it waits
 )
+
+var roleNames = [...]string{"stage", "start", "exit", "conditional", "parallel", "human"}
+
+// String returns "stage", "start", "exit", "conditional", "parallel" or "human".
+func (r Role) String() string {
+	if int(r) < len(roleNames) {
+		return roleNames[r]
+	}
+	return fmt.Sprintf("Role(%d)", uint8(r))
+}
 
 // Routing is what the result of a node says about the way on.
 type Routing struct {

@@ -1,8 +1,11 @@
 package story
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
-// Duration writes a duration with about three digits: 340µs, 12ms, 1.25s, 2m3s.
+// Duration writes a duration with about three digits: 340µs, 12ms, 1.25s, 2m3s, 30m.
 func Duration(d time.Duration) string {
 	switch {
 	case d <= 0:
@@ -14,5 +17,12 @@ func Duration(d time.Duration) string {
 	case d < time.Minute:
 		return d.Round(10 * time.Millisecond).String()
 	}
-	return d.Round(time.Second).String()
+	s := d.Round(time.Second).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }

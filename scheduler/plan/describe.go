@@ -14,13 +14,14 @@ type Description struct {
 	Concurrency int  `json:"concurrency,omitempty"` // 0: up to the caller
 	MaxInFlight int  `json:"max_in_flight,omitempty"`
 	Barrier     bool `json:"barrier,omitempty"`
-	// Walk tells that one node after the other is visited. The levels are then the
-	// distances from the start, the nodes that cannot be reached on the last one.
-	Walk bool `json:"walk,omitempty"`
-	// Levels holds the vertices of each level.
+	// Levels holds the vertices of each level. Those of a walk are the distances from its
+	// start, the nodes that no edges lead to from there on the last one.
 	Levels [][]VertexDescription `json:"levels"`
-	// Edges are those between vertices, in declared order.
+	// Edges are those between vertices, of a walk between nodes, in declared order.
 	Edges []EdgeDescription `json:"edges"`
+	// Walk tells what a walk has beside, in which one node after the other is visited; nil
+	// for a dag.
+	Walk *WalkDescription `json:"walk,omitempty"`
 	// Partial tells that the graph was too large to find every wait.
 	Partial bool `json:"partial,omitempty"`
 }
@@ -119,8 +120,16 @@ type EdgeDescription struct {
 	On   string `json:"on,omitempty"` // fail or done
 	// Implied marks an edge that the Go builder added for a typed reader.
 	Implied bool `json:"implied,omitempty"`
-	// Label is what the edge of a walk is called.
-	Label string `json:"label,omitempty"`
+	// What follows is told of walks only. Label is what people read, and by which a node
+	// may prefer the edge; of edges that could be followed, the one of the highest Weight
+	// is.
+	Label  string `json:"label,omitempty"`
+	Weight int    `json:"weight,omitempty"`
+	// LoopRestart begins the walk anew at the target; Freeform takes the answers of a
+	// person that match no other edge; Branch leads from a parallel node to a branch.
+	LoopRestart bool `json:"loop_restart,omitempty"`
+	Freeform    bool `json:"freeform,omitempty"`
+	Branch      bool `json:"branch,omitempty"`
 }
 
 // maxWriters is how many writers a wait names.
@@ -141,23 +150,10 @@ func (p *Plan) describe(known map[*Plan]*Description) *Description {
 		return d
 	}
 	d := &Description{Name: p.Name, Concurrency: p.Concurrency, MaxInFlight: p.MaxInFlight, Barrier: p.Barrier,
-		Levels: make([][]VertexDescription, max(0, len(p.Levels)-1)), Edges: make([]EdgeDescription, len(p.Edges))}
-	if p.Walk != nil {
-		p.describeWalk(d, known)
-	} else {
-		waits, complete := p.waits()
-		d.Partial = !complete
-		for v := range p.Vertices {
-			level := p.Vertices[v].Level
-			d.Levels[level] = append(d.Levels[level], p.describeVertex(&p.Vertices[v], waits[v], known))
-		}
-	}
-	for _, level := range d.Levels {
-		d.Width = max(d.Width, len(level))
-	}
+		Edges: make([]EdgeDescription, len(p.Edges)), Levels: [][]VertexDescription{}}
 	for i := range p.Edges {
 		e := &p.Edges[i]
-		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.Nodes[e.ToNode].ID, Else: e.Else, Implied: p.edgeDecls[i].Implied, Label: p.edgeDecls[i].Label.Value}
+		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.Nodes[e.ToNode].ID, Else: e.Else, Implied: p.edgeDecls[i].Implied}
 		if e.When != nil {
 			d.Edges[i].When = e.When.Source()
 		}
@@ -165,55 +161,25 @@ func (p *Plan) describe(known map[*Plan]*Description) *Description {
 			d.Edges[i].On = e.On.String()
 		}
 	}
+	if p.Walk != nil {
+		p.describeWalk(d, known)
+	} else {
+		p.describeLevels(d, known)
+	}
+	for _, level := range d.Levels {
+		d.Width = max(d.Width, len(level))
+	}
 	known[p] = d
 	return d
 }
 
-// describeWalk makes each node of a walk a vertex.
-func (p *Plan) describeWalk(d *Description, known map[*Plan]*Description) {
-	d.Walk, d.Levels = true, nil
-	for level, nodes := range p.distances() {
-		d.Levels = append(d.Levels, nil)
-		for _, n := range nodes {
-			d.Levels[level] = append(d.Levels[level], VertexDescription{ID: p.Nodes[n].ID, Shape: Plain.String(), Level: level,
-				Phase: p.Nodes[n].Phase, Nodes: []NodeDescription{p.describeNode(&p.Nodes[n], known)}})
-		}
+func (p *Plan) describeLevels(d *Description, known map[*Plan]*Description) {
+	waits, complete := p.waits()
+	d.Partial, d.Levels = !complete, make([][]VertexDescription, max(0, len(p.Levels)-1))
+	for v := range p.Vertices {
+		level := p.Vertices[v].Level
+		d.Levels[level] = append(d.Levels[level], p.describeVertex(&p.Vertices[v], waits[v], known))
 	}
-}
-
-// distances returns the nodes of a walk by their distance from the start, and then those
-// that cannot be reached.
-func (p *Plan) distances() [][]int32 {
-	next := make([][]int32, len(p.Nodes))
-	for i := range p.Edges {
-		next[p.Edges[i].FromNode] = append(next[p.Edges[i].FromNode], p.Edges[i].ToNode)
-	}
-	seen := make([]bool, len(p.Nodes))
-	var levels [][]int32
-	for found := []int32{p.Walk.Start}; len(found) > 0; {
-		var level, after []int32
-		for _, n := range found {
-			if !seen[n] {
-				seen[n] = true
-				level, after = append(level, n), append(after, next[n]...)
-			}
-		}
-		if level != nil {
-			slices.Sort(level)
-			levels = append(levels, level)
-		}
-		found = after
-	}
-	var rest []int32
-	for n := range p.Nodes {
-		if !seen[n] {
-			rest = append(rest, int32(n))
-		}
-	}
-	if rest != nil {
-		levels = append(levels, rest)
-	}
-	return levels
 }
 
 func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Plan]*Description) VertexDescription {
@@ -270,7 +236,10 @@ func (n *Node) describeRetry() *RetryDescription {
 	if r.Attempts < 2 {
 		return nil
 	}
-	d := &RetryDescription{Preset: n.Decl.OnError.Preset.Value, Attempts: r.Attempts, Jitter: r.Jitter, Transient: r.Transient}
+	d := &RetryDescription{Attempts: r.Attempts, Jitter: r.Jitter, Transient: r.Transient}
+	if e := n.Decl.OnError; e != nil { // nil where the walk says how often a node is tried again
+		d.Preset = e.Preset.Value
+	}
 	for k := 1; k < r.Attempts; k++ {
 		d.Waits = append(d.Waits, r.Delay(k))
 	}

@@ -201,8 +201,8 @@ func (d direct) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) 
 	return core.Compiled{Role: d.role}, nil
 }
 
-// TestDescribeWalk: describing a walk asked the vertex of the whole for its unit.
-func TestDescribeWalk(t *testing.T) {
+// TestDescribeDistances: describing a walk asked the vertex of the whole for its unit.
+func TestDescribeDistances(t *testing.T) {
 	w := &core.Workflow{Mode: core.ModeWalk, Name: core.Text{Value: "walk"}}
 	for _, n := range []string{"start", "exit", "check", "fix", "lost", "early"} {
 		node := &core.Node{ID: core.Text{Value: n}, Kind: core.Text{Value: n}}
@@ -220,13 +220,13 @@ func TestDescribeWalk(t *testing.T) {
 		t.Fatal(ds)
 	}
 	d := p.Describe()
-	got := fmt.Sprint(d.Walk, d.Width, d.Edges[5])
+	got := fmt.Sprint(d.Walk.Start, " ", d.Width, " ", d.Edges[5].Label)
 	for _, level := range d.Levels {
 		for _, v := range level {
 			got += fmt.Sprintf("\n%d %s %s %s", v.Level, v.ID, v.Shape, v.Nodes[0].ID)
 		}
 	}
-	const want = `true 2 {check exit  false  false to exit}
+	const want = `start 2 to exit
 0 start node start
 1 check node check
 1 early node early

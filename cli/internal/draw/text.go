@@ -18,7 +18,7 @@ func Text(d *plan.Description) string {
 	}
 	t := tree.New()
 	word, root := "wave %d", fmt.Sprintf("%s: %s in %s, at most %d side by side", d.Name, plural(countNodes(d), "node"), plural(len(d.Levels), "wave"), d.Width)
-	if d.Walk {
+	if d.Walk != nil {
 		word, root = "%d from the start", fmt.Sprintf("%s: a walk of %s", d.Name, plural(countNodes(d), "node"))
 	}
 	for i, level := range d.Levels {

@@ -1,0 +1,147 @@
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// WalkDescription tells about a walk.
+type WalkDescription struct {
+	Start string `json:"start"`
+	Exit  string `json:"exit"`
+	// Nodes tell what each node is to the walk, in declared order.
+	Nodes []WalkNodeDescription `json:"nodes"`
+	// MaxJumps is how often an unsatisfied goal gate sends the walk back. RepeatLimit is
+	// how often the same failure may come, 0 for any number. StallTimeout is how long
+	// there may be no sign of life, 0 for ever.
+	MaxJumps     int           `json:"max_jumps"`
+	RepeatLimit  int           `json:"repeat_limit"`
+	StallTimeout time.Duration `json:"stall_timeout_ns"`
+}
+
+// WalkNodeDescription tells what a node is to a walk, beside its NodeDescription.
+type WalkNodeDescription struct {
+	ID string `json:"id"`
+	// Label is what people read in place of the id, "" for none.
+	Label string `json:"label,omitempty"`
+	Role  string `json:"role"` // as core.Role spells it
+	// GoalGate keeps the walk from its exit until the node has succeeded.
+	GoalGate bool `json:"goal_gate,omitempty"`
+	// Random tells that its edges are drawn, by weight.
+	Random    bool `json:"random,omitempty"`
+	MaxVisits int  `json:"max_visits,omitempty"` // 0: any number
+	// Targets are where the walk goes on after a failure that no edge takes up, or an
+	// unsatisfied goal gate, best first.
+	Targets []string `json:"targets,omitempty"`
+	// Parallel tells about the branches of a parallel node, nil for all others.
+	Parallel *ParallelDescription `json:"parallel,omitempty"`
+}
+
+// ParallelDescription tells about the branches of a parallel node.
+type ParallelDescription struct {
+	Branches []string `json:"branches"` // in declared order of their edges
+	Join     string   `json:"join"`     // such as wait_all or k_of_n(2)
+	Need     int      `json:"need,omitempty"`
+	// MaxParallel is how many branches may be under way at once.
+	MaxParallel int `json:"max_parallel"`
+	// FailFast ends the others when a branch fails; Ignore does not count failures.
+	FailFast bool `json:"fail_fast,omitempty"`
+	Ignore   bool `json:"ignore,omitempty"`
+	// Meet is where the walk goes on, "" if the branches have no node in common.
+	Meet string `json:"meet,omitempty"`
+}
+
+// describeWalk makes each node of a walk a vertex.
+func (p *Plan) describeWalk(d *Description, known map[*Plan]*Description) {
+	w := p.Walk
+	d.Walk = &WalkDescription{Start: p.Nodes[w.Start].ID, Exit: p.Nodes[w.Exit].ID, Nodes: make([]WalkNodeDescription, len(p.Nodes)),
+		MaxJumps: w.MaxJumps, RepeatLimit: w.RepeatLimit, StallTimeout: w.StallTimeout}
+	for level, nodes := range p.distances() {
+		d.Levels = append(d.Levels, nil)
+		for _, n := range nodes {
+			x := p.describeNode(&p.Nodes[n], known)
+			if !w.Nodes[n].runs() {
+				x.Reads, x.Retry = nil, nil
+			}
+			d.Levels[level] = append(d.Levels[level], VertexDescription{ID: x.ID, Shape: Plain.String(), Level: level, Phase: x.Phase, Nodes: []NodeDescription{x}})
+		}
+	}
+	for i := range p.Nodes {
+		d.Walk.Nodes[i] = p.describeWalkNode(int32(i))
+	}
+	for i := range p.Edges {
+		e, at := &w.Edges[i], &d.Edges[i]
+		at.Label, at.Weight, at.LoopRestart, at.Freeform = e.Label, e.Weight, e.LoopRestart, e.Freeform
+		at.Branch = w.Nodes[p.Edges[i].FromNode].Parallel != nil && p.Edges[i].When == nil
+	}
+}
+
+// runs reports whether a node can fail: the others only direct the walk.
+func (n *WalkNode) runs() bool {
+	return n.Role != core.RoleStart && n.Role != core.RoleExit && n.Role != core.RoleConditional
+}
+
+func (p *Plan) describeWalkNode(i int32) WalkNodeDescription {
+	n := &p.Walk.Nodes[i]
+	d := WalkNodeDescription{ID: p.Nodes[i].ID, Label: p.Nodes[i].Decl.Label.Value, Role: n.Role.String(), GoalGate: n.GoalGate,
+		Random: n.Random, MaxVisits: n.MaxVisits}
+	if n.runs() {
+		for _, id := range p.nodeIDs(n.Targets) {
+			if !slices.Contains(d.Targets, id) { // the walk's may be those of the node
+				d.Targets = append(d.Targets, id)
+			}
+		}
+	}
+	if b := n.Parallel; b != nil {
+		d.Parallel = &ParallelDescription{Branches: p.nodeIDs(b.Branches), Join: b.Join, Need: b.Need, MaxParallel: b.MaxParallel, FailFast: b.FailFast, Ignore: b.Ignore}
+		if b.Meet >= 0 {
+			d.Parallel.Meet = p.Nodes[b.Meet].ID
+		}
+	}
+	return d
+}
+
+// distances returns the nodes of a walk by their distance from the start, and then those
+// that cannot be reached.
+func (p *Plan) distances() [][]int32 {
+	next := make([][]int32, len(p.Nodes))
+	for i := range p.Edges {
+		next[p.Edges[i].FromNode] = append(next[p.Edges[i].FromNode], p.Edges[i].ToNode)
+	}
+	seen := make([]bool, len(p.Nodes))
+	var levels [][]int32
+	for found := []int32{p.Walk.Start}; len(found) > 0; {
+		var level, after []int32
+		for _, n := range found {
+			if !seen[n] {
+				seen[n] = true
+				level, after = append(level, n), append(after, next[n]...)
+			}
+		}
+		if level != nil {
+			slices.Sort(level)
+			levels = append(levels, level)
+		}
+		found = after
+	}
+	var rest []int32
+	for n := range p.Nodes {
+		if !seen[n] {
+			rest = append(rest, int32(n))
+		}
+	}
+	if rest != nil {
+		levels = append(levels, rest)
+	}
+	return levels
+}
+
+func (p *Plan) nodeIDs(nodes []int32) []string {
+	var ids []string
+	for _, n := range nodes {
+		ids = append(ids, p.Nodes[n].ID)
+	}
+	return ids
+}
