@@ -55,11 +55,15 @@ func testsOf(args []string) ([]mockTest, error) {
 
 func isMock(path string) bool { return strings.Contains(filepath.Base(path), ".mock.") }
 
-// workflowBeside is x.yaml for x.mock.yaml, and the folder's workflow file if
-// that is not there.
+// workflowBeside is x.yaml, x.dot or x.fabro for x.mock.yaml, and the folder's workflow
+// file if none of them is there.
 func workflowBeside(mock string) string {
 	name, ext, _ := strings.Cut(filepath.Base(mock), ".mock")
-	if path := filepath.Join(filepath.Dir(mock), name+ext); path != filepath.Clean(mock) {
+	for _, ext := range []string{ext, ".dot", ".fabro"} {
+		path := filepath.Join(filepath.Dir(mock), name+ext)
+		if path == filepath.Clean(mock) {
+			continue
+		}
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			return path
 		}

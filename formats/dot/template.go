@@ -17,16 +17,16 @@ const (
 	literalBraces = "{{'{{'}}"
 )
 
-// maxBadPlaces is how many double braces of one text are looked at that make no place;
-// any after them are text.
-const maxBadPlaces = 100
+const (
+	// maxBadPlaces is how many double braces of one text are looked at that make no place;
+	// after them only goals and inputs of at most shortPlace bytes are found.
+	maxBadPlaces = 100
+	shortPlace   = 200
+)
 
 var (
-	// slot finds what may stand for a value: $goal, and anything in double braces. Behind
-	// a further $ it is the word itself.
-	slot    = regexp.MustCompile(`(\$?)\$goal\b|\{\{`)
-	goalRef = regexp.MustCompile(`^\{\{\s*(?:goal|inputs\.goal)\s*\}\}`)
-	input   = regexp.MustCompile(`^\{\{\s*inputs\.([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*\}\}`)
+	goalRef = regexp.MustCompile(`^\{\{\s*(?:goal|inputs\.goal)\s*\}\}$`)
+	input   = regexp.MustCompile(`^\{\{\s*inputs\.([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*\}\}$`)
 	name    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 )
 
@@ -35,34 +35,82 @@ var (
 // as they are; those that can be none become text, with a warning.
 func (l *loader) template(subject string, t core.Text) core.Text {
 	r := newRewriter(t)
-	for at := 0; at < len(t.Value); {
-		m := slot.FindStringSubmatchIndex(t.Value[at:])
-		if m == nil {
-			break
-		}
-		from, rest := at+m[0], t.Value[at+m[0]:]
-		end := at + m[1]
+	word, braces := finder{text: t.Value, what: goalText}, finder{text: t.Value, what: "{{"}
+	for at := 0; ; {
+		goal, open := word.from(at), braces.from(at)
 		switch {
-		case strings.HasPrefix(rest, "$$"):
-			r.replace(from, end, "$goal")
-		case rest[0] == '$':
-			l.goal = true
-			r.replace(from, end, goalPlace)
-		case goalRef.MatchString(rest):
-			l.goal = true
-			end = from + len(goalRef.FindString(rest))
-			r.replace(from, end, goalPlace)
-		case input.MatchString(rest):
-			m := input.FindStringSubmatch(rest)
-			l.declare(m[1], core.Inside(r.src, from))
-			end = from + len(m[0])
-			r.replace(from, end, "{{$input."+m[1]+m[2]+"}}")
+		case open < goal:
+			at = l.slot(subject, r, open)
+		case goal == len(t.Value):
+			return r.text()
 		default:
-			end = l.place(subject, r, from)
+			at = goal + len(goalText)
+			l.goalWord(r, goal)
 		}
-		at = end
 	}
-	return r.text()
+}
+
+const goalText = "$goal"
+
+// finder finds the places of a word in a text, from left to right.
+type finder struct {
+	text, what string
+	at         int
+	found      bool // at is a place that was found
+}
+
+// from returns the first place at or behind an offset, the end of the text for none.
+func (f *finder) from(offset int) int {
+	if f.found && f.at >= offset {
+		return f.at
+	}
+	f.found, f.at = true, len(f.text)
+	if n := strings.Index(f.text[offset:], f.what); n >= 0 {
+		f.at = offset + n
+	}
+	return f.at
+}
+
+// goalWord puts the goal in place of $goal, unless it is a part of a longer word. Behind
+// a further $ it is the word itself.
+func (l *loader) goalWord(r *rewriter, at int) {
+	end := at + len(goalText)
+	switch rest := r.src.Value[end:]; {
+	case rest != "" && (isLetter(rest[0]) || isDigit(rest[0])):
+	case at > r.done && r.src.Value[at-1] == '$':
+		r.replace(at-1, end, goalText)
+	default:
+		l.goal = true
+		r.replace(at, end, goalPlace)
+	}
+}
+
+// slot reads double braces and returns where to go on.
+func (l *loader) slot(subject string, r *rewriter, from int) int {
+	written := r.place(from)
+	end := from + len(written)
+	if goalRef.MatchString(written) {
+		l.goal = true
+		r.replace(from, end, goalPlace)
+		return end
+	}
+	if m := input.FindStringSubmatch(written); m != nil {
+		l.declare(m[1], core.Inside(r.src, from))
+		r.replace(from, end, "{{$input."+m[1]+m[2]+"}}")
+		return end
+	}
+	if r.bad < maxBadPlaces {
+		why, hint := wrongPlace(written)
+		if why == "" {
+			return end
+		}
+		l.ds.Warnf(core.CodeExprSyntax, core.Inside(r.src, from), "%s: prompt: %s, so it stays as it is written", subject, why).WithHint("%s", hint)
+		if r.bad++; written == "" {
+			r.bad = maxBadPlaces
+		}
+	}
+	r.replace(from, from+2, literalBraces)
+	return from + 2
 }
 
 var (
@@ -77,7 +125,7 @@ func untemplate(text string) string {
 		n := strings.Index(text, "{{")
 		written := ""
 		if n >= 0 {
-			written = placeAt(text[n:])
+			written = placeAt(text[n:min(len(text), n+expressions.MaxLength)])
 		}
 		if written == "" {
 			out.WriteString(goalWord.ReplaceAllString(text, "$$$$goal"))
@@ -104,43 +152,37 @@ func (l *loader) declare(name string, pos core.Position) {
 	}
 }
 
-// place leaves a place of a template alone, and makes a text of what can be none. It
-// returns where to go on.
-func (l *loader) place(subject string, r *rewriter, from int) int {
-	if r.bad == maxBadPlaces {
-		r.replace(from, from+2, literalBraces)
-		return from + 2
-	}
-	written := placeAt(r.src.Value[from:])
+// wrongPlace says why double braces can be no place of a template, "" if they can.
+func wrongPlace(written string) (why, hint string) {
 	inside := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(written, "{{"), "}}"))
-	var why, hint string
-	root, _, _ := strings.Cut(inside, ".")
-	switch {
-	case written == "":
-		why = `"{{" is never closed`
-	case name.MatchString(inside) && root != core.ContextField:
-		why, hint = "nothing is called "+quote(inside), "an input is {{ inputs."+inside+" }}"
-	case !name.MatchString(inside):
-		_, ds := template.Compile(core.At(written, core.Position{}), expressions.Scope{}, "")
-		if i := slices.IndexFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Error }); i >= 0 {
-			why, hint = ds[i].Message, ds[i].Hint
+	if written == "" {
+		return `"{{" is never closed`, ""
+	}
+	if name.MatchString(inside) {
+		if root, _, _ := strings.Cut(inside, "."); root == core.ContextField {
+			return "", ""
 		}
+		return "nothing is called " + quote(inside), "an input is {{ inputs." + inside + " }}"
 	}
-	if why == "" {
-		return from + len(written)
+	_, ds := template.Compile(core.At(written, core.Position{}), expressions.Scope{}, "")
+	if i := slices.IndexFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Error }); i >= 0 {
+		return ds[i].Message, ds[i].Hint
 	}
-	l.ds.Warnf(core.CodeExprSyntax, core.Inside(r.src, from), "%s: prompt: %s, so it stays as it is written", subject, why).WithHint("%s", hint)
-	r.replace(from, from+2, literalBraces)
-	if r.bad++; written == "" {
-		r.bad = maxBadPlaces
-	}
-	return from + 2
+	return "", ""
 }
 
-// placeAt returns the place that a text begins with, "" if it is never closed, or so
-// far away that no expression is as long.
+// place returns the place that begins at an offset, "" if it is never closed or so far
+// away that no expression is as long. Once too many were none, only short ones are read.
+func (r *rewriter) place(from int) string {
+	longest := expressions.MaxLength
+	if r.bad == maxBadPlaces {
+		longest = shortPlace
+	}
+	return placeAt(r.src.Value[from:min(len(r.src.Value), from+longest)])
+}
+
+// placeAt returns the place that a text begins with, "" if it is never closed.
 func placeAt(text string) string {
-	text = text[:min(len(text), expressions.MaxLength)]
 	for i := 2; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\'' || c == '"':
