@@ -21,8 +21,9 @@ compares what happens with what the file expects. No handler is called, nothing
 is written, and sleeps and retry delays take no real time. docs/testing.md
 describes the format.
 
-Without WORKFLOW, x.mock.yaml tests x.yaml beside it. A folder stands for all
-mock files in it, and without arguments the current one is meant. The exit code is 1 when an expectation is not met.`,
+Without WORKFLOW, x.mock.yaml tests x.yaml, x.dot or x.fabro beside it. A folder
+stands for all mock files in it, and without arguments the current one is meant.
+The exit code is 1 when an expectation is not met.`,
 		Example: examples(
 			"wavefold test flow.mock.yaml",
 			"wavefold test happy.mock.yaml refund.mock.yaml flow.yaml",
