@@ -150,11 +150,19 @@ func (c *compiler) walkWhen(e *core.Edge, at place) *expressions.Program {
 	if e.When == nil || e.Lost.Has("when") {
 		return nil
 	}
-	var u uses
+	var (
+		u uses
+		p *expressions.Program
+	)
 	if tree, ok := e.Parsed.(*expressions.Tree); ok {
-		return c.expressionTree(tree, *e.When, c.scope(walkRoots), at.at("when"), &u)
+		p = c.expressionTree(tree, *e.When, c.scope(walkRoots), at.at("when"), &u)
+	} else {
+		p = c.expression(*e.When, c.scope(walkRoots), at.at("when"), &u)
 	}
-	return c.expression(*e.When, c.scope(walkRoots), at.at("when"), &u)
+	if p != nil {
+		c.ds = append(c.ds, p.ConstantFindings()...)
+	}
+	return p
 }
 
 func (c *compiler) walkNodes(settings *core.Walk) {
