@@ -127,9 +127,9 @@ func (t *walk) bySuggestion(v *visit, n *plan.WalkNode, o *Outcome) (route, bool
 }
 
 // byWeight takes the best of the edges without a condition. A person who has not
-// answered has not agreed to any.
+// answered has not agreed to any, whatever a setting made of that.
 func (t *walk) byWeight(v *visit, n *plan.WalkNode, o *Outcome) (route, bool) {
-	if n.Role == core.RoleHuman && o.Failure != nil {
+	if n.Role == core.RoleHuman && (o.Failure != nil || o.Why != "" && o.Route == nil) {
 		return route{}, false
 	}
 	free := func(e int32) bool { return t.f.p.Edges[e].When == nil }
