@@ -57,9 +57,10 @@ type Shared struct {
 	Report  func(done, of int64)
 	Measure func(read, size int64)
 	Dir     string // the workflow's folder
-	// Interviewer is asked by nodes of RoleHuman; nil for others, and when nobody is
-	// there to ask.
-	Interviewer Interviewer
+	// Ask asks the interviewer of the run; nil for nodes that are not of RoleHuman, and
+	// when nobody is there to ask. It takes half the room of an Interviewer, and every
+	// node carries it.
+	Ask InterviewerFunc
 }
 
 // NodeLookup answers $nodes.ID.status and $nodes.ID.output for nodes that are

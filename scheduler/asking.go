@@ -7,14 +7,18 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// interviewer is who the node of a command asks, nil for nobody.
-func (x *executor) interviewer() core.Interviewer {
+// ask returns the function by which the node of a command asks, nil where nobody is there.
+func (x *executor) ask() core.InterviewerFunc {
 	r, c := x.run, x.c
-	if r.opts.Interviewer == nil || r.events == nil {
-		return r.opts.Interviewer
+	switch {
+	case r.opts.Interviewer == nil:
+		return nil
+	case r.events == nil:
+		return r.opts.Interviewer.Ask
 	}
-	return &asker{to: r.opts.Interviewer, events: r.events, event: core.Event{V: core.EventVersion, Run: r.opts.Run,
+	a := &asker{to: r.opts.Interviewer, events: r.events, event: core.Event{V: core.EventVersion, Run: r.opts.Run,
 		Node: c.Call.Name(c.Node), Kind: c.Node.Kind, Phase: c.Node.Phase, Visit: c.Call.Visit, Attempt: int(c.ID.Attempt)}}
+	return a.ask
 }
 
 // asker is an interviewer whose questions and answers become events of the run. They
@@ -25,8 +29,8 @@ type asker struct {
 	event  core.Event // what all events of the attempt have
 }
 
-// Ask asks, and tells of it.
-func (a *asker) Ask(ctx context.Context, q core.Question) (core.Answer, error) {
+// ask asks, and tells of it.
+func (a *asker) ask(ctx context.Context, q core.Question) (core.Answer, error) {
 	asked := a.event
 	asked.Type, asked.Reason, asked.Values = core.NodeAsked, q.Text, details(&q)
 	a.emit(asked)

@@ -122,11 +122,11 @@ func TestAskingEnds(t *testing.T) {
 
 // asks is a gate that hands on what the interviewer says.
 func asks(ctx context.Context, in core.Input) (core.Result, error) {
-	who := in.Shared().Interviewer
-	if who == nil {
+	ask := in.Shared().Ask
+	if ask == nil {
 		return core.Result{}, core.Permanent(core.ErrUnanswered)
 	}
-	a, err := who.Ask(ctx, core.Question{Text: "Go?", Freeform: true, Timeout: time.Second, Default: "b", Again: "what?", Choices: []core.Choice{{Key: "a", Label: "A", Target: "x"}}})
+	a, err := ask(ctx, core.Question{Text: "Go?", Freeform: true, Timeout: time.Second, Default: "b", Again: "what?", Choices: []core.Choice{{Key: "a", Label: "A", Target: "x"}}})
 	return core.Result{Note: a.Text}, err
 }
 
@@ -191,7 +191,7 @@ func TestAskingUnheard(t *testing.T) {
 		return core.Answer{Text: "a"}, nil
 	})
 	r, err := scheduler.Run(t.Context(), besides(t, asks, func(_ context.Context, in core.Input) (core.Result, error) {
-		if in.Shared().Interviewer != nil {
+		if in.Shared().Ask != nil {
 			t.Error("a stage is given the interviewer")
 		}
 		return core.Result{}, nil

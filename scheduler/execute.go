@@ -369,7 +369,7 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 		s.Nodes = lookup(x.p, n, c)
 		s.Visit = c.Visit
 		if n.Asks {
-			s.Interviewer = x.interviewer()
+			s.Ask = x.ask()
 		}
 		if c.Loop != "" {
 			s.Loop = c.Loop

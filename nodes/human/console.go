@@ -15,8 +15,8 @@ import (
 )
 
 // Console asks at a terminal: it writes a question with its choices to out and reads a
-// line from in. One question stands at a time; others wait for their turn. At the end of
-// in nobody answers any more.
+// line from in. One question stands at a time; others wait for their turn, while their
+// time runs. At the end of in nobody answers any more.
 //
 // A read cannot be taken back: after a question that ended without an answer a goroutine
 // keeps waiting for a line. What was typed before the next question stands is dropped.

@@ -39,9 +39,9 @@ func (g *gate) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	who := in.Shared().Interviewer
+	ask := in.Shared().Ask
 	switch {
-	case who == nil:
+	case ask == nil:
 		return core.Result{}, unanswered(fmt.Errorf("%w: the run has nobody to ask", core.ErrUnanswered))
 	case len(g.ways) == 0:
 		return core.Result{}, unanswered(fmt.Errorf("%w: no edge leaves the node, so there is nothing to choose", core.ErrUnanswered))
@@ -49,7 +49,7 @@ func (g *gate) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	q := g.question()
 	q.Run, q.Node, q.Visit, q.Attempt = in.Run(), in.Node(), in.Visit(), in.Attempt()
 	for range maxAsked {
-		a, err := who.Ask(ctx, q)
+		a, err := ask(ctx, q)
 		if err != nil {
 			return g.without(err, g.timeout > 0 && ctx.Err() != nil && time.Since(started) >= g.timeout)
 		}

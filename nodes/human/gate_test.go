@@ -48,7 +48,11 @@ func gate(t *testing.T, n *core.Node, list []*core.Edge) core.Handler {
 }
 
 func input(who core.Interviewer) core.Input {
-	return core.NewInput("r1", "n", 2, core.Shared{Interviewer: who})
+	s := core.Shared{}
+	if who != nil {
+		s.Ask = who.Ask
+	}
+	return core.NewInput("r1", "n", 2, s)
 }
 
 func routed(r core.Result, err error) string {
@@ -245,6 +249,6 @@ func TestDocs(t *testing.T) { nodestest.CheckDocs(t, human.Kind{}) }
 func TestConformance(t *testing.T) {
 	nodestest.Run(t, human.Kind{}, nodestest.Case{
 		Name: "approve", Node: `{"text": "Ship it?", "default_choice": "ship"}`, Env: core.Env{Edges: edges("Yes -> ship", "No -> stop")},
-		Input: core.Shared{Interviewer: human.AutoApprove()},
+		Input: core.Shared{Ask: human.AutoApprove().Ask},
 	})
 }
