@@ -302,7 +302,8 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values) e
 		if n.AutoStatus && e.status != core.Success && e.status != core.Skipped {
 			e.lift()
 		}
-		e.unanswered = e.status == core.Fail && o.role(id) == core.RoleHuman
+		silent := e.status == core.Fail || e.changed && e.label == "" && len(e.next) == 0 // a setting gives no consent
+		e.unanswered = silent && o.role(id) == core.RoleHuman
 		return e
 	}
 }
