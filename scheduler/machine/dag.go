@@ -250,7 +250,7 @@ func (f *frame) resolve(v int32, s core.Status) {
 		}
 		f.openGate(g)
 	}
-	if f.barrier {
+	if f.barrier && f.p.Vertices[v].Level == f.level { // who loses a race may end before its level
 		if f.levelLeft--; f.levelLeft == 0 {
 			f.due = append(f.due, gate{levelGate, 0})
 		}
@@ -285,9 +285,15 @@ func (f *frame) openLevel() {
 		return
 	}
 	from, to := f.p.Levels[f.level], f.p.Levels[f.level+1]
-	f.levelLeft = to - from
+	f.levelLeft = 0
 	for v := from; v < to; v++ {
-		f.openGate(v)
+		if f.v[v].phase != resolved {
+			f.levelLeft++
+			f.openGate(v)
+		}
+	}
+	if f.levelLeft == 0 {
+		f.due = append(f.due, gate{levelGate, 0})
 	}
 }
 

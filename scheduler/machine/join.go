@@ -60,9 +60,7 @@ func (f *frame) lookAtJoin(j int32) {
 	x.decided = true
 	if int(x.live) >= pj.Need {
 		f.emitJoined(j)
-		for _, v := range pj.Losers {
-			f.lose(v, pj.Vertex)
-		}
+		f.loseAll(pj.Losers, pj.Vertex)
 	}
 	f.openGate(pj.Vertex)
 }

@@ -18,22 +18,37 @@ type runner interface {
 	answerLost(e *Event) bool
 }
 
-// lose gives a vertex up for the sake of a decided join.
-func (f *frame) lose(v, to int32) {
-	x := &f.v[v]
-	if x.phase == resolved || x.phase == losing {
-		return
+// loseAll gives vertices up for the sake of a decided join. All are marked before one of
+// them ends: its end must set no other off.
+func (f *frame) loseAll(vertices []int32, to int32) {
+	type mark struct {
+		v   int32
+		was phase
 	}
-	flies := x.phase == running || x.phase == committing
-	f.ready.remove(f.rank(v))
-	x.phase = losing
-	f.setFate(v, fate{cause: to, edge: -1})
-	t := f.task(v)
-	switch {
-	case t != nil && flies:
-		f.refresh(v)
+	var marks []mark
+	for _, v := range vertices {
+		x := &f.v[v]
+		if x.phase == resolved || x.phase == losing {
+			continue
+		}
+		marks = append(marks, mark{v, x.phase})
+		x.phase = losing
+		f.ready.remove(f.rank(v))
+		f.riding.remove(f.rank(v))
+		f.setFate(v, fate{cause: to, edge: -1})
+	}
+	for _, m := range marks {
+		f.lose(m.v, m.was)
+	}
+}
+
+// lose ends a vertex that lost, or what runs of it. was is how far it had come.
+func (f *frame) lose(v int32, was phase) {
+	n := f.p.Vertices[v].Node
+	switch t := f.task(v); {
+	case t != nil && (was == running || was == committing):
 		t.(runner).lose()
-	case flies && f.held[v] == nil && f.p.Nodes[f.p.Vertices[v].Node].Wait == nil:
+	case was == running && f.p.Nodes[n].Wait == nil:
 		f.giveUpPlain(v)
 	default:
 		f.lost(v)

@@ -411,7 +411,9 @@ func (m *maker) joins() {
 		n := one(m, e.nodes...)
 		n.AllDone, n.Join = false, one(m, core.JoinAny, core.JoinAny, core.JoinKOfN, core.JoinQuorum)
 		n.Take, n.Share = m.rng.IntN(4), float64(m.rng.IntN(6))/5
-		n.Race = m.shape.Race && m.chance(70)
+		if n.Race = m.shape.Race && m.chance(70); n.Race && m.chance(80) { // one that takes nobody is over at once
+			n.Take, n.Share = max(1, n.Take), max(0.2, n.Share)
+		}
 	}
 }
 

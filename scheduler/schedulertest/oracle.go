@@ -76,10 +76,7 @@ type oracle struct {
 	state   values          // all that was accepted so far
 	below   []values        // below[L] is the state that level L sees
 	void    map[string]bool // paths of items behind a cut, as outer[3]
-	// won are the nodes that races went on with, by the path of the join, and lost to
-	// whom a node lost, by its own: what a run recorded.
-	won  map[string][]string
-	lost map[string]string
+	choices Choices         // of a run with races
 	// truth evaluates the condition of an edge on the state of a level.
 	truth func(e *core.Edge, level int) bool
 }
@@ -202,6 +199,9 @@ func (o *oracle) due(level int) []*unit {
 func (o *oracle) visit(u *unit) {
 	if skip, cause := o.decide(u); skip != "" {
 		o.skipAll(u, skip, cause)
+		if skip == SkipLost {
+			o.handledBefore(u)
+		}
 		return
 	}
 	o.handle(u)

@@ -14,7 +14,7 @@ const (
 
 // decide says whether a unit is skipped, why, and where that began.
 func (o *oracle) decide(u *unit) (Skip, string) {
-	if to := o.lost[o.path+u.members[0].ID.Value]; to != "" {
+	if to := o.choices.Lost[o.path+u.members[0].ID.Value]; to != "" {
 		return SkipLost, to
 	}
 	if j := u.join(); j != nil {

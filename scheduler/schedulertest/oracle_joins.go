@@ -56,7 +56,7 @@ func (o *oracle) decideJoin(u *unit, j *core.Join) (Skip, string) {
 	u.took = []*core.Edge{}
 	list := o.predecessors(u)
 	missing := need(j, len(list))
-	chosen := o.won[o.path+u.id]
+	chosen := o.choices.Won[o.path+u.id]
 	says := false
 	for _, p := range list {
 		if missing == 0 {
@@ -97,4 +97,13 @@ func (o *oracle) decideJoin(u *unit, j *core.Join) (Skip, string) {
 func (o *oracle) takes(e *core.Edge) bool {
 	u := o.of[e.To.Value]
 	return u.join() == nil || slices.Contains(u.took, e)
+}
+
+// handledBefore marks the failures that a unit took up before it lost a race.
+func (o *oracle) handledBefore(u *unit) {
+	for _, e := range u.in {
+		if source := o.of[e.From.Value]; o.choices.Handled[[2]string{o.path + source.id, e.To.Value}] {
+			source.handled = true
+		}
+	}
 }

@@ -47,7 +47,7 @@ func (o *oracle) nested(a *attempt) (core.Result, *core.Failure) {
 		return core.Result{}, &core.Failure{Class: core.ClassTimeout, Message: a.node.ID.Value}
 	}
 	inner := newOracle(compiled.Frame.Workflow, inputs)
-	inner.reg, inner.void, inner.won, inner.lost = o.reg, o.void, o.won, o.lost
+	inner.reg, inner.void, inner.choices = o.reg, o.void, o.choices
 	inner.path = o.path + a.node.ID.Value
 	if i, ok := a.index.Get(); ok {
 		inner.path += fmt.Sprintf("[%d]", i)

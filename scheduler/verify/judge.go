@@ -77,7 +77,8 @@ func (f *frame) reconsider(edge *plan.Edge) {
 func (f *frame) mayJudge(i int32) {
 	edge := &f.p.Edges[i]
 	const what = "its condition is judged"
-	if f.v[edge.To].settled && !(edge.Judged && edge.Arm > 0) { // which are judged for the sake of others
+	others := edge.Judged && (edge.Arm > 0 || f.v[edge.To].skip == byLost) // it is judged for the sake of others
+	if f.v[edge.To].settled && !others {
 		f.c.breaks(Skips, "the condition on %s -> %s is judged after it was decided that %s %s",
 			f.c.e.From, f.c.e.To, f.c.e.To, f.fate(edge.To))
 		return

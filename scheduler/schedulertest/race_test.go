@@ -1,0 +1,66 @@
+package schedulertest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// TestPropertyRaces: time decides who wins a race, and nothing else. With the recorded
+// choices the oracle comes to the same end, down to what every execution saw.
+func TestPropertyRaces(t *testing.T) {
+	lost, begun := 0, 0
+	for _, seed := range seeds(graphs() / 2) {
+		g := Generate(seed, Shape{Race: true})
+		if faults := raceFaults(t, g, func(r *Run) {
+			for id := range ChoicesOf(r.Events).Lost {
+				lost++
+				if n, ok := r.Report.Node(id); ok && n.Attempts > 0 {
+					begun++
+				}
+			}
+		}); len(faults) > 0 {
+			report(t, g, func(g *Graph) []string { return raceFaults(t, g, func(*Run) {}) })
+			return
+		}
+	}
+	if *seedFlag == 0 && (lost < 100 || begun < 20) {
+		t.Errorf("only %d nodes lost, of which %d had begun", lost, begun)
+	}
+	t.Logf("%d nodes lost, of which %d had begun", lost, begun)
+}
+
+func raceFaults(t *testing.T, g *Graph, look func(*Run)) []string {
+	for _, c := range cruelties(g.Seed) {
+		c.Events = true
+		got, err := HostileRun(t, g, OracleRun(g), c.Hostile, c.Options)
+		if err != nil {
+			return []string{fmt.Sprintf("%+v %+v", c.Hostile, c.Options), err.Error()}
+		}
+		if faults := racedFaults(g, got, core.Limits{Concurrency: c.Concurrency, MaxInFlight: c.MaxInFlight, Barrier: c.Barrier}); len(faults) > 0 {
+			return append([]string{fmt.Sprintf("%+v %+v", c.Hostile, c.Options)}, faults...)
+		}
+		look(got)
+	}
+	for _, s := range settings(g.Seed)[:7] {
+		got := EngineRun(t, g, OracleRun(g), s)
+		if faults := racedFaults(g, got, core.Limits{Concurrency: s.Concurrency, MaxInFlight: s.InFlight, Barrier: s.Barrier}); len(faults) > 0 {
+			return append([]string{s.String()}, faults...)
+		}
+		look(got)
+	}
+	return nil
+}
+
+func racedFaults(g *Graph, got *Run, limits core.Limits) []string {
+	want := RaceRun(g, ChoicesOf(got.Events))
+	got.Outcome.Void = want.Outcome.Void
+	for id, n := range got.Outcome.Nodes {
+		if n.Skip == SkipLost { // how far it came is chance
+			n.Attempts, n.Items, n.Failed = 0, 0, 0
+			got.Outcome.Nodes[id] = n
+		}
+	}
+	return append(Differences(want, got), logFaults(g, nil, got, limits)...)
+}
