@@ -83,7 +83,7 @@ func (b *builder) declare(n *node) *core.Node {
 	d := &core.Node{
 		ID: n.id, Kind: core.At(n.kind, n.id.Pos), Phase: n.phase, Description: core.At(n.description, n.id.Pos),
 		Reads: names(n.view, n.id.Pos), Writes: names(n.writes, n.id.Pos), HasWrites: true,
-		Args: n.args, Config: n.config, OnError: n.onError(), Timeout: n.timeout, Join: n.join,
+		Args: n.args, Config: n.config, OnError: n.onError(), Timeout: n.timeout, Join: n.joined(),
 		AllowPartial: n.allowPartial, AutoStatus: n.autoStatus,
 		Priority: n.priority, Effects: n.effects, Pos: n.id.Pos,
 	}
@@ -105,6 +105,19 @@ func (b *builder) declare(n *node) *core.Node {
 		b.g.tools = append(b.g.tools, namedTool{name, &h})
 	}
 	return d
+}
+
+// joined is which of the parts before it a part takes, nil for all.
+func (s *settings) joined() *core.Join {
+	if s.race == nil {
+		return s.join
+	}
+	j := core.Join{Pos: *s.race}
+	if s.join != nil {
+		j = *s.join
+	}
+	j.Race = true
+	return &j
 }
 
 // include adds the graph of a sub-workflow.

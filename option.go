@@ -32,6 +32,7 @@ type settings struct {
 	otherwise   bool
 	on          core.Text
 	join        *core.Join
+	race        *core.Position
 	limit       *core.Int
 	maxFailures *core.Int
 	preset      core.Text
@@ -136,6 +137,41 @@ func On(e Ending) Option {
 func AllDone() Option {
 	pos := here()
 	return setting{name: "AllDone", pos: pos, set: func(s *settings) { s.join = core.JoinOf(core.At(core.JoinAllDone, pos)) }}
+}
+
+// AnyOf runs the part once one of the parts before it has succeeded: the first in their
+// order by level and as they were added, so that time decides nothing. What the others
+// send does not reach it; they run on. Those that failed, were skipped or whose conditions
+// are false merely do not count; if none is left, the part is skipped. A failure that it
+// gets over still fails the run, unless a policy or an On(Failed) takes care of it.
+func AnyOf() Option {
+	pos := here()
+	return setting{name: "AnyOf", pos: pos, set: func(s *settings) { s.join = core.JoinOf(core.At(core.JoinAny, pos)) }}
+}
+
+// KOfN is AnyOf for k parts instead of one. With 0 the part waits for nobody; more than
+// there are never succeed. Both are warnings.
+func KOfN(k int) Option {
+	n := core.At(k, here())
+	return setting{name: "KOfN", pos: n.Pos, set: func(s *settings) {
+		s.join = &core.Join{Policy: core.At(core.JoinKOfN, n.Pos), Count: &n, Pos: n.Pos}
+	}}
+}
+
+// Quorum is AnyOf for a share of the parts, from 0 to 1, rounded up: 0.5 of three are two.
+func Quorum(share float64) Option {
+	f := core.At(share, here())
+	return setting{name: "Quorum", pos: f.Pos, set: func(s *settings) {
+		s.join = &core.Join{Policy: core.At(core.JoinQuorum, f.Pos), Fraction: &f, Pos: f.Pos}
+	}}
+}
+
+// Race makes AnyOf, KOfN or Quorum take the parts that are first in time. What lies only
+// on the way to the part is then given up: its context ends, it is awaited, what it wrote
+// is dropped, and it counts as skipped. So two runs of the same input may differ.
+func Race() Option {
+	pos := here()
+	return setting{name: "Race", pos: pos, set: func(s *settings) { s.race = &pos }}
 }
 
 // Limit is how many items of a fan-out, or rows of a pipeline, may be in flight at a time;

@@ -257,8 +257,8 @@ var edgeOptions = map[string]bool{"When": true, "Else": true, "On": true}
 // whose work is done by the node that reads it, unitOptions those of pipelines and loops,
 // memberOptions those of the nodes in them.
 var (
-	nodeOptions   = []string{"After", "From", "When", "Else", "On", "AllDone", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects"}
-	makerOptions  = []string{"After", "From", "When", "Else", "On", "AllDone", "Phase", "Describe"}
+	nodeOptions   = []string{"After", "From", "When", "Else", "On", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects"}
+	makerOptions  = []string{"After", "From", "When", "Else", "On", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Phase", "Describe"}
 	unitOptions   = []string{"After", "From", "When", "Else", "On", "OnError", "Phase"}
 	memberOptions = []string{"After", "From", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects"}
 )

@@ -79,7 +79,7 @@ func (s Stream[T]) Rows(r *Result) (n int64, ok bool) {
 // says that no more rows are wanted, or that the context has ended, and is to be returned.
 // When no more are wanted, it does not matter what the function returns.
 // It is called by one goroutine, the function's own. A StreamSource takes After, From,
-// When, Else, On, AllDone, Phase and Describe.
+// When, Else, On, AllDone, AnyOf, KOfN, Quorum, Race, Phase and Describe.
 func StreamSource[T any](id string, out Stream[T], fn func(ctx context.Context, emit func([]T) error) error, options ...Option) Part {
 	n := newNode("StreamSource", id, options)
 	return makesStream(n, fn == nil, out, id, func(ctx context.Context, _ core.Input) (*work[T], error) {

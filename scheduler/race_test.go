@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -188,6 +189,58 @@ func TestRaceAwaits(t *testing.T) {
 		}
 		if joined != want || slowEnd != 4*time.Second || took != 4*time.Second || core.JSON(r.State) != `{"x":["quick"],"list":[1,2,3],"seen":"quick"}` {
 			t.Errorf("reads %t: joined after %s, slow ended after %s, the run after %s: %s", reads, joined, slowEnd, took, core.JSON(r.State))
+		}
+	}
+}
+
+// pauseKind makes a node a timer.
+type pauseKind struct{ d time.Duration }
+
+func (pauseKind) Name() string   { return "pause" }
+func (pauseKind) Keys() []string { return nil }
+func (k pauseKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Wait: &core.Wait{Duration: k.d}}, nil
+}
+
+// TestRaceGivesUpReading: the same for what is fetched from a stream, and for timers,
+// which have no handler to cancel.
+func TestRaceGivesUpReading(t *testing.T) {
+	closed := &atomic.Int64{}
+	fan := func(w *core.Workflow) {}
+	rows := func(w *core.Workflow) {
+		w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.all"), Stages: []core.Text{text("slow")}}}
+	}
+	for _, c := range []struct {
+		name   string
+		slow   *core.Node
+		stream bool
+		set    func(*core.Workflow)
+	}{
+		{"items", node("slow", takes(time.Minute), forEach("all", 2)), true, fan},
+		{"items that wait", node("slow", takes(0), forEach("all", 2)), true, fan},
+		{"rows", node("slow", takes(time.Minute)), true, rows},
+		{"rows that wait", node("slow", takes(0)), true, rows},
+		{"a timer", node("slow", nil, func(n *core.Node) { n.Kind = text("pause") }), false, fan},
+		{"timers", node("slow", nil, func(n *core.Node) { n.Kind = text("pause") }, forEach("list", 2)), false, fan},
+	} {
+		closed.Store(0)
+		w := raceOf([]*core.Node{c.slow, node("quick", takes(5*time.Second))}, c.set)
+		if c.stream {
+			fields(w, "all")
+			w.Nodes = append(w.Nodes, &core.Node{ID: text("source"), Kind: text("counting"), Writes: []core.Text{text("all")}, HasWrites: true})
+			w.Edges = append(w.Edges, &core.Edge{From: text("source"), To: text("slow")})
+		}
+		k := drops{after: seconds(1, 1, 3600), closed: closed}
+		r, took, _ := race(t, w, k.opens(), pauseKind{time.Hour})
+		n, _ := r.Node("slow")
+		if r.Status != core.RunSuccess || n.Status != core.Skipped || took != 5*time.Second {
+			t.Errorf("%s: run %s (%v) after %s, slow %s: %s", c.name, r.Status, r.Err, took, n.Status, n.Reason)
+		}
+		if x := core.JSON(r.State); !strings.HasPrefix(x, `{"x":["quick"]`) {
+			t.Errorf("%s: state %s", c.name, x)
+		}
+		if want := map[bool]int64{true: 1}[c.stream]; closed.Load() != want {
+			t.Errorf("%s: %d streams closed, want %d", c.name, closed.Load(), want)
 		}
 	}
 }
