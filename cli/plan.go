@@ -250,13 +250,16 @@ func waitsText(v *plan.VertexDescription, n *plan.NodeDescription) string {
 
 // joinText says how many of its predecessors a vertex waits for.
 func joinText(j *plan.JoinDescription) string {
-	text := fmt.Sprintf("the first %d of %d to succeed, as listed", j.Need, j.Of)
-	if !j.Race {
+	if j.Race {
+		text := fmt.Sprintf("%d of %d, the fastest", j.Need, j.Of)
+		if len(j.Losers) > 0 {
+			text += " (it may give up " + strings.Join(j.Losers, ", ") + ")"
+		}
 		return text
 	}
-	text = fmt.Sprintf("a race of %d: %d to succeed", j.Of, j.Need)
-	if len(j.Losers) > 0 {
-		text += "; it may give up " + strings.Join(j.Losers, ", ")
+	text := fmt.Sprintf("%d of %d", j.Need, j.Of)
+	if j.Need < j.Of && j.Need > 0 {
+		text += ", the first that succeed in the order " + strings.Join(j.Order, ", ")
 	}
 	return text
 }

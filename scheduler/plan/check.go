@@ -17,6 +17,7 @@ func (c *compiler) checkState() {
 	visits := maxVisits
 	c.checkWrites(&visits)
 	c.checkReads(&visits)
+	c.checkJoins()
 	c.checkUnusedFields()
 	c.checkTargets()
 }

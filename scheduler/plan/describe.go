@@ -60,6 +60,8 @@ type JoinDescription struct {
 	Need   int    `json:"need"`
 	Of     int    `json:"of"`
 	Race   bool   `json:"race,omitempty"`
+	// Order are the predecessors in the order in which they are taken, if it is no race.
+	Order []string `json:"order,omitempty"`
 	// Losers are the vertices that a race may give up.
 	Losers []string `json:"losers,omitempty"`
 }
@@ -80,6 +82,8 @@ type NodeDescription struct {
 	// AllowPartial and AutoStatus change how it ends.
 	AllowPartial bool `json:"allow_partial,omitempty"`
 	AutoStatus   bool `json:"auto_status,omitempty"`
+	// Join tells that it takes some of its predecessors: "any", "k_of_n(2), race".
+	Join string `json:"join,omitempty"`
 	// Inner is the nested workflow of a node that runs one.
 	Inner *Description `json:"inner,omitempty"`
 }
@@ -189,6 +193,10 @@ func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Pla
 		d.Join = &JoinDescription{Policy: j.Policy, Need: j.Need, Of: j.Count(), Race: j.Race}
 		if j.Race {
 			d.Join.Losers = p.vertexIDs(j.Losers)
+		} else {
+			for a := j.From; a < j.To; a++ {
+				d.Join.Order = append(d.Join.Order, p.Vertices[p.Arms[a].Source].ID)
+			}
 		}
 	}
 	if v.Unit == nil {
@@ -219,6 +227,11 @@ func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescripti
 	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
 		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects,
 		Retry: n.describeRetry(), AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
+	if takesSome(n.Decl.Join) {
+		if d.Join = joinText(n.Decl.Join); n.Decl.Join.Race {
+			d.Join += ", race"
+		}
+	}
 	for i, r := range n.OwnReads() {
 		d.Reads[i] = p.Schema.Fields[r.Field].Name
 	}

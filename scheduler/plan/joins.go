@@ -2,8 +2,10 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -66,7 +68,11 @@ func (c *compiler) join(d *core.Node, at place) {
 	case !slices.Contains(joinWords, word) && word != "":
 		c.ds.Errorf(core.CodeBadValue, j.Pos, "%s: join: unknown word %q", at, word).WithHint("%s", near(word, joinWords))
 	case j.Race && !takesSome(j):
-		c.ds.Errorf(core.CodeBadValue, j.Pos, "%s: race: needs a join that does not wait for all predecessors", at).
+		pos := j.Pos
+		if word == "" {
+			pos = d.ID.Pos
+		}
+		c.ds.Errorf(core.CodeBadValue, pos, "%s: race: needs a join that does not wait for all predecessors", at).
 			WithHint("write join: any, or {k_of_n: 2}, or {quorum: 0.5} beside it")
 	case word == core.JoinKOfN && j.Count == nil:
 		c.ds.Errorf(core.CodeMissingKey, j.Pos, "%s: join: k_of_n needs a number", at).WithHint("write {k_of_n: 2}")
@@ -285,4 +291,37 @@ func (c *compiler) mayLose(v *Vertex) {
 	if v.Unit.Puller != nil {
 		v.Unit.Puller.Gives = true
 	}
+}
+
+// checkJoins tells of joins that wait for predecessors which they need not take, because
+// they read what these write.
+func (c *compiler) checkJoins() {
+	for i := range c.p.Joins {
+		j := &c.p.Joins[i]
+		if j.Race || j.Certain() || j.Need == 0 {
+			continue
+		}
+		decl := c.declAt[j.Vertex]
+		for _, f := range c.decl[decl].reads {
+			if names := c.armsThatWrite(j, f); len(names) > 0 {
+				d := c.joinOf(decl)
+				c.ds = append(c.ds, core.Diagnostic{Code: core.CodeJoin, Severity: core.Hint, Pos: d.Pos,
+					Message: fmt.Sprintf("node %s: join: it waits for %s in any case, because it reads %s", c.decl[decl].id, strings.Join(names, ", "), c.p.Schema.Fields[f].Name),
+					Hint:    "what a predecessor sends as its edge output is there at once"})
+				break
+			}
+		}
+	}
+}
+
+// armsThatWrite names the predecessors of a join that may write a field, the first few.
+func (c *compiler) armsThatWrite(j *Join, field int32) []string {
+	var names []string
+	for a := j.From; a < j.To && len(names) < maxWriters; a++ {
+		v := &c.p.Vertices[c.p.Arms[a].Source]
+		if slices.ContainsFunc(v.Writes, func(s Slot) bool { return s.Field == field }) {
+			names = append(names, v.ID)
+		}
+	}
+	return names
 }

@@ -89,12 +89,17 @@ func atATime(n int) string {
 	return ""
 }
 
-// about names the kind of a node, or the workflow it runs.
+// about names the kind of a node, or the workflow it runs, and how it is joined if it
+// does not need all of its predecessors.
 func about(n *plan.NodeDescription) string {
+	text := n.Kind
 	if n.Inner != nil {
-		return "workflow " + n.Inner.Name
+		text = "workflow " + n.Inner.Name
 	}
-	return n.Kind
+	if n.Join != "" {
+		text += ", join: " + n.Join
+	}
+	return text
 }
 
 func isUnit(v *plan.VertexDescription) bool {
