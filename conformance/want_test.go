@@ -27,7 +27,8 @@ type want struct {
 	State map[string]any `json:"state"`
 	// Skips say why nodes are skipped: "failure X" (X failed at the root of it), "false
 	// X" (the edge from X asks for something that did not hold), "all X" (every
-	// predecessor was skipped; it began at X).
+	// predecessor was skipped; it began at X), "lost X" (it was given up for X, which had
+	// enough), or the reason itself of a join that is short of predecessors.
 	Skips map[string]string `json:"skips"`
 	// Error is a part of the run's error, "" for none. Failures are parts of the errors
 	// of nodes, Classes their classes.
@@ -201,6 +202,8 @@ func skipOf(n core.NodeReport) string {
 		return "false " + notFailed.FindStringSubmatch(n.Reason)[1]
 	case strings.HasPrefix(n.Reason, "every predecessor"):
 		return "all " + n.Cause
+	case strings.HasPrefix(n.Reason, "lost the race"):
+		return "lost " + n.Cause
 	case n.Cause != "":
 		return "failure " + n.Cause
 	}
