@@ -227,7 +227,7 @@ func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescripti
 	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
 		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects,
 		Retry: n.describeRetry(), AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
-	if takesSome(n.Decl.Join) {
+	if p.Walk == nil && takesSome(n.Decl.Join) { // of a walk it is said with its parallel nodes
 		if d.Join = joinText(n.Decl.Join); n.Decl.Join.Race {
 			d.Join += ", race"
 		}
