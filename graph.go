@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/dot"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -218,13 +219,16 @@ func (g *Graph) notBegun(err error) (*Result, error) {
 		Nodes: func() []core.NodeReport { return nil }, Units: func() []core.UnitReport { return nil }}}, err
 }
 
-// Save returns the graph as a document. A graph built in Go calls its functions by name
+// Save returns the graph as a document, a walk as one in DOT. A graph built in Go calls its functions by name
 // there, "graph.node"; an engine that is to run the document must have them (Bind). What
 // only exists in Go cannot be saved, such as a reducer; the error names it. Loading the
 // document and saving it again gives the same bytes.
 func (g *Graph) Save() ([]byte, error) {
 	if err := g.w.Findings.Err(false); err != nil {
 		return nil, err
+	}
+	if g.w.Mode == core.ModeWalk {
+		return dot.Write(g.w)
 	}
 	return native.Write(g.w)
 }
