@@ -49,9 +49,9 @@ func TestGraphs(t *testing.T) {
 	}{
 		{"circles.dot", 9, 11, "1 start, 1 exit, 7 agent", map[core.Code]int{core.CodeOrphanOutcome: 3}},
 		{"quoted.dot", 17, 28, "1 start, 1 exit, 14 agent, 1 conditional", map[core.Code]int{core.CodeOrphanOutcome: 6}},
-		{"long.dot", 76, 100, "1 start, 1 exit, 56 agent, 18 conditional", map[core.Code]int{core.CodeIgnored: 1}},
+		{"long.dot", 76, 100, "1 start, 1 exit, 56 agent, 18 conditional", nil},
 		{"groups.dot", 8, 8, "1 start, 1 exit, 6 agent", nil},
-		{"kinds.dot", 19, 24, "1 start, 1 exit, 6 agent, 1 prompt, 2 script, 1 parallel, 1 fan_in, 2 human, 1 conditional, 1 wait, 1 workflow, 1 other", map[core.Code]int{core.CodeIgnored: 1, core.CodeExprSyntax: 1}},
+		{"kinds.dot", 19, 24, "1 start, 1 exit, 6 agent, 1 prompt, 2 script, 1 parallel, 1 fan_in, 2 human, 1 conditional, 1 wait, 1 workflow, 1 other", map[core.Code]int{core.CodeExprSyntax: 1}},
 		{"conditional.dot", 5, 7, "1 start, 1 exit, 2 agent, 1 conditional", map[core.Code]int{core.CodeIgnored: 1}},
 		{"texts.dot", 4, 3, "1 start, 1 exit, 1 agent, 1 script", nil},
 	}
@@ -144,7 +144,7 @@ func TestKinds(t *testing.T) {
 	w, _ := load(t, "kinds.dot")
 	tests := []struct{ id, config string }{
 		{"plan", `{"prompt":"Plan for {{$input.goal}}.\nThen {{'{{'}} wrong }}.\n","model":"gpt-5.2-codex","reasoning_effort":"high","max_tokens":4000}`},
-		{"quick", `{"prompt":"Summarise {{$input.goal}}"}`},
+		{"quick", `{"prompt":"Summarise {{$input.goal}}","model":"small","reasoning_effort":"low"}`},
 		{"tests", `{"script":"go test ./...","language":"shell"}`},
 		{"old", `{"script":"make"}`},
 		{"fork", `{}`},
@@ -177,6 +177,70 @@ func TestKinds(t *testing.T) {
 	}
 	if other := w.Edges[14]; !other.Freeform || other.Label.Value != "Other" || other.From.Value != "gate" {
 		t.Errorf("got edge %+v", other)
+	}
+}
+
+// TestStylesheet holds which rule counts for a node.
+func TestStylesheet(t *testing.T) {
+	const doc = `digraph g {
+  node [prompt=x]
+  model_stylesheet = "
+    #one { model: m_id; }
+    .b { model: m_b; provider: p_b }
+    * { model: m_all; reasoning_effort: 'low'; llm_provider: p_all; speed: fast }
+    .a { model: m_a; }
+    tab { model: m_tab; }
+    box { reasoning_effort: high; }
+    .b { reasoning_effort: b1; }
+    .b { reasoning_effort: b2; }"
+  plain
+  one [class=\"a,b\"]
+  two [class="b a"]
+  three [class="b"]
+  quick [shape=tab]
+  own [model=mine, class=b]
+  sh [shape=parallelogram, script=ls, class=b]
+}`
+	w, ds := Parse("", []byte(strings.ReplaceAll(doc, `\"`, `"`)), Options{})
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	tests := []struct{ id, model, provider, effort string }{
+		{"plain", "m_all", "p_all", "high"},
+		{"one", "m_id", "p_b", "b2"},
+		{"two", "m_a", "p_b", "b2"},
+		{"three", "m_b", "p_b", "b2"},
+		{"quick", "m_tab", "p_all", "low"},
+		{"own", "mine", "p_b", "b2"},
+		{"sh", "", "", ""},
+	}
+	for _, tt := range tests {
+		get := func(key string) string {
+			s, _ := node(t, w, tt.id).Config.Get(key).Plain().(string)
+			return s
+		}
+		if model, provider, effort := get("model"), get("provider"), get("reasoning_effort"); model != tt.model || provider != tt.provider || effort != tt.effort {
+			t.Errorf("%s: got %q %q %q, want %q %q %q", tt.id, model, provider, effort, tt.model, tt.provider, tt.effort)
+		}
+	}
+	if pos := node(t, w, "one").Config.Get("model").Pos; pos.Line != 4 || pos.Column != 19 {
+		t.Errorf("the value of #one stands at %v", pos)
+	}
+}
+
+// TestDefaultsOfGroups holds that defaults count from the beginning of their group.
+func TestDefaultsOfGroups(t *testing.T) {
+	w, _ := Parse("", []byte("digraph g { a; { b; node [timeout=5]; c; { d } } e; node [timeout=7] f; a -> h }"), Options{})
+	var got []string
+	for _, n := range w.Nodes {
+		s := n.ID.Value
+		if n.Timeout != nil {
+			s += "=" + n.Timeout.Value.String()
+		}
+		got = append(got, s)
+	}
+	if s := strings.Join(got, " "); s != "a b=5s c=5s d=5s e f=7s h=7s" {
+		t.Errorf("got %s", s)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestLimits(t *testing.T) {
 		{"open comment", "digraph g { " + big("/* "), ""},
 		{"brackets", "digraph g { " + big("[") + " }", ""},
 		{"html", "digraph g { a [b=" + big("<") + " }", ""},
-		{"stylesheet", "digraph g { model_stylesheet=\"" + big("/*x*/ * {a:b} ") + "\" }", ""},
+		{"stylesheet", "digraph g { model_stylesheet=\"" + big("/*x*/ .a {model:b} ") + "* { speed: 1; }" + "\" }", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

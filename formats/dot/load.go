@@ -118,6 +118,7 @@ type loader struct {
 	broken bool
 	// hinted are the attributes, by their keys, that a hint is about or has been looked for.
 	hinted map[spot]bool
+	styles styles // of the graph, nil for none
 	// fullFidelity tells that it is the graph's default.
 	fullFidelity bool
 }

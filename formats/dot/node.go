@@ -1,6 +1,7 @@
 package dot
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -139,6 +140,7 @@ func (l *loader) work(n *core.Node, s *settings) {
 	}
 	if k != nil {
 		l.config(n, s, k, keys)
+		l.style(n, cmp.Or(s.text("shape").Value, k.shape), keys)
 	}
 	for _, key := range keys {
 		if n.Config.Get(key) == nil && !slices.Contains(nodePlace.known, key) {

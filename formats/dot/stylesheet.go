@@ -1,68 +1,164 @@
 package dot
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 )
 
-// stylesheet checks a stylesheet, rules such as `.fast { model: small; }`, and says
-// that it has no effect.
+// styles are the rules of a stylesheet such as
+//
+//   - { model: small; } .hard { model: large; } #review { provider: other; }
+//
+// by selector as it is written (*, a shape, .class or #id), then by property. Of several
+// values for a property the one of the more exact selector counts, then the later one.
+type styles map[string]map[string]style
+
+// style is a value and how many came before it.
+type style struct {
+	value core.Text
+	order int
+}
+
+// properties are those of stylesheets, and the keys of kinds they stand for; "" for
+// those without effect.
+var properties = map[string]string{
+	"model": "model", "provider": "provider", "reasoning_effort": "reasoning_effort", "llm_model": "model", "llm_provider": "provider",
+	"speed": "", "backend": "",
+}
+
+// stylesheet reads a stylesheet.
 func (l *loader) stylesheet(t core.Text) {
-	l.ds.Warnf(core.CodeIgnored, t.Pos, "graph: model_stylesheet: stylesheets have no effect").WithHint("write model=... on the nodes, or node [model=...] in front of them")
-	s := &sheet{text: t.Value}
-	if at, problem := s.check(); problem != "" {
-		l.ds.Errorf(core.CodeStylesheet, core.Inside(t, at), "graph: model_stylesheet: %s", problem).
+	t.Pos = t.Pos.Written(core.Segments(t)) // so that finding a place does not read the text again
+	s := &sheet{src: t, text: t.Value, rules: styles{}, ds: &l.ds}
+	if problem := s.read(); problem != "" {
+		l.ds.Errorf(core.CodeStylesheet, core.Inside(t, s.at), "model_stylesheet: %s", problem).
 			WithHint("a rule is: selector { property: value; } where the selector is *, a shape, .class or #id")
 	}
+	l.styles = s.rules
+}
+
+// style gives a node that asks a model what the stylesheet has for it and the node does
+// not say itself.
+func (l *loader) style(n *core.Node, shape string, owned []string) {
+	if l.styles == nil || n.Kind.Value != kindAgent && n.Kind.Value != kindPrompt {
+		return
+	}
+	for _, c := range modelKeys {
+		if n.Config.Get(c.key) != nil || owned != nil && !slices.Contains(owned, c.key) {
+			continue
+		}
+		if v, ok := l.styles.of(n, shape, c.key); ok {
+			n.Config.Set(core.At(c.key, v.Pos), textTree(v))
+		}
+	}
+}
+
+// of returns the value of a property for a node.
+func (s styles) of(n *core.Node, shape, key string) (core.Text, bool) {
+	if v, ok := s["#"+n.ID.Value][key]; ok {
+		return v.value, true
+	}
+	best, found := style{}, false
+	for _, c := range n.Classes {
+		if v, ok := s["."+c.Value][key]; ok && (!found || v.order > best.order) {
+			best, found = v, true
+		}
+	}
+	if found {
+		return best.value, true
+	}
+	for _, selector := range []string{shape, "*"} {
+		if v, ok := s[selector][key]; ok {
+			return v.value, true
+		}
+	}
+	return core.Text{}, false
 }
 
 // sheet reads a stylesheet.
 type sheet struct {
-	text string
-	at   int
+	src   core.Text
+	text  string
+	at    int
+	rules styles
+	count int
+	ds    *core.Diagnostics
 }
 
-// check returns the first thing that is wrong, "" for nothing, and where.
-func (s *sheet) check() (at int, problem string) {
+// read returns the first thing that is wrong, "" for nothing; it stands at s.at.
+func (s *sheet) read() (problem string) {
 	for s.space(); s.at < len(s.text); s.space() {
+		from := s.at
 		if !s.selector() {
-			return s.at, "want a selector, found " + s.found()
+			return "want a selector, found " + s.found()
 		}
+		selector := s.text[from:s.at]
 		if s.space(); !s.sign('{') {
-			return s.at, `want "{" behind the selector, found ` + s.found()
+			return `want "{" behind the selector, found ` + s.found()
 		}
 		for s.space(); !s.sign('}'); s.space() {
-			if problem := s.property(); problem != "" {
-				return s.at, problem
+			if problem := s.property(selector); problem != "" {
+				return problem
 			}
 		}
 	}
-	return 0, ""
+	return ""
 }
 
 // property reads `name: value` and the semicolon, which may be missing at the end of a
 // rule.
-func (s *sheet) property() string {
-	if s.word() == "" {
+func (s *sheet) property(selector string) string {
+	from := s.at
+	name := s.word()
+	if name == "" {
 		return `want a property or "}", found ` + s.found()
 	}
 	if s.space(); !s.sign(':') {
 		return `want ":" behind the property, found ` + s.found()
 	}
+	s.space()
 	n := strings.IndexAny(s.text[s.at:], ";{}")
 	if n < 0 {
 		n = len(s.text) - s.at
 	}
-	if strings.TrimSpace(s.text[s.at:s.at+n]) == "" {
-		s.space()
+	value := strings.TrimSpace(s.text[s.at : s.at+n])
+	if value == "" {
 		return "want a value, found " + s.found()
 	}
+	s.set(selector, name, from, value)
 	s.at += n
 	if s.at < len(s.text) && s.text[s.at] == '}' || s.sign(';') {
 		return ""
 	}
 	return `want ";" behind the value, found ` + s.found()
+}
+
+// set notes a value, which stands at s.at, and the property before it.
+func (s *sheet) set(selector, name string, from int, value string) {
+	key, ok := properties[name]
+	if !ok {
+		s.ds.Warnf(core.CodeStylesheet, core.Inside(s.src, from), "model_stylesheet: there is no property %s", quote(name)).
+			WithHint("%s", nearest(name, slices.Sorted(maps.Keys(properties))))
+	}
+	if key == "" {
+		return
+	}
+	if s.rules[selector] == nil {
+		s.rules[selector] = map[string]style{}
+	}
+	s.count++
+	s.rules[selector][key] = style{core.At(unquoted(value), core.Inside(s.src, s.at)), s.count}
+}
+
+// unquoted takes the quotes off a value.
+func unquoted(value string) string {
+	if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+		return value[1 : n-1]
+	}
+	return value
 }
 
 func (s *sheet) selector() bool {
