@@ -73,7 +73,7 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs from a JSON or YAML `file`; may be repeated")
 	flags.StringVar(&f.events, "events", "", "write every event as a line of JSON to a `file`, - for standard output")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the summary")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan and run nothing")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print the plan, or of a walk the way it takes when every node succeeds")
 	flags.BoolVar(&f.strict, "strict", false, "warnings stop the run, and a run that succeeds in part exits with 1")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress and no hints; warnings and errors are shown")
 	flags.StringVar(&f.log, "log", logAuto, "how progress is shown on standard error: "+strings.Join(logForms, ", "))
@@ -117,7 +117,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		return &exit{exitUsage, err}
 	}
 	if f.dryRun {
-		return a.printPlan(p, f.json)
+		return a.dryRun(p, args, inputs, f)
 	}
 	session, err := f.session(p, inputs)
 	if err != nil {

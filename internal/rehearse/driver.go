@@ -26,6 +26,11 @@ type Options struct {
 // Run rehearses a plan that was compiled with Registry and returns what
 // happened. The error is about inputs that do not fit the plan.
 func Run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options) (*Record, error) {
+	return run(p, inputs, f, o, nil)
+}
+
+// run is Run with somebody who is asked where the file has no answer of a person.
+func run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options, asked core.Interviewer) (*Record, error) {
 	if o.Run == "" {
 		o.Run = "test"
 	}
@@ -35,7 +40,7 @@ func Run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options) (*Record, e
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{m: m, calls: newCalls(f), rec: newRecord()}
+	d := &driver{m: m, calls: newCalls(f), rec: newRecord(), asked: asked}
 	for !m.Done() {
 		d.carryOut()
 		if len(d.queue) == 0 {
@@ -60,6 +65,7 @@ type driver struct {
 	m     *machine.Machine
 	calls *calls
 	rec   *Record
+	asked core.Interviewer // nil for nobody
 	now   int64
 	queue queue
 	order int

@@ -17,7 +17,11 @@ func (d *driver) ask(c *machine.Command, a *mock.Answer) (machine.Outcome, time.
 		return outcome(a, c.Plan, c.Node), a.Sleep.Value
 	}
 	p := &person{answer: a, takes: a.Sleep.Value}
-	in := core.NewInput("test", c.Call.Name(c.Node), int(c.ID.Attempt), core.Shared{Visit: c.Call.Visit, Ask: p.Ask})
+	ask := p.Ask
+	if a.Human == nil && d.asked != nil {
+		ask = d.asked.Ask
+	}
+	in := core.NewInput("test", c.Call.Name(c.Node), int(c.ID.Attempt), core.Shared{Visit: c.Call.Visit, Ask: ask})
 	res, err := c.Node.Handler.Handle(context.Background(), in)
 	if err != nil {
 		return machine.Outcome{Failure: core.FailureOf(err)}, p.takes

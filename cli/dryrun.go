@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/rehearse"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// dryRun shows what a run would do: of a walk the way it takes when every node
+// succeeds, of other graphs the plan.
+func (a *app) dryRun(p *plan.Plan, args []string, inputs map[string]any, f *runFlags) error {
+	if p.Walk == nil {
+		return a.printPlan(p, f.json)
+	}
+	file, ds := fileOf(a.engine, args)
+	if len(ds) > 0 {
+		return a.invalid(ds, f.json)
+	}
+	w, ds := a.engine.Read(file)
+	if w == nil {
+		return a.invalid(ds, f.json)
+	}
+	rec, ds := rehearse.DryRun(a.engine, w, inputs)
+	if rec == nil {
+		return a.invalid(ds, f.json)
+	}
+	if f.json {
+		if err := a.writeJSON(reportJSON(a.mask.Report(rec.Report))); err != nil {
+			return err
+		}
+		return a.outcome(rec.Report, nil, f)
+	}
+	a.printRoute(p, rec)
+	return a.outcome(rec.Report, nil, f)
+}
+
+// printRoute lists the edges that a dry run has taken.
+func (a *app) printRoute(p *plan.Plan, rec *rehearse.Record) {
+	palette := a.palette(a.Out)
+	tty.Fprintf(a.Out, "%s: nothing is executed, every node succeeds\n\n", palette.Bold(p.Name))
+	t := tty.NewTable([]string{"step", "from", "status", "to", "why"}, 0)
+	t.Spare(4)
+	step := 0
+	for i := range rec.Events {
+		if e := &rec.Events[i]; e.Type == core.EdgeChosen {
+			step++
+			t.Row(countText(step), e.From, palette.Status(e.Status), e.To, a.mask.Text(e.Reason))
+		}
+	}
+	a.printTable(a.Out, t)
+	tty.Fprintf(a.Out, "\n%s: %s\n", palette.Bold(p.Name), palette.Status(string(rec.Report.Status)))
+}

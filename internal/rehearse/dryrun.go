@@ -1,0 +1,58 @@
+package rehearse
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/mock"
+	"github.com/wavefold/wavefold/nodes/human"
+)
+
+// DryVisits is how often a walk visits one node in a dry run at most, if the graph
+// itself does not want less.
+const DryVisits = 10
+
+// DryRun goes through a walk as if each of its nodes succeeded, wrote nothing and said
+// nothing of the way on. A gate takes its first choice, and waits take no time. inputs
+// are those of the run. The findings are those of compiling the workflow, and about
+// inputs that do not fit.
+func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Record, core.Diagnostics) {
+	nothing := &mock.File{}
+	e = wavefold.EngineOf(Registry(e.Registry(), nothing))
+	w = limited(w)
+	withTypes(e.Registry(), w)
+	p, ds := e.Compile(w, false)
+	if p == nil {
+		return nil, ds
+	}
+	given := core.NewObject(len(inputs))
+	for _, name := range slices.Sorted(maps.Keys(inputs)) {
+		given.Set(name, inputs[name])
+	}
+	rec, err := run(p, given, nothing, Options{Run: "dry"}, human.AutoApprove())
+	if err == nil {
+		return rec, ds
+	}
+	if found, ok := core.AsDiagnostics(err); ok {
+		return nil, found
+	}
+	ds.Errorf(core.CodeInput, w.Pos, "%v", err)
+	return nil, ds
+}
+
+// limited returns a workflow that visits no node more than DryVisits times, unless the
+// node says so.
+func limited(w *core.Workflow) *core.Workflow {
+	c, walk := *w, core.Walk{}
+	if w.Walk != nil {
+		walk = *w.Walk
+	}
+	if m := walk.MaxVisits; m == nil || m.Value == 0 || m.Value > DryVisits {
+		limit := core.At(DryVisits, core.Position{})
+		walk.MaxVisits = &limit
+	}
+	c.Walk = &walk
+	return &c
+}
