@@ -20,6 +20,7 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/docstest"
+	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
@@ -320,6 +321,43 @@ func Example_agent() {
 	// 3 Write a haiku about rivers.
 	// 4 Is it good? End with {"outcome": ..., "preferred_next_label": ...}.
 	// success <nil>
+}
+
+const reviewDOT = `
+digraph review {
+  start [shape=Mdiamond]
+  gate  [shape=hexagon, label="Ship it?", timeout=24h, human.default_choice=hold]
+  ship  [shape=parallelogram, script="echo shipped"]
+  hold  [shape=parallelogram, script="echo held back"]
+  exit  [shape=Msquare]
+  start -> gate
+  gate -> ship [label="[S] Ship"]
+  gate -> hold [label="[H] Hold"]
+  ship -> exit
+  hold -> exit
+}
+`
+
+func Example_gate() {
+	ctx := context.Background()
+	e := wavefold.NewEngine()
+	w, findings := e.Parse("review.dot", []byte(reviewDOT))
+	if err := findings.Err(false); err != nil {
+		panic(err)
+	}
+	// In a service this would send the question to a chat, and wait for the answer or ctx.
+	ask := human.Func(func(_ context.Context, q core.Question) (core.Answer, error) {
+		for _, c := range q.Choices {
+			fmt.Println(q.Text, c.Key, c.Label, "->", c.Target)
+		}
+		return core.Answer{Text: "ship"}, nil
+	})
+	r, err := e.Graph(w).Run(ctx, wavefold.WithInterviewer(ask))
+	fmt.Println(r.Path, err)
+	// Output:
+	// Ship it? S [S] Ship -> ship
+	// Ship it? H [H] Hold -> hold
+	// [start gate ship exit] <nil>
 }
 
 func Example_save() {
