@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
@@ -131,5 +134,50 @@ func TestWalkContext(t *testing.T) {
 	}
 	if want := "map[human.gate.label:[A] Approve human.gate.selected:A human.gate.text:A preferred_label:[A] Approve]"; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+// A person may take their time, also inside of a nested workflow: waiting is no lack of
+// life. What runs and says nothing is.
+func TestWalkWaits(t *testing.T) {
+	slow := func(ctx context.Context) error {
+		select {
+		case <-time.After(5 * time.Hour):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for inner, want := range map[string]string{
+		`digraph Inner { start [shape=Mdiamond] exit [shape=Msquare] gate [shape=hexagon] start -> gate -> exit }`: "success after 5h0m0s",
+		"name: inner\ngraph: {nodes: [{id: pause, kind: wait, duration: 5h}]}\n":                                   "success after 5h0m0s",
+		"name: inner\ngraph: {nodes: [{id: work, kind: tool, impl: slow, writes: []}]}\n":                          "fail after 30m0s",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			dir, file := t.TempDir(), "inner.dot"
+			if strings.HasPrefix(inner, "name") {
+				file = "inner.yaml"
+			}
+			outer := fmt.Sprintf(`digraph Outer { start [shape=Mdiamond] exit [shape=Msquare] sub [shape=house, stack.child_workflow=%q] start -> sub -> exit }`, file)
+			for name, text := range map[string]string{"outer.dot": outer, file: inner} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e := wavefold.NewEngine()
+			if err := e.AddTool("slow", func(ctx context.Context) error { return slow(ctx) }); err != nil {
+				t.Fatal(err)
+			}
+			g, err := e.Load(filepath.Join(dir, "outer.dot"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, _ := g.Run(t.Context(), wavefold.WithInterviewer(human.Func(func(ctx context.Context, q core.Question) (core.Answer, error) {
+				return core.Answer{Choice: q.Choices[0]}, slow(ctx)
+			})))
+			if n, _ := r.Node("sub"); fmt.Sprintf("%s after %s", n.Status, n.Duration) != want {
+				t.Errorf("%s: got %s after %s, want %s: %v", inner, n.Status, n.Duration, want, r.Err)
+			}
+		})
 	}
 }

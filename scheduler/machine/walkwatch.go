@@ -9,8 +9,9 @@ import (
 )
 
 // A walk is given up when there has been no sign of life for too long: no answer to the
-// machine, and nothing that a handler has logged or told of its progress, of which the
-// driver knows. Waiting for a person or a timer is no lack of life.
+// machine, in the walk or inside of its nodes, and nothing that a handler has logged or
+// told of its progress, of which the driver knows. Waiting for a person or a timer is no
+// lack of life.
 
 // watchID names the watch that is set.
 func (t *walk) watchID() ID { return ID{Frame: t.f.id, Node: -1, To: -1, Attempt: t.watched} }
@@ -60,6 +61,26 @@ func (t *walk) quietFor(e *Event) bool {
 
 // working reports whether user code of a visit runs.
 func (t *walk) working(v *visit) bool {
+	if v.child != nil {
+		return slices.ContainsFunc(t.f.m.frames, func(f *frame) bool { return f.inside(v.child) && f.working() })
+	}
 	n := &t.f.p.Nodes[v.node]
 	return v.phase == itemRunning && v.fork == nil && n.Wait == nil && !n.Asks
+}
+
+// working reports whether user code of the frame itself runs.
+func (f *frame) working() bool {
+	t, ok := f.task(0).(*walk)
+	if !ok {
+		return f.flying > 0
+	}
+	return slices.ContainsFunc(t.live, func(v *visit) bool { return v.child == nil && t.working(v) })
+}
+
+// inside reports whether the frame is the other one or nested in it.
+func (f *frame) inside(other *frame) bool {
+	for f != nil && f != other {
+		f = f.parent
+	}
+	return f != nil
 }
