@@ -11,6 +11,7 @@ import (
 // folder is what lies beside the test documents.
 var folder = fstest.MapFS{
 	"prompts/plan.md": {Data: []byte("Plan for $goal.\nThen {{ wrong }}.\n")},
+	"prompts/goal.md": {Data: []byte("Ship it.\n")},
 	"child.dot":       {Data: []byte("digraph child { start -> exit }")},
 	"binary.dat":      {Data: []byte("a\xff")},
 }

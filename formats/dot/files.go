@@ -28,7 +28,7 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 		}
 	}
 	if name, ok := fileRef(t.Value); ok {
-		if t, ok = l.promptFile(s, t, name); !ok {
+		if t, ok = l.textFile(s, promptKey, t, name); !ok {
 			s.refused = true
 			return
 		}
@@ -42,11 +42,11 @@ func fileRef(text string) (string, bool) {
 	return name, ok && name != "" && !strings.ContainsAny(name, " \t\r\n") && !strings.Contains(name, "{{")
 }
 
-// promptFile reads a prompt from a file below the document's folder. Positions in it
+// textFile reads an attribute from a file below the document's folder. Positions in it
 // are those of the file.
-func (l *loader) promptFile(s *settings, t core.Text, name string) (core.Text, bool) {
+func (l *loader) textFile(s *settings, key string, t core.Text, name string) (core.Text, bool) {
 	bad := func(why string) *core.Diagnostic {
-		return l.ds.Errorf(core.CodeUnresolvedFile, t.Pos, "%s: prompt: %s: %s", s.subject, quote(t.Value), why)
+		return l.ds.Errorf(core.CodeUnresolvedFile, t.Pos, "%s: %s: %s: %s", s.subject, key, quote(t.Value), why)
 	}
 	clean := path.Clean(name)
 	switch {

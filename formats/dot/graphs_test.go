@@ -313,6 +313,7 @@ func TestInputs(t *testing.T) {
 	tests := []struct{ name, doc, want string }{
 		{"none", "a [prompt=x]", "goal"},
 		{"default", "goal=ship; a [prompt=x]", "goal=ship"},
+		{"file", "goal=\"@prompts/goal.md\"; a [prompt=x]", "goal=Ship it."},
 		{"number", "goal=5; a [prompt=x]", "goal=5"},
 		{"needed", `a [prompt="do $goal"]`, "goal!"},
 		{"given", `goal=g a [prompt="do {{ goal }}"]`, "goal=g"},
@@ -320,7 +321,7 @@ func TestInputs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w, _ := Parse("", []byte("digraph g { "+tt.doc+" }"), Options{})
+			w, _ := Parse("", []byte("digraph g { "+tt.doc+" }"), Options{Files: folder})
 			var got []string
 			for _, in := range w.Inputs {
 				s := in.Name.Value

@@ -22,7 +22,7 @@ var (
 		"condition", "label", "weight", "loop_restart", "freeform", "fidelity", "thread_id",
 	}}
 	graphPlace = place{"graphs", []string{
-		"goal", "label", "default_max_retries", "retry_target", "fallback_retry_target", "max_node_visits", "stall_timeout",
+		"goal", "label", "default_max_retries", "default_max_retry", "retry_target", "fallback_retry_target", "max_node_visits", "stall_timeout",
 		"loop_restart_signature_limit", "model_stylesheet", "default_fidelity", "default_thread", "rankdir",
 	}}
 	places = []place{nodePlace, edgePlace, graphPlace}

@@ -2,9 +2,11 @@ package dot
 
 import (
 	"bytes"
+	"cmp"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
@@ -145,12 +147,12 @@ func (l *loader) workflow(g *graph, d *drawn) *core.Workflow {
 }
 
 // graph reads the attributes of the graph and returns its goal, nil for none.
-func (l *loader) graph(g *graph, set *attributeSet) *attribute {
+func (l *loader) graph(g *graph, set *attributeSet) *core.Text {
 	s := l.settings(set, "graph "+g.name.Value)
 	w := &core.Walk{Pos: g.pos}
 	l.w.Walk = w
-	goal := s.take("goal")
-	w.MaxRetries = s.anyNumber("default_max_retries")
+	goal := l.goalOf(s)
+	w.MaxRetries = s.anyNumber(cmp.Or(s.first("default_max_retries", "default_max_retry"), "default_max_retries"))
 	if w.MaxRetries != nil {
 		w.MaxRetries.Value = max(w.MaxRetries.Value, 0)
 	}
@@ -163,12 +165,26 @@ func (l *loader) graph(g *graph, set *attributeSet) *attribute {
 	return goal
 }
 
+// goalOf returns the goal of the graph, nil for none. It may stand in a file.
+func (l *loader) goalOf(s *settings) *core.Text {
+	a := s.take("goal")
+	if a == nil {
+		return nil
+	}
+	goal := a.value.text
+	if name, ok := fileRef(goal.Value); ok {
+		goal, _ = l.textFile(s, "goal", goal, name)
+		goal.Value = strings.TrimRight(goal.Value, "\r\n")
+	}
+	return &goal
+}
+
 // goalInput declares the goal as the first input: what the graph says is its default.
 // A prompt that needs a goal needs one of the run if the graph has none.
-func (l *loader) goalInput(goal *attribute) {
+func (l *loader) goalInput(goal *core.Text) {
 	in := core.InputDecl{Name: core.At("goal", l.w.Pos), Type: &core.Type{Kind: core.StringType}, Default: core.Missing, Pos: l.w.Pos}
 	if goal != nil {
-		in.Default, in.Name.Pos, in.Pos = goal.value.text.Value, goal.key.Pos, goal.key.Pos
+		in.Default, in.Name.Pos, in.Pos = goal.Value, goal.Pos, goal.Pos
 	}
 	in.Required = goal == nil && l.goal
 	l.w.Inputs = append([]core.InputDecl{in}, l.w.Inputs...)

@@ -55,6 +55,9 @@ func (l *loader) isReserved(id core.Text) {
 	}
 }
 
+// scriptPlace finds what other engines put values in place of.
+var scriptPlace = regexp.MustCompile(`\{\{\s*(?:goal|inputs\.\w+)\s*\}\}`)
+
 var absoluteDir = regexp.MustCompile(`(?:^|[\s;&|(])cd\s+(["']?/)`)
 
 // script checks a script. Without one the node fails when it is visited.
@@ -70,6 +73,10 @@ func (l *loader) script(n *core.Node, s *settings) {
 	if m := absoluteDir.FindStringSubmatchIndex(text.Value); m != nil {
 		l.ds.Warnf(core.CodeScriptDir, core.Inside(text, m[2]), "%s: the script changes into a folder with an absolute path", s.subject).
 			WithHint("the script runs in the workflow's folder; a path below it works on other machines, too")
+	}
+	if m := scriptPlace.FindStringIndex(text.Value); m != nil {
+		l.ds.Warnf(core.CodeIgnored, core.Inside(text, m[0]), "%s: nothing is put into a script, so %s stays as it is written", s.subject, text.Value[m[0]:m[1]]).
+			WithHint("the goal is in its environment, WAVEFOLD_GOAL; stdin=json hands it the context")
 	}
 }
 

@@ -2,6 +2,7 @@ package dot
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,8 +30,15 @@ var properties = map[string]string{
 	"speed": "", "backend": "",
 }
 
+var templateSign = regexp.MustCompile(`\{[{%]`)
+
 // stylesheet reads a stylesheet.
 func (l *loader) stylesheet(t core.Text) {
+	if m := templateSign.FindStringIndex(t.Value); m != nil {
+		l.ds.Warnf(core.CodeIgnored, core.Inside(t, m[0]), "model_stylesheet: a stylesheet that is a template has no effect").
+			WithHint("write the models into it, or model=... on the nodes")
+		return
+	}
 	t.Pos = t.Pos.Written(core.Segments(t)) // so that finding a place does not read the text again
 	s := &sheet{src: t, text: t.Value, rules: styles{}, ds: &l.ds}
 	if problem := s.read(); problem != "" {

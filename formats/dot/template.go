@@ -34,6 +34,9 @@ var (
 // $goal, {{ goal }} and {{ inputs.x }}. Other double braces that make a place are left
 // as they are; those that can be none become text, with a warning.
 func (l *loader) template(subject string, t core.Text) core.Text {
+	if at := strings.Index(t.Value, "{%"); at >= 0 {
+		l.ds.Warnf(core.CodeExprSyntax, core.Inside(t, at), "%s: prompt: {%% ... %%} has no meaning here, so it stays as it is written", subject)
+	}
 	r := newRewriter(t)
 	word, braces := finder{text: t.Value, what: goalText}, finder{text: t.Value, what: "{{"}
 	for at := 0; ; {
