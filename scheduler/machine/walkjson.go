@@ -53,9 +53,9 @@ type forkJSON struct {
 }
 
 type branchJSON struct {
-	Status core.Status `json:"status"`
-	Writes outcomeJSON `json:"writes"`
-	Score  anyJSON     `json:"score"`
+	Status core.Status   `json:"status"`
+	Writes []outcomeJSON `json:"writes,omitempty"` // each by itself: a branch with branches may write a field twice
+	Score  anyJSON       `json:"score"`
 }
 
 func (t *walk) dump() (*walkJSON, error) {
@@ -94,11 +94,15 @@ func (t *walk) dumpVisit(v *visit) (visitJSON, error) {
 	j.Fork = &forkJSON{Next: k.next, Live: k.live, OK: k.ok, Bad: k.bad, Counted: k.counted, Decided: k.decided, Expired: k.expired, Status: k.status, Reason: k.reason}
 	for i := range k.branches {
 		b := &k.branches[i]
-		writes, err := (&Outcome{Writes: b.writes}).toJSON(t.f.p)
-		if err != nil {
-			return j, err
+		bj := branchJSON{Status: b.status, Score: anyJSON{b.score}}
+		for i := range b.writes {
+			w, err := (&Outcome{Writes: b.writes[i : i+1]}).toJSON(t.f.p)
+			if err != nil {
+				return j, err
+			}
+			bj.Writes = append(bj.Writes, w)
 		}
-		j.Fork.Branches = append(j.Fork.Branches, branchJSON{b.status, writes, anyJSON{b.score}})
+		j.Fork.Branches = append(j.Fork.Branches, bj)
 	}
 	return j, nil
 }
@@ -163,12 +167,15 @@ func (t *walk) restoreFork(v *visit, j *forkJSON) error {
 	}
 	v.fork = &fork{next: j.Next, live: j.Live, most: p.MaxParallel, ok: j.OK, bad: j.Bad, counted: j.Counted, decided: j.Decided, expired: j.Expired, status: j.Status, reason: j.Reason}
 	for i := range j.Branches {
-		b := &j.Branches[i]
-		o, err := b.Writes.outcome(t.f.p)
-		if err != nil {
-			return err
+		b := branch{status: j.Branches[i].Status, score: j.Branches[i].Score.v}
+		for k := range j.Branches[i].Writes {
+			o, err := j.Branches[i].Writes[k].outcome(t.f.p)
+			if err != nil {
+				return err
+			}
+			b.writes = append(b.writes, o.Writes...)
 		}
-		v.fork.branches = append(v.fork.branches, branch{b.Status, o.Writes, b.Score.v})
+		v.fork.branches = append(v.fork.branches, b)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type walkRule struct {
 	end       string // "success", or the class of the failure and the node where
 	calls     string // "a2 b1"; "" says nothing
 	nodes     string // "a fail"; "" says nothing
-	context   string // "k=1"; "" says nothing, "k=" that there is none
+	context   string // "k=1"; "" says nothing, "k=" that there is none. Fields count, too
 }
 
 var walkRules = []walkRule{
@@ -464,6 +464,19 @@ var walkRules = []walkRule{
 		f -> c [when=outcome == 'fail']
 		c -> exit`,
 		path: "start f c exit", end: "success", nodes: "f fail"},
+	{name: "what branches of branches write is merged", doc: `
+		graph field=n:sum
+		f kind=parallel
+		g kind=parallel
+		a writes=n does success,write=n
+		b writes=n does success,write=n
+		c writes=n does success,write=n
+		m
+		start -> f -> g -> a
+		g -> b
+		g -> m [when=outcome == 'fail']
+		f -> c -> m -> exit`,
+		path: "start f m exit", end: "success", context: "n=3"},
 	{name: "the join is the smallest id after all branches", doc: `
 		f kind=parallel
 		a
@@ -505,6 +518,9 @@ func (r *walkRule) check(t *testing.T, who string, out *WalkOutcome, calls map[s
 	for _, want := range strings.Fields(r.context) {
 		k, text, _ := strings.Cut(want, "=")
 		v, ok := context.Get(k)
+		if !ok {
+			v, ok = out.State.Get(k)
+		}
 		if got := fmt.Sprint(v); ok && got != text || !ok && text != "" {
 			t.Errorf("%s: the context has %s = %s, want %q", who, k, got, text)
 		}
@@ -534,6 +550,9 @@ func TestWalkRulesOnOracle(t *testing.T) {
 // byTime orders branches by how long they take.
 func byTime(s *walkScript, ids []string) []string {
 	long := func(id string) int {
+		if s.handlers[id] == nil {
+			return 0
+		}
 		_, after, ok := strings.Cut(s.handlers[id].visits[0][0], "after=")
 		if !ok {
 			return 0
@@ -559,6 +578,35 @@ func TestWalkRulesOnEngine(t *testing.T) {
 					out := WalkOutcomeOf(p, report, nil)
 					r.check(t, fmt.Sprint("limit ", limit), out, s.calls, out.Context)
 				})
+			}
+		})
+	}
+}
+
+// TestWalkRulesHostile runs those in which time means nothing through the hostile driver.
+func TestWalkRulesHostile(t *testing.T) {
+	for _, r := range walkRules {
+		if strings.Contains(r.doc, "after=") {
+			continue
+		}
+		t.Run(r.name, func(t *testing.T) {
+			for seed := range uint64(5) {
+				for _, c := range cruelties(seed) {
+					s := scripted(r.doc)
+					w, reg := s.workflow()
+					p, ds := plan.Compile(w, reg, plan.Options{})
+					if p == nil {
+						t.Fatal(ds)
+					}
+					report, _, err := c.Hostile.Run(p, nil, c.Options)
+					if err != nil {
+						t.Fatal(err)
+					}
+					out := WalkOutcomeOf(p, report, nil)
+					again := r
+					again.calls = "" // those that are lost are made again
+					again.check(t, fmt.Sprintf("%+v", c), out, nil, out.Context)
+				}
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func (s *walkScript) graph(settings []string) {
 			s.w.Walk.FallbackRetryTarget = text(v)
 		case "field":
 			name, merge, _ := strings.Cut(v, ":")
-			s.w.Fields = append(s.w.Fields, core.FieldDecl{Name: text(name), Merge: text(merge), Default: core.Missing})
+			s.w.Fields = append(s.w.Fields, core.FieldDecl{Name: text(name), Merge: text(merge), Type: &core.Type{Kind: core.IntegerType}, Default: core.Missing})
 		default:
 			panic("schedulertest: graph has no " + k)
 		}
