@@ -21,8 +21,8 @@ func (a *app) verifyCommand() *cobra.Command {
 		Short: "Check the events of a run against the rules",
 		Long: `verify reads the events of a run (see run --events), replays them against the
 graph in FILE and reports every violation of the rules, with its line: the order
-of nodes, limits, retries, items, rows and rounds, skips, writes, the state at
-the end, statuses. EVENTS is a file, or - for standard input. Files, programs
+of nodes, limits, retries, items, rows and rounds, skips, the ways of walks,
+writes, the state at the end, statuses. EVENTS is a file, or - for standard input. Files, programs
 and Go functions that only running needs may be absent.
 
 What the log does not tell enough for is listed as not checked.
@@ -47,15 +47,17 @@ is none, is cut off, or is that of another workflow.`,
 }
 
 func verifyArgs(_ *cobra.Command, args []string) error {
-	isYAML := func(path string) bool { return slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) }
+	isWorkflow := func(path string) bool {
+		return slices.Contains([]string{".yaml", ".yml", ".dot", ".fabro"}, filepath.Ext(path))
+	}
 	switch {
 	case len(args) == 0:
 		return errors.New("verify wants the log of a run: verify FILE EVENTS (run --events EVENTS writes one)")
 	case len(args) > 2:
 		return fmt.Errorf("verify wants a workflow and the log of a run, not %d files", len(args))
-	case len(args) == 1 && isYAML(args[0]):
+	case len(args) == 1 && isWorkflow(args[0]):
 		return fmt.Errorf("verify wants the log of a run beside %s: verify FILE EVENTS (run --events EVENTS writes one)", args[0])
-	case len(args) == 2 && isYAML(args[1]) && !isYAML(args[0]):
+	case len(args) == 2 && isWorkflow(args[1]) && !isWorkflow(args[0]):
 		return fmt.Errorf("verify wants the workflow first: verify %s %s", args[1], args[0])
 	}
 	return nil

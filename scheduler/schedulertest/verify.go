@@ -1,11 +1,17 @@
 package schedulertest
 
-import "github.com/wavefold/wavefold/scheduler/verify"
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/scheduler/verify"
+)
 
 // Verify checks the events of a run of the engine against its graph, as
 // `wavefold verify` does, and lists the violations.
-func Verify(r *Run) []string {
-	report, err := verify.Events(r.Plan, r.Events)
+func Verify(r *Run) []string { return violations(r.Plan, r.Events) }
+
+func violations(p *plan.Plan, events []core.Event) []string {
+	report, err := verify.Events(p, events)
 	if err != nil {
 		return []string{err.Error()}
 	}

@@ -130,6 +130,9 @@ func WalkDifferences(want, got *WalkRun) []string {
 	for _, e := range all {
 		d.compare("execution "+e.String(), want.Recorder.saw(e), got.Recorder.saw(e))
 	}
+	if got.Events != nil {
+		d = append(d, violations(got.Plan, got.Events)...)
+	}
 	return d
 }
 

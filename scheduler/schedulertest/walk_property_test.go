@@ -135,7 +135,7 @@ func walkBeginning(want, got *WalkRun) []string {
 	if n := got.Recorder.total; n > 0 {
 		d.compare("executions alive at the end", 0, n)
 	}
-	return d
+	return append(d, violations(got.Plan, got.Events)...)
 }
 
 func hostileWalk(t *testing.T, g *WalkGraph, h Hostile, o machine.Options) []string {

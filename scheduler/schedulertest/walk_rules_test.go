@@ -337,6 +337,14 @@ var walkRules = []walkRule{
 		g -> exit
 		b -> exit`,
 		path: "start h g b exit", end: "success"},
+	{name: "whatever a setting makes of an unanswered gate", doc: `
+		h kind=human auto_status does fail
+		b
+		start -> h
+		h -> b [when=outcome == 'fail']
+		h -> exit
+		b -> exit`,
+		path: "start h", end: "no_route h", nodes: "h success"},
 	{name: "the answer picks the edge", doc: `
 		h kind=human does success,label=[N]No
 		b

@@ -93,7 +93,7 @@ func (c *Checker) Add(line int, e *core.Event) error {
 }
 
 var types = []core.EventType{core.RunStarted, core.RunFinished, core.NodeReady, core.NodeStarted, core.NodeRetrying, core.NodeFinished,
-	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.JoinDecided, core.EdgeJudged,
+	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.JoinDecided, core.EdgeJudged, core.EdgeChosen, core.NodeAsked, core.NodeAnswered,
 	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress}
 
 func typeNames() []string {
@@ -146,6 +146,10 @@ func (c *Checker) dispatch() error {
 	if err := c.same(f, n); err != nil {
 		return err
 	}
+	if f.walk != nil {
+		f.walk.event(n)
+		return nil
+	}
 	return f.nodeEvent(n)
 }
 
@@ -167,8 +171,23 @@ func (c *Checker) locate() (*frame, string, error) {
 	if err := c.exists(outer); err != nil {
 		return nil, "", err
 	}
+	if f := c.inWalk(outer); f != nil {
+		return f, id, nil
+	}
 	c.breaks(Lifecycle, "%s inside of %s, which is not under way", c.e.Type, outer)
 	return nil, "", nil
+}
+
+// inWalk finds the nested run of a visit of a walk, which begins with its first event.
+func (c *Checker) inWalk(outer string) *frame {
+	around := c.root
+	if at := strings.LastIndexByte(outer, '/'); at >= 0 {
+		around = c.frames[outer[:at]]
+	}
+	if around == nil || around.walk == nil {
+		return nil
+	}
+	return around.walk.nested(outer)
 }
 
 // exists reports a path to a nested run that the workflow does not have.

@@ -23,5 +23,7 @@
 // when its work is done. The log does not show when it let go of its slot, so such
 // nodes are left out when the limits are checked. And a run that was cancelled tells
 // that only at its end; so what is missing is held back until then, and forgotten
-// if the run, or the nested run it belongs to, was stopped.
+// if the run, or the nested run it belongs to, was stopped. Of the edges out of a node of
+// a walk only the one that was chosen is told, with what its condition read: that no
+// other condition was true cannot be checked, nor which label a node preferred.
 package verify

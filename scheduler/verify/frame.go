@@ -15,6 +15,7 @@ type frame struct {
 	p      *plan.Plan
 	path   string
 	parent *frame
+	walk   *walk // nil in a dag
 
 	v        []vertex
 	verdicts []verdict      // by edge
@@ -100,6 +101,9 @@ func (c *Checker) open(p *plan.Plan, path string, parent *frame) *frame {
 		c.frames[path] = f
 	}
 	f.rise()
+	if p.Walk != nil {
+		f.walk = newWalk(f)
+	}
 	return f
 }
 
@@ -147,12 +151,19 @@ func (f *frame) isOver(fail *core.Failure) bool {
 }
 
 func (f *frame) anythingBegan() bool {
+	if f.walk != nil {
+		return slices.Max(f.walk.visits) > 0
+	}
 	return slices.ContainsFunc(f.v, func(v vertex) bool { return v.phase != undecided })
 }
 
 // unended reports what has begun and has no end; and if the run must be complete, what
 // has none and never began.
 func (f *frame) unended(complete bool) {
+	if f.walk != nil {
+		f.walk.end(!complete)
+		return
+	}
 	for i := range f.v {
 		v := &f.v[i]
 		switch {
@@ -238,6 +249,9 @@ func (f *frame) policy(i int32) plan.Policy {
 // status decides how the frame ended if nobody stopped it from outside, and names the
 // node whose failure is the run's, "" for none.
 func (f *frame) status() (core.RunStatus, string) {
+	if f.walk != nil {
+		return f.walk.status(), ""
+	}
 	tolerated, first, canceled := false, -1, false
 	for i := range f.v {
 		switch v := &f.v[i]; {

@@ -57,20 +57,28 @@ func (f *frame) look(edge *plan.Edge) {
 // reconsider evaluates a condition again on what it read.
 func (f *frame) reconsider(edge *plan.Edge) {
 	e := f.c.e
-	r, ok := f.c.replays[edge.When]
-	if !ok {
-		r, _ = edge.When.Replay()
-		f.c.replays[edge.When] = r
-	}
-	if r == nil {
-		return
-	}
-	switch result, known := r.Test(e.Values); {
+	switch result, known, can := f.c.replay(edge); {
+	case !can:
 	case !known:
 		f.c.unchecked(Skips, "the condition on %s -> %s: the values in the log leave open what it says", e.From, e.To)
 	case result != *e.Result:
 		f.c.breaks(Skips, "the condition %s is %t in the log, and %t on what it read: %s", e.When, *e.Result, result, brief(e.Values))
 	}
+}
+
+// replay evaluates the condition of an edge on what the event under check says that it
+// read, if it can be evaluated without its run.
+func (c *Checker) replay(edge *plan.Edge) (result, known, can bool) {
+	r, ok := c.replays[edge.When]
+	if !ok {
+		r, _ = edge.When.Replay()
+		c.replays[edge.When] = r
+	}
+	if r == nil {
+		return false, false, false
+	}
+	result, known = r.Test(c.e.Values)
+	return result, known, true
 }
 
 // mayJudge checks that a condition is judged when all it depends on is there.

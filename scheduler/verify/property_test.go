@@ -8,6 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/scheduler/schedulertest"
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
@@ -45,13 +46,63 @@ func TestPropertyNothingCanBeLeftOut(t *testing.T) {
 	}
 }
 
+// TestPropertyNothingCanBeLeftOutOfWalks is the same for walks. Of a walk that could not
+// go on, its last way may be left out: it might have ended before.
+func TestPropertyNothingCanBeLeftOutOfWalks(t *testing.T) {
+	dropped := map[core.EventType]int{}
+	for seed := range uint64(100) {
+		g := schedulertest.GenerateWalk(seed)
+		run, err := schedulertest.HostileWalk(t, g, schedulertest.Hostile{Seed: seed}, machine.Options{Concurrency: 3, Events: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := log(run.Events)
+		if r := checked(t, run.Plan, whole); len(r.Violations) > 0 {
+			t.Fatalf("seed %d\n%s%s", seed, g, words(r))
+		}
+		// So may be what happened to a branch after its first attempt, if it was given up.
+		type visit struct {
+			node string
+			n    int
+		}
+		last, lost := -1, map[visit]bool{}
+		for i, e := range whole {
+			if e.Error != nil && e.Error.Class == core.ClassCanceled {
+				lost[visit{e.Node, e.Visit}] = true
+			}
+			if e.Type == core.EdgeChosen && run.Outcome.Status == core.RunFailed {
+				last = i
+			}
+		}
+		for i, e := range whole {
+			again := e.Type == core.NodeRetrying || e.Type == core.NodeStarted && e.Attempt > 1
+			if e.Type == core.StateWritten || i == last || again && lost[visit{e.Node, e.Visit}] {
+				continue
+			}
+			dropped[e.Type]++
+			if r := checked(t, run.Plan, slices.Clone(whole).drop(i).numbered()); len(r.Violations) == 0 {
+				t.Errorf("seed %d: nobody misses event %d, %s of %s%s visit %d", seed, i+1, e.Type, e.Node, e.Unit, e.Visit)
+			}
+		}
+	}
+	if len(dropped) != 8 {
+		t.Errorf("only %v", dropped)
+	}
+}
+
 // TestPropertyNonsense: events in any order, about anything, are checked to the end.
 func TestPropertyNonsense(t *testing.T) {
-	p := compiled(t, everything)
-	whole := logged(t, p, scheduler.Options{})
 	types := []core.EventType{core.NodeReady, core.NodeStarted, core.NodeRetrying, core.NodeFinished, core.NodeFailed, core.NodeHandled, core.NodeSkipped,
-		core.ItemStarted, core.ItemFinished, core.ItemFailed, core.EdgeJudged, core.StateWritten, core.UnitFinished, core.RunFinished}
-	for seed := range uint64(400) {
+		core.ItemStarted, core.ItemFinished, core.ItemFailed, core.EdgeJudged, core.StateWritten, core.UnitFinished, core.RunFinished,
+		core.EdgeChosen, core.JoinDecided, core.NodeAsked}
+	graphs := []string{everything, walked}
+	plans, logs := make([]*plan.Plan, len(graphs)), make([]log, len(graphs))
+	for i, text := range graphs {
+		plans[i] = compiled(t, text)
+		logs[i] = logged(t, plans[i], scheduler.Options{})
+	}
+	for seed := range uint64(800) {
+		p, whole := plans[seed%2], logs[seed%2]
 		rng := rand.New(rand.NewPCG(seed, 1))
 		l := slices.Clone(whole)
 		for range 1 + rng.IntN(40) {
@@ -71,6 +122,7 @@ func TestPropertyNonsense(t *testing.T) {
 				l[i].Item, l[i].Round, l[i].Total = core.Ordinal(rng.IntN(5)), core.Ordinal(rng.IntN(5)), core.Ordinal(rng.IntN(5))
 			case 6:
 				l[i].Attempt, l[i].Status, l[i].Error = rng.IntN(500)-1, "", nil
+				l[i].Visit, l[i].Unit, l[i].To, l[i].Step = rng.IntN(4), l[j].Unit, l[j].To, l[j].Step
 			}
 		}
 		c := verify.New(p)

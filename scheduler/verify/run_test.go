@@ -97,6 +97,8 @@ var handlers = map[string]core.HandlerFunc{
 	"draft": wrote("hits", int64(1)),
 }
 
+var walkHandlers = map[string]core.HandlerFunc{"a": failsFirst, "m": failsFirst, "y": slow}
+
 func wrote(field string, v any) core.HandlerFunc {
 	return func(_ context.Context, in core.Input) (core.Result, error) {
 		if in.Node() != "each" { // of the benchmark
@@ -174,9 +176,49 @@ graph:
     - {from: a, to: c, when: length($.list) > 1}
 `
 
+// walked is a walk: a fails at first, a goal gate sends it back once, one of two branches
+// is enough.
+const walked = `digraph walked {
+	start [shape=Mdiamond]
+	exit [shape=Msquare]
+	a [type=job, max_visits=2]
+	look [shape=diamond]
+	vote [shape=component, join_policy="first_success"]
+	x [type=job]
+	y [type=job]
+	m [type=job, goal_gate=true, retry_target=m]
+	start -> a -> look
+	look -> vote [condition="outcome=success"]
+	look -> a
+	vote -> x -> m
+	vote -> y -> m
+	m -> exit
+	m -> a [weight=-1]
+}`
+
+// failsFirst fails when it is visited for the first time.
+func failsFirst(ctx context.Context, in core.Input) (core.Result, error) {
+	if in.Visit() == 1 {
+		return core.Result{Status: core.Fail}, nil
+	}
+	return rests(ctx, in)
+}
+
+// slow takes long.
+func slow(ctx context.Context, _ core.Input) (core.Result, error) {
+	select {
+	case <-time.After(time.Minute):
+	case <-ctx.Done():
+	}
+	return core.Result{}, ctx.Err()
+}
+
 // compiled is the plan of everything, or of a variation of it.
 func compiled(t testing.TB, text string) *plan.Plan {
 	t.Helper()
+	if text == walked {
+		return compiledWith(t, text, walkHandlers)
+	}
 	return compiledWith(t, text, handlers)
 }
 
@@ -184,18 +226,22 @@ func compiled(t testing.TB, text string) *plan.Plan {
 func compiledWith(t testing.TB, text string, handlers map[string]core.HandlerFunc) *plan.Plan {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"flow.yaml": text, "inner.yaml": inner} {
+	flow := "flow.yaml"
+	if strings.HasPrefix(text, "digraph") {
+		flow = "flow.dot"
+	}
+	for name, text := range map[string]string{flow: text, "inner.yaml": inner} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	e := wavefold.NewEngine()
-	w, ds := e.Read(filepath.Join(dir, "flow.yaml"))
+	w, ds := e.Read(filepath.Join(dir, flow))
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
 	for _, n := range w.Nodes {
-		if n.Kind.Value != "tool" {
+		if n.Kind.Value != "tool" && n.Kind.Value != "job" {
 			continue
 		}
 		n.Handler = core.HandlerFunc(rests)

@@ -20,7 +20,7 @@ func TestRealLogIsClean(t *testing.T) {
 		if len(r.Violations) > 0 {
 			t.Errorf("%+v: %+v", o, r.Violations)
 		}
-		if r.Nodes != 16 || r.Status != "partial_success" || len(r.Rules) != 10 {
+		if r.Nodes != 16 || r.Status != "partial_success" || len(r.Rules) != 11 {
 			t.Errorf("%d nodes, status %s, %d rules", r.Nodes, r.Status, len(r.Rules))
 		}
 	}
@@ -429,6 +429,84 @@ var spoiled = []spoiledLog{
 			l[i], l[j] = l[j], l[i]
 			return l
 		}},
+	{name: "a way is not told", of: walked, rule: verify.Order, node: "look", want: "begins, and no event tells the way there from a",
+		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.EdgeChosen, "a->look", 1)) }},
+	{name: "a node out of turn", of: walked, rule: verify.Order, node: "a", want: "begins, and the walk is on its way to vote",
+		spoil: func(t *testing.T, l log) log {
+			e := l[l.at(t, core.NodeStarted, "a", 2)]
+			e.Visit = 3
+			return slices.Insert(l, l.at(t, core.NodeStarted, "vote", 1), e)
+		}},
+	{name: "a way that there is not", of: walked, rule: verify.Routes, node: "look", want: "the workflow has no edge look -> m with the condition outcome=success",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "look->vote", 1)].To = "m"; return l }},
+	{name: "a way to nowhere", of: walked, rule: verify.Routes, node: "look", want: `the way leads to "vot", which is no node (did you mean "vote"?)`,
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "look->vote", 1)].To = "vot"; return l }},
+	{name: "a condition of a way is false", of: walked, rule: verify.Routes, node: "look", want: "the condition outcome=success is false on what it read",
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.EdgeChosen, "look->vote", 1)].Values = core.ObjectOf("outcome", "fail")
+			return l
+		}},
+	{name: "a condition saw another outcome", of: walked, rule: verify.Routes, node: "look", want: "saw the outcome success, and the last stage ended partial_success",
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.NodeFinished, "a", 1)].Status = "partial_success"
+			return l
+		}},
+	{name: "not the best edge", of: walked, rule: verify.Routes, node: "m", want: "goes to a by the step unconditional, want exit",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "m->exit", 1)].To = "a"; return l }},
+	{name: "a step that there is not", of: walked, rule: verify.Routes, node: "m", want: `goes on by an unknown step "hop"`,
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "m->exit", 1)].Step = "hop"; return l }},
+	{name: "a jump elsewhere", of: walked, rule: verify.Routes, node: "vote", want: "jumps to a after it ended success: its branches do not meet there",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "vote->m", 1)].To = "a"; return l }},
+	{name: "a goal gate is forgotten", of: walked, rule: verify.Routes, node: "exit", want: "the walk ends although the goal gate m ended fail",
+		spoil: func(t *testing.T, l log) log {
+			i, j := l.at(t, core.EdgeChosen, "exit->m", 1), l.at(t, core.NodeStarted, "exit", 1)
+			return slices.Delete(l, i, j)
+		}},
+	{name: "a goal gate sends elsewhere", of: walked, rule: verify.Routes, node: "exit", want: "sends the walk back to a, its target is m",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "exit->m", 1)].To = "a"; return l }},
+	{name: "a join too early", of: walked, rule: verify.Routes, node: "vote", want: "decided after 0 of 2 branches, which leave open",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.JoinDecided, "vote", 1), l.at(t, core.NodeFinished, "x", 1))
+		}},
+	{name: "a join too late", of: walked, rule: verify.Routes, node: "y", want: "the join of vote was certain before that and is not decided",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.NodeStarted, "y", 1), l.at(t, core.NodeFinished, "x", 1))
+		}},
+	{name: "a join takes a loser", of: walked, rule: verify.Routes, node: "vote", want: "the join took [x y], and [x] succeeded",
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.JoinDecided, "vote", 1)].Nodes = []string{"x", "y"}
+			return l
+		}},
+	{name: "a loser does well", of: walked, rule: verify.Routes, node: "y", want: "ends success, and was given up when the join of vote was decided",
+		spoil: func(t *testing.T, l log) log {
+			e := &l[l.at(t, core.NodeFailed, "y", 1)]
+			e.Type, e.Status, e.Error = core.NodeFinished, "success", nil
+			return l
+		}},
+	{name: "a visit is miscounted", of: walked, rule: verify.Lifecycle, node: "a", want: "begins visit 3, want visit 1",
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeStarted, "a", 1)].Visit = 3; return l }},
+	{name: "a visit too many", of: walked, rule: verify.Limits, node: "a", want: "is visited 3 times, max_visits is 2",
+		spoil: func(t *testing.T, l log) log {
+			i, j := l.at(t, core.NodeStarted, "a", 2), l.at(t, core.EdgeChosen, "look->vote", 1)
+			again := slices.Clone(l[i:j])
+			for k := range again {
+				again[k].Visit = 3
+			}
+			back := l[l.at(t, core.EdgeChosen, "look->a", 1)]
+			return slices.Insert(l, j, append([]core.Event{back}, again...)...)
+		}},
+	{name: "a branch writes by itself", of: walked, rule: verify.Writes, node: "x", want: "writes context, and it is a branch",
+		spoil: func(t *testing.T, l log) log {
+			e := l[l.at(t, core.NodeStarted, "x", 1)]
+			e.Type, e.Field = core.StateWritten, "context"
+			return slices.Insert(l, l.at(t, core.NodeFinished, "x", 1), e)
+		}},
+	{name: "a walk ends on its way", of: walked, rule: verify.Routes, node: "exit", want: "the walk was on its way there when it ended",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.NodeStarted, "exit", 1)
+			l[len(l)-1].Status = "failed"
+			return slices.Delete(l, i, len(l)-1)
+		}},
 	{name: "a condition that there is not", rule: verify.Parts, node: "refine", want: "ends by its condition, and has none",
 		spoil: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "refine", 1)].Reason = "until"; return l }},
 }
@@ -454,7 +532,7 @@ func withNode(e core.Event, node string) core.Event {
 func TestSpoiledLogs(t *testing.T) {
 	covered := map[verify.Rule]bool{}
 	plans, logs := map[string]*plan.Plan{}, map[string]log{}
-	for _, text := range []string{everything, rest, plain, seen} {
+	for _, text := range []string{everything, rest, plain, seen, walked} {
 		plans[text] = compiled(t, text)
 		logs[text] = logged(t, plans[text], scheduler.Options{})
 		if r := checked(t, plans[text], logs[text]); len(r.Violations) > 0 {

@@ -1,0 +1,154 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file checks the parallel nodes of walks and their joins.
+
+// fork is an attempt of a parallel node.
+type fork struct {
+	begun   []int32 // branches, in order
+	live    int
+	ok, bad int
+	counted int
+	good    []int32 // branches that succeeded
+	decided bool
+	status  core.Status // that was decided
+}
+
+// lost reports whether a visit is that of a branch that nobody waits for any more.
+func lost(v *visit) bool {
+	return v.parent != nil && (v.parent.fork == nil || v.parent.fork.decided || lost(v.parent))
+}
+
+// branchBegins takes in the begin of a branch.
+func (t *walk) branchBegins(v *visit, n *plan.Node) {
+	c := t.f.c
+	i := slices.IndexFunc(t.live, func(u *visit) bool { return u.fork != nil && t.f.name(t.id(u.node)) == c.e.Unit })
+	if i < 0 {
+		c.breaks(Lifecycle, "begins as a branch of %s, which is not under way", c.e.Unit)
+		return
+	}
+	v.parent = t.live[i]
+	k, p := v.parent.fork, t.w.Nodes[v.parent.node].Parallel
+	switch {
+	case !slices.Contains(p.Branches, n.Index):
+		c.breaks(Routes, "is no branch of %s", c.e.Unit)
+	case slices.Contains(k.begun, n.Index):
+		c.breaks(Parts, "begins twice as a branch of %s", c.e.Unit)
+	case k.decided || lost(v.parent):
+		c.breaks(Routes, "begins after the join of %s was decided", c.e.Unit)
+	}
+	t.overdue(v.parent)
+	k.begun = append(k.begun, n.Index)
+	if k.live++; k.live > p.MaxParallel {
+		c.breaks(Limits, "%d branches of %s are under way, max_parallel is %d", k.live, c.e.Unit, p.MaxParallel)
+	}
+}
+
+// branchEnds takes in the end of a branch.
+func (t *walk) branchEnds(v *visit) {
+	c := t.f.c
+	k := v.parent.fork
+	if k == nil {
+		return
+	}
+	k.live--
+	if lost(v) || t.cancelled {
+		if v.status != core.Fail || c.e.Error == nil || c.e.Error.Class != core.ClassCanceled {
+			c.breaks(Routes, "ends %s, and was given up when the join of %s was decided", v.status, t.id(v.parent.node))
+		}
+		return
+	}
+	t.overdue(v.parent)
+	k.counted++
+	switch v.status {
+	case core.Success:
+		k.ok++
+		k.good = append(k.good, v.node)
+	case core.Fail:
+		k.bad++
+	}
+}
+
+// overdue reports that a join was certain and is not decided.
+func (t *walk) overdue(v *visit) {
+	if _, certain := t.verdict(v); certain && !v.fork.decided && !t.cancelled && !lost(v) {
+		t.f.c.breaks(Routes, "the join of %s was certain before that and is not decided", t.id(v.node))
+	}
+}
+
+// verdict is what a join comes to, if that is certain.
+func (t *walk) verdict(v *visit) (s core.Status, certain bool) {
+	p, k := t.w.Nodes[v.node].Parallel, v.fork
+	n := len(p.Branches)
+	early := p.FailFast && k.bad > 0
+	switch {
+	case n == 0:
+		return core.Fail, true
+	case p.WaitAll && k.counted < n && !early:
+		return 0, false
+	case p.WaitAll && k.bad > 0 && !p.Ignore:
+		return core.PartialSuccess, true
+	case p.WaitAll || k.ok >= p.Need:
+		return core.Success, true
+	}
+	return core.Fail, early || k.ok+n-k.counted < p.Need
+}
+
+// decided takes in the decision of a join.
+func (t *walk) decided(v *visit) {
+	c := t.f.c
+	k := v.fork
+	if k == nil || k.decided {
+		c.breaks(Routes, "a join is decided, and there is none to decide")
+		return
+	}
+	k.decided = true
+	if err := k.status.UnmarshalText([]byte(c.e.Status)); err != nil {
+		c.breaks(Statuses, "a join with the status %q", c.e.Status)
+	}
+	timed := k.status == core.Fail && t.f.p.Nodes[v.node].Timeout > 0 // its time may have been up
+	switch want, certain := t.verdict(v); {
+	case timed:
+	case !certain:
+		c.breaks(Routes, "the join is decided after %d of %d branches, which leave open what it comes to",
+			k.counted, len(t.w.Nodes[v.node].Parallel.Branches))
+	case k.status != want:
+		c.breaks(Routes, "the join is decided as %s, want %s: %d of its branches succeeded, %d failed", c.e.Status, want, k.ok, k.bad)
+	}
+	var good []string
+	for _, b := range t.w.Nodes[v.node].Parallel.Branches {
+		if slices.Contains(k.good, b) {
+			good = append(good, t.id(b))
+		}
+	}
+	if !slices.Equal(good, c.e.Nodes) {
+		c.breaks(Routes, "the join took %v, and %v succeeded", c.e.Nodes, good)
+	}
+}
+
+// forkEnds checks the end of a parallel node against its join.
+func (t *walk) forkEnds(v *visit, n *plan.Node) {
+	c := t.f.c
+	k := v.fork
+	if k.live > 0 {
+		c.breaks(Lifecycle, "ends before %d of its branches", k.live)
+	}
+	want := k.status
+	if n.AutoStatus {
+		want = core.Success
+	}
+	switch {
+	case lost(v), t.cancelled:
+	case !k.decided:
+		c.breaks(Routes, "ends before its join is decided")
+	case c.e.Error != nil && c.e.Error.Class == core.ClassMerge: // the state refused what they wrote
+	case v.status != want:
+		c.breaks(Statuses, "ends %s, and its join was decided as %s", v.status, k.status)
+	}
+}

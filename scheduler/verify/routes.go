@@ -1,0 +1,202 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file checks the ways that a walk takes.
+
+// chosen takes in the way on from a visit, or from the exit because of a goal gate.
+func (t *walk) chosen(n *plan.Node) {
+	c := t.f.c
+	to, ok := t.f.p.Node(c.e.To)
+	switch {
+	case !ok:
+		c.breaks(Routes, "the way leads to %q, which is no node%s", c.e.To, near(c.e.To, t.names()))
+		return
+	case c.e.From != n.ID:
+		c.breaks(Routes, "the way on from %s begins at %s", n.ID, c.e.From)
+	case c.e.Step == core.StepGoalGate:
+		t.sentBack(n, to.Index)
+	case t.left == nil || t.left.node != n.Index || t.left.n != c.e.Visit:
+		c.breaks(Order, "the way on is told, and visit %d has not just ended", c.e.Visit)
+	default:
+		t.follows(n, to.Index)
+	}
+	t.left, t.due = nil, to.Index
+}
+
+func (t *walk) names() []string {
+	var names []string
+	for i := range t.f.p.Nodes {
+		names = append(names, t.id(int32(i)))
+	}
+	return names
+}
+
+// unsatisfied returns the place of the first goal gate that does not let the walk end,
+// -1 for none.
+func (t *walk) unsatisfied() int {
+	return slices.IndexFunc(t.gates, func(g gate) bool { return !g.status.Succeeded() })
+}
+
+// sentBack checks a jump from the exit.
+func (t *walk) sentBack(n *plan.Node, to int32) {
+	c := t.f.c
+	i := t.unsatisfied()
+	switch {
+	case n.Index != t.w.Exit || t.due != t.w.Exit:
+		c.breaks(Routes, "a goal gate sends the walk back, and it is not at the exit")
+		return
+	case i < 0:
+		c.breaks(Routes, "a goal gate sends the walk back, and all of them are satisfied")
+		return
+	}
+	g := t.gates[i].node
+	targets := t.w.Nodes[g].Targets
+	at := slices.IndexFunc(targets, func(to int32) bool { return to != t.w.Exit })
+	t.jumps[g]++
+	switch {
+	case at < 0:
+		c.breaks(Routes, "the goal gate %s sends the walk back to %s and has no target", t.id(g), t.id(to))
+	case targets[at] != to:
+		c.breaks(Routes, "the goal gate %s sends the walk back to %s, its target is %s", t.id(g), t.id(to), t.id(targets[at]))
+	case t.jumps[g] > t.w.MaxJumps:
+		c.breaks(Limits, "the goal gate %s sends the walk back %s, %d are allowed", t.id(g), count(t.jumps[g], "time"), t.w.MaxJumps)
+	}
+}
+
+// follows checks the step from a visit to the next node.
+func (t *walk) follows(n *plan.Node, to int32) {
+	c := t.f.c
+	w, status := &t.w.Nodes[n.Index], t.left.status
+	if c.e.Status != status.String() {
+		c.breaks(Statuses, "goes on as %s, and visit %d ended %s", c.e.Status, t.left.n, status)
+	}
+	switch c.e.Step {
+	case core.StepJump:
+		if w.Parallel == nil || w.Parallel.Meet != to || !status.Succeeded() {
+			c.breaks(Routes, "jumps to %s after it ended %s: its branches do not meet there", c.e.To, status)
+		}
+	case core.StepRetryTarget:
+		if status != core.Fail || len(w.Targets) == 0 || w.Targets[0] != to {
+			c.breaks(Routes, "goes to %s as to a retry target after it ended %s, and it is none", c.e.To, status)
+		}
+	case core.StepCondition:
+		t.byCondition(n, to)
+	case core.StepPreferredLabel, core.StepSuggestedNext, core.StepUnconditional, core.StepRandom:
+		t.byChoice(n, to)
+	default:
+		c.breaks(Routes, "goes on by an unknown step %q", c.e.Step)
+	}
+	if c.e.Step != core.StepCondition && t.any(n.Index, func(e *plan.Edge) bool { return e.When != nil }) {
+		c.unchecked(Routes, "that no condition was true where another step was taken: the log tells only of the edge that was chosen")
+	}
+}
+
+func (t *walk) any(node int32, fits func(e *plan.Edge) bool) bool {
+	return slices.ContainsFunc(t.w.Nodes[node].Out, func(e int32) bool { return fits(&t.f.p.Edges[e]) })
+}
+
+// byCondition checks a way that a condition opened.
+func (t *walk) byCondition(n *plan.Node, to int32) {
+	c := t.f.c
+	for _, i := range t.w.Nodes[n.Index].Out {
+		e := &t.f.p.Edges[i]
+		if e.ToNode != to || e.When == nil || !sameText(c.e.When, e.When.Source()) || !sameText(c.e.Label, t.w.Edges[i].Label) {
+			continue
+		}
+		t.restarts(i)
+		if t.f.p.Foreign || hidden(c.e.Values) {
+			return
+		}
+		if v, ok := c.e.Values.Get("outcome"); ok && t.seen.status != core.StatusNone && v != t.seen.status.String() {
+			c.breaks(Routes, "the condition %s saw the outcome %v, and the last stage ended %s", c.e.When, v, t.seen.status)
+		}
+		switch result, known, can := c.replay(e); {
+		case !can:
+		case !known:
+			c.unchecked(Routes, "the condition on %s -> %s: the values in the log leave open what it says", c.e.From, c.e.To)
+		case !result:
+			c.breaks(Routes, "the condition %s is false on what it read: %s", c.e.When, brief(c.e.Values))
+		}
+		return
+	}
+	c.breaks(Routes, "the workflow has no edge %s -> %s with the condition %s", c.e.From, c.e.To, c.e.When)
+}
+
+// byChoice checks a way along an edge without a condition.
+func (t *walk) byChoice(n *plan.Node, to int32) {
+	c := t.f.c
+	w := &t.w.Nodes[n.Index]
+	first := int32(-1) // that fits the step
+	for _, i := range w.Out {
+		e := &t.f.p.Edges[i]
+		if e.When != nil || w.Parallel != nil {
+			continue
+		}
+		switch c.e.Step {
+		case core.StepPreferredLabel:
+			if first < 0 && t.w.Edges[i].Key != "" && sameText(c.e.Label, t.w.Edges[i].Label) {
+				first = i
+			}
+		case core.StepUnconditional:
+			if first < 0 || t.better(i, first) {
+				first = i
+			}
+		default:
+			if first < 0 && e.ToNode == to {
+				first = i
+			}
+		}
+	}
+	human := w.Role == core.RoleHuman && t.left.status == core.Fail
+	switch {
+	case first < 0:
+		c.breaks(Routes, "goes to %s by the step %s, and no edge fits", c.e.To, c.e.Step)
+	case t.f.p.Edges[first].ToNode != to:
+		c.breaks(Routes, "goes to %s by the step %s, want %s", c.e.To, c.e.Step, t.id(t.f.p.Edges[first].ToNode))
+	case human && c.e.Step == core.StepUnconditional:
+		c.breaks(Routes, "goes on along an edge without a condition, and nobody has answered")
+	case c.e.Step == core.StepRandom && !w.Random:
+		c.breaks(Routes, "goes on at random, and the workflow does not say so")
+	default:
+		t.restarts(first)
+	}
+}
+
+// better reports whether an edge comes before another: by weight, then by the name of its
+// target.
+func (t *walk) better(a, b int32) bool {
+	if x, y := t.w.Edges[a].Weight, t.w.Edges[b].Weight; x != y {
+		return x > y
+	}
+	return t.id(t.f.p.Edges[a].ToNode) < t.id(t.f.p.Edges[b].ToNode)
+}
+
+// restarts lets the walk begin anew, if the edge says so and nothing forbids it.
+func (t *walk) restarts(e int32) {
+	if !t.w.Edges[e].LoopRestart {
+		return
+	}
+	if t.blocked = !t.seen.status.Succeeded() && !t.seen.transient; t.blocked {
+		return
+	}
+	t.gates, t.seen = nil, stage{}
+}
+
+// mustGoOn reports whether there is a way on after a visit whatever the conditions say.
+// A failure may have come back too often.
+func (t *walk) mustGoOn(v *visit) bool {
+	w := &t.w.Nodes[v.node]
+	switch {
+	case v.status == core.Fail, w.Role == core.RoleHuman && v.lifted: // nobody has agreed to anything
+		return false
+	case w.Parallel != nil:
+		return w.Parallel.Meet >= 0
+	}
+	return t.any(v.node, func(e *plan.Edge) bool { return e.When == nil })
+}
