@@ -3,6 +3,8 @@ package dot
 import (
 	"fmt"
 	"math"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -147,6 +149,32 @@ func TestConditions(t *testing.T) {
 	} {
 		if got := compiled(t, c.text).Test(v.env().Bind(compiled(t, c.text))); got != c.want {
 			t.Errorf("rule %s: %s is %t", c.rule, c.text, got)
+		}
+	}
+}
+
+// TestManualConditions executes the table of conditions in the manual.
+func TestManualConditions(t *testing.T) {
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), "preferred `[A] Approve`")
+	_, rest, _ = strings.Cut(rest, "```json\n")
+	text, rest, _ := strings.Cut(rest, "```")
+	context, err := core.ParseJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := visit{outcome: "fail", label: "[A] Approve", context: context.(*core.Object)}
+	rows := regexp.MustCompile("(?m)^\\| `(.+?)` \\| (yes|no) \\|").FindAllStringSubmatch(rest, -1)
+	if len(rows) < 12 {
+		t.Fatalf("found %d conditions", len(rows))
+	}
+	for _, row := range rows {
+		p := compiled(t, strings.ReplaceAll(row[1], `\|`, "|"))
+		if got := p.Test(v.env().Bind(p)); got != (row[2] == "yes") {
+			t.Errorf("%s is %t", row[1], got)
 		}
 	}
 }
