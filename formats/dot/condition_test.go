@@ -316,3 +316,17 @@ func ExampleClause() {
 	fmt.Println(tree)
 	// Output: !outcome = success && context.score >= 0.5 || context.note = "a b"
 }
+
+func BenchmarkCondition(b *testing.B) {
+	v := visit{outcome: "success", context: core.ObjectOf("tests", int64(12), "log", "gave up")}
+	for _, text := range []string{"outcome=success", "outcome=success && context.tests >= 10", "context.log contains up && !context.none"} {
+		b.Run(text, func(b *testing.B) {
+			p := compiled(b, text)
+			env := v.env().Bind(p)
+			b.ReportAllocs()
+			for b.Loop() {
+				p.Test(env)
+			}
+		})
+	}
+}
