@@ -88,7 +88,8 @@ func (r *run) take(w *worker) bool {
 func (r *run) hand(w *worker, c *machine.Command) {
 	w.begin(c)
 	r.enterFrame(w)
-	if n := c.Node; n.Gives || c.ID.To > 0 && n.MaxFailures >= 0 && (n.Source != nil || n.Pull) {
+	// Most nodes have neither items nor races around them; they are looked at outside of mu.
+	if n := c.Node; c.ID.To > 0 && (n.Gives || n.MaxFailures >= 0 && (n.Source != nil || n.Pull)) || c.Plan.Races && n.Gives {
 		w.ctx, w.cancel = context.WithCancel(r.contextOf(w))
 	}
 }

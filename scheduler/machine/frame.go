@@ -58,8 +58,6 @@ type frame struct {
 	v         []vertex
 	fates     []fate  // by vertex; nil until one does not end well
 	judges    []int32 // gates left of each judge
-	joins     []join
-	arms      []int32 // gates left of each arm of a join
 	verdicts  []verdict
 	ledger    *state.Ledger
 	readersAt []int32 // next reader of each field
@@ -90,6 +88,8 @@ type frame struct {
 	expired    bool  // stopped by that
 
 	changes map[int32]string // why nodes ended otherwise than their last attempts
+	joins   []join
+	arms    []int32 // gates left of each arm of a join
 }
 
 // gate is an entry of the work list.

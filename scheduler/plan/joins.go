@@ -251,6 +251,7 @@ func (c *compiler) losers() {
 			}
 		}
 		slices.Reverse(join.Losers)
+		p.Races = p.Races || len(join.Losers) > 0
 	}
 }
 

@@ -41,6 +41,8 @@ type Plan struct {
 	Judges   []Judge
 	Joins    []Join
 	Arms     []Arm
+	// Races tells that a join may give nodes up: see Gives.
+	Races bool
 	// Levels holds the first vertex of each level, and the number of vertices
 	// at its end.
 	Levels []int32

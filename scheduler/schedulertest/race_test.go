@@ -11,7 +11,7 @@ import (
 // choices the oracle comes to the same end, down to what every execution saw.
 func TestPropertyRaces(t *testing.T) {
 	lost, begun := 0, 0
-	for _, seed := range seeds(graphs() / 2) {
+	for _, seed := range seeds(graphs() / 5) {
 		g := Generate(seed, Shape{Race: true})
 		if faults := raceFaults(t, g, func(r *Run) {
 			for id := range ChoicesOf(r.Events).Lost {
@@ -25,7 +25,7 @@ func TestPropertyRaces(t *testing.T) {
 			return
 		}
 	}
-	if *seedFlag == 0 && (lost < 100 || begun < 20) {
+	if *seedFlag == 0 && (lost < 100 || begun < 10) {
 		t.Errorf("only %d nodes lost, of which %d had begun", lost, begun)
 	}
 	t.Logf("%d nodes lost, of which %d had begun", lost, begun)
@@ -63,4 +63,34 @@ func racedFaults(g *Graph, got *Run, limits core.Limits) []string {
 		}
 	}
 	return append(Differences(want, got), logFaults(g, nil, got, limits)...)
+}
+
+// TestPropertyStoppedRaces: a race in a run that is cancelled, or that a failure stops,
+// ends all the same, and its log is one that can be true.
+func TestPropertyStoppedRaces(t *testing.T) {
+	for _, seed := range seeds(graphs() / 5) {
+		g := Generate(seed, Shape{Race: true, FailRun: true})
+		if faults := stoppedRaceFaults(t, g); len(faults) > 0 {
+			report(t, g, func(g *Graph) []string { return stoppedRaceFaults(t, g) })
+			return
+		}
+	}
+}
+
+func stoppedRaceFaults(t *testing.T, g *Graph) []string {
+	for i, c := range cruelties(g.Seed) {
+		c.Events, c.Cancel = true, 1+int(g.Seed+uint64(i))%9
+		if i%3 == 0 {
+			c.Cancel = 0
+		}
+		head := fmt.Sprintf("%+v %+v", c.Hostile, c.Options)
+		got, err := HostileRun(t, g, OracleRun(g), c.Hostile, c.Options)
+		if err != nil {
+			return []string{head, err.Error()}
+		}
+		if faults := Verify(got); len(faults) > 0 {
+			return append([]string{head}, faults...)
+		}
+	}
+	return nil
 }
