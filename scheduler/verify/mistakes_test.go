@@ -18,6 +18,7 @@ func TestPlantedMistakesShowInLogs(t *testing.T) {
 	}{
 		{"a read does not wait for its writers", fault.DroppedStateDependency},
 		{"a skip does not wait for all predecessors", fault.SkipBeforeResolved},
+		{"a join takes whoever comes first", fault.ArrivalOrderJoin},
 		{"writes fold in the order of arrival", fault.ArrivalOrderFold},
 	} {
 		t.Run(m.name, func(t *testing.T) {

@@ -74,6 +74,7 @@ var handlers = map[string]core.HandlerFunc{
 		return core.Result{Delta: map[string]any{"out": []any{"x"}, "hits": int64(1)}}, nil
 	},
 	"bad":   fails,
+	"hang":  hangs,
 	"extra": fails,
 	"left":  wrote("once", nil),
 	"right": wrote("once", "me"),

@@ -532,14 +532,17 @@ func withNode(e core.Event, node string) core.Event {
 func TestSpoiledLogs(t *testing.T) {
 	covered := map[verify.Rule]bool{}
 	plans, logs := map[string]*plan.Plan{}, map[string]log{}
-	for _, text := range []string{everything, rest, plain, seen, walked} {
+	for _, text := range []string{everything, rest, plain, seen, walked, joined} {
 		plans[text] = compiled(t, text)
 		logs[text] = logged(t, plans[text], scheduler.Options{})
 		if r := checked(t, plans[text], logs[text]); len(r.Violations) > 0 {
 			t.Fatal(words(r))
 		}
 	}
-	for _, tt := range spoiled {
+	for i := range spoiledJoins {
+		spoiledJoins[i].of = joined
+	}
+	for _, tt := range slices.Concat(spoiled, spoiledJoins) {
 		covered[tt.rule] = true
 		text := cmp.Or(tt.of, everything)
 		p, whole := plans[text], logs[text]
