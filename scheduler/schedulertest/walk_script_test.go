@@ -214,7 +214,7 @@ func (h *scriptedHandler) Handle(ctx context.Context, in core.Input) (core.Resul
 	h.s.mu.Lock()
 	h.s.calls[in.Node()]++
 	h.s.mu.Unlock()
-	attempts := h.visits[min(in.Visit(), len(h.visits))-1]
+	attempts := h.visits[max(1, min(in.Visit(), len(h.visits)))-1]
 	parts := strings.Split(attempts[min(in.Attempt(), len(attempts))-1], ",")
 	r := core.Result{Routing: &core.Routing{Context: map[string]any{}}}
 	for _, set := range parts[1:] {
