@@ -10,15 +10,18 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli/internal/draw"
+	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 var update = flag.Bool("update", false, "write the drawings into the golden files")
 
-func description(t *testing.T) *plan.Description {
+func description(t *testing.T) *plan.Description { return describe(t, "testdata/all.yaml") }
+
+func describe(t *testing.T, file string) *plan.Description {
 	t.Helper()
-	e := wavefold.NewEngine()
-	w, ds := e.Read("testdata/all.yaml")
+	e := wavefold.NewEngine(std.Kinds()...)
+	w, ds := e.Read(file)
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
@@ -29,12 +32,16 @@ func description(t *testing.T) *plan.Description {
 	return p.Describe()
 }
 
-func TestDrawings(t *testing.T) {
-	d := description(t)
+func TestDrawings(t *testing.T) { drawings(t, description(t), "all") }
+
+// TestWalks holds drawings of edges that lead back, to a neighbour and to the node itself.
+func TestWalks(t *testing.T) { drawings(t, describe(t, "testdata/walk.dot"), "walk-drawn") }
+
+func drawings(t *testing.T, d *plan.Description, name string) {
 	for _, f := range draw.Formats {
 		t.Run(f.Name, func(t *testing.T) {
 			got := f.Draw(d)
-			golden := filepath.Join("testdata", "all."+f.Name)
+			golden := filepath.Join("testdata", name+"."+f.Name)
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
 					t.Fatal(err)

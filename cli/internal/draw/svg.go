@@ -26,7 +26,7 @@ type Run struct {
 }
 
 // SVG draws a picture that needs nothing else: it opens in any browser, bright or
-// dark. Waves go from top to bottom. A fan-out is a stack, a pipeline a box of
+// dark. Waves go from top to bottom; edges of a walk that lead back go up. A fan-out is a stack, a pipeline a box of
 // stages, a loop one with a way back, a nested workflow has a double frame;
 // conditions stand on dashed edges. run, when it is not nil, colours what happened.
 func SVG(d *plan.Description, run *Run) string {
@@ -75,7 +75,9 @@ type svg struct {
 	vertices []svgVertex
 	boxes    []box
 	owner    map[string][2]int // node id -> vertex, node
-	ends     [][2]int
+	ends     [][2]int          // of edges: the vertices at the upper and the lower end
+	courses  []course
+	chains   []int // by edge: its place among those of the layout, -1 for none
 	l        *layout
 	w, h     float64
 	pills    []rect // labels that are drawn
@@ -173,16 +175,15 @@ func (s *svg) mark(id string) Mark {
 // place lays everything out.
 func (s *svg) place() {
 	for i := range s.d.Edges {
-		e := &s.d.Edges[i]
-		s.ends = append(s.ends, [2]int{s.owner[e.From][0], s.owner[e.To][0]})
+		s.route(&s.d.Edges[i])
 	}
 	labels := make([]int, len(s.d.Levels)+1) // by row below them
-	for i, e := range s.ends {
+	for i := range s.ends {
 		if edgeLabel(&s.d.Edges[i]) != "" {
-			labels[s.boxes[e[1]].level]++
+			labels[s.labelRow(i)]++
 		}
 	}
-	s.l = arrange(s.boxes, s.ends)
+	s.l = arrange(s.boxes, s.rising())
 	s.boxes = s.l.boxes
 	s.h = s.l.stack(func(row int) float64 {
 		switch {
@@ -235,8 +236,12 @@ func (s *svg) write() {
 	s.printf("</g>\n</svg>\n")
 }
 
-// waves shades every other wave and names them.
+// waves shades every other wave and names them; those of a walk are steps.
 func (s *svg) waves() {
+	rows := "wave"
+	if s.d.Walk != nil {
+		rows = "step"
+	}
 	for r, row := range s.l.rows {
 		y, bottom := s.boxes[row[0]].y, 0.0
 		for _, b := range row {
@@ -245,7 +250,7 @@ func (s *svg) waves() {
 		if r%2 == 0 {
 			s.printf(`<rect class="wave" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8"/>`+"\n", -wavesX, y-14, s.w+wavesX+margin/2, bottom-y+28)
 		}
-		s.printf(`<text class="note" x="%.1f" y="%.1f">wave %d</text>`+"\n", 10-wavesX, (y+bottom)/2+4, r)
+		s.printf(`<text class="note" x="%.1f" y="%.1f">%s %d</text>`+"\n", 10-wavesX, (y+bottom)/2+4, rows, r)
 	}
 }
 
@@ -378,6 +383,9 @@ func (s *svg) edge(i int) string {
 			class += " dead"
 		}
 	}
+	if s.courses[i] == level {
+		return s.sideways(i, class, label)
+	}
 	points := s.way(i)
 	s.printf(`<path class="%s" marker-end="url(#head)" d="M%.1f,%.1f`, class, points[0][0], points[0][1])
 	for k := 1; k < len(points); k++ {
@@ -396,19 +404,28 @@ func (s *svg) edge(i int) string {
 // lower end of its stretch through each row between.
 func (s *svg) way(i int) [][2]float64 {
 	e := &s.d.Edges[i]
+	if s.courses[i] == up {
+		return s.wayBack(i)
+	}
 	x, y := s.port(e.From, true)
 	points := [][2]float64{{x, y}}
-	chain := s.l.chains[i]
+	chain := s.l.chains[s.chains[i]]
 	for _, bend := range chain[1 : len(chain)-1] {
-		b := &s.boxes[bend]
-		top, bottom := b.y, b.y
-		for _, other := range s.l.rows[b.level] {
-			top, bottom = min(top, s.boxes[other].y), max(bottom, s.boxes[other].y+s.boxes[other].h)
-		}
-		points = append(points, [2]float64{b.x, top - 4}, [2]float64{b.x, bottom + 4})
+		x, top, bottom := s.stretch(bend)
+		points = append(points, [2]float64{x, top}, [2]float64{x, bottom})
 	}
 	x, y = s.port(e.To, false)
 	return append(points, [2]float64{x, y - 3})
+}
+
+// stretch returns where a long edge passes a row.
+func (s *svg) stretch(bend int) (x, top, bottom float64) {
+	b := &s.boxes[bend]
+	top, bottom = b.y, b.y
+	for _, other := range s.l.rows[b.level] {
+		top, bottom = min(top, s.boxes[other].y), max(bottom, s.boxes[other].y+s.boxes[other].h)
+	}
+	return b.x, top - 4, bottom + 4
 }
 
 // label returns a condition in a pill on the last stretch of its edge, at the first
