@@ -30,9 +30,16 @@ func (Kind) Name() string { return "fan_in" }
 func (Kind) Keys() []string { return core.KeyNames(config{}) }
 
 // Compile makes the handler.
-func (Kind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
 	c := config{subject: "node " + n.ID.Value}
 	ds := core.Decode(n.Config, &c)
+	if env.Edges == nil {
+		pos := n.Kind.Pos
+		if !pos.IsValid() {
+			pos = n.Pos
+		}
+		ds.Errorf(core.CodeBadValue, pos, "%s: kind fan_in exists in walks only", c.subject)
+	}
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
