@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -33,8 +34,14 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 			return
 		}
 	}
-	n.Config.Set(core.At(promptKey, t.Pos), textTree(l.template(s.subject, t)))
+	t = l.template(s.subject, t)
+	if word := strings.TrimSpace(t.Value); fileWord.MatchString(word) {
+		t.Value = "{{'" + word + "'}}" // the kinds take a word such as README.md for a file
+	}
+	n.Config.Set(core.At(promptKey, t.Pos), textTree(t))
 }
+
+var fileWord = regexp.MustCompile(`^[^\s'"\\{}]*\.(?:md|txt)$`)
 
 // fileRef returns the file that a text @name stands for.
 func fileRef(text string) (string, bool) {

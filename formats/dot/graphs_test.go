@@ -145,6 +145,7 @@ func TestKinds(t *testing.T) {
 	tests := []struct{ id, config string }{
 		{"plan", `{"prompt":"Plan for {{$input.goal}}.\nThen {{'{{'}} wrong }}.\n","model":"gpt-5.2-codex","reasoning_effort":"high","max_tokens":4000}`},
 		{"quick", `{"prompt":"Summarise {{$input.goal}}","model":"small","reasoning_effort":"low"}`},
+		{"ship", `{"prompt":"{{'README.md'}}","model":"small","reasoning_effort":"low"}`},
 		{"tests", `{"script":"go test ./...","language":"shell"}`},
 		{"old", `{"script":"make"}`},
 		{"fork", `{}`},
