@@ -18,18 +18,29 @@ func (a *app) whyCommand() *cobra.Command {
 	var events string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "why [NODE] --events FILE",
-		Short: "Explain why a node was skipped, failed or tried again",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return workflowFiles(cmd, args, word)
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		Use:   "why [NODE [WORKFLOW]] --events FILE",
+		Short: "Explain why a node was skipped, failed, tried again or visited",
 		Long: `why reads the events of a run (see run --events) and explains how a node ended:
 which condition skipped it and with which values, which attempts failed and how,
 who had written a field that refused a write, and down to which node a failure
-goes back. Without NODE it lists everything that did not succeed.`,
+goes back. Without NODE it lists everything that did not succeed.
+
+Of a node of a walk it tells how the walk came there each time, by which edge and
+rule and with which values, how each visit ended, and where it went on. With
+WORKFLOW it also tells why a walk never came to a node.`,
 		Example: examples(
 			"wavefold run --events run.ndjson flow.yaml",
 			"wavefold why --events run.ndjson",
 			"wavefold why save --events run.ndjson",
+			"wavefold why undo release.dot --events run.ndjson   # the walk never came there",
 		),
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if events == "" {
 				return errors.New("why reads the log of a run: --events FILE (run --events FILE writes one)")
@@ -40,6 +51,9 @@ goes back. Without NODE it lists everything that did not succeed.`,
 			}
 			if len(args) == 0 {
 				return a.troubles(s, asJSON)
+			}
+			if _, ok := s.Account(args[0]); !ok && (len(args) == 2 || len(sentBack(s, args[0])) > 0) {
+				return a.whyNot(s, args[0], args[1:])
 			}
 			return a.why(s, args[0], asJSON)
 		},
@@ -76,6 +90,9 @@ func (a *app) readStory(flag, path string) (*story.Story, error) {
 func (a *app) why(s *story.Story, node string, asJSON bool) error {
 	account, ok := s.Account(node)
 	if !ok {
+		if len(s.Ways) > 0 {
+			return fail(exitUsage, "node %q is not in the events: the walk never came there, or has no such node%s; with the workflow this tells more: wavefold why %s FILE.dot --events …", node, hintFor(node, s.Nodes()), node)
+		}
 		return fail(exitUsage, "node %q is not in the events: it was never reached, or the workflow has no such node%s", node, hintFor(node, s.Nodes()))
 	}
 	if asJSON {
@@ -118,6 +135,10 @@ func (a *app) troubles(s *story.Story, asJSON bool) error {
 // ownError prints the error of a run that failed although none of its nodes did, as
 // one does whose sum did not fit.
 func (a *app) ownError(s *story.Story, list []*story.Account) {
+	if s.Error != "" && len(s.Ways) > 0 {
+		tty.Fprintf(a.Out, "the walk could not go on: %s\n", s.Error)
+		return
+	}
 	if s.Error != "" && !slices.ContainsFunc(list, func(x *story.Account) bool { return x.Status == core.Fail.String() }) {
 		tty.Fprintf(a.Out, "the run failed by itself: %s\n", s.Error)
 	}

@@ -94,6 +94,9 @@ func (a *Account) headline() string {
 	if a.Duration > 0 {
 		took = " after " + Duration(a.Duration)
 	}
+	if n := len(a.Visits); n > 1 {
+		took += fmt.Sprintf(", in the last of its %d visits", n)
+	}
 	switch a.Status {
 	case core.Skipped.String():
 		return what + " was skipped"
@@ -110,7 +113,8 @@ func (a *Account) headline() string {
 func (a *Account) details() []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
-	if r := a.reason(); r != "" {
+	lines = append(lines, a.visits()...)
+	if r := a.reason(); r != "" && len(a.Visits) == 0 {
 		add("%s", r)
 	}
 	if a.Error != nil && a.Error.Class != core.ClassError {

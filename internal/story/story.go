@@ -18,6 +18,9 @@ type Story struct {
 	// Error is that of a run that failed.
 	Error string
 
+	// Ways are the edges that walks took and the jumps they made, in order.
+	Ways []*Step
+
 	accounts map[string]*Account
 	order    []string            // ids by first appearance
 	writers  map[string][]string // by field
@@ -49,6 +52,8 @@ type Account struct {
 	Retries  []Try  `json:"retries,omitempty"`
 	Items    int    `json:"items,omitempty"`
 	Failed   []Item `json:"failed,omitempty"`
+	// Visits are those of a node of a walk, in order of their beginnings.
+	Visits []Visit `json:"visits,omitempty"`
 	// Wrote lists the fields it wrote.
 	Wrote []string `json:"wrote,omitempty"`
 	// Rivals are earlier writers of fields, when a merge was refused.
@@ -149,6 +154,9 @@ func (s *Story) add(e *core.Event) {
 			s.Error = e.Reason
 		}
 		return
+	case core.EdgeChosen:
+		s.chosen(e)
+		return
 	}
 	a := s.account(e)
 	if a == nil {
@@ -157,6 +165,7 @@ func (s *Story) add(e *core.Event) {
 	switch e.Type {
 	case core.NodeStarted, core.ItemStarted:
 		s.started(a, e)
+		s.visit(a, e)
 	case core.NodeRetrying:
 		try := Try{Item: itemOf(e), Attempt: e.Attempt, Delay: e.Delay}
 		if e.Error == nil {
@@ -167,6 +176,7 @@ func (s *Story) add(e *core.Event) {
 		a.item(e)
 	case core.NodeFinished, core.NodeFailed, core.NodeSkipped, core.UnitFinished:
 		s.ended(a, e)
+		s.visit(a, e)
 	case core.NodeHandled:
 		a.Handled = append(a.Handled, e.Reason)
 		slices.Sort(a.Handled) // they come as their targets are decided
