@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wavefold/wavefold/cli/internal/draw"
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -21,18 +22,20 @@ func (a *app) graphCommand() *cobra.Command {
 		Short: "Draw a workflow as Mermaid, Graphviz, text or SVG",
 		Long: `graph draws a workflow. Fan-outs, pipelines, loops and nested workflows each have
 a shape of their own, and edges with a condition are dotted or dashed with the
-condition on them. A workflow can be drawn without what only running it needs:
+condition on them. Walks (.dot, .fabro) are drawn with their circles, labels, goal
+gates and branches. A workflow can be drawn without what only running it needs:
 files, programs and Go functions may be absent.
 
 --run takes the event log of a run and colours what happened: an SVG picture of
 what ended well, failed or was skipped, with durations and the conditions that
-held.`,
+held; of a walk with the edges it took, and how often.`,
 		Example: examples(
 			"wavefold graph flow.yaml                      # Mermaid, for Markdown",
 			"wavefold graph --format dot flow.yaml | dot -Tsvg > flow.svg",
 			"wavefold graph --format text flow.yaml",
 			"wavefold graph --format svg flow.yaml > flow.svg",
 			"wavefold graph --run events.ndjson flow.yaml > run.svg",
+			"wavefold graph --format svg release.dot > release.svg",
 		),
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: workflowFiles,
@@ -78,7 +81,7 @@ func marks(d *plan.Description, s *story.Story) *draw.Run {
 			nouns[n.ID] = noun
 		}
 	}
-	r := &draw.Run{Title: s.Status, Marks: map[string]draw.Mark{}, Judged: map[[2]string]bool{}}
+	r := &draw.Run{Title: s.Status, Marks: map[string]draw.Mark{}, Judged: map[[2]string]bool{}, Taken: taken(d, s)}
 	if r.Title == "" {
 		r.Title = "the log stops before the end of the run"
 	}
@@ -98,7 +101,10 @@ func marks(d *plan.Description, s *story.Story) *draw.Run {
 		if n := len(account.Failed); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d failed", n))
 		}
-		if account.Attempts > 1 && account.Items == 0 {
+		if n := len(account.Visits); n > 1 {
+			parts = append(parts, plural(n, "visit"))
+		}
+		if account.Attempts > max(1, len(account.Visits)) && account.Items == 0 {
 			parts = append(parts, fmt.Sprintf("%d attempts", account.Attempts))
 		}
 		m.Text = strings.Join(parts, ", ")
@@ -108,6 +114,52 @@ func marks(d *plan.Description, s *story.Story) *draw.Run {
 		}
 	}
 	return r
+}
+
+// taken counts how often a walk took its edges; those to branches and from them belong to
+// the visits of their parallel node.
+func taken(d *plan.Description, s *story.Story) map[draw.Way]int {
+	if d.Walk == nil {
+		return nil
+	}
+	counts := map[draw.Way]int{}
+	forks := map[string]*plan.ParallelDescription{}
+	for i := range d.Walk.Nodes {
+		if n := &d.Walk.Nodes[i]; n.Parallel != nil {
+			forks[n.ID] = n.Parallel
+		}
+	}
+	for _, w := range s.Ways {
+		if w.Rule != core.StepJump {
+			counts[draw.Way{From: w.From, To: w.To, Label: w.Label, When: w.When}]++
+		}
+	}
+	for i := range d.Edges {
+		e := &d.Edges[i]
+		way := draw.Way{From: e.From, To: e.To, Label: e.Label, When: e.When}
+		if e.Branch {
+			counts[way] = branchVisits(s, e.To, e.From)
+		}
+		for fork, p := range forks {
+			if p.Meet == e.To && slices.Contains(p.Branches, e.From) {
+				counts[way] = max(counts[way], branchVisits(s, e.From, fork))
+			}
+		}
+	}
+	return counts
+}
+
+// branchVisits counts the visits of a node as a branch of a parallel node.
+func branchVisits(s *story.Story, node, fork string) int {
+	n := 0
+	if a, ok := s.Account(node); ok {
+		for i := range a.Visits {
+			if a.Visits[i].Branch == fork {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func formatNames() []string {

@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // DOT draws a graph for Graphviz: fan-outs are stacked boxes, nested workflows
 // components, pipelines and loops clusters (those of loops dashed); what depends
-// on a condition is dashed.
+// on a condition is dashed. Of a walk the start and the exit are ellipses, conditional nodes
+// diamonds, human gates hexagons, parallel nodes trapezia; goal gates have a thick rim.
 func DOT(d *plan.Description) string {
-	g := &dot{}
+	d = asDrawn(d)
+	g := &dot{walk: walkNodes(d)}
 	g.line(0, "digraph %s {", quote(d.Name))
 	g.line(1, `node [shape=box, style=rounded, fontname="sans-serif"];`)
 	g.line(1, `edge [fontname="sans-serif", fontsize=10];`)
@@ -27,7 +30,10 @@ func DOT(d *plan.Description) string {
 	return g.b.String()
 }
 
-type dot struct{ b strings.Builder }
+type dot struct {
+	b    strings.Builder
+	walk map[string]*plan.WalkNodeDescription
+}
 
 func (g *dot) line(depth int, format string, args ...any) {
 	g.b.WriteString(strings.Repeat("  ", depth))
@@ -72,13 +78,41 @@ func (g *dot) node(depth int, n *plan.NodeDescription, v *plan.VertexDescription
 	case n.Inner != nil:
 		attributes = ", shape=component, style=solid"
 	}
+	if w := g.walk[n.ID]; w != nil {
+		label = append(label, aboutWalk(w)...)
+		attributes += dotShapes[w.Role]
+		if w.GoalGate {
+			attributes += ", penwidth=3"
+		}
+	}
 	g.line(depth, "%s [label=%s%s];", quote(n.ID), quote(label...), attributes)
 }
 
+// dotShapes are the shapes of nodes with a role in a walk.
+var dotShapes = map[string]string{
+	core.RoleStart.String():       ", shape=ellipse, style=solid",
+	core.RoleExit.String():        ", shape=ellipse, style=solid, peripheries=2",
+	core.RoleConditional.String(): ", shape=diamond, style=solid",
+	core.RoleParallel.String():    ", shape=trapezium, style=solid",
+	core.RoleHuman.String():       ", shape=hexagon, style=solid",
+}
+
 func (g *dot) edge(e *plan.EdgeDescription) {
-	attributes := ""
+	var list []string
+	switch {
+	case isGateEdge(e):
+		list = append(list, "style=dotted")
+	case conditional(e):
+		list = append(list, "style=dashed")
+	case e.Branch:
+		list = append(list, "penwidth=2")
+	}
 	if label := edgeLabel(e); label != "" {
-		attributes = " [style=dashed, label=" + quote(label) + "]"
+		list = append(list, "label="+quote(label))
+	}
+	attributes := ""
+	if len(list) > 0 {
+		attributes = " [" + strings.Join(list, ", ") + "]"
 	}
 	g.line(1, "%s -> %s%s;", quote(e.From), quote(e.To), attributes)
 }

@@ -43,12 +43,6 @@ func safe(s string) string { return string(tty.Safe(s)) }
 // edgeLabel is what stands on an edge: "on fail and $.n > 3"; of a walk its label, and then
 // the condition.
 func edgeLabel(e *plan.EdgeDescription) string {
-	switch {
-	case e.Label != "" && e.When != "":
-		return e.Label + ": " + e.When
-	case e.Label != "":
-		return e.Label
-	}
 	var parts []string
 	if e.On != "" {
 		parts = append(parts, "on "+e.On)
@@ -59,7 +53,19 @@ func edgeLabel(e *plan.EdgeDescription) string {
 	case e.When != "":
 		parts = append(parts, e.When)
 	}
-	return strings.Join(parts, " and ")
+	text := strings.Join(parts, " and ")
+	switch {
+	case e.Label != "" && text != "":
+		text = e.Label + ": " + text
+	case e.Label != "":
+		text = e.Label
+	case e.Freeform:
+		text = "any other answer"
+	}
+	if e.LoopRestart {
+		text = strings.TrimSpace(text + " (begins anew)")
+	}
+	return text
 }
 
 // runs says how often a vertex runs: "once", "for each of $.rows, 4 at a time".
@@ -96,8 +102,11 @@ func about(n *plan.NodeDescription) string {
 	if n.Inner != nil {
 		text = "workflow " + n.Inner.Name
 	}
+	if n.Kind == n.ID { // such as the start
+		text = ""
+	}
 	if n.Join != "" {
-		text += ", join: " + n.Join
+		text = strings.TrimPrefix(text+", join: "+n.Join, ", ")
 	}
 	return text
 }

@@ -37,6 +37,9 @@ func TestDrawings(t *testing.T) { drawings(t, description(t), "all") }
 // TestWalks holds drawings of edges that lead back, to a neighbour and to the node itself.
 func TestWalks(t *testing.T) { drawings(t, describe(t, "testdata/walk.dot"), "walk-drawn") }
 
+// TestCircles holds drawings of goal gates, branches, jumps and nodes that cannot be reached.
+func TestCircles(t *testing.T) { drawings(t, describe(t, "testdata/circles.fabro"), "circles") }
+
 func drawings(t *testing.T, d *plan.Description, name string) {
 	for _, f := range draw.Formats {
 		t.Run(f.Name, func(t *testing.T) {

@@ -14,13 +14,14 @@ import (
 // box is a rectangle to be placed, or a bend of a long edge, which has no size.
 type box struct {
 	w, h  float64
+	tail  float64 // room at its right that its middle leaves out
 	level int
 	x, y  float64 // of the upper left corner
 	place int     // in its row
 	bend  bool
 }
 
-func (b *box) center() float64 { return b.x + b.w/2 }
+func (b *box) center() float64 { return b.x + (b.w-b.tail)/2 }
 
 // link is an edge between boxes of neighbouring rows, the upper one first.
 type link struct{ up, down int }
@@ -244,7 +245,10 @@ func (l *layout) draw(r int, wish func(b int) (float64, bool)) {
 				weight = 4
 			}
 		}
-		want -= l.boxes[b].w/2 + offset[i] // as if the row began at 0
+		want -= (l.boxes[b].w-l.boxes[b].tail)/2 + offset[i]               // as if the row began at 0
+		if len(blocks) > 0 && len(l.ups[b]) == 0 && len(l.downs[b]) == 0 { // it keeps close to the one before it
+			want, weight = blocks[len(blocks)-1].at, 0.001
+		}
 		blocks = append(blocks, block{i, want, want * weight, weight})
 		for n := len(blocks); n > 1 && blocks[n-1].at < blocks[n-2].at; n-- {
 			a := &blocks[n-2]

@@ -5,14 +5,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // Mermaid draws a flowchart: fan-outs are hexagons, nested workflows boxes with
 // double sides, pipelines and loops frames; what depends on a condition is
-// dotted.
+// dotted. Of a walk the start and the exit are round, conditional nodes rhombs, human gates
+// hexagons, parallel nodes trapezia with thick edges to their branches; goal gates have a
+// thick rim.
 func Mermaid(d *plan.Description) string {
-	m := &mermaid{}
+	d = asDrawn(d)
+	m := &mermaid{walk: walkNodes(d)}
 	m.line(0, "flowchart TD")
 	for _, level := range d.Levels {
 		for i := range level {
@@ -25,7 +29,10 @@ func Mermaid(d *plan.Description) string {
 	return m.b.String()
 }
 
-type mermaid struct{ b strings.Builder }
+type mermaid struct {
+	b    strings.Builder
+	walk map[string]*plan.WalkNodeDescription
+}
 
 func (m *mermaid) line(depth int, format string, args ...any) {
 	m.b.WriteString(strings.Repeat("    ", depth))
@@ -65,16 +72,42 @@ func (m *mermaid) node(depth int, n *plan.NodeDescription, v *plan.VertexDescrip
 	case n.Inner != nil:
 		from, to = "[[", "]]"
 	}
+	w := m.walk[n.ID]
+	if w != nil {
+		for _, line := range aboutWalk(w) {
+			label += "<br/>" + mermaidText(line)
+		}
+		if shape, ok := mermaidShapes[w.Role]; ok {
+			from, to = shape[0], shape[1]
+		}
+	}
 	m.line(depth, `%s%s"%s"%s`, mermaidID(n.ID), from, label, to)
+	if w != nil && w.GoalGate {
+		m.line(depth, "style %s stroke-width:4px", mermaidID(n.ID))
+	}
+}
+
+// mermaidShapes are the shapes of nodes with a role in a walk.
+var mermaidShapes = map[string][2]string{
+	core.RoleStart.String():       {"([", "])"},
+	core.RoleExit.String():        {"([", "])"},
+	core.RoleConditional.String(): {"{", "}"},
+	core.RoleParallel.String():    {`[/`, `\]`},
+	core.RoleHuman.String():       {"{{", "}}"},
 }
 
 func (m *mermaid) edge(e *plan.EdgeDescription) {
-	from, to := mermaidID(e.From), mermaidID(e.To)
-	if label := edgeLabel(e); label != "" {
-		m.line(1, `%s -. "%s" .-> %s`, from, mermaidText(label), to)
-		return
+	from, to, label := mermaidID(e.From), mermaidID(e.To), mermaidText(edgeLabel(e))
+	switch {
+	case conditional(e) || isGateEdge(e):
+		m.line(1, `%s -. "%s" .-> %s`, from, label, to)
+	case e.Branch:
+		m.line(1, "%s ==> %s", from, to)
+	case label != "":
+		m.line(1, `%s -- "%s" --> %s`, from, label, to)
+	default:
+		m.line(1, "%s --> %s", from, to)
 	}
-	m.line(1, "%s --> %s", from, to)
 }
 
 // reserved are words that Mermaid does not take as ids. Ids of nodes have no

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -23,14 +24,24 @@ type Run struct {
 	Marks map[string]Mark
 	// Judged are the results of conditions, by the ends of their edges.
 	Judged map[[2]string]bool
+	// Taken counts how often a walk took its edges.
+	Taken map[Way]int
 }
 
+// Way is an edge of a walk; two nodes may have several. A jump has no label and no
+// condition.
+type Way struct{ From, To, Label, When string }
+
 // SVG draws a picture that needs nothing else: it opens in any browser, bright or
-// dark. Waves go from top to bottom; edges of a walk that lead back go up. A fan-out is a stack, a pipeline a box of
+// dark. Waves go from top to bottom. A fan-out is a stack, a pipeline a box of
 // stages, a loop one with a way back, a nested workflow has a double frame;
-// conditions stand on dashed edges. run, when it is not nil, colours what happened.
+// conditions stand on dashed edges. Of a walk the start and the exit are round, conditional
+// nodes have pointed sides, human gates slanted ones, and edges that go back lead from
+// below to above. run, when it is not nil, colours what happened.
 func SVG(d *plan.Description, run *Run) string {
-	s := &svg{d: d, run: run}
+	d = asDrawn(d)
+	s := &svg{d: d, run: run, walk: walkNodes(d)}
+	s.jumps()
 	s.measure()
 	s.place()
 	s.write()
@@ -59,6 +70,7 @@ type svgNode struct {
 	n          *plan.NodeDescription
 	lines      []string
 	x, y, w, h float64
+	slant      float64
 }
 
 // svgVertex is a vertex with its nodes.
@@ -75,9 +87,11 @@ type svg struct {
 	vertices []svgVertex
 	boxes    []box
 	owner    map[string][2]int // node id -> vertex, node
-	ends     [][2]int          // of edges: the vertices at the upper and the lower end
-	courses  []course
-	chains   []int // by edge: its place among those of the layout, -1 for none
+	walk     map[string]*plan.WalkNodeDescription
+	ends     [][2]int // of edges, the upper vertex first
+	back     []bool   // edges that lead to a higher vertex, or to the same one
+	jumped   int      // edges from here on are jumps of the run
+	chains   [][]int  // the boxes that edges pass; nil for an edge to its own node
 	l        *layout
 	w, h     float64
 	pills    []rect // labels that are drawn
@@ -120,6 +134,9 @@ func (s *svg) node(v *plan.VertexDescription, n *plan.NodeDescription) svgNode {
 	if m := s.mark(n.ID); m.Text != "" {
 		lines = append(lines, m.Text)
 	}
+	if w := s.walk[n.ID]; w != nil {
+		lines = slices.Insert(lines, min(len(lines), 2), aboutWalk(w)...)
+	}
 	out := svgNode{n: n, h: 2*padY + float64(len(lines))*lineHeight - 4}
 	for i, line := range lines {
 		line = clipped(safe(line), maxLine)
@@ -130,7 +147,16 @@ func (s *svg) node(v *plan.VertexDescription, n *plan.NodeDescription) svgNode {
 		}
 		out.w = max(out.w, textWidth(line, size)+2*padX)
 	}
+	if w := s.walk[n.ID]; w != nil {
+		out.slant = slants[w.Role]
+		out.w += 2 * out.slant
+	}
 	return out
+}
+
+// slants are how far the sides of nodes with a role in a walk stand out.
+var slants = map[string]float64{
+	core.RoleStart.String(): 6, core.RoleExit.String(): 6, core.RoleConditional.String(): 16, core.RoleHuman.String(): 10, core.RoleParallel.String(): 0,
 }
 
 func clipped(s string, most int) string {
@@ -174,17 +200,38 @@ func (s *svg) mark(id string) Mark {
 
 // place lays everything out.
 func (s *svg) place() {
+	var links [][2]int
 	for i := range s.d.Edges {
-		s.route(&s.d.Edges[i])
+		e := &s.d.Edges[i]
+		from, to := s.owner[e.From][0], s.owner[e.To][0]
+		back := s.walk[e.From] != nil && s.boxes[from].level >= s.boxes[to].level
+		if back {
+			from, to = to, from
+		}
+		if from != to {
+			links = append(links, [2]int{from, to})
+		} else {
+			s.boxes[from].w += s.loopWidth(i)
+			s.boxes[from].tail += s.loopWidth(i)
+		}
+		s.ends, s.back = append(s.ends, [2]int{from, to}), append(s.back, back)
 	}
 	labels := make([]int, len(s.d.Levels)+1) // by row below them
-	for i := range s.ends {
-		if edgeLabel(&s.d.Edges[i]) != "" {
-			labels[s.labelRow(i)]++
+	for i, e := range s.ends {
+		if s.edgeText(i) != "" {
+			labels[s.boxes[e[1]].level]++
 		}
 	}
-	s.l = arrange(s.boxes, s.rising())
+	s.l = arrange(s.boxes, links)
 	s.boxes = s.l.boxes
+	chains := s.l.chains
+	for _, e := range s.ends {
+		if e[0] == e[1] {
+			s.chains = append(s.chains, nil)
+			continue
+		}
+		s.chains, chains = append(s.chains, chains[0]), chains[1:]
+	}
 	s.h = s.l.stack(func(row int) float64 {
 		switch {
 		case row == 0:
@@ -195,10 +242,15 @@ func (s *svg) place() {
 		return 52
 	})
 	s.w = s.l.width()
-	for i, e := range s.ends { // a long condition on an edge at the right
-		if label := edgeLabel(&s.d.Edges[i]); label != "" {
-			s.w = max(s.w, s.boxes[e[1]].center()+textWidth(clipped(safe(label), maxLine), textSize)/2)
+	for i, e := range s.ends { // a long label on an edge at the right
+		if s.edgeText(i) == "" || e[0] == e[1] {
+			continue
 		}
+		x, chain := s.boxes[e[1]].center(), s.chains[i]
+		if s.back[i] {
+			x = max(x, s.boxes[chain[len(chain)-2]].center()) + sideways
+		}
+		s.w = max(s.w, x+s.labelWidth(i)/2)
 	}
 }
 
@@ -213,7 +265,11 @@ func (s *svg) write() {
 		title += ", " + s.run.Title
 	}
 	const top = 36.0
-	w, h := s.w+wavesX+2*margin, s.h+top+2*margin
+	left := wavesX
+	if s.d.Walk != nil {
+		left = 0
+	}
+	w, h := s.w+left+2*margin, s.h+top+2*margin
 	w = max(w, textWidth(title, titleSize+3)+2*margin)
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img">`+"\n", w, h, w, h)
 	s.printf("<title>%s</title>\n", text(title))
@@ -221,8 +277,10 @@ func (s *svg) write() {
 	s.printf(`<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="head" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>` + "\n")
 	s.printf(`<rect class="page" width="100%%" height="100%%"/>` + "\n")
 	s.printf(`<text class="name" x="%.1f" y="%.1f">%s</text>`+"\n", margin, margin+12, text(title))
-	s.printf(`<g transform="translate(%.1f,%.1f)">`+"\n", margin+wavesX, margin+top)
-	s.waves()
+	s.printf(`<g transform="translate(%.1f,%.1f)">`+"\n", margin+left, margin+top)
+	if s.d.Walk == nil {
+		s.waves()
+	}
 	var labels []string
 	for i := range s.d.Edges {
 		labels = append(labels, s.edge(i))
@@ -236,12 +294,8 @@ func (s *svg) write() {
 	s.printf("</g>\n</svg>\n")
 }
 
-// waves shades every other wave and names them; those of a walk are steps.
+// waves shades every other wave and names them.
 func (s *svg) waves() {
-	rows := "wave"
-	if s.d.Walk != nil {
-		rows = "step"
-	}
 	for r, row := range s.l.rows {
 		y, bottom := s.boxes[row[0]].y, 0.0
 		for _, b := range row {
@@ -250,7 +304,7 @@ func (s *svg) waves() {
 		if r%2 == 0 {
 			s.printf(`<rect class="wave" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8"/>`+"\n", -wavesX, y-14, s.w+wavesX+margin/2, bottom-y+28)
 		}
-		s.printf(`<text class="note" x="%.1f" y="%.1f">%s %d</text>`+"\n", 10-wavesX, (y+bottom)/2+4, rows, r)
+		s.printf(`<text class="note" x="%.1f" y="%.1f">wave %d</text>`+"\n", 10-wavesX, (y+bottom)/2+4, r)
 	}
 }
 
@@ -322,7 +376,7 @@ func (s *svg) class(id string) string {
 // box draws the box of one node at the origin.
 func (s *svg) box(n *svgNode) {
 	s.printf("<g><title>%s</title>\n", text(s.hint(n.n)))
-	s.printf(`<rect class="box %s" width="%.1f" height="%.1f" rx="6"/>`+"\n", s.class(n.n.ID), n.w, n.h)
+	s.frame(n)
 	if n.n.Inner != nil {
 		s.printf(`<rect class="inner" x="3.5" y="3.5" width="%.1f" height="%.1f" rx="4"/>`+"\n", n.w-7, n.h-7)
 	}
@@ -331,9 +385,40 @@ func (s *svg) box(n *svgNode) {
 		if i == 0 {
 			class = "title"
 		}
-		s.printf(`<text class="%s" x="%.1f" y="%.1f">%s</text>`+"\n", class, padX, padY+lineHeight*float64(i)+11, html.EscapeString(line))
+		s.printf(`<text class="%s" x="%.1f" y="%.1f">%s</text>`+"\n", class, padX+n.slant, padY+lineHeight*float64(i)+11, html.EscapeString(line))
 	}
 	s.printf("</g>\n")
+}
+
+// frame draws the outline of a node, which tells its role in a walk.
+func (s *svg) frame(n *svgNode) {
+	class, round, w := "box "+s.class(n.n.ID), 6.0, s.walk[n.n.ID]
+	if w != nil && w.GoalGate {
+		class += " gate"
+	}
+	shape := func(class string, in, w, h float64) {
+		s.printf(`<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%.1f"/>`+"\n", class, in, in, w-2*in, h-2*in, max(0, round-in))
+	}
+	switch {
+	case w == nil:
+		s.printf(`<rect class="%s" width="%.1f" height="%.1f" rx="6"/>`+"\n", class, n.w, n.h)
+		return
+	case w.Role == core.RoleConditional.String():
+		s.printf(`<path class="%s" d="M0,%.1f L%.1f,0 H%.1f L%.1f,%.1f L%.1f,%.1f H%.1f z"/>`+"\n", class, n.h/2, n.slant, n.w-n.slant, n.w, n.h/2, n.w-n.slant, n.h, n.slant)
+		return
+	case w.Role == core.RoleHuman.String():
+		s.printf(`<path class="%s" d="M%.1f,0 H%.1f L%.1f,%.1f H0 z"/>`+"\n", class, n.slant, n.w, n.w-n.slant, n.h)
+		return
+	case w.Role == core.RoleStart.String(), w.Role == core.RoleExit.String():
+		round = n.h / 2
+	}
+	shape(class, 0, n.w, n.h)
+	switch w.Role {
+	case core.RoleExit.String():
+		shape("inner", 3.5, n.w, n.h)
+	case core.RoleParallel.String():
+		s.printf(`<path class="bar" d="M0,%.1f H%.1f"/>`+"\n", n.h, n.w)
+	}
 }
 
 // hint is what is shown when the pointer rests on a node.
@@ -354,123 +439,6 @@ func (s *svg) hint(n *plan.NodeDescription) string {
 	return strings.Join(parts, "; ")
 }
 
-// port is where edges leave or enter a node: the middle of its side, which for a
-// member is that of its unit.
-func (s *svg) port(id string, down bool) (x, y float64) {
-	at := s.owner[id]
-	v, b := &s.vertices[at[0]], &s.boxes[at[0]]
-	n := &v.nodes[at[1]]
-	x, y = b.x+n.x+n.w/2, b.y
-	if down {
-		y += b.h
-	}
-	return x, y
-}
-
-// edge draws an edge and returns its label, which is drawn later.
-func (s *svg) edge(i int) string {
-	e := &s.d.Edges[i]
-	label := edgeLabel(e)
-	class := "edge"
-	if label != "" {
-		class += " condition"
-	}
-	if e.On == "fail" {
-		class += " on-fail"
-	}
-	if s.run != nil {
-		if judged, ok := s.run.Judged[[2]string{e.From, e.To}]; ok && !judged || s.class(e.From) == "skipped" || s.class(e.From) == "unreached" {
-			class += " dead"
-		}
-	}
-	if s.courses[i] == level {
-		return s.sideways(i, class, label)
-	}
-	points := s.way(i)
-	s.printf(`<path class="%s" marker-end="url(#head)" d="M%.1f,%.1f`, class, points[0][0], points[0][1])
-	for k := 1; k < len(points); k++ {
-		a, b := points[k-1], points[k]
-		bow := (b[1] - a[1]) * 0.45
-		s.printf(" C%.1f,%.1f %.1f,%.1f %.1f,%.1f", a[0], a[1]+bow, b[0], b[1]-bow, b[0], b[1])
-	}
-	s.printf(`"/>` + "\n")
-	if label == "" {
-		return ""
-	}
-	return s.label(i, label, points)
-}
-
-// way returns the points an edge passes: its ends, and for a long one the upper and
-// lower end of its stretch through each row between.
-func (s *svg) way(i int) [][2]float64 {
-	e := &s.d.Edges[i]
-	if s.courses[i] == up {
-		return s.wayBack(i)
-	}
-	x, y := s.port(e.From, true)
-	points := [][2]float64{{x, y}}
-	chain := s.l.chains[s.chains[i]]
-	for _, bend := range chain[1 : len(chain)-1] {
-		x, top, bottom := s.stretch(bend)
-		points = append(points, [2]float64{x, top}, [2]float64{x, bottom})
-	}
-	x, y = s.port(e.To, false)
-	return append(points, [2]float64{x, y - 3})
-}
-
-// stretch returns where a long edge passes a row.
-func (s *svg) stretch(bend int) (x, top, bottom float64) {
-	b := &s.boxes[bend]
-	top, bottom = b.y, b.y
-	for _, other := range s.l.rows[b.level] {
-		top, bottom = min(top, s.boxes[other].y), max(bottom, s.boxes[other].y+s.boxes[other].h)
-	}
-	return b.x, top - 4, bottom + 4
-}
-
-// label returns a condition in a pill on the last stretch of its edge, at the first
-// place where it covers no other.
-func (s *svg) label(i int, label string, points [][2]float64) string {
-	a, b := points[len(points)-2], points[len(points)-1]
-	shown := clipped(safe(label), maxLine)
-	class := "pill"
-	if e := &s.d.Edges[i]; s.run != nil {
-		if judged, ok := s.run.Judged[[2]string{e.From, e.To}]; ok {
-			class += map[bool]string{true: " true", false: " false"}[judged]
-		}
-	}
-	w := textWidth(shown, textSize) + 14
-	var x, y float64
-	for _, t := range []float64{0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75} {
-		x, y = bezier(a, b, t)
-		x = max(x, w/2-wavesX/2)
-		if r := (rect{x - w/2, y - 9, w, 18}); !slices.ContainsFunc(s.pills, r.overlaps) {
-			s.pills = append(s.pills, r)
-			break
-		}
-	}
-	return fmt.Sprintf(`<g><title>%s</title><rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="18" rx="9"/><text class="code" text-anchor="middle" x="%.1f" y="%.1f">%s</text></g>`+"\n",
-		text(label), class, x-w/2, y-9, w, x, y+4, html.EscapeString(shown))
-}
-
-type rect struct{ x, y, w, h float64 }
-
-func (r rect) overlaps(o rect) bool {
-	return r.x < o.x+o.w && o.x < r.x+r.w && r.y < o.y+o.h && o.y < r.y+r.h
-}
-
-// bezier returns a point of the curve that edge draws between two points.
-func bezier(a, b [2]float64, t float64) (x, y float64) {
-	bow := (b[1] - a[1]) * 0.45
-	p := [][2]float64{a, {a[0], a[1] + bow}, {b[0], b[1] - bow}, b}
-	u := 1 - t
-	weights := []float64{u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t}
-	for i := range p {
-		x, y = x+weights[i]*p[i][0], y+weights[i]*p[i][1]
-	}
-	return x, y
-}
-
 // svgStyle is small on purpose: colours for a bright and a dark page.
 const svgStyle = `
 svg { color-scheme: light dark; font-family: ui-sans-serif, system-ui, sans-serif;
@@ -484,7 +452,7 @@ text { fill: var(--ink) } .name { font-size: 16px; font-weight: 600 } .title { f
 .note, .head-line { font-size: 11px; fill: var(--soft) } .head-line { font-weight: 600 } .code { font-size: 10.5px; font-family: ui-monospace, monospace }
 .box { fill: var(--fill); stroke: var(--line); stroke-width: 1.3 } .inner { fill: none; stroke: var(--line) }
 .unit { fill: var(--unit); stroke: var(--line); stroke-width: 1.3 } .loop { stroke-dasharray: 7 4 }
-.edge { fill: none; stroke: var(--line); stroke-width: 1.4 } .thick { stroke-width: 2.4 } .condition { stroke-dasharray: 5 4 } .again { stroke-dasharray: 2 3 }
+.edge { fill: none; stroke: var(--line); stroke-width: 1.4 } .thick { stroke-width: 2.4 } .condition { stroke-dasharray: 5 4 } .again { stroke-dasharray: 2 3 } .taken { stroke: var(--good-line); stroke-width: 2 } .bar { fill: none; stroke: var(--ink); stroke-width: 4 } .box.gate { stroke-width: 3 }
 .on-fail { stroke: var(--bad-line) } .dead { opacity: .35 } .head { fill: var(--line) }
 .pill { fill: var(--page); stroke: var(--line) } .pill.true { fill: var(--good); stroke: var(--good-line) } .pill.false { fill: var(--off); stroke-dasharray: 3 3 }
 .success { fill: var(--good); stroke: var(--good-line) } .partial_success { fill: var(--part); stroke: var(--part-line) }

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"strings"
 
 	"charm.land/lipgloss/v2/tree"
 
@@ -16,7 +17,7 @@ func Text(d *plan.Description) string {
 		e := &d.Edges[i]
 		edges[e.To] = append(edges[e.To], e)
 	}
-	t := tree.New()
+	t, walk := tree.New(), walkNodes(d)
 	word, root := "wave %d", fmt.Sprintf("%s: %s in %s, at most %d side by side", d.Name, plural(countNodes(d), "node"), plural(len(d.Levels), "wave"), d.Width)
 	if d.Walk != nil {
 		word, root = "%d from the start", fmt.Sprintf("%s: a walk of %s", d.Name, plural(countNodes(d), "node"))
@@ -24,7 +25,7 @@ func Text(d *plan.Description) string {
 	for i, level := range d.Levels {
 		wave := branch(fmt.Sprintf(word, i))
 		for j := range level {
-			wave.Child(vertexTree(&level[j], edges))
+			wave.Child(vertexTree(&level[j], edges, walk[level[j].ID]))
 		}
 		t.Child(wave)
 	}
@@ -51,9 +52,12 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func vertexTree(v *plan.VertexDescription, edges map[string][]*plan.EdgeDescription) *tree.Tree {
+func vertexTree(v *plan.VertexDescription, edges map[string][]*plan.EdgeDescription, walk *plan.WalkNodeDescription) *tree.Tree {
 	if !isUnit(v) {
 		label := mark(v) + nodeLabel(&v.Nodes[0])
+		if about := aboutWalk(walk); len(about) > 0 {
+			label += ": " + strings.Join(about, ", ")
+		}
 		if v.Shape == plan.FanOut.String() {
 			label += " " + runs(v)
 		}
@@ -104,6 +108,9 @@ func nodeTree(label string, n *plan.NodeDescription, edges map[string][]*plan.Ed
 		}
 		if e.Implied {
 			text += " (implied)"
+		}
+		if e.Branch {
+			text += " (a branch)"
 		}
 		t.Child(safe(text))
 	}

@@ -1,0 +1,151 @@
+package draw
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// asDrawn returns a walk as pictures show it: each node below all that lead to it, but for
+// edges that go back, and with edges from the exit to where goal gates send the walk. A dag
+// is drawn as it is.
+func asDrawn(d *plan.Description) *plan.Description {
+	if d.Walk == nil {
+		return d
+	}
+	c := *d
+	c.Levels, c.Edges = layers(&c), slices.Clone(d.Edges)
+	for i := range d.Walk.Nodes {
+		n := &d.Walk.Nodes[i]
+		at := slices.IndexFunc(n.Targets, func(id string) bool { return id != d.Walk.Exit })
+		if !n.GoalGate || at < 0 {
+			continue
+		}
+		known := slices.IndexFunc(c.Edges, func(e plan.EdgeDescription) bool {
+			return isGateEdge(&e) && e.From == d.Walk.Exit && e.To == n.Targets[at]
+		})
+		if known >= 0 {
+			c.Edges[known].Label += ", " + n.ID
+			continue
+		}
+		c.Edges = append(c.Edges, plan.EdgeDescription{From: d.Walk.Exit, To: n.Targets[at], Label: gateLabel + n.ID})
+	}
+	return &c
+}
+
+// gateLabel begins the label of the edges that asDrawn adds.
+const gateLabel = "not satisfied: "
+
+// isGateEdge reports whether asDrawn has added an edge: no edge leaves an exit.
+func isGateEdge(e *plan.EdgeDescription) bool {
+	return strings.HasPrefix(e.Label, gateLabel) && e.When == "" && !e.Branch && !e.Freeform
+}
+
+// layers puts each node of a walk below those that lead to it: the longest way from the
+// start over edges that do not go back. The exit comes last.
+func layers(d *plan.Description) [][]plan.VertexDescription {
+	var vertices []plan.VertexDescription
+	index := map[string]int{}
+	for _, level := range d.Levels {
+		for _, v := range level {
+			index[v.ID] = len(vertices)
+			vertices = append(vertices, v)
+		}
+	}
+	out := make([][]int, len(vertices))
+	for i := range d.Edges {
+		from := index[d.Edges[i].From]
+		out[from] = append(out[from], index[d.Edges[i].To])
+	}
+	order := descending(out)
+	level := make([]int, len(vertices))
+	place := make([]int, len(vertices)) // in the order
+	for i, v := range order {
+		place[v] = i
+	}
+	deepest := 0
+	for _, v := range order {
+		for _, to := range out[v] {
+			if place[to] > place[v] {
+				level[to] = max(level[to], level[v]+1)
+			}
+		}
+		deepest = max(deepest, level[v])
+	}
+	if at := index[d.Walk.Exit]; len(out[at]) == 0 {
+		level[at] = deepest
+	}
+	levels := make([][]plan.VertexDescription, deepest+1)
+	for v := range vertices {
+		x := vertices[v]
+		x.Level = level[v]
+		levels[x.Level] = append(levels[x.Level], x)
+	}
+	return slices.DeleteFunc(levels, func(l []plan.VertexDescription) bool { return len(l) == 0 })
+}
+
+// descending orders the vertices so that edges lead to later ones, but for those that
+// close a circle, seen from the first vertex.
+func descending(out [][]int) []int {
+	var order []int
+	seen := make([]bool, len(out))
+	type step struct{ v, next int }
+	for root := range out {
+		if seen[root] {
+			continue
+		}
+		seen[root] = true
+		stack := []step{{v: root}}
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if top.next == len(out[top.v]) {
+				order = append(order, top.v)
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			to := out[top.v][top.next]
+			top.next++
+			if !seen[to] {
+				seen[to] = true
+				stack = append(stack, step{v: to})
+			}
+		}
+	}
+	slices.Reverse(order)
+	return order
+}
+
+// walkNodes finds the walk's part of each node; empty for a dag.
+func walkNodes(d *plan.Description) map[string]*plan.WalkNodeDescription {
+	nodes := map[string]*plan.WalkNodeDescription{}
+	if d.Walk != nil {
+		for i := range d.Walk.Nodes {
+			nodes[d.Walk.Nodes[i].ID] = &d.Walk.Nodes[i]
+		}
+	}
+	return nodes
+}
+
+// aboutWalk says what a node is to its walk beside its kind: "goal gate", "k_of_n(2)".
+func aboutWalk(n *plan.WalkNodeDescription) []string {
+	var parts []string
+	if n == nil {
+		return nil
+	}
+	if n.Label != "" && !strings.EqualFold(n.Label, n.ID) {
+		parts = append(parts, strconv.Quote(n.Label))
+	}
+	if n.GoalGate {
+		parts = append(parts, "goal gate")
+	}
+	if n.Parallel != nil && n.Parallel.Join != core.JoinWaitAll {
+		parts = append(parts, n.Parallel.Join)
+	}
+	return parts
+}
+
+// conditional reports whether an edge is taken only if something holds.
+func conditional(e *plan.EdgeDescription) bool { return e.When != "" || e.Else || e.On != "" }
