@@ -104,9 +104,9 @@ func TestGateAtTheTerminal(t *testing.T) {
 		not   string
 	}{
 		{"tree", nil, []string{"maybe", "r", "A"}, 0, []string{
-			"\x1b[?25l", "start", "\x1b[J\x1b[?25h", "gate: Ship it?\r\n  [A] Approve\r\n  [R] Revise\r\n> maybe\r\n", // the cursor shows while it asks
+			"\x1b[?25l", "of 5 nodes", "\x1b[J\x1b[?25h", "gate: Ship it?\r\n  [A] Approve\r\n  [R] Revise\r\n> maybe\r\n", // the cursor shows while it asks
 			"\x1b[?25l", "gate", "\x1b[J\x1b[?25h", "\"maybe\" is none of the choices\r\n", "> r\r\n",
-			"\x1b[?25l", "edit", "\x1b[J\x1b[?25h", "> A\r\n"}, ""},
+			"\x1b[?25l", "gate", "\x1b[J\x1b[?25h", "> A\r\n"}, ""},
 		{"lines", []string{"--log", "lines"}, []string{"a"}, 0, []string{
 			"node.started   gate", "node.asked     gate  Ship it?\r\n", "gate: Ship it?\r\n", "> a\r\n", "node.answered  gate  [A] Approve -> ship", "run.finished"}, ""},
 		{"quiet", []string{"-q"}, []string{"a"}, 0, []string{"gate: Ship it?\r\n", "> a\r\n"}, "node.asked"},

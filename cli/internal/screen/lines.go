@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +39,11 @@ func (m *Model) Lines(width, height int, now time.Time, p tty.Palette) []string 
 // there is room for.
 func (m *Model) head(width int, now time.Time, p tty.Palette) line {
 	done, failed := m.counts()
-	l := line{{fmt.Sprintf("%d of %d nodes", done, m.total), p.Dim}}
+	text := fmt.Sprintf("%d of %d nodes", done, m.total)
+	if m.walk {
+		text = fmt.Sprintf("visit %d, %s", m.visits, text)
+	}
+	l := line{{text, p.Dim}}
 	if failed > 0 {
 		l = append(l, segment{fmt.Sprintf(", %d failed", failed), p.Bad})
 	}
@@ -64,7 +69,9 @@ func choose(list []placed, most int) (shown []placed, rest string) {
 	for i := range at {
 		at[i] = i
 	}
-	slices.SortStableFunc(at, func(a, b int) int { return rank(list[a].state) - rank(list[b].state) })
+	slices.SortStableFunc(at, func(a, b int) int { // of a walk the latest visits first
+		return cmp.Or(rank(list[a].state)-rank(list[b].state), list[b].latest-list[a].latest)
+	})
 	at = at[:min(keep, len(at))]
 	slices.Sort(at)
 	left := map[state]int{}
@@ -122,7 +129,7 @@ func (l *layout) row(r placed) line {
 		out = append(out, bar...)
 	}
 	switch {
-	case r.state == running && !r.started.IsZero() && r.parent == nil:
+	case r.state == running && !r.started.IsZero() && (r.parent == nil || r.latest > 0):
 		out = append(out, segment{seconds(l.now.Sub(r.started)) + "  ", l.p.Dim})
 	case r.state.over() && r.took > 0:
 		out = append(out, segment{story.Duration(r.took) + "  ", l.p.Dim})

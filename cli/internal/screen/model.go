@@ -24,6 +24,8 @@ type Model struct {
 	nodes   map[string]*row
 	units   map[string]*row
 	total   int // nodes of the root graph
+	walk    bool
+	visits  int // of a walk
 	started time.Time
 	status  string // of the run, "" while it goes on
 }
@@ -56,6 +58,8 @@ type row struct {
 	failed  int
 	handled bool // its failure does not fail the run
 	rounds  int  // cap of a loop
+	visits  int  // of a node of a walk
+	latest  int  // number of its last visit, among all
 	pace    pace.Pace
 	// handed is how many items of a stream were handed over so far, which are read of
 	// size of it.
@@ -68,6 +72,9 @@ type row struct {
 func NewModel(d *plan.Description) *Model {
 	m := &Model{name: d.Name, nodes: map[string]*row{}, units: map[string]*row{}}
 	m.rows = m.graph(d, "", nil)
+	if m.walk = d.Walk != nil; m.walk {
+		m.rows = nil // they come as they are visited
+	}
 	for _, level := range d.Levels {
 		for i := range level {
 			m.total += len(level[i].Nodes)
@@ -123,7 +130,14 @@ func (m *Model) Apply(e *core.Event) {
 	}
 	switch e.Type {
 	case core.NodeStarted, core.ItemStarted:
+		if e.Visit > r.visits {
+			m.visit(r, e)
+		}
 		r.start(e)
+	case core.NodeAsked:
+		r.text = "asks: " + e.Reason
+	case core.JoinDecided:
+		r.text = e.Reason
 	case core.NodeRetrying:
 		r.retry(e)
 	case core.ItemFinished, core.ItemFailed:
@@ -135,6 +149,33 @@ func (m *Model) Apply(e *core.Event) {
 	case core.Progress:
 		r.progress(e)
 	}
+}
+
+// visit begins another visit of a node of a walk. The first one gives it its row: below
+// its parallel node if it is a branch.
+func (m *Model) visit(r *row, e *core.Event) {
+	r.started, r.visits, r.handled = time.Time{}, e.Visit, false
+	if r != m.rootRow(e) {
+		return
+	}
+	m.visits++
+	if r.latest == 0 {
+		if fork := m.nodes[e.Unit]; e.Unit != "" && fork != nil {
+			r.parent = fork
+			fork.children = append(fork.children, r)
+		} else {
+			m.rows = append(m.rows, r)
+		}
+	}
+	r.latest = m.visits
+}
+
+// rootRow is the row of an event if it belongs to a walk that is the root graph.
+func (m *Model) rootRow(e *core.Event) *row {
+	if !m.walk || strings.Contains(e.Node, "/") {
+		return nil
+	}
+	return m.nodes[e.Node]
 }
 
 // progress takes in how far a node is. That of a single item is not told; of a fan-out
@@ -244,6 +285,9 @@ func (r *row) end(e *core.Event) {
 		r.state = skipped
 	default:
 		r.state = bad
+		if r.visits > 0 && e.Error != nil && e.Error.Class == core.ClassCanceled {
+			r.handled = true // a branch that was given up
+		}
 	}
 	for _, c := range r.children {
 		if c.state == running || c.state == waiting && c.done > 0 {
@@ -254,7 +298,7 @@ func (r *row) end(e *core.Event) {
 
 // counts sums up the nodes of the root graph.
 func (m *Model) counts() (done, failed int) {
-	for _, r := range m.rows {
+	for _, r := range m.all() {
 		n := 1
 		if m.units[r.id] == r {
 			n = len(r.children)
@@ -269,6 +313,24 @@ func (m *Model) counts() (done, failed int) {
 	return done, failed
 }
 
+// all returns the rows of the root graph's nodes and units.
+func (m *Model) all() []*row {
+	if !m.walk {
+		return m.rows
+	}
+	var list []*row
+	var add func(rows []*row)
+	add = func(rows []*row) {
+		for _, r := range rows {
+			if list = append(list, r); r.visits > 0 {
+				add(r.children)
+			}
+		}
+	}
+	add(m.rows)
+	return list
+}
+
 // label is what a row is called.
 func (r *row) label() tty.Styled {
 	id := tty.Safe(r.id)
@@ -279,6 +341,9 @@ func (r *row) label() tty.Styled {
 		return id + " ⇶"
 	case plan.Loop.String():
 		return id + " ↻"
+	}
+	if r.visits > 1 {
+		return tty.Sprintf("%s ×%d", id, r.visits)
 	}
 	return id
 }
