@@ -16,6 +16,8 @@ func lineWith(e *core.Event, detail string) string {
 	switch {
 	case e.Type == core.EdgeJudged:
 		who = e.From + " -> " + e.To
+	case e.Type == core.EdgeChosen:
+		who += " -> " + e.To
 	case who == "":
 		who = e.Unit
 	}
@@ -61,6 +63,8 @@ func detail(e *core.Event) string {
 			add("%s", v)
 		}
 		return strings.Join(parts, ": ")
+	case core.EdgeChosen:
+		return wayOf(e)
 	case core.StateWritten:
 		return e.Field
 	case core.NodeAnswered:
@@ -74,6 +78,9 @@ func detail(e *core.Event) string {
 	}
 	if n, ok := e.Total.Get(); ok && e.Type == core.NodeStarted {
 		add("%d items", n)
+	}
+	if e.Visit > 1 && e.Type == core.NodeStarted {
+		add("visit %d", e.Visit)
 	}
 	if e.Attempt > 1 {
 		add("attempt %d", e.Attempt)
@@ -94,6 +101,18 @@ func detail(e *core.Event) string {
 		add("%s", e.Reason)
 	}
 	return strings.Join(parts, "  ")
+}
+
+// wayOf says why a walk goes where it goes.
+func wayOf(e *core.Event) string {
+	text := story.Way(e.Step, e.Reason)
+	if e.Label != "" {
+		text = fmt.Sprintf("%q  ", e.Label) + text
+	}
+	if v := story.Values(e.Values); v != "" {
+		text += ", with " + v
+	}
+	return text
 }
 
 // answerOf is what was said at a human gate, or why nobody said anything.

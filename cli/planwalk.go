@@ -19,8 +19,12 @@ func (a *app) printWalk(d *plan.Description) {
 	for i := range d.Edges {
 		out[d.Edges[i].From] = append(out[d.Edges[i].From], &d.Edges[i])
 	}
-	tty.Fprintf(a.Out, "%s: a walk of %s and %s, from %s to %s; %s\n\n", a.palette(a.Out).Bold(d.Name), plural(len(w.Nodes), "node"),
-		plural(len(d.Edges), "edge"), w.Start, w.Exit, limits(d))
+	limit := ""
+	if d.MaxInFlight > 0 {
+		limit = fmt.Sprintf("; max_in_flight %d", d.MaxInFlight)
+	}
+	tty.Fprintf(a.Out, "%s: a walk of %s and %s, from %s to %s%s\n\n", a.palette(a.Out).Bold(d.Name), plural(len(w.Nodes), "node"),
+		plural(len(d.Edges), "edge"), w.Start, w.Exit, limit)
 	known := map[string]*plan.NodeDescription{}
 	for _, n := range graphNodes(d) {
 		known[n.ID] = n

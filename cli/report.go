@@ -9,6 +9,7 @@ import (
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // mostRows is how many nodes a summary lists; of a larger graph only those that
@@ -19,15 +20,19 @@ const mostRows = 100
 // report as JSON.
 // With the events or a node's rows on standard output the summary goes to standard
 // error.
-func (a *app) printReport(r *core.Report, f *runFlags) error {
+func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 	r = a.mask.Report(r)
 	if f.json {
 		return a.writeJSON(reportJSON(r))
 	}
+	var out io.Writer = a.Out
 	if f.events == "-" || f.stdoutTaken {
-		a.summary(a.Err, r)
+		out = a.Err
+	}
+	if p.Walk != nil {
+		a.walkSummary(out, p, r)
 	} else {
-		a.summary(a.Out, r)
+		a.summary(out, r)
 	}
 	return nil
 }
@@ -160,11 +165,15 @@ type runJSON struct {
 	Workflow string         `json:"workflow"`
 	Status   core.RunStatus `json:"status"`
 	Error    string         `json:"error,omitempty"`
-	Started  time.Time      `json:"started"`
-	Duration time.Duration  `json:"duration_ns"`
-	State    *core.Object   `json:"state"`
-	Nodes    []nodeJSON     `json:"nodes"`
-	Units    []unitJSON     `json:"units,omitempty"`
+	// Class is that of the failure which ended the run; of a walk it says why it could not
+	// go on.
+	Class    string        `json:"class,omitempty"`
+	Path     []string      `json:"path,omitempty"` // of a walk
+	Started  time.Time     `json:"started"`
+	Duration time.Duration `json:"duration_ns"`
+	State    *core.Object  `json:"state"`
+	Nodes    []nodeJSON    `json:"nodes"`
+	Units    []unitJSON    `json:"units,omitempty"`
 }
 
 type nodeJSON struct {
@@ -174,6 +183,7 @@ type nodeJSON struct {
 	Cause    string        `json:"cause,omitempty"`
 	Failure  *core.Failure `json:"failure,omitempty"`
 	Handled  bool          `json:"handled,omitempty"`
+	Visits   int           `json:"visits,omitempty"` // of a walk
 	Attempts int           `json:"attempts"`
 	Items    int           `json:"items"`
 	Failed   int           `json:"failed,omitempty"`
@@ -191,12 +201,15 @@ type unitJSON struct {
 }
 
 func reportJSON(r *core.Report) runJSON {
-	out := runJSON{Run: r.Run, Workflow: r.Workflow, Status: r.Status, Started: r.Started, Duration: r.Duration, State: r.State, Nodes: []nodeJSON{}}
+	out := runJSON{Run: r.Run, Workflow: r.Workflow, Status: r.Status, Path: r.Path, Started: r.Started, Duration: r.Duration, State: r.State, Nodes: []nodeJSON{}}
 	if r.Err != nil {
 		out.Error = r.Err.Error()
 	}
+	if r.Path != nil {
+		out.Class = failureClass(r)
+	}
 	for _, n := range r.Nodes() {
-		j := nodeJSON{n.ID, n.Status, n.Reason, n.Cause, n.Failure, n.Handled, n.Attempts, n.Items, n.Failed, n.Started, n.Duration, nil, n.Note}
+		j := nodeJSON{n.ID, n.Status, n.Reason, n.Cause, n.Failure, n.Handled, n.Visits, n.Attempts, n.Items, n.Failed, n.Started, n.Duration, nil, n.Note}
 		if !core.IsMissing(n.Output) {
 			j.Output = n.Output
 		}

@@ -25,6 +25,8 @@ type runFlags struct {
 	since                    string
 	fullRefresh, retryFailed bool
 	autoApprove              bool
+	goal                     string
+	hasGoal                  bool
 	stdoutTaken              bool // by a node
 }
 
@@ -36,7 +38,8 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `run runs a workflow and prints what became of each node. On a terminal it shows
 a live tree meanwhile, elsewhere one line for each event on standard error.
 
-A human gate asks at the terminal. Without one it fails, unless --auto-approve takes
+Of a walk (a graph in DOT, .dot or .fabro) it prints the nodes in the order of their
+first visits and the way it took. A human gate asks at the terminal. Without one it fails, unless --auto-approve takes
 the first choice of every gate.
 
 Nodes that may run at the same time do so up to the limit of the document
@@ -51,6 +54,8 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 			"wavefold run --events run.ndjson flow.yaml; wavefold why --events run.ndjson",
 			"wavefold run --log json flow.yaml 2>> flow.log",
 			"wavefold run --dry-run flow.yaml",
+			"wavefold run --goal 'ship version 2' release.dot",
+			"wavefold run --dry-run release.dot            # where it goes if every node succeeds",
 			"wavefold run --since 2024-01-31 flow.yaml     # instead of where the last run ended",
 			"wavefold run --retry-failed flow.yaml         # only the partitions that failed",
 		),
@@ -63,6 +68,7 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 			if f.events == "-" && f.json {
 				return errors.New("--events - and --json both write to standard output; name a file for the events")
 			}
+			f.hasGoal = cmd.Flags().Changed("goal")
 			return a.runWorkflow(cmd.Context(), args, &f)
 		},
 	}
@@ -73,6 +79,7 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs from a JSON or YAML `file`; may be repeated")
 	flags.StringVar(&f.events, "events", "", "write every event as a line of JSON to a `file`, - for standard output")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the summary")
+	flags.StringVar(&f.goal, "goal", "", "the goal of a walk, a `text`, instead of the one in its file")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print the plan, or of a walk the way it takes when every node succeeds")
 	flags.BoolVar(&f.strict, "strict", false, "warnings stop the run, and a run that succeeds in part exits with 1")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress and no hints; warnings and errors are shown")
@@ -86,6 +93,22 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 	flags.BoolVar(&f.barrier, "barrier", false, "finish each wave before the next one starts")
 	_ = flags.MarkHidden("barrier") // it exists: for comparison only
 	return cmd
+}
+
+// goalInput is the input of a walk that says what it is for.
+const goalInput = "goal"
+
+// values are the inputs that the flags give a run.
+func (f *runFlags) values(p *plan.Plan) (map[string]any, error) {
+	values, err := inputsOf(p, f.inputFiles, f.inputs)
+	if err != nil || !f.hasGoal {
+		return values, err
+	}
+	if !slices.Contains(inputNames(p), goalInput) {
+		return nil, errors.New("--goal: the workflow has no input \"goal\"; walks have one (.dot, .fabro)")
+	}
+	values[goalInput] = f.goal
+	return values, nil
 }
 
 // checkStdout keeps a node that writes to standard output and the command apart.
@@ -112,7 +135,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		return err
 	}
 	a.mask = secret.MaskerOf(p.Secrets)
-	inputs, err := inputsOf(p, f.inputFiles, f.inputs)
+	inputs, err := f.values(p)
 	if err != nil {
 		return &exit{exitUsage, err}
 	}
@@ -148,7 +171,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if stray, ok := report.Err.(*core.StrayError); ok && len(stray.Nodes) == 0 && len(stray.Code) == 0 {
 		report.Err = stray.Err // the reader of the events was slow, and has been waited for
 	}
-	if err := a.printReport(report, f); err != nil {
+	if err := a.printReport(p, report, f); err != nil {
 		return err
 	}
 	unsaved := a.endSession(session, report, f)

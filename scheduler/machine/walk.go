@@ -428,6 +428,7 @@ func (t *walk) record(v *visit, o *Outcome) {
 	if o.HasOutput || t.f.outputs != nil {
 		t.f.setOutput(v.node, o.sent())
 	}
+	delete(t.f.notes, v.node) // of an earlier visit
 	t.f.note(v.node, o.Note)
 	t.f.emitVisitEnded(t, v, o)
 }

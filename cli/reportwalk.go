@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// walkSummary is the summary of a walk: the nodes in the order in which they were first
+// visited, the way it took, and what ended it.
+func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report) {
+	colors := a.palette(out)
+	visited, never := inWalkOrder(p, r)
+	t := tty.NewTable([]string{"node", "status", "visits", "attempts", "time", "why"}, 2, 3, 4)
+	t.Spare(3, 4)
+	for i := range visited[:min(len(visited), mostRows)] {
+		n := &visited[i]
+		t.Row(n.ID, colors.Status(statusText(n.Status)), countText(n.Visits), countText(n.Attempts), timeText(n.Duration), whyText(n))
+	}
+	a.printTable(out, t)
+	if n := len(visited) - mostRows; n > 0 {
+		tty.Fprintf(out, "… and %s\n", plural(n, "more node"))
+	}
+	if len(never) > 0 {
+		tty.Fprintf(out, "\nnever visited: %s\n", strings.Join(firstOf(never, mostNever), ", "))
+	}
+	tty.Fprintf(out, "\npath: %s\n", pathText(r.Path))
+	a.printState(out, r.State)
+	tty.Fprintf(out, "\n%s: %s%s in %s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), classText(r), story.Duration(r.Duration), stagesText(r, visited))
+}
+
+// inWalkOrder returns the nodes by their first visit, those of branches behind their
+// parallel node, and the names of the nodes that were never visited.
+func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, never []string) {
+	known := map[string]*core.NodeReport{}
+	nodes := r.Nodes()
+	for i := range nodes {
+		known[nodes[i].ID] = &nodes[i]
+	}
+	var add func(id string)
+	add = func(id string) {
+		n := known[id]
+		if n == nil || n.Visits == 0 {
+			return
+		}
+		known[id] = nil
+		visited = append(visited, *n)
+		if at, ok := p.Node(id); ok {
+			if fork := p.Walk.Nodes[at.Index].Parallel; fork != nil {
+				for _, b := range fork.Branches {
+					add(p.Nodes[b].ID)
+				}
+			}
+		}
+	}
+	for _, id := range r.Path {
+		add(id)
+	}
+	for i := range nodes {
+		if nodes[i].Visits == 0 {
+			never = append(never, nodes[i].ID)
+		}
+	}
+	return visited, never
+}
+
+// Bounds of what a summary lists: nodes that were never visited, and of a long way the
+// first and the last visits.
+const (
+	mostNever = 12
+	mostPath  = 20
+	pathEnd   = 8
+)
+
+func firstOf(list []string, most int) []string {
+	if len(list) <= most {
+		return list
+	}
+	return append(slices.Clone(list[:most]), fmt.Sprintf("and %d more", len(list)-most))
+}
+
+// pathText is the way that a walk took, the middle of a long one left out.
+func pathText(path []string) string {
+	const arrow = " -> "
+	if len(path) <= mostPath {
+		return strings.Join(path, arrow)
+	}
+	return strings.Join(path[:pathEnd], arrow) + arrow + "… " + strconv.Itoa(len(path)-2*pathEnd) + " more …" + arrow + strings.Join(path[len(path)-pathEnd:], arrow)
+}
+
+// classText names what ended a walk that failed: " (no_route)".
+func classText(r *core.Report) string {
+	if c := failureClass(r); c != "" {
+		return " (" + c + ")"
+	}
+	return ""
+}
+
+// failureClass is the class of the failure that ended a run, "" if none did.
+func failureClass(r *core.Report) string {
+	if e, ok := errors.AsType[*core.NodeError](r.Err); ok && r.Status == core.RunFailed {
+		return e.Failure.Class
+	}
+	return ""
+}
+
+// stagesText counts the stages that did not simply succeed behind a success: the walk has
+// reached its exit all the same. Branches that were given up did not fail.
+func stagesText(r *core.Report, visited []core.NodeReport) string {
+	if r.Status != core.RunSuccess {
+		return ""
+	}
+	failed, partial := 0, 0
+	for i := range visited {
+		switch n := &visited[i]; {
+		case n.Status == core.PartialSuccess:
+			partial++
+		case n.Status == core.Fail && n.Failure.Class != core.ClassCanceled:
+			failed++
+		}
+	}
+	text := ""
+	if failed > 0 {
+		text += "; " + plural(failed, "stage") + " failed"
+	}
+	if partial > 0 {
+		text += "; " + plural(partial, "stage") + " succeeded in part"
+	}
+	return text
+}
