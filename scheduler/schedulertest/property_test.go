@@ -80,7 +80,10 @@ func faultsOf(t *testing.T, g *Graph) []string {
 		return []string{"bare machine", err.Error()}
 	}
 	var first *Run
-	for _, s := range settings(g.Seed) {
+	for i, s := range settings(g.Seed) {
+		if (uint64(i)+g.Seed)%2 > 0 && *seedFlag == 0 { // every one gets its share of graphs
+			continue
+		}
 		got := EngineRun(t, g, want, s)
 		faults := append(Differences(want, got), got.Recorder.overlaps(g, s.Concurrency, s.InFlight)...)
 		if !s.Silent {
