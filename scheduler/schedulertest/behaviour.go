@@ -220,10 +220,14 @@ func (b *behaviour) spoil(r *core.Result) error {
 	return errWanted
 }
 
-// wait is how long an execution takes: often no time, else up to 200 µs.
+// wait is how long an execution takes: often no time, else up to 200 µs. In a walk time
+// decides joins, so there every execution takes some.
 func wait(timing uint64, in core.Input) time.Duration {
 	h := digest(timing, in.Node(), fmt.Sprint(in.Index(), in.Round()+in.Visit(), in.Attempt()))
-	if h%4 == 0 {
+	switch {
+	case in.Visit() > 0:
+		return 1 + time.Duration(h>>8%200_000)
+	case h%4 == 0:
 		return 0
 	}
 	return time.Duration(h >> 8 % 200_000)

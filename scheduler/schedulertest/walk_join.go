@@ -79,6 +79,7 @@ func (o *walkOracle) inTime(n *core.Node, branches []*branch, begin func(*branch
 			return nil
 		}
 		first := slices.MinFunc(active, func(a, b *branch) int { return int(a.at - b.at) })
+		o.out.Tied = o.out.Tied || len(slices.DeleteFunc(active, func(b *branch) bool { return b.at != first.at })) > 1
 		now = first.at
 		return first
 	}

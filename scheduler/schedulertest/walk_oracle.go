@@ -27,6 +27,9 @@ type WalkOutcome struct {
 	Losers map[Execution]bool
 	// Forks are the visits of parallel nodes.
 	Forks []ForkOutcome
+	// Tied tells that two branches ended at the same moment: which one was first, nobody
+	// can say.
+	Tied bool
 }
 
 // WalkNodeOutcome is how the last visit of a node ended, and what all of them took.

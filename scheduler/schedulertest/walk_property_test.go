@@ -16,6 +16,7 @@ func TestPropertyWalkEqualsOracle(t *testing.T) {
 	for _, seed := range seeds(graphs()) {
 		g := GenerateWalk(seed)
 		if faults := walkFaults(t, g); len(faults) > 0 {
+			t.Log(strings.Join(faults, "\n"))
 			reportWalk(t, g, func(g *WalkGraph) []string { return walkFaults(t, g) })
 			return
 		}
@@ -58,7 +59,11 @@ func walkFaults(t *testing.T, g *WalkGraph) []string {
 		if slices.ContainsFunc(g.Nodes, func(n *WalkNode) bool { return n.Role == core.RoleHuman }) {
 			inFlight = 0 // who waits for a person holds no slot
 		}
-		faults := append(WalkDifferences(OracleWalk(g, s.Timing, told), got), got.Recorder.overlaps(g.limits(), 0, inFlight)...)
+		want := OracleWalk(g, s.Timing, told)
+		if want.Outcome.Tied {
+			continue
+		}
+		faults := append(WalkDifferences(want, got), got.Recorder.overlaps(g.limits(), 0, inFlight)...)
 		if len(faults) > 0 {
 			return append([]string{s.String()}, faults...)
 		}
@@ -153,7 +158,12 @@ func hostileWalk(t *testing.T, g *WalkGraph, h Hostile, o machine.Options) []str
 // reportWalk prints a failing graph, made as small as it goes.
 func reportWalk(t *testing.T, g *WalkGraph, faults func(*WalkGraph) []string) {
 	t.Helper()
-	first := kindOf(faults(g))
+	found := faults(g)
+	if len(found) == 0 {
+		t.Errorf("seed %d: faults that were found are not found again\n%s", g.Seed, g)
+		return
+	}
+	first := kindOf(found)
 	small := Reduce(g, func(g *WalkGraph) bool { return kindOf(faults(g)) == first })
 	t.Errorf("seed %d (go test ./scheduler/schedulertest -run Property -seed=%d)\n%s\n%s", g.Seed, g.Seed, small, strings.Join(faults(small), "\n"))
 }
