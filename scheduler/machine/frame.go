@@ -250,7 +250,7 @@ func (f *frame) startOne() bool {
 			if started {
 				return true
 			}
-			if f.task(v) == t && t.canStart() {
+			if !f.stopped && f.task(v) == t && t.canStart() {
 				panic("machine: " + f.p.Vertices[v].ID + " says it can start and does not")
 			}
 			continue

@@ -206,3 +206,24 @@ func toldFaults(g *Graph, got *Run) []string {
 	}
 	return faults
 }
+
+// TestStopWhileStarting: a stage that cannot be given what it reads fails as it starts.
+// When that ended the run, the machine took the rest of the pipeline for work that does
+// not start, and panicked.
+func TestStopWhileStarting(t *testing.T) {
+	g := &Graph{Seed: 872,
+		Fields: []Field{{Name: "list", Merge: "last_wins", Type: core.AnyType, Default: []any{int64(0), int64(94), int64(98), int64(45)}},
+			{Name: "sum", Merge: "sum", Type: core.IntegerType, Large: true, Default: int64(1) << 62}},
+		Nodes: []*Node{{ID: "n5", MaxFailures: -1, Args: []Arg{{"a0", "$.sum"}}, Policy: "fail_run"}, {ID: "n10", MaxFailures: -1, Writes: []string{"sum"}}},
+		Pipelines: []*Unit{{ID: "p", Items: "$.list", Members: []string{"n10", "n5"}, Concurrency: 2}},
+	}
+	for seed := range uint64(20) {
+		got, err := HostileRun(t, g, OracleRun(g), Hostile{Seed: seed}, machine.Options{Concurrency: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := got.Outcome.Nodes["n5"]; got.Outcome.Status != core.RunFailed || n.Class != core.ClassMerge {
+			t.Errorf("seed %d: run %s, n5 %+v", seed, got.Outcome.Status, n)
+		}
+	}
+}
