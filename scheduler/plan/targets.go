@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"path"
 	"slices"
 
@@ -157,7 +158,7 @@ func (c *compiler) readAndWritten(in, out nodeTarget, ordered *int) {
 	if known, first := c.ordered(&in, &out, ordered); known && !first {
 		c.ds.Warnf(core.CodeOverwrite, reader.pos, "node %s: reads %s, which node %s writes, and neither comes before the other: what is read is a matter of time",
 			c.p.Nodes[reader.node].ID, writer, c.writerOf(writer)).
-			WithHint("add an edge from %s to %s", c.p.Nodes[writer.node].ID, c.p.Nodes[reader.node].ID)
+			WithHint("%s", c.orderHint(writer, reader))
 	}
 }
 
@@ -208,4 +209,14 @@ func (c *compiler) handles(a, b nodeTarget) bool {
 	return slices.ContainsFunc(c.needs(c.p.Nodes[b.node].Vertex), func(e int32) bool {
 		return c.p.Edges[e].From == v && c.p.Edges[e].On == OnFail
 	})
+}
+
+// orderHint says how to make a reader wait for a writer. An edge may be there, into a join
+// that need not wait.
+func (c *compiler) orderHint(writer, reader nodeTarget) string {
+	w, r := &c.p.Nodes[writer.node], &c.p.Nodes[reader.node]
+	if c.p.follows(r.Vertex, w.Vertex) {
+		return fmt.Sprintf("a join on the way from %s to %s does not wait for all of its predecessors", w.ID, r.ID)
+	}
+	return fmt.Sprintf("add an edge from %s to %s", w.ID, r.ID)
 }

@@ -53,6 +53,9 @@ func TestTargets(t *testing.T) {
 			"flow.yaml:3:43: warning: node a: reads x.csv, which node b (flow.yaml:3:76) writes, and neither comes before the other: what is read is a matter of time (add an edge from b to a) [OVERWRITE]"},
 		{"read by a pattern beside", "nodes: [" + node("a", "from: ['*.csv']") + ", " + node("b", "to: [x.csv]") + "]", "warning: node a: reads x.csv, which node b"},
 		{"read after", "nodes: [" + node("a", "from: [x.csv]") + ", " + node("b", "to: [x.csv]") + "], edges: [{from: b, to: a}]", ""},
+		{"read by a join that need not wait", "nodes: [" + node("a", "from: [x.csv], join: any") + ", " + node("b", "to: [x.csv]") + ", " + node("c", "") + "], edges: [{from: c, to: a}, {from: b, to: a}]",
+			"and neither comes before the other: what is read is a matter of time (a join on the way from b to a does not wait for all of its predecessors) [OVERWRITE]"},
+		{"read by a join that waits", "nodes: [" + node("a", "from: [x.csv], join: {k_of_n: 2}") + ", " + node("b", "to: [x.csv]") + ", " + node("c", "") + "], edges: [{from: c, to: a}, {from: b, to: a}]", ""},
 		{"read before", "nodes: [" + node("a", "from: [x.csv]") + ", " + node("b", "to: [x.csv]") + "], edges: [{from: a, to: b}]", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -214,7 +214,7 @@ func TestStopWhileStarting(t *testing.T) {
 	g := &Graph{Seed: 872,
 		Fields: []Field{{Name: "list", Merge: "last_wins", Type: core.AnyType, Default: []any{int64(0), int64(94), int64(98), int64(45)}},
 			{Name: "sum", Merge: "sum", Type: core.IntegerType, Large: true, Default: int64(1) << 62}},
-		Nodes: []*Node{{ID: "n5", MaxFailures: -1, Args: []Arg{{"a0", "$.sum"}}, Policy: "fail_run"}, {ID: "n10", MaxFailures: -1, Writes: []string{"sum"}}},
+		Nodes:     []*Node{{ID: "n5", MaxFailures: -1, Args: []Arg{{"a0", "$.sum"}}, Policy: "fail_run"}, {ID: "n10", MaxFailures: -1, Writes: []string{"sum"}}},
 		Pipelines: []*Unit{{ID: "p", Items: "$.list", Members: []string{"n10", "n5"}, Concurrency: 2}},
 	}
 	for seed := range uint64(20) {
