@@ -33,7 +33,7 @@ func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report) {
 		tty.Fprintf(out, "\nnever visited: %s\n", strings.Join(firstOf(never, mostNever), ", "))
 	}
 	tty.Fprintf(out, "\npath: %s\n", pathText(r.Path))
-	a.printState(out, r.State)
+	a.printState(out, withContext(r.State))
 	tty.Fprintf(out, "\n%s: %s%s in %s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), classText(r), story.Duration(r.Duration), stagesText(r, visited))
 }
 
@@ -70,6 +70,25 @@ func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, never
 		}
 	}
 	return visited, never
+}
+
+// withContext returns the state with each value of the context by itself, without what the
+// engine counts there.
+func withContext(state *core.Object) *core.Object {
+	out := &core.Object{}
+	for name, v := range state.All() {
+		context, ok := v.(*core.Object)
+		if name != core.ContextField || !ok {
+			out.Set(name, v)
+			continue
+		}
+		for key, v := range context.All() {
+			if key != core.ContextVisitCount && (key != core.ContextFailureClass || v != "") {
+				out.Set(name+"."+key, v)
+			}
+		}
+	}
+	return out
 }
 
 // Bounds of what a summary lists: nodes that were never visited, and of a long way the
