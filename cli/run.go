@@ -38,9 +38,9 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `run runs a workflow and prints what became of each node. On a terminal it shows
 a live tree meanwhile, elsewhere one line for each event on standard error.
 
-Of a walk (a graph in DOT, .dot or .fabro) it prints the nodes in the order of their
-first visits and the way it took. A human gate asks at the terminal. Without one it fails, unless --auto-approve takes
-the first choice of every gate.
+Of a walk (a graph in DOT, .dot or .fabro) it prints the nodes in the order of
+their first visits and the way it took. A human gate asks at the terminal.
+Without one it fails, unless --auto-approve takes the first choice of every gate.
 
 Nodes that may run at the same time do so up to the limit of the document
 (runtime.concurrency, by default 1), or -j. The result is the same at any limit.
