@@ -1,10 +1,6 @@
 package dot
 
-import (
-	"time"
-
-	"github.com/wavefold/wavefold/core"
-)
+import "github.com/wavefold/wavefold/core"
 
 // graph is a document as it was written.
 type graph struct {
@@ -48,20 +44,18 @@ type valueKind uint8
 
 const (
 	textValue valueKind = iota // in quotes
-	wordValue
+	wordValue                  // a bare word or duration
 	boolValue
 	intValue
 	floatValue
-	durationValue
 )
 
 // value is the value of an attribute. Its text is what it reads as, whatever it is.
 type value struct {
-	kind     valueKind
-	text     core.Text
-	whole    int64
-	number   float64
-	duration time.Duration
+	kind   valueKind
+	text   core.Text
+	whole  int64
+	number float64
 }
 
 // plain returns the value as it is kept for saving and drawing.

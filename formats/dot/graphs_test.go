@@ -245,6 +245,81 @@ func TestDefaultsOfGroups(t *testing.T) {
 	}
 }
 
+// TestClassesOfGroups holds that a group without a label gives no class, its outer one
+// neither.
+func TestClassesOfGroups(t *testing.T) {
+	w, _ := Parse("", []byte(`digraph g { { label="Outer One"; a; { b }; { label="In/ner_2 Ü" c; a } } d }`), Options{})
+	var got []string
+	for _, n := range w.Nodes {
+		got = append(got, n.ID.Value+"="+strings.Join(core.Strings(n.Classes), ","))
+	}
+	if s := strings.Join(got, " "); s != "a=outer-one,inner2-ü b= c=inner2-ü d=" {
+		t.Errorf("got %s", s)
+	}
+}
+
+// TestPlaceOfNodes holds that a node stands where it is declared first, else where it is
+// named first.
+func TestPlaceOfNodes(t *testing.T) {
+	w, _ := Parse("", []byte("digraph g {\n a -> b\n b [prompt=x]\n b [label=y]\n}"), Options{})
+	if a, b := w.Nodes[0].Pos.String(), w.Nodes[1].Pos.String(); a != "2:2" || b != "3:2" {
+		t.Errorf("a stands at %s and b at %s", a, b)
+	}
+}
+
+// TestPrompts holds what becomes of texts that stand for values.
+func TestPrompts(t *testing.T) {
+	tests := []struct{ prompt, want string }{
+		{"plain", "plain"},
+		{"$goal", "{{$input.goal}}"},
+		{"a$goal.b", "a{{$input.goal}}.b"},
+		{"$goals $goal_x $Goal", "$goals $goal_x $Goal"},
+		{"$$goal", "$goal"},
+		{"$$$goal", "$$goal"},
+		{"$goal$goal", "{{$input.goal}}{{$input.goal}}"},
+		{"{{goal}}{{ goal }}", "{{$input.goal}}{{$input.goal}}"},
+		{"{{ inputs.a.b }}", "{{$input.a.b}}"},
+		{"{{ inputs.goal }}", "{{$input.goal}}"},
+		{"{{$.context['k']}} {{ context.k }}", "{{$.context['k']}} {{ context.k }}"},
+		{"{{ '$goal' }}", "{{ '$goal' }}"},
+		{"{{ nobody }}", "{{'{{'}} nobody }}"},
+		{"{{{ x }}", "{{'{{'}}{ x }}"},
+		{"{{{{ goal }}", "{{'{{'}}{{$input.goal}}"},
+		{"{{ \"a }} $goal", "{{'{{'}} \"a }} {{$input.goal}}"},
+		{"{{", "{{'{{'}}"},
+		{"{ { }}", "{ { }}"},
+	}
+	for _, tt := range tests {
+		w, _ := Parse("", []byte("digraph g { a [prompt="+inQuotes(tt.prompt)+"] }"), Options{})
+		if got := w.Nodes[0].Config.Get("prompt").Scalar; got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.prompt, got, tt.want)
+		}
+		if back := untemplate(tt.want); back != tt.prompt && !strings.Contains(tt.want, "{{'") && tt.prompt != "{{goal}}{{ goal }}" {
+			other, _ := Parse("", []byte("digraph g { a [prompt="+inQuotes(back)+"] }"), Options{})
+			if got := other.Nodes[0].Config.Get("prompt").Scalar; got != tt.want {
+				t.Errorf("%s is written %s and read as %s", tt.want, back, got)
+			}
+		}
+	}
+}
+
+// TestWhatIsKept holds that attributes are kept although others come before them.
+func TestWhatIsKept(t *testing.T) {
+	w, _ := Parse("", []byte(unusual), testOptions)
+	tests := []struct{ id, want string }{
+		{"start", `{"color":"#ff0000","fontsize":12,"shape":"circle"}`},
+		{"f", `{"color":"#ff0000","fontsize":12,"max_retries":4}`},
+		{"g", `{"color":"#ff0000","fontsize":12,"retry_policy":"often","selection":"rendom"}`},
+		{"m", `{"color":"#ff0000","fontsize":12,"llm_model":"m"}`},
+		{"e", `{"color":"#ff0000","fontsize":12,"shape":"house","stack.child_workflow":"gone.dot"}`},
+	}
+	for _, tt := range tests {
+		if got := core.JSON(node(t, w, tt.id).Attributes); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.id, got, tt.want)
+		}
+	}
+}
+
 // TestGraphSettings holds what attributes of the graph become.
 func TestGraphSettings(t *testing.T) {
 	w, _ := load(t, "conditional.dot")
@@ -258,6 +333,9 @@ func TestGraphSettings(t *testing.T) {
 	}
 	if n := node(t, w, "repair"); n.MaxVisits.Value != 3 {
 		t.Errorf("got %+v", n.MaxVisits)
+	}
+	if w, _ := Parse("", []byte("digraph g { default_max_retries=-2; a [prompt=x, max_retries=-4] }"), Options{}); w.Walk.MaxRetries.Value != 0 || w.Nodes[0].OnError.Attempts.Value != 1 {
+		t.Errorf("negative retries: got %+v and %+v", w.Walk.MaxRetries, w.Nodes[0].OnError.Attempts)
 	}
 	w, _ = load(t, "circles.dot")
 	if w.Walk.MaxRetries.Value != 3 || w.Walk.RetryTarget.Value != "FetchUpstream" {

@@ -10,19 +10,15 @@ import (
 // bare reads a value without quotes; ok is false for what needs quotes.
 func bare(t token) (v value, ok bool) {
 	v.text.Value, v.text.Pos = t.text, t.pos
+	_, isDuration := unitDuration(t.text)
 	switch {
-	case t.kind == tokenName && (t.text == "true" || t.text == "false"):
+	case t.text == "true" || t.text == "false":
 		v.kind = boolValue
 		return v, true
-	case isLetter(t.text[0]):
+	case isLetter(t.text[0]) || isDuration:
 		v.kind = wordValue
 		return v, true
-	}
-	if d, ok := unitDuration(t.text); ok {
-		v.kind, v.duration = durationValue, d
-		return v, true
-	}
-	if !isNumber(t.text) {
+	case !isNumber(t.text):
 		return v, false
 	}
 	if n, err := strconv.ParseInt(t.text, 10, 64); err == nil {
@@ -103,7 +99,7 @@ func (v value) asInt() (int, bool) {
 // describe names the value in a message.
 func (v value) describe() string {
 	switch v.kind {
-	case boolValue, intValue, floatValue, durationValue:
+	case boolValue, intValue, floatValue:
 		return v.text.Value
 	default:
 		return "text " + quote(v.text.Value)
