@@ -660,3 +660,20 @@ func TestStoppedRuns(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestStoppedWalks: a walk that nobody has heard of for too long is given up, and its
+// visits are cancelled; in a run that nobody has stopped none may be.
+func TestStoppedWalks(t *testing.T) {
+	p := compiledWith(t, strings.Replace(walked, "start [", "graph [stall_timeout=10s]\n\tstart [", 1), map[string]core.HandlerFunc{"a": slow})
+	l := logged(t, p, scheduler.Options{})
+	if end := l[len(l)-1]; end.Reason != "node a: no sign of life for 10s" {
+		t.Fatal(end.Reason)
+	}
+	if r := checked(t, p, l); len(r.Violations) > 0 {
+		t.Error(words(r))
+	}
+	l[len(l)-1].Reason = "node a: it is late"
+	if got := words(checked(t, p, l)); got != "line 6: a: lifecycle: is cancelled, and nobody has stopped the run\n" {
+		t.Error(got)
+	}
+}
