@@ -79,8 +79,13 @@ func detail(e *core.Event) string {
 	if n, ok := e.Total.Get(); ok && e.Type == core.NodeStarted {
 		add("%d items", n)
 	}
-	if e.Visit > 1 && e.Type == core.NodeStarted {
-		add("visit %d", e.Visit)
+	if e.Visit > 0 && e.Type == core.NodeStarted {
+		if e.Unit != "" {
+			add("branch of %s", e.Unit)
+		}
+		if e.Visit > 1 {
+			add("visit %d", e.Visit)
+		}
 	}
 	if e.Attempt > 1 {
 		add("attempt %d", e.Attempt)

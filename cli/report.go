@@ -136,7 +136,7 @@ func timeText(d time.Duration) string {
 // whyText explains what is not a plain success.
 func whyText(n *core.NodeReport) string {
 	switch {
-	case n.Failure != nil && n.Handled:
+	case n.Failure != nil && n.Handled && (n.Visits == 0 || n.Failure.Class != core.ClassCanceled): // a branch that was given up did nothing wrong
 		return n.Failure.Message + " (handled)"
 	case n.Failure != nil:
 		return n.Failure.Message
