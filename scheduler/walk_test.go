@@ -583,3 +583,24 @@ func TestWalkThatDoesNothing(t *testing.T) {
 		t.Errorf("the walk ended %v", r.Err)
 	}
 }
+
+// BenchmarkWalk measures a walk that goes round between two stages that do nothing.
+func BenchmarkWalk(b *testing.B) {
+	const hops = 1000
+	w := walkOf(b, fmt.Sprintf("start -> a\na -> b\nb -> a when=$visits<%d\nb -> exit", hops/2))
+	reg := core.NewRegistry(std.Kinds()...)
+	if err := reg.AddTool("stage", core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })); err != nil {
+		b.Fatal(err)
+	}
+	p, ds := plan.Compile(w, reg, plan.Options{})
+	if p == nil {
+		b.Fatal(ds)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if r, err := scheduler.Run(context.Background(), p, nil, scheduler.Options{Concurrency: 1}); err != nil || len(r.Path) != hops+2 {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*hops), "ns/hop")
+}

@@ -29,18 +29,20 @@ func (t *walk) follow(v *visit, o *Outcome) {
 		t.finish()
 		return
 	}
-	if n.Role != core.RoleConditional || t.f.planted(fault.OpaqueConditional) {
+	known := core.ObjectOf(core.ContextVisitCount, int64(v.count))
+	stands := n.Role != core.RoleConditional || t.f.planted(fault.OpaqueConditional)
+	if stands {
 		t.last = stage{Node: v.node, Status: statusOf(o), Failure: o.Failure}
-		t.remember(core.ContextFailureClass, categoryOf(o))
+		known.Set(core.ContextFailureClass, categoryOf(o))
 		if o.Route != nil && o.Route.Label != "" {
 			t.last.Label = o.Route.Label
-			t.remember(core.ContextPreferredLabel, o.Route.Label)
-		}
-		if t.circles(v, o) {
-			return
+			known.Set(core.ContextPreferredLabel, o.Route.Label)
 		}
 	}
-	t.remember(core.ContextVisitCount, int64(v.count))
+	t.set(t.w.Context, known)
+	if stands && t.circles(v, o) {
+		return
+	}
 	r, ok := t.choose(v, o)
 	if !ok {
 		t.stuck(v, o)

@@ -262,7 +262,7 @@ func (t *walk) call(v *visit) *Call {
 }
 
 func (t *walk) startNested(v *visit, n *plan.Node, id ID, call *Call) {
-	child, err := t.f.nest(n, id, call, fmt.Sprintf("%s[%d]", t.f.name(n.ID), v.n), &t.group, t)
+	child, err := t.f.nest(n, id, call, fmt.Sprintf("%s[%d]", t.f.name(n.ID), v.count), &t.group, t)
 	if err != nil {
 		t.over(v, &Outcome{Failure: badInputs(err)})
 		return
@@ -409,11 +409,6 @@ func (t *walk) set(field int32, value any) {
 	c := t.fields[field]
 	c.Resolve(c.Cursor(), value, nil)
 	c.Forget(c.Cursor(), false)
-}
-
-// remember sets values of the context that the engine keeps, by key and value in turn.
-func (t *walk) remember(pairs ...any) {
-	t.set(t.w.Context, core.ObjectOf(pairs...))
 }
 
 // record notes how a visit ended and tells it.
