@@ -57,6 +57,8 @@ func TestValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	graphs, _ := filepath.Glob("*/*.dot") // the pattern is well-formed
+	files = append(files, graphs...)
 	valid := 0
 	for _, file := range files {
 		if strings.Contains(file, ".mock.") || isProgram(filepath.Dir(file)) {
@@ -69,5 +71,21 @@ func TestValid(t *testing.T) {
 	}
 	if valid < 5 {
 		t.Errorf("found %q", files)
+	}
+}
+
+// TestMocks plays the mock files beside graphs in DOT.
+func TestMocks(t *testing.T) {
+	graphs, err := filepath.Glob("*/*.dot")
+	if err != nil || len(graphs) < 4 {
+		t.Fatalf("found %q, %v", graphs, err)
+	}
+	for _, graph := range graphs {
+		mocks, _ := filepath.Glob(filepath.Join(filepath.Dir(graph), "*.mock.yaml"))
+		for _, mock := range mocks {
+			if got := docstest.Wavefold(t, "test", mock, graph); got != "ok    "+mock+"\n" {
+				t.Errorf("%s: %s", mock, got)
+			}
+		}
 	}
 }
