@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -166,12 +167,15 @@ type script map[string][]string
 // outcomes a ~ stands for a blank.
 func play(t *testing.T, w *core.Workflow, does script, o scheduler.Options) (r *core.Report, events []core.Event) {
 	t.Helper()
+	var mu sync.Mutex // branches of a parallel node call the handler at the same time
 	calls := map[string]int{}
 	reg := core.NewRegistry(std.Kinds()...)
 	if err := reg.AddTool("stage", core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 		id := in.Node()
+		mu.Lock()
 		n := calls[id]
 		calls[id]++
+		mu.Unlock()
 		if len(does[id]) == 0 {
 			return core.Result{}, nil
 		}
