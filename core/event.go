@@ -11,15 +11,18 @@ const (
 	RunStarted  EventType = "run.started"
 	RunFinished EventType = "run.finished"
 
-	NodeReady    EventType = "node.ready"    // all it waits for is there; it may wait for a slot
-	NodeStarted  EventType = "node.started"  // an attempt begins
-	NodeRetrying EventType = "node.retrying" // an attempt failed or asked for another, which follows after Delay
-	NodeFinished EventType = "node.finished" // the node ended with a success
-	NodeFailed   EventType = "node.failed"   // the node ended with a failure
-	NodeHandled  EventType = "node.handled"  // its failure is tolerated by its policy, or an on: fail edge took it up
-	NodeSkipped  EventType = "node.skipped"
-	NodeAsked    EventType = "node.asked"    // a human gate asks; Reason is the question, Values has the choices
-	NodeAnswered EventType = "node.answered" // it was answered: Label and To are those of the choice; or Reason says why not
+	NodeReady     EventType = "node.ready"    // all it waits for is there; it may wait for a slot
+	NodeStarted   EventType = "node.started"  // an attempt begins
+	NodeRetrying  EventType = "node.retrying" // an attempt failed or asked for another, which follows after Delay
+	NodeFinished  EventType = "node.finished" // the node ended with a success
+	NodeFailed    EventType = "node.failed"   // the node ended with a failure
+	NodeHandled   EventType = "node.handled"  // its failure is tolerated by its policy, or an on: fail edge took it up
+	NodeSkipped   EventType = "node.skipped"
+	NodeAsked     EventType = "node.asked"     // a human gate asks; Reason is the question, Values has the choices
+	ModelAsked    EventType = "model.asked"    // a model is called for the node; Purpose says what for
+	ModelAnswered EventType = "model.answered" // it has answered, with Usage; or Reason says why not
+	ToolCalled    EventType = "tool.called"    // a tool that a model asked for was called; Reason says why it failed
+	NodeAnswered  EventType = "node.answered"  // it was answered: Label and To are those of the choice; or Reason says why not
 
 	ItemStarted  EventType = "item.started"  // an attempt for one item, stage execution or round
 	ItemFinished EventType = "item.finished" // it ended with a success
@@ -45,7 +48,14 @@ const (
 	StepJump           = "jump"            // the branches of a parallel node meet there
 	StepRetryTarget    = "retry_target"    // a stage failed and has no edge to follow
 	StepGoalGate       = "goal_gate"       // a goal gate is not satisfied
+	StepModel          = "model"           // a model chose the edge
+	StepFallback       = "fallback"        // no condition fits, and the edge has none
+	StepNone           = "none"            // no condition fits, and there is no fallback: the walk ends
+	StepDryRun         = "dry_run"         // the walk ends before its first decision
 )
+
+// End is where an EdgeChosen event leads that ends a walk for want of an edge.
+const End = "(end)"
 
 // EventVersion is the version of the event format.
 const EventVersion = 1
@@ -97,6 +107,13 @@ type Event struct {
 	// that of the edge, or of an answer.
 	Step  string `json:"step,omitempty"`
 	Label string `json:"label,omitempty"`
+	// Purpose, Model, Tool, Turn and Usage are those of a call to a model or of a tool; in
+	// run.finished Usage is that of the run.
+	Purpose string `json:"purpose,omitempty"`
+	Model   string `json:"model,omitempty"`
+	Tool    string `json:"tool,omitempty"`
+	Turn    int    `json:"turn,omitempty"`
+	Usage   *Usage `json:"usage,omitempty"`
 	// Nodes are those that a join takes, in canonical order, by their ids in its graph.
 	Nodes []string `json:"nodes,omitempty"`
 

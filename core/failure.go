@@ -17,6 +17,8 @@ type Failure struct {
 	// Category says whether trying again can help, where the class does not; see
 	// InCategory.
 	Category Category `json:"category,omitempty"`
+	// FailsRun failures end the run, whatever the node's policy says; see FailRun.
+	FailsRun bool `json:"fails_run,omitempty"`
 	// RetryAfter, when positive, is the least time to wait before the next
 	// attempt, as the other side asked for.
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
@@ -43,6 +45,9 @@ func FailureOf(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		out := *f
 		out.Message, out.Cause, out.Node = err.Error(), err, ""
+		if _, ok := errors.AsType[*failRunError](err); ok {
+			out.FailsRun, out.Permanent = true, true
+		}
 		if out.Class == ClassError && out.Category == "" {
 			out.categorize(err)
 		}
@@ -55,6 +60,9 @@ func FailureOf(err error) *Failure {
 	}
 	if r, ok := errors.AsType[*retryAfterError](err); ok {
 		f.RetryAfter = r.after
+	}
+	if _, ok := errors.AsType[*failRunError](err); ok {
+		f.FailsRun, f.Permanent = true, true
 	}
 	return f
 }
@@ -91,6 +99,21 @@ func Retryable(err error) error {
 		return nil
 	}
 	return &retryMark{err, true}
+}
+
+type failRunError struct{ error }
+
+func (e *failRunError) Unwrap() error { return e.error }
+
+// FailRun marks an error as one after which the run must not go on, whatever the policy of
+// the node: a budget is used up, or what all nodes need is not there. The node is not tried
+// again, what is under way is cancelled and awaited, and the run fails. A nil error stays
+// nil.
+func FailRun(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failRunError{err}
 }
 
 type retryAfterError struct {
@@ -138,7 +161,7 @@ func (e *NodeError) message() string {
 // path of the innermost node and its cause, each once however deep it lies.
 func (e *NodeError) Nested() *Failure {
 	f := &Failure{Class: e.Failure.Class, Message: e.message(), Permanent: e.Failure.Permanent, Category: e.Failure.Category,
-		RetryAfter: e.Failure.RetryAfter, Node: e.Failure.Node, Cause: e}
+		FailsRun: e.Failure.FailsRun, RetryAfter: e.Failure.RetryAfter, Node: e.Failure.Node, Cause: e}
 	if f.Node == "" {
 		f.Node = e.Node
 	}

@@ -36,6 +36,9 @@ type Shared struct {
 	Round int
 	// Visit counts the visits of the node in a walk, from 1; 0 in a dag.
 	Visit int
+	// Previous is what the attempt before said of why it did not end well, "" for the
+	// first one.
+	Previous string
 	// Args are the resolved arguments, nil when there are none.
 	Args *Object
 	// View holds the declared reads that have a value, in declared order.
@@ -145,6 +148,11 @@ func (in Input) Round() int { return in.shared().Round }
 
 // Visit returns which visit of the node in a walk it is, from 1; 0 in a dag.
 func (in Input) Visit() int { return in.shared().Visit }
+
+// Previous returns what the attempt before this one said of why it did not end well: the
+// message of its failure, or the note with which it asked to be run again. It is "" for
+// the first attempt.
+func (in Input) Previous() string { return in.shared().Previous }
 
 // Context returns a copy of a value of the walk's context; ok is false if it holds none
 // under that key, and in a dag.

@@ -62,6 +62,8 @@ type Compiled struct {
 	// Secrets are the secrets that the node refers to. Whatever shows what a run
 	// does hides their values.
 	Secrets []Secret
+	// Models tells that the node may call models: what it takes is accounted for, see Meter.
+	Models bool
 	// Stdout tells that the node writes to Env.Stdout, which one node of a graph
 	// may do. Stdin likewise tells that it reads Env.Stdin.
 	Stdout, Stdin bool

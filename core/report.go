@@ -21,6 +21,8 @@ type Report struct {
 	// Path lists the nodes that a walk visited, in order, without the branches of parallel
 	// nodes; nil for a dag.
 	Path []string
+	// Usage is what the calls to models took that nodes and decisions on the way made.
+	Usage Usage
 	// Err is the error of a failed or cancelled run, nil otherwise.
 	Err error
 }
@@ -46,6 +48,9 @@ type NodeReport struct {
 	// Output is what it sent along its edges, Missing for nothing.
 	Output any
 	Note   string
+	// Usage is what its calls to models took, the decisions on where to go on from it
+	// included.
+	Usage Usage
 }
 
 // UnitReport tells how a pipeline or loop ended.

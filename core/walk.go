@@ -27,6 +27,17 @@ type Walk struct {
 	// RepeatLimit is how often the same failure may come back before the run is given
 	// up; nil means DefaultRepeatLimit.
 	RepeatLimit *Int
+	// Router says who picks the edge after a visit: "" or RouterOutcomes, or RouterModel.
+	// With RouterModel the walk begins at Entry and ends where no edge can be followed; the
+	// conditions of edges are plain language.
+	Router Text
+	// Entry is the node where the walk of a RouterModel begins.
+	Entry Text
+	// MaxSteps is how many visits a run may make of all nodes together; nil means
+	// DefaultMaxSteps with RouterModel, else any number.
+	MaxSteps *Int
+	// Model names the model that picks edges, "" for the default of the engine.
+	Model Text
 	// Attributes are what the document says of the graph beyond that, as written. They
 	// are kept for saving and drawing.
 	Attributes *Object
@@ -39,7 +50,25 @@ const (
 	DefaultStallTimeout = 30 * time.Minute
 	DefaultRepeatLimit  = 3
 	DefaultMaxParallel  = 4 // branches of a parallel node under way at once
+	DefaultMaxSteps     = 200
 )
+
+// Routers.
+const (
+	RouterOutcomes = "outcomes" // conditions, labels, suggestions and weights decide
+	RouterModel    = "model"    // a model picks among the conditions, see Router
+)
+
+// InputsKey is the key in the context of a walk of RouterModel under which the inputs of
+// the run are; the other keys are nodes, each with what it sent at its last visit.
+const InputsKey = "input"
+
+// EvalsKey is the member under which RouteQuestion.View has the checks of a result.
+const EvalsKey = "evals"
+
+// InputDryRun is the input that makes a walk of RouterModel stop before the first node
+// out of which a condition leads, if it is true.
+const InputDryRun = "dryRun"
 
 // ContextField is the state field of a walk that holds its context: an object of values
 // by key, such as "command.output". What a node adds to it (Routing.Context) replaces
@@ -96,6 +125,8 @@ type Routing struct {
 	// Category is that of the failure of a result whose status is Fail; "" means
 	// Deterministic.
 	Category Category
+	// Evals are the checks of the result, by name, as a Router is shown them; nil for none.
+	Evals *Object
 }
 
 // Join says when a node with several predecessors runs, or, of a parallel node, what

@@ -34,11 +34,14 @@ type Workflow struct {
 	// none: without one, a run accepts a starting value for every field.
 	Inputs    []InputDecl
 	HasInputs bool
-	Fields    []FieldDecl
-	Nodes     []*Node
-	Edges     []*Edge
-	Pipelines []*Pipeline
-	Loops     []*Loop
+	// OpenInputs lets a run have inputs that are not declared, too. All of them are there
+	// as $input.NAME alone, beside the state, and null stands for none.
+	OpenInputs bool
+	Fields     []FieldDecl
+	Nodes      []*Node
+	Edges      []*Edge
+	Pipelines  []*Pipeline
+	Loops      []*Loop
 	// RetryPolicies are those that nodes may name.
 	RetryPolicies []*RetryPolicy
 	// Walk holds the settings of ModeWalk; nil means defaults.
@@ -188,6 +191,8 @@ type Node struct {
 	// Random picks one of the edges at random, by weight, instead of the heaviest one.
 	Random   bool
 	Parallel *Parallel
+	// Shown are the members of what the node sends that a Router is shown; nil means all.
+	Shown []Text
 	// Attributes are what the document says beyond that, as written, for saving and
 	// drawing.
 	Attributes *Object
@@ -286,6 +291,10 @@ type Edge struct {
 	LoopRestart bool
 	// Freeform marks the edge out of a human node for answers that match no choice.
 	Freeform bool
+	// MaxIterations is how often the way from From to To may be taken in a run before this
+	// edge is spent, whichever edges between the two were followed; nil means any number.
+	// It counts with RouterModel only.
+	MaxIterations *Int
 	// Attributes are what the document says beyond that, as written.
 	Attributes *Object
 	// Implied marks an edge that the Go builder added by itself, because the

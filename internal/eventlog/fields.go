@@ -77,6 +77,16 @@ func setRest(e *core.Event, key string, v any) (err error) {
 		err = to(&e.Step, v)
 	case "label":
 		err = to(&e.Label, v)
+	case "purpose":
+		err = to(&e.Purpose, v)
+	case "model":
+		err = to(&e.Model, v)
+	case "tool":
+		err = to(&e.Tool, v)
+	case "turn":
+		err = whole(&e.Turn, v)
+	case "usage":
+		e.Usage, err = usage(v)
 	case "nodes":
 		err = texts(&e.Nodes, v)
 	case "field":
@@ -106,7 +116,7 @@ func setRest(e *core.Event, key string, v any) (err error) {
 }
 
 // to stores a value of the type that the field has.
-func to[T string | int64 | bool | *core.Object](field *T, v any) error {
+func to[T string | int64 | float64 | bool | *core.Object](field *T, v any) error {
 	x, ok := v.(T)
 	if !ok {
 		return fmt.Errorf("want %s, got %s", core.TypeName(*field), core.TypeName(v))
@@ -180,10 +190,37 @@ func failure(v any) (*core.Failure, error) {
 			return to((*string)(&f.Category), v)
 		case "retry_after":
 			return to((*int64)(&f.RetryAfter), v)
+		case "fails_run":
+			return to(&f.FailsRun, v)
 		case "node":
 			return to(&f.Node, v)
 		case "stack":
 			return to(&f.Stack, v)
+		}
+		return nil
+	})
+}
+
+func usage(v any) (*core.Usage, error) {
+	u := &core.Usage{}
+	return u, each(v, func(key string, v any) error {
+		switch key {
+		case "calls":
+			return to(&u.Calls, v)
+		case "input_tokens":
+			return to(&u.Input, v)
+		case "cached_input_tokens":
+			return to(&u.CachedInput, v)
+		case "output_tokens":
+			return to(&u.Output, v)
+		case "reasoning_tokens":
+			return to(&u.Reasoning, v)
+		case "cost":
+			if n, ok := v.(int64); ok {
+				u.Cost = float64(n)
+				return nil
+			}
+			return to(&u.Cost, v)
 		}
 		return nil
 	})

@@ -1,0 +1,68 @@
+package core
+
+import "context"
+
+// Router picks the edge that a walk follows after a node, where the workflow leaves that
+// to a model (RouterModel). Route is called once for each such decision and may be called
+// from many goroutines at a time. An error is no answer: it fails the run, and no edge is
+// guessed.
+type Router interface {
+	Route(ctx context.Context, q RouteQuestion) (RouteAnswer, error)
+}
+
+// RouterFunc makes a function a Router.
+type RouterFunc func(ctx context.Context, q RouteQuestion) (RouteAnswer, error)
+
+// Route calls f.
+func (f RouterFunc) Route(ctx context.Context, q RouteQuestion) (RouteAnswer, error) {
+	return f(ctx, q)
+}
+
+// RouteQuestion is what a Router decides on. Its values are shared with the engine and
+// must not be changed.
+type RouteQuestion struct {
+	// Run is the run's id, Node the path of the node that has ended, and Visit which visit
+	// of it that was, from 1.
+	Run   string
+	Node  string
+	Visit int
+	// Model names the model that the workflow asks for, "" for the default.
+	Model string
+	// Inputs are the inputs of the run, whole.
+	Inputs *Object
+	// View holds what each node came to at its last visit, by id, in order of their first
+	// end: of a node that says what is shown of it, these members only, null for one that is
+	// not there. Checks of the result stand beside them under "evals".
+	View *Object
+	// Failed are the nodes in View whose last visit failed.
+	Failed []string
+	// Choices are the edges that may be followed, in declared order. Targets may repeat.
+	Choices []RouteChoice
+	// Fallback is the place in Choices of the edge that is followed when no condition fits,
+	// NoRoute when there is none.
+	Fallback int
+}
+
+// RouteChoice is an edge that may be followed.
+type RouteChoice struct {
+	Target string // id of the node it leads to
+	Name   string // what people call that node, "" for nothing else than its id
+	When   string // the condition in plain language, "" for the fallback
+}
+
+// NoRoute stands for no choice.
+const NoRoute = -1
+
+// RouteAnswer is what a Router decided.
+type RouteAnswer struct {
+	// Choice is a place in RouteQuestion.Choices, or NoRoute when no condition fits. Any
+	// other number counts as NoRoute.
+	Choice int `json:"choice"`
+	// Unusable tells that NoRoute was not said but is how an answer that names no choice
+	// was read.
+	Unusable bool `json:"unusable,omitempty"`
+	// Raw is the answer as it was given, for people.
+	Raw string `json:"raw,omitempty"`
+	// View identifies what the router was shown. The engine sets it.
+	View string `json:"view,omitempty"`
+}
