@@ -97,3 +97,32 @@ func TestOverflowInALoop(t *testing.T) {
 		t.Errorf("%T", err)
 	}
 }
+
+// TestOverflowInAWalk: the last stage was named instead of the one that wrote, and a
+// restart just before the exit had none to name.
+func TestOverflowInAWalk(t *testing.T) {
+	const want = `node b: the write of field "total": 9223372036854775807 + 1 does not fit a 64-bit integer`
+	for name, edge := range map[string]*core.Edge{
+		"to the exit":   {From: text("last"), To: text("exit")},
+		"by a restart":  {From: text("last"), To: text("exit"), LoopRestart: true},
+		"written again": {From: text("last"), To: text("a2")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := walkOf(t, "start -> a\na -> b\nb -> last\na2 -> exit")
+			w.Fields = []core.FieldDecl{total("sum")}
+			w.Edges = append(w.Edges, edge)
+			for _, n := range w.Nodes {
+				switch n.ID.Value {
+				case "a", "a2":
+					*n = *put(n.ID.Value, "total", int64(math.MaxInt64))
+				case "b":
+					*n = *put("b", "total", int64(1))
+				}
+			}
+			r, _ := play(t, w, nil, scheduler.Options{})
+			if r.Err == nil || r.Err.Error() != want || r.Status != core.RunFailed {
+				t.Errorf("%s: got %v, want %s", r.Status, r.Err, want)
+			}
+		})
+	}
+}

@@ -84,7 +84,7 @@ func (f *frame) spoiled() *core.NodeError {
 // spoiler names the node whose write spoilt a field.
 func (f *frame) spoiler(field int32, slot int) string {
 	if t, ok := f.task(0).(*walk); ok {
-		return t.id(t.last.Node)
+		return t.id(t.spoilt[field])
 	}
 	return f.writer(field, slot)
 }

@@ -26,6 +26,7 @@ type walk struct {
 	nodes   []visited
 	fields  []*state.Column // the live state
 	start   []any           // starting values
+	spoilt  map[int32]int32 // by field that could not be merged: the node whose write spoilt it
 	path    []int32         // nodes in the order of the token's visits
 	gates   []goal          // goal gates in order of their first end
 	last    stage           // the last stage that was no conditional
@@ -401,8 +402,22 @@ func (t *walk) refused(writes []plan.Write) *core.Failure {
 func (t *walk) write(v *visit, writes []plan.Write) {
 	for _, w := range writes {
 		t.set(w.Field, w.Value)
+		if _, ok := t.fields[w.Field].Last().(*state.Spoiled); ok {
+			t.spoils(w.Field, v.node)
+		}
 	}
 	t.f.emitVisitWrites(t, v, writes)
+}
+
+// spoils notes the first node whose write a field could not take.
+func (t *walk) spoils(field, node int32) {
+	if _, ok := t.spoilt[field]; ok {
+		return
+	}
+	if t.spoilt == nil {
+		t.spoilt = map[int32]int32{}
+	}
+	t.spoilt[field] = node
 }
 
 func (t *walk) set(field int32, value any) {

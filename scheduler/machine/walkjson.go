@@ -9,21 +9,22 @@ import (
 
 // walkJSON is a walk in a snapshot.
 type walkJSON struct {
-	Live    []visitJSON    `json:"live,omitempty"`
-	Next    int32          `json:"next"`
-	Nodes   []visited      `json:"nodes"`
-	Fields  []*core.Object `json:"fields"`
-	Start   []anyJSON      `json:"start"`
-	Path    []int32        `json:"path"`
-	Gates   []goal         `json:"gates,omitempty"`
-	Last    stage          `json:"last"`
-	Failed  map[string]int `json:"failed,omitempty"`
-	Idle    int            `json:"idle,omitempty"`
-	Active  int64          `json:"active,omitempty"`
-	Watched int32          `json:"watched,omitempty"`
-	Failure *core.Failure  `json:"failure,omitempty"`
-	FailAt  int32          `json:"fail_at"`
-	Ended   bool           `json:"ended,omitempty"`
+	Live    []visitJSON     `json:"live,omitempty"`
+	Next    int32           `json:"next"`
+	Nodes   []visited       `json:"nodes"`
+	Fields  []*core.Object  `json:"fields"`
+	Start   []anyJSON       `json:"start"`
+	Spoilt  map[int32]int32 `json:"spoilt,omitempty"`
+	Path    []int32         `json:"path"`
+	Gates   []goal          `json:"gates,omitempty"`
+	Last    stage           `json:"last"`
+	Failed  map[string]int  `json:"failed,omitempty"`
+	Idle    int             `json:"idle,omitempty"`
+	Active  int64           `json:"active,omitempty"`
+	Watched int32           `json:"watched,omitempty"`
+	Failure *core.Failure   `json:"failure,omitempty"`
+	FailAt  int32           `json:"fail_at"`
+	Ended   bool            `json:"ended,omitempty"`
 }
 
 type visitJSON struct {
@@ -59,7 +60,7 @@ type branchJSON struct {
 }
 
 func (t *walk) dump() (*walkJSON, error) {
-	j := &walkJSON{Next: t.next, Nodes: t.nodes, Path: t.path, Gates: t.gates, Last: t.last, Failed: t.failed, Idle: t.idle, Active: t.active,
+	j := &walkJSON{Next: t.next, Nodes: t.nodes, Spoilt: t.spoilt, Path: t.path, Gates: t.gates, Last: t.last, Failed: t.failed, Idle: t.idle, Active: t.active,
 		Watched: t.watched, Failure: t.failure, FailAt: t.failAt, Ended: t.ended}
 	for _, v := range t.live {
 		vj, err := t.dumpVisit(v)
@@ -114,7 +115,7 @@ func (f *frame) restoreWalk(j *walkJSON) error {
 	}
 	t := f.newWalk()
 	t.next, t.path, t.gates, t.last, t.idle, t.active = j.Next, j.Path, j.Gates, j.Last, j.Idle, j.Active
-	t.watched, t.failure, t.failAt, t.ended = j.Watched, j.Failure, j.FailAt, j.Ended
+	t.spoilt, t.watched, t.failure, t.failAt, t.ended = j.Spoilt, j.Watched, j.Failure, j.FailAt, j.Ended
 	if j.Failed != nil {
 		t.failed = j.Failed
 	}
