@@ -2,12 +2,18 @@ package wavefold_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/human"
+	"github.com/wavefold/wavefold/nodes/walk"
 )
 
 const scored = `digraph Scored {
@@ -73,4 +79,85 @@ func TestGraphInDOT(t *testing.T) {
 	if twice, err := again.Save(); err != nil || string(twice) != string(saved) {
 		t.Errorf("saved again: %v\n%s\nwant\n%s", err, twice, saved)
 	}
+}
+
+// A gate is no way through where nobody has registered the kind that asks.
+func TestGateWithoutItsKind(t *testing.T) {
+	for name, kinds := range map[string][]core.Kind{"without": nil, "with": {human.Kind{}}} {
+		t.Run(name, func(t *testing.T) {
+			e := wavefold.EngineOf(core.NewRegistry(append(kinds, walk.Kinds()...)...))
+			r := runDOT(t, e, `digraph Release {
+				start [shape=Mdiamond] exit [shape=Msquare] ship [shape=diamond]
+				gate [shape=hexagon, type="wait.human"]
+				start -> gate
+				gate -> ship [label="[S] Ship"]
+				ship -> exit
+			}`)
+			if f, ok := errors.AsType[*core.Failure](r.Err); !ok || f.Class != core.ClassNoRoute || !slices.Equal(r.Path, []string{"start", "gate"}) {
+				t.Errorf("walked %s: %v", r.Path, r.Err)
+			}
+		})
+	}
+}
+
+// A function that is a type of nodes is told of its arguments before anything runs.
+func TestTypedFunctionInDOT(t *testing.T) {
+	type in struct{ Threshold float64 }
+	var got in
+	e := wavefold.NewEngine()
+	if err := e.AddTool("score", func(v in) { got = v }); err != nil {
+		t.Fatal(err)
+	}
+	const graph = `digraph Scored {
+  start [shape=Mdiamond] exit [shape=Msquare]
+  score [type=score, %s=0.5, color=blue]
+  start -> score -> exit
+}`
+	if r := runDOT(t, e, fmt.Sprintf(graph, "threshold")); r.Err != nil || got.Threshold != 0.5 {
+		t.Errorf("got %+v, %v", got, r.Err)
+	}
+	w, _ := e.Parse("scored.dot", fmt.Appendf(nil, graph, "treshold"))
+	_, ds := e.Compile(w, false)
+	if want := `scored.dot:3:22: error: node score: args: unknown key "treshold" (did you mean "Threshold"?`; !strings.Contains(fmt.Sprint(ds), want) {
+		t.Errorf("got %v, want %s", ds, want)
+	}
+}
+
+// What can never run says why in words of its own.
+func TestNodesThatCannotRunInDOT(t *testing.T) {
+	r := runDOT(t, wavefold.NewEngine(), `digraph Lacking {
+		start [shape=Mdiamond] exit [shape=Msquare]
+		a [shape=house]
+		b [shape=house, stack.child_workflow="gone.dot"]
+		c [shape=house, stack.child_dot_source="digraph C { start -> exit }"]
+		d [import="other.dot"]
+		e [type=unheard]
+		start -> a -> b -> c -> d -> e -> exit
+	}`)
+	for id, want := range map[string]string{
+		"a": "there is no workflow to run: it names no workflow",
+		"b": `there is no workflow to run: there is no file "gone.dot"`,
+		"c": "there is no workflow to run: a graph inside of an attribute is not supported",
+		"d": "a graph cannot be put in place of a node",
+		"e": `no handler is registered for type "unheard": register a Go function of that name, or a kind`,
+	} {
+		if n, _ := r.Node(id); n.Failure == nil || n.Failure.Message != want {
+			t.Errorf("%s: got %v, want %s", id, n.Failure, want)
+		}
+	}
+}
+
+// runDOT runs a graph of an empty folder.
+func runDOT(t *testing.T, e *wavefold.Engine, graph string) *wavefold.Result {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "graph.dot")
+	if err := os.WriteFile(file, []byte(graph), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g, err := e.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _ := g.Run(t.Context())
+	return r
 }

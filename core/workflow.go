@@ -193,6 +193,12 @@ type Node struct {
 	Parallel *Parallel
 	// Shown are the members of what the node sends that a Router is shown; nil means all.
 	Shown []Text
+	// Asks and Lacks are what a format knows of a node whose kind nobody may have
+	// registered, so that it fails when it is visited. Asks tells that a person was to pick
+	// the edge: then no edge without a condition is followed. Lacks is the text it fails
+	// with; "" leaves it to the engine.
+	Asks  bool
+	Lacks string
 	// Attributes are what the document says beyond that, as written, for saving and
 	// drawing.
 	Attributes *Object

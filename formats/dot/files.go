@@ -143,7 +143,7 @@ func (l *loader) child(n *core.Node, s *settings) {
 		n.Config.Set(core.At("file", file.Pos), textTree(file))
 		return
 	}
-	n.Kind.Value = managerType
+	n.Kind.Value, n.Lacks = managerType, "there is no workflow to run: "+why
 	for _, key := range childKeys {
 		s.keep(key)
 	}

@@ -46,7 +46,7 @@ var kinds = []kindOf{
 	}},
 	{kind: kindParallel, shape: "component", types: []string{"parallel"}},
 	{kind: "fan_in", shape: "tripleoctagon", types: []string{"parallel.fan_in"}},
-	{kind: "human", shape: "hexagon", types: []string{"human", "wait.human"}, config: []configKey{
+	{kind: kindHuman, shape: "hexagon", types: []string{"human", "wait.human"}, config: []configKey{
 		{key: "text", from: []string{"text"}},
 		{key: "default_choice", from: []string{"human.default_choice"}},
 	}},
@@ -60,6 +60,7 @@ const (
 	kindAgent    = "agent"
 	kindPrompt   = "prompt"
 	kindScript   = "script"
+	kindHuman    = "human"
 	kindParallel = "parallel"
 	kindWait     = "wait"
 	kindWorkflow = "workflow"

@@ -17,7 +17,7 @@ var presets = []string{"none", "standard", "aggressive", "linear", "patient"}
 
 func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
 	s := l.settings(d.attributes, "node "+d.id.Value)
-	n := &core.Node{ID: d.id, Kind: kind, Pos: d.id.Pos}
+	n := &core.Node{ID: d.id, Kind: kind, Pos: d.id.Pos, Asks: kind.Value == kindHuman}
 	l.isReserved(d.id)
 	n.Label = s.text("label")
 	n.Classes = classes(s.text("class"), d.classes)

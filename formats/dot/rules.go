@@ -83,7 +83,7 @@ func (l *loader) script(n *core.Node, s *settings) {
 // imports is for nodes in whose place another graph should be put.
 func (l *loader) imports(n *core.Node, s *settings) {
 	a := s.list[s.find("import")]
-	n.Kind = core.At(importType, a.key.Pos)
+	n.Kind, n.Lacks = core.At(importType, a.key.Pos), "a graph cannot be put in place of a node"
 	l.ds.Warnf(core.CodeImport, a.value.text.Pos, "%s: a graph cannot be put in place of a node, it will fail", s.subject).
 		WithHint("run it as a sub-workflow: shape=house, stack.child_workflow=%s", quote(a.value.text.Value))
 }

@@ -489,11 +489,30 @@ func (c *compiler) walkType(n *Node, d *core.Node, at place) bool {
 	if _, ok := c.reg.Kind(d.Kind.Value); ok || d.Kind.Value == "" || d.Lost.Has("kind") {
 		return false
 	}
-	if n.Handler, _ = c.reg.Tool(d.Kind.Value); n.Handler == nil {
+	if d.Asks {
+		c.p.Walk.Nodes[n.Index].Role = core.RoleHuman
+	}
+	switch h, ok := c.reg.Tool(d.Kind.Value); {
+	case ok:
+		n.Handler = c.bind(h, d)
+	case d.Lacks != "":
+		n.Lacks = d.Lacks
+	default:
 		c.hint(c.ds.Warnf(core.CodeTypeKnown, d.Kind.Pos, "%s: nobody has registered a handler for type %q, so it fails when it is visited", at, d.Kind.Value), d.Kind.Value, c.reg.KindNames)
 		n.Lacks = fmt.Sprintf("no handler is registered for type %q: register a Go function of that name, or a kind", d.Kind.Value)
 	}
 	return true
+}
+
+// bind tells a function the node it works for, if it wants to know.
+func (c *compiler) bind(h core.Handler, d *core.Node) core.Handler {
+	b, ok := h.(core.Binder)
+	if !ok {
+		return h
+	}
+	h, ds := b.Bind(d, c.env)
+	c.ds = append(c.ds, ds...)
+	return h
 }
 
 // role notes what a node is to the walk; false reports one that there is only in walks.
