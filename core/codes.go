@@ -85,4 +85,14 @@ const (
 	CodeConditionSyntax     Code = "condition_syntax"
 	CodeRetryPolicy         Code = "retry_policy_known" // a retry policy that does not exist
 	CodeJoin                Code = "join_policy"        // a join that can never or will always succeed, or has nothing to join
+
+	// Walks that a model routes. These names are those that validators of such documents use.
+	CodeUnknownEdgeSource Code = "UNKNOWN_EDGE_SOURCE" // an edge comes from no node
+	CodeUnknownEdgeTarget Code = "UNKNOWN_EDGE_TARGET" // an edge leads to no node
+	CodeMissingEntry      Code = "MISSING_ENTRY"       // the walk begins at no node
+	CodeUnreachableNode   Code = "UNREACHABLE_NODE"    // no way leads to a node from the entry
+	CodeSelfLoop          Code = "SELF_LOOP"           // an edge from a node to itself without a bound
+	CodeUnboundedCycle    Code = "UNBOUNDED_CYCLE"     // a ring of edges none of which has a bound
+	CodeAmbiguousEdges    Code = "AMBIGUOUS_EDGES"     // more than one edge out of a node has no condition
+	CodeDeadEnd           Code = "DEAD_END"            // where the bounds of a ring are used up, the walk ends in the middle of it
 )

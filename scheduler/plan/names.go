@@ -83,7 +83,11 @@ func isID(s string) bool {
 }
 
 func (c *compiler) badID(what string, id core.Text) {
-	d := c.ds.Errorf(core.CodeBadID, id.Pos, "%s %q: a name is letters, digits and underscore, not starting with a digit", what, id.Value)
+	rule := "letters, digits and underscore, not starting with a digit"
+	if what == "node" && c.modelRouted() {
+		rule = "letters, digits, underscore and dash"
+	}
+	d := c.ds.Errorf(core.CodeBadID, id.Pos, "%s %q: a name is %s", what, id.Value, rule)
 	if fixed := wellFormed(id.Value); strings.Trim(fixed, "_") != "" {
 		d.WithHint("for example %q", fixed)
 	}

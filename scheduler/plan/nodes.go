@@ -33,7 +33,7 @@ func (c *compiler) nodeID(i int32, d *core.Node) {
 		c.unknown.nodes, c.nameless[i] = true, true
 		return
 	}
-	if !isID(id) {
+	if !c.isNodeID(id) {
 		c.badID("node", d.ID)
 		c.unknown.misspelt(expressions.RootNodes, id)
 	}
