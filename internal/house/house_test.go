@@ -41,6 +41,8 @@ var rules = []struct {
 		not: []string{"scheduler/...", "state/...", "formats/...", "cli/...", "."}},
 	{of: "formats", why: "a format turns text into core types; it runs nothing",
 		not: []string{"scheduler/...", "state/...", "nodes/...", "cli/...", "."}},
+	{of: "llm", why: "package llm and its backends know messages and answers, not graphs",
+		not: []string{"expressions/...", "state/...", "scheduler/...", "formats/...", "nodes/...", "cli/...", "."}},
 	{of: "cmd", why: "main wires the engine to the command line and does nothing else",
 		not: []string{"scheduler/...", "state/...", "expressions/...", "formats/..."}},
 }
@@ -238,9 +240,9 @@ func TestOnlyDriversStartGoroutines(t *testing.T) {
 }
 
 // recovers are the places that may recover, each at the edge to user code: handlers,
-// listeners, reducers and the UnmarshalJSON and MarshalJSON of values; and to a
+// listeners, reducers, models and the UnmarshalJSON and MarshalJSON of values; and to a
 // library that panics on damaged files.
-var recovers = []string{"scheduler/execute.go", "scheduler/delivery.go", "scheduler/tracing.go", "state/schema.go", "core/json.go", "nodes/internal/parquet/guard.go"}
+var recovers = []string{"scheduler/execute.go", "scheduler/delivery.go", "scheduler/tracing.go", "state/schema.go", "core/json.go", "llm/complete.go", "nodes/internal/parquet/guard.go"}
 
 func TestRecoverStaysAtTheEdge(t *testing.T) {
 	files, fset := source(t)

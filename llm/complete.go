@@ -1,0 +1,76 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Complete calls a model for a node or a decision of a run. The meter of the context
+// (core.MeterOf) is asked before, and its error returned as it is, because the budget of
+// the run is used up; it is told after. A panic of the model becomes an error. An error
+// that carries a StatusError with RetryAfter carries that as core.RetryAfter, too, so that
+// the retry policy of a node keeps to it.
+//
+// Usage.Calls of the response is at least 1, Model that of the request if the model does
+// not name itself.
+func Complete(ctx context.Context, m Model, r *Request) (*Response, error) {
+	call := core.ModelCall{Purpose: r.Purpose, Model: r.Model, Turn: r.Turn}
+	meter := core.MeterOf(ctx)
+	if meter != nil && meter.Ask != nil {
+		if err := meter.Ask(call); err != nil {
+			return nil, err
+		}
+	}
+	start := time.Now()
+	res, err := guarded(ctx, m, r)
+	if err == nil && res == nil {
+		err = errors.New("the model returned neither an answer nor an error")
+	}
+	if err != nil {
+		res, err = nil, waiting(err)
+	} else {
+		res.Usage.Calls = max(res.Usage.Calls, 1)
+		if res.Model == "" {
+			res.Model = r.Model
+		}
+		call.Model, call.Finish, call.Usage = res.Model, res.Finish, res.Usage
+	}
+	if meter != nil && meter.Answered != nil {
+		call.Duration, call.Err = time.Since(start), err
+		meter.Answered(call)
+	}
+	return res, err
+}
+
+func guarded(ctx context.Context, m Model, r *Request) (res *Response, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			f := &core.Failure{Class: core.ClassPanic, Permanent: true, Message: fmt.Sprintf("the model panicked: %v", p), Stack: string(debug.Stack())}
+			f.Cause, _ = p.(error)
+			res, err = nil, f
+		}
+	}()
+	return m.Complete(ctx, r)
+}
+
+// waiting tells the retry policy of whoever called how long a server asks to wait.
+func waiting(err error) error {
+	if s, ok := errors.AsType[*StatusError](err); ok && s.RetryAfter > 0 && core.CategoryOf(err) == core.TransientInfra {
+		return core.RetryAfter(err, s.RetryAfter)
+	}
+	return err
+}
+
+// Lacks returns what a model cannot do of a request, as a text for people; "" when it can
+// do all of it, or does not say (Capable). The request has no messages.
+func Lacks(m Model, r *Request) string {
+	if c, ok := m.(Capable); ok {
+		return c.Lacks(r)
+	}
+	return ""
+}
