@@ -58,13 +58,17 @@ func TestCompleteFails(t *testing.T) {
 		check func(*core.Failure) bool
 	}{
 		{"a panic", func(context.Context, *llm.Request) (*llm.Response, error) { panic("oops") }, "panicked: oops",
-			func(f *core.Failure) bool { return f.Class == core.ClassPanic && strings.Contains(f.Stack, "complete_test.go") }},
+			func(f *core.Failure) bool {
+				return f.Class == core.ClassPanic && strings.Contains(f.Stack, "complete_test.go")
+			}},
 		{"nothing", func(context.Context, *llm.Request) (*llm.Response, error) { return nil, nil }, "neither an answer",
 			func(f *core.Failure) bool { return f.InCategory() == core.Deterministic }},
 		{"busy", func(context.Context, *llm.Request) (*llm.Response, error) {
 			return nil, fmt.Errorf("asking: %w", &llm.StatusError{Status: 429, RetryAfter: 3 * time.Second, Message: "slow down"})
 		}, "429 Too Many Requests: slow down",
-			func(f *core.Failure) bool { return f.InCategory() == core.TransientInfra && f.RetryAfter == 3*time.Second }},
+			func(f *core.Failure) bool {
+				return f.InCategory() == core.TransientInfra && f.RetryAfter == 3*time.Second
+			}},
 		{"no money", func(context.Context, *llm.Request) (*llm.Response, error) {
 			return nil, core.Categorized(&llm.StatusError{Status: 429, RetryAfter: time.Second}, core.BudgetExhausted)
 		}, "429", func(f *core.Failure) bool { return f.InCategory() == core.BudgetExhausted && f.RetryAfter == 0 }},
