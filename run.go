@@ -67,6 +67,19 @@ func WithInterviewer(i core.Interviewer) RunOption {
 	return runOption(func(s *runSettings) { s.Interviewer = i })
 }
 
+// WithRouter picks the edges of walks that leave that to a model, in place of the engine's
+// model.
+func WithRouter(r core.Router) RunOption {
+	return runOption(func(s *runSettings) { s.Router = r })
+}
+
+// WithBudget bounds what the calls to models may take that the run makes. A call that
+// begins within the budget is finished; the next one fails the run, and what has ended by
+// then is kept.
+func WithBudget(b core.Budget) RunOption {
+	return runOption(func(s *runSettings) { s.Budget = b })
+}
+
 // WithTracer tells a tracer where the run and each attempt of a node begin and end, and
 // hands the functions the contexts it returns. Package telemetry makes OpenTelemetry
 // spans and metrics of that.

@@ -23,31 +23,31 @@ func (f RouterFunc) Route(ctx context.Context, q RouteQuestion) (RouteAnswer, er
 type RouteQuestion struct {
 	// Run is the run's id, Node the path of the node that has ended, and Visit which visit
 	// of it that was, from 1.
-	Run   string
-	Node  string
-	Visit int
+	Run   string `json:"run,omitempty"`
+	Node  string `json:"node"`
+	Visit int    `json:"visit"`
 	// Model names the model that the workflow asks for, "" for the default.
-	Model string
+	Model string `json:"model,omitempty"`
 	// Inputs are the inputs of the run, whole.
-	Inputs *Object
+	Inputs *Object `json:"inputs,omitempty"`
 	// View holds what each node came to at its last visit, by id, in order of their first
 	// end: of a node that says what is shown of it, these members only, null for one that is
 	// not there. Checks of the result stand beside them under "evals".
-	View *Object
+	View *Object `json:"view"`
 	// Failed are the nodes in View whose last visit failed.
-	Failed []string
+	Failed []string `json:"failed,omitempty"`
 	// Choices are the edges that may be followed, in declared order. Targets may repeat.
-	Choices []RouteChoice
+	Choices []RouteChoice `json:"choices"`
 	// Fallback is the place in Choices of the edge that is followed when no condition fits,
 	// NoRoute when there is none.
-	Fallback int
+	Fallback int `json:"fallback"`
 }
 
 // RouteChoice is an edge that may be followed.
 type RouteChoice struct {
-	Target string // id of the node it leads to
-	Name   string // what people call that node, "" for nothing else than its id
-	When   string // the condition in plain language, "" for the fallback
+	Target string `json:"target"`         // id of the node it leads to
+	Name   string `json:"name,omitempty"` // what people call that node, "" for nothing else than its id
+	When   string `json:"when,omitempty"` // the condition in plain language, "" for the fallback
 }
 
 // NoRoute stands for no choice.

@@ -66,8 +66,8 @@ const InputsKey = "input"
 // EvalsKey is the member under which RouteQuestion.View has the checks of a result.
 const EvalsKey = "evals"
 
-// InputDryRun is the input that makes a walk of RouterModel stop before the first node
-// out of which a condition leads, if it is true.
+// InputDryRun is the input that makes a walk of RouterModel end at the first node out of
+// which a condition leads, once that has run, if it is true.
 const InputDryRun = "dryRun"
 
 // ContextField is the state field of a walk that holds its context: an object of values

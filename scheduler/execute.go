@@ -27,6 +27,9 @@ func (r *run) execute(w *worker) {
 	if c.Node.Pull {
 		x.pull(&e.Outcome)
 		e.Ended = r.now()
+	} else if c.Call != nil && c.Call.Route != nil {
+		x.route(&e.Outcome)
+		e.Ended = r.now()
 	} else if c.Node.Source == nil {
 		x.one(-1, &e.Outcome)
 		e.Ended = r.now()
@@ -157,7 +160,7 @@ func (x *executor) keep(e *machine.Event, i int32, o *machine.Outcome) {
 func (x *executor) mayEnd(o *machine.Outcome) bool {
 	n := x.c.Node
 	unwell := o.Failure != nil || o.Status == core.Retry
-	return unwell && (n.Policy == plan.PolicyFailRun || n.MaxFailures >= 0 || n.Retry.Attempts > 1) || x.ctx.Err() != nil
+	return unwell && (n.Policy == plan.PolicyFailRun || n.MaxFailures >= 0 || n.Retry.Attempts > 1 || o.Failure != nil && o.Failure.FailsRun) || x.ctx.Err() != nil
 }
 
 // one runs one attempt; place is the item of a fan-out, -1 for none.
@@ -184,6 +187,15 @@ func (x *executor) one(place int, o *machine.Outcome) {
 		ctx, ended = x.run.trace.attempt(ctx, n, in)
 		x.worded = nil
 		defer func() { ended(x.worded) }()
+	}
+	if n.Models {
+		place := core.Ordinal(0)
+		if x.c.ID.To > 0 {
+			_, place = in.Element()
+		}
+		var m *meter
+		ctx, m = x.metered(ctx, place)
+		defer func() { o.Usage = m.usage() }()
 	}
 	if err == nil && n.Value != nil && x.streams == nil {
 		x.value(ctx, in, o)
@@ -367,7 +379,7 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 			s.Item, s.Index = c.Item, c.Row
 		}
 		s.Nodes = lookup(x.p, n, c)
-		s.Visit = c.Visit
+		s.Visit, s.Previous = c.Visit, c.Previous
 		if n.Asks {
 			s.Ask = x.ask()
 		}

@@ -50,6 +50,11 @@ type Options struct {
 	// Interviewer answers what human gates ask; nil means that nobody is there. It is
 	// called on goroutines of the run, by several gates at a time.
 	Interviewer core.Interviewer
+	// Router picks the edges of walks that leave that to a model; nil means that such a
+	// decision fails the run. It is called on goroutines of the run.
+	Router core.Router
+	// Budget bounds what the calls to models may take that nodes and decisions make.
+	Budget core.Budget
 	// Tracer is told of the run and of each attempt; nil for none. Secrets are hidden in
 	// what it is told, but not in the inputs of the attempts.
 	Tracer core.Tracer
@@ -117,6 +122,7 @@ type run struct {
 	started time.Time
 	events  *delivery
 	trace   tracing
+	spent   spending
 
 	mu        sync.Mutex
 	wake      sync.Cond // workers wait here: a command is queued, or the run is over

@@ -218,6 +218,8 @@ func step(ctx context.Context, text string) (core.Result, error) {
 			r.Note = value
 		case key == "category":
 			r.Routing.Category = core.Category(value)
+		case key == "fatal":
+			err = core.FailRun(errors.New(value))
 		case key == "error":
 			err = errors.New(value)
 		case key == "transient":

@@ -97,6 +97,9 @@ type callJSON struct {
 	Edges  *core.Object `json:"edges,omitempty"`
 	Inputs *core.Object `json:"inputs,omitempty"`
 	Nodes  []nodeJSON   `json:"nodes,omitempty"`
+
+	Previous string              `json:"previous,omitempty"`
+	Route    *core.RouteQuestion `json:"route,omitempty"`
 }
 
 type nodeJSON struct {
@@ -110,7 +113,7 @@ func EncodeCommand(c *Command) ([]byte, error) {
 	j := commandJSON{Op: c.Op.String(), ID: c.ID, Delay: c.Delay, Event: c.Event}
 	if call := c.Call; call != nil {
 		j.Call = &callJSON{Path: call.Path, Values: wrap(call.Values), Row: call.Row, Taken: call.Taken, Round: call.Round, Loop: call.Loop, Visit: call.Visit,
-			Edges: call.Edges, Inputs: call.Inputs}
+			Edges: call.Edges, Inputs: call.Inputs, Previous: call.Previous, Route: call.Route}
 		if call.Row > 0 {
 			j.Call.Item = &anyJSON{call.Item}
 		}
@@ -159,7 +162,7 @@ func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
 		return c, fmt.Errorf("command %s names no node", j.ID)
 	}
 	c.Node = &c.Plan.Nodes[j.ID.Node]
-	if j.ID.Attempt == 0 { // the rows of its stream are fetched
+	if j.ID.Attempt == 0 && (j.Call == nil || j.Call.Route == nil) { // the rows of its stream are fetched
 		puller := c.Node.Puller
 		if u := c.Plan.Vertices[c.Node.Vertex].Unit; u != nil {
 			puller = u.Puller
@@ -175,7 +178,8 @@ func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
 }
 
 func (j *callJSON) call(c *Command) (*Call, error) {
-	call := &Call{Path: j.Path, Values: unwrap(j.Values), Row: j.Row, Taken: j.Taken, Round: j.Round, Loop: j.Loop, Visit: j.Visit, Edges: j.Edges, Inputs: j.Inputs}
+	call := &Call{Path: j.Path, Values: unwrap(j.Values), Row: j.Row, Taken: j.Taken, Round: j.Round, Loop: j.Loop, Visit: j.Visit, Edges: j.Edges, Inputs: j.Inputs,
+		Previous: j.Previous, Route: j.Route}
 	for i := range call.Values {
 		v, err := c.Plan.Schema.Fields[c.Node.Reads[i].Field].Restore(call.Values[i])
 		if err != nil {
@@ -268,10 +272,11 @@ type outcomeJSON struct {
 	Note    string        `json:"note,omitempty"`
 	Why     string        `json:"why,omitempty"`
 	Route   *Route        `json:"route,omitempty"`
+	Usage   *core.Usage   `json:"usage,omitempty"`
 }
 
 func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
-	j := outcomeJSON{Status: o.Status, Failure: o.Failure, Note: o.Note, Why: o.Why, Route: o.Route}
+	j := outcomeJSON{Status: o.Status, Failure: o.Failure, Note: o.Note, Why: o.Why, Route: o.Route, Usage: o.Usage}
 	for _, w := range o.Writes {
 		v, err := core.Canonical(w.Value)
 		if err != nil {
@@ -289,7 +294,7 @@ func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
 }
 
 func (j *outcomeJSON) outcome(p *plan.Plan) (Outcome, error) {
-	o := Outcome{Status: j.Status, Failure: j.Failure, Note: j.Note, Why: j.Why, Route: j.Route}
+	o := Outcome{Status: j.Status, Failure: j.Failure, Note: j.Note, Why: j.Why, Route: j.Route, Usage: j.Usage}
 	for name, v := range j.Writes.All() {
 		i, ok := p.Schema.Index(name)
 		if !ok {

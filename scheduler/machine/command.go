@@ -41,8 +41,10 @@ type ID struct {
 	// From and To are the range of items of a fan-out. For a stage of a
 	// pipeline From is the row, for a loop body the round, and To is From+1.
 	// Both are 0 for a plain node.
-	From    int32 `json:"from,omitempty"`
-	To      int32 `json:"to,omitempty"`
+	From int32 `json:"from,omitempty"`
+	To   int32 `json:"to,omitempty"`
+	// Attempt counts from 1; 0 is what belongs to no attempt: fetching the rows of a
+	// stream, or the question where a walk goes on after the visit.
 	Attempt int32 `json:"attempt"`
 }
 
@@ -90,6 +92,11 @@ type Call struct {
 	Edges  *core.Object
 	Inputs *core.Object
 	Nodes  []NodeValue // parallel to Node.NodeRefs
+	// Previous is what the attempt before said, "" for the first.
+	Previous string
+	// Route makes it a question to the router, which way to go on after a visit of the
+	// node: its handler is not called.
+	Route *core.RouteQuestion
 }
 
 // Name returns the path of a node whose call it is; a nil Call is that of a node
@@ -150,6 +157,8 @@ type Outcome struct {
 	Note      string
 	// Route is where a walk is to go on, nil when the result does not say.
 	Route *Route
+	// Usage is what calls to models took, nil for nothing.
+	Usage *core.Usage
 	// Why tells which setting of the node made this the outcome of its visit, "" when
 	// it is that of the last attempt. The Status is never zero then.
 	Why string
@@ -157,13 +166,16 @@ type Outcome struct {
 
 // Route is what a result says about the way on in a walk.
 type Route struct {
-	Label string   `json:"label,omitempty"`
-	Next  []string `json:"next,omitempty"`
+	Label string       `json:"label,omitempty"`
+	Next  []string     `json:"next,omitempty"`
+	Evals *core.Object `json:"evals,omitempty"`
+	// Answer is that of the router, when it was asked.
+	Answer *core.RouteAnswer `json:"answer,omitempty"`
 }
 
 // Empty reports whether it is the zero Outcome.
 func (o *Outcome) Empty() bool {
-	return o.Failure == nil && len(o.Writes) == 0 && !o.HasOutput && o.Status == core.StatusNone && o.Note == "" && o.Route == nil
+	return o.Failure == nil && len(o.Writes) == 0 && !o.HasOutput && o.Status == core.StatusNone && o.Note == "" && o.Route == nil && o.Usage == nil
 }
 
 // Accept makes the zero Outcome that of an attempt whose handler returned a result and no
@@ -178,8 +190,8 @@ func (o *Outcome) Accept(p *plan.Plan, n *plan.Node, res *core.Result) {
 	if res.Status != core.Success {
 		o.Status = res.Status
 	}
-	if r := res.Routing; r != nil && (r.PreferredLabel != "" || len(r.SuggestedNext) > 0) {
-		o.Route = &Route{r.PreferredLabel, r.SuggestedNext}
+	if r := res.Routing; r != nil && (r.PreferredLabel != "" || len(r.SuggestedNext) > 0 || r.Evals != nil) {
+		o.Route = &Route{Label: r.PreferredLabel, Next: r.SuggestedNext, Evals: r.Evals}
 	}
 	if !res.HasEdgeOutput && res.EdgeOutput == nil {
 		return

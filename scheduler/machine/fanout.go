@@ -19,6 +19,7 @@ const (
 	itemDue // may be tried again
 	itemOK
 	itemFailed
+	itemRouting // of a visit: it is over, and the router is asked where to go on
 )
 
 // fanOut runs one node for each element of an array or stream. All items see the
@@ -302,7 +303,7 @@ func (t *fanOut) itemEnded(i int, o *Outcome) {
 	if !t.open(o) {
 		t.tell(i, o)
 	}
-	if o.Failure != nil && t.n.Policy == plan.PolicyFailRun && !t.f.stopped {
+	if o.Failure != nil && (t.n.Policy == plan.PolicyFailRun || o.Failure.FailsRun) && !t.f.stopped {
 		t.f.failedRun = true
 		t.f.stop()
 	}

@@ -68,6 +68,8 @@ type frame struct {
 	held      map[int32]*Outcome // results that wait for their commit, by vertex
 	notes     map[int32]string
 	asked     map[ID]time.Duration // waits that failures asked for, by attempt
+	said      map[ID]string        // why attempts did not end well, until the next one has
+	usage     map[int32]core.Usage // what calls to models took, by node
 
 	group      group
 	ready      bitset // startable vertices that need a slot, by rank

@@ -126,6 +126,7 @@ func (m *Machine) Apply(e *Event) {
 		m.dropped++
 		return
 	}
+	f.account(e)
 	f.settle()
 	m.ripple(f)
 }
@@ -179,6 +180,9 @@ func (m *Machine) finish() {
 		e := core.Event{Type: core.RunFinished, Status: string(r.Status), State: m.root.finalState(true), Reason: m.root.p.Name}
 		if r.Err != nil {
 			e.Reason = r.Err.Error()
+		}
+		if r.Usage != (core.Usage{}) {
+			e.Usage = &r.Usage
 		}
 		m.emit(e)
 	}

@@ -160,7 +160,7 @@ func (t *fanOut) openPull(call *Call) {
 // the end.
 func (t *fanOut) pullFailed(failure *core.Failure) {
 	t.pull.ended, t.pull.failure = true, failure
-	if t.n.Policy == plan.PolicyFailRun && !t.f.stopped {
+	if (t.n.Policy == plan.PolicyFailRun || failure.FailsRun) && !t.f.stopped {
 		t.f.failedRun = true
 		t.f.stop()
 	}

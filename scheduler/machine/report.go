@@ -16,6 +16,7 @@ func (f *frame) report() *core.Report {
 	r.Nodes = f.nodeReports
 	r.Units = f.unitReports
 	r.Path = f.visitPath()
+	r.Usage = f.spent()
 	return r
 }
 
@@ -39,7 +40,7 @@ func (f *frame) status() (core.RunStatus, error) {
 		case x.status == core.PartialSuccess:
 			tolerated = true
 		case x.status != core.Fail:
-		case x.handled || f.policy(int32(i)) == plan.PolicySkip:
+		case x.handled || f.policy(int32(i)) == plan.PolicySkip && !failure.FailsRun:
 			tolerated = true
 		case first == nil || first.Failure.Class == core.ClassCanceled && failure.Class != core.ClassCanceled:
 			others := 0
@@ -142,7 +143,7 @@ func (f *frame) nodeReports() []core.NodeReport {
 func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
 	x := &f.v[v]
 	r := core.NodeReport{ID: n.ID, Status: x.status, Failure: f.fate(v).failure, Output: f.output(n.Index), Note: f.notes[n.Index],
-		Started: time.Duration(x.started), Duration: f.duration(v), Attempts: int(x.attempts)}
+		Started: time.Duration(x.started), Duration: f.duration(v), Attempts: int(x.attempts), Usage: f.usage[n.Index]}
 	switch x.status {
 	case core.Success, core.PartialSuccess:
 		r.Reason = f.changes[n.Index]
@@ -168,7 +169,7 @@ func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
 func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
 	x := &f.v[v]
 	r := core.NodeReport{ID: n.ID, Status: f.memberStatus(n), Output: f.output(n.Index), Note: f.notes[n.Index],
-		Started: time.Duration(x.started), Duration: f.duration(v)}
+		Started: time.Duration(x.started), Duration: f.duration(v), Usage: f.usage[n.Index]}
 	if t, ok := f.task(v).(*unit); ok {
 		res := &t.results[place]
 		r.Items, r.Failed, r.Attempts, r.Failure = res.runs, res.failed, res.attempts, res.failure

@@ -74,6 +74,13 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 		}
 		f.asked[a.ID] = a.Wait
 	}
+	for _, s := range j.Said {
+		if f.said == nil {
+			f.said = map[ID]string{}
+		}
+		f.said[s.ID] = s.Text
+	}
+	f.usage = j.Usage
 	copy(f.judges, j.Judges)
 	copy(f.verdicts, j.Verdicts)
 	copy(f.arms, j.Arms)

@@ -17,8 +17,39 @@ func (f *frame) retry(n *plan.Node, id ID, o *Outcome) {
 		}
 		f.asked[id] = fail.RetryAfter
 	}
+	f.remember(id, o)
 	f.emitRetrying(n, id, o, f.delay(n, id))
 	f.setTimer(n, id)
+}
+
+// remember keeps what an attempt said, for the next one.
+func (f *frame) remember(id ID, o *Outcome) {
+	text := o.Note
+	if o.Failure != nil {
+		text = o.Failure.Message
+	}
+	if text == "" {
+		return
+	}
+	if f.said == nil {
+		f.said = map[ID]string{}
+	}
+	f.said[id] = text
+}
+
+// informed is the call of an attempt with what the one before it said. Calls are shared.
+func (f *frame) informed(id ID, call *Call) *Call {
+	if call == nil || f.said == nil || id.Attempt < 2 {
+		return call
+	}
+	id.Attempt--
+	text, ok := f.said[id]
+	if !ok {
+		return call
+	}
+	c := *call
+	c.Previous = text
+	return &c
 }
 
 // setTimer issues the command to wait after an attempt that failed.
@@ -74,8 +105,27 @@ func (f *frame) dumpAsked() []askedJSON {
 	for id, wait := range f.asked { // sorted below
 		list = append(list, askedJSON{id, wait})
 	}
-	slices.SortFunc(list, func(a, b askedJSON) int {
-		return cmp.Or(cmp.Compare(a.ID.Node, b.ID.Node), cmp.Compare(a.ID.From, b.ID.From), cmp.Compare(a.ID.Attempt, b.ID.Attempt))
-	})
+	slices.SortFunc(list, func(a, b askedJSON) int { return a.ID.compare(b.ID) })
 	return list
+}
+
+// saidJSON is what an attempt said.
+type saidJSON struct {
+	ID   ID     `json:"id"`
+	Text string `json:"text"`
+}
+
+// dumpSaid lists what attempts said that others are to know.
+func (f *frame) dumpSaid() []saidJSON {
+	var list []saidJSON
+	for id, text := range f.said { // sorted below
+		list = append(list, saidJSON{id, text})
+	}
+	slices.SortFunc(list, func(a, b saidJSON) int { return a.ID.compare(b.ID) })
+	return list
+}
+
+// compare orders ids within a frame.
+func (id ID) compare(o ID) int {
+	return cmp.Or(cmp.Compare(id.Node, o.Node), cmp.Compare(id.From, o.From), cmp.Compare(id.Attempt, o.Attempt))
 }

@@ -50,6 +50,8 @@ type frameJSON struct {
 	Notes     map[int32]string      `json:"notes,omitempty"`
 	Changes   map[int32]string      `json:"changes,omitempty"`
 	Asked     []askedJSON           `json:"asked,omitempty"`
+	Said      []saidJSON            `json:"said,omitempty"`
+	Usage     map[int32]core.Usage  `json:"usage,omitempty"`
 	Held      map[int32]outcomeJSON `json:"held,omitempty"`
 	FanOuts   map[int32]*fanOutJSON `json:"fan_outs,omitempty"`
 	Units     map[int32]*unitJSON   `json:"units,omitempty"`
@@ -184,7 +186,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 func (f *frame) dump() (*frameJSON, error) {
 	j := &frameJSON{ID: f.id, Path: f.path, Parent: -1, Owner: f.owner, Inputs: f.inputs, Limit: f.group.limit, Barrier: f.barrier,
 		Level: f.level, LevelLeft: f.levelLeft, Stopped: f.stopped, FailedRun: f.failedRun, Deadline: f.deadline, Expired: f.expired, Clean: f.clean,
-		Judges: f.judges, Verdicts: f.verdicts, Arms: f.arms, Notes: f.notes, Changes: f.changes, Asked: f.dumpAsked(), Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
+		Judges: f.judges, Verdicts: f.verdicts, Arms: f.arms, Notes: f.notes, Changes: f.changes, Asked: f.dumpAsked(), Said: f.dumpSaid(), Usage: f.usage, Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
 		FanOuts: map[int32]*fanOutJSON{}, Units: map[int32]*unitJSON{}}
 	if f.parent != nil {
 		j.Parent = f.parent.id

@@ -388,7 +388,7 @@ func (t *unit) memberFailed(p *pass, fail *core.Failure) {
 		t.dropped, t.ended, t.reason = p.n, true, "failed"
 	}
 	t.removePass(p)
-	if n.Policy == plan.PolicyFailRun && !t.f.stopped {
+	if (n.Policy == plan.PolicyFailRun || fail.FailsRun) && !t.f.stopped {
 		t.f.failedRun = true
 		t.f.stop()
 		return

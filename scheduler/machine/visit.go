@@ -86,7 +86,7 @@ func (f *frame) run(n *plan.Node, id ID, call *Call, g *group) {
 	g.acquire()
 	f.flying++
 	f.m.inFlight++
-	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: call})
+	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: f.informed(id, call)})
 }
 
 // landed counts a handler that ended.
@@ -333,11 +333,11 @@ func (f *frame) fail(v int32, fail *core.Failure) {
 
 // endFailed resolves a failed vertex whose contribution is in the ledger.
 func (f *frame) endFailed(v int32) {
-	if f.policy(v) == plan.PolicySkip {
+	if f.policy(v) == plan.PolicySkip && !f.fate(v).failure.FailsRun {
 		f.emitHandled(v, -1)
 	}
 	f.resolve(v, core.Fail)
-	if f.policy(v) == plan.PolicyFailRun && !f.stopped {
+	if (f.policy(v) == plan.PolicyFailRun || f.fate(v).failure.FailsRun) && !f.stopped {
 		f.failedRun = true
 		f.stop()
 	}

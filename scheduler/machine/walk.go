@@ -35,6 +35,9 @@ type walk struct {
 	active  int64           // time of the last sign of life
 	watched int32           // watches set for a sign of life
 
+	followed []int32                // of a walk that a model routes: how often each pair of nodes was followed; nil until one was
+	evals    map[int32]*core.Object // checks of what nodes sent last
+
 	failure *core.Failure // why the walk failed
 	failAt  int32         // the node where it did
 	ended   bool
@@ -95,6 +98,13 @@ func (f *frame) startWalk() {
 	}
 	f.v[0].phase, f.v[0].started, f.v[0].attempts = running, f.m.now, 1
 	f.setTask(0, t)
+	if t.w.Routed {
+		given := f.inputs
+		if given == nil {
+			given = core.NewObject(0)
+		}
+		t.set(t.w.Context, core.ObjectOf(core.InputsKey, given))
+	}
 	t.watch()
 	t.arrive(t.w.Start)
 	f.refresh(0)
@@ -164,6 +174,10 @@ func (t *walk) arrive(node int32) {
 	if node == t.w.Exit && !t.satisfied() {
 		return
 	}
+	if t.w.MaxSteps > 0 && len(t.path) >= t.w.MaxSteps {
+		t.fail(node, core.ClassVisitLimit, "the walk has made %d visits, as many as it may", t.w.MaxSteps)
+		return
+	}
 	if limit := t.w.Nodes[node].MaxVisits; limit > 0 && t.nodes[node].Visits >= limit {
 		t.fail(node, core.ClassVisitLimit, "%s was visited %d times, as often as it may be", t.id(node), limit)
 		return
@@ -228,7 +242,7 @@ func (t *walk) startVisit(v *visit) bool {
 // ask issues the command for a node that waits for a person: it holds no slot.
 func (t *walk) ask(n *plan.Node, id ID, call *Call) {
 	t.f.flying++
-	t.f.m.command(Command{Op: OpRun, ID: id, Plan: t.f.p, Node: n, Call: call})
+	t.f.m.command(Command{Op: OpRun, ID: id, Plan: t.f.p, Node: n, Call: t.f.informed(id, call)})
 }
 
 // landed counts a handler that ended.
@@ -290,6 +304,11 @@ func (t *walk) answer(e *Event) bool {
 	}
 	n := &t.f.p.Nodes[v.node]
 	switch {
+	case v.phase == itemRouting:
+		if e.Kind != Finished {
+			return false
+		}
+		t.routed(v, e)
 	case e.Kind == TimerFired && v.phase == itemBackoff:
 		v.phase = itemWaiting
 	case e.Kind == Expired && v.fork != nil:
@@ -341,19 +360,32 @@ func (t *walk) over(v *visit, o *Outcome) {
 	default:
 		o = t.f.verdict(n, v.attempt, o)
 	}
-	t.live = slices.DeleteFunc(t.live, func(u *visit) bool { return u == v })
+	t.drop(v)
 	if v.parent != nil {
 		t.record(v, o)
+		if failsRun(o) && !t.f.stopped {
+			t.abort(v.node, o.Failure)
+		}
 		t.branchOver(v, o)
 		return
 	}
 	o = t.store(v, o)
 	t.record(v, o)
-	if t.f.stopped {
+	switch {
+	case t.f.stopped:
 		t.check()
-		return
+	case failsRun(o):
+		t.abort(v.node, o.Failure)
+	case t.w.Routed:
+		t.decide(v, o)
+	default:
+		t.follow(v, o)
 	}
-	t.follow(v, o)
+}
+
+// drop takes a visit from those that are under way.
+func (t *walk) drop(v *visit) {
+	t.live = slices.DeleteFunc(t.live, func(u *visit) bool { return u == v })
 }
 
 // store makes the writes of a visit part of the state, all or none. A field that refuses
@@ -521,7 +553,7 @@ func (t *walk) end(v *visit) {
 	case v.attempt > 0 && (v.phase != itemRunning || t.f.p.Nodes[v.node].Wait != nil):
 		t.over(v, &Outcome{Failure: cancelled()})
 	case v.phase == itemWaiting:
-		t.live = slices.DeleteFunc(t.live, func(u *visit) bool { return u == v })
+		t.drop(v)
 		t.nodes[v.node].Visits--
 		if v.parent != nil {
 			t.neverBegun(v)

@@ -25,6 +25,9 @@ type walkJSON struct {
 	Failure *core.Failure   `json:"failure,omitempty"`
 	FailAt  int32           `json:"fail_at"`
 	Ended   bool            `json:"ended,omitempty"`
+
+	Followed []int32                `json:"followed,omitempty"`
+	Evals    map[int32]*core.Object `json:"evals,omitempty"`
 }
 
 type visitJSON struct {
@@ -61,7 +64,8 @@ type branchJSON struct {
 
 func (t *walk) dump() (*walkJSON, error) {
 	j := &walkJSON{Next: t.next, Nodes: t.nodes, Spoilt: t.spoilt, Path: t.path, Gates: t.gates, Last: t.last, Failed: t.failed, Idle: t.idle, Active: t.active,
-		Watched: t.watched, Failure: t.failure, FailAt: t.failAt, Ended: t.ended}
+		Watched: t.watched, Failure: t.failure, FailAt: t.failAt, Ended: t.ended,
+		Followed: t.followed, Evals: t.evals}
 	for _, v := range t.live {
 		vj, err := t.dumpVisit(v)
 		if err != nil {
@@ -116,6 +120,7 @@ func (f *frame) restoreWalk(j *walkJSON) error {
 	t := f.newWalk()
 	t.next, t.path, t.gates, t.last, t.idle, t.active = j.Next, j.Path, j.Gates, j.Last, j.Idle, j.Active
 	t.spoilt, t.watched, t.failure, t.failAt, t.ended = j.Spoilt, j.Watched, j.Failure, j.FailAt, j.Ended
+	t.followed, t.evals = j.Followed, j.Evals
 	if j.Failed != nil {
 		t.failed = j.Failed
 	}
@@ -200,6 +205,8 @@ func (t *walk) reissue() {
 			}
 		case v.phase == itemBackoff:
 			t.f.setTimer(n, id)
+		case v.phase == itemRouting:
+			t.askWay(v)
 		case v.phase != itemRunning:
 		case n.Wait != nil:
 			t.f.wait(n, id)

@@ -230,7 +230,7 @@ func (c *compiler) schema() {
 		have[f.Name.Value] = true
 	}
 	for _, in := range c.w.Inputs {
-		if !have[in.Name.Value] {
+		if !have[in.Name.Value] && !c.w.OpenInputs {
 			have[in.Name.Value] = true
 			decls = append(decls, core.FieldDecl{Name: in.Name, Type: in.Type, Default: core.Missing, Lost: in.Lost, Pos: in.Pos})
 		}

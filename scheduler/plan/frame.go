@@ -148,6 +148,9 @@ func (c *compiler) frameInputs(n *Node, f *frame, at place) {
 	if args != nil {
 		for i, k := range args.Keys {
 			given[k.Value] = true
+			if inner.Workflow.OpenInputs {
+				continue
+			}
 			in, ok := inner.input(k.Value)
 			if !ok && (f.unknown.inputs || f.unknown.fields) {
 				continue

@@ -18,7 +18,7 @@ type input struct {
 
 // declaresInputs reports whether a workflow says which inputs it has. One that
 // does not accepts a starting value for every field.
-func declaresInputs(w *core.Workflow) bool { return w.HasInputs || len(w.Inputs) > 0 }
+func declaresInputs(w *core.Workflow) bool { return w.HasInputs || w.OpenInputs || len(w.Inputs) > 0 }
 
 // input finds the input of that name.
 func (p *Plan) input(name string) (input, bool) {
@@ -88,6 +88,14 @@ func (c *compiler) inputs() {
 			continue
 		}
 		c.p.inputIndex[name] = int32(i)
+		if c.w.OpenInputs {
+			if !core.IsMissing(d.Default) && d.Type != nil {
+				if _, err := open(d, d.Default); err != nil {
+					c.ds.Errorf(core.CodeWrongType, d.Name.Pos, "input %q: default: %v", name, err)
+				}
+			}
+			continue
+		}
 		in, ok := c.p.input(name)
 		if !ok || len(d.Lost) > 0 || in.field.Broken {
 			continue // the name itself was refused, or the field has no type to compare with
@@ -162,6 +170,10 @@ func (p *Plan) Start(inputs *core.Object) (start []any, given *core.Object, err 
 	for i := range start {
 		start[i] = p.Schema.Fields[i].Default
 	}
+	if p.Workflow.OpenInputs {
+		given, err = p.openInputs(inputs)
+		return start, given, err
+	}
 	var ds core.Diagnostics
 	given = core.NewObject(inputs.Len())
 	for i := range p.Workflow.Inputs {
@@ -181,9 +193,58 @@ func (p *Plan) Start(inputs *core.Object) (start []any, given *core.Object, err 
 	return start, given, ds.Err(false)
 }
 
+// openInputs checks the inputs of a run that may have others than the declared ones: those
+// first, in declared order, then the others.
+func (p *Plan) openInputs(inputs *core.Object) (given *core.Object, err error) {
+	var ds core.Diagnostics
+	given = core.NewObject(inputs.Len())
+	for i := range p.Workflow.Inputs {
+		d := &p.Workflow.Inputs[i]
+		v, has := inputs.Get(d.Name.Value)
+		switch {
+		case has && v != nil:
+			if v, err = open(d, v); err != nil {
+				ds.Errorf(core.CodeInput, d.Name.Pos, "input %q: %v", d.Name.Value, err)
+			}
+			given.Set(d.Name.Value, v)
+		case !core.IsMissing(d.Default):
+			given.Set(d.Name.Value, d.Default)
+		case d.Required:
+			ds.Errorf(core.CodeInput, d.Name.Pos, "input %q is missing", d.Name.Value).WithHint("%s", wanted(d))
+		}
+	}
+	for name, v := range inputs.All() {
+		if _, declared := p.inputIndex[name]; declared {
+			continue
+		}
+		if v, err = core.Canonical(v); err != nil {
+			ds.Errorf(core.CodeInput, p.Workflow.Pos, "input %q: %v", name, err)
+		}
+		given.Set(name, v)
+	}
+	return given, ds.Err(false)
+}
+
+// open returns the canonical form of a value for an input that is no field.
+func open(d *core.InputDecl, v any) (any, error) {
+	v, err := core.Canonical(v)
+	if err != nil || d.Type == nil {
+		return v, err
+	}
+	return v, d.Type.Check(v)
+}
+
 // CheckInput returns why a run would not take a value as the input of that name, nil
 // if it would.
 func (p *Plan) CheckInput(name string, v any) error {
+	if p.Workflow.OpenInputs {
+		at, ok := p.inputIndex[name]
+		if !ok || v == nil {
+			return nil
+		}
+		_, err := open(&p.Workflow.Inputs[at], v)
+		return err
+	}
 	in, ok := p.input(name)
 	if !ok {
 		return fmt.Errorf("unknown input %q", name)

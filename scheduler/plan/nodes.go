@@ -302,6 +302,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	}
 	n.Handler, n.Wait, n.Lacks = made.Handler, made.Wait, made.Lacks
 	n.Effects = n.Effects || made.Effects && d.Effects == nil
+	n.Models = made.Models
 	n.Stdout, n.Stdin = made.Stdout, made.Stdin
 	c.targets(n, made)
 	c.kindStreams(n, made)

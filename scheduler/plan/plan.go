@@ -198,6 +198,8 @@ type Node struct {
 	AllowPartial, AutoStatus bool
 	// Asks tells that the node waits for a person and holds no slot meanwhile.
 	Asks bool
+	// Models tells that the node may call models.
+	Models bool
 	// Gives tells that an execution of the node may be given up by itself.
 	Gives bool
 	// Effects tells that its work is visible outside of the run. A driver that keeps

@@ -19,6 +19,14 @@ type Walk struct {
 	Nodes       []WalkNode
 	Edges       []WalkEdge // beside Plan.Edges
 	Context     int32      // the field that holds the context
+	// Routed tells that a model picks the edges. Start is the entry then, and there is no
+	// Exit. Model is the one that the workflow asks for, Pairs how many different pairs of
+	// nodes the edges join.
+	Routed bool
+	Model  string
+	Pairs  int
+	// MaxSteps is how many visits a run may make, 0 for any number.
+	MaxSteps int
 	// MaxJumps is how often an unsatisfied goal gate sends the walk back. RepeatLimit is
 	// how often the same failure may come. StallTimeout is how long there may be no sign
 	// of life, 0 for ever.
@@ -34,6 +42,8 @@ type WalkNode struct {
 	Out              []int32 // edges that leave it, in declared order; of a parallel node those with conditions
 	Targets          []int32 // where the walk goes on if nothing else says so, best first
 	Parallel         *Parallel
+	// Shown are the members of what it sends that a router sees; nil for all.
+	Shown []string
 }
 
 // Parallel is a node whose edges lead to branches.
@@ -56,6 +66,12 @@ type WalkEdge struct {
 	Key                   string
 	Weight                int
 	LoopRestart, Freeform bool
+	// Says is the condition that a model judges, "" for none. MaxFollows is how often the
+	// pair of nodes may be followed until the edge is spent, 0 for any number; Pair is the
+	// pair's number.
+	Says       string
+	MaxFollows int
+	Pair       int32
 }
 
 // walking reports whether the workflow is a walk.
@@ -80,12 +96,17 @@ func (c *compiler) walk() {
 	if settings.StallTimeout != nil {
 		w.StallTimeout = c.notNegative(settings.StallTimeout, place{what: "graph"}.at("stall_timeout"))
 	}
+	w.MaxSteps = c.count(settings.MaxSteps, 0, "max_steps")
 	c.walkVertex()
-	c.walkEdges()
-	c.walkNodes(settings)
-	c.branches()
-	c.walkEnds()
-	c.reachable()
+	if w.Routed = settings.Router.Value == core.RouterModel; w.Routed {
+		c.modelWalk(settings)
+	} else {
+		c.walkEdges()
+		c.walkNodes(settings)
+		c.branches()
+		c.walkEnds()
+		c.reachable()
+	}
 	g := gater{c: c, below: make([]int32, len(c.p.Schema.Fields))}
 	for i := range c.p.Nodes {
 		g.node(&c.p.Nodes[i])

@@ -1,0 +1,51 @@
+package machine
+
+import "github.com/wavefold/wavefold/core"
+
+// This file keeps the books of the calls to models. What an answer took counts whatever
+// becomes of it.
+
+// account takes in that an answer was accepted.
+func (f *frame) account(e *Event) {
+	if e.Kind != Finished || e.ID.Node < 0 {
+		return
+	}
+	if e.ID.Attempt > 1 && f.said != nil {
+		before := e.ID
+		before.Attempt--
+		delete(f.said, before)
+	}
+	if e.Outcome.Usage != nil {
+		f.charge(e.ID.Node, *e.Outcome.Usage)
+	}
+	if !f.p.Nodes[e.ID.Node].Models {
+		return
+	}
+	for i := range e.Items {
+		if u := e.Items[i].Usage; u != nil {
+			f.charge(e.ID.Node, *u)
+		}
+	}
+}
+
+// charge adds to what the calls of a node took.
+func (f *frame) charge(node int32, u core.Usage) {
+	if u == (core.Usage{}) {
+		return
+	}
+	if f.usage == nil {
+		f.usage = map[int32]core.Usage{}
+	}
+	f.usage[node] = f.usage[node].Plus(u)
+}
+
+// spent is what all nodes took.
+func (f *frame) spent() (sum core.Usage) {
+	if f.usage == nil {
+		return sum
+	}
+	for i := range f.p.Nodes { // costs are added in one order
+		sum = sum.Plus(f.usage[int32(i)])
+	}
+	return sum
+}

@@ -1,0 +1,164 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/std"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// caller is a kind whose nodes call a model so many times, ten tokens each.
+type caller struct{ calls int }
+
+func (caller) Name() string   { return "caller" }
+func (caller) Keys() []string { return nil }
+func (k caller) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Models: true, Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
+		m := core.MeterOf(ctx)
+		for turn := range k.calls {
+			if err := m.Ask(core.ModelCall{Purpose: "run", Turn: turn + 1}); err != nil {
+				return core.Result{}, fmt.Errorf("turn %d: %w", turn+1, err)
+			}
+			m.Answered(core.ModelCall{Purpose: "run", Turn: turn + 1, Model: "m", Finish: "stop", Duration: time.Second,
+				Usage: core.Usage{Calls: 1, Input: 7, Output: 3, Cost: 0.5}})
+			m.Tool(core.ToolCall{Tool: "look", Turn: turn + 1, Err: errors.New("no such file")})
+		}
+		return core.Result{}, nil
+	})}, nil
+}
+
+// callers is a dag of two callers in a row and a third beside them.
+func callers(t *testing.T, calls int, change func(w *core.Workflow)) *plan.Plan {
+	t.Helper()
+	w := &core.Workflow{Name: core.Text{Value: "callers"}}
+	for _, id := range []string{"a", "b", "c"} {
+		w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: id}, Kind: core.Text{Value: "caller"}})
+	}
+	w.Edges = []*core.Edge{{From: w.Nodes[0].ID, To: w.Nodes[1].ID}}
+	if change != nil {
+		change(w)
+	}
+	p, ds := plan.Compile(w, core.NewRegistry(append(std.Kinds(), caller{calls})...), plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	return p
+}
+
+func TestModelUsage(t *testing.T) {
+	var events []core.Event
+	r, err := scheduler.Run(t.Context(), callers(t, 2, nil), nil, scheduler.Options{Concurrency: 2, Listener: func(e core.Event) { events = append(events, e) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := core.Usage{Calls: 2, Input: 14, Output: 6, Cost: 1}
+	if a, _ := r.Node("a"); a.Usage != one || r.Usage != one.Plus(one).Plus(one) {
+		t.Errorf("node %+v, run %+v", a.Usage, r.Usage)
+	}
+	var of []string
+	for _, e := range events {
+		if e.Node == "b" && (e.Type == core.ModelAsked || e.Type == core.ModelAnswered || e.Type == core.ToolCalled) {
+			of = append(of, fmt.Sprintf("%s %d %s", e.Type, e.Turn, e.Reason))
+		}
+	}
+	want := "model.asked 1 |model.answered 1 |tool.called 1 no such file|model.asked 2 |model.answered 2 |tool.called 2 no such file"
+	if got := strings.Join(of, "|"); got != want {
+		t.Errorf("events %s, want %s", got, want)
+	}
+	if last := events[len(events)-1]; last.Usage == nil || *last.Usage != r.Usage {
+		t.Errorf("the last event tells %+v", last.Usage)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		budget core.Budget
+		calls  int64
+	}{
+		{"tokens", core.Budget{Tokens: 25}, 3},
+		{"calls", core.Budget{Calls: 3}, 3},
+		{"cost", core.Budget{Cost: 1.5}, 3},
+		{"enough", core.Budget{Tokens: 61}, 6},
+	} {
+		for name, change := range map[string]func(*core.Workflow){
+			"plain": nil,
+			"skip":  func(w *core.Workflow) { w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "skip"}} },
+			"handled": func(w *core.Workflow) {
+				w.Edges = append(w.Edges, &core.Edge{From: w.Nodes[1].ID, To: w.Nodes[2].ID, On: core.Text{Value: "fail"}})
+			},
+			"retried": func(w *core.Workflow) {
+				w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: number(t, "5")}
+			},
+		} {
+			if name == "handled" && c.name == "enough" {
+				continue // c is skipped then
+			}
+			t.Run(c.name+"/"+name, func(t *testing.T) {
+				r, err := scheduler.Run(t.Context(), callers(t, 2, change), nil, scheduler.Options{Concurrency: 1, Budget: c.budget})
+				if r.Usage.Calls != c.calls {
+					t.Errorf("%d calls, want %d", r.Usage.Calls, c.calls)
+				}
+				if c.name == "enough" {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if r.Status != core.RunFailed || !errors.Is(err, scheduler.ErrBudget) || core.CategoryOf(err) != core.BudgetExhausted {
+					t.Errorf("%s: %v", r.Status, err)
+				}
+			})
+		}
+	}
+}
+
+func TestBudgetOfWalk(t *testing.T) {
+	w := routedOf(t, `
+		a -> b when=x
+		a -> c`)
+	p, ds := plan.Compile(w, stages(t, nil), plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	router := core.RouterFunc(func(ctx context.Context, _ core.RouteQuestion) (core.RouteAnswer, error) {
+		return core.RouteAnswer{}, core.MeterOf(ctx).Ask(core.ModelCall{})
+	})
+	r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Router: router, Budget: core.Budget{Calls: 1}})
+	if err != nil || r.Status != core.RunSuccess {
+		t.Errorf("%s: %v", r.Status, err)
+	}
+	router = func(ctx context.Context, _ core.RouteQuestion) (core.RouteAnswer, error) {
+		m := core.MeterOf(ctx)
+		m.Answered(core.ModelCall{Usage: core.Usage{Calls: 1}})
+		return core.RouteAnswer{}, m.Ask(core.ModelCall{})
+	}
+	r, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{Router: router, Budget: core.Budget{Calls: 1}})
+	if r.Status != core.RunFailed || !errors.Is(err, scheduler.ErrBudget) {
+		t.Errorf("%s: %v", r.Status, err)
+	}
+	if a, _ := r.Node("a"); a.Usage.Calls != 1 || a.Status != core.Success {
+		t.Errorf("node a: %+v", a)
+	}
+	if _, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{}); !errors.Is(err, scheduler.ErrNoRouter) {
+		t.Errorf("without a router: %v", err)
+	}
+	router = func(context.Context, core.RouteQuestion) (core.RouteAnswer, error) { panic("oh") }
+	if r, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{Router: router}); r.Status != core.RunFailed || !strings.Contains(err.Error(), "panic: oh") {
+		t.Errorf("a router that panics: %v", err)
+	}
+}
+
+func TestFailRunStopsAWalkWithBranches(t *testing.T) {
+	r, _ := play(t, walkOf(t, branches("")), script{"a": {"took=1s fatal=boom"}, "b": {"took=9s"}}, scheduler.Options{})
+	if got := walked(r); got != "start fork: failed error" || r.Duration != time.Second {
+		t.Errorf("walked %s in %s", got, r.Duration)
+	}
+}

@@ -1,0 +1,68 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// modelWalk compiles a walk whose edges a model picks.
+func (c *compiler) modelWalk(settings *core.Walk) {
+	w := c.p.Walk
+	w.Model = settings.Model.Value
+	if settings.MaxSteps == nil {
+		w.MaxSteps = core.DefaultMaxSteps
+	}
+	c.routedEdges()
+	for i, d := range c.w.Nodes {
+		c.routedNode(&w.Nodes[i], d)
+	}
+	if i, ok := c.p.nodeIndex[settings.Entry.Value]; ok {
+		w.Start = i
+	}
+	c.routed()
+}
+
+// routedEdges compiles edges whose conditions are plain language. Those between the same
+// two nodes share what may be followed.
+func (c *compiler) routedEdges() {
+	w, pairs := c.p.Walk, map[[2]int32]int32{}
+	for _, e := range c.w.Edges {
+		from, ok1 := c.p.nodeIndex[e.From.Value]
+		to, ok2 := c.p.nodeIndex[e.To.Value]
+		if !ok1 || !ok2 {
+			continue // routed tells
+		}
+		pair, ok := pairs[[2]int32{from, to}]
+		if !ok {
+			pair = int32(len(pairs))
+			pairs[[2]int32{from, to}] = pair
+		}
+		edge := WalkEdge{Label: e.Label.Value, Pair: pair}
+		if e.When != nil {
+			edge.Says = strings.TrimSpace(e.When.Value)
+		}
+		if e.MaxIterations != nil {
+			edge.MaxFollows = c.atLeastOne(e.MaxIterations, edgePlace(e).at("max_iterations"))
+		}
+		i := int32(len(c.p.Edges))
+		c.p.Edges = append(c.p.Edges, Edge{FromNode: from, ToNode: to})
+		c.p.edgeDecls = append(c.p.edgeDecls, e)
+		w.Edges = append(w.Edges, edge)
+		w.Nodes[from].Out = append(w.Nodes[from].Out, i)
+	}
+	w.Pairs = len(pairs)
+}
+
+func (c *compiler) routedNode(n *WalkNode, d *core.Node) {
+	at := nodePlace(d.ID.Value)
+	if d.Shown != nil {
+		n.Shown = core.Strings(d.Shown)
+	}
+	if n.Role != core.RoleStage {
+		c.ds.Errorf(core.CodeBadValue, d.Kind.Pos, "%s: a %s node has no place in a walk that a model routes", at, n.Role)
+	}
+	if d.ForEach != nil {
+		c.ds.Errorf(core.CodeBadValue, d.ForEach.Pos, "%s: for_each exists in dags only", at)
+	}
+}
