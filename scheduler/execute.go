@@ -251,7 +251,8 @@ func (x *executor) outcome(ctx context.Context, res *core.Result, err error, o *
 	o.Accept(x.p, x.c.Node, res)
 }
 
-// call, callValue and guarded are the places where code of handlers runs. A panic becomes the node's failure.
+// call, callValue, guarded and callRouter are the places where code of users runs. A panic
+// becomes the node's failure.
 func call(ctx context.Context, n *plan.Node, in core.Input) (res core.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -279,6 +280,19 @@ func guarded(f func() (any, error)) (row any, err error) {
 		}
 	}()
 	return f()
+}
+
+// callRouter asks the router of a run.
+func callRouter(ctx context.Context, r core.Router, q core.RouteQuestion) (a core.RouteAnswer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	if r == nil {
+		return a, ErrNoRouter
+	}
+	return r.Route(ctx, q)
 }
 
 // exited words that a handler did not return to its caller.

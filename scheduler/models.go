@@ -147,19 +147,6 @@ func (x *executor) route(o *machine.Outcome) {
 	o.Route = &machine.Route{Answer: &a}
 }
 
-// callRouter is the place where code of a router runs. A panic is an error.
-func callRouter(ctx context.Context, r core.Router, q core.RouteQuestion) (a core.RouteAnswer, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = panicked(p)
-		}
-	}()
-	if r == nil {
-		return a, ErrNoRouter
-	}
-	return r.Route(ctx, q)
-}
-
 // viewHash identifies what a router was shown: the first 16 hexadecimal digits of the
 // SHA-256 of the view as JSON.
 func viewHash(q *core.RouteQuestion) string {
