@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/formats/dot"
 	"github.com/wavefold/wavefold/formats/native"
+	"github.com/wavefold/wavefold/formats/sweny"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -63,10 +65,17 @@ func (e *Engine) Read(path string) (*core.Workflow, core.Diagnostics) {
 // whose prompts in files are read with it; any other is that of a document in YAML or JSON.
 func (e *Engine) Parse(name string, data []byte) (*core.Workflow, core.Diagnostics) {
 	if ext := filepath.Ext(name); ext == ".dot" || ext == ".fabro" {
-		return dot.Parse(name, data, dot.OptionsFor(e.reg, folder(filepath.Dir(name))))
+		return dot.Parse(name, data, dot.OptionsFor(e.reg, folderOf(name)))
 	}
-	return native.Parse(name, data, native.OptionsFor(e.reg))
+	tree, found := document.Parse(name, data)
+	if sweny.Is(tree) || tree == nil && sweny.Looks(data) {
+		return sweny.FromTree(name, tree, found, sweny.Options{Files: folderOf(name)})
+	}
+	return native.FromTree(name, tree, found, native.OptionsFor(e.reg))
 }
+
+// folderOf gives access to the folder of a document.
+func folderOf(name string) folder { return folder(filepath.Dir(name)) }
 
 // Compile checks a workflow with everything it refers to, and returns its plan. The
 // findings are all errors and warnings, those of reading it and of nested workflows

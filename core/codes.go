@@ -86,6 +86,17 @@ const (
 	CodeRetryPolicy         Code = "retry_policy_known" // a retry policy that does not exist
 	CodeJoin                Code = "join_policy"        // a join that can never or will always succeed, or has nothing to join
 
+	// Documents of SWEny. These names are those that the format's own validators use.
+	CodeSchema            Code = "SCHEMA"                        // the document has not the shape of the format
+	CodeParseDocument     Code = "PARSE"                         // the text is no YAML or JSON
+	CodeEvalPolicy        Code = "UNSUPPORTED_EVAL_POLICY"       // a way to weigh checks that is not supported
+	CodeInlineSkill       Code = "INVALID_INLINE_SKILL"          // a skill that provides nothing
+	CodeSourceNotFound    Code = "SOURCE_FILE_NOT_FOUND"         // the file of a text is not there
+	CodeSourceUnread      Code = "SOURCE_FILE_READ_FAILED"       // it cannot be read
+	CodeSourceOutside     Code = "SOURCE_FILE_OUTSIDE_ROOT"      // it lies outside of the document's folder
+	CodeSourceOffline     Code = "SOURCE_OFFLINE_REQUIRES_FETCH" // a text would have to be fetched
+	CodeSourceInvalidType Code = "SOURCE_INVALID_TYPE"           // there is no such way to fetch a text
+
 	// Walks that a model routes. These names are those that validators of such documents use.
 	CodeUnknownEdgeSource Code = "UNKNOWN_EDGE_SOURCE" // an edge comes from no node
 	CodeUnknownEdgeTarget Code = "UNKNOWN_EDGE_TARGET" // an edge leads to no node

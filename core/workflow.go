@@ -48,6 +48,9 @@ type Workflow struct {
 	Walk *Walk
 	// Incremental says what one run leaves for the next, nil for nothing.
 	Incremental *Incremental
+	// Sources are the texts that the format took for the nodes' instructions, as far as it
+	// tells, and where they came from.
+	Sources []Source
 	// Document tells that the graph was read from a file. Its concurrency
 	// defaults to 1 then, as the format says.
 	Document bool
@@ -60,6 +63,15 @@ type Workflow struct {
 	// edges, pipelines, loops.
 	Lost Lost
 	Pos  Position
+}
+
+// Source is a text of a workflow that may stand elsewhere than in its document.
+type Source struct {
+	Field string // the place in the document, such as nodes.plan.instruction
+	Kind  string // inline, file or url
+	Name  string // the path or address as written, "" for inline
+	Hash  string // the first 16 hex digits of its SHA-256, "" for a text that was not read
+	Pos   Position
 }
 
 // Incremental says what one run leaves for the next one, in a file beside the

@@ -7,6 +7,12 @@ import "github.com/wavefold/wavefold/core"
 // no mapping.
 func Decode(file string, data []byte, into any) (ds core.Diagnostics, ok bool) {
 	tree, ds := Parse(file, data)
+	return DecodeTree(tree, ds, into)
+}
+
+// DecodeTree is Decode for what Parse returned.
+func DecodeTree(tree *core.Value, found core.Diagnostics, into any) (ds core.Diagnostics, ok bool) {
+	ds = found
 	switch {
 	case tree == nil:
 		return ds, false

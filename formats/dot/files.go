@@ -2,16 +2,14 @@ package dot
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/internal/textfile"
 )
 
 // prompt reads the prompt of a node that asks a model: its own, else its label, else
@@ -64,10 +62,10 @@ func (l *loader) textFile(s *settings, key string, t core.Text, name string) (co
 		bad("the path leads out of the document's folder").WithHint("files must lie in the folder of the document")
 		return t, false
 	}
-	text, err := readText(l.opts.Files, clean)
+	text, err := textfile.Read(l.opts.Files, clean)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		bad("there is no such file").WithHint("%s", nearFile(l.opts.Files, clean))
+		bad("there is no such file").WithHint("%s", textfile.Near(l.opts.Files, clean))
 		return t, false
 	case err != nil:
 		bad(err.Error())
@@ -75,50 +73,6 @@ func (l *loader) textFile(s *settings, key string, t core.Text, name string) (co
 	}
 	file := filepath.Join(filepath.Dir(t.Pos.File), filepath.FromSlash(clean))
 	return core.At(text, core.Position{File: file, Line: 1, Column: 1}), true
-}
-
-// readText reads a file of text.
-func readText(files fs.FS, name string) (string, error) {
-	info, err := fs.Stat(files, name)
-	switch {
-	case err != nil:
-		return "", unread(err)
-	case !info.Mode().IsRegular():
-		return "", errors.New("this is no file")
-	case info.Size() > maxBytes:
-		return "", fmt.Errorf("the file has %d bytes, at most %d are read", info.Size(), maxBytes)
-	}
-	f, err := files.Open(name)
-	if err != nil {
-		return "", unread(err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes))
-	switch {
-	case err != nil:
-		return "", unread(err)
-	case !utf8.Valid(data):
-		return "", errors.New("the file is no text in UTF-8")
-	}
-	return string(data), nil
-}
-
-// unread words an error without the path, which the message has.
-func unread(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
-	}
-	return fmt.Errorf("the file cannot be read: %w", err)
-}
-
-// nearFile names a file beside the one that is not there.
-func nearFile(files fs.FS, name string) string {
-	entries, _ := fs.ReadDir(files, path.Dir(name)) // without a folder there is nothing near
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
-	}
-	return core.DidYouMean(path.Base(name), names)
 }
 
 // childKeys are attributes that name the file of a sub-workflow, the older one last.

@@ -37,8 +37,15 @@ func OptionsFor(r *core.Registry) Options {
 // be read at all; beside errors of shape it holds what could be read, and all findings,
 // so that compiling it reports everything that is wrong with the document.
 func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnostics) {
+	tree, ds := document.Parse(file, data)
+	return FromTree(file, tree, ds, opts)
+}
+
+// FromTree is Parse for a document that has been read into a tree, with the findings of
+// that.
+func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Options) (*core.Workflow, core.Diagnostics) {
 	var doc documentShape
-	ds, ok := document.Decode(file, data, &doc)
+	ds, ok := document.DecodeTree(tree, found, &doc)
 	if !ok {
 		return nil, ds.Capped()
 	}

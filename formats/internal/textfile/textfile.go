@@ -1,0 +1,61 @@
+// Package textfile reads the texts that documents refer to.
+package textfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// MaxBytes is the largest file that is read.
+const MaxBytes = 10 << 20
+
+// Read reads a file of text in UTF-8. Its errors have no path, which whoever reports them
+// knows; fs.ErrNotExist is among them.
+func Read(files fs.FS, name string) (string, error) {
+	info, err := fs.Stat(files, name)
+	switch {
+	case err != nil:
+		return "", unread(err)
+	case !info.Mode().IsRegular():
+		return "", errors.New("this is no file")
+	case info.Size() > MaxBytes:
+		return "", fmt.Errorf("the file has %d bytes, at most %d are read", info.Size(), MaxBytes)
+	}
+	f, err := files.Open(name)
+	if err != nil {
+		return "", unread(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxBytes))
+	switch {
+	case err != nil:
+		return "", unread(err)
+	case !utf8.Valid(data):
+		return "", errors.New("the file is no text in UTF-8")
+	}
+	return string(data), nil
+}
+
+// unread words an error without the path.
+func unread(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	return fmt.Errorf("the file cannot be read: %w", err)
+}
+
+// Near is a hint that names a file beside one that is not there, "" for none.
+func Near(files fs.FS, name string) string {
+	entries, _ := fs.ReadDir(files, path.Dir(name)) // without a folder there is nothing near
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return core.DidYouMean(path.Base(name), names)
+}

@@ -1,0 +1,63 @@
+package sweny
+
+import (
+	"github.com/wavefold/wavefold/core"
+)
+
+// inputs reads the declared inputs.
+func (l *loader) inputs() {
+	for _, m := range l.doc.Inputs {
+		d := inputShape{name: m.Key.Value}
+		l.ds = append(l.ds, core.Decode(m.Value, &d)...)
+		in := core.InputDecl{Name: m.Key, Required: d.Required, Default: core.Missing, Description: d.Description, Lost: d.Lost, Pos: m.Key.Pos}
+		if !d.Lost.Has("type") {
+			in.Type = l.inputType(&d)
+		}
+		l.inputDefault(&d, &in)
+		l.w.Inputs = append(l.w.Inputs, in)
+	}
+}
+
+// inputType returns the type of an input whose type is a word that exists.
+func (l *loader) inputType(d *inputShape) *core.Type {
+	t := &core.Type{Pos: d.Type.Pos}
+	switch d.Type.Value {
+	case "string":
+		t.Kind = core.StringType
+	case "number":
+		t.Kind = core.NumberType
+	case "boolean":
+		t.Kind = core.BooleanType
+	default:
+		t.Kind, t.Items = core.ArrayType, &core.Type{Kind: core.StringType}
+	}
+	var enum []any
+	for i, v := range d.Enum {
+		if err := t.Check(v.Plain()); err != nil || v.Kind == core.NullValue {
+			l.ds.Errorf(core.CodeSchema, v.Pos, "input %s: enum[%d]: want %s, found %s", d.name, i, d.Type.Value, v.Describe())
+			continue
+		}
+		enum = append(enum, v.Plain())
+	}
+	t.Enum = enum
+	return t
+}
+
+func (l *loader) inputDefault(d *inputShape, in *core.InputDecl) {
+	v := d.Default
+	if v == nil || v.Kind == core.NullValue {
+		return
+	}
+	if d.Required {
+		l.ds.Errorf(core.CodeSchema, v.Pos, "input %s: has a default, so it cannot be required", d.name).WithHint("leave out one of the two")
+		return
+	}
+	if in.Type == nil {
+		return
+	}
+	if err := in.Type.Check(v.Plain()); err != nil {
+		l.ds.Errorf(core.CodeSchema, v.Pos, "input %s: default: %v", d.name, err)
+		return
+	}
+	in.Default = v.Plain()
+}

@@ -1,0 +1,232 @@
+package sweny
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
+)
+
+// Options are what Parse has to know of the world around a document.
+type Options struct {
+	// Files gives access to the document's folder, for texts in files. nil: there is none.
+	Files fs.FS
+	// Parallel makes a dag of every document, as its key parallel does.
+	Parallel bool
+}
+
+// Parse reads a document. file is used in positions, and its folder becomes the workflow's
+// Dir; it is not opened. All findings about the document are returned at once, in the order
+// of the file. The workflow is nil when the text cannot be read at all; beside errors it
+// holds what could be read, and all findings, so that compiling it reports everything that
+// is wrong with the document.
+func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnostics) {
+	tree, ds := document.Parse(file, data)
+	return FromTree(file, tree, ds, opts)
+}
+
+// FromTree is Parse for a document that has been read into a tree, with the findings of
+// that. A tree that is nil is a text that could not be read.
+func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Options) (*core.Workflow, core.Diagnostics) {
+	if tree == nil {
+		return nil, coded(found).Capped()
+	}
+	var doc documentShape
+	ds, ok := document.DecodeTree(tree, found, &doc)
+	if !ok {
+		return nil, coded(ds).Capped()
+	}
+	l := &loader{ds: ds, opts: opts, library: library{files: opts.Files, read: map[string]textOrError{}}}
+	w := l.workflow(tree, &doc)
+	if file != "" {
+		w.Dir = filepath.Dir(file)
+	}
+	w.Findings = coded(l.ds)
+	return w, w.Findings.Capped()
+}
+
+// Is reports whether a document is one of this format: it has no graph, and its nodes are a
+// mapping or it says where it begins.
+func Is(tree *core.Value) bool {
+	if tree == nil || tree.Kind != core.ObjectValue || tree.Get("graph") != nil {
+		return false
+	}
+	nodes := tree.Get("nodes")
+	return nodes != nil && nodes.Kind == core.ObjectValue || tree.Get("entry") != nil || nodes == nil && tree.Get("id") != nil
+}
+
+// looks are lines of such a document.
+var looks = []*regexp.Regexp{regexp.MustCompile(`(?m)^[ \t{]*"?entry"?[ \t]*:`), regexp.MustCompile(`(?m)^[ \t{]*"?nodes"?[ \t]*:`)}
+
+// Looks reports whether a text that cannot be read seems to be a document of this format.
+func Looks(data []byte) bool {
+	return !slices.ContainsFunc(looks, func(line *regexp.Regexp) bool { return !line.Match(data) })
+}
+
+// coded gives findings of shape and of syntax the codes of this format.
+func coded(ds core.Diagnostics) core.Diagnostics {
+	out := slices.Clone(ds)
+	for i := range out {
+		switch out[i].Code {
+		case core.CodeUnknownKey, core.CodeMissingKey, core.CodeWrongType, core.CodeBadValue:
+			out[i].Code = core.CodeSchema
+		case core.CodeSyntax:
+			out[i].Code = core.CodeParseDocument
+		}
+	}
+	return out
+}
+
+// loader makes a workflow of the decoded shapes and checks what a tag cannot say.
+type loader struct {
+	opts    Options
+	ds      core.Diagnostics
+	w       *core.Workflow
+	doc     *documentShape
+	library library
+	skills  map[string]*skillShape
+}
+
+func (l *loader) workflow(tree *core.Value, d *documentShape) *core.Workflow {
+	l.doc = d
+	l.w = &core.Workflow{
+		Name:        d.ID,
+		Description: d.Description,
+		Mode:        core.ModeWalk,
+		Document:    true,
+		HasInputs:   true,
+		OpenInputs:  true,
+		Lost:        d.Lost,
+		Pos:         d.Pos,
+		Walk: &core.Walk{
+			Router:     core.At(core.RouterModel, d.Pos),
+			Entry:      d.Entry,
+			Model:      d.Model,
+			Attributes: attributes(tree, "id", "description", "entry", "nodes", "edges", "inputs", "model"),
+			Pos:        d.Pos,
+		},
+	}
+	l.edgesKey(tree)
+	l.others(d.Rest)
+	l.inputs()
+	l.inlineSkills()
+	shared := shared{rules: l.sources(d.Rules, "rules", "rules"), context: l.sources(d.Context, "context", "context")}
+	for _, m := range d.Nodes {
+		l.w.Nodes = append(l.w.Nodes, l.node(m.Key, m.Value, &shared))
+	}
+	for i := range d.Edges {
+		l.w.Edges = append(l.w.Edges, l.edge(i, &d.Edges[i]))
+	}
+	l.judges()
+	l.w.Sources = l.library.found
+	if d.Parallel || l.opts.Parallel {
+		l.parallel()
+	}
+	return l.w
+}
+
+// attributes returns what a mapping says beyond some keys, as written; nil for nothing.
+func attributes(v *core.Value, but ...string) *core.Object {
+	var out *core.Object
+	for i, k := range v.Keys {
+		if slices.Contains(but, k.Value) {
+			continue
+		}
+		if out == nil {
+			out = core.NewObject(len(v.Keys))
+		}
+		out.Set(k.Value, v.Values[i].Plain())
+	}
+	return out
+}
+
+// edgesKey reports a document that does not say what its edges are: the list must be
+// written even when it is empty, so that a document that was cut off is noticed.
+func (l *loader) edgesKey(tree *core.Value) {
+	switch v := tree.Get("edges"); {
+	case v == nil && !tree.Lost:
+		l.ds.Errorf(core.CodeSchema, tree.Pos, `key "edges" is missing`).WithHint("write edges: [] if there are none")
+	case v != nil && v.Kind == core.NullValue && !v.Lost:
+		l.ds.Errorf(core.CodeSchema, v.Pos, "edges: want a list, found nothing").WithHint("write edges: [] if there are none")
+	default:
+		return
+	}
+	l.w.Lost = append(l.w.Lost, "edges")
+}
+
+// documentKeys are the keys at the top that have a meaning.
+var documentKeys = core.KeyNames(documentShape{})
+
+// knownOthers are keys at the top that documents have for other programs.
+var knownOthers = []string{"author", "category", "color", "icon", "sample_output", "sweny_version", "tags", "variables", "version", "$schema"}
+
+// laterKeys are keys of later versions of the format that restrict what a node may do or
+// take. They are told of, because nobody keeps to them here.
+var laterKeys = []string{"budget", "context_mode", "on_fail", "outputs", "permissions", "safe_outputs", "agent_env"}
+
+// others looks at the keys at the top that have no meaning. They are kept.
+func (l *loader) others(rest *core.Value) {
+	for _, k := range rest.Keys {
+		switch near := core.DidYouMean(k.Value, documentKeys); {
+		case slices.Contains(knownOthers, k.Value):
+		case slices.Contains(laterKeys, k.Value):
+			l.ds.Warnf(core.CodeIgnored, k.Pos, "%s: this key of later versions of the format has no effect", k.Value)
+		case near != "":
+			f := l.ds.Warnf(core.CodeIgnored, k.Pos, "key %q has no meaning and is kept as it is", k.Value)
+			f.Severity = core.Hint
+			f.WithHint("%s", near)
+		}
+	}
+}
+
+// otherNames are keys by which other formats, or older versions of this one, call a key of
+// this format.
+var otherNames = map[string]string{
+	"verify": "eval", "evals": "eval", "prompt": "instruction", "max_iters": "max_iterations", "max_visits": "max_iterations",
+	"condition": "when", "source": "from", "target": "to", "schema": "output",
+}
+
+// unknown reports the keys that a closed mapping does not have, and returns those they are
+// most likely meant to be.
+func (l *loader) unknown(subject string, rest *core.Value, known []string) (meant core.Lost) {
+	if rest == nil {
+		return nil
+	}
+	for _, k := range rest.Keys {
+		f := l.ds.Errorf(core.CodeSchema, k.Pos, "%s: unknown key %q", subject, k.Value)
+		near := core.Nearest(k.Value, known)
+		if other := otherNames[k.Value]; slices.Contains(known, other) {
+			near = other
+			f.WithHint("the key is called %s", other)
+		} else if slices.Contains(laterKeys, k.Value) {
+			f.WithHint("this key of later versions of the format is not supported")
+		} else {
+			f.WithHint("%s", core.KeyHint(k.Value, known))
+		}
+		if near != "" {
+			meant = append(meant, near)
+		}
+	}
+	return meant
+}
+
+var edgeKeys = core.KeyNames(edgeShape{})
+
+func (l *loader) edge(i int, d *edgeShape) *core.Edge {
+	subject := "edge " + d.From.Value + " -> " + d.To.Value
+	if d.From.Value == "" || d.To.Value == "" {
+		subject = fmt.Sprintf("edges[%d]", i)
+	}
+	e := &core.Edge{From: d.From, To: d.To, When: d.When, MaxIterations: d.MaxIterations, Pos: d.Pos}
+	e.Lost = slices.Concat(d.Lost, l.unknown(subject, d.Rest, edgeKeys))
+	if e.When != nil && len(bytes.TrimSpace([]byte(e.When.Value))) == 0 {
+		l.ds.Warnf(core.CodeSchema, e.When.Pos, "%s: when: the text is empty, so the edge has no condition", subject)
+		e.When = nil
+	}
+	return e
+}

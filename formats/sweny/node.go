@@ -1,0 +1,275 @@
+package sweny
+
+import (
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// kindAgent is the kind of all nodes.
+const kindAgent = "agent"
+
+// Headings of what is put before an instruction.
+const (
+	rulesTitle   = "## Rules: you must follow these"
+	contextTitle = "## Background"
+)
+
+// shared are the texts that the nodes have in common.
+type shared struct{ rules, context []core.Text }
+
+// nodeKeys are the keys of a node.
+var nodeKeys = core.KeyNames(nodeShape{})
+
+func (l *loader) node(id core.Text, v *core.Value, common *shared) *core.Node {
+	d := nodeShape{id: id.Value}
+	l.ds = append(l.ds, core.Decode(v, &d)...)
+	subject := "node " + id.Value
+	n := &core.Node{ID: id, Kind: core.At(kindAgent, id.Pos), Label: d.Name, HasWrites: true, Pos: id.Pos,
+		Attributes: attributes(v, "name"), Config: &core.Value{Kind: core.ObjectValue, Pos: v.Pos}}
+	n.Lost = append(d.Lost, l.unknown(subject, d.Rest, nodeKeys)...)
+	if id.Value == core.InputsKey {
+		l.ds.Errorf(core.CodeSchema, id.Pos, "a node cannot be called %q: the inputs of the run go by that name", id.Value).WithHint("choose another name")
+	}
+	c := &config{tree: v, out: n.Config}
+	if !l.instruction(n, &d, c) {
+		n.Lost = append(n.Lost, "instruction")
+	}
+	l.preamble(&d, c, common)
+	c.flag("context", true)
+	c.text("model", first(d.Model, l.doc.Model))
+	l.output(n, &d, c)
+	if d.MaxTurns != nil {
+		c.set("max_turns", &core.Value{Kind: core.IntValue, Scalar: int64(d.MaxTurns.Value), Pos: d.MaxTurns.Pos})
+	}
+	l.nodeSkills(&d, c)
+	if d.Tools != nil {
+		l.toolFilter(&d, c)
+	}
+	if d.FailSoft {
+		c.flag("fail_soft", true)
+	}
+	c.keep("requires", d.Requires)
+	l.eval(&d, c)
+	n.OnError = l.retry(&d, c)
+	return n
+}
+
+// config is the configuration of a node under construction. A key has the place of the key
+// of the document that it comes from.
+type config struct{ tree, out *core.Value }
+
+func (c *config) set(key string, v *core.Value) { c.setFrom(key, key, v) }
+
+func (c *config) setFrom(key, from string, v *core.Value) {
+	pos := v.Pos
+	for _, k := range c.tree.Keys {
+		if k.Value == from {
+			pos = k.Pos
+		}
+	}
+	c.out.Set(core.At(key, pos), v)
+}
+
+func (c *config) keep(key string, v *core.Value) {
+	if v != nil {
+		c.set(key, v)
+	}
+}
+
+func (c *config) flag(key string, b bool) {
+	c.set(key, &core.Value{Kind: core.BoolValue, Scalar: b, Pos: c.tree.Pos})
+}
+
+func (c *config) text(key string, t core.Text) {
+	if t.Value != "" {
+		c.set(key, textTree(t))
+	}
+}
+
+func textTree(t core.Text) *core.Value {
+	return &core.Value{Kind: core.StringValue, Pos: t.Pos, Scalar: t.Value}
+}
+
+// first returns the first text that says something.
+func first(list ...core.Text) core.Text {
+	for _, t := range list {
+		if t.Value != "" {
+			return t
+		}
+	}
+	return core.Text{}
+}
+
+// instruction reads what the model is told.
+func (l *loader) instruction(n *core.Node, d *nodeShape, c *config) bool {
+	if d.Instruction == nil || d.Lost.Has("instruction") {
+		return false
+	}
+	t, ok := l.text(d.Instruction, "node "+d.id+": instruction", "nodes."+d.id+".instruction")
+	switch {
+	case ok:
+		c.text("instruction", t)
+	case d.Instruction.kind == urlSource: // nothing that a document could be refused for
+		n.Handler = unfetched(strings.TrimSpace(d.Instruction.text.Value))
+		return true
+	}
+	return ok
+}
+
+// sources reads a list of texts; those that cannot be read are left out.
+func (l *loader) sources(list []sourceShape, subject, field string) []core.Text {
+	var out []core.Text
+	for i := range list {
+		at := "[" + core.JSON(int64(i)) + "]"
+		if t, ok := l.text(&list[i], subject+at, field+at); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// preamble puts the rules and the context before the instruction: those of the run, of the
+// workflow and of the node, in this order, or those of the node alone.
+func (l *loader) preamble(d *nodeShape, c *config, common *shared) {
+	list := &core.Value{Kind: core.ArrayValue, Pos: c.tree.Pos}
+	add := func(title, key string, shared []core.Text, own *nodeSourcesShape) {
+		input := key
+		texts := core.Strings(shared)
+		if own != nil {
+			if own.only {
+				input, texts = "", nil
+			}
+			texts = append(texts, core.Strings(l.sources(own.sources, "node "+d.id+": "+key, "nodes."+d.id+"."+key))...)
+		}
+		if e := section(title, input, texts, c.tree.Pos); e != nil {
+			list.Items = append(list.Items, e)
+		}
+	}
+	add(rulesTitle, "rules", common.rules, d.Rules)
+	add(contextTitle, "context", common.context, d.Context)
+	if len(list.Items) > 0 {
+		c.set("preamble", list)
+	}
+}
+
+// section is a part of the preamble: a title, the input of the run whose texts come first,
+// and the texts of the document. It is nil when there can be none.
+func section(title, input string, texts []string, pos core.Position) *core.Value {
+	if input == "" && len(texts) == 0 {
+		return nil
+	}
+	s := &core.Value{Kind: core.ObjectValue, Pos: pos}
+	put := func(key, text string) {
+		if text != "" {
+			s.Set(core.At(key, pos), textTree(core.At(text, pos)))
+		}
+	}
+	put("title", title)
+	put("input", input)
+	put("text", strings.Join(texts, "\n\n"))
+	return s
+}
+
+// output reads the schema of the answer. Its properties are what a router is shown.
+func (l *loader) output(n *core.Node, d *nodeShape, c *config) {
+	if d.Output == nil {
+		return
+	}
+	if d.Output.Kind != core.ObjectValue {
+		if !d.Output.Lost {
+			l.ds.Errorf(core.CodeSchema, d.Output.Pos, "node %s: output: want a JSON Schema, found %s", d.id, d.Output.Describe())
+		}
+		n.Lost = append(n.Lost, "output")
+		return
+	}
+	c.setFrom("schema", "output", d.Output)
+	p := d.Output.Get("properties")
+	if p == nil || p.Kind != core.ObjectValue {
+		return
+	}
+	for _, k := range p.Keys {
+		n.Shown = append(n.Shown, k)
+		if k.Value == core.EvalsKey {
+			l.ds.Warnf(core.CodeSchema, k.Pos, "node %s: output: the checks of the node are shown as %q to whoever picks the edge, in place of this property", d.id, k.Value).
+				WithHint("choose another name")
+		}
+	}
+}
+
+// toolFilter reads which tools of its skills a node may use.
+func (l *loader) toolFilter(d *nodeShape, c *config) {
+	if len(d.Tools.Allow) == 0 && len(d.Tools.Deny) == 0 && !d.Lost.Has("tools") {
+		l.ds.Errorf(core.CodeSchema, d.Tools.Pos, "node %s: tools: want allow, deny or both", d.id)
+		return
+	}
+	c.setFrom("tool_filter", "tools", c.tree.Get("tools"))
+}
+
+// eval reads the checks of the answer.
+func (l *loader) eval(d *nodeShape, c *config) {
+	if p := d.EvalPolicy; p.Value != "" && p.Value != "all_pass" {
+		switch p.Value {
+		case "any_pass", "weighted":
+			l.ds.Errorf(core.CodeEvalPolicy, p.Pos, "node %s: eval_policy: %s is reserved and not supported", d.id, p.Value).WithHint("all checks must pass: leave the key out")
+		default:
+			l.ds.Errorf(core.CodeSchema, p.Pos, "node %s: eval_policy: there is no policy %q", d.id, p.Value).
+				WithHint("%s", firstText(core.DidYouMean(p.Value, []string{"all_pass"}), "write all_pass, or leave the key out"))
+		}
+	}
+	c.keep("eval", d.Eval)
+	c.text("judge_model", first(d.JudgeModel, l.doc.JudgeModel))
+}
+
+func firstText(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// retry reads how often a node is asked again after a failed check. What a backend fails
+// with is not asked again.
+func (l *loader) retry(d *nodeShape, c *config) *core.OnError {
+	r := d.Retry
+	if r == nil || r.Max.Value == 0 {
+		return nil
+	}
+	if r.Instruction != nil {
+		c.setFrom("retry_instruction", "retry", r.Instruction)
+	}
+	attempts := core.At(r.Max.Value+1, r.Max.Pos)
+	return &core.OnError{Policy: core.At("retry", r.Pos), Attempts: &attempts, Base: &core.Located[time.Duration]{Pos: r.Pos},
+		RetryOn: core.At("transient", r.Pos), Pos: r.Pos}
+}
+
+// defaultJudgeBudget is how many calls of judges a document may lead to without a word.
+const defaultJudgeBudget = 50
+
+// judges warns of a document whose nodes, each visited once, may call judges more often
+// than it says.
+func (l *loader) judges() {
+	budget, pos, calls := defaultJudgeBudget, l.doc.Pos, 0
+	if b := l.doc.JudgeBudget; b != nil {
+		budget, pos = b.Value, b.Pos
+	}
+	for _, n := range l.w.Nodes {
+		each := 0
+		if eval := n.Config.Get("eval"); eval != nil {
+			for _, e := range eval.Items {
+				if word(e, "kind") == "judge" {
+					each++
+				}
+			}
+		}
+		if n.OnError != nil {
+			each *= n.OnError.Attempts.Value
+		}
+		calls += each
+	}
+	if calls > budget {
+		l.ds.Warnf(core.CodeLimit, pos, "one visit of each node may call judges %d times, and judge_budget is %d", calls, budget).
+			WithHint("raise judge_budget, or use checks of the kinds value and function")
+	}
+}

@@ -1,0 +1,3 @@
+package sweny
+
+func (l *loader) parallel() {}

@@ -1,0 +1,60 @@
+package sweny
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// inlineSkills reads the skills that the document brings along.
+func (l *loader) inlineSkills() {
+	l.skills = map[string]*skillShape{}
+	for _, m := range l.doc.Skills {
+		s := &skillShape{id: m.Key.Value}
+		l.ds = append(l.ds, core.Decode(m.Value, s)...)
+		l.skills[m.Key.Value] = s
+		blank := strings.TrimSpace(s.Instruction.Value) == ""
+		switch {
+		case s.Lost != nil:
+		case blank && s.MCP == nil:
+			l.ds.Errorf(core.CodeInlineSkill, m.Key.Pos, "skill %s: has neither an instruction nor a server of tools (mcp)", s.id).
+				WithHint("give it an instruction")
+		case s.MCP != nil:
+			l.ds.Warnf(core.CodeIgnored, s.MCP.Pos, "skill %s: mcp: servers of tools are not supported", s.id).
+				WithHint("register Go functions called %s, or %s_something", s.id, s.id)
+		}
+	}
+}
+
+// nodeSkills hands the kind the skills of a node, with what the document knows of them.
+// Whether there are functions of that name is not known here.
+func (l *loader) nodeSkills(d *nodeShape, c *config) {
+	if len(d.Skills) == 0 {
+		return
+	}
+	list := &core.Value{Kind: core.ArrayValue, Pos: c.tree.Get("skills").Pos}
+	for _, id := range d.Skills {
+		s := &core.Value{Kind: core.ObjectValue, Pos: id.Pos}
+		put := func(key string, t core.Text) {
+			if strings.TrimSpace(t.Value) != "" {
+				s.Set(core.At(key, t.Pos), textTree(t))
+			}
+		}
+		put("name", id)
+		if own := l.skills[id.Value]; own != nil {
+			put("description", own.Description)
+			put("instruction", own.Instruction)
+		}
+		list.Items = append(list.Items, s)
+	}
+	c.set("skills", list)
+}
+
+// unfetched is the handler of a node whose instruction is somewhere else.
+func unfetched(address string) core.Handler {
+	return core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
+		return core.Result{}, core.Permanent(fmt.Errorf("the instruction is at %s, and addresses are not fetched", address))
+	})
+}

@@ -1,0 +1,217 @@
+package sweny
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/internal/textfile"
+)
+
+// Kinds of sources.
+const (
+	inlineSource = "inline"
+	fileSource   = "file"
+	urlSource    = "url"
+)
+
+// sourceShape is a text, or where to find one: a path, an address, or a mapping that says
+// which of these it is.
+type sourceShape struct {
+	kind string
+	text core.Text // the text itself, the path or the address
+}
+
+// sourceKeys are the keys of a source that is a mapping.
+var sourceKeys = []string{inlineSource, fileSource, urlSource}
+
+// DecodeValue reads a text or a mapping with one of the keys inline, file and url.
+func (s *sourceShape) DecodeValue(v *core.Value) core.Diagnostics {
+	switch v.Kind {
+	case core.StringValue:
+		s.text = core.At(v.Scalar.(string), v.Pos)
+		s.kind = kindOf(strings.TrimSpace(s.text.Value))
+	case core.ObjectValue:
+		return s.decodeTagged(v)
+	default:
+		ds := core.WrongType(v, "a text, or one of {inline: …}, {file: …} and {url: …}")
+		if v.Kind != core.ArrayValue && v.Kind != core.NullValue {
+			ds[0].WithHint("put it in quotes to make it a text")
+		}
+		return ds
+	}
+	return s.blank()
+}
+
+// kindOf tells what a text is by how it begins.
+func kindOf(text string) string {
+	begins := func(with ...string) bool {
+		return slices.ContainsFunc(with, func(w string) bool { return strings.HasPrefix(text, w) })
+	}
+	switch {
+	case begins("./", "../", "/"):
+		return fileSource
+	case begins("http://", "https://"):
+		return urlSource
+	}
+	return inlineSource
+}
+
+func (s *sourceShape) decodeTagged(v *core.Value) core.Diagnostics {
+	var d struct {
+		Inline *core.Text `wavefold:"inline"`
+		File   *core.Text `wavefold:"file"`
+		URL    *core.Text `wavefold:"url"`
+		Type   *core.Text `wavefold:"type"`
+	}
+	ds := core.Decode(v, &d)
+	found := 0
+	for i, t := range []*core.Text{d.Inline, d.File, d.URL} {
+		if t != nil {
+			found++
+			s.kind, s.text = sourceKeys[i], *t
+		}
+	}
+	switch {
+	case len(ds) > 0:
+		return ds
+	case found != 1:
+		ds.Errorf(core.CodeBadValue, v.Pos, "want one of the keys inline, file and url, found %d", found)
+		return ds
+	case d.Type != nil && s.kind != urlSource:
+		ds.Errorf(core.CodeUnknownKey, d.Type.Pos, "type belongs to url")
+		return ds
+	case d.Type != nil && d.Type.Value != "fetch":
+		ds.Errorf(core.CodeSourceInvalidType, d.Type.Pos, "type: %q is no way to get a text", d.Type.Value).WithHint("write fetch, or leave it out")
+		return ds
+	}
+	return s.blank()
+}
+
+func (s *sourceShape) blank() core.Diagnostics {
+	var ds core.Diagnostics
+	if strings.TrimSpace(s.text.Value) == "" {
+		ds.Errorf(core.CodeMissingKey, s.text.Pos, "the text is empty")
+	}
+	return ds
+}
+
+// nodeSourcesShape is a list of sources that are added to those of the workflow, or a
+// mapping whose sources may replace them.
+type nodeSourcesShape struct {
+	only    bool
+	sources []sourceShape
+}
+
+// DecodeValue reads a list, or a mapping with the keys only and sources.
+func (n *nodeSourcesShape) DecodeValue(v *core.Value) core.Diagnostics {
+	if v.Kind != core.ObjectValue {
+		return core.Decode(v, &n.sources)
+	}
+	var d struct {
+		Only    bool          `wavefold:"only"`
+		Sources []sourceShape `wavefold:"sources"`
+	}
+	ds := core.Decode(v, &d)
+	n.only, n.sources = d.Only, d.Sources
+	if v.Get("sources") == nil {
+		ds.Errorf(core.CodeMissingKey, v.Pos, `key "sources" is missing`).WithHint("write {only: true, sources: [./rules.md]}")
+	}
+	return ds
+}
+
+// library reads the files of a document, each once.
+type library struct {
+	files fs.FS
+	read  map[string]textOrError
+	// found are the sources of the document, in the order in which they were asked for.
+	found []core.Source
+}
+
+type textOrError struct {
+	text string
+	err  error
+}
+
+// text returns the text that a source stands for; ok is false when there is none, which is
+// reported. field names the place in the document.
+func (l *loader) text(s *sourceShape, subject, field string) (t core.Text, ok bool) {
+	switch s.kind {
+	case fileSource:
+		if t, ok = l.fileText(s, subject); !ok {
+			return t, false
+		}
+	case urlSource:
+		l.ds.Warnf(core.CodeSourceOffline, s.text.Pos, "%s: %s is not fetched", subject, shown(strings.TrimSpace(s.text.Value))).
+			WithHint("save the text beside the document and name the file")
+		l.record(s, field, "")
+		return s.text, false
+	default:
+		t = core.At(strings.TrimSpace(s.text.Value), s.text.Pos)
+	}
+	l.record(s, field, t.Value)
+	return t, true
+}
+
+// record notes where a text came from.
+func (l *loader) record(s *sourceShape, field, text string) {
+	r := core.Source{Field: field, Kind: s.kind, Pos: s.text.Pos}
+	if s.kind != inlineSource {
+		r.Name = strings.TrimSpace(s.text.Value)
+	}
+	if text != "" {
+		sum := sha256.Sum256([]byte(text))
+		r.Hash = hex.EncodeToString(sum[:8])
+	}
+	l.library.found = append(l.library.found, r)
+}
+
+// fileText reads a file below the document's folder. Positions in it are those of the file.
+func (l *loader) fileText(s *sourceShape, subject string) (core.Text, bool) {
+	name := strings.TrimSpace(s.text.Value)
+	bad := func(code core.Code, why string) *core.Diagnostic {
+		return l.ds.Errorf(code, s.text.Pos, "%s: %s: %s", subject, shown(name), why)
+	}
+	clean := path.Clean(filepath.ToSlash(name))
+	switch {
+	case !fs.ValidPath(clean):
+		bad(core.CodeSourceOutside, "the path leads out of the document's folder").WithHint("files must lie in the folder of the document; {inline: …} makes it a text")
+		return s.text, false
+	case l.library.files == nil:
+		bad(core.CodeSourceUnread, "there is no folder to look for the file in").WithHint("the document was not read from a file")
+		return s.text, false
+	}
+	f, known := l.library.read[clean]
+	if !known {
+		f.text, f.err = textfile.Read(l.library.files, clean)
+		f.text = strings.TrimSpace(f.text)
+		l.library.read[clean] = f
+	}
+	switch {
+	case errors.Is(f.err, fs.ErrNotExist):
+		bad(core.CodeSourceNotFound, "there is no such file").WithHint("%s", textfile.Near(l.library.files, clean))
+	case f.err != nil:
+		bad(core.CodeSourceUnread, f.err.Error())
+	case f.text == "":
+		bad(core.CodeSourceUnread, "the file is empty")
+	default:
+		at := core.Position{File: filepath.Join(filepath.Dir(s.text.Pos.File), filepath.FromSlash(clean)), Line: 1, Column: 1}
+		return core.At(f.text, at), true
+	}
+	return s.text, false
+}
+
+// shown is a path or an address in a message.
+func shown(name string) string {
+	const most = 80
+	if r := []rune(name); len(r) > most {
+		name = string(r[:most]) + "…"
+	}
+	return `"` + name + `"`
+}
