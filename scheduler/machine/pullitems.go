@@ -2,6 +2,7 @@ package machine
 
 import (
 	"math"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -95,6 +96,9 @@ func (t *fanOut) failures() int { return t.settled.failed + len(t.failed) }
 
 // firstFailed is the first item that failed.
 func (t *fanOut) firstFailed() int {
+	if i := t.fatal(); i >= 0 {
+		return i
+	}
 	if t.settled.failed > 0 {
 		return t.settled.first
 	}
@@ -106,10 +110,25 @@ func (t *fanOut) firstFailure() *core.Failure {
 	switch {
 	case t.pull.failure != nil:
 		return t.pull.failure
+	case t.fatal() >= 0:
+		return t.outcome(t.fatal()).Failure
 	case t.settled.failed > 0:
 		return t.settled.failure
 	}
 	return t.outcome(t.failed[0]).Failure
+}
+
+// fatal is the first item that ended the run, -1 for none: the others may have been
+// cancelled by that.
+func (t *fanOut) fatal() int {
+	if !t.f.failedRun {
+		return -1
+	}
+	i := slices.IndexFunc(t.failed, func(i int) bool { return failsRun(t.outcome(i)) })
+	if i < 0 {
+		return -1
+	}
+	return t.failed[i]
 }
 
 // counted is how many items there are. Of a stream that was given up only those that

@@ -374,7 +374,8 @@ func (t *unit) memberFailed(p *pass, fail *core.Failure) {
 	res := &t.results[p.place]
 	res.failed++
 	t.failed++
-	if at := [2]int{p.n, p.place}; t.failure == nil || slices.Compare(at[:], t.failAt[:]) < 0 {
+	at := [2]int{p.n, p.place}
+	if t.failure == nil || fail.FailsRun && !t.failure.FailsRun || fail.FailsRun == t.failure.FailsRun && slices.Compare(at[:], t.failAt[:]) < 0 {
 		t.failure, t.failAt = fail, at
 	}
 	if res.failure == nil || p.n < res.failedAt { // rows may end in any order

@@ -34,6 +34,8 @@ type Hostile struct {
 	Yield bool
 	// Cancel ends the run after so many answers; 0 never does.
 	Cancel int
+	// Router answers the questions of walks that a model routes.
+	Router core.Router
 }
 
 // hostileRun is one run under way.
@@ -274,6 +276,13 @@ func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 	if e := r.endingOf(c.ID, place); e == expired || e == cancelled && r.chance(50) { // a handler whose context ended
 		return machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
 	}
+	if c.Call != nil && c.Call.Route != nil {
+		a, err := r.h.Router.Route(context.Background(), *c.Call.Route)
+		if err != nil {
+			return machine.Outcome{Failure: core.FailureOf(err)}
+		}
+		return machine.Outcome{Route: &machine.Route{Answer: &a}}
+	}
 	if len(c.Node.Streams) > 0 || c.Node.Pull { // what opens streams is a part of the driver
 		return scheduler.Execute(context.Background(), r.run, &c).Outcome
 	}
@@ -312,7 +321,7 @@ func inputOf(run string, c machine.Command, place int) core.Input {
 		if place >= 0 {
 			s.Item, s.Index = call.Items.At(place), core.Nth(place)
 		}
-		s.Visit = call.Visit
+		s.Visit, s.Previous = call.Visit, call.Previous
 		if s.Loop = call.Loop; s.Loop != "" {
 			s.Round, _ = call.Round.Get()
 		}

@@ -20,6 +20,7 @@ type Checker struct {
 	e        *core.Event // under check
 	next     int64       // number of the next event
 	limits   *core.Limits
+	inputs   *core.Object // of the run
 	started  bool
 	ended    bool
 	inFlight int
@@ -82,8 +83,8 @@ func (c *Checker) Add(line int, e *core.Event) error {
 		c.breaks(Sequence, "the event is one of run %q, and the log is that of run %q", e.Run, c.report.Run)
 		return nil
 	}
-	if e.Type == core.LogLine || e.Type == core.Progress {
-		return nil // handlers say these whenever they like
+	if slices.Contains(asides, e.Type) {
+		return nil
 	}
 	if c.ended {
 		c.breaks(Sequence, "%s after the end of the run", e.Type)
@@ -94,7 +95,10 @@ func (c *Checker) Add(line int, e *core.Event) error {
 
 var types = []core.EventType{core.RunStarted, core.RunFinished, core.NodeReady, core.NodeStarted, core.NodeRetrying, core.NodeFinished,
 	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.JoinDecided, core.EdgeJudged, core.EdgeChosen, core.NodeAsked, core.NodeAnswered,
-	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress}
+	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
+
+// asides are what handlers and routers say whenever they like.
+var asides = []core.EventType{core.LogLine, core.Progress, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
 
 func typeNames() []string {
 	var names []string

@@ -26,10 +26,11 @@ func (c *Checker) runStarted() error {
 		c.root.group.limit = 0
 		c.unchecked(Limits, "how many nodes may run at once: the log does not tell the limits of the run")
 	}
-	start, _, err := c.p.Start(c.e.Inputs)
+	start, given, err := c.p.Start(c.e.Inputs)
 	if err != nil && !hidden(c.e.Inputs) {
 		c.breaks(State, "the inputs do not fit: %v", err)
 	}
+	c.inputs = given
 	c.root.start(start)
 	return nil
 }
@@ -76,7 +77,7 @@ func (c *Checker) openFrames() []*frame {
 // tolerated reports failures that the policy tolerates without an event that says so.
 func (f *frame) tolerated() {
 	for i := range f.v {
-		if v := &f.v[i]; v.status == core.Fail && !v.told && f.policy(int32(i)) == plan.PolicySkip && !f.streams(int32(i)) {
+		if v := &f.v[i]; v.status == core.Fail && !v.told && f.tolerates(int32(i)) && !f.streams(int32(i)) {
 			f.faultOf(f.name(f.p.Vertices[i].ID), Statuses, "failed under a policy that tolerates it, and no event tells so")
 		}
 	}

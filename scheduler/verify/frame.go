@@ -50,6 +50,7 @@ type vertex struct {
 	cause   int32
 	attempt int
 	class   string // of the failure it ended with
+	fatal   bool   // that failure ends the run whatever the policy says
 	deepest string // the node inside where that began, "" for itself
 	backoff backoff
 	wrote   []int32 // fields, in the execution under way
@@ -212,7 +213,7 @@ func (f *frame) resolve(i int32, s core.Status) {
 			f.cursor[s.Field] = k + 1
 		}
 	}
-	if s == core.Fail && f.policy(i) == plan.PolicyFailRun {
+	if s == core.Fail && (v.fatal || f.policy(i) == plan.PolicyFailRun) {
 		f.failRun = true
 	}
 }
@@ -246,6 +247,9 @@ func (f *frame) policy(i int32) plan.Policy {
 	return plan.PolicyDefault
 }
 
+// tolerates reports whether the policy tolerates the failure of a vertex.
+func (f *frame) tolerates(i int32) bool { return f.policy(i) == plan.PolicySkip && !f.v[i].fatal }
+
 // status decides how the frame ended if nobody stopped it from outside, and names the
 // node whose failure is the run's, "" for none.
 func (f *frame) status() (core.RunStatus, string) {
@@ -258,7 +262,7 @@ func (f *frame) status() (core.RunStatus, string) {
 		case v.status == core.PartialSuccess:
 			tolerated = true
 		case v.status != core.Fail:
-		case v.handled || f.policy(int32(i)) == plan.PolicySkip:
+		case v.handled || f.tolerates(int32(i)):
 			tolerated = true
 		case first < 0 || canceled && v.class != core.ClassCanceled:
 			first, canceled = i, v.class == core.ClassCanceled

@@ -1,8 +1,11 @@
 package verify_test
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
@@ -87,6 +90,123 @@ func TestPropertyNothingCanBeLeftOutOfWalks(t *testing.T) {
 	}
 	if len(dropped) != 8 {
 		t.Errorf("only %v", dropped)
+	}
+}
+
+// TestPropertyNothingCanBeLeftOutOfRoutedWalks is the same for walks that a model routes,
+// and for ways that lead elsewhere. Where a failure ended the walk at once, its last way may
+// be left out.
+func TestPropertyNothingCanBeLeftOutOfRoutedWalks(t *testing.T) {
+	dropped, bent := map[core.EventType]int{}, 0
+	for seed := range uint64(100) {
+		g := schedulertest.GenerateRouted(seed)
+		p, ds := plan.Compile(g.Workflow(), core.NewRegistry(), plan.Options{})
+		if p == nil {
+			t.Fatal(ds)
+		}
+		report, events, err := schedulertest.Hostile{Seed: seed, Router: g}.Run(p, g.Inputs(), machine.Options{Concurrency: 3, Events: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := log(events)
+		if r := checked(t, p, whole); len(r.Violations) > 0 {
+			t.Fatalf("seed %d\n%s%s", seed, g, words(r))
+		}
+		last := -1
+		for i, e := range whole {
+			if e.Type == core.EdgeChosen && report.Status == core.RunFailed {
+				last = i
+			}
+		}
+		for i, e := range whole {
+			if e.Type == core.StateWritten || i == last {
+				continue
+			}
+			// That there was nobody to ask, or nothing to follow, ends a walk as the rules say:
+			// the end that is told may be left out only of a walk that had no way on.
+			dropped[e.Type]++
+			if r := checked(t, p, slices.Clone(whole).drop(i).numbered()); len(r.Violations) == 0 {
+				t.Errorf("seed %d: nobody misses event %d, %s of %s visit %d\n%s", seed, i+1, e.Type, e.Node, e.Visit, g)
+			}
+			if e.Type != core.EdgeChosen || e.To == core.End {
+				continue
+			}
+			bent++
+			other := slices.Clone(whole)
+			other[i].To = g.Nodes[0].ID
+			if other[i].To == e.To {
+				other[i].To = core.End
+			}
+			if r := checked(t, p, other); len(r.Violations) == 0 {
+				t.Errorf("seed %d: nobody sees that event %d leads to %s, not to %s\n%s", seed, i+1, other[i].To, e.To, g)
+			}
+		}
+	}
+	if len(dropped) != 7 || bent < 100 {
+		t.Errorf("only %v, %d bent", dropped, bent)
+	}
+}
+
+// TestFailuresThatEndTheRun: a log is clean whose run was ended by a failure that leaves
+// nothing to go on with, whatever the policies say.
+func TestFailuresThatEndTheRun(t *testing.T) {
+	fatal := func(_ context.Context, in core.Input) (core.Result, error) {
+		if item, ok := in.Item(); ok && item != int64(3) {
+			return core.Result{}, nil
+		}
+		return core.Result{}, core.FailRun(errors.New("boom"))
+	}
+	for name, change := range map[string]func(w *core.Workflow){
+		"plain":   func(*core.Workflow) {},
+		"skip":    func(w *core.Workflow) { w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "skip"}} },
+		"handled": func(w *core.Workflow) { w.Edges[1].On = core.Text{Value: "fail"} },
+		"retried": func(w *core.Workflow) {
+			w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: &core.Int{Value: 3}}
+		},
+		"items": func(w *core.Workflow) {
+			w.Nodes[1].ForEach = &core.ForEach{Source: core.Text{Value: "$.list"}, Concurrency: &core.Int{Value: 2}}
+		},
+		"pipeline": func(w *core.Workflow) {
+			w.Edges = nil
+			w.Pipelines = []*core.Pipeline{{ID: core.Text{Value: "p"}, Items: core.Text{Value: "$.list"}, Stages: []core.Text{{Value: "b"}, {Value: "c"}}}}
+		},
+		"loop": func(w *core.Workflow) {
+			w.Edges = nil
+			w.Loops = []*core.Loop{{ID: core.Text{Value: "l"}, Body: []core.Text{{Value: "b"}}, MaxIters: &core.Int{Value: 3}, OnError: &core.OnError{Policy: core.Text{Value: "skip"}}}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &core.Workflow{Name: core.Text{Value: "w"}}
+			w.Fields = []core.FieldDecl{{Name: core.Text{Value: "list"}, Default: []any{int64(1), int64(2), int64(3), int64(4), int64(5)}}}
+			for _, id := range []string{"a", "b", "c", "beside"} {
+				n := &core.Node{ID: core.Text{Value: id}, Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })}
+				if id == "b" {
+					n.Handler = core.HandlerFunc(fatal)
+				}
+				w.Nodes = append(w.Nodes, n)
+			}
+			w.Edges = []*core.Edge{{From: w.Nodes[0].ID, To: w.Nodes[1].ID}, {From: w.Nodes[1].ID, To: w.Nodes[2].ID}}
+			change(w)
+			p, ds := plan.Compile(w, core.NewRegistry(), plan.Options{})
+			if p == nil {
+				t.Fatal(ds)
+			}
+			for _, h := range []schedulertest.Hostile{{Seed: 1}, {Seed: 2, JSON: true, Reload: true, Double: true, Split: true}} {
+				report, events, err := h.Run(p, nil, machine.Options{Concurrency: 3, Events: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if report.Status != core.RunFailed || !strings.Contains(report.Err.Error(), "boom") {
+					t.Errorf("the run ended %s: %v", report.Status, report.Err)
+				}
+				if b, _ := report.Node("b"); b.Attempts > 5 {
+					t.Errorf("%d attempts", b.Attempts)
+				}
+				if r := checked(t, p, log(events)); len(r.Violations) > 0 {
+					t.Error(words(r))
+				}
+			}
+		})
 	}
 }
 

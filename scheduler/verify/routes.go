@@ -11,6 +11,10 @@ import (
 
 // chosen takes in the way on from a visit, or from the exit because of a goal gate.
 func (t *walk) chosen(n *plan.Node) {
+	if t.routed != nil {
+		t.goesOn(n)
+		return
+	}
 	c := t.f.c
 	to, ok := t.f.p.Node(c.e.To)
 	switch {

@@ -134,7 +134,7 @@ func (f *frame) handledBy(i int32) {
 	}
 	if e.From == "" {
 		v.told = true
-		if f.policy(i) != plan.PolicySkip && !f.streams(i) {
+		if !f.tolerates(i) && !f.streams(i) {
 			f.c.breaks(Statuses, "its failure is tolerated, and its policy does not say so")
 		}
 		return

@@ -243,7 +243,7 @@ func (t *unit) memberEnded(p *pass, n *plan.Node, good bool) {
 	t.failures++
 	t.ranAll = t.ranAll && n.Policy == plan.PolicySkip
 	t.passOver(p)
-	if n.Policy == plan.PolicyFailRun && !f.v[t.i].lost {
+	if (n.Policy == plan.PolicyFailRun || told(e.Error).FailsRun) && !f.v[t.i].lost {
 		f.failRun = true
 	}
 }
@@ -273,7 +273,7 @@ func (t *unit) finish() {
 	}
 	t.endStatus()
 	if e.Error != nil {
-		f.v[t.i].class, f.v[t.i].deepest = e.Error.Class, e.Error.Node
+		f.v[t.i].class, f.v[t.i].deepest, f.v[t.i].fatal = e.Error.Class, e.Error.Node, e.Error.FailsRun
 	}
 	var s core.Status
 	_ = s.UnmarshalText([]byte(e.Status)) // what it should be is checked by endStatus

@@ -276,7 +276,7 @@ func (f *frame) nodeEnded(i int32, n *plan.Node) {
 		f.c.breaks(Skips, "ends with the status %s after it lost a race", e.Status)
 	}
 	if e.Error != nil {
-		v.class, v.deepest = e.Error.Class, e.Error.Node
+		v.class, v.deepest, v.fatal = e.Error.Class, e.Error.Node, e.Error.FailsRun
 	}
 	f.resolve(i, status)
 }

@@ -27,7 +27,8 @@ type walk struct {
 	// blocked tells that a restart was chosen that the walk may not make, cancelled that
 	// a visit ended because the run did.
 	blocked, cancelled bool
-	reached            bool // the exit
+	reached            bool    // the exit
+	routed             *routed // of a walk that a model routes, else nil
 }
 
 // visit is a visit under way.
@@ -63,6 +64,9 @@ func newWalk(f *frame) *walk {
 	t.group = group{parent: &f.group, name: "the walk"}
 	f.writes[w.Context].count++ // the engine writes it, too
 	f.v[0].phase = running
+	if w.Routed {
+		t.routed = newRouted(f.p)
+	}
 	return t
 }
 
@@ -160,6 +164,11 @@ func (t *walk) begins(n *plan.Node) *visit {
 	default:
 		c.breaks(Order, "begins while the walk is elsewhere")
 	}
+	if t.routed != nil {
+		if t.routed.visits++; t.routed.visits > t.w.MaxSteps {
+			c.breaks(Limits, "is visit %d of the walk, which may make %d", t.routed.visits, t.w.MaxSteps)
+		}
+	}
 	if most := t.w.Nodes[i].MaxVisits; most > 0 && v.n > most {
 		c.breaks(Limits, "is visited %s, max_visits is %d", count(v.n, "time"), most)
 	}
@@ -234,6 +243,10 @@ func (t *walk) ended(v *visit, n *plan.Node) {
 
 // note keeps what the way on depends on.
 func (t *walk) note(v *visit) {
+	if t.routed != nil {
+		t.visited(v)
+		return
+	}
 	n := &t.w.Nodes[v.node]
 	if n.GoalGate {
 		if i := slices.IndexFunc(t.gates, func(g gate) bool { return g.node == v.node }); i >= 0 {
@@ -311,6 +324,10 @@ func (t *walk) end(stopped bool) {
 	if stopped || t.cancelled || t.reached {
 		return
 	}
+	if t.routed != nil {
+		t.endRouted()
+		return
+	}
 	switch {
 	case t.due == t.w.Exit && t.unsatisfied() < 0 && !t.blocked:
 		t.f.faultOf(t.f.name(t.id(t.due)), Routes, "the walk was on its way there when it ended")
@@ -334,6 +351,9 @@ func (t *walk) limited(node int32) bool {
 
 // status is how the walk ended, as far as the log tells.
 func (t *walk) status() core.RunStatus {
+	if t.routed != nil {
+		return t.routedStatus()
+	}
 	if t.reached {
 		return core.RunSuccess
 	}

@@ -1,0 +1,125 @@
+package schedulertest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+func compileRouted(t *testing.T, g *RoutedGraph) *plan.Plan {
+	t.Helper()
+	p, ds := plan.Compile(g.Workflow(), core.NewRegistry(), plan.Options{})
+	if p == nil {
+		t.Fatalf("does not compile: %v\n%s", ds, g)
+	}
+	return p
+}
+
+// TestPropertyRoutedEqualsOracle: a walk that a model routes goes as the rules say, through
+// the engine and through a hostile driver, which repeats answers, restores snapshots and
+// sends everything through JSON.
+func TestPropertyRoutedEqualsOracle(t *testing.T) {
+	seen := map[string]int{}
+	count := graphs() / 4
+	for _, seed := range seeds(count) {
+		g := GenerateRouted(seed)
+		want := OracleRouted(g)
+		tallyRouted(seen, g, want)
+		p := compileRouted(t, g)
+		var events []core.Event
+		r, _ := scheduler.Run(t.Context(), p, g.Inputs(), scheduler.Options{Router: g, Listener: func(e core.Event) { events = append(events, e) }})
+		compareRouted(t, g, "engine", want, RoutedLog(r, events))
+		for _, d := range violations(p, events) {
+			t.Errorf("verify: %s", d)
+		}
+		for _, c := range cruelties(seed) {
+			if seed%8 != 0 && *seedFlag == 0 {
+				continue
+			}
+			c.Events, c.Router = true, g
+			r, events, err := c.Hostile.Run(p, g.Inputs(), c.Options)
+			if err != nil {
+				t.Errorf("seed %d: %+v: %v\n%s", seed, c, err, g)
+				return
+			}
+			compareRouted(t, g, fmt.Sprintf("%+v", c), want, RoutedLog(r, events))
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if *seedFlag != 0 {
+		return
+	}
+	for _, what := range []string{core.StepModel, core.StepFallback, core.StepUnconditional, core.StepNone, core.StepDryRun, "failed", "visited again", "retried", "spent", "visit_limit"} {
+		if least := int(count) * 4 / 100; seen[what] < least {
+			t.Errorf("%s: %d of %d graphs, want at least %d", what, seen[what], count, least)
+		}
+	}
+}
+
+// tallyRouted notes what a graph shows.
+func tallyRouted(seen map[string]int, g *RoutedGraph, log []string) {
+	text := strings.Join(log, "\n")
+	has := func(what string, yes bool) {
+		if yes {
+			seen[what]++
+		}
+	}
+	for _, step := range []string{core.StepModel, core.StepFallback, core.StepUnconditional, core.StepNone, core.StepDryRun} {
+		has(step, strings.Contains(text, " "+step+": "))
+	}
+	has("failed", strings.Contains(text, "\nfailed error"))
+	has("visit_limit", strings.Contains(text, "\nfailed visit_limit"))
+	has("retried", strings.Contains(text, "after 2"))
+	has("spent", slices.ContainsFunc(g.Edges, func(e *RoutedEdge) bool {
+		return e.Max > 0 && strings.Count(text, e.From+" -> "+e.To+" ") >= e.Max
+	}))
+	has("visited again", slices.ContainsFunc(g.Nodes, func(n *RoutedNode) bool { return strings.Count("\n"+text, "\n"+n.ID+" success after") > 1 }))
+}
+
+func compareRouted(t *testing.T, g *RoutedGraph, how string, want, got []string) {
+	t.Helper()
+	if slices.Equal(want, got) {
+		return
+	}
+	t.Errorf("seed %d, %s\n%s\nthe rules:\n%s\nthe run:\n%s", g.Seed, how, g, strings.Join(want, "\n"), strings.Join(got, "\n"))
+}
+
+// TestPropertyRoutedCancelled: a walk that is cancelled is the beginning of the whole walk.
+func TestPropertyRoutedCancelled(t *testing.T) {
+	for _, seed := range seeds(graphs() / 8) {
+		g := GenerateRouted(seed)
+		p, want := compileRouted(t, g), OracleRouted(g)
+		c := cruelties(seed)[int(seed)%len(cruelties(seed))]
+		c.Events, c.Router, c.Cancel = true, g, 1+int(seed%9)
+		r, events, err := c.Hostile.Run(p, g.Inputs(), machine.Options{Concurrency: 1, Events: true})
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, g)
+		}
+		if r.Status != core.RunCancelled {
+			compareRouted(t, g, "not cancelled", want, RoutedLog(r, events))
+			continue
+		}
+		var ways, part []string
+		for _, line := range want {
+			if strings.Contains(line, " -> ") {
+				ways = append(ways, line)
+			}
+		}
+		for _, line := range RoutedLog(r, events) {
+			if strings.Contains(line, " -> ") {
+				part = append(part, line)
+			}
+		}
+		if len(part) > len(ways) || !slices.Equal(ways[:len(part)], part) {
+			t.Fatalf("seed %d: cancelled, it took %q, the whole walk takes %q\n%s", seed, part, ways, g)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file checks the ways of a walk whose edges a model picks. What the model should have
+// said nobody can check: only that it was asked where it must be, and followed.
+
+// routed is what such a walk has beside.
+type routed struct {
+	followed []int         // by pair of nodes
+	status   []core.Status // of the last visit, by node
+	visits   int
+	// told is the node where the walk ended for want of a decision, -1 for none; given up
+	// tells that a failure ended it at once.
+	told    int32
+	givenUp bool
+}
+
+func newRouted(p *plan.Plan) *routed {
+	return &routed{followed: make([]int, p.Walk.Pairs), status: make([]core.Status, len(p.Nodes)), told: -1}
+}
+
+// open lists the edges out of a node that are not spent.
+func (t *walk) open(node int32) []int32 {
+	var open []int32
+	for _, i := range t.w.Nodes[node].Out {
+		if e := &t.w.Edges[i]; e.MaxFollows == 0 || t.routed.followed[e.Pair] < e.MaxFollows {
+			open = append(open, i)
+		}
+	}
+	return open
+}
+
+// goesOn checks the way on from a visit.
+func (t *walk) goesOn(n *plan.Node) {
+	c := t.f.c
+	switch {
+	case c.e.From != n.ID:
+		c.breaks(Routes, "the way on from %s begins at %s", n.ID, c.e.From)
+		return
+	case t.left == nil || t.left.node != n.Index || t.left.n != c.e.Visit:
+		c.breaks(Order, "the way on is told, and visit %d has not just ended", c.e.Visit)
+		return
+	case c.e.Status != t.left.status.String():
+		c.breaks(Statuses, "goes on as %s, and visit %d ended %s", c.e.Status, t.left.n, t.left.status)
+	}
+	open := t.open(n.Index)
+	asked := len(open) > 1 || len(open) == 1 && t.w.Edges[open[0]].Says != ""
+	switch c.e.Step {
+	case core.StepUnconditional:
+		if len(open) != 1 || asked {
+			c.breaks(Routes, "goes on without a question, and there is something to decide")
+		}
+	case core.StepModel, core.StepFallback, core.StepNone:
+		if !asked {
+			c.breaks(Routes, "a model was asked, and there is nothing to decide")
+		}
+		t.offered(open)
+	case core.StepDryRun:
+		if !t.dryRun() || !slices.ContainsFunc(t.w.Nodes[n.Index].Out, func(e int32) bool { return t.w.Edges[e].Says != "" }) {
+			c.breaks(Routes, "ends as a dry run, and it is none or there is nothing to decide")
+		}
+	default:
+		c.breaks(Routes, "goes on by an unknown step %q", c.e.Step)
+	}
+	if c.e.To == core.End {
+		t.stops(n, open)
+		return
+	}
+	t.along(open)
+}
+
+// dryRun reports whether the walk ends before its first decision. The inputs of nested runs
+// are not in the log.
+func (t *walk) dryRun() bool {
+	on, _ := t.f.c.inputs.Get(core.InputDryRun)
+	return on == true || t.f != t.f.c.root
+}
+
+// offered compares the choices that the log tells with the edges that were open.
+func (t *walk) offered(open []int32) {
+	v, _ := t.f.c.e.Values.Get("choices")
+	list, _ := v.([]any)
+	if hidden(t.f.c.e.Values) {
+		return
+	}
+	same := len(list) == len(open)
+	for i := range min(len(list), len(open)) {
+		choice, _ := list[i].(*core.Object)
+		to, _ := choice.Get("to")
+		when, _ := choice.Get("when")
+		same = same && to == t.id(t.f.p.Edges[open[i]].ToNode) && when == t.w.Edges[open[i]].Says
+	}
+	if !same {
+		t.f.c.breaks(Routes, "the model was offered other edges than those that can be followed")
+	}
+}
+
+// stops checks that the walk may end for want of a decision.
+func (t *walk) stops(n *plan.Node, open []int32) {
+	c := t.f.c
+	fallback := slices.ContainsFunc(open, func(e int32) bool { return t.w.Edges[e].Says == "" })
+	switch c.e.Step {
+	case core.StepNone:
+		if fallback {
+			c.breaks(Routes, "the walk ends, and there is an edge for what no condition fits")
+		}
+	case core.StepDryRun:
+	default:
+		c.breaks(Routes, "the walk ends by the step %s", c.e.Step)
+	}
+	t.left, t.due, t.routed.told = nil, -1, n.Index
+}
+
+// along follows one of the open edges.
+func (t *walk) along(open []int32) {
+	c := t.f.c
+	t.left, t.due = nil, -1
+	to, ok := t.f.p.Node(c.e.To)
+	if !ok {
+		c.breaks(Routes, "the way leads to %q, which is no node%s", c.e.To, near(c.e.To, t.names()))
+		return
+	}
+	t.due = to.Index
+	i := slices.IndexFunc(open, func(e int32) bool {
+		return t.f.p.Edges[e].ToNode == to.Index && sameText(c.e.When, t.w.Edges[e].Says)
+	})
+	if i < 0 {
+		c.breaks(Routes, "there is no edge to %s with that condition, or it is spent", c.e.To)
+		return
+	}
+	edge := &t.w.Edges[open[i]]
+	t.routed.followed[edge.Pair]++
+	if c.e.Step == core.StepModel != (edge.Says != "") {
+		c.breaks(Routes, "goes to %s by the step %s, which is not that of the edge", c.e.To, c.e.Step)
+	}
+}
+
+// visited takes in the end of a visit.
+func (t *walk) visited(v *visit) {
+	t.routed.status[v.node] = v.status
+	if fail := t.f.c.e.Error; fail != nil && fail.FailsRun {
+		t.routed.givenUp = true
+	}
+}
+
+// endRouted checks that the walk may be over as it is.
+func (t *walk) endRouted() {
+	most := t.w.MaxSteps
+	switch {
+	case t.routed.givenUp:
+	case t.due >= 0 && t.routed.visits < most:
+		t.f.faultOf(t.f.name(t.id(t.due)), Routes, "the walk was on its way there when it ended")
+	case t.left != nil && len(t.open(t.left.node)) > 0 && !t.unanswered():
+		t.f.faultOf(t.f.name(t.id(t.left.node)), Routes, "the walk ended there although it has an edge to follow")
+	case t.left == nil && t.due < 0 && t.routed.told < 0:
+		t.f.faultOf(t.f.name(t.id(t.w.Start)), Routes, "the walk ended before it began")
+	}
+}
+
+// unanswered reports whether the run failed because a question had no answer.
+func (t *walk) unanswered() bool { return strings.Contains(t.f.c.e.Reason, ": where to go on: ") }
+
+// routedStatus is how the walk ended.
+func (t *walk) routedStatus() core.RunStatus {
+	failed := t.routed.givenUp || t.due >= 0 || t.left != nil && t.unanswered() || slices.Contains(t.routed.status, core.Fail)
+	if failed {
+		return core.RunFailed
+	}
+	return core.RunSuccess
+}
