@@ -6,6 +6,8 @@
 //	nodes:
 //	  fetch: [{error: {message: timed out, retryable: true}}, {delta: {rows: [1, 2]}}]
 //	  score: [{item: 0, delta: {scores: [0.5]}}, {item: 1, panic: boom}]
+//	model:
+//	  route: {review: [refine, publish]}
 //	expect:
 //	  run: failed
 //	  nodes: {fetch: success, score: fail}
@@ -25,10 +27,46 @@ type File struct {
 	Inputs  core.Members[*core.Value] `wavefold:"inputs" doc:"inputs of the run, by name"`
 	// Nodes are the answers of the nodes, by id. A node that is not among them
 	// has no mock.
-	Nodes  core.Members[Answers] `wavefold:"nodes" doc:"what each node answers, by id: one entry for each call, the last one repeats"`
-	Expect *Expect               `wavefold:"expect" doc:"what the run is expected to come to"`
-	Pos    core.Position         `wavefold:",pos"`
+	Nodes core.Members[Answers] `wavefold:"nodes" doc:"what each node answers, by id: one entry for each call, the last one repeats"`
+	// Model is what models answer, nil for nothing.
+	Model  *Model        `wavefold:"model" doc:"what models answer"`
+	Expect *Expect       `wavefold:"expect" doc:"what the run is expected to come to"`
+	Pos    core.Position `wavefold:",pos"`
 }
+
+// Model is what models answer.
+type Model struct {
+	// Run are the answers of nodes that a model runs, by id, as in File.Nodes. No node is
+	// in both.
+	Run core.Members[Answers] `wavefold:"run" doc:"what each node that a model runs comes to, by id: as under nodes"`
+	// Route are the decisions where to go on from a node, by its id.
+	Route core.Members[Routes] `wavefold:"route" doc:"where a model goes on after each node, by id: one entry for each time it is asked, the last one repeats"`
+	Pos   core.Position        `wavefold:",pos"`
+}
+
+// Routes are the answers to where a walk goes on from a node, never empty. Those with a
+// Visit are for the decision after that visit, the others for the other decisions, in
+// order. The last of either repeats.
+type Routes []Route
+
+// Route is one answer to where a walk goes on. Exactly one of To, Number, Answer and Error
+// is set. In a file the first two stand for themselves: "publish", "none" or 2.
+type Route struct {
+	Visit *core.Int `wavefold:"visit,min=1" doc:"the decision after that visit of the node, from 1"`
+	// To is the node to go to, or None.
+	To *core.Text `wavefold:"to" doc:"id of the node to go to, or none"`
+	// Number is that of the condition which holds, from 1, without the edge that has none;
+	// 0 is as None.
+	Number *core.Int `wavefold:"number,min=0" doc:"number of the condition that holds, from 1; 0 for none"`
+	// Answer is a text that is read as that of a model.
+	Answer *core.Text `wavefold:"answer" doc:"the model's words, which are read as those of a real one"`
+	// Error is that of a model which gives no answer.
+	Error *Error        `wavefold:"error" doc:"the model gives no answer"`
+	Pos   core.Position `wavefold:",pos"`
+}
+
+// None in place of a node says that no condition holds.
+const None = "none"
 
 // Answers are what a node answers, never empty. Those with an Item answer the calls
 // for that item, in order; the others answer the remaining calls, in order. The last
@@ -46,6 +84,10 @@ type Answer struct {
 	// for nothing (a null is a value).
 	Delta      core.Members[*core.Value] `wavefold:"delta" doc:"what it writes, by field"`
 	EdgeOutput *core.Value               `wavefold:"edge_output" doc:"what it sends along its edges"`
+	// Output is the data that a node comes to which a model runs, nil for none: it is sent
+	// and written as such nodes do it. Evals are the checks of it.
+	Output *core.Value        `wavefold:"output" doc:"the data it comes to: sent along its edges, and written as a node does that a model runs"`
+	Evals  core.Members[Eval] `wavefold:"evals" doc:"the checks of what it came to, by name: true, false or {pass, kind, reasoning}"`
 	// Status is "", "success", "partial_success", "fail", "retry", which asks to be run
 	// again, or, in a walk, "skipped".
 	Status core.Text `wavefold:"status,oneof=success|partial_success|fail|retry|skipped" doc:"how it ends; retry asks to be run again; skipped is for walks; default success"`
@@ -65,6 +107,14 @@ type Answer struct {
 	// Sleep is how long the call takes.
 	Sleep core.Located[time.Duration] `wavefold:"sleep" doc:"how long the call takes, such as 200ms"`
 	Pos   core.Position               `wavefold:",pos"`
+}
+
+// Eval is a check of what a node came to.
+type Eval struct {
+	Pass      bool          `wavefold:"pass,required" doc:"whether it is passed"`
+	Kind      core.Text     `wavefold:"kind,oneof=value|function|judge" doc:"value, function or judge; default value"`
+	Reasoning core.Text     `wavefold:"reasoning" doc:"why"`
+	Pos       core.Position `wavefold:",pos"`
 }
 
 // Error is the error a call returns.
@@ -96,6 +146,8 @@ type Expect struct {
 	Trace []Step `wavefold:"trace" doc:"executions in the order in which they start, each as node or node#index"`
 	// Path are the nodes that a walk visits, in order, without branches.
 	Path []core.Text `wavefold:"path" doc:"ids of the nodes that a walk visits, in order, branches left out"`
+	// Calls count how often a model was asked where to go on, by node or in "total".
+	Calls Counts `wavefold:"calls" doc:"how often a model is asked where to go on: a number in all, or by node and in total"`
 	// Context are values of the context of a walk at the end.
 	Context core.Members[*core.Value] `wavefold:"context" doc:"values of the context of a walk at the end, by key"`
 	// Failure is the class of the failure of the run.
@@ -104,6 +156,12 @@ type Expect struct {
 	Peak core.Members[core.Int] `wavefold:"peak,min=0" doc:"largest number of executions at a time, of a node or in total"`
 	Pos  core.Position          `wavefold:",pos"`
 }
+
+// Total stands for all nodes together where numbers are given by node.
+const Total = "total"
+
+// Counts are numbers by node or in Total. In a file a number alone is the total.
+type Counts core.Members[core.Int]
 
 // Step is one execution: a plain node is written by its id, "score" for item 3 is
 // written score#3.

@@ -17,16 +17,118 @@ func Parse(file string, data []byte) (*File, core.Diagnostics) {
 	if !ok {
 		return nil, ds.Sorted()
 	}
+	if f.Model != nil {
+		for _, m := range f.Model.Run {
+			if _, twice := f.Nodes.Get(m.Key.Value); twice {
+				ds.Errorf(core.CodeDuplicate, m.Key.Pos, "model.run: node %q has its answers under nodes", m.Key.Value)
+			}
+		}
+	}
 	return f, ds.Sorted()
 }
 
 type answersPlain Answers
 
-// DecodeValue reads a list that holds at least one answer.
+// DecodeValue reads a list that holds at least one answer, or one answer alone.
 func (a *Answers) DecodeValue(v *core.Value) core.Diagnostics {
-	ds := core.Decode(v, (*answersPlain)(a))
-	if v.Kind == core.NullValue || v.Kind == core.ArrayValue && len(v.Items) == 0 {
+	ds := core.Decode(listOf(v), (*answersPlain)(a))
+	if isEmpty(v) {
 		ds.Errorf(core.CodeMissingKey, v.Pos, "want at least one answer").WithHint("write [{}] for a node that does nothing")
+	}
+	return ds
+}
+
+// listOf makes a value that stands alone the list of it.
+func listOf(v *core.Value) *core.Value {
+	if v.Kind == core.ArrayValue || v.Kind == core.NullValue {
+		return v
+	}
+	return &core.Value{Kind: core.ArrayValue, Pos: v.Pos, Items: []*core.Value{v}}
+}
+
+func isEmpty(v *core.Value) bool {
+	return v.Kind == core.NullValue || v.Kind == core.ArrayValue && len(v.Items) == 0
+}
+
+type routesPlain Routes
+
+// DecodeValue reads a list that holds at least one answer, or one answer alone.
+func (r *Routes) DecodeValue(v *core.Value) core.Diagnostics {
+	ds := core.Decode(listOf(v), (*routesPlain)(r))
+	if isEmpty(v) {
+		ds.Errorf(core.CodeMissingKey, v.Pos, "want at least one answer").WithHint("write %s when no condition holds", None)
+	}
+	return ds
+}
+
+type routePlain Route
+
+// DecodeValue reads the id of a node, none, a number, or a mapping.
+func (r *Route) DecodeValue(v *core.Value) core.Diagnostics {
+	r.Pos = v.Pos
+	switch v.Kind {
+	case core.StringValue:
+		r.To = new(core.Text)
+		return core.Decode(v, r.To)
+	case core.IntValue:
+		number, ds := count(v)
+		r.Number = &number
+		return ds
+	case core.ObjectValue:
+	default:
+		return core.WrongType(v, "the id of a node, a number, none or a mapping")
+	}
+	ds := core.Decode(v, (*routePlain)(r))
+	given := 0
+	for _, is := range []bool{r.To != nil, r.Number != nil, r.Answer != nil, r.Error != nil} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 && len(ds) == 0 {
+		ds.Errorf(core.CodeBadValue, v.Pos, "want one of to, number, answer and error, found %d of them", given)
+	}
+	return ds
+}
+
+type evalPlain Eval
+
+// DecodeValue reads true, false, or a mapping.
+func (e *Eval) DecodeValue(v *core.Value) core.Diagnostics {
+	e.Pos = v.Pos
+	if pass, ok := v.Scalar.(bool); ok {
+		e.Pass = pass
+		return nil
+	}
+	if v.Kind != core.ObjectValue {
+		return core.WrongType(v, "true, false or a mapping")
+	}
+	return core.Decode(v, (*evalPlain)(e))
+}
+
+// count reads a number that stands alone.
+func count(v *core.Value) (core.Int, core.Diagnostics) {
+	n, ok := v.Scalar.(int64)
+	if !ok || n < 0 {
+		return core.Int{}, core.WrongType(v, "a whole number of at least 0")
+	}
+	return core.At(int(n), v.Pos), nil
+}
+
+// DecodeValue reads a number or a mapping of numbers.
+func (c *Counts) DecodeValue(v *core.Value) core.Diagnostics {
+	if v.Kind != core.ObjectValue {
+		n, ds := count(v)
+		if ds == nil {
+			*c = Counts{{Key: core.At(Total, v.Pos), Value: n}}
+		}
+		return ds
+	}
+	ds := core.Decode(v, (*core.Members[core.Int])(c))
+	for _, m := range *c {
+		if m.Value.Value < 0 {
+			ds.Errorf(core.CodeBadValue, m.Value.Pos, "%s: want a whole number of at least 0, found %d", m.Key.Value, m.Value.Value)
+		}
 	}
 	return ds
 }
@@ -36,6 +138,9 @@ type answerPlain Answer
 // DecodeValue reads the mapping; a call that panics returns no error.
 func (a *Answer) DecodeValue(v *core.Value) core.Diagnostics {
 	ds := core.Decode(v, (*answerPlain)(a))
+	if a.Output != nil && (a.Delta != nil || a.EdgeOutput != nil) {
+		ds.Errorf(core.CodeBadValue, a.Output.Pos, "output: it says what is written and sent; delta and edge_output do, too")
+	}
 	if a.Item != nil && a.Visit != nil {
 		ds.Errorf(core.CodeBadValue, a.Visit.Pos, "visit: a call cannot be both an item and a visit")
 	}

@@ -40,7 +40,7 @@ func run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options, asked core.
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{m: m, calls: newCalls(f), rec: newRecord(), asked: asked}
+	d := &driver{m: m, calls: newCalls(f), routes: newDecisions(f), rec: newRecord(), asked: asked}
 	for !m.Done() {
 		d.carryOut()
 		if len(d.queue) == 0 {
@@ -64,11 +64,13 @@ func run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options, asked core.
 type driver struct {
 	m     *machine.Machine
 	calls *calls
-	rec   *Record
-	asked core.Interviewer // nil for nobody
-	now   int64
-	queue queue
-	order int
+	// routes are the answers to where a walk goes on.
+	routes *decisions
+	rec    *Record
+	asked  core.Interviewer // nil for nobody
+	now    int64
+	queue  queue
+	order  int
 }
 
 // answer is an event that is due at a time. Answers of one time come in the
@@ -134,6 +136,10 @@ func (d *driver) push(node string, at int64, e machine.Event) {
 // it hands out the items of a fan-out one by one.
 func (d *driver) start(c *machine.Command) {
 	node := nodePath(c)
+	if c.Call != nil && c.Call.Route != nil {
+		d.push("", d.now, machine.Event{Kind: machine.Finished, ID: c.ID, Started: d.now, Outcome: d.route(c, node)})
+		return
+	}
 	d.rec.started(node)
 	a := d.calls.next(callOf(c, node))
 	e := machine.Event{Kind: machine.Finished, ID: c.ID, Started: d.now}

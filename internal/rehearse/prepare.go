@@ -55,6 +55,9 @@ func Names(p *plan.Plan, f *mock.File) core.Diagnostics {
 	for _, m := range f.Nodes {
 		n.node(m.Key, "nodes", false)
 	}
+	if f.Model != nil {
+		n.model(f.Model)
+	}
 	e := f.Expect
 	if e == nil {
 		return n.ds
@@ -88,12 +91,65 @@ func Names(p *plan.Plan, f *mock.File) core.Diagnostics {
 			n.node(m.Key, "expect.peak", false)
 		}
 	}
+	for _, m := range e.Calls {
+		if m.Key.Value != Total {
+			n.node(m.Key, "expect.calls", false)
+		}
+	}
 	return n.ds
 }
 
 type names struct {
 	plan *plan.Plan
 	ds   core.Diagnostics
+}
+
+// model checks the section about models: decisions are of nodes of walks that a model
+// routes, and lead along their edges.
+func (n *names) model(m *mock.Model) {
+	for _, r := range m.Run {
+		n.node(r.Key, "model.run", false)
+	}
+	for _, r := range m.Route {
+		before := len(n.ds)
+		n.node(r.Key, "model.route", false)
+		if len(n.ds) == before {
+			n.routes(r)
+		}
+	}
+}
+
+func (n *names) routes(r core.Member[mock.Routes]) {
+	p, id := n.inner(r.Key.Value)
+	node, _ := p.Node(id)
+	if p.Walk == nil || !p.Walk.Routed {
+		n.ds.Errorf(core.CodeBadValue, r.Key.Pos, "model.route: node %q is not in a graph that a model routes", r.Key.Value)
+		return
+	}
+	var targets []string
+	for _, e := range p.Walk.Nodes[node.Index].Out {
+		targets = append(targets, p.Nodes[p.Edges[e].ToNode].ID)
+	}
+	for _, a := range r.Value {
+		if a.To == nil || a.To.Value == mock.None || slices.Contains(targets, a.To.Value) {
+			continue
+		}
+		n.ds.Errorf(core.CodeUnknownNode, a.To.Pos, "model.route.%s: no edge leads from %s to %q", r.Key.Value, r.Key.Value, a.To.Value).
+			WithHint("%s", core.DidYouMean(a.To.Value, targets))
+	}
+}
+
+// inner returns the plan of the workflow that a path leads into, and the node's id there.
+func (n *names) inner(path string) (*plan.Plan, string) {
+	p := n.plan
+	for {
+		first, rest, nested := strings.Cut(path, "/")
+		if !nested {
+			return p, first
+		}
+		node, _ := p.Node(first)
+		p, path = node.Frame.Plan, rest
+	}
 }
 
 // node follows a path such as outer/inner through nested workflows. Into a
@@ -108,7 +164,7 @@ func (n *names) node(id core.Text, where string, units bool) {
 		case ok && !last && known.Frame != nil:
 			p = known.Frame.Plan
 			continue
-		case ok && last, ok && known.Handler != nil && where == "nodes":
+		case ok && last, ok && known.Handler != nil && (where == "nodes" || where == "model.run"):
 			return
 		case ok:
 			n.ds.Errorf(core.CodeUnknownNode, id.Pos, "%s: node %q runs no nested workflow in this test", where, part).

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
 // Total is the key of Record.Peak for all nodes together.
-const Total = "total"
+const Total = mock.Total
 
 // Record is what happened in a rehearsal. Nodes of nested workflows are named
 // by path without the indexes of items: "outer/inner".
@@ -27,11 +28,15 @@ type Record struct {
 	Attempts map[string]int
 	// Peak is the most user code in flight at once, by node and in Total.
 	Peak map[string]int
+	// Calls counts how often a model was asked where to go on, by node and in Total.
+	Calls map[string]int
 	// Status holds how each node and unit ended; those never reached are absent.
 	Status map[string]core.Status
 
 	flying map[string]int
 	story  *story.Story
+	// unscripted are decisions without an answer in the file.
+	unscripted []Miss
 }
 
 // Execution is one execution of a node.
@@ -51,7 +56,7 @@ func (e Execution) String() string {
 }
 
 func newRecord() *Record {
-	return &Record{Runs: map[string]int{}, Attempts: map[string]int{}, Peak: map[string]int{}, Status: map[string]core.Status{}, flying: map[string]int{}}
+	return &Record{Runs: map[string]int{}, Attempts: map[string]int{}, Peak: map[string]int{}, Calls: map[string]int{}, Status: map[string]core.Status{}, flying: map[string]int{}}
 }
 
 func (r *Record) started(node string) {

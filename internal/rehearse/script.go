@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -23,6 +24,11 @@ func outcome(a *mock.Answer, p *plan.Plan, n *plan.Node) machine.Outcome {
 	for _, w := range a.Delta {
 		res.Delta[w.Key.Value] = w.Value.Plain()
 	}
+	if a.Output != nil {
+		if missing := write(&res, n, a.Output.Plain()); missing != "" {
+			return failure(core.Failure{Class: core.ClassWrite, Message: missing})
+		}
+	}
 	if a.EdgeOutput != nil {
 		res.EdgeOutput, res.HasEdgeOutput = a.EdgeOutput.Plain(), true
 	}
@@ -44,14 +50,52 @@ func accepted(res *core.Result, p *plan.Plan, n *plan.Node) machine.Outcome {
 
 // routing is what an answer says of the way on, nil for nothing.
 func routing(a *mock.Answer) *core.Routing {
-	if a.PreferredLabel.Value == "" && a.SuggestedNext == nil && a.ContextUpdates == nil {
+	if a.PreferredLabel.Value == "" && a.SuggestedNext == nil && a.ContextUpdates == nil && a.Evals == nil {
 		return nil
 	}
 	r := &core.Routing{PreferredLabel: a.PreferredLabel.Value, SuggestedNext: core.Strings(a.SuggestedNext), Context: map[string]any{}}
 	for _, m := range a.ContextUpdates {
 		r.Context[m.Key.Value] = m.Value.Plain()
 	}
+	for _, m := range a.Evals {
+		if r.Evals == nil {
+			r.Evals = core.NewObject(len(a.Evals))
+		}
+		r.Evals.Set(m.Key.Value, eval(m.Key.Value, &m.Value))
+	}
 	return r
+}
+
+// eval is a check as routers are shown it.
+func eval(name string, e *mock.Eval) *core.Object {
+	kind := e.Kind.Value
+	if kind == "" {
+		kind = "value"
+	}
+	o := core.ObjectOf("name", name, "kind", kind, "pass", e.Pass)
+	if e.Reasoning.Value != "" {
+		o.Set("reasoning", e.Reasoning.Value)
+	}
+	return o
+}
+
+// write sends the data that a node comes to, and writes it as a node does that a model
+// runs: a field gets the member of its name; the only field of a node gets all of it when
+// there is no such member. The text is what is missing, "" for nothing.
+func write(res *core.Result, n *plan.Node, data any) string {
+	res.EdgeOutput, res.HasEdgeOutput = data, true
+	o, _ := data.(*core.Object)
+	for _, name := range n.Decl.Writes {
+		switch v, ok := o.Get(name.Value); {
+		case ok:
+			res.Delta[name.Value] = v
+		case len(n.Decl.Writes) == 1:
+			res.Delta[name.Value] = data
+		default:
+			return fmt.Sprintf("the output has no member %q, which the node writes", name.Value)
+		}
+	}
+	return ""
 }
 
 // category is that of a scripted error: one that may be tried again says so.
@@ -72,8 +116,8 @@ func failure(f core.Failure) machine.Outcome { return machine.Outcome{Failure: &
 // answersInside reports whether a mock file answers for a node inside the
 // nested workflow that the node id runs.
 func answersInside(f *mock.File, id string) bool {
-	return slices.ContainsFunc(f.Nodes, func(m core.Member[mock.Answers]) bool {
-		parts := strings.Split(m.Key.Value, "/")
+	return answersWhere(f, func(path string) bool {
+		parts := strings.Split(path, "/")
 		return slices.Contains(parts[:len(parts)-1], id)
 	})
 }
@@ -81,9 +125,19 @@ func answersInside(f *mock.File, id string) bool {
 // answersFor reports whether a mock file answers for a node of that id, at any
 // depth.
 func answersFor(f *mock.File, id string) bool {
-	return slices.ContainsFunc(f.Nodes, func(m core.Member[mock.Answers]) bool {
-		return m.Key.Value[strings.LastIndexByte(m.Key.Value, '/')+1:] == id
-	})
+	return answersWhere(f, func(path string) bool { return path[strings.LastIndexByte(path, '/')+1:] == id })
+}
+
+// scripted lists the answers of all nodes, whichever section they stand in.
+func scripted(f *mock.File) core.Members[mock.Answers] {
+	if f.Model == nil {
+		return f.Nodes
+	}
+	return slices.Concat(f.Nodes, f.Model.Run)
+}
+
+func answersWhere(f *mock.File, path func(string) bool) bool {
+	return slices.ContainsFunc(scripted(f), func(m core.Member[mock.Answers]) bool { return path(m.Key.Value) })
 }
 
 // calls counts the calls of each node, to find the next answer.
@@ -101,7 +155,7 @@ type call struct {
 
 func newCalls(f *mock.File) *calls {
 	c := &calls{answers: map[call][]*mock.Answer{}, count: map[call]int{}}
-	for _, m := range f.Nodes {
+	for _, m := range scripted(f) {
 		for i := range m.Value {
 			key := call{node: m.Key.Value}
 			if item := m.Value[i].Item; item != nil {
