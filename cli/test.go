@@ -21,8 +21,9 @@ compares what happens with what the file expects. No handler is called, nothing
 is written, and sleeps and retry delays take no real time. docs/testing.md
 describes the format.
 
-Without WORKFLOW, x.mock.yaml tests x.yaml, x.dot or x.fabro beside it. A folder
-stands for all mock files in it, and without arguments the current one is meant.
+Without WORKFLOW, x.mock.yaml tests x.yaml, x.dot or x.fabro beside it, else the
+only workflow of its folder. A folder stands for all mock files in it, and without
+arguments the current one is meant.
 The exit code is 1 when an expectation is not met.`,
 		Example: examples(
 			"wavefold test flow.mock.yaml",
@@ -58,11 +59,11 @@ func (a *app) test(tests []mockTest, concurrency int, asJSON bool) error {
 	results := []testResult{}
 	failed := 0
 	for _, t := range tests {
-		misses, ds := a.testOne(t, concurrency)
+		workflow, misses, ds := a.testOne(t, concurrency)
 		if ds.Failed(false) {
 			return a.invalid(ds, asJSON)
 		}
-		r := testResult{Mock: t.mock, Workflow: t.workflow, Passed: len(misses) == 0, Misses: misses}
+		r := testResult{Mock: t.mock, Workflow: workflow, Passed: len(misses) == 0, Misses: misses}
 		results = append(results, r)
 		if !r.Passed {
 			failed++
@@ -84,8 +85,8 @@ func (a *app) test(tests []mockTest, concurrency int, asJSON bool) error {
 	return nil
 }
 
-// testOne rehearses one workflow with one mock file.
-func (a *app) testOne(t mockTest, concurrency int) ([]rehearse.Miss, core.Diagnostics) {
+// testOne rehearses one workflow, which it names, with one mock file.
+func (a *app) testOne(t mockTest, concurrency int) (string, []rehearse.Miss, core.Diagnostics) {
 	file, ds := rehearse.ReadMock(t.mock)
 	if ds.Failed(false) {
 		if w, _ := a.engine.Read(t.mock); !isMock(t.mock) && w != nil && len(w.Nodes) > 0 {
@@ -93,13 +94,14 @@ func (a *app) testOne(t mockTest, concurrency int) ([]rehearse.Miss, core.Diagno
 			ds.Errorf(core.CodeMissingFile, core.Position{File: t.mock}, "this is a workflow, not a mock file").
 				WithHint("name the mock file: wavefold test FILE.mock.yaml %s", t.mock)
 		}
-		return nil, ds
+		return "", nil, ds
 	}
 	workflow, ds := fileOf(a.engine, []string{t.workflow})
 	if len(ds) > 0 {
-		return nil, ds
+		return "", nil, ds
 	}
-	return rehearse.Test(a.engine, workflow, file, rehearse.Options{Concurrency: concurrency})
+	misses, ds := rehearse.Test(a.engine, workflow, file, rehearse.Options{Concurrency: concurrency})
+	return workflow, misses, ds
 }
 
 // printTest prints the outcome of a mock file: what was not met, each with its

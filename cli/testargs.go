@@ -55,8 +55,8 @@ func testsOf(args []string) ([]mockTest, error) {
 
 func isMock(path string) bool { return strings.Contains(filepath.Base(path), ".mock.") }
 
-// workflowBeside is x.yaml, x.dot or x.fabro for x.mock.yaml, and the folder's workflow
-// file if none of them is there.
+// workflowBeside is x.yaml, x.dot or x.fabro for x.mock.yaml, and the folder, which stands
+// for its workflow, if none of them is there.
 func workflowBeside(mock string) string {
 	name, ext, _ := strings.Cut(filepath.Base(mock), ".mock")
 	for _, ext := range []string{ext, ".dot", ".fabro"} {
@@ -68,5 +68,5 @@ func workflowBeside(mock string) string {
 			return path
 		}
 	}
-	return filepath.Join(filepath.Dir(mock), defaultFile)
+	return filepath.Dir(mock)
 }
