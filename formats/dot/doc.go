@@ -24,4 +24,7 @@ const (
 	// maxApplied bounds what defaults and chained edges multiply: values that are
 	// given to nodes and edges beside those that are written at them.
 	maxApplied = 300_000
+	// maxParts bounds nodes and edges: a name of two letters makes a node of some
+	// kilobytes, with what is said of it.
+	maxParts = 100_000
 )

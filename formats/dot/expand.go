@@ -114,8 +114,10 @@ type expander struct {
 	out     drawn
 	byID    map[string]*drawnNode
 	applied int // values given by defaults
+	parts   int // nodes and edges
 	ds      core.Diagnostics
 	full    bool // maxApplied is exceeded
+	crowded bool // maxParts is exceeded
 }
 
 // scope is what holds for the statements of one body.
@@ -129,6 +131,9 @@ func expand(g *graph) (drawn, core.Diagnostics) {
 	e := &expander{byID: map[string]*drawnNode{}}
 	e.out.attributes = &attributeSet{}
 	e.body(g.body, scope{nodes: &attributeSet{}, edges: &attributeSet{}, root: true})
+	if e.crowded { // nobody wants to read what else is wrong with them
+		e.out.nodes, e.out.edges = nil, nil
+	}
 	return e.out, e.ds
 }
 
@@ -213,9 +218,24 @@ func (e *expander) apply(s *attributeSet) *attributeSet {
 	return &attributeSet{}
 }
 
+// room reports whether there may be n more nodes or edges.
+func (e *expander) room(n int, pos core.Position) bool {
+	if e.parts += n; e.parts > maxParts && !e.crowded {
+		e.crowded = true
+		e.ds.Errorf(core.CodeLimit, pos, "the graph has more than %d nodes and edges", maxParts)
+	}
+	return !e.crowded
+}
+
 func (e *expander) chain(c *chain, s scope) {
+	if !e.room(len(c.ids)-1, c.ids[0].Pos) {
+		return
+	}
 	for _, id := range c.ids {
 		n := e.node(id, s)
+		if n == nil {
+			return
+		}
 		if len(c.ids) > 1 {
 			continue
 		}
@@ -236,10 +256,13 @@ func (e *expander) chain(c *chain, s scope) {
 }
 
 // node returns the node of an id, made if it is new, and gives it the class of the
-// group.
+// group. It is nil when there is no room for it.
 func (e *expander) node(id core.Text, s scope) *drawnNode {
 	n := e.byID[id.Value]
 	if n == nil {
+		if !e.room(1, id.Pos) {
+			return nil
+		}
 		n = &drawnNode{id: id, attributes: e.apply(s.nodes)}
 		e.byID[id.Value] = n
 		e.out.nodes = append(e.out.nodes, n)
