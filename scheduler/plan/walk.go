@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -248,66 +247,6 @@ func (c *compiler) walkOut(n *WalkNode, d *core.Node, at place) {
 	if n.GoalGate && len(n.Targets) == 0 {
 		c.ds.Warnf(core.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate, and there is nowhere to go back to when it is not satisfied", at).
 			WithHint("add retry_target")
-	}
-}
-
-// branches checks parallel nodes and finds where their branches meet.
-func (c *compiler) branches() {
-	w := c.p.Walk
-	for i := range w.Nodes {
-		p := w.Nodes[i].Parallel
-		if p == nil {
-			continue
-		}
-		d, at := c.w.Nodes[i], nodePlace(c.p.Nodes[i].ID)
-		c.parallel(p, d, at)
-		if len(p.Branches) == 0 {
-			c.ds.Warnf(core.CodeJoin, d.ID.Pos, "%s: has no branches, so it always fails", at).WithHint("edges without a condition lead to branches")
-			continue
-		}
-		if p.Meet = c.meet(p); p.Meet < 0 {
-			c.ds.Warnf(core.CodeJoin, d.ID.Pos, "%s: no node comes after every branch, so there is nowhere to go on", at)
-		}
-		c.nestedIn(int32(i), []int32{int32(i)})
-		for _, b := range p.Branches {
-			c.p.Nodes[b].Gives = true
-		}
-	}
-}
-
-// meet returns the first node by name that an edge reaches from every branch, -1 for
-// none.
-func (c *compiler) meet(p *Parallel) int32 {
-	reached := make([]int, len(c.p.Nodes))
-	for n, b := range p.Branches {
-		for i := range c.p.Edges {
-			if e := &c.p.Edges[i]; e.FromNode == b && reached[e.ToNode] == n {
-				reached[e.ToNode]++
-			}
-		}
-	}
-	first := int32(-1)
-	for i, n := range reached {
-		if n == len(p.Branches) && (first < 0 || c.p.Nodes[i].ID < c.p.Nodes[first].ID) {
-			first = int32(i)
-		}
-	}
-	return first
-}
-
-// nestedIn reports a parallel node that is a branch of itself.
-func (c *compiler) nestedIn(root int32, path []int32) {
-	for _, b := range c.p.Walk.Nodes[path[len(path)-1]].Parallel.Branches {
-		switch {
-		case b == root:
-			names := make([]string, 0, len(path)+1)
-			for _, n := range append(path, root) {
-				names = append(names, c.p.Nodes[n].ID)
-			}
-			c.ds.Errorf(core.CodeCycle, c.w.Nodes[root].ID.Pos, "node %s: is a branch of itself: %s", c.p.Nodes[root].ID, strings.Join(names, " -> "))
-		case c.p.Walk.Nodes[b].Parallel != nil && !slices.Contains(path, b):
-			c.nestedIn(root, append(slices.Clip(path), b))
-		}
 	}
 }
 

@@ -1,0 +1,116 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// branches checks parallel nodes and finds where their branches meet.
+func (c *compiler) branches() {
+	w := c.p.Walk
+	m := meeting{plan: c.p, seen: make([]sighting, len(c.p.Nodes))}
+	m.out, m.start = group(len(c.p.Nodes), len(c.p.Edges), func(i int) int32 { return c.p.Edges[i].FromNode }, func(i int) int32 { return c.p.Edges[i].ToNode })
+	for i := range w.Nodes {
+		p := w.Nodes[i].Parallel
+		if p == nil {
+			continue
+		}
+		d, at := c.w.Nodes[i], nodePlace(c.p.Nodes[i].ID)
+		c.parallel(p, d, at)
+		if len(p.Branches) == 0 {
+			c.ds.Warnf(core.CodeJoin, d.ID.Pos, "%s: has no branches, so it always fails", at).WithHint("edges without a condition lead to branches")
+			continue
+		}
+		if p.Meet = m.of(int32(i), p); p.Meet < 0 {
+			c.ds.Warnf(core.CodeJoin, d.ID.Pos, "%s: no node comes after every branch, so there is nowhere to go on", at)
+		}
+		for _, b := range p.Branches {
+			c.p.Nodes[b].Gives = true
+		}
+	}
+	s := nestedSearch{c: c, state: make([]searchState, len(w.Nodes))}
+	for i := range w.Nodes {
+		s.from(int32(i))
+	}
+}
+
+// meeting finds where branches meet.
+type meeting struct {
+	plan       *Plan
+	out, start []int32 // targets of the edges that leave each node
+	seen       []sighting
+}
+
+// sighting is how many of the first branches of a parallel node lead to a node.
+type sighting struct {
+	of       int32 // the parallel node, from 1
+	branches int
+}
+
+// of returns the first node by name that an edge reaches from every branch, -1 for none.
+func (m *meeting) of(node int32, p *Parallel) int32 {
+	first := int32(-1)
+	for n, b := range p.Branches {
+		for _, to := range m.out[m.start[b]:m.start[b+1]] {
+			s := &m.seen[to]
+			if s.of != node+1 {
+				*s = sighting{of: node + 1}
+			}
+			if s.branches != n {
+				continue
+			}
+			s.branches++
+			if s.branches == len(p.Branches) && (first < 0 || m.plan.Nodes[to].ID < m.plan.Nodes[first].ID) {
+				first = to
+			}
+		}
+	}
+	return first
+}
+
+// nestedSearch finds parallel nodes that are branches of themselves. Each is looked into
+// once: in a graph of n nodes, ways from branch to branch are up to 2^n.
+type nestedSearch struct {
+	c     *compiler
+	state []searchState
+	path  []int32
+}
+
+type searchState uint8
+
+const (
+	unsearched searchState = iota
+	searching              // it is on the path
+	searched
+)
+
+func (s *nestedSearch) from(node int32) {
+	p := s.c.p.Walk.Nodes[node].Parallel
+	if p == nil || s.state[node] != unsearched {
+		return
+	}
+	s.state[node] = searching
+	s.path = append(s.path, node)
+	for _, b := range p.Branches {
+		if s.state[b] == searching {
+			s.report(b)
+			continue
+		}
+		s.from(b)
+	}
+	s.path = s.path[:len(s.path)-1]
+	s.state[node] = searched
+}
+
+// report tells that the end of the path has a node on the path for a branch.
+func (s *nestedSearch) report(node int32) {
+	nodes := s.c.p.Nodes
+	names := []string{nodes[node].ID}
+	for i := len(s.path) - 1; s.path[i] != node; i-- {
+		names = append(names, nodes[s.path[i]].ID)
+	}
+	names = append(names, nodes[node].ID)
+	slices.Reverse(names)
+	s.c.ds.Errorf(core.CodeCycle, s.c.w.Nodes[node].ID.Pos, "node %s: is a branch of itself: %s", nodes[node].ID, arrows(names, maxNames))
+}
