@@ -1,7 +1,10 @@
 package wavefold
 
 import (
+	"slices"
+
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/agent"
 	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/nodes/fanin"
 	"github.com/wavefold/wavefold/nodes/human"
@@ -29,5 +32,5 @@ func DefaultKinds() []core.Kind {
 		human.Kind{},
 		fanin.Kind{},
 		workflow.Kind{},
-	}, append(walk.Kinds(), missing.Kinds()...)...)
+	}, slices.Concat(agent.Kinds(nil), walk.Kinds(), missing.Kinds())...)
 }

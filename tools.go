@@ -63,7 +63,10 @@ type function struct {
 	bound  bool
 }
 
-var _ core.Binder = (*function)(nil)
+var (
+	_ core.Binder    = (*function)(nil)
+	_ core.Described = (*function)(nil)
+)
 
 var (
 	contextType = reflect.TypeFor[context.Context]()
@@ -122,6 +125,17 @@ func (f *function) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostic
 		ds.Warnf(core.CodeUnused, n.Writes[0].Pos, "%s: writes: the function returns nothing that could be written", subject)
 	}
 	return &bound, ds
+}
+
+// Arguments is the type of In, for models that may call the function.
+func (f *function) Arguments() *core.Type {
+	switch {
+	case f.in == nil:
+		return &core.Type{Kind: core.ObjectType}
+	case !gotype.TakesObject(f.in):
+		return &core.Type{Kind: core.ObjectType, Properties: []core.Property{{Name: "value", Type: gotype.Of(f.in)}}, Required: []string{"value"}}
+	}
+	return gotype.Of(f.in)
 }
 
 func (f *function) checkArgs(n *core.Node, subject string) core.Diagnostics {

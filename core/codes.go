@@ -22,6 +22,7 @@ const (
 	CodeUnknownKind  Code = "UNKNOWN_KIND"
 	CodeUnknownPhase Code = "UNKNOWN_PHASE" // a phase that is not among the declared ones
 	CodeUnknownImpl  Code = "UNKNOWN_IMPL"  // a tool names a function that is not registered
+	CodeUnknownSkill Code = "UNKNOWN_SKILL" // a skill that nobody provides
 	CodeMissingFile  Code = "MISSING_FILE"  // a file or program that is not there
 	CodeShortSecret  Code = "SHORT_SECRET"  // a secret that is too short to be hidden in texts
 

@@ -25,6 +25,15 @@ type Binder interface {
 	Bind(n *Node, env Env) (Handler, Diagnostics)
 }
 
+// Described is implemented by handlers that know which arguments they take, so that a
+// model which may call them can be told.
+type Described interface {
+	Handler
+	// Arguments returns the type of the arguments, an object with a member for each; nil
+	// when it does not know.
+	Arguments() *Type
+}
+
 // ValueHandler is a Handler of a node that writes one field and says nothing else.
 // Drivers call HandleValue in place of Handle where that field is all the node declares
 // to write: neither a Result nor a map is made then.

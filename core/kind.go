@@ -142,6 +142,8 @@ type Env struct {
 	Columns func(field string) Columns
 	// Edges are those that leave the node, in declared order; nil but in walks.
 	Edges []*Edge
+	// Routed tells that a model picks the edges of the walk that the node is in.
+	Routed bool
 	// Items tells that the node is given $item and $index: it has for_each or is
 	// a stage of a pipeline. Rounds tells that it is given $iter and $loop: it is
 	// in the body of a loop.

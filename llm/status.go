@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"net/http"
 	"strconv"
 	"time"
 )
@@ -19,13 +18,21 @@ type StatusError struct {
 // Error gives the status and what the server said.
 func (e *StatusError) Error() string {
 	s := "the model's server answered " + strconv.Itoa(e.Status)
-	if text := http.StatusText(e.Status); text != "" {
+	if text := statusTexts[e.Status]; text != "" {
 		s += " " + text
 	}
 	if e.Message != "" {
 		s += ": " + e.Message
 	}
 	return s
+}
+
+// statusTexts are the names of the statuses that servers of models use; package net/http,
+// which knows all of them, is linked by backends only.
+var statusTexts = map[int]string{
+	400: "Bad Request", 401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found", 408: "Request Timeout",
+	409: "Conflict", 413: "Request Entity Too Large", 422: "Unprocessable Entity", 429: "Too Many Requests",
+	500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
 }
 
 // StatusCode returns the status.

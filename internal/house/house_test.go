@@ -49,16 +49,17 @@ var rules = []struct {
 
 // libraries says which packages alone may import a library.
 var libraries = map[string][]string{
-	"gopkg.in/yaml.v3":                 {"formats"},
-	"github.com/ohler55/ojg":           {"expressions/jsonpath"},
-	"github.com/PaesslerAG/jsonpath":   {"expressions/jsonpath"},
-	"github.com/parquet-go/parquet-go": {"nodes/sink", "nodes/internal/parquet"},
-	"github.com/jackc/pgx":             {"nodes/internal/database/postgres", "nodes/internal/database/postgrestest"},
-	"modernc.org/sqlite":               {"nodes/internal/database/sqlite", "examples"},
-	"github.com/spf13/cobra":           {"cli"},
-	"github.com/spf13/pflag":           {"cli"},
-	"charm.land/lipgloss":              {"cli"},
-	"go.opentelemetry.io/otel":         {"telemetry"},
+	"gopkg.in/yaml.v3":                      {"formats"},
+	"github.com/ohler55/ojg":                {"expressions/jsonpath"},
+	"github.com/PaesslerAG/jsonpath":        {"expressions/jsonpath"},
+	"github.com/parquet-go/parquet-go":      {"nodes/sink", "nodes/internal/parquet"},
+	"github.com/jackc/pgx":                  {"nodes/internal/database/postgres", "nodes/internal/database/postgrestest"},
+	"modernc.org/sqlite":                    {"nodes/internal/database/sqlite", "examples"},
+	"github.com/santhosh-tekuri/jsonschema": {"nodes/agent"},
+	"github.com/spf13/cobra":                {"cli"},
+	"github.com/spf13/pflag":                {"cli"},
+	"charm.land/lipgloss":                   {"cli"},
+	"go.opentelemetry.io/otel":              {"telemetry"},
 }
 
 // pure are the packages that decide: no goroutine, clock, randomness, lock,
@@ -242,7 +243,7 @@ func TestOnlyDriversStartGoroutines(t *testing.T) {
 // recovers are the places that may recover, each at the edge to user code: handlers,
 // listeners, reducers, models and the UnmarshalJSON and MarshalJSON of values; and to a
 // library that panics on damaged files.
-var recovers = []string{"scheduler/execute.go", "scheduler/delivery.go", "scheduler/tracing.go", "state/schema.go", "core/json.go", "llm/complete.go", "nodes/internal/parquet/guard.go"}
+var recovers = []string{"scheduler/execute.go", "scheduler/delivery.go", "scheduler/tracing.go", "state/schema.go", "core/json.go", "llm/complete.go", "nodes/agent/tools.go", "nodes/internal/parquet/guard.go"}
 
 func TestRecoverStaysAtTheEdge(t *testing.T) {
 	files, fset := source(t)

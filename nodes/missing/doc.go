@@ -1,5 +1,5 @@
 // Package missing holds node kinds that documents may use although this build
-// cannot run them: agent, prompt, cli-agent, skill and experience. Documents with them
+// cannot run them: cli-agent, skill and experience. Documents with them
 // load, validate, draw and plan; a node of such a kind that is reached fails with
 // a text that says what to do.
 //
@@ -7,7 +7,7 @@
 // given the node's fields as arguments, with the values in prompt and system filled in
 // and their files read; core.ParseDirective makes a result of what a model replies:
 //
-//	registry.AddTool("agent", core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
+//	registry.AddTool("cli-agent", core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 //		prompt, _ := in.Arg("prompt")
 //		reply, err := ask(ctx, prompt.(string))
 //		result, _ := core.ParseDirective(reply)
@@ -16,35 +16,7 @@
 //
 // Or as a kind of the same name, which replaces the one here:
 //
-//	registry.AddKind(myAgent) // Name() returns "agent"
-//
-// # Fields of agent
-//
-// A prompt for a language model.
-//
-//	prompt       required  the prompt, or the name of a file with it
-//	model                  name of the model
-//	provider               who serves it
-//	system                 instructions that go before the prompt
-//	schema                 JSON Schema of the answer, or a file with it
-//	temperature            from 0 to 2
-//	max_tokens             limit on the answer
-//	reasoning_effort       how long the model may think, in its own words
-//	timeout_ms             limit on the call
-//
-// # Fields of prompt
-//
-// The same for a model that is asked once and has no tools.
-//
-//	prompt       required  the prompt, or the name of a file with it
-//	model                  name of the model
-//	provider               who serves it
-//	system                 instructions that go before the prompt
-//	schema                 JSON Schema of the answer, or a file with it
-//	temperature            from 0 to 2
-//	max_tokens             limit on the answer
-//	reasoning_effort       how long the model may think, in its own words
-//	timeout_ms             limit on the call
+//	registry.AddKind(myAgent) // Name() returns "cli-agent"
 //
 // # Fields of cli-agent
 //
@@ -81,16 +53,12 @@
 //
 // # Example
 //
-//	name: summary
-//	state:
-//	  schema:
-//	    summary: {type: string}
+//	name: mend
 //	graph:
 //	  nodes:
-//	    - id: summarise
-//	      kind: agent
-//	      prompt: "Summarise {{$.text}} in one sentence."
-//	      model: small
-//	      schema: {type: object, properties: {summary: {type: string}}}
-//	      writes: [summary]
+//	    - id: mend
+//	      kind: cli-agent
+//	      provider: some-program
+//	      prompt: Mend the failing test.
+//	      timeout_ms: 600000
 package missing

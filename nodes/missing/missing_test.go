@@ -19,10 +19,6 @@ func env() core.Env {
 
 // valid holds a node of each kind with all of its keys.
 var valid = map[string]string{
-	"agent": `{"prompt": "prompts/echo.md", "model": "m", "provider": "p", "system": "be short", "schema": {"type": "object"},
-		"temperature": 0.2, "max_tokens": 100, "reasoning_effort": "low", "timeout_ms": 5000}`,
-	"prompt": `{"prompt": "say hello", "model": "m", "provider": "p", "system": "be short", "schema": {"type": "object"},
-		"temperature": 0.2, "max_tokens": 100, "reasoning_effort": "high", "timeout_ms": 5000}`,
 	"cli-agent": `{"provider": "codex", "prompt": "look at {{file}} and notes.md", "model": "m", "workdir": ".", "output_format": "json",
 		"schema": "answer.json", "timeout_ms": 1000, "extra_args": ["-x"]}`,
 	"skill":      `{"impl": "triage", "inputs": {"text": "$.text"}, "model": "m", "schema": {"type": "object"}}`,
@@ -47,12 +43,12 @@ func TestConformance(t *testing.T) {
 
 func TestReplaced(t *testing.T) {
 	r := core.NewRegistry(missing.Kinds()...)
-	if got := strings.Join(r.KindNames(), " "); got != "agent cli-agent experience prompt skill" {
+	if got := strings.Join(r.KindNames(), " "); got != "cli-agent experience skill" {
 		t.Errorf("got %q", got)
 	}
-	r.AddKind(mine{missing.Agent()})
-	k, _ := r.Kind("agent")
-	made, ds := k.Compile(nodestest.Node(t, valid["agent"]), env())
+	r.AddKind(mine{missing.CLIAgent()})
+	k, _ := r.Kind("cli-agent")
+	made, ds := k.Compile(nodestest.Node(t, valid["cli-agent"]), env())
 	if made.Handler == nil || made.Lacks != "" {
 		t.Errorf("a registered kind does not replace the missing one: %v, %v", made, ds)
 	}
@@ -79,12 +75,12 @@ func TestRegistered(t *testing.T) {
 			got = append(got, core.JSON(in.Shared().Args)+" "+in.Node()+" "+in.Run())
 			result, _ := core.ParseDirective(`{"outcome": "partial_success"}`)
 			return result, nil
-		}), name == "agent" || name == "cli-agent"
+		}), name == "cli-agent"
 	}
 	shared := core.Shared{Args: core.ObjectOf("name", "Ada", "prompt", "mine"), Extra: core.NewView([]string{"city"}, []any{"Bergen"})}
 	for _, node := range []string{
-		`{"kind": "agent", "model": "m", "prompt": "Go to {{$.city}}, {{name}}.", "max_tokens": 5}`,
-		`{"kind": "agent", "prompt": "prompts/echo.md", "system": "Be {{name}}"}`,
+		`{"kind": "cli-agent", "provider": "x", "model": "m", "prompt": "Go to {{$.city}}, {{name}}.", "timeout_ms": 5000}`,
+		`{"kind": "cli-agent", "provider": "x", "prompt": "prompts/echo.md"}`,
 		`{"kind": "cli-agent", "provider": "x", "prompt": "plain", "extra_args": ["{{city}}"]}`,
 	} {
 		n := nodestest.Node(t, node)
@@ -102,18 +98,18 @@ func TestRegistered(t *testing.T) {
 		}
 	}
 	want := []string{
-		`{"prompt":"Go to Bergen, Ada.","model":"m","max_tokens":5,"name":"Ada"} n run`,
-		`{"prompt":"Say Ada.","system":"Be Ada","name":"Ada"} n run`,
+		`{"prompt":"Go to Bergen, Ada.","provider":"x","model":"m","timeout_ms":5000,"name":"Ada"} n run`,
+		`{"prompt":"Say Ada.","provider":"x","name":"Ada"} n run`,
 		`{"prompt":"plain","provider":"x","extra_args":["{{city}}"],"name":"Ada"} n run`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	made, _ := missing.Agent().Compile(nodestest.Node(t, `{"prompt": "{{nobody}}"}`), env)
+	made, _ := missing.CLIAgent().Compile(nodestest.Node(t, `{"provider": "x", "prompt": "{{nobody}}"}`), env)
 	if _, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, shared)); err == nil || !core.FailureOf(err).Permanent {
 		t.Errorf("a value that is not there: %v", err)
 	}
-	if _, ds := missing.Agent().Compile(nodestest.Node(t, `{"prompt": "{{$.ctiy}}"}`), env); !strings.Contains(ds.Error(), `did you mean "city"?`) {
+	if _, ds := missing.CLIAgent().Compile(nodestest.Node(t, `{"provider": "x", "prompt": "{{$.ctiy}}"}`), env); !strings.Contains(ds.Error(), `did you mean "city"?`) {
 		t.Errorf("a field that is not there: %v", ds)
 	}
 }
@@ -129,7 +125,7 @@ func (bound) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostics) {
 
 func TestRegisteredBinder(t *testing.T) {
 	env := core.Env{Tool: func(string) (core.Handler, bool) { return bound{}, true }}
-	made, ds := missing.Prompt().Compile(nodestest.Node(t, `{"prompt": "x"}`), env)
+	made, ds := missing.CLIAgent().Compile(nodestest.Node(t, `{"provider": "x", "prompt": "x"}`), env)
 	if !strings.Contains(ds.Error(), "bound to n") {
 		t.Fatal(ds)
 	}
@@ -145,16 +141,13 @@ func TestFindings(t *testing.T) {
 		node string
 		want string
 	}{
-		{"agent", `{}`, `1:1: error: node n: key "prompt" is missing [MISSING_KEY]`},
-		{"agent", `{"prompt": " "}`, `1:12: error: node n: key "prompt" is empty [MISSING_KEY]`},
-		{"agent", `{"prompt": "prompts/ecko.md"}`, `1:12: error: node n: prompt: there is no file "prompts/ecko.md" (did you mean "prompts/echo.md"?) [MISSING_FILE]`},
-		{"agent", `{"prompt": "../echo.txt"}`, `1:12: error: node n: prompt: "../echo.txt" leaves the workflow's folder (files must lie in the workflow's folder) [BAD_VALUE]`},
-		{"agent", `{"prompt": "summarise notes.md"}`, ``},
-		{"agent", `{"prompt": "read this:\nnotes.md"}`, ``},
-		{"agent", `{"prompt": "hi", "schema": 3}`, `1:28: error: node n: schema: want a mapping or the name of a file, found number 3 [WRONG_TYPE]`},
-		{"agent", `{"prompt": "hi", "schema": "anwser.json"}`, `1:28: error: node n: schema: there is no file "anwser.json" (did you mean "answer.json"?) [MISSING_FILE]`},
-		{"agent", `{"prompt": "hi", "temperature": 3}`, `1:33: error: node n: temperature: want a number from 0 to 2, found 3 [BAD_VALUE]`},
-		{"agent", `{"prompt": "hi", "modle": "m"}`, `1:18: error: node n: unknown key "modle" (did you mean "model"? known keys: prompt, model, provider, system, schema, temperature, max_tokens, reasoning_effort, timeout_ms) [UNKNOWN_KEY]`},
+		{"cli-agent", `{"prompt": " ", "provider": "x"}`, `1:12: error: node n: key "prompt" is empty [MISSING_KEY]`},
+		{"cli-agent", `{"prompt": "prompts/ecko.md", "provider": "x"}`, `1:12: error: node n: prompt: there is no file "prompts/ecko.md" (did you mean "prompts/echo.md"?) [MISSING_FILE]`},
+		{"cli-agent", `{"prompt": "../echo.txt", "provider": "x"}`, `1:12: error: node n: prompt: "../echo.txt" leaves the workflow's folder (files must lie in the workflow's folder) [BAD_VALUE]`},
+		{"cli-agent", `{"prompt": "summarise notes.md", "provider": "x"}`, ``},
+		{"cli-agent", `{"prompt": "read this:\nnotes.md", "provider": "x"}`, ``},
+		{"cli-agent", `{"prompt": "hi", "schema": 3, "provider": "x"}`, `1:28: error: node n: schema: want a mapping or the name of a file, found number 3 [WRONG_TYPE]`},
+		{"cli-agent", `{"prompt": "hi", "schema": "anwser.json", "provider": "x"}`, `1:28: error: node n: schema: there is no file "anwser.json" (did you mean "answer.json"?) [MISSING_FILE]`},
 		{"cli-agent", `{"prompt": "hi"}`, `1:1: error: node n: key "provider" is missing [MISSING_KEY]`},
 		{"cli-agent", `{"prompt": "hi", "provider": "codex", "timeout_ms": 10}`, `1:53: error: node n: timeout_ms: want a duration of at least 1s, found number 10 [BAD_VALUE]`},
 		{"skill", `{"model": "m"}`, `1:1: error: node n: key "impl" is missing [MISSING_KEY]`},
@@ -177,5 +170,5 @@ func TestDocs(t *testing.T) {
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	nodestest.Run(t, missing.Agent(), nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "summarise")})
+	nodestest.Run(t, missing.CLIAgent(), nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "mend")})
 }

@@ -75,7 +75,7 @@ func TestExamplesRun(t *testing.T) {
 		{"template", "", `{"name":"Ada","orders":[{"title":"Notes"}],"letter":"Dear Ada, Notes is on its way."}`},
 		{"wait", "", `{}`},
 		{"workflow", "", `{"report":"all quiet in the north"}`},
-		{"missing", "", `node summarise: kind "agent" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind`},
+		{"missing", "", `node mend: kind "cli-agent" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.kind, func(t *testing.T) {

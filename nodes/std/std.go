@@ -10,7 +10,10 @@
 package std
 
 import (
+	"slices"
+
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/agent"
 	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/nodes/dataset"
 	"github.com/wavefold/wavefold/nodes/fanin"
@@ -45,5 +48,5 @@ func Kinds() []core.Kind {
 		human.Kind{},
 		fanin.Kind{},
 		workflow.Kind{},
-	}, append(walk.Kinds(), missing.Kinds()...)...)
+	}, slices.Concat(agent.Kinds(nil), walk.Kinds(), missing.Kinds())...)
 }

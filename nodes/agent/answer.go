@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// read makes a value of an answer. wrong says what is wrong with it, nil when nothing is.
+func (r *runner) read(answer string) (v any, wrong []string) {
+	switch {
+	case r.lenient:
+		return data(answer, r.schema != nil)
+	case r.schema == nil:
+		return answer, nil
+	}
+	v, err := core.ParseJSON([]byte(unfenced(answer)))
+	if err != nil {
+		return nil, []string{"it is no JSON: " + err.Error()}
+	}
+	return v, r.schema.check(v)
+}
+
+// data makes an object of any answer: what it holds as JSON, and as "summary" the whole of
+// it if there is anything else in it. Where members are wanted, an answer without an object
+// is wrong.
+func data(answer string, wanted bool) (*core.Object, []string) {
+	if v, err := core.ParseJSON([]byte(unfenced(answer))); err == nil {
+		if o, ok := v.(*core.Object); ok {
+			return o, nil
+		}
+	}
+	out := core.ObjectOf("summary", answer)
+	if block, ok := lastBlock(answer); ok {
+		if v, err := core.ParseJSON([]byte(block)); err == nil {
+			if o, ok := v.(*core.Object); ok {
+				for k, e := range o.All() {
+					out.Set(k, e)
+				}
+				return out, nil
+			}
+		}
+	}
+	if wanted {
+		return out, []string{"it holds no JSON object"}
+	}
+	return out, nil
+}
+
+const fence = "```"
+
+// unfenced is an answer without the fence around all of it, which models like to draw.
+func unfenced(answer string) string {
+	s := strings.TrimSpace(answer)
+	if !strings.HasPrefix(s, fence) || !strings.HasSuffix(s, fence) || strings.Count(s, fence) != 2 {
+		return s
+	}
+	_, rest, ok := strings.Cut(s, "\n")
+	if !ok {
+		return s
+	}
+	return strings.TrimSuffix(rest, fence)
+}
+
+// lastBlock returns what stands in the last fence of an answer, else from its first brace
+// to its last.
+func lastBlock(answer string) (string, bool) {
+	if parts := strings.Split(answer, fence); len(parts) >= 3 {
+		if _, rest, ok := strings.Cut(parts[len(parts)/2*2-1], "\n"); ok && strings.Contains(rest, "{") {
+			return rest, true
+		}
+	}
+	from, to := strings.IndexByte(answer, '{'), strings.LastIndexByte(answer, '}')
+	if from < 0 || to < from {
+		return "", false
+	}
+	return answer[from : to+1], true
+}
+
+// deltaOf puts an answer into the declared fields: a single one gets the member of its name
+// or, without one, the whole; of several each gets the member of its name.
+func (r *runner) deltaOf(v any) (map[string]any, error) {
+	o, _ := v.(*core.Object)
+	switch len(r.writes) {
+	case 0:
+		return nil, nil
+	case 1:
+		if member, ok := o.Get(r.writes[0]); ok {
+			v = member
+		}
+		return map[string]any{r.writes[0]: v}, nil
+	}
+	if left := lacking(v, r.writes); len(left) > 0 {
+		return nil, fmt.Errorf("the answer has no member %s, which the node writes", strings.Join(left, ", "))
+	}
+	delta := make(map[string]any, len(r.writes))
+	for _, name := range r.writes {
+		delta[name], _ = o.Get(name)
+	}
+	return delta, nil
+}
+
+// withError is an answer that did not do, with the reason.
+func withError(v any, reason string) *core.Object {
+	o, ok := v.(*core.Object)
+	if !ok {
+		o = core.ObjectOf("answer", v)
+	}
+	o = o.Copy(1)
+	o.Set("error", reason)
+	return o
+}
+
+// cut is a text of at most so many bytes, with a mark where something is left out.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return fmt.Sprintf("%s… [cut: %d of %d bytes are shown]", s[:most], most, len(s))
+}

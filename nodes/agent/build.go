@@ -1,0 +1,317 @@
+package agent
+
+import (
+	"cmp"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/llm"
+	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/registered"
+	"github.com/wavefold/wavefold/nodes/internal/text"
+)
+
+// maxSchema is the size of the largest file with a schema.
+const maxSchema = 1 << 20
+
+// builder makes the handler of a node.
+type builder struct {
+	agentConfig
+	node  *core.Node
+	env   core.Env
+	model llm.Model
+	find  lookup.Finder
+	texts *text.Set
+	rules rules
+}
+
+func newBuilder(n *core.Node, env core.Env, m llm.Model) *builder {
+	b := &builder{node: n, env: env, model: m}
+	b.subject = "node " + n.ID.Value
+	b.find.Env, b.find.Subject = env, b.subject
+	b.texts, b.rules.subject = text.NewSet(env, b.subject), b.subject
+	return b
+}
+
+func (b *builder) all() core.Diagnostics {
+	return append(append(b.find.Found, b.texts.Found...), b.rules.found...)
+}
+
+func (b *builder) errorf(code core.Code, pos core.Position, format string, args ...any) *core.Diagnostic {
+	return b.find.Found.Errorf(code, pos, b.subject+": "+format, args...)
+}
+
+func (b *builder) build(prompts []registered.Prompt) *runner {
+	r := &runner{llm: b.model, preamble: core.Strings(b.Preamble), context: b.Context, model: b.Model.Value, effort: b.Effort.Value,
+		lenient: b.Lenient, temperature: b.Temperature, maxTokens: b.MaxTokens, timeout: b.Timeout, hosted: core.Strings(b.Hosted),
+		maxTurns: cmp.Or(b.MaxTurns.Value, DefaultMaxTurns), maxOutput: cmp.Or(int(b.MaxOutput), DefaultMaxOutput),
+		failSoft: b.FailSoft, retry: b.Retry, writes: core.Strings(b.node.Writes), id: b.node.ID.Value,
+		walk: b.env.Edges != nil, routed: b.env.Routed}
+	if b.Instruction != nil {
+		r.instruction = b.Instruction.Value
+	}
+	for _, p := range prompts {
+		switch {
+		case p.Text.Value == "":
+		case p.Key == "prompt":
+			r.prompt = b.texts.Template(p.Text, p.Key)
+		default:
+			r.systemText = b.texts.Template(p.Text, p.Key)
+		}
+	}
+	b.answer(r)
+	b.offer(r)
+	b.require(r)
+	r.checks = b.rules.checks(b.Eval, b.JudgeModel.Value)
+	b.capable(r)
+	return r
+}
+
+// answer finds the schema of the answer. Without one in the document it follows from what
+// the node writes, unless that is one text.
+func (b *builder) answer(r *runner) {
+	if v := b.schemaTree(); v != nil {
+		s, ds := compileSchema(v, b.subject+": schema")
+		b.find.Found = append(b.find.Found, ds...)
+		if r.schema = s; s != nil && b.env.Routed && slices.Contains(s.properties, core.EvalsKey) {
+			b.find.Found.Warnf(core.CodeIgnored, v.Pos, "%s: schema: what picks the edge is shown the checks under %s, so a member of this name is hidden from it", b.subject, core.EvalsKey)
+		}
+		return
+	}
+	if b.Schema == nil && b.structured() {
+		r.schema, _ = compileSchema(core.Tree(writesSchema(b.node.Writes, b.env.Schema), b.node.Pos), b.subject)
+	}
+}
+
+// structured reports whether a text will not do for what the node writes.
+func (b *builder) structured() bool {
+	if len(b.node.Writes) != 1 || b.env.Schema == nil {
+		return len(b.node.Writes) > 1
+	}
+	t, _ := b.env.Schema.FieldType(b.node.Writes[0].Value)
+	return t != nil && t.Kind != core.AnyType && t.Kind != core.StringType && t.Kind != core.NullType || t != nil && len(t.Enum) > 0
+}
+
+// schemaTree returns the schema of the document or of the file that it names, nil for none.
+func (b *builder) schemaTree() *core.Value {
+	if b.Schema == nil || b.Schema.Kind != core.StringValue {
+		return b.Schema
+	}
+	name := core.At(b.Schema.Scalar.(string), b.Schema.Pos)
+	content, ok := b.find.Read(name, "schema", maxSchema)
+	if !ok {
+		return nil
+	}
+	v, err := core.ParseJSON([]byte(content))
+	if err != nil {
+		b.errorf(core.CodeBadValue, name.Pos, "schema: %s: %v", name.Value, err)
+		return nil
+	}
+	return core.Tree(v, name.Pos)
+}
+
+func (b *builder) require(r *runner) {
+	q := b.Requires
+	if q == nil {
+		return
+	}
+	if len(q.Required)+len(q.Matches) == 0 {
+		b.errorf(core.CodeBadValue, q.Pos, "requires: want output_required or output_matches")
+	}
+	r.requires = &requirement{valueRule{b.rules.paths(q.Required, "requires: output_required"), b.rules.matches(q.Matches, "requires: output_matches")}, q.OnFail.Value == "skip"}
+}
+
+// capable asks the model for each thing the node needs whether it can do it.
+func (b *builder) capable(r *runner) {
+	if b.model == nil {
+		return
+	}
+	lacks := func(pos core.Position, key string, q llm.Request) {
+		q.Model = r.model
+		if why := llm.Lacks(b.model, &q); why != "" {
+			b.errorf(core.CodeBadValue, pos, "%s: %s", key, why)
+		}
+	}
+	if len(r.hosted) > 0 {
+		lacks(b.Hosted[0].Pos, "hosted_tools", llm.Request{Hosted: r.hosted})
+	}
+	if r.effort != "" {
+		lacks(b.Effort.Pos, "reasoning_effort", llm.Request{Effort: r.effort})
+	}
+	if len(r.tools) > 0 {
+		lacks(b.node.Pos, "tools", llm.Request{Tools: []llm.Tool{r.tools[0].Tool}})
+	}
+	if b.Schema != nil && r.schema != nil {
+		lacks(b.Schema.Pos, "schema", llm.Request{Schema: &llm.Schema{Name: "answer", Schema: r.schema.object}})
+	}
+}
+
+// offer collects the tools of the node.
+func (b *builder) offer(r *runner) {
+	for _, t := range b.Tools {
+		b.function(r, t)
+	}
+	for _, c := range b.Commands {
+		b.command(r, c)
+	}
+	b.skills(r)
+}
+
+// add offers a tool. A model knows it by a name of letters, digits, _ and -.
+func (b *builder) add(r *runner, pos core.Position, t tool) {
+	t.Name = otherSigns.ReplaceAllString(t.Name, "_")
+	if slices.ContainsFunc(r.tools, func(o tool) bool { return o.Name == t.Name }) {
+		b.errorf(core.CodeDuplicate, pos, "two tools are called %s", t.Name)
+		return
+	}
+	r.tools = append(r.tools, t)
+}
+
+var otherSigns = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+func (b *builder) function(r *runner, c toolConfig) {
+	if b.env.Tool == nil {
+		b.errorf(core.CodeUnknownImpl, c.Name.Pos, "tools: no Go function is registered under %q", c.Name.Value)
+		return
+	}
+	h, ok := b.env.Tool(c.Name.Value)
+	if !ok {
+		b.errorf(core.CodeUnknownImpl, c.Name.Pos, "tools: no Go function is registered under %q", c.Name.Value).
+			WithHint("%s", core.UnknownKeyHint(c.Name.Value, b.env.Tools))
+		return
+	}
+	t := b.bind(c.Name, h)
+	if c.Description != "" {
+		t.Description = c.Description
+	}
+	if c.Parameters != nil {
+		t.schema = b.parameters(c.Parameters, "tools: "+c.Name.Value)
+	}
+	b.add(r, c.Name.Pos, t.withParameters())
+}
+
+// bind makes a tool of a function, which is told of a node that writes nothing, so that it
+// hands over its result as it is.
+func (b *builder) bind(name core.Text, h core.Handler) tool {
+	t := tool{Tool: llm.Tool{Name: name.Value}}
+	if d, ok := h.(core.Described); ok {
+		if p := d.Arguments(); p != nil {
+			t.schema, _ = compileSchema(core.Tree(schemaOf(p), name.Pos), "")
+		}
+	}
+	if binder, ok := h.(core.Binder); ok {
+		bound, ds := binder.Bind(&core.Node{ID: b.node.ID, Kind: b.node.Kind, Pos: b.node.Pos}, b.env)
+		b.find.Found = append(b.find.Found, ds...)
+		h = bound
+	}
+	t.call = function(h)
+	return t
+}
+
+func (t tool) withParameters() tool {
+	if t.schema != nil {
+		t.Parameters = t.schema.object
+	}
+	return t
+}
+
+func (b *builder) parameters(v *core.Value, key string) *schema {
+	s, ds := compileSchema(v, b.subject+": "+key+": parameters")
+	b.find.Found = append(b.find.Found, ds...)
+	return s
+}
+
+func (b *builder) command(r *runner, c commandConfig) {
+	t := tool{Tool: llm.Tool{Name: c.Name.Value, Description: c.Description.Value}}
+	if c.Parameters != nil {
+		t.schema = b.parameters(c.Parameters, "commands: "+c.Name.Value)
+	}
+	base, err := filepath.Abs(b.env.Dir)
+	if err != nil {
+		b.errorf(core.CodeMissingFile, c.Pos, "commands: the workflow's folder has no path: %v", err)
+		return
+	}
+	name := c.Run[0]
+	var file string
+	var ok bool
+	if strings.ContainsRune(name.Value, '/') && !filepath.IsAbs(name.Value) {
+		var clean string
+		clean, ok = b.find.File(name, "commands: "+c.Name.Value)
+		file = filepath.Join(base, filepath.FromSlash(clean))
+	} else {
+		file, ok = b.find.Program(name.Pos, "commands: "+c.Name.Value, name.Value)
+	}
+	if !ok {
+		return
+	}
+	t.call = program(file, name.Value, core.Strings(c.Run[1:]), base)
+	b.add(r, c.Name.Pos, t.withParameters())
+}
+
+// skills resolves the skills: to functions, else to a text of the prompt. The functions of
+// whoever runs the document count before the text that it brings along.
+func (b *builder) skills(r *runner) {
+	var resolved int
+	var lost []string
+	for _, s := range b.Skills {
+		switch names := b.family(s.Name.Value); {
+		case len(names) > 0:
+			resolved++
+			for _, name := range names {
+				if h, ok := b.env.Tool(name); ok && b.allowed(name) {
+					b.add(r, s.Name.Pos, b.bind(core.At(name, s.Name.Pos), h).withParameters())
+				}
+			}
+		case !isBlank(s.Instruction.Value):
+			resolved++
+			r.preamble = append(r.preamble, "## Skill: "+s.Name.Value+"\n\n"+strings.TrimSpace(s.Instruction.Value))
+		default:
+			lost = append(lost, s.Name.Value)
+			b.find.Found.Warnf(core.CodeUnknownSkill, s.Name.Pos, "%s: there is no skill %q: no Go function is called so or begins with %s_", b.subject, s.Name.Value, s.Name.Value).
+				WithHint("%s", core.DidYouMean(s.Name.Value, b.env.Tools))
+		}
+	}
+	if resolved == 0 && lost != nil {
+		r.unresolved = "none of the skills of the node is there (" + strings.Join(lost, ", ") + "): register Go functions of these names"
+	}
+	b.filterNames(r)
+}
+
+// family returns the functions that belong to a skill, in order of their names.
+func (b *builder) family(skill string) []string {
+	if b.env.Tool == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(b.env.Tools), func(name string) bool { return name != skill && !strings.HasPrefix(name, skill+"_") })
+}
+
+func (b *builder) allowed(name string) bool {
+	is := func(t core.Text) bool { return t.Value == name }
+	f := b.Filter
+	return f == nil || !slices.ContainsFunc(f.Deny, is) && (len(f.Allow) == 0 || slices.ContainsFunc(f.Allow, is))
+}
+
+// filterNames warns of names in the filter that no skill brings.
+func (b *builder) filterNames(r *runner) {
+	if b.Filter == nil {
+		return
+	}
+	if len(b.Filter.Allow)+len(b.Filter.Deny) == 0 {
+		b.errorf(core.CodeBadValue, b.Filter.Pos, "tool_filter: want allow or deny")
+	}
+	var names []string
+	for _, s := range b.Skills {
+		names = append(names, b.family(s.Name.Value)...)
+	}
+	for _, t := range slices.Concat(b.Filter.Allow, b.Filter.Deny) {
+		if !slices.Contains(names, t.Value) {
+			b.find.Found.Warnf(core.CodeIgnored, t.Pos, "%s: tool_filter: no skill of the node has a tool %q", b.subject, t.Value).
+				WithHint("%s", core.DidYouMean(t.Value, names))
+		}
+	}
+}
+
+func isBlank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/llm"
+)
+
+// conversation is one attempt of a node with its model.
+type conversation struct {
+	*runner
+	in       core.Input
+	system   string
+	messages []llm.Message
+	uses     []toolUse
+}
+
+// declined says that the model did not do what it was asked, although it answered: it
+// refused, went on for too long, or answered what cannot be used. It is no error of the
+// backend.
+type declined struct {
+	text     string
+	category core.Category
+}
+
+func (d *declined) Error() string           { return d.text }
+func (d *declined) Category() core.Category { return d.category }
+
+func decline(c core.Category, format string, args ...any) error {
+	return &declined{fmt.Sprintf(format, args...), c}
+}
+
+// run talks with the model until it gives an answer that can be used. v is the answer as a
+// value, text as it stands.
+func (c *conversation) run(ctx context.Context) (v any, text string, err error) {
+	repaired := false
+	for turn := 1; ; turn++ {
+		res, err := c.ask(ctx, c.request(turn))
+		if err != nil {
+			return nil, "", err
+		}
+		switch {
+		case res.Refusal != "":
+			return nil, "", decline(core.Deterministic, "the model refused: %s", cut(res.Refusal, maxReason))
+		case len(res.Calls) > 0:
+			if err := c.useAll(ctx, res, turn); err != nil {
+				return nil, "", err
+			}
+			continue
+		case res.Finish == llm.FinishLength:
+			return nil, "", decline(core.BudgetExhausted, "the answer was cut off: it is longer than the limit of tokens allows")
+		case res.Finish == llm.FinishFilter:
+			return nil, "", decline(core.Deterministic, "the answer was held back by a filter of the model's server")
+		case strings.TrimSpace(res.Text) == "" && c.schema == nil && len(c.uses) == 0:
+			return nil, "", decline(core.Deterministic, "the model answered nothing")
+		}
+		v, wrong := c.read(res.Text)
+		if wrong == nil {
+			return v, res.Text, nil
+		}
+		if repaired {
+			if c.lenient {
+				return v, res.Text, nil
+			}
+			return nil, "", decline(core.Deterministic, "the answer cannot be used: %s; it was: %s", strings.Join(wrong, "; "), cut(res.Text, maxReason))
+		}
+		repaired = true
+		c.messages = append(c.messages, llm.Message{Role: llm.Assistant, Text: res.Text}, llm.Message{Role: llm.User, Text: c.repair(wrong)})
+	}
+}
+
+// request is what the model is asked at a turn.
+func (c *conversation) request(turn int) *llm.Request {
+	r := &llm.Request{Purpose: llm.PurposeRun, Node: c.in.Node(), Visit: c.in.Visit(), Turn: turn, Model: c.model,
+		Messages: c.opening(), Hosted: c.hosted, Effort: c.effort, MaxTokens: c.maxTokens, Temperature: c.temperature}
+	r.Messages = append(r.Messages, c.messages...)
+	for _, t := range c.tools {
+		r.Tools = append(r.Tools, t.Tool)
+	}
+	if c.schema != nil {
+		r.Schema = &llm.Schema{Name: "answer", Schema: c.schema.object, Strict: !c.lenient}
+	}
+	return r
+}
+
+func (c *conversation) opening() []llm.Message {
+	if c.system == "" {
+		return nil
+	}
+	return []llm.Message{{Role: llm.System, Text: c.system}}
+}
+
+// useAll calls the tools that an answer asks for and adds their answers.
+func (c *conversation) useAll(ctx context.Context, res *llm.Response, turn int) error {
+	switch {
+	case len(c.tools) == 0 && len(c.hosted) == 0:
+		return decline(core.Deterministic, "the model asked for the tool %s, and it was offered none", res.Calls[0].Name)
+	case turn >= c.maxTurns:
+		return decline(core.BudgetExhausted, "the turn limit of %d is reached and the model still asks for tools", c.maxTurns)
+	}
+	c.messages = append(c.messages, llm.Message{Role: llm.Assistant, Text: res.Text, Calls: slices.Clone(res.Calls)})
+	for _, call := range res.Calls {
+		u, err := c.use(ctx, call, turn)
+		if err != nil {
+			return err
+		}
+		c.uses = append(c.uses, u)
+		c.messages = append(c.messages, llm.Message{Role: llm.ToolRole, Text: u.text, Call: call.ID, Failed: u.err != nil})
+	}
+	return nil
+}
+
+// repair tells the model what is wrong with its answer.
+func (c *conversation) repair(wrong []string) string {
+	return "This answer cannot be used:\n- " + strings.Join(wrong, "\n- ") +
+		"\n\nAnswer again with one JSON value and nothing else, in the form of this JSON Schema:\n" + core.JSON(c.schema.object)
+}
+
+// ask calls the model. An error is of its backend: in a walk that a model routes it ends
+// the run, anywhere else the node's own policy applies.
+func (r *runner) ask(ctx context.Context, q *llm.Request) (*llm.Response, error) {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if r.timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, r.timeout)
+	}
+	defer cancel()
+	res, err := llm.Complete(limited, r.llm, q)
+	switch {
+	case err == nil:
+		return res, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case limited.Err() != nil:
+		err = core.Categorized(fmt.Errorf("the model did not answer within %s", r.timeout), core.TransientInfra)
+	}
+	if r.routed {
+		err = core.FailRun(err)
+	}
+	return nil, err
+}

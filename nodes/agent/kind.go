@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"cmp"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/llm"
+	"github.com/wavefold/wavefold/nodes/internal/registered"
+)
+
+// Names of the kinds.
+const (
+	kindAgent  = "agent"
+	kindPrompt = "prompt"
+)
+
+// Defaults of a node.
+const (
+	DefaultMaxTurns  = 20
+	DefaultMaxOutput = 100 << 10 // bytes of a tool's answer that the model is shown
+)
+
+// Kinds returns the kinds agent and prompt, whose nodes ask the model m. With nil they
+// validate, and fail when they are reached unless a Go function is registered under the
+// name of the kind, which then does the work whatever m is.
+func Kinds(m llm.Model) []core.Kind { return []core.Kind{kind{kindAgent, m}, kind{kindPrompt, m}} }
+
+type kind struct {
+	name  string
+	model llm.Model
+}
+
+var _ core.StateWriter = kind{}
+
+// Name returns "agent" or "prompt".
+func (k kind) Name() string { return k.name }
+
+// Keys lists the kind's own keys.
+func (k kind) Keys() []string {
+	if k.name == kindPrompt {
+		return core.KeyNames(common{})
+	}
+	return core.KeyNames(agentConfig{})
+}
+
+// WritesState tells that a model is asked for what it says.
+func (kind) WritesState() bool { return true }
+
+// Compile checks the node, its schema, files and tools. It asks no model.
+func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	b := newBuilder(n, env, k.model)
+	ds := k.decode(b)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	prompts := b.prompts()
+	if ds = append(ds, b.find.Found...); ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	if made, found, ok := registered.Node(k.name, n, env, prompts); ok {
+		return made, append(ds, found...)
+	}
+	b.find.Found = nil
+	r := b.build(prompts)
+	if ds = append(ds, b.all()...); ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	if k.model == nil {
+		return core.Compiled{Lacks: `kind "` + k.name + `" has no model to ask: give the engine one, or register a Go function of that name`}, ds
+	}
+	return core.Compiled{Handler: r, Models: true, Effects: len(b.Commands) > 0, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
+}
+
+// decode reads the configuration, and the keys of a prompt into those of an agent.
+func (k kind) decode(b *builder) core.Diagnostics {
+	if k.name == kindPrompt {
+		return core.Decode(b.node.Config, &b.common)
+	}
+	return core.Decode(b.node.Config, &b.agentConfig)
+}
+
+// prompts returns the templates of the configuration, read from their files.
+func (b *builder) prompts() []registered.Prompt {
+	switch {
+	case b.Prompt != nil && b.Instruction != nil:
+		b.find.Found.Errorf(core.CodeBadValue, b.Instruction.Pos, "%s: prompt and instruction exclude each other", b.subject)
+	case b.Prompt == nil && b.Instruction == nil && b.node.Config.Whole():
+		b.find.Found.Errorf(core.CodeMissingKey, cmp.Or(b.node.Config.Pos, b.node.Pos), `%s: key "prompt" is missing`, b.subject)
+	}
+	var out []registered.Prompt
+	if b.Prompt != nil {
+		if isBlank(b.Prompt.Value) {
+			b.find.Found.Errorf(core.CodeMissingKey, b.Prompt.Pos, `%s: key "prompt" is empty`, b.subject)
+		}
+		out = append(out, registered.PromptOf(&b.find, *b.Prompt, "prompt"))
+	}
+	if b.Instruction != nil && isBlank(b.Instruction.Value) {
+		b.find.Found.Errorf(core.CodeMissingKey, b.Instruction.Pos, `%s: key "instruction" is empty`, b.subject)
+	}
+	return append(out, registered.PromptOf(&b.find, b.System, "system"))
+}

@@ -1,0 +1,257 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	faults "github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// schema is a compiled JSON Schema. It is immutable.
+type schema struct {
+	object   *core.Object // as it is written
+	compiled *jsonschema.Schema
+	// properties and required are the names of members that it declares and demands.
+	properties, required []string
+}
+
+// schemaURL is what a schema is called in its own references. Nothing is ever loaded from
+// anywhere else.
+const schemaURL = "mem:///schema"
+
+// compileSchema compiles a schema that is a mapping. Findings stand where the fault is.
+func compileSchema(v *core.Value, at string) (*schema, core.Diagnostics) {
+	var ds core.Diagnostics
+	object, ok := v.Plain().(*core.Object)
+	if !ok {
+		return nil, core.WrongType(v, "a JSON Schema, which is a mapping")
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{})
+	err := c.AddResource(schemaURL, forSchema(object))
+	var compiled *jsonschema.Schema
+	if err == nil {
+		compiled, err = c.Compile(schemaURL)
+	}
+	if err != nil {
+		schemaFindings(&ds, v, at, err)
+		return nil, ds
+	}
+	s := &schema{object: object, compiled: compiled, properties: memberNames(object, "properties")}
+	required, _ := object.Get("required")
+	list, _ := required.([]any)
+	for _, e := range list {
+		if name, ok := e.(string); ok {
+			s.required = append(s.required, name)
+		}
+	}
+	return s, ds
+}
+
+// schemaFindings says what is wrong with a schema.
+func schemaFindings(ds *core.Diagnostics, v *core.Value, at string, err error) {
+	invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err)
+	var found []fault
+	if ok {
+		if inner, ok := errors.AsType[*jsonschema.ValidationError](invalid.Err); ok {
+			found = faultsOf(inner)
+		}
+	}
+	if len(found) == 0 {
+		ds.Errorf(core.CodeBadValue, v.Pos, "%s: this is no JSON Schema: %s", at, strings.ReplaceAll(err.Error(), schemaURL, ""))
+	}
+	for _, f := range found {
+		pos, place := within(v, f.place)
+		if place != "" {
+			place += ": "
+		}
+		ds.Errorf(core.CodeBadValue, pos, "%s: this is no JSON Schema: %s%s", at, place, f.text)
+	}
+}
+
+// within returns where the value at the end of a way stands, and the way in words.
+func within(v *core.Value, way []string) (core.Position, string) {
+	var words strings.Builder
+	for _, name := range way {
+		var next *core.Value
+		if i, err := strconv.Atoi(name); err == nil && v.Kind == core.ArrayValue && i < len(v.Items) {
+			next = v.Items[i]
+			fmt.Fprintf(&words, "[%d]", i)
+		} else {
+			next = v.Get(name)
+			if words.Len() > 0 {
+				words.WriteByte('.')
+			}
+			words.WriteString(name)
+		}
+		if next == nil {
+			break
+		}
+		v = next
+	}
+	return v.Pos, words.String()
+}
+
+// check returns what does not fit, in a fixed order, nil when all does.
+func (s *schema) check(v any) []string {
+	err := s.compiled.Validate(forSchema(v))
+	if err == nil {
+		return nil
+	}
+	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
+		return []string{err.Error()}
+	}
+	var out []string
+	for _, f := range faultsOf(invalid) {
+		if len(f.place) > 0 {
+			f.text = strings.Join(f.place, ".") + ": " + f.text
+		}
+		out = append(out, f.text)
+	}
+	return out
+}
+
+// missing returns the required members that a value lacks.
+func (s *schema) missing(v any) []string { return lacking(v, s.required) }
+
+func lacking(v any, names []string) []string {
+	o, _ := v.(*core.Object)
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, ok := o.Get(name)
+		return ok
+	})
+}
+
+// fault is one thing that does not fit, and where.
+type fault struct {
+	place []string
+	text  string
+}
+
+// faultsOf returns the innermost faults, in order of their places: the library goes
+// through maps.
+func faultsOf(e *jsonschema.ValidationError) []fault {
+	var out []fault
+	var walk func(e *jsonschema.ValidationError)
+	walk = func(e *jsonschema.ValidationError) {
+		_, any := e.ErrorKind.(*faults.AnyOf)
+		_, one := e.ErrorKind.(*faults.OneOf)
+		if (any || one) && len(e.Causes) > 0 {
+			out = append(out, fault{e.InstanceLocation, alternatives(e)})
+			return
+		}
+		if len(e.Causes) == 0 {
+			out = append(out, fault{e.InstanceLocation, e.BasicOutput().Error.String()})
+		}
+		for _, c := range e.Causes {
+			walk(c)
+		}
+	}
+	walk(e)
+	slices.SortStableFunc(out, func(a, b fault) int {
+		if c := slices.Compare(a.place, b.place); c != 0 {
+			return c
+		}
+		return strings.Compare(a.text, b.text)
+	})
+	return slices.CompactFunc(out, func(a, b fault) bool { return slices.Equal(a.place, b.place) && a.text == b.text })
+}
+
+// alternatives is what is wrong with a value of which one of several forms should fit.
+func alternatives(e *jsonschema.ValidationError) string {
+	var texts []string
+	for _, c := range e.Causes {
+		for _, f := range faultsOf(c) {
+			if place := f.place[min(len(e.InstanceLocation), len(f.place)):]; len(place) > 0 {
+				f.text = strings.Join(place, ".") + ": " + f.text
+			}
+			texts = append(texts, f.text)
+		}
+	}
+	return strings.Join(texts, ", or ")
+}
+
+// forSchema is a value as the library reads it.
+func forSchema(v any) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = forSchema(e)
+		}
+		return out
+	case *core.Object:
+		out := make(map[string]any, v.Len())
+		for k, e := range v.All() {
+			out[k] = forSchema(e)
+		}
+		return out
+	}
+	return v
+}
+
+func memberNames(o *core.Object, key string) []string {
+	v, _ := o.Get(key)
+	members, _ := v.(*core.Object)
+	if members == nil {
+		return nil
+	}
+	return members.Keys()
+}
+
+// schemaOf is the JSON Schema of a type, empty for one that nothing is known of.
+func schemaOf(t *core.Type) *core.Object {
+	out := &core.Object{}
+	if t == nil {
+		return out
+	}
+	if t.Desc != "" {
+		out.Set("description", t.Desc)
+	}
+	if t.Kind != core.AnyType {
+		out.Set("type", t.Kind.String())
+	}
+	if len(t.Enum) > 0 {
+		out.Set("enum", t.Enum)
+	}
+	if t.Items != nil {
+		out.Set("items", schemaOf(t.Items))
+	}
+	if len(t.Properties) > 0 {
+		members := core.NewObject(len(t.Properties))
+		for _, p := range t.Properties {
+			members.Set(p.Name, schemaOf(p.Type))
+		}
+		out.Set("properties", members)
+	}
+	if len(t.Required) > 0 {
+		list := make([]any, len(t.Required))
+		for i, name := range t.Required {
+			list[i] = name
+		}
+		out.Set("required", list)
+	}
+	return out
+}
+
+// writesSchema is the schema of an answer that holds what a node writes: an object with
+// its fields.
+func writesSchema(writes []core.Text, fields core.Schema) *core.Object {
+	members, required := core.NewObject(len(writes)), []any{}
+	for _, w := range writes {
+		var t *core.Type
+		if fields != nil {
+			t, _ = fields.FieldType(w.Value)
+		}
+		members.Set(w.Value, schemaOf(t))
+		required = append(required, w.Value)
+	}
+	return core.ObjectOf("type", "object", "properties", members, "required", required, "additionalProperties", false)
+}

@@ -1,0 +1,166 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/llm"
+	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/process"
+)
+
+// tool is something that a model may call.
+type tool struct {
+	llm.Tool
+	schema *schema // of the arguments, nil for anything
+	call   func(ctx context.Context, in core.Input, args *core.Object) (string, error)
+}
+
+// toolUse is a call that a model made.
+type toolUse struct {
+	name string
+	err  error
+	text string // what it answered
+}
+
+// use calls the tool that a model asks for. What goes wrong is in the toolUse; the error is
+// of the run and ends the conversation.
+func (c *conversation) use(ctx context.Context, call llm.ToolCall, turn int) (toolUse, error) {
+	u := toolUse{name: call.Name}
+	start := time.Now()
+	t := c.find(call.Name)
+	if t == nil {
+		u.err = fmt.Errorf("there is no tool %q%s", call.Name, c.known())
+	} else if args, err := t.arguments(call.Arguments); err != nil {
+		u.err = err
+	} else {
+		u.text, u.err = t.run(ctx, c.in, args)
+	}
+	if meter := core.MeterOf(ctx); meter != nil && meter.Tool != nil {
+		meter.Tool(core.ToolCall{Tool: call.Name, Turn: turn, Duration: time.Since(start), Err: u.err})
+	}
+	if ctx.Err() != nil {
+		return u, context.Cause(ctx)
+	}
+	if u.err != nil {
+		if core.FailureOf(u.err).FailsRun {
+			return u, u.err
+		}
+		u.text = u.err.Error()
+	}
+	u.text = cut(u.text, c.maxOutput)
+	return u, nil
+}
+
+func (c *conversation) find(name string) *tool {
+	for i := range c.tools {
+		if c.tools[i].Name == name {
+			return &c.tools[i]
+		}
+	}
+	return nil
+}
+
+func (c *conversation) known() string {
+	if len(c.tools) == 0 {
+		return ", nor any other"
+	}
+	names := make([]string, len(c.tools))
+	for i, t := range c.tools {
+		names[i] = t.Name
+	}
+	return "; there are " + strings.Join(names, ", ")
+}
+
+// arguments reads what a model wrote for arguments.
+func (t *tool) arguments(text string) (*core.Object, error) {
+	if strings.TrimSpace(text) == "" {
+		text = "{}"
+	}
+	v, err := core.ParseJSON([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the arguments are no JSON: %w", err)
+	}
+	o, ok := v.(*core.Object)
+	if !ok {
+		return nil, fmt.Errorf("the arguments must be a JSON object, got %s", core.TypeName(v))
+	}
+	if t.schema != nil {
+		if wrong := t.schema.check(o); wrong != nil {
+			return nil, fmt.Errorf("the arguments do not fit: %s", strings.Join(wrong, "; "))
+		}
+	}
+	return o, nil
+}
+
+// run calls the tool. It may be code of the user: a panic is its failure.
+func (t *tool) run(ctx context.Context, in core.Input, args *core.Object) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			in.Logger().Error("tool "+t.Name+" panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			text, err = "", fmt.Errorf("the tool panicked: %v", p)
+		}
+	}()
+	return t.call(ctx, in, args)
+}
+
+// function is a tool that calls a registered Go function. It is given the state that the
+// node reads, and of its own nothing but the arguments.
+func function(h core.Handler) func(context.Context, core.Input, *core.Object) (string, error) {
+	return func(ctx context.Context, in core.Input, args *core.Object) (string, error) {
+		s := in.Shared()
+		s.Args, s.Edges, s.Item, s.Index, s.Previous = args, nil, nil, 0, ""
+		r, err := h.Handle(ctx, core.NewInput(in.Run(), in.Node(), in.Attempt(), s))
+		if err != nil {
+			return "", err
+		}
+		if r.Status == core.Fail || r.Status == core.Retry {
+			if r.Note == "" {
+				r.Note = "the tool says that it failed"
+			}
+			return "", errors.New(r.Note)
+		}
+		return textOf(r)
+	}
+}
+
+// textOf is what the result of a function tells a model.
+func textOf(r core.Result) (string, error) {
+	v := r.EdgeOutput
+	switch {
+	case r.HasEdgeOutput || v != nil:
+	case len(r.Delta) > 0:
+		v = r.Delta
+	case r.Note != "":
+		v = r.Note
+	default:
+		v = "done"
+	}
+	if s, ok := v.(string); ok {
+		return s, nil
+	}
+	text, err := core.AppendJSON(nil, v)
+	if err != nil {
+		return "", fmt.Errorf("the result has no JSON form: %w", err)
+	}
+	return string(text), nil
+}
+
+// program is a tool that runs a program: the arguments are on its standard input, and what
+// it prints is the answer.
+func program(path, name string, args []string, dir string) func(context.Context, core.Input, *core.Object) (string, error) {
+	return func(ctx context.Context, in core.Input, input *core.Object) (string, error) {
+		doc, err := core.AppendJSON(nil, input)
+		if err != nil {
+			return "", err
+		}
+		out, err := process.Run(ctx, process.Command{Path: path, Name: name, Args: args, Dir: dir,
+			Env: exchange.Environment(in), Mark: exchange.Mark(in), Stdin: append(doc, '\n'), Log: in.Logger()})
+		return strings.TrimRight(string(out.Stdout), "\r\n"), err
+	}
+}

@@ -1,0 +1,105 @@
+// Package registered makes a node of a Go function that was registered under the name of
+// the node's kind.
+package registered
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/text"
+)
+
+// filled is a template of a configuration, by its key.
+type filled struct {
+	key      string
+	template *text.Template
+}
+
+// caller hands a node's configuration to a registered function, as arguments.
+type caller struct {
+	handler core.Handler
+	config  *core.Object
+	prompts []filled
+}
+
+// Prompt is a text of a node's configuration that is a template.
+type Prompt struct {
+	Key  string
+	Text core.Text
+}
+
+// maxPrompt is the size of the largest file with a prompt.
+const maxPrompt = 1 << 20
+
+// PromptOf returns a prompt, which may be in a file that its text names. "see notes.md" is
+// no name of a file but a prompt.
+func PromptOf(f *lookup.Finder, text core.Text, key string) Prompt {
+	name := strings.TrimSpace(text.Value)
+	if !slices.Contains([]string{".md", ".txt"}, path.Ext(name)) || strings.ContainsAny(name, " \t\r\n") {
+		return Prompt{key, text}
+	}
+	content, _ := f.Read(core.At(name, text.Pos), key, maxPrompt)
+	return Prompt{key, core.At(content, core.Position{File: name, Line: 1, Column: 1})}
+}
+
+// Node makes a node of the function that is registered under the name of its kind; ok is
+// false when there is none. The function is given the node's configuration as arguments,
+// with the values in its prompts filled in.
+func Node(kind string, n *core.Node, env core.Env, prompts []Prompt) (made core.Compiled, ds core.Diagnostics, ok bool) {
+	if env.Tool == nil {
+		return core.Compiled{}, nil, false
+	}
+	h, ok := env.Tool(kind)
+	if !ok {
+		return core.Compiled{}, nil, false
+	}
+	made, ds = bind(h, n, env, prompts)
+	return made, ds, true
+}
+
+func bind(h core.Handler, n *core.Node, env core.Env, prompts []Prompt) (core.Compiled, core.Diagnostics) {
+	var ds core.Diagnostics
+	if b, ok := h.(core.Binder); ok {
+		h, ds = b.Bind(n, env)
+	}
+	texts := text.NewSet(env, "node "+n.ID.Value)
+	config, _ := n.Config.Plain().(*core.Object)
+	c := &caller{handler: h, config: config}
+	for _, p := range prompts {
+		if p.Text.Value != "" {
+			c.prompts = append(c.prompts, filled{p.Key, texts.Template(p.Text, p.Key)})
+		}
+	}
+	if ds = append(ds, texts.Found...); ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	return core.Compiled{Handler: c, Reads: texts.Reads, Nodes: texts.Nodes}, ds
+}
+
+// Handle calls the function.
+func (c *caller) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	shared := in.Shared()
+	// The prompt is first: a function that takes one value gets that.
+	args := core.NewObject(c.config.Len() + shared.Args.Len())
+	for _, p := range c.prompts {
+		s, err := p.template.Render(in)
+		if err != nil {
+			return core.Result{}, fmt.Errorf("%s: %w", p.key, err)
+		}
+		args.Set(p.key, s)
+	}
+	for _, given := range []*core.Object{c.config, shared.Args} {
+		for key, v := range given.All() {
+			if _, ok := args.Get(key); !ok {
+				args.Set(key, v)
+			}
+		}
+	}
+	shared.Args = args
+	return c.handler.Handle(ctx, core.NewInput(in.Run(), in.Node(), in.Attempt(), shared))
+}
