@@ -122,25 +122,24 @@ func listed(names []string) string {
 // unbounded reports edges from a node to itself without a bound, and one ring for each
 // group of nodes that edges without a bound connect in both directions.
 func (c *compiler) unbounded(r *routedGraph) {
-	var free []routedEdge
-	for _, e := range r.edges {
+	free := r.graph(func(e *routedEdge) bool {
 		switch {
 		case e.decl.MaxIterations != nil || e.decl.Lost.Has("max_iterations"):
+			return false
 		case e.from == e.to:
 			c.ds.Errorf(core.CodeSelfLoop, e.decl.Pos, "%s: leads from a node to itself and has no bound", edgePlace(e.decl)).
 				WithHint("add max_iterations")
-		default:
-			free = append(free, e)
+			return false
 		}
-	}
-	out := outOf(r.size, free)
-	for _, ring := range rings(out, groups(out)) {
+		return true
+	})
+	for _, ring := range free.Rings() {
 		names := make([]string, 0, len(ring)+1)
-		for _, e := range ring {
-			names = append(names, c.p.Nodes[e.from].ID)
+		for _, i := range ring {
+			names = append(names, c.p.Nodes[r.edges[i].from].ID)
 		}
 		names = append(names, names[0])
-		c.ds.Errorf(core.CodeUnboundedCycle, ring[0].decl.Pos, "the ring %s has no bound", arrows(names, maxNames)).
+		c.ds.Errorf(core.CodeUnboundedCycle, r.edges[ring[0]].decl.Pos, "the ring %s has no bound", arrows(names, maxNames)).
 			WithHint("give one of its edges max_iterations; a condition is no bound")
 	}
 }
@@ -148,22 +147,22 @@ func (c *compiler) unbounded(r *routedGraph) {
 // deadEnds warns of rings in which the walk ends half-way: all edges out of a node lead on
 // in the ring and are used up at some time, while the way out is at another node.
 func (c *compiler) deadEnds(r *routedGraph) {
-	out := outOf(r.size, r.edges)
-	group := groups(out)
+	out := r.graph(every)
+	group := out.Groups()
 	leaves := map[int32]bool{}
 	for _, e := range r.edges {
 		if group[e.from] != group[e.to] {
 			leaves[group[e.from]] = true
 		}
 	}
-	for n, edges := range out {
-		stays := func(e routedEdge) bool {
-			return e.decl.MaxIterations != nil && group[e.to] == group[n] && int(e.to) != n
+	for n, arcs := range out {
+		leads := func(a core.Arc) bool {
+			return r.edges[a.Edge].decl.MaxIterations == nil || group[a.To] != group[n] || int(a.To) == n
 		}
-		if len(edges) == 0 || !leaves[group[n]] || slices.ContainsFunc(edges, func(e routedEdge) bool { return !stays(e) }) {
+		if len(arcs) == 0 || !leaves[group[n]] || slices.ContainsFunc(arcs, leads) {
 			continue
 		}
-		c.ds.Warnf(core.CodeDeadEnd, edges[0].decl.Pos, "node %s: when the edges back are used up the run ends here, in the middle of the ring", c.p.Nodes[n].ID).
+		c.ds.Warnf(core.CodeDeadEnd, r.edges[arcs[0].Edge].decl.Pos, "node %s: when the edges back are used up the run ends here, in the middle of the ring", c.p.Nodes[n].ID).
 			WithHint("put max_iterations on an edge that leads to %s, and an edge without a condition beside it", c.p.Nodes[n].ID)
 	}
 }
@@ -173,20 +172,7 @@ func (c *compiler) unreached(r *routedGraph) {
 	if r.open {
 		return
 	}
-	out := outOf(r.size, r.edges)
-	seen := make([]bool, r.size)
-	seen[r.entry] = true
-	queue := []int32{r.entry}
-	for len(queue) > 0 {
-		n := queue[0]
-		queue = queue[1:]
-		for _, e := range out[n] {
-			if !seen[e.to] {
-				seen[e.to] = true
-				queue = append(queue, e.to)
-			}
-		}
-	}
+	seen := r.graph(every).Reached(r.entry)
 	entry := c.p.Nodes[r.entry].ID
 	for i, ok := range seen {
 		if !ok {
@@ -196,137 +182,23 @@ func (c *compiler) unreached(r *routedGraph) {
 	}
 }
 
-// outOf lists the edges that leave each node, in declared order.
-func outOf(nodes int, edges []routedEdge) [][]routedEdge {
-	out := make([][]routedEdge, nodes)
-	for _, e := range edges {
-		out[e.from] = append(out[e.from], e)
-	}
-	return out
-}
-
-// groups numbers the strongly connected groups of a graph: two nodes have one number if
-// a way leads from each to the other. It is Tarjan's search, begun at every node, with
-// its own stack, so that long chains do not exhaust Go's.
-func groups(out [][]routedEdge) []int32 {
-	s := groupSearch{out: out, group: make([]int32, len(out)), order: make([]int32, len(out)), low: make([]int32, len(out))}
-	for n := range out {
-		if s.order[n] == 0 {
-			s.from(int32(n))
+// graph holds some of the edges; they are numbered as in r.edges.
+func (r *routedGraph) graph(with func(e *routedEdge) bool) core.Graph {
+	g := make(core.Graph, r.size)
+	for i := range r.edges {
+		if e := &r.edges[i]; with(e) {
+			g[e.from] = append(g[e.from], core.Arc{To: e.to, Edge: int32(i)})
 		}
 	}
-	return s.group
+	return g
 }
 
-type groupSearch struct {
-	out   [][]routedEdge
-	group []int32
-	order []int32 // when a node was found, from 1; done when it has its group
-	low   []int32 // the first node found that can be reached from it
-	found []int32 // nodes without a group
-	steps int32
-	next  int32 // number of the next group
-}
+func every(*routedEdge) bool { return true }
 
-// done marks a node that has its group: a way to it closes no ring.
-const done = -1
-
-type groupStep struct {
-	node int32
-	edge int
-}
-
-func (s *groupSearch) enter(n int32) groupStep {
-	s.steps++
-	s.order[n], s.low[n] = s.steps, s.steps
-	s.found = append(s.found, n)
-	return groupStep{node: n}
-}
-
-func (s *groupSearch) from(root int32) {
-	way := []groupStep{s.enter(root)}
-	for len(way) > 0 {
-		at := &way[len(way)-1]
-		n := at.node
-		if at.edge == len(s.out[n]) {
-			way = way[:len(way)-1]
-			if s.low[n] == s.order[n] {
-				s.close(n)
-			}
-			if len(way) > 0 {
-				up := way[len(way)-1].node
-				s.low[up] = min(s.low[up], s.low[n])
-			}
-			continue
-		}
-		to := s.out[n][at.edge].to
-		at.edge++
-		switch s.order[to] {
-		case 0:
-			way = append(way, s.enter(to))
-		case done:
-		default:
-			s.low[n] = min(s.low[n], s.order[to])
-		}
-	}
-}
-
-// close makes a group of what was found since n, and n.
-func (s *groupSearch) close(n int32) {
-	for {
-		last := s.found[len(s.found)-1]
-		s.found = s.found[:len(s.found)-1]
-		s.group[last], s.order[last] = s.next, done
-		if last == n {
-			break
-		}
-	}
-	s.next++
-}
-
-// rings returns a shortest ring through the first node of each group that has more than
-// one, in order of these nodes. A graph without edges from a node to itself is expected.
-func rings(out [][]routedEdge, group []int32) [][]routedEdge {
-	size := make(map[int32]int)
-	for _, g := range group {
-		size[g]++
-	}
-	var found [][]routedEdge
-	by := make([]routedEdge, len(out))
-	seen := make([]bool, len(out))
-	for n, g := range group {
-		if size[g] > 1 {
-			size[g] = 0 // once
-			found = append(found, ringThrough(int32(n), out, group, by, seen))
-		}
-	}
-	return found
-}
-
-// ringThrough searches a group breadth first. by keeps the edge by which a node was found.
-func ringThrough(n int32, out [][]routedEdge, group []int32, by []routedEdge, seen []bool) []routedEdge {
-	for queue := []int32{n}; len(queue) > 0; queue = queue[1:] {
-		for _, e := range out[queue[0]] {
-			switch {
-			case e.to == n:
-				ring := []routedEdge{e}
-				for at := e.from; at != n; at = by[at].from {
-					ring = append(ring, by[at])
-				}
-				slices.Reverse(ring)
-				return ring
-			case group[e.to] == group[n] && !seen[e.to]:
-				seen[e.to], by[e.to] = true, e
-				queue = append(queue, e.to)
-			}
-		}
-	}
-	return nil // not in a group of several
-}
-
-// modelRouted reports whether the workflow is a walk that a model routes.
+// modelRouted reports whether the workflow is a walk that a model routes, or a dag that was
+// made of one.
 func (c *compiler) modelRouted() bool {
-	return c.walking() && c.w.Walk != nil && c.w.Walk.Router.Value == core.RouterModel
+	return c.w.Walk != nil && c.w.Walk.Router.Value == core.RouterModel
 }
 
 // isNodeID reports whether a name can be that of a node.
