@@ -66,3 +66,18 @@ type RouteAnswer struct {
 	// View identifies what the router was shown. The engine sets it.
 	View string `json:"view,omitempty"`
 }
+
+type routerKey struct{}
+
+// WithRouter returns a context in which a node that calls models finds the router of its
+// run. Drivers call it.
+func WithRouter(ctx context.Context, r Router) context.Context {
+	return context.WithValue(ctx, routerKey{}, r)
+}
+
+// RouterOf returns the router of the run, nil for none. It is there for nodes whose
+// Compiled.Models is true.
+func RouterOf(ctx context.Context) Router {
+	r, _ := ctx.Value(routerKey{}).(Router)
+	return r
+}

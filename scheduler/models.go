@@ -65,7 +65,8 @@ type meter struct {
 	used core.Usage
 }
 
-// metered returns a context whose calls to models are accounted for, and their meter.
+// metered returns a context whose calls to models are accounted for, and that has the
+// router of the run, and their meter.
 func (x *executor) metered(ctx context.Context, index core.Ordinal) (context.Context, *meter) {
 	c := x.c
 	m := &meter{run: x.run, event: core.Event{V: core.EventVersion, Run: x.run.opts.Run, Node: c.Call.Name(c.Node), Kind: c.Node.Kind, Phase: c.Node.Phase,
@@ -73,7 +74,11 @@ func (x *executor) metered(ctx context.Context, index core.Ordinal) (context.Con
 	if c.Call != nil {
 		m.event.Visit = c.Call.Visit
 	}
-	return core.WithMeter(ctx, &core.Meter{Ask: m.ask, Answered: m.answered, Tool: m.tool}), m
+	ctx = core.WithMeter(ctx, &core.Meter{Ask: m.ask, Answered: m.answered, Tool: m.tool})
+	if r := x.run.opts.Router; r != nil {
+		ctx = core.WithRouter(ctx, r)
+	}
+	return ctx, m
 }
 
 func (m *meter) ask(c core.ModelCall) error {

@@ -20,6 +20,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/http"
 	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/missing"
+	"github.com/wavefold/wavefold/nodes/route"
 	"github.com/wavefold/wavefold/nodes/script"
 	"github.com/wavefold/wavefold/nodes/sink"
 	"github.com/wavefold/wavefold/nodes/sql"
@@ -47,6 +48,7 @@ func Kinds() []core.Kind {
 		wait.Kind{},
 		human.Kind{},
 		fanin.Kind{},
+		route.Kind{},
 		workflow.Kind{},
 	}, slices.Concat(agent.Kinds(nil), walk.Kinds(), missing.Kinds())...)
 }

@@ -1,0 +1,161 @@
+package route
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Kind is the kind "route". The zero Kind is ready to use.
+type Kind struct{}
+
+var _ core.Kind = Kind{}
+
+type config struct {
+	Choices []choiceConfig            `wavefold:"choices,required" doc:"what to choose from"`
+	Shows   core.Members[[]core.Text] `wavefold:"shows" doc:"ids of nodes whose results the model is shown, and which members of each"`
+	Node    core.Text                 `wavefold:"node" doc:"the node that the question is about"`
+	Model   core.Text                 `wavefold:"model" doc:"the model to ask"`
+
+	subject string
+}
+
+type choiceConfig struct {
+	When   core.Text     `wavefold:"when" doc:"the condition, in plain language; absent: chosen when none fits"`
+	Target core.Text     `wavefold:"target" doc:"the id of the node that it leads to; default its number"`
+	Name   core.Text     `wavefold:"name" doc:"what people call it"`
+	Pos    core.Position `wavefold:",pos"`
+}
+
+func (c *config) DecodeSubject(*core.Value) string { return c.subject }
+
+// Name returns "route".
+func (Kind) Name() string { return "route" }
+
+// Keys lists the kind's own keys.
+func (Kind) Keys() []string { return core.KeyNames(config{}) }
+
+// Compile reads the choices.
+func (Kind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	c := config{subject: "node " + n.ID.Value}
+	ds := core.Decode(n.Config, &c)
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	h := &handler{model: c.Model.Value, node: c.Node.Value, fallback: core.NoRoute}
+	for i, o := range c.Choices {
+		target := o.Target.Value
+		if target == "" {
+			target = fmt.Sprint(i)
+		}
+		if o.When.Value == "" {
+			if h.fallback != core.NoRoute {
+				ds.Errorf(core.CodeBadValue, o.Pos, "%s: choices[%d]: choices[%d] has no condition either, and only one can be what is left", c.subject, i, h.fallback)
+			}
+			h.fallback = i
+		}
+		h.choices = append(h.choices, core.RouteChoice{Target: target, Name: o.Name.Value, When: o.When.Value})
+	}
+	made := core.Compiled{Handler: h, Models: true}
+	for _, m := range c.Shows {
+		made.Nodes = append(made.Nodes, m.Key)
+		h.shows = append(h.shows, shown{m.Key.Value, core.Strings(m.Value)})
+	}
+	switch len(n.Writes) {
+	case 0:
+	case 1:
+		h.write = n.Writes[0].Value
+	default:
+		ds.Errorf(core.CodeBadValue, n.Writes[1].Pos, "%s: writes one number, so it has one field to write", c.subject)
+	}
+	if ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	return made, ds
+}
+
+// shown is a node whose result a router sees: these members of it, or all.
+type shown struct {
+	node    string
+	members []string
+}
+
+// handler is a compiled node. It is immutable.
+type handler struct {
+	choices  []core.RouteChoice
+	fallback int
+	shows    []shown
+	node     string
+	model    string
+	write    string // the field that gets the number, "" for none
+}
+
+var errNoRouter = errors.New("no model is configured to choose the way on")
+
+// Handle asks the router of the run.
+func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	if ctx.Err() != nil {
+		return core.Result{}, context.Cause(ctx)
+	}
+	s := in.Shared()
+	if dry, _ := s.Inputs.Get(core.InputDryRun); dry == true {
+		return h.result(core.NoRoute, "dry run: nobody was asked"), nil
+	}
+	r := core.RouterOf(ctx)
+	if r == nil {
+		return core.Result{}, core.FailRun(errNoRouter)
+	}
+	a, err := r.Route(ctx, h.question(in, &s))
+	if err != nil {
+		return core.Result{}, core.FailRun(fmt.Errorf("choosing the way on: %w", err))
+	}
+	if a.Choice < 0 || a.Choice >= len(h.choices) {
+		a.Choice = h.fallback
+	}
+	return h.result(a.Choice, a.Raw), nil
+}
+
+func (h *handler) result(choice int, note string) core.Result {
+	r := core.Result{EdgeOutput: int64(choice), Note: note}
+	if h.write != "" {
+		r.Delta = map[string]any{h.write: int64(choice)}
+	}
+	return r
+}
+
+func (h *handler) question(in core.Input, s *core.Shared) core.RouteQuestion {
+	q := core.RouteQuestion{Run: in.Run(), Node: h.node, Visit: 1, Model: h.model, Inputs: s.Inputs, View: core.NewObject(len(h.shows)),
+		Choices: h.choices, Fallback: h.fallback}
+	if q.Node == "" {
+		q.Node = in.Node()
+	}
+	for _, n := range h.shows {
+		if s.Nodes == nil {
+			break
+		}
+		if status, v, ok := s.Nodes(n.node); ok && (status == core.Success || status == core.PartialSuccess) {
+			q.View.Set(n.node, n.of(v))
+		}
+	}
+	for field, v := range s.View.All() {
+		q.View.Set(field, v)
+	}
+	return q
+}
+
+// of is what is shown of a result: of an object the members that are listed, null for one
+// that is not there.
+func (n *shown) of(v any) any {
+	o, ok := v.(*core.Object)
+	if !ok || len(n.members) == 0 {
+		return v
+	}
+	out := core.NewObject(len(n.members))
+	for _, key := range n.members {
+		member, _ := o.Get(key)
+		out.Set(key, member)
+	}
+	return out
+}
