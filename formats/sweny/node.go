@@ -38,6 +38,7 @@ func (l *loader) node(id core.Text, v *core.Value, common *shared) *core.Node {
 	}
 	l.preamble(&d, c, common)
 	c.flag("context", true)
+	c.flag("lenient", true)
 	c.text("model", first(d.Model, l.doc.Model))
 	l.output(n, &d, c)
 	if d.MaxTurns != nil {
@@ -130,21 +131,20 @@ func (l *loader) sources(list []sourceShape, subject, field string) []core.Text 
 	return out
 }
 
-// preamble puts the rules and the context before the instruction: those of the run, of the
-// workflow and of the node, in this order, or those of the node alone.
+// preamble puts the rules and the context before the instruction: those of the workflow
+// and of the node, in this order, or those of the node alone.
 func (l *loader) preamble(d *nodeShape, c *config, common *shared) {
 	list := &core.Value{Kind: core.ArrayValue, Pos: c.tree.Pos}
 	add := func(title, key string, shared []core.Text, own *nodeSourcesShape) {
-		input := key
 		texts := core.Strings(shared)
 		if own != nil {
 			if own.only {
-				input, texts = "", nil
+				texts = nil
 			}
 			texts = append(texts, core.Strings(l.sources(own.sources, "node "+d.id+": "+key, "nodes."+d.id+"."+key))...)
 		}
-		if e := section(title, input, texts, c.tree.Pos); e != nil {
-			list.Items = append(list.Items, e)
+		if len(texts) > 0 {
+			list.Items = append(list.Items, textTree(core.At(title+"\n\n"+strings.Join(texts, "\n\n"), c.tree.Pos)))
 		}
 	}
 	add(rulesTitle, "rules", common.rules, d.Rules)
@@ -152,24 +152,6 @@ func (l *loader) preamble(d *nodeShape, c *config, common *shared) {
 	if len(list.Items) > 0 {
 		c.set("preamble", list)
 	}
-}
-
-// section is a part of the preamble: a title, the input of the run whose texts come first,
-// and the texts of the document. It is nil when there can be none.
-func section(title, input string, texts []string, pos core.Position) *core.Value {
-	if input == "" && len(texts) == 0 {
-		return nil
-	}
-	s := &core.Value{Kind: core.ObjectValue, Pos: pos}
-	put := func(key, text string) {
-		if text != "" {
-			s.Set(core.At(key, pos), textTree(core.At(text, pos)))
-		}
-	}
-	put("title", title)
-	put("input", input)
-	put("text", strings.Join(texts, "\n\n"))
-	return s
 }
 
 // output reads the schema of the answer. Its properties are what a router is shown.

@@ -1,3 +1,244 @@
 package sweny
 
-func (l *loader) parallel() {}
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// maxParallel bounds the nodes of such a document: each knows all that come before it.
+const maxParallel = 2000
+
+// parallel makes a dag of the walk. An edge without a condition is a dependency. A node with
+// conditions is followed by one that asks the router of the run which of them fits, and that
+// by one node for each of its edges, of which one is run and the others are skipped. A node
+// that several ways lead to so runs once those that were taken have ended: a condition that
+// does not hold on an edge into it would skip it.
+func (l *loader) parallel() {
+	w := l.w
+	if n := len(w.Nodes); n > maxParallel {
+		l.ds.Errorf(core.CodeLimit, l.doc.Pos, "parallel: the document has %d nodes, at most %d are run so", n, maxParallel)
+		return
+	}
+	w.Mode = core.ModeDAG
+	most := core.At(max(1, len(w.Nodes)), l.doc.Pos)
+	w.Runtime.Concurrency = &most // or a plain fan-out would run one after the other
+	s := &splitter{loader: l, index: map[string]int32{}, taken: map[string]bool{}}
+	for i, n := range w.Nodes {
+		s.index[n.ID.Value], s.taken[n.ID.Value] = int32(i), true
+	}
+	s.graph()
+	s.split()
+}
+
+// splitter turns the edges of a walk into those of a dag.
+type splitter struct {
+	*loader
+	index map[string]int32
+	taken map[string]bool // ids
+	edges []*core.Edge    // whose ends exist
+	out   core.Graph      // they are numbered as in edges
+}
+
+// graph finds the ends of the edges. What is wrong with them is said in the words of the
+// format, as of a walk.
+func (s *splitter) graph() {
+	s.out = make(core.Graph, len(s.w.Nodes))
+	whole := true
+	for _, e := range s.w.Edges {
+		from, ok1 := s.end(e, e.From, "from", core.CodeUnknownEdgeSource)
+		to, ok2 := s.end(e, e.To, "to", core.CodeUnknownEdgeTarget)
+		switch {
+		case !ok1 || !ok2:
+			whole = false
+		case from == to:
+			s.ring(e, []string{e.From.Value, e.From.Value})
+		default:
+			s.out[from] = append(s.out[from], core.Arc{To: to, Edge: int32(len(s.edges))})
+			s.edges = append(s.edges, e)
+		}
+	}
+	entry, ok := s.index[s.doc.Entry.Value]
+	switch {
+	case !ok && !s.doc.Lost.Has("entry") && !s.doc.Lost.Has("nodes"):
+		s.ds.Errorf(core.CodeMissingEntry, s.doc.Entry.Pos, "entry: there is no node %q", s.doc.Entry.Value).
+			WithHint("%s", core.DidYouMean(s.doc.Entry.Value, s.ids()))
+	case ok && whole && !s.w.Lost.Has("edges"):
+		for i, reached := range s.out.Reached(entry) {
+			if !reached {
+				n := s.w.Nodes[i]
+				s.ds.Errorf(core.CodeUnreachableNode, n.ID.Pos, "node %s: no way leads to it from the entry %s", n.ID.Value, s.doc.Entry.Value).
+					WithHint("add an edge that leads to it, or remove it")
+			}
+		}
+	}
+	s.rings()
+}
+
+func (s *splitter) ids() []string {
+	ids := make([]string, len(s.w.Nodes))
+	for i, n := range s.w.Nodes {
+		ids[i] = n.ID.Value
+	}
+	return ids
+}
+
+func (s *splitter) end(e *core.Edge, id core.Text, key string, code core.Code) (int32, bool) {
+	if e.Lost.Has(key) {
+		return 0, false
+	}
+	i, ok := s.index[id.Value]
+	if !ok && !s.doc.Lost.Has("nodes") {
+		s.ds.Errorf(code, id.Pos, "edge %s -> %s: %s: there is no node %q", e.From.Value, e.To.Value, key, id.Value).
+			WithHint("%s", core.DidYouMean(id.Value, s.ids()))
+	}
+	return i, ok
+}
+
+// rings reports rings, whatever their bounds, and takes their edges out.
+func (s *splitter) rings() {
+	group := s.out.Groups()
+	for _, ring := range s.out.Rings() {
+		names := []string{s.edges[ring[0]].From.Value}
+		for _, i := range ring {
+			names = append(names, s.edges[i].To.Value)
+		}
+		s.ring(s.edges[ring[0]], names)
+	}
+	for from, arcs := range s.out {
+		s.out[from] = slices.DeleteFunc(arcs, func(a core.Arc) bool { return group[a.To] == group[from] })
+	}
+}
+
+func (s *splitter) ring(e *core.Edge, names []string) {
+	const most = 20
+	if len(names) > most {
+		names = append(append(slices.Clone(names[:most-1]), "…"), names[len(names)-1])
+	}
+	s.ds.Errorf(core.CodeUnboundedCycle, e.Pos, "with parallel each node runs once, so the ring %s cannot be run, whatever its bounds", strings.Join(names, " -> ")).
+		WithHint("run the document without parallel, or remove the edge back")
+}
+
+// split replaces the edges out of nodes with conditions.
+func (s *splitter) split() {
+	s.w.Edges = nil
+	before := s.ancestors()
+	for i, n := range slices.Clone(s.w.Nodes) {
+		s.known(n, before[i])
+		plain, chosen := s.choices(int32(i))
+		s.w.Edges = append(s.w.Edges, plain...)
+		if len(chosen) > 0 {
+			s.route(n, chosen, append(before[i], int32(i)))
+		}
+	}
+}
+
+// choices tells the edges out of a node that are always followed from those that are chosen
+// from. A single one without a condition beside others is what is left when none fits;
+// several of them are a plain fan-out.
+func (s *splitter) choices(node int32) (plain, chosen []*core.Edge) {
+	for _, a := range s.out[node] {
+		e := s.edges[a.Edge]
+		if e.When == nil && !e.Lost.Has("when") {
+			plain = append(plain, e)
+		} else {
+			chosen = append(chosen, e)
+		}
+	}
+	if len(plain) == 1 && len(chosen) > 0 {
+		return nil, append(chosen, plain[0])
+	}
+	return plain, chosen
+}
+
+// ancestors lists for each node those from which a way leads to it, in declared order.
+func (s *splitter) ancestors() [][]int32 {
+	before := make([][]int32, len(s.out))
+	for i := range s.out {
+		for j, reached := range s.out.Reached(int32(i)) {
+			if reached && j != i {
+				before[j] = append(before[j], int32(i))
+			}
+		}
+	}
+	return before
+}
+
+// known tells a node whose results it is given: in a dag it has no context of its own.
+func (s *splitter) known(n *core.Node, before []int32) {
+	if len(before) == 0 {
+		return
+	}
+	list := &core.Value{Kind: core.ArrayValue, Pos: n.Pos}
+	for _, i := range before {
+		id := s.w.Nodes[i].ID
+		list.Items = append(list.Items, textTree(core.At(id.Value, n.Pos)))
+	}
+	n.Config.Set(core.At("context_nodes", n.Pos), list)
+}
+
+// route puts a node behind another one that asks which of its edges fits, and a node on each
+// of these.
+func (s *splitter) route(n *core.Node, chosen []*core.Edge, before []int32) {
+	pos := n.Pos
+	object := func() *core.Value { return &core.Value{Kind: core.ObjectValue, Pos: pos} }
+	text := func(t string) *core.Value { return textTree(core.At(t, pos)) }
+	config := object()
+	choices := &core.Value{Kind: core.ArrayValue, Pos: pos}
+	for _, e := range chosen {
+		c := object()
+		c.Set(core.At("target", pos), text(e.To.Value))
+		if name := s.w.Nodes[s.index[e.To.Value]].Label; name.Value != "" {
+			c.Set(core.At("name", pos), textTree(name))
+		}
+		if e.When != nil {
+			c.Set(core.At("when", pos), textTree(*e.When))
+		}
+		choices.Items = append(choices.Items, c)
+	}
+	config.Set(core.At("choices", pos), choices)
+	config.Set(core.At("node", pos), text(n.ID.Value))
+	if m := s.doc.Model; m.Value != "" {
+		config.Set(core.At("model", pos), textTree(m))
+	}
+	shows := object()
+	for _, i := range before {
+		of := s.w.Nodes[i]
+		members := &core.Value{Kind: core.ArrayValue, Pos: pos}
+		for _, m := range of.Shown {
+			members.Items = append(members.Items, text(m.Value))
+		}
+		shows.Set(core.At(of.ID.Value, pos), members)
+	}
+	config.Set(core.At("shows", pos), shows)
+	r := &core.Node{ID: s.id(n.ID.Value+"_route", pos), Kind: core.At("route", pos), Config: config, HasWrites: true, Pos: pos}
+	s.w.Nodes = append(s.w.Nodes, r)
+	s.w.Edges = append(s.w.Edges, &core.Edge{From: n.ID, To: r.ID, Pos: pos})
+	for i, e := range chosen {
+		pass := &core.Node{ID: s.id(n.ID.Value+"_to_"+e.To.Value, e.Pos), Kind: core.At("pass", e.Pos), Label: core.At("to "+e.To.Value, e.Pos),
+			Handler: core.HandlerFunc(nothing), HasWrites: true, Pos: e.Pos}
+		when := core.At(fmt.Sprintf("$nodes.%s.output == %d", r.ID.Value, i), e.Pos)
+		s.w.Nodes = append(s.w.Nodes, pass)
+		s.w.Edges = append(s.w.Edges, &core.Edge{From: r.ID, To: pass.ID, When: &when, Pos: e.Pos}, &core.Edge{From: pass.ID, To: e.To, Pos: e.Pos})
+	}
+}
+
+// id makes a name for a node that no other has and that conditions can refer to.
+func (s *splitter) id(like string, pos core.Position) core.Text {
+	name := strings.ReplaceAll(like, "-", "_")
+	if name[0] >= '0' && name[0] <= '9' {
+		name = "_" + name
+	}
+	id := name
+	for i := 2; s.taken[id]; i++ {
+		id = fmt.Sprintf("%s_%d", name, i)
+	}
+	s.taken[id] = true
+	return core.At(id, pos)
+}
+
+// nothing is what the nodes on edges do.
+func nothing(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }

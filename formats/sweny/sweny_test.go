@@ -85,20 +85,20 @@ func TestConfig(t *testing.T) {
 		name, doc, want string
 	}{
 		{"an instruction is no template", head + `nodes: {a: {name: A, instruction: "Do {{this}}. "}}}`,
-			`{"instruction":"Do {{this}}.","preamble":[{"title":"## Rules: you must follow these","input":"rules"},{"title":"## Background","input":"context"}],"context":true,"model":"large","judge_model":"small"}`},
-		{"rules of the run, the workflow, the node", head + `rules: [One., ./rules/style.md], context: [C.], nodes: {a: {name: A, instruction: I., rules: [Two.]}}}`,
-			`{"instruction":"I.","preamble":[{"title":"## Rules: you must follow these","input":"rules","text":"One.\n\nShort words.\n\nTwo."},{"title":"## Background","input":"context","text":"C."}],"context":true,"model":"large","judge_model":"small"}`},
+			`{"instruction":"Do {{this}}.","context":true,"lenient":true,"model":"large","judge_model":"small"}`},
+		{"rules of the workflow, then the node", head + `rules: [One., ./rules/style.md], context: [C.], nodes: {a: {name: A, instruction: I., rules: [Two.]}}}`,
+			`{"instruction":"I.","preamble":["## Rules: you must follow these\n\nOne.\n\nShort words.\n\nTwo.","## Background\n\nC."],"context":true,"lenient":true,"model":"large","judge_model":"small"}`},
 		{"only its own rules", head + `rules: [One.], context: [C.], nodes: {a: {name: A, instruction: I., rules: {only: true, sources: [Two.]}, context: {only: true, sources: []}}}}`,
-			`{"instruction":"I.","preamble":[{"title":"## Rules: you must follow these","text":"Two."}],"context":true,"model":"large","judge_model":"small"}`},
+			`{"instruction":"I.","preamble":["## Rules: you must follow these\n\nTwo."],"context":true,"lenient":true,"model":"large","judge_model":"small"}`},
 		{"only false adds", head + `rules: [One.], nodes: {a: {name: A, instruction: I., context: {only: true, sources: []}, rules: {sources: [Two.]}}}}`,
-			`{"instruction":"I.","preamble":[{"title":"## Rules: you must follow these","input":"rules","text":"One.\n\nTwo."}],"context":true,"model":"large","judge_model":"small"}`},
+			`{"instruction":"I.","preamble":["## Rules: you must follow these\n\nOne.\n\nTwo."],"context":true,"lenient":true,"model":"large","judge_model":"small"}`},
 		{"everything else", head + `skills: {own: {description: D., instruction: Be kind.}},
   nodes: {a: {name: A, instruction: I., context: {only: true, sources: []}, rules: {only: true, sources: []},
     model: tiny, judge_model: judge, output: {type: object, properties: {n: {type: number}}, required: [n]}, max_turns: 5,
     skills: [own, github], tools: {allow: [a], deny: [b]}, fail_soft: true, disallowed_tools: [Bash],
     requires: {output_required: [input.day], on_fail: skip}, eval: [{name: e, kind: function, rule: {no_tool_called: [x]}}],
     retry: {max: 2, instruction: {reflect: "Why?"}}}}}`,
-			`{"instruction":"I.","context":true,"model":"tiny","schema":{"type":"object","properties":{"n":{"type":"number"}},"required":["n"]},"max_turns":5,` +
+			`{"instruction":"I.","context":true,"lenient":true,"model":"tiny","schema":{"type":"object","properties":{"n":{"type":"number"}},"required":["n"]},"max_turns":5,` +
 				`"skills":[{"name":"own","description":"D.","instruction":"Be kind."},{"name":"github"}],"tool_filter":{"allow":["a"],"deny":["b"]},"fail_soft":true,` +
 				`"requires":{"output_required":["input.day"],"on_fail":"skip"},"eval":[{"name":"e","kind":"function","rule":{"no_tool_called":["x"]}}],"judge_model":"judge","retry_instruction":{"reflect":"Why?"}}`},
 	}
