@@ -1,0 +1,70 @@
+package sweny_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/sweny"
+	"github.com/wavefold/wavefold/nodes/route"
+)
+
+// TestShapes loads documents in the shapes that published ones have. What is said of each
+// is the codes of its findings; none but the ambiguous ones has an error, and those run with
+// parallel.
+func TestShapes(t *testing.T) {
+	want := map[string]string{
+		"linear.yml":     "",
+		"judge-loop.yml": "DEAD_END",
+		"twins.yml":      "DEAD_END",
+		"triage.yml":     "",
+		"brackets.yml":   "",
+		"addresses.yml":  "SOURCE_OFFLINE_REQUIRES_FETCH SOURCE_OFFLINE_REQUIRES_FETCH",
+		"fan-out.yml":    "AMBIGUOUS_EDGES",
+		"mixed.yml":      "AMBIGUOUS_EDGES",
+	}
+	files, err := filepath.Glob("testdata/shapes/*.yml")
+	if err != nil || len(files) != len(want) {
+		t.Fatalf("found %q, %v", files, err)
+	}
+	e := wavefold.NewEngine(agents{}, route.Kind{})
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			w, _ := e.Read(file)
+			p, ds := e.Compile(w, false)
+			if got := codes(ds); got != want[filepath.Base(file)] {
+				t.Errorf("got %v, want %s", ds, want[filepath.Base(file)])
+			}
+			if (p == nil) != ds.Has(core.CodeAmbiguousEdges) {
+				t.Errorf("there is a plan: %v", p != nil)
+			}
+			if p != nil {
+				return
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, _ = sweny.Parse(file, data, sweny.Options{Parallel: true})
+			if p, ds := e.Compile(w, false); p == nil || codes(ds) != "" {
+				t.Errorf("with parallel: %v", ds)
+			}
+		})
+	}
+}
+
+// codes lists the codes of findings, but for skills, which no test has functions for.
+func codes(ds core.Diagnostics) string {
+	var out []string
+	for _, d := range ds {
+		if d.Code != "UNKNOWN_SKILL" {
+			out = append(out, string(d.Code))
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
