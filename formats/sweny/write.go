@@ -1,0 +1,267 @@
+package sweny
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/document"
+)
+
+// Write returns a walk that a model routes as a document. Parsing it in the folder that the
+// walk was read from gives an equal workflow, and writing that again the same bytes;
+// positions and comments are lost. Texts that stood in files stay there.
+//
+// What a document cannot say makes Write fail: other modes (a document that was read to run
+// at once is a dag by then), fields of the state, nodes of other kinds than agent, settings
+// of the kind that documents do not have, a Go function without a name. The error names the
+// node.
+func Write(w *core.Workflow) ([]byte, error) {
+	wr := &writer{w: w, sections: map[*core.Value]bool{}}
+	tree := wr.document()
+	if wr.err != nil {
+		return nil, wr.err
+	}
+	out, err := document.Print(tree, func(v *core.Value) bool { return !wr.sections[v] })
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// writer builds the tree of a document.
+type writer struct {
+	w *core.Workflow
+	// sections are the mappings that stay on lines of their own however short.
+	sections map[*core.Value]bool
+	err      error
+}
+
+func (w *writer) fail(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf(format+" cannot be written as a document of SWEny", args...)
+	}
+}
+
+// section is a mapping under construction. What says nothing is left out.
+type section struct{ v *core.Value }
+
+func (w *writer) section() section {
+	s := section{&core.Value{Kind: core.ObjectValue}}
+	w.sections[s.v] = true
+	return s
+}
+
+func (s section) put(key string, v *core.Value) {
+	if v != nil && s.v.Get(key) == nil {
+		s.v.Set(core.Text{Value: key}, v)
+	}
+}
+
+func (s section) text(key, text string) {
+	if text != "" {
+		s.put(key, textTree(core.Text{Value: text}))
+	}
+}
+
+func (s section) plain(key string, v any, ok bool) {
+	if ok {
+		s.put(key, core.Tree(v, core.Position{}))
+	}
+}
+
+func number(n *core.Int) *core.Value {
+	if n == nil {
+		return nil
+	}
+	return &core.Value{Kind: core.IntValue, Scalar: int64(n.Value)}
+}
+
+func (w *writer) document() *core.Value {
+	in := w.w
+	if in.Mode != core.ModeWalk || in.Walk == nil || in.Walk.Router.Value != core.RouterModel {
+		w.fail("workflow %s: a graph that no model routes", in.Name.Value)
+		return nil
+	}
+	if len(in.Fields) > 0 {
+		w.fail("workflow %s: a field of the state", in.Name.Value)
+	}
+	if walk := in.Walk; walk.MaxSteps != nil || walk.MaxVisits != nil || walk.MaxRetries != nil || walk.StallTimeout != nil {
+		w.fail("workflow %s: a limit of the walk", in.Name.Value)
+	}
+	own := in.Walk.Attributes
+	s := w.section()
+	s.text("id", in.Name.Value)
+	name, ok := own.Get("name")
+	s.plain("name", name, ok)
+	s.text("name", in.Name.Value) // unless it has one
+	s.text("description", in.Description.Value)
+	s.text("model", in.Walk.Model.Value)
+	for key, v := range own.All() {
+		s.plain(key, v, true)
+	}
+	s.text("entry", in.Walk.Entry.Value)
+	if len(in.Inputs) > 0 {
+		s.put("inputs", w.inputs())
+	}
+	nodes := w.section()
+	for _, n := range in.Nodes {
+		nodes.put(n.ID.Value, w.node(n))
+	}
+	s.put("nodes", nodes.v)
+	edges := &core.Value{Kind: core.ArrayValue}
+	for _, e := range in.Edges {
+		edges.Items = append(edges.Items, w.edge(e))
+	}
+	s.put("edges", edges)
+	return s.v
+}
+
+func (w *writer) edge(e *core.Edge) *core.Value {
+	s := section{&core.Value{Kind: core.ObjectValue}}
+	s.text("from", e.From.Value)
+	s.text("to", e.To.Value)
+	if e.When != nil {
+		s.text("when", e.When.Value)
+	}
+	s.put("max_iterations", number(e.MaxIterations))
+	return s.v
+}
+
+func (w *writer) inputs() *core.Value {
+	out := w.section()
+	for _, in := range w.w.Inputs {
+		s := section{&core.Value{Kind: core.ObjectValue}}
+		word := inputWord(in.Type)
+		if word == "" {
+			w.fail("input %s: its type", in.Name.Value)
+			return nil
+		}
+		s.text("type", word)
+		s.plain("required", true, in.Required)
+		s.plain("default", in.Default, !core.IsMissing(in.Default))
+		s.plain("enum", in.Type.Enum, len(in.Type.Enum) > 0)
+		s.text("description", in.Description.Value)
+		out.put(in.Name.Value, s.v)
+	}
+	return out.v
+}
+
+// inputWord is what documents call a type, "" for one that they do not have.
+func inputWord(t *core.Type) string {
+	switch {
+	case t == nil:
+		return ""
+	case t.Kind == core.ArrayType && t.Items != nil && t.Items.Kind == core.StringType:
+		return "string[]"
+	case t.Kind == core.StringType || t.Kind == core.NumberType || t.Kind == core.BooleanType:
+		return t.Kind.String()
+	}
+	return ""
+}
+
+// fromConfig are the keys of a node that are those of its kind, and what the kind calls them.
+var fromConfig = []struct{ key, config string }{
+	{"output", "schema"}, {"max_turns", "max_turns"}, {"tools", "tool_filter"}, {"fail_soft", "fail_soft"},
+	{"requires", "requires"}, {"eval", "eval"},
+}
+
+// otherConfig are the keys of the kind that node writes itself, or that all nodes have.
+var otherConfig = map[string]bool{"instruction": true, "preamble": true, "skills": true, "model": true, "judge_model": true,
+	"retry_instruction": true, "context": true, "lenient": true}
+
+func (w *writer) node(n *core.Node) *core.Value {
+	s := w.section()
+	subject := "node " + n.ID.Value
+	if n.Kind.Value != kindAgent || n.Config == nil {
+		w.fail("%s: a node of kind %s", subject, n.Kind.Value)
+		return nil
+	}
+	if n.Timeout != nil || n.MaxVisits != nil || n.Args != nil || len(n.Reads)+len(n.Writes) > 0 || n.AllowPartial || n.AutoStatus {
+		w.fail("%s: a setting of all nodes", subject)
+	}
+	label := n.Label.Value
+	if label == "" {
+		label = n.ID.Value
+	}
+	s.text("name", label)
+	s.put("instruction", w.instruction(n))
+	for _, key := range []string{"rules", "context"} {
+		v, ok := n.Attributes.Get(key)
+		s.plain(key, v, ok)
+	}
+	if n.Attributes == nil && n.Config.Get("preamble") != nil {
+		w.fail("%s: its preamble", subject)
+	}
+	s.put("skills", skillNames(n.Config.Get("skills")))
+	if v, ok := n.Attributes.Get("disallowed_tools"); ok {
+		s.plain("disallowed_tools", v, true)
+	}
+	known := map[string]bool{}
+	for _, k := range fromConfig {
+		known[k.config] = true
+		s.put(k.key, n.Config.Get(k.config))
+	}
+	for _, k := range n.Config.Keys {
+		if !known[k.Value] && !otherConfig[k.Value] {
+			w.fail("%s: its key %s", subject, k.Value)
+		}
+	}
+	w.model(s, n, "model", w.w.Walk.Model.Value)
+	judge, _ := w.w.Walk.Attributes.Get("judge_model")
+	common, _ := judge.(string)
+	w.model(s, n, "judge_model", common)
+	s.put("retry", w.retry(n))
+	return s.v
+}
+
+// model writes which model a node asks, unless it is the workflow's.
+func (w *writer) model(s section, n *core.Node, key, common string) {
+	if v := n.Config.Get(key); v != nil && v.Plain() != common {
+		s.put(key, v)
+	}
+}
+
+// instruction is what the node is told: as the document said it, if it stands elsewhere.
+func (w *writer) instruction(n *core.Node) *core.Value {
+	said, _ := n.Attributes.Get("instruction")
+	v := n.Config.Get("instruction")
+	switch text, _ := said.(string); {
+	case said != nil && (text == "" || kindOf(strings.TrimSpace(text)) != inlineSource):
+		return core.Tree(said, core.Position{})
+	case v == nil:
+		w.fail("node %s: a node without an instruction", n.ID.Value)
+		return nil
+	case kindOf(v.Scalar.(string)) != inlineSource:
+		s := section{&core.Value{Kind: core.ObjectValue}}
+		s.put(inlineSource, v)
+		return s.v
+	}
+	return v
+}
+
+func skillNames(skills *core.Value) *core.Value {
+	if skills == nil {
+		return nil
+	}
+	names := &core.Value{Kind: core.ArrayValue}
+	for _, s := range skills.Items {
+		names.Items = append(names.Items, s.Get("name"))
+	}
+	return names
+}
+
+func (w *writer) retry(n *core.Node) *core.Value {
+	r := n.OnError
+	if r == nil {
+		return nil
+	}
+	if r.Attempts == nil || r.Attempts.Value < 2 || r.RetryOn.Value != "transient" || r.Preset.Value != "" || r.Then.Value != "" {
+		w.fail("node %s: its on_error", n.ID.Value)
+		return nil
+	}
+	s := section{&core.Value{Kind: core.ObjectValue}}
+	s.put("max", number(&core.Int{Value: r.Attempts.Value - 1}))
+	s.put("instruction", n.Config.Get("retry_instruction"))
+	return s.v
+}
