@@ -163,6 +163,14 @@ edges:
 	}
 }
 
+// TestBlankCondition holds that a condition that says nothing is none.
+func TestBlankCondition(t *testing.T) {
+	w := parse(t, `{id: a, name: A, entry: a, nodes: {a: {name: A, instruction: I.}}, edges: [{from: a, to: a, when: " ", max_iterations: 1}]}`)
+	if e := w.Edges[0]; e.When != nil || len(w.Findings) != 1 {
+		t.Errorf("got condition %v and %v", e.When, w.Findings)
+	}
+}
+
 func TestIs(t *testing.T) {
 	for doc, want := range map[string]bool{
 		"{id: a, entry: a, nodes: {}}":                   true,
