@@ -45,7 +45,7 @@ func (b *builder) errorf(code core.Code, pos core.Position, format string, args 
 }
 
 func (b *builder) build(prompts []registered.Prompt) *runner {
-	r := &runner{llm: b.model, preamble: core.Strings(b.Preamble), context: b.Context, model: b.Model.Value, effort: b.Effort.Value,
+	r := &runner{llm: b.model, preamble: b.Preamble, context: b.Context, known: core.Strings(b.Known), model: b.Model.Value, effort: b.Effort.Value,
 		lenient: b.Lenient, temperature: b.Temperature, maxTokens: b.MaxTokens, timeout: b.Timeout, hosted: core.Strings(b.Hosted),
 		maxTurns: cmp.Or(b.MaxTurns.Value, DefaultMaxTurns), maxOutput: cmp.Or(int(b.MaxOutput), DefaultMaxOutput),
 		failSoft: b.FailSoft, retry: b.Retry, writes: core.Strings(b.node.Writes), id: b.node.ID.Value,
@@ -267,7 +267,7 @@ func (b *builder) skills(r *runner) {
 			}
 		case !isBlank(s.Instruction.Value):
 			resolved++
-			r.preamble = append(r.preamble, "## Skill: "+s.Name.Value+"\n\n"+strings.TrimSpace(s.Instruction.Value))
+			r.preamble = append(r.preamble, preambleConfig{Title: core.At("## Skill: "+s.Name.Value, s.Name.Pos), Text: core.At(strings.TrimSpace(s.Instruction.Value), s.Instruction.Pos)})
 		default:
 			lost = append(lost, s.Name.Value)
 			b.find.Found.Warnf(core.CodeUnknownSkill, s.Name.Pos, "%s: there is no skill %q: no Go function is called so or begins with %s_", b.subject, s.Name.Value, s.Name.Value).

@@ -11,8 +11,9 @@ import (
 type common struct {
 	Prompt      *core.Text        `wavefold:"prompt" doc:"what the model is told: a template, or the name of a file with one"`
 	Instruction *core.Text        `wavefold:"instruction" doc:"the same as a text that is no template; either this or prompt"`
-	Preamble    []core.Text       `wavefold:"preamble" doc:"texts that go before the prompt, as they stand"`
+	Preamble    []preambleConfig  `wavefold:"preamble" doc:"texts that go before the prompt, as they stand: a text, or {title, input, text}"`
 	Context     bool              `wavefold:"context" doc:"put what the run knows before the prompt, as JSON"`
+	Known       []core.Text       `wavefold:"context_nodes" doc:"in a dag, the nodes whose results the run knows here, in place of what predecessors sent"`
 	System      core.Text         `wavefold:"system" doc:"instructions that go before everything: a template, or the name of a file with one"`
 	Model       core.Text         `wavefold:"model" doc:"name of the model"`
 	Provider    core.Text         `wavefold:"provider" doc:"who serves it; for functions that are registered under the name of the kind"`

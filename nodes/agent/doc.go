@@ -7,8 +7,11 @@
 //
 //	prompt             what the model is told; or the name of a file (.md, .txt) with it
 //	instruction        the same as a text in which {{ has no meaning; either this or prompt
-//	preamble           texts that go before the prompt, as they stand, each followed by a line ---
+//	preamble           texts that go before the prompt, as they stand, each followed by a line ---; or
+//	                   mappings {title, input, text}: a title, below it the texts that the run has
+//	                   as that input, then a text; left out when there is nothing below the title
 //	context            put what the run knows before the prompt, as JSON: in a walk its context, elsewhere the inputs, the reads and what predecessors sent (false)
+//	context_nodes      in a dag, ids of nodes that come before: what they sent is part of what the run knows, in place of what predecessors sent
 //	system             instructions that go before everything; or the name of a file with them
 //	model              name of the model (the engine's)
 //	provider           who serves it; only for Go functions that are registered under the name of the kind
@@ -35,8 +38,11 @@
 //
 //	prompt             what the model is told; or the name of a file (.md, .txt) with it
 //	instruction        the same as a text in which {{ has no meaning; either this or prompt
-//	preamble           texts that go before the prompt, as they stand, each followed by a line ---
+//	preamble           texts that go before the prompt, as they stand, each followed by a line ---; or
+//	                   mappings {title, input, text}: a title, below it the texts that the run has
+//	                   as that input, then a text; left out when there is nothing below the title
 //	context            put what the run knows before the prompt, as JSON: in a walk its context, elsewhere the inputs, the reads and what predecessors sent (false)
+//	context_nodes      in a dag, ids of nodes that come before: what they sent is part of what the run knows, in place of what predecessors sent
 //	system             instructions that go before everything; or the name of a file with them
 //	model              name of the model (the engine's)
 //	provider           who serves it; only for Go functions that are registered under the name of the kind

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
@@ -68,7 +69,7 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	if k.model == nil {
 		return core.Compiled{Lacks: `kind "` + k.name + `" has no model to ask: give the engine one, or register a Go function of that name`}, ds
 	}
-	return core.Compiled{Handler: r, Models: true, Effects: len(b.Commands) > 0, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
+	return core.Compiled{Handler: r, Models: true, Effects: len(b.Commands) > 0, Reads: b.texts.Reads, Nodes: slices.Concat(b.texts.Nodes, b.Known)}, ds
 }
 
 // decode reads the configuration, and the keys of a prompt into those of an agent.

@@ -18,7 +18,8 @@ type runner struct {
 	llm         llm.Model
 	prompt      *text.Template // nil for instruction
 	instruction string
-	preamble    []string
+	preamble    []preambleConfig
+	known       []string // nodes of a dag whose results the run knows here
 	context     bool
 	systemText  *text.Template // nil for none
 	model       string
@@ -51,7 +52,7 @@ func (r *runner) Handle(ctx context.Context, in core.Input) (core.Result, error)
 	if r.unresolved != "" {
 		return core.Result{}, core.Permanent(errors.New(r.unresolved))
 	}
-	known := contextOf(in)
+	known := r.contextOf(in)
 	if wrong := r.requires.check(known); wrong != nil {
 		return r.unmet(wrong), nil
 	}
@@ -88,7 +89,11 @@ func (r *runner) converse(ctx context.Context, in core.Input, known *core.Object
 	if err != nil {
 		return nil, err
 	}
-	parts = append(parts, r.preamble...)
+	for i := range r.preamble {
+		if s := r.preamble[i].section(known); s != "" {
+			parts = append(parts, s)
+		}
+	}
 	if r.context {
 		parts = append(parts, contextText(known))
 	}
@@ -97,8 +102,9 @@ func (r *runner) converse(ctx context.Context, in core.Input, known *core.Object
 }
 
 // contextOf is what a run knows where the node stands: in a walk its context, elsewhere the
-// inputs, the state that the node reads, and what its predecessors sent.
-func contextOf(in core.Input) *core.Object {
+// inputs, the state that the node reads, and what its predecessors sent, or the nodes that
+// it names.
+func (r *runner) contextOf(in core.Input) *core.Object {
 	s := in.Shared()
 	if in.Visit() > 0 {
 		v, _ := s.View.Get(core.ContextField)
@@ -114,8 +120,18 @@ func contextOf(in core.Input) *core.Object {
 	for k, v := range s.View.All() {
 		out.Set(k, v)
 	}
-	for k, v := range s.Edges.All() {
-		out.Set(k, v)
+	if len(r.known) == 0 {
+		for k, v := range s.Edges.All() {
+			out.Set(k, v)
+		}
+	}
+	for _, id := range r.known {
+		if s.Nodes == nil {
+			break
+		}
+		if status, v, ok := s.Nodes(id); ok && (status == core.Success || status == core.PartialSuccess) {
+			out.Set(id, v)
+		}
 	}
 	return out
 }

@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// preambleConfig is a text that goes before a prompt, or a mapping: a title, the input of the
+// run whose texts come below it, and a text behind these.
+type preambleConfig struct {
+	Title core.Text `wavefold:"title" doc:"what stands above it"`
+	Input core.Text `wavefold:"input" doc:"the input of the run whose texts, one or a list, come first"`
+	Text  core.Text `wavefold:"text" doc:"what comes then"`
+}
+
+type preamblePlain preambleConfig
+
+// DecodeValue reads a text or a mapping.
+func (p *preambleConfig) DecodeValue(v *core.Value) core.Diagnostics {
+	switch v.Kind {
+	case core.StringValue:
+		p.Text = core.At(v.Scalar.(string), v.Pos)
+		return nil
+	case core.ObjectValue:
+		return core.Decode(v, (*preamblePlain)(p))
+	}
+	return core.WrongType(v, "a text, or a mapping with title, input and text")
+}
+
+// section returns what the model is told, "" when nothing is below the title.
+func (p *preambleConfig) section(known *core.Object) string {
+	texts := p.given(known)
+	if !isBlank(p.Text.Value) {
+		texts = append(texts, p.Text.Value)
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	if p.Title.Value != "" {
+		texts = append([]string{p.Title.Value}, texts...)
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// given returns the texts that the run has as its input, none for what is no text.
+func (p *preambleConfig) given(known *core.Object) []string {
+	if p.Input.Value == "" {
+		return nil
+	}
+	v, _ := known.Get(core.InputsKey)
+	inputs, _ := v.(*core.Object)
+	v, _ = inputs.Get(p.Input.Value)
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	var texts []string
+	for _, e := range list {
+		if s, ok := e.(string); ok && !isBlank(s) {
+			texts = append(texts, strings.TrimSpace(s))
+		}
+	}
+	return texts
+}
