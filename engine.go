@@ -24,6 +24,9 @@ type Engine struct {
 	Stdout io.Writer
 	// Stdin is what a node reads that reads standard input. nil means os.Stdin.
 	Stdin io.Reader
+	// Parallel makes dags of the documents of SWEny that it reads, as their own key of that
+	// name does: a plain fan-out is run at once and joined.
+	Parallel bool
 
 	reg *core.Registry
 }
@@ -69,7 +72,7 @@ func (e *Engine) Parse(name string, data []byte) (*core.Workflow, core.Diagnosti
 	}
 	tree, found := document.Parse(name, data)
 	if sweny.Is(tree) || tree == nil && sweny.Looks(data) {
-		return sweny.FromTree(name, tree, found, sweny.Options{Files: folderOf(name)})
+		return sweny.FromTree(name, tree, found, sweny.Options{Files: folderOf(name), Parallel: e.Parallel})
 	}
 	return native.FromTree(name, tree, found, native.OptionsFor(e.reg))
 }

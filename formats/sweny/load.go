@@ -90,6 +90,8 @@ type loader struct {
 	doc     *documentShape
 	library library
 	skills  map[string]*skillShape
+	// assembled is how many bytes have been put together, see maxAssembled.
+	assembled int
 }
 
 func (l *loader) workflow(tree *core.Value, d *documentShape) *core.Workflow {
@@ -115,7 +117,7 @@ func (l *loader) workflow(tree *core.Value, d *documentShape) *core.Workflow {
 	l.others(d.Rest)
 	l.inputs()
 	l.inlineSkills()
-	shared := shared{rules: l.sources(d.Rules, "rules", "rules"), context: l.sources(d.Context, "context", "context")}
+	shared := shared{rules: l.assemble("", l.sources(d.Rules, "rules", "rules")), context: l.assemble("", l.sources(d.Context, "context", "context"))}
 	for _, m := range d.Nodes {
 		l.w.Nodes = append(l.w.Nodes, l.node(m.Key, m.Value, &shared))
 	}

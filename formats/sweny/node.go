@@ -16,8 +16,12 @@ const (
 	contextTitle = "## Background"
 )
 
-// shared are the texts that the nodes have in common.
-type shared struct{ rules, context []core.Text }
+// shared are the texts that the nodes have in common, each joined once.
+type shared struct{ rules, context string }
+
+// maxAssembled bounds the texts that are put together for nodes with rules or a context of
+// their own: a long text that many nodes add a word to would fill the memory.
+const maxAssembled = 64 << 20
 
 // nodeKeys are the keys of a node.
 var nodeKeys = core.KeyNames(nodeShape{})
@@ -131,20 +135,20 @@ func (l *loader) sources(list []sourceShape, subject, field string) []core.Text 
 	return out
 }
 
-// preamble puts the rules and the context before the instruction: those of the workflow
-// and of the node, in this order, or those of the node alone.
+// preamble puts the rules and the context before the instruction: those of the run, of the
+// workflow and of the node, in this order, or those of the node alone.
 func (l *loader) preamble(d *nodeShape, c *config, common *shared) {
 	list := &core.Value{Kind: core.ArrayValue, Pos: c.tree.Pos}
-	add := func(title, key string, shared []core.Text, own *nodeSourcesShape) {
-		texts := core.Strings(shared)
+	add := func(title, key, text string, own *nodeSourcesShape) {
+		input := key
 		if own != nil {
 			if own.only {
-				texts = nil
+				input, text = "", ""
 			}
-			texts = append(texts, core.Strings(l.sources(own.sources, "node "+d.id+": "+key, "nodes."+d.id+"."+key))...)
+			text = l.assemble(text, l.sources(own.sources, "node "+d.id+": "+key, "nodes."+d.id+"."+key))
 		}
-		if len(texts) > 0 {
-			list.Items = append(list.Items, textTree(core.At(title+"\n\n"+strings.Join(texts, "\n\n"), c.tree.Pos)))
+		if e := titled(title, input, text, c.tree.Pos); e != nil {
+			list.Items = append(list.Items, e)
 		}
 	}
 	add(rulesTitle, "rules", common.rules, d.Rules)
@@ -152,6 +156,47 @@ func (l *loader) preamble(d *nodeShape, c *config, common *shared) {
 	if len(list.Items) > 0 {
 		c.set("preamble", list)
 	}
+}
+
+// assemble puts texts behind one that may be empty.
+func (l *loader) assemble(text string, more []core.Text) string {
+	if len(more) == 0 {
+		return text
+	}
+	parts := core.Strings(more)
+	if text != "" {
+		parts = append([]string{text}, parts...)
+	}
+	before := l.assembled
+	for _, p := range parts {
+		l.assembled += len(p)
+	}
+	if l.assembled > maxAssembled {
+		if before <= maxAssembled {
+			l.ds.Errorf(core.CodeLimit, more[0].Pos, "the rules and context of all nodes come to more than %d bytes", maxAssembled).
+				WithHint("put what many nodes share into the rules or the context of the workflow")
+		}
+		return text
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// titled is a part of the preamble: a title, the input of the run whose texts come first,
+// and the text of the document. It is nil when there can be none.
+func titled(title, input, text string, pos core.Position) *core.Value {
+	if input == "" && text == "" {
+		return nil
+	}
+	s := &core.Value{Kind: core.ObjectValue, Pos: pos}
+	put := func(key, text string) {
+		if text != "" {
+			s.Set(core.At(key, pos), textTree(core.At(text, pos)))
+		}
+	}
+	put("title", title)
+	put("input", input)
+	put("text", text)
+	return s
 }
 
 // output reads the schema of the answer. Its properties are what a router is shown.
@@ -171,13 +216,7 @@ func (l *loader) output(n *core.Node, d *nodeShape, c *config) {
 	if p == nil || p.Kind != core.ObjectValue {
 		return
 	}
-	for _, k := range p.Keys {
-		n.Shown = append(n.Shown, k)
-		if k.Value == core.EvalsKey {
-			l.ds.Warnf(core.CodeSchema, k.Pos, "node %s: output: the checks of the node are shown as %q to whoever picks the edge, in place of this property", d.id, k.Value).
-				WithHint("choose another name")
-		}
-	}
+	n.Shown = append(n.Shown, p.Keys...)
 }
 
 // toolFilter reads which tools of its skills a node may use.

@@ -10,7 +10,7 @@ import (
 )
 
 // maxParallel bounds the nodes of such a document: each knows all that come before it.
-const maxParallel = 2000
+const maxParallel = 500
 
 // parallel makes a dag of the walk. An edge without a condition is a dependency. A node with
 // conditions is followed by one that asks the router of the run which of them fits, and that
@@ -65,7 +65,7 @@ func (s *splitter) graph() {
 	switch {
 	case !ok && !s.doc.Lost.Has("entry") && !s.doc.Lost.Has("nodes"):
 		s.ds.Errorf(core.CodeMissingEntry, s.doc.Entry.Pos, "entry: there is no node %q", s.doc.Entry.Value).
-			WithHint("%s", core.DidYouMean(s.doc.Entry.Value, s.ids()))
+			WithHint("%s", s.near(s.doc.Entry.Value))
 	case ok && whole && !s.w.Lost.Has("edges"):
 		for i, reached := range s.out.Reached(entry) {
 			if !reached {
@@ -78,12 +78,18 @@ func (s *splitter) graph() {
 	s.rings()
 }
 
-func (s *splitter) ids() []string {
+// near names a node that may be meant, while there are few findings: looking for each of
+// many takes long.
+func (s *splitter) near(id string) string {
+	const most = 100
+	if len(s.ds) > most {
+		return ""
+	}
 	ids := make([]string, len(s.w.Nodes))
 	for i, n := range s.w.Nodes {
 		ids[i] = n.ID.Value
 	}
-	return ids
+	return core.DidYouMean(id, ids)
 }
 
 func (s *splitter) end(e *core.Edge, id core.Text, key string, code core.Code) (int32, bool) {
@@ -93,7 +99,7 @@ func (s *splitter) end(e *core.Edge, id core.Text, key string, code core.Code) (
 	i, ok := s.index[id.Value]
 	if !ok && !s.doc.Lost.Has("nodes") {
 		s.ds.Errorf(code, id.Pos, "edge %s -> %s: %s: there is no node %q", e.From.Value, e.To.Value, key, id.Value).
-			WithHint("%s", core.DidYouMean(id.Value, s.ids()))
+			WithHint("%s", s.near(id.Value))
 	}
 	return i, ok
 }

@@ -210,6 +210,17 @@ edges:
 	}
 }
 
+func TestParallelLimit(t *testing.T) {
+	var nodes strings.Builder
+	for i := range 501 {
+		fmt.Fprintf(&nodes, "  n%d: {name: N, instruction: I.}\n", i)
+	}
+	_, ds := sweny.Parse("", []byte("id: a\nname: A\nparallel: true\nentry: n0\nedges: []\nnodes:\n"+nodes.String()), sweny.Options{})
+	if len(ds) != 1 || ds[0].Code != core.CodeLimit {
+		t.Errorf("got %v", ds)
+	}
+}
+
 func TestParallelFindings(t *testing.T) {
 	tests := []struct{ name, nodes, entry, edges, want string }{
 		{"ring", "a b", "a", "{from: a, to: b}, {from: b, to: a, when: again, max_iterations: 3}",

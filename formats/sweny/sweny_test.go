@@ -1,6 +1,7 @@
 package sweny
 
 import (
+	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -85,13 +86,13 @@ func TestConfig(t *testing.T) {
 		name, doc, want string
 	}{
 		{"an instruction is no template", head + `nodes: {a: {name: A, instruction: "Do {{this}}. "}}}`,
-			`{"instruction":"Do {{this}}.","context":true,"lenient":true,"model":"large","judge_model":"small"}`},
-		{"rules of the workflow, then the node", head + `rules: [One., ./rules/style.md], context: [C.], nodes: {a: {name: A, instruction: I., rules: [Two.]}}}`,
-			`{"instruction":"I.","preamble":["## Rules: you must follow these\n\nOne.\n\nShort words.\n\nTwo.","## Background\n\nC."],"context":true,"lenient":true,"model":"large","judge_model":"small"}`},
+			`{"instruction":"Do {{this}}.","preamble":[{"title":"## Rules: you must follow these","input":"rules"},{"title":"## Background","input":"context"}],"context":true,"lenient":true,"model":"large","judge_model":"small"}`},
+		{"rules of the run, the workflow, the node", head + `rules: [One., ./rules/style.md], context: [C.], nodes: {a: {name: A, instruction: I., rules: [Two.]}}}`,
+			`{"instruction":"I.","preamble":[{"title":"## Rules: you must follow these","input":"rules","text":"One.\n\nShort words.\n\nTwo."},{"title":"## Background","input":"context","text":"C."}],"context":true,"lenient":true,"model":"large","judge_model":"small"}`},
 		{"only its own rules", head + `rules: [One.], context: [C.], nodes: {a: {name: A, instruction: I., rules: {only: true, sources: [Two.]}, context: {only: true, sources: []}}}}`,
-			`{"instruction":"I.","preamble":["## Rules: you must follow these\n\nTwo."],"context":true,"lenient":true,"model":"large","judge_model":"small"}`},
+			`{"instruction":"I.","preamble":[{"title":"## Rules: you must follow these","text":"Two."}],"context":true,"lenient":true,"model":"large","judge_model":"small"}`},
 		{"only false adds", head + `rules: [One.], nodes: {a: {name: A, instruction: I., context: {only: true, sources: []}, rules: {sources: [Two.]}}}}`,
-			`{"instruction":"I.","preamble":["## Rules: you must follow these\n\nOne.\n\nTwo."],"context":true,"lenient":true,"model":"large","judge_model":"small"}`},
+			`{"instruction":"I.","preamble":[{"title":"## Rules: you must follow these","input":"rules","text":"One.\n\nTwo."}],"context":true,"lenient":true,"model":"large","judge_model":"small"}`},
 		{"everything else", head + `skills: {own: {description: D., instruction: Be kind.}},
   nodes: {a: {name: A, instruction: I., context: {only: true, sources: []}, rules: {only: true, sources: []},
     model: tiny, judge_model: judge, output: {type: object, properties: {n: {type: number}}, required: [n]}, max_turns: 5,
@@ -160,6 +161,22 @@ edges:
 	}
 	if a.When.Pos.Line != 16 || gather.ID.Pos.Column != 3 {
 		t.Errorf("positions: got %v and %v", a.When.Pos, gather.ID.Pos)
+	}
+}
+
+// TestLong holds that a long text which many nodes have does not fill the memory.
+func TestLong(t *testing.T) {
+	var shares, adds strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&shares, "  n%d: {name: N, instruction: I.}\n", i)
+		fmt.Fprintf(&adds, "  n%d: {name: N, instruction: I., rules: [x]}\n", i)
+	}
+	long := "id: a\nname: A\nentry: n0\nedges: []\nrules: [" + strings.Repeat("word", 250_000) + "]\nnodes:\n"
+	if _, ds := Parse("a.yml", []byte(long+shares.String()), Options{}); len(ds) != 0 {
+		t.Errorf("one text for all: %v", ds)
+	}
+	if _, ds := Parse("a.yml", []byte(long+adds.String()), Options{}); len(ds) != 1 || ds[0].Code != core.CodeLimit {
+		t.Errorf("a text for each: %v", ds)
 	}
 }
 

@@ -106,7 +106,7 @@ func (c *compiler) ambiguous(r *routedGraph) {
 			targets[i] = e.To.Value
 		}
 		c.ds.Errorf(core.CodeAmbiguousEdges, list[1].Pos, "node %s: %d edges out of it have no condition, to %s, and only one can be followed", n.ID.Value, len(list), listed(targets)).
-			WithHint("give all of them but one a condition (when)")
+			WithHint("give all of them but one a condition (when); what shall be done at once needs parallel: true")
 	}
 }
 

@@ -1,0 +1,56 @@
+package sweny_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/nodes/std"
+)
+
+// TestWhole holds what is said of a document by the loader, by the plan and by the kinds
+// together: each fault once.
+func TestWhole(t *testing.T) {
+	const doc = `id: a
+name: A
+entry: gathr
+nodes:
+  gather:
+    name: Gather
+    instruction: I.
+    output: {type: object, properties: {evals: {type: array}}}
+    eval: [{name: x, kind: jugde, rubric: Good}]
+  input: {name: I, instruction: I.}
+  alone: {name: X, instruction: I., requires: {output_required: ["gather..x"]}, tools: {allow: [x]}, skills: [none]}
+  x.y: {name: X, instruction: I., retry: {max: 2, instruction: {auto: false}}}
+edges:
+  - {from: gather, to: repot}
+  - {from: gather, to: gather}
+  - {from: alone, to: x.y, when: a}
+  - {from: x.y, to: alone, when: b}
+`
+	e := wavefold.NewEngine(std.Kinds()...)
+	w, _ := e.Parse("a.yml", []byte(doc))
+	_, ds := e.Compile(w, false)
+	var got []string
+	for _, d := range ds {
+		got = append(got, d.Error())
+	}
+	want := []string{
+		`a.yml:3:8: error: entry: there is no node "gathr" (did you mean "gather"?) [MISSING_ENTRY]`,
+		`a.yml:9:28: error: node gather: eval[0].kind: "jugde" is none of value, function, judge (did you mean "judge"?) [BAD_VALUE]`,
+		`a.yml:10:3: error: a node cannot be called "input": the inputs of the run go by that name (choose another name) [SCHEMA]`,
+		`a.yml:11:67: error: node alone: requires: output_required: "gather..x": want names with points between them, such as data.items[*].id, found "" [BAD_VALUE]`,
+		`a.yml:11:97: warning: node alone: tool_filter: no skill of the node has a tool "x" [IGNORED]`,
+		`a.yml:11:111: warning: node alone: there is no skill "none": no Go function is called so or begins with none_ [UNKNOWN_SKILL]`,
+		`a.yml:12:3: error: node "x.y": a name is letters, digits, underscore and dash (for example "x_y") [BAD_ID]`,
+		`a.yml:12:64: error: node x.y: retry_instruction: want a text, {auto: true} or {reflect: text} [BAD_VALUE]`,
+		`a.yml:14:24: error: edge gather -> repot: to: there is no node "repot" (defined: gather, input, alone, x.y) [UNKNOWN_EDGE_TARGET]`,
+		`a.yml:15:5: error: node gather: 2 edges out of it have no condition, to repot, gather, and only one can be followed (give all of them but one a condition (when); what shall be done at once needs parallel: true) [AMBIGUOUS_EDGES]`,
+		`a.yml:15:5: error: edge gather -> gather: leads from a node to itself and has no bound (add max_iterations) [SELF_LOOP]`,
+		`a.yml:16:5: error: the ring alone -> x.y -> alone has no bound (give one of its edges max_iterations; a condition is no bound) [UNBOUNDED_CYCLE]`,
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
