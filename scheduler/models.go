@@ -148,7 +148,9 @@ func (x *executor) route(o *machine.Outcome) {
 		o.Failure = x.failure(ctx, err)
 		return
 	}
-	a.View = viewHash(q)
+	if x.run.events != nil {
+		a.View = viewHash(q)
+	}
 	o.Route = &machine.Route{Answer: &a}
 }
 

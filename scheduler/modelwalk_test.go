@@ -320,3 +320,30 @@ func TestRetriesKnowWhatWentBefore(t *testing.T) {
 		t.Errorf("sent %s after %d attempts in %d visits", got, a.Attempts, a.Visits)
 	}
 }
+
+// BenchmarkModelWalk measures a hop of a walk that a model routes, without the model: one
+// that needs no question, and one whose answer comes at once.
+func BenchmarkModelWalk(b *testing.B) {
+	const hops = 1000
+	for name, graph := range map[string]string{
+		"plain": fmt.Sprintf("a -> b\nb -> a max=%d", hops/2),
+		"asked": fmt.Sprintf("a shown=ran\na -> b when=x\nb -> a when=y max=%d", hops/2),
+	} {
+		b.Run(name, func(b *testing.B) {
+			w := routedOf(b, graph)
+			w.Walk.MaxSteps = number(b, "2000")
+			p, ds := plan.Compile(w, stages(b, nil), plan.Options{})
+			if p == nil {
+				b.Fatal(ds)
+			}
+			first := core.RouterFunc(func(context.Context, core.RouteQuestion) (core.RouteAnswer, error) { return core.RouteAnswer{}, nil })
+			b.ReportAllocs()
+			for b.Loop() {
+				if r, err := scheduler.Run(context.Background(), p, nil, scheduler.Options{Concurrency: 1, Router: first}); err != nil || len(r.Path) < hops {
+					b.Fatal(err, len(r.Path))
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*hops), "ns/hop")
+		})
+	}
+}

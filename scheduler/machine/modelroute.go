@@ -115,16 +115,18 @@ type question struct {
 // askWay issues the command to ask the router. It holds no slot.
 func (t *walk) askWay(v *visit) {
 	q := t.question(v)
+	q.asked.View, q.asked.Failed = t.view()
 	t.f.flying++
 	t.f.m.command(Command{Op: OpRun, ID: t.visitID(v), Plan: t.f.p, Node: &t.f.p.Nodes[v.node],
 		Call: &Call{Path: t.f.path, Visit: v.count, Route: q.asked}})
 }
 
-// question words what there is to decide after a visit. It is the same whenever it is
-// asked.
+// question words what there is to decide after a visit, but for what the router sees. It is
+// the same whenever it is asked.
 func (t *walk) question(v *visit) *question {
 	edges := t.open(&t.w.Nodes[v.node])
 	asked := &core.RouteQuestion{Run: t.f.m.opts.Run, Node: t.f.name(t.id(v.node)), Visit: v.count, Model: t.w.Model, Inputs: t.f.inputs, Fallback: core.NoRoute}
+	asked.Choices = make([]core.RouteChoice, 0, len(edges))
 	for i, e := range edges {
 		to := t.f.p.Edges[e].ToNode
 		c := core.RouteChoice{Target: t.id(to), Name: t.f.p.Nodes[to].Decl.Label.Value, When: t.w.Edges[e].Says}
@@ -133,7 +135,6 @@ func (t *walk) question(v *visit) *question {
 		}
 		asked.Choices = append(asked.Choices, c)
 	}
-	asked.View, asked.Failed = t.view()
 	return &question{edges: edges, asked: asked}
 }
 
