@@ -28,7 +28,8 @@ type Engine struct {
 	// name does: a plain fan-out is run at once and joined.
 	Parallel bool
 
-	reg *core.Registry
+	reg    *core.Registry
+	router core.Router // of the engine's model, nil without one
 }
 
 // NewEngine returns an engine with the kinds of DefaultKinds and the given ones. A

@@ -22,9 +22,10 @@ type Graph struct {
 	tools  []namedTool
 	subs   map[string]*Graph // sub-workflows by file name
 
-	once sync.Once
-	plan *plan.Plan
-	all  core.Diagnostics
+	once   sync.Once
+	plan   *plan.Plan
+	router core.Router // of the engine it was compiled with
+	all    core.Diagnostics
 }
 
 // namedTool is a function of the graph under the name its document uses.
@@ -112,7 +113,7 @@ func (g *Graph) compile() {
 		p, found := engine.compile(g.enlist(l, map[*Graph]*core.Workflow{}), l, g.strict)
 		g.all = append(ds, found...).Capped()
 		if !g.all.Failed(g.strict) {
-			g.plan = p
+			g.plan, g.router = p, engine.router
 		}
 	})
 }
@@ -201,6 +202,7 @@ func (g *Graph) Run(ctx context.Context, inputs ...RunOption) (*Result, error) {
 		return g.notBegun(err)
 	}
 	s := runSettings{}
+	s.Router = g.router
 	for _, in := range inputs {
 		if in != nil {
 			in.applyRun(&s)
