@@ -160,7 +160,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	a.running.Store(true)
 	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
 		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true,
-		Listener: remember(session, watch.listener()), Interviewer: a.interviewer(p, f, watch),
+		Listener: remember(session, watch.listener()), Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
 	})
 	stop()
 	a.running.Store(false)
