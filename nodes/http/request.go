@@ -11,11 +11,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/retryafter"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/exchange"
 	"github.com/wavefold/wavefold/nodes/internal/text"
@@ -325,7 +325,7 @@ func (a *answer) refused() error {
 	if a.status < 500 && !slices.Contains(passing, a.status) {
 		return core.Permanent(err)
 	}
-	wait, ok := retryAfter(a.res.Header.Get("Retry-After"), time.Now())
+	wait, ok := retryafter.Parse(a.res.Header.Get("Retry-After"), time.Now())
 	switch {
 	case !ok:
 		return err
@@ -338,18 +338,3 @@ func (a *answer) refused() error {
 // longestWait is the longest Retry-After that is waited for. A run that slept for a day
 // would look as if it hung.
 const longestWait = time.Hour
-
-// retryAfter reads the header: a number of seconds, or a date. A number of any length
-// is one.
-func retryAfter(s string, now time.Time) (time.Duration, bool) {
-	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
-	if err == nil || errors.Is(err, strconv.ErrRange) {
-		const year = 365 * 24 * 3600
-		return time.Duration(min(max(n, 0), year)) * time.Second, true
-	}
-	t, err := http.ParseTime(s)
-	if err != nil {
-		return 0, false
-	}
-	return max(t.Sub(now), 0), true
-}

@@ -1,0 +1,25 @@
+// Package retryafter reads how long a server asks to wait.
+package retryafter
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Parse reads the header Retry-After: a number of seconds, or a date. A number of any
+// length is one; a wait is at most a year.
+func Parse(s string, now time.Time) (time.Duration, bool) {
+	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+	if err == nil || errors.Is(err, strconv.ErrRange) {
+		const year = 365 * 24 * 3600
+		return time.Duration(min(max(n, 0), year)) * time.Second, true
+	}
+	t, err := http.ParseTime(s)
+	if err != nil {
+		return 0, false
+	}
+	return max(t.Sub(now), 0), true
+}
