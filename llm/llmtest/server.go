@@ -163,9 +163,7 @@ func (s *Server) arrived(r *http.Request, body []byte) (int, Fault) {
 func (s *Server) answer(w *answerWriter, r *http.Request, body []byte, f Fault) {
 	switch {
 	case f.Status != 0:
-		if f.RetryAfter > 0 {
-			w.header.Set("Retry-After", strconv.FormatFloat(f.RetryAfter.Seconds(), 'f', -1, 64))
-		}
+		w.wait(f.RetryAfter)
 		w.fail(f.Status, f.Code, f.Message)
 	case f.Body != "":
 		w.text(http.StatusOK, "application/json", f.Body)
@@ -195,9 +193,7 @@ func (s *Server) ask(w *answerWriter, r *http.Request, q *llm.Request, format bo
 	}
 	res, err := s.model.Complete(r.Context(), q)
 	if e, ok := errors.AsType[*llm.StatusError](err); ok {
-		if e.RetryAfter > 0 {
-			w.header.Set("Retry-After", strconv.FormatFloat(e.RetryAfter.Seconds(), 'f', -1, 64))
-		}
+		w.wait(e.RetryAfter)
 		w.fail(e.Status, "", e.Message)
 		return nil
 	}
@@ -227,6 +223,15 @@ func (w *answerWriter) json(status int, v any) {
 		status, b = http.StatusInternalServerError, []byte(strconv.Quote(err.Error()))
 	}
 	w.text(status, "application/json", string(b))
+}
+
+// wait says how long to wait, exactly and, for those who read whole seconds only, rounded
+// up.
+func (w *answerWriter) wait(d time.Duration) {
+	if d > 0 {
+		w.header.Set("Retry-After", strconv.Itoa(int((d+time.Second-1)/time.Second)))
+		w.header.Set("Retry-After-Ms", strconv.FormatInt(d.Milliseconds(), 10))
+	}
 }
 
 func (w *answerWriter) fail(status int, code, message string) {
