@@ -247,6 +247,7 @@ func TestDependencies(t *testing.T) {
 		"github.com/parquet-go/parquet-go": "data files belong to nodes/dataset",
 		"github.com/jackc/pgx/v5":          "PostgreSQL belongs to nodes/sql",
 		"github.com/jackc/pgx/v5/pgconn":   "PostgreSQL belongs to nodes/sql",
+		"github.com/openai/openai-go/v3":   "the client of a provider",
 		"github.com/spf13/cobra":           "the command line is built on this package",
 		"net/http":                         "nothing here talks to the network",
 	}

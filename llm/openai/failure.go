@@ -1,0 +1,176 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/retryafter"
+	"github.com/wavefold/wavefold/llm"
+)
+
+// maxAnswer bounds what is read of an answer.
+const maxAnswer = 64 << 20
+
+// watch looks at an answer before the SDK does: one that is a failure becomes a
+// StatusError with what the server says, whatever its form is; others are bounded.
+func (m *Model) watch(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	res, err := next(r)
+	if err != nil {
+		return res, err
+	}
+	if res.StatusCode >= 400 {
+		defer res.Body.Close()
+		body, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
+		return nil, m.refused(res, body)
+	}
+	kind := res.Header.Get("Content-Type")
+	if strings.HasPrefix(kind, "text/event-stream") {
+		res.Body = &bounded{res.Body, maxAnswer}
+		return res, nil
+	}
+	body, err := io.ReadAll(&bounded{res.Body, maxAnswer})
+	res.Body.Close()
+	if err != nil {
+		return nil, core.Categorized(fmt.Errorf("the answer of the model's server broke off: %w", err), core.TransientInfra)
+	}
+	if text := bytes.TrimSpace(body); len(text) == 0 || text[0] != '{' {
+		return nil, m.foreign(kind, text)
+	}
+	res.Header.Set("Content-Type", "application/json") // some servers say text/plain
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	return res, nil
+}
+
+// refused words an answer that is a failure.
+func (m *Model) refused(res *http.Response, body []byte) error {
+	message, code := messageOf(body)
+	e := &llm.StatusError{Status: res.StatusCode, Message: m.concealed(message)}
+	if wait, ok := retryafter.Parse(res.Header.Get("Retry-After"), time.Now()); ok {
+		e.RetryAfter = wait
+	}
+	if ms, err := strconv.ParseFloat(res.Header.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms < 1e9 {
+		e.RetryAfter = time.Duration(ms * float64(time.Millisecond))
+	}
+	switch {
+	case code == "insufficient_quota":
+		return core.Categorized(e, core.BudgetExhausted) // waiting does not help
+	case res.StatusCode == http.StatusUnauthorized:
+		return core.Permanent(fmt.Errorf("%w (the key is that of %s)", e, EnvKey))
+	case res.StatusCode == http.StatusNotFound && !strings.Contains(message, "model"):
+		return core.Permanent(fmt.Errorf("%w (asked for %s; %s is %s, which ends with /v1 for most servers)", e, res.Request.URL.Path, EnvBaseURL, m.o.BaseURL))
+	}
+	return e
+}
+
+// foreign words an answer that is not of this API.
+func (m *Model) foreign(kind string, body []byte) error {
+	err := fmt.Errorf("the answer of the model's server is no JSON object but %s: %q", orUnknown(kind), shorten(m.concealed(string(body))))
+	if strings.HasPrefix(kind, "text/html") {
+		return core.Permanent(fmt.Errorf("%w (is %s right? it is %s)", err, EnvBaseURL, m.o.BaseURL))
+	}
+	return core.Categorized(err, core.TransientInfra)
+}
+
+func orUnknown(kind string) string {
+	if kind == "" {
+		return "of an unknown type"
+	}
+	return kind
+}
+
+// messageOf reads what a server says of a failure: {"error": {"message", "code"}} of
+// OpenAI, {"error": "…"}, {"message": "…"} or {"detail": "…"} of others, or any text.
+func messageOf(body []byte) (message, code string) {
+	v, err := core.ParseJSON(body)
+	o, _ := v.(*core.Object)
+	if err != nil || o == nil {
+		return shorten(strings.TrimSpace(string(body))), ""
+	}
+	for _, key := range []string{"error", "message", "detail"} {
+		switch v, _ := o.Get(key); v := v.(type) {
+		case string:
+			return shorten(v), ""
+		case *core.Object:
+			code, _ := v.Get("code")
+			text, _ := code.(string)
+			if s, ok := v.Get("message"); ok {
+				message, _ = s.(string)
+			}
+			return shorten(message), text
+		}
+	}
+	return shorten(string(body)), ""
+}
+
+const longestMessage = 500
+
+func shorten(s string) string {
+	if len(s) <= longestMessage {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longestMessage], "") + "…"
+}
+
+// concealed takes the key out of a text: servers repeat it.
+func (m *Model) concealed(s string) string {
+	if len(m.o.Key) < 4 {
+		return s
+	}
+	return strings.ReplaceAll(s, m.o.Key, "[the key]")
+}
+
+// failure words an error of the SDK or of the network.
+func (m *Model) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	// The SDK and the client of net/http add the method and the URL to each error.
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	if _, ok := errors.AsType[*llm.StatusError](err); ok {
+		return err
+	}
+	return fmt.Errorf("asking the model's server at %s: %w", m.o.BaseURL, err)
+}
+
+// refusesFormat tells whether a server says that it cannot hold an answer to a schema.
+func refusesFormat(err error) bool {
+	e, ok := errors.AsType[*llm.StatusError](err)
+	if !ok || !slices.Contains([]int{400, 404, 415, 422, 500, 501}, e.Status) {
+		return false
+	}
+	message := strings.ToLower(e.Message)
+	return slices.ContainsFunc([]string{"response_format", "response format", "json_schema", "json schema", "structured output", "text.format", "guided", "grammar"},
+		func(hint string) bool { return strings.Contains(message, hint) })
+}
+
+// bounded reads so many bytes, and fails at the next.
+type bounded struct {
+	io.ReadCloser
+	left int64
+}
+
+// Read reads some.
+func (b *bounded) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return n, core.Permanent(fmt.Errorf("it is longer than %d bytes", maxAnswer))
+	}
+	return n, err
+}
