@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -103,7 +104,7 @@ Answer with a JSON object and nothing else: {"reason": "one short sentence", "ch
 func (q *ChoiceRequest) prompt(b *ballot) (string, error) {
 	var s strings.Builder
 	if q.Data != nil {
-		data, err := dataJSON(q.Data, orDefault(q.EachData, DefaultEachData), orDefault(q.AllData, DefaultAllData))
+		data, err := dataJSON(q.Data, cmp.Or(q.EachData, DefaultEachData), cmp.Or(q.AllData, DefaultAllData))
 		if err != nil {
 			return "", fmt.Errorf("the data to decide by has no JSON form: %w", err)
 		}
@@ -157,10 +158,3 @@ func (b *ballot) schema() *Schema {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func orDefault(n, def int) int {
-	if n == 0 {
-		return def
-	}
-	return n
-}

@@ -59,6 +59,7 @@ var libraries = map[string][]string{
 	"modernc.org/sqlite":                    {"nodes/internal/database/sqlite", "examples"},
 	"github.com/santhosh-tekuri/jsonschema": {"nodes/agent"},
 	"github.com/openai/openai-go":           {"llm/openai"},
+	"golang.org/x/time":                     {"llm"},
 	"github.com/spf13/cobra":                {"cli"},
 	"github.com/spf13/pflag":                {"cli"},
 	"charm.land/lipgloss":                   {"cli"},

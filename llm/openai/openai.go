@@ -104,7 +104,10 @@ func New(o Options) *Model {
 // os.LookupEnv or a function like it. An empty variable counts as not set.
 func FromEnv(lookup func(string) (string, bool)) *Model {
 	get := func(name string) string {
-		s, _ := lookup(name)
+		s, ok := lookup(name)
+		if !ok {
+			return ""
+		}
 		return strings.TrimSpace(s)
 	}
 	return New(Options{Key: get(EnvKey), BaseURL: get(EnvBaseURL), Model: get(EnvModel), Responses: slices.Contains([]string{"1", "true"}, get(EnvResponses))})

@@ -1,0 +1,107 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Variables of the environment that WithEnv reads.
+const (
+	EnvTimeout     = "WAVEFOLD_MODEL_TIMEOUT"     // of one attempt: 90s, 5m, 0 for none
+	EnvAttempts    = "WAVEFOLD_MODEL_ATTEMPTS"    // how often a model is asked at most
+	EnvConcurrency = "WAVEFOLD_MODEL_CONCURRENCY" // calls under way at once
+	EnvRequests    = "WAVEFOLD_MODEL_RPM"         // requests a minute
+	EnvTokens      = "WAVEFOLD_MODEL_TPM"         // tokens a minute
+	EnvPrices      = "WAVEFOLD_MODEL_PRICES"      // model=INPUT,OUTPUT[,CACHED] per million tokens, separated by blanks
+)
+
+// DefaultTimeout is how long WithEnv lets an attempt take.
+const DefaultTimeout = 5 * time.Minute
+
+// WithEnv returns a model with retries, limits, a timeout for each attempt and prices as
+// variables of the environment say; without them with the defaults of WithRetry and
+// DefaultTimeout. lookup is os.LookupEnv or a function like it. A variable that cannot be
+// read is an error of every call, which names it.
+func WithEnv(m Model, lookup func(string) (string, bool)) Model {
+	e := env{lookup: lookup}
+	timeout := e.duration(EnvTimeout, DefaultTimeout)
+	attempts := e.number(EnvAttempts, DefaultAttempts)
+	limits := Limits{Concurrent: e.number(EnvConcurrency, 0), Requests: e.number(EnvRequests, 0), Tokens: e.number(EnvTokens, 0)}
+	prices := e.prices(EnvPrices)
+	if e.err != nil {
+		err := core.FailRun(core.Permanent(e.err))
+		return &wrapper{m, func(context.Context, *Request) (*Response, error) { return nil, err }}
+	}
+	return WithPrices(WithRetry(WithLimit(WithTimeout(m, timeout), limits), Retry{Attempts: max(attempts, 1)}), prices)
+}
+
+// env reads variables and keeps the first error.
+type env struct {
+	lookup func(string) (string, bool)
+	err    error
+}
+
+func (e *env) get(name string) string {
+	s, ok := e.lookup(name)
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(s)
+}
+
+func (e *env) wrong(name, value, want string) {
+	if e.err == nil {
+		e.err = fmt.Errorf("%s is %q; want %s", name, value, want)
+	}
+}
+
+func (e *env) number(name string, def int) int {
+	s := e.get(name)
+	if s == "" {
+		return def
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		e.wrong(name, s, "a whole number, 0 or more")
+	}
+	return n
+}
+
+func (e *env) duration(name string, def time.Duration) time.Duration {
+	s := e.get(name)
+	if s == "" {
+		return def
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		e.wrong(name, s, "a duration such as 90s or 5m")
+	}
+	return d
+}
+
+func (e *env) prices(name string) Prices {
+	out := Prices{}
+	for _, entry := range strings.Fields(e.get(name)) {
+		model, list, ok := strings.Cut(entry, "=")
+		var p [3]float64
+		parts := strings.Split(list, ",")
+		ok = ok && model != "" && (len(parts) == 2 || len(parts) == 3)
+		for i := 0; ok && i < len(parts); i++ {
+			var err error
+			p[i], err = strconv.ParseFloat(parts[i], 64)
+			ok = err == nil && p[i] >= 0 && !math.IsInf(p[i], 0)
+		}
+		if !ok {
+			e.wrong(name, entry, "model=INPUT,OUTPUT or model=INPUT,OUTPUT,CACHED, the prices of a million tokens")
+			return nil
+		}
+		out[model] = Price{Input: p[0], Output: p[1], CachedInput: p[2]}
+	}
+	return out
+}

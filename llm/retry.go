@@ -1,0 +1,91 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Retry says when a model is asked again. A zero field has its default.
+type Retry struct {
+	// Attempts is how often it is asked at most; 0 means DefaultAttempts.
+	Attempts int
+	// Delay is the wait before the second attempt; each further one is twice as long. 0 means
+	// DefaultDelay. A server that says how long to wait is believed.
+	Delay time.Duration
+	// MaxDelay is the longest wait; 0 means DefaultMaxDelay. When a server asks for more, the
+	// call fails at once and says so to the retry policy of its node.
+	MaxDelay time.Duration
+}
+
+// Defaults of Retry.
+const (
+	DefaultAttempts = 4
+	DefaultDelay    = time.Second
+	DefaultMaxDelay = time.Minute
+)
+
+// WithRetry returns a model that is asked again after failures that may pass
+// (core.CategoryOf: transient), such as 429, 500, a timeout or a connection that broke.
+// Waits vary by up to a quarter, so that calls that failed together do not come back
+// together. The meter sees one call.
+func WithRetry(m Model, o Retry) Model {
+	o.Attempts, o.Delay, o.MaxDelay = cmp.Or(o.Attempts, DefaultAttempts), cmp.Or(o.Delay, DefaultDelay), cmp.Or(o.MaxDelay, DefaultMaxDelay)
+	return &wrapper{m, func(ctx context.Context, r *Request) (*Response, error) { return o.complete(ctx, m, r) }}
+}
+
+func (o *Retry) complete(ctx context.Context, m Model, r *Request) (*Response, error) {
+	delay := o.Delay
+	for attempt := 1; ; attempt++ {
+		res, err := m.Complete(ctx, r)
+		if err == nil || ctx.Err() != nil || !passes(err) {
+			return res, err
+		}
+		wait := min(delay, o.MaxDelay)
+		if s, ok := errors.AsType[*StatusError](err); ok && s.RetryAfter > 0 {
+			wait = s.RetryAfter
+		}
+		if attempt >= o.Attempts {
+			return nil, asked(err, attempt)
+		}
+		if wait > o.MaxDelay {
+			return nil, fmt.Errorf("%w (the server asks to wait for %s, more than %s)", err, wait, o.MaxDelay)
+		}
+		if !sleep(ctx, wait+time.Duration(rand.Float64()*float64(wait)/4)) {
+			return nil, asked(err, attempt)
+		}
+		delay *= 2
+	}
+}
+
+func passes(err error) bool {
+	return core.CategoryOf(err) == core.TransientInfra && !core.FailureOf(err).Permanent
+}
+
+func asked(err error, times int) error {
+	if times == 1 {
+		return err
+	}
+	return fmt.Errorf("%w (asked %d times)", err, times)
+}
+
+// sleep waits and tells whether the context lives on. It does not begin a wait that the
+// context would not survive.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= d {
+		return false
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
