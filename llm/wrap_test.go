@@ -34,16 +34,16 @@ func TestWithRetry(t *testing.T) {
 	}{
 		{"at once", llm.Retry{}, nil, 0, 1, "", 0},
 		{"a second, then two", llm.Retry{}, []llmtest.Answer{fails(2, status(500, 0))}, 0, 3, "", 3 * time.Second},
-		{"four times", llm.Retry{}, []llmtest.Answer{fails(9, status(500, 0))}, 0, 4, "answered 500: no (asked 4 times)", 7 * time.Second},
-		{"once", llm.Retry{Attempts: 1}, []llmtest.Answer{fails(9, status(500, 0))}, 0, 1, "answered 500: no", 0},
+		{"four times", llm.Retry{}, []llmtest.Answer{fails(9, status(500, 0))}, 0, 4, "answered 500 Internal Server Error: no (asked 4 times)", 7 * time.Second},
+		{"once", llm.Retry{Attempts: 1}, []llmtest.Answer{fails(9, status(500, 0))}, 0, 1, "answered 500 Internal Server Error: no", 0},
 		{"as the server says", llm.Retry{}, []llmtest.Answer{fails(1, status(429, 30*time.Second))}, 0, 2, "", 30 * time.Second},
 		{"the server asks for too much", llm.Retry{}, []llmtest.Answer{fails(9, status(429, time.Hour))}, 0, 1, "the server asks to wait for 1h0m0s, more than 1m0s", 0},
 		{"waits are bounded", llm.Retry{Attempts: 5, Delay: 10 * time.Second, MaxDelay: 15 * time.Second}, []llmtest.Answer{fails(4, status(503, 0))}, 0, 5, "", 55 * time.Second},
-		{"what will not pass", llm.Retry{}, []llmtest.Answer{fails(9, status(400, 0))}, 0, 1, "answered 400: no", 0},
-		{"no money", llm.Retry{}, []llmtest.Answer{fails(9, core.Categorized(status(429, time.Second), core.BudgetExhausted))}, 0, 1, "answered 429: no", 0},
-		{"permanent", llm.Retry{}, []llmtest.Answer{fails(9, core.Permanent(status(500, 0)))}, 0, 1, "answered 500: no", 0},
+		{"what will not pass", llm.Retry{}, []llmtest.Answer{fails(9, status(400, 0))}, 0, 1, "answered 400 Bad Request: no", 0},
+		{"no money", llm.Retry{}, []llmtest.Answer{fails(9, core.Categorized(status(429, time.Second), core.BudgetExhausted))}, 0, 1, "answered 429 Too Many Requests: no", 0},
+		{"permanent", llm.Retry{}, []llmtest.Answer{fails(9, core.Permanent(status(500, 0)))}, 0, 1, "answered 500 Internal Server Error: no", 0},
 		{"a broken connection", llm.Retry{}, []llmtest.Answer{fails(1, errors.New("read: connection reset by peer"))}, 0, 2, "", time.Second},
-		{"no time to wait", llm.Retry{}, []llmtest.Answer{fails(9, status(500, 0))}, 2 * time.Second, 2, "answered 500: no (asked 2 times)", time.Second},
+		{"no time to wait", llm.Retry{}, []llmtest.Answer{fails(9, status(500, 0))}, 2 * time.Second, 2, "answered 500 Internal Server Error: no (asked 2 times)", time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
