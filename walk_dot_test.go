@@ -132,13 +132,17 @@ func TestNodesThatCannotRunInDOT(t *testing.T) {
 		c [shape=house, stack.child_dot_source="digraph C { start -> exit }"]
 		d [import="other.dot"]
 		e [type=unheard]
-		start -> a -> b -> c -> d -> e -> exit
+		f [shape=insulator]
+		g [shape=parallelogram]
+		start -> a -> b -> c -> d -> e -> f -> g -> exit
 	}`)
 	for id, want := range map[string]string{
 		"a": "there is no workflow to run: it names no workflow",
 		"b": `there is no workflow to run: there is no file "gone.dot"`,
 		"c": "there is no workflow to run: a graph inside of an attribute is not supported",
 		"d": "a graph cannot be put in place of a node",
+		"f": "there is no duration",
+		"g": "there is no script",
 		"e": `no handler is registered for type "unheard": register a Go function of that name, or a kind`,
 	} {
 		if n, _ := r.Node(id); n.Failure == nil || n.Failure.Message != want {
@@ -160,4 +164,21 @@ func runDOT(t *testing.T, e *wavefold.Engine, graph string) *wavefold.Result {
 	}
 	r, _ := g.Run(t.Context())
 	return r
+}
+
+// What a program says by its exit code is final; one that takes too long may be tried
+// again.
+func TestAttemptsOfScriptsInDOT(t *testing.T) {
+	r := runDOT(t, wavefold.NewEngine(), `digraph Scripts {
+		start [shape=Mdiamond] exit [shape=Msquare]
+		node [shape=parallelogram]
+		code [script="exit 3", max_retries=3]
+		slow [script="sleep 60", max_retries=1, timeout="50ms"]
+		start -> code -> slow -> exit
+	}`)
+	for id, want := range map[string]int{"code": 1, "slow": 2} {
+		if n, _ := r.Node(id); n.Status != core.Fail || n.Attempts != want {
+			t.Errorf("%s: %s after %d attempts, want fail after %d", id, n.Status, n.Attempts, want)
+		}
+	}
 }

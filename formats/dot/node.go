@@ -216,7 +216,10 @@ func (l *loader) arguments(n *core.Node, s *settings) *core.Value {
 var passive = []string{"fidelity", "thread_id"}
 
 func (l *loader) wait(n *core.Node, s *settings) {
-	if d := s.duration("duration"); d != nil {
+	d := s.duration("duration")
+	if d != nil {
 		n.Config.Set(core.At("duration", d.Pos), &core.Value{Kind: core.StringValue, Pos: d.Pos, Scalar: d.Value.String()})
+	} else if !s.refused && !l.broken {
+		l.ds.Warnf(core.CodeMissingKey, n.Pos, "%s has no duration and will fail", s.subject).WithHint("write duration=30s")
 	}
 }

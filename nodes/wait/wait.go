@@ -25,9 +25,12 @@ func (Kind) Name() string { return "wait" }
 // Keys lists the kind's own keys.
 func (Kind) Keys() []string { return core.KeyNames(config{}) }
 
-// Compile reads the duration.
-func (Kind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+// Compile reads the duration. Without one a node of a walk fails when it is visited.
+func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
 	c := config{subject: "node " + n.ID.Value}
+	if env.Edges != nil && n.Config.Get("duration") == nil {
+		return core.Compiled{Lacks: "there is no duration"}, nil
+	}
 	ds := core.Decode(n.Config, &c)
 	if ds.Failed(false) {
 		return core.Compiled{}, ds

@@ -37,6 +37,14 @@ func TestCompile(t *testing.T) {
 	}
 }
 
+// TestNoDurationInAWalk: it loads, and fails when it is visited.
+func TestNoDurationInAWalk(t *testing.T) {
+	made, ds := wait.Kind{}.Compile(nodestest.Node(t, `{}`), core.Env{Edges: []*core.Edge{}})
+	if made.Lacks != "there is no duration" || len(ds) > 0 {
+		t.Errorf("got %+v, %v", made, ds)
+	}
+}
+
 func TestConformance(t *testing.T) {
 	nodestest.Run(t, wait.Kind{}, nodestest.Case{Name: "plain", Node: `{"duration": "1s"}`})
 }
