@@ -61,6 +61,7 @@ func TestWalks(t *testing.T) {
 
 		{"unanswered", "", review, human.Queue(), "start gate; no_route"},
 		{"nobody", "", review, nil, "start gate; no_route"},
+		{"unanswered, with a default", ", timeout=1h, human.default_choice=ship", review, human.Queue(), "start gate; no_route"},
 		{"no answer after all", "", review, human.Queue("maybe"), "start gate; no_route"},
 		{"unanswered, with a condition", "", "gate -> alarm [condition=\"outcome=fail\"]\nalarm -> exit\n" + review, human.Queue(), "start gate alarm exit"},
 		{"unanswered, with a target", ", retry_target=alarm", "alarm -> exit\n" + review, human.Queue(), "start gate alarm exit"},
