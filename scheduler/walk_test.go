@@ -432,6 +432,36 @@ func TestWalks(t *testing.T) {
 	}
 }
 
+// a3: selection=random draws by weight, and one of less than 1 counts as 1. What the node
+// prefers comes before that.
+func TestRandomSelection(t *testing.T) {
+	const graph = `
+		start -> a
+		a random
+		a -> x weight=4
+		a -> y
+		a -> z weight=-7 label=z
+		x -> exit
+		y -> exit
+		z -> exit`
+	taken := map[string]int{}
+	for range 300 {
+		r, events := play(t, walkOf(t, graph), nil, scheduler.Options{})
+		taken[r.Path[2]]++
+		for _, e := range events {
+			if e.Type == core.EdgeChosen && e.From == "a" && e.Step != core.StepRandom {
+				t.Fatalf("%s -> %s was chosen by %s", e.From, e.To, e.Step)
+			}
+		}
+	}
+	if taken["y"] == 0 || taken["z"] == 0 || taken["x"] <= taken["y"] || taken["x"] <= taken["z"] {
+		t.Errorf("of 300 walks the edges took %v, want 200, 50 and 50 or so", taken)
+	}
+	if r, _ := play(t, walkOf(t, graph), script{"a": {"label=z"}}, scheduler.Options{}); walked(r) != "start a z exit: success" {
+		t.Errorf("walked %s, and a preferred z", walked(r))
+	}
+}
+
 // branches returns a walk that forks into a, b and c and meets at m.
 func branches(settings string) string {
 	return `
