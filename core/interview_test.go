@@ -40,6 +40,10 @@ func TestMatch(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", tt.text, got, tt.want)
 		}
 	}
+	keys := Question{Choices: []Choice{{Key: "G", Label: "Go"}, {Key: "Go", Label: "[Go] Away"}}}
+	if got := keys.Match(Answer{Text: "go"}); len(got) != 1 || got[0].Label != "[Go] Away" {
+		t.Errorf("a key that is the label of another choice: got %v", got)
+	}
 	if got := q.Match(Answer{Text: "r", Choice: q.Choices[2]}); len(got) != 1 || got[0] != q.Choices[2] {
 		t.Errorf("a choice: got %v", got)
 	}

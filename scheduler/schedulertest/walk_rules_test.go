@@ -410,7 +410,7 @@ var walkRules = []walkRule{
 		start -> f -> a -> m -> exit
 		f -> b -> m`,
 		path: "start f m exit", end: "success", nodes: "f success, b success"},
-	{name: "quorum rounds up, with no floating point dust", doc: `
+	{name: "quorum of a share that is a whole number", doc: `
 		f kind=parallel join=quorum:0.6
 		a
 		b
