@@ -37,6 +37,12 @@ func edges(specs ...string) []*core.Edge {
 	return out
 }
 
+// picked makes the condition of the first edge one on what was picked.
+func picked(list []*core.Edge) []*core.Edge {
+	list[0].When = new(at(`preferred_label = "Go"`))
+	return list
+}
+
 // gate compiles a node.
 func gate(t *testing.T, n *core.Node, list []*core.Edge) core.Handler {
 	t.Helper()
@@ -229,6 +235,10 @@ func TestFindings(t *testing.T) {
 		{`{}`, false, edges("[A] Go -> a", "[B] go -> b"),
 			`1:1: warning: node n: the choices "[A] Go" and "[B] go" cannot be told apart but by their keys [DUPLICATE]`},
 		{`{}`, false, edges("Go -> a", "* -> go"), ""},
+		{`{}`, false, edges("[A] Go? -> a", "Stop -> b", "? -> c"),
+			`1:1: warning: node n: the choice "[A] Go" counts only while its condition is true; else who picks it is sent along an edge without one [IGNORED]`},
+		{`{}`, false, edges("Go? -> a", "Stop? -> b"), ""},
+		{`{}`, false, picked(edges("Go? -> a", "Stop -> b")), ""},
 		{`{"writes": ["x"]}`, false, edges("Go -> a"), `1:13: warning: node n: a human gate writes nothing, field "x" stays as it is [UNUSED]`},
 		{`{"txt": "x"}`, false, edges("Go -> a"), `1:2: error: node n: unknown key "txt" (did you mean "text"? known keys: text, default_choice) [UNKNOWN_KEY]`},
 		{`{"text": 5}`, false, edges("Go -> a"), `1:10: error: node n: text: want a text, found number 5 (put it in quotes to make it a text) [WRONG_TYPE]`},

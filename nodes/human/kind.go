@@ -41,6 +41,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 		g.timeout = n.Timeout.Value
 	}
 	g.checkLabels(&ds, c.subject)
+	checkConditions(&ds, c.subject, env.Edges)
 	g.setDefault(&ds, &c, n)
 	for _, w := range n.Writes {
 		ds.Warnf(core.CodeUnused, w.Pos, "%s: a human gate writes nothing, field %q stays as it is", c.subject, w.Value)
@@ -108,6 +109,21 @@ func (g *gate) checkLabels(ds *core.Diagnostics, subject string) {
 				break
 			}
 		}
+	}
+}
+
+// checkConditions warns of choices that an edge without a condition may be followed in
+// place of. A condition on what was picked is another way to write the choice.
+func checkConditions(ds *core.Diagnostics, subject string, edges []*core.Edge) {
+	if !slices.ContainsFunc(edges, func(e *core.Edge) bool { return e.When == nil }) {
+		return
+	}
+	for _, e := range edges {
+		if e.When == nil || e.Freeform || strings.TrimSpace(e.Label.Value) == "" ||
+			strings.Contains(e.When.Value, core.ContextPreferredLabel) || strings.Contains(e.When.Value, "human.gate.") {
+			continue
+		}
+		ds.Warnf(core.CodeIgnored, e.Label.Pos, "%s: the choice %q counts only while its condition is true; else who picks it is sent along an edge without one", subject, e.Label.Value)
 	}
 }
 
