@@ -29,9 +29,40 @@ func (c *compiler) branches() {
 			c.p.Nodes[b].Gives = true
 		}
 	}
+	c.gatesOfBranches()
 	s := nestedSearch{c: c, state: make([]searchState, len(w.Nodes))}
 	for i := range w.Nodes {
 		s.from(int32(i))
+	}
+}
+
+// gatesOfBranches warns of goal gates that the walk itself never visits.
+func (c *compiler) gatesOfBranches() {
+	w := c.p.Walk
+	visited := make([]bool, len(w.Nodes))
+	for i := range w.Nodes {
+		n := &w.Nodes[i]
+		for _, e := range n.Out {
+			visited[c.p.Edges[e].ToNode] = true
+		}
+		for _, to := range n.Targets {
+			visited[to] = true
+		}
+		if n.Parallel != nil && n.Parallel.Meet >= 0 {
+			visited[n.Parallel.Meet] = true
+		}
+	}
+	for i := range w.Nodes {
+		if w.Nodes[i].Parallel == nil {
+			continue
+		}
+		for _, b := range w.Nodes[i].Parallel.Branches {
+			if d := c.w.Nodes[b]; w.Nodes[b].GoalGate && !visited[b] {
+				visited[b] = true
+				c.ds.Warnf(core.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate and only ever a branch, and of branches no gate is looked at", nodePlace(d.ID.Value)).
+					WithHint("let %s, or a node behind it, be the gate", c.p.Nodes[i].ID)
+			}
+		}
 	}
 }
 

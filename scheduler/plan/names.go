@@ -13,7 +13,7 @@ import (
 // is put together only when there is something to say, because that cost more
 // than all else that a node without faults needs.
 type place struct {
-	what string // "node", "edge", "pipeline", "loop"
+	what string // "node", "edge", "pipeline", "loop", "graph"
 	id   string
 	to   string // of an edge
 	part string
@@ -21,7 +21,10 @@ type place struct {
 
 // String returns the words a message begins with.
 func (s place) String() string {
-	text := s.what + " " + cmp.Or(s.id, "?")
+	text := s.what
+	if s.what != "graph" { // of which there is one
+		text += " " + cmp.Or(s.id, "?")
+	}
 	if s.what == "edge" {
 		text += " -> " + cmp.Or(s.to, "?")
 	}
