@@ -62,8 +62,9 @@ type Result struct {
 	// attempt, as far as the node's retry policy has any left; after the last one
 	// the node is a partial success with what that attempt wrote if it has
 	// allow_partial, else it has failed. Fail is final: no attempt follows, and the
-	// writes count only if auto_status makes the node a success all the same.
-	// Skipped is the engine's own word and fails the node.
+	// writes count only in a walk, or if auto_status makes the node a success all the
+	// same. Skipped is for nodes of a walk; in a dag it is the engine's own word and fails
+	// the node.
 	Status Status
 	// Note is a short text for people, shown beside the node.
 	Note string
