@@ -50,8 +50,9 @@ func (g *gate) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	q.Run, q.Node, q.Visit, q.Attempt = in.Run(), in.Node(), in.Visit(), in.Attempt()
 	for range maxAsked {
 		a, err := ask(ctx, q)
-		if err != nil {
-			return g.without(err, g.timeout > 0 && ctx.Err() != nil && time.Since(started) >= g.timeout)
+		late := g.timeout > 0 && ctx.Err() != nil && time.Since(started) >= g.timeout
+		if err != nil || late {
+			return g.without(err, late)
 		}
 		if r, ok := g.take(&q, a); ok {
 			return r, nil

@@ -175,6 +175,14 @@ var waits = human.Func(func(ctx context.Context, _ core.Question) (core.Answer, 
 	return core.Answer{}, ctx.Err()
 })
 
+// answersAfter answers after some time, whatever becomes of its context.
+func answersAfter(d time.Duration) core.Interviewer {
+	return human.Func(func(context.Context, core.Question) (core.Answer, error) {
+		time.Sleep(d)
+		return core.Answer{Text: "a"}, nil
+	})
+}
+
 func TestTimeout(t *testing.T) {
 	for _, tt := range []struct {
 		name, node string
@@ -190,6 +198,10 @@ func TestTimeout(t *testing.T) {
 		{"no timeout", `{}`, time.Second, 0, waits, "error: context deadline exceeded"},
 		{"late by itself", `{"default_choice": "b"}`, time.Hour, time.Minute, late, `"B" to b; B, "B", ""`},
 		{"late without a timeout", `{}`, time.Hour, 0, late, "retry: nobody answered in time"},
+		// An interviewer that does not look at its context.
+		{"too late", `{"default_choice": "b"}`, time.Minute, time.Minute, answersAfter(2 * time.Minute), `"B" to b; B, "B", ""`},
+		{"too late, no default", `{}`, time.Minute, time.Minute, answersAfter(2 * time.Minute), "retry: nobody answered within 1m0s"},
+		{"in time", `{"default_choice": "b"}`, time.Minute, time.Minute, answersAfter(time.Second), `"A" to a; A, "A", "a"`},
 		// A text that says nothing gives no more time.
 		{"garbage", `{"default_choice": "b"}`, time.Minute, time.Minute, human.Func(func(ctx context.Context, _ core.Question) (core.Answer, error) {
 			select {
