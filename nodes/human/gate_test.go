@@ -248,7 +248,7 @@ func TestFindings(t *testing.T) {
 			`1:1: warning: node n: the choices "[A] Go" and "[B] go" cannot be told apart but by their keys [DUPLICATE]`},
 		{`{}`, false, edges("Go -> a", "* -> go"), ""},
 		{`{}`, false, edges("[A] Go? -> a", "Stop -> b", "? -> c"),
-			`1:1: warning: node n: the choice "[A] Go" counts only while its condition is true; else who picks it is sent along an edge without one [IGNORED]`},
+			`1:1: warning: node n: the choice "[A] Go" counts only while its condition is true: if it is false when somebody picks it, no edge is followed [IGNORED]`},
 		{`{}`, false, edges("Go? -> a", "Stop? -> b"), ""},
 		{`{}`, false, picked(edges("Go? -> a", "Stop -> b")), ""},
 		{`{"writes": ["x"]}`, false, edges("Go -> a"), `1:13: warning: node n: a human gate writes nothing, field "x" stays as it is [UNUSED]`},

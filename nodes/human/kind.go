@@ -112,8 +112,8 @@ func (g *gate) checkLabels(ds *core.Diagnostics, subject string) {
 	}
 }
 
-// checkConditions warns of choices that an edge without a condition may be followed in
-// place of. A condition on what was picked is another way to write the choice.
+// checkConditions warns of choices that may lead nowhere, though others would not. A
+// condition on what was picked is another way to write the choice.
 func checkConditions(ds *core.Diagnostics, subject string, edges []*core.Edge) {
 	if !slices.ContainsFunc(edges, func(e *core.Edge) bool { return e.When == nil }) {
 		return
@@ -123,7 +123,7 @@ func checkConditions(ds *core.Diagnostics, subject string, edges []*core.Edge) {
 			strings.Contains(e.When.Value, core.ContextPreferredLabel) || strings.Contains(e.When.Value, "human.gate.") {
 			continue
 		}
-		ds.Warnf(core.CodeIgnored, e.Label.Pos, "%s: the choice %q counts only while its condition is true; else who picks it is sent along an edge without one", subject, e.Label.Value)
+		ds.Warnf(core.CodeIgnored, e.Label.Pos, "%s: the choice %q counts only while its condition is true: if it is false when somebody picks it, no edge is followed", subject, e.Label.Value)
 	}
 }
 

@@ -38,6 +38,7 @@ func TestWalks(t *testing.T) {
 		ship -> exit
 		edit -> gate
 		`
+	const gone = "gate -> gone [label=\"[G] Gone\", condition=\"context.human.gate.selected=G\"]\ngone -> exit\n"
 	for _, tt := range []struct {
 		name     string
 		settings string
@@ -58,6 +59,11 @@ func TestWalks(t *testing.T) {
 		{"no labels", "", "gate -> b\ngate -> a\na -> exit\nb -> exit\n", human.Queue("b"), "start gate b exit"},
 		{"the same label", "", "gate -> b [label=\"[X] Go\"]\ngate -> a [label=\"[Y] Go\"]\na -> exit\nb -> exit\n", human.Queue("y"), "start gate a exit"},
 		{"freeform", "", "gate -> chat [freeform=true]\nchat -> gate\n" + review, human.Queue("why?", "a"), "start gate chat gate ship exit"},
+
+		// Who picks what cannot be had has not agreed to anything else.
+		{"a choice that counts", "", gone + review, human.Queue("g"), "start gate gone exit"},
+		{"a choice that does not count", "", strings.ReplaceAll(gone, "=G", "=H") + review, human.Queue("g"), "start gate; no_route"},
+		{"a default that does not count", ", timeout=1h, max_visits=2, human.default_choice=gone", strings.ReplaceAll(gone, "=G", "=H") + review, waits, "start gate; no_route"},
 
 		{"unanswered", "", review, human.Queue(), "start gate; no_route"},
 		{"nobody", "", review, nil, "start gate; no_route"},

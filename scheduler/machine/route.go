@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,9 +130,10 @@ func (t *walk) bySuggestion(v *visit, n *plan.WalkNode, o *Outcome) (route, bool
 }
 
 // byWeight takes the best of the edges without a condition. A person who has not
-// answered has not agreed to any, whatever a setting made of that.
+// answered has not agreed to any, whatever a setting made of that; and one who has picked
+// an edge that cannot be followed has not agreed to another.
 func (t *walk) byWeight(v *visit, n *plan.WalkNode, o *Outcome) (route, bool) {
-	if n.Role == core.RoleHuman && (o.Failure != nil || o.Why != "" && o.Route == nil) {
+	if n.Role == core.RoleHuman && (o.Failure != nil || o.Why != "" && o.Route == nil || o.picks()) {
 		return route{}, false
 	}
 	free := func(e int32) bool { return t.f.p.Edges[e].When == nil }
@@ -145,6 +147,11 @@ func (t *walk) byWeight(v *visit, n *plan.WalkNode, o *Outcome) (route, bool) {
 		return route{}, false
 	}
 	return t.along(best, core.StepUnconditional, "the edge has no condition"), true
+}
+
+// picks reports whether the result says which edge is to be followed.
+func (o *Outcome) picks() bool {
+	return o.Route != nil && (o.Route.Label != "" || len(o.Route.Next) > 0)
 }
 
 func (t *walk) along(e int32, step, reason string) route {
@@ -193,6 +200,11 @@ func (t *walk) stuck(v *visit, o *Outcome) {
 	if o.Failure != nil {
 		t.fail(v.node, core.ClassNoRoute, "%s, and %s has neither an edge to follow nor a retry target", o.Failure.Message, id)
 		t.failure.Cause = o.Failure
+		return
+	}
+	if t.w.Nodes[v.node].Role == core.RoleHuman && o.picks() {
+		picked := append([]string{o.Route.Label}, o.Route.Next...)
+		t.fail(v.node, core.ClassNoRoute, "%q was picked at %s, and the condition of its edge is false", cmp.Or(picked...), id)
 		return
 	}
 	t.fail(v.node, core.ClassNoRoute, "%s ended %s, and it has no edge to follow", id, statusOf(o))

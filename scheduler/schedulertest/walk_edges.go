@@ -61,6 +61,9 @@ func (o *walkOracle) choose(at string, e ended) (*core.Edge, string) {
 			}
 		}
 	}
+	if o.role(at) == core.RoleHuman && (e.label != "" || len(e.next) > 0) {
+		return nil, "" // what was picked is none of them
+	}
 	if len(plain) > 0 {
 		return heaviest(plain), core.StepUnconditional
 	}

@@ -197,7 +197,7 @@ func (t *walk) restarts(e int32) {
 func (t *walk) mustGoOn(v *visit) bool {
 	w := &t.w.Nodes[v.node]
 	switch {
-	case v.status == core.Fail, w.Role == core.RoleHuman && v.lifted: // nobody has agreed to anything
+	case v.status == core.Fail, w.Role == core.RoleHuman: // nobody may have agreed to any of the edges
 		return false
 	case w.Parallel != nil:
 		return w.Parallel.Meet >= 0
