@@ -63,6 +63,7 @@ held; of a walk with the edges it took, and how often.`,
 			return nil
 		},
 	}
+	a.parallelFlag(cmd)
 	cmd.Flags().StringVarP(&format, "format", "f", format, strings.Join(formatNames(), ", "))
 	cmd.Flags().StringVar(&log, "run", "", "colour what happened, from this event log; draws SVG")
 	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -32,7 +32,7 @@ func inputsOf(p *plan.Plan, files, pairs []string) (map[string]any, error) {
 			return nil, fmt.Errorf("--input %s: want name=value, name=@file or @file", pair)
 		}
 		t, ok := inputType(p, name)
-		if !ok {
+		if !ok && !p.Workflow.OpenInputs {
 			return nil, fmt.Errorf("--input %s: the workflow has no input %q%s", pair, name, hintFor(name, inputNames(p)))
 		}
 		v, err := inputValue(t, text)

@@ -41,7 +41,14 @@ func check(c compiler, args []string, strict bool) (*plan.Plan, core.Diagnostics
 
 // lenient is the engine without its demand for what only executing needs.
 func (a *app) lenient() *wavefold.Engine {
-	return wavefold.EngineOf(rehearse.Lenient(a.engine.Registry()))
+	e := wavefold.EngineOf(rehearse.Lenient(a.engine.Registry()))
+	e.Parallel = a.engine.Parallel
+	return e
+}
+
+// parallelFlag adds the flag for documents of SWEny.
+func (a *app) parallelFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&a.engine.Parallel, "parallel", a.engine.Parallel, "read documents of SWEny as with parallel: true: plain fan-out and join at once")
 }
 
 // load returns the plan of the workflow that the arguments name. Findings are

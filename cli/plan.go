@@ -33,6 +33,7 @@ only running needs may be absent: files, programs and Go functions.`,
 			return a.printPlan(p, asJSON)
 		},
 	}
+	a.parallelFlag(cmd)
 	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan as JSON")
 	return cmd

@@ -81,6 +81,7 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the summary")
 	flags.StringVar(&f.goal, "goal", "", "the goal of a walk, a `text`, instead of the one in its file")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print the plan, or of a walk the way it takes when every node succeeds")
+	a.parallelFlag(cmd)
 	flags.BoolVar(&f.strict, "strict", false, "warnings stop the run, and a run that succeeds in part exits with 1")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress and no hints; warnings and errors are shown")
 	flags.StringVar(&f.log, "log", logAuto, "how progress is shown on standard error: "+strings.Join(logForms, ", "))

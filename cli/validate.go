@@ -31,6 +31,7 @@ Errors make a file invalid (exit code 2), warnings only under --strict.`,
 			return a.validate(args, strict, asJSON)
 		},
 	}
+	a.parallelFlag(cmd)
 	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON on standard output")
 	return cmd

@@ -167,7 +167,7 @@ edges:
 // TestLong holds that a long text which many nodes have does not fill the memory.
 func TestLong(t *testing.T) {
 	var shares, adds strings.Builder
-	for i := range 2000 {
+	for i := range 300 {
 		fmt.Fprintf(&shares, "  n%d: {name: N, instruction: I.}\n", i)
 		fmt.Fprintf(&adds, "  n%d: {name: N, instruction: I., rules: [x]}\n", i)
 	}
