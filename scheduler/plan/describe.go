@@ -134,6 +134,9 @@ type EdgeDescription struct {
 	LoopRestart bool `json:"loop_restart,omitempty"`
 	Freeform    bool `json:"freeform,omitempty"`
 	Branch      bool `json:"branch,omitempty"`
+	// MaxIterations is how often the way between the two nodes may be taken before this edge
+	// is spent, 0 for any number; When is plain language there, for a model.
+	MaxIterations int `json:"max_iterations,omitempty"`
 }
 
 // maxWriters is how many writers a wait names.

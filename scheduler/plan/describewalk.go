@@ -10,7 +10,14 @@ import (
 // WalkDescription tells about a walk.
 type WalkDescription struct {
 	Start string `json:"start"`
-	Exit  string `json:"exit"`
+	Exit  string `json:"exit,omitempty"` // "" where a model picks the edges
+	// Router is model where a model picks the edges, else "". Model is the one that is asked
+	// for, "" for the default; Calls is how often it is asked at most, and MaxSteps how many
+	// visits there may be, 0 for any number.
+	Router   string `json:"router,omitempty"`
+	Model    string `json:"model,omitempty"`
+	Calls    int    `json:"max_model_calls,omitempty"`
+	MaxSteps int    `json:"max_steps,omitempty"`
 	// Nodes tell what each node is to the walk, in declared order.
 	Nodes []WalkNodeDescription `json:"nodes"`
 	// MaxJumps is how often an unsatisfied goal gate sends the walk back. RepeatLimit is
@@ -32,6 +39,14 @@ type WalkNodeDescription struct {
 	// Random tells that its edges are drawn, by weight.
 	Random    bool `json:"random,omitempty"`
 	MaxVisits int  `json:"max_visits,omitempty"` // 0: any number
+	// Visits and Decisions are how often the node can be visited at most, and a model asked
+	// where to go on from it; where a model picks the edges.
+	Visits    int `json:"most_visits,omitempty"`
+	Decisions int `json:"most_decisions,omitempty"`
+	// Models tells that its work calls a model. Shown are the members of its result that
+	// the router is shown, nil for all.
+	Models bool     `json:"models,omitempty"`
+	Shown  []string `json:"shown,omitempty"`
 	// Targets are where the walk goes on after a failure that no edge takes up, or an
 	// unsatisfied goal gate, best first.
 	Targets []string `json:"targets,omitempty"`
@@ -56,8 +71,11 @@ type ParallelDescription struct {
 // describeWalk makes each node of a walk a vertex.
 func (p *Plan) describeWalk(d *Description, known map[*Plan]*Description) {
 	w := p.Walk
-	d.Walk = &WalkDescription{Start: p.Nodes[w.Start].ID, Exit: p.Nodes[w.Exit].ID, Nodes: make([]WalkNodeDescription, len(p.Nodes)),
-		MaxJumps: w.MaxJumps, RepeatLimit: w.RepeatLimit, StallTimeout: w.StallTimeout}
+	d.Walk = &WalkDescription{Start: p.Nodes[w.Start].ID, Nodes: make([]WalkNodeDescription, len(p.Nodes)),
+		MaxSteps: w.MaxSteps, MaxJumps: w.MaxJumps, RepeatLimit: w.RepeatLimit, StallTimeout: w.StallTimeout}
+	if !w.Routed {
+		d.Walk.Exit = p.Nodes[w.Exit].ID
+	}
 	for level, nodes := range p.distances() {
 		d.Levels = append(d.Levels, nil)
 		for _, n := range nodes {
@@ -71,10 +89,27 @@ func (p *Plan) describeWalk(d *Description, known map[*Plan]*Description) {
 	for i := range p.Nodes {
 		d.Walk.Nodes[i] = p.describeWalkNode(int32(i))
 	}
+	if w.Routed {
+		p.describeRouted(d.Walk)
+	}
 	for i := range p.Edges {
 		e, at := &w.Edges[i], &d.Edges[i]
 		at.Label, at.Weight, at.LoopRestart, at.Freeform = e.Label, e.Weight, e.LoopRestart, e.Freeform
+		at.MaxIterations = e.MaxFollows
+		if e.Says != "" {
+			at.When = e.Says
+		}
 		at.Branch = w.Nodes[p.Edges[i].FromNode].Parallel != nil && p.Edges[i].When == nil
+	}
+}
+
+// describeRouted adds what there is to tell where a model picks the edges.
+func (p *Plan) describeRouted(d *WalkDescription) {
+	b := p.Bounds()
+	d.Router, d.Model, d.Calls = core.RouterModel, p.Walk.Model, b.Calls
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		n.Visits, n.Decisions, n.Shown, n.Models = b.Visits[i], b.Decisions[i], p.Walk.Nodes[i].Shown, p.Nodes[i].Models
 	}
 }
 

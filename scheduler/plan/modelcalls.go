@@ -1,0 +1,167 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Bounds are the most that a run of a walk can do which a model routes, whatever the model
+// answers: for each node, by its index, how often it is visited and after how many of these
+// visits a model is asked. Steps and Calls are those of all nodes together. They are upper
+// bounds: that many need not be possible.
+type Bounds struct {
+	Visits, Decisions []int
+	Steps, Calls      int
+}
+
+// mostReach bounds the work of Bounds: the bounded pairs, or the nodes, times the edges.
+const mostReach = 20_000_000
+
+// Bounds returns what a run can do at most. A walk that no model routes has none.
+//
+// Edges without a bound make no ring, so between two edges that have one a walk visits a
+// node once at most. It begins so many passes as bounded edges are followed, and one at the
+// entry; a node is visited at most once in each pass that can come to it, and at most once in all if no
+// way leads back to it.
+func (p *Plan) Bounds() Bounds {
+	w := p.Walk
+	if w == nil || !w.Routed {
+		return Bounds{}
+	}
+	b := Bounds{Visits: make([]int, len(p.Nodes)), Decisions: make([]int, len(p.Nodes))}
+	most := w.MaxSteps
+	if most == 0 {
+		most = 1 << 30 // the document has switched the limit off
+	}
+	for i := range b.Visits {
+		b.Visits[i] = most
+	}
+	pairs, free := w.pairs(p)
+	if max(len(pairs), len(p.Nodes))*len(p.Edges) <= mostReach {
+		p.once(b.Visits)
+		narrow(b.Visits, most, w.Start, pairs, free)
+	}
+	for i := range p.Nodes {
+		b.Steps = min(most, b.Steps+b.Visits[i])
+		if w.mayDecide(&w.Nodes[i]) {
+			b.Decisions[i] = b.Visits[i]
+			b.Calls = min(most, b.Calls+b.Visits[i])
+		}
+	}
+	return b
+}
+
+// once finds the nodes that no way leads back to.
+func (p *Plan) once(visits []int) {
+	next := make([][]int32, len(p.Nodes))
+	for i := range p.Edges {
+		next[p.Edges[i].FromNode] = append(next[p.Edges[i].FromNode], p.Edges[i].ToNode)
+	}
+	for n := range visits {
+		again := slices.ContainsFunc(next[n], func(to int32) bool { return reached(to, next)[n] })
+		if !again {
+			visits[n] = 1
+		}
+	}
+}
+
+// mayDecide reports whether a model may be asked after a visit of a node: not where no edge
+// leaves it, or a single one that has no condition.
+func (w *Walk) mayDecide(n *WalkNode) bool {
+	return len(n.Out) > 1 || len(n.Out) == 1 && w.Edges[n.Out[0]].Says != ""
+}
+
+// boundedPair is two nodes all edges between which have a bound.
+type boundedPair struct {
+	from, to int32
+	follows  int
+}
+
+// pairs returns the pairs of nodes that can be followed so many times only, and the nodes
+// that each node leads to by other edges.
+func (w *Walk) pairs(p *Plan) (bounded []boundedPair, free [][]int32) {
+	type pair struct {
+		at    boundedPair
+		free  bool
+		known bool
+	}
+	all := make([]pair, w.Pairs)
+	for i := range w.Edges {
+		e := &w.Edges[i]
+		x := &all[e.Pair]
+		x.known = true
+		x.at.from, x.at.to = p.Edges[i].FromNode, p.Edges[i].ToNode
+		x.at.follows = max(x.at.follows, e.MaxFollows)
+		x.free = x.free || e.MaxFollows == 0
+	}
+	free = make([][]int32, len(p.Nodes))
+	for _, x := range all {
+		switch {
+		case !x.known:
+		case x.free:
+			free[x.at.from] = append(free[x.at.from], x.at.to)
+		default:
+			bounded = append(bounded, x.at)
+		}
+	}
+	slices.SortStableFunc(bounded, func(a, b boundedPair) int { return cmp.Compare(a.from, b.from) })
+	return bounded, free
+}
+
+// narrow lowers visits to what the passes allow. Fewer visits of a node mean fewer passes
+// that begin behind it, so it goes on while that helps.
+func narrow(visits []int, most int, entry int32, bounded []boundedPair, free [][]int32) {
+	reach := make([][]bool, len(bounded))
+	for i, b := range bounded {
+		reach[i] = reached(b.to, free)
+	}
+	first := reached(entry, free)
+	const rounds = 20 // after any number of them the bounds hold
+	for range rounds {
+		changed := false
+		for n := range visits {
+			if most := passes(int32(n), visits, most, first, bounded, reach); most < visits[n] {
+				visits[n], changed = most, true
+			}
+		}
+		if !changed {
+			return
+		}
+	}
+}
+
+// passes counts those that can come to a node; bounded is in order of its sources. A visit
+// of a source begins one of them.
+func passes(n int32, visits []int, most int, first []bool, bounded []boundedPair, reach [][]bool) int {
+	sum := 0
+	if first[n] {
+		sum = 1
+	}
+	for i := 0; i < len(bounded); {
+		from, follows := bounded[i].from, 0
+		for ; i < len(bounded) && bounded[i].from == from; i++ {
+			if reach[i][n] {
+				follows = min(most, follows+min(most, bounded[i].follows))
+			}
+		}
+		sum = min(most, sum+min(follows, visits[from]))
+	}
+	return sum
+}
+
+// reached marks what a node leads to, itself included.
+func reached(from int32, free [][]int32) []bool {
+	seen := make([]bool, len(free))
+	seen[from] = true
+	for queue := []int32{from}; len(queue) > 0; {
+		n := queue[0]
+		queue = queue[1:]
+		for _, to := range free[n] {
+			if !seen[to] {
+				seen[to] = true
+				queue = append(queue, to)
+			}
+		}
+	}
+	return seen
+}
