@@ -52,6 +52,7 @@ const (
 	StepFallback       = "fallback"        // no condition fits, and the edge has none
 	StepNone           = "none"            // no condition fits, and there is no fallback: the walk ends
 	StepDryRun         = "dry_run"         // the walk ends before its first decision
+	StepFailFast       = "fail_fast"       // the walk ends because its node failed, as its caller wants it
 )
 
 // End is where an EdgeChosen event leads that ends a walk for want of an edge.
@@ -144,4 +145,7 @@ type Limits struct {
 	MaxInFlight int `json:"max_in_flight,omitempty"`
 	// Barrier tells that each level is finished before the next one starts.
 	Barrier bool `json:"barrier,omitempty"`
+	// MaxVisits is how many visits of nodes a walk may make, 0 for any number and for other
+	// graphs.
+	MaxVisits int `json:"max_visits,omitempty"`
 }

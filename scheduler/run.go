@@ -34,6 +34,12 @@ type Options struct {
 	// Barrier finishes each level before the next one starts. Results are the
 	// same; it exists for comparison.
 	Barrier bool
+	// FailFast ends a walk that a model routes, nested ones too, at the first visit that
+	// fails; without it the walk goes on, and the run fails at its end.
+	FailFast bool
+	// MaxVisits is how many visits the run may make if it is a walk that a model routes; 0
+	// takes the plan's.
+	MaxVisits int
 	// Backpressure begins nothing new while the listener is some 16,000 events behind,
 	// unless it takes no event for a second. Without it the events of a run without end
 	// wait in memory.
@@ -88,7 +94,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	r.wake.L, r.left.L, r.guard.run = &r.mu, &r.mu, r
 	var err error
 	r.m, err = machine.New(p, objectOf(inputs), machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight,
-		Barrier: o.Barrier, Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call, Fault: o.Fault})
+		Barrier: o.Barrier, FailFast: o.FailFast, MaxVisits: o.MaxVisits, Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call, Fault: o.Fault})
 	if err != nil {
 		return nil, err
 	}

@@ -234,6 +234,8 @@ func limits(v any) (*core.Limits, error) {
 			return whole(&l.Concurrency, v)
 		case "max_in_flight":
 			return whole(&l.MaxInFlight, v)
+		case "max_visits":
+			return whole(&l.MaxVisits, v)
 		case "barrier":
 			return to(&l.Barrier, v)
 		}

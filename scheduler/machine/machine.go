@@ -23,6 +23,12 @@ type Options struct {
 	MaxInFlight int
 	// Barrier finishes each level before the next one starts.
 	Barrier bool
+	// FailFast ends a walk that a model routes, nested ones too, at the first visit that
+	// fails.
+	FailFast bool `json:",omitempty"`
+	// MaxVisits overrides how many visits the run may make if it is a walk that a model
+	// routes; 0 keeps the plan's.
+	MaxVisits int `json:",omitempty"`
 	// Events makes the machine issue OpEmit commands.
 	Events bool
 	// Seed spreads the waits of retry policies that ask for jitter; drivers draw
@@ -66,7 +72,8 @@ func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
 	m.root.barrier = opts.Barrier || p.Barrier
 	if m.opts.Events {
 		m.emit(core.Event{Type: core.RunStarted, Inputs: given, Reason: p.Name, Limits: &core.Limits{
-			Concurrency: m.root.group.limit, MaxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight), Barrier: m.root.barrier}})
+			Concurrency: m.root.group.limit, MaxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight), Barrier: m.root.barrier,
+			MaxVisits: m.mostVisits(m.root)}})
 	}
 	m.root.open()
 	m.root.settle()

@@ -23,6 +23,9 @@ func (t *walk) decide(v *visit, o *Outcome) {
 	n := &t.w.Nodes[v.node]
 	open := t.open(n)
 	switch {
+	case t.f.m.opts.FailFast && t.last.Status == core.Fail:
+		t.f.emitEnd(t, v, core.StepFailFast, t.last.Failure.Message, nil)
+		t.finishRouted()
 	case t.dryRun() && t.conditional(n.Out):
 		t.f.emitEnd(t, v, core.StepDryRun, dryRunEnd, nil)
 		t.finishRouted()

@@ -165,6 +165,18 @@ func (t *walk) startOne() bool {
 	return false
 }
 
+// mostVisits is how many visits the walk of a frame may make, 0 for any number.
+func (m *Machine) mostVisits(f *frame) int {
+	w := f.p.Walk
+	switch {
+	case w == nil:
+		return 0
+	case w.Routed && f == m.root && m.opts.MaxVisits > 0:
+		return m.opts.MaxVisits
+	}
+	return w.MaxSteps
+}
+
 // arrive brings the token to a node.
 func (t *walk) arrive(node int32) {
 	if t.idle++; t.idle > mostIdle {
@@ -174,8 +186,8 @@ func (t *walk) arrive(node int32) {
 	if node == t.w.Exit && !t.satisfied() {
 		return
 	}
-	if t.w.MaxSteps > 0 && len(t.path) >= t.w.MaxSteps {
-		t.fail(node, core.ClassVisitLimit, "the walk has made %d visits, as many as it may", t.w.MaxSteps)
+	if most := t.f.m.mostVisits(t.f); most > 0 && len(t.path) >= most {
+		t.fail(node, core.ClassVisitLimit, "the walk has made %d visits, as many as it may", most)
 		return
 	}
 	if limit := t.w.Nodes[node].MaxVisits; limit > 0 && t.nodes[node].Visits >= limit {

@@ -123,3 +123,66 @@ func TestPropertyRoutedCancelled(t *testing.T) {
 		}
 	}
 }
+
+// TestPropertyRoutedFailFast: with FailFast a walk is the beginning of the whole walk, up to
+// the first visit that fails, and with MaxVisits it makes no more visits than that.
+func TestPropertyRoutedFailFast(t *testing.T) {
+	stopped, capped := 0, 0
+	for _, seed := range seeds(graphs() / 16) {
+		g := GenerateRouted(seed)
+		p := compileRouted(t, g)
+		run := func(o scheduler.Options) (*core.Report, []core.Event) {
+			var events []core.Event
+			o.Router, o.Listener = g, func(e core.Event) { events = append(events, e) }
+			r, _ := scheduler.Run(t.Context(), p, g.Inputs(), o)
+			for _, d := range violations(p, events) {
+				t.Fatalf("seed %d, %+v: verify: %s\n%s", seed, o.MaxVisits, d, g)
+			}
+			return r, events
+		}
+		whole, events := run(scheduler.Options{})
+		want := len(whole.Path)
+		if n := visitsUntilFailure(events); n > 0 {
+			want = n
+		}
+		fast, _ := run(scheduler.Options{FailFast: true})
+		if !slices.Equal(fast.Path, whole.Path[:want]) || want < len(whole.Path) && fast.Status != core.RunFailed {
+			t.Fatalf("seed %d: went %v, %s; want the first %d of %v\n%s", seed, fast.Path, fast.Status, want, whole.Path, g)
+		}
+		if want < len(whole.Path) {
+			stopped++
+		}
+		most := 1 + int(seed%4)
+		few, _ := run(scheduler.Options{MaxVisits: most})
+		if len(whole.Path) > most && len(whole.Path) < g.mostSteps() {
+			capped++
+			if !slices.Equal(few.Path, whole.Path[:most]) || few.Status != core.RunFailed {
+				t.Fatalf("seed %d: went %v, %s; want the first %d of %v\n%s", seed, few.Path, few.Status, most, whole.Path, g)
+			}
+		}
+	}
+	if *seedFlag == 0 && (stopped == 0 || capped == 0) {
+		t.Errorf("%d walks were stopped by a failure and %d by their visits, want some of each", stopped, capped)
+	}
+}
+
+// visitsUntilFailure counts the visits up to the first that failed, 0 if none did.
+func visitsUntilFailure(events []core.Event) int {
+	ended := 0
+	for _, e := range events {
+		switch e.Type {
+		case core.NodeFailed:
+			return ended + 1
+		case core.NodeFinished, core.NodeSkipped:
+			ended++
+		}
+	}
+	return 0
+}
+
+func (g *RoutedGraph) mostSteps() int {
+	if g.Steps == 0 {
+		return core.DefaultMaxSteps
+	}
+	return g.Steps
+}

@@ -26,6 +26,15 @@ func newRouted(p *plan.Plan) *routed {
 	return &routed{followed: make([]int, p.Walk.Pairs), status: make([]core.Status, len(p.Nodes)), told: -1}
 }
 
+// mostVisits is how many visits the walk may make. What the caller wants goes for the run
+// itself, not for nested ones.
+func (t *walk) mostVisits() int {
+	if l := t.f.c.limits; t.f == t.f.c.root && l != nil && l.MaxVisits > 0 {
+		return l.MaxVisits
+	}
+	return t.w.MaxSteps
+}
+
 // open lists the edges out of a node that are not spent.
 func (t *walk) open(node int32) []int32 {
 	var open []int32
@@ -62,6 +71,10 @@ func (t *walk) goesOn(n *plan.Node) {
 			c.breaks(Routes, "a model was asked, and there is nothing to decide")
 		}
 		t.offered(open)
+	case core.StepFailFast:
+		if t.left.status != core.Fail {
+			c.breaks(Routes, "ends because the node failed, and it ended %s", t.left.status)
+		}
 	case core.StepDryRun:
 		if !t.dryRun() || !slices.ContainsFunc(t.w.Nodes[n.Index].Out, func(e int32) bool { return t.w.Edges[e].Says != "" }) {
 			c.breaks(Routes, "ends as a dry run, and it is none or there is nothing to decide")
@@ -111,7 +124,7 @@ func (t *walk) stops(n *plan.Node, open []int32) {
 		if fallback {
 			c.breaks(Routes, "the walk ends, and there is an edge for what no condition fits")
 		}
-	case core.StepDryRun:
+	case core.StepDryRun, core.StepFailFast:
 	default:
 		c.breaks(Routes, "the walk ends by the step %s", c.e.Step)
 	}
@@ -152,7 +165,7 @@ func (t *walk) visited(v *visit) {
 
 // endRouted checks that the walk may be over as it is.
 func (t *walk) endRouted() {
-	most := t.w.MaxSteps
+	most := t.mostVisits()
 	switch {
 	case t.routed.givenUp:
 	case t.due >= 0 && t.routed.visits < most:

@@ -165,8 +165,8 @@ func (t *walk) begins(n *plan.Node) *visit {
 		c.breaks(Order, "begins while the walk is elsewhere")
 	}
 	if t.routed != nil {
-		if t.routed.visits++; t.routed.visits > t.w.MaxSteps {
-			c.breaks(Limits, "is visit %d of the walk, which may make %d", t.routed.visits, t.w.MaxSteps)
+		if t.routed.visits++; t.routed.visits > t.mostVisits() {
+			c.breaks(Limits, "is visit %d of the walk, which may make %d", t.routed.visits, t.mostVisits())
 		}
 	}
 	if most := t.w.Nodes[i].MaxVisits; most > 0 && v.n > most {
