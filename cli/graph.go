@@ -17,6 +17,7 @@ import (
 
 func (a *app) graphCommand() *cobra.Command {
 	format, log := draw.Formats[0].Name, ""
+	var o draw.Options
 	cmd := &cobra.Command{
 		Use:   "graph [FILE]",
 		Short: "Draw a workflow as Mermaid, Graphviz, text or SVG",
@@ -26,15 +27,16 @@ condition on them. Walks (.dot, .fabro) are drawn with their circles, labels, go
 gates and branches. A workflow can be drawn without what only running it needs:
 files, programs and Go functions may be absent.
 
---run takes the event log of a run and colours what happened: an SVG picture of
-what ended well, failed or was skipped, with durations and the conditions that
-held; of a walk with the edges it took, and how often.`,
+--run takes the event log of a run and shows what happened: what ended well, failed
+or was skipped, with durations; of a walk the edges it took, and how often. Without
+--format that is an SVG picture, which has the conditions that held, too.`,
 		Example: examples(
 			"wavefold graph flow.yaml                      # Mermaid, for Markdown",
 			"wavefold graph --format dot flow.yaml | dot -Tsvg > flow.svg",
 			"wavefold graph --format text flow.yaml",
 			"wavefold graph --format svg flow.yaml > flow.svg",
 			"wavefold graph --run events.ndjson flow.yaml > run.svg",
+			"wavefold graph --run events.ndjson --format mermaid --direction LR triage.yml",
 			"wavefold graph --format svg release.dot > release.svg",
 		),
 		Args:              cobra.MaximumNArgs(1),
@@ -44,28 +46,38 @@ held; of a walk with the edges it took, and how often.`,
 			if !ok {
 				return fmt.Errorf("--format is %q, want %s", format, strings.Join(formatNames(), ", "))
 			}
-			if log != "" && cmd.Flags().Changed("format") && format != "svg" {
-				return fmt.Errorf("--run colours SVG pictures, --format is %q", format)
+			if log != "" && !cmd.Flags().Changed("format") {
+				f, _ = draw.ByName("svg")
+			}
+			switch {
+			case o.Direction == "":
+			case !slices.Contains(draw.Directions, o.Direction):
+				return fmt.Errorf("--direction is %q, want %s", o.Direction, strings.Join(draw.Directions, " or "))
+			case !f.Turns:
+				return fmt.Errorf("--direction is for mermaid and dot; %s is always drawn from top to bottom", f.Name)
 			}
 			p, ds := check(a.lenient(), args, false)
 			if p == nil {
 				return a.invalid(ds, false)
 			}
-			picture := f.Draw
+			d := p.Describe()
 			if log != "" {
 				s, err := a.readStory("--run", log)
 				if err != nil {
 					return err
 				}
-				picture = func(d *plan.Description) string { return draw.SVG(d, marks(d, s)) }
+				o.Run = marks(d, s)
 			}
-			_, _ = io.WriteString(a.Out, picture(p.Describe())) // the stream keeps its error
+			_, _ = io.WriteString(a.Out, f.Draw(d, o)) // the stream keeps its error
 			return nil
 		},
 	}
 	a.parallelFlag(cmd)
 	cmd.Flags().StringVarP(&format, "format", "f", format, strings.Join(formatNames(), ", "))
-	cmd.Flags().StringVar(&log, "run", "", "colour what happened, from this event log; draws SVG")
+	cmd.Flags().StringVar(&log, "run", "", "show what happened, from this event log; draws SVG unless --format says otherwise")
+	cmd.Flags().StringVar(&o.Direction, "direction", "", "of mermaid and dot: "+strings.Join(draw.Directions, " (from top to bottom) or ")+" (from left to right)")
+	cmd.Flags().StringVar(&o.Title, "title", "", "a heading instead of the workflow's name")
+	_ = cmd.RegisterFlagCompletionFunc("direction", cobra.FixedCompletions(draw.Directions, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return formatNames(), cobra.ShellCompDirectiveNoFileComp
 	}) // it fails for a flag that does not exist only
@@ -131,7 +143,7 @@ func taken(d *plan.Description, s *story.Story) map[draw.Way]int {
 		}
 	}
 	for _, w := range s.Ways {
-		if w.Rule != core.StepJump {
+		if w.Rule != core.StepJump && w.To != core.End {
 			counts[draw.Way{From: w.From, To: w.To, Label: w.Label, When: w.When}]++
 		}
 	}

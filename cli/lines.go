@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -69,6 +70,8 @@ func detail(e *core.Event) string {
 		return e.Field
 	case core.NodeAnswered:
 		return answerOf(e)
+	case core.ModelAsked, core.ModelAnswered, core.ToolCalled:
+		return callOf(e)
 	case core.LogLine:
 		add("%s %s", e.Severity, e.Log)
 		for k, v := range e.Values.All() {
@@ -114,10 +117,31 @@ func wayOf(e *core.Event) string {
 	if e.Label != "" {
 		text = fmt.Sprintf("%q  ", e.Label) + text
 	}
+	if _, asked := e.Values.Get("choices"); asked {
+		return text // why tells more
+	}
 	if v := story.Values(e.Values); v != "" {
 		text += ", with " + v
 	}
 	return text
+}
+
+// callOf is what there is to say about a call to a model, or of a tool that it asked for.
+func callOf(e *core.Event) string {
+	parts := []string{e.Purpose, e.Model, e.Tool}
+	if e.Turn > 1 {
+		parts = append(parts, fmt.Sprintf("turn %d", e.Turn))
+	}
+	if e.Duration > 0 {
+		parts = append(parts, story.Duration(e.Duration))
+	}
+	if e.Usage != nil {
+		parts = append(parts, story.Usage(*e.Usage))
+	}
+	if e.Reason != "" {
+		parts = append(parts, "failed: "+e.Reason)
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "  ")
 }
 
 // answerOf is what was said at a human gate, or why nobody said anything.

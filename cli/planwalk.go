@@ -15,6 +15,10 @@ import (
 // printWalk prints the plan of a walk: where it goes on after each node, and what it
 // keeps to.
 func (a *app) printWalk(d *plan.Description) {
+	if d.Walk.Router != "" {
+		a.printRouted(d)
+		return
+	}
 	w, out := d.Walk, map[string][]*plan.EdgeDescription{}
 	for i := range d.Edges {
 		out[d.Edges[i].From] = append(out[d.Edges[i].From], &d.Edges[i])
@@ -62,17 +66,20 @@ func (a *app) printWalk(d *plan.Description) {
 
 // walkOrder returns the nodes of a walk by their distance from its start, the exit last.
 func walkOrder(d *plan.Description) []*plan.WalkNodeDescription {
-	known := map[string]*plan.WalkNodeDescription{}
+	exit, known := d.Walk.Exit, map[string]*plan.WalkNodeDescription{}
 	for i := range d.Walk.Nodes {
 		known[d.Walk.Nodes[i].ID] = &d.Walk.Nodes[i]
 	}
 	var list []*plan.WalkNodeDescription
 	for _, n := range graphNodes(d) {
-		if n.ID != d.Walk.Exit {
+		if n.ID != exit {
 			list = append(list, known[n.ID])
 		}
 	}
-	return append(list, known[d.Walk.Exit])
+	if exit != "" {
+		list = append(list, known[exit])
+	}
+	return list
 }
 
 // wayText says when a walk takes an edge.
@@ -83,6 +90,9 @@ func wayText(e *plan.EdgeDescription) string {
 		parts = append(parts, "a branch")
 	case e.When != "":
 		parts = append(parts, e.When)
+	}
+	if e.MaxIterations > 0 {
+		parts = append(parts, "at most "+plural(e.MaxIterations, "time"))
 	}
 	switch {
 	case e.Freeform:

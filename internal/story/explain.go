@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -78,6 +79,39 @@ func Values(o *core.Object) string {
 	return strings.Join(parts, ", ")
 }
 
+// Usage writes what calls to models took: "3 calls, 1,200 tokens in and 80 out, $0.0123".
+func Usage(u core.Usage) string {
+	calls := "1 call"
+	if u.Calls != 1 {
+		calls = grouped(u.Calls) + " calls"
+	}
+	text := fmt.Sprintf("%s, %s tokens in and %s out", calls, grouped(u.Input), grouped(u.Output))
+	if u.Cost > 0 {
+		text += ", " + Cost(u.Cost)
+	}
+	return text
+}
+
+// Cost writes a cost in US dollars: "$1.23", "$0.00012".
+func Cost(c float64) string {
+	switch {
+	case c <= 0:
+		return ""
+	case c >= 0.1:
+		return fmt.Sprintf("$%.2f", c)
+	}
+	return fmt.Sprintf("$%.2g", c)
+}
+
+// grouped writes a number in groups of three digits.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
 func clip(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -141,6 +175,12 @@ func (a *Account) details() []string {
 		add("the condition on %s -> %s was %s: %s%s", c.From, c.To, verdict, c.When, prefixed(", with ", Values(c.Values)))
 	}
 	lines = append(lines, a.tries()...)
+	if a.Usage != (core.Usage{}) {
+		add("its calls to models: %s", Usage(a.Usage))
+	}
+	if a.Tools > 0 {
+		add("they called tools %d times, %d of which failed", a.Tools, a.ToolErrors)
+	}
 	if len(a.Wrote) > 0 {
 		add("it wrote %s", strings.Join(a.Wrote, ", "))
 	}

@@ -54,6 +54,11 @@ type Account struct {
 	Failed   []Item `json:"failed,omitempty"`
 	// Visits are those of a node of a walk, in order of their beginnings.
 	Visits []Visit `json:"visits,omitempty"`
+	// Usage is what its calls to models took, those about where to go on from it included;
+	// Tools counts the tools that they called, ToolErrors those that failed.
+	Usage      core.Usage `json:"usage,omitzero"`
+	Tools      int        `json:"tools,omitempty"`
+	ToolErrors int        `json:"tool_errors,omitempty"`
 	// Wrote lists the fields it wrote.
 	Wrote []string `json:"wrote,omitempty"`
 	// Rivals are earlier writers of fields, when a merge was refused.
@@ -182,6 +187,15 @@ func (s *Story) add(e *core.Event) {
 		slices.Sort(a.Handled) // they come as their targets are decided
 	case core.JoinDecided:
 		a.Joined = e.Reason
+	case core.ModelAnswered:
+		if e.Usage != nil {
+			a.Usage = a.Usage.Plus(*e.Usage)
+		}
+	case core.ToolCalled:
+		a.Tools++
+		if e.Reason != "" {
+			a.ToolErrors++
+		}
 	case core.EdgeJudged:
 		c := Condition{From: e.From, To: e.To, When: e.When, Values: e.Values}
 		c.Result = e.Result != nil && *e.Result

@@ -90,10 +90,24 @@ func (s *Story) chosen(e *core.Event) {
 	}
 }
 
+// noCondition is how the reason of an edge without a condition begins.
+const noCondition = "the edge has no condition"
+
 // Way says by which rule a walk went on, and why: "condition: outcome=fail is true".
 func Way(rule, reason string) string {
-	if rule == core.StepUnconditional {
-		return rule + strings.TrimPrefix(reason, "the edge has no condition")
+	switch rule {
+	case core.StepUnconditional:
+		if rest, ok := strings.CutPrefix(reason, noCondition); ok {
+			return rule + rest
+		}
+	case core.StepModel:
+		return "a model chose: " + reason
+	case core.StepFallback:
+		return "a model found that no condition fits, and this edge has none"
+	case core.StepDryRun:
+		return "a dry run ends where the first decision is"
+	case core.StepNone:
+		return "a model was asked, and the walk ends: " + reason
 	}
 	return strings.ReplaceAll(rule, "_", " ") + ": " + reason
 }
@@ -104,7 +118,54 @@ func (w *Step) Why() string {
 	if w.Label != "" {
 		text = fmt.Sprintf("%q, ", w.Label) + text
 	}
+	if w.question() {
+		return text
+	}
 	return text + prefixed(", with ", Values(w.Values))
+}
+
+// question reports whether a model was asked about a step.
+func (w *Step) question() bool { _, ok := w.Values.Get(choicesKey); return ok }
+
+// Keys of the values of a step that a model was asked about.
+const (
+	choicesKey = "choices"
+	answerKey  = "answer"
+	viewKey    = "view"
+)
+
+// mostAnswer is how much of an answer a text shows.
+const mostAnswer = 200
+
+// asked tells what a model was offered and what it answered; nothing of other steps.
+func (w *Step) asked() []string {
+	if !w.question() {
+		return nil
+	}
+	choices, _ := w.Values.Get(choicesKey)
+	list, _ := choices.([]any)
+	lines := []string{"offered:"}
+	fallback := ""
+	for _, c := range list {
+		o, _ := c.(*core.Object)
+		to, _ := o.Get("to")
+		when, _ := o.Get("when")
+		if when == "" || when == nil {
+			fallback = fmt.Sprintf("  none of the above -> %v", to)
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("  %d %v -> %v", len(lines), when, to))
+	}
+	if fallback != "" {
+		lines = append(lines, fallback)
+	}
+	if answer, ok := w.Values.Get(answerKey); ok && answer != "" {
+		lines = append(lines, fmt.Sprintf("answer: %v", clip(fmt.Sprint(answer), mostAnswer)))
+	}
+	if view, ok := w.Values.Get(viewKey); ok && view != "" {
+		lines = append(lines, fmt.Sprintf("what it was shown has the hash %v", view))
+	}
+	return lines
 }
 
 // visits tells about each visit; of many the first and the last ones.
@@ -149,6 +210,9 @@ func (v *Visit) lines() []string {
 	lines := []string{fmt.Sprintf("  visit %d: %s", v.Visit, came), "    " + end + prefixed(": ", v.Reason)}
 	if v.Went != nil {
 		lines = append(lines, "    then to "+v.Went.To+": "+v.Went.Why())
+		for _, line := range v.Went.asked() {
+			lines = append(lines, "      "+line)
+		}
 	}
 	return lines
 }

@@ -11,11 +11,19 @@ import (
 // DOT draws a graph for Graphviz: fan-outs are stacked boxes, nested workflows
 // components, pipelines and loops clusters (those of loops dashed); what depends
 // on a condition is dashed. Of a walk the start and the exit are ellipses, conditional nodes
-// diamonds, human gates hexagons, parallel nodes trapezia; goal gates have a thick rim.
-func DOT(d *plan.Description) string {
+// diamonds, human gates hexagons, parallel nodes trapezia; goal gates have a thick rim. Of a
+// run nodes have the colours of their statuses, and edges that a walk took are green and say
+// how often.
+func DOT(d *plan.Description, o Options) string {
 	d = asDrawn(d)
-	g := &dot{walk: walkNodes(d)}
+	g := &dot{walk: walkNodes(d), run: o.Run}
 	g.line(0, "digraph %s {", quote(d.Name))
+	if o.Direction != "" {
+		g.line(1, "rankdir=%s;", o.Direction)
+	}
+	if o.Title != "" || o.Run != nil {
+		g.line(1, `label=%s; labelloc=t; fontname="sans-serif";`, quote(o.title(d)))
+	}
 	g.line(1, `node [shape=box, style=rounded, fontname="sans-serif"];`)
 	g.line(1, `edge [fontname="sans-serif", fontsize=10];`)
 	for _, level := range d.Levels {
@@ -33,6 +41,17 @@ func DOT(d *plan.Description) string {
 type dot struct {
 	b    strings.Builder
 	walk map[string]*plan.WalkNodeDescription
+	run  *Run
+}
+
+// dotColors are the attributes of nodes by how they ended.
+var dotColors = map[string]string{
+	core.Success.String():        `, color="#2f9e55", penwidth=2`,
+	core.PartialSuccess.String(): `, color="#c98a12", penwidth=2`,
+	core.Fail.String():           `, color="#d13c3c", penwidth=2`,
+	core.Skipped.String():        `, color=gray, fontcolor=gray`,
+	running:                      `, color="#2f78c4", penwidth=2`,
+	unreached:                    `, color=gray, fontcolor=gray`,
 }
 
 func (g *dot) line(depth int, format string, args ...any) {
@@ -85,6 +104,10 @@ func (g *dot) node(depth int, n *plan.NodeDescription, v *plan.VertexDescription
 			attributes += ", penwidth=3"
 		}
 	}
+	if text := g.run.mark(n.ID).Text; text != "" {
+		label = append(label, text)
+	}
+	attributes += dotColors[g.run.class(n.ID)]
 	g.line(depth, "%s [label=%s%s];", quote(n.ID), quote(label...), attributes)
 }
 
@@ -107,7 +130,10 @@ func (g *dot) edge(e *plan.EdgeDescription) {
 	case e.Branch:
 		list = append(list, "penwidth=2")
 	}
-	if label := edgeLabel(e); label != "" {
+	if g.run.taken(e) > 0 {
+		list = append(list, `color="#2f9e55"`, "penwidth=2")
+	}
+	if label := g.run.edgeLabel(e); label != "" {
 		list = append(list, "label="+quote(label))
 	}
 	attributes := ""

@@ -4,6 +4,7 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,16 +15,41 @@ import (
 
 // Formats are the drawings by name.
 var Formats = []Format{
-	{"mermaid", Mermaid},
-	{"dot", DOT},
-	{"text", Text},
-	{"svg", func(d *plan.Description) string { return SVG(d, nil) }},
+	{"mermaid", Mermaid, true},
+	{"dot", DOT, true},
+	{"text", Text, false},
+	{"svg", SVG, false},
 }
 
 // Format is a way to draw a plan.
 type Format struct {
 	Name string
-	Draw func(d *plan.Description) string
+	Draw func(d *plan.Description, o Options) string
+	// Turns tells that it knows Options.Direction.
+	Turns bool
+}
+
+// Options say how to draw. The zero value draws a plan from top to bottom.
+type Options struct {
+	// Run, when it is not nil, is what happened in a run, which colours the drawing.
+	Run *Run
+	// Direction is "" or Directions[0], from top to bottom, or Directions[1], from left to
+	// right.
+	Direction string
+	// Title stands in place of the name of the workflow.
+	Title string
+}
+
+// Directions are from top to bottom, and from left to right.
+var Directions = []string{"TB", "LR"}
+
+// title is the heading of a drawing: what was asked for or the name, and how the run ended.
+func (o *Options) title(d *plan.Description) string {
+	title := cmp.Or(o.Title, d.Name)
+	if o.Run != nil && o.Run.Title != "" {
+		title += ", " + o.Run.Title
+	}
+	return title
 }
 
 // ByName returns the format of that name.
@@ -61,6 +87,9 @@ func edgeLabel(e *plan.EdgeDescription) string {
 		text = e.Label
 	case e.Freeform:
 		text = "any other answer"
+	}
+	if n := e.MaxIterations; n > 0 {
+		text = strings.TrimSpace(text + " (at most " + plural(n, "time") + ")")
 	}
 	if e.LoopRestart {
 		text = strings.TrimSpace(text + " (begins anew)")

@@ -43,7 +43,7 @@ func TestCircles(t *testing.T) { drawings(t, describe(t, "testdata/circles.fabro
 func drawings(t *testing.T, d *plan.Description, name string) {
 	for _, f := range draw.Formats {
 		t.Run(f.Name, func(t *testing.T) {
-			got := f.Draw(d)
+			got := f.Draw(d, draw.Options{})
 			golden := filepath.Join("testdata", name+"."+f.Name)
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -79,7 +79,7 @@ func TestQuoting(t *testing.T) {
 		{ID: "end", Shape: "node", Nodes: []plan.NodeDescription{{ID: "end", Kind: evil}}},
 		{ID: "b", Shape: "for_each", Source: evil, Nodes: []plan.NodeDescription{{ID: "b"}}},
 	}}, Edges: []plan.EdgeDescription{{From: "end", To: "b", When: evil}}}
-	for _, line := range strings.Split(draw.Mermaid(d), "\n") {
+	for _, line := range strings.Split(draw.Mermaid(d, draw.Options{}), "\n") {
 		if n := strings.Count(line, `"`); n != 0 && n != 2 {
 			t.Errorf("%d quotes in %s", n, line)
 		}
@@ -88,11 +88,11 @@ func TestQuoting(t *testing.T) {
 		}
 	}
 	for _, f := range draw.Formats {
-		if got, lines := f.Draw(d), f.Draw(plain(d)); strings.ContainsAny(got, "\x1b\u202e") || strings.Count(got, "\n") != strings.Count(lines, "\n") {
+		if got, lines := f.Draw(d, draw.Options{}), f.Draw(plain(d), draw.Options{}); strings.ContainsAny(got, "\x1b\u202e") || strings.Count(got, "\n") != strings.Count(lines, "\n") {
 			t.Errorf("%s: an escape sequence, or more lines than without:\n%s", f.Name, got)
 		}
 	}
-	for _, line := range strings.Split(draw.DOT(d), "\n") {
+	for _, line := range strings.Split(draw.DOT(d, draw.Options{}), "\n") {
 		bare := strings.NewReplacer(`\\`, "", `\"`, "").Replace(line)
 		if strings.Count(bare, `"`)%2 != 0 {
 			t.Errorf("quotes do not pair: %s", line)

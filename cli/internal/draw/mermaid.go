@@ -1,8 +1,11 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -13,11 +16,15 @@ import (
 // double sides, pipelines and loops frames; what depends on a condition is
 // dotted. Of a walk the start and the exit are round, conditional nodes rhombs, human gates
 // hexagons, parallel nodes trapezia with thick edges to their branches; goal gates have a
-// thick rim.
-func Mermaid(d *plan.Description) string {
+// thick rim. Of a run nodes have the colours of their statuses, and edges that a walk took
+// are thick and say how often.
+func Mermaid(d *plan.Description, o Options) string {
 	d = asDrawn(d)
-	m := &mermaid{walk: walkNodes(d)}
-	m.line(0, "flowchart TD")
+	m := &mermaid{walk: walkNodes(d), run: o.Run}
+	if o.Title != "" || o.Run != nil {
+		m.line(0, "---\ntitle: %s\n---", strconv.Quote(strings.ReplaceAll(safe(o.title(d)), "%%", "%")))
+	}
+	m.line(0, "flowchart %s", cmp.Or(o.Direction, "TD"))
 	for _, level := range d.Levels {
 		for i := range level {
 			m.vertex(&level[i])
@@ -26,12 +33,18 @@ func Mermaid(d *plan.Description) string {
 	for i := range d.Edges {
 		m.edge(&d.Edges[i])
 	}
+	m.colors(d)
 	return m.b.String()
 }
 
 type mermaid struct {
 	b    strings.Builder
 	walk map[string]*plan.WalkNodeDescription
+	run  *Run
+	// edges counts those that are written, which styles go by; taken are those of them that
+	// the walk took.
+	edges int
+	taken []string
 }
 
 func (m *mermaid) line(depth int, format string, args ...any) {
@@ -50,10 +63,12 @@ func (m *mermaid) vertex(v *plan.VertexDescription) {
 		m.node(2, &v.Nodes[i], v)
 	}
 	for i := 1; i < len(v.Nodes); i++ {
+		m.edges++
 		m.line(2, "%s ==> %s", mermaidID(v.Nodes[i-1].ID), mermaidID(v.Nodes[i].ID))
 	}
 	if v.Shape == plan.Loop.String() {
 		first, last := v.Nodes[0].ID, v.Nodes[len(v.Nodes)-1].ID
+		m.edges++
 		m.line(2, `%s -. "again" .-> %s`, mermaidID(last), mermaidID(first))
 	}
 	m.line(1, "end")
@@ -71,6 +86,9 @@ func (m *mermaid) node(depth int, n *plan.NodeDescription, v *plan.VertexDescrip
 		from, to = "{{", "}}"
 	case n.Inner != nil:
 		from, to = "[[", "]]"
+	}
+	if text := m.run.mark(n.ID).Text; text != "" {
+		label += "<br/>" + mermaidText(text)
 	}
 	w := m.walk[n.ID]
 	if w != nil {
@@ -97,7 +115,11 @@ var mermaidShapes = map[string][2]string{
 }
 
 func (m *mermaid) edge(e *plan.EdgeDescription) {
-	from, to, label := mermaidID(e.From), mermaidID(e.To), mermaidText(edgeLabel(e))
+	from, to, label := mermaidID(e.From), mermaidID(e.To), mermaidText(m.run.edgeLabel(e))
+	if m.run.taken(e) > 0 {
+		m.taken = append(m.taken, strconv.Itoa(m.edges))
+	}
+	m.edges++
 	switch {
 	case conditional(e) || isGateEdge(e):
 		m.line(1, `%s -. "%s" .-> %s`, from, label, to)
@@ -110,15 +132,67 @@ func (m *mermaid) edge(e *plan.EdgeDescription) {
 	}
 }
 
-// reserved are words that Mermaid does not take as ids. Ids of nodes have no
-// hyphen, so the replacement collides with none.
+// mermaidColors are the styles of nodes by how they ended, for bright and dark pages alike.
+var mermaidColors = []struct{ status, style string }{
+	{core.Success.String(), "fill:#2f9e55,stroke:#2f9e55,color:#fff"},
+	{core.PartialSuccess.String(), "fill:#c98a12,stroke:#c98a12,color:#fff"},
+	{core.Fail.String(), "fill:#d13c3c,stroke:#d13c3c,color:#fff"},
+	{core.Skipped.String(), "stroke-dasharray:4 3,opacity:0.7"},
+	{running, "fill:#2f78c4,stroke:#2f78c4,color:#fff"},
+	{unreached, "opacity:0.5"},
+}
+
+// colors marks what happened in a run.
+func (m *mermaid) colors(d *plan.Description) {
+	if m.run == nil {
+		return
+	}
+	for _, c := range mermaidColors {
+		var ids []string
+		for _, level := range d.Levels {
+			for i := range level {
+				for j := range level[i].Nodes {
+					if id := level[i].Nodes[j].ID; m.run.class(id) == c.status {
+						ids = append(ids, mermaidID(id))
+					}
+				}
+			}
+		}
+		if ids != nil {
+			m.line(1, "classDef %s %s", c.status, c.style)
+			m.line(1, "class %s %s", strings.Join(ids, ","), c.status)
+		}
+	}
+	if m.taken != nil {
+		m.line(1, "linkStyle %s stroke:#2f9e55,stroke-width:3px", strings.Join(m.taken, ","))
+	}
+}
+
+// reserved are words that Mermaid does not take as ids.
 var reserved = []string{"end", "graph", "flowchart", "subgraph", "style", "class", "classdef", "click", "linkstyle", "default", "direction", "call", "href"}
 
+// mermaidPlain are ids that Mermaid takes as they are: two hyphens in a row begin an arrow.
+var mermaidPlain = regexp.MustCompile(`^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$`)
+
+// mermaidID writes an id; those that Mermaid does not take get a name of their own, which
+// no other id has.
 func mermaidID(id string) string {
-	if slices.Contains(reserved, strings.ToLower(id)) {
+	switch {
+	case slices.Contains(reserved, strings.ToLower(id)):
 		return "node-" + id
+	case mermaidPlain.MatchString(id) && !strings.HasPrefix(id, "node-"):
+		return id
 	}
-	return id
+	var b strings.Builder
+	for _, r := range id {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, "_%x_", r)
+		}
+	}
+	return "node-_" + b.String()
 }
 
 // mermaidEscapes are the signs that would end a quoted label or mean something

@@ -28,6 +28,52 @@ type Run struct {
 	Taken map[Way]int
 }
 
+// Classes of nodes beside their statuses.
+const (
+	running   = "running"
+	unreached = "unreached"
+)
+
+// mark is what happened to a node; nothing without a run.
+func (r *Run) mark(id string) Mark {
+	if r == nil {
+		return Mark{}
+	}
+	return r.Marks[id]
+}
+
+// class is how a node ended, running, or unreached; "" without a run.
+func (r *Run) class(id string) string {
+	switch m := r.mark(id); {
+	case r == nil:
+		return ""
+	case m.Status != "":
+		return m.Status
+	}
+	return unreached
+}
+
+// taken is how often a walk took an edge, 0 without a run.
+func (r *Run) taken(e *plan.EdgeDescription) int {
+	switch {
+	case r == nil:
+		return 0
+	case isGateEdge(e):
+		return r.Taken[Way{From: e.From, To: e.To}]
+	}
+	return r.Taken[Way{e.From, e.To, e.Label, e.When}]
+}
+
+// edgeLabel is the label of an edge and, of a run, how often it was taken if that was more
+// than once.
+func (r *Run) edgeLabel(e *plan.EdgeDescription) string {
+	label := edgeLabel(e)
+	if n := r.taken(e); n > 1 {
+		label = strings.TrimSpace(fmt.Sprintf("%s ×%d", label, n))
+	}
+	return label
+}
+
 // Way is an edge of a walk; two nodes may have several. A jump has no label and no
 // condition.
 type Way struct{ From, To, Label, When string }
@@ -37,10 +83,10 @@ type Way struct{ From, To, Label, When string }
 // stages, a loop one with a way back, a nested workflow has a double frame;
 // conditions stand on dashed edges. Of a walk the start and the exit are round, conditional
 // nodes have pointed sides, human gates slanted ones, and edges that go back lead from
-// below to above. run, when it is not nil, colours what happened.
-func SVG(d *plan.Description, run *Run) string {
+// below to above.
+func SVG(d *plan.Description, o Options) string {
 	d = asDrawn(d)
-	s := &svg{d: d, run: run, walk: walkNodes(d)}
+	s := &svg{d: d, run: o.Run, walk: walkNodes(d), title: o.title(d)}
 	s.jumps()
 	s.measure()
 	s.place()
@@ -84,6 +130,7 @@ type svg struct {
 	b        strings.Builder
 	d        *plan.Description
 	run      *Run
+	title    string
 	vertices []svgVertex
 	boxes    []box
 	owner    map[string][2]int // node id -> vertex, node
@@ -191,12 +238,7 @@ func (v *svgVertex) line(s *svg) (w, h float64) {
 	return max(x-arrow+padX, textWidth(v.head, textSize)+2*padX), headHeight + 4 + height + foot
 }
 
-func (s *svg) mark(id string) Mark {
-	if s.run == nil {
-		return Mark{}
-	}
-	return s.run.Marks[id]
-}
+func (s *svg) mark(id string) Mark { return s.run.mark(id) }
 
 // place lays everything out.
 func (s *svg) place() {
@@ -260,10 +302,7 @@ func (s *svg) printf(format string, args ...any) { fmt.Fprintf(&s.b, format, arg
 func text(t string) string { return html.EscapeString(safe(t)) }
 
 func (s *svg) write() {
-	title := s.d.Name
-	if s.run != nil && s.run.Title != "" {
-		title += ", " + s.run.Title
-	}
+	title := s.title
 	const top = 36.0
 	left := wavesX
 	if s.d.Walk != nil {
@@ -364,13 +403,7 @@ func (s *svg) unit(v *svgVertex, b *box) {
 
 // class is the CSS class for the status of a node in the run.
 func (s *svg) class(id string) string {
-	if s.run == nil {
-		return ""
-	}
-	if m, ok := s.run.Marks[id]; ok && m.Status != "" {
-		return m.Status
-	}
-	return "unreached"
+	return s.run.class(id)
 }
 
 // box draws the box of one node at the origin.

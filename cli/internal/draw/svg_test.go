@@ -39,7 +39,7 @@ func TestSVGQuotesEverything(t *testing.T) {
 			{{ID: "p", Shape: plan.Pipeline.String(), Nodes: []plan.NodeDescription{node("b"), node("c")}}},
 		}, Edges: []plan.EdgeDescription{{From: "a", To: "b", When: text.Draw(t, "when")}}}
 		run := &Run{Title: text.Draw(t, "title"), Marks: map[string]Mark{"a": {Status: "fail", Text: text.Draw(t, "text"), Why: text.Draw(t, "why")}}}
-		picture := SVG(d, run)
+		picture := SVG(d, Options{Run: run})
 		if err := wellFormed(picture); err != nil {
 			t.Fatalf("%v\n%s", err, picture)
 		}
@@ -144,7 +144,7 @@ func TestSVGOfALargeGraph(t *testing.T) {
 		}
 		d.Levels = append(d.Levels, row)
 	}
-	if err := wellFormed(SVG(d, nil)); err != nil {
+	if err := wellFormed(SVG(d, Options{})); err != nil {
 		t.Error(err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"html"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -123,11 +122,7 @@ func (s *svg) loopWidth(i int) float64 {
 
 // edgeText is the label of an edge and, of a run, how often it was taken.
 func (s *svg) edgeText(i int) string {
-	label := edgeLabel(&s.d.Edges[i])
-	if n := s.taken(i); n > 1 {
-		label = strings.TrimSpace(fmt.Sprintf("%s ×%d", label, n))
-	}
-	return label
+	return s.run.edgeLabel(&s.d.Edges[i])
 }
 
 func (s *svg) labelWidth(i int) float64 {
@@ -172,14 +167,7 @@ func (s *svg) pill(i int, x, y float64) string {
 
 // taken is how often a walk took an edge, 0 without a run.
 func (s *svg) taken(i int) int {
-	if s.run == nil {
-		return 0
-	}
-	e := &s.d.Edges[i]
-	if isGateEdge(e) || s.jumped > 0 && i >= s.jumped {
-		return s.run.Taken[Way{From: e.From, To: e.To}]
-	}
-	return s.run.Taken[Way{e.From, e.To, e.Label, e.When}]
+	return s.run.taken(&s.d.Edges[i])
 }
 
 // jumps adds the jumps of a run as edges, where no edge of the drawing stands for them.

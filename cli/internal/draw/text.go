@@ -10,22 +10,23 @@ import (
 )
 
 // Text draws a tree by waves: what may run at the same time stands together, and
-// below each node what it comes after. A walk is drawn by the distance from its start.
-func Text(d *plan.Description) string {
+// below each node what it comes after. A walk is drawn by the distance from its start. Of a
+// run each node says how it ended, and edges that a walk took how often.
+func Text(d *plan.Description, o Options) string {
 	edges := map[string][]*plan.EdgeDescription{}
 	for i := range d.Edges {
 		e := &d.Edges[i]
 		edges[e.To] = append(edges[e.To], e)
 	}
-	t, walk := tree.New(), walkNodes(d)
-	word, root := "wave %d", fmt.Sprintf("%s: %s in %s, at most %d side by side", d.Name, plural(countNodes(d), "node"), plural(len(d.Levels), "wave"), d.Width)
+	t, walk, name := tree.New(), walkNodes(d), o.title(d)
+	word, root := "wave %d", fmt.Sprintf("%s: %s in %s, at most %d side by side", name, plural(countNodes(d), "node"), plural(len(d.Levels), "wave"), d.Width)
 	if d.Walk != nil {
-		word, root = "%d from the start", fmt.Sprintf("%s: a walk of %s", d.Name, plural(countNodes(d), "node"))
+		word, root = "%d from the start", fmt.Sprintf("%s: a walk of %s", name, plural(countNodes(d), "node"))
 	}
 	for i, level := range d.Levels {
 		wave := branch(fmt.Sprintf(word, i))
 		for j := range level {
-			wave.Child(vertexTree(&level[j], edges, walk[level[j].ID]))
+			wave.Child(vertexTree(&level[j], edges, walk[level[j].ID], o.Run))
 		}
 		t.Child(wave)
 	}
@@ -52,7 +53,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func vertexTree(v *plan.VertexDescription, edges map[string][]*plan.EdgeDescription, walk *plan.WalkNodeDescription) *tree.Tree {
+func vertexTree(v *plan.VertexDescription, edges map[string][]*plan.EdgeDescription, walk *plan.WalkNodeDescription, run *Run) *tree.Tree {
 	if !isUnit(v) {
 		label := mark(v) + nodeLabel(&v.Nodes[0])
 		if about := aboutWalk(walk); len(about) > 0 {
@@ -61,11 +62,11 @@ func vertexTree(v *plan.VertexDescription, edges map[string][]*plan.EdgeDescript
 		if v.Shape == plan.FanOut.String() {
 			label += " " + runs(v)
 		}
-		return nodeTree(label, &v.Nodes[0], edges)
+		return nodeTree(label, &v.Nodes[0], edges, run)
 	}
 	t := branch(mark(v) + v.Shape + " " + v.ID + ": " + runs(v))
 	for i := range v.Nodes {
-		t.Child(nodeTree(nodeLabel(&v.Nodes[i]), &v.Nodes[i], edges))
+		t.Child(nodeTree(nodeLabel(&v.Nodes[i]), &v.Nodes[i], edges, run))
 	}
 	return t
 }
@@ -94,7 +95,13 @@ func nodeLabel(n *plan.NodeDescription) string {
 	return label
 }
 
-func nodeTree(label string, n *plan.NodeDescription, edges map[string][]*plan.EdgeDescription) *tree.Tree {
+func nodeTree(label string, n *plan.NodeDescription, edges map[string][]*plan.EdgeDescription, run *Run) *tree.Tree {
+	if run != nil {
+		label += ": " + strings.ReplaceAll(run.class(n.ID), "_", " ")
+		if text := run.mark(n.ID).Text; text != "" {
+			label += ", " + text
+		}
+	}
 	t := branch(label)
 	for _, e := range edges[n.ID] {
 		text := "after " + e.From
@@ -102,7 +109,7 @@ func nodeTree(label string, n *plan.NodeDescription, edges map[string][]*plan.Ed
 		case e.Else:
 			text += ", " + edgeLabel(e)
 		case e.When != "" && e.On == "":
-			text += " when " + e.When
+			text += " when " + edgeLabel(e)
 		case edgeLabel(e) != "":
 			text += ", " + edgeLabel(e)
 		}
@@ -111,6 +118,9 @@ func nodeTree(label string, n *plan.NodeDescription, edges map[string][]*plan.Ed
 		}
 		if e.Branch {
 			text += " (a branch)"
+		}
+		if n := run.taken(e); n > 0 {
+			text += fmt.Sprintf(" ×%d", n)
 		}
 		t.Child(safe(text))
 	}

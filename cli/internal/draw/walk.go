@@ -18,6 +18,9 @@ func asDrawn(d *plan.Description) *plan.Description {
 	}
 	c := *d
 	c.Levels, c.Edges = layers(&c), slices.Clone(d.Edges)
+	if d.Walk.Router != "" {
+		c.Walk = withEntry(d.Walk)
+	}
 	for i := range d.Walk.Nodes {
 		n := &d.Walk.Nodes[i]
 		at := slices.IndexFunc(n.Targets, func(id string) bool { return id != d.Walk.Exit })
@@ -32,6 +35,19 @@ func asDrawn(d *plan.Description) *plan.Description {
 			continue
 		}
 		c.Edges = append(c.Edges, plan.EdgeDescription{From: d.Walk.Exit, To: n.Targets[at], Label: gateLabel + n.ID})
+	}
+	return &c
+}
+
+// withEntry returns a walk whose first node is drawn as a start: where a model picks the
+// edges, none has that role.
+func withEntry(w *plan.WalkDescription) *plan.WalkDescription {
+	c := *w
+	c.Nodes = slices.Clone(w.Nodes)
+	for i := range c.Nodes {
+		if c.Nodes[i].ID == c.Start {
+			c.Nodes[i].Role = core.RoleStart.String()
+		}
 	}
 	return &c
 }
@@ -75,7 +91,7 @@ func layers(d *plan.Description) [][]plan.VertexDescription {
 		}
 		deepest = max(deepest, level[v])
 	}
-	if at := index[d.Walk.Exit]; len(out[at]) == 0 {
+	if at, ok := index[d.Walk.Exit]; ok && len(out[at]) == 0 {
 		level[at] = deepest
 	}
 	levels := make([][]plan.VertexDescription, deepest+1)

@@ -31,7 +31,7 @@ func TestAnyWalk(t *testing.T) {
 			run.Taken[draw.Way{From: e.From, To: e.To, Label: e.Label}] = i
 		}
 		for _, f := range draw.Formats {
-			picture := f.Draw(d)
+			picture := f.Draw(d, draw.Options{})
 			for i := range n {
 				if !strings.Contains(picture, fmt.Sprintf("n%d", i)) {
 					t.Errorf("seed %d, %s: node n%d is not drawn", seed, f.Name, i)
@@ -43,7 +43,7 @@ func TestAnyWalk(t *testing.T) {
 				}
 			}
 		}
-		if plain, ran := strings.Count(draw.SVG(d, nil), `class="edge`), strings.Count(draw.SVG(d, run), `class="edge`); plain != len(d.Edges) || ran < plain {
+		if plain, ran := strings.Count(draw.SVG(d, draw.Options{}), `class="edge`), strings.Count(draw.SVG(d, draw.Options{Run: run}), `class="edge`); plain != len(d.Edges) || ran < plain {
 			t.Errorf("seed %d: %d edges are drawn and %d of a run, want %d", seed, plain, ran, len(d.Edges))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/pace"
 	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -44,6 +45,9 @@ func (m *Model) head(width int, now time.Time, p tty.Palette) line {
 		text = fmt.Sprintf("visit %d, %s", m.visits, text)
 	}
 	l := line{{text, p.Dim}}
+	if m.usage != (core.Usage{}) {
+		l = append(l, segment{"  " + story.Usage(m.usage), p.Dim})
+	}
 	if failed > 0 {
 		l = append(l, segment{fmt.Sprintf(", %d failed", failed), p.Bad})
 	}

@@ -7,6 +7,7 @@
 package screen
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ type Model struct {
 	total   int // nodes of the root graph
 	walk    bool
 	visits  int // of a walk
+	usage   core.Usage
 	started time.Time
 	status  string // of the run, "" while it goes on
 }
@@ -138,6 +140,8 @@ func (m *Model) Apply(e *core.Event) {
 		r.text = "asks: " + e.Reason
 	case core.JoinDecided:
 		r.text = e.Reason
+	case core.ModelAsked, core.ModelAnswered, core.ToolCalled, core.EdgeChosen:
+		m.model(r, e)
 	case core.NodeRetrying:
 		r.retry(e)
 	case core.ItemFinished, core.ItemFailed:
@@ -148,6 +152,34 @@ func (m *Model) Apply(e *core.Event) {
 		r.handled = true
 	case core.Progress:
 		r.progress(e)
+	}
+}
+
+// model takes in a call to a model, or of a tool that it asked for, and what came of it.
+func (m *Model) model(r *row, e *core.Event) {
+	if e.Usage != nil {
+		m.usage = m.usage.Plus(*e.Usage)
+	}
+	if e.Item != 0 || e.Unit != "" {
+		return // there are many at once
+	}
+	switch e.Type {
+	case core.ModelAsked:
+		r.text = "asks a model"
+		if e.Purpose == "route" {
+			r.text = "a model picks the way"
+		} else if e.Turn > 1 {
+			r.text += fmt.Sprintf(", turn %d", e.Turn)
+		}
+	case core.ModelAnswered:
+		r.text = e.Reason
+	case core.ToolCalled:
+		r.text = strings.TrimSuffix("called "+e.Tool+": "+e.Reason, ": ")
+	case core.EdgeChosen:
+		switch e.Step {
+		case core.StepModel, core.StepFallback, core.StepNone, core.StepDryRun:
+			r.text = "then " + e.To + ": " + e.Reason
+		}
 	}
 }
 
