@@ -17,6 +17,9 @@ type kindOf struct {
 	ids []string
 	// config are the attributes that become keys of the kind.
 	config []configKey
+	// lists are keys of the kind that are lists of words, in an attribute with commas, and
+	// shaped those that no attribute can hold: one of such a name is somebody else's.
+	lists, shaped []string
 }
 
 // configKey is a key of a kind, and the attributes that it is read from: the first one
@@ -34,12 +37,18 @@ var modelKeys = []configKey{
 	{key: "max_tokens", from: []string{"max_tokens"}, whole: true},
 }
 
+var (
+	modelLists  = []string{"tools", "hosted_tools"}
+	modelShaped = []string{"instruction", "preamble", "context", "lenient", "requires", "eval", "judge_model", "retry_instruction",
+		"commands", "skills", "tool_filter", "max_output"}
+)
+
 // kinds is the table of shapes and types.
 var kinds = []kindOf{
 	{kind: "start", shape: "Mdiamond", types: []string{"start"}, ids: []string{"start", "Start"}},
 	{kind: "exit", shape: "Msquare", types: []string{"exit"}, ids: []string{"exit", "Exit", "end", "End"}},
-	{kind: kindAgent, shape: "box", types: []string{"agent", "codergen"}, config: modelKeys},
-	{kind: kindPrompt, shape: "tab", types: []string{"prompt"}, config: modelKeys},
+	{kind: kindAgent, shape: "box", types: []string{"agent", "codergen"}, config: modelKeys, lists: modelLists, shaped: modelShaped},
+	{kind: kindPrompt, shape: "tab", types: []string{"prompt"}, config: modelKeys, lists: modelLists, shaped: modelShaped},
 	{kind: kindScript, shape: "parallelogram", types: []string{"command", "tool"}, config: []configKey{
 		{key: "script", from: []string{"script", "tool_command"}},
 		{key: "language", from: []string{"language"}},

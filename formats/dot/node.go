@@ -143,10 +143,15 @@ func (l *loader) work(n *core.Node, s *settings) {
 		l.style(n, cmp.Or(s.text("shape").Value, k.shape), keys)
 	}
 	for _, key := range keys {
-		if n.Config.Get(key) == nil && !slices.Contains(nodePlace.known, key) {
-			if a := s.take(key); a != nil {
-				n.Config.Set(core.At(key, a.key.Pos), a.value.tree())
+		if n.Config.Get(key) != nil || slices.Contains(nodePlace.known, key) || k != nil && slices.Contains(k.shaped, key) {
+			continue
+		}
+		if a := s.take(key); a != nil {
+			v := a.value.tree()
+			if k != nil && slices.Contains(k.lists, key) {
+				v = listTree(v)
 			}
+			n.Config.Set(core.At(key, a.key.Pos), v)
 		}
 	}
 	if n.Kind.Value == kindScript {
@@ -188,6 +193,21 @@ func (l *loader) configValue(n *core.Node, s *settings, c configKey, from string
 
 func textTree(t core.Text) *core.Value {
 	return &core.Value{Kind: core.StringValue, Pos: t.Pos, Scalar: t.Value}
+}
+
+// listTree makes a list of a text with commas.
+func listTree(v *core.Value) *core.Value {
+	s, ok := v.Scalar.(string)
+	if !ok {
+		return v
+	}
+	out := &core.Value{Kind: core.ArrayValue, Pos: v.Pos}
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out.Items = append(out.Items, textTree(core.At(part, v.Pos)))
+		}
+	}
+	return out
 }
 
 // tree returns the value as the configuration of a kind has it.

@@ -142,7 +142,13 @@ func (b *builder) capable(r *runner) {
 		lacks(b.Effort.Pos, "reasoning_effort", llm.Request{Effort: r.effort})
 	}
 	if len(r.tools) > 0 {
-		lacks(b.node.Pos, "tools", llm.Request{Tools: []llm.Tool{r.tools[0].Tool}})
+		pos := b.node.Pos
+		for _, key := range []string{"skills", "commands", "tools"} {
+			if v := b.node.Config.Get(key); v != nil {
+				pos = v.Pos
+			}
+		}
+		lacks(pos, "tools", llm.Request{Tools: []llm.Tool{r.tools[0].Tool}})
 	}
 	if b.Schema != nil && r.schema != nil {
 		lacks(b.Schema.Pos, "schema", llm.Request{Schema: &llm.Schema{Name: "answer", Schema: r.schema.object}})

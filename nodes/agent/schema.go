@@ -30,7 +30,8 @@ func compileSchema(v *core.Value, at string) (*schema, core.Diagnostics) {
 	var ds core.Diagnostics
 	object, ok := v.Plain().(*core.Object)
 	if !ok {
-		return nil, core.WrongType(v, "a JSON Schema, which is a mapping")
+		ds.Errorf(core.CodeWrongType, v.Pos, "%s: want a JSON Schema, which is a mapping, found %s", at, v.Describe())
+		return nil, ds
 	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{})

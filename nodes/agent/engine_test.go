@@ -1,0 +1,300 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/dot"
+	"github.com/wavefold/wavefold/formats/native"
+	"github.com/wavefold/wavefold/formats/sweny"
+	"github.com/wavefold/wavefold/llm"
+	"github.com/wavefold/wavefold/nodes/agent"
+	"github.com/wavefold/wavefold/nodes/walk"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// These tests run whole documents through the real readers, plan and scheduler.
+
+func run(t *testing.T, w *core.Workflow, reg *core.Registry, inputs map[string]any, o scheduler.Options) *core.Report {
+	t.Helper()
+	p, ds := plan.Compile(w, reg, plan.Options{})
+	if p == nil {
+		t.Fatalf("findings:\n%v", ds)
+	}
+	report, _ := scheduler.Run(t.Context(), p, inputs, o)
+	if report == nil {
+		t.Fatal("no report")
+	}
+	return report
+}
+
+func yaml(t *testing.T, reg *core.Registry, text string) *core.Workflow {
+	t.Helper()
+	w, ds := native.Parse("main.yaml", []byte(text), native.OptionsFor(reg))
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	return w
+}
+
+// log keeps events as short texts.
+type log struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *log) add(e core.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := fmt.Sprintf("%s %s", e.Type, e.Node)
+	switch e.Type {
+	case core.ModelAnswered:
+		s += fmt.Sprintf(" %s turn %d", e.Purpose, e.Turn)
+		if e.Usage != nil {
+			s += fmt.Sprintf(" %d+%d", e.Usage.Input, e.Usage.Output)
+		}
+	case core.ToolCalled:
+		s += fmt.Sprintf(" %s turn %d %s", e.Tool, e.Turn, e.Reason)
+	case core.NodeRetrying:
+		s += " " + e.Reason
+	default:
+		return
+	}
+	l.lines = append(l.lines, s)
+}
+
+const fanOut = `
+name: fan
+inputs: {words: {type: array}}
+state: {schema: {words: {type: array}, upper: {type: array, merge: array_append}}}
+graph:
+  nodes:
+    - {id: each, kind: prompt, prompt: "Upper: {{$item}}", for_each: {source: $.words, concurrency: 8}, writes: [upper]}
+`
+
+// Items of a fan-out share one compiled node. What they come to does not depend on when
+// which of them was answered, and what they took is added up.
+func TestFanOut(t *testing.T) {
+	var busy, peak atomic.Int64
+	gate := make(chan struct{})
+	m := llm.Func(func(ctx context.Context, r *llm.Request) (*llm.Response, error) {
+		if n := busy.Add(1); n > peak.Load() {
+			peak.Store(n)
+			if n == 8 {
+				close(gate)
+			}
+		}
+		defer busy.Add(-1)
+		select { // the first eight meet
+		case <-gate:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		word, _ := strings.CutPrefix(r.Messages[0].Text, "Upper: ")
+		return &llm.Response{Text: core.JSON(core.ObjectOf("upper", []any{strings.ToUpper(word)})), Usage: core.Usage{Input: 3, Output: 1}}, nil
+	})
+	reg := core.NewRegistry(agent.Kinds(m)...)
+	var words, want []any
+	for i := range 40 {
+		words, want = append(words, fmt.Sprint("w", i)), append(want, fmt.Sprint("W", i))
+	}
+	r := run(t, yaml(t, reg, fanOut), reg, map[string]any{"words": words}, scheduler.Options{Concurrency: 8})
+	got, _ := r.State.Get("upper")
+	if r.Status != core.RunSuccess || core.JSON(got) != core.JSON(want) || peak.Load() != 8 {
+		t.Errorf("%s %v, %d at once: %s", r.Status, r.Err, peak.Load(), core.JSON(got))
+	}
+	if (r.Usage != core.Usage{Calls: 40, Input: 120, Output: 40}) {
+		t.Errorf("usage %+v", r.Usage)
+	}
+}
+
+// A budget that is used up ends the run, with its own words in the error.
+func TestBudgetOfARun(t *testing.T) {
+	reg := core.NewRegistry(agent.Kinds(script(`{"upper": ["x"]}`))...)
+	r := run(t, yaml(t, reg, fanOut), reg, map[string]any{"words": []any{"a", "b", "c", "d"}}, scheduler.Options{Concurrency: 1, Budget: core.Budget{Calls: 2}})
+	if r.Status != core.RunFailed || !errors.Is(r.Err, scheduler.ErrBudget) || !strings.Contains(r.Err.Error(), "the budget of the run is used up: 2 of 2 calls") {
+		t.Errorf("%s %v", r.Status, r.Err)
+	}
+}
+
+// Each call is an event, of the model and of its tools; a failure of checks is an attempt.
+func TestEvents(t *testing.T) {
+	m := script("call echo {}", `{"n": 3}`, `{"n": 2}`)
+	reg := core.NewRegistry(agent.Kinds(m)...)
+	h, _ := functions().Tool("echo")
+	if err := reg.AddTool("echo", h); err != nil {
+		t.Fatal(err)
+	}
+	var l log
+	r := run(t, yaml(t, reg, `
+name: one
+state: {schema: {n: {type: integer}}}
+graph:
+  nodes:
+    - id: a
+      kind: agent
+      prompt: Hi
+      tools: [echo]
+      eval: [{name: low, kind: value, rule: {output_matches: [{path: n, in: [1, 2]}]}}]
+      on_error: {policy: retry, attempts: 2, base_ms: 0}
+      writes: [n]
+`), reg, nil, scheduler.Options{Listener: l.add})
+	want := []string{
+		"model.answered a run turn 1", "tool.called a echo turn 1 ", "model.answered a run turn 2 10+2",
+		"node.retrying a attempt 1 of 2 asked to be run again: the checks of the answer failed:\n- low (value): n: want what is one of [1,2], got 3",
+		"model.answered a run turn 1 10+2",
+	}
+	if r.Status != core.RunSuccess || core.JSON(r.State) != `{"n":2}` {
+		t.Errorf("%s %v %s", r.Status, r.Err, core.JSON(r.State))
+	}
+	if len(l.lines) != len(want) {
+		t.Fatalf("got  %q\nwant %q", l.lines, want)
+	}
+	for i := range want {
+		if !strings.HasPrefix(l.lines[i], want[i]) {
+			t.Errorf("got  %q\nwant %q", l.lines[i], want[i])
+		}
+	}
+	if first := m.asked[2].Messages[0].Text; !strings.HasPrefix(first, "## The previous attempt did not pass its checks\n\n- low (value)") {
+		t.Errorf("the second attempt is told %q", first)
+	}
+}
+
+const drawn = `digraph fix {
+  graph [goal="a green build"]
+  start [shape=Mdiamond]
+  exit [shape=Msquare]
+  plan [shape=tab, prompt="Plan {{ goal }}, $goal.", model="small", reasoning_effort="low", context="mine", eval="mine"]
+  work [prompt="Do it", tools="echo, fail", max_turns=4, temperature=0.5]
+  start -> plan -> work
+  work -> work [condition="context.last_response contains again"]
+  work -> exit [condition="context.tests=green"]
+}`
+
+// A graph in DOT: its attributes are the fields of the kind, its text says what became of
+// the node, and a function of the kind's name does the work instead.
+func TestDOT(t *testing.T) {
+	m := script("the plan", "call echo {}", "again", `Done. {"outcome": "success", "context_updates": {"tests": "green"}}`)
+	reg := core.NewRegistry(append(agent.Kinds(m), walk.Kinds()...)...)
+	for _, name := range []string{"echo", "fail"} {
+		h, _ := functions().Tool(name)
+		reg.AddTool(name, h)
+	}
+	parse := func() *core.Workflow {
+		w, ds := dot.Parse("fix.dot", []byte(drawn), dot.OptionsFor(reg, nil))
+		if ds.Failed(false) {
+			t.Fatal(ds)
+		}
+		return w
+	}
+	r := run(t, parse(), reg, nil, scheduler.Options{})
+	if r.Status != core.RunSuccess {
+		t.Fatalf("%s %v", r.Status, r.Err)
+	}
+	if got := strings.Join(r.Path, " "); got != "start plan work work exit" {
+		t.Errorf("path %s", got)
+	}
+	c := contextIn(t, r)
+	for key, want := range map[string]string{"last_stage": `"work"`, "response.plan": `"the plan"`, "tests": `"green"`} {
+		if v, _ := c.Get(key); core.JSON(v) != want {
+			t.Errorf("%s is %s, want %s", key, core.JSON(v), want)
+		}
+	}
+	first := m.asked[0]
+	if first.Messages[0].Text != "Plan a green build, a green build." || first.Model != "small" || first.Effort != "low" || first.Visit != 1 || m.asked[3].Visit != 2 {
+		t.Errorf("%+v", first)
+	}
+	if len(m.asked[1].Tools) != 2 || *m.asked[1].Temperature != 0.5 {
+		t.Errorf("%+v", m.asked[1])
+	}
+
+	before := len(m.asked)
+	for _, name := range []string{"agent", "prompt"} {
+		reg.AddTool(name, core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
+			r, _ := core.ParseDirective(`{"context_updates": {"tests": "green"}}`)
+			return r, nil
+		}))
+	}
+	if r := run(t, parse(), reg, nil, scheduler.Options{}); r.Status != core.RunSuccess || len(m.asked) != before {
+		t.Errorf("the functions: %s %v, %d calls", r.Status, r.Err, len(m.asked)-before)
+	}
+
+	// Without a model the graph is valid and fails where one is needed.
+	bare := core.NewRegistry(append(agent.Kinds(nil), walk.Kinds()...)...)
+	for _, name := range []string{"echo", "fail"} {
+		h, _ := functions().Tool(name)
+		bare.AddTool(name, h)
+	}
+	r = run(t, parse(), bare, nil, scheduler.Options{})
+	if r.Status != core.RunFailed || !strings.Contains(r.Err.Error(), "has no model to ask") {
+		t.Errorf("%s %v", r.Status, r.Err)
+	}
+}
+
+// contextIn is the context of a walk at its end.
+func contextIn(t *testing.T, r *core.Report) *core.Object {
+	t.Helper()
+	v, _ := r.State.Get(core.ContextField)
+	o, ok := v.(*core.Object)
+	if !ok {
+		t.Fatalf("the state is %s", core.JSON(r.State))
+	}
+	return o
+}
+
+const triage = `
+id: triage
+name: Triage
+entry: look
+nodes:
+  look:
+    name: Look
+    instruction: Look at {{this}}.
+    output: {type: object, properties: {severity: {type: string}}, required: [severity]}
+    retry: {max: 1}
+    eval:
+      - {name: known, kind: value, rule: {output_matches: [{path: severity, in: [low, high]}]}}
+  reply:
+    name: Reply
+    instruction: Reply.
+    requires: {output_required: [look.severity]}
+edges:
+  - {from: look, to: reply}
+`
+
+// A document of SWEny: an attempt that failed its checks is made again, and the next node
+// is shown the whole answer.
+func TestSWEny(t *testing.T) {
+	m := script(`{"severity": "odd"}`, `{"severity": "low", "why": "a typo"}`, "Thanks.")
+	reg := core.NewRegistry(agent.Kinds(m)...)
+	w, ds := sweny.Parse("triage.yml", []byte(triage), sweny.Options{})
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	r := run(t, w, reg, map[string]any{"issue": "It crashes."}, scheduler.Options{})
+	if r.Status != core.RunSuccess || len(m.asked) != 3 {
+		t.Fatalf("%s %v, %d calls", r.Status, r.Err, len(m.asked))
+	}
+	if got := m.last().Text; !strings.Contains(got, `{"input":{"issue":"It crashes."},"look":{"severity":"low","why":"a typo"}}`) {
+		t.Errorf("the second node is told %s", got)
+	}
+	if v, _ := contextIn(t, r).Get("reply"); !strings.Contains(core.JSON(v), `"Thanks."`) {
+		t.Errorf("it came to %s", core.JSON(v))
+	}
+	if !slices.Equal(r.Path, []string{"look", "reply"}) {
+		t.Error(r.Path)
+	}
+	// A backend that breaks ends the run at once.
+	reg = core.NewRegistry(agent.Kinds(script(errors.New("503 unavailable")))...)
+	if r := run(t, w, reg, nil, scheduler.Options{}); r.Status != core.RunFailed || !strings.Contains(r.Err.Error(), "503 unavailable") || len(r.Path) != 1 {
+		t.Errorf("%s %v %v", r.Status, r.Err, r.Path)
+	}
+}

@@ -1,0 +1,113 @@
+package agent_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/llm"
+	"github.com/wavefold/wavefold/nodes/nodestest"
+)
+
+// modest is a model that cannot do everything.
+type modest struct{ llm.Model }
+
+func (modest) Lacks(r *llm.Request) string {
+	switch {
+	case len(r.Hosted) > 0:
+		return "this server has no tools of its own"
+	case r.Effort != "":
+		return "this server knows no effort"
+	case len(r.Tools) > 0:
+		return "this server calls no tools"
+	case r.Schema != nil:
+		return "this server holds no answer to a schema"
+	}
+	return ""
+}
+
+func TestFindings(t *testing.T) {
+	env := functions()
+	env.LookPath = exec.LookPath
+	env.Schema = nodestest.Schema(t, `{"city": {"type": "string"}}`)
+	env.Files = fstest.MapFS{"say.md": {Data: []byte("Say\n{{$.ctiy}}")}, "answer.json": {Data: []byte(`{"type": "object"}`)}, "bad.json": {Data: []byte(`{"type": "objct"}`)}, "no.json": {Data: []byte(`{`)}}
+	for _, tt := range []struct{ node, want string }{
+		{`{}`, `1:1: error: node n: key "prompt" is missing [MISSING_KEY]`},
+		{`{"prompt": " "}`, `1:12: error: node n: key "prompt" is empty [MISSING_KEY]`},
+		{`{"instruction": ""}`, `1:17: error: node n: key "instruction" is empty [MISSING_KEY]`},
+		{`{"prompt": "x", "instruction": "y"}`, `1:32: error: node n: prompt and instruction exclude each other [BAD_VALUE]`},
+		{`{"prompt": "hi", "modle": "m"}`, `1:18: error: node n: unknown key "modle" (did you mean "model"? known keys: `},
+		{`{"prompt": "hi", "temperature": 3}`, `1:33: error: node n: temperature: want a number from 0 to 2, found 3 [BAD_VALUE]`},
+		{`{"prompt": "{{$.ctiy}}"}`, `1:16: error: node n: prompt: unknown field "ctiy" (did you mean "city"?`},
+		{`{"prompt": "say.md"}`, `2:5: error: node n: prompt: unknown field "ctiy" (did you mean "city"?`},
+		{`{"prompt": "sya.md"}`, `1:12: error: node n: prompt: there is no file "sya.md" (did you mean "say.md"?) [MISSING_FILE]`},
+		{`{"prompt": "../say.md"}`, `1:12: error: node n: prompt: "../say.md" leaves the workflow's folder`},
+
+		// A schema that is no schema, each fault at its place.
+		{`{"prompt": "hi", "schema": 3}`, `1:28: error: node n: schema: want a JSON Schema, which is a mapping, found number 3 [WRONG_TYPE]`},
+		{`{"prompt": "hi", "schema": {"type": "objct", "properties": {"a": 5, "b": {"minLength": -1}}, "required": "x"}}`,
+			`1:37: error: node n: schema: this is no JSON Schema: type: value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string', or got string, want array [BAD_VALUE]
+1:66: error: node n: schema: this is no JSON Schema: properties.a: got number, want boolean or object [BAD_VALUE]
+1:88: error: node n: schema: this is no JSON Schema: properties.b.minLength: minimum: got -1, want 0 [BAD_VALUE]
+1:106: error: node n: schema: this is no JSON Schema: required: got string, want array [BAD_VALUE]`},
+		{`{"prompt": "hi", "schema": {"anyOf": [{"type": "string"}, {"type": 1}]}}`, `1:68: error: node n: schema: this is no JSON Schema: anyOf[1].type: `},
+		{`{"prompt": "hi", "schema": {"$ref": "file:///etc/passwd"}}`, `1:28: error: node n: schema: this is no JSON Schema: failing loading "file:///etc/passwd": no URLLoader registered for "file:///etc/passwd" [BAD_VALUE]`},
+		{`{"prompt": "hi", "schema": {"$ref": "#/$defs/x"}}`, `1:28: error: node n: schema: this is no JSON Schema: json-pointer in "#/$defs/x" not found [BAD_VALUE]`},
+		{`{"prompt": "hi", "schema": {"pattern": "("}}`, `1:40: error: node n: schema: this is no JSON Schema: pattern: '(' is not valid regex: `},
+		{`{"prompt": "hi", "schema": "anwser.json"}`, `1:28: error: node n: schema: there is no file "anwser.json" (did you mean "answer.json"?) [MISSING_FILE]`},
+		{`{"prompt": "hi", "schema": "bad.json"}`, `1:28: error: node n: schema: this is no JSON Schema: type: value must be`},
+		{`{"prompt": "hi", "schema": "no.json"}`, `1:28: error: node n: schema: no.json: the JSON text is cut off, want `},
+
+		{`{"prompt": "hi", "tools": ["ecko"]}`, `1:28: error: node n: tools: no Go function is registered under "ecko" (did you mean "echo"? known keys: `},
+		{`{"prompt": "hi", "tools": ["echo", "echo"]}`, `1:36: error: node n: two tools are called echo [DUPLICATE]`},
+		{`{"prompt": "hi", "tools": [{"name": "echo", "parameters": {"type": 1}}]}`, `1:68: error: node n: tools: echo: parameters: this is no JSON Schema: type: `},
+		{`{"prompt": "hi", "tools": 5}`, `1:27: error: node n: tools: want a list, found number 5 [WRONG_TYPE]`},
+		{`{"prompt": "hi", "commands": [{"name": "x", "run": "ls -l"}]}`, `1:52: error: node n: commands[0].run: want a list, found text "ls -l" (write [ls -l]) [WRONG_TYPE]`},
+		{`{"prompt": "hi", "commands": [{"name": "x", "run": ["nobody-has-this"]}]}`, `1:53: error: node n: commands: x: program "nobody-has-this" is not there: `},
+		{`{"prompt": "hi", "tool_filter": {}}`, `1:33: error: node n: tool_filter: want allow or deny [BAD_VALUE]`},
+		{`{"prompt": "hi", "max_turns": 0}`, `1:31: error: node n: max_turns: want a whole number of at least 1, found 0 [BAD_VALUE]`},
+
+		{`{"prompt": "hi", "requires": {}}`, `1:30: error: node n: requires: want output_required or output_matches [BAD_VALUE]`},
+		{`{"prompt": "hi", "requires": {"output_required": ["a-b", "some:x", "a..b"]}}`, `1:51: error: node n: requires: output_required: "a-b": want names with points between them, such as data.items[*].id, found "a-b" [BAD_VALUE]
+1:58: error: node n: requires: output_required: "some:x": want all: or any: before a path, found "some:" [BAD_VALUE]
+1:68: error: node n: requires: output_required: "a..b": want names`},
+		{`{"prompt": "hi", "requires": {"output_matches": [{"path": "a"}, {"path": "a", "equals": 1, "in": [1]}, {"path": "a", "in": 1}, {"path": "a", "matches": "("}]}}`,
+			`1:50: error: node n: requires: output_matches: want one of equals, in and matches, found 0 of them [BAD_VALUE]
+1:65: error: node n: requires: output_matches: want one of equals, in and matches, found 2 of them [BAD_VALUE]
+1:124: error: node n: requires: output_matches: in: want a list, found number 1 [WRONG_TYPE]
+1:153: error: node n: requires: output_matches: matches: error parsing regexp: `},
+		{`{"prompt": "hi", "requires": {"output_required": ["a"], "on_fail": "stop"}}`, `1:68: error: node n: requires.on_fail: "stop" is none of fail, skip [BAD_VALUE]`},
+		{`{"prompt": "hi", "eval": [{"name": "a", "kind": "judge"}, {"name": "a", "kind": "value"}, {"name": "b", "kind": "function", "rule": {}}, {"name": "c", "kind": "value", "rule": {"output_required": ["x"]}, "rubric": "r"}, {"name": "d", "kind": "judge", "rubric": "r", "rule": {}, "pass_when": "a b"}]}`,
+			`1:27: error: node n: eval: a: a judge needs a rubric [BAD_VALUE]
+1:59: error: node n: eval: a: a check of the kind value needs a rule [BAD_VALUE]
+1:68: error: node n: eval: two checks are called a [DUPLICATE]
+1:133: error: node n: eval: b: the rule checks nothing [BAD_VALUE]
+1:215: error: node n: eval: c: rubric, pass_when and model are those of a judge [BAD_VALUE]
+1:275: error: node n: eval: d: a judge has a rubric and no rule [BAD_VALUE]
+1:292: error: node n: eval: d: pass_when: want one word, found "a b" [BAD_VALUE]`},
+		{`{"prompt": "hi", "eval": [{"name": "a", "kind": "value", "rule": {"no_tool_called": ["x"]}}]}`, `1:66: warning: node n: eval: a: a check of a value looks at output_required and output_matches alone, so it always passes [IGNORED]`},
+		{`{"prompt": "hi", "retry_instruction": {"auto": false}}`, `1:39: error: node n: retry_instruction: want a text, {auto: true} or {reflect: text} [BAD_VALUE]`},
+		{`{"prompt": "hi", "retry_instruction": 3}`, `1:39: error: node n: retry_instruction: want a text, {auto: true} or {reflect: text}, found number 3 [WRONG_TYPE]`},
+	} {
+		_, ds := kindOf("agent", script("x")).Compile(nodestest.Node(t, tt.node), env)
+		if got := strings.TrimSpace(nodestest.Findings(ds)); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s\ngot  %s\nwant %s", tt.node, got, tt.want)
+		}
+	}
+	// A prompt has no tools.
+	if _, ds := kindOf("prompt", nil).Compile(nodestest.Node(t, `{"prompt": "hi", "tools": []}`), env); !ds.Has(core.CodeUnknownKey) {
+		t.Error(ds)
+	}
+	// What a model lacks is said before anything runs, at the place that asks for it.
+	node := `{"prompt": "hi", "hosted_tools": ["web_search"], "reasoning_effort": "high", "tools": ["echo"], "schema": {}}`
+	_, ds := kindOf("agent", modest{}).Compile(nodestest.Node(t, node), env)
+	want := `1:35: error: node n: hosted_tools: this server has no tools of its own [BAD_VALUE]
+1:70: error: node n: reasoning_effort: this server knows no effort [BAD_VALUE]
+1:87: error: node n: tools: this server calls no tools [BAD_VALUE]
+1:107: error: node n: schema: this server holds no answer to a schema [BAD_VALUE]`
+	if got := strings.TrimSpace(nodestest.Findings(ds)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
