@@ -104,7 +104,7 @@ Answer with a JSON object and nothing else: {"reason": "one short sentence", "ch
 func (q *ChoiceRequest) prompt(b *ballot) (string, error) {
 	var s strings.Builder
 	if q.Data != nil {
-		data, err := dataJSON(q.Data, cmp.Or(q.EachData, DefaultEachData), cmp.Or(q.AllData, DefaultAllData))
+		data, err := DataJSON(q.Data, cmp.Or(q.EachData, DefaultEachData), cmp.Or(q.AllData, DefaultAllData))
 		if err != nil {
 			return "", fmt.Errorf("the data to decide by has no JSON form: %w", err)
 		}

@@ -16,7 +16,7 @@ func TestDataIsCut(t *testing.T) {
 		"input", core.ObjectOf("issue", "ENG-1"),
 		"collect", core.ObjectOf("log", huge, "severity", "high", "evals", core.ObjectOf("seen", core.ObjectOf("pass", true))),
 		"rows", []any{int64(1), strings.Repeat("ü", 100_000), "last"})
-	b, err := dataJSON(o, DefaultEachData, DefaultAllData)
+	b, err := DataJSON(o, DefaultEachData, DefaultAllData)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestDataIsCut(t *testing.T) {
 			t.Errorf("%s is not shown", want)
 		}
 	}
-	again, _ := dataJSON(o, DefaultEachData, DefaultAllData)
+	again, _ := DataJSON(o, DefaultEachData, DefaultAllData)
 	if string(again) != string(b) {
 		t.Error("the same object is cut in two ways")
 	}
@@ -106,7 +106,7 @@ func TestDataProperty(t *testing.T) {
 			o.Set(rapid.StringN(0, 20, -1).Draw(t, "key"), values.Draw(t, "value"))
 		}
 		each, all := rapid.IntRange(200, 2000).Draw(t, "each"), rapid.IntRange(1200, 6000).Draw(t, "all")
-		b, err := dataJSON(o, each, all)
+		b, err := DataJSON(o, each, all)
 		if err != nil {
 			t.Fatal(err)
 		}

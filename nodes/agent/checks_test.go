@@ -216,6 +216,19 @@ func TestRouted(t *testing.T) {
 	}
 }
 
+// 5 MB that a node before sent do not drown the prompt, and hide no other node.
+func TestBigContext(t *testing.T) {
+	m := script("fine")
+	known := `{"input": {}, "big": {"log": "` + strings.Repeat("x", 5<<20) + `", "ok": true}, "small": "seen"}`
+	if _, err := handle(t, "agent", m, `{"prompt": "Hi", "context": true}`, routed, inWalk(t, 2, known)); err != nil {
+		t.Fatal(err)
+	}
+	got := m.last().Text
+	if len(got) > 300<<10 || !strings.Contains(got, `"ok":true`) || !strings.Contains(got, `"small": "seen"`) || !strings.HasSuffix(got, "---\n\nHi") {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
 // In a walk by outcomes a text says what became of the node (rule 41 of that mode), and the
 // context gets it.
 func TestOutcomes(t *testing.T) {

@@ -283,7 +283,7 @@ func TestSWEny(t *testing.T) {
 	if r.Status != core.RunSuccess || len(m.asked) != 3 {
 		t.Fatalf("%s %v, %d calls", r.Status, r.Err, len(m.asked))
 	}
-	if got := m.last().Text; !strings.Contains(got, `{"input":{"issue":"It crashes."},"look":{"severity":"low","why":"a typo"}}`) {
+	if got := m.last().Text; !strings.Contains(got, "{\n\"input\": {\"issue\":\"It crashes.\"},\n\"look\": {\"severity\":\"low\",\"why\":\"a typo\"}\n}") {
 		t.Errorf("the second node is told %s", got)
 	}
 	if v, _ := contextIn(t, r).Get("reply"); !strings.Contains(core.JSON(v), `"Thanks."`) {
