@@ -94,11 +94,16 @@ func (c *conversation) opening() []llm.Message {
 	return []llm.Message{{Role: llm.System, Text: c.system}}
 }
 
+// maxCalls is how many tools one answer may ask for.
+const maxCalls = 100
+
 // useAll calls the tools that an answer asks for and adds their answers.
 func (c *conversation) useAll(ctx context.Context, res *llm.Response, turn int) error {
 	switch {
 	case len(c.tools) == 0 && len(c.hosted) == 0:
 		return decline(core.Deterministic, "the model asked for the tool %s, and it was offered none", res.Calls[0].Name)
+	case len(res.Calls) > maxCalls:
+		return decline(core.BudgetExhausted, "the model asked for %d tools at once, and may ask for %d", len(res.Calls), maxCalls)
 	case turn >= c.maxTurns:
 		return decline(core.BudgetExhausted, "the turn limit of %d is reached and the model still asks for tools", c.maxTurns)
 	}

@@ -28,21 +28,24 @@ type toolUse struct {
 	text string // what it answered
 }
 
+// maxName is how long a name may be that a model makes up.
+const maxName = 100
+
 // use calls the tool that a model asks for. What goes wrong is in the toolUse; the error is
 // of the run and ends the conversation.
 func (c *conversation) use(ctx context.Context, call llm.ToolCall, turn int) (toolUse, error) {
-	u := toolUse{name: call.Name}
+	u := toolUse{name: first(call.Name, maxName)}
 	start := time.Now()
 	t := c.find(call.Name)
 	if t == nil {
-		u.err = fmt.Errorf("there is no tool %q%s", call.Name, c.known())
+		u.err = fmt.Errorf("there is no tool %q%s", u.name, c.known())
 	} else if args, err := t.arguments(call.Arguments); err != nil {
 		u.err = err
 	} else {
 		u.text, u.err = t.run(ctx, c.in, args)
 	}
 	if meter := core.MeterOf(ctx); meter != nil && meter.Tool != nil {
-		meter.Tool(core.ToolCall{Tool: call.Name, Turn: turn, Duration: time.Since(start), Err: u.err})
+		meter.Tool(core.ToolCall{Tool: u.name, Turn: turn, Duration: time.Since(start), Err: u.err})
 	}
 	if ctx.Err() != nil {
 		return u, context.Cause(ctx)

@@ -154,6 +154,10 @@ func TestTurnLimit(t *testing.T) {
 	if err == nil || err.Error() != "the turn limit of 3 is reached and the model still asks for tools" || core.CategoryOf(err) != core.BudgetExhausted || calls != 2 || len(m.asked) != 3 {
 		t.Errorf("%v, %d calls, asked %d times", err, calls, len(m.asked))
 	}
+	m = script("call " + strings.Repeat("count {}\n", 100) + "count {}")
+	if _, err := handle(t, "agent", m, `{"prompt": "Hi", "tools": ["count"]}`, env, core.Shared{}); err == nil || err.Error() != "the model asked for 101 tools at once, and may ask for 100" || calls != 2 {
+		t.Errorf("%v, %d calls", err, calls)
+	}
 	m = script("call count {}")
 	handle(t, "agent", m, `{"prompt": "Hi", "tools": ["count"]}`, env, core.Shared{})
 	if len(m.asked) != agent.DefaultMaxTurns {
