@@ -298,3 +298,31 @@ func TestSWEny(t *testing.T) {
 		t.Errorf("%s %v %v", r.Status, r.Err, r.Path)
 	}
 }
+
+// rule 25: a node that fails does not stop the walk, whatever it failed by; the next one is
+// shown why, and the run has failed at its end.
+func TestFailuresAreSent(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		answers []any
+		want    string // what the context has of the node
+		calls   int
+	}{
+		{"checks, twice", []any{`{"severity": "odd"}`, `{"severity": "even"}`, "Thanks."},
+			`{"severity":"even","error":"the checks of the answer failed:\n- known (value): severity: want what is one of [\"low\",\"high\"], got \"even\""}`, 3},
+		{"a refusal is not tried again", []any{&llm.Response{Refusal: "No."}, "Thanks."}, `{"error":"the model refused: No."}`, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := script(tt.answers...)
+			reg := core.NewRegistry(agent.Kinds(m)...)
+			w, _ := sweny.Parse("triage.yml", []byte(triage), sweny.Options{})
+			r := run(t, w, reg, nil, scheduler.Options{})
+			if v, _ := contextIn(t, r).Get("look"); core.JSON(v) != tt.want {
+				t.Errorf("got %s, want %s", core.JSON(v), tt.want)
+			}
+			if r.Status != core.RunFailed || len(m.asked) != tt.calls || !slices.Equal(r.Path, []string{"look", "reply"}) {
+				t.Errorf("%s %v, %d calls, %v", r.Status, r.Err, len(m.asked), r.Path)
+			}
+		})
+	}
+}
