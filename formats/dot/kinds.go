@@ -39,7 +39,7 @@ var modelKeys = []configKey{
 
 var (
 	modelLists  = []string{"tools", "hosted_tools"}
-	modelShaped = []string{"instruction", "preamble", "context", "lenient", "requires", "eval", "judge_model", "retry_instruction",
+	modelShaped = []string{"instruction", "preamble", "context", "context_nodes", "lenient", "requires", "eval", "judge_model", "retry_instruction",
 		"commands", "skills", "tool_filter", "max_output"}
 )
 
