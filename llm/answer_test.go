@@ -57,6 +57,7 @@ func TestReadAnswer(t *testing.T) {
 		{"rule 7: other quotes", plain, "“fix_all”", 1},
 		{"rule 7: exact first", odd, "a.b", 1},
 		{"rule 7: in a sentence, longest first", plain, "the answer is fix_all", 1},
+		{"rule 7: longest first where a full stop is part of an id", ballotOf(none, "a.b", "a"), "take a.b now", 0},
 		{"rule 7: a dash is part of an id", plain, "take fix-it now", 3},
 		{"rule 7: a full stop ends an id", plain, "Go to fix.", 0},
 		{"rule 7: quotes and commas end an id", plain, "'fix', clearly", 0},
