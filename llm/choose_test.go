@@ -55,7 +55,7 @@ func TestRouterAsks(t *testing.T) {
 }
 </data>
 
-The data holds the input of the workflow ("input") and what each step came to. The step "review" has ended for the 2. time. Steps that failed: build. Which condition holds?
+The data holds the input of the workflow ("input") and what each step came to. The step "review" has ended (visit 2 of it). Steps that failed: build. Which condition holds?
 
 Choices:
 1. severity is high (goes to fix, Fix it)

@@ -58,7 +58,7 @@ func routeQuestion(q *core.RouteQuestion) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "The data holds the input of the workflow (%q) and what each step came to. The step %q has ended", core.InputsKey, q.Node)
 	if q.Visit > 1 {
-		fmt.Fprintf(&s, " for the %d. time", q.Visit)
+		fmt.Fprintf(&s, " (visit %d of it)", q.Visit)
 	}
 	s.WriteString(". ")
 	if len(q.Failed) > 0 {
