@@ -27,7 +27,7 @@ func WithTimeout(m Model, after time.Duration) Model {
 		inner, cancel := context.WithTimeoutCause(ctx, after, late)
 		defer cancel()
 		res, err := m.Complete(inner, r)
-		if err != nil && ctx.Err() == nil && context.Cause(inner) == late {
+		if err != nil && context.Cause(inner) == late {
 			return nil, late
 		}
 		return res, err
