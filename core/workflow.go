@@ -67,11 +67,11 @@ type Workflow struct {
 
 // Source is a text of a workflow that may stand elsewhere than in its document.
 type Source struct {
-	Field string // the place in the document, such as nodes.plan.instruction
-	Kind  string // inline, file or url
-	Name  string // the path or address as written, "" for inline
-	Hash  string // the first 16 hex digits of its SHA-256, "" for a text that was not read
-	Pos   Position
+	Field string   `json:"field"`          // the place in the document, such as nodes.plan.instruction
+	Kind  string   `json:"kind"`           // inline, file or url
+	Name  string   `json:"name,omitempty"` // the path or address as written, "" for inline
+	Hash  string   `json:"hash,omitempty"` // the first 16 hex digits of its SHA-256, "" for a text that was not read
+	Pos   Position `json:"-"`
 }
 
 // Incremental says what one run leaves for the next one, in a file beside the

@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"time"
+
+	"github.com/wavefold/wavefold/core"
 )
 
 // Description is a plan for people and drawings: plain data, in canonical
@@ -22,6 +24,8 @@ type Description struct {
 	// Walk tells what a walk has beside, in which one node after the other is visited; nil
 	// for a dag.
 	Walk *WalkDescription `json:"walk,omitempty"`
+	// Sources are where the texts of the nodes came from, as far as the format tells.
+	Sources []core.Source `json:"sources,omitempty"`
 	// Partial tells that the graph was too large to find every wait.
 	Partial bool `json:"partial,omitempty"`
 }
@@ -157,7 +161,7 @@ func (p *Plan) describe(known map[*Plan]*Description) *Description {
 		return d
 	}
 	d := &Description{Name: p.Name, Concurrency: p.Concurrency, MaxInFlight: p.MaxInFlight, Barrier: p.Barrier,
-		Edges: make([]EdgeDescription, len(p.Edges)), Levels: [][]VertexDescription{}}
+		Edges: make([]EdgeDescription, len(p.Edges)), Levels: [][]VertexDescription{}, Sources: p.Workflow.Sources}
 	for i := range p.Edges {
 		e := &p.Edges[i]
 		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.Nodes[e.ToNode].ID, Else: e.Else, Implied: p.edgeDecls[i].Implied}
