@@ -62,7 +62,11 @@ func TestPlantedMistakesInWalksAreFound(t *testing.T) {
 // mistake may also stall or stop the machine; that is easier to find and does not count.
 func find(t *testing.T, mistakes []mistake, differences func(seed uint64, o machine.Options) ([]string, error)) {
 	foundAfter := func(t *testing.T, f fault.Fault) int {
-		for seed := range uint64(1000) {
+		most := uint64(1000)
+		if f == fault.None {
+			most = graphs()
+		}
+		for seed := range most {
 			d, err := differences(seed, machine.Options{Concurrency: 8, Fault: f})
 			switch {
 			case err != nil && f == fault.None:

@@ -18,13 +18,13 @@ import (
 
 var seedFlag = flag.Uint64("seed", 0, "run the properties on the graph of this seed only")
 
-// graphs is how many graphs the properties try; WAVEFOLD_GRAPHS raises it for a
-// long run.
+// graphs is how many graphs the properties try, fewer under the race detector;
+// WAVEFOLD_GRAPHS raises it for a long run.
 func graphs() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("WAVEFOLD_GRAPHS"), 10, 64); err == nil {
 		return n
 	}
-	return 1000
+	return some(1000)
 }
 
 // seeds yields the seeds a property runs on.

@@ -54,7 +54,7 @@ func TestPropertyRoutedEqualsOracle(t *testing.T) {
 			return
 		}
 	}
-	if *seedFlag != 0 {
+	if *seedFlag != 0 || count < 100 { // so few show nothing of shares
 		return
 	}
 	for _, what := range []string{core.StepModel, core.StepFallback, core.StepUnconditional, core.StepNone, core.StepDryRun, "failed", "visited again", "retried", "spent", "visit_limit"} {

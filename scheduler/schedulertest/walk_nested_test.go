@@ -91,7 +91,7 @@ func TestNestedWalks(t *testing.T) {
 				report, _ := scheduler.Run(t.Context(), compile(), nil, scheduler.Options{})
 				want = ReportText(report)
 			})
-			for seed := range uint64(5) {
+			for seed := range some(5) {
 				for _, c := range cruelties(seed) {
 					c.Events, c.Barrier = true, false
 					p := compile()

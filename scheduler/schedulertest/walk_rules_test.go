@@ -598,7 +598,7 @@ func TestWalkRulesHostile(t *testing.T) {
 			continue
 		}
 		t.Run(r.name, func(t *testing.T) {
-			for seed := range uint64(5) {
+			for seed := range some(5) {
 				for _, c := range cruelties(seed) {
 					s := scripted(r.doc)
 					w, reg := s.workflow()
