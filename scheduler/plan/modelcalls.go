@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -37,26 +38,66 @@ func (p *Plan) Bounds() Bounds {
 		b.Visits[i] = most
 	}
 	pairs, free := w.pairs(p)
+	next := p.targets()
 	if max(len(pairs), len(p.Nodes))*len(p.Edges) <= mostReach {
-		p.once(b.Visits)
+		visitedOnce(b.Visits, next)
 		narrow(b.Visits, most, w.Start, pairs, free)
 	}
 	for i := range p.Nodes {
 		b.Steps = min(most, b.Steps+b.Visits[i])
 		if w.mayDecide(&w.Nodes[i]) {
-			b.Decisions[i] = b.Visits[i]
-			b.Calls = min(most, b.Calls+b.Visits[i])
+			b.Decisions[i] = min(b.Visits[i], p.rounds(int32(i), next))
+			b.Calls = min(most, b.Calls+b.Decisions[i])
 		}
 	}
 	return b
 }
 
-// once finds the nodes that no way leads back to.
-func (p *Plan) once(visits []int) {
+// targets lists where the edges of each node lead.
+func (p *Plan) targets() [][]int32 {
 	next := make([][]int32, len(p.Nodes))
 	for i := range p.Edges {
 		next[p.Edges[i].FromNode] = append(next[p.Edges[i].FromNode], p.Edges[i].ToNode)
 	}
+	return next
+}
+
+// rounds bounds the decisions at a node that has one edge without condition and bound, from
+// which no way leads back: each decision but the last one follows another edge, and once
+// those are used up there is nothing to decide.
+func (p *Plan) rounds(node int32, next [][]int32) int {
+	w := p.Walk
+	var out *WalkEdge
+	to := int32(-1)
+	for _, e := range w.Nodes[node].Out {
+		if x := &w.Edges[e]; x.MaxFollows == 0 {
+			if out != nil || x.Says != "" {
+				return math.MaxInt
+			}
+			out, to = x, p.Edges[e].ToNode
+		}
+	}
+	if out == nil || len(next)*len(p.Edges) > mostReach || reached(to, next)[node] {
+		return math.MaxInt
+	}
+	follows := map[int32]int{}
+	sum := 0
+	for _, e := range w.Nodes[node].Out {
+		x := &w.Edges[e]
+		most := min(x.MaxFollows, math.MaxInt32)
+		if x.Pair == out.Pair && x != out {
+			most = 1 // who follows it does not come back
+		}
+		if more := most - follows[x.Pair]; more > 0 {
+			follows[x.Pair] += more
+			sum += more
+		}
+	}
+	return max(sum, 1)
+}
+
+// visitedOnce finds the nodes that no way leads back to.
+func visitedOnce(visits []int, next [][]int32) {
 	for n := range visits {
 		again := slices.ContainsFunc(next[n], func(to int32) bool { return reached(to, next)[n] })
 		if !again {

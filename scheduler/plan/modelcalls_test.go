@@ -17,6 +17,8 @@ func TestBounds(t *testing.T) {
 		{"ways that meet are one visit", "a b c d e", "a -> b when x\na -> c\nb -> d\nc -> d\nd -> e when y", "a1? b1 c1 d1? e1", "2"},
 		{"a bound on the way back", "draft judge refine publish",
 			"draft -> judge\njudge -> refine when poor\njudge -> publish when good\nrefine -> judge, max 2", "draft1 judge3? refine3 publish1", "3"},
+		{"what is used up is not asked about", "judge refine publish drop", "judge -> refine when poor, max 2\njudge -> publish\nrefine -> judge\npublish -> drop when bad", "judge3? refine2 publish1? drop1", "3"},
+		{"a way back from the fallback is asked about again", "judge refine publish", "judge -> refine when poor, max 2\njudge -> publish\nrefine -> judge\npublish -> judge when bad, max 4", "judge7? refine2 publish7?", "14"},
 		{"a loop of a node to itself", "tick", "tick -> tick, max 3", "tick4", "0"},
 		{"a ring all of whose edges are bounded", "a b", "a -> b, max 2\nb -> a, max 2", "a3 b2", "0"},
 		{"a bound is no more than what its source allows", "a b c", "a -> b when x, max 9\na -> c when y, max 9\nb -> c, max 9", "a1? b1 c1", "1"},
