@@ -12,6 +12,7 @@ import (
 	"github.com/wavefold/wavefold/formats/dot"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/formats/sweny"
+	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -29,7 +30,8 @@ type Engine struct {
 	Parallel bool
 
 	reg    *core.Registry
-	router core.Router // of the engine's model, nil without one
+	model  llm.Model   // nil without one
+	router core.Router // of the model
 }
 
 // NewEngine returns an engine with the kinds of DefaultKinds and the given ones. A

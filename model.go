@@ -14,8 +14,12 @@ func (e *Engine) UseModel(m llm.Model, options ...llm.RouterOption) {
 	for _, k := range agent.Kinds(m) {
 		e.reg.AddKind(k)
 	}
+	e.model = m
 	e.router = llm.NewRouter(m, options...)
 }
+
+// Model returns the model of UseModel, nil without one.
+func (e *Engine) Model() llm.Model { return e.model }
 
 // Router returns what picks the edges of walks for the model of UseModel, nil without one.
 func (e *Engine) Router() core.Router { return e.router }

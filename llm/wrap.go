@@ -14,3 +14,31 @@ func (w *wrapper) Complete(ctx context.Context, r *Request) (*Response, error) {
 
 // Lacks returns what the model inside cannot do.
 func (w *wrapper) Lacks(r *Request) string { return Lacks(w.inner, r) }
+
+// Check tells why the model inside cannot be asked.
+func (w *wrapper) Check() error { return Check(w.inner) }
+
+// Checker is implemented by models that may know that they cannot be asked at all, such as
+// one that wants a key and has none.
+type Checker interface {
+	// Check returns why the model cannot be asked, nil if nothing is known against it. It
+	// asks nobody.
+	Check() error
+}
+
+// Check returns why a model cannot be asked, nil if nothing is known against it.
+func Check(m Model) error {
+	if c, ok := m.(Checker); ok {
+		return c.Check()
+	}
+	return nil
+}
+
+// Named returns a model that is asked for the model of that name, whatever requests want.
+func Named(m Model, name string) Model {
+	return &wrapper{m, func(ctx context.Context, r *Request) (*Response, error) {
+		named := *r
+		named.Model = name
+		return m.Complete(ctx, &named)
+	}}
+}

@@ -71,7 +71,10 @@ type Model struct {
 	plain     sync.Map // schemaKey: the server refuses it as a response format
 }
 
-var _ llm.Capable = (*Model)(nil)
+var (
+	_ llm.Capable = (*Model)(nil)
+	_ llm.Checker = (*Model)(nil)
+)
 
 // New returns a model. Options with which no request can be sent are an error of every
 // request, which names the variable to set, so that workflows can be checked without a key.
@@ -125,6 +128,9 @@ func client(c *http.Client) *http.Client {
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 100, 100
 	return &http.Client{Transport: t}
 }
+
+// Check tells which variable to set if no request can be sent.
+func (m *Model) Check() error { return m.err }
 
 // Lacks tells of hosted tools that the server does not have.
 func (m *Model) Lacks(r *llm.Request) string {

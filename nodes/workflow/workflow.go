@@ -92,9 +92,12 @@ func (c *config) checkOutputs(n *core.Node, inner *core.Workflow) core.Diagnosti
 }
 
 // fieldsOf lists the fields a nested run has: the declared ones, and an input
-// declares one by itself.
+// declares one by itself. A walk has its context.
 func fieldsOf(w *core.Workflow) []string {
 	var names []string
+	if w.Mode == core.ModeWalk {
+		names = append(names, core.ContextField)
+	}
 	for _, f := range w.Fields {
 		names = append(names, f.Name.Value)
 	}
