@@ -49,5 +49,28 @@ func (a *app) printRoute(p *plan.Plan, rec *rehearse.Record) {
 		}
 	}
 	a.printTable(a.Out, t)
+	a.printDecision(p, rec)
 	tty.Fprintf(a.Out, "\n%s: %s\n", palette.Bold(p.Name), palette.Status(string(rec.Report.Status)))
+}
+
+// printDecision lists the choices where a walk that a model routes ends in a dry run.
+func (a *app) printDecision(p *plan.Plan, rec *rehearse.Record) {
+	path := rec.Report.Path
+	if !p.Walk.Routed || len(path) == 0 {
+		return
+	}
+	at, out := path[len(path)-1], []*plan.EdgeDescription{}
+	d := p.Describe()
+	for i := range d.Edges {
+		if d.Edges[i].From == at {
+			out = append(out, &d.Edges[i])
+		}
+	}
+	if len(out) == 0 {
+		return
+	}
+	tty.Fprintf(a.Out, "\nafter %s a model decides:\n", at)
+	for _, e := range out {
+		tty.Fprintf(a.Out, "  %s: %s\n", e.To, choiceText(e, len(out)))
+	}
 }

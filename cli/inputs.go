@@ -64,7 +64,7 @@ func addFile(values map[string]any, file, flag string) error {
 // document without that section every field of the state.
 func inputNames(p *plan.Plan) []string {
 	w := p.Workflow
-	if !w.HasInputs && len(w.Inputs) == 0 {
+	if !w.HasInputs && len(w.Inputs) == 0 && !w.OpenInputs {
 		return p.Schema.FieldNames()
 	}
 	var names []string
@@ -77,7 +77,7 @@ func inputNames(p *plan.Plan) []string {
 // inputType returns the declared type of an input; nil accepts anything.
 func inputType(p *plan.Plan, name string) (t *core.Type, ok bool) {
 	w := p.Workflow
-	if !w.HasInputs && len(w.Inputs) == 0 {
+	if !w.HasInputs && len(w.Inputs) == 0 && !w.OpenInputs {
 		return p.Schema.FieldType(name)
 	}
 	for _, in := range w.Inputs {
@@ -89,7 +89,7 @@ func inputType(p *plan.Plan, name string) (t *core.Type, ok bool) {
 			return in.Type, true
 		}
 	}
-	return nil, false
+	return nil, w.OpenInputs
 }
 
 func hintFor(name string, names []string) string {

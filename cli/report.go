@@ -23,14 +23,18 @@ const mostRows = 100
 func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 	r = a.mask.Report(r)
 	if f.json {
-		return a.writeJSON(reportJSON(r))
+		out := reportJSON(r)
+		if p.Walk != nil && p.Walk.Routed {
+			out.Ended = f.ended.text(p, r)
+		}
+		return a.writeJSON(out)
 	}
 	var out io.Writer = a.Out
 	if f.events == "-" || f.stdoutTaken {
 		out = a.Err
 	}
 	if p.Walk != nil {
-		a.walkSummary(out, p, r)
+		a.walkSummary(out, p, r, f.ended)
 	} else {
 		a.summary(out, r)
 	}
@@ -40,7 +44,8 @@ func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 func (a *app) summary(out io.Writer, r *core.Report) {
 	p := a.palette(out)
 	nodes := r.Nodes()
-	t := tty.NewTable([]string{"node", "status", "items", "attempts", "time", "why"}, 2, 3, 4)
+	spent := spentOn(r)
+	t := tty.NewTable(spent.headings("node", "status", "items", "attempts", "time", "why"), 2, 3, 4, 5, 6, 7)
 	t.Spare(3, 2, 4)
 	rows, succeeded, others := 0, 0, 0
 	for i := range nodes {
@@ -54,10 +59,10 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 			continue
 		}
 		rows++
-		t.Row(n.ID, p.Status(statusText(n.Status)), itemsText(n), countText(n.Attempts), timeText(n.Duration), whyText(n))
+		t.Row(spent.row(n, n.ID, p.Status(statusText(n.Status)), itemsText(n), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
 	}
 	for _, u := range r.Units() {
-		t.Row(u.ID, p.Status(statusText(u.Status)), countText(u.Rows), "", "", unitText(&u))
+		t.Row(spent.row(nil, u.ID, p.Status(statusText(u.Status)), countText(u.Rows), "", "", unitText(&u))...)
 	}
 	a.printTable(out, t)
 	if others > 0 {
@@ -67,7 +72,7 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 		tty.Fprintf(out, "%s succeeded\n", plural(succeeded, "node"))
 	}
 	a.printState(out, r.State)
-	tty.Fprintf(out, "\n%s: %s in %s\n", p.Bold(r.Workflow), p.Status(string(r.Status)), story.Duration(r.Duration))
+	tty.Fprintf(out, "\n%s: %s in %s%s\n", p.Bold(r.Workflow), p.Status(string(r.Status)), story.Duration(r.Duration), usageText(r))
 }
 
 // printState prints the final state, one field on a line; large values by size.
@@ -168,12 +173,14 @@ type runJSON struct {
 	// Class is that of the failure which ended the run; of a walk it says why it could not
 	// go on.
 	Class    string        `json:"class,omitempty"`
-	Path     []string      `json:"path,omitempty"` // of a walk
+	Path     []string      `json:"path,omitempty"`  // of a walk
+	Ended    string        `json:"ended,omitempty"` // of a walk that a model routes: why it ended where it did
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration_ns"`
 	State    *core.Object  `json:"state"`
 	Nodes    []nodeJSON    `json:"nodes"`
 	Units    []unitJSON    `json:"units,omitempty"`
+	Usage    *core.Usage   `json:"usage,omitempty"` // of all calls to models
 }
 
 type nodeJSON struct {
@@ -191,6 +198,7 @@ type nodeJSON struct {
 	Duration time.Duration `json:"duration_ns"`
 	Output   any           `json:"output,omitempty"`
 	Note     string        `json:"note,omitempty"`
+	Usage    *core.Usage   `json:"usage,omitempty"`
 }
 
 type unitJSON struct {
@@ -209,7 +217,7 @@ func reportJSON(r *core.Report) runJSON {
 		out.Class = failureClass(r)
 	}
 	for _, n := range r.Nodes() {
-		j := nodeJSON{n.ID, n.Status, n.Reason, n.Cause, n.Failure, n.Handled, n.Visits, n.Attempts, n.Items, n.Failed, n.Started, n.Duration, nil, n.Note}
+		j := nodeJSON{n.ID, n.Status, n.Reason, n.Cause, n.Failure, n.Handled, n.Visits, n.Attempts, n.Items, n.Failed, n.Started, n.Duration, nil, n.Note, usageJSON(n.Usage)}
 		if !core.IsMissing(n.Output) {
 			j.Output = n.Output
 		}
@@ -218,5 +226,6 @@ func reportJSON(r *core.Report) runJSON {
 	for _, u := range r.Units() {
 		out.Units = append(out.Units, unitJSON(u))
 	}
+	out.Usage = usageJSON(r.Usage)
 	return out
 }

@@ -16,14 +16,15 @@ import (
 
 // walkSummary is the summary of a walk: the nodes in the order in which they were first
 // visited, the way it took, and what ended it.
-func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report) {
+func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *ending) {
 	colors := a.palette(out)
 	visited, never := inWalkOrder(p, r)
-	t := tty.NewTable([]string{"node", "status", "visits", "attempts", "time", "why"}, 2, 3, 4)
+	spent := spentOn(r)
+	t := tty.NewTable(spent.headings("node", "status", "visits", "attempts", "time", "why"), 2, 3, 4, 5, 6, 7)
 	t.Spare(3, 4)
 	for i := range visited[:min(len(visited), mostRows)] {
 		n := &visited[i]
-		t.Row(n.ID, colors.Status(statusText(n.Status)), countText(n.Visits), countText(n.Attempts), timeText(n.Duration), whyText(n))
+		t.Row(spent.row(n, n.ID, colors.Status(statusText(n.Status)), countText(n.Visits), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
 	}
 	a.printTable(out, t)
 	if n := len(visited) - mostRows; n > 0 {
@@ -33,8 +34,11 @@ func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report) {
 		tty.Fprintf(out, "\nnever visited: %s\n", strings.Join(firstOf(never, mostNever), ", "))
 	}
 	tty.Fprintf(out, "\npath: %s\n", pathText(r.Path))
+	if p.Walk.Routed {
+		tty.Fprintf(out, "%s\n", ended.text(p, r))
+	}
 	a.printState(out, withContext(r.State))
-	tty.Fprintf(out, "\n%s: %s%s in %s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), classText(r), story.Duration(r.Duration), stagesText(r, visited))
+	tty.Fprintf(out, "\n%s: %s%s in %s%s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), classText(r), story.Duration(r.Duration), stagesText(r, visited), usageText(r))
 }
 
 // inWalkOrder returns the nodes by their first visit, those of branches behind their

@@ -28,6 +28,11 @@ type runFlags struct {
 	goal                     string
 	hasGoal                  bool
 	stdoutTaken              bool // by a node
+	model                    string
+	failFast                 bool
+	maxVisits                int
+	budget                   budgetFlags
+	ended                    *ending // of a walk that a model routes, nil for others
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -41,6 +46,8 @@ a live tree meanwhile, elsewhere one line for each event on standard error.
 Of a walk (a graph in DOT, .dot or .fabro) it prints the nodes in the order of
 their first visits and the way it took. A human gate asks at the terminal.
 Without one it fails, unless --auto-approve takes the first choice of every gate.
+Where a model picks the way, or nodes run one, OPENAI_API_KEY must be set, or
+OPENAI_BASE_URL to a server that speaks the same API; docs/models.md has more.
 
 Nodes that may run at the same time do so up to the limit of the document
 (runtime.concurrency, by default 1), or -j. The result is the same at any limit.
@@ -56,6 +63,7 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 			"wavefold run --dry-run flow.yaml",
 			"wavefold run --goal 'ship version 2' release.dot",
 			"wavefold run --dry-run release.dot            # where it goes if every node succeeds",
+			"wavefold run triage.yml --input issue=@issue.json --budget-cost 0.50",
 			"wavefold run --since 2024-01-31 flow.yaml     # instead of where the last run ended",
 			"wavefold run --retry-failed flow.yaml         # only the partitions that failed",
 		),
@@ -72,6 +80,12 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 			return a.runWorkflow(cmd.Context(), args, &f)
 		},
 	}
+	a.addRunFlags(cmd, &f)
+	return cmd
+}
+
+// addRunFlags adds the flags of run.
+func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	flags := cmd.Flags()
 	flags.VarP(count{&f.concurrency, "-j"}, "concurrency", "j", "how many nodes may run at the same time (default: what the document says)")
 	flags.Var(count{&f.maxInFlight, "--max-in-flight"}, "max-in-flight", "limit over everything: nodes, items, rows, nested workflows")
@@ -87,13 +101,16 @@ Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
 	flags.StringVar(&f.log, "log", logAuto, "how progress is shown on standard error: "+strings.Join(logForms, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logForms, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&f.runID, "run-id", "", "the `id` of the run in events and idempotency keys (default: a random one)")
+	flags.StringVar(&f.model, "model", "", "the `name` of the model to ask, whatever the workflow names")
+	flags.BoolVar(&f.failFast, "fail-fast", false, "end a walk that a model routes at the first visit that fails")
+	flags.Var(count{&f.maxVisits, "--max-visits"}, "max-visits", "how many visits a walk that a model routes may make (default: what the document says, or 200)")
+	f.budget.add(flags)
 	flags.StringVar(&f.since, "since", "", "begin at this `value` instead of the cursor that the last run left")
 	flags.BoolVar(&f.fullRefresh, "full-refresh", false, "begin anew: without the cursor, with every partition")
 	flags.BoolVar(&f.retryFailed, "retry-failed", false, "only the partitions that failed in earlier runs")
 	flags.BoolVar(&f.autoApprove, "auto-approve", false, "take the first choice of every human gate instead of asking")
 	flags.BoolVar(&f.barrier, "barrier", false, "finish each wave before the next one starts")
 	_ = flags.MarkHidden("barrier") // it exists: for comparison only
-	return cmd
 }
 
 // goalInput is the input of a walk that says what it is for.
@@ -131,6 +148,7 @@ func (f *runFlags) checkStdout(p *plan.Plan) error {
 }
 
 func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error {
+	a.nameModel(f.model)
 	p, err := a.load(a.engine, args, f.strict, f.json, f.quiet)
 	if err != nil {
 		return err
@@ -142,6 +160,12 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	}
 	if f.dryRun {
 		return a.dryRun(p, args, inputs, f)
+	}
+	if err := f.checkRouted(p); err != nil {
+		return &exit{exitUsage, err}
+	}
+	if err := a.checkModel(p, inputs); err != nil {
+		return &exit{exitUsage, err}
 	}
 	session, err := f.session(p, inputs)
 	if err != nil {
@@ -157,11 +181,14 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if err != nil {
 		return &exit{exitUsage, err}
 	}
+	listener := remember(session, watch.listener())
+	f.ended, listener = endingOf(p, listener)
 	stop := watch.tell(ctx)
 	a.running.Store(true)
 	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
 		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true,
-		Listener: remember(session, watch.listener()), Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
+		FailFast: f.failFast, MaxVisits: f.maxVisits, Budget: f.budget.Budget,
+		Listener: listener, Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
 	})
 	stop()
 	a.running.Store(false)

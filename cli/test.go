@@ -21,7 +21,7 @@ compares what happens with what the file expects. No handler is called, nothing
 is written, and sleeps and retry delays take no real time. docs/testing.md
 describes the format.
 
-Without WORKFLOW, x.mock.yaml tests x.yaml, x.dot or x.fabro beside it, else the
+Without WORKFLOW, x.mock.yaml tests x.yaml, x.yml, x.dot or x.fabro beside it, else the
 only workflow of its folder. A folder stands for all mock files in it, and without
 arguments the current one is meant.
 The exit code is 1 when an expectation is not met.`,

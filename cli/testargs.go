@@ -55,11 +55,11 @@ func testsOf(args []string) ([]mockTest, error) {
 
 func isMock(path string) bool { return strings.Contains(filepath.Base(path), ".mock.") }
 
-// workflowBeside is x.yaml, x.dot or x.fabro for x.mock.yaml, and the folder, which stands
+// workflowBeside is x.yaml, x.yml, x.dot or x.fabro for x.mock.yaml, and the folder, which stands
 // for its workflow, if none of them is there.
 func workflowBeside(mock string) string {
 	name, ext, _ := strings.Cut(filepath.Base(mock), ".mock")
-	for _, ext := range []string{ext, ".dot", ".fabro"} {
+	for _, ext := range []string{ext, ".yml", ".dot", ".fabro"} {
 		path := filepath.Join(filepath.Dir(mock), name+ext)
 		if path == filepath.Clean(mock) {
 			continue

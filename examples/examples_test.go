@@ -58,7 +58,8 @@ func TestValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	graphs, _ := filepath.Glob("*/*.dot") // the pattern is well-formed
-	files = append(files, graphs...)
+	walks, _ := filepath.Glob("*/*.yml")
+	files = append(append(files, graphs...), walks...)
 	valid := 0
 	for _, file := range files {
 		if strings.Contains(file, ".mock.") || isProgram(filepath.Dir(file)) {
@@ -74,11 +75,14 @@ func TestValid(t *testing.T) {
 	}
 }
 
-// TestMocks plays the mock files beside graphs in DOT.
+// TestMocks plays the mock files beside graphs in DOT and documents of SWEny.
 func TestMocks(t *testing.T) {
 	graphs, err := filepath.Glob("*/*.dot")
 	if err != nil || len(graphs) < 4 {
 		t.Fatalf("found %q, %v", graphs, err)
+	}
+	for _, folder := range []string{"triage", "review"} {
+		graphs = append(graphs, filepath.Join(folder, folder+".yml"))
 	}
 	for _, graph := range graphs {
 		mocks, _ := filepath.Glob(filepath.Join(filepath.Dir(graph), "*.mock.yaml"))

@@ -15,7 +15,8 @@ import (
 const DryVisits = 10
 
 // DryRun goes through a walk as if each of its nodes succeeded, wrote nothing and said
-// nothing of the way on. A gate takes its first choice, and waits take no time. inputs
+// nothing of the way on. A gate takes its first choice, and waits take no time; a walk that a model
+// routes ends at its first decision. inputs
 // are those of the run. The findings are those of compiling the workflow, and about
 // inputs that do not fit.
 func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Record, core.Diagnostics) {
@@ -30,6 +31,9 @@ func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Recor
 	given := core.NewObject(len(inputs))
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
 		given.Set(name, inputs[name])
+	}
+	if p.Walk != nil && p.Walk.Routed { // nobody can say what a model would decide
+		given.Set(core.InputDryRun, true)
 	}
 	rec, err := run(p, given, nothing, Options{Run: "dry"}, human.AutoApprove())
 	if err == nil {

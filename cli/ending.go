@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// ending notes why a walk that a model routes ended where it did.
+type ending struct{ rule, reason string }
+
+// endingOf returns the note of a run, nil for graphs of other kinds, and a listener that
+// writes it and hands the events on to another, which may be nil.
+func endingOf(p *plan.Plan, next func(core.Event)) (*ending, func(core.Event)) {
+	if p.Walk == nil || !p.Walk.Routed {
+		return nil, next
+	}
+	d := &ending{}
+	return d, func(e core.Event) {
+		if e.Type == core.EdgeChosen && e.To == core.End && e.Node == e.From { // of the run itself
+			d.rule, d.reason = e.Step, e.Reason
+		}
+		if next != nil {
+			next(e)
+		}
+	}
+}
+
+// text says where the walk ended and why.
+func (d *ending) text(p *plan.Plan, r *core.Report) string {
+	if len(r.Path) == 0 {
+		return "ended before its first node"
+	}
+	last := r.Path[len(r.Path)-1]
+	where := "ended at " + last + ": "
+	switch {
+	case d != nil && d.rule != "":
+		return where + story.Way(d.rule, d.reason)
+	case r.Status == core.RunCancelled:
+		return where + "it was cancelled"
+	case failureClass(r) == core.ClassVisitLimit:
+		return where + "the walk has made as many visits as it may"
+	}
+	n, _ := p.Node(last)
+	switch out := p.Walk.Nodes[n.Index].Out; {
+	case len(out) == 0:
+		return where + "no edge leaves it"
+	case endedByFailure(r):
+		return where + "the run could not go on"
+	case len(out) == 1:
+		return where + "the edge out of it is used up"
+	default:
+		return where + fmt.Sprintf("all %d edges out of it are used up", len(out))
+	}
+}
+
+// endedByFailure reports whether a run ended because of a failure that leaves nothing to go
+// on with.
+func endedByFailure(r *core.Report) bool {
+	e, ok := errors.AsType[*core.NodeError](r.Err)
+	return ok && e.Failure.FailsRun
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/llm"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// nameModel makes the engine ask for one model, whatever workflows name.
+func (a *app) nameModel(name string) {
+	m := a.engine.Model()
+	if name == "" || m == nil {
+		return
+	}
+	e := wavefold.EngineOf(a.engine.Registry().Clone()) // the caller's stays as it is
+	e.Stdout, e.Stdin = a.engine.Stdout, a.engine.Stdin
+	e.UseModel(llm.Named(m, name))
+	a.engine = e
+}
+
+// checkModel tells that a run would need a model and that none can be asked, before
+// anything runs.
+func (a *app) checkModel(p *plan.Plan, inputs map[string]any) error {
+	what := needsModel(p, inputs[core.InputDryRun] == true)
+	if what == "" {
+		return nil
+	}
+	m := a.engine.Model()
+	if m == nil {
+		if a.engine.Router() != nil {
+			return nil
+		}
+		return fmt.Errorf("%s, and this program has no model", what)
+	}
+	if err := llm.Check(m); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// needsModel says what of a plan may ask a model, "" for nothing. A dry run asks none for
+// the way.
+func needsModel(p *plan.Plan, dry bool) string {
+	if p.Walk != nil && p.Walk.Routed && !dry {
+		b := p.Bounds()
+		for i, n := range b.Decisions {
+			if n > 0 {
+				return fmt.Sprintf("%s: where to go on from node %s is decided by a model", p.Name, p.Nodes[i].ID)
+			}
+		}
+	}
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		if n.Models {
+			return fmt.Sprintf("%s: node %s asks a model", p.Name, n.ID)
+		}
+		if n.Frame != nil {
+			if what := needsModel(n.Frame.Plan, dry); what != "" {
+				return what
+			}
+		}
+	}
+	return ""
+}
+
+// checkRouted refuses flags that count for other graphs only.
+func (f *runFlags) checkRouted(p *plan.Plan) error {
+	flag := ""
+	switch {
+	case p.Walk != nil && p.Walk.Routed:
+		return nil
+	case f.failFast:
+		flag = "--fail-fast"
+	case f.maxVisits > 0:
+		flag = "--max-visits"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s is for walks that a model routes, and %s is none", flag, p.Name)
+}
+
+// budgetFlags are the flags that bound what calls to models may take.
+type budgetFlags struct{ core.Budget }
+
+func (b *budgetFlags) add(flags *pflag.FlagSet) {
+	flags.Var(amount{&b.Calls}, "budget-calls", "how many calls to models the run may make; the next one fails it")
+	flags.Var(amount{&b.Tokens}, "budget-tokens", "how many tokens, in and out, calls to models may take")
+	flags.Var(cost{&b.Cost}, "budget-cost", "what calls to models may cost, in US dollars (needs prices, see docs/models.md)")
+}
+
+// amount is a number of at least 1.
+type amount struct{ n *int64 }
+
+func (a amount) String() string {
+	if a.n == nil || *a.n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(*a.n, 10)
+}
+
+func (amount) Type() string { return "n" }
+
+// Set reads the number.
+func (a amount) Set(s string) error {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 1 {
+		return errors.New("want a whole number of at least 1")
+	}
+	*a.n = n
+	return nil
+}
+
+// cost is an amount of money.
+type cost struct{ c *float64 }
+
+func (c cost) String() string {
+	if c.c == nil || *c.c == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(*c.c, 'g', -1, 64)
+}
+
+func (cost) Type() string { return "dollars" }
+
+// Set reads the amount.
+func (c cost) Set(s string) error {
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(n > 0) || n > 1e12 {
+		return errors.New("want an amount such as 0.50")
+	}
+	*c.c = n
+	return nil
+}
