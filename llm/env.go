@@ -35,11 +35,27 @@ func WithEnv(m Model, lookup func(string) (string, bool)) Model {
 	limits := Limits{Concurrent: e.number(EnvConcurrency, 0), Requests: e.number(EnvRequests, 0), Tokens: e.number(EnvTokens, 0)}
 	prices := e.prices(EnvPrices)
 	if e.err != nil {
-		err := core.FailRun(core.Permanent(e.err))
-		return &wrapper{m, func(context.Context, *Request) (*Response, error) { return nil, err }}
+		return &misconfigured{m, e.err}
 	}
 	return WithPrices(WithRetry(WithLimit(WithTimeout(m, timeout), limits), Retry{Attempts: max(attempts, 1)}), prices)
 }
+
+// misconfigured is a model around which something cannot be read.
+type misconfigured struct {
+	inner Model
+	err   error
+}
+
+// Complete fails the run.
+func (m *misconfigured) Complete(context.Context, *Request) (*Response, error) {
+	return nil, core.FailRun(core.Permanent(m.err))
+}
+
+// Lacks returns what the model inside cannot do.
+func (m *misconfigured) Lacks(r *Request) string { return Lacks(m.inner, r) }
+
+// Check names the variable.
+func (m *misconfigured) Check() error { return m.err }
 
 // env reads variables and keeps the first error.
 type env struct {

@@ -285,6 +285,34 @@ func TestWrappersKeepWhatAModelLacks(t *testing.T) {
 	}
 }
 
+// Whether a model can be asked is known before, through all that is around it.
+func TestCheck(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	soon := func(name string) (string, bool) { return "soon", name == llm.EnvTimeout }
+	keyed := openai.New(openai.Options{Key: "k"})
+	for _, tt := range []struct {
+		m    llm.Model
+		want string
+	}{
+		{llm.Named(llm.WithEnv(openai.FromEnv(none), none), "x"), "set OPENAI_API_KEY"},
+		{llm.WithEnv(keyed, soon), "WAVEFOLD_MODEL_TIMEOUT"},
+		{llm.WithEnv(keyed, none), ""},
+		{picky{}, ""},
+	} {
+		if err := llm.Check(tt.m); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q in it", err, tt.want)
+		}
+	}
+}
+
+func TestNamed(t *testing.T) {
+	script := llmtest.Script(t, llmtest.Answer{Text: "hi"})
+	asked := llm.Request{Model: "small"}
+	if r, err := llm.Named(script, "big").Complete(t.Context(), &asked); err != nil || r.Model != "big" || script.Requests()[0].Model != "big" || asked.Model != "small" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
 func TestWithEnv(t *testing.T) {
 	with := func(name, value string) func(string) (string, bool) {
 		return func(n string) (string, bool) { return value, n == name }
