@@ -43,13 +43,13 @@ func (d *ending) text(p *plan.Plan, r *core.Report) string {
 		return where + "it was cancelled"
 	case failureClass(r) == core.ClassVisitLimit:
 		return where + "the walk has made as many visits as it may"
+	case endedByFailure(r):
+		return where + "the run could not go on"
 	}
 	n, _ := p.Node(last)
 	switch out := p.Walk.Nodes[n.Index].Out; {
 	case len(out) == 0:
 		return where + "no edge leaves it"
-	case endedByFailure(r):
-		return where + "the run could not go on"
 	case len(out) == 1:
 		return where + "the edge out of it is used up"
 	default:

@@ -20,7 +20,7 @@ func (a *app) nameModel(name string) {
 		return
 	}
 	e := wavefold.EngineOf(a.engine.Registry().Clone()) // the caller's stays as it is
-	e.Stdout, e.Stdin = a.engine.Stdout, a.engine.Stdin
+	e.Stdout, e.Stdin, e.Parallel = a.engine.Stdout, a.engine.Stdin, a.engine.Parallel
 	e.UseModel(llm.Named(m, name))
 	a.engine = e
 }

@@ -42,6 +42,7 @@ The exit code is 1 when an expectation is not met.`,
 			return a.test(tests, concurrency, asJSON)
 		},
 	}
+	a.parallelFlag(cmd)
 	cmd.Flags().VarP(count{&concurrency, "-j"}, "concurrency", "j", "how many nodes may run at the same time (default: what the document says)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
 	return cmd

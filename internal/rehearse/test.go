@@ -23,7 +23,7 @@ func ReadMock(path string) (*mock.File, core.Diagnostics) {
 // Test rehearses a workflow file with the kinds of an engine and returns what misses
 // the expectations of the mock file. The findings are about files that cannot be used.
 func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss, core.Diagnostics) {
-	e = wavefold.EngineOf(Registry(e.Registry(), f))
+	e = harmlessEngine(e, f)
 	w, ds := e.Read(workflow)
 	if w == nil {
 		return nil, ds
@@ -47,4 +47,11 @@ func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss,
 		return nil, ds
 	}
 	return rec.Check(f.Expect), nil
+}
+
+// harmlessEngine is an engine whose kinds do nothing and which reads documents as e does.
+func harmlessEngine(e *wavefold.Engine, f *mock.File) *wavefold.Engine {
+	out := wavefold.EngineOf(Registry(e.Registry(), f))
+	out.Parallel = e.Parallel
+	return out
 }

@@ -83,3 +83,33 @@ ship  visit 7, 5 of 8 nodes  4.3s
 ├─ ✓ check ×2  1s
 └─ ✓ fork      1s`)
 }
+
+// TestModelCalls tells what a node asks a model for, what came of it, and what all calls took.
+func TestModelCalls(t *testing.T) {
+	d := &plan.Description{Name: "ask", Walk: &plan.WalkDescription{}}
+	for _, id := range []string{"look", "mend"} {
+		d.Levels = append(d.Levels, []plan.VertexDescription{{ID: id, Shape: plan.Plain.String(), Nodes: []plan.NodeDescription{{ID: id}}}})
+	}
+	m := NewModel(d)
+	for _, step := range []struct {
+		event core.Event
+		want  string // the last line
+	}{
+		{core.Event{Type: core.NodeStarted, Node: "look", Visit: 1, Attempt: 1}, "└─ ⠋ look"},
+		{core.Event{Type: core.ModelAsked, Node: "look", Purpose: "run", Turn: 2}, "└─ ⠋ look  asks a model, turn 2"},
+		{core.Event{Type: core.ToolCalled, Node: "look", Tool: "grep", Reason: "no such file"}, "└─ ⠋ look  called grep: no such file"},
+		{core.Event{Type: core.ModelAnswered, Node: "look", Usage: &core.Usage{Calls: 1, Input: 1200, Output: 80}}, "└─ ⠋ look"},
+		{core.Event{Type: core.NodeFinished, Node: "look", Visit: 1, Status: "success"}, "└─ ✓ look"},
+		{core.Event{Type: core.ModelAsked, Node: "look", Purpose: "route", Turn: 1}, "└─ ✓ look  a model picks the way"},
+		{core.Event{Type: core.EdgeChosen, Node: "look", Step: core.StepModel, To: "mend", Reason: "it is broken"}, "└─ ✓ look  then mend: it is broken"},
+	} {
+		m.Apply(&step.event)
+		lines := m.Lines(80, 9, time.Time{}, tty.NewPalette(false))
+		if got := lines[len(lines)-1]; got != step.want {
+			t.Errorf("%s: got %q, want %q", step.event.Type, got, step.want)
+		}
+	}
+	if head := m.Lines(80, 9, time.Time{}, tty.NewPalette(false))[0]; !strings.Contains(head, "1 call, 1,200 tokens in and 80 out") {
+		t.Errorf("the head is %q", head)
+	}
+}
