@@ -104,3 +104,26 @@ func TestWithoutAModel(t *testing.T) {
 		t.Errorf("ran without a model: %v", err)
 	}
 }
+
+func TestWalksThatEndEarly(t *testing.T) {
+	engine := wavefold.NewEngine()
+	engine.UseModel(llmtest.Script(nil, llmtest.Run("look", `{}`), llmtest.Route("look", "fix"), llmtest.Run("fix", "done")))
+	w, ds := engine.Parse("triage.yml", []byte(triage))
+	if w == nil {
+		t.Fatal(ds)
+	}
+	for _, c := range []struct {
+		name string
+		with wavefold.RunOption
+		want string
+	}{
+		{"a failure does not end the walk", wavefold.WithMaxVisits(0), "look fix"}, // severity is missing
+		{"unless the run says so", wavefold.WithFailFast(), "look"},
+		{"so many visits", wavefold.WithMaxVisits(1), "look"},
+	} {
+		r, err := engine.Graph(w).Run(t.Context(), wavefold.Set("issue", "x"), c.with)
+		if got := strings.Join(r.Path, " "); got != c.want || err == nil {
+			t.Errorf("%s: went %s, want %s (%v)", c.name, got, c.want, err)
+		}
+	}
+}

@@ -80,6 +80,14 @@ func WithBudget(b core.Budget) RunOption {
 	return runOption(func(s *runSettings) { s.Budget = b })
 }
 
+// WithFailFast ends a walk that a model routes at the first visit that fails. Without it the
+// walk goes on, and the run fails at its end.
+func WithFailFast() RunOption { return runOption(func(s *runSettings) { s.FailFast = true }) }
+
+// WithMaxVisits is how many visits of nodes a walk that a model routes may make in the run,
+// in place of what its document says; 0 keeps that.
+func WithMaxVisits(n int) RunOption { return runOption(func(s *runSettings) { s.MaxVisits = n }) }
+
 // WithTracer tells a tracer where the run and each attempt of a node begin and end, and
 // hands the functions the contexts it returns. Package telemetry makes OpenTelemetry
 // spans and metrics of that.

@@ -15,12 +15,13 @@ func (a *app) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [" + strings.Join(starter.Names(), "|") + "] [DIR]",
 		Short: "Write a first workflow with data and a test",
-		Long: `init writes a small workflow that runs as it is, with what it needs: shell steps,
-sample data, a mock file. DIR is made if it is not there; without it the current
+		Long: `init writes a small workflow with what it needs to run: shell steps, sample data, a
+mock file. DIR is made if it is not there; without it the current
 folder is taken. No file that exists is ever overwritten.
 
   etl    load a table, check rows, a call for each row, sums, files
-  hello  two nodes and a condition`,
+  hello  two nodes and a condition
+  route  instructions for a model, which also picks the way; tested without one`,
 		Example:   examples("wavefold init etl shop && wavefold run shop", "wavefold init hello greeting"),
 		Args:      cobra.MaximumNArgs(2),
 		ValidArgs: starter.Names(),
@@ -58,6 +59,10 @@ func (a *app) init(name, dir string) error {
 	for _, f := range list {
 		tty.Fprintf(a.Out, "%s\n", filepath.Join(dir, filepath.FromSlash(f)))
 	}
-	tty.Fprintf(a.Err, "now try: wavefold run %s\n", dir)
+	try := "run"
+	if name == "route" { // to run it takes a model
+		try = "test"
+	}
+	tty.Fprintf(a.Err, "now try: wavefold %s %s\n", try, dir)
 	return nil
 }

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-//go:embed etl hello
+//go:embed etl hello route
 var files embed.FS
 
 // Names lists the starters, the one to begin with first.
-func Names() []string { return []string{"etl", "hello"} }
+func Names() []string { return []string{"etl", "hello", "route"} }
 
 // Has reports whether there is a starter of that name.
 func Has(name string) bool { return slices.Contains(Names(), name) }
