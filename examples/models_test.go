@@ -53,6 +53,23 @@ func TestModels(t *testing.T) {
 	}
 }
 
+// TestNoKey says which variable to set before anything runs.
+func TestNoKey(t *testing.T) {
+	e := wavefold.NewEngine(std.Kinds()...)
+	e.UseModel(llm.WithEnv(openai.New(openai.Options{}), func(string) (string, bool) { return "", false }))
+	for file, dry := range map[string]string{"triage/triage.yml": "false", "review/review.yml": "true", "agents/agents.yaml": ""} {
+		var out bytes.Buffer
+		args := []string{"run", file, "-i", "alert=x", "-i", "task=x", "-i", "dryRun=" + dry}
+		if dry == "" {
+			args = args[:2]
+		}
+		code := cli.Run(t.Context(), e, args, cli.Streams{Out: &out, Err: &out, In: os.Stdin})
+		if text := out.String(); code != 2 || !strings.Contains(text, openai.EnvKey) || !strings.Contains(text, openai.EnvBaseURL) || strings.Contains(text, "run.started") {
+			t.Errorf("%s: exit code %d, %s", file, code, text)
+		}
+	}
+}
+
 // TestModelsAfterwards looks at a run: what was offered and answered, that it kept to the
 // rules, and its picture. Every call asked for the model of --model.
 func TestModelsAfterwards(t *testing.T) {

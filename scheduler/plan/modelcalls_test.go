@@ -18,6 +18,8 @@ func TestBounds(t *testing.T) {
 		{"a bound on the way back", "draft judge refine publish",
 			"draft -> judge\njudge -> refine when poor\njudge -> publish when good\nrefine -> judge, max 2", "draft1 judge3? refine3 publish1", "3"},
 		{"what is used up is not asked about", "judge refine publish drop", "judge -> refine when poor, max 2\njudge -> publish\nrefine -> judge\npublish -> drop when bad", "judge3? refine2 publish1? drop1", "3"},
+		{"who follows a twin of the fallback does not come back", "judge refine publish",
+			"judge -> refine when poor, max 2\njudge -> publish when sure, max 3\njudge -> publish\nrefine -> refine when again, max 50\nrefine -> judge", "judge53? refine52? publish1", "55"},
 		{"a way back from the fallback is asked about again", "judge refine publish", "judge -> refine when poor, max 2\njudge -> publish\nrefine -> judge\npublish -> judge when bad, max 4", "judge7? refine2 publish7?", "14"},
 		{"a loop of a node to itself", "tick", "tick -> tick, max 3", "tick4", "0"},
 		{"a ring all of whose edges are bounded", "a b", "a -> b, max 2\nb -> a, max 2", "a3 b2", "0"},
