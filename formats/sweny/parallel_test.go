@@ -241,8 +241,8 @@ func TestParallelFindings(t *testing.T) {
 				nodes = append(nodes, id+": {name: N, instruction: I.}")
 			}
 			doc := fmt.Sprintf("id: a\nname: A\nparallel: true\nentry: %s\n\nnodes: {%s}\nedges: [%s]\n", tt.entry, strings.Join(nodes, ", "), tt.edges)
-			w, ds := sweny.Parse("", []byte(doc), sweny.Options{})
-			_, ds = wavefold.NewEngine(agents{}, route.Kind{}).Compile(w, false)
+			w, _ := sweny.Parse("", []byte(doc), sweny.Options{})
+			_, ds := wavefold.NewEngine(agents{}, route.Kind{}).Compile(w, false)
 			var got []string
 			for _, d := range ds {
 				hint := ""
