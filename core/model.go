@@ -28,7 +28,9 @@ func (u Usage) Plus(o Usage) Usage {
 }
 
 // Budget bounds what the calls to models of one run may take. Zero means no bound. A call
-// that begins within the budget is finished; the next one fails the run.
+// that begins within the budget is finished; the next one fails the run. Where calls are
+// made at the same time no more of them begin than Calls; Tokens and Cost are known only
+// when a call has ended, so that those under way may go over.
 type Budget struct {
 	Calls  int64
 	Tokens int64   // input and output
@@ -62,7 +64,7 @@ type ToolCall struct {
 // *Meter accounts for nothing.
 type Meter struct {
 	// Ask is told before a call; an error forbids it, because the budget of the run is used
-	// up. Answered is told after it, and Tool after the call of a tool.
+	// up. It may wait for calls under way, if this one could be one too many. Answered is told after it, and Tool after the call of a tool.
 	Ask      func(ModelCall) error
 	Answered func(ModelCall)
 	Tool     func(ToolCall)

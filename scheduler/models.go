@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -23,43 +24,84 @@ var ErrBudget = errors.New("the budget of the run is used up")
 // router to ask.
 var ErrNoRouter = errors.New("no model is configured to choose the edge")
 
-// spending is what the models of a run have taken so far.
+// spending is what the models of a run have taken so far, and how many calls are under way.
 type spending struct {
-	mu   sync.Mutex
-	used core.Usage
+	mu     sync.Mutex
+	used   core.Usage
+	flying int64
+	landed chan struct{} // closed when a call ends that somebody waits for
 }
 
-// left returns an error when the budget allows no further call.
-func (s *spending) left(b core.Budget) error {
-	if b == (core.Budget{}) {
-		return nil
-	}
+// take begins a call, or returns an error when the budget allows none. Calls under way are
+// finished first: they are paid for, and what they take is not known before. Until then a
+// call waits that may be one too many; it does not wait for those of its own attempt
+// (own), which may be waiting for it.
+func (s *spending) take(ctx context.Context, b core.Budget, own *int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var over string
-	switch u := s.used; {
-	case b.Calls > 0 && u.Calls >= b.Calls:
-		over = fmt.Sprintf("%d of %d calls", u.Calls, b.Calls)
-	case b.Tokens > 0 && u.Tokens() >= b.Tokens:
-		over = fmt.Sprintf("%d of %d tokens", u.Tokens(), b.Tokens)
-	case b.Cost > 0 && u.Cost >= b.Cost:
-		over = fmt.Sprintf("a cost of %.4g of %.4g", u.Cost, b.Cost)
-	default:
-		return nil
+	for {
+		over := s.over(b)
+		if over == "" && (b.Calls == 0 || s.used.Calls+s.flying < b.Calls) {
+			s.flying++
+			*own++
+			return nil
+		}
+		if s.flying == *own {
+			if over == "" {
+				over = fmt.Sprintf("%d of %d calls, %d of them under way", s.used.Calls+s.flying, b.Calls, s.flying)
+			}
+			return core.FailRun(core.Categorized(fmt.Errorf("%w: %s", ErrBudget, over), core.BudgetExhausted))
+		}
+		if s.landed == nil {
+			s.landed = make(chan struct{})
+		}
+		landed := s.landed
+		s.mu.Unlock()
+		select {
+		case <-landed:
+		case <-ctx.Done():
+		}
+		s.mu.Lock()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 	}
-	return core.FailRun(core.Categorized(fmt.Errorf("%w: %s", ErrBudget, over), core.BudgetExhausted))
 }
 
-func (s *spending) add(u core.Usage) {
+// over says what of the budget is used up, "" for nothing.
+func (s *spending) over(b core.Budget) string {
+	switch u := s.used; {
+	case b.Calls > 0 && u.Calls >= b.Calls:
+		return fmt.Sprintf("%d of %d calls", u.Calls, b.Calls)
+	case b.Tokens > 0 && u.Tokens() >= b.Tokens:
+		return fmt.Sprintf("%d of %d tokens", u.Tokens(), b.Tokens)
+	case b.Cost > 0 && u.Cost >= b.Cost:
+		return fmt.Sprintf("a cost of %.4g of %.4g", u.Cost, b.Cost)
+	}
+	return ""
+}
+
+// land ends n of the calls that an attempt began, as many as are under way, and adds what
+// they took.
+func (s *spending) land(n int64, own *int64, u core.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used = s.used.Plus(u)
+	n = min(n, *own)
+	s.flying -= n
+	*own -= n
+	if s.landed != nil {
+		close(s.landed)
+		s.landed = nil
+	}
 }
 
 // meter accounts for the calls of one attempt, or of one question to the router.
 type meter struct {
 	run   *run
 	event core.Event // what all its events have
+
+	flying int64 // calls under way, kept by run.spent
 
 	mu   sync.Mutex
 	used core.Usage
@@ -74,24 +116,26 @@ func (x *executor) metered(ctx context.Context, index core.Ordinal) (context.Con
 	if c.Call != nil {
 		m.event.Visit = c.Call.Visit
 	}
-	ctx = core.WithMeter(ctx, &core.Meter{Ask: m.ask, Answered: m.answered, Tool: m.tool})
+	ctx = core.WithMeter(ctx, &core.Meter{Ask: func(c core.ModelCall) error { return m.ask(ctx, c) }, Answered: m.answered, Tool: m.tool})
 	if r := x.run.opts.Router; r != nil {
 		ctx = core.WithRouter(ctx, r)
 	}
 	return ctx, m
 }
 
-func (m *meter) ask(c core.ModelCall) error {
-	if err := m.run.spent.left(m.run.opts.Budget); err != nil {
-		return err
+func (m *meter) ask(ctx context.Context, c core.ModelCall) error {
+	if b := m.run.opts.Budget; b != (core.Budget{}) {
+		if err := m.run.spent.take(ctx, b, &m.flying); err != nil {
+			return err
+		}
 	}
 	m.emit(core.ModelAsked, func(e *core.Event) { e.Purpose, e.Model, e.Turn = c.Purpose, c.Model, c.Turn })
 	return nil
 }
 
 func (m *meter) answered(c core.ModelCall) {
+	m.run.spent.land(1, &m.flying, c.Usage)
 	if c.Usage != (core.Usage{}) {
-		m.run.spent.add(c.Usage)
 		m.mu.Lock()
 		m.used = m.used.Plus(c.Usage)
 		m.mu.Unlock()
@@ -127,8 +171,9 @@ func (m *meter) emit(t core.EventType, fill func(*core.Event)) {
 	m.run.events.add(e)
 }
 
-// usage is what the calls took, nil for nothing.
+// usage ends the attempt and returns what its calls took, nil for nothing.
 func (m *meter) usage() *core.Usage {
+	m.run.spent.land(math.MaxInt64, &m.flying, core.Usage{}) // those nobody told the end of
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.used == (core.Usage{}) {
