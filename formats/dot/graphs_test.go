@@ -287,6 +287,8 @@ func TestPrompts(t *testing.T) {
 		{"{{{{ goal }}", "{{'{{'}}{{$input.goal}}"},
 		{"{{ \"a }} $goal", "{{'{{'}} \"a }} {{$input.goal}}"},
 		{"{{", "{{'{{'}}"},
+		{"{$goal}", "{{'{'}}{{$input.goal}}}"},
+		{"{{0{$goal", "{{'{{'}}0{{'{'}}{{$input.goal}}"},
 		{"{ { }}", "{ { }}"},
 	}
 	for _, tt := range tests {

@@ -62,6 +62,31 @@ func (l *loader) style(n *core.Node, shape string, owned []string) {
 			n.Config.Set(core.At(c.key, v.Pos), textTree(v))
 		}
 	}
+	n.Config = ordered(n.Config)
+}
+
+// ordered returns a configuration with its keys in the order in which attributes are read:
+// prompt, those of models, others. So one that a stylesheet has set stands where it would
+// stand if the node said it.
+func ordered(config *core.Value) *core.Value {
+	out := *config
+	out.Keys, out.Values = nil, nil
+	move := func(fits func(key string) bool) {
+		for i, k := range config.Keys {
+			if fits(k.Value) {
+				out.Keys, out.Values = append(out.Keys, k), append(out.Values, config.Values[i])
+			}
+		}
+	}
+	known := []string{promptKey}
+	for _, c := range modelKeys {
+		known = append(known, c.key)
+	}
+	for _, key := range known {
+		move(func(k string) bool { return k == key })
+	}
+	move(func(k string) bool { return !slices.Contains(known, k) })
+	return &out
 }
 
 // of returns the value of a property for a node.

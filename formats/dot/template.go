@@ -15,6 +15,7 @@ import (
 const (
 	goalPlace     = "{{$input.goal}}"
 	literalBraces = "{{'{{'}}"
+	literalBrace  = "{{'{'}}"
 )
 
 const (
@@ -222,8 +223,12 @@ func newRewriter(t core.Text) *rewriter {
 	return &rewriter{src: t, written: list}
 }
 
-// replace puts a text in place of what stands from one offset to another.
+// replace puts a text in place of what stands from one offset to another. A brace just
+// before it must not become a part of a place.
 func (r *rewriter) replace(from, to int, with string) {
+	if from > r.done && r.src.Value[from-1] == '{' && strings.HasPrefix(with, "{{") {
+		from, with = from-1, literalBrace+with
+	}
 	r.copy(from)
 	pos := core.Inside(r.src, from)
 	r.segments = append(r.segments, core.Segment{Offset: int32(r.out.Len()), Line: pos.Line, Column: pos.Column})
