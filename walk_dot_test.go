@@ -129,17 +129,15 @@ func TestNodesThatCannotRunInDOT(t *testing.T) {
 		start [shape=Mdiamond] exit [shape=Msquare]
 		a [shape=house]
 		b [shape=house, stack.child_workflow="gone.dot"]
-		c [shape=house, stack.child_dot_source="digraph C { start -> exit }"]
 		d [import="other.dot"]
 		e [type=unheard]
 		f [shape=insulator]
 		g [shape=parallelogram]
-		start -> a -> b -> c -> d -> e -> f -> g -> exit
+		start -> a -> b -> d -> e -> f -> g -> exit
 	}`)
 	for id, want := range map[string]string{
 		"a": "there is no workflow to run: it names no workflow",
 		"b": `there is no workflow to run: there is no file "gone.dot"`,
-		"c": "there is no workflow to run: a graph inside of an attribute is not supported",
 		"d": "a graph cannot be put in place of a node",
 		"f": "there is no duration",
 		"g": "there is no script",
@@ -148,6 +146,29 @@ func TestNodesThatCannotRunInDOT(t *testing.T) {
 		if n, _ := r.Node(id); n.Failure == nil || n.Failure.Message != want {
 			t.Errorf("%s: got %v, want %s", id, n.Failure, want)
 		}
+	}
+}
+
+// A graph inside of an attribute runs as one of its own, and what is wrong with it has its
+// place in the document around it.
+func TestGraphInsideOfAnAttribute(t *testing.T) {
+	r := runDOT(t, wavefold.NewEngine(), `digraph Outer {
+		start [shape=Mdiamond] exit [shape=Msquare]
+		inner [shape=house, stack.child_dot_source="digraph Inner {
+			start [shape=Mdiamond]; exit [shape=Msquare]
+			a [shape=parallelogram, script=\"exit 3\"]
+			start -> a -> exit [condition=\"outcome=success\"]
+		}"]
+		start -> inner
+		inner -> exit
+	}`)
+	n, _ := r.Node("inner")
+	if strings.Join(r.Path, " ") != "start inner exit" || n.Failure == nil || !strings.Contains(n.Failure.Message, "inner[1]/a") {
+		t.Errorf("walked %v: %v", r.Path, n.Failure)
+	}
+	_, ds := wavefold.NewEngine().Parse("g.dot", []byte("digraph G {\n  a [shape=house, stack.child_dot_source=\"digraph I {\n start -> exit [wieght=\\\"x\\\", weight=y]\n }\"]\n}"))
+	if want := "g.dot:3:38: "; !strings.Contains(fmt.Sprint(ds), want) {
+		t.Errorf("got %v, want %s", ds, want)
 	}
 }
 

@@ -215,6 +215,10 @@ type Node struct {
 	// drawing.
 	Attributes *Object
 
+	// Child is the workflow that a node of the kind workflow runs, where the document holds
+	// it; nil leaves it to the kind's configuration, which names a file.
+	Child *Workflow
+
 	// Handler, when set by the Go builder, is used instead of looking Kind up.
 	Handler Handler
 	Lost    Lost

@@ -86,7 +86,8 @@ func (l *loader) child(n *core.Node, s *settings) {
 	pos, why, hint := n.Pos, "", `write stack.child_workflow="child.dot"`
 	switch {
 	case file.Value == "" && inline.Value != "":
-		pos, why, hint = inline.Pos, "a graph inside of an attribute is not supported", "put it into a file of its own: "+hint
+		l.inlineChild(n, inline)
+		return
 	case file.Value == "" && l.broken:
 	case file.Value == "":
 		why = "it names no workflow"
@@ -102,6 +103,20 @@ func (l *loader) child(n *core.Node, s *settings) {
 		s.keep(key)
 	}
 	l.ds.Warnf(core.CodeChildMissing, pos, "%s will fail: %s", s.subject, why).WithHint("%s", hint)
+}
+
+// inlineChild reads a sub-workflow that an attribute holds. What is wrong with it is wrong
+// with this document.
+func (l *loader) inlineChild(n *core.Node, text core.Text) {
+	s := newScanner(text.Pos.File, []byte(text.Value))
+	s.inside = &text
+	w, ds := read(s, l.opts)
+	l.ds = append(l.ds, ds...)
+	if w == nil {
+		w = &core.Workflow{Mode: core.ModeWalk, Pos: text.Pos, Lost: core.Lost{"nodes", "edges"}}
+	}
+	w.Findings = nil
+	n.Child = w
 }
 
 // noChild says why a sub-workflow cannot be run, "" if that cannot be told from here.

@@ -45,18 +45,24 @@ func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnos
 	if ds := unreadable(file, data); ds != nil {
 		return nil, ds
 	}
-	g, ds := parse(file, data)
+	w, ds := read(newScanner(file, data), opts)
+	return w, ds.Capped()
+}
+
+// read reads the document that a scanner cuts into tokens.
+func read(s *scanner, opts Options) (*core.Workflow, core.Diagnostics) {
+	g, ds := parse(s)
 	if g == nil {
-		return nil, ds.Capped()
+		return nil, ds
 	}
 	d, found := expand(g)
 	l := &loader{opts: opts, ds: append(ds, found...), inputs: map[string]bool{}, hinted: map[spot]bool{}, broken: g.broken}
 	w := l.workflow(g, &d)
-	if file != "" {
-		w.Dir = filepath.Dir(file)
+	if s.file != "" {
+		w.Dir = filepath.Dir(s.file)
 	}
 	w.Findings = once(l.ds)
-	return w, w.Findings.Capped()
+	return w, w.Findings
 }
 
 // once leaves out what has been said of the same place: a default that is wrong is

@@ -20,8 +20,8 @@ type parser struct {
 }
 
 // parse returns the graph of a document, nil if there is none.
-func parse(file string, data []byte) (*graph, core.Diagnostics) {
-	p := &parser{scanner: newScanner(file, data)}
+func parse(s *scanner) (*graph, core.Diagnostics) {
+	p := &parser{scanner: s}
 	p.advance()
 	g := p.document()
 	if g != nil {

@@ -57,6 +57,8 @@ func quote(s string) string {
 type scanner struct {
 	file string
 	data []byte
+	// inside is the text that the document is, nil for a file.
+	inside *core.Text
 	scanState
 }
 
@@ -73,6 +75,9 @@ func newScanner(file string, data []byte) *scanner {
 }
 
 func (s *scanner) position(at int) core.Position {
+	if s.inside != nil {
+		return core.Inside(*s.inside, at)
+	}
 	return core.Position{File: s.file, Line: s.line, Column: int32(at - s.lineStart + 1)}
 }
 

@@ -35,6 +35,9 @@ func (Kind) Keys() []string { return core.KeyNames(config{}) }
 // Compile loads the other workflow and checks that it does not lead back to
 // itself. What is inside it is checked by whoever compiles the frame.
 func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	if n.Child != nil {
+		return core.Compiled{Frame: &core.Frame{Workflow: n.Child}}, nil
+	}
 	c := config{subject: "node " + n.ID.Value}
 	ds := core.Decode(n.Config, &c)
 	if ds.Failed(false) {
