@@ -64,7 +64,8 @@ type ToolCall struct {
 // *Meter accounts for nothing.
 type Meter struct {
 	// Ask is told before a call; an error forbids it, because the budget of the run is used
-	// up. It may wait for calls under way, if this one could be one too many. Answered is told after it, and Tool after the call of a tool.
+	// up. It may wait for calls under way, if this one could be one too many. Answered is
+	// told after it, and Tool after the call of a tool.
 	Ask      func(ModelCall) error
 	Answered func(ModelCall)
 	Tool     func(ToolCall)

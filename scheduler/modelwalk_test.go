@@ -301,14 +301,15 @@ func TestRouteEvents(t *testing.T) {
 		if e.Type != core.EdgeChosen {
 			continue
 		}
-		got = append(got, fmt.Sprintf("%s->%s %s: %s", e.From, e.To, e.Step, e.Reason))
+		unusable, _ := e.Values.Get("unusable")
+		got = append(got, fmt.Sprintf("%s->%s %s: %s, %v", e.From, e.To, e.Step, e.Reason, unusable == true))
 		answer, _ := e.Values.Get("answer")
 		view, _ := e.Values.Get("view")
 		if choices, _ := e.Values.Get("choices"); len(choices.([]any)) == 0 || answer == "" || len(view.(string)) != 16 {
 			t.Errorf("%s: choices %v, answer %v, view %v", got[len(got)-1], choices, answer, view)
 		}
 	}
-	if want := []string{"a->b model: x", "b->a fallback: only path", "a->c fallback: only path", "c->(end) none: invalid route target"}; !slices.Equal(got, want) {
+	if want := []string{"a->b model: x, false", "b->a fallback: only path, false", "a->c fallback: only path, true", "c->(end) none: invalid route target, true"}; !slices.Equal(got, want) {
 		t.Errorf("events %q, want %q", got, want)
 	}
 }

@@ -113,3 +113,20 @@ func TestRead(t *testing.T) {
 		})
 	}
 }
+
+// TestUnusable tells an answer that could not be read from one that said none.
+func TestUnusable(t *testing.T) {
+	for values, unusable := range map[string]bool{`"answer":"go on","unusable":true`: true, `"answer":"0"`: false} {
+		events, err := story.Read(strings.NewReader(`{"v":1,"seq":1,"type":"run.started","run":"r","reason":"w"}
+{"v":1,"seq":2,"type":"node.started","run":"r","node":"a","kind":"agent","visit":1,"attempt":1}
+{"v":1,"seq":3,"type":"node.finished","run":"r","node":"a","kind":"agent","visit":1,"attempt":1,"status":"success"}
+{"v":1,"seq":4,"type":"edge.chosen","run":"r","node":"a","visit":1,"status":"success","reason":"only path","from":"a","to":"b","step":"fallback","values":{"choices":[{"to":"c","when":"x"},{"to":"b","when":""}],` + values + `}}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all(story.New(events)); !strings.Contains(got, "answer: ") || strings.Contains(got, "counts as none of the above") != unusable {
+			t.Errorf("%s: got\n%s", values, got)
+		}
+	}
+}

@@ -132,6 +132,8 @@ const (
 	choicesKey = "choices"
 	answerKey  = "answer"
 	viewKey    = "view"
+
+	unusableKey = "unusable"
 )
 
 // mostAnswer is how much of an answer a text shows.
@@ -161,6 +163,9 @@ func (w *Step) asked() []string {
 	}
 	if answer, ok := w.Values.Get(answerKey); ok && answer != "" {
 		lines = append(lines, fmt.Sprintf("answer: %v", clip(fmt.Sprint(answer), mostAnswer)))
+	}
+	if unusable, _ := w.Values.Get(unusableKey); unusable == true {
+		lines = append(lines, "the answer names no choice, or more than one, and counts as none of the above")
 	}
 	if view, ok := w.Values.Get(viewKey); ok && view != "" {
 		lines = append(lines, fmt.Sprintf("what it was shown has the hash %v", view))

@@ -220,7 +220,7 @@ func (t *walk) routed(v *visit, e *Event) {
 	switch {
 	case choice == core.NoRoute:
 		reason := noneFits
-		if q.answer.Unusable || q.answer.Choice != core.NoRoute {
+		if q.unusable() {
 			reason = unusableAnswer
 		}
 		t.f.emitEnd(t, v, core.StepNone, reason, q)
@@ -230,6 +230,12 @@ func (t *walk) routed(v *visit, e *Event) {
 	default:
 		t.take(v, q.edges[choice], core.StepModel, q)
 	}
+}
+
+// unusable reports whether the answer names none of the choices and does not say none.
+func (q *question) unusable() bool {
+	c := q.answer.Choice
+	return q.answer.Unusable || c != core.NoRoute && (c < 0 || c >= len(q.edges))
 }
 
 // finishRouted ends a walk that has no edge to follow: it failed if the last visit of a
@@ -286,6 +292,9 @@ func (f *frame) routeEvent(t *walk, v *visit, step string, q *question) core.Eve
 		choices[i] = core.ObjectOf("to", c.Target, "when", c.When)
 	}
 	e.Values = core.ObjectOf("choices", choices, "view", q.answer.View, "answer", q.answer.Raw)
+	if q.unusable() {
+		e.Values.Set("unusable", true)
+	}
 	return e
 }
 
