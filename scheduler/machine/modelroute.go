@@ -119,13 +119,13 @@ type question struct {
 func (t *walk) askWay(v *visit) {
 	q := t.question(v)
 	q.asked.View, q.asked.Failed = t.view()
+	v.asked = q
 	t.f.flying++
 	t.f.m.command(Command{Op: OpRun, ID: t.visitID(v), Plan: t.f.p, Node: &t.f.p.Nodes[v.node],
 		Call: &Call{Path: t.f.path, Visit: v.count, Route: q.asked}})
 }
 
-// question words what there is to decide after a visit, but for what the router sees. It is
-// the same whenever it is asked.
+// question words what there is to decide after a visit, but for what the router sees.
 func (t *walk) question(v *visit) *question {
 	edges := t.open(&t.w.Nodes[v.node])
 	asked := &core.RouteQuestion{Run: t.f.m.opts.Run, Node: t.f.name(t.id(v.node)), Visit: v.count, Model: t.w.Model, Inputs: t.f.inputs, Fallback: core.NoRoute}
@@ -208,10 +208,11 @@ func (t *walk) routed(v *visit, e *Event) {
 			Message: "where to go on: " + e.Outcome.Failure.Message, Cause: e.Outcome.Failure})
 		return
 	}
-	q := t.question(v)
-	q.answer = &core.RouteAnswer{Choice: core.NoRoute, Unusable: true}
+	q := v.asked
 	if r := e.Outcome.Route; r != nil && r.Answer != nil {
 		q.answer = r.Answer
+	} else {
+		q.answer = &core.RouteAnswer{Choice: core.NoRoute, Unusable: true}
 	}
 	choice := q.answer.Choice
 	if choice < 0 || choice >= len(q.edges) {

@@ -79,10 +79,11 @@ type visit struct {
 	attempt int32
 	started int64
 	child   *frame
-	parent  *visit // the parallel node whose branch it is, nil for the token
-	place   int    // its place among the branches
-	fork    *fork  // of a parallel node that has begun
-	lost    bool   // given up: what it comes to does not count
+	parent  *visit    // the parallel node whose branch it is, nil for the token
+	place   int       // its place among the branches
+	fork    *fork     // of a parallel node that has begun
+	lost    bool      // given up: what it comes to does not count
+	asked   *question // where to go on after it, of one whose phase is itemRouting
 }
 
 // mostIdle is how many nodes in a row may do nothing: more than that, and nothing that
