@@ -232,7 +232,7 @@ graph:
 			}
 		}
 	}
-	if len(seen) != len(eventTypes(t))-5 { // log, progress and those of models and tools come from handlers
+	if len(seen) != len(eventTypes(t))-6 { // log, progress and those of models and tools come from handlers, sources from documents
 		t.Errorf("the run had only %d types", len(seen))
 	}
 }

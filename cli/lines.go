@@ -49,6 +49,25 @@ func logLine(e *core.Event) string {
 	return who + ": " + strings.TrimPrefix(detail(e), "INFO ")
 }
 
+// sourcesOf names the files that a document takes texts from.
+func sourcesOf(e *core.Event) string {
+	var files []string
+	list, _ := e.Values.Get("sources")
+	sources, _ := list.([]any)
+	for _, s := range sources {
+		o, _ := s.(*core.Object)
+		if name, ok := o.Get("name"); ok {
+			if file := fmt.Sprint(name); !slices.Contains(files, file) {
+				files = append(files, file)
+			}
+		}
+	}
+	if len(files) == 0 {
+		return "all in the document"
+	}
+	return strings.Join(files, ", ")
+}
+
 // detail is what there is to say beside the type and the node.
 func detail(e *core.Event) string {
 	var parts []string
@@ -58,6 +77,8 @@ func detail(e *core.Event) string {
 		return strings.TrimSpace(e.Reason + "  " + core.JSON(e.Inputs))
 	case core.RunFinished:
 		return e.Status
+	case core.SourcesResolved:
+		return sourcesOf(e)
 	case core.EdgeJudged:
 		add("%s is %t", e.When, e.Result != nil && *e.Result)
 		if v := story.Values(e.Values); v != "" {

@@ -207,6 +207,9 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		a.errorf("what this run leaves for the next one was not saved: %v", unsaved)
 	}
 	a.hintConcurrency(p, f)
+	if f.budget.Cost > 0 && report.Usage.Calls > 0 && report.Usage.Cost == 0 {
+		a.hintf("--budget-cost had no effect: no price is known of the models that answered (WAVEFOLD_MODEL_PRICES)")
+	}
 	if err := a.outcome(report, lost, f); err != nil || unsaved == nil {
 		return err
 	}

@@ -11,6 +11,10 @@ const (
 	RunStarted  EventType = "run.started"
 	RunFinished EventType = "run.finished"
 
+	// SourcesResolved tells, once in a run of a walk that a model routes, which texts its
+	// nodes work with: Values has the sources.
+	SourcesResolved EventType = "sources.resolved"
+
 	NodeReady     EventType = "node.ready"    // all it waits for is there; it may wait for a slot
 	NodeStarted   EventType = "node.started"  // an attempt begins
 	NodeRetrying  EventType = "node.retrying" // an attempt failed or asked for another, which follows after Delay

@@ -55,7 +55,10 @@ func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 // refuse ends a visit that asked for an attempt it does not get.
 func refuse(n *plan.Node, attempt int32, o *Outcome) {
 	why := fmt.Sprintf("still asked to be run again after attempt %d of %d", attempt, n.Retry.Attempts)
-	if o.Note != "" {
+	switch {
+	case o.Note != "" && n.Retry.Attempts <= 1: // nobody spoke of attempts
+		why = o.Note
+	case o.Note != "":
 		why += ": " + o.Note
 	}
 	if n.AllowPartial {

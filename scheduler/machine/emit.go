@@ -28,6 +28,26 @@ func (f *frame) vertexEvent(t core.EventType, v int32) core.Event {
 	return core.Event{Type: t, Unit: f.name(pv.ID), Phase: pv.Unit.Phase, Level: core.Nth(int(pv.Level))}
 }
 
+// emitSources tells which texts the nodes of a document work with that may lie elsewhere. A
+// walk that a model routes tells that there are none, too.
+func (m *Machine) emitSources(p *plan.Plan) {
+	if !m.opts.Events || len(p.Workflow.Sources) == 0 && (p.Walk == nil || !p.Walk.Routed) {
+		return
+	}
+	list := make([]any, len(p.Workflow.Sources))
+	for i, s := range p.Workflow.Sources {
+		o := core.ObjectOf("field", s.Field, "kind", s.Kind)
+		if s.Name != "" {
+			o.Set("name", s.Name)
+		}
+		if s.Hash != "" {
+			o.Set("hash", s.Hash)
+		}
+		list[i] = o
+	}
+	m.emit(core.Event{Type: core.SourcesResolved, Values: core.ObjectOf("sources", list)})
+}
+
 func (f *frame) emitReady(v int32) {
 	if f.m.opts.Events {
 		f.m.emit(f.vertexEvent(core.NodeReady, v))

@@ -75,6 +75,7 @@ func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
 			Concurrency: m.root.group.limit, MaxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight), Barrier: m.root.barrier,
 			MaxVisits: m.mostVisits(m.root)}})
 	}
+	m.emitSources(p)
 	m.root.open()
 	m.root.settle()
 	return m, nil

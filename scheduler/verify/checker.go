@@ -95,10 +95,10 @@ func (c *Checker) Add(line int, e *core.Event) error {
 
 var types = []core.EventType{core.RunStarted, core.RunFinished, core.NodeReady, core.NodeStarted, core.NodeRetrying, core.NodeFinished,
 	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.JoinDecided, core.EdgeJudged, core.EdgeChosen, core.NodeAsked, core.NodeAnswered,
-	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
+	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress, core.SourcesResolved, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
 
-// asides are what handlers and routers say whenever they like.
-var asides = []core.EventType{core.LogLine, core.Progress, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
+// asides are what handlers and routers say whenever they like, and what a log need not tell.
+var asides = []core.EventType{core.SourcesResolved, core.LogLine, core.Progress, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
 
 func typeNames() []string {
 	var names []string

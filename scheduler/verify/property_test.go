@@ -119,7 +119,7 @@ func TestPropertyNothingCanBeLeftOutOfRoutedWalks(t *testing.T) {
 			}
 		}
 		for i, e := range whole {
-			if e.Type == core.StateWritten || i == last {
+			if e.Type == core.StateWritten || e.Type == core.SourcesResolved || i == last {
 				continue
 			}
 			// That there was nobody to ask, or nothing to follow, ends a walk as the rules say:
