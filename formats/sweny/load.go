@@ -90,6 +90,8 @@ type loader struct {
 	doc     *documentShape
 	library library
 	skills  map[string]*skillShape
+	// known are the names that the context of a node can have.
+	known []string
 	// assembled is how many bytes have been put together, see maxAssembled.
 	assembled int
 }
@@ -118,6 +120,10 @@ func (l *loader) workflow(tree *core.Value, d *documentShape) *core.Workflow {
 	l.inputs()
 	l.inlineSkills()
 	shared := shared{rules: l.assemble("", l.sources(d.Rules, "rules", "rules")), context: l.assemble("", l.sources(d.Context, "context", "context"))}
+	l.known = []string{core.InputsKey}
+	for _, m := range d.Nodes {
+		l.known = append(l.known, m.Key.Value)
+	}
 	for _, m := range d.Nodes {
 		l.w.Nodes = append(l.w.Nodes, l.node(m.Key, m.Value, &shared))
 	}

@@ -1,6 +1,8 @@
 package sweny
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +57,7 @@ func (l *loader) node(id core.Text, v *core.Value, common *shared) *core.Node {
 	if d.FailSoft {
 		c.flag("fail_soft", true)
 	}
-	c.keep("requires", d.Requires)
+	l.requires(&d, c)
 	l.eval(&d, c)
 	n.OnError = l.retry(&d, c)
 	return n
@@ -228,6 +230,44 @@ func (l *loader) toolFilter(d *nodeShape, c *config) {
 	c.setFrom("tool_filter", "tools", c.tree.Get("tools"))
 }
 
+// requires reads what must be there before the model is asked, and warns of paths that can
+// lead nowhere: they begin at the inputs or at a node.
+func (l *loader) requires(d *nodeShape, c *config) {
+	c.keep("requires", d.Requires)
+	for _, path := range requiredPaths(d.Requires) {
+		text := path.Value
+		if _, rest, ok := strings.Cut(text, ":"); ok { // behind all: or any:
+			text = rest
+		}
+		first, _, _ := strings.Cut(text, ".")
+		first = strings.TrimSuffix(first, "[*]")
+		if first != "" && !slices.Contains(l.known, first) {
+			l.ds.Warnf(core.CodeUnknownNode, path.Pos, "node %s: requires: %s will never be there: there is no node %q", d.id, path.Value, first).
+				WithHint("%s", cmp.Or(core.DidYouMean(first, l.known), "a path begins with "+core.InputsKey+" or a node"))
+		}
+	}
+}
+
+// requiredPaths lists the paths in a requires.
+func requiredPaths(requires *core.Value) []core.Text {
+	var found []*core.Value
+	if list := requires.Get("output_required"); list != nil {
+		found = append(found, list.Items...)
+	}
+	if list := requires.Get("output_matches"); list != nil {
+		for _, m := range list.Items {
+			found = append(found, m.Get("path"))
+		}
+	}
+	var paths []core.Text
+	for _, v := range found {
+		if v != nil && v.Kind == core.StringValue {
+			paths = append(paths, core.At(v.Scalar.(string), v.Pos))
+		}
+	}
+	return paths
+}
+
 // eval reads the checks of the answer.
 func (l *loader) eval(d *nodeShape, c *config) {
 	if p := d.EvalPolicy; p.Value != "" && p.Value != "all_pass" {
@@ -236,18 +276,11 @@ func (l *loader) eval(d *nodeShape, c *config) {
 			l.ds.Errorf(core.CodeEvalPolicy, p.Pos, "node %s: eval_policy: %s is reserved and not supported", d.id, p.Value).WithHint("all checks must pass: leave the key out")
 		default:
 			l.ds.Errorf(core.CodeSchema, p.Pos, "node %s: eval_policy: there is no policy %q", d.id, p.Value).
-				WithHint("%s", firstText(core.DidYouMean(p.Value, []string{"all_pass"}), "write all_pass, or leave the key out"))
+				WithHint("%s", cmp.Or(core.DidYouMean(p.Value, []string{"all_pass"}), "write all_pass, or leave the key out"))
 		}
 	}
 	c.keep("eval", d.Eval)
 	c.text("judge_model", first(d.JudgeModel, l.doc.JudgeModel))
-}
-
-func firstText(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // retry reads how often a node is asked again after a failed check. What a backend fails
