@@ -120,8 +120,8 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		return exitOK
 	}
 	if x, ok := errors.AsType[*exit](err); ok {
-		if x.err != nil {
-			a.errorf("%v", x.err)
+		for _, err := range parts(x.err) {
+			a.errorf("%v", err)
 		}
 		return x.code
 	}
@@ -132,6 +132,17 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	a.errorf("%v", err)
 	tty.Fprintf(a.Err, "run '%s --help' for how it is used\n", cmd.CommandPath())
 	return exitUsage
+}
+
+// parts returns the errors that were joined to one, or the error itself.
+func parts(err error) []error {
+	switch joined, ok := err.(interface{ Unwrap() []error }); {
+	case err == nil:
+		return nil
+	case ok:
+		return joined.Unwrap()
+	}
+	return []error{err}
 }
 
 // errorf prints an error with the program's name, without secrets.

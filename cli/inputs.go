@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,36 +13,39 @@ import (
 )
 
 // inputsOf returns the values of --inputs and --input. A value of --input is text
-// on the command line; the declared type decides what it means.
+// on the command line; the declared type decides what it means. The error tells of
+// every flag that is wrong, a line each.
 func inputsOf(p *plan.Plan, files, pairs []string) (map[string]any, error) {
 	values := map[string]any{}
+	var wrong []error
 	for _, file := range files {
-		if err := addFile(values, file, "--inputs "+file); err != nil {
-			return nil, err
-		}
+		wrong = append(wrong, addFile(values, file, "--inputs "+file))
 	}
 	for _, pair := range pairs {
-		if file, ok := strings.CutPrefix(pair, "@"); ok {
-			if err := addFile(values, file, "--input "+pair); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		name, text, ok := strings.Cut(pair, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("--input %s: want name=value, name=@file or @file", pair)
-		}
-		t, ok := inputType(p, name)
-		if !ok && !p.Workflow.OpenInputs {
-			return nil, fmt.Errorf("--input %s: the workflow has no input %q%s", pair, name, hintFor(name, inputNames(p)))
-		}
-		v, err := inputValue(t, text)
-		if err != nil {
-			return nil, fmt.Errorf("--input %s: %w", name, err)
-		}
-		values[name] = v
+		wrong = append(wrong, addPair(p, values, pair))
 	}
-	return values, nil
+	return values, errors.Join(wrong...)
+}
+
+// addPair adds the value of an --input.
+func addPair(p *plan.Plan, values map[string]any, pair string) error {
+	if file, ok := strings.CutPrefix(pair, "@"); ok {
+		return addFile(values, file, "--input "+pair)
+	}
+	name, text, ok := strings.Cut(pair, "=")
+	if !ok || name == "" {
+		return fmt.Errorf("--input %s: want name=value, name=@file or @file", pair)
+	}
+	t, ok := inputType(p, name)
+	if !ok && !p.Workflow.OpenInputs {
+		return fmt.Errorf("--input %s: the workflow has no input %q%s", pair, name, hintFor(name, inputNames(p)))
+	}
+	v, err := inputValue(t, text)
+	if err != nil {
+		return fmt.Errorf("--input %s: %w", name, err)
+	}
+	values[name] = v
+	return nil
 }
 
 // addFile adds the values of a JSON or YAML file that maps names to values.
