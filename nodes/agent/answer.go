@@ -79,29 +79,6 @@ func lastBlock(answer string) (string, bool) {
 	return answer[from : to+1], true
 }
 
-// deltaOf puts an answer into the declared fields: a single one gets the member of its name
-// or, without one, the whole; of several each gets the member of its name.
-func (r *runner) deltaOf(v any) (map[string]any, error) {
-	o, _ := v.(*core.Object)
-	switch len(r.writes) {
-	case 0:
-		return nil, nil
-	case 1:
-		if member, ok := o.Get(r.writes[0]); ok {
-			v = member
-		}
-		return map[string]any{r.writes[0]: v}, nil
-	}
-	if left := lacking(v, r.writes); len(left) > 0 {
-		return nil, fmt.Errorf("the answer has no member %s, which the node writes", strings.Join(left, ", "))
-	}
-	delta := make(map[string]any, len(r.writes))
-	for _, name := range r.writes {
-		delta[name], _ = o.Get(name)
-	}
-	return delta, nil
-}
-
 // withError is an answer that did not do, with the reason.
 func withError(v any, reason string) *core.Object {
 	o, ok := v.(*core.Object)

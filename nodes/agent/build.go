@@ -79,20 +79,14 @@ func (b *builder) answer(r *runner) {
 		if r.schema = s; s != nil && b.env.Routed && slices.Contains(s.properties, core.EvalsKey) {
 			b.find.Found.Warnf(core.CodeIgnored, v.Pos, "%s: schema: what picks the edge is shown the checks under %s, so a member of this name is hidden from it", b.subject, core.EvalsKey)
 		}
+		if s != nil {
+			b.fitWrites(v)
+		}
 		return
 	}
 	if b.Schema == nil && b.structured() {
 		r.schema, _ = compileSchema(core.Tree(writesSchema(b.node.Writes, b.env.Schema), b.node.Pos), b.subject)
 	}
-}
-
-// structured reports whether a text will not do for what the node writes.
-func (b *builder) structured() bool {
-	if len(b.node.Writes) != 1 || b.env.Schema == nil {
-		return len(b.node.Writes) > 1
-	}
-	t, _ := b.env.Schema.FieldType(b.node.Writes[0].Value)
-	return t != nil && t.Kind != core.AnyType && t.Kind != core.StringType && t.Kind != core.NullType || t != nil && len(t.Enum) > 0
 }
 
 // schemaTree returns the schema of the document or of the file that it names, nil for none.

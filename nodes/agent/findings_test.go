@@ -111,3 +111,32 @@ func TestFindings(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+func TestFindingsOfWrites(t *testing.T) {
+	env := functions()
+	env.Schema = nodestest.Schema(t, `{"score": {"type": "number"}, "city": {"type": "string"}, "tags": {"type": "array"}, "open": {}}`)
+	for _, tt := range []struct{ writes, schema, want string }{
+		{"score", `{"properties": {"score": {"type": "string"}}}`, `1:62: error: node n: schema: the field score wants number, and the answer gives it string [WRONG_TYPE]`},
+		{"score", `{"properties": {"score": {"type": "integer"}}}`, ``},
+		{"score", `{"properties": {"score": {"type": ["string", "null"]}}}`, ``},
+		{"score", `{"type": "object"}`, ``}, // the member may be there
+		{"score", `{"type": "object", "properties": {"scores": {}}}`, `1:37: error: node n: schema: the field score wants number, and the answer gives it object [WRONG_TYPE]`},
+		{"score", `{"type": "number"}`, ``},
+		{"score", `{"type": "null"}`, ``},
+		{"tags", `{"type": "string"}`, ``},
+		{"open", `{"type": "string"}`, ``},
+		{"missing", `{"type": "string"}`, ``}, // told of the node, by others
+		{"score city", `{"type": "object", "properties": {"score": {"type": "number"}, "city": {"type": "object"}}}`, `1:108: error: node n: schema: the field city wants string, and the answer gives it object [WRONG_TYPE]`},
+		{"score city", `{"type": "object", "properties": {"score": {}}, "additionalProperties": false}`, `1:100: error: node n: schema: the node writes city, and the answer can have no such member [BAD_VALUE]`},
+		{"score city", `{"type": "object", "properties": {"score": {}}, "additionalProperties": {}}`, ``},
+	} {
+		n := nodestest.Node(t, `{"prompt": "hi", "schema": `+tt.schema+`}`)
+		for name := range strings.FieldsSeq(tt.writes) {
+			n.Writes = append(n.Writes, core.At(name, n.Pos))
+		}
+		_, ds := kindOf("prompt", script("x")).Compile(n, env)
+		if got := strings.TrimSpace(nodestest.Findings(ds)); got != tt.want {
+			t.Errorf("%s: %s\ngot  %s\nwant %s", tt.writes, tt.schema, got, tt.want)
+		}
+	}
+}

@@ -241,18 +241,3 @@ func schemaOf(t *core.Type) *core.Object {
 	}
 	return out
 }
-
-// writesSchema is the schema of an answer that holds what a node writes: an object with
-// its fields.
-func writesSchema(writes []core.Text, fields core.Schema) *core.Object {
-	members, required := core.NewObject(len(writes)), []any{}
-	for _, w := range writes {
-		var t *core.Type
-		if fields != nil {
-			t, _ = fields.FieldType(w.Value)
-		}
-		members.Set(w.Value, schemaOf(t))
-		required = append(required, w.Value)
-	}
-	return core.ObjectOf("type", "object", "properties", members, "required", required, "additionalProperties", false)
-}

@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// structured reports whether a text will not do for what the node writes.
+func (b *builder) structured() bool {
+	if len(b.node.Writes) != 1 || b.env.Schema == nil {
+		return len(b.node.Writes) > 1
+	}
+	t, _ := b.env.Schema.FieldType(b.node.Writes[0].Value)
+	return t != nil && t.Kind != core.AnyType && t.Kind != core.StringType && t.Kind != core.NullType || t != nil && len(t.Enum) > 0
+}
+
+// writesSchema is the schema of an answer that holds what a node writes: an object with
+// its fields.
+func writesSchema(writes []core.Text, fields core.Schema) *core.Object {
+	members, required := core.NewObject(len(writes)), []any{}
+	for _, w := range writes {
+		var t *core.Type
+		if fields != nil {
+			t, _ = fields.FieldType(w.Value)
+		}
+		members.Set(w.Value, schemaOf(t))
+		required = append(required, w.Value)
+	}
+	return core.ObjectOf("type", "object", "properties", members, "required", required, "additionalProperties", false)
+}
+
+// fitWrites finds members of an answer that the fields which the node writes never take:
+// the model would be paid for each answer before the run could tell.
+func (b *builder) fitWrites(schema *core.Value) {
+	if b.env.Schema == nil {
+		return
+	}
+	for _, w := range b.node.Writes {
+		t, ok := b.env.Schema.FieldType(w.Value)
+		if !ok {
+			continue // which is told of the node
+		}
+		members := schema.Get("properties")
+		member := members.Get(w.Value)
+		switch closed := schema.Get("additionalProperties"); {
+		case member != nil:
+			b.fits(member, t, w.Value)
+		case len(b.node.Writes) == 1 && (members != nil || typeOf(schema) != core.ObjectType):
+			b.fits(schema, t, w.Value)
+		case closed != nil && closed.Scalar == false:
+			b.errorf(core.CodeBadValue, closed.Pos, "schema: the node writes %s, and the answer can have no such member", w.Value)
+		}
+	}
+}
+
+// fits finds a schema whose values a field never takes. A list is left alone: what is
+// merged into one may be an element.
+func (b *builder) fits(schema *core.Value, field *core.Type, name string) {
+	kind := typeOf(schema)
+	if field != nil && field.Kind != core.ArrayType && kind.Disjoint(field.Kind) {
+		b.errorf(core.CodeWrongType, schema.Get("type").Pos, "schema: the field %s wants %s, and the answer gives it %s", name, field.Kind, kind)
+	}
+}
+
+// typeOf is the type that a schema names, AnyType when it names none or several.
+func typeOf(schema *core.Value) core.TypeKind {
+	name, _ := schema.Get("type").Plain().(string)
+	kind, _ := core.TypeKindOf(name)
+	return kind
+}
+
+// deltaOf puts an answer into the declared fields: a single one gets the member of its name
+// or, without one, the whole; of several each gets the member of its name.
+func (r *runner) deltaOf(v any) (map[string]any, error) {
+	o, _ := v.(*core.Object)
+	switch len(r.writes) {
+	case 0:
+		return nil, nil
+	case 1:
+		if member, ok := o.Get(r.writes[0]); ok {
+			v = member
+		}
+		return map[string]any{r.writes[0]: v}, nil
+	}
+	if left := lacking(v, r.writes); len(left) > 0 {
+		return nil, fmt.Errorf("the answer has no member %s, which the node writes", strings.Join(left, ", "))
+	}
+	delta := make(map[string]any, len(r.writes))
+	for _, name := range r.writes {
+		delta[name], _ = o.Get(name)
+	}
+	return delta, nil
+}
