@@ -1,6 +1,7 @@
 package dot
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path"
@@ -12,10 +13,14 @@ import (
 	"github.com/wavefold/wavefold/formats/internal/textfile"
 )
 
+// promptKeys are attributes that hold a prompt, the older one last.
+var promptKeys = []string{promptKey, "llm_prompt"}
+
 // prompt reads the prompt of a node that asks a model: its own, else its label, else
 // its id.
 func (l *loader) prompt(n *core.Node, s *settings) {
-	t := s.text(promptKey)
+	key := cmp.Or(s.first(promptKeys...), promptKey)
+	t := s.text(key)
 	switch {
 	case t.Value != "":
 	case n.Label.Value != "":
@@ -27,7 +32,7 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 		}
 	}
 	if name, ok := fileRef(t.Value); ok {
-		if t, ok = l.textFile(s, promptKey, t, name); !ok {
+		if t, ok = l.textFile(s, key, t, name); !ok {
 			s.refused = true
 			return
 		}

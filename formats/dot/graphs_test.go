@@ -292,9 +292,11 @@ func TestPrompts(t *testing.T) {
 		{"{ { }}", "{ { }}"},
 	}
 	for _, tt := range tests {
-		w, _ := Parse("", []byte("digraph g { a [prompt="+inQuotes(tt.prompt)+"] }"), Options{})
-		if got := w.Nodes[0].Config.Get("prompt").Scalar; got != tt.want {
-			t.Errorf("%s: got %s, want %s", tt.prompt, got, tt.want)
+		for _, key := range promptKeys {
+			w, _ := Parse("", []byte("digraph g { a [label=l, "+key+"="+inQuotes(tt.prompt)+"] }"), Options{})
+			if got := w.Nodes[0].Config.Get("prompt").Scalar; got != tt.want {
+				t.Errorf("%s=%s: got %s, want %s", key, tt.prompt, got, tt.want)
+			}
 		}
 		if back := untemplate(tt.want); back != tt.prompt && !strings.Contains(tt.want, "{{'") && tt.prompt != "{{goal}}{{ goal }}" {
 			other, _ := Parse("", []byte("digraph g { a [prompt="+inQuotes(back)+"] }"), Options{})
@@ -312,7 +314,7 @@ func TestWhatIsKept(t *testing.T) {
 		{"start", `{"color":"#ff0000","fontsize":12,"shape":"circle"}`},
 		{"f", `{"color":"#ff0000","fontsize":12,"max_retries":4}`},
 		{"g", `{"color":"#ff0000","fontsize":12,"retry_policy":"often","selection":"rendom"}`},
-		{"m", `{"color":"#ff0000","fontsize":12,"llm_model":"m"}`},
+		{"m", `{"color":"#ff0000","fontsize":12,"llm_model":"m","llm_prompt":"p"}`},
 		{"e", `{"color":"#ff0000","fontsize":12,"shape":"house","stack.child_workflow":"gone.dot"}`},
 	}
 	for _, tt := range tests {

@@ -11,7 +11,7 @@ type place struct {
 var (
 	nodePlace = place{"nodes", []string{
 		"label", "shape", "type", "class",
-		"prompt", "model", "provider", "reasoning_effort", "max_tokens", "llm_model", "llm_provider",
+		"prompt", "model", "provider", "reasoning_effort", "max_tokens", "llm_prompt", "llm_model", "llm_provider",
 		"script", "tool_command", "language", "duration", "text", "human.default_choice",
 		"stack.child_workflow", "stack.child_dotfile", "stack.child_dot_source",
 		"allow_partial", "auto_status", "goal_gate", "retry_policy", "max_retries", "retry_target", "fallback_retry_target",
