@@ -40,10 +40,16 @@ func check(c compiler, args []string, strict bool) (*plan.Plan, core.Diagnostics
 }
 
 // lenient is the engine without its demand for what only executing needs.
-func (a *app) lenient() *wavefold.Engine {
+func (a *app) lenient() compiler {
 	e := wavefold.EngineOf(rehearse.Lenient(a.engine.Registry()))
 	e.Parallel = a.engine.Parallel
-	return e
+	return lenientEngine{e}
+}
+
+type lenientEngine struct{ *wavefold.Engine }
+
+func (e lenientEngine) Read(path string) (*core.Workflow, core.Diagnostics) {
+	return rehearse.Read(e.Engine, path)
 }
 
 // parallelFlag adds the flag for documents of SWEny.

@@ -32,10 +32,7 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 		}
 	}
 	if name, ok := fileRef(t.Value); ok {
-		if t, ok = l.textFile(s, key, t, name); !ok {
-			s.refused = true
-			return
-		}
+		t = l.textFile(s, key, t, name)
 	}
 	t = l.template(s.subject, t)
 	if word := strings.TrimSpace(t.Value); fileWord.MatchString(word) {
@@ -53,8 +50,9 @@ func fileRef(text string) (string, bool) {
 }
 
 // textFile reads an attribute from a file below the document's folder. Positions in it
-// are those of the file.
-func (l *loader) textFile(s *settings, key string, t core.Text, name string) (core.Text, bool) {
+// are those of the file. One that cannot be read is reported and remains a name: who only
+// looks at a graph does without.
+func (l *loader) textFile(s *settings, key string, t core.Text, name string) core.Text {
 	bad := func(why string) *core.Diagnostic {
 		return l.ds.Errorf(core.CodeUnresolvedFile, t.Pos, "%s: %s: %s: %s", s.subject, key, quote(t.Value), why)
 	}
@@ -62,22 +60,22 @@ func (l *loader) textFile(s *settings, key string, t core.Text, name string) (co
 	switch {
 	case l.opts.Files == nil:
 		bad("there is no folder to look for the file in").WithHint("the document was not read from a file")
-		return t, false
+		return t
 	case !fs.ValidPath(clean):
 		bad("the path leads out of the document's folder").WithHint("files must lie in the folder of the document")
-		return t, false
+		return t
 	}
 	text, err := textfile.Read(l.opts.Files, clean)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		bad("there is no such file").WithHint("%s", textfile.Near(l.opts.Files, clean))
-		return t, false
+		return t
 	case err != nil:
 		bad(err.Error())
-		return t, false
+		return t
 	}
 	file := filepath.Join(filepath.Dir(t.Pos.File), filepath.FromSlash(clean))
-	return core.At(text, core.Position{File: file, Line: 1, Column: 1}), true
+	return core.At(text, core.Position{File: file, Line: 1, Column: 1})
 }
 
 // childKeys are attributes that name the file of a sub-workflow, the older one last.

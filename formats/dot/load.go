@@ -179,7 +179,7 @@ func (l *loader) goalOf(s *settings) *core.Text {
 	}
 	goal := a.value.text
 	if name, ok := fileRef(goal.Value); ok {
-		goal, _ = l.textFile(s, "goal", goal, name)
+		goal = l.textFile(s, "goal", goal, name)
 		goal.Value = strings.TrimRight(goal.Value, "\r\n")
 	}
 	return &goal

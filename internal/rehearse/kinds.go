@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/mock"
 )
@@ -46,11 +47,11 @@ type harmless struct {
 }
 
 // onlyToExecute are findings about what a rehearsal does not need.
-var onlyToExecute = []core.Code{core.CodeMissingFile, core.CodeUnknownImpl}
+var onlyToExecute = []core.Code{core.CodeMissingFile, core.CodeUnresolvedFile, core.CodeUnknownImpl}
 
 // Compile checks the node and gives it a handler that must never be called.
 func (k harmless) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	made, ds := k.Kind.Compile(n, env)
+	made, ds := k.Kind.Compile(n, forgiving(env))
 	ds, _ = withoutNeeds(ds)
 	if ds.Failed(false) {
 		return made, ds
@@ -65,6 +66,34 @@ func (k harmless) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagn
 		return made, ds
 	}
 	return neverRun(made), ds
+}
+
+// Read reads a workflow file that will not be run: what is only needed to execute it may
+// be absent.
+func Read(e *wavefold.Engine, path string) (*core.Workflow, core.Diagnostics) {
+	w, ds := e.Read(path)
+	ds, _ = withoutNeeds(ds)
+	forgive(w)
+	return w, ds
+}
+
+// forgive drops the findings of reading a workflow about what only executing needs.
+func forgive(w *core.Workflow) {
+	if w != nil {
+		w.Findings, _ = withoutNeeds(w.Findings)
+	}
+}
+
+// forgiving is what a kind may ask of the world; the workflows in it are forgiven.
+func forgiving(env core.Env) core.Env {
+	if load := env.LoadWorkflow; load != nil {
+		env.LoadWorkflow = func(path string) (*core.Workflow, error) {
+			w, err := load(path)
+			forgive(w)
+			return w, err
+		}
+	}
+	return env
 }
 
 // withoutNeeds drops the findings about what only executing needs.
@@ -101,7 +130,7 @@ type lenient struct{ core.Kind }
 
 // Compile checks the node.
 func (k lenient) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	made, ds := k.Kind.Compile(n, env)
+	made, ds := k.Kind.Compile(n, forgiving(env))
 	rest, dropped := withoutNeeds(ds)
 	if dropped && !rest.Failed(false) {
 		stream, takes := made.Stream, made.Streams

@@ -24,7 +24,7 @@ func ReadMock(path string) (*mock.File, core.Diagnostics) {
 // the expectations of the mock file. The findings are about files that cannot be used.
 func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss, core.Diagnostics) {
 	e = harmlessEngine(e, f)
-	w, ds := e.Read(workflow)
+	w, ds := Read(e, workflow)
 	if w == nil {
 		return nil, ds
 	}
