@@ -33,7 +33,7 @@ func (b *ballot) read(answer string) reading {
 	if i := strings.LastIndex(answer, "</think>"); i >= 0 {
 		answer = answer[i+len("</think>"):]
 	}
-	answer = unfenced(strings.TrimSpace(answer))
+	answer = Unfenced(answer)
 	if o := objectIn(answer); o != nil {
 		return b.object(o)
 	}
@@ -132,8 +132,10 @@ func (b *ballot) idAt(s string, at int) string {
 
 func inID(r rune) bool { return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// unfenced takes off the fence of a code block that is the whole text.
-func unfenced(s string) string {
+// Unfenced returns an answer without blanks around it, and without the fence of a code
+// block if that is the whole answer: models like to draw one around JSON.
+func Unfenced(answer string) string {
+	s := strings.TrimSpace(answer)
 	inner, ok := strings.CutPrefix(s, "```")
 	if !ok {
 		return s

@@ -140,3 +140,19 @@ func FuzzReadAnswer(f *testing.F) {
 		}
 	})
 }
+
+func TestUnfenced(t *testing.T) {
+	for answer, want := range map[string]string{
+		" {} ":                      `{}`,
+		"```json\n{}\n```":          `{}`,
+		"\n```\n{}```\n":            `{}`,
+		"```{}```":                  "```{}```",
+		"Here:\n```\n{}\n```":       "Here:\n```\n{}\n```",
+		"```\n{}\n":                 "```\n{}",
+		"```\n\"a ```b``` c\"\n```": "\"a ```b``` c\"",
+	} {
+		if got := Unfenced(answer); got != want {
+			t.Errorf("%q: got %q, want %q", answer, got, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/llm"
 )
 
 // read makes a value of an answer. wrong says what is wrong with it, nil when nothing is.
@@ -16,7 +17,7 @@ func (r *runner) read(answer string) (v any, wrong []string) {
 	case r.schema == nil:
 		return answer, nil
 	}
-	v, err := core.ParseJSON([]byte(unfenced(answer)))
+	v, err := core.ParseJSON([]byte(llm.Unfenced(answer)))
 	if err != nil {
 		return nil, []string{"it is no JSON: " + err.Error()}
 	}
@@ -27,7 +28,7 @@ func (r *runner) read(answer string) (v any, wrong []string) {
 // it if there is anything else in it. Where members are wanted, an answer without an object
 // is wrong.
 func data(answer string, wanted bool) (*core.Object, []string) {
-	if v, err := core.ParseJSON([]byte(unfenced(answer))); err == nil {
+	if v, err := core.ParseJSON([]byte(llm.Unfenced(answer))); err == nil {
 		if o, ok := v.(*core.Object); ok {
 			return o, nil
 		}
@@ -50,19 +51,6 @@ func data(answer string, wanted bool) (*core.Object, []string) {
 }
 
 const fence = "```"
-
-// unfenced is an answer without the fence around all of it, which models like to draw.
-func unfenced(answer string) string {
-	s := strings.TrimSpace(answer)
-	if !strings.HasPrefix(s, fence) || !strings.HasSuffix(s, fence) || strings.Count(s, fence) != 2 {
-		return s
-	}
-	_, rest, ok := strings.Cut(s, "\n")
-	if !ok {
-		return s
-	}
-	return strings.TrimSuffix(rest, fence)
-}
 
 // lastBlock returns what stands in the last fence of an answer, else from its first brace
 // to its last.

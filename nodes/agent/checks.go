@@ -125,7 +125,7 @@ func (k check) question(v any, uses []toolUse, most int) string {
 // readVerdict reads the answer of a judge: a JSON object, else lines that begin with
 // VERDICT: and REASONING:.
 func readVerdict(answer string) (word, reasoning string, ok bool) {
-	if v, err := core.ParseJSON([]byte(unfenced(answer))); err == nil {
+	if v, err := core.ParseJSON([]byte(llm.Unfenced(answer))); err == nil {
 		o, _ := v.(*core.Object)
 		w, _ := o.Get("verdict")
 		why, _ := o.Get("reasoning")

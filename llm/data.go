@@ -9,11 +9,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// DataJSON writes an object as JSON for a model to read, a member a line, no member longer than each bytes and
-// all of them together not longer than total, or little more. What is too long is cut: of
-// texts the end, of arrays and objects the last elements, the longest parts first, so that
-// short values stay whole beside a long one. A text in place of it says how much is
-// missing. Equal objects are cut alike.
+// DataJSON writes an object as JSON for a model to read, a member a line, no member longer
+// than each bytes and all of them together not longer than total, or little more. What is
+// too long is cut: of texts the end, of arrays and objects the last elements, the longest
+// parts first, so that short values stay whole beside a long one. A text in place of it
+// says how much is missing. Equal objects are cut alike.
 func DataJSON(o *core.Object, each, total int) ([]byte, error) {
 	members := make([][]byte, o.Len())
 	sizes := make([]int, o.Len())
