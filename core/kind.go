@@ -70,6 +70,16 @@ type Compiled struct {
 	// Outputs are the files and tables that the node writes, Inputs those that it
 	// reads, as far as the document spells out their names.
 	Outputs, Inputs []Target
+	// Missing are the skills of the node that nobody provides, also beside errors. One
+	// warning tells of those of all nodes.
+	Missing MissingSkills
+}
+
+// MissingSkills are skills that a node is given and that are nowhere.
+type MissingSkills struct {
+	Names []Text
+	// All tells that the node has no others, and fails when it is reached.
+	All bool
 }
 
 // Columns says what is known of the rows of a table before anything runs. The zero

@@ -26,6 +26,8 @@ type builder struct {
 	find  lookup.Finder
 	texts *text.Set
 	rules rules
+	// missing are the skills that are nowhere.
+	missing core.MissingSkills
 }
 
 func newBuilder(n *core.Node, env core.Env, m llm.Model) *builder {
@@ -255,7 +257,6 @@ func (b *builder) command(r *runner, c commandConfig) {
 // whoever runs the document count before the text that it brings along.
 func (b *builder) skills(r *runner) {
 	var resolved int
-	var lost []string
 	for _, s := range b.Skills {
 		switch names := b.family(s.Name.Value); {
 		case len(names) > 0:
@@ -269,13 +270,12 @@ func (b *builder) skills(r *runner) {
 			resolved++
 			r.preamble = append(r.preamble, preambleConfig{Title: core.At("## Skill: "+s.Name.Value, s.Name.Pos), Text: core.At(strings.TrimSpace(s.Instruction.Value), s.Instruction.Pos)})
 		default:
-			lost = append(lost, s.Name.Value)
-			b.find.Found.Warnf(core.CodeUnknownSkill, s.Name.Pos, "%s: there is no skill %q: no Go function is called so or begins with %s_", b.subject, s.Name.Value, s.Name.Value).
-				WithHint("%s", core.DidYouMean(s.Name.Value, b.env.Tools))
+			b.missing.Names = append(b.missing.Names, s.Name)
 		}
 	}
-	if resolved == 0 && lost != nil {
-		r.unresolved = "none of the skills of the node is there (" + strings.Join(lost, ", ") + "): register Go functions of these names"
+	if resolved == 0 && b.missing.Names != nil {
+		b.missing.All = true
+		r.unresolved = "none of the skills of the node is there (" + strings.Join(core.Strings(b.missing.Names), ", ") + "): register Go functions of these names"
 	}
 	b.filterNames(r)
 }
@@ -294,7 +294,8 @@ func (b *builder) allowed(name string) bool {
 	return f == nil || !slices.ContainsFunc(f.Deny, is) && (len(f.Allow) == 0 || slices.ContainsFunc(f.Allow, is))
 }
 
-// filterNames warns of names in the filter that no skill brings.
+// filterNames warns of names in the filter that no skill brings. What a skill that is
+// nowhere would bring is not known.
 func (b *builder) filterNames(r *runner) {
 	if b.Filter == nil {
 		return
@@ -302,13 +303,16 @@ func (b *builder) filterNames(r *runner) {
 	if len(b.Filter.Allow)+len(b.Filter.Deny) == 0 {
 		b.errorf(core.CodeBadValue, b.Filter.Pos, "tool_filter: want allow or deny")
 	}
+	if b.missing.Names != nil {
+		return
+	}
 	var names []string
 	for _, s := range b.Skills {
 		names = append(names, b.family(s.Name.Value)...)
 	}
 	for _, t := range slices.Concat(b.Filter.Allow, b.Filter.Deny) {
 		if !slices.Contains(names, t.Value) {
-			b.find.Found.Warnf(core.CodeIgnored, t.Pos, "%s: tool_filter: no skill of the node has a tool %q", b.subject, t.Value).
+			b.find.Found.Warnf(core.CodeIgnored, t.Pos, "%s: no skill of the node has the tool %q that its filter names", b.subject, t.Value).
 				WithHint("%s", core.DidYouMean(t.Value, names))
 		}
 	}

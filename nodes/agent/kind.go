@@ -63,13 +63,17 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	}
 	b.find.Found = nil
 	r := b.build(prompts)
+	made := core.Compiled{Missing: b.missing}
 	if ds = append(ds, b.all()...); ds.Failed(false) {
-		return core.Compiled{}, ds
+		return made, ds
 	}
 	if k.model == nil {
-		return core.Compiled{Lacks: `kind "` + k.name + `" has no model to ask: give the engine one, or register a Go function of that name`}, ds
+		made.Lacks = `kind "` + k.name + `" has no model to ask: give the engine one, or register a Go function of that name`
+		return made, ds
 	}
-	return core.Compiled{Handler: r, Models: true, Effects: len(b.Commands) > 0, Reads: b.texts.Reads, Nodes: slices.Concat(b.texts.Nodes, b.Known)}, ds
+	made.Handler, made.Models, made.Effects = r, true, len(b.Commands) > 0
+	made.Reads, made.Nodes = b.texts.Reads, slices.Concat(b.texts.Nodes, b.Known)
+	return made, ds
 }
 
 // decode reads the configuration, and the keys of a prompt into those of an agent.

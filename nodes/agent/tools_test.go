@@ -202,9 +202,10 @@ func TestSkills(t *testing.T) {
 	for _, tt := range []struct{ name, node, tools, prompt, findings, fails string }{
 		{"a family", `{"prompt": "Hi", "skills": [{"name": "git", "instruction": "Use git."}]}`, "git_push git_status", "Hi", "", ""},
 		{"a text", `{"prompt": "Hi", "skills": [{"name": "style", "instruction": "Be brief."}]}`, "", "## Skill: style\n\nBe brief.\n\n---\n\nHi", "", ""},
-		{"one of two", `{"prompt": "Hi", "skills": [{"name": "style", "instruction": "Be brief."}, {"name": "svn"}]}`, "", "## Skill: style\n\nBe brief.\n\n---\n\nHi", "UNKNOWN_SKILL", ""},
-		{"none", `{"prompt": "Hi", "skills": [{"name": "svn"}, {"name": "ech"}]}`, "", "", "UNKNOWN_SKILL UNKNOWN_SKILL",
+		{"one of two", `{"prompt": "Hi", "skills": [{"name": "style", "instruction": "Be brief."}, {"name": "svn"}]}`, "", "## Skill: style\n\nBe brief.\n\n---\n\nHi", "1:85 svn", ""},
+		{"none", `{"prompt": "Hi", "skills": [{"name": "svn"}, {"name": "ech"}]}`, "", "", "1:38 svn 1:55 ech and no other",
 			"none of the skills of the node is there (svn, ech): register Go functions of these names"},
+		{"a filter of what is nowhere", `{"prompt": "Hi", "skills": [{"name": "svn"}, {"name": "git"}], "tool_filter": {"deny": ["svn_push"]}}`, "git_push git_status", "Hi", "1:38 svn", ""},
 		{"allow", `{"prompt": "Hi", "skills": [{"name": "git"}], "tool_filter": {"allow": ["git_push", "git_pull"]}}`, "git_push", "Hi", "IGNORED", ""},
 		{"deny wins", `{"prompt": "Hi", "skills": [{"name": "git"}], "tool_filter": {"allow": ["git_push", "git_status"], "deny": ["git_push"]}}`, "git_status", "Hi", "", ""},
 	} {
@@ -215,8 +216,14 @@ func TestSkills(t *testing.T) {
 			for _, d := range ds {
 				codes = append(codes, string(d.Code))
 			}
+			for _, s := range made.Missing.Names {
+				codes = append(codes, fmt.Sprintf("%d:%d %s", s.Pos.Line, s.Pos.Column, s.Value))
+			}
+			if made.Missing.All {
+				codes = append(codes, "and no other")
+			}
 			if got := strings.Join(codes, " "); got != tt.findings || ds.Failed(false) {
-				t.Errorf("findings %v, want %s", ds, tt.findings)
+				t.Errorf("findings %s, want %s", got, tt.findings)
 			}
 			_, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, core.Shared{}))
 			if tt.fails != "" {

@@ -81,6 +81,7 @@ type compiler struct {
 	tables    tables
 	unitIDs   map[string]core.Position
 	needed    map[int32][]int32       // see needs
+	missing   []unskilled             // nodes with skills that are nowhere
 	handled   bool                    // there are on: fail edges
 	chained   []bool                  // by field: each writer comes before the next
 	inputUsed map[string]bool         // names that expressions read through $input

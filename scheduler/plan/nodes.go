@@ -22,6 +22,7 @@ func (c *compiler) nodes() {
 	for i, d := range c.w.Nodes {
 		c.node(int32(i), d)
 	}
+	c.missingSkills()
 }
 
 // nodeID makes a node known by its name. Whoever refers to a node whose name could not
@@ -298,6 +299,9 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	made, ds := k.Compile(d, env)
 	c.tables.note(n.Index, made, ds)
 	c.ds = append(c.ds, ds...)
+	if made.Missing.Names != nil {
+		c.missing = append(c.missing, unskilled{n.ID, made.Missing})
+	}
 	if ds.Failed(false) {
 		return false
 	}

@@ -1,0 +1,81 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// unskilled is a node with skills that are nowhere.
+type unskilled struct {
+	node    string
+	missing core.MissingSkills
+}
+
+// maxNamed is how many nodes and skills a finding names.
+const maxNamed = 10
+
+// missingSkills warns of skills that are nowhere. Documents give the same few skills to
+// many of their nodes, so one warning tells of all.
+func (c *compiler) missingSkills() {
+	if len(c.missing) == 0 {
+		return
+	}
+	var nodes, failing, skills []string
+	seen := map[string]bool{}
+	near := ""
+	for _, m := range c.missing {
+		nodes = append(nodes, m.node)
+		if m.missing.All {
+			failing = append(failing, m.node)
+		}
+		for _, s := range m.missing.Names {
+			if seen[s.Value] {
+				continue
+			}
+			seen[s.Value] = true
+			skills = append(skills, strconv.Quote(s.Value))
+			if n := core.DidYouMean(s.Value, c.env.Tools); n != "" && near == "" {
+				near = strconv.Quote(s.Value) + ": " + n
+			}
+		}
+	}
+	hint := near
+	if hint == "" {
+		hint = plural(len(skills), "register a Go function of this name, or some that begin with it and _, or give the skill an instruction",
+			"register Go functions of these names, or that begin with them and _, or give the skills instructions")
+	}
+	c.ds.Warnf(core.CodeUnknownSkill, c.missing[0].missing.Names[0].Pos, "%s: there %s%s", plural(len(nodes), "node ", "nodes ")+named(nodes),
+		plural(len(skills), "is no skill ", "are no skills ")+named(skills), idle(nodes, failing)).WithHint("%s", hint)
+}
+
+// idle tells which of some nodes have no other skills.
+func idle(nodes, failing []string) string {
+	who := ""
+	switch {
+	case len(failing) == 0:
+		return ""
+	case len(failing) < len(nodes):
+		who = named(failing)
+	default:
+		who = plural(len(nodes), "it", "they")
+	}
+	return "; " + who + plural(len(failing), " has no other and fails when it is reached", " have no others and fail when they are reached")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// named lists names, at most maxNamed of them.
+func named(names []string) string {
+	if more := len(names) - maxNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
