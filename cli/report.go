@@ -45,7 +45,7 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 	p := a.palette(out)
 	nodes := r.Nodes()
 	spent := spentOn(r)
-	t := tty.NewTable(spent.headings("node", "status", "items", "attempts", "time", "why"), 2, 3, 4, 5, 6, 7)
+	t := spent.table("node", "status", "items", "attempts", "time", "why")
 	t.Spare(3, 2, 4)
 	rows, succeeded, others := 0, 0, 0
 	for i := range nodes {

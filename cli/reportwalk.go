@@ -20,7 +20,7 @@ func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *en
 	colors := a.palette(out)
 	visited, never := inWalkOrder(p, r)
 	spent := spentOn(r)
-	t := tty.NewTable(spent.headings("node", "status", "visits", "attempts", "time", "why"), 2, 3, 4, 5, 6, 7)
+	t := spent.table("node", "status", "visits", "attempts", "time", "why")
 	t.Spare(3, 4)
 	for i := range visited[:min(len(visited), mostRows)] {
 		n := &visited[i]

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/story"
 )
@@ -16,8 +17,9 @@ func spentOn(r *core.Report) spending {
 	return spending{calls: r.Usage != (core.Usage{}), cost: r.Usage.Cost > 0}
 }
 
-// headings puts those of the columns before the last one, which has the explanations.
-func (s spending) headings(names ...string) []string {
+// table begins a summary with these columns: a name and a status, numbers, which are
+// aligned to the right as those of spending before the last one are, and explanations.
+func (s spending) table(names ...string) *tty.Table {
 	var more []string
 	if s.calls {
 		more = append(more, "calls", "tokens")
@@ -25,7 +27,12 @@ func (s spending) headings(names ...string) []string {
 	if s.cost {
 		more = append(more, "cost")
 	}
-	return slices.Insert(names, len(names)-1, more...)
+	names = slices.Insert(names, len(names)-1, more...)
+	var right []int
+	for c := 2; c < len(names)-1; c++ {
+		right = append(right, c)
+	}
+	return tty.NewTable(names, right...)
 }
 
 // row puts the cells of a node there; nil is a row without calls.
