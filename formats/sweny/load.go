@@ -1,12 +1,13 @@
 package sweny
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/document"
@@ -199,6 +200,11 @@ var otherNames = map[string]string{
 	"condition": "when", "source": "from", "target": "to", "schema": "output",
 }
 
+// otherShapes tell of keys that take something else under their names of today.
+var otherShapes = map[string]string{
+	"verify": "the key is called eval and takes a list of checks with names, such as {name: called, kind: function, rule: {any_tool_called: [...]}}",
+}
+
 // unknown reports the keys that a closed mapping does not have, and returns those they are
 // most likely meant to be.
 func (l *loader) unknown(subject string, rest *core.Value, known []string) (meant core.Lost) {
@@ -208,12 +214,13 @@ func (l *loader) unknown(subject string, rest *core.Value, known []string) (mean
 	for _, k := range rest.Keys {
 		f := l.ds.Errorf(core.CodeSchema, k.Pos, "%s: unknown key %q", subject, k.Value)
 		near := core.Nearest(k.Value, known)
-		if other := otherNames[k.Value]; slices.Contains(known, other) {
+		switch other := otherNames[k.Value]; {
+		case slices.Contains(known, other):
 			near = other
-			f.WithHint("the key is called %s", other)
-		} else if slices.Contains(laterKeys, k.Value) {
+			f.WithHint("%s", cmp.Or(otherShapes[k.Value], "the key is called "+other))
+		case slices.Contains(laterKeys, k.Value):
 			f.WithHint("this key of later versions of the format is not supported")
-		} else {
+		default:
 			f.WithHint("%s", core.KeyHint(k.Value, known))
 		}
 		if near != "" {
@@ -230,11 +237,33 @@ func (l *loader) edge(i int, d *edgeShape) *core.Edge {
 	if d.From.Value == "" || d.To.Value == "" {
 		subject = fmt.Sprintf("edges[%d]", i)
 	}
-	e := &core.Edge{From: d.From, To: d.To, When: d.When, MaxIterations: d.MaxIterations, Pos: d.Pos}
+	e := &core.Edge{From: d.From, To: d.To, MaxIterations: d.MaxIterations, Pos: d.Pos}
 	e.Lost = slices.Concat(d.Lost, l.unknown(subject, d.Rest, edgeKeys))
-	if e.When != nil && len(bytes.TrimSpace([]byte(e.When.Value))) == 0 {
-		l.ds.Warnf(core.CodeSchema, e.When.Pos, "%s: when: the text is empty, so the edge has no condition", subject)
-		e.When = nil
-	}
+	l.when(e, d.When, subject)
 	return e
+}
+
+// when reads the condition of an edge.
+func (l *loader) when(e *core.Edge, v *core.Value, subject string) {
+	if v == nil {
+		return
+	}
+	text, ok := v.Scalar.(string)
+	switch {
+	case v.Lost:
+		e.Lost = append(e.Lost, "when")
+	case !ok:
+		f := l.ds.Errorf(core.CodeSchema, v.Pos, "%s: when: want a text, found %s", subject, v.Describe())
+		switch {
+		case v.Get("expr") != nil:
+			f.WithHint("conditions of later versions of the format that are computed are not supported: say it in plain language")
+		case v.Kind != core.ObjectValue && v.Kind != core.ArrayValue && v.Kind != core.NullValue:
+			f.WithHint("put it in quotes to make it a text")
+		}
+		e.Lost = append(e.Lost, "when")
+	case strings.TrimSpace(text) == "":
+		l.ds.Warnf(core.CodeSchema, v.Pos, "%s: when: the text is empty, so the edge has no condition", subject)
+	default:
+		e.When = &core.Text{Value: text, Pos: v.Pos}
+	}
 }

@@ -69,7 +69,7 @@ type retryShape struct {
 type edgeShape struct {
 	From          core.Text     `wavefold:"from,required" doc:"id of the node that it leaves"`
 	To            core.Text     `wavefold:"to,required" doc:"id of the node that it leads to"`
-	When          *core.Text    `wavefold:"when" doc:"the condition, in plain language"`
+	When          *core.Value   `wavefold:"when" doc:"the condition, in plain language"`
 	MaxIterations *core.Int     `wavefold:"max_iterations,min=1" doc:"how often the way between the two nodes may be taken in a run; default: any number"`
 	Rest          *core.Value   `wavefold:",rest"`
 	Pos           core.Position `wavefold:",pos"`
