@@ -83,8 +83,17 @@ func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
+	shown := first(s, most)
+	return fmt.Sprintf("%s… [cut: %d of %d bytes are shown]", shown, len(shown), len(s))
+}
+
+// first returns at most so many bytes of a text.
+func first(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
 	for most > 0 && !utf8.RuneStart(s[most]) {
 		most--
 	}
-	return fmt.Sprintf("%s… [cut: %d of %d bytes are shown]", s[:most], most, len(s))
+	return s[:most]
 }

@@ -47,8 +47,8 @@ func (b *builder) errorf(code core.Code, pos core.Position, format string, args 
 }
 
 func (b *builder) build(prompts []registered.Prompt) *runner {
-	r := &runner{llm: b.model, preamble: b.Preamble, context: b.Context, known: core.Strings(b.Known), model: b.Model.Value, effort: b.Effort.Value,
-		lenient: b.Lenient, temperature: b.Temperature, maxTokens: b.MaxTokens, timeout: b.Timeout, hosted: core.Strings(b.Hosted),
+	r := &runner{llm: llm.WithTimeout(b.model, b.Timeout), preamble: b.Preamble, context: b.Context, known: core.Strings(b.Known), model: b.Model.Value, effort: b.Effort.Value,
+		lenient: b.Lenient, temperature: b.Temperature, maxTokens: b.MaxTokens, hosted: core.Strings(b.Hosted),
 		maxTurns: cmp.Or(b.MaxTurns.Value, DefaultMaxTurns), maxOutput: cmp.Or(int(b.MaxOutput), DefaultMaxOutput),
 		failSoft: b.FailSoft, retry: b.Retry, writes: core.Strings(b.node.Writes), id: b.node.ID.Value,
 		walk: b.env.Edges != nil, routed: b.env.Routed}

@@ -128,22 +128,14 @@ func (c *conversation) repair(wrong []string) string {
 // ask calls the model. An error is of its backend: in a walk that a model routes it ends
 // the run, anywhere else the node's own policy applies.
 func (r *runner) ask(ctx context.Context, q *llm.Request) (*llm.Response, error) {
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if r.timeout > 0 {
-		limited, cancel = context.WithTimeout(ctx, r.timeout)
-	}
-	defer cancel()
-	res, err := llm.Complete(limited, r.llm, q)
+	res, err := llm.Complete(ctx, r.llm, q)
 	switch {
 	case err == nil:
 		return res, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case limited.Err() != nil:
-		err = core.Categorized(fmt.Errorf("the model did not answer within %s", r.timeout), core.TransientInfra)
-	}
-	if r.routed {
-		err = core.FailRun(err)
+	case r.routed:
+		return nil, core.FailRun(err)
 	}
 	return nil, err
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
@@ -28,7 +26,6 @@ type runner struct {
 	lenient     bool
 	temperature *float64
 	maxTokens   int
-	timeout     time.Duration
 	tools       []tool
 	hosted      []string
 	maxTurns    int
@@ -275,17 +272,6 @@ func (r *runner) result(v any, answer string, verdicts []verdict) (core.Result, 
 	}
 	out.Delta = delta
 	return out, nil
-}
-
-// first returns at most so many bytes of a text.
-func first(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
 }
 
 // evals is what a router is shown of the checks.
