@@ -82,7 +82,7 @@ func (r *runner) judge(ctx context.Context, c *conversation, k check, v any) (pa
 		if err != nil {
 			return false, "", err
 		}
-		if word, why, ok := readVerdict(res.Text); ok {
+		if word, why, ok := k.readVerdict(res.Text); ok {
 			return strings.EqualFold(word, k.passWhen), why, nil
 		}
 	}
@@ -123,8 +123,12 @@ func (k check) question(v any, uses []toolUse, most int) string {
 }
 
 // readVerdict reads the answer of a judge: a JSON object, else lines that begin with
-// VERDICT: and REASONING:.
-func readVerdict(answer string) (word, reasoning string, ok bool) {
+// VERDICT: and REASONING:, or one of the two words alone. Rubrics ask for that, and a
+// server that does not keep to schemas gives it.
+func (k check) readVerdict(answer string) (word, reasoning string, ok bool) {
+	if word = strings.Trim(answer, "\"'.*` \t\r\n"); strings.EqualFold(word, k.passWhen) || strings.EqualFold(word, k.failWhen()) {
+		return word, "", true
+	}
 	if v, err := core.ParseJSON([]byte(llm.Unfenced(answer))); err == nil {
 		o, _ := v.(*core.Object)
 		w, _ := o.Get("verdict")

@@ -136,6 +136,31 @@ func TestEval(t *testing.T) {
 	}
 }
 
+// A rubric may ask for a single word, so an answer that is one of the two is a verdict. No
+// word is looked for in a sentence.
+func TestVerdictAlone(t *testing.T) {
+	for _, tt := range []struct {
+		passWhen, answer string
+		pass, read       bool
+	}{
+		{"", "yes", true, true},
+		{"", " **Yes.**\n", true, true},
+		{"", `"no"`, false, true},
+		{`, "pass_when": "fair"`, "`FAIR`", true, true},
+		{`, "pass_when": "fair"`, "not_fair", false, true},
+		{`, "pass_when": "fair"`, "yes", false, false},
+		{"", "yes, it is", false, false},
+		{"", "yes or no", false, false},
+		{"", "", false, false},
+	} {
+		m := script("fine", tt.answer, tt.answer)
+		r, err := handle(t, "prompt", m, `{"prompt": "Hi", "eval": [{"name": "j", "kind": "judge", "rubric": "Say yes or no."`+tt.passWhen+`}]}`, routed, inWalk(t, 1, "{}"))
+		if asked := len(m.asked); err != nil || (r.Status != core.Retry) != tt.pass || (asked == 2) != tt.read {
+			t.Errorf("%s %q: %+v, %v, %d calls", tt.passWhen, tt.answer, r, err, asked)
+		}
+	}
+}
+
 // A judge that cannot be asked is a backend that broke.
 func TestJudgeBreaks(t *testing.T) {
 	m := script("fine", errors.New("connection refused"))
