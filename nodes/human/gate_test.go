@@ -239,9 +239,9 @@ func TestFindings(t *testing.T) {
 	}{
 		{`{"text": "Go?"}`, false, edges("A -> a"), ""},
 		{`{"default_choice": "bb"}`, true, edges("A -> aa", "B -> bc"),
-			`1:20: error: node n: default_choice: no choice leads to "bb" (did you mean "bc"?) [UNKNOWN_NODE]`},
+			`1:20: warning: node n: default_choice: no choice leads to "bb", so nothing is taken when time is up (did you mean "bc"?) [UNKNOWN_NODE]`},
 		{`{"default_choice": "far_away"}`, true, edges("A -> a", "B -> b"),
-			`1:20: error: node n: default_choice: no choice leads to "far_away" (want one of a, b) [UNKNOWN_NODE]`},
+			`1:20: warning: node n: default_choice: no choice leads to "far_away", so nothing is taken when time is up (want one of a, b) [UNKNOWN_NODE]`},
 		{`{"default_choice": "a"}`, false, edges("A -> a"),
 			`1:20: warning: node n: default_choice is taken when time is up, and the node has no timeout [IGNORED]`},
 		{`{}`, false, edges("[A] Go -> a", "[B] go -> b"),

@@ -138,7 +138,7 @@ func (g *gate) setDefault(ds *core.Diagnostics, c *config, n *core.Node) {
 	}
 	at := slices.Index(targets, c.Default.Value)
 	if at < 0 {
-		ds.Errorf(core.CodeUnknownNode, c.Default.Pos, "%s: default_choice: no choice leads to %q", c.subject, c.Default.Value).
+		ds.Warnf(core.CodeUnknownNode, c.Default.Pos, "%s: default_choice: no choice leads to %q, so nothing is taken when time is up", c.subject, c.Default.Value).
 			WithHint("%s", cmp.Or(core.DidYouMean(c.Default.Value, targets), "want one of "+strings.Join(targets, ", ")))
 		return
 	}
