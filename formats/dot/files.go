@@ -39,6 +39,12 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 		t.Value = "{{'" + word + "'}}" // the kinds take a word such as README.md for a file
 	}
 	n.Config.Set(core.At(promptKey, t.Pos), textTree(t))
+	for _, key := range scriptKeys {
+		if s.says(key) {
+			l.ds.Warnf(core.CodeIgnored, s.list[s.find(key)].key.Pos, "%s asks a model: its %s has no effect", s.subject, key).
+				WithHint("a node that runs one has shape=parallelogram").Severity = core.Hint
+		}
+	}
 }
 
 var fileWord = regexp.MustCompile(`^[^\s'"\\{}]*\.(?:md|txt)$`)

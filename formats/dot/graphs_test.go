@@ -375,6 +375,10 @@ func TestRolesByID(t *testing.T) {
 		{"shape first", "s [shape=Mdiamond] start -> s -> End; x [shape=Msquare]", "s:start start:agent End:agent x:exit"},
 		{"type first", "s [type=start] start -> s -> end; exit [type=agent]", "s:start start:agent end:exit exit:agent"},
 		{"two", "start -> Start -> exit -> End", "start:start Start:start exit:exit End:exit"},
+		{"a script alone", "a [script=ls] b [tool_command=ls, label=B] c [script=ls, prompt=x] d [script=ls, llm_prompt=x] e [script=\" \"] start [script=ls]",
+			"a:script b:script c:agent d:agent e:agent start:start"},
+		{"a script and a shape", "node [shape=box] a [script=ls] b [script=ls, shape=tab] c [script=ls, type=agent] d [script=ls, shape=\"\"] e [script=ls, shape=ellipse]",
+			"a:agent b:prompt c:agent d:script e:agent"},
 		{"type beats shape", "a [shape=Mdiamond, type=agent] b [shape=box, type=conditional] c [shape=hexagon, type=my_own]", "a:agent b:conditional c:my_own"},
 	}
 	for _, tt := range tests {

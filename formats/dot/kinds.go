@@ -30,6 +30,9 @@ type configKey struct {
 	whole bool // a whole number, not a text
 }
 
+// scriptKeys are attributes that hold a script, the older one last.
+var scriptKeys = []string{"script", "tool_command"}
+
 var modelKeys = []configKey{
 	{key: "model", from: []string{"model", "llm_model"}},
 	{key: "provider", from: []string{"provider", "llm_provider"}},
@@ -50,7 +53,7 @@ var kinds = []kindOf{
 	{kind: kindAgent, shape: "box", types: []string{"agent", "codergen"}, config: modelKeys, lists: modelLists, shaped: modelShaped},
 	{kind: kindPrompt, shape: "tab", types: []string{"prompt"}, config: modelKeys, lists: modelLists, shaped: modelShaped},
 	{kind: kindScript, shape: "parallelogram", types: []string{"command", "tool"}, config: []configKey{
-		{key: "script", from: []string{"script", "tool_command"}},
+		{key: "script", from: scriptKeys},
 		{key: "language", from: []string{"language"}},
 	}},
 	{kind: kindParallel, shape: "component", types: []string{"parallel"}},
@@ -124,6 +127,9 @@ func (l *loader) nodeKinds(nodes []*drawnNode) []core.Text {
 		s := l.settings(n.attributes, "")
 		typ, shape := s.text("type"), s.text("shape")
 		out[i] = core.At(resolve(typ.Value, shape.Value), n.id.Pos)
+		if typ.Value == "" && shape.Value == "" && s.says(scriptKeys...) && !s.says(promptKeys...) {
+			out[i].Value = kindScript
+		}
 		if typed[i] = typ.Value != ""; typed[i] {
 			out[i].Pos = typ.Pos
 		} else if shape.Value != "" {

@@ -47,6 +47,14 @@ func (s *settings) first(keys ...string) string {
 	return ""
 }
 
+// says reports whether one of several keys is there and not blank, and takes none.
+func (s *settings) says(keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool {
+		a := s.find(key)
+		return a >= 0 && strings.TrimSpace(s.list[a].value.text.Value) != ""
+	})
+}
+
 func (s *settings) flag(key string) bool {
 	a := s.take(key)
 	if a == nil {
