@@ -43,6 +43,7 @@ is none, is cut off, or is that of another workflow.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	a.parallelFlag(cmd)
 	return cmd
 }
 
