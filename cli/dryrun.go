@@ -38,7 +38,7 @@ func (a *app) dryRun(p *plan.Plan, args []string, inputs map[string]any, f *runF
 // printRoute lists the edges that a dry run has taken.
 func (a *app) printRoute(p *plan.Plan, rec *rehearse.Record) {
 	palette := a.palette(a.Out)
-	tty.Fprintf(a.Out, "%s: nothing is executed, every node succeeds\n\n", palette.Bold(p.Name))
+	tty.Fprintf(a.Out, "%s: nothing is executed, every node succeeds\n", palette.Bold(p.Name))
 	t := tty.NewTable([]string{"step", "from", "status", "to", "why"}, 0)
 	t.Spare(4)
 	step := 0
@@ -48,15 +48,27 @@ func (a *app) printRoute(p *plan.Plan, rec *rehearse.Record) {
 			t.Row(countText(step), e.From, palette.Status(e.Status), e.To, a.mask.Text(e.Reason))
 		}
 	}
-	a.printTable(a.Out, t)
+	if step > 0 {
+		tty.Fprintf(a.Out, "\n")
+		a.printTable(a.Out, t)
+	}
 	a.printDecision(p, rec)
 	tty.Fprintf(a.Out, "\n%s: %s\n", palette.Bold(p.Name), palette.Status(string(rec.Report.Status)))
 }
 
-// printDecision lists the choices where a walk that a model routes ends in a dry run.
+// printDecision tells where a walk that a model routes ends in a dry run: the choices
+// there, or why there are none.
 func (a *app) printDecision(p *plan.Plan, rec *rehearse.Record) {
 	path := rec.Report.Path
 	if !p.Walk.Routed || len(path) == 0 {
+		return
+	}
+	ended, note := endingOf(p, nil)
+	for i := range rec.Events {
+		note(rec.Events[i])
+	}
+	if ended.rule == "" {
+		tty.Fprintf(a.Out, "\n%s\n", ended.text(p, rec.Report))
 		return
 	}
 	at, out := path[len(path)-1], []*plan.EdgeDescription{}
@@ -65,9 +77,6 @@ func (a *app) printDecision(p *plan.Plan, rec *rehearse.Record) {
 		if d.Edges[i].From == at {
 			out = append(out, &d.Edges[i])
 		}
-	}
-	if len(out) == 0 {
-		return
 	}
 	tty.Fprintf(a.Out, "\nafter %s a model decides:\n", at)
 	for _, e := range out {
