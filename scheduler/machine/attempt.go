@@ -13,19 +13,19 @@ import (
 
 // again reports whether an attempt that ended like that is followed by another.
 func (f *frame) again(n *plan.Node, attempt int32, o *Outcome) bool {
-	return (o.Failure != nil || o.Status == core.Retry) && !f.stopped && open(n, attempt, o)
+	return (o.Failure != nil || o.Status == core.Retry) && !f.stopped && mayRetry(n, attempt, o)
 }
 
-// open reports whether the node allows another attempt after one that did not end well.
-func open(n *plan.Node, attempt int32, o *Outcome) bool {
+// mayRetry reports whether the node allows another attempt after one that did not end well.
+func mayRetry(n *plan.Node, attempt int32, o *Outcome) bool {
 	return int(attempt) < n.Retry.Attempts && (o.Failure == nil || n.Retry.Again(o.Failure))
 }
 
 // verdict is the outcome of a visit of which o was the last attempt: it says what a
 // request for another one comes to, then what auto_status makes of it. A failure leaves
 // nothing else of the attempt, except in a walk, where what the node said beside it
-// counts. A visit that the end of the run cut short came to nothing
-// that a setting could change. o stays as it is.
+// counts. A visit that the end of the run cut short came to nothing that a setting could
+// change. o stays as it is.
 func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	switch {
 	case o.Failure != nil || o.Status == core.Retry:
@@ -33,7 +33,7 @@ func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	default:
 		return o
 	}
-	if f.stopped && o.Status != core.PartialSuccess && open(n, attempt, o) {
+	if f.stopped && o.Status != core.PartialSuccess && mayRetry(n, attempt, o) {
 		if o.Failure != nil {
 			return &Outcome{Failure: o.Failure}
 		}
@@ -51,6 +51,9 @@ func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	}
 	return &end
 }
+
+// failsRun reports whether an outcome is a failure after which the run must not go on.
+func failsRun(o *Outcome) bool { return o.Failure != nil && o.Failure.FailsRun }
 
 // refuse ends a visit that asked for an attempt it does not get.
 func refuse(n *plan.Node, attempt int32, o *Outcome) {

@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -21,17 +23,17 @@ func (t *walk) decide(v *visit, o *Outcome) {
 	t.last = stage{Node: v.node, Status: statusOf(o), Failure: o.Failure}
 	t.remember(v, o)
 	n := &t.w.Nodes[v.node]
-	open := t.open(n)
+	open := t.unspent(n)
 	switch {
 	case t.f.m.opts.FailFast && t.last.Status == core.Fail:
 		t.f.emitEnd(t, v, core.StepFailFast, t.last.Failure.Message, nil)
 		t.finishRouted()
-	case t.dryRun() && t.conditional(n.Out):
+	case t.dryRun() && slices.ContainsFunc(n.Out, t.asks):
 		t.f.emitEnd(t, v, core.StepDryRun, dryRunEnd, nil)
 		t.finishRouted()
 	case len(open) == 0:
 		t.finishRouted()
-	case len(open) == 1 && t.w.Edges[open[0]].Says == "":
+	case len(open) == 1 && !t.asks(open[0]):
 		t.take(v, open[0], core.StepUnconditional, nil)
 	default:
 		v.phase, v.attempt = itemRouting, 0
@@ -63,32 +65,16 @@ func (t *walk) dryRun() bool {
 	return on
 }
 
-// conditional reports whether one of the edges has a condition.
-func (t *walk) conditional(edges []int32) bool {
-	for _, e := range edges {
-		if t.w.Edges[e].Says != "" {
-			return true
-		}
+// unspent returns the edges out of a node that are not spent.
+func (t *walk) unspent(n *plan.WalkNode) []int32 {
+	if !slices.ContainsFunc(n.Out, t.spent) {
+		return n.Out
 	}
-	return false
+	return slices.DeleteFunc(slices.Clone(n.Out), t.spent)
 }
 
-// open returns the edges out of a node that are not spent.
-func (t *walk) open(n *plan.WalkNode) []int32 {
-	for i, e := range n.Out {
-		if !t.spent(e) {
-			continue
-		}
-		left := append([]int32(nil), n.Out[:i]...)
-		for _, e := range n.Out[i+1:] {
-			if !t.spent(e) {
-				left = append(left, e)
-			}
-		}
-		return left
-	}
-	return n.Out
-}
+// asks reports whether an edge has a condition, which a model judges.
+func (t *walk) asks(e int32) bool { return t.w.Edges[e].Says != "" }
 
 // spent reports whether an edge has been followed as often as it may; edges between the
 // same two nodes count together.
@@ -127,7 +113,7 @@ func (t *walk) askWay(v *visit) {
 
 // question words what there is to decide after a visit, but for what the router sees.
 func (t *walk) question(v *visit) *question {
-	edges := t.open(&t.w.Nodes[v.node])
+	edges := t.unspent(&t.w.Nodes[v.node])
 	asked := &core.RouteQuestion{Run: t.f.m.opts.Run, Node: t.f.name(t.id(v.node)), Visit: v.count, Model: t.w.Model, Inputs: t.f.inputs, Fallback: core.NoRoute}
 	asked.Choices = make([]core.RouteChoice, 0, len(edges))
 	for i, e := range edges {
@@ -146,25 +132,16 @@ func (t *walk) view() (view *core.Object, failed []string) {
 	context, _ := t.fields[t.w.Context].Last().(*core.Object)
 	view = core.NewObject(context.Len())
 	for key, sent := range context.All() {
-		node, ok := t.node(key)
-		if !ok || t.nodes[node].Visits == 0 {
+		n, ok := t.f.p.Node(key)
+		if !ok || t.nodes[n.Index].Visits == 0 {
 			continue
 		}
-		view.Set(key, t.shown(node, sent))
-		if t.nodes[node].Shown == core.Fail {
+		view.Set(key, t.shown(n.Index, sent))
+		if t.nodes[n.Index].Shown == core.Fail {
 			failed = append(failed, key)
 		}
 	}
 	return view, failed
-}
-
-// node returns the node of that id.
-func (t *walk) node(id string) (int32, bool) {
-	n, ok := t.f.p.Node(id)
-	if !ok {
-		return 0, false
-	}
-	return n.Index, true
 }
 
 // shown is what the router sees of what a node sent: the members that are meant for it, in
@@ -195,17 +172,17 @@ func (t *walk) shown(node int32, sent any) any {
 	return out
 }
 
-// routed takes in the answer of the router.
-func (t *walk) routed(v *visit, e *Event) {
+// routeAnswered takes in the answer of the router.
+func (t *walk) routeAnswered(v *visit, e *Event) {
 	t.f.flying--
 	t.drop(v)
 	if t.f.stopped {
 		t.check()
 		return
 	}
-	if e.Outcome.Failure != nil {
-		t.abort(v.node, &core.Failure{Class: e.Outcome.Failure.Class, Category: e.Outcome.Failure.Category, Permanent: true, FailsRun: true,
-			Message: "where to go on: " + e.Outcome.Failure.Message, Cause: e.Outcome.Failure})
+	if fail := e.Outcome.Failure; fail != nil {
+		t.abort(v.node, &core.Failure{Class: fail.Class, Category: fail.Category, Permanent: true, FailsRun: true,
+			Message: "where to go on: " + fail.Message, Cause: fail})
 		return
 	}
 	q := v.asked
@@ -250,54 +227,3 @@ func (t *walk) finishRouted() {
 	}
 	t.finish()
 }
-
-// abort ends the walk at once, branches and all: the failure leaves nothing to go on with.
-func (t *walk) abort(node int32, fail *core.Failure) {
-	t.failure, t.failAt = fail, node
-	t.f.failedRun = true
-	t.f.stop()
-}
-
-// emitRouted tells which edge the walk follows.
-func (f *frame) emitRouted(t *walk, v *visit, edge int32, step string, q *question) {
-	if !f.m.opts.Events {
-		return
-	}
-	e := f.routeEvent(t, v, step, q)
-	e.To, e.Label, e.When, e.Reason = t.id(f.p.Edges[edge].ToNode), t.w.Edges[edge].Label, t.w.Edges[edge].Says, onlyPath
-	if e.When != "" {
-		e.Reason = e.When
-	}
-	f.m.emit(e)
-}
-
-// emitEnd tells that the walk ends for want of a decision.
-func (f *frame) emitEnd(t *walk, v *visit, step, reason string, q *question) {
-	if !f.m.opts.Events {
-		return
-	}
-	e := f.routeEvent(t, v, step, q)
-	e.To, e.Reason = core.End, reason
-	f.m.emit(e)
-}
-
-func (f *frame) routeEvent(t *walk, v *visit, step string, q *question) core.Event {
-	e := f.visitEvent(core.EdgeChosen, t, v)
-	e.Kind, e.Phase = "", ""
-	e.From, e.Step, e.Status = t.id(v.node), step, t.nodes[v.node].Shown.String()
-	if q == nil {
-		return e
-	}
-	choices := make([]any, len(q.asked.Choices))
-	for i, c := range q.asked.Choices {
-		choices[i] = core.ObjectOf("to", c.Target, "when", c.When)
-	}
-	e.Values = core.ObjectOf("choices", choices, "view", q.answer.View, "answer", q.answer.Raw)
-	if q.unusable() {
-		e.Values.Set("unusable", true)
-	}
-	return e
-}
-
-// failsRun reports whether an outcome is a failure after which the run must not go on.
-func failsRun(o *Outcome) bool { return o.Failure != nil && o.Failure.FailsRun }

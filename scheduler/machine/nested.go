@@ -165,7 +165,7 @@ func (f *frame) handOver() {
 	}
 	parent := f.parent
 	parent.children--
-	parent.charge(f.owner.Node, f.spent())
+	parent.charge(f.owner.Node, f.totalUsage())
 	n := &parent.p.Nodes[f.owner.Node]
 	if parent.v[n.Vertex].phase == losing {
 		parent.landLost(n.Vertex, f.owner)

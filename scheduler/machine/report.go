@@ -16,7 +16,7 @@ func (f *frame) report() *core.Report {
 	r.Nodes = f.nodeReports
 	r.Units = f.unitReports
 	r.Path = f.visitPath()
-	r.Usage = f.spent()
+	r.Usage = f.totalUsage()
 	return r
 }
 

@@ -49,7 +49,7 @@ func (t *walk) follow(v *visit, o *Outcome) {
 		t.stuck(v, o)
 		return
 	}
-	t.f.emitChosen(t, v, statusOf(o), r)
+	t.f.emitChosen(t, v, r)
 	if r.edge >= 0 && t.w.Edges[r.edge].LoopRestart && !t.restart(v) {
 		return
 	}

@@ -39,8 +39,8 @@ func (f *frame) charge(node int32, u core.Usage) {
 	f.usage[node] = f.usage[node].Plus(u)
 }
 
-// spent is what all nodes took.
-func (f *frame) spent() (sum core.Usage) {
+// totalUsage is what the calls of all nodes took.
+func (f *frame) totalUsage() (sum core.Usage) {
 	if f.usage == nil {
 		return sum
 	}

@@ -248,12 +248,16 @@ func (t *walk) startVisit(v *visit) bool {
 		t.startNested(v, n, id, call)
 		return false
 	}
-	t.runs(n, id, call)
+	t.run(n, id, call)
 	return true
 }
 
-// ask issues the command for a node that waits for a person: it holds no slot.
-func (t *walk) ask(n *plan.Node, id ID, call *Call) {
+// run issues the command for a handler. One that waits for a person holds no slot.
+func (t *walk) run(n *plan.Node, id ID, call *Call) {
+	if !n.Asks {
+		t.f.run(n, id, call, &t.group)
+		return
+	}
 	t.f.flying++
 	t.f.m.command(Command{Op: OpRun, ID: id, Plan: t.f.p, Node: n, Call: t.f.informed(id, call)})
 }
@@ -321,7 +325,7 @@ func (t *walk) answer(e *Event) bool {
 		if e.Kind != Finished {
 			return false
 		}
-		t.routed(v, e)
+		t.routeAnswered(v, e)
 	case e.Kind == TimerFired && v.phase == itemBackoff:
 		v.phase = itemWaiting
 	case e.Kind == Expired && v.fork != nil:
@@ -517,6 +521,13 @@ func (t *walk) fail(node int32, class, format string, args ...any) {
 	t.failure = &core.Failure{Class: class, Message: fmt.Sprintf(format, args...), Permanent: true}
 	t.failAt = node
 	t.finish()
+}
+
+// abort ends the walk at once, branches and all: the failure leaves nothing to go on with.
+func (t *walk) abort(node int32, fail *core.Failure) {
+	t.failure, t.failAt = fail, node
+	t.f.failedRun = true
+	t.f.stop()
 }
 
 // finish ends the walk. There is no visit under way any more, unless the run was stopped.

@@ -50,13 +50,12 @@ func (f *frame) emitVisitWrites(t *walk, v *visit, writes []plan.Write) {
 }
 
 // emitChosen tells which way the walk goes after a visit.
-func (f *frame) emitChosen(t *walk, v *visit, status core.Status, r route) {
+func (f *frame) emitChosen(t *walk, v *visit, r route) {
 	if !f.m.opts.Events {
 		return
 	}
-	e := f.visitEvent(core.EdgeChosen, t, v)
-	e.Kind, e.Phase = "", ""
-	e.From, e.To, e.Step, e.Reason, e.Status = t.id(v.node), t.id(r.to), r.step, r.reason, status.String()
+	e := f.wayEvent(t, v, r.step)
+	e.To, e.Reason = t.id(r.to), r.reason
 	if r.edge >= 0 {
 		edge := &f.p.Edges[r.edge]
 		e.Label = t.w.Edges[r.edge].Label
@@ -68,6 +67,55 @@ func (f *frame) emitChosen(t *walk, v *visit, status core.Status, r route) {
 		}
 	}
 	f.m.emit(e)
+}
+
+// emitRouted tells which edge a walk that a model routes follows; q is what was asked, nil
+// for nothing.
+func (f *frame) emitRouted(t *walk, v *visit, edge int32, step string, q *question) {
+	if !f.m.opts.Events {
+		return
+	}
+	e := f.wayEvent(t, v, step)
+	q.tell(&e)
+	e.To, e.Label, e.When, e.Reason = t.id(f.p.Edges[edge].ToNode), t.w.Edges[edge].Label, t.w.Edges[edge].Says, onlyPath
+	if e.When != "" {
+		e.Reason = e.When
+	}
+	f.m.emit(e)
+}
+
+// emitEnd tells that such a walk ends there, by a step that follows no edge.
+func (f *frame) emitEnd(t *walk, v *visit, step, reason string, q *question) {
+	if !f.m.opts.Events {
+		return
+	}
+	e := f.wayEvent(t, v, step)
+	q.tell(&e)
+	e.To, e.Reason = core.End, reason
+	f.m.emit(e)
+}
+
+// wayEvent begins the event of the way on from a visit.
+func (f *frame) wayEvent(t *walk, v *visit, step string) core.Event {
+	e := f.visitEvent(core.EdgeChosen, t, v)
+	e.Kind, e.Phase = "", ""
+	e.From, e.Step, e.Status = t.id(v.node), step, t.nodes[v.node].Shown.String()
+	return e
+}
+
+// tell adds to an event what was asked and answered; nothing for the nil *question.
+func (q *question) tell(e *core.Event) {
+	if q == nil {
+		return
+	}
+	choices := make([]any, len(q.asked.Choices))
+	for i, c := range q.asked.Choices {
+		choices[i] = core.ObjectOf("to", c.Target, "when", c.When)
+	}
+	e.Values = core.ObjectOf("choices", choices, "view", q.answer.View, "answer", q.answer.Raw)
+	if q.unusable() {
+		e.Values.Set("unusable", true)
+	}
 }
 
 // emitJump tells that a goal gate sends the walk back.

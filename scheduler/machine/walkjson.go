@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // walkJSON is a walk in a snapshot.
@@ -211,19 +210,10 @@ func (t *walk) reissue() {
 		case n.Wait != nil:
 			t.f.wait(n, id)
 		default:
-			t.runs(n, id, t.call(v))
+			t.run(n, id, t.call(v))
 			if v.lost {
 				t.f.m.command(Command{Op: OpGiveUp, ID: id, Plan: t.f.p, Node: n})
 			}
 		}
 	}
-}
-
-// runs issues the command for a handler.
-func (t *walk) runs(n *plan.Node, id ID, call *Call) {
-	if n.Asks {
-		t.ask(n, id, call)
-		return
-	}
-	t.f.run(n, id, call, &t.group)
 }

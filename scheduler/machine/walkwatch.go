@@ -51,10 +51,8 @@ func (t *walk) quietFor(e *Event) bool {
 	case quiet < t.w.StallTimeout:
 		t.watchFor(t.w.StallTimeout - quiet)
 	default:
-		t.failure = &core.Failure{Class: core.ClassStalled, Permanent: true, Message: fmt.Sprintf("no sign of life for %s", t.w.StallTimeout)}
-		t.failAt = t.live[slices.IndexFunc(t.live, t.working)].node
-		t.f.failedRun = true
-		t.f.stop()
+		t.abort(t.live[slices.IndexFunc(t.live, t.working)].node,
+			&core.Failure{Class: core.ClassStalled, Permanent: true, Message: fmt.Sprintf("no sign of life for %s", t.w.StallTimeout)})
 	}
 	return true
 }
