@@ -7,9 +7,51 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file is what follows an attempt, whatever it was an attempt at: a plain node, an
-// item, a stage or a round. Either another attempt follows, or the visit is over and the
-// settings of the node may change what it came to.
+// This file is an attempt, whatever it is at: a plain node, an item, a stage, a round or a
+// visit. How it is begun, and what follows it: either another attempt, or the visit is
+// over and the settings of the node may change what it came to.
+
+// run issues the command for a handler and counts it.
+func (f *frame) run(n *plan.Node, id ID, call *Call, g *group) {
+	g.acquire()
+	f.flying++
+	f.m.inFlight++
+	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: f.informed(id, call)})
+}
+
+// landed counts a handler that ended.
+func (f *frame) landed(g *group) {
+	g.release()
+	f.flying--
+	f.m.inFlight--
+}
+
+// wait sets the timer of a wait, or its timeout if that comes first.
+func (f *frame) wait(n *plan.Node, id ID) {
+	c := Command{Op: OpTimer, ID: id, Plan: f.p, Node: n, Delay: n.Wait.Duration}
+	if n.Timeout > 0 && n.Timeout < c.Delay {
+		c.Op, c.Delay = OpDeadline, n.Timeout
+	}
+	f.m.command(c)
+}
+
+// waited turns the end of a wait into that of an attempt.
+func waited(n *plan.Node, e *Event) *Event {
+	end := &Event{ID: e.ID, Ended: e.Ended}
+	if e.Kind == Expired {
+		end.Outcome.Failure = timedOut(n)
+	}
+	return end
+}
+
+// lacking is the failure of a node that has no handler.
+func lacking(n *plan.Node) *core.Failure {
+	msg := n.Lacks
+	if msg == "" {
+		msg = fmt.Sprintf("kind %q has no handler", n.Kind)
+	}
+	return &core.Failure{Class: core.ClassError, Message: msg, Permanent: true}
+}
 
 // again reports whether an attempt that ended like that is followed by another.
 func (f *frame) again(n *plan.Node, attempt int32, o *Outcome) bool {

@@ -274,6 +274,33 @@ func (f *frame) canStart() bool {
 	return !f.riding.empty() || f.group.active < f.group.limit && !f.ready.empty()
 }
 
+// answer takes in an answer to work of this frame; false drops it.
+func (f *frame) answer(e *Event) bool {
+	if e.ID.Node < 0 { // about the frame as a whole
+		if t, ok := f.task(0).(*walk); ok && e.ID.IsWatch() {
+			return t.quietFor(e)
+		}
+		return e.Kind == Expired && f.expire()
+	}
+	if f.quiet && e.Kind == Finished && f.answerBare(e) {
+		return true
+	}
+	n := &f.p.Nodes[e.ID.Node]
+	if e.Kind == TimerFired {
+		delete(f.asked, e.ID)
+	}
+	if t := f.task(n.Vertex); t != nil {
+		switch f.v[n.Vertex].phase {
+		case running:
+			return t.answer(e)
+		case losing:
+			return t.(runner).answerLost(e)
+		}
+		return false
+	}
+	return f.answerPlain(n.Vertex, n, e)
+}
+
 func (f *frame) task(v int32) task {
 	if f.tasks == nil {
 		return nil

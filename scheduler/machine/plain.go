@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -79,78 +78,6 @@ func (f *frame) answerBare(e *Event) bool {
 	x.ended = e.Ended
 	f.resolve(v, core.Success)
 	return true
-}
-
-// run issues the command for a handler and counts it.
-func (f *frame) run(n *plan.Node, id ID, call *Call, g *group) {
-	g.acquire()
-	f.flying++
-	f.m.inFlight++
-	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: f.informed(id, call)})
-}
-
-// landed counts a handler that ended.
-func (f *frame) landed(g *group) {
-	g.release()
-	f.flying--
-	f.m.inFlight--
-}
-
-// wait sets the timer of a wait, or its timeout if that comes first.
-func (f *frame) wait(n *plan.Node, id ID) {
-	c := Command{Op: OpTimer, ID: id, Plan: f.p, Node: n, Delay: n.Wait.Duration}
-	if n.Timeout > 0 && n.Timeout < c.Delay {
-		c.Op, c.Delay = OpDeadline, n.Timeout
-	}
-	f.m.command(c)
-}
-
-// waited turns the end of a wait into that of an attempt.
-func waited(n *plan.Node, e *Event) *Event {
-	end := &Event{ID: e.ID, Ended: e.Ended}
-	if e.Kind == Expired {
-		end.Outcome.Failure = timedOut(n)
-	}
-	return end
-}
-
-func lacking(n *plan.Node) *core.Failure {
-	msg := n.Lacks
-	if msg == "" {
-		msg = fmt.Sprintf("kind %q has no handler", n.Kind)
-	}
-	return &core.Failure{Class: core.ClassError, Message: msg, Permanent: true}
-}
-
-func cancelled() *core.Failure {
-	return &core.Failure{Class: core.ClassCanceled, Message: "cancelled before it ended", Permanent: true}
-}
-
-// answer takes in an answer to work of this frame; false drops it.
-func (f *frame) answer(e *Event) bool {
-	if e.ID.Node < 0 { // about the frame as a whole
-		if t, ok := f.task(0).(*walk); ok && e.ID.IsWatch() {
-			return t.quietFor(e)
-		}
-		return e.Kind == Expired && f.expire()
-	}
-	if f.quiet && e.Kind == Finished && f.answerBare(e) {
-		return true
-	}
-	n := &f.p.Nodes[e.ID.Node]
-	if e.Kind == TimerFired {
-		delete(f.asked, e.ID)
-	}
-	if t := f.task(n.Vertex); t != nil {
-		switch f.v[n.Vertex].phase {
-		case running:
-			return t.answer(e)
-		case losing:
-			return t.(runner).answerLost(e)
-		}
-		return false
-	}
-	return f.answerPlain(n.Vertex, n, e)
 }
 
 func (f *frame) answerPlain(v int32, n *plan.Node, e *Event) bool {
@@ -356,35 +283,4 @@ func (f *frame) policy(v int32) plan.Policy {
 		return u.Policy // for the unit's own faults
 	}
 	return f.p.Nodes[f.p.Vertices[v].Node].Policy
-}
-
-// stop lets nothing new start. What is in flight is cancelled and awaited; what
-// waits after having begun ends as cancelled; what was never reached gets no
-// status.
-func (f *frame) stop() {
-	if f.stopped {
-		return
-	}
-	f.stopped = true
-	f.ready.clear()
-	f.riding.clear()
-	f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.id}})
-	for _, t := range f.tasks {
-		if t, ok := t.(*fanOut); ok {
-			t.noteTurn()
-		}
-	}
-	for v := range f.v {
-		x := &f.v[v]
-		if t := f.task(int32(v)); t != nil && (x.phase == running || x.phase == committing) {
-			t.stop()
-			continue
-		}
-		timer := x.phase == running && f.p.Vertices[v].Shape == plan.Plain && f.p.Nodes[f.p.Vertices[v].Node].Wait != nil
-		if x.phase == backoff || x.phase == committing || timer || x.phase == startable && x.attempts > 0 {
-			delete(f.held, int32(v))
-			x.ended = f.m.now
-			f.fail(int32(v), cancelled())
-		}
-	}
 }

@@ -1,0 +1,86 @@
+package machine
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
+)
+
+// This file is the live state of a walk: what its visits write is there at once.
+
+// column returns the ledger of a field at the beginning.
+func (t *walk) column(field int) *state.Column {
+	return state.NewColumn(&t.f.p.Schema.Fields[field], t.start[field], t.f.m.opts.Guard)
+}
+
+// store makes the writes of a visit part of the state, all or none. A field that refuses
+// one turns the visit into a failure.
+func (t *walk) store(v *visit, o *Outcome) *Outcome {
+	if fail := t.refused(o.Writes); fail != nil {
+		o = &Outcome{Failure: fail}
+	}
+	t.write(v, o.Writes)
+	return o
+}
+
+// refused returns the failure of writes of which the state would refuse one. The
+// branches of a parallel node may write the same field: each of them meets what those
+// before it have left.
+func (t *walk) refused(writes []plan.Write) *core.Failure {
+	var before map[int32]*state.Column
+	for i, w := range writes {
+		field := &t.f.p.Schema.Fields[w.Field]
+		if !field.Refuses {
+			continue
+		}
+		c := t.fields[w.Field]
+		if b, ok := before[w.Field]; ok {
+			c = b
+		}
+		if err := c.Try(w.Value); err != nil {
+			return &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
+		}
+		if !slices.ContainsFunc(writes[i+1:], func(o plan.Write) bool { return o.Field == w.Field }) {
+			continue
+		}
+		if c == t.fields[w.Field] {
+			c = state.NewColumn(field, c.Last(), t.f.m.opts.Guard)
+			if before == nil {
+				before = map[int32]*state.Column{}
+			}
+			before[w.Field] = c
+		}
+		c.Resolve(c.Cursor(), w.Value, nil)
+	}
+	return nil
+}
+
+// write folds writes into the live state.
+func (t *walk) write(v *visit, writes []plan.Write) {
+	for _, w := range writes {
+		t.set(w.Field, w.Value)
+		if _, ok := t.fields[w.Field].Last().(*state.Spoiled); ok {
+			t.spoils(w.Field, v.node)
+		}
+	}
+	t.f.emitVisitWrites(t, v, writes)
+}
+
+// spoils notes the first node whose write a field could not take.
+func (t *walk) spoils(field, node int32) {
+	if _, ok := t.spoilt[field]; ok {
+		return
+	}
+	if t.spoilt == nil {
+		t.spoilt = map[int32]int32{}
+	}
+	t.spoilt[field] = node
+}
+
+func (t *walk) set(field int32, value any) {
+	c := t.fields[field]
+	c.Resolve(c.Cursor(), value, nil)
+	c.Forget(c.Cursor(), false)
+}
