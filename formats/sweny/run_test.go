@@ -81,7 +81,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("got calls %q, want %q", calls, want)
 	}
 	const line = "\n\n---\n\n"
-	if got, want := asked[0], "run draft: ## Rules: you must follow these\n\nBe honest.\n\nBe brief.\n\nBe kind."+line+"What is known so far"; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, line+"Write {{it}}.") {
+	if got, want := asked[0], "run draft: ## Rules: you must follow these\n\nBe honest.\n\nBe brief.\n\nBe kind."+line+"The context, what is known so far"; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, line+"Write {{it}}.") {
 		t.Errorf("the first node was told %q", got)
 	}
 	if got := asked[1]; !strings.Contains(got, "Be strict.") || strings.Contains(got, "Be brief.") || strings.Contains(got, "Be honest.\n") {
