@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -150,9 +151,14 @@ func (o *Object) All() func(yield func(string, any) bool) {
 
 // Copy returns a shallow copy with room for extra keys.
 func (o *Object) Copy(extra int) *Object {
-	c := NewObject(o.Len() + extra)
-	for k, v := range o.All() {
-		c.Set(k, v)
+	if o == nil {
+		return NewObject(extra)
+	}
+	room := len(o.keys) + extra
+	c := &Object{keys: o.keys, values: append(make([]any, 0, room), o.values...), index: o.index, shared: o.shared}
+	if !o.shared {
+		c.keys = append(make([]string, 0, room), o.keys...)
+		c.index = maps.Clone(o.index)
 	}
 	return c
 }
@@ -209,9 +215,9 @@ func clone(v any, depth int) any {
 			return v
 		}
 		checkDepth(v, depth)
-		out := NewObject(v.Len())
-		for k, e := range v.All() {
-			out.Set(k, clone(e, depth+1))
+		out := v.Copy(0)
+		for i, e := range out.values {
+			out.values[i] = clone(e, depth+1)
 		}
 		return out
 	default:

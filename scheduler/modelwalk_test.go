@@ -323,11 +323,17 @@ func TestRetriesKnowWhatWentBefore(t *testing.T) {
 }
 
 // BenchmarkModelWalk measures a hop of a walk that a model routes, without the model: one
-// that needs no question, and one whose answer comes at once.
+// that needs no question, one whose answer comes at once, and one of a walk whose context
+// grows with every hop.
 func BenchmarkModelWalk(b *testing.B) {
 	const hops = 1000
+	var long strings.Builder
+	for i := range hops {
+		fmt.Fprintf(&long, "n%d -> n%d\n", i, i+1)
+	}
 	for name, graph := range map[string]string{
 		"plain": fmt.Sprintf("a -> b\nb -> a max=%d", hops/2),
+		"long":  long.String(),
 		"asked": fmt.Sprintf("a shown=ran\na -> b when=x\nb -> a when=y max=%d", hops/2),
 	} {
 		b.Run(name, func(b *testing.B) {
