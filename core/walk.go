@@ -59,15 +59,16 @@ const (
 	RouterModel    = "model"    // a model picks among the conditions, see Router
 )
 
-// InputsKey is the key in the context of a walk of RouterModel under which the inputs of
-// the run are; the other keys are nodes, each with what it sent at its last visit.
+// InputsKey is the key of the inputs of the run in the context of a walk of RouterModel. Its
+// other keys are nodes, each with what it sent at its last visit.
 const InputsKey = "input"
 
 // EvalsKey is the member under which RouteQuestion.View has the checks of a result.
 const EvalsKey = "evals"
 
-// InputDryRun is the input that makes a walk of RouterModel end at the first node out of
-// which a condition leads, once that has run, if it is true.
+// InputDryRun is the input that, if it is true, ends a walk of RouterModel where a model
+// would first be asked: after the visit of a node out of which an edge with a condition
+// leads.
 const InputDryRun = "dryRun"
 
 // ContextField is the state field of a walk that holds its context: an object of values
@@ -128,56 +129,3 @@ type Routing struct {
 	// Evals are the checks of the result, by name, as a Router is shown them; nil for none.
 	Evals *Object
 }
-
-// Join says when a node with several predecessors runs, or, of a parallel node, what
-// its branches must come to.
-type Join struct {
-	// Policy is one of the Join constants; those for nodes of a dag and those for
-	// parallel nodes of a walk share k_of_n and quorum.
-	Policy Text
-	// Count is the K of k_of_n.
-	Count *Int
-	// Fraction is the F of quorum, from 0 to 1.
-	Fraction *Located[float64]
-	// Race makes a node of a dag run as soon as enough predecessors have succeeded,
-	// whichever they are, and gives the others up. Without it the first ones in
-	// canonical order are taken, so that time decides nothing.
-	Race bool
-	Pos  Position
-}
-
-// Join policies.
-const (
-	JoinAll          = "all"           // dag, default: every predecessor
-	JoinAllDone      = "all_done"      // dag: every predecessor, whatever became of it
-	JoinAny          = "any"           // dag: one predecessor
-	JoinWaitAll      = "wait_all"      // parallel, default: every branch
-	JoinFirstSuccess = "first_success" // parallel: one branch
-	JoinKOfN         = "k_of_n"        // K of them
-	JoinQuorum       = "quorum"        // the share F of them
-)
-
-// Word returns the policy, "" of a nil Join.
-func (j *Join) Word() string {
-	if j == nil {
-		return ""
-	}
-	return j.Policy.Value
-}
-
-// JoinOf returns a join with a policy that needs no number.
-func JoinOf(policy Text) *Join { return &Join{Policy: policy, Pos: policy.Pos} }
-
-// Parallel is what a node of the role RoleParallel has beside its join.
-type Parallel struct {
-	// MaxParallel is how many branches may be under way at once; nil means
-	// DefaultMaxParallel.
-	MaxParallel *Int
-	// ErrorPolicy is "" or "continue", "fail_fast" (the first branch that fails ends
-	// the others) or "ignore" (branches that fail do not count against the node).
-	ErrorPolicy Text
-}
-
-// Condition is a condition that a format with a syntax of its own has parsed: an
-// *expressions.Tree.
-type Condition interface{ Source() string }

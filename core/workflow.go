@@ -303,7 +303,8 @@ type Edge struct {
 	// Parsed is the condition When as a format with a syntax of its own has read it;
 	// nil means that When is an expression.
 	Parsed Condition
-	// What follows counts in walks only.
+
+	// What follows, up to MaxIterations, counts in walks only.
 
 	// Label is what people read, and by which a node may prefer the edge.
 	Label Text
@@ -326,6 +327,10 @@ type Edge struct {
 	Lost    Lost
 	Pos     Position
 }
+
+// Condition is a condition that a format with a syntax of its own has parsed: an
+// *expressions.Tree.
+type Condition interface{ Source() string }
 
 // Pipeline runs rows of an array through stages.
 type Pipeline struct {
