@@ -63,8 +63,9 @@ type RouteAnswer struct {
 	Unusable bool `json:"unusable,omitempty"`
 	// Raw is the answer as it was given, for people.
 	Raw string `json:"raw,omitempty"`
-	// View identifies what the router was shown. The engine sets it when somebody listens.
-	View string `json:"view,omitempty"`
+	// ViewHash identifies what the router was shown. The engine sets it when somebody
+	// listens.
+	ViewHash string `json:"view_hash,omitempty"`
 }
 
 type routerKey struct{}

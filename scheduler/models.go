@@ -194,7 +194,7 @@ func (x *executor) route(o *machine.Outcome) {
 		return
 	}
 	if x.run.events != nil {
-		a.View = viewHash(q)
+		a.ViewHash = viewHash(q)
 	}
 	o.Route = &machine.Route{Answer: &a}
 }

@@ -112,7 +112,7 @@ func (q *question) tell(e *core.Event) {
 	for i, c := range q.asked.Choices {
 		choices[i] = core.ObjectOf("to", c.Target, "when", c.When)
 	}
-	e.Values = core.ObjectOf("choices", choices, "view", q.answer.View, "answer", q.answer.Raw)
+	e.Values = core.ObjectOf("choices", choices, "view", q.answer.ViewHash, "answer", q.answer.Raw)
 	if q.unusable() {
 		e.Values.Set("unusable", true)
 	}
