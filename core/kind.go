@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"time"
 )
@@ -150,7 +151,7 @@ type Env struct {
 	// Columns tells what is known of the rows of a field beyond its declared type,
 	// from the one node that writes it; the zero Columns when nothing is.
 	Columns func(field string) Columns
-	// Edges are those that leave the node, in declared order; nil but in walks.
+	// Edges are those that leave a node of a walk, in declared order; see InWalk.
 	Edges []*Edge
 	// Routed tells that a model picks the edges of the walk that the node is in.
 	Routed bool
@@ -159,6 +160,9 @@ type Env struct {
 	// in the body of a loop.
 	Items, Rounds bool
 }
+
+// InWalk reports whether the node is in a walk. It is if Edges is set, be it to no edges.
+func (e *Env) InWalk() bool { return e.Edges != nil }
 
 // Schema tells the declared state fields.
 type Schema interface {
@@ -230,7 +234,7 @@ func (r *Registry) KindNames() []string {
 	if r == nil {
 		return nil
 	}
-	return sortedKeys(r.kinds)
+	return slices.Sorted(maps.Keys(r.kinds))
 }
 
 // ToolNames lists the functions, sorted.
@@ -238,26 +242,13 @@ func (r *Registry) ToolNames() []string {
 	if r == nil {
 		return nil
 	}
-	return sortedKeys(r.tools)
+	return slices.Sorted(maps.Keys(r.tools))
 }
 
 // Clone returns an independent copy.
 func (r *Registry) Clone() *Registry {
-	c := &Registry{kinds: map[string]Kind{}, tools: map[string]Handler{}}
-	for _, k := range r.KindNames() {
-		c.kinds[k] = r.kinds[k]
+	if r == nil {
+		return &Registry{}
 	}
-	for _, t := range r.ToolNames() {
-		c.tools[t] = r.tools[t]
-	}
-	return c
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
+	return &Registry{kinds: maps.Clone(r.kinds), tools: maps.Clone(r.tools)}
 }

@@ -1,6 +1,9 @@
 package core
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Status is how the visit of a node ended. The zero Status means "never
 // reached".
@@ -32,13 +35,12 @@ func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads a status by name.
 func (s *Status) UnmarshalText(b []byte) error {
-	for i, n := range statusNames {
-		if n == string(b) {
-			*s = Status(i)
-			return nil
-		}
+	i := slices.Index(statusNames[:], string(b))
+	if i < 0 {
+		return fmt.Errorf("unknown status %q", b)
 	}
-	return fmt.Errorf("unknown status %q", b)
+	*s = Status(i)
+	return nil
 }
 
 // StatusOf returns the status that a handler means by a word: one of success,

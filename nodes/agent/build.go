@@ -51,7 +51,7 @@ func (b *builder) build(prompts []registered.Prompt) *runner {
 		lenient: b.Lenient, temperature: b.Temperature, maxTokens: b.MaxTokens, hosted: core.Strings(b.Hosted),
 		maxTurns: cmp.Or(b.MaxTurns.Value, DefaultMaxTurns), maxOutput: cmp.Or(int(b.MaxOutput), DefaultMaxOutput),
 		failSoft: b.FailSoft, retry: b.Retry, writes: core.Strings(b.node.Writes), id: b.node.ID.Value,
-		walk: b.env.Edges != nil, routed: b.env.Routed}
+		walk: b.env.InWalk(), routed: b.env.Routed}
 	if b.Instruction != nil {
 		r.instruction = b.Instruction.Value
 	}

@@ -64,7 +64,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	walk := env.Edges != nil
+	walk := env.InWalk()
 	if strings.TrimSpace(c.Script.Value) == "" {
 		if walk {
 			return core.Compiled{Lacks: "there is no script"}, ds

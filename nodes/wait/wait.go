@@ -28,7 +28,7 @@ func (Kind) Keys() []string { return core.KeyNames(config{}) }
 // Compile reads the duration. Without one a node of a walk fails when it is visited.
 func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
 	c := config{subject: "node " + n.ID.Value}
-	if env.Edges != nil && n.Config.Get("duration") == nil {
+	if env.InWalk() && n.Config.Get("duration") == nil {
 		return core.Compiled{Lacks: "there is no duration"}, nil
 	}
 	ds := core.Decode(n.Config, &c)
