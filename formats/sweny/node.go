@@ -114,7 +114,7 @@ func (l *loader) instruction(n *core.Node, d *nodeShape, c *config) bool {
 	if d.Instruction == nil || d.Lost.Has("instruction") {
 		return false
 	}
-	t, ok := l.text(d.Instruction, "node "+d.id+": instruction", "nodes."+d.id+".instruction")
+	t, ok := l.text(d.Instruction, "node "+d.id+": instruction", "nodes."+d.id+".instruction", "the node fails when it is reached")
 	switch {
 	case ok:
 		c.text("instruction", t)
@@ -130,7 +130,7 @@ func (l *loader) sources(list []sourceShape, subject, field string) []core.Text 
 	var out []core.Text
 	for i := range list {
 		at := "[" + core.JSON(int64(i)) + "]"
-		if t, ok := l.text(&list[i], subject+at, field+at); ok {
+		if t, ok := l.text(&list[i], subject+at, field+at, "the prompts go without it"); ok {
 			out = append(out, t)
 		}
 	}

@@ -140,15 +140,16 @@ type textOrError struct {
 }
 
 // text returns the text that a source stands for; ok is false when there is none, which is
-// reported. field names the place in the document.
-func (l *loader) text(s *sourceShape, subject, field string) (t core.Text, ok bool) {
+// reported. field names the place in the document, and without says what comes of it when the
+// text is at an address.
+func (l *loader) text(s *sourceShape, subject, field, without string) (t core.Text, ok bool) {
 	switch s.kind {
 	case fileSource:
 		if t, ok = l.fileText(s, subject); !ok {
 			return t, false
 		}
 	case urlSource:
-		l.ds.Warnf(core.CodeSourceOffline, s.text.Pos, "%s: %s is not fetched", subject, shown(strings.TrimSpace(s.text.Value))).
+		l.ds.Warnf(core.CodeSourceOffline, s.text.Pos, "%s: %s is not fetched: %s", subject, shown(strings.TrimSpace(s.text.Value)), without).
 			WithHint("save the text beside the document and name the file")
 		l.record(s, field, "")
 		return s.text, false
