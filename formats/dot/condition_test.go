@@ -311,6 +311,49 @@ func TestConditionsAllocateNothing(t *testing.T) {
 	}
 }
 
+func TestOneHolds(t *testing.T) {
+	for _, c := range []struct {
+		conditions string // one in a line
+		want       bool
+	}{
+		{"outcome=success\noutcome!=success", true},
+		{"outcome=succeeded\n!outcome=success", true},
+		{"outcome=success\noutcome=fail", false},
+		{"outcome=succeeded\noutcome=failed\noutcome=partially_succeeded\noutcome=skipped", true},
+		{"outcome=success || outcome=fail\noutcome!=fail && outcome!=success", true},
+		{"outcome=success\noutcome=success", false},
+		{"outcome=has\noutcome!=has", true},
+		{"outcome=has\noutcome=needs", false},
+		{"outcome!=success\noutcome!=fail", true},
+		{"outcome contains s\n!outcome contains s", true},
+		{"outcome\n!outcome", true},
+		{"tool.output contains id\n!tool.output contains id", true},
+		{"tool.output contains id\n!tool.output contains no", false},
+		{"n > 3\n!n > 3", true},
+		{"n > 3\nn <= 3", false}, // what is no number has no order
+		{"context.a=1\ncontext.a!=1", true},
+		{"context.a=1\na!=1", false}, // they may be two values
+		{"a\na=", false},
+		{"outcome=success && a\noutcome=success && !a\noutcome!=success", true},
+		{"outcome=success && a\noutcome!=success", false},
+		{"a && b\n!a\n!b", true},
+		{"a\nb\nc\nd\ne\nf\ng\nh\n!a", true},
+		{"a\nb\nc\nd\ne\nf\ng\nh\ni\n!a", false}, // too many tests
+		{"a", false},
+	} {
+		var list []*expressions.Program
+		for text := range strings.SplitSeq(c.conditions, "\n") {
+			list = append(list, compiled(t, text))
+		}
+		if got := expressions.OneHolds(list); got != c.want {
+			t.Errorf("%q: got %t", c.conditions, got)
+		}
+	}
+	if expressions.OneHolds(nil) {
+		t.Error("of no conditions one holds")
+	}
+}
+
 func ExampleClause() {
 	tree, _ := parseCondition(core.Text{Value: `!outcome=succeeded&&context.score>=0.5||context.note="a b"`})
 	fmt.Println(tree)

@@ -211,6 +211,43 @@ func TestConditionsMeanWhatTheOracleSays(t *testing.T) {
 	})
 }
 
+// TestOneHoldsAsTheOracleSays draws conditions of few tests, so that some of them hold in
+// any case, and looks for values under which none does.
+func TestOneHoldsAsTheOracleSays(t *testing.T) {
+	sure := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		tests := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) spokenClause { return drawSpoken(t)[0][0] }), 1, 2).Draw(rt, "tests")
+		var list []*expressions.Program
+		var all spoken
+		for range rapid.IntRange(1, 4).Draw(rt, "conditions") {
+			var s spoken
+			for range rapid.IntRange(1, 2).Draw(rt, "ors") {
+				c := rapid.SampledFrom(tests).Draw(rt, "test")
+				c.nots = rapid.IntRange(0, 1).Draw(rt, "nots")
+				if opposite := map[string]string{"=": "!=", "!=": "="}[c.op]; opposite != "" && rapid.Bool().Draw(rt, "turned") {
+					c.op = opposite
+				}
+				s = append(s, []spokenClause{c})
+			}
+			list = append(list, compiled(t, s.write(rt)))
+			all = append(all, s...)
+		}
+		if !expressions.OneHolds(list) {
+			return
+		}
+		sure++
+		for range 8 {
+			v := visit{outcome: rapid.SampledFrom(outcomes).Draw(rt, "outcome"), label: rapid.SampledFrom(someTexts).Draw(rt, "label"), context: drawContext(rt)}
+			if !all.holds(v) {
+				rt.Fatalf("none of %v holds; context %s, outcome %s, label %s", all, core.JSON(v.context), v.outcome, v.label)
+			}
+		}
+	})
+	if sure == 0 {
+		t.Error("no conditions hold in any case")
+	}
+}
+
 func FuzzCondition(f *testing.F) {
 	for _, text := range []string{"outcome=success", `a="x \" y" && !b || c contains d`, "x matches ^a{2}", "a>=1.5", "!!x", "outcome==1", "a & b", `"`, "a=\xff", "(a)", "a= "} {
 		f.Add(text)

@@ -234,7 +234,7 @@ func (c *compiler) walkOut(n *WalkNode, d *core.Node, at place) {
 			freeform++
 		}
 	}
-	if conditions > 0 && conditions == len(n.Out) && n.Role != core.RoleParallel {
+	if conditions > 0 && conditions == len(n.Out) && n.Role != core.RoleParallel && !c.oneHolds(n.Out) {
 		c.ds.Warnf(core.CodeAllConditionalEdges, d.ID.Pos, "%s: every edge out of it has a condition; where none holds, the run fails", at).
 			WithHint("add an edge without a condition")
 	}
@@ -248,6 +248,17 @@ func (c *compiler) walkOut(n *WalkNode, d *core.Node, at place) {
 		c.ds.Warnf(core.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate, and there is nowhere to go back to when it is not satisfied", at).
 			WithHint("add retry_target")
 	}
+}
+
+// oneHolds reports whether one of the conditions on edges holds in any case.
+func (c *compiler) oneHolds(edges []int32) bool {
+	list := make([]*expressions.Program, len(edges))
+	for i, e := range edges {
+		if list[i] = c.p.Edges[e].When; list[i] == nil {
+			return false // it could not be read
+		}
+	}
+	return expressions.OneHolds(list)
 }
 
 // parallel compiles what the branches must come to.
