@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/story"
 )
 
 // Console asks at a terminal: it writes a question with its choices to out and reads a
@@ -117,7 +117,7 @@ func show(q *core.Question) string {
 		}
 		fmt.Fprintf(&b, "  %s", label)
 		if c.Target == q.Default {
-			fmt.Fprintf(&b, " (taken when nobody answers within %s)", q.Timeout.Round(time.Millisecond))
+			fmt.Fprintf(&b, " (taken when nobody answers within %s)", story.Duration(q.Timeout))
 		}
 		b.WriteByte('\n')
 	}

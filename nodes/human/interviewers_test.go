@@ -127,7 +127,7 @@ func TestRecordingThatCannotBeWritten(t *testing.T) {
 func TestConsole(t *testing.T) {
 	var out bytes.Buffer
 	who := human.Console(strings.NewReader("x\r\nlast"), &out)
-	q := core.Question{Node: "gate", Text: "Ship\n\x1b[2Jit\u202e?", Freeform: true, Timeout: time.Minute, Default: "stop", Again: `"x" is none`,
+	q := core.Question{Node: "gate", Text: "Ship\n\x1b[2Jit\u202e?", Freeform: true, Timeout: time.Hour, Default: "stop", Again: `"x" is none`,
 		Choices: []core.Choice{{Key: "10", Label: "10) Ten", Target: "ten"}, {Key: "A", Label: "A - All", Target: "all"},
 			{Key: "S", Label: "Stop", Target: "stop"}, {Key: "Y", Label: "Yes", Target: "y"}, {Key: "y", Label: "yellow", Target: "z"}}}
 	for _, want := range []string{"x", "last", "error: nobody answered: the input has ended", "error: nobody answered: the input has ended"} {
@@ -139,7 +139,7 @@ func TestConsole(t *testing.T) {
 gate: Ship ` + "\ufffd[2Jit\ufffd" + `?
   10) Ten
   A - All
-  [S] Stop (taken when nobody answers within 1m0s)
+  [S] Stop (taken when nobody answers within 1h)
       Yes
       yellow
   or a text of your own
