@@ -24,6 +24,8 @@ import (
 // names, any other type the value of the only one. A node of a fan-out or pipeline
 // without args gets its item. Out goes to the field the node declares in `writes`; of
 // several, each gets the member of its name; without any, Out is sent along the edges.
+// In may also be core.Input, all that the node is given, and Out core.Result, which says
+// how the node ended and where a walk goes on.
 // Values pass as JSON, with 64-bit integers exact, so a function cannot change what
 // another one sees. A name of args that In does not have is an error when the document
 // is compiled.
@@ -55,9 +57,11 @@ func handlerOf(fn any) (core.Handler, error) {
 type function struct {
 	call   reflect.Value
 	ctx    bool
-	in     reflect.Type  // nil for none
+	input  bool          // In is core.Input
+	in     reflect.Type  // any other In, nil for none
 	codec  *gotype.Codec // of in
-	out    *gotype.Codec // of Out, nil for none
+	ends   bool          // Out is core.Result
+	out    *gotype.Codec // of any other Out, nil for none
 	err    bool
 	writes []string // of the node it is bound to
 	bound  bool
@@ -71,6 +75,8 @@ var (
 var (
 	contextType = reflect.TypeFor[context.Context]()
 	errorType   = reflect.TypeFor[error]()
+	inputType   = reflect.TypeFor[core.Input]()
+	resultType  = reflect.TypeFor[core.Result]()
 )
 
 // typedTool takes a function apart.
@@ -94,7 +100,11 @@ func typedTool(fn any) (core.Handler, error) {
 	if len(params) > 0 && params[0] == contextType {
 		f.ctx, params = true, params[1:]
 	}
-	if len(params) > 0 {
+	switch {
+	case len(params) == 0:
+	case params[0] == inputType:
+		f.input, params = true, params[1:]
+	default:
 		f.in, f.codec, params = params[0], gotype.New(params[0]), params[1:]
 		if f.codec.Err != nil {
 			return nil, f.codec.Err
@@ -103,7 +113,11 @@ func typedTool(fn any) (core.Handler, error) {
 	if n := len(results); n > 0 && results[n-1] == errorType {
 		f.err, results = true, results[:n-1]
 	}
-	if len(results) > 0 {
+	switch {
+	case len(results) == 0:
+	case results[0] == resultType:
+		f.ends, results = true, results[1:]
+	default:
 		if f.out = gotype.New(results[0]); f.out.Err != nil {
 			return nil, f.out.Err
 		}
@@ -121,7 +135,7 @@ func (f *function) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostic
 	bound.bound, bound.writes = true, core.Strings(n.Writes)
 	subject := "node " + n.ID.Value
 	ds := f.checkArgs(n, subject)
-	if len(bound.writes) > 0 && f.out == nil {
+	if len(bound.writes) > 0 && f.out == nil && !f.ends {
 		ds.Warnf(core.CodeUnused, n.Writes[0].Pos, "%s: writes: the function returns nothing that could be written", subject)
 	}
 	return &bound, ds
@@ -130,6 +144,8 @@ func (f *function) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostic
 // Arguments is the type of In, for models that may call the function.
 func (f *function) Arguments() *core.Type {
 	switch {
+	case f.input:
+		return nil
 	case f.in == nil:
 		return &core.Type{Kind: core.ObjectType}
 	case !gotype.TakesObject(f.in):
@@ -145,7 +161,7 @@ func (f *function) checkArgs(n *core.Node, subject string) core.Diagnostics {
 		keys = n.Args.Keys
 	}
 	switch {
-	case len(keys) == 0:
+	case len(keys) == 0, f.input:
 	case f.in == nil:
 		ds.Errorf(core.CodeUnknownKey, keys[0].Pos, "%s: args: the function takes no arguments", subject)
 	case !gotype.TakesObject(f.in):
@@ -170,7 +186,10 @@ func (f *function) Handle(ctx context.Context, in core.Input) (core.Result, erro
 	if f.ctx {
 		params = append(params, reflect.ValueOf(ctx))
 	}
-	if f.in != nil {
+	switch {
+	case f.input:
+		params = append(params, reflect.ValueOf(in))
+	case f.in != nil:
 		v := reflect.New(f.in).Elem()
 		if err := f.fill(v, in.Shared()); err != nil {
 			return core.Result{}, err
@@ -182,6 +201,9 @@ func (f *function) Handle(ctx context.Context, in core.Input) (core.Result, erro
 		if err, _ := results[len(results)-1].Interface().(error); err != nil {
 			return core.Result{}, err
 		}
+	}
+	if f.ends {
+		return results[0].Interface().(core.Result), nil
 	}
 	if f.out == nil {
 		return core.Result{}, nil

@@ -66,6 +66,17 @@ func TestAddTool(t *testing.T) {
 		{"handler's shape", func(_ context.Context, in core.Input) (core.Result, error) {
 			return core.Send(in.Node()), nil
 		}, "writes: []", `output="n"`},
+		{"the whole input", func(in core.Input) (string, error) {
+			v, ok := in.Arg("x")
+			return fmt.Sprintln(in.Node(), v, ok), nil
+		}, "args: {x: 2, y: 3}\nwrites: [b]", `b="n 2 true\n"`},
+		{"a result of typed arguments", func(_ context.Context, p point) (core.Result, error) {
+			return core.Result{Delta: map[string]any{"b": p.X}, EdgeOutput: "sent", HasEdgeOutput: true}, nil
+		}, "args: {x: $.a.x}\nwrites: [b]", `b=9007199254740993 list=[9007199254740993,2] output="sent"`},
+		{"a result that is a failure", func(core.Input) core.Result {
+			return core.Result{Status: core.Fail, Note: "too few"}
+		}, "writes: [b]", `node n: too few`},
+		{"unknown argument of a result", func(point) core.Result { return core.Result{} }, "args: {x: 1, z: 2}\nwrites: [b]", `args: unknown key "z" (`},
 		{"unknown argument", func(p point) int { return 0 }, "args: {x: 1, z: 2}\nwrites: [b]", `t.yaml:8:20: error: node n: args: unknown key "z" (`},
 		{"two for one", func(n int) int { return 0 }, "args: {x: 1, z: 2}\nwrites: [b]", `args: the function takes one argument of type int`},
 		{"arguments for none", func() int { return 0 }, "args: {x: 1}\nwrites: [b]", `args: the function takes no arguments`},
@@ -114,6 +125,30 @@ func runDocument(t *testing.T, e *wavefold.Engine, path string, inputs map[strin
 		parts = append(parts, "output="+core.JSON(n.Output))
 	}
 	return strings.Join(parts, " ")
+}
+
+// A model is told of the arguments of a typed function, and of nothing where they could be any.
+func TestArgumentsOfTools(t *testing.T) {
+	e := wavefold.NewEngine()
+	for name, fn := range map[string]any{
+		"typed": func(point) core.Result { return core.Result{} },
+		"none":  func() int { return 0 },
+		"any":   func(core.Input) int { return 0 },
+	} {
+		if err := e.AddTool(name, fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]int{"typed": 3, "none": 0, "any": -1} {
+		h, _ := e.Registry().Tool(name)
+		got := -1
+		if typ := h.(core.Described).Arguments(); typ != nil {
+			got = len(typ.Properties)
+		}
+		if got != want {
+			t.Errorf("%s: %d arguments, want %d", name, got, want)
+		}
+	}
 }
 
 func TestWhatIsNoTool(t *testing.T) {
