@@ -270,6 +270,59 @@ func Example_document() {
 	// tax.yaml:13:37: error: node tax: args: unknown key "rat" (did you mean "rate"? known keys: amount, rate) [UNKNOWN_KEY]
 }
 
+const fixDOT = `
+digraph fix {
+  goal = "a sum of four"
+  start     [shape=Mdiamond]
+  exit      [shape=Msquare]
+  implement [type=implement, goal="$.goal"]
+  test      [type=test, sum="$.context.sum", goal_gate=true, max_visits=4]
+  start -> implement -> test
+  test -> exit [condition="outcome=success"]
+  test -> implement
+}
+`
+
+func Example_walk() {
+	ctx := context.Background()
+	e := wavefold.NewEngine()
+	implement := func(_ context.Context, in core.Input) (core.Result, error) {
+		goal, _ := in.Arg("goal")
+		fmt.Println("visit", in.Visit(), "attempt", in.Attempt(), goal)
+		if in.Attempt() == 1 {
+			return core.Result{}, errors.New("the compiler is busy") // another attempt may help
+		}
+		return core.Result{Routing: &core.Routing{Context: map[string]any{"sum": 2 + in.Visit()}}}, nil
+	}
+	test := func(args struct{ Sum int }) core.Result {
+		if args.Sum != 4 {
+			return core.Result{Status: core.Fail, Note: fmt.Sprintf("want 4, got %d", args.Sum)} // final: the edges decide
+		}
+		return core.Result{}
+	}
+	if err := errors.Join(e.AddTool("implement", implement), e.AddTool("test", test)); err != nil {
+		panic(err)
+	}
+	w, findings := e.Parse("fix.dot", []byte(fixDOT))
+	if err := findings.Err(false); err != nil {
+		panic(err)
+	}
+	for _, n := range w.Nodes { // what DOT cannot say, such as a retry policy of your own
+		if n.ID.Value == "implement" {
+			attempts, base := core.At(3, n.Pos), core.At(time.Millisecond, n.Pos)
+			n.OnError = &core.OnError{Policy: core.At("retry", n.Pos), Attempts: &attempts, Base: &base}
+		}
+	}
+	r, err := e.Graph(w).Run(ctx)
+	fmt.Println(r.Path, err)
+	// Output:
+	// visit 1 attempt 1 a sum of four
+	// visit 1 attempt 2 a sum of four
+	// visit 2 attempt 1 a sum of four
+	// visit 2 attempt 2 a sum of four
+	// [start implement test implement test exit] <nil>
+}
+
 const poemDOT = `
 digraph poem {
   goal = "a haiku about rivers"
