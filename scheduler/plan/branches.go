@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -34,6 +35,64 @@ func (c *compiler) branches() {
 	for i := range w.Nodes {
 		s.from(int32(i))
 	}
+}
+
+// parallel compiles what the branches must come to.
+func (c *compiler) parallel(p *Parallel, d *core.Node, at place) {
+	p.Meet, p.MaxParallel = -1, core.DefaultMaxParallel
+	if d.Parallel != nil {
+		if m := d.Parallel.MaxParallel; m != nil {
+			p.MaxParallel = max(1, m.Value)
+		}
+		switch word := d.Parallel.ErrorPolicy; word.Value {
+		case "", "continue":
+		case "fail_fast":
+			p.FailFast = true
+		case "ignore":
+			p.Ignore = true
+		default:
+			c.ds.Errorf(core.CodeBadValue, word.Pos, "%s: error_policy: unknown word %q", at, word.Value).
+				WithHint("%s", near(word.Value, []string{"continue", "fail_fast", "ignore"}))
+		}
+	}
+	n := len(p.Branches)
+	switch word := d.Join.Word(); word {
+	case "", core.JoinWaitAll:
+		p.WaitAll, p.Join = true, core.JoinWaitAll
+	case core.JoinFirstSuccess:
+		p.Need, p.Join = 1, word
+	case core.JoinKOfN:
+		p.Need, p.Join = c.atLeast(d.Join, n, at), joinText(d.Join)
+	case core.JoinQuorum:
+		p.Need, p.Join = c.quorum(d.Join, n, at), joinText(d.Join)
+	default:
+		c.ds.Errorf(core.CodeBadValue, d.Join.Policy.Pos, "%s: join_policy: unknown word %q", at, word).
+			WithHint("%s", near(word, []string{core.JoinWaitAll, core.JoinFirstSuccess, core.JoinKOfN, core.JoinQuorum}))
+	}
+}
+
+// atLeast is the K of k_of_n over n branches.
+func (c *compiler) atLeast(j *core.Join, n int, at place) int {
+	if j.Count == nil {
+		c.ds.Errorf(core.CodeMissingKey, j.Pos, "%s: k_of_n: needs a number", at).WithHint("such as k_of_n(2)")
+		return 0
+	}
+	if j.Count.Value > n {
+		c.ds.Warnf(core.CodeJoin, j.Count.Pos, "%s: k_of_n(%d) can never be reached with %d", at, j.Count.Value, n)
+	}
+	return max(0, j.Count.Value)
+}
+
+// quorum is the K that a share of n branches amounts to.
+func (c *compiler) quorum(j *core.Join, n int, at place) int {
+	if j.Fraction == nil {
+		c.ds.Errorf(core.CodeMissingKey, j.Pos, "%s: quorum: needs a number", at).WithHint("such as quorum(0.5)")
+		return 0
+	}
+	if f := j.Fraction.Value; f < 0 || f > 1 || math.IsNaN(f) {
+		c.ds.Warnf(core.CodeJoin, j.Fraction.Pos, "%s: quorum(%v): want a share from 0 to 1", at, f)
+	}
+	return share(j.Fraction.Value, n)
 }
 
 // gatesOfBranches warns of goal gates that the walk itself never visits.

@@ -152,6 +152,33 @@ func need(j *core.Join, n int) int {
 	return 1
 }
 
+// tooMuch is how far a share may lie above a whole number and still mean it:
+// products of fractions are not exact.
+const tooMuch = 1e-9
+
+// share is how many of n a fraction of them is, rounded up.
+func share(f float64, n int) int {
+	k := math.Ceil(f*float64(n) - tooMuch)
+	switch {
+	case !(k > 0):
+		return 0
+	case k > float64(n):
+		return n + 1 // more than there are
+	}
+	return int(k)
+}
+
+// joinText spells a join that has a number.
+func joinText(j *core.Join) string {
+	switch {
+	case j.Count != nil && j.Word() == core.JoinKOfN:
+		return fmt.Sprintf("%s(%d)", core.JoinKOfN, j.Count.Value)
+	case j.Fraction != nil && j.Word() == core.JoinQuorum:
+		return fmt.Sprintf("%s(%v)", core.JoinQuorum, j.Fraction.Value)
+	}
+	return j.Word()
+}
+
 // joins finds the vertices that take some of their predecessors.
 func (c *compiler) joins() {
 	for i := range c.decl {

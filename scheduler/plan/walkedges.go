@@ -1,0 +1,95 @@
+package plan
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// walkRoots are the roots that exist on the edges of a walk.
+const walkRoots = graphRoots | expressions.RootOutcome | expressions.RootPreferredLabel | expressions.RootOutput |
+	expressions.RootError | expressions.RootVisits
+
+func (c *compiler) walkEdges() {
+	w := c.p.Walk
+	for _, e := range c.w.Edges {
+		at := edgePlace(e)
+		from, ok1 := c.edgeEnd(e.From, e.Lost.Has("from"), at)
+		to, ok2 := c.edgeEnd(e.To, e.Lost.Has("to"), at)
+		if e.On.Value != "" || e.Else {
+			c.ds.Errorf(core.CodeBadValue, e.Pos, "%s: on: and when: else exist in dags only", at).WithHint("a walk tests outcome in when")
+		}
+		when := c.walkWhen(e, at)
+		if !ok1 || !ok2 {
+			continue
+		}
+		i := int32(len(c.p.Edges))
+		c.p.Edges = append(c.p.Edges, Edge{FromNode: from, ToNode: to, When: when})
+		c.p.edgeDecls = append(c.p.edgeDecls, e)
+		w.Edges = append(w.Edges, WalkEdge{Label: e.Label.Value, Key: core.NormalLabel(e.Label.Value), Weight: e.Weight.Value,
+			LoopRestart: e.LoopRestart, Freeform: e.Freeform})
+		n := &w.Nodes[from]
+		if n.Role == core.RoleParallel && e.When == nil {
+			n.Parallel.Branches = append(n.Parallel.Branches, to)
+			continue
+		}
+		n.Out = append(n.Out, i)
+	}
+}
+
+// walkWhen compiles the condition of an edge.
+func (c *compiler) walkWhen(e *core.Edge, at place) *expressions.Program {
+	if e.When == nil || e.Lost.Has("when") {
+		return nil
+	}
+	var (
+		u uses
+		p *expressions.Program
+	)
+	if tree, ok := e.Parsed.(*expressions.Tree); ok {
+		p = c.expressionTree(tree, *e.When, c.scope(walkRoots), at.at("when"), &u)
+	} else {
+		p = c.expression(*e.When, c.scope(walkRoots), at.at("when"), &u)
+	}
+	if p != nil {
+		c.ds = append(c.ds, p.ConstantFindings()...)
+	}
+	return p
+}
+
+// walkOut checks the edges out of a node together.
+func (c *compiler) walkOut(n *WalkNode, d *core.Node, at place) {
+	conditions, freeform := 0, 0
+	for _, e := range n.Out {
+		if c.p.edgeDecls[e].When != nil {
+			conditions++
+		}
+		if c.p.Walk.Edges[e].Freeform {
+			freeform++
+		}
+	}
+	if conditions > 0 && conditions == len(n.Out) && n.Role != core.RoleParallel && !c.oneHolds(n.Out) {
+		c.ds.Warnf(core.CodeAllConditionalEdges, d.ID.Pos, "%s: every edge out of it has a condition; where none holds, the run fails", at).
+			WithHint("add an edge without a condition")
+	}
+	if freeform > 1 {
+		c.ds.Errorf(core.CodeFreeformEdgeCount, d.ID.Pos, "%s: has %d freeform edges, of which an answer could take only one", at, freeform)
+	}
+	if n.Random && conditions > 0 {
+		c.ds.Errorf(core.CodeRandomSelection, d.ID.Pos, "%s: picks its edge at random, so its edges cannot have conditions", at)
+	}
+	if n.GoalGate && len(n.Targets) == 0 {
+		c.ds.Warnf(core.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate, and there is nowhere to go back to when it is not satisfied", at).
+			WithHint("add retry_target")
+	}
+}
+
+// oneHolds reports whether one of the conditions on edges holds in any case.
+func (c *compiler) oneHolds(edges []int32) bool {
+	list := make([]*expressions.Program, len(edges))
+	for i, e := range edges {
+		if list[i] = c.p.Edges[e].When; list[i] == nil {
+			return false // it could not be read
+		}
+	}
+	return expressions.OneHolds(list)
+}

@@ -1,0 +1,130 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+func (c *compiler) walkNodes(settings *core.Walk) {
+	common := c.count(settings.MaxVisits, 0, "max_node_visits")
+	last := slices.Concat(c.target(settings.RetryTarget, place{what: "graph"}.at("retry_target")),
+		c.target(settings.FallbackRetryTarget, place{what: "graph"}.at("fallback_retry_target")))
+	for i, d := range c.w.Nodes {
+		n, at := &c.p.Walk.Nodes[i], nodePlace(d.ID.Value)
+		n.GoalGate, n.Random = d.GoalGate, d.Random
+		n.MaxVisits = common
+		if d.MaxVisits != nil {
+			n.MaxVisits = c.count(d.MaxVisits, 0, at.at("max_visits").String())
+		}
+		n.Targets = slices.Concat(c.target(d.RetryTarget, at.at("retry_target")), c.target(d.FallbackRetryTarget, at.at("fallback_retry_target")), last)
+		if d.ForEach != nil {
+			c.ds.Errorf(core.CodeBadValue, d.ForEach.Pos, "%s: for_each exists in dags only", at).WithHint("let a parallel node lead to the branches, or nest a dag (kind workflow)")
+		}
+		if word := c.p.Nodes[i].Policy; word != PolicyDefault {
+			c.ds.Errorf(core.CodeBadValue, d.OnError.Pos, "%s: on_error: a walk knows the policy retry only", at).WithHint("an edge with a condition on outcome, or retry_target, says what follows a failure")
+		}
+		if d.Join != nil && n.Role != core.RoleParallel {
+			c.ds.Errorf(core.CodeBadValue, d.Join.Pos, "%s: join belongs to parallel nodes of a walk", at)
+		}
+		c.walkOut(n, d, at)
+	}
+}
+
+// target looks a retry target up; one that does not exist is passed over.
+func (c *compiler) target(id core.Text, at place) []int32 {
+	if id.Value == "" {
+		return nil
+	}
+	i, ok := c.p.nodeIndex[id.Value]
+	if !ok {
+		c.hint(c.ds.Warnf(core.CodeRetryTargetExists, id.Pos, "%s: there is no node %q, so it is passed over", at, id.Value), id.Value, c.nodeIDs)
+		return nil
+	}
+	return []int32{i}
+}
+
+// walkType finds the handler of a node whose type is no kind: a function that is
+// registered under that name, else none, which is told when the node is visited.
+func (c *compiler) walkType(n *Node, d *core.Node, at place) bool {
+	if _, ok := c.reg.Kind(d.Kind.Value); ok || d.Kind.Value == "" || d.Lost.Has("kind") {
+		return false
+	}
+	if d.Asks {
+		c.p.Walk.Nodes[n.Index].Role = core.RoleHuman
+	}
+	switch h, ok := c.reg.Tool(d.Kind.Value); {
+	case ok:
+		n.Handler = c.bind(h, d)
+	case d.Lacks != "":
+		n.Lacks = d.Lacks
+	default:
+		c.hint(c.ds.Warnf(core.CodeTypeKnown, d.Kind.Pos, "%s: nobody has registered a handler for type %q, so it fails when it is visited", at, d.Kind.Value), d.Kind.Value, c.reg.KindNames)
+		n.Lacks = fmt.Sprintf("no handler is registered for type %q: register a Go function of that name, or a kind", d.Kind.Value)
+	}
+	return true
+}
+
+// bind tells a function the node it works for, if it wants to know.
+func (c *compiler) bind(h core.Handler, d *core.Node) core.Handler {
+	b, ok := h.(core.Binder)
+	if !ok {
+		return h
+	}
+	h, ds := b.Bind(d, c.env)
+	c.ds = append(c.ds, ds...)
+	return h
+}
+
+// role notes what a node is to the walk; false reports one that there is only in walks.
+func (c *compiler) role(n *Node, made core.Compiled, at place) bool {
+	if !c.walking() {
+		if made.Role != core.RoleStage {
+			c.ds.Errorf(core.CodeBadValue, n.Decl.Kind.Pos, "%s: kind %s exists in walks only", at, n.Kind)
+			return false
+		}
+		return true
+	}
+	if made.Stream.Value != "" {
+		c.ds.Errorf(core.CodeStream, made.Stream.Pos, "%s: streams exist in dags only", at)
+	}
+	w := &c.p.Walk.Nodes[n.Index]
+	if w.Role = made.Role; w.Role == core.RoleParallel {
+		w.Parallel = &Parallel{}
+	}
+	n.Asks = made.Role == core.RoleHuman
+	return true
+}
+
+// retries is the attempt loop of a node that says nothing of retries itself.
+func (c *compiler) retries() *Retry {
+	if !c.walking() || c.w.Walk == nil || c.w.Walk.MaxRetries == nil || c.w.Walk.MaxRetries.Value <= 0 {
+		return once
+	}
+	r, _ := Preset("standard")
+	r.Attempts = c.w.Walk.MaxRetries.Value + 1
+	return &r
+}
+
+// seesContext adds the context to what a node of a walk reads.
+func seesContext(reads []core.Text) []core.Text {
+	if slices.ContainsFunc(reads, func(t core.Text) bool { return t.Value == core.ContextField }) {
+		return reads
+	}
+	return append(slices.Clip(reads), core.Text{Value: core.ContextField})
+}
+
+// edgesOf returns the edges that leave a node, in declared order.
+func (c *compiler) edgesOf(d *core.Node) []*core.Edge {
+	if c.outEdges == nil {
+		c.outEdges = map[string][]*core.Edge{}
+		for _, e := range c.w.Edges {
+			c.outEdges[e.From.Value] = append(c.outEdges[e.From.Value], e)
+		}
+	}
+	if list, ok := c.outEdges[d.ID.Value]; ok {
+		return list
+	}
+	return []*core.Edge{}
+}
