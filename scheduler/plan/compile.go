@@ -189,12 +189,12 @@ func (c *compiler) mode() {
 func (c *compiler) runtime() {
 	r := c.w.Runtime
 	if r.Concurrency != nil {
-		c.p.Concurrency = c.runtimeLimit(r.Concurrency, "runtime.concurrency")
+		c.p.Concurrency = c.atLeastOne(r.Concurrency, documentPlace("runtime.concurrency"))
 	} else if c.w.Document {
 		c.p.Concurrency = 1
 	}
 	if r.MaxInFlight != nil {
-		c.p.MaxInFlight = c.runtimeLimit(r.MaxInFlight, "runtime.max_in_flight")
+		c.p.MaxInFlight = c.atLeastOne(r.MaxInFlight, documentPlace("runtime.max_in_flight"))
 	}
 	switch r.Schedule.Value {
 	case "", "dataflow":
@@ -204,14 +204,6 @@ func (c *compiler) runtime() {
 		c.ds.Errorf(core.CodeBadValue, r.Schedule.Pos, "runtime.schedule: unknown word %q", r.Schedule.Value).
 			WithHint("dataflow or barrier")
 	}
-}
-
-func (c *compiler) runtimeLimit(n *core.Int, key string) int {
-	if n.Value < 1 {
-		c.ds.Errorf(core.CodeBadValue, n.Pos, "%s: want a whole number of at least 1, got %d", key, n.Value)
-		return 1
-	}
-	return n.Value
 }
 
 func (c *compiler) atLeastOne(n *core.Int, at place) int {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/wavefold/wavefold/core"
 )
 
 // Bounds are the most that a run of a walk can do which a model routes, whatever the model
@@ -38,9 +40,9 @@ func (p *Plan) Bounds() Bounds {
 		b.Visits[i] = most
 	}
 	pairs, free := w.pairs(p)
-	next := p.targets()
+	next := p.graph()
+	visitedOnce(b.Visits, next)
 	if max(len(pairs), len(p.Nodes))*len(p.Edges) <= mostReach {
-		visitedOnce(b.Visits, next)
 		narrow(b.Visits, most, w.Start, pairs, free)
 	}
 	for i := range p.Nodes {
@@ -53,19 +55,10 @@ func (p *Plan) Bounds() Bounds {
 	return b
 }
 
-// targets lists where the edges of each node lead.
-func (p *Plan) targets() [][]int32 {
-	next := make([][]int32, len(p.Nodes))
-	for i := range p.Edges {
-		next[p.Edges[i].FromNode] = append(next[p.Edges[i].FromNode], p.Edges[i].ToNode)
-	}
-	return next
-}
-
 // rounds bounds the decisions at a node that has one edge without condition and bound, from
 // which no way leads back: each decision but the last one follows another edge, and once
 // those are used up there is nothing to decide.
-func (p *Plan) rounds(node int32, next [][]int32) int {
+func (p *Plan) rounds(node int32, next core.Graph) int {
 	w := p.Walk
 	var out *WalkEdge
 	to := int32(-1)
@@ -77,7 +70,7 @@ func (p *Plan) rounds(node int32, next [][]int32) int {
 			out, to = x, p.Edges[e].ToNode
 		}
 	}
-	if out == nil || len(next)*len(p.Edges) > mostReach || reached(to, next)[node] {
+	if out == nil || len(next)*len(p.Edges) > mostReach || next.Reached(to)[node] {
 		return math.MaxInt
 	}
 	follows := map[int32]int{}
@@ -97,10 +90,15 @@ func (p *Plan) rounds(node int32, next [][]int32) int {
 }
 
 // visitedOnce finds the nodes that no way leads back to.
-func visitedOnce(visits []int, next [][]int32) {
-	for n := range visits {
-		again := slices.ContainsFunc(next[n], func(to int32) bool { return reached(to, next)[n] })
-		if !again {
+func visitedOnce(visits []int, next core.Graph) {
+	group := next.Groups()
+	size := make(map[int32]int, len(next))
+	for _, g := range group {
+		size[g]++
+	}
+	for n, arcs := range next {
+		loops := slices.ContainsFunc(arcs, func(a core.Arc) bool { return int(a.To) == n })
+		if size[group[n]] == 1 && !loops {
 			visits[n] = 1
 		}
 	}
@@ -120,7 +118,7 @@ type boundedPair struct {
 
 // pairs returns the pairs of nodes that can be followed so many times only, and the nodes
 // that each node leads to by other edges.
-func (w *Walk) pairs(p *Plan) (bounded []boundedPair, free [][]int32) {
+func (w *Walk) pairs(p *Plan) (bounded []boundedPair, free core.Graph) {
 	type pair struct {
 		at    boundedPair
 		free  bool
@@ -135,12 +133,12 @@ func (w *Walk) pairs(p *Plan) (bounded []boundedPair, free [][]int32) {
 		x.at.follows = max(x.at.follows, e.MaxFollows)
 		x.free = x.free || e.MaxFollows == 0
 	}
-	free = make([][]int32, len(p.Nodes))
+	free = make(core.Graph, len(p.Nodes))
 	for _, x := range all {
 		switch {
 		case !x.known:
 		case x.free:
-			free[x.at.from] = append(free[x.at.from], x.at.to)
+			free[x.at.from] = append(free[x.at.from], core.Arc{To: x.at.to})
 		default:
 			bounded = append(bounded, x.at)
 		}
@@ -151,12 +149,12 @@ func (w *Walk) pairs(p *Plan) (bounded []boundedPair, free [][]int32) {
 
 // narrow lowers visits to what the passes allow. Fewer visits of a node mean fewer passes
 // that begin behind it, so it goes on while that helps.
-func narrow(visits []int, most int, entry int32, bounded []boundedPair, free [][]int32) {
+func narrow(visits []int, most int, entry int32, bounded []boundedPair, free core.Graph) {
 	reach := make([][]bool, len(bounded))
 	for i, b := range bounded {
-		reach[i] = reached(b.to, free)
+		reach[i] = free.Reached(b.to)
 	}
-	first := reached(entry, free)
+	first := free.Reached(entry)
 	const rounds = 20 // after any number of them the bounds hold
 	for range rounds {
 		changed := false
@@ -188,21 +186,4 @@ func passes(n int32, visits []int, most int, first []bool, bounded []boundedPair
 		sum = min(most, sum+min(follows, visits[from]))
 	}
 	return sum
-}
-
-// reached marks what a node leads to, itself included.
-func reached(from int32, free [][]int32) []bool {
-	seen := make([]bool, len(free))
-	seen[from] = true
-	for queue := []int32{from}; len(queue) > 0; {
-		n := queue[0]
-		queue = queue[1:]
-		for _, to := range free[n] {
-			if !seen[to] {
-				seen[to] = true
-				queue = append(queue, to)
-			}
-		}
-	}
-	return seen
 }

@@ -20,7 +20,7 @@ func (c *compiler) modelWalk(settings *core.Walk) {
 	if i, ok := c.p.nodeIndex[settings.Entry.Value]; ok {
 		w.Start = i
 	}
-	c.routed()
+	c.checkRouted()
 }
 
 // routedEdges compiles edges whose conditions are plain language. Those between the same
@@ -31,7 +31,7 @@ func (c *compiler) routedEdges() {
 		from, ok1 := c.p.nodeIndex[e.From.Value]
 		to, ok2 := c.p.nodeIndex[e.To.Value]
 		if !ok1 || !ok2 {
-			continue // routed tells
+			continue // checkRouted tells
 		}
 		pair, ok := pairs[[2]int32{from, to}]
 		if !ok {

@@ -13,7 +13,7 @@ import (
 // is put together only when there is something to say, because that cost more
 // than all else that a node without faults needs.
 type place struct {
-	what string // "node", "edge", "pipeline", "loop", "graph"
+	what string // "node", "edge", "pipeline", "loop", "graph"; "" for the document
 	id   string
 	to   string // of an edge
 	part string
@@ -21,6 +21,9 @@ type place struct {
 
 // String returns the words a message begins with.
 func (s place) String() string {
+	if s.what == "" {
+		return s.part
+	}
 	text := s.what
 	if s.what != "graph" { // of which there is one
 		text += " " + cmp.Or(s.id, "?")
@@ -53,6 +56,9 @@ func (s place) key(key string) place {
 	}
 	return s.sub(key)
 }
+
+// documentPlace names a key of the document.
+func documentPlace(key string) place { return place{part: key} }
 
 func nodePlace(id string) place { return place{what: "node", id: id} }
 

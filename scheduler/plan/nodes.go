@@ -294,7 +294,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
 	if c.walking() {
 		env.Edges = c.edgesOf(d)
-		env.Routed = c.w.Walk != nil && c.w.Walk.Router.Value == core.RouterModel
+		env.Routed = c.modelRouted()
 	}
 	made, ds := k.Compile(d, env)
 	c.tables.note(n.Index, made, ds)

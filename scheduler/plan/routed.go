@@ -7,11 +7,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// routed checks the graph of a walk that a model routes: that its entry and the ends of its
+// checkRouted checks the graph of a walk that a model routes: that its entry and the ends of its
 // edges are nodes, that every node can be reached, that no ring goes on for ever, and that
 // it is clear where a node without a choice leads. Conditions are plain language, so they
 // bound nothing.
-func (c *compiler) routed() {
+func (c *compiler) checkRouted() {
 	r := &routedGraph{c: c, size: len(c.w.Nodes)}
 	r.resolve()
 	c.ambiguous(r)

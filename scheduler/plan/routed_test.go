@@ -55,7 +55,7 @@ func routedFindings(w *core.Workflow) core.Diagnostics {
 		c.nodeID(int32(i), n)
 		c.p.Nodes[i].ID = n.ID.Value
 	}
-	c.routed()
+	c.checkRouted()
 	return c.ds
 }
 

@@ -82,15 +82,15 @@ func (c *compiler) walk() {
 	context, _ := c.p.Schema.Index(core.ContextField)
 	w := c.p.Walk
 	w.Start, w.Exit, w.Context = -1, -1, int32(context)
-	w.MaxJumps = c.count(settings.MaxJumps, core.DefaultMaxJumps, "max_jumps")
-	w.RepeatLimit = c.count(settings.RepeatLimit, core.DefaultRepeatLimit, "loop_restart_signature_limit")
+	w.MaxJumps = c.count(settings.MaxJumps, core.DefaultMaxJumps, documentPlace("max_jumps"))
+	w.RepeatLimit = c.count(settings.RepeatLimit, core.DefaultRepeatLimit, documentPlace("loop_restart_signature_limit"))
 	w.StallTimeout = core.DefaultStallTimeout
 	if settings.StallTimeout != nil {
 		w.StallTimeout = c.notNegative(settings.StallTimeout, place{what: "graph"}.at("stall_timeout"))
 	}
-	w.MaxSteps = c.count(settings.MaxSteps, 0, "max_steps")
+	w.MaxSteps = c.count(settings.MaxSteps, 0, documentPlace("max_steps"))
 	c.walkVertex()
-	if w.Routed = settings.Router.Value == core.RouterModel; w.Routed {
+	if w.Routed = c.modelRouted(); w.Routed {
 		c.modelWalk(settings)
 	} else {
 		c.walkEdges()
@@ -106,12 +106,12 @@ func (c *compiler) walk() {
 }
 
 // count reads a number that has a default; less than nothing is nothing.
-func (c *compiler) count(n *core.Int, byDefault int, key string) int {
+func (c *compiler) count(n *core.Int, byDefault int, at place) int {
 	switch {
 	case n == nil:
 		return byDefault
 	case n.Value < 0:
-		c.ds.Errorf(core.CodeBadValue, n.Pos, "%s: want at least 0, got %d", key, n.Value)
+		c.ds.Errorf(core.CodeBadValue, n.Pos, "%s: want at least 0, got %d", at, n.Value)
 	}
 	return max(0, n.Value)
 }
@@ -134,8 +134,8 @@ func (c *compiler) walkVertex() {
 // walkEnds finds the start and the exit.
 func (c *compiler) walkEnds() {
 	w := c.p.Walk
-	w.Start = c.only(core.RoleStart, core.CodeStartNode, "start")
-	w.Exit = c.only(core.RoleExit, core.CodeTerminalNode, "exit")
+	w.Start = c.only(core.RoleStart, core.CodeStartNode)
+	w.Exit = c.only(core.RoleExit, core.CodeTerminalNode)
 	for i := range c.p.Edges {
 		e, d := &c.p.Edges[i], c.p.edgeDecls[i]
 		if w.Nodes[e.ToNode].Role == core.RoleStart {
@@ -148,20 +148,20 @@ func (c *compiler) walkEnds() {
 }
 
 // only returns the one node of a role.
-func (c *compiler) only(role core.Role, code core.Code, word string) int32 {
+func (c *compiler) only(role core.Role, code core.Code) int32 {
 	found := int32(-1)
 	for i := range c.p.Walk.Nodes {
 		if c.p.Walk.Nodes[i].Role != role {
 			continue
 		}
 		if found >= 0 {
-			pointTo(c.ds.Errorf(code, c.w.Nodes[i].ID.Pos, "node %s: a walk has one %s", c.p.Nodes[i].ID, word), "first", c.w.Nodes[found].ID.Pos)
+			pointTo(c.ds.Errorf(code, c.w.Nodes[i].ID.Pos, "node %s: a walk has one %s", c.p.Nodes[i].ID, role), "first", c.w.Nodes[found].ID.Pos)
 			continue
 		}
 		found = int32(i)
 	}
 	if found < 0 && !c.unknown.nodes && len(c.mute) == 0 {
-		c.ds.Errorf(code, c.w.Pos, "the graph has no %s node", word)
+		c.ds.Errorf(code, c.w.Pos, "the graph has no %s node", role)
 	}
 	return found
 }
@@ -172,21 +172,13 @@ func (c *compiler) reachable() {
 	if w.Start < 0 || c.unknown.nodes || c.unknown.targets {
 		return
 	}
-	out, start := group(len(c.p.Nodes), len(c.p.Edges), func(i int) int32 { return c.p.Edges[i].FromNode }, func(i int) int32 { return c.p.Edges[i].ToNode })
-	seen := make([]bool, len(c.p.Nodes))
-	seen[w.Start] = true
-	queue := []int32{w.Start}
-	for len(queue) > 0 {
-		n := queue[0]
-		queue = queue[1:]
-		for _, to := range slices.Concat(out[start[n]:start[n+1]], w.Nodes[n].Targets) {
-			if !seen[to] {
-				seen[to] = true
-				queue = append(queue, to)
-			}
+	g := c.p.graph()
+	for i := range w.Nodes {
+		for _, to := range w.Nodes[i].Targets {
+			g[i] = append(g[i], core.Arc{To: to, Edge: -1})
 		}
 	}
-	for i, ok := range seen {
+	for i, ok := range g.Reached(w.Start) {
 		switch {
 		case ok:
 		case int32(i) == w.Exit:
@@ -195,6 +187,16 @@ func (c *compiler) reachable() {
 			c.ds.Warnf(core.CodeReachability, c.w.Nodes[i].ID.Pos, "node %s: no way leads to it from the start", c.p.Nodes[i].ID)
 		}
 	}
+}
+
+// graph holds the edges of a walk, numbered as in p.Edges.
+func (p *Plan) graph() core.Graph {
+	g := make(core.Graph, len(p.Nodes))
+	for i := range p.Edges {
+		e := &p.Edges[i]
+		g[e.FromNode] = append(g[e.FromNode], core.Arc{To: e.ToNode, Edge: int32(i)})
+	}
+	return g
 }
 
 // dagOnly reports sections that a walk cannot have.

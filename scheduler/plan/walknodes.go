@@ -8,7 +8,7 @@ import (
 )
 
 func (c *compiler) walkNodes(settings *core.Walk) {
-	common := c.count(settings.MaxVisits, 0, "max_node_visits")
+	common := c.count(settings.MaxVisits, 0, documentPlace("max_node_visits"))
 	last := slices.Concat(c.target(settings.RetryTarget, place{what: "graph"}.at("retry_target")),
 		c.target(settings.FallbackRetryTarget, place{what: "graph"}.at("fallback_retry_target")))
 	for i, d := range c.w.Nodes {
@@ -16,7 +16,7 @@ func (c *compiler) walkNodes(settings *core.Walk) {
 		n.GoalGate, n.Random = d.GoalGate, d.Random
 		n.MaxVisits = common
 		if d.MaxVisits != nil {
-			n.MaxVisits = c.count(d.MaxVisits, 0, at.at("max_visits").String())
+			n.MaxVisits = c.count(d.MaxVisits, 0, at.at("max_visits"))
 		}
 		n.Targets = slices.Concat(c.target(d.RetryTarget, at.at("retry_target")), c.target(d.FallbackRetryTarget, at.at("fallback_retry_target")), last)
 		if d.ForEach != nil {
