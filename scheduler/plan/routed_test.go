@@ -271,3 +271,25 @@ func TestRoutedLong(t *testing.T) {
 		t.Errorf("got %d findings, want one ring", len(got))
 	}
 }
+
+// TestRouterWord: a router that is misspelt once made the walk one of outcomes, and every
+// finding was about something else.
+func TestRouterWord(t *testing.T) {
+	for word, want := range map[string]string{
+		core.RouterModel:    "",
+		core.RouterOutcomes: "start_node",
+		"":                  "start_node",
+		"modle":             `1:1 BAD_VALUE router: unknown word "modle" (did you mean "model"?)`,
+	} {
+		w := routedWorkflow("a b", "a", "a -> b")
+		w.Walk.Router = core.At(word, core.Position{Line: 1, Column: 1})
+		_, ds := Compile(w, registry(), Options{})
+		var got []string
+		for _, d := range ds {
+			got = append(got, fmt.Sprintf("%s %s %s (%s)", d.Pos, d.Code, d.Message, d.Hint))
+		}
+		if all := strings.Join(got, "\n"); want == "" && all != "" || !strings.Contains(all, want) {
+			t.Errorf("router %q: got %s, want %s", word, all, want)
+		}
+	}
+}

@@ -90,14 +90,19 @@ func (c *compiler) walk() {
 	}
 	w.MaxSteps = c.count(settings.MaxSteps, 0, documentPlace("max_steps"))
 	c.walkVertex()
-	if w.Routed = c.modelRouted(); w.Routed {
+	switch router := settings.Router; router.Value {
+	case core.RouterModel:
+		w.Routed = true
 		c.modelWalk(settings)
-	} else {
+	case "", core.RouterOutcomes:
 		c.walkEdges()
 		c.walkNodes(settings)
 		c.branches()
 		c.walkEnds()
 		c.reachable()
+	default:
+		c.ds.Errorf(core.CodeBadValue, router.Pos, "router: unknown word %q", router.Value).
+			WithHint("%s", near(router.Value, []string{core.RouterModel, core.RouterOutcomes}))
 	}
 	g := gater{c: c, below: make([]int32, len(c.p.Schema.Fields))}
 	for i := range c.p.Nodes {
