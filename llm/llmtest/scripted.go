@@ -15,7 +15,8 @@ import (
 )
 
 // Answer is what a scripted model says to certain requests. The fields of the first group
-// say to which: a zero field fits all.
+// say to which: a zero field fits all. A request that comes to a Server tells neither its
+// purpose nor node, visit and turn: only Contains and Times fit those.
 type Answer struct {
 	Purpose  string // llm.PurposeRun, llm.PurposeRoute, llm.PurposeJudge …
 	Node     string
@@ -94,7 +95,7 @@ func (a Answer) Once() Answer {
 func (s *Scripted) Complete(ctx context.Context, r *llm.Request) (*llm.Response, error) {
 	a, ok := s.next(r)
 	if !ok {
-		err := fmt.Errorf("the script has no answer for purpose %q of node %q, visit %d, turn %d:\n%s", r.Purpose, r.Node, r.Visit, r.Turn, textOf(r))
+		err := unanswered(fmt.Sprintf("the script has no answer for %s:\n%s", nameOf(r), textOf(r)))
 		if s.t != nil {
 			s.t.Error(err)
 		}
@@ -114,6 +115,18 @@ func (s *Scripted) Complete(ctx context.Context, r *llm.Request) (*llm.Response,
 		return nil, a.Err
 	}
 	return a.response(r), nil
+}
+
+// unanswered is the error of a request that no answer fits.
+type unanswered string
+
+func (u unanswered) Error() string { return string(u) }
+
+func nameOf(r *llm.Request) string {
+	if r.Purpose == "" && r.Node == "" {
+		return "a request that tells neither purpose nor node nor visit, as none does that comes to a server (pick the answer by Contains)"
+	}
+	return fmt.Sprintf("purpose %q of node %q, visit %d, turn %d", r.Purpose, r.Node, r.Visit, r.Turn)
 }
 
 // Lacks returns "": a script can say anything.

@@ -197,6 +197,10 @@ func (s *Server) ask(w *answerWriter, r *http.Request, q *llm.Request, format bo
 		w.fail(e.Status, "", e.Message)
 		return nil
 	}
+	if u, ok := errors.AsType[unanswered](err); ok { // asking again would not help
+		w.fail(http.StatusUnprocessableEntity, "", u.Error())
+		return nil
+	}
 	if err != nil {
 		w.fail(http.StatusInternalServerError, "", err.Error())
 		return nil

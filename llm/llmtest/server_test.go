@@ -182,6 +182,16 @@ func TestServerModelFails(t *testing.T) {
 	}
 }
 
+// Over the wire nobody says for which node a request is, so only what it contains can pick
+// its answer. One that has none is not worth another attempt.
+func TestServerWithoutAnswer(t *testing.T) {
+	s := Serve(t, Script(nil, Run("draft", "text")), ServerOptions{})
+	res, body, err := post(t, s.Client(), s.URL+"/chat/completions", hello)
+	if err != nil || res.StatusCode != 422 || !strings.Contains(body, "pick the answer by Contains") {
+		t.Errorf("got %v, %v, %s", res.StatusCode, err, body)
+	}
+}
+
 func TestServerFaultsByShare(t *testing.T) {
 	strikes := func(seed uint64) (n int) {
 		s := Serve(t, Script(t, Answer{Text: "hi"}), ServerOptions{Seed: seed, Faults: []Fault{{Share: 0.1, Status: 429}}})
