@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -14,87 +13,12 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// This file is what the driver does about models: it asks the router, tells of calls in
-// events, and keeps the run within its budget.
-
-// ErrBudget is the error of a call to a model that the budget of the run forbids.
-var ErrBudget = errors.New("the budget of the run is used up")
+// This file is what the driver does about models: it asks the router, and accounts for calls
+// and tells of them in events.
 
 // ErrNoRouter is the error of a run whose walk has a decision for a model and that has no
 // router to ask.
 var ErrNoRouter = errors.New("no model is configured to choose the edge")
-
-// spending is what the models of a run have taken so far, and how many calls are under way.
-type spending struct {
-	mu     sync.Mutex
-	used   core.Usage
-	flying int64
-	landed chan struct{} // closed when a call ends that somebody waits for
-}
-
-// take begins a call, or returns an error when the budget allows none. Calls under way are
-// finished first: they are paid for, and what they take is not known before. Until then a
-// call waits that may be one too many; it does not wait for those of its own attempt
-// (own), which may be waiting for it.
-func (s *spending) take(ctx context.Context, b core.Budget, own *int64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for {
-		over := s.over(b)
-		if over == "" && (b.Calls == 0 || s.used.Calls+s.flying < b.Calls) {
-			s.flying++
-			*own++
-			return nil
-		}
-		if s.flying == *own {
-			if over == "" {
-				over = fmt.Sprintf("%d of %d calls, %d of them under way", s.used.Calls+s.flying, b.Calls, s.flying)
-			}
-			return core.FailRun(core.Categorized(fmt.Errorf("%w: %s", ErrBudget, over), core.BudgetExhausted))
-		}
-		if s.landed == nil {
-			s.landed = make(chan struct{})
-		}
-		landed := s.landed
-		s.mu.Unlock()
-		select {
-		case <-landed:
-		case <-ctx.Done():
-		}
-		s.mu.Lock()
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// over says what of the budget is used up, "" for nothing.
-func (s *spending) over(b core.Budget) string {
-	switch u := s.used; {
-	case b.Calls > 0 && u.Calls >= b.Calls:
-		return fmt.Sprintf("%d of %d calls", u.Calls, b.Calls)
-	case b.Tokens > 0 && u.Tokens() >= b.Tokens:
-		return fmt.Sprintf("%d of %d tokens", u.Tokens(), b.Tokens)
-	case b.Cost > 0 && u.Cost >= b.Cost:
-		return fmt.Sprintf("a cost of %.4g of %.4g", u.Cost, b.Cost)
-	}
-	return ""
-}
-
-// land ends n of the calls that an attempt began, as many as are under way, and adds what
-// they took.
-func (s *spending) land(n int64, own *int64, u core.Usage) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.used = s.used.Plus(u)
-	n = min(n, *own)
-	s.flying -= n
-	*own -= n
-	if s.landed != nil {
-		close(s.landed)
-		s.landed = nil
-	}
-}
 
 // meter accounts for the calls of one attempt, or of one question to the router.
 type meter struct {
@@ -107,8 +31,8 @@ type meter struct {
 	used core.Usage
 }
 
-// metered returns a context whose calls to models are accounted for, and that has the
-// router of the run, and their meter.
+// metered returns a context whose calls to models are accounted for, and which has the
+// router of the run; and the meter that accounts for them.
 func (x *executor) metered(ctx context.Context, index core.Ordinal) (context.Context, *meter) {
 	c := x.c
 	m := &meter{run: x.run, event: core.Event{V: core.EventVersion, Run: x.run.opts.Run, Node: c.Call.Name(c.Node), Kind: c.Node.Kind, Phase: c.Node.Phase,

@@ -640,3 +640,10 @@ func BenchmarkWalk(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*hops), "ns/hop")
 }
+
+func TestFailRunStopsAWalkWithBranches(t *testing.T) {
+	r, _ := play(t, walkOf(t, branches("")), script{"a": {"took=1s fatal=boom"}, "b": {"took=9s"}}, scheduler.Options{})
+	if got := walked(r); got != "start fork: failed error" || r.Duration != time.Second {
+		t.Errorf("walked %s in %s", got, r.Duration)
+	}
+}

@@ -1,0 +1,178 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/std"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+func TestBudget(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		budget core.Budget
+		calls  int64
+	}{
+		{"tokens", core.Budget{Tokens: 25}, 3},
+		{"calls", core.Budget{Calls: 3}, 3},
+		{"cost", core.Budget{Cost: 1.5}, 3},
+		{"enough", core.Budget{Tokens: 61}, 6},
+	} {
+		for name, change := range map[string]func(*core.Workflow){
+			"plain": nil,
+			"skip":  func(w *core.Workflow) { w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "skip"}} },
+			"handled": func(w *core.Workflow) {
+				w.Edges = append(w.Edges, &core.Edge{From: w.Nodes[1].ID, To: w.Nodes[2].ID, On: core.Text{Value: "fail"}})
+			},
+			"retried": func(w *core.Workflow) {
+				w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: number(t, "5")}
+			},
+		} {
+			if name == "handled" && c.name == "enough" {
+				continue // c is skipped then
+			}
+			t.Run(c.name+"/"+name, func(t *testing.T) {
+				r, err := scheduler.Run(t.Context(), callers(t, 2, change), nil, scheduler.Options{Concurrency: 1, Budget: c.budget})
+				if r.Usage.Calls != c.calls {
+					t.Errorf("%d calls, want %d", r.Usage.Calls, c.calls)
+				}
+				if c.name == "enough" {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if r.Status != core.RunFailed || !errors.Is(err, scheduler.ErrBudget) || core.CategoryOf(err) != core.BudgetExhausted {
+					t.Errorf("%s: %v", r.Status, err)
+				}
+			})
+		}
+	}
+}
+
+// calling is a kind whose nodes call a model once, ten tokens each. The first call takes a
+// second, the next one two, and so on.
+type calling struct{ asked, finished *atomic.Int64 }
+
+func (calling) Name() string   { return "caller" }
+func (calling) Keys() []string { return nil }
+func (k calling) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+	return core.Compiled{Models: true, Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
+		m := core.MeterOf(ctx)
+		if err := m.Ask(core.ModelCall{}); err != nil {
+			return core.Result{}, err
+		}
+		select {
+		case <-time.After(time.Duration(k.asked.Add(1)) * time.Second):
+			k.finished.Add(1)
+			m.Answered(core.ModelCall{Usage: core.Usage{Calls: 1, Input: 7, Output: 3, Cost: 0.5}})
+			return core.Result{}, nil
+		case <-ctx.Done():
+			m.Answered(core.ModelCall{Err: ctx.Err()})
+			return core.Result{}, ctx.Err()
+		}
+	})}, nil
+}
+
+// What has begun within the budget is finished and accounted for, however many calls are
+// made at the same time, and no more calls begin than the budget has.
+func TestBudgetAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		budget             core.Budget
+		concurrency, calls int64
+		fails              bool
+	}{
+		{"calls", core.Budget{Calls: 3}, 8, 3, true},
+		{"calls in two waves", core.Budget{Calls: 3}, 2, 3, true},
+		{"just enough", core.Budget{Calls: 8}, 3, 8, false},
+		{"tokens", core.Budget{Tokens: 25}, 2, 4, true},
+		{"all within", core.Budget{Tokens: 25}, 8, 8, false},
+		{"cost", core.Budget{Cost: 0.5}, 2, 2, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := calling{new(atomic.Int64), new(atomic.Int64)}
+				w := &core.Workflow{Name: core.Text{Value: "at_once"}}
+				for i := range 8 {
+					w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: fmt.Sprintf("n%d", i)}, Kind: core.Text{Value: "caller"}})
+				}
+				p, ds := plan.Compile(w, core.NewRegistry(append(std.Kinds(), k)...), plan.Options{})
+				if p == nil {
+					t.Fatal(ds)
+				}
+				r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: int(c.concurrency), Budget: c.budget})
+				if k.asked.Load() != c.calls || k.finished.Load() != c.calls || r.Usage.Calls != c.calls {
+					t.Errorf("%d calls begun, %d finished, %d accounted for, want %d", k.asked.Load(), k.finished.Load(), r.Usage.Calls, c.calls)
+				}
+				if c.fails != errors.Is(err, scheduler.ErrBudget) || c.fails != (r.Status == core.RunFailed) {
+					t.Errorf("%s: %v", r.Status, err)
+				}
+			})
+		})
+	}
+}
+
+// An attempt does not wait for calls of its own: one call may make another.
+func TestBudgetWithinACall(t *testing.T) {
+	w := routedOf(t, `
+		a -> b when=x
+		a -> c`)
+	p, ds := plan.Compile(w, stages(t, nil), plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	router := core.RouterFunc(func(ctx context.Context, _ core.RouteQuestion) (core.RouteAnswer, error) {
+		m := core.MeterOf(ctx)
+		return core.RouteAnswer{}, errors.Join(m.Ask(core.ModelCall{}), m.Ask(core.ModelCall{}))
+	})
+	r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Router: router, Budget: core.Budget{Calls: 1}})
+	if r.Status != core.RunFailed || !errors.Is(err, scheduler.ErrBudget) {
+		t.Errorf("%s: %v", r.Status, err)
+	}
+}
+
+func TestBudgetOfWalk(t *testing.T) {
+	w := routedOf(t, `
+		a -> b when=x
+		a -> c`)
+	p, ds := plan.Compile(w, stages(t, nil), plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	router := core.RouterFunc(func(ctx context.Context, _ core.RouteQuestion) (core.RouteAnswer, error) {
+		return core.RouteAnswer{}, core.MeterOf(ctx).Ask(core.ModelCall{})
+	})
+	r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Router: router, Budget: core.Budget{Calls: 1}})
+	if err != nil || r.Status != core.RunSuccess {
+		t.Errorf("%s: %v", r.Status, err)
+	}
+	router = func(ctx context.Context, _ core.RouteQuestion) (core.RouteAnswer, error) {
+		m := core.MeterOf(ctx)
+		m.Answered(core.ModelCall{Usage: core.Usage{Calls: 1}})
+		return core.RouteAnswer{}, m.Ask(core.ModelCall{})
+	}
+	r, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{Router: router, Budget: core.Budget{Calls: 1}})
+	if r.Status != core.RunFailed || !errors.Is(err, scheduler.ErrBudget) {
+		t.Errorf("%s: %v", r.Status, err)
+	}
+	if a, _ := r.Node("a"); a.Usage.Calls != 1 || a.Status != core.Success {
+		t.Errorf("node a: %+v", a)
+	}
+	if _, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{}); !errors.Is(err, scheduler.ErrNoRouter) {
+		t.Errorf("without a router: %v", err)
+	}
+	router = func(context.Context, core.RouteQuestion) (core.RouteAnswer, error) { panic("oh") }
+	if r, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{Router: router}); r.Status != core.RunFailed || !strings.Contains(err.Error(), "panic: oh") {
+		t.Errorf("a router that panics: %v", err)
+	}
+}
