@@ -11,23 +11,21 @@ import (
 // This file checks the ways of a walk whose edges a model picks. What the model should have
 // said nobody can check: only that it was asked where it must be, and followed.
 
-// routed is what such a walk has beside.
+// routed is what there is to know of such a walk beside.
 type routed struct {
-	followed []int         // by pair of nodes
+	followed []int         // by pair of nodes: how often an edge between them was followed
 	status   []core.Status // of the last visit, by node
-	visits   int
-	// told is the node where the walk ended for want of a decision, -1 for none; given up
-	// tells that a failure ended it at once.
-	told    int32
-	givenUp bool
+	visits   int           // of all nodes
+	end      int32         // the node where the log tells that the walk ends, -1 for none
+	aborted  bool          // a failure ended the walk at once
 }
 
 func newRouted(p *plan.Plan) *routed {
-	return &routed{followed: make([]int, p.Walk.Pairs), status: make([]core.Status, len(p.Nodes)), told: -1}
+	return &routed{followed: make([]int, p.Walk.Pairs), status: make([]core.Status, len(p.Nodes)), end: -1}
 }
 
-// mostVisits is how many visits the walk may make. What the caller wants goes for the run
-// itself, not for nested ones.
+// mostVisits is how many visits the walk may make. What the caller asked for holds for the
+// run itself, not for nested ones.
 func (t *walk) mostVisits() int {
 	if l := t.f.c.limits; t.f == t.f.c.root && l != nil && l.MaxVisits > 0 {
 		return l.MaxVisits
@@ -35,15 +33,12 @@ func (t *walk) mostVisits() int {
 	return t.w.MaxSteps
 }
 
-// open lists the edges out of a node that are not spent.
-func (t *walk) open(node int32) []int32 {
-	var open []int32
-	for _, i := range t.w.Nodes[node].Out {
-		if e := &t.w.Edges[i]; e.MaxFollows == 0 || t.routed.followed[e.Pair] < e.MaxFollows {
-			open = append(open, i)
-		}
-	}
-	return open
+// unspent lists the edges out of a node that may still be followed.
+func (t *walk) unspent(node int32) []int32 {
+	return slices.DeleteFunc(slices.Clone(t.w.Nodes[node].Out), func(i int32) bool {
+		e := &t.w.Edges[i]
+		return e.MaxFollows > 0 && t.routed.followed[e.Pair] >= e.MaxFollows
+	})
 }
 
 // goesOn checks the way on from a visit.
@@ -59,7 +54,7 @@ func (t *walk) goesOn(n *plan.Node) {
 	case c.e.Status != t.left.status.String():
 		c.breaks(Statuses, "goes on as %s, and visit %d ended %s", c.e.Status, t.left.n, t.left.status)
 	}
-	open := t.open(n.Index)
+	open := t.unspent(n.Index)
 	asked := len(open) > 1 || len(open) == 1 && t.w.Edges[open[0]].Says != ""
 	switch c.e.Step {
 	case core.StepUnconditional:
@@ -98,11 +93,11 @@ func (t *walk) dryRun() bool {
 
 // offered compares the choices that the log tells with the edges that were open.
 func (t *walk) offered(open []int32) {
-	v, _ := t.f.c.e.Values.Get("choices")
-	list, _ := v.([]any)
 	if hidden(t.f.c.e.Values) {
 		return
 	}
+	v, _ := t.f.c.e.Values.Get("choices")
+	list, _ := v.([]any)
 	same := len(list) == len(open)
 	for i := range min(len(list), len(open)) {
 		choice, _ := list[i].(*core.Object)
@@ -128,7 +123,7 @@ func (t *walk) stops(n *plan.Node, open []int32) {
 	default:
 		c.breaks(Routes, "the walk ends by the step %s", c.e.Step)
 	}
-	t.left, t.due, t.routed.told = nil, -1, n.Index
+	t.left, t.due, t.routed.end = nil, -1, n.Index
 }
 
 // along follows one of the open edges.
@@ -155,11 +150,11 @@ func (t *walk) along(open []int32) {
 	}
 }
 
-// visited takes in the end of a visit.
-func (t *walk) visited(v *visit) {
+// noteRouted keeps what the end of such a walk depends on.
+func (t *walk) noteRouted(v *visit) {
 	t.routed.status[v.node] = v.status
 	if fail := t.f.c.e.Error; fail != nil && fail.FailsRun {
-		t.routed.givenUp = true
+		t.routed.aborted = true
 	}
 }
 
@@ -167,12 +162,12 @@ func (t *walk) visited(v *visit) {
 func (t *walk) endRouted() {
 	most := t.mostVisits()
 	switch {
-	case t.routed.givenUp:
+	case t.routed.aborted:
 	case t.due >= 0 && t.routed.visits < most:
 		t.f.faultOf(t.f.name(t.id(t.due)), Routes, "the walk was on its way there when it ended")
-	case t.left != nil && len(t.open(t.left.node)) > 0 && !t.unanswered():
+	case t.left != nil && len(t.unspent(t.left.node)) > 0 && !t.unanswered():
 		t.f.faultOf(t.f.name(t.id(t.left.node)), Routes, "the walk ended there although it has an edge to follow")
-	case t.left == nil && t.due < 0 && t.routed.told < 0:
+	case t.left == nil && t.due < 0 && t.routed.end < 0:
 		t.f.faultOf(t.f.name(t.id(t.w.Start)), Routes, "the walk ended before it began")
 	}
 }
@@ -182,7 +177,7 @@ func (t *walk) unanswered() bool { return strings.Contains(t.f.c.e.Reason, ": wh
 
 // routedStatus is how the walk ended.
 func (t *walk) routedStatus() core.RunStatus {
-	failed := t.routed.givenUp || t.due >= 0 || t.left != nil && t.unanswered() || slices.Contains(t.routed.status, core.Fail)
+	failed := t.routed.aborted || t.due >= 0 || t.left != nil && t.unanswered() || slices.Contains(t.routed.status, core.Fail)
 	if failed {
 		return core.RunFailed
 	}

@@ -244,7 +244,7 @@ func (t *walk) ended(v *visit, n *plan.Node) {
 // note keeps what the way on depends on.
 func (t *walk) note(v *visit) {
 	if t.routed != nil {
-		t.visited(v)
+		t.noteRouted(v)
 		return
 	}
 	n := &t.w.Nodes[v.node]

@@ -17,15 +17,16 @@ type Bounds struct {
 	Steps, Calls      int
 }
 
-// mostReach bounds the work of Bounds: the bounded pairs, or the nodes, times the edges.
+// mostReach bounds the work of Bounds: where the bounded pairs, or the nodes, times the edges
+// are more, it does with looser bounds.
 const mostReach = 20_000_000
 
 // Bounds returns what a run can do at most. A walk that no model routes has none.
 //
 // Edges without a bound make no ring, so between two edges that have one a walk visits a
 // node once at most. It begins so many passes as bounded edges are followed, and one at the
-// entry; a node is visited at most once in each pass that can come to it, and at most once in all if no
-// way leads back to it.
+// entry; a node is visited at most once in each pass that can come to it, and at most once
+// in all if no way leads back to it.
 func (p *Plan) Bounds() Bounds {
 	w := p.Walk
 	if w == nil || !w.Routed {
