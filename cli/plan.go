@@ -219,6 +219,9 @@ func edgeText(e *plan.EdgeDescription) string {
 	case e.When != "":
 		s += " when " + e.When
 	}
+	if e.Label != "" {
+		s += " (" + e.Label + ")"
+	}
 	return s
 }
 

@@ -180,8 +180,15 @@ var laterKeys = []string{"budget", "context_mode", "on_fail", "outputs", "permis
 
 // others looks at the keys at the top that have no meaning. They are kept.
 func (l *loader) others(rest *core.Value) {
-	for _, k := range rest.Keys {
+	for i, k := range rest.Keys {
 		switch near := core.DidYouMean(k.Value, documentKeys); {
+		case k.Value == "verify":
+			l.ds.Warnf(core.CodeIgnored, k.Pos, "verify: nothing is checked by this key of an older version of the format").
+				WithHint("say at nodes what to check, under eval")
+		case k.Value == "spec_version":
+			if v := core.JSON(rest.Values[i].Plain()); strings.Trim(v, `"`) != "1" {
+				l.ds.Warnf(core.CodeIgnored, k.Pos, "spec_version: the document is of version %s of the format and is read as one of version 1", v)
+			}
 		case slices.Contains(knownOthers, k.Value):
 		case slices.Contains(laterKeys, k.Value):
 			l.ds.Warnf(core.CodeIgnored, k.Pos, "%s: this key of later versions of the format has no effect", k.Value)

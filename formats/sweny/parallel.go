@@ -228,8 +228,16 @@ func (s *splitter) route(n *core.Node, chosen []*core.Edge, before []int32) {
 			Handler: core.HandlerFunc(nothing), HasWrites: true, Pos: e.Pos}
 		when := core.At(fmt.Sprintf("$nodes.%s.output == %d", r.ID.Value, i), e.Pos)
 		s.w.Nodes = append(s.w.Nodes, pass)
-		s.w.Edges = append(s.w.Edges, &core.Edge{From: r.ID, To: pass.ID, When: &when, Pos: e.Pos}, &core.Edge{From: pass.ID, To: e.To, Pos: e.Pos})
+		s.w.Edges = append(s.w.Edges, &core.Edge{From: r.ID, To: pass.ID, When: &when, Label: says(e), Pos: e.Pos}, &core.Edge{From: pass.ID, To: e.To, Pos: e.Pos})
 	}
+}
+
+// says is the condition of an edge in the words of the document.
+func says(e *core.Edge) core.Text {
+	if e.When == nil {
+		return core.At("none of the others", e.Pos)
+	}
+	return *e.When
 }
 
 // id makes a name for a node that no other has and that conditions can refer to.

@@ -208,6 +208,21 @@ edges:
 	if got := ran(runParallel(t, doc, &chooser{targets: map[string]string{"a": "c"}}, nil)); got != `a[] c["a"]` {
 		t.Errorf("the last twin: %s", got)
 	}
+	// People read the conditions as they are written.
+	w, _ := sweny.Parse("a.yml", []byte(doc), sweny.Options{})
+	p, ds := wavefold.NewEngine(agents{}, route.Kind{}).Compile(w, false)
+	if p == nil {
+		t.Fatal(ds)
+	}
+	var labels []string
+	for _, e := range p.Describe().Edges {
+		if e.Label != "" {
+			labels = append(labels, e.Label)
+		}
+	}
+	if want := []string{"green", "hopeless", "none of the others"}; !slices.Equal(labels, want) {
+		t.Errorf("labels %q, want %q", labels, want)
+	}
 }
 
 func TestParallelLimit(t *testing.T) {

@@ -128,11 +128,11 @@ type EdgeDescription struct {
 	On   string `json:"on,omitempty"` // fail or done
 	// Implied marks an edge that the Go builder added for a typed reader.
 	Implied bool `json:"implied,omitempty"`
-	// What follows is told of walks only. Label is what people read, and by which a node
-	// may prefer the edge; of edges that could be followed, the one of the highest Weight
-	// is.
-	Label  string `json:"label,omitempty"`
-	Weight int    `json:"weight,omitempty"`
+	// Label is what people read, and by which a node of a walk may prefer the edge.
+	Label string `json:"label,omitempty"`
+	// What follows is told of walks only. Of edges that could be followed, the one of the
+	// highest Weight is.
+	Weight int `json:"weight,omitempty"`
 	// LoopRestart begins the walk anew at the target; Freeform takes the answers of a
 	// person that match no other edge; Branch leads from a parallel node to a branch.
 	LoopRestart bool `json:"loop_restart,omitempty"`
@@ -164,7 +164,7 @@ func (p *Plan) describe(known map[*Plan]*Description) *Description {
 		Edges: make([]EdgeDescription, len(p.Edges)), Levels: [][]VertexDescription{}, Sources: p.Workflow.Sources}
 	for i := range p.Edges {
 		e := &p.Edges[i]
-		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.Nodes[e.ToNode].ID, Else: e.Else, Implied: p.edgeDecls[i].Implied}
+		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.Nodes[e.ToNode].ID, Else: e.Else, Implied: p.edgeDecls[i].Implied, Label: p.edgeDecls[i].Label.Value}
 		if e.When != nil {
 			d.Edges[i].When = e.When.Source()
 		}

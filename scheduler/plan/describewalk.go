@@ -94,7 +94,7 @@ func (p *Plan) describeWalk(d *Description, known map[*Plan]*Description) {
 	}
 	for i := range p.Edges {
 		e, at := &w.Edges[i], &d.Edges[i]
-		at.Label, at.Weight, at.LoopRestart, at.Freeform = e.Label, e.Weight, e.LoopRestart, e.Freeform
+		at.Weight, at.LoopRestart, at.Freeform = e.Weight, e.LoopRestart, e.Freeform
 		at.MaxIterations = e.MaxFollows
 		if e.Says != "" {
 			at.When = e.Says

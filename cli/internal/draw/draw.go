@@ -66,7 +66,7 @@ func ByName(name string) (Format, bool) {
 // terminals too, and none of the formats knows control characters.
 func safe(s string) string { return string(tty.Safe(s)) }
 
-// edgeLabel is what stands on an edge: "on fail and $.n > 3"; of a walk its label, and then
+// edgeLabel is what stands on an edge: "on fail and $.n > 3"; its label first, and then
 // the condition.
 func edgeLabel(e *plan.EdgeDescription) string {
 	var parts []string
