@@ -1,5 +1,10 @@
 package core
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Nearest returns the candidate most similar to word, or "" when none is close
 // enough to be a likely slip of the finger. Ties go to the earlier candidate.
 func Nearest(word string, candidates []string) string {
@@ -13,6 +18,18 @@ func Nearest(word string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// maxNamed is how many names Named lists.
+const maxNamed = 10
+
+// Named lists names for a message that tells of many things at once: at most ten of them,
+// then how many more there are.
+func Named(names []string) string {
+	if more := len(names) - maxNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // DidYouMean returns `did you mean "x"?` for the nearest candidate, or "".

@@ -28,6 +28,12 @@ func (l *loader) condition(e *core.Edge, s *settings) {
 	e.When = &when
 	tree, ds := parseCondition(when)
 	for _, d := range ds {
+		if d.Code == core.CodeOrphanOutcome { // the same word is on many edges
+			if l.orphans[d.Message] {
+				continue
+			}
+			l.orphans[d.Message] = true
+		}
 		d.Message = s.subject + ": " + d.Message
 		l.ds = append(l.ds, d)
 	}

@@ -28,7 +28,7 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 	default:
 		t = n.ID
 		if !l.broken {
-			l.ds.Warnf(core.CodePrompt, n.Pos, "%s asks a model and has no prompt", s.subject).WithHint(`write prompt="..."; its id is all that the model is told`)
+			l.promptless = append(l.promptless, n.ID)
 		}
 	}
 	if name, ok := fileRef(t.Value); ok {
@@ -44,6 +44,21 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 			l.ds.Warnf(core.CodeIgnored, s.list[s.find(key)].key.Pos, "%s asks a model: its %s has no effect", s.subject, key).
 				WithHint("a node that runs one has shape=parallelogram").Severity = core.Hint
 		}
+	}
+}
+
+// noPrompts warns of nodes that ask a model and have nothing to ask. A graph that is a
+// template has many of them, so one warning tells of all.
+func (l *loader) noPrompts() {
+	ids := l.promptless
+	switch len(ids) {
+	case 0:
+	case 1:
+		l.ds.Warnf(core.CodePrompt, ids[0].Pos, "node %s asks a model and has no prompt", ids[0].Value).
+			WithHint(`write prompt="..."; its id is all that the model is told`)
+	default:
+		l.ds.Warnf(core.CodePrompt, ids[0].Pos, "nodes %s ask a model and have no prompt", core.Named(core.Strings(ids))).
+			WithHint(`write prompt="..."; their ids are all that the model is told`)
 	}
 }
 

@@ -56,7 +56,7 @@ func read(s *scanner, opts Options) (*core.Workflow, core.Diagnostics) {
 		return nil, ds
 	}
 	d, found := expand(g)
-	l := &loader{opts: opts, ds: append(ds, found...), inputs: map[string]bool{}, hinted: map[spot]bool{}, broken: g.broken}
+	l := &loader{opts: opts, ds: append(ds, found...), inputs: map[string]bool{}, hinted: map[spot]bool{}, orphans: map[string]bool{}, broken: g.broken}
 	w := l.workflow(g, &d)
 	if s.file != "" {
 		w.Dir = filepath.Dir(s.file)
@@ -126,7 +126,11 @@ type loader struct {
 	broken bool
 	// hinted are the attributes, by their keys, that a hint is about or has been looked for.
 	hinted map[spot]bool
-	styles styles // of the graph, nil for none
+	// promptless are the nodes that ask a model without a prompt, and orphans what has been
+	// said of words that no outcome is.
+	promptless []core.Text
+	orphans    map[string]bool
+	styles     styles // of the graph, nil for none
 	// fullFidelity tells that it is the graph's default.
 	fullFidelity bool
 }
@@ -145,6 +149,7 @@ func (l *loader) workflow(g *graph, d *drawn) *core.Workflow {
 	for i, n := range d.nodes {
 		l.w.Nodes = append(l.w.Nodes, l.node(n, kinds[i]))
 	}
+	l.noPrompts()
 	for _, e := range d.edges {
 		l.edges(e)
 	}

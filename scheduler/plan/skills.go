@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -13,9 +11,6 @@ type unskilled struct {
 	node    string
 	missing core.MissingSkills
 }
-
-// maxNamed is how many nodes and skills a finding names.
-const maxNamed = 10
 
 // missingSkills warns of skills that are nowhere. Documents give the same few skills to
 // many of their nodes, so one warning tells of all.
@@ -47,8 +42,8 @@ func (c *compiler) missingSkills() {
 		hint = plural(len(skills), "register a Go function of this name, or some that begin with it and _, or give the skill an instruction",
 			"register Go functions of these names, or that begin with them and _, or give the skills instructions")
 	}
-	c.ds.Warnf(core.CodeUnknownSkill, c.missing[0].missing.Names[0].Pos, "%s: there %s%s", plural(len(nodes), "node ", "nodes ")+named(nodes),
-		plural(len(skills), "is no skill ", "are no skills ")+named(skills), idle(nodes, failing)).WithHint("%s", hint)
+	c.ds.Warnf(core.CodeUnknownSkill, c.missing[0].missing.Names[0].Pos, "%s: there %s%s", plural(len(nodes), "node ", "nodes ")+core.Named(nodes),
+		plural(len(skills), "is no skill ", "are no skills ")+core.Named(skills), idle(nodes, failing)).WithHint("%s", hint)
 }
 
 // idle tells which of some nodes have no other skills.
@@ -58,7 +53,7 @@ func idle(nodes, failing []string) string {
 	case len(failing) == 0:
 		return ""
 	case len(failing) < len(nodes):
-		who = named(failing)
+		who = core.Named(failing)
 	default:
 		who = plural(len(nodes), "it", "they")
 	}
@@ -70,12 +65,4 @@ func plural(n int, one, many string) string {
 		return one
 	}
 	return many
-}
-
-// named lists names, at most maxNamed of them.
-func named(names []string) string {
-	if more := len(names) - maxNamed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
-	}
-	return strings.Join(names, ", ")
 }
