@@ -21,9 +21,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/internal/textfile"
 	"gopkg.in/yaml.v3"
 )
 
@@ -47,7 +47,7 @@ func Parse(file string, data []byte) (*core.Value, core.Diagnostics) {
 		return nil, ds
 	}
 	src := newSource(file, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
-	if bad := invalidUTF8(src.data); bad >= 0 {
+	if bad := textfile.InvalidUTF8(src.data); bad >= 0 {
 		ds.Errorf(core.CodeSyntax, src.position(bad), "text is not valid UTF-8").WithHint("save the file as UTF-8")
 		return nil, ds
 	}
@@ -105,19 +105,4 @@ func next(dec *yaml.Decoder) (*yaml.Node, error) {
 		return nil, err
 	}
 	return doc.Content[0], nil
-}
-
-// invalidUTF8 returns the offset of the first byte that is no UTF-8, or -1.
-func invalidUTF8(data []byte) int {
-	if utf8.Valid(data) {
-		return -1
-	}
-	for i := 0; i < len(data); {
-		r, n := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return -1
 }

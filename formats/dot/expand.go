@@ -61,10 +61,15 @@ func (s *attributeSet) set(a attribute) {
 	case s.index != nil:
 		s.index[a.key.Value] = n - 1
 	case n >= indexFrom:
-		s.index = make(map[string]int, 2*n)
-		for i, a := range s.list {
-			s.index[a.key.Value] = i
-		}
+		s.reindex()
+	}
+}
+
+// reindex makes the map of a set that is large enough for one.
+func (s *attributeSet) reindex() {
+	s.index = make(map[string]int, 2*len(s.list))
+	for i, a := range s.list {
+		s.index[a.key.Value] = i
 	}
 }
 
@@ -72,10 +77,7 @@ func (s *attributeSet) set(a attribute) {
 func (s *attributeSet) clone() *attributeSet {
 	c := &attributeSet{list: slices.Clone(s.list)}
 	if len(s.list) >= indexFrom {
-		c.index = make(map[string]int, 2*len(s.list))
-		for i, a := range s.list {
-			c.index[a.key.Value] = i
-		}
+		c.reindex()
 	}
 	return c
 }

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/formats/internal/textfile"
 )
 
 // Options are what Parse has to know of the world around a document. The zero Options
@@ -89,27 +89,12 @@ func unreadable(file string, data []byte) core.Diagnostics {
 		ds.Errorf(core.CodeLimit, core.Position{File: file, Line: 1, Column: 1}, "document has %d bytes, at most %d are read", len(data), maxBytes)
 		return ds
 	}
-	if bad := invalidUTF8(data); bad >= 0 {
+	if bad := textfile.InvalidUTF8(data); bad >= 0 {
 		line := bytes.Count(data[:bad], []byte("\n"))
 		column := bad - bytes.LastIndexByte(data[:bad], '\n')
 		ds.Errorf(core.CodeParse, core.Position{File: file, Line: int32(line + 1), Column: int32(column)}, "text is not valid UTF-8").WithHint("save the file as UTF-8")
 	}
 	return ds
-}
-
-// invalidUTF8 returns the offset of the first byte that is no UTF-8, or -1.
-func invalidUTF8(data []byte) int {
-	if utf8.Valid(data) {
-		return -1
-	}
-	at := 0
-	for {
-		r, n := utf8.DecodeRune(data[at:])
-		if r == utf8.RuneError && n == 1 {
-			return at
-		}
-		at += n
-	}
 }
 
 // loader makes a workflow of a graph.

@@ -18,7 +18,7 @@ var presets = []string{"none", "standard", "aggressive", "linear", "patient"}
 func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
 	s := l.settings(d.attributes, "node "+d.id.Value)
 	n := &core.Node{ID: d.id, Kind: kind, Pos: d.id.Pos, Asks: kind.Value == kindHuman}
-	l.isReserved(d.id)
+	l.warnReserved(d.id)
 	n.Label = s.text("label")
 	n.Classes = classes(s.text("class"), d.classes)
 	n.AllowPartial, n.AutoStatus, n.GoalGate = s.flag("allow_partial"), s.flag("auto_status"), s.flag("goal_gate")

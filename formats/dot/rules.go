@@ -49,7 +49,8 @@ func (l *loader) checkFidelity(s *settings, t core.Text) {
 	}
 }
 
-func (l *loader) isReserved(id core.Text) {
+// warnReserved tells of a node that is called like a word of DOT.
+func (l *loader) warnReserved(id core.Text) {
 	if slices.Contains(reserved, strings.ToLower(id.Value)) {
 		l.ds.Warnf(core.CodeReservedID, id.Pos, "node %s is called like a word of the language", id.Value).WithHint("give it another id, and a label for people")
 	}

@@ -11,10 +11,10 @@ import (
 
 // nameText writes the id of a node or the name of a graph: bare if it can be.
 func nameText(s string) string {
-	if s != "" && wordKind([]byte(s)) == tokenName && !strings.Contains(s, ".") && !slices.Contains(reserved, strings.ToLower(s)) {
-		return s
+	if strings.Contains(s, ".") {
+		return inQuotes(s)
 	}
-	return inQuotes(s)
+	return keyText(s)
 }
 
 // keyText writes the key of an attribute, which may be dotted.

@@ -1,4 +1,4 @@
-// Package textfile reads the texts that documents refer to.
+// Package textfile reads texts: those that documents refer to, and what is wrong with one.
 package textfile
 
 import (
@@ -40,6 +40,21 @@ func Read(files fs.FS, name string) (string, error) {
 		return "", errors.New("the file is no text in UTF-8")
 	}
 	return string(data), nil
+}
+
+// InvalidUTF8 returns the offset of the first byte that is no UTF-8, -1 for none.
+func InvalidUTF8(data []byte) int {
+	if utf8.Valid(data) {
+		return -1
+	}
+	at := 0
+	for {
+		r, n := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && n == 1 {
+			return at
+		}
+		at += n
+	}
 }
 
 // unread words an error without the path.
