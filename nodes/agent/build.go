@@ -175,14 +175,16 @@ func (b *builder) add(r *runner, pos core.Position, t tool) {
 var otherSigns = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
 func (b *builder) function(r *runner, c toolConfig) {
-	if b.env.Tool == nil {
-		b.errorf(core.CodeUnknownImpl, c.Name.Pos, "tools: no Go function is registered under %q", c.Name.Value)
-		return
+	var h core.Handler
+	if b.env.Tool != nil {
+		h, _ = b.env.Tool(c.Name.Value)
 	}
-	h, ok := b.env.Tool(c.Name.Value)
-	if !ok {
-		b.errorf(core.CodeUnknownImpl, c.Name.Pos, "tools: no Go function is registered under %q", c.Name.Value).
-			WithHint("%s", core.UnknownKeyHint(c.Name.Value, b.env.Tools))
+	if h == nil {
+		hint := "a program registers it by Engine.AddTool; a program to be run stands under commands"
+		if len(b.env.Tools) > 0 {
+			hint = core.UnknownKeyHint(c.Name.Value, b.env.Tools)
+		}
+		b.errorf(core.CodeUnknownImpl, c.Name.Pos, "tools: no Go function is registered under %q", c.Name.Value).WithHint("%s", hint)
 		return
 	}
 	t := b.bind(c.Name, h)

@@ -96,13 +96,18 @@ func TestFindings(t *testing.T) {
 			t.Errorf("%s\ngot  %s\nwant %s", tt.node, got, tt.want)
 		}
 	}
+	_, ds := kindOf("agent", script("x")).Compile(nodestest.Node(t, `{"prompt": "hi", "tools": ["find"]}`), core.Env{})
+	none := `1:28: error: node n: tools: no Go function is registered under "find" (a program registers it by Engine.AddTool; a program to be run stands under commands) [UNKNOWN_IMPL]`
+	if got := strings.TrimSpace(nodestest.Findings(ds)); got != none {
+		t.Errorf("got  %s\nwant %s", got, none)
+	}
 	// A prompt has no tools.
 	if _, ds := kindOf("prompt", nil).Compile(nodestest.Node(t, `{"prompt": "hi", "tools": []}`), env); !ds.Has(core.CodeUnknownKey) {
 		t.Error(ds)
 	}
 	// What a model lacks is said before anything runs, at the place that asks for it.
 	node := `{"prompt": "hi", "hosted_tools": ["web_search"], "reasoning_effort": "high", "tools": ["echo"], "schema": {}}`
-	_, ds := kindOf("agent", modest{}).Compile(nodestest.Node(t, node), env)
+	_, ds = kindOf("agent", modest{}).Compile(nodestest.Node(t, node), env)
 	want := `1:35: error: node n: hosted_tools: this server has no tools of its own [BAD_VALUE]
 1:70: error: node n: reasoning_effort: this server knows no effort [BAD_VALUE]
 1:87: error: node n: tools: this server calls no tools [BAD_VALUE]
@@ -123,7 +128,10 @@ func TestFindingsOfWrites(t *testing.T) {
 		{"score", `{"type": "object", "properties": {"scores": {}}}`, `1:37: error: node n: schema: the field score wants number, and the answer gives it object [WRONG_TYPE]`},
 		{"score", `{"type": "number"}`, ``},
 		{"score", `{"type": "null"}`, ``},
-		{"tags", `{"type": "string"}`, ``},
+		{"tags", `{"type": "string"}`, `1:37: error: node n: schema: the field tags wants array, and the answer gives it string (a list takes elements as a list: the answer may be one, or an object with a member tags that is one) [WRONG_TYPE]`},
+		{"tags", `{"type": "object", "properties": {"tag": {}}, "additionalProperties": false}`, `1:37: error: node n: schema: the field tags wants array, and the answer gives it object (a list takes elements as a list: the answer may be one, or an object with a member tags that is one) [WRONG_TYPE]`},
+		{"tags", `{"type": "object", "properties": {"tags": {"type": "array"}}}`, ``},
+		{"tags", `{"type": "array"}`, ``},
 		{"open", `{"type": "string"}`, ``},
 		{"missing", `{"type": "string"}`, ``}, // told of the node, by others
 		{"score city", `{"type": "object", "properties": {"score": {"type": "number"}, "city": {"type": "object"}}}`, `1:108: error: node n: schema: the field city wants string, and the answer gives it object [WRONG_TYPE]`},

@@ -55,12 +55,15 @@ func (b *builder) fitWrites(schema *core.Value) {
 	}
 }
 
-// fits finds a schema whose values a field never takes. A list is left alone: what is
-// merged into one may be an element.
+// fits finds a schema whose values a field never takes.
 func (b *builder) fits(schema *core.Value, field *core.Type, name string) {
 	kind := typeOf(schema)
-	if field != nil && field.Kind != core.ArrayType && kind.Disjoint(field.Kind) {
-		b.errorf(core.CodeWrongType, schema.Get("type").Pos, "schema: the field %s wants %s, and the answer gives it %s", name, field.Kind, kind)
+	if field == nil || !kind.Disjoint(field.Kind) {
+		return
+	}
+	d := b.errorf(core.CodeWrongType, schema.Get("type").Pos, "schema: the field %s wants %s, and the answer gives it %s", name, field.Kind, kind)
+	if field.Kind == core.ArrayType {
+		d.WithHint("a list takes elements as a list: the answer may be one, or an object with a member %s that is one", name)
 	}
 }
 
