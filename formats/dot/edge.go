@@ -29,10 +29,10 @@ func (l *loader) condition(e *core.Edge, s *settings) {
 	tree, ds := parseCondition(when)
 	for _, d := range ds {
 		if d.Code == core.CodeOrphanOutcome { // the same word is on many edges
-			if l.orphans[d.Message] {
+			if l.said[d.Message] {
 				continue
 			}
-			l.orphans[d.Message] = true
+			l.said[d.Message] = true
 		}
 		d.Message = s.subject + ": " + d.Message
 		l.ds = append(l.ds, d)

@@ -28,6 +28,20 @@ var (
 	places = []place{nodePlace, edgePlace, graphPlace}
 )
 
+// foreignKeys are attributes by which other engines do something else than without them,
+// and what stands for them here.
+var foreignKeys = map[string]string{
+	"prompt_file":   `write prompt="@file"`,
+	"output_schema": `schema="file.json" is for nodes that ask a model; of what a script prints no label and no context is taken`,
+	"stdin_source":  "stdin=json hands a script the context",
+	"for_each":      "a parallel node has one branch for each of its edges",
+	"on_failure":    `what follows a failure: an edge with condition="outcome=fail", retry_target, auto_status`,
+	"dot_file":      childHint,
+	"child_graph":   childHint,
+}
+
+const childHint = `a sub-workflow is shape=house, stack.child_workflow="child.dot"`
+
 // graphvizKeys are attributes for drawing, which are no slips of others.
 var graphvizKeys = []string{
 	"arrowhead", "arrowsize", "arrowtail", "bb", "bgcolor", "center", "clusterrank", "color", "colorscheme", "comment", "compound",

@@ -56,7 +56,7 @@ func read(s *scanner, opts Options) (*core.Workflow, core.Diagnostics) {
 		return nil, ds
 	}
 	d, found := expand(g)
-	l := &loader{opts: opts, ds: append(ds, found...), inputs: map[string]bool{}, hinted: map[spot]bool{}, orphans: map[string]bool{}, broken: g.broken}
+	l := &loader{opts: opts, ds: append(ds, found...), inputs: map[string]bool{}, hinted: map[spot]bool{}, said: map[string]bool{}, broken: g.broken}
 	w := l.workflow(g, &d)
 	if s.file != "" {
 		w.Dir = filepath.Dir(s.file)
@@ -111,11 +111,12 @@ type loader struct {
 	broken bool
 	// hinted are the attributes, by their keys, that a hint is about or has been looked for.
 	hinted map[spot]bool
-	// promptless are the nodes that ask a model without a prompt, and orphans what has been
-	// said of words that no outcome is.
+	// promptless are the nodes that ask a model without a prompt.
 	promptless []core.Text
-	orphans    map[string]bool
-	styles     styles // of the graph, nil for none
+	// said is what is told once of a document: of words that no outcome is, and of
+	// attributes of other engines.
+	said   map[string]bool
+	styles styles // of the graph, nil for none
 	// fullFidelity tells that it is the graph's default.
 	fullFidelity bool
 }

@@ -142,6 +142,14 @@ func (s *settings) hint(a *attribute, of place) {
 	if slices.Contains(of.known, key) || slices.Contains(graphvizKeys, key) {
 		return
 	}
+	if instead := foreignKeys[key]; instead != "" {
+		if !s.loader.said[key] {
+			s.loader.said[key] = true
+			s.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q of other engines has no effect", s.subject, key).
+				WithHint("%s", instead).Severity = core.Hint
+		}
+		return
+	}
 	for _, p := range places {
 		if p.name != of.name && slices.Contains(p.known, key) {
 			s.loader.hinted[at] = true
