@@ -68,19 +68,42 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	f.owner, f.group.limit, f.barrier, f.level, f.levelLeft = j.Owner, j.Limit, j.Barrier, j.Level, j.LevelLeft
 	f.stopped, f.failedRun, f.clean, f.notes, f.changes = j.Stopped, j.FailedRun, j.Clean, j.Notes, j.Changes
 	f.deadline, f.expired = j.Deadline, j.Expired
-	for _, a := range j.Asked {
-		if f.asked == nil {
-			f.asked = map[ID]time.Duration{}
+	f.usage = j.Usage
+	f.restoreRetries(j)
+	f.restoreJoins(j)
+	if err := f.restoreLedger(j); err != nil {
+		return err
+	}
+	f.restoreVertices(j)
+	for i := range p.Nodes {
+		if v, ok := j.Outputs[int32(i)]; ok {
+			f.setOutput(int32(i), v.v)
 		}
+	}
+	if parent != nil {
+		parent.children++
+	}
+	return f.restoreParts(j)
+}
+
+// restoreRetries brings back what attempts that are to be followed by another have left.
+func (f *frame) restoreRetries(j *frameJSON) {
+	if len(j.Asked) > 0 {
+		f.asked = make(map[ID]time.Duration, len(j.Asked))
+	}
+	for _, a := range j.Asked {
 		f.asked[a.ID] = a.Wait
 	}
+	if len(j.Said) > 0 {
+		f.said = make(map[ID]string, len(j.Said))
+	}
 	for _, s := range j.Said {
-		if f.said == nil {
-			f.said = map[ID]string{}
-		}
 		f.said[s.ID] = s.Text
 	}
-	f.usage = j.Usage
+}
+
+// restoreJoins brings back how far conditions and joins are decided.
+func (f *frame) restoreJoins(j *frameJSON) {
 	copy(f.judges, j.Judges)
 	copy(f.verdicts, j.Verdicts)
 	copy(f.arms, j.Arms)
@@ -89,15 +112,23 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 			f.joins[i] = join{looked: x.Looked, live: x.Live, next: x.Next, decided: x.Decided, some: x.Some, blocked: x.Blocked, took: x.Took}
 		}
 	}
+}
+
+// restoreLedger brings back the fields, and which of their readers have been told.
+func (f *frame) restoreLedger(j *frameJSON) error {
 	for i := range j.Ledger {
-		col := f.ledger.Column(i)
+		col, readers := f.ledger.Column(i), f.p.Readers[i]
 		if err := col.Load(j.Ledger[i]); err != nil {
 			return err
 		}
-		for at := f.readersAt[i]; int(at) < len(p.Readers[i]) && p.Readers[i][at].Threshold <= int32(col.Cursor()); at++ {
+		for at := f.readersAt[i]; int(at) < len(readers) && readers[at].Threshold <= int32(col.Cursor()); at++ {
 			f.readersAt[i] = at + 1
 		}
 	}
+	return nil
+}
+
+func (f *frame) restoreVertices(j *frameJSON) {
 	for _, v := range j.Vertices {
 		f.v[v.At] = vertex{pending: v.Pending, waits: v.Waits, attempts: v.Attempts, phase: v.Phase,
 			status: v.Status, skip: v.Skip, handled: v.Handled, started: v.Started, ended: v.Ended}
@@ -108,15 +139,6 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 			f.unresolved--
 		}
 	}
-	for i := range p.Nodes {
-		if v, ok := j.Outputs[int32(i)]; ok {
-			f.setOutput(int32(i), v.v)
-		}
-	}
-	if parent != nil {
-		parent.children++
-	}
-	return f.restoreParts(j)
 }
 
 // restoreParts brings back held results and tasks, in canonical order.
@@ -219,16 +241,29 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 	for _, s := range j.Open {
 		t.sent(span{from: int32(s[0]), to: int32(s[1])})
 	}
+	if err := t.restoreOutcomes(j); err != nil {
+		return err
+	}
+	if f.v[v].phase == resolved {
+		t.dropVoid()
+	}
+	f.setTask(v, t)
+	return nil
+}
+
+// restoreOutcomes brings back how far the items are.
+func (t *fanOut) restoreOutcomes(j *fanOutJSON) error {
 	for i, p := range j.Phases {
-		t.phases = append(t.phases, itemPhase(p))
-		if itemPhase(p) == itemOK || itemPhase(p) == itemFailed {
+		phase := itemPhase(p)
+		t.phases = append(t.phases, phase)
+		if phase == itemOK || phase == itemFailed {
 			t.done++
 		}
-		if itemPhase(p) == itemFailed {
+		if phase == itemFailed {
 			t.failed = append(t.failed, t.base+i)
 		}
 		if oj, ok := j.Outcomes[i]; ok {
-			o, err := oj.outcome(f.p)
+			o, err := oj.outcome(t.f.p)
 			if err != nil {
 				return err
 			}
@@ -238,10 +273,6 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 			t.outcomes[i] = o
 		}
 	}
-	if f.v[v].phase == resolved {
-		t.dropVoid()
-	}
-	f.setTask(v, t)
 	return nil
 }
 
@@ -295,33 +326,10 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 	if open {
 		t.columns()
 	}
-	for i := range t.view {
-		if i >= len(j.Columns) || i >= len(j.Canon) {
-			return fmt.Errorf("unit %s lacks its fields", u.ID)
-		}
-		if err := t.view[i].Load(j.Columns[i]); err != nil {
-			return err
-		}
-		if t.canon[i] != nil {
-			if err := t.canon[i].Load(j.Canon[i]); err != nil {
-				return err
-			}
-		}
+	if err := t.restoreFields(j); err != nil {
+		return err
 	}
-	for _, p := range j.Live {
-		q := &pass{n: p.N, place: p.Place, phase: p.Phase, attempt: p.Attempt}
-		if len(p.Prev) > 0 {
-			q.prev, q.hasPrev = p.Prev[0].v, true
-		}
-		switch {
-		case u.IsLoop:
-		case u.Puller == nil:
-			q.item = t.items.At(p.N)
-		case len(p.Item) > 0:
-			q.item = p.Item[0].v
-		}
-		t.live = append(t.live, q)
-	}
+	t.restorePasses(j)
 	for place := range u.Members {
 		sent, ok := j.Outputs[place]
 		if !ok {
@@ -337,6 +345,43 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 		}
 	}
 	return nil
+}
+
+// restoreFields brings back the fields as the members see them.
+func (t *unit) restoreFields(j *unitJSON) error {
+	for i := range t.view {
+		if i >= len(j.Columns) || i >= len(j.Canon) {
+			return fmt.Errorf("unit %s lacks its fields", t.u.ID)
+		}
+		if err := t.view[i].Load(j.Columns[i]); err != nil {
+			return err
+		}
+		if t.canon[i] == nil {
+			continue
+		}
+		if err := t.canon[i].Load(j.Canon[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restorePasses brings back the rows or rounds under way.
+func (t *unit) restorePasses(j *unitJSON) {
+	for _, p := range j.Live {
+		q := &pass{n: p.N, place: p.Place, phase: p.Phase, attempt: p.Attempt}
+		if len(p.Prev) > 0 {
+			q.prev, q.hasPrev = p.Prev[0].v, true
+		}
+		switch {
+		case t.u.IsLoop:
+		case t.u.Puller == nil:
+			q.item = t.items.At(p.N)
+		case len(p.Item) > 0:
+			q.item = p.Item[0].v
+		}
+		t.live = append(t.live, q)
+	}
 }
 
 // reissue issues what was in flight and sets the timers anew.

@@ -156,10 +156,10 @@ func (t *walk) restoreVisit(j *visitJSON) (*visit, error) {
 			v.parent = u
 		}
 	}
-	if (j.Parent >= 0) != (v.parent != nil) || j.Fork == nil {
-		if v.parent == nil && j.Parent >= 0 {
-			return nil, fmt.Errorf("a branch of visit %d, which is not there", j.Parent)
-		}
+	switch {
+	case j.Parent >= 0 && v.parent == nil:
+		return nil, fmt.Errorf("a branch of visit %d, which is not there", j.Parent)
+	case j.Fork == nil:
 		return v, nil
 	}
 	return v, t.restoreFork(v, j.Fork)
