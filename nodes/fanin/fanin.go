@@ -77,8 +77,8 @@ type branch struct {
 // results reads what the last parallel node left. What has no id is no branch.
 func results(in core.Input) []branch {
 	v, _ := in.Shared().View.Get(core.ContextField)
-	context, _ := v.(*core.Object)
-	v, _ = context.Get(core.ContextParallelResults)
+	left, _ := v.(*core.Object)
+	v, _ = left.Get(core.ContextParallelResults)
 	items, _ := v.([]any)
 	var list []branch
 	for _, item := range items {
