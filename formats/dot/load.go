@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -162,6 +163,9 @@ func (l *loader) graph(g *graph, set *attributeSet) *core.Text {
 	return goal
 }
 
+// valuePlace finds what other engines put values in place of.
+var valuePlace = regexp.MustCompile(`\$[A-Za-z_]\w*|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`)
+
 // goalOf returns the goal of the graph, nil for none. It may stand in a file.
 func (l *loader) goalOf(s *settings) *core.Text {
 	a := s.take("goal")
@@ -172,6 +176,10 @@ func (l *loader) goalOf(s *settings) *core.Text {
 	if name, ok := fileRef(goal.Value); ok {
 		goal = l.textFile(s, "goal", goal, name)
 		goal.Value = strings.TrimRight(goal.Value, "\r\n")
+	}
+	if m := valuePlace.FindStringIndex(goal.Value); m != nil {
+		s.ds.Warnf(core.CodeIgnored, core.Inside(goal, m[0]), "%s: nothing is put into a goal, so %s stays as it is written", s.subject, goal.Value[m[0]:m[1]]).
+			WithHint("a run is given its goal with --goal")
 	}
 	return &goal
 }
