@@ -341,6 +341,9 @@ func TestGraphSettings(t *testing.T) {
 	if w, _ := Parse("", []byte("digraph g { default_max_retries=-2; a [prompt=x, max_retries=-4] }"), Options{}); w.Walk.MaxRetries.Value != 0 || w.Nodes[0].OnError.Attempts.Value != 1 {
 		t.Errorf("negative retries: got %+v and %+v", w.Walk.MaxRetries, w.Nodes[0].OnError.Attempts)
 	}
+	if w, _ := Parse("", []byte("digraph g { a -> b [weight=-2.00] }"), Options{}); w.Edges[0].Weight.Value != -2 {
+		t.Errorf("a weight with zeros behind the point: got %+v", w.Edges[0].Weight)
+	}
 	w, _ = load(t, "circles.dot")
 	if w.Walk.MaxRetries.Value != 3 || w.Walk.RetryTarget.Value != "FetchUpstream" {
 		t.Errorf("got %+v", w.Walk)

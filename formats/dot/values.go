@@ -90,9 +90,13 @@ func (v value) asBool() (b, ok bool) {
 	return text == "true", text == "true" || text == "false"
 }
 
-// asInt reads a whole number, in quotes too.
+// asInt reads a whole number, in quotes too. One with a point and zeros behind it is whole.
 func (v value) asInt() (int, bool) {
-	n, err := strconv.ParseInt(strings.TrimSpace(v.text.Value), 10, 0)
+	whole, behind, pointed := strings.Cut(strings.TrimSpace(v.text.Value), ".")
+	if pointed && (behind == "" || strings.Trim(behind, "0") != "") {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(whole, 10, 0)
 	return int(n), err == nil
 }
 
