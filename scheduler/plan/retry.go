@@ -86,8 +86,8 @@ var presets = []struct {
 	{"patient", Retry{Attempts: 3, Base: 2 * time.Second, Factor: 3, Cap: longest, Jitter: true}},
 }
 
-// PresetNames lists the presets.
-func PresetNames() []string {
+// presetNames lists the presets.
+func presetNames() []string {
 	names := make([]string, len(presets))
 	for i := range presets {
 		names[i] = presets[i].name
@@ -95,8 +95,8 @@ func PresetNames() []string {
 	return names
 }
 
-// Preset returns the preset of that name.
-func Preset(name string) (Retry, bool) {
+// presetOf returns the preset of that name.
+func presetOf(name string) (Retry, bool) {
 	for i := range presets {
 		if presets[i].name == name {
 			return presets[i].retry, true
@@ -110,12 +110,12 @@ func (c *compiler) retryPolicies() {
 	c.own = map[string]*ownRetry{}
 	for _, p := range c.w.RetryPolicies {
 		name := p.Name.Value
-		_, preset := Preset(name)
+		_, isPreset := presetOf(name)
 		first, twice := c.own[name]
 		switch {
 		case name == "":
 			c.ds.Errorf(core.CodeMissingKey, p.Pos, "a retry policy has no name")
-		case preset:
+		case isPreset:
 			c.ds.Errorf(core.CodeDuplicateID, p.Name.Pos, "retry policy %q: every workflow has a preset of that name", name)
 		case twice:
 			pointTo(c.ds.Errorf(core.CodeDuplicateID, p.Name.Pos, "retry policy %q is defined twice", name), "first", first.decl.Name.Pos)
@@ -214,14 +214,14 @@ func (c *compiler) basis(p *core.RetryPolicy, at place) Retry {
 	if name == "" {
 		return plain
 	}
-	if r, ok := Preset(name); ok {
+	if r, ok := presetOf(name); ok {
 		return r
 	}
 	o, ok := c.own[name]
 	switch {
 	case !ok && c.w.Lost.Has("retry_policies"):
 	case !ok:
-		names := slices.Concat(PresetNames(), c.policyNames())
+		names := slices.Concat(presetNames(), c.policyNames())
 		c.ds.Errorf(core.CodeBadValue, p.Preset.Pos, "%s: unknown retry policy %q", at.key("preset"), name).WithHint("%s", near(name, names))
 	case o.state == 1:
 		c.ds.Errorf(core.CodeCycle, p.Preset.Pos, "%s: %q is based on itself", at.key("preset"), name)

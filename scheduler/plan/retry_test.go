@@ -52,7 +52,7 @@ func TestPresets(t *testing.T) {
 		{"linear", []time.Duration{500 * ms, 500 * ms}},
 		{"patient", []time.Duration{2000 * ms, 6000 * ms}},
 	} {
-		r, ok := Preset(tt.name)
+		r, ok := presetOf(tt.name)
 		if !ok || r.Attempts != len(tt.waits)+1 || r.Jitter != (r.Attempts > 1) || r.Transient {
 			t.Errorf("%s: %+v", tt.name, r)
 		}
@@ -62,7 +62,7 @@ func TestPresets(t *testing.T) {
 			}
 		}
 	}
-	r, _ := Preset("standard")
+	r, _ := presetOf("standard")
 	if got := r.Delay(15); got != time.Minute {
 		t.Errorf("a preset waits %s at most, want 1m0s", got)
 	}
@@ -75,7 +75,7 @@ func TestRetryPolicies(t *testing.T) {
 	factor := func(f float64) *core.Located[float64] { return &core.Located[float64]{Value: f} }
 	word := func(s string) core.Text { return core.At(s, core.Position{File: "w", Line: 7, Column: 3}) }
 	named := func(name string, r core.RetryPolicy) *core.RetryPolicy { r.Name = word(name); return &r }
-	standard, _ := Preset("standard")
+	standard, _ := presetOf("standard")
 	changed := func(f func(*Retry)) Retry { r := standard; f(&r); return r }
 	own := []*core.RetryPolicy{
 		named("gentle", core.RetryPolicy{Preset: word("mild"), Attempts: number(7)}), // before what it is based on

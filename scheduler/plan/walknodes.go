@@ -103,7 +103,7 @@ func (c *compiler) retries() *Retry {
 	if !c.walking() || c.w.Walk == nil || c.w.Walk.MaxRetries == nil || c.w.Walk.MaxRetries.Value <= 0 {
 		return once
 	}
-	r, _ := Preset("standard")
+	r, _ := presetOf("standard")
 	r.Attempts = c.w.Walk.MaxRetries.Value + 1
 	return &r
 }
