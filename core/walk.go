@@ -66,6 +66,10 @@ const InputsKey = "input"
 // EvalsKey is the member under which RouteQuestion.View has the checks of a result.
 const EvalsKey = "evals"
 
+// InputGoal is the input that says in words what a run is for. Scripts find it in the
+// environment variable WAVEFOLD_GOAL.
+const InputGoal = "goal"
+
 // InputDryRun is the input that, if it is true, ends a walk of RouterModel where a model
 // would first be asked: after the visit of a node out of which an edge with a condition
 // leads.

@@ -187,7 +187,7 @@ func (l *loader) goalOf(s *settings) *core.Text {
 // goalInput declares the goal as the first input: what the graph says is its default.
 // A prompt that needs a goal needs one of the run if the graph has none.
 func (l *loader) goalInput(goal *core.Text) {
-	in := core.InputDecl{Name: core.At("goal", l.w.Pos), Type: &core.Type{Kind: core.StringType}, Default: core.Missing, Pos: l.w.Pos}
+	in := core.InputDecl{Name: core.At(core.InputGoal, l.w.Pos), Type: &core.Type{Kind: core.StringType}, Default: core.Missing, Pos: l.w.Pos}
 	if goal != nil {
 		in.Default, in.Name.Pos, in.Pos = goal.Value, goal.Pos, goal.Pos
 	}

@@ -176,7 +176,7 @@ func (w *writer) checkWorkflow(d *core.Workflow) {
 func (w *writer) graph(d *core.Workflow) {
 	l := w.list("workflow " + d.Name.Value)
 	for _, in := range d.Inputs {
-		if goal, ok := in.Default.(string); ok && in.Name.Value == "goal" {
+		if goal, ok := in.Default.(string); ok && in.Name.Value == core.InputGoal {
 			l.put("goal", w.text(l.subject, goal))
 		}
 	}

@@ -23,10 +23,6 @@ const (
 	ContextStderr = "command.stderr"
 )
 
-// GoalInput is the input of a run that a script finds in the environment variable
-// WAVEFOLD_GOAL.
-const GoalInput = "goal"
-
 const (
 	maxScript  = 100 << 10 // bytes; systems take a little more as one argument
 	maxContext = 64 << 10  // bytes of each output that the context gets
@@ -144,7 +140,7 @@ type script struct {
 func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	call := process.Command{Path: s.path, Name: s.name, Args: s.args, Dir: s.dir, Env: exchange.Environment(in), Mark: exchange.Mark(in),
 		MaxOutput: s.maxOutput, Log: in.Logger()}
-	if goal, ok := in.Shared().Inputs.Get(GoalInput); ok {
+	if goal, ok := in.Shared().Inputs.Get(core.InputGoal); ok {
 		if text, ok := goal.(string); ok {
 			call.Env = append(call.Env, "WAVEFOLD_GOAL="+text)
 		}
