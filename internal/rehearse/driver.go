@@ -40,7 +40,7 @@ func run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options, asked core.
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{m: m, calls: newCalls(f), routes: newDecisions(f), rec: newRecord(), asked: asked}
+	d := &driver{m: m, calls: newCalls(f), routes: newDecisions(f), rec: newRecord(p, f), asked: asked}
 	for !m.Done() {
 		d.carryOut()
 		if len(d.queue) == 0 {

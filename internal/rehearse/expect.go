@@ -148,7 +148,7 @@ func (c *checker) field(m core.Member[*core.Value]) {
 		return
 	}
 	path, w, g := firstDifference("state."+name, want, got)
-	c.miss(m.Value.Pos, path, text(w), text(g), "")
+	c.miss(m.Value.Pos, path, text(w), text(g), c.rec.unwritten(name))
 }
 
 // text shows a value, or that there is none.

@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // Total is the key of Record.Peak for all nodes together.
@@ -33,6 +35,8 @@ type Record struct {
 	// Status holds how each node and unit ended; those never reached are absent.
 	Status map[string]core.Status
 
+	plan   *plan.Plan
+	file   *mock.File
 	flying map[string]int
 	story  *story.Story
 	// unscripted are decisions without an answer in the file.
@@ -55,8 +59,8 @@ func (e Execution) String() string {
 	return e.Node
 }
 
-func newRecord() *Record {
-	return &Record{Runs: map[string]int{}, Attempts: map[string]int{}, Peak: map[string]int{}, Calls: map[string]int{}, Status: map[string]core.Status{}, flying: map[string]int{}}
+func newRecord(p *plan.Plan, f *mock.File) *Record {
+	return &Record{plan: p, file: f, Runs: map[string]int{}, Attempts: map[string]int{}, Peak: map[string]int{}, Calls: map[string]int{}, Status: map[string]core.Status{}, flying: map[string]int{}}
 }
 
 func (r *Record) started(node string) {
@@ -123,6 +127,21 @@ func (r *Record) why(id string) string {
 		if withoutIndexes(path) == id {
 			a, _ := r.story.Account(path)
 			return r.story.Brief(a)
+		}
+	}
+	return ""
+}
+
+// unwritten explains a field that lacks what a node without an answer would have written,
+// "" when there is none.
+func (r *Record) unwritten(field string) string {
+	for i := range r.plan.Nodes {
+		n := &r.plan.Nodes[i]
+		if r.Runs[n.ID] == 0 || n.Frame != nil || !slices.Contains(core.Strings(n.Decl.Writes), field) {
+			continue
+		}
+		if !answersWhere(r.file, func(path string) bool { return path == n.ID }) {
+			return n.ID + ", which writes it, has no answer in the file; nothing is executed in a test"
 		}
 	}
 	return ""
