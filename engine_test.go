@@ -2,6 +2,7 @@ package wavefold_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -261,6 +262,21 @@ func TestDependencies(t *testing.T) {
 		}
 		if strings.HasPrefix(dep, module+"examples") || strings.HasPrefix(dep, module+"scheduler/schedulertest") {
 			t.Errorf("the package links %s", dep)
+		}
+	}
+}
+
+// What ends the run is tolerated by no policy of its node, and no report says so.
+func TestWhatEndsTheRunIsNotHandled(t *testing.T) {
+	items := wavefold.NewField[[]int]("items", wavefold.Default([]int{1}))
+	over := core.FailRun(errors.New("the budget is used up"))
+	for name, part := range map[string]wavefold.Part{
+		"node":    wavefold.Do("n", func(context.Context) error { return over }, wavefold.OnError(wavefold.Skip)),
+		"fan-out": wavefold.ForEach("n", items, func(context.Context, int) error { return over }, wavefold.OnError(wavefold.Skip)),
+	} {
+		r, err := wavefold.New("g", wavefold.Declare(items), part).Run(t.Context())
+		if n, _ := r.Node("n"); err == nil || n.Status != core.Fail || n.Handled {
+			t.Errorf("%s: %v, %s, handled %v", name, err, n.Status, n.Handled)
 		}
 	}
 }

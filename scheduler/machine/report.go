@@ -150,7 +150,7 @@ func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
 	case core.Skipped:
 		r.Reason, r.Cause = f.skipText(v)
 	case core.Fail:
-		r.Handled = x.handled || n.Policy == plan.PolicySkip
+		r.Handled = x.handled || tolerated(n, r.Failure)
 	}
 	switch t, ok := f.task(v).(*fanOut); {
 	case ok:
@@ -164,6 +164,11 @@ func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
 		r.Items = 1
 	}
 	return r
+}
+
+// tolerated reports whether the policy of a node that failed keeps the run from failing.
+func tolerated(n *plan.Node, fail *core.Failure) bool {
+	return n.Policy == plan.PolicySkip && (fail == nil || !fail.FailsRun)
 }
 
 func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
@@ -180,7 +185,7 @@ func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
 			r.Reason = f.changes[n.Index]
 		}
 		if r.Status == core.Fail {
-			r.Handled = x.handled || n.Policy == plan.PolicySkip
+			r.Handled = x.handled || tolerated(n, r.Failure)
 		}
 	} else if x.status == core.Skipped {
 		r.Reason, r.Cause = f.skipText(v)
