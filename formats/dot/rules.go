@@ -1,6 +1,8 @@
 package dot
 
 import (
+	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,6 +87,10 @@ func (l *loader) script(n *core.Node, s *settings) {
 func (l *loader) imports(n *core.Node, s *settings) {
 	a := s.list[s.find("import")]
 	n.Kind, n.Lacks = core.At(importType, a.key.Pos), "a graph cannot be put in place of a node"
+	file, first := a.value.text.Value, ""
+	if clean := path.Clean(file); !fs.ValidPath(clean) {
+		file, first = path.Base(clean), "bring the file below this folder and "
+	}
 	l.ds.Warnf(core.CodeImport, a.value.text.Pos, "%s: a graph cannot be put in place of a node, it will fail", s.subject).
-		WithHint("run it as a sub-workflow: shape=house, stack.child_workflow=%s", quote(a.value.text.Value))
+		WithHint("%srun it as a sub-workflow: shape=house, stack.child_workflow=%s", first, quote(file))
 }
