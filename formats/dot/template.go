@@ -163,10 +163,14 @@ func wrongPlace(written string) (why, hint string) {
 		return `"{{" is never closed`, ""
 	}
 	if name.MatchString(inside) {
-		if root, _, _ := strings.Cut(inside, "."); root == core.ContextField {
+		root, _, dotted := strings.Cut(inside, ".")
+		switch {
+		case root == core.ContextField:
 			return "", ""
+		case !dotted:
+			hint = "an input is {{ inputs." + inside + " }}"
 		}
-		return "nothing is called " + quote(inside), "an input is {{ inputs." + inside + " }}"
+		return "nothing is called " + quote(inside), hint
 	}
 	_, ds := template.Compile(core.At(written, core.Position{}), expressions.Scope{}, "")
 	if i := slices.IndexFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Error }); i >= 0 {
