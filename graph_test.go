@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
@@ -22,7 +24,6 @@ func line() int {
 	return n
 }
 
-// Every finding points at the line of the program that is to blame.
 // What the builder finds is told once, also when it stands on one line.
 func TestFindingsOnce(t *testing.T) {
 	ds := wavefold.New("g", wavefold.Do("a", nil), wavefold.Do("b", nil), wavefold.Do("c", nil)).Findings()
@@ -31,6 +32,7 @@ func TestFindingsOnce(t *testing.T) {
 	}
 }
 
+// Every finding points at the line of the program that is to blame.
 func TestFindingsPointAtGoLines(t *testing.T) {
 	n, s := wavefold.NewField[int]("n"), wavefold.NewField[string]("s")
 	list := wavefold.NewField[[]int]("list")
@@ -417,5 +419,29 @@ func TestStrategies(t *testing.T) {
 	r, err := g.Run(t.Context())
 	if got, want := core.JSON(r.State), `{"obj":{"a":1,"b":2},"least":3,"text":"b","set":["x","y","z"]}`; err != nil || got != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+// A barrier makes a node wait for the slowest of the level above, be it in another branch.
+func TestWithBarrier(t *testing.T) {
+	for _, tt := range []struct {
+		options []wavefold.RunOption
+		want    time.Duration
+	}{
+		{nil, 0},
+		{[]wavefold.RunOption{wavefold.WithBarrier()}, time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var begins time.Duration
+			start := time.Now()
+			do := func(f func()) func(context.Context) error {
+				return func(context.Context) error { f(); return nil }
+			}
+			g := wavefold.New("g", wavefold.Do("fast", do(func() {})), wavefold.Do("slow", do(func() { time.Sleep(time.Second) })),
+				wavefold.Do("next", do(func() { begins = time.Since(start) }), wavefold.After("fast")))
+			if _, err := g.Run(t.Context(), append(tt.options, wavefold.WithConcurrency(4))...); err != nil || begins != tt.want {
+				t.Errorf("with %d options next begins after %s, want %s: %v", len(tt.options), begins, tt.want, err)
+			}
+		})
 	}
 }

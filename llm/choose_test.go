@@ -75,6 +75,31 @@ Choices:
 	}
 }
 
+func TestRouterOptions(t *testing.T) {
+	q := question()
+	q.View = core.ObjectOf("review", core.ObjectOf("text", strings.Repeat("long ", 1000)))
+	shown := func(options ...llm.RouterOption) (effort string, size int) {
+		m := llmtest.Script(t, llmtest.Route(q.Node, "fix").At(q.Visit))
+		if _, err := llm.NewRouter(m, options...).Route(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		r := m.Requests()[0]
+		return r.Effort, strings.Count(r.Messages[1].Text, "long ")
+	}
+	if effort, size := shown(); effort != "" || size != 1000 {
+		t.Errorf("without options the effort is %q and %d words are shown", effort, size)
+	}
+	if effort, _ := shown(llm.RouteEffort("high")); effort != "high" {
+		t.Errorf("the effort is %q", effort)
+	}
+	if _, size := shown(llm.RouteView(500, 0)); size == 0 || size > 100 {
+		t.Errorf("of one node %d words are shown in 500 bytes", size)
+	}
+	if _, size := shown(llm.RouteView(0, 300)); size > 60 {
+		t.Errorf("of all nodes %d words are shown in 300 bytes", size)
+	}
+}
+
 func TestRouterAnswers(t *testing.T) {
 	for _, tt := range []struct {
 		name, answer string
