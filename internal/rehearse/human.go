@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -41,14 +42,17 @@ type person struct {
 	asked  bool
 }
 
-// Ask gives the answer once; whoever asks again gets none.
+// Ask gives the answer once; whoever asks again gets none, and hears why it was asked.
 func (p *person) Ask(_ context.Context, q core.Question) (core.Answer, error) {
 	if q.Timeout > 0 && p.takes >= q.Timeout {
 		p.takes = q.Timeout
 		return core.Answer{}, core.ErrLate
 	}
-	if p.asked || p.answer.Human == nil {
+	switch {
+	case p.answer.Human == nil:
 		return core.Answer{}, core.ErrUnanswered
+	case p.asked:
+		return core.Answer{}, fmt.Errorf("%w: %s", core.ErrUnanswered, q.Again)
 	}
 	p.asked = true
 	return core.Answer{Text: p.answer.Human.Value}, nil

@@ -32,6 +32,9 @@ func (s *Story) Explain(a *Account) []string {
 // decided it; "" when there is nothing to say.
 func (s *Story) Brief(a *Account) string {
 	text := a.reason()
+	if v := a.lastFailure(); v != nil && a.Status == core.Success.String() {
+		text = fmt.Sprintf("failed in visit %d of %d: %s", v.Visit, len(a.Visits), v.Reason)
+	}
 	if a.Edge >= 0 {
 		if v := Values(a.Conditions[a.Edge].Values); v != "" {
 			text += ", with " + v

@@ -111,12 +111,12 @@ func (s *Story) Account(id string) (*Account, bool) {
 	return a, ok
 }
 
-// Troubles lists the accounts of everything that did not succeed, by level and
-// then by name: what ran side by side comes in no order that means anything.
+// Troubles lists the accounts of everything that did not succeed, at once in a walk, by
+// level and then by name: what ran side by side comes in no order that means anything.
 func (s *Story) Troubles() []*Account {
 	var out []*Account
 	for _, id := range s.order {
-		if a := s.accounts[id]; a.Status != core.Success.String() {
+		if a := s.accounts[id]; a.Status != core.Success.String() || a.lastFailure() != nil {
 			out = append(out, a)
 		}
 	}

@@ -36,6 +36,16 @@ type Visit struct {
 	Went   *Step  `json:"went,omitempty"`
 }
 
+// lastFailure is the last visit that failed, nil for none.
+func (a *Account) lastFailure() *Visit {
+	for i := len(a.Visits) - 1; i >= 0; i-- {
+		if a.Visits[i].Status == core.Fail.String() {
+			return &a.Visits[i]
+		}
+	}
+	return nil
+}
+
 // visit takes in the beginning of an attempt or the end of a visit.
 func (s *Story) visit(a *Account, e *core.Event) {
 	if e.Visit == 0 {
