@@ -1,0 +1,65 @@
+package dot
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// childKeys are attributes that name the file of a sub-workflow, the older one last.
+var childKeys = []string{"stack.child_workflow", "stack.child_dotfile"}
+
+// child reads which workflow a node runs as a part of its own. A node without one that
+// can be there fails when it is visited: no kind has the word that is left as its kind.
+func (l *loader) child(n *core.Node, s *settings) {
+	file := s.text(s.first(childKeys...))
+	inline := s.kept("stack.child_dot_source")
+	pos, why, hint := n.Pos, "", `write stack.child_workflow="child.dot"`
+	switch {
+	case file.Value == "" && inline.Value != "":
+		l.inlineChild(n, inline)
+		return
+	case file.Value == "" && l.broken:
+	case file.Value == "":
+		why = "it names no workflow"
+	default:
+		pos, why, hint = file.Pos, l.noChild(file.Value), ""
+	}
+	if why == "" {
+		n.Config.Set(core.At("file", file.Pos), textTree(file))
+		return
+	}
+	n.Kind.Value, n.Lacks = managerType, "there is no workflow to run: "+why
+	for _, key := range childKeys {
+		s.keep(key)
+	}
+	l.ds.Warnf(core.CodeChildMissing, pos, "%s will fail: %s", s.subject, why).WithHint("%s", hint)
+}
+
+// inlineChild reads a sub-workflow that an attribute holds. What is wrong with it is wrong
+// with this document.
+func (l *loader) inlineChild(n *core.Node, text core.Text) {
+	s := newScanner(text.Pos.File, []byte(text.Value))
+	s.inside = &text
+	w, ds := read(s, l.opts)
+	l.ds = append(l.ds, ds...)
+	if w == nil {
+		w = &core.Workflow{Mode: core.ModeWalk, Pos: text.Pos, Lost: core.Lost{"nodes", "edges"}}
+	}
+	w.Findings = nil
+	n.Child = w
+}
+
+// noChild says why a sub-workflow cannot be run, "" if that cannot be told from here.
+func (l *loader) noChild(name string) string {
+	clean := path.Clean(name)
+	if l.opts.Files == nil || !fs.ValidPath(clean) {
+		return "" // whoever loads it says so
+	}
+	if _, err := fs.Stat(l.opts.Files, clean); errors.Is(err, fs.ErrNotExist) {
+		return "there is no file " + quote(name)
+	}
+	return ""
+}
