@@ -105,18 +105,9 @@ func (c *compiler) ambiguous(r *routedGraph) {
 		for i, e := range list {
 			targets[i] = e.To.Value
 		}
-		c.ds.Errorf(core.CodeAmbiguousEdges, list[1].Pos, "node %s: %d edges out of it have no condition, to %s, and only one can be followed", n.ID.Value, len(list), listed(targets)).
+		c.ds.Errorf(core.CodeAmbiguousEdges, list[1].Pos, "node %s: %d edges out of it have no condition, to %s, and only one can be followed", n.ID.Value, len(list), core.Named(targets)).
 			WithHint("give all of them but one a condition (when); what shall be done at once needs parallel: true")
 	}
-}
-
-// listed joins names; of many the rest is counted.
-func listed(names []string) string {
-	const most = 5
-	if len(names) > most {
-		names = append(slices.Clone(names[:most]), "…")
-	}
-	return strings.Join(names, ", ")
 }
 
 // unbounded reports edges from a node to itself without a bound, and one ring for each
