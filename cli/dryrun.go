@@ -23,7 +23,7 @@ func (a *app) dryRun(p *plan.Plan, args []string, inputs map[string]any, f *runF
 	}
 	rec, ds := rehearse.DryRun(a.engine, w, inputs)
 	if rec == nil {
-		return a.invalid(ds, f.json)
+		return a.badInputs(p, ds, f.json)
 	}
 	if f.json {
 		if err := a.writeJSON(reportJSON(a.mask.Report(rec.Report))); err != nil {

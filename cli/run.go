@@ -194,7 +194,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	a.running.Store(false)
 	lost := watch.close(report != nil)
 	if report == nil {
-		return a.badInputs(err, f.json)
+		return a.badInputs(p, err, f.json)
 	}
 	if stray, ok := report.Err.(*core.StrayError); ok && len(stray.Nodes) == 0 && len(stray.Code) == 0 {
 		report.Err = stray.Err // the reader of the events was slow, and has been waited for
@@ -217,13 +217,17 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 }
 
 // badInputs tells that a run has not begun because its inputs do not fit.
-func (a *app) badInputs(err error, asJSON bool) error {
+func (a *app) badInputs(p *plan.Plan, err error, asJSON bool) error {
 	ds, ok := core.AsDiagnostics(err)
 	if !ok {
 		return &exit{exitUsage, err}
 	}
 	if !asJSON {
-		defer a.hintf("inputs are given as --input NAME=VALUE, --input NAME=@FILE or --inputs FILE")
+		goal := ""
+		if p.Walk != nil && slices.Contains(inputNames(p), core.InputGoal) {
+			goal = "; the goal as --goal TEXT"
+		}
+		defer a.hintf("inputs are given as --input NAME=VALUE, --input NAME=@FILE or --inputs FILE%s", goal)
 	}
 	return a.invalid(ds, asJSON)
 }
