@@ -74,7 +74,7 @@ func (t *walk) unspent(n *plan.WalkNode) []int32 {
 }
 
 // asks reports whether an edge has a condition, which a model judges.
-func (t *walk) asks(e int32) bool { return t.w.Edges[e].Says != "" }
+func (t *walk) asks(e int32) bool { return t.w.Edges[e].Condition != "" }
 
 // spent reports whether an edge has been followed as often as it may; edges between the
 // same two nodes count together.
@@ -118,7 +118,7 @@ func (t *walk) question(v *visit) *question {
 	asked.Choices = make([]core.RouteChoice, 0, len(edges))
 	for i, e := range edges {
 		to := t.f.p.Edges[e].ToNode
-		c := core.RouteChoice{Target: t.id(to), Name: t.f.p.Nodes[to].Decl.Label.Value, When: t.w.Edges[e].Says}
+		c := core.RouteChoice{Target: t.id(to), Name: t.f.p.Nodes[to].Decl.Label.Value, When: t.w.Edges[e].Condition}
 		if c.When == "" && asked.Fallback == core.NoRoute {
 			asked.Fallback = i
 		}
@@ -137,7 +137,7 @@ func (t *walk) view() (view *core.Object, failed []string) {
 			continue
 		}
 		view.Set(key, t.shown(n.Index, sent))
-		if t.nodes[n.Index].Shown == core.Fail {
+		if t.nodes[n.Index].Last == core.Fail {
 			failed = append(failed, key)
 		}
 	}
@@ -220,7 +220,7 @@ func (q *question) unusable() bool {
 // node did.
 func (t *walk) finishRouted() {
 	for _, node := range t.path {
-		if r := &t.nodes[node]; r.Shown == core.Fail {
+		if r := &t.nodes[node]; r.Last == core.Fail {
 			t.failure, t.failAt = r.Failure, node
 			break
 		}

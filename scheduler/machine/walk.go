@@ -47,7 +47,7 @@ type visited struct {
 	Visits   int           `json:"visits,omitempty"`
 	Attempts int           `json:"attempts,omitempty"`
 	Status   core.Status   `json:"status,omitempty"` // of the last visit since the walk began anew
-	Shown    core.Status   `json:"shown,omitempty"`  // of the last visit
+	Last     core.Status   `json:"last,omitempty"`   // of the last visit
 	Failure  *core.Failure `json:"failure,omitempty"`
 	Why      string        `json:"why,omitempty"` // the setting that made the status what it is
 	Started  int64         `json:"started,omitempty"`

@@ -77,7 +77,7 @@ func (f *frame) emitRouted(t *walk, v *visit, edge int32, step string, q *questi
 	}
 	e := f.wayEvent(t, v, step)
 	q.tell(&e)
-	e.To, e.Label, e.When, e.Reason = t.id(f.p.Edges[edge].ToNode), t.w.Edges[edge].Label, t.w.Edges[edge].Says, onlyPath
+	e.To, e.Label, e.When, e.Reason = t.id(f.p.Edges[edge].ToNode), t.w.Edges[edge].Label, t.w.Edges[edge].Condition, onlyPath
 	if e.When != "" {
 		e.Reason = e.When
 	}
@@ -99,7 +99,7 @@ func (f *frame) emitEnd(t *walk, v *visit, step, reason string, q *question) {
 func (f *frame) wayEvent(t *walk, v *visit, step string) core.Event {
 	e := f.visitEvent(core.EdgeChosen, t, v)
 	e.Kind, e.Phase = "", ""
-	e.From, e.Step, e.Status = t.id(v.node), step, t.nodes[v.node].Shown.String()
+	e.From, e.Step, e.Status = t.id(v.node), step, t.nodes[v.node].Last.String()
 	return e
 }
 

@@ -9,10 +9,10 @@ import (
 // report is what became of a node over its visits.
 func (t *walk) report(node int32) core.NodeReport {
 	r, f := &t.nodes[node], t.f
-	out := core.NodeReport{ID: t.id(node), Status: r.Shown, Failure: r.Failure, Visits: r.Visits, Attempts: r.Attempts, Items: r.Visits,
+	out := core.NodeReport{ID: t.id(node), Status: r.Last, Failure: r.Failure, Visits: r.Visits, Attempts: r.Attempts, Items: r.Visits,
 		Started: time.Duration(r.Started), Duration: time.Duration(max(0, r.Ended-r.Started)), Output: f.output(node), Note: f.notes[node],
 		Usage: f.usage[node]}
-	switch r.Shown {
+	switch r.Last {
 	case core.Success, core.PartialSuccess:
 		out.Reason = r.Why
 	case core.Fail:

@@ -238,7 +238,7 @@ func (t *walk) drop(v *visit) {
 func (t *walk) record(v *visit, o *Outcome) {
 	r := &t.nodes[v.node]
 	r.Status, r.Failure, r.Why = statusOf(o), o.Failure, o.Why
-	r.Shown = r.Status
+	r.Last = r.Status
 	r.Started, r.Ended = v.started, t.f.m.now
 	if t.w.Nodes[v.node].GoalGate && v.parent == nil {
 		t.reached(goal{v.node, r.Status})

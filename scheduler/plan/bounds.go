@@ -65,7 +65,7 @@ func (p *Plan) rounds(node int32, next core.Graph) int {
 	to := int32(-1)
 	for _, e := range w.Nodes[node].Out {
 		if x := &w.Edges[e]; x.MaxFollows == 0 {
-			if out != nil || x.Says != "" {
+			if out != nil || x.Condition != "" {
 				return math.MaxInt
 			}
 			out, to = x, p.Edges[e].ToNode
@@ -108,7 +108,7 @@ func visitedOnce(visits []int, next core.Graph) {
 // mayDecide reports whether a model may be asked after a visit of a node: not where no edge
 // leaves it, or a single one that has no condition.
 func (w *Walk) mayDecide(n *WalkNode) bool {
-	return len(n.Out) > 1 || len(n.Out) == 1 && w.Edges[n.Out[0]].Says != ""
+	return len(n.Out) > 1 || len(n.Out) == 1 && w.Edges[n.Out[0]].Condition != ""
 }
 
 // boundedPair is two nodes all edges between which have a bound.

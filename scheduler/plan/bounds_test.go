@@ -138,7 +138,7 @@ func walkAtRandom(p *Plan, r *rand.Rand) (visits, decisions []int) {
 		if len(open) == 0 {
 			return visits, decisions
 		}
-		if len(open) > 1 || w.Edges[open[0]].Says != "" {
+		if len(open) > 1 || w.Edges[open[0]].Condition != "" {
 			decisions[at]++
 		}
 		e := open[r.IntN(len(open))]

@@ -96,8 +96,8 @@ func (p *Plan) describeWalk(d *Description, known map[*Plan]*Description) {
 		e, at := &w.Edges[i], &d.Edges[i]
 		at.Weight, at.LoopRestart, at.Freeform = e.Weight, e.LoopRestart, e.Freeform
 		at.MaxIterations = e.MaxFollows
-		if e.Says != "" {
-			at.When = e.Says
+		if e.Condition != "" {
+			at.When = e.Condition
 		}
 		at.Branch = w.Nodes[p.Edges[i].FromNode].Parallel != nil && p.Edges[i].When == nil
 	}

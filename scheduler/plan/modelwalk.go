@@ -40,7 +40,7 @@ func (c *compiler) routedEdges() {
 		}
 		edge := WalkEdge{Label: e.Label.Value, Pair: pair}
 		if e.When != nil {
-			edge.Says = strings.TrimSpace(e.When.Value)
+			edge.Condition = strings.TrimSpace(e.When.Value)
 		}
 		if e.MaxIterations != nil {
 			edge.MaxFollows = c.atLeastOne(e.MaxIterations, edgePlace(e).at("max_iterations"))

@@ -62,10 +62,10 @@ type WalkEdge struct {
 	Key                   string
 	Weight                int
 	LoopRestart, Freeform bool
-	// Says is the condition that a model judges, "" for none. MaxFollows is how often the
-	// pair of nodes may be followed until the edge is spent, 0 for any number; Pair is the
-	// pair's number.
-	Says       string
+	// Condition is the one that a model judges, in plain language, "" for none. MaxFollows
+	// is how often the pair of nodes may be followed until the edge is spent, 0 for any
+	// number; Pair is the pair's number.
+	Condition  string
 	MaxFollows int
 	Pair       int32
 }

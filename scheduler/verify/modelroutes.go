@@ -41,6 +41,9 @@ func (t *walk) unspent(node int32) []int32 {
 	})
 }
 
+// asks reports whether an edge has a condition, which a model judges.
+func (t *walk) asks(e int32) bool { return t.w.Edges[e].Condition != "" }
+
 // goesOn checks the way on from a visit.
 func (t *walk) goesOn(n *plan.Node) {
 	c := t.f.c
@@ -55,7 +58,7 @@ func (t *walk) goesOn(n *plan.Node) {
 		c.breaks(Statuses, "goes on as %s, and visit %d ended %s", c.e.Status, t.left.n, t.left.status)
 	}
 	open := t.unspent(n.Index)
-	asked := len(open) > 1 || len(open) == 1 && t.w.Edges[open[0]].Says != ""
+	asked := len(open) > 1 || len(open) == 1 && t.asks(open[0])
 	switch c.e.Step {
 	case core.StepUnconditional:
 		if len(open) != 1 || asked {
@@ -71,7 +74,7 @@ func (t *walk) goesOn(n *plan.Node) {
 			c.breaks(Routes, "ends because the node failed, and it ended %s", t.left.status)
 		}
 	case core.StepDryRun:
-		if !t.dryRun() || !slices.ContainsFunc(t.w.Nodes[n.Index].Out, func(e int32) bool { return t.w.Edges[e].Says != "" }) {
+		if !t.dryRun() || !slices.ContainsFunc(t.w.Nodes[n.Index].Out, t.asks) {
 			c.breaks(Routes, "ends as a dry run, and it is none or there is nothing to decide")
 		}
 	default:
@@ -103,7 +106,7 @@ func (t *walk) offered(open []int32) {
 		choice, _ := list[i].(*core.Object)
 		to, _ := choice.Get("to")
 		when, _ := choice.Get("when")
-		same = same && to == t.id(t.f.p.Edges[open[i]].ToNode) && when == t.w.Edges[open[i]].Says
+		same = same && to == t.id(t.f.p.Edges[open[i]].ToNode) && when == t.w.Edges[open[i]].Condition
 	}
 	if !same {
 		t.f.c.breaks(Routes, "the model was offered other edges than those that can be followed")
@@ -113,7 +116,7 @@ func (t *walk) offered(open []int32) {
 // stops checks that the walk may end for want of a decision.
 func (t *walk) stops(n *plan.Node, open []int32) {
 	c := t.f.c
-	fallback := slices.ContainsFunc(open, func(e int32) bool { return t.w.Edges[e].Says == "" })
+	fallback := slices.ContainsFunc(open, func(e int32) bool { return !t.asks(e) })
 	switch c.e.Step {
 	case core.StepNone:
 		if fallback {
@@ -137,15 +140,14 @@ func (t *walk) along(open []int32) {
 	}
 	t.due = to.Index
 	i := slices.IndexFunc(open, func(e int32) bool {
-		return t.f.p.Edges[e].ToNode == to.Index && sameText(c.e.When, t.w.Edges[e].Says)
+		return t.f.p.Edges[e].ToNode == to.Index && sameText(c.e.When, t.w.Edges[e].Condition)
 	})
 	if i < 0 {
 		c.breaks(Routes, "there is no edge to %s with that condition, or it is spent", c.e.To)
 		return
 	}
-	edge := &t.w.Edges[open[i]]
-	t.routed.followed[edge.Pair]++
-	if c.e.Step == core.StepModel != (edge.Says != "") {
+	t.routed.followed[t.w.Edges[open[i]].Pair]++
+	if c.e.Step == core.StepModel != t.asks(open[i]) {
 		c.breaks(Routes, "goes to %s by the step %s, which is not that of the edge", c.e.To, c.e.Step)
 	}
 }
