@@ -42,6 +42,9 @@ var foreignKeys = map[string]string{
 
 const childHint = `a sub-workflow is shape=house, stack.child_workflow="child.dot"`
 
+// graphvizShapes are shapes of Graphviz that resemble one with a meaning and are no slips of it.
+var graphvizShapes = []string{"doubleoctagon", "square"}
+
 // graphvizKeys are attributes for drawing, which are no slips of others.
 var graphvizKeys = []string{
 	"arrowhead", "arrowsize", "arrowtail", "bb", "bgcolor", "center", "clusterrank", "color", "colorscheme", "comment", "compound",

@@ -2,7 +2,6 @@ package dot
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -150,10 +149,15 @@ func (l *loader) nodeKinds(nodes []*drawnNode) []core.Text {
 
 // shapeHint is for shapes that are spelt otherwise than in the table.
 func (l *loader) shapeHint(n *drawnNode, shape core.Text) {
-	for _, k := range kinds {
-		if k.shape != shape.Value && strings.EqualFold(k.shape, shape.Value) {
-			l.ds.Warnf(core.CodeBadValue, shape.Pos, "node %s: shape %s makes it an agent, like every shape that has no meaning", n.id.Value, shape.Value).
-				WithHint("did you mean %q?", k.shape)
-		}
+	if byShape(shape.Value) != nil || slices.Contains(graphvizShapes, shape.Value) {
+		return
+	}
+	shapes := make([]string, len(kinds))
+	for i := range kinds {
+		shapes[i] = kinds[i].shape
+	}
+	if near := core.DidYouMean(shape.Value, shapes); near != "" {
+		l.ds.Warnf(core.CodeBadValue, shape.Pos, "node %s: shape %s makes it an agent, like every shape that has no meaning", n.id.Value, shape.Value).
+			WithHint("%s", near)
 	}
 }
