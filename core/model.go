@@ -69,6 +69,9 @@ type Meter struct {
 	Ask      func(ModelCall) error
 	Answered func(ModelCall)
 	Tool     func(ToolCall)
+	// Again, if it is not nil, is told why a call that is under way will be made once more,
+	// and when: it becomes a warning in the log of the run.
+	Again func(why string)
 }
 
 type meterKey struct{}

@@ -56,7 +56,14 @@ func (o *Retry) complete(ctx context.Context, m Model, r *Request) (*Response, e
 		if wait > o.MaxDelay {
 			return nil, fmt.Errorf("%w (the server asks to wait for %s, more than %s)", err, wait, o.MaxDelay)
 		}
-		if !sleep(ctx, wait+time.Duration(rand.Float64()*float64(wait)/4)) {
+		wait += time.Duration(rand.Float64() * float64(wait) / 4)
+		if end, ok := ctx.Deadline(); ok && time.Until(end) <= wait { // it would not live to see the answer
+			return nil, asked(err, attempt)
+		}
+		if m := core.MeterOf(ctx); m != nil && m.Again != nil {
+			m.Again(fmt.Sprintf("%v; the model is asked again in %s (%d of %d)", err, wait.Round(100*time.Millisecond), attempt+1, o.Attempts))
+		}
+		if !sleep(ctx, wait) {
 			return nil, asked(err, attempt)
 		}
 		delay *= 2
@@ -74,12 +81,8 @@ func asked(err error, times int) error {
 	return fmt.Errorf("%w (asked %d times)", err, times)
 }
 
-// sleep waits and tells whether the context lives on. It does not begin a wait that the
-// context would not survive.
+// sleep waits and tells whether the context lives on.
 func sleep(ctx context.Context, d time.Duration) bool {
-	if end, ok := ctx.Deadline(); ok && time.Until(end) <= d {
-		return false
-	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

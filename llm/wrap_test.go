@@ -71,6 +71,34 @@ func TestWithRetry(t *testing.T) {
 	}
 }
 
+// Whoever waits for a model that is tried again is told so, for each wait that begins.
+func TestRetryTells(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		tell := func(ctx context.Context) context.Context {
+			told = nil
+			return core.WithMeter(ctx, &core.Meter{Again: func(why string) { told = append(told, why) }})
+		}
+		m := llm.WithRetry(llmtest.Script(t, llmtest.Answer{Err: status(503, 0)}), llm.Retry{Attempts: 3})
+		if _, err := m.Complete(tell(t.Context()), &llm.Request{}); err == nil {
+			t.Error("no error")
+		}
+		for i, told := range told {
+			if !strings.Contains(told, "503") || !strings.Contains(told, "; the model is asked again in ") || !strings.HasSuffix(told, fmt.Sprintf(" (%d of 3)", i+2)) {
+				t.Errorf("told %s", told)
+			}
+		}
+		if len(told) != 2 {
+			t.Errorf("told %q, want 2", told)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		if _, err := m.Complete(tell(ctx), &llm.Request{}); err == nil || len(told) != 1 { // the second wait would be longer than the time left
+			t.Errorf("told %q, want 1; %v", told, err)
+		}
+	})
+}
+
 func TestRetryEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"log/slog"
 	"math"
 	"sync"
 	"time"
@@ -40,7 +41,7 @@ func (x *executor) metered(ctx context.Context, index core.Ordinal) (context.Con
 	if c.Call != nil {
 		m.event.Visit = c.Call.Visit
 	}
-	ctx = core.WithMeter(ctx, &core.Meter{Ask: func(c core.ModelCall) error { return m.ask(ctx, c) }, Answered: m.answered, Tool: m.tool})
+	ctx = core.WithMeter(ctx, &core.Meter{Ask: func(c core.ModelCall) error { return m.ask(ctx, c) }, Answered: m.answered, Tool: m.tool, Again: m.again})
 	if r := x.run.opts.Router; r != nil {
 		ctx = core.WithRouter(ctx, r)
 	}
@@ -81,6 +82,13 @@ func (m *meter) tool(c core.ToolCall) {
 		if c.Err != nil {
 			e.Reason = c.Err.Error()
 		}
+	})
+}
+
+func (m *meter) again(why string) {
+	m.emit(core.LogLine, func(e *core.Event) {
+		*e = core.Event{V: e.V, Type: e.Type, Run: e.Run, Time: e.Time, Node: e.Node, Item: e.Item, Attempt: e.Attempt,
+			Severity: slog.LevelWarn.String(), Log: why}
 	})
 }
 

@@ -26,6 +26,7 @@ func (k caller) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) 
 			if err := m.Ask(core.ModelCall{Purpose: "run", Turn: turn + 1}); err != nil {
 				return core.Result{}, fmt.Errorf("turn %d: %w", turn+1, err)
 			}
+			m.Again(fmt.Sprint("busy in turn ", turn+1))
 			m.Answered(core.ModelCall{Purpose: "run", Turn: turn + 1, Model: "m", Finish: "stop", Duration: time.Second,
 				Usage: core.Usage{Calls: 1, Input: 7, Output: 3, Cost: 0.5}})
 			m.Tool(core.ToolCall{Tool: "look", Turn: turn + 1, Err: errors.New("no such file")})
@@ -67,8 +68,11 @@ func TestModelUsage(t *testing.T) {
 		if e.Node == "b" && (e.Type == core.ModelAsked || e.Type == core.ModelAnswered || e.Type == core.ToolCalled) {
 			of = append(of, fmt.Sprintf("%s %d %s", e.Type, e.Turn, e.Reason))
 		}
+		if e.Node == "b" && e.Type == core.LogLine {
+			of = append(of, e.Severity+" "+e.Log)
+		}
 	}
-	want := "model.asked 1 |model.answered 1 |tool.called 1 no such file|model.asked 2 |model.answered 2 |tool.called 2 no such file"
+	want := "model.asked 1 |WARN busy in turn 1|model.answered 1 |tool.called 1 no such file|model.asked 2 |WARN busy in turn 2|model.answered 2 |tool.called 2 no such file"
 	if got := strings.Join(of, "|"); got != want {
 		t.Errorf("events %s, want %s", got, want)
 	}
