@@ -141,18 +141,19 @@ func (p *Plan) describeWalkNode(i int32) WalkNodeDescription {
 // distances returns the nodes of a walk by their distance from the start, and then those
 // that cannot be reached.
 func (p *Plan) distances() [][]int32 {
-	next := make([][]int32, len(p.Nodes))
-	for i := range p.Edges {
-		next[p.Edges[i].FromNode] = append(next[p.Edges[i].FromNode], p.Edges[i].ToNode)
-	}
+	g := p.graph()
 	seen := make([]bool, len(p.Nodes))
 	var levels [][]int32
 	for found := []int32{p.Walk.Start}; len(found) > 0; {
 		var level, after []int32
 		for _, n := range found {
-			if !seen[n] {
-				seen[n] = true
-				level, after = append(level, n), append(after, next[n]...)
+			if seen[n] {
+				continue
+			}
+			seen[n] = true
+			level = append(level, n)
+			for _, a := range g[n] {
+				after = append(after, a.To)
 			}
 		}
 		if level != nil {
