@@ -172,6 +172,42 @@ func TestGraphInsideOfAnAttribute(t *testing.T) {
 	}
 }
 
+// A sub-workflow without a goal of its own works for that of the graph around it.
+func TestGoalOfSubWorkflows(t *testing.T) {
+	for name, tt := range map[string]struct{ outer, inner, want string }{
+		"inherited":     {`goal="Ship it"`, ``, "Ship it"},
+		"its own":       {`goal="Ship it"`, `goal=\"Test it\"`, "Test it"},
+		"nobody's":      {``, ``, ""},
+		"nobody else's": {``, `goal=\"Test it\"`, "Test it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := runDOT(t, wavefold.NewEngine(), fmt.Sprintf(`digraph Outer {
+				%s
+				start [shape=Mdiamond] exit [shape=Msquare]
+				inner [shape=house, stack.child_dot_source="digraph Inner {
+					%s
+					start [shape=Mdiamond]; exit [shape=Msquare]
+					a [shape=parallelogram, script=\"test '%s' = \\\"$WAVEFOLD_GOAL\\\"\"]
+					start -> a -> exit [condition=\"outcome=success\"]
+				}"]
+				start -> inner -> exit
+			}`, tt.outer, tt.inner, tt.want))
+			if n, _ := r.Node("inner"); n.Failure != nil {
+				t.Error(n.Failure)
+			}
+		})
+	}
+	// One that speaks of a goal is not begun without one.
+	e := wavefold.NewEngine()
+	if err := e.AddTool("agent", core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })); err != nil {
+		t.Fatal(err)
+	}
+	r := runDOT(t, e, `digraph Outer { start -> inner -> exit; inner [shape=house, stack.child_dot_source="digraph Inner { start -> a -> exit; a [prompt=\"$goal\"] }"] }`)
+	if n, _ := r.Node("inner"); n.Failure == nil || !strings.Contains(n.Failure.Message, `input "goal" is missing`) {
+		t.Errorf("got %v", n.Failure)
+	}
+}
+
 // runDOT runs a graph of an empty folder.
 func runDOT(t *testing.T, e *wavefold.Engine, graph string) *wavefold.Result {
 	t.Helper()

@@ -28,7 +28,7 @@ type frame struct {
 // frame compiles a nested workflow and connects its inputs and outputs. One that
 // is nested in many places is compiled once: else a chain of files in which each
 // includes the next one twice would take 2^n compilations.
-func (c *compiler) frame(n *Node, f *core.Frame, at place) {
+func (c *compiler) frame(n *Node, f *core.Frame, at place, use *uses) {
 	made := c.inner(n, f.Workflow, at)
 	if made == nil {
 		return
@@ -60,7 +60,27 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place) {
 		c.frameOutput(inner, j, field, pos, at)
 		n.Frame.Outputs = append(n.Frame.Outputs, Output{Outer: field, Name: name, Inner: int32(j)})
 	}
-	c.frameInputs(n, made, at)
+	inherited := c.frameGoal(n, inner, at, use)
+	c.frameInputs(n, made, inherited, at)
+}
+
+// frameGoal gives a nested walk that has no goal of its own the goal of the walk around
+// it, and tells whether it did.
+func (c *compiler) frameGoal(n *Node, inner *Plan, at place, use *uses) bool {
+	_, known := c.p.Schema.Index(core.InputGoal)
+	wants := slices.ContainsFunc(inner.Workflow.Inputs, func(d core.InputDecl) bool {
+		return d.Name.Value == core.InputGoal && core.IsMissing(d.Default)
+	})
+	if !known || !wants || !c.walking() || inner.Walk == nil || slices.Contains(argNames(n.Decl.Args), core.InputGoal) {
+		return false
+	}
+	if n.Args == nil {
+		n.Args = &Args{}
+	}
+	goal := core.Tree("$."+core.InputGoal, n.Decl.Pos)
+	a := &n.Args.root
+	a.keys, a.members = append(a.keys, core.InputGoal), append(a.members, c.textArgument(goal, at.at("args").sub(core.InputGoal), use))
+	return true
 }
 
 func writePos(n *Node, name string) core.Position {
@@ -141,10 +161,11 @@ func (c *compiler) frameOutput(inner *Plan, from int, to int32, pos core.Positio
 	}
 }
 
-// frameInputs compares the args with the inputs of the nested workflow.
-func (c *compiler) frameInputs(n *Node, f *frame, at place) {
+// frameInputs compares the args with the inputs of the nested workflow. goal tells that it
+// is given that as well.
+func (c *compiler) frameInputs(n *Node, f *frame, goal bool, at place) {
 	args, inner := n.Decl.Args, f.plan
-	given := map[string]bool{}
+	given := map[string]bool{core.InputGoal: goal}
 	if args != nil {
 		for i, k := range args.Keys {
 			given[k.Value] = true

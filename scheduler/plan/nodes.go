@@ -321,7 +321,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	c.kindUse(n, made, at, use)
 	c.secrets(made.Secrets)
 	if made.Frame != nil {
-		c.frame(n, made.Frame, at)
+		c.frame(n, made.Frame, at, use)
 	}
 	return true
 }
