@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -37,9 +38,12 @@ func (a *asker) ask(ctx context.Context, q core.Question) (core.Answer, error) {
 	answer, err := a.to.Ask(ctx, q)
 	answered := a.event
 	answered.Type = core.NodeAnswered
-	if err != nil {
+	switch {
+	case q.Timeout > 0 && errors.Is(err, context.DeadlineExceeded):
+		answered.Reason = core.ErrLate.Error()
+	case err != nil:
 		answered.Reason = err.Error()
-	} else {
+	default:
 		answered.Values = core.NewObject(2)
 		if found := q.Match(answer); len(found) == 1 {
 			answered.Label, answered.To = found[0].Label, found[0].Target

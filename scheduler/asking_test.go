@@ -153,6 +153,11 @@ node.finished`},
 		{"nothing", func(context.Context, core.Question) (core.Answer, error) { return core.Answer{}, core.ErrUnanswered }, question + `
 node.answered gate 1.1 nobody answered
 node.failed`},
+		{"time is up", func(context.Context, core.Question) (core.Answer, error) {
+			return core.Answer{}, context.DeadlineExceeded
+		}, question + `
+node.answered gate 1.1 nobody answered in time
+node.failed`},
 		{"nobody", nil, "node.failed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

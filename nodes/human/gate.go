@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/story"
 )
 
 // Keys of the context that an answered gate sets.
@@ -80,12 +81,14 @@ func (g *gate) question() core.Question {
 func (g *gate) without(err error, late bool) (core.Result, error) {
 	switch {
 	case late || errors.Is(err, core.ErrLate):
-		if g.fallback != nil {
-			return g.result(g.fallback, ""), nil
-		}
 		note := core.ErrLate.Error()
 		if g.timeout > 0 {
-			note = "nobody answered within " + g.timeout.String()
+			note = "nobody answered within " + story.Duration(g.timeout)
+		}
+		if g.fallback != nil {
+			r := g.result(g.fallback, "")
+			r.Note = note + ": the default choice"
+			return r, nil
 		}
 		return core.Result{Status: core.Retry, Note: note}, nil
 	case errors.Is(err, core.ErrUnanswered):

@@ -68,9 +68,12 @@ func routed(r core.Result, err error) string {
 	if r.Routing == nil {
 		return r.Status.String() + ": " + r.Note
 	}
-	c := r.Routing.Context
-	return fmt.Sprintf("%q to %s; %v, %q, %q", r.Routing.PreferredLabel, strings.Join(r.Routing.SuggestedNext, ","),
-		c[human.ContextSelected], c[human.ContextLabel], c[human.ContextText])
+	c, note := r.Routing.Context, ""
+	if r.Note != "" {
+		note = "; " + r.Note
+	}
+	return fmt.Sprintf("%q to %s; %v, %q, %q%s", r.Routing.PreferredLabel, strings.Join(r.Routing.SuggestedNext, ","),
+		c[human.ContextSelected], c[human.ContextLabel], c[human.ContextText], note)
 }
 
 func TestAnswers(t *testing.T) {
@@ -191,16 +194,16 @@ func TestTimeout(t *testing.T) {
 		who        core.Interviewer
 		want       string
 	}{
-		{"default", `{"default_choice": "b"}`, time.Minute, time.Minute, waits, `"B" to b; B, "B", ""`},
-		{"no default", `{}`, time.Minute, time.Minute, waits, "retry: nobody answered within 1m0s"},
+		{"default", `{"default_choice": "b"}`, time.Minute, time.Minute, waits, `"B" to b; B, "B", ""; nobody answered within 1m: the default choice`},
+		{"no default", `{}`, time.Minute, time.Minute, waits, "retry: nobody answered within 1m"},
 		// What ends before the timeout is no answer: the run was cancelled.
 		{"cancelled", `{"default_choice": "b"}`, time.Second, time.Minute, waits, "error: context deadline exceeded"},
 		{"no timeout", `{}`, time.Second, 0, waits, "error: context deadline exceeded"},
-		{"late by itself", `{"default_choice": "b"}`, time.Hour, time.Minute, late, `"B" to b; B, "B", ""`},
+		{"late by itself", `{"default_choice": "b"}`, time.Hour, time.Minute, late, `"B" to b; B, "B", ""; nobody answered within 1m: the default choice`},
 		{"late without a timeout", `{}`, time.Hour, 0, late, "retry: nobody answered in time"},
 		// An interviewer that does not look at its context.
-		{"too late", `{"default_choice": "b"}`, time.Minute, time.Minute, answersAfter(2 * time.Minute), `"B" to b; B, "B", ""`},
-		{"too late, no default", `{}`, time.Minute, time.Minute, answersAfter(2 * time.Minute), "retry: nobody answered within 1m0s"},
+		{"too late", `{"default_choice": "b"}`, time.Minute, time.Minute, answersAfter(2 * time.Minute), `"B" to b; B, "B", ""; nobody answered within 1m: the default choice`},
+		{"too late, no default", `{}`, time.Minute, time.Minute, answersAfter(2 * time.Minute), "retry: nobody answered within 1m"},
 		{"in time", `{"default_choice": "b"}`, time.Minute, time.Minute, answersAfter(time.Second), `"A" to a; A, "A", "a"`},
 		// A text that says nothing gives no more time.
 		{"garbage", `{"default_choice": "b"}`, time.Minute, time.Minute, human.Func(func(ctx context.Context, _ core.Question) (core.Answer, error) {
@@ -210,7 +213,7 @@ func TestTimeout(t *testing.T) {
 			case <-ctx.Done():
 				return core.Answer{}, ctx.Err()
 			}
-		}), `"B" to b; B, "B", ""`},
+		}), `"B" to b; B, "B", ""; nobody answered within 1m: the default choice`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
