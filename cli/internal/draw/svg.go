@@ -53,6 +53,25 @@ func (r *Run) class(id string) string {
 	return unreached
 }
 
+// dead reports whether nothing came along an edge of a dag: its condition was false, or its
+// source did not end as it asks.
+func (r *Run) dead(e *plan.EdgeDescription) bool {
+	if judged, ok := r.Judged[[2]string{e.From, e.To}]; ok && !judged {
+		return true
+	}
+	switch r.class(e.From) {
+	case core.Success.String(), core.PartialSuccess.String():
+		return e.On == core.Fail.String()
+	case core.Fail.String():
+		return e.On == ""
+	case core.Skipped.String():
+		return e.On != "done"
+	case unreached:
+		return true
+	}
+	return false // it runs
+}
+
 // taken is how often a walk took an edge, 0 without a run.
 func (r *Run) taken(e *plan.EdgeDescription) int {
 	switch {

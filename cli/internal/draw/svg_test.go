@@ -157,3 +157,28 @@ func TestStatusesHaveColours(t *testing.T) {
 		}
 	}
 }
+
+// What an edge asks of its source decides whether a run came along it.
+func TestDeadEdges(t *testing.T) {
+	for _, tt := range []struct {
+		on   string
+		live string // of a source that ended so
+	}{
+		{"", "success partial_success running"},
+		{"fail", "fail running"},
+		{"done", "success partial_success fail skipped running"},
+	} {
+		for _, status := range []string{"success", "partial_success", "fail", "skipped", "running", ""} {
+			r := &Run{Marks: map[string]Mark{"a": {Status: status}}}
+			e := plan.EdgeDescription{From: "a", To: "b", On: tt.on}
+			want := status == "" || !slices.Contains(strings.Fields(tt.live), status)
+			if got := r.dead(&e); got != want {
+				t.Errorf("on %q after %q: dead %v, want %v", tt.on, status, got, want)
+			}
+			r.Judged = map[[2]string]bool{{"a", "b"}: false}
+			if !r.dead(&e) {
+				t.Errorf("on %q after %q: a false condition lets it live", tt.on, status)
+			}
+		}
+	}
+}

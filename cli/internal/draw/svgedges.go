@@ -47,7 +47,7 @@ func (s *svg) edge(i int) string {
 			class += " dead"
 		}
 	default:
-		if judged, ok := s.run.Judged[[2]string{e.From, e.To}]; ok && !judged || s.class(e.From) == "skipped" || s.class(e.From) == "unreached" {
+		if s.run.dead(e) {
 			class += " dead"
 		}
 	}
