@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -441,6 +442,30 @@ func TestWithBarrier(t *testing.T) {
 				wavefold.Do("next", do(func() { begins = time.Since(start) }), wavefold.After("fast")))
 			if _, err := g.Run(t.Context(), append(tt.options, wavefold.WithConcurrency(4))...); err != nil || begins != tt.want {
 				t.Errorf("with %d options next begins after %s, want %s: %v", len(tt.options), begins, tt.want, err)
+			}
+		})
+	}
+}
+
+// With backpressure a run does not begin what its listener is far behind of.
+func TestWithBackpressure(t *testing.T) {
+	const items = 40_000
+	in := wavefold.NewField[[]int]("items", wavefold.Default(make([]int, items)))
+	for _, bounded := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var done, seen, behind atomic.Int64
+			g := wavefold.New("g", wavefold.Declare(in), wavefold.ForEach("each", in, func(context.Context, int) error { done.Add(1); return nil }))
+			options := []wavefold.RunOption{wavefold.WithGrace(time.Hour), wavefold.WithListener(func(e core.Event) {
+				if e.Type == core.ItemFinished {
+					time.Sleep(time.Millisecond)
+					behind.Store(max(behind.Load(), done.Load()-seen.Add(1)))
+				}
+			})}
+			if bounded {
+				options = append(options, wavefold.WithBackpressure())
+			}
+			if _, err := g.Run(t.Context(), options...); err != nil || seen.Load() != items || bounded != (behind.Load() <= 2<<14) {
+				t.Errorf("bounded %t: %v: %d items seen, up to %d behind", bounded, err, seen.Load(), behind.Load())
 			}
 		})
 	}
