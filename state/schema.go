@@ -149,13 +149,17 @@ func (s *Schema) FieldType(name string) (*core.Type, bool) {
 	if !ok {
 		return nil, false
 	}
-	f := &s.Fields[i]
+	return s.Fields[i].declared(), true
+}
+
+// declared is the declared type, be it one of Go, nil for anything.
+func (f *Field) declared() *core.Type {
 	if f.Type == nil && f.goType != nil {
 		if k := f.kind(); k != core.AnyType {
-			return &core.Type{Kind: k}, true
+			return &core.Type{Kind: k}
 		}
 	}
-	return f.Type, true
+	return f.Type
 }
 
 // Code names the code of the user's that runs when values are merged, "" for none.
@@ -172,6 +176,14 @@ func (s *Schema) FieldNames() []string { return s.names }
 
 // Strategy returns the field's merge strategy.
 func (f *Field) Strategy() *Strategy { return f.strategy }
+
+// WriteType is the type of what is written into the field, nil for anything.
+func (f *Field) WriteType() *core.Type {
+	if f.strategy.takesAny {
+		return nil
+	}
+	return f.declared()
+}
 
 // MakeStream makes the field a stream: its declared type is that of the rows, and
 // what it holds is an object that describes them. The maker's description and

@@ -17,6 +17,8 @@ type Strategy struct {
 	Wants string
 	// Refuses tells that a merge can fail on a value of the right type.
 	Refuses bool
+	// takesAny tells that it merges values of any type, whatever the declared one.
+	takesAny bool
 	// joins tells that two writes in a row may be merged into one before they
 	// meet the value; asJSON that values of Go types are merged in their JSON form.
 	joins, asJSON bool
@@ -44,7 +46,7 @@ var strategies = []Strategy{
 	{Name: "sum", Wants: "numbers: they are added up", kinds: numeric, start: acceptNumber, accept: acceptNumber, merge: mergeSum},
 	{Name: "min", Wants: "numbers and texts: the least stays", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, joins: true, merge: mergeMin},
 	{Name: "max", Wants: "numbers and texts: the greatest stays", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, joins: true, merge: mergeMax},
-	{Name: "count", Wants: "integers: each write adds one, whatever it writes", kinds: numeric, start: acceptNumber, accept: acceptAny, merge: mergeCount},
+	{Name: "count", Wants: "integers: each write adds one, whatever it writes", kinds: numeric, takesAny: true, start: acceptNumber, accept: acceptAny, merge: mergeCount},
 }
 
 // custom is the strategy of fields with a reducer of their own.

@@ -326,3 +326,25 @@ func TestFailuresAreSent(t *testing.T) {
 		})
 	}
 }
+
+// What is written into a field that counts need not be a number, also where a schema says
+// what it is; any other field has its type.
+func TestWritesOfACount(t *testing.T) {
+	reg := core.NewRegistry(agent.Kinds(script(`"a word"`))...)
+	const doc = `
+name: said
+state:
+  schema: {said: {type: integer, default: 0, merge: %s}}
+graph:
+  nodes:
+    - {id: say, kind: prompt, prompt: Say a word., schema: {type: string}, writes: [said]}
+`
+	r := run(t, yaml(t, reg, fmt.Sprintf(doc, "count")), reg, nil, scheduler.Options{})
+	if said, _ := r.State.Get("said"); said != int64(1) {
+		t.Errorf("counted %v, want 1: %v", said, r.Err)
+	}
+	_, ds := plan.Compile(yaml(t, reg, fmt.Sprintf(doc, "sum")), reg, plan.Options{})
+	if !ds.Has(core.CodeWrongType) {
+		t.Errorf("a sum of words: %v", ds)
+	}
+}

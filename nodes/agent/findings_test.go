@@ -119,7 +119,8 @@ func TestFindings(t *testing.T) {
 
 func TestFindingsOfWrites(t *testing.T) {
 	env := functions()
-	env.Schema = nodestest.Schema(t, `{"score": {"type": "number"}, "city": {"type": "string"}, "tags": {"type": "array"}, "open": {}}`)
+	schema := nodestest.Schema(t, `{"score": {"type": "number"}, "city": {"type": "string"}, "tags": {"type": "array"}, "open": {}}`)
+	env.WriteType = func(field string) *core.Type { t, _ := schema.FieldType(field); return t }
 	for _, tt := range []struct{ writes, schema, want string }{
 		{"score", `{"properties": {"score": {"type": "string"}}}`, `1:62: error: node n: schema: the field score wants number, and the answer gives it string [WRONG_TYPE]`},
 		{"score", `{"properties": {"score": {"type": "integer"}}}`, ``},

@@ -34,14 +34,11 @@ func writesSchema(writes []core.Text, fields core.Schema) *core.Object {
 // fitWrites finds members of an answer that the fields which the node writes never take:
 // the model would be paid for each answer before the run could tell.
 func (b *builder) fitWrites(schema *core.Value) {
-	if b.env.Schema == nil {
+	if b.env.WriteType == nil {
 		return
 	}
 	for _, w := range b.node.Writes {
-		t, ok := b.env.Schema.FieldType(w.Value)
-		if !ok {
-			continue // which is told of the node
-		}
+		t := b.env.WriteType(w.Value)
 		members := schema.Get("properties")
 		member := members.Get(w.Value)
 		switch closed := schema.Get("additionalProperties"); {

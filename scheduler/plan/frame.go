@@ -155,7 +155,7 @@ func (c *compiler) frameOutput(inner *Plan, from int, to int32, pos core.Positio
 		c.ds.Errorf(core.CodeStream, pos, "%s: field %q of workflow %q is a stream, which stays within its workflow", at, a.Name, inner.Name)
 		return
 	}
-	if b.Strategy().Name != "count" && disjoint(kindOf(a.Type), kindOf(b.Type)) {
+	if disjoint(kindOf(a.Type), kindOf(b.WriteType())) {
 		c.ds.Errorf(core.CodeWrongType, pos, "%s: writes: field %q is of type %s, but %q of workflow %q is of type %s",
 			at, b.Name, kindOf(b.Type), a.Name, inner.Name, kindOf(a.Type))
 	}
