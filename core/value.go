@@ -154,12 +154,11 @@ func (o *Object) Copy(extra int) *Object {
 	if o == nil {
 		return NewObject(extra)
 	}
-	room := len(o.keys) + extra
-	c := &Object{keys: o.keys, values: append(make([]any, 0, room), o.values...), index: o.index, shared: o.shared}
-	if !o.shared {
-		c.keys = append(make([]string, 0, room), o.keys...)
-		c.index = maps.Clone(o.index)
+	if o.shared {
+		return &Object{keys: o.keys, values: append(make([]any, 0, len(o.values)+extra), o.values...), index: o.index, shared: true}
 	}
+	c := NewObject(len(o.keys) + extra)
+	c.keys, c.values, c.index = append(c.keys, o.keys...), append(c.values, o.values...), maps.Clone(o.index)
 	return c
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // This file is what the driver does about models: it asks the router, and accounts for calls
@@ -23,8 +24,11 @@ var ErrNoRouter = errors.New("no model is configured to choose the edge")
 
 // meter accounts for the calls of one attempt, or of one question to the router.
 type meter struct {
-	run   *run
-	event core.Event // what all its events have
+	run     *run
+	node    *plan.Node
+	call    *machine.Call
+	item    core.Ordinal
+	attempt int
 
 	flying int64 // calls under way, kept by run.spent
 
@@ -35,12 +39,7 @@ type meter struct {
 // metered returns a context whose calls to models are accounted for, and which has the
 // router of the run; and the meter that accounts for them.
 func (x *executor) metered(ctx context.Context, index core.Ordinal) (context.Context, *meter) {
-	c := x.c
-	m := &meter{run: x.run, event: core.Event{V: core.EventVersion, Run: x.run.opts.Run, Node: c.Call.Name(c.Node), Kind: c.Node.Kind, Phase: c.Node.Phase,
-		Item: index, Attempt: int(c.ID.Attempt)}}
-	if c.Call != nil {
-		m.event.Visit = c.Call.Visit
-	}
+	m := &meter{run: x.run, node: x.c.Node, call: x.c.Call, item: index, attempt: int(x.c.ID.Attempt)}
 	ctx = core.WithMeter(ctx, &core.Meter{Ask: func(c core.ModelCall) error { return m.ask(ctx, c) }, Answered: m.answered, Tool: m.tool, Again: m.again})
 	if r := x.run.opts.Router; r != nil {
 		ctx = core.WithRouter(ctx, r)
@@ -92,13 +91,17 @@ func (m *meter) again(why string) {
 	})
 }
 
+// emit tells of a call, as fill words it.
 func (m *meter) emit(t core.EventType, fill func(*core.Event)) {
 	m.run.signOfLife()
 	if m.run.events == nil {
 		return
 	}
-	e := m.event
-	e.Type, e.Time = t, time.Now()
+	e := core.Event{V: core.EventVersion, Type: t, Time: time.Now(), Run: m.run.opts.Run, Node: m.call.Name(m.node), Kind: m.node.Kind, Phase: m.node.Phase,
+		Item: m.item, Attempt: m.attempt}
+	if m.call != nil {
+		e.Visit = m.call.Visit
+	}
 	fill(&e)
 	m.run.events.add(e)
 }
