@@ -31,7 +31,8 @@ func (t *walk) follow(v *visit, o *Outcome) {
 		return
 	}
 	known := core.ObjectOf(core.ContextVisitCount, int64(v.count))
-	stands := n.Role != core.RoleConditional || t.f.planted(fault.OpaqueConditional)
+	// A conditional lets its edges see the stage before it; behind a restart there is none.
+	stands := n.Role != core.RoleConditional || t.last.Node < 0 || t.f.planted(fault.OpaqueConditional)
 	if stands {
 		t.last = stage{Node: v.node, Status: statusOf(o), Failure: o.Failure}
 		known.Set(core.ContextFailureClass, categoryOf(o))

@@ -194,7 +194,7 @@ func (m *walkMaker) edges() {
 			if e.Label = m.label(60); m.chance(55) {
 				e.When = m.walkCondition()
 			}
-			e.Restart = m.chance(25) && to.Role != core.RoleConditional && to.Role != core.RoleExit
+			e.Restart = m.chance(25) && to.Role != core.RoleExit && (to.Role != core.RoleConditional || m.chance(25))
 		}
 	}
 }

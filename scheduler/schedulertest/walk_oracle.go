@@ -178,7 +178,7 @@ func (o *walkOracle) step(at string) string {
 	}
 	o.out.Path = append(o.out.Path, at)
 	e := o.visit(at, o.context, o.state)
-	if o.role(at) == core.RoleConditional {
+	if o.role(at) == core.RoleConditional && o.last.status != core.StatusNone {
 		o.record(at, e)
 		e = o.last // its edges see the stage before it
 		e.join, e.next = "", nil

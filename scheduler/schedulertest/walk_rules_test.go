@@ -175,6 +175,15 @@ var walkRules = []walkRule{
 		start -> a -> d -> e
 		e -> exit [when=outcome == 'partial_success']`,
 		path: "start a d e exit", end: "success"},
+	{name: "a conditional that a restart leads to sees itself", doc: `
+		a
+		d kind=conditional
+		e kind=conditional
+		start -> a
+		a -> d [restart]
+		d -> e [restart; when=outcome == 'success']
+		e -> exit [when=outcome == 'success']`,
+		path: "start a d e exit", end: "success"},
 	{name: "a conditional counts its own visits", doc: `
 		a
 		d kind=conditional

@@ -21,7 +21,7 @@ type walk struct {
 	live   []*visit // under way, the token's and those of branches
 	due    int32    // the node that the token comes to next, -1 while it is at one
 	left   *visit   // the token's last visit, which has ended and whose way on is not told yet
-	seen   stage    // the last stage that was no conditional
+	seen   stage    // the last stage: no conditional, unless it is the first node of a walk begun anew
 	gates  []gate   // goal gates in order of their first end
 	jumps  []int    // by node: how often a goal gate has sent the walk back
 	// blocked tells that a restart was chosen that the walk may not make, cancelled that
@@ -255,7 +255,7 @@ func (t *walk) note(v *visit) {
 			t.gates = append(t.gates, gate{v.node, v.status})
 		}
 	}
-	if fail := t.f.c.e.Error; n.Role != core.RoleConditional {
+	if fail := t.f.c.e.Error; n.Role != core.RoleConditional || t.seen.status == core.StatusNone {
 		t.seen = stage{v.status, fail != nil && fail.InCategory() == core.TransientInfra}
 	}
 	if v.node == t.w.Exit {
