@@ -92,6 +92,11 @@ func fields(t *testing.T) core.Schema {
 	return nodestest.Schema(t, `{"summary": {"type": "string"}, "mood": {"type": "string", "enum": ["good", "bad"]}, "tags": {"type": "array"}, "count": {"type": "integer"}, "any": {}}`)
 }
 
+// typesOf tells what may be written into fields that are replaced.
+func typesOf(s core.Schema) func(string) *core.Type {
+	return func(field string) *core.Type { t, _ := s.FieldType(field); return t }
+}
+
 // The answer becomes values: a text, what the node writes, or what the schema says.
 func TestAnswers(t *testing.T) {
 	for _, tt := range []struct {
@@ -139,7 +144,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, kind := range []string{"prompt", "agent"} {
 				m := script(tt.answers...)
-				got := outcome(handle(t, kind, m, tt.node, core.Env{Schema: fields(t)}, core.Shared{}))
+				got := outcome(handle(t, kind, m, tt.node, core.Env{WriteType: typesOf(fields(t))}, core.Shared{}))
 				if !strings.HasPrefix(got, tt.want) || len(m.asked) != tt.calls {
 					t.Errorf("%s: %d calls\ngot  %s\nwant %s", kind, len(m.asked), got, tt.want)
 				}

@@ -87,7 +87,7 @@ func (b *builder) answer(r *runner) {
 		return
 	}
 	if b.Schema == nil && b.structured() {
-		r.schema, _ = compileSchema(core.Tree(writesSchema(b.node.Writes, b.env.Schema), b.node.Pos), b.subject)
+		r.schema, _ = compileSchema(core.Tree(b.writesSchema(), b.node.Pos), b.subject)
 	}
 }
 

@@ -339,9 +339,12 @@ graph:
   nodes:
     - {id: say, kind: prompt, prompt: Say a word., schema: {type: string}, writes: [said]}
 `
-	r := run(t, yaml(t, reg, fmt.Sprintf(doc, "count")), reg, nil, scheduler.Options{})
-	if said, _ := r.State.Get("said"); said != int64(1) {
-		t.Errorf("counted %v, want 1: %v", said, r.Err)
+	counting := fmt.Sprintf(doc, "count")
+	for name, d := range map[string]string{"of a schema": counting, "of no schema": strings.Replace(counting, "schema: {type: string}, ", "", 1)} {
+		r := run(t, yaml(t, reg, d), reg, nil, scheduler.Options{})
+		if said, _ := r.State.Get("said"); said != int64(1) {
+			t.Errorf("counted %v %s, want 1: %v", said, name, r.Err)
+		}
 	}
 	_, ds := plan.Compile(yaml(t, reg, fmt.Sprintf(doc, "sum")), reg, plan.Options{})
 	if !ds.Has(core.CodeWrongType) {

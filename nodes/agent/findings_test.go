@@ -119,8 +119,7 @@ func TestFindings(t *testing.T) {
 
 func TestFindingsOfWrites(t *testing.T) {
 	env := functions()
-	schema := nodestest.Schema(t, `{"score": {"type": "number"}, "city": {"type": "string"}, "tags": {"type": "array"}, "open": {}}`)
-	env.WriteType = func(field string) *core.Type { t, _ := schema.FieldType(field); return t }
+	env.WriteType = typesOf(nodestest.Schema(t, `{"score": {"type": "number"}, "city": {"type": "string"}, "tags": {"type": "array"}, "open": {}}`))
 	for _, tt := range []struct{ writes, schema, want string }{
 		{"score", `{"properties": {"score": {"type": "string"}}}`, `1:62: error: node n: schema: the field score wants number, and the answer gives it string [WRONG_TYPE]`},
 		{"score", `{"properties": {"score": {"type": "integer"}}}`, ``},

@@ -9,36 +9,37 @@ import (
 
 // structured reports whether a text will not do for what the node writes.
 func (b *builder) structured() bool {
-	if len(b.node.Writes) != 1 || b.env.Schema == nil {
+	if len(b.node.Writes) != 1 {
 		return len(b.node.Writes) > 1
 	}
-	t, _ := b.env.Schema.FieldType(b.node.Writes[0].Value)
+	t := b.writeType(b.node.Writes[0])
 	return t != nil && t.Kind != core.AnyType && t.Kind != core.StringType && t.Kind != core.NullType || t != nil && len(t.Enum) > 0
 }
 
 // writesSchema is the schema of an answer that holds what a node writes: an object with
 // its fields.
-func writesSchema(writes []core.Text, fields core.Schema) *core.Object {
-	members, required := core.NewObject(len(writes)), []any{}
-	for _, w := range writes {
-		var t *core.Type
-		if fields != nil {
-			t, _ = fields.FieldType(w.Value)
-		}
-		members.Set(w.Value, schemaOf(t))
+func (b *builder) writesSchema() *core.Object {
+	members, required := core.NewObject(len(b.node.Writes)), []any{}
+	for _, w := range b.node.Writes {
+		members.Set(w.Value, schemaOf(b.writeType(w)))
 		required = append(required, w.Value)
 	}
 	return core.ObjectOf("type", "object", "properties", members, "required", required, "additionalProperties", false)
 }
 
+// writeType is the type of what may be written into a field, nil for anything.
+func (b *builder) writeType(field core.Text) *core.Type {
+	if b.env.WriteType == nil {
+		return nil
+	}
+	return b.env.WriteType(field.Value)
+}
+
 // fitWrites finds members of an answer that the fields which the node writes never take:
 // the model would be paid for each answer before the run could tell.
 func (b *builder) fitWrites(schema *core.Value) {
-	if b.env.WriteType == nil {
-		return
-	}
 	for _, w := range b.node.Writes {
-		t := b.env.WriteType(w.Value)
+		t := b.writeType(w)
 		members := schema.Get("properties")
 		member := members.Get(w.Value)
 		switch closed := schema.Get("additionalProperties"); {
