@@ -37,8 +37,8 @@ func (f *format) messages(r *llm.Request) []llm.Message {
 }
 
 // strictly tells whether a schema is of the kind that OpenAI can hold an answer to
-// exactly: all members of all objects are required and no others allowed. Schemas of other
-// kinds are refused when strictness is asked for.
+// exactly: all members of all objects are required and no others allowed, and all have a
+// type. Schemas of other kinds are refused when strictness is asked for.
 func strictly(v any) bool {
 	switch v := v.(type) {
 	case []any:
@@ -53,6 +53,9 @@ func strictly(v any) bool {
 var loose = []string{"allOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else", "patternProperties", "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties", "oneOf"}
 
 func strictObject(o *core.Object) bool {
+	if o.Len() == 0 {
+		return false
+	}
 	props, _ := o.Get("properties")
 	members, isObject := props.(*core.Object)
 	if kind, _ := o.Get("type"); kind == "object" || isObject {

@@ -131,6 +131,7 @@ func TestSchema(t *testing.T) {
 		{"open inside", llm.Schema{Name: "s", Strict: true, Schema: closed("a", core.ObjectOf("type", "array", "items", core.ObjectOf("type", "object")))}, false},
 		{"a keyword without support", llm.Schema{Name: "s", Strict: true, Schema: closed("a", core.ObjectOf("oneOf", []any{core.ObjectOf("type", "string")}))}, false},
 		{"open in a definition", llm.Schema{Name: "s", Strict: true, Schema: core.ObjectOf("$ref", "#/$defs/a", "$defs", core.ObjectOf("a", core.ObjectOf("type", "object")))}, false},
+		{"a member of any type", llm.Schema{Name: "s", Strict: true, Schema: closed("a", core.NewObject(0))}, false},
 		{"a choice of two", llm.Schema{Name: "s", Strict: true, Schema: closed("a", core.ObjectOf("anyOf", []any{core.ObjectOf("type", "string"), closed()}))}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
