@@ -197,6 +197,19 @@ const walked = `digraph walked {
 	m -> a [weight=-1]
 }`
 
+// twice is a walk in which two edges of a parallel node lead to the same branch.
+const twice = `digraph twice {
+	start [shape=Mdiamond]
+	exit [shape=Msquare]
+	vote [shape=component, join_policy="k_of_n(2)"]
+	x [type=job]
+	a [type=job]
+	start -> vote
+	vote -> x
+	vote -> x
+	x -> a -> exit
+}`
+
 // failsFirst fails when it is visited for the first time.
 func failsFirst(ctx context.Context, in core.Input) (core.Result, error) {
 	if in.Visit() == 1 {
@@ -217,7 +230,7 @@ func slow(ctx context.Context, _ core.Input) (core.Result, error) {
 // compiled is the plan of everything, or of a variation of it.
 func compiled(t testing.TB, text string) *plan.Plan {
 	t.Helper()
-	if text == walked {
+	if text == walked || text == twice {
 		return compiledWith(t, text, walkHandlers)
 	}
 	return compiledWith(t, text, handlers)

@@ -477,6 +477,18 @@ var spoiled = []spoiledLog{
 			l[l.at(t, core.JoinDecided, "vote", 1)].Nodes = []string{"x", "y"}
 			return l
 		}},
+	{name: "a branch begins too often", of: twice, rule: verify.Parts, node: "x", want: "begins again as a branch of vote",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.NodeStarted, "x", 2)
+			l = slices.Insert(l, i+1, l[i])
+			l[i+1].Visit = 3
+			return l
+		}},
+	{name: "a join takes one of two", of: twice, rule: verify.Routes, node: "vote", want: "the join took [x], and [x x] succeeded",
+		spoil: func(t *testing.T, l log) log {
+			l[l.at(t, core.JoinDecided, "vote", 1)].Nodes = []string{"x"}
+			return l
+		}},
 	{name: "a loser does well", of: walked, rule: verify.Routes, node: "y", want: "ends success, and was given up when the join of vote was decided",
 		spoil: func(t *testing.T, l log) log {
 			e := &l[l.at(t, core.NodeFailed, "y", 1)]
@@ -532,7 +544,7 @@ func withNode(e core.Event, node string) core.Event {
 func TestSpoiledLogs(t *testing.T) {
 	covered := map[verify.Rule]bool{}
 	plans, logs := map[string]*plan.Plan{}, map[string]log{}
-	for _, text := range []string{everything, rest, plain, seen, walked, joined} {
+	for _, text := range []string{everything, rest, plain, seen, walked, twice, joined} {
 		plans[text] = compiled(t, text)
 		logs[text] = logged(t, plans[text], scheduler.Options{})
 		if r := checked(t, plans[text], logs[text]); len(r.Violations) > 0 {
