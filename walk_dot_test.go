@@ -197,6 +197,27 @@ func TestGoalOfSubWorkflows(t *testing.T) {
 			}
 		})
 	}
+	// So does one that is no graph in DOT, and what is inside of that.
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"outer.dot": `digraph Outer { goal="Ship it"; start -> steps -> exit; steps [shape=house, stack.child_workflow="steps.yaml"] }`,
+		"steps.yaml": `{name: steps, inputs: {goal: {type: string, required: true}}, graph: {nodes: [
+			{id: rows, kind: workflow, file: inner.dot, args: {goal: $.goal}}]}}`,
+		"inner.dot": `digraph Inner { start -> a -> exit [condition="outcome=success"]; a [shape=parallelogram, script="test 'Ship it' = \"$WAVEFOLD_GOAL\""] }`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := wavefold.NewEngine().Load(filepath.Join(dir, "outer.dot"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := g.Run(t.Context()); err != nil {
+		t.Error(err)
+	} else if n, _ := r.Node("steps"); n.Failure != nil {
+		t.Error(n.Failure)
+	}
 	// One that speaks of a goal is not begun without one.
 	e := wavefold.NewEngine()
 	if err := e.AddTool("agent", core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })); err != nil {

@@ -64,14 +64,17 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *uses) {
 	c.frameInputs(n, made, inherited, at)
 }
 
-// frameGoal gives a nested walk that has no goal of its own the goal of the walk around
-// it, and tells whether it did.
+// frameGoal gives a nested workflow that wants a goal and has none of its own that of the
+// walk around it, and tells whether it did.
 func (c *compiler) frameGoal(n *Node, inner *Plan, at place, use *uses) bool {
 	_, known := c.p.Schema.Index(core.InputGoal)
 	wants := slices.ContainsFunc(inner.Workflow.Inputs, func(d core.InputDecl) bool {
 		return d.Name.Value == core.InputGoal && core.IsMissing(d.Default)
 	})
-	if !known || !wants || !c.walking() || inner.Walk == nil || slices.Contains(argNames(n.Decl.Args), core.InputGoal) {
+	if !known || !wants || !c.walking() || slices.Contains(argNames(n.Decl.Args), core.InputGoal) {
+		return false
+	}
+	if in, ok := inner.input(core.InputGoal); ok && (!core.IsMissing(in.field.Default) || disjoint(in.kind(), core.StringType)) {
 		return false
 	}
 	if n.Args == nil {
