@@ -100,6 +100,11 @@ func typedTool(fn any) (core.Handler, error) {
 	if len(params) > 0 && params[0] == contextType {
 		f.ctx, params = true, params[1:]
 	}
+	for _, t := range slices.Concat(params, results) {
+		if t.Kind() == reflect.Pointer && (t.Elem() == inputType || t.Elem() == resultType) {
+			return nil, fmt.Errorf("want %s, got %s", t.Elem(), t)
+		}
+	}
 	switch {
 	case len(params) == 0:
 	case params[0] == inputType:

@@ -164,6 +164,8 @@ func TestWhatIsNoTool(t *testing.T) {
 		{"f", none, "the function is nil"},
 		{"f", func(a, b int) {}, "want a function such as"},
 		{"f", func(...int) {}, "want a function such as"},
+		{"f", func(*core.Input) int { return 0 }, "want core.Input, got *core.Input"},
+		{"f", func() *core.Result { return nil }, "want core.Result, got *core.Result"},
 		{"f", func() (int, int) { return 0, 0 }, "want a function such as"},
 		{"f", func(chan int) {}, "chan int has no JSON form"},
 		{"", func() {}, "a tool needs a name"},
