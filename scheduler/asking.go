@@ -17,7 +17,7 @@ func (x *executor) ask() core.InterviewerFunc {
 	case r.events == nil:
 		return r.opts.Interviewer.Ask
 	}
-	a := &asker{to: r.opts.Interviewer, events: r.events, event: core.Event{V: core.EventVersion, Run: r.opts.Run,
+	a := &asker{to: r.opts.Interviewer, events: r.events, began: time.Now(), event: core.Event{V: core.EventVersion, Run: r.opts.Run,
 		Node: c.Call.Name(c.Node), Kind: c.Node.Kind, Phase: c.Node.Phase, Visit: c.Call.Visit, Attempt: int(c.ID.Attempt)}}
 	return a.ask
 }
@@ -27,6 +27,7 @@ func (x *executor) ask() core.InterviewerFunc {
 type asker struct {
 	to     core.Interviewer
 	events *delivery
+	began  time.Time
 	event  core.Event // what all events of the attempt have
 }
 
@@ -39,7 +40,7 @@ func (a *asker) ask(ctx context.Context, q core.Question) (core.Answer, error) {
 	answered := a.event
 	answered.Type = core.NodeAnswered
 	switch {
-	case q.Timeout > 0 && errors.Is(err, context.DeadlineExceeded):
+	case q.Timeout > 0 && errors.Is(err, context.DeadlineExceeded) && time.Since(a.began) >= q.Timeout: // no deadline but its own
 		answered.Reason = core.ErrLate.Error()
 	case err != nil:
 		answered.Reason = err.Error()

@@ -154,9 +154,16 @@ node.finished`},
 node.answered gate 1.1 nobody answered
 node.failed`},
 		{"time is up", func(context.Context, core.Question) (core.Answer, error) {
+			time.Sleep(time.Second)
 			return core.Answer{}, context.DeadlineExceeded
 		}, question + `
 node.answered gate 1.1 nobody answered in time
+node.failed`},
+		{"the time of something else is up", func(context.Context, core.Question) (core.Answer, error) {
+			time.Sleep(time.Second - 1)
+			return core.Answer{}, context.DeadlineExceeded
+		}, question + `
+node.answered gate 1.1 context deadline exceeded
 node.failed`},
 		{"nobody", nil, "node.failed"},
 	} {
@@ -178,9 +185,11 @@ node.failed`},
 			if tt.who != nil {
 				o.Interviewer = tt.who
 			}
-			if _, err := scheduler.Run(t.Context(), besides(t, asks, noop), nil, o); err != nil {
-				t.Error(err)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				if _, err := scheduler.Run(t.Context(), besides(t, asks, noop), nil, o); err != nil {
+					t.Error(err)
+				}
+			})
 			if got := strings.Join(got, "\n"); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}

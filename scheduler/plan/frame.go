@@ -160,7 +160,7 @@ func (c *compiler) frameOutput(inner *Plan, from int, to int32, pos core.Positio
 	}
 	if disjoint(kindOf(a.Type), kindOf(b.WriteType())) {
 		c.ds.Errorf(core.CodeWrongType, pos, "%s: writes: field %q is of type %s, but %q of workflow %q is of type %s",
-			at, b.Name, kindOf(b.Type), a.Name, inner.Name, kindOf(a.Type))
+			at, b.Name, kindOf(b.WriteType()), a.Name, inner.Name, kindOf(a.Type))
 	}
 }
 

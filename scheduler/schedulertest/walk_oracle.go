@@ -297,6 +297,9 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values) e
 			continue
 		}
 		if e.status == core.Retry {
+			if most > 1 || r.Note == "" { // nobody has spoken of attempts where there is one
+				r.Note = "no attempt is left: " + r.Note
+			}
 			e.exhausted(n, r.Note)
 		}
 		if e.status == core.Fail && e.category == "" {
@@ -314,7 +317,7 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values) e
 // exhausted ends a visit that still wants to be run again.
 func (e *ended) exhausted(n *core.Node, note string) {
 	if e.status, e.changed = core.PartialSuccess, true; !n.AllowPartial {
-		e.status, e.changed, e.class, e.message, e.category = core.Fail, false, core.ClassError, "no attempt is left: "+note, core.Deterministic
+		e.status, e.changed, e.class, e.message, e.category = core.Fail, false, core.ClassError, note, core.Deterministic
 	}
 }
 
