@@ -90,6 +90,9 @@ func (a *app) readStory(flag, path string) (*story.Story, error) {
 func (a *app) why(s *story.Story, node string, asJSON bool) error {
 	account, ok := s.Account(node)
 	if !ok {
+		if _, err := os.Stat(node); err == nil {
+			return fail(exitUsage, "%s is a file, and the node comes before it: wavefold why NODE %s --events …, or no node and no file for all that went wrong", node, node)
+		}
 		if len(s.Ways) > 0 {
 			return fail(exitUsage, "node %q is not in the events: the walk never came there, or has no such node%s; with the workflow this tells more: wavefold why %s FILE.dot --events …", node, hintFor(node, s.Nodes()), node)
 		}
