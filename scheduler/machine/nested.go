@@ -24,7 +24,21 @@ func (t *nested) answer(*Event) bool { return false } // answers go to the child
 func (t *nested) commit()            { invariant(false, "a nested run commits after it is gone") }
 func (t *nested) stop()              { t.child.stop(); t.f.m.handOverStopped(t.child) }
 
-// begin starts a nested run for one execution; the error is about its inputs.
+// nestNumbered begins the nested run of one execution of many, of this number, and keeps it
+// in child. The failure is that of one that cannot begin.
+func (f *frame) nestNumbered(n *plan.Node, id ID, call *Call, number int, around *group, holder slotHolder, child **frame) *core.Failure {
+	inner, err := f.nest(n, id, call, fmt.Sprintf("%s[%d]", f.name(n.ID), number), around, holder)
+	if err != nil {
+		return badInputs(err)
+	}
+	*child = inner
+	if inner.ended() {
+		inner.handOver()
+	}
+	return nil
+}
+
+// nest starts a nested run for one execution; the error is about its inputs.
 func (f *frame) nest(n *plan.Node, id ID, call *Call, path string, around *group, holder slotHolder) (*frame, error) {
 	start, given, err := f.start(n, call)
 	if err != nil {

@@ -229,23 +229,13 @@ func (t *unit) startMember(p *pass) bool {
 		return false
 	}
 	if n.Frame != nil {
-		t.startNested(p, n, id, call)
+		if failure := t.f.nestNumbered(n, id, call, p.n, &t.group, t, &p.child); failure != nil {
+			t.memberEnded(p, &Outcome{Failure: failure})
+		}
 		return false
 	}
 	t.f.run(n, id, call, &t.group)
 	return true
-}
-
-func (t *unit) startNested(p *pass, n *plan.Node, id ID, call *Call) {
-	child, err := t.f.nest(n, id, call, fmt.Sprintf("%s[%d]", t.f.name(n.ID), p.n), &t.group, t)
-	if err != nil {
-		t.memberEnded(p, &Outcome{Failure: badInputs(err)})
-		return
-	}
-	p.child = child
-	if child.ended() {
-		child.handOver()
-	}
 }
 
 func (t *unit) find(id ID) *pass {

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -74,7 +73,9 @@ func (t *walk) startVisit(v *visit) bool {
 	}
 	call := t.call(v)
 	if n.Frame != nil {
-		t.startNested(v, n, id, call)
+		if failure := t.f.nestNumbered(n, id, call, v.count, &t.group, t, &v.child); failure != nil {
+			t.over(v, &Outcome{Failure: failure})
+		}
 		return false
 	}
 	t.run(n, id, call)
@@ -120,18 +121,6 @@ func (t *walk) call(v *visit) *Call {
 		}
 	}
 	return c
-}
-
-func (t *walk) startNested(v *visit, n *plan.Node, id ID, call *Call) {
-	child, err := t.f.nest(n, id, call, fmt.Sprintf("%s[%d]", t.f.name(n.ID), v.count), &t.group, t)
-	if err != nil {
-		t.over(v, &Outcome{Failure: badInputs(err)})
-		return
-	}
-	v.child = child
-	if child.ended() {
-		child.handOver()
-	}
 }
 
 func (t *walk) find(id ID) *visit {
