@@ -122,15 +122,21 @@ func TestBudgetAtOnce(t *testing.T) {
 	}
 }
 
-// An attempt does not wait for calls of its own: one call may make another.
-func TestBudgetWithinACall(t *testing.T) {
-	w := routedOf(t, `
+// decision is a walk with one decision for a model.
+func decision(t *testing.T) *plan.Plan {
+	t.Helper()
+	p, ds := plan.Compile(routedOf(t, `
 		a -> b when=x
-		a -> c`)
-	p, ds := plan.Compile(w, stages(t, nil), plan.Options{})
+		a -> c`), stages(t, nil), plan.Options{})
 	if p == nil {
 		t.Fatal(ds)
 	}
+	return p
+}
+
+// An attempt does not wait for calls of its own: one call may make another.
+func TestBudgetWithinACall(t *testing.T) {
+	p := decision(t)
 	router := core.RouterFunc(func(ctx context.Context, _ core.RouteQuestion) (core.RouteAnswer, error) {
 		m := core.MeterOf(ctx)
 		return core.RouteAnswer{}, errors.Join(m.Ask(core.ModelCall{}), m.Ask(core.ModelCall{}))
@@ -142,13 +148,7 @@ func TestBudgetWithinACall(t *testing.T) {
 }
 
 func TestBudgetOfWalk(t *testing.T) {
-	w := routedOf(t, `
-		a -> b when=x
-		a -> c`)
-	p, ds := plan.Compile(w, stages(t, nil), plan.Options{})
-	if p == nil {
-		t.Fatal(ds)
-	}
+	p := decision(t)
 	router := core.RouterFunc(func(ctx context.Context, _ core.RouteQuestion) (core.RouteAnswer, error) {
 		return core.RouteAnswer{}, core.MeterOf(ctx).Ask(core.ModelCall{})
 	})
