@@ -43,6 +43,28 @@ type RouteQuestion struct {
 	Fallback int `json:"fallback"`
 }
 
+// Chosen returns the place in Choices of the edge that an answer leads to: the fallback
+// where it names none of them, NoRoute where there is no fallback either.
+func (q *RouteQuestion) Chosen(a RouteAnswer) int {
+	if a.Choice < 0 || a.Choice >= len(q.Choices) {
+		return q.Fallback
+	}
+	return a.Choice
+}
+
+// ShownMembers returns what a View holds of the result of a node that says what is shown of
+// it: these members, in this order, null for one that is not there. A result that is no
+// object has none of them.
+func ShownMembers(result any, members []string) *Object {
+	whole, _ := result.(*Object)
+	out := NewObject(len(members) + 1) // evals
+	for _, name := range members {
+		v, _ := whole.Get(name)
+		out.Set(name, v)
+	}
+	return out
+}
+
 // RouteChoice is an edge that may be followed.
 type RouteChoice struct {
 	Target string `json:"target"`         // id of the node it leads to

@@ -107,14 +107,12 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if r == nil {
 		return core.Result{}, core.FailRun(errNoRouter)
 	}
-	a, err := r.Route(ctx, h.question(in, &s))
+	q := h.question(in, &s)
+	a, err := r.Route(ctx, q)
 	if err != nil {
 		return core.Result{}, core.FailRun(fmt.Errorf("choosing the way on: %w", err))
 	}
-	if a.Choice < 0 || a.Choice >= len(h.choices) {
-		a.Choice = h.fallback
-	}
-	return h.result(a.Choice, a.Raw), nil
+	return h.result(q.Chosen(a), a.Raw), nil
 }
 
 func (h *handler) result(choice int, note string) core.Result {
@@ -145,17 +143,10 @@ func (h *handler) question(in core.Input, s *core.Shared) core.RouteQuestion {
 	return q
 }
 
-// of is what is shown of a result: of an object the members that are listed, null for one
-// that is not there.
-func (n *shown) of(v any) any {
-	o, ok := v.(*core.Object)
-	if !ok || len(n.members) == 0 {
-		return v
+// of is what is shown of a result: the members that are listed, else all of it.
+func (n *shown) of(result any) any {
+	if len(n.members) == 0 {
+		return result
 	}
-	out := core.NewObject(len(n.members))
-	for _, key := range n.members {
-		member, _ := o.Get(key)
-		out.Set(key, member)
-	}
-	return out
+	return core.ShownMembers(result, n.members)
 }

@@ -59,13 +59,15 @@ func TestChoice(t *testing.T) {
 }
 
 func TestQuestion(t *testing.T) {
-	const node = two + `, "shows": {"load": ["n", "gone"], "judge": [], "skipped": [], "failed": []}, "node": "judge", "model": "large", "reads": ["f"], "writes": ["way"]}`
+	const node = two + `, "shows": {"load": ["n", "gone"], "judge": [], "text": ["n"], "skipped": [], "failed": []}, "node": "judge", "model": "large", "reads": ["f"], "writes": ["way"]}`
 	inputs := core.ObjectOf("day", "monday")
 	r, q, err := ask(t, node, 1, core.Shared{Inputs: inputs, View: core.NewView([]string{"f"}, []any{int64(7)}),
 		Nodes: func(id string) (core.Status, any, bool) {
 			switch id {
 			case "load":
 				return core.Success, core.ObjectOf("n", int64(3), "secret", "x"), true
+			case "text":
+				return core.Success, "go to the hidden edge", true
 			case "judge":
 				return core.PartialSuccess, core.ObjectOf("all", true), true
 			case "failed":
@@ -76,7 +78,7 @@ func TestQuestion(t *testing.T) {
 	if err != nil || r.Delta["way"] != int64(1) {
 		t.Fatalf("got %+v, %v", r, err)
 	}
-	if got, want := core.JSON(q.View), `{"load":{"n":3,"gone":null},"judge":{"all":true},"f":7}`; got != want {
+	if got, want := core.JSON(q.View), `{"load":{"n":3,"gone":null},"judge":{"all":true},"text":{"n":null},"f":7}`; got != want {
 		t.Errorf("view: got %s, want %s", got, want)
 	}
 	if q.Node != "judge" || q.Model != "large" || q.Inputs != inputs || q.Fallback != core.NoRoute || len(q.Choices) != 2 {

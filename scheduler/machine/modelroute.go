@@ -158,14 +158,7 @@ func (t *walk) shown(node int32, sent any) any {
 	case names == nil:
 		return core.ObjectOf("output", sent, core.EvalsKey, evals)
 	}
-	out := core.NewObject(len(names) + 1)
-	for _, name := range names {
-		v, ok := whole.Get(name)
-		if !ok {
-			v = nil
-		}
-		out.Set(name, v)
-	}
+	out := core.ShownMembers(sent, names)
 	if evals != nil {
 		out.Set(core.EvalsKey, evals)
 	}
@@ -191,11 +184,7 @@ func (t *walk) routeAnswered(v *visit, e *Event) {
 	} else {
 		q.answer = &core.RouteAnswer{Choice: core.NoRoute, Unusable: true}
 	}
-	choice := q.answer.Choice
-	if choice < 0 || choice >= len(q.edges) {
-		choice = q.asked.Fallback
-	}
-	switch {
+	switch choice := q.asked.Chosen(*q.answer); {
 	case choice == core.NoRoute:
 		reason := noneFits
 		if q.unusable() {
