@@ -85,9 +85,9 @@ func workflowsIn(c compiler, dir string) []string {
 }
 
 // isGraph tells a workflow from other files of its syntax. A drawing in DOT has nodes,
-// but none where a walk begins.
+// but none where a walk begins; a document of SWEny names that one.
 func isGraph(w *core.Workflow) bool {
-	if w.Mode == core.ModeWalk {
+	if w.Mode == core.ModeWalk && (w.Walk == nil || w.Walk.Entry.Value == "") {
 		return slices.ContainsFunc(w.Nodes, func(n *core.Node) bool { return n.Kind.Value == "start" })
 	}
 	return len(w.Nodes) > 0
