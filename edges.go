@@ -84,11 +84,11 @@ func (b *builder) connected(links []link, from, to int) bool {
 
 // finish gives an edge the conditions of the part it leads into, unless it has its own.
 func (b *builder) finish(l link) *core.Edge {
-	e := &core.Edge{From: l.from, To: core.At(b.nodes[l.to].id.Value, l.from.Pos), When: l.when, Else: l.otherwise, On: l.on, Implied: l.implied, Pos: l.from.Pos}
-	if l.when == nil && !l.otherwise && l.on.Value == "" {
+	e := &core.Edge{From: l.from, To: core.At(b.nodes[l.to].id.Value, l.from.Pos), When: l.when, Else: l.otherwise, On: l.on, Handles: l.handles, Implied: l.implied, Pos: l.from.Pos}
+	if l.when == nil && !l.otherwise && l.on.Value == "" && l.handles == nil {
 		c := b.conditions(l.to)
 		if l.fromNode < 0 || b.at[l.fromNode] != b.at[l.to] { // inside a unit there are no conditions
-			e.When, e.Else, e.On = c.when, c.otherwise, c.on
+			e.When, e.Else, e.On, e.Handles = c.when, c.otherwise, c.on, c.handles
 		}
 	}
 	return e

@@ -116,7 +116,7 @@ func Example_order() {
 	// few
 	// upload failed, alert sent
 	// tidied up
-	// partial_success <nil>
+	// failed node upload: no network
 	// skipped because the condition on count -> many is false: $.count > 10
 }
 

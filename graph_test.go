@@ -317,6 +317,7 @@ func everything() *wavefold.Graph {
 		wavefold.Node("pause", "wait", map[string]any{"duration": "1ms"}, wavefold.After("sub"), wavefold.When(`$.who == "Ada"`)),
 		wavefold.Do("other", func(context.Context) error { return nil }, wavefold.From("sub", wavefold.Else())),
 		wavefold.Do("always", func(context.Context) error { return nil }, wavefold.After("best"), wavefold.On(wavefold.Done), wavefold.AllDone(), wavefold.Priority(3)),
+		wavefold.Do("alarm", func(context.Context) error { return nil }, wavefold.From("best", wavefold.On(wavefold.Failed), wavefold.Handles())),
 		wavefold.Do("some", func(context.Context) error { return nil }, wavefold.After("best", "always", "id"), wavefold.KOfN(2), wavefold.Race()),
 		wavefold.Do("half", func(context.Context) error { return nil }, wavefold.After("best", "always"), wavefold.Quorum(0.5)),
 		wavefold.Do("any", func(context.Context) error { return nil }, wavefold.After("best", "always"), wavefold.AnyOf()),

@@ -31,6 +31,7 @@ type settings struct {
 	when        *core.Text
 	otherwise   bool
 	on          core.Text
+	handles     *core.Located[bool]
 	join        *core.Join
 	race        *core.Position
 	limit       *core.Int
@@ -64,6 +65,7 @@ type edge struct {
 	when      *core.Text
 	otherwise bool
 	on        core.Text
+	handles   *core.Located[bool]
 }
 
 func (s *settings) apply(options []Option) {
@@ -88,13 +90,13 @@ func After(ids ...string) Option {
 	}}
 }
 
-// From is After with conditions of its own for this one edge: When, Else and On. They
+// From is After with conditions of its own for this one edge: When, Else, On and Handles. They
 // replace what the part says for all of its edges.
 func From(id string, conditions ...Option) Option {
 	pos := here()
 	var inner settings
 	inner.apply(conditions)
-	e := edge{from: core.At(id, pos), when: inner.when, otherwise: inner.otherwise, on: inner.on}
+	e := edge{from: core.At(id, pos), when: inner.when, otherwise: inner.otherwise, on: inner.on, handles: inner.handles}
 	return setting{name: "From", pos: pos, set: func(s *settings) {
 		s.edges = append(s.edges, e)
 		for _, u := range inner.used {
@@ -122,7 +124,7 @@ type Ending string
 // Endings. Without an On, a part follows Succeeded.
 const (
 	Succeeded Ending = "success" // also with a partial success
-	Failed    Ending = "fail"    // it failed itself: the way to a part that handles the failure
+	Failed    Ending = "fail"    // it failed itself; see Handles
 	Done      Ending = "done"    // in any way, skipped included
 )
 
@@ -130,6 +132,14 @@ const (
 func On(e Ending) Option {
 	pos := here()
 	return setting{name: "On", pos: pos, set: func(s *settings) { s.on = core.At(string(e), pos) }}
+}
+
+// Handles makes On(Failed) handle the failure: if the part runs, the run is not failed but
+// a partial success at best. Without it the part is an alert: it runs, and the run is
+// failed all the same.
+func Handles() Option {
+	pos := here()
+	return setting{name: "Handles", pos: pos, set: func(s *settings) { s.handles = new(core.At(true, pos)) }}
 }
 
 // AllDone runs the part once all parts before it have ended, in whatever way and whatever
@@ -143,7 +153,8 @@ func AllDone() Option {
 // order by level and as they were added, so that time decides nothing. What the others
 // send does not reach it; they run on. Those that failed, were skipped or whose conditions
 // are false merely do not count; if none is left, the part is skipped. A failure that it
-// gets over still fails the run, unless a policy or an On(Failed) takes care of it.
+// gets over still fails the run, unless a policy tolerates it or an On(Failed) with
+// Handles handles it.
 func AnyOf() Option {
 	pos := here()
 	return setting{name: "AnyOf", pos: pos, set: func(s *settings) { s.join = core.JoinOf(core.At(core.JoinAny, pos)) }}

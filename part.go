@@ -251,15 +251,15 @@ var allowed = map[string][]string{
 	"Loop": {"Until", "MaxIters", "FailExhausted"},
 }
 
-var edgeOptions = map[string]bool{"When": true, "Else": true, "On": true}
+var edgeOptions = map[string]bool{"When": true, "Else": true, "On": true, "Handles": true}
 
 // nodeOptions are those of all nodes, makerOptions those of nodes that make a stream,
 // whose work is done by the node that reads it, unitOptions those of pipelines and loops,
 // memberOptions those of the nodes in them.
 var (
-	nodeOptions   = []string{"After", "From", "When", "Else", "On", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects"}
-	makerOptions  = []string{"After", "From", "When", "Else", "On", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Phase", "Describe"}
-	unitOptions   = []string{"After", "From", "When", "Else", "On", "OnError", "Phase"}
+	nodeOptions   = []string{"After", "From", "When", "Else", "On", "Handles", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects"}
+	makerOptions  = []string{"After", "From", "When", "Else", "On", "Handles", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Phase", "Describe"}
+	unitOptions   = []string{"After", "From", "When", "Else", "On", "Handles", "OnError", "Phase"}
 	memberOptions = []string{"After", "From", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects"}
 )
 

@@ -388,8 +388,8 @@ func TestTimeOptions(t *testing.T) {
 		hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		g := wavefold.New("g",
 			wavefold.Do("flaky", flaky, wavefold.Retry(4, wavefold.Backoff{Base: time.Second, Max: 3 * time.Second, Exponential: true})),
-			wavefold.Do("hang", hang, wavefold.Timeout(time.Minute), wavefold.OnError(wavefold.Skip)),
-			wavefold.Do("fallback", func(context.Context) error { return nil }, wavefold.After("hang"), wavefold.On(wavefold.Failed)))
+			wavefold.Do("hang", hang, wavefold.Timeout(time.Minute)),
+			wavefold.Do("fallback", func(context.Context) error { return nil }, wavefold.After("hang"), wavefold.On(wavefold.Failed), wavefold.Handles()))
 		r, err := g.Run(t.Context())
 		if err != nil || r.Status != core.RunPartial {
 			t.Errorf("got %s, %v", r.Status, err)

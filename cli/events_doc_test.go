@@ -212,7 +212,7 @@ graph:
     - {id: draft, kind: tool, impl: a, phase: p, writes: [n]}
     - {id: never, kind: tool, impl: a, phase: p}
     - {id: some, kind: tool, impl: a, phase: p, join: any}
-  edges: [{from: load, to: some}, {from: rescue, to: some}, {from: load, to: score}, {from: score, to: rescue, on: fail}, {from: score, to: save}, {from: load, to: other, when: length($.rows) > 5}, {from: other, to: never}]
+  edges: [{from: load, to: some}, {from: rescue, to: some}, {from: load, to: score}, {from: score, to: rescue, on: fail, handles: true}, {from: score, to: save}, {from: load, to: other, when: length($.rows) > 5}, {from: other, to: never}]
   pipelines: [{id: ingest, items: $.rows, stages: [parse], phase: p}]
   loops: [{id: refine, body: draft, max_iters: 2, phase: p}]`, `nodes:
   load: [{delta: {rows: [1, 2]}}]

@@ -213,6 +213,9 @@ func edgeText(e *plan.EdgeDescription) string {
 	if e.On != "" {
 		s += " on " + e.On
 	}
+	if e.Handles {
+		s += " (handles)"
+	}
 	switch {
 	case e.Else:
 		s += " else"

@@ -33,6 +33,7 @@ const (
 	CodeUnitEdge      Code = "UNIT_EDGE"      // an edge inside a unit against its order or with a condition
 	CodeUnitForEach   Code = "UNIT_FOR_EACH"  // for_each on a stage or loop body
 	CodeDuplicateEdge Code = "DUPLICATE_EDGE" // two edges between the same nodes
+	CodeUnhandled     Code = "UNHANDLED"      // failures behind on: fail fail the run, and no edge says that they should
 	CodeElse          Code = "ELSE"           // an else edge without a condition it is the opposite of
 
 	// State.

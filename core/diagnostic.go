@@ -81,6 +81,11 @@ func (ds *Diagnostics) Warnf(code Code, pos Position, format string, args ...any
 	return ds.add(Warning, code, pos, format, args)
 }
 
+// Hintf adds a hint.
+func (ds *Diagnostics) Hintf(code Code, pos Position, format string, args ...any) *Diagnostic {
+	return ds.add(Hint, code, pos, format, args)
+}
+
 func (ds *Diagnostics) add(s Severity, code Code, pos Position, format string, args []any) *Diagnostic {
 	msg := format
 	if len(args) > 0 {

@@ -20,7 +20,7 @@ const (
 	NodeRetrying  EventType = "node.retrying" // an attempt failed or asked for another, which follows after Delay
 	NodeFinished  EventType = "node.finished" // the node ended with a success
 	NodeFailed    EventType = "node.failed"   // the node ended with a failure
-	NodeHandled   EventType = "node.handled"  // its failure is tolerated by its policy, or an on: fail edge took it up
+	NodeHandled   EventType = "node.handled"  // its failure is tolerated by its policy, or an on: fail edge with handles: true handled it
 	NodeSkipped   EventType = "node.skipped"
 	NodeAsked     EventType = "node.asked"     // a human gate asks; Reason is the question, Values has the choices
 	ModelAsked    EventType = "model.asked"    // a model is called for the node; Purpose says what for

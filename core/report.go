@@ -37,7 +37,7 @@ type NodeReport struct {
 	Cause   string
 	Failure *Failure
 	// Handled is set when the failure was tolerated by an explicit policy or
-	// handled by an on: fail edge.
+	// handled by an on: fail edge with handles: true.
 	Handled  bool
 	Visits   int           // in a walk; the status is that of the last one
 	Attempts int           // of all its items together

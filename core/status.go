@@ -68,7 +68,7 @@ type RunStatus string
 
 // Run statuses. A run with skips and successes only is a success;
 // partial_success means that failures happened and each was tolerated by an
-// explicit policy or handled by an on: fail edge.
+// explicit policy or handled by an on: fail edge with handles: true.
 const (
 	RunSuccess   RunStatus = "success"
 	RunPartial   RunStatus = "partial_success"

@@ -300,6 +300,9 @@ type Edge struct {
 	Else bool
 	// On is "" or "success", "fail" or "done".
 	On Text
+	// Handles reports whether the edge, with On "fail", handles the failure: if its
+	// target runs, the failure does not fail the run. Nil means that it does not.
+	Handles *Located[bool]
 	// Parsed is the condition When as a format with a syntax of its own has read it;
 	// nil means that When is an expression.
 	Parsed Condition

@@ -31,7 +31,7 @@ func TestBudget(t *testing.T) {
 			"plain": nil,
 			"skip":  func(w *core.Workflow) { w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "skip"}} },
 			"handled": func(w *core.Workflow) {
-				w.Edges = append(w.Edges, &core.Edge{From: w.Nodes[1].ID, To: w.Nodes[2].ID, On: core.Text{Value: "fail"}})
+				w.Edges = append(w.Edges, &core.Edge{From: w.Nodes[1].ID, To: w.Nodes[2].ID, On: core.Text{Value: "fail"}, Handles: &core.Located[bool]{Value: true}})
 			},
 			"retried": func(w *core.Workflow) {
 				w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: number(t, "5")}

@@ -18,7 +18,7 @@ func TestEdgeIsJudgedOnce(t *testing.T) {
 		"b": noop,
 	}, []string{"a", "b"}, [2]string{"a", "b"})
 	when := text("$.x == 1")
-	w.Edges[0].On, w.Edges[0].When = text("fail"), &when
+	w.Edges[0].On, w.Edges[0].When, w.Edges[0].Handles = text("fail"), &when, &core.Located[bool]{Value: true}
 	w = fields(w, "x")
 	judged := 0
 	r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"x": 1}, scheduler.Options{Listener: func(e core.Event) {

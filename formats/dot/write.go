@@ -331,7 +331,7 @@ func (w *writer) join(n *core.Node, l *list) {
 
 func (w *writer) edge(e *core.Edge) {
 	l := w.list("edge " + e.From.Value + " -> " + e.To.Value)
-	w.unless(e.Else || e.On.Value != "", l.subject, "on or else")
+	w.unless(e.Else || e.On.Value != "" || e.Handles != nil, l.subject, "on or else")
 	w.unless(e.When != nil && e.Parsed == nil, l.subject, "a condition that is an expression")
 	l.text("label", e.Label)
 	if e.When != nil {

@@ -105,6 +105,8 @@ func typeText(t reflect.Type, k core.Key) string {
 			return "milliseconds or duration"
 		}
 		return "duration"
+	case reflect.TypeFor[core.Located[bool]]():
+		return "`true` or `false`"
 	case reflect.TypeFor[core.Value](), reflect.TypeFor[any]():
 		return "any value"
 	case reflect.TypeFor[mock.Answers]():

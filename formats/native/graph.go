@@ -83,7 +83,7 @@ func retryPolicy(name core.Text, d retryShape) *core.RetryPolicy {
 }
 
 func edge(d edgeShape) *core.Edge {
-	e := &core.Edge{From: d.From, To: d.To, On: d.On, Lost: d.Lost, Pos: d.Pos}
+	e := &core.Edge{From: d.From, To: d.To, On: d.On, Handles: d.Handles, Lost: d.Lost, Pos: d.Pos}
 	if d.When.isElse() {
 		e.Else = true
 		return e

@@ -162,6 +162,7 @@ var (
 	textType      = reflect.TypeFor[core.Text]()
 	intType       = reflect.TypeFor[core.Int]()
 	numberType    = reflect.TypeFor[core.Located[float64]]()
+	switchType    = reflect.TypeFor[core.Located[bool]]()
 	durationType  = reflect.TypeFor[core.Located[time.Duration]]()
 	treeType      = reflect.TypeFor[core.Value]()
 	interfaceType = reflect.TypeFor[any]()
@@ -192,7 +193,7 @@ func valueSchema(t reflect.Type, k *core.Key) *core.Object {
 		return limited(core.ObjectOf("type", "number"), k)
 	case t == durationType:
 		return durationSchema(k)
-	case t.Kind() == reflect.Bool:
+	case t == switchType, t.Kind() == reflect.Bool:
 		return core.ObjectOf("type", "boolean")
 	case t.Kind() == reflect.Pointer:
 		return valueSchema(t.Elem(), k)

@@ -175,12 +175,13 @@ type retryShape struct {
 }
 
 type edgeShape struct {
-	From core.Text      `wavefold:"from,required" doc:"id of the node that comes first"`
-	To   core.Text      `wavefold:"to,required" doc:"id of the node that comes after it"`
-	When conditionShape `wavefold:"when" doc:"condition on the state under which the target runs; the word else is true when no other condition out of the same node is; absent: always"`
-	On   core.Text      `wavefold:"on,oneof=success|fail|done" doc:"how the first node must have ended: well, with a failure of its own, or in any way; default success"`
-	Pos  core.Position  `wavefold:",pos"`
-	Lost core.Lost      `wavefold:",lost"`
+	From    core.Text           `wavefold:"from,required" doc:"id of the node that comes first"`
+	To      core.Text           `wavefold:"to,required" doc:"id of the node that comes after it"`
+	When    conditionShape      `wavefold:"when" doc:"condition on the state under which the target runs; the word else is true when no other condition out of the same node is; absent: always"`
+	On      core.Text           `wavefold:"on,oneof=success|fail|done" doc:"how the first node must have ended: well, with a failure of its own, or in any way; default success"`
+	Handles *core.Located[bool] `wavefold:"handles" doc:"with on: fail only: whether the failure is handled, so that it does not fail the run, if the second node runs; default false"`
+	Pos     core.Position       `wavefold:",pos"`
+	Lost    core.Lost           `wavefold:",lost"`
 }
 
 type pipelineShape struct {

@@ -301,6 +301,9 @@ func edgeTree(e *core.Edge) *core.Value {
 		o.put("when", textValue(e.When.Value))
 	}
 	o.word("on", e.On, "success")
+	if e.Handles != nil {
+		o.put("handles", &core.Value{Kind: core.BoolValue, Scalar: e.Handles.Value})
+	}
 	return o.Value
 }
 

@@ -72,7 +72,7 @@ func (s *storm) document(n int, nested bool) string {
 				break
 			}
 			from := s.ids[s.IntN(len(s.ids))]
-			fmt.Fprintf(&s.edges, "    - {from: %s, to: %s%s}\n", from, id, []string{"", "", ", on: done", ", on: fail", ", when: 'length($.list) < 9'"}[s.IntN(5)])
+			fmt.Fprintf(&s.edges, "    - {from: %s, to: %s%s}\n", from, id, []string{"", "", ", on: done", ", on: fail", ", on: fail, handles: true", ", when: 'length($.list) < 9'"}[s.IntN(6)])
 		}
 		s.ids = append(s.ids, id)
 	}

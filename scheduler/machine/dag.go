@@ -51,7 +51,7 @@ func (f *frame) decide(v int32) {
 		return
 	}
 	blocked, falseEdge, live := int32(-1), int32(-1), false
-	var handled []int32 // live on: fail edges; few vertices have any
+	var handled []int32 // live edges that handle a failure; few vertices have any
 	for _, e := range in {
 		switch f.edgeState(e) {
 		case edgeBlocked:
@@ -64,7 +64,7 @@ func (f *frame) decide(v int32) {
 			}
 		case edgeLive:
 			live = true
-			if f.p.Edges[e].On == plan.OnFail {
+			if f.p.Edges[e].Handles {
 				handled = append(handled, e)
 			}
 		}
@@ -184,17 +184,17 @@ func (f *frame) judge(j int32) {
 	}
 }
 
-// markHandled notes the failures whose on: fail edge is live.
+// markHandled notes the failures that a live edge handles.
 func (f *frame) markHandled(in []int32) {
 	for _, e := range in {
 		edge := &f.p.Edges[e]
-		if edge.On == plan.OnFail && f.v[edge.From].status == core.Fail && f.edgeState(e) == edgeLive {
+		if edge.Handles && f.v[edge.From].status == core.Fail && f.edgeState(e) == edgeLive {
 			f.handle(e)
 		}
 	}
 }
 
-// handle notes that a failure is taken up by a live on: fail edge.
+// handle records that a live on: fail edge with handles: true handles a failure.
 func (f *frame) handle(e int32) {
 	from := f.p.Edges[e].From
 	f.v[from].handled = true

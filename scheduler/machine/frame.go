@@ -32,7 +32,7 @@ type vertex struct {
 	phase    phase
 	status   core.Status
 	skip     skipReason
-	handled  bool // an on: fail edge out of it led to a target that ran
+	handled  bool // an on: fail edge with handles: true led from it to a target that ran
 	started  int64
 	ended    int64
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/internal/fault"
-	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // This file decides joins that take some of their predecessors. Each predecessor is an
@@ -96,7 +95,7 @@ func (f *frame) decideJoin(v int32) {
 	switch {
 	case int(x.live) >= f.p.Joins[j].Need:
 		for _, e := range x.took {
-			if f.p.Edges[e].On == plan.OnFail {
+			if f.p.Edges[e].Handles {
 				f.handle(e)
 			}
 		}

@@ -30,7 +30,7 @@ func (f *frame) failedNode(v int32) string {
 }
 
 // status decides how the frame ended: skips never count against it; a failure
-// does, unless its policy tolerates it or an on: fail edge handled it.
+// does, unless its policy tolerates it or an edge with handles: true handled it.
 func (f *frame) status() (core.RunStatus, error) {
 	tolerated := false
 	var first *core.NodeError

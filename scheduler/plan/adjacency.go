@@ -32,7 +32,7 @@ func (c *compiler) adjacency() {
 			target.Conditional = true
 		}
 		if e.On == OnFail {
-			p.Vertices[e.From].HandlesFailure, c.handled = true, true
+			p.Vertices[e.From].HasFailEdge, c.failEdges = true, true
 		}
 		if j := p.Vertices[e.From].Judge; j >= 0 && (e.Else || c.conditional(i)) {
 			e.Judged = true

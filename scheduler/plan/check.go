@@ -9,6 +9,7 @@ func (c *compiler) checkTexts() {
 	c.checkPhases()
 	c.checkDuplicateEdges()
 	c.checkConditions()
+	c.checkHandles()
 	c.checkUntils()
 }
 

@@ -83,7 +83,7 @@ type compiler struct {
 	needed    map[int32][]int32       // see needs
 	missing   []unskilled             // nodes with skills that are nowhere
 	noWayOn   []core.Text             // nodes of a walk out of which every edge has a condition
-	handled   bool                    // there are on: fail edges
+	failEdges bool                    // there are on: fail edges
 	chained   []bool                  // by field: each writer comes before the next
 	inputUsed map[string]bool         // names that expressions read through $input
 	fieldUsed []bool                  // fields that something refers to

@@ -26,9 +26,9 @@ func (c *compiler) checkConditions() {
 			c.ds.Warnf(core.CodeIgnored, d.On.Pos, "%s: on: fail never holds, because a failure of %s ends the run", edgePlace(d), d.From.Value).
 				WithHint("leave the policy fail_run out to go on after the failure")
 		}
-		// Behind on: fail a condition still says whether the failure is handled,
-		// and beside an else edge whether that one holds.
-		if c.anyAllDone(e.To) && e.On != OnFail && !d.Lost.Has("on") && (e.Else || e.When != nil && !hasElse[e.From]) {
+		// The condition of an edge that handles still decides whether the failure is
+		// handled, and one next to an else edge whether that one holds.
+		if c.anyAllDone(e.To) && !e.Handles && !d.Lost.Has("handles") && !d.Lost.Has("on") && (e.Else || e.When != nil && !hasElse[e.From]) {
 			pos := d.Pos
 			if d.When != nil {
 				pos = d.When.Pos
@@ -36,6 +36,31 @@ func (c *compiler) checkConditions() {
 			c.ds.Warnf(core.CodeIgnored, pos, "%s: when: has no effect, because %s runs in any case (join: all_done)", edgePlace(d), d.To.Value)
 		}
 	}
+}
+
+// checkHandles mentions, once, that a failure fails the run although an on: fail edge
+// leads somewhere, in a document that never says whether it should.
+func (c *compiler) checkHandles() {
+	var first *core.Edge
+	for i, d := range c.p.edgeDecls {
+		if d.Handles != nil || d.Lost.Has("handles") {
+			return
+		}
+		if first == nil && c.p.Edges[i].On == OnFail && c.failureCounts(c.p.Edges[i].From) {
+			first = d
+		}
+	}
+	if first != nil && c.w.Document {
+		c.ds.Hintf(core.CodeUnhandled, first.On.Pos, "%s: on: fail: the run is failed if %s fails, although %s runs", edgePlace(first), first.From.Value, first.To.Value).
+			WithHint("handles: true on the edge makes it partial_success; handles: false says that it is meant")
+	}
+}
+
+// failureCounts reports whether a failure of a declared vertex may fail the run at its end:
+// it neither ends the run at once nor is tolerated.
+func (c *compiler) failureCounts(decl int32) bool {
+	u := c.decl[decl].unit
+	return u != nil && u.Policy == PolicyDefault || slices.ContainsFunc(c.nodesOf(decl), func(n int32) bool { return c.p.Nodes[n].Policy == PolicyDefault })
 }
 
 // checkConstant reports a condition that is always true or always false.

@@ -126,6 +126,8 @@ type EdgeDescription struct {
 	When string `json:"when,omitempty"`
 	Else bool   `json:"else,omitempty"`
 	On   string `json:"on,omitempty"` // fail or done
+	// Handles marks an on: fail edge that handles the failure.
+	Handles bool `json:"handles,omitempty"`
 	// Implied marks an edge that the Go builder added for a typed reader.
 	Implied bool `json:"implied,omitempty"`
 	// Label is what people read, and by which a node of a walk may prefer the edge.
@@ -164,7 +166,7 @@ func (p *Plan) describe(known map[*Plan]*Description) *Description {
 		Edges: make([]EdgeDescription, len(p.Edges)), Levels: [][]VertexDescription{}, Sources: p.Workflow.Sources}
 	for i := range p.Edges {
 		e := &p.Edges[i]
-		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.Nodes[e.ToNode].ID, Else: e.Else, Implied: p.edgeDecls[i].Implied, Label: p.edgeDecls[i].Label.Value}
+		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.Nodes[e.ToNode].ID, Else: e.Else, Handles: e.Handles, Implied: p.edgeDecls[i].Implied, Label: p.edgeDecls[i].Label.Value}
 		if e.When != nil {
 			d.Edges[i].When = e.When.Source()
 		}

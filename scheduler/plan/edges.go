@@ -19,6 +19,7 @@ func (c *compiler) edges() {
 		from, ok1 := c.edgeEnd(e.From, e.Lost.Has("from"), at)
 		to, ok2 := c.edgeEnd(e.To, e.Lost.Has("to"), at)
 		on := c.on(e, at)
+		handles := c.edgeHandles(e, on, at)
 		var use *uses
 		when := c.when(e, at, &use)
 		if ok1 && ok2 && from == to {
@@ -41,7 +42,7 @@ func (c *compiler) edges() {
 		if e.Lost.Has("when") {
 			c.doubts().choice[a.Vertex] = true
 		}
-		c.p.Edges = append(c.p.Edges, Edge{From: a.Vertex, To: b.Vertex, FromNode: from, ToNode: to, Else: e.Else, On: on, When: when})
+		c.p.Edges = append(c.p.Edges, Edge{From: a.Vertex, To: b.Vertex, FromNode: from, ToNode: to, Else: e.Else, On: on, Handles: handles, When: when})
 		c.p.edgeDecls = append(c.p.edgeDecls, e)
 		c.edgeUse = append(c.edgeUse, use)
 	}
@@ -108,6 +109,18 @@ func (c *compiler) on(e *core.Edge, at place) On {
 	c.ds.Errorf(core.CodeBadValue, e.On.Pos, "%s: on: unknown word %q", at, e.On.Value).
 		WithHint("%s", near(e.On.Value, []string{"success", "fail", "done"}))
 	return OnSuccess
+}
+
+// edgeHandles reports whether an edge handles the failure that it asks for.
+func (c *compiler) edgeHandles(e *core.Edge, on On, at place) bool {
+	if e.Handles == nil {
+		return false
+	}
+	if on != OnFail && !e.Lost.Has("on") {
+		c.ds.Errorf(core.CodeBadValue, e.Handles.Pos, "%s: handles: belongs to on: fail", at).
+			WithHint("add on: fail, or leave handles out: an edge that is taken without a failure handles none")
+	}
+	return on == OnFail && e.Handles.Value
 }
 
 func (c *compiler) insideUnit(e *core.Edge, a, b *Node, at place) {

@@ -7,7 +7,7 @@ import "slices"
 // else edge of that source, or one its success, the other its failure. Two nodes on both sides of a choice often write one
 // field, and nothing is wrong with that.
 func (c *compiler) exclusive(a, b int32) bool {
-	if len(c.p.Judges) == 0 && !c.handled {
+	if len(c.p.Judges) == 0 && !c.failEdges {
 		return false
 	}
 	needs := c.needs(b)
@@ -39,7 +39,7 @@ func (c *compiler) needs(v int32) []int32 {
 	for _, e := range c.p.InEdges(v) {
 		edge := &c.p.Edges[e]
 		conditional = conditional || edge.When != nil || edge.On != OnSuccess
-		status := edge.On != OnDone && c.p.Vertices[edge.From].HandlesFailure
+		status := edge.On != OnDone && c.p.Vertices[edge.From].HasFailEdge
 		if (edge.Judged || status) && len(own) < maxNeeds {
 			own = append(own, e)
 		}

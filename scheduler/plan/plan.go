@@ -112,9 +112,9 @@ type Vertex struct {
 	Conditional bool
 	// Refuses tells that it writes a field whose merge can refuse.
 	Refuses bool
-	// HandlesFailure tells that an on: fail edge leaves it.
-	HandlesFailure bool
-	Unit           *Unit // nil for plain nodes and fan-outs
+	// HasFailEdge reports whether an on: fail edge leaves it.
+	HasFailEdge bool
+	Unit        *Unit // nil for plain nodes and fan-outs
 	// Writes are its slots in the ledger.
 	Writes []Slot
 	ID     string
@@ -296,6 +296,9 @@ type Edge struct {
 	When             *expressions.Program
 	Else             bool
 	On               On
+	// Handles reports whether the failure that an on: fail edge asks for is handled if
+	// the target runs.
+	Handles bool
 	// Judged tells that the source's judge decides it.
 	Judged bool
 	// Arm is 1 + the arm of a join that it belongs to, 0 for none.

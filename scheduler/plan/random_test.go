@@ -225,6 +225,9 @@ func (c *choices) node(i, depth int) *core.Node {
 
 func (c *choices) edge() *core.Edge {
 	e := &core.Edge{From: c.id(), To: c.id(), On: oneOf(c, text(""), text("fail"), text("done"), text("success"))}
+	if c.pick(4) == 3 {
+		e.Handles = &core.Located[bool]{Value: c.pick(2) == 1}
+	}
 	switch c.pick(5) {
 	case 3:
 		when := c.expression()

@@ -11,8 +11,7 @@ func (c *compiler) checkUnusedFields() {
 		i, ok := c.p.Schema.Index(d.Name.Value)
 		_, isInput := c.p.inputIndex[d.Name.Value]
 		if ok && isID(d.Name.Value) && !c.fieldUsed[i] && !isInput && !c.given[d.Name.Value] && !c.inputUsed[d.Name.Value] {
-			c.ds = append(c.ds, core.Diagnostic{Code: core.CodeUnused, Severity: core.Hint, Pos: d.Name.Pos,
-				Message: "state field \"" + d.Name.Value + "\" is neither read nor written"})
+			c.ds.Hintf(core.CodeUnused, d.Name.Pos, "state field %q is neither read nor written", d.Name.Value)
 		}
 	}
 }

@@ -15,8 +15,8 @@ func (c *compiler) walkEdges() {
 		at := edgePlace(e)
 		from, ok1 := c.edgeEnd(e.From, e.Lost.Has("from"), at)
 		to, ok2 := c.edgeEnd(e.To, e.Lost.Has("to"), at)
-		if e.On.Value != "" || e.Else {
-			c.ds.Errorf(core.CodeBadValue, e.Pos, "%s: on: and when: else exist in dags only", at).WithHint("a walk tests outcome in when")
+		if e.On.Value != "" || e.Else || e.Handles != nil {
+			c.ds.Errorf(core.CodeBadValue, e.Pos, "%s: on:, handles: and when: else exist in dags only", at).WithHint("a walk tests outcome in when")
 		}
 		when := c.walkWhen(e, at)
 		if !ok1 || !ok2 {

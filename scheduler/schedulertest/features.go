@@ -27,6 +27,7 @@ const (
 	Skips            Feature = "skips"
 	OnEdges          Feature = "on: fail or done"
 	Handled          Feature = "handled failures"
+	Alerts           Feature = "failures that an edge routes and does not handle"
 	ElseEdges        Feature = "else edges"
 	AllDone          Feature = "all_done joins"
 	Joins            Feature = "joins that take some predecessors" // fewer than there are, and it has run
@@ -108,8 +109,10 @@ func meet(w, r *unit, of func(*core.Node) []core.Text) bool {
 }
 
 func (g *Graph) edgeFeatures(o *oracle, out *Outcome) []Feature {
-	var chain, on, other, sent, status bool
+	var chain, on, other, sent, status, alert bool
 	for _, e := range g.Edges {
+		from, to := out.Nodes[e.From], out.Nodes[e.To]
+		alert = alert || e.On == "fail" && !e.Handles && from.Status == core.Fail && !from.Handled && to.Items > 0
 		status = status || strings.Contains(e.When, "$nodes")
 		on = on || e.On == "fail" || e.On == "done"
 		other = other || e.Else
@@ -123,7 +126,7 @@ func (g *Graph) edgeFeatures(o *oracle, out *Outcome) []Feature {
 		j, n := u.join(), len(o.predecessors(u))
 		return j != nil && need(j, n) > 0 && need(j, n) < n && out.Nodes[u.members[0].ID.Value].Status != core.Skipped
 	})
-	return slices.Concat(when(some, Joins), when(chain, WhenChains), when(on, OnEdges), when(other, ElseEdges), when(sent, EdgeOutputs), when(done, AllDone), when(status, Statuses))
+	return slices.Concat(when(some, Joins), when(chain, WhenChains), when(on, OnEdges), when(alert, Alerts), when(other, ElseEdges), when(sent, EdgeOutputs), when(done, AllDone), when(status, Statuses))
 }
 
 func (g *Graph) runFeatures(out *Outcome) []Feature {

@@ -40,6 +40,7 @@ func Generate(seed uint64, shape Shape) *Graph {
 	m.edges()
 	m.joins()
 	m.otherwise()
+	m.handles()
 	m.declare()
 	m.statuses()
 	return m.g
@@ -414,6 +415,17 @@ func (m *maker) joins() {
 		if n.Race = m.shape.Race && m.chance(70); n.Race && m.chance(80) { // one that takes nobody is over at once
 			n.Take, n.Share = max(1, n.Take), max(0.2, n.Share)
 		}
+	}
+}
+
+// handles lets most edges that ask for a failure handle it. It draws from a source of its
+// own, so that the rest of a graph does not depend on it.
+func (m *maker) handles() {
+	rng := m.rng
+	defer func() { m.rng = rng }()
+	m.rng = rand.New(rand.NewPCG(m.g.Seed, 0x68616e64))
+	for _, e := range m.g.Edges {
+		e.Handles = e.On == "fail" && m.chance(65)
 	}
 }
 

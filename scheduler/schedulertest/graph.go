@@ -94,6 +94,7 @@ type Edge struct {
 	When     string // "" for none
 	Else     bool
 	On       string
+	Handles  bool // with On fail
 }
 
 // Unit is a pipeline or a loop.
@@ -252,7 +253,10 @@ func (e *Edge) String() string {
 	if e.Else {
 		s += ", when: else"
 	}
-	return s + named("on", e.On)
+	if s += named("on", e.On); e.Handles {
+		s += ", handles: true"
+	}
+	return s
 }
 
 func optional(key string, v int) string {

@@ -122,11 +122,11 @@ func (o *oracle) matches(e *core.Edge, source *unit) bool {
 	return source.status != core.Fail && source.skip != SkipFailure
 }
 
-// handle marks the failures that a live `on: fail` edge into a running target
-// takes care of.
+// handle marks the failures that a live `on: fail` edge with `handles: true` into a
+// running target handles.
 func (o *oracle) handle(u *unit) {
 	for _, e := range u.in {
-		if source := o.of[e.From.Value]; e.On.Value == "fail" && source.status == core.Fail && o.takes(e) && o.judge(e, u) == live {
+		if source := o.of[e.From.Value]; e.Handles != nil && e.Handles.Value && source.status == core.Fail && o.takes(e) && o.judge(e, u) == live {
 			source.handled = true
 		}
 	}

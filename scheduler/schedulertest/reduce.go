@@ -64,7 +64,8 @@ func (g *Graph) changes() func(yield func(func(*Graph) bool) bool) {
 		add(func(g *Graph) bool { g.Edges = slices.Delete(g.Edges, i, i+1); return true })
 		add(func(g *Graph) bool { return clearTo(&g.Edges[i].When, "") && !g.strayElse() })
 		add(func(g *Graph) bool { return clearTo(&g.Edges[i].Else, false) })
-		add(func(g *Graph) bool { return clearTo(&g.Edges[i].On, "") })
+		add(func(g *Graph) bool { return clearTo(&g.Edges[i].On, "") && !g.Edges[i].Handles })
+		add(func(g *Graph) bool { return clearTo(&g.Edges[i].Handles, false) })
 	}
 	for i := range g.Nodes {
 		list = append(list, nodeChanges(i, g.Nodes[i])...)

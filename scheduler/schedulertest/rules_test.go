@@ -62,14 +62,28 @@ var rules = []rule{
 	{name: "a retried node writes once", fields: []string{"x array_append"}, nodes: []string{"a add x 1; flaky; retry 2"}, want: "a=success run=success", state: `{"x":[1]}`},
 	{name: "an explicit skip policy tolerates", nodes: []string{"a fail; skip", "b"}, edges: []string{"a->b"}, want: "a=fail b=skipped:failure:a run=partial_success"},
 	{name: "a retry without attempts left does not tolerate", nodes: []string{"a fail; retry 2"}, want: "a=fail run=failed"},
-	{name: "on: fail handles a failure", nodes: []string{"a fail", "b", "c"}, edges: []string{"a->b on fail", "a->c"},
+	{name: "33: on: fail runs its target and does not handle the failure", nodes: []string{"a fail", "b", "c", "d"}, edges: []string{"a->b on fail", "a->c", "b->d"},
+		want: "a=fail b=success c=skipped:failure:a d=success run=failed"},
+	{name: "34: on: fail with handles: true handles a failure", nodes: []string{"a fail", "b", "c"}, edges: []string{"a->b on fail handles", "a->c"},
 		want: "a=fail b=success c=skipped:failure:a run=partial_success"},
+	{name: "34: a failure is handled in whatever way the target ends", nodes: []string{"a fail", "b fail; skip"}, edges: []string{"a->b on fail handles"},
+		want: "a=fail b=fail run=partial_success"},
+	{name: "34: a false condition handles nothing", fields: []string{"x"}, nodes: []string{"a fail", "b"}, edges: []string{"a->b on fail handles when $.x == 1"},
+		want: "a=fail b=skipped:condition: run=failed"},
+	{name: "34: each failure needs an edge of its own", nodes: []string{"a fail", "b fail", "c"}, edges: []string{"a->c on fail handles", "b->c on fail"},
+		want: "a=fail b=fail c=success run=failed"},
+	{name: "34: into all_done a live edge handles", nodes: []string{"a fail", "b", "c all_done"}, edges: []string{"a->c on fail handles", "b->c"},
+		want: "a=fail c=success run=partial_success"},
+	{name: "35: on_error: skip forgives without an edge", nodes: []string{"a fail; skip", "b"}, edges: []string{"a->b on fail"},
+		want: "a=fail b=success run=partial_success"},
+	{name: "35: one of two live edges handles", nodes: []string{"a fail", "b", "c"}, edges: []string{"a->b on fail", "a->c on fail handles"},
+		want: "a=fail b=success c=success run=partial_success"},
 	{name: "on: fail is false when the source succeeded", nodes: []string{"a", "b", "c"}, edges: []string{"a->b on fail", "c->b"}, want: "b=skipped:condition: run=success"},
 	{name: "on: fail asks for the source's own failure", nodes: []string{"a fail", "b", "c"}, edges: []string{"a->b", "b->c on fail"},
 		want: "b=skipped:failure:a c=skipped:condition: run=failed"},
 	{name: "on: done absorbs but does not handle", nodes: []string{"a fail", "b", "c", "d"}, edges: []string{"a->b", "b->c on done", "c->d"},
 		want: "b=skipped:failure:a c=success d=success run=failed"},
-	{name: "an on: fail edge whose target is skipped handles nothing", nodes: []string{"a fail", "x fail; skip", "b"}, edges: []string{"a->b on fail", "x->b"},
+	{name: "34: an edge whose target is skipped handles nothing", nodes: []string{"a fail", "x fail; skip", "b"}, edges: []string{"a->b on fail handles", "x->b"},
 		want: "b=skipped:failure:x run=failed"},
 	{name: "all_done runs whatever happened", fields: []string{"x"}, nodes: []string{"a fail", "b", "t all_done"},
 		edges: []string{"a->t", "b->t when $.x == 1"}, want: "t=success run=failed"},
@@ -261,11 +275,15 @@ func ruleField(t *testing.T, s string) core.FieldDecl {
 func ruleEdge(s string) *core.Edge {
 	s, cond, has := strings.Cut(s, " when ")
 	s, otherwise := strings.CutSuffix(s, " else")
+	s, handles := strings.CutSuffix(s, " handles")
 	s, on, _ := strings.Cut(s, " on ")
 	from, to, _ := strings.Cut(s, "->")
 	e := &core.Edge{From: text(from), To: text(to), On: text(on), Else: otherwise}
 	if has {
 		e.When = condition(cond)
+	}
+	if handles {
+		e.Handles = &core.Located[bool]{Value: true}
 	}
 	return e
 }

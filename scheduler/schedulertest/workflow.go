@@ -136,7 +136,11 @@ func expiring(timeout time.Duration, attempt int) bool {
 }
 
 func (e *Edge) edge() *core.Edge {
-	return &core.Edge{From: text(e.From), To: text(e.To), When: condition(e.When), Else: e.Else, On: text(e.On)}
+	out := &core.Edge{From: text(e.From), To: text(e.To), When: condition(e.When), Else: e.Else, On: text(e.On)}
+	if e.Handles {
+		out.Handles = &core.Located[bool]{Value: true}
+	}
+	return out
 }
 
 func policy(name string, attempts int, then string) *core.OnError {

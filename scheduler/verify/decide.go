@@ -25,7 +25,7 @@ type decision struct {
 	kind    skipKind
 	edge    int32   // that decided a skip, -1 for none
 	cause   int32   // vertex where a skip began, -1 for the vertex itself
-	handled []int32 // on: fail edges that take up a failure
+	handled []int32 // on: fail edges that handle a failure
 }
 
 // decide follows the rule of readiness: a failure that blocks comes first, then a
@@ -41,7 +41,7 @@ func (f *frame) decide(i int32) decision {
 	}
 	if f.p.Vertices[i].AllDone {
 		for _, e := range in {
-			if f.p.Edges[e].On == plan.OnFail && f.v[f.p.Edges[e].From].status == core.Fail && f.says(e) == live {
+			if f.p.Edges[e].Handles && f.v[f.p.Edges[e].From].status == core.Fail && f.says(e) == live {
 				d.handled = append(d.handled, e)
 			}
 		}
@@ -60,7 +60,7 @@ func (f *frame) decide(i int32) decision {
 			}
 		case live:
 			anyLive = true
-			if f.p.Edges[e].On == plan.OnFail {
+			if f.p.Edges[e].Handles {
 				d.handled = append(d.handled, e)
 			}
 		case untold:

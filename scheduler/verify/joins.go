@@ -103,7 +103,7 @@ func (f *frame) decideJoin(i int32) decision {
 	v := &f.v[i]
 	if v.joined {
 		for _, e := range v.took {
-			if f.p.Edges[e].On == plan.OnFail {
+			if f.p.Edges[e].Handles {
 				d.handled = append(d.handled, e)
 			}
 		}

@@ -39,11 +39,11 @@ graph:
     - {from: p, to: few}
     - {from: q, to: few}
     - {from: p, to: short}
-    - {from: q, to: short, on: fail}
+    - {from: q, to: short, on: fail, handles: true}
     - {from: hang, to: late}
     - {from: late, to: end}
     - {from: fast, to: end}
-    - {from: bad, to: saved, on: fail}
+    - {from: bad, to: saved, on: fail, handles: true}
     - {from: q, to: saved}
 `
 

@@ -157,9 +157,11 @@ func TestFailuresThatEndTheRun(t *testing.T) {
 		return core.Result{}, core.FailRun(errors.New("boom"))
 	}
 	for name, change := range map[string]func(w *core.Workflow){
-		"plain":   func(*core.Workflow) {},
-		"skip":    func(w *core.Workflow) { w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "skip"}} },
-		"handled": func(w *core.Workflow) { w.Edges[1].On = core.Text{Value: "fail"} },
+		"plain": func(*core.Workflow) {},
+		"skip":  func(w *core.Workflow) { w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "skip"}} },
+		"handled": func(w *core.Workflow) {
+			w.Edges[1].On, w.Edges[1].Handles = core.Text{Value: "fail"}, &core.Located[bool]{Value: true}
+		},
 		"retried": func(w *core.Workflow) {
 			w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: &core.Int{Value: 3}}
 		},

@@ -55,7 +55,7 @@ graph:
     - {from: load, to: left, when: else}
     - {from: other, to: never}
     - {from: bad, to: after}
-    - {from: bad, to: rescue, on: fail}
+    - {from: bad, to: rescue, on: fail, handles: true}
     - {from: left, to: right}
     - {from: load, to: look}
     - {from: score, to: parse}

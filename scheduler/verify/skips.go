@@ -142,7 +142,7 @@ func (f *frame) handledBy(i int32) {
 	v.handled = true
 	for _, k := range f.p.InEdges(f.target(e.To)) {
 		edge := &f.p.Edges[k]
-		if edge.On == plan.OnFail && edge.From == i && f.p.Nodes[edge.ToNode].ID == e.To && f.says(k) == live && !f.taken[k] {
+		if edge.Handles && edge.From == i && f.p.Nodes[edge.ToNode].ID == e.To && f.says(k) == live && !f.taken[k] {
 			if f.taken == nil {
 				f.taken = map[int32]bool{}
 			}
@@ -150,7 +150,7 @@ func (f *frame) handledBy(i int32) {
 			return
 		}
 	}
-	f.c.breaks(Skips, "its failure is handled by %s -> %s, which is no live edge with on: fail that was not told before", e.From, e.To)
+	f.c.breaks(Skips, "its failure is handled by %s -> %s, which is no live edge with on: fail and handles: true that was not told before", e.From, e.To)
 }
 
 // target returns the vertex of a node, or one without incoming edges.

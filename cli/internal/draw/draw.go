@@ -71,7 +71,11 @@ func safe(s string) string { return string(tty.Safe(s)) }
 func edgeLabel(e *plan.EdgeDescription) string {
 	var parts []string
 	if e.On != "" {
-		parts = append(parts, "on "+e.On)
+		on := "on " + e.On
+		if e.Handles {
+			on += " (handles)"
+		}
+		parts = append(parts, on)
 	}
 	switch {
 	case e.Else:
