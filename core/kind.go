@@ -151,6 +151,8 @@ type Env struct {
 	// Columns tells what is known of the rows of a field beyond its declared type,
 	// from the one node that writes it; the zero Columns when nothing is.
 	Columns func(field string) Columns
+	// Inputs are the inputs that $input refers to, nil when they are not known.
+	Inputs []InputDecl
 	// WriteType tells the type of what a node may write into a field, nil for anything.
 	WriteType func(field string) *Type
 	// Edges are those that leave a node of a walk, in declared order; see InWalk.

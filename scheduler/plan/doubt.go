@@ -25,6 +25,8 @@ type unknown struct {
 	// targets tells that there are edges of which the end is not known.
 	targets bool
 	aliases map[alias]bool // see misspelt
+	// misnamedInput reports that one of the aliases is an input's.
+	misnamedInput bool
 }
 
 // many is a number of members that is not known.
@@ -57,6 +59,7 @@ func (u *unknown) misspelt(root expressions.Root, name string) {
 		u.aliases = map[alias]bool{}
 	}
 	end := strings.IndexFunc(name, func(r rune) bool { return !isID("a" + string(r)) })
+	u.misnamedInput = u.misnamedInput || root == expressions.RootInput
 	u.aliases[alias{root, wellFormed(name)}] = true
 	u.aliases[alias{root, name[:max(end, 0)]}] = true
 }

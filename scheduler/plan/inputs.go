@@ -148,6 +148,15 @@ func (c *compiler) inputDecls() []core.InputDecl {
 	return out
 }
 
+// knownInputs are the names behind $input for kinds, nil when some of them could not be
+// read: no name can be called unknown then.
+func (c *compiler) knownInputs() []core.InputDecl {
+	if c.unknown.inputs || c.unknown.misnamedInput {
+		return nil
+	}
+	return c.scope(0).Inputs
+}
+
 // InputNames lists the inputs a run accepts and those it requires.
 func (p *Plan) InputNames() (all, required []string) {
 	if !declaresInputs(p.Workflow) {

@@ -291,6 +291,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 		return false
 	}
 	env := c.env
+	env.Inputs = c.knownInputs()
 	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
 	if c.walking() {
 		env.Edges = c.edgesOf(d)

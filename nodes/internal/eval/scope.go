@@ -19,6 +19,7 @@ type Scope struct {
 	Found   core.Diagnostics
 	subject string
 	fields  core.Schema
+	inputs  []core.InputDecl
 	used    []core.Text
 	again   []string // fields that are used in several places
 	outputs []core.Text
@@ -30,7 +31,7 @@ type Scope struct {
 
 // NewScope returns the scope of a node.
 func NewScope(n *core.Node, env core.Env) *Scope {
-	s := &Scope{subject: "node " + n.ID.Value, fields: env.Schema, node: n, roots: expressions.RootInput, known: env.Columns}
+	s := &Scope{subject: "node " + n.ID.Value, fields: env.Schema, inputs: env.Inputs, node: n, roots: expressions.RootInput, known: env.Columns}
 	if s.fields == nil {
 		s.fields = &expressions.Open{}
 	}
@@ -78,6 +79,7 @@ func (s *Scope) Columns(field string, rows *core.Type) Columns {
 func (s *Scope) Row(src core.Text, columns Columns, key string) *expressions.Program {
 	p, ds := expressions.Compile(src, expressions.Scope{
 		Fields:   s.fields,
+		Inputs:   s.inputs,
 		Roots:    expressions.RootItem | expressions.RootIndex | expressions.RootInput,
 		ItemType: columns.Type,
 		Columns:  &s.columns,

@@ -20,13 +20,14 @@ type Set struct {
 	Nodes []core.Text
 
 	schema  core.Schema
+	inputs  []core.InputDecl
 	roots   expressions.Root // that a template may refer to
 	subject string
 }
 
 // NewSet returns an empty set for a node; subject begins every message.
 func NewSet(env core.Env, subject string) *Set {
-	s := &Set{schema: env.Schema, subject: subject, roots: expressions.RootNodes | expressions.RootInput}
+	s := &Set{schema: env.Schema, inputs: env.Inputs, subject: subject, roots: expressions.RootNodes | expressions.RootInput}
 	if env.Items {
 		s.roots |= expressions.RootItem | expressions.RootIndex
 	}
@@ -44,7 +45,7 @@ var nodeRef = regexp.MustCompile(`\$nodes\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
 // Template compiles one template. key says in messages where it stands. Without
 // a template, after an error, it returns nil.
 func (s *Set) Template(src core.Text, key string) *Template {
-	scope := expressions.Scope{Fields: s.schema, Roots: s.roots}
+	scope := expressions.Scope{Fields: s.schema, Inputs: s.inputs, Roots: s.roots}
 	var places []core.Text
 	for _, m := range nodeRef.FindAllStringSubmatchIndex(src.Value, -1) {
 		places = appendOnce(places, core.Cut(src, m[2], m[3]))
