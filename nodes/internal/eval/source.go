@@ -33,6 +33,10 @@ func (s *Scope) Source(from core.Text) *Source {
 		src.Name, src.Key = s.node.Reads[0], "reads"
 	}
 	if !strings.HasPrefix(src.Name.Value, "$") {
+		if _, declared := s.FieldType(src.Name.Value); !declared && from.Value == "" {
+			src.field = src.Name.Value // the check of the node's reads reports it
+			return src
+		}
 		t, ok := s.Field(src.Name, src.Key)
 		if !ok {
 			return nil
