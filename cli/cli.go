@@ -51,8 +51,9 @@ const (
 	exitUsage       = 2
 	exitPaused      = 3
 	exitViolated    = 4
+	exitSignal      = 128 // and the number of a signal, as a shell reports a program that it ended
 	exitInterrupted = 130
-	exitBrokenPipe  = 141 // as a shell reports a program that SIGPIPE ended
+	exitBrokenPipe  = 141 // SIGPIPE
 )
 
 // app is one call of the command.
@@ -65,6 +66,9 @@ type app struct {
 	mask secret.Masker
 	// running is set while there is something that an interrupt must wait for.
 	running atomic.Bool
+	// stopped is the exit code that whatever ended the command from outside asks for, 0
+	// while nothing has.
+	stopped atomic.Int32
 	// abandon brings the terminal back in order before an exit at once; nil while
 	// there is nothing to do.
 	abandon atomic.Pointer[func()]
@@ -168,7 +172,8 @@ only one workflow will do; without FILE it is workflow.yaml in this folder.
 
 Exit codes: 0 success (also partial, unless --strict), 1 failed or the output
 could not be written, 2 bad usage or an invalid file, 3 paused, 4 violations
-found by verify, 130 interrupted.`,
+found by verify, 130 interrupted (143 by SIGTERM, 129 by SIGHUP), 141 the reader
+of the output has gone.`,
 		Example: examples(
 			"wavefold init etl shop      # a first workflow, with data and a test",
 			"wavefold run shop",

@@ -18,5 +18,6 @@
 //
 // The exit code is 0 for success (also partial, unless --strict), 1 for a run or
 // test that failed, 2 for bad usage or an invalid file, 3 for a paused run, 4
-// for violations that verify found, and 130 after an interrupt.
+// for violations that verify found, 130 after an interrupt, 143 after
+// SIGTERM, and 141 when the reader of the output has gone.
 package cli

@@ -53,7 +53,9 @@ Nodes that may run at the same time do so up to the limit of the document
 (runtime.concurrency, by default 1), or -j. The result is the same at any limit.
 
 The first Ctrl-C cancels what runs, waits for it and prints what was finished.
-Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.`,
+Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
+SIGTERM and SIGHUP do the same. The exit code is 128 and the number of the first
+signal: 130 after Ctrl-C, 143 after SIGTERM.`,
 		Example: examples(
 			"wavefold run flow.yaml",
 			"wavefold run -j 8 --input day=2024-01-31 --input rows=@rows.json flow.yaml",
@@ -248,7 +250,7 @@ func (a *app) outcome(r *core.Report, lost error, f *runFlags) error {
 	case core.RunPaused:
 		code = exitPaused
 	case core.RunCancelled:
-		code = exitInterrupted
+		code = a.stopCode()
 	}
 	if r.Err != nil {
 		a.errorf("%v", r.Err)

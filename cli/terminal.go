@@ -71,10 +71,40 @@ func widthOf(w io.Writer) int {
 }
 
 // Why a context ended.
-var (
-	errInterrupted = errors.New("interrupted")
-	errBrokenPipe  = errors.New("nobody reads the output any more")
-)
+var errBrokenPipe = errors.New("nobody reads the output any more")
+
+// interruption is the signal that ended a run from outside.
+type interruption struct{ signal os.Signal }
+
+func (i interruption) Error() string {
+	switch i.signal {
+	case syscall.SIGTERM:
+		return "terminated"
+	case syscall.SIGHUP:
+		return "hung up"
+	}
+	return "interrupted"
+}
+
+// code is the exit code, as a shell reports a program that the signal ended: 130 after an
+// interrupt, 143 after SIGTERM.
+func (i interruption) code() int32 {
+	if s, ok := i.signal.(syscall.Signal); ok {
+		return exitSignal + int32(s)
+	}
+	return exitInterrupted
+}
+
+// stop records the exit code of the first thing that ends the command from outside.
+func (a *app) stop(code int32) { a.stopped.CompareAndSwap(0, code) }
+
+// stopCode is the exit code of a command that was ended from outside.
+func (a *app) stopCode() int {
+	if code := a.stopped.Load(); code != 0 {
+		return int(code)
+	}
+	return exitInterrupted // by the caller's context
+}
 
 // patience is how long a run may take to end once all its programs have been killed.
 // Only Go code that ignores its context takes longer, and ends with the process.
@@ -103,6 +133,7 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 		if !a.running.Load() {
 			os.Exit(exitBrokenPipe)
 		}
+		a.stop(exitBrokenPipe)
 		cancel(errBrokenPipe)
 	}
 	a.out.broken, a.err.broken = broken, broken
@@ -111,8 +142,11 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 		defer close(done)
 		var late <-chan time.Time // nil until the run is aborted
 		for {
+			var why interruption
 			select {
-			case <-signals:
+			case s := <-signals:
+				why = interruption{s}
+				a.stop(why.code())
 			case <-late:
 				if !a.running.Load() { // it has ended, and what became of it is being printed
 					continue
@@ -124,7 +158,7 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 			case !a.running.Load() || late != nil:
 				a.leave()
 			case ctx.Err() == nil:
-				cancel(errInterrupted)
+				cancel(why)
 			default:
 				close(abort)
 				late = time.After(patience)
@@ -145,5 +179,5 @@ func (a *app) leave() {
 	if f := a.abandon.Load(); f != nil {
 		(*f)()
 	}
-	os.Exit(exitInterrupted)
+	os.Exit(a.stopCode())
 }

@@ -133,8 +133,13 @@ func (w *watcher) tell(ctx context.Context) (stop func()) {
 			}
 		}
 		why := "interrupted"
-		if context.Cause(ctx) == errBrokenPipe {
-			why = errBrokenPipe.Error()
+		switch cause := context.Cause(ctx).(type) {
+		case interruption:
+			why = cause.Error()
+		default:
+			if cause == errBrokenPipe {
+				why = errBrokenPipe.Error()
+			}
 		}
 		w.say(fmt.Sprintf("%s: waiting for %s to end; programs are killed after %s, or at once if you interrupt again", why, &w.runs, command.Grace))
 		select {

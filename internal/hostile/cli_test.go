@@ -83,7 +83,7 @@ func gone(t *testing.T, dir string) {
 // An interrupt, a request to end and a terminal that is closed all end the programs of
 // a run too, which are in sessions of their own.
 func TestSignalsEndTheProgramsOfARun(t *testing.T) {
-	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for s, word := range map[syscall.Signal]string{syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated", syscall.SIGHUP: "hung up"} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -105,7 +105,7 @@ func TestSignalsEndTheProgramsOfARun(t *testing.T) {
 				}
 			}
 			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(rest.String(), "the run was cancelled: interrupted") {
+			if code := cmd.ProcessState.ExitCode(); code != 128+int(s) || !strings.Contains(rest.String(), "the run was cancelled: "+word) {
 				t.Errorf("exit code %d\n%s", code, rest.String())
 			}
 			gone(t, dir)
@@ -133,7 +133,7 @@ func TestReaderThatGoesAway(t *testing.T) {
 	}
 	out.Close()
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(stderr.String(), "wavefold: the run was cancelled: nobody reads the output any more") ||
+	if code := cmd.ProcessState.ExitCode(); code != 141 || !strings.Contains(stderr.String(), "wavefold: the run was cancelled: nobody reads the output any more") ||
 		strings.Contains(stderr.String(), "not complete") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
