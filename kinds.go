@@ -32,5 +32,6 @@ func DefaultKinds() []core.Kind {
 		human.Kind{},
 		fanin.Kind{},
 		workflow.Kind{},
+		workflow.Experience{},
 	}, slices.Concat(agent.Kinds(nil), walk.Kinds(), missing.Kinds())...)
 }

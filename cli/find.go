@@ -72,7 +72,8 @@ func workflowsIn(c compiler, dir string) []string {
 		}
 		found = append(found, file)
 		for _, n := range w.Nodes {
-			if part, ok := n.Config.Get("file").Plain().(string); ok && n.Kind.Value == "workflow" {
+			key := map[string]string{"workflow": "file", "experience": "impl"}[n.Kind.Value]
+			if part, ok := n.Config.Get(key).Plain().(string); ok && key != "" {
 				parts[filepath.Join(dir, filepath.FromSlash(part))] = true
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler"
@@ -115,6 +116,26 @@ func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	_ = flags.MarkHidden("barrier") // it exists: for comparison only
 }
 
+// compiler is that of a run. Unless it is a dry one, nodes without a handler are errors;
+// checkModel reports a model that is missing.
+func (f *runFlags) compiler(e *wavefold.Engine) compiler {
+	if f.dryRun {
+		return e
+	}
+	return runCompiler{e}
+}
+
+type runCompiler struct{ *wavefold.Engine }
+
+func (c runCompiler) Compile(w *core.Workflow, strict bool) (*plan.Plan, core.Diagnostics) {
+	p, ds := c.Engine.Compile(w, strict)
+	if p == nil || !ds.Has(core.CodeNoHandler) {
+		return p, ds
+	}
+	ds = slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Code == core.CodeNoHandler })
+	return nil, append(ds, p.Refused...).Capped()
+}
+
 // goalInput is the input of a walk that says what it is for.
 const goalInput = "goal"
 
@@ -151,7 +172,7 @@ func (f *runFlags) checkStdout(p *plan.Plan) error {
 
 func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error {
 	a.nameModel(f.model)
-	p, err := a.load(a.engine, args, f.strict, f.json, f.quiet)
+	p, err := a.load(f.compiler(a.engine), args, f.strict, f.json, f.quiet)
 	if err != nil {
 		return err
 	}
@@ -229,7 +250,9 @@ func (a *app) badInputs(p *plan.Plan, err error, asJSON bool) error {
 		if p.Walk != nil && slices.Contains(inputNames(p), core.InputGoal) {
 			goal = "; the goal as --goal TEXT"
 		}
-		defer a.hintf("inputs are given as --input NAME=VALUE, --input NAME=@FILE or --inputs FILE%s", goal)
+		if !ds.Has(core.CodeNoHandler) {
+			defer a.hintf("inputs are given as --input NAME=VALUE, --input NAME=@FILE or --inputs FILE%s", goal)
+		}
 	}
 	return a.invalid(ds, asJSON)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli"
+	"github.com/wavefold/wavefold/llm/llmtest"
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
@@ -24,6 +25,12 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"wavefold": func() { cli.Main(wavefold.NewEngine(std.Kinds()...)) },
+		// It has a model, which answers nothing.
+		"wavefold-model": func() {
+			e := wavefold.NewEngine(std.Kinds()...)
+			e.UseModel(&llmtest.Scripted{})
+			cli.Main(e)
+		},
 	})
 }
 

@@ -20,6 +20,7 @@ const (
 	CodeUnknownNode  Code = "UNKNOWN_NODE"
 	CodeUnknownField Code = "UNKNOWN_FIELD"
 	CodeUnknownKind  Code = "UNKNOWN_KIND"
+	CodeNoHandler    Code = "NO_HANDLER"    // the engine has no handler for a kind it knows
 	CodeUnknownPhase Code = "UNKNOWN_PHASE" // a phase that is not among the declared ones
 	CodeUnknownImpl  Code = "UNKNOWN_IMPL"  // a tool names a function that is not registered
 	CodeUnknownSkill Code = "UNKNOWN_SKILL" // a skill that nobody provides

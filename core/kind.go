@@ -30,8 +30,8 @@ type StateWriter interface {
 	WritesState() bool
 }
 
-// Compiled is what a kind makes of a node. Exactly one of Handler, Frame, Wait
-// and Lacks is set, or none if the Role runs nothing.
+// Compiled is what a kind makes of a node. Exactly one of Handler, Frame, Wait,
+// Lacks, NoHandler and NoModel is set, or none if the Role runs nothing.
 type Compiled struct {
 	Handler Handler
 	// Role is what the node is to a walk. All but RoleStage exist in walks only.
@@ -40,9 +40,14 @@ type Compiled struct {
 	Frame *Frame
 	// Wait makes the node a timer that holds no slot.
 	Wait *Wait
-	// Lacks says which handler is missing: the node validates and fails when it
-	// is reached, with this text.
+	// Lacks says what is missing for the node to do its work: it validates and fails
+	// when it is reached, with this text.
 	Lacks string
+	// NoHandler says that the engine has no handler for the node and what to register.
+	// Compiling warns with this text, and a run is refused before anything starts. NoModel
+	// says that the node asks a model and the engine has none: a run is refused likewise,
+	// without a warning, because it is no fault of the document.
+	NoHandler, NoModel string
 	// Reads names further state fields the node depends on, beyond its declared
 	// reads and args, such as those in templates; they do not enter the view,
 	// their values are in Shared.Extra. Nodes likewise names the nodes that
@@ -121,6 +126,12 @@ type Frame struct {
 	// fields of this workflow to fields of the nested one; nil maps every
 	// declared write to the nested field of the same name.
 	Outputs map[string]string
+	// Optional tells that a declared write without a field to fill it from is a warning
+	// and stays as it is.
+	Optional bool
+	// Send hands an object with the members status ("success" or "partial") and
+	// finalState, the fields of the nested run, to the node's successors.
+	Send bool
 }
 
 // Wait describes a timer.

@@ -80,7 +80,8 @@ type Options struct {
 // then the run stands still.
 //
 // The report is complete whenever the run began; the error is its Err. Inputs
-// that do not fit the plan are the only error without a report. Run may be
+// that do not fit the plan, and plan.Plan.Refused, are the only errors without a
+// report; both are core.Diagnostics. Run may be
 // called any number of times at once for the same plan.
 func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*core.Report, error) {
 	if o.Run == "" {
@@ -95,6 +96,9 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	var err error
 	r.m, err = machine.New(p, objectOf(inputs), machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight,
 		Barrier: o.Barrier, FailFast: o.FailFast, MaxVisits: o.MaxVisits, Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call, Fault: o.Fault})
+	if err == nil && len(p.Refused) > 0 {
+		err = p.Refused.Sorted()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package docstest
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,6 +25,9 @@ func Run(t testing.TB, blocks []Block, alias map[string][]string) int {
 	ran := 0
 	for _, b := range blocks {
 		if name := b.Notes["file"]; name != "" {
+			if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+				t.Fatal(err)
+			}
 			if err := os.WriteFile(name, []byte(b.Text), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -129,7 +129,7 @@ func compileWith(t *testing.T, dir string, file *mock.File, handlers bool) (run 
 		shared := &answerer{calls: newCalls(file)}
 		for _, name := range kinds.KindNames() {
 			k, _ := kinds.Kind(name)
-			reg.AddKind(answering{harmless{k, file}, shared})
+			reg.AddKind(answering{harmless{Kind: k, file: file}, shared})
 		}
 	}
 	e := wavefold.EngineOf(reg)

@@ -21,7 +21,7 @@ const DryVisits = 10
 // inputs that do not fit.
 func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Record, core.Diagnostics) {
 	nothing := &mock.File{}
-	e = harmlessEngine(e, nothing)
+	e = harmlessEngine(e, nothing, true)
 	w = limited(w)
 	withTypes(e.Registry(), w)
 	p, ds := e.Compile(w, false)

@@ -15,11 +15,16 @@ import (
 // absent: files, programs and Go functions. A nested workflow is answered like a
 // plain node, unless the file has answers for nodes inside it; a wait without
 // an answer stays a timer, in virtual time.
-func Registry(real *core.Registry, f *mock.File) *core.Registry {
+//
+// A node for which the engine has no handler must be answered by the file.
+func Registry(real *core.Registry, f *mock.File) *core.Registry { return registry(real, f, false) }
+
+// registry is Registry; dry tells that nodes without a handler need no answer either.
+func registry(real *core.Registry, f *mock.File, dry bool) *core.Registry {
 	reg := core.NewRegistry()
 	for _, name := range real.KindNames() {
 		k, _ := real.Kind(name)
-		reg.AddKind(harmless{k, f})
+		reg.AddKind(harmless{k, f, dry})
 	}
 	for _, name := range real.ToolNames() {
 		_ = reg.AddTool(name, core.HandlerFunc(neverCalled)) // each name stands once
@@ -44,6 +49,7 @@ func withTypes(reg *core.Registry, w *core.Workflow) {
 type harmless struct {
 	core.Kind
 	file *mock.File
+	dry  bool
 }
 
 // onlyToExecute are findings about what a rehearsal does not need.
@@ -61,6 +67,9 @@ func (k harmless) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagn
 	case made.Role != core.RoleStage: // it runs nothing, or is answered by a person
 		return made, ds
 	case made.Wait != nil && !answered:
+		return made, ds
+	case made.NoHandler != "" && !answered && !k.dry:
+		made.NoHandler += "; or let the mock file answer for the node"
 		return made, ds
 	case made.Frame != nil && !answered && answersInside(k.file, n.ID.Value):
 		return made, ds

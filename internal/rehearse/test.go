@@ -23,7 +23,7 @@ func ReadMock(path string) (*mock.File, core.Diagnostics) {
 // Test rehearses a workflow file with the kinds of an engine and returns what misses
 // the expectations of the mock file. The findings are about files that cannot be used.
 func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss, core.Diagnostics) {
-	e = harmlessEngine(e, f)
+	e = harmlessEngine(e, f, false)
 	w, ds := Read(e, workflow)
 	if w == nil {
 		return nil, ds
@@ -34,8 +34,8 @@ func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss,
 	if ds = append(found, ds...); p == nil || ds.Failed(false) {
 		return nil, ds.Sorted()
 	}
-	if ds := Names(p, f); ds.Failed(false) {
-		return nil, ds
+	if ds := append(Names(p, f), p.Refused...); ds.Failed(false) {
+		return nil, ds.Sorted()
 	}
 	rec, err := Run(p, inputs, f, o)
 	if err != nil {
@@ -50,8 +50,8 @@ func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss,
 }
 
 // harmlessEngine is an engine whose kinds do nothing and which reads documents as e does.
-func harmlessEngine(e *wavefold.Engine, f *mock.File) *wavefold.Engine {
-	out := wavefold.EngineOf(Registry(e.Registry(), f))
+func harmlessEngine(e *wavefold.Engine, f *mock.File, dry bool) *wavefold.Engine {
+	out := wavefold.EngineOf(registry(e.Registry(), f, dry))
 	out.Parallel = e.Parallel
 	return out
 }

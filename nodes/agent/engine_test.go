@@ -227,15 +227,18 @@ func TestDOT(t *testing.T) {
 		t.Errorf("the functions: %s %v, %d calls", r.Status, r.Err, len(m.asked)-before)
 	}
 
-	// Without a model the graph is valid and fails where one is needed.
+	// Without a model the graph is valid, and a run is refused.
 	bare := core.NewRegistry(append(agent.Kinds(nil), walk.Kinds()...)...)
 	for _, name := range []string{"echo", "fail"} {
 		h, _ := functions().Tool(name)
 		bare.AddTool(name, h)
 	}
-	r = run(t, parse(), bare, nil, scheduler.Options{})
-	if r.Status != core.RunFailed || !strings.Contains(r.Err.Error(), "has no model to ask") {
-		t.Errorf("%s %v", r.Status, r.Err)
+	p, ds := plan.Compile(parse(), bare, plan.Options{})
+	if p == nil || ds.Has(core.CodeNoHandler) {
+		t.Fatal(ds)
+	}
+	if r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{}); r != nil || !strings.Contains(err.Error(), "has no model to ask") {
+		t.Errorf("%v %v", r, err)
 	}
 }
 

@@ -68,7 +68,7 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 		return made, ds
 	}
 	if k.model == nil {
-		made.Lacks = `kind "` + k.name + `" has no model to ask: give the engine one (Engine.UseModel), or register a Go function of that name`
+		made.NoModel = `kind "` + k.name + `" has no model to ask: give the engine one (Engine.UseModel), or register a Go function of that name`
 		return made, ds
 	}
 	made.Handler, made.Models, made.Effects = r, true, len(b.Commands) > 0

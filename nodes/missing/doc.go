@@ -1,7 +1,7 @@
 // Package missing holds node kinds that documents may use although this build
-// cannot run them: cli-agent, skill and experience. Documents with them
-// load, validate, draw and plan; a node of such a kind that is reached fails with
-// a text that says what to do.
+// cannot run them: cli-agent and skill. Documents with them load, are checked, drawn
+// and planned with a warning, and can be tested where a mock file answers for the nodes;
+// a run is refused before anything starts, with an error that says what to register.
 //
 // Whoever has a handler registers it as a Go function under the name of the kind. It is
 // given the node's fields as arguments, with the values in prompt and system filled in
@@ -39,14 +39,6 @@
 //	inputs            its inputs, a mapping
 //	model             name of the model
 //	schema            JSON Schema of the answer, or a file with it
-//
-// # Fields of experience
-//
-// A workflow of another engine's kind; the kind "workflow" is what this engine has
-// for it.
-//
-//	impl         required  the workflow
-//	state_scope            isolated or shared
 //
 // A prompt of one line without blanks that ends in .md or .txt is a file below
 // the workflow's folder and must be there; so is a schema that is a text.

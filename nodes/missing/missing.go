@@ -10,7 +10,7 @@ import (
 
 // Kinds returns the kinds that documents may name without a handler behind them.
 func Kinds() []core.Kind {
-	return []core.Kind{CLIAgent(), Skill(), Experience()}
+	return []core.Kind{CLIAgent(), Skill()}
 }
 
 // CLIAgent returns the kind "cli-agent".
@@ -18,9 +18,6 @@ func CLIAgent() core.Kind { return kind{"cli-agent", func() config { return new(
 
 // Skill returns the kind "skill".
 func Skill() core.Kind { return kind{"skill", func() config { return new(skill) }} }
-
-// Experience returns the kind "experience".
-func Experience() core.Kind { return kind{"experience", func() config { return new(experience) }} }
 
 // config is the configuration of one of the kinds.
 type config interface {
@@ -67,12 +64,6 @@ func (c *skill) files(f *lookup.Finder) []registered.Prompt {
 	return nil
 }
 
-type experience struct {
-	named
-	Impl  core.Text `wavefold:"impl,required" doc:"the workflow"`
-	Scope core.Text `wavefold:"state_scope,oneof=isolated|shared" doc:"isolated or shared"`
-}
-
 // kind is a kind without a handler of its own.
 type kind struct {
 	name string
@@ -105,7 +96,7 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	if made, found, ok := registered.Node(k.name, n, env, prompts); ok {
 		return made, append(ds, found...)
 	}
-	return core.Compiled{Lacks: `kind "` + k.name + `" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind`}, ds
+	return core.Compiled{NoHandler: `kind "` + k.name + `" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind`}, ds
 }
 
 // schema checks the shape of a schema, and that one which is a file is there.

@@ -21,8 +21,7 @@ func env() core.Env {
 var valid = map[string]string{
 	"cli-agent": `{"provider": "codex", "prompt": "look at {{file}} and notes.md", "model": "m", "workdir": ".", "output_format": "json",
 		"schema": "answer.json", "timeout_ms": 1000, "extra_args": ["-x"]}`,
-	"skill":      `{"impl": "triage", "inputs": {"text": "$.text"}, "model": "m", "schema": {"type": "object"}}`,
-	"experience": `{"impl": "./inner", "state_scope": "isolated"}`,
+	"skill": `{"impl": "triage", "inputs": {"text": "$.text"}, "model": "m", "schema": {"type": "object"}}`,
 }
 
 func TestConformance(t *testing.T) {
@@ -31,8 +30,8 @@ func TestConformance(t *testing.T) {
 			nodestest.Run(t, k, nodestest.Case{Name: "all keys", Node: valid[k.Name()], Env: env()})
 			made, _ := k.Compile(nodestest.Node(t, valid[k.Name()]), env())
 			want := `kind "` + k.Name() + `" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind`
-			if made.Lacks != want {
-				t.Errorf("got %q, want %q", made.Lacks, want)
+			if made.NoHandler != want {
+				t.Errorf("got %q, want %q", made.NoHandler, want)
 			}
 			if n := nodestest.Node(t, valid[k.Name()]); len(n.Config.Keys) != len(k.Keys()) {
 				t.Errorf("the valid node has %d of %d keys: %q", len(n.Config.Keys), len(k.Keys()), k.Keys())
@@ -43,13 +42,13 @@ func TestConformance(t *testing.T) {
 
 func TestReplaced(t *testing.T) {
 	r := core.NewRegistry(missing.Kinds()...)
-	if got := strings.Join(r.KindNames(), " "); got != "cli-agent experience skill" {
+	if got := strings.Join(r.KindNames(), " "); got != "cli-agent skill" {
 		t.Errorf("got %q", got)
 	}
 	r.AddKind(mine{missing.CLIAgent()})
 	k, _ := r.Kind("cli-agent")
 	made, ds := k.Compile(nodestest.Node(t, valid["cli-agent"]), env())
-	if made.Handler == nil || made.Lacks != "" {
+	if made.Handler == nil || made.NoHandler != "" {
 		t.Errorf("a registered kind does not replace the missing one: %v, %v", made, ds)
 	}
 }
@@ -86,8 +85,8 @@ func TestRegistered(t *testing.T) {
 		n := nodestest.Node(t, node)
 		k, _ := core.NewRegistry(missing.Kinds()...).Kind(n.Kind.Value)
 		made, ds := k.Compile(n, env)
-		if len(ds) > 0 || made.Lacks != "" {
-			t.Fatalf("%s: %v %s", node, ds, made.Lacks)
+		if len(ds) > 0 || made.NoHandler != "" {
+			t.Fatalf("%s: %v %s", node, ds, made.NoHandler)
 		}
 		if reads := core.Strings(made.Reads); strings.Contains(node, "$.city") != (len(reads) == 1) {
 			t.Errorf("%s: reads %q", node, reads)
@@ -151,7 +150,6 @@ func TestFindings(t *testing.T) {
 		{"cli-agent", `{"prompt": "hi"}`, `1:1: error: node n: key "provider" is missing [MISSING_KEY]`},
 		{"cli-agent", `{"prompt": "hi", "provider": "codex", "timeout_ms": 10}`, `1:53: error: node n: timeout_ms: want a duration of at least 1s, found number 10 [BAD_VALUE]`},
 		{"skill", `{"model": "m"}`, `1:1: error: node n: key "impl" is missing [MISSING_KEY]`},
-		{"experience", `{"impl": "x", "state_scope": "isloated"}`, `1:30: error: node n: state_scope: "isloated" is none of isolated, shared (did you mean "isolated"?) [BAD_VALUE]`},
 	}
 	for _, tt := range tests {
 		k, _ := kinds.Kind(tt.kind)

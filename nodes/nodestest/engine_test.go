@@ -57,9 +57,9 @@ func run(t *testing.T, dir, text string) *core.Report {
 	if p == nil {
 		t.Fatalf("findings:\n%v", ds)
 	}
-	report, _ := scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 4})
-	if report == nil {
-		t.Fatal("no report")
+	report, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 4})
+	if report == nil { // the run was refused
+		return &core.Report{Err: err}
 	}
 	return report
 }
@@ -75,7 +75,7 @@ func TestExamplesRun(t *testing.T) {
 		{"template", "", `{"name":"Ada","orders":[{"title":"Notes"}],"letter":"Dear Ada, Notes is on its way."}`},
 		{"wait", "", `{}`},
 		{"workflow", "", `{"report":"all quiet in the north"}`},
-		{"missing", "", `node mend: kind "cli-agent" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind`},
+		{"missing", "", `../missing/testdata/main.yaml:5:13: error: node mend: kind "cli-agent" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind [NO_HANDLER]`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.kind, func(t *testing.T) {

@@ -117,13 +117,13 @@ func (s suite) compile(t *testing.T) {
 		t.Errorf("compiling changed the node:\nbefore %s\nafter  %s", before, after)
 	}
 	set := 0
-	for _, is := range []bool{made.Handler != nil, made.Frame != nil, made.Wait != nil, made.Lacks != ""} {
+	for _, is := range []bool{made.Handler != nil, made.Frame != nil, made.Wait != nil, made.Lacks != "", made.NoHandler != "", made.NoModel != ""} {
 		if is {
 			set++
 		}
 	}
 	if set != 1 {
-		t.Errorf("exactly one of Handler, Frame, Wait and Lacks must be set, %d are", set)
+		t.Errorf("exactly one of Handler, Frame, Wait, Lacks, NoHandler and NoModel must be set, %d are", set)
 	}
 	for _, k := range n.Config.Keys {
 		if !slices.Contains(s.kind.Keys(), k.Value) {
@@ -200,7 +200,7 @@ func (s suite) shapes(t *testing.T) {
 func (s suite) bareEnv(t *testing.T) {
 	made, ds := s.kind.Compile(Node(t, s.c.Node), core.Env{})
 	checkPositions(t, ds, "bare environment")
-	if !ds.Failed(false) && made.Handler == nil && made.Frame == nil && made.Wait == nil && made.Lacks == "" {
+	if !ds.Failed(false) && made.Handler == nil && made.Frame == nil && made.Wait == nil && made.Lacks+made.NoHandler+made.NoModel == "" {
 		t.Error("neither a finding nor a result")
 	}
 }

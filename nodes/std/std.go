@@ -50,5 +50,6 @@ func Kinds() []core.Kind {
 		fanin.Kind{},
 		route.Kind{},
 		workflow.Kind{},
+		workflow.Experience{},
 	}, slices.Concat(agent.Kinds(nil), walk.Kinds(), missing.Kinds())...)
 }

@@ -9,13 +9,6 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
-// loader loads workflows for one node and remembers where it has been.
-type loader struct {
-	env   core.Env
-	way   []string
-	clear []string // files from which no way leads back
-}
-
 // cycle returns the way from file back to itself, or to a file it includes, as
 // "a.yaml -> b.yaml -> a.yaml"; "" when there is none. It goes through the files
 // below, so it does not depend on whether the loader or the plan would notice.
@@ -30,7 +23,7 @@ func (l *loader) cycle(file string, w *core.Workflow) string {
 	}
 	l.way = append(l.way, file)
 	for _, n := range w.Nodes {
-		next, ok := includes(n, file)
+		next, ok := l.includes(n, file)
 		if !ok {
 			continue
 		}
@@ -48,13 +41,18 @@ func (l *loader) cycle(file string, w *core.Workflow) string {
 }
 
 // includes returns the file that a node of the given file includes.
-func includes(n *core.Node, from string) (string, bool) {
-	if n.Kind.Value != name || n.Config == nil {
+func (l *loader) includes(n *core.Node, from string) (string, bool) {
+	key := map[string]string{name: "file", experience: "impl"}[n.Kind.Value]
+	if key == "" || n.Config == nil {
 		return "", false
 	}
-	v := n.Config.Get("file")
+	v := n.Config.Get(key)
 	if v == nil || v.Kind != core.StringValue || files.Local(v.Scalar.(string)) != nil {
 		return "", false
 	}
-	return path.Join(path.Dir(from), files.Clean(v.Scalar.(string))), true
+	file := path.Join(path.Dir(from), files.Clean(v.Scalar.(string)))
+	if n.Kind.Value == experience {
+		file = experienceIn(l.env.Files, file)
+	}
+	return file, true
 }

@@ -1,7 +1,7 @@
-// Package workflow is the node kind "workflow": another workflow as a node of
-// this one.
+// Package workflow is the node kind "workflow", another workflow as a node of this one,
+// and the kind "experience", the same in the words of another system.
 //
-// # Fields
+// # Fields of workflow
 //
 //	file     required  the other workflow, a path below this workflow's folder
 //	outputs            which of its fields fill which of ours: {ours: theirs};
@@ -16,6 +16,18 @@
 //
 // A workflow that includes itself, directly or through others, is an error when it
 // is loaded; the message prints the whole way round.
+//
+// # Fields of experience
+//
+//	impl         required  the other workflow, a file or a folder with an
+//	                       experience.yaml, below this workflow's folder
+//	state_scope            isolated, which is the default; shared is an error
+//
+// It is a node of the kind workflow without outputs: args are the inputs of the nested
+// run, which has a state of its own, and a declared write is filled by the field of the
+// same name; without such a field it stays as it is, which is a warning. Besides, the
+// node sends {status, finalState} to its successors: "success" or "partial", and the
+// fields of the nested run.
 //
 // # Example
 //

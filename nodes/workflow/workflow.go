@@ -1,14 +1,6 @@
 package workflow
 
-import (
-	"errors"
-	"io/fs"
-
-	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/rootfs"
-	"github.com/wavefold/wavefold/nodes/internal/files"
-	"github.com/wavefold/wavefold/nodes/internal/lookup"
-)
+import "github.com/wavefold/wavefold/core"
 
 // Kind is the kind "workflow". The zero Kind is ready to use.
 type Kind struct{}
@@ -43,13 +35,9 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	l := &loader{env: env}
-	inner, found := l.load(c)
+	l := &loader{env: env, subject: c.subject, key: "file", name: c.File}
+	inner, found := l.load()
 	if ds = append(ds, found...); ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
-	if round := l.cycle(files.Clean(c.File.Value), inner); round != "" {
-		ds.Errorf(core.CodeCycle, c.File.Pos, "%s: file: the workflow includes itself: %s", c.subject, round)
 		return core.Compiled{}, ds
 	}
 	frame := &core.Frame{Workflow: inner}
@@ -117,50 +105,4 @@ func contains(list []string, s string) bool {
 		}
 	}
 	return false
-}
-
-// load loads the file the node names.
-func (l *loader) load(c config) (*core.Workflow, core.Diagnostics) {
-	var ds core.Diagnostics
-	if err := files.Local(c.File.Value); err != nil {
-		ds.Errorf(core.CodeBadValue, c.File.Pos, "%s: file: %v", c.subject, err).WithHint("files must lie in the workflow's folder")
-		return nil, ds
-	}
-	if l.env.LoadWorkflow == nil {
-		ds.Errorf(core.CodeMissingFile, c.File.Pos, "%s: file: there is no folder to look for %q in", c.subject, c.File.Value).
-			WithHint("the workflow was not loaded from a folder; give it one")
-		return nil, ds
-	}
-	inner, err := l.env.LoadWorkflow(files.Clean(c.File.Value))
-	if err != nil {
-		return nil, c.loadError(err, l.env)
-	}
-	return inner, ds
-}
-
-// loadError turns an error of the loader into findings. Findings about the other
-// file keep their places in it.
-func (c *config) loadError(err error, env core.Env) core.Diagnostics {
-	found, ok := core.AsDiagnostics(err)
-	var ds core.Diagnostics
-	for _, d := range found {
-		if !d.Pos.IsValid() {
-			d.Pos = c.File.Pos
-		}
-		ds = append(ds, d)
-	}
-	switch {
-	case ok && ds.Failed(false):
-	case rootfs.Leaves(err):
-		ds.Errorf(core.CodeBadValue, c.File.Pos, "%s: file: %v", c.subject, rootfs.Word(c.File.Value, env.Dir, err)).
-			WithHint("files must lie in the workflow's folder")
-	case errors.Is(err, fs.ErrNotExist):
-		d := ds.Errorf(core.CodeMissingFile, c.File.Pos, "%s: file: there is no file %q", c.subject, c.File.Value)
-		if env.Files != nil {
-			d.WithHint("%s", lookup.Near(env.Files, files.Clean(c.File.Value)))
-		}
-	default:
-		ds.Errorf(core.CodeMissingFile, c.File.Pos, "%s: file: %q cannot be loaded: %v", c.subject, c.File.Value, err)
-	}
-	return ds
 }

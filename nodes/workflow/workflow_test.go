@@ -154,8 +154,65 @@ func TestConformance(t *testing.T) {
 		Node: `{"file": "region.yaml", "outputs": {"report": "summary"}, "writes": ["report"], "args": {"day": "monday"}}`})
 }
 
+func TestExperience(t *testing.T) {
+	env := set{"triage/experience.yaml": nil, "old/experience.yml": nil, "one.yaml": nil, "round/experience.yaml": {"../one.yaml"}}.env(t)
+	nodestest.Run(t, workflow.Experience{}, nodestest.Case{Name: "all keys", Env: env,
+		Node: `{"impl": "./triage", "state_scope": "isolated", "writes": ["summary"], "args": {"day": "monday"}}`})
+	for impl, want := range map[string]string{"./triage": "triage/experience.yaml", "triage/experience.yaml": "triage/experience.yaml",
+		"old": "old/experience.yml", "one.yaml": "one.yaml"} {
+		made, ds := workflow.Experience{}.Compile(nodestest.Node(t, fmt.Sprintf(`{"impl": %q}`, impl)), env)
+		if made.Frame == nil || len(ds) > 0 {
+			t.Errorf("%s: %v", impl, ds)
+			continue
+		}
+		if got := made.Frame.Workflow.Name.Value; got != want || !made.Frame.Send || !made.Frame.Optional || made.Frame.Outputs != nil {
+			t.Errorf("%s: got %q %+v, want %q", impl, got, made.Frame, want)
+		}
+	}
+	for node, want := range map[string]string{
+		`{"impl": "traige"}`:     `1:10: error: node n: impl: there is no file "traige" (did you mean "triage"?) [MISSING_FILE]`,
+		`{"impl": "../triage"}`:  `1:10: error: node n: impl: "../triage" leaves the workflow's folder (files must lie in the workflow's folder) [BAD_VALUE]`,
+		`{"state_scope": "all"}`: "1:1: error: node n: key \"impl\" is missing [MISSING_KEY]\n1:17: error: node n: state_scope: \"all\" is none of isolated, shared [BAD_VALUE]",
+		`{"impl": "one.yaml", "state_scope": "shared"}`: `1:37: error: node n: state_scope: a nested run has a state of its own, so shared is not possible (remove it; give the nested run values with args, and name the fields it is to fill in writes) [BAD_VALUE]`,
+	} {
+		_, ds := workflow.Experience{}.Compile(nodestest.Node(t, node), env)
+		if got := strings.TrimSpace(nodestest.Findings(ds)); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", node, got, want)
+		}
+	}
+}
+
+// The way back may lead through the folder of an experience.
+func TestCycleOfExperiences(t *testing.T) {
+	env := set{"sub/experience.yaml": nil}.env(t)
+	load := env.LoadWorkflow
+	env.LoadWorkflow = func(path string) (*core.Workflow, error) {
+		w, err := load(path)
+		if w != nil {
+			w.Nodes = []*core.Node{nodestest.Node(t, `{"id": "n", "kind": "experience", "impl": "../sub"}`)}
+		}
+		return w, err
+	}
+	// Paths stay below the folder of the file that includes: that one does not lead back.
+	if _, ds := (workflow.Experience{}).Compile(nodestest.Node(t, `{"impl": "sub"}`), env); len(ds) > 0 {
+		t.Error(ds)
+	}
+	env.LoadWorkflow = func(path string) (*core.Workflow, error) {
+		w, err := load(path)
+		if w != nil {
+			w.Nodes = []*core.Node{nodestest.Node(t, `{"id": "n", "kind": "experience", "impl": "./experience.yaml"}`)}
+		}
+		return w, err
+	}
+	_, ds := (workflow.Experience{}).Compile(nodestest.Node(t, `{"impl": "sub"}`), env)
+	if want := "impl: the workflow includes itself: sub/experience.yaml -> sub/experience.yaml"; !strings.Contains(ds.Error(), want) {
+		t.Errorf("got %v, want %s", ds, want)
+	}
+}
+
 func TestDocs(t *testing.T) {
 	nodestest.CheckDocs(t, workflow.Kind{})
+	nodestest.CheckDocs(t, workflow.Experience{})
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)

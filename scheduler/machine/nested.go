@@ -242,6 +242,13 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 		}
 		o.Writes = append(o.Writes, plan.Write{Field: out.Outer, Value: accepted})
 	}
+	if n.Frame.Send {
+		status := "success"
+		if r.Status == core.RunPartial {
+			status = "partial"
+		}
+		o.Output, o.HasOutput = core.ObjectOf("status", status, "finalState", f.finalState(true)), true
+	}
 	return o
 }
 

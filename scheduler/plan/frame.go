@@ -34,10 +34,15 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *uses) {
 		return
 	}
 	inner := made.plan
-	n.Frame, n.Stdout, n.Stdin = &Frame{Plan: inner}, inner.Stdout, inner.Stdin
+	n.Frame, n.Stdout, n.Stdin = &Frame{Plan: inner, Send: f.Send}, inner.Stdout, inner.Stdin
 	c.p.Foreign = c.p.Foreign || inner.Foreign
 	c.nestedTargets(n, inner)
 	c.secrets(inner.Secrets)
+	for _, d := range inner.Refused { // several nodes may nest the workflow
+		if !slices.Contains(c.p.Refused, d) {
+			c.p.Refused = append(c.p.Refused, d)
+		}
+	}
 	for i, field := range n.WriteFields {
 		name, pos := n.Writes[i], writePos(n, n.Writes[i])
 		innerName := name
@@ -50,6 +55,11 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *uses) {
 		}
 		j, ok := inner.Schema.Index(innerName)
 		if !ok && made.unknown.fields {
+			continue
+		}
+		if !ok && f.Optional {
+			d := c.ds.Warnf(core.CodeUnused, pos, "%s: workflow %q has no field %q, so the node does not write it", at, inner.Name, innerName)
+			c.hint(d, innerName, inner.Schema.FieldNames)
 			continue
 		}
 		if !ok {

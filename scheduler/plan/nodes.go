@@ -307,6 +307,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 		return false
 	}
 	n.Handler, n.Wait, n.Lacks = made.Handler, made.Wait, made.Lacks
+	c.refused(n, made, at)
 	n.Effects = n.Effects || made.Effects && d.Effects == nil
 	n.Models = made.Models
 	n.Stdout, n.Stdin = made.Stdout, made.Stdin
@@ -315,7 +316,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	if !c.role(n, made, at) {
 		return false
 	}
-	if runs := made.Role == core.RoleStage || made.Role == core.RoleHuman; runs && made.Handler == nil && made.Wait == nil && made.Lacks == "" && made.Frame == nil {
+	if runs := made.Role == core.RoleStage || made.Role == core.RoleHuman; runs && made.Handler == nil && made.Wait == nil && n.Lacks == "" && made.Frame == nil {
 		c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: kind %q made no handler for it", at, n.Kind)
 	}
 	c.waitTimeout(n, at)
@@ -325,6 +326,17 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 		c.frame(n, made.Frame, at, use)
 	}
 	return true
+}
+
+// refused notes that nobody can do a node's work, which is an error of a run.
+func (c *compiler) refused(n *Node, made core.Compiled, at place) {
+	if made.NoHandler != "" {
+		c.ds.Warnf(core.CodeNoHandler, n.Decl.Kind.Pos, "%s: %s", at, made.NoHandler)
+	}
+	if why := made.NoHandler + made.NoModel; why != "" { // a node has one of the two
+		n.Lacks = why
+		c.p.Refused.Errorf(core.CodeNoHandler, n.Decl.Kind.Pos, "%s: %s", at, why)
+	}
 }
 
 // waitTimeout reports a wait that cannot end in time.

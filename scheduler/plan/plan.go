@@ -29,6 +29,9 @@ type Plan struct {
 	// Secrets are what its nodes and those nested in them refer to, each place
 	// in a document once.
 	Secrets []core.Secret
+	// Refused are the errors that keep the plan from being run although it can be looked
+	// at: its nodes, and those nested in them, for which the engine has no handler.
+	Refused core.Diagnostics
 	// Walk holds what a walk has beside; nil in a dag.
 	Walk *Walk
 	// outputs and inputs are the files and tables that its nodes and those nested in
@@ -232,6 +235,8 @@ const (
 type Frame struct {
 	Plan    *Plan
 	Outputs []Output
+	// Send tells that the state of the nested run is handed to the node's successors.
+	Send bool
 }
 
 // Output carries a field of a nested run over to its outer one.

@@ -1,0 +1,102 @@
+package workflow
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/rootfs"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/lookup"
+)
+
+// loader loads the workflow that a node names and remembers where it has been.
+type loader struct {
+	env     core.Env
+	subject string
+	key     string    // of the configuration
+	name    core.Text // its value
+	// folders makes the name of a folder stand for the experience in it.
+	folders bool
+
+	way   []string
+	clear []string // files from which no way leads back
+}
+
+// load loads the file and checks that it does not lead back to itself.
+func (l *loader) load() (*core.Workflow, core.Diagnostics) {
+	var ds core.Diagnostics
+	if err := files.Local(l.name.Value); err != nil {
+		ds.Errorf(core.CodeBadValue, l.name.Pos, "%s: %s: %v", l.subject, l.key, err).WithHint("files must lie in the workflow's folder")
+		return nil, ds
+	}
+	if l.env.LoadWorkflow == nil {
+		ds.Errorf(core.CodeMissingFile, l.name.Pos, "%s: %s: there is no folder to look for %q in", l.subject, l.key, l.name.Value).
+			WithHint("the workflow was not loaded from a folder; give it one")
+		return nil, ds
+	}
+	file := files.Clean(l.name.Value)
+	if l.folders {
+		file = experienceIn(l.env.Files, file)
+	}
+	inner, err := l.env.LoadWorkflow(file)
+	if err != nil {
+		return nil, l.error(file, err)
+	}
+	if round := l.cycle(file, inner); round != "" {
+		ds.Errorf(core.CodeCycle, l.name.Pos, "%s: %s: the workflow includes itself: %s", l.subject, l.key, round)
+	}
+	return inner, ds
+}
+
+// experienceIn returns the file that a name stands for: experience.yaml or
+// experience.yml in a folder, else the name itself.
+func experienceIn(folder fs.FS, name string) string {
+	if folder == nil {
+		return name
+	}
+	if info, err := fs.Stat(folder, name); err != nil || !info.IsDir() {
+		return name
+	}
+	if yml := path.Join(name, "experience.yml"); exists(folder, yml) && !exists(folder, path.Join(name, "experience.yaml")) {
+		return yml
+	}
+	return path.Join(name, "experience.yaml")
+}
+
+func exists(folder fs.FS, name string) bool {
+	_, err := fs.Stat(folder, name)
+	return err == nil
+}
+
+// error turns an error of the engine's loader into findings. Findings about the other
+// file keep their places in it.
+func (l *loader) error(file string, err error) core.Diagnostics {
+	found, ok := core.AsDiagnostics(err)
+	var ds core.Diagnostics
+	for _, d := range found {
+		if !d.Pos.IsValid() {
+			d.Pos = l.name.Pos
+		}
+		ds = append(ds, d)
+	}
+	shown := l.name.Value
+	if file != files.Clean(shown) {
+		shown = file
+	}
+	switch {
+	case ok && ds.Failed(false):
+	case rootfs.Leaves(err):
+		ds.Errorf(core.CodeBadValue, l.name.Pos, "%s: %s: %v", l.subject, l.key, rootfs.Word(shown, l.env.Dir, err)).
+			WithHint("files must lie in the workflow's folder")
+	case errors.Is(err, fs.ErrNotExist):
+		d := ds.Errorf(core.CodeMissingFile, l.name.Pos, "%s: %s: there is no file %q", l.subject, l.key, shown)
+		if l.env.Files != nil {
+			d.WithHint("%s", lookup.Near(l.env.Files, file))
+		}
+	default:
+		ds.Errorf(core.CodeMissingFile, l.name.Pos, "%s: %s: %q cannot be loaded: %v", l.subject, l.key, shown, err)
+	}
+	return ds
+}
