@@ -1,6 +1,9 @@
 package workflow
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/registered"
+)
 
 // Experience is the kind "experience": a nested workflow in the words of the system whose
 // documents have it. The zero Experience is ready to use.
@@ -25,7 +28,8 @@ func (Experience) Name() string { return experience }
 // Keys lists the kind's own keys.
 func (Experience) Keys() []string { return core.KeyNames(experienceConfig{}) }
 
-// Compile loads the other workflow as the kind "workflow" does.
+// Compile loads the other workflow as the kind "workflow" does. A Go function that is
+// registered under the name of the kind does the work instead.
 func (Experience) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
 	c := experienceConfig{subject: "node " + n.ID.Value}
 	ds := core.Decode(n.Config, &c)
@@ -35,6 +39,9 @@ func (Experience) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagn
 	}
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
+	}
+	if made, found, ok := registered.Node(experience, n, env, nil); ok {
+		return made, append(ds, found...)
 	}
 	l := &loader{env: env, subject: c.subject, key: "impl", name: c.Impl, folders: true}
 	inner, found := l.load()

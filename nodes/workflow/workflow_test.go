@@ -1,6 +1,7 @@
 package workflow_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -170,15 +171,32 @@ func TestExperience(t *testing.T) {
 		}
 	}
 	for node, want := range map[string]string{
-		`{"impl": "traige"}`:     `1:10: error: node n: impl: there is no file "traige" (did you mean "triage"?) [MISSING_FILE]`,
-		`{"impl": "../triage"}`:  `1:10: error: node n: impl: "../triage" leaves the workflow's folder (files must lie in the workflow's folder) [BAD_VALUE]`,
-		`{"state_scope": "all"}`: "1:1: error: node n: key \"impl\" is missing [MISSING_KEY]\n1:17: error: node n: state_scope: \"all\" is none of isolated, shared [BAD_VALUE]",
+		`{"impl": "traige"}`:                            `1:10: error: node n: impl: there is no file "traige" (did you mean "triage"?) [MISSING_FILE]`,
+		`{"impl": "../triage"}`:                         `1:10: error: node n: impl: "../triage" leaves the workflow's folder (files must lie in the workflow's folder) [BAD_VALUE]`,
+		`{"state_scope": "all"}`:                        "1:1: error: node n: key \"impl\" is missing [MISSING_KEY]\n1:17: error: node n: state_scope: \"all\" is none of isolated, shared [BAD_VALUE]",
 		`{"impl": "one.yaml", "state_scope": "shared"}`: `1:37: error: node n: state_scope: a nested run has a state of its own, so shared is not possible (remove it; give the nested run values with args, and name the fields it is to fill in writes) [BAD_VALUE]`,
 	} {
 		_, ds := workflow.Experience{}.Compile(nodestest.Node(t, node), env)
 		if got := strings.TrimSpace(nodestest.Findings(ds)); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", node, got, want)
 		}
+	}
+}
+
+// A registered function of the name of the kind replaces the nested run.
+func TestExperienceRegistered(t *testing.T) {
+	env := core.Env{Tool: func(name string) (core.Handler, bool) {
+		return core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
+			impl, _ := in.Arg("impl")
+			return core.Send(impl), nil
+		}), name == "experience"
+	}}
+	made, ds := workflow.Experience{}.Compile(nodestest.Node(t, `{"impl": "elsewhere"}`), env)
+	if made.Handler == nil || len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	if r, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, core.Shared{})); err != nil || r.EdgeOutput != "elsewhere" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 
