@@ -55,7 +55,13 @@ func CategoryOf(err error) Category {
 	if c := kindOf(err); c != "" {
 		return c
 	}
-	text := strings.ToLower(err.Error())
+	return CategoryOfText(err.Error())
+}
+
+// CategoryOfText returns the category of a failure of which only the text is known: the
+// note of a result, the reason that a model gives, or what a program printed.
+func CategoryOfText(text string) Category {
+	text = strings.ToLower(text)
 	for i := range hints {
 		for _, hint := range hints[i].texts {
 			if strings.Contains(text, hint) {

@@ -127,8 +127,8 @@ type Routing struct {
 	SuggestedNext []string
 	// Context are values for the context of the walk, by key.
 	Context map[string]any
-	// Category is that of the failure of a result whose status is Fail; "" means
-	// Deterministic.
+	// Category is the category of the failure of a result whose status is Fail; "" leaves
+	// it to the text of the note, see CategoryOfText.
 	Category Category
 	// Evals are the checks of the result, by name, as a Router is shown them; nil for none.
 	Evals *Object

@@ -93,6 +93,8 @@ type Answer struct {
 	Status core.Text `wavefold:"status,oneof=success|partial_success|fail|retry|skipped" doc:"how it ends; retry asks to be run again; skipped is for walks; default success"`
 	// Note is the text beside the status.
 	Note core.Text `wavefold:"note" doc:"a text beside the status: why it failed, or asks to be run again"`
+	// Category is a core.Category, beside the status fail only; "" leaves it to the note.
+	Category core.Text `wavefold:"category,oneof=transient_infra|deterministic|budget_exhausted|compilation_loop|canceled|structural" doc:"beside status: fail: category of the failure; default what the note says"`
 	// PreferredLabel, SuggestedNext and ContextUpdates are what the node of a walk says of
 	// the way on.
 	PreferredLabel core.Text                 `wavefold:"preferred_label" doc:"in a walk: label of the edge that it prefers"`
@@ -122,8 +124,9 @@ type Error struct {
 	Message core.Text `wavefold:"message,required" doc:"the error's text"`
 	// Retryable is true unless the file says otherwise.
 	Retryable bool `wavefold:"retryable" doc:"whether another attempt may help; default true"`
-	// Category is a core.Category, "" for transient_infra of what is retryable.
-	Category core.Text     `wavefold:"category,oneof=transient_infra|deterministic|budget_exhausted|compilation_loop|canceled|structural" doc:"category of the failure; default transient_infra of what is retryable, else deterministic"`
+	// Category is a core.Category, "" for transient_infra of what is retryable, and else for
+	// the one that the message says.
+	Category core.Text     `wavefold:"category,oneof=transient_infra|deterministic|budget_exhausted|compilation_loop|canceled|structural" doc:"category of the failure; default transient_infra of what is retryable, else what the message says"`
 	Pos      core.Position `wavefold:",pos"`
 }
 

@@ -144,6 +144,10 @@ func (a *Answer) DecodeValue(v *core.Value) core.Diagnostics {
 	if a.Item != nil && a.Visit != nil {
 		ds.Errorf(core.CodeBadValue, a.Visit.Pos, "visit: a call cannot be both an item and a visit")
 	}
+	if c := a.Category; c.Value != "" && a.Status.Value != core.Fail.String() && len(ds) == 0 {
+		ds.Errorf(core.CodeBadValue, c.Pos, "category: only a call with status: fail has one").
+			WithHint("an error has its own: error: {message: text, category: %s}", c.Value)
+	}
 	if a.Panic != nil && a.Error != nil {
 		ds.Errorf(core.CodeBadValue, a.Panic.Pos, "panic: a call cannot both panic and return an error")
 	}

@@ -50,10 +50,11 @@ func accepted(res *core.Result, p *plan.Plan, n *plan.Node) machine.Outcome {
 
 // routing is what an answer says of the way on, nil for nothing.
 func routing(a *mock.Answer) *core.Routing {
-	if a.PreferredLabel.Value == "" && a.SuggestedNext == nil && a.ContextUpdates == nil && a.Evals == nil {
+	if a.PreferredLabel.Value == "" && a.SuggestedNext == nil && a.ContextUpdates == nil && a.Evals == nil && a.Category.Value == "" {
 		return nil
 	}
-	r := &core.Routing{PreferredLabel: a.PreferredLabel.Value, SuggestedNext: core.Strings(a.SuggestedNext), Context: map[string]any{}}
+	r := &core.Routing{PreferredLabel: a.PreferredLabel.Value, SuggestedNext: core.Strings(a.SuggestedNext), Context: map[string]any{},
+		Category: core.Category(a.Category.Value)}
 	for _, m := range a.ContextUpdates {
 		r.Context[m.Key.Value] = m.Value.Plain()
 	}
@@ -107,6 +108,9 @@ func category(e *mock.Error) core.Category {
 		return core.Category(e.Category.Value)
 	case e.Retryable:
 		return core.TransientInfra
+	}
+	if c := core.CategoryOfText(e.Message.Value); c != core.Deterministic {
+		return c
 	}
 	return ""
 }

@@ -160,17 +160,20 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 	if err != nil && !failed {
 		return core.Result{}, err
 	}
-	r := core.Result{}
+	r, way := core.Result{}, core.Routing{}
 	if failed {
-		r.Status, r.Note = core.Fail, exit.Error()
+		r.Status, r.Note, way.Category = core.Fail, exit.Error(), exit.Category()
 	} else if r, err = s.result(out.Stdout, in); err != nil {
 		return core.Result{}, fmt.Errorf("%s: %w", s.name, err)
 	}
 	if s.walk {
-		r.Routing = &core.Routing{Context: map[string]any{
+		way.Context = map[string]any{
 			ContextOutput: ending(out.Stdout, len(out.Stdout)),
 			ContextStderr: ending(out.Stderr, out.StderrSize),
-		}}
+		}
+	}
+	if s.walk || failed {
+		r.Routing = &way
 	}
 	return r, nil
 }

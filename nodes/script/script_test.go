@@ -48,7 +48,7 @@ func handle(t *testing.T, ctx context.Context, node string, env core.Env, log *n
 
 // context returns what a result leaves in the context of a walk.
 func contextOf(r core.Result) string {
-	if r.Routing == nil {
+	if r.Routing == nil || r.Routing.Context == nil {
 		return ""
 	}
 	c := r.Routing.Context
@@ -79,7 +79,7 @@ func TestHandle(t *testing.T) {
 		{name: "exit code in a dag", node: `{"script": "echo why >&2; exit 3"}`, want: `{} fail (sh: exit code 3: why)`},
 		{name: "signal", node: `{"script": "kill -9 $$"}`, want: `{} fail (sh: killed by signal (killed))`},
 		{name: "context of a walk", node: `{"script": "printf 'a\\n\\n\\n'; echo b >&2"}`, walk: true, want: `{}`, context: `{"command.output":"a","command.stderr":"b"}`},
-		{name: "failure in a walk", node: `{"script": "echo a; echo b >&2; exit 1", "writes": ["out"]}`, walk: true, want: `{} fail (sh: exit code 1: b)`,
+		{name: "failure in a walk", node: `{"script": "echo a; echo b >&2; exit 1", "writes": ["out"]}`, walk: true, want: "{} fail (sh: exit code 1, last lines of standard error:\n  b\nlast lines of standard output:\n  a)",
 			context: `{"command.output":"a","command.stderr":"b"}`},
 		{name: "field and context", node: `{"script": "echo 7", "output": "json", "writes": ["out"]}`, walk: true, want: `{"out":7}`, context: `{"command.output":"7","command.stderr":""}`},
 		{name: "form that goes nowhere", node: `{"script": "echo oops", "output": "json"}`, walk: true, want: `{}`, context: `{"command.output":"oops","command.stderr":""}`},

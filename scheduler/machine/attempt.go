@@ -111,6 +111,9 @@ func refuse(n *plan.Node, attempt int32, o *Outcome) {
 		return
 	}
 	o.Failure = &core.Failure{Class: core.ClassError, Message: why}
+	if c := core.CategoryOfText(o.Note); c != core.Deterministic {
+		o.Failure.Category = c
+	}
 }
 
 // lift is auto_status: what is no success becomes one, with all that the last attempt

@@ -3,6 +3,8 @@ package machine
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -200,7 +202,10 @@ func (t *walk) stuck(v *visit, o *Outcome) {
 	id := t.id(v.node)
 	if o.Failure != nil {
 		t.fail(v.node, core.ClassNoRoute, "%s, and %s has neither an edge to follow nor a retry target", o.Failure.Message, id)
-		t.failure.Cause = o.Failure
+		t.failure.Cause, t.failure.Category = o.Failure, o.Failure.Category
+		if o.Failure.Class == core.ClassTimeout {
+			t.failure.Category = o.Failure.InCategory() // the class does not say it any more
+		}
 		return
 	}
 	if t.w.Nodes[v.node].Role == core.RoleHuman && o.picks() {
@@ -288,11 +293,16 @@ const (
 	signatureLength   = 240
 )
 
+// tempName matches the random names that systems give to temporary files.
+var tempName = regexp.MustCompile(`/\.?tmp[._-]?[a-z0-9_]{6,}`)
+
 // masked is a message without what differs from one failure to the next of the same kind:
-// in lower case, with numbers and hexadecimal identifiers masked.
+// in lower case, with numbers, hexadecimal identifiers and the names of temporary files
+// masked. A hash stands for the rest of a long one, as what differs may be at its end: the
+// messages of programs end with the last lines of what they printed.
 func masked(message string) string {
 	var b strings.Builder
-	text := strings.ToLower(message)
+	text := tempName.ReplaceAllString(strings.ToLower(message), "/<tmp>")
 	for i := 0; i < len(text); {
 		end := i
 		for end < len(text) && isHex(text[end]) {
@@ -312,7 +322,13 @@ func masked(message string) string {
 		i = end
 	}
 	out := []rune(b.String())
-	return string(out[:min(len(out), signatureLength)])
+	if len(out) <= signatureLength {
+		return string(out)
+	}
+	hash := fnv.New64a()
+	hash.Write([]byte(b.String()))
+	rest := fmt.Sprintf("#%016x", hash.Sum64())
+	return string(out[:signatureLength-len(rest)]) + rest
 }
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }

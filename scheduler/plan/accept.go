@@ -42,8 +42,12 @@ func said(r *core.Result) *core.Failure {
 	if r.Note != "" {
 		f.Message = r.Note
 	}
-	if r.Routing != nil && r.Routing.Category != core.Deterministic {
-		f.Category = r.Routing.Category
+	category := core.CategoryOfText(r.Note)
+	if r.Routing != nil && r.Routing.Category != "" {
+		category = r.Routing.Category
+	}
+	if category != core.Deterministic {
+		f.Category = category
 	}
 	return f
 }

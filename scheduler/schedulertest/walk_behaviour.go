@@ -189,18 +189,27 @@ func (b *walkBehaviour) err(h uint64, attempt int) error {
 	return errors.New(text)
 }
 
-// message words a failure. A node says much the same each time, with other numbers.
+// message words a failure. A node says much the same each time, with other numbers, and
+// sometimes a word that gives it a category.
 func (b *walkBehaviour) message(h uint64, n int) string {
 	about := draw(digest(b.g.Seed, b.n.ID), "message")
 	if chance(h, 20) {
 		about = h >> 8
 	}
-	switch about % 3 {
+	word := ""
+	if chance(about>>16, 30) {
+		word = failureWords[about>>24%uint64(len(failureWords))].text + ": "
+	}
+	switch about % 5 {
 	case 0:
-		return fmt.Sprintf("Row %d broke: a%07x", n, h%(1<<28))
+		return fmt.Sprintf("%sRow %d broke: a%07x", word, n, h%(1<<28))
 	case 1:
-		return fmt.Sprintf("bad value in column %d", n)
+		return fmt.Sprintf("%sbad value in column %d", word, n)
+	case 2: // too long for a signature, and different at its end at times
+		return fmt.Sprintf("%sexit code 1\n%s\nFAIL case %s", word, strings.Repeat("ok case\n", 40), one3(h>>12, "x", "x", "y"))
+	case 3:
+		return fmt.Sprintf("%scannot open /tmp/tmp.%06x%s", word, h%(1<<24), one3(h>>24, "qx", "zw", "uv"))
 	default:
-		return "no such thing"
+		return word + "no such thing"
 	}
 }

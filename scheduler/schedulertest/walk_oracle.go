@@ -303,7 +303,7 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values) e
 			e.exhausted(n, r.Note)
 		}
 		if e.status == core.Fail && e.category == "" {
-			e.category = core.Deterministic
+			e.category = wordsOf(e.message)
 		}
 		if n.AutoStatus && e.status != core.Success && e.status != core.Skipped {
 			e.lift()
@@ -317,7 +317,7 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values) e
 // exhausted ends a visit that still wants to be run again.
 func (e *ended) exhausted(n *core.Node, note string) {
 	if e.status, e.changed = core.PartialSuccess, true; !n.AllowPartial {
-		e.status, e.changed, e.class, e.message, e.category = core.Fail, false, core.ClassError, note, core.Deterministic
+		e.status, e.changed, e.class, e.message, e.category = core.Fail, false, core.ClassError, note, wordsOf(note)
 	}
 }
 
@@ -385,9 +385,30 @@ func (o *walkOracle) count(id string, e ended) {
 	o.out.Nodes[id] = n
 }
 
+// wordsOf is the category of a text, as far as generated nodes say anything of the kind.
+func wordsOf(text string) core.Category {
+	for _, w := range failureWords {
+		if strings.Contains(text, w.text) {
+			return w.category
+		}
+	}
+	return core.Deterministic
+}
+
+// failureWords are words of generated failures that have a category, the one that counts
+// first where a text has several. Texts with such numbers as 502 have one, too, and
+// generated nodes count no further than 100.
+var failureWords = []struct {
+	text     string
+	category core.Category
+}{
+	{"aborted", core.Canceled}, {"unavailable", core.TransientInfra}, {"token limit", core.BudgetExhausted}, {"scope violation", core.Structural},
+}
+
 var (
-	hexRun = regexp.MustCompile(`\b[0-9a-f]{7,64}\b`)
-	digits = regexp.MustCompile(`[0-9]+`)
+	tempFile = regexp.MustCompile(`/tmp/\S+`)
+	hexRun   = regexp.MustCompile(`\b[0-9a-f]{7,64}\b`)
+	digits   = regexp.MustCompile(`[0-9]+`)
 )
 
 // repeats counts a failure and reports whether it came back too often.
@@ -395,8 +416,9 @@ func (o *walkOracle) repeats(id string, e ended) bool {
 	if e.status != core.Fail || e.category != core.Deterministic && e.category != core.Structural {
 		return false
 	}
-	text := digits.ReplaceAllString(hexRun.ReplaceAllString(strings.ToLower(e.message), "#"), "#")
-	key := fmt.Sprintf("%s|%s|%.240s", id, e.category, text)
+	text := tempFile.ReplaceAllString(strings.ToLower(e.message), "#")
+	text = digits.ReplaceAllString(hexRun.ReplaceAllString(text, "#"), "#")
+	key := fmt.Sprintf("%s|%s|%s", id, e.category, text)
 	o.signatures[key]++
 	limit := core.DefaultRepeatLimit
 	if l := o.w.Walk.RepeatLimit; l != nil {

@@ -46,8 +46,12 @@ func behave(mode string, args []string) int {
 	case "dir":
 		dir, _ := os.Getwd()
 		fmt.Print(dir)
-	case "exit": // code, lines for standard error
+	case "exit": // code, lines for standard error, or for standard output behind a ">"
 		for _, line := range args[1:] {
+			if out, ok := strings.CutPrefix(line, ">"); ok {
+				fmt.Fprintln(os.Stdout, out)
+				continue
+			}
 			fmt.Fprintln(os.Stderr, line)
 		}
 		code, _ := strconv.Atoi(args[0])

@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -30,27 +31,42 @@ type ExitError struct {
 	Program string
 	Code    int    // -1 when a signal killed it
 	Signal  string // such as "killed"
-	// Stderr holds the last lines of standard error, masked and shortened.
-	Stderr []string
+	// Stdout and Stderr hold the last lines of both outputs, masked and shortened. Stdout
+	// is empty for a Command that discards it.
+	Stdout, Stderr []string
 }
 
-// Category says that the program would end alike again, whatever it wrote: its exit code is
-// its own word, and its last lines may hold any other.
-func (e *ExitError) Category() core.Category { return core.Deterministic }
+// Category returns the category that the last lines of both outputs suggest. The program's
+// name does not count: a script called abort.sh was not aborted.
+func (e *ExitError) Category() core.Category {
+	return core.CategoryOfText(strings.Join(slices.Concat(e.Stdout, e.Stderr), "\n"))
+}
 
-// Error names the program, the code and the last lines of standard error.
+// Error names the program, the code and the last lines of both outputs. They make one
+// failure differ from the next: many programs, among them most that run tests, report what
+// is wrong on standard output.
 func (e *ExitError) Error() string {
 	s := fmt.Sprintf("%s: exit code %d", e.Program, e.Code)
 	if e.Signal != "" {
 		s = fmt.Sprintf("%s: killed by signal (%s)", e.Program, e.Signal)
 	}
-	switch len(e.Stderr) {
+	switch lines := slices.Concat(e.Stderr, e.Stdout); len(lines) {
 	case 0:
 		return s
 	case 1:
-		return s + ": " + e.Stderr[0]
+		return s + ": " + lines[0]
 	}
-	return s + ", last lines of standard error:\n  " + strings.Join(e.Stderr, "\n  ")
+	between := ", "
+	for _, o := range []struct {
+		name  string
+		lines []string
+	}{{"error", e.Stderr}, {"output", e.Stdout}} {
+		if len(o.lines) > 0 {
+			s += between + "last lines of standard " + o.name + ":\n  " + strings.Join(o.lines, "\n  ")
+			between = "\n"
+		}
+	}
+	return s
 }
 
 func floodError(stream string, limit int) error {

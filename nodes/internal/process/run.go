@@ -114,7 +114,7 @@ func Run(parent context.Context, c Command) (Output, error) {
 		return Output{}, c.fail(context.Cause(ctx))
 	}
 	left := Output{Stdout: out.data, Stderr: lines.end(), StderrSize: lines.seen, Code: cmd.ProcessState.ExitCode()}
-	if err := c.exit(cmd, err, lines); err != nil {
+	if err := c.exit(cmd, err, out, lines); err != nil {
 		return left, err
 	}
 	if held {
@@ -181,19 +181,19 @@ func (c Command) exec(out *capture, lines *lineLog) *exec.Cmd {
 }
 
 // exit judges how a child ended that nobody cut short; err is what Wait returned.
-func (c Command) exit(cmd *exec.Cmd, err error, lines *lineLog) error {
+func (c Command) exit(cmd *exec.Cmd, err error, out *capture, lines *lineLog) error {
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	if err != nil && !failed && !errors.Is(err, exec.ErrWaitDelay) {
 		return c.fail(err)
 	}
-	code := cmd.ProcessState.ExitCode()
-	if failed && code < 0 {
-		return &ExitError{Program: c.Name, Code: code, Signal: signalName(exit), Stderr: lines.tail}
+	code, signal := cmd.ProcessState.ExitCode(), ""
+	switch {
+	case failed && code < 0:
+		signal = signalName(exit)
+	case slices.Contains(c.OK, code):
+		return nil
 	}
-	if !slices.Contains(c.OK, code) {
-		return &ExitError{Program: c.Name, Code: code, Stderr: lines.tail}
-	}
-	return nil
+	return &ExitError{Program: c.Name, Code: code, Signal: signal, Stdout: lastLines(out.data, c.Mask), Stderr: fitting(lines.tail)}
 }
 
 func (c Command) fail(err error) error {

@@ -125,8 +125,16 @@ func TestRunExit(t *testing.T) {
 		{"zero not allowed", "exit", Command{Args: []string{"0"}, OK: []int{3}}, 0, "child: exit code 0"},
 		{"silent", "exit", Command{Args: []string{"7"}}, 7, "child: exit code 7"},
 		{"one line", "exit", Command{Args: []string{"7", "no such table"}}, 7, "child: exit code 7: no such table"},
-		{"last lines", "exit", Command{Args: []string{"1", "a", "b", "c", "d", "e", "f"}}, 1,
-			"child: exit code 1, last lines of standard error:\n  b\n  c\n  d\n  e\n  f"},
+		{"last lines", "exit", Command{Args: []string{"1", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}}, 1,
+			"child: exit code 1, last lines of standard error:\n  b\n  c\n  d\n  e\n  f\n  g\n  h\n  i\n  j\n  k"},
+		// Programs that run tests report on standard output what is wrong.
+		{"one line of output", "exit", Command{Args: []string{"1", ">FAIL TestParse"}}, 1, "child: exit code 1: FAIL TestParse"},
+		{"both outputs", "exit", Command{Args: []string{"2", ">ok a\n\n\x1b[31mFAIL b \n", "make: *** [test] Error 1"}}, 2,
+			"child: exit code 2, last lines of standard error:\n  make: *** [test] Error 1\nlast lines of standard output:\n  ok a\n  [31mFAIL b"},
+		{"long lines", "exit", Command{Args: []string{"1", ">" + strings.Repeat("x", 500), ">" + strings.Repeat("y", 500), ">" + strings.Repeat("z", 500)}}, 1,
+			"child: exit code 1, last lines of standard output:\n  " + strings.Repeat("y", 400) + " …\n  " + strings.Repeat("z", 400) + " …"},
+		{"a secret", "exit", Command{Args: []string{"1", ">token hunter2"}, Mask: secret.NewMasker("hunter2")}, 1, "child: exit code 1: token ***"},
+		{"discarded output", "exit", Command{Args: []string{"1", ">a", "b"}, Discard: true}, 1, "child: exit code 1: b"},
 		{"signal", "suicide", Command{}, -1, "child: killed by signal (killed): ready"},
 	}
 	for _, tt := range tests {
@@ -147,6 +155,26 @@ func TestRunExit(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// a9: what both outputs say decides what kind of failure it is, and the program's own name
+// does not.
+func TestExitCategory(t *testing.T) {
+	for _, tt := range []struct {
+		exit ExitError
+		want core.Category
+	}{
+		{ExitError{Program: "sh", Code: 7, Stderr: []string{"curl: (7) Failed to connect: Connection refused"}}, core.TransientInfra},
+		{ExitError{Program: "sh", Code: 1, Stdout: []string{"FAIL: the server is unavailable", "exit status 1"}}, core.TransientInfra},
+		{ExitError{Program: "sh", Code: 1, Stdout: []string{"quota of the project"}}, core.BudgetExhausted},
+		{ExitError{Program: "abort.sh", Code: 1}, core.Deterministic},
+		{ExitError{Program: "sh", Code: -1, Signal: "aborted"}, core.Deterministic},
+		{ExitError{Program: "sh", Code: 1, Stderr: []string{"no such table"}}, core.Deterministic},
+	} {
+		if got := core.CategoryOf(&tt.exit); got != tt.want {
+			t.Errorf("%v: got %s, want %s", &tt.exit, got, tt.want)
+		}
 	}
 }
 

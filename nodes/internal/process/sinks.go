@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/internal/secret"
@@ -71,8 +72,9 @@ func pump(r io.Reader, add func([]byte)) (int64, error) {
 
 const (
 	maxLine   = 8 << 10 // bytes of a line that reach the log
-	tailLines = 5       // lines kept for the error text
+	tailLines = 10      // lines of each output kept for the error text
 	tailWidth = 400     // bytes of such a line
+	tailBytes = 1000    // bytes of all such lines of an output
 )
 
 // lineLog sends standard error to a logger line by line and keeps the last
@@ -157,6 +159,36 @@ func (l *lineLog) emit() {
 		l.tail = append(l.tail[:0], l.tail[1:]...)
 	}
 	l.tail = append(l.tail, shorten(text, tailWidth))
+}
+
+// lastLines returns the last lines of an output that are not empty, the way lineLog keeps
+// those of standard error.
+func lastLines(data []byte, mask secret.Masker) []string {
+	if len(data) == 0 {
+		return nil
+	}
+	var tail []string
+	text := mask.Text(string(data)) // all of it: a secret may stand where the tail begins
+	for len(tail) < tailLines && text != "" {
+		at := strings.LastIndexByte(text, '\n')
+		if line := clean([]byte(text[at+1:])); line != "" {
+			tail = append(tail, shorten(line, tailWidth))
+		}
+		text = text[:max(at, 0)]
+	}
+	slices.Reverse(tail)
+	return fitting(tail)
+}
+
+// fitting drops the first lines of a tail that is too long for an error text.
+func fitting(tail []string) []string {
+	total := 0
+	for i, line := range slices.Backward(tail) {
+		if total += len(line); total > tailBytes {
+			return tail[i+1:]
+		}
+	}
+	return tail
 }
 
 // clean makes a line fit for a log, without trailing white space.
