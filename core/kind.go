@@ -70,6 +70,9 @@ type Compiled struct {
 	Secrets []Secret
 	// Models tells that the node may call models: what it takes is accounted for, see Meter.
 	Models bool
+	// Bookkeeping tells that Handler only looks at its input and changes nothing outside of
+	// its result: rehearsals call it, unless they are given an answer in its place.
+	Bookkeeping bool
 	// Stdout tells that the node writes to Env.Stdout, which one node of a graph
 	// may do. Stdin likewise tells that it reads Env.Stdin.
 	Stdout, Stdin bool

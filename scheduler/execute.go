@@ -370,37 +370,12 @@ func (x *executor) input(ctx context.Context, place int) (core.Input, error) {
 
 // captured is what a node is given of what was captured for it.
 func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, place int) (core.Shared, error) {
-	var s core.Shared
-	env := machine.Captured{For: n, Call: c, Place: place}
-	if c != nil {
-		views := len(n.View)
-		if views > 0 {
-			s.View = core.NewView(n.View, c.Values[:views])
-		}
-		if len(n.Extra) > 0 {
-			s.Extra = extra(n, c)
-		}
-		if n.Args != nil {
-			var err error
-			if s.Args, err = n.Args.Resolve(env, func() bool { return ctx.Err() != nil }); err != nil {
-				return s, err
-			}
-		}
-		s.Edges, s.Inputs = c.Edges, c.Inputs
-		if place >= 0 {
-			s.Item, s.Index = c.Items.At(place), core.Nth(place)
-		} else if c.Row > 0 {
-			s.Item, s.Index = c.Item, c.Row
-		}
-		s.Nodes = lookup(x.p, n, c)
-		s.Visit, s.Previous = c.Visit, c.Previous
-		if n.Asks {
-			s.Ask = x.ask()
-		}
-		if c.Loop != "" {
-			s.Loop = c.Loop
-			s.Round, _ = c.Round.Get()
-		}
+	s, err := machine.Shared(x.p, n, c, place, func() bool { return ctx.Err() != nil })
+	if err != nil {
+		return s, err
+	}
+	if c != nil && n.Asks {
+		s.Ask = x.ask()
 	}
 	s.Dir = x.p.Workflow.Dir
 	if x.run.events != nil {
@@ -414,29 +389,4 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 		s.Log = slog.New(signs{slog.DiscardHandler, x.run})
 	}
 	return s, nil
-}
-
-// extra is the view of the fields the node's kind asked for.
-func extra(n *plan.Node, c *machine.Call) core.View {
-	values := make([]any, len(n.ExtraAt))
-	for i, at := range n.ExtraAt {
-		values[i] = c.Values[at]
-	}
-	return core.NewView(n.Extra, values)
-}
-
-// lookup answers $nodes.ID for the nodes that args and kind refer to.
-func lookup(p *plan.Plan, n *plan.Node, c *machine.Call) core.NodeLookup {
-	if len(n.NodeRefs) == 0 {
-		return nil
-	}
-	return func(id string) (core.Status, any, bool) {
-		for i, ref := range n.NodeRefs {
-			if p.Nodes[ref].ID == id {
-				v := c.Nodes[i]
-				return v.Status, v.Output, v.Status != core.StatusNone
-			}
-		}
-		return core.StatusNone, nil, false
-	}
 }

@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"container/heap"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -40,7 +41,7 @@ func run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options, asked core.
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{m: m, calls: newCalls(f), routes: newDecisions(f), rec: newRecord(p, f), asked: asked}
+	d := &driver{run: o.Run, m: m, calls: newCalls(f), routes: newDecisions(f), rec: newRecord(p, f), asked: asked}
 	for !m.Done() {
 		d.carryOut()
 		if len(d.queue) == 0 {
@@ -55,6 +56,10 @@ func run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options, asked core.
 			d.rec.ended(a.node)
 		}
 		m.Apply(&a.event)
+		if d.rec.endless != nil && !d.stopped {
+			d.stopped = true
+			m.Apply(&machine.Event{Kind: machine.Cancel, Ended: d.now})
+		}
 	}
 	d.rec.finish()
 	return d.rec, nil
@@ -62,6 +67,7 @@ func run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options, asked core.
 
 // driver answers the machine's commands at their virtual times.
 type driver struct {
+	run   string // its id
 	m     *machine.Machine
 	calls *calls
 	// routes are the answers to where a walk goes on.
@@ -71,6 +77,8 @@ type driver struct {
 	now    int64
 	queue  queue
 	order  int
+	// stopped tells that the run was cancelled because a walk in it does not end.
+	stopped bool
 }
 
 // answer is an event that is due at a time. Answers of one time come in the
@@ -149,6 +157,8 @@ func (d *driver) start(c *machine.Command) {
 	} else if t := c.Node.Timeout; t > 0 && takes > t {
 		takes = t
 		e.Outcome.Failure = &core.Failure{Class: core.ClassTimeout, Message: fmt.Sprintf("timed out after %s", t)}
+	} else if h, ok := c.Node.Handler.(bookkeeper); ok {
+		e.Outcome = d.keepBooks(h, c)
 	} else {
 		e.Outcome = outcome(a, c.Plan, c.Node)
 	}
@@ -156,6 +166,26 @@ func (d *driver) start(c *machine.Command) {
 		e.Items = []machine.Outcome{e.Outcome}
 	}
 	d.push(node, d.now+int64(takes), e)
+}
+
+// keepBooks calls the handler of a node.
+func (d *driver) keepBooks(h core.Handler, c *machine.Command) machine.Outcome {
+	in, err := d.input(c, nil)
+	if err != nil {
+		return failure(*core.FailureOf(err))
+	}
+	res, err := h.Handle(context.Background(), in)
+	if err != nil {
+		return failure(*core.FailureOf(err))
+	}
+	return accepted(&res, c.Plan, c.Node)
+}
+
+// input is what a handler is given that a rehearsal calls.
+func (d *driver) input(c *machine.Command, ask core.InterviewerFunc) (core.Input, error) {
+	s, err := machine.Shared(c.Plan, c.Node, c.Call, -1, func() bool { return false })
+	s.Ask, s.Dir = ask, c.Plan.Workflow.Dir
+	return core.NewInput(d.run, c.Call.Name(c.Node), int(c.ID.Attempt), s), err
 }
 
 // cancel ends what is in flight at once, as handlers do that honour their contexts.

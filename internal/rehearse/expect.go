@@ -27,10 +27,17 @@ type Miss struct {
 // Check compares a rehearsal with what was expected and returns every
 // difference, in the order of the expectations; none means that all were met.
 // A decision without an answer in the file is a difference, too, and then the only one:
-// what would have come after it is not known.
+// what would have come after it is not known. The same goes for a walk that does not end.
 func (r *Record) Check(e *mock.Expect) []Miss {
 	if len(r.unscripted) > 0 {
 		return r.unscripted
+	}
+	if r.endless != nil {
+		pos := r.file.Pos
+		if e != nil {
+			pos = e.Pos
+		}
+		return []Miss{{pos, pos.String(), "the walk", "it ends", r.endless.Error(), r.endless.advice()}}
 	}
 	if e == nil {
 		return nil

@@ -22,7 +22,10 @@ func (d *driver) ask(c *machine.Command, a *mock.Answer) (machine.Outcome, time.
 	if a.Human == nil && d.asked != nil {
 		ask = d.asked.Ask
 	}
-	in := core.NewInput("test", c.Call.Name(c.Node), int(c.ID.Attempt), core.Shared{Visit: c.Call.Visit, Ask: ask})
+	in, err := d.input(c, ask)
+	if err != nil {
+		return failure(*core.FailureOf(err)), 0
+	}
 	res, err := c.Node.Handler.Handle(context.Background(), in)
 	if err != nil {
 		return machine.Outcome{Failure: core.FailureOf(err)}, p.takes

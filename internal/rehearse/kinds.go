@@ -11,7 +11,8 @@ import (
 )
 
 // Registry returns a registry in which every kind checks its nodes as before but
-// gets a handler that does nothing. What is only needed to execute a node may be
+// gets a handler that does nothing, except one that only keeps books, see
+// core.Compiled.Bookkeeping. What is only needed to execute a node may be
 // absent: files, programs and Go functions. A nested workflow is answered like a
 // plain node, unless the file has answers for nodes inside it; a wait without
 // an answer stays a timer, in virtual time.
@@ -66,6 +67,9 @@ func (k harmless) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagn
 	switch {
 	case made.Role != core.RoleStage: // it runs nothing, or is answered by a person
 		return made, ds
+	case made.Bookkeeping && !answered:
+		made.Handler = bookkeeper{made.Handler}
+		return made, ds
 	case made.Wait != nil && !answered:
 		return made, ds
 	case made.NoHandler != "" && !answered && !k.dry:
@@ -118,6 +122,9 @@ func neverRun(made core.Compiled) core.Compiled {
 	return core.Compiled{Handler: core.HandlerFunc(neverCalled), Reads: made.Reads, Nodes: made.Nodes, Effects: made.Effects, Columns: made.Columns,
 		Outputs: made.Outputs, Inputs: made.Inputs}
 }
+
+// bookkeeper is a handler that a rehearsal calls: it changes nothing but its result.
+type bookkeeper struct{ core.Handler }
 
 func neverCalled(context.Context, core.Input) (core.Result, error) {
 	return core.Result{}, errors.New("a rehearsal calls no handler")

@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,6 +42,8 @@ type Record struct {
 	story  *story.Story
 	// unscripted are decisions without an answer in the file.
 	unscripted []Miss
+	// endless is the ring that a walk did not leave, nil for none.
+	endless *ring
 }
 
 // Execution is one execution of a node.
@@ -77,6 +80,9 @@ func (r *Record) ended(node string) {
 
 func (r *Record) event(e *core.Event) {
 	r.Events = append(r.Events, *e)
+	if e.Type == core.NodeStarted && e.Visit > MaxVisits && r.endless == nil {
+		r.endless = r.ringOf(e)
+	}
 	node := withoutIndexes(e.Node)
 	switch {
 	case e.Type == core.ItemStarted, e.Type == core.NodeStarted && node != "" && e.Total == 0:
@@ -150,6 +156,9 @@ func (r *Record) unwritten(field string) string {
 // finish takes the statuses of the root graph from the report, which knows more
 // about members of units than single events tell.
 func (r *Record) finish() {
+	if stopped, ok := errors.AsType[*core.CancelError](r.Report.Err); ok && r.endless != nil {
+		stopped.Cause = r.endless
+	}
 	r.story = story.New(r.Events)
 	for _, n := range r.Report.Nodes() {
 		if n.Status == core.StatusNone {

@@ -121,3 +121,43 @@ func TestNothingRuns(t *testing.T) {
 		t.Errorf("%v, called %v, misses %v", err, called, rec.Check(file.Expect))
 	}
 }
+
+// TestEndless holds that a test ends a walk that nothing leaves, whatever the ring is made of,
+// and names the ring.
+func TestEndless(t *testing.T) {
+	const inner = `digraph inner { start [shape=Mdiamond]; exit [shape=Msquare]; start -> a -> b -> a; b -> exit [weight=-1] }`
+	for name, tt := range map[string]struct{ graph, mock, want string }{
+		"one node":                  {`start -> a -> a; a -> exit [condition="context.done=true"]`, "", "a was visited 1000 times, in the ring a -> a"},
+		"several":                   {`start -> x -> a -> b -> a; b -> exit [condition="context.done=true"]`, "", "a was visited 1000 times, in the ring a -> b -> a"},
+		"a parallel node":           {`p [shape=component]; start -> p; p -> a -> m; p -> b -> m; m -> p; m -> exit [weight=-1]`, "", "p was visited 1000 times, in the ring p -> m -> p"},
+		"waits":                     {`w [shape=insulator, duration=1h]; d [shape=diamond]; start -> w -> d -> w; d -> exit [weight=-1]`, "", "w was visited 1000 times, in the ring w -> d -> w"},
+		"a jump":                    {`a [retry_target=b]; start -> a; a -> exit [condition="outcome=success"]; b -> a`, `a: [{status: fail, note: "connection refused"}]`, "a was visited 1000 times, in the ring a -> b -> a"},
+		"a nested walk":             {`a [shape=house, stack.child_workflow="inner.dot"]; start -> a -> exit`, "a/b: {}", "a/a was visited 1000 times, in the ring a -> b -> a"},
+		"a ring that a test leaves": {`start -> a -> a [condition="context.n != 999"]; a -> exit`, "a: [{visit: 1000, context_updates: {n: 999}}, {}]", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for name, text := range map[string]string{"flow.dot": "digraph g { start [shape=Mdiamond]; exit [shape=Msquare]; " + tt.graph + " }", "inner.dot": inner} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			file, ds := mock.Parse("m", []byte("nodes: {"+tt.mock+"}\nexpect: {run: success}"))
+			if len(ds) > 0 {
+				t.Fatal(ds)
+			}
+			misses, ds := rehearse.Test(wavefold.NewEngine(), filepath.Join(dir, "flow.dot"), file, rehearse.Options{})
+			if ds.Failed(false) {
+				t.Fatal(ds)
+			}
+			got := ""
+			for _, m := range misses {
+				got += m.Got
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

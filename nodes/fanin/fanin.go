@@ -43,7 +43,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	return core.Compiled{Handler: core.HandlerFunc(handle)}, ds
+	return core.Compiled{Handler: core.HandlerFunc(handle), Bookkeeping: true}, ds
 }
 
 func handle(ctx context.Context, in core.Input) (core.Result, error) {

@@ -1,0 +1,60 @@
+package rehearse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// MaxVisits is how often a walk may visit one node in a rehearsal. Virtual time stands
+// still in a ring that nothing leaves, so nothing else would end it.
+const MaxVisits = 1000
+
+// maxRing limits how many nodes of a ring are named.
+const maxRing = 20
+
+// ring is the way from one visit of a node to the next in a walk that does not end. It is
+// the error of the run.
+type ring struct {
+	node  string   // the path of the node that was visited too often
+	nodes []string // the ring from that node back to it
+}
+
+// ringOf finds the ring that led to the visit of a node that begins. For a branch it is the
+// ring of its parallel node.
+func (r *Record) ringOf(began *core.Event) *ring {
+	found := &ring{node: withoutIndexes(began.Node)}
+	start := began.Node
+	if began.Unit != "" {
+		start = began.Unit
+	}
+	frame, id := start[:strings.LastIndexByte(start, '/')+1], start[strings.LastIndexByte(start, '/')+1:]
+	found.nodes = []string{id}
+	for i := len(r.Events) - 1; i >= 0; i-- {
+		e := &r.Events[i]
+		if e.Type != core.EdgeChosen || e.Node[:strings.LastIndexByte(e.Node, '/')+1] != frame || e.To != id && len(found.nodes) == 1 {
+			continue
+		}
+		if found.nodes = append(found.nodes, e.From); e.From == id {
+			break
+		}
+	}
+	slices.Reverse(found.nodes)
+	return found
+}
+
+// Error says how often the node was visited and names the ring.
+func (g *ring) Error() string {
+	nodes := g.nodes
+	if left := len(nodes) - maxRing; left > 0 {
+		nodes = slices.Concat(nodes[:maxRing/2], []string{fmt.Sprintf("… %d more …", left)}, nodes[len(nodes)-maxRing/2:])
+	}
+	return fmt.Sprintf("%s was visited %d times, in the ring %s", g.node, MaxVisits, strings.Join(nodes, " -> "))
+}
+
+// advice says what a mock file can do about it.
+func (g *ring) advice() string {
+	return "nothing leads out of the ring: give one of its nodes an answer that a condition, a label or a suggestion asks for, or set max_visits"
+}

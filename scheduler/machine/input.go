@@ -1,0 +1,65 @@
+package machine
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Shared returns what the execution of a node is given of what was captured for it; place
+// is the item of a fan-out, -1 for none. What is not captured is left to the driver: the
+// log, the folder, streams and whom to ask. The error is about the arguments, which are
+// resolved here: following a path may be too much work, or stop tells to give up.
+func Shared(p *plan.Plan, n *plan.Node, c *Call, place int, stop func() bool) (s core.Shared, err error) {
+	if c == nil {
+		return s, nil
+	}
+	if views := len(n.View); views > 0 {
+		s.View = core.NewView(n.View, c.Values[:views])
+	}
+	if len(n.Extra) > 0 {
+		s.Extra = extra(n, c)
+	}
+	if n.Args != nil {
+		if s.Args, err = n.Args.Resolve(Captured{For: n, Call: c, Place: place}, stop); err != nil {
+			return s, err
+		}
+	}
+	s.Edges, s.Inputs = c.Edges, c.Inputs
+	if place >= 0 {
+		s.Item, s.Index = c.Items.At(place), core.Nth(place)
+	} else if c.Row > 0 {
+		s.Item, s.Index = c.Item, c.Row
+	}
+	s.Nodes = lookup(p, n, c)
+	s.Visit, s.Previous = c.Visit, c.Previous
+	if c.Loop != "" {
+		s.Loop = c.Loop
+		s.Round, _ = c.Round.Get()
+	}
+	return s, nil
+}
+
+// extra is the view of the fields the node's kind asked for.
+func extra(n *plan.Node, c *Call) core.View {
+	values := make([]any, len(n.ExtraAt))
+	for i, at := range n.ExtraAt {
+		values[i] = c.Values[at]
+	}
+	return core.NewView(n.Extra, values)
+}
+
+// lookup answers $nodes.ID for the nodes that args and kind refer to.
+func lookup(p *plan.Plan, n *plan.Node, c *Call) core.NodeLookup {
+	if len(n.NodeRefs) == 0 {
+		return nil
+	}
+	return func(id string) (core.Status, any, bool) {
+		for i, ref := range n.NodeRefs {
+			if p.Nodes[ref].ID == id {
+				v := c.Nodes[i]
+				return v.Status, v.Output, v.Status != core.StatusNone
+			}
+		}
+		return core.StatusNone, nil, false
+	}
+}
