@@ -42,7 +42,8 @@ func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *en
 }
 
 // inWalkOrder returns the nodes by their first visit, those of branches behind their
-// parallel node, and the names of the nodes that were never visited.
+// parallel node, also branches that were skipped, and the names of the nodes that were never
+// visited.
 func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, never []string) {
 	known := map[string]*core.NodeReport{}
 	nodes := r.Nodes()
@@ -52,7 +53,7 @@ func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, never
 	var add func(id string)
 	add = func(id string) {
 		n := known[id]
-		if n == nil || n.Visits == 0 {
+		if n == nil || n.Visits == 0 && n.Status != core.Skipped {
 			return
 		}
 		known[id] = nil
@@ -69,7 +70,7 @@ func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, never
 		add(id)
 	}
 	for i := range nodes {
-		if nodes[i].Visits == 0 {
+		if nodes[i].Visits == 0 && nodes[i].Status != core.Skipped {
 			never = append(never, nodes[i].ID)
 		}
 	}

@@ -30,7 +30,7 @@ type fork struct {
 
 // branch is what became of one branch.
 type branch struct {
-	status core.Status // Skipped: never begun
+	status core.Status // StatusNone: it has not ended
 	writes []plan.Write
 	score  any // Missing for none
 }
@@ -42,7 +42,7 @@ func (t *walk) startFork(v *visit) {
 	p := t.parallel(v)
 	v.fork = &fork{branches: make([]branch, len(p.Branches)), most: p.MaxParallel}
 	for i := range v.fork.branches {
-		v.fork.branches[i] = branch{status: core.Skipped, score: core.Missing}
+		v.fork.branches[i] = branch{score: core.Missing}
 	}
 	if n := &t.f.p.Nodes[v.node]; n.Timeout > 0 {
 		t.f.m.command(Command{Op: OpDeadline, ID: t.visitID(v), Plan: t.f.p, Node: n, Delay: n.Timeout})
@@ -207,7 +207,11 @@ func (t *walk) forkWrites(v *visit) []plan.Write {
 	for i := range k.branches {
 		b := &k.branches[i]
 		writes = append(writes, b.writes...)
-		r := core.ObjectOf("id", t.id(t.parallel(v).Branches[i]), "status", b.status.String())
+		status := b.status
+		if status == core.StatusNone {
+			status = core.Skipped
+		}
+		r := core.ObjectOf("id", t.id(t.parallel(v).Branches[i]), "status", status.String())
 		if !core.IsMissing(b.score) {
 			r.Set("score", b.score)
 		}
@@ -215,6 +219,34 @@ func (t *walk) forkWrites(v *visit) []plan.Write {
 	}
 	patch := core.ObjectOf(core.ContextParallelResults, results, core.ContextParallelCount, int64(len(results)))
 	return append(writes, plan.Write{Field: t.w.Context, Value: patch})
+}
+
+// skipBranches notes and tells that the branches which never began were skipped.
+func (t *walk) skipBranches(v *visit) {
+	k, nodes := v.fork, t.parallel(v).Branches
+	for i, node := range nodes {
+		if slices.Contains(nodes[:i], node) || k.began(nodes, node) {
+			continue
+		}
+		r := &t.nodes[node]
+		r.Status, r.Last, r.Failure, r.Why, r.Started, r.Ended = core.Skipped, core.Skipped, nil, k.reason, 0, 0
+		if t.f.outputs != nil {
+			t.f.setOutput(node, core.Missing)
+		}
+		delete(t.f.notes, node)
+		t.f.emitBranchSkipped(t, v, node)
+	}
+}
+
+// began reports whether the node of a branch was visited: two edges to one node are two
+// branches.
+func (k *fork) began(nodes []int32, node int32) bool {
+	for i := range k.branches {
+		if nodes[i] == node && k.branches[i].status != core.StatusNone {
+			return true
+		}
+	}
+	return false
 }
 
 // winners lists the branches that succeeded, in order.

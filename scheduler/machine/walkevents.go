@@ -133,6 +133,16 @@ func (f *frame) emitJoinDecided(t *walk, v *visit) {
 	}
 }
 
+// emitBranchSkipped tells that a branch of a parallel node never began.
+func (f *frame) emitBranchSkipped(t *walk, v *visit, node int32) {
+	if f.m.opts.Events {
+		e := f.nodeEvent(core.NodeSkipped, &f.p.Nodes[node])
+		e.Unit, e.Status, e.Reason = f.name(t.id(v.node)), core.Skipped.String(), v.fork.reason
+		e.Cause = e.Unit
+		f.m.emit(e)
+	}
+}
+
 // ofVisit says of an event which visit it is about.
 func (f *frame) ofVisit(e *core.Event, id ID) {
 	t := f.task(0).(*walk)

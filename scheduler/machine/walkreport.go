@@ -13,7 +13,7 @@ func (t *walk) report(node int32) core.NodeReport {
 		Started: time.Duration(r.Started), Duration: time.Duration(max(0, r.Ended-r.Started)), Output: f.output(node), Note: f.notes[node],
 		Usage: f.usage[node]}
 	switch r.Last {
-	case core.Success, core.PartialSuccess:
+	case core.Success, core.PartialSuccess, core.Skipped:
 		out.Reason = r.Why
 	case core.Fail:
 		out.Handled = f.v[t.v].status == core.Success // the walk has reached its exit all the same

@@ -195,6 +195,9 @@ func (t *walk) over(v *visit, o *Outcome) {
 	default:
 		o = t.f.verdict(n, v.attempt, o)
 	}
+	if v.fork != nil && !t.f.stopped {
+		t.skipBranches(v)
+	}
 	t.drop(v)
 	if v.parent != nil {
 		t.record(v, o)

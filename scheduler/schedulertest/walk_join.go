@@ -191,6 +191,9 @@ func (o *walkOracle) join(id string, branches []*branch, status core.Status) end
 			o.lose(b.id, b.end)
 		default:
 			r.Status, r.Loser, f.Early = core.Skipped, true, true
+			if !slices.ContainsFunc(branches, func(c *branch) bool { return c.begun && c.id == b.id }) {
+				o.count(b.id, ended{status: core.Skipped})
+			}
 		}
 		result.Set("status", r.Status.String())
 		if score, ok := b.end.context["score"]; ok && b.over {

@@ -12,6 +12,7 @@ import (
 // fork is an attempt of a parallel node.
 type fork struct {
 	begun   []int32 // branches, in order
+	skipped []int32 // those of which it is told that they never began
 	live    int
 	ok, bad int
 	counted int
@@ -59,6 +60,27 @@ func (t *walk) branchBegins(v *visit, n *plan.Node) {
 	if k.live++; k.live > p.MaxParallel {
 		c.breaks(Limits, "%d branches of %s are under way, max_parallel is %d", k.live, c.e.Unit, p.MaxParallel)
 	}
+}
+
+// branchSkipped takes in that a branch never began.
+func (t *walk) branchSkipped(n *plan.Node) {
+	c := t.f.c
+	i := slices.IndexFunc(t.live, func(u *visit) bool { return u.fork != nil && t.f.name(t.id(u.node)) == c.e.Unit })
+	if i < 0 {
+		c.breaks(Lifecycle, "is skipped as a branch of %q, which is not under way", c.e.Unit)
+		return
+	}
+	v := t.live[i]
+	k := v.fork
+	switch {
+	case !slices.Contains(t.w.Nodes[v.node].Parallel.Branches, n.Index):
+		c.breaks(Routes, "is no branch of %s", c.e.Unit)
+	case slices.Contains(k.begun, n.Index), slices.Contains(k.skipped, n.Index):
+		c.breaks(Parts, "is skipped, and it has begun or was skipped before")
+	case !k.decided && !lost(v):
+		c.breaks(Routes, "is skipped before the join of %s is decided", c.e.Unit)
+	}
+	k.skipped = append(k.skipped, n.Index)
 }
 
 // branchEnds takes in the end of a branch.
@@ -150,6 +172,13 @@ func (t *walk) forkEnds(v *visit, n *plan.Node) {
 	k := v.fork
 	if k.live > 0 {
 		c.breaks(Lifecycle, "ends before %d of its branches", k.live)
+	}
+	if !lost(v) && !t.cancelled {
+		for _, b := range t.w.Nodes[v.node].Parallel.Branches {
+			if !slices.Contains(k.begun, b) && !slices.Contains(k.skipped, b) {
+				c.breaks(Parts, "ends, and its branch %s has neither begun nor was it skipped", t.id(b))
+			}
+		}
 	}
 	want := k.status
 	if n.AutoStatus {

@@ -88,7 +88,7 @@ func TestPropertyNothingCanBeLeftOutOfWalks(t *testing.T) {
 			}
 		}
 	}
-	if len(dropped) != 8 {
+	if len(dropped) != 9 {
 		t.Errorf("only %v", dropped)
 	}
 }

@@ -210,6 +210,20 @@ const twice = `digraph twice {
 	x -> a -> exit
 }`
 
+// narrow is a walk in which one branch begins at a time, and the first one is enough.
+const narrow = `digraph narrow {
+	start [shape=Mdiamond]
+	exit [shape=Msquare]
+	vote [shape=component, join_policy="first_success", max_parallel=1]
+	b [type=job]
+	c [type=job]
+	m [type=job]
+	start -> vote
+	vote -> b -> m
+	vote -> c -> m
+	m -> exit
+}`
+
 // failsFirst fails when it is visited for the first time.
 func failsFirst(ctx context.Context, in core.Input) (core.Result, error) {
 	if in.Visit() == 1 {
@@ -230,7 +244,7 @@ func slow(ctx context.Context, _ core.Input) (core.Result, error) {
 // compiled is the plan of everything, or of a variation of it.
 func compiled(t testing.TB, text string) *plan.Plan {
 	t.Helper()
-	if text == walked || text == twice {
+	if text == walked || text == twice || text == narrow {
 		return compiledWith(t, text, walkHandlers)
 	}
 	return compiledWith(t, text, handlers)

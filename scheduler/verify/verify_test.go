@@ -484,6 +484,28 @@ var spoiled = []spoiledLog{
 			l[i+1].Visit = 3
 			return l
 		}},
+	{name: "nothing is told of a branch that never began", of: narrow, rule: verify.Parts, node: "vote", want: "ends, and its branch c has neither begun nor was it skipped",
+		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeSkipped, "c", 1)) }},
+	{name: "a branch that began is skipped", of: narrow, rule: verify.Parts, node: "b", want: "is skipped, and it has begun or was skipped before",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.NodeSkipped, "c", 1)
+			l = l.again(i)
+			l[i].Node = "b"
+			return l
+		}},
+	{name: "a branch is skipped too early", of: narrow, rule: verify.Routes, node: "c", want: "is skipped before the join of vote is decided",
+		spoil: func(t *testing.T, l log) log {
+			return l.move(l.at(t, core.NodeSkipped, "c", 1), l.at(t, core.NodeStarted, "b", 1))
+		}},
+	{name: "a node that is no branch is skipped", of: narrow, rule: verify.Routes, node: "m", want: "is no branch of vote",
+		spoil: func(t *testing.T, l log) log {
+			i := l.at(t, core.NodeSkipped, "c", 1)
+			l = l.again(i)
+			l[i].Node = "m"
+			return l
+		}},
+	{name: "a stage is skipped", of: narrow, rule: verify.Lifecycle, node: "c", want: `is skipped as a branch of "", which is not under way`,
+		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeSkipped, "c", 1)].Unit = ""; return l }},
 	{name: "a join takes one of two", of: twice, rule: verify.Routes, node: "vote", want: "the join took [x], and [x x] succeeded",
 		spoil: func(t *testing.T, l log) log {
 			l[l.at(t, core.JoinDecided, "vote", 1)].Nodes = []string{"x"}
@@ -544,7 +566,7 @@ func withNode(e core.Event, node string) core.Event {
 func TestSpoiledLogs(t *testing.T) {
 	covered := map[verify.Rule]bool{}
 	plans, logs := map[string]*plan.Plan{}, map[string]log{}
-	for _, text := range []string{everything, rest, plain, seen, walked, twice, joined} {
+	for _, text := range []string{everything, rest, plain, seen, walked, twice, narrow, joined} {
 		plans[text] = compiled(t, text)
 		logs[text] = logged(t, plans[text], scheduler.Options{})
 		if r := checked(t, plans[text], logs[text]); len(r.Violations) > 0 {

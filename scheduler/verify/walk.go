@@ -91,6 +91,9 @@ func (t *walk) event(n *plan.Node) {
 	case core.EdgeChosen:
 		t.chosen(n)
 		return
+	case core.NodeSkipped:
+		t.branchSkipped(n)
+		return
 	case core.NodeRetrying, core.NodeFinished, core.NodeFailed, core.StateWritten, core.JoinDecided, core.NodeAsked, core.NodeAnswered:
 	default:
 		c.breaks(Lifecycle, "%s in a walk", c.e.Type)
