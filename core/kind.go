@@ -100,6 +100,8 @@ type Columns struct {
 	// have any.
 	Names  []string
 	Closed bool
+	// Optional lists columns that are declared as such: no row needs to have them.
+	Optional []string
 }
 
 // Kind returns the type of a column, AnyType when unknown.

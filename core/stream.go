@@ -48,6 +48,25 @@ type Measured interface {
 	Extent() (read, size int64)
 }
 
+// Headed is implemented by streams that know the columns of their rows before the
+// first row.
+type Headed interface {
+	Stream
+	// Header returns the columns that every row has, in their order; ok is false if
+	// they are not known before the rows. A reader calls it before the first call of
+	// Next. It may read the beginning of the source.
+	Header(ctx context.Context) (columns []string, ok bool, err error)
+}
+
+// HeaderOf returns the columns of a stream that implements Headed; ok is false for
+// any other.
+func HeaderOf(ctx context.Context, s Stream) (columns []string, ok bool, err error) {
+	if h, is := s.(Headed); is {
+		return h.Header(ctx)
+	}
+	return nil, false, nil
+}
+
 // Members of a summary.
 const (
 	RowCount     = "rows"     // how many rows were read

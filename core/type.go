@@ -70,6 +70,21 @@ func (t *Type) Property(name string) (*Type, bool) {
 	return nil, false
 }
 
+// Optional lists the declared members that an object may lack: those that Required,
+// if it is given, does not name.
+func (t *Type) Optional() []string {
+	if t == nil || t.Required == nil {
+		return nil
+	}
+	var out []string
+	for _, p := range t.Properties {
+		if !slices.Contains(t.Required, p.Name) {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
 // Disjoint reports whether two types have no value in common but null. AnyType
 // and NullType promise nothing, and integers are numbers.
 func (k TypeKind) Disjoint(o TypeKind) bool {

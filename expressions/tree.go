@@ -188,6 +188,27 @@ func (t *Tree) Path() (*Path, bool) {
 // Paths returns all paths in order of the text. The slice must not be changed.
 func (t *Tree) Paths() []*Path { return t.paths }
 
+// Needed returns the paths of Paths whose value matters when it is missing: all but
+// the arguments of coalesce, which says what stands in for them.
+func (t *Tree) Needed() []*Path {
+	var out []*Path
+	var walk func(n Node)
+	walk = func(n Node) {
+		if p, ok := n.(*Path); ok {
+			out = append(out, p)
+			return
+		}
+		call, ok := n.(*Call)
+		for _, c := range children(n) {
+			if _, isPath := c.(*Path); !isPath || !ok || call.Func != FuncCoalesce {
+				walk(c)
+			}
+		}
+	}
+	walk(t.root)
+	return out
+}
+
 // Fields returns the state fields the text reads, by first use, each once.
 func (t *Tree) Fields() []string {
 	var out []string

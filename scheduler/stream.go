@@ -158,6 +158,20 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 	return rows, err
 }
 
+var _ core.Headed = (*stream)(nil)
+
+// Header returns the columns of the rows, if the maker knows them.
+func (s *stream) Header(ctx context.Context) (columns []string, ok bool, err error) {
+	reader := s.of.working
+	s.of.working = s
+	columns, ok, err = core.HeaderOf(ctx, s.Stream)
+	s.of.working = reader
+	if err != nil {
+		err = s.named(err)
+	}
+	return columns, ok, err
+}
+
 // named names the maker in an error.
 func (s *stream) named(err error) error {
 	return fmt.Errorf("stream %q of node %s: %w", s.field, s.maker, err)

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/parquet"
 )
 
 // describe looks at the files of a stream: they are there, their header fits and
@@ -42,29 +43,66 @@ func (h *handler) Open(ctx context.Context, in core.Input, described *core.Objec
 	if err != nil {
 		return nil, err
 	}
-	return &stream{t, in}, nil
+	return &stream{loading: t, in: in}, nil
 }
 
 // stream hands out the rows of a table while it is read.
 type stream struct {
 	*loading
-	in core.Input
+	in    core.Input
+	ahead *ahead // what Header read
 }
 
-var _ core.Measured = (*stream)(nil)
+// ahead is a batch that was read before it was asked for.
+type ahead struct {
+	rows []any
+	err  error
+}
+
+var (
+	_ core.Measured = (*stream)(nil)
+	_ core.Headed   = (*stream)(nil)
+)
+
+// Header returns the columns of a file with a header, which it learns from the first
+// rows.
+func (s *stream) Header(ctx context.Context) (columns []string, ok bool, err error) {
+	if f := s.reader.Format(); !f.Delimited() && f != parquet.Format {
+		return nil, false, nil
+	}
+	if s.ahead == nil {
+		s.ahead = &ahead{}
+		s.ahead.rows, s.ahead.err = s.next(ctx)
+	}
+	switch {
+	case s.ahead.err == io.EOF:
+		return nil, false, nil
+	case s.ahead.err != nil:
+		return nil, false, s.ahead.err
+	}
+	return s.ahead.rows[0].(*core.Object).Keys(), true, nil
+}
 
 // Extent is how many bytes of the files were read, compressed as they lie there.
 func (s *stream) Extent() (read, size int64) { return s.extent() }
 
 // Next returns the next good rows.
 func (s *stream) Next(ctx context.Context) ([]any, error) {
-	good, err := s.next(ctx)
+	good, err := s.following(ctx)
 	if err == io.EOF {
 		for check, n := range s.checks.Warnings().All() {
 			s.in.Logger().Warn("check failed", "check", check, "rows", n)
 		}
 	}
 	return good, err
+}
+
+func (s *stream) following(ctx context.Context) ([]any, error) {
+	if a := s.ahead; a != nil && (a.rows != nil || a.err != nil) {
+		s.ahead = &ahead{}
+		return a.rows, a.err
+	}
+	return s.next(ctx)
 }
 
 // Summary says what was read. A table that limit cut short has no hash.

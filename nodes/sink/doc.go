@@ -37,7 +37,9 @@
 // arrays and objects are JSON text, floats keep a point or exponent, integers of
 // 64 bits are exact. jsonl and json hold any array, json any value; an array is
 // written with one element on a line. text and markdown hold a text as it is. A
-// listed column that no row has is empty and logged.
+// listed column that no row has fails the node: at the end of the rows, or before the
+// first one of a stream whose columns are known. One that the state schema declares is
+// empty instead, and logged.
 //
 // gzip compresses any of them, also where standard output is meant.
 //

@@ -177,7 +177,7 @@ type writing struct {
 }
 
 func (w *writing) rows(ctx context.Context, name string, src *table.Source) error {
-	src.Watch(table.FieldNames(w.columns))
+	src.Watch(table.FieldNames(w.columns), table.FieldNames(w.declared))
 	var err error
 	if w.form.format == sqliteFormat {
 		err = w.toTable(ctx, name, src)

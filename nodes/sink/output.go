@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // bufferSize is how much is gathered before standard output is written, and so
@@ -46,10 +48,13 @@ func (w *writing) toStdout(ctx context.Context, fill func(*bufio.Writer) error) 
 	out := &counted{ctx: ctx, w: w.stdout}
 	b := bufio.NewWriterSize(out, bufferSize)
 	err := fill(b)
-	if err == nil {
-		err = b.Flush()
+	if flushed := b.Flush(); err == nil {
+		err = flushed
 	}
 	if err != nil && out.n > 0 {
+		if w.done > 0 {
+			err = fmt.Errorf("%w; the %s before are written", err, table.Count(int(w.done), "row"))
+		}
 		return core.Permanent(err)
 	}
 	return err

@@ -365,15 +365,34 @@ func TestFanOut(t *testing.T) {
 	}
 }
 
-func TestMissingColumnIsLogged(t *testing.T) {
-	log := &nodestest.Log{}
-	in := core.NewInput("run", "n", 1, core.Shared{Dir: t.TempDir(), Log: slog.New(log),
-		View: core.NewView([]string{"rows"}, []any{rowsOf(t, `[{"delay":1}]`)})})
-	if _, err := compiled(t, `{"to": "out.csv", "columns": ["delay", "dely"], "reads": ["rows"]}`).Handle(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
-	if got := log.Text(); got != "no row has the column dely\n" {
-		t.Errorf("log %q", got)
+// A listed column that no row has is most often misspelt: the file would have an empty
+// column and lack the one that was meant. One that the state schema declares is empty,
+// with a warning.
+func TestRule78ColumnsOfASink(t *testing.T) {
+	env := core.Env{Schema: nodestest.Schema(t, `{"rows": {"type": "array", "items": {"type": "object", "properties": {"delay": {}, "late": {}}}}}`)}
+	for _, to := range []string{`"out.csv"`, `"out.json"`, `"out.parquet"`, `"out.db", "table": "t"`, `"out.db", "table": "t", "mode": "append"`} {
+		for columns, want := range map[string]string{
+			`["delay", "dely"]`: `no row has the column "dely" (did you mean "delay"? columns: delay)`,
+			`["delay", "late"]`: "",
+		} {
+			dir, log := t.TempDir(), &nodestest.Log{}
+			in := core.NewInput("run", "n", 1, core.Shared{Dir: dir, Log: slog.New(log), View: core.NewView([]string{"rows"}, []any{rowsOf(t, `[{"delay":1}]`)})})
+			made, ds := Kind{}.Compile(nodestest.Node(t, `{"to": `+to+`, "columns": `+columns+`, "reads": ["rows"]}`), env)
+			if ds.Failed(false) {
+				t.Fatal(ds)
+			}
+			_, err := made.Handler.Handle(t.Context(), in)
+			name, _, _ := strings.Cut(strings.Trim(to, `"`), `"`)
+			switch {
+			case want == "" && (err != nil || log.Text() != "no row has the column late\n"):
+				t.Errorf("%s, %s: %v, log %q", to, columns, err, log.Text())
+			case want != "" && (err == nil || err.Error() != name+": "+want || log.Text() != ""):
+				t.Errorf("%s, %s: %v, log %q", to, columns, err, log.Text())
+			}
+			if _, err := os.Stat(filepath.Join(dir, name)); want != "" && err == nil {
+				t.Errorf("%s is there", name)
+			}
+		}
 	}
 }
 

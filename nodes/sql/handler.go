@@ -237,7 +237,7 @@ func (l *load) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 		return core.Result{}, err
 	}
 	defer c.Close()
-	src.Watch(table.FieldNames(l.table.Columns))
+	src.Watch(table.FieldNames(l.table.Columns), table.FieldNames(l.table.Declared))
 	t := l.table
 	n, err := database.Load(ctx, c, &t, src, in.Progress)
 	if err != nil {

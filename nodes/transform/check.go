@@ -24,9 +24,9 @@ func (b *builder) checks(s *stepConfig, prefix string, c eval.Columns) step {
 	p := s.Options.Compile(b.scope, b.node, c, s.Pos, strings.TrimSuffix(prefix, ": "))
 	at := len(b.policies)
 	b.policies = append(b.policies, p)
-	return func(_ context.Context, w work) (stage, error) {
+	return step{nil, required(c, p.Needs()), func(_ context.Context, w work) (stage, error) {
 		return &checker{work: w, collector: w.collectors[at], view: w.view(), object: w.record.object}, nil
-	}
+	}}
 }
 
 // checker hands bad rows to a collector.

@@ -40,6 +40,12 @@ func exactly(columns []core.Property) eval.Columns {
 	return eval.Columns{Type: rowType(columns), Names: names, Closed: true}
 }
 
+// required returns those of the columns that some row must have: all but those that
+// are declared as optional.
+func required(c eval.Columns, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(c.Optional, n) })
+}
+
 // property returns what is known of one column.
 func property(c eval.Columns, name string) core.Property {
 	t, _ := c.Type.Property(name)
@@ -49,8 +55,9 @@ func property(c eval.Columns, name string) core.Property {
 // with returns the knowledge after columns were added or replaced.
 func with(c eval.Columns, added []core.Property) eval.Columns {
 	list := slices.Clone(properties(c))
-	names := slices.Clone(c.Names)
+	names, optional := slices.Clone(c.Names), slices.Clone(c.Optional)
 	for _, p := range added {
+		optional = slices.DeleteFunc(optional, func(name string) bool { return name == p.Name }) // every row has it now
 		if i := slices.IndexFunc(list, func(q core.Property) bool { return q.Name == p.Name }); i >= 0 {
 			list[i] = p
 		} else {
@@ -60,14 +67,15 @@ func with(c eval.Columns, added []core.Property) eval.Columns {
 			names = append(names, p.Name)
 		}
 	}
-	return eval.Columns{Type: rowType(list), Names: names, Closed: c.Closed}
+	return eval.Columns{Type: rowType(list), Names: names, Closed: c.Closed, Optional: optional}
 }
 
 // without returns the knowledge after columns were dropped.
 func without(c eval.Columns, dropped []string) eval.Columns {
 	gone := func(name string) bool { return slices.Contains(dropped, name) }
 	list := slices.DeleteFunc(slices.Clone(properties(c)), func(p core.Property) bool { return gone(p.Name) })
-	return eval.Columns{Type: rowType(list), Names: slices.DeleteFunc(slices.Clone(c.Names), gone), Closed: c.Closed}
+	return eval.Columns{Type: rowType(list), Names: slices.DeleteFunc(slices.Clone(c.Names), gone), Closed: c.Closed,
+		Optional: slices.DeleteFunc(slices.Clone(c.Optional), gone)}
 }
 
 // need reports a column that rows cannot have at this step, and warns of one

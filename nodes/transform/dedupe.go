@@ -17,13 +17,12 @@ func (b *builder) dedupe(list []core.Text, key string, c eval.Columns) step {
 	}
 	b.distinct(list, key)
 	names := core.Strings(list)
-	return func(_ context.Context, w work) (stage, error) {
-		w.needs.names = names
+	return step{required(c, names), nil, func(_ context.Context, w work) (stage, error) {
 		if len(names) == 0 {
 			return &wholeDeduper{work: w, numbers: map[string]int{}, seen: map[string]struct{}{}, held: w.budget("row")}, nil
 		}
 		return &deduper{work: w, names: names, index: newIndex(len(names)), key: make([]any, len(names)), held: w.budget("key")}, nil
-	}
+	}}
 }
 
 // deduper remembers the keys of the rows that it let through.

@@ -44,14 +44,17 @@
 // $.field and the inputs as $input.name; a column with an odd name is
 // $item['Cost Total $']. A condition holds as in when. In map and derive every
 // expression sees the row as it came into the step, and a missing value becomes
-// null; so derive: {x: $item.x} makes sure that a column is there.
+// null; so derive: {x: "coalesce($item.x, null)"} makes sure that a column is there.
 //
 // # Columns
 //
 // After map, select and group, and wherever the state schema tells, columns are
 // known when the workflow is loaded: a column that cannot be there, or has the
-// wrong type for what is done to it, is an error then. Otherwise a column that
-// none of the rows has fails the node. A column of some rows is null in others.
+// wrong type for what is done to it, is an error then. Otherwise a step that names
+// a column, or reads it in an expression, fails the node if none of the rows that came
+// in has it: before the first row of a stream whose columns are known, else at the end
+// of the step. coalesce($item.x, ...) is no such reading, and a declared column that
+// required does not list may be absent. A column of some rows is null in others.
 //
 // # Streams
 //

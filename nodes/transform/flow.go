@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
@@ -28,6 +27,10 @@ type stage interface {
 	// layout may have changed then. take changes neither its base row nor the
 	// registers of earlier steps.
 	take(ctx context.Context, r *record) error
+	// outline returns the layout of the rows that the stage makes of rows with a
+	// layout that is known before the first row. It is an error if the stage needs a
+	// column that these do not have.
+	outline(l *layout) (*layout, error)
 	// end is called after the last row, until it reports that there is nothing
 	// left that was held back.
 	end(ctx context.Context) (more bool, err error)
@@ -40,7 +43,7 @@ type work struct {
 	place int    // among the stages
 	next  stage
 	rows  int64 // taken so far
-	needs needs
+	needs *needs
 }
 
 // fail names the step in an error.
@@ -48,6 +51,14 @@ func (w *work) fail(err error) error { return fmt.Errorf("%s: %w", w.name, err) 
 
 // failRow names the row as well, which is the last one taken.
 func (w *work) failRow(err error) error { return fmt.Errorf("%s: row %d: %w", w.name, w.rows, err) }
+
+// outline is that of a step that leaves the columns as they are.
+func (w *work) outline(l *layout) (*layout, error) {
+	if err := w.needs.head(l); err != nil {
+		return nil, w.fail(err)
+	}
+	return l, nil
+}
 
 // end is that of a step that holds nothing back.
 func (w *work) end(context.Context) (more bool, err error) {
@@ -67,8 +78,31 @@ const endRows = 1024
 // some rows have is null in the others.
 type needs struct {
 	names []string
+	firm  int                // how many of the names the step names itself; expressions read the others
+	warn  func(absent error) // what becomes of the others if it is not nil: they are no errors
 	found []bool
 	seen  []string // all columns there were, for the nearest name
+}
+
+// needs returns the demand of a step. A table that is one object is one row of a table
+// that other executions of the node see the rest of, so that a column it lacks may be in
+// the others.
+func (a *attempt) needs(s named) *needs {
+	n := &needs{names: append(slices.Clone(s.names), s.reads...), firm: len(s.names)}
+	if a.single {
+		n.warn = func(absent error) { a.in.Logger().Warn(absent.Error(), "step", s.name) }
+	}
+	return n
+}
+
+// head judges the columns of all rows before the first one.
+func (n *needs) head(l *layout) error {
+	for _, name := range n.names {
+		if l.find(name) == eval.Nowhere {
+			return core.Permanent(fmt.Errorf("the rows have no column %q%s", name, table.ColumnHint(name, l.names)))
+		}
+	}
+	return nil
 }
 
 // note takes in a layout.
@@ -93,9 +127,10 @@ func (n *needs) missing() error {
 		if ok {
 			continue
 		}
-		err := fmt.Errorf("no row has the column %q", n.names[i])
-		if near := core.DidYouMean(n.names[i], n.seen); near != "" {
-			err = fmt.Errorf("%w, %s", err, near)
+		err := fmt.Errorf("no row has the column %q%s", n.names[i], table.ColumnHint(n.names[i], n.seen))
+		if i >= n.firm && n.warn != nil {
+			n.warn(err)
+			continue
 		}
 		return core.Permanent(err)
 	}
@@ -110,7 +145,6 @@ type attempt struct {
 	record     record
 	headers    headers
 	collectors []*checks.Collector
-	views      []*view
 	stages     []stage
 	ending     int // the stage that is let go
 	full       int // the last stage that wants no more rows, -1 for none
@@ -119,7 +153,10 @@ type attempt struct {
 	out        *output
 
 	source   source
+	single   bool        // the table is one object
 	upstream core.Stream // source, when it is a stream
+	begun    bool        // the columns that are known before the first row have been judged
+	header   []string    // those of the result, nil if they are not known
 	batch    []any
 	at       int   // the next row of batch
 	dry      bool  // there is nothing more to read
@@ -147,7 +184,8 @@ func (a *attempt) open(ctx context.Context) error {
 		a.source, a.upstream = s, s
 		return err
 	}
-	rows, err := a.handler.table(a.shared)
+	rows, single, err := a.handler.table(a.shared)
+	a.single = single
 	a.source, a.total = &array{rows}, int64(len(rows))
 	return err
 }
@@ -167,7 +205,7 @@ func (a *attempt) setUp(ctx context.Context) error {
 	var next stage = a.out
 	a.stages = make([]stage, len(h.steps))
 	for i, st := range slices.Backward(h.steps) {
-		made, err := st.make(ctx, work{attempt: a, name: st.name, place: i, next: next})
+		made, err := st.make(ctx, work{attempt: a, name: st.name, place: i, next: next, needs: a.needs(st)})
 		if err != nil {
 			return err
 		}
@@ -182,20 +220,27 @@ func (a *attempt) finish(ctx context.Context, err error) error {
 	for _, c := range a.collectors {
 		err = c.Close(ctx, err)
 	}
-	if err == nil {
-		a.warn()
-	}
 	return err
 }
 
-// warn tells of columns that expressions read and no row had: most often they are
-// misspelt, and a filter lets nothing through.
-func (a *attempt) warn() {
-	for _, v := range a.views {
-		if err := v.reads.missing(); err != nil {
-			a.in.Logger().Warn(err.Error(), "step", v.name)
+// begin judges the columns of a stream that knows them before its rows, once.
+func (a *attempt) begin(ctx context.Context) error {
+	if a.begun || a.upstream == nil {
+		return nil
+	}
+	a.begun = true
+	columns, ok, err := core.HeaderOf(ctx, a.upstream)
+	if err != nil || !ok {
+		return err
+	}
+	l := a.headers.other(columns)
+	for _, s := range a.stages {
+		if l, err = s.outline(l); err != nil {
+			return err
 		}
 	}
+	a.header = l.names
+	return nil
 }
 
 // close frees what the attempt holds. It may be called at any time.
@@ -247,20 +292,18 @@ func (a *array) Next(context.Context) ([]any, error) {
 }
 
 // view returns an environment for the expressions of a step.
-func (w *work) view(programs ...*expressions.Program) *view {
+func (w *work) view() *view {
 	a := w.attempt
-	v := &view{name: w.name, row: a.handler.slots.Row(a.shared), columns: a.handler.slots.Columns(), reads: needs{names: eval.Reads(programs...)}}
+	v := &view{row: a.handler.slots.Row(a.shared), columns: a.handler.slots.Columns(), needs: w.needs}
 	v.row.Follow(&a.record.Record, a.record.object)
-	a.views = append(a.views, v)
 	return v
 }
 
 // view is what the expressions of a step see.
 type view struct {
-	name    string // of the step
 	row     *eval.Row
 	columns []string
-	reads   needs // what no row has is missing there, and told as a warning
+	needs   *needs // of the step
 	shapes  shapes[[]eval.Place]
 }
 
@@ -268,7 +311,7 @@ type view struct {
 func (v *view) on(r *record, n int64) *eval.Row {
 	if r.layout != v.shapes.last {
 		places, _ := v.shapes.of(r.layout, func(l *layout) ([]eval.Place, error) {
-			v.reads.note(l)
+			v.needs.note(l)
 			return l.findAll(v.columns), nil
 		})
 		v.row.Places(places)
@@ -279,6 +322,9 @@ func (v *view) on(r *record, n int64) *eval.Row {
 
 // advance works until as many rows are ready as wanted, or everything is done.
 func (a *attempt) advance(ctx context.Context, want int) (done bool, err error) {
+	if err := a.begin(ctx); err != nil {
+		return false, err
+	}
 	for len(a.out.rows) < want {
 		switch {
 		case a.at < len(a.batch):

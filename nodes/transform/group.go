@@ -44,7 +44,27 @@ func (b *builder) group(g *groupConfig, key string, c eval.Columns) (step, eval.
 		list = append(list, a)
 		known = append(known, typed(a.name, kind))
 	}
-	return func(_ context.Context, w work) (stage, error) { return newGrouping(w, by, list), nil }, exactly(known)
+	arguments := make([]argument, len(list))
+	for i := range list {
+		arguments[i] = list[i].argument
+	}
+	names, reads := needed(by, arguments)
+	return step{required(c, names), required(c, reads), func(_ context.Context, w work) (stage, error) { return newGrouping(w, by, list), nil }}, exactly(known)
+}
+
+// needed lists the columns that by and the arguments of functions name, and those that
+// expressions among the arguments read.
+func needed(by []string, arguments []argument) (names, reads []string) {
+	names = slices.Clone(by)
+	for _, a := range arguments {
+		if a.column != "" {
+			names = appendOnce(names, a.column)
+		}
+		for _, name := range eval.Needs(a.program) {
+			reads = appendOnce(reads, name)
+		}
+	}
+	return names, reads
 }
 
 // grouping puts rows into groups, which keep the order in which their first rows
@@ -72,24 +92,25 @@ func newGrouping(w work, by []string, list []aggregate) *grouping {
 	g.made = &layout{names: slices.Clone(by), places: registers(g.registers, len(by)+len(list))}
 	w.attempt.registers += len(by) + len(list)
 	g.columns = slices.Clone(by)
-	g.needs.names = slices.Clone(by)
-	var programs []*expressions.Program
+	computes := false
 	for i := range list {
 		a := &list[i]
 		g.made.names = append(g.made.names, a.name)
 		g.columns = append(g.columns, a.column)
-		if a.column != "" {
-			g.needs.names = append(g.needs.names, a.column)
-		}
 		g.folds = append(g.folds, a.fold(&g.held))
-		if a.program != nil {
-			programs = append(programs, a.program)
-		}
+		computes = computes || a.program != nil
 	}
-	if programs != nil {
-		g.view = w.view(programs...)
+	if computes {
+		g.view = w.view()
 	}
 	return g
+}
+
+func (g *grouping) outline(l *layout) (*layout, error) {
+	if err := g.needs.head(l); err != nil {
+		return nil, g.fail(err)
+	}
+	return g.made, nil
 }
 
 // take puts a row into its group.

@@ -18,6 +18,7 @@ type join struct {
 	outer       bool // rows without a match stay
 	prefix      string
 	take        []string // columns of the other table, nil for all but right
+	needs       []string // of right and take, without those that are optional
 	names       []string // of take in the result
 	match       string   // all, first or one
 	// declared are the other table's columns by the state schema; they stand in
@@ -75,7 +76,8 @@ func (b *builder) join(c *joinConfig, key string, columns eval.Columns) (step, e
 				}
 			}
 		}
-		return j.stage, after
+		j.needs = required(other, j.right)
+		return step{required(columns, j.left), nil, j.stage}, after
 	}
 	j.take = core.Strings(c.Take.from)
 	names := b.takenNames(c, key)
@@ -90,7 +92,8 @@ func (b *builder) join(c *joinConfig, key string, columns eval.Columns) (step, e
 		}
 		added = append(added, p)
 	}
-	return j.stage, with(columns, added)
+	j.needs = required(other, append(slices.Clone(j.right), j.take...))
+	return step{required(columns, j.left), nil, j.stage}, with(columns, added)
 }
 
 // takenNames returns the names that the columns of take have in the result.
@@ -125,7 +128,6 @@ func (b *builder) otherTable(c *joinConfig, key string) eval.Columns {
 
 // stage takes the other table in.
 func (j *join) stage(ctx context.Context, w work) (stage, error) {
-	w.needs.names = j.left
 	other, err := table.Rows(j.with, eval.Value(w.shared, j.with))
 	if err != nil {
 		return nil, w.fail(core.Permanent(err))
@@ -183,7 +185,7 @@ type joiner struct {
 // read takes in the other table.
 func (j *joiner) read(ctx context.Context) error {
 	m := &j.other
-	n := needs{names: append(slices.Clone(j.spec.right), j.columns...)}
+	n := needs{names: j.spec.needs, firm: len(j.spec.needs)}
 	var keys shapes[[]eval.Place]
 	for i, row := range m.rows {
 		if err := table.Tick(ctx, i); err != nil {
@@ -229,6 +231,17 @@ func (j *joiner) keyOf(r *eval.Record, places []eval.Place) bool {
 		}
 	}
 	return true
+}
+
+func (j *joiner) outline(l *layout) (*layout, error) {
+	if err := j.needs.head(l); err != nil {
+		return nil, j.fail(err)
+	}
+	out, err := j.widen(l)
+	if err != nil {
+		return nil, j.fail(err)
+	}
+	return out, nil
 }
 
 func (j *joiner) take(ctx context.Context, r *record) error {

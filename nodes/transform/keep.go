@@ -77,4 +77,6 @@ func (o *output) take(_ context.Context, r *record) error {
 	return nil
 }
 
+func (o *output) outline(l *layout) (*layout, error) { return l, nil }
+
 func (o *output) end(context.Context) (more bool, err error) { return false, nil }

@@ -10,24 +10,35 @@ import (
 )
 
 // reshaping is a step that gives the columns of a row other names and places. It
-// computes nothing, so it costs nothing for a row; needed are the columns that it
+// computes nothing, so it costs nothing for a row; names are the columns that it
 // names.
-func reshaping(needed []string, shape func(*layout) (*layout, error)) step {
-	return func(_ context.Context, w work) (stage, error) {
-		w.needs.names = needed
-		s := &reshaper{work: w}
+func reshaping(c eval.Columns, names []string, shape func(*layout) (*layout, error)) step {
+	return step{required(c, names), nil, func(_ context.Context, w work) (stage, error) {
+		s := &reshaper{work: w, pure: shape}
 		s.shape = func(l *layout) (*layout, error) {
 			s.needs.note(l)
 			return shape(l)
 		}
 		return s, nil
-	}
+	}}
 }
 
 type reshaper struct {
 	work
-	shape  func(*layout) (*layout, error)
+	pure   func(*layout) (*layout, error)
+	shape  func(*layout) (*layout, error) // pure, with a note of what there is
 	shapes shapes[*layout]
+}
+
+func (s *reshaper) outline(l *layout) (*layout, error) {
+	if err := s.needs.head(l); err != nil {
+		return nil, s.fail(err)
+	}
+	out, err := s.pure(l)
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	return out, nil
 }
 
 func (s *reshaper) take(ctx context.Context, r *record) error {
@@ -51,7 +62,7 @@ func (b *builder) selection(list []core.Text, key string, c eval.Columns) (step,
 		b.need(c, n, key)
 		known[i] = property(c, n.Value)
 	}
-	return reshaping(names, func(l *layout) (*layout, error) {
+	return reshaping(c, names, func(l *layout) (*layout, error) {
 		out := &layout{names: names, places: l.findAll(names)}
 		for i, p := range out.places {
 			if p == eval.Nowhere {
@@ -67,7 +78,7 @@ func (b *builder) drop(list []core.Text, key string, c eval.Columns) (step, eval
 		b.need(c, n, key)
 	}
 	gone := core.Strings(list)
-	return reshaping(gone, func(l *layout) (*layout, error) {
+	return reshaping(c, gone, func(l *layout) (*layout, error) {
 		out := &layout{}
 		for i, n := range l.names {
 			if !slices.Contains(gone, n) {
@@ -100,6 +111,11 @@ func (b *builder) rename(list core.Members[core.Text], key string, c eval.Column
 		}
 	}
 	after := with(left, known)
+	for _, old := range olds {
+		if slices.Contains(c.Optional, old) {
+			after.Optional = append(after.Optional, to[old])
+		}
+	}
 	if c.Closed { // a renamed column keeps its place
 		after.Names = slices.Clone(c.Names)
 		for i, n := range after.Names {
@@ -108,7 +124,7 @@ func (b *builder) rename(list core.Members[core.Text], key string, c eval.Column
 			}
 		}
 	}
-	return reshaping(olds, func(l *layout) (*layout, error) {
+	return reshaping(c, olds, func(l *layout) (*layout, error) {
 		names := slices.Clone(l.names)
 		for i, n := range l.names {
 			if t, ok := to[n]; ok {

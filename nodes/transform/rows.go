@@ -12,9 +12,9 @@ import (
 
 func (b *builder) filter(src core.Text, key string, c eval.Columns) step {
 	test := b.scope.Condition(src, c, key)
-	return func(_ context.Context, w work) (stage, error) {
-		return &filter{work: w, test: test, view: w.view(test)}, nil
-	}
+	return step{nil, required(c, eval.Needs(test)), func(_ context.Context, w work) (stage, error) {
+		return &filter{work: w, test: test, view: w.view()}, nil
+	}}
 }
 
 // filter lets the rows through for which a condition holds.
@@ -97,7 +97,7 @@ func (b *builder) mapping(list core.Members[expr], key string, c eval.Columns) (
 		made := &layout{names: names, places: registers(first, len(columns))}
 		return func(*layout) (*layout, error) { return made, nil }
 	}
-	return computing(columns, shape), exactly(known)
+	return computing(columns, c, shape), exactly(known)
 }
 
 // derive adds columns. All its expressions see the row as it came in.
@@ -111,21 +111,21 @@ func (b *builder) derive(list core.Members[expr], key string, c eval.Columns) (s
 		places := registers(first, len(columns))
 		return func(l *layout) (*layout, error) { return l.with(names, places), nil }
 	}
-	return computing(columns, shape), with(c, known)
+	return computing(columns, c, shape), with(c, known)
 }
 
 // computing is a step that puts values into registers; shape makes its layouts
 // from the first of these on.
-func computing(columns []computed, shape func(first int) func(*layout) (*layout, error)) step {
-	return func(_ context.Context, w work) (stage, error) {
+func computing(columns []computed, c eval.Columns, shape func(first int) func(*layout) (*layout, error)) step {
+	programs := make([]*expressions.Program, len(columns))
+	for i, col := range columns {
+		programs[i] = col.program
+	}
+	return step{nil, required(c, eval.Needs(programs...)), func(_ context.Context, w work) (stage, error) {
 		first := w.registers
 		w.attempt.registers += len(columns)
-		programs := make([]*expressions.Program, len(columns))
-		for i, c := range columns {
-			programs[i] = c.program
-		}
-		return &computer{work: w, columns: columns, memos: make([]table.Memo, len(columns)), first: first, view: w.view(programs...), shape: shape(first)}, nil
-	}
+		return &computer{work: w, columns: columns, memos: make([]table.Memo, len(columns)), first: first, view: w.view(), shape: shape(first)}, nil
+	}}
 }
 
 type computer struct {
@@ -136,6 +136,13 @@ type computer struct {
 	view    *view
 	shape   func(*layout) (*layout, error)
 	shapes  shapes[*layout]
+}
+
+func (c *computer) outline(l *layout) (*layout, error) {
+	if err := c.needs.head(l); err != nil {
+		return nil, c.fail(err)
+	}
+	return c.shape(l)
 }
 
 func (c *computer) take(ctx context.Context, r *record) error {
@@ -166,11 +173,11 @@ type limit struct {
 
 func (b *builder) limit(n int) step {
 	whole := len(b.policies) > 0
-	return func(_ context.Context, w work) (stage, error) {
+	return step{make: func(_ context.Context, w work) (stage, error) {
 		l := &limit{work: w, most: int64(n), whole: whole}
 		l.satisfied()
 		return l, nil
-	}
+	}}
 }
 
 func (l *limit) take(ctx context.Context, r *record) error {

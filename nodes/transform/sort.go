@@ -29,8 +29,7 @@ func (b *builder) sort(list []core.Text, key string, c eval.Columns, top int) st
 		b.need(c, bare[i], key)
 	}
 	b.distinct(bare, key)
-	return func(_ context.Context, w work) (stage, error) {
-		w.needs.names = names
+	return step{required(c, names), nil, func(_ context.Context, w work) (stage, error) {
 		s := &sorter{work: w, names: names, down: down, top: top, held: w.budget("row")}
 		if top < 0 {
 			s.keep = w.keeper()
@@ -38,7 +37,7 @@ func (b *builder) sort(list []core.Text, key string, c eval.Columns, top int) st
 			s.keep = &keeper{}
 		}
 		return s, nil
-	}
+	}}
 }
 
 // sorter holds all rows, or the first of the order when only these are wanted.

@@ -11,13 +11,19 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 )
 
-// step makes the stage that does the step in one attempt.
-type step func(ctx context.Context, w work) (stage, error)
+// step is a compiled step.
+type step struct {
+	// names and reads are columns of the rows that come in: those that the step names,
+	// and those that its expressions read. Some row must have each of them.
+	names, reads []string
+	// make makes the stage that does the step in one attempt.
+	make func(ctx context.Context, w work) (stage, error)
+}
 
 // named is a step with the name it has in messages.
 type named struct {
 	name string
-	make step
+	step
 }
 
 // builder makes the handler of a node.

@@ -37,7 +37,7 @@ func (h streamHandler) Handle(ctx context.Context, in core.Input) (core.Result, 
 		return core.Result{}, err
 	}
 	if in.Shared().Open == nil {
-		if _, err := h.table(in.Shared()); err != nil {
+		if _, _, err := h.table(in.Shared()); err != nil {
 			return core.Result{}, err
 		}
 	}
@@ -62,6 +62,17 @@ type stream struct {
 	a    *attempt
 	rows int64
 	err  error // why there are no more rows
+}
+
+var _ core.Headed = (*stream)(nil)
+
+// Header returns the columns of the result, if those of the source are known.
+func (s *stream) Header(ctx context.Context) (columns []string, ok bool, err error) {
+	if err := s.a.begin(ctx); err != nil {
+		s.err = s.a.finish(ctx, err)
+		return nil, false, s.err
+	}
+	return s.a.header, s.a.header != nil, nil
 }
 
 // Next works until a batch is ready.

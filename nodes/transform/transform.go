@@ -188,13 +188,14 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 
 // table returns the table when it is an array. One object is a table of one row, so
 // that a stage of a pipeline can transform its item.
-func (h *handler) table(s core.Shared) ([]any, error) {
+func (h *handler) table(s core.Shared) (rows []any, single bool, err error) {
 	v := h.from.Value(s)
-	if o, ok := v.(*core.Object); ok {
+	o, single := v.(*core.Object)
+	if single {
 		v = []any{o}
 	}
-	rows, err := table.Rows(h.from.Name.Value, v)
-	return rows, core.Permanent(err)
+	rows, err = table.Rows(h.from.Name.Value, v)
+	return rows, single, core.Permanent(err)
 }
 
 // count refuses a result that does not fit into an object.

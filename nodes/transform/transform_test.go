@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -233,21 +232,21 @@ func TestRunFails(t *testing.T) {
 	for _, c := range []struct{ name, step, in, other, want string }{
 		{"no table", `{"limit": 1}`, `3`, "", `in: want an array of objects, got integer`},
 		{"no objects", `{"limit": 1}`, `[{}, 3]`, "", `in[1]: want an object, got integer`},
-		{"select", `{"limit": 3}, {"select": ["a", "bb"]}`, `[{"a":1,"b":1}]`, "", `steps[1]: select: no row has the column "bb", did you mean "b"?`},
-		{"sort", `{"sort": ["-z"]}`, abc, "", `steps[0]: sort: no row has the column "z"`},
-		{"dedupe", `{"dedupe": ["z"]}`, abc, "", `steps[0]: dedupe: no row has the column "z"`},
-		{"drop", `{"drop": ["z"]}`, abc, "", `steps[0]: drop: no row has the column "z"`},
+		{"select", `{"limit": 3}, {"select": ["a", "bb"]}`, `[{"a":1,"b":1}]`, "", `steps[1]: select: no row has the column "bb" (did you mean "b"? columns: a, b)`},
+		{"sort", `{"sort": ["-z"]}`, abc, "", `steps[0]: sort: no row has the column "z" (columns: a, b, c)`},
+		{"dedupe", `{"dedupe": ["z"]}`, abc, "", `steps[0]: dedupe: no row has the column "z" (columns: a, b, c)`},
+		{"drop", `{"drop": ["z"]}`, abc, "", `steps[0]: drop: no row has the column "z" (columns: a, b, c)`},
 		{"rename onto another", `{"rename": {"a": "b"}}`, abc, "", `steps[0]: rename: row 1: there is a column "b" already`},
-		{"group", `{"group": {"by": ["z"], "aggregate": {"n": "count"}}}`, abc, "", `steps[0]: group: no row has the column "z"`},
-		{"aggregate", `{"group": {"aggregate": {"n": "sum(z)"}}}`, abc, "", `steps[0]: group: no row has the column "z"`},
+		{"group", `{"group": {"by": ["z"], "aggregate": {"n": "count"}}}`, abc, "", `steps[0]: group: no row has the column "z" (columns: a, b, c)`},
+		{"aggregate", `{"group": {"aggregate": {"n": "sum(z)"}}}`, abc, "", `steps[0]: group: no row has the column "z" (columns: a, b, c)`},
 		{"sum of text", `{"group": {"aggregate": {"s": "sum(b)"}}}`, abc, "", `steps[0]: group: row 1: s: want a number, got string "x"`},
 		{"sum beyond 64 bits", `{"group": {"aggregate": {"s": "sum(v)"}}}`, `[{"v":9223372036854775807},{"v":1}]`, "", `steps[0]: group: s: the sum of integers does not fit 64 bits`},
 		{"join with nothing", `{"join": {"with": "other", "on": "a"}}`, abc, "", `steps[0]: join: other: want an array of objects, got null`},
-		{"join on the left", `{"join": {"with": "other", "on": {"z": "k"}}}`, abc, `[{"k":1}]`, `steps[0]: join: no row has the column "z"`},
-		{"join on the right", `{"join": {"with": "other", "on": {"a": "z"}}}`, abc, `[{"k":1}]`, `steps[0]: join: other: no row has the column "z"`},
+		{"join on the left", `{"join": {"with": "other", "on": {"z": "k"}}}`, abc, `[{"k":1}]`, `steps[0]: join: no row has the column "z" (columns: a, b, c)`},
+		{"join on the right", `{"join": {"with": "other", "on": {"a": "z"}}}`, abc, `[{"k":1}]`, `steps[0]: join: other: no row has the column "z" (columns: k)`},
 		{"join of equal names", `{"join": {"with": "other", "on": "a"}}`, abc, `[{"a":1,"b":2}]`, `steps[0]: join: row 1: both tables have a column "b"; set prefix or take`},
 		{"join with one match", `{"join": {"with": "other", "on": "a", "match": "one"}}`, abc, `[{"a":1},{"a":2},{"a":2.0}]`, `steps[0]: join: other: rows 2 and 3 have the same key [2.0] (match: one)`},
-		{"window", `{"window": {"by": ["z"], "columns": {"n": "row_number"}}}`, abc, "", `steps[0]: window: no row has the column "z"`},
+		{"window", `{"window": {"by": ["z"], "columns": {"n": "row_number"}}}`, abc, "", `steps[0]: window: no row has the column "z" (columns: a, b, c)`},
 		{"window of text", `{"window": {"columns": {"n": "mean(b, 2)"}}}`, abc, "", `steps[0]: window: row 1: n: want a number, got string "x"`},
 		{"window beyond 64 bits", `{"window": {"columns": {"s": "sum(v)"}}}`, `[{"v":9223372036854775807},{"v":1}]`, "", `steps[0]: window: row 2: s: the sum of integers does not fit 64 bits`},
 		{"a long text", `{"group": {"aggregate": {"s": "sum(v)"}}}`, `[{"v":"` + strings.Repeat("é", 100) + `"}]`, "",
@@ -513,28 +512,5 @@ func TestDocs(t *testing.T) {
 	const want = `[{"origin":"B","flights":1,"mean_delay":7.0,"worst":7},{"origin":"A","flights":2,"mean_delay":2.5,"worst":4}]`
 	if got := core.JSON(r.Delta["delays"]); err != nil || got != want {
 		t.Errorf("the example gives %s, %v, want %s", got, err, want)
-	}
-}
-
-// A filter on a misspelt column lets nothing through, and said nothing: the columns of a
-// file are not known when the workflow is loaded.
-func TestColumnsThatNoRowHas(t *testing.T) {
-	for steps, want := range map[string]string{
-		`{"filter": "$item.dely > 3"}`:                                                           "no row has the column \"dely\", did you mean \"delay\"? steps[0]: filter\n",
-		`{"derive": {"x": "coalesce($item.other, $item.delay)"}}`:                                "no row has the column \"other\" steps[0]: derive\n",
-		`{"filter": "$item.some > 3"}, {"map": {"y": "$item.delay"}}, {"filter": "$item.y > 0"}`: "",
-		`{"group": {"aggregate": {"n": "count_if($item.dely > 0)"}}}`:                            "no row has the column \"dely\", did you mean \"delay\"? steps[0]: group\n",
-		`{"window": {"columns": {"n": "sum($item.dely + 1)"}}}`:                                  "no row has the column \"dely\", did you mean \"delay\"? steps[0]: window\n",
-		`{"filter": "$item['delay'] > 0 && $item.delay.deep == null"}`:                           "",
-	} {
-		made, ds := transform.Kind{}.Compile(nodestest.Node(t, `{"reads": ["in"], "writes": ["out"], "steps": [`+steps+`]}`), core.Env{})
-		if ds.Failed(false) {
-			t.Fatal(ds)
-		}
-		log := &nodestest.Log{}
-		in := core.NewInput("run", "n", 1, core.Shared{View: core.NewView([]string{"in"}, []any{parse(t, `[{"delay": 1}, {"delay": 2, "some": 4}]`)}), Log: slog.New(log)})
-		if _, err := made.Handler.Handle(t.Context(), in); err != nil || log.Text() != want {
-			t.Errorf("%s: %v, logged %q, want %q", steps, err, log.Text(), want)
-		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -48,7 +47,12 @@ func (b *builder) window(w *windowConfig, key string, c eval.Columns) (step, eva
 		list, known = append(list, x), append(known, typed(x.name, kind))
 	}
 	by := core.Strings(w.By)
-	return func(_ context.Context, w work) (stage, error) { return newWindower(w, by, list), nil }, with(c, known)
+	arguments := make([]argument, len(list))
+	for i := range list {
+		arguments[i] = list[i].argument
+	}
+	names, reads := needed(by, arguments)
+	return step{required(c, names), required(c, reads), func(_ context.Context, w work) (stage, error) { return newWindower(w, by, list), nil }}, with(c, known)
 }
 
 // windowed compiles "row_number", "lag(x)", "lag(x, rows)", "sum(x)" or
@@ -153,22 +157,16 @@ func newWindower(w work, by []string, list []windowed) *windower {
 		held: w.budget("partition"), places: registers(w.registers, len(list)), first: w.registers}
 	w.attempt.registers += len(list)
 	s.columns = slices.Clone(by)
-	s.needs.names = slices.Clone(by)
-	var programs []*expressions.Program
+	computes := false
 	for i := range list {
 		x := &list[i]
 		s.names = append(s.names, x.name)
 		s.columns = append(s.columns, x.column)
-		if x.column != "" {
-			s.needs.names = append(s.needs.names, x.column)
-		}
-		if x.program != nil {
-			programs = append(programs, x.program)
-		}
+		computes = computes || x.program != nil
 		s.panes = append(s.panes, x.pane(&s.held))
 	}
-	if programs != nil {
-		s.view = w.view(programs...)
+	if computes {
+		s.view = w.view()
 	}
 	return s
 }
@@ -176,6 +174,13 @@ func newWindower(w work, by []string, list []windowed) *windower {
 func (s *windower) shape(l *layout) (windowShape, error) {
 	s.needs.note(l)
 	return windowShape{l.findAll(s.columns), l.with(s.names, s.places)}, nil
+}
+
+func (s *windower) outline(l *layout) (*layout, error) {
+	if err := s.needs.head(l); err != nil {
+		return nil, s.fail(err)
+	}
+	return l.with(s.names, s.places), nil
 }
 
 func (s *windower) take(ctx context.Context, r *record) error {

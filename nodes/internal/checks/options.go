@@ -110,6 +110,15 @@ func (p *Policy) target(s *eval.Scope, n *core.Node, rejects core.Text, key stri
 	}
 }
 
+// Needs lists the columns that the checks read.
+func (p *Policy) Needs() []string {
+	programs := make([]*expressions.Program, len(p.checks))
+	for i, c := range p.checks {
+		programs[i] = c.test
+	}
+	return eval.Needs(programs...)
+}
+
 // Field returns the state field that rejects go to, "" for none.
 func (p *Policy) Field() string { return p.field }
 

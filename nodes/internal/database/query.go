@@ -86,6 +86,13 @@ func NewResult(rows Rows, close func() error) (*Result, error) {
 	return &Result{rows: rows, close: close, builder: table.NewBuilder(keys), hash: sha256.New()}, nil
 }
 
+var _ core.Headed = (*Result)(nil)
+
+// Header returns the columns of the result.
+func (r *Result) Header(context.Context) (columns []string, ok bool, err error) {
+	return r.rows.Columns(), true, nil
+}
+
 // Next returns the next rows.
 func (r *Result) Next(ctx context.Context) ([]any, error) {
 	if err := ctx.Err(); err != nil {

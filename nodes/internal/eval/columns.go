@@ -54,11 +54,15 @@ func (s *Scope) Declared(rows *core.Type, listed table.FieldList, key []core.Tex
 	return out
 }
 
-// Reads lists the columns of the row that programs read by their names.
-func Reads(programs ...*expressions.Program) []string {
+// Needs lists the columns that some row must have for programs to make sense: those
+// they read by name, except for arguments of coalesce. nil programs are left out.
+func Needs(programs ...*expressions.Program) []string {
 	var out []string
 	for _, p := range programs {
-		for _, path := range p.Tree().Paths() {
+		if p == nil {
+			continue
+		}
+		for _, path := range p.Tree().Needed() {
 			if path.Root == expressions.RootItem && len(path.Steps) > 0 && !path.Steps[0].IsIndex && !slices.Contains(out, path.Steps[0].Name) {
 				out = append(out, path.Steps[0].Name)
 			}

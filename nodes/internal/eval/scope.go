@@ -47,12 +47,17 @@ type Columns = core.Columns
 // Columns returns what is known of the rows of a state field, of whose declared type
 // rows are; it may be nil.
 func (s *Scope) Columns(field string, rows *core.Type) Columns {
-	c := Columns{Type: rows}
+	c := Columns{Type: rows, Optional: rows.Optional()}
 	if s.known == nil {
 		return c
 	}
 	known := s.known(field)
 	c.Names, c.Closed = known.Names, known.Closed
+	for _, name := range known.Optional {
+		if !slices.Contains(c.Optional, name) {
+			c.Optional = append(c.Optional, name)
+		}
+	}
 	if known.Type == nil {
 		return c
 	}
@@ -100,7 +105,7 @@ func (s *Scope) absent(src core.Text, columns Columns, key string, ds core.Diagn
 	if err != nil {
 		return ds // which hold it
 	}
-	for _, path := range tree.Paths() {
+	for _, path := range tree.Needed() {
 		if path.Root != expressions.RootItem || len(path.Steps) == 0 || path.Steps[0].IsIndex {
 			continue
 		}

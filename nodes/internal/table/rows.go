@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -62,6 +63,22 @@ func Columns(rows []any) []string {
 		}
 	}
 	return names
+}
+
+// wide is the number of columns beyond which a message does not list them.
+const wide = 30
+
+// ColumnHint is the end of a message about a column that is not among the columns of
+// rows: the nearest name, and what there is.
+func ColumnHint(name string, columns []string) string {
+	hint := core.DidYouMean(name, columns)
+	if n := len(columns); n > 0 && n <= wide {
+		hint = strings.TrimSpace(hint + " columns: " + strings.Join(columns, ", "))
+	}
+	if hint == "" {
+		return ""
+	}
+	return " (" + hint + ")"
 }
 
 // SameKeys reports whether two key lists are one and the same, as those of rows

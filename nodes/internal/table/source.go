@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 
@@ -12,6 +13,9 @@ import (
 // cancellation noticed after each.
 const batchRows = 1000
 
+// maxSeen limits how many columns are remembered to suggest one of them.
+const maxSeen = 1024
+
 // Source hands out the rows that a node takes in, batch by batch, whether they
 // are an array of the state or a stream. It is used by one goroutine.
 type Source struct {
@@ -19,8 +23,12 @@ type Source struct {
 	stream core.Stream // nil for an array
 	end    bool        // of the stream
 	total  int64
+	begun  bool
+	some   bool     // there was a row
 	absent []string // of the watched columns
+	empty  []string // columns that no row needs to have
 	last   []string
+	seen   []string // all columns there were, for the nearest name
 }
 
 // ArraySource returns a source of rows that are at hand.
@@ -32,6 +40,9 @@ func StreamSource(s core.Stream) *Source { return &Source{stream: s} }
 // Head returns the rows by which the columns are judged: all of an array, the
 // first batch of a stream. They are still the next ones.
 func (s *Source) Head(ctx context.Context) ([]any, error) {
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
 	if len(s.rest) > 0 || s.ended() {
 		return s.rest, nil
 	}
@@ -77,6 +88,9 @@ func (s *Source) next(ctx context.Context, n int) ([]any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
 	if len(s.rest) > 0 {
 		n = min(n, len(s.rest))
 		rows := s.rest[:n:n]
@@ -89,22 +103,64 @@ func (s *Source) next(ctx context.Context, n int) ([]any, error) {
 		rows, s.rest = rows[:n:n], rows[n:]
 	}
 	s.look(rows)
+	if err == io.EOF && s.some {
+		if lost := s.missing(); lost != "" {
+			return nil, core.Permanent(fmt.Errorf("no row has the column %q%s", lost, ColumnHint(lost, s.seen)))
+		}
+	}
 	return rows, err
 }
 
-// Watch looks for columns among the rows to come.
-func (s *Source) Watch(columns []string) { s.absent = slices.Clone(columns) }
+// Watch looks for columns among the rows to come. If there are rows and none has one of
+// the columns, Head or Next returns an error: Head if the source has a header, Next in
+// place of io.EOF. The columns of empty are excepted.
+func (s *Source) Watch(columns, empty []string) {
+	s.absent, s.empty = slices.Clone(columns), empty
+}
 
 // Absent returns those of the watched columns that no row had so far.
 func (s *Source) Absent() []string { return s.absent }
 
+// missing returns a watched column that there must be and is not, "" for none.
+func (s *Source) missing() string {
+	for _, name := range s.absent {
+		if !slices.Contains(s.empty, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// begin judges the columns of a stream that knows them before its rows, once.
+func (s *Source) begin(ctx context.Context) error {
+	if s.begun || s.stream == nil {
+		return nil
+	}
+	s.begun = true
+	columns, ok, err := core.HeaderOf(ctx, s.stream)
+	if err != nil || !ok {
+		return err
+	}
+	s.absent = slices.DeleteFunc(s.absent, func(name string) bool { return slices.Contains(columns, name) })
+	if lost := s.missing(); lost != "" {
+		return core.Permanent(fmt.Errorf("the rows have no column %q%s", lost, ColumnHint(lost, columns)))
+	}
+	return nil
+}
+
 func (s *Source) look(rows []any) {
+	s.some = s.some || len(rows) > 0
 	for _, r := range rows {
 		if len(s.absent) == 0 {
 			return
 		}
 		if keys := r.(*core.Object).Keys(); !SameKeys(keys, s.last) {
 			s.last = keys
+			for _, k := range keys {
+				if len(s.seen) < maxSeen && !slices.Contains(s.seen, k) {
+					s.seen = append(s.seen, k)
+				}
+			}
 			s.absent = slices.DeleteFunc(s.absent, func(name string) bool { return slices.Contains(keys, name) })
 		}
 	}
