@@ -285,7 +285,7 @@ func (w *writing) toTable(ctx context.Context, name string, src *table.Source) (
 	if err != nil {
 		return err
 	}
-	db, err := sqlite.Open(path, w.pragmas...)
+	db, err := sqlite.Open(path, sqlite.Options{Pragmas: w.pragmas})
 	if err != nil {
 		return err
 	}

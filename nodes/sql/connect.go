@@ -131,7 +131,7 @@ func openFile(place files.Place, name string, read bool) (*sqlite.DB, error) {
 		if err != nil {
 			return nil, err
 		}
-		return sqlite.Open(path)
+		return sqlite.Open(path, sqlite.Options{Attach: place.Outside})
 	}
 	f, err := place.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,6 +20,9 @@ type statement struct {
 	// params are the names of the parameters; the database counts them from 1.
 	params []string
 	first  []int // where each of them stands first
+	// tokens are the first parts of the statement, words in lower case and quoted ones
+	// without quotes.
+	tokens []string
 	// cuts are the places at which the two texts drift apart.
 	cuts []cut
 }
@@ -200,8 +203,19 @@ func (s *scanner) named(name string) {
 	s.out.cuts = append(s.out.cuts, cut{s.at, s.text.Len()})
 }
 
+// maxTokens is how many parts of a statement are kept to tell what it is.
+const maxTokens = 8
+
 // token passes over a text, a quoted name, a word or a single character.
 func (s *scanner) token() {
+	start := s.at
+	s.pass()
+	if len(s.out.tokens) < maxTokens {
+		s.out.tokens = append(s.out.tokens, strings.ToLower(strings.Trim(s.src[start:s.at], "'\"`[]")))
+	}
+}
+
+func (s *scanner) pass() {
 	rest := s.src[s.at:]
 	switch c := rest[0]; {
 	case c == '\'':

@@ -20,7 +20,7 @@ func (d *DB) Query(ctx context.Context, s database.Statement) (database.Rows, er
 	if err != nil {
 		return nil, err
 	}
-	rows, err := d.db.QueryContext(ctx, s.Text, args...)
+	rows, err := d.read(ctx, s.Text, args)
 	if err != nil {
 		return nil, d.place(err, s.Text)
 	}
@@ -38,11 +38,20 @@ func (d *DB) Describe(ctx context.Context, s database.Statement) error {
 	if err != nil {
 		return err
 	}
-	rows, err := d.db.QueryContext(ctx, "EXPLAIN "+s.Text, args...)
+	rows, err := d.read(ctx, "EXPLAIN "+s.Text, args)
 	if err != nil {
 		return d.place(err, s.Text)
 	}
 	return rows.Close()
+}
+
+// read runs a statement once nobody keeps it from reading.
+func (d *DB) read(ctx context.Context, statement string, args []any) (rows *sql.Rows, err error) {
+	err = d.patiently(ctx, func() (err error) {
+		rows, err = d.conn.QueryContext(ctx, statement, args...)
+		return err
+	})
+	return rows, err
 }
 
 // Exec runs a statement in the transaction that was begun.

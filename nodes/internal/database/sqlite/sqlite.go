@@ -3,11 +3,8 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,52 +15,6 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
-
-// DB is a connection to a file.
-type DB struct {
-	db  *sql.DB
-	tx  *sql.Tx
-	row *sql.Stmt // stores one row
-	key []string
-	of  string // the table's name
-	// args are the values of a row in the driver's types.
-	args []any
-}
-
-var _ database.Conn = (*DB)(nil)
-
-// Open returns a connection to the file, which is made when it is not there.
-// Pragmas are set on the connection.
-func Open(path string, pragmas ...string) (*DB, error) {
-	return open(path, url.Values{"_txlock": {"immediate"}, "_dqs": {"0"}, "_pragma": append([]string{"busy_timeout(1000)"}, pragmas...)})
-}
-
-// OpenReader returns a connection to a file that must be there and is not changed.
-func OpenReader(path string) (*DB, error) {
-	// Read-only mode could not open a file that another program is writing with a
-	// log beside it, so the mode is not that of the file but of the connection.
-	return open(path, url.Values{"mode": {"rw"}, "_dqs": {"0"}, "_pragma": {"busy_timeout(60000)", "query_only(1)"}})
-}
-
-func open(path string, options url.Values) (*DB, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	slashed := filepath.ToSlash(abs)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed // a Windows drive
-	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashed, RawQuery: options.Encode()}).String())
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(1)
-	return &DB{db: db}, nil
-}
-
-// Close ends the connection.
-func (d *DB) Close() error { return d.db.Close() }
 
 // Rules are what is known of SQLite without a file.
 var Rules = database.Rules{Name: "SQLite", CheckName: checkName, Fold: strings.ToLower}
@@ -78,33 +29,12 @@ func checkName(name string) error {
 	return nil
 }
 
-// lockTries is how many seconds a writer waits for others.
-const lockTries = 60
-
-// Begin starts a transaction as a writer. While another one writes it waits a
-// second at a time, so that a cancelled run does not wait for it.
-func (d *DB) Begin(ctx context.Context) error {
-	var err error
-	for range lockTries {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		// The transaction is not bound to ctx: statements of a bound one cost
-		// a goroutine each. Whoever loops over rows looks at ctx.
-		if d.tx, err = d.db.BeginTx(context.Background(), nil); err == nil {
-			return nil
-		}
-		if e, ok := errors.AsType[*sqlite.Error](err); !ok || e.Code()&0xff != sqlite3.SQLITE_BUSY {
-			return err
-		}
-	}
-	return fmt.Errorf("another program has been writing the database for %d seconds: %w", lockTries, err)
-}
-
 // Commit makes everything since Begin visible.
 func (d *DB) Commit(context.Context) error {
 	d.closeRow()
-	return d.tx.Commit()
+	err := d.tx.Commit()
+	d.stored = d.stored || err == nil
+	return d.explain(err)
 }
 
 // Rollback undoes everything since Begin.
@@ -114,7 +44,7 @@ func (d *DB) Rollback() {
 		// SQLite has done it by itself, because a write failed. What it had written
 		// before stays in the file until the next reader undoes it, so be that one.
 		var n int
-		_ = d.db.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&n)
+		_ = d.conn.QueryRowContext(context.Background(), "SELECT count(*) FROM sqlite_schema").Scan(&n)
 	}
 }
 
@@ -271,10 +201,15 @@ func (d *DB) explain(err error) error {
 	if strings.Contains(e.Error(), "ON CONFLICT clause does not match") {
 		return core.Permanent(fmt.Errorf("table %q has no primary key or unique index on (%s), which upsert needs: %w", d.of, strings.Join(d.key, ", "), err))
 	}
+	if strings.Contains(e.Error(), "too many attached databases") {
+		return core.Permanent(fmt.Errorf("the statement opens another file, which allow_outside: true allows: %w", err))
+	}
 	if e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY {
 		return core.Permanent(&database.DuplicateError{Err: err})
 	}
 	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_CANTOPEN:
+		return d.unopened(err)
 	case sqlite3.SQLITE_READONLY:
 		return core.Permanent(fmt.Errorf("the database is read-only here: %w", err))
 	case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_RANGE:

@@ -31,7 +31,7 @@ func store(ctx context.Context, path string, to database.Table, rows []any, prag
 }
 
 func storeFrom(ctx context.Context, path string, to database.Table, src *table.Source, pragmas ...string) error {
-	db, err := Open(path, pragmas...)
+	db, err := Open(path, Options{Pragmas: pragmas})
 	if err != nil {
 		return err
 	}
@@ -400,7 +400,7 @@ func TestTableWaitsForOtherWriters(t *testing.T) {
 	if err := store(t.Context(), path, target, rowsOf(t, `[{"a":1}]`)); err != nil {
 		t.Fatal(err)
 	}
-	other, err := Open(path)
+	other, err := Open(path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

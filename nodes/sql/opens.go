@@ -1,0 +1,50 @@
+package sql
+
+import "slices"
+
+// What a statement may do to files is the business of the connection, see package
+// sqlite. Here is refused, before anything runs, what it would refuse, and the few things
+// that it cannot.
+
+// readingPragmas are the PRAGMA statements with an argument that only read.
+var readingPragmas = []string{"table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list", "foreign_key_check",
+	"integrity_check", "quick_check", "compile_options", "collation_list", "function_list", "module_list", "pragma_list"}
+
+// writingPragmas change something without an argument.
+var writingPragmas = []string{"wal_checkpoint", "optimize", "incremental_vacuum", "shrink_memory"}
+
+// refusedBySQLite reports why a statement for SQLite cannot run, "" if it can: it is a
+// query that would change something, or it would open files that the node may not open.
+func (s *statement) refusedBySQLite(query, outside bool) (message, hint string) {
+	t := append(slices.Clone(s.tokens), "", "", "", "", "")
+	switch t[0] {
+	case "attach":
+		switch {
+		case query:
+			return "ATTACH is no query", ""
+		case !outside:
+			return "ATTACH opens another file", "read it with a node of its own, or set allow_outside: true"
+		}
+	case "vacuum":
+		return "VACUUM does not run in the transaction that a node is", ""
+	case "pragma":
+		return refusedPragma(t[1:], query)
+	}
+	return "", ""
+}
+
+// refusedPragma judges the parts of a PRAGMA statement behind its first word.
+func refusedPragma(t []string, query bool) (message, hint string) {
+	if t[1] == "." {
+		t = t[2:]
+	}
+	name := t[0]
+	if name == "temp_store_directory" || name == "data_store_directory" {
+		return "PRAGMA " + name + " sets a folder for all databases of the process", ""
+	}
+	argument := t[1] == "=" || t[1] == "("
+	if query && (argument && !slices.Contains(readingPragmas, name) || slices.Contains(writingPragmas, name)) {
+		return "PRAGMA " + name + " changes something, a query reads", "put it under exec"
+	}
+	return "", ""
+}

@@ -1,0 +1,43 @@
+package sql
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/nodestest"
+)
+
+// Statements that leave the folder, and queries that change something, are refused
+// before anything runs.
+func TestStatementsThatSQLiteDoesNotRun(t *testing.T) {
+	for _, c := range []struct{ keys, want string }{
+		{`"exec": "attach '../x.db' as z"`, "exec: ATTACH opens another file (read it with a node of its own, or set allow_outside: true)"},
+		{`"exec": ["DELETE FROM t", "/* a */ -- b\n \"ATTACH\" '../x.db' as z"]`, "exec: ATTACH opens another file (read it with a node of its own, or set allow_outside: true)"},
+		{`"exec": "attach '../x.db' as z", "allow_outside": true`, ""},
+		{`"query": "attach '../x.db' as z", "writes": ["out"], "allow_outside": true`, "query: ATTACH is no query"},
+		{`"query": "Vacuum INTO '../x.db'", "writes": ["out"]`, "query: VACUUM does not run in the transaction that a node is"},
+		{`"exec": "vacuum"`, "exec: VACUUM does not run in the transaction that a node is"},
+		{`"exec": "pragma temp_store_directory = '/'", "allow_outside": true`, "exec: PRAGMA temp_store_directory sets a folder for all databases of the process"},
+		{`"exec": "pragma main.'Temp_Store_Directory'('/')"`, "exec: PRAGMA temp_store_directory sets a folder for all databases of the process"},
+		{`"query": "pragma journal_mode = wal", "writes": ["out"]`, "query: PRAGMA journal_mode changes something, a query reads (put it under exec)"},
+		{`"query": "pragma main.user_version(3)", "writes": ["out"]`, "query: PRAGMA user_version changes something, a query reads (put it under exec)"},
+		{`"query": "pragma query_only(0)", "writes": ["out"]`, "query: PRAGMA query_only changes something, a query reads (put it under exec)"},
+		{`"query": "pragma optimize", "writes": ["out"]`, "query: PRAGMA optimize changes something, a query reads (put it under exec)"},
+		{`"query": "pragma user_version", "writes": ["out"]`, ""},
+		{`"query": "pragma table_info('t')", "writes": ["out"]`, ""},
+		{`"exec": "pragma user_version = 3"`, ""},
+		{`"query": "select 'attach', pragma from vacuum", "writes": ["out"]`, ""},
+		{`"driver": "postgres", "exec": "vacuum"`, ""},
+	} {
+		_, ds := Kind{}.Compile(nodestest.Node(t, `{"dsn": "x.db", `+c.keys+`}`), core.Env{Schema: nodestest.Schema(t, fields)})
+		got := ""
+		if ds.Failed(false) {
+			_, got, _ = strings.Cut(ds.Error(), "error: node n: ")
+			got = strings.TrimSuffix(got, " [BAD_VALUE]")
+		}
+		if got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.keys, got, c.want)
+		}
+	}
+}
