@@ -36,8 +36,8 @@ func (b *builder) node(n *node, vertex int) {
 		options = makerOptions
 	}
 	checkOptions(&b.ds, "node "+n.id.Value, n.what, n.used, options)
-	if !n.fans && (n.limit != nil || n.maxFailures != nil) {
-		b.ds.Errorf(core.CodeUnknownKey, n.id.Pos, "node %s: Limit and MaxFailures are for a fan-out", n.id.Value).
+	if !n.fans && (n.limit != nil || n.maxFailures != nil || n.collect != nil) {
+		b.ds.Errorf(core.CodeUnknownKey, n.id.Pos, "node %s: Limit, MaxFailures and Collect are for a fan-out", n.id.Value).
 			WithHint("add Items, or Over for a Sub")
 	}
 	b.add(n, vertex, &n.settings)
@@ -92,6 +92,9 @@ func (b *builder) declare(n *node) *core.Node {
 	}
 	if n.fans {
 		d.ForEach = &core.ForEach{Source: n.source, Concurrency: n.limit, MaxFailures: n.maxFailures, Pos: n.id.Pos}
+		if s := specOf(n.collect); s != nil {
+			d.ForEach.Collect = core.At(s.decl.Name.Value, n.id.Pos)
+		}
 	}
 	if n.run != nil {
 		name := b.w.Name.Value + "." + n.id.Value

@@ -63,7 +63,7 @@ func TestFindingsPointAtGoLines(t *testing.T) {
 			wavefold.After("m"), wavefold.When("$.nn > 1"))}, line(), `EXPR_NAME`},
 		{"when on nothing", []wavefold.Part{wavefold.Declare(n), wavefold.Do("z", do, wavefold.When("$.n > 1"))}, line(), `When has no edge to stand on`},
 		{"limit on one", []wavefold.Part{wavefold.Do("z", do, wavefold.Limit(4))}, line(), `option Limit means nothing to Do here (it is for [Each Expand ForEach Func Node Sub Pipeline StreamPipeline])`},
-		{"limit without items", []wavefold.Part{wavefold.Func("z", nil, nil, nothing, wavefold.Limit(4))}, line(), `Limit and MaxFailures are for a fan-out`},
+		{"limit without items", []wavefold.Part{wavefold.Func("z", nil, nil, nothing, wavefold.Limit(4))}, line(), `Limit, MaxFailures and Collect are for a fan-out`},
 		{"bad limit", []wavefold.Part{wavefold.ForEach("z", list, func(context.Context, int) error { return nil }, wavefold.Limit(0))}, line(), `for_each.concurrency: want a whole number of at least 1`},
 		{"too many attempts", []wavefold.Part{wavefold.Do("z", do, wavefold.Retry(21))}, line(), `want 1 to 20, got 21`},
 		{"no merge", []wavefold.Part{wavefold.Each("e", list, last, one)}, line(), fmt.Sprintf(`declare it with wavefold.Append or wavefold.Union (%s:%d)`, here(), lastLine)},
@@ -243,6 +243,31 @@ func TestSub(t *testing.T) {
 	}
 	_, err = outer.Run(t.Context(), names.Is([]string{"a", "", "c"}))
 	if !errors.Is(err, errGone) || !strings.Contains(err.Error(), "node many[1]/report: gone") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Results of items are collected by Collect and OutEach, also by items that write a value of
+// their own type into a slice of it.
+func TestCollect(t *testing.T) {
+	g, name, _, lines := region()
+	names, all := wavefold.NewField[[]string]("names"), wavefold.NewField[[][]string]("all")
+	lengths, none := wavefold.NewField[[]int]("lengths", wavefold.SetOnce), wavefold.NewField[[]int]("none")
+	outer := wavefold.New("outer",
+		wavefold.Sub("many", g, wavefold.Over(names, name), wavefold.OutEach(lines, all), wavefold.Limit(2)),
+		wavefold.Func("count", nil, []wavefold.AnyField{lengths}, func(_ context.Context, in core.Input) (core.Result, error) {
+			item, _ := in.Item()
+			return core.Write("lengths", len(item.(string))), nil
+		}, wavefold.Items("$.names"), wavefold.Collect(lengths), wavefold.Limit(4)),
+		wavefold.Func("nothing", nil, []wavefold.AnyField{none}, func(context.Context, core.Input) (core.Result, error) {
+			return core.Result{}, nil
+		}, wavefold.Items("$.names"), wavefold.Collect(none)))
+	r, err := outer.Run(t.Context(), names.Is([]string{"a", "bb", "ccc"}))
+	if got, want := fmt.Sprint(all.Get(r), lengths.Get(r), none.Get(r)), "[[a*1] [bb*1] [ccc*1]] [1 2 3] []"; err != nil || got != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+	_, err = wavefold.New("plain", wavefold.Func("f", nil, []wavefold.AnyField{none}, nil, wavefold.Collect(none))).Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "Limit, MaxFailures and Collect are for a fan-out") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -36,6 +36,7 @@ type settings struct {
 	race        *core.Position
 	limit       *core.Int
 	maxFailures *core.Int
+	collect     AnyField
 	preset      core.Text
 	attempts    *core.Int
 	backoff     Backoff
@@ -198,6 +199,14 @@ func Limit(n int) Option {
 func MaxFailures(n int) Option {
 	v := core.At(n, here())
 	return setting{name: "MaxFailures", pos: v.Pos, set: func(s *settings) { s.maxFailures = &v }}
+}
+
+// Collect gives a field the results of a fan-out's items as one list, in item order: each
+// item that ends well and writes the field adds one element. The field must be a slice or
+// untyped. It is written once, at the end of the fan-out, and merged by its strategy: none
+// (the list replaces the value before it), Append, SetOnce or Union.
+func Collect(f AnyField) Option {
+	return option("Collect", func(s *settings) { s.collect = f })
 }
 
 // Backoff is how long Retry waits between attempts: Base, 2 Base, 3 Base and so on, or

@@ -166,6 +166,9 @@ func (a *adapter) check(ds *core.Diagnostics, n *core.Node, env core.Env, subjec
 		if !ok {
 			continue
 		}
+		if key == "writes" && env.WriteType != nil {
+			t = env.WriteType(name)
+		}
 		switch at, declared, goes := clash("", t, s.decl.Type); {
 		case declared == goes:
 		case at == "":
@@ -200,8 +203,8 @@ func clash(at string, a, b *core.Type) (place string, inA, inB core.TypeKind) {
 
 // Func is the untyped door: a node with any number of fields. Its function sees the
 // fields of reads in its input, may write those of writes, and sends what it likes to
-// its direct successors. It takes the options of all nodes, and Args, Items, Limit and
-// MaxFailures.
+// its direct successors. It takes the options of all nodes, and Args, Items, Limit,
+// MaxFailures and Collect.
 func Func(id string, reads, writes []AnyField, fn func(context.Context, core.Input) (core.Result, error), options ...Option) Part {
 	n := newNode("Func", id, options)
 	n.view, n.writes = reads, writes
@@ -211,7 +214,8 @@ func Func(id string, reads, writes []AnyField, fn func(context.Context, core.Inp
 
 // Node is a node of a kind, such as "command", with the configuration it would have in a
 // document. The graph's engine must have the kind (Using). It takes the options of all
-// nodes, and Reads, Writes, Args, Items, Limit and MaxFailures.
+// nodes, and Reads, Writes, Args, Items, Limit, MaxFailures and
+// Collect.
 func Node(id, kind string, config map[string]any, options ...Option) Part {
 	n := newNode("Node", id, options)
 	n.kind, n.view, n.writes = kind, n.settings.reads, n.settings.writes
@@ -244,9 +248,9 @@ func (n *node) tree(m map[string]any, what string) *core.Value {
 // allowed says which options a part takes, beside those of all nodes.
 var allowed = map[string][]string{
 	"Each": {"Limit", "MaxFailures"}, "Expand": {"Limit", "MaxFailures"}, "ForEach": {"Limit", "MaxFailures"},
-	"Func":     {"Limit", "MaxFailures", "Args", "Items"},
-	"Node":     {"Limit", "MaxFailures", "Args", "Items", "Reads", "Writes"},
-	"Sub":      {"Limit", "MaxFailures", "In", "Out", "Over", "Is"},
+	"Func":     {"Limit", "MaxFailures", "Collect", "Args", "Items"},
+	"Node":     {"Limit", "MaxFailures", "Collect", "Args", "Items", "Reads", "Writes"},
+	"Sub":      {"Limit", "MaxFailures", "In", "Out", "OutEach", "Over", "Is"},
 	"Pipeline": {"Limit"}, "StreamPipeline": {"Limit", "Flush"},
 	"Loop": {"Until", "MaxIters", "FailExhausted"},
 }

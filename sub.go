@@ -12,7 +12,7 @@ type passage struct {
 	outer   AnyField // nil for a value
 	value   any
 	leaving bool
-	item    bool // the item of a fan-out goes in
+	item    bool // the item of a fan-out goes in, or its result comes out
 }
 
 // Sub runs a graph as a node of another one, with a state of its own: In and Is say what
@@ -33,6 +33,9 @@ func Sub(id string, g *Graph, options ...Option) Part {
 		switch {
 		case p.leaving:
 			n.writes = append(n.writes, p.outer)
+			if p.item {
+				n.collect = p.outer
+			}
 			if s := specOf(p.outer); s != nil {
 				outputs.Set(s.decl.Name, core.Tree(p.inner, n.id.Pos))
 			}
@@ -89,6 +92,13 @@ func In[T any](inner, outer Field[T]) Option {
 // has no value, nothing is written.
 func Out[T any](inner, outer Field[T]) Option {
 	return crossing("Out", passage{inner: inner.Name(), outer: outer, leaving: true})
+}
+
+// OutEach collects the final values of one of the fields of a Sub with Over: the run for
+// each element that ends well adds one value to the list, in the order of the elements. A
+// Sub has one OutEach. See Collect.
+func OutEach[T any](inner Field[T], outer Field[[]T]) Option {
+	return crossing("OutEach", passage{inner: inner.Name(), outer: outer, leaving: true, item: true})
 }
 
 // Over makes a Sub a fan-out: one run for each element of items, which is the starting

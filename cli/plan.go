@@ -199,6 +199,9 @@ func runsText(v *plan.VertexDescription) string {
 		if v.Concurrency > 1 {
 			s += fmt.Sprintf(" (%d at a time)", v.Concurrency)
 		}
+		if v.Collect != "" {
+			s += ", collected in " + v.Collect
+		}
 	case plan.Loop.String():
 		s = fmt.Sprintf("up to %d rounds", v.MaxIters)
 		if v.Until != "" {

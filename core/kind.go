@@ -62,6 +62,9 @@ type Compiled struct {
 	// Columns is what the kind knows of the rows that the node puts into its written
 	// fields, by field; for those that are not there nothing is known.
 	Columns map[string]Columns
+	// Results are the types of the values that the kind writes, by field; nothing is known
+	// of fields that are not there.
+	Results map[string]*Type
 	// Effects marks work that is visible outside of the run, unless the node says
 	// otherwise.
 	Effects bool
@@ -169,7 +172,8 @@ type Env struct {
 	Columns func(field string) Columns
 	// Inputs are the inputs that $input refers to, nil when they are not known.
 	Inputs []InputDecl
-	// WriteType tells the type of what a node may write into a field, nil for anything.
+	// WriteType tells the type of what the node may write into a field, nil for anything.
+	// Of a field that collects the results of items it is the type of an element.
 	WriteType func(field string) *Type
 	// Edges are those that leave a node of a walk, in declared order; see InWalk.
 	Edges []*Edge

@@ -233,8 +233,11 @@ type ForEach struct {
 	// MaxFailures is how many items may fail before the rest is void; nil
 	// means any number may fail (the node still fails at its end).
 	MaxFailures *Int
-	Lost        Lost
-	Pos         Position
+	// Collect names the declared write that gets the results of the items as one list;
+	// "" for none. Each item writes one element of it.
+	Collect Text
+	Lost    Lost
+	Pos     Position
 }
 
 // OnError says what happens when an attempt or a node fails.

@@ -25,6 +25,8 @@ type Strategy struct {
 	// Unordered tells that the order of two writes decides the result, and
 	// that one of them is lost or refused.
 	Unordered bool
+	// collects tells that a list of the results of a fan-out's items may be one write.
+	collects bool
 
 	kinds []core.TypeKind // declared types it can work on; nil: all
 	// start checks starting values, accept writes; nil asks for the declared
@@ -38,11 +40,11 @@ type Strategy struct {
 
 // strategies is the one table of merge strategies; the first is the default.
 var strategies = []Strategy{
-	{Name: "last_wins", Wants: "any type: the new value replaces the old one", Unordered: true, joins: true, merge: mergeLast},
-	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", kinds: []core.TypeKind{core.ArrayType}, joins: true, accept: acceptArray, merge: mergeAppend, mergeAll: appendAll},
-	{Name: "set_once", Wants: "any type: only the first value is accepted", Refuses: true, Unordered: true, merge: mergeOnce},
+	{Name: "last_wins", Wants: "any type: the new value replaces the old one", collects: true, Unordered: true, joins: true, merge: mergeLast},
+	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", collects: true, kinds: []core.TypeKind{core.ArrayType}, joins: true, accept: acceptArray, merge: mergeAppend, mergeAll: appendAll},
+	{Name: "set_once", Wants: "any type: only the first value is accepted", collects: true, Refuses: true, Unordered: true, merge: mergeOnce},
 	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []core.TypeKind{core.ObjectType}, asJSON: true, accept: acceptObject, merge: mergeObject},
-	{Name: "union", Wants: "arrays: elements that are not there yet are added", kinds: []core.TypeKind{core.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion},
+	{Name: "union", Wants: "arrays: elements that are not there yet are added", collects: true, kinds: []core.TypeKind{core.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion},
 	{Name: "sum", Wants: "numbers: they are added up", kinds: numeric, start: acceptNumber, accept: acceptNumber, merge: mergeSum},
 	{Name: "min", Wants: "numbers and texts: the least stays", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, joins: true, merge: mergeMin},
 	{Name: "max", Wants: "numbers and texts: the greatest stays", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, joins: true, merge: mergeMax},

@@ -32,7 +32,7 @@ func (p *parser) node(d *nodeShape) *core.Node {
 		AutoStatus:   d.Auto,
 	}
 	if f := d.ForEach; f != nil {
-		n.ForEach = &core.ForEach{Source: f.Source, Concurrency: f.Concurrency, MaxFailures: f.MaxFailures, Lost: f.Lost, Pos: f.Pos}
+		n.ForEach = &core.ForEach{Source: f.Source, Concurrency: f.Concurrency, MaxFailures: f.MaxFailures, Collect: f.Collect, Lost: f.Lost, Pos: f.Pos}
 	}
 	if n.Config == nil { // the node is no mapping, which has been reported
 		n.Config = &core.Value{Kind: core.ObjectValue, Pos: d.Pos}

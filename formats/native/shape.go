@@ -139,6 +139,7 @@ type forEachShape struct {
 	Source      core.Text     `wavefold:"source,required" doc:"path of the array, such as $.orders"`
 	Concurrency *core.Int     `wavefold:"concurrency,min=1" doc:"how many items may run at a time; default 1"`
 	MaxFailures *core.Int     `wavefold:"max_failures,min=0" doc:"how many items may fail before the rest is given up; default: any number"`
+	Collect     core.Text     `wavefold:"collect" doc:"the field among writes that gets the results of the items as one list, in item order; each item that ends well adds one element; default: each item writes on its own"`
 	Pos         core.Position `wavefold:",pos"`
 	Lost        core.Lost     `wavefold:",lost"`
 }

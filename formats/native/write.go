@@ -231,6 +231,7 @@ func (w *writer) node(n *core.Node) *core.Value {
 		fe.text("source", f.Source)
 		fe.number("concurrency", f.Concurrency, 1)
 		fe.number("max_failures", f.MaxFailures, -1)
+		fe.text("collect", f.Collect)
 		o.put("for_each", fe.Value)
 	}
 	o.object("on_error", onErrorTree(n.OnError))

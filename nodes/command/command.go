@@ -51,7 +51,7 @@ func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	made := core.Compiled{Handler: cmd, Effects: true, Reads: b.texts.Reads, Nodes: b.texts.Nodes}
+	made := core.Compiled{Handler: cmd, Effects: true, Reads: b.texts.Reads, Nodes: b.texts.Nodes, Results: cmd.to.Type(cmd.form.Type())}
 	for _, v := range cmd.env {
 		if v.secret.IsSecret() {
 			made.Secrets = append(made.Secrets, v.secret.Ref(cmd.lookup))

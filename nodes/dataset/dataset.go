@@ -163,12 +163,12 @@ func (b *builder) target() (items *core.Type) {
 		return nil
 	}
 	b.into = rest[0]
-	t, _ := b.scope.FieldType(rest[0].Value)
+	t := b.scope.WriteType(rest[0].Value)
 	if t == nil {
 		return nil
 	}
 	if t.Kind != core.ArrayType && t.Kind != core.AnyType {
-		b.scope.Errorf(core.CodeWrongType, rest[0].Pos, "writes", "the rows are an array, field %q is declared as %s", rest[0].Value, t.Kind)
+		b.scope.Errorf(core.CodeWrongType, rest[0].Pos, "writes", "the rows are an array, field %q takes %s", rest[0].Value, t.Kind)
 		return nil
 	}
 	return t.Items

@@ -66,7 +66,7 @@ func TestCompile(t *testing.T) {
 		{`{"source": 3, "writes": ["rows"]}`, `1:12: error: node n: source: want a path, a list of paths or a mapping with the key file, found number 3 [WRONG_TYPE]`},
 		{`{"source": "a.csv"}`, `1:1: error: node n: writes: a dataset writes its rows to exactly one field, found 0 (writes: [rows]) [BAD_VALUE]`},
 		{`{"source": "a.csv", "writes": ["rows", "bad"]}`, `1:1: error: node n: writes: a dataset writes its rows to exactly one field, found 2 (writes: [rows]) [BAD_VALUE]`},
-		{`{"source": "a.csv", "writes": ["text"]}`, `1:32: error: node n: writes: the rows are an array, field "text" is declared as string [WRONG_TYPE]`},
+		{`{"source": "a.csv", "writes": ["text"]}`, `1:32: error: node n: writes: the rows are an array, field "text" takes string [WRONG_TYPE]`},
 		{`{"source": "$.fil", "writes": ["rows"]}`, `1:14: error: node n: source: unknown field "fil" (did you mean "file"?) [EXPR_NAME]`},
 		{`{"source": "$.n", "writes": ["rows"]}`, `1:12: error: node n: source: a file name is a text, $.n is integer [EXPR_TYPE]`},
 		{`{"source": "a.csv", "columns": {"id": "int"}, "writes": ["rows"]}`, `1:39: error: node n: columns.id: "int" is none of string, integer, number, boolean, array, object [BAD_VALUE]`},

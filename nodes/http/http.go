@@ -70,6 +70,9 @@ func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 		return core.Compiled{}, ds
 	}
 	made := core.Compiled{Handler: h, Effects: true, Reads: append(b.texts.Reads, b.scope.Reads()...), Nodes: b.texts.Nodes}
+	if h.form == formText && h.pages == nil {
+		made.Results = h.to.Type(core.StringType)
+	}
 	made.Outputs = files.Place{Dir: env.Dir}.Targets(b.scope.Outputs())
 	for _, v := range b.secrets {
 		made.Secrets = append(made.Secrets, v.Ref(h.lookup))

@@ -67,6 +67,7 @@ func (Kind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) 
 	case 0:
 	case 1:
 		h.write = n.Writes[0].Value
+		made.Results = map[string]*core.Type{h.write: {Kind: core.IntegerType}}
 	default:
 		ds.Errorf(core.CodeBadValue, n.Writes[1].Pos, "%s: writes one number, so it has one field to write", c.subject)
 	}

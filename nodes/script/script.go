@@ -85,7 +85,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds = append(ds, f.Found...); ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	return core.Compiled{Handler: s, Effects: true}, ds
+	return core.Compiled{Handler: s, Effects: true, Results: s.to.Type(s.form.Type())}, ds
 }
 
 // interpreter finds what runs the text, and where.

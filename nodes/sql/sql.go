@@ -195,7 +195,7 @@ func (b *builder) query(c connector) core.Compiled {
 	b.scope.Found = append(b.scope.Found, ds...)
 	q.to = to
 	if !b.Stream {
-		return core.Compiled{Handler: q}
+		return core.Compiled{Handler: q, Results: to.Type(core.ArrayType)}
 	}
 	pos := b.node.Config.Get("stream").Pos
 	if to.Field == "" {

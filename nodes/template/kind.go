@@ -48,7 +48,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds = append(ds, found...); ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	return core.Compiled{Handler: &renderer{t, to}, Reads: texts.Reads, Nodes: texts.Nodes}, ds
+	return core.Compiled{Handler: &renderer{t, to}, Reads: texts.Reads, Nodes: texts.Nodes, Results: to.Type(core.StringType)}, ds
 }
 
 // compile compiles the template from the document or from its file. Findings in a

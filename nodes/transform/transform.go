@@ -117,7 +117,7 @@ func (b *builder) into(after eval.Columns) (field string, single bool) {
 // resultType compares what is known of the result with the declared type of its
 // field, and reports whether that is an object.
 func (b *builder) resultType(into core.Text, after eval.Columns) (single bool) {
-	t, _ := b.scope.FieldType(into.Value)
+	t := b.scope.WriteType(into.Value)
 	if t == nil {
 		return false
 	}
@@ -128,7 +128,7 @@ func (b *builder) resultType(into core.Text, after eval.Columns) (single bool) {
 	case core.ArrayType, core.AnyType:
 		b.rowType(into, t.Items, after)
 	default:
-		b.scope.Errorf(core.CodeWrongType, into.Pos, "writes", "the result is an array, field %q is declared as %s", into.Value, t.Kind)
+		b.scope.Errorf(core.CodeWrongType, into.Pos, "writes", "the result is an array, field %q takes %s", into.Value, t.Kind)
 	}
 	return false
 }

@@ -287,7 +287,7 @@ func TestCompile(t *testing.T) {
 		{`{"limit": 1, "writes": ["out"]}`, `1:1: error: node n: from: name the field: the node reads 0 (from: rows) [BAD_VALUE]`},
 		{`{"limit": 1, "reads": ["in"]}`, `1:1: error: node n: writes: the result goes to exactly one field, found 0 (writes: [rows]) [BAD_VALUE]`},
 		{`{"limit": 1, "into": "any", ` + rw + `}`, `1:22: error: node n: into: field "any" is not among the writes for the result (add it: writes: [any]) [UNKNOWN_FIELD]`},
-		{`{"limit": 1, "reads": ["in"], "writes": ["text"]}`, `1:42: error: node n: writes: the result is an array, field "text" is declared as string [WRONG_TYPE]`},
+		{`{"limit": 1, "reads": ["in"], "writes": ["text"]}`, `1:42: error: node n: writes: the result is an array, field "text" takes string [WRONG_TYPE]`},
 		{`{"limit": 1, "from": "text", "writes": ["out"]}`, `1:22: error: node n: from: a table is an array of objects, text is string [WRONG_TYPE]`},
 		{`{"filter": "$item.delay > 'x'", ` + typed + `}`, `EXPR_TYPE`},
 		{`{"filter": "$item.dely > 1", ` + typed + `}`, `1:18: warning: node n: filter: the type of $item declares no member "dely" (did you mean "delay"?) [EXPR_NAME]`},

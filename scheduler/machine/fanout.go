@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -56,6 +55,11 @@ type fanOut struct {
 	// early are the refusing fields whose turn had not come when the run was
 	// stopped.
 	early []int32
+	// fault is why the node fails although its items may have ended well: the list of
+	// their results cannot be written, or the run was stopped before all of them began,
+	// which unbegun counts.
+	fault   *core.Failure
+	unbegun int
 }
 
 // startFanOut resolves the source and begins.
@@ -313,7 +317,7 @@ func (t *fanOut) itemEnded(i int, o *Outcome) {
 // it ended is told when that is decided.
 func (t *fanOut) open(o *Outcome) bool {
 	return o.Failure == nil && t.f.p.Vertices[t.v].Refuses &&
-		slices.ContainsFunc(o.Writes, func(w plan.Write) bool { return t.f.p.Schema.Fields[w.Field].Refuses })
+		slices.ContainsFunc(o.Writes, func(w plan.Write) bool { return w.Field != t.n.Collect && t.f.p.Schema.Fields[w.Field].Refuses })
 }
 
 // tell issues the event of an item's end.
@@ -379,156 +383,6 @@ func (t *fanOut) complete() bool {
 	return true
 }
 
-// finish is called when all items are done: the results are committed now, or
-// when the turn at a refusing field comes.
-func (t *fanOut) finish() {
-	f := t.f
-	f.v[t.v].ended = f.m.now
-	if f.p.Vertices[t.v].Refuses {
-		for i := range t.outcomes {
-			if !f.turn(t.v, t.outcomes[i].Writes) {
-				f.v[t.v].phase = committing
-				return
-			}
-		}
-	}
-	t.merge()
-}
-
-func (t *fanOut) commit() {
-	for i := range t.outcomes {
-		if !t.f.turn(t.v, t.outcomes[i].Writes) {
-			return
-		}
-	}
-	t.merge()
-}
-
-// merge commits item by item, each its own transaction, in item order.
-func (t *fanOut) merge() {
-	f := t.f
-	x := &f.v[t.v]
-	x.phase = running
-	sum := &t.settled // of all before, and none of an array
-	tried := t.refusals()
-	for at := range t.outcomes {
-		i := t.base + at
-		if i >= t.cut() { // a refused item is a failed one: it may move the cut
-			break
-		}
-		o := &t.outcomes[at]
-		if o.Failure != nil {
-			continue
-		}
-		open := t.open(o)
-		if err := tried.refused[i]; err != nil {
-			o.Failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
-			t.phases[at] = itemFailed
-			at, _ := slices.BinarySearch(t.failed, i)
-			t.failed = slices.Insert(t.failed, at, i)
-		}
-		if open {
-			t.tell(i, o)
-		}
-		if o.Failure != nil {
-			continue
-		}
-		sum.keep(i, o)
-		f.emitWrites(t.n, o.Writes, core.Nth(i), 0)
-		o.Writes = nil // the ledger has them
-	}
-	cut := t.cut()
-	for i := cut; i < t.known(); i++ {
-		t.endVoid(i, void())
-	}
-	t.dropVoid()
-	tried.expect(f, t.v)
-	if t.end() < math.MaxInt { // how far it was read is chance
-		t.pull.read, t.pull.partial, t.pull.failure = nil, false, nil
-	}
-	f.contribute(t.v, func(field int32) (any, []any) {
-		if d := sum.deltas[field]; d != nil {
-			return nil, d
-		}
-		return t.pull.of(field), nil
-	})
-	t.sendOutputs(cut)
-	t.conclude(sum.partial || t.pull.partial)
-	if t.n.Puller != nil { // the frame has what it read and wrote
-		sum.deltas, sum.sent, t.pull.read, t.items = nil, nil, nil, Items{}
-	}
-}
-
-// endVoid tells the end of an item that began and does not count: whoever listens
-// waits for it. The item is between two attempts, or it waits for the merge.
-func (t *fanOut) endVoid(i int, why *core.Failure) {
-	p := t.phases[i-t.base]
-	if p == itemBackoff || p == itemDue || p == itemOK && t.outcomes != nil && t.open(&t.outcomes[i-t.base]) {
-		t.tell(i, &Outcome{Failure: why})
-	}
-}
-
-func void() *core.Failure {
-	return &core.Failure{Class: core.ClassCanceled, Message: "given up, because too many items before it failed", Permanent: true}
-}
-
-// dropVoid forgets failures of items that do not count.
-func (t *fanOut) dropVoid() {
-	cut := t.cut()
-	t.failed = slices.DeleteFunc(t.failed, func(i int) bool { return i >= cut })
-}
-
-// sendOutputs makes the list of the items' outputs the output of the node.
-func (t *fanOut) sendOutputs(cut int) {
-	if sent := t.settled.sent; len(sent) > 0 {
-		list := make([]any, cut)
-		copy(list, sent)
-		t.f.setOutput(t.n.Index, list)
-	}
-}
-
-// conclude resolves the vertex.
-func (t *fanOut) conclude(partial bool) {
-	f := t.f
-	if t.failures() == 0 && t.pull.failure == nil {
-		status := core.Success
-		if partial {
-			status = core.PartialSuccess
-		}
-		f.changed(t.n.Index, t.settled.changes.text("item"))
-		f.emitFinished(t.v, status)
-		f.resolve(t.v, status)
-		return
-	}
-	first := t.firstFailure()
-	fail := *first
-	fail.Message, fail.Cause = t.failureText(first), first
-	f.setFailure(t.v, &fail)
-	f.emitFailed(t.v, &fail)
-	f.endFailed(t.v)
-}
-
-// failureText words the failure of the node. That of a nested run names the item
-// already, in the path of the node where it began.
-func (t *fanOut) failureText(first *core.Failure) string {
-	n := t.failures()
-	some := fmt.Sprintf("%d of %d items failed", n, t.known())
-	if t.n.Puller != nil && t.end() < math.MaxInt { // nobody knows how many there are
-		some = fmt.Sprintf("%d items failed", n)
-	}
-	switch {
-	case first == t.pull.failure && n > 0 && !t.f.stopped: // or most were cancelled
-		return fmt.Sprintf("%s (%s before)", first.Message, some)
-	case first == t.pull.failure, first.Node != "" && n == 1:
-		return first.Message
-	case first.Node != "":
-		return fmt.Sprintf("%s (%s)", first.Message, some)
-	case n > 1:
-		return fmt.Sprintf("%s, first item %d: %s", some, t.firstFailed(), first.Message)
-	}
-	return fmt.Sprintf("item %d: %s", t.firstFailed(), first.Message)
-}
-
 func (t *fanOut) stop() {
 	for _, i := range slices.Clone(t.inner) { // one that ends at once leaves the list
 		child := t.nested[i]
@@ -561,6 +415,10 @@ func (t *fanOut) endStopped() {
 		t.outcomes = make([]Outcome, len(t.phases))
 	}
 	for at, p := range t.phases {
+		if p == itemWaiting {
+			t.unbegun++
+			continue
+		}
 		early := slices.ContainsFunc(t.outcomes[at].Writes, func(w plan.Write) bool { return slices.Contains(t.early, w.Field) })
 		if p != itemFailed && (p != itemOK || early) {
 			t.endVoid(t.base+at, cancelled())
@@ -570,6 +428,9 @@ func (t *fanOut) endStopped() {
 	}
 	if t.n.Puller != nil && !t.pull.ended && t.failures() == 0 {
 		t.pull.failure = cancelled()
+	}
+	if t.unbegun > 0 && t.failures() == 0 || slices.Contains(t.early, t.n.Collect) {
+		t.fault = cancelled()
 	}
 	slices.Sort(t.failed)
 	t.merge()

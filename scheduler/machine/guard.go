@@ -88,13 +88,12 @@ func (f *frame) start(n *plan.Node, call *Call) (start []any, given *core.Object
 }
 
 // accept checks a value of a nested run against the field around it that it is for.
-func (f *frame) accept(out *plan.Output, v any) (any, error) {
+func (f *frame) accept(n *plan.Node, out *plan.Output, v any) (any, error) {
 	var r struct {
 		v   any
 		err error
 	}
-	field := &f.p.Schema.Fields[out.Outer]
-	if err := f.guarded("output "+out.Name, func() { r.v, r.err = field.Accept(v) }); err != nil {
+	if err := f.guarded("output "+out.Name, func() { r.v, r.err = f.p.AcceptField(n, out.Outer, v) }); err != nil {
 		return nil, err
 	}
 	return r.v, r.err

@@ -236,7 +236,7 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 		if core.IsMissing(v) {
 			continue
 		}
-		accepted, err := f.parent.accept(&out, v)
+		accepted, err := f.parent.accept(n, &out, v)
 		if err != nil {
 			return Outcome{Failure: &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("output %q: %v", out.Name, err)}}
 		}

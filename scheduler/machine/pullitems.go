@@ -58,7 +58,7 @@ func (t *fanOut) settle() {
 		case itemOK:
 			if o := t.outcome(t.base); o != nil {
 				t.settled.keep(t.base, o)
-				t.f.emitWrites(t.n, o.Writes, core.Nth(t.base), 0)
+				t.tellWrites(t.base, o)
 			}
 		case itemFailed:
 			s := &t.settled
@@ -114,6 +114,8 @@ func (t *fanOut) firstFailure() *core.Failure {
 		return t.outcome(t.fatal()).Failure
 	case t.settled.failed > 0:
 		return t.settled.failure
+	case len(t.failed) == 0:
+		return t.fault
 	}
 	return t.outcome(t.failed[0]).Failure
 }

@@ -51,7 +51,7 @@ func (t *fanOut) newScratch(guard state.Guard) *scratch {
 	f := t.f
 	s := &scratch{columns: map[int32]*state.Column{}}
 	for _, w := range f.p.Vertices[t.v].Writes {
-		if field := &f.p.Schema.Fields[w.Field]; field.Refuses && f.ledger.Column(int(w.Field)).Cursor() >= int(w.Slot) {
+		if field := &f.p.Schema.Fields[w.Field]; field.Refuses && w.Field != t.n.Collect && f.ledger.Column(int(w.Field)).Cursor() >= int(w.Slot) {
 			s.columns[w.Field] = state.NewColumn(field, f.ledger.At(int(w.Field), int(w.Slot)), guard)
 		}
 	}

@@ -87,7 +87,7 @@ func (p *Plan) acceptDelta(n *Node, r *core.Result, writes []Write) ([]Write, *c
 		if !ok {
 			continue
 		}
-		w, fault := p.acceptField(n.WriteFields[i], v)
+		w, fault := p.acceptField(n, n.WriteFields[i], v)
 		if fault != nil {
 			return nil, fault
 		}
@@ -101,16 +101,24 @@ func (p *Plan) acceptDelta(n *Node, r *core.Result, writes []Write) ([]Write, *c
 
 // AcceptValue is Accept for what a ValueHandler returned.
 func (p *Plan) AcceptValue(n *Node, v any) (Write, *core.Failure) {
-	return p.acceptField(n.WriteFields[0], v)
+	return p.acceptField(n, n.WriteFields[0], v)
 }
 
-func (p *Plan) acceptField(field int32, v any) (Write, *core.Failure) {
-	f := &p.Schema.Fields[field]
-	accepted, err := f.Accept(v)
+func (p *Plan) acceptField(n *Node, field int32, v any) (Write, *core.Failure) {
+	accepted, err := p.AcceptField(n, field, v)
 	if err != nil {
-		return Write{}, &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("write of %q: %v", f.Name, err)}
+		return Write{}, &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("write of %q: %v", p.Schema.Fields[field].Name, err)}
 	}
 	return Write{Field: field, Value: accepted}, nil
+}
+
+// AcceptField checks a value that a node writes and returns it as the field stores it. The
+// result of an item that is collected becomes a list of one element.
+func (p *Plan) AcceptField(n *Node, field int32, v any) (any, error) {
+	if field == n.Collect {
+		return p.Schema.Fields[field].AcceptElement(v)
+	}
+	return p.Schema.Fields[field].Accept(v)
 }
 
 // undeclared words the failure of a result that writes outside the write set,

@@ -255,7 +255,7 @@ func (c *compiler) schema() {
 	if c.unknown.fields {
 		c.env.Schema = &expressions.Open{}
 	}
-	c.env.Columns, c.env.WriteType = c.columns, c.writeType
+	c.env.Columns = c.columns
 	c.env.Tool, c.env.Tools = c.reg.Tool, c.reg.ToolNames()
 }
 
@@ -273,15 +273,6 @@ func (c *compiler) scope(roots expressions.Root) expressions.Scope {
 	s := *c.scopeNames
 	s.Roots, s.Unknown = roots, c.unknown.mayBe
 	return s
-}
-
-// writeType is the type of what a node may write into a field.
-func (c *compiler) writeType(field string) *core.Type {
-	i, ok := c.p.Schema.Index(field)
-	if !ok {
-		return nil
-	}
-	return c.p.Schema.Fields[i].WriteType()
 }
 
 func (c *compiler) nodeSlot(id string) (int, bool) {

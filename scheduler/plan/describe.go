@@ -40,9 +40,11 @@ type VertexDescription struct {
 	// Nodes are the node itself, or the members of a unit in order.
 	Nodes []NodeDescription `json:"nodes"`
 	// Source is what a fan-out or pipeline walks over. Concurrency is how many
-	// of its items may be under way.
+	// of its items may be under way. Collect is the field that gets the results of the
+	// items as one list.
 	Source      string `json:"source,omitempty"`
 	Concurrency int    `json:"concurrency,omitempty"`
+	Collect     string `json:"collect,omitempty"`
 	// Until and MaxIters end a loop.
 	Until    string `json:"until,omitempty"`
 	MaxIters int    `json:"max_iters,omitempty"`
@@ -213,6 +215,9 @@ func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Pla
 		d.Phase, d.Nodes = n.Phase, []NodeDescription{p.describeNode(n, known)}
 		if n.Source != nil {
 			d.Source, d.Concurrency = n.Source.Text.Value, n.Concurrency
+			if n.Collect >= 0 {
+				d.Collect = p.Schema.Fields[n.Collect].Name
+			}
 		}
 		return d
 	}

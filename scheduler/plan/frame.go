@@ -67,7 +67,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *uses) {
 			c.hint(d, innerName, inner.Schema.FieldNames)
 			continue
 		}
-		c.frameOutput(inner, j, field, pos, at)
+		c.frameOutput(n, inner, j, field, pos, at)
 		n.Frame.Outputs = append(n.Frame.Outputs, Output{Outer: field, Name: name, Inner: int32(j)})
 	}
 	inherited := c.frameGoal(n, inner, at, use)
@@ -162,15 +162,17 @@ func argNames(args *core.Value) []string {
 }
 
 // frameOutput compares the types of a field and of the one it is filled from.
-func (c *compiler) frameOutput(inner *Plan, from int, to int32, pos core.Position, at place) {
+func (c *compiler) frameOutput(n *Node, inner *Plan, from int, to int32, pos core.Position, at place) {
 	a, b := &inner.Schema.Fields[from], &c.p.Schema.Fields[to]
+	want := kindOf(c.writeType(n, b.Name))
 	if a.IsStream() {
 		c.ds.Errorf(core.CodeStream, pos, "%s: field %q of workflow %q is a stream, which stays within its workflow", at, a.Name, inner.Name)
 		return
 	}
-	if disjoint(kindOf(a.Type), kindOf(b.WriteType())) {
-		c.ds.Errorf(core.CodeWrongType, pos, "%s: writes: field %q is of type %s, but %q of workflow %q is of type %s",
-			at, b.Name, kindOf(b.WriteType()), a.Name, inner.Name, kindOf(a.Type))
+	if disjoint(kindOf(a.Type), want) {
+		d := c.ds.Errorf(core.CodeWrongType, pos, "%s: writes: field %q is of type %s, but %q of workflow %q is of type %s",
+			at, b.Name, want, a.Name, inner.Name, kindOf(a.Type))
+		c.collectHint(d, n, to)
 	}
 }
 

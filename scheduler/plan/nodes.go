@@ -73,7 +73,7 @@ func (c *compiler) node(i int32, d *core.Node) {
 	n := &c.p.Nodes[i]
 	n.ID, n.Index, n.Member, n.Decl = d.ID.Value, i, -1, d
 	n.Kind, n.Phase = d.Kind.Value, d.Phase.Value
-	n.Concurrency, n.MaxFailures, n.Retry, n.StreamTo = 1, -1, c.retries(), -1
+	n.Concurrency, n.MaxFailures, n.Retry, n.StreamTo, n.Collect = 1, -1, c.retries(), -1, -1
 	at := nodePlace(n.ID)
 	var use uses
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
@@ -175,6 +175,7 @@ func (c *compiler) forEach(n *Node, d *core.Node, at place, use *uses) {
 			c.ds.Errorf(core.CodeBadValue, fe.MaxFailures.Pos, "%s: for_each.max_failures: want at least 0, got %d", at, n.MaxFailures)
 		}
 	}
+	c.collect(n, fe.Collect, at)
 }
 
 // source compiles the array of a fan-out or pipeline; nil when it cannot be known.
@@ -292,6 +293,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	}
 	env := c.env
 	env.Inputs = c.knownInputs()
+	env.WriteType = func(field string) *core.Type { return c.writeType(n, field) }
 	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
 	if c.walking() {
 		env.Edges = c.edgesOf(d)
@@ -312,6 +314,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	n.Models = made.Models
 	n.Stdout, n.Stdin = made.Stdout, made.Stdin
 	c.targets(n, made)
+	c.results(n, made, at)
 	c.kindStreams(n, made)
 	if !c.role(n, made, at) {
 		return false

@@ -193,9 +193,12 @@ type Node struct {
 	Source      *Source
 	Concurrency int
 	MaxFailures int // -1: any number
-	Timeout     time.Duration
-	Retry       *Retry // never nil; apart from the node, so that nodes fill whole cache lines
-	Policy      Policy
+	// Collect is the field that gets the results of a fan-out's items as one list, -1 for
+	// none.
+	Collect int32
+	Timeout time.Duration
+	Retry   *Retry // never nil; apart from the node, so that nodes fill whole cache lines
+	Policy  Policy
 	// AllowPartial makes a visit that still asks for another attempt after the last one a
 	// partial success; AutoStatus makes one that ends without success a success.
 	AllowPartial, AutoStatus bool

@@ -168,7 +168,7 @@ func (c *compiler) itemStream(n *Node, u *streamUse, name string) {
 
 // newPuller returns the node that fetches the rows of a stream for somebody else.
 func (c *compiler) newPuller(id string, index int32, pos core.Position, field int32, u *streamUse) *Node {
-	n := &Node{ID: id, Index: index, Member: -1, StreamTo: -1, Concurrency: 1, MaxFailures: -1, Pull: true,
+	n := &Node{ID: id, Index: index, Member: -1, StreamTo: -1, Collect: -1, Concurrency: 1, MaxFailures: -1, Pull: true,
 		Decl: &core.Node{ID: core.At(id, pos), Pos: pos}, Streams: []StreamRead{{Field: field, Maker: u.maker}}}
 	n.Retry = once
 	return n

@@ -97,6 +97,10 @@ func (b *behaviour) result(h uint64) core.Result {
 		if r.Delta == nil {
 			r.Delta = map[string]any{}
 		}
+		if name == b.n.Collect {
+			r.Delta[name] = elementOf(draw(h, "value "+name))
+			continue
+		}
 		r.Delta[name] = b.g.field(name).value(draw(h, "value "+name))
 	}
 	if chance(draw(h, "send"), b.n.Send) {
@@ -157,6 +161,17 @@ func (f Field) value(h uint64) any {
 	return n
 }
 
+// elementOf is the result of an item that is collected: any value is one.
+func elementOf(h uint64) any {
+	switch h % 6 {
+	case 0:
+		return nil
+	case 1:
+		return numbers(h, int(h>>4%3))
+	}
+	return int64(h >> 8 % 6)
+}
+
 func numbers(h uint64, count int) []any {
 	out := make([]any, count)
 	for i := range out {
@@ -209,7 +224,7 @@ func (b *behaviour) failure(h uint64, attempt int, r *core.Result) error {
 // spoil writes a value of the wrong type, if the node has a typed field.
 func (b *behaviour) spoil(r *core.Result) error {
 	for _, name := range b.n.Writes {
-		if b.g.field(name).Type != core.AnyType {
+		if name != b.n.Collect && b.g.field(name).Type != core.AnyType {
 			if r.Delta == nil {
 				r.Delta = map[string]any{}
 			}

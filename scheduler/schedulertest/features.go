@@ -22,6 +22,8 @@ const (
 	Units            Feature = "units"
 	WhenChains       Feature = "chains of when" // a conditional edge into the source of a conditional edge
 	FanOuts          Feature = "fan-outs"
+	Collected        Feature = "collected results"
+	RefusedLists     Feature = "refused lists of results"
 	EmptyFanOuts     Feature = "empty fan-outs"
 	Cuts             Feature = "max_failures cuts"
 	Skips            Feature = "skips"
@@ -150,6 +152,8 @@ func (g *Graph) runFeatures(out *Outcome) []Feature {
 		mark(r.Status.Succeeded() && r.Changed, Changed)
 		mark(r.Handled && n.Policy != "skip" && n.Then != "skip", Handled)
 		mark(n.Source != "" && r.Items > 0, FanOuts)
+		mark(n.Collect != "" && r.Items > 0 && r.Status.Succeeded(), Collected)
+		mark(n.Collect != "" && r.Items > 0 && r.Failed == 0 && r.Class == core.ClassMerge, RefusedLists)
 		mark(n.Source != "" && r.Items == 0 && r.Status == core.Success, EmptyFanOuts)
 		mark(n.Source == "" && r.Items > 1, Inner)
 		mark(n.MaxFailures >= 0 && r.Failed > n.MaxFailures, Cuts) // the cut may fall behind the last item

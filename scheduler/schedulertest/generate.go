@@ -39,6 +39,7 @@ func Generate(seed uint64, shape Shape) *Graph {
 	m.elements()
 	m.edges()
 	m.joins()
+	m.collects()
 	m.otherwise()
 	m.handles()
 	m.declare()
@@ -427,6 +428,46 @@ func (m *maker) handles() {
 	for _, e := range m.g.Edges {
 		e.Handles = e.On == "fail" && m.chance(65)
 	}
+}
+
+// collects lets fan-outs write the results of their items as one list. It draws from a
+// source of its own, as joins does.
+func (m *maker) collects() {
+	rng := m.rng
+	defer func() { m.rng = rng }()
+	m.rng = rand.New(rand.NewPCG(m.g.Seed, 0x636f6c6c))
+	for _, e := range m.all {
+		n := e.nodes[0]
+		if n.Source == "" || !m.chance(40) {
+			continue
+		}
+		var list []string
+		for _, w := range n.Writes {
+			if f := m.g.field(w); isList(f) || f.Type == core.ArrayType {
+				list = append(list, w)
+			}
+		}
+		if len(list) > 0 && m.chance(70) {
+			n.Collect = one(m, list...)
+		} else if n.Sub == nil {
+			n.Collect = m.collected()
+			n.Writes = append(n.Writes, n.Collect)
+		}
+	}
+}
+
+// collected returns a field that fan-outs write lists of results into, which all of them
+// share.
+func (m *maker) collected() string {
+	const name = "collected"
+	if !slices.ContainsFunc(m.g.Fields, func(f Field) bool { return f.Name == name }) {
+		f := Field{Name: name, Merge: one(m, "last_wins", "set_once", "set_once", "array_append", "union"), Default: core.Missing}
+		if f.Merge == "array_append" || f.Merge == "union" {
+			f.Type = core.ArrayType
+		}
+		m.g.Fields = append(m.g.Fields, f)
+	}
+	return name
 }
 
 // inner makes an edge between two stages in stage order; it adds nothing.

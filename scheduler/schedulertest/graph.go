@@ -50,6 +50,7 @@ type Node struct {
 	Source      string // of for_each; "" for a plain node
 	Concurrency int    // of for_each, 0 for the default
 	MaxFailures int    // -1 for none
+	Collect     string // of for_each, "" for none
 
 	Args []Arg
 	// Sub makes the node a nested run, whose fields are written as Outputs say.
@@ -215,7 +216,7 @@ func (n *Node) String() string {
 		if n.MaxFailures >= 0 {
 			s += fmt.Sprint(", max_failures: ", n.MaxFailures)
 		}
-		s += "}"
+		s += named("collect", n.Collect) + "}"
 	}
 	if n.Policy != "" {
 		s += ", on_error: {policy: " + n.Policy + optional("attempts", n.Attempts) + named("then", n.Then) + "}"

@@ -339,7 +339,7 @@ func call(h core.Handler, in core.Input) (res core.Result, failure *core.Failure
 func (o *oracle) checkWrites(n *core.Node, delta map[string]any) *core.Failure {
 	for name, v := range delta {
 		declared := slices.ContainsFunc(n.Writes, func(t core.Text) bool { return t.Value == name })
-		if f, ok := o.fields[name]; !ok || !declared || f.Type.Check(v) != nil {
+		if f, ok := o.fields[name]; !ok || !declared || !collects(n, name) && f.Type.Check(v) != nil {
 			return &core.Failure{Class: core.ClassWrite, Message: name}
 		}
 	}

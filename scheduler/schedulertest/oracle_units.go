@@ -114,7 +114,7 @@ func (o *oracle) runFanOut(u *unit) {
 	}
 	r.Items = len(list)
 	outputs := make([]any, len(list))
-	sent := false
+	sent, collected := false, []any{}
 	for i, item := range list {
 		a := &attempt{node: n, view: o.below[u.level], edges: o.inputs(n), item: item, index: core.Nth(i)}
 		o.run(a)
@@ -122,7 +122,11 @@ func (o *oracle) runFanOut(u *unit) {
 			o.void[fmt.Sprintf("%s%s[%d]", o.path, n.ID.Value, i)] = true
 			continue
 		}
+		result, wrote := takeOut(a)
 		o.commit(a, o.state)
+		if a.failure == nil && wrote {
+			collected = append(collected, result)
+		}
 		o.record(a)
 		r.Items = len(list)
 		r.Status = worse(r.Status, a.status())
@@ -133,7 +137,46 @@ func (o *oracle) runFanOut(u *unit) {
 	if sent {
 		r.Output = outputs
 	}
+	o.collect(n, collected)
 	o.close(u)
+}
+
+// collects reports whether a field gets the results of a fan-out's items as one list.
+func collects(n *core.Node, field string) bool {
+	return n.ForEach != nil && field != "" && n.ForEach.Collect.Value == field
+}
+
+// takeOut takes what is collected out of the result of an item.
+func takeOut(a *attempt) (v any, wrote bool) {
+	delta := map[string]any{}
+	for name, written := range a.result.Delta {
+		if collects(a.node, name) {
+			v, wrote = written, true
+		} else {
+			delta[name] = written
+		}
+	}
+	if wrote {
+		a.result.Delta = delta
+	}
+	return v, wrote
+}
+
+// collect writes the results of all items as one list, which is a write of the node.
+func (o *oracle) collect(n *core.Node, list []any) {
+	field := n.ForEach.Collect.Value
+	if field == "" {
+		return
+	}
+	delta := map[string]any{field: list}
+	if refuses(o.fields, o.state, delta) == nil {
+		fold(o.fields, o.state, delta)
+		return
+	}
+	r := o.records[n.ID.Value]
+	if r.Status = core.Fail; r.Class == "" {
+		r.Class = core.ClassMerge
+	}
 }
 
 // fault fails a unit that cannot start: its members never run.

@@ -94,7 +94,8 @@ func clearTo[T comparable](p *T, plain T) bool {
 
 func nodeChanges(i int, n *Node) []func(*Graph) bool {
 	list := []func(*Graph) bool{
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].Source, "") },
+		func(g *Graph) bool { return g.Nodes[i].Collect == "" && clearTo(&g.Nodes[i].Source, "") },
+		func(g *Graph) bool { return clearTo(&g.Nodes[i].Collect, "") },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].MaxFailures, -1) },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Priority, 0) },
 		func(g *Graph) bool { g.Nodes[i].Outputs = nil; return clearTo(&g.Nodes[i].Sub, nil) },
@@ -126,7 +127,14 @@ func nodeChanges(i int, n *Node) []func(*Graph) bool {
 		list = append(list, func(g *Graph) bool { g.Nodes[i].Reads = slices.Delete(g.Nodes[i].Reads, j, j+1); return true })
 	}
 	for j := range n.Writes {
-		list = append(list, func(g *Graph) bool { g.Nodes[i].Writes = slices.Delete(g.Nodes[i].Writes, j, j+1); return true })
+		list = append(list, func(g *Graph) bool {
+			n := g.Nodes[i]
+			if n.Writes[j] == n.Collect {
+				return false
+			}
+			n.Writes = slices.Delete(n.Writes, j, j+1)
+			return true
+		})
 	}
 	return list
 }

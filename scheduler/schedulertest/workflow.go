@@ -110,7 +110,7 @@ func (g *Graph) node(n *Node, rec *Recorder, k nestedKind) *core.Node {
 		out.Join = &core.Join{Policy: text(n.Join), Count: &core.Int{Value: n.Take}, Fraction: &core.Located[float64]{Value: n.Share}, Race: n.Race}
 	}
 	if n.Source != "" {
-		out.ForEach = &core.ForEach{Source: text(n.Source), Concurrency: number(n.Concurrency)}
+		out.ForEach = &core.ForEach{Source: text(n.Source), Concurrency: number(n.Concurrency), Collect: text(n.Collect)}
 		if n.MaxFailures >= 0 {
 			out.ForEach.MaxFailures = &core.Int{Value: n.MaxFailures}
 		}

@@ -29,6 +29,7 @@ type fanOut struct {
 	inner    map[int]*frame
 	writer   int // the last item that wrote
 	wrote    []int32
+	list     bool // the results were written as one list
 }
 
 const pageSize = 4096
@@ -250,6 +251,9 @@ func (t *fanOut) finish(good bool) {
 	switch {
 	case good && failures > 0:
 		f.c.breaks(Statuses, "ends well, and %s failed", count(failures, "item"))
+	case good && t.n.Collect >= 0 && !t.list:
+		f.c.breaks(Writes, "ends well, and has not written %s, which collects the results of its items", f.p.Schema.Fields[t.n.Collect].Name)
+	case !good && t.n.Collect >= 0 && !t.list: // the list was refused
 	case !good && failures == 0 && t.total > 0 && t.n.Puller == nil && (e.Error == nil || e.Error.Class != core.ClassCanceled):
 		f.doubt(e.Node, Statuses, "fails, and no item failed")
 	case good && t.n.Puller != nil && !t.partial: // rows that were rejected on the way make it partial, too

@@ -98,6 +98,10 @@ func (f *frame) slot(i, field int32) int32 {
 // count have ended.
 func (t *fanOut) written(field int32) {
 	c := t.f.c
+	if field == t.n.Collect {
+		t.collected()
+		return
+	}
 	i, ok := c.e.Item.Get()
 	if !ok || i >= t.total {
 		c.breaks(Writes, "writes %s in no item", c.e.Field)
@@ -116,6 +120,20 @@ func (t *fanOut) written(field int32) {
 		t.writer, t.wrote = i, t.wrote[:0]
 	}
 	t.wrote = t.f.once(t.wrote, field)
+}
+
+// collected checks the write of the results of all items as one list.
+func (t *fanOut) collected() {
+	c := t.f.c
+	switch {
+	case c.e.Item > 0:
+		c.breaks(Writes, "writes %s in an item, and collects the results of all", c.e.Field)
+	case t.list:
+		c.breaks(Writes, "writes %s twice", c.e.Field)
+	case t.begun > t.ended:
+		c.breaks(Writes, "writes %s before all of its items have ended", c.e.Field)
+	}
+	t.list = true
 }
 
 // written checks a write of a member: a stage writes at its end, the body of a loop at

@@ -27,11 +27,12 @@ type Scope struct {
 	columns expressions.Columns // that row expressions read
 	roots   expressions.Root    // that the node itself is given
 	known   func(field string) Columns
+	writes  func(field string) *core.Type
 }
 
 // NewScope returns the scope of a node.
 func NewScope(n *core.Node, env core.Env) *Scope {
-	s := &Scope{subject: "node " + n.ID.Value, fields: env.Schema, inputs: env.Inputs, node: n, roots: expressions.RootInput, known: env.Columns}
+	s := &Scope{subject: "node " + n.ID.Value, fields: env.Schema, inputs: env.Inputs, node: n, roots: expressions.RootInput, known: env.Columns, writes: env.WriteType}
 	if s.fields == nil {
 		s.fields = &expressions.Open{}
 	}
@@ -164,6 +165,15 @@ func (s *Scope) Field(name core.Text, key string) (t *core.Type, ok bool) {
 // FieldType returns the declared type of a state field; ok is false when the
 // field is not declared or nothing is known about the state.
 func (s *Scope) FieldType(name string) (t *core.Type, ok bool) { return s.fields.FieldType(name) }
+
+// WriteType returns the type of what the node may write into a field, nil for anything.
+func (s *Scope) WriteType(name string) *core.Type {
+	if s.writes != nil {
+		return s.writes(name)
+	}
+	t, _ := s.FieldType(name)
+	return t
+}
 
 // Need notes that the node reads fields.
 func (s *Scope) Need(fields []string, pos core.Position) {

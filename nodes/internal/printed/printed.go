@@ -30,6 +30,17 @@ const (
 // HasTarget reports whether the form gives one value that goes somewhere.
 func (f Form) HasTarget() bool { return f != Result && f != None }
 
+// Type is the type of the value, AnyType when it is not known.
+func (f Form) Type() core.TypeKind {
+	switch f {
+	case Text:
+		return core.StringType
+	case Lines, JSONL:
+		return core.ArrayType
+	}
+	return core.AnyType
+}
+
 // Result makes the node's result of what was printed.
 func (f Form) Result(stdout []byte, to target.Target, log *slog.Logger) (core.Result, error) {
 	switch f {

@@ -36,6 +36,14 @@ func Of(n *core.Node, into core.Text, subject string) (Target, core.Diagnostics)
 	return Target{}, ds
 }
 
+// Type says that the value is of a type, see core.Compiled.Results.
+func (t Target) Type(k core.TypeKind) map[string]*core.Type {
+	if t.Field == "" || k == core.AnyType {
+		return nil
+	}
+	return map[string]*core.Type{t.Field: {Kind: k}}
+}
+
 // Result puts v in its place.
 func (t Target) Result(v any) core.Result {
 	if t.Field == "" {

@@ -1,0 +1,208 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// This file is the end of a fan-out: its results are merged in item order, and it ends.
+
+// finish is called when all items are done: the results are committed now, or
+// when the turn at a refusing field comes.
+func (t *fanOut) finish() {
+	f := t.f
+	f.v[t.v].ended = f.m.now
+	if f.p.Vertices[t.v].Refuses && !t.turn() {
+		f.v[t.v].phase = committing
+		return
+	}
+	t.merge()
+}
+
+// turn reports whether it is the turn of the node at all refusing fields it writes.
+func (t *fanOut) turn() bool {
+	if t.n.Collect >= 0 && !t.f.turn(t.v, []plan.Write{{Field: t.n.Collect}}) {
+		return false
+	}
+	for i := range t.outcomes {
+		if !t.f.turn(t.v, t.outcomes[i].Writes) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *fanOut) commit() {
+	if t.turn() {
+		t.merge()
+	}
+}
+
+// merge commits item by item, each its own transaction, in item order.
+func (t *fanOut) merge() {
+	f := t.f
+	x := &f.v[t.v]
+	x.phase = running
+	sum := &t.settled // of all before, and none of an array
+	tried := t.refusals()
+	for at := range t.outcomes {
+		i := t.base + at
+		if i >= t.cut() { // a refused item is a failed one: it may move the cut
+			break
+		}
+		o := &t.outcomes[at]
+		if o.Failure != nil {
+			continue
+		}
+		open := t.open(o)
+		if err := tried.refused[i]; err != nil {
+			o.Failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
+			t.phases[at] = itemFailed
+			at, _ := slices.BinarySearch(t.failed, i)
+			t.failed = slices.Insert(t.failed, at, i)
+		}
+		if open {
+			t.tell(i, o)
+		}
+		if o.Failure != nil {
+			continue
+		}
+		sum.keep(i, o)
+		t.tellWrites(i, o)
+		o.Writes = nil // the ledger has them
+	}
+	cut := t.cut()
+	for i := cut; i < t.known(); i++ {
+		t.endVoid(i, void())
+	}
+	t.dropVoid()
+	tried.expect(f, t.v)
+	if t.end() < math.MaxInt { // how far it was read is chance
+		t.pull.read, t.pull.partial, t.pull.failure = nil, false, nil
+	}
+	list := t.collected(sum.deltas[t.n.Collect])
+	f.contribute(t.v, func(field int32) (any, []any) {
+		if field == t.n.Collect {
+			return list, nil
+		}
+		if d := sum.deltas[field]; d != nil {
+			return nil, d
+		}
+		return t.pull.of(field), nil
+	})
+	t.sendOutputs(cut)
+	t.conclude(sum.partial || t.pull.partial)
+	if t.n.Puller != nil { // the frame has what it read and wrote
+		sum.deltas, sum.sent, t.pull.read, t.items = nil, nil, nil, Items{}
+	}
+}
+
+// collected is the list of the items' results as one write, Missing if it cannot be
+// written.
+func (t *fanOut) collected(results []any) any {
+	f, at := t.f, t.n.Collect
+	if at < 0 || t.fault != nil {
+		return core.Missing
+	}
+	write := plan.Write{Field: at, Value: f.p.Schema.Fields[at].Collect(results)}
+	if err := f.refused(write); err != nil {
+		t.fault = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
+		return core.Missing
+	}
+	f.emitWrites(t.n, []plan.Write{write}, 0, 0)
+	return write.Value
+}
+
+// tellWrites issues the events of what an item wrote. What is collected is one write of
+// the node.
+func (t *fanOut) tellWrites(i int, o *Outcome) {
+	for at := range o.Writes {
+		if o.Writes[at].Field != t.n.Collect {
+			t.f.emitWrites(t.n, o.Writes[at:at+1], core.Nth(i), 0)
+		}
+	}
+}
+
+// endVoid tells the end of an item that began and does not count: whoever listens
+// waits for it. The item is between two attempts, or it waits for the merge.
+func (t *fanOut) endVoid(i int, why *core.Failure) {
+	p := t.phases[i-t.base]
+	if p == itemBackoff || p == itemDue || p == itemOK && t.outcomes != nil && t.open(&t.outcomes[i-t.base]) {
+		t.tell(i, &Outcome{Failure: why})
+	}
+}
+
+func void() *core.Failure {
+	return &core.Failure{Class: core.ClassCanceled, Message: "given up, because too many items before it failed", Permanent: true}
+}
+
+// dropVoid forgets failures of items that do not count.
+func (t *fanOut) dropVoid() {
+	cut := t.cut()
+	t.failed = slices.DeleteFunc(t.failed, func(i int) bool { return i >= cut })
+}
+
+// sendOutputs makes the list of the items' outputs the output of the node.
+func (t *fanOut) sendOutputs(cut int) {
+	if sent := t.settled.sent; len(sent) > 0 {
+		list := make([]any, cut)
+		copy(list, sent)
+		t.f.setOutput(t.n.Index, list)
+	}
+}
+
+// conclude resolves the vertex.
+func (t *fanOut) conclude(partial bool) {
+	f := t.f
+	if t.failures() == 0 && t.pull.failure == nil && t.fault == nil {
+		status := core.Success
+		if partial {
+			status = core.PartialSuccess
+		}
+		f.changed(t.n.Index, t.settled.changes.text("item"))
+		f.emitFinished(t.v, status)
+		f.resolve(t.v, status)
+		return
+	}
+	first := t.firstFailure()
+	fail := *first
+	fail.Message, fail.Cause = t.failureText(first), first
+	f.setFailure(t.v, &fail)
+	f.emitFailed(t.v, &fail)
+	f.endFailed(t.v)
+}
+
+// failureText words the failure of the node. That of a nested run names the item
+// already, in the path of the node where it began.
+func (t *fanOut) failureText(first *core.Failure) string {
+	n := t.failures()
+	some := fmt.Sprintf("%d of %d items failed", n, t.known())
+	if t.n.Puller != nil && t.end() < math.MaxInt { // nobody knows how many there are
+		some = fmt.Sprintf("%d items failed", n)
+	}
+	if t.fault != nil && t.fault.Class == core.ClassMerge {
+		some += ", and " + t.fault.Message
+	}
+	if t.unbegun > 0 {
+		some += fmt.Sprintf(", %d did not begin", t.unbegun)
+	}
+	switch {
+	case first == t.fault && t.unbegun > 0:
+		return fmt.Sprintf("%s (%d of %d items did not begin)", first.Message, t.unbegun, t.known())
+	case first == t.fault:
+		return first.Message
+	case first == t.pull.failure && n > 0 && !t.f.stopped: // or most were cancelled
+		return fmt.Sprintf("%s (%s before)", first.Message, some)
+	case first == t.pull.failure, first.Node != "" && n == 1:
+		return first.Message
+	case first.Node != "":
+		return fmt.Sprintf("%s (%s)", first.Message, some)
+	case n > 1 || t.unbegun > 0 || t.fault != nil:
+		return fmt.Sprintf("%s, first item %d: %s", some, t.firstFailed(), first.Message)
+	}
+	return fmt.Sprintf("item %d: %s", t.firstFailed(), first.Message)
+}

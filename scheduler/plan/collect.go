@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// This file checks what goes into the fields that nodes write: the types of results, and
+// what becomes of the results of a fan-out's items.
+
+// collect compiles for_each.collect.
+func (c *compiler) collect(n *Node, name core.Text, at place) {
+	if name.Value == "" {
+		return
+	}
+	at = at.at("for_each.collect")
+	f, ok := c.fieldIndex(name, at)
+	if !ok {
+		return
+	}
+	field := &c.p.Schema.Fields[f]
+	if !slices.Contains(n.WriteFields, f) {
+		if !c.lostWrites[n.Index] {
+			c.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: field %q is not among the node's writes", at, name.Value).
+				WithHint("add it: writes: [%s]", name.Value)
+		}
+		return
+	}
+	if err := field.Collectable(); err != nil && !field.Broken {
+		c.ds.Errorf(core.CodeMergeType, name.Pos, "%s: %v", at, err).
+			WithHint("declare the field as {type: array} with the strategy last_wins, array_append, union or set_once")
+		return
+	}
+	n.Collect = f
+}
+
+// writeType is the type of what a node may write into a field, nil for anything.
+func (c *compiler) writeType(n *Node, name string) *core.Type {
+	i, ok := c.p.Schema.Index(name)
+	switch {
+	case !ok:
+		return nil
+	case int32(i) == n.Collect:
+		return c.p.Schema.Fields[i].ElementType()
+	}
+	return c.p.Schema.Fields[i].WriteType()
+}
+
+// results compares the types of what a kind writes with those that the fields take.
+func (c *compiler) results(n *Node, made core.Compiled, at place) {
+	for i, f := range n.WriteFields {
+		have, want := kindOf(made.Results[n.Writes[i]]), kindOf(c.writeType(n, n.Writes[i]))
+		if !disjoint(have, want) {
+			continue
+		}
+		d := c.ds.Errorf(core.CodeWrongType, writePos(n, n.Writes[i]), "%s: writes: the result is of type %s, field %q takes %s", at, have, n.Writes[i], want)
+		c.collectHint(d, n, f)
+	}
+}
+
+// collectHint proposes to collect results that do not go into a field one by one.
+func (c *compiler) collectHint(d *core.Diagnostic, n *Node, field int32) {
+	if n.Source != nil && n.Collect < 0 && c.p.Schema.Fields[field].Collectable() == nil {
+		d.WithHint("%s", c.collectText(field))
+	}
+}
+
+// collectText says how to collect the results of items in a field.
+func (c *compiler) collectText(field int32) string {
+	name := c.p.Schema.Fields[field].Name
+	if c.w.Document {
+		return "add collect: " + name + " under for_each, so that each item adds one element to a list"
+	}
+	return "add the option Collect(" + name + "), so that each item adds one element to a list"
+}
+
+// checkItems reports fields in which each item of a fan-out replaces what the one before
+// it wrote.
+func (c *compiler) checkItems() {
+	for i := range c.p.Nodes {
+		n := &c.p.Nodes[i]
+		loose := c.memberRoots[n.ID]|c.unknown.roots != 0 // of a unit, which has no items
+		if n.Source == nil || loose || n.Collect < 0 && (n.Decl.ForEach.Collect.Value != "" || n.Decl.ForEach.Lost.Has("collect")) {
+			continue
+		}
+		for at, f := range n.WriteFields {
+			field := &c.p.Schema.Fields[f]
+			if f == n.Collect || field.Broken || field.IsStream() || field.Strategy().Name != "last_wins" {
+				continue
+			}
+			d := c.ds.Warnf(core.CodeItemsReplace, writePos(n, n.Writes[at]), "%s: each item replaces field %q, so that only the result of the last item stays", nodePlace(n.ID), field.Name)
+			if field.Collectable() == nil {
+				d.WithHint("%s", c.collectText(f))
+			} else {
+				d.WithHint("write a field of type array, and name it in for_each.collect")
+			}
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package state
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Collectable reports why the field cannot take the results of a fan-out's items as one
+// list, nil if it can.
+func (f *Field) Collectable() error {
+	kind := f.kind()
+	switch {
+	case f.stream:
+		return fmt.Errorf("field %q is a stream", f.Name)
+	case f.goType != nil && f.goType.Type.Kind() != reflect.Slice:
+		return fmt.Errorf("field %q has the Go type %s, want a slice", f.Name, f.goType.Type)
+	case kind != core.ArrayType && kind != core.AnyType:
+		return fmt.Errorf("field %q is of type %s, want array", f.Name, kind)
+	case !f.strategy.collects:
+		return fmt.Errorf("field %q merges %s, which does not take a list of results", f.Name, f.strategy.Name)
+	}
+	return nil
+}
+
+// ElementType is the type of one element of the field, nil for anything.
+func (f *Field) ElementType() *core.Type {
+	if f.Type != nil {
+		return f.Type.Items
+	}
+	if f.goType != nil && f.goType.Type.Kind() == reflect.Slice {
+		if k := kindOfGo(f.goType.Type.Elem()); k != core.AnyType {
+			return &core.Type{Kind: k}
+		}
+	}
+	return nil
+}
+
+// AcceptElement checks the result of one item for a field that collects them. It returns
+// a list of that one element in the form the field stores.
+func (f *Field) AcceptElement(v any) (any, error) {
+	if f.goType != nil && v != nil && reflect.TypeOf(v) == f.goType.Type.Elem() {
+		list := reflect.MakeSlice(f.goType.Type, 1, 1)
+		list.Index(0).Set(reflect.ValueOf(v))
+		return list.Interface(), f.writable(list.Interface())
+	}
+	c, err := core.Canonical(v)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.ElementType().Check(c); err != nil {
+		return nil, err
+	}
+	if f.goType != nil {
+		return f.decode([]any{c})
+	}
+	return []any{c}, nil
+}
+
+// Collect makes one write of the lists that AcceptElement returned, in their order.
+func (f *Field) Collect(lists []any) any {
+	if f.goType == nil {
+		out := make([]any, 0, len(lists))
+		for _, l := range lists {
+			out = append(out, l.([]any)...)
+		}
+		return out
+	}
+	out := reflect.MakeSlice(f.goType.Type, 0, len(lists))
+	for _, l := range lists {
+		out = reflect.AppendSlice(out, reflect.ValueOf(l))
+	}
+	return out.Interface()
+}
