@@ -186,6 +186,14 @@ func (t *Template) Source() string { return t.src.Value }
 // and plain names that are fields of the schema, by first use.
 func (t *Template) Fields() []string { return t.fields }
 
+// Evaluates reports whether an expression of the template reads a state field, as
+// opposed to a plain name.
+func (t *Template) Evaluates(field string) bool {
+	return slices.ContainsFunc(t.parts, func(p part) bool {
+		return p.program != nil && slices.Contains(p.program.Fields(), field)
+	})
+}
+
 // Names lists the first parts of the plain names, by first use.
 func (t *Template) Names() []string { return t.names }
 

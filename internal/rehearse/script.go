@@ -82,7 +82,8 @@ func eval(name string, e *mock.Eval) *core.Object {
 
 // write sends the data that a node comes to, and writes it as a node does that a model
 // runs: a field gets the member of its name; the only field of a node gets all of it when
-// there is no such member. The text is what is missing, "" for nothing.
+// there is no such member, and one that the node's schema does not require keeps its value.
+// The text is what is missing, "" for nothing.
 func write(res *core.Result, n *plan.Node, data any) string {
 	res.EdgeOutput, res.HasEdgeOutput = data, true
 	o, _ := data.(*core.Object)
@@ -90,6 +91,7 @@ func write(res *core.Result, n *plan.Node, data any) string {
 		switch v, ok := o.Get(name.Value); {
 		case ok:
 			res.Delta[name.Value] = v
+		case o != nil && optional(n.Decl.Config.Get("schema"), name.Value):
 		case len(n.Decl.Writes) == 1:
 			res.Delta[name.Value] = data
 		default:
@@ -97,6 +99,12 @@ func write(res *core.Result, n *plan.Node, data any) string {
 		}
 	}
 	return ""
+}
+
+// optional reports whether a schema in the document declares a member without requiring it.
+func optional(schema *core.Value, name string) bool {
+	required, _ := schema.Get("required").Plain().([]any)
+	return schema.Get("properties").Get(name) != nil && !slices.Contains(required, any(name))
 }
 
 // category is that of a scripted error: one that may be tried again says so.

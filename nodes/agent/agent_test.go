@@ -115,6 +115,12 @@ func TestAnswers(t *testing.T) {
 		{"the whole answer", `{"prompt": "Hi", "schema": {"type": "object"}, "writes": ["any"]}`, []any{`{"b": 2}`}, `{"any":{"b":2}} -> {"b":2}`, 1},
 		{"a member that is not there", `{"prompt": "Hi", "schema": {"type": "object"}, "writes": ["any", "tags"]}`, []any{`{"any": 2}`},
 			`error: the answer has no member tags, which the node writes`, 1},
+		{"an optional member that is not there", `{"prompt": "Hi", "schema": {"type": "object", "required": ["any"], "properties": {"any": {}, "tags": {"type": "array"}}}, "writes": ["any", "tags"]}`,
+			[]any{`{"any": 2}`}, `{"any":2} -> {"any":2}`, 1},
+		{"the only field is optional", `{"prompt": "Hi", "schema": {"type": "object", "properties": {"any": {}}}, "writes": ["any"]}`, []any{`{"b": 2}`}, `{} -> {"b":2}`, 1},
+		{"all members are optional", `{"prompt": "Hi", "schema": {"properties": {"any": {}, "tags": {}}}, "writes": ["any", "tags"]}`, []any{`{}`}, `{} -> {}`, 1},
+		{"no object", `{"prompt": "Hi", "schema": {"properties": {"any": {}, "tags": {}}}, "writes": ["any", "tags"]}`, []any{`[1]`},
+			`error: the answer has no member any, tags, which the node writes`, 1},
 		{"nothing is written", `{"prompt": "Hi", "schema": {"type": "object"}, "writes": []}`, []any{`{"b": 9007199254740993}`}, `{} -> {"b":9007199254740993}`, 1},
 
 		{"one repair", `{"prompt": "Hi", "schema": {"properties": {"n": {"type": "integer"}}, "required": ["n"]}}`, []any{"n is 5", `{"n": 5}`}, `{} -> {"n":5}`, 2},

@@ -34,7 +34,7 @@ func newBuilder(n *core.Node, env core.Env, m llm.Model) *builder {
 	b := &builder{node: n, env: env, model: m}
 	b.subject = "node " + n.ID.Value
 	b.find.Env, b.find.Subject = env, b.subject
-	b.texts, b.rules.subject = text.NewSet(env, b.subject), b.subject
+	b.texts, b.rules.subject = text.NewSet(n, env), b.subject
 	return b
 }
 

@@ -55,6 +55,11 @@ func compileSchema(v *core.Value, at string) (*schema, core.Diagnostics) {
 	return s, ds
 }
 
+// optional reports whether the schema declares a member that answers need not have.
+func (s *schema) optional(name string) bool {
+	return s != nil && slices.Contains(s.properties, name) && !slices.Contains(s.required, name)
+}
+
 // schemaFindings says what is wrong with a schema.
 func schemaFindings(ds *core.Diagnostics, v *core.Value, at string, err error) {
 	invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -73,24 +74,36 @@ func typeOf(schema *core.Value) core.TypeKind {
 }
 
 // deltaOf puts an answer into the declared fields: a single one gets the member of its name
-// or, without one, the whole; of several each gets the member of its name.
+// or, without one, the whole; of several each gets the member of its name. A field whose
+// member may be absent keeps its value if it is.
 func (r *runner) deltaOf(v any) (map[string]any, error) {
-	o, _ := v.(*core.Object)
-	switch len(r.writes) {
-	case 0:
-		return nil, nil
-	case 1:
-		if member, ok := o.Get(r.writes[0]); ok {
+	o, isObject := v.(*core.Object)
+	optional := func(name string) bool { return isObject && r.schema.optional(name) }
+	if len(r.writes) == 1 {
+		name := r.writes[0]
+		member, ok := o.Get(name)
+		switch {
+		case ok:
 			v = member
+		case optional(name):
+			return nil, nil
 		}
-		return map[string]any{r.writes[0]: v}, nil
+		return map[string]any{name: v}, nil
 	}
-	if left := lacking(v, r.writes); len(left) > 0 {
+	left := slices.DeleteFunc(lacking(v, r.writes), optional)
+	if len(left) > 0 {
 		return nil, fmt.Errorf("the answer has no member %s, which the node writes", strings.Join(left, ", "))
 	}
-	delta := make(map[string]any, len(r.writes))
+	var delta map[string]any
 	for _, name := range r.writes {
-		delta[name], _ = o.Get(name)
+		member, ok := o.Get(name)
+		if !ok {
+			continue
+		}
+		if delta == nil {
+			delta = make(map[string]any, len(r.writes))
+		}
+		delta[name] = member
 	}
 	return delta, nil
 }

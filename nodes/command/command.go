@@ -40,7 +40,7 @@ func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	b := &builder{config: c, node: n, texts: text.NewSet(env, c.subject)}
+	b := &builder{config: c, node: n, texts: text.NewSet(n, env)}
 	b.find.Env, b.find.Subject = env, c.subject
 	cmd := b.build()
 	cmd.lookup = k.LookupEnv

@@ -55,7 +55,7 @@ func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	b := &builder{config: c, node: n, texts: text.NewSet(env, c.subject), scope: eval.NewScope(n, env)}
+	b := &builder{config: c, node: n, texts: text.NewSet(n, env), scope: eval.NewScope(n, env)}
 	h := b.build()
 	h.dir, h.lookup = env.Dir, k.LookupEnv
 	if h.lookup == nil {

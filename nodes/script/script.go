@@ -157,7 +157,7 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 	}
 	out, err := process.Run(ctx, call)
 	exit, failed := errors.AsType[*process.ExitError](err)
-	if err != nil && !failed {
+	if err != nil && (!failed || !s.walk) {
 		return core.Result{}, err
 	}
 	r, way := core.Result{}, core.Routing{}

@@ -76,8 +76,9 @@ func TestHandle(t *testing.T) {
 		{name: "folder", node: `{"script": "pwd"}`, want: `{} -> "` + here + `"`},
 		{name: "no stdin", node: `{"script": "cat"}`, want: `{} -> ""`},
 		{name: "stdin", node: `{"script": "cat", "stdin": "json", "output": "json"}`, want: `{} -> {"n":2,"_state":{"context":{"plan":"a b"}},"_edge_inputs":{}}`},
-		{name: "exit code in a dag", node: `{"script": "echo why >&2; exit 3"}`, want: `{} fail (sh: exit code 3: why)`},
-		{name: "signal", node: `{"script": "kill -9 $$"}`, want: `{} fail (sh: killed by signal (killed))`},
+		{name: "exit code in a dag", node: `{"script": "echo why >&2; exit 3"}`, err: "sh: exit code 3: why"},
+		{name: "signal in a dag", node: `{"script": "kill -9 $$"}`, err: "sh: killed by signal (killed)"},
+		{name: "signal in a walk", node: `{"script": "kill -9 $$"}`, walk: true, want: `{} fail (sh: killed by signal (killed))`, context: `{"command.output":"","command.stderr":""}`},
 		{name: "context of a walk", node: `{"script": "printf 'a\\n\\n\\n'; echo b >&2"}`, walk: true, want: `{}`, context: `{"command.output":"a","command.stderr":"b"}`},
 		{name: "failure in a walk", node: `{"script": "echo a; echo b >&2; exit 1", "writes": ["out"]}`, walk: true, want: "{} fail (sh: exit code 1, last lines of standard error:\n  b\nlast lines of standard output:\n  a)",
 			context: `{"command.output":"a","command.stderr":"b"}`},
@@ -134,7 +135,7 @@ func TestLongOutputs(t *testing.T) {
 	}
 }
 
-// TestTimeoutIsAnError: it may be tried again, unlike an exit code.
+// TestTimeoutIsAnError: it may be tried again, unlike an exit code in a walk.
 func TestTimeoutIsAnError(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("timed out")

@@ -41,7 +41,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	texts := text.NewSet(env, c.subject)
+	texts := text.NewSet(n, env)
 	t, found := c.compile(n, env, texts)
 	ds = append(append(ds, found...), texts.Found...)
 	to, found := target.Of(n, c.Into, c.subject)

@@ -185,6 +185,9 @@ func (c *compiler) reader(r *read) (vertex, node int32) {
 }
 
 func (c *compiler) neverWritten(r *read) {
+	if c.supplied(r) {
+		return
+	}
 	s, name := c.spot(r), c.p.Schema.Fields[r.field].Name
 	text := "%s: nobody writes state field %q"
 	if c.anyStart() {
@@ -194,6 +197,36 @@ func (c *compiler) neverWritten(r *read) {
 	}
 	c.ds.Warnf(core.CodeNeverWritten, s.pos, text, s.at, name).
 		WithHint("declare it under inputs, give it a default, or add it to the writes of a node")
+}
+
+// supplied reports whether the args of the node that reads a field have its name, so that
+// the node takes the value from there.
+func (c *compiler) supplied(r *read) bool {
+	if r.edge >= 0 || int(r.gate) >= len(c.p.Vertices) {
+		return false
+	}
+	node, name := c.p.Vertices[r.gate].Node, c.p.Schema.Fields[r.field].Name
+	if node < 0 {
+		members := c.p.Vertices[r.gate].Unit.Members
+		i := slices.IndexFunc(members, func(m int32) bool {
+			_, ok := c.findInNode(&c.p.Nodes[m], expressions.RootState, name)
+			return ok
+		})
+		if i < 0 {
+			return false
+		}
+		node = members[i]
+	}
+	n := &c.p.Nodes[node]
+	if n.Args == nil || n.Args.root.keys == nil {
+		return false
+	}
+	i := slices.Index(n.Args.root.keys, name)
+	if strings.Contains(core.JSON(n.Decl.Args.Plain()), "$."+name) {
+		return false // they read the field themselves
+	}
+	// A constant would have taken a plain name off what the kind reads.
+	return i >= 0 && (!n.Args.root.members[i].constant() || !slices.Contains(n.Extra, name))
 }
 
 // readBefore reports a read whose writers all come at the same time or later.

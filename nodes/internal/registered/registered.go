@@ -67,7 +67,7 @@ func bind(h core.Handler, n *core.Node, env core.Env, prompts []Prompt) (core.Co
 	if b, ok := h.(core.Binder); ok {
 		h, ds = b.Bind(n, env)
 	}
-	texts := text.NewSet(env, "node "+n.ID.Value)
+	texts := text.NewSet(n, env)
 	config, _ := n.Config.Plain().(*core.Object)
 	c := &caller{handler: h, config: config}
 	for _, p := range prompts {

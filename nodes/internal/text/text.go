@@ -3,6 +3,7 @@ package text
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
@@ -23,11 +24,13 @@ type Set struct {
 	inputs  []core.InputDecl
 	roots   expressions.Root // that a template may refer to
 	subject string
+	// args are the names that the node's args always have a value for.
+	args []string
 }
 
-// NewSet returns an empty set for a node; subject begins every message.
-func NewSet(env core.Env, subject string) *Set {
-	s := &Set{schema: env.Schema, inputs: env.Inputs, subject: subject, roots: expressions.RootNodes | expressions.RootInput}
+// NewSet returns an empty set for a node; "node ID" begins every message.
+func NewSet(n *core.Node, env core.Env) *Set {
+	s := &Set{schema: env.Schema, inputs: env.Inputs, subject: "node " + n.ID.Value, args: constants(n.Args), roots: expressions.RootNodes | expressions.RootInput}
 	if env.Items {
 		s.roots |= expressions.RootItem | expressions.RootIndex
 	}
@@ -35,6 +38,20 @@ func NewSet(env core.Env, subject string) *Set {
 		s.roots |= expressions.RootIter | expressions.RootLoop
 	}
 	return s
+}
+
+// constants lists the args that are no paths, which may lead nowhere.
+func constants(args *core.Value) []string {
+	if args == nil {
+		return nil
+	}
+	var names []string
+	for i, v := range args.Values {
+		if text, isText := v.Scalar.(string); !isText || text == "" || text[0] != '$' {
+			names = append(names, args.Keys[i].Value)
+		}
+	}
+	return names
 }
 
 // nodeRef finds what may be a reference to a node. A kind does not know the other
@@ -57,6 +74,9 @@ func (s *Set) Template(src core.Text, key string) *Template {
 		return nil
 	}
 	for _, field := range t.Fields() {
+		if slices.Contains(s.args, field) && !t.Evaluates(field) {
+			continue // the args win over the state
+		}
 		s.Reads = appendOnce(s.Reads, core.At(field, src.Pos))
 	}
 	for _, i := range t.Nodes() {

@@ -26,6 +26,21 @@ func resolved(id string) (core.Status, any, bool) {
 	return core.Success, core.ObjectOf("rows", int64(3)), id == "load"
 }
 
+// node is one whose args have a constant and a path.
+var node = &core.Node{ID: core.At("n", core.Position{}), Args: core.Tree(core.ObjectOf("greeting", "hello", "orders", "$.name"), core.Position{})}
+
+// A plain name that the args have a constant for is not read from the state.
+func TestArgsInPlaceOfReads(t *testing.T) {
+	for src, want := range map[string]string{"{{name}}": "", "{{name}} {{$.name}}": "name", "{{orders}}": "orders"} {
+		n := &core.Node{ID: core.At("n", core.Position{}), Args: core.Tree(core.ObjectOf("name", "World", "orders", "$.other"), core.Position{})}
+		s := NewSet(n, core.Env{Schema: schema{}})
+		s.Template(core.At(src, core.Position{}), "text")
+		if got := strings.Join(core.Strings(s.Reads), " "); got != want || len(s.Found) > 0 {
+			t.Errorf("%s: reads %q, want %q (%v)", src, got, want, s.Found)
+		}
+	}
+}
+
 func TestRender(t *testing.T) {
 	in := core.NewInput("run", "n", 1, core.Shared{
 		Args: core.ObjectOf("greeting", "hello", "both", "arg"), Edges: core.ObjectOf("load", int64(9), "both", "edge"),
@@ -54,7 +69,7 @@ func TestRender(t *testing.T) {
 		{"{{$nodes.other.output}}", "", "", "other", "has no value"},
 	}
 	for _, tt := range tests {
-		s := NewSet(core.Env{Schema: schema{}, Items: true, Rounds: true}, "node n")
+		s := NewSet(node, core.Env{Schema: schema{}, Items: true, Rounds: true})
 		tmpl := s.Template(core.At(tt.text, core.Position{Line: 5, Column: 7}), "text")
 		if len(s.Found) > 0 {
 			t.Errorf("%s: findings %v", tt.text, s.Found)
@@ -88,7 +103,7 @@ func TestFindings(t *testing.T) {
 		{"{{$output}}", `[EXPR_NAME]`},
 	}
 	for _, tt := range tests {
-		s := NewSet(core.Env{Schema: schema{}}, "node n")
+		s := NewSet(node, core.Env{Schema: schema{}})
 		tmpl := s.Template(core.At(tt.text, core.Position{Line: 1, Column: 1}), "text")
 		if got := nodestest.Findings(s.Found); tmpl != nil || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: got %s, want %s", tt.text, got, tt.want)
@@ -99,7 +114,7 @@ func TestFindings(t *testing.T) {
 // Places of node references are kept, so that an unknown node is reported where
 // it is named.
 func TestNodePlaces(t *testing.T) {
-	s := NewSet(core.Env{}, "node n")
+	s := NewSet(node, core.Env{})
 	s.Template(core.At("a {{$nodes.x.status}} {{$nodes.y.status}} {{$nodes.x.output}}", core.Position{Line: 3, Column: 1}), "text")
 	if len(s.Nodes) != 2 || s.Nodes[0].Pos.Column != 12 || s.Nodes[1].Pos.Column != 32 {
 		t.Errorf("got %v, findings %v", s.Nodes, s.Found)

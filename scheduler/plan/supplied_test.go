@@ -1,0 +1,34 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// A field that a node reads counts as written where the node's args have its name, unless
+// it is the args that read it.
+func TestArgsSupplyAName(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		node string
+		want bool // NEVER_WRITTEN
+	}{
+		{"nothing supplies it", `{id: a, kind: fn, reads: [name], writes: [out]}`, true},
+		{"a constant", `{id: a, kind: fn, reads: [name], args: {name: World}, writes: [out]}`, false},
+		{"a path", `{id: a, kind: fn, reads: [name], args: {name: $.other}, writes: [out]}`, false},
+		{"another name", `{id: a, kind: fn, reads: [name], args: {nam: World}, writes: [out]}`, true},
+		{"a path to itself", `{id: a, kind: fn, reads: [name], args: {name: $.name}, writes: [out]}`, true},
+		{"the kind reads the field by an expression", `{id: a, kind: fn, see: [name], args: {name: World}, writes: [out]}`, true},
+		{"the kind reads it by its name", `{id: a, kind: fn, see: [name], args: {name: $.other}, writes: [out]}`, false},
+	} {
+		_, ds := files{"a.yaml": `
+name: w
+state: {schema: {name: {type: string}, other: {type: string, default: x}, out: {type: string}}}
+graph: {nodes: [` + tt.node + `]}
+`}.compile("a.yaml", false)
+		if got := ds.Has(core.CodeNeverWritten); got != tt.want || ds.Failed(false) {
+			t.Errorf("%s: got %v, want %v: %v", tt.name, got, tt.want, ds)
+		}
+	}
+}
