@@ -361,7 +361,7 @@ func (f *frame) advance(field, cursor int32) {
 			f.openArm(r.Vertex)
 		case plan.GateStart:
 			x := &f.v[r.Vertex]
-			if x.waits--; x.waits == 0 && x.phase == chosen && !f.stopped {
+			if x.waits--; x.waits == 0 && x.phase == chosen && !f.stopped && !f.doomed {
 				f.makeStartable(r.Vertex)
 			}
 		}

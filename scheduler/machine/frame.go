@@ -86,6 +86,7 @@ type frame struct {
 	levelLeft  int32
 	stopped    bool
 	failedRun  bool  // stopped by fail_run
+	doomed     bool  // a failure is being resolved that stops it
 	deadline   int64 // when the timeout of its node ends it, 0 for never
 	expired    bool  // stopped by that
 

@@ -85,6 +85,7 @@ func (t *fanOut) merge() {
 		t.pull.read, t.pull.partial, t.pull.failure = nil, false, nil
 	}
 	list := t.collected(sum.deltas[t.n.Collect])
+	f.doom(t.v, t.firstFailure())
 	f.contribute(t.v, func(field int32) (any, []any) {
 		if field == t.n.Collect {
 			return list, nil
@@ -158,7 +159,8 @@ func (t *fanOut) sendOutputs(cut int) {
 // conclude resolves the vertex.
 func (t *fanOut) conclude(partial bool) {
 	f := t.f
-	if t.failures() == 0 && t.pull.failure == nil && t.fault == nil {
+	first := t.firstFailure()
+	if first == nil {
 		status := core.Success
 		if partial {
 			status = core.PartialSuccess
@@ -168,7 +170,6 @@ func (t *fanOut) conclude(partial bool) {
 		f.resolve(t.v, status)
 		return
 	}
-	first := t.firstFailure()
 	fail := *first
 	fail.Message, fail.Cause = t.failureText(first), first
 	f.setFailure(t.v, &fail)

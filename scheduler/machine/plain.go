@@ -253,6 +253,7 @@ func (f *frame) changed(node int32, why string) {
 // fail ends a vertex with a failure and does what its policy says.
 func (f *frame) fail(v int32, fail *core.Failure) {
 	f.setFailure(v, fail)
+	f.doom(v, fail)
 	f.contribute(v, nothing)
 	f.emitFailed(v, fail)
 	f.endFailed(v)
@@ -264,10 +265,21 @@ func (f *frame) endFailed(v int32) {
 		f.emitHandled(v, -1)
 	}
 	f.resolve(v, core.Fail)
-	if (f.policy(v) == plan.PolicyFailRun || f.fate(v).failure.FailsRun) && !f.stopped {
+	if f.doomed = false; f.stops(v, f.fate(v).failure) && !f.stopped {
 		f.failedRun = true
 		f.stop()
 	}
+}
+
+// stops reports whether a failure of a vertex stops the run.
+func (f *frame) stops(v int32, fail *core.Failure) bool {
+	return f.policy(v) == plan.PolicyFailRun || fail.FailsRun
+}
+
+// doom keeps what reads the writes of a vertex from becoming ready, if the failure that
+// it is about to end with stops the run.
+func (f *frame) doom(v int32, fail *core.Failure) {
+	f.doomed = fail != nil && f.stops(v, fail)
 }
 
 // policy is what holds for the failure of a vertex. Failures of members follow

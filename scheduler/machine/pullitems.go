@@ -105,7 +105,8 @@ func (t *fanOut) firstFailed() int {
 	return t.failed[0]
 }
 
-// firstFailure is why the node failed: the rows cannot be read, or an item failed.
+// firstFailure is why the node failed, nil if it did not: the rows cannot be read, or an
+// item failed.
 func (t *fanOut) firstFailure() *core.Failure {
 	switch {
 	case t.pull.failure != nil:

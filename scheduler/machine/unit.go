@@ -441,6 +441,7 @@ func (t *unit) finish() {
 			t.failure, t.ranAll = cancelled(), false
 		}
 	}
+	f.doom(t.v, t.failure)
 	f.contribute(t.v, t.contribution)
 	for place, m := range t.u.Members {
 		f.changed(m, t.results[place].changes.text(t.pass()))

@@ -218,7 +218,8 @@ func (t *fanOut) itemEnded(i int, good bool) {
 	// An item that the merge refuses is told when all are merged, and the run ends with
 	// the node: by then a node may be ready that reads what the others wrote.
 	refused := e.Error != nil && e.Error.Class == core.ClassMerge && e.Error.Node == ""
-	if (t.n.Policy == plan.PolicyFailRun || told(e.Error).FailsRun) && !refused && !f.v[t.n.Vertex].lost {
+	// One behind the cut does not count, whatever it came to.
+	if (t.n.Policy == plan.PolicyFailRun || told(e.Error).FailsRun) && !refused && i < t.cut() && !f.v[t.n.Vertex].lost {
 		f.failRun = true
 	}
 }
