@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/wavefold/wavefold/core"
@@ -32,6 +33,11 @@ func (a *app) interviewer(p *plan.Plan, f *runFlags, w *watcher) core.Interviewe
 	}
 	return human.Func(func(ctx context.Context, q core.Question) (core.Answer, error) {
 		w.asked.wait(ctx, &q)
+		q.Text = a.mask.Text(q.Text)
+		q.Show = slices.Clone(q.Show)
+		for i := range q.Show {
+			q.Show[i].Text = a.mask.Text(q.Show[i].Text)
+		}
 		defer w.stepAside()()
 		return console.Ask(ctx, q)
 	})

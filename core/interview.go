@@ -45,6 +45,8 @@ type Question struct {
 	Attempt int    `json:"attempt,omitempty"`
 	// Text is the question itself.
 	Text string `json:"text"`
+	// Show is what the person is shown with it, such as the plan that is to be approved.
+	Show []Shown `json:"show,omitempty"`
 	// Choices are the ways on, in declared order.
 	Choices []Choice `json:"choices,omitempty"`
 	// Freeform tells that a text that picks no choice is an answer, too.
@@ -55,6 +57,16 @@ type Question struct {
 	Default string        `json:"default,omitempty"`
 	// Again says why the question is asked once more, "" for the first time.
 	Again string `json:"again,omitempty"`
+}
+
+// Shown is a value or file that is shown with a question.
+type Shown struct {
+	Name string `json:"name"` // as the document names it
+	Text string `json:"text"` // its beginning, if it is long
+	// Left is how many bytes of it Text leaves out.
+	Left int `json:"left_out,omitempty"`
+	// Missing says why there is nothing to show, "" if there is.
+	Missing string `json:"missing,omitempty"`
 }
 
 // Choice is one way on.

@@ -63,6 +63,24 @@ func (a *asker) emit(e core.Event) {
 	a.events.add(e)
 }
 
+// shown is what a person is shown with a question.
+func shown(list []core.Shown) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		o := core.ObjectOf("name", s.Name)
+		if s.Missing != "" {
+			o.Set("missing", s.Missing)
+		} else {
+			o.Set("text", s.Text)
+		}
+		if s.Left > 0 {
+			o.Set("left_out", int64(s.Left))
+		}
+		out[i] = o
+	}
+	return out
+}
+
 // details are the values of an event that tells of a question.
 func details(q *core.Question) *core.Object {
 	choices := make([]any, len(q.Choices))
@@ -70,6 +88,9 @@ func details(q *core.Question) *core.Object {
 		choices[i] = core.ObjectOf("key", c.Key, "label", c.Label, "target", c.Target)
 	}
 	o := core.ObjectOf("choices", choices)
+	if len(q.Show) > 0 {
+		o.Set("show", shown(q.Show))
+	}
 	if q.Freeform {
 		o.Set("freeform", true)
 	}

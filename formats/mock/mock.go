@@ -149,6 +149,8 @@ type Expect struct {
 	Trace []Step `wavefold:"trace" doc:"executions in the order in which they start, each as node or node#index"`
 	// Path are the nodes that a walk visits, in order, without branches.
 	Path []core.Text `wavefold:"path" doc:"ids of the nodes that a walk visits, in order, branches left out"`
+	// Asked are texts that stand in what a person was shown last at a gate, by node.
+	Asked core.Members[core.Text] `wavefold:"asked" doc:"at human gates: a text that is in what the person was shown last, by node"`
 	// Calls count how often a model was asked where to go on, by node or in "total".
 	Calls Counts `wavefold:"calls" doc:"how often a model is asked where to go on: a number in all, or by node and in total"`
 	// Context are values of the context of a walk at the end.

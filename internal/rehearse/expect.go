@@ -71,6 +71,15 @@ func (r *Record) Check(e *mock.Expect) []Miss {
 
 // walk checks what only walks have.
 func (c *checker) walk(e *mock.Expect) {
+	for _, m := range e.Asked {
+		shown, asked := c.rec.asked[m.Key.Value]
+		switch {
+		case !asked:
+			c.miss(m.Value.Pos, "asked."+m.Key.Value, m.Value.Value, "nobody was asked", c.rec.why(m.Key.Value))
+		case !strings.Contains(shown, m.Value.Value):
+			c.miss(m.Value.Pos, "asked."+m.Key.Value, m.Value.Value, shown, "")
+		}
+	}
 	if e.Path != nil {
 		c.path(core.Strings(e.Path), e.Path)
 	}

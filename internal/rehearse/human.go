@@ -22,7 +22,10 @@ func (d *driver) ask(c *machine.Command, a *mock.Answer) (machine.Outcome, time.
 	if a.Human == nil && d.asked != nil {
 		ask = d.asked.Ask
 	}
-	in, err := d.input(c, ask)
+	in, err := d.input(c, func(ctx context.Context, q core.Question) (core.Answer, error) {
+		d.rec.asked[nodePath(c)] = questionText(&q)
+		return ask(ctx, q)
+	})
 	if err != nil {
 		return failure(*core.FailureOf(err)), 0
 	}
@@ -31,6 +34,15 @@ func (d *driver) ask(c *machine.Command, a *mock.Answer) (machine.Outcome, time.
 		return machine.Outcome{Failure: core.FailureOf(err)}, p.takes
 	}
 	return accepted(&res, c.Plan, c.Node), p.takes
+}
+
+// questionText is all that a person is shown: the question, and what stands below it.
+func questionText(q *core.Question) string {
+	text := q.Text
+	for _, s := range q.Show {
+		text += "\n" + s.Name + ": " + s.Text + s.Missing
+	}
+	return text
 }
 
 // answers reports whether an answer says something about the outcome itself.

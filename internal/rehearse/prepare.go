@@ -83,6 +83,9 @@ func Names(p *plan.Plan, f *mock.File) core.Diagnostics {
 	for _, s := range e.Trace {
 		n.node(core.At(s.Node, s.Pos), "expect.trace", false)
 	}
+	for _, m := range e.Asked {
+		n.node(m.Key, "expect.asked", false)
+	}
 	for _, id := range e.Path {
 		n.node(id, "expect.path", false)
 	}

@@ -40,6 +40,8 @@ type Record struct {
 	file   *mock.File
 	flying map[string]int
 	story  *story.Story
+	// asked is what a person was shown last, by gate.
+	asked map[string]string
 	// unscripted are decisions without an answer in the file.
 	unscripted []Miss
 	// endless is the ring that a walk did not leave, nil for none.
@@ -63,7 +65,7 @@ func (e Execution) String() string {
 }
 
 func newRecord(p *plan.Plan, f *mock.File) *Record {
-	return &Record{plan: p, file: f, Runs: map[string]int{}, Attempts: map[string]int{}, Peak: map[string]int{}, Calls: map[string]int{}, Status: map[string]core.Status{}, flying: map[string]int{}}
+	return &Record{plan: p, file: f, Runs: map[string]int{}, Attempts: map[string]int{}, Peak: map[string]int{}, Calls: map[string]int{}, asked: map[string]string{}, Status: map[string]core.Status{}, flying: map[string]int{}}
 }
 
 func (r *Record) started(node string) {

@@ -104,8 +104,12 @@ func (c *console) readLine() {
 // show words a question.
 func show(q *core.Question) string {
 	var b strings.Builder
-	if q.Again != "" {
+	if q.Again != "" { // the values stand above
 		fmt.Fprintf(&b, "%s\n", plain(q.Again))
+	} else {
+		for i := range q.Show {
+			showValue(&b, &q.Show[i])
+		}
 	}
 	fmt.Fprintf(&b, "%s: %s\n", plain(q.Node), plain(q.Text))
 	for _, c := range q.Choices {
@@ -126,6 +130,21 @@ func show(q *core.Question) string {
 	}
 	b.WriteString("> ")
 	return b.String()
+}
+
+// showValue shows a value line by line, below its name.
+func showValue(b *strings.Builder, s *core.Shown) {
+	if s.Missing != "" {
+		fmt.Fprintf(b, "%s: %s\n", plain(s.Name), plain(s.Missing))
+		return
+	}
+	fmt.Fprintf(b, "%s:\n", plain(s.Name))
+	for line := range strings.Lines(s.Text) {
+		fmt.Fprintf(b, "  | %s\n", plain(strings.TrimRight(line, "\r\n")))
+	}
+	if s.Left > 0 {
+		fmt.Fprintf(b, "  … %d more bytes\n", s.Left)
+	}
 }
 
 // shared reports whether another choice has the same key, which then picks neither.

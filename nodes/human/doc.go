@@ -3,7 +3,9 @@
 //
 // # Fields
 //
-//	text            optional  the question; default the node's label, else its id
+//	text            optional  the question, a template; default the node's label, else its id
+//	show            optional  what is shown with it: fields, context.KEY, expressions that
+//	                          begin with $, files below the workflow's folder
 //	default_choice  optional  the node to go on at when nobody answers within the timeout
 //
 // The choices are the edges that leave the node, by their labels; an edge without one is

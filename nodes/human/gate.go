@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/nodes/internal/text"
 )
 
 // Keys of the context that an answered gate sets.
@@ -28,7 +30,11 @@ const maxAsked = 10
 
 // gate is the handler of one node.
 type gate struct {
-	text     string
+	text     string         // the question if there is no template
+	template *text.Template // nil for none
+	shows    []shown
+	files    fs.FS // the workflow's folder, nil for none
+	dir      string
 	ways     []way
 	fallback *way // the default choice, nil for none
 	timeout  time.Duration
@@ -48,6 +54,7 @@ func (g *gate) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 		return core.Result{}, unanswered(fmt.Errorf("%w: no edge leaves the node, so there is nothing to choose", core.ErrUnanswered))
 	}
 	q := g.question()
+	q.Text, q.Show = g.render(in)
 	q.Run, q.Node, q.Visit, q.Attempt = in.Run(), in.Node(), in.Visit(), in.Attempt()
 	for range maxAsked {
 		a, err := ask(ctx, q)
@@ -63,7 +70,7 @@ func (g *gate) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 }
 
 func (g *gate) question() core.Question {
-	q := core.Question{Text: g.text, Timeout: g.timeout}
+	q := core.Question{Timeout: g.timeout}
 	for _, w := range g.ways {
 		if w.freeform {
 			q.Freeform = true

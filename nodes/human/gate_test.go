@@ -255,7 +255,7 @@ func TestFindings(t *testing.T) {
 		{`{}`, false, edges("Go? -> a", "Stop? -> b"), ""},
 		{`{}`, false, picked(edges("Go? -> a", "Stop -> b")), ""},
 		{`{"writes": ["x"]}`, false, edges("Go -> a"), `1:13: warning: node n: a human gate writes nothing, field "x" stays as it is [UNUSED]`},
-		{`{"txt": "x"}`, false, edges("Go -> a"), `1:2: error: node n: unknown key "txt" (did you mean "text"? known keys: text, default_choice) [UNKNOWN_KEY]`},
+		{`{"txt": "x"}`, false, edges("Go -> a"), `1:2: error: node n: unknown key "txt" (did you mean "text"? known keys: text, show, default_choice) [UNKNOWN_KEY]`},
 		{`{"text": 5}`, false, edges("Go -> a"), `1:10: error: node n: text: want a text, found number 5 (put it in quotes to make it a text) [WRONG_TYPE]`},
 	} {
 		n := nodestest.Node(t, tt.node)

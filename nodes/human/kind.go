@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/text"
 )
 
 // Kind is the kind "human". The zero Kind is ready to use.
@@ -14,10 +15,19 @@ type Kind struct{}
 var _ core.Kind = Kind{}
 
 type config struct {
-	Text    core.Text `wavefold:"text" doc:"the question (the node's label, else its id)"`
+	Text    core.Text `wavefold:"text" doc:"the question, a template (the node's label, else its id)"`
+	Show    showList  `wavefold:"show" doc:"what is shown with it: fields, context.KEY, expressions, files"`
 	Default core.Text `wavefold:"default_choice" doc:"the node to go on at when nobody answers within the timeout"`
 
 	subject string
+}
+
+// builder compiles one node.
+type builder struct {
+	config
+	env   core.Env
+	texts *text.Set
+	ds    core.Diagnostics
 }
 
 // DecodeSubject names the node in messages.
@@ -36,7 +46,13 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	g := &gate{text: cmp.Or(c.Text.Value, n.Label.Value, n.ID.Value), ways: waysOf(env.Edges)}
+	b := &builder{config: c, env: env, texts: text.NewSet(env, c.subject)}
+	g := &gate{text: cmp.Or(n.Label.Value, n.ID.Value), ways: waysOf(env.Edges), files: env.Files, dir: env.Dir}
+	if c.Text.Value != "" {
+		g.template = b.texts.Template(c.Text, "text")
+	}
+	g.shows = b.shows()
+	ds = append(append(ds, b.ds...), b.texts.Found...)
 	if n.Timeout != nil {
 		g.timeout = n.Timeout.Value
 	}
@@ -46,7 +62,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	for _, w := range n.Writes {
 		ds.Warnf(core.CodeUnused, w.Pos, "%s: a human gate writes nothing, field %q stays as it is", c.subject, w.Value)
 	}
-	return core.Compiled{Handler: g, Role: core.RoleHuman}, ds
+	return core.Compiled{Handler: g, Role: core.RoleHuman, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
 }
 
 // way is an edge that an answer may lead along.

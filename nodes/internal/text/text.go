@@ -115,6 +115,11 @@ func (t *Template) Render(in core.Input) (string, error) {
 	return s, core.Permanent(err)
 }
 
+// RenderLenient is Render that leaves places without a value as they are written.
+func (t *Template) RenderLenient(in core.Input) string {
+	return t.t.RenderLenient(input{t.t.ForInput(in.Shared()), in})
+}
+
 // RenderEscaped is Render with values that are escaped, see
 // template.Template.RenderEscaped.
 func (t *Template) RenderEscaped(in core.Input, escape func(before, value string) string) (string, error) {
