@@ -46,7 +46,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	b := &builder{config: c, env: env, texts: text.NewSet(env, c.subject)}
+	b := &builder{config: c, env: env, texts: text.NewSet(n, env)}
 	g := &gate{text: cmp.Or(n.Label.Value, n.ID.Value), ways: waysOf(env.Edges), files: env.Files, dir: env.Dir}
 	if c.Text.Value != "" {
 		g.template = b.texts.Template(c.Text, "text")
