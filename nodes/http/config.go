@@ -1,10 +1,12 @@
 package http
 
 import (
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
@@ -31,6 +33,8 @@ type config struct {
 	Into    core.Text                  `wavefold:"into" doc:"the field that gets the value; default the only declared write, else the edges"`
 	Stream  core.Located[bool]         `wavefold:"stream" doc:"make the field a stream: pages are fetched as they are read"`
 	OK      []int                      `wavefold:"ok,min=100,max=599" doc:"statuses that are no failure besides 200 to 299"`
+	Rate    *float64                   `wavefold:"per_second" doc:"how many requests may start in a second, over pages, attempts, redirects and items; fractions are allowed"`
+	Idle    time.Duration              `wavefold:"idle_timeout,min=1ms" doc:"how long no byte may come before the attempt fails (60s)"`
 	MaxBody size.Bytes                 `wavefold:"max_body" doc:"limit on the body of one answer, unpacked (50MB, with save 1GB)"`
 
 	subject string
@@ -51,13 +55,14 @@ type basicConfig struct {
 }
 
 type pagesConfig struct {
-	By    core.Text     `wavefold:"by,required,oneof=number|offset|cursor|link" doc:"what leads to the next page"`
-	Param core.Text     `wavefold:"param" doc:"the query parameter that asks for a page"`
-	From  int           `wavefold:"from" doc:"the first number or offset (number 1, offset 0)"`
-	Size  int           `wavefold:"size,min=1" doc:"how many rows a full page has"`
-	Next  core.Text     `wavefold:"next" doc:"where in the answer the next cursor or address is"`
-	Max   int           `wavefold:"max,min=1" doc:"how many pages there may be (1000)"`
-	Pos   core.Position `wavefold:",pos"`
+	By     core.Text     `wavefold:"by,required,oneof=number|offset|cursor|link" doc:"what leads to the next page"`
+	Param  core.Text     `wavefold:"param" doc:"the query parameter that asks for a page"`
+	From   int           `wavefold:"from" doc:"the first number or offset (number 1, offset 0)"`
+	Size   int           `wavefold:"size,min=1" doc:"how many rows a full page has"`
+	Next   core.Text     `wavefold:"next" doc:"where in the answer the next cursor or address is"`
+	Max    int           `wavefold:"max,min=1" doc:"how many pages there may be (1000)"`
+	Repeat core.Text     `wavefold:"repeat,oneof=end|keep" doc:"what to do with a page that has the rows of the one before: end there without it, or keep it and go on; by default the node fails"`
+	Pos    core.Position `wavefold:",pos"`
 }
 
 // What bounds the body of one answer unless the document says so: one that is
@@ -90,6 +95,7 @@ func (b *builder) build() *handler {
 	if b.Output.Value != "" {
 		h.form = form(b.Output.Value)
 	}
+	b.times(h)
 	b.address(h)
 	h.query = b.pairs(b.Query, "query")
 	h.headers = b.pairs(b.Headers, "headers")
@@ -104,6 +110,27 @@ func (b *builder) build() *handler {
 
 func (b *builder) errorf(pos core.Position, key, format string, args ...any) *core.Diagnostic {
 	return b.texts.Found.Errorf(core.CodeBadValue, pos, b.subject+": "+key+": "+format, args...)
+}
+
+// defaultIdle is how long no byte may come unless the document says so.
+const defaultIdle = time.Minute
+
+// maxRate bounds per_second: beyond it the distance of requests is no time any more.
+const maxRate = 1e6
+
+// times reads how often requests start, and how long a silent server is waited for.
+func (b *builder) times(h *handler) {
+	if h.idle = b.Idle; h.idle == 0 {
+		h.idle = defaultIdle
+	}
+	if b.Rate == nil {
+		return
+	}
+	if r := *b.Rate; r > 0 && r <= maxRate {
+		h.pace = &pace{every: time.Duration(min(float64(time.Second)/r, math.MaxInt64/2))}
+		return
+	}
+	b.errorf(b.node.Config.Get("per_second").Pos, "per_second", "want a number above 0 and at most %d, found %v", int(maxRate), *b.Rate)
 }
 
 // address compiles the URL; a fixed one is checked.
@@ -212,7 +239,7 @@ func (b *builder) pages(h *handler) {
 	if p == nil {
 		return
 	}
-	h.pages = &paging{by: p.By.Value, param: p.Param.Value, from: p.From, size: p.Size, next: b.member(p.Next, "pages.next"), max: p.Max}
+	h.pages = &paging{by: p.By.Value, param: p.Param.Value, from: p.From, size: p.Size, next: b.member(p.Next, "pages.next"), max: p.Max, repeat: p.Repeat.Value}
 	if h.pages.max == 0 {
 		h.pages.max = 1000
 	}

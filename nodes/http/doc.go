@@ -21,12 +21,16 @@
 //	stream     false     make the field a stream: pages are fetched as they are
 //	                     read
 //	ok                   statuses that are no failure besides 200 to 299
+//	per_second           how many requests may start in a second, over pages,
+//	                     attempts, redirects and items; fractions are allowed
+//	idle_timeout  60s    how long no byte may come before the attempt fails
 //	max_body   50MB      limit on the body of one answer, unpacked; 1GB with save
 //
 // # Values
 //
 // A value in the path of url, in its query part or under query cannot add a
-// path, a parameter or a host: it is escaped for its place. Where the whole
+// path, a parameter or a host: it is escaped for its place, and one that makes "."
+// or ".." a whole segment of the path is an error. Where the whole
 // address is a value, write url: "{{$.next_url}}"; it is taken as it is. Values in
 // headers must not hold line ends.
 //
@@ -39,7 +43,9 @@
 //	pages: {by: link}                                the header Link: <…>; rel="next"
 //
 // rows says where each page's rows are; the field gets all of them as one array.
-// max (1000) ends a server that never runs out of pages, with an error. Pages
+// max (1000) ends a server that never runs out of pages, with an error. So does a page
+// with the rows of the one before, as from a server that does not know the parameter;
+// repeat: end drops it and ends there, repeat: keep takes both and goes on. Pages
 // whose numbers are known can be fetched side by side instead, by a node with
 // for_each over them and the item under query.
 //
@@ -48,9 +54,15 @@
 // Answers 408, 425, 429 and 5xx and broken connections may pass, so the node's
 // on_error policy tries again, not before Retry-After has passed, unless that is
 // more than an hour. Other statuses, answers that are not what output says, and
-// certificates that are not to be trusted fail for good. A redirect to another
-// host does not carry secrets along. The server has 60 seconds to begin its
-// answer; set timeout on the node to bound the whole attempt.
+// certificates that are not to be trusted fail for good. An attempt in which no byte
+// moves for idle_timeout fails as a timeout; set timeout on the node to bound the whole
+// attempt. With per_second, Retry-After holds back all requests of the node.
+//
+// Redirects are followed, except from https to http, and except with 301, 302 after a
+// method other than GET and HEAD, which would become a GET without a body. A redirect
+// whose status is in ok is taken as the answer. To another host go only the headers
+// Accept, Accept-Language, Content-Type, Range and User-Agent, and, after 307 and 308,
+// the body; the header Referer is sent only if headers sets it.
 //
 // POST and PATCH carry the header Idempotency-Key, which is the same in every
 // attempt of one piece of work, unless headers says otherwise. Secrets are read

@@ -22,8 +22,7 @@ import (
 // Kind is the kind "http". The zero Kind is ready to use.
 type Kind struct {
 	// Transport carries the requests; nil means one with the proxy settings of
-	// the environment, that waits 60 seconds for an answer to begin and keeps
-	// idle connections for 5.
+	// the environment, that keeps idle connections for 5 seconds.
 	Transport http.RoundTripper
 	// LookupEnv finds secrets; nil means os.LookupEnv.
 	LookupEnv func(name string) (value string, ok bool)
@@ -42,7 +41,6 @@ var transport = newTransport()
 
 func newTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout = 60 * time.Second
 	t.IdleConnTimeout = 5 * time.Second
 	t.MaxIdleConnsPerHost = 16
 	return t
@@ -83,7 +81,7 @@ func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	return made, ds
 }
 
-// handler is a compiled node. It is immutable.
+// handler is a compiled node. It is immutable but for its pace.
 type handler struct {
 	method    string
 	url       *text.Template
@@ -102,6 +100,8 @@ type handler struct {
 	stream    bool
 	ok        []int
 	maxBody   int
+	idle      time.Duration
+	pace      *pace // nil for none
 	dir       string
 	transport http.RoundTripper
 	lookup    func(string) (string, bool)

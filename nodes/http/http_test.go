@@ -397,7 +397,6 @@ func TestBrokenPages(t *testing.T) {
 		}
 	})
 	for _, c := range []struct{ path, pages, want string }{
-		{"/", `{"by": "number", "param": "p", "max": 3}`, "there are more than 3 pages, and the last two hold the same rows; does the server know the parameter p?"},
 		{"/new", `{"by": "number", "param": "p", "max": 3}`, "there are more than 3 pages; raise pages.max"},
 		{"/same", `{"by": "cursor", "param": "p", "next": "next"}`, "page 2: GET URL/same: the answer names the same next page again (next)"},
 		{"/same", `{"by": "link", "next": "link"}`, "page 1: GET URL/same: the answer names itself as the next page"},
@@ -532,6 +531,11 @@ func TestFindings(t *testing.T) {
 		{`{"url": "http://x", "stream": true, "pages": {"by": "link"}}`, `a stream needs one field`},
 		{`{"url": "http://x", "save": "a", "output": "text"}`, `output: does not go with save`},
 		{`{"url": "http://x", "save": "../a"}`, `save: `},
+		{`{"url": "http://x", "per_second": 0}`, `per_second: want a number above 0 and at most 1000000, found 0`},
+		{`{"url": "http://x", "per_second": -0.5}`, `per_second: want a number above 0 and at most 1000000, found -0.5`},
+		{`{"url": "http://x", "per_second": "x"}`, `per_second`},
+		{`{"url": "http://x", "idle_timeout": "0s"}`, `idle_timeout`},
+		{`{"url": "http://x", "pages": {"by": "link", "repeat": "drop"}}`, `"drop" is none of end, keep`},
 		{`{"url": "http://x", "output": "none", "into": "a", "writes": ["a"]}`, `output: none has nothing to put into a field`},
 	} {
 		_, ds := kind.Compile(nodestest.Node(t, c.node), core.Env{})

@@ -28,7 +28,14 @@ type paging struct {
 	size      int // 0: not known
 	next      []string
 	max       int
+	repeat    string
 }
+
+// What becomes of a page with the rows of the one before; it is an error otherwise.
+const (
+	repeatEnd  = "end"
+	repeatKeep = "keep"
+)
 
 // pager fetches page after page.
 type pager struct {
@@ -39,8 +46,7 @@ type pager struct {
 	cursor  string
 	fetched int
 	status  int
-	last    []any // the rows of the page before, if it was asked for by a number
-	again   bool  // the last two pages have the same rows
+	last    []any // the rows of the page before
 }
 
 func (h *handler) pager(c *call) *pager {
@@ -60,21 +66,32 @@ func (p *pager) next(ctx context.Context) ([]any, error) {
 	if p.url == nil {
 		return nil, io.EOF
 	}
-	if p.fetched == p.h.pages.max && p.again {
-		return nil, core.Permanent(fmt.Errorf("there are more than %d pages, and the last two hold the same rows; does the server know the parameter %s?", p.fetched, p.h.pages.param))
-	}
 	if p.fetched == p.h.pages.max {
 		return nil, core.Permanent(fmt.Errorf("there are more than %d pages; raise pages.max", p.fetched))
 	}
 	rows, err := p.fetch(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		return nil, fmt.Errorf("page %d: %w", p.fetched+1, err)
 	}
 	p.fetched++
+	if g := p.h.pages; g.repeat != repeatKeep && len(rows) > 0 && core.Equal(p.last, rows) {
+		if g.repeat == repeatEnd {
+			p.url = nil
+			return nil, nil
+		}
+		return nil, core.Permanent(p.repeated())
+	}
+	p.last = slices.Clone(rows) // the list itself is given away
 	return rows, nil
+}
+
+// repeated says that a page holds the rows of the one before.
+func (p *pager) repeated() error {
+	why := ""
+	if p.h.pages.param != "" {
+		why = fmt.Sprintf(": the server does not know %q", p.h.pages.param)
+	}
+	return fmt.Errorf("page %d holds the same rows as page %d%s (pages.repeat: end or keep, if that is meant)", p.fetched, p.fetched-1, why)
 }
 
 func (p *pager) fetch(ctx context.Context) ([]any, error) {
@@ -116,8 +133,6 @@ func (p *pager) forward(a *answer, doc any, rows []any) error {
 			p.url = nil
 			return nil
 		}
-		p.again = core.Equal(p.last, rows)
-		p.last = slices.Clone(rows) // the list itself is given away
 		p.ask(strconv.Itoa(p.at))
 		return nil
 	case byCursor:
@@ -177,6 +192,8 @@ func (p *pager) follow(a *answer, link string) error {
 	switch {
 	case u.Host != p.c.url.Host || u.Scheme != p.c.url.Scheme:
 		return fmt.Errorf("the next page lies on another host, %s://%s", u.Scheme, u.Host)
+	case u.User != nil:
+		return errors.New("the address of the next page has a user in it")
 	case u.String() == before.String():
 		return errors.New("the answer names itself as the next page")
 	}

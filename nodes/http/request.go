@@ -1,7 +1,6 @@
 package http
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -39,10 +38,9 @@ type call struct {
 	client  *http.Client
 	url     *url.URL
 	headers http.Header
-	// private are the headers that hold secrets.
-	private []string
 	body    []byte
 	mask    secret.Masker
+	watch   *watch // of the request that is being sent
 }
 
 // call renders everything for one attempt. The call is there with an error, too,
@@ -78,6 +76,7 @@ type reader func(v value, key string) (string, error)
 // address renders the URL. Values are escaped for the place they stand in,
 // unless the address begins with one.
 func (c *call) address(in core.Input) error {
+	inPath := false
 	escape := func(before, value string) string {
 		switch {
 		case before == "":
@@ -85,6 +84,7 @@ func (c *call) address(in core.Input) error {
 		case strings.ContainsRune(before, '?'):
 			return url.QueryEscape(value)
 		}
+		inPath = true
 		return url.PathEscape(value)
 	}
 	s, err := c.h.url.RenderEscaped(in, escape)
@@ -96,6 +96,9 @@ func (c *call) address(in core.Input) error {
 	}
 	if c.url, err = url.Parse(s); err != nil {
 		return core.Permanent(fmt.Errorf("url: no address: %w", plainURL(err)))
+	}
+	if segment := climbs(c.url); inPath && segment != "" {
+		return core.Permanent(fmt.Errorf("url: a value makes %q a whole segment of the path, which servers take for another path", segment))
 	}
 	return core.Permanent(at("url", checkURL(c.url)))
 }
@@ -162,9 +165,6 @@ func (c *call) header(in core.Input, read reader) error {
 			return core.Permanent(fmt.Errorf("headers.%s: a header must not hold a line end", p.name))
 		}
 		c.headers.Set(p.name, v)
-		if p.secret.IsSecret() {
-			c.private = append(c.private, p.name)
-		}
 	}
 	if c.headers.Get("User-Agent") == "" {
 		c.headers.Set("User-Agent", "wavefold")
@@ -180,7 +180,6 @@ func (c *call) authorize(read reader, secrets *[]string) error {
 	if h.bearer == nil && h.user == nil {
 		return nil
 	}
-	c.private = append(c.private, "Authorization")
 	if h.bearer != nil {
 		token, err := read(*h.bearer, "auth.bearer")
 		c.headers.Set("Authorization", "Bearer "+token)
@@ -228,28 +227,6 @@ func (c *call) fill(in core.Input) error {
 	return nil
 }
 
-// maxRedirects is as many as browsers follow, roughly.
-const maxRedirects = 10
-
-// redirect follows a redirect. To another host no secret goes along, and from
-// https nothing leads back to plain http.
-func (c *call) redirect(r *http.Request, via []*http.Request) error {
-	switch {
-	case len(via) >= maxRedirects:
-		return core.Permanent(fmt.Errorf("more than %d redirects", maxRedirects))
-	case r.URL.Scheme != "https" && r.URL.Scheme != "http":
-		return core.Permanent(fmt.Errorf("the server redirects to %s://", r.URL.Scheme))
-	case r.URL.Scheme != "https" && c.url.Scheme == "https":
-		return core.Permanent(errors.New("the server redirects from https to http"))
-	}
-	if r.URL.Host != c.url.Host {
-		for _, name := range c.private {
-			r.Header.Del(name)
-		}
-	}
-	return nil
-}
-
 // shown is how messages call an address: without its query, in which a secret or
 // a page's cursor may stand.
 func (c *call) shown(u *url.URL) string {
@@ -262,26 +239,30 @@ func (c *call) host() string { return c.mask.Text(c.url.Host) }
 // send sends one request. An answer with another status than those wanted is an
 // error; so the answer's body is open if and only if there is none.
 func (c *call) send(ctx context.Context, u *url.URL) (*answer, error) {
-	var body io.Reader
-	if c.body != nil {
-		body = bytes.NewReader(c.body)
+	what := c.h.method + " " + c.shown(u)
+	if err := c.h.pace.wait(ctx); err != nil {
+		return nil, fmt.Errorf("%s: not sent yet: %w", what, err)
 	}
-	r, err := http.NewRequestWithContext(ctx, c.h.method, u.String(), body)
+	w := newWatch(ctx, c.h.idle)
+	c.watch = w
+	r, err := http.NewRequestWithContext(w.ctx, c.h.method, u.String(), nil)
 	if err != nil {
+		w.stop()
 		return nil, core.Permanent(plainURL(err))
 	}
+	w.send(r, c.body)
 	r.Header = c.headers.Clone()
 	if host := r.Header.Get("Host"); host != "" {
 		r.Host = host
 	}
 	res, err := c.client.Do(r)
+	w.pause()
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, c.unanswered(u, err)
+		defer w.stop()
+		return nil, c.unanswered(ctx, u, err)
 	}
-	a := &answer{status: res.StatusCode, what: c.h.method + " " + c.shown(u), res: res, ctx: ctx, max: c.h.maxBody}
+	res.Body = &receiving{res.Body, w}
+	a := &answer{status: res.StatusCode, what: what, res: res, ctx: ctx, watch: w, pace: c.h.pace, max: c.h.maxBody}
 	a.limited = &bodyReader{r: io.LimitReader(res.Body, int64(a.max)+1), a: a}
 	if res.StatusCode >= 200 && res.StatusCode <= 299 || slices.Contains(c.h.ok, res.StatusCode) {
 		return a, nil
@@ -292,13 +273,19 @@ func (c *call) send(ctx context.Context, u *url.URL) (*answer, error) {
 
 // unanswered words the error of a request that got no answer. Where the server does
 // not speak TLS, or its certificate is not to be trusted, another attempt sees the same.
-func (c *call) unanswered(u *url.URL, err error) error {
+func (c *call) unanswered(ctx context.Context, u *url.URL, err error) error {
 	what := c.h.method + " " + c.shown(u)
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		if last, bad := url.Parse(e.URL); bad == nil && c.shown(last) != c.shown(u) {
 			what += ", redirected to " + c.shown(last)
 		}
 		err = e.Err
+	}
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: no answer yet: %w", what, ctx.Err())
+	case c.watch.expired():
+		return c.watch.failure(what + ": no byte for ")
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
 		return core.Permanent(fmt.Errorf("%s: the server does not speak TLS there (is it http://?): %w", what, err))
@@ -332,6 +319,7 @@ func (a *answer) refused() error {
 	case wait > longestWait:
 		return core.Permanent(fmt.Errorf("%w; the server asks to wait for %s, and a run waits for %s at most", err, wait.Round(time.Second), longestWait))
 	}
+	a.pace.hold(wait)
 	return core.RetryAfter(err, wait)
 }
 

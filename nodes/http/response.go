@@ -33,6 +33,8 @@ type answer struct {
 	what    string // "GET https://host/path", for messages
 	res     *http.Response
 	ctx     context.Context
+	watch   *watch
+	pace    *pace
 	max     int
 	limited io.Reader
 	read    int64
@@ -58,6 +60,8 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	b.n += int64(n)
 	switch {
 	case err == nil || err == io.EOF:
+	case b.a.watch.expired() && b.a.ctx.Err() == nil:
+		err = b.a.watch.failure(fmt.Sprintf("%s: the answer has not ended after %d bytes, and no byte came for ", b.a.what, b.n))
 	case b.a.ctx.Err() != nil:
 		err = fmt.Errorf("%s: the answer has not ended after %d bytes: %w", b.a.what, b.n, b.a.ctx.Err())
 	default:
