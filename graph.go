@@ -77,15 +77,42 @@ func (e *Engine) Load(path string) (*Graph, error) {
 	return g, nil
 }
 
+// missing is the finding about a graph that is nil or has no workflow, nil for others.
+func (g *Graph) missing() core.Diagnostics {
+	if g != nil && g.w != nil {
+		return nil
+	}
+	var ds core.Diagnostics
+	what := "the graph has no workflow"
+	if g == nil {
+		what = "the graph is nil"
+	}
+	ds.Errorf(core.CodeMissingKey, core.Position{}, "%s", what).WithHint("make one with New, Engine.Load or Engine.Graph")
+	return ds
+}
+
 // Name returns the graph's name.
-func (g *Graph) Name() string { return g.w.Name.Value }
+func (g *Graph) Name() string {
+	if g.missing() != nil {
+		return ""
+	}
+	return g.w.Name.Value
+}
 
 // Workflow returns the graph as a document would hold it. It must not be changed.
-func (g *Graph) Workflow() *core.Workflow { return g.w }
+func (g *Graph) Workflow() *core.Workflow {
+	if g == nil {
+		return nil
+	}
+	return g.w
+}
 
 // Compile checks the graph and prepares it to run, once; later calls return the same. The
 // error is nil or core.Diagnostics with everything that keeps the graph from running.
 func (g *Graph) Compile() error {
+	if ds := g.missing(); ds != nil {
+		return ds.Err(false)
+	}
 	g.compile()
 	return g.all.Err(g.strict)
 }
@@ -93,6 +120,9 @@ func (g *Graph) Compile() error {
 // Findings returns everything that is to be said about the graph, warnings included, in
 // the order of the files.
 func (g *Graph) Findings() core.Diagnostics {
+	if ds := g.missing(); ds != nil {
+		return ds
+	}
 	g.compile()
 	return slices.Clone(g.all)
 }
@@ -226,6 +256,9 @@ func (g *Graph) notBegun(err error) (*Result, error) {
 // only exists in Go cannot be saved, such as a reducer; the error names it. Loading the
 // document and saving it again gives the same bytes.
 func (g *Graph) Save() ([]byte, error) {
+	if ds := g.missing(); ds != nil {
+		return nil, ds.Err(false)
+	}
 	if err := g.w.Findings.Err(false); err != nil {
 		return nil, err
 	}
@@ -238,6 +271,9 @@ func (g *Graph) Save() ([]byte, error) {
 // SaveAll returns the documents of the graph and of its sub-workflows by the file names
 // they call each other by.
 func (g *Graph) SaveAll() (map[string][]byte, error) {
+	if ds := g.missing(); ds != nil {
+		return nil, ds.Err(false)
+	}
 	out := map[string][]byte{}
 	for _, sub := range g.reachable() {
 		data, err := sub.Save()
@@ -252,6 +288,9 @@ func (g *Graph) SaveAll() (map[string][]byte, error) {
 // Bind registers the functions of a graph built in Go, and those of its sub-workflows,
 // so that their documents can be loaded.
 func (e *Engine) Bind(g *Graph) error {
+	if ds := g.missing(); ds != nil {
+		return ds.Err(false)
+	}
 	for _, sub := range g.reachable() {
 		for _, t := range sub.tools {
 			if err := e.reg.AddTool(t.name, t.handler); err != nil {

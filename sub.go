@@ -21,11 +21,12 @@ type passage struct {
 // options of all nodes and, with Over, Limit and MaxFailures.
 func Sub(id string, g *Graph, options ...Option) Part {
 	n := newNode("Sub", id, options)
-	n.kind, n.sub = "workflow", g
-	if g == nil {
+	n.kind = "workflow"
+	if g.missing() != nil {
 		n.findings.Errorf(core.CodeMissingKey, n.id.Pos, "node %s: Sub has no graph", id)
 		return n
 	}
+	n.sub = g
 	args := &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
 	outputs := &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
 	for _, p := range n.passed {

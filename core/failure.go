@@ -40,11 +40,15 @@ func (f *Failure) Unwrap() error { return f.Cause }
 
 // FailureOf turns an error of a handler into a Failure, keeping a Failure that
 // is already inside, the marks set by Permanent, Retryable and RetryAfter, and the
-// category of the error.
+// category of the error. The message is cut to MaxText. Of an error that wraps more than
+// 10,000 others, which may be because it wraps itself, only the text is kept.
 func FailureOf(err error) *Failure {
+	if !countable(err) {
+		err = &endless{err.Error()}
+	}
 	if f, ok := errors.AsType[*Failure](err); ok {
 		out := *f
-		out.Message, out.Cause, out.Node = err.Error(), err, ""
+		out.Message, out.Cause, out.Node = CutText(err.Error()), err, ""
 		if _, ok := errors.AsType[*failRunError](err); ok {
 			out.FailsRun, out.Permanent = true, true
 		}
@@ -53,7 +57,7 @@ func FailureOf(err error) *Failure {
 		}
 		return &out
 	}
-	f := &Failure{Class: ClassError, Message: err.Error(), Cause: err}
+	f := &Failure{Class: ClassError, Message: CutText(err.Error()), Cause: err}
 	f.categorize(err)
 	if m, ok := errors.AsType[*retryMark](err); ok {
 		f.Permanent = !m.again
@@ -65,6 +69,40 @@ func FailureOf(err error) *Failure {
 		f.FailsRun, f.Permanent = true, true
 	}
 	return f
+}
+
+// maxWrapped is how many errors one error may wrap, each as often as it is met.
+const maxWrapped = 10_000
+
+// countable reports whether an error wraps no more than maxWrapped others. Of one that wraps
+// itself, errors.Is and errors.As would never return, or would use up the stack.
+func countable(err error) bool {
+	open := []error{err}
+	for n := 0; len(open) > 0; n++ {
+		if n > maxWrapped {
+			return false
+		}
+		err, open = open[len(open)-1], open[:len(open)-1]
+		switch w := err.(type) {
+		case interface{ Unwrap() error }:
+			if inner := w.Unwrap(); inner != nil {
+				open = append(open, inner)
+			}
+		case interface{ Unwrap() []error }:
+			open = append(open, w.Unwrap()...)
+		}
+	}
+	return true
+}
+
+// endless stands for an error that cannot be unwrapped.
+type endless struct{ text string }
+
+func (e *endless) Error() string { return e.text }
+
+// Panicked is the failure of code that panicked with p; stack is where.
+func Panicked(what string, p any, stack []byte) *Failure {
+	return &Failure{Class: ClassPanic, Permanent: true, Message: what + ": " + PanicText(p), Stack: CutText(string(stack)), Cause: panicCause(p)}
 }
 
 // categorize notes the category of an error, if there is something to note.
@@ -204,9 +242,11 @@ type StrayError struct {
 	// Code names what else was called and has not returned, such as the reducer of
 	// field "x".
 	Code []string
-	// Listener tells that the listener was still busy with events. It gets the rest
-	// when it takes them. The status of the run does not depend on it.
+	// Listener tells that the listener was still busy with events, and Unheard how many
+	// it had not done with. It gets the rest when it takes them. The status of the run does
+	// not depend on it.
 	Listener bool
+	Unheard  int64
 	// Err is the error the run has apart from that, nil for none.
 	Err error
 }
@@ -224,7 +264,7 @@ func (e *StrayError) Error() string {
 		parts = append(parts, "still running, because it did not return: "+strings.Join(e.Code, ", "))
 	}
 	if e.Listener {
-		parts = append(parts, "the listener is still busy with events of the run")
+		parts = append(parts, "the listener is still busy with events of the run, "+itoa(int(e.Unheard))+" are left")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -58,7 +58,7 @@ func appendJSON(buf []byte, v any, depth int) ([]byte, error) {
 func guarded(v any, write func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("writing %T as JSON panicked: %v", v, p)
+			err = fmt.Errorf("writing %T as JSON panicked: %s", v, PanicText(p))
 		}
 	}()
 	return write()

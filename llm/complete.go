@@ -3,7 +3,6 @@ package llm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"time"
 
@@ -50,9 +49,7 @@ func Complete(ctx context.Context, m Model, r *Request) (*Response, error) {
 func guarded(ctx context.Context, m Model, r *Request) (res *Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			f := &core.Failure{Class: core.ClassPanic, Permanent: true, Message: fmt.Sprintf("the model panicked: %v", p), Stack: string(debug.Stack())}
-			f.Cause, _ = p.(error)
-			res, err = nil, f
+			res, err = nil, core.Panicked("the model panicked", p, debug.Stack())
 		}
 	}()
 	return m.Complete(ctx, r)

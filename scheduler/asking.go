@@ -43,7 +43,7 @@ func (a *asker) ask(ctx context.Context, q core.Question) (core.Answer, error) {
 	case q.Timeout > 0 && errors.Is(err, context.DeadlineExceeded) && time.Since(a.began) >= q.Timeout: // no deadline but its own
 		answered.Reason = core.ErrLate.Error()
 	case err != nil:
-		answered.Reason = err.Error()
+		answered.Reason = core.CutText(err.Error())
 	default:
 		answered.Values = core.NewObject(2)
 		if found := q.Match(answer); len(found) == 1 {

@@ -44,6 +44,8 @@ type delivery struct {
 	progress map[progressKey]int // place in a long queue
 	dropped  int                 // log records
 	closed   bool
+	hurry    bool          // nobody waits any more: the run was cancelled
+	added    int64         // events that were queued
 	ended    bool          // nobody takes events any more: none is kept
 	done     chan struct{} // closed when the goroutine has ended
 }
@@ -76,6 +78,7 @@ func (d *delivery) add(e core.Event) {
 	d.mu.Lock()
 	if !d.ended && !d.spare(&e) {
 		d.queue = append(d.queue, e)
+		d.added++
 	}
 	d.mu.Unlock()
 	d.wake.Signal()
@@ -89,7 +92,17 @@ func (d *delivery) behind() bool {
 }
 
 // late is behind with mu held.
-func (d *delivery) late() bool { return len(d.queue) >= longQueue && !d.stuck && !d.ended }
+func (d *delivery) late() bool {
+	return len(d.queue) >= longQueue && !d.stuck && !d.ended && !d.hurry
+}
+
+// release lets the run go on without the listener for good.
+func (d *delivery) release() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.hurry = true
+	d.room.Broadcast()
+}
 
 // catchUp waits for the listener as long as it is behind and at work.
 func (d *delivery) catchUp() {
@@ -189,14 +202,15 @@ func (d *delivery) take() []core.Event {
 			Log: fmt.Sprintf("%d log records are missing here: the listener of the events is too slow", d.dropped)}
 		// The end of the run stays the last event.
 		batch = slices.Insert(batch, len(batch)-1, notice)
+		d.added++
 	}
 	d.queue, d.progress, d.dropped = nil, nil, 0
 	return batch
 }
 
-// close waits until everything is delivered, at most for the grace period, and
-// reports whether it was. If not, the rest is delivered when the listener takes it.
-func (d *delivery) close(grace time.Duration) bool {
+// close waits until everything is delivered, at most for so long, and reports how many
+// events were not. They are delivered when the listener takes them.
+func (d *delivery) close(grace time.Duration) (left int64) {
 	d.mu.Lock()
 	d.closed = true
 	if d.watch != nil {
@@ -208,10 +222,12 @@ func (d *delivery) close(grace time.Duration) bool {
 	defer t.Stop()
 	select {
 	case <-d.done:
-		return true
+		return 0
 	case <-t.C:
-		return false
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.added - d.taken.Load() + 1 // the last one that it was given is not done
 }
 
 // logHandler turns the log records of a node into events.
@@ -230,7 +246,7 @@ func (*logHandler) Enabled(context.Context, slog.Level) bool { return true }
 // Handle makes one event of a record. The attributes become its values.
 func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
 	e := core.Event{V: core.EventVersion, Type: core.LogLine, Run: h.run.opts.Run, Time: rec.Time, Node: h.node,
-		Item: h.index, Attempt: h.attempt, Log: rec.Message, Severity: rec.Level.String()}
+		Item: h.index, Attempt: h.attempt, Log: core.CutText(rec.Message), Severity: rec.Level.String()}
 	values := &core.Object{}
 	for _, a := range h.attrs {
 		setAttr(values, a.Key, a.Value)
@@ -269,7 +285,21 @@ func setAttr(o *core.Object, key string, v slog.Value) {
 	if err != nil {
 		c = "<" + err.Error() + ">" // printing it could go round in circles
 	}
-	o.Set(key, c)
+	o.Set(key, limited(c))
+}
+
+// limited is a value of a log record as far as an event holds it: a large one is a text
+// that was cut.
+func limited(v any) any {
+	switch v := v.(type) {
+	case string:
+		return core.CutText(v)
+	case []any, *core.Object:
+		if text := core.JSON(v); len(text) > core.MaxText {
+			return core.CutText(text)
+		}
+	}
+	return v
 }
 
 // WithAttrs returns a handler whose records carry the attributes.

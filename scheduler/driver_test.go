@@ -448,7 +448,7 @@ func TestListenerThatDoesNotReturn(t *testing.T) {
 		release, n := make(chan struct{}), 0
 		r, err := scheduler.Run(t.Context(), compile(t, one(noop)), nil, scheduler.Options{Listener: func(core.Event) { n++; <-release }})
 		stray, ok := errors.AsType[*core.StrayError](err)
-		if !ok || !stray.Listener || len(stray.Nodes) > 0 || err.Error() != "the listener is still busy with events of the run" || r.Status != core.RunSuccess {
+		if !ok || !stray.Listener || len(stray.Nodes) > 0 || err.Error() != "the listener is still busy with events of the run, 5 are left" || r.Status != core.RunSuccess {
 			t.Errorf("run %s, error %v", r.Status, err)
 		}
 		close(release)

@@ -204,6 +204,9 @@ func (x *executor) one(place int, o *machine.Outcome) {
 	}
 	if err == nil {
 		res, err = call(ctx, n, in)
+		if err == nil {
+			err = x.late(ctx)
+		}
 	}
 	if x.streams != nil {
 		if err == nil {
@@ -219,6 +222,9 @@ func (x *executor) one(place int, o *machine.Outcome) {
 // value is the rest of one for a handler that makes the node's only write.
 func (x *executor) value(ctx context.Context, in core.Input, o *machine.Outcome) {
 	v, ok, err := callValue(ctx, x.c.Node, in)
+	if err == nil {
+		err = x.late(ctx)
+	}
 	switch {
 	case err != nil:
 		o.Failure = x.failure(ctx, err)
@@ -301,11 +307,7 @@ func exited() *core.Failure {
 }
 
 // panicked words a panic of user code, with its stack.
-func panicked(p any) *core.Failure {
-	f := &core.Failure{Class: core.ClassPanic, Permanent: true, Message: fmt.Sprintf("panic: %v", p), Stack: string(debug.Stack())}
-	f.Cause, _ = p.(error)
-	return f
-}
+func panicked(p any) *core.Failure { return core.Panicked("panic", p, debug.Stack()) }
 
 // failure words the error of a handler, taking the end of its context into
 // account. Looking at an error is user code too: a nil pointer in an error's type
@@ -321,14 +323,37 @@ func (x *executor) failure(ctx context.Context, err error) (f *core.Failure) {
 	case f.Class == core.ClassPanic:
 	case x.ctx.Err() != nil:
 		f.Class, f.Permanent, f.Category = core.ClassCanceled, true, ""
-	case ctx.Err() != nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(context.Cause(ctx), errTimeout)):
+	case x.timedOut(ctx):
 		f.Class = core.ClassTimeout
 		f.Message = fmt.Sprintf("timed out after %s: %s", x.c.Node.Timeout, f.Message)
 	}
 	return f
 }
 
-var errTimeout = errors.New("the attempt's timeout expired")
+var (
+	errTimeout = errors.New("the attempt's timeout expired")
+	errLate    = errors.New("what the handler returned came too late and is dropped")
+)
+
+// timedOut reports whether the timeout of an attempt is over; ctx is that of the attempt. A
+// handler that keeps the processors busy may return before its context ends.
+func (x *executor) timedOut(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return context.Cause(ctx) == errTimeout
+	}
+	own, ok := ctx.Deadline()
+	around, bound := x.ctx.Deadline()
+	return ok && (!bound || own.Before(around)) && time.Now().After(own)
+}
+
+// late is the error of an attempt that ended well, but after its timeout; nil for one in
+// time. A gate is in time by its own rules: it has an answer for when nobody gives one.
+func (x *executor) late(ctx context.Context) error {
+	if x.c.Node.Timeout > 0 && !x.c.Node.Asks && x.ctx.Err() == nil && x.timedOut(ctx) {
+		return errLate
+	}
+	return nil
+}
 
 // limit bounds an attempt by the node's timeout, and watches that the handler
 // returns after it.

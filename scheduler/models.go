@@ -70,7 +70,7 @@ func (m *meter) answered(c core.ModelCall) {
 			e.Usage = &c.Usage
 		}
 		if c.Err != nil {
-			e.Reason = c.Err.Error()
+			e.Reason = core.CutText(c.Err.Error())
 		}
 	})
 }
@@ -79,7 +79,7 @@ func (m *meter) tool(c core.ToolCall) {
 	m.emit(core.ToolCalled, func(e *core.Event) {
 		e.Tool, e.Turn, e.Duration = c.Tool, c.Turn, c.Duration
 		if c.Err != nil {
-			e.Reason = c.Err.Error()
+			e.Reason = core.CutText(c.Err.Error())
 		}
 	})
 }

@@ -41,14 +41,15 @@ type Options struct {
 	// takes the plan's.
 	MaxVisits int
 	// Backpressure begins nothing new while the listener is some 16,000 events behind,
-	// unless it takes no event for a second. Without it the events of a run without end
+	// unless it takes no event for a second or the run was cancelled. Without it the events of a run without end
 	// wait in memory.
 	Backpressure bool
 	// Listener receives the events of the run, in order, one at a time, on a
 	// goroutine of its own. It never holds the run back; one that panics gets
 	// no further events. While it is some 16,000 events behind, log records are
 	// left out and counted, and of the progress of an attempt it gets the last.
-	// Run waits at its end until all are delivered, at most Grace; then the error
+	// Run waits at its end until all are delivered, at most Grace, and after ctx has
+	// ended at most as long as is left of it (a tenth of Grace at least); then the error
 	// is a core.StrayError, and the listener gets the rest when it takes it.
 	// The values of secrets that the plan refers to are hidden in the events; the
 	// report has them as they are.
@@ -71,19 +72,25 @@ type Options struct {
 	Fault fault.Fault
 }
 
+// errNoContext is the error of a run that is given none.
+var errNoContext = errors.New("the context is nil; use context.Background if there is none")
+
 // Run executes a plan and returns when everything has ended: no handler runs
 // and no goroutine of the run is alive afterwards. The one exception is a
 // handler that ignores its cancelled context for longer than Options.Grace, or a
 // listener that takes as long at the end; it is left behind and the error, a
 // core.StrayError, names it. So is a reducer, or other code that a Go type of a
-// field brings along, that has not returned for so long after ctx has ended; until
-// then the run stands still.
+// field or a starting value brings along, that has not returned for so long after ctx has
+// ended; until then the run stands still.
 //
-// The report is complete whenever the run began; the error is its Err. Inputs
-// that do not fit the plan, and plan.Plan.Refused, are the only errors without a
-// report; both are core.Diagnostics. Run may be
+// The report is complete whenever the run began; the error is its Err. There is none if
+// the inputs do not fit the plan or their code has not returned, and none with
+// plan.Plan.Refused; what is wrong is told as core.Diagnostics. Run may be
 // called any number of times at once for the same plan.
 func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*core.Report, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	if o.Run == "" {
 		o.Run = rand.Text()
 	}
@@ -91,7 +98,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 		o.Grace = DefaultGrace
 	}
 	o.Listener = masked(p.Secrets, o.Listener)
-	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, started: time.Now(), bare: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
+	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, ctx: ctx, started: time.Now(), bare: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
 	r.wake.L, r.left.L, r.guard.run = &r.mu, &r.mu, r
 	var err error
 	r.m, err = machine.New(p, objectOf(inputs), machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight,
@@ -100,6 +107,10 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 		err = p.Refused.Sorted()
 	}
 	if err != nil {
+		r.guard.close()
+		if code := r.guard.stuck; len(code) > 0 {
+			err = &core.StrayError{Code: code, Err: &core.CancelError{Cause: context.Cause(ctx)}}
+		}
 		return nil, err
 	}
 	var ended func(*core.Report)
@@ -149,7 +160,8 @@ type run struct {
 	again     bool // the machine has more commands after the ones at hand
 	report    *core.Report
 	stray     []string
-	deaf      bool // the listener did not take all events in time
+	unheard   int64     // events that the listener did not take in time
+	cancelled time.Time // when the caller's context ended
 	took      time.Duration
 	frames    map[int32]*frameContext
 	timers    map[timerKey]*time.Timer
@@ -200,9 +212,20 @@ func (r *run) drive() (*core.Report, error) {
 	r.calls.Wait()
 	r.guard.close()
 	if r.events != nil {
-		r.deaf = !r.events.close(r.opts.Grace)
+		r.unheard = r.events.close(r.patience())
 	}
 	return r.finish()
+}
+
+// patience is how long the listener may take for the rest of the events: the grace period,
+// and of a run that was cancelled what is left of it, or a tenth of it if handlers have
+// used it up.
+func (r *run) patience() time.Duration {
+	grace := r.opts.Grace
+	if r.cancelled.IsZero() {
+		return grace
+	}
+	return max(grace-time.Since(r.cancelled), grace/10)
 }
 
 // runWorkers starts the first worker and returns when the run is over and all
@@ -247,6 +270,12 @@ func (r *run) watchParent() (stop func()) {
 
 // cancelRun tells the machine that the caller's context ended; once is enough.
 func (r *run) cancelRun() {
+	if r.cancelled.IsZero() {
+		r.cancelled = time.Now()
+		if r.events != nil {
+			r.events.release()
+		}
+	}
 	if !r.over {
 		r.apply(&machine.Event{Kind: machine.Cancel, Ended: r.now()})
 	}
@@ -258,11 +287,11 @@ func (r *run) now() int64 { return int64(time.Since(r.started)) }
 func (r *run) finish() (*core.Report, error) {
 	rep := r.report
 	rep.Started, rep.Duration = r.started, r.took
-	if c, ok := errors.AsType[*core.CancelError](rep.Err); ok {
+	if c, ok := rep.Err.(*core.CancelError); ok {
 		c.Cause = context.Cause(r.parent)
 	}
-	if code := r.guard.stuck; len(r.stray) > 0 || len(code) > 0 || r.deaf {
-		rep.Err = &core.StrayError{Nodes: slices.Compact(r.stray), Code: code, Listener: r.deaf, Err: rep.Err}
+	if code := r.guard.stuck; len(r.stray) > 0 || len(code) > 0 || r.unheard > 0 {
+		rep.Err = &core.StrayError{Nodes: slices.Compact(r.stray), Code: code, Listener: r.unheard > 0, Unheard: r.unheard, Err: rep.Err}
 		if (len(r.stray) > 0 || len(code) > 0) && (rep.Status == core.RunSuccess || rep.Status == core.RunPartial) {
 			rep.Status = core.RunFailed
 		}

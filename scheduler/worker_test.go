@@ -87,8 +87,8 @@ func TestEventsForASlowListener(t *testing.T) {
 		t.Errorf("%d events are queued, want %d", n, longQueue+3)
 	}
 	close(gate)
-	if !d.close(time.Minute) {
-		t.Fatal("not delivered")
+	if left := d.close(time.Minute); left != 0 {
+		t.Fatalf("%d events were not delivered", left)
 	}
 	end := got[longQueue+1:]
 	if len(end) != 4 || end[0].Done != 998 || end[1].Done != 999 || end[2].Log != "1000 log records are missing here: the listener of the events is too slow" || end[3].Type != core.RunFinished {

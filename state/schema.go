@@ -278,7 +278,7 @@ func (f *Field) Restore(v any) (any, error) {
 func (f *Field) decode(v any) (decoded any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			decoded, err = nil, fmt.Errorf("reading %s from JSON panicked: %v", f.goType.Type, p)
+			decoded, err = nil, fmt.Errorf("reading %s from JSON panicked: %s", f.goType.Type, core.PanicText(p))
 		}
 	}()
 	if decoded, err = f.goType.Decode(v); err == nil {
@@ -301,7 +301,7 @@ func (f *Field) writable(v any) error {
 func (f *Field) callReducer(old, new any) (merged any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			merged, err = nil, fmt.Errorf("the reducer of field %q panicked: %v", f.Name, p)
+			merged, err = nil, fmt.Errorf("the reducer of field %q panicked: %s", f.Name, core.PanicText(p))
 		}
 	}()
 	v, err := f.reduce(old, new)

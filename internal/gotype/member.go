@@ -37,11 +37,14 @@ type member struct {
 func (m member) odd() bool { return m.quoted || m.ambiguous || m.omitZero || m.index == nil }
 
 // members lists the fields of a struct and of the structs embedded in it.
-func members(t reflect.Type) []member { return membersWithin(t, nil) }
+func members(t reflect.Type) []member { return membersWithin(t, nil, map[reflect.Type]int{}) }
 
-func membersWithin(t reflect.Type, outer []reflect.Type) []member {
+// membersWithin is members inside of the structs outer; met counts how often each struct
+// was met. One that is met a third time has nothing to add: its names are ambiguous already.
+func membersWithin(t reflect.Type, outer []reflect.Type, met map[reflect.Type]int) []member {
 	var out []member
 	outer = append(outer, t)
+	met[t]++
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -49,8 +52,11 @@ func membersWithin(t reflect.Type, outer []reflect.Type) []member {
 			continue
 		}
 		if f.Anonymous && tag == "" {
-			if inner := deref(f.Type); inner.Kind() == reflect.Struct && !ownJSON(inner) && !slices.Contains(outer, inner) {
-				for _, m := range membersWithin(inner, outer) {
+			if inner := deref(f.Type); inner.Kind() == reflect.Struct && !ownJSON(inner) {
+				if slices.Contains(outer, inner) || met[inner] > 1 {
+					continue
+				}
+				for _, m := range membersWithin(inner, outer, met) {
 					if m.index != nil {
 						m.index = append([]int{i}, m.index...)
 					}

@@ -21,18 +21,55 @@ var (
 // Of derives the JSON type of a Go type, as encoding/json writes it. Where the Go
 // type does not tell, such as for interfaces and types with a JSON form of their own,
 // it is nil: anything.
-func Of(t reflect.Type) *core.Type { return typeWithin(t, nil) }
+//
+// A type that holds itself is open inside of itself. So is what would make the description
+// of a type larger than mostParts: generated types may refer to each other in so many ways
+// that nobody could walk them all.
+func Of(t reflect.Type) *core.Type { return types{}.of(t).typ }
 
-// typeWithin is Of inside the given structs; a type that holds itself is open from
-// the second time on.
-func typeWithin(t reflect.Type, outer []reflect.Type) *core.Type {
+// mostParts is how many types the description of one type may have.
+const mostParts = 10_000
+
+// types remembers the descriptions of Go types, so that each is made once however many
+// types refer to it. One that is being made is open.
+type types map[reflect.Type]described
+
+// described is a description and how many types are in it.
+type described struct {
+	typ   *core.Type
+	parts int
+}
+
+func (ts types) of(t reflect.Type) described {
+	known, ok := ts[t]
+	if !ok {
+		ts[t] = described{nil, 1}
+		known = described{nil, 1}
+		known.typ = ts.build(t, &known.parts)
+		ts[t] = known
+	}
+	return known
+}
+
+// inside returns the description of a type for one around it, of which parts is the size
+// so far. One for which there is no room is told by its kind alone.
+func (ts types) inside(t reflect.Type, parts *int) *core.Type {
+	d := ts.of(t)
+	if *parts+d.parts > mostParts && d.typ != nil {
+		d = described{&core.Type{Kind: d.typ.Kind}, 1}
+	}
+	*parts += d.parts
+	return d.typ
+}
+
+func (ts types) build(t reflect.Type, parts *int) *core.Type {
 	switch {
 	case t == anyType:
 		return nil
 	case t == objectType:
 		return &core.Type{Kind: core.ObjectType}
 	case t.Kind() == reflect.Pointer:
-		return typeWithin(t.Elem(), outer)
+		return ts.inside(t.Elem(), parts)
 	case ownJSON(t):
 		return nil
 	case t.Implements(textMarshaler) || reflect.PointerTo(t).Implements(textMarshaler):
@@ -55,24 +92,21 @@ func typeWithin(t reflect.Type, outer []reflect.Type) *core.Type {
 		if t.Elem().Kind() == reflect.Uint8 {
 			return &core.Type{Kind: core.StringType} // base64
 		}
-		return &core.Type{Kind: core.ArrayType, Items: typeWithin(t.Elem(), outer)}
+		return &core.Type{Kind: core.ArrayType, Items: ts.inside(t.Elem(), parts)}
 	case reflect.Array:
-		return &core.Type{Kind: core.ArrayType, Items: typeWithin(t.Elem(), outer)}
+		return &core.Type{Kind: core.ArrayType, Items: ts.inside(t.Elem(), parts)}
 	case reflect.Map:
 		return &core.Type{Kind: core.ObjectType}
 	case reflect.Struct:
-		return structType(t, outer)
+		return ts.structure(t, parts)
 	}
 	return nil
 }
 
-func structType(t reflect.Type, outer []reflect.Type) *core.Type {
-	if slices.Contains(outer, t) {
-		return nil
-	}
+func (ts types) structure(t reflect.Type, parts *int) *core.Type {
 	out := &core.Type{Kind: core.ObjectType}
 	for _, m := range members(t) {
-		mt := typeWithin(m.typ, append(outer, t))
+		mt := ts.inside(m.typ, parts)
 		if m.quoted {
 			mt = &core.Type{Kind: core.StringType}
 		}

@@ -105,8 +105,8 @@ func (t *tool) arguments(text string) (*core.Object, error) {
 func (t *tool) run(ctx context.Context, in core.Input, args *core.Object) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			in.Logger().Error("tool "+t.Name+" panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			text, err = "", fmt.Errorf("the tool panicked: %v", p)
+			in.Logger().Error("tool "+t.Name+" panicked", "panic", core.PanicText(p), "stack", string(debug.Stack()))
+			text, err = "", fmt.Errorf("the tool panicked: %s", core.PanicText(p))
 		}
 	}()
 	return t.call(ctx, in, args)

@@ -186,7 +186,7 @@ func (o *Outcome) Accept(p *plan.Plan, n *plan.Node, res *core.Result) {
 	if o.Failure != nil && res.Status != core.Fail {
 		return
 	}
-	o.Note = res.Note
+	o.Note = core.CutText(res.Note)
 	if res.Status != core.Success {
 		o.Status = res.Status
 	}

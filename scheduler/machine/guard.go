@@ -4,6 +4,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
 )
 
 // This file is where the machine runs code of the user's: what Go types of fields
@@ -63,6 +64,36 @@ func (f *frame) itemsAt(what string, source *plan.Source, env expressions.Env) (
 		return Items{}, badInputs(err)
 	}
 	return r.items, r.failure
+}
+
+// startingValues checks the inputs of a run. Values of Go types may bring code along.
+func startingValues(p *plan.Plan, inputs *core.Object, guard state.Guard) (start []any, given *core.Object, err error) {
+	if guard == nil || !p.Foreign && plainValues(inputs) {
+		return p.Start(inputs)
+	}
+	var r struct {
+		start []any
+		given *core.Object
+		err   error
+	}
+	s := &r
+	if err := guard("reading the starting values", func() { s.start, s.given, s.err = p.Start(inputs) }); err != nil {
+		return nil, nil, err
+	}
+	return s.start, s.given, s.err
+}
+
+// plainValues reports whether all values are of types that bring no code along, as far as
+// one look tells.
+func plainValues(o *core.Object) bool {
+	for _, v := range o.All() {
+		switch v.(type) {
+		case nil, bool, int, int64, float64, string:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // start resolves the inputs of a nested run.

@@ -62,7 +62,7 @@ type Machine struct {
 // New returns a machine at the start of a run. Inputs are checked against the
 // plan; what is wrong with them is the error.
 func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
-	start, given, err := p.Start(inputs)
+	start, given, err := startingValues(p, inputs, opts.Guard)
 	if err != nil {
 		return nil, err
 	}

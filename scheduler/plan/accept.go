@@ -40,7 +40,7 @@ func (p *Plan) Accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 func said(r *core.Result) *core.Failure {
 	f := &core.Failure{Class: core.ClassError, Message: "the handler returned status fail", Permanent: true}
 	if r.Note != "" {
-		f.Message = r.Note
+		f.Message = core.CutText(r.Note)
 	}
 	category := core.CategoryOfText(r.Note)
 	if r.Routing != nil && r.Routing.Category != "" {
