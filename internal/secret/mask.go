@@ -87,21 +87,30 @@ func (m Masker) Text(s string) string {
 		return s
 	}
 	s = m.replacer.Replace(s)
-	if !strings.Contains(s, ellipsis) {
-		return s
+	for _, dots := range ellipses {
+		if !strings.Contains(s, dots) {
+			continue
+		}
+		parts := strings.Split(s, dots)
+		for i := range parts[:len(parts)-1] {
+			parts[i] = m.cutShort(parts[i])
+		}
+		s = strings.Join(parts, dots)
 	}
-	parts := strings.Split(s, ellipsis)
-	for i := range parts[:len(parts)-1] {
-		parts[i] = m.cutShort(parts[i])
-	}
-	return strings.Join(parts, ellipsis)
+	return s
 }
 
-const ellipsis = "…"
+// ellipses are how programs write that something is left out: the character, as it is and
+// escaped, and three dots.
+var ellipses = []string{"…", `\u2026`, "..."}
+
+// closing are what may stand between a text that was cut and the ellipsis: blanks, and the
+// ends of quotes and brackets.
+const closing = " \t\"'`)]}>\\"
 
 // cutShort replaces the beginning of a secret at the end of a text.
 func (m Masker) cutShort(s string) string {
-	text := strings.TrimRight(s, " ")
+	text := strings.TrimRight(s, closing)
 	for _, v := range m.values {
 		if len(v) <= Shortest {
 			continue
