@@ -213,14 +213,14 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		FailFast: f.failFast, MaxVisits: f.maxVisits, Budget: f.budget.Budget,
 		Listener: listener, Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
 	})
+	lost := watch.close(ctx, unheard(report))
 	stop()
 	a.running.Store(false)
-	lost := watch.close(report != nil)
 	if report == nil {
 		return a.badInputs(p, err, f.json)
 	}
-	if stray, ok := report.Err.(*core.StrayError); ok && len(stray.Nodes) == 0 && len(stray.Code) == 0 {
-		report.Err = stray.Err // the reader of the events was slow, and has been waited for
+	if _, ok := lost.(*unwritten); ok {
+		f.ended = nil // the listener is at it
 	}
 	if err := a.printReport(p, report, f); err != nil {
 		return err
@@ -237,6 +237,24 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		return err
 	}
 	return said(exitFailed)
+}
+
+// unheard is how many events of a run were not written and shown when it ended. Its error
+// tells of the rest: of those events outcome does.
+func unheard(r *core.Report) int64 {
+	if r == nil {
+		return 0
+	}
+	stray, ok := r.Err.(*core.StrayError)
+	if !ok {
+		return 0
+	}
+	if len(stray.Nodes) == 0 && len(stray.Code) == 0 {
+		r.Err = stray.Err
+	} else {
+		stray.Listener = false
+	}
+	return stray.Unheard
 }
 
 // badInputs tells that a run has not begun because its inputs do not fit.
@@ -277,6 +295,9 @@ func (a *app) outcome(r *core.Report, lost error, f *runFlags) error {
 	}
 	if r.Err != nil {
 		a.errorf("%v", r.Err)
+	}
+	if u, ok := lost.(*unwritten); ok && !u.log {
+		lost = nil
 	}
 	if lost != nil {
 		a.errorf("the log of events is not complete: %v", lost)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
 )
 
 var colorModes = []string{"auto", "always", "never"}
@@ -82,12 +83,14 @@ func (i interruption) Error() string {
 		return "terminated"
 	case syscall.SIGHUP:
 		return "hung up"
+	case syscall.SIGQUIT:
+		return "quit"
 	}
 	return "interrupted"
 }
 
 // code is the exit code, as a shell reports a program that the signal ended: 130 after an
-// interrupt, 143 after SIGTERM.
+// interrupt, 131 after SIGQUIT, 143 after SIGTERM.
 func (i interruption) code() int32 {
 	if s, ok := i.signal.(syscall.Signal); ok {
 		return exitSignal + int32(s)
@@ -110,6 +113,10 @@ func (a *app) stopCode() int {
 // Only Go code that ignores its context takes longer, and ends with the process.
 const patience = 2 * time.Second
 
+// longest is how long a command may take to end after the first interrupt, whatever the
+// readers of its output do: the run has its grace period, and whoever listens a tenth more.
+const longest = scheduler.DefaultGrace + scheduler.DefaultGrace/10 + patience
+
 // interruptible returns a context that the first interrupt during a run ends, and so
 // does a reader of the output that goes away. The second one aborts it: what runs is
 // killed, and the process ends soon. Any other interrupt ends the process. stop ends
@@ -118,7 +125,7 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	abort := make(chan struct{})
 	ctx, cancel := context.WithCancelCause(core.WithAbort(ctx, abort))
 	signals := make(chan os.Signal, 2) // both, if they come at once
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 	if !signal.Ignored(syscall.SIGHUP) { // under nohup it stays ignored
 		// The programs of a run are in sessions of their own: a terminal that is
 		// closed ends this process only, and they would run on.
@@ -140,13 +147,19 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		var late <-chan time.Time // nil until the run is aborted
+		cancelled := ctx.Done()
+		var late, limit <-chan time.Time // nil until the run is aborted, or cancelled
 		for {
 			var why interruption
 			select {
 			case s := <-signals:
 				why = interruption{s}
 				a.stop(why.code())
+			case <-cancelled:
+				cancelled, limit = nil, time.After(longest)
+				continue
+			case <-limit: // somebody who reads what is printed takes nothing
+				a.leave()
 			case <-late:
 				if !a.running.Load() { // it has ended, and what became of it is being printed
 					continue
@@ -174,10 +187,18 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	}
 }
 
-// leave ends the process at once.
+// leave ends the process at once. A terminal that has been stopped is left as it is.
 func (a *app) leave() {
-	if f := a.abandon.Load(); f != nil {
-		(*f)()
+	restored := make(chan struct{})
+	go func() {
+		defer close(restored)
+		if f := a.abandon.Load(); f != nil {
+			(*f)()
+		}
+	}()
+	select {
+	case <-restored:
+	case <-time.After(patience / 10):
 	}
 	os.Exit(a.stopCode())
 }

@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wavefold/wavefold/cli/internal/screen"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/command"
+	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -40,6 +42,8 @@ type watcher struct {
 	runs  awaited
 	asked *asked        // questions at the terminal; nil when none is asked there
 	last  chan struct{} // closed after the last event
+	heard atomic.Int64  // events that were written and shown
+	over  atomic.Bool   // the run has ended, its events may be under way
 }
 
 // watch sets up what run was asked to show and write.
@@ -103,6 +107,7 @@ func (w *watcher) listener() func(core.Event) {
 		case e.Type == core.RunFinished:
 			close(w.last)
 		}
+		w.heard.Add(1)
 	}
 }
 
@@ -141,6 +146,10 @@ func (w *watcher) tell(ctx context.Context) (stop func()) {
 				why = errBrokenPipe.Error()
 			}
 		}
+		if w.over.Load() {
+			w.say(fmt.Sprintf("%s: the run has ended; whoever reads its events gets %s to take the rest", why, scheduler.DefaultGrace))
+			return
+		}
 		w.say(fmt.Sprintf("%s: waiting for %s to end; programs are killed after %s, or at once if you interrupt again", why, &w.runs, command.Grace))
 		select {
 		case <-core.Aborted(ctx):
@@ -168,13 +177,15 @@ func (w *watcher) stepAside() (comeBack func()) {
 	return func() {}
 }
 
-// close ends the showing and writing. If the run has begun it waits for its last
-// event: the run itself waits for a slow reader of its events only for a while,
-// but a log with its end missing would be of no use. The error is that of a log
-// which is not complete.
-func (w *watcher) close(begun bool) error {
-	if begun && w.listener() != nil {
-		<-w.last
+// close ends the showing and writing. unheard is how many events the run has left behind
+// because whoever reads them is slow. They are waited for, since a log with its end missing
+// would be of little use, but not after ctx has ended: then the reader has had its time, or
+// gets as long as a run does. The error is that of a log which is not complete.
+func (w *watcher) close(ctx context.Context, unheard int64) error {
+	w.over.Store(true)
+	heard := w.heard.Load()
+	if unheard > 0 && !w.finish(ctx) { // the listener is still at the log and at the screen
+		return &unwritten{max(1, unheard-(w.heard.Load()-heard)), w.log != nil || w.json != nil}
 	}
 	if w.live != nil {
 		w.live.Close()
@@ -183,6 +194,43 @@ func (w *watcher) close(begun bool) error {
 		return w.log.close()
 	}
 	return nil
+}
+
+// finish waits for the last event of a run that is over, and reports whether it came.
+func (w *watcher) finish(ctx context.Context) bool {
+	select {
+	case <-w.last:
+		return true
+	default:
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	select {
+	case <-w.last:
+		return true
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(scheduler.DefaultGrace)
+	defer late.Stop()
+	select {
+	case <-w.last:
+		return true
+	case <-core.Aborted(ctx):
+	case <-late.C:
+	}
+	return false
+}
+
+// unwritten says that events were given up because their reader is too slow. Nobody relies
+// on those that were not for a log.
+type unwritten struct {
+	events int64
+	log    bool
+}
+
+func (u *unwritten) Error() string {
+	return fmt.Sprintf("its reader is too slow, and the last %s are missing", plural(int(u.events), "event"))
 }
 
 // eventLog writes events as lines of JSON. Each line is written at once, so that

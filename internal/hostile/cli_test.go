@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -33,6 +34,9 @@ func TestMain(m *testing.M) {
 		}
 		cli.Main(e)
 	}
+	// Under nohup the signal of a closed terminal is ignored, also by what is started from
+	// here. One that is caught is not passed on like that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Exit(m.Run())
 }
 
@@ -83,7 +87,7 @@ func gone(t *testing.T, dir string) {
 // An interrupt, a request to end and a terminal that is closed all end the programs of
 // a run too, which are in sessions of their own.
 func TestSignalsEndTheProgramsOfARun(t *testing.T) {
-	for s, word := range map[syscall.Signal]string{syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated", syscall.SIGHUP: "hung up"} {
+	for s, word := range map[syscall.Signal]string{syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated", syscall.SIGHUP: "hung up", syscall.SIGQUIT: "quit"} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

@@ -4,6 +4,7 @@ package hostile
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -164,4 +165,28 @@ graph:
 		t.Errorf("exit code %d\n%s", code, told.String())
 	}
 	onlyWhole(t, dir, "workflow.yaml")
+}
+
+// A command that was started with SIGHUP ignored, as nohup does, outlives its terminal.
+func TestHangUpIsIgnoredUnderNohup(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "workflow.yaml"), `name: goes on
+graph:
+  nodes:
+    - {id: a, kind: command, run: [sh, -c, "echo begun >&2; while [ ! -e go ]; do sleep 0.01; done"], output: none}
+`)
+	cmd := command(t, dir, "run")
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`}, cmd.Args...)
+	var told heard
+	cmd.Stdout, cmd.Stderr = io.Discard, &told
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the program", func() bool { return strings.Contains(told.String(), "INFO begun") })
+	_ = cmd.Process.Signal(syscall.SIGHUP)
+	write(t, filepath.Join(dir, "go"), "")
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 0 || strings.Contains(told.String(), "interrupted") {
+		t.Errorf("exit code %d\n%s", code, told.String())
+	}
 }

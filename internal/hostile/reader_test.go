@@ -1,0 +1,89 @@
+//go:build linux
+
+package hostile
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// many is a workflow whose log is longer than any pipe holds.
+const many = `name: many
+graph:
+  nodes:
+    - {id: a, kind: command, run: [sh, -c, "i=0; while [ $i -lt N ]; do i=$((i+1)); echo line $i >&2; done; echo $$ > a.pid; THEN"], output: none}
+`
+
+// sluggish starts the command with a standard output that nobody reads, and interrupts it
+// once the file a.pid is there.
+func sluggish(t *testing.T, s syscall.Signal, lines, then string, read func(io.Reader), args ...string) (cmd *exec.Cmd, stderr string, took time.Duration) {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "workflow.yaml"), strings.NewReplacer("N", lines, "THEN", then).Replace(many))
+	cmd = command(t, dir, args...)
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	var told heard
+	cmd.Stdout, cmd.Stderr = in, &told
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	go read(out)
+	eventually(t, "the program", func() bool { _, err := os.Stat(filepath.Join(dir, "a.pid")); return err == nil })
+	time.Sleep(100 * time.Millisecond)
+	begin := time.Now()
+	_ = cmd.Process.Signal(s)
+	_ = cmd.Wait()
+	return cmd, told.String(), time.Since(begin)
+}
+
+// The command waited without limit for a reader of its events that took nothing, or not
+// much, after an interrupt too, and only a second one ended it.
+func TestInterruptWithASlowReader(t *testing.T) {
+	needs(t, "sh", "sleep")
+	nothing := func(io.Reader) {}
+	slow := func(r io.Reader) {
+		for in := bufio.NewScanner(r); in.Scan(); {
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	missing := regexp.MustCompile(`the log of events is not complete: its reader is too slow, and the last ([0-9]+) events are missing`)
+	for name, c := range map[string]struct {
+		s    syscall.Signal
+		then string
+		read func(io.Reader)
+	}{
+		"nothing is read":                    {syscall.SIGINT, "sleep 100", nothing},
+		"nothing is read after the end":      {syscall.SIGTERM, "exit 0", nothing},
+		"a line now and then":                {syscall.SIGTERM, "sleep 100", slow},
+		"a line now and then, after the end": {syscall.SIGINT, "exit 0", slow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd, stderr, took := sluggish(t, c.s, "5000", c.then, c.read, "run", "-q", "--events", "-")
+			found := missing.FindStringSubmatch(stderr)
+			if found == nil {
+				t.Fatalf("exit code %d after %s\n%s", cmd.ProcessState.ExitCode(), took, stderr)
+			}
+			if n, _ := strconv.Atoi(found[1]); n < 1000 || n > 5100 {
+				t.Errorf("%d events are missing", n)
+			}
+			if took > time.Minute || !strings.Contains(stderr, "many: ") {
+				t.Errorf("ended after %s\n%s", took, stderr)
+			}
+		})
+	}
+}
