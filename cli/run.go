@@ -302,7 +302,11 @@ func (a *app) outcome(r *core.Report, lost error, f *runFlags) error {
 	if lost != nil {
 		a.errorf("the log of events is not complete: %v", lost)
 	}
-	if code == exitOK && (lost != nil || f.events == "-" && a.err.failed() != nil) {
+	_, interrupted := lost.(*unwritten)
+	switch {
+	case code == exitOK && interrupted:
+		code = a.stopCode()
+	case code == exitOK && (lost != nil || f.events == "-" && a.err.failed() != nil):
 		code = exitFailed
 	}
 	if code == exitOK {
