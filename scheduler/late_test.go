@@ -223,6 +223,8 @@ func TestLateBeyondTheGrace(t *testing.T) {
 				t.Errorf("%s, run %s: %v", c.policy, r.Status, err)
 			}
 			time.Sleep(time.Minute)
+			calls.mu.Lock()
+			defer calls.mu.Unlock()
 			for key, n := range calls.seen {
 				if n != 1 {
 					t.Errorf("%s was called %d times", key, n)
