@@ -36,12 +36,12 @@ type testServer struct {
 	schema string
 }
 
-// server returns the server, or skips the test where there is none.
+// server returns the server, see postgrestest.Missing where there is none.
 func server(t testing.TB) *testServer {
 	t.Helper()
 	shared.once.Do(func() { shared.server, shared.stop, shared.err = postgrestest.Start() })
 	if shared.err != nil {
-		t.Skipf("no PostgreSQL server: %v", shared.err)
+		postgrestest.Missing(t, shared.err)
 	}
 	s := &testServer{shared.server, t, strings.ToLower(strings.NewReplacer("/", "_", " ", "_", ",", "").Replace(t.Name()))}
 	s.schema = s.schema[max(0, len(s.schema)-60):]

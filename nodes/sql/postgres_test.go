@@ -399,12 +399,9 @@ func TestPostgresLoadEndsInTheMiddle(t *testing.T) {
 
 // The server goes away in the middle: an error that another attempt may cure.
 func TestPostgresServerGone(t *testing.T) {
-	if _, err := testing.Short(), shared.err; err != nil {
-		t.Skip(err)
-	}
 	own, stop, err := postgrestest.Start()
 	if err != nil {
-		t.Skipf("no PostgreSQL server: %v", err)
+		postgrestest.Missing(t, err)
 	}
 	defer stop()
 	s := &testServer{own, t, "public"}

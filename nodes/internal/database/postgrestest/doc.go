@@ -3,7 +3,10 @@
 package postgrestest
 
 import (
+	"os"
+	"slices"
 	"sync"
+	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -18,6 +21,16 @@ type Server struct {
 	sockets string // folder of its socket
 	mu      sync.Mutex
 	conn    *pgconn.PgConn // of Query
+}
+
+// Missing ends a test for which Start found no server: it is skipped with the reason,
+// and fails where the environment says CI, which installs one.
+func Missing(t testing.TB, err error) {
+	t.Helper()
+	if !slices.Contains([]string{"", "0", "false"}, os.Getenv("CI")) {
+		t.Fatalf("no PostgreSQL server, and CI is set: %v", err)
+	}
+	t.Skipf("no PostgreSQL server: %v", err)
 }
 
 // Kill ends the server at once, as a failing machine would.

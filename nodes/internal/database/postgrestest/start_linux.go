@@ -2,6 +2,7 @@ package postgrestest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,26 +85,39 @@ func Start() (s *Server, stop func(), err error) {
 	return s, stop, nil
 }
 
-// programs returns the folder of the newest installed server.
+// programs returns the folder of the newest server that the distribution installed, or
+// that of one in the search path.
 func programs() (string, error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if len(found) > 0 {
+		return filepath.Dir(slices.MaxFunc(found, byVersion)), nil
+	}
 	if path, err := exec.LookPath("initdb"); err == nil {
 		return filepath.Dir(path), nil
 	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if len(found) == 0 {
-		return "", errors.New("no PostgreSQL is installed: there is no initdb")
-	}
-	return filepath.Dir(slices.Max(found)), nil
+	return "", errors.New("no PostgreSQL is installed: there is no initdb")
 }
 
-// account returns how a process is started as somebody a server may run as, which
-// root is not.
+// byVersion compares paths such as /usr/lib/postgresql/15/bin/initdb.
+func byVersion(a, b string) int {
+	version := func(path string) float64 {
+		n, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(filepath.Dir(path))), 64)
+		return n
+	}
+	return cmp.Compare(version(a), version(b))
+}
+
+// account returns how a process is started as a user that a server may run as, which
+// root is not: postgres, which the package of the distribution makes, or nobody.
 func account() (*syscall.SysProcAttr, []int, error) {
 	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}
 	if os.Getuid() != 0 {
 		return attr, nil, nil
 	}
 	u, err := user.Lookup("postgres")
+	if err != nil {
+		u, err = user.Lookup("nobody")
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("a server does not run as root: %w", err)
 	}
