@@ -75,7 +75,7 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 			tty.Fprintf(a.Out, "  %s -> %s\n", e.From, e.To)
 		}
 	}
-	a.printAttempts(graphNodes(d))
+	a.printAttempts(graphNodes(d), false)
 	if d.Partial {
 		a.hintf("the graph is too large to find every field that holds a node back")
 	}
@@ -95,13 +95,13 @@ func graphNodes(d *plan.Description) []*plan.NodeDescription {
 }
 
 // printAttempts lists the nodes that are tried again, or whose status may be changed.
-func (a *app) printAttempts(nodes []*plan.NodeDescription) {
+func (a *app) printAttempts(nodes []*plan.NodeDescription, routed bool) {
 	t := tty.NewTable([]string{"node", "attempts"})
 	t.Spare(1)
 	rows := 0
 	for _, n := range nodes {
 		if n.Retry != nil || n.AllowPartial || n.AutoStatus {
-			t.Row(n.ID, attemptsText(n))
+			t.Row(n.ID, attemptsText(n, routed))
 			rows++
 		}
 	}
@@ -111,15 +111,19 @@ func (a *app) printAttempts(nodes []*plan.NodeDescription) {
 	}
 }
 
-// attemptsText says how a node is tried again and what its settings make of the end.
-func attemptsText(n *plan.NodeDescription) string {
+// attemptsText describes how a node is tried again, and which settings change its status.
+// In a routed walk only answers that do not pass their checks are asked for again.
+func attemptsText(n *plan.NodeDescription, routed bool) string {
 	s := "one"
 	if r := n.Retry; r != nil {
 		s = fmt.Sprintf("up to %d", r.Attempts)
 		if r.Preset != "" {
 			s += " (" + r.Preset + ")"
 		}
-		if r.Transient {
+		switch {
+		case routed: // what breaks there ends the run
+			s += " while answers do not pass the checks"
+		case r.Transient:
 			s += " while the failure is transient"
 		}
 		waits := make([]string, min(len(r.Waits), mostWaits))

@@ -40,7 +40,7 @@ func (a *app) printRouted(d *plan.Description) {
 		}
 	}
 	a.printTable(a.Out, t)
-	a.printAttempts(graphNodes(d))
+	a.printAttempts(graphNodes(d), true)
 	tty.Fprintf(a.Out, "\n")
 	for _, line := range routedLimits(w) {
 		tty.Fprintf(a.Out, "%s\n", line)

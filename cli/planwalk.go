@@ -57,7 +57,7 @@ func (a *app) printWalk(d *plan.Description) {
 	}
 	a.printTable(a.Out, t)
 	a.printSettings(d)
-	a.printAttempts(graphNodes(d))
+	a.printAttempts(graphNodes(d), false)
 	tty.Fprintf(a.Out, "\n")
 	for _, line := range walkLimits(w, common) {
 		tty.Fprintf(a.Out, "%s\n", line)

@@ -39,6 +39,9 @@ type Shared struct {
 	// Previous is what the attempt before said of why it did not end well, "" for the
 	// first one.
 	Previous string
+	// Key is the idempotency key of a part of the work, such as a call of a tool; "" for
+	// the work as a whole, whose key is derived from its place in the run.
+	Key string
 	// Args are the resolved arguments, nil when there are none.
 	Args *Object
 	// View holds the declared reads that have a value, in declared order.
@@ -267,8 +270,13 @@ func (in Input) Measure(read, size int64) {
 }
 
 // IdempotencyKey identifies this piece of work over all its attempts and over
-// restarts of the run: the same row sent twice carries the same key.
+// restarts of the run: the same row sent twice carries the same key. A tool that a model
+// calls gets a key for each call: the same call in another attempt carries the same key,
+// and another call, or one with other arguments, has another key.
 func (in Input) IdempotencyKey() string {
+	if key := in.shared().Key; key != "" {
+		return key
+	}
 	key := in.Run() + "/" + in.node
 	if i := in.Index(); i >= 0 {
 		key += "[" + strconv.Itoa(i) + "]"

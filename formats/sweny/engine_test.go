@@ -42,7 +42,7 @@ edges:
 		`a.yml:9:28: error: node gather: eval[0].kind: "jugde" is none of value, function, judge (did you mean "judge"?) [BAD_VALUE]`,
 		`a.yml:10:3: error: a node cannot be called "input": the inputs of the run go by that name (choose another name) [SCHEMA]`,
 		`a.yml:11:67: error: node alone: requires: output_required: "gather..x": want names with points between them, such as data.items[*].id, found "" [BAD_VALUE]`,
-		`a.yml:11:111: warning: node alone: there is no skill "none"; it has no other and fails when it is reached (register a Go function of this name, or some that begin with it and _, or give the skill an instruction) [UNKNOWN_SKILL]`,
+		`a.yml:11:111: warning: node alone: there is no skill "none"; it has no other, so the run fails when it is reached (register a Go function of this name, or some that begin with it and _, or give the skill an instruction) [UNKNOWN_SKILL]`,
 		`a.yml:12:3: error: node "x.y": a name is letters, digits, underscore and dash (for example "x_y") [BAD_ID]`,
 		`a.yml:12:64: error: node x.y: retry_instruction: want a text, {auto: true} or {reflect: text} [BAD_VALUE]`,
 		`a.yml:14:24: error: edge gather -> repot: to: there is no node "repot" (defined: gather, input, alone, x.y) [UNKNOWN_EDGE_TARGET]`,
@@ -74,10 +74,10 @@ skills: {own: {instruction: Be brief.}}
 	)
 	for _, tt := range []struct{ n1, n2, want string }{
 		{"own, hub", "", `a.yml:5:48: warning: node n1: there is no skill "hub"` + one},
-		{"hub", "hub, chat", `a.yml:5:43: warning: nodes n1, n2: there are no skills "hub", "chat"; they have no others and fail when they are reached` + many},
-		{"hub, own", "chat", `a.yml:5:43: warning: nodes n1, n2: there are no skills "hub", "chat"; n2 has no other and fails when it is reached` + many},
-		{"a, b, c, d, e, f, g, h", "i, j, k, l", `a.yml:5:43: warning: nodes n1, n2: there are no skills "a", "b", "c", "d", "e", "f", "g", "h", "i", "j" and 2 more; they have no others and fail when they are reached` + many},
-		{"mial", "", `a.yml:5:43: warning: node n1: there is no skill "mial"; it has no other and fails when it is reached ("mial": did you mean "mail"?) [UNKNOWN_SKILL]`},
+		{"hub", "hub, chat", `a.yml:5:43: warning: nodes n1, n2: there are no skills "hub", "chat"; they have no others, so the run fails when they are reached` + many},
+		{"hub, own", "chat", `a.yml:5:43: warning: nodes n1, n2: there are no skills "hub", "chat"; n2 has no other, so the run fails when it is reached` + many},
+		{"a, b, c, d, e, f, g, h", "i, j, k, l", `a.yml:5:43: warning: nodes n1, n2: there are no skills "a", "b", "c", "d", "e", "f", "g", "h", "i", "j" and 2 more; they have no others, so the run fails when they are reached` + many},
+		{"mial", "", `a.yml:5:43: warning: node n1: there is no skill "mial"; it has no other, so the run fails when it is reached ("mial": did you mean "mail"?) [UNKNOWN_SKILL]`},
 		{"own, mail", "", `a.yml:5:70: warning: node n1: no skill of the node has the tool "hub_write" that its filter names [IGNORED]`},
 	} {
 		e := wavefold.NewEngine(std.Kinds()...)

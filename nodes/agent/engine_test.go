@@ -268,7 +268,7 @@ nodes:
   reply:
     name: Reply
     instruction: Reply.
-    requires: {output_required: [look.severity]}
+    requires: {output_required: [look.severity], output_matches: [{path: look.evals.known.kind, equals: value}]}
 edges:
   - {from: look, to: reply}
 `
@@ -286,7 +286,7 @@ func TestSWEny(t *testing.T) {
 	if r.Status != core.RunSuccess || len(m.asked) != 3 {
 		t.Fatalf("%s %v, %d calls", r.Status, r.Err, len(m.asked))
 	}
-	if got := m.last().Text; !strings.Contains(got, "{\n\"input\": {\"issue\":\"It crashes.\"},\n\"look\": {\"severity\":\"low\",\"why\":\"a typo\"}\n}") {
+	if got := m.last().Text; !strings.Contains(got, "{\n\"input\": {\"issue\":\"It crashes.\"},\n\"look\": {\"severity\":\"low\",\"why\":\"a typo\",\"evals\":{\"known\":{\"name\":\"known\",\"kind\":\"value\",\"pass\":true}}}\n}") {
 		t.Errorf("the second node is told %s", got)
 	}
 	if v, _ := contextIn(t, r).Get("reply"); !strings.Contains(core.JSON(v), `"Thanks."`) {
@@ -302,6 +302,18 @@ func TestSWEny(t *testing.T) {
 	}
 }
 
+// Rule 38: a node that has lost all its skills ends the run when it is reached: no answer
+// can mend it, and the router would be asked to decide on nothing.
+func TestLostSkillsEndTheWalk(t *testing.T) {
+	m := script("unused")
+	reg := core.NewRegistry(agent.Kinds(m)...)
+	w, _ := sweny.Parse("lost.yml", []byte("id: l\nname: L\nentry: a\nnodes:\n  a: {name: A, instruction: I., skills: [tracker]}\n  b: {name: B, instruction: I.}\nedges: [{from: a, to: b}]\n"), sweny.Options{})
+	r := run(t, w, reg, nil, scheduler.Options{})
+	if r.Status != core.RunFailed || len(m.asked) > 0 || !slices.Equal(r.Path, []string{"a"}) || !strings.Contains(r.Err.Error(), "none of the skills of the node is there (tracker)") {
+		t.Errorf("%s %v, %d calls, %v", r.Status, r.Err, len(m.asked), r.Path)
+	}
+}
+
 // rule 25: a node that fails does not stop the walk, whatever it failed by; the next one is
 // shown why, and the run has failed at its end.
 func TestFailuresAreSent(t *testing.T) {
@@ -312,7 +324,7 @@ func TestFailuresAreSent(t *testing.T) {
 		calls   int
 	}{
 		{"checks, twice", []any{`{"severity": "odd"}`, `{"severity": "even"}`, "Thanks."},
-			`{"severity":"even","error":"the checks of the answer failed:\n- known (value): severity: want what is one of [\"low\",\"high\"], got \"even\""}`, 3},
+			`{"severity":"even","error":"the checks of the answer failed:\n- known (value): severity: want what is one of [\"low\",\"high\"], got \"even\"","evals":{"known":{"name":"known","kind":"value","pass":false,"reasoning":"severity: want what is one of [\"low\",\"high\"], got \"even\""}}}`, 3},
 		{"a refusal is not tried again", []any{&llm.Response{Refusal: "No."}, "Thanks."}, `{"error":"the model refused: No."}`, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -47,7 +47,11 @@ func (r *runner) Handle(ctx context.Context, in core.Input) (core.Result, error)
 		return core.Result{}, context.Cause(ctx)
 	}
 	if r.unresolved != "" {
-		return core.Result{}, core.Permanent(errors.New(r.unresolved))
+		err := core.Permanent(errors.New(r.unresolved))
+		if r.routed { // no answer can mend it, and whatever came next would be decided on nothing
+			err = core.FailRun(err)
+		}
+		return core.Result{}, err
 	}
 	known := r.contextOf(in)
 	if wrong := r.requires.check(known); wrong != nil {

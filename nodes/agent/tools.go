@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -42,7 +43,7 @@ func (c *conversation) use(ctx context.Context, call llm.ToolCall, turn int) (to
 	} else if args, err := t.arguments(call.Arguments); err != nil {
 		u.err = err
 	} else {
-		u.text, u.err = t.run(ctx, c.in, args)
+		u.text, u.err = t.run(ctx, c.inputOf(call.Name, args), args)
 	}
 	if meter := core.MeterOf(ctx); meter != nil && meter.Tool != nil {
 		meter.Tool(core.ToolCall{Tool: u.name, Turn: turn, Duration: time.Since(start), Err: u.err})
@@ -58,6 +59,15 @@ func (c *conversation) use(ctx context.Context, call llm.ToolCall, turn int) (to
 	}
 	u.text = cut(u.text, c.maxOutput)
 	return u, nil
+}
+
+// inputOf is the node's input with the idempotency key of one call: its place among the
+// calls of the conversation, the tool and the arguments.
+func (c *conversation) inputOf(name string, args *core.Object) core.Input {
+	s := c.in.Shared()
+	sum := sha256.Sum256([]byte(core.JSON(args)))
+	s.Key = fmt.Sprintf("%s/%d/%s/%x", c.in.IdempotencyKey(), len(c.uses)+1, name, sum[:6])
+	return core.NewInput(c.in.Run(), c.in.Node(), c.in.Attempt(), s).ForItem(s.Item, s.Index)
 }
 
 func (c *conversation) find(name string) *tool {

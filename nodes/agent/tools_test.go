@@ -242,3 +242,39 @@ func TestSkills(t *testing.T) {
 		})
 	}
 }
+
+// Each call of a tool has an idempotency key of its own: two calls with different arguments
+// are two pieces of work, and the same call of another attempt is the same one.
+func TestToolsHaveKeysOfTheirOwn(t *testing.T) {
+	var keys []string
+	env := functions()
+	pay := core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
+		keys = append(keys, in.IdempotencyKey())
+		return core.Send("paid"), nil
+	})
+	env.Tool = func(name string) (core.Handler, bool) { return pay, name == "pay" }
+	env.Tools = []string{"pay"}
+	once := func(attempt int, s core.Shared, first, second string) []string {
+		keys = nil
+		h := compile(t, "agent", script("call pay "+first, "call pay "+second, "fine"), `{"prompt": "Hi", "tools": ["pay"]}`, env)
+		if _, err := h.Handle(t.Context(), core.NewInput("run", "n", attempt, s)); err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	one := once(1, core.Shared{}, `{"to": "a"}`, `{"to": "b"}`)
+	if len(one) != 2 || one[0] == one[1] || !strings.HasPrefix(one[0], "run/n/1/pay/") || !strings.HasPrefix(one[1], "run/n/2/pay/") {
+		t.Errorf("two calls have the keys %q", one)
+	}
+	if again := once(2, core.Shared{}, `{"to": "a"}`, `{"to": "c"}`); again[0] != one[0] || again[1] == one[1] {
+		t.Errorf("another attempt has %q after %q", again, one)
+	}
+	if item := once(1, core.Shared{Item: "x", Index: core.Nth(3)}, `{"to": "a"}`, `{"to": "b"}`); !strings.HasPrefix(item[0], "run/n[3]/1/pay/") {
+		t.Errorf("an item has %q", item)
+	}
+	m := script("call key {}", "fine")
+	h := compile(t, "agent", m, `{"prompt": "Hi", "commands": [{"name": "key", "run": ["sh", "-c", "cat >/dev/null; echo $WAVEFOLD_IDEMPOTENCY_KEY"]}]}`, functions())
+	if _, err := h.Handle(t.Context(), core.NewInput("run", "n", 1, core.Shared{})); err != nil || !strings.HasPrefix(m.last().Text, "run/n/1/key/") {
+		t.Errorf("a program has %q, %v", m.last().Text, err)
+	}
+}

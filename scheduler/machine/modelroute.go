@@ -49,14 +49,27 @@ func (t *walk) remember(v *visit, o *Outcome) {
 	if core.IsMissing(sent) {
 		sent = core.NewObject(0)
 	}
-	t.set(t.w.Context, core.ObjectOf(t.id(v.node), sent))
 	delete(t.evals, v.node)
 	if o.Route != nil && o.Route.Evals != nil {
 		if t.evals == nil {
 			t.evals = map[int32]*core.Object{}
 		}
 		t.evals[v.node] = o.Route.Evals
+		sent = withEvals(sent, o.Route.Evals)
 	}
+	t.set(t.w.Context, core.ObjectOf(t.id(v.node), sent))
+}
+
+// withEvals adds the checks of a result to what the nodes behind it see of it. A member of
+// that name which the result has itself stays.
+func withEvals(sent any, evals *core.Object) any {
+	whole, ok := sent.(*core.Object)
+	if _, taken := whole.Get(core.EvalsKey); !ok || taken {
+		return sent
+	}
+	out := whole.Copy(1)
+	out.Set(core.EvalsKey, evals)
+	return out
 }
 
 // dryRun reports whether the walk is to end before its first decision.

@@ -57,7 +57,7 @@ func idle(nodes, failing []string) string {
 	default:
 		who = plural(len(nodes), "it", "they")
 	}
-	return "; " + who + plural(len(failing), " has no other and fails when it is reached", " have no others and fail when they are reached")
+	return "; " + who + plural(len(failing), " has no other, so the run fails when it is reached", " have no others, so the run fails when they are reached")
 }
 
 func plural(n int, one, many string) string {

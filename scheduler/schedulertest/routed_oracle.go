@@ -97,9 +97,27 @@ func (o *routedOracle) visit(id string) bool {
 		}
 		if delete(o.evals, id); r.Routing != nil {
 			o.evals[id] = r.Routing.Evals
+			o.addEvals(id)
 		}
 		return true
 	}
+}
+
+// addEvals shows the checks of a result to the nodes behind it, unless the result is no
+// object or has such a member of its own.
+func (o *routedOracle) addEvals(id string) {
+	sent, isObject := o.data[id].(*core.Object)
+	if !isObject || o.evals[id] == nil {
+		return
+	}
+	seen := core.NewObject(sent.Len() + 1)
+	for k, v := range sent.All() {
+		seen.Set(k, v)
+	}
+	if _, own := seen.Get(core.EvalsKey); !own {
+		seen.Set(core.EvalsKey, o.evals[id])
+	}
+	o.data[id] = seen
 }
 
 // next decides where the walk goes on.
