@@ -17,8 +17,11 @@ type finding struct {
 	File     string    `json:"file,omitempty"`
 	Line     int32     `json:"line,omitempty"`
 	Column   int32     `json:"column,omitempty"`
-	Message  string    `json:"message"`
-	Hint     string    `json:"hint,omitempty"`
+	// Node or Edge is what the finding is about.
+	Node    string       `json:"node,omitempty"`
+	Edge    core.EdgeRef `json:"edge,omitzero"`
+	Message string       `json:"message"`
+	Hint    string       `json:"hint,omitempty"`
 }
 
 // findings is what --json prints about files.
@@ -30,7 +33,7 @@ type findings struct {
 func findingsJSON(ds core.Diagnostics, valid bool) findings {
 	out := findings{Valid: valid, Findings: []finding{}}
 	for _, d := range ds {
-		out.Findings = append(out.Findings, finding{d.Severity.String(), d.Code, d.Pos.File, d.Pos.Line, d.Pos.Column, d.Message, d.Hint})
+		out.Findings = append(out.Findings, finding{d.Severity.String(), d.Code, d.Pos.File, d.Pos.Line, d.Pos.Column, d.Node, d.Edge, d.Message, d.Hint})
 	}
 	return out
 }

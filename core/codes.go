@@ -87,6 +87,7 @@ const (
 	CodeTypeKnown           Code = "type_known"            // a node type that nobody has registered
 	CodeOrphanOutcome       Code = "orphan_custom_outcome" // a condition on an outcome that no node can have
 	CodeConditionSyntax     Code = "condition_syntax"
+	CodeVariable            Code = "variable_known"     // a $name that nothing has a value for
 	CodeRetryPolicy         Code = "retry_policy_known" // a retry policy that does not exist
 	CodeJoin                Code = "join_policy"        // a join that can never or will always succeed, or has nothing to join
 
@@ -109,5 +110,5 @@ const (
 	CodeSelfLoop          Code = "SELF_LOOP"           // an edge from a node to itself without a bound
 	CodeUnboundedCycle    Code = "UNBOUNDED_CYCLE"     // a ring of edges none of which has a bound
 	CodeAmbiguousEdges    Code = "AMBIGUOUS_EDGES"     // more than one edge out of a node has no condition
-	CodeDeadEnd           Code = "DEAD_END"            // where the bounds of a ring are used up, the walk ends in the middle of it
+	CodeDeadEnd           Code = "DEAD_END"            // a stage of a walk that no way leads on from: no edge, or none that is left when the bounds of a ring are used up
 )

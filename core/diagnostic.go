@@ -48,6 +48,19 @@ type Diagnostic struct {
 	Message string `json:"message"`
 	// Hint says what to write instead; it may be empty.
 	Hint string `json:"hint,omitempty"`
+	// Node is the id of the node that the finding is about, "" if it is about none. Edge
+	// names the ends of an edge. Compiling a workflow sets both, see About.
+	Node string  `json:"node,omitempty"`
+	Edge EdgeRef `json:"edge,omitzero"`
+	// Input is the input of a run without which there is something to report: a run that is
+	// given it has nothing to be warned of.
+	Input string `json:"input,omitempty"`
+}
+
+// EdgeRef names an edge of a finding.
+type EdgeRef struct {
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // Error formats the finding as "position: severity: message (hint) [CODE]".
@@ -105,6 +118,75 @@ func (d *Diagnostic) WithHint(format string, args ...any) *Diagnostic {
 	}
 	return d
 }
+
+// About completes findings about a workflow: it sets Node and Edge where they are not set,
+// and gives a finding without a place that of its node, else that of the workflow. A message
+// begins with its subject, and so with "node ID", "nodes ID, ..." or "edge FROM -> TO" if it
+// is about one of these.
+func (ds Diagnostics) About(w *Workflow) {
+	nodes := make(map[string]*Node, len(w.Nodes))
+	for _, n := range w.Nodes {
+		nodes[n.ID.Value] = n
+	}
+	for i := range ds {
+		d := &ds[i]
+		d.subject(nodes)
+		if n := nodes[d.Node]; n != nil && !d.Pos.IsValid() {
+			d.Pos = n.Pos.plain()
+		}
+		if !d.Pos.IsValid() {
+			d.Pos = w.Pos.plain()
+		}
+	}
+}
+
+func (d *Diagnostic) subject(nodes map[string]*Node) {
+	if d.Node != "" || d.Edge != (EdgeRef{}) {
+		return
+	}
+	if rest, ok := cutSubject(d.Message, "node ", "nodes "); ok {
+		d.Node = idAt(rest, nodes)
+		return
+	}
+	rest, _ := cutSubject(d.Message, "edge ")
+	from, to, ok := strings.Cut(rest, " -> ")
+	if !ok || from == "" {
+		return
+	}
+	id := idAt(to, nodes)
+	if id == "" { // an edge to a node that is not there
+		id, _, _ = strings.Cut(to, ": ")
+	}
+	d.Edge = EdgeRef{from, id}
+}
+
+func cutSubject(message string, words ...string) (rest string, ok bool) {
+	for _, word := range words {
+		if rest, ok = strings.CutPrefix(message, word); ok {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// idAt returns the longest id of a node that a text begins with and that ends where a word
+// does.
+func idAt(text string, nodes map[string]*Node) string {
+	best := ""
+	for end := range len(text) + 1 {
+		ends := end == len(text) || strings.IndexByte(" ,:[.\n", text[end]) >= 0
+		if ends && nodes[text[:end]] != nil {
+			best = text[:end]
+		}
+		if end > maxSubject {
+			break
+		}
+	}
+	return best
+}
+
+// maxSubject bounds how far a message is read for its subject.
+const maxSubject = 1000
 
 // Failed reports whether the list holds an error, or, when strict, a warning.
 func (ds Diagnostics) Failed(strict bool) bool {
