@@ -10,10 +10,12 @@ type Arc struct{ To, Edge int32 }
 
 // Reached tells of each node whether a way leads to it from one of them, which counts as
 // reached.
-func (g Graph) Reached(from int32) []bool {
+func (g Graph) Reached(from ...int32) []bool {
 	seen := make([]bool, len(g))
-	seen[from] = true
-	for queue := []int32{from}; len(queue) > 0; queue = queue[1:] {
+	for _, n := range from {
+		seen[n] = true
+	}
+	for queue := from; len(queue) > 0; queue = queue[1:] {
 		for _, a := range g[queue[0]] {
 			if !seen[a.To] {
 				seen[a.To] = true

@@ -51,7 +51,7 @@ func (g *gate) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	case ask == nil:
 		return core.Result{}, unanswered(fmt.Errorf("%w: the run has nobody to ask", core.ErrUnanswered))
 	case len(g.ways) == 0:
-		return core.Result{}, unanswered(fmt.Errorf("%w: no edge leaves the node, so there is nothing to choose", core.ErrUnanswered))
+		return core.Result{}, unanswered(fmt.Errorf("%w: no edge that leaves the node is a choice", core.ErrUnanswered))
 	}
 	q := g.question()
 	q.Text, q.Show = g.render(in)

@@ -104,8 +104,8 @@ func TestAnswers(t *testing.T) {
 		// Where the engine goes is no choice.
 		{"an edge for the engine", edges("? -> alarm", "Go -> on"), []string{"alarm", "g"}, `"Go" to on; G, "Go", "g"`},
 		{"a label with a condition", edges("Go? -> on", "Stop -> off"), []string{"g"}, `"Go" to on; G, "Go", "g"`},
-		{"only edges for the engine", edges("? -> on", "? -> off"), []string{"o", "off"}, `"off" to off; o, "off", "off"`},
-		{"nothing to choose", nil, []string{"x"}, "error: nobody answered: no edge leaves the node, so there is nothing to choose"},
+		{"only edges for the engine", edges("? -> on", "? -> off"), []string{"o", "off"}, "error: nobody answered: no edge that leaves the node is a choice"},
+		{"nothing to choose", nil, []string{"x"}, "error: nobody answered: no edge that leaves the node is a choice"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := gate(t, nodestest.Node(t, `{}`), tt.edges)

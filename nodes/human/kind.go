@@ -56,6 +56,10 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if n.Timeout != nil {
 		g.timeout = n.Timeout.Value
 	}
+	if len(g.ways) == 0 && len(env.Edges) > 0 {
+		ds.Warnf(core.CodeMissingKey, n.ID.Pos, "%s: every edge out of it has a condition and no label, so there is nothing to choose and the gate fails", c.subject).
+			WithHint("give a label to the edges that a person may choose")
+	}
 	g.checkLabels(&ds, c.subject)
 	checkConditions(&ds, c.subject, env.Edges)
 	g.setDefault(&ds, &c, n)
@@ -75,16 +79,11 @@ type way struct {
 }
 
 // waysOf returns the edges that answers lead along. An edge with a condition and no label
-// is for the engine, unless there are no others.
+// is for the engine.
 func waysOf(edges []*core.Edge) []way {
 	var ways []way
 	for _, e := range edges {
 		if e.When == nil || e.Freeform || strings.TrimSpace(e.Label.Value) != "" {
-			ways = append(ways, wayOf(e, edges))
-		}
-	}
-	if ways == nil {
-		for _, e := range edges {
 			ways = append(ways, wayOf(e, edges))
 		}
 	}

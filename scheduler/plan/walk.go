@@ -100,6 +100,7 @@ func (c *compiler) walk() {
 		c.branches()
 		c.walkEnds()
 		c.reachable()
+		c.noWayOut()
 	default:
 		c.ds.Errorf(core.CodeBadValue, router.Pos, "router: unknown word %q", router.Value).
 			WithHint("%s", near(router.Value, []string{core.RouterModel, core.RouterOutcomes}))

@@ -1,0 +1,69 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// noWayOut warns of the nodes at which a walk by outcomes can only fail: those that no edge
+// leaves and that are not the exit, and rings from which no way leads to the exit.
+func (c *compiler) noWayOut() {
+	w := c.p.Walk
+	if w.Start < 0 || w.Exit < 0 || c.unknown.nodes || c.unknown.edges || c.unknown.targets {
+		return
+	}
+	g := make(core.Graph, len(w.Nodes))
+	for i := range w.Nodes {
+		for _, to := range w.ways(c.p, int32(i)) {
+			g[i] = append(g[i], core.Arc{To: to, Edge: -1})
+		}
+		for _, to := range w.Nodes[i].Targets { // only a failure goes there
+			g[i] = append(g[i], core.Arc{To: to, Edge: -1})
+		}
+	}
+	visited := g.Reached(w.Start)
+	back := make(core.Graph, len(g)) // to what leads to the exit, or to a node without a way on
+	var ends []int32
+	for i := range g {
+		for _, a := range g[i] {
+			back[a.To] = append(back[a.To], core.Arc{To: int32(i), Edge: -1})
+		}
+		n := &w.Nodes[i]
+		if len(w.ways(c.p, int32(i))) > 0 {
+			continue
+		}
+		ends = append(ends, int32(i))
+		if visited[i] && n.Role != core.RoleExit && n.Parallel == nil { // of one that has no branches, or nowhere to go on, is told elsewhere
+			c.ds.Warnf(core.CodeDeadEnd, c.w.Nodes[i].ID.Pos, "%s: no edge leaves it and it is not the exit, so a run that gets here fails", nodePlace(c.p.Nodes[i].ID)).
+				WithHint("add an edge to the node that comes next, or to %s", c.p.Nodes[w.Exit].ID)
+		}
+	}
+	if !visited[w.Exit] {
+		return // no way leads to it, which is told of the exit
+	}
+	left := back.Reached(append(ends, w.Exit)...)
+	var ring []string
+	for i := range g {
+		if visited[i] && !left[i] {
+			ring = append(ring, c.p.Nodes[i].ID)
+		}
+	}
+	if len(ring) > 0 {
+		first := slices.IndexFunc(c.w.Nodes, func(n *core.Node) bool { return n.ID.Value == ring[0] })
+		c.ds.Warnf(core.CodeDeadEnd, c.w.Nodes[first].ID.Pos, "nodes %s: no way leads from them to the exit, so a run that gets there fails", core.Named(ring)).
+			WithHint("add an edge out of the ring")
+	}
+}
+
+// ways are the nodes that a walk may go on to from a node that succeeded.
+func (w *Walk) ways(p *Plan, i int32) []int32 {
+	var to []int32
+	for _, e := range w.Nodes[i].Out {
+		to = append(to, p.Edges[e].ToNode)
+	}
+	if b := w.Nodes[i].Parallel; b != nil && b.Meet >= 0 {
+		to = append(to, b.Meet)
+	}
+	return to
+}
