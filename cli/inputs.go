@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -25,6 +26,28 @@ func inputsOf(p *plan.Plan, files, pairs []string) (map[string]any, error) {
 		wrong = append(wrong, addPair(p, values, pair))
 	}
 	return values, errors.Join(wrong...)
+}
+
+// givenNames lists the inputs that --inputs and --input give. What cannot be read is
+// reported when the values are.
+func givenNames(files, pairs []string) []string {
+	var names []string
+	for _, pair := range pairs {
+		if file, ok := strings.CutPrefix(pair, "@"); ok {
+			files = append(slices.Clip(files), file)
+			continue
+		}
+		name, _, _ := strings.Cut(pair, "=")
+		names = append(names, name)
+	}
+	for _, file := range files {
+		if v, err := readValue(file); err == nil {
+			if o, ok := v.(*core.Object); ok {
+				names = append(names, o.Keys()...)
+			}
+		}
+	}
+	return names
 }
 
 // addPair adds the value of an --input.

@@ -19,8 +19,8 @@ type compiler interface {
 }
 
 // check reads and compiles the file that the arguments name and returns everything
-// that was found.
-func check(c compiler, args []string, strict bool) (*plan.Plan, core.Diagnostics) {
+// that was found, but what a run that is given some inputs has not to be told.
+func check(c compiler, args []string, strict bool, given ...string) (*plan.Plan, core.Diagnostics) {
 	file, ds := fileOf(c, args)
 	if len(ds) > 0 {
 		return nil, ds
@@ -29,7 +29,8 @@ func check(c compiler, args []string, strict bool) (*plan.Plan, core.Diagnostics
 	if w == nil {
 		return nil, ds
 	}
-	p, ds := c.Compile(w, strict)
+	p, ds := c.Compile(w, false)
+	ds = slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Input != "" && slices.Contains(given, d.Input) })
 	if p == nil {
 		return nil, ds
 	}
@@ -60,8 +61,8 @@ func (a *app) parallelFlag(cmd *cobra.Command) {
 // load returns the plan of the workflow that the arguments name. Findings are
 // printed; with errors among them the command is over. Without errors and quiet, hints
 // are left out.
-func (a *app) load(c compiler, args []string, strict, asJSON, quiet bool) (*plan.Plan, error) {
-	p, ds := check(c, args, strict)
+func (a *app) load(c compiler, args []string, strict, asJSON, quiet bool, given ...string) (*plan.Plan, error) {
+	p, ds := check(c, args, strict, given...)
 	if p == nil {
 		return nil, a.invalid(ds, asJSON)
 	}

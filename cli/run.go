@@ -172,7 +172,7 @@ func (f *runFlags) checkStdout(p *plan.Plan) error {
 
 func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error {
 	a.nameModel(f.model)
-	p, err := a.load(f.compiler(a.engine), args, f.strict, f.json, f.quiet)
+	p, err := a.load(f.compiler(a.engine), args, f.strict, f.json, f.quiet, givenNames(f.inputFiles, f.inputs)...)
 	if err != nil {
 		return err
 	}

@@ -35,8 +35,9 @@ type group struct {
 
 // attribute is a key and its value.
 type attribute struct {
-	key   core.Text
-	value value
+	key       core.Text
+	value     value
+	byDefault bool // it is given to all nodes or edges of a scope
 }
 
 // valueKind is what a value was written as.

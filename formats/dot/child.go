@@ -22,6 +22,8 @@ func (l *loader) child(n *core.Node, s *settings) {
 		l.inlineChild(n, inline)
 		return
 	case file.Value == "" && l.broken:
+		s.refused = true // what names it may be among what could not be read
+		return
 	case file.Value == "":
 		why = "it names no workflow"
 	default:
@@ -59,7 +61,7 @@ func (l *loader) noChild(name string) string {
 		return "" // whoever loads it says so
 	}
 	if _, err := fs.Stat(l.opts.Files, clean); errors.Is(err, fs.ErrNotExist) {
-		return "there is no file " + quote(name)
+		return "there is no file " + quotePath(name)
 	}
 	return ""
 }

@@ -5,13 +5,13 @@ import "github.com/wavefold/wavefold/core"
 // edges adds the edges of a chain: what is said of them holds for each.
 func (l *loader) edges(d drawnEdges) {
 	s := l.settings(d.attributes, "edge "+d.ids[0].Value+" -> "+d.ids[1].Value)
-	e := core.Edge{Label: s.text("label"), LoopRestart: s.flag("loop_restart"), Freeform: s.flag("freeform")}
+	e := core.Edge{Label: l.labelText(s.subject, s.text("label")), LoopRestart: s.flag("loop_restart"), Freeform: s.flag("freeform")}
 	if w := s.anyNumber("weight"); w != nil {
 		e.Weight = *w
 	}
 	l.condition(&e, s)
 	l.fidelity(s)
-	e.Attributes = s.attributes(edgePlace)
+	e.Attributes = s.attributes(&edgePlace, "")
 	for i := range len(d.ids) - 1 {
 		one := e
 		one.From, one.To, one.Pos = d.ids[i], d.ids[i+1], d.ids[i].Pos

@@ -95,6 +95,12 @@ func (s *attributeSet) take(key string) *attribute {
 	return &s.list[i]
 }
 
+// has reports whether there is an attribute of a key that nobody has taken.
+func (s *attributeSet) has(key string) bool {
+	i := s.find(key)
+	return i >= 0 && (s.taken == nil || !s.taken[i])
+}
+
 // keep takes back that an attribute has a meaning: it is to be kept as it is.
 func (s *attributeSet) keep(key string) {
 	if i := s.find(key); i >= 0 && s.taken != nil {
@@ -203,7 +209,9 @@ func (e *expander) with(s *attributeSet, more []*attribute) *attributeSet {
 	}
 	out := e.apply(s)
 	for _, a := range more {
-		out.set(*a)
+		given := *a
+		given.byDefault = true
+		out.set(given)
 	}
 	return out
 }

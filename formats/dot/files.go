@@ -22,7 +22,7 @@ func fileRef(text string) (string, bool) {
 // looks at a graph does without.
 func (l *loader) textFile(s *settings, key string, t core.Text, name string) core.Text {
 	bad := func(why string) *core.Diagnostic {
-		return l.ds.Errorf(core.CodeUnresolvedFile, t.Pos, "%s: %s: %s: %s", s.subject, key, quote(t.Value), why)
+		return l.ds.Errorf(core.CodeUnresolvedFile, t.Pos, "%s: %s: %s: %s", s.subject, key, quotePath(t.Value), why)
 	}
 	clean := path.Clean(name)
 	switch {

@@ -1,29 +1,153 @@
 package dot
 
-// place is where attributes stand, and those that are known there.
-type place struct {
-	name  string // as messages have it
-	known []string
+import (
+	"slices"
+	"strings"
+)
+
+// fate says what becomes of an attribute.
+type fate uint8
+
+const (
+	used   fate = iota // it takes effect
+	kept               // it is kept and written back; there is nothing that it should do here
+	undone             // it is kept and written back, and a warning says that it has no effect
+)
+
+// attributeKey is an attribute that the dialect or this engine defines.
+type attributeKey struct {
+	name string
+	fate fate
+	// kinds are the kinds of nodes that have it, nil for all.
+	kinds []string
+	// newer is the name of today of an older name, which counts if both are there.
+	newer string
+	// same are values of an attribute without effect that ask for what happens anyway.
+	same []string
+	hint string // of an attribute without effect: what to write instead
 }
 
-// The places, and what each knows. Those that have no effect are read and checked, or
-// left alone, so that files of other engines load.
+// of reports whether nodes of a kind have the attribute.
+func (k *attributeKey) of(kind string) bool {
+	return k.kinds == nil || slices.Contains(k.kinds, kind)
+}
+
+// place is where attributes stand, and those that are defined there.
+type place struct {
+	name string // as messages have it
+	keys []attributeKey
+}
+
+// find returns the attribute of a name: the one that a kind has, else one that other kinds
+// have, else nil.
+func (p *place) find(name, kind string) *attributeKey {
+	var other *attributeKey
+	for i := range p.keys {
+		if k := &p.keys[i]; k.name == name {
+			if k.of(kind) {
+				return k
+			}
+			if other == nil {
+				other = k
+			}
+		}
+	}
+	return other
+}
+
+// names lists the names of all attributes of a place.
+func (p *place) names() []string {
+	var out []string
+	for i := range p.keys {
+		if name := p.keys[i].name; !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// owners says which nodes have an attribute of some kinds.
+func owners(name string) string {
+	var kinds []string
+	for i := range nodePlace.keys {
+		if k := &nodePlace.keys[i]; k.name == name && k.fate != undone {
+			kinds = append(kinds, k.kinds...)
+		}
+	}
+	return "nodes of the kind " + strings.Join(kinds, " or ")
+}
+
 var (
-	nodePlace = place{"nodes", []string{
-		"label", "shape", "type", "class",
-		"prompt", "model", "provider", "reasoning_effort", "max_tokens", "llm_prompt", "llm_model", "llm_provider",
-		"script", "tool_command", "language", "duration", "text", "human.default_choice",
-		"stack.child_workflow", "stack.child_dotfile", "stack.child_dot_source",
-		"allow_partial", "auto_status", "goal_gate", "retry_policy", "max_retries", "retry_target", "fallback_retry_target",
-		"timeout", "max_visits", "selection", "join_policy", "max_parallel", "error_policy", "import",
-		"speed", "backend", "project_memory", "fidelity", "thread_id",
+	models   = []string{kindAgent, kindPrompt}
+	agents   = []string{kindAgent}
+	scripts  = []string{kindScript}
+	humans   = []string{kindHuman}
+	parallel = []string{kindParallel}
+	children = []string{kindWorkflow}
+)
+
+const (
+	noMapping  = "DOT has no lists and mappings; a graph that is built in Go can have it"
+	noSessions = "each visit is a conversation of its own"
+	noPolling  = "a sub-workflow runs as a part of this walk, once, and is not polled"
+	noHooks    = "no program runs before or after the calls of tools"
+)
+
+// The tables of attributes: what the dialect and its references define, and what the kinds
+// of this engine have beyond that. docs/formats/dot.md lists the same.
+var (
+	nodePlace = place{"nodes", []attributeKey{
+		{name: "label"}, {name: "shape"}, {name: "type"}, {name: "class"},
+		{name: "allow_partial"}, {name: "auto_status"}, {name: "goal_gate"}, {name: "retry_policy"}, {name: "max_retries"},
+		{name: "retry_target"}, {name: "fallback_retry_target"}, {name: "timeout"}, {name: "max_visits"}, {name: "selection"}, {name: "import"},
+		{name: "prompt", kinds: models}, {name: "model", kinds: models}, {name: "provider", kinds: models},
+		{name: "reasoning_effort", kinds: models}, {name: "max_tokens", kinds: models},
+		{name: "llm_prompt", kinds: models, newer: "prompt"}, {name: "llm_model", kinds: models, newer: "model"},
+		{name: "llm_provider", kinds: models, newer: "provider"},
+		{name: "system", kinds: models}, {name: "context", kinds: models}, {name: "schema", kinds: models}, {name: "lenient", kinds: models},
+		{name: "temperature", kinds: models}, {name: "timeout_ms", kinds: models}, {name: "fail_soft", kinds: models},
+		{name: "tools", kinds: agents}, {name: "hosted_tools", kinds: agents}, {name: "max_turns", kinds: agents}, {name: "max_output", kinds: []string{kindAgent, kindScript}},
+		{name: "instruction", kinds: models, fate: undone, hint: `write prompt="..."`},
+		{name: "preamble", kinds: models, fate: undone, hint: noMapping}, {name: "context_nodes", kinds: models, fate: undone, hint: "write context=true"},
+		{name: "requires", kinds: models, fate: undone, hint: noMapping}, {name: "eval", kinds: models, fate: undone, hint: noMapping},
+		{name: "judge_model", kinds: models, fate: undone, hint: noMapping}, {name: "retry_instruction", kinds: models, fate: undone, hint: noMapping},
+		{name: "commands", kinds: agents, fate: undone, hint: noMapping}, {name: "skills", kinds: agents, fate: undone, hint: `tools="..." names Go functions`},
+		{name: "tool_filter", kinds: agents, fate: undone, hint: `tools="..." names Go functions`},
+		{name: "script", kinds: scripts}, {name: "tool_command", kinds: scripts, newer: "script"}, {name: "language", kinds: scripts},
+		{name: "stdin", kinds: scripts}, {name: "output", kinds: scripts},
+		{name: "duration", kinds: []string{kindWait}},
+		{name: "text", kinds: humans}, {name: "show", kinds: humans}, {name: "human.default_choice", kinds: humans},
+		{name: "stack.child_workflow", kinds: children}, {name: "stack.child_dotfile", kinds: children, newer: "stack.child_workflow"},
+		{name: "stack.child_dot_source", kinds: children},
+		{name: "join_policy", kinds: parallel}, {name: "max_parallel", kinds: parallel}, {name: "error_policy", kinds: parallel},
+		{name: "prompt", kinds: []string{kindFanIn}, fate: undone, hint: "the branch with the best status and score is picked; a node behind it can ask a model"},
+		{name: "fidelity", fate: kept},
+		{name: "thread_id", fate: undone, hint: noSessions},
+		{name: "speed", fate: undone, hint: "the model decides how fast it is"},
+		{name: "backend", fate: undone, same: []string{"api"}, hint: "models are asked by their API"},
+		{name: "project_memory", fate: undone, same: []string{"false"}, hint: `files of the project are in no prompt; prompt="@file" takes one`},
+		{name: "tool_hooks.pre", fate: undone, hint: noHooks}, {name: "tool_hooks.post", fate: undone, hint: noHooks},
+		{name: "stack.child_workdir", fate: undone, hint: "scripts run in the folder of their document"},
+		{name: "stack.child_autostart", fate: undone, same: []string{"true"}, hint: noPolling},
+		{name: "manager.poll_interval", fate: undone, hint: noPolling}, {name: "manager.max_cycles", fate: undone, hint: noPolling},
+		{name: "manager.stop_condition", fate: undone, hint: noPolling}, {name: "manager.actions", fate: undone, hint: noPolling},
 	}}
-	edgePlace = place{"edges", []string{
-		"condition", "label", "weight", "loop_restart", "freeform", "fidelity", "thread_id",
+	edgePlace = place{"edges", []attributeKey{
+		{name: "condition"}, {name: "label"}, {name: "weight"}, {name: "loop_restart"}, {name: "freeform"},
+		{name: "fidelity", fate: kept},
+		{name: "thread_id", fate: undone, hint: noSessions},
 	}}
-	graphPlace = place{"graphs", []string{
-		"goal", "label", "default_max_retries", "default_max_retry", "retry_target", "fallback_retry_target", "max_node_visits", "stall_timeout",
-		"loop_restart_signature_limit", "model_stylesheet", "default_fidelity", "default_thread", "rankdir",
+	graphPlace = place{"graphs", []attributeKey{
+		{name: "goal"}, {name: "default_max_retries"}, {name: "default_max_retry", newer: "default_max_retries"},
+		{name: "retry_target"}, {name: "fallback_retry_target"},
+		{name: "max_node_visits"}, {name: "stall_timeout"}, {name: "loop_restart_signature_limit"}, {name: "model_stylesheet"},
+		{name: "label", fate: kept}, {name: "rankdir", fate: kept},
+		{name: "default_fidelity", fate: kept},
+		{name: "default_thread", fate: undone, hint: noSessions},
+		{name: "tool_hooks.pre", fate: undone, hint: noHooks}, {name: "tool_hooks.post", fate: undone, hint: noHooks},
+		{name: "stack.child_workflow", fate: undone, hint: "a sub-workflow is named by its node"},
+		{name: "stack.child_dotfile", fate: undone, hint: "a sub-workflow is named by its node: stack.child_workflow"},
+		{name: "stack.child_workdir", fate: undone, hint: "scripts run in the folder of their document"},
 	}}
 	places = []place{nodePlace, edgePlace, graphPlace}
 )
@@ -41,18 +165,3 @@ var foreignKeys = map[string]string{
 }
 
 const childHint = `a sub-workflow is shape=house, stack.child_workflow="child.dot"`
-
-// graphvizShapes are shapes of Graphviz that resemble one with a meaning and are no slips of it.
-var graphvizShapes = []string{"doubleoctagon", "square"}
-
-// graphvizKeys are attributes for drawing, which are no slips of others.
-var graphvizKeys = []string{
-	"arrowhead", "arrowsize", "arrowtail", "bb", "bgcolor", "center", "clusterrank", "color", "colorscheme", "comment", "compound",
-	"concentrate", "constraint", "decorate", "dir", "dpi", "fillcolor", "fixedsize", "fontcolor", "fontname", "fontpath", "fontsize",
-	"forcelabels", "gradientangle", "group", "headlabel", "headport", "height", "href", "id", "image", "imagescale", "labelangle",
-	"labeldistance", "labelfontcolor", "labelfontname", "labelfontsize", "labeljust", "labelloc", "layer", "layers", "layout", "len",
-	"lhead", "ltail", "margin", "minlen", "nodesep", "nojustify", "ordering", "orientation", "outputorder", "overlap", "pad", "page",
-	"pencolor", "penwidth", "peripheries", "pin", "pos", "quantum", "rank", "ranksep", "ratio", "regular", "rotate", "samehead",
-	"sametail", "samplepoints", "scale", "shapefile", "sides", "size", "skew", "sortv", "splines", "style", "taillabel", "tailport",
-	"target", "tooltip", "truecolor", "URL", "vertices", "viewport", "width", "xlabel", "z",
-}

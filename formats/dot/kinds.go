@@ -16,9 +16,18 @@ type kindOf struct {
 	ids []string
 	// config are the attributes that become keys of the kind.
 	config []configKey
-	// lists are keys of the kind that are lists of words, in an attribute with commas, and
-	// shaped those that no attribute can hold: one of such a name is somebody else's.
-	lists, shaped []string
+	// lists are keys of the kind that are lists of words, in an attribute with commas, flags
+	// booleans and numbers numbers, which may stand in quotes. shaped are those that no
+	// attribute can hold.
+	lists, flags, numbers, shaped []string
+	// templates are the keys in which a $name stands for a value.
+	templates []string
+}
+
+// templated reports whether a $name stands for a value in a key of a kind.
+func templated(kind, key string) bool {
+	k := byName(kind)
+	return k != nil && slices.Contains(k.templates, key)
 }
 
 // configKey is a key of a kind, and the attributes that it is read from: the first one
@@ -39,28 +48,34 @@ var modelKeys = []configKey{
 	{key: "max_tokens", from: []string{"max_tokens"}, whole: true},
 }
 
+// Keys of the kinds that ask a model.
 var (
-	modelLists  = []string{"tools", "hosted_tools"}
-	modelShaped = []string{"instruction", "preamble", "context", "context_nodes", "lenient", "requires", "eval", "judge_model", "retry_instruction",
-		"commands", "skills", "tool_filter", "max_output"}
+	modelLists     = []string{"tools", "hosted_tools"}
+	modelFlags     = []string{"context", "lenient", "fail_soft"}
+	modelNumbers   = []string{"temperature", "timeout_ms", "max_turns"}
+	modelTemplates = []string{promptKey, "system"}
+	modelShaped    = []string{"instruction", "preamble", "context_nodes", "requires", "eval", "judge_model", "retry_instruction",
+		"commands", "skills", "tool_filter"}
 )
 
 // kinds is the table of shapes and types.
 var kinds = []kindOf{
 	{kind: "start", shape: "Mdiamond", types: []string{"start"}, ids: []string{"start", "Start"}},
 	{kind: "exit", shape: "Msquare", types: []string{"exit"}, ids: []string{"exit", "Exit", "end", "End"}},
-	{kind: kindAgent, shape: "box", types: []string{"agent", "codergen"}, config: modelKeys, lists: modelLists, shaped: modelShaped},
-	{kind: kindPrompt, shape: "tab", types: []string{"prompt"}, config: modelKeys, lists: modelLists, shaped: modelShaped},
+	{kind: kindAgent, shape: "box", types: []string{"agent", "codergen"}, config: modelKeys,
+		lists: modelLists, flags: modelFlags, numbers: modelNumbers, templates: modelTemplates, shaped: modelShaped},
+	{kind: kindPrompt, shape: "tab", types: []string{"prompt"}, config: modelKeys,
+		lists: modelLists, flags: modelFlags, numbers: modelNumbers, templates: modelTemplates, shaped: modelShaped},
 	{kind: kindScript, shape: "parallelogram", types: []string{"command", "tool"}, config: []configKey{
 		{key: "script", from: scriptKeys},
 		{key: "language", from: []string{"language"}},
-	}},
+	}, shaped: []string{scriptFrom}},
 	{kind: kindParallel, shape: "component", types: []string{"parallel"}},
-	{kind: "fan_in", shape: "tripleoctagon", types: []string{"parallel.fan_in"}},
+	{kind: kindFanIn, shape: "tripleoctagon", types: []string{"parallel.fan_in"}},
 	{kind: kindHuman, shape: "hexagon", types: []string{"human", "wait.human"}, config: []configKey{
-		{key: "text", from: []string{"text"}},
+		{key: questionKey, from: []string{questionKey}},
 		{key: "default_choice", from: []string{"human.default_choice"}},
-	}},
+	}, templates: []string{questionKey}},
 	{kind: "conditional", shape: "diamond", types: []string{"conditional"}},
 	{kind: kindWait, shape: "insulator", types: []string{"wait"}},
 	{kind: kindWorkflow, shape: "house", types: []string{managerType}},
@@ -73,11 +88,14 @@ const (
 	kindScript   = "script"
 	kindHuman    = "human"
 	kindParallel = "parallel"
+	kindFanIn    = "fan_in"
 	kindWait     = "wait"
 	kindWorkflow = "workflow"
 	managerType  = "stack.manager_loop"
 	importType   = "import"
 	promptKey    = "prompt"
+	questionKey  = "text"
+	scriptFrom   = "script_from"
 )
 
 // byShape, byType and byName find a kind in the table, nil for none.

@@ -57,7 +57,8 @@ func read(s *scanner, opts Options) (*core.Workflow, core.Diagnostics) {
 		return nil, ds
 	}
 	d, found := expand(g)
-	l := &loader{opts: opts, ds: append(ds, found...), inputs: map[string]bool{}, hinted: map[spot]bool{}, said: map[string]bool{}, broken: g.broken}
+	l := &loader{opts: opts, ds: append(ds, found...), attributes: d.attributes, inputs: map[string]int{}, named: map[string]bool{},
+		hinted: map[spot]bool{}, said: map[string]bool{}, broken: g.broken}
 	w := l.workflow(g, &d)
 	if s.file != "" {
 		w.Dir = filepath.Dir(s.file)
@@ -103,10 +104,16 @@ type loader struct {
 	opts Options
 	ds   core.Diagnostics
 	w    *core.Workflow
-	// inputs are the names of the inputs that prompts refer to; goal tells that one
-	// refers to the goal.
-	inputs map[string]bool
-	goal   bool
+	// attributes are those of the graph.
+	attributes *attributeSet
+	// inputs are the inputs that texts refer to, by their place in the workflow's list; named
+	// are the names behind a dollar, and uses and labels where they stand. goal tells that a
+	// text refers to the goal.
+	inputs       map[string]int
+	named        map[string]bool
+	uses, labels []use
+	goal         bool
+	goalText     *core.Text // what the graph says that its goal is, nil for nothing
 	// broken tells that parts of the document could not be read: then nothing is called
 	// missing.
 	broken bool
@@ -131,7 +138,7 @@ func (l *loader) workflow(g *graph, d *drawn) *core.Workflow {
 	if g.broken || l.ds.Has(core.CodeLimit) {
 		l.w.Lost = core.Lost{"nodes", "edges"}
 	}
-	goal := l.graph(g, d.attributes)
+	goal, rest := l.graph(g, d.attributes)
 	kinds := l.nodeKinds(d.nodes)
 	for i, n := range d.nodes {
 		l.w.Nodes = append(l.w.Nodes, l.node(n, kinds[i]))
@@ -140,16 +147,21 @@ func (l *loader) workflow(g *graph, d *drawn) *core.Workflow {
 	for _, e := range d.edges {
 		l.edges(e)
 	}
+	l.unknownNames()
+	l.unknownLabels()
+	l.w.Walk.Attributes = rest.attributes(&graphPlace, "")
 	l.goalInput(goal)
 	return l.w
 }
 
-// graph reads the attributes of the graph and returns its goal, nil for none.
-func (l *loader) graph(g *graph, set *attributeSet) *core.Text {
+// graph reads the attributes of the graph. It returns its goal, nil for none, and the other
+// attributes: which of them have a meaning is known when the nodes have been read.
+func (l *loader) graph(g *graph, set *attributeSet) (goal *core.Text, rest *settings) {
 	s := l.settings(set, "graph "+g.name.Value)
 	w := &core.Walk{Pos: g.pos}
 	l.w.Walk = w
-	goal := l.goalOf(s)
+	goal = l.goalOf(s)
+	l.goalText = goal
 	w.MaxRetries = s.anyNumber(cmp.Or(s.first("default_max_retries", "default_max_retry"), "default_max_retries"))
 	if w.MaxRetries != nil {
 		w.MaxRetries.Value = max(w.MaxRetries.Value, 0)
@@ -159,8 +171,7 @@ func (l *loader) graph(g *graph, set *attributeSet) *core.Text {
 	w.StallTimeout = s.duration("stall_timeout")
 	w.RepeatLimit = s.number("loop_restart_signature_limit", 1, "1 or more")
 	l.graphRules(s)
-	w.Attributes = s.attributes(graphPlace)
-	return goal
+	return goal, s
 }
 
 // valuePlace finds what other engines put values in place of.

@@ -19,7 +19,7 @@ func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
 	s := l.settings(d.attributes, "node "+d.id.Value)
 	n := &core.Node{ID: d.id, Kind: kind, Pos: d.id.Pos, Asks: kind.Value == kindHuman}
 	l.warnReserved(d.id)
-	n.Label = s.text("label")
+	n.Label = l.labelText(s.subject, s.text("label"))
 	n.Classes = classes(s.text("class"), d.classes)
 	n.AllowPartial, n.AutoStatus, n.GoalGate = s.flag("allow_partial"), s.flag("auto_status"), s.flag("goal_gate")
 	n.RetryTarget, n.FallbackRetryTarget = s.text("retry_target"), s.text("fallback_retry_target")
@@ -39,7 +39,7 @@ func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
 		s.keep("shape")
 		s.keep("type")
 	}
-	n.Attributes = s.attributes(nodePlace)
+	n.Attributes = s.attributes(&nodePlace, attributesOf(n))
 	return n
 }
 
@@ -143,21 +143,61 @@ func (l *loader) work(n *core.Node, s *settings) {
 		l.style(n, cmp.Or(s.text("shape").Value, k.shape), keys)
 	}
 	for _, key := range keys {
-		if n.Config.Get(key) != nil || slices.Contains(nodePlace.known, key) || k != nil && slices.Contains(k.shaped, key) {
+		if n.Config.Get(key) != nil || ofAllNodes(key) || k != nil && slices.Contains(k.shaped, key) {
 			continue
 		}
-		if a := s.take(key); a != nil {
-			v := a.value.tree()
-			if k != nil && slices.Contains(k.lists, key) {
-				v = listTree(v)
+		if s.has(key) { // else what holds it has been read
+			a := s.take(key)
+			if v := l.kindValue(s, k, a); v != nil {
+				n.Config.Set(core.At(key, a.key.Pos), v)
 			}
-			n.Config.Set(core.At(key, a.key.Pos), v)
 		}
 	}
 	if n.Kind.Value == kindScript {
 		l.script(n, s)
 	}
 	n.Config.Lost = s.refused
+}
+
+// ofAllNodes reports whether an attribute is one of every node, and so none of its kind.
+func ofAllNodes(key string) bool {
+	row := nodePlace.find(key, "")
+	return row != nil && row.kinds == nil
+}
+
+// attributesOf returns the kind whose attributes a node has: that of a sub-workflow which is
+// not there is still one.
+func attributesOf(n *core.Node) string {
+	if n.Kind.Value == managerType {
+		return kindWorkflow
+	}
+	return n.Kind.Value
+}
+
+// kindValue returns the value of an attribute that is a key of a kind, k being what the
+// table has of it, nil for nothing.
+func (l *loader) kindValue(s *settings, k *kindOf, a *attribute) *core.Value {
+	v, key := a.value.tree(), a.key.Value
+	switch {
+	case k == nil:
+	case slices.Contains(k.lists, key):
+		return listTree(v)
+	case slices.Contains(k.flags, key):
+		if _, ok := a.value.asBool(); !ok && key == "context" { // a word that others use for something else
+			s.keep(key)
+			l.ds.Warnf(core.CodeBadValue, a.value.text.Pos, "%s: context: want true or false, found %s, so it has no effect", s.subject, a.value.describe())
+			return nil
+		}
+		return core.Tree(s.flag(key), a.value.text.Pos)
+	case slices.Contains(k.numbers, key):
+		if text := strings.TrimSpace(a.value.text.Value); isNumber(text) {
+			n, _ := bare(token{text: text, pos: a.value.text.Pos})
+			return n.tree()
+		}
+	case slices.Contains(k.templates, key) && v.Kind == core.StringValue && !fileWord.MatchString(strings.TrimSpace(a.value.text.Value)):
+		return textTree(l.template(s.subject, key, a.value.text))
+	}
+	return v
 }
 
 func (l *loader) kindKeys(kind string) (keys []string, ok bool) {
@@ -173,10 +213,40 @@ func (l *loader) config(n *core.Node, s *settings, k *kindOf, owned []string) {
 		if owned != nil && !slices.Contains(owned, c.key) {
 			continue
 		}
-		if from := s.first(c.from...); from != "" {
+		from := s.first(c.from...)
+		switch name := onlyName.FindStringSubmatch(s.text(from).Value); {
+		case c.key == questionKey && k.kind == kindHuman:
+			l.question(n, s, from)
+		case from == "":
+		case c.key == scriptKeys[0] && name != nil:
+			l.scriptName(n, s, name[1], from)
+		default:
 			l.configValue(n, s, c, from)
 		}
 	}
+}
+
+// question reads what a person is asked: the text, or the label if that has places.
+func (l *loader) question(n *core.Node, s *settings, from string) {
+	t, label := s.text(from), s.text("label")
+	if t.Value == "" && strings.ContainsAny(label.Value, "${") {
+		t = label
+	}
+	if t = l.template(s.subject, cmp.Or(from, "label"), t); t.Value != "" && (from != "" || t.Value != label.Value) {
+		n.Config.Set(core.At(questionKey, t.Pos), textTree(t))
+	}
+}
+
+// scriptName reads a script that is nothing but a $name: it is the program that the name
+// stands for.
+func (l *loader) scriptName(n *core.Node, s *settings, name, from string) {
+	t := s.text(from)
+	at := core.Inside(t, strings.IndexByte(t.Value, '$'))
+	if l.refer(use{name, s.subject, from, at}) {
+		n.Config.Set(core.At(scriptFrom, at), textTree(core.At(name, at)))
+		return
+	}
+	n.Config.Set(core.At(scriptKeys[0], t.Pos), textTree(t))
 }
 
 func (l *loader) configValue(n *core.Node, s *settings, c configKey, from string) {
@@ -195,7 +265,7 @@ func textTree(t core.Text) *core.Value {
 	return &core.Value{Kind: core.StringValue, Pos: t.Pos, Scalar: t.Value}
 }
 
-// listTree makes a list of a text with commas.
+// listTree makes a list of a text with commas, nil for one without words.
 func listTree(v *core.Value) *core.Value {
 	s, ok := v.Scalar.(string)
 	if !ok {
@@ -206,6 +276,9 @@ func listTree(v *core.Value) *core.Value {
 		if part = strings.TrimSpace(part); part != "" {
 			out.Items = append(out.Items, textTree(core.At(part, v.Pos)))
 		}
+	}
+	if out.Items == nil {
+		return nil
 	}
 	return out
 }
@@ -232,7 +305,7 @@ func (l *loader) arguments(n *core.Node, s *settings) *core.Value {
 	return args
 }
 
-// passive are attributes that are checked, kept and otherwise without effect.
+// passive are attributes about conversations, which no Go function is handed.
 var passive = []string{"fidelity", "thread_id"}
 
 func (l *loader) wait(n *core.Node, s *settings) {

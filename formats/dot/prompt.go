@@ -15,11 +15,11 @@ var promptKeys = []string{promptKey, "llm_prompt"}
 // its id.
 func (l *loader) prompt(n *core.Node, s *settings) {
 	key := cmp.Or(s.first(promptKeys...), promptKey)
-	t := s.text(key)
+	t, label := s.text(key), s.text("label")
 	switch {
 	case t.Value != "":
-	case n.Label.Value != "":
-		t = n.Label
+	case label.Value != "":
+		t = label
 	default:
 		t = n.ID
 		if !l.broken {
@@ -29,17 +29,11 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 	if name, ok := fileRef(t.Value); ok {
 		t = l.textFile(s, key, t, name)
 	}
-	t = l.template(s.subject, t)
+	t = l.template(s.subject, promptKey, t)
 	if word := strings.TrimSpace(t.Value); fileWord.MatchString(word) {
 		t.Value = "{{'" + word + "'}}" // the kinds take a word such as README.md for a file
 	}
 	n.Config.Set(core.At(promptKey, t.Pos), textTree(t))
-	for _, key := range scriptKeys {
-		if s.says(key) {
-			l.ds.Warnf(core.CodeIgnored, s.list[s.find(key)].key.Pos, "%s asks a model: its %s has no effect", s.subject, key).
-				WithHint("a node that runs one has shape=parallelogram").Severity = core.Hint
-		}
-	}
 }
 
 // noPrompts warns of nodes that ask a model and have nothing to ask. A graph that is a

@@ -41,6 +41,7 @@ func (l *loader) fidelity(s *settings) {
 	fidelity, thread := s.kept("fidelity"), s.kept("thread_id")
 	l.checkFidelity(s, fidelity)
 	if thread.Value != "" && fidelity.Value != "full" && !(fidelity.Value == "" && l.fullFidelity) {
+		l.said["thread_id"] = true
 		l.ds.Warnf(core.CodeThreadFidelity, thread.Pos, "%s: a thread_id counts under fidelity=full only", s.subject)
 	}
 }
@@ -66,6 +67,9 @@ var absoluteDir = regexp.MustCompile(`(?:^|[\s;&|(])cd\s+(["']?/)`)
 // script checks a script. Without one the node fails when it is visited.
 func (l *loader) script(n *core.Node, s *settings) {
 	v := n.Config.Get("script")
+	if n.Config.Get(scriptFrom) != nil {
+		return
+	}
 	if v == nil {
 		if !s.refused && !l.broken {
 			l.ds.Warnf(core.CodeScriptMissing, n.Pos, "%s has no script and will fail", s.subject).WithHint(`write script="..."`)
@@ -77,10 +81,45 @@ func (l *loader) script(n *core.Node, s *settings) {
 		l.ds.Warnf(core.CodeScriptDir, core.Inside(text, m[2]), "%s: the script changes into a folder with an absolute path", s.subject).
 			WithHint("the script runs in the workflow's folder; a path below it works on other machines, too")
 	}
-	if m := scriptPlace.FindStringIndex(text.Value); m != nil {
+	m := scriptPlace.FindStringIndex(text.Value)
+	if m == nil && s.text("language").Value != "python" {
+		m = goalVariable(text.Value)
+	}
+	if m != nil {
 		l.ds.Warnf(core.CodeIgnored, core.Inside(text, m[0]), "%s: nothing is put into a script, so %s stays as it is written", s.subject, text.Value[m[0]:m[1]]).
 			WithHint("the goal is in its environment, WAVEFOLD_GOAL; stdin=json hands it the context")
 	}
+}
+
+var (
+	goalWord = regexp.MustCompile(`\$goal\b|\$\{goal\}`)
+	setsGoal = regexp.MustCompile(`(?:^|[\s;&|(])(?:goal\+?=|(?:for|read|export|local|declare|getopts)\s(?:[^;&|\n]*\s)?goal\b)`)
+)
+
+// goalVariable finds the shell's variable goal in a script that does not set it, nil for
+// none. What stands in single quotes or behind a backslash is no variable.
+func goalVariable(script string) []int {
+	if setsGoal.MatchString(script) {
+		return nil
+	}
+	single, double := false, false
+	for i := 0; i < len(script); i++ {
+		switch c := script[i]; {
+		case single:
+			single = c != '\''
+		case c == '\\':
+			i++
+		case c == '"':
+			double = !double
+		case c == '\'' && !double:
+			single = true
+		case c == '$':
+			if m := goalWord.FindStringIndex(script[i:]); m != nil && m[0] == 0 {
+				return []int{i, i + m[1]}
+			}
+		}
+	}
+	return nil
 }
 
 // imports is for nodes in whose place another graph should be put.
@@ -92,5 +131,5 @@ func (l *loader) imports(n *core.Node, s *settings) {
 		file, first = path.Base(clean), "bring the file below this folder and "
 	}
 	l.ds.Warnf(core.CodeImport, a.value.text.Pos, "%s: a graph cannot be put in place of a node, it will fail", s.subject).
-		WithHint("%srun it as a sub-workflow: shape=house, stack.child_workflow=%s", first, quote(file))
+		WithHint("%srun it as a sub-workflow: shape=house, stack.child_workflow=%s", first, quotePath(file))
 }

@@ -46,6 +46,10 @@ func (t token) describe() string {
 	}
 }
 
+// quotePath is a path in a message. All of it is shown: whoever reads the message looks for
+// the file.
+func quotePath(s string) string { return `"` + strings.ReplaceAll(s, "\n", `\n`) + `"` }
+
 func quote(s string) string {
 	if utf8.RuneCountInString(s) > 40 {
 		s = string([]rune(s)[:37]) + "..."

@@ -1,6 +1,7 @@
 package dot
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -113,17 +114,20 @@ func (s *settings) word(key string, words ...string) core.Text {
 	return core.Text{}
 }
 
-// attributes returns what is left, as it was written, nil for nothing. What looks like
-// a slip for one of the known keys gets a hint, and so does a key that has a meaning
-// elsewhere.
-func (s *settings) attributes(of place) *core.Object {
+// attributes returns what is left, as it was written, nil for nothing. kind is that of a
+// node. What no table has gets a hint, and so does a key that belongs elsewhere.
+func (s *settings) attributes(of *place, kind string) *core.Object {
 	var out *core.Object
 	for a := range s.rest {
 		if out == nil {
 			out = core.NewObject(len(s.list))
 		}
-		out.Set(a.key.Value, a.value.plain())
-		s.hint(a, of)
+		v := a.value.plain()
+		if of == &graphPlace && s.loader.named[a.key.Value] {
+			v = a.value.text.Value // what a name stands for is a text: 1.10 is not 1.1
+		}
+		out.Set(a.key.Value, v)
+		s.hint(a, of, kind)
 	}
 	return out
 }
@@ -134,33 +138,58 @@ const maxHints = 1000
 // spot is a place in the document.
 type spot struct{ line, column int32 }
 
-func (s *settings) hint(a *attribute, of place) {
-	key, at := a.key.Value, spot{a.key.Pos.Line, a.key.Pos.Column}
-	if len(s.loader.hinted) == maxHints || s.loader.hinted[at] {
+// hint says what is to be said of an attribute that nothing has read.
+func (s *settings) hint(a *attribute, of *place, kind string) {
+	key := a.key.Value
+	if known := of.find(key, kind); known != nil {
+		s.idle(a, known, kind)
 		return
 	}
-	if slices.Contains(of.known, key) || slices.Contains(graphvizKeys, key) {
+	at := spot{a.key.Pos.Line, a.key.Pos.Column}
+	if len(s.loader.hinted) == maxHints || s.loader.hinted[at] || forDrawing(key, a.value.text.Value) || s.loader.named[key] && of == &graphPlace {
 		return
 	}
 	if instead := foreignKeys[key]; instead != "" {
-		if !s.loader.said[key] {
-			s.loader.said[key] = true
-			s.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q of other engines has no effect", s.subject, key).
-				WithHint("%s", instead).Severity = core.Hint
-		}
+		s.once(key, core.Hint, a, `%s: attribute %q of other engines has no effect`, instead)
 		return
 	}
+	s.loader.hinted[at] = true
 	for _, p := range places {
-		if p.name != of.name && slices.Contains(p.known, key) {
-			s.loader.hinted[at] = true
+		if p.name != of.name && p.find(key, "") != nil {
 			s.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on %s, it belongs to %s", s.subject, key, of.name, p.name).Severity = core.Hint
 			return
 		}
 	}
-	s.loader.hinted[at] = true
-	if near := core.DidYouMean(key, of.known); near != "" {
-		f := s.ds.Warnf(core.CodeUnknownKey, a.key.Pos, "%s: attribute %q has no meaning and is kept as it is", s.subject, key)
-		f.Severity = core.Hint
-		f.WithHint("%s", near)
+	s.once(of.name+key, core.Hint, a, "%s: attribute %q has no meaning and is kept as it is", core.DidYouMean(key, of.names())).Code = core.CodeUnknownKey
+}
+
+// idle says of an attribute of the table that it has no effect where it stands.
+func (s *settings) idle(a *attribute, known *attributeKey, kind string) {
+	switch {
+	case kind == importType: // the node fails, and that is said
+	case !known.of(kind):
+		if !a.byDefault { // those are given to nodes of all kinds
+			s.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on a node of the kind %s", s.subject, a.key.Value, kind).
+				WithHint("it belongs to %s", owners(a.key.Value)).Severity = core.Hint
+		}
+	case known.fate == undone:
+		if !slices.Contains(known.same, a.value.text.Value) {
+			s.once(a.key.Value, core.Warning, a, "%s: attribute %q has no effect here", known.hint)
+		}
+	case known.newer != "":
+		if i := s.find(known.newer); i >= 0 && s.list[i].value.text.Value != a.value.text.Value {
+			s.once(a.key.Value, core.Hint, a, "%s: attribute %q has no effect", fmt.Sprintf("%s counts, its name of today", known.newer))
+		}
 	}
+}
+
+// once adds a finding about an attribute that is made once of a document.
+func (s *settings) once(what string, severity core.Severity, a *attribute, format, hint string) *core.Diagnostic {
+	if s.loader.said[what] {
+		return &core.Diagnostic{}
+	}
+	s.loader.said[what] = true
+	d := s.ds.Warnf(core.CodeIgnored, a.key.Pos, format, s.subject, a.key.Value).WithHint("%s", hint)
+	d.Severity = severity
+	return d
 }

@@ -40,7 +40,7 @@ func (l *loader) stylesheet(t core.Text) {
 		return
 	}
 	t.Pos = t.Pos.Written(core.Segments(t)) // so that finding a place does not read the text again
-	s := &sheet{src: t, text: t.Value, rules: styles{}, ds: &l.ds}
+	s := &sheet{src: t, text: t.Value, rules: styles{}, idle: map[string]bool{}, ds: &l.ds}
 	if problem := s.read(); problem != "" {
 		l.ds.Errorf(core.CodeStylesheet, core.Inside(t, s.at), "model_stylesheet: %s", problem).
 			WithHint("a rule is: selector { property: value; } where the selector is *, a shape, .class or #id")
@@ -118,6 +118,7 @@ type sheet struct {
 	at    int
 	rules styles
 	count int
+	idle  map[string]bool // properties without effect that have been reported
 	ds    *core.Diagnostics
 }
 
@@ -177,6 +178,10 @@ func (s *sheet) set(selector, name string, from int, value string) {
 			WithHint("%s", nearest(name, slices.Sorted(maps.Keys(properties))))
 	}
 	if key == "" {
+		if row := nodePlace.find(name, kindAgent); ok && !s.idle[name] && !slices.Contains(row.same, unquoted(value)) {
+			s.idle[name] = true
+			s.ds.Warnf(core.CodeIgnored, core.Inside(s.src, from), "model_stylesheet: property %q has no effect here", name).WithHint("%s", row.hint)
+		}
 		return
 	}
 	if s.rules[selector] == nil {

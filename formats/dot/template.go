@@ -31,30 +31,27 @@ var (
 	name    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 )
 
-// template turns what stands for values in a prompt into the places of a template:
-// $goal, {{ goal }} and {{ inputs.x }}. Other double braces that make a place are left
-// as they are; those that can be none become text, with a warning.
-func (l *loader) template(subject string, t core.Text) core.Text {
+// template turns what stands for values in a text, which what calls, into the places of a
+// template: $name, {{ goal }} and {{ inputs.x }}. Other double braces that make a place are
+// left as they are; those that can be none become text, with a warning.
+func (l *loader) template(subject, what string, t core.Text) core.Text {
 	if at := strings.Index(t.Value, "{%"); at >= 0 {
-		l.ds.Warnf(core.CodeExprSyntax, core.Inside(t, at), "%s: prompt: {%% ... %%} has no meaning here, so it stays as it is written", subject)
+		l.ds.Warnf(core.CodeExprSyntax, core.Inside(t, at), "%s: %s: {%% ... %%} has no meaning here, so it stays as it is written", subject, what)
 	}
 	r := newRewriter(t)
-	word, braces := finder{text: t.Value, what: goalText}, finder{text: t.Value, what: "{{"}
+	word, braces := finder{text: t.Value, what: "$"}, finder{text: t.Value, what: "{{"}
 	for at := 0; ; {
-		goal, open := word.from(at), braces.from(at)
+		dollar, open := word.from(at), braces.from(at)
 		switch {
-		case open < goal:
-			at = l.slot(subject, r, open)
-		case goal == len(t.Value):
+		case open < dollar:
+			at = l.slot(subject, what, r, open)
+		case dollar == len(t.Value):
 			return r.text()
 		default:
-			at = goal + len(goalText)
-			l.goalWord(r, goal)
+			at = l.dollar(subject, what, r, at, dollar)
 		}
 	}
 }
-
-const goalText = "$goal"
 
 // finder finds the places of a word in a text, from left to right.
 type finder struct {
@@ -75,22 +72,27 @@ func (f *finder) from(offset int) int {
 	return f.at
 }
 
-// goalWord puts the goal in place of $goal, unless it is a part of a longer word. Behind
-// a further $ it is the word itself.
-func (l *loader) goalWord(r *rewriter, at int) {
-	end := at + len(goalText)
-	switch rest := r.src.Value[end:]; {
-	case rest != "" && (isLetter(rest[0]) || isDigit(rest[0])):
-	case at > r.done && r.src.Value[at-1] == '$':
-		r.replace(at-1, end, goalText)
-	default:
-		l.goal = true
-		r.replace(at, end, goalPlace)
+// dollar reads a dollar, behind which a name may stand, and returns where to go on. What
+// stands before from has been read.
+func (l *loader) dollar(subject, what string, r *rewriter, from, at int) int {
+	text, end := r.src.Value, at+1
+	switch name := nameAt(text[end:]); {
+	case at > from && text[at-1] == '\\':
+		r.replace(at-1, end, "$")
+	case strings.HasPrefix(text[end:], "$"):
+		end++
+		r.replace(at, end, "$")
+	case name != "":
+		end += len(name)
+		if l.refer(use{name, subject, what, core.Inside(r.src, at)}) {
+			r.replace(at, end, placeOf(name))
+		}
 	}
+	return end
 }
 
 // slot reads double braces and returns where to go on.
-func (l *loader) slot(subject string, r *rewriter, from int) int {
+func (l *loader) slot(subject, what string, r *rewriter, from int) int {
 	written := r.place(from)
 	end := from + len(written)
 	if goalRef.MatchString(written) {
@@ -103,12 +105,16 @@ func (l *loader) slot(subject string, r *rewriter, from int) int {
 		r.replace(from, end, "{{$input."+m[1]+m[2]+"}}")
 		return end
 	}
+	if m := namePlace.FindStringSubmatch(written); m != nil && m[1] == m[2] && m[1] == m[3] && m[1] != core.ContextField {
+		l.refer(use{m[1], subject, what, core.Inside(r.src, from)})
+		return end
+	}
 	if r.bad < maxBadPlaces {
 		why, hint := wrongPlace(written)
 		if why == "" {
 			return end
 		}
-		l.ds.Warnf(core.CodeExprSyntax, core.Inside(r.src, from), "%s: prompt: %s, so it stays as it is written", subject, why).WithHint("%s", hint)
+		l.ds.Warnf(core.CodeExprSyntax, core.Inside(r.src, from), "%s: %s: %s, so it stays as it is written", subject, what, why).WithHint("%s", hint)
 		if r.bad++; written == "" {
 			r.bad = maxBadPlaces
 		}
@@ -117,10 +123,7 @@ func (l *loader) slot(subject string, r *rewriter, from int) int {
 	return from + 2
 }
 
-var (
-	goalWord   = regexp.MustCompile(`\$goal\b`)
-	inputPlace = regexp.MustCompile(`^\{\{\$input\.([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}\}$`)
-)
+var inputPlace = regexp.MustCompile(`^\{\{\$input\.([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}\}$`)
 
 // untemplate undoes template.
 func untemplate(text string) string {
@@ -132,28 +135,34 @@ func untemplate(text string) string {
 			written = placeAt(text[n:min(len(text), n+expressions.MaxLength)])
 		}
 		if written == "" {
-			out.WriteString(goalWord.ReplaceAllString(text, "$$$$goal"))
+			out.WriteString(dollars(text, ""))
 			return out.String()
 		}
-		out.WriteString(goalWord.ReplaceAllString(text[:n], "$$$$goal"))
+		before := text[:n]
+		text = text[n+len(written):]
+		place := written
 		switch m := inputPlace.FindStringSubmatch(written); {
 		case written == goalPlace:
-			out.WriteString("{{ goal }}")
+			place = "{{ goal }}"
 		case m != nil:
-			out.WriteString("{{ inputs." + m[1] + " }}")
+			place = "{{ inputs." + m[1] + " }}"
 		default:
-			out.WriteString(written)
+			place = writtenName(written, before, text)
 		}
-		text = text[n+len(written):]
+		out.WriteString(dollars(before, place))
+		out.WriteString(place)
 	}
 }
 
-// declare makes an input of a name that a prompt refers to. Every run has to give it.
-func (l *loader) declare(name string, pos core.Position) {
-	if !l.inputs[name] {
-		l.inputs[name] = true
-		l.w.Inputs = append(l.w.Inputs, core.InputDecl{Name: core.At(name, pos), Required: true, Default: core.Missing, Pos: pos})
+// writtenName returns $name for the place of a name, unless what stands around it would be
+// taken for a part of that.
+func writtenName(written, before, after string) string {
+	m := namePlace.FindStringSubmatch(written)
+	if m == nil || m[1] != m[2] || m[1] != m[3] || m[1] == core.InputGoal || strings.HasSuffix(before, `\`) ||
+		after != "" && (isLetter(after[0]) || isDigit(after[0])) {
+		return written
 	}
+	return "$" + m[1]
 }
 
 // wrongPlace says why double braces can be no place of a template, "" if they can.

@@ -116,6 +116,9 @@ func (l *list) text(key string, t core.Text) {
 	}
 }
 
+// label writes a label, in which a dollar may be one.
+func (l *list) label(t core.Text) { l.text("label", core.Text{Value: dollars(t.Value, "")}) }
+
 func (l *list) flag(key string, b bool) {
 	if b {
 		l.put(key, "true")
@@ -202,7 +205,7 @@ func (w *writer) node(n *core.Node) {
 	l := w.list("node " + n.ID.Value)
 	w.checkNode(n, l.subject)
 	w.asksFor(n, l)
-	l.text("label", n.Label)
+	l.label(n.Label)
 	l.text("class", core.Text{Value: strings.Join(core.Strings(n.Classes), ",")})
 	w.work(n, l)
 	l.flag("goal_gate", n.GoalGate)
@@ -261,21 +264,48 @@ func (w *writer) work(n *core.Node, l *list) {
 			text, isText := v.(string)
 			d, err := time.ParseDuration(text)
 			switch {
-			case isText && key.Value == promptKey && tree == n.Config:
+			case isText && tree == n.Config && templated(n.Kind.Value, key.Value):
 				v = untemplate(text)
+			case isText && tree == n.Config && n.Kind.Value == kindScript && key.Value == scriptFrom:
+				v = "$" + text
 			case err == nil && n.Kind.Value == kindWait && key.Value == "duration":
 				l.put(key.Value, durationText(d))
 				continue
+			}
+			if words, ok := listText(n.Kind.Value, key.Value, v); ok {
+				v = words
 			}
 			l.value(attributeOf(n, key.Value, tree == n.Args), v)
 		}
 	}
 }
 
+// listText writes a key that is a list of words with commas; ok is false for what would not
+// be read as the same list.
+func listText(kind, key string, v any) (text string, ok bool) {
+	k := byName(kind)
+	list, isList := v.([]any)
+	if k == nil || !isList || len(list) == 0 || !slices.Contains(k.lists, key) {
+		return "", false
+	}
+	words := make([]string, len(list))
+	for i, e := range list {
+		word, isText := e.(string)
+		if !isText || word == "" || word != strings.TrimSpace(word) || strings.Contains(word, ",") {
+			return "", false
+		}
+		words[i] = word
+	}
+	return strings.Join(words, ", "), true
+}
+
 // attributeOf returns the attribute that a key of a kind is read from.
 func attributeOf(n *core.Node, key string, argument bool) string {
 	if n.Kind.Value == kindWorkflow && key == "file" {
 		return childKeys[0]
+	}
+	if n.Kind.Value == kindScript && key == scriptFrom && !argument {
+		return scriptKeys[0]
 	}
 	if k := byName(n.Kind.Value); k != nil && !argument {
 		for _, c := range k.config {
@@ -333,7 +363,7 @@ func (w *writer) edge(e *core.Edge) {
 	l := w.list("edge " + e.From.Value + " -> " + e.To.Value)
 	w.unless(e.Else || e.On.Value != "" || e.Handles != nil, l.subject, "on or else")
 	w.unless(e.When != nil && e.Parsed == nil, l.subject, "a condition that is an expression")
-	l.text("label", e.Label)
+	l.label(e.Label)
 	if e.When != nil {
 		l.text("condition", *e.When)
 	}

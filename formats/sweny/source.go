@@ -208,11 +208,6 @@ func (l *loader) fileText(s *sourceShape, subject string) (core.Text, bool) {
 	return s.text, false
 }
 
-// shown is a path or an address in a message.
-func shown(name string) string {
-	const most = 80
-	if r := []rune(name); len(r) > most {
-		name = string(r[:most]) + "…"
-	}
-	return `"` + name + `"`
-}
+// shown is a path or an address in a message. All of it is shown: whoever reads the message
+// looks for the file.
+func shown(name string) string { return `"` + strings.ReplaceAll(name, "\n", `\n`) + `"` }

@@ -16,6 +16,7 @@ import (
 	"github.com/wavefold/wavefold/formats/sweny"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/nodes/agent"
+	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/walk"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -239,6 +240,54 @@ func TestDOT(t *testing.T) {
 	}
 	if r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{}); r != nil || !strings.Contains(err.Error(), "has no model to ask") {
 		t.Errorf("%v %v", r, err)
+	}
+}
+
+// TestNamesInDOT holds where the values of names come from: an input, else the graph's
+// attribute, else the context; one with none stays as it is written.
+func TestNamesInDOT(t *testing.T) {
+	const doc = `digraph names {
+  language = "go"; depth = 1.10
+  start [shape=Mdiamond]; exit [shape=Msquare]
+  plan [shape=tab, prompt="Plan in $language to $depth for $$5, \\$7 or $8: $team, $nobody."]
+  work [shape=tab, label="Do $team's $language", system="You speak $language"]
+  gate [shape=hexagon, label="Ship $team of $language?"]
+  start -> plan -> work -> gate -> exit
+}`
+	for _, tt := range []struct {
+		inputs               map[string]any
+		plan, work, question string
+	}{
+		{nil, "Plan in go to 1.10 for $5, $7 or $8: $team, $nobody.", "Do blue's go", "Ship blue of go?"},
+		{map[string]any{"language": "rust", "team": "red"}, "Plan in rust to 1.10 for $5, $7 or $8: red, $nobody.", "Do red's rust", "Ship red of rust?"},
+	} {
+		m := script(`{"context_updates": {"team": "blue"}}`, "done")
+		reg := core.NewRegistry(append(append(agent.Kinds(m), walk.Kinds()...), human.Kind{})...)
+		w, ds := dot.Parse("names.dot", []byte(doc), dot.OptionsFor(reg, nil))
+		if len(ds) != 2 || ds[0].Input != "team" || ds[1].Input != "nobody" {
+			t.Fatal(ds)
+		}
+		p, ds := plan.Compile(w, reg, plan.Options{})
+		if p == nil {
+			t.Fatal(ds)
+		}
+		var asked string
+		r, err := scheduler.Run(t.Context(), p, tt.inputs, scheduler.Options{Interviewer: human.Func(func(_ context.Context, q core.Question) (core.Answer, error) {
+			asked = q.Text
+			return core.Answer{Choice: q.Choices[0]}, nil
+		})})
+		if err != nil || r.Status != core.RunSuccess {
+			t.Fatal(err, r)
+		}
+		if got := m.asked[0].Messages[0].Text; got != tt.plan {
+			t.Errorf("plan is told %q, want %q", got, tt.plan)
+		}
+		if got := m.asked[1].Messages; got[0].Text != "You speak "+tt.work[strings.LastIndex(tt.work, " ")+1:] || got[1].Text != tt.work {
+			t.Errorf("work is told %v, want %q", got, tt.work)
+		}
+		if asked != tt.question {
+			t.Errorf("the person is asked %q, want %q", asked, tt.question)
+		}
 	}
 }
 

@@ -4,6 +4,8 @@
 // # Fields
 //
 //	script      required  the text
+//	script_from           in place of script: the name of the input, else of the key in
+//	                      the context of the walk, that holds the text
 //	language    shell     shell (sh) or python (python3)
 //	stdin                 the word json hands over the document that tools get; without
 //	                      it standard input is empty

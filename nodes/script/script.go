@@ -35,6 +35,7 @@ var _ core.Kind = Kind{}
 
 type config struct {
 	Script    core.Text  `wavefold:"script" doc:"the text of the program"`
+	From      core.Text  `wavefold:"script_from" doc:"in place of script: the input, else the key in the context of the walk, that holds the text"`
 	Language  core.Text  `wavefold:"language,oneof=shell|python" doc:"shell or python (shell)"`
 	Stdin     core.Text  `wavefold:"stdin,oneof=json" doc:"json hands over the document that tools get"`
 	Output    core.Text  `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
@@ -61,7 +62,11 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 		return core.Compiled{}, ds
 	}
 	walk := env.InWalk()
-	if strings.TrimSpace(c.Script.Value) == "" {
+	switch {
+	case c.From.Value != "" && c.Script.Value != "":
+		ds.Errorf(core.CodeBadValue, c.From.Pos, "%s: script and script_from exclude each other", c.subject)
+		return core.Compiled{}, ds
+	case c.From.Value == "" && strings.TrimSpace(c.Script.Value) == "":
 		if walk {
 			return core.Compiled{Lacks: "there is no script"}, ds
 		}
@@ -72,7 +77,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 		}
 		return core.Compiled{}, ds
 	}
-	s := &script{form: printed.Text, stdin: c.Stdin.Value != "", maxOutput: int(c.MaxOutput), walk: walk}
+	s := &script{from: c.From.Value, form: printed.Text, stdin: c.Stdin.Value != "", maxOutput: int(c.MaxOutput), walk: walk}
 	if c.Output.Value != "" {
 		s.form = printed.Form(c.Output.Value)
 	}
@@ -128,6 +133,7 @@ type script struct {
 	name      string // of the interpreter
 	path      string
 	args      []string
+	from      string // the name of the value that holds the text, "" for none
 	dir       string
 	stdin     bool
 	form      printed.Form
@@ -138,7 +144,15 @@ type script struct {
 
 // Handle runs the script once.
 func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error) {
-	call := process.Command{Path: s.path, Name: s.name, Args: s.args, Dir: s.dir, Env: exchange.Environment(in), Mark: exchange.Mark(in),
+	args := s.args
+	if s.from != "" {
+		text, err := s.text(in)
+		if err != nil {
+			return core.Result{}, core.Permanent(err)
+		}
+		args = []string{"-c", text}
+	}
+	call := process.Command{Path: s.path, Name: s.name, Args: args, Dir: s.dir, Env: exchange.Environment(in), Mark: exchange.Mark(in),
 		MaxOutput: s.maxOutput, Log: in.Logger()}
 	if goal, ok := in.Shared().Inputs.Get(core.InputGoal); ok {
 		if text, ok := goal.(string); ok {
@@ -176,6 +190,30 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 		r.Routing = &way
 	}
 	return r, nil
+}
+
+// text returns the program that an input or the context of the walk holds.
+func (s *script) text(in core.Input) (string, error) {
+	v, ok := in.Shared().Inputs.Get(s.from)
+	if !ok {
+		known, _ := in.Shared().View.Get(core.ContextField)
+		context, _ := known.(*core.Object)
+		v, ok = context.Get(s.from)
+	}
+	text, isText := v.(string)
+	switch {
+	case !ok:
+		return "", fmt.Errorf("there is no script: neither an input nor the context of the walk has %q", s.from)
+	case !isText:
+		return "", fmt.Errorf("the script: %s is no text, but %s", s.from, core.TypeName(v))
+	case strings.TrimSpace(text) == "":
+		return "", fmt.Errorf("there is no script: %s is empty", s.from)
+	case len(text) > maxScript:
+		return "", fmt.Errorf("the script: %s has %d bytes, more than the limit of %d", s.from, len(text), maxScript)
+	case strings.IndexByte(text, 0) >= 0:
+		return "", fmt.Errorf("the script: %s contains a NUL byte", s.from)
+	}
+	return text, nil
 }
 
 // result puts standard output where the node says. A walk has the context for what goes

@@ -1,0 +1,44 @@
+package dot
+
+import (
+	"slices"
+	"strings"
+)
+
+// graphvizShapes are shapes of Graphviz that resemble one with a meaning and are no slips of it.
+var graphvizShapes = []string{"doubleoctagon", "square"}
+
+// graphvizKeys are the attributes for drawing that are seen in real files. They are kept,
+// are no slips of others and no arguments of Go functions.
+var graphvizKeys = []string{
+	"arrowhead", "arrowsize", "arrowtail", "bb", "bgcolor", "center", "clusterrank", "color", "colorscheme", "comment", "compound",
+	"concentrate", "constraint", "decorate", "dir", "dpi", "fillcolor", "fixedsize", "fontcolor", "fontname", "fontpath", "fontsize",
+	"forcelabels", "gradientangle", "group", "headlabel", "headport", "height", "href", "id", "image", "imagescale", "labelangle",
+	"labeldistance", "labelfontcolor", "labelfontname", "labelfontsize", "labeljust", "labelloc", "layer", "layers", "layout", "len",
+	"lhead", "ltail", "margin", "minlen", "nodesep", "nojustify", "ordering", "orientation", "outputorder", "overlap", "pad", "page",
+	"pencolor", "penwidth", "peripheries", "pin", "pos", "quantum", "rank", "ranksep", "ratio", "regular", "rotate", "samehead",
+	"sametail", "samplepoints", "scale", "shapefile", "sides", "size", "skew", "sortv", "splines", "style", "taillabel", "tailport",
+	"target", "tooltip", "truecolor", "URL", "vertices", "viewport", "width", "xlabel", "z",
+}
+
+// rareGraphvizKeys are the other attributes of Graphviz. They are kept like those, but a Go
+// function gets one of such a name as its argument: some are words that functions use.
+var rareGraphvizKeys = []string{
+	"Damping", "K", "TBbalance", "_background", "area", "beautify", "charset", "cluster", "defaultdist", "dim", "dimen",
+	"diredgeconstraints", "distortion", "edgeURL", "edgehref", "edgetarget", "edgetooltip", "epsilon", "esep", "fontnames", "headURL",
+	"head_lp", "headclip", "headhref", "headtarget", "headtooltip", "imagepath", "imagepos", "inputscale", "labelURL", "label_scheme",
+	"labelfloat", "labelhref", "labeltarget", "labeltooltip", "landscape", "layerlistsep", "layerselect", "layersep", "levels",
+	"levelsgap", "lheight", "linelength", "lp", "lwidth", "maxiter", "mclimit", "mindist", "mode", "newrank", "normalize",
+	"notranslate", "nslimit", "nslimit1", "oneblock", "overlap_scaling", "overlap_shrink", "pack", "packmode", "pagedir", "quadtree",
+	"radius", "rects", "remincross", "repulsiveforce", "resolution", "root", "rotation", "searchsize", "sep", "showboxes", "smoothing",
+	"start", "stylesheet", "tailURL", "tail_lp", "tailclip", "tailhref", "tailtarget", "tailtooltip", "voro_margin", "xdotversion", "xlp",
+}
+
+// forDrawing reports whether an attribute is one of Graphviz. A stylesheet is one if it is
+// an address, and not rules for models.
+func forDrawing(key, value string) bool {
+	if key == "stylesheet" && strings.Contains(value, "{") {
+		return false
+	}
+	return slices.Contains(graphvizKeys, key) || slices.Contains(rareGraphvizKeys, key)
+}

@@ -1,0 +1,191 @@
+package dot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// ofKinds are kinds with the keys that the table has for them beyond those that the loader
+// reads itself.
+func ofKinds(kind string) ([]string, bool) {
+	switch kind {
+	case kindAgent:
+		return []string{"prompt", "instruction", "preamble", "context", "context_nodes", "system", "model", "provider", "reasoning_effort", "schema", "lenient",
+			"temperature", "max_tokens", "timeout_ms", "requires", "eval", "judge_model", "fail_soft", "retry_instruction",
+			"tools", "commands", "skills", "tool_filter", "hosted_tools", "max_turns", "max_output"}, true
+	case kindPrompt:
+		keys, _ := ofKinds(kindAgent)
+		return keys[:19], true
+	case kindScript:
+		return []string{"script", "script_from", "language", "stdin", "output", "into", "max_output"}, true
+	case kindHuman:
+		return []string{"text", "show", "default_choice"}, true
+	}
+	return nil, byName(kind) != nil
+}
+
+// samples are values of attributes that differ from their defaults.
+var samples = map[string]string{
+	"allow_partial": "true", "auto_status": "true", "goal_gate": "true", "loop_restart": "true", "freeform": "true", "context": "true", "lenient": "true", "fail_soft": "true",
+	"retry_policy": "patient", "max_retries": "3", "default_max_retries": "3", "default_max_retry": "3", "max_visits": "3", "max_node_visits": "3", "weight": "3",
+	"max_tokens": "9", "max_turns": "9", "timeout_ms": "9", "temperature": "0.5", "loop_restart_signature_limit": "9", "max_parallel": "9",
+	"timeout": "9s", "duration": "9s", "stall_timeout": "9s", "selection": "random", "shape": "tab", "type": "mine", "language": "python",
+	"join_policy": "first_success", "error_policy": "ignore", "condition": "outcome=success", "model_stylesheet": "* { model: m; }",
+	"stack.child_workflow": "child.dot", "stack.child_dotfile": "child.dot", "stack.child_dot_source": "digraph c { start -> exit }",
+	"fidelity": "compact", "default_fidelity": "compact", "rankdir": "LR",
+}
+
+// TestAttributes holds of each row of the tables that the attribute becomes what the row
+// says: one that is used changes the workflow, one that is kept is written back and nothing
+// is said, one that has no effect is written back with a warning where it stands.
+func TestAttributes(t *testing.T) {
+	for _, p := range places {
+		for _, row := range p.keys {
+			kinds := row.kinds
+			if kinds == nil {
+				kinds = []string{kindAgent}
+			}
+			for _, kind := range kinds {
+				t.Run(fmt.Sprintf("%s/%s/%s", p.name, row.name, kind), func(t *testing.T) { checkRow(t, p.name, kind, row) })
+			}
+		}
+	}
+}
+
+func checkRow(t *testing.T, where, kind string, row attributeKey) {
+	value := samples[row.name]
+	if value == "" {
+		value = "some_value"
+	}
+	said := "\n" + row.name + "=" + inQuotes(value)
+	without, bare := parseRow(t, where, kind, "")
+	with, ds := parseRow(t, where, kind, said)
+	news := slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool {
+		return slices.ContainsFunc(bare, func(b core.Diagnostic) bool { return b.Message == d.Message })
+	})
+	keeps := holds(with, where, row.name)
+	switch row.fate {
+	case used:
+		if row.name == "import" { // it fails when it is visited, which is said
+			return
+		}
+		if d := difference(without, with); d == "" || d == ".Attributes" {
+			t.Errorf("it changes nothing")
+		}
+		if row.name != "shape" && row.name != "type" && row.name != "model_stylesheet" && row.name != "stack.child_dot_source" && keeps {
+			t.Errorf("it is left over")
+		}
+		if len(news) > 0 && row.name != "type" {
+			t.Errorf("findings %v", news)
+		}
+	case kept:
+		if !keeps || len(news) > 0 {
+			t.Errorf("kept %v, findings %v", keeps, news)
+		}
+	case undone:
+		if !keeps || len(news) != 1 || news[0].Severity != core.Warning || news[0].Code != core.CodeIgnored || !strings.Contains(news[0].Message, quote(row.name)) {
+			t.Errorf("kept %v, findings %v", keeps, news)
+		}
+		if row.hint == "" {
+			t.Errorf("the row does not say what to do instead")
+		}
+		for _, same := range row.same {
+			if _, ds := parseRow(t, where, kind, "\n"+row.name+"="+same); len(ds) != len(bare) {
+				t.Errorf("%s asks for what happens anyway: findings %v", same, ds)
+			}
+		}
+	}
+	roundTrip(t, []byte(rowDocument(where, kind, said)), Options{Files: folder, Kinds: ofKinds})
+}
+
+// rowDocument is a document that says something of a node of a kind, an edge or the graph.
+func rowDocument(where, kind, said string) string {
+	on := map[string]string{where: said}
+	own := map[string]string{kindAgent: "prompt=p", kindPrompt: "prompt=p", kindScript: "script=ls", kindWait: "duration=1s", kindWorkflow: `stack.child_workflow="./child.dot"`}[kind]
+	for _, key := range []string{"prompt", "llm_prompt", "script", "tool_command", "duration", "stack.child_workflow", "stack.child_dotfile", "stack.child_dot_source", "type"} {
+		if where == "nodes" && strings.HasPrefix(said, "\n"+key+"=") {
+			own = ""
+		}
+	}
+	full := ""
+	if strings.HasPrefix(said, "\nthread_id=") {
+		full = " default_fidelity=full"
+	}
+	shape := "shape=" + byName(kind).shape + ", "
+	if strings.HasPrefix(said, "\nshape=") || kind == kindAgent {
+		shape = ""
+	}
+	return "digraph g {" + full + on["graphs"] + "\nn [" + shape + own + on["nodes"] + "]\nm [prompt=p]\nn -> m [label=l" + on["edges"] + "]\n}"
+}
+
+func parseRow(t *testing.T, where, kind, said string) (*core.Workflow, core.Diagnostics) {
+	t.Helper()
+	text := rowDocument(where, kind, said)
+	w, ds := Parse("in.dot", []byte(text), Options{Files: folder, Kinds: ofKinds})
+	if w == nil || ds.Failed(false) {
+		t.Fatalf("%s\n%v", text, ds)
+	}
+	return w, ds
+}
+
+// holds reports whether an attribute is among those that are kept.
+func holds(w *core.Workflow, where, key string) bool {
+	kept := w.Walk.Attributes
+	switch where {
+	case "nodes":
+		kept = w.Nodes[0].Attributes
+	case "edges":
+		kept = w.Edges[0].Attributes
+	}
+	_, ok := kept.Get(key)
+	return ok
+}
+
+// TestOtherKinds holds that an attribute of other kinds is reported at a node that has no
+// use for it, unless all nodes are given it.
+func TestOtherKinds(t *testing.T) {
+	for _, row := range nodePlace.keys {
+		if row.kinds == nil || row.of(kindWait) {
+			continue
+		}
+		_, ds := Parse("", []byte("digraph g { a [shape=insulator, duration=1s, "+row.name+"=x] }"), Options{Kinds: ofKinds})
+		if len(ds) != 1 || ds[0].Code != core.CodeIgnored || ds[0].Severity != core.Hint {
+			t.Errorf("%s: findings %v", row.name, ds)
+		}
+		_, ds = Parse("", []byte("digraph g { node ["+row.name+"=x] a [shape=insulator, duration=1s] }"), Options{Kinds: ofKinds})
+		if len(ds) != 0 {
+			t.Errorf("%s as a default: findings %v", row.name, ds)
+		}
+	}
+}
+
+// TestDrawing holds that nothing is said of Graphviz's attributes, wherever they stand.
+func TestDrawing(t *testing.T) {
+	for _, key := range slices.Concat(graphvizKeys, rareGraphvizKeys) {
+		_, ds := Parse("", []byte("digraph g { "+key+"=x\na [prompt=p, "+key+"=x] a -> a ["+key+"=x] }"), Options{})
+		if len(ds) != 0 {
+			t.Errorf("%s: %v", key, ds)
+		}
+	}
+	if _, ds := Parse("", []byte(`digraph g { stylesheet="* { model: x; }" }`), Options{}); len(ds) != 1 {
+		t.Errorf("a stylesheet with rules: %v", ds)
+	}
+}
+
+// TestUnknownAttributes holds that each attribute that no table has gets a hint, once in a
+// document, with the nearest name if there is one.
+func TestUnknownAttributes(t *testing.T) {
+	_, ds := Parse("in.dot", []byte("digraph g {\n zzz=1\n a [prompt=p, promt=x, zzz=1]\n b [prompt=p, zzz=2]\n a -> b [lable=x, zzz=1]\n}"), Options{})
+	want := `in.dot:2:2: hint: graph g: attribute "zzz" has no meaning and is kept as it is [UNKNOWN_KEY]
+in.dot:3:15: hint: node a: attribute "promt" has no meaning and is kept as it is (did you mean "prompt"?) [UNKNOWN_KEY]
+in.dot:3:24: hint: node a: attribute "zzz" has no meaning and is kept as it is [UNKNOWN_KEY]
+in.dot:5:10: hint: edge a -> b: attribute "lable" has no meaning and is kept as it is (did you mean "label"?) [UNKNOWN_KEY]
+in.dot:5:19: hint: edge a -> b: attribute "zzz" has no meaning and is kept as it is [UNKNOWN_KEY]`
+	if got := ds.Sorted().Error(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,191 @@
+package dot
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// A $name in a prompt, a label or a question stands for a value: of the run's input of that
+// name, else of the graph's attribute, else of the key in the context. The attribute is the
+// default of the input. \$ and $$ are a dollar.
+
+// namePattern is a name, and onlyName a script that is nothing but one.
+const namePattern = `[A-Za-z_][A-Za-z0-9_]*`
+
+var (
+	onlyName  = regexp.MustCompile(`^\s*\$(` + namePattern + `)\s*$`)
+	namePlace = regexp.MustCompile(`^\{\{coalesce\(\$input\.(` + namePattern + `), \$\.context\.(` + namePattern + `), '\$(` + namePattern + `)'\)\}\}$`)
+)
+
+// keptNames are the keys of the context that every walk may have.
+var keptNames = []string{core.ContextFailureClass, core.ContextPreferredLabel, "last_stage", "last_response"}
+
+// placeOf is the place of a template that a name stands for.
+func placeOf(name string) string {
+	if name == core.InputGoal {
+		return goalPlace
+	}
+	return "{{coalesce($input." + name + ", $.context." + name + ", '$" + name + "')}}"
+}
+
+// nameAt returns the name that a text begins with, "" for none.
+func nameAt(text string) string {
+	n := 0
+	for n < len(text) && (isLetter(text[n]) || n > 0 && isDigit(text[n])) {
+		n++
+	}
+	return text[:n]
+}
+
+// use is a name that stands for a value, and where.
+type use struct {
+	name, subject, what string
+	pos                 core.Position
+}
+
+// refer notes that a text refers to a name, and reports whether it can stand for a value.
+func (l *loader) refer(u use) bool {
+	switch u.name {
+	case core.InputGoal:
+		l.goal = true
+		return true
+	case core.ContextField: // a value cannot have the name of what holds the values
+		l.uses = append(l.uses, u)
+		return false
+	}
+	l.named[u.name] = true
+	l.uses = append(l.uses, u)
+	if _, ok := l.inputs[u.name]; ok {
+		return true
+	}
+	in := core.InputDecl{Name: core.At(u.name, u.pos), Type: &core.Type{Kind: core.StringType}, Default: core.Missing, Pos: u.pos}
+	if a := l.graphAttribute(u.name); a != nil {
+		in.Default, in.Name.Pos, in.Pos = a.value.text.Value, a.key.Pos, a.key.Pos
+	}
+	l.inputs[u.name] = len(l.w.Inputs)
+	l.w.Inputs = append(l.w.Inputs, in)
+	return true
+}
+
+// graphAttribute returns an attribute of the graph that is kept, nil for none: settings are
+// no values.
+func (l *loader) graphAttribute(name string) *attribute {
+	if !l.attributes.has(name) {
+		return nil
+	}
+	return &l.attributes.list[l.attributes.find(name)]
+}
+
+// declare makes an input that every run has to give of a name behind "inputs.".
+func (l *loader) declare(name string, pos core.Position) {
+	in := core.InputDecl{Name: core.At(name, pos), Required: true, Default: core.Missing, Pos: pos}
+	if i, ok := l.inputs[name]; ok {
+		if !l.w.Inputs[i].Required {
+			l.w.Inputs[i] = in
+		}
+		return
+	}
+	l.inputs[name] = len(l.w.Inputs)
+	l.w.Inputs = append(l.w.Inputs, in)
+}
+
+// unknownNames warns of names that nothing in the document has a value for, once of each.
+func (l *loader) unknownNames() {
+	for _, u := range l.uses {
+		if i, ok := l.inputs[u.name]; ok && (l.w.Inputs[i].Required || !core.IsMissing(l.w.Inputs[i].Default)) ||
+			slices.Contains(keptNames, u.name) || l.said["$"+u.name] {
+			continue
+		}
+		l.said["$"+u.name] = true
+		if u.name == core.ContextField {
+			l.ds.Warnf(core.CodeVariable, u.pos, "%s: %s: $%s is all that the walk knows and stands for no value, so it stays as it is written", u.subject, u.what, u.name).
+				WithHint("name a key of it")
+			continue
+		}
+		l.ds.Warnf(core.CodeVariable, u.pos, "%s: %s: nothing in the graph is called %s, so $%s has a value only if the run or its context gives it one", u.subject, u.what, u.name, u.name).
+			WithHint(`run it with --input %s=..., or write %s="..." in the graph`, u.name, u.name).Input = u.name
+	}
+}
+
+// graphText returns what the graph says under a name, "" for nothing.
+func (l *loader) graphText(name string) string {
+	if name == core.InputGoal && l.goalText != nil {
+		return l.goalText.Value
+	}
+	if a := l.graphAttribute(name); a != nil {
+		return a.value.text.Value
+	}
+	return ""
+}
+
+// labelText puts what the graph itself says in place of the names in a label. A label is
+// shown before anything runs, so inputs and the context are not looked at.
+func (l *loader) labelText(subject string, t core.Text) core.Text {
+	if !strings.Contains(t.Value, "$") {
+		return t
+	}
+	r := newRewriter(t)
+	for at := strings.IndexByte(t.Value, '$'); at >= 0; {
+		end := at + 1
+		switch name := nameAt(t.Value[end:]); {
+		case at > r.done && t.Value[at-1] == '\\':
+			r.replace(at-1, end, "$")
+		case strings.HasPrefix(t.Value[end:], "$"):
+			end++
+			r.replace(at, end, "$")
+		case name != "":
+			end += len(name)
+			l.named[name] = true
+			if value := l.graphText(name); strings.TrimSpace(value) != "" {
+				r.replace(at, end, value)
+			} else if name != core.InputGoal {
+				l.labels = append(l.labels, use{name, subject, "label", core.Inside(t, at)})
+			}
+		}
+		next := strings.IndexByte(t.Value[end:], '$')
+		if at = next; next >= 0 {
+			at += end
+		}
+	}
+	return r.text()
+}
+
+// unknownLabels warns of names in labels that the graph has no attribute of.
+func (l *loader) unknownLabels() {
+	for _, u := range l.labels {
+		if !l.said["$"+u.name] {
+			l.said["$"+u.name] = true
+			l.ds.Warnf(core.CodeVariable, u.pos, "%s: label: the graph has no attribute %s, so $%s is shown as it is written", u.subject, u.name, u.name).
+				WithHint(`write %s="..." in the graph; $$%s is the word itself`, u.name, u.name)
+		}
+	}
+}
+
+// dollars writes a text so that no dollar in it is taken for more. next is what comes behind
+// it in the document.
+func dollars(text, next string) string {
+	if !strings.Contains(text, "$") {
+		return text
+	}
+	var b strings.Builder
+	for i := range len(text) {
+		after := next
+		if i+1 < len(text) {
+			after = text[i+1:]
+		}
+		switch {
+		case text[i] != '$':
+			b.WriteByte(text[i])
+		case i > 0 && text[i-1] == '\\':
+			b.WriteString(`\$`)
+		case nameAt(after) != "" || strings.HasPrefix(after, "$"):
+			b.WriteString("$$")
+		default:
+			b.WriteByte('$')
+		}
+	}
+	return b.String()
+}
