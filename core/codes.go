@@ -33,6 +33,7 @@ const (
 	CodeUnitOverlap   Code = "UNIT_OVERLAP"   // a node belongs to two units
 	CodeUnitEdge      Code = "UNIT_EDGE"      // an edge inside a unit against its order or with a condition
 	CodeUnitForEach   Code = "UNIT_FOR_EACH"  // for_each on a stage or loop body
+	CodeSkippedSource Code = "SKIPPED_SOURCE" // a condition lets a node run although the node before it was skipped
 	CodeDuplicateEdge Code = "DUPLICATE_EDGE" // two edges between the same nodes
 	CodeUnhandled     Code = "UNHANDLED"      // failures behind on: fail fail the run, and no edge says that they should
 	CodeElse          Code = "ELSE"           // an else edge without a condition it is the opposite of

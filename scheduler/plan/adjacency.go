@@ -31,6 +31,7 @@ func (c *compiler) adjacency() {
 		if e.When != nil || e.Else || e.On != OnSuccess {
 			target.Conditional = true
 		}
+		c.conditions = c.conditions || e.When != nil
 		if e.On == OnFail {
 			p.Vertices[e.From].HasFailEdge, c.failEdges = true, true
 		}

@@ -17,6 +17,7 @@ func (c *compiler) checkTexts() {
 func (c *compiler) checkState() {
 	visits := maxVisits
 	c.checkWrites(&visits)
+	c.checkSkips()
 	c.checkItems()
 	c.checkReads(&visits)
 	c.checkJoins()

@@ -81,18 +81,20 @@ type compiler struct {
 	takes     map[int32][]string
 	tables    tables
 	unitIDs   map[string]core.Position
-	needed    map[int32][]int32       // see needs
-	missing   []unskilled             // nodes with skills that are nowhere
-	noWayOn   []core.Text             // nodes of a walk out of which every edge has a condition
-	failEdges bool                    // there are on: fail edges
-	chained   []bool                  // by field: each writer comes before the next
-	inputUsed map[string]bool         // names that expressions read through $input
-	fieldUsed []bool                  // fields that something refers to
-	secretAt  map[core.Text]bool      // references to secrets that are in the plan
-	outEdges  map[string][]*core.Edge // of a walk, by node
-	fieldSeen marks
-	nodeSeen  marks
-	ints      arena[int32]
+	needed    map[int32][][]int32 // see needs
+	missing   []unskilled         // nodes with skills that are nowhere
+	noWayOn   []core.Text         // nodes of a walk out of which every edge has a condition
+	failEdges bool                // there are on: fail edges
+	// conditions tells that there are edges with one.
+	conditions bool
+	chained    []bool                  // by field: each writer comes before the next
+	inputUsed  map[string]bool         // names that expressions read through $input
+	fieldUsed  []bool                  // fields that something refers to
+	secretAt   map[core.Text]bool      // references to secrets that are in the plan
+	outEdges   map[string][]*core.Edge // of a walk, by node
+	fieldSeen  marks
+	nodeSeen   marks
+	ints       arena[int32]
 	// nodeRoots are the roots of the node being compiled, memberRoots those that
 	// members of pipelines and loops have besides, by id.
 	nodeRoots   expressions.Root

@@ -1,69 +1,123 @@
 package plan
 
-import "slices"
+import (
+	"slices"
 
-// exclusive reports whether of two vertices at most one can run, as far as else
-// and fail edges tell: one needs a condition out of a source to hold, the other the
-// else edge of that source, or one its success, the other its failure. Two nodes on both sides of a choice often write one
-// field, and nothing is wrong with that.
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// exclusive reports whether of two vertices at most one can run, as far as their
+// conditions, else and fail edges tell. Two nodes on both sides of a choice often write
+// one field, and nothing is wrong with that.
 func (c *compiler) exclusive(a, b int32) bool {
-	if len(c.p.Judges) == 0 && !c.failEdges {
+	if len(c.p.Judges) == 0 && !c.failEdges && !c.conditions {
 		return false
 	}
-	needs := c.needs(b)
-	return slices.ContainsFunc(c.needs(a), func(x int32) bool {
-		return slices.ContainsFunc(needs, func(y int32) bool {
-			e, f := &c.p.Edges[x], &c.p.Edges[y]
-			return e.From == f.From && (e.Judged && f.Judged && e.Else != f.Else || e.On != f.On && e.On != OnDone && f.On != OnDone)
-		})
+	ways := c.needs(b)
+	for _, x := range c.needs(a) {
+		for _, y := range ways {
+			if !c.contradict(x, y) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// contradict reports whether one of some edges and one of others never hold together.
+func (c *compiler) contradict(a, b []int32) bool {
+	return slices.ContainsFunc(a, func(x int32) bool {
+		return slices.ContainsFunc(b, func(y int32) bool { return c.opposite(x, y) })
 	})
 }
 
-// maxNeeds bounds how many conditions are kept for a vertex. Fewer than there
-// are mean that a pair is reported that need not be.
+// opposite reports whether two edges never hold together: a condition out of a source and
+// the else edge of that source, success and failure of one source, or two conditions that
+// exclude each other and are judged on the same values.
+func (c *compiler) opposite(x, y int32) bool {
+	e, f := &c.p.Edges[x], &c.p.Edges[y]
+	if e.From == f.From && (e.Judged && f.Judged && e.Else != f.Else || e.On != f.On && e.On != OnDone && f.On != OnDone) {
+		return true
+	}
+	if e.When == nil || f.When == nil || e.On == OnFail || f.On == OnFail || !c.sameValues(x, y) {
+		return false
+	}
+	return expressions.Disjoint(e.When, f.When)
+}
+
+// sameValues reports whether the conditions of two edges see the same values of the state
+// fields that both of them read.
+func (c *compiler) sameValues(x, y int32) bool {
+	a, b := c.judgedAt(x), c.judgedAt(y)
+	if a == b || c.edgeUse[x] == nil || c.edgeUse[y] == nil {
+		return true
+	}
+	return !slices.ContainsFunc(c.edgeUse[x].fields, func(f int32) bool {
+		return slices.Contains(c.edgeUse[y].fields, f) && c.p.Threshold(f, a) != c.p.Threshold(f, b)
+	})
+}
+
+// judgedAt returns the level whose state the condition of an edge sees.
+func (c *compiler) judgedAt(edge int32) int32 {
+	e := &c.p.Edges[edge]
+	if e.Judged {
+		return c.p.Judges[c.p.Vertices[e.From].Judge].Level
+	}
+	return c.p.Vertices[e.To].Level
+}
+
+// maxNeeds limits how many edges and how many alternatives are kept for a vertex. Fewer
+// than there are mean that a pair is reported that need not be.
 const maxNeeds = 16
 
-// needs returns judged edges, and those that ask for success or failure where both
-// matter, without which a vertex does not run: its own incoming edges, or, when it has none, those that all of its
-// predecessors need.
-func (c *compiler) needs(v int32) []int32 {
+// needs returns sets of edges, conditional or asking for success or failure where both
+// matter: a vertex runs only if all edges of one of the sets hold. They are its own
+// incoming edges and, if none of them has a condition, what one of its predecessors
+// needs. A set may be empty.
+func (c *compiler) needs(v int32) [][]int32 {
 	if known, ok := c.needed[v]; ok {
 		return known
 	}
 	if c.needed == nil {
-		c.needed = map[int32][]int32{}
+		c.needed = map[int32][][]int32{}
 	}
-	c.needed[v] = nil // ends the recursion; the graph has no cycle
+	nothing := [][]int32{nil}
+	c.needed[v] = nothing // ends the recursion; the graph has no cycle
+	if c.p.Vertices[v].AllDone || c.p.Vertices[v].Join >= 0 {
+		return nothing
+	}
 	var own []int32
 	conditional := false
 	for _, e := range c.p.InEdges(v) {
 		edge := &c.p.Edges[e]
 		conditional = conditional || edge.When != nil || edge.On != OnSuccess
 		status := edge.On != OnDone && c.p.Vertices[edge.From].HasFailEdge
-		if (edge.Judged || status) && len(own) < maxNeeds {
+		if (edge.Judged || edge.When != nil || status) && len(own) < maxNeeds {
 			own = append(own, e)
 		}
 	}
-	if c.p.Vertices[v].AllDone || c.p.Vertices[v].Join >= 0 {
-		return nil
+	ways := [][]int32{own}
+	if !conditional && len(c.p.InEdges(v)) > 0 {
+		ways = c.through(v, own)
 	}
-	if !conditional {
-		own = append(own, c.shared(v)...)
-	}
-	c.needed[v] = own[:min(len(own), maxNeeds)]
-	return c.needed[v]
+	c.needed[v] = ways
+	return ways
 }
 
-// shared returns what all predecessors of a vertex need.
-func (c *compiler) shared(v int32) []int32 {
-	var out []int32
-	for i, e := range c.p.InEdges(v) {
-		needs := c.needs(c.p.Edges[e].From)
-		if i == 0 {
-			out = slices.Clone(needs)
-			continue
+// through returns what a vertex needs that runs when one of its predecessors did.
+func (c *compiler) through(v int32, own []int32) [][]int32 {
+	var ways [][]int32
+	for _, e := range c.p.InEdges(v) {
+		for _, way := range c.needs(c.p.Edges[e].From) {
+			way = append(slices.Clone(own), way...)
+			way = way[:min(len(way), maxNeeds)]
+			if !slices.ContainsFunc(ways, func(known []int32) bool { return slices.Equal(known, way) }) {
+				ways = append(ways, way)
+			}
 		}
-		out = slices.DeleteFunc(out, func(x int32) bool { return !slices.Contains(needs, x) })
+		if len(ways) > maxNeeds {
+			return [][]int32{own}
+		}
 	}
-	return out
+	return ways
 }

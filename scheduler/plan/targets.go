@@ -206,8 +206,8 @@ func (c *compiler) between(a, b nodeTarget, left *int) bool {
 // handles reports whether b runs only if a has failed, and written nothing.
 func (c *compiler) handles(a, b nodeTarget) bool {
 	v := c.p.Nodes[a.node].Vertex
-	return slices.ContainsFunc(c.needs(c.p.Nodes[b.node].Vertex), func(e int32) bool {
-		return c.p.Edges[e].From == v && c.p.Edges[e].On == OnFail
+	return !slices.ContainsFunc(c.needs(c.p.Nodes[b.node].Vertex), func(way []int32) bool {
+		return !slices.ContainsFunc(way, func(e int32) bool { return c.p.Edges[e].From == v && c.p.Edges[e].On == OnFail })
 	})
 }
 

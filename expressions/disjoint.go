@@ -1,0 +1,200 @@
+package expressions
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// maxCases limits how many alternatives Disjoint keeps of a condition.
+const maxCases = 64
+
+// Disjoint reports whether two conditions never hold together, judged on the same
+// values, as far as their comparisons with constants and their logic tell: one asks for
+// another constant, denies what the other asks, or leaves no number. False means that
+// nothing is known.
+func Disjoint(a, b *Program) bool {
+	return apart(alternatives(a.tree.root, true), alternatives(b.tree.root, true))
+}
+
+// Implies reports whether a condition holds wherever another one does, as far as Disjoint
+// can tell.
+func Implies(a, b *Program) bool {
+	return apart(alternatives(a.tree.root, true), alternatives(b.tree.root, false))
+}
+
+func apart(left, right [][]fact) bool {
+	for _, x := range left {
+		for _, y := range right {
+			if !clash(x, y) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fact is something that a condition says of an expression: what Print makes of it.
+type fact struct {
+	subject string
+	op      Op // Equal, NotEqual, In, an order; or Or: whether the subject holds
+	value   any
+	holds   bool // of Or and In
+	// noNumber tells of an order that the subject may be no number instead.
+	noNumber bool
+}
+
+// alternatives returns sets of facts of which at least one is complete where a condition
+// holds (or, with holds false, does not). A set may say less than the condition; no set
+// means that it never comes to this.
+func alternatives(n Node, holds bool) [][]fact {
+	switch n := n.(type) {
+	case *Literal:
+		if v, ok := n.Value.(bool); ok && v != holds {
+			return nil
+		}
+		return [][]fact{nil}
+	case *Not:
+		return alternatives(n.X, !holds)
+	case *Logic:
+		if (n.Op == And) == holds {
+			return every(n.Terms, holds)
+		}
+		var out [][]fact
+		for _, term := range n.Terms {
+			if out = append(out, alternatives(term, holds)...); len(out) > maxCases {
+				return [][]fact{nil}
+			}
+		}
+		return out
+	}
+	return [][]fact{factsOf(n, holds)}
+}
+
+func every(terms []Node, holds bool) [][]fact {
+	out := [][]fact{nil}
+	for _, term := range terms {
+		next := alternatives(term, holds)
+		if len(out)*len(next) > maxCases {
+			continue // what is known of the others is kept
+		}
+		var product [][]fact
+		for _, x := range out {
+			for _, y := range next {
+				product = append(product, append(x[:len(x):len(x)], y...))
+			}
+		}
+		out = product
+	}
+	return out
+}
+
+// factsOf returns what a test says that has no other tests in it.
+func factsOf(n Node, holds bool) []fact {
+	facts := []fact{{subject: Print(n), op: Or, holds: holds}}
+	b, ok := n.(*Binary)
+	if !ok {
+		return facts
+	}
+	x, y, op := b.X, b.Y, b.Op
+	if _, ok := x.(*Literal); ok {
+		x, y, op = y, x, mirrored(op)
+	}
+	c, ok := y.(*Literal)
+	if !ok {
+		return facts
+	}
+	switch op {
+	case Equal, NotEqual:
+		if !holds {
+			op = Equal + NotEqual - op
+		}
+		return []fact{{subject: Print(x), op: op, value: c.Value}}
+	case In:
+		if _, isText := c.Value.(string); isText && b.Op == In {
+			return append(facts, fact{subject: Print(x), op: In, value: c.Value, holds: holds})
+		}
+	case Less, LessEqual, Greater, GreaterEqual:
+		if _, isText := c.Value.(string); !isText {
+			if !holds {
+				op = Less + GreaterEqual - op // < and >=, <= and > add up to the same
+			}
+			return append(facts, fact{subject: Print(x), op: op, value: c.Value, noNumber: !holds})
+		}
+	}
+	return facts
+}
+
+// mirrored is an operator after its operands have changed places.
+func mirrored(op Op) Op {
+	switch op {
+	case Less:
+		return Greater
+	case LessEqual:
+		return GreaterEqual
+	case Greater:
+		return Less
+	case GreaterEqual:
+		return LessEqual
+	case In:
+		return Contains
+	}
+	return op
+}
+
+func clash(a, b []fact) bool {
+	for i := range a {
+		for j := range b {
+			if a[i].subject == b[j].subject && (a[i].excludes(&b[j]) || b[j].excludes(&a[i])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// excludes reports whether two facts about one subject cannot both be; it is asked both
+// ways round.
+func (f *fact) excludes(g *fact) bool {
+	switch f.op {
+	case Or:
+		truth, ok := g.value.(bool)
+		return g.op == Or && f.holds != g.holds || g.op == Equal && ok && truth != f.holds
+	case Equal:
+		return f.equalExcludes(g)
+	case Less, LessEqual, Greater, GreaterEqual:
+		return f.orderExcludes(g)
+	}
+	return false
+}
+
+func (f *fact) equalExcludes(g *fact) bool {
+	switch g.op {
+	case Equal:
+		return !core.Equal(f.value, g.value)
+	case NotEqual:
+		return core.Equal(f.value, g.value)
+	case In:
+		s, ok := f.value.(string)
+		return ok && strings.Contains(g.value.(string), s) != g.holds
+	case Less, LessEqual, Greater, GreaterEqual:
+		x, y := numberOf(f.value), numberOf(g.value)
+		return x.kind != noNumber && y.kind != noNumber && !ordered(g.op, x.float(), y.float())
+	}
+	return false
+}
+
+// orderExcludes reports whether no number is on both sides: below one and above another.
+func (f *fact) orderExcludes(g *fact) bool {
+	below := f.op == Less || f.op == LessEqual
+	above := g.op == Greater || g.op == GreaterEqual
+	if !below || !above || f.noNumber && g.noNumber {
+		return false
+	}
+	x, y := numberOf(f.value), numberOf(g.value)
+	if x.kind == noNumber || y.kind == noNumber {
+		return false
+	}
+	both := f.op == LessEqual && g.op == GreaterEqual
+	return x.float() < y.float() || x.float() == y.float() && !both
+}

@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// checkSkips reports conditions that let a node run although the node before it was
+// skipped because of another condition: download -> transform (when false) -> publish
+// (when true) publishes. Nothing is reported where the document shows that this was
+// considered:
+//   - the edge has on: done, or its target a join;
+//   - its condition implies the other one, or asks for something that the skipped nodes
+//     write or send;
+//   - another edge, out of a node that is not skipped then, leads to the target;
+//   - the target reads the state, and nothing that the skipped nodes write.
+func (c *compiler) checkSkips() {
+	if !c.conditions {
+		return
+	}
+	for i := range c.p.Edges {
+		e := &c.p.Edges[i]
+		target := &c.p.Vertices[e.To]
+		if e.When == nil || e.On != OnSuccess || target.AllDone || target.Join >= 0 || c.doubt.choice.has(e.To) {
+			continue
+		}
+		skip, skipped := c.skip(e.From)
+		if skip < 0 || c.expectsSkip(int32(i), skip, skipped) {
+			continue
+		}
+		d, why := c.p.edgeDecls[i], c.p.edgeDecls[skip]
+		c.ds.Warnf(core.CodeSkippedSource, d.When.Pos, "%s: when: it lets %s run although %s was skipped, because the condition of %s is false", edgePlace(d), d.To.Value, d.From.Value, edgePlace(why)).
+			WithHint(`add "&& $nodes.%s.status == 'success'" to skip %s as well, or on: done if it is to run`, c.firstNode(e.From), d.To.Value)
+	}
+}
+
+// firstNode returns the id of a vertex, of a unit that of its last member.
+func (c *compiler) firstNode(v int32) string {
+	if u := c.p.Vertices[v].Unit; u != nil && len(u.Members) > 0 {
+		return c.p.Nodes[u.Members[len(u.Members)-1]].ID
+	}
+	return c.p.Vertices[v].ID
+}
+
+// maxSkipped limits the length of a chain of skipped vertices that is looked at.
+const maxSkipped = 16
+
+// skip returns an edge whose condition, when false, skips a vertex, and the vertices that
+// are skipped with it, the vertex included. The edge is -1 if none is known.
+func (c *compiler) skip(v int32) (edge int32, skipped []int32) {
+	for range maxSkipped {
+		skipped = append(skipped, v)
+		if c.p.Vertices[v].AllDone || c.p.Vertices[v].Join >= 0 {
+			return -1, nil
+		}
+		in := c.p.InEdges(v)
+		for _, i := range in {
+			if e := &c.p.Edges[i]; e.When != nil && e.On == OnSuccess {
+				return i, skipped
+			}
+		}
+		if len(in) != 1 || c.p.Edges[in[0]].On != OnSuccess || c.p.Edges[in[0]].Else {
+			return -1, nil
+		}
+		v = c.p.Edges[in[0]].From
+	}
+	return -1, nil
+}
+
+// expectsSkip reports whether an edge, or another one into its target, shows that the
+// skip of its source was considered.
+func (c *compiler) expectsSkip(edge, skip int32, skipped []int32) bool {
+	e := &c.p.Edges[edge]
+	for _, i := range c.p.InEdges(e.To) {
+		if i != edge && !slices.Contains(skipped, c.p.Edges[i].From) {
+			return true
+		}
+	}
+	if c.sameValues(edge, skip) && expressions.Implies(e.When, c.p.Edges[skip].When) {
+		return true
+	}
+	if reads, any := c.readsOf(e.To, skipped); any && !reads {
+		return true
+	}
+	use := c.edgeUse[edge]
+	return use != nil && c.from(use.fields, use.nodes, skipped)
+}
+
+// from reports whether some fields or nodes are written by, or are, some vertices.
+func (c *compiler) from(fields, nodes, vertices []int32) bool {
+	return slices.ContainsFunc(vertices, func(v int32) bool {
+		return slices.ContainsFunc(fields, func(f int32) bool { return slices.Contains(c.p.WriterVertex[f], v) }) ||
+			slices.ContainsFunc(nodes, func(n int32) bool { return c.p.Nodes[n].Vertex == v })
+	})
+}
+
+// readsOf reports whether a vertex reads something of some others, and whether it reads
+// the state at all.
+func (c *compiler) readsOf(v int32, others []int32) (reads, any bool) {
+	for _, n := range c.nodesOf(c.declAt[v]) {
+		use := &c.nodeUse[n]
+		any = any || len(use.reads) > 0
+		reads = reads || c.from(use.reads, use.nodes, others)
+	}
+	if use := c.decl[c.declAt[v]].use; use != nil {
+		any = any || len(use.items.fields) > 0
+		reads = reads || c.from(use.items.fields, use.items.nodes, others)
+	}
+	return reads, any
+}
