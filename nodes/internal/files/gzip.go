@@ -29,6 +29,7 @@ func Gunzip(r io.Reader, ratio int) io.Reader {
 
 type gunzip struct {
 	in    counter
+	head  *bufio.Reader // of in, which gzip reads byte by byte
 	zip   *gzip.Reader
 	out   int64
 	ratio int64
@@ -39,10 +40,10 @@ type gunzip struct {
 // Read reads expanded data.
 func (g *gunzip) Read(p []byte) (int, error) {
 	if g.zip == nil {
-		head := bufio.NewReader(&g.in) // one for gzip, too, which reads from it byte by byte
-		sign, _ := head.Peek(2)
-		g.signed = string(sign) == "\x1f\x8b"
-		zip, err := gzip.NewReader(head)
+		g.head = bufio.NewReader(&g.in)
+		sign, _ := g.head.Peek(2)
+		g.signed = string(sign) == gzipSign
+		zip, err := gzip.NewReader(g.head)
 		if err != nil {
 			if err == io.EOF && g.in.n == 0 {
 				return 0, io.EOF // an empty file is an empty file
@@ -50,16 +51,43 @@ func (g *gunzip) Read(p []byte) (int, error) {
 			return 0, g.explain(err)
 		}
 		g.zip = zip
+		zip.Multistream(false)
 	}
 	n, err := g.zip.Read(p)
 	g.out += int64(n)
+	switch {
+	case err == io.EOF:
+		if err = g.nextPart(); err != nil && err != io.EOF {
+			err = g.explain(err)
+		}
+	case err != nil:
+		err = g.explain(err)
+	}
 	if g.out > ratioFrom && g.out > g.ratio*g.in.n {
 		return 0, fmt.Errorf("%d bytes of gzip data expand to more than %d times their size (max_ratio): raise it if that is meant", g.in.n, g.ratio)
 	}
-	if err != nil && err != io.EOF {
-		err = g.explain(err)
-	}
 	return n, err
+}
+
+const gzipSign = "\x1f\x8b"
+
+// nextPart goes to what follows the part that has ended: another one, or the end of
+// the data.
+func (g *gunzip) nextPart() error {
+	sign, err := g.head.Peek(len(gzipSign))
+	switch {
+	case len(sign) == 0 && err == io.EOF:
+		return io.EOF
+	case err != nil && err != io.EOF:
+		return err
+	case string(sign) != gzipSign:
+		return fmt.Errorf("the gzip data ends after %d bytes, and what follows it is not gzip data", g.in.n-int64(g.head.Buffered()))
+	}
+	if err := g.zip.Reset(g.head); err != nil {
+		return err
+	}
+	g.zip.Multistream(false)
+	return nil
 }
 
 // explain says in plain words what is wrong with the data.
