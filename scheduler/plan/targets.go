@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"path"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -79,7 +78,7 @@ func (c *compiler) checkTargets() {
 			return
 		}
 		for _, t := range c.p.outputs {
-			if ok, err := path.Match(in.Key, t.Key); ok && err == nil && t.Key != in.Key {
+			if t.Key != in.Key && core.MatchPath(in.Key, t.Key) {
 				c.readAndWritten(in, t, &ordered)
 			}
 		}
