@@ -595,7 +595,12 @@ func TestStreamAndKinds(t *testing.T) {
 	raw, kept, n := wavefold.NewStream[reading]("raw"), wavefold.NewStream[reading]("kept"), wavefold.NewField[int]("n")
 	using := wavefold.Using(wavefold.NewEngine(std.Kinds()...))
 	from := func(file string) wavefold.Part {
-		return wavefold.Node("load", "dataset", map[string]any{"source": file, "stream": true}, wavefold.Writes(raw))
+		optional := map[string]any{"tags": map[string]any{"optional": true}} // the others are in every file
+		return wavefold.Node("load", "dataset", map[string]any{"source": file, "stream": true, "columns": optional}, wavefold.Writes(raw))
+	}
+	if _, err := wavefold.New("g", using, wavefold.Dir(dir), wavefold.Node("load", "dataset", map[string]any{"source": "in.csv", "stream": true}, wavefold.Writes(raw)),
+		wavefold.Node("save", "sink", map[string]any{"to": "out.jsonl"}, wavefold.Reads(raw))).Run(t.Context()); err == nil || !strings.Contains(err.Error(), `the file has no column "tags"`) {
+		t.Errorf("a field of the struct that the file lacks: %v", err)
 	}
 	r, err := wavefold.New("g", using, wavefold.Dir(dir), from("in.csv"), wavefold.StreamMap("double", raw, kept, double),
 		wavefold.Node("save", "sink", map[string]any{"to": "out.jsonl"}, wavefold.Reads(kept))).Run(t.Context())
@@ -973,7 +978,7 @@ func TestStreamPipeline(t *testing.T) {
 		})
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte("id,place\n1,Oslo\n2,Rome\n3,Kyiv\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte("id,place,value,tags\n1,Oslo,,\n2,Rome,,\n3,Kyiv,,\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r, err := wavefold.New("g", wavefold.Using(wavefold.NewEngine(std.Kinds()...)), wavefold.Dir(dir),

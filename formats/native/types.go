@@ -58,8 +58,8 @@ func typeOf(d *typeShape) *core.Type {
 	for _, m := range d.Properties {
 		t.Properties = append(t.Properties, core.Property{Name: m.Key.Value, Type: typeOf(&m.Value)})
 	}
-	if len(d.Required) > 0 {
-		t.Required = core.Strings(d.Required)
+	if d.Required != nil {
+		t.Required = append([]string{}, core.Strings(d.Required)...)
 	}
 	if t.Kind == core.AnyType && t.Items == nil && t.Enum == nil && t.Properties == nil && t.Required == nil && t.Ref == "" && t.Desc == "" {
 		return nil

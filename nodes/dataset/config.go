@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -11,24 +12,27 @@ import (
 
 // config is the configuration as it stands in a document.
 type config struct {
-	Source      source                  `wavefold:"source,required" doc:"the files to load: a path, a pattern such as in/*.csv, a list of them, - for standard input, or {files, format}"`
-	Format      core.Text               `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet" doc:"how the files are written; by default what their names end in"`
-	Compression core.Text               `wavefold:"compression,oneof=gzip|none" doc:"how the files are compressed; by default gzip if the name ends in .gz"`
-	Columns     core.Members[core.Text] `wavefold:"columns,oneof=string|integer|number|boolean|array|object" doc:"types of columns, by name"`
-	Select      []core.Text             `wavefold:"select" doc:"the columns of the rows, in this order; others are not read"`
-	Infer       bool                    `wavefold:"infer" doc:"find the types of other columns of csv and tsv from their cells (default true)"`
-	InferRows   core.Int                `wavefold:"infer_rows,min=1" doc:"from how many rows types are found; by default all, of a stream the first 10000"`
-	Header      header                  `wavefold:"header" doc:"true (default): the first line of csv and tsv names the columns; or the list of names of a file without such a line"`
-	Delimiter   core.Text               `wavefold:"delimiter" doc:"the character between cells of csv"`
-	Nulls       []string                `wavefold:"nulls" doc:"cells that mean null (default: the empty one)"`
-	FileColumn  core.Text               `wavefold:"file_column" doc:"the name of a column that holds the name of the file a row is from"`
-	Limit       core.Int                `wavefold:"limit,min=1" doc:"how many rows to load"`
-	Stream      bool                    `wavefold:"stream" doc:"hand the rows to the one node that reads the field, batch by batch, instead of storing them"`
-	Check       bool                    `wavefold:"check" doc:"look for the files when the workflow is loaded (default true)"`
-	Optional    bool                    `wavefold:"optional" doc:"a file that is not there counts as one without rows"`
-	Outside     bool                    `wavefold:"allow_outside" doc:"the files may lie outside of the workflow's folder"`
-	MaxRow      size.Bytes              `wavefold:"max_row" doc:"the length a row may have in its file (default 16MB)"`
-	MaxRatio    core.Int                `wavefold:"max_ratio,min=1" doc:"how many times their size gzip files may expand to (default 200)"`
+	Source      source                   `wavefold:"source,required" doc:"the files to load: a path, a pattern such as in/*.csv, a list of them, - for standard input, or {files, format}"`
+	Format      core.Text                `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet" doc:"how the files are written; by default what their names end in"`
+	Compression core.Text                `wavefold:"compression,oneof=gzip|none" doc:"how the files are compressed; by default gzip if the name ends in .gz"`
+	Columns     core.Members[columnType] `wavefold:"columns" doc:"columns that the files must have, with their types: {name: type} or {name: {type, optional}}"`
+	Select      []core.Text              `wavefold:"select" doc:"the columns of the rows, in this order; others are not read"`
+	Unknown     core.Text                `wavefold:"unknown,oneof=keep|drop|fail" doc:"what happens to columns that are not declared: keep (default), drop, or fail the node"`
+	Infer       bool                     `wavefold:"infer" doc:"find the types of other columns of csv and tsv from their cells (default true)"`
+	InferRows   core.Int                 `wavefold:"infer_rows,min=1" doc:"from how many rows types are found; by default all, of a stream the first 10000"`
+	Header      header                   `wavefold:"header" doc:"true (default): the first line of csv and tsv names the columns; or the list of names of a file without such a line"`
+	Delimiter   core.Text                `wavefold:"delimiter" doc:"the character between cells of csv"`
+	Nulls       []string                 `wavefold:"nulls" doc:"cells that mean null (default: the empty one)"`
+	FileColumn  core.Text                `wavefold:"file_column" doc:"the name of a column that holds the name of the file a row is from"`
+	Limit       core.Int                 `wavefold:"limit,min=1" doc:"how many rows to load"`
+	MinRows     core.Int                 `wavefold:"min_rows,min=1" doc:"how many good rows there must be in all files together"`
+	AllowEmpty  bool                     `wavefold:"allow_empty" doc:"a file without content has no rows, and no row need be good"`
+	Stream      bool                     `wavefold:"stream" doc:"hand the rows to the one node that reads the field, batch by batch, instead of storing them"`
+	Check       bool                     `wavefold:"check" doc:"look for the files when the workflow is loaded (default true)"`
+	Optional    bool                     `wavefold:"optional" doc:"a file that is not there counts as one without rows"`
+	Outside     bool                     `wavefold:"allow_outside" doc:"the files may lie outside of the workflow's folder"`
+	MaxRow      size.Bytes               `wavefold:"max_row" doc:"the length a row may have in its file (default 16MB)"`
+	MaxRatio    core.Int                 `wavefold:"max_ratio,min=1" doc:"how many times their size gzip files may expand to (default 200)"`
 	checks.Options
 
 	subject string
@@ -111,6 +115,39 @@ func (s *source) DecodeValue(v *core.Value) core.Diagnostics {
 	}
 	return ds
 }
+
+// columnType is the type of a column as documents write it, or a mapping.
+type columnType struct {
+	columnKeys
+	Pos core.Position
+}
+
+// columnKeys are the keys of the mapping.
+type columnKeys struct {
+	Type     core.Text `wavefold:"type,oneof=string|integer|number|boolean|array|object" doc:"the type; by default as for other columns"`
+	Optional *bool     `wavefold:"optional" doc:"a file need not have the column"`
+}
+
+// DecodeValue reads a type or a mapping.
+func (c *columnType) DecodeValue(v *core.Value) core.Diagnostics {
+	c.Pos = v.Pos
+	if v.Kind == core.ObjectValue {
+		return core.Decode(v, &c.columnKeys)
+	}
+	word, ok := v.Scalar.(string)
+	if !ok {
+		return core.WrongType(v, "one of "+strings.Join(columnTypes, ", ")+", or a mapping with the keys type and optional")
+	}
+	var ds core.Diagnostics
+	if !slices.Contains(columnTypes, word) {
+		ds.Errorf(core.CodeBadValue, v.Pos, "%q is none of %s", word, strings.Join(columnTypes, ", ")).
+			WithHint("%s", core.DidYouMean(word, columnTypes))
+	}
+	c.Type = core.At(word, v.Pos)
+	return ds
+}
+
+var columnTypes = []string{"string", "integer", "number", "boolean", "array", "object"}
 
 // header is true, or the column names of a file without a header line.
 type header struct{ names []string }

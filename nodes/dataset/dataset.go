@@ -41,11 +41,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 		made.Stream = b.into
 	}
 	made.Stdin = h.stdin != nil
-	place := files.Place{Dir: env.Dir}
-	made.Inputs, made.Outputs = place.Targets(b.inputs), place.Targets(b.scope.Outputs())
-	for i := range made.Inputs {
-		made.Inputs[i].Pattern = files.IsPattern(b.inputs[i].Value)
-	}
+	made.Inputs, made.Outputs = b.inputs, files.Place{Dir: env.Dir}.Targets(b.scope.Outputs())
 	return made, ds
 }
 
@@ -57,8 +53,8 @@ type builder struct {
 	scope *eval.Scope
 	into  core.Text // the field the rows go to
 	rows  core.Columns
-	// inputs are the names of files and patterns that the document spells out.
-	inputs []core.Text
+	// inputs are the files and patterns that the document spells out.
+	inputs []core.Target
 }
 
 func (b *builder) build() *handler {
@@ -70,16 +66,20 @@ func (b *builder) build() *handler {
 	h.ratio, h.compression = b.MaxRatio.Value, b.Compression.Value
 	items := b.target()
 	h.into = b.into.Value
+	types := b.types(items, h.format)
 	h.options = rows.Options{
-		Cells: b.cells(h.format), Types: b.types(items, h.format), Select: b.selection(), FileColumn: b.FileColumn.Value,
+		Cells: b.cells(h.format), Types: types, Select: b.selection(types), FileColumn: b.FileColumn.Value,
 		Limit: int64(b.Limit.Value), MaxRow: int(b.MaxRow), Live: b.Stream && h.stdin != nil,
+		Unknown: rows.Unknown(b.Unknown.Value), AllowEmpty: b.AllowEmpty,
 	}
+	h.minRows = int64(b.MinRows.Value)
 	if items != nil && (len(items.Properties) > 0 || len(items.Required) > 0 || len(items.Enum) > 0) {
 		h.options.RowType = items
 	}
+	b.contradictions(h)
 	b.rows = b.rowColumns(h)
 	h.policy = b.Options.Compile(b.scope, b.node, b.rows, b.node.Pos, "")
-	h.options.GiveUp = h.policy.GivesUp()
+	h.options.GiveUp, h.options.Raw = h.policy.GivesUp(), h.policy.Collects()
 	if field := h.policy.Field(); b.Stream && field != "" {
 		b.scope.Errorf(core.CodeBadValue, b.Rejects.Pos, "rejects", "the bad rows of a stream go to a file, %q is a field", field).WithHint("rejects: %s.csv", field)
 	}
@@ -127,7 +127,7 @@ func (b *builder) ignored(on string, keys ...string) {
 }
 
 // selection returns the columns that are wanted, nil for all.
-func (b *builder) selection() []string {
+func (b *builder) selection(types rows.Types) []string {
 	if b.Select == nil {
 		return nil
 	}
@@ -139,13 +139,19 @@ func (b *builder) selection() []string {
 		if slices.Contains(names, s.Value) || s.Value == b.FileColumn.Value {
 			b.scope.Errorf(core.CodeDuplicateKey, s.Pos, "select", "column %q stands twice", s.Value)
 		}
-		if h := b.Header.names; h != nil && !slices.Contains(h, s.Value) {
+		if h := b.Header.names; h != nil && !slices.Contains(h, s.Value) && !optional(types, s.Value) {
 			b.scope.Errorf(core.CodeUnknownField, s.Pos, "select", "the header has no column %q", s.Value).
 				WithHint("%s", core.DidYouMean(s.Value, h))
 		}
 		names = append(names, s.Value)
 	}
 	return names
+}
+
+// optional reports whether a declared column may be absent.
+func optional(types rows.Types, name string) bool {
+	c, _ := types.Column(name)
+	return c.Optional
 }
 
 // target finds the field the rows go to, the one write that is not for rejects,
@@ -174,37 +180,87 @@ func (b *builder) target() (items *core.Type) {
 	return t.Items
 }
 
-// types gathers the column types that the document and the state schema give.
+// types gathers the columns that the document and the state schema declare.
 func (b *builder) types(items *core.Type, f table.Format) rows.Types {
 	var out rows.Types
 	for _, c := range b.Columns {
-		name, kind := c.Key.Value, kindOf(c.Value.Value)
+		name, kind, pos := c.Key.Value, kindOf(c.Value.Type.Value), c.Value.Pos
 		if f.Delimited() && (kind == core.ArrayType || kind == core.ObjectType) {
-			b.scope.Errorf(core.CodeBadValue, c.Value.Pos, "columns", "a cell of %s cannot be an %s", f, kind)
+			b.scope.Errorf(core.CodeBadValue, pos, "columns", "a cell of %s cannot be an %s", f, kind)
 		}
-		if p, ok := items.Property(name); ok && p != nil && !agree(kind, p.Kind) {
-			b.scope.Errorf(core.CodeWrongType, c.Value.Pos, "columns", "%s is %s here and %s in the state schema", name, kind, p.Kind)
+		p, ok := items.Property(name)
+		if ok && p != nil && kind != core.AnyType && !agree(kind, p.Kind) {
+			b.scope.Errorf(core.CodeWrongType, pos, "columns", "%s is %s here and %s in the state schema", name, kind, p.Kind)
 		}
-		if h := b.Header.names; h != nil && !slices.Contains(h, name) {
-			b.scope.Errorf(core.CodeUnknownField, c.Key.Pos, "columns", "the header has no column %q", name).
-				WithHint("%s", core.DidYouMean(name, h))
+		if kind == core.AnyType && scalar(p) {
+			kind = p.Kind
 		}
-		out = append(out, rows.Declared{Name: name, Kind: kind, Required: true})
+		optional := ok && isOptional(items, name)
+		if given := c.Value.Optional; given != nil {
+			optional = *given
+		}
+		b.inHeader(name, c.Key.Pos, optional)
+		out = append(out, rows.Declared{Name: name, Kind: kind, Optional: optional})
 	}
 	if items == nil {
 		return out
 	}
 	for _, p := range items.Properties {
-		scalar := p.Type != nil && slices.Contains([]core.TypeKind{core.StringType, core.IntegerType, core.NumberType, core.BooleanType}, p.Type.Kind)
-		if scalar && out.Kind(p.Name) == core.AnyType {
-			out = append(out, rows.Declared{Name: p.Name, Kind: p.Type.Kind})
+		if _, ok := out.Column(p.Name); ok {
+			continue
 		}
+		d := rows.Declared{Name: p.Name, Optional: isOptional(items, p.Name)}
+		if scalar(p.Type) {
+			d.Kind = p.Type.Kind
+		}
+		b.inHeader(p.Name, b.into.Pos, d.Optional)
+		out = append(out, d)
 	}
 	return out
 }
 
+// isOptional reports whether the state schema says that rows need not have a column: it
+// lists the required ones, and this one is not among them.
+func isOptional(items *core.Type, name string) bool {
+	return items.Required != nil && !slices.Contains(items.Required, name)
+}
+
+// scalar reports whether a type is one that a cell can have.
+func scalar(t *core.Type) bool {
+	return t != nil && slices.Contains([]core.TypeKind{core.StringType, core.IntegerType, core.NumberType, core.BooleanType}, t.Kind)
+}
+
+// inHeader makes sure that the header of the document has a column.
+func (b *builder) inHeader(name string, pos core.Position, optional bool) {
+	if h := b.Header.names; h != nil && !optional && name != b.FileColumn.Value && !slices.Contains(h, name) {
+		b.scope.Errorf(core.CodeUnknownField, pos, "columns", "the header has no column %q", name).
+			WithHint("%s", core.DidYouMean(name, h))
+	}
+}
+
+// contradictions reports keys that cannot have an effect together.
+func (b *builder) contradictions(h *handler) {
+	min, limit := b.MinRows, b.Limit
+	if min.Value > 0 && limit.Value > 0 && limit.Value < min.Value {
+		b.scope.Errorf(core.CodeBadValue, min.Pos, "min_rows", "limit: %d never gives so many rows", limit.Value)
+	}
+	if min.Value > 0 && b.AllowEmpty {
+		b.ignored("a node with min_rows", "allow_empty")
+	}
+	if u := b.Unknown; u.Value == string(rows.DropUnknown) || u.Value == string(rows.FailUnknown) {
+		if len(h.options.Types) == 0 && h.options.Select == nil {
+			b.scope.Errorf(core.CodeBadValue, u.Pos, "unknown", "no columns are declared").
+				WithHint("declare them under columns, or as items.properties of the field in the state schema")
+		}
+	}
+	if b.Select != nil && b.Unknown.Value != string(rows.FailUnknown) {
+		b.ignored("a node with select", "unknown")
+	}
+}
+
+// kindOf returns the type of a word that the decoder allowed, AnyType for none.
 func kindOf(word string) core.TypeKind {
-	k, _ := core.TypeKindOf(word) // the decoder allowed only words that are types
+	k, _ := core.TypeKindOf(word)
 	return k
 }
 
@@ -215,22 +271,37 @@ func agree(column, declared core.TypeKind) bool {
 
 // rowColumns says what is known of the rows before they are read.
 func (b *builder) rowColumns(h *handler) eval.Columns {
-	names := h.options.Select
-	if names == nil && h.format.Delimited() {
-		names = b.Header.names
+	o := &h.options
+	names, file := o.Select, b.FileColumn.Value
+	switch only := o.Unknown == rows.DropUnknown || o.Unknown == rows.FailUnknown; {
+	case names != nil:
+	case h.format.Delimited() && b.Header.names != nil:
+		names, _, _ = o.Columns(b.Header.names)
+	case only:
+		for _, c := range o.Types {
+			names = append(names, c.Name)
+		}
 	}
 	c := eval.Columns{Names: names, Closed: names != nil}
-	file := b.FileColumn.Value
+	for _, t := range o.Types {
+		if t.Optional {
+			c.Optional = append(c.Optional, t.Name)
+		}
+	}
 	if c.Closed && file != "" {
 		c.Names = append(slices.Clip(names), file)
 	}
-	if len(h.options.Types) == 0 && file == "" {
-		c.Type = h.options.RowType
+	if len(o.Types) == 0 && file == "" {
+		c.Type = o.RowType
 		return c
 	}
 	c.Type = &core.Type{Kind: core.ObjectType}
-	for _, t := range h.options.Types {
-		c.Type.Properties = append(c.Type.Properties, core.Property{Name: t.Name, Type: &core.Type{Kind: t.Kind}})
+	for _, t := range o.Types {
+		typ := &core.Type{Kind: t.Kind}
+		if p, ok := o.RowType.Property(t.Name); ok && p != nil && t.Kind == core.AnyType {
+			typ = p
+		}
+		c.Type.Properties = append(c.Type.Properties, core.Property{Name: t.Name, Type: typ})
 	}
 	if file != "" {
 		c.Type.Properties = append(c.Type.Properties, core.Property{Name: file, Type: &core.Type{Kind: core.StringType}})

@@ -56,7 +56,7 @@ func TestCompile(t *testing.T) {
 		{`{"source": "nowhere/else.csv", "writes": ["rows"]}`, `1:12: error: node n: source: there is no file "nowhere/else.csv" (if another node makes it, say check: false; if it may be absent, optional: true) [MISSING_FILE]`},
 		{`{"source": "../a.csv", "writes": ["rows"]}`, `1:12: error: node n: source: "../a.csv" leaves the workflow's folder (files must lie in the workflow's folder unless allow_outside is true) [BAD_VALUE]`},
 		{`{"source": "../a.csv", "allow_outside": true, "writes": ["rows"]}`, `1:12: error: node n: source: there is no file "../a.csv" [MISSING_FILE]`},
-		{`{"source": "sub", "format": "csv", "writes": ["rows"]}`, `1:12: error: node n: source: "sub" is no regular file (if another node makes it, say check: false; if it may be absent, optional: true) [MISSING_FILE]`},
+		{`{"source": "sub", "format": "csv", "writes": ["rows"]}`, `1:12: error: node n: source: "sub" is no regular file (a folder is named with a slash at its end) [MISSING_FILE]`},
 		{`{"source": "a.dat", "writes": ["rows"]}`, `1:12: error: node n: source: "a.dat" does not end in the name of a format (add format: csv, tsv, jsonl, json or parquet) [MISSING_KEY]`},
 		{`{"source": {"file": "a.csv", "fromat": "csv"}, "writes": ["rows"]}`, `1:30: error: node n: source: unknown key "fromat" (did you mean "format"? known keys: file, files, uri, type, format) [UNKNOWN_KEY]`},
 		{`{"source": {"type": "http", "uri": "http://x"}, "writes": ["rows"]}`, `1:21: error: node n: source: type: a dataset reads files, not "http" [BAD_VALUE]
@@ -129,7 +129,7 @@ func TestRun(t *testing.T) {
 	})
 	for _, c := range []struct{ name, node, want string }{
 		{"rejects in a field", `{"source": "small.csv", "writes": ["rows", "bad"], "rejects": "bad"}`,
-			`{"bad":[{"row":2,"line":3,"node":"n","check":null,"reason":"has 1 cell, want 2","data":["2"]}],"rows":[{"id":1,"name":"Ada"},{"id":3,"name":"Bob"},{"id":4,"name":"Eve"}]}` +
+			`{"bad":[{"row":2,"line":3,"node":"n","check":null,"reason":"has 1 cell, want 2","data":["2"],"raw":"2"}],"rows":[{"id":1,"name":"Ada"},{"id":3,"name":"Bob"},{"id":4,"name":"Eve"}]}` +
 				` -> {"path":"small.csv","rows":3,"rejected":1} partial_success (3 rows from small.csv, 1 rejected)`},
 		{"skip", `{"source": "small.csv", "writes": ["rows"], "on_bad_row": "skip", "limit": 2}`,
 			`{"rows":[{"id":1,"name":"Ada"},{"id":3,"name":"Bob"}]} -> {"path":"small.csv","rows":2,"rejected":1} partial_success (2 rows from small.csv, 1 rejected)`},
@@ -137,9 +137,9 @@ func TestRun(t *testing.T) {
 			`{"rows":[{"id":1,"name":"Ada"}]} -> {"path":"small.csv","rows":1,"rejected":0} (1 row from small.csv)`},
 		{"checks", `{"source": "small.csv", "writes": ["rows", "bad"], "rejects": "bad", "checks": [
 				{"name": "odd", "expr": "$item.id % 2 == 1"}, {"name": "long", "expr": "length($item.name) > 3", "severity": "warning"}, {"name": "never", "expr": "$item.id != 3"}]}`,
-			`{"bad":[{"row":2,"line":3,"node":"n","check":null,"reason":"has 1 cell, want 2","data":["2"]},` +
-				`{"row":3,"line":4,"node":"n","check":"never","reason":"$item.id != 3 is false, $item.id = 3","data":{"id":3,"name":"Bob"}},` +
-				`{"row":4,"line":5,"node":"n","check":"odd","reason":"$item.id % 2 == 1 is false, $item.id = 4","data":{"id":4,"name":"Eve"}}],"rows":[{"id":1,"name":"Ada"}]}` +
+			`{"bad":[{"row":2,"line":3,"node":"n","check":null,"reason":"has 1 cell, want 2","data":["2"],"raw":"2"},` +
+				`{"row":3,"line":4,"node":"n","check":"never","reason":"$item.id != 3 is false, $item.id = 3","data":{"id":3,"name":"Bob"},"raw":"3,Bob"},` +
+				`{"row":4,"line":5,"node":"n","check":"odd","reason":"$item.id % 2 == 1 is false, $item.id = 4","data":{"id":4,"name":"Eve"},"raw":"4,Eve"}],"rows":[{"id":1,"name":"Ada"}]}` +
 				` -> {"path":"small.csv","rows":1,"rejected":3,"quality":{"rows":4,"good":1,"rejected":3,"unreadable":{"failed":1,"examples":[{"row":2,"line":3,"reason":"has 1 cell, want 2"}]},"checks":[` +
 				`{"name":"odd","expr":"$item.id % 2 == 1","severity":"error","passed":2,"failed":1,"examples":[{"row":4,"line":5,"value":{"$item.id":4}}]},` +
 				`{"name":"long","expr":"length($item.name) > 3","severity":"warn","passed":0,"failed":3,"examples":[{"row":1,"line":2,"value":{"length($item.name)":3}},{"row":3,"line":4,"value":{"length($item.name)":3}},{"row":4,"line":5,"value":{"length($item.name)":3}}]},` +
@@ -147,17 +147,17 @@ func TestRun(t *testing.T) {
 		{"tsv", `{"source": "a.tsv", "writes": ["rows"], "columns": {"id": "string"}}`,
 			`{"rows":[{"id":"1","name":"x y"}]} -> {"path":"a.tsv","rows":1,"rejected":0} (1 row from a.tsv)`},
 		{"jsonl", `{"source": "a.jsonl", "writes": ["rows", "bad"], "rejects": "bad", "columns": {"id": "integer"}}`,
-			`{"bad":[{"row":2,"line":3,"node":"n","check":null,"reason":"want an object, got array","data":[1]},` +
-				`{"row":3,"line":4,"node":"n","check":null,"reason":"duplicate key \"id\" at byte 9","data":"{\"id\":1,\"id\":2}"},` +
-				`{"row":4,"line":5,"node":"n","check":null,"reason":"column id: want integer, got string \"x\"","data":{"id":"x"}}],` +
+			`{"bad":[{"row":2,"line":3,"node":"n","check":null,"reason":"want an object, got array","data":[1],"raw":"[1]"},` +
+				`{"row":3,"line":4,"node":"n","check":null,"reason":"duplicate key \"id\" at byte 9","data":"{\"id\":1,\"id\":2}","raw":"{\"id\":1,\"id\":2}"},` +
+				`{"row":4,"line":5,"node":"n","check":null,"reason":"column id: want integer, got string \"x\"","data":{"id":"x"},"raw":"{\"id\":\"x\"}"}],` +
 				`"rows":[{"id":9007199254740993,"x":[1]},{"id":2}]} -> {"path":"a.jsonl","rows":2,"rejected":3} partial_success (2 rows from a.jsonl, 3 rejected)`},
 		{"json", `{"source": "a.json", "writes": ["rows", "bad"], "rejects": "bad"}`,
-			`{"bad":[{"row":2,"line":3,"node":"n","check":null,"reason":"want an object, got integer","data":7},` +
-				`{"row":3,"line":4,"node":"n","check":null,"reason":"number 1e999 is out of range","data":"{\"id\":\n  1e999}"}],` +
+			`{"bad":[{"row":2,"line":3,"node":"n","check":null,"reason":"want an object, got integer","data":7,"raw":"7"},` +
+				`{"row":3,"line":4,"node":"n","check":null,"reason":"number 1e999 is out of range","data":"{\"id\":\n  1e999}","raw":"{\"id\":\n  1e999}"}],` +
 				`"rows":[{"id":9007199254740993},{"id":2}]} -> {"path":"a.json","rows":2,"rejected":2} partial_success (2 rows from a.json, 2 rejected)`},
 		{"the state schema types the columns", `{"source": "f.csv", "writes": ["flights", "bad"], "rejects": "bad", "nulls": []}`,
-			`{"bad":[{"row":3,"line":4,"node":"n","check":null,"reason":"column 2 (delay): want integer, got \"x\"","data":["d3","x","DAL"]},` +
-				`{"row":4,"line":5,"node":"n","check":null,"reason":"origin: want one of [\"SJC\",\"PHX\",\"DAL\"], got string \"JFK\"","data":{"date":"d4","delay":7,"origin":"JFK"}}],` +
+			`{"bad":[{"row":3,"line":4,"node":"n","check":null,"reason":"column 2 (delay): want integer, got \"x\"","data":["d3","x","DAL"],"raw":"d3,x,DAL"},` +
+				`{"row":4,"line":5,"node":"n","check":null,"reason":"origin: want one of [\"SJC\",\"PHX\",\"DAL\"], got string \"JFK\"","data":{"date":"d4","delay":7,"origin":"JFK"},"raw":"d4,7,JFK"}],` +
 				`"flights":[{"date":"d1","delay":5,"origin":"SJC"},{"date":"","delay":6,"origin":"PHX"},{"date":"d5","delay":8,"origin":"DAL"}]}` +
 				` -> {"path":"f.csv","rows":3,"rejected":2} partial_success (3 rows from f.csv, 2 rejected)`},
 		{"an optional file", `{"source": "none.csv", "optional": true, "writes": ["rows"]}`,
@@ -247,9 +247,9 @@ func TestRejectsFile(t *testing.T) {
 	if _, err := run(t, node+"}", dir, core.Shared{}); err != nil {
 		t.Fatal(err)
 	}
-	const want = "row,line,node,check,reason,data\n" +
-		"2,3,n,,\"has 1 cell, want 2\",\"[\"\"2\"\"]\"\n" +
-		"4,5,n,c,\"$item.id != 4 is false, $item.id = 4\",\"{\"\"id\"\":4,\"\"name\"\":\"\"Eve\"\"}\"\n"
+	const want = "row,line,node,check,reason,data,raw,raw_base64\n" +
+		"2,3,n,,\"has 1 cell, want 2\",\"[\"\"2\"\"]\",2,\n" +
+		"4,5,n,c,\"$item.id != 4 is false, $item.id = 4\",\"{\"\"id\"\":4,\"\"name\"\":\"\"Eve\"\"}\",\"4,Eve\",\n"
 	if got := contents(t, dir, "out/rejects.csv"); got != want {
 		t.Fatalf("rejects\n%s\nwant\n%s", got, want)
 	}
@@ -264,7 +264,7 @@ func TestRejectsFile(t *testing.T) {
 	if _, err := run(t, strings.Replace(node, "small", "good", 1)+"}", dir, core.Shared{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := contents(t, dir, "out/rejects.csv"); got != "row,line,node,check,reason,data\n" {
+	if got := contents(t, dir, "out/rejects.csv"); got != "row,line,node,check,reason,data,raw,raw_base64\n" {
 		t.Fatalf("rejects without bad rows\n%s", got)
 	}
 }
@@ -380,7 +380,7 @@ func TestDocs(t *testing.T) {
 	}
 	dir := folder(t, map[string]string{"data/flights.csv": "date,delay\nd1,1\nd2,9999\n"})
 	r, err := run(t, nodestest.ExampleNode(t, example, "load"), dir, core.Shared{})
-	if err != nil || core.JSON(r.Delta["flights"]) != `[{"date":"d1","delay":1}]` {
+	if err != nil || core.JSON(r.Delta["flights"]) != `[{"date":"d1","delay":1,"origin":null}]` {
 		t.Errorf("the example gives %s, %v", nodestest.Text(r), err)
 	}
 }

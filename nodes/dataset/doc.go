@@ -3,13 +3,17 @@
 //
 // # Fields
 //
-//	source         required  the files: a path, a pattern such as in/*.csv, a list
-//	                         of them, - for standard input, or {files, format}
+//	source         required  the files: a path, a folder such as in/, a pattern such
+//	                         as in/*.csv, a list of them, - for standard input, or
+//	                         {files, format}
 //	format         by name   csv, tsv, jsonl, json or parquet
 //	compression    by name   gzip or none
-//	columns                  types of columns: {name: integer}; string, integer,
-//	                         number, boolean, and in JSON also array and object
+//	columns                  columns that the files must have, with their types:
+//	                         {name: integer} or {name: {type, optional}}; string,
+//	                         integer, number, boolean, in JSON also array and object
 //	select         all       the columns of the rows, in this order
+//	unknown        keep      what happens to columns that are not declared: keep, drop,
+//	                         or fail the node
 //	infer          true      find the types of other columns from their cells
 //	infer_rows     all       from how many rows; of a stream the first 10000
 //	header         true      the first line names the columns; or the list of names
@@ -18,6 +22,9 @@
 //	nulls          [""]      cells that mean null
 //	file_column              the name of a last column for the name of the file
 //	limit                    how many rows to load
+//	min_rows                 how many good rows there must be in all files together
+//	allow_empty    false     a file without content has no rows, and no row need be
+//	                         good
 //	stream         false     make the field a stream
 //	check          true      look for the files when the workflow is loaded
 //	optional       false     a file that is not there has no rows
@@ -44,12 +51,24 @@
 // unless its name tells. A value cannot climb out of the folder that stands before
 // it.
 //
-// A pattern is one of path.Match, its files are sorted. Several files have one
-// header. Rows are numbered through all of them.
+// A name that ends in a slash is a folder: it means the files in it that end in the
+// name of the format, without those that begin with "." or "_". A pattern is one of
+// path.Match, in which ** stands for any number of folders. The files of both are
+// sorted. Several files have one header, but for optional columns. Rows are numbered
+// through all of them.
 //
 // csv and tsv are UTF-8 with or without a byte order mark, with any line ends;
 // cells may be quoted and hold line breaks. Blank lines are passed over. jsonl is
-// one object on a line, json an array of objects. Integers of 64 bits stay exact.
+// one object on a line, json an array of objects. Integers of 64 bits stay exact. A
+// quote that is never closed fails the node, and so does a header that is one column
+// with another delimiter in its name, unless it is declared or delimiter is given.
+//
+// Every file must have the declared columns: those under columns and select, and those
+// of the state schema. A column may be absent with optional: true, or if the schema
+// lists required columns without it.
+//
+// A file without content fails the node, a table without rows is a warning, and one
+// with rows none of which is good fails, unless allow_empty is true.
 //
 // # Parquet
 //
@@ -91,9 +110,9 @@
 //
 // rejects is a field among the writes, or a file (.csv, .tsv, .jsonl, .json). A
 // rejected row is an object of row (its number from 1), line, node, check (null if
-// it could not be read), reason and data. The file is written row by row, in every
-// run, also without bad rows and when there were too many. A node that rejected
-// rows ends partial_success.
+// it could not be read), reason, data, and raw, the bytes of the row in the file
+// (raw_base64 if they are not UTF-8). The file is replaced in every run, also without
+// bad rows and when the node fails. A node that rejected rows ends partial_success.
 //
 // report is a file that tells for each check how many rows passed and failed, with
 // three examples.

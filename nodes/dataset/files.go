@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -20,30 +21,71 @@ import (
 )
 
 // resolve returns the files that the node means now, each once. The files of a
-// pattern are sorted.
-func (h *handler) resolve(s core.Shared, place files.Place) ([]string, error) {
+// pattern or folder are sorted. With an error it returns those that were found.
+func (h *handler) resolve(ctx context.Context, s core.Shared) ([]string, error) {
+	place := h.place(s)
 	var out []string
 	for _, n := range h.names {
 		name, err := n.Text(s)
 		if err != nil {
-			return nil, fmt.Errorf("source: %w", err)
+			return out, fmt.Errorf("source: %w", err)
 		}
-		found := []string{name}
-		if files.IsPattern(name) {
-			if found, err = place.Glob(name); err != nil {
-				return nil, err
-			}
-			if len(found) == 0 && !h.optional {
-				return nil, fmt.Errorf("no file matches %q: %w", name, fs.ErrNotExist)
-			}
+		found, err := h.find(ctx, place, name)
+		if err != nil {
+			return out, err
 		}
 		for _, f := range found {
-			if !slices.Contains(out, f) {
+			if f = shortName(place, f); !slices.Contains(out, f) {
 				out = append(out, f)
 			}
 		}
 	}
 	return out, nil
+}
+
+// find returns the files of a name, pattern or folder.
+func (h *handler) find(ctx context.Context, place files.Place, name string) (found []string, err error) {
+	switch {
+	case files.IsPattern(name):
+		if found, err = place.Glob(ctx, name); err == nil && len(found) == 0 && !h.optional {
+			err = fmt.Errorf("no file matches %q: %w", name, fs.ErrNotExist)
+		}
+	case isFolder(name):
+		if h.format == "" {
+			return nil, core.Permanent(fmt.Errorf("%s is a folder; add the key format", name))
+		}
+		found, err = place.Folder(name, hasFormat(h.format))
+		switch absent := errors.Is(err, fs.ErrNotExist); {
+		case absent && h.optional:
+			return nil, nil
+		case absent:
+			err = fmt.Errorf("there is no folder %q: %w", name, err)
+		case err == nil && len(found) == 0 && !h.optional:
+			err = fmt.Errorf("no %s file is in the folder %q: %w", h.format, name, fs.ErrNotExist)
+		}
+	default:
+		found = []string{name}
+	}
+	return found, err
+}
+
+// isFolder reports whether a name means the files of a folder.
+func isFolder(name string) bool { return strings.HasSuffix(name, "/") }
+
+// hasFormat reports whether a name ends in that of a format.
+func hasFormat(format table.Format) func(name string) bool {
+	return func(name string) bool { return formatOf(name) == format }
+}
+
+// shortName returns how a file is called in messages and in a file_column.
+func shortName(place files.Place, name string) string {
+	if name == standardInput {
+		return name
+	}
+	if short := place.Name(name); short != standardInput {
+		return short
+	}
+	return name
 }
 
 // reading is the rows.Source of a node's files. It notes what was read.
@@ -52,10 +94,12 @@ type reading struct {
 	place files.Place
 	names []string
 	next  int
-	open  io.Closer
-	stop  func() bool // lets the end of the context end the reading no more
-	hash  hash.Hash
-	ended bool // all files were read to their end
+	// opened is how many files were there.
+	opened int
+	open   io.Closer
+	stop   func() bool // lets the end of the context end the reading no more
+	hash   hash.Hash
+	ended  bool // all files were read to their end
 
 	size  int64 // of all files in bytes, 0 if it is not known
 	done  int64 // bytes of the files that were read to their end
@@ -148,6 +192,7 @@ func (r *reading) openNext() (string, io.Reader, error) {
 			return "", nil, err
 		}
 		r.next++
+		r.opened++
 		r.open = f
 		r.begin(f)
 		return name, f, nil

@@ -27,6 +27,7 @@ type handler struct {
 	stdin       *standard // nil unless it is the source
 	ratio       int
 	options     rows.Options
+	minRows     int64
 	optional    bool
 	stream      bool
 	dir         string
@@ -43,11 +44,9 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	s := in.Shared()
-	place := h.place(s)
-	names, err := h.resolve(s, place)
+	names, err := h.resolve(ctx, in.Shared())
 	if err != nil {
-		return core.Result{}, err
+		return core.Result{}, h.replaceRejects(ctx, in, names, err)
 	}
 	if h.stream {
 		return h.describe(ctx, in, names)
@@ -97,24 +96,38 @@ type reader interface {
 	// Next returns the next rows, io.EOF after the last.
 	Next(ctx context.Context) (checks.Batch, error)
 	Format() table.Format
-	// Types returns what is known of the columns after the first call of Next.
+	// Types returns what is known of the columns after the first call of Next, and
+	// Columns those of the rows if a header says it.
 	Types() rows.Types
+	Columns() []string
+}
+
+// formatOf returns the format of the files, which their names tell unless the document
+// does.
+func (h *handler) formatOf(names []string) (table.Format, error) {
+	if h.format != "" {
+		return h.format, nil
+	}
+	var format table.Format
+	for _, n := range names {
+		f := formatOf(n)
+		switch {
+		case f == "":
+			return "", core.Permanent(fmt.Errorf("%s: the name does not end in that of a format; add the key format", n))
+		case format != "" && format != f:
+			return "", core.Permanent(fmt.Errorf("%s is %s and %s is %s; the files of one table have one format", names[0], format, n, f))
+		}
+		format = f
+	}
+	return format, nil
 }
 
 // reader returns a reader of the rows of files, with or without a hash of them.
 func (h *handler) reader(place files.Place, names []string, sum bool) (reader, *reading, error) {
 	o := h.options
-	if o.Format = h.format; o.Format == "" {
-		for _, n := range names {
-			f := formatOf(n)
-			switch {
-			case f == "":
-				return nil, nil, core.Permanent(fmt.Errorf("%s: the name does not end in that of a format; add the key format", n))
-			case o.Format != "" && o.Format != f:
-				return nil, nil, core.Permanent(fmt.Errorf("%s is %s and %s is %s; the files of one table have one format", names[0], o.Format, n, f))
-			}
-			o.Format = f
-		}
+	var err error
+	if o.Format, err = h.formatOf(names); err != nil {
+		return nil, nil, err
 	}
 	o.Several = len(names) > 1
 	src := &reading{h: h, place: place, names: names}
@@ -128,21 +141,41 @@ func (h *handler) reader(place files.Place, names []string, sum bool) (reader, *
 	return r, src, err
 }
 
+// collector returns the collector of one attempt, which replaces the file of rejects.
+func (h *handler) collector(ctx context.Context, in core.Input, names []string) (*checks.Collector, error) {
+	s := in.Shared()
+	format, _ := h.formatOf(names) // whoever opens the files says what is wrong
+	return h.policy.Collector(ctx, checks.Task{
+		Input: s, Place: h.place(s), Node: in.Node(), Source: sourceName(names), Files: names,
+		Several: len(names) > 1, Raw: format != parquet.Format,
+	})
+}
+
+// replaceRejects empties the file of rejects for a node that reads nothing, and returns
+// the error it does so for, nil for none.
+func (h *handler) replaceRejects(ctx context.Context, in core.Input, names []string, err error) error {
+	c, failed := h.collector(ctx, in, names)
+	if failed != nil {
+		return cmp.Or(err, failed)
+	}
+	c.Discard()
+	return err
+}
+
 // begin opens the table for one attempt.
 func (h *handler) begin(ctx context.Context, in core.Input, names []string, sum bool) (*loading, error) {
 	s := in.Shared()
-	place := h.place(s)
-	r, src, err := h.reader(place, names, sum)
+	c, err := h.collector(ctx, in, names)
 	if err != nil {
 		return nil, err
 	}
-	task := checks.Task{Input: s, Place: place, Node: in.Node(), Source: sourceName(names), Files: names, Several: len(names) > 1}
-	c, err := h.policy.Collector(ctx, task)
+	r, src, err := h.reader(h.place(s), names, sum)
 	if err != nil {
+		c.Discard()
 		return nil, err
 	}
 	src.measure()
-	return &loading{h: h, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s)}, nil
+	return &loading{h: h, in: in, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s)}, nil
 }
 
 // sourceName is how messages call the table of some files.
@@ -159,6 +192,7 @@ func sourceName(names []string) string {
 // loading is a table that is being read: its rows, judged by the checks.
 type loading struct {
 	h      *handler
+	in     core.Input
 	names  []string
 	reader reader
 	files  *reading
@@ -197,15 +231,33 @@ func (t *loading) expect() {
 	}
 }
 
-// end closes everything behind the last row.
+// end closes everything after the last row; err is what the reading ended with, io.EOF
+// after the last row, nil if no more rows are wanted.
 func (t *loading) end(ctx context.Context, err error) {
 	t.files.Close()
 	if err == io.EOF {
-		err = nil
+		err = t.judge()
 	}
 	if t.err = t.checks.Close(ctx, err); t.err == nil {
 		t.err = io.EOF
 	}
+}
+
+// judge returns an error if there are too few good rows in the table, and warns if there
+// are no rows at all.
+func (t *loading) judge() error {
+	if !t.h.options.AllowEmpty {
+		if err := t.checks.NoneGood(); err != nil {
+			return fmt.Errorf("%s: %w; allow_empty: true allows that", sourceName(t.names), err)
+		}
+		if t.rows == 0 && t.files.opened > 0 {
+			t.in.Logger().Warn(sourceName(t.names) + " has no rows")
+		}
+	}
+	if t.rows < t.h.minRows {
+		return fmt.Errorf("%s: %s, want at least %d (min_rows)", sourceName(t.names), table.Count(int(t.rows), "row"), t.h.minRows)
+	}
+	return nil
 }
 
 // extent is how much of the files was read, or of the rows that are wanted, if that is

@@ -42,7 +42,7 @@ func TestParquet(t *testing.T) {
 		{`{"source": "f.parquet", "writes": ["rows"]}`,
 			`{"rows":[{"delay":0,"origin":"SJC"},{"delay":1,"origin":null},{"delay":2,"origin":"SJC"}]} -> {"path":"f.parquet","rows":3,"rejected":0,` + schema + `} (3 rows from f.parquet)`},
 		{`{"source": "in/*.parquet", "select": ["origin"], "file_column": "file", "rejects": "bad", "checks": [{"name": "c", "expr": "$item.origin != null"}], "writes": ["rows", "bad"]}`,
-			`{"bad":[{"row":3,"file":"in/2.parquet","line":null,"node":"n","check":"c","reason":"$item.origin != null is false, $item.origin = null","data":{"origin":null,"file":"in/2.parquet"}}],` +
+			`{"bad":[{"row":3,"line":null,"file":"in/2.parquet","node":"n","check":"c","reason":"$item.origin != null is false, $item.origin = null","data":{"origin":null,"file":"in/2.parquet"}}],` +
 				`"rows":[{"origin":"SJC","file":"in/1.parquet"},{"origin":"SJC","file":"in/2.parquet"}]} -> {"path":["in/1.parquet","in/2.parquet"],"rows":2,"rejected":1,` +
 				`"schema":[{"column":"origin","type":"string","nulls":0,"example":"SJC"},{"column":"file","type":"string","nulls":0,"example":"in/1.parquet"}],` +
 				`"quality":{"rows":3,"good":2,"rejected":1,"checks":[{"name":"c","expr":"$item.origin != null","severity":"error","passed":2,"failed":1,"examples":[{"row":3,"file":"in/2.parquet","value":{"$item.origin":null}}]}]}} partial_success (2 rows from in/1.parquet and 1 more, 1 rejected)`},

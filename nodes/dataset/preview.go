@@ -89,10 +89,10 @@ func Preview(ctx context.Context, n *core.Node, env core.Env, in core.Input, o P
 	if w := &h.options.Cells.Window; *w == 0 || *w > previewRows {
 		*w = previewRows
 	}
-	h.options.GiveUp = -1
+	h.options.GiveUp, h.options.AllowEmpty = -1, true
 	s := in.Shared()
 	place := h.place(s)
-	names, err := h.resolve(s, place)
+	names, err := h.resolve(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,9 @@
 package dataset
 
 import (
+	"context"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -19,22 +18,50 @@ import (
 // the names of the moment.
 func (b *builder) source() ([]*eval.Name, table.Format) {
 	var names []*eval.Name
+	var fixed []core.Text
 	for _, f := range b.Source.Files {
 		name := b.scope.Input(f, "source")
 		if name == nil {
 			continue
 		}
 		names = append(names, name)
-		if f.Value == standardInput {
+		switch {
+		case f.Value == standardInput:
 			b.standardInput(f)
-			continue
-		}
-		if name.Fixed() {
-			b.inputs = append(b.inputs, f)
-			b.find(f)
+		case name.Fixed():
+			fixed = append(fixed, f)
 		}
 	}
-	return names, b.fileFormat(names)
+	format := b.fileFormat(names)
+	for _, f := range fixed {
+		b.inputs = append(b.inputs, inputsOf(files.Place{Dir: b.env.Dir}, f, format)...)
+		b.find(f, format)
+	}
+	return names, format
+}
+
+// endings are what the names of files of a format end in, without compression.
+var endings = map[table.Format][]string{
+	table.CSV: {".csv"}, table.TSV: {".tsv", ".tab"}, table.JSONL: {".jsonl", ".ndjson"}, table.JSON: {".json"}, parquet.Format: {".parquet"},
+}
+
+// inputsOf returns what a name, a pattern or a folder means for those who ask which
+// nodes read and write a file.
+func inputsOf(place files.Place, f core.Text, format table.Format) []core.Target {
+	if !isFolder(f.Value) {
+		t := place.Target(f)
+		t.Pattern = files.IsPattern(f.Value)
+		return []core.Target{t}
+	}
+	var out []core.Target
+	for _, ending := range endings[format] {
+		for _, compressed := range []string{"", ".gz"} {
+			t := place.Target(core.At(f.Value+"[^._]*"+ending+compressed, f.Pos))
+			t.Name, t.Pattern = f, true
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // standardInput checks what cannot be done with standard input.
@@ -66,6 +93,7 @@ func (b *builder) fileFormat(names []*eval.Name) table.Format {
 		case this == "" && fixed && f.Value == standardInput:
 			b.scope.Errorf(core.CodeMissingKey, f.Pos, "source", "standard input has no name that tells its format").
 				WithHint("add format: csv, tsv, jsonl or json")
+		case isFolder(f.Value):
 		case this == "" && fixed:
 			b.scope.Errorf(core.CodeMissingKey, f.Pos, "source", "%q does not end in the name of a format", f.Value).
 				WithHint("add format: csv, tsv, jsonl, json or parquet")
@@ -74,6 +102,12 @@ func (b *builder) fileFormat(names []*eval.Name) table.Format {
 		}
 		if this != "" {
 			format = this
+		}
+	}
+	for i, f := range b.Source.Files {
+		if isFolder(f.Value) && format == "" && i < len(names) && names[i].Fixed() {
+			b.scope.Errorf(core.CodeMissingKey, f.Pos, "source", "%q is a folder, which has files of any format", f.Value).
+				WithHint("add format: csv, tsv, jsonl, json or parquet")
 		}
 	}
 	return format
@@ -92,36 +126,45 @@ func formatOf(name string) table.Format {
 	return ""
 }
 
-// find looks for a file when the workflow is loaded, unless the document says
-// that it may come later.
-func (b *builder) find(name core.Text) {
+// find looks for files when the workflow is loaded, unless the document says that they
+// may come later.
+func (b *builder) find(name core.Text, format table.Format) {
+	if files.IsPattern(name.Value) {
+		if err := files.CheckPattern(name.Value); err != nil {
+			b.scope.Errorf(core.CodeBadValue, name.Pos, "source", "%v", err)
+			return
+		}
+	}
 	if !b.Check || b.Optional {
 		return
 	}
-	pattern := files.IsPattern(name.Value)
-	if _, err := path.Match(name.Value, ""); pattern && err != nil {
-		b.scope.Errorf(core.CodeBadValue, name.Pos, "source", "%q is no pattern: %v", name.Value, err)
-		return
-	}
 	if b.Outside {
-		if b.env.Files != nil && !exists(files.Place{Dir: b.env.Dir, Outside: true}, name.Value) {
-			b.missing(name, pattern)
+		if b.env.Files != nil && !b.exists(name.Value, format) {
+			b.missing(name)
 		}
 		return
 	}
 	f := lookup.Finder{Env: b.env, Subject: "node " + b.node.ID.Value}
-	if pattern {
+	switch {
+	case files.IsPattern(name.Value):
 		clean, ok := f.Place(name, "source")
 		if !ok {
-			b.notFound(f)
-			return
+			break
 		}
-		if found, _ := files.GlobFS(b.env.Files, clean); len(found) == 0 && !isFile(b.env.Files, clean) {
-			b.missing(name, pattern).WithHint("if another node makes them, say check: false; if there may be none, optional: true")
+		if found, _ := files.GlobFS(context.Background(), b.env.Files, clean); len(found) == 0 && !isFile(b.env.Files, clean) {
+			b.missing(name)
 		}
-		return
+	case isFolder(name.Value):
+		clean, ok := f.Folder(name, "source")
+		if !ok {
+			break
+		}
+		if found, _ := files.FolderFS(b.env.Files, clean, hasFormat(format)); len(found) == 0 {
+			b.missing(name)
+		}
+	default:
+		f.File(name, "source")
 	}
-	f.File(name, "source")
 	b.notFound(f)
 }
 
@@ -130,11 +173,19 @@ func isFile(fsys fs.FS, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (b *builder) missing(name core.Text, pattern bool) *core.Diagnostic {
-	if pattern {
-		return b.scope.Errorf(core.CodeMissingFile, name.Pos, "source", "no file matches %q", name.Value)
+// missing reports that there is nothing to read.
+func (b *builder) missing(name core.Text) {
+	message := "there is no file %q"
+	switch {
+	case files.IsPattern(name.Value):
+		message = "no file matches %q"
+	case isFolder(name.Value):
+		message = "there is no file of the format in the folder %q"
 	}
-	return b.scope.Errorf(core.CodeMissingFile, name.Pos, "source", "there is no file %q", name.Value)
+	d := b.scope.Errorf(core.CodeMissingFile, name.Pos, "source", message, name.Value)
+	if files.IsPattern(name.Value) || isFolder(name.Value) {
+		d.WithHint("if another node makes them, say check: false; if there may be none, optional: true")
+	}
 }
 
 // notFound takes over what a finder found, with what to do about it.
@@ -143,6 +194,9 @@ func (b *builder) notFound(f lookup.Finder) {
 		if f.Found[i].Code == core.CodeBadValue {
 			f.Found[i].WithHint("files must lie in the workflow's folder unless allow_outside is true")
 		}
+		if strings.HasSuffix(f.Found[i].Message, "is no regular file") {
+			f.Found[i].WithHint("a folder is named with a slash at its end")
+		}
 		if f.Found[i].Code == core.CodeMissingFile && f.Found[i].Hint == "" {
 			f.Found[i].WithHint("if another node makes it, say check: false; if it may be absent, optional: true")
 		}
@@ -150,15 +204,20 @@ func (b *builder) notFound(f lookup.Finder) {
 	b.scope.Found = append(b.scope.Found, f.Found...)
 }
 
-// exists reports whether a name or pattern means files that are there.
-func exists(place files.Place, name string) bool {
-	if files.IsPattern(name) {
-		found, err := place.Glob(name)
-		return err == nil && len(found) > 0
+// exists reports whether a name, pattern or folder outside of the workflow's folder
+// means files that are there.
+func (b *builder) exists(name string, format table.Format) bool {
+	place := files.Place{Dir: b.env.Dir, Outside: true}
+	var found []string
+	var err error
+	switch {
+	case files.IsPattern(name):
+		found, err = place.Glob(context.Background(), name)
+	case isFolder(name):
+		found, err = place.Folder(name, hasFormat(format))
+	default:
+		_, err = place.Stat(name)
+		return err == nil
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(place.Dir, name)
-	}
-	_, err := os.Stat(name)
-	return err == nil
+	return err == nil && len(found) > 0
 }

@@ -12,6 +12,9 @@ import (
 // their first rows can be read. Standard input is left alone, because it can be
 // read once.
 func (h *handler) describe(ctx context.Context, in core.Input, names []string) (core.Result, error) {
+	if err := h.replaceRejects(ctx, in, names, nil); err != nil {
+		return core.Result{}, err
+	}
 	r, src, err := h.reader(h.place(in.Shared()), names, false)
 	if err != nil {
 		return core.Result{}, err
@@ -43,13 +46,12 @@ func (h *handler) Open(ctx context.Context, in core.Input, described *core.Objec
 	if err != nil {
 		return nil, err
 	}
-	return &stream{loading: t, in: in}, nil
+	return &stream{loading: t}, nil
 }
 
 // stream hands out the rows of a table while it is read.
 type stream struct {
 	*loading
-	in    core.Input
 	ahead *ahead // what Header read
 }
 
@@ -74,13 +76,11 @@ func (s *stream) Header(ctx context.Context) (columns []string, ok bool, err err
 		s.ahead = &ahead{}
 		s.ahead.rows, s.ahead.err = s.next(ctx)
 	}
-	switch {
-	case s.ahead.err == io.EOF:
-		return nil, false, nil
-	case s.ahead.err != nil:
+	if s.ahead.err != nil && s.ahead.err != io.EOF {
 		return nil, false, s.ahead.err
 	}
-	return s.ahead.rows[0].(*core.Object).Keys(), true, nil
+	columns = s.reader.Columns()
+	return columns, columns != nil, nil
 }
 
 // Extent is how many bytes of the files were read, compressed as they lie there.
@@ -124,7 +124,7 @@ func (s *stream) Summary() *core.Object {
 // their file.
 func (s *stream) Close() error {
 	if s.err == nil {
-		s.end(context.Background(), io.EOF)
+		s.end(context.Background(), nil)
 	}
 	s.loading.Close()
 	return nil

@@ -59,6 +59,7 @@ func typeOf(t testing.TB, v *core.Value) *core.Type {
 		}
 	}
 	if required := v.Get("required"); required != nil {
+		out.Required = []string{}
 		for _, r := range textsOf(t, required) {
 			out.Required = append(out.Required, r.Value)
 		}

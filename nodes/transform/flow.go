@@ -168,13 +168,31 @@ type attempt struct {
 // finish and close.
 func (h *handler) start(ctx context.Context, in core.Input) (*attempt, error) {
 	a := &attempt{handler: h, in: in, shared: in.Shared(), full: -1, registers: null + 1}
-	if err := a.open(ctx); err != nil {
-		return nil, err
+	err := a.collect(ctx)
+	if err == nil {
+		err = a.open(ctx)
 	}
-	if err := a.setUp(ctx); err != nil {
+	if err == nil {
+		err = a.setUp(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
+}
+
+// collect makes the collectors of bad rows, which replace the files of rejects.
+func (a *attempt) collect(ctx context.Context) error {
+	h := a.handler
+	task := checks.Task{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node()}
+	for _, p := range h.policies {
+		c, err := p.Collector(ctx, task)
+		if err != nil {
+			return err
+		}
+		a.collectors = append(a.collectors, c)
+	}
+	return nil
 }
 
 // open finds the table: a stream, or a value of the state.
@@ -193,14 +211,6 @@ func (a *attempt) open(ctx context.Context) error {
 // setUp makes the stages, the last one first.
 func (a *attempt) setUp(ctx context.Context) error {
 	h := a.handler
-	task := checks.Task{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node()}
-	for _, p := range h.policies {
-		c, err := p.Collector(ctx, task)
-		if err != nil {
-			return err
-		}
-		a.collectors = append(a.collectors, c)
-	}
 	a.out = &output{a.keeper()}
 	var next stage = a.out
 	a.stages = make([]stage, len(h.steps))

@@ -36,6 +36,14 @@ func (h streamHandler) Handle(ctx context.Context, in core.Input) (core.Result, 
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
+	a := &attempt{handler: h.handler, in: in, shared: in.Shared()}
+	err := a.collect(ctx) // the files of rejects are replaced also if nobody reads the stream
+	for _, c := range a.collectors {
+		c.Discard()
+	}
+	if err != nil {
+		return core.Result{}, err
+	}
 	if in.Shared().Open == nil {
 		if _, _, err := h.table(in.Shared()); err != nil {
 			return core.Result{}, err

@@ -27,6 +27,9 @@ type Bad struct {
 	Check  string // the check that failed; "" when the row could not be read
 	Reason string
 	Data   any // the row, or what could be read of it
+	// Raw are the bytes of the row in its file, without the line end; nil if they are
+	// not known.
+	Raw []byte
 }
 
 // Batch is some rows of a table, in their order.
@@ -34,6 +37,8 @@ type Batch struct {
 	Rows []any
 	// Place tells where the i-th of Rows stood. Without it they are numbered on.
 	Place func(i int) Place
+	// Raw returns the bytes of the i-th of Rows in its file; nil if they are not kept.
+	Raw func(i int) []byte
 	// Bad are rows that could not be read. By its number each stands in front of,
 	// between or behind Rows.
 	Bad []Bad
@@ -51,6 +56,8 @@ type Task struct {
 	// Several is whether the table is made of several files, so that rejects have
 	// to tell which.
 	Several bool
+	// Raw is whether the bytes of rows are known, so that rejects hold them.
+	Raw bool
 	// Total is the number of rows if it is known, 0 otherwise. It tells early that
 	// a share of bad rows is going to be exceeded.
 	Total int64
@@ -82,9 +89,10 @@ type failed struct {
 	examples []any
 }
 
-// Collector returns a collector for one attempt. It begins the file of rejects, so
-// that one that cannot be written fails the node before the work. The caller ends
-// it with Close, and defers Discard.
+// Collector returns a collector for one attempt. It replaces the file of rejects with
+// one without rows, so that an older file does not describe this attempt however it
+// ends, and one that cannot be written fails the node before the work. The caller ends
+// the collector with Close, and defers Discard.
 func (p *Policy) Collector(ctx context.Context, t Task) (*Collector, error) {
 	c := &Collector{policy: p, task: t, failed: make([]failed, len(p.checks))}
 	if p.report != nil {
@@ -107,7 +115,11 @@ func (p *Policy) Collector(ctx context.Context, t Task) (*Collector, error) {
 	case c.report != "" && t.Place.Same(name, c.report):
 		err = core.Permanent(fmt.Errorf("%s takes the report, too", name))
 	default:
-		c.file, err = newRejects(ctx, c.writer(), name, table.Layout{Format: p.format, Columns: t.columns()})
+		l := table.Layout{Format: p.format}
+		if l.Format.Delimited() {
+			l.Columns = t.columns()
+		}
+		c.file, err = newRejects(ctx, c.writer(), name, l)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("rejects: %w", err)
@@ -127,8 +139,8 @@ func (c *Collector) writer() files.Writer {
 	return files.Writer{Place: c.task.Place, Wrap: c.task.Wrap}
 }
 
-// tooMany is the error that ends the work when max_failures is exceeded. The
-// rejects are written nevertheless: they say what is wrong.
+// tooMany is the error that ends the work when max_failures is exceeded, or no row is
+// good.
 type tooMany struct{ message string }
 
 func (e *tooMany) Error() string { return e.message }
@@ -164,7 +176,11 @@ func (c *Collector) Filter(ctx context.Context, b Batch, env *eval.Row) ([]any, 
 			good = append(make([]any, 0, len(b.Rows)), b.Rows[:i]...)
 		}
 		test := &c.policy.checks[k]
-		if err := c.reject(ctx, Bad{c.place(b.Place, i), test.name, reason(test, env), r}); err != nil {
+		row := Bad{Place: c.place(b.Place, i), Check: test.name, Reason: reason(test, env), Data: r}
+		if b.Raw != nil {
+			row.Raw = b.Raw(i)
+		}
+		if err := c.reject(ctx, row); err != nil {
 			return nil, err
 		}
 	}
@@ -196,7 +212,7 @@ func (c *Collector) Take(ctx context.Context, env *eval.Row, row func() *core.Ob
 		return true, nil
 	}
 	test := &c.policy.checks[k]
-	return false, c.reject(ctx, Bad{c.place(nil, 0), test.name, reason(test, env), row()})
+	return false, c.reject(ctx, Bad{Place: c.place(nil, 0), Check: test.name, Reason: reason(test, env), Data: row()})
 }
 
 // judge runs all checks over a row and returns the first that makes it bad, -1
@@ -229,7 +245,7 @@ func (c *Collector) unreadable(ctx context.Context, b Bad) error {
 	return c.reject(ctx, b)
 }
 
-// reject takes a bad row.
+// reject takes a bad row. It keeps none of its bytes.
 func (c *Collector) reject(ctx context.Context, b Bad) error {
 	if c.policy.fail {
 		return core.Permanent(errors.New(c.describe(b)))
@@ -258,7 +274,11 @@ func (c *Collector) tolerated(all int64) error {
 	if !c.policy.max.exceeded(c.counts.rejected, all) {
 		return nil
 	}
-	message := c.policy.max.refuse(c.counts.rejected, all) + ", the first: " + c.first
+	return c.tooMany(c.policy.max.refuse(c.counts.rejected, all) + ", the first: " + c.first)
+}
+
+// tooMany returns the error that there are too many bad rows, and says where they are.
+func (c *Collector) tooMany(message string) error {
 	if c.file != nil {
 		message += fmt.Sprintf("; %s in %s", table.Count(int(c.counts.rejected), "row"), c.file.name)
 	}
@@ -284,6 +304,19 @@ func (c *Collector) describe(b Bad) string {
 		fmt.Fprintf(&s, ": check %q", b.Check)
 	}
 	return s.String() + ": " + b.Reason
+}
+
+// NoneGood returns an error if there were rows and all of them were bad, nil
+// otherwise.
+func (c *Collector) NoneGood() error {
+	if c.counts.rows == 0 || c.counts.rejected < c.counts.rows {
+		return nil
+	}
+	message := fmt.Sprintf("none of %s is good, the first: %s", table.Count(int(c.counts.rows), "row"), c.first)
+	if c.counts.rows == 1 {
+		message = "the only row is bad: " + c.first
+	}
+	return c.tooMany(message)
 }
 
 // Rejected returns how many rows were bad.
@@ -313,17 +346,19 @@ func (c *Collector) Records() []any {
 	return c.list
 }
 
-// Close ends the work: it judges a share of bad rows and writes the rejects to
-// their file, also when there are none, so that yesterday's file does not speak
-// for today; and the report. workErr is what the work ended with; after any error
-// but too many bad rows nothing is written. Close returns the error the node
-// should end with.
+// Close ends the work: it judges a share of bad rows and writes the rejects to their
+// file and the report, whatever workErr says that the work ended with, unless the
+// context is done. A report on work that ended early says so. Close returns the error
+// the node should end with.
 func (c *Collector) Close(ctx context.Context, workErr error) error {
 	defer c.Discard()
 	if workErr == nil {
 		workErr = c.tolerated(c.counts.rows)
 	}
-	if _, ok := errors.AsType[*tooMany](workErr); workErr != nil && !ok {
+	if workErr == nil {
+		workErr = ctx.Err()
+	}
+	if ctx.Err() != nil {
 		return workErr
 	}
 	err := workErr
@@ -333,16 +368,18 @@ func (c *Collector) Close(ctx context.Context, workErr error) error {
 		}
 	}
 	if c.report != "" {
-		if e := c.writeReport(ctx); e != nil {
+		_, judged := errors.AsType[*tooMany](workErr)
+		if e := c.writeReport(ctx, workErr != nil && !judged); e != nil {
 			err = errors.Join(err, fmt.Errorf("report: %s: %w", c.report, e))
 		}
 	}
 	return err
 }
 
-// Discard leaves the files as they were. It does nothing after Close.
+// Discard leaves the files as they are: that of rejects without rows. It does nothing
+// after Close.
 func (c *Collector) Discard() {
 	if c.file != nil {
-		c.file.pending.Discard()
+		c.file.discard()
 	}
 }

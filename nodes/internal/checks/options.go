@@ -122,6 +122,9 @@ func (p *Policy) Needs() []string {
 // Field returns the state field that rejects go to, "" for none.
 func (p *Policy) Field() string { return p.field }
 
+// Collects reports whether bad rows go to a field or a file.
+func (p *Policy) Collects() bool { return p.field != "" || p.file != nil }
+
 // HasFile reports whether rejects or the report go to a file, which others can
 // see.
 func (p *Policy) HasFile() bool { return p.file != nil || p.report != nil }

@@ -1,7 +1,10 @@
 package checks
 
 import (
+	"bufio"
 	"context"
+	"encoding/base64"
+	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/files"
@@ -10,57 +13,87 @@ import (
 
 // rejects is the file that bad rows are written to as they come.
 type rejects struct {
-	name    string
-	pending *files.Pending
+	ctx    context.Context
+	name   string
+	writer files.Writer
+	layout table.Layout
+
+	pending *files.Pending // nil before the first bad row
 	out     *table.Writer
 	row     [1]any
 }
 
+// newRejects replaces the file with one without rows.
 func newRejects(ctx context.Context, w files.Writer, name string, l table.Layout) (*rejects, error) {
-	pending, err := w.Create(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return &rejects{name: name, pending: pending, out: table.NewWriter(pending.Writer, l)}, nil
+	r := &rejects{ctx: ctx, name: name, writer: w, layout: l}
+	return r, w.Write(ctx, name, func(out *bufio.Writer) error { return table.Write(ctx, out, nil, l) })
 }
 
 func (r *rejects) write(ctx context.Context, record *core.Object) error {
+	if r.pending == nil {
+		pending, err := r.writer.Create(r.ctx, r.name)
+		if err != nil {
+			return err
+		}
+		r.pending, r.out = pending, table.NewWriter(pending.Writer, r.layout)
+	}
 	r.row[0] = record
 	return r.out.Write(ctx, r.row[:])
 }
 
 func (r *rejects) commit() error {
+	if r.pending == nil {
+		return nil
+	}
 	if err := r.out.End(); err != nil {
 		return err
 	}
 	return r.pending.Commit()
 }
 
+func (r *rejects) discard() {
+	if r.pending != nil {
+		r.pending.Discard()
+	}
+}
+
 // columns are the columns of rejected rows.
 func (t *Task) columns() []string {
-	switch {
-	case t.Several:
-		return []string{"row", "file", "line", "node", "check", "reason", "data"}
-	case t.Source != "":
-		return []string{"row", "line", "node", "check", "reason", "data"}
+	out := []string{"row"}
+	if t.Source != "" {
+		out = append(out, "line")
 	}
-	return []string{"row", "node", "check", "reason", "data"}
+	if t.Several {
+		out = append(out, "file")
+	}
+	out = append(out, "node", "check", "reason", "data")
+	if t.Raw {
+		out = append(out, "raw", "raw_base64")
+	}
+	return out
 }
 
 // record returns a bad row as an object of columns.
 func (t *Task) record(b Bad) *core.Object {
-	out := core.NewObject(7)
+	out := core.NewObject(8)
 	out.Set("row", b.Row)
-	if t.Several {
-		out.Set("file", b.File)
-	}
 	if t.Source != "" {
 		out.Set("line", orNull(b.Line))
+	}
+	if t.Several {
+		out.Set("file", b.File)
 	}
 	out.Set("node", t.Node)
 	out.Set("check", orNull(b.Check))
 	out.Set("reason", b.Reason)
 	out.Set("data", b.Data)
+	switch {
+	case b.Raw == nil:
+	case utf8.Valid(b.Raw):
+		out.Set("raw", string(b.Raw))
+	default:
+		out.Set("raw_base64", base64.StdEncoding.EncodeToString(b.Raw))
+	}
 	return out
 }
 

@@ -110,11 +110,14 @@ func text(v any) string {
 func cut(s string) string { return strings.ToValidUTF8(s[:maxText], "") + "..." }
 
 // writeReport writes the report to its file, with the names of node and source in
-// front.
-func (c *Collector) writeReport(ctx context.Context) error {
+// front. incomplete is whether the work ended before the last row.
+func (c *Collector) writeReport(ctx context.Context, incomplete bool) error {
 	out := core.ObjectOf("node", c.task.Node)
 	if c.task.Source != "" {
 		out.Set("source", c.task.Source)
+	}
+	if incomplete {
+		out.Set("incomplete", true)
 	}
 	for k, v := range c.Quality().All() {
 		out.Set(k, v)

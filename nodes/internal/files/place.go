@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -113,77 +112,19 @@ func (p Place) Stat(name string) (fs.FileInfo, error) {
 	return info, p.word(name, err)
 }
 
-// IsPattern reports whether a name is meant as a pattern for several files.
-func IsPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
-
-// Glob returns the regular files that a pattern of path.Match means, sorted. A
-// file whose own name looks like a pattern is meant by this name.
-func (p Place) Glob(pattern string) ([]string, error) {
-	if p.Outside {
-		dir := p.dir()
-		if filepath.IsAbs(filepath.FromSlash(pattern)) {
-			dir = ""
-		}
-		return globOutside(p.join(pattern), dir)
+// Name returns the name of a file as it is shown: relative to the folder if the file is
+// in it.
+func (p Place) Name(name string) string {
+	slashed := filepath.ToSlash(filepath.Clean(filepath.FromSlash(name)))
+	if !filepath.IsAbs(slashed) {
+		return slashed
 	}
-	if err := p.local(pattern); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(p.dir())
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	fsys, clean := root.FS(), Clean(pattern)
-	if regular(fsys, clean) {
-		return []string{clean}, nil
-	}
-	return GlobFS(fsys, clean)
-}
-
-// GlobFS returns the regular files of a file system that a pattern means,
-// sorted.
-func GlobFS(fsys fs.FS, pattern string) ([]string, error) {
-	found, err := fs.Glob(fsys, pattern)
-	if err != nil {
-		return nil, fmt.Errorf("%q is no pattern: %w", pattern, err)
-	}
-	found = slices.DeleteFunc(found, func(name string) bool { return !regular(fsys, name) })
-	slices.Sort(found)
-	return found, nil
-}
-
-func regular(fsys fs.FS, name string) bool {
-	info, err := fs.Stat(fsys, name)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// globOutside is Glob for any folder; names are relative to dir unless that is
-// "".
-func globOutside(full, dir string) ([]string, error) {
-	isRegular := func(name string) bool {
-		info, err := os.Stat(name)
-		return err == nil && info.Mode().IsRegular()
-	}
-	found := []string{full}
-	if !isRegular(full) {
-		var err error
-		if found, err = filepath.Glob(full); err != nil {
-			return nil, fmt.Errorf("%q is no pattern: %w", full, err)
-		}
-		found = slices.DeleteFunc(found, func(name string) bool { return !isRegular(name) })
-	}
-	for i, name := range found {
-		if dir != "" {
-			rel, err := filepath.Rel(dir, name)
-			if err != nil {
-				return nil, err
-			}
-			found[i] = filepath.ToSlash(rel)
+	if dir, err := filepath.Abs(p.dir()); err == nil {
+		if rel, err := filepath.Rel(dir, slashed); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
 		}
 	}
-	slices.Sort(found)
-	return found, nil
+	return slashed
 }
 
 // Target returns the file that a name in a document means, for whoever asks which

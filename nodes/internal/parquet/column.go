@@ -14,12 +14,12 @@ import (
 )
 
 // column is a column of the table: one leaf of the file, or a nested field of
-// several.
+// several, or an optional column that the file does not have.
 type column struct {
 	name   string
 	kind   core.TypeKind
-	leaves []*leaf
-	nested node // nil for a flat column
+	leaves []*leaf // none of a column that is absent
+	nested node    // nil for a flat column
 }
 
 // leaf reads the pages of one leaf of the schema.
@@ -63,23 +63,28 @@ func columnsOf(f *parquet.File, o rows.Options) ([]*column, error) {
 			return nil, fmt.Errorf("column %q stands twice", names[i])
 		}
 	}
-	if err := o.Types.Missing(names); err != nil {
-		return nil, err
-	}
-	wanted, err := rows.Chosen(o.Select, names)
+	columns, from, err := o.Columns(names)
 	if err != nil {
 		return nil, err
 	}
-	out, s := make([]*column, len(wanted)), schemaOf(f)
-	for i, at := range wanted {
-		c, err := newColumn(s, fields[at], o.Types.Kind(names[at]))
+	out, s := make([]*column, len(columns)), schemaOf(f)
+	for i, at := range from {
+		declared := o.Types.Kind(columns[i])
+		if at == rows.Nowhere {
+			out[i] = &column{name: columns[i], kind: declared}
+			continue
+		}
+		c, err := newColumn(s, fields[at], declared)
 		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", names[at], err)
+			return nil, fmt.Errorf("column %s: %w", columns[i], err)
 		}
 		out[i] = c
 	}
 	return out, nil
 }
+
+// absent reports whether the file does not have the column.
+func (c *column) absent() bool { return len(c.leaves) == 0 }
 
 // newColumn returns the column of a field; declared is the type that the document
 // gives, AnyType for none.
@@ -154,6 +159,9 @@ func (c *column) end() (sums []byte, err error) {
 
 // fill writes n values of the column to every width-th place of out.
 func (c *column) fill(out []any, width, n int, reject func(i int, reason string)) error {
+	if c.absent() {
+		return nil // its values are null
+	}
 	if c.nested == nil {
 		l := c.leaves[0]
 		for done := 0; done < n; {

@@ -238,7 +238,7 @@ func TestDeclaredTypes(t *testing.T) {
 	}
 	f := written(t, "f", []row{{7, []byte("text"), 1250, 42, true, 1.5, []int64{1}}})
 	declare := func(name string, k core.TypeKind) rows.Options {
-		return rows.Options{Types: rows.Types{{Name: name, Kind: k, Required: true}}, Select: []string{name}}
+		return rows.Options{Types: rows.Types{{Name: name, Kind: k}}, Select: []string{name}}
 	}
 	for _, c := range []struct {
 		o    rows.Options
@@ -251,7 +251,7 @@ func TestDeclaredTypes(t *testing.T) {
 		{declare("f", core.IntegerType), "f: column f: the file has number, the document wants integer"},
 		{declare("l", core.StringType), "f: column l: the file has array, the document wants string"},
 		{declare("ii", core.StringType), `f: the file has no column "ii", did you mean "i"?`},
-		{rows.Options{Select: []string{"x"}}, `f: the file has no column "x"`},
+		{rows.Options{Select: []string{"x"}}, `f: the file has no column "x"; it has "i", "b", "d", "e", "o", "f", "l"`},
 		{rows.Options{FileColumn: "i"}, `f: key "i" stands twice`},
 		{rows.Options{FileColumn: "from", Select: []string{"i"}}, `[{"i":7,"from":"f"}]`},
 	} {

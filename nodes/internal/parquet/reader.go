@@ -98,6 +98,15 @@ func (r *Reader) Format() table.Format { return Format }
 // Types returns the types of the columns, once the first batch was read.
 func (r *Reader) Types() rows.Types { return r.made }
 
+// Columns returns the columns of the rows, once the first batch was read; nil if there
+// is no file.
+func (r *Reader) Columns() []string {
+	if r.keys == nil {
+		return nil
+	}
+	return r.keys.Names()
+}
+
 // Total returns the number of rows of the first file, once the first batch was
 // read.
 func (r *Reader) Total() int64 { return r.total }
@@ -266,7 +275,7 @@ func (r *Reader) setColumns(cols []*column) error {
 	names := make([]string, len(cols), len(cols)+1)
 	for i, c := range cols {
 		names[i] = c.name
-		r.made = append(r.made, rows.Declared{Name: c.name, Kind: c.kind})
+		r.made = append(r.made, rows.Declared{Name: c.name, Kind: c.kind, Optional: c.absent()})
 	}
 	if file := r.options.FileColumn; file != "" {
 		names = append(names, file)
@@ -292,6 +301,9 @@ func (r *Reader) agree(cols []*column) error {
 		switch {
 		case j < 0:
 			return fmt.Errorf("there is no column %q, which %s has; the files of one table have the same columns", name, r.first)
+		case cols[j].absent():
+		case r.made[i].Optional: // no file had it so far
+			r.made[i] = rows.Declared{Name: name, Kind: cols[j].kind}
 		case cols[j].kind != r.made[i].Kind:
 			return fmt.Errorf("column %s is %s, in %s it is %s; the files of one table have the same columns", name, cols[j].kind, r.first, r.made[i].Kind)
 		}

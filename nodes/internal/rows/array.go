@@ -26,7 +26,7 @@ type array struct {
 func (a *array) read(ctx context.Context, b *batch) error {
 	for i := 0; !b.full(); i++ {
 		if b.limited() {
-			return io.EOF
+			return a.limited()
 		}
 		if err := table.Tick(ctx, i); err != nil {
 			return err
@@ -42,11 +42,13 @@ func (a *array) read(ctx context.Context, b *batch) error {
 			return a.broken(err)
 		}
 		if !more {
-			a.in.open = false
+			if err := a.finish(); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := a.element(b); err != nil {
-			return a.broken(err)
+			return err
 		}
 	}
 	return nil
@@ -67,9 +69,13 @@ func (a *array) broken(err error) error {
 func (a *array) advance() (more bool, err error) {
 	if !a.begun {
 		c, err := a.in.sign()
+		if err == io.EOF {
+			return false, nil // there is nothing in the file
+		}
 		if err != nil {
 			return false, err
 		}
+		a.in.began = true
 		if c != '[' {
 			return false, errors.New("want a JSON array of objects; a file with one object on a line has the format jsonl")
 		}
@@ -114,13 +120,15 @@ func (a *array) element(b *batch) error {
 	line := a.in.lines + 1
 	text, err := a.in.value(a.MaxRow)
 	if err != nil {
-		return err
+		return a.broken(err)
 	}
 	good := len(b.rows)
-	a.add(b, text, line)
+	if err := a.add(b, text, text, line); err != nil {
+		return err
+	}
 	if len(b.rows) == good && !json.Valid(text) {
 		b.bad = b.bad[:len(b.bad)-1] // not a bad row, but the end
-		return a.syntax(text)
+		return a.broken(a.syntax(text))
 	}
 	a.in.lines += int64(bytes.Count(text, []byte("\n")))
 	return nil

@@ -26,11 +26,10 @@ type cells struct {
 	Options
 	in    *input
 	scan  cellScanner
-	first string // the file that the columns are from
-	names []string
-	cols  []column // of the file
-	take  []int    // the columns that rows have
-	file  any      // the value of the file column
+	first string   // the first file, which the columns are from
+	names []string // of its header
+	cols  []column // that rows have, without the file column
+	file  *layout  // of the file that is open
 
 	conform *Conform
 	keys    *core.Keys
@@ -40,6 +39,13 @@ type cells struct {
 	window  window
 	err     error      // what ended the window
 	bad     *malformed // the last record, if it has no cells
+}
+
+// layout says where the columns of the table are in one file.
+type layout struct {
+	names []string // of the file's columns
+	from  []int    // the place of each column of the table among them, or Nowhere
+	value any      // of the file column
 }
 
 func newCells(in *input, o Options) *cells {
@@ -59,18 +65,18 @@ func (c *cells) types() Types {
 	if !c.begun {
 		return c.Types
 	}
-	for _, at := range c.take {
-		out = append(out, Declared{c.cols[at].name, c.cols[at].kind, c.cols[at].declared != core.AnyType})
+	for i := range c.cols {
+		out = append(out, Declared{Name: c.cols[i].name, Kind: c.cols[i].kind})
 	}
 	if c.FileColumn != "" {
-		out = append(out, Declared{c.FileColumn, core.StringType, false})
+		out = append(out, Declared{Name: c.FileColumn, Kind: core.StringType})
 	}
 	return out
 }
 
 // kindOf returns the type that the values of a column have.
 func (c *cells) kindOf(name string) core.TypeKind {
-	if i := slices.Index(c.names, name); i >= 0 {
+	if i := slices.IndexFunc(c.cols, func(k column) bool { return k.name == name }); i >= 0 {
 		return c.cols[i].kind
 	}
 	return core.StringType // the file column
@@ -111,10 +117,10 @@ func (c *cells) read(ctx context.Context, b *batch) error {
 		}
 		b.text += len(c.scan.raw)
 		if reason != "" {
-			b.reject(p, reason, c.data())
+			b.reject(p, reason, c.data(), c.scan.raw)
 			continue
 		}
-		c.convert(b, p, &c.scan.record)
+		c.convert(b, p, &c.scan.record, c.file, c.scan.raw)
 	}
 	return nil
 }
@@ -129,11 +135,17 @@ func (c *cells) next(ctx context.Context) (p checks.Place, reason string, err er
 		}
 		err := c.scan.next()
 		if err == io.EOF {
-			c.in.open = false
+			if err := c.in.finish(); err != nil {
+				return p, "", err
+			}
 			continue
 		}
+		c.in.began = true
 		c.bad, _ = errors.AsType[*malformed](err)
-		if err != nil && c.bad == nil {
+		switch {
+		case c.bad != nil && c.bad.fault == openQuote:
+			return p, "", c.in.on(c.scan.start, c.bad)
+		case err != nil && c.bad == nil:
 			return p, "", c.broken(err)
 		}
 		c.rows++
@@ -159,30 +171,51 @@ func (c *cells) broken(err error) error {
 
 // shape returns why a record cannot be a row of the columns, or "".
 func (c *cells) shape() string {
-	if n := c.scan.len(); n != len(c.cols) {
-		return fmt.Sprintf("has %s, want %d", table.Count(n, "cell"), len(c.cols)) + c.otherDelimiter()
+	if n := c.scan.len(); n != len(c.file.names) {
+		return fmt.Sprintf("has %s, want %d", table.Count(n, "cell"), len(c.file.names)) + c.hint()
 	}
 	if !c.scan.valid() {
 		for i, cell := range c.scan.cells() {
 			if !utf8.Valid(cell) {
-				return c.cols[i].String() + " is not UTF-8"
+				return columnName(i, c.file.names[i]) + " is not UTF-8"
 			}
 		}
 	}
 	return ""
 }
 
-// otherDelimiter is a hint for a header that is one cell because something else stands
-// between its names.
-func (c *cells) otherDelimiter() string {
-	if len(c.cols) > 1 {
+// hint is what the error about a row says if the header is one column because another
+// character is between its names.
+func (c *cells) hint() string {
+	other := c.otherDelimiter(c.file.names)
+	if other == "" {
 		return ""
 	}
-	i := strings.IndexAny(c.cols[0].name, ";\t|,")
-	if i < 0 {
+	return fmt.Sprintf(" (the header is one column, %q: delimiter: %s?)", shorten([]byte(c.file.names[0]), 40), other)
+}
+
+// delimiters are the characters that tables are written with.
+const delimiters = ";\t|,"
+
+// otherDelimiter returns the character that is most often in a header of one column,
+// as documents spell it, if it could be the delimiter and is not the one in force.
+func (c *cells) otherDelimiter(names []string) string {
+	if len(names) != 1 {
 		return ""
 	}
-	return fmt.Sprintf(" (the header is one cell, %q; is the delimiter %q?)", shorten([]byte(c.cols[0].name), 40), c.cols[0].name[i:i+1])
+	best, most := "", 0
+	for _, d := range delimiters {
+		if n := strings.Count(names[0], string(d)); n > most && string(d) != string(c.scan.comma) {
+			best, most = string(d), n
+		}
+	}
+	switch best {
+	case "":
+		return ""
+	case "\t":
+		return "tab"
+	}
+	return strconv.Quote(best)
 }
 
 // data is what rejects show of the last record: its cells, or its text if it has
@@ -194,17 +227,11 @@ func (c *cells) data() any {
 	return texts(&c.scan.record)
 }
 
-// open begins the next file and reads its header.
+// open opens the next file and reads its header.
 func (c *cells) open(ctx context.Context) error {
 	if err := c.in.next(ctx); err != nil {
-		if err == io.EOF && c.cols == nil {
-			if err := c.Types.Missing(nil); err != nil {
-				return c.in.at(err)
-			}
-		}
 		return err
 	}
-	c.file = c.in.name
 	names := c.Cells.Header
 	if names == nil {
 		var err error
@@ -213,13 +240,12 @@ func (c *cells) open(ctx context.Context) error {
 		}
 	}
 	if c.cols == nil {
-		c.first = c.in.name
 		return c.setColumns(names)
 	}
 	return c.agree(names)
 }
 
-// header reads the line of names; nil is an empty file, which has no rows.
+// header reads the line of names; nil is a file without content.
 func (c *cells) header() ([]string, error) {
 	err := c.scan.next()
 	_, bad := errors.AsType[*malformed](err)
@@ -231,6 +257,7 @@ func (c *cells) header() ([]string, error) {
 	case err != nil:
 		return nil, c.broken(err)
 	}
+	c.in.began = true
 	line := c.scan.start
 	names := make([]string, c.scan.len())
 	for i, n := range c.scan.cells() {
@@ -244,78 +271,74 @@ func (c *cells) header() ([]string, error) {
 			names[i] = "column_" + strconv.Itoa(i+1)
 		}
 	}
+	if other := c.otherDelimiter(names); other != "" && c.Cells.Delimiter == 0 && !c.declares(names[0]) {
+		return nil, c.in.on(line, fmt.Errorf("the header is one column %q: delimiter: %s?", shorten([]byte(names[0]), 80), other))
+	}
 	return names, nil
 }
 
-// setColumns makes the columns of the table.
+// setColumns makes the columns of the table from those of the first file.
 func (c *cells) setColumns(names []string) error {
 	if len(names) > maxColumns {
 		return c.in.on(c.scan.start, fmt.Errorf("%d columns are more than the %d that are allowed", len(names), maxColumns))
 	}
 	known := make(map[string]bool, len(names))
-	cols := make([]column, len(names))
-	for i, n := range names {
+	for _, n := range names {
 		if known[n] {
 			return c.in.on(c.scan.start, fmt.Errorf("column %q stands twice in the header", n))
 		}
 		known[n] = true
-		declared := c.Types.Kind(n)
-		cols[i] = column{name: n, number: i + 1, declared: declared, infer: c.Cells.Infer && declared == core.AnyType}
 	}
-	if err := c.Types.Missing(names); err != nil {
-		return c.in.at(err)
-	}
-	take, err := Chosen(c.Select, names)
+	columns, from, err := c.Columns(names)
 	if err != nil {
 		return c.in.at(err)
 	}
-	c.names, c.cols, c.take = names, cols, take
+	c.cols = make([]column, len(columns))
+	for i, n := range columns {
+		declared := c.Types.Kind(n)
+		c.cols[i] = column{name: n, declared: declared, infer: c.Cells.Infer && declared == core.AnyType}
+	}
+	c.first, c.names = c.in.name, names
+	c.file = &layout{names, from, c.in.name}
 	return nil
 }
 
-// Chosen returns the places of the wanted columns among names, of all when none are
-// named.
-func Chosen(wanted, names []string) ([]int, error) {
-	if wanted == nil {
-		all := make([]int, len(names))
-		for i := range all {
-			all[i] = i
-		}
-		return all, nil
-	}
-	out := make([]int, len(wanted))
-	for i, w := range wanted {
-		if out[i] = slices.Index(names, w); out[i] < 0 {
-			return nil, missingColumn(w, names)
-		}
-	}
-	return out, nil
-}
-
-// agree compares the header of a further file with that of the first.
+// agree compares the header of a further file with that of the first. Only optional
+// columns may be in one of them.
 func (c *cells) agree(names []string) error {
-	for i := range min(len(names), len(c.names)) {
-		if names[i] != c.names[i] {
-			return fmt.Errorf("%s: column %d is %q, in %s it is %q; the files of one table have the same header", c.in.name, i+1, names[i], c.first, c.names[i])
+	columns, _, err := c.Columns(names)
+	if err != nil {
+		return c.in.at(err)
+	}
+	have, want := c.fixed(names), c.fixed(c.names)
+	for i := range min(len(have), len(want)) {
+		if have[i] != want[i] {
+			return fmt.Errorf("%s: column %d is %q, in %s it is %q; the files of one table have the same header", c.in.name,
+				slices.Index(names, have[i])+1, have[i], c.first, want[i])
 		}
 	}
 	switch {
-	case len(names) > len(c.names):
-		return fmt.Errorf("%s: column %d, %q, is not in %s; the files of one table have the same header", c.in.name, len(c.names)+1, names[len(c.names)], c.first)
-	case len(names) < len(c.names):
-		return fmt.Errorf("%s: column %d, %q, of %s is missing; the files of one table have the same header", c.in.name, len(names)+1, c.names[len(names)], c.first)
+	case len(have) > len(want):
+		return fmt.Errorf("%s: column %d, %q, is not in %s; the files of one table have the same header", c.in.name,
+			slices.Index(names, have[len(want)])+1, have[len(want)], c.first)
+	case len(have) < len(want):
+		return fmt.Errorf("%s: column %d, %q, of %s is missing; the files of one table have the same header", c.in.name,
+			slices.Index(c.names, want[len(have)])+1, want[len(have)], c.first)
 	}
+	columns = columns[:0]
+	for i := range c.cols {
+		columns = append(columns, c.cols[i].name)
+	}
+	c.file = &layout{names, Places(columns, names), c.in.name}
 	return nil
 }
 
 // begin fixes the types.
 func (c *cells) begin() error {
-	names := make([]string, 0, len(c.take)+1)
+	names := make([]string, 0, len(c.cols)+1)
 	for i := range c.cols {
 		c.cols[i].decide()
-	}
-	for _, at := range c.take {
-		names = append(names, c.names[at])
+		names = append(names, c.cols[i].name)
 	}
 	if c.FileColumn != "" {
 		names = append(names, c.FileColumn)
@@ -328,41 +351,44 @@ func (c *cells) begin() error {
 	return nil
 }
 
-// convert makes a row of cells and adds it, as a good or bad one.
-func (c *cells) convert(b *batch, p checks.Place, r *record) {
+// convert makes a row of the cells of a file and adds it, as a good or bad one.
+func (c *cells) convert(b *batch, p checks.Place, r *record, in *layout, raw []byte) {
 	row, values := c.build.Row()
-	for j, at := range c.take {
-		col, cell := &c.cols[at], r.cell(at)
+	for j, at := range in.from {
+		if at == Nowhere {
+			continue
+		}
+		col, cell := &c.cols[j], r.cell(at)
 		if c.null(cell) || len(cell) == 0 && col.kind != core.StringType {
 			continue
 		}
 		v, ok := col.value(cell)
 		if !ok {
-			b.reject(p, col.refuse(cell, c.window.rows), texts(r))
+			b.reject(p, col.refuse(at, cell, c.window.rows), texts(r), raw)
 			return
 		}
 		values[j] = v
 	}
 	if c.FileColumn != "" {
-		values[len(c.take)] = c.file
+		values[len(c.cols)] = in.value
 	}
 	if reason := c.conform.Check(row); reason != "" {
-		b.reject(p, reason, row)
+		b.reject(p, reason, row, raw)
 		return
 	}
-	b.add(row, p)
+	b.add(row, p, raw)
 }
 
-// String is how messages call the column.
-func (c *column) String() string { return fmt.Sprintf("column %d (%s)", c.number, c.name) }
+// columnName is how messages call the column at a place of a file.
+func columnName(at int, name string) string { return fmt.Sprintf("column %d (%s)", at+1, name) }
 
-// refuse says that a cell does not have the column's type.
-func (c *column) refuse(cell []byte, window int64) string {
+// refuse says that the cell at a place of its file does not have the column's type.
+func (c *column) refuse(at int, cell []byte, window int64) string {
 	want := c.kind.String()
 	if c.declared == core.AnyType {
 		want += fmt.Sprintf(" (as in the first %d rows)", window)
 	}
-	return fmt.Sprintf("%s: want %s, got %q", c, want, shorten(cell, 40))
+	return fmt.Sprintf("%s: want %s, got %q", columnName(at, c.name), want, shorten(cell, 40))
 }
 
 func (c *cells) null(s []byte) bool {

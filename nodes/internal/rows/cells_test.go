@@ -108,19 +108,19 @@ func TestReadCells(t *testing.T) {
 		{"no line end at the end", "a\n1", inferring, `[{"a":1}]`},
 		{"blank lines", "a\n\n1\n\n\n2\n", inferring, `[{"a":1},{"a":2}]`},
 		{"header only", "a,b\n", inferring, `[]`},
-		{"nothing", "", inferring, `[]`},
-		{"a mark only", "\ufeff", inferring, `[]`},
+		{"rule 75: nothing", "", Options{AllowEmpty: true}, `[]`},
+		{"rule 75: a mark only", "\ufeff", Options{AllowEmpty: true}, `[]`},
 		{"semicolons", "a;b\n1;x,y\n", cellsWith(Cells{Infer: true, Delimiter: ';'}), `[{"a":1,"b":"x,y"}]`},
 		{"given header", "1,x\n", cellsWith(Cells{Infer: true, Header: []string{"n", "t"}}), `[{"n":1,"t":"x"}]`},
 		{"unnamed column", ",b\n1,2\n", inferring, `[{"column_1":1,"b":2}]`},
 		{"words for null", "a,b\nNA,NA\n1,x\n", cellsWith(Cells{Infer: true, Nulls: []string{"", "NA"}}), `[{"a":null,"b":null},{"a":1,"b":"x"}]`},
 		{"empty text may stay", "a,b\n,\n1,x\n", cellsWith(Cells{Infer: true}), `[{"a":null,"b":""},{"a":1,"b":"x"}]`},
-		{"empty cells of a declared type are null", "a,b\n,1\n", Options{Cells: Cells{Infer: true}, Types: Types{{"a", core.IntegerType, true}}, GiveUp: -1}, `[{"a":null,"b":1}]`},
+		{"empty cells of a declared type are null", "a,b\n,1\n", Options{Cells: Cells{Infer: true}, Types: Types{{"a", core.IntegerType, false}}, GiveUp: -1}, `[{"a":null,"b":1}]`},
 		{"limit", "a\n1\n2\nx\n", limited(2), `[{"a":1},{"a":2}]`},
 		{"declared types read generously", "i,n,b,t\n007,1,yes,1\n+5,-0.5e1,0,2\n,,,\n",
-			typed(Declared{"i", core.IntegerType, true}, Declared{"n", core.NumberType, true}, Declared{"b", core.BooleanType, true}, Declared{"t", core.StringType, true}),
+			typed(Declared{"i", core.IntegerType, false}, Declared{"n", core.NumberType, false}, Declared{"b", core.BooleanType, false}, Declared{"t", core.StringType, false}),
 			`[{"i":7,"n":1.0,"b":true,"t":"1"},{"i":5,"n":-5.0,"b":false,"t":"2"},{"i":null,"n":null,"b":null,"t":null}]`},
-		{"a schema's column need not be there", "a\n1\n", typed(Declared{"z", core.IntegerType, false}), `[{"a":1}]`},
+		{"rule 71: an optional column need not be there", "a\n1\n", typed(Declared{"z", core.IntegerType, true}), `[{"a":1,"z":null}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, rejected, err := load(t, c.text, c.o)
@@ -132,7 +132,7 @@ func TestReadCells(t *testing.T) {
 }
 
 func TestReadCellsRejects(t *testing.T) {
-	integers := typed(Declared{"a", core.IntegerType, true})
+	integers := typed(Declared{"a", core.IntegerType, false})
 	for _, c := range []struct {
 		name, text string
 		o          Options
@@ -142,12 +142,11 @@ func TestReadCellsRejects(t *testing.T) {
 		data       string
 	}{
 		{"too few cells", "a,b\n1,2\n3\n4,5\n", inferring, `[{"a":1,"b":2},{"a":4,"b":5}]`, 2, 3, "has 1 cell, want 2", `["3"]`},
-		{"another delimiter", "a;b\n1;2,5\nx\n", inferring, `[{"a;b":"x"}]`, 1, 2, `has 2 cells, want 1 (the header is one cell, "a;b"; is the delimiter ";"?)`, `["1;2","5"]`},
+		{"rule 72: another delimiter is declared", "a;b\n1;2,5\nx\n", cellsWith(Cells{Delimiter: ','}), `[{"a;b":"x"}]`, 1, 2, `has 2 cells, want 1 (the header is one column, "a;b": delimiter: ";"?)`, `["1;2","5"]`},
 		{"too many cells", "a,b\n1,2,3\n", inferring, `[]`, 1, 2, "has 3 cells, want 2", `["1","2","3"]`},
 		{"after a quoted line break", "a,b\n\"x\ny\",2\n3\n", inferring, `[{"a":"x\ny","b":2}]`, 2, 4, "has 1 cell, want 2", `["3"]`},
 		{"a bare quote", "a,b\n1,x\"y\n2,z\n", inferring, `[{"a":2,"b":"z"}]`, 1, 2, `byte 4 of line 2: a quote in a cell that does not begin with one; put the cell in quotes and write "" for the quote in it`, `"1,x\"y"`},
 		{"text behind a quoted cell", "a,b\n1,\"x\"y\n2,z\n", inferring, `[{"a":2,"b":"z"}]`, 1, 2, `byte 5 of line 2: a text behind the closing quote of its cell; write "" for a quote in a cell`, `"1,\"x\"y"`},
-		{"a quote left open", "a,b\n1,x\n2,\"y\n3,z\n", inferring, `[{"a":1,"b":"x"}]`, 2, 3, `byte 3 of line 3: the cell begins with a quote, and no quote ends it`, `"2,\"y\n3,z"`},
 		{"not UTF-8", "a\n\xff\nx\n", inferring, `[{"a":"x"}]`, 1, 2, "column 1 (a) is not UTF-8", `["�"]`},
 		{"a declared type", "a\n1\nx\n2\n", integers, `[{"a":1},{"a":2}]`, 2, 3, `column 1 (a): want integer, got "x"`, `["x"]`},
 		{"a declared integer is no float", "a\n1.0\n", integers, `[]`, 1, 2, `column 1 (a): want integer, got "1.0"`, `["1.0"]`},
@@ -180,9 +179,10 @@ func TestReadCellsFails(t *testing.T) {
 		`f.csv: the file is UTF-16; save it as UTF-8`:                                                                                                {"\xff\xfea\x00", inferring},
 		`f.csv:1: header: byte 2 of line 1: a quote in a cell that does not begin with one; put the cell in quotes and write "" for the quote in it`: {"a\"b\n", inferring},
 		`f.csv:1: the name of column 2 is not UTF-8`:                                                                                                 {"a,\xff\n", inferring},
-		`f.csv: the file has no column "dely", did you mean "delay"?`:                                                                                {"date,delay\n", typed(Declared{"dely", core.IntegerType, true})},
-		`f.csv: the file has no column "a"`:                                                                                                          {"", typed(Declared{"a", core.IntegerType, true})},
-		`f.csv: the file has no column "total" (of a header in the document)`:                                                                        {"1\n", Options{Cells: Cells{Header: []string{"a"}}, Types: Types{{"total", core.IntegerType, true}}}},
+		`f.csv: the file has no column "dely", did you mean "delay"?`:                                                                                {"date,delay\n", typed(Declared{"dely", core.IntegerType, false})},
+		"f.csv: the file is empty; allow_empty: true allows that":                                                                                    {"\ufeff\r\n\n", typed(Declared{"a", core.IntegerType, false})},
+		`f.csv:3: byte 3 of line 3: the cell begins with a quote, and no quote ends it`:                                                              {"a,b\n1,x\n2,\"y\n3,z\n", inferring},
+		`f.csv: the file has no column "total"; it has "a" (of a header in the document)`:                                                            {"1\n", Options{Cells: Cells{Header: []string{"a"}}, Types: Types{{"total", core.IntegerType, false}}}},
 	} {
 		_, _, err := load(t, c.text, c.o)
 		want, _, _ = strings.Cut(want, " (of")

@@ -140,8 +140,7 @@ func plainBoolean(s []byte) (value, ok bool) {
 
 // column is one column of a delimited file.
 type column struct {
-	name   string
-	number int // from 1
+	name string
 	// declared is the type the document gives, AnyType for none.
 	declared core.TypeKind
 	// infer is whether the cells decide the type.

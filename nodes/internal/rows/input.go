@@ -15,6 +15,8 @@ type input struct {
 	name   string
 	open   bool
 	files  int // opened so far
+	// began is whether the file has any content.
+	began, allowEmpty bool
 	lineReader
 }
 
@@ -24,10 +26,19 @@ func (in *input) next(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in.name, in.open = f.Name, true
+	in.name, in.open, in.began = f.Name, true, false
 	in.files++
 	in.lineReader = lineReader{r: f, buf: in.buf[:cap(in.buf)]}
 	return in.at(in.mark())
+}
+
+// finish ends the file, which must have had some content.
+func (in *input) finish() error {
+	in.open = false
+	if !in.began && !in.allowEmpty {
+		return in.at(errors.New("the file is empty; allow_empty: true allows that"))
+	}
+	return nil
 }
 
 // at puts the file's name in front of an error, once.
@@ -67,6 +78,7 @@ type lineReader struct {
 	lines  int64 // taken so far
 	short  bool  // the last read gave less than there was room for
 	crOnly bool  // a carriage return alone ends a line
+	cr     bool  // a carriage return stood in front of the end of the last line
 }
 
 // line returns the next line without its line end; it is valid until the next
@@ -109,10 +121,22 @@ func (l *lineReader) took(line []byte, limit int) ([]byte, error) {
 		return nil, errTooLong
 	}
 	l.lines++
-	if n := len(line); n > 0 && line[n-1] == '\r' {
+	n := len(line)
+	if l.cr = n > 0 && line[n-1] == '\r'; l.cr {
 		line = line[:n-1]
 	}
 	return line, nil
+}
+
+// lineEnd returns what ended the last line, as long as it was not the last of the file.
+func (l *lineReader) lineEnd() string {
+	switch {
+	case l.crOnly:
+		return "\r"
+	case l.cr:
+		return "\r\n"
+	}
+	return "\n"
 }
 
 // fill reads more. What is not yet taken moves to the front of the buffer, which

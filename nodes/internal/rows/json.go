@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
@@ -22,13 +23,17 @@ type objects struct {
 	flat    flatReader
 	shape   shape
 	conform *Conform
+
+	demanded []string
+	presence presence // of columns in the open file
 }
 
 func newObjects(in *input, o Options) objects {
-	return objects{
-		Options: o, in: in, shape: shape{wanted: o.Select, file: o.FileColumn},
-		conform: NewConform(o.Types, o.RowType, nil),
+	s := shape{wanted: o.Select, file: o.FileColumn}
+	if o.Unknown == DropUnknown && o.Select == nil {
+		s.keep = o.declares
 	}
+	return objects{Options: o, in: in, shape: s, conform: NewConform(o.Types, o.RowType, nil), demanded: o.demanded()}
 }
 
 func (o *objects) types() Types { return o.Types }
@@ -39,32 +44,54 @@ func (o *objects) open(ctx context.Context) error {
 		return err
 	}
 	o.shape.value = o.in.name
+	o.presence.begin(o.demanded)
 	return nil
 }
 
-// add takes the text of one element that starts on a line.
-func (o *objects) add(b *batch, text []byte, line int64) {
+// finish ends the open file.
+func (o *objects) finish() error {
+	if err := o.in.finish(); err != nil {
+		return err
+	}
+	return o.in.at(o.presence.end())
+}
+
+// limited ends a table of which as many rows were read as are wanted.
+func (o *objects) limited() error {
+	if err := o.in.at(o.presence.end()); err != nil {
+		return err
+	}
+	return io.EOF
+}
+
+// add takes the text of one element that starts on a line; raw is the text of the
+// row in the file.
+func (o *objects) add(b *batch, text, raw []byte, line int64) error {
 	o.rows++
+	o.in.began = true
 	b.text += len(text)
 	p := checks.Place{Row: o.rows, Line: line}
 	if o.Several {
 		p.File = o.in.name
 	}
 	if row, ok := o.flat.row(text); ok {
-		o.take(b, row, p)
-		return
+		return o.take(b, row, p, raw)
+	}
+	if !utf8.Valid(text) {
+		b.reject(p, "the row is not UTF-8", valid(text), raw)
+		return nil
 	}
 	v, err := ParseJSON(text)
 	if err != nil {
-		b.reject(p, err.Error(), valid(text))
-		return
+		b.reject(p, err.Error(), valid(text), raw)
+		return nil
 	}
 	row, ok := v.(*core.Object)
 	if !ok {
-		b.reject(p, "want an object, got "+core.TypeName(v), v)
-		return
+		b.reject(p, "want an object, got "+core.TypeName(v), v, raw)
+		return nil
 	}
-	o.take(b, o.share(row), p)
+	return o.take(b, o.share(row), p, raw)
 }
 
 // ParseJSON is core.ParseJSON with an error that says when the text ends too
@@ -77,18 +104,25 @@ func ParseJSON(text []byte) (any, error) {
 	return v, err
 }
 
-// take adds a row if it conforms.
-func (o *objects) take(b *batch, row *core.Object, p checks.Place) {
+// take adds a row if it conforms. An error ends the reading.
+func (o *objects) take(b *batch, row *core.Object, p checks.Place, raw []byte) error {
+	if o.Unknown == FailUnknown {
+		if err := o.undeclared(row.Keys()); err != nil {
+			return o.in.on(p.Line, fmt.Errorf("row %d: %w", p.Row, err))
+		}
+	}
+	o.presence.look(row.Keys())
 	shaped, err := o.shape.of(row)
 	if err != nil {
-		b.reject(p, err.Error(), row)
-		return
+		b.reject(p, err.Error(), row, raw)
+		return nil
 	}
 	if reason := o.conform.Check(shaped); reason != "" {
-		b.reject(p, reason, shaped)
-		return
+		b.reject(p, reason, shaped, raw)
+		return nil
 	}
-	b.add(shaped, p)
+	b.add(shaped, p, raw)
+	return nil
 }
 
 // share makes neighbouring objects of equal keys share them, because the keys of
@@ -121,7 +155,7 @@ type lines struct{ objects }
 func (l *lines) read(ctx context.Context, b *batch) error {
 	for i := 0; !b.full(); i++ {
 		if b.limited() {
-			return io.EOF
+			return l.limited()
 		}
 		if err := table.Tick(ctx, i); err != nil {
 			return err
@@ -134,16 +168,20 @@ func (l *lines) read(ctx context.Context, b *batch) error {
 		if l.Live && b.some() && l.in.drained() {
 			return nil
 		}
-		text, err := l.in.line(l.MaxRow)
+		raw, err := l.in.line(l.MaxRow)
 		if err == io.EOF {
-			l.in.open = false
+			if err := l.finish(); err != nil {
+				return err
+			}
 			continue
 		}
 		if err != nil {
 			return l.in.broken(l.in.lines+1, err)
 		}
-		if text = bytes.TrimSpace(text); len(text) > 0 {
-			l.add(b, text, l.in.lines)
+		if text := bytes.TrimSpace(raw); len(text) > 0 {
+			if err := l.add(b, text, raw, l.in.lines); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -152,17 +190,18 @@ func (l *lines) read(ctx context.Context, b *batch) error {
 // shape gives rows the columns that are wanted. Its zero value leaves rows as they
 // are.
 type shape struct {
-	wanted []string // nil: all
-	file   string   // the name of a last column, "" for none
-	value  any      // what stands in it
-	keys   []string // the keys of the last row
-	from   []int    // where the values of its columns stand; -1: nowhere
+	wanted []string               // nil: all
+	keep   func(name string) bool // which of all, nil: each
+	file   string                 // the name of a last column, "" for none
+	value  any                    // what stands in it
+	keys   []string               // the keys of the last row
+	from   []int                  // where the values of its columns stand; -1: nowhere
 	build  *table.Builder
 }
 
 // of returns the row as it is wanted. A column that it lacks is null.
 func (s *shape) of(row *core.Object) (*core.Object, error) {
-	if s.wanted == nil && s.file == "" {
+	if s.wanted == nil && s.file == "" && s.keep == nil {
 		return row, nil
 	}
 	if s.build == nil || !table.SameKeys(row.Keys(), s.keys) {
@@ -185,7 +224,10 @@ func (s *shape) of(row *core.Object) (*core.Object, error) {
 // prepare finds the wanted columns among the keys of a row.
 func (s *shape) prepare(keys []string) error {
 	names := s.wanted
-	if names == nil {
+	switch {
+	case names == nil && s.keep != nil:
+		names = slices.DeleteFunc(slices.Clone(keys), func(name string) bool { return !s.keep(name) })
+	case names == nil:
 		names = keys
 	}
 	names = slices.Clip(names)

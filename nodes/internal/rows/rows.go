@@ -7,6 +7,7 @@
 package rows
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -52,12 +53,22 @@ type Options struct {
 	Format table.Format
 	Cells  Cells // of csv and tsv
 
-	// Types are the declared types of columns.
+	// Types are the declared columns. Every file must have those that are not optional;
+	// of a JSON file, one of its rows.
 	Types Types
 	// RowType, when set, is what every row must conform to.
 	RowType *core.Type
-	// Select names the columns of the rows in their order; nil means all.
+	// Select names the columns of the rows in their order; nil means all. Every file
+	// must have them, but for optional ones.
 	Select []string
+	// Unknown says what happens to columns that neither Types nor Select names.
+	Unknown Unknown
+	// AllowEmpty takes a file without content for one without rows. Otherwise it is an
+	// error.
+	AllowEmpty bool
+	// Raw keeps the bytes of rows as they are in their file, for Batch.Raw and
+	// Bad.Raw.
+	Raw bool
 	// FileColumn, when set, names a last column that holds the name of the file.
 	FileColumn string
 	// Limit is how many rows that can be read are read, 0 for all.
@@ -131,8 +142,8 @@ func NewReader(src Source, o Options) (*Reader, error) {
 	if o.Format == "" {
 		o.Format = table.CSV
 	}
-	r := &Reader{options: o, in: input{source: src, max: o.MaxRow}}
-	r.batch.limit = o.Limit
+	r := &Reader{options: o, in: input{source: src, max: o.MaxRow, allowEmpty: o.AllowEmpty}}
+	r.batch.limit, r.batch.raw.keep = o.Limit, o.Raw
 	switch o.Format {
 	case table.CSV, table.TSV:
 		r.format = newCells(&r.in, o)
@@ -167,7 +178,11 @@ func (r *Reader) Next(ctx context.Context) (checks.Batch, error) {
 		}
 		return checks.Batch{}, r.err
 	}
-	return checks.Batch{Rows: b.rows, Place: b.place, Bad: b.bad}, nil
+	out := checks.Batch{Rows: b.rows, Place: b.place, Bad: b.bad}
+	if b.raw.keep {
+		out.Raw = b.raw.of
+	}
+	return out, nil
 }
 
 // Format returns the format of the table.
@@ -177,11 +192,21 @@ func (r *Reader) Format() table.Format { return r.options.Format }
 // first call of Next those of a delimited file, of JSON only those declared.
 func (r *Reader) Types() Types { return r.format.types() }
 
+// Columns returns the columns of the rows of a delimited table, nil before the first
+// call of Next, without a file that has a header, and for JSON.
+func (r *Reader) Columns() []string {
+	if c, ok := r.format.(*cells); ok && c.keys != nil {
+		return c.keys.Names()
+	}
+	return nil
+}
+
 // batch gathers rows.
 type batch struct {
 	rows   []any
 	places []checks.Place
 	bad    []checks.Bad
+	raw    raws
 	text   int   // bytes read for the rows
 	good   int64 // rows over all batches
 	limit  int64
@@ -190,6 +215,7 @@ type batch struct {
 func (b *batch) reset() {
 	b.rows, b.bad = make([]any, 0, min(max(64, 2*cap(b.rows)), batchRows)), nil
 	b.places, b.text = b.places[:0], 0
+	b.raw.reset()
 }
 
 // some reports whether there is anything in the batch.
@@ -202,13 +228,43 @@ func (b *batch) full() bool {
 // limited reports whether there are as many rows as are wanted.
 func (b *batch) limited() bool { return b.limit > 0 && b.good >= b.limit }
 
-func (b *batch) add(row *core.Object, p checks.Place) {
+// add adds a good row; raw are its bytes in the file.
+func (b *batch) add(row *core.Object, p checks.Place, raw []byte) {
 	b.rows, b.places = append(b.rows, row), append(b.places, p)
+	b.raw.add(raw)
 	b.good++
 }
 
-func (b *batch) reject(p checks.Place, reason string, data any) {
-	b.bad = append(b.bad, checks.Bad{Place: p, Reason: reason, Data: data})
+func (b *batch) reject(p checks.Place, reason string, data any, raw []byte) {
+	bad := checks.Bad{Place: p, Reason: reason, Data: data}
+	if b.raw.keep {
+		bad.Raw = bytes.Clone(raw)
+	}
+	b.bad = append(b.bad, bad)
 }
 
 func (b *batch) place(i int) checks.Place { return b.places[i] }
+
+// raws holds the bytes of the good rows of a batch, one row after the other.
+type raws struct {
+	keep bool
+	text []byte
+	ends []int
+}
+
+func (r *raws) reset() { r.text, r.ends = r.text[:0], r.ends[:0] }
+
+func (r *raws) add(raw []byte) {
+	if r.keep {
+		r.text = append(r.text, raw...)
+		r.ends = append(r.ends, len(r.text))
+	}
+}
+
+// of returns the bytes of the i-th row.
+func (r *raws) of(i int) []byte {
+	if i == 0 {
+		return r.text[:r.ends[0]]
+	}
+	return r.text[r.ends[i-1]:r.ends[i]]
+}

@@ -55,11 +55,13 @@ func (r *record) cells() iter.Seq2[int, []byte] {
 	}
 }
 
-// malformed is a record that is no list of cells. Reading goes on behind it.
+// malformed is a record that is no list of cells. Reading continues after it, unless
+// a quote was left open: nothing says where the next record begins.
 type malformed struct {
 	fault  fault
 	line   int64
 	column int // in bytes, from 1
+	limit  int // on the row, if it ended the row inside of an open quote
 }
 
 // fault is what is wrong with a malformed record.
@@ -72,7 +74,11 @@ const (
 )
 
 func (m *malformed) Error() string {
-	return fmt.Sprintf("byte %d of line %d: %s", m.column, m.line, m.fault)
+	s := fmt.Sprintf("byte %d of line %d: %s", m.column, m.line, m.fault)
+	if m.limit > 0 {
+		s += fmt.Sprintf(" within the %d bytes that a row may have (max_row)", m.limit)
+	}
+	return s
 }
 
 // next reads the next record; blank lines are passed over. io.EOF is the end of
@@ -153,20 +159,24 @@ func (s *cellScanner) plainCell(line []byte) (rest []byte, more bool, err error)
 
 // quotedCell is plainCell for a cell that begins with a quote.
 func (s *cellScanner) quotedCell(line []byte) (rest []byte, more bool, err error) {
-	begin := malformed{openQuote, s.lines, len(s.whole) - len(line) + 1}
+	begin := malformed{fault: openQuote, line: s.lines, column: len(s.whole) - len(line) + 1}
 	rest = line[1:]
 	for {
 		i := bytes.IndexByte(rest, '"')
 		if i < 0 {
 			s.plain = append(append(s.plain, rest...), '\n')
+			end := s.lineEnd()
 			next, err := s.line(s.max - len(s.lineText))
-			if err == io.EOF {
+			switch {
+			case err == io.EOF:
 				return nil, false, &begin
-			}
-			if err != nil {
+			case err == errTooLong:
+				begin.limit = s.max
+				return nil, false, &begin
+			case err != nil:
 				return nil, false, err
 			}
-			s.lineText = append(append(s.lineText, '\n'), next...)
+			s.lineText = append(append(s.lineText, end...), next...)
 			rest, s.whole = next, next
 			continue
 		}
@@ -189,7 +199,7 @@ func (s *cellScanner) quotedCell(line []byte) (rest []byte, more bool, err error
 
 // bad is a malformed record; rest is its last line from the fault on.
 func (s *cellScanner) bad(f fault, rest []byte) error {
-	return &malformed{f, s.lines, len(s.whole) - len(rest) + 1}
+	return &malformed{fault: f, line: s.lines, column: len(s.whole) - len(rest) + 1}
 }
 
 // valid reports whether all cells are UTF-8.

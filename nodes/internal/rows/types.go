@@ -8,13 +8,13 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Declared is the declared type of a column.
+// Declared is a declared column.
 type Declared struct {
 	Name string
+	// Kind is its type; AnyType leaves it to the file.
 	Kind core.TypeKind
-	// Required columns must be in the table; those that only the state schema
-	// knows need not be.
-	Required bool
+	// Optional columns may be absent from a file.
+	Optional bool
 }
 
 // Types lists the declared columns in the document's order.
@@ -22,30 +22,18 @@ type Types []Declared
 
 // Kind returns the declared type of a column, AnyType when there is none.
 func (t Types) Kind(name string) core.TypeKind {
+	c, _ := t.Column(name)
+	return c.Kind
+}
+
+// Column returns a declared column; ok is false if there is none of that name.
+func (t Types) Column(name string) (c Declared, ok bool) {
 	for _, c := range t {
 		if c.Name == name {
-			return c.Kind
+			return c, true
 		}
 	}
-	return core.AnyType
-}
-
-// Missing returns an error for a required column that is not among the names.
-func (t Types) Missing(names []string) error {
-	for _, c := range t {
-		if c.Required && !slices.Contains(names, c.Name) {
-			return missingColumn(c.Name, names)
-		}
-	}
-	return nil
-}
-
-func missingColumn(name string, names []string) error {
-	err := fmt.Errorf("the file has no column %q", name)
-	if near := core.DidYouMean(name, names); near != "" {
-		return fmt.Errorf("%w, %s", err, near)
-	}
-	return err
+	return Declared{}, false
 }
 
 // Conform checks rows against declared types and the type of a row. Columns that
@@ -106,7 +94,7 @@ func (c *Conform) Check(row *core.Object) string {
 func (c *Conform) prepare(keys []string) {
 	c.keys, c.columns, c.whole = keys, c.columns[:0], false
 	for _, t := range c.types {
-		if at := slices.Index(keys, t.Name); at >= 0 && c.of(t.Name) != t.Kind {
+		if at := slices.Index(keys, t.Name); at >= 0 && t.Kind != core.AnyType && c.of(t.Name) != t.Kind {
 			c.columns = append(c.columns, checked{at, t.Name, &core.Type{Kind: t.Kind}, true})
 		}
 	}

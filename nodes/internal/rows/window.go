@@ -1,7 +1,9 @@
 package rows
 
 import (
+	"bytes"
 	"context"
+	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
@@ -20,7 +22,8 @@ type window struct {
 // between them.
 type chunk struct {
 	text   []byte
-	ends   []int // of the cells of all records
+	raw    []byte // of the rows that differ from their text in text
+	ends   []int  // of the cells of all records
 	kept   []kept
 	places []checks.Place
 	bad    []checks.Bad
@@ -28,9 +31,9 @@ type chunk struct {
 
 // kept says where the text of a record begins in that of its chunk.
 type kept struct {
-	from int
-	gap  int
-	file any // the value of the file column
+	text, gap int
+	raw, end  int // where its bytes are in the raw ones of the chunk, if it differs
+	in        *layout
 }
 
 // rest reports whether there are rows to give out.
@@ -62,7 +65,11 @@ func (c *cells) look(ctx context.Context) error {
 		}
 		k := c.window.chunk()
 		if reason != "" {
-			k.bad = append(k.bad, checks.Bad{Place: p, Reason: reason, Data: c.data()})
+			bad := checks.Bad{Place: p, Reason: reason, Data: c.data()}
+			if c.Raw {
+				bad.Raw = bytes.Clone(c.scan.raw)
+			}
+			k.bad = append(k.bad, bad)
 			c.window.bad++
 			continue
 		}
@@ -83,30 +90,32 @@ func (c *cells) looking() bool {
 	case c.Cells.Window > 0 && (w.rows >= int64(c.Cells.Window) || w.bytes >= MaxWindow):
 		return false
 	}
-	for _, at := range c.take {
-		if c.cols[at].infer {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.cols, func(k column) bool { return k.infer })
 }
 
 // fits returns why a record does not have the declared types, or "". Only rows
 // that have them get a say in the types of the other columns.
 func (c *cells) fits() string {
-	for _, at := range c.take {
-		col, cell := &c.cols[at], c.scan.cell(at)
-		if col.declared == core.AnyType || len(cell) == 0 || c.null(cell) {
+	for j, at := range c.file.from {
+		col := &c.cols[j]
+		if at == Nowhere || col.declared == core.AnyType {
+			continue
+		}
+		cell := c.scan.cell(at)
+		if len(cell) == 0 || c.null(cell) {
 			continue
 		}
 		col.kind = col.declared
 		if _, ok := col.value(cell); !ok {
-			return col.refuse(cell, 0)
+			return col.refuse(at, cell, 0)
 		}
 	}
-	for _, at := range c.take {
+	for j, at := range c.file.from {
+		if at == Nowhere {
+			continue
+		}
 		if cell := c.scan.cell(at); len(cell) > 0 && !c.null(cell) {
-			c.cols[at].look(cell)
+			c.cols[j].look(cell)
 		}
 	}
 	return ""
@@ -119,10 +128,17 @@ func (c *cells) keep(k *chunk, p checks.Place) {
 		if c.window.rows == 0 {
 			rows = 16 // most tables that are read whole are small
 		}
-		k.places, k.kept, k.ends = make([]checks.Place, 0, rows), make([]kept, 0, rows), make([]int, 0, rows*len(c.cols))
+		k.places, k.kept, k.ends = make([]checks.Place, 0, rows), make([]kept, 0, rows), make([]int, 0, rows*len(c.file.names))
 	}
 	r := &c.scan.record
-	k.kept = append(k.kept, kept{len(k.text), r.gap, c.file})
+	row := kept{text: len(k.text), gap: r.gap, in: c.file}
+	if c.Raw && r.gap == 0 { // it has quotes
+		row.raw = len(k.raw)
+		k.raw = append(k.raw, c.scan.raw...)
+		row.end = len(k.raw)
+		c.window.bytes += len(c.scan.raw)
+	}
+	k.kept = append(k.kept, row)
 	k.text = append(k.text, r.text...)
 	k.ends = append(k.ends, r.ends...)
 	k.places = append(k.places, p)
@@ -135,15 +151,21 @@ func (c *cells) replay(ctx context.Context, b *batch) error {
 	k := c.window.chunks[0]
 	c.window.chunks[0] = chunk{}
 	c.window.chunks = c.window.chunks[1:]
-	file, width := c.file, len(c.cols)
+	at := 0 // the first cell of the row
 	for i, p := range k.places {
 		if err := table.Tick(ctx, i); err != nil {
 			return err
 		}
-		c.file = k.kept[i].file
-		c.convert(b, p, &record{text: k.text[k.kept[i].from:], ends: k.ends[i*width:][:width], gap: k.kept[i].gap})
+		row := &k.kept[i]
+		ends := k.ends[at:][:len(row.in.names)]
+		at += len(ends)
+		r := record{text: k.text[row.text:], ends: ends, gap: row.gap}
+		raw := k.raw[row.raw:row.end]
+		if row.end == 0 {
+			raw = r.text[:ends[len(ends)-1]]
+		}
+		c.convert(b, p, &r, row.in, raw)
 	}
-	c.file = file
 	b.bad = merge(b.bad, k.bad)
 	return nil
 }
