@@ -61,6 +61,11 @@ func WithListener(listen func(core.Event)) RunOption {
 // as there are: a fan-out makes a few for each item.
 func WithBackpressure() RunOption { return runOption(func(s *runSettings) { s.Backpressure = true }) }
 
+// WithStrict makes a warning of a node's logger (Input.Logger) the failure of that attempt:
+// what it wrote does not reach the state, and kinds that put a file or rows in place do
+// not. The result lists the warnings of a run in any case.
+func WithStrict() RunOption { return runOption(func(s *runSettings) { s.Strict = true }) }
+
 // WithInterviewer answers what the human gates of a walk ask. Package nodes/human has
 // interviewers for a terminal, for functions and for tests. Without one nobody answers.
 func WithInterviewer(i core.Interviewer) RunOption {

@@ -22,6 +22,9 @@ const mostRows = 100
 // error.
 func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 	r = a.mask.Report(r)
+	if f.quiet || f.log == logNone { // else they have been shown as they came
+		a.printWarnings(r)
+	}
 	if f.json {
 		out := reportJSON(r)
 		if p.Walk != nil && p.Walk.Routed {
@@ -39,6 +42,30 @@ func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 		a.summary(out, r)
 	}
 	return nil
+}
+
+// printWarnings prints what the nodes of a run warned of.
+func (a *app) printWarnings(r *core.Report) {
+	p := a.palette(a.Err)
+	rest := r.Warned
+	for _, w := range r.Warnings {
+		times := ""
+		if rest -= w.Count; w.Count > 1 {
+			times = " (" + plural(int(w.Count), "time") + ")"
+		}
+		tty.Fprintf(a.Err, "%s %s\n", p.Warn("warning:"), tty.Sprintf("node %s: %s%s", w.Node, w.Text, times))
+	}
+	if rest > 0 {
+		tty.Fprintf(a.Err, "%s %s\n", p.Warn("warning:"), plural(int(rest), "more warning"))
+	}
+}
+
+// warnedText is how many warnings there were, for the last line of a summary.
+func warnedText(r *core.Report) string {
+	if r.Warned == 0 {
+		return ""
+	}
+	return ", " + plural(int(r.Warned), "warning")
 }
 
 func (a *app) summary(out io.Writer, r *core.Report) {
@@ -72,7 +99,7 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 		tty.Fprintf(out, "%s succeeded\n", plural(succeeded, "node"))
 	}
 	a.printState(out, r.State)
-	tty.Fprintf(out, "\n%s: %s in %s%s\n", p.Bold(r.Workflow), p.Status(string(r.Status)), story.Duration(r.Duration), usageText(r))
+	tty.Fprintf(out, "\n%s: %s in %s%s\n", p.Bold(r.Workflow), p.Status(string(r.Status)), story.Duration(r.Duration), warnedText(r)+usageText(r))
 }
 
 // printState prints the final state, one field on a line; large values by size.
@@ -181,6 +208,9 @@ type runJSON struct {
 	Nodes    []nodeJSON    `json:"nodes"`
 	Units    []unitJSON    `json:"units,omitempty"`
 	Usage    *core.Usage   `json:"usage,omitempty"` // of all calls to models
+	// Warnings are those of the nodes, at most 100 different ones, and Warned counts all.
+	Warnings []core.NodeWarning `json:"warnings,omitempty"`
+	Warned   int64              `json:"warned,omitempty"`
 }
 
 type nodeJSON struct {
@@ -209,7 +239,8 @@ type unitJSON struct {
 }
 
 func reportJSON(r *core.Report) runJSON {
-	out := runJSON{Run: r.Run, Workflow: r.Workflow, Status: r.Status, Path: r.Path, Started: r.Started, Duration: r.Duration, State: r.State, Nodes: []nodeJSON{}}
+	out := runJSON{Run: r.Run, Workflow: r.Workflow, Status: r.Status, Path: r.Path, Started: r.Started, Duration: r.Duration, State: r.State, Nodes: []nodeJSON{},
+		Warnings: r.Warnings, Warned: r.Warned}
 	if r.Err != nil {
 		out.Error = r.Err.Error()
 	}

@@ -99,7 +99,7 @@ func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	flags.StringVar(&f.goal, "goal", "", "the goal of a walk, a `text`, instead of the one in its file")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print the plan, or of a walk the way it takes when every node succeeds")
 	a.parallelFlag(cmd)
-	flags.BoolVar(&f.strict, "strict", false, "warnings stop the run, and a run that succeeds in part exits with 1")
+	flags.BoolVar(&f.strict, "strict", false, "warnings stop the run, a node that warns while it runs fails, and a run that succeeds in part exits with 1")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress and no hints; warnings and errors are shown")
 	flags.StringVar(&f.log, "log", logAuto, "how progress is shown on standard error: "+strings.Join(logForms, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logForms, cobra.ShellCompDirectiveNoFileComp))
@@ -210,7 +210,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	a.running.Store(true)
 	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
 		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true,
-		FailFast: f.failFast, MaxVisits: f.maxVisits, Budget: f.budget.Budget,
+		FailFast: f.failFast, MaxVisits: f.maxVisits, Budget: f.budget.Budget, Strict: f.strict,
 		Listener: listener, Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
 	})
 	lost := watch.close(ctx, unheard(report))

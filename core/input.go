@@ -56,6 +56,9 @@ type Shared struct {
 	Inputs *Object // the run's inputs ($input)
 	Nodes  NodeLookup
 	Log    *slog.Logger
+	// Logs makes the logger of an attempt when it is asked for, if Log is nil; nil if
+	// nobody wants to know.
+	Logs *Logs
 	// Open opens streams, nil when the node reads none.
 	Open StreamOpener
 	// Report takes in how far the handler is, and Measure how much of its input it has
@@ -67,6 +70,14 @@ type Shared struct {
 	// when nobody is there to ask. It takes half the room of an Interviewer, and every
 	// node carries it.
 	Ask InterviewerFunc
+}
+
+// Logs is where the log records of attempts go.
+type Logs struct {
+	Handler func(Input) slog.Handler
+	// Warned returns the failure of an attempt that has warned in a strict run, nil for
+	// others; it may be nil.
+	Warned func() error
 }
 
 // NodeLookup answers $nodes.ID.status and $nodes.ID.output for nodes that are
@@ -243,11 +254,29 @@ func (in Input) Index() int {
 
 // Logger returns the logger of this attempt; its records become events of the
 // run. It is never nil.
+//
+// A record of level slog.LevelWarn or higher is a warning: the result may not be what the
+// author meant, because data or a setting had no effect. The report of the run lists
+// warnings, and in a strict run they fail the attempt. What the attempt got over without
+// an effect on its result, such as a request that was repeated, is slog.LevelInfo.
 func (in Input) Logger() *slog.Logger {
-	if in.shared().Log == nil {
-		return slog.New(slog.DiscardHandler)
+	switch s := in.shared(); {
+	case s.Log != nil:
+		return s.Log
+	case s.Logs != nil:
+		return slog.New(s.Logs.Handler(in))
 	}
-	return in.shared().Log
+	return slog.New(slog.DiscardHandler)
+}
+
+// Warned returns the error with which an attempt fails that has warned in a strict run, and
+// nil otherwise. Handlers that put something in place outside of the run, such as a file or
+// rows of a table, call it right before that and return the error.
+func (in Input) Warned() error {
+	if l := in.shared().Logs; l != nil && l.Warned != nil {
+		return l.Warned()
+	}
+	return nil
 }
 
 // Progress tells how far the handler is: done of so many steps, 0 when their

@@ -23,8 +23,19 @@ type Report struct {
 	Path []string
 	// Usage is what the calls to models took that nodes and decisions on the way made.
 	Usage Usage
+	// Warnings lists what the nodes warned of, sorted by node and text: at most 100 different
+	// ones, of which Warned counts all.
+	Warnings []NodeWarning
+	Warned   int64
 	// Err is the error of a failed or cancelled run, nil otherwise.
 	Err error
+}
+
+// NodeWarning is what a node of the run warned of, in one attempt or several.
+type NodeWarning struct {
+	Node  string `json:"node"`
+	Text  string `json:"text"`
+	Count int64  `json:"count"`
 }
 
 // NodeReport tells how one node ended.

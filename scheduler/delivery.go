@@ -2,11 +2,9 @@ package scheduler
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -228,94 +226,4 @@ func (d *delivery) close(grace time.Duration) (left int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.added - d.taken.Load() + 1 // the last one that it was given is not done
-}
-
-// logHandler turns the log records of a node into events.
-type logHandler struct {
-	run     *run
-	node    string
-	index   core.Ordinal
-	attempt int
-	attrs   []slog.Attr
-	prefix  string
-}
-
-// Enabled passes every record on: filtering is the listener's.
-func (*logHandler) Enabled(context.Context, slog.Level) bool { return true }
-
-// Handle makes one event of a record. The attributes become its values.
-func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
-	e := core.Event{V: core.EventVersion, Type: core.LogLine, Run: h.run.opts.Run, Time: rec.Time, Node: h.node,
-		Item: h.index, Attempt: h.attempt, Log: core.CutText(rec.Message), Severity: rec.Level.String()}
-	values := &core.Object{}
-	for _, a := range h.attrs {
-		setAttr(values, a.Key, a.Value)
-	}
-	rec.Attrs(func(a slog.Attr) bool {
-		setAttr(values, h.prefix+a.Key, a.Value)
-		return true
-	})
-	if values.Len() > 0 {
-		e.Values = values
-	}
-	h.run.signOfLife()
-	h.run.events.add(e)
-	return nil
-}
-
-// setAttr stores an attribute as a run-time value, the members of a group under
-// the group's name. An error is its text; what has no JSON form is the reason
-// why.
-func setAttr(o *core.Object, key string, v slog.Value) {
-	v = v.Resolve()
-	if v.Kind() == slog.KindGroup {
-		if key != "" && !strings.HasSuffix(key, ".") { // a group without a name ends in the dot of the one around it
-			key += "."
-		}
-		for _, a := range v.Group() {
-			setAttr(o, key+a.Key, a.Value)
-		}
-		return
-	}
-	x := v.Any()
-	if err, ok := x.(error); ok {
-		x = err.Error()
-	}
-	c, err := core.Canonical(x)
-	if err != nil {
-		c = "<" + err.Error() + ">" // printing it could go round in circles
-	}
-	o.Set(key, limited(c))
-}
-
-// limited is a value of a log record as far as an event holds it: a large one is a text
-// that was cut.
-func limited(v any) any {
-	switch v := v.(type) {
-	case string:
-		return core.CutText(v)
-	case []any, *core.Object:
-		if text := core.JSON(v); len(text) > core.MaxText {
-			return core.CutText(text)
-		}
-	}
-	return v
-}
-
-// WithAttrs returns a handler whose records carry the attributes.
-func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	c := *h
-	c.attrs = append([]slog.Attr(nil), h.attrs...)
-	for _, a := range attrs {
-		a.Key = h.prefix + a.Key
-		c.attrs = append(c.attrs, a)
-	}
-	return &c
-}
-
-// WithGroup returns a handler that puts the name before its keys.
-func (h *logHandler) WithGroup(name string) slog.Handler {
-	c := *h
-	c.prefix += name + "."
-	return &c
 }

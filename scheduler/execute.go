@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -17,13 +16,13 @@ import (
 // range, and words the answer in w.event. It is called without mu.
 func (r *run) execute(w *worker) {
 	c, e := &w.cmd, &w.event
-	if c.Call == nil && c.Node.Bare && r.events == nil && r.trace.tracer == nil {
+	if c.Call == nil && c.Node.Bare && r.events == nil && r.trace.tracer == nil && !r.opts.Strict {
 		r.executeBare(w)
 		return
 	}
 	*e = machine.Event{Kind: machine.Finished, ID: c.ID, Started: w.stamp}
 	w.full = true
-	x := executor{run: r, w: w, p: c.Plan, ctx: r.contextOf(w), c: c}
+	x := executor{run: r, w: w, p: c.Plan, ctx: r.contextOf(w), c: c, alarm: r.newAlarm(c)}
 	if c.Node.Pull {
 		x.pull(&e.Outcome)
 		e.Ended = r.now()
@@ -95,6 +94,8 @@ type executor struct {
 	shared *core.Input
 	// streams are those the node reads, nil when it reads none.
 	streams *streams
+	// alarm makes the warnings of the attempt its failure, nil unless the run is strict.
+	alarm *alarm
 	// writes are those of the values that a range has made.
 	writes []plan.Write
 	// worded is the outcome of the attempt, nil as long as its handler has not returned.
@@ -116,7 +117,7 @@ const (
 // not been taken away.
 func (x *executor) items(e *machine.Event) {
 	var o machine.Outcome
-	if x.c.Node.Args == nil && x.run.events == nil {
+	if x.c.Node.Args == nil && x.run.events == nil && x.alarm == nil {
 		in, _ := x.input(x.ctx, -1) // only args can fail
 		x.shared = &in              // nothing but the item differs
 	}
@@ -126,6 +127,7 @@ func (x *executor) items(e *machine.Event) {
 			break
 		}
 		o = machine.Outcome{}
+		x.alarm = x.run.newAlarm(x.c)
 		x.one(int(i), &o)
 		x.keep(e, i, &o)
 		e.ID.To = i + 1
@@ -208,6 +210,9 @@ func (x *executor) one(place int, o *machine.Outcome) {
 			err = x.late(ctx)
 		}
 	}
+	if err == nil {
+		err = x.alarm.err()
+	}
 	if x.streams != nil {
 		if err == nil {
 			x.streams.report(&res)
@@ -224,6 +229,9 @@ func (x *executor) value(ctx context.Context, in core.Input, o *machine.Outcome)
 	v, ok, err := callValue(ctx, x.c.Node, in)
 	if err == nil {
 		err = x.late(ctx)
+	}
+	if err == nil {
+		err = x.alarm.err()
 	}
 	switch {
 	case err != nil:
@@ -402,16 +410,14 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 	if c != nil && n.Asks {
 		s.Ask = x.ask()
 	}
-	s.Dir = x.p.Workflow.Dir
+	s.Dir, s.Logs = x.p.Workflow.Dir, x.logs()
 	if x.run.events != nil {
 		name := c.Name(n)
 		t := &progress{run: x.run, events: x.run.events, streams: x.streams, event: core.Event{V: core.EventVersion, Type: core.Progress,
 			Run: x.run.opts.Run, Node: name, Item: s.Index, Attempt: int(x.c.ID.Attempt)}}
 		s.Report, s.Measure = t.report, t.measure
-		s.Log = slog.New(&logHandler{run: x.run, node: name, index: s.Index, attempt: int(x.c.ID.Attempt)})
 	} else if x.run.watched.Load() {
 		s.Report = func(int64, int64) { x.run.signOfLife() }
-		s.Log = slog.New(signs{slog.DiscardHandler, x.run})
 	}
 	return s, nil
 }

@@ -87,7 +87,7 @@ func (m *meter) tool(c core.ToolCall) {
 func (m *meter) again(why string) {
 	m.emit(core.LogLine, func(e *core.Event) {
 		*e = core.Event{V: e.V, Type: e.Type, Run: e.Run, Time: e.Time, Node: e.Node, Item: e.Item, Attempt: e.Attempt,
-			Severity: slog.LevelWarn.String(), Log: why}
+			Severity: slog.LevelInfo.String(), Log: why}
 	})
 }
 

@@ -72,7 +72,7 @@ func TestModelUsage(t *testing.T) {
 			of = append(of, e.Severity+" "+e.Log)
 		}
 	}
-	want := "model.asked 1 |WARN busy in turn 1|model.answered 1 |tool.called 1 no such file|model.asked 2 |WARN busy in turn 2|model.answered 2 |tool.called 2 no such file"
+	want := "model.asked 1 |INFO busy in turn 1|model.answered 1 |tool.called 1 no such file|model.asked 2 |INFO busy in turn 2|model.answered 2 |tool.called 2 no such file"
 	if got := strings.Join(of, "|"); got != want {
 		t.Errorf("events %s, want %s", got, want)
 	}

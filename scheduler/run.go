@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log/slog"
 	spread "math/rand/v2"
 	"slices"
 	"sync"
@@ -62,6 +63,10 @@ type Options struct {
 	Router core.Router
 	// Budget bounds what the calls to models may take that nodes and decisions make.
 	Budget core.Budget
+	// Strict makes a warning of a node's logger the failure of the attempt: what it wrote
+	// does not reach the state, and kinds that put something in place outside of the run
+	// do not.
+	Strict bool
 	// Tracer is told of the run and of each attempt; nil for none. Secrets are hidden in
 	// what it is told, but not in the inputs of the attempts.
 	Tracer core.Tracer
@@ -99,6 +104,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	}
 	o.Listener = masked(p.Secrets, o.Listener)
 	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, ctx: ctx, started: time.Now(), bare: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
+	r.bare.Logs = &core.Logs{Handler: func(in core.Input) slog.Handler { return r.handler(in, nil) }}
 	r.wake.L, r.left.L, r.guard.run = &r.mu, &r.mu, r
 	var err error
 	r.m, err = machine.New(p, objectOf(inputs), machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight,
@@ -143,6 +149,7 @@ type run struct {
 	started time.Time
 	events  *delivery
 	trace   tracing
+	warned  warnings
 	spent   spending
 
 	mu        sync.Mutex
@@ -287,6 +294,7 @@ func (r *run) now() int64 { return int64(time.Since(r.started)) }
 func (r *run) finish() (*core.Report, error) {
 	rep := r.report
 	rep.Started, rep.Duration = r.started, r.took
+	rep.Warnings, rep.Warned = r.warned.report()
 	if c, ok := rep.Err.(*core.CancelError); ok {
 		c.Cause = context.Cause(r.parent)
 	}

@@ -149,6 +149,11 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 	if s.extent != nil {
 		s.extent.note(s.Stream.(core.Measured))
 	}
+	if err == io.EOF {
+		if warned := s.of.x.alarm.err(); warned != nil { // who reads to the end may put something in place
+			return rows, warned
+		}
+	}
 	switch {
 	case err == io.EOF:
 		s.of.end(s.field, s.Summary())

@@ -122,6 +122,10 @@ func (m Masker) Report(r *core.Report) *core.Report {
 	}
 	out := *r
 	out.State, out.Err = m.Object(r.State), m.Error(r.Err)
+	out.Warnings = slices.Clone(r.Warnings)
+	for i := range out.Warnings {
+		out.Warnings[i].Text = m.Text(out.Warnings[i].Text)
+	}
 	out.Nodes = func() []core.NodeReport {
 		nodes := r.Nodes()
 		for i := range nodes {

@@ -182,12 +182,22 @@ func (w *writing) rows(ctx context.Context, name string, src *table.Source) erro
 	if w.form.format == sqliteFormat {
 		err = w.toTable(ctx, name, src)
 	} else {
-		err = w.output(ctx, name, func(out *bufio.Writer) error { return w.toFile(ctx, out, src) })
-	}
-	if absent := src.Absent(); err == nil && w.done > 0 && len(absent) > 0 {
-		w.in.Logger().Warn("no row has the column", "column", absent[0])
+		err = w.output(ctx, name, func(out *bufio.Writer) error {
+			if err := w.toFile(ctx, out, src); err != nil {
+				return err
+			}
+			return w.ready(src, w.done)
+		})
 	}
 	return err
+}
+
+// ready is called before the rows of a source are put in place.
+func (w *writing) ready(src *table.Source, rows int64) error {
+	if absent := src.Absent(); rows > 0 && len(absent) > 0 {
+		w.in.Logger().Warn("no row has the column", "column", absent[0])
+	}
+	return w.in.Warned()
 }
 
 // toFile writes the rows batch by batch.
@@ -292,6 +302,7 @@ func (w *writing) toTable(ctx context.Context, name string, src *table.Source) (
 	defer db.Close()
 	t := w.table
 	t.Declared = w.declared
+	t.Ready = func(rows int64) error { return w.ready(src, rows) }
 	w.done, err = database.Load(ctx, db, &t, src, w.in.Progress)
 	return err
 }

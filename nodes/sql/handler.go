@@ -239,12 +239,15 @@ func (l *load) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	defer c.Close()
 	src.Watch(table.FieldNames(l.table.Columns), table.FieldNames(l.table.Declared))
 	t := l.table
+	t.Ready = func(rows int64) error {
+		if absent := src.Absent(); rows > 0 && len(absent) > 0 {
+			in.Logger().Warn("no row has the column", "column", absent[0])
+		}
+		return in.Warned()
+	}
 	n, err := database.Load(ctx, c, &t, src, in.Progress)
 	if err != nil {
 		return core.Result{}, c.about(fmt.Errorf("table %s: %w", t.Name, err))
-	}
-	if absent := src.Absent(); n > 0 && len(absent) > 0 {
-		in.Logger().Warn("no row has the column", "column", absent[0])
 	}
 	r := core.Send(core.ObjectOf("table", t.Name, "rows", n))
 	r.Note = table.Count(int(n), "row") + " written to " + c.name + ", table " + t.Name

@@ -95,6 +95,7 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 		return rows, nil
 	}
 	if s.err = s.a.finish(ctx, err); s.err == nil {
+		s.a.warn()
 		s.err = io.EOF
 	}
 	return nil, s.err

@@ -183,7 +183,7 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err != nil {
 		return core.Result{}, err
 	}
-	return h.result(in, a), nil
+	return h.result(a), nil
 }
 
 // table returns the table when it is an array. One object is a table of one row, so
@@ -206,7 +206,16 @@ func (h *handler) count(rows []any) error {
 	return core.Permanent(fmt.Errorf("field %q is an object and takes one row, the result has %d", h.into, len(rows)))
 }
 
-func (h *handler) result(in core.Input, a *attempt) core.Result {
+// warn tells of the rows that checks of severity warn have found.
+func (a *attempt) warn() {
+	for _, c := range a.collectors {
+		for check, n := range c.Warnings().All() {
+			a.in.Logger().Warn("check failed", "check", check, "rows", n)
+		}
+	}
+}
+
+func (h *handler) result(a *attempt) core.Result {
 	rows := slices.Clip(a.out.rows)
 	if cap(a.out.rows) > 2*len(rows) { // room for all of an array, most of which was left out
 		rows = append(make([]any, 0, len(rows)), rows...)
@@ -223,10 +232,8 @@ func (h *handler) result(in core.Input, a *attempt) core.Result {
 		if field := h.policies[i].Field(); field != "" {
 			r.Delta[field] = c.Records()
 		}
-		for check, n := range c.Warnings().All() {
-			in.Logger().Warn("check failed", "check", check, "rows", n)
-		}
 	}
+	a.warn()
 	if rejected := a.judged(out); rejected > 0 {
 		r.Status = core.PartialSuccess
 		r.Note += fmt.Sprintf(", %d rejected", rejected)

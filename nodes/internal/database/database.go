@@ -43,6 +43,9 @@ type Table struct {
 	// Commit makes each batch a transaction of its own. Otherwise all rows are
 	// one: the table holds all of them, or is what it was.
 	Commit bool
+	// Ready is called with the number of rows before the last commit; its error undoes
+	// what is not committed. It may be nil.
+	Ready func(rows int64) error
 }
 
 // Column is a column of a table in a database.

@@ -85,6 +85,11 @@ func (l *load) run(ctx context.Context, progress func(done, of int64)) error {
 	for {
 		batch, err := l.src.NextOf(ctx, size)
 		if err == io.EOF {
+			if l.t.Ready != nil {
+				if err := l.t.Ready(l.rows); err != nil {
+					return err
+				}
+			}
 			return l.commit(ctx)
 		}
 		if err != nil {
