@@ -94,6 +94,9 @@ func factsOf(n Node, holds bool) []fact {
 	facts := []fact{{subject: Print(n), op: Or, holds: holds}}
 	b, ok := n.(*Binary)
 	if !ok {
+		if holds {
+			facts = append(facts, lengths(n)...)
+		}
 		return facts
 	}
 	x, y, op := b.X, b.Y, b.Op
@@ -109,7 +112,11 @@ func factsOf(n Node, holds bool) []fact {
 		if !holds {
 			op = Equal + NotEqual - op
 		}
-		return []fact{{subject: Print(x), op: op, value: c.Value}}
+		facts = []fact{{subject: Print(x), op: op, value: c.Value}}
+		if op == Equal {
+			facts = append(facts, lengths(x)...)
+		}
+		return facts
 	case In:
 		if _, isText := c.Value.(string); isText && b.Op == In {
 			return append(facts, fact{subject: Print(x), op: In, value: c.Value, holds: holds})
@@ -119,7 +126,31 @@ func factsOf(n Node, holds bool) []fact {
 			if !holds {
 				op = Less + GreaterEqual - op // < and >=, <= and > add up to the same
 			}
-			return append(facts, fact{subject: Print(x), op: op, value: c.Value, noNumber: !holds})
+			facts = append(facts, fact{subject: Print(x), op: op, value: c.Value, noNumber: !holds})
+			if holds {
+				facts = append(facts, lengths(x)...)
+			}
+			return facts
+		}
+	}
+	return facts
+}
+
+// lengths returns how long the arrays are on the way to a path that leads to a value.
+func lengths(n Node) []fact {
+	p, ok := n.(*Path)
+	if !ok {
+		return nil
+	}
+	var facts []fact
+	for i, s := range p.Steps {
+		if s.IsIndex {
+			array := &Path{Root: p.Root, Steps: p.Steps[:i]}
+			count := s.Index + 1
+			if s.Index < 0 {
+				count = -s.Index
+			}
+			facts = append(facts, fact{subject: Print(&Call{Func: FuncLength, Args: []Node{array}}), op: GreaterEqual, value: count})
 		}
 	}
 	return facts

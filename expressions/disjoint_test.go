@@ -81,6 +81,12 @@ func TestImplies(t *testing.T) {
 		{`$.k == "a"`, `$.k == "a" || $.go`, true},
 		{`$.k == "a"`, `$.k == "b"`, false},
 		{`$.ok`, `$.go`, false},
+		{`$.l[0].n > 5`, `length($.l) > 0`, true},
+		{`$.l[1] == "a"`, `length($.l) > 1`, true},
+		{`$.l[-2].ok`, `length($.l) >= 2`, true},
+		{`$.l[0].n > 5`, `length($.l) > 1`, false},
+		{`$.l[0] != "a"`, `length($.l) > 0`, false},
+		{`!$.l[0]`, `length($.l) > 0`, false},
 		{`$.n == 1`, `$.n < 3`, true},
 		{`$.n > 5`, `$.n > 3`, true},
 		{`$.n > 3`, `$.n > 5`, false},
@@ -100,7 +106,11 @@ func TestDisjointIsSound(t *testing.T) {
 	test := func() string {
 		subject := "$." + string("xy"[rng.IntN(2)])
 		constant := []string{`"a"`, `"b"`, `"ab"`, `1`, `2`, `1.5`, `true`, `false`, `null`}[rng.IntN(9)]
-		switch rng.IntN(6) {
+		switch rng.IntN(8) {
+		case 6:
+			subject += "[0]"
+		case 7:
+			subject = "length(" + subject + ")"
 		case 0:
 			return subject
 		case 1:
@@ -122,7 +132,7 @@ func TestDisjointIsSound(t *testing.T) {
 		}
 	}
 	disjoint := 0
-	for range 4000 {
+	for range 8000 {
 		a, b := condition(2), condition(2)
 		p, q := compileFree(a), compileFree(b)
 		if !Disjoint(p, q) {
