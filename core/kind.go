@@ -118,6 +118,14 @@ func (c Columns) Kind(name string) TypeKind {
 // Has reports whether rows may have a column.
 func (c Columns) Has(name string) bool { return !c.Closed || slices.Contains(c.Names, name) }
 
+// All returns all columns that rows may have, nil if they may have any.
+func (c Columns) All() []string {
+	if !c.Closed {
+		return nil
+	}
+	return append([]string{}, c.Names...)
+}
+
 // Secret is a reference to a value that is kept outside of documents and must not
 // be shown.
 type Secret struct {
@@ -183,6 +191,8 @@ type Env struct {
 	// a stage of a pipeline. Rounds tells that it is given $iter and $loop: it is
 	// in the body of a loop.
 	Items, Rounds bool
+	// Item is what is known of $item, if it is a row.
+	Item Columns
 }
 
 // InWalk reports whether the node is in a walk. It is if Edges is set, be it to no edges.

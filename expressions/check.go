@@ -23,6 +23,7 @@ type checker struct {
 	open    *Open // set when there is no schema
 	infos   []info
 	refs    []ref // by Path.index
+	needed  []*Path
 	diags   core.Diagnostics
 }
 
@@ -30,6 +31,9 @@ type checker struct {
 func (c *checker) prepare(t *Tree) {
 	c.infos = make([]info, t.nodes)
 	c.refs = make([]ref, len(t.paths))
+	if c.scope.ItemColumns != nil {
+		c.needed = t.Needed()
+	}
 	if !c.scope.untyped() {
 		return
 	}

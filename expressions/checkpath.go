@@ -1,6 +1,10 @@
 package expressions
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
 
 // statusType is the type of $nodes.ID.status.
 var statusType = &core.Type{Kind: core.StringType, Enum: []any{
@@ -33,6 +37,9 @@ func (c *checker) path(p *Path) info {
 		rest = rest[1:]
 	case RootItem:
 		t = c.scope.ItemType
+		if c.noColumn(p) {
+			return info{}
+		}
 		if c.scope.Columns != nil && len(rest) > 0 && !rest[0].IsIndex {
 			return c.column(p, r, t)
 		}
@@ -43,6 +50,17 @@ func (c *checker) path(p *Path) info {
 	}
 	r.steps = rest
 	return pathInfo(c.walk(p, t, rest))
+}
+
+// noColumn reports a column that the row cannot have.
+func (c *checker) noColumn(p *Path) bool {
+	known := c.scope.ItemColumns
+	if known == nil || len(p.Steps) == 0 || p.Steps[0].IsIndex || slices.Contains(known, p.Steps[0].Name) || !slices.Contains(c.needed, p) {
+		return false
+	}
+	c.errorf(core.CodeExprName, p.Steps[0].From, "the rows have no column %q here", p.Steps[0].Name).
+		WithHint("%s", core.UnknownKeyHint(p.Steps[0].Name, known))
+	return true
 }
 
 // column gives a path into the row of a table its place.

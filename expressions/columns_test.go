@@ -84,3 +84,22 @@ func TestColumnsShareNumbers(t *testing.T) {
 		t.Errorf("the item as a whole: %v, fields %v, roots %v", whole.Value(env(whole)), first.Fields(), first.Roots())
 	}
 }
+
+// A row whose columns are all known cannot have another one, but an argument of coalesce
+// may be any.
+func TestItemColumns(t *testing.T) {
+	for text, want := range map[string]string{
+		"$item.a > 1 && $item['b'] > 1":           "",
+		"$item == null || $item[0] == 1":          "",
+		"$item.c > 1":                             `1:7: error: the rows have no column "c" here (known keys: a, b) [EXPR_NAME]`,
+		"!($item.ab.c == 1)":                      `1:9: error: the rows have no column "ab" here (known keys: a, b) [EXPR_NAME]`,
+		"coalesce($item.c, $item.d) > 1":          "",
+		"coalesce($item.c + 1, 2) > 1":            `1:16: error: the rows have no column "c" here (known keys: a, b) [EXPR_NAME]`,
+		"coalesce(lower($item.c), 'x') == $.item": `1:22: error: the rows have no column "c" here (known keys: a, b) [EXPR_NAME]`,
+	} {
+		_, ds := Compile(core.At(text, core.Position{Line: 1, Column: 1}), Scope{ItemColumns: []string{"a", "b"}}, "")
+		if got := ds.Error(); len(ds) > 0 && got != want || len(ds) == 0 && want != "" {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

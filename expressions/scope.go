@@ -99,6 +99,10 @@ type Scope struct {
 	Unknown func(root Root, name string) bool
 	// ItemType is the type of $item, nil when unknown.
 	ItemType *core.Type
+	// ItemColumns lists the members that $item can have at most, when it is a row whose
+	// columns are all known; nil: it may have any. Another one is an error, except as an
+	// argument of coalesce.
+	ItemColumns []string
 	// Columns says that $item is the row of a table, and takes account of the
 	// columns that are read; nil: $item is read like anything else.
 	Columns *Columns

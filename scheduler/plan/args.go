@@ -104,7 +104,9 @@ func (c *compiler) textArgument(v *core.Value, at place, use *uses) argument {
 	if !isPath(text) {
 		return argument{literal: text}
 	}
-	return argument{source: c.compileSource(core.At(text, v.Pos), c.scope(c.nodeRoots), at, use)}
+	scope := c.scope(c.nodeRoots)
+	scope.ItemColumns = c.nodeItem.All()
+	return argument{source: c.compileSource(core.At(text, v.Pos), scope, at, use)}
 }
 
 // pathRoots are the beginnings that make a text in args a path.

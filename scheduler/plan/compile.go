@@ -99,6 +99,10 @@ type compiler struct {
 	// members of pipelines and loops have besides, by id.
 	nodeRoots   expressions.Root
 	memberRoots map[string]expressions.Root
+	// nodeItem is what is known of the $item of the node being compiled, memberItems
+	// names the fields whose elements are those of stages.
+	nodeItem    core.Columns
+	memberItems map[string]string
 }
 
 // common is shared by the workflows nested in one another.

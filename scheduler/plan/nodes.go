@@ -49,7 +49,7 @@ func (c *compiler) nodeID(i int32, d *core.Node) {
 
 // unitRoots notes which nodes are given a row or a round.
 func (c *compiler) unitRoots() {
-	c.memberRoots = map[string]expressions.Root{}
+	c.memberRoots, c.memberItems = map[string]expressions.Root{}, map[string]string{}
 	note := func(members []core.Text, lost bool, roots expressions.Root) {
 		if lost {
 			c.looseMembers(many, roots)
@@ -63,6 +63,11 @@ func (c *compiler) unitRoots() {
 	}
 	for _, p := range c.w.Pipelines {
 		note(p.Stages, p.Lost.Has("stages"), itemRoots)
+		if field, ok := wholeField(p.Items); ok && p.Batch == nil && !p.Lost.Has("batch") && !p.Lost.Has("items") {
+			for _, m := range p.Stages {
+				c.memberItems[m.Value] = field
+			}
+		}
 	}
 	for _, l := range c.w.Loops {
 		note(l.Body, l.Lost.Has("body"), roundRoots)
@@ -108,6 +113,7 @@ func (c *compiler) node(i int32, d *core.Node) {
 	if d.ForEach != nil || d.Lost.Has("for_each") {
 		c.nodeRoots |= itemRoots
 	}
+	c.nodeItem = c.itemColumns(d)
 	if d.Lost.Has("args") {
 		c.unknown.reads = true
 	}
@@ -295,6 +301,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	env.Inputs = c.knownInputs()
 	env.WriteType = func(field string) *core.Type { return c.writeType(n, field) }
 	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
+	env.Item = c.nodeItem
 	if c.walking() {
 		env.Edges = c.edgesOf(d)
 		env.Routed = c.modelRouted()

@@ -1,6 +1,9 @@
 package plan
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
 
 // tables is what kinds say of the rows they write. A reader may stand before the
 // writer in the document, whose kind is then asked out of turn.
@@ -49,6 +52,33 @@ func (c *compiler) columns(field string) core.Columns {
 		t.note(at, made, ds)
 	}
 	return t.known[at][field]
+}
+
+// itemColumns returns what is known of $item in a node: the columns of the field whose
+// elements are its items, or the rows of the pipeline of which it is a stage.
+func (c *compiler) itemColumns(d *core.Node) core.Columns {
+	field, ok := c.memberItems[d.ID.Value]
+	if d.ForEach != nil {
+		field, ok = wholeField(d.ForEach.Source)
+		ok = ok && !d.ForEach.Lost.Has("source")
+	}
+	if !ok || d.Lost.Has("for_each") {
+		return core.Columns{}
+	}
+	return c.columns(field)
+}
+
+// wholeField returns the field that a source is, as in $.rows.
+func wholeField(source core.Text) (field string, ok bool) {
+	t, err := expressions.Parse(source.Value)
+	if err != nil {
+		return "", false
+	}
+	p, ok := t.Path()
+	if !ok || p.Root != expressions.RootState || len(p.Steps) != 1 {
+		return "", false
+	}
+	return p.Steps[0].Name, true
 }
 
 // onlyWriter returns the node whose result is the value of a field.

@@ -26,6 +26,7 @@ type Scope struct {
 	node    *core.Node
 	columns expressions.Columns // that row expressions read
 	roots   expressions.Root    // that the node itself is given
+	item    Columns             // that the node itself is given
 	known   func(field string) Columns
 	writes  func(field string) *core.Type
 }
@@ -38,6 +39,7 @@ func NewScope(n *core.Node, env core.Env) *Scope {
 	}
 	if env.Items {
 		s.roots |= expressions.RootItem | expressions.RootIndex
+		s.item = env.Item
 	}
 	return s
 }
@@ -84,43 +86,18 @@ func (s *Scope) Columns(field string, rows *core.Type) Columns {
 // It returns nil after an error.
 func (s *Scope) Row(src core.Text, columns Columns, key string) *expressions.Program {
 	p, ds := expressions.Compile(src, expressions.Scope{
-		Fields:   s.fields,
-		Inputs:   s.inputs,
-		Roots:    expressions.RootItem | expressions.RootIndex | expressions.RootInput,
-		ItemType: columns.Type,
-		Columns:  &s.columns,
+		Fields:      s.fields,
+		Inputs:      s.inputs,
+		Roots:       expressions.RootItem | expressions.RootIndex | expressions.RootInput,
+		ItemType:    columns.Type,
+		ItemColumns: columns.All(),
+		Columns:     &s.columns,
 	}, s.about(key))
-	if columns.Closed {
-		ds = s.absent(src, columns, key, ds)
-	}
 	s.Found = append(s.Found, ds...)
 	if p != nil {
 		s.Need(p.Fields(), src.Pos)
 	}
 	return p
-}
-
-// absent adds the columns that rows cannot have to the findings about an expression.
-func (s *Scope) absent(src core.Text, columns Columns, key string, ds core.Diagnostics) core.Diagnostics {
-	tree, err := expressions.Parse(src.Value)
-	if err != nil {
-		return ds // which hold it
-	}
-	for _, path := range tree.Needed() {
-		if path.Root != expressions.RootItem || len(path.Steps) == 0 || path.Steps[0].IsIndex {
-			continue
-		}
-		step := path.Steps[0]
-		if columns.Has(step.Name) {
-			continue
-		}
-		at := core.Inside(src, step.From)
-		// Whoever hears that there is no such column need not hear that it is not declared.
-		ds = slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Code == core.CodeExprName && d.Pos == at })
-		ds.Errorf(core.CodeExprName, at, "%s: the rows have no column %q here", s.about(key), step.Name).
-			WithHint("%s", core.UnknownKeyHint(step.Name, columns.Names))
-	}
-	return ds
 }
 
 // Condition compiles an expression that is used as a condition and warns when
