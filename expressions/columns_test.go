@@ -92,7 +92,7 @@ func TestItemColumns(t *testing.T) {
 		"$item.a > 1 && $item['b'] > 1":           "",
 		"$item == null || $item[0] == 1":          "",
 		"$item.c > 1":                             `1:7: error: the rows have no column "c" here (known keys: a, b) [EXPR_NAME]`,
-		"!($item.ab.c == 1)":                      `1:9: error: the rows have no column "ab" here (known keys: a, b) [EXPR_NAME]`,
+		"!($item.ab.c == 1)":                      `1:9: error: the rows have no column "ab" here (did you mean "a"? known keys: a, b) [EXPR_NAME]`,
 		"coalesce($item.c, $item.d) > 1":          "",
 		"coalesce($item.c + 1, 2) > 1":            `1:16: error: the rows have no column "c" here (known keys: a, b) [EXPR_NAME]`,
 		"coalesce(lower($item.c), 'x') == $.item": `1:22: error: the rows have no column "c" here (known keys: a, b) [EXPR_NAME]`,
