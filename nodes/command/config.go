@@ -129,7 +129,32 @@ func (b *builder) guard(argv []string) {
 	}
 	for _, i := range suspects(argv) {
 		b.find.Found.Warnf(core.CodeBadValue, place(i), "%s: run[%d]: if %s runs this text, the template lets data become code", b.subject, i, argv[0]).
-			WithHint("pass the value as an argument of its own, by stdin or by env; if the text is not run, let a template node write it")
+			WithHint("pass the value as an argument of its own or by env; if the text is not run, let a template node write it")
+	}
+	b.options(argv, place)
+	if b.Stdin == nil || b.Stdin.Value != "json" && !hasTemplate(b.Stdin.Value) {
+		return
+	}
+	if name, in, ok := readsProgram(argv); ok {
+		b.find.Found.Errorf(core.CodeBadValue, b.Stdin.Pos, "%s: stdin: it is the program text of %s, so a value in it would let data become code", b.subject, name).
+			WithHint("%s", in.instead)
+	}
+}
+
+// options reports values in places where a program takes them for something else than
+// data.
+func (b *builder) options(argv []string, place func(int) core.Position) {
+	if i, ok := nameless(argv); ok {
+		b.find.Found.Warnf(core.CodeBadValue, place(i), `%s: run[%d]: the argument after the text of %s is "$0", the name of the program`, b.subject, i, argv[0]).
+			WithHint(`put a word between the two, so that the value is "$1": [%s, -c, '... "$1"', %s, "{{...}}"]`, argv[0], argv[0])
+	}
+	for _, i := range executed(argv) {
+		b.find.Found.Errorf(core.CodeBadValue, place(i), "%s: run[%d]: %s runs what this option says, so a value in it would let data become code", b.subject, i, programName(argv[0])).
+			WithHint("keep the option fixed")
+	}
+	for _, i := range unguarded(argv) {
+		b.find.Found.Warnf(core.CodeBadValue, place(i), "%s: run[%d]: a value that begins with - is an option of %s", b.subject, i, programName(argv[0])).
+			WithHint(`write "--" before the first argument that is no option`)
 	}
 }
 
@@ -151,6 +176,10 @@ func (b *builder) environment(c *command) {
 			continue
 		}
 		v := variable{name: m.Key.Value, secret: m.Value}
+		if !m.Value.IsSecret() && hasTemplate(m.Value.Text.Value) && isCodeVariable(m.Key.Value) {
+			b.find.Found.Errorf(core.CodeBadValue, m.Value.Text.Pos, "%s: env.%s: programs run or load what this variable names, so a value in it would let data become code", b.subject, m.Key.Value).
+				WithHint("keep it fixed, and pass the value in a variable of another name")
+		}
 		if !m.Value.IsSecret() {
 			v.text = b.texts.Template(m.Value.Text, "env."+m.Key.Value)
 		}

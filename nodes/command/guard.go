@@ -38,29 +38,30 @@ type interpreter struct {
 }
 
 const (
-	behindText = "pass the value as an argument behind the text, by stdin or by env"
-	byEnv      = "pass the value by stdin or by env"
+	behindText = "pass the value as an argument after the text, or by env"
+	byEnv      = "pass the value by env, and keep the text fixed"
 )
 
 // interpreters lists programs that run what they are given. Each row covers those
 // that are called alike.
 var interpreters = []interpreter{
 	{names: "sh bash dash ksh mksh zsh ash yash rbash csh tcsh", flag: `^-[a-zA-Z]*c[a-zA-Z]*$`, late: true, script: true,
-		values: `^[-+][a-zA-Z]*[oO]$|^--(rcfile|init-file)$`, instead: `pass the value as an argument behind the text, where it is "$1"`},
-	{names: "fish", flag: `^-[a-zA-Z]*[cC]$|^--(init-)?command`, script: true, instead: "pass the value as an argument behind the text, where it is $argv"},
+		values: `^[-+][a-zA-Z]*[oO]$|^--(rcfile|init-file)$`, instead: `pass the value as an argument after the text and a name: [sh, -c, '... "$1"', sh, "{{...}}"]`},
+	{names: "fish", flag: `^-[a-zA-Z]*[cC]$|^--(init-)?command`, script: true, instead: "pass the value as an argument after the text, where it is $argv"},
 	{names: "python pypy ipython", flag: `^-[bBdEiIOPqsSuvx]*c`, attached: true, script: true, values: `^-[WX]$`,
-		instead: "pass the value as an argument behind the text, where it is in sys.argv"},
+		instead: "pass the value as an argument after the text, where it is in sys.argv"},
 	{names: "node nodejs bun", flag: `^-[ep]+$|^--(eval|print)`, script: true, instead: behindText},
 	{names: "deno", flag: `^eval$`, instead: byEnv},
 	{names: "perl ruby", flag: `^-[aclnpswWtTuUSX0-7]*[eE]`, attached: true, script: true, instead: behindText},
 	{names: "lua luajit php Rscript R osascript julia groovy elixir erl scala clojure clj racket guile expect swift", script: true,
 		flag: `^-[eErcBR]$|^-eval$|^--(eval|print|run|process-(begin|code|end))`, instead: behindText},
 	{names: "emacs vim nvim vi ex gdb lldb", flag: `^-(c|o|ex|eval|eval-command)$|^--(eval|execute|cmd|eval-command|one-line)|^\+`, attached: true, instead: byEnv},
-	{names: "psql", flag: `^-[AatqXxEnSsLwz01]*c|^--command`, attached: true, instead: "pass the value with -v name=… and write :'name' in a text on stdin"},
+	{names: "psql", flag: `^-[AatqXxEnSsLwz01]*c|^--command`, attached: true, file: `^-[a-zA-Z]*f$|^--file`, values: `^-[dhpUvFRPoL]$|^--(dbname|host|port|username|set|variable)$`,
+		instead: "use an sql node, or pass the value with -v name=… and write :'name' in a fixed text on stdin"},
 	{names: "mysql mariadb hive beeline cqlsh", flag: `^-[sNBtHrvnAfqw]*e|^--execute`, attached: true, instead: byEnv},
 	{names: "clickhouse clickhouse-client snowsql impala-shell trino presto mongo mongosh influx sqlcmd", instead: byEnv,
 		flag: `^-[qQ]$|^-execute$|^--(query|execute|eval)`},
-	{names: "sqlite duckdb", flag: `^-{1,2}cmd$|^-[cs]$`, operand: 2, all: true, instead: "pass the value by stdin, or use an sql node",
+	{names: "sqlite duckdb", flag: `^-{1,2}cmd$|^-[cs]$`, operand: 2, all: true, instead: "use an sql node, whose values are parameters",
 		values: `^-{1,2}(init|separator|newline|nullvalue|maxsize|mmap|vfs|heap|key|hexkey|textkey|nonce|f)$`},
 	{names: "awk gawk mawk nawk", flag: `^-e$|^--source`, operand: 1, file: `^-[fE]|^--(file|exec)`,
 		values: `^-[vF]$|^--(assign|field-separator)$`, script: true, instead: "pass the value with -v name=…"},
@@ -70,7 +71,7 @@ var interpreters = []interpreter{
 		pairs:   `^--(arg|argjson|slurpfile|rawfile)$`,
 		instead: "pass the value with --arg name … and write $name in the text"},
 	{names: "ssh", operand: 2, all: true, values: `^-[BbcDEeFIiJLlmOopPQRSWw]$`,
-		instead: "the shell on the other side takes all arguments apart; pass the value by stdin"},
+		instead: "the shell on the other side takes all arguments apart; keep the command fixed, and pass the value by stdin to a program that does not run it"},
 	{names: "watch parallel", operand: 1, all: true, script: true, file: `^-x$|^--exec$`, values: `^-[njN]$|^--(interval|jobs)$`, instead: byEnv},
 	{names: "su runuser flock script", flag: `^-[a-zA-Z]*c$|^--command`, instead: byEnv},
 	{names: "env", flag: `^-[a-zA-Z]*S|^--split-string`, attached: true, script: true, values: `^-[uC]$`, instead: "write each argument as an element of run"},
