@@ -5,7 +5,7 @@ TESTFLAGS ?=
 FUZZTIME ?= 10s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help run test bench bench-data bench-etl fuzz lint
+.PHONY: help run test bench bench-data bench-etl fuzz mutants lint
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -29,6 +29,9 @@ bench-etl: bench-data ## run the scale job, compare it with a loop written by ha
 
 fuzz: ## fuzz every parser for FUZZTIME each
 	@./.ci/fuzz $(FUZZTIME)
+
+mutants: ## take checks away one by one: a document of the corpus must notice
+	WAVEFOLD_MUTANTS=1 $(GO) test -count=1 -v -timeout 60m -run TestMutants ./corpus
 
 lint: ## gofmt, vet, staticcheck and the house rules
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
