@@ -31,9 +31,10 @@ type chunk struct {
 
 // kept says where the text of a record begins in that of its chunk.
 type kept struct {
-	text, gap int
-	raw, end  int // where its bytes are in the raw ones of the chunk, if it differs
-	in        *layout
+	text int
+	raw  int // how many of the raw bytes of the chunk are its own
+	in   *layout
+	gap  uint8
 }
 
 // rest reports whether there are rows to give out.
@@ -131,11 +132,10 @@ func (c *cells) keep(k *chunk, p checks.Place) {
 		k.places, k.kept, k.ends = make([]checks.Place, 0, rows), make([]kept, 0, rows), make([]int, 0, rows*len(c.file.names))
 	}
 	r := &c.scan.record
-	row := kept{text: len(k.text), gap: r.gap, in: c.file}
+	row := kept{text: len(k.text), gap: uint8(r.gap), in: c.file}
 	if c.Raw && r.gap == 0 { // it has quotes
-		row.raw = len(k.raw)
+		row.raw = len(c.scan.raw)
 		k.raw = append(k.raw, c.scan.raw...)
-		row.end = len(k.raw)
 		c.window.bytes += len(c.scan.raw)
 	}
 	k.kept = append(k.kept, row)
@@ -151,7 +151,7 @@ func (c *cells) replay(ctx context.Context, b *batch) error {
 	k := c.window.chunks[0]
 	c.window.chunks[0] = chunk{}
 	c.window.chunks = c.window.chunks[1:]
-	at := 0 // the first cell of the row
+	at, rest := 0, k.raw // the first cell of the row, and the raw bytes from it on
 	for i, p := range k.places {
 		if err := table.Tick(ctx, i); err != nil {
 			return err
@@ -159,10 +159,10 @@ func (c *cells) replay(ctx context.Context, b *batch) error {
 		row := &k.kept[i]
 		ends := k.ends[at:][:len(row.in.names)]
 		at += len(ends)
-		r := record{text: k.text[row.text:], ends: ends, gap: row.gap}
-		raw := k.raw[row.raw:row.end]
-		if row.end == 0 {
-			raw = r.text[:ends[len(ends)-1]]
+		r := record{text: k.text[row.text:], ends: ends, gap: int(row.gap)}
+		raw := r.text[:ends[len(ends)-1]]
+		if row.raw > 0 {
+			raw, rest = rest[:row.raw], rest[row.raw:]
 		}
 		c.convert(b, p, &r, row.in, raw)
 	}
