@@ -105,6 +105,39 @@ type Columns struct {
 	Closed bool
 	// Optional lists columns that are declared as such: no row needs to have them.
 	Optional []string
+	// Header is the id of the node that reads the rows from a source with a header, ""
+	// if there is none: its output has the member "schema", a list of objects with the
+	// members column and type, also if there are no rows. The columns of the rows are
+	// those.
+	Header string
+}
+
+// HeaderColumns returns the columns that the output of the node of Columns.Header
+// lists, with their types; nil if it lists none.
+func HeaderColumns(output any) []Property {
+	o, _ := output.(*Object)
+	if o == nil {
+		return nil
+	}
+	list, _ := o.Get("schema")
+	columns, _ := list.([]any)
+	var out []Property
+	for _, e := range columns {
+		column, _ := e.(*Object)
+		if column == nil {
+			return nil
+		}
+		name, _ := column.Get("column")
+		word, _ := column.Get("type")
+		p := Property{}
+		p.Name, _ = name.(string)
+		text, _ := word.(string)
+		if kind, ok := TypeKindOf(text); ok && kind != NullType {
+			p.Type = &Type{Kind: kind}
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // Kind returns the type of a column, AnyType when unknown.

@@ -283,6 +283,9 @@ func (b *builder) rowColumns(h *handler) eval.Columns {
 		}
 	}
 	c := eval.Columns{Names: names, Closed: names != nil}
+	if h.format == "" || h.format.Delimited() || h.format == parquet.Format {
+		c.Header = b.node.ID.Value
+	}
 	for _, t := range o.Types {
 		if t.Optional {
 			c.Optional = append(c.Optional, t.Name)

@@ -31,6 +31,9 @@ type handler struct {
 	// columns are those of the document, declared those of the state schema.
 	columns  []table.Field
 	declared []table.Field
+	// known are the columns of the rows as the nodes before tell them, for a table
+	// without rows.
+	known core.Columns
 	// wrap stands between the writer and the disk, and pragmas are set on the
 	// database, in tests.
 	wrap    func(io.Writer) io.Writer
@@ -206,7 +209,7 @@ func (w *writing) toFile(ctx context.Context, out *bufio.Writer, src *table.Sour
 	if err != nil {
 		return err
 	}
-	to, err := w.writer(out, head)
+	to, err := w.writer(out, src, head)
 	if err != nil {
 		return err
 	}
@@ -235,29 +238,64 @@ type rowWriter interface {
 	End() error
 }
 
+// header returns the columns of a file that begins with the rows: those of the rows,
+// or, if there are none, those of the header that the table came from.
+func (w *writing) header(src *table.Source, head []any) []table.Field {
+	if len(head) > 0 {
+		return named(table.Columns(head))
+	}
+	if columns := src.Header(); columns != nil {
+		return named(columns)
+	}
+	if w.known.Closed {
+		return named(w.known.Names)
+	}
+	nodes := w.in.Shared().Nodes
+	if w.known.Header == "" || nodes == nil {
+		return nil
+	}
+	var out []table.Field
+	_, output, _ := nodes(w.known.Header)
+	for _, c := range core.HeaderColumns(output) {
+		f := table.Field{Name: c.Name}
+		if c.Type != nil {
+			f.Kind = c.Type.Kind
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func named(columns []string) []table.Field {
+	out := make([]table.Field, len(columns))
+	for i, name := range columns {
+		out[i].Name = name
+	}
+	return out
+}
+
 // writer returns the writer of a file that begins with the rows.
-func (w *writing) writer(out *bufio.Writer, head []any) (rowWriter, error) {
+func (w *writing) writer(out *bufio.Writer, src *table.Source, head []any) (rowWriter, error) {
 	l := w.layout
 	l.Format, l.Columns = w.form.format, table.FieldNames(w.columns)
 	if l.Columns == nil && (l.Format.Delimited() || l.Format == parquetFormat) {
-		l.Columns, l.Closed = table.FieldNames(w.fields(head)), true
+		l.Columns, l.Closed = table.FieldNames(w.fields(src, head)), true
 	}
 	if l.Format == parquetFormat {
-		return newParquetWriter(out, w.fields(head), head, l.Closed, codecs[w.form.compression])
+		return newParquetWriter(out, w.fields(src, head), head, l.Closed, codecs[w.form.compression])
 	}
 	return table.NewWriter(out, l), nil
 }
 
 // fields returns the columns of a file that begins with the rows: those of the
 // document, or those of the rows and those that only the state schema knows.
-func (w *writing) fields(head []any) []table.Field {
+func (w *writing) fields(src *table.Source, head []any) []table.Field {
 	if w.columns != nil {
 		return w.columns
 	}
 	var out []table.Field
-	for _, name := range table.Columns(head) {
-		f := table.Field{Name: name}
-		if i := slices.IndexFunc(w.declared, func(d table.Field) bool { return d.Name == name }); i >= 0 {
+	for _, f := range w.header(src, head) {
+		if i := slices.IndexFunc(w.declared, func(d table.Field) bool { return d.Name == f.Name }); i >= 0 {
 			f = w.declared[i]
 		}
 		out = append(out, f)

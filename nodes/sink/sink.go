@@ -42,7 +42,11 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	return core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil, Outputs: b.outputs(h)}, ds
+	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil, Outputs: b.outputs(h)}
+	if h.known.Header != "" {
+		made.Nodes = []core.Text{core.At(h.known.Header, h.from.Name.Pos)}
+	}
+	return made, ds
 }
 
 // builder makes the handler of a node.
@@ -65,6 +69,9 @@ func (b *builder) build() *handler {
 	b.to(h)
 	t := b.from(h)
 	h.declared = b.scope.Declared(t, b.Columns, b.Key, h.from)
+	if h.from != nil && h.from.Field() != "" && h.columns == nil {
+		h.known = b.scope.Columns(h.from.Field(), nil)
+	}
 	b.ignored(h)
 	return h
 }

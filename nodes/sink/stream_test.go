@@ -216,3 +216,61 @@ func TestStreams(t *testing.T) {
 		t.Errorf("a text of a stream: %v, closed %d times", err, s.closed)
 	}
 }
+
+// headed is a stream that knows its columns before its rows.
+type headed struct {
+	*stream
+	columns []string
+}
+
+func (h headed) Header(context.Context) ([]string, bool, error) { return h.columns, true, nil }
+
+// A table without rows keeps the columns of the header that it came from: those that a
+// stream knows, those that the nodes before are known to give, and those that the output
+// of the node with the header lists.
+func TestHeaderOfATableWithoutRows(t *testing.T) {
+	output := core.ObjectOf("schema", []any{core.ObjectOf("column", "id", "type", "integer"), core.ObjectOf("column", "t", "type", "any")})
+	for _, c := range []struct {
+		name, node string
+		known      core.Columns
+		headed     []string
+		output     any
+		want       string
+	}{
+		{"a stream", `"to": "out.csv"`, core.Columns{}, []string{"id", "t"}, nil, "id,t\n"},
+		{"a stream without columns", `"to": "out.csv"`, core.Columns{}, nil, nil, ""},
+		{"columns that are known", `"to": "out.tsv"`, core.Columns{Names: []string{"a", "b"}, Closed: true}, nil, nil, "a\tb\n"},
+		{"a header", `"to": "out.csv"`, core.Columns{Header: "load"}, nil, output, "id,t\n"},
+		{"a header, listed columns", `"to": "out.csv", "columns": ["x"]`, core.Columns{Header: "load"}, nil, output, "x\n"},
+		{"a header, no header wanted", `"to": "out.csv", "header": false`, core.Columns{Header: "load"}, nil, output, ""},
+		{"a mocked node", `"to": "out.csv"`, core.Columns{Header: "load"}, nil, core.ObjectOf("rows", int64(0)), ""},
+		{"json", `"to": "out.json"`, core.Columns{Header: "load"}, nil, output, "[]\n"},
+	} {
+		dir := t.TempDir()
+		e := core.Env{Schema: nodestest.Schema(t, fields)}
+		e.Columns = func(string) core.Columns { return c.known }
+		made, ds := Kind{}.Compile(nodestest.Node(t, `{"from": "rows", `+c.node+`}`), e)
+		if ds.Failed(false) {
+			t.Fatal(ds)
+		}
+		if refers := len(made.Nodes) == 1; refers != (c.known.Header != "" && !strings.Contains(c.node, "columns")) {
+			t.Errorf("%s: refers to %v", c.name, made.Nodes)
+		}
+		s := core.Shared{Dir: dir, View: core.NewView([]string{"rows"}, []any{[]any{}})}
+		if c.headed != nil {
+			s.Open = func(context.Context, string) (core.Stream, bool, error) {
+				return headed{&stream{}, c.headed}, true, nil
+			}
+		}
+		if len(made.Nodes) > 0 {
+			s.Nodes = func(string) (core.Status, any, bool) { return core.Success, c.output, true }
+		}
+		if _, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, s)); err != nil {
+			t.Fatal(err)
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(c.node, `"to": "`), `"`)
+		if got := read(t, dir, name); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -55,7 +55,7 @@ func (s *Scope) Columns(field string, rows *core.Type) Columns {
 		return c
 	}
 	known := s.known(field)
-	c.Names, c.Closed = known.Names, known.Closed
+	c.Names, c.Closed, c.Header = known.Names, known.Closed, known.Header
 	for _, name := range known.Optional {
 		if !slices.Contains(c.Optional, name) {
 			c.Optional = append(c.Optional, name)

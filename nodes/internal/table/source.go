@@ -24,6 +24,7 @@ type Source struct {
 	end    bool        // of the stream
 	total  int64
 	begun  bool
+	header []string // of a stream that knows it before its rows
 	some   bool     // there was a row
 	absent []string // of the watched columns
 	empty  []string // columns that no row needs to have
@@ -111,6 +112,10 @@ func (s *Source) next(ctx context.Context, n int) ([]any, error) {
 	return rows, err
 }
 
+// Header returns the columns of a stream that knows them before its rows, once Head or
+// Next was called; nil for others.
+func (s *Source) Header() []string { return s.header }
+
 // Watch looks for columns among the rows to come. If there are rows and none has one of
 // the columns, Head or Next returns an error: Head if the source has a header, Next in
 // place of io.EOF. The columns of empty are excepted.
@@ -141,6 +146,7 @@ func (s *Source) begin(ctx context.Context) error {
 	if err != nil || !ok {
 		return err
 	}
+	s.header = columns
 	s.absent = slices.DeleteFunc(s.absent, func(name string) bool { return slices.Contains(columns, name) })
 	if lost := s.missing(); lost != "" {
 		return core.Permanent(fmt.Errorf("the rows have no column %q%s", lost, ColumnHint(lost, columns)))
