@@ -35,6 +35,9 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
+	if c.File.Value == "" && !n.Config.Whole() {
+		return core.Compiled{Lacks: "what names its workflow cannot be read"}, ds
+	}
 	l := &loader{env: env, subject: c.subject, key: "file", name: c.File}
 	inner, found := l.load()
 	if ds = append(ds, found...); ds.Failed(false) {
