@@ -253,7 +253,8 @@ func (g *Graph) notBegun(err error) (*Result, error) {
 
 // Save returns the graph as a document, a walk as one in DOT. A graph built in Go calls its functions by name
 // there, "graph.node"; an engine that is to run the document must have them (Bind). What
-// only exists in Go cannot be saved, such as a reducer; the error names it. Loading the
+// only exists in Go cannot be saved, such as a reducer; the error names it. Nor can a graph
+// whose document would be larger than the 10 MB that are read. Loading the
 // document and saving it again gives the same bytes.
 func (g *Graph) Save() ([]byte, error) {
 	if ds := g.missing(); ds != nil {

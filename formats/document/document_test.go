@@ -319,3 +319,20 @@ func lineLengths(data []byte) []int {
 	}
 	return out
 }
+
+// What would be too large to read is not written.
+func TestPrintTooLarge(t *testing.T) {
+	text := func(n int) *core.Value {
+		return core.Tree(core.ObjectOf("a", strings.Repeat("x", n)), core.Position{})
+	}
+	out, err := Print(text(maxBytes-4), nil)
+	if err != nil || len(out) != maxBytes {
+		t.Fatalf("%d bytes, %v", len(out), err)
+	}
+	if _, ds := Parse("a.yaml", out); len(ds) > 0 {
+		t.Error(ds)
+	}
+	if _, err := Print(text(maxBytes-3), nil); err == nil || err.Error() != "the document would have 10485761 bytes, and at most 10485760 are read" {
+		t.Error(err)
+	}
+}

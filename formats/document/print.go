@@ -17,12 +17,16 @@ const flowWidth = 80
 // scalars stand on one line where they fit; so do small mappings for which
 // inline, when it is not nil, returns true. What Print writes, Parse reads back as
 // the same tree, and printing that again gives the same bytes. A text that is not
-// UTF-8, a key of more than 1,000 bytes and a value that is no tree are errors.
+// UTF-8, a key of more than 1,000 bytes, a value that is no tree and a document that is
+// larger than what is read are errors.
 func Print(v *core.Value, inline func(v *core.Value) bool) ([]byte, error) {
 	p := &printer{inline: inline}
 	p.block(v, 0, true)
 	if p.err != nil {
 		return nil, p.err
+	}
+	if p.b.Len() > maxBytes {
+		return nil, fmt.Errorf("the document would have %d bytes, and at most %d are read", p.b.Len(), maxBytes)
 	}
 	return []byte(p.b.String()), nil
 }

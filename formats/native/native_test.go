@@ -76,9 +76,10 @@ func TestDocuments(t *testing.T) {
 	for file, data := range documents(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			w, ds := Parse(file, data, options())
-			if len(ds) > 0 {
+			if ds = besidesReferences(ds); len(ds) > 0 {
 				t.Fatal(ds)
 			}
+			w.Findings = nil
 			if !w.Document || w.Dir != "testdata/workflows" {
 				t.Errorf("document %v, dir %q", w.Document, w.Dir)
 			}
@@ -93,6 +94,11 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
+// besidesReferences leaves out that a $ref has no effect.
+func besidesReferences(ds core.Diagnostics) core.Diagnostics {
+	return slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool { return strings.Contains(d.Message, "$ref: this key has no effect") })
+}
+
 // roundTrip holds that a written workflow reads back as the same, apart from what
 // equals its default, and is written the same again.
 func roundTrip(t *testing.T, w *core.Workflow) {
@@ -102,6 +108,9 @@ func roundTrip(t *testing.T, w *core.Workflow) {
 		t.Fatalf("Write: %v", err)
 	}
 	back, ds := Parse("", first, Options{})
+	if back != nil {
+		back.Findings = nil // that a key has no effect is said again
+	}
 	if ds.Failed(false) {
 		t.Fatalf("Write wrote\n%s\nwhich has %v", first, ds)
 	}
@@ -261,7 +270,7 @@ func TestEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, ds := Parse(file, data, options())
-	if len(ds) > 0 {
+	if w.Findings = nil; len(ds) != 2 || len(besidesReferences(ds)) > 0 {
 		t.Fatal(ds)
 	}
 	golden(t, "testdata/everything.dump", dumpWith(w, true))

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/document"
@@ -50,6 +51,8 @@ func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Option
 		return nil, ds.Capped()
 	}
 	p := &parser{opts: opts, ds: ds}
+	p.elseKeys()
+	p.references(tree)
 	w := p.workflow(&doc)
 	if file != "" {
 		w.Dir = filepath.Dir(file)
@@ -127,5 +130,41 @@ func (d *documentShape) lost() core.Lost {
 func (p *parser) ignored(what string, v *core.Value) {
 	if v != nil {
 		p.ds.Warnf(core.CodeIgnored, v.Pos, "%s: this key has no effect", what)
+	}
+}
+
+// references warns of types that are said to be somewhere else: nobody looks there.
+func (p *parser) references(tree *core.Value) {
+	for _, section := range []*core.Value{tree.Get("state").Get("schema"), tree.Get("inputs")} {
+		if section == nil {
+			continue
+		}
+		for i, name := range section.Keys {
+			p.reference(name.Value, section.Values[i])
+		}
+	}
+}
+
+func (p *parser) reference(name string, t *core.Value) {
+	if t == nil {
+		return
+	}
+	if ref := t.Get("$ref"); ref != nil {
+		p.ds.Warnf(core.CodeIgnored, ref.Pos, "%s: $ref: this key has no effect: nothing is checked by it", name).WithHint("write type, properties or items")
+	}
+	p.reference(name+".items", t.Get("items"))
+	if members := t.Get("properties"); members != nil {
+		for i, m := range members.Keys {
+			p.reference(name+"."+m.Value, members.Values[i])
+		}
+	}
+}
+
+// elseKeys says how the key else of an edge is written.
+func (p *parser) elseKeys() {
+	for i := range p.ds {
+		if d := &p.ds[i]; d.Code == core.CodeUnknownKey && strings.HasPrefix(d.Message, "edge ") && strings.HasSuffix(d.Message, `: unknown key "else"`) {
+			d.WithHint("write when: else")
+		}
 	}
 }

@@ -51,7 +51,7 @@ type fieldShape struct {
 	Properties  core.Members[typeShape] `wavefold:"properties" doc:"types of the members of an object, by name; others are allowed"`
 	Required    []core.Text             `wavefold:"required" doc:"members that an object must have"`
 	Enum        []any                   `wavefold:"enum" doc:"the allowed values; absent: all of the type"`
-	Ref         core.Text               `wavefold:"$ref" doc:"kept and never checked"`
+	Ref         core.Text               `wavefold:"$ref" doc:"kept for other programs; has no effect and is reported as a warning"`
 	Description core.Text               `wavefold:"description" doc:"what the field means"`
 	Pos         core.Position           `wavefold:",pos"`
 	Lost        core.Lost               `wavefold:",lost"`
@@ -63,7 +63,7 @@ type typeShape struct {
 	Properties  core.Members[typeShape] `wavefold:"properties" doc:"types of the members of an object, by name; others are allowed"`
 	Required    []core.Text             `wavefold:"required" doc:"members that an object must have"`
 	Enum        []any                   `wavefold:"enum" doc:"the allowed values; absent: all of the type"`
-	Ref         core.Text               `wavefold:"$ref" doc:"kept and never checked"`
+	Ref         core.Text               `wavefold:"$ref" doc:"kept for other programs; has no effect and is reported as a warning"`
 	Description core.Text               `wavefold:"description" doc:"what the value means"`
 	Pos         core.Position           `wavefold:",pos"`
 }

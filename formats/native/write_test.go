@@ -235,7 +235,7 @@ func TestWriteIsCanonical(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, ds := Parse("everything.json", json, options())
-	if len(ds) > 0 {
+	if len(besidesReferences(ds)) > 0 {
 		t.Fatal(ds)
 	}
 	out, err := Write(w)

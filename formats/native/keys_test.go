@@ -1,0 +1,55 @@
+package native
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// idle are the keys without effect, by section, and a document that has each of them.
+var idle = map[string][]string{"state": {"store"}, "field": {"$ref"}, "type": {"$ref"}, "loop": {"budget"}}
+
+const idleKeys = `name: a
+state:
+  store: x
+  schema:
+    f: {$ref: x}
+    g: {type: array, items: {properties: {m: {$ref: y}}}}
+graph:
+  nodes: [{id: a, kind: tool, impl: x, writes: []}]
+  loops: [{id: l, body: a, max_iters: 2, budget: 3}]
+`
+
+// TestKeysWithoutEffect holds that a key without effect is reported where it stands, and that
+// no other key says of itself that it has none.
+func TestKeysWithoutEffect(t *testing.T) {
+	_, ds := Parse("a.yaml", []byte(idleKeys), Options{})
+	got := map[string]bool{}
+	for _, d := range ds {
+		if d.Severity != core.Warning || d.Code != core.CodeIgnored {
+			t.Errorf("%v", d)
+		}
+		got[d.Pos.String()] = true
+	}
+	for _, at := range []string{"a.yaml:3:10", "a.yaml:5:15", "a.yaml:6:53", "a.yaml:9:50"} {
+		if !got[at] {
+			t.Errorf("nothing is said at %s: %v", at, ds)
+		}
+	}
+	if len(got) != 4 {
+		t.Errorf("findings %v", ds)
+	}
+	says := regexp.MustCompile(`no effect|never|not checked|ignored|not supported`)
+	for _, s := range sections {
+		for _, k := range Keys(s.name) {
+			known := false
+			for _, name := range idle[s.name] {
+				known = known || name == k.Name
+			}
+			if says.MatchString(k.Doc) != known {
+				t.Errorf("%s.%s: %q", s.name, k.Name, k.Doc)
+			}
+		}
+	}
+}
