@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +28,39 @@ func inputsOf(p *plan.Plan, files, pairs []string) (map[string]any, error) {
 	}
 	return values, errors.Join(wrong...)
 }
+
+// literalPaths warns of inputs that are told to models as they stand and look like the name
+// of a file or an address: nobody reads these.
+func literalPaths(p *plan.Plan, values map[string]any) core.Diagnostics {
+	var ds core.Diagnostics
+	told := map[string]bool{}
+	for _, n := range p.Workflow.Nodes {
+		preamble := n.Config.Get("preamble")
+		if preamble == nil {
+			continue
+		}
+		for _, part := range preamble.Items {
+			name, _ := part.Get("input").Plain().(string)
+			if told[name] {
+				continue
+			}
+			told[name] = true
+			list, ok := values[name].([]any)
+			if !ok {
+				list = []any{values[name]}
+			}
+			for _, v := range list {
+				if text, ok := v.(string); ok && elsewhere.MatchString(strings.TrimSpace(text)) {
+					ds.Warnf(core.CodeIgnored, core.Position{}, "input %q: models are told %q itself, nothing is read from there", name, text).
+						WithHint("--input %s=@FILE reads a file", name)
+				}
+			}
+		}
+	}
+	return ds
+}
+
+var elsewhere = regexp.MustCompile(`^(?:\.{0,2}/|https?://)\S+$`)
 
 // givenNames lists the inputs that --inputs and --input give. What cannot be read is
 // reported when the values are.
@@ -138,7 +172,7 @@ func inputValue(t *core.Type, text string) (any, error) {
 		kind = t.Kind
 	}
 	if path, ok := strings.CutPrefix(text, "@"); ok {
-		if kind == core.StringType {
+		if kind == core.StringType || kind == core.AnyType && !slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(path)) {
 			data, err := os.ReadFile(path)
 			return string(data), err
 		}

@@ -152,6 +152,20 @@ func (f *runFlags) values(p *plan.Plan) (map[string]any, error) {
 	return values, nil
 }
 
+// inputs returns the inputs of a run, and warns of those that look as if they meant a file.
+func (a *app) inputs(p *plan.Plan, f *runFlags) (map[string]any, error) {
+	values, err := f.values(p)
+	if err != nil {
+		return nil, &exit{exitUsage, err}
+	}
+	ds := literalPaths(p, values)
+	if ds.Failed(f.strict) {
+		return nil, a.invalid(ds, f.json)
+	}
+	a.printFindings(ds)
+	return values, nil
+}
+
 // checkStdout keeps a node that writes to standard output and the command apart.
 func (f *runFlags) checkStdout(p *plan.Plan) error {
 	flag := ""
@@ -177,9 +191,9 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		return err
 	}
 	a.mask = secret.MaskerOf(p.Secrets)
-	inputs, err := f.values(p)
+	inputs, err := a.inputs(p, f)
 	if err != nil {
-		return &exit{exitUsage, err}
+		return err
 	}
 	if f.dryRun {
 		return a.dryRun(p, args, inputs, f)

@@ -122,8 +122,9 @@ func (d *Diagnostic) WithHint(format string, args ...any) *Diagnostic {
 // About completes findings about a workflow: it sets Node and Edge where they are not set,
 // and gives a finding without a place that of its node, else that of the workflow. A message
 // begins with its subject, and so with "node ID", "nodes ID, ..." or "edge FROM -> TO" if it
-// is about one of these.
+// is about one of these. Codes become those of the workflow's format.
 func (ds Diagnostics) About(w *Workflow) {
+	ds.Recode(w.Codes)
 	nodes := make(map[string]*Node, len(w.Nodes))
 	for _, n := range w.Nodes {
 		nodes[n.ID.Value] = n
@@ -136,6 +137,15 @@ func (ds Diagnostics) About(w *Workflow) {
 		}
 		if !d.Pos.IsValid() {
 			d.Pos = w.Pos.plain()
+		}
+	}
+}
+
+// Recode gives findings other codes; codes that are not named stay.
+func (ds Diagnostics) Recode(codes map[Code]Code) {
+	for i := range ds {
+		if code, ok := codes[ds[i].Code]; ok {
+			ds[i].Code = code
 		}
 	}
 }

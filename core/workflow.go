@@ -59,6 +59,9 @@ type Workflow struct {
 	// Findings is what was found while the workflow was read or built. Compiling it
 	// reports them along with its own.
 	Findings Diagnostics
+	// Codes are the codes that findings have in the format of the document, by the code that
+	// they have elsewhere; nil if they are the same.
+	Codes map[Code]Code
 	// Lost holds sections that are not all known: inputs, schema, phases, nodes,
 	// edges, pipelines, loops.
 	Lost Lost

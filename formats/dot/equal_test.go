@@ -59,6 +59,11 @@ func differ(at string, a, b reflect.Value) string {
 			}
 		}
 		return ""
+	case reflect.Map:
+		if !reflect.DeepEqual(a.Interface(), b.Interface()) {
+			return at
+		}
+		return ""
 	case reflect.Func:
 		return differNil(at, a, b)
 	}

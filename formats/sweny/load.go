@@ -69,17 +69,16 @@ func Looks(data []byte) bool {
 	return !slices.ContainsFunc(looks, func(line *regexp.Regexp) bool { return !line.Match(data) })
 }
 
-// coded gives findings of shape and of syntax the codes of this format.
+// codes are those of this format for findings of shape and of syntax, by ours. Findings of
+// compiling a document have them, too.
+var codes = map[core.Code]core.Code{
+	core.CodeUnknownKey: core.CodeSchema, core.CodeMissingKey: core.CodeSchema, core.CodeWrongType: core.CodeSchema, core.CodeBadValue: core.CodeSchema,
+	core.CodeSyntax: core.CodeParseDocument,
+}
+
 func coded(ds core.Diagnostics) core.Diagnostics {
 	out := slices.Clone(ds)
-	for i := range out {
-		switch out[i].Code {
-		case core.CodeUnknownKey, core.CodeMissingKey, core.CodeWrongType, core.CodeBadValue:
-			out[i].Code = core.CodeSchema
-		case core.CodeSyntax:
-			out[i].Code = core.CodeParseDocument
-		}
-	}
+	out.Recode(codes)
 	return out
 }
 
@@ -107,6 +106,7 @@ func (l *loader) workflow(tree *core.Value, d *documentShape) *core.Workflow {
 		HasInputs:   true,
 		OpenInputs:  true,
 		Lost:        d.Lost,
+		Codes:       codes,
 		Pos:         d.Pos,
 		Walk: &core.Walk{
 			Router:     core.At(core.RouterModel, d.Pos),
@@ -118,6 +118,7 @@ func (l *loader) workflow(tree *core.Value, d *documentShape) *core.Workflow {
 	}
 	l.edgesKey(tree)
 	l.others(d.Rest)
+	l.blanks("", tree, documentBlanks)
 	l.inputs()
 	l.inlineSkills()
 	shared := shared{rules: l.assemble("", l.sources(d.Rules, "rules", "rules")), context: l.assemble("", l.sources(d.Context, "context", "context"))}
@@ -168,38 +169,6 @@ func (l *loader) edgesKey(tree *core.Value) {
 	l.w.Lost = append(l.w.Lost, "edges")
 }
 
-// documentKeys are the keys at the top that have a meaning.
-var documentKeys = core.KeyNames(documentShape{})
-
-// knownOthers are keys at the top that documents have for other programs.
-var knownOthers = []string{"author", "category", "color", "icon", "sample_output", "sweny_version", "tags", "variables", "version", "$schema"}
-
-// laterKeys are keys of later versions of the format that restrict what a node may do or
-// take. They are told of, because nobody keeps to them here.
-var laterKeys = []string{"budget", "context_mode", "on_fail", "outputs", "permissions", "safe_outputs", "agent_env"}
-
-// others looks at the keys at the top that have no meaning. They are kept.
-func (l *loader) others(rest *core.Value) {
-	for i, k := range rest.Keys {
-		switch near := core.DidYouMean(k.Value, documentKeys); {
-		case k.Value == "verify":
-			l.ds.Warnf(core.CodeIgnored, k.Pos, "verify: nothing is checked by this key of an older version of the format").
-				WithHint("say at nodes what to check, under eval")
-		case k.Value == "spec_version":
-			if v := core.JSON(rest.Values[i].Plain()); strings.Trim(v, `"`) != "1" {
-				l.ds.Warnf(core.CodeIgnored, k.Pos, "spec_version: the document is of version %s of the format and is read as one of version 1", v)
-			}
-		case slices.Contains(knownOthers, k.Value):
-		case slices.Contains(laterKeys, k.Value):
-			l.ds.Warnf(core.CodeIgnored, k.Pos, "%s: this key of later versions of the format has no effect", k.Value)
-		case near != "":
-			f := l.ds.Warnf(core.CodeIgnored, k.Pos, "key %q has no meaning and is kept as it is", k.Value)
-			f.Severity = core.Hint
-			f.WithHint("%s", near)
-		}
-	}
-}
-
 // otherNames are keys by which other formats, or older versions of this one, call a key of
 // this format.
 var otherNames = map[string]string{
@@ -225,7 +194,9 @@ func (l *loader) unknown(subject string, rest *core.Value, known []string) (mean
 		case slices.Contains(known, other):
 			near = other
 			f.WithHint("%s", cmp.Or(otherShapes[k.Value], "the key is called "+other))
-		case slices.Contains(laterKeys, k.Value):
+		case k.Value == "else":
+			f.WithHint("leave out when: an edge without a condition is followed when none of the others fits")
+		case nodeLater(k.Value):
 			f.WithHint("this key of later versions of the format is not supported")
 		default:
 			f.WithHint("%s", core.KeyHint(k.Value, known))

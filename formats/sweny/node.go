@@ -38,6 +38,7 @@ func (l *loader) node(id core.Text, v *core.Value, common *shared) *core.Node {
 	if id.Value == core.InputsKey {
 		l.ds.Errorf(core.CodeSchema, id.Pos, "a node cannot be called %q: the inputs of the run go by that name", id.Value).WithHint("choose another name")
 	}
+	l.nodeBlanks(subject, v)
 	c := &config{tree: v, out: n.Config}
 	if !l.instruction(n, &d, c) {
 		n.Lost = append(n.Lost, "instruction")

@@ -1,0 +1,150 @@
+package sweny
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// fate says what becomes of a key at the top of a document that the format does not define,
+// or that this engine does not act on.
+type fate uint8
+
+const (
+	kept   fate = iota // it is for other programs: it is kept and written back
+	undone             // it asks for something that is not done here, which a warning says
+)
+
+// topKey is a key at the top that is none of documentShape's. All are kept and written back.
+type topKey struct {
+	name string
+	fate fate
+	hint string // of one that asks for something: what to do instead
+}
+
+const (
+	noScheduler = "whoever starts the run decides when: cron, or a workflow of the CI"
+	noSecrets   = "a run has the environment that it is started in"
+	later       = "it is a key of later versions of the format"
+)
+
+// documentKeys are the keys at the top that have a meaning, otherKeys the others that are
+// known. docs/formats/sweny.md lists the same.
+var (
+	documentKeys = core.KeyNames(documentShape{})
+	otherKeys    = []topKey{
+		{name: "author"}, {name: "category"}, {name: "color"}, {name: "icon"}, {name: "sample_output"}, {name: "sweny_version"},
+		{name: "tags"}, {name: "variables"}, {name: "version"}, {name: "$schema"},
+		{name: "budget", fate: undone, hint: "run it with --budget-tokens or --budget-cost"},
+		{name: "permissions", fate: undone, hint: later}, {name: "safe_outputs", fate: undone, hint: later},
+		{name: "context_mode", fate: undone, hint: later}, {name: "on_fail", fate: undone, hint: "run it with --fail-fast"},
+		{name: "outputs", fate: undone, hint: later}, {name: "agent_env", fate: undone, hint: later},
+		{name: "verify", fate: undone, hint: "say at nodes what to check, under eval"},
+		{name: "schedule", fate: undone, hint: noScheduler}, {name: "trigger", fate: undone, hint: noScheduler},
+		{name: "triggers", fate: undone, hint: noScheduler}, {name: "on", fate: undone, hint: noScheduler},
+		{name: "env", fate: undone, hint: noSecrets}, {name: "secrets", fate: undone, hint: noSecrets},
+		{name: "timeout", fate: undone, hint: "end the run from outside, or set WAVEFOLD_MODEL_TIMEOUT for calls of models"},
+		{name: "mcp", fate: undone, hint: "servers of tools are not supported: register Go functions"},
+	}
+	// laterNodeKeys are keys of nodes in later versions of the format. Nodes are closed, so
+	// they are refused.
+	laterNodeKeys = []string{"budget", "agent_env", "on_fail", "permissions", "outputs"}
+)
+
+func nodeLater(key string) bool { return slices.Contains(laterNodeKeys, key) }
+
+// others looks at the keys at the top that have no meaning. They are kept.
+func (l *loader) others(rest *core.Value) {
+	for i, k := range rest.Keys {
+		if k.Value == "spec_version" {
+			if v := core.JSON(rest.Values[i].Plain()); strings.Trim(v, `"`) != "1" {
+				l.ds.Warnf(core.CodeIgnored, k.Pos, "spec_version: the document is of version %s of the format and is read as one of version 1", v)
+			}
+			continue
+		}
+		at := slices.IndexFunc(otherKeys, func(o topKey) bool { return o.name == k.Value })
+		switch {
+		case at >= 0 && otherKeys[at].fate == kept:
+		case at >= 0:
+			l.ds.Warnf(core.CodeIgnored, k.Pos, "%s: this key has no effect at the top of a document", k.Value).WithHint("%s", otherKeys[at].hint)
+		case slices.Contains(nodeKeys, k.Value):
+			l.ds.Warnf(core.CodeIgnored, k.Pos, "%s: this key has no effect at the top of a document", k.Value).WithHint("it is a key of nodes")
+		default:
+			l.ds.Warnf(core.CodeIgnored, k.Pos, "key %q has no meaning and is kept as it is", k.Value).
+				WithHint("%s", core.DidYouMean(k.Value, documentKeys)).Severity = core.Hint
+		}
+	}
+}
+
+// blankKeys are keys whose values must say something if they are there, by what they hold.
+type blankKeys struct {
+	texts    []string // a text that is not empty
+	lists    []string // a list
+	full     []string // a list with an element
+	nonBlank []string // a list in which no text is empty
+	mappings []string
+}
+
+var (
+	documentBlanks = blankKeys{texts: []string{"model", "judge_model"}, lists: []string{"rules", "context"}, mappings: []string{"inputs", "skills"}}
+	nodeBlanks     = blankKeys{texts: []string{"model", "judge_model", "eval_policy"}, lists: []string{"skills", "rules", "context", "eval", "disallowed_tools"},
+		full: []string{"eval"}, nonBlank: []string{"disallowed_tools"}}
+	toolsBlanks = blankKeys{full: []string{"allow", "deny"}, nonBlank: []string{"allow", "deny"}}
+	retryBlanks = blankKeys{texts: []string{"instruction"}}
+	checkBlanks = blankKeys{texts: []string{"model"}}
+	ruleBlanks  = blankKeys{nonBlank: []string{"any_tool_called", "all_tools_called", "no_tool_called"}}
+)
+
+// blanks reports keys of a mapping that are there and say nothing.
+func (l *loader) blanks(subject string, v *core.Value, keys blankKeys) {
+	if v == nil {
+		return
+	}
+	if subject != "" {
+		subject += ": "
+	}
+	for i, k := range v.Keys {
+		m := v.Values[i]
+		is := func(list []string) bool { return slices.Contains(list, k.Value) }
+		blank := func(t *core.Value) bool {
+			s, ok := t.Scalar.(string)
+			return ok && strings.TrimSpace(s) == ""
+		}
+		switch {
+		case m.Lost:
+		case is(keys.texts) && blank(m):
+			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: the text is empty", subject, k.Value).WithHint("leave the key out")
+		case is(keys.lists) && m.Kind == core.NullValue:
+			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: want a list, found nothing", subject, k.Value).WithHint("leave the key out")
+		case is(keys.mappings) && m.Kind == core.NullValue:
+			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: want a mapping, found nothing", subject, k.Value).WithHint("leave the key out")
+		case is(keys.full) && m.Kind == core.ArrayValue && len(m.Items) == 0:
+			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: the list is empty", subject, k.Value).WithHint("leave the key out")
+		case is(keys.nonBlank):
+			for _, t := range m.Items {
+				if blank(t) {
+					l.ds.Errorf(core.CodeSchema, t.Pos, "%s%s: a name is empty", subject, k.Value)
+				}
+			}
+		}
+	}
+}
+
+// nodeBlanks reports what a node has that says nothing.
+func (l *loader) nodeBlanks(subject string, v *core.Value) {
+	l.blanks(subject, v, nodeBlanks)
+	if t := v.Get("tools"); t != nil && (list(t.Get("allow")) || list(t.Get("deny"))) {
+		l.blanks(subject+": tools", t, toolsBlanks)
+	}
+	l.blanks(subject+": retry", v.Get("retry"), retryBlanks)
+	if eval := v.Get("eval"); eval != nil {
+		for _, check := range eval.Items {
+			l.blanks(subject+": eval", check, checkBlanks)
+			l.blanks(subject+": eval", check.Get("rule"), ruleBlanks)
+		}
+	}
+}
+
+// list reports whether a value is a list with an element.
+func list(v *core.Value) bool { return v != nil && len(v.Items) > 0 }

@@ -1,0 +1,51 @@
+package sweny
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+const minimal = "id: a\nname: A\nentry: a\nnodes: {a: {name: A, instruction: Work.}}\nedges: []\n"
+
+// TestOtherKeys holds of each key of the table that it is kept and written back, with a
+// warning where it stands if it asks for something, and that the page names it.
+func TestOtherKeys(t *testing.T) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range otherKeys {
+		w, ds := Parse("a.yml", []byte(minimal+k.name+": x\n"), Options{})
+		if v, ok := w.Walk.Attributes.Get(k.name); !ok || v != "x" {
+			t.Errorf("%s is not kept", k.name)
+		}
+		switch warned := len(ds) == 1 && ds[0].Severity == core.Warning && ds[0].Code == core.CodeIgnored && ds[0].Pos.Line == 6; {
+		case k.fate == kept && len(ds) > 0, k.fate == undone && (!warned || ds[0].Hint == ""):
+			t.Errorf("%s: findings %v", k.name, ds)
+		}
+		if out, err := Write(w); err != nil || !strings.Contains(string(out), k.name+": x\n") && !strings.Contains(string(out), `"`+k.name+`": x`) {
+			t.Errorf("%s is written as\n%s%v", k.name, out, err)
+		}
+		if !strings.Contains(string(text), "`"+k.name+"`") {
+			t.Errorf("the page does not tell of %s", k.name)
+		}
+	}
+}
+
+// TestNodeKeysAtTheTop holds that each key of nodes that a document does not have is told of
+// at its top.
+func TestNodeKeysAtTheTop(t *testing.T) {
+	for _, key := range nodeKeys {
+		if slices.Contains(documentKeys, key) {
+			continue
+		}
+		_, ds := Parse("a.yml", []byte(minimal+key+": x\n"), Options{})
+		if len(ds) != 1 || ds[0].Severity != core.Warning || ds[0].Hint != "it is a key of nodes" {
+			t.Errorf("%s: findings %v", key, ds)
+		}
+	}
+}
