@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/llm"
 )
 
 // library is what the kinds may ask for during one compilation: the folder of each
@@ -26,7 +27,7 @@ type loaded struct {
 
 // env returns what the kinds of one workflow may ask for.
 func (l *library) env(w *core.Workflow) core.Env {
-	env := core.Env{Dir: w.Dir, LookPath: exec.LookPath, Stdout: l.engine.Stdout, Stdin: l.engine.Stdin}
+	env := core.Env{Dir: w.Dir, Private: llm.KeyVariables(l.engine.model), LookPath: exec.LookPath, Stdout: l.engine.Stdout, Stdin: l.engine.Stdin}
 	if env.Stdout == nil {
 		env.Stdout = os.Stdout
 	}

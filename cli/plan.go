@@ -76,6 +76,7 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 		}
 	}
 	a.printAttempts(graphNodes(d), false)
+	a.printEnvironments(graphNodes(d))
 	if d.Partial {
 		a.hintf("the graph is too large to find every field that holds a node back")
 	}

@@ -58,6 +58,7 @@ func (a *app) printWalk(d *plan.Description) {
 	a.printTable(a.Out, t)
 	a.printSettings(d)
 	a.printAttempts(graphNodes(d), false)
+	a.printEnvironments(graphNodes(d))
 	tty.Fprintf(a.Out, "\n")
 	for _, line := range walkLimits(w, common) {
 		tty.Fprintf(a.Out, "%s\n", line)

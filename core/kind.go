@@ -68,6 +68,9 @@ type Compiled struct {
 	// Effects marks work that is visible outside of the run, unless the node says
 	// otherwise.
 	Effects bool
+	// Environments tell what programs of the node get of the environment, where they do
+	// not inherit all of it but Env.Private.
+	Environments []Environment
 	// Secrets are the secrets that the node refers to. Whatever shows what a run
 	// does hides their values.
 	Secrets []Secret
@@ -159,6 +162,16 @@ func (c Columns) All() []string {
 	return append([]string{}, c.Names...)
 }
 
+// Environment is what a program gets of the environment.
+type Environment struct {
+	// Program is what the document calls it, "" for the node's only one.
+	Program string `json:"program,omitempty"`
+	// Inherits are the variables that it gets if they are set, Sets those that the document
+	// gives it.
+	Inherits []string `json:"inherits"`
+	Sets     []string `json:"sets,omitempty"`
+}
+
 // Secret is a reference to a value that is kept outside of documents and must not
 // be shown.
 type Secret struct {
@@ -193,6 +206,9 @@ type Env struct {
 	// separated paths; what leaves the folder is refused.
 	Dir   string
 	Files fs.FS
+	// Private names the variables of the environment that programs do not get unless the
+	// document says so: those from which the keys of models are read.
+	Private []string
 	// LookPath finds a program, as exec.LookPath does.
 	LookPath func(name string) (string, error)
 	// LoadWorkflow reads another workflow, relative to Dir.

@@ -54,6 +54,9 @@ func (m *misconfigured) Complete(context.Context, *Request) (*Response, error) {
 // Lacks returns what the model inside cannot do.
 func (m *misconfigured) Lacks(r *Request) string { return Lacks(m.inner, r) }
 
+// KeyVariables names those of the model inside.
+func (m *misconfigured) KeyVariables() []string { return KeyVariables(m.inner) }
+
 // Check names the variable.
 func (m *misconfigured) Check() error { return m.err }
 

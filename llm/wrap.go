@@ -34,6 +34,25 @@ func Check(m Model) error {
 	return nil
 }
 
+// KeyVariables names the variables of the environment from which the model inside reads
+// its key.
+func (w *wrapper) KeyVariables() []string { return KeyVariables(w.inner) }
+
+// Keyed is implemented by models whose key stands in the environment. The programs that nodes
+// run do not get these variables unless the document says so.
+type Keyed interface {
+	KeyVariables() []string
+}
+
+// KeyVariables names the variables of the environment from which a model reads its key, nil
+// if it does not say.
+func KeyVariables(m Model) []string {
+	if k, ok := m.(Keyed); ok {
+		return k.KeyVariables()
+	}
+	return nil
+}
+
 // Named returns a model that is asked for the model of that name, whatever requests want.
 func Named(m Model, name string) Model {
 	return &wrapper{m, func(ctx context.Context, r *Request) (*Response, error) {

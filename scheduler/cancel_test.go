@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,9 +50,9 @@ func TestCancelEndsWithASlowListener(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), c.after)
 				defer cancel()
 				w := fields(one(c.h, forEach("list", 4)), "list")
-				got := int64(0)
+				var got atomic.Int64
 				r, err := scheduler.Run(ctx, compile(t, w), map[string]any{"list": numbers(30_000)}, scheduler.Options{
-					Concurrency: 4, Backpressure: true, Grace: grace, Listener: func(core.Event) { c.listen(release); got++ }})
+					Concurrency: 4, Backpressure: true, Grace: grace, Listener: func(core.Event) { c.listen(release); got.Add(1) }})
 				if took := time.Since(deadlineOf(ctx)); took > c.within || r.Status != core.RunCancelled {
 					t.Errorf("%s after the end of the context, run %s", took, r.Status)
 				}
@@ -61,10 +62,10 @@ func TestCancelEndsWithASlowListener(t *testing.T) {
 				}
 				close(release)
 				if c.within == grace {
-					heard := got
+					heard := got.Load()
 					time.Sleep(24 * time.Hour) // the listener gets the rest
-					if want := stray.Unheard; got-heard != want && got-heard != want-1 {
-						t.Errorf("the listener got %d events after the end, want %d", got-heard, want)
+					if n, want := got.Load()-heard, stray.Unheard; n != want && n != want-1 {
+						t.Errorf("the listener got %d events after the end, want %d", n, want)
 					}
 				}
 			})

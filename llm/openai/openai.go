@@ -74,6 +74,7 @@ type Model struct {
 var (
 	_ llm.Capable = (*Model)(nil)
 	_ llm.Checker = (*Model)(nil)
+	_ llm.Keyed   = (*Model)(nil)
 )
 
 // New returns a model. Options with which no request can be sent are an error of every
@@ -128,6 +129,9 @@ func client(c *http.Client) *http.Client {
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 100, 100
 	return &http.Client{Transport: t}
 }
+
+// KeyVariables names OPENAI_API_KEY, from which the key comes as a rule.
+func (m *Model) KeyVariables() []string { return []string{EnvKey} }
 
 // Check tells which variable to set if no request can be sent.
 func (m *Model) Check() error { return m.err }

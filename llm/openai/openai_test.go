@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -412,4 +413,20 @@ func TestSlowServer(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// The programs of a run do not get the variable of the key: whatever stands around the
+// model, it is named.
+func TestKeyVariables(t *testing.T) {
+	lookup := func(name string) (string, bool) { return map[string]string{llm.EnvRequests: "many"}[name], true }
+	m := openai.FromEnv(func(string) (string, bool) { return "", false })
+	for name, around := range map[string]llm.Model{"itself": m, "with retries": llm.WithEnv(m, func(string) (string, bool) { return "", false }),
+		"misconfigured": llm.WithEnv(m, lookup), "named": llm.Named(llm.WithTimeout(m, time.Second), "x")} {
+		if got := llm.KeyVariables(around); !slices.Equal(got, []string{openai.EnvKey}) {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+	if got := llm.KeyVariables(llm.Func(nil)); got != nil {
+		t.Errorf("a function: got %v", got)
+	}
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,6 +29,9 @@ type builder struct {
 	rules rules
 	// missing are the skills that are nowhere.
 	missing core.MissingSkills
+	// What programs get of the environment, and the secrets among it.
+	environments []core.Environment
+	secrets      []core.Secret
 }
 
 func newBuilder(n *core.Node, env core.Env, m llm.Model) *builder {
@@ -251,8 +255,32 @@ func (b *builder) command(r *runner, c commandConfig) {
 	if !ok {
 		return
 	}
-	t.call = program(file, name.Value, core.Strings(c.Run[1:]), base)
+	p := &program{path: file, name: name.Value, args: core.Strings(c.Run[1:]), dir: base}
+	b.environment(p, &c)
+	t.call = p.call
 	b.add(r, c.Name.Pos, t.withParameters())
+}
+
+// environment says what a program gets of the environment: what the document lists.
+func (b *builder) environment(p *program, c *commandConfig) {
+	inherit, ds := c.PassEnv.Inherit(b.subject+": commands: "+c.Name.Value, b.env, true)
+	p.inherit, b.find.Found = inherit, append(b.find.Found, ds...)
+	var own []string
+	for _, m := range c.Env {
+		if m.Key.Value == "" || strings.ContainsAny(m.Key.Value, "=\x00") {
+			b.errorf(core.CodeBadValue, m.Key.Pos, "commands: %s: env: %q cannot be the name of a variable", c.Name.Value, m.Key.Value)
+			continue
+		}
+		own = append(own, m.Key.Value)
+		v := variable{name: m.Key.Value, secret: m.Value}
+		if m.Value.IsSecret() {
+			b.secrets = append(b.secrets, m.Value.Ref(os.LookupEnv))
+		} else {
+			v.text = b.texts.Template(m.Value.Text, "commands: "+c.Name.Value+": env."+m.Key.Value)
+		}
+		p.env = append(p.env, v)
+	}
+	b.environments = append(b.environments, inherit.Described(c.Name.Value, own...)...)
 }
 
 // skills resolves the skills: to functions, else to a text of the prompt. The functions of

@@ -27,7 +27,8 @@
 //	fail_soft          a failure of the model becomes a success that says so (false)
 //	retry_instruction  what another attempt is told after failed checks: a text, {auto: true} or {reflect: text}
 //	tools              registered Go functions that the model may call: names, or {name, description, parameters}
-//	commands           programs that the model may call: {name, run, description, parameters}
+//	commands           programs that the model may call: {name, run, description, parameters,
+//	                   env, pass_env}
 //	skills             families of functions, or texts for the prompt: {name, description, instruction}
 //	tool_filter        which functions of the skills are offered: {allow, deny}
 //	hosted_tools       tools that run where the model runs, such as web_search

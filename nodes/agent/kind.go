@@ -63,7 +63,7 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	}
 	b.find.Found = nil
 	r := b.build(prompts)
-	made := core.Compiled{Missing: b.missing}
+	made := core.Compiled{Missing: b.missing, Environments: b.environments, Secrets: b.secrets}
 	if ds = append(ds, b.all()...); ds.Failed(false) {
 		return made, ds
 	}

@@ -11,8 +11,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
-	"github.com/wavefold/wavefold/nodes/internal/exchange"
-	"github.com/wavefold/wavefold/nodes/internal/process"
 )
 
 // tool is something that a model may call.
@@ -162,18 +160,4 @@ func textOf(r core.Result) (string, error) {
 		return "", fmt.Errorf("the result has no JSON form: %w", err)
 	}
 	return string(text), nil
-}
-
-// program is a tool that runs a program: the arguments are on its standard input, and what
-// it prints is the answer.
-func program(path, name string, args []string, dir string) func(context.Context, core.Input, *core.Object) (string, error) {
-	return func(ctx context.Context, in core.Input, input *core.Object) (string, error) {
-		doc, err := core.AppendJSON(nil, input)
-		if err != nil {
-			return "", err
-		}
-		out, err := process.Run(ctx, process.Command{Path: path, Name: name, Args: args, Dir: dir,
-			Env: exchange.Environment(in), Mark: exchange.Mark(in), Stdin: append(doc, '\n'), Log: in.Logger()})
-		return strings.TrimRight(string(out.Stdout), "\r\n"), err
-	}
 }

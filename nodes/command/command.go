@@ -52,11 +52,14 @@ func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 		return core.Compiled{}, ds
 	}
 	made := core.Compiled{Handler: cmd, Effects: true, Reads: b.texts.Reads, Nodes: b.texts.Nodes, Results: cmd.to.Type(cmd.form.Type())}
+	var own []string
 	for _, v := range cmd.env {
+		own = append(own, v.name)
 		if v.secret.IsSecret() {
 			made.Secrets = append(made.Secrets, v.secret.Ref(cmd.lookup))
 		}
 	}
+	made.Environments = cmd.inherit.Described("", own...)
 	return made, ds
 }
 
@@ -67,6 +70,7 @@ type command struct {
 	args      []*text.Template
 	stdin     *text.Template // nil for none
 	stdinJSON bool
+	inherit   process.Inherit
 	env       []variable
 	dir       string
 	form      printed.Form
@@ -119,7 +123,7 @@ func (c *command) hidden(err error, stdout []byte, mask secret.Masker) error {
 
 // call renders everything for one attempt.
 func (c *command) call(in core.Input) (process.Command, secret.Masker, error) {
-	call := process.Command{Path: c.path, Name: c.name, Dir: c.dir, Env: exchange.Environment(in), Mark: exchange.Mark(in),
+	call := process.Command{Path: c.path, Name: c.name, Dir: c.dir, Inherit: c.inherit, Env: exchange.Environment(in), Mark: exchange.Mark(in),
 		MaxOutput: c.maxOutput, OK: c.ok, Discard: c.form == printed.None, Log: in.Logger()}
 	var secrets []string
 	for _, v := range c.env {

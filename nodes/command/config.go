@@ -12,6 +12,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/exchange"
 	"github.com/wavefold/wavefold/nodes/internal/lookup"
 	"github.com/wavefold/wavefold/nodes/internal/printed"
+	"github.com/wavefold/wavefold/nodes/internal/process"
 	"github.com/wavefold/wavefold/nodes/internal/size"
 	"github.com/wavefold/wavefold/nodes/internal/target"
 	"github.com/wavefold/wavefold/nodes/internal/text"
@@ -21,6 +22,7 @@ type config struct {
 	Run       argv                       `wavefold:"run,required" doc:"the program and its arguments, one list element each"`
 	Stdin     *core.Text                 `wavefold:"stdin" doc:"text for standard input, a template; json hands over the document that tools get"`
 	Env       core.Members[secret.Value] `wavefold:"env" doc:"further environment variables: {NAME: template} or {NAME: {secret: VARIABLE}}"`
+	PassEnv   process.Passed             `wavefold:"pass_env" doc:"the variables that the program gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
 	Dir       core.Text                  `wavefold:"dir" doc:"working folder, below the workflow's folder"`
 	Output    core.Text                  `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
 	Into      core.Text                  `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges"`
@@ -170,6 +172,8 @@ func (b *builder) input(c *command) {
 }
 
 func (b *builder) environment(c *command) {
+	inherit, ds := b.PassEnv.Inherit(b.subject, b.find.Env, false)
+	c.inherit, b.find.Found = inherit, append(b.find.Found, ds...)
 	for _, m := range b.Env {
 		if m.Key.Value == "" || strings.ContainsAny(m.Key.Value, "=\x00") {
 			b.find.Found.Errorf(core.CodeBadValue, m.Key.Pos, "%s: env: %q cannot be the name of a variable", b.subject, m.Key.Value)

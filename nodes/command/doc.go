@@ -8,6 +8,9 @@
 //	                      hands over the document that tools get
 //	env                   further environment variables: {NAME: template} or
 //	                      {NAME: {secret: VARIABLE}}
+//	pass_env              names of the variables that the program gets of the
+//	                      environment, in place of all; PATH, HOME, LANG and
+//	                      TMPDIR in any case
 //	dir                   working folder, below the workflow's folder (which is
 //	                      the default)
 //	output      text      what becomes of standard output, see below

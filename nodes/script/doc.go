@@ -13,6 +13,9 @@
 //	                      result or none, as for the kind command
 //	into                  the field that gets it; without one, the only declared
 //	                      write; else, in a dag, it goes along the outgoing edges
+//	pass_env              names of the variables that the program gets of the
+//	                      environment, in place of all; PATH, HOME, LANG and
+//	                      TMPDIR in any case
 //	max_output  10MB      limit on standard output and standard error, each
 //
 // The interpreter is looked up when the workflow is loaded. It runs in the workflow's

@@ -34,13 +34,14 @@ type Kind struct{}
 var _ core.Kind = Kind{}
 
 type config struct {
-	Script    core.Text  `wavefold:"script" doc:"the text of the program"`
-	From      core.Text  `wavefold:"script_from" doc:"in place of script: the input, else the key in the context of the walk, that holds the text"`
-	Language  core.Text  `wavefold:"language,oneof=shell|python" doc:"shell or python (shell)"`
-	Stdin     core.Text  `wavefold:"stdin,oneof=json" doc:"json hands over the document that tools get"`
-	Output    core.Text  `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
-	Into      core.Text  `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges of a dag"`
-	MaxOutput size.Bytes `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
+	Script    core.Text      `wavefold:"script" doc:"the text of the program"`
+	From      core.Text      `wavefold:"script_from" doc:"in place of script: the input, else the key in the context of the walk, that holds the text"`
+	Language  core.Text      `wavefold:"language,oneof=shell|python" doc:"shell or python (shell)"`
+	Stdin     core.Text      `wavefold:"stdin,oneof=json" doc:"json hands over the document that tools get"`
+	Output    core.Text      `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
+	Into      core.Text      `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges of a dag"`
+	PassEnv   process.Passed `wavefold:"pass_env" doc:"the variables that the program gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
+	MaxOutput size.Bytes     `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
 
 	subject string
 }
@@ -84,13 +85,15 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	f := &lookup.Finder{Env: env, Subject: c.subject}
 	c.interpreter(s, f)
 	c.target(s, n, f)
+	inherit, found := c.PassEnv.Inherit(c.subject, env, false)
+	s.inherit, f.Found = inherit, append(f.Found, found...)
 	if s.stdin {
 		f.Found = append(f.Found, exchange.CheckArgs(n, c.subject)...)
 	}
 	if ds = append(ds, f.Found...); ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	return core.Compiled{Handler: s, Effects: true, Results: s.to.Type(s.form.Type())}, ds
+	return core.Compiled{Handler: s, Effects: true, Environments: s.inherit.Described(""), Results: s.to.Type(s.form.Type())}, ds
 }
 
 // interpreter finds what runs the text, and where.
@@ -135,6 +138,7 @@ type script struct {
 	args      []string
 	from      string // the name of the value that holds the text, "" for none
 	dir       string
+	inherit   process.Inherit
 	stdin     bool
 	form      printed.Form
 	to        target.Target
@@ -152,7 +156,7 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 		}
 		args = []string{"-c", text}
 	}
-	call := process.Command{Path: s.path, Name: s.name, Args: args, Dir: s.dir, Env: exchange.Environment(in), Mark: exchange.Mark(in),
+	call := process.Command{Path: s.path, Name: s.name, Args: args, Dir: s.dir, Inherit: s.inherit, Env: exchange.Environment(in), Mark: exchange.Mark(in),
 		MaxOutput: s.maxOutput, Log: in.Logger()}
 	if goal, ok := in.Shared().Inputs.Get(core.InputGoal); ok {
 		if text, ok := goal.(string); ok {

@@ -4,6 +4,9 @@
 // # Fields
 //
 //	impl        required  what does the work, see below
+//	pass_env              names of the variables that the program gets of the
+//	                      environment, in place of all; PATH, HOME, LANG and
+//	                      TMPDIR in any case
 //	max_output  10MB      limit on what a file prints, on standard output and
 //	                      standard error each
 //

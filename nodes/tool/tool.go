@@ -17,8 +17,9 @@ type Kind struct{}
 var _ core.StateWriter = Kind{}
 
 type config struct {
-	Impl      core.Text  `wavefold:"impl,required" doc:"a registered Go function, or a file below the workflow's folder"`
-	MaxOutput size.Bytes `wavefold:"max_output" doc:"limit on what a file prints (10MB)"`
+	Impl      core.Text      `wavefold:"impl,required" doc:"a registered Go function, or a file below the workflow's folder"`
+	PassEnv   process.Passed `wavefold:"pass_env" doc:"the variables that a file gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
+	MaxOutput size.Bytes     `wavefold:"max_output" doc:"limit on what a file prints (10MB)"`
 
 	subject string
 }
@@ -49,6 +50,9 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 				h, found = b.Bind(n, env)
 				ds = append(ds, found...)
 			}
+			if c.PassEnv.Given {
+				ds.Warnf(core.CodeIgnored, n.Config.Get("pass_env").Pos, "%s: pass_env has no effect: %s is a Go function, which has the environment of this program", c.subject, c.Impl.Value)
+			}
 			made := core.Compiled{Handler: h}
 			made.Stream, made.Streams = core.StreamsOf(h, n)
 			return made, ds
@@ -61,8 +65,12 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 		return core.Compiled{}, ds
 	}
 	ds = append(ds, exchange.CheckArgs(n, c.subject)...)
-	call.maxOutput = int(c.MaxOutput)
-	return core.Compiled{Handler: call, Effects: true}, ds
+	inherit, found := c.PassEnv.Inherit(c.subject, env, false)
+	if ds = append(ds, found...); ds.Failed(false) {
+		return core.Compiled{}, ds
+	}
+	call.maxOutput, call.inherit = int(c.MaxOutput), inherit
+	return core.Compiled{Handler: call, Effects: true, Environments: inherit.Described("")}, ds
 }
 
 // program runs a file. It is immutable.
@@ -71,6 +79,7 @@ type program struct {
 	path      string
 	args      []string
 	dir       string
+	inherit   process.Inherit
 	maxOutput int
 }
 
@@ -81,7 +90,7 @@ func (p *program) Handle(ctx context.Context, in core.Input) (core.Result, error
 		return core.Result{}, fmt.Errorf("%s: %w", p.name, err)
 	}
 	out, err := process.Run(ctx, process.Command{
-		Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Env: exchange.Environment(in), Mark: exchange.Mark(in),
+		Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Inherit: p.inherit, Env: exchange.Environment(in), Mark: exchange.Mark(in),
 		Stdin: doc, MaxOutput: p.maxOutput, Log: in.Logger(),
 	})
 	if err != nil {

@@ -90,6 +90,8 @@ type NodeDescription struct {
 	AutoStatus   bool `json:"auto_status,omitempty"`
 	// Join tells that it takes some of its predecessors: "any", "k_of_n(2), race".
 	Join string `json:"join,omitempty"`
+	// Environments tell what its programs get of the environment, where they do not inherit it.
+	Environments []core.Environment `json:"environments,omitempty"`
 	// Inner is the nested workflow of a node that runs one.
 	Inner *Description `json:"inner,omitempty"`
 }
@@ -239,7 +241,7 @@ func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Pla
 
 func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescription {
 	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
-		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects,
+		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects, Environments: n.Environments,
 		Retry: n.describeRetry(), AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
 	if p.Walk == nil && takesSome(n.Decl.Join) { // of a walk it is said with its parallel nodes
 		if d.Join = joinText(n.Decl.Join); n.Decl.Join.Race {

@@ -319,7 +319,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	c.refused(n, made, at)
 	n.Effects = n.Effects || made.Effects && d.Effects == nil
 	n.Models = made.Models
-	n.Stdout, n.Stdin = made.Stdout, made.Stdin
+	n.Stdout, n.Stdin, n.Environments = made.Stdout, made.Stdin, made.Environments
 	c.targets(n, made)
 	c.results(n, made, at)
 	c.kindStreams(n, made)

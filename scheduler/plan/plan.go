@@ -211,6 +211,8 @@ type Node struct {
 	// Effects tells that its work is visible outside of the run. A driver that keeps
 	// a journal starts such a node only when what it builds on is in it.
 	Effects bool
+	// Environments tell what its programs get of the environment, where they do not inherit it.
+	Environments []core.Environment
 	// Stdout tells that it, or a node of its frame, writes to standard output; Stdin
 	// that it reads standard input.
 	Stdout, Stdin bool

@@ -9,6 +9,8 @@
 //     more: no goroutine and no process outlives the call. After a child that
 //     ended well, only a process that left the group on purpose can, if it let go
 //     of standard output; elsewhere than on Linux it always can, without its pipes.
+//   - When this process is killed, the child is killed, and so is its group: on Linux
+//     by the kernel, on Unix by a small process that watches over each child.
 //   - Output has a limit. A child that prints more is ended and Run fails.
 //   - Standard error goes line by line to a logger; its last lines are kept for
 //     the error text. Secrets are masked in both.

@@ -27,6 +27,7 @@ const dying = 5 * time.Second
 // hang.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	dieTogether(cmd.SysProcAttr)
 }
 
 // group is a process group by its number, the process id of its first leader.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -37,10 +38,11 @@ type Command struct {
 	Args []string
 	// Dir is the working folder, "" the one of this process.
 	Dir string
-	// Env holds KEY=value texts in addition to the environment of this process;
-	// they win over it.
-	Env   []string
-	Stdin []byte
+	// Inherit says what it gets of the environment of this process. Env holds KEY=value
+	// texts beside that, which win over it.
+	Inherit Inherit
+	Env     []string
+	Stdin   []byte
 	// Discard throws standard output away instead of collecting it.
 	Discard bool
 	// MaxOutput limits standard output and standard error, each, in bytes; 0
@@ -93,9 +95,13 @@ func Run(parent context.Context, c Command) (Output, error) {
 	lines := &lineLog{limit: c.MaxOutput, log: c.Log, mask: c.Mask, keep: c.KeepStderr,
 		flood: func() { cancel(floodError("standard error", c.MaxOutput)) }}
 	cmd := c.exec(out, lines)
+	// A child dies with the thread that started it; see dieTogether.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
 		return Output{}, c.fail(startError(err))
 	}
+	defer guard(cmd.Process.Pid)()
 	f := familyOf(cmd.Process, c.Mark)
 	release := f.endOn(ctx, c.Grace)
 	err := cmd.Wait()
@@ -165,8 +171,9 @@ func (c Command) check() error {
 func (c Command) exec(out *capture, lines *lineLog) *exec.Cmd {
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir = c.Dir
-	if len(c.Env) > 0 {
-		cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Env = append(c.Inherit.environ(os.Environ()), c.Env...)
+	if cmd.Env == nil {
+		cmd.Env = []string{} // nil would be everything
 	}
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)

@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// printEnvironments lists what programs get of the environment that do not inherit it.
+func (a *app) printEnvironments(nodes []*plan.NodeDescription) {
+	t := tty.NewTable([]string{"node", "program", "environment"})
+	t.Spare(2)
+	rows := 0
+	for _, n := range nodes {
+		for _, e := range n.Environments {
+			t.Row(n.ID, e.Program, strings.Join(append(slices.Clone(e.Inherits), e.Sets...), ", "))
+			rows++
+		}
+	}
+	if rows > 0 {
+		tty.Fprintf(a.Out, "\n")
+		a.printTable(a.Out, t)
+	}
+}

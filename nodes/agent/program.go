@@ -1,0 +1,63 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/secret"
+	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/process"
+	"github.com/wavefold/wavefold/nodes/internal/text"
+)
+
+// program is a tool that runs a program: the arguments are on its standard input, and what
+// it prints is the answer. It is immutable.
+type program struct {
+	path, name string
+	args       []string
+	dir        string
+	inherit    process.Inherit
+	env        []variable
+}
+
+// variable is an environment variable: a template, or a secret.
+type variable struct {
+	name   string
+	text   *text.Template
+	secret secret.Value
+}
+
+// call runs the program once. A secret that it was given is hidden from the model, too: what
+// a model is told leaves this machine, and may come back in any answer.
+func (p *program) call(ctx context.Context, in core.Input, input *core.Object) (string, error) {
+	doc, err := core.AppendJSON(nil, input)
+	if err != nil {
+		return "", err
+	}
+	c := process.Command{Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Inherit: p.inherit,
+		Env: exchange.Environment(in), Mark: exchange.Mark(in), Stdin: append(doc, '\n'), Log: in.Logger()}
+	var secrets []string
+	for _, v := range p.env {
+		value, err := v.value(in)
+		if err != nil {
+			return "", fmt.Errorf("%s: env.%s: %w", p.name, v.name, err)
+		}
+		if v.secret.IsSecret() {
+			secrets = append(secrets, value)
+		}
+		c.Env = append(c.Env, v.name+"="+value)
+	}
+	c.Mask = secret.NewMasker(secrets...)
+	out, err := process.Run(ctx, c)
+	return c.Mask.Text(strings.TrimRight(string(out.Stdout), "\r\n")), err
+}
+
+func (v variable) value(in core.Input) (string, error) {
+	if v.secret.IsSecret() {
+		return v.secret.Read(os.LookupEnv)
+	}
+	return v.text.Render(in)
+}

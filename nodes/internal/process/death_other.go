@@ -1,0 +1,9 @@
+//go:build unix && !linux
+
+package process
+
+import "syscall"
+
+// dieTogether does nothing: the kernel offers nothing of the sort here, and the watcher is
+// all there is.
+func dieTogether(*syscall.SysProcAttr) {}

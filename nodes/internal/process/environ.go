@@ -1,0 +1,98 @@
+package process
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Basics lists the variables that every program gets: without them few programs run.
+func Basics() []string { return []string{"PATH", "HOME", "LANG", "TMPDIR"} }
+
+// Inherit says what of the environment of this process a program gets. The zero Inherit is
+// all of it.
+type Inherit struct {
+	// Private are not passed on, unless Names has them.
+	Private []string
+	// Listed passes on nothing but Basics and Names.
+	Listed bool
+	Names  []string
+}
+
+// environ returns the entries of an environment that are passed on.
+func (i Inherit) environ(all []string) []string {
+	var out []string
+	for _, entry := range all {
+		name, _, _ := strings.Cut(entry, "=")
+		if has(i.Names, name) || i.Listed && has(Basics(), name) || !i.Listed && !has(i.Private, name) {
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+// has reports whether a variable is among others. Windows does not tell letters by case.
+func has(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
+		return n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name)
+	})
+}
+
+// Passed is the key pass_env of a configuration: the names of the variables that a program
+// gets beside Basics, in place of all others.
+type Passed struct {
+	Names []core.Text
+	Given bool
+}
+
+var _ core.Unmarshaler = (*Passed)(nil)
+
+// DecodeValue reads the list.
+func (p *Passed) DecodeValue(v *core.Value) core.Diagnostics {
+	p.Given = true
+	return core.Decode(v, &p.Names)
+}
+
+// Inherit checks the names and says what a program of a node gets. subject names the node
+// and the key in messages. Programs that a model calls get what is listed, also without
+// the key.
+func (p Passed) Inherit(subject string, env core.Env, byModel bool) (Inherit, core.Diagnostics) {
+	var ds core.Diagnostics
+	i := Inherit{Private: env.Private, Listed: p.Given || byModel}
+	for _, n := range p.Names {
+		_, set := os.LookupEnv(n.Value)
+		switch {
+		case n.Value == "" || strings.ContainsAny(n.Value, "=\x00$ "):
+			ds.Errorf(core.CodeBadValue, n.Pos, "%s: pass_env: %q cannot be the name of a variable", subject, n.Value)
+			continue
+		case has(i.Names, n.Value):
+			ds.Warnf(core.CodeDuplicate, n.Pos, "%s: pass_env: %q stands twice", subject, n.Value)
+			continue
+		case has(env.Private, n.Value):
+			ds.Warnf(core.CodeBadValue, n.Pos, "%s: pass_env: %s is the key of the model, and what the program shows of it is not hidden", subject, n.Value).
+				WithHint("if the program needs the key, write env: {%s: {secret: %s}}", n.Value, n.Value)
+		case !set:
+			ds.Warnf(core.CodeBadValue, n.Pos, "%s: pass_env: the environment variable %s is not set", subject, n.Value)
+		}
+		i.Names = append(i.Names, n.Value)
+	}
+	return i, ds
+}
+
+// Described is what a program gets, for plan; own are the variables that env sets. It is nil
+// for a program that inherits what is not private.
+func (i Inherit) Described(program string, own ...string) []core.Environment {
+	if !i.Listed {
+		return nil
+	}
+	names := Basics()
+	for _, n := range i.Names {
+		if !has(names, n) {
+			names = append(names, n)
+		}
+	}
+	return []core.Environment{{Program: program, Inherits: names, Sets: own}}
+}
