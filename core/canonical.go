@@ -1,12 +1,14 @@
 package core
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 )
 
 // Canonical turns any Go value into a run-time value: integers become int64,
@@ -168,7 +170,11 @@ func canonicalReflect(v any, depth int) (any, error) {
 				return nil, fmt.Errorf("%d is above the largest 64-bit integer", rv.Uint())
 			}
 			return int64(rv.Uint()), nil
-		case reflect.Float32, reflect.Float64:
+		case reflect.Float32:
+			// The shortest number that is this float32, as encoding/json writes it.
+			f, err := strconv.ParseFloat(strconv.FormatFloat(rv.Float(), 'g', -1, 32), 64)
+			return f, cmp.Or(finite(rv.Float()), err)
+		case reflect.Float64:
 			return rv.Float(), finite(rv.Float())
 		}
 	}

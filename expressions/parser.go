@@ -182,7 +182,7 @@ func (p *parser) factor(prec int) Node {
 // prefix reads an operand with its negations. All nesting passes through here,
 // so this is where depth is bounded.
 func (p *parser) prefix() Node {
-	if p.depth++; p.depth > MaxDepth {
+	if p.depth++; p.depth > MaxDepth+1 {
 		if p.err == nil {
 			p.err = tooDeep(p.tok.start)
 		}

@@ -86,9 +86,17 @@ func (p *parser) badName(at int) {
 	case strings.HasPrefix(p.src[at:], "["):
 		hint = "leave out the point before ["
 	case strings.HasPrefix(p.src[at:], "."), strings.HasPrefix(p.src[at:], "*"):
-		hint = "wildcards and .. are JSONPath, which for_each, items and args accept"
+		hint = p.wildcards("wildcards and ..")
 	}
 	p.fail(at, `expected a name after "."`, hint)
+}
+
+// wildcards is a hint about parts of JSONPath that this language does not have.
+func (p *parser) wildcards(what string) string {
+	if p.filter {
+		return what + " cannot stand inside a filter"
+	}
+	return what + " are JSONPath, which for_each, items and args accept"
 }
 
 // subscript reads [2], [-1] or ['name'].
@@ -118,18 +126,15 @@ func (p *parser) subscript(n *Path) bool {
 func (p *parser) subscriptValue(from int) (Step, bool) {
 	rest := p.src[from:]
 	if rest != "" && (rest[0] == '\'' || rest[0] == '"') {
-		t := p.text()
-		if p.err != nil {
-			return Step{}, false
-		}
-		return Step{Name: p.src[t.start+1 : t.end-1], From: from}, true
+		name, ok := p.quotedName()
+		return Step{Name: name, From: from}, ok
 	}
 	minus := len(rest) - len(strings.TrimPrefix(rest, "-"))
 	count := digits(rest[minus:])
 	if count == 0 {
 		hint := "a subscript is a number or a text: [0] or ['name']"
 		if strings.HasPrefix(rest, "*") || strings.HasPrefix(rest, "?") {
-			hint = "wildcards and filters are JSONPath, which for_each, items and args accept"
+			hint = p.wildcards("wildcards and filters")
 		}
 		p.fail(from, "expected a number or a text after \"[\"", hint)
 		return Step{}, false

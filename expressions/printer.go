@@ -109,7 +109,7 @@ func appendPath(b []byte, p *Path) []byte {
 		case isPlainName(s.Name):
 			b = append(append(b, '.'), s.Name...)
 		default:
-			b = append(appendText(append(b, '['), s.Name), ']')
+			b = append(appendName(append(b, '['), s.Name), ']')
 		}
 	}
 	return b

@@ -104,10 +104,10 @@ func NewTree(src string, root Node) (*Tree, error) {
 	return t, nil
 }
 
-// enter numbers a node and those below it. It stops at the limits, so it cannot
-// run deeper than they allow.
+// enter numbers a node and those below it. It stops at the limits, so it runs at most
+// MaxNodes deep.
 func (t *Tree) enter(n Node, depth int) error {
-	if depth > MaxDepth {
+	if depth > MaxDepth+1 { // what is nested MaxDepth deep is on the level below
 		return tooDeep(n.Start())
 	}
 	n.span().id = t.nodes
@@ -133,7 +133,11 @@ func (t *Tree) enterAll(n Node, depth int) error {
 	case *Not:
 		return t.enter(n.X, depth)
 	case *Binary:
-		if err := t.enter(n.X, depth); err != nil {
+		left := depth
+		if x, ok := n.X.(*Binary); ok && x.Op.prec() == n.Op.prec() {
+			left-- // a flat chain of one precedence is one level however long it is
+		}
+		if err := t.enter(n.X, left); err != nil {
 			return err
 		}
 		return t.enter(n.Y, depth)

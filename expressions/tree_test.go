@@ -160,6 +160,12 @@ func TestLimits(t *testing.T) {
 		for name, text := range deep(n) {
 			_, err := Parse(text)
 			e, ok := err.(*SyntaxError)
+			if flat := name == "sums" || name == "products"; flat && n == 1000 {
+				if err != nil {
+					t.Errorf("%s of %d terms: %v", name, n, err)
+				}
+				continue
+			}
 			if !ok || e.Code != core.CodeLimit {
 				t.Errorf("%s, %d deep: got %v, want a limit", name, n, err)
 			}
@@ -191,7 +197,6 @@ func TestNewTreeRefusesWhatHasNoSpelling(t *testing.T) {
 		"both quotes":        &Literal{Value: `a"b'c`},
 		"infinity":           &Literal{Value: math.Inf(1)},
 		"Go int":             &Literal{Value: 1},
-		"quotes in a name":   &Path{Root: RootState, Steps: []Step{{Name: `a"b'c`}}},
 		"state alone":        &Path{Root: RootState},
 		"index in the state": &Path{Root: RootState, Steps: []Step{{IsIndex: true}}},
 		"node without part":  &Path{Root: RootNodes, Steps: []Step{{Name: "a"}}},

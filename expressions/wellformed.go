@@ -57,11 +57,6 @@ func malformedLiteral(n *Literal) *SyntaxError {
 
 // malformedPath checks what a root asks of its first steps.
 func malformedPath(n *Path) *SyntaxError {
-	for _, s := range n.Steps {
-		if bothQuotes(s.Name) {
-			return syntaxError(s.From, "a name cannot hold both sorts of quotes", "")
-		}
-	}
 	switch n.Root {
 	case RootState:
 		return needsName(n, `"$" alone is no value`, "write $.name for a field")

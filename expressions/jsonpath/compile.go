@@ -99,9 +99,13 @@ func (c *compiler) grammar(err error) {
 	switch {
 	case strings.Contains(message, "CompileScript"):
 		message = "scripts such as [(@.length-1)] are not supported"
-	case message == "parse error" && rest != "":
+	case message == "parse error" && rest != "" && rest[0] >= ' ':
 		r, _ := utf8.DecodeRuneInString(rest)
 		message = fmt.Sprintf("unexpected %q in a path", string(r))
+	default:
+		c.fail(offset, "this is no step of a path").
+			WithHint("brackets hold a name, a number, several of one sort as in [0, 2], a range as in [1:3], * or a filter as in [?@.n > 1]")
+		return
 	}
 	c.fail(offset, "%s", message)
 }

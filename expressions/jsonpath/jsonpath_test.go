@@ -157,7 +157,7 @@ func TestErrors(t *testing.T) {
 		{`$.a[]`, `unexpected "]"`, 5},
 		{`$.a[99999999999999999999]`, "does not fit", 5},
 		{`$.a[(@.length-1)]`, "scripts", 1},
-		{`$.a[?]`, "not a value", 6},
+		{`$.a[?]`, "this is no step of a path", 6},
 		{`$.a[?(@.x >)]`, "filter: expected a value, found \")\"", 12},
 		{`$.a[?(@.x = 1)]`, "write ==", 11},
 		{`$.a[?(@.x == $.limit)]`, "sees the element only", 14},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/expressions/jsonpath"
 )
 
 // Args are the compiled arguments of a node: a tree of literals in which texts
@@ -98,10 +99,17 @@ func (c *compiler) argument(v *core.Value, at place, use *uses) argument {
 
 func (c *compiler) textArgument(v *core.Value, at place, use *uses) argument {
 	text := v.Scalar.(string)
-	if rest, ok := strings.CutPrefix(text, "$"); ok && (strings.HasPrefix(rest, "$.") || isPath(rest)) {
-		return argument{literal: rest}
+	if rest, ok := strings.CutPrefix(text, "$"); ok && beginsWithRoot(rest) {
+		if path, doubtful := isPath(rest); path || doubtful || strings.HasPrefix(rest, "$.") {
+			return argument{literal: rest}
+		}
 	}
-	if !isPath(text) {
+	path, doubtful := isPath(text)
+	if doubtful {
+		c.ds.Warnf(core.CodeExprSyntax, v.Pos, "%s: %q begins like a path and is none, so it is handed on as text", at, text).
+			WithHint(`correct what is in the brackets, or write "$%s" for the text`, text)
+	}
+	if !path {
 		return argument{literal: text}
 	}
 	scope := c.scope(c.nodeRoots)
@@ -112,24 +120,74 @@ func (c *compiler) textArgument(v *core.Value, at place, use *uses) argument {
 // pathRoots are the beginnings that make a text in args a path.
 var pathRoots = []string{"$.", "$..", "$[", "$item", "$index", "$nodes.", "$input.", "$iter", "$loop"}
 
-// isPath reports whether a text is exactly a path: it begins with a root and
-// holds no blank, so that ordinary sentences stay literal; and it is not an
-// expression made of more than a path, which stays literal too.
-func isPath(s string) bool {
+// isPath reports whether a text is exactly a path: it begins with a root, holds no blank
+// outside of brackets, so that ordinary sentences stay literal, and it is not an
+// expression made of more than a path, which stays literal too. A text that is probably
+// meant as a path and does not parse counts as one: it is worth an error. It is only
+// doubtful if there is a blank in its brackets or they are never closed.
+func isPath(s string) (path, doubtful bool) {
+	if !beginsWithRoot(s) {
+		return false, false
+	}
+	blank, closed := brackets(s)
+	if blank == outside {
+		return false, false
+	}
+	t, err := expressions.Parse(s)
+	if err == nil {
+		_, ok := t.Path()
+		return ok, false
+	}
+	if blank == nowhere && closed {
+		return true, false
+	}
+	if path, _ := jsonpath.Compile(core.Text{Value: s}); path != nil && isJSONPath(s) {
+		return true, false
+	}
+	return false, true
+}
+
+func beginsWithRoot(s string) bool {
 	for _, root := range pathRoots {
 		if rest, ok := strings.CutPrefix(s, root); ok {
 			last := root[len(root)-1]
-			wordEnds := last == '.' || last == '[' || rest == "" || rest[0] == '.' || rest[0] == '['
-			if !wordEnds || strings.ContainsAny(s, " \t\n") && !strings.ContainsAny(s, "?(*'\"") {
-				return false
-			}
-			t, err := expressions.Parse(s)
-			if err != nil {
-				return true // a JSONPath, or a slip that is worth an error
-			}
-			_, ok := t.Path()
-			return ok
+			return last == '.' || last == '[' || rest == "" || rest[0] == '.' || rest[0] == '['
 		}
 	}
 	return false
+}
+
+// Where a text has a blank.
+const (
+	nowhere = iota
+	inside  // of brackets
+	outside
+)
+
+// brackets tells where a text has blanks, and whether its brackets are closed. Quotes
+// count inside of brackets only.
+func brackets(s string) (blank int, closed bool) {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case strings.IndexByte(" \t\r\n", c) >= 0 && depth == 0:
+			return outside, true
+		case strings.IndexByte(" \t\r\n", c) >= 0:
+			blank = inside
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case depth > 0 && (c == '\'' || c == '"'):
+			quote = c
+		case c == '[':
+			depth++
+		case c == ']' && depth > 0:
+			depth--
+		}
+	}
+	return blank, depth == 0
 }

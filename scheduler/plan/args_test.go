@@ -26,6 +26,10 @@ func TestArgs(t *testing.T) {
 		{"the whole value is shared, the index works", "{a: '$.rows[1]', b: \"$.obj['k']\"}", `{"a":2,"b":"v"}`},
 		{"a path to nothing is left out, or null in a list", "{a: $.none, b: $.obj.x.y, c: [$.none], d: 1}", `{"c":[null],"d":1}`},
 		{"JSONPath gives a list", "{a: '$.rows[*]', b: '$.rows[0,1]', c: '$.none[*]', d: '$.obj..k'}", `{"a":[1,2],"b":[1,2],"d":["v"]}`},
+		{"blanks in brackets", "{a: '$.rows[0, 1]', b: '$.rows[ 1 ]', c: '$.rows[0: 1]', d: '$.rows[?(@ > 1)]', e: \"$.obj[ 'k' ]\"}",
+			`{"a":[1,2],"b":2,"c":[1],"d":[2],"e":"v"}`},
+		{"sentences stay as they are", "{a: \"$.rows isn't\", b: '$.rows (in EUR)', c: '$.rows [see 3]', d: '$.rows[0] and more'}",
+			`{"a":"$.rows isn't","b":"$.rows (in EUR)","c":"$.rows [see 3]","d":"$.rows[0] and more"}`},
 		{"longer texts stay as they are", "{a: 'see $.rows', b: '$.rows and more', c: '$item is it', d: $items, e: $, f: $5}",
 			`{"a":"see $.rows","b":"$.rows and more","c":"$item is it","d":"$items","e":"$","f":"$5"}`},
 		{"so do expressions", "{a: $.rows==$.rows, b: $index+1}", `{"a":"$.rows==$.rows","b":"$index+1"}`},
@@ -75,6 +79,24 @@ graph: {nodes: [{id: n, kind: fn, reads: [b, a], args: {x: $.c, y: [$.a]}, for_e
 	for i, at := range n.ExtraAt {
 		if names[at] != n.Extra[i] {
 			t.Errorf("extra %s is at %d of %v", n.Extra[i], at, names)
+		}
+	}
+}
+
+// A text that begins like a path, has a bracket and does not parse is reported.
+func TestArgsThatBeginLikeAPath(t *testing.T) {
+	for arg, want := range map[string]string{
+		"$.rows[0, 1": "warning", "$.note[see below]": "warning", "$.rows[0,]": "error", "$.rows[0": "warning",
+		"$$.note[see below]": "", "$.rows [0": "", "see $.rows[0": "", "$.rows[0]": "", "$.rows[0, 1]": "", "$5[a b]": "",
+	} {
+		_, ds := files{"a.yaml": "name: w\nstate: {schema: {rows: {type: array, default: []}, note: {default: x}}}\n" +
+			"graph: {nodes: [{id: n, kind: fn, reads: [rows, note], args: {v: '" + arg + "'}}]}"}.compile("a.yaml", false)
+		got := ""
+		if len(ds) > 0 {
+			got = ds[0].Severity.String()
+		}
+		if got != want || len(ds) > 0 && ds[0].Code != core.CodeExprSyntax {
+			t.Errorf("%s: got %q, want %q: %v", arg, got, want, ds)
 		}
 	}
 }
