@@ -65,11 +65,37 @@ func UnknownKeyHint(key string, known []string) string {
 	if len(known) == 0 {
 		return "no keys are known here"
 	}
+	if hint := foreignKey(key, known); hint != "" {
+		return hint
+	}
 	hint := "known keys: " + strings.Join(known, ", ")
 	if near := DidYouMean(key, known); near != "" {
 		return near + " " + hint
 	}
 	return hint
+}
+
+// foreignKeys are keys of other systems: where one of a place's keys is beside, the hint
+// says what is written here.
+var foreignKeys = []struct{ keys, beside, hint string }{
+	{"when if condition", "for_each", "conditions are on edges: {from: a, to: b, when: ...} under graph.edges"},
+	{"needs depends depends_on dependencies after upstream requires", "for_each", "the order is under graph.edges: {from: a, to: b}"},
+	{"retry retries", "for_each", "write on_error: {policy: retry, attempts: 3}"},
+	{"steps jobs tasks nodes", "graph", "the nodes are a list under graph.nodes, their order is under graph.edges"},
+	{"edges", "graph", "edges are a list under graph.edges"},
+	{"steps jobs tasks", "edges", "the nodes are a list under graph.nodes"},
+	{"backoff_ms delay_ms interval_ms delay interval retry_delay", "base_ms", "the first wait is base_ms, in milliseconds"},
+	{"max_attempts retries limit count", "base_ms", "write attempts, which counts the first try"},
+}
+
+// foreignKey returns what to write in place of a key of another system, "" if it is none.
+func foreignKey(key string, known []string) string {
+	for _, f := range foreignKeys {
+		if slices.Contains(strings.Fields(f.keys), key) && slices.Contains(known, f.beside) {
+			return f.hint
+		}
+	}
+	return ""
 }
 
 // KeyHint is UnknownKeyHint for the key of a mapping in a document. No key of ours

@@ -79,6 +79,12 @@ func (c *compiler) filter(inside string, open int) (expr string, f *filter, ok b
 		if hint == "" {
 			hint = "there are " + strings.Join(filterNames(), ", ") + `; "or" is written ||`
 		}
+		if value := strings.TrimSpace(expr); slices.Contains(expressions.FuncNames(), word) {
+			if c.isName(value) {
+				value = "$." + value
+			}
+			hint = "it is a function: {{" + word + "(" + value + ")}}"
+		}
 		c.fail(core.CodeExprName, open+2+at, fmt.Sprintf("unknown filter %q", word), hint)
 		return "", nil, false
 	}

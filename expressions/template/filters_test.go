@@ -109,7 +109,7 @@ func TestFilterFindings(t *testing.T) {
 		column    int32
 	}{
 		{`{{a | tabel}}`, `unknown filter "tabel" (did you mean "table"?)`, 7},
-		{`{{$.a |  upper }}`, `unknown filter "upper" (there are json, lines, table; "or" is written ||)`, 10},
+		{`{{$.a |  upper }}`, `unknown filter "upper" (it is a function: {{upper($.a)}})`, 10},
 		{`{{a |}}`, `unknown filter ""`, 6},
 		{`x {{a | lines | json}}`, `a place has one filter at most`, 3},
 		{`{{$.n | table}}`, `the filter table wants an array, found integer`, 1},

@@ -80,11 +80,15 @@ func (s *source) DecodeValue(v *core.Value) core.Diagnostics {
 	default:
 		return core.WrongType(v, "a path, a list of paths or a mapping with the key file")
 	}
-	if ds.Failed(false) {
-		return ds
-	}
+	malformed := ds.Failed(false)
 	if keys.Type.Value != "" && keys.Type.Value != "file" {
-		ds.Errorf(core.CodeBadValue, keys.Type.Pos, "type: a dataset reads files, not %q", keys.Type.Value)
+		d := ds.Errorf(core.CodeBadValue, keys.Type.Pos, "type: a dataset reads files, not %q", keys.Type.Value)
+		if kind := map[string]string{"http": "http", "https": "http", "api": "http", "sqlite": "sql", "postgres": "sql", "postgresql": "sql", "sql": "sql"}[keys.Type.Value]; kind != "" {
+			d.WithHint("use a node of the kind %s", kind)
+		}
+	}
+	if malformed {
+		return ds
 	}
 	keys.URI.Value = strings.TrimPrefix(keys.URI.Value, "file://")
 	given := 0

@@ -59,7 +59,7 @@ func TestCompile(t *testing.T) {
 		{`{"source": "sub", "format": "csv", "writes": ["rows"]}`, `1:12: error: node n: source: "sub" is no regular file (a folder is named with a slash at its end) [MISSING_FILE]`},
 		{`{"source": "a.dat", "writes": ["rows"]}`, `1:12: error: node n: source: "a.dat" does not end in the name of a format (add format: csv, tsv, jsonl, json or parquet) [MISSING_KEY]`},
 		{`{"source": {"file": "a.csv", "fromat": "csv"}, "writes": ["rows"]}`, `1:30: error: node n: source: unknown key "fromat" (did you mean "format"? known keys: file, files, uri, type, format) [UNKNOWN_KEY]`},
-		{`{"source": {"type": "http", "uri": "http://x"}, "writes": ["rows"]}`, `1:21: error: node n: source: type: a dataset reads files, not "http" [BAD_VALUE]
+		{`{"source": {"type": "http", "uri": "http://x"}, "writes": ["rows"]}`, `1:21: error: node n: source: type: a dataset reads files, not "http" (use a node of the kind http) [BAD_VALUE]
 1:36: error: node n: source: a dataset reads files, "http://x" is none [BAD_VALUE]`},
 		{`{"source": {"format": "csv"}, "writes": ["rows"]}`, `1:12: error: node n: source: key "file" is missing [MISSING_KEY]`},
 		{`{"source": {"file": "a.csv", "format": "csv"}, "format": "json", "writes": ["rows"]}`, `1:58: error: node n: format: the source says csv [BAD_VALUE]`},

@@ -138,7 +138,7 @@ func isPath(s string) (path, doubtful bool) {
 		_, ok := t.Path()
 		return ok, false
 	}
-	if blank == nowhere && closed {
+	if closed && (blank == nowhere || strings.Contains(s, "[?")) { // a filter is no prose
 		return true, false
 	}
 	if path, _ := jsonpath.Compile(core.Text{Value: s}); path != nil && isJSONPath(s) {

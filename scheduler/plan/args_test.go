@@ -86,7 +86,7 @@ graph: {nodes: [{id: n, kind: fn, reads: [b, a], args: {x: $.c, y: [$.a]}, for_e
 // A text that begins like a path, has a bracket and does not parse is reported.
 func TestArgsThatBeginLikeAPath(t *testing.T) {
 	for arg, want := range map[string]string{
-		"$.rows[0, 1": "warning", "$.note[see below]": "warning", "$.rows[0,]": "error", "$.rows[0": "warning",
+		"$.rows[0, 1": "warning", "$.note[see below]": "warning", "$.rows[?(@ > )]": "error", "$.rows[0,]": "error", "$.rows[0": "warning",
 		"$$.note[see below]": "", "$.rows [0": "", "see $.rows[0": "", "$.rows[0]": "", "$.rows[0, 1]": "", "$5[a b]": "",
 	} {
 		_, ds := files{"a.yaml": "name: w\nstate: {schema: {rows: {type: array, default: []}, note: {default: x}}}\n" +

@@ -273,6 +273,20 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 	}
 }
 
+// foreignKinds says what is written here for the kinds of other systems.
+var foreignKinds = map[string]string{
+	"shell":  "kind: script has the text of a shell or Python program, kind: command a program with a list of arguments",
+	"bash":   "kind: script has the text of a shell program, kind: command a program with a list of arguments",
+	"sh":     "kind: script has the text of a shell program, kind: command a program with a list of arguments",
+	"exec":   "kind: command runs a program with a list of arguments",
+	"run":    "kind: command runs a program with a list of arguments",
+	"python": "kind: script with language: python, or kind: tool with a file",
+	"docker": "kind: command with run: [docker, run, ...]",
+	"llm":    "kind: agent or kind: prompt asks a model",
+	"sqlite": "kind: sql reads and changes databases",
+	"file":   "kind: dataset reads files, kind: sink writes them",
+}
+
 // kindOf returns the kind of a node.
 func (c *compiler) kindOf(d *core.Node, at place) (core.Kind, bool) {
 	k, ok := c.reg.Kind(d.Kind.Value)
@@ -282,7 +296,12 @@ func (c *compiler) kindOf(d *core.Node, at place) (core.Kind, bool) {
 	case d.Kind.Value == "":
 		c.ds.Errorf(core.CodeMissingKey, d.Pos, "%s: kind is missing", at)
 	default:
-		c.hint(c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: unknown kind %q", at, d.Kind.Value), d.Kind.Value, c.reg.KindNames)
+		found := c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: unknown kind %q", at, d.Kind.Value)
+		if hint := foreignKinds[d.Kind.Value]; hint != "" {
+			found.WithHint("%s", hint)
+		} else {
+			c.hint(found, d.Kind.Value, c.reg.KindNames)
+		}
 	}
 	return k, ok
 }
