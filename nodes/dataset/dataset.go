@@ -78,7 +78,7 @@ func (b *builder) build() *handler {
 	}
 	b.contradictions(h)
 	b.rows = b.rowColumns(h)
-	h.policy = b.Options.Compile(b.scope, b.node, b.rows, b.node.Pos, "")
+	h.policy, h.mayLack = b.Options.Compile(b.scope, b.node, b.rows, b.node.Pos, ""), b.rows.Optional
 	h.options.GiveUp, h.options.Raw = h.policy.GivesUp(), h.policy.Collects()
 	if field := h.policy.Field(); b.Stream && field != "" {
 		b.scope.Errorf(core.CodeBadValue, b.Rejects.Pos, "rejects", "the bad rows of a stream go to a file, %q is a field", field).WithHint("rejects: %s.csv", field)

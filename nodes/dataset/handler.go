@@ -34,6 +34,7 @@ type handler struct {
 	outside     bool
 	into        string
 	policy      *checks.Policy
+	mayLack     []string // columns that no row needs to have
 	slots       eval.Slots
 }
 
@@ -175,7 +176,7 @@ func (h *handler) begin(ctx context.Context, in core.Input, names []string, sum 
 		return nil, err
 	}
 	src.measure()
-	return &loading{h: h, in: in, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s)}, nil
+	return &loading{h: h, in: in, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s), wanted: table.NewWanted(h.policy.Needs())}, nil
 }
 
 // sourceName is how messages call the table of some files.
@@ -200,6 +201,8 @@ type loading struct {
 	env    *eval.Row
 	rows   int64
 	err    error // what the last call ended with
+	wanted table.Wanted
+	headed bool // the header was looked at
 }
 
 // next returns the next good rows, at least one of them; io.EOF is the end, and
@@ -208,6 +211,9 @@ func (t *loading) next(ctx context.Context) ([]any, error) {
 	for t.err == nil {
 		var good []any
 		batch, err := t.reader.Next(ctx)
+		if err == nil {
+			err = t.look(batch.Rows)
+		}
 		if err == nil {
 			t.expect()
 			good, err = t.checks.Filter(ctx, batch, t.env)
@@ -222,6 +228,29 @@ func (t *loading) next(ctx context.Context) ([]any, error) {
 		t.end(ctx, err)
 	}
 	return nil, t.err
+}
+
+// look looks for the columns that the checks read, in the header once it is known,
+// otherwise in the rows.
+func (t *loading) look(rows []any) error {
+	t.wanted.Look(rows)
+	if t.headed {
+		return nil
+	}
+	columns := t.reader.Columns()
+	if columns == nil {
+		return nil
+	}
+	t.headed = true
+	return at("checks", t.wanted.Header(columns, t.h.mayLack))
+}
+
+// at says where in the node an error belongs.
+func at(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", key, err)
 }
 
 // expect tells the checks how many rows there will be, if the reader knows.
@@ -246,6 +275,9 @@ func (t *loading) end(ctx context.Context, err error) {
 // judge returns an error if there are too few good rows in the table, and warns if there
 // are no rows at all.
 func (t *loading) judge() error {
+	if err := t.wanted.Missing(t.h.mayLack); err != nil {
+		return at("checks", err)
+	}
 	if !t.h.options.AllowEmpty {
 		if err := t.checks.NoneGood(); err != nil {
 			return fmt.Errorf("%s: %w; allow_empty: true allows that", sourceName(t.names), err)

@@ -2,9 +2,7 @@ package table
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"slices"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -12,9 +10,6 @@ import (
 // batchRows is how many rows of an array make a batch. Progress is told and a
 // cancellation noticed after each.
 const batchRows = 1000
-
-// maxSeen limits how many columns are remembered to suggest one of them.
-const maxSeen = 1024
 
 // Source hands out the rows that a node takes in, batch by batch, whether they
 // are an array of the state or a stream. It is used by one goroutine.
@@ -25,11 +20,8 @@ type Source struct {
 	total  int64
 	begun  bool
 	header []string // of a stream that knows it before its rows
-	some   bool     // there was a row
-	absent []string // of the watched columns
+	wanted Wanted   // the watched columns
 	empty  []string // columns that no row needs to have
-	last   []string
-	seen   []string // all columns there were, for the nearest name
 }
 
 // ArraySource returns a source of rows that are at hand.
@@ -96,17 +88,17 @@ func (s *Source) next(ctx context.Context, n int) ([]any, error) {
 		n = min(n, len(s.rest))
 		rows := s.rest[:n:n]
 		s.rest = s.rest[n:]
-		s.look(rows)
+		s.wanted.Look(rows)
 		return rows, nil
 	}
 	rows, err := s.pull(ctx)
 	if len(rows) > n {
 		rows, s.rest = rows[:n:n], rows[n:]
 	}
-	s.look(rows)
-	if err == io.EOF && s.some {
-		if lost := s.missing(); lost != "" {
-			return nil, core.Permanent(fmt.Errorf("no row has the column %q%s", lost, ColumnHint(lost, s.seen)))
+	s.wanted.Look(rows)
+	if err == io.EOF {
+		if lost := s.wanted.Missing(s.empty); lost != nil {
+			return nil, lost
 		}
 	}
 	return rows, err
@@ -120,21 +112,11 @@ func (s *Source) Header() []string { return s.header }
 // the columns, Head or Next returns an error: Head if the source has a header, Next in
 // place of io.EOF. The columns of empty are excepted.
 func (s *Source) Watch(columns, empty []string) {
-	s.absent, s.empty = slices.Clone(columns), empty
+	s.wanted, s.empty = NewWanted(columns), empty
 }
 
 // Absent returns those of the watched columns that no row had so far.
-func (s *Source) Absent() []string { return s.absent }
-
-// missing returns a watched column that there must be and is not, "" for none.
-func (s *Source) missing() string {
-	for _, name := range s.absent {
-		if !slices.Contains(s.empty, name) {
-			return name
-		}
-	}
-	return ""
-}
+func (s *Source) Absent() []string { return s.wanted.absent }
 
 // begin judges the columns of a stream that knows them before its rows, once.
 func (s *Source) begin(ctx context.Context) error {
@@ -147,29 +129,7 @@ func (s *Source) begin(ctx context.Context) error {
 		return err
 	}
 	s.header = columns
-	s.absent = slices.DeleteFunc(s.absent, func(name string) bool { return slices.Contains(columns, name) })
-	if lost := s.missing(); lost != "" {
-		return core.Permanent(fmt.Errorf("the rows have no column %q%s", lost, ColumnHint(lost, columns)))
-	}
-	return nil
-}
-
-func (s *Source) look(rows []any) {
-	s.some = s.some || len(rows) > 0
-	for _, r := range rows {
-		if len(s.absent) == 0 {
-			return
-		}
-		if keys := r.(*core.Object).Keys(); !SameKeys(keys, s.last) {
-			s.last = keys
-			for _, k := range keys {
-				if len(s.seen) < maxSeen && !slices.Contains(s.seen, k) {
-					s.seen = append(s.seen, k)
-				}
-			}
-			s.absent = slices.DeleteFunc(s.absent, func(name string) bool { return slices.Contains(keys, name) })
-		}
-	}
+	return s.wanted.Header(columns, s.empty)
 }
 
 func (s *Source) ended() bool { return s.stream == nil || s.end }
