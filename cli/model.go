@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -13,16 +14,25 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// nameModel makes the engine ask for one model, whatever workflows name.
-func (a *app) nameModel(name string) {
+// useModel makes the engine ask for one model, whatever workflows name, unless name is "",
+// and adds prices to those that it knows.
+func (a *app) useModel(name string, prices []string) error {
+	list, err := llm.ParsePrices(strings.Join(prices, " "))
+	if err != nil {
+		return fmt.Errorf("--prices is %w", err)
+	}
 	m := a.engine.Model()
-	if name == "" || m == nil {
-		return
+	if name == "" && len(list) == 0 || m == nil {
+		return nil
+	}
+	if name != "" {
+		m = llm.Named(m, name)
 	}
 	e := wavefold.EngineOf(a.engine.Registry().Clone()) // the caller's stays as it is
 	e.Stdout, e.Stdin, e.Parallel = a.engine.Stdout, a.engine.Stdin, a.engine.Parallel
-	e.UseModel(llm.Named(m, name))
+	e.UseModel(llm.WithPrices(m, list))
 	a.engine = e
+	return nil
 }
 
 // checkModel tells that a run would need a model and that none can be asked, before
@@ -87,12 +97,16 @@ func (f *runFlags) checkRouted(p *plan.Plan) error {
 }
 
 // budgetFlags are the flags that bound what calls to models may take.
-type budgetFlags struct{ core.Budget }
+type budgetFlags struct {
+	core.Budget
+	prices []string
+}
 
 func (b *budgetFlags) add(flags *pflag.FlagSet) {
 	flags.Var(amount{&b.Calls}, "budget-calls", "how many calls to models the run may make; the next one fails it")
 	flags.Var(amount{&b.Tokens}, "budget-tokens", "how many tokens, in and out, calls to models may take")
-	flags.Var(cost{&b.Cost}, "budget-cost", "what calls to models may cost, in US dollars (needs prices, see docs/models.md)")
+	flags.Var(cost{&b.Cost}, "budget-cost", "what calls to models may cost, in US dollars (needs the prices of all models that may be asked)")
+	flags.StringArrayVar(&b.prices, "prices", nil, "`prices` of models beside WAVEFOLD_MODEL_PRICES: model=INPUT,OUTPUT per million tokens, unknown=free for all others; may be repeated")
 }
 
 // amount is a number of at least 1.

@@ -185,7 +185,9 @@ func (f *runFlags) checkStdout(p *plan.Plan) error {
 }
 
 func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error {
-	a.nameModel(f.model)
+	if err := a.useModel(f.model, f.budget.prices); err != nil {
+		return err
+	}
 	p, err := a.load(f.compiler(a.engine), args, f.strict, f.json, f.quiet, givenNames(f.inputFiles, f.inputs)...)
 	if err != nil {
 		return err
@@ -244,9 +246,6 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		a.errorf("what this run leaves for the next one was not saved: %v", unsaved)
 	}
 	a.hintConcurrency(p, f)
-	if f.budget.Cost > 0 && report.Usage.Calls > 0 && report.Usage.Cost == 0 {
-		a.hintf("--budget-cost had no effect: no price is known of the models that answered (WAVEFOLD_MODEL_PRICES)")
-	}
 	if err := a.outcome(report, lost, f); err != nil || unsaved == nil {
 		return err
 	}
@@ -277,7 +276,7 @@ func (a *app) badInputs(p *plan.Plan, err error, asJSON bool) error {
 	if !ok {
 		return &exit{exitUsage, err}
 	}
-	if !asJSON {
+	if !asJSON && ds.Has(core.CodeInput) {
 		goal := ""
 		if p.Walk != nil && slices.Contains(inputNames(p), core.InputGoal) {
 			goal = "; the goal as --goal TEXT"

@@ -11,6 +11,7 @@ const (
 	CodeWrongType    Code = "WRONG_TYPE"    // a value has the wrong type
 	CodeBadValue     Code = "BAD_VALUE"     // a value is outside what is allowed
 	CodeDuplicate    Code = "DUPLICATE"     // a name stands twice in a list
+	CodeNoPrice      Code = "NO_PRICE"      // a budget of money, and a model whose price is not known
 	CodeUnused       Code = "UNUSED"        // something declared is never used
 	CodeIgnored      Code = "IGNORED"       // a key is accepted but has no effect
 

@@ -76,6 +76,11 @@ type Compiled struct {
 	Secrets []Secret
 	// Models tells that the node may call models: what it takes is accounted for, see Meter.
 	Models bool
+	// Unpriced are the models that the node may ask and whose price is not known. AsksRouter
+	// reports whether it asks the router of the run, and RouterModel for which model.
+	Unpriced    []string
+	AsksRouter  bool
+	RouterModel string
 	// Bookkeeping tells that Handler only looks at its input and changes nothing outside of
 	// its result: rehearsals call it, unless they are given an answer in its place.
 	Bookkeeping bool

@@ -15,6 +15,9 @@ type Usage struct {
 	CachedInput int64 `json:"cached_input_tokens,omitempty"`
 	Output      int64 `json:"output_tokens,omitempty"`
 	Reasoning   int64 `json:"reasoning_tokens,omitempty"`
+	// Estimated is how many of the calls reported no tokens, so that four characters counted
+	// as one.
+	Estimated int64 `json:"estimated,omitempty"`
 	// Cost is in the currency of the price list, US dollars as a rule; 0 when no price is known.
 	Cost float64 `json:"cost,omitempty"`
 }
@@ -24,13 +27,15 @@ func (u Usage) Tokens() int64 { return u.Input + u.Output }
 
 // Plus returns the sum.
 func (u Usage) Plus(o Usage) Usage {
-	return Usage{u.Calls + o.Calls, u.Input + o.Input, u.CachedInput + o.CachedInput, u.Output + o.Output, u.Reasoning + o.Reasoning, u.Cost + o.Cost}
+	return Usage{u.Calls + o.Calls, u.Input + o.Input, u.CachedInput + o.CachedInput, u.Output + o.Output, u.Reasoning + o.Reasoning, u.Estimated + o.Estimated, u.Cost + o.Cost}
 }
 
 // Budget bounds what the calls to models of one run may take. Zero means no bound. A call
 // that begins within the budget is finished; the next one fails the run. Where calls are
 // made at the same time no more of them begin than Calls; Tokens and Cost are known only
-// when a call has ended, so that those under way may go over.
+// when a call has ended, so that those under way may go over. With a bound on either, the
+// tokens of an answer that reports none are estimated; with a bound on Cost, a run that may
+// ask a model without a known price is refused.
 type Budget struct {
 	Calls  int64
 	Tokens int64   // input and output
@@ -70,8 +75,12 @@ type Meter struct {
 	Answered func(ModelCall)
 	Tool     func(ToolCall)
 	// Again, if it is not nil, is told why a call that is under way will be made once more,
-	// and when: it becomes a warning in the log of the run.
+	// and when: it becomes a line in the log of the run.
 	Again func(why string)
+	// Estimate asks for an estimate of the tokens of answers that report none, because the
+	// run has a budget of tokens or money. Priced forbids calls to models whose price is
+	// not known, because it has one of money.
+	Estimate, Priced bool
 }
 
 type meterKey struct{}

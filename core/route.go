@@ -18,6 +18,14 @@ func (f RouterFunc) Route(ctx context.Context, q RouteQuestion) (RouteAnswer, er
 	return f(ctx, q)
 }
 
+// PricedRouter is implemented by routers that know what their models cost.
+type PricedRouter interface {
+	Router
+	// Unpriced returns the model that is asked for a question with that Model, and whether
+	// its price is not known.
+	Unpriced(model string) (name string, yes bool)
+}
+
 // RouteQuestion is what a Router decides on. Its values are shared with the engine and
 // must not be changed.
 type RouteQuestion struct {

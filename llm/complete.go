@@ -3,8 +3,10 @@ package llm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"time"
+	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -25,6 +27,11 @@ func Complete(ctx context.Context, m Model, r *Request) (*Response, error) {
 			return nil, err
 		}
 	}
+	if meter != nil && meter.Priced {
+		if name, _, ok := PriceOf(m, r.Model); !ok {
+			return nil, core.FailRun(core.Permanent(noPrice(name)))
+		}
+	}
 	start := time.Now()
 	res, err := guarded(ctx, m, r)
 	if err == nil && res == nil {
@@ -37,6 +44,9 @@ func Complete(ctx context.Context, m Model, r *Request) (*Response, error) {
 		if res.Model == "" {
 			res.Model = r.Model
 		}
+		if meter != nil && meter.Estimate && res.Usage.Tokens() == 0 {
+			estimate(m, r, res)
+		}
 		call.Model, call.Finish, call.Usage = res.Model, res.Finish, res.Usage
 	}
 	if meter != nil && meter.Answered != nil {
@@ -44,6 +54,42 @@ func Complete(ctx context.Context, m Model, r *Request) (*Response, error) {
 		meter.Answered(call)
 	}
 	return res, err
+}
+
+// noPrice is the error of a run with a budget of money that would ask a model without a price.
+func noPrice(model string) error {
+	what := fmt.Sprintf("model %q", model)
+	if model == "" {
+		what = "default model of the server"
+	}
+	return fmt.Errorf("the run has a budget of money, and no price is known of the %s", what)
+}
+
+// estimate counts four characters as a token where an answer reports none.
+func estimate(m Model, r *Request, res *Response) {
+	in, out := 0, utf8.RuneCountInString(res.Text)
+	for i := range r.Messages {
+		in += utf8.RuneCountInString(r.Messages[i].Text)
+		for _, c := range r.Messages[i].Calls {
+			in += utf8.RuneCountInString(c.Name + c.Arguments)
+		}
+	}
+	for _, t := range r.Tools {
+		in += utf8.RuneCountInString(t.Name + t.Description + core.JSON(t.Parameters))
+	}
+	if r.Schema != nil {
+		in += utf8.RuneCountInString(core.JSON(r.Schema.Schema))
+	}
+	for _, c := range res.Calls {
+		out += utf8.RuneCountInString(c.Name + c.Arguments)
+	}
+	u := &res.Usage
+	u.Input, u.Output, u.Estimated = int64(in+3)/4, int64(out+3)/4, u.Calls
+	for _, name := range []string{res.Model, r.Model} {
+		if _, p, ok := PriceOf(m, name); ok && u.Cost == 0 {
+			u.Cost = p.of(*u)
+		}
+	}
 }
 
 func guarded(ctx context.Context, m Model, r *Request) (res *Response, err error) {

@@ -3,7 +3,6 @@ package llm
 import (
 	"context"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +17,7 @@ const (
 	EnvConcurrency = "WAVEFOLD_MODEL_CONCURRENCY" // calls under way at once
 	EnvRequests    = "WAVEFOLD_MODEL_RPM"         // requests a minute
 	EnvTokens      = "WAVEFOLD_MODEL_TPM"         // tokens a minute
-	EnvPrices      = "WAVEFOLD_MODEL_PRICES"      // model=INPUT,OUTPUT[,CACHED] per million tokens, separated by blanks
+	EnvPrices      = "WAVEFOLD_MODEL_PRICES"      // see ParsePrices
 )
 
 // DefaultTimeout is how long WithEnv lets an attempt take.
@@ -105,22 +104,9 @@ func (e *env) duration(name string, def time.Duration) time.Duration {
 }
 
 func (e *env) prices(name string) Prices {
-	out := Prices{}
-	for _, entry := range strings.Fields(e.get(name)) {
-		model, list, ok := strings.Cut(entry, "=")
-		var p [3]float64
-		parts := strings.Split(list, ",")
-		ok = ok && model != "" && (len(parts) == 2 || len(parts) == 3)
-		for i := 0; ok && i < len(parts); i++ {
-			var err error
-			p[i], err = strconv.ParseFloat(parts[i], 64)
-			ok = err == nil && p[i] >= 0 && !math.IsInf(p[i], 0)
-		}
-		if !ok {
-			e.wrong(name, entry, "model=INPUT,OUTPUT or model=INPUT,OUTPUT,CACHED, the prices of a million tokens")
-			return nil
-		}
-		out[model] = Price{Input: p[0], Output: p[1], CachedInput: p[2]}
+	p, err := ParsePrices(e.get(name))
+	if err != nil && e.err == nil {
+		e.err = fmt.Errorf("%s is %w", name, err)
 	}
-	return out
+	return p
 }

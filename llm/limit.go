@@ -30,7 +30,7 @@ func WithLimit(m Model, l Limits) Model {
 	if l.Concurrent > 0 {
 		g.slots = make(chan struct{}, l.Concurrent)
 	}
-	return &wrapper{m, func(ctx context.Context, r *Request) (*Response, error) { return g.complete(ctx, m, r) }}
+	return &wrapper{inner: m, call: func(ctx context.Context, r *Request) (*Response, error) { return g.complete(ctx, m, r) }}
 }
 
 type gate struct {

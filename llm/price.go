@@ -2,6 +2,9 @@ package llm
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -15,26 +18,66 @@ type Price struct {
 }
 
 // Prices are those of models by name. A name stands for all models whose names begin with
-// it, such as gpt-5.4-mini for gpt-5.4-mini-2026-03-17; of several the longest counts.
+// it, such as gpt-5.4-mini for gpt-5.4-mini-2026-03-17; of several the longest counts. So ""
+// stands for all models that no other name stands for; with a zero Price these are free, or
+// cost what they say themselves.
 type Prices map[string]Price
+
+// UnknownPrice is the name of the zero Price under "" in texts: unknown=free.
+const UnknownPrice = "unknown=free"
+
+// ParsePrices reads prices as model=INPUT,OUTPUT or model=INPUT,OUTPUT,CACHED for a million
+// tokens, or unknown=free, separated by blanks.
+func ParsePrices(text string) (Prices, error) {
+	out := Prices{}
+	for _, entry := range strings.Fields(text) {
+		if entry == UnknownPrice {
+			out[""] = Price{}
+			continue
+		}
+		model, list, ok := strings.Cut(entry, "=")
+		var p [3]float64
+		parts := strings.Split(list, ",")
+		ok = ok && model != "" && (len(parts) == 2 || len(parts) == 3)
+		for i := 0; ok && i < len(parts); i++ {
+			var err error
+			p[i], err = strconv.ParseFloat(parts[i], 64)
+			ok = err == nil && p[i] >= 0 && !math.IsInf(p[i], 0)
+		}
+		if !ok {
+			return nil, fmt.Errorf("%q; want model=INPUT,OUTPUT or model=INPUT,OUTPUT,CACHED, the prices of a million tokens, or %s", entry, UnknownPrice)
+		}
+		out[model] = Price{Input: p[0], Output: p[1], CachedInput: p[2]}
+	}
+	return out, nil
+}
+
+// find returns the price of a model and the name that stands for it.
+func (p Prices) find(model string) (name string, price Price, ok bool) {
+	for n := range p {
+		if strings.HasPrefix(model, n) && (!ok || len(n) > len(name)) {
+			name, ok = n, true
+		}
+	}
+	return name, p[name], ok
+}
 
 // Cost returns what calls to a model cost, and whether its price is known.
 func (p Prices) Cost(model string, u core.Usage) (float64, bool) {
-	longest, found := "", false
-	for name := range p {
-		if strings.HasPrefix(model, name) && (!found || len(name) > len(longest)) {
-			longest, found = name, true
-		}
-	}
-	if !found {
+	_, price, ok := p.find(model)
+	if !ok {
 		return 0, false
 	}
-	price := p[longest]
-	if price.CachedInput == 0 {
-		price.CachedInput = price.Input
+	return price.of(u), true
+}
+
+// of returns what tokens cost.
+func (p Price) of(u core.Usage) float64 {
+	if p.CachedInput == 0 {
+		p.CachedInput = p.Input
 	}
 	cached := min(u.CachedInput, u.Input)
-	return (float64(u.Input-cached)*price.Input + float64(cached)*price.CachedInput + float64(u.Output)*price.Output) / 1e6, true
+	return (float64(u.Input-cached)*p.Input + float64(cached)*p.CachedInput + float64(u.Output)*p.Output) / 1e6
 }
 
 // WithPrices returns a model that says what its calls cost (core.Usage.Cost), by the name
@@ -44,17 +87,62 @@ func WithPrices(m Model, p Prices) Model {
 	if len(p) == 0 {
 		return m
 	}
-	return &wrapper{m, func(ctx context.Context, r *Request) (*Response, error) {
+	return &wrapper{inner: m, prices: p, call: func(ctx context.Context, r *Request) (*Response, error) {
 		res, err := m.Complete(ctx, r)
 		if res == nil || err != nil {
 			return res, err
 		}
 		for _, name := range []string{res.Model, r.Model} {
-			if cost, ok := p.Cost(name, res.Usage); ok {
-				res.Usage.Cost = cost
+			if _, price, ok := p.find(name); ok && price != (Price{}) {
+				res.Usage.Cost = price.of(res.Usage)
 				break
 			}
 		}
 		return res, nil
 	}}
+}
+
+// Defaulter is implemented by models that know which model answers requests that name none.
+type Defaulter interface {
+	DefaultModel() string
+}
+
+// Priced is implemented by models that know by themselves whether they report what calls to
+// a model cost.
+type Priced interface {
+	Price(model string) (Price, bool)
+}
+
+// PriceOf returns the name of the model that a request for a model goes to, "" if it is not
+// known, and its price, if WithPrices around the model or the model itself knows one.
+func PriceOf(m Model, model string) (name string, p Price, ok bool) {
+	var lists []Prices
+	for {
+		switch w := m.(type) {
+		case *wrapper:
+			if w.name != "" {
+				model = w.name
+			}
+			lists = append(lists, w.prices)
+			m = w.inner
+			continue
+		case *misconfigured:
+			m = w.inner
+			continue
+		}
+		break
+	}
+	if d, known := m.(Defaulter); known && model == "" {
+		model = d.DefaultModel()
+	}
+	longest := ""
+	for _, list := range lists {
+		if n, price, found := list.find(model); found && (!ok || len(n) > len(longest)) {
+			longest, p, ok = n, price, true
+		}
+	}
+	if own, is := m.(Priced); is && !ok {
+		p, ok = own.Price(model)
+	}
+	return model, p, ok
 }

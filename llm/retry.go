@@ -36,7 +36,7 @@ const (
 // together. The meter sees one call.
 func WithRetry(m Model, o Retry) Model {
 	o.Attempts, o.Delay, o.MaxDelay = cmp.Or(o.Attempts, DefaultAttempts), cmp.Or(o.Delay, DefaultDelay), cmp.Or(o.MaxDelay, DefaultMaxDelay)
-	return &wrapper{m, func(ctx context.Context, r *Request) (*Response, error) { return o.complete(ctx, m, r) }}
+	return &wrapper{inner: m, call: func(ctx context.Context, r *Request) (*Response, error) { return o.complete(ctx, m, r) }}
 }
 
 func (o *Retry) complete(ctx context.Context, m Model, r *Request) (*Response, error) {

@@ -54,6 +54,14 @@ func (r *router) Route(ctx context.Context, q core.RouteQuestion) (core.RouteAns
 	return core.RouteAnswer{Choice: choice.Index, Unusable: choice.Unusable, Raw: choice.Raw}, nil
 }
 
+var _ core.PricedRouter = (*router)(nil)
+
+// Unpriced tells of the model that is asked.
+func (r *router) Unpriced(model string) (name string, yes bool) {
+	name, _, ok := PriceOf(r.model, model)
+	return name, !ok
+}
+
 func routeQuestion(q *core.RouteQuestion) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "The data holds the input of the workflow (%q) and what each step came to. The step %q has ended", core.InputsKey, q.Node)

@@ -23,7 +23,7 @@ func WithTimeout(m Model, after time.Duration) Model {
 		return m
 	}
 	late := &timeoutError{after}
-	return &wrapper{m, func(ctx context.Context, r *Request) (*Response, error) {
+	return &wrapper{inner: m, call: func(ctx context.Context, r *Request) (*Response, error) {
 		inner, cancel := context.WithTimeoutCause(ctx, after, late)
 		defer cancel()
 		res, err := m.Complete(inner, r)

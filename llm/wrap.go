@@ -7,6 +7,9 @@ import "context"
 type wrapper struct {
 	inner Model
 	call  Func
+
+	name   string // of the model that is asked for in any case, "" for none
+	prices Prices
 }
 
 // Complete calls the function around the model.
@@ -55,7 +58,7 @@ func KeyVariables(m Model) []string {
 
 // Named returns a model that is asked for the model of that name, whatever requests want.
 func Named(m Model, name string) Model {
-	return &wrapper{m, func(ctx context.Context, r *Request) (*Response, error) {
+	return &wrapper{inner: m, name: name, call: func(ctx context.Context, r *Request) (*Response, error) {
 		named := *r
 		named.Model = name
 		return m.Complete(ctx, &named)

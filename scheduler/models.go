@@ -40,7 +40,8 @@ type meter struct {
 // router of the run; and the meter that accounts for them.
 func (x *executor) metered(ctx context.Context, index core.Ordinal) (context.Context, *meter) {
 	m := &meter{run: x.run, node: x.c.Node, call: x.c.Call, item: index, attempt: int(x.c.ID.Attempt)}
-	ctx = core.WithMeter(ctx, &core.Meter{Ask: func(c core.ModelCall) error { return m.ask(ctx, c) }, Answered: m.answered, Tool: m.tool, Again: m.again})
+	ctx = core.WithMeter(ctx, &core.Meter{Ask: func(c core.ModelCall) error { return m.ask(ctx, c) }, Answered: m.answered, Tool: m.tool, Again: m.again,
+		Estimate: m.run.opts.Budget.Tokens > 0 || m.run.opts.Budget.Cost > 0, Priced: m.run.opts.Budget.Cost > 0})
 	if r := x.run.opts.Router; r != nil {
 		ctx = core.WithRouter(ctx, r)
 	}

@@ -112,6 +112,9 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	if err == nil && len(p.Refused) > 0 {
 		err = p.Refused.Sorted()
 	}
+	if err == nil && o.Budget.Cost > 0 {
+		err = unpriced(p, o.Router, inputs[core.InputDryRun] == true).Err(false)
+	}
 	if err != nil {
 		r.guard.close()
 		if code := r.guard.stuck; len(code) > 0 {

@@ -89,6 +89,13 @@ func Usage(u core.Usage) string {
 		calls = grouped(u.Calls) + " calls"
 	}
 	text := fmt.Sprintf("%s, %s tokens in and %s out", calls, grouped(u.Input), grouped(u.Output))
+	if u.Estimated > 0 {
+		text += " (estimated"
+		if u.Estimated < u.Calls {
+			text += " for " + grouped(u.Estimated)
+		}
+		text += ")"
+	}
 	if u.Cost > 0 {
 		text += ", " + Cost(u.Cost)
 	}

@@ -185,3 +185,8 @@ func (m *Model) Complete(ctx context.Context, r *llm.Request) (*llm.Response, er
 	}
 	return res, nil
 }
+
+var _ llm.Defaulter = (*Model)(nil)
+
+// DefaultModel is the model of requests that name none, "" where the server decides.
+func (m *Model) DefaultModel() string { return m.o.Model }

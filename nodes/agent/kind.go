@@ -72,6 +72,7 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 		return made, ds
 	}
 	made.Handler, made.Models, made.Effects = r, true, len(b.Commands) > 0
+	made.Unpriced = r.unpriced()
 	made.Reads, made.Nodes = b.texts.Reads, slices.Concat(b.texts.Nodes, b.Known)
 	return made, ds
 }

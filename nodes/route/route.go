@@ -58,7 +58,7 @@ func (Kind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) 
 		}
 		h.choices = append(h.choices, core.RouteChoice{Target: target, Name: o.Name.Value, When: o.When.Value})
 	}
-	made := core.Compiled{Handler: h, Models: true}
+	made := core.Compiled{Handler: h, Models: true, AsksRouter: true, RouterModel: h.model}
 	for _, m := range c.Shows {
 		made.Nodes = append(made.Nodes, m.Key)
 		h.shows = append(h.shows, shown{m.Key.Value, core.Strings(m.Value)})

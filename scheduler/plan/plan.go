@@ -204,8 +204,11 @@ type Node struct {
 	AllowPartial, AutoStatus bool
 	// Asks tells that the node waits for a person and holds no slot meanwhile.
 	Asks bool
-	// Models tells that the node may call models.
-	Models bool
+	// Models tells that the node may call models. See core.Compiled for the others.
+	Models      bool
+	Unpriced    []string
+	AsksRouter  bool
+	RouterModel string
 	// Gives tells that an execution of the node may be given up by itself.
 	Gives bool
 	// Effects tells that its work is visible outside of the run. A driver that keeps

@@ -1,0 +1,71 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// unpriced returns an error for each model that a run may ask and whose price is not known,
+// since a budget of money would not bound what it takes.
+func unpriced(p *plan.Plan, router core.Router, dry bool) core.Diagnostics {
+	u := prices{router: router, dry: dry, seen: map[*plan.Plan]bool{}}
+	u.look(p)
+	return u.found
+}
+
+type prices struct {
+	router core.Router
+	dry    bool // models pick no edges
+	seen   map[*plan.Plan]bool
+	found  core.Diagnostics
+	names  []string
+}
+
+func (u *prices) look(p *plan.Plan) {
+	if u.seen[p] {
+		return
+	}
+	u.seen[p] = true
+	if p.Walk != nil && p.Walk.Routed && !u.dry {
+		if b := p.Bounds(); slices.ContainsFunc(b.Decisions, func(n int) bool { return n > 0 }) {
+			u.routes(p.Workflow.Pos, "the way is picked", p.Walk.Model)
+		}
+	}
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		for _, name := range n.Unpriced {
+			u.add(n.Decl.ID.Pos, "node "+n.ID, name)
+		}
+		if n.AsksRouter && !u.dry {
+			u.routes(n.Decl.ID.Pos, "node "+n.ID, n.RouterModel)
+		}
+		if n.Frame != nil {
+			u.look(n.Frame.Plan)
+		}
+	}
+}
+
+func (u *prices) routes(pos core.Position, who, model string) {
+	if r, ok := u.router.(core.PricedRouter); ok {
+		if name, yes := r.Unpriced(model); yes {
+			u.add(pos, who, name)
+		}
+	}
+}
+
+// add reports a model once.
+func (u *prices) add(pos core.Position, who, model string) {
+	if slices.Contains(u.names, model) {
+		return
+	}
+	u.names = append(u.names, model)
+	what := fmt.Sprintf("model %q", model)
+	if model == "" {
+		what = "default model of the server"
+	}
+	u.found.Errorf(core.CodeNoPrice, pos, "%s: no price is known of the %s, so the budget of money would not bound it", who, what).
+		WithHint("set its price: WAVEFOLD_MODEL_PRICES or --prices, in Go llm.WithPrices; unknown=free there lets unknown models cost nothing")
+}
