@@ -127,6 +127,12 @@ func valueText(v any) tty.Styled {
 		return tty.Safe(plural(len(list), "element"))
 	}
 	if o, ok := v.(*core.Object); ok && len(text) > mostValue {
+		source, _ := o.Get("source")
+		if n, ok := o.Get(core.RowCount); ok && source != nil { // a stream
+			if n, ok := n.(int64); ok {
+				return tty.Safe(plural(int(n), "row"))
+			}
+		}
 		return tty.Safe(plural(o.Len(), "member"))
 	}
 	return tty.Cut(tty.Safe(text), mostValue)

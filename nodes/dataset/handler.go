@@ -62,6 +62,10 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	for {
 		good, err := t.next(ctx)
 		if err == io.EOF {
+			if len(batches) > 1 { // else it was said of the only one
+				in.Measure(t.extent())
+				in.Progress(t.rows, t.rows)
+			}
 			return h.result(in, t, slices.Concat(batches...), profile), nil
 		}
 		if err != nil {
@@ -296,6 +300,11 @@ func (t *loading) judge() error {
 // more.
 func (t *loading) extent() (read, size int64) {
 	read, size = t.files.extent(t.reader)
+	if r, ok := t.reader.(*rows.Reader); ok {
+		if ahead := r.Ahead(); ahead > 0 {
+			read = int64(float64(read) * float64(t.rows) / float64(t.rows+ahead))
+		}
+	}
 	if limit := t.h.options.Limit; limit > 0 && float64(t.rows)*float64(size) > float64(read)*float64(limit) {
 		return t.rows, limit
 	}

@@ -216,6 +216,9 @@ func (w *writing) toFile(ctx context.Context, out *bufio.Writer, src *table.Sour
 	for {
 		rows, err := src.Next(ctx)
 		if err == io.EOF {
+			if src.Total() == 0 && w.done > 0 {
+				w.in.Progress(w.done, w.done)
+			}
 			return to.End()
 		}
 		if err != nil {

@@ -366,7 +366,7 @@ func (a *attempt) feed(ctx context.Context, want int) error {
 		if err := table.Tick(ctx, a.at); err != nil {
 			return err
 		}
-		if a.from%progressRows == 0 {
+		if a.from%progressRows == 0 && (a.from > 0 || a.total == 0) {
 			a.in.Progress(a.from, a.total)
 		}
 		if a.full >= 0 {
@@ -411,6 +411,9 @@ func (a *attempt) read(ctx context.Context) error {
 	batch, err := a.source.Next(ctx)
 	if errors.Is(err, io.EOF) {
 		a.dry = true
+		if a.from > 0 && a.total > 0 {
+			a.in.Progress(a.from, a.total)
+		}
 		return nil
 	}
 	a.batch, a.at = batch, 0

@@ -543,7 +543,7 @@ func TestProgress(t *testing.T) {
 		rows, batch int
 		want        string
 	}{
-		{2*progressRows + 10, 0, fmt.Sprint([][2]int64{{0, 2*progressRows + 10}, {progressRows, 2*progressRows + 10}, {2 * progressRows, 2*progressRows + 10}})},
+		{2*progressRows + 10, 0, fmt.Sprint([][2]int64{{progressRows, 2*progressRows + 10}, {2 * progressRows, 2*progressRows + 10}, {2*progressRows + 10, 2*progressRows + 10}})},
 		{progressRows + 10, 1000, fmt.Sprint([][2]int64{{0, 0}, {progressRows, 0}})},
 	} {
 		told := [][2]int64{}

@@ -201,6 +201,14 @@ func (r *Reader) Columns() []string {
 	return nil
 }
 
+// Ahead returns how many rows were read to find types and not yet returned by Next.
+func (r *Reader) Ahead() int64 {
+	if c, ok := r.format.(*cells); ok {
+		return c.window.rows - c.window.given
+	}
+	return 0
+}
+
 // batch gathers rows.
 type batch struct {
 	rows   []any

@@ -14,6 +14,7 @@ import (
 type window struct {
 	chunks []chunk
 	rows   int64
+	given  int64 // of rows, so far
 	bad    int64
 	bytes  int
 }
@@ -166,6 +167,7 @@ func (c *cells) replay(ctx context.Context, b *batch) error {
 		}
 		c.convert(b, p, &r, row.in, raw)
 	}
+	c.window.given += int64(len(k.places))
 	b.bad = merge(b.bad, k.bad)
 	return nil
 }
