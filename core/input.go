@@ -42,6 +42,9 @@ type Shared struct {
 	// Key is the idempotency key of a part of the work, such as a call of a tool; "" for
 	// the work as a whole, whose key is derived from its place in the run.
 	Key string
+	// Briefing is what a model node of a walk is told of what came before it, nil for
+	// nothing.
+	Briefing *Briefing
 	// Args are the resolved arguments, nil when there are none.
 	Args *Object
 	// View holds the declared reads that have a value, in declared order.

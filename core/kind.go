@@ -81,6 +81,9 @@ type Compiled struct {
 	Unpriced    []string
 	AsksRouter  bool
 	RouterModel string
+	// Briefed tells that the handler asks a model, and is told what came before it in a walk
+	// by outcomes, see Input.Briefing.
+	Briefed bool
 	// Bookkeeping tells that Handler only looks at its input and changes nothing outside of
 	// its result: rehearsals call it, unless they are given an answer in its place.
 	Bookkeeping bool

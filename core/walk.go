@@ -38,6 +38,9 @@ type Walk struct {
 	MaxSteps *Int
 	// Model names the model that picks edges, "" for the default of the engine.
 	Model Text
+	// Fidelity is how much model nodes are told of what came before them, one of
+	// Fidelities; "" means FidelityCompact. Nodes and edges may say otherwise.
+	Fidelity Text
 	// Attributes are what the document says of the graph beyond that, as written. They
 	// are kept for saving and drawing.
 	Attributes *Object
@@ -90,7 +93,8 @@ const (
 	// ContextVisitCount counts the visits of the node whose edges are being chosen.
 	ContextVisitCount = "internal.node_visit_count"
 	// ContextParallelResults is what became of the branches of the last parallel node:
-	// an array of objects with id, status and, if the branch set one, score.
+	// an array of objects with id, status and, if there are any, the score that the branch
+	// set, and its output.
 	ContextParallelResults = "parallel.results"
 	// ContextParallelCount is how many branches that were.
 	ContextParallelCount = "parallel.branch_count"
@@ -130,6 +134,10 @@ type Routing struct {
 	// Category is the category of the failure of a result whose status is Fail; "" leaves
 	// it to the text of the note, see CategoryOfText.
 	Category Category
+	// Text is what the node put out, such as what a script printed: for model nodes that are
+	// told what came before them, and for ContextParallelResults. It has no use where there
+	// is an edge output, which stands for it.
+	Text string
 	// Evals are the checks of the result, by name, as a Router is shown them; nil for none.
 	Evals *Object
 }

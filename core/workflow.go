@@ -201,6 +201,9 @@ type Node struct {
 	GoalGate bool
 	// RetryTarget and FallbackRetryTarget come before those of Walk.
 	RetryTarget, FallbackRetryTarget Text
+	// Fidelity is how much a model node is told of what came before it, one of Fidelities;
+	// "" leaves it to Walk.Fidelity. That of the edge by which the walk comes wins.
+	Fidelity Text
 	// MaxVisits is how often the node may be visited; nil leaves it to Walk.MaxVisits.
 	MaxVisits *Int
 	// Random picks one of the edges at random, by weight, instead of the heaviest one.
@@ -321,6 +324,9 @@ type Edge struct {
 	Weight Int
 	// LoopRestart begins the walk anew at the target, with a fresh context.
 	LoopRestart bool
+	// Fidelity is how much a model node at its end is told of what came before it; "" leaves
+	// it to the node.
+	Fidelity Text
 	// Freeform marks the edge out of a human node for answers that match no choice.
 	Freeform bool
 	// MaxIterations is how often the way from From to To may be taken in a run before this

@@ -1,6 +1,10 @@
 package dot
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
 
 // edges adds the edges of a chain: what is said of them holds for each.
 func (l *loader) edges(d drawnEdges) {
@@ -10,13 +14,24 @@ func (l *loader) edges(d drawnEdges) {
 		e.Weight = *w
 	}
 	l.condition(&e, s)
-	l.fidelity(s)
+	e.Fidelity = l.fidelity(s)
+	l.tellsNobody(s, d)
 	e.Attributes = s.attributes(&edgePlace, "")
 	for i := range len(d.ids) - 1 {
 		one := e
 		one.From, one.To, one.Pos = d.ids[i], d.ids[i+1], d.ids[i].Pos
 		l.w.Edges = append(l.w.Edges, &one)
 	}
+}
+
+// tellsNobody hints at a fidelity of edges that lead to no node that asks a model, unless all
+// edges have it.
+func (l *loader) tellsNobody(s *settings, d drawnEdges) {
+	i := s.find("fidelity")
+	if i < 0 || s.list[i].byDefault || slices.ContainsFunc(d.ids[1:], func(id core.Text) bool { return l.asks[id.Value] }) {
+		return
+	}
+	l.ds.Warnf(core.CodeIgnored, s.list[i].key.Pos, `%s: attribute "fidelity" has no effect on the way to a node that asks no model`, s.subject).Severity = core.Hint
 }
 
 // condition reads the condition of edges. One that is blank is none.

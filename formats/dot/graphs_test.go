@@ -50,9 +50,9 @@ func TestGraphs(t *testing.T) {
 		{"circles.dot", 9, 11, "1 start, 1 exit, 7 agent", map[core.Code]int{core.CodeOrphanOutcome: 3, core.CodeUnknownKey: 2, core.CodeIgnored: 1}},
 		{"quoted.dot", 17, 28, "1 start, 1 exit, 14 agent, 1 conditional", map[core.Code]int{core.CodeOrphanOutcome: 3, core.CodeUnknownKey: 2}},
 		{"long.dot", 76, 100, "1 start, 1 exit, 56 agent, 18 conditional", nil},
-		{"groups.dot", 8, 8, "1 start, 1 exit, 6 agent", map[core.Code]int{core.CodeIgnored: 1}},
+		{"groups.dot", 8, 8, "1 start, 1 exit, 6 agent", map[core.Code]int{core.CodeIgnored: 1, core.CodeFidelity: 1}},
 		{"kinds.dot", 19, 24, "1 start, 1 exit, 6 agent, 1 prompt, 2 script, 1 parallel, 1 fan_in, 2 human, 1 conditional, 1 wait, 1 workflow, 1 other", map[core.Code]int{core.CodeExprSyntax: 1, core.CodeIgnored: 2}},
-		{"conditional.dot", 5, 7, "1 start, 1 exit, 2 agent, 1 conditional", map[core.Code]int{core.CodeIgnored: 1}},
+		{"conditional.dot", 5, 7, "1 start, 1 exit, 2 agent, 1 conditional", map[core.Code]int{core.CodeIgnored: 1, core.CodeFidelity: 1}},
 		{"texts.dot", 4, 3, "1 start, 1 exit, 1 agent, 1 script", nil},
 	}
 	for _, tt := range tests {

@@ -121,7 +121,7 @@ var (
 		{name: "stack.child_dot_source", kinds: children},
 		{name: "join_policy", kinds: parallel}, {name: "max_parallel", kinds: parallel}, {name: "error_policy", kinds: parallel},
 		{name: "prompt", kinds: []string{kindFanIn}, fate: undone, hint: "the branch with the best status and score is picked; a node behind it can ask a model"},
-		{name: "fidelity", fate: kept},
+		{name: "fidelity", kinds: models},
 		{name: "thread_id", fate: undone, hint: noSessions},
 		{name: "speed", fate: undone, hint: "the model decides how fast it is"},
 		{name: "backend", fate: undone, same: []string{"api"}, hint: "models are asked by their API"},
@@ -134,15 +134,14 @@ var (
 	}}
 	edgePlace = place{"edges", []attributeKey{
 		{name: "condition"}, {name: "label"}, {name: "weight"}, {name: "loop_restart"}, {name: "freeform"},
-		{name: "fidelity", fate: kept},
+		{name: "fidelity"},
 		{name: "thread_id", fate: undone, hint: noSessions},
 	}}
 	graphPlace = place{"graphs", []attributeKey{
 		{name: "goal"}, {name: "default_max_retries"}, {name: "default_max_retry", newer: "default_max_retries"},
 		{name: "retry_target"}, {name: "fallback_retry_target"},
 		{name: "max_node_visits"}, {name: "stall_timeout"}, {name: "loop_restart_signature_limit"}, {name: "model_stylesheet"},
-		{name: "label", fate: kept}, {name: "rankdir", fate: kept},
-		{name: "default_fidelity", fate: kept},
+		{name: "default_fidelity"}, {name: "label", fate: kept}, {name: "rankdir", fate: kept},
 		{name: "default_thread", fate: undone, hint: noSessions},
 		{name: "tool_hooks.pre", fate: undone, hint: noHooks}, {name: "tool_hooks.post", fate: undone, hint: noHooks},
 		{name: "stack.child_workflow", fate: undone, hint: "a sub-workflow is named by its node"},

@@ -34,7 +34,10 @@ func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
 	if n.Kind.Value == kindScript && n.Timeout == nil && !s.refused {
 		n.Timeout = &core.Located[time.Duration]{Value: scriptTimeout, Pos: n.Pos}
 	}
-	l.fidelity(s)
+	if slices.Contains(models, n.Kind.Value) {
+		n.Fidelity = l.fidelity(s)
+		l.asks[n.ID.Value] = true
+	}
 	if !implied(s, n.Kind.Value) {
 		s.keep("shape")
 		s.keep("type")

@@ -22,9 +22,8 @@ func (l *loader) graphRules(s *settings) {
 	if dir := s.kept("rankdir"); dir.Value != "" && !slices.Contains(directions, dir.Value) {
 		l.ds.Warnf(core.CodeDirection, dir.Pos, "%s: there is no rankdir %s", s.subject, quote(dir.Value)).WithHint("%s", nearest(dir.Value, directions))
 	}
-	fidelity := s.kept("default_fidelity")
-	l.checkFidelity(s, fidelity)
-	l.fullFidelity = fidelity.Value == "full"
+	l.fullFidelity = s.text("default_fidelity").Value == "full"
+	l.w.Walk.Fidelity = l.word(s, "default_fidelity")
 	if sheet := s.kept("model_stylesheet"); sheet.Value != "" {
 		l.stylesheet(sheet)
 	}
@@ -32,24 +31,35 @@ func (l *loader) graphRules(s *settings) {
 
 var (
 	directions = []string{"TB", "LR", "BT", "RL"}
-	fidelities = []string{"full", "truncate", "compact", "summary:low", "summary:medium", "summary:high"}
 	reserved   = []string{"strict", "graph", "digraph", "node", "edge", "subgraph"}
 )
 
-// fidelity checks what a node or edge says of conversations.
-func (l *loader) fidelity(s *settings) {
-	fidelity, thread := s.kept("fidelity"), s.kept("thread_id")
-	l.checkFidelity(s, fidelity)
+// fidelity returns how much a node, or the node at the end of an edge, is told of what came
+// before it, and checks what is said of conversations.
+func (l *loader) fidelity(s *settings) core.Text {
+	fidelity, thread := s.text("fidelity"), s.kept("thread_id")
 	if thread.Value != "" && fidelity.Value != "full" && !(fidelity.Value == "" && l.fullFidelity) {
 		l.said["thread_id"] = true
 		l.ds.Warnf(core.CodeThreadFidelity, thread.Pos, "%s: a thread_id counts under fidelity=full only", s.subject)
 	}
+	return l.word(s, "fidelity")
 }
 
-func (l *loader) checkFidelity(s *settings, t core.Text) {
-	if t.Value != "" && !slices.Contains(fidelities, t.Value) {
-		l.ds.Warnf(core.CodeFidelity, t.Pos, "%s: there is no fidelity %s", s.subject, quote(t.Value)).WithHint("%s", nearest(t.Value, fidelities))
+// word returns the fidelity that an attribute names. One that nobody knows is kept as it is.
+// That a word is taken for another is said once.
+func (l *loader) word(s *settings, key string) core.Text {
+	t := s.text(key)
+	switch means := core.FidelityOf(t.Value); {
+	case t.Value == "":
+	case means == "":
+		s.keep(key)
+		l.ds.Warnf(core.CodeFidelity, t.Pos, "%s: there is no fidelity %s", s.subject, quote(t.Value)).WithHint("%s", nearest(t.Value, core.Fidelities()))
+		return core.Text{}
+	case means != t.Value && !l.said[key+t.Value]:
+		l.said["fidelity"+t.Value], l.said["default_fidelity"+t.Value] = true, true
+		l.ds.Warnf(core.CodeFidelity, t.Pos, "%s: fidelity %s is taken for %s so far", s.subject, quote(t.Value), means)
 	}
+	return t
 }
 
 // warnReserved tells of a node that is called like a word of DOT.

@@ -191,6 +191,7 @@ func (w *writer) graph(d *core.Workflow) {
 		w.unless(g.MaxJumps != nil, l.subject, "a limit of jumps")
 		l.duration("stall_timeout", g.StallTimeout)
 		l.number("loop_restart_signature_limit", g.RepeatLimit)
+		l.text("default_fidelity", g.Fidelity)
 		l.object(g.Attributes)
 	}
 	for _, p := range l.parts {
@@ -221,6 +222,7 @@ func (w *writer) node(n *core.Node) {
 	if n.Random {
 		l.put("selection", "random")
 	}
+	l.text("fidelity", n.Fidelity)
 	w.join(n, l)
 	l.object(n.Attributes)
 	w.line("  %s%s", nameText(n.ID.Value), l)
@@ -372,6 +374,7 @@ func (w *writer) edge(e *core.Edge) {
 	}
 	l.flag("loop_restart", e.LoopRestart)
 	l.flag("freeform", e.Freeform)
+	l.text("fidelity", e.Fidelity)
 	l.object(e.Attributes)
 	w.line("  %s -> %s%s", nameText(e.From.Value), nameText(e.To.Value), l)
 }

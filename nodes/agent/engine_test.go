@@ -210,7 +210,7 @@ func TestDOT(t *testing.T) {
 		}
 	}
 	first := m.asked[0]
-	if first.Messages[0].Text != "Plan a green build, a green build." || first.Model != "small" || first.Effort != "low" || first.Visit != 1 || m.asked[3].Visit != 2 {
+	if !strings.HasSuffix(first.Messages[0].Text, "\n\n---\n\nPlan a green build, a green build.") || first.Model != "small" || first.Effort != "low" || first.Visit != 1 || m.asked[3].Visit != 2 {
 		t.Errorf("%+v", first)
 	}
 	if len(m.asked[1].Tools) != 2 || *m.asked[1].Temperature != 0.5 {
@@ -279,16 +279,24 @@ func TestNamesInDOT(t *testing.T) {
 		if err != nil || r.Status != core.RunSuccess {
 			t.Fatal(err, r)
 		}
-		if got := m.asked[0].Messages[0].Text; got != tt.plan {
+		if got := own(m.asked[0].Messages[0].Text); got != tt.plan {
 			t.Errorf("plan is told %q, want %q", got, tt.plan)
 		}
-		if got := m.asked[1].Messages; got[0].Text != "You speak "+tt.work[strings.LastIndex(tt.work, " ")+1:] || got[1].Text != tt.work {
+		if got := m.asked[1].Messages; got[0].Text != "You speak "+tt.work[strings.LastIndex(tt.work, " ")+1:] || own(got[1].Text) != tt.work {
 			t.Errorf("work is told %v, want %q", got, tt.work)
 		}
 		if asked != tt.question {
 			t.Errorf("the person is asked %q, want %q", asked, tt.question)
 		}
 	}
+}
+
+// own is the prompt of a node without what it is told of the stages before it.
+func own(text string) string {
+	if at := strings.LastIndex(text, "\n---\n\n"); at >= 0 {
+		return text[at+len("\n---\n\n"):]
+	}
+	return text
 }
 
 // contextIn is the context of a walk at its end.

@@ -59,6 +59,7 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 		return core.Compiled{}, ds
 	}
 	if made, found, ok := registered.Node(k.name, n, env, prompts); ok {
+		made.Briefed = b.told()
 		return made, append(ds, found...)
 	}
 	b.find.Found = nil
@@ -71,11 +72,15 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 		made.NoModel = `kind "` + k.name + `" has no model to ask: give the engine one (Engine.UseModel), or register a Go function of that name`
 		return made, ds
 	}
+	made.Briefed = b.told()
 	made.Handler, made.Models, made.Effects = r, true, len(b.Commands) > 0
 	made.Unpriced = r.unpriced()
 	made.Reads, made.Nodes = b.texts.Reads, slices.Concat(b.texts.Nodes, b.Known)
 	return made, ds
 }
+
+// told reports whether the node is told what came before it.
+func (b *builder) told() bool { return b.env.InWalk() && !b.env.Routed }
 
 // decode reads the configuration, and the keys of a prompt into those of an agent.
 func (k kind) decode(b *builder) core.Diagnostics {

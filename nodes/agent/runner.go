@@ -90,6 +90,9 @@ func (r *runner) converse(ctx context.Context, in core.Input, known *core.Object
 	if err != nil {
 		return nil, err
 	}
+	if told := in.Briefing(); told != "" {
+		parts = append([]string{told}, parts...)
+	}
 	for i := range r.preamble {
 		if s := r.preamble[i].section(known); s != "" {
 			parts = append(parts, s)

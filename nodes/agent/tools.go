@@ -125,7 +125,7 @@ func (t *tool) run(ctx context.Context, in core.Input, args *core.Object) (text 
 func function(h core.Handler) func(context.Context, core.Input, *core.Object) (string, error) {
 	return func(ctx context.Context, in core.Input, args *core.Object) (string, error) {
 		s := in.Shared()
-		s.Args, s.Edges, s.Item, s.Index, s.Previous = args, nil, nil, 0, ""
+		s.Args, s.Edges, s.Item, s.Index, s.Previous, s.Briefing = args, nil, nil, 0, "", nil
 		r, err := h.Handle(ctx, core.NewInput(in.Run(), in.Node(), in.Attempt(), s))
 		if err != nil {
 			return "", err

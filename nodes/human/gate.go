@@ -150,6 +150,7 @@ func (g *gate) result(w *way, text string) core.Result {
 	return core.Result{Routing: &core.Routing{
 		PreferredLabel: w.prefer,
 		SuggestedNext:  []string{w.choice.Target},
+		Text:           strings.TrimSpace(w.choice.Label + "\n" + text),
 		Context:        map[string]any{ContextSelected: w.choice.Key, ContextLabel: w.choice.Label, ContextText: text},
 	}}
 }

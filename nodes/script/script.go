@@ -185,8 +185,9 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 		return core.Result{}, fmt.Errorf("%s: %w", s.name, err)
 	}
 	if s.walk {
+		way.Text = ending(out.Stdout, len(out.Stdout))
 		way.Context = map[string]any{
-			ContextOutput: ending(out.Stdout, len(out.Stdout)),
+			ContextOutput: way.Text,
 			ContextStderr: ending(out.Stderr, out.StderrSize),
 		}
 	}

@@ -99,6 +99,7 @@ type callJSON struct {
 	Nodes  []nodeJSON   `json:"nodes,omitempty"`
 
 	Previous string              `json:"previous,omitempty"`
+	Briefing *core.Briefing      `json:"briefing,omitempty"`
 	Route    *core.RouteQuestion `json:"route,omitempty"`
 }
 
@@ -113,7 +114,7 @@ func EncodeCommand(c *Command) ([]byte, error) {
 	j := commandJSON{Op: c.Op.String(), ID: c.ID, Delay: c.Delay, Event: c.Event}
 	if call := c.Call; call != nil {
 		j.Call = &callJSON{Path: call.Path, Values: wrap(call.Values), Row: call.Row, Taken: call.Taken, Round: call.Round, Loop: call.Loop, Visit: call.Visit,
-			Edges: call.Edges, Inputs: call.Inputs, Previous: call.Previous, Route: call.Route}
+			Edges: call.Edges, Inputs: call.Inputs, Previous: call.Previous, Briefing: call.Briefing, Route: call.Route}
 		if call.Row > 0 {
 			j.Call.Item = &anyJSON{call.Item}
 		}
@@ -179,7 +180,7 @@ func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
 
 func (j *callJSON) call(c *Command) (*Call, error) {
 	call := &Call{Path: j.Path, Values: unwrap(j.Values), Row: j.Row, Taken: j.Taken, Round: j.Round, Loop: j.Loop, Visit: j.Visit, Edges: j.Edges, Inputs: j.Inputs,
-		Previous: j.Previous, Route: j.Route}
+		Previous: j.Previous, Briefing: j.Briefing, Route: j.Route}
 	for i := range call.Values {
 		v, err := c.Plan.Schema.Fields[c.Node.Reads[i].Field].Restore(call.Values[i])
 		if err != nil {
@@ -270,13 +271,14 @@ type outcomeJSON struct {
 	Output  sentJSON      `json:"output,omitempty"`
 	Failure *core.Failure `json:"failure,omitempty"`
 	Note    string        `json:"note,omitempty"`
+	Text    string        `json:"text,omitempty"`
 	Why     string        `json:"why,omitempty"`
 	Route   *Route        `json:"route,omitempty"`
 	Usage   *core.Usage   `json:"usage,omitempty"`
 }
 
 func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
-	j := outcomeJSON{Status: o.Status, Failure: o.Failure, Note: o.Note, Why: o.Why, Route: o.Route, Usage: o.Usage}
+	j := outcomeJSON{Status: o.Status, Failure: o.Failure, Note: o.Note, Text: o.Text, Why: o.Why, Route: o.Route, Usage: o.Usage}
 	for _, w := range o.Writes {
 		v, err := core.Canonical(w.Value)
 		if err != nil {
@@ -294,7 +296,7 @@ func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
 }
 
 func (j *outcomeJSON) outcome(p *plan.Plan) (Outcome, error) {
-	o := Outcome{Status: j.Status, Failure: j.Failure, Note: j.Note, Why: j.Why, Route: j.Route, Usage: j.Usage}
+	o := Outcome{Status: j.Status, Failure: j.Failure, Note: j.Note, Text: j.Text, Why: j.Why, Route: j.Route, Usage: j.Usage}
 	for name, v := range j.Writes.All() {
 		i, ok := p.Schema.Index(name)
 		if !ok {

@@ -94,6 +94,8 @@ type Call struct {
 	Nodes  []NodeValue // parallel to Node.NodeRefs
 	// Previous is what the attempt before said, "" for the first.
 	Previous string
+	// Briefing is what a node of a walk is told of what came before it, nil for nothing.
+	Briefing *core.Briefing
 	// Route makes it a question to the router, which way to go on after a visit of the
 	// node: its handler is not called.
 	Route *core.RouteQuestion
@@ -155,6 +157,7 @@ type Outcome struct {
 	HasOutput bool
 	Failure   *core.Failure
 	Note      string
+	Text      string // what the node put out where it sends nothing
 	// Route is where a walk is to go on, nil when the result does not say.
 	Route *Route
 	// Usage is what calls to models took, nil for nothing.
@@ -175,7 +178,7 @@ type Route struct {
 
 // Empty reports whether it is the zero Outcome.
 func (o *Outcome) Empty() bool {
-	return o.Failure == nil && len(o.Writes) == 0 && !o.HasOutput && o.Status == core.StatusNone && o.Note == "" && o.Route == nil && o.Usage == nil
+	return o.Failure == nil && len(o.Writes) == 0 && !o.HasOutput && o.Status == core.StatusNone && o.Note == "" && o.Text == "" && o.Route == nil && o.Usage == nil
 }
 
 // Accept makes the zero Outcome that of an attempt whose handler returned a result and no
@@ -187,6 +190,9 @@ func (o *Outcome) Accept(p *plan.Plan, n *plan.Node, res *core.Result) {
 		return
 	}
 	o.Note = core.CutText(res.Note)
+	if res.Routing != nil {
+		o.Text = res.Routing.Text
+	}
 	if res.Status != core.Success {
 		o.Status = res.Status
 	}

@@ -33,6 +33,16 @@ type branch struct {
 	status core.Status // StatusNone: it has not ended
 	writes []plan.Write
 	score  any // Missing for none
+	output any // what it put out, Missing for nothing
+	note   string
+}
+
+// end is how a branch ended that will not be waited for any more.
+func (b *branch) end() core.Status {
+	if b.status == core.StatusNone {
+		return core.Skipped
+	}
+	return b.status
 }
 
 func (t *walk) parallel(v *visit) *plan.Parallel { return t.w.Nodes[v.node].Parallel }
@@ -42,7 +52,7 @@ func (t *walk) startFork(v *visit) {
 	p := t.parallel(v)
 	v.fork = &fork{branches: make([]branch, len(p.Branches)), most: p.MaxParallel}
 	for i := range v.fork.branches {
-		v.fork.branches[i] = branch{score: core.Missing}
+		v.fork.branches[i] = branch{score: core.Missing, output: core.Missing}
 	}
 	if n := &t.f.p.Nodes[v.node]; n.Timeout > 0 {
 		t.f.m.command(Command{Op: OpDeadline, ID: t.visitID(v), Plan: t.f.p, Node: n, Delay: n.Timeout})
@@ -59,7 +69,8 @@ func (t *walk) beginBranch(v *visit) {
 	place := k.next
 	k.next++
 	k.live++
-	t.enter(t.parallel(v).Branches[place], v, place)
+	p := t.parallel(v)
+	t.enter(p.Branches[place], v, place, p.Edges[place])
 }
 
 // branchOver takes in the outcome of a branch.
@@ -70,6 +81,7 @@ func (t *walk) branchOver(b *visit, o *Outcome) {
 	r.status = statusOf(o)
 	if counts := !b.lost && !k.decided; counts || t.f.planted(fault.KeptLoserWrites) {
 		k.counted++
+		r.output, r.note = o.output(), noteOf(o)
 		switch r.status {
 		case core.Success:
 			k.ok++
@@ -207,13 +219,12 @@ func (t *walk) forkWrites(v *visit) []plan.Write {
 	for i := range k.branches {
 		b := &k.branches[i]
 		writes = append(writes, b.writes...)
-		status := b.status
-		if status == core.StatusNone {
-			status = core.Skipped
-		}
-		r := core.ObjectOf("id", t.id(t.parallel(v).Branches[i]), "status", status.String())
+		r := core.ObjectOf("id", t.id(t.parallel(v).Branches[i]), "status", b.end().String())
 		if !core.IsMissing(b.score) {
 			r.Set("score", b.score)
+		}
+		if !core.IsMissing(b.output) {
+			r.Set("output", b.output)
 		}
 		results[i] = r
 	}

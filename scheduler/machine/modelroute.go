@@ -104,7 +104,7 @@ func (t *walk) take(v *visit, e int32, step string, q *question) {
 	}
 	t.followed[edge.Pair]++
 	t.f.emitRouted(t, v, e, step, q)
-	t.arrive(t.f.p.Edges[e].ToNode)
+	t.arrive(t.f.p.Edges[e].ToNode, e)
 }
 
 // question is a decision that was asked for, and its answer.

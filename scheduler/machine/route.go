@@ -56,7 +56,7 @@ func (t *walk) follow(v *visit, o *Outcome) {
 	if r.edge >= 0 && t.w.Edges[r.edge].LoopRestart && !t.restart(v) {
 		return
 	}
-	t.arrive(r.to)
+	t.arrive(r.to, r.edge)
 }
 
 // categoryOf is the category of the failure of an outcome, "" if it is none.
@@ -248,7 +248,7 @@ func (t *walk) satisfied() bool {
 		return false
 	}
 	t.f.emitJump(t, t.w.Exit, n.Targets[at], fmt.Sprintf("the goal gate %s ended %s", id, gate.Status))
-	t.arrive(n.Targets[at])
+	t.arrive(n.Targets[at], -1)
 	return false
 }
 
@@ -264,7 +264,7 @@ func (t *walk) restart(v *visit) bool {
 	for i := range t.nodes {
 		t.nodes[i].Status = core.StatusNone
 	}
-	t.f.outputs, t.gates, t.last = nil, nil, stage{Node: -1}
+	t.f.outputs, t.gates, t.last, t.told = nil, nil, stage{Node: -1}, toldStages{}
 	return true
 }
 

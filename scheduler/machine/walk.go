@@ -30,6 +30,7 @@ type walk struct {
 	gates   []goal          // goal gates in order of their first end
 	last    stage           // the last stage that was no conditional
 	failed  map[string]int  // failures by signature
+	told    toldStages      // stages that have finished, for nodes that are told of them
 	idle    int             // nodes in a row that did nothing
 	active  int64           // time of the last sign of life
 	watched int32           // watches set for a sign of life
@@ -90,7 +91,7 @@ func (f *frame) startWalk() {
 		t.set(t.w.Context, core.ObjectOf(core.InputsKey, given))
 	}
 	t.watch()
-	t.arrive(t.w.Start)
+	t.arrive(t.w.Start, -1)
 	f.refresh(0)
 }
 
@@ -156,8 +157,8 @@ func (m *Machine) mostVisits(f *frame) int {
 	return w.MaxSteps
 }
 
-// arrive brings the token to a node.
-func (t *walk) arrive(node int32) {
+// arrive brings the token to a node, by an edge or with -1 by a jump.
+func (t *walk) arrive(node, via int32) {
 	if t.idle++; t.idle > mostIdle {
 		t.fail(node, core.ClassVisitLimit, "the walk went through %d nodes in a row of which none does anything", mostIdle)
 		return
@@ -174,7 +175,7 @@ func (t *walk) arrive(node int32) {
 		return
 	}
 	t.path = append(t.path, node)
-	t.enter(node, nil, 0)
+	t.enter(node, nil, 0, via)
 }
 
 // fail ends the walk where it cannot go on.

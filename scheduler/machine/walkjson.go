@@ -18,6 +18,7 @@ type walkJSON struct {
 	Gates   []goal          `json:"gates,omitempty"`
 	Last    stage           `json:"last"`
 	Failed  map[string]int  `json:"failed,omitempty"`
+	Told    toldStages      `json:"told,omitzero"`
 	Idle    int             `json:"idle,omitempty"`
 	Active  int64           `json:"active,omitempty"`
 	Watched int32           `json:"watched,omitempty"`
@@ -38,6 +39,7 @@ type visitJSON struct {
 	Started int64     `json:"started,omitempty"`
 	Parent  int32     `json:"parent"` // number of its visit, -1 for none
 	Place   int       `json:"place,omitempty"`
+	Via     int32     `json:"via"`
 	Lost    bool      `json:"lost,omitempty"`
 	Fork    *forkJSON `json:"fork,omitempty"`
 }
@@ -59,10 +61,12 @@ type branchJSON struct {
 	Status core.Status   `json:"status"`
 	Writes []outcomeJSON `json:"writes,omitempty"` // each by itself: a branch with branches may write a field twice
 	Score  anyJSON       `json:"score"`
+	Output anyJSON       `json:"output"`
+	Note   string        `json:"note,omitempty"`
 }
 
 func (t *walk) dump() (*walkJSON, error) {
-	j := &walkJSON{Next: t.next, Nodes: t.nodes, Spoilt: t.spoilt, Path: t.path, Gates: t.gates, Last: t.last, Failed: t.failed, Idle: t.idle, Active: t.active,
+	j := &walkJSON{Next: t.next, Nodes: t.nodes, Spoilt: t.spoilt, Path: t.path, Gates: t.gates, Last: t.last, Told: t.told, Failed: t.failed, Idle: t.idle, Active: t.active,
 		Watched: t.watched, Failure: t.failure, FailAt: t.failAt, Ended: t.ended,
 		Followed: t.followed, Evals: t.evals}
 	for _, v := range t.live {
@@ -87,7 +91,7 @@ func (t *walk) dump() (*walkJSON, error) {
 }
 
 func (t *walk) dumpVisit(v *visit) (visitJSON, error) {
-	j := visitJSON{N: v.n, Node: v.node, Count: v.count, Phase: v.phase, Attempt: v.attempt, Started: v.started, Parent: -1, Place: v.place, Lost: v.lost}
+	j := visitJSON{N: v.n, Node: v.node, Count: v.count, Phase: v.phase, Attempt: v.attempt, Started: v.started, Parent: -1, Place: v.place, Via: v.via, Lost: v.lost}
 	if v.parent != nil {
 		j.Parent = v.parent.n
 	}
@@ -98,7 +102,7 @@ func (t *walk) dumpVisit(v *visit) (visitJSON, error) {
 	j.Fork = &forkJSON{Next: k.next, Live: k.live, OK: k.ok, Bad: k.bad, Counted: k.counted, Decided: k.decided, Expired: k.expired, Status: k.status, Reason: k.reason}
 	for i := range k.branches {
 		b := &k.branches[i]
-		bj := branchJSON{Status: b.status, Score: anyJSON{b.score}}
+		bj := branchJSON{Status: b.status, Score: anyJSON{b.score}, Output: anyJSON{b.output}, Note: b.note}
 		for i := range b.writes {
 			w, err := (&Outcome{Writes: b.writes[i : i+1]}).toJSON(t.f.p)
 			if err != nil {
@@ -119,7 +123,7 @@ func (f *frame) restoreWalk(j *walkJSON) error {
 	t := f.newWalk()
 	t.next, t.path, t.gates, t.last, t.idle, t.active = j.Next, j.Path, j.Gates, j.Last, j.Idle, j.Active
 	t.spoilt, t.watched, t.failure, t.failAt, t.ended = j.Spoilt, j.Watched, j.Failure, j.FailAt, j.Ended
-	t.followed, t.evals = j.Followed, j.Evals
+	t.followed, t.evals, t.told = j.Followed, j.Evals, j.Told
 	if j.Failed != nil {
 		t.failed = j.Failed
 	}
@@ -147,7 +151,7 @@ func (f *frame) restoreWalk(j *walkJSON) error {
 }
 
 func (t *walk) restoreVisit(j *visitJSON) (*visit, error) {
-	v := &visit{n: j.N, node: j.Node, count: j.Count, phase: j.Phase, attempt: j.Attempt, started: j.Started, place: j.Place, lost: j.Lost}
+	v := &visit{n: j.N, node: j.Node, count: j.Count, phase: j.Phase, attempt: j.Attempt, started: j.Started, place: j.Place, via: j.Via, lost: j.Lost}
 	if j.Node < 0 || int(j.Node) >= len(t.nodes) {
 		return nil, fmt.Errorf("a visit of node %d, which is not there", j.Node)
 	}
@@ -172,7 +176,7 @@ func (t *walk) restoreFork(v *visit, j *forkJSON) error {
 	}
 	v.fork = &fork{next: j.Next, live: j.Live, most: p.MaxParallel, ok: j.OK, bad: j.Bad, counted: j.Counted, decided: j.Decided, expired: j.Expired, status: j.Status, reason: j.Reason}
 	for i := range j.Branches {
-		b := branch{status: j.Branches[i].Status, score: j.Branches[i].Score.v}
+		b := branch{status: j.Branches[i].Status, score: j.Branches[i].Score.v, output: j.Branches[i].Output.v, note: j.Branches[i].Note}
 		for k := range j.Branches[i].Writes {
 			o, err := j.Branches[i].Writes[k].outcome(t.f.p)
 			if err != nil {

@@ -22,16 +22,17 @@ type visit struct {
 	child   *frame
 	parent  *visit    // the parallel node whose branch it is, nil for the token
 	place   int       // its place among the branches
+	via     int32     // the edge by which the walk came, -1 for none
 	fork    *fork     // of a parallel node that has begun
 	lost    bool      // given up: what it comes to does not count
 	asked   *question // where to go on after it, of one whose phase is itemRouting
 }
 
 // enter begins a visit.
-func (t *walk) enter(node int32, parent *visit, place int) *visit {
+func (t *walk) enter(node int32, parent *visit, place int, via int32) *visit {
 	r := &t.nodes[node]
 	r.Visits++
-	v := &visit{n: t.next, node: node, count: r.Visits, parent: parent, place: place}
+	v := &visit{n: t.next, node: node, count: r.Visits, parent: parent, place: place, via: via}
 	t.next++
 	t.live = append(t.live, v)
 	return v
@@ -110,6 +111,9 @@ func (t *walk) call(v *visit) *Call {
 	}
 	for _, ref := range n.NodeRefs {
 		c.Nodes = append(c.Nodes, NodeValue{t.nodes[ref].Status, t.f.output(ref)})
+	}
+	if n.Briefed {
+		c.Briefing = t.briefing(v)
 	}
 	from := t.last.Node
 	if v.parent != nil {
@@ -217,6 +221,7 @@ func (t *walk) over(v *visit, o *Outcome) {
 	case t.w.Routed:
 		t.decide(v, o)
 	default:
+		t.tell(v, o)
 		t.follow(v, o)
 	}
 }

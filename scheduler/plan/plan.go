@@ -202,6 +202,8 @@ type Node struct {
 	// AllowPartial makes a visit that still asks for another attempt after the last one a
 	// partial success; AutoStatus makes one that ends without success a success.
 	AllowPartial, AutoStatus bool
+	// Briefed tells that the node is told what came before it in a walk.
+	Briefed bool
 	// Asks tells that the node waits for a person and holds no slot meanwhile.
 	Asks bool
 	// Models tells that the node may call models. See core.Compiled for the others.

@@ -23,6 +23,8 @@ type Walk struct {
 	Pairs  int
 	// MaxSteps is how many visits a run may make, 0 for any number.
 	MaxSteps int
+	// Briefs tells that a node is told what came before it.
+	Briefs bool
 	// MaxJumps is how often an unsatisfied goal gate sends the walk back. RepeatLimit is
 	// how often the same failure may come. StallTimeout is how long there may be no sign
 	// of life, 0 for ever.
@@ -38,6 +40,9 @@ type WalkNode struct {
 	Out              []int32 // edges that leave it, in declared order; of a parallel node those with conditions
 	Targets          []int32 // where the walk goes on if nothing else says so, best first
 	Parallel         *Parallel
+	// Fidelity is how much the node is told of what came before it, if the edge does not
+	// say.
+	Fidelity string
 	// Shown are the members of what it sends that a router sees; nil for all.
 	Shown []string
 }
@@ -45,6 +50,7 @@ type WalkNode struct {
 // Parallel is a node whose edges lead to branches.
 type Parallel struct {
 	Branches []int32 // nodes, in declared order of their edges
+	Edges    []int32 // those edges
 	// WaitAll waits for all branches; otherwise Need of them must succeed.
 	WaitAll     bool
 	Need        int
@@ -62,6 +68,8 @@ type WalkEdge struct {
 	Key                   string
 	Weight                int
 	LoopRestart, Freeform bool
+	// Fidelity is how much a node at its end is told, "" where the edge does not say.
+	Fidelity string
 	// Condition is the one that a model judges, in plain language, "" for none. MaxFollows
 	// is how often the pair of nodes may be followed until the edge is spent, 0 for any
 	// number; Pair is the pair's number.
@@ -97,6 +105,7 @@ func (c *compiler) walk() {
 	case "", core.RouterOutcomes:
 		c.walkEdges()
 		c.walkNodes(settings)
+		c.fidelities(settings)
 		c.branches()
 		c.walkEnds()
 		c.reachable()

@@ -26,10 +26,10 @@ func (c *compiler) walkEdges() {
 		c.p.Edges = append(c.p.Edges, Edge{FromNode: from, ToNode: to, When: when})
 		c.p.edgeDecls = append(c.p.edgeDecls, e)
 		w.Edges = append(w.Edges, WalkEdge{Label: e.Label.Value, Key: core.NormalLabel(e.Label.Value), Weight: e.Weight.Value,
-			LoopRestart: e.LoopRestart, Freeform: e.Freeform})
+			LoopRestart: e.LoopRestart, Freeform: e.Freeform, Fidelity: core.FidelityOf(e.Fidelity.Value)})
 		n := &w.Nodes[from]
 		if n.Role == core.RoleParallel && e.When == nil {
-			n.Parallel.Branches = append(n.Parallel.Branches, to)
+			n.Parallel.Branches, n.Parallel.Edges = append(n.Parallel.Branches, to), append(n.Parallel.Edges, i)
 			continue
 		}
 		n.Out = append(n.Out, i)

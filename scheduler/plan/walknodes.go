@@ -95,6 +95,7 @@ func (c *compiler) role(n *Node, made core.Compiled, at place) bool {
 		w.Parallel = &Parallel{}
 	}
 	n.Asks = made.Role == core.RoleHuman
+	n.Briefed = made.Briefed && made.Role == core.RoleStage
 	return true
 }
 

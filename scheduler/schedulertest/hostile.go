@@ -321,7 +321,7 @@ func inputOf(run string, c machine.Command, place int) core.Input {
 		if place >= 0 {
 			s.Item, s.Index = call.Items.At(place), core.Nth(place)
 		}
-		s.Visit, s.Previous = call.Visit, call.Previous
+		s.Visit, s.Previous, s.Briefing = call.Visit, call.Previous, call.Briefing
 		if s.Loop = call.Loop; s.Loop != "" {
 			s.Round, _ = call.Round.Get()
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -38,8 +39,42 @@ func walkSeen(in core.Input) string {
 		}
 	}
 	c, _ := view.Get(core.ContextField)
-	return fmt.Sprintf("view=%s context=%s", core.JSON(fields), contextText(c))
+	return fmt.Sprintf("view=%s context=%s told=%s", core.JSON(fields), contextText(c), toldText(in.Shared().Briefing))
 }
+
+// toldText prints what a node is told of what came before it, without notes: how a failure
+// is worded is the engine's.
+func toldText(b *core.Briefing) string {
+	if b == nil {
+		return "nothing"
+	}
+	text := fmt.Sprintf("%s %d:", b.Fidelity, b.Earlier)
+	for _, s := range b.Stages {
+		text += fmt.Sprintf(" %s#%d %s %q -%d", s.Node, s.Visit, s.Status, brief(s.Output), s.Left)
+		for _, br := range s.Branches {
+			text += fmt.Sprintf(" [%s#%d %s %q -%d]", br.Node, br.Visit, br.Status, brief(br.Output), br.Left)
+		}
+	}
+	return text
+}
+
+// brief is an output of which the middle is left out.
+func brief(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return fmt.Sprintf("%s (%d more) %s", string(r[:20]), len(r)-40, string(r[len(r)-20:]))
+	}
+	return s
+}
+
+// longOutput is an output of which only the end is told. It is short of the limit by ten
+// characters, not by ten bytes.
+var longOutput = func() string {
+	var b strings.Builder
+	for i := 0; utf8.RuneCountInString(b.String()) < 1990; i++ {
+		fmt.Fprintf(&b, "%05d é ", i)
+	}
+	return string([]rune(b.String())[:1990])
+}()
 
 // contextText prints a context by sorted keys. The count of visits is left out, and what
 // the engine keeps when it is empty: when these appear nobody has said.
@@ -102,6 +137,14 @@ func (b *walkBehaviour) result(h uint64, attempt int) core.Result {
 		if chance(draw(h, "score"), 30) {
 			r.Routing.Context["score"] = int64(k >> 24 % 10)
 		}
+	}
+	switch o := draw(h, "output"); o % 5 {
+	case 0:
+		r.Routing.Text = fmt.Sprintf("printed %d", o>>8%4)
+	case 1:
+		r.Routing.Text = longOutput + one3(o>>8, "end", " of a long output", "")
+	case 2:
+		r.EdgeOutput, r.HasEdgeOutput = core.ObjectOf("n", int64(o>>8%3)), true
 	}
 	out := b.g.out(b.n.ID)
 	if chance(draw(h, "prefer"), b.n.Label) {

@@ -13,6 +13,7 @@ func (o *walkOracle) leave(at string, e ended) string {
 	switch {
 	case edge != nil:
 		to := o.goOn(WalkChoice{at, edge.To.Value, why, edge.LoopRestart, e.status})
+		o.via = edge
 		if !edge.LoopRestart {
 			return to
 		}

@@ -136,12 +136,12 @@ func (n *WalkNode) String() string {
 func (g *WalkGraph) Workflow(rec *Recorder) (*core.Workflow, *core.Registry) {
 	rec.begin(g.limits())
 	reg := core.NewRegistry()
-	for i, name := range roleNames[1:] {
-		reg.AddKind(&roleKind{name: name, role: core.Role(i + 1), g: g, rec: rec})
+	for i, name := range roleNames {
+		reg.AddKind(&roleKind{name: name, role: core.Role(i), g: g, rec: rec})
 	}
 	w := &core.Workflow{Name: text(fmt.Sprintf("seed%d", g.Seed)), Mode: core.ModeWalk, Walk: &core.Walk{
 		MaxRetries: number(g.MaxRetries), MaxVisits: number(g.MaxVisits), MaxJumps: number(g.MaxJumps), RepeatLimit: number(g.RepeatLimit),
-		RetryTarget: text(g.RetryTarget), FallbackRetryTarget: text(g.Fallback)}}
+		RetryTarget: text(g.RetryTarget), FallbackRetryTarget: text(g.Fallback), Fidelity: text(g.fidelity("default"))}}
 	for _, f := range g.Fields {
 		w.Fields = append(w.Fields, f.decl())
 	}
@@ -150,9 +150,25 @@ func (g *WalkGraph) Workflow(rec *Recorder) (*core.Workflow, *core.Registry) {
 	}
 	for _, e := range g.Edges {
 		w.Edges = append(w.Edges, &core.Edge{From: text(e.From), To: text(e.To), When: condition(e.When), Label: text(e.Label),
-			Weight: core.Int{Value: e.Weight}, LoopRestart: e.Restart})
+			Weight: core.Int{Value: e.Weight}, LoopRestart: e.Restart, Fidelity: text(g.fidelity("edge", e.From, e.To, e.Label))})
 	}
 	return w, reg
+}
+
+// briefed reports whether a stage is told what came before it, as nodes are that ask a model.
+func (g *WalkGraph) briefed(n *WalkNode) bool {
+	return n.Role == core.RoleStage && chance(digest(g.Seed, "briefed", n.ID), 40)
+}
+
+// fidelity is how much a part of the graph says that nodes are told, "" where it says
+// nothing.
+func (g *WalkGraph) fidelity(part ...string) string {
+	h := digest(g.Seed, append([]string{"fidelity"}, part...)...)
+	if !chance(h, 40) {
+		return ""
+	}
+	words := append(core.Fidelities(), "nonsense")
+	return words[h>>16%uint64(len(words))]
 }
 
 // limits are the branches of parallel nodes as parts that share a limit.
@@ -186,8 +202,9 @@ func (*roleKind) Keys() []string { return nil }
 
 func (k *roleKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
 	c := core.Compiled{Role: k.role}
-	if k.role == core.RoleHuman {
+	if k.role == core.RoleHuman || k.role == core.RoleStage {
 		c.Handler = &walkBehaviour{k.g, k.g.node(n.ID.Value), k.rec}
+		c.Briefed = k.role == core.RoleStage
 	}
 	return c, nil
 }
@@ -198,7 +215,10 @@ func (n *WalkNode) node(g *WalkGraph, rec *Recorder) *core.Node {
 		RetryTarget: text(n.RetryTarget), FallbackRetryTarget: text(n.Fallback)}
 	switch n.Role {
 	case core.RoleStage:
-		out.Handler = &walkBehaviour{g, n, rec}
+		out.Fidelity = text(g.fidelity("node", n.ID))
+		if !g.briefed(n) { // those are made by their kind
+			out.Handler = &walkBehaviour{g, n, rec}
+		}
 	case core.RoleParallel:
 		out.Join = &core.Join{Policy: text(n.Policy)}
 		switch n.Policy {

@@ -12,6 +12,7 @@ import (
 // branch is a branch of a parallel node under way.
 type branch struct {
 	id    string
+	via   *core.Edge
 	end   ended
 	begun bool
 	over  bool
@@ -24,13 +25,13 @@ func (o *walkOracle) fork(id string, context map[string]any, state values) ended
 	var branches []*branch
 	for _, e := range o.w.Edges {
 		if e.From.Value == id && e.When == nil {
-			branches = append(branches, &branch{id: e.To.Value})
+			branches = append(branches, &branch{id: e.To.Value, via: e})
 		}
 	}
 	begin := func(b *branch, now time.Duration) {
 		b.begun = true
 		o.arrive(b.id)
-		b.end = o.visit(b.id, context, state)
+		b.end = o.visit(b.id, context, state, b.via)
 		b.at = now + b.end.took
 	}
 	next := o.inTime(n, branches, begin)
@@ -176,6 +177,7 @@ func (o *walkOracle) join(id string, branches []*branch, status core.Status) end
 	f := ForkOutcome{Fork: id, Status: status}
 	results := make([]any, 0, len(branches))
 	var deltas []map[string]any
+	var told []core.FinishedStage
 	for _, b := range branches {
 		r := BranchOutcome{ID: b.id, Status: b.end.status}
 		result := core.ObjectOf("id", b.id)
@@ -196,14 +198,22 @@ func (o *walkOracle) join(id string, branches []*branch, status core.Status) end
 			}
 		}
 		result.Set("status", r.Status.String())
+		s := core.FinishedStage{Node: b.id, Status: r.Status}
+		if b.over {
+			s = finished(b.id, &b.end)
+		}
+		told = append(told, s)
 		if score, ok := b.end.context["score"]; ok && b.over {
 			result.Set("score", score)
+		}
+		if b.over && b.end.output != nil {
+			result.Set("output", b.end.output)
 		}
 		results = append(results, result)
 		f.Branches = append(f.Branches, r)
 	}
 	o.out.Forks = append(o.out.Forks, f)
-	e := ended{status: status, deltas: deltas, context: map[string]any{core.ContextParallelResults: results, core.ContextParallelCount: int64(len(branches))}}
+	e := ended{status: status, deltas: deltas, branches: told, context: map[string]any{core.ContextParallelResults: results, core.ContextParallelCount: int64(len(branches))}}
 	if status == core.Fail {
 		e.class, e.category, e.message = core.ClassError, core.Deterministic, "the branches failed"
 		return e

@@ -106,6 +106,11 @@ type walkOracle struct {
 
 	state   values
 	context map[string]any
+	// told are the stages that have finished, earlier counts those before them, and via is
+	// the edge by which the token came, nil for none.
+	told    []core.FinishedStage
+	earlier int
+	via     *core.Edge
 	// completed are the nodes that have an outcome, in order of the first one.
 	completed []string
 	outcomes  map[string]ended
@@ -122,6 +127,8 @@ type ended struct {
 	status     core.Status
 	label      string
 	next       []string
+	output     any // what it put out, nil for nothing
+	branches   []core.FinishedStage
 	category   core.Category // of a failure
 	class      string
 	message    string
@@ -137,6 +144,7 @@ type ended struct {
 // fresh begins a walk, or begins it anew.
 func (o *walkOracle) fresh() {
 	o.context, o.completed, o.outcomes, o.last = map[string]any{}, nil, map[string]ended{}, ended{}
+	o.told, o.earlier = nil, 0
 }
 
 func (o *walkOracle) role(id string) core.Role { return o.made[id].Role }
@@ -165,6 +173,7 @@ func (o *walkOracle) stop(at, class string) string {
 // goOn notes a way and returns where it leads.
 func (o *walkOracle) goOn(c WalkChoice) string {
 	o.out.Choices = append(o.out.Choices, c)
+	o.via = nil // a jump, unless the caller says otherwise
 	return c.To
 }
 
@@ -177,7 +186,7 @@ func (o *walkOracle) step(at string) string {
 		return o.stop(at, core.ClassVisitLimit)
 	}
 	o.out.Path = append(o.out.Path, at)
-	e := o.visit(at, o.context, o.state)
+	e := o.visit(at, o.context, o.state, o.via)
 	if o.role(at) == core.RoleConditional && o.last.status != core.StatusNone {
 		o.record(at, e)
 		e = o.last // its edges see the stage before it
@@ -186,6 +195,7 @@ func (o *walkOracle) step(at string) string {
 		o.commit(at, &e)
 		o.record(at, e)
 		o.last = e
+		o.tell(at, &e)
 		if o.repeats(at, e) {
 			return o.stop(at, core.ClassFailureCycle)
 		}
@@ -215,13 +225,63 @@ func (o *walkOracle) arrive(id string) bool {
 	return true
 }
 
+// tell notes a stage that has finished.
+func (o *walkOracle) tell(id string, e *ended) {
+	if role := o.role(id); role == core.RoleStart || role == core.RoleConditional {
+		return
+	}
+	s := finished(id, e)
+	s.Visit, s.Branches = o.out.Nodes[id].Visits, e.branches
+	if o.told = append(slices.Clone(o.told), s); len(o.told) > 100 {
+		o.told, o.earlier = o.told[1:], o.earlier+1
+	}
+}
+
+// finished describes a visit that has ended; of its output the last 2,000 characters.
+func finished(id string, e *ended) core.FinishedStage {
+	s := core.FinishedStage{Node: id, Status: e.status}
+	if e.output == nil {
+		return s
+	}
+	text, ok := e.output.(string)
+	if !ok {
+		text = core.JSON(e.output)
+	}
+	characters := []rune(text)
+	s.Left = max(0, len(characters)-2000)
+	s.Output = string(characters[s.Left:])
+	return s
+}
+
+// briefing is what a node is told that was reached by an edge, nil for nothing.
+func (o *walkOracle) briefing(id string, via *core.Edge) *core.Briefing {
+	if !o.made[id].Briefed {
+		return nil
+	}
+	words := []string{o.nodes[id].Fidelity.Value, o.w.Walk.Fidelity.Value, "compact"}
+	if via != nil {
+		words = append([]string{via.Fidelity.Value}, words...)
+	}
+	for _, word := range words {
+		switch word {
+		case "none":
+			return nil
+		case "truncate":
+			return &core.Briefing{Fidelity: word}
+		case "compact", "full", "summary:low", "summary:medium", "summary:high":
+			return &core.Briefing{Fidelity: "compact", Stages: o.told, Earlier: o.earlier}
+		}
+	}
+	return nil
+}
+
 // visit does what a node does; it changes nothing but the counts.
-func (o *walkOracle) visit(id string, context map[string]any, state values) ended {
+func (o *walkOracle) visit(id string, context map[string]any, state values, via *core.Edge) ended {
 	switch o.role(id) {
 	case core.RoleParallel:
 		return o.fork(id, context, state)
 	case core.RoleStage, core.RoleHuman:
-		return o.attempts(id, context, state)
+		return o.attempts(id, context, state, via)
 	}
 	return ended{status: core.Success}
 }
@@ -264,13 +324,13 @@ func (o *walkOracle) budget(n *core.Node) (attempts int, waits func(attempt int)
 }
 
 // attempts is the retry loop of a visit.
-func (o *walkOracle) attempts(id string, context map[string]any, state values) ended {
+func (o *walkOracle) attempts(id string, context map[string]any, state values, via *core.Edge) ended {
 	n := o.nodes[id]
 	most, waits := o.budget(n)
 	names, seen := o.view(n, context, state)
 	var e ended
 	for attempt := 1; ; attempt++ {
-		in := core.NewInput("oracle", id, attempt, core.Shared{View: core.NewView(names, seen), Visit: o.out.Nodes[id].Visits})
+		in := core.NewInput("oracle", id, attempt, core.Shared{View: core.NewView(names, seen), Visit: o.out.Nodes[id].Visits, Briefing: o.briefing(id, via)})
 		took := e.took
 		r, failure := call(o.made[id].Handler, in)
 		e = ended{status: r.Status, deltas: []map[string]any{r.Delta}, attempts: attempt, took: took}
@@ -284,6 +344,12 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values) e
 		if route := r.Routing; route != nil {
 			e.label, e.next, e.context = route.PreferredLabel, route.SuggestedNext, route.Context
 			e.category = route.Category
+			if route.Text != "" {
+				e.output = route.Text
+			}
+		}
+		if r.HasEdgeOutput {
+			e.output = r.EdgeOutput
 		}
 		switch {
 		case failure != nil && e.status != core.Fail: // an error: there is no result
@@ -351,7 +417,7 @@ func (o *walkOracle) commit(id string, e *ended) {
 		fold(o.fields, state, delta)
 	}
 	if refused != nil {
-		*e = ended{status: core.Fail, class: core.ClassMerge, message: refused.Error(), category: core.Deterministic, attempts: e.attempts, unanswered: o.role(id) == core.RoleHuman}
+		*e = ended{status: core.Fail, class: core.ClassMerge, message: refused.Error(), category: core.Deterministic, attempts: e.attempts, branches: e.branches, unanswered: o.role(id) == core.RoleHuman}
 	} else {
 		o.state = state
 		maps.Copy(o.context, e.context)

@@ -1,0 +1,79 @@
+package machine
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// This file keeps what model nodes of a walk are told: the stages that have finished, as the
+// token visited them. It is a part of the progress of the run like any other: a replay and a
+// snapshot have it.
+
+// toldStages is the record of finished stages.
+type toldStages struct {
+	Stages  []core.FinishedStage `json:"stages,omitempty"`
+	Earlier int                  `json:"earlier,omitempty"` // stages before them
+}
+
+// tell adds a visit of the token that has ended.
+func (t *walk) tell(v *visit, o *Outcome) {
+	if !t.w.Briefs {
+		return
+	}
+	switch t.w.Nodes[v.node].Role {
+	case core.RoleStart, core.RoleExit, core.RoleConditional:
+		return
+	}
+	s := core.FinishedStageOf(t.id(v.node), v.count, statusOf(o), noteOf(o), o.output())
+	if v.fork != nil {
+		s.Note, s.Branches = "", t.tellBranches(v)
+	}
+	// A call may hold the list: what it sees does not change.
+	list := append(slices.Clip(t.told.Stages), s)
+	if more := len(list) - core.MaxToldStages; more > 0 {
+		list = slices.Clone(list[more:])
+		t.told.Earlier += more
+	}
+	t.told.Stages = list
+}
+
+// tellBranches describes the branches of a parallel node.
+func (t *walk) tellBranches(v *visit) []core.FinishedStage {
+	var out []core.FinishedStage
+	for i := range v.fork.branches[:min(len(v.fork.branches), core.MaxToldStages)] {
+		b := &v.fork.branches[i]
+		out = append(out, core.FinishedStageOf(t.id(t.parallel(v).Branches[i]), 0, b.end(), b.note, b.output))
+	}
+	return out
+}
+
+// noteOf is why a visit failed, else what it said beside its status.
+func noteOf(o *Outcome) string {
+	if o.Failure != nil {
+		return o.Failure.Message
+	}
+	return o.Note
+}
+
+// output is what a visit put out: what it sent, else its text; Missing for nothing.
+func (o *Outcome) output() any {
+	switch {
+	case o.HasOutput:
+		return o.Output
+	case o.Text != "":
+		return o.Text
+	}
+	return core.Missing
+}
+
+// briefing is what a visit is told, nil for nothing.
+func (t *walk) briefing(v *visit) *core.Briefing {
+	switch fidelity := t.f.p.Told(v.node, v.via); fidelity {
+	case core.FidelityCompact:
+		return &core.Briefing{Fidelity: fidelity, Stages: t.told.Stages, Earlier: t.told.Earlier}
+	case core.FidelityTruncate:
+		return &core.Briefing{Fidelity: fidelity}
+	}
+	return nil
+}
