@@ -72,11 +72,13 @@ type Result struct {
 	// has no use for it: there a context makes the attempt fail, so that nothing is
 	// lost unseen, and the rest is ignored.
 	Routing *Routing
+	// Placement is the last step of the work, nil for none; see Placement.
+	Placement *Placement
 }
 
 // Empty reports whether it is the zero Result: a success that wrote and sent nothing.
 func (r *Result) Empty() bool {
-	return r.Delta == nil && r.EdgeOutput == nil && !r.HasEdgeOutput && r.Status == StatusNone && r.Note == "" && r.Routing == nil
+	return r.Delta == nil && r.EdgeOutput == nil && !r.HasEdgeOutput && r.Status == StatusNone && r.Note == "" && r.Routing == nil && r.Placement == nil
 }
 
 // Send returns a result that sends v along the outgoing edges.

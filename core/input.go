@@ -36,6 +36,8 @@ type Shared struct {
 	Round int
 	// Visit counts the visits of the node in a walk, from 1; 0 in a dag.
 	Visit int
+	// Defer asks a handler that replaces a file or a table to return a Placement.
+	Defer bool
 	// Previous is what the attempt before said of why it did not end well, "" for the
 	// first one.
 	Previous string

@@ -65,6 +65,9 @@ type Compiled struct {
 	// Results are the types of the values that the kind writes, by field; nothing is known
 	// of fields that are not there.
 	Results map[string]*Type
+	// Replaces says whether the node replaces files or tables. A handler of one that does
+	// must be able to return a Placement.
+	Replaces Replaces
 	// Effects marks work that is visible outside of the run, unless the node says
 	// otherwise.
 	Effects bool

@@ -23,7 +23,9 @@ func (r *run) execute(w *worker) {
 	*e = machine.Event{Kind: machine.Finished, ID: c.ID, Started: w.stamp}
 	w.full = true
 	x := executor{run: r, w: w, p: c.Plan, ctx: r.contextOf(w), c: c, alarm: r.newAlarm(c)}
-	if c.Node.Pull {
+	if c.Op == machine.OpPlace {
+		x.place(e)
+	} else if c.Node.Pull {
 		x.pull(&e.Outcome)
 		e.Ended = r.now()
 	} else if c.Call != nil && c.Call.Route != nil {
@@ -98,6 +100,8 @@ type executor struct {
 	alarm *alarm
 	// writes are those of the values that a range has made.
 	writes []plan.Write
+	// item is the item of a fan-out at work, -1 for none.
+	item int
 	// worded is the outcome of the attempt, nil as long as its handler has not returned.
 	worded *machine.Outcome
 	// answered tells that the command was answered without this worker: what its
@@ -168,6 +172,7 @@ func (x *executor) mayEnd(o *machine.Outcome) bool {
 // one runs one attempt; place is the item of a fan-out, -1 for none.
 func (x *executor) one(place int, o *machine.Outcome) {
 	n := x.c.Node
+	x.item = place
 	ctx := x.ctx
 	if n.Timeout > 0 {
 		var release func()
@@ -259,7 +264,14 @@ func (x *executor) write(v any, o *machine.Outcome) {
 // outcome words what a handler returned.
 func (x *executor) outcome(ctx context.Context, res *core.Result, err error, o *machine.Outcome) {
 	if err != nil {
+		if res.Placement != nil {
+			drop(res.Placement)
+		}
 		o.Failure = x.failure(ctx, err)
+		return
+	}
+	if res.Placement != nil {
+		x.prepared(ctx, res, o)
 		return
 	}
 	o.Accept(x.p, x.c.Node, res)
@@ -410,7 +422,7 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 	if c != nil && n.Asks {
 		s.Ask = x.ask()
 	}
-	s.Dir, s.Logs = x.p.Workflow.Dir, x.logs()
+	s.Dir, s.Logs, s.Defer = x.p.Workflow.Dir, x.logs(), n.Claims && !x.run.remote
 	if x.run.events != nil {
 		name := c.Name(n)
 		t := &progress{run: x.run, events: x.run.events, streams: x.streams, event: core.Event{V: core.EventVersion, Type: core.Progress,

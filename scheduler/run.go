@@ -155,32 +155,34 @@ type run struct {
 	warned  warnings
 	spent   spending
 
-	mu        sync.Mutex
-	wake      sync.Cond // workers wait here: a command is queued, or the run is over
-	left      sync.Cond // the caller waits here: the run is over, or a worker left
-	m         *machine.Machine
-	queue     []machine.Command
-	head      int
-	workers   []*worker
-	alive     int // goroutines inside work
-	idle      int
-	waking    bool // a worker has been woken or spawned and has not looked yet
-	over      bool
-	throttled bool // nothing begins while the listener is far behind
-	again     bool // the machine has more commands after the ones at hand
-	report    *core.Report
-	stray     []string
-	unheard   int64     // events that the listener did not take in time
-	cancelled time.Time // when the caller's context ended
-	took      time.Duration
-	frames    map[int32]*frameContext
-	timers    map[timerKey]*time.Timer
-	guard     guard
-	sources   map[sourceKey]*source // of pipelines over streams, between two rows
-	calls     sync.WaitGroup        // timer and cancel callbacks
-	watched   atomic.Bool           // a walk wants to know of signs of life
-	sign      atomic.Int64          // the last one: a handler logged, or told of its progress
-	cancel    context.CancelFunc
+	mu         sync.Mutex
+	wake       sync.Cond // workers wait here: a command is queued, or the run is over
+	left       sync.Cond // the caller waits here: the run is over, or a worker left
+	m          *machine.Machine
+	queue      []machine.Command
+	head       int
+	workers    []*worker
+	alive      int // goroutines inside work
+	idle       int
+	waking     bool // a worker has been woken or spawned and has not looked yet
+	over       bool
+	remote     bool // there is no machine
+	throttled  bool // nothing begins while the listener is far behind
+	again      bool // the machine has more commands after the ones at hand
+	report     *core.Report
+	stray      []string
+	unheard    int64     // events that the listener did not take in time
+	cancelled  time.Time // when the caller's context ended
+	took       time.Duration
+	frames     map[int32]*frameContext
+	timers     map[timerKey]*time.Timer
+	guard      guard
+	placements map[machine.ID]*core.Placement // prepared, and waiting for their turn
+	sources    map[sourceKey]*source          // of pipelines over streams, between two rows
+	calls      sync.WaitGroup                 // timer and cancel callbacks
+	watched    atomic.Bool                    // a walk wants to know of signs of life
+	sign       atomic.Int64                   // the last one: a handler logged, or told of its progress
+	cancel     context.CancelFunc
 }
 
 // worker is a goroutine that runs handlers, and what it is doing.
@@ -218,6 +220,7 @@ func (r *run) drive() (*core.Report, error) {
 	stop := r.watchParent()
 	r.runWorkers()
 	stop()
+	r.discardAll()
 	r.closeSources()
 	r.calls.Wait()
 	r.guard.close()
@@ -326,7 +329,7 @@ func (r *run) collect(w *worker) {
 		commands := r.m.Next()
 		for i := range commands {
 			switch c := &commands[i]; {
-			case c.Op != machine.OpRun:
+			case c.Op != machine.OpRun && c.Op != machine.OpPlace:
 				r.do(c)
 			case w != nil && !w.busy && r.head == len(r.queue) && !r.behind():
 				r.hand(w, c)
@@ -368,6 +371,8 @@ func (r *run) do(c *machine.Command) {
 		r.yield(c.ID)
 	case machine.OpGiveUp:
 		r.giveUp(c.ID)
+	case machine.OpDiscard:
+		r.discard(r.prepared(c.ID))
 	case machine.OpFinish:
 		r.report, r.over = c.Report, true
 		r.wake.Broadcast()

@@ -184,6 +184,10 @@ func (w *worker) cutShort(now int64, f *core.Failure) *machine.Event {
 // failed answers a command with one failure for all its items.
 func failed(c machine.Command, now int64, f *core.Failure) *machine.Event {
 	e := &machine.Event{Kind: machine.Finished, ID: c.ID, Started: now, Ended: now, Outcome: machine.Outcome{Failure: f}}
+	if c.Op == machine.OpPlace {
+		e.Kind = machine.Placed
+		return e
+	}
 	if c.Node.Source != nil {
 		e.Items = make([]machine.Outcome, c.ID.To-c.ID.From)
 		for i := range e.Items {

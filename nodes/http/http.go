@@ -71,6 +71,13 @@ func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	if h.form == formText && h.pages == nil {
 		made.Results = h.to.Type(core.StringType)
 	}
+	switch {
+	case h.save == nil:
+	case h.save.Fixed():
+		made.Replaces = core.ReplacesFixed
+	default:
+		made.Replaces = core.ReplacesRendered
+	}
 	made.Outputs = files.Place{Dir: env.Dir}.Targets(b.scope.Outputs())
 	for _, v := range b.secrets {
 		made.Secrets = append(made.Secrets, v.Ref(h.lookup))
@@ -208,17 +215,19 @@ func (h *handler) store(ctx context.Context, in core.Input, c *call) (core.Resul
 	defer a.close()
 	n := int64(0)
 	w := files.Writer{Place: files.Place{Dir: cmp.Or(s.Dir, h.dir)}}
-	err = w.Write(ctx, name, func(w *bufio.Writer) (err error) {
+	r, err := w.Deliver(ctx, name, s.Defer, func(w *bufio.Writer) (err error) {
 		if n, err = io.Copy(w, a.limited); err == nil && n > int64(a.max) {
 			err = a.tooLong()
 		}
 		return err
+	}, func() core.Result {
+		r := core.Send(core.ObjectOf("status", int64(a.status), "path", name, "bytes", n))
+		r.Note = fmt.Sprintf("%d bytes saved to %s", n, name)
+		return r
 	})
 	if err != nil {
 		return core.Result{}, fmt.Errorf("save: %s: %w", name, err)
 	}
-	r := core.Send(core.ObjectOf("status", int64(a.status), "path", name, "bytes", n))
-	r.Note = fmt.Sprintf("%d bytes saved to %s", n, name)
 	return r, nil
 }
 

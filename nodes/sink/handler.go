@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/database"
@@ -56,20 +57,20 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err != nil {
 		return core.Result{}, err
 	}
-	w := &writing{handler: h, in: in, form: f, place: files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside, Allow: "allow_outside"}}
+	w := &writing{handler: h, in: in, form: f, later: s.Defer, place: files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside, Allow: "allow_outside"}}
+	var r core.Result
 	if c.rows == nil {
-		err = w.output(ctx, name, func(out *bufio.Writer) error {
+		r, err = w.output(ctx, name, c, func(out *bufio.Writer) error {
 			_, err := out.Write(c.text)
 			return err
 		})
 	} else {
-		defer c.rows.Close()
-		err = w.rows(ctx, name, c.rows)
+		r, err = w.rows(ctx, name, c)
 	}
 	if err != nil {
 		return core.Result{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return h.result(name, c, w.done), nil
+	return r, nil
 }
 
 // target returns where one attempt writes and in which form.
@@ -176,23 +177,53 @@ type writing struct {
 	in    core.Input
 	form  form
 	place files.Place
+	later bool  // the target is replaced later, by a Placement
 	done  int64 // rows
 }
 
-func (w *writing) rows(ctx context.Context, name string, src *table.Source) error {
+func (w *writing) rows(ctx context.Context, name string, c content) (r core.Result, err error) {
+	src := c.rows
+	if w.form.format == sqliteFormat && w.table.Mode == database.Remake && w.later {
+		return w.tableLater(ctx, name, c)
+	}
+	defer src.Close()
 	src.Watch(table.FieldNames(w.columns), table.FieldNames(w.declared))
-	var err error
 	if w.form.format == sqliteFormat {
-		err = w.toTable(ctx, name, src)
+		if err = w.toTable(ctx, name, src); err == nil {
+			r = w.result(name, c, w.done)
+		}
 	} else {
-		err = w.output(ctx, name, func(out *bufio.Writer) error {
+		r, err = w.output(ctx, name, c, func(out *bufio.Writer) error {
 			if err := w.toFile(ctx, out, src); err != nil {
 				return err
 			}
 			return w.ready(src, w.done)
 		})
 	}
-	return err
+	return r, err
+}
+
+// tableLater keeps the rows until the table may be replaced: a database has one writer at a
+// time, and none of them may wait for another.
+func (w *writing) tableLater(ctx context.Context, name string, c content) (core.Result, error) {
+	path, err := w.place.ResolvedPath(name)
+	if err != nil {
+		return core.Result{}, errors.Join(err, c.rows.Close())
+	}
+	rows, err := c.rows.All(ctx)
+	if err = errors.Join(err, c.rows.Close()); err != nil {
+		return core.Result{}, err
+	}
+	later := *w
+	later.later = false
+	return core.Result{Placement: &core.Placement{Target: path + "#" + strings.ToLower(w.table.Name), Name: name + ", table " + w.table.Name,
+		Place: func(ctx context.Context) (core.Result, error) {
+			r, err := later.rows(ctx, name, content{rows: table.ArraySource(rows)})
+			if err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			return r, err
+		}}}, nil
 }
 
 // ready is called before the rows of a source are put in place.

@@ -18,15 +18,19 @@ const bufferSize = 64 << 10
 
 // output is where the text of a file goes: a file that is there whole or not at
 // all, or standard output, which shows what it gets at once.
-func (w *writing) output(ctx context.Context, name string, fill func(*bufio.Writer) error) error {
+func (w *writing) output(ctx context.Context, name string, c content, fill func(*bufio.Writer) error) (core.Result, error) {
 	if w.form.format != parquetFormat && w.form.compression == "gzip" {
 		plain := fill
 		fill = func(out *bufio.Writer) error { return compressed(out, plain) }
 	}
+	result := func() core.Result { return w.result(name, c, w.done) }
 	if w.to == nil {
-		return w.toStdout(ctx, fill)
+		if err := w.toStdout(ctx, fill); err != nil {
+			return core.Result{}, err
+		}
+		return result(), nil
 	}
-	return files.Writer{Place: w.place, Wrap: w.wrap}.Write(ctx, name, fill)
+	return files.Writer{Place: w.place, Wrap: w.wrap}.Deliver(ctx, name, w.later, fill, result)
 }
 
 // compressed writes what fill writes as gzip.

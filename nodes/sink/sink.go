@@ -42,7 +42,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil, Outputs: b.outputs(h)}
+	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil, Outputs: b.outputs(h), Replaces: b.replaces(h)}
 	if h.known.Header != "" {
 		made.Nodes = []core.Text{core.At(h.known.Header, h.from.Name.Pos)}
 	}
@@ -141,6 +141,19 @@ func (b *builder) to(h *handler) {
 	if err := files.Local(b.To.Value); err != nil && !b.Outside {
 		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%v", err).WithHint("files are written in the workflow's folder unless allow_outside is true")
 	}
+}
+
+// replaces tells whether the node replaces what it writes, and whether its name is known.
+func (b *builder) replaces(h *handler) core.Replaces {
+	switch {
+	case h.to == nil, h.format == sqliteFormat && h.table.Mode != database.Remake:
+		return core.ReplacesNothing
+	case !h.to.Fixed():
+		return core.ReplacesRendered
+	case h.format == sqliteFormat:
+		return core.ReplacesTable
+	}
+	return core.ReplacesFixed
 }
 
 // outputs tells which file or table is written, if the document says so.

@@ -215,6 +215,8 @@ type load struct {
 	connector
 	table database.Table
 	from  *eval.Source
+	// target is the table if the node replaces its rows.
+	target string
 }
 
 var _ core.Handler = (*load)(nil)
@@ -231,6 +233,24 @@ func (l *load) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	if err != nil {
 		return core.Result{}, err
 	}
+	if in.Shared().Defer && l.target != "" {
+		return l.later(ctx, in, src)
+	}
+	return l.store(ctx, in, src)
+}
+
+// later keeps the rows until the table may be replaced.
+func (l *load) later(ctx context.Context, in core.Input, src *table.Source) (core.Result, error) {
+	rows, err := src.All(ctx)
+	if err = errors.Join(err, src.Close()); err != nil {
+		return core.Result{}, err
+	}
+	return core.Result{Placement: &core.Placement{Target: l.target, Name: "table " + l.table.Name,
+		Place: func(ctx context.Context) (core.Result, error) { return l.store(ctx, in, table.ArraySource(rows)) }}}, nil
+}
+
+// store writes the rows of a source, which it closes.
+func (l *load) store(ctx context.Context, in core.Input, src *table.Source) (core.Result, error) {
 	defer src.Close()
 	c, err := l.open(ctx, in.Shared(), false)
 	if err != nil {

@@ -239,7 +239,12 @@ func (b *builder) load(c connector) core.Compiled {
 		b.scope.Errorf(core.CodeWrongType, l.from.Name.Pos, l.from.Key, "a table takes a value of type array, %s is %s", l.from.Name.Value, have)
 	}
 	l.table.Declared = b.scope.Declared(l.from.Type, b.Columns, b.Key, l.from)
-	return core.Compiled{Handler: l, Streams: l.from.Streams(), Effects: true, Outputs: []core.Target{b.output(c, &l.table)}}
+	made := core.Compiled{Handler: l, Streams: l.from.Streams(), Effects: true, Outputs: []core.Target{b.output(c, &l.table)}}
+	if l.table.Mode == database.Replace {
+		l.target = made.Outputs[0].Key + "#" + made.Outputs[0].Table
+		made.Replaces = core.ReplacesTable
+	}
+	return made
 }
 
 // output tells which table is written.

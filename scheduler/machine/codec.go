@@ -275,10 +275,11 @@ type outcomeJSON struct {
 	Why     string        `json:"why,omitempty"`
 	Route   *Route        `json:"route,omitempty"`
 	Usage   *core.Usage   `json:"usage,omitempty"`
+	Claim   *Claim        `json:"claim,omitempty"`
 }
 
 func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
-	j := outcomeJSON{Status: o.Status, Failure: o.Failure, Note: o.Note, Text: o.Text, Why: o.Why, Route: o.Route, Usage: o.Usage}
+	j := outcomeJSON{Status: o.Status, Failure: o.Failure, Note: o.Note, Text: o.Text, Why: o.Why, Route: o.Route, Usage: o.Usage, Claim: o.Claim}
 	for _, w := range o.Writes {
 		v, err := core.Canonical(w.Value)
 		if err != nil {
@@ -296,7 +297,7 @@ func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
 }
 
 func (j *outcomeJSON) outcome(p *plan.Plan) (Outcome, error) {
-	o := Outcome{Status: j.Status, Failure: j.Failure, Note: j.Note, Text: j.Text, Why: j.Why, Route: j.Route, Usage: j.Usage}
+	o := Outcome{Status: j.Status, Failure: j.Failure, Note: j.Note, Text: j.Text, Why: j.Why, Route: j.Route, Usage: j.Usage, Claim: j.Claim}
 	for name, v := range j.Writes.All() {
 		i, ok := p.Schema.Index(name)
 		if !ok {

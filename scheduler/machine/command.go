@@ -21,12 +21,14 @@ const (
 	OpCancel             // cancel what runs in the frame and in frames inside it
 	OpYield              // answer with Yielded: others could begin items that the range still holds
 	OpGiveUp             // cancel the node's items of the range, or the whole node, which cannot count any more
+	OpPlace              // put what the OpRun of that ID has prepared in place; answer with Placed
+	OpDiscard            // drop what the OpRun of that ID has prepared
 	OpFinish             // the run is over; Report tells how
 )
 
 // String names the operation.
 func (o Op) String() string {
-	return [...]string{"run", "timer", "deadline", "met", "emit", "cancel", "yield", "give up", "finish"}[o]
+	return [...]string{"run", "timer", "deadline", "met", "emit", "cancel", "yield", "give up", "place", "discard", "finish"}[o]
 }
 
 // ID names one piece of work. It is derived from the plan and the progress of
@@ -126,6 +128,8 @@ const (
 	Expired                     // an OpDeadline has passed
 	Cancel                      // the caller wants the run to end
 	Yielded                     // the OpRun goes on up to ID.To; the items behind have not begun and will not
+	Placed                      // an OpPlace is answered
+	Gone                        // nobody has what the OpPlace is about: it is to be prepared again
 )
 
 func (k EventKind) isTimer() bool { return k == TimerFired || k == Expired }
@@ -162,6 +166,9 @@ type Outcome struct {
 	Route *Route
 	// Usage is what calls to models took, nil for nothing.
 	Usage *core.Usage
+	// Claim is what is to be replaced before the attempt is over; nil for nothing. There is
+	// no result before that.
+	Claim *Claim
 	// Why tells which setting of the node made this the outcome of its visit, "" when
 	// it is that of the last attempt. The Status is never zero then.
 	Why string
@@ -178,7 +185,7 @@ type Route struct {
 
 // Empty reports whether it is the zero Outcome.
 func (o *Outcome) Empty() bool {
-	return o.Failure == nil && len(o.Writes) == 0 && !o.HasOutput && o.Status == core.StatusNone && o.Note == "" && o.Text == "" && o.Route == nil && o.Usage == nil
+	return o.Failure == nil && len(o.Writes) == 0 && !o.HasOutput && o.Status == core.StatusNone && o.Note == "" && o.Text == "" && o.Route == nil && o.Usage == nil && o.Claim == nil
 }
 
 // Accept makes the zero Outcome that of an attempt whose handler returned a result and no

@@ -19,6 +19,7 @@ const (
 	itemOK
 	itemFailed
 	itemRouting // of a visit: it is over, and the router is asked where to go on
+	itemPlacing // its result waits to be put in place, or is being put there
 )
 
 // fanOut runs one node for each element of an array or stream. All items see the
@@ -48,6 +49,7 @@ type fanOut struct {
 	attempts []uint8
 	outcomes []Outcome // nil until an item has something to keep
 	done     int
+	front    int   // items that have ended without a gap, if they have been counted
 	failed   []int // items that failed, ascending
 	givenUp  int   // items from here on do not count, and were cancelled
 	nested   map[int]*frame
@@ -139,7 +141,7 @@ func (t *fanOut) canStart() bool {
 		return t.waiting()
 	}
 	if t.n.Frame != nil {
-		return t.waiting() && len(t.inner) < t.n.Concurrency
+		return t.waiting() && !t.full()
 	}
 	return t.group.active < t.group.limit && (t.waiting() || t.withheld() >= 0)
 }
@@ -279,6 +281,18 @@ func (t *fanOut) requeue(i int) {
 
 // tried decides after an attempt for one item whether another follows.
 func (t *fanOut) tried(i int, o *Outcome, e *Event) {
+	if o.Claim != nil {
+		t.phases[i-t.base] = itemPlacing
+		t.f.prepare(t.v, t.id(i), o.Claim)
+		switch {
+		case t.f.stopped:
+			t.f.discard(t.id(i))
+			t.itemEnded(i, &Outcome{Failure: cancelled()})
+		case i >= t.end():
+			t.discardFrom(i)
+		}
+		return
+	}
 	if t.f.again(t.n, t.attempt(i), o) {
 		t.phases[i-t.base] = itemBackoff
 		t.f.retry(t.n, t.id(i), o)
@@ -294,6 +308,7 @@ func (t *fanOut) itemEnded(i int, o *Outcome) {
 	t.phases[i-t.base] = itemOK
 	t.done++
 	if o.Failure != nil {
+		t.f.voidClaims(t.id(i))
 		t.phases[i-t.base] = itemFailed
 		at, _ := slices.BinarySearch(t.failed, i)
 		t.failed = slices.Insert(t.failed, at, i)
@@ -351,6 +366,7 @@ func (t *fanOut) giveUp() {
 		return
 	}
 	t.givenUp = cut
+	t.discardFrom(cut)
 	if t.pull.open || slices.ContainsFunc(t.flying, func(s span) bool { return int(s.to) > cut }) {
 		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(cut), To: int32(t.known())}
 		t.f.m.command(Command{Op: OpGiveUp, ID: id, Node: t.n})
@@ -372,7 +388,7 @@ func (t *fanOut) complete() bool {
 	if cut == t.known() {
 		return t.done == cut
 	}
-	if len(t.flying) > 0 || len(t.inner) > 0 {
+	if len(t.flying) > 0 || len(t.inner) > 0 || slices.Contains(t.phases, itemPlacing) {
 		return false // what runs is awaited, even if it cannot count any more
 	}
 	for _, p := range t.phases[:cut-t.base] {
@@ -406,7 +422,7 @@ func (t *fanOut) noteTurn() {
 // come: an earlier writer that is cancelled must not make room for them.
 func (t *fanOut) endStopped() {
 	f := t.f
-	if len(t.flying) > 0 || len(t.inner) > 0 || t.pull.open || f.v[t.v].phase == resolved {
+	if len(t.flying) > 0 || len(t.inner) > 0 || t.pull.open || f.v[t.v].phase == resolved || t.discardFrom(t.base) {
 		return
 	}
 	f.v[t.v].ended = f.m.now

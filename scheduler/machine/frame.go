@@ -20,7 +20,8 @@ const (
 	backoff                 // waits for another attempt
 	committing              // waits for its turn at a refusing field
 	resolved
-	losing // given up; what runs of it is awaited
+	losing  // given up; what runs of it is awaited
+	placing // its result waits to be put in place, or is being put there
 )
 
 // vertex is the run-time side of a plan.Vertex. It holds no pointers, so that the
@@ -89,6 +90,10 @@ type frame struct {
 	doomed     bool  // a failure is being resolved that stops it
 	deadline   int64 // when the timeout of its node ends it, 0 for never
 	expired    bool  // stopped by that
+
+	pending map[ID]*pendingPlace // results that wait to be put in place
+	placers []int32              // the vertices they are of, ascending
+	claimAt int                  // claimers that are resolved without a gap
 
 	changes map[int32]string // why nodes ended otherwise than their last attempts
 	joins   []join
@@ -282,6 +287,9 @@ func (f *frame) answer(e *Event) bool {
 			return t.quietFor(e)
 		}
 		return e.Kind == Expired && f.expire()
+	}
+	if e.Kind == Placed || e.Kind == Gone {
+		return f.answerPlaced(e)
 	}
 	if f.quiet && e.Kind == Finished && f.answerBare(e) {
 		return true

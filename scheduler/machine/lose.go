@@ -48,6 +48,7 @@ func (f *frame) lose(v int32, was phase) {
 	switch t := f.task(v); {
 	case t != nil && (was == running || was == committing):
 		t.(runner).lose()
+	case was == placing && !f.discard(f.plainID(v)): // it is awaited
 	case was == running && f.p.Nodes[n].Wait == nil:
 		f.giveUpPlain(v)
 	default:
@@ -141,6 +142,11 @@ func (t *fanOut) answerLost(e *Event) bool {
 		t.f.landed(&t.group)
 		t.handBack(int(to), int(s.to))
 		for i := s.from; i < to; i++ {
+			if e.Items == nil {
+				t.f.dropClaim(t.id(int(i)), &e.Outcome)
+			} else {
+				t.f.dropClaim(t.id(int(i)), &e.Items[i-s.from])
+			}
 			t.endLost(int(i))
 		}
 		t.flying = slices.Delete(t.flying, at, at+1)
@@ -153,6 +159,9 @@ func (t *fanOut) answerLost(e *Event) bool {
 // checkLost ends the fan-out once nothing of it runs.
 func (t *fanOut) checkLost() {
 	if len(t.flying) > 0 || len(t.inner) > 0 || t.pull.open || t.f.v[t.v].phase != losing {
+		return
+	}
+	if t.discardFrom(t.base) {
 		return
 	}
 	for at, p := range t.phases {
@@ -204,7 +213,9 @@ func (t *unit) lose() {
 		case p.child != nil:
 			p.child.stop()
 			t.f.m.handOverStopped(p.child)
+		case t.f.placing(t.id(p)): // it is awaited
 		case !t.flies(p):
+			t.f.discard(t.id(p))
 			t.dropLost(p)
 		}
 	}
@@ -233,6 +244,7 @@ func (t *unit) answerLost(e *Event) bool {
 		if p == nil || !t.flies(p) {
 			return false
 		}
+		t.f.dropClaim(e.ID, &e.Outcome)
 		t.dropLost(p)
 	}
 	t.f.landed(&t.group)
@@ -260,6 +272,9 @@ func (f *frame) reissueLost(v int32) {
 		t.reissueOpen()
 		t.giveUpAll()
 	case nil:
+		if f.placing(f.plainID(v)) {
+			return
+		}
 		n := &f.p.Nodes[f.p.Vertices[v].Node]
 		f.run(n, ID{Frame: f.id, Node: n.Index, Attempt: f.v[v].attempts}, f.call(n, nil), &f.group)
 		f.giveUpPlain(v)

@@ -57,6 +57,9 @@ type Machine struct {
 	finished    bool
 	announced   bool // the end was published before the snapshot this came from
 	dropped     int
+
+	claims  map[string]claimant // what was replaced, and by whom last
+	placers []*frame            // that have results which wait for their turn
 }
 
 // New returns a machine at the start of a run. Inputs are checked against the
@@ -97,6 +100,7 @@ func firstPositive(values ...int) int {
 // Next returns what is to be done now, in order; none when the machine waits
 // for answers. The slice is valid until the call after the next one.
 func (m *Machine) Next() []Command {
+	m.place()
 	for m.inFlight < m.maxInFlight && m.root.startOne() {
 		continue
 	}

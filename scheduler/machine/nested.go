@@ -121,12 +121,26 @@ func (t *fanOut) startNestedItem() bool {
 		if again {
 			continue
 		}
-		if !t.waiting() || len(t.inner) >= t.n.Concurrency {
+		if !t.waiting() || t.full() {
 			return false
 		}
 		t.beginNested(int(t.pick(1).from))
 	}
 	return false
+}
+
+// full reports whether as many nested runs are under way as may be. Those that wait for
+// an earlier item to put a result in place must not keep it from being tried again.
+func (t *fanOut) full() bool {
+	n := len(t.inner)
+	if len(t.due) > 0 && len(t.f.m.placers) > 0 {
+		for _, i := range t.inner {
+			if i > t.due[0] && t.nested[i].hasPending() {
+				n--
+			}
+		}
+	}
+	return n >= t.n.Concurrency
 }
 
 func (t *fanOut) canStartNested() bool {
@@ -186,6 +200,9 @@ func (f *frame) handOver() {
 		return
 	}
 	e := Event{ID: f.owner, Started: 0, Ended: f.m.now, Outcome: f.outcome(n)}
+	if e.Outcome.Failure != nil {
+		parent.voidClaims(f.owner)
+	}
 	switch t := parent.task(n.Vertex).(type) {
 	case *nested:
 		parent.ready.remove(parent.rank(n.Vertex))

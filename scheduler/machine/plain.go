@@ -99,10 +99,20 @@ func (f *frame) answerPlain(v int32, n *plan.Node, e *Event) bool {
 		if x.attempts == 1 {
 			x.started = e.Started
 		}
+		if c := e.Outcome.Claim; c != nil {
+			x.phase = placing
+			f.prepare(v, e.ID, c)
+			if f.stopped {
+				f.discard(e.ID)
+				f.conclude(v, &Outcome{}, e.Ended)
+			}
+			return true
+		}
 		f.attempted(v, n, e)
 		return true
 	case e.Kind == Finished && x.phase == losing:
 		f.landed(&f.group)
+		f.dropClaim(e.ID, &e.Outcome)
 		f.lost(v)
 		return true
 	}
@@ -130,6 +140,7 @@ func (f *frame) conclude(v int32, o *Outcome, at int64) {
 	}
 	o = f.verdict(&f.p.Nodes[f.p.Vertices[v].Node], x.attempts, o)
 	if o.Failure != nil {
+		f.voidClaims(f.plainID(v))
 		f.fail(v, o.Failure)
 		return
 	}

@@ -23,6 +23,7 @@ func Restore(p *plan.Plan, snapshot []byte) (*Machine, error) {
 	}
 	m := newMachine(p, j.Options)
 	m.now, m.seq, m.dropped, m.cancelled, m.announced = j.Now, j.Seq, j.Dropped, j.Cancelled, j.Finished
+	m.claims = j.Claims
 	for _, fj := range j.Frames {
 		if fj == nil {
 			return nil, fmt.Errorf("snapshot: a frame is null")
@@ -143,6 +144,7 @@ func (f *frame) restoreVertices(j *frameJSON) {
 
 // restoreParts brings back held results and tasks, in canonical order.
 func (f *frame) restoreParts(j *frameJSON) error {
+	f.restorePending(j.Pending)
 	for i := range f.v {
 		v := int32(i)
 		if h, ok := j.Held[v]; ok {
@@ -391,6 +393,7 @@ func (f *frame) reissue() {
 	} else if f.deadline > 0 {
 		f.watch()
 	}
+	f.reissuePlaces()
 	for i := range f.v {
 		v := int32(i)
 		if f.v[i].phase == losing {

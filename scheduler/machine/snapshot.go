@@ -13,16 +13,17 @@ const snapshotVersion = 2
 // values, ready sets, slots held. It is as large as the state and the progress
 // of what is under way, not as the history.
 type machineJSON struct {
-	Version   int           `json:"version"`
-	Options   Options       `json:"options"`
-	Now       int64         `json:"now"`
-	Seq       int64         `json:"seq"`
-	Dropped   int           `json:"dropped,omitempty"`
-	Cancelled bool          `json:"cancelled,omitempty"`
-	Finished  bool          `json:"finished,omitempty"`
-	Begun     int32         `json:"begun"`  // frames that ever began
-	Frames    []*frameJSON  `json:"frames"` // that have not ended, by id
-	Emit      []*core.Event `json:"emit,omitempty"`
+	Version   int                 `json:"version"`
+	Options   Options             `json:"options"`
+	Now       int64               `json:"now"`
+	Seq       int64               `json:"seq"`
+	Dropped   int                 `json:"dropped,omitempty"`
+	Cancelled bool                `json:"cancelled,omitempty"`
+	Finished  bool                `json:"finished,omitempty"`
+	Begun     int32               `json:"begun"`  // frames that ever began
+	Frames    []*frameJSON        `json:"frames"` // that have not ended, by id
+	Emit      []*core.Event       `json:"emit,omitempty"`
+	Claims    map[string]claimant `json:"claims,omitempty"`
 }
 
 type frameJSON struct {
@@ -53,6 +54,7 @@ type frameJSON struct {
 	Said      []saidJSON            `json:"said,omitempty"`
 	Usage     map[int32]core.Usage  `json:"usage,omitempty"`
 	Held      map[int32]outcomeJSON `json:"held,omitempty"`
+	Pending   []pendingJSON         `json:"pending,omitempty"`
 	FanOuts   map[int32]*fanOutJSON `json:"fan_outs,omitempty"`
 	Units     map[int32]*unitJSON   `json:"units,omitempty"`
 	Walk      *walkJSON             `json:"walk,omitempty"`
@@ -167,7 +169,7 @@ type memberJSON struct {
 // the same ids. The machine goes on unchanged.
 func (m *Machine) Snapshot() ([]byte, error) {
 	j := machineJSON{Version: snapshotVersion, Options: m.opts, Now: m.now, Seq: m.seq, Dropped: m.dropped,
-		Cancelled: m.cancelled, Finished: m.finished, Begun: m.begun}
+		Cancelled: m.cancelled, Finished: m.finished, Begun: m.begun, Claims: m.claims}
 	for i := range m.out {
 		if m.out[i].Op == OpEmit {
 			j.Emit = append(j.Emit, m.out[i].Event)
@@ -219,6 +221,7 @@ func (f *frame) dump() (*frameJSON, error) {
 		}
 		j.Held[v] = oj
 	}
+	j.Pending = f.dumpPending()
 	return j, nil
 }
 

@@ -23,12 +23,15 @@ func (f *frame) stop() {
 	}
 	for v := range f.v {
 		x := &f.v[v]
+		if x.phase == placing && !f.discard(f.plainID(int32(v))) {
+			continue // it is awaited
+		}
 		if t := f.task(int32(v)); t != nil && (x.phase == running || x.phase == committing) {
 			t.stop()
 			continue
 		}
 		timer := x.phase == running && f.p.Vertices[v].Shape == plan.Plain && f.p.Nodes[f.p.Vertices[v].Node].Wait != nil
-		if x.phase == backoff || x.phase == committing || timer || x.phase == startable && x.attempts > 0 {
+		if x.phase == backoff || x.phase == committing || x.phase == placing || timer || x.phase == startable && x.attempts > 0 {
 			delete(f.held, int32(v))
 			x.ended = f.m.now
 			f.fail(int32(v), cancelled())

@@ -263,6 +263,15 @@ func (t *unit) answer(e *Event) bool {
 		t.tried(p, waited(n, e))
 	case e.Kind == Finished && p.phase == itemRunning && n.Wait == nil && p.child == nil:
 		t.f.landed(&t.group)
+		if c := e.Outcome.Claim; c != nil {
+			p.phase = itemPlacing
+			t.f.prepare(t.v, e.ID, c)
+			if t.f.stopped {
+				t.f.discard(e.ID)
+				t.memberEnded(p, &Outcome{})
+			}
+			break
+		}
 		t.tried(p, e)
 	default:
 		return false
@@ -306,6 +315,7 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 	res.runs++
 	t.f.emitMemberEnded(t.u, t.node(p), t.id(p), o)
 	if o.Failure != nil {
+		t.f.voidClaims(t.id(p))
 		t.memberFailed(p, o.Failure)
 		return
 	}
@@ -507,7 +517,9 @@ func (t *unit) stop() {
 		case p.child != nil:
 			p.child.stop()
 			t.f.m.handOverStopped(p.child)
+		case t.f.placing(t.id(p)): // it is awaited
 		case p.attempt > 0 && (p.phase != itemRunning || t.node(p).Wait != nil): // it has begun, and no handler runs
+			t.f.discard(t.id(p))
 			t.memberEnded(p, &Outcome{})
 		case p.phase == itemWaiting:
 			if t.u.IsLoop {

@@ -179,6 +179,7 @@ func (c *compiler) compile() {
 	c.order()
 	c.adjacency()
 	c.streamOrder()
+	c.claims()
 	c.gates()
 	c.checkState()
 }

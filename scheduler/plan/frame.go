@@ -37,6 +37,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *uses) {
 	n.Frame, n.Stdout, n.Stdin = &Frame{Plan: inner, Send: f.Send}, inner.Stdout, inner.Stdin
 	c.p.Foreign = c.p.Foreign || inner.Foreign
 	c.nestedTargets(n, inner)
+	n.replaces = inner.replaces
 	c.secrets(inner.Secrets)
 	for _, d := range inner.Refused { // several nodes may nest the workflow
 		if !slices.Contains(c.p.Refused, d) {

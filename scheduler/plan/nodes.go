@@ -262,6 +262,9 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
 		made := core.Compiled{Handler: d.Handler}
 		made.Stream, made.Streams = core.StreamsOf(d.Handler, d)
 		n.Handler = made.Handler
+		if r, ok := d.Handler.(core.Replacer); ok {
+			n.replaces = r.Replaces()
+		}
 		c.kindStreams(n, made)
 		return
 	}
@@ -338,6 +341,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	c.refused(n, made, at)
 	n.Effects = n.Effects || made.Effects && d.Effects == nil
 	n.Models, n.Unpriced, n.AsksRouter, n.RouterModel = made.Models, made.Unpriced, made.AsksRouter, made.RouterModel
+	n.replaces = made.Replaces
 	n.Stdout, n.Stdin, n.Environments = made.Stdout, made.Stdin, made.Environments
 	c.targets(n, made)
 	c.results(n, made, at)

@@ -34,6 +34,11 @@ type Plan struct {
 	Refused core.Diagnostics
 	// Walk holds what a walk has beside; nil in a dag.
 	Walk *Walk
+	// Claimers are the vertices whose files and tables might be those of another one, in
+	// canonical order: what they replace is put in place in that order.
+	Claimers []int32
+	// replaces is what its nodes and those nested in them replace at most.
+	replaces core.Replaces
 	// outputs and inputs are the files and tables that its nodes and those nested in
 	// them write and read.
 	outputs, inputs []nodeTarget
@@ -117,7 +122,10 @@ type Vertex struct {
 	Refuses bool
 	// HasFailEdge reports whether an on: fail edge leaves it.
 	HasFailEdge bool
-	Unit        *Unit // nil for plain nodes and fan-outs
+	// Claims tells that it is a claimer. It waits for the first ClaimAfter of them.
+	Claims     bool
+	ClaimAfter int32
+	Unit       *Unit // nil for plain nodes and fan-outs
 	// Writes are its slots in the ledger.
 	Writes []Slot
 	ID     string
@@ -213,6 +221,9 @@ type Node struct {
 	RouterModel string
 	// Gives tells that an execution of the node may be given up by itself.
 	Gives bool
+	// Claims tells that what its executions replace is put in place when their turn comes.
+	Claims   bool
+	replaces core.Replaces
 	// Effects tells that its work is visible outside of the run. A driver that keeps
 	// a journal starts such a node only when what it builds on is in it.
 	Effects bool
@@ -272,6 +283,8 @@ type Unit struct {
 	// Batch is how many elements of the array make a row, which is then an array;
 	// 0: an element is a row.
 	Batch int
+	// LastClaim is the last member that replaces files or tables, -1 for none.
+	LastClaim int32
 	// Flush is how long the elements of a stream wait for a batch to fill, 0 for as
 	// long as it takes.
 	Flush time.Duration

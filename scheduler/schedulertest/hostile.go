@@ -62,6 +62,8 @@ type hostileRun struct {
 	expiring  bool
 	// givenUp are the items that cannot count any more.
 	givenUp []machine.ID
+	// prepared are results that wait to be put in place.
+	prepared map[machine.ID]*core.Placement
 }
 
 // ending says why the handlers of a frame have to end.
@@ -91,7 +93,7 @@ const maxSteps = 1_000_000
 // Run runs a plan to its end and returns its report and events. An error says
 // that the machine stalled, lost work or broke its own rules.
 func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (report *core.Report, events []core.Event, err error) {
-	r := &hostileRun{h: h, p: p, run: o.Run, answered: map[string]bool{}, ended: map[int32]ending{}, rng: rand.New(rand.NewPCG(h.Seed, 0x686f7374))}
+	r := &hostileRun{h: h, p: p, run: o.Run, answered: map[string]bool{}, ended: map[int32]ending{}, prepared: map[machine.ID]*core.Placement{}, rng: rand.New(rand.NewPCG(h.Seed, 0x686f7374))}
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("panic: %v", fault)
@@ -144,10 +146,12 @@ func (r *hostileRun) take(commands []machine.Command) error {
 			if expiring(c.Delay, int(c.ID.Attempt)) {
 				r.due = append(r.due, c.ID)
 			}
+		case machine.OpDiscard:
+			r.discard(c.ID)
 		case machine.OpGiveUp:
 			r.givenUp = append(r.givenUp, c.ID)
 		default:
-			if r.h.JSON {
+			if r.h.JSON && c.Op != machine.OpPlace { // which is for the driver that has prepared it
 				data, err := machine.EncodeCommand(&c)
 				if err != nil {
 					return fmt.Errorf("encode %s: %w", c.ID, err)
@@ -257,6 +261,8 @@ func (r *hostileRun) work(c machine.Command) answer {
 		e.Kind = machine.TimerFired
 	case c.Op == machine.OpDeadline:
 		e.Kind = machine.Expired
+	case c.Op == machine.OpPlace:
+		e.Kind, e.Outcome = r.place(c)
 	case c.Node.Source == nil: // not a fan-out
 		e.Outcome = r.attempt(c, -1)
 	default:
@@ -291,8 +297,43 @@ func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 		return machine.Outcome{Failure: failure}
 	}
 	var o machine.Outcome
+	if p := res.Placement; p != nil {
+		id := c.ID
+		if place >= 0 {
+			id.From, id.To = int32(place), int32(place)+1
+		}
+		r.discard(id)
+		r.prepared[id] = p
+		o.Claim = &machine.Claim{Target: p.Target, Name: p.Name}
+		return o
+	}
 	o.Accept(c.Plan, c.Node, &res)
 	return o
+}
+
+// place puts a result in place.
+func (r *hostileRun) place(c machine.Command) (machine.EventKind, machine.Outcome) {
+	p := r.prepared[c.ID]
+	delete(r.prepared, c.ID)
+	if p == nil { // it was put in place before the machine was lost
+		return machine.Gone, machine.Outcome{}
+	}
+	var o machine.Outcome
+	res, err := p.Place(context.Background())
+	if err != nil {
+		p.Discard()
+		return machine.Placed, machine.Outcome{Failure: core.FailureOf(err)}
+	}
+	o.Accept(c.Plan, c.Node, &res)
+	return machine.Placed, o
+}
+
+// discard drops what was prepared.
+func (r *hostileRun) discard(id machine.ID) {
+	if p := r.prepared[id]; p != nil {
+		delete(r.prepared, id)
+		p.Discard()
+	}
 }
 
 // endingOf tells whether the context of a handler has ended, and why.
@@ -321,6 +362,7 @@ func inputOf(run string, c machine.Command, place int) core.Input {
 		if place >= 0 {
 			s.Item, s.Index = call.Items.At(place), core.Nth(place)
 		}
+		s.Defer = c.Node.Claims
 		s.Visit, s.Previous, s.Briefing = call.Visit, call.Previous, call.Briefing
 		if s.Loop = call.Loop; s.Loop != "" {
 			s.Round, _ = call.Round.Get()

@@ -129,7 +129,7 @@ func (t *fanOut) started(i int) {
 func (t *fanOut) nest(i int) {
 	f := t.f
 	// The end of an item that may be refused is told when all items are merged.
-	if t.alive++; t.alive > t.n.Concurrency && !f.p.Vertices[t.n.Vertex].Refuses {
+	if t.alive++; t.alive > t.n.Concurrency && !f.p.Vertices[t.n.Vertex].Refuses && !f.p.Vertices[t.n.Vertex].Claims {
 		f.c.breaks(Limits, "%s are under way in %s, the limit is %d", count(t.alive, "nested run"), t.group.name, t.n.Concurrency)
 	}
 	if t.inner == nil {

@@ -67,7 +67,7 @@ func (f *frame) visible(n *plan.Node) bool {
 		return false
 	}
 	pv := &f.p.Vertices[n.Vertex]
-	return pv.Unit != nil || !pv.Refuses
+	return !n.Claims && (pv.Unit != nil || !pv.Refuses)
 }
 
 func count(n int, what string) string {

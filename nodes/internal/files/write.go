@@ -30,13 +30,19 @@ func (w Writer) Write(ctx context.Context, name string, fill func(*bufio.Writer)
 		return err
 	}
 	defer p.Discard() // does nothing once the file is there
-	if err := fill(p.Writer); err != nil {
-		if e, ok := errors.AsType[*writeError](err); ok && e.of == p {
-			return e // what a library says around it is how it came to write
-		}
+	if err := p.fill(fill); err != nil {
 		return err
 	}
 	return p.Commit()
+}
+
+// fill lets fill write the file.
+func (p *Pending) fill(fill func(*bufio.Writer) error) error {
+	err := fill(p.Writer)
+	if e, ok := errors.AsType[*writeError](err); ok && e.of == p {
+		return e // what a library says around it is how it came to write
+	}
+	return err
 }
 
 // Create begins a file that is going to be created or replaced, creating its
@@ -96,6 +102,14 @@ func (p *Pending) Commit() error {
 }
 
 func (p *Pending) finish() error {
+	if err := p.close(); err != nil {
+		return err
+	}
+	return p.root.Rename(p.temp, p.base)
+}
+
+// close flushes what was written to the disk.
+func (p *Pending) close() error {
 	if err := p.Flush(); err != nil {
 		return err
 	}
@@ -110,10 +124,7 @@ func (p *Pending) finish() error {
 	if err := p.file.Close(); err != nil {
 		return err
 	}
-	if err := p.ctx.Err(); err != nil {
-		return err
-	}
-	return p.root.Rename(p.temp, p.base)
+	return p.ctx.Err()
 }
 
 // Discard removes what was written. It does nothing after Commit or another

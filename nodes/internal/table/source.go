@@ -56,6 +56,21 @@ func (s *Source) Total() int64 { return s.total }
 // Next returns the next rows, at most a thousand, and io.EOF after the last.
 func (s *Source) Next(ctx context.Context) ([]any, error) { return s.next(ctx, batchRows) }
 
+// All returns the rows that are left.
+func (s *Source) All(ctx context.Context) ([]any, error) {
+	var all []any
+	for {
+		rows, err := s.Next(ctx)
+		if err == io.EOF {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+}
+
 // NextOf is Next for batches of exactly n rows, but for the last one.
 func (s *Source) NextOf(ctx context.Context, n int) ([]any, error) {
 	rows, err := s.next(ctx, n)

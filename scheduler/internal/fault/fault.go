@@ -24,6 +24,8 @@ const (
 	// ArrivalOrderJoin lets a join take the predecessors that are first in time, as only
 	// a race may.
 	ArrivalOrderJoin
+	// ArrivalOrderPlace puts results in place in the order in which they are ready.
+	ArrivalOrderPlace
 
 	// Of walks.
 

@@ -1,0 +1,36 @@
+package core
+
+import "context"
+
+// Replaces says what a node of a kind does to files and tables that are there already.
+type Replaces uint8
+
+// Values of Replaces.
+const (
+	ReplacesNothing  Replaces = iota // or what is no file and no table
+	ReplacesTable                    // the table that Compiled.Outputs names, which only another such node can mean
+	ReplacesFixed                    // the file that Compiled.Outputs names
+	ReplacesRendered                 // what a name depends on is known when the node runs
+)
+
+// Replacer is implemented by handlers given in Go that replace files or tables, as a kind
+// says it by Compiled.Replaces.
+type Replacer interface{ Replaces() Replaces }
+
+// Placement is work that is done but for the last step, which replaces a file or a table.
+// A handler returns one, and nothing else, if Shared.Defer asks for it: then the run decides
+// first whether the target is free. Two items of a fan-out, two rows of a pipeline, or two
+// nodes with no path between them must not replace the same target in one run: the later
+// one in canonical order fails and its target is not touched.
+//
+// The handler has returned when Place or Discard is called, and they are called on another
+// goroutine. Exactly one of them is called, unless Place fails: Discard follows then.
+type Placement struct {
+	// Target is what is replaced, in a form that is equal for equal targets. Name is what
+	// messages call it.
+	Target, Name string
+	// Place replaces the target. The result is the one of the attempt.
+	Place func(ctx context.Context) (Result, error)
+	// Discard removes what was prepared. nil if there is nothing to remove.
+	Discard func()
+}

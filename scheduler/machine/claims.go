@@ -1,0 +1,458 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/fault"
+)
+
+// This file decides who may replace a file or a table. A result that replaces one waits,
+// without a slot, until everything before it in canonical order is resolved: earlier items
+// and rows, and earlier nodes whose names might be equal, also of the runs around a nested
+// one. Then it is put in place, unless a target of that name has been replaced in this run
+// by an execution with which it shares no path: it fails, and the target stays as it is.
+
+// Claim is what a result is about to replace.
+type Claim struct {
+	Target string `json:"target"`
+	Name   string `json:"name"`
+}
+
+// execution is an execution within its frame: From is the item, row, round or visit.
+type execution struct {
+	Node int32 `json:"node"`
+	From int32 `json:"from,omitempty"`
+}
+
+// claimant is an execution, from the run itself inwards. Attempts do not differ in it.
+type claimant []execution
+
+// pendingPlace is a result that waits to be put in place, or is being put there.
+type pendingPlace struct {
+	claim  Claim
+	issued bool
+	before claimant // whose claim it takes over, nil for none
+}
+
+// prepare lets a result wait for its turn.
+func (f *frame) prepare(v int32, id ID, c *Claim) {
+	if f.pending == nil {
+		f.pending = map[ID]*pendingPlace{}
+	}
+	f.pending[id] = &pendingPlace{claim: *c}
+	if at, ok := slices.BinarySearch(f.placers, v); !ok {
+		f.placers = slices.Insert(f.placers, at, v)
+	}
+	if !slices.Contains(f.m.placers, f) {
+		f.m.placers = append(f.m.placers, f)
+	}
+}
+
+// discard drops a result that waits. It reports whether there was one: what is being put
+// in place is awaited instead.
+func (f *frame) discard(id ID) bool {
+	p := f.pending[id]
+	if p == nil || p.issued {
+		return false
+	}
+	f.m.command(Command{Op: OpDiscard, ID: id})
+	f.forgetPending(id)
+	return true
+}
+
+func (f *frame) forgetPending(id ID) {
+	delete(f.pending, id)
+	if len(f.pending) == 0 {
+		f.placers = f.placers[:0]
+		f.m.placers = slices.DeleteFunc(f.m.placers, func(g *frame) bool { return g == f })
+	}
+}
+
+// placing reports whether a result is being put in place.
+func (f *frame) placing(id ID) bool {
+	p := f.pending[id]
+	return p != nil && p.issued
+}
+
+// place decides about all results whose turn has come.
+func (m *Machine) place() {
+	for again := len(m.placers) > 0; again; {
+		again = false
+		for _, f := range slices.Clone(m.placers) {
+			for _, v := range slices.Clone(f.placers) {
+				for !f.stopped {
+					id, ok := f.dueToPlace(v)
+					if !ok {
+						break
+					}
+					again = true
+					if f.decideClaim(id) {
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// dueToPlace returns the result of a vertex whose turn has come.
+func (f *frame) dueToPlace(v int32) (id ID, ok bool) {
+	if !f.claimTurn(v) {
+		return ID{}, false
+	}
+	switch t := f.task(v).(type) {
+	case *fanOut:
+		if id, ok = t.dueToPlace(); !ok {
+			return ID{}, false
+		}
+	case *unit:
+		at := slices.IndexFunc(t.live, func(p *pass) bool { return p.phase == itemPlacing && t.passTurn(p.n) && !f.placing(t.id(p)) })
+		if at < 0 {
+			return ID{}, false
+		}
+		id = t.id(t.live[at])
+	default:
+		id = f.plainID(v)
+	}
+	p := f.pending[id]
+	return id, p != nil && !p.issued
+}
+
+// claimTurn reports whether all claimers are resolved that a vertex waits for, here and in
+// the frames around.
+func (f *frame) claimTurn(v int32) bool {
+	if f.planted(fault.ArrivalOrderPlace) {
+		return true
+	}
+	all := f.p.Claimers
+	for f.claimAt < len(all) && f.v[all[f.claimAt]].phase == resolved {
+		f.claimAt++
+	}
+	if int32(f.claimAt) < f.p.Vertices[v].ClaimAfter {
+		return false
+	}
+	return f.parent == nil || f.parent.executionTurn(f.owner)
+}
+
+// executionTurn is claimTurn for what is nested in an execution.
+func (f *frame) executionTurn(id ID) bool {
+	v := f.p.Nodes[id.Node].Vertex
+	switch t := f.task(v).(type) {
+	case *fanOut:
+		if t.firstOpen() != int(id.From) {
+			return false
+		}
+	case *unit:
+		if !t.passTurn(int(id.From)) {
+			return false
+		}
+	}
+	return f.claimTurn(v)
+}
+
+// firstOpen returns the first item that has not ended.
+func (t *fanOut) firstOpen() int {
+	t.front = max(t.front, t.base)
+	for t.front < t.known() && (t.phases[t.front-t.base] == itemOK || t.phases[t.front-t.base] == itemFailed) {
+		t.front++
+	}
+	return t.front
+}
+
+func (t *fanOut) dueToPlace() (ID, bool) {
+	i := t.firstOpen()
+	if t.f.planted(fault.ArrivalOrderPlace) { // whoever waits
+		for i = t.base; i < t.known() && (t.phases[i-t.base] != itemPlacing || t.f.placing(t.id(i))); i++ {
+			continue
+		}
+	}
+	if i >= t.known() || t.phases[i-t.base] != itemPlacing {
+		return ID{}, false
+	}
+	return t.id(i), true
+}
+
+// passTurn reports whether all earlier passes are past the last member that replaces
+// something.
+func (t *unit) passTurn(n int) bool {
+	return !slices.ContainsFunc(t.live, func(p *pass) bool { return p.n < n && p.place <= int(t.u.LastClaim) })
+}
+
+// decideClaim lets a result be put in place, or drops it. It reports whether something is
+// to be awaited.
+func (f *frame) decideClaim(id ID) (issued bool) {
+	p := f.pending[id]
+	who := f.claimant(id)
+	other, taken := f.m.claims[p.claim.Target]
+	if taken && f.m.conflict(other, who) {
+		f.discard(id)
+		fail := &core.Failure{Class: core.ClassWrite, Permanent: true,
+			Message: fmt.Sprintf("%s: %s has written it in this run already", p.claim.Name, f.m.claimantName(other))}
+		f.placed(&Event{ID: id, Ended: f.m.now, Outcome: Outcome{Failure: fail}})
+		f.settle()
+		f.m.ripple(f)
+		return false
+	}
+	if f.m.claims == nil {
+		f.m.claims = map[string]claimant{}
+	}
+	if taken {
+		p.before = other
+	}
+	f.m.claims[p.claim.Target] = who
+	p.issued = true
+	f.issuePlace(id)
+	return true
+}
+
+func (f *frame) issuePlace(id ID) {
+	f.flying++
+	f.groupOf(id).acquire()
+	f.m.command(Command{Op: OpPlace, ID: id, Plan: f.p, Node: &f.p.Nodes[id.Node], Call: &Call{Path: f.path}})
+}
+
+// pendingJSON is a result that waits, in a snapshot.
+type pendingJSON struct {
+	ID     ID       `json:"id"`
+	Claim  Claim    `json:"claim"`
+	Issued bool     `json:"issued,omitempty"`
+	Before claimant `json:"before,omitempty"`
+}
+
+func (f *frame) dumpPending() []pendingJSON {
+	var list []pendingJSON
+	for id, p := range f.pending { // sorted below
+		list = append(list, pendingJSON{id, p.claim, p.issued, p.before})
+	}
+	slices.SortFunc(list, func(a, b pendingJSON) int {
+		return cmp.Or(cmp.Compare(a.ID.Node, b.ID.Node), cmp.Compare(a.ID.From, b.ID.From), cmp.Compare(a.ID.Attempt, b.ID.Attempt))
+	})
+	return list
+}
+
+func (f *frame) restorePending(list []pendingJSON) {
+	for i := range list {
+		p := &list[i]
+		f.prepare(f.p.Nodes[p.ID.Node].Vertex, p.ID, &p.Claim)
+		f.pending[p.ID].issued, f.pending[p.ID].before = p.Issued, p.Before
+	}
+}
+
+// reissuePlaces asks again for what is being put in place.
+func (f *frame) reissuePlaces() {
+	for _, p := range f.dumpPending() {
+		if p.Issued {
+			f.issuePlace(p.ID)
+		}
+	}
+}
+
+// groupOf returns the group in which the work of an execution counts.
+func (f *frame) groupOf(id ID) *group {
+	switch t := f.task(f.p.Nodes[id.Node].Vertex).(type) {
+	case *fanOut:
+		return &t.group
+	case *unit:
+		return &t.group
+	}
+	return &f.group
+}
+
+// answerPlaced takes in that a result is in place, or could not be put there.
+func (f *frame) answerPlaced(e *Event) bool {
+	p := f.pending[e.ID]
+	if p == nil || !p.issued {
+		return false
+	}
+	f.forgetPending(e.ID)
+	f.flying--
+	f.groupOf(e.ID).release()
+	if e.Outcome.Failure != nil || e.Kind == Gone {
+		if p.before == nil {
+			delete(f.m.claims, p.claim.Target)
+		} else {
+			f.m.claims[p.claim.Target] = p.before
+		}
+	}
+	switch {
+	case e.Kind == Placed:
+		f.placed(e)
+	case f.stopped || f.v[f.p.Nodes[e.ID.Node].Vertex].phase == losing:
+		f.placed(&Event{ID: e.ID, Ended: e.Ended, Outcome: Outcome{Failure: cancelled()}})
+	default:
+		f.prepareAgain(e.ID)
+	}
+	return true
+}
+
+// prepareAgain issues a handler again whose result was lost, as after a crash.
+func (f *frame) prepareAgain(id ID) {
+	n := &f.p.Nodes[id.Node]
+	switch t := f.task(n.Vertex).(type) {
+	case *fanOut:
+		s := span{from: id.From, to: id.To}
+		t.phases[int(id.From)-t.base] = itemRunning
+		t.sent(s)
+		f.run(n, id, t.callFor(s), &t.group)
+	case *unit:
+		p := t.find(id)
+		p.phase = itemRunning
+		f.run(n, id, f.call(n, p.in(t)), &t.group)
+	default:
+		f.v[n.Vertex].phase = running
+		f.run(n, id, f.call(n, nil), &f.group)
+	}
+}
+
+// placed goes on with an execution whose result has been decided about.
+func (f *frame) placed(e *Event) {
+	n := &f.p.Nodes[e.ID.Node]
+	v := n.Vertex
+	lost := f.v[v].phase == losing
+	switch t := f.task(v).(type) {
+	case *fanOut:
+		if lost {
+			t.endLost(int(e.ID.From))
+			t.checkLost()
+			return
+		}
+		t.phases[int(e.ID.From)-t.base] = itemRunning
+		t.tried(int(e.ID.From), &e.Outcome, e)
+		t.check()
+	case *unit:
+		p := t.find(e.ID)
+		invariant(p != nil, "a result of no pass, %v", e.ID)
+		if lost {
+			t.dropLost(p)
+			t.checkLost()
+			return
+		}
+		p.phase = itemRunning
+		t.tried(p, e)
+		t.f.refresh(t.v)
+	default:
+		if lost {
+			f.lost(v)
+			return
+		}
+		f.v[v].phase = running
+		f.attempted(v, n, e)
+	}
+}
+
+// claimant names an execution.
+func (f *frame) claimant(id ID) claimant {
+	var who claimant
+	if f.parent != nil {
+		who = f.parent.claimant(f.owner)
+	}
+	return append(who, execution{id.Node, id.From})
+}
+
+// conflict reports whether no path leads from one execution to another. Of one node that is
+// so between items and between rows, but not between rounds, visits and attempts.
+func (m *Machine) conflict(a, b claimant) bool {
+	p := m.root.p
+	for i := range min(len(a), len(b)) {
+		x, y := a[i], b[i]
+		if x == y {
+			if n := &p.Nodes[x.Node]; n.Frame != nil {
+				p = n.Frame.Plan
+			}
+			continue
+		}
+		if p.Walk != nil {
+			return false
+		}
+		v, w := p.Nodes[x.Node].Vertex, p.Nodes[y.Node].Vertex
+		switch u := p.Vertices[v].Unit; {
+		case v != w:
+			return !p.Precedes(min(v, w), max(v, w))
+		case u == nil:
+			return true
+		default:
+			return !u.IsLoop && x.From != y.From
+		}
+	}
+	return false
+}
+
+// claimantName names an execution for people.
+func (m *Machine) claimantName(who claimant) string {
+	p, name := m.root.p, ""
+	for i, s := range who {
+		n := &p.Nodes[s.Node]
+		if i > 0 {
+			name += "/"
+		}
+		name += n.ID
+		if u := p.Vertices[n.Vertex].Unit; n.Source != nil || u != nil && !u.IsLoop && p.Walk == nil {
+			name += fmt.Sprintf("[%d]", s.From)
+		}
+		if n.Frame != nil {
+			p = n.Frame.Plan
+		}
+	}
+	return name
+}
+
+// voidClaims drops the claims of an execution that failed, and of what is nested in it.
+func (f *frame) voidClaims(id ID) {
+	if len(f.m.claims) == 0 {
+		return
+	}
+	who := f.claimant(id)
+	for target, other := range f.m.claims {
+		if len(other) >= len(who) && slices.Equal(other[:len(who)], who) {
+			delete(f.m.claims, target)
+		}
+	}
+}
+
+// hasPending reports whether a frame, or one nested in it, has a result that waits.
+func (f *frame) hasPending() bool {
+	if len(f.pending) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(f.m.placers, func(g *frame) bool {
+		for ; g != nil; g = g.parent {
+			if g == f {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// plainID names the latest attempt of a plain node.
+func (f *frame) plainID(v int32) ID {
+	return ID{Frame: f.id, Node: f.p.Vertices[v].Node, Attempt: f.v[v].attempts}
+}
+
+// dropClaim drops what an attempt has prepared that does not count any more.
+func (f *frame) dropClaim(id ID, o *Outcome) {
+	if o.Claim != nil {
+		f.m.command(Command{Op: OpDiscard, ID: id})
+	}
+}
+
+// discardFrom drops the results of items from one on that wait to be put in place. It
+// reports whether one is being put there, which is awaited.
+func (t *fanOut) discardFrom(from int) (awaited bool) {
+	if len(t.f.pending) == 0 {
+		return false
+	}
+	for i := max(from, t.base); i < t.known(); i++ {
+		if p := &t.phases[i-t.base]; *p == itemPlacing {
+			if t.f.discard(t.id(i)) {
+				*p = itemDue
+			} else {
+				awaited = true
+			}
+		}
+	}
+	return awaited
+}

@@ -1,0 +1,119 @@
+package scheduler
+
+import (
+	"context"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+)
+
+// This file keeps results that are prepared until the machine says whether they are put in
+// place.
+
+// prepared takes over what a handler has prepared. A handler that was not asked to defer, and
+// one of which nobody waits for the answer, is not waited for either.
+func (x *executor) prepared(ctx context.Context, res *core.Result, o *machine.Outcome) {
+	p, r := res.Placement, x.run
+	if !x.c.Node.Claims || r.remote {
+		placed, err := place(ctx, p)
+		x.outcome(ctx, &placed, err, o)
+		return
+	}
+	o.Claim = &machine.Claim{Target: p.Target, Name: p.Name}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if x.w.abandoned {
+		r.discard(p)
+		return
+	}
+	if r.placements == nil {
+		r.placements = map[machine.ID]*core.Placement{}
+	}
+	r.placements[x.id()] = p
+}
+
+// id names the attempt at work.
+func (x *executor) id() machine.ID {
+	id := x.c.ID
+	if x.item >= 0 {
+		id.From, id.To = int32(x.item), int32(x.item)+1
+	}
+	return id
+}
+
+// place carries out an OpPlace.
+func (x *executor) place(e *machine.Event) {
+	e.Kind = machine.Placed
+	x.run.mu.Lock()
+	p := x.run.prepared(x.c.ID)
+	x.run.mu.Unlock()
+	if p == nil { // it was prepared in another process
+		e.Kind = machine.Gone
+		return
+	}
+	ctx := x.ctx
+	if x.c.Node.Timeout > 0 {
+		var release func()
+		ctx, release = x.limit(ctx)
+		defer release()
+	}
+	res, err := place(ctx, p)
+	res.Placement = nil
+	x.outcome(ctx, &res, err, &e.Outcome)
+	e.Ended = x.run.now()
+}
+
+// place puts a result in place, or drops what was prepared.
+func place(ctx context.Context, p *core.Placement) (res core.Result, err error) {
+	if err = ctx.Err(); err == nil {
+		_, err = guarded(func() (any, error) {
+			res, err = p.Place(ctx)
+			return nil, err
+		})
+	}
+	if err != nil {
+		drop(p)
+	}
+	return res, err
+}
+
+// drop removes what was prepared. Nothing depends on whether that goes well.
+func drop(p *core.Placement) {
+	if p.Discard == nil {
+		return
+	}
+	_, _ = guarded(func() (any, error) {
+		p.Discard()
+		return nil, nil
+	})
+}
+
+// prepared returns what was prepared under an id, nil for nothing. It is called with mu
+// held.
+func (r *run) prepared(id machine.ID) *core.Placement {
+	p := r.placements[id]
+	delete(r.placements, id)
+	return p
+}
+
+// discard drops what was prepared, without holding up whoever asks.
+func (r *run) discard(p *core.Placement) {
+	if p == nil {
+		return
+	}
+	r.calls.Add(1)
+	go func() {
+		defer r.calls.Done()
+		drop(p)
+	}()
+}
+
+// discardAll drops what is left at the end of the run.
+func (r *run) discardAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.placements {
+		r.discard(p)
+	}
+	r.placements = nil
+}

@@ -1,0 +1,99 @@
+package plan
+
+import "github.com/wavefold/wavefold/core"
+
+// This file finds the nodes whose files and tables might be those of other nodes, items or
+// rows: names that are rendered are known only when a node runs.
+
+// claims marks the claimers. Nodes with distinct fixed names need not wait for one another.
+// What is nested may meet what the graph around it replaces, and is marked in any case.
+func (c *compiler) claims() {
+	nested := len(c.common.nested) > 1
+	kinds := make([]core.Replaces, len(c.p.Vertices))
+	equal := c.equalTargets()
+	rows := false
+	for i := range c.p.Nodes {
+		n := &c.p.Nodes[i]
+		kind := n.replaces
+		switch {
+		case kind != core.ReplacesNothing && equal[n.Index]:
+			kind = core.ReplacesRendered
+		case kind == core.ReplacesTable:
+			kind, n.replaces = core.ReplacesNothing, core.ReplacesNothing
+		}
+		kinds[n.Vertex] = max(kinds[n.Vertex], kind)
+		c.p.replaces = max(c.p.replaces, kind)
+		rows = rows || kind != core.ReplacesNothing && (n.Source != nil || n.Member >= 0)
+	}
+	rendered := int32(0) // claimers up to the last one with a rendered name
+	for v := range c.p.Vertices {
+		pv := &c.p.Vertices[v]
+		if kinds[v] == core.ReplacesNothing {
+			continue
+		}
+		c.p.Claimers = append(c.p.Claimers, int32(v))
+		if pv.Claims, pv.ClaimAfter = true, rendered; kinds[v] == core.ReplacesRendered {
+			rendered = int32(len(c.p.Claimers))
+			pv.ClaimAfter = rendered - 1
+		}
+	}
+	if !nested && (rendered == 0 && !rows || len(c.p.Claimers) == 1 && !rows && c.p.Vertices[c.p.Claimers[0]].Shape == Plain && !c.nestedClaims()) {
+		for _, v := range c.p.Claimers {
+			c.p.Vertices[v].Claims = false
+		}
+		c.p.Claimers = nil
+	}
+	c.markClaims()
+}
+
+// nestedClaims reports whether a nested run may replace what another part of it does.
+func (c *compiler) nestedClaims() bool {
+	for i := range c.p.Nodes {
+		if n := &c.p.Nodes[i]; n.Frame != nil && n.replaces != core.ReplacesNothing {
+			return true
+		}
+	}
+	return false
+}
+
+// markClaims marks the nodes of the claimers.
+func (c *compiler) markClaims() {
+	for i := range c.p.Vertices {
+		if u := c.p.Vertices[i].Unit; u != nil {
+			u.LastClaim = -1
+		}
+	}
+	for i := range c.p.Nodes {
+		n := &c.p.Nodes[i]
+		pv := &c.p.Vertices[n.Vertex]
+		if !pv.Claims || n.replaces == core.ReplacesNothing {
+			continue
+		}
+		n.Claims = n.Frame == nil
+		if pv.Unit != nil {
+			pv.Unit.LastClaim = max(pv.Unit.LastClaim, n.Member)
+		}
+	}
+}
+
+// equalTargets are the nodes that replace a file or table of which another node is known to
+// do so as well.
+func (c *compiler) equalTargets() map[int32]bool {
+	type key struct{ file, table string }
+	first, equal := map[key]int32{}, map[int32]bool{}
+	for _, t := range c.p.outputs {
+		if t.Adds {
+			continue
+		}
+		k := key{t.Key, t.Table}
+		if other, ok := first[k]; ok && other != t.node {
+			equal[other], equal[t.node] = true, true
+		} else if !ok {
+			first[k] = t.node
+		}
+	}
+	return equal
+}
+
+// Precedes reports whether a vertex starts only when an earlier one has ended.
+func (p *Plan) Precedes(earlier, later int32) bool { return p.certainly(later, earlier) }
