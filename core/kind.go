@@ -54,6 +54,9 @@ type Compiled struct {
 	// $nodes.ID refers to.
 	Reads []Text
 	Nodes []Text
+	// Glances are nodes like Nodes that need not be known when the node starts: Shared.Nodes
+	// does not have those that do not come before it.
+	Glances []Text
 	// Stream names the declared write that the node makes a stream, "" for none;
 	// Handler is then a StreamSource. Streams names the reads that Handler is able
 	// to take as a stream, should they be one.

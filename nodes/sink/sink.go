@@ -44,7 +44,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	}
 	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil, Outputs: b.outputs(h), Replaces: b.replaces(h)}
 	if h.known.Header != "" {
-		made.Nodes = []core.Text{core.At(h.known.Header, h.from.Name.Pos)}
+		made.Glances = []core.Text{core.At(h.known.Header, h.from.Name.Pos)}
 	}
 	return made, ds
 }

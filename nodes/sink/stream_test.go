@@ -253,8 +253,8 @@ func TestHeaderOfATableWithoutRows(t *testing.T) {
 		if ds.Failed(false) {
 			t.Fatal(ds)
 		}
-		if refers := len(made.Nodes) == 1; refers != (c.known.Header != "" && !strings.Contains(c.node, "columns")) {
-			t.Errorf("%s: refers to %v", c.name, made.Nodes)
+		if refers := len(made.Glances) == 1; refers != (c.known.Header != "" && !strings.Contains(c.node, "columns")) {
+			t.Errorf("%s: refers to %v", c.name, made.Glances)
 		}
 		s := core.Shared{Dir: dir, View: core.NewView([]string{"rows"}, []any{[]any{}})}
 		if c.headed != nil {
@@ -262,7 +262,7 @@ func TestHeaderOfATableWithoutRows(t *testing.T) {
 				return headed{&stream{}, c.headed}, true, nil
 			}
 		}
-		if len(made.Nodes) > 0 {
+		if len(made.Glances) > 0 {
 			s.Nodes = func(string) (core.Status, any, bool) { return core.Success, c.output, true }
 		}
 		if _, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, s)); err != nil {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
 )
@@ -110,7 +112,7 @@ func (c *compiler) nodeOrdering(arcs []arc) []arc {
 		for _, ref := range c.decl[i].nodeRef {
 			if c.p.below(ref, c.p.Vertices[v].Level) {
 				arcs = c.opens(arcs, c.p.Nodes[ref].Vertex, v)
-			} else {
+			} else if !c.dropGlance(int32(i), ref) {
 				c.late = append(c.late, lateRef{ref: ref, reader: v, decl: i, edge: -1})
 			}
 		}
@@ -134,6 +136,25 @@ func (c *compiler) nodeOrdering(arcs []arc) []arc {
 		}
 	}
 	return arcs
+}
+
+// dropGlance takes a reference that is not known yet away from the nodes of a declaration
+// that can do without it, and reports whether none is left that needs it.
+func (c *compiler) dropGlance(decl, ref int32) bool {
+	unit := c.decl[decl].use
+	dropped, needed := false, unit != nil && (slices.Contains(unit.items.nodes, ref) || slices.Contains(unit.until.nodes, ref))
+	for _, n := range c.nodesOf(decl) {
+		use := &c.nodeUse[n]
+		switch {
+		case !slices.Contains(use.nodes, ref):
+		case slices.Contains(c.glances[n], ref):
+			use.nodes = slices.DeleteFunc(slices.Clone(use.nodes), func(other int32) bool { return other == ref })
+			dropped = true
+		default:
+			needed = true
+		}
+	}
+	return dropped && !needed
 }
 
 // below reports whether a node lies below a level.

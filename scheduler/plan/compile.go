@@ -72,6 +72,8 @@ type compiler struct {
 	late    []lateRef
 	// kindRefs are the texts by which kinds refer to fields and nodes, by node.
 	kindRefs map[int32]kindRefs
+	// glances are the nodes that kinds refer to only if they come before, by node.
+	glances map[int32][]int32
 
 	scopeNames *expressions.Scope // ids and inputs, collected once
 	ids        []string

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -415,6 +416,15 @@ func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *uses) {
 	for _, r := range made.Nodes {
 		if i, ok := c.nodeRef(r, at); ok {
 			use.nodes = append(use.nodes, i)
+		}
+	}
+	for _, r := range made.Glances {
+		if i, ok := c.nodeRef(r, at); ok && !slices.Contains(use.nodes, i) {
+			use.nodes = append(use.nodes, i)
+			if c.glances == nil {
+				c.glances = map[int32][]int32{}
+			}
+			c.glances[n.Index] = append(c.glances[n.Index], i)
 		}
 	}
 }
