@@ -57,6 +57,7 @@ func (a *app) printWalk(d *plan.Description) {
 	}
 	a.printTable(a.Out, t)
 	a.printSettings(d)
+	a.printTold(d)
 	a.printAttempts(graphNodes(d), false)
 	a.printEnvironments(graphNodes(d))
 	tty.Fprintf(a.Out, "\n")

@@ -64,7 +64,7 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	}
 	b.find.Found = nil
 	r := b.build(prompts)
-	made := core.Compiled{Missing: b.missing, Environments: b.environments, Secrets: b.secrets}
+	made := core.Compiled{Briefed: b.told(), Missing: b.missing, Environments: b.environments, Secrets: b.secrets}
 	if ds = append(ds, b.all()...); ds.Failed(false) {
 		return made, ds
 	}
@@ -72,7 +72,6 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 		made.NoModel = `kind "` + k.name + `" has no model to ask: give the engine one (Engine.UseModel), or register a Go function of that name`
 		return made, ds
 	}
-	made.Briefed = b.told()
 	made.Handler, made.Models, made.Effects = r, true, len(b.Commands) > 0
 	made.Unpriced = r.unpriced()
 	made.Reads, made.Nodes = b.texts.Reads, slices.Concat(b.texts.Nodes, b.Known)

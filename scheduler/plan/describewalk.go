@@ -50,6 +50,9 @@ type WalkNodeDescription struct {
 	// Targets are where the walk goes on after a failure that no edge takes up, or an
 	// unsatisfied goal gate, best first.
 	Targets []string `json:"targets,omitempty"`
+	// Told is what a node that asks a model is told of what came before it, nil for all
+	// others.
+	Told *ToldDescription `json:"told,omitempty"`
 	// Parallel tells about the branches of a parallel node, nil for all others.
 	Parallel *ParallelDescription `json:"parallel,omitempty"`
 }
@@ -91,6 +94,8 @@ func (p *Plan) describeWalk(d *Description, known map[*Plan]*Description) {
 	}
 	if w.Routed {
 		p.describeRouted(d.Walk)
+	} else {
+		p.describeTold(d.Walk)
 	}
 	for i := range p.Edges {
 		e, at := &w.Edges[i], &d.Edges[i]
