@@ -70,6 +70,7 @@ const (
 	CodeThreadFidelity Code = "thread_id_requires_fidelity_full" // a thread_id without full fidelity
 	CodeSelection      Code = "selection_valid"                  // a selection that does not exist
 	CodePrompt         Code = "prompt_on_llm_nodes"              // a model is asked without a prompt
+	CodeNoTools        Code = "tools_on_agent_nodes"             // a model is to have tools and has none
 	CodeReservedID     Code = "reserved_keyword_node_id"         // a node is called like a word of the language
 	CodeScriptDir      Code = "script_absolute_cd"               // a script changes into a folder outside of the workflow's
 	CodeScriptMissing  Code = "script_on_command_nodes"          // a command has no script

@@ -65,7 +65,7 @@ func checkRow(t *testing.T, where, kind string, row attributeKey) {
 	without, bare := parseRow(t, where, kind, "")
 	with, ds := parseRow(t, where, kind, said)
 	news := slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool {
-		return d.Code == core.CodeFidelity || slices.ContainsFunc(bare, func(b core.Diagnostic) bool { return b.Message == d.Message })
+		return d.Code == core.CodeFidelity || d.Code == core.CodeNoTools || slices.ContainsFunc(bare, func(b core.Diagnostic) bool { return b.Message == d.Message })
 	})
 	keeps := holds(with, where, row.name)
 	switch row.fate {

@@ -121,6 +121,9 @@ type loader struct {
 	hinted map[spot]bool
 	// promptless are the nodes that ask a model without a prompt.
 	promptless []core.Text
+	// agents are those without tools; expecting are those of them that should have some, at
+	// the attributes that say so.
+	agents, expecting []core.Text
 	// asks are the nodes that ask a model.
 	asks map[string]bool
 	// said is what is told once of a document: of words that no outcome is, and of
@@ -149,6 +152,7 @@ func (l *loader) workflow(g *graph, d *drawn) *core.Workflow {
 	for _, e := range d.edges {
 		l.edges(e)
 	}
+	l.noTools(rest)
 	l.unknownNames()
 	l.unknownLabels()
 	l.w.Walk.Attributes = rest.attributes(&graphPlace, "")

@@ -31,6 +31,7 @@ func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
 		l.parallel(n, s)
 	}
 	l.work(n, s)
+	l.toolless(n, s)
 	if n.Kind.Value == kindScript && n.Timeout == nil && !s.refused {
 		n.Timeout = &core.Located[time.Duration]{Value: scriptTimeout, Pos: n.Pos}
 	}
