@@ -186,6 +186,9 @@ of the output has gone.`,
 		Args:                  a.noSuchCommand,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.Version = buildVersion().text()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().BoolP("version", "v", false, "print the version of this program")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(a.helpCommand())
 	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colours: auto, always or never")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,7 @@ func (a *app) completionCommand() *cobra.Command {
 		Use:   "completion " + strings.Join(shells, "|"),
 		Short: "Print a script that completes commands for a shell",
 		Long: `completion prints a script with which a shell completes commands, flags, formats
-and the names of workflow files. Load it when the shell starts:
+and the names of workflow files, of inputs and of nodes. Load it when the shell starts:
 
   bash        source <(wavefold completion bash)      in ~/.bashrc
   zsh         source <(wavefold completion zsh)       in ~/.zshrc, after compinit
@@ -45,4 +46,57 @@ and the names of workflow files. Load it when the shell starts:
 			return fmt.Errorf("completion wants one of %s, not %q%s", strings.Join(shells, ", "), args[0], near(args[0], shells))
 		},
 	}
+}
+
+// completeInputs completes the names of the inputs of the workflow that the arguments name,
+// without those that are given already.
+func (a *app) completeInputs(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if strings.ContainsAny(word, "=@") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	p, _ := check(a.lenient(), args, false)
+	if p == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	files, _ := cmd.Flags().GetStringArray("inputs")
+	pairs, _ := cmd.Flags().GetStringArray("input")
+	given := givenNames(files, pairs)
+	var names []string
+	for _, name := range inputNames(p) {
+		if !slices.Contains(given, name) && strings.HasPrefix(name, word) {
+			names = append(names, name+"=")
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeNodes completes a node for why, and then a workflow: the nodes in the event log if
+// the line names one, else those of the workflow in this folder.
+func (a *app) completeNodes(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return a.nodesToExplain(cmd), cobra.ShellCompDirectiveNoFileComp
+	case 1:
+		return workflowFiles(cmd, args, word)
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *app) nodesToExplain(cmd *cobra.Command) []string {
+	if events, _ := cmd.Flags().GetString("events"); events != "" && events != "-" {
+		s, err := a.readStory("--events", events)
+		if err != nil {
+			return nil
+		}
+		return s.Nodes()
+	}
+	p, _ := check(a.lenient(), nil, false)
+	if p == nil {
+		return nil
+	}
+	var ids []string
+	for _, n := range p.Workflow.Nodes {
+		ids = append(ids, n.ID.Value)
+	}
+	return ids
 }

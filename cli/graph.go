@@ -39,7 +39,7 @@ or was skipped, with durations; of a walk the edges it took, and how often. With
 			"wavefold graph --run events.ndjson --format mermaid --direction LR triage.yml",
 			"wavefold graph --format svg release.dot > release.svg",
 		),
-		Args:              cobra.MaximumNArgs(1),
+		Args:              atMost(1, oneWorkflow),
 		ValidArgsFunction: workflowFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, ok := draw.ByName(format)

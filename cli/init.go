@@ -23,7 +23,7 @@ folder is taken. No file that exists is ever overwritten.
   hello  two nodes and a condition
   route  instructions for a model, which also picks the way; tested without one`,
 		Example:   examples("wavefold init etl shop && wavefold run shop", "wavefold init hello greeting"),
-		Args:      cobra.MaximumNArgs(2),
+		Args:      atMost(2, "at most the name of a starter and a folder"),
 		ValidArgs: starter.Names(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name, dir := starter.Names()[0], "."

@@ -23,7 +23,7 @@ it waits for is there; it never waits for the rest of an earlier wave. Of a walk
 (.dot, .fabro) it shows instead where each node may lead and what limits it. What
 only running needs may be absent: files, programs and Go functions.`,
 		Example:           examples("wavefold plan flow.yaml", "wavefold plan --json flow.yaml | jq .width"),
-		Args:              cobra.MaximumNArgs(1),
+		Args:              atMost(1, oneWorkflow),
 		ValidArgsFunction: workflowFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, err := a.load(a.lenient(), args, strict, asJSON, false)

@@ -72,6 +72,7 @@ files and of short ones; --count reads the others to their end.`,
 	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "an input of the workflow as `name=value` or name=@file; may be repeated")
 	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs of the workflow from a JSON or YAML `file`; may be repeated")
 	flags.BoolVar(&f.json, "json", false, "print all of it as JSON")
+	_ = cmd.RegisterFlagCompletionFunc("input", a.completeInputs)
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(previewFormats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

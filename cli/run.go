@@ -70,7 +70,7 @@ signal: 130 after Ctrl-C, 143 after SIGTERM.`,
 			"wavefold run --since 2024-01-31 flow.yaml     # instead of where the last run ended",
 			"wavefold run --retry-failed flow.yaml         # only the partitions that failed",
 		),
-		Args:              cobra.MaximumNArgs(1),
+		Args:              atMost(1, oneWorkflow),
 		ValidArgsFunction: workflowFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(logForms, f.log) {
@@ -93,6 +93,7 @@ func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	flags.VarP(count{&f.concurrency, "-j"}, "concurrency", "j", "how many nodes may run at the same time (default: what the document says)")
 	flags.Var(count{&f.maxInFlight, "--max-in-flight"}, "max-in-flight", "limit over everything: nodes, items, rows, nested workflows")
 	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "an input as `name=value` or name=@file, or many as @file; may be repeated")
+	_ = cmd.RegisterFlagCompletionFunc("input", a.completeInputs)
 	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs from a JSON or YAML `file`; may be repeated")
 	flags.StringVar(&f.events, "events", "", "write every event as a line of JSON to a `file`, - for standard output")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the summary")

@@ -13,7 +13,7 @@ func (a *app) schemaCommand() *cobra.Command {
 		Long: `schema prints the JSON Schema of workflow files, with the keys of the node kinds
 of this program. Editors use it to complete and check while you type.`,
 		Example: examples("wavefold schema > workflow.schema.json"),
-		Args:    cobra.NoArgs,
+		Args:    atMost(0, noArguments),
 		RunE: func(*cobra.Command, []string) error {
 			_, _ = a.Out.Write(native.SchemaFor(a.engine.Registry())) // the stream keeps its error
 			return nil

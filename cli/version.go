@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -15,13 +16,13 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version of this program",
 		Example: examples("wavefold version", "wavefold version --json"),
-		Args:    cobra.NoArgs,
+		Args:    atMost(0, noArguments),
 		RunE: func(*cobra.Command, []string) error {
 			v := buildVersion()
 			if asJSON {
 				return a.writeJSON(v)
 			}
-			tty.Fprintf(a.Out, "wavefold %s%s %s %s\n", v.Version, prefixed(" ", v.Commit), v.Go, v.Platform)
+			tty.Fprintf(a.Out, "%s\n", v.text())
 			return nil
 		},
 	}
@@ -36,6 +37,11 @@ type version struct {
 	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+}
+
+// text is the version on one line.
+func (v version) text() string {
+	return fmt.Sprintf("wavefold %s%s %s %s", v.Version, prefixed(" ", v.Commit), v.Go, v.Platform)
 }
 
 // buildVersion reads what the Go tool has put into the binary. The module is the

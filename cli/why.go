@@ -18,14 +18,9 @@ func (a *app) whyCommand() *cobra.Command {
 	var events string
 	var asJSON bool
 	cmd := &cobra.Command{
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-			if len(args) == 1 {
-				return workflowFiles(cmd, args, word)
-			}
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		},
-		Use:   "why [NODE [WORKFLOW]] --events FILE",
-		Short: "Explain why a node was skipped, failed, tried again or visited",
+		ValidArgsFunction: a.completeNodes,
+		Use:               "why [NODE [WORKFLOW]] --events FILE",
+		Short:             "Explain why a node was skipped, failed, tried again or visited",
 		Long: `why reads the events of a run (see run --events) and explains how a node ended:
 which condition skipped it and with which values, which attempts failed and how,
 who had written a field that refused a write, and down to which node a failure
@@ -40,7 +35,7 @@ WORKFLOW it also tells why a walk never came to a node.`,
 			"wavefold why save --events run.ndjson",
 			"wavefold why undo release.dot --events run.ndjson   # the walk never came there",
 		),
-		Args: cobra.MaximumNArgs(2),
+		Args: atMost(2, "at most a node and a workflow"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if events == "" {
 				return errors.New("why reads the log of a run: --events FILE (run --events FILE writes one)")
