@@ -22,6 +22,11 @@ const mostRows = 100
 // error.
 func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 	r = a.mask.Report(r)
+	if f.noState {
+		bare := *r
+		bare.State = nil
+		r = &bare
+	}
 	if f.quiet || f.log == logNone { // else they have been shown as they came
 		a.printWarnings(r)
 	}
@@ -210,7 +215,7 @@ type runJSON struct {
 	Ended    string        `json:"ended,omitempty"` // of a walk that a model routes: why it ended where it did
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration_ns"`
-	State    *core.Object  `json:"state"`
+	State    *core.Object  `json:"state,omitempty"`
 	Nodes    []nodeJSON    `json:"nodes"`
 	Units    []unitJSON    `json:"units,omitempty"`
 	Usage    *core.Usage   `json:"usage,omitempty"` // of all calls to models

@@ -21,6 +21,7 @@ type runFlags struct {
 	inputs, inputFiles       []string
 	events, runID            string
 	json, strict, dryRun     bool
+	noState                  bool
 	log                      string // one of logForms
 	barrier, quiet           bool
 	since                    string
@@ -97,6 +98,7 @@ func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs from a JSON or YAML `file`; may be repeated")
 	flags.StringVar(&f.events, "events", "", "write every event as a line of JSON to a `file`, - for standard output")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the summary")
+	flags.BoolVar(&f.noState, "no-state", false, "leave the final state out of the summary, of --json and of the last event")
 	flags.StringVar(&f.goal, "goal", "", "the goal of a walk, a `text`, instead of the one in its file")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print the plan, or of a walk the way it takes when every node succeeds")
 	a.parallelFlag(cmd)

@@ -40,6 +40,7 @@ type watcher struct {
 	json  *eventLog
 	err   io.Writer
 	runs  awaited
+	bare  bool          // events are written without the final state
 	asked *asked        // questions at the terminal; nil when none is asked there
 	last  chan struct{} // closed after the last event
 	heard atomic.Int64  // events that were written and shown
@@ -48,7 +49,7 @@ type watcher struct {
 
 // watch sets up what run was asked to show and write.
 func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
-	w := &watcher{err: a.Err, last: make(chan struct{})}
+	w := &watcher{err: a.Err, bare: f.noState, last: make(chan struct{})}
 	if f.events != "" {
 		var err error
 		if w.log, err = a.openEvents(f.events); err != nil {
@@ -86,6 +87,9 @@ func (w *watcher) listener() func(core.Event) {
 	}
 	return func(e core.Event) {
 		w.runs.apply(&e)
+		if w.bare {
+			e.State = nil
+		}
 		if w.log != nil {
 			w.log.write(&e)
 		}

@@ -118,6 +118,10 @@ func (c *Checker) lost() bool {
 
 // finalState compares the state at the end with the starting values and the writes.
 func (c *Checker) finalState(cancelled bool) {
+	if c.e.State == nil {
+		c.unchecked(State, "the log does not hold the final state")
+		return
+	}
 	for name := range c.e.State.All() {
 		if _, ok := c.p.Schema.Index(name); !ok {
 			c.breaks(State, "the state has a field %s, which is not declared%s", name, near(name, c.p.Schema.FieldNames()))
