@@ -21,7 +21,7 @@ func full(t testing.TB) core.Event {
 		Total: core.Nth(4), Status: "fail", Duration: 5, Delay: 6, Reason: "why\n\"", Cause: "c",
 		Error: &core.Failure{Class: "error", Message: "m", Permanent: true, FailsRun: true, RetryAfter: 7, Node: "n", Stack: "s", Category: core.Deterministic},
 		From:  "f", To: "t", When: "$.x == 'é'", Result: &yes, Values: core.ObjectOf("$.x", int64(1)<<62), Step: core.StepCondition, Label: "l", Purpose: "run", Model: "m", Tool: "t", Turn: 1,
-		Usage: &core.Usage{Calls: 1, Input: 2, CachedInput: 3, Output: 4, Reasoning: 5, Cost: 0.5}, Nodes: []string{"a", "b"}, Field: "x", Null: true,
+		Usage: &core.Usage{Calls: 1, Input: 2, CachedInput: 3, Output: 4, Reasoning: 5, Estimated: 6, Cost: 0.5}, Nodes: []string{"a", "b"}, Field: "x", Null: true,
 		State: core.ObjectOf("x", nil), Inputs: core.ObjectOf("y", []any{int64(1), 2.5}),
 		Limits: &core.Limits{Concurrency: 1, MaxInFlight: 2, Barrier: true}, Log: "l", Severity: "INFO", Done: 8, Of: 9, Read: 10, Size: 11}
 	for _, v := range []reflect.Value{reflect.ValueOf(e), reflect.ValueOf(*e.Error), reflect.ValueOf(*e.Usage)} {

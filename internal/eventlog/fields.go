@@ -211,6 +211,8 @@ func usage(v any) (*core.Usage, error) {
 			return to(&u.Input, v)
 		case "cached_input_tokens":
 			return to(&u.CachedInput, v)
+		case "estimated":
+			return to(&u.Estimated, v)
 		case "output_tokens":
 			return to(&u.Output, v)
 		case "reasoning_tokens":

@@ -35,7 +35,7 @@ func TestFindings(t *testing.T) {
 		{"expression of 100,000 levels", when(strings.Repeat("(", 100_000) + "1" + strings.Repeat(")", 100_000)),
 			`flow.yaml:13:65567: error: edge a -> b: when: the expression is longer than 65536 bytes [LIMIT]`},
 		{"expression of 1,000 levels", when(strings.Repeat("(", 1000) + "$.risk == 1" + strings.Repeat(")", 1000)),
-			`flow.yaml:13:231: error: edge a -> b: when: the expression is nested deeper than 200 [LIMIT]`},
+			`flow.yaml:13:232: error: edge a -> b: when: the expression is nested deeper than 200 [LIMIT]`},
 		{"pattern that would take for ever", when("$.word matches '((((a{0,100}){0,100}){0,100}){0,100})'"),
 			"flow.yaml:13:46: error: edge a -> b: when: error parsing regexp: invalid repeat count: `{0,100}` [EXPR_SYNTAX]"},
 		{"cycle", flow(abc, "    - {from: a, to: b}\n    - {from: b, to: c}\n    - {from: c, to: a}\n", ""),

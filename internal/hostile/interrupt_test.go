@@ -132,7 +132,8 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 }
 
 // A run that reads what somebody else has not written yet ends with the interrupt, and
-// leaves neither a file nor a part of one.
+// leaves neither a file nor a part of one. The file of rejects is the exception: it is
+// there without rows from the beginning, so that an older run's is not taken for this one's.
 func TestInterruptOfAReader(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reading a pipe is not ended here, the run leaves its reader behind")
@@ -164,7 +165,10 @@ graph:
 	if code := cmd.ProcessState.ExitCode(); code != 130 || strings.Contains(told.String(), "still running") {
 		t.Errorf("exit code %d\n%s", code, told.String())
 	}
-	onlyWhole(t, dir, "workflow.yaml")
+	onlyWhole(t, dir, "workflow.yaml", "bad.csv")
+	if rejects := read(t, filepath.Join(dir, "bad.csv")); strings.Count(rejects, "\n") != 1 {
+		t.Errorf("the rejects are %q, want a header", rejects)
+	}
 }
 
 // A command that was started with SIGHUP ignored, as nohup does, outlives its terminal.
