@@ -39,9 +39,15 @@ only running needs may be absent: files, programs and Go functions.`,
 	return cmd
 }
 
+// maxNestedJSON is the largest number of nested runs of which each is described in JSON.
+const maxNestedJSON = 1000
+
 func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 	d := p.Describe()
 	if asJSON {
+		if d.Nested > maxNestedJSON {
+			d.Once()
+		}
 		return a.writeJSON(d)
 	}
 	if d.Walk != nil {
@@ -186,12 +192,28 @@ func limits(d *plan.Description) string {
 	if d.Barrier {
 		parts = append(parts, "one wave after the other")
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(append(parts, nestedText(d)...), ", ")
+}
+
+// nestedText tells how many runs of nested workflows a run includes.
+func nestedText(d *plan.Description) []string {
+	var parts []string
+	switch {
+	case d.Nested == 1:
+		parts = append(parts, "1 nested run")
+	case d.Nested > 1:
+		parts = append(parts, plan.NestedText(d.Nested)+" nested runs")
+	}
+	return parts
 }
 
 func kindText(n *plan.NodeDescription) string {
 	if n.Inner != nil {
-		return n.Kind + " " + n.Inner.Name
+		s := n.Kind + " " + n.Inner.Name
+		if n.Inner.Nested > 0 {
+			s += fmt.Sprintf(" (%s more inside)", plan.NestedText(n.Inner.Nested))
+		}
+		return s
 	}
 	return n.Kind
 }

@@ -27,6 +27,9 @@ func (a *app) printWalk(d *plan.Description) {
 	if d.MaxInFlight > 0 {
 		limit = fmt.Sprintf("; max_in_flight %d", d.MaxInFlight)
 	}
+	for _, nested := range nestedText(d) {
+		limit += "; " + nested
+	}
 	tty.Fprintf(a.Out, "%s: a walk of %s and %s, from %s to %s%s\n\n", a.palette(a.Out).Bold(d.Name), plural(len(w.Nodes), "node"),
 		plural(len(d.Edges), "edge"), w.Start, w.Exit, limit)
 	known := map[string]*plan.NodeDescription{}

@@ -26,6 +26,11 @@ type Description struct {
 	Walk *WalkDescription `json:"walk,omitempty"`
 	// Sources are where the texts of the nodes came from, as far as the format tells.
 	Sources []core.Source `json:"sources,omitempty"`
+	// Nested is how many runs of nested workflows one run includes, if every node, item and
+	// row is run once; at most MaxNested.
+	Nested int64 `json:"nested,omitempty"`
+	// Repeated marks a nested workflow that is described where it first appears.
+	Repeated bool `json:"repeated,omitempty"`
 	// Partial tells that the graph was too large to find every wait.
 	Partial bool `json:"partial,omitempty"`
 }
@@ -167,7 +172,7 @@ func (p *Plan) describe(known map[*Plan]*Description) *Description {
 		return d
 	}
 	d := &Description{Name: p.Name, Concurrency: p.Concurrency, MaxInFlight: p.MaxInFlight, Barrier: p.Barrier,
-		Edges: make([]EdgeDescription, len(p.Edges)), Levels: [][]VertexDescription{}, Sources: p.Workflow.Sources}
+		Edges: make([]EdgeDescription, len(p.Edges)), Levels: [][]VertexDescription{}, Sources: p.Workflow.Sources, Nested: p.Nested}
 	for i := range p.Edges {
 		e := &p.Edges[i]
 		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.Nodes[e.ToNode].ID, Else: e.Else, Handles: e.Handles, Implied: p.edgeDecls[i].Implied, Label: p.edgeDecls[i].Label.Value}
@@ -196,6 +201,27 @@ func (p *Plan) describeLevels(d *Description, known map[*Plan]*Description) {
 	for v := range p.Vertices {
 		level := p.Vertices[v].Level
 		d.Levels[level] = append(d.Levels[level], p.describeVertex(&p.Vertices[v], waits[v], known))
+	}
+}
+
+// Once replaces every nested workflow but the first occurrence of each by its name and its
+// count: a description that is written out would else grow as the runs do.
+func (d *Description) Once() { d.once(map[*Description]bool{}) }
+
+func (d *Description) once(seen map[*Description]bool) {
+	for _, level := range d.Levels {
+		for i := range level {
+			for j := range level[i].Nodes {
+				switch n := &level[i].Nodes[j]; {
+				case n.Inner == nil:
+				case seen[n.Inner]:
+					n.Inner = &Description{Name: n.Inner.Name, Nested: n.Inner.Nested, Repeated: true, Levels: [][]VertexDescription{}, Edges: []EdgeDescription{}}
+				default:
+					seen[n.Inner] = true
+					n.Inner.once(seen)
+				}
+			}
+		}
 	}
 }
 

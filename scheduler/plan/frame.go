@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -9,6 +10,41 @@ import (
 
 // maxFrames bounds how deep workflows nest.
 const maxFrames = 32
+
+// MaxNested is where the count of nested runs ends: it stands for any larger number.
+const MaxNested = 1_000_000_000_000_000_000
+
+// manyNested is the largest number of nested runs without a warning.
+const manyNested = 1_000_000
+
+// manyRuns warns of a workflow that includes others so often that it will hardly end. The
+// plans of nested workflows are shared, so that this is known without following each run.
+func (c *compiler) manyRuns() {
+	if c.p.Nested <= manyNested {
+		return
+	}
+	var most *Node
+	for i := range c.p.Nodes {
+		n := &c.p.Nodes[i]
+		if n.Frame != nil && (most == nil || n.Frame.Plan.Nested > most.Frame.Plan.Nested) {
+			most = n
+		}
+	}
+	c.ds.Warnf(core.CodeLimit, most.Decl.Pos, "node %s: running this workflow means %s runs of nested workflows, because they include one another several times", most.ID, NestedText(c.p.Nested)).
+		WithHint("wavefold plan FILE tells the number for each of them")
+}
+
+// NestedText formats a number of nested runs.
+func NestedText(n int64) string {
+	if n >= MaxNested {
+		return "10^18 or more"
+	}
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
 
 // frameKey is what a nested workflow is compiled for: where it has no inputs
 // section, which fields its node fills decides what is reported about it.
@@ -36,6 +72,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *uses) {
 	inner := made.plan
 	n.Frame, n.Stdout, n.Stdin = &Frame{Plan: inner, Send: f.Send}, inner.Stdout, inner.Stdin
 	c.p.Foreign = c.p.Foreign || inner.Foreign
+	c.p.Nested = min(MaxNested, c.p.Nested+1+inner.Nested)
 	c.nestedTargets(n, inner)
 	n.replaces = inner.replaces
 	c.secrets(inner.Secrets)

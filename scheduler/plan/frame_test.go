@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -84,9 +85,18 @@ name: f%d
 graph: {nodes: [{id: a, kind: workflow, file: f%d.yaml}, {id: b, kind: workflow, file: f%d.yaml}]}`, i, i+1, i+1)
 	}
 	docs["f30.yaml"] = "{name: f30, graph: {nodes: [{id: a, kind: fn}]}}"
-	p, ds := docs.compile("f0.yaml", true)
+	p, ds := docs.compile("f0.yaml", false)
 	if p == nil {
 		t.Fatal(ds)
+	}
+	if want := int64(1)<<31 - 2; p.Nested != want || p.Describe().Nested != want {
+		t.Errorf("%d nested runs, want %d", p.Nested, want)
+	}
+	if len(ds) != 1 || ds[0].Severity != core.Warning || ds[0].Code != core.CodeLimit || !strings.Contains(ds[0].Message, " 2,147,483,646 runs ") {
+		t.Errorf("findings %v", ds)
+	}
+	if p, _ := docs.compile("f0.yaml", true); p != nil {
+		t.Error("2,147,483,646 runs are no warning under strict")
 	}
 	a, b := p.Nodes[0].Frame.Plan, p.Nodes[1].Frame.Plan
 	if a != b || a.Name != "f1" {
@@ -95,6 +105,54 @@ graph: {nodes: [{id: a, kind: workflow, file: f%d.yaml}, {id: b, kind: workflow,
 	if d := p.Describe(); d.Levels[0][0].Nodes[0].Inner != d.Levels[0][1].Nodes[0].Inner {
 		t.Error("two descriptions of one workflow")
 	}
+}
+
+func TestNestedCount(t *testing.T) {
+	node := func(id string, i int) string { return fmt.Sprintf("{id: %s, kind: workflow, file: f%d.yaml}", id, i) }
+	for _, tt := range []struct {
+		name       string
+		wide, deep int
+		want       int64
+		text       string
+		warned     bool
+	}{
+		{"none", 1, 0, 0, "0", false},
+		{"one", 1, 1, 1, "1", false},
+		{"a chain of 31", 1, 31, 31, "31", false},
+		{"999 wide", 999, 2, 999 + 999*999, "999,000", false},
+		{"1,000 wide", 1000, 2, 1000 + 1000*1000, "1,001,000", true},
+		{"more than an integer holds", 100, 31, MaxNested, "10^18 or more", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			docs := files{}
+			for i := range tt.deep {
+				var nodes []string
+				for j := range tt.wide {
+					nodes = append(nodes, node(fmt.Sprintf("n%d", j), i+1))
+				}
+				docs[fmt.Sprintf("f%d.yaml", i)] = fmt.Sprintf("{name: f%d, graph: {nodes: [%s]}}", i, strings.Join(nodes, ", "))
+			}
+			docs[fmt.Sprintf("f%d.yaml", tt.deep)] = "{name: last, graph: {nodes: [{id: a, kind: fn}]}}"
+			p, ds := docs.compile("f0.yaml", false)
+			if p == nil || p.Nested != tt.want || NestedText(tt.want) != tt.text || ds.Has(core.CodeLimit) != tt.warned {
+				t.Fatalf("%d nested runs (%s), want %d (%s), findings %v", p.Nested, NestedText(p.Nested), tt.want, tt.text, ds)
+			}
+			d := p.Describe()
+			d.Once()
+			if size := jsonSize(t, d); size > 1000*tt.wide*(tt.deep+1) {
+				t.Errorf("%d bytes of description", size)
+			}
+		})
+	}
+}
+
+func jsonSize(t *testing.T, v any) int {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(b)
 }
 
 func TestNestedTooDeep(t *testing.T) {

@@ -26,6 +26,9 @@ type Plan struct {
 	Foreign bool
 	// Incremental is what a run leaves for the next one, nil for nothing.
 	Incremental *Incremental
+	// Nested is how many runs of nested workflows one run includes, if every node, item and
+	// row is run once; at most MaxNested.
+	Nested int64
 	// Secrets are what its nodes and those nested in them refer to, each place
 	// in a document once.
 	Secrets []core.Secret

@@ -85,6 +85,10 @@ func NewModel(d *plan.Description) *Model {
 	return m
 }
 
+// maxNested bounds the rows of nested workflows: one that includes more runs is shown
+// without the nodes inside of it.
+const maxNested = 1000
+
 // graph makes the rows of a graph whose nodes have paths below prefix.
 func (m *Model) graph(d *plan.Description, prefix string, parent *row) []*row {
 	var rows []*row
@@ -103,7 +107,7 @@ func (m *Model) graph(d *plan.Description, prefix string, parent *row) []*row {
 				m.nodes[prefix+v.ID] = r
 				// The inner graphs of a fan-out have indexes in their paths and
 				// are shown as its items only.
-				if inner := v.Nodes[0].Inner; inner != nil && v.Shape == plan.Plain.String() {
+				if inner := v.Nodes[0].Inner; inner != nil && inner.Nested < maxNested && v.Shape == plan.Plain.String() {
 					r.children = m.graph(inner, prefix+v.ID+"/", r)
 				}
 			}
