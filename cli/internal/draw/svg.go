@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 	"html"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -331,7 +332,7 @@ func (s *svg) write() {
 	w = max(w, textWidth(title, titleSize+3)+2*margin)
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img">`+"\n", w, h, w, h)
 	s.printf("<title>%s</title>\n", text(title))
-	s.printf("<style>%s</style>\n", svgStyle)
+	s.printf("<style>%s</style>\n", plainFirst(svgStyle))
 	s.printf(`<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="head" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>` + "\n")
 	s.printf(`<rect class="page" width="100%%" height="100%%"/>` + "\n")
 	s.printf(`<text class="name" x="%.1f" y="%.1f">%s</text>`+"\n", margin, margin+12, text(title))
@@ -489,6 +490,26 @@ func (s *svg) hint(n *plan.NodeDescription) string {
 		parts = append(parts, m.Why)
 	}
 	return strings.Join(parts, "; ")
+}
+
+var (
+	colorName = regexp.MustCompile(`(--[a-z-]+): (#[0-9a-f]+)`)
+	colorUse  = regexp.MustCompile(`(fill|stroke): (var\((--[a-z-]+)\))`)
+)
+
+// plainFirst puts the colour for a bright page before each use of a variable: renderers that
+// do not know variables keep it, and draw black otherwise.
+func plainFirst(style string) string {
+	bright := map[string]string{}
+	for _, m := range colorName.FindAllStringSubmatch(style, -1) {
+		if bright[m[1]] == "" { // the dark page comes second
+			bright[m[1]] = m[2]
+		}
+	}
+	return colorUse.ReplaceAllStringFunc(style, func(use string) string {
+		m := colorUse.FindStringSubmatch(use)
+		return m[1] + ": " + bright[m[3]] + "; " + use
+	})
 }
 
 // svgStyle is small on purpose: colours for a bright and a dark page.

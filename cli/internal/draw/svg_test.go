@@ -5,6 +5,7 @@ import (
 
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -155,6 +156,20 @@ func TestStatusesHaveColours(t *testing.T) {
 		if !strings.Contains(svgStyle, "."+status+" ") {
 			t.Errorf("%s has no colour", status)
 		}
+	}
+}
+
+// Renderers that do not know variables, such as those of wikis and mail programs, find a
+// colour before each use of one.
+func TestColoursWithoutVariables(t *testing.T) {
+	uses := regexp.MustCompile(`(fill|stroke): var\(`)
+	plain := regexp.MustCompile(`(fill: #[0-9a-f]+; fill|stroke: #[0-9a-f]+; stroke): var\(`)
+	style := plainFirst(svgStyle)
+	if n := len(uses.FindAllString(svgStyle, -1)); n == 0 || len(plain.FindAllString(style, -1)) != n {
+		t.Errorf("not all of %d uses have a colour before them:\n%s", n, style)
+	}
+	if !strings.Contains(style, "{ fill: #fff; fill: var(--page) }") || strings.Contains(style, "#14171d; fill") {
+		t.Errorf("the colours are not those of a bright page:\n%s", style)
 	}
 }
 
