@@ -74,11 +74,14 @@ type Result struct {
 	Routing *Routing
 	// Placement is the last step of the work, nil for none; see Placement.
 	Placement *Placement
+	// Upserted are the keys of rows that the attempt has stored by key, nil for none or if
+	// Shared.Keys does not ask for them.
+	Upserted *Upserted
 }
 
 // Empty reports whether it is the zero Result: a success that wrote and sent nothing.
 func (r *Result) Empty() bool {
-	return r.Delta == nil && r.EdgeOutput == nil && !r.HasEdgeOutput && r.Status == StatusNone && r.Note == "" && r.Routing == nil && r.Placement == nil
+	return r.Delta == nil && r.EdgeOutput == nil && !r.HasEdgeOutput && r.Status == StatusNone && r.Note == "" && r.Routing == nil && r.Placement == nil && r.Upserted == nil
 }
 
 // Send returns a result that sends v along the outgoing edges.

@@ -38,6 +38,8 @@ type Shared struct {
 	Visit int
 	// Defer asks a handler that replaces a file or a table to return a Placement.
 	Defer bool
+	// Keys asks a handler that stores rows by key for Result.Upserted.
+	Keys bool
 	// Previous is what the attempt before said of why it did not end well, "" for the
 	// first one.
 	Previous string

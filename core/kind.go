@@ -71,6 +71,8 @@ type Compiled struct {
 	// Replaces says whether the node replaces files or tables. A handler of one that does
 	// must be able to return a Placement.
 	Replaces Replaces
+	// Upserts tells that the node stores rows by key: Result.Upserted can tell of them.
+	Upserts bool
 	// Effects marks work that is visible outside of the run, unless the node says
 	// otherwise.
 	Effects bool

@@ -7,15 +7,19 @@ type Replaces uint8
 
 // Values of Replaces.
 const (
-	ReplacesNothing  Replaces = iota // or what is no file and no table
-	ReplacesTable                    // the table that Compiled.Outputs names, which only another such node can mean
-	ReplacesFixed                    // the file that Compiled.Outputs names
-	ReplacesRendered                 // what a name depends on is known when the node runs
+	ReplacesNothing       Replaces = iota // or what is no file and no table
+	ReplacesTable                         // the table that Compiled.Outputs names
+	ReplacesFixed                         // the file that Compiled.Outputs names
+	ReplacesRendered                      // a file, of which a part of the name is known when the node runs
+	ReplacesRenderedTable                 // a table of such a file
 )
 
 // Replacer is implemented by handlers given in Go that replace files or tables, as a kind
 // says it by Compiled.Replaces.
 type Replacer interface{ Replaces() Replaces }
+
+// Replaced is a target of a Placement, with the name that messages call it.
+type Replaced struct{ Target, Name string }
 
 // Placement is work that is done but for the last step, which replaces a file or a table.
 // A handler returns one, and nothing else, if Shared.Defer asks for it: then the run decides
@@ -29,7 +33,9 @@ type Placement struct {
 	// Target is what is replaced, in a form that is equal for equal targets. Name is what
 	// messages call it.
 	Target, Name string
-	// Place replaces the target. The result is the one of the attempt.
+	// More are further targets, which are replaced together with the first one.
+	More []Replaced
+	// Place replaces the targets. The result, or error, is the one of the attempt.
 	Place func(ctx context.Context) (Result, error)
 	// Discard removes what was prepared. nil if there is nothing to remove.
 	Discard func()

@@ -275,6 +275,15 @@ func (x *executor) outcome(ctx context.Context, res *core.Result, err error, o *
 		return
 	}
 	o.Accept(x.p, x.c.Node, res)
+	if res.Upserted != nil && !x.run.remote {
+		x.w.upserted = append(x.w.upserted, upserted{x.id(), res.Upserted})
+	}
+}
+
+// upserted are the keys that an attempt has stored.
+type upserted struct {
+	id   machine.ID
+	keys *core.Upserted
 }
 
 // call, callValue, guarded and callRouter are the places where code of users runs. A panic
@@ -423,6 +432,7 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 		s.Ask = x.ask()
 	}
 	s.Dir, s.Logs, s.Defer = x.p.Workflow.Dir, x.logs(), n.Claims && !x.run.remote
+	s.Keys = n.Upserts && !x.run.remote
 	if x.run.events != nil {
 		name := c.Name(n)
 		t := &progress{run: x.run, events: x.run.events, streams: x.streams, event: core.Event{V: core.EventVersion, Type: core.Progress,

@@ -19,7 +19,7 @@ func (x *executor) prepared(ctx context.Context, res *core.Result, o *machine.Ou
 		x.outcome(ctx, &placed, err, o)
 		return
 	}
-	o.Claim = &machine.Claim{Target: p.Target, Name: p.Name}
+	o.Claim = machine.ClaimOf(p)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if x.w.abandoned {
@@ -43,7 +43,7 @@ func (x *executor) id() machine.ID {
 
 // place carries out an OpPlace.
 func (x *executor) place(e *machine.Event) {
-	e.Kind = machine.Placed
+	e.Kind, x.item = machine.Placed, -1
 	x.run.mu.Lock()
 	p := x.run.prepared(x.c.ID)
 	x.run.mu.Unlock()

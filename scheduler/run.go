@@ -197,6 +197,7 @@ type worker struct {
 	frame     *frameContext   // of the command; nil in the run's own graph
 	ctx       context.Context // of a range that may be given up; nil for others
 	cancel    context.CancelFunc
+	upserted  []upserted  // by its command
 	watch     *time.Timer // over an attempt with a timeout; nil when there is none
 	abandoned bool        // its handler ignored the end of its context; it was answered for
 }
@@ -300,6 +301,9 @@ func (r *run) now() int64 { return int64(time.Since(r.started)) }
 func (r *run) finish() (*core.Report, error) {
 	rep := r.report
 	rep.Started, rep.Duration = r.started, r.took
+	for _, w := range r.m.UpsertedTwice() {
+		r.warned.add(w.Node, w.Text)
+	}
 	rep.Warnings, rep.Warned = r.warned.report()
 	if c, ok := rep.Err.(*core.CancelError); ok {
 		c.Cause = context.Cause(r.parent)

@@ -55,6 +55,7 @@ func (r *run) work() {
 			// well: what comes after must not start all the same.
 			r.cancelRun()
 		}
+		r.noteUpserts(w)
 		r.m.Apply(w.answer())
 		r.collect(w)
 	}
@@ -136,6 +137,14 @@ func (r *run) leave(w *worker) {
 	r.workers = slices.DeleteFunc(r.workers, func(o *worker) bool { return o == w })
 	r.alive--
 	r.left.Broadcast()
+}
+
+// noteUpserts tells the machine which keys a worker has stored, if it is asked for them.
+func (r *run) noteUpserts(w *worker) {
+	for _, u := range w.upserted {
+		r.m.Upserted(u.id, u.keys)
+	}
+	w.upserted = nil
 }
 
 // lostWorker is called when a handler ended its goroutine with runtime.Goexit:

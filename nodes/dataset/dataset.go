@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/checks"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
@@ -35,7 +36,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: h.policy.HasFile(),
+	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: h.policy.HasFile(), Replaces: checks.Replaces(h.policy),
 		Columns: map[string]core.Columns{h.into: b.rows}}
 	if b.Stream {
 		made.Stream = b.into

@@ -45,14 +45,20 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
+	later := checks.NewLater(in.Shared())
+	return later.Deliver(h.load(ctx, in, later))
+}
+
+// load loads the rows. later takes the files that the checks write.
+func (h *handler) load(ctx context.Context, in core.Input, later *checks.Later) (core.Result, error) {
 	names, err := h.resolve(ctx, in.Shared())
 	if err != nil {
-		return core.Result{}, h.replaceRejects(ctx, in, names, err)
+		return core.Result{}, h.replaceRejects(ctx, in, names, later, err)
 	}
 	if h.stream {
-		return h.describe(ctx, in, names)
+		return h.describe(ctx, in, names, later)
 	}
-	t, err := h.begin(ctx, in, names, false)
+	t, err := h.begin(ctx, in, names, later, false)
 	if err != nil {
 		return core.Result{}, err
 	}
@@ -147,19 +153,19 @@ func (h *handler) reader(place files.Place, names []string, sum bool) (reader, *
 }
 
 // collector returns the collector of one attempt, which replaces the file of rejects.
-func (h *handler) collector(ctx context.Context, in core.Input, names []string) (*checks.Collector, error) {
+func (h *handler) collector(ctx context.Context, in core.Input, names []string, later *checks.Later) (*checks.Collector, error) {
 	s := in.Shared()
 	format, _ := h.formatOf(names) // whoever opens the files says what is wrong
 	return h.policy.Collector(ctx, checks.Task{
 		Input: s, Place: h.place(s), Node: in.Node(), Source: sourceName(names), Files: names,
-		Several: len(names) > 1, Raw: format != parquet.Format,
+		Several: len(names) > 1, Raw: format != parquet.Format, Later: later,
 	})
 }
 
 // replaceRejects empties the file of rejects for a node that reads nothing, and returns
 // the error it does so for, nil for none.
-func (h *handler) replaceRejects(ctx context.Context, in core.Input, names []string, err error) error {
-	c, failed := h.collector(ctx, in, names)
+func (h *handler) replaceRejects(ctx context.Context, in core.Input, names []string, later *checks.Later, err error) error {
+	c, failed := h.collector(ctx, in, names, later)
 	if failed != nil {
 		return cmp.Or(err, failed)
 	}
@@ -168,9 +174,9 @@ func (h *handler) replaceRejects(ctx context.Context, in core.Input, names []str
 }
 
 // begin opens the table for one attempt.
-func (h *handler) begin(ctx context.Context, in core.Input, names []string, sum bool) (*loading, error) {
+func (h *handler) begin(ctx context.Context, in core.Input, names []string, later *checks.Later, sum bool) (*loading, error) {
 	s := in.Shared()
-	c, err := h.collector(ctx, in, names)
+	c, err := h.collector(ctx, in, names, later)
 	if err != nil {
 		return nil, err
 	}

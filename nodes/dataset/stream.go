@@ -5,14 +5,15 @@ import (
 	"io"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/checks"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
 )
 
 // describe looks at the files of a stream: they are there, their header fits and
 // their first rows can be read. Standard input is left alone, because it can be
 // read once.
-func (h *handler) describe(ctx context.Context, in core.Input, names []string) (core.Result, error) {
-	if err := h.replaceRejects(ctx, in, names, nil); err != nil {
+func (h *handler) describe(ctx context.Context, in core.Input, names []string, later *checks.Later) (core.Result, error) {
+	if err := h.replaceRejects(ctx, in, names, later, nil); err != nil {
 		return core.Result{}, err
 	}
 	r, src, err := h.reader(h.place(in.Shared()), names, false)
@@ -42,7 +43,7 @@ func (h *handler) Open(ctx context.Context, in core.Input, described *core.Objec
 	if err != nil {
 		return nil, err
 	}
-	t, err := h.begin(ctx, in, names, true)
+	t, err := h.begin(ctx, in, names, nil, true)
 	if err != nil {
 		return nil, err
 	}

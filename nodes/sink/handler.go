@@ -179,6 +179,8 @@ type writing struct {
 	place files.Place
 	later bool  // the target is replaced later, by a Placement
 	done  int64 // rows
+	// upserted are the keys of the rows, nil if nobody asks for them.
+	upserted *core.Upserted
 }
 
 func (w *writing) rows(ctx context.Context, name string, c content) (r core.Result, err error) {
@@ -191,6 +193,7 @@ func (w *writing) rows(ctx context.Context, name string, c content) (r core.Resu
 	if w.form.format == sqliteFormat {
 		if err = w.toTable(ctx, name, src); err == nil {
 			r = w.result(name, c, w.done)
+			r.Upserted = w.upserted
 		}
 	} else {
 		r, err = w.output(ctx, name, c, func(out *bufio.Writer) error {
@@ -206,7 +209,7 @@ func (w *writing) rows(ctx context.Context, name string, c content) (r core.Resu
 // tableLater keeps the rows until the table may be replaced: a database has one writer at a
 // time, and none of them may wait for another.
 func (w *writing) tableLater(ctx context.Context, name string, c content) (core.Result, error) {
-	path, err := w.place.ResolvedPath(name)
+	target, err := w.tableTarget(name)
 	if err != nil {
 		return core.Result{}, errors.Join(err, c.rows.Close())
 	}
@@ -216,7 +219,7 @@ func (w *writing) tableLater(ctx context.Context, name string, c content) (core.
 	}
 	later := *w
 	later.later = false
-	return core.Result{Placement: &core.Placement{Target: path + "#" + strings.ToLower(w.table.Name), Name: name + ", table " + w.table.Name,
+	return core.Result{Placement: &core.Placement{Target: target, Name: name + ", table " + w.table.Name,
 		Place: func(ctx context.Context) (core.Result, error) {
 			r, err := later.rows(ctx, name, content{rows: table.ArraySource(rows)})
 			if err != nil {
@@ -224,6 +227,12 @@ func (w *writing) tableLater(ctx context.Context, name string, c content) (core.
 			}
 			return r, err
 		}}}, nil
+}
+
+// tableTarget names a table of a database, equal for equal tables.
+func (w *writing) tableTarget(name string) (string, error) {
+	path, err := w.place.ResolvedPath(name)
+	return path + "#" + strings.ToLower(w.table.Name), err
 }
 
 // ready is called before the rows of a source are put in place.
@@ -373,6 +382,14 @@ func (w *writing) toTable(ctx context.Context, name string, src *table.Source) (
 	}
 	defer db.Close()
 	t := w.table
+	if t.Mode == database.Upsert && w.in.Shared().Keys {
+		target, err := w.tableTarget(name)
+		if err != nil {
+			return err
+		}
+		w.upserted = &core.Upserted{Target: target, Name: name + ", table " + t.Name}
+		t.Upserted = w.upserted
+	}
 	t.Declared = w.declared
 	t.Ready = func(rows int64) error { return w.ready(src, rows) }
 	w.done, err = database.Load(ctx, db, &t, src, w.in.Progress)

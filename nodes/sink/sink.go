@@ -42,7 +42,8 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil, Outputs: b.outputs(h), Replaces: b.replaces(h)}
+	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil, Outputs: b.outputs(h), Replaces: b.replaces(h),
+		Upserts: h.format == sqliteFormat && h.table.Mode == database.Upsert}
 	if h.known.Header != "" {
 		made.Glances = []core.Text{core.At(h.known.Header, h.from.Name.Pos)}
 	}
@@ -148,6 +149,8 @@ func (b *builder) replaces(h *handler) core.Replaces {
 	switch {
 	case h.to == nil, h.format == sqliteFormat && h.table.Mode != database.Remake:
 		return core.ReplacesNothing
+	case !h.to.Fixed() && h.format == sqliteFormat:
+		return core.ReplacesRenderedTable
 	case !h.to.Fixed():
 		return core.ReplacesRendered
 	case h.format == sqliteFormat:

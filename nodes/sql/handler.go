@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 	"github.com/wavefold/wavefold/nodes/internal/target"
 )
@@ -213,10 +215,9 @@ func (e *exec) run(ctx context.Context, c *connection, bound []database.Statemen
 // load writes rows to a table.
 type load struct {
 	connector
-	table database.Table
-	from  *eval.Source
-	// target is the table if the node replaces its rows.
-	target string
+	table  database.Table
+	from   *eval.Source
+	target core.Target
 }
 
 var _ core.Handler = (*load)(nil)
@@ -233,7 +234,7 @@ func (l *load) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	if err != nil {
 		return core.Result{}, err
 	}
-	if in.Shared().Defer && l.target != "" {
+	if in.Shared().Defer && l.table.Mode == database.Replace {
 		return l.later(ctx, in, src)
 	}
 	return l.store(ctx, in, src)
@@ -245,8 +246,20 @@ func (l *load) later(ctx context.Context, in core.Input, src *table.Source) (cor
 	if err = errors.Join(err, src.Close()); err != nil {
 		return core.Result{}, err
 	}
-	return core.Result{Placement: &core.Placement{Target: l.target, Name: "table " + l.table.Name,
+	return core.Result{Placement: &core.Placement{Target: l.resolved(in.Shared()), Name: "table " + l.table.Name,
 		Place: func(ctx context.Context) (core.Result, error) { return l.store(ctx, in, table.ArraySource(rows)) }}}, nil
+}
+
+// resolved names the table, equal for equal tables.
+func (l *load) resolved(s core.Shared) string {
+	name := l.target.Key
+	if l.driver == sqliteDriver && !l.dsn.IsSecret() {
+		place := files.Place{Dir: cmp.Or(s.Dir, l.dir), Outside: l.outside}
+		if path, err := place.ResolvedPath(fileOf(l.dsn.Text.Value)); err == nil {
+			name = path
+		}
+	}
+	return name + "#" + l.target.Table
 }
 
 // store writes the rows of a source, which it closes.
@@ -259,6 +272,9 @@ func (l *load) store(ctx context.Context, in core.Input, src *table.Source) (cor
 	defer c.Close()
 	src.Watch(table.FieldNames(l.table.Columns), table.FieldNames(l.table.Declared))
 	t := l.table
+	if t.Mode == database.Upsert && in.Shared().Keys {
+		t.Upserted = &core.Upserted{Target: l.resolved(in.Shared()), Name: c.name + ", table " + t.Name}
+	}
 	t.Ready = func(rows int64) error {
 		if absent := src.Absent(); rows > 0 && len(absent) > 0 {
 			in.Logger().Warn("no row has the column", "column", absent[0])
@@ -270,6 +286,7 @@ func (l *load) store(ctx context.Context, in core.Input, src *table.Source) (cor
 		return core.Result{}, c.about(fmt.Errorf("table %s: %w", t.Name, err))
 	}
 	r := core.Send(core.ObjectOf("table", t.Name, "rows", n))
+	r.Upserted = t.Upserted
 	r.Note = table.Count(int(n), "row") + " written to " + c.name + ", table " + t.Name
 	return r, nil
 }

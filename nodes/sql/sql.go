@@ -240,8 +240,8 @@ func (b *builder) load(c connector) core.Compiled {
 	}
 	l.table.Declared = b.scope.Declared(l.from.Type, b.Columns, b.Key, l.from)
 	made := core.Compiled{Handler: l, Streams: l.from.Streams(), Effects: true, Outputs: []core.Target{b.output(c, &l.table)}}
+	l.target, made.Upserts = made.Outputs[0], l.table.Mode == database.Upsert
 	if l.table.Mode == database.Replace {
-		l.target = made.Outputs[0].Key + "#" + made.Outputs[0].Table
 		made.Replaces = core.ReplacesTable
 	}
 	return made

@@ -166,9 +166,9 @@ type attempt struct {
 
 // start opens the table and sets the steps up. The caller ends the attempt with
 // finish and close.
-func (h *handler) start(ctx context.Context, in core.Input) (*attempt, error) {
+func (h *handler) start(ctx context.Context, in core.Input, later *checks.Later) (*attempt, error) {
 	a := &attempt{handler: h, in: in, shared: in.Shared(), full: -1, registers: null + 1}
-	err := a.collect(ctx)
+	err := a.collect(ctx, later)
 	if err == nil {
 		err = a.open(ctx)
 	}
@@ -182,10 +182,11 @@ func (h *handler) start(ctx context.Context, in core.Input) (*attempt, error) {
 }
 
 // collect makes the collectors of bad rows, which replace the files of rejects.
-func (a *attempt) collect(ctx context.Context) error {
+func (a *attempt) collect(ctx context.Context, later *checks.Later) error {
 	h := a.handler
-	task := checks.Task{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node()}
+	task := checks.Task{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node(), Later: later}
 	for _, p := range h.policies {
+		task.Before = a.collectors
 		c, err := p.Collector(ctx, task)
 		if err != nil {
 			return err

@@ -36,8 +36,14 @@ func (h streamHandler) Handle(ctx context.Context, in core.Input) (core.Result, 
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
+	later := checks.NewLater(in.Shared())
+	return later.Deliver(h.describe(ctx, in, later))
+}
+
+// describe describes the stream, and leaves files of rejects without rows to later.
+func (h streamHandler) describe(ctx context.Context, in core.Input, later *checks.Later) (core.Result, error) {
 	a := &attempt{handler: h.handler, in: in, shared: in.Shared()}
-	err := a.collect(ctx) // the files of rejects are replaced also if nobody reads the stream
+	err := a.collect(ctx, later) // the files of rejects are replaced also if nobody reads the stream
 	for _, c := range a.collectors {
 		c.Discard()
 	}
@@ -58,7 +64,7 @@ func (h streamHandler) Handle(ctx context.Context, in core.Input) (core.Result, 
 
 // Open sets the steps to work.
 func (h streamHandler) Open(ctx context.Context, in core.Input, _ *core.Object) (core.Stream, error) {
-	a, err := h.start(ctx, in)
+	a, err := h.start(ctx, in, nil)
 	if err != nil {
 		return nil, err
 	}

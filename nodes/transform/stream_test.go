@@ -248,7 +248,7 @@ func TestLimitStopsReading(t *testing.T) {
 // What was held back is not let go when nobody wants it.
 func TestEnoughIsEnough(t *testing.T) {
 	h := compiled(t, `{"group": {"by": ["n"], "aggregate": {"m": "count"}}}, {"sort": ["n", "m"]}, {"derive": {"x": "1"}}, {"limit": 3}`, "").Handler.(*handler)
-	a, err := h.start(t.Context(), streamed(&rowStream{rows: numbers(5000), sizes: []int{999}}, nil))
+	a, err := h.start(t.Context(), streamed(&rowStream{rows: numbers(5000), sizes: []int{999}}, nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

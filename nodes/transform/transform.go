@@ -39,7 +39,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	h.into, h.single = b.into(after)
 	h.steps, h.policies = b.steps, b.policies
 	h.slots = b.scope.Slots()
-	made := core.Compiled{Handler: h, Effects: slices.ContainsFunc(h.policies, (*checks.Policy).HasFile)}
+	made := core.Compiled{Handler: h, Effects: slices.ContainsFunc(h.policies, (*checks.Policy).HasFile), Replaces: checks.Replaces(h.policies...)}
 	if b.Stream {
 		made.Stream = b.stream(h)
 		made.Handler = streamHandler{h}
@@ -171,7 +171,13 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	a, err := h.start(ctx, in)
+	later := checks.NewLater(in.Shared())
+	return later.Deliver(h.work(ctx, in, later))
+}
+
+// work takes the table through the steps. later takes the files that checks write.
+func (h *handler) work(ctx context.Context, in core.Input, later *checks.Later) (core.Result, error) {
+	a, err := h.start(ctx, in, later)
 	if err != nil {
 		return core.Result{}, err
 	}

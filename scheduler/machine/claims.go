@@ -3,6 +3,7 @@ package machine
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -19,6 +20,22 @@ import (
 type Claim struct {
 	Target string `json:"target"`
 	Name   string `json:"name"`
+	// More are further targets that are replaced together with it.
+	More []Claim `json:"more,omitempty"`
+}
+
+// ClaimOf is the claim of a placement.
+func ClaimOf(p *core.Placement) *Claim {
+	c := &Claim{Target: p.Target, Name: p.Name}
+	for _, m := range p.More {
+		c.More = append(c.More, Claim{Target: m.Target, Name: m.Name})
+	}
+	return c
+}
+
+// all returns the claims of all targets.
+func (c *Claim) all() []Claim {
+	return append([]Claim{{Target: c.Target, Name: c.Name}}, c.More...)
 }
 
 // execution is an execution within its frame: From is the item, row, round or visit.
@@ -34,7 +51,7 @@ type claimant []execution
 type pendingPlace struct {
 	claim  Claim
 	issued bool
-	before claimant // whose claim it takes over, nil for none
+	before map[string]claimant // whose claims it takes over
 }
 
 // prepare lets a result wait for its turn.
@@ -186,11 +203,15 @@ func (t *unit) passTurn(n int) bool {
 func (f *frame) decideClaim(id ID) (issued bool) {
 	p := f.pending[id]
 	who := f.claimant(id)
-	other, taken := f.m.claims[p.claim.Target]
-	if taken && f.m.conflict(other, who) {
+	all := p.claim.all()
+	for _, c := range all {
+		other, taken := f.m.claims[c.Target]
+		if !taken || !f.m.conflict(other, who) {
+			continue
+		}
 		f.discard(id)
 		fail := &core.Failure{Class: core.ClassWrite, Permanent: true,
-			Message: fmt.Sprintf("%s: %s has written it in this run already", p.claim.Name, f.m.claimantName(other))}
+			Message: fmt.Sprintf("%s: %s has written it in this run already", c.Name, f.m.claimantName(other))}
 		f.placed(&Event{ID: id, Ended: f.m.now, Outcome: Outcome{Failure: fail}})
 		f.settle()
 		f.m.ripple(f)
@@ -199,10 +220,15 @@ func (f *frame) decideClaim(id ID) (issued bool) {
 	if f.m.claims == nil {
 		f.m.claims = map[string]claimant{}
 	}
-	if taken {
-		p.before = other
+	for _, c := range all {
+		if other, taken := f.m.claims[c.Target]; taken {
+			if p.before == nil {
+				p.before = map[string]claimant{}
+			}
+			p.before[c.Target] = other
+		}
+		f.m.claims[c.Target] = who
 	}
-	f.m.claims[p.claim.Target] = who
 	p.issued = true
 	f.issuePlace(id)
 	return true
@@ -216,10 +242,10 @@ func (f *frame) issuePlace(id ID) {
 
 // pendingJSON is a result that waits, in a snapshot.
 type pendingJSON struct {
-	ID     ID       `json:"id"`
-	Claim  Claim    `json:"claim"`
-	Issued bool     `json:"issued,omitempty"`
-	Before claimant `json:"before,omitempty"`
+	ID     ID                  `json:"id"`
+	Claim  Claim               `json:"claim"`
+	Issued bool                `json:"issued,omitempty"`
+	Before map[string]claimant `json:"before,omitempty"`
 }
 
 func (f *frame) dumpPending() []pendingJSON {
@@ -271,11 +297,10 @@ func (f *frame) answerPlaced(e *Event) bool {
 	f.flying--
 	f.groupOf(e.ID).release()
 	if e.Outcome.Failure != nil || e.Kind == Gone {
-		if p.before == nil {
-			delete(f.m.claims, p.claim.Target)
-		} else {
-			f.m.claims[p.claim.Target] = p.before
+		for _, c := range p.claim.all() {
+			delete(f.m.claims, c.Target)
 		}
+		maps.Copy(f.m.claims, p.before)
 	}
 	switch {
 	case e.Kind == Placed:

@@ -47,6 +47,7 @@ type Machine struct {
 	maxInFlight int
 	inFlight    int
 	root        *frame
+	upserts     upserts
 	frames      []*frame // that have not ended, by id
 	begun       int32    // frames that ever began; the id of the next one
 	out         []Command

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
 
 // This file finds the nodes whose files and tables might be those of other nodes, items or
 // rows: names that are rendered are known only when a node runs.
@@ -12,13 +16,16 @@ func (c *compiler) claims() {
 	kinds := make([]core.Replaces, len(c.p.Vertices))
 	equal := c.equalTargets()
 	rows := false
+	tables := slices.ContainsFunc(c.p.Nodes, func(n Node) bool { return n.replaces == core.ReplacesRenderedTable })
 	for i := range c.p.Nodes {
 		n := &c.p.Nodes[i]
 		kind := n.replaces
 		switch {
 		case kind != core.ReplacesNothing && equal[n.Index]:
-			kind = core.ReplacesRendered
-		case kind == core.ReplacesTable:
+			kind = max(kind, core.ReplacesRendered)
+		case kind == core.ReplacesTable && tables:
+			kind = core.ReplacesFixed
+		case kind == core.ReplacesTable: // which nobody else means
 			kind, n.replaces = core.ReplacesNothing, core.ReplacesNothing
 		}
 		kinds[n.Vertex] = max(kinds[n.Vertex], kind)
@@ -32,7 +39,7 @@ func (c *compiler) claims() {
 			continue
 		}
 		c.p.Claimers = append(c.p.Claimers, int32(v))
-		if pv.Claims, pv.ClaimAfter = true, rendered; kinds[v] == core.ReplacesRendered {
+		if pv.Claims, pv.ClaimAfter = true, rendered; kinds[v] >= core.ReplacesRendered {
 			rendered = int32(len(c.p.Claimers))
 			pv.ClaimAfter = rendered - 1
 		}
@@ -44,6 +51,22 @@ func (c *compiler) claims() {
 		c.p.Claimers = nil
 	}
 	c.markClaims()
+}
+
+// keysMeet marks the nodes that store rows by key and may meet the keys of others: items,
+// rows, other nodes, or what is around a nested run.
+func (c *compiler) keysMeet() {
+	several, nested := 0, len(c.common.nested) > 1
+	for i := range c.p.Nodes {
+		if c.p.Nodes[i].upserts {
+			several++
+		}
+	}
+	for i := range c.p.Nodes {
+		n := &c.p.Nodes[i]
+		c.p.upserts = c.p.upserts || n.upserts
+		n.Upserts = n.upserts && n.Frame == nil && (nested || several > 1 || n.Source != nil || n.Member >= 0)
+	}
 }
 
 // nestedClaims reports whether a nested run may replace what another part of it does.

@@ -183,6 +183,7 @@ func (c *compiler) compile() {
 	c.adjacency()
 	c.streamOrder()
 	c.claims()
+	c.keysMeet()
 	c.gates()
 	c.checkState()
 }

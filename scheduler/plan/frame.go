@@ -74,7 +74,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *uses) {
 	c.p.Foreign = c.p.Foreign || inner.Foreign
 	c.p.Nested = min(MaxNested, c.p.Nested+1+inner.Nested)
 	c.nestedTargets(n, inner)
-	n.replaces = inner.replaces
+	n.replaces, n.upserts = inner.replaces, inner.upserts
 	c.secrets(inner.Secrets)
 	for _, d := range inner.Refused { // several nodes may nest the workflow
 		if !slices.Contains(c.p.Refused, d) {

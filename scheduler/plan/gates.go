@@ -181,7 +181,7 @@ func (g *gater) node(n *Node) {
 	if h, ok := n.Handler.(core.ValueHandler); ok && len(n.Writes) == 1 && h.ValueField() == n.Writes[0] {
 		n.Value = h
 	}
-	n.Bare = n.Handler != nil && !n.Claims && !n.Gives && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
+	n.Bare = n.Handler != nil && !n.Claims && !n.Upserts && !n.Gives && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
 		len(n.Reads) == 0 && len(n.NodeRefs) == 0
 }
 

@@ -342,7 +342,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	c.refused(n, made, at)
 	n.Effects = n.Effects || made.Effects && d.Effects == nil
 	n.Models, n.Unpriced, n.AsksRouter, n.RouterModel = made.Models, made.Unpriced, made.AsksRouter, made.RouterModel
-	n.replaces = made.Replaces
+	n.replaces, n.upserts = made.Replaces, made.Upserts
 	n.Stdout, n.Stdin, n.Environments = made.Stdout, made.Stdin, made.Environments
 	c.targets(n, made)
 	c.results(n, made, at)

@@ -40,8 +40,10 @@ type Plan struct {
 	// Claimers are the vertices whose files and tables might be those of another one, in
 	// canonical order: what they replace is put in place in that order.
 	Claimers []int32
-	// replaces is what its nodes and those nested in them replace at most.
+	// replaces is what its nodes and those nested in them replace at most; upserts tells that
+	// one of these stores rows by key.
 	replaces core.Replaces
+	upserts  bool
 	// outputs and inputs are the files and tables that its nodes and those nested in
 	// them write and read.
 	outputs, inputs []nodeTarget
@@ -227,6 +229,9 @@ type Node struct {
 	// Claims tells that what its executions replace is put in place when their turn comes.
 	Claims   bool
 	replaces core.Replaces
+	// Upserts tells that keys that its executions store are compared with those of others.
+	// upserts says that it stores rows by key, or that a nested node does.
+	Upserts, upserts bool
 	// Effects tells that its work is visible outside of the run. A driver that keeps
 	// a journal starts such a node only when what it builds on is in it.
 	Effects bool

@@ -304,7 +304,7 @@ func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 		}
 		r.discard(id)
 		r.prepared[id] = p
-		o.Claim = &machine.Claim{Target: p.Target, Name: p.Name}
+		o.Claim = machine.ClaimOf(p)
 		return o
 	}
 	o.Accept(c.Plan, c.Node, &res)

@@ -61,6 +61,10 @@ type Task struct {
 	// Total is the number of rows if it is known, 0 otherwise. It tells early that
 	// a share of bad rows is going to be exceeded.
 	Total int64
+	// Later takes the files of an attempt that does not put them in place itself.
+	Later *Later
+	// Before are the collectors of earlier steps, whose files are others.
+	Before []*Collector
 	// Wrap, when set, makes the disk fail in tests; see files.Writer.
 	Wrap func(io.Writer) io.Writer
 }
@@ -90,7 +94,7 @@ type failed struct {
 }
 
 // Collector returns a collector for one attempt. It replaces the file of rejects with
-// one without rows, so that an older file does not describe this attempt however it
+// one without rows, unless Task.Later does so later, so that an older file does not describe this attempt however it
 // ends, and one that cannot be written fails the node before the work. The caller ends
 // the collector with Close, and defers Discard.
 func (p *Policy) Collector(ctx context.Context, t Task) (*Collector, error) {
@@ -103,6 +107,12 @@ func (p *Policy) Collector(ctx context.Context, t Task) (*Collector, error) {
 		if c.report = name; t.reads(name) {
 			return nil, core.Permanent(fmt.Errorf("report: %s is a file that the node reads", name))
 		}
+		if t.taken(name) {
+			return nil, core.Permanent(fmt.Errorf("report: %s is a file of an earlier step", name))
+		}
+		if err := t.Later.claim(t.Place, name); err != nil {
+			return nil, fmt.Errorf("report: %w", err)
+		}
 	}
 	if p.file == nil {
 		return c, nil
@@ -114,12 +124,17 @@ func (p *Policy) Collector(ctx context.Context, t Task) (*Collector, error) {
 		err = core.Permanent(fmt.Errorf("%s is a file that the node reads", name))
 	case c.report != "" && t.Place.Same(name, c.report):
 		err = core.Permanent(fmt.Errorf("%s takes the report, too", name))
+	case t.taken(name):
+		err = core.Permanent(fmt.Errorf("%s is a file of an earlier step", name))
 	default:
+		if err = t.Later.claim(t.Place, name); err != nil {
+			break
+		}
 		l := table.Layout{Format: p.format}
 		if l.Format.Delimited() {
 			l.Columns = t.columns()
 		}
-		c.file, err = newRejects(ctx, c.writer(), name, l)
+		c.file, err = newRejects(ctx, c.writer(), name, l, t.Later)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("rejects: %w", err)
@@ -130,6 +145,13 @@ func (p *Policy) Collector(ctx context.Context, t Task) (*Collector, error) {
 // reads reports whether the rows come from a file of that name.
 func (t *Task) reads(name string) bool {
 	return slices.ContainsFunc(t.Files, func(f string) bool { return t.Place.Same(name, f) })
+}
+
+// taken reports whether an earlier step writes a file of that name.
+func (t *Task) taken(name string) bool {
+	return slices.ContainsFunc(t.Before, func(c *Collector) bool {
+		return c.report != "" && t.Place.Same(name, c.report) || c.file != nil && t.Place.Same(name, c.file.name)
+	})
 }
 
 // Expect tells the number of rows, once it is known; see Task.Total.

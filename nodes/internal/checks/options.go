@@ -129,6 +129,23 @@ func (p *Policy) Collects() bool { return p.field != "" || p.file != nil }
 // see.
 func (p *Policy) HasFile() bool { return p.file != nil || p.report != nil }
 
+// Replaces tells what of Compiled.Replaces the files of some policies are.
+func Replaces(ps ...*Policy) core.Replaces {
+	made := core.ReplacesNothing
+	for _, p := range ps {
+		for _, name := range []*eval.Name{p.file, p.report} {
+			switch {
+			case name == nil:
+			case name.Fixed():
+				made = max(made, core.ReplacesFixed)
+			default:
+				made = max(made, core.ReplacesRendered)
+			}
+		}
+	}
+	return made
+}
+
 // GivesUp returns the number of bad rows after which the work ends, -1 when it is
 // not known before the end.
 func (p *Policy) GivesUp() int64 {

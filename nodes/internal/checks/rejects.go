@@ -18,24 +18,36 @@ type rejects struct {
 	writer files.Writer
 	layout table.Layout
 
-	pending *files.Pending // nil before the first bad row
+	later   *Later         // takes the file; nil if it gets its name at once
+	ended   bool           // later has it
+	pending *files.Pending // nil before the first bad row, unless there is a later
 	out     *table.Writer
 	row     [1]any
 }
 
-// newRejects replaces the file with one without rows.
-func newRejects(ctx context.Context, w files.Writer, name string, l table.Layout) (*rejects, error) {
-	r := &rejects{ctx: ctx, name: name, writer: w, layout: l}
+// newRejects replaces the file with one without rows, or begins the one that replaces it
+// later.
+func newRejects(ctx context.Context, w files.Writer, name string, l table.Layout, later *Later) (*rejects, error) {
+	r := &rejects{ctx: ctx, name: name, writer: w, layout: l, later: later}
+	if later != nil {
+		return r, r.begin()
+	}
 	return r, w.Write(ctx, name, func(out *bufio.Writer) error { return table.Write(ctx, out, nil, l) })
+}
+
+func (r *rejects) begin() error {
+	pending, err := r.writer.Create(r.ctx, r.name)
+	if err == nil {
+		r.pending, r.out = pending, table.NewWriter(pending.Writer, r.layout)
+	}
+	return err
 }
 
 func (r *rejects) write(ctx context.Context, record *core.Object) error {
 	if r.pending == nil {
-		pending, err := r.writer.Create(r.ctx, r.name)
-		if err != nil {
+		if err := r.begin(); err != nil {
 			return err
 		}
-		r.pending, r.out = pending, table.NewWriter(pending.Writer, r.layout)
 	}
 	r.row[0] = record
 	return r.out.Write(ctx, r.row[:])
@@ -48,12 +60,26 @@ func (r *rejects) commit() error {
 	if err := r.out.End(); err != nil {
 		return err
 	}
-	return r.pending.Commit()
+	if r.later == nil {
+		return r.pending.Commit()
+	}
+	r.ended = true
+	f, err := r.pending.Seal(r.writer, r.name)
+	if err == nil {
+		r.later.take(f, "rejects", r.name)
+	}
+	return err
 }
 
+// discard leaves the file without rows.
 func (r *rejects) discard() {
 	if r.pending != nil {
 		r.pending.Discard()
+	}
+	if r.later != nil && !r.ended && r.ctx.Err() == nil {
+		if r.ended = true; r.begin() == nil {
+			_ = r.commit() // it is the file of a node that fails for another reason
+		}
 	}
 }
 

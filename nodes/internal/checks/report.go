@@ -130,8 +130,17 @@ func (c *Collector) writeReport(ctx context.Context, incomplete bool) error {
 	if err := json.Indent(&pretty, append(text, '\n'), "", "  "); err != nil {
 		return err
 	}
-	return c.writer().Write(ctx, c.report, func(w *bufio.Writer) error {
+	fill := func(w *bufio.Writer) error {
 		_, err := pretty.WriteTo(w)
 		return err
-	})
+	}
+	later := c.task.Later
+	if later == nil {
+		return c.writer().Write(ctx, c.report, fill)
+	}
+	f, err := c.writer().Prepare(ctx, c.report, fill)
+	if err == nil {
+		later.take(f, "report", c.report)
+	}
+	return err
 }

@@ -46,6 +46,8 @@ type Table struct {
 	// Ready is called with the number of rows before the last commit; its error undoes
 	// what is not committed. It may be nil.
 	Ready func(rows int64) error
+	// Upserted takes in the keys of the rows; nil if nobody asks for them.
+	Upserted *core.Upserted
 }
 
 // Column is a column of a table in a database.

@@ -3,6 +3,8 @@ package database
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -50,6 +52,7 @@ type load struct {
 
 	columns   []column
 	values    []any
+	text      []byte       // of a key
 	guard     *table.Guard // nil when the document lists the columns
 	rows      int64        // taken in
 	committed int64
@@ -327,7 +330,28 @@ func (l *load) row(row *core.Object) error {
 		}
 		l.values[i] = v
 	}
+	if l.t.Upserted != nil {
+		if err := l.note(); err != nil {
+			return core.Permanent(err)
+		}
+	}
 	return l.b.Row(l.values)
+}
+
+// note takes in the key of a row.
+func (l *load) note() (err error) {
+	l.text = append(l.text[:0], l.t.Upserted.Target...)
+	for i := range l.columns {
+		if !l.columns[i].key {
+			continue
+		}
+		if l.text, err = core.AppendJSON(append(l.text, 0), l.values[i]); err != nil {
+			return err
+		}
+	}
+	sum := sha256.Sum256(l.text)
+	l.t.Upserted.Keys.Set(binary.LittleEndian.Uint64(sum[:]), struct{}{})
+	return nil
 }
 
 // value returns the row's value in the column, if it fits.

@@ -19,42 +19,47 @@ func (w Writer) Deliver(ctx context.Context, name string, later bool, fill func(
 		}
 		return result(), nil
 	}
-	p, err := w.Create(ctx, name)
+	s, err := w.Prepare(ctx, name, fill)
 	if err != nil {
 		return core.Result{}, err
 	}
-	defer p.Discard() // does nothing once the file is sealed
-	if err := p.fill(fill); err != nil {
-		return core.Result{}, err
-	}
-	s, err := p.seal(w, name)
-	if err != nil {
-		return core.Result{}, err
-	}
-	return core.Result{Placement: &core.Placement{Target: s.target, Name: name, Discard: s.discard,
+	return core.Result{Placement: &core.Placement{Target: s.target, Name: name, Discard: s.Discard,
 		Place: func(ctx context.Context) (core.Result, error) {
-			if err := s.place(ctx); err != nil {
+			if err := s.Place(ctx); err != nil {
 				return core.Result{}, fmt.Errorf("%s: %w", name, err)
 			}
 			return result(), nil
 		}}}, nil
 }
 
-// sealed is a file that is written and has a temporary name. It holds nothing open: there
+// Prepare is Write but for the last step.
+func (w Writer) Prepare(ctx context.Context, name string, fill func(*bufio.Writer) error) (*Sealed, error) {
+	p, err := w.Create(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Discard() // does nothing once the file is sealed
+	if err := p.fill(fill); err != nil {
+		return nil, err
+	}
+	return p.Seal(w, name)
+}
+
+// Sealed is a file that is written and has a temporary name. It holds nothing open: there
 // may be as many as a fan-out has items.
-type sealed struct {
+type Sealed struct {
 	w          Writer
 	name, temp string
 	target     string // the path without symbolic links
 }
 
-// seal ends the writing.
-func (p *Pending) seal(w Writer, name string) (*sealed, error) {
+// Seal ends the writing of a file that w has begun.
+func (p *Pending) Seal(w Writer, name string) (*Sealed, error) {
 	if err := p.close(); err != nil {
 		p.Discard()
 		return nil, p.unnamed(err)
 	}
-	s := &sealed{w: w, name: name, temp: p.temp, target: resolved(p.root.Name(), p.base)}
+	s := &Sealed{w: w, name: name, temp: p.temp, target: resolved(p.root.Name(), p.base)}
 	p.ended = true
 	p.root.Close()
 	return s, nil
@@ -72,8 +77,8 @@ func resolved(dir, base string) string {
 	return filepath.Join(dir, base)
 }
 
-// place gives the file its name.
-func (s *sealed) place(ctx context.Context) error {
+// Place gives the file its name.
+func (s *Sealed) Place(ctx context.Context) error {
 	root, base, err := s.w.folder(s.name)
 	if err != nil {
 		return err
@@ -92,8 +97,8 @@ func (s *sealed) place(ctx context.Context) error {
 	return nil
 }
 
-// discard removes the file.
-func (s *sealed) discard() {
+// Discard removes the file, unless it has its name.
+func (s *Sealed) Discard() {
 	if root, _, err := s.w.folder(s.name); err == nil {
 		root.Remove(s.temp)
 		root.Close()

@@ -1,0 +1,67 @@
+package core
+
+import "iter"
+
+// Upserted are the keys of the rows that an attempt has stored by key in one table.
+type Upserted struct {
+	// Target is the table, in a form that is equal for equal tables. Name is what messages
+	// call it.
+	Target, Name string
+	// Keys has the hashes of Target and key.
+	Keys KeyMap[struct{}]
+}
+
+// maxKeys is how many keys a KeyMap holds.
+const maxKeys = 1 << 20
+
+// KeyMap has a value for hashes of keys. Beyond a million it keeps those of a share of the
+// keys, always the same ones: which it has depends on the keys alone, and neither on their
+// order nor on how they were spread over other maps before. The zero KeyMap is empty.
+type KeyMap[V any] struct {
+	share uint8 // it keeps the hashes that end in so many zero bits
+	of    map[uint64]V
+}
+
+// Set stores the value of a hash, all bits of which must depend on the whole key.
+func (m *KeyMap[V]) Set(hash uint64, v V) {
+	if !m.keeps(hash) {
+		return
+	}
+	if m.of == nil {
+		m.of = map[uint64]V{}
+	}
+	m.of[hash] = v
+	for len(m.of) > maxKeys {
+		m.share++
+		for h := range m.of {
+			if !m.keeps(h) {
+				delete(m.of, h)
+			}
+		}
+	}
+}
+
+func (m *KeyMap[V]) keeps(hash uint64) bool { return hash&(1<<m.share-1) == 0 }
+
+// Get returns the value of a hash.
+func (m *KeyMap[V]) Get(hash uint64) (v V, ok bool) {
+	v, ok = m.of[hash]
+	return v, ok
+}
+
+// Share returns n if the map keeps one of n keys: 1 if it has them all.
+func (m *KeyMap[V]) Share() int { return 1 << m.share }
+
+// Len returns how many hashes the map has.
+func (m *KeyMap[V]) Len() int { return len(m.of) }
+
+// All yields the hashes and values, in no order.
+func (m *KeyMap[V]) All() iter.Seq2[uint64, V] {
+	return func(yield func(uint64, V) bool) {
+		for h, v := range m.of {
+			if !yield(h, v) {
+				return
+			}
+		}
+	}
+}
