@@ -10,6 +10,7 @@ func (c *compiler) checkTexts() {
 	c.checkDuplicateEdges()
 	c.checkConditions()
 	c.checkHandles()
+	c.idleHandles()
 	c.checkUntils()
 }
 

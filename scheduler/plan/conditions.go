@@ -56,6 +56,18 @@ func (c *compiler) checkHandles() {
 	}
 }
 
+// idleHandles warns of handles on edges out of what tolerates its failures anyway.
+func (c *compiler) idleHandles() {
+	for i, d := range c.p.edgeDecls {
+		e := &c.p.Edges[i]
+		if d.Handles == nil || e.On != OnFail || c.decl[e.From].unit != nil || c.p.Nodes[e.FromNode].Policy != PolicySkip {
+			continue
+		}
+		c.ds.Warnf(core.CodeIgnored, d.Handles.Pos, "%s: handles has no effect: node %s has on_error: {policy: skip}, so its failure is tolerated anyway", edgePlace(d), d.From.Value).
+			WithHint("leave out handles, or the policy if the edge is to decide")
+	}
+}
+
 // failureCounts reports whether a failure of a declared vertex may fail the run at its end:
 // it neither ends the run at once nor is tolerated.
 func (c *compiler) failureCounts(decl int32) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
@@ -126,4 +127,18 @@ func searchOrder(p *Plan, w *core.Workflow) map[string]bool {
 		}
 	}
 	return want
+}
+
+// A failure that the policy tolerates is not handled by an edge.
+func TestHandlesWithoutEffect(t *testing.T) {
+	for policy, want := range map[string]bool{"skip": true, "retry": false} {
+		for _, handles := range []string{"handles: true", "handles: false", "on: fail"} {
+			docs := files{"w.yaml": "{name: w, graph: {nodes: [{id: a, kind: fn, on_error: {policy: " + policy + "}}, {id: b, kind: fn}], edges: [{from: a, to: b, on: fail" +
+				strings.TrimSuffix(", "+handles, ", on: fail") + "}]}}"}
+			_, ds := docs.compile("w.yaml", false)
+			if got := ds.Has(core.CodeIgnored); got != (want && handles != "on: fail") {
+				t.Errorf("policy %s, %s: %v", policy, handles, ds)
+			}
+		}
+	}
 }
