@@ -19,10 +19,34 @@ func TestProgramFromInput(t *testing.T) {
 		"gdb|prog": true, "ex|f": true, "powershell": true, "pwsh|-Command|-": true, "pwsh|-File|x.ps1": false,
 		"ssh|host": true, "ssh|host|cat": false, "ssh|-p|22|host": true,
 		"env|A=b|sh": true, "sudo|-u|x|psql": true, "timeout|5|python3": true, "docker|exec|-i|c|bash": true, "nice|cat": false, "env|A=b|cat": false,
+		"xargs|sh|-c": true, "xargs|sh": true, "xargs|-n|1|sh|-c": true, "xargs|env|bash|-c": true, "env|A=b|xargs|sh|-c": true, "xargs|-I{}|sh|-c|echo {}": true, "xargs|-I|%|sh|-c|echo %": true,
+		"xargs|sh|-c|echo \"$1\"|sh": false, "xargs|sh|x.sh": false, "xargs|-I{}|sh|-c|echo \"$1\"|sh|{}": false, "xargs|cat": false, "xargs": false, "xargs|grep|python": false,
+		"xargs|-a|items|sh|-c": false, "xargs|python3|-c": true, "xargs|awk": true, "xargs|sqlite3|in.db": true, "xargs|ssh|host": true, "xargs|-I{}|ssh|{}|uptime": false, "xargs|rm|-f": false,
+		"sed|-f|/dev/stdin|f": true, "sed|-nf|-|f": true, "sed|--file=/dev/fd/0": true, "sed|-f|x.sed": false, "sed|-e|s/a/b/|-": false,
+		"awk|-f|/dev/stdin": true, "awk|-f/proc/self/fd/0": true, "awk|-f|lib.awk|-f|-": true, "awk|-f|x.awk|-": false, "awk|{print}|-": false, "awk|{print}|/dev/stdin": false, "gawk|--file=/dev/stdin": true,
+		"jq|-f|/dev/stdin|a": true, "jq|--from-file|/dev/fd/0|a": true, "jq|-f|x.jq": false, "jq|.|/dev/stdin": false, "yq|.|-": false,
+		"bash|/proc/self/fd/0": true, "sh|--|/dev/stdin": true, "sh|x.sh|-": false, "python3|/dev/fd/0": true, "python3|x.py|/dev/stdin": false, "python3|-|a": true, "psql|-f/dev/stdin": true, "psql|--file=/dev/fd/0": true,
+		"make|-f|-": true, "make|--file=/dev/stdin": true, "make|--makefile|-": true, "make|all": false, "make|-f|x.mk": false, "deno|run|-": true, "deno|run|x.ts": false,
+		"sqlite3|in.db|.read /dev/stdin": true, "sqlite3|in.db|.import /dev/stdin t": false, "psql|-c|\\i /dev/stdin": true, "psql|-c|\\copy t from stdin": false,
+		"sh|-c|. /dev/stdin": true, "bash|-c|source /dev/fd/0": true, "sh|-c|eval \"$(cat)\"": true, "sh|-c|sh": true, "sh|-c|PGHOST=x psql db": true, "sh|-c|exec bash -s": true,
+		"sh|-c|cat > f; sh f": false, "sh|-c|cat /dev/stdin": false, "sh|-c|exec cat": false, "sh|-c|psql db < q.sql": false, "sh|-c|while read l; do echo $l; done": false,
+		"python3|-c|exec(sys.stdin.read())": true, "python3|-c|import sys; print(sys.stdin.read())": false, "perl|-e|eval <STDIN>": true, "perl|-e|do '/dev/stdin'": true,
+		"tclsh": true, "tclsh|x.tcl": false, "ed|-s": true, "ed|-s|f": true, "su|me": true, "su|me|-c|cat": false, "parallel": true, "parallel|gzip": false,
 		"awk|{print}": false, "sed|s/a/b/": false, "jq|.": false, "cat": false, "tr|a|b": false, "cp|sh": false,
 	} {
 		if _, _, got := readsProgram(strings.Split(argv, "|")); got != want {
 			t.Errorf("%s: got %v, want %v", argv, got, want)
+		}
+	}
+}
+
+func TestShellsThatRunTheirInput(t *testing.T) {
+	for text, want := range map[string]bool{
+		"cat | sh": true, "cat - | bash -s": true, "set -e; psql db": true, "if true; then sqlite3 in.db; fi": true,
+		"echo x | sh": false, "jq .a | wc -l": false, "cat | sh x.sh": false, "cat q.sql | psql db": false, "psql db <<'E'\nselect 1\nE": false,
+	} {
+		if _, _, got := readsProgram([]string{"sh", "-c", text}); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
 		}
 	}
 }
