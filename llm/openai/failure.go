@@ -69,7 +69,7 @@ func (m *Model) refused(res *http.Response, body []byte) error {
 	case res.StatusCode == http.StatusUnauthorized:
 		return core.Permanent(fmt.Errorf("%w (the key is that of %s)", e, EnvKey))
 	case res.StatusCode == http.StatusNotFound && !strings.Contains(message, "model"):
-		return core.Permanent(fmt.Errorf("%w (asked for %s; %s is %s, which ends with /v1 for most servers)", e, res.Request.URL.Path, EnvBaseURL, m.o.BaseURL))
+		return core.Permanent(fmt.Errorf("%w (asked for %s; %s is %s, which ends with /v1 for most servers)", e, res.Request.URL.Path, EnvBaseURL, m.address))
 	}
 	return e
 }
@@ -78,7 +78,7 @@ func (m *Model) refused(res *http.Response, body []byte) error {
 func (m *Model) foreign(kind string, body []byte) error {
 	err := fmt.Errorf("the answer of the model's server is no JSON object but %s: %q", orUnknown(kind), shorten(m.concealed(string(body))))
 	if strings.HasPrefix(kind, "text/html") {
-		return core.Permanent(fmt.Errorf("%w (is %s right? it is %s)", err, EnvBaseURL, m.o.BaseURL))
+		return core.Permanent(fmt.Errorf("%w (is %s right? it is %s)", err, EnvBaseURL, m.address))
 	}
 	return core.Categorized(err, core.TransientInfra)
 }
@@ -123,14 +123,6 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s[:longestMessage], "") + "…"
 }
 
-// concealed takes the key out of a text: servers repeat it.
-func (m *Model) concealed(s string) string {
-	if len(m.o.Key) < 4 {
-		return s
-	}
-	return strings.ReplaceAll(s, m.o.Key, "[the key]")
-}
-
 // failure words an error of the SDK or of the network.
 func (m *Model) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -143,7 +135,7 @@ func (m *Model) failure(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*llm.StatusError](err); ok {
 		return err
 	}
-	return fmt.Errorf("asking the model's server at %s: %w", m.o.BaseURL, err)
+	return fmt.Errorf("asking the model's server at %s: %w", m.address, err)
 }
 
 // refusesFormat tells whether a server says that it cannot hold an answer to a schema.

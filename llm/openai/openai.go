@@ -64,8 +64,10 @@ type Options struct {
 // Model asks a server. It is safe for concurrent use.
 type Model struct {
 	o         Options
-	err       error // why it cannot ask
-	official  bool  // OpenAI's own server
+	address   string   // of the server, as messages show it
+	hidden    []string // what the address leaves out: user, password, values of the query
+	err       error    // why it cannot ask
+	official  bool     // OpenAI's own server
 	chat      openai.ChatCompletionService
 	responses responses.ResponseService
 	plain     sync.Map // schemaKey: the server refuses it as a response format
@@ -85,10 +87,11 @@ func New(o Options) *Model {
 		m.o.BaseURL = DefaultBaseURL
 	}
 	base, err := url.Parse(m.o.BaseURL)
+	m.address, m.hidden = shown(m.o.BaseURL, base)
 	m.official = err == nil && base.Host == "api.openai.com"
 	switch {
 	case err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
-		m.err = fmt.Errorf("%s is not the URL of a server: %q; it looks like http://localhost:11434/v1", EnvBaseURL, o.BaseURL)
+		m.err = fmt.Errorf("%s is not the URL of a server: %q; it looks like http://localhost:11434/v1", EnvBaseURL, m.address)
 	case o.Key == "" && (o.BaseURL == "" || m.official):
 		m.err = fmt.Errorf("no model can be asked: set %s to a key of OpenAI, or %s (and %s) to a server that speaks its API, such as http://localhost:11434/v1", EnvKey, EnvBaseURL, EnvModel)
 	}
@@ -96,6 +99,13 @@ func New(o Options) *Model {
 		m.o.Model = DefaultModel
 	}
 	options := []option.RequestOption{option.WithBaseURL(m.o.BaseURL), option.WithMaxRetries(0), option.WithHTTPClient(client(o.Client)), option.WithMiddleware(m.watch)}
+	if base != nil { // the SDK drops the query of the address
+		for name, values := range base.Query() {
+			for _, v := range values {
+				options = append(options, option.WithQueryAdd(name, v))
+			}
+		}
+	}
 	if o.Key != "" {
 		options = append(options, option.WithAPIKey(o.Key))
 	}
@@ -130,8 +140,14 @@ func client(c *http.Client) *http.Client {
 	return &http.Client{Transport: t}
 }
 
-// KeyVariables names OPENAI_API_KEY, from which the key comes as a rule.
-func (m *Model) KeyVariables() []string { return []string{EnvKey} }
+// KeyVariables names OPENAI_API_KEY, from which the key comes as a rule, and OPENAI_BASE_URL
+// if the address has a user, a password or a query, which may be keys as well.
+func (m *Model) KeyVariables() []string {
+	if m.address != m.o.BaseURL {
+		return []string{EnvKey, EnvBaseURL}
+	}
+	return []string{EnvKey}
+}
 
 // Check tells which variable to set if no request can be sent.
 func (m *Model) Check() error { return m.err }
@@ -143,7 +159,7 @@ func (m *Model) Lacks(r *llm.Request) string {
 			return fmt.Sprintf("there is no hosted tool %q; there is %s", tool, llm.WebSearch)
 		}
 		if !m.official && !m.o.Responses {
-			return fmt.Sprintf("the hosted tool %s needs the Responses API of OpenAI; if the server at %s has it, set %s=1", tool, m.o.BaseURL, EnvResponses)
+			return fmt.Sprintf("the hosted tool %s needs the Responses API of OpenAI; if the server at %s has it, set %s=1", tool, m.address, EnvResponses)
 		}
 	}
 	return ""
@@ -157,7 +173,7 @@ func (m *Model) Complete(ctx context.Context, r *llm.Request) (*llm.Response, er
 	}
 	err := m.err
 	if err == nil && model == "" {
-		err = fmt.Errorf("the server at %s has no default model: set %s to the name of one, or name it in the workflow", m.o.BaseURL, EnvModel)
+		err = fmt.Errorf("the server at %s has no default model: set %s to the name of one, or name it in the workflow", m.address, EnvModel)
 	}
 	if err != nil {
 		return nil, core.FailRun(core.Permanent(err))

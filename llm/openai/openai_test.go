@@ -426,7 +426,49 @@ func TestKeyVariables(t *testing.T) {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
+	for address, want := range map[string]int{"http://u:pw@host/v1": 2, "http://host/v1?api-key=pw": 2, "http://host:80/v1": 1, "u:pw@host": 2} {
+		if got := openai.New(openai.Options{BaseURL: address}).KeyVariables(); len(got) != want || want == 2 && got[1] != openai.EnvBaseURL {
+			t.Errorf("%s: got %v", address, got)
+		}
+	}
 	if got := llm.KeyVariables(llm.Func(nil)); got != nil {
 		t.Errorf("a function: got %v", got)
+	}
+}
+
+// What may be a key in the address of the server is sent, and no message shows it.
+func TestCredentialsOfTheAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://user:passw0rd@127.0.0.1:1/v1?api-key=qu3ry": "http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1?api-key=qu3ry#passw0rd": "http://127.0.0.1:1/v1",
+		"user:passw0rd@host/v1?k=qu3ry": "host/v1", "http://user:passw0rd@": "http://", "ftp://user:passw0rd@host/v1": "ftp://host/v1", "user:passw0rd?x@host": "…", "http://user:passw0rd%zz@host/v1": "http://host/v1",
+	} {
+		for name, o := range map[string]openai.Options{"": {Key: "k", BaseURL: address, Model: "m"}, "no model": {BaseURL: address}} {
+			_, err := openai.New(o).Complete(t.Context(), &llm.Request{Messages: user("x")})
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "passw0rd") || strings.Contains(err.Error(), "qu3ry") || strings.Contains(err.Error(), "user") {
+				t.Errorf("%s %s: got %v", address, name, err)
+			}
+		}
+		lacks := openai.New(openai.Options{BaseURL: address, Model: "m"}).Lacks(&llm.Request{Hosted: []string{llm.WebSearch}})
+		if !strings.Contains(lacks, want) || strings.Contains(lacks, "passw0rd") || strings.Contains(lacks, "qu3ry") {
+			t.Errorf("%s: got %s", address, lacks)
+		}
+	}
+	for _, status := range []int{200, 401, 404, 500} {
+		var got *http.Request
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got = r
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(status)
+			io.WriteString(w, "wrong: passw0rd, qu3ry")
+		}))
+		address := strings.Replace(s.URL, "http://", "http://user:passw0rd@", 1) + "/v1?api-key=qu3ry"
+		_, err := openai.New(openai.Options{BaseURL: address, Model: "m"}).Complete(t.Context(), &llm.Request{Messages: user("x")})
+		s.Close()
+		if err == nil || strings.Contains(err.Error(), "passw0rd") || strings.Contains(err.Error(), "qu3ry") {
+			t.Errorf("%d: got %v", status, err)
+		}
+		if _, password, _ := got.BasicAuth(); password != "passw0rd" || got.URL.Query().Get("api-key") != "qu3ry" {
+			t.Errorf("%d: sent %s with the password %q", status, got.URL, password)
+		}
 	}
 }

@@ -72,7 +72,7 @@ func (p Passed) Inherit(subject string, env core.Env, byModel bool) (Inherit, co
 			ds.Warnf(core.CodeDuplicate, n.Pos, "%s: pass_env: %q stands twice", subject, n.Value)
 			continue
 		case has(env.Private, n.Value):
-			ds.Warnf(core.CodeBadValue, n.Pos, "%s: pass_env: %s is the key of the model, and what the program shows of it is not hidden", subject, n.Value).
+			ds.Warnf(core.CodeBadValue, n.Pos, "%s: pass_env: %s holds a key of the model, and what the program shows of it is not hidden", subject, n.Value).
 				WithHint("if the program needs the key, write env: {%s: {secret: %s}}", n.Value, n.Value)
 		case !set:
 			ds.Warnf(core.CodeBadValue, n.Pos, "%s: pass_env: the environment variable %s is not set", subject, n.Value)

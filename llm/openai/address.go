@@ -1,0 +1,63 @@
+package openai
+
+import (
+	"net/url"
+	"strings"
+)
+
+// shown returns the address of a server without user, password, query and fragment, and
+// what must be hidden of these. base is the parsed address, nil if it cannot be parsed.
+func shown(address string, base *url.URL) (text string, hidden []string) {
+	if base == nil || base.Host == "" {
+		return shownText(address), nil
+	}
+	if base.User != nil {
+		password, _ := base.User.Password()
+		hidden = append(hidden, password, base.User.Username())
+	}
+	for _, values := range base.Query() {
+		hidden = append(hidden, values...)
+	}
+	if base.User == nil && base.RawQuery == "" && !base.ForceQuery && base.Fragment == "" {
+		return address, nil
+	}
+	plain := *base
+	plain.User, plain.RawQuery, plain.ForceQuery, plain.Fragment, plain.RawFragment = nil, "", false, "", ""
+	return plain.String(), hidden
+}
+
+// shownText is shown for a text that is no URL.
+func shownText(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		scheme, rest = "", address
+	} else {
+		scheme += "://"
+	}
+	at, query := strings.LastIndexByte(rest, '@'), strings.IndexAny(rest, "?#")
+	switch {
+	case at >= 0 && query >= 0 && query < at:
+		return scheme + "…" // where the password ends cannot be told
+	case query >= 0:
+		rest = rest[:query]
+	}
+	return scheme + rest[at+1:]
+}
+
+// shortestHidden is the length from which on a part of the address is taken out of what a
+// server says: shorter ones stand in many words.
+const shortestHidden = 4
+
+// concealed takes the key, and what may be one in the address, out of a text: servers
+// repeat them.
+func (m *Model) concealed(s string) string {
+	if len(m.o.Key) >= shortestHidden {
+		s = strings.ReplaceAll(s, m.o.Key, "[the key]")
+	}
+	for _, h := range m.hidden {
+		if len(h) >= shortestHidden {
+			s = strings.ReplaceAll(s, h, "[hidden]")
+		}
+	}
+	return s
+}
