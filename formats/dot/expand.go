@@ -14,6 +14,7 @@ type drawn struct {
 	attributes *attributeSet
 	nodes      []*drawnNode
 	edges      []drawnEdges
+	idle       []*attribute // what groups say of themselves beside their label
 }
 
 type drawnNode struct {
@@ -171,7 +172,8 @@ func (e *expander) body(body []statement, s scope) {
 	}
 }
 
-// ofGroup takes the defaults and the label out of a statement of a group.
+// ofGroup takes the defaults and the label out of a statement of a group, and notes the other
+// attributes.
 func (e *expander) ofGroup(st statement, s *scope) {
 	switch st := st.(type) {
 	case *defaults:
@@ -185,6 +187,8 @@ func (e *expander) ofGroup(st statement, s *scope) {
 	case *attribute:
 		if st.key.Value == "label" {
 			s.class = core.At(className(st.value.text.Value), st.value.text.Pos)
+		} else if !forDrawing(st.key.Value, st.value.text.Value) {
+			e.out.idle = append(e.out.idle, st)
 		}
 	}
 }

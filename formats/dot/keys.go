@@ -114,7 +114,7 @@ var (
 		{name: "commands", kinds: agents, fate: undone, hint: noMapping}, {name: "skills", kinds: agents, fate: undone, hint: `tools="..." names Go functions`},
 		{name: "tool_filter", kinds: agents, fate: undone, hint: `tools="..." names Go functions`},
 		{name: "script", kinds: scripts}, {name: "tool_command", kinds: scripts, newer: "script"}, {name: "language", kinds: scripts},
-		{name: "stdin", kinds: scripts}, {name: "output", kinds: scripts},
+		{name: "stdin", kinds: scripts}, {name: "output", kinds: scripts}, {name: "pass_env", kinds: scripts},
 		{name: "duration", kinds: []string{kindWait}},
 		{name: "text", kinds: humans}, {name: "show", kinds: humans}, {name: "human.default_choice", kinds: humans},
 		{name: "stack.child_workflow", kinds: children}, {name: "stack.child_dotfile", kinds: children, newer: "stack.child_workflow"},

@@ -21,7 +21,7 @@ func ofKinds(kind string) ([]string, bool) {
 		keys, _ := ofKinds(kindAgent)
 		return keys[:19], true
 	case kindScript:
-		return []string{"script", "script_from", "language", "stdin", "output", "into", "max_output"}, true
+		return []string{"script", "script_from", "language", "stdin", "output", "into", "pass_env", "max_output"}, true
 	case kindHuman:
 		return []string{"text", "show", "default_choice"}, true
 	}
@@ -187,5 +187,22 @@ in.dot:5:10: hint: edge a -> b: attribute "lable" has no meaning and is kept as 
 in.dot:5:19: hint: edge a -> b: attribute "zzz" has no meaning and is kept as it is [UNKNOWN_KEY]`
 	if got := ds.Sorted().Error(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestPassEnv holds that a script's variables are a list of words, which may be empty, and
+// are written back as one.
+func TestPassEnv(t *testing.T) {
+	for text, want := range map[string]string{`"FOO, BAR"`: `["FOO","BAR"]`, "FOO": `["FOO"]`, `""`: "[]"} {
+		doc := []byte("digraph g { a [shape=parallelogram, script=env, pass_env=" + text + "] }")
+		opts := Options{Kinds: ofKinds}
+		w, ds := Parse("", doc, opts)
+		if len(ds) > 0 {
+			t.Fatal(ds)
+		}
+		if got := core.JSON(w.Nodes[0].Config.Get(passEnv).Plain()); string(got) != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+		roundTrip(t, doc, opts)
 	}
 }

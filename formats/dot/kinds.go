@@ -69,7 +69,7 @@ var kinds = []kindOf{
 	{kind: kindScript, shape: "parallelogram", types: []string{"command", "tool"}, config: []configKey{
 		{key: "script", from: scriptKeys},
 		{key: "language", from: []string{"language"}},
-	}, shaped: []string{scriptFrom}},
+	}, lists: []string{passEnv}, shaped: []string{scriptFrom}},
 	{kind: kindParallel, shape: "component", types: []string{"parallel"}},
 	{kind: kindFanIn, shape: "tripleoctagon", types: []string{"parallel.fan_in"}},
 	{kind: kindHuman, shape: "hexagon", types: []string{"human", "wait.human"}, config: []configKey{
@@ -96,6 +96,7 @@ const (
 	promptKey    = "prompt"
 	questionKey  = "text"
 	scriptFrom   = "script_from"
+	passEnv      = "pass_env"
 )
 
 // byShape, byType and byName find a kind in the table, nil for none.

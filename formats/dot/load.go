@@ -152,6 +152,7 @@ func (l *loader) workflow(g *graph, d *drawn) *core.Workflow {
 	for _, e := range d.edges {
 		l.edges(e)
 	}
+	l.groups(d.idle)
 	l.noTools(rest)
 	l.unknownNames()
 	l.unknownLabels()

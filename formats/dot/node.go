@@ -185,7 +185,11 @@ func (l *loader) kindValue(s *settings, k *kindOf, a *attribute) *core.Value {
 	switch {
 	case k == nil:
 	case slices.Contains(k.lists, key):
-		return listTree(v)
+		list := listTree(v)
+		if list == nil && key == passEnv { // no variables is not the same as all of them
+			list = &core.Value{Kind: core.ArrayValue, Pos: v.Pos}
+		}
+		return list
 	case slices.Contains(k.flags, key):
 		if _, ok := a.value.asBool(); !ok && key == "context" { // a word that others use for something else
 			s.keep(key)

@@ -287,7 +287,7 @@ func (w *writer) work(n *core.Node, l *list) {
 func listText(kind, key string, v any) (text string, ok bool) {
 	k := byName(kind)
 	list, isList := v.([]any)
-	if k == nil || !isList || len(list) == 0 || !slices.Contains(k.lists, key) {
+	if k == nil || !isList || len(list) == 0 && key != passEnv || !slices.Contains(k.lists, key) {
 		return "", false
 	}
 	words := make([]string, len(list))
