@@ -16,8 +16,8 @@ type (
 	lists   []*lists
 
 	selfEmbedded struct {
-		A int
-		*selfEmbedded
+		A             int
+		*selfEmbedded //lint:ignore U1000 the type of the test
 	}
 	embedsA struct {
 		*embedsB

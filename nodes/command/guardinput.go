@@ -317,7 +317,7 @@ func (r *runner) executed(argv []string, from int, found []int) []int {
 
 // takesFiles are programs of which an option writes a file or runs something, and that
 // know -- as the end of their options.
-var takesFiles = strings.Fields("sort git tar gtar rsync curl wget ssh scp sftp zip man")
+var takesFiles = strings.Fields("sort rsync curl wget ssh scp sftp zip man")
 
 // unguarded returns the arguments that such a program takes for options if their values
 // begin with a -.

@@ -81,7 +81,7 @@ func TestOptionsThatRun(t *testing.T) {
 func TestValuesThatMayBeOptions(t *testing.T) {
 	for argv, want := range map[string]string{
 		"sort|{{x}}|in.csv": "[1]", "sort|--|{{x}}": "[]", "sort|-k|{{x}}|in.csv": "[]", "sort|-k1|--|{{x}}": "[]", "curl|-d|{{x}}|https://host": "[]",
-		"curl|https://host/{{x}}": "[]", "ssh|{{x}}|uptime": "[1]", "git|log|{{x}}": "[2]", "echo|{{x}}": "[]", "cat|{{x}}": "[]", "./mine|{{x}}": "[]",
+		"curl|https://host/{{x}}": "[]", "ssh|{{x}}|uptime": "[1]", "git|log|{{x}}": "[]", "tar|cf|{{x}}|d": "[]", "echo|{{x}}": "[]", "cat|{{x}}": "[]", "./mine|{{x}}": "[]",
 	} {
 		if got := fmt.Sprint(unguarded(strings.Split(argv, "|"))); got != want {
 			t.Errorf("%s: got %s, want %s", argv, got, want)

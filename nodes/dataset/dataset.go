@@ -245,9 +245,6 @@ func (b *builder) contradictions(h *handler) {
 	if min.Value > 0 && limit.Value > 0 && limit.Value < min.Value {
 		b.scope.Errorf(core.CodeBadValue, min.Pos, "min_rows", "limit: %d never gives so many rows", limit.Value)
 	}
-	if min.Value > 0 && b.AllowEmpty {
-		b.ignored("a node with min_rows", "allow_empty")
-	}
 	if u := b.Unknown; u.Value == string(rows.DropUnknown) || u.Value == string(rows.FailUnknown) {
 		if len(h.options.Types) == 0 && h.options.Select == nil {
 			b.scope.Errorf(core.CodeBadValue, u.Pos, "unknown", "no columns are declared").

@@ -90,6 +90,7 @@ func TestRules(t *testing.T) {
 		{rule: "70", name: "a bad row of json has it", schema: amounts, node: `"on_bad_row": "skip"`, file: "a.jsonl", text: "{\"id\":1}\n{\"id\":2,\"amount\":\"x\"}\n", want: `[{"id":1}]`},
 		{rule: "70", name: "json without rows", schema: amounts, file: "a.json", text: "[]", want: `[]`, warning: "a.json has no rows"},
 		{rule: "70", name: "before the first row", schema: amounts, file: "a.csv", text: "id\nx\ny,z\n", want: `a.csv: the file has no column "amount"; it has "id"`},
+		{rule: "70", name: "a limit before a row of json that has it", schema: amounts, node: `"limit": 1`, file: "a.jsonl", text: "{\"id\":1}\n{\"id\":2,\"amount\":3}\n", want: `[{"id":1}]`},
 		{rule: "70", name: "Parquet", node: `"columns": {"amount": "number"}`, file: "f.parquet", want: `f.parquet: the file has no column "amount"; it has "delay", "origin"`},
 		{rule: "70", name: "a column of the file's name", schema: `{"type": "object", "properties": {"id": {"type": "integer"}, "file": {"type": "string"}}}`, node: `"file_column": "file"`, file: "a.csv", text: "id\n1\n", want: `[{"id":1,"file":"a.csv"}]`},
 		{rule: "70", name: "a header in the document", schema: amounts, node: `"header": ["id", "name"]`, file: "a.csv", text: "1,x\n", want: `load: node n: columns: the header has no column "amount"`},

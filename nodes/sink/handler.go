@@ -324,6 +324,9 @@ func (w *writing) writer(out *bufio.Writer, src *table.Source, head []any) (rowW
 	if l.Columns == nil && (l.Format.Delimited() || l.Format == parquetFormat) {
 		l.Columns, l.Closed = table.FieldNames(w.fields(src, head)), true
 	}
+	if l.Format.Delimited() && len(l.Columns) == 0 && len(head) > 0 {
+		return nil, core.Permanent(errors.New("the rows have no columns, so there is nothing to write"))
+	}
 	if l.Format == parquetFormat {
 		return newParquetWriter(out, w.fields(src, head), head, l.Closed, codecs[w.form.compression])
 	}

@@ -229,6 +229,11 @@ func (a *attempt) setUp(ctx context.Context) error {
 // finish ends the work of the collectors; err is what the attempt ended with.
 func (a *attempt) finish(ctx context.Context, err error) error {
 	for _, c := range a.collectors {
+		if err == nil && !a.single {
+			if none := c.NoneGood(); none != nil {
+				a.in.Logger().Warn("checks: " + none.Error())
+			}
+		}
 		err = c.Close(ctx, err)
 	}
 	return err

@@ -148,6 +148,9 @@ func (l *load) check(fields []table.Field, head []any) error {
 	if a, b, ok := clash(table.FieldNames(fields), l.rules.Fold); ok {
 		return fmt.Errorf("columns %q and %q are the same to %s, which ignores case; rename one", a, b, l.rules.Name)
 	}
+	if len(fields) == 0 && len(head) > 0 {
+		return errors.New("the rows have no columns, so there is nothing to store")
+	}
 	for _, f := range fields {
 		if f.Name == "" {
 			return errors.New("a column has the empty name; rename it")

@@ -72,9 +72,9 @@ func pump(r io.Reader, add func([]byte)) (int64, error) {
 
 const (
 	maxLine   = 8 << 10 // bytes of a line that reach the log
-	tailLines = 10      // lines of each output kept for the error text
+	tailLines = 40      // lines of each output kept for the error text
 	tailWidth = 400     // bytes of such a line
-	tailBytes = 1000    // bytes of all such lines of an output
+	tailBytes = 4000    // bytes of all such lines of an output
 )
 
 // lineLog sends standard error to a logger line by line and keeps the last
