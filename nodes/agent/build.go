@@ -275,6 +275,10 @@ func (b *builder) environment(p *program, c *commandConfig) {
 		v := variable{name: m.Key.Value, secret: m.Value}
 		if m.Value.IsSecret() {
 			b.secrets = append(b.secrets, m.Value.Ref(os.LookupEnv))
+			if _, set := os.LookupEnv(m.Value.Env.Value); !set {
+				b.find.Found.Warnf(core.CodeBadValue, m.Value.Env.Pos, "%s: commands: %s: env.%s: the environment variable %s is not set", b.subject, c.Name.Value, m.Key.Value, m.Value.Env.Value).
+					WithHint("calls of this program fail without it")
+			}
 		} else {
 			v.text = b.texts.Template(m.Value.Text, "commands: "+c.Name.Value+": env."+m.Key.Value)
 		}

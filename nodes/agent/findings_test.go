@@ -66,6 +66,8 @@ func TestFindings(t *testing.T) {
 		{`{"prompt": "hi", "tools": 5}`, `1:27: error: node n: tools: want a list, found number 5 [WRONG_TYPE]`},
 		{`{"prompt": "hi", "commands": [{"name": "x", "run": "ls -l"}]}`, `1:52: error: node n: commands[0].run: want a list, found text "ls -l" (write [ls -l]) [WRONG_TYPE]`},
 		{`{"prompt": "hi", "commands": [{"name": "x", "run": ["nobody-has-this"]}]}`, `1:53: error: node n: commands: x: program "nobody-has-this" is not there: `},
+		{`{"prompt": "hi", "commands": [{"name": "x", "run": ["sh"], "env": {"T": {"secret": "NOBODY_SETS_THIS"}}}]}`,
+			`1:84: warning: node n: commands: x: env.T: the environment variable NOBODY_SETS_THIS is not set (calls of this program fail without it) [BAD_VALUE]`},
 		{`{"prompt": "hi", "tool_filter": {}}`, `1:33: error: node n: tool_filter: want allow or deny [BAD_VALUE]`},
 		{`{"prompt": "hi", "max_turns": 0}`, `1:31: error: node n: max_turns: want a whole number of at least 1, found 0 [BAD_VALUE]`},
 
