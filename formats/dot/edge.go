@@ -16,6 +16,7 @@ func (l *loader) edges(d drawnEdges) {
 	l.condition(&e, s)
 	e.Fidelity = l.fidelity(s)
 	l.tellsNobody(s, d)
+	l.asksNobody(s, d, e.Freeform)
 	e.Attributes = s.attributes(&edgePlace, "")
 	for i := range len(d.ids) - 1 {
 		one := e
@@ -32,6 +33,15 @@ func (l *loader) tellsNobody(s *settings, d drawnEdges) {
 		return
 	}
 	l.ds.Warnf(core.CodeIgnored, s.list[i].key.Pos, `%s: attribute "fidelity" has no effect on the way to a node that asks no model`, s.subject).Severity = core.Hint
+}
+
+// asksNobody hints at a freeform edge that leaves no human gate, unless all edges are freeform.
+func (l *loader) asksNobody(s *settings, d drawnEdges, freeform bool) {
+	i := s.find("freeform")
+	if !freeform || s.list[i].byDefault || !slices.ContainsFunc(d.ids[:len(d.ids)-1], func(id core.Text) bool { return !l.gates[id.Value] }) {
+		return
+	}
+	l.ds.Warnf(core.CodeIgnored, s.list[i].key.Pos, `%s: attribute "freeform" has no effect on an edge out of a node that asks no person`, s.subject).Severity = core.Hint
 }
 
 // condition reads the condition of edges. One that is blank is none.

@@ -58,7 +58,7 @@ func read(s *scanner, opts Options) (*core.Workflow, core.Diagnostics) {
 	}
 	d, found := expand(g)
 	l := &loader{opts: opts, ds: append(ds, found...), attributes: d.attributes, inputs: map[string]int{}, named: map[string]bool{},
-		hinted: map[spot]bool{}, asks: map[string]bool{}, said: map[string]bool{}, broken: g.broken}
+		hinted: map[spot]bool{}, asks: map[string]bool{}, gates: map[string]bool{}, said: map[string]bool{}, broken: g.broken}
 	w := l.workflow(g, &d)
 	if s.file != "" {
 		w.Dir = filepath.Dir(s.file)
@@ -124,8 +124,8 @@ type loader struct {
 	// agents are those without tools; expecting are those of them that should have some, at
 	// the attributes that say so.
 	agents, expecting []core.Text
-	// asks are the nodes that ask a model.
-	asks map[string]bool
+	// asks are the nodes that ask a model, gates those that ask a person.
+	asks, gates map[string]bool
 	// said is what is told once of a document: of words that no outcome is, and of
 	// attributes of other engines.
 	said   map[string]bool

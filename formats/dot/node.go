@@ -18,8 +18,13 @@ var presets = []string{"none", "standard", "aggressive", "linear", "patient"}
 func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
 	s := l.settings(d.attributes, "node "+d.id.Value)
 	n := &core.Node{ID: d.id, Kind: kind, Pos: d.id.Pos, Asks: kind.Value == kindHuman}
+	l.gates[d.id.Value] = n.Asks
 	l.warnReserved(d.id)
+	labels := len(l.labels)
 	n.Label = l.labelText(s.subject, s.text("label"))
+	if asked(s, kind.Value) { // the names in it have values, or a finding as names of the question
+		l.labels = l.labels[:labels]
+	}
 	n.Classes = classes(s.text("class"), d.classes)
 	n.AllowPartial, n.AutoStatus, n.GoalGate = s.flag("allow_partial"), s.flag("auto_status"), s.flag("goal_gate")
 	n.RetryTarget, n.FallbackRetryTarget = s.text("retry_target"), s.text("fallback_retry_target")
@@ -45,6 +50,12 @@ func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
 	}
 	n.Attributes = s.attributes(&nodePlace, attributesOf(n))
 	return n
+}
+
+// asked reports whether a node of a kind asks its label, because it has no other question or
+// prompt.
+func asked(s *settings, kind string) bool {
+	return kind == kindHuman && !s.says(questionKey) || slices.Contains(models, kind) && !s.says(promptKeys...)
 }
 
 // implied reports whether the shape and type of a node say no more than its kind does.

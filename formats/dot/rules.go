@@ -77,7 +77,10 @@ var absoluteDir = regexp.MustCompile(`(?:^|[\s;&|(])cd\s+(["']?/)`)
 // script checks a script. Without one the node fails when it is visited.
 func (l *loader) script(n *core.Node, s *settings) {
 	v := n.Config.Get("script")
-	if n.Config.Get(scriptFrom) != nil {
+	if from := n.Config.Get(scriptFrom); from != nil {
+		if a := l.graphAttribute(from.Scalar.(string)); a != nil { // what is run if no input says otherwise
+			l.scriptText(s, a.value.text)
+		}
 		return
 	}
 	if v == nil {
@@ -86,7 +89,14 @@ func (l *loader) script(n *core.Node, s *settings) {
 		}
 		return
 	}
-	text := core.At(v.Scalar.(string), v.Pos)
+	l.scriptText(s, core.At(v.Scalar.(string), v.Pos))
+}
+
+// shellName is a script that is nothing but a variable of the shell.
+var shellName = regexp.MustCompile(`^\s*\$\{(` + namePattern + `)\}\s*$`)
+
+// scriptText checks the text that a node runs.
+func (l *loader) scriptText(s *settings, text core.Text) {
 	if m := absoluteDir.FindStringSubmatchIndex(text.Value); m != nil {
 		l.ds.Warnf(core.CodeScriptDir, core.Inside(text, m[2]), "%s: the script changes into a folder with an absolute path", s.subject).
 			WithHint("the script runs in the workflow's folder; a path below it works on other machines, too")
@@ -98,6 +108,10 @@ func (l *loader) script(n *core.Node, s *settings) {
 	if m != nil {
 		l.ds.Warnf(core.CodeIgnored, core.Inside(text, m[0]), "%s: nothing is put into a script, so %s stays as it is written", s.subject, text.Value[m[0]:m[1]]).
 			WithHint("the goal is in its environment, WAVEFOLD_GOAL; stdin=json hands it the context")
+	} else if m := shellName.FindStringSubmatchIndex(text.Value); m != nil {
+		name := text.Value[m[2]:m[3]]
+		l.ds.Warnf(core.CodeIgnored, core.Inside(text, m[2]-2), "%s: the script is a variable of the shell, which reads ${%s} from its environment", s.subject, name).
+			WithHint(`script="$%s" runs what the graph, an input or the context has under that name`, name).Severity = core.Hint
 	}
 }
 
