@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,6 +46,9 @@ func (l *showList) DecodeValue(v *core.Value) core.Diagnostics {
 		}
 		at += len(part) + 1
 	}
+	if len(*l) == 0 { // which is reported as an entry that is empty
+		*l = append(*l, core.At("", v.Pos))
+	}
 	return nil
 }
 
@@ -84,6 +88,9 @@ func (b *builder) shows() []shown {
 		case name == "":
 			b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: an entry is empty", b.subject)
 			continue
+		case inContext && strings.TrimSpace(key) == "":
+			b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: %q names no key of the context", b.subject, name)
+			continue
 		case strings.HasPrefix(name, "$"):
 			expression = name
 		case inContext:
@@ -118,11 +125,22 @@ func (b *builder) fileName(e core.Text, name string) string {
 		b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: the file %q does not lie below the workflow's folder", b.subject, name)
 		return ""
 	}
+	clean := path.Clean(filepath.ToSlash(name))
+	if clean == "." {
+		b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: %q is a folder, not a file", b.subject, name)
+		return ""
+	}
+	if b.env.Files != nil {
+		if info, err := fs.Stat(b.env.Files, clean); err == nil && !info.Mode().IsRegular() {
+			b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: %q is no regular file", b.subject, name)
+			return ""
+		}
+	}
 	if strings.ContainsAny(name, "{}") || !strings.ContainsAny(name, "./") {
 		b.ds.Warnf(core.CodeMissingFile, e.Pos, "%s: show: %q is taken for a file", b.subject, name).
 			WithHint("a value of the context is context.%s, an expression begins with $", name)
 	}
-	return filepath.ToSlash(filepath.Clean(filepath.FromSlash(name)))
+	return clean
 }
 
 // render returns the question and what is shown with it.
@@ -167,6 +185,10 @@ func (g *gate) read(name string) (content string, size int64, err error) {
 	if g.files == nil {
 		return "", 0, errors.New("the workflow has no folder")
 	}
+	noFile := &fs.PathError{Op: "read", Path: name, Err: errors.New("it is no regular file")}
+	if info, err := fs.Stat(g.files, name); err == nil && !info.Mode().IsRegular() { // opening a pipe waits for a writer
+		return "", 0, noFile
+	}
 	f, err := g.files.Open(name)
 	if err != nil {
 		return "", 0, rootfs.Word(name, g.dir, err)
@@ -177,7 +199,7 @@ func (g *gate) read(name string) (content string, size int64, err error) {
 		return "", 0, rootfs.Word(name, g.dir, err)
 	}
 	if !info.Mode().IsRegular() {
-		return "", 0, &fs.PathError{Op: "read", Path: name, Err: errors.New("it is no file")}
+		return "", 0, noFile
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxShown))
 	if err != nil {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
@@ -90,7 +92,42 @@ func TestShow(t *testing.T) {
 	}
 }
 
+// opened has files whose opening would wait, and notes that somebody did.
+type opened struct {
+	fs.StatFS
+	what []string
+}
+
+func (o *opened) Open(name string) (fs.File, error) {
+	o.what = append(o.what, name)
+	return o.StatFS.Open(name)
+}
+
+// A pipe that appears after the workflow was loaded is not opened.
+func TestShowPipe(t *testing.T) {
+	files := fstest.MapFS{}
+	watched := &opened{StatFS: files}
+	env := core.Env{Edges: edges("Go -> on"), Files: watched}
+	made, ds := human.Kind{}.Compile(nodestest.Node(t, `{"show": ["pipe.md"]}`), env)
+	if ds.Failed(true) {
+		t.Fatal(ds)
+	}
+	files["pipe.md"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
+	var asked core.Question
+	in := core.Shared{Ask: func(_ context.Context, q core.Question) (core.Answer, error) {
+		asked = q
+		return core.Answer{Text: "g"}, nil
+	}}
+	if _, err := made.Handler.Handle(t.Context(), core.NewInput("r", "n", 1, in)); err != nil {
+		t.Fatal(err)
+	}
+	if len(asked.Show) != 1 || asked.Show[0].Missing != "read pipe.md: it is no regular file" || len(watched.what) > 0 {
+		t.Errorf("shown %+v, opened %v", asked.Show, watched.what)
+	}
+}
+
 func TestShowFindings(t *testing.T) {
+	notFiles := fstest.MapFS{"docs/a.md": {}, "pipe.md": {Mode: fs.ModeNamedPipe}}
 	for node, want := range map[string]string{
 		`{"text": "{{$.pln}}"}`:        `1:14: error: node n: text: unknown field "pln" (did you mean "plan"?) [EXPR_NAME]`,
 		`{"show": ["../plan.md"]}`:     `1:11: error: node n: show: the file "../plan.md" does not lie below the workflow's folder [BAD_VALUE]`,
@@ -98,9 +135,15 @@ func TestShowFindings(t *testing.T) {
 		`{"show": ["pln"]}`:            `1:11: warning: node n: show: "pln" is taken for a file (a value of the context is context.pln, an expression begins with $) [MISSING_FILE]`,
 		`{"show": ["$.a +"]}`:          `[EXPR_SYNTAX]`,
 		`{"show": [" "]}`:              `1:11: error: node n: show: an entry is empty [BAD_VALUE]`,
+		`{"show": ""}`:                 `1:10: error: node n: show: an entry is empty [BAD_VALUE]`,
+		`{"show": ",, "}`:              `1:10: error: node n: show: an entry is empty [BAD_VALUE]`,
+		`{"show": "context."}`:         `error: node n: show: "context." names no key of the context [BAD_VALUE]`,
+		`{"show": ["."]}`:              `1:11: error: node n: show: "." is a folder, not a file [BAD_VALUE]`,
+		`{"show": ["docs"]}`:           `1:11: error: node n: show: "docs" is no regular file [BAD_VALUE]`,
+		`{"show": ["pipe.md"]}`:        `1:11: error: node n: show: "pipe.md" is no regular file [BAD_VALUE]`,
 		`{"show": [5]}`:                `[WRONG_TYPE]`,
 	} {
-		_, ds := human.Kind{}.Compile(nodestest.Node(t, node), core.Env{Edges: edges("A -> a"), Schema: nodestest.Schema(t, `{"plan": "string"}`)})
+		_, ds := human.Kind{}.Compile(nodestest.Node(t, node), core.Env{Edges: edges("A -> a"), Files: notFiles, Schema: nodestest.Schema(t, `{"plan": "string"}`)})
 		if got := nodestest.Findings(ds); !strings.Contains(got, want) {
 			t.Errorf("%s: got %s, want %s", node, got, want)
 		}
