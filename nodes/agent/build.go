@@ -56,6 +56,8 @@ func (b *builder) build(prompts []registered.Prompt) *runner {
 		maxTurns: cmp.Or(b.MaxTurns.Value, DefaultMaxTurns), maxOutput: cmp.Or(int(b.MaxOutput), DefaultMaxOutput),
 		failSoft: b.FailSoft, retry: b.Retry, writes: core.Strings(b.node.Writes), id: b.node.ID.Value,
 		walk: b.env.InWalk(), routed: b.env.Routed}
+	b.modelName(b.Model, "model")
+	b.modelName(b.JudgeModel, "judge_model")
 	if b.Instruction != nil {
 		r.instruction = b.Instruction.Value
 	}
@@ -74,6 +76,15 @@ func (b *builder) build(prompts []registered.Prompt) *runner {
 	r.checks = b.rules.checks(b.Eval, b.JudgeModel.Value)
 	b.capable(r)
 	return r
+}
+
+// modelName warns of a name with something in it that looks like a value: names are sent as
+// they stand.
+func (b *builder) modelName(name core.Text, key string) {
+	if strings.Contains(name.Value, "{{") || strings.HasPrefix(name.Value, "$") {
+		b.find.Found.Warnf(core.CodeBadValue, name.Pos, "%s: %s: %q is sent as it stands, the name of a model is no template", b.subject, key, name.Value).
+			WithHint("write the name, or leave the key out for the model that is configured")
+	}
 }
 
 // answer finds the schema of the answer. Without one in the document it follows from what

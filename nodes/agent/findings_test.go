@@ -68,6 +68,8 @@ func TestFindings(t *testing.T) {
 		{`{"prompt": "hi", "commands": [{"name": "x", "run": ["nobody-has-this"]}]}`, `1:53: error: node n: commands: x: program "nobody-has-this" is not there: `},
 		{`{"prompt": "hi", "commands": [{"name": "x", "run": ["sh"], "env": {"T": {"secret": "NOBODY_SETS_THIS"}}}]}`,
 			`1:84: warning: node n: commands: x: env.T: the environment variable NOBODY_SETS_THIS is not set (calls of this program fail without it) [BAD_VALUE]`},
+		{`{"prompt": "hi", "model": "{{$.city}}"}`, `1:27: warning: node n: model: "{{$.city}}" is sent as it stands, the name of a model is no template (write the name, or`},
+		{`{"prompt": "hi", "judge_model": "$small"}`, `1:33: warning: node n: judge_model: "$small" is sent as it stands, the name of a model is no template (write the name, or`},
 		{`{"prompt": "hi", "tool_filter": {}}`, `1:33: error: node n: tool_filter: want allow or deny [BAD_VALUE]`},
 		{`{"prompt": "hi", "max_turns": 0}`, `1:31: error: node n: max_turns: want a whole number of at least 1, found 0 [BAD_VALUE]`},
 
