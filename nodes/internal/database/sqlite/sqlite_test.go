@@ -202,7 +202,7 @@ func TestTableModes(t *testing.T) {
 			[]step{{database.Remake, nil, `[{"a":1,"b":2}]`, ""}, {database.Replace, nil, `[{"b":3},{"b":4}]`, ""}},
 			"CREATE TABLE \"t\" (\"a\" INTEGER, \"b\" INTEGER)\nnull , integer 3\nnull , integer 4\n"},
 		{"rows without columns",
-			[]step{{database.Remake, nil, `[{"a":1}]`, ""}, {database.Append, nil, `[{},{}]`, ""}},
+			[]step{{database.Remake, nil, `[{"a":1}]`, ""}, {database.Append, nil, `[{},{}]`, "the rows have no columns"}},
 			"CREATE TABLE \"t\" (\"a\" INTEGER)\ninteger 1\n"},
 		{"names that differ in case",
 			[]step{{database.Remake, nil, `[{"Id":1,"id":2}]`, `columns "Id" and "id" are the same to SQLite`}}, "no table: sql: no rows in result set"},
