@@ -159,18 +159,10 @@ func lengths(n Node) []fact {
 // mirrored is an operator after its operands have changed places.
 func mirrored(op Op) Op {
 	switch op {
-	case Less:
-		return Greater
-	case LessEqual:
-		return GreaterEqual
-	case Greater:
-		return Less
-	case GreaterEqual:
-		return LessEqual
 	case In:
 		return Contains
 	}
-	return op
+	return op.mirrored()
 }
 
 func clash(a, b []fact) bool {
