@@ -260,7 +260,7 @@ func TestDependencies(t *testing.T) {
 		if why, ok := forbidden[dep]; ok {
 			t.Errorf("the package links %s: %s", dep, why)
 		}
-		if strings.HasPrefix(dep, module+"examples") || strings.HasPrefix(dep, module+"scheduler/schedulertest") {
+		if strings.HasPrefix(dep, module+"examples") || strings.HasPrefix(dep, module+"scheduler/internal/schedulertest") {
 			t.Errorf("the package links %s", dep)
 		}
 	}

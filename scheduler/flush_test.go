@@ -14,8 +14,8 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/internal/schedulertest"
 	"github.com/wavefold/wavefold/scheduler/machine"
-	"github.com/wavefold/wavefold/scheduler/schedulertest"
 )
 
 // drops is the kind counting with a stream whose rows come after some time each.

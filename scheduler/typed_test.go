@@ -8,9 +8,9 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/internal/schedulertest"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
-	"github.com/wavefold/wavefold/scheduler/schedulertest"
 )
 
 // order is an element of a list with a Go type.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/formats/formatstest"
+	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 func TestFindings(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/formats/formatstest"
+	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 // folder is what lies beside the test documents.

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/formats/formatstest"
+	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 // testOptions know a kind of their own and the keys of one more.

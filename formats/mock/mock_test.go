@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/formats/formatstest"
+	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 func TestFindings(t *testing.T) {

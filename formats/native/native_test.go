@@ -14,7 +14,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/document"
-	"github.com/wavefold/wavefold/formats/formatstest"
+	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 var updateGolden = flag.Bool("golden", false, "write the golden files and the tables in docs/format.md")

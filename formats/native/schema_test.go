@@ -10,7 +10,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/document"
-	"github.com/wavefold/wavefold/formats/formatstest"
+	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 // shapeCodes are the findings that a schema can see too.

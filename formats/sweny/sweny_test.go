@@ -9,7 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/document"
-	"github.com/wavefold/wavefold/formats/formatstest"
+	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 // folder is what stands beside the documents of the archives.

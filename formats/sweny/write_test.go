@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/formats/formatstest"
+	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 // plain is all that a workflow says, without the places where it says it.

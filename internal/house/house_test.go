@@ -30,7 +30,7 @@ var rules = []struct {
 	{of: "state", why: "state merges values; it knows no nodes and no conditions",
 		not: []string{"expressions/...", "scheduler/...", "formats/...", "nodes/...", "cli/...", "."}},
 	{of: "scheduler", why: "the scheduler knows no kind, no file syntax and no terminal",
-		not: []string{"formats/...", "nodes/...", "llm/...", "cli/...", "."}, except: []string{"scheduler/schedulertest"}},
+		not: []string{"formats/...", "nodes/...", "llm/...", "cli/...", "."}, except: []string{"scheduler/internal/schedulertest"}},
 	{of: "scheduler/plan", why: "arrows point down: the plan is below the machine and the driver",
 		not: []string{"scheduler", "scheduler/machine"}},
 	{of: "scheduler/machine", why: "the machine is driven; it knows no driver",
@@ -177,6 +177,28 @@ func TestTestHelpersStayInTests(t *testing.T) {
 			if helper && !isTest(f.name) && !strings.HasSuffix(f.dir, "test") {
 				t.Errorf("%s/%s imports the test helper %s", f.dir, f.name, imported)
 			}
+		}
+	}
+}
+
+// publicHelpers are the test helpers that users need, each with the page that shows it.
+var publicHelpers = map[string]string{"wavefoldtest": "docs/testing.md", "nodes/nodestest": "docs/kinds.md", "llm/llmtest": "docs/models.md"}
+
+func TestTestHelpersAreInternal(t *testing.T) {
+	files, _ := source(t)
+	seen := map[string]bool{}
+	for _, f := range files {
+		if !strings.HasSuffix(f.dir, "test") || slices.Contains(strings.Split(f.dir, "/"), "internal") {
+			continue
+		}
+		seen[f.dir] = true
+		if publicHelpers[f.dir] == "" {
+			t.Errorf("the test helper %s is public: move it to an internal folder, or name the page that shows it to users", f.dir)
+		}
+	}
+	for dir, page := range publicHelpers {
+		if text, err := os.ReadFile(filepath.Join("..", "..", page)); !seen[dir] || !strings.Contains(string(text), path.Base(dir)) {
+			t.Errorf("%s has no code or is not on the page %s: %v", dir, page, err)
 		}
 	}
 }

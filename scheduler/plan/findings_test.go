@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/formats/formatstest"
+	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 // TestFindings compiles the documents under testdata and compares the findings,

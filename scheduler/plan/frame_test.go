@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/formats/formatstest"
+	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 // Findings of nested workflows carry the positions of their own files.

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/scheduler/internal/fault"
+	"github.com/wavefold/wavefold/scheduler/internal/schedulertest"
 	"github.com/wavefold/wavefold/scheduler/machine"
-	"github.com/wavefold/wavefold/scheduler/schedulertest"
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/internal/schedulertest"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
-	"github.com/wavefold/wavefold/scheduler/schedulertest"
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 

@@ -114,7 +114,7 @@ func report(t *testing.T, g *Graph, faults func(*Graph) []string) {
 	// A smaller graph must fail in the same way, or one fault leads to another.
 	first := kindOf(faults(g))
 	small := Reduce(g, func(g *Graph) bool { return kindOf(faults(g)) == first })
-	t.Errorf("seed %d (go test ./scheduler/schedulertest -run Property -seed=%d)\n%s\n%s", g.Seed, g.Seed, small, strings.Join(faults(small), "\n"))
+	t.Errorf("seed %d (go test ./scheduler/internal/schedulertest -run Property -seed=%d)\n%s\n%s", g.Seed, g.Seed, small, strings.Join(faults(small), "\n"))
 }
 
 // kindOf tells what the first fault is about.

@@ -16,5 +16,5 @@
 //
 // A failing property prints its seed; run it again with
 //
-//	go test ./scheduler/schedulertest -run Property -seed=N
+//	go test ./scheduler/internal/schedulertest -run Property -seed=N
 package schedulertest

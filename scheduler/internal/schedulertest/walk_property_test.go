@@ -165,5 +165,5 @@ func reportWalk(t *testing.T, g *WalkGraph, faults func(*WalkGraph) []string) {
 	}
 	first := kindOf(found)
 	small := Reduce(g, func(g *WalkGraph) bool { return kindOf(faults(g)) == first })
-	t.Errorf("seed %d (go test ./scheduler/schedulertest -run Property -seed=%d)\n%s\n%s", g.Seed, g.Seed, small, strings.Join(faults(small), "\n"))
+	t.Errorf("seed %d (go test ./scheduler/internal/schedulertest -run Property -seed=%d)\n%s\n%s", g.Seed, g.Seed, small, strings.Join(faults(small), "\n"))
 }
