@@ -29,7 +29,7 @@ func save(_ context.Context, scores []Score) error {
 }
 
 // The two programs below are the promise of the package: they must compile and run as
-// they stand. README.md begins with the first.
+// they stand.
 func ExampleNew() {
 	ctx := context.Background()
 	name, hi := wavefold.NewField[string]("name"), wavefold.NewField[string]("greeting")

@@ -30,18 +30,15 @@ func TestReadmeCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(top)
-	if ran := docstest.Run(t, blocks, map[string][]string{"make run": strings.Fields(string(recipe[1]))}); ran < 3 {
+	if ran := docstest.Run(t, blocks, map[string][]string{"make run": strings.Fields(string(recipe[1]))}); ran < 4 {
 		t.Errorf("ran %d commands", ran)
 	}
 }
 
 // TestReadmePrograms compiles and runs the Go programs of README.md and compares what
-// they print with the block behind each. The first block of the page is one.
+// they print with the block that follows each.
 func TestReadmePrograms(t *testing.T) {
 	blocks := docstest.Blocks(t, readme)
-	if blocks[0].Lang() != "go" {
-		t.Errorf("the page begins with %s", blocks[0].Lang())
-	}
 	dir, root := t.TempDir(), moduleRoot(t)
 	overlay := map[string]string{} // files that exist for this build only
 	var programs []string
@@ -59,8 +56,8 @@ func TestReadmePrograms(t *testing.T) {
 		programs = append(programs, name)
 		want[name] = blocks[i+1]
 	}
-	if len(programs) < 2 {
-		t.Fatalf("found %d programs", len(programs))
+	if len(programs) == 0 {
+		t.Fatal("found no program")
 	}
 	table, err := json.Marshal(map[string]any{"Replace": overlay})
 	if err != nil {
