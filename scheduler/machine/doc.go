@@ -15,4 +15,8 @@
 // frames inside it, a fan-out is a command over a range of items. The local
 // driver, a test that shuffles answers, and a distributed engine drive the same
 // machine. A Machine belongs to one goroutine at a time.
+//
+// The scripts in testdata show the rules by example: what happens to a machine, and the
+// commands that it issues. testdata/README.md describes how to read and write them;
+// go test -update rewrites their transcripts.
 package machine

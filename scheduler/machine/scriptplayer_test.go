@@ -1,0 +1,347 @@
+package machine_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// player drives one machine with the lines of a script and writes the transcript. It uses
+// the machine's exported API only. Every command and every event passes through its JSON
+// form.
+type player struct {
+	p      *plan.Plan
+	m      *machine.Machine
+	out    strings.Builder
+	names  names
+	issued []machine.Command // by order of issue, the latest last
+	saved  []byte
+	now    time.Duration
+	events []string // prefixes of the events that are printed
+}
+
+// replay runs the lines of a transcript that begin with "> " and returns the transcript
+// that they give. Comments and blank lines are kept.
+func replay(p *plan.Plan, script string) (string, error) {
+	x := &player{p: p, names: newNames(p)}
+	for line := range strings.Lines(script) {
+		line = strings.TrimSuffix(line, "\n")
+		input, isInput := strings.CutPrefix(line, "> ")
+		if isInput || line == "" || strings.HasPrefix(line, "#") {
+			x.printf("%s", line)
+		}
+		if !isInput {
+			continue
+		}
+		for step := range strings.SplitSeq(input, " & ") {
+			if err := x.step(words(step)); err != nil {
+				return x.out.String(), fmt.Errorf("> %s: %w", input, err)
+			}
+		}
+		if err := x.next(); err != nil {
+			return x.out.String(), fmt.Errorf("> %s: %w", input, err)
+		}
+	}
+	if x.m == nil || !x.m.Done() {
+		return x.out.String(), fmt.Errorf("the script ends before the run does")
+	}
+	return x.out.String(), nil
+}
+
+func (x *player) printf(format string, args ...any) { fmt.Fprintf(&x.out, format+"\n", args...) }
+
+// step does what one input says.
+func (x *player) step(w []string) (err error) {
+	verb, args := w[0], w[1:]
+	if x.m == nil && verb != "start" {
+		return fmt.Errorf("start comes first")
+	}
+	switch verb {
+	case "start":
+		return x.start(args)
+	case "snapshot":
+		x.saved, err = x.m.Snapshot()
+		return err
+	case "restore":
+		x.m, err = machine.Restore(x.p, x.saved)
+		return err
+	case "cancel":
+		return x.apply(nil, &machine.Event{Kind: machine.Cancel})
+	case "done", "fail", "answer", "timer", "expire", "placed", "gone", "yield":
+	default:
+		return fmt.Errorf("unknown input %q", verb)
+	}
+	if len(args) == 0 {
+		return fmt.Errorf("what it is about is missing")
+	}
+	c, err := x.find(verb, args[0])
+	if err != nil {
+		return err
+	}
+	e := &machine.Event{ID: c.ID, Kind: map[string]machine.EventKind{"timer": machine.TimerFired, "expire": machine.Expired,
+		"placed": machine.Placed, "gone": machine.Gone, "yield": machine.Yielded}[verb]}
+	if err := x.answer(&c, e, verb, args[1:]); err != nil {
+		return err
+	}
+	return x.apply(&c, e)
+}
+
+// start makes the machine. Settings are those of machine.Options and, after "input.", the
+// inputs of the run.
+func (x *player) start(args []string) (err error) {
+	o := machine.Options{Run: "r", Events: true}
+	inputs := core.NewObject(0)
+	for _, a := range args {
+		k, v, _ := strings.Cut(a, "=")
+		n, _ := strconv.Atoi(v)
+		switch k {
+		case "concurrency":
+			o.Concurrency = n
+		case "in-flight":
+			o.MaxInFlight = n
+		case "max-visits":
+			o.MaxVisits = n
+		case "draw":
+			o.Seed = uint64(n)
+		case "barrier":
+			o.Barrier = true
+		case "fail-fast":
+			o.FailFast = true
+		case "events":
+			x.events = strings.Split(v, ",")
+		default:
+			name, ok := strings.CutPrefix(k, "input.")
+			if !ok {
+				return fmt.Errorf("unknown setting %q", a)
+			}
+			inputs.Set(name, value(v))
+		}
+	}
+	x.m, err = machine.New(x.p, inputs, o)
+	return err
+}
+
+// find returns the command that an input is about: the latest one of that name that the
+// verb can answer. A name may end in a part of the items that the command has.
+func (x *player) find(verb, name string) (machine.Command, error) {
+	for i := len(x.issued) - 1; i >= 0; i-- {
+		c := x.issued[i]
+		asks := c.Op == machine.OpRun && c.Call != nil && c.Call.Route != nil
+		ok := false
+		switch verb {
+		case "timer":
+			ok = c.Op == machine.OpTimer
+		case "expire":
+			ok = c.Op == machine.OpDeadline
+		case "placed", "gone":
+			ok = c.Op == machine.OpPlace
+		case "answer":
+			ok = asks
+		case "fail":
+			ok = c.Op == machine.OpRun || c.Op == machine.OpPlace
+		default:
+			ok = c.Op == machine.OpRun && !asks
+		}
+		if !ok {
+			continue
+		}
+		full := c.ID
+		for c.ID = full; c.ID.To >= full.From; c.ID.To-- {
+			if x.names.of(&c) == name {
+				return c, nil
+			}
+		}
+	}
+	return machine.Command{}, fmt.Errorf("nothing of the name %s was issued", name)
+}
+
+// answer fills in what an input says of the command it answers.
+func (x *player) answer(c *machine.Command, e *machine.Event, verb string, args []string) error {
+	if e.Kind == machine.Placed && verb == "placed" && len(args) == 0 {
+		return nil
+	}
+	if verb == "answer" {
+		a := &core.RouteAnswer{Choice: core.NoRoute}
+		n, err := strconv.Atoi(args[0])
+		switch {
+		case err == nil:
+			a.Choice = n
+		case args[0] != "none":
+			a.Unusable, a.Raw = true, args[0]
+		}
+		e.Outcome.Route = &machine.Route{Answer: a}
+		return nil
+	}
+	if verb == "fail" {
+		args = append([]string{"fail"}, args...)
+		if c.Op == machine.OpPlace {
+			e.Kind = machine.Placed
+		}
+	}
+	var parts [][]string
+	for rest := args; ; {
+		at := indexOf(rest, "|")
+		parts = append(parts, rest[:at])
+		if at == len(rest) {
+			break
+		}
+		rest = rest[at+1:]
+	}
+	for i, part := range parts {
+		o, err := x.outcome(c, part)
+		if err != nil {
+			return err
+		}
+		if len(parts) == 1 && c.ID.To-c.ID.From <= 1 {
+			e.Outcome = o
+			return nil
+		}
+		if len(parts) > 1 || len(part) > 0 {
+			e.Items = append(e.Items, o)
+		}
+		if len(parts) == 1 && len(part) > 0 {
+			for range c.ID.To - c.ID.From - 1 {
+				e.Items = append(e.Items, o)
+			}
+		}
+		if n := int(c.ID.To - c.ID.From); i == len(parts)-1 && e.Items != nil && len(e.Items) != n {
+			return fmt.Errorf("%d results for %d items", len(e.Items), n)
+		}
+	}
+	return nil
+}
+
+// outcome reads the result of one attempt: "fail" with a text and what else a failure says,
+// or the fields that it writes and what else a result says.
+func (x *player) outcome(c *machine.Command, args []string) (o machine.Outcome, err error) {
+	if len(args) > 0 && args[0] == "fail" {
+		o.Failure, err = x.failure(args[1:])
+		return o, err
+	}
+	res, r := core.Result{}, core.Routing{}
+	for _, a := range args {
+		k, text, ok := strings.Cut(a, "=")
+		v := value(text)
+		switch {
+		case !ok:
+			return o, fmt.Errorf("%q is no result", a)
+		case k == "at":
+			x.now, err = time.ParseDuration(text)
+		case k == "status":
+			if res.Status, ok = core.StatusOf(text); !ok {
+				return o, fmt.Errorf("%q is no status", text)
+			}
+		case k == "send":
+			res.EdgeOutput, res.HasEdgeOutput = v, true
+		case k == "note":
+			res.Note = v.(string)
+		case k == "claim":
+			o.Claim = &machine.Claim{Target: text, Name: text}
+		case k == "label":
+			r.PreferredLabel, res.Routing = v.(string), &r
+		case k == "next":
+			r.SuggestedNext, res.Routing = strings.Split(text, ","), &r
+		case strings.HasPrefix(k, "context."):
+			if r.Context == nil {
+				r.Context = map[string]any{}
+			}
+			r.Context[strings.TrimPrefix(k, "context.")], res.Routing = v, &r
+		default:
+			if res.Delta == nil {
+				res.Delta = map[string]any{}
+			}
+			res.Delta[k] = v
+		}
+		if err != nil {
+			return o, err
+		}
+	}
+	if c.ID.Attempt == 0 && res.Delta == nil { // a row of a stream is not a result of the node
+		o.Output, o.HasOutput = res.EdgeOutput, res.HasEdgeOutput
+		return o, nil
+	}
+	if !res.Empty() {
+		o.Accept(c.Plan, c.Node, &res)
+	}
+	return o, nil
+}
+
+func (x *player) failure(args []string) (*core.Failure, error) {
+	f := &core.Failure{Class: core.ClassError}
+	for _, a := range args {
+		var err error
+		switch k, v, _ := strings.Cut(a, "="); {
+		case strings.HasPrefix(a, `"`):
+			f.Message = value(a).(string)
+		case a == "permanent":
+			f.Permanent = true
+		case a == "fails-run":
+			f.FailsRun = true
+		case k == "after":
+			f.RetryAfter, err = time.ParseDuration(v)
+		case k == "at":
+			x.now, err = time.ParseDuration(v)
+		case k == "category":
+			f.Category = core.Category(v)
+		default:
+			f.Class = a
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// apply hands an event to the machine, as it comes out of its JSON form.
+func (x *player) apply(c *machine.Command, e *machine.Event) error {
+	path := ""
+	if c != nil && c.Call != nil {
+		path = c.Call.Path
+	}
+	e.Started, e.Ended = int64(x.now), int64(x.now)
+	data, err := machine.EncodeEvent(x.p, path, e)
+	if err != nil {
+		return err
+	}
+	if e, err = machine.DecodeEvent(x.p, data); err != nil {
+		return err
+	}
+	before := x.m.Dropped()
+	x.m.Apply(e)
+	if x.m.Dropped() > before {
+		x.printf("dropped")
+	}
+	return nil
+}
+
+// next prints what the machine issues until it waits for answers.
+func (x *player) next() error {
+	for {
+		commands := x.m.Next()
+		if len(commands) == 0 {
+			return nil
+		}
+		for _, c := range commands {
+			if c.Op == machine.OpRun {
+				data, err := machine.EncodeCommand(&c)
+				if err != nil {
+					return err
+				}
+				back, err := machine.DecodeCommand(x.p, data)
+				if err != nil {
+					return fmt.Errorf("command %s: %w", x.names.of(&c), err)
+				}
+				c = back
+			}
+			x.names.learn(&c)
+			x.issued = append(x.issued, c)
+			x.print(&c)
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package machine_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// names gives pieces of work the names that scripts use: b, b#2 for its second attempt,
+// load[2] and load[0:3] for items, rows and rounds, b@2 for the second visit in a walk, and
+// outer/b for a node of a nested run. This is the only part of the player that looks into a
+// machine.ID.
+type names struct {
+	frames map[int32]*scriptFrame
+}
+
+type scriptFrame struct {
+	path   string
+	p      *plan.Plan
+	visits map[int32][]int32 // From of the visits of a node, by node
+}
+
+func newNames(p *plan.Plan) names {
+	return names{frames: map[int32]*scriptFrame{0: {p: p, visits: map[int32][]int32{}}}}
+}
+
+// learn takes the place of a run from a command that is issued in it.
+func (n *names) learn(c *machine.Command) {
+	if c.Op == machine.OpRun && n.frames[c.ID.Frame] == nil {
+		n.frames[c.ID.Frame] = &scriptFrame{c.Call.Path, c.Plan, map[int32][]int32{}}
+	}
+	if f := n.frames[c.ID.Frame]; f != nil && c.Op != machine.OpEmit && c.ID.Node >= 0 && f.p.Walk != nil && !slices.Contains(f.visits[c.ID.Node], c.ID.From) {
+		f.visits[c.ID.Node] = append(f.visits[c.ID.Node], c.ID.From)
+	}
+}
+
+func (n *names) of(c *machine.Command) string {
+	f := n.frames[c.ID.Frame]
+	switch {
+	case c.ID.IsWatch():
+		return "watch"
+	case c.ID.Node < 0 && c.Node != nil: // a nested run as a whole
+		return c.Node.ID + items(c.ID)
+	case c.ID.Node < 0 && f == nil || f == nil && c.Node == nil:
+		return "nested"
+	case c.ID.Node < 0:
+		return f.path
+	case f == nil:
+		return ".../" + c.Node.ID
+	}
+	name := f.p.Nodes[c.ID.Node].ID
+	if f.path != "" {
+		name = f.path + "/" + name
+	}
+	if f.p.Walk == nil {
+		name += items(c.ID)
+	} else if at := slices.Index(f.visits[c.ID.Node], c.ID.From); at > 0 {
+		name += "@" + strconv.Itoa(at+1)
+	}
+	if c.ID.Attempt > 1 {
+		name += "#" + strconv.Itoa(int(c.ID.Attempt))
+	}
+	return name
+}
+
+func items(id machine.ID) string {
+	switch {
+	case id.To == 0:
+		return ""
+	case id.To == id.From+1:
+		return fmt.Sprintf("[%d]", id.From)
+	}
+	return fmt.Sprintf("[%d:%d]", id.From, id.To)
+}
+
+// print writes a command as one line; of OpFinish, the report follows.
+func (x *player) print(c *machine.Command) {
+	switch c.Op {
+	case machine.OpEmit:
+		if x.events != nil && slices.ContainsFunc(x.events, func(p string) bool { return strings.HasPrefix(string(c.Event.Type), p) }) {
+			x.printf("  %s", eventLine(c.Event))
+		}
+	case machine.OpFinish:
+		x.report(c.Report)
+	case machine.OpRun:
+		switch {
+		case c.Call != nil && c.Call.Route != nil:
+			x.printf("ask %s: %s", x.names.of(c), choices(c.Call.Route))
+		case c.ID.Attempt == 0:
+			x.printf("pull %s", x.names.of(c))
+		default:
+			x.printf("run %s%s", x.names.of(c), callText(c))
+		}
+	case machine.OpTimer, machine.OpDeadline:
+		x.printf("%s %s %s", c.Op, x.names.of(c), c.Delay)
+	case machine.OpCancel:
+		if c.ID.Frame == 0 {
+			x.printf("cancel the run")
+		} else {
+			x.printf("cancel %s", x.names.of(&machine.Command{ID: machine.ID{Frame: c.ID.Frame, Node: -1}}))
+		}
+	default:
+		x.printf("%s %s", c.Op, x.names.of(c))
+	}
+}
+
+// callText shows what a handler gets: the fields that it declares to read, its items, row or round, and
+// what its predecessors sent.
+func callText(c *machine.Command) string {
+	var b strings.Builder
+	call := c.Call
+	if call == nil {
+		return ""
+	}
+	declared := core.Strings(c.Node.Decl.Reads)
+	for i, r := range c.Node.Reads {
+		name := c.Plan.Schema.Fields[r.Field].Name
+		if slices.Contains(declared, name) && i < len(call.Values) && !core.IsMissing(call.Values[i]) {
+			fmt.Fprintf(&b, " %s=%s", name, core.JSON(call.Values[i]))
+		}
+	}
+	if call.Items.Len() > 0 {
+		b.WriteString(" items=")
+		for i := c.ID.From; i < c.ID.To; i++ {
+			b.WriteString(core.JSON(call.Items.At(int(i))))
+			if i+1 < c.ID.To {
+				b.WriteString(",")
+			}
+		}
+	}
+	if call.Row > 0 {
+		fmt.Fprintf(&b, " item=%s", core.JSON(call.Item))
+	}
+	if call.Edges.Len() > 0 {
+		fmt.Fprintf(&b, " from=%s", core.JSON(call.Edges))
+	}
+	if call.Inputs.Len() > 0 {
+		fmt.Fprintf(&b, " input=%s", core.JSON(call.Inputs))
+	}
+	for i, n := range call.Nodes {
+		fmt.Fprintf(&b, " $%s=%s", c.Plan.Nodes[c.Node.NodeRefs[i]].ID, n.Status)
+	}
+	if call.Previous != "" {
+		fmt.Fprintf(&b, " previous=%q", call.Previous)
+	}
+	return b.String()
+}
+
+// choices shows a question to the router.
+func choices(q *core.RouteQuestion) string {
+	var list []string
+	for i, c := range q.Choices {
+		when := strconv.Quote(c.When)
+		if i == q.Fallback {
+			when = "otherwise"
+		}
+		list = append(list, fmt.Sprintf("%d %s -> %s", i, when, c.Target))
+	}
+	return strings.Join(list, ", ") + "; view " + core.JSON(q.View)
+}
+
+// eventLine shows an event in short: what it is about, then what it says.
+func eventLine(e *core.Event) string {
+	s := string(e.Type)
+	add := func(format string, args ...any) { s += " " + fmt.Sprintf(format, args...) }
+	for _, about := range []string{e.Node, e.Unit, e.Field} {
+		if about != "" {
+			add("%s", about)
+		}
+	}
+	if i, ok := e.Item.Get(); ok {
+		s += fmt.Sprintf("[%d]", i)
+	}
+	if i, ok := e.Round.Get(); ok {
+		s += fmt.Sprintf("[%d]", i)
+	}
+	if e.Visit > 1 {
+		s += fmt.Sprintf("@%d", e.Visit)
+	}
+	if e.Attempt > 1 {
+		s += fmt.Sprintf("#%d", e.Attempt)
+	}
+	if e.To != "" {
+		add("%s -> %s", e.From, e.To)
+	}
+	if e.Result != nil {
+		add("%s is %t", e.When, *e.Result)
+	}
+	if e.Step != "" {
+		add("by %s", e.Step)
+	}
+	if e.Status != "" {
+		add("%s", e.Status)
+	}
+	if e.Delay > 0 {
+		add("after %s", e.Delay)
+	}
+	if len(e.Nodes) > 0 {
+		add("%s", strings.Join(e.Nodes, ","))
+	}
+	if e.Error != nil {
+		add("%s %q", e.Error.Class, e.Error.Message)
+	} else if e.Reason != "" && e.Type != core.RunStarted {
+		add("%q", e.Reason)
+	}
+	if e.Cause != "" {
+		add("because of %s", e.Cause)
+	}
+	return s
+}
+
+// report shows how a run ended.
+func (x *player) report(r *core.Report) {
+	x.printf("finish %s", r.Status)
+	if r.Err != nil {
+		x.printf("  error: %s", r.Err)
+	}
+	if r.State.Len() > 0 {
+		x.printf("  state: %s", core.JSON(r.State))
+	}
+	if r.Path != nil {
+		x.printf("  path: %s", strings.Join(r.Path, " "))
+	}
+	for _, n := range r.Nodes() {
+		line := "no status"
+		if n.Status != core.StatusNone {
+			line = n.Status.String()
+		}
+		if n.Failure != nil {
+			line += fmt.Sprintf(" %s %q", n.Failure.Class, n.Failure.Message)
+		}
+		if n.Reason != "" {
+			line += fmt.Sprintf(" (%s)", n.Reason)
+		}
+		if n.Cause != "" {
+			line += " because of " + n.Cause
+		}
+		if n.Handled {
+			line += ", handled"
+		}
+		if n.Attempts > 1 {
+			line += fmt.Sprintf(", %d attempts", n.Attempts)
+		}
+		if n.Items > 1 || n.Failed > 0 && n.Items > 0 {
+			line += fmt.Sprintf(", %d items, %d failed", n.Items, n.Failed)
+		}
+		x.printf("  %s: %s", n.ID, line)
+	}
+	for _, u := range r.Units() {
+		x.printf("  unit %s: %s (%s), %d done", u.ID, u.Status, u.Reason, u.Rows)
+	}
+}
+
+// words splits a line at blanks outside of quotes and brackets.
+func words(line string) (out []string) {
+	depth, quoted, begin := 0, false, -1
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		if c == ' ' && depth == 0 && !quoted {
+			if begin >= 0 {
+				out = append(out, line[begin:i])
+			}
+			begin = -1
+			continue
+		}
+		if begin < 0 {
+			begin = i
+		}
+		switch {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	if begin >= 0 {
+		out = append(out, line[begin:])
+	}
+	return out
+}
+
+func indexOf(list []string, s string) int {
+	if i := slices.Index(list, s); i >= 0 {
+		return i
+	}
+	return len(list)
+}
+
+// value reads JSON; what is no JSON is a string.
+func value(text string) any {
+	if v, err := core.ParseJSON([]byte(text)); err == nil {
+		return v
+	}
+	return text
+}
