@@ -17,6 +17,10 @@ type Failure struct {
 	// Category says whether trying again can help, where the class does not; see
 	// InCategory.
 	Category Category `json:"category,omitempty"`
+	// Signature identifies what the failure reports where the message holds only a part of
+	// it: two failures are the same only if their signatures are equal, too. That of a
+	// program is a digest of all that it printed. "" leaves it to the message.
+	Signature string `json:"signature,omitempty"`
 	// FailsRun failures end the run, whatever the node's policy says; see FailRun.
 	FailsRun bool `json:"fails_run,omitempty"`
 	// RetryAfter, when positive, is the least time to wait before the next
@@ -39,8 +43,8 @@ func (f *Failure) Error() string { return f.Message }
 func (f *Failure) Unwrap() error { return f.Cause }
 
 // FailureOf turns an error of a handler into a Failure, keeping a Failure that
-// is already inside, the marks set by Permanent, Retryable and RetryAfter, and the
-// category of the error. The message is cut to MaxText. Of an error that wraps more than
+// is already inside, the marks set by Permanent, Retryable and RetryAfter, the
+// category of the error, and its signature if it has a method FailureSignature() string. The message is cut to MaxText. Of an error that wraps more than
 // 10,000 others, which may be because it wraps itself, only the text is kept.
 func FailureOf(err error) *Failure {
 	if !countable(err) {
@@ -55,9 +59,12 @@ func FailureOf(err error) *Failure {
 		if out.Class == ClassError && out.Category == "" {
 			out.categorize(err)
 		}
+		if out.Signature == "" {
+			out.Signature = signatureOf(err)
+		}
 		return &out
 	}
-	f := &Failure{Class: ClassError, Message: CutText(err.Error()), Cause: err}
+	f := &Failure{Class: ClassError, Message: CutText(err.Error()), Signature: signatureOf(err), Cause: err}
 	f.categorize(err)
 	if m, ok := errors.AsType[*retryMark](err); ok {
 		f.Permanent = !m.again
@@ -69,6 +76,17 @@ func FailureOf(err error) *Failure {
 		f.FailsRun, f.Permanent = true, true
 	}
 	return f
+}
+
+// signatureOf returns the signature that an error brings, "" if it has none.
+func signatureOf(err error) string {
+	if s, ok := errors.AsType[interface {
+		error
+		FailureSignature() string
+	}](err); ok {
+		return s.FailureSignature()
+	}
+	return ""
 }
 
 // maxWrapped is how many errors one error may wrap, each as often as it is met.
@@ -199,7 +217,7 @@ func (e *NodeError) message() string {
 // path of the innermost node and its cause, each once however deep it lies.
 func (e *NodeError) Nested() *Failure {
 	f := &Failure{Class: e.Failure.Class, Message: e.message(), Permanent: e.Failure.Permanent, Category: e.Failure.Category,
-		FailsRun: e.Failure.FailsRun, RetryAfter: e.Failure.RetryAfter, Node: e.Failure.Node, Cause: e}
+		Signature: e.Failure.Signature, FailsRun: e.Failure.FailsRun, RetryAfter: e.Failure.RetryAfter, Node: e.Failure.Node, Cause: e}
 	if f.Node == "" {
 		f.Node = e.Node
 	}

@@ -134,6 +134,8 @@ type Routing struct {
 	// Category is the category of the failure of a result whose status is Fail; "" leaves
 	// it to the text of the note, see CategoryOfText.
 	Category Category
+	// Signature is the Failure.Signature of a result whose status is Fail.
+	Signature string
 	// Text is what the node put out, such as what a script printed: for model nodes that are
 	// told what came before them, and for ContextParallelResults. It has no use where there
 	// is an edge output, which stands for it.

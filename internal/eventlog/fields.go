@@ -188,6 +188,8 @@ func failure(v any) (*core.Failure, error) {
 			return to(&f.Permanent, v)
 		case "category":
 			return to((*string)(&f.Category), v)
+		case "signature":
+			return to(&f.Signature, v)
 		case "retry_after":
 			return to((*int64)(&f.RetryAfter), v)
 		case "fails_run":

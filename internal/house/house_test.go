@@ -68,7 +68,7 @@ var libraries = map[string][]string{
 
 // pure are the packages that decide: no goroutine, clock, randomness, lock,
 // file, network or environment.
-var pure = []string{"core", "expressions", "state", "scheduler/plan", "scheduler/machine", "scheduler/verify", "internal/eventlog"}
+var pure = []string{"core", "expressions", "state", "scheduler/plan", "scheduler/machine", "scheduler/verify", "internal/eventlog", "internal/alike"}
 
 var impure = map[string]string{
 	"sync": "a pure package has one owner and needs no lock", "sync/atomic": "a pure package has one owner",

@@ -180,7 +180,7 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 	}
 	r, way := core.Result{}, core.Routing{}
 	if failed {
-		r.Status, r.Note, way.Category = core.Fail, exit.Error(), exit.Category()
+		r.Status, r.Note, way.Category, way.Signature = core.Fail, exit.Error(), exit.Category(), exit.FailureSignature()
 	} else if r, err = s.result(out.Stdout, in); err != nil {
 		return core.Result{}, fmt.Errorf("%s: %w", s.name, err)
 	}

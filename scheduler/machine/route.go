@@ -3,13 +3,11 @@ package machine
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/internal/alike"
 	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -202,7 +200,7 @@ func (t *walk) stuck(v *visit, o *Outcome) {
 	id := t.id(v.node)
 	if o.Failure != nil {
 		t.fail(v.node, core.ClassNoRoute, "%s, and %s has neither an edge to follow nor a retry target", o.Failure.Message, id)
-		t.failure.Cause, t.failure.Category = o.Failure, o.Failure.Category
+		t.failure.Cause, t.failure.Category, t.failure.Signature = o.Failure, o.Failure.Category, o.Failure.Signature
 		if o.Failure.Class == core.ClassTimeout {
 			t.failure.Category = o.Failure.InCategory() // the class does not say it any more
 		}
@@ -278,70 +276,16 @@ func (t *walk) circles(v *visit, o *Outcome) bool {
 	if category != core.Deterministic && category != core.Structural {
 		return false
 	}
-	key := t.id(v.node) + "|" + string(category) + "|" + masked(o.Failure.Message)
+	key := t.id(v.node) + "|" + string(category) + "|" + alike.Text(o.Failure.Message)
+	if o.Failure.Signature != "" {
+		key += "|" + o.Failure.Signature
+	}
 	if t.failed[key]++; t.failed[key] < t.w.RepeatLimit {
 		return false
 	}
 	t.fail(v.node, core.ClassFailureCycle, "%s failed %d times alike: %s", t.id(v.node), t.w.RepeatLimit, o.Failure.Message)
-	t.failure.Cause = o.Failure
+	t.failure.Cause, t.failure.Signature = o.Failure, o.Failure.Signature
 	return true
-}
-
-// Bounds of what counts as an identifier in a message, and of a signature.
-const (
-	leastHex, mostHex = 7, 64
-	signatureLength   = 240
-)
-
-// tempName matches the random names that systems give to temporary files.
-var tempName = regexp.MustCompile(`/\.?tmp[._-]?[a-z0-9_]{6,}`)
-
-// masked is a message without what differs from one failure to the next of the same kind:
-// in lower case, with numbers, hexadecimal identifiers and the names of temporary files
-// masked. A hash stands for the rest of a long one, as what differs may be at its end: the
-// messages of programs end with the last lines of what they printed.
-func masked(message string) string {
-	var b strings.Builder
-	text := tempName.ReplaceAllString(strings.ToLower(message), "/<tmp>")
-	for i := 0; i < len(text); {
-		end := i
-		for end < len(text) && isHex(text[end]) {
-			end++
-		}
-		run := text[i:end]
-		switch {
-		case run == "":
-			b.WriteByte(text[i])
-			i++
-			continue
-		case len(run) >= leastHex && len(run) <= mostHex:
-			b.WriteString("<hex>")
-		default:
-			maskNumbers(&b, run)
-		}
-		i = end
-	}
-	out := []rune(b.String())
-	if len(out) <= signatureLength {
-		return string(out)
-	}
-	hash := fnv.New64a()
-	hash.Write([]byte(b.String()))
-	rest := fmt.Sprintf("#%016x", hash.Sum64())
-	return string(out[:signatureLength-len(rest)]) + rest
-}
-
-func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
-
-func maskNumbers(b *strings.Builder, text string) {
-	for i := range len(text) {
-		switch digit := text[i] <= '9'; {
-		case !digit:
-			b.WriteByte(text[i])
-		case i == 0 || text[i-1] > '9':
-			b.WriteString("<n>")
-		}
-	}
 }
 
 // walkEnv lets conditions see the state after a visit.

@@ -49,6 +49,9 @@ func said(r *core.Result) *core.Failure {
 	if category != core.Deterministic {
 		f.Category = category
 	}
+	if r.Routing != nil {
+		f.Signature = r.Routing.Signature
+	}
 	return f
 }
 

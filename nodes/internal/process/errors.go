@@ -34,7 +34,14 @@ type ExitError struct {
 	// Stdout and Stderr hold the last lines of both outputs, masked and shortened. Stdout
 	// is empty for a Command that discards it.
 	Stdout, Stderr []string
+	// Signature is a digest of all of both outputs, in which numbers, hexadecimal
+	// identifiers and names of temporary files do not count; "" if nothing was printed.
+	Signature string
 }
+
+// FailureSignature makes two failures of a program differ if it printed something else,
+// whether or not that is in the last lines.
+func (e *ExitError) FailureSignature() string { return e.Signature }
 
 // Category returns the category that the last lines of both outputs suggest. The program's
 // name does not count: a script called abort.sh was not aborted.

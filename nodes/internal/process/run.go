@@ -92,7 +92,7 @@ func Run(parent context.Context, c Command) (Output, error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	out := &capture{limit: c.MaxOutput, flood: func() { cancel(floodError("standard output", c.MaxOutput)) }}
-	lines := &lineLog{limit: c.MaxOutput, log: c.Log, mask: c.Mask, keep: c.KeepStderr,
+	lines := &lineLog{limit: c.MaxOutput, log: c.Log, mask: c.Mask, digest: newDigest(c.Mask), keep: c.KeepStderr,
 		flood: func() { cancel(floodError("standard error", c.MaxOutput)) }}
 	cmd := c.exec(out, lines)
 	// A child dies with the thread that started it; see dieTogether.
@@ -200,7 +200,20 @@ func (c Command) exit(cmd *exec.Cmd, err error, out *capture, lines *lineLog) er
 	case slices.Contains(c.OK, code):
 		return nil
 	}
-	return &ExitError{Program: c.Name, Code: code, Signal: signal, Stdout: lastLines(out.data, c.Mask), Stderr: fitting(lines.tail)}
+	return &ExitError{Program: c.Name, Code: code, Signal: signal, Stdout: lastLines(out.data, c.Mask), Stderr: fitting(lines.tail),
+		Signature: c.signature(out, lines)}
+}
+
+// signature identifies what a program printed. Standard error is digested while the program
+// runs, since only its end is kept; standard output is there in whole.
+func (c Command) signature(out *capture, lines *lineLog) string {
+	stdout := newDigest(c.Mask)
+	stdout.Write(out.data)
+	a, b := lines.digest.Sum(), stdout.Sum()
+	if a == "" && b == "" {
+		return ""
+	}
+	return a + "-" + b
 }
 
 func (c Command) fail(err error) error {

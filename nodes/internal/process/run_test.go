@@ -4,6 +4,7 @@ package process
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -156,6 +157,41 @@ func TestRunExit(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// The error holds the last lines of an output, so two failures that differ above them had the
+// same error and counted as one.
+func TestExitSignature(t *testing.T) {
+	output := func(stream, first, count string) []string {
+		return append([]string{"1", stream + first}, slices.Repeat([]string{stream + "ok in " + count + "s"}, 100)...)
+	}
+	failure := func(t *testing.T, args []string) *core.Failure {
+		_, _, err := run(t, t.Context(), "exit", Command{Args: args})
+		return core.FailureOf(fmt.Errorf("node x: %w", err))
+	}
+	for name, stream := range map[string]string{"standard output": ">", "standard error": ""} {
+		t.Run(name, func(t *testing.T) {
+			base := failure(t, output(stream, "FAIL TestParse (0.1s) 7f00ba1234", "1"))
+			if base.Signature == "" {
+				t.Fatal("there is no signature")
+			}
+			if got := failure(t, output(stream, "FAIL TestParse (13.25s) 99ffee1a", "27")); got.Signature != base.Signature {
+				t.Errorf("numbers make the signature a different one: %s and %s", got.Signature, base.Signature)
+			}
+			got := failure(t, output(stream, "FAIL TestWrite (0.1s) 7f00ba1234", "1"))
+			if got.Signature == base.Signature || got.Message != base.Message {
+				t.Errorf("got %s %s, want another signature than %s and the same message", got.Signature, got.Message, base.Signature)
+			}
+			data, err := json.Marshal(got)
+			var back core.Failure
+			if err = errors.Join(err, json.Unmarshal(data, &back)); err != nil || back.Signature != got.Signature {
+				t.Errorf("JSON: %s, %v", data, err)
+			}
+		})
+	}
+	if got := failure(t, []string{"1"}); got.Signature != "" {
+		t.Errorf("a program that prints nothing has the signature %s", got.Signature)
 	}
 }
 

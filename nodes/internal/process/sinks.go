@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wavefold/wavefold/internal/alike"
 	"github.com/wavefold/wavefold/internal/secret"
 )
 
@@ -85,6 +86,8 @@ type lineLog struct {
 	log   *slog.Logger
 	mask  secret.Masker
 
+	digest alike.Digest // of all of it
+
 	keep int    // bytes of the end that are wanted as they are
 	kept []byte // these, and some before them
 
@@ -114,6 +117,7 @@ func (l *lineLog) Write(p []byte) (int, error) {
 		l.flood = nil
 		return n, nil
 	}
+	l.digest.Write(p)
 	if l.keep > 0 {
 		l.kept = append(l.kept, p...)
 		if len(l.kept) > 4*l.keep {
@@ -129,6 +133,11 @@ func (l *lineLog) Write(p []byte) (int, error) {
 		p = rest
 	}
 	return n, nil
+}
+
+// newDigest returns a digest of an output whose lines are compared as a log shows them.
+func newDigest(mask secret.Masker) alike.Digest {
+	return alike.Digest{Clean: func(line string) string { return mask.Text(secret.Clean(line)) }}
 }
 
 // end returns the end of the stream.

@@ -201,6 +201,7 @@ func restyle(h uint64, label string) string {
 // fail makes the result one of status fail.
 func (b *walkBehaviour) fail(h uint64, r *core.Result) {
 	r.Status, r.Note = core.Fail, b.message(draw(h, "message"), int(h>>8%100))
+	r.Routing.Signature = signature(h)
 	if b.n.Role == core.RoleHuman {
 		r.Routing.PreferredLabel = "" // nobody answered
 	}
@@ -229,8 +230,21 @@ func (b *walkBehaviour) err(h uint64, attempt int) error {
 	case 3:
 		return errors.New("scope violation: " + text)
 	}
-	return errors.New(text)
+	return signedError{errors.New(text), signature(h)}
 }
+
+// signature is what a failure reports apart from its message, most often nothing.
+func signature(h uint64) string {
+	return [...]string{"", "", "", "a", "b"}[draw(h, "signature")%5]
+}
+
+// signedError is an error with a signature.
+type signedError struct {
+	error
+	signature string
+}
+
+func (e signedError) FailureSignature() string { return e.signature }
 
 // message words a failure. A node says much the same each time, with other numbers, and
 // sometimes a word that gives it a category.

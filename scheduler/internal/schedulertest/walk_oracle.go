@@ -132,6 +132,7 @@ type ended struct {
 	category   core.Category // of a failure
 	class      string
 	message    string
+	signature  string
 	deltas     []map[string]any // of a parallel node those of its branches, in order
 	context    map[string]any
 	attempts   int
@@ -353,10 +354,13 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values, v
 		}
 		switch {
 		case failure != nil && e.status != core.Fail: // an error: there is no result
-			e = ended{status: core.Fail, category: failure.InCategory(), class: failure.Class, message: failure.Message, attempts: attempt, took: e.took}
+			e = ended{status: core.Fail, category: failure.InCategory(), class: failure.Class, message: failure.Message, signature: failure.Signature, attempts: attempt, took: e.took}
 			again = !failure.Permanent
 		case e.status == core.Fail:
 			e.class, e.message = core.ClassError, r.Note
+			if r.Routing != nil {
+				e.signature = r.Routing.Signature
+			}
 		}
 		if again && attempt < most {
 			e.took += waits(attempt)
@@ -484,7 +488,7 @@ func (o *walkOracle) repeats(id string, e ended) bool {
 	}
 	text := tempFile.ReplaceAllString(strings.ToLower(e.message), "#")
 	text = digits.ReplaceAllString(hexRun.ReplaceAllString(text, "#"), "#")
-	key := fmt.Sprintf("%s|%s|%s", id, e.category, text)
+	key := fmt.Sprintf("%s|%s|%s|%s", id, e.category, text, e.signature)
 	o.signatures[key]++
 	limit := core.DefaultRepeatLimit
 	if l := o.w.Walk.RepeatLimit; l != nil {
