@@ -509,7 +509,7 @@ func readFlights(_ context.Context, file string, emit func([]Flight) error) erro
 		if err := emit(batch); err != nil {
 			return err
 		}
-		batch = batch[:0] // emit has returned: nobody holds it any more
+		batch = batch[:0] // emit has returned, so the batch is free
 	}
 }
 
