@@ -10,8 +10,13 @@ import (
 // pieces that take part in the order of the rows between, the order is chosen so
 // that few edges cross, and then each box goes as near to its neighbours as the
 // others in its row allow. Nothing depends on anything but the graph.
+//
+// A label has a place in a row of its own, like a box. Edges pass each row vertically and
+// change their direction between rows only, so a label covers no box, no other label and
+// no edge but its own.
 
-// box is a rectangle to be placed, or a bend of a long edge, which has no size.
+// box is a rectangle to be placed, or a bend of an edge, which has the size of the label that
+// is drawn there and no size without one.
 type box struct {
 	w, h  float64
 	tail  float64 // room at its right that its middle leaves out
@@ -23,50 +28,67 @@ type box struct {
 
 func (b *box) center() float64 { return b.x + (b.w-b.tail)/2 }
 
-// link is an edge between boxes of neighbouring rows, the upper one first.
-type link struct{ up, down int }
+// span is an edge between boxes. Its label, which is as wide as label, is in the row above
+// its lower end, and so the ends of a span with a label are at least two rows apart. A span
+// between two boxes of one row passes the row below.
+type span struct {
+	up, down     int
+	label        float64 // 0 without a label
+	leave, enter float64 // how far it is at the right of the middle of its upper and lower box
+}
 
-// layout is a graph under way.
+// link is a piece of an edge between boxes of neighbouring rows, the upper one first.
+type link struct {
+	up, down int
+	shift    float64 // from the middle of the upper box to that of the lower one if it is vertical
+}
+
+// neighbour is a box to which a link leads, and the shift of its middle from the middle of the
+// box at the other end if the link is vertical.
+type neighbour struct {
+	box   int
+	shift float64
+}
+
+// layout is a graph while it is laid out.
 type layout struct {
 	boxes []box
 	rows  [][]int
 	links []link
-	ups   [][]int // by box: the boxes above and below it
-	downs [][]int
+	ups   [][]neighbour // by box: the boxes above and below it
+	downs [][]neighbour
 	// chains are the boxes each edge passes, its ends included.
 	chains [][]int
 }
 
 // Distances in pixels.
 const (
-	boxGap  = 28
-	bendGap = 14
+	boxGap      = 28
+	bendGap     = 14
+	labelHeight = 18
 )
 
 // sweeps is how often order and places are improved; more changes little.
 const sweeps = 12
 
-// arrange lays out boxes, which have a size and a level, and edges between boxes
-// of rising levels.
-func arrange(boxes []box, edges [][2]int) *layout {
+// arrange lays out boxes, which have a size and a level, and edges between them.
+func arrange(boxes []box, edges []span) *layout {
 	l := &layout{boxes: boxes}
-	for i := range boxes {
-		for len(l.rows) <= boxes[i].level {
-			l.rows = append(l.rows, nil)
-		}
-	}
 	for _, e := range edges {
 		l.chains = append(l.chains, l.cut(e))
 	}
 	for i := range l.boxes {
 		b := &l.boxes[i]
+		for len(l.rows) <= b.level {
+			l.rows = append(l.rows, nil)
+		}
 		b.place = len(l.rows[b.level])
 		l.rows[b.level] = append(l.rows[b.level], i)
 	}
-	l.ups, l.downs = make([][]int, len(l.boxes)), make([][]int, len(l.boxes))
+	l.ups, l.downs = make([][]neighbour, len(l.boxes)), make([][]neighbour, len(l.boxes))
 	for _, k := range l.links {
-		l.downs[k.up] = append(l.downs[k.up], k.down)
-		l.ups[k.down] = append(l.ups[k.down], k.up)
+		l.downs[k.up] = append(l.downs[k.up], neighbour{k.down, k.shift})
+		l.ups[k.down] = append(l.ups[k.down], neighbour{k.up, -k.shift})
 	}
 	l.order()
 	l.spread()
@@ -74,16 +96,34 @@ func arrange(boxes []box, edges [][2]int) *layout {
 }
 
 // cut turns an edge into links from row to row.
-func (l *layout) cut(e [2]int) []int {
-	chain := []int{e[0]}
-	for level := l.boxes[e[0]].level + 1; level < l.boxes[e[1]].level; level++ {
+func (l *layout) cut(e span) []int {
+	chain := []int{e.up}
+	bend := func(level int) {
 		l.boxes = append(l.boxes, box{level: level, bend: true})
 		chain = append(chain, len(l.boxes)-1)
 	}
-	chain = append(chain, e[1])
-	for i := 1; i < len(chain); i++ {
-		l.links = append(l.links, link{chain[i-1], chain[i]})
+	first, last := l.boxes[e.up].level, l.boxes[e.down].level
+	for level := first + 1; level < last; level++ {
+		bend(level)
 	}
+	if first == last {
+		bend(first + 1)
+	}
+	if e.label > 0 {
+		b := &l.boxes[len(l.boxes)-1]
+		b.w, b.h = e.label, labelHeight
+	}
+	chain = append(chain, e.down)
+	if first == last {
+		l.links = append(l.links, link{e.up, chain[1], e.leave}, link{e.down, chain[1], e.enter})
+		return chain
+	}
+	begin := len(l.links)
+	for i := 1; i < len(chain); i++ {
+		l.links = append(l.links, link{up: chain[i-1], down: chain[i]})
+	}
+	l.links[begin].shift += e.leave
+	l.links[len(l.links)-1].shift -= e.enter
 	return chain
 }
 
@@ -122,7 +162,7 @@ func (l *layout) places() []int {
 	return out
 }
 
-func (l *layout) sortRow(r int, neighbours [][]int) {
+func (l *layout) sortRow(r int, neighbours [][]neighbour) {
 	row := l.rows[r]
 	mean := make(map[int]float64, len(row))
 	for _, b := range row {
@@ -130,7 +170,7 @@ func (l *layout) sortRow(r int, neighbours [][]int) {
 		if list := neighbours[b]; len(list) > 0 {
 			sum := 0
 			for _, n := range list {
-				sum += l.boxes[n].place
+				sum += l.boxes[n.box].place
 			}
 			mean[b] = float64(sum) / float64(len(list))
 		}
@@ -151,7 +191,7 @@ func (l *layout) crossings() int {
 		for _, b := range l.byPlace(r) {
 			downs := make([]int, 0, len(l.downs[b]))
 			for _, d := range l.downs[b] {
-				downs = append(downs, l.boxes[d].place)
+				downs = append(downs, l.boxes[d.box].place)
 			}
 			for _, at := range downs {
 				n += total
@@ -203,7 +243,7 @@ func (l *layout) spread() {
 }
 
 // towards returns the place where a box would like its middle to be.
-func (l *layout) towards(neighbours [][]int) func(b int) (float64, bool) {
+func (l *layout) towards(neighbours [][]neighbour) func(b int) (float64, bool) {
 	return func(b int) (float64, bool) {
 		list := neighbours[b]
 		if len(list) == 0 {
@@ -211,7 +251,7 @@ func (l *layout) towards(neighbours [][]int) func(b int) (float64, bool) {
 		}
 		sum := 0.0
 		for _, n := range list {
-			sum += l.boxes[n].center()
+			sum += l.boxes[n.box].center() - n.shift
 		}
 		return sum / float64(len(list)), true
 	}
@@ -266,6 +306,25 @@ func (l *layout) draw(r int, wish func(b int) (float64, bool)) {
 			l.boxes[row[i]].x = k.at + offset[i]
 		}
 	}
+}
+
+// bounds returns the upper and the lower side of a row.
+func (l *layout) bounds(row int) (top, bottom float64) {
+	top, bottom = math.Inf(1), math.Inf(-1)
+	for _, b := range l.rows[row] {
+		top, bottom = min(top, l.boxes[b].y), max(bottom, l.boxes[b].y+l.boxes[b].h)
+	}
+	return top, bottom
+}
+
+// shifts returns by row how far edges move sideways between it and the row above, at most.
+func (l *layout) shifts() []float64 {
+	out := make([]float64, len(l.rows))
+	for _, k := range l.links {
+		up, down := &l.boxes[k.up], &l.boxes[k.down]
+		out[down.level] = max(out[down.level], math.Abs(up.center()+k.shift-down.center()))
+	}
+	return out
 }
 
 // stack gives each row its y, with room above a row as the function says, and

@@ -101,7 +101,7 @@ type Way struct{ From, To, Label, When string }
 // SVG draws a picture that needs nothing else: it opens in any browser, bright or
 // dark. Waves go from top to bottom. A fan-out is a stack, a pipeline a box of
 // stages, a loop one with a way back, a nested workflow has a double frame;
-// conditions stand on dashed edges. Of a walk the start and the exit are round, conditional
+// edges with a condition are dashed. Of a walk the start and the exit are round, conditional
 // nodes have pointed sides, human gates slanted ones, and edges that go back lead from
 // below to above.
 func SVG(d *plan.Description, o Options) string {
@@ -114,11 +114,8 @@ func SVG(d *plan.Description, o Options) string {
 	return s.b.String()
 }
 
-// Measures in pixels. Widths of texts are guessed: a box fits its text in the
-// usual fonts.
+// Measures in pixels.
 const (
-	titleSize  = 13.0
-	textSize   = 11.0
 	lineHeight = 16.0
 	padX, padY = 14.0, 10.0
 	headHeight = 24.0 // of a pipeline or loop
@@ -127,9 +124,6 @@ const (
 	stackShift = 5.0 // of a fan-out's second and third sheet
 	maxLine    = 46  // cells of text in a box
 )
-
-// textWidth guesses the width of a text.
-func textWidth(s string, size float64) float64 { return float64(tty.Width(s)) * size * 0.6 }
 
 // svgNode is a node with its lines, relative to its vertex.
 type svgNode struct {
@@ -146,6 +140,13 @@ type svgVertex struct {
 	head  string // of a unit
 }
 
+// The way back of a loop passes below its members, and its label is below the line.
+const (
+	again      = "again"
+	againDepth = 14.0
+	againFrom  = padX
+)
+
 type svg struct {
 	b        strings.Builder
 	d        *plan.Description
@@ -155,13 +156,14 @@ type svg struct {
 	boxes    []box
 	owner    map[string][2]int // node id -> vertex, node
 	walk     map[string]*plan.WalkNodeDescription
-	ends     [][2]int // of edges, the upper vertex first
-	back     []bool   // edges that lead to a higher vertex, or to the same one
-	jumped   int      // edges from here on are jumps of the run
-	chains   [][]int  // the boxes that edges pass; nil for an edge to its own node
+	ends     [][2]int      // of edges, the upper vertex first
+	back     []bool        // edges that lead to a higher vertex, or to the same one
+	jumped   int           // edges from here on are jumps of the run
+	chains   [][]int       // the boxes that edges pass; nil for an edge to its own node
+	loops    map[int][]int // by vertex: the edges to its own node
+	rows     []int         // of the levels; rows of labels are between them
 	l        *layout
 	w, h     float64
-	pills    []rect // labels that are drawn
 }
 
 // measure finds the size of each box.
@@ -208,11 +210,11 @@ func (s *svg) node(v *plan.VertexDescription, n *plan.NodeDescription) svgNode {
 	for i, line := range lines {
 		line = clipped(safe(line), maxLine)
 		out.lines = append(out.lines, line)
-		size := textSize
+		font := noteFont
 		if i == 0 {
-			size = titleSize
+			font = titleFont
 		}
-		out.w = max(out.w, textWidth(line, size)+2*padX)
+		out.w = max(out.w, font.width(line)+2*padX)
 	}
 	if w := s.walk[n.ID]; w != nil {
 		out.slant = slants[w.Role]
@@ -253,68 +255,12 @@ func (v *svgVertex) line(s *svg) (w, h float64) {
 	}
 	foot := padY
 	if v.v.Shape == plan.Loop.String() {
-		foot += 18 // the way back
+		foot += againDepth + lineHeight
 	}
-	return max(x-arrow+padX, textWidth(v.head, textSize)+2*padX), headHeight + 4 + height + foot
+	return max(x-arrow+padX, headFont.width(v.head)+2*padX, againFrom+noteFont.width(again)+padX), headHeight + 4 + height + foot
 }
 
 func (s *svg) mark(id string) Mark { return s.run.mark(id) }
-
-// place lays everything out.
-func (s *svg) place() {
-	var links [][2]int
-	for i := range s.d.Edges {
-		e := &s.d.Edges[i]
-		from, to := s.owner[e.From][0], s.owner[e.To][0]
-		back := s.walk[e.From] != nil && s.boxes[from].level >= s.boxes[to].level
-		if back {
-			from, to = to, from
-		}
-		if from != to {
-			links = append(links, [2]int{from, to})
-		} else {
-			s.boxes[from].w += s.loopWidth(i)
-			s.boxes[from].tail += s.loopWidth(i)
-		}
-		s.ends, s.back = append(s.ends, [2]int{from, to}), append(s.back, back)
-	}
-	labels := make([]int, len(s.d.Levels)+1) // by row below them
-	for i, e := range s.ends {
-		if s.edgeText(i) != "" {
-			labels[s.boxes[e[1]].level]++
-		}
-	}
-	s.l = arrange(s.boxes, links)
-	s.boxes = s.l.boxes
-	chains := s.l.chains
-	for _, e := range s.ends {
-		if e[0] == e[1] {
-			s.chains = append(s.chains, nil)
-			continue
-		}
-		s.chains, chains = append(s.chains, chains[0]), chains[1:]
-	}
-	s.h = s.l.stack(func(row int) float64 {
-		switch {
-		case row == 0:
-			return 0
-		case labels[row] > 0:
-			return 64 + 9*float64(min(labels[row], 6))
-		}
-		return 52
-	})
-	s.w = s.l.width()
-	for i, e := range s.ends { // a long label on an edge at the right
-		if s.edgeText(i) == "" || e[0] == e[1] {
-			continue
-		}
-		x, chain := s.boxes[e[1]].center(), s.chains[i]
-		if s.back[i] {
-			x = max(x, s.boxes[chain[len(chain)-2]].center()) + sideways
-		}
-		s.w = max(s.w, x+s.labelWidth(i)/2)
-	}
-}
 
 func (s *svg) printf(format string, args ...any) { fmt.Fprintf(&s.b, format, args...) }
 
@@ -329,7 +275,7 @@ func (s *svg) write() {
 		left = 0
 	}
 	w, h := s.w+left+2*margin, s.h+top+2*margin
-	w = max(w, textWidth(title, titleSize+3)+2*margin)
+	w = max(w, nameFont.width(safe(title))+2*margin)
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img">`+"\n", w, h, w, h)
 	s.printf("<title>%s</title>\n", text(title))
 	s.printf("<style>%s</style>\n", plainFirst(svgStyle))
@@ -355,11 +301,8 @@ func (s *svg) write() {
 
 // waves shades every other wave and names them.
 func (s *svg) waves() {
-	for r, row := range s.l.rows {
-		y, bottom := s.boxes[row[0]].y, 0.0
-		for _, b := range row {
-			y, bottom = min(y, s.boxes[b].y), max(bottom, s.boxes[b].y+s.boxes[b].h)
-		}
+	for r, row := range s.rows {
+		y, bottom := s.l.bounds(row)
 		if r%2 == 0 {
 			s.printf(`<rect class="wave" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8"/>`+"\n", -wavesX, y-14, s.w+wavesX+margin/2, bottom-y+28)
 		}
@@ -415,10 +358,10 @@ func (s *svg) unit(v *svgVertex, b *box) {
 	}
 	first, last := &v.nodes[0], &v.nodes[len(v.nodes)-1]
 	from, to := last.x+last.w*0.7, first.x+first.w*0.3
-	y := b.h - 12
+	y := first.y + max(first.h, last.h) + againDepth
 	s.printf(`<path class="edge again" marker-end="url(#head)" d="M%.1f,%.1f V%.1f Q%.1f,%.1f %.1f,%.1f H%.1f Q%.1f,%.1f %.1f,%.1f V%.1f"/>`+"\n",
 		from, last.y+last.h, y-6, from, y, from-6, y, to+6, to, y, to, y-6, first.y+first.h+2)
-	s.printf(`<text class="note" text-anchor="middle" x="%.1f" y="%.1f">again</text>`+"\n", (from+to)/2, y-4)
+	s.printf(`<text class="note" x="%.1f" y="%.1f">%s</text>`+"\n", againFrom, y+lineHeight-3, again)
 }
 
 // class is the CSS class for the status of a node in the run.

@@ -15,7 +15,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// wellFormed reads a picture as a strict reader does.
+// wellFormed returns the error of a strict XML reader.
 func wellFormed(picture string) error {
 	d := xml.NewDecoder(strings.NewReader(picture))
 	for {
@@ -27,8 +27,8 @@ func wellFormed(picture string) error {
 	}
 }
 
-// Whatever stands in names and conditions, the picture is one XML document and
-// holds no element that came from them.
+// Names and conditions are escaped: the picture is one XML document, and none of its elements
+// comes from the workflow.
 func TestSVGQuotesEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{`</text><script>alert(1)</script>`, `"/><a b="`, "]]>", "&lt;&", "\x1b[31m", "\u202e"}))
@@ -50,19 +50,22 @@ func TestSVGQuotesEverything(t *testing.T) {
 	})
 }
 
-// graph draws a random layered graph.
-func graph(t *rapid.T) ([]box, [][2]int) {
+// graph draws a random layered graph. Nodes are in the even rows, labels in the odd ones.
+func graph(t *rapid.T) ([]box, []span) {
 	var boxes []box
-	var edges [][2]int
+	var edges []span
 	first := 0
 	for level := range rapid.IntRange(1, 6).Draw(t, "levels") {
 		n := rapid.IntRange(1, 6).Draw(t, "width")
 		for range n {
-			boxes = append(boxes, box{level: level, w: float64(rapid.IntRange(20, 300).Draw(t, "w")), h: float64(rapid.IntRange(20, 90).Draw(t, "h"))})
+			boxes = append(boxes, box{level: 2 * level, w: float64(rapid.IntRange(20, 300).Draw(t, "w")), h: float64(rapid.IntRange(20, 90).Draw(t, "h"))})
 		}
 		for i := first; i < len(boxes) && first > 0; i++ {
 			for range rapid.IntRange(1, 3).Draw(t, "edges") {
-				edges = append(edges, [2]int{rapid.IntRange(0, first-1).Draw(t, "from"), i})
+				edges = append(edges, span{up: rapid.IntRange(0, first-1).Draw(t, "from"), down: i, label: max(0, float64(rapid.IntRange(-100, 200).Draw(t, "label")))})
+			}
+			if rapid.IntRange(0, 5).Draw(t, "same row") == 0 && i > first {
+				edges = append(edges, span{up: first, down: i, label: 60})
 			}
 		}
 		first = len(boxes)
@@ -70,8 +73,8 @@ func graph(t *rapid.T) ([]box, [][2]int) {
 	return boxes, edges
 }
 
-// No two boxes overlap, rows keep to themselves, nothing lies to the left of 0, and
-// the same graph is laid out in the same way.
+// No two boxes or labels overlap, no box reaches into another row, nothing lies to the left
+// of 0, and the same graph is laid out in the same way.
 func TestArrange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		boxes, edges := graph(t)
@@ -89,23 +92,30 @@ func TestArrange(t *testing.T) {
 			}
 			for j := range i {
 				b := &l.boxes[j]
-				if !a.bend && !b.bend && a.x < b.x+b.w-0.001 && b.x < a.x+a.w-0.001 && a.y < b.y+b.h && b.y < a.y+a.h {
+				if a.x < b.x+b.w-0.001 && b.x < a.x+a.w-0.001 && a.y < b.y+b.h && b.y < a.y+a.h {
 					t.Fatalf("boxes %d and %d overlap: %v, %v", j, i, *b, *a)
 				}
 				if a.level > b.level && a.y < b.y+b.h {
-					t.Fatalf("box %d of row %d lies beside box %d of row %d", i, a.level, j, b.level)
+					t.Fatalf("box %d of row %d is not below box %d of row %d", i, a.level, j, b.level)
 				}
 			}
 		}
 		for i, e := range edges {
-			if c := l.chains[i]; c[0] != e[0] || c[len(c)-1] != e[1] || len(c) != l.boxes[e[1]].level-l.boxes[e[0]].level+1 {
+			c, rows := l.chains[i], l.boxes[e.down].level-l.boxes[e.up].level
+			if rows == 0 {
+				rows = 2 // down and up again
+			}
+			if c[0] != e.up || c[len(c)-1] != e.down || len(c) != rows+1 {
 				t.Fatalf("edge %v passes %v", e, c)
+			}
+			if b := l.boxes[c[len(c)-2]]; b.bend && b.w != e.label || !b.bend && e.label > 0 {
+				t.Fatalf("edge %v has room of %v for its label", e, b.w)
 			}
 		}
 	})
 }
 
-// crossings is compared with a count of all pairs.
+// The number of crossings is compared with a count of all pairs.
 func TestCrossings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		boxes, edges := graph(t)
@@ -128,7 +138,7 @@ func TestCrossings(t *testing.T) {
 	})
 }
 
-// A picture of a large graph takes no more than a moment.
+// A graph with 1,000 nodes and long edges can be drawn.
 func TestSVGOfALargeGraph(t *testing.T) {
 	d := &plan.Description{Name: "large"}
 	for level := range 50 {
@@ -150,7 +160,7 @@ func TestSVGOfALargeGraph(t *testing.T) {
 	}
 }
 
-// Every status that a log can show has a colour.
+// The style has a colour for every status of a node.
 func TestStatusesHaveColours(t *testing.T) {
 	for _, status := range []string{"success", "partial_success", "fail", "skipped", "running"} {
 		if !strings.Contains(svgStyle, "."+status+" ") {
@@ -159,8 +169,8 @@ func TestStatusesHaveColours(t *testing.T) {
 	}
 }
 
-// Renderers that do not know variables, such as those of wikis and mail programs, find a
-// colour before each use of one.
+// Renderers without support for CSS variables, such as those of wikis and mail programs, use
+// the plain colour that comes before each variable.
 func TestColoursWithoutVariables(t *testing.T) {
 	uses := regexp.MustCompile(`(fill|stroke): var\(`)
 	plain := regexp.MustCompile(`(fill: #[0-9a-f]+; fill|stroke: #[0-9a-f]+; stroke): var\(`)
@@ -173,11 +183,12 @@ func TestColoursWithoutVariables(t *testing.T) {
 	}
 }
 
-// What an edge asks of its source decides whether a run came along it.
+// An edge is drawn as not taken if its source ended with a status that the edge does not
+// accept, or if its condition was false.
 func TestDeadEdges(t *testing.T) {
 	for _, tt := range []struct {
 		on   string
-		live string // of a source that ended so
+		live string // statuses of the source with which the edge is taken
 	}{
 		{"", "success partial_success running"},
 		{"fail", "fail running"},
@@ -194,6 +205,22 @@ func TestDeadEdges(t *testing.T) {
 			if !r.dead(&e) {
 				t.Errorf("on %q after %q: a false condition lets it live", tt.on, status)
 			}
+		}
+	}
+}
+
+// Text is at least as wide as it is in DejaVu Sans, which is wider than most fonts.
+func TestTextWidth(t *testing.T) {
+	for _, tt := range []struct {
+		font  font
+		text  string
+		pixel float64
+	}{
+		{titleFont, "many", 40}, {titleFont, "WWWW", 57}, {titleFont, "iiii", 17.5}, {noteFont, "many", 30.9},
+		{codeFont, "$.n > 10", 50}, {noteFont, "日本", 22}, {titleFont, "é", 8}, {titleFont, "e\u0301", 8},
+	} {
+		if got := tt.font.width(tt.text); got < tt.pixel || got > 1.5*tt.pixel {
+			t.Errorf("%q is %.1f wide, want %.1f or a little more", tt.text, got, tt.pixel)
 		}
 	}
 }

@@ -61,6 +61,10 @@ func (s *svg) edge(i int) string {
 	s.printf(`<path class="%s" %s="url(#head)" d="M%.1f,%.1f`, class, end, points[0][0], points[0][1])
 	for k := 1; k < len(points); k++ {
 		a, b := points[k-1], points[k]
+		if a[0] == b[0] {
+			s.printf(" V%.1f", b[1])
+			continue
+		}
 		bow := (b[1] - a[1]) * 0.45
 		s.printf(" C%.1f,%.1f %.1f,%.1f %.1f,%.1f", a[0], a[1]+bow, b[0], b[1]-bow, b[0], b[1])
 	}
@@ -68,30 +72,39 @@ func (s *svg) edge(i int) string {
 	if s.edgeText(i) == "" {
 		return ""
 	}
-	return s.label(i, points)
+	chain := s.chains[i]
+	b := &s.boxes[chain[len(chain)-2]]
+	return s.pill(i, b.center(), b.y+labelHeight/2)
 }
 
-// way returns the points an edge passes: its ends, and for a long one the upper and
-// lower end of its stretch through each row between.
+// way returns the points an edge passes. It is vertical where it passes a row: from a node to
+// the lower side of its row, through the rows between, and from the upper side of the row of
+// the other node. Between two nodes of one row it turns in the row below.
 func (s *svg) way(i int) [][2]float64 {
 	e := &s.d.Edges[i]
 	upper, lower, aside, gap := e.From, e.To, 0.0, 3.0
 	if s.back[i] {
 		upper, lower, aside, gap = e.To, e.From, sideways, 0
 	}
-	x, y := s.port(upper, true)
-	points := [][2]float64{{x + aside, y + 3 - gap}}
 	chain := s.chains[i]
+	first, last := s.boxes[chain[0]].level, s.boxes[chain[len(chain)-1]].level
+	x, y := s.port(upper, true)
+	_, bottom := s.l.bounds(first)
+	points := [][2]float64{{x + aside, y + 3 - gap}, {x + aside, bottom + 4}}
+	if first == last {
+		turn := &s.boxes[chain[1]]
+		points = append(points, [2]float64{turn.center() - 4, turn.y}, [2]float64{turn.center() + 4, turn.y})
+		x, y = s.port(lower, true)
+		return append(points, [2]float64{x + aside, bottom + 4}, [2]float64{x + aside, y + gap})
+	}
 	for _, bend := range chain[1 : len(chain)-1] {
 		b := &s.boxes[bend]
-		top, bottom := b.y, b.y
-		for _, other := range s.l.rows[b.level] {
-			top, bottom = min(top, s.boxes[other].y), max(bottom, s.boxes[other].y+s.boxes[other].h)
-		}
-		points = append(points, [2]float64{b.x, top - 4}, [2]float64{b.x, bottom + 4})
+		top, bottom := s.l.bounds(b.level)
+		points = append(points, [2]float64{b.center(), top - 4}, [2]float64{b.center(), bottom + 4})
 	}
 	x, y = s.port(lower, false)
-	return append(points, [2]float64{x + aside, y - gap})
+	top, _ := s.l.bounds(last)
+	return append(points, [2]float64{x + aside, top - 4}, [2]float64{x + aside, y - gap})
 }
 
 // sideways is how far from the middle of nodes the edges lie that go back.
@@ -99,25 +112,16 @@ const sideways = 18.0
 
 // loop draws an edge from a node to itself, at its right side.
 func (s *svg) loop(i int, class string) string {
-	at := s.owner[s.d.Edges[i].From]
-	b, n := &s.boxes[at[0]], &s.vertices[at[0]].nodes[at[1]]
-	x, y := b.x+n.w, b.y+n.h/2
+	v := s.ends[i][0]
+	b, n, loops := &s.boxes[v], &s.vertices[v].nodes[s.owner[s.d.Edges[i].From][1]], s.loops[v]
+	part := n.h / float64(len(loops))
+	x, y := b.x+n.x+n.w, b.y+n.y+part*(float64(slices.Index(loops, i))+0.5)
 	s.printf(`<path class="%s" marker-end="url(#head)" d="M%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f"/>`+"\n",
-		class, x, y-8, x+loopRoom, y-18, x+loopRoom, y+18, x+2, y+8)
+		class, x, y-8, x+loopReach, y-14, x+loopReach, y+14, x+2, y+8)
 	if s.edgeText(i) == "" {
 		return ""
 	}
-	return s.pill(i, x+loopRoom+s.labelWidth(i)/2, y)
-}
-
-// loopRoom is how far the edge from a node to itself reaches out.
-const loopRoom = 30.0
-
-func (s *svg) loopWidth(i int) float64 {
-	if s.edgeText(i) == "" {
-		return loopRoom
-	}
-	return loopRoom + s.labelWidth(i)
+	return s.pill(i, x+loopReach+s.labelWidth(i)/2, y)
 }
 
 // edgeText is the label of an edge and, of a run, how often it was taken.
@@ -125,28 +129,13 @@ func (s *svg) edgeText(i int) string {
 	return s.run.edgeLabel(&s.d.Edges[i])
 }
 
+// labelWidth is the width of the label of an edge, 0 without one.
 func (s *svg) labelWidth(i int) float64 {
-	return textWidth(clipped(safe(s.edgeText(i)), maxLine), textSize) + 14
-}
-
-// label returns a condition in a pill on the last stretch of its edge, at the first
-// place where it covers no other.
-func (s *svg) label(i int, points [][2]float64) string {
-	a, b := points[len(points)-2], points[len(points)-1]
-	w, left := s.labelWidth(i), wavesX/2
-	if s.d.Walk != nil {
-		left = margin / 2
+	label := s.edgeText(i)
+	if label == "" {
+		return 0
 	}
-	var x, y float64
-	for _, t := range []float64{0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75} {
-		x, y = bezier(a, b, t)
-		x = max(x, w/2-left)
-		if r := (rect{x - w/2, y - 9, w, 18}); !slices.ContainsFunc(s.pills, r.overlaps) {
-			s.pills = append(s.pills, r)
-			break
-		}
-	}
-	return s.pill(i, x, y)
+	return codeFont.width(clipped(safe(label), maxLine)) + 16
 }
 
 // pill returns the label of an edge around a point.
@@ -161,8 +150,8 @@ func (s *svg) pill(i int, x, y float64) string {
 			class += " true"
 		}
 	}
-	return fmt.Sprintf(`<g><title>%s</title><rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="18" rx="9"/><text class="code" text-anchor="middle" x="%.1f" y="%.1f">%s</text></g>`+"\n",
-		text(label), class, x-w/2, y-9, w, x, y+4, html.EscapeString(clipped(safe(label), maxLine)))
+	return fmt.Sprintf(`<g><title>%s</title><rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%d" rx="9"/><text class="code" text-anchor="middle" x="%.1f" y="%.1f">%s</text></g>`+"\n",
+		text(label), class, x-w/2, y-9, w, labelHeight, x, y+4, html.EscapeString(clipped(safe(label), maxLine)))
 }
 
 // taken is how often a walk took an edge, 0 without a run.
@@ -189,21 +178,3 @@ func (s *svg) jumps() {
 }
 
 func (s *svg) walkHas(id string) bool { return s.walk[id] != nil }
-
-type rect struct{ x, y, w, h float64 }
-
-func (r rect) overlaps(o rect) bool {
-	return r.x < o.x+o.w && o.x < r.x+r.w && r.y < o.y+o.h && o.y < r.y+r.h
-}
-
-// bezier returns a point of the curve that edge draws between two points.
-func bezier(a, b [2]float64, t float64) (x, y float64) {
-	bow := (b[1] - a[1]) * 0.45
-	p := [][2]float64{a, {a[0], a[1] + bow}, {b[0], b[1] - bow}, b}
-	u := 1 - t
-	weights := []float64{u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t}
-	for i := range p {
-		x, y = x+weights[i]*p[i][0], y+weights[i]*p[i][1]
-	}
-	return x, y
-}
