@@ -54,11 +54,11 @@ func (r *Run) class(id string) string {
 	return unreached
 }
 
-// dead reports whether nothing came along an edge of a dag: its condition was false, or its
-// source did not end as it asks.
+// dead reports whether an edge of a dag was not taken: its condition was false, or the status
+// of its source is not one that it accepts. A condition that holds ends a chain of skipped nodes.
 func (r *Run) dead(e *plan.EdgeDescription) bool {
-	if judged, ok := r.Judged[[2]string{e.From, e.To}]; ok && !judged {
-		return true
+	if judged, ok := r.Judged[[2]string{e.From, e.To}]; ok {
+		return !judged
 	}
 	switch r.class(e.From) {
 	case core.Success.String(), core.PartialSuccess.String():

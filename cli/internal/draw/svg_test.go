@@ -203,7 +203,11 @@ func TestDeadEdges(t *testing.T) {
 			}
 			r.Judged = map[[2]string]bool{{"a", "b"}: false}
 			if !r.dead(&e) {
-				t.Errorf("on %q after %q: a false condition lets it live", tt.on, status)
+				t.Errorf("on %q after %q: an edge with a false condition is taken", tt.on, status)
+			}
+			r.Judged = map[[2]string]bool{{"a", "b"}: true}
+			if r.dead(&e) {
+				t.Errorf("on %q after %q: an edge with a true condition is not taken", tt.on, status)
 			}
 		}
 	}
