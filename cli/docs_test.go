@@ -2,11 +2,16 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestCommandsInDocs runs every command of the console blocks in docs/cli.md and
@@ -125,3 +130,58 @@ func (p *docPage) command(command string, want []string) []string {
 	p.t.Logf("$ %s\ngot:\n%s\nwant:\n%s", command, text, strings.Join(want, "\n"))
 	return got
 }
+
+// TestPictureInDocs holds that the picture of a run in docs/cli.md is what the commands above
+// it draw. UPDATE=1 draws it again. Durations differ from run to run and are replaced by the
+// length of the node's name in milliseconds.
+func TestPictureInDocs(t *testing.T) {
+	flights, err := filepath.Abs(filepath.Join("..", "examples", "flights"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, path := t.TempDir(), binaries(t)
+	wavefold := func(args ...string) []byte {
+		cmd := exec.Command(filepath.Join(filepath.SplitList(path)[0], "wavefold"), args...)
+		cmd.Dir, cmd.Env = dir, []string{"PATH=" + path, "HOME=" + dir, promptRace}
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, stderr.String())
+		}
+		return stdout.Bytes()
+	}
+	if err := os.CopyFS(dir, os.DirFS(flights)); err != nil {
+		t.Fatal(err)
+	}
+	wavefold("run", "flights.yaml", "--no-state", "--events", "events.ndjson")
+	log, err := os.ReadFile(filepath.Join(dir, "events.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(log, []byte("\n"))
+	for i, line := range lines {
+		var e struct{ Node, Unit string }
+		_ = json.Unmarshal(line, &e) // the last line is empty
+		took := time.Duration(len(cmp.Or(e.Node, e.Unit))) * time.Millisecond
+		lines[i] = durationOf.ReplaceAll(line, fmt.Appendf(nil, `"duration_ns":%d`, took))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "events.ndjson"), bytes.Join(lines, []byte("\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := wavefold("graph", "--run", "events.ndjson", "flights.yaml")
+	picture := filepath.Join("..", "docs", "images", "flights-run.svg")
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(picture, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what is drawn; run the test with UPDATE=1 and look at the picture", picture)
+	}
+}
+
+var durationOf = regexp.MustCompile(`"duration_ns":\d+`)
