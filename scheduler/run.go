@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -73,8 +72,6 @@ type Options struct {
 	// Grace is how long handlers may take to return after their context ended
 	// before the run goes on without them; 0 means DefaultGrace.
 	Grace time.Duration
-	// Fault plants a mistake; tests of the tests set it.
-	Fault fault.Fault
 }
 
 // errNoContext is the error of a run that is given none.
@@ -108,7 +105,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	r.wake.L, r.left.L, r.guard.run = &r.mu, &r.mu, r
 	var err error
 	r.m, err = machine.New(p, objectOf(inputs), machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight,
-		Barrier: o.Barrier, FailFast: o.FailFast, MaxVisits: o.MaxVisits, Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call, Fault: o.Fault})
+		Barrier: o.Barrier, FailFast: o.FailFast, MaxVisits: o.MaxVisits, Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call})
 	if err == nil && len(p.Refused) > 0 {
 		err = p.Refused.Sorted()
 	}

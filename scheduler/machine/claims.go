@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 )
 
 // This file decides who may replace a file or a table. A result that replaces one waits,
@@ -141,9 +140,6 @@ func (f *frame) dueToPlace(v int32) (id ID, ok bool) {
 // claimTurn reports whether all claimers are resolved that a vertex waits for, here and in
 // the frames around.
 func (f *frame) claimTurn(v int32) bool {
-	if f.planted(fault.ArrivalOrderPlace) {
-		return true
-	}
 	all := f.p.Claimers
 	for f.claimAt < len(all) && f.v[all[f.claimAt]].phase == resolved {
 		f.claimAt++
@@ -181,11 +177,6 @@ func (t *fanOut) firstOpen() int {
 
 func (t *fanOut) dueToPlace() (ID, bool) {
 	i := t.firstOpen()
-	if t.f.planted(fault.ArrivalOrderPlace) { // whoever waits
-		for i = t.base; i < t.known() && (t.phases[i-t.base] != itemPlacing || t.f.placing(t.id(i))); i++ {
-			continue
-		}
-	}
 	if i >= t.known() || t.phases[i-t.base] != itemPlacing {
 		return ID{}, false
 	}

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
 )
@@ -245,9 +244,6 @@ func (f *frame) resolve(v int32, s core.Status) {
 		f.clean = false
 	}
 	for _, g := range f.p.OutGates(v) {
-		if f.planted(fault.SkipBeforeResolved) && s != core.Success && int(g) < len(f.v) && f.v[g].phase == undecided {
-			f.skip(g, skipAll, -1)
-		}
 		f.openGate(g)
 	}
 	if f.barrier && f.p.Vertices[v].Level == f.level { // who loses a race may end before its level
@@ -303,11 +299,7 @@ func (f *frame) contribute(v int32, value func(field int32) (one any, many []any
 		col := f.ledger.Column(int(s.Field))
 		before := col.Cursor()
 		one, many := value(s.Field)
-		slot := int(s.Slot)
-		if f.planted(fault.ArrivalOrderFold) {
-			slot = before
-		}
-		col.Resolve(slot, one, many)
+		col.Resolve(int(s.Slot), one, many)
 		if col.Cursor() > before {
 			f.advance(s.Field, int32(col.Cursor()))
 			f.forget(s.Field, col)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -79,7 +78,7 @@ func (t *walk) branchOver(b *visit, o *Outcome) {
 	k.live--
 	r := &k.branches[b.place]
 	r.status = statusOf(o)
-	if counts := !b.lost && !k.decided; counts || t.f.planted(fault.KeptLoserWrites) {
+	if !b.lost && !k.decided {
 		k.counted++
 		r.output, r.note = o.output(), noteOf(o)
 		switch r.status {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
 )
@@ -146,7 +145,7 @@ func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any
 		clean:      true,
 		foreign:    m.opts.Guard != nil && p.Foreign,
 	}
-	f.quiet = !m.opts.Events && m.opts.Fault == fault.None && path == "" && inputs.Len() == 0
+	f.quiet = !m.opts.Events && path == "" && inputs.Len() == 0
 	if len(p.Readers) > 0 {
 		at := make([]int32, 2*len(p.Readers))
 		f.readersAt, f.doneAt = at[:len(p.Readers)], at[len(p.Readers):]
@@ -174,9 +173,6 @@ func (f *frame) open() {
 	for i := range f.v {
 		pv := &f.p.Vertices[i]
 		f.v[i] = vertex{pending: pv.Pending, waits: pv.Waits}
-		if f.planted(fault.DroppedStateDependency) {
-			f.v[i].waits = 0
-		}
 		if f.barrier && pv.Level > 0 {
 			f.v[i].pending++
 		}
@@ -343,17 +339,8 @@ func (f *frame) refresh(v int32) {
 	}
 }
 
-// at returns a field after its first k writers. They are resolved, unless a
-// mistake is planted.
-func (f *frame) at(field, k int) any {
-	if f.planted(fault.DroppedStateDependency) {
-		k = min(k, f.ledger.Column(field).Cursor())
-	}
-	return f.ledger.At(field, k)
-}
-
-// planted reports whether the machine is to make a mistake.
-func (f *frame) planted(x fault.Fault) bool { return f.m.opts.Fault == x }
+// at returns a field after its first k writers, which are resolved.
+func (f *frame) at(field, k int) any { return f.ledger.At(field, k) }
 
 // name returns the path of a node for events and errors.
 func (f *frame) name(id string) string {

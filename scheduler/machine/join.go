@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 )
 
 // This file decides joins that take some of their predecessors. Each predecessor is an
@@ -41,15 +40,14 @@ func (f *frame) lookAtJoin(j int32) {
 	if f.stopped || x.decided || f.v[pj.Vertex].phase != undecided {
 		return
 	}
-	race := pj.Race || f.planted(fault.ArrivalOrderJoin)
 	for a := pj.From + x.next; a < pj.To && int(x.live) < pj.Need; a++ {
 		switch {
 		case f.arms[a] == 0:
 			f.lookAtArm(x, a)
-		case !race:
+		case !pj.Race:
 			return
 		}
-		if !race {
+		if !pj.Race {
 			x.next++
 		}
 	}

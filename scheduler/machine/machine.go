@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
 )
@@ -37,8 +36,6 @@ type Options struct {
 	// Guard calls code of the user's that the machine needs the result of at once:
 	// reducers, and what merges values of Go types. nil calls it in place.
 	Guard state.Guard `json:"-"`
-	// Fault plants a mistake; tests of the tests set it.
-	Fault fault.Fault `json:",omitempty"`
 }
 
 // Machine is one run. See the package comment.

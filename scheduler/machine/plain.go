@@ -2,7 +2,6 @@ package machine
 
 import (
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -197,9 +196,6 @@ func (f *frame) commitTurn(v int32) {
 // commit stores the writes of a plain node, all or none.
 func (f *frame) commit(v int32, o *Outcome) {
 	n := &f.p.Nodes[f.p.Vertices[v].Node]
-	if f.planted(fault.LostRetryWrite) && f.v[v].attempts > 1 {
-		o.Writes = nil
-	}
 	if f.p.Vertices[v].Refuses {
 		for _, w := range o.Writes {
 			if err := f.refused(w); err != nil {

@@ -2,8 +2,6 @@ package machine
 
 import (
 	"slices"
-
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 )
 
 // This file is how the items of a fan-out are handed out: in ranges while they are
@@ -71,21 +69,7 @@ func (t *fanOut) startRange() {
 		t.count(int(i))
 	}
 	t.sent(s)
-	call := t.callFor(s)
-	if t.f.planted(fault.LiveFanOutView) {
-		call = t.liveCall()
-	}
-	t.f.run(t.n, t.rangeID(s), call, &t.group)
-}
-
-// liveCall is the mistake of showing an item the state of the moment.
-func (t *fanOut) liveCall() *Call {
-	live := *t.call
-	live.Values = make([]any, len(t.n.Reads))
-	for i, r := range t.n.Reads {
-		live.Values[i] = t.f.ledger.Final(int(r.Field))
-	}
-	return &live
+	t.f.run(t.n, t.rangeID(s), t.callFor(s), &t.group)
 }
 
 // pick removes the next items to start from what waits: items to be tried again

@@ -8,7 +8,6 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/internal/alike"
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -32,7 +31,7 @@ func (t *walk) follow(v *visit, o *Outcome) {
 	}
 	known := core.ObjectOf(core.ContextVisitCount, int64(v.count))
 	// A conditional lets its edges see the stage before it; behind a restart there is none.
-	stands := n.Role != core.RoleConditional || t.last.Node < 0 || t.f.planted(fault.OpaqueConditional)
+	stands := n.Role != core.RoleConditional || t.last.Node < 0
 	if stands {
 		t.last = stage{Node: v.node, Status: statusOf(o), Failure: o.Failure}
 		known.Set(core.ContextFailureClass, categoryOf(o))
@@ -168,9 +167,6 @@ func (t *walk) best(n *plan.WalkNode, fits func(e int32) bool) int32 {
 			continue
 		}
 		if best >= 0 {
-			if t.f.planted(fault.EdgeInFileOrder) {
-				break
-			}
 			if a, b := t.w.Edges[best].Weight, t.w.Edges[e].Weight; a > b || a == b && t.id(t.f.p.Edges[best].ToNode) <= t.id(t.f.p.Edges[e].ToNode) {
 				continue
 			}
@@ -216,9 +212,6 @@ func (t *walk) stuck(v *visit, o *Outcome) {
 
 // reached notes how a goal gate ended.
 func (t *walk) reached(g goal) {
-	if t.f.planted(fault.ForgottenGate) {
-		t.gates = nil
-	}
 	if i := slices.IndexFunc(t.gates, func(o goal) bool { return o.Node == g.Node }); i >= 0 {
 		t.gates[i] = g
 		return
@@ -256,9 +249,7 @@ func (t *walk) restart(v *visit) bool {
 		t.fail(v.node, core.ClassRestartBlocked, "%s ended %s, which must not be carried over a restart", t.id(last.Node), last.Status)
 		return false
 	}
-	if !t.f.planted(fault.KeptContext) {
-		t.fields[t.w.Context] = t.column(int(t.w.Context))
-	}
+	t.fields[t.w.Context] = t.column(int(t.w.Context))
 	for i := range t.nodes {
 		t.nodes[i].Status = core.StatusNone
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -177,8 +176,7 @@ func (t *walk) landedNested(e *Event) {
 // tried decides after an attempt whether another follows.
 func (t *walk) tried(v *visit, e *Event) {
 	n := &t.f.p.Nodes[v.node]
-	spent := v.lost || t.f.planted(fault.LostRetryBudget) && v.count > 1
-	if !spent && t.f.again(n, v.attempt, &e.Outcome) {
+	if !v.lost && t.f.again(n, v.attempt, &e.Outcome) {
 		v.phase, v.fork = itemBackoff, nil
 		t.f.retry(n, e.ID, &e.Outcome)
 		return
@@ -192,8 +190,6 @@ func (t *walk) over(v *visit, o *Outcome) {
 	switch {
 	case t.f.stopped:
 		o = &Outcome{Failure: cancelled()}
-	case v.lost && t.f.planted(fault.KeptLoserWrites):
-		o = &Outcome{Failure: givenUp(v), Writes: o.Writes}
 	case v.lost:
 		o = &Outcome{Failure: givenUp(v)}
 	default:

@@ -15,7 +15,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler"
-	"github.com/wavefold/wavefold/scheduler/internal/fault"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -359,20 +358,4 @@ func TestPropertyClaims(t *testing.T) {
 	if conflicts == 0 {
 		t.Error("no graph had a conflict")
 	}
-}
-
-// A machine that puts results in place in the order in which they are ready is found out.
-func TestPlantedPlacesAreFound(t *testing.T) {
-	for seed := range uint64(1000) {
-		g := generateClaims(seed, 0)
-		o := &claimOracle{files: map[string]string{}, claims: map[string][]claimStep{}}
-		o.run(g, "", nil)
-		s := &shelf{files: map[string]string{}}
-		_, _, err := Hostile{Seed: seed}.Run(g.plan(t, s, 0), nil, machine.Options{Concurrency: 8, Fault: fault.ArrivalOrderPlace})
-		if err == nil && !maps.Equal(s.files, o.files) {
-			t.Logf("found after %d graphs", seed+1)
-			return
-		}
-	}
-	t.Error("never found")
 }

@@ -14,6 +14,9 @@
 //     a machine may be expected to survive;
 //   - [Check], which proves order, limits and skip rules from an event log.
 //
+// The mistakes of testdata/mutants.txtar measure the properties; `make mutants` builds the
+// machine with one mistake at a time and requires that the properties fail.
+//
 // A failing property prints its seed; run it again with
 //
 //	go test ./scheduler/internal/schedulertest -run Property -seed=N

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/mutanttest"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -112,7 +113,11 @@ func logFaults(g *Graph, before, got *Run, limits core.Limits) []string {
 func report(t *testing.T, g *Graph, faults func(*Graph) []string) {
 	t.Helper()
 	// A smaller graph must fail in the same way, or one fault leads to another.
-	first := kindOf(faults(g))
+	found := faults(g)
+	if mutanttest.Running() {
+		t.Fatalf("seed %d\n%s", g.Seed, strings.Join(found, "\n"))
+	}
+	first := kindOf(found)
 	small := Reduce(g, func(g *Graph) bool { return kindOf(faults(g)) == first })
 	t.Errorf("seed %d (go test ./scheduler/internal/schedulertest -run Property -seed=%d)\n%s\n%s", g.Seed, g.Seed, small, strings.Join(faults(small), "\n"))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/mutanttest"
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
@@ -162,6 +163,9 @@ func reportWalk(t *testing.T, g *WalkGraph, faults func(*WalkGraph) []string) {
 	if len(found) == 0 {
 		t.Errorf("seed %d: faults that were found are not found again\n%s", g.Seed, g)
 		return
+	}
+	if mutanttest.Running() {
+		t.Fatalf("seed %d\n%s", g.Seed, strings.Join(found, "\n"))
 	}
 	first := kindOf(found)
 	small := Reduce(g, func(g *WalkGraph) bool { return kindOf(faults(g)) == first })
