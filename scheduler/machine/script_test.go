@@ -1,6 +1,8 @@
 package machine_test
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/route"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -20,10 +23,10 @@ var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
 
 // minScripts is the number of scripts below which TestScripts fails: scripts are
 // replaced, not dropped.
-const minScripts = 17
+const minScripts = 60
 
 // rule matches the first line of a script, which names the rule that it shows.
-var rule = regexp.MustCompile(`^# (dag|outcomes|control|routing|machine) (R?[0-9]+[a-z]?)(, R?[0-9]+[a-z]?)*: \S.*\.\n`)
+var rule = regexp.MustCompile(`^# (dag|outcomes|control|routing|durability|adr) ([Ra]?[0-9]+[a-z]?)(, [Ra]?[0-9]+[a-z]?)*: \S.*\.\n`)
 
 // TestScripts replays the scripts in testdata. A script is an archive of a comment, one or
 // several documents and a transcript:
@@ -104,6 +107,7 @@ func lineDiff(want, got string) string {
 // name.
 func compileScript(files []txtar.File) (*plan.Plan, error) {
 	reg := core.NewRegistry(wavefold.DefaultKinds()...)
+	reg.AddKind(route.Kind{})
 	for _, name := range []string{"work", "agent", "command", "prompt"} {
 		reg.AddKind(scriptedKind(name))
 	}
@@ -147,7 +151,7 @@ func (k scriptedKind) Name() string { return string(k) }
 func (scriptedKind) Keys() []string { return []string{"stream", "streams", "after", "replaces"} }
 
 func (scriptedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
-	made := core.Compiled{Handler: core.HandlerFunc(nil)}
+	made := core.Compiled{Handler: scriptedHandler{}}
 	made.Streams, made.Nodes = listed(n.Config.Get("streams")), listed(n.Config.Get("after"))
 	if s := n.Config.Get("stream"); s != nil {
 		made.Stream = core.At(s.Scalar.(string), s.Pos)
@@ -161,6 +165,13 @@ func (scriptedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagn
 		}
 	}
 	return made, nil
+}
+
+// scriptedHandler is never called.
+type scriptedHandler struct{ core.HandlerFunc }
+
+func (scriptedHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
+	return nil, errors.New("a script has no rows but its own")
 }
 
 func listed(v *core.Value) []core.Text {

@@ -108,6 +108,8 @@ func (x *player) start(args []string) (err error) {
 			o.MaxVisits = n
 		case "draw":
 			o.Seed = uint64(n)
+		case "quiet":
+			o.Events = false
 		case "barrier":
 			o.Barrier = true
 		case "fail-fast":
