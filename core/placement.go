@@ -37,6 +37,11 @@ type Placement struct {
 	More []Replaced
 	// Place replaces the targets. The result, or error, is the one of the attempt.
 	Place func(ctx context.Context) (Result, error)
+	// Always is for targets that say what became of the work, such as a file of rejected
+	// rows: they are replaced also if the attempt fails after the handler has returned, or
+	// the run is cancelled or a timeout ends while the result waits for its turn, unless a
+	// target is taken. The result does not count then.
+	Always bool
 	// Discard removes what was prepared. nil if there is nothing to remove.
 	Discard func()
 }

@@ -264,10 +264,16 @@ func (x *executor) write(v any, o *machine.Outcome) {
 // outcome words what a handler returned.
 func (x *executor) outcome(ctx context.Context, res *core.Result, err error, o *machine.Outcome) {
 	if err != nil {
-		if res.Placement != nil {
-			drop(res.Placement)
+		fail := x.failure(ctx, err)
+		switch p := res.Placement; {
+		case p == nil:
+		case p.Always:
+			x.prepared(ctx, &core.Result{Placement: preparedFor(p, fail)}, o)
+			return
+		default:
+			drop(p)
 		}
-		o.Failure = x.failure(ctx, err)
+		o.Failure = fail
 		return
 	}
 	if res.Placement != nil {

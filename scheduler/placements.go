@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -23,13 +24,32 @@ func (x *executor) prepared(ctx context.Context, res *core.Result, o *machine.Ou
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if x.w.abandoned {
-		r.discard(p)
+		r.discard(p, false)
 		return
 	}
 	if r.placements == nil {
 		r.placements = map[machine.ID]*core.Placement{}
 	}
 	r.placements[x.id()] = p
+}
+
+// preparedFor makes what was prepared by an attempt that has failed the placement of its
+// failure.
+func preparedFor(p *core.Placement, fail *core.Failure) *core.Placement {
+	failed, placed := *p, false
+	failed.Place = func(ctx context.Context) (core.Result, error) {
+		if _, err := p.Place(ctx); err != nil {
+			return core.Result{}, errors.Join(fail, err)
+		}
+		placed = true
+		return core.Result{}, fail
+	}
+	failed.Discard = func() {
+		if !placed && p.Discard != nil {
+			p.Discard()
+		}
+	}
+	return &failed
 }
 
 // id names the attempt at work.
@@ -96,14 +116,20 @@ func (r *run) prepared(id machine.ID) *core.Placement {
 	return p
 }
 
-// discard drops what was prepared, without holding up whoever asks.
-func (r *run) discard(p *core.Placement) {
+// discard drops what was prepared, or puts it in place if it is to be kept. It does not hold
+// up its caller. What says what became of the work is put in place although the run has been
+// cancelled.
+func (r *run) discard(p *core.Placement, keep bool) {
 	if p == nil {
 		return
 	}
 	r.calls.Add(1)
 	go func() {
 		defer r.calls.Done()
+		if keep {
+			_, _ = place(context.WithoutCancel(r.ctx), p) // the attempt has ended without it
+			return
+		}
 		drop(p)
 	}()
 }
@@ -113,7 +139,7 @@ func (r *run) discardAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range r.placements {
-		r.discard(p)
+		r.discard(p, false)
 	}
 	r.placements = nil
 }

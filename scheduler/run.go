@@ -373,7 +373,7 @@ func (r *run) do(c *machine.Command) {
 	case machine.OpGiveUp:
 		r.giveUp(c.ID)
 	case machine.OpDiscard:
-		r.discard(r.prepared(c.ID))
+		r.discard(r.prepared(c.ID), c.Keep)
 	case machine.OpFinish:
 		r.report, r.over = c.Report, true
 		r.wake.Broadcast()

@@ -21,11 +21,13 @@ type Claim struct {
 	Name   string `json:"name"`
 	// More are further targets that are replaced together with it.
 	More []Claim `json:"more,omitempty"`
+	// Always is that of the placement.
+	Always bool `json:"always,omitempty"`
 }
 
 // ClaimOf is the claim of a placement.
 func ClaimOf(p *core.Placement) *Claim {
-	c := &Claim{Target: p.Target, Name: p.Name}
+	c := &Claim{Target: p.Target, Name: p.Name, Always: p.Always}
 	for _, m := range p.More {
 		c.More = append(c.More, Claim{Target: m.Target, Name: m.Name})
 	}
@@ -68,15 +70,52 @@ func (f *frame) prepare(v int32, id ID, c *Claim) {
 }
 
 // discard drops a result that waits. It reports whether there was one: what is being put
-// in place is awaited instead.
+// in place is awaited instead. A claim with Always of a run that was stopped is put in place
+// by the same command, as nothing that comes later could have the target any more.
 func (f *frame) discard(id ID) bool {
 	p := f.pending[id]
 	if p == nil || p.issued {
 		return false
 	}
-	f.m.command(Command{Op: OpDiscard, ID: id})
+	keep := false
+	if p.claim.Always && f.stopped {
+		who := f.claimant(id)
+		if _, _, taken := f.m.taken(&p.claim, who); !taken {
+			keep = true
+			f.m.claim(&p.claim, who)
+		}
+	}
+	f.m.command(Command{Op: OpDiscard, ID: id, Keep: keep})
 	f.forgetPending(id)
 	return true
+}
+
+// taken returns the first target of a claim that another execution has replaced, with which
+// the claimant shares no path, and that execution.
+func (m *Machine) taken(c *Claim, who claimant) (name string, by claimant, taken bool) {
+	for _, t := range c.all() {
+		if other, ok := m.claims[t.Target]; ok && m.conflict(other, who) {
+			return t.Name, other, true
+		}
+	}
+	return "", nil, false
+}
+
+// claim notes the targets of a claim, and returns whose claims it takes over.
+func (m *Machine) claim(c *Claim, who claimant) (before map[string]claimant) {
+	if m.claims == nil {
+		m.claims = map[string]claimant{}
+	}
+	for _, t := range c.all() {
+		if other, ok := m.claims[t.Target]; ok {
+			if before == nil {
+				before = map[string]claimant{}
+			}
+			before[t.Target] = other
+		}
+		m.claims[t.Target] = who
+	}
+	return before
 }
 
 func (f *frame) forgetPending(id ID) {
@@ -194,32 +233,16 @@ func (t *unit) passTurn(n int) bool {
 func (f *frame) decideClaim(id ID) (issued bool) {
 	p := f.pending[id]
 	who := f.claimant(id)
-	all := p.claim.all()
-	for _, c := range all {
-		other, taken := f.m.claims[c.Target]
-		if !taken || !f.m.conflict(other, who) {
-			continue
-		}
+	if name, other, taken := f.m.taken(&p.claim, who); taken {
 		f.discard(id)
 		fail := &core.Failure{Class: core.ClassWrite, Permanent: true,
-			Message: fmt.Sprintf("%s: %s has written it in this run already", c.Name, f.m.claimantName(other))}
+			Message: fmt.Sprintf("%s: %s has written it in this run already", name, f.m.claimantName(other))}
 		f.placed(&Event{ID: id, Ended: f.m.now, Outcome: Outcome{Failure: fail}})
 		f.settle()
 		f.m.ripple(f)
 		return false
 	}
-	if f.m.claims == nil {
-		f.m.claims = map[string]claimant{}
-	}
-	for _, c := range all {
-		if other, taken := f.m.claims[c.Target]; taken {
-			if p.before == nil {
-				p.before = map[string]claimant{}
-			}
-			p.before[c.Target] = other
-		}
-		f.m.claims[c.Target] = who
-	}
+	p.before = f.m.claim(&p.claim, who)
 	p.issued = true
 	f.issuePlace(id)
 	return true
@@ -415,9 +438,10 @@ func (m *Machine) claimantName(who claimant) string {
 	return name
 }
 
-// voidClaims drops the claims of an execution that failed, and of what is nested in it.
+// voidClaims drops the claims of an execution that failed, and of what is nested in it. What
+// is cancelled when a frame stops keeps them, so that no later execution replaces its targets.
 func (f *frame) voidClaims(id ID) {
-	if len(f.m.claims) == 0 {
+	if len(f.m.claims) == 0 || f.stopped {
 		return
 	}
 	who := f.claimant(id)

@@ -81,6 +81,7 @@ type commandJSON struct {
 	ID    ID            `json:"id"`
 	Delay time.Duration `json:"delay,omitempty"`
 	Call  *callJSON     `json:"call,omitempty"`
+	Keep  bool          `json:"keep,omitempty"`
 	Event *core.Event   `json:"event,omitempty"`
 }
 
@@ -111,7 +112,7 @@ type nodeJSON struct {
 // EncodeCommand returns the JSON form of a command. The report of OpFinish has
 // none: it stays with the machine's process.
 func EncodeCommand(c *Command) ([]byte, error) {
-	j := commandJSON{Op: c.Op.String(), ID: c.ID, Delay: c.Delay, Event: c.Event}
+	j := commandJSON{Op: c.Op.String(), ID: c.ID, Delay: c.Delay, Keep: c.Keep, Event: c.Event}
 	if call := c.Call; call != nil {
 		j.Call = &callJSON{Path: call.Path, Values: wrap(call.Values), Row: call.Row, Taken: call.Taken, Round: call.Round, Loop: call.Loop, Visit: call.Visit,
 			Edges: call.Edges, Inputs: call.Inputs, Previous: call.Previous, Briefing: call.Briefing, Route: call.Route}
@@ -144,7 +145,7 @@ func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
 	if err := json.Unmarshal(data, &j); err != nil {
 		return Command{}, err
 	}
-	c := Command{ID: j.ID, Delay: j.Delay, Event: j.Event}
+	c := Command{ID: j.ID, Delay: j.Delay, Keep: j.Keep, Event: j.Event}
 	for c.Op = OpRun; c.Op < OpFinish && c.Op.String() != j.Op; c.Op++ {
 		continue
 	}

@@ -22,7 +22,7 @@ const (
 	OpYield              // answer with Yielded: others could begin items that the range still holds
 	OpGiveUp             // cancel the node's items of the range, or the whole node, which cannot count any more
 	OpPlace              // put what the OpRun of that ID has prepared in place; answer with Placed
-	OpDiscard            // drop what the OpRun of that ID has prepared
+	OpDiscard            // drop what the OpRun of that ID has prepared, or put it in place if Keep is set
 	OpFinish             // the run is over; Report tells how
 )
 
@@ -69,8 +69,10 @@ type Command struct {
 	Plan *plan.Plan // the node's plan
 	Node *plan.Node
 	// Call is what the handler gets; nil when it gets nothing but its name.
-	Call   *Call
-	Delay  time.Duration
+	Call  *Call
+	Delay time.Duration
+	// Keep belongs to OpDiscard: the attempt is over, but its targets are replaced.
+	Keep   bool
 	Event  *core.Event
 	Report *core.Report
 }

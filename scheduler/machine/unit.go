@@ -512,7 +512,8 @@ func (t *unit) commit() { invariant(false, "unit %s waits for a commit", t.u.ID)
 
 // stop ends passes that are neither running nor nested.
 func (t *unit) stop() {
-	for _, p := range slices.Clone(t.live) {
+	live := slices.SortedFunc(slices.Values(t.live), func(a, b *pass) int { return a.n - b.n }) // as results are put in place
+	for _, p := range live {
 		switch {
 		case p.child != nil:
 			p.child.stop()

@@ -54,7 +54,7 @@ func (l *Later) Deliver(r core.Result, err error) (core.Result, error) {
 		return r, err
 	}
 	first := l.targets[0]
-	return core.Result{Placement: &core.Placement{Target: first.Target, Name: first.Name, More: l.targets[1:], Discard: l.discard,
+	return core.Result{Placement: &core.Placement{Target: first.Target, Name: first.Name, More: l.targets[1:], Always: true, Discard: l.discard,
 		Place: func(ctx context.Context) (core.Result, error) {
 			err := err
 			for _, f := range l.files {

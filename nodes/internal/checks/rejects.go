@@ -76,7 +76,8 @@ func (r *rejects) discard() {
 	if r.pending != nil {
 		r.pending.Discard()
 	}
-	if r.later != nil && !r.ended && r.ctx.Err() == nil {
+	if r.later != nil && !r.ended {
+		r.ctx = context.WithoutCancel(r.ctx) // an attempt that is cut short replaces the file, too
 		if r.ended = true; r.begin() == nil {
 			_ = r.commit() // it is the file of a node that fails for another reason
 		}

@@ -147,6 +147,10 @@ func (r *hostileRun) take(commands []machine.Command) error {
 				r.due = append(r.due, c.ID)
 			}
 		case machine.OpDiscard:
+			if c.Keep && r.prepared[c.ID] != nil {
+				r.place(c)
+				continue
+			}
 			r.discard(c.ID)
 		case machine.OpGiveUp:
 			r.givenUp = append(r.givenUp, c.ID)
