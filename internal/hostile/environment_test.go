@@ -157,7 +157,7 @@ func TestEnvironmentsThatAreRefused(t *testing.T) {
 	for nodes, want := range map[string]string{
 		`{id: a, kind: command, run: [env], pass_env: [A=1]}`:                                                 `pass_env: "A=1" cannot be the name of a variable`,
 		`{id: a, kind: command, run: [env], pass_env: PATH}`:                                                  "WRONG_TYPE",
-		`{id: a, kind: script, script: env, pass_env: [OPENAI_API_KEY]}`:                                      "OPENAI_API_KEY holds a key of the model",
+		`{id: a, kind: script, script: env, pass_env: [OPENAI_API_KEY]}`:                                      "(if the program needs the key, run it by a node of the kind command, which has env: {OPENAI_API_KEY: {secret: OPENAI_API_KEY}})",
 		`{id: a, kind: agent, prompt: x, commands: [{name: e, run: [env], pas_env: [X]}]}`:                    "pass_env",
 		`{id: a, kind: agent, prompt: x, commands: [{name: e, run: [env], env: {"A=B": x}}]}`:                 `commands: e: env: "A=B" cannot be the name of a variable`,
 		`{id: a, kind: agent, prompt: x, commands: [{name: e, run: [env], env: {A: {secrt: X}}}]}`:            "secret",

@@ -57,3 +57,14 @@ func (s Value) Read(lookup func(string) (string, bool)) (string, error) {
 	}
 	return v, nil
 }
+
+// CheckSet warns of a secret whose variable is not set, which fails what needs it. subject
+// names the node and the key, and hint says what fails.
+func (s Value) CheckSet(ds *core.Diagnostics, lookup func(string) (string, bool), subject, hint string) {
+	if !s.IsSecret() {
+		return
+	}
+	if _, ok := lookup(s.Env.Value); !ok {
+		ds.Warnf(core.CodeBadValue, s.Env.Pos, "%s: the environment variable %s is not set", subject, s.Env.Value).WithHint("%s", hint)
+	}
+}

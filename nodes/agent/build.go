@@ -10,7 +10,9 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
+	"github.com/wavefold/wavefold/nodes/internal/guard"
 	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/process"
 	"github.com/wavefold/wavefold/nodes/internal/registered"
 	"github.com/wavefold/wavefold/nodes/internal/text"
 )
@@ -266,6 +268,10 @@ func (b *builder) command(r *runner, c commandConfig) {
 	if !ok {
 		return
 	}
+	if program, instead, ok := guard.ReadsProgram(core.Strings(c.Run)); ok {
+		b.errorf(core.CodeBadValue, name.Pos, "commands: %s: standard input is the program text of %s, and what the model sends would be run", c.Name.Value, program).
+			WithHint("%s", instead)
+	}
 	p := &program{path: file, name: name.Value, args: core.Strings(c.Run[1:]), dir: base}
 	b.environment(p, &c)
 	t.call = p.call
@@ -274,7 +280,7 @@ func (b *builder) command(r *runner, c commandConfig) {
 
 // environment says what a program gets of the environment: what the document lists.
 func (b *builder) environment(p *program, c *commandConfig) {
-	inherit, ds := c.PassEnv.Inherit(b.subject+": commands: "+c.Name.Value, b.env, true)
+	inherit, ds := c.PassEnv.Inherit(b.subject+": commands: "+c.Name.Value, b.env, process.Owner{ByModel: true, HasEnv: true})
 	p.inherit, b.find.Found = inherit, append(b.find.Found, ds...)
 	var own []string
 	for _, m := range c.Env {
@@ -286,11 +292,12 @@ func (b *builder) environment(p *program, c *commandConfig) {
 		v := variable{name: m.Key.Value, secret: m.Value}
 		if m.Value.IsSecret() {
 			b.secrets = append(b.secrets, m.Value.Ref(os.LookupEnv))
-			if _, set := os.LookupEnv(m.Value.Env.Value); !set {
-				b.find.Found.Warnf(core.CodeBadValue, m.Value.Env.Pos, "%s: commands: %s: env.%s: the environment variable %s is not set", b.subject, c.Name.Value, m.Key.Value, m.Value.Env.Value).
-					WithHint("calls of this program fail without it")
-			}
+			m.Value.CheckSet(&b.find.Found, os.LookupEnv, b.subject+": commands: "+c.Name.Value+": env."+m.Key.Value, "calls of this program fail without it")
 		} else {
+			if guard.HasTemplate(m.Value.Text.Value) && guard.CodeVariable(m.Key.Value) {
+				b.errorf(core.CodeBadValue, m.Value.Text.Pos, "commands: %s: env.%s: programs run or load what this variable names, so a value in it would let data become code", c.Name.Value, m.Key.Value).
+					WithHint("keep it fixed, and pass the value in a variable of another name")
+			}
 			v.text = b.texts.Template(m.Value.Text, "commands: "+c.Name.Value+": env."+m.Key.Value)
 		}
 		p.env = append(p.env, v)

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/guard"
 	"github.com/wavefold/wavefold/nodes/internal/printed"
 	"github.com/wavefold/wavefold/nodes/internal/process"
 	"github.com/wavefold/wavefold/nodes/internal/target"
@@ -42,11 +44,11 @@ func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	}
 	b := &builder{config: c, node: n, texts: text.NewSet(n, env)}
 	b.find.Env, b.find.Subject = env, c.subject
-	cmd := b.build()
-	cmd.lookup = k.LookupEnv
-	if cmd.lookup == nil {
-		cmd.lookup = os.LookupEnv
+	if b.lookup = k.LookupEnv; b.lookup == nil {
+		b.lookup = os.LookupEnv
 	}
+	cmd := b.build()
+	cmd.lookup = b.lookup
 	ds = append(append(ds, b.find.Found...), b.texts.Found...)
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
@@ -68,7 +70,8 @@ type command struct {
 	name      string
 	path      string
 	args      []*text.Template
-	stdin     *text.Template // nil for none
+	exposed   []guard.Argument // whose values must not be options
+	stdin     *text.Template   // nil for none
 	stdinJSON bool
 	inherit   process.Inherit
 	env       []variable
@@ -144,12 +147,26 @@ func (c *command) call(in core.Input) (process.Command, secret.Masker, error) {
 		}
 		call.Args = append(call.Args, arg)
 	}
+	for _, a := range c.exposed {
+		if guard.IsOption(a.Program, call.Args[a.At-1]) {
+			return call, call.Mask, core.Permanent(fmt.Errorf(`run[%d]: the value %s begins with "-", so %s may take it for an option: write "--" before it, or join it to what it belongs to (--name={{...}}, ./{{...}}); allow_options: true permits it`,
+				a.At, shortened(call.Args[a.At-1]), a.Program))
+		}
+	}
 	stdin, err := c.input(in)
 	if err != nil {
 		return call, call.Mask, fmt.Errorf("stdin: %w", err)
 	}
 	call.Stdin = stdin
 	return call, call.Mask, nil
+}
+
+// shortened quotes the beginning of a value.
+func shortened(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		s = string(r[:40]) + "..."
+	}
+	return strconv.Quote(s)
 }
 
 func (c *command) input(in core.Input) ([]byte, error) {

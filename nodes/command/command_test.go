@@ -36,7 +36,7 @@ func shared() core.Shared {
 func handle(t *testing.T, node string, log *nodestest.Log) (core.Result, error) {
 	t.Helper()
 	made, ds := kind.Compile(nodestest.Node(t, node), env())
-	if len(ds) > 0 {
+	if ds.Failed(!strings.Contains(node, "NOPE")) {
 		t.Fatalf("%s: findings %v", node, ds)
 	}
 	if !made.Effects {
@@ -62,7 +62,7 @@ func TestHandle(t *testing.T) {
 		{name: "text to the edges", node: `{"run": ["echo", "a b", "{{$.city}}"]}`, want: `{} -> "a b Bergen"`},
 		{name: "text to the only write", node: `{"run": ["echo", "x"], "writes": ["out"]}`, want: `{"out":"x"}`},
 		{name: "text into a field", node: `{"run": ["echo", "x"], "writes": ["a", "b"], "into": "b"}`, want: `{"b":"x"}`},
-		{name: "one argument stays one", node: `{"run": ["./bin/show", "{{name}}", "", "{{$item}} {{$index}}", "{{dash}}", "*"], "output": "lines"}`,
+		{name: "one argument stays one", node: `{"run": ["./bin/show", "{{name}}", "", "{{$item}} {{$index}}", "{{dash}}", "*"], "allow_options": true, "output": "lines"}`,
 			want: `{} -> ["[Robert\"; rm -rf ~; $(touch pwned) ']","[]","[third 2]","[--version]","[*]"]`},
 		{name: "shell with values behind the text", node: `{"run": ["sh", "-c", "printf '%s' \"$1\"", "sh", "{{name}}"]}`,
 			want: `{} -> "Robert\"; rm -rf ~; $(touch pwned) '"`},
@@ -88,6 +88,11 @@ func TestHandle(t *testing.T) {
 		{name: "too much", node: `{"run": ["yes"], "max_output": "64KB"}`, err: "yes: too much output: more than 65536 bytes on standard output"},
 		{name: "missing value", node: `{"run": ["echo", "a", "{{nothing}}"]}`, err: "echo: run[2]: test.json:1:23: {{nothing}} has no value"},
 		{name: "bad json", node: `{"run": ["echo", "oops"], "output": "json"}`, err: `echo: the output is not JSON`},
+		{name: "value that may be an option", node: `{"run": ["cat", "-A", "{{dash}}"]}`,
+			err: `cat: run[2]: the value "--version" begins with "-", so cat may take it for an option: write "--" before it, or join it to what it belongs to (--name={{...}}, ./{{...}}); allow_options: true permits it`},
+		{name: "the same after the end of options", node: `{"run": ["./bin/show", "--", "{{dash}}"], "output": "lines"}`, want: `{} -> ["[--]","[--version]"]`},
+		{name: "the same in another argument", node: `{"run": ["./bin/show", "v={{dash}}"]}`, want: `{} -> "[v=--version]"`},
+		{name: "values with a dash that are data", node: `{"run": ["./bin/show", "{{'- item'}}", "{{'-'}}", "{{-5}}"], "output": "lines"}`, want: `{} -> ["[- item]","[-]","[-5]"]`},
 		{name: "NUL in a value", node: `{"run": ["echo", "{{'a\u0000b'}}"]}`, err: "echo: argument 1 contains a NUL byte"},
 	}
 	for _, tt := range tests {
@@ -116,6 +121,7 @@ func TestPermanent(t *testing.T) {
 	for node, want := range map[string]bool{
 		`{"run": ["true"], "env": {"T": {"secret": "NOPE"}}}`: true,
 		`{"run": ["echo", "{{nothing}}"]}`:                    true,
+		`{"run": ["cat", "{{dash}}"]}`:                        true,
 		`{"run": ["false"]}`:                                  false,
 	} {
 		_, err := handle(t, node, &nodestest.Log{})
@@ -128,6 +134,8 @@ func TestPermanent(t *testing.T) {
 func TestFindings(t *testing.T) {
 	bare := env()
 	bare.LookPath = func(string) (string, error) { return "", errors.New("not in PATH") }
+	private := env()
+	private.Private = []string{"KEY"}
 	tests := []struct {
 		name string
 		node string
@@ -150,6 +158,11 @@ func TestFindings(t *testing.T) {
 		{"the document of tools as a program", `{"run": ["sh", "-s"], "stdin": "json"}`, env(), `1:32: error: node n: stdin: it is the program text of sh, so a value in it would let data become code (pass the value as an argument after the text and a name: [sh, -c, '... "$1"', sh, "{{...}}"]) [BAD_VALUE]`},
 		{"a variable that is code", `{"run": ["cat"], "env": {"BASH_ENV": "{{name}}"}}`, env(), `1:38: error: node n: env.BASH_ENV: programs run or load what this variable names, so a value in it would let data become code (keep it fixed, and pass the value in a variable of another name) [BAD_VALUE]`},
 		{"the name of the shell", `{"run": ["sh", "-c", "echo $1", "{{name}}"]}`, env(), `1:33: warning: node n: run[3]: the argument after the text of sh is "$0", the name of the program (put a word between the two, so that the value is "$1": [sh, -c, '... "$1"', sh, "{{...}}"]) [BAD_VALUE]`},
+		{"a value that names the program of a wrapper", `{"run": ["env", "{{name}}", "cat"]}`, env(), `1:17: error: node n: run[1]: env runs what this argument says, so a value in it would let data become code (keep the argument fixed) [BAD_VALUE]`},
+		{"an interpreter that may be started", `{"run": ["uname", "sh"], "stdin": "json"}`, env(), `1:35: warning: node n: stdin: if uname starts sh, this is its program text, and a value in it lets data become code (give sh a program in a file or in an option) [BAD_VALUE]`},
+		{"a word that is an interpreter too", `{"run": ["nice", "ls", "script"], "stdin": "json"}`, env(), ``},
+		{"secret that is not set", `{"run": ["ls"], "env": {"T": {"secret": "NOPE"}, "U": {"secret": "API_TOKEN"}}}`, env(), `1:41: warning: node n: env.T: the environment variable NOPE is not set (the node fails without it) [BAD_VALUE]`},
+		{"key of the model", `{"run": ["ls"], "pass_env": ["KEY"]}`, private, `1:30: warning: node n: pass_env: KEY holds a key of the model, and what the program shows of it is not hidden (if the program needs the key, write env: {KEY: {secret: KEY}}) [BAD_VALUE]`},
 		{"fixed program on stdin", `{"run": ["sh"], "stdin": "echo a"}`, env(), ``},
 		{"path as it stands", `{"run": ["echo", "$.city"]}`, env(), `1:18: hint: node n: run[1]: "$.city" is passed as it stands (write "{{$.city}}" for the value) [BAD_VALUE]`},
 		{"missing folder", `{"run": ["ls"], "dir": "wrok"}`, env(), `1:24: error: node n: dir: there is no folder "wrok" (did you mean "work"?) [MISSING_FILE]`},

@@ -10,6 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/guard"
 	"github.com/wavefold/wavefold/nodes/internal/lookup"
 	"github.com/wavefold/wavefold/nodes/internal/printed"
 	"github.com/wavefold/wavefold/nodes/internal/process"
@@ -28,6 +29,7 @@ type config struct {
 	Into      core.Text                  `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges"`
 	MaxOutput size.Bytes                 `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
 	OK        []int                      `wavefold:"ok_codes,min=0,max=255" doc:"exit codes that are no failure ([0])"`
+	Options   bool                       `wavefold:"allow_options" doc:"whether a value at the beginning of an argument may be an option, such as -r (false)"`
 
 	subject string
 }
@@ -56,6 +58,8 @@ type builder struct {
 	node  *core.Node
 	find  lookup.Finder
 	texts *text.Set
+	// lookup finds secrets.
+	lookup func(string) (string, bool)
 }
 
 func (b *builder) build() *command {
@@ -90,7 +94,7 @@ func (b *builder) program(c *command) {
 	switch {
 	case strings.TrimSpace(name.Value) == "":
 		b.find.Found.Errorf(core.CodeMissingKey, name.Pos, "%s: run: the name of the program is empty", b.subject)
-	case hasTemplate(name.Value):
+	case guard.HasTemplate(name.Value):
 		b.find.Found.Errorf(core.CodeBadValue, name.Pos, "%s: run: the program must be fixed, a template may stand in its arguments only", b.subject)
 	case strings.ContainsRune(name.Value, '/') && !filepath.IsAbs(name.Value):
 		if clean, ok := b.find.File(name, "run"); ok && b.executable(name, clean) {
@@ -112,6 +116,9 @@ func (b *builder) executable(name core.Text, clean string) bool {
 
 func (b *builder) arguments(c *command) {
 	b.guard(core.Strings(b.Run))
+	if !b.Options {
+		c.exposed = guard.Exposed(core.Strings(b.Run))
+	}
 	for i, arg := range b.Run[1:] {
 		c.args = append(c.args, b.texts.Template(arg, "run["+strconv.Itoa(i+1)+"]"))
 		if path := strings.TrimPrefix(arg.Value, "$."); path != arg.Value && path != "" && !strings.ContainsAny(path, " \t\n{") {
@@ -124,39 +131,37 @@ func (b *builder) arguments(c *command) {
 // guard keeps data from becoming code.
 func (b *builder) guard(argv []string) {
 	place := func(i int) core.Position { return core.Inside(b.Run[i], strings.Index(argv[i], "{{")) }
-	at, of := programTexts(argv)
-	for k, i := range at {
-		b.find.Found.Errorf(core.CodeBadValue, place(i), "%s: run[%d]: a template inside the program text of %s would let data become code", b.subject, i, of[k].name).
-			WithHint("%s", of[k].instead)
+	for _, text := range guard.ProgramTexts(argv) {
+		b.find.Found.Errorf(core.CodeBadValue, place(text.At), "%s: run[%d]: a template inside the program text of %s would let data become code", b.subject, text.At, text.Program).
+			WithHint("%s", text.Instead)
 	}
-	for _, i := range suspects(argv) {
+	for _, i := range guard.Suspects(argv) {
 		b.find.Found.Warnf(core.CodeBadValue, place(i), "%s: run[%d]: if %s runs this text, the template lets data become code", b.subject, i, argv[0]).
 			WithHint("pass the value as an argument of its own or by env; if the text is not run, let a template node write it")
 	}
 	b.options(argv, place)
-	if b.Stdin == nil || b.Stdin.Value != "json" && !hasTemplate(b.Stdin.Value) {
+	if b.Stdin == nil || b.Stdin.Value != "json" && !guard.HasTemplate(b.Stdin.Value) {
 		return
 	}
-	if name, in, ok := readsProgram(argv); ok {
+	if name, instead, ok := guard.ReadsProgram(argv); ok {
 		b.find.Found.Errorf(core.CodeBadValue, b.Stdin.Pos, "%s: stdin: it is the program text of %s, so a value in it would let data become code", b.subject, name).
-			WithHint("%s", in.instead)
+			WithHint("%s", instead)
+	} else if name := guard.MaybeReadsProgram(argv); name != "" {
+		b.find.Found.Warnf(core.CodeBadValue, b.Stdin.Pos, "%s: stdin: if %s starts %s, this is its program text, and a value in it lets data become code", b.subject, argv[0], name).
+			WithHint("give %s a program in a file or in an option", name)
 	}
 }
 
 // options reports values in places where a program takes them for something else than
 // data.
 func (b *builder) options(argv []string, place func(int) core.Position) {
-	if i, ok := nameless(argv); ok {
+	if i, ok := guard.Nameless(argv); ok {
 		b.find.Found.Warnf(core.CodeBadValue, place(i), `%s: run[%d]: the argument after the text of %s is "$0", the name of the program`, b.subject, i, argv[0]).
 			WithHint(`put a word between the two, so that the value is "$1": [%s, -c, '... "$1"', %s, "{{...}}"]`, argv[0], argv[0])
 	}
-	for _, i := range executed(argv) {
-		b.find.Found.Errorf(core.CodeBadValue, place(i), "%s: run[%d]: %s runs what this option says, so a value in it would let data become code", b.subject, i, programName(argv[0])).
-			WithHint("keep the option fixed")
-	}
-	for _, i := range unguarded(argv) {
-		b.find.Found.Warnf(core.CodeBadValue, place(i), "%s: run[%d]: a value that begins with - is an option of %s", b.subject, i, programName(argv[0])).
-			WithHint(`write "--" before the first argument that is no option`)
+	for _, i := range guard.Executed(argv) {
+		b.find.Found.Errorf(core.CodeBadValue, place(i), "%s: run[%d]: %s runs what this argument says, so a value in it would let data become code", b.subject, i, guard.ProgramName(argv[0])).
+			WithHint("keep the argument fixed")
 	}
 }
 
@@ -172,7 +177,7 @@ func (b *builder) input(c *command) {
 }
 
 func (b *builder) environment(c *command) {
-	inherit, ds := b.PassEnv.Inherit(b.subject, b.find.Env, false)
+	inherit, ds := b.PassEnv.Inherit(b.subject, b.find.Env, process.Owner{HasEnv: true})
 	c.inherit, b.find.Found = inherit, append(b.find.Found, ds...)
 	for _, m := range b.Env {
 		if m.Key.Value == "" || strings.ContainsAny(m.Key.Value, "=\x00") {
@@ -180,10 +185,11 @@ func (b *builder) environment(c *command) {
 			continue
 		}
 		v := variable{name: m.Key.Value, secret: m.Value}
-		if !m.Value.IsSecret() && hasTemplate(m.Value.Text.Value) && isCodeVariable(m.Key.Value) {
+		if !m.Value.IsSecret() && guard.HasTemplate(m.Value.Text.Value) && guard.CodeVariable(m.Key.Value) {
 			b.find.Found.Errorf(core.CodeBadValue, m.Value.Text.Pos, "%s: env.%s: programs run or load what this variable names, so a value in it would let data become code", b.subject, m.Key.Value).
 				WithHint("keep it fixed, and pass the value in a variable of another name")
 		}
+		m.Value.CheckSet(&b.find.Found, b.lookup, b.subject+": env."+m.Key.Value, "the node fails without it")
 		if !m.Value.IsSecret() {
 			v.text = b.texts.Template(m.Value.Text, "env."+m.Key.Value)
 		}

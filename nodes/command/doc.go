@@ -18,6 +18,8 @@
 //	                      write; else it goes along the outgoing edges
 //	max_output  10MB      limit on standard output and standard error, each
 //	ok_codes    [0]       exit codes that are no failure
+//	allow_options  false  whether a value at the beginning of an argument may be an
+//	                      option, such as -r
 //
 // # Arguments
 //
@@ -38,8 +40,10 @@
 // (python -c, node -e, perl -e, awk, sed, jq and others), databases (psql -c, mysql -e,
 // sqlite3, duckdb and others) and programs that hand their arguments to a shell (ssh,
 // su -c, watch, parallel, env -S); each with the ways it has of taking the text, such
-// as sh -c -- text or awk -v x=y text. They are found behind env, sudo, timeout,
-// xargs, docker and the like too. The error says how else a value gets there.
+// as sh -c -- text or awk -v x=y text. An interpreter, its flag and a template
+// in the argument after it are found whatever program starts it. Where the text is an
+// operand or standard input, env, sudo, timeout, flock, xargs, find -exec, docker and the
+// like are looked through. The error says how else a value gets there.
 //
 // Of other programs an option that is called like one for program text (-c, -e,
 // --eval, --exec, --command, --code) is a warning when a template stands among other
@@ -48,8 +52,11 @@
 //
 // The check catches slips. It cannot know every program that there is.
 //
-// A value that begins with a dash looks like an option to most programs; put "--"
-// before it where the program understands that.
+// A value at the beginning of an argument that begins with a dash looks like an option
+// to most programs, and options write files and start programs. The node fails then,
+// unless "--" comes before the argument or allow_options is true. Negative numbers, "-"
+// alone and a dash before a blank are data, and so are the arguments after the text of
+// sh -c or python -c.
 //
 // # Output
 //

@@ -80,6 +80,8 @@ type builder struct {
 	scope *eval.Scope
 	// secrets are those the node refers to.
 	secrets []secret.Value
+	// lookup finds secrets.
+	lookup func(string) (string, bool)
 }
 
 func (b *builder) build() *handler {
@@ -174,6 +176,7 @@ func (b *builder) pairs(list core.Members[secret.Value], key string) []pair {
 func (b *builder) value(v secret.Value, key string) value {
 	if v.IsSecret() {
 		b.secrets = append(b.secrets, v)
+		v.CheckSet(&b.texts.Found, b.lookup, b.subject+": "+key, "the node fails without it")
 		return value{secret: v}
 	}
 	return value{text: b.texts.Template(v.Text, key)}

@@ -54,11 +54,11 @@ func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 		return core.Compiled{}, ds
 	}
 	b := &builder{config: c, node: n, texts: text.NewSet(n, env), scope: eval.NewScope(n, env)}
-	h := b.build()
-	h.dir, h.lookup = env.Dir, k.LookupEnv
-	if h.lookup == nil {
-		h.lookup = os.LookupEnv
+	if b.lookup = k.LookupEnv; b.lookup == nil {
+		b.lookup = os.LookupEnv
 	}
+	h := b.build()
+	h.dir, h.lookup = env.Dir, b.lookup
 	h.transport = k.Transport
 	if h.transport == nil {
 		h.transport = transport

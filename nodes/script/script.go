@@ -85,7 +85,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	f := &lookup.Finder{Env: env, Subject: c.subject}
 	c.interpreter(s, f)
 	c.target(s, n, f)
-	inherit, found := c.PassEnv.Inherit(c.subject, env, false)
+	inherit, found := c.PassEnv.Inherit(c.subject, env, process.Owner{})
 	s.inherit, f.Found = inherit, append(f.Found, found...)
 	if s.stdin {
 		f.Found = append(f.Found, exchange.CheckArgs(n, c.subject)...)

@@ -42,6 +42,7 @@ func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	}
 	var made core.Compiled
 	if b.connector(&c) {
+		b.DSN.CheckSet(&b.scope.Found, c.lookup, b.subject+": dsn", "the node fails without it")
 		made = b.build(c)
 	}
 	ds = append(ds, b.scope.Found...)

@@ -65,7 +65,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 		return core.Compiled{}, ds
 	}
 	ds = append(ds, exchange.CheckArgs(n, c.subject)...)
-	inherit, found := c.PassEnv.Inherit(c.subject, env, false)
+	inherit, found := c.PassEnv.Inherit(c.subject, env, process.Owner{})
 	if ds = append(ds, found...); ds.Failed(false) {
 		return core.Compiled{}, ds
 	}

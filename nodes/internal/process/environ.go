@@ -56,12 +56,29 @@ func (p *Passed) DecodeValue(v *core.Value) core.Diagnostics {
 	return core.Decode(v, &p.Names)
 }
 
+// Owner describes where a list of variables is written.
+type Owner struct {
+	// ByModel says that a model calls the program, which gets what is listed, also without
+	// a list.
+	ByModel bool
+	// HasEnv says that env, which takes secrets, is a key of the same mapping.
+	HasEnv bool
+}
+
+// hint returns what to write for a program that needs the key of a model.
+func (o Owner) hint(name string) string {
+	secret := "env: {" + name + ": {secret: " + name + "}}"
+	if o.HasEnv {
+		return "if the program needs the key, write " + secret
+	}
+	return "if the program needs the key, run it by a node of the kind command, which has " + secret
+}
+
 // Inherit checks the names and says what a program of a node gets. subject names the node
-// and the key in messages. Programs that a model calls get what is listed, also without
-// the key.
-func (p Passed) Inherit(subject string, env core.Env, byModel bool) (Inherit, core.Diagnostics) {
+// and the key in messages.
+func (p Passed) Inherit(subject string, env core.Env, of Owner) (Inherit, core.Diagnostics) {
 	var ds core.Diagnostics
-	i := Inherit{Private: env.Private, Listed: p.Given || byModel}
+	i := Inherit{Private: env.Private, Listed: p.Given || of.ByModel}
 	for _, n := range p.Names {
 		_, set := os.LookupEnv(n.Value)
 		switch {
@@ -73,7 +90,7 @@ func (p Passed) Inherit(subject string, env core.Env, byModel bool) (Inherit, co
 			continue
 		case has(env.Private, n.Value):
 			ds.Warnf(core.CodeBadValue, n.Pos, "%s: pass_env: %s holds a key of the model, and what the program shows of it is not hidden", subject, n.Value).
-				WithHint("if the program needs the key, write env: {%s: {secret: %s}}", n.Value, n.Value)
+				WithHint("%s", of.hint(n.Value))
 		case !set:
 			ds.Warnf(core.CodeBadValue, n.Pos, "%s: pass_env: the environment variable %s is not set", subject, n.Value)
 		}

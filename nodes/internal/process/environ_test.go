@@ -47,7 +47,7 @@ func TestPassed(t *testing.T) {
 	} {
 		var p Passed
 		ds := p.DecodeValue(core.Tree(c.value, pos))
-		i, more := p.Inherit("n", env, false)
+		i, more := p.Inherit("n", env, Owner{})
 		ds = append(ds, more...)
 		if got := fmt.Sprint(i.Listed, " ", i.Names); got != c.inherit {
 			t.Errorf("%v: got %s, want %s", c.value, got, c.inherit)
@@ -59,10 +59,10 @@ func TestPassed(t *testing.T) {
 			t.Errorf("%v: found at %s", c.value, ds[0].Pos)
 		}
 	}
-	if i, ds := (Passed{}).Inherit("n", env, false); i.Listed || len(ds) > 0 || i.Described("x") != nil {
+	if i, ds := (Passed{}).Inherit("n", env, Owner{}); i.Listed || len(ds) > 0 || i.Described("x") != nil {
 		t.Errorf("without the key: %+v, %v", i, ds)
 	}
-	i, _ := (Passed{Names: []core.Text{core.At("PATH", pos), core.At("CI", pos)}}).Inherit("n", env, true)
+	i, _ := (Passed{Names: []core.Text{core.At("PATH", pos), core.At("CI", pos)}}).Inherit("n", env, Owner{ByModel: true})
 	if got := fmt.Sprint(i.Described("search", "TOKEN")); got != "[{search [PATH HOME LANG TMPDIR CI] [TOKEN]}]" {
 		t.Errorf("got %s", got)
 	}

@@ -1,4 +1,4 @@
-package command
+package guard
 
 import (
 	"fmt"
@@ -78,13 +78,83 @@ func TestOptionsThatRun(t *testing.T) {
 	}
 }
 
-func TestValuesThatMayBeOptions(t *testing.T) {
+func TestExposed(t *testing.T) {
 	for argv, want := range map[string]string{
-		"sort|{{x}}|in.csv": "[1]", "sort|--|{{x}}": "[]", "sort|-k|{{x}}|in.csv": "[]", "sort|-k1|--|{{x}}": "[]", "curl|-d|{{x}}|https://host": "[]",
-		"curl|https://host/{{x}}": "[]", "ssh|{{x}}|uptime": "[1]", "git|log|{{x}}": "[]", "tar|cf|{{x}}|d": "[]", "echo|{{x}}": "[]", "cat|{{x}}": "[]", "./mine|{{x}}": "[]",
+		"sort|{{x}}|in.csv": "[{1 sort}]", "sort|-r|{{x}}": "[{2 sort}]", "sort|--|{{x}}": "[]", "sort|-k1|--|{{x}}": "[]", "sort|-k{{x}}|in.csv": "[]", "git|log|--end-of-options|{{x}}": "[]",
+		"env|sort|{{x}}": "[{2 sort}]", "timeout|--|5|sort|{{x}}": "[{4 sort}]", "timeout|5|sort|--|{{x}}": "[]", "timeout|{{x}}|ls": "[{1 timeout}]", "kubectl|exec|pod|--|sh|{{x}}": "[{5 sh}]",
+		"curl|https://host/{{x}}": "[]", "curl|--data={{x}}|https://host": "[]", "ssh|-T|{{x}}": "[{2 ssh}]", "./mine|{{x}}": "[{1 mine}]", "cat|./{{x}}": "[]", "find|--|{{x}}": "[{2 find}]",
+		"sh|-c|echo \"$1\"|sh|{{x}}": "[]", "nice|bash|-ec|echo \"$1\"|sh|{{x}}": "[]", "python3|-c|x|{{x}}": "[]", "perl|-e|print shift|{{x}}": "[{3 perl}]", "perl|-e|print shift|--|{{x}}": "[]",
+		"sh|x.sh|{{x}}": "[{2 sh}]", "printf|%s|{{x}}": "[]", "printf|{{x}}": "[{1 printf}]", "awk|{print}|{{x}}": "[{2 awk}]",
 	} {
-		if got := fmt.Sprint(unguarded(strings.Split(argv, "|"))); got != want {
+		if got := fmt.Sprint(Exposed(strings.Split(argv, "|"))); got != want {
 			t.Errorf("%s: got %s, want %s", argv, got, want)
+		}
+	}
+	for value, want := range map[string]bool{
+		"-r": true, "--output=x": true, "---": true, "-é": true, "-": false, "": false, "a-b": false, "- an item": false, "-\n": false,
+		"-5": false, "-0.5": false, "-.5": false, "-1e-9": false, "-5x": true, "-n5": true,
+	} {
+		if got := IsOption("sort", value); got != want {
+			t.Errorf("%q: got %v, want %v", value, got, want)
+		}
+	}
+	if IsOption("echo", "-x") || !IsOption("echo", "-n") || !IsOption("echo", "-neE") {
+		t.Error("echo has the options n, e and E")
+	}
+}
+
+// What starts an interpreter does not matter where a flag announces the text; the input of
+// programs that run it is known behind the usual wrappers.
+func TestWrapped(t *testing.T) {
+	for _, argv := range []string{
+		"flock|/tmp/l|sh|-c|echo {{x}}", "unshare|-r|sh|-c|echo {{x}}", "mystery|--flag|v|bash|-lc|{{x}}", "find|.|-exec|sh|-c|rm {{x}}|;", "parallel|sh|-c|{{x}}",
+		"flock|/tmp/l|awk|/{{x}}/", "find|.|-name|a|-exec|sed|s/a/{{x}}/|{}|;", "systemd-run|-p|A=b|sqlite3|a.db|select {{x}}", "dc|-e|{{x}} p",
+		"mystery|python3|-c|{{x}}", "timeout|-k|1|5|ssh|host|ls|{{x}}", "chroot|/jail|sed|{{x}}",
+	} {
+		if len(ProgramTexts(strings.Split(argv, "|"))) == 0 {
+			t.Errorf("%s passes", argv)
+		}
+	}
+	for _, argv := range []string{"timeout|5|{{x}}", "env|{{x}}|cat", "sudo|-u|me|{{x}}", "xargs|{{x}}", "find|.|-exec|{{x}}|;", "fd|-x|{{x}}", "m4|-DX={{x}}|f.m4", "m4|-D|X={{x}}|f.m4", "env|LD_PRELOAD={{x}}|cat"} {
+		if len(Executed(strings.Split(argv, "|"))) == 0 {
+			t.Errorf("%s passes", argv)
+		}
+	}
+	for _, argv := range []string{
+		"flock|/tmp/l|sh", "unshare|-r|sh", "flock|-w|5|/tmp/l|python3|-", "find|.|-exec|sh|;", "python3|-i", "python3|-i|x.py", "python3|-Bi|-c|x", "python3|-m|pdb|x.py", "node|-i|x.js", "php|-a", "lua|-i|x.lua", "perl|-d|x.pl",
+		"at|now", "at|-q|b|now", "batch", "crontab|-", "crontab|-u|me|-", "crontab", "m4", "m4|-DA=b", "m4|-", "dc", "lftp|host", "redis-cli|-h|host", "nice|-n|5|at|now",
+		"parallel|sh|-c", "parallel|-j|4|sh|-c|echo {}", "parallel|bash", "parallel|python3|-c|print({})", "parallel|{}", "xargs|-I{}|{}", "parallel|sh -c", "parallel", "setsid|parallel|sh|-c", "chroot|/jail|sh",
+	} {
+		if _, _, ok := ReadsProgram(strings.Split(argv, "|")); !ok {
+			t.Errorf("standard input of %s passes", argv)
+		}
+	}
+	for argv, want := range map[string]string{"mystery|sh": "sh", "mystery|-v|python3|-": "python3", "mystery|psql|db": "psql", "mystery|sh|x.sh": "", "grep|python": "", "./deploy|sh": "", "mystery|script": ""} {
+		if got := MaybeReadsProgram(strings.Split(argv, "|")); got != strings.TrimRight(want, "3") {
+			t.Errorf("%s: got %q, want %q", argv, got, want)
+		}
+	}
+	for argv, want := range map[string]string{"mystery|awk|/{{x}}/ {print}": "[2]", "mystery|awk|{{x}}": "[]", "grep|awk|a {{x}} b": "[]", "mystery|sed|s/a b/{{x}}/|f": "[2]"} {
+		if got := fmt.Sprint(Suspects(strings.Split(argv, "|"))); got != want {
+			t.Errorf("%s: got %s, want %s", argv, got, want)
+		}
+	}
+}
+
+// Nothing is said of these, with a value on their standard input too.
+func TestOrdinaryCommands(t *testing.T) {
+	for _, argv := range []string{
+		"timeout|5|./x|script", "timeout|5|./x|script|{{x}}", "env|A={{x}}|./run|awk|{{y}}", "nice|-n|5|gzip|-c", "nohup|./serve|node|--|{{x}}", "sudo|-u|me|install|python|{{x}}", "flock|/tmp/l|./job|sh|--|{{x}}",
+		"grep|-c|{{x}}|sh", "grep|-r|ssh|src", "cp|awk|{{x}}", "tee|{{x}}", "cat|sh|{{x}}", "sort|-k|{{n}}|--|{{f}}", "curl|-d|@-|https://host/{{x}}", "tr|a-z|A-Z", "wc|-l", "head|-n|{{n}}",
+		"git|commit|-m|{{message}}", "git|-c|user.name={{name}}|commit", "tar|-cf|{{f}}|d", "jq|--arg|n|{{x}}|.a == $n", "awk|-v|n={{x}}|$1 == n", "python3|tool.py|{{x}}", "python3|-c|import sys; print(sys.stdin.read())|{{x}}",
+		"node|x.mjs|{{x}}", "sh|-c|cat \"$1\"|sh|{{x}}", "sh|x.sh|{{x}}", "perl|-ne|print|--|{{x}}", "psql|-v|a={{x}}|-f|q.sql", "sqlite3|in.db|select 1", "find|{{d}}|-name|{{x}}", "find|.|-exec|grep|-l|{{x}}|{}|;", "find|.|-exec|sh|x.sh|{}|;",
+		"parallel|gzip|{}", "parallel|-j|4|sh|x.sh|{}", "xargs|-n|1|cp|-t|{{d}}", "ssh|{{host}}|uptime", "docker|run|-i|--rm|image|wc|{{x}}", "kubectl|exec|pod|--|cat|{{x}}", "at|-f|job|now", "crontab|file", "crontab|-l", "m4|f.m4",
+		"openssl|dgst|-sha256", "pandoc|-f|markdown|-t|html", "convert|-|{{out}}", "gzip|-c", "mail|-s|{{subject}}|{{to}}", "redis-cli|-x|set|{{k}}", "make|{{target}}", "npm|run|watch|--|{{x}}",
+	} {
+		args := strings.Split(argv, "|")
+		name, _, ok := ReadsProgram(args)
+		if texts, some, run, maybe := ProgramTexts(args), Suspects(args), Executed(args), MaybeReadsProgram(args); len(texts)+len(some)+len(run) > 0 || ok || maybe != "" {
+			t.Errorf("%s: %v %v %v %q %q", argv, texts, some, run, name, maybe)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package command
+package guard
 
 import (
 	"path"
@@ -33,6 +33,12 @@ type interpreter struct {
 	// late says that the text is not the argument behind the flag but the first
 	// operand: sh -c -e 'text', sh -c -- 'text'.
 	late bool
+	// interactive matches an option after which the program reads statements from
+	// standard input although it has another program: python -i.
+	interactive string
+	// full is the number of operands from which on a program that reads program text from
+	// standard input does not; 0 means that operands do not matter.
+	full int
 	// instead says how a value gets into the program.
 	instead string
 }
@@ -48,13 +54,13 @@ var interpreters = []interpreter{
 	{names: "sh bash dash ksh mksh zsh ash yash rbash csh tcsh", flag: `^-[a-zA-Z]*c[a-zA-Z]*$`, late: true, script: true,
 		values: `^[-+][a-zA-Z]*[oO]$|^--(rcfile|init-file)$`, instead: `pass the value as an argument after the text and a name: [sh, -c, '... "$1"', sh, "{{...}}"]`},
 	{names: "fish", flag: `^-[a-zA-Z]*[cC]$|^--(init-)?command`, script: true, instead: "pass the value as an argument after the text, where it is $argv"},
-	{names: "python pypy ipython", flag: `^-[bBdEiIOPqsSuvx]*c`, attached: true, script: true, values: `^-[WX]$`,
+	{names: "python pypy ipython", flag: `^-[bBdEiIOPqsSuvx]*c`, attached: true, script: true, values: `^-[WX]$`, interactive: `^-[bBdEIOPqsSuvx]*i|^-m(code|pdb|asyncio|IPython)?$`,
 		instead: "pass the value as an argument after the text, where it is in sys.argv"},
-	{names: "node nodejs bun", flag: `^-[ep]+$|^--(eval|print)`, script: true, instead: behindText},
+	{names: "node nodejs bun", flag: `^-[ep]+$|^--(eval|print)`, script: true, interactive: `^-i$|^--interactive$`, instead: behindText},
 	{names: "deno", flag: `^eval$`, instead: byEnv},
-	{names: "perl ruby", flag: `^-[aclnpswWtTuUSX0-7]*[eE]`, attached: true, script: true, instead: behindText},
+	{names: "perl ruby", flag: `^-[aclnpswWtTuUSX0-7]*[eE]`, attached: true, script: true, interactive: `^-d`, instead: behindText},
 	{names: "lua luajit php Rscript R osascript julia groovy elixir erl scala clojure clj racket guile expect swift", script: true,
-		flag: `^-[eErcBR]$|^-eval$|^--(eval|print|run|process-(begin|code|end))`, instead: behindText},
+		flag: `^-[eErcBR]$|^-eval$|^--(eval|print|run|process-(begin|code|end))`, interactive: `^-[ia]$|^--interactive$`, instead: behindText},
 	{names: "emacs vim nvim vi ex gdb lldb", flag: `^-(c|o|ex|eval|eval-command)$|^--(eval|execute|cmd|eval-command|one-line)|^\+`, attached: true, instead: byEnv},
 	{names: "psql", flag: `^-[AatqXxEnSsLwz01]*c|^--command`, attached: true, file: `^-[a-zA-Z]*f$|^--file`, values: `^-[dhpUvFRPoL]$|^--(dbname|host|port|username|set|variable)$`,
 		instead: "use an sql node, or pass the value with -v name=… and write :'name' in a fixed text on stdin"},
@@ -64,6 +70,12 @@ var interpreters = []interpreter{
 	{names: "sqlite duckdb", flag: `^-{1,2}cmd$|^-[cs]$`, operand: 2, all: true, instead: "use an sql node, whose values are parameters",
 		values: `^-{1,2}(init|separator|newline|nullvalue|maxsize|mmap|vfs|heap|key|hexkey|textkey|nonce|f)$`},
 	{names: "tclsh wish irb pry ocaml sbcl ghci gnuplot octave", flag: `^-e$|^--eval`, script: true, instead: behindText},
+	{names: "m4", values: `^-[DUIBsLoRtF]$|^--(define|undefine|include)$`, full: 1, instead: "a macro expands what is in its text; use a template node"},
+	{names: "dc", flag: `^-e|^--expression`, attached: true, file: `^-f|^--file`, full: 1, instead: "use bc, which starts no programs, or an expression"},
+	{names: "at batch", file: `^-[flrcdV]`, values: `^-[qt]$`, instead: "write the job into a file that is fixed, and name it with -f"},
+	{names: "crontab", file: `^-[lr]$`, values: `^-u$`, full: 1, instead: "install a fixed file: run: [crontab, FILE]"},
+	{names: "lftp ftp sqlplus isql", flag: `^-[ce]$`, instead: byEnv},
+	{names: "redis-cli valkey-cli", file: `^-[xX]$|^--pipe$`, instead: "pass the value as an argument of its own, or with -x as the last one"},
 	{names: "ed red", instead: "use sed with a fixed text, or a transform node"},
 	{names: "make gmake", file: `^-[a-zA-Z]*f|^--(make)?file`, instead: byEnv},
 	{names: "awk gawk mawk nawk", flag: `^-e$|^--source`, operand: 1, file: `^-[fE]|^--(file|exec)`,
@@ -83,22 +95,19 @@ var interpreters = []interpreter{
 	{names: "cmd", flag: `(?i)^/[ck]`, attached: true, all: true, instead: byEnv},
 }
 
-// wrappers run the program that is named among their arguments.
-var wrappers = strings.Fields("env sudo doas nice ionice nohup time timeout stdbuf setsid xargs busybox toybox chroot strace taskset docker podman nerdctl kubectl")
-
 // programTexts returns the indexes of the arguments that are program text with a
-// template in it, each with the interpreter it is for. Behind a wrapper, and where
-// a flag tells, an interpreter is known wherever it stands: env, timeout or docker
-// may come first.
+// template in it, each with the interpreter it is for. Text after a flag counts
+// wherever the name of the interpreter is among the arguments, whatever program starts it;
+// operands count only where a command begins.
 func programTexts(argv []string) (at []int, of []named) {
-	wrapped := slices.Contains(wrappers, programName(argv[0]))
+	starts := commands(argv)
 	for i, arg := range argv {
 		name := programName(arg)
 		in := interpreterOf(name)
 		if in == nil {
 			continue
 		}
-		texts := in.texts(argv[i+1:], i == 0 || wrapped)
+		texts := in.texts(argv[i+1:], slices.Contains(starts, i))
 		for _, k := range texts {
 			if k += i + 1; k < len(argv) && hasTemplate(argv[k]) && !slices.Contains(at, k) {
 				at, of = append(at, k), append(of, named{name, in})
@@ -122,6 +131,9 @@ var version = regexp.MustCompile(`[-.]?[0-9][0-9.]*$`)
 // programName returns the name of a program without its folder and its version.
 func programName(arg string) string {
 	base := path.Base(strings.ReplaceAll(arg, `\`, "/"))
+	if interpreterOf(base) != nil { // m4 is no version of m
+		return base
+	}
 	if name := version.ReplaceAllString(strings.TrimSuffix(base, ".exe"), ""); name != "" {
 		return name
 	}
@@ -227,22 +239,44 @@ func until(from, to int) []int {
 }
 
 // codeFlag is what programs call an option that takes program text, and harmless
-// names those that mean something else by it.
+// names programs that mean something else by it, or whose arguments are names and not
+// commands.
 var (
 	codeFlag = regexp.MustCompile(`^(-c|-e|--?eval|--?exec(ute)?|--?command|--expression|--code|--script)(=|$)`)
-	harmless = append(strings.Fields("grep egrep fgrep rg ag git curl tar gcc cc"), wrappers...)
+	harmless = strings.Fields("grep egrep fgrep rg ag git curl tar gcc cc cat tee cp mv ls rm ln mkdir touch chmod chown diff cmp comm join sort uniq wc head tail cut tr" +
+		" apt apt-get dnf yum brew pip pipx npm yarn cargo go which man echo printf test install zip unzip date")
 	codeLike = regexp.MustCompile("[\\s;|&<>$()'\"`]")
 )
 
+// known reports whether it is known what a program does with its arguments.
+func known(argv []string) bool {
+	name := programName(argv[0])
+	return slices.Contains(harmless, name) || interpreterOf(name) != nil || wrapperOf(name) != nil
+}
+
 // suspects returns the indexes of arguments that may be program text for a program
-// that is not known: what stands behind an option that is called like one for that,
-// and puts a template into other text that is more than a word.
+// that is not known: the argument after an option with a name for that, and the operand that
+// would be the text of an interpreter named before it. Only a template among other text
+// that is more than a word counts.
 func suspects(argv []string) []int {
-	if name := programName(argv[0]); slices.Contains(harmless, name) || interpreterOf(name) != nil {
+	if known(argv) {
 		return nil
 	}
 	var found []int
+	add := func(i int) {
+		if i < len(argv) && hasTemplate(argv[i]) && !slices.Contains(found, i) && codeLike.MatchString(template.ReplaceAllString(strings.TrimSpace(argv[i]), "")) {
+			found = append(found, i)
+		}
+	}
+	at, _ := programTexts(argv)
 	for i := 1; i < len(argv); i++ {
+		if in := interpreterOf(programName(argv[i])); in != nil && in.operand > 0 {
+			for _, k := range in.texts(argv[i+1:], true) {
+				if !slices.Contains(at, i+1+k) {
+					add(i + 1 + k)
+				}
+			}
+		}
 		m := codeFlag.FindStringIndex(argv[i])
 		switch {
 		case m == nil:
@@ -250,10 +284,11 @@ func suspects(argv []string) []int {
 		case argv[i][m[1]-1] != '=':
 			i++
 		}
-		if i < len(argv) && hasTemplate(argv[i]) && codeLike.MatchString(template.ReplaceAllString(strings.TrimSpace(argv[i]), "")) {
-			found = append(found, i)
+		if !slices.Contains(at, i) {
+			add(i)
 		}
 	}
+	slices.Sort(found)
 	return found
 }
 

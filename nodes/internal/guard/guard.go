@@ -1,0 +1,127 @@
+// Package guard keeps data from becoming code in the commands that nodes run. It looks at a
+// list of arguments as a document has it, in which {{…}} marks the places of values, and
+// finds the values that an interpreter would run and the values that a program could take
+// for an option.
+//
+// Two rules do not depend on what starts a program: an interpreter's name, a flag for program
+// text and a template in the argument after it is an error wherever the three are, and a
+// value at the beginning of an argument must not look like an option when the command runs.
+// The tables add what the rules cannot know: interpreters that take their text as an operand
+// or from standard input, and the programs that start another one.
+package guard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Text is an argument that is program text with a template in it.
+type Text struct {
+	At      int
+	Program string // the interpreter
+	Instead string // how else a value gets into the program
+}
+
+// ProgramTexts returns the arguments in which data would become code.
+func ProgramTexts(argv []string) []Text {
+	at, of := programTexts(argv)
+	var found []Text
+	for k, i := range at {
+		found = append(found, Text{i, of[k].name, of[k].instead})
+	}
+	return found
+}
+
+// Suspects returns the indexes of arguments with templates that are program text if the
+// program, which is not known, runs them.
+func Suspects(argv []string) []int { return suspects(argv) }
+
+// Executed returns the indexes of arguments with templates that name something to run.
+func Executed(argv []string) []int { return executed(argv) }
+
+// Nameless returns the index of a value that a shell takes for its own name, $0.
+func Nameless(argv []string) (at int, ok bool) { return nameless(argv) }
+
+// ReadsProgram returns the interpreter that takes standard input for program text, and how
+// else a value gets into it.
+func ReadsProgram(argv []string) (program, instead string, ok bool) {
+	name, in, ok := readsProgram(argv)
+	if !ok {
+		return "", "", false
+	}
+	return name, in.instead, true
+}
+
+// MaybeReadsProgram returns the interpreter that takes standard input for program text if the
+// program, which is not known, starts it; "" if there is none.
+func MaybeReadsProgram(argv []string) string { return maybeReadsProgram(argv) }
+
+// CodeVariable reports whether an environment variable makes programs run or load something.
+func CodeVariable(name string) bool { return isCodeVariable(name) }
+
+// HasTemplate reports whether a string has a place for a value.
+func HasTemplate(s string) bool { return hasTemplate(s) }
+
+// Argument is an argument that begins with a value, and the program that gets it.
+type Argument struct {
+	At      int
+	Program string
+}
+
+// Exposed returns the arguments that begin with a value and that a program may take for
+// options: nothing before them ends its options.
+func Exposed(argv []string) []Argument {
+	starts := commands(argv)
+	var found []Argument
+	for i := 1; i < len(argv); i++ {
+		if !strings.HasPrefix(argv[i], "{{") {
+			continue
+		}
+		start := 0
+		for _, s := range starts {
+			if s < i {
+				start = max(start, s)
+			}
+		}
+		if !protected(argv[start:], i-start) {
+			found = append(found, Argument{i, programName(argv[start])})
+		}
+	}
+	return found
+}
+
+// deaf are programs that take arguments after -- for options, or know no --.
+var deaf = strings.Fields("find dd test [ expr")
+
+// protected reports whether an argument of a command is never an option.
+func protected(argv []string, at int) bool {
+	name := programName(argv[0])
+	if in := interpreterOf(name); in != nil && (in.late || name == "python") {
+		if texts := in.texts(argv[1:], false); len(texts) > 0 && texts[0]+1 < at {
+			return true // an argument of the text, not of the interpreter
+		}
+	}
+	if name == "printf" && at > 1 && !strings.HasPrefix(argv[1], "{{") {
+		return true
+	}
+	before := argv[1:at]
+	return !slices.Contains(deaf, name) && (slices.Contains(before, "--") || slices.Contains(before, "--end-of-options"))
+}
+
+var (
+	number     = regexp.MustCompile(`^-([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
+	echoOption = regexp.MustCompile(`^-([neE]+|-help|-version)$`)
+)
+
+// IsOption reports whether a program of a name takes a value for an option. A - alone, a - before a
+// blank and negative numbers are data.
+func IsOption(program, value string) bool {
+	if program == "echo" {
+		return echoOption.MatchString(value)
+	}
+	return len(value) > 1 && value[0] == '-' && !strings.ContainsRune(" \t\r\n", rune(value[1])) && !number.MatchString(value)
+}
+
+// ProgramName returns the name of a program without its folder and its version.
+func ProgramName(arg string) string { return programName(arg) }

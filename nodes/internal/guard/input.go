@@ -1,0 +1,295 @@
+package guard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// databases are clients that take program text from standard input unless an option
+// gives them one.
+var databases = strings.Fields("psql mysql mariadb hive beeline cqlsh clickhouse clickhouse-client snowsql impala-shell trino presto mongo mongosh influx sqlcmd sqlite duckdb " +
+	"gdb lldb vim vi ex ed red powershell pwsh cmd ssh su runuser m4 dc at batch crontab lftp ftp sqlplus isql redis-cli valkey-cli")
+
+// elsewhere matches options by which an interpreter gets its program from another place
+// than standard input, beyond the flags of its row.
+var elsewhere = regexp.MustCompile(`^(-m|-f|-r|--file|--eval|--print|--version|--help|-V)(=|$)`)
+
+// readsProgram reports whether a program takes its standard input for program text, and
+// which.
+func readsProgram(argv []string) (name string, in *interpreter, ok bool) {
+	if len(argv) == 0 {
+		return "", nil, false
+	}
+	for _, i := range commands(argv) {
+		command := argv[i:]
+		if end := slices.Index(command, ";"); end > 0 { // of find
+			command = command[:end]
+		}
+		if name, in, ok = feeds(command); ok {
+			return name, in, true
+		}
+	}
+	return "", nil, false
+}
+
+// feeds is readsProgram for a command that no wrapper starts, or for the wrapper.
+func feeds(argv []string) (name string, in *interpreter, ok bool) {
+	name = programName(argv[0])
+	in = interpreterOf(name)
+	var command []string
+	items := false
+	switch name {
+	case "env":
+		return "", nil, false
+	case "xargs":
+		command, items = xargs(argv[1:])
+	case "parallel":
+		command, items = parallel(argv[1:])
+	}
+	if items && len(command) > 0 {
+		if hasTemplate(command[0]) {
+			return name, interpreterOf("parallel"), true
+		}
+		return fed(command)
+	}
+	return name, in, in != nil && in.fromInput(name, argv[1:])
+}
+
+// unmistakable are interpreters whose names are no words of other programs.
+var unmistakable = strings.Fields("sh bash dash ksh mksh zsh ash fish csh tcsh python perl ruby psql sqlite mysql pwsh powershell")
+
+// maybeReadsProgram returns the interpreter that takes standard input for program text if a
+// program that is not known starts it, "" if there is none. Programs of the document's folder
+// are known to its author.
+func maybeReadsProgram(argv []string) string {
+	if known(argv) || strings.Contains(argv[0], "/") {
+		return ""
+	}
+	for i := 1; i < len(argv); i++ {
+		if name := programName(argv[i]); slices.Contains(unmistakable, name) && interpreterOf(name).fromInput(name, argv[i+1:]) {
+			return name
+		}
+	}
+	return ""
+}
+
+// parallel is xargs for GNU parallel. A command in which nothing is replaced gets the item
+// as its last argument.
+func parallel(args []string) (command []string, items bool) {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case slices.ContainsFunc(args, func(a string) bool {
+			return strings.HasPrefix(a, ":::") || a == "-a" || strings.HasPrefix(a, "--arg-file") || a == "--pipe"
+		}):
+			return nil, false
+		case matches(`^-[jNnLPdSC]$|^--(jobs|max-args|max-procs|delimiter|colsep|sshlogin|timeout|delay|retries|joblog|results|tmpdir|workdir|load|memfree)$`, arg):
+			i++
+		case len(arg) > 1 && arg[0] == '-':
+		default:
+			replaced := false
+			for _, a := range args[i:] {
+				item := replacement.ReplaceAllString(a, anItem)
+				replaced = replaced || item != a
+				command = append(command, item)
+			}
+			if !replaced {
+				command = append(command, anItem)
+			}
+			return append(strings.Fields(command[0]), command[1:]...), true
+		}
+	}
+	return nil, true
+}
+
+// replacement matches what parallel replaces by the item or a part of it.
+var replacement = regexp.MustCompile(`\{[0-9]*(/|//|/\.|\.|\+|=.*=)?\}`)
+
+// xargs returns the command that xargs runs, with a template where the items of standard
+// input go, and whether the items come from there.
+func xargs(args []string) (command []string, items bool) {
+	items = true
+	replaced := ""
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case arg == "-a" || arg == "--arg-file":
+			items = false
+			i++
+		case strings.HasPrefix(arg, "-a") || strings.HasPrefix(arg, "--arg-file="):
+			items = false
+		case arg == "-I" && i+1 < len(args):
+			i++
+			replaced = args[i]
+		case strings.HasPrefix(arg, "-I"):
+			replaced = arg[2:]
+		case arg == "-i" || arg == "--replace":
+			replaced = "{}"
+		case strings.HasPrefix(arg, "-i") || strings.HasPrefix(arg, "--replace="):
+			replaced = strings.TrimPrefix(strings.TrimPrefix(arg, "-i"), "--replace=")
+		case matches(`^-[nLPsdE]$|^--(max-args|max-procs|max-chars|delimiter)$`, arg):
+			i++
+		case len(arg) > 1 && arg[0] == '-':
+		case replaced == "":
+			return append(slices.Clone(args[i:]), anItem), items
+		default:
+			for _, a := range args[i:] {
+				command = append(command, strings.ReplaceAll(a, replaced, anItem))
+			}
+			return command, items
+		}
+	}
+	return nil, items
+}
+
+// anItem stands for what xargs reads.
+const anItem = "{{item}}"
+
+// fed reports whether an item of xargs becomes program text: as a text, or as the name of
+// the file with the program.
+func fed(command []string) (name string, in *interpreter, ok bool) {
+	if len(command) == 0 {
+		return "", nil, false
+	}
+	if _, of := programTexts(command); len(of) > 0 {
+		return of[0].name, of[0].interpreter, true
+	}
+	if last := len(command) - 1; command[last] == anItem {
+		return readsProgram(command[:last])
+	}
+	return "", nil, false
+}
+
+// fromInput reports whether the interpreter has no other program than its standard input,
+// or one that runs that.
+func (in *interpreter) fromInput(name string, args []string) bool {
+	for _, k := range in.texts(args, true) {
+		if k < len(args) && (runsInput.MatchString(args[k]) || in.late && shellRunsInput(args[k])) {
+			return true
+		}
+	}
+	database := slices.Contains(databases, name)
+	switch {
+	case in.isInteractive(args):
+		return true
+	case name == "deno":
+		return slices.ContainsFunc(args, isInput)
+	case in.file != "" && !database && !in.all:
+		return in.fileIsInput(args) // of awk, sed and jq it is data otherwise
+	case !in.script && !database:
+		return false
+	}
+	operands := 0
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case isInput(arg):
+			return true
+		case arg == "--":
+			operands += len(args) - i - 1
+			if !database && i+1 < len(args) {
+				return isInput(args[i+1])
+			}
+			i = len(args)
+		case in.late && matches(`^-[a-zA-Z]*s`, arg):
+			return true // what follows are the arguments of the program
+		case matches(in.flag, arg) || matches(in.file, arg) || elsewhere.MatchString(arg):
+			return i+1 < len(args) && isInput(args[i+1]) || isInput(afterEqual(arg)) || in.fileIsInput(args)
+		case in.isOption(arg):
+			i += in.valuesOf(arg)
+		case !database:
+			return false // a file with the program; what follows are its arguments
+		default:
+			operands++
+		}
+	}
+	switch {
+	case !database:
+		return operands == 0
+	case in.operand > 0 || in.all || in.full > 0:
+		return operands < max(in.operand, in.full, 1)
+	}
+	return true
+}
+
+// isInteractive reports whether an option makes the interpreter read statements from standard
+// input in addition to its program.
+func (in *interpreter) isInteractive(args []string) bool {
+	if in.interactive == "" {
+		return false
+	}
+	option := regexp.MustCompile(in.interactive)
+	for i := 0; i < len(args) && in.isOption(args[i]) && args[i] != "--"; i++ {
+		switch m := option.FindString(args[i]); {
+		case m == "-m": // the module of Python
+			return i+1 < len(args) && slices.Contains([]string{"code", "pdb", "asyncio", "IPython"}, args[i+1])
+		case m != "":
+			return true
+		case matches(in.flag, args[i]):
+			i++
+		default:
+			i += in.valuesOf(args[i])
+		}
+	}
+	return false
+}
+
+// fileIsInput reports whether an option that names a file with the program names standard
+// input.
+func (in *interpreter) fileIsInput(args []string) bool {
+	if in.file == "" {
+		return false
+	}
+	file := regexp.MustCompile(in.file)
+	for i, arg := range args {
+		end := file.FindStringIndex(arg)
+		switch {
+		case arg == "--":
+			return false
+		case end == nil:
+		case isInput(strings.TrimPrefix(arg[end[1]:], "=")), end[1] == len(arg) && i+1 < len(args) && isInput(args[i+1]):
+			return true
+		}
+	}
+	return false
+}
+
+func isInput(s string) bool {
+	return slices.Contains([]string{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, s)
+}
+
+func afterEqual(s string) string { _, v, _ := strings.Cut(s, "="); return v }
+
+// runsInput matches program texts that run what they read: . /dev/stdin in a shell, .read
+// of sqlite3, \i of psql, eval and exec of languages.
+var runsInput = regexp.MustCompile(`(^|[\s;&|({])(\.|source|\.read|\\ir?|do|load|require|include|dofile|loadfile)\s*\(?\s*["']?(/dev/stdin|/dev/fd/0|/proc/self/fd/0)\b` +
+	"|(^|[^.\\w])eval\\s+[\"']?(\\$\\(\\s*cat\\s*-?\\s*\\)|`cat`)" +
+	`|(^|[^.\w])(eval|exec)\s*\([^{;]*(?i:stdin)|(^|[^.\w])eval\s+[^{;]*<STDIN>`)
+
+var (
+	pipelines = regexp.MustCompile(`&&|\|\||[;&\n]`)
+	prelude   = regexp.MustCompile(`^(do|then|else|exec|command|time|!|\(|\{|[A-Za-z_]\w*=.*)$`)
+)
+
+// shellRunsInput reports whether a text for a shell starts an interpreter that runs the
+// standard input of the shell: at the beginning of a pipeline, or behind cat.
+func shellRunsInput(text string) bool {
+	for _, pipeline := range pipelines.Split(text, -1) {
+		for _, command := range strings.Split(pipeline, "|") {
+			words := strings.Fields(command)
+			for len(words) > 0 && prelude.MatchString(words[0]) {
+				words = words[1:]
+			}
+			if strings.Contains(command, "<") || len(words) == 0 {
+				break
+			}
+			if _, _, ok := readsProgram(words); ok {
+				return true
+			}
+			if words[0] != "cat" || len(words) > 1 && !isInput(words[1]) {
+				break
+			}
+		}
+	}
+	return false
+}
