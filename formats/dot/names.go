@@ -128,6 +128,7 @@ func (l *loader) labelText(subject string, t core.Text) core.Text {
 		return t
 	}
 	r := newRewriter(t)
+	r.literal = true
 	for at := strings.IndexByte(t.Value, '$'); at >= 0; {
 		end := at + 1
 		switch name := nameAt(t.Value[end:]); {

@@ -16,6 +16,7 @@ type rewriter struct {
 	out      strings.Builder
 	segments []core.Segment // of out; nil as long as nothing is replaced
 	bad      int            // places that can be none
+	literal  bool           // the result is no template: braces have no meaning in it
 }
 
 func newRewriter(t core.Text) *rewriter {
@@ -24,10 +25,10 @@ func newRewriter(t core.Text) *rewriter {
 	return &rewriter{src: t, written: list}
 }
 
-// replace puts a text in place of what stands from one offset to another. A brace just
-// before it must not become a part of a place.
+// replace writes with in place of the source between two offsets. In a template, a brace
+// just before it must not open a place together with it.
 func (r *rewriter) replace(from, to int, with string) {
-	if from > r.done && r.src.Value[from-1] == '{' && strings.HasPrefix(with, "{{") {
+	if !r.literal && from > r.done && r.src.Value[from-1] == '{' && strings.HasPrefix(with, "{{") {
 		from, with = from-1, literalBrace+with
 	}
 	r.copy(from)

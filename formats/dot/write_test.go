@@ -195,6 +195,20 @@ func TestAnyTextSurvives(t *testing.T) {
 
 var labelNames = regexp.MustCompile(`\\\$|\$\$|\$[A-Za-z_]\w*`)
 
+// A goal that begins with braces once became an escaped template in a label that has a brace
+// before the name: labels are shown as they are.
+func TestBracesInLabels(t *testing.T) {
+	w, ds := Parse("in.dot", []byte(`digraph g { goal="{{ x"; a [label="{{$goal"]; start -> a -> exit }`), Options{})
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	for _, n := range w.Nodes {
+		if n.ID.Value == "a" && n.Label.Value != "{{{{ x" {
+			t.Errorf("the label is %q, want %q", n.Label.Value, "{{{{ x")
+		}
+	}
+}
+
 func TestWriteRefuses(t *testing.T) {
 	base := func() *core.Workflow {
 		w, ds := Parse("in.dot", []byte("digraph g { start -> a -> exit [condition=\"outcome=success\"]; a [prompt=x] }"), Options{})
