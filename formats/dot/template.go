@@ -125,8 +125,17 @@ func (l *loader) slot(subject, what string, r *rewriter, from int) int {
 
 var inputPlace = regexp.MustCompile(`^\{\{\$input\.([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}\}$`)
 
-// untemplate undoes template.
+// untemplate is the inverse of template. A place of a name is written as $name, unless the
+// whole would then be read as the name of a file.
 func untemplate(text string) string {
+	written := writtenTemplate(text, writtenName)
+	if _, file := fileRef(written); file {
+		return writtenTemplate(text, func(place, _, _ string) string { return place })
+	}
+	return written
+}
+
+func writtenTemplate(text string, name func(place, before, after string) string) string {
 	var out strings.Builder
 	for {
 		n := strings.Index(text, "{{")
@@ -147,7 +156,7 @@ func untemplate(text string) string {
 		case m != nil:
 			place = "{{ inputs." + m[1] + " }}"
 		default:
-			place = writtenName(written, before, text)
+			place = name(written, before, text)
 		}
 		out.WriteString(dollars(before, place))
 		out.WriteString(place)
