@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // This file decides who may replace a file or a table. A result that replaces one waits,
@@ -180,10 +181,11 @@ func (f *frame) dueToPlace(v int32) (id ID, ok bool) {
 // the frames around.
 func (f *frame) claimTurn(v int32) bool {
 	all := f.p.Claimers
-	for f.claimAt < len(all) && f.v[all[f.claimAt]].phase == resolved {
+	for f.claimAt < len(all) && f.v[all[f.claimAt].Vertex].phase == resolved {
 		f.claimAt++
 	}
-	if int32(f.claimAt) < f.p.Vertices[v].ClaimAfter {
+	own, _ := slices.BinarySearchFunc(all, v, func(c plan.Claimer, v int32) int { return cmp.Compare(c.Vertex, v) })
+	if f.claimAt < int(all[own].After) {
 		return false
 	}
 	return f.parent == nil || f.parent.executionTurn(f.owner)

@@ -38,15 +38,17 @@ func (c *compiler) claims() {
 		if kinds[v] == core.ReplacesNothing {
 			continue
 		}
-		c.p.Claimers = append(c.p.Claimers, int32(v))
-		if pv.Claims, pv.ClaimAfter = true, rendered; kinds[v] >= core.ReplacesRendered {
-			rendered = int32(len(c.p.Claimers))
-			pv.ClaimAfter = rendered - 1
+		pv.Claims = true
+		own := Claimer{int32(v), rendered}
+		if kinds[v] >= core.ReplacesRendered {
+			own.After = int32(len(c.p.Claimers))
+			rendered = own.After + 1
 		}
+		c.p.Claimers = append(c.p.Claimers, own)
 	}
-	if !nested && (rendered == 0 && !rows || len(c.p.Claimers) == 1 && !rows && c.p.Vertices[c.p.Claimers[0]].Shape == Plain && !c.nestedClaims()) {
-		for _, v := range c.p.Claimers {
-			c.p.Vertices[v].Claims = false
+	if !nested && (rendered == 0 && !rows || len(c.p.Claimers) == 1 && !rows && c.p.Vertices[c.p.Claimers[0].Vertex].Shape == Plain && !c.nestedClaims()) {
+		for _, own := range c.p.Claimers {
+			c.p.Vertices[own.Vertex].Claims = false
 		}
 		c.p.Claimers = nil
 	}

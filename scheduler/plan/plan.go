@@ -39,7 +39,7 @@ type Plan struct {
 	Walk *Walk
 	// Claimers are the vertices whose files and tables might be those of another one, in
 	// canonical order: what they replace is put in place in that order.
-	Claimers []int32
+	Claimers []Claimer
 	// replaces is what its nodes and those nested in them replace at most; upserts tells that
 	// one of these stores rows by key.
 	replaces core.Replaces
@@ -127,13 +127,18 @@ type Vertex struct {
 	Refuses bool
 	// HasFailEdge reports whether an on: fail edge leaves it.
 	HasFailEdge bool
-	// Claims tells that it is a claimer. It waits for the first ClaimAfter of them.
-	Claims     bool
-	ClaimAfter int32
-	Unit       *Unit // nil for plain nodes and fan-outs
+	// Claims reports whether it is one of Plan.Claimers.
+	Claims bool
+	Unit   *Unit // nil for plain nodes and fan-outs
 	// Writes are its slots in the ledger.
 	Writes []Slot
 	ID     string
+}
+
+// Claimer is a vertex whose files and tables might be those of another one. It puts its
+// output in place once the first After claimers are resolved.
+type Claimer struct {
+	Vertex, After int32
 }
 
 // Slot is a writer's place in the ledger of a field.
