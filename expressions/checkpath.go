@@ -1,6 +1,7 @@
 package expressions
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -29,6 +30,9 @@ func (c *checker) path(p *Path) info {
 	case RootState:
 		t = c.field(r, rest[0])
 		rest = rest[1:]
+		if c.noFieldColumn(p, t) {
+			return info{}
+		}
 	case RootNodes:
 		t = c.node(r, rest)
 		rest = rest[2:]
@@ -37,7 +41,7 @@ func (c *checker) path(p *Path) info {
 		rest = rest[1:]
 	case RootItem:
 		t = c.scope.ItemType
-		if c.noColumn(p) {
+		if c.noColumn(p, 0, c.scope.ItemColumns) {
 			return info{}
 		}
 		if c.scope.Columns != nil && len(rest) > 0 && !rest[0].IsIndex {
@@ -52,15 +56,34 @@ func (c *checker) path(p *Path) info {
 	return pathInfo(c.walk(p, t, rest))
 }
 
-// noColumn reports a column that the row cannot have.
-func (c *checker) noColumn(p *Path) bool {
-	known := c.scope.ItemColumns
-	if known == nil || len(p.Steps) == 0 || p.Steps[0].IsIndex || slices.Contains(known, p.Steps[0].Name) || !slices.Contains(c.needed, p) {
+// noFieldColumn reports a column that the rows of a state field cannot have. t is the
+// declared type of the field.
+func (c *checker) noFieldColumn(p *Path, t *core.Type) bool {
+	at := 2 // of $.rows[0].price
+	if t != nil && t.Kind == core.ObjectType {
+		at = 1 // of $.row.price
+	}
+	if c.scope.Rows == nil || len(p.Steps) <= at || at == 2 && !p.Steps[1].IsIndex || p.Steps[at].IsIndex {
 		return false
 	}
-	c.errorf(core.CodeExprName, p.Steps[0].From, "the rows have no column %q here", p.Steps[0].Name).
-		WithHint("%s", core.UnknownKeyHint(p.Steps[0].Name, known))
+	return c.noColumn(p, at, c.scope.Rows(p.Steps[0].Name).All())
+}
+
+// noColumn reports a step, number at of its path, into a row of which all columns are
+// known, if it names none of them.
+func (c *checker) noColumn(p *Path, at int, known []string) bool {
+	if known == nil || len(p.Steps) <= at || p.Steps[at].IsIndex || slices.Contains(known, p.Steps[at].Name) || !slices.Contains(c.needed, p) {
+		return false
+	}
+	s := p.Steps[at]
+	NoColumn(&c.diags, core.Inside(c.src, s.From), c.subject, s.Name, known)
 	return true
+}
+
+// NoColumn reports a column that rows with the known columns do not have.
+func NoColumn(ds *core.Diagnostics, pos core.Position, subject, name string, known []string) {
+	ds.Errorf(core.CodeExprName, pos, "%s", about(subject, fmt.Sprintf("the rows have no column %q here", name))).
+		WithHint("%s", core.UnknownKeyHint(name, known))
 }
 
 // column gives a path into the row of a table its place.

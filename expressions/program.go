@@ -64,6 +64,9 @@ func (p *Program) Test(env Env) bool { return p.test(env) }
 // Source returns the text the program was compiled from.
 func (p *Program) Source() string { return p.src.Value }
 
+// Place returns the place in the document of a byte of the text.
+func (p *Program) Place(offset int) core.Position { return core.Inside(p.src, offset) }
+
 // Tree returns the parsed text.
 func (p *Program) Tree() *Tree { return p.tree }
 

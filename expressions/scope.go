@@ -103,6 +103,10 @@ type Scope struct {
 	// columns are all known; nil: it may have any. Another one is an error, except as an
 	// argument of coalesce.
 	ItemColumns []string
+	// Rows tells what is known of the rows of a state field, or of the field itself if it is
+	// declared as an object; nil: nothing is. A column that they cannot have is an error in
+	// a path such as $.rows[0].price, except as an argument of coalesce.
+	Rows func(field string) core.Columns
 	// Columns says that $item is the row of a table, and takes account of the
 	// columns that are read; nil: $item is read like anything else.
 	Columns *Columns

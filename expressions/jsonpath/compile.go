@@ -15,7 +15,7 @@ import (
 
 // Path is a compiled path. It is immutable and safe for concurrent use.
 type Path struct {
-	src   string
+	text  core.Text
 	root  string
 	steps []step // after the root field
 }
@@ -46,7 +46,7 @@ func Compile(src core.Text) (*Path, core.Diagnostics) {
 func (p *Path) Root() string { return p.root }
 
 // String returns the text of the path.
-func (p *Path) String() string { return p.src }
+func (p *Path) String() string { return p.text.Value }
 
 // compiler reads one path.
 type compiler struct {
@@ -80,7 +80,7 @@ func (c *compiler) path() *Path {
 	if !ok {
 		return nil
 	}
-	p := &Path{src: c.src.Value, root: root}
+	p := &Path{text: c.src, root: root}
 	p.steps = c.steps(frags[2:])
 	return p
 }

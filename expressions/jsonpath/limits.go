@@ -50,11 +50,11 @@ func (w *walker) pay() bool {
 func (w *walker) failure(p *Path) error {
 	switch {
 	case w.stopped:
-		return fmt.Errorf("%s: %w", p.src, ErrStopped)
+		return fmt.Errorf("%s: %w", p.text.Value, ErrStopped)
 	case w.full:
-		return tooMuch("%s gives more than %d values", p.src, w.matches)
+		return tooMuch("%s gives more than %d values", p.text.Value, w.matches)
 	}
-	return tooMuch("%s looks at too many values: gave up after %d steps with %d matches", p.src, w.limit, len(w.out))
+	return tooMuch("%s looks at too many values: gave up after %d steps with %d matches", p.text.Value, w.limit, len(w.out))
 }
 
 func tooMuch(format string, args ...any) error {

@@ -86,10 +86,10 @@ type needs struct {
 
 // needs returns the demand of a step. A table that is one object is one row of a table
 // that other executions of the node see the rest of, so that a column it lacks may be in
-// the others.
+// the others, unless a header says which columns all of them have.
 func (a *attempt) needs(s named) *needs {
 	n := &needs{names: append(slices.Clone(s.names), s.reads...), firm: len(s.names)}
-	if a.single {
+	if a.single && !a.handler.headed {
 		n.warn = func(absent error) { a.in.Logger().Warn(absent.Error(), "step", s.name) }
 	}
 	return n

@@ -35,7 +35,9 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	}
 	h := &handler{dir: env.Dir, limits: b.limits()}
 	h.from = b.scope.Source(b.From)
-	after := b.compileSteps(b.columns(h.from))
+	before := b.columns(h.from)
+	h.headed = before.Header != ""
+	after := b.compileSteps(before)
 	h.into, h.single = b.into(after)
 	h.steps, h.policies = b.steps, b.policies
 	h.slots = b.scope.Slots()
@@ -83,10 +85,7 @@ func (b *builder) columns(from *eval.Source) eval.Columns {
 		b.scope.Errorf(core.CodeWrongType, from.Name.Pos, from.Key, "a table is an array of objects, %s is %s", from.Name.Value, from.Type.Kind)
 		return eval.Columns{}
 	}
-	if from.Field() == "" {
-		return eval.Columns{Type: row}
-	}
-	return b.scope.Columns(from.Field(), row)
+	return b.scope.RowsOf(from, row)
 }
 
 // into finds the field for the result: the one that is named, or the only write
@@ -157,6 +156,7 @@ type handler struct {
 	from     *eval.Source
 	into     string
 	single   bool // into is an object
+	headed   bool // all rows have the columns of one header
 	steps    []named
 	policies []*checks.Policy
 	slots    eval.Slots

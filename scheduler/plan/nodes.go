@@ -64,7 +64,7 @@ func (c *compiler) unitRoots() {
 	}
 	for _, p := range c.w.Pipelines {
 		note(p.Stages, p.Lost.Has("stages"), itemRoots)
-		if field, ok := wholeField(p.Items); ok && p.Batch == nil && !p.Lost.Has("batch") && !p.Lost.Has("items") {
+		if field, ok := c.rowsField(p.Items); ok && p.Batch == nil && !p.Lost.Has("batch") && !p.Lost.Has("items") {
 			for _, m := range p.Stages {
 				c.memberItems[m.Value] = field
 			}

@@ -93,6 +93,14 @@ func (c *compiler) jsonPath(s *Source, at place, use *uses) *Source {
 		c.unknown.reads = true
 		return nil
 	}
+	t := c.p.Schema.Fields[i].Type
+	if known := c.columns(path.Root()); known.Closed {
+		for _, column := range path.Columns(t != nil && t.Kind == core.ObjectType) {
+			if !known.Has(column.Value) {
+				expressions.NoColumn(&c.ds, column.Pos, at.String(), column.Value, known.Names)
+			}
+		}
+	}
 	s.path, s.field = path, int(i)
 	use.fields = append(use.fields, i)
 	return s

@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/expressions/jsonpath"
 )
 
 // tables is what kinds say of the rows they write. A reader may stand before the
@@ -59,7 +60,7 @@ func (c *compiler) columns(field string) core.Columns {
 func (c *compiler) itemColumns(d *core.Node) core.Columns {
 	field, ok := c.memberItems[d.ID.Value]
 	if d.ForEach != nil {
-		field, ok = wholeField(d.ForEach.Source)
+		field, ok = c.rowsField(d.ForEach.Source)
 		ok = ok && !d.ForEach.Lost.Has("source")
 	}
 	if !ok || d.Lost.Has("for_each") {
@@ -68,17 +69,24 @@ func (c *compiler) itemColumns(d *core.Node) core.Columns {
 	return c.columns(field)
 }
 
-// wholeField returns the field that a source is, as in $.rows.
-func wholeField(source core.Text) (field string, ok bool) {
+// rowsField returns the field of whose rows a source is a list, such as $.rows and
+// $.rows[?@.price > 1].
+func (c *compiler) rowsField(source core.Text) (field string, ok bool) {
 	t, err := expressions.Parse(source.Value)
-	if err != nil {
+	if err == nil {
+		p, ok := t.Path()
+		if !ok || p.Root != expressions.RootState || len(p.Steps) != 1 {
+			return "", false
+		}
+		return p.Steps[0].Name, true
+	}
+	p, _ := jsonpath.Compile(source)
+	if p == nil || !p.Rows() {
 		return "", false
 	}
-	p, ok := t.Path()
-	if !ok || p.Root != expressions.RootState || len(p.Steps) != 1 {
-		return "", false
-	}
-	return p.Steps[0].Name, true
+	// The values of one row are no rows.
+	typ, ok := c.env.Schema.FieldType(p.Root())
+	return p.Root(), ok && (typ == nil || typ.Kind != core.ObjectType)
 }
 
 // onlyWriter returns the node whose result is the value of a field.
@@ -100,7 +108,7 @@ func (c *compiler) collectWriters() {
 			clear(writers)
 			return
 		}
-		whole := d.Handler == nil && d.ForEach == nil && !d.Lost.Has("for_each") && c.memberRoots[d.ID.Value]|c.unknown.roots == 0
+		whole := d.Handler == nil && d.ForEach == nil && !d.Lost.Has("for_each") && (c.memberRoots[d.ID.Value]|c.unknown.roots)&itemRoots == 0
 		for _, w := range d.Writes {
 			if _, taken := writers[w.Value]; taken || !whole {
 				writers[w.Value] = severalWriters

@@ -30,10 +30,7 @@ func (s *Scope) Declared(rows *core.Type, listed table.FieldList, key []core.Tex
 			out = append(out, f)
 		}
 	}
-	known := Columns{Type: row}
-	if of.field != "" {
-		known = s.Columns(of.field, row)
-	}
+	known := s.RowsOf(of, row)
 	absent := func(name string, pos core.Position, where string) {
 		s.Errorf(core.CodeUnknownField, pos, where, "the rows of %s have no column %q", of.Name.Value, name).
 			WithHint("%s", core.UnknownKeyHint(name, known.Names))

@@ -50,12 +50,28 @@ type Columns = core.Columns
 // Columns returns what is known of the rows of a state field, of whose declared type
 // rows are; it may be nil.
 func (s *Scope) Columns(field string, rows *core.Type) Columns {
-	c := Columns{Type: rows, Optional: rows.Optional()}
 	if s.known == nil {
-		return c
+		return merged(rows, Columns{})
 	}
-	known := s.known(field)
-	c.Names, c.Closed, c.Header = known.Names, known.Closed, known.Header
+	return merged(rows, s.known(field))
+}
+
+// RowsOf returns what is known of the rows of a source, of whose declared type rows are.
+func (s *Scope) RowsOf(of *Source, rows *core.Type) Columns {
+	switch {
+	case of == nil:
+		return Columns{}
+	case of.field != "":
+		return s.Columns(of.field, rows)
+	case of.item:
+		return merged(rows, s.item)
+	}
+	return Columns{Type: rows}
+}
+
+// merged adds what is known of rows to their declared type.
+func merged(rows *core.Type, known Columns) Columns {
+	c := Columns{Type: rows, Names: known.Names, Closed: known.Closed, Optional: rows.Optional(), Header: known.Header}
 	for _, name := range known.Optional {
 		if !slices.Contains(c.Optional, name) {
 			c.Optional = append(c.Optional, name)
@@ -91,6 +107,7 @@ func (s *Scope) Row(src core.Text, columns Columns, key string) *expressions.Pro
 		Roots:       expressions.RootItem | expressions.RootIndex | expressions.RootInput,
 		ItemType:    columns.Type,
 		ItemColumns: columns.All(),
+		Rows:        s.known,
 		Columns:     &s.columns,
 	}, s.about(key))
 	s.Found = append(s.Found, ds...)

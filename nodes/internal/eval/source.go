@@ -17,6 +17,7 @@ type Source struct {
 	// Key is the key of the node that names it.
 	Key     string
 	field   string // when it is a whole field
+	item    bool   // it is $item
 	program *expressions.Program
 }
 
@@ -50,9 +51,13 @@ func (s *Scope) Source(from core.Text) *Source {
 	if k := src.program.Type(); k != core.AnyType {
 		src.Type = &core.Type{Kind: k}
 	}
-	if p, ok := src.program.Tree().Path(); ok && p.Root == expressions.RootState && len(p.Steps) == 1 {
+	p, ok := src.program.Tree().Path()
+	switch {
+	case ok && p.Root == expressions.RootState && len(p.Steps) == 1:
 		src.field = p.Steps[0].Name
 		src.Type, _ = s.FieldType(src.field)
+	case ok && p.Root == expressions.RootItem && len(p.Steps) == 0:
+		src.item = true
 	}
 	return src
 }

@@ -24,6 +24,7 @@ type Set struct {
 	inputs  []core.InputDecl
 	roots   expressions.Root // that a template may refer to
 	item    core.Columns     // of $item
+	rows    func(field string) core.Columns
 	subject string
 	// args are the names that the node's args always have a value for.
 	args []string
@@ -31,7 +32,7 @@ type Set struct {
 
 // NewSet returns an empty set for a node; "node ID" begins every message.
 func NewSet(n *core.Node, env core.Env) *Set {
-	s := &Set{schema: env.Schema, inputs: env.Inputs, subject: "node " + n.ID.Value, args: constants(n.Args), roots: expressions.RootNodes | expressions.RootInput}
+	s := &Set{schema: env.Schema, rows: env.Columns, inputs: env.Inputs, subject: "node " + n.ID.Value, args: constants(n.Args), roots: expressions.RootNodes | expressions.RootInput}
 	if env.Items {
 		s.roots |= expressions.RootItem | expressions.RootIndex
 		s.item = env.Item
@@ -64,7 +65,7 @@ var nodeRef = regexp.MustCompile(`\$nodes\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
 // Template compiles one template. key says in messages where it stands. Without
 // a template, after an error, it returns nil.
 func (s *Set) Template(src core.Text, key string) *Template {
-	scope := expressions.Scope{Fields: s.schema, Inputs: s.inputs, Roots: s.roots, ItemColumns: s.item.All()}
+	scope := expressions.Scope{Fields: s.schema, Inputs: s.inputs, Roots: s.roots, ItemColumns: s.item.All(), Rows: s.rows}
 	var places []core.Text
 	for _, m := range nodeRef.FindAllStringSubmatchIndex(src.Value, -1) {
 		places = appendOnce(places, core.Cut(src, m[2], m[3]))

@@ -1,0 +1,90 @@
+package jsonpath
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// Rows reports whether each match is a row of the table that the path begins with, as in
+// $.rows[*] and $.rows[?@.price > 1].
+func (p *Path) Rows() bool { return len(p.steps) == 1 && p.steps[0].isRow() }
+
+// Columns returns the columns that the path reads of the rows of its field, each with its
+// place in the text. With single the field is one row instead of a table.
+func (p *Path) Columns(single bool) []core.Text {
+	at, list := 0, []core.Text(nil)
+	if !single {
+		if len(p.steps) == 0 || !p.steps[0].isRow() {
+			return nil
+		}
+		if f := p.steps[0].filter; f != nil {
+			list = needed(f)
+		}
+		at = 1
+	}
+	if len(p.steps) <= at {
+		return list
+	}
+	from := p.offset(at + 1)
+	switch s := p.steps[at]; s.kind {
+	case nameStep:
+		list = append(list, core.Text{Value: s.name, Pos: core.Inside(p.text, from)})
+	case unionStep:
+		for _, u := range s.union {
+			if u.kind == nameStep {
+				list = append(list, core.Text{Value: u.name, Pos: core.Inside(p.text, from)})
+			}
+		}
+	}
+	return list
+}
+
+// isRow reports whether a step into a table leads to rows.
+func (s *step) isRow() bool {
+	switch s.kind {
+	case indexStep, anyStep, sliceStep, filterStep:
+		return true
+	case unionStep:
+		return !slices.ContainsFunc(s.union, func(u step) bool { return u.kind != indexStep })
+	}
+	return false
+}
+
+// needed returns the members of the element that a filter reads.
+func needed(filter *expressions.Program) []core.Text {
+	var out []core.Text
+	for _, path := range filter.Tree().Needed() {
+		if len(path.Steps) == 0 || path.Steps[0].IsIndex {
+			continue
+		}
+		member := core.Text{Value: path.Steps[0].Name, Pos: filter.Place(path.Steps[0].From)}
+		if !slices.Contains(out, member) { // a test of existence compares a path with itself
+			out = append(out, member)
+		}
+	}
+	return out
+}
+
+// offset returns where step number n of the text begins, the field being number 0; the
+// steps before it are no descents.
+func (p *Path) offset(n int) int {
+	c := compiler{src: p.text}
+	for i := 1; i < len(p.text.Value); i++ {
+		switch p.text.Value[i] {
+		case '[':
+			if n == 0 {
+				return i + 1 + spaces(p.text.Value[i+1:])
+			}
+			i, _ = c.bracket(i)
+			n--
+		case '.':
+			if n == 0 {
+				return i + 1
+			}
+			n--
+		}
+	}
+	return 0
+}

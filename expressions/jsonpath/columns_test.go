@@ -1,0 +1,50 @@
+package jsonpath
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Columns that a path reads of rows, with their places.
+func TestColumns(t *testing.T) {
+	for _, tt := range []struct {
+		path   string
+		single bool
+		rows   bool
+		want   string
+	}{
+		{"$.rows[*]", false, true, ""},
+		{"$.rows[*].a", false, false, "a@11"},
+		{"$['rows'][*]['a']", false, false, "a@14"},
+		{"$.rows.*.a.b", false, false, "a@10"},
+		{"$.rows[0:2].a", false, false, "a@13"},
+		{"$.rows[1,2][ 'a','b']", false, false, "a@14 b@14"},
+		{"$.rows[?@.a > 1 && @['b'] == 'x'].c", false, false, "a@11 b@22 c@35"},
+		{"$.rows[?@.a]", false, true, "a@11"},
+		{"$.rows[?coalesce(@.a, 1) == 1]", false, true, ""},
+		{"$.rows[?@ == 'x'][0]", false, false, ""},
+		{"$.rows[*][?@.a]", false, false, ""}, // of the cells
+		{"$.rows[*].*", false, false, ""},
+		{"$.rows..a", false, false, ""},
+		{"$.rows[*]..a", false, false, ""},
+		{"$.rows['a','b'].c", false, false, ""}, // a list has no members
+		{"$.row.*", true, false, ""},
+		{"$.row['a','b'].c", true, false, "a@7 b@7"},
+		{"$.row.a[*]", true, false, "a@7"},
+	} {
+		p, ds := Compile(core.At(tt.path, core.Position{Line: 1, Column: 1}))
+		if p == nil {
+			t.Fatal(tt.path, ds)
+		}
+		var got []string
+		for _, c := range p.Columns(tt.single) {
+			got = append(got, fmt.Sprintf("%s@%d", c.Value, c.Pos.Column))
+		}
+		if s := strings.Join(got, " "); s != tt.want || !tt.single && p.Rows() != tt.rows {
+			t.Errorf("%s: columns %q, rows %v, want %q, %v", tt.path, s, p.Rows(), tt.want, tt.rows)
+		}
+	}
+}
