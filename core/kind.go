@@ -92,6 +92,12 @@ type Compiled struct {
 	// Briefed tells that the handler asks a model, and is told what came before it in a walk
 	// by outcomes, see Input.Briefing.
 	Briefed bool
+	// Checks are the names of the checks of the node's result, which later nodes of a walk of
+	// RouterModel see under EvalsKey. It is nil if there are none, and if the result may have
+	// a member of that name itself. CheckRefs are the checks of other nodes that the node
+	// refers to.
+	Checks    []string
+	CheckRefs []CheckRef
 	// Bookkeeping tells that Handler only looks at its input and changes nothing outside of
 	// its result: rehearsals call it, unless they are given an answer in its place.
 	Bookkeeping bool
@@ -104,6 +110,14 @@ type Compiled struct {
 	// Missing are the skills of the node that nobody provides, also beside errors. One
 	// warning tells of those of all nodes.
 	Missing MissingSkills
+}
+
+// CheckRef is a reference to a check of the result of a node.
+type CheckRef struct {
+	Node string
+	Name Text
+	// Key is the key that refers to it.
+	Key string
 }
 
 // MissingSkills are skills that a node is given and that are nowhere.

@@ -137,6 +137,44 @@ func (b *builder) require(r *runner) {
 	r.requires = &requirement{valueRule{b.rules.paths(q.Required, "requires: output_required"), b.rules.matches(q.Matches, "requires: output_matches")}, q.OnFail.Value == "skip"}
 }
 
+// checkNames returns the names of the checks that later nodes see, nil if the answer may
+// have a member in their place.
+func (b *builder) checkNames(r *runner) []string {
+	if r.schema != nil && slices.Contains(r.schema.properties, core.EvalsKey) {
+		return nil
+	}
+	var names []string
+	for _, k := range r.checks {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// checkRefs returns the checks of other nodes that the requirements name, as in
+// look.evals.short.pass.
+func (b *builder) checkRefs() []core.CheckRef {
+	if b.Requires == nil || !b.env.Routed {
+		return nil
+	}
+	var refs []core.CheckRef
+	add := func(source core.Text, key string) {
+		p, err := parsePath(source.Value)
+		if err != nil || len(p.steps) < 3 || p.steps[0].all || p.steps[1] != (step{core.EvalsKey, false}) {
+			return
+		}
+		name := p.steps[2].name
+		before := strings.Index(source.Value, core.EvalsKey+".") + len(core.EvalsKey) + 1
+		refs = append(refs, core.CheckRef{Node: p.steps[0].name, Key: key, Name: core.Cut(source, before, before+len(name))})
+	}
+	for _, t := range b.Requires.Required {
+		add(t, "requires: output_required")
+	}
+	for _, m := range b.Requires.Matches {
+		add(m.Path, "requires: output_matches")
+	}
+	return refs
+}
+
 // capable asks the model for each thing the node needs whether it can do it.
 func (b *builder) capable(r *runner) {
 	if b.model == nil {

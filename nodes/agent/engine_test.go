@@ -359,6 +359,32 @@ func TestSWEny(t *testing.T) {
 	}
 }
 
+// A requirement that named a check which the other node does not make could never be met,
+// and this was found after the model had been paid.
+func TestRequiredChecksExist(t *testing.T) {
+	for _, tt := range []struct{ path, other, want string }{
+		{"look.evals.knwon.pass", "", `16:45: error: node reply: requires: output_required: node look has no check "knwon" (did you mean "known"? known keys: known) [UNKNOWN_FIELD]`},
+		{"any:look.evals.knwon", "", `16:49: error: node reply: requires: output_required: node look has no check "knwon" (did you mean "known"? known keys: known) [UNKNOWN_FIELD]`},
+		{"look.evals.known.pass", "", ""},
+		{"reply.evals.known", "", ""}, // a node without checks may answer with such a member
+		{"look.evals.knwon", "evals: {type: object}, ", ""},
+		{"look.severity", "", ""},
+	} {
+		text := strings.Replace(triage, "[look.severity]", "["+tt.path+"]", 1)
+		text = strings.Replace(text, "properties: {", "properties: {"+tt.other, 1)
+		for _, m := range []llm.Model{script(), nil} {
+			w, ds := sweny.Parse("triage.yml", []byte(text), sweny.Options{})
+			if ds.Failed(false) {
+				t.Fatal(ds)
+			}
+			_, ds = plan.Compile(w, core.NewRegistry(agent.Kinds(m)...), plan.Options{})
+			if got := ds.Error(); ds.Failed(false) != (tt.want != "") || tt.want != "" && !strings.Contains(got, tt.want) {
+				t.Errorf("%s: got %s, want %s", tt.path, got, tt.want)
+			}
+		}
+	}
+}
+
 // Rule 38: a node that has lost all its skills ends the run when it is reached: no answer
 // can mend it, and the router would be asked to decide on nothing.
 func TestLostSkillsEndTheWalk(t *testing.T) {

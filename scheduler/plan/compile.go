@@ -83,6 +83,7 @@ type compiler struct {
 	makes     map[int32]core.Text
 	takes     map[int32][]string
 	tables    tables
+	checks    resultChecks
 	unitIDs   map[string]core.Position
 	needed    map[int32][][]int32 // see needs
 	missing   []unskilled         // nodes with skills that are nowhere

@@ -344,6 +344,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	n.Models, n.Unpriced, n.AsksRouter, n.RouterModel = made.Models, made.Unpriced, made.AsksRouter, made.RouterModel
 	n.replaces, n.upserts = made.Replaces, made.Upserts
 	n.Stdout, n.Stdin, n.Environments = made.Stdout, made.Stdin, made.Environments
+	c.checks.note(n.ID, made)
 	c.targets(n, made)
 	c.results(n, made, at)
 	c.kindStreams(n, made)

@@ -18,6 +18,44 @@ func (c *compiler) checkRouted() {
 	c.unbounded(r)
 	c.deadEnds(r)
 	c.unreached(r)
+	c.checks.report(c)
+}
+
+// resultChecks are the checks that nodes make of their results, by node, and the references
+// to them.
+type resultChecks struct {
+	names map[string][]string
+	refs  []checkRef
+}
+
+type checkRef struct {
+	from string
+	core.CheckRef
+}
+
+// note keeps what a kind said of a node.
+func (r *resultChecks) note(id string, made core.Compiled) {
+	if made.Checks != nil {
+		if r.names == nil {
+			r.names = map[string][]string{}
+		}
+		r.names[id] = made.Checks
+	}
+	for _, ref := range made.CheckRefs {
+		r.refs = append(r.refs, checkRef{id, ref})
+	}
+}
+
+// report reports references to checks that a node does not make.
+func (r *resultChecks) report(c *compiler) {
+	for _, ref := range r.refs {
+		known := r.names[ref.Node]
+		if node, ok := c.p.nodeIndex[ref.Node]; known == nil || !ok || c.nameless[node] || slices.Contains(known, ref.Name.Value) {
+			continue
+		}
+		c.ds.Errorf(core.CodeUnknownField, ref.Name.Pos, "%s: node %s has no check %q", nodePlace(ref.from).at(ref.Key), ref.Node, ref.Name.Value).
+			WithHint("%s", core.UnknownKeyHint(ref.Name.Value, known))
+	}
 }
 
 // routedGraph are the edges of such a walk whose ends are known.
