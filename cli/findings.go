@@ -53,7 +53,7 @@ func (a *app) writeJSON(v any) error {
 // terminal the line of the file they are about.
 func (a *app) printFindings(ds core.Diagnostics) {
 	p := a.palette(a.Err)
-	_, isTerminal := terminal(a.Err)
+	width := widthOf(a.Err)
 	sources := map[string][]string{}
 	for _, d := range ds {
 		line := tty.Sprintf("%s: %s", p.Status(d.Severity.String()), d.Message)
@@ -67,8 +67,8 @@ func (a *app) printFindings(ds core.Diagnostics) {
 			line = tty.Sprintf("%s %s", line, p.Dim("["+string(d.Code)+"]"))
 		}
 		tty.Fprintf(a.Err, "%s\n", line)
-		if isTerminal {
-			tty.Fprintf(a.Err, "%s", excerpt(d.Pos, sources, p))
+		if width > 0 {
+			tty.Fprintf(a.Err, "%s", excerpt(d.Pos, sources, p, width))
 		}
 	}
 	if n := countOf(ds, core.Error); n > 0 && len(ds) > 1 {
@@ -104,9 +104,10 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// excerpt shows the line a position is on with a caret below it; "" when there is
-// nothing to show.
-func excerpt(pos core.Position, sources map[string][]string, p tty.Palette) tty.Styled {
+// excerpt shows the line of a position with carets below what is there; "" when there is
+// nothing to show. Of a line that is longer than the terminal is wide it shows the part around
+// the position, so that the terminal does not wrap it.
+func excerpt(pos core.Position, sources map[string][]string, p tty.Palette, width int) tty.Styled {
 	if !pos.IsValid() || pos.File == "" {
 		return ""
 	}
@@ -124,11 +125,29 @@ func excerpt(pos core.Position, sources map[string][]string, p tty.Palette) tty.
 	}
 	text := strings.TrimRight(lines[at], "\r")
 	column := min(max(int(pos.Column)-1, 0), len(text))
-	before, marked := text[:column], word(text[column:])
+	before, after, marked := tty.Safe(text[:column]), tty.Safe(text[column:]), tty.Width(word(text[column:]))
 	number := strconv.Itoa(int(pos.Line))
 	margin := strings.Repeat(" ", len(number))
-	return tty.Sprintf("  %s %s\n  %s %s%s\n", p.Dim(number+" |"), text,
-		p.Dim(margin+" |"), strings.Repeat(" ", tty.Width(tty.Safe(before))), p.Bad(strings.Repeat("^", max(1, tty.Width(marked)))))
+	// One column stays free, since some terminals wrap at the last one.
+	before, after = around(before, after, marked, max(width-1-tty.Width("  "+number+" | "), leastExcerpt))
+	return tty.Sprintf("  %s %s%s\n  %s %s%s\n", p.Dim(number+" |"), before, after,
+		p.Dim(margin+" |"), strings.Repeat(" ", tty.Width(before)), p.Bad(strings.Repeat("^", max(1, min(marked, tty.Width(after))))))
+}
+
+// leastExcerpt is the number of cells of a line that are shown on any terminal.
+const leastExcerpt = 8
+
+// around shortens what is before and after a position to a width. What is marked, at the
+// beginning of after, is kept first; the rest is divided, so that more of the line before the
+// position is shown if there is little after it.
+func around(before, after tty.Styled, marked, width int) (tty.Styled, tty.Styled) {
+	left, right := tty.Width(before), tty.Width(after)
+	if left+right <= width {
+		return before, after
+	}
+	right = min(right, max(width/2, min(marked+1, width*3/4)))
+	before = tty.CutLeft(before, width-right)
+	return before, tty.Cut(after, width-tty.Width(before))
 }
 
 // word is the beginning of a text up to what ends a name or path.

@@ -88,6 +88,39 @@ func Cut[S ~string](s S, width int) S {
 	return S(b.String()) + "…"
 }
 
+// CutLeft shortens a string without colours to the cells at its end, beginning with "…" if
+// anything was cut.
+func CutLeft[S ~string](s S, width int) S {
+	if width <= 0 {
+		return ""
+	}
+	if Width(s) <= width {
+		return s
+	}
+	r := []rune(string(s))
+	begin, used := len(r), 0
+	for i := len(r) - 1; i >= 0; i-- {
+		w := Width(string(r[i]))
+		if used+w > width-1 {
+			break
+		}
+		if used += w; w > 0 { // an accent stays with its letter
+			begin = i
+		}
+	}
+	return "…" + S(r[begin:])
+}
+
+// CutMiddle shortens a string without colours to a number of cells, with "…" in place of its
+// middle if anything was cut: names often differ at their ends.
+func CutMiddle[S ~string](s S, width int) S {
+	if width <= 2 || Width(s) <= width {
+		return Cut(s, width)
+	}
+	tail := CutLeft(s, width/2)
+	return Cut(s, width-Width(tail)+1) + tail[len("…"):]
+}
+
 // Pad fills a text up with blanks to a number of cells.
 func Pad[S ~string](s S, width int) S {
 	if n := width - Width(s); n > 0 {
