@@ -40,7 +40,7 @@ func (a *app) printRoute(p *plan.Plan, rec *rehearse.Record) {
 	palette := a.palette(a.Out)
 	tty.Fprintf(a.Out, "%s: nothing is executed, every node succeeds\n", palette.Bold(p.Name))
 	t := tty.NewTable([]string{"step", "from", "status", "to", "why"}, 0)
-	t.Spare(4)
+	t.Below()
 	step := 0
 	for i := range rec.Events {
 		if e := &rec.Events[i]; e.Type == core.EdgeChosen {

@@ -78,7 +78,8 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 	nodes := r.Nodes()
 	spent := spentOn(r)
 	t := spent.table("node", "status", "items", "attempts", "time", "why")
-	t.Spare(3, 2, 4)
+	t.Spare(4, 2, 3)
+	t.Below()
 	rows, succeeded, others := 0, 0, 0
 	for i := range nodes {
 		n := &nodes[i]

@@ -21,7 +21,8 @@ func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *en
 	visited, never := inWalkOrder(p, r)
 	spent := spentOn(r)
 	t := spent.table("node", "status", "visits", "attempts", "time", "why")
-	t.Spare(3, 4)
+	t.Spare(4, 3)
+	t.Below()
 	for i := range visited[:min(len(visited), mostRows)] {
 		n := &visited[i]
 		t.Row(spent.row(n, n.ID, colors.Status(statusText(n.Status)), countText(n.Visits), countText(n.Attempts), timeText(n.Duration), whyText(n))...)

@@ -119,6 +119,7 @@ func (a *app) troubles(s *story.Story, asJSON bool) error {
 	}
 	p := a.palette(a.Out)
 	t := tty.NewTable([]string{"node", "status", "why"})
+	t.Below()
 	for _, x := range list {
 		t.Row(x.Node, p.Status(x.Status), s.Brief(x))
 	}

@@ -128,7 +128,7 @@ type layout struct {
 func (l *layout) row(r placed) line {
 	sign, paint := l.sign(r.state)
 	label := l.label - tty.Width(r.branch)
-	out := line{{r.branch, l.p.Dim}, {sign + " ", paint}, {string(tty.Pad(tty.Cut(r.label(), label), label)) + "  ", plain}}
+	out := line{{r.branch, l.p.Dim}, {sign + " ", paint}, {string(tty.Pad(tty.CutMiddle(r.label(), label), label)) + "  ", plain}}
 	if bar := l.progress(r.row); bar != nil {
 		out = append(out, bar...)
 	}

@@ -13,6 +13,8 @@ type Table struct {
 	right map[int]bool
 	// spare lists columns that are left out where there is no room.
 	spare []int
+	// below is a column that moves to lines of its own where there is no room, 0 for none.
+	below int
 }
 
 // NewTable returns a table with a line of headings; columns in right are aligned
@@ -30,9 +32,13 @@ func NewTable(headings []string, right ...int) *Table {
 	return t
 }
 
-// Spare names columns that are left out, the first one first, where the others
-// would have no room.
+// Spare names columns that are left out, the first one first, where the others would have no
+// room. The last of them is kept until the names of the first column are as short as they may be.
 func (t *Table) Spare(columns ...int) { t.spare = columns }
+
+// Below gives the last column, which has no colours, lines of its own below the row where it
+// would become too narrow to read.
+func (t *Table) Below() { t.below = len(t.rows[0]) - 1 }
 
 // Row adds a line. A cell that is not Styled is made safe.
 func (t *Table) Row(cells ...any) {
@@ -88,10 +94,14 @@ func (t *Table) widths() []int {
 type layout struct {
 	*Table
 	widths []int
+	under  int // the width of the column below the rows, 0 if it is one of the others
 }
 
+// indent is the number of blanks before the lines below a row.
+const indent = 2
+
 // Widths down to which columns are made narrower, by turns: what wraps, as far as it
-// can be read well, then the names in the first column, which are cut.
+// can be read well, then the names in the first column, of which the middle is cut.
 const (
 	goodText, goodName   = 30, 20
 	fairText             = 22
@@ -102,6 +112,9 @@ const (
 // columns are left out.
 func (l *layout) fit(width int) {
 	var wraps []int
+	if c := l.below; c > 0 && c < len(l.widths) && l.widths[c] > 0 && !l.isStyled(c) && !l.isRoomy(width) {
+		l.widths[c], l.under = -1, max(1, width-indent)
+	}
 	least := slices.Clone(l.widths)
 	for c, w := range l.widths {
 		switch {
@@ -112,7 +125,12 @@ func (l *layout) fit(width int) {
 			wraps = append(wraps, c)
 		}
 	}
-	for _, c := range l.spare {
+	shortest := least[0]
+	for i, c := range l.spare {
+		least[0] = min(l.widths[0], goodName)
+		if i == len(l.spare)-1 {
+			least[0] = shortest
+		}
 		if total(least) <= width {
 			break
 		}
@@ -123,6 +141,20 @@ func (l *layout) fit(width int) {
 	l.shrink(wraps, fairText, width)
 	l.shrink([]int{0}, leastName, width)
 	l.shrink(wraps, leastText, width)
+}
+
+// isRoomy reports whether the lines fit with names and strings that can be read well.
+func (l *layout) isRoomy(width int) bool {
+	fair := slices.Clone(l.widths)
+	for c, w := range fair {
+		switch {
+		case c == 0:
+			fair[c] = min(w, goodName)
+		case !l.isStyled(c) && !l.right[c]:
+			fair[c] = min(w, fairText)
+		}
+	}
+	return total(fair) <= width
 }
 
 // shrink makes the widest of some columns narrower until the lines fit or the columns
@@ -160,7 +192,7 @@ func (l *layout) isStyled(column int) bool {
 	})
 }
 
-// mostLines is how many lines a cell may take.
+// mostLines limits the lines of a cell.
 const mostLines = 3
 
 // lines lays out a row.
@@ -171,7 +203,7 @@ func (l *layout) lines(row []Styled) []Styled {
 		switch w := l.widths[c]; {
 		case w < 0:
 		case c == 0:
-			cells[c] = []Styled{Cut(cell, w)}
+			cells[c] = []Styled{CutMiddle(cell, w)}
 		case Width(cell) <= w:
 			cells[c] = []Styled{cell}
 		default:
@@ -182,6 +214,11 @@ func (l *layout) lines(row []Styled) []Styled {
 	out := make([]Styled, height)
 	for i := range out {
 		out[i] = l.line(cells, i)
+	}
+	if l.under > 0 && len(row) > l.below && row[l.below] != "" && &row[0] != &l.rows[0][0] { // not the headings
+		for _, line := range wrap(row[l.below], l.under, mostLines) {
+			out = append(out, Styled(strings.Repeat(" ", indent))+line)
+		}
 	}
 	return out
 }
@@ -208,6 +245,15 @@ func (l *layout) line(cells [][]Styled, i int) Styled {
 		}
 	}
 	return Styled(strings.TrimRight(b.String(), " "))
+}
+
+// Wrap breaks a string without colours into lines of a width, at blanks where there are any.
+// With width 0 it is one line.
+func Wrap(s Styled, width int) []Styled {
+	if width <= 0 {
+		return []Styled{s}
+	}
+	return wrap(s, width, len(s)+1)
 }
 
 // wrap breaks a text without colours into lines of a width, at blanks where there

@@ -20,6 +20,76 @@ func TestCut(t *testing.T) {
 	}
 }
 
+func TestCutLeftAndMiddle(t *testing.T) {
+	for _, c := range []struct {
+		in           string
+		width        int
+		left, middle string
+	}{
+		{"hello", 5, "hello", "hello"}, {"outlier_threshold", 10, "…threshold", "outli…hold"}, {"日本語", 4, "…語", "日…"},
+		{"日本語日本語", 7, "…日本語", "日本…語"}, {"ae\u0301e\u0301", 2, "…e\u0301", "a…"}, {"x", 0, "", ""}, {"", 3, "", ""}, {"ab", 1, "…", "…"}, {"abc", 2, "…c", "a…"},
+	} {
+		if got := CutLeft(c.in, c.width); got != c.left || Width(got) > c.width {
+			t.Errorf("CutLeft(%q, %d) = %q, want %q", c.in, c.width, got, c.left)
+		}
+		if got := CutMiddle(c.in, c.width); got != c.middle || Width(got) > c.width {
+			t.Errorf("CutMiddle(%q, %d) = %q, want %q", c.in, c.width, got, c.middle)
+		}
+	}
+}
+
+// On a narrow terminal explanations have lines of their own, then the first of the spare columns
+// is left out, and names are shortened last.
+func TestTableBelow(t *testing.T) {
+	tab := NewTable([]string{"node", "status", "attempts", "time", "why"}, 2, 3)
+	tab.Spare(3, 2)
+	tab.Below()
+	tab.Row("outlier_threshold", "success", "12", "265ms", "its condition became true after many rounds")
+	tab.Row("load", "success", "1", "", "")
+	for _, c := range []struct {
+		width int
+		want  []Styled
+	}{
+		{68, []Styled{
+			"node               status   attempts   time  why",
+			"outlier_threshold  success        12  265ms  its condition became",
+			"                                             true after many rounds",
+			"load               success         1",
+		}},
+		{50, []Styled{
+			"node               status   attempts   time",
+			"outlier_threshold  success        12  265ms",
+			"  its condition became true after many rounds",
+			"load               success         1",
+		}},
+		{40, []Styled{
+			"node               status   attempts",
+			"outlier_threshold  success        12",
+			"  its condition became true after many",
+			"  rounds",
+			"load               success         1",
+		}},
+		{32, []Styled{
+			"node           status   attempts",
+			"outlier…shold  success        12",
+			"  its condition became true",
+			"  after many rounds",
+			"load           success         1",
+		}},
+		{24, []Styled{
+			"node             status",
+			"outlier_…eshold  success",
+			"  its condition became",
+			"  true after many rounds",
+			"load             success",
+		}},
+	} {
+		if got := tab.Lines(c.width); !slices.Equal(got, c.want) {
+			t.Errorf("at %d:\n%s\nwant\n%s", c.width, lines(got), lines(c.want))
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	red := NewPalette(true).Bad("red")
 	tab := NewTable([]string{"node", "empty", "n", "why"}, 2)
@@ -34,13 +104,13 @@ func TestTable(t *testing.T) {
 			"node                     n  why", "a                       12", "a_long_name_of_a_node  " + red + "  because of something",
 		}},
 		{40, []Styled{
-			"node             n  why", "a               12", "a_long_name_…  " + red + "  because of something",
+			"node             n  why", "a               12", "a_long_…_node  " + red + "  because of something",
 		}},
 		{33, []Styled{
-			"node          n  why", "a            12", "a_long_na…  " + red + "  because of", "                 something",
+			"node          n  why", "a            12", "a_lon…node  " + red + "  because of", "                 something",
 		}},
-		{28, []Styled{"node        why", "a", "a_long_na…  because of", "            something"}},
-		{9, []Styled{"node", "a", "a_long_na"}},
+		{28, []Styled{"node        why", "a", "a_lon…node  because of", "            something"}},
+		{9, []Styled{"node", "a", "a_lon…nod"}},
 	} {
 		if got := tab.Lines(c.width); !slices.Equal(got, c.want) {
 			t.Errorf("at %d: %q, want %q", c.width, got, c.want)
