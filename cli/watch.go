@@ -39,6 +39,7 @@ type watcher struct {
 	lines *lineWriter
 	json  *eventLog
 	err   io.Writer
+	width func() int // of err if it is a terminal, else 0
 	runs  awaited
 	bare  bool          // events are written without the final state
 	asked *asked        // questions at the terminal; nil when none is asked there
@@ -49,7 +50,7 @@ type watcher struct {
 
 // watch sets up what run was asked to show and write.
 func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
-	w := &watcher{err: a.Err, bare: f.noState, last: make(chan struct{})}
+	w := &watcher{err: a.Err, width: func() int { return widthOf(a.Err) }, bare: f.noState, last: make(chan struct{})}
 	if f.events != "" {
 		var err error
 		if w.log, err = a.openEvents(f.events); err != nil {
@@ -115,17 +116,20 @@ func (w *watcher) listener() func(core.Event) {
 	}
 }
 
-// say prints a message about the run, above the tree if there is one.
+// say prints a message about the run, above the tree if there is one. On a terminal its lines
+// are broken between words.
 func (w *watcher) say(text string) {
-	switch {
-	case w.live != nil:
-		w.live.Print(text)
-		return
-	case w.json != nil:
+	if w.json != nil {
 		w.json.write(&core.Event{V: core.EventVersion, Type: core.LogLine, Time: time.Now(), Severity: slog.LevelWarn.String(), Log: text})
 		return
 	}
-	tty.Fprintf(w.err, "%s\n", text)
+	for _, line := range tty.Wrap(tty.Safe(text), w.width()-1) { // some terminals wrap at the last column
+		if w.live != nil {
+			w.live.Print(string(line))
+			continue
+		}
+		tty.Fprintf(w.err, "%s\n", line)
+	}
 }
 
 // tell says what is waited for when ctx ends, and again when what runs is killed. The

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"bytes"
+	"testing"
+)
+
+// What the command says of an interrupt is broken between words where the terminal is narrow.
+func TestSayOnNarrowTerminal(t *testing.T) {
+	for _, c := range []struct {
+		width int
+		want  string
+	}{
+		{0, "interrupted: waiting for what runs to end\n"},
+		{80, "interrupted: waiting for what runs to end\n"},
+		{21, "interrupted: waiting\nfor what runs to end\n"},
+	} {
+		var b bytes.Buffer
+		w := &watcher{err: &b, width: func() int { return c.width }}
+		w.say("interrupted: waiting for what runs to end")
+		if b.String() != c.want {
+			t.Errorf("at %d: %q, want %q", c.width, b.String(), c.want)
+		}
+	}
+}
