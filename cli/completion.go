@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shells are those for which there is a completion script.
+// shells lists the shells that have a completion script.
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func (a *app) completionCommand() *cobra.Command {
@@ -48,8 +48,8 @@ and the names of workflow files, of inputs and of nodes. Load it when the shell 
 	}
 }
 
-// completeInputs completes the names of the inputs of the workflow that the arguments name,
-// without those that are given already.
+// completeInputs proposes the inputs of the workflow in args, without inputs that the command
+// line already sets.
 func (a *app) completeInputs(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	if strings.ContainsAny(word, "=@") {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -70,8 +70,8 @@ func (a *app) completeInputs(cmd *cobra.Command, args []string, word string) ([]
 	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// completeNodes completes a node for why, and then a workflow: the nodes in the event log if
-// the line names one, else those of the workflow in this folder.
+// completeNodes completes the arguments of why: first a node, then a workflow file. The nodes
+// come from the event log of the command line, or from the workflow in the current folder.
 func (a *app) completeNodes(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:

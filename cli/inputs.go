@@ -14,9 +14,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// inputsOf returns the values of --inputs and --input. A value of --input is text
-// on the command line; the declared type decides what it means. The error tells of
-// every flag that is wrong, a line each.
+// inputsOf returns the values of --inputs and --input. Values of --input are parsed according
+// to the declared type of the input. The error has a line for every invalid flag.
 func inputsOf(p *plan.Plan, files, pairs []string) (map[string]any, error) {
 	values := map[string]any{}
 	var wrong []error
@@ -29,8 +28,8 @@ func inputsOf(p *plan.Plan, files, pairs []string) (map[string]any, error) {
 	return values, errors.Join(wrong...)
 }
 
-// literalPaths warns of inputs that are told to models as they stand and look like the name
-// of a file or an address: nobody reads these.
+// literalPaths warns of inputs that look like a path or a URL and are passed to a model
+// literally: the model sees the path or URL, not the content.
 func literalPaths(p *plan.Plan, values map[string]any) core.Diagnostics {
 	var ds core.Diagnostics
 	told := map[string]bool{}
@@ -62,8 +61,8 @@ func literalPaths(p *plan.Plan, values map[string]any) core.Diagnostics {
 
 var elsewhere = regexp.MustCompile(`^(?:\.{0,2}/|https?://)\S+$`)
 
-// givenNames lists the inputs that --inputs and --input give. What cannot be read is
-// reported when the values are.
+// givenNames lists the names of the inputs that --inputs and --input set. It ignores flags that
+// cannot be read; inputsOf reports these.
 func givenNames(files, pairs []string) []string {
 	var names []string
 	for _, pair := range pairs {
@@ -84,7 +83,7 @@ func givenNames(files, pairs []string) []string {
 	return names
 }
 
-// addPair adds the value of an --input.
+// addPair adds the value of an --input flag.
 func addPair(p *plan.Plan, values map[string]any, pair string) error {
 	if file, ok := strings.CutPrefix(pair, "@"); ok {
 		return addFile(values, file, "--input "+pair)
@@ -105,7 +104,7 @@ func addPair(p *plan.Plan, values map[string]any, pair string) error {
 	return nil
 }
 
-// addFile adds the values of a JSON or YAML file that maps names to values.
+// addFile adds the values of a JSON or YAML file that maps input names to values.
 func addFile(values map[string]any, file, flag string) error {
 	v, err := readValue(file)
 	if err != nil {
@@ -121,8 +120,8 @@ func addFile(values map[string]any, file, flag string) error {
 	return nil
 }
 
-// inputNames are the names a run accepts values for: the declared inputs, or in a
-// document without that section every field of the state.
+// inputNames returns the names of the inputs that a run accepts: the declared inputs or, if the
+// document has no inputs section, all fields of the state.
 func inputNames(p *plan.Plan) []string {
 	w := p.Workflow
 	if !w.HasInputs && len(w.Inputs) == 0 && !w.OpenInputs {
@@ -135,7 +134,8 @@ func inputNames(p *plan.Plan) []string {
 	return names
 }
 
-// inputType returns the declared type of an input; nil accepts anything.
+// inputType returns the declared type of an input, nil if any value is accepted. It reports
+// whether there is such an input.
 func inputType(p *plan.Plan, name string) (t *core.Type, ok bool) {
 	w := p.Workflow
 	if !w.HasInputs && len(w.Inputs) == 0 && !w.OpenInputs {
@@ -163,9 +163,9 @@ func hintFor(name string, names []string) string {
 	return " (it has " + strings.Join(names, ", ") + ")"
 }
 
-// inputValue reads a value of a type. For a text it is taken as it stands, for
-// other types it is JSON; where nothing is declared, what is no JSON is a text.
-// A value @file is the content of the file.
+// inputValue parses the value of an --input flag. A string is used literally and any other type
+// is JSON. Without a declared type, a value that is not valid JSON is a string. The value of
+// "@file" is the content of the file.
 func inputValue(t *core.Type, text string) (any, error) {
 	kind := core.AnyType
 	if t != nil {
@@ -195,7 +195,7 @@ func inputValue(t *core.Type, text string) (any, error) {
 	return nil, fmt.Errorf("want %s, got %q", kind, text)
 }
 
-// readValue reads a file as JSON or YAML, by its name.
+// readValue reads a file as JSON or YAML, depending on its extension.
 func readValue(path string) (any, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

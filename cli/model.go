@@ -14,8 +14,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// useModel makes the engine ask for one model, whatever workflows name, unless name is "",
-// and adds prices to those that it knows.
+// useModel makes the engine use one model for all calls, also where a workflow names another
+// one, and adds prices to the known ones. With name "" the models of the workflow are used.
 func (a *app) useModel(name string, prices []string) error {
 	list, err := llm.ParsePrices(strings.Join(prices, " "))
 	if err != nil {
@@ -28,15 +28,15 @@ func (a *app) useModel(name string, prices []string) error {
 	if name != "" {
 		m = llm.Named(m, name)
 	}
-	e := wavefold.EngineOf(a.engine.Registry().Clone()) // the caller's stays as it is
+	e := wavefold.EngineOf(a.engine.Registry().Clone()) // do not change the caller's engine
 	e.Stdout, e.Stdin, e.Parallel = a.engine.Stdout, a.engine.Stdin, a.engine.Parallel
 	e.UseModel(llm.WithPrices(m, list))
 	a.engine = e
 	return nil
 }
 
-// checkModel tells that a run would need a model and that none can be asked, before
-// anything runs.
+// checkModel returns an error if the run needs a model and none is available. It is called
+// before anything runs.
 func (a *app) checkModel(p *plan.Plan, inputs map[string]any) error {
 	what := needsModel(p, inputs[core.InputDryRun] == true)
 	if what == "" {
@@ -55,8 +55,8 @@ func (a *app) checkModel(p *plan.Plan, inputs map[string]any) error {
 	return nil
 }
 
-// needsModel says what of a plan may ask a model, "" for nothing. A dry run asks none for
-// the way.
+// needsModel describes the first part of a plan that may call a model, "" if there is none. In a
+// dry run no model picks the edges.
 func needsModel(p *plan.Plan, dry bool) string {
 	if p.Walk != nil && p.Walk.Routed && !dry {
 		b := p.Bounds()
@@ -80,7 +80,7 @@ func needsModel(p *plan.Plan, dry bool) string {
 	return ""
 }
 
-// checkRouted refuses flags that count for other graphs only.
+// checkRouted rejects the flags for walks that a model routes if the plan is not such a walk.
 func (f *runFlags) checkRouted(p *plan.Plan) error {
 	flag := ""
 	switch {
@@ -96,7 +96,7 @@ func (f *runFlags) checkRouted(p *plan.Plan) error {
 	return fmt.Errorf("%s is for walks that a model routes, and %s is none", flag, p.Name)
 }
 
-// budgetFlags are the flags that bound what calls to models may take.
+// budgetFlags are the flags that limit the calls to models, their tokens and their cost.
 type budgetFlags struct {
 	core.Budget
 	prices []string
@@ -109,7 +109,7 @@ func (b *budgetFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&b.prices, "prices", nil, "`prices` of models beside WAVEFOLD_MODEL_PRICES: model=INPUT,OUTPUT per million tokens, unknown=free for all others; may be repeated")
 }
 
-// amount is a number of at least 1.
+// amount is a flag value, an integer of at least 1.
 type amount struct{ n *int64 }
 
 func (a amount) String() string {
@@ -121,7 +121,7 @@ func (a amount) String() string {
 
 func (amount) Type() string { return "n" }
 
-// Set reads the number.
+// Set parses the number.
 func (a amount) Set(s string) error {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 1 {
@@ -131,7 +131,7 @@ func (a amount) Set(s string) error {
 	return nil
 }
 
-// cost is an amount of money.
+// cost is a flag value, an amount of US dollars.
 type cost struct{ c *float64 }
 
 func (c cost) String() string {
@@ -143,7 +143,7 @@ func (c cost) String() string {
 
 func (cost) Type() string { return "dollars" }
 
-// Set reads the amount.
+// Set parses the amount.
 func (c cost) Set(s string) error {
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(n > 0) || n > 1e12 {

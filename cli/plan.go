@@ -39,7 +39,8 @@ only running needs may be absent: files, programs and Go functions.`,
 	return cmd
 }
 
-// maxNestedJSON is the largest number of nested runs of which each is described in JSON.
+// maxNestedJSON limits the number of nested runs that JSON describes one by one. A plan with
+// more describes each nested workflow once.
 const maxNestedJSON = 1000
 
 func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
@@ -101,7 +102,7 @@ func graphNodes(d *plan.Description) []*plan.NodeDescription {
 	return list
 }
 
-// printAttempts lists the nodes that are tried again, or whose status may be changed.
+// printAttempts lists the nodes with retries, allow_partial or auto_status.
 func (a *app) printAttempts(nodes []*plan.NodeDescription, routed bool) {
 	t := tty.NewTable([]string{"node", "attempts"})
 	t.Spare(1)
@@ -118,8 +119,8 @@ func (a *app) printAttempts(nodes []*plan.NodeDescription, routed bool) {
 	}
 }
 
-// attemptsText describes how a node is tried again, and which settings change its status.
-// In a routed walk only answers that do not pass their checks are asked for again.
+// attemptsText describes the retries of a node and the settings that can change its status. In a
+// routed walk, a node is tried again only if its answer does not pass the checks.
 func attemptsText(n *plan.NodeDescription, routed bool) string {
 	s := "one"
 	if r := n.Retry; r != nil {
@@ -128,7 +129,7 @@ func attemptsText(n *plan.NodeDescription, routed bool) string {
 			s += " (" + r.Preset + ")"
 		}
 		switch {
-		case routed: // what breaks there ends the run
+		case routed: // any other failure ends the run
 			s += " while answers do not pass the checks"
 		case r.Transient:
 			s += " while the failure is transient"
@@ -154,10 +155,10 @@ func attemptsText(n *plan.NodeDescription, routed bool) string {
 	return s
 }
 
-// mostWaits is how many waits between attempts a line tells.
+// mostWaits limits the waits between attempts that a line lists.
 const mostWaits = 5
 
-// printTable prints a table, its headings faint, cut to the width of a terminal.
+// printTable prints a table with faint headings. On a terminal it is no wider than that.
 func (a *app) printTable(out io.Writer, t *tty.Table) {
 	for i, line := range t.Lines(widthOf(out)) {
 		if i == 0 {
@@ -195,7 +196,7 @@ func limits(d *plan.Description) string {
 	return strings.Join(append(parts, nestedText(d)...), ", ")
 }
 
-// nestedText tells how many runs of nested workflows a run includes.
+// nestedText returns the number of runs of nested workflows in a run; nothing if there are none.
 func nestedText(d *plan.Description) []string {
 	var parts []string
 	switch {
@@ -258,7 +259,7 @@ func edgeText(e *plan.EdgeDescription) string {
 	return s
 }
 
-// waitsText says what holds a vertex back beyond its edges.
+// waitsText lists what a vertex waits for in addition to its edges.
 func waitsText(v *plan.VertexDescription, n *plan.NodeDescription) string {
 	var parts []string
 	for _, w := range v.Waits {
@@ -285,7 +286,7 @@ func waitsText(v *plan.VertexDescription, n *plan.NodeDescription) string {
 	return strings.Join(parts, "; ")
 }
 
-// joinText says how many of its predecessors a vertex waits for.
+// joinText describes the number of predecessors that a vertex waits for.
 func joinText(j *plan.JoinDescription) string {
 	if j.Race {
 		text := fmt.Sprintf("%d of %d, the fastest", j.Need, j.Of)

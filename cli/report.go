@@ -12,14 +12,12 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// mostRows is how many nodes a summary lists; of a larger graph only those that
-// did not simply succeed.
+// mostRows limits the nodes that a summary lists. In a larger graph, nodes with status success
+// are counted and not listed.
 const mostRows = 100
 
-// printReport prints what became of a run, without secrets: the summary, or the
-// report as JSON.
-// With the events or a node's rows on standard output the summary goes to standard
-// error.
+// printReport prints the summary of a run, or its report as JSON, without secrets. The summary
+// is written to standard error if standard output has the events or the rows of a node.
 func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 	r = a.mask.Report(r)
 	if f.noState {
@@ -27,7 +25,7 @@ func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 		bare.State = nil
 		r = &bare
 	}
-	if f.quiet || f.log == logNone { // else they have been shown as they came
+	if f.quiet || f.log == logNone { // otherwise they were printed during the run
 		a.printWarnings(r)
 	}
 	if f.json {
@@ -49,7 +47,7 @@ func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 	return nil
 }
 
-// printWarnings prints what the nodes of a run warned of.
+// printWarnings prints the warnings of the nodes of a run.
 func (a *app) printWarnings(r *core.Report) {
 	p := a.palette(a.Err)
 	rest := r.Warned
@@ -65,7 +63,7 @@ func (a *app) printWarnings(r *core.Report) {
 	}
 }
 
-// warnedText is how many warnings there were, for the last line of a summary.
+// warnedText is the number of warnings for the last line of a summary, "" if there are none.
 func warnedText(r *core.Report) string {
 	if r.Warned == 0 {
 		return ""
@@ -108,7 +106,7 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 	tty.Fprintf(out, "\n%s: %s in %s%s\n", p.Bold(r.Workflow), p.Status(string(r.Status)), story.Duration(r.Duration), warnedText(r)+usageText(r))
 }
 
-// printState prints the final state, one field on a line; large values by size.
+// printState prints the final state, one field on a line. Large values are shown by their size.
 func (a *app) printState(out io.Writer, state *core.Object) {
 	if state.Len() == 0 {
 		return
@@ -121,7 +119,7 @@ func (a *app) printState(out io.Writer, state *core.Object) {
 	a.printTable(out, t)
 }
 
-// mostValue is how many characters of a value a summary shows.
+// mostValue limits the characters of a value in a summary.
 const mostValue = 60
 
 func valueText(v any) tty.Styled {
@@ -151,8 +149,8 @@ func statusText(s core.Status) string {
 	return s.String()
 }
 
-// itemsText counts items of fan-outs and rows of pipelines, with those that
-// failed; a plain node has none.
+// itemsText counts the items of a fan-out or the rows of a pipeline, and how many of them
+// failed. It is "" for a plain node.
 func itemsText(n *core.NodeReport) string {
 	switch {
 	case n.Failed > 0 && n.Items > 1:
@@ -177,10 +175,10 @@ func timeText(d time.Duration) string {
 	return story.Duration(d)
 }
 
-// whyText explains what is not a plain success.
+// whyText explains a status other than success, and shows the note of a node that succeeded.
 func whyText(n *core.NodeReport) string {
 	switch {
-	case n.Failure != nil && n.Handled && (n.Visits == 0 || n.Failure.Class != core.ClassCanceled): // a branch that was given up did nothing wrong
+	case n.Failure != nil && n.Handled && (n.Visits == 0 || n.Failure.Class != core.ClassCanceled): // a cancelled branch has not failed by itself
 		return n.Failure.Message + " (handled)"
 	case n.Failure != nil:
 		return n.Failure.Message
@@ -190,7 +188,7 @@ func whyText(n *core.NodeReport) string {
 	return n.Note
 }
 
-// unitText explains the end of a pipeline or loop where there is something to say.
+// unitText explains how a pipeline or loop ended, "" if it has processed all rows.
 func unitText(u *core.UnitReport) string {
 	switch u.Reason {
 	case "rows":
@@ -209,18 +207,18 @@ type runJSON struct {
 	Workflow string         `json:"workflow"`
 	Status   core.RunStatus `json:"status"`
 	Error    string         `json:"error,omitempty"`
-	// Class is that of the failure which ended the run; of a walk it says why it could not
-	// go on.
+	// Class is the class of the failure that ended the run. For a walk it is the reason why the
+	// walk could not continue.
 	Class    string        `json:"class,omitempty"`
 	Path     []string      `json:"path,omitempty"`  // of a walk
-	Ended    string        `json:"ended,omitempty"` // of a walk that a model routes: why it ended where it did
+	Ended    string        `json:"ended,omitempty"` // why a walk that a model routes ended at its last node
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration_ns"`
 	State    *core.Object  `json:"state,omitempty"`
 	Nodes    []nodeJSON    `json:"nodes"`
 	Units    []unitJSON    `json:"units,omitempty"`
 	Usage    *core.Usage   `json:"usage,omitempty"` // of all calls to models
-	// Warnings are those of the nodes, at most 100 different ones, and Warned counts all.
+	// Warnings holds at most 100 distinct warnings of nodes. Warned counts all warnings.
 	Warnings []core.NodeWarning `json:"warnings,omitempty"`
 	Warned   int64              `json:"warned,omitempty"`
 }
