@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/bounded"
 )
 
 // builder collects parts into a workflow. It checks only what is lost in the workflow:
@@ -160,7 +161,17 @@ func (b *builder) field(f AnyField, subject string) {
 // same reports whether two declarations of a name say the same.
 func same(a, b *spec) bool {
 	return a.typ == b.typ && a.stream == b.stream && a.shared == b.shared && a.decl.Merge.Value == b.decl.Merge.Value && a.decl.Key.Value == b.decl.Key.Value &&
-		a.decl.Reduce == nil && b.decl.Reduce == nil && core.Equal(a.decl.Default, b.decl.Default)
+		a.decl.Reduce == nil && b.decl.Reduce == nil && sameValue(a.decl.Default, b.decl.Default)
+}
+
+// sameValue is core.Equal for values of any Go type.
+func sameValue(a, b any) bool {
+	if core.IsMissing(a) || core.IsMissing(b) {
+		return core.IsMissing(a) && core.IsMissing(b)
+	}
+	x, err := bounded.Canonical(a)
+	y, err2 := bounded.Canonical(b)
+	return err == nil && err2 == nil && core.Equal(x, y)
 }
 
 // phase declares a phase on first use.

@@ -12,6 +12,7 @@ import (
 	"github.com/wavefold/wavefold/formats/dot"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/formats/sweny"
+	"github.com/wavefold/wavefold/internal/bounded"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -97,7 +98,7 @@ func (e *Engine) compile(w *core.Workflow, l *library, strict bool) (*plan.Plan,
 		ds.Errorf(core.CodeSyntax, core.Position{}, "there is no workflow to compile")
 		return nil, ds
 	}
-	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Strict: strict})
+	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Strict: strict, Guard: bounded.Call})
 }
 
 func readFile(path string) ([]byte, error) {

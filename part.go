@@ -3,10 +3,12 @@ package wavefold
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/bounded"
 )
 
 // Part is what New makes a graph of: a node, a pipeline, a loop, a sub-workflow, or a
@@ -237,12 +239,16 @@ func (n *node) tree(m map[string]any, what string) *core.Value {
 	if len(m) == 0 {
 		return nil
 	}
-	c, err := core.Canonical(m)
-	if err != nil {
-		n.findings.Errorf(core.CodeBadValue, n.id.Pos, "node %s: %s: %v", n.id.Value, what, err)
-		return nil
+	o := core.NewObject(len(m))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		c, err := bounded.Canonical(m[key])
+		if err != nil {
+			n.findings.Errorf(core.CodeBadValue, n.id.Pos, "node %s: %s: %q: %v", n.id.Value, what, key, err)
+			return nil
+		}
+		o.Set(key, c)
 	}
-	return core.Tree(c, n.id.Pos)
+	return core.Tree(o, n.id.Pos)
 }
 
 // allowed says which options a part takes, beside those of all nodes.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/bounded"
 )
 
 // passage is a value that crosses into or out of a sub-workflow.
@@ -63,7 +64,7 @@ func Sub(id string, g *Graph, options ...Option) Part {
 
 // literal is a value as an argument: texts that look like paths are escaped.
 func (n *node) literal(p passage) *core.Value {
-	c, err := core.Canonical(p.value)
+	c, err := bounded.Canonical(p.value)
 	if err != nil {
 		n.findings.Errorf(core.CodeBadValue, n.id.Pos, "node %s: the value of %q: %v", n.id.Value, p.inner, err)
 		return &core.Value{Pos: n.id.Pos}

@@ -9,7 +9,7 @@ import (
 
 func schemaOf(t *testing.T, decls ...core.FieldDecl) *Schema {
 	t.Helper()
-	s, ds := NewSchema(decls)
+	s, ds := NewSchema(decls, nil)
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}

@@ -39,8 +39,9 @@ type Schema struct {
 
 // NewSchema builds the schema of declared fields. Faults of single fields are
 // findings; the schema is usable all the same, so that later checks can go on: such
-// fields are Broken, as are those of which something is lost.
-func NewSchema(decls []core.FieldDecl) (*Schema, core.Diagnostics) {
+// fields are Broken, as are those of which something is lost. guard calls the methods of Go
+// types that write defaults as JSON.
+func NewSchema(decls []core.FieldDecl, guard Guard) (*Schema, core.Diagnostics) {
 	var ds core.Diagnostics
 	s := &Schema{Fields: make([]Field, 0, len(decls)), index: make(map[string]int, len(decls))}
 	for i := range decls {
@@ -52,15 +53,15 @@ func NewSchema(decls []core.FieldDecl) (*Schema, core.Diagnostics) {
 		}
 		s.index[name] = len(s.Fields)
 		s.names = append(s.names, name)
-		s.Fields = append(s.Fields, newField(d, &ds))
+		s.Fields = append(s.Fields, newField(d, guard, &ds))
 	}
 	return s, ds
 }
 
-func newField(d *core.FieldDecl, ds *core.Diagnostics) Field {
+func newField(d *core.FieldDecl, guard Guard, ds *core.Diagnostics) Field {
 	before := len(*ds)
 	if len(d.Lost) == 0 {
-		if f := soundField(d, ds); len(*ds) == before {
+		if f := soundField(d, guard, ds); len(*ds) == before {
 			return f
 		}
 	}
@@ -68,7 +69,7 @@ func newField(d *core.FieldDecl, ds *core.Diagnostics) Field {
 }
 
 // soundField makes a field, unless there are findings about it.
-func soundField(d *core.FieldDecl, ds *core.Diagnostics) Field {
+func soundField(d *core.FieldDecl, guard Guard, ds *core.Diagnostics) Field {
 	before := len(*ds)
 	f := Field{Name: d.Name.Value, Type: d.Type, Default: core.Missing, goType: d.Go, key: d.Key.Value, reduce: d.Reduce}
 	f.strategy = strategyNamed(d.Merge.Value)
@@ -97,7 +98,7 @@ func soundField(d *core.FieldDecl, ds *core.Diagnostics) Field {
 		ds.Errorf(core.CodeBadValue, d.Key.Pos, "state field %q: key belongs to merge union, not to %s", f.Name, f.strategy.Name)
 	}
 	if !core.IsMissing(d.Default) && len(*ds) == before {
-		v, err := f.Start(d.Default)
+		v, err := f.start(d.Default, guard)
 		if err != nil {
 			ds.Errorf(core.CodeWrongType, d.Name.Pos, "state field %q: default: %v", f.Name, err)
 		} else {
@@ -105,6 +106,26 @@ func soundField(d *core.FieldDecl, ds *core.Diagnostics) Field {
 		}
 	}
 	return f
+}
+
+// start is Start for a default, which may be a value of any Go type.
+func (f *Field) start(v any, guard Guard) (any, error) {
+	switch v.(type) {
+	case nil, bool, int64, float64, string:
+		return f.Start(v)
+	}
+	if guard == nil {
+		return f.Start(v)
+	}
+	type result struct {
+		v   any
+		err error
+	}
+	r, own := new(result), *f // the call may go on after it was given up
+	if err := guard(fmt.Sprintf("reading a value of type %T", v), func() { r.v, r.err = own.Start(v) }); err != nil {
+		return nil, err
+	}
+	return r.v, r.err
 }
 
 // kind is the outer type the field is known to have.

@@ -99,7 +99,7 @@ func newVisits(t *testing.T, names ...string) (*Machine, *visits) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _ := state.NewSchema([]core.FieldDecl{{Name: core.Text{Value: "x"}, Default: core.Missing}})
+	s, _ := state.NewSchema([]core.FieldDecl{{Name: core.Text{Value: "x"}, Default: core.Missing}}, nil)
 	f := m.root
 	v := &visits{f: f, nodes: nil, column: state.NewColumn(&s.Fields[0], core.Missing, nil)}
 	v.group = group{parent: &f.group, limit: math.MaxInt, holder: v}

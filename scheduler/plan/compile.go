@@ -15,6 +15,9 @@ type Options struct {
 	Env func(w *core.Workflow) core.Env
 	// Strict reports warnings as reasons not to run.
 	Strict bool
+	// Guard calls the methods of Go types that write defaults as JSON, which may never
+	// return; nil calls them in place.
+	Guard state.Guard
 }
 
 // Compile checks a workflow and returns its plan. The findings hold everything
@@ -257,7 +260,7 @@ func (c *compiler) schema() {
 	if c.walking() {
 		decls = c.withContext(decls, have)
 	}
-	s, ds := state.NewSchema(decls)
+	s, ds := state.NewSchema(decls, c.opts.Guard)
 	if i, ok := s.Index(core.ContextField); ok && c.walking() {
 		s.Fields[i].MakeContext()
 	}
