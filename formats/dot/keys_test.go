@@ -209,3 +209,43 @@ func TestPassEnv(t *testing.T) {
 		roundTrip(t, doc, opts)
 	}
 }
+
+// TestNoTools holds that tools="" is said: it is a list without words, which is written back,
+// counts before a default of all nodes, and answers for an agent that is expected to have tools.
+func TestNoTools(t *testing.T) {
+	opts := Options{Kinds: ofKinds}
+	doc := []byte(`digraph g { node [tools=search] a [prompt=p, tools=""] b [prompt=p] a -> b }`)
+	w, ds := Parse("", doc, opts)
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	for i, want := range []string{"[]", `["search"]`} {
+		if v := w.Nodes[i].Config.Get("tools"); v == nil || core.JSON(v.Plain()) != want {
+			t.Errorf("node %d: got %v, want %s", i, v, want)
+		}
+	}
+	roundTrip(t, doc, opts)
+	for attributes, warned := range map[string]bool{"backend=cli": true, `backend=cli, tools=""`: false} {
+		_, ds := Parse("", []byte("digraph g { a [prompt=p, "+attributes+"] }"), opts)
+		if got := slices.ContainsFunc(ds, func(d core.Diagnostic) bool { return d.Code == core.CodeNoTools }); got != warned {
+			t.Errorf("%s: findings %v", attributes, ds)
+		}
+	}
+}
+
+// TestDollarsOfScripts holds that two dollars, or a backslash and a dollar, are a dollar in a
+// script that is nothing but a name, and that other scripts are left to the shell.
+func TestDollarsOfScripts(t *testing.T) {
+	opts := Options{Kinds: ofKinds}
+	for script, want := range map[string]string{`$$setup`: "$setup", ` \$setup `: "$setup", `$$goal`: "$goal", `echo $$`: "echo $$", `echo $$goal`: "echo $$goal", `echo \$goal`: `echo \$goal`, `$$`: "$$"} {
+		doc := []byte("digraph g { a [shape=parallelogram, script=" + inQuotes(script) + "] }")
+		w, ds := Parse("", doc, opts)
+		if len(ds) > 0 && script != "$$goal" {
+			t.Errorf("%s: findings %v", script, ds)
+		}
+		if v := w.Nodes[0].Config.Get("script"); v == nil || v.Scalar != want {
+			t.Errorf("%s: got %v, want %s", script, v, want)
+		}
+		roundTrip(t, doc, opts)
+	}
+}

@@ -16,8 +16,9 @@ import (
 const namePattern = `[A-Za-z_][A-Za-z0-9_]*`
 
 var (
-	onlyName  = regexp.MustCompile(`^\s*\$(` + namePattern + `)\s*$`)
-	namePlace = regexp.MustCompile(`^\{\{coalesce\(\$input\.(` + namePattern + `), \$\.context\.(` + namePattern + `), '\$(` + namePattern + `)'\)\}\}$`)
+	onlyName    = regexp.MustCompile(`^\s*\$(` + namePattern + `)\s*$`)
+	escapedName = regexp.MustCompile(`^\s*(?:\$\$|\\\$)(` + namePattern + `)\s*$`) // a script that is a variable of the shell
+	namePlace   = regexp.MustCompile(`^\{\{coalesce\(\$input\.(` + namePattern + `), \$\.context\.(` + namePattern + `), '\$(` + namePattern + `)'\)\}\}$`)
 )
 
 // keptNames are the keys of the context that every walk may have.

@@ -197,7 +197,7 @@ func (l *loader) kindValue(s *settings, k *kindOf, a *attribute) *core.Value {
 	case k == nil:
 	case slices.Contains(k.lists, key):
 		list := listTree(v)
-		if list == nil && key == passEnv { // no variables is not the same as all of them
+		if list == nil { // no variables is not the same as all of them, and no tools may be said
 			list = &core.Value{Kind: core.ArrayValue, Pos: v.Pos}
 		}
 		return list
@@ -239,6 +239,10 @@ func (l *loader) config(n *core.Node, s *settings, k *kindOf, owned []string) {
 		case from == "":
 		case c.key == scriptKeys[0] && name != nil:
 			l.scriptName(n, s, name[1], from)
+		case c.key == scriptKeys[0] && escapedName.MatchString(s.text(from).Value):
+			t := s.text(from)
+			t.Value = "$" + escapedName.FindStringSubmatch(t.Value)[1]
+			n.Config.Set(core.At(scriptKeys[0], t.Pos), textTree(t))
 		default:
 			l.configValue(n, s, c, from)
 		}

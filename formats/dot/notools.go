@@ -26,7 +26,7 @@ func (s *settings) wantsTools() *attribute {
 
 // toolless notes an agent that has no tools, and what expects some.
 func (l *loader) toolless(n *core.Node, s *settings) {
-	if n.Kind.Value != kindAgent || s.says("tools", "hosted_tools") {
+	if n.Kind.Value != kindAgent || s.find("tools") >= 0 || s.says("hosted_tools") { // tools="" asks for none
 		return
 	}
 	l.agents = append(l.agents, n.ID)

@@ -40,7 +40,7 @@ func (l *loader) fidelity(s *settings) core.Text {
 	fidelity, thread := s.text("fidelity"), s.kept("thread_id")
 	if thread.Value != "" && fidelity.Value != "full" && !(fidelity.Value == "" && l.fullFidelity) {
 		l.said["thread_id"] = true
-		l.ds.Warnf(core.CodeThreadFidelity, thread.Pos, "%s: a thread_id counts under fidelity=full only", s.subject)
+		l.ds.Warnf(core.CodeThreadFidelity, thread.Pos, "%s: attribute \"thread_id\" has no effect here, and elsewhere under fidelity=full only", s.subject).WithHint("%s", noSessions)
 	}
 	return l.word(s, "fidelity")
 }
@@ -137,6 +137,8 @@ func goalVariable(script string) []int {
 			double = !double
 		case c == '\'' && !double:
 			single = true
+		case strings.HasPrefix(script[i:], "$$"): // the process id of the shell
+			i++
 		case c == '$':
 			if m := goalWord.FindStringIndex(script[i:]); m != nil && m[0] == 0 {
 				return []int{i, i + m[1]}

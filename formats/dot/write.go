@@ -270,6 +270,8 @@ func (w *writer) work(n *core.Node, l *list) {
 				v = untemplate(text)
 			case isText && tree == n.Config && n.Kind.Value == kindScript && key.Value == scriptFrom:
 				v = "$" + text
+			case isText && tree == n.Config && n.Kind.Value == kindScript && key.Value == scriptKeys[0] && onlyName.MatchString(text):
+				v = "$" + strings.TrimSpace(text)
 			case err == nil && n.Kind.Value == kindWait && key.Value == "duration":
 				l.put(key.Value, durationText(d))
 				continue
@@ -287,7 +289,7 @@ func (w *writer) work(n *core.Node, l *list) {
 func listText(kind, key string, v any) (text string, ok bool) {
 	k := byName(kind)
 	list, isList := v.([]any)
-	if k == nil || !isList || len(list) == 0 && key != passEnv || !slices.Contains(k.lists, key) {
+	if k == nil || !isList || !slices.Contains(k.lists, key) {
 		return "", false
 	}
 	words := make([]string, len(list))
