@@ -152,10 +152,12 @@ func (x *player) find(verb, name string) (machine.Command, error) {
 		if !ok {
 			continue
 		}
-		full := c.ID
-		for c.ID = full; c.ID.To >= full.From; c.ID.To-- {
+		for from := c.ID.From; ; c.ID.To-- { // a name may be of the first items only
 			if x.names.of(&c) == name {
 				return c, nil
+			}
+			if c.ID.To <= from+1 {
+				break
 			}
 		}
 	}
@@ -306,7 +308,10 @@ func (x *player) apply(c *machine.Command, e *machine.Event) error {
 	if c != nil && c.Call != nil {
 		path = c.Call.Path
 	}
-	e.Started, e.Ended = int64(x.now), int64(x.now)
+	e.Ended = int64(x.now)
+	if e.Kind != machine.Expired { // of a watch, Started is the last sign of life
+		e.Started = e.Ended
+	}
 	data, err := machine.EncodeEvent(x.p, path, e)
 	if err != nil {
 		return err

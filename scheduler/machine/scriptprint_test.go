@@ -246,8 +246,11 @@ func (x *player) report(r *core.Report) {
 		if n.Attempts > 1 {
 			line += fmt.Sprintf(", %d attempts", n.Attempts)
 		}
-		if n.Items > 1 || n.Failed > 0 && n.Items > 0 {
-			line += fmt.Sprintf(", %d items, %d failed", n.Items, n.Failed)
+		switch {
+		case n.Visits > 1:
+			line += fmt.Sprintf(", %d visits", n.Visits)
+		case n.Visits == 0 && (n.Items > 1 || n.Failed > 0):
+			line += fmt.Sprintf(", %d of %d items failed", n.Failed, n.Items)
 		}
 		x.printf("  %s: %s", n.ID, line)
 	}
