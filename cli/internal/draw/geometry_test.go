@@ -218,7 +218,7 @@ func (s *shapes) check() []string {
 // TestLabelsCoverNothing draws generated graphs and walks, and runs of them.
 func TestLabelsCoverNothing(t *testing.T) {
 	labels := 0
-	for seed := range uint64(400) {
+	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		d := anyDAG(r)
 		run := &draw.Run{Marks: map[string]draw.Mark{"n0": {Status: "fail", Text: "1.2s, 3 of 64 items failed"}}, Taken: map[draw.Way]int{}}
