@@ -12,7 +12,10 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/llm"
+	"github.com/wavefold/wavefold/llm/openai"
 	"github.com/wavefold/wavefold/nodes/human"
+	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/nodes/walk"
 )
 
@@ -258,5 +261,56 @@ func TestAttemptsOfScriptsInDOT(t *testing.T) {
 		if n, _ := r.Node(id); n.Status != core.Fail || n.Attempts != want {
 			t.Errorf("%s: %s after %d attempts, want fail after %d", id, n.Status, n.Attempts, want)
 		}
+	}
+}
+
+// A provider in a document was accepted and never sent. One warning names all nodes whose
+// model client cannot choose it.
+func TestProviderOfModelNodes(t *testing.T) {
+	const doc = `digraph g {
+  model_stylesheet="* { model: small; provider: other; }"
+  start [shape=Mdiamond]
+  exit [shape=Msquare]
+  a [prompt="name three colours"]
+  b [shape=tab, prompt="pick one", provider=third]
+  start -> a -> b -> exit
+}`
+	var sent []string
+	chooses := llm.Func(func(_ context.Context, r *llm.Request) (*llm.Response, error) {
+		sent = append(sent, r.Provider+"/"+r.Model)
+		return &llm.Response{Text: "ok", Finish: llm.FinishStop}, nil
+	})
+	one := openai.New(openai.Options{BaseURL: "http://user:pass@localhost:1/v1", Model: "m"})
+	for _, tt := range []struct {
+		model llm.Model
+		want  string
+	}{
+		{llm.WithRetry(one, llm.Retry{}), `g.dot:2:44: warning: nodes a, b: provider has no effect: all models are asked at http://localhost:1/v1, so no provider can be chosen (a proxy can choose the provider by the name of the model; in Go, a client of your own can read Request.Provider) [IGNORED]`},
+		{chooses, ""},
+		{nil, ""},
+	} {
+		e := wavefold.NewEngine(std.Kinds()...)
+		e.UseModel(tt.model)
+		w, _ := e.Parse("g.dot", []byte(doc))
+		p, ds := e.Compile(w, false)
+		if p == nil || ds.Error() != tt.want {
+			t.Errorf("%T: got\n%v\nwant\n%s", tt.model, ds, tt.want)
+		}
+	}
+	e := wavefold.NewEngine(std.Kinds()...)
+	e.UseModel(chooses)
+	path := filepath.Join(t.TempDir(), "g.dot")
+	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g, err := e.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(sent, " "); got != "other/small third/small" {
+		t.Errorf("sent %q", got)
 	}
 }

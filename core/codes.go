@@ -46,6 +46,7 @@ const (
 	CodeReadUnordered   Code = "READ_UNORDERED"   // a read is ordered after a write only by its wave
 	CodeReadBefore      Code = "READ_BEFORE"      // the only writers of a read field come later
 	CodeNeverWritten    Code = "NEVER_WRITTEN"    // a field is read but nobody writes it
+	CodeModelTools      Code = "NO_TOOLS"         // the model of a node needs tools and has none
 	CodeNoWrites        Code = "NO_WRITES"        // a tool or agent does not say what it writes
 	CodeStream          Code = "STREAM"           // a stream is read or written where only a value can be
 	CodeOverwrite       Code = "OVERWRITE"        // a file or table is written by two nodes, or read and written

@@ -110,6 +110,17 @@ type Compiled struct {
 	// Missing are the skills of the node that nobody provides, also beside errors. One
 	// warning tells of those of all nodes.
 	Missing MissingSkills
+	// Warnings are those that many nodes of a document tend to have. A warning with the same
+	// code and message is reported once, with the names of all these nodes.
+	Warnings []KindWarning
+}
+
+// KindWarning is a warning that a kind has about a node, whose name the message leaves out.
+type KindWarning struct {
+	Code    Code
+	Pos     Position
+	Message string
+	Hint    string // of several nodes the hint of the first one is reported
 }
 
 // CheckRef is a reference to a check of the result of a node.

@@ -217,6 +217,9 @@ type Node struct {
 	// with; "" leaves it to the engine.
 	Asks  bool
 	Lacks string
+	// Toolless reports that the format has warned already that the model of the node has no
+	// tools.
+	Toolless bool
 	// Attributes are what the document says beyond that, as written, for saving and
 	// drawing.
 	Attributes *Object

@@ -40,3 +40,30 @@ func ExampleFunc() {
 	fmt.Println(answer.Text, err)
 	// Output: you said: hello <nil>
 }
+
+// A model that chooses by the provider that a node names.
+func ExampleRequest_provider() {
+	ctx := context.Background()
+	named := func(name string) llm.Model {
+		return llm.Func(func(context.Context, *llm.Request) (*llm.Response, error) {
+			return &llm.Response{Text: "from " + name, Finish: llm.FinishStop}, nil
+		})
+	}
+	standard := named("the standard provider")
+	byProvider := map[string]llm.Model{"other": named("the other provider")}
+
+	model := llm.Func(func(ctx context.Context, r *llm.Request) (*llm.Response, error) {
+		if m, ok := byProvider[r.Provider]; ok {
+			return m.Complete(ctx, r)
+		}
+		return standard.Complete(ctx, r)
+	})
+
+	for _, provider := range []string{"", "other"} {
+		answer, err := llm.Complete(ctx, model, &llm.Request{Provider: provider, Messages: []llm.Message{{Role: llm.User, Text: "hello"}}})
+		fmt.Println(answer.Text, err)
+	}
+	// Output:
+	// from the standard provider <nil>
+	// from the other provider <nil>
+}

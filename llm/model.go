@@ -23,7 +23,8 @@ type Func func(ctx context.Context, r *Request) (*Response, error)
 func (f Func) Complete(ctx context.Context, r *Request) (*Response, error) { return f(ctx, r) }
 
 // Capable is implemented by models that cannot do everything. Nodes that need what a
-// model lacks are refused when they are compiled.
+// model lacks are refused when they are compiled; a Provider that the model cannot choose is
+// a warning.
 type Capable interface {
 	Model
 	// Lacks returns what the model cannot do of that Request, which has no messages yet, as
@@ -79,7 +80,9 @@ type Request struct {
 	Visit   int
 	Turn    int // of the conversation, from 1
 
-	Model    string // "" for the backend's default
+	Model string // "" for the backend's default
+	// Provider names the company or server that runs Model, "" if the document does not say.
+	Provider string
 	Messages []Message
 	Tools    []Tool
 	// Hosted are tools that run where the model runs, such as WebSearch.

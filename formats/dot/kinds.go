@@ -50,7 +50,7 @@ var modelKeys = []configKey{
 
 // Keys of the kinds that ask a model.
 var (
-	modelLists     = []string{"tools", "hosted_tools"}
+	modelLists     = []string{toolsKey, "hosted_tools"}
 	modelFlags     = []string{"context", "lenient", "fail_soft"}
 	modelNumbers   = []string{"temperature", "timeout_ms", "max_turns"}
 	modelTemplates = []string{promptKey, "system"}
@@ -97,6 +97,7 @@ const (
 	questionKey  = "text"
 	scriptFrom   = "script_from"
 	passEnv      = "pass_env"
+	toolsKey     = "tools"
 )
 
 // byShape, byType and byName find a kind in the table, nil for none.

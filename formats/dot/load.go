@@ -139,7 +139,8 @@ func (l *loader) settings(set *attributeSet, subject string) *settings {
 }
 
 func (l *loader) workflow(g *graph, d *drawn) *core.Workflow {
-	l.w = &core.Workflow{Name: g.name, Mode: core.ModeWalk, Document: true, HasInputs: true, Pos: g.pos}
+	l.w = &core.Workflow{Name: g.name, Mode: core.ModeWalk, Document: true, HasInputs: true, Pos: g.pos,
+		Codes: map[core.Code]core.Code{core.CodeModelTools: core.CodeNoTools}}
 	if g.broken || l.ds.Has(core.CodeLimit) {
 		l.w.Lost = core.Lost{"nodes", "edges"}
 	}

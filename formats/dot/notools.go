@@ -24,7 +24,8 @@ func (s *settings) wantsTools() *attribute {
 	return nil
 }
 
-// toolless notes an agent that has no tools, and what expects some.
+// toolless notes an agent that has no tools, and what expects some. tools="" says that it
+// needs none.
 func (l *loader) toolless(n *core.Node, s *settings) {
 	if n.Kind.Value != kindAgent || s.find("tools") >= 0 || s.says("hosted_tools") { // tools="" asks for none
 		return
@@ -41,6 +42,9 @@ func (l *loader) noTools(graph *settings) {
 	if a := graph.wantsTools(); a != nil && len(l.agents) > 0 {
 		ids = slices.Clone(l.agents)
 		ids[0].Pos = a.key.Pos
+	}
+	for _, n := range l.w.Nodes {
+		n.Toolless = slices.ContainsFunc(ids, func(id core.Text) bool { return id.Value == n.ID.Value })
 	}
 	switch len(ids) {
 	case 0:

@@ -152,8 +152,17 @@ func (m *Model) KeyVariables() []string {
 // Check tells which variable to set if no request can be sent.
 func (m *Model) Check() error { return m.err }
 
-// Lacks tells of hosted tools that the server does not have.
+// Lacks returns why the model cannot do what a request asks for: it always asks one server,
+// which may have no such hosted tool.
 func (m *Model) Lacks(r *llm.Request) string {
+	if r.Provider != "" {
+		return fmt.Sprintf("all models are asked at %s, so no provider can be chosen", m.address)
+	}
+	return m.lacksHosted(r)
+}
+
+// lacksHosted returns why the server cannot run the hosted tools of a request.
+func (m *Model) lacksHosted(r *llm.Request) string {
 	for _, tool := range r.Hosted {
 		if tool != llm.WebSearch {
 			return fmt.Sprintf("there is no hosted tool %q; there is %s", tool, llm.WebSearch)
@@ -178,7 +187,7 @@ func (m *Model) Complete(ctx context.Context, r *llm.Request) (*llm.Response, er
 	if err != nil {
 		return nil, core.FailRun(core.Permanent(err))
 	}
-	if lacks := m.Lacks(r); lacks != "" {
+	if lacks := m.lacksHosted(r); lacks != "" {
 		return nil, core.Permanent(errors.New(lacks))
 	}
 	ask := m.complete

@@ -201,6 +201,7 @@ func TestLacks(t *testing.T) {
 		want string
 	}{
 		{own, hosted(), ""},
+		{own, &llm.Request{Provider: "other", Messages: user("x")}, "all models are asked at http://localhost:1/v1, so no provider can be chosen"},
 		{own, hosted(llm.WebSearch), "needs the Responses API of OpenAI; if the server at http://localhost:1/v1 has it, set WAVEFOLD_RESPONSES=1"},
 		{official, hosted(llm.WebSearch), ""},
 		{official, hosted("teleport"), `there is no hosted tool "teleport"; there is web_search`},

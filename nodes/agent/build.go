@@ -34,6 +34,7 @@ type builder struct {
 	// What programs get of the environment, and the secrets among it.
 	environments []core.Environment
 	secrets      []core.Secret
+	warnings     []core.KindWarning
 }
 
 func newBuilder(n *core.Node, env core.Env, m llm.Model) *builder {
@@ -53,21 +54,24 @@ func (b *builder) errorf(code core.Code, pos core.Position, format string, args 
 }
 
 func (b *builder) build(prompts []registered.Prompt) *runner {
-	r := &runner{llm: llm.WithTimeout(b.model, b.Timeout), preamble: b.Preamble, context: b.Context, known: core.Strings(b.Known), model: b.Model.Value, effort: b.Effort.Value,
+	r := &runner{llm: llm.WithTimeout(b.model, b.Timeout), preamble: b.Preamble, context: b.Context, known: core.Strings(b.Known), model: b.Model.Value, provider: b.Provider.Value, effort: b.Effort.Value,
 		lenient: b.Lenient, temperature: b.Temperature, maxTokens: b.MaxTokens, hosted: core.Strings(b.Hosted),
 		maxTurns: cmp.Or(b.MaxTurns.Value, DefaultMaxTurns), maxOutput: cmp.Or(int(b.MaxOutput), DefaultMaxOutput),
 		failSoft: b.FailSoft, retry: b.Retry, writes: core.Strings(b.node.Writes), id: b.node.ID.Value,
 		walk: b.env.InWalk(), routed: b.env.Routed}
 	b.modelName(b.Model, "model")
 	b.modelName(b.JudgeModel, "judge_model")
+	told := ""
 	if b.Instruction != nil {
 		r.instruction = b.Instruction.Value
+		told = r.instruction
 	}
 	for _, p := range prompts {
 		switch {
 		case p.Text.Value == "":
 		case p.Key == "prompt":
 			r.prompt = b.texts.Template(p.Text, p.Key)
+			told = p.Text.Value
 		default:
 			r.systemText = b.texts.Template(p.Text, p.Key)
 		}
@@ -77,6 +81,7 @@ func (b *builder) build(prompts []registered.Prompt) *runner {
 	b.require(r)
 	r.checks = b.rules.checks(b.Eval, b.JudgeModel.Value)
 	b.capable(r)
+	b.unheeded(r, told)
 	return r
 }
 
@@ -219,13 +224,16 @@ func (b *builder) offer(r *runner) {
 
 // add offers a tool. A model knows it by a name of letters, digits, _ and -.
 func (b *builder) add(r *runner, pos core.Position, t tool) {
-	t.Name = otherSigns.ReplaceAllString(t.Name, "_")
+	t.Name = toolName(t.Name)
 	if slices.ContainsFunc(r.tools, func(o tool) bool { return o.Name == t.Name }) {
 		b.errorf(core.CodeDuplicate, pos, "two tools are called %s", t.Name)
 		return
 	}
 	r.tools = append(r.tools, t)
 }
+
+// toolName is the name by which a model knows a tool.
+func toolName(name string) string { return otherSigns.ReplaceAllString(name, "_") }
 
 var otherSigns = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 

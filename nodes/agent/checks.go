@@ -190,7 +190,7 @@ const purposeReflect = "reflect"
 // reflect asks the model what went wrong. That it has nothing to say, or cannot be asked,
 // stops nothing: the checks speak for themselves.
 func (r *runner) reflect(ctx context.Context, in core.Input, prompt, wrong string) (string, error) {
-	res, err := r.ask(ctx, &llm.Request{Purpose: purposeReflect, Node: in.Node(), Visit: in.Visit(), Turn: 1, Model: r.model, Effort: r.effort,
+	res, err := r.ask(ctx, &llm.Request{Purpose: purposeReflect, Node: in.Node(), Visit: in.Visit(), Turn: 1, Model: r.model, Provider: r.provider, Effort: r.effort,
 		Messages: []llm.Message{{Role: llm.User, Text: strings.Join([]string{"You were asked:", prompt, "The result did not pass its checks:\n- " + wrong, r.retry.Reflect}, "\n\n")}}})
 	switch {
 	case err == nil:
@@ -252,10 +252,19 @@ func (c *rules) check(e evaluatorConfig, judgeModel string) check {
 	return k
 }
 
+// toolNames returns the names by which a model knows tools.
+func toolNames(list []core.Text) []string {
+	names := core.Strings(list)
+	for i, n := range names {
+		names[i] = toolName(n)
+	}
+	return names
+}
+
 // rule reads the rule of a check. Of a rule that both kinds share each takes its own part.
 func (c *rules) rule(k *check, r *ruleConfig, bad func(core.Position, string, ...any)) {
 	k.value = valueRule{c.paths(r.Required, "eval: "+k.name+": output_required"), c.matches(r.Matches, "eval: "+k.name+": output_matches")}
-	k.tools = toolRule{core.Strings(r.AnyTool), core.Strings(r.AllTools), core.Strings(r.NoTool)}
+	k.tools = toolRule{toolNames(r.AnyTool), toolNames(r.AllTools), toolNames(r.NoTool)}
 	values, tools := len(r.Required)+len(r.Matches), len(r.AnyTool)+len(r.AllTools)+len(r.NoTool)
 	switch {
 	case values+tools == 0:

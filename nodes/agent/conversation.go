@@ -75,7 +75,7 @@ func (c *conversation) run(ctx context.Context) (v any, text string, err error) 
 
 // request is what the model is asked at a turn.
 func (c *conversation) request(turn int) *llm.Request {
-	r := &llm.Request{Purpose: llm.PurposeRun, Node: c.in.Node(), Visit: c.in.Visit(), Turn: turn, Model: c.model,
+	r := &llm.Request{Purpose: llm.PurposeRun, Node: c.in.Node(), Visit: c.in.Visit(), Turn: turn, Model: c.model, Provider: c.provider,
 		Messages: c.opening(), Hosted: c.hosted, Effort: c.effort, MaxTokens: c.maxTokens, Temperature: c.temperature}
 	r.Messages = append(r.Messages, c.messages...)
 	for _, t := range c.tools {

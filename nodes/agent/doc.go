@@ -14,7 +14,7 @@
 //	context_nodes      in a dag, ids of nodes that come before: what they sent is part of what the run knows, in place of what predecessors sent
 //	system             instructions that go before everything; or the name of a file with them
 //	model              name of the model (the engine's)
-//	provider           who serves it; only for Go functions that are registered under the name of the kind
+//	provider           the company or server that runs the model; a warning if the model client cannot choose it
 //	reasoning_effort   how hard the model should think, such as low or high (the model's)
 //	schema             JSON Schema of the answer, or a file with it; without one it follows from writes
 //	lenient            take any answer as an object; of the schema only the required members count (false)
@@ -46,7 +46,7 @@
 //	context_nodes      in a dag, ids of nodes that come before: what they sent is part of what the run knows, in place of what predecessors sent
 //	system             instructions that go before everything; or the name of a file with them
 //	model              name of the model (the engine's)
-//	provider           who serves it; only for Go functions that are registered under the name of the kind
+//	provider           the company or server that runs the model; a warning if the model client cannot choose it
 //	reasoning_effort   how hard the model should think, such as low or high (the model's)
 //	schema             JSON Schema of the answer, or a file with it; without one it follows from writes
 //	lenient            take any answer as an object; of the schema only the required members count (false)

@@ -1,10 +1,12 @@
 package agent_test
 
 import (
+	"context"
 	"os/exec"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
@@ -16,6 +18,8 @@ type modest struct{ llm.Model }
 
 func (modest) Lacks(r *llm.Request) string {
 	switch {
+	case r.Provider != "":
+		return "this server runs all of them"
 	case len(r.Hosted) > 0:
 		return "this server has no tools of its own"
 	case r.Effort != "":
@@ -153,5 +157,79 @@ func TestFindingsOfWrites(t *testing.T) {
 		if got := strings.TrimSpace(nodestest.Findings(ds)); got != tt.want {
 			t.Errorf("%s: %s\ngot  %s\nwant %s", tt.writes, tt.schema, got, tt.want)
 		}
+	}
+}
+
+// A setting that takes no effect, and tools that are expected and not offered, are warnings
+// that the plan reports once for all nodes.
+func TestUnheededSettings(t *testing.T) {
+	const none = "IGNORED provider has no effect: this server runs all of them"
+	for _, tt := range []struct {
+		kind, node string
+		model      llm.Model
+		want       string
+	}{
+		{"agent", `{"prompt": "hi", "provider": "other"}`, modest{}, none},
+		{"prompt", `{"prompt": "hi", "provider": "other"}`, modest{}, none},
+		{"agent", `{"prompt": "hi", "provider": ""}`, modest{}, ""},
+		{"agent", `{"prompt": "hi", "provider": "other"}`, script("x"), ""},
+		{"agent", `{"prompt": "hi", "provider": "other"}`, llm.Func(nil), ""},
+		{"agent", `{"prompt": "hi", "max_turns": 3}`, script("x"), "IGNORED max_turns has no effect: the model has no tools to call"},
+		{"agent", `{"prompt": "hi", "max_output": "3KB"}`, script("x"), "IGNORED max_output has no effect: the model has no tools to call"},
+		{"agent", `{"prompt": "hi", "max_turns": 3, "max_output": "3KB", "tools": ["echo"]}`, script("x"), ""},
+		{"agent", `{"prompt": "hi", "max_turns": 3, "skills": [{"name": "nowhere"}]}`, script("x"), ""},
+		{"prompt", `{"prompt": "hi", "judge_model": "m"}`, script("x"), "IGNORED judge_model has no effect: no check of the node is a judge"},
+		{"prompt", `{"prompt": "hi", "judge_model": "m", "eval": [{"name": "a", "kind": "judge", "rubric": "r"}]}`, script("x"), ""},
+		{"prompt", `{"prompt": "hi", "retry_instruction": "again"}`, script("x"), "IGNORED retry_instruction has no effect: the answer has no checks that could fail"},
+		{"prompt", `{"prompt": "hi", "lenient": true}`, script("x"), "IGNORED lenient has no effect: the answer has no schema"},
+		{"prompt", `{"prompt": "hi", "lenient": true, "schema": {"type": "object"}}`, script("x"), ""},
+
+		{"agent", `{"prompt": "hi", "eval": [{"name": "a", "kind": "function", "rule": {"any_tool_called": ["x", "y"]}}]}`, script("x"),
+			`NO_TOOLS a wants calls of x, y, and the model is offered none of them, so the check always fails`},
+		{"agent", `{"prompt": "hi", "tools": ["echo"], "eval": [{"name": "a", "kind": "function", "rule": {"any_tool_called": ["x", "echo"]}}]}`, script("x"), ""},
+		{"agent", `{"prompt": "hi", "tools": ["echo"], "eval": [{"name": "a", "kind": "function", "rule": {"all_tools_called": ["x", "echo"], "no_tool_called": ["y"]}}]}`, script("x"),
+			`NO_TOOLS a wants calls of x, and the model is not offered them, so the check always fails`},
+		{"agent", `{"prompt": "hi", "skills": [{"name": "nowhere"}], "eval": [{"name": "a", "kind": "function", "rule": {"any_tool_called": ["nowhere_x"]}}]}`, script("x"), ""},
+
+		{"agent", `{"prompt": "Run the tests."}`, script("x"),
+			`NO_TOOLS the prompt asks for work on files or with programs, and the model has no tools: it answers with a string, changes no file and runs no program`},
+		{"agent", `{"instruction": "Run the tests."}`, script("x"),
+			`NO_TOOLS the prompt asks for work on files or with programs, and the model has no tools: it answers with a string, changes no file and runs no program`},
+		{"agent", `{"prompt": "Run the tests.", "tools": ["echo"]}`, script("x"), ""},
+		{"agent", `{"prompt": "Run the tests.", "tools": []}`, script("x"), ""},
+		{"agent", `{"prompt": "Run the tests.", "hosted_tools": ["web_search"]}`, script("x"), ""},
+		{"prompt", `{"prompt": "Run the tests."}`, script("x"), ""},
+	} {
+		env := functions()
+		n := nodestest.Node(t, tt.node)
+		n.Kind.Value = tt.kind
+		made, ds := kindOf(tt.kind, tt.model).Compile(n, env)
+		var got []string
+		for _, w := range made.Warnings {
+			got = append(got, string(w.Code)+" "+w.Message)
+		}
+		if strings.Join(got, "\n") != tt.want || ds.Failed(false) {
+			t.Errorf("%s\ngot  %s %v\nwant %s", tt.node, strings.Join(got, "\n"), ds, tt.want)
+		}
+	}
+}
+
+// The provider goes with the requests of the node, and not with the requests of its judges,
+// whose model is another one.
+func TestProviderIsSent(t *testing.T) {
+	var sent []string
+	m := llm.Func(func(_ context.Context, r *llm.Request) (*llm.Response, error) {
+		sent = append(sent, r.Purpose+" "+r.Provider)
+		return &llm.Response{Text: "VERDICT: yes", Finish: llm.FinishStop}, nil
+	})
+	made, ds := kindOf("agent", llm.WithTimeout(m, time.Minute)).Compile(nodestest.Node(t, `{"prompt": "hi", "provider": "other", "eval": [{"name": "a", "kind": "judge", "rubric": "r"}]}`), core.Env{})
+	if ds.Failed(false) {
+		t.Fatal(ds)
+	}
+	if _, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, core.Shared{})); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(sent, ", "); got != "run other, judge " {
+		t.Errorf("got %q", got)
 	}
 }

@@ -64,7 +64,7 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	}
 	b.find.Found = nil
 	r := b.build(prompts)
-	made := core.Compiled{Briefed: b.told(), Missing: b.missing, Environments: b.environments, Secrets: b.secrets}
+	made := core.Compiled{Briefed: b.told(), Missing: b.missing, Warnings: b.warnings, Environments: b.environments, Secrets: b.secrets}
 	made.Checks, made.CheckRefs = b.checkNames(r), b.checkRefs()
 	if ds = append(ds, b.all()...); ds.Failed(false) {
 		return made, ds

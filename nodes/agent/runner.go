@@ -21,6 +21,7 @@ type runner struct {
 	context     bool
 	systemText  *text.Template // nil for none
 	model       string
+	provider    string // of model
 	effort      string
 	schema      *schema // nil for an answer that is a text
 	lenient     bool

@@ -89,6 +89,7 @@ type compiler struct {
 	checks    resultChecks
 	unitIDs   map[string]core.Position
 	needed    map[int32][][]int32 // see needs
+	warnings  []nodeWarning       // those that several nodes may have
 	missing   []unskilled         // nodes with skills that are nowhere
 	noWayOn   []core.Text         // nodes of a walk out of which every edge has a condition
 	failEdges bool                // there are on: fail edges

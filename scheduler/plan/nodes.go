@@ -24,6 +24,7 @@ func (c *compiler) nodes() {
 		c.node(int32(i), d)
 	}
 	c.missingSkills()
+	c.nodeWarnings()
 }
 
 // nodeID makes a node known by its name. Whoever refers to a node whose name could not
@@ -334,6 +335,9 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	c.ds = append(c.ds, ds...)
 	if made.Missing.Names != nil {
 		c.missing = append(c.missing, unskilled{n.ID, made.Missing})
+	}
+	for _, w := range made.Warnings {
+		c.warnings = append(c.warnings, nodeWarning{n.ID, w})
 	}
 	if ds.Failed(false) {
 		return false

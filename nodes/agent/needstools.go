@@ -1,0 +1,50 @@
+package agent
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A prompt asks for tools where a clause begins with a verb such as "run" or "edit" and goes
+// on to name a program, a file or a repository. The patterns leave out verbs that also ask
+// for a string, such as "summarize", "review" or "plan".
+var toolPatterns = []*regexp.Regexp{
+	// Run the tests. Execute `make`.
+	regexp.MustCompile("(?:run|rerun|execute|invoke) (?:(?:the|all|our|your|its|every|project's|full|whole|existing|unit|integration) )*(?:`[^`\n]+`|tests?\\b|test suite|build\\b|linters?\\b|commands?\\b|scripts?\\b|programs?\\b|cargo\\b|go (?:test|build|vet)\\b|npm\\b|make\\b|pytest\\b|git\\b)"),
+	// Write the report to report.md. Read src/main.go. Edit the files.
+	regexp.MustCompile("(?:read|open|write|create|edit|modify|update|delete|append|save|inspect|rewrite|replace)\\b[^.!?\n{}]{0,80}?(?:`?[\\w./-]*\\w\\.(?:go|py|rs|ts|tsx|js|jsx|md|txt|json|ya?ml|toml|csv|dot|sh|html|css|sql|java|rb|c|h|cpp)\\b|\\bto disk\\b|\\bin the (?:repository|repo|code ?base|working (?:tree|directory))\\b)"),
+	regexp.MustCompile("(?:read|open|edit|modify|update|delete|rewrite) (?:(?:the|all|any|these|those|existing|relevant|needed|necessary|source|affected) )*files?\\b"),
+	// Implement the plan. Fix the failing tests. Refactor the code base.
+	regexp.MustCompile("(?:implement|carry out|execute|apply) (?:(?:the|this|each|every|all|of|approved|whole|next|remaining|following) )*(?:plan|steps?|changes?|design|spec|specification|features?|tasks?|fix|fixes)\\b"),
+	regexp.MustCompile("(?:fix|repair) (?:(?:the|all|any|every|failing|broken|remaining|compile|compiler|test|lint) )*(?:tests?|build|errors?|failures?|code|bugs?|warnings)\\b"),
+	regexp.MustCompile("(?:refactor|migrate|port|implement|fix|change)\\b[^.!?\n{}]{0,60}?\\b(?:code ?base|repository|repo|source (?:code|files?|tree)|working (?:tree|directory))\\b"),
+	// Commit the changes. Open a pull request.
+	regexp.MustCompile("(?:commit|push|stage|check out|clone) (?:(?:the|all|your|these|this) )*(?:changes?|branch|repository|repo|commits?|work|files?|result)\\b"),
+	regexp.MustCompile("(?:open|create|merge) (?:a|the) (?:pull request|merge request|branch)\\b"),
+}
+
+// clause is the end of what comes before a clause that asks for something.
+var clause = regexp.MustCompile(`(?:^|[.!?:;,\n)*#-]\s*|\d[.)]\s*|\b(?:then|and|please|must|should|now|also|first|next)\s+)$`)
+
+// reported is the end of what comes before a clause that only speaks of the work.
+var reported = regexp.MustCompile(`(?:\bnot|n't|\bnever|\bwithout|\bhow (?:to|you|we)|\bhow you would)\b[^.!?\n]*$`)
+
+// needsTools returns the first words of a prompt that ask for work that only a tool can do,
+// "" if there are none.
+func needsTools(prompt string) string {
+	lower := strings.ToLower(prompt)
+	if len(lower) != len(prompt) { // a letter whose lower case has another length
+		prompt = lower
+	}
+	first, found := len(prompt), ""
+	for _, p := range toolPatterns {
+		for _, m := range p.FindAllStringIndex(lower, -1) {
+			before := lower[max(0, m[0]-80):m[0]]
+			if m[0] < first && clause.MatchString(before) && !reported.MatchString(before) {
+				first, found = m[0], strings.Join(strings.Fields(prompt[m[0]:m[1]]), " ")
+				break
+			}
+		}
+	}
+	return found
+}

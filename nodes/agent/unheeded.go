@@ -1,0 +1,113 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/llm"
+)
+
+// This file warns of settings that take no effect, and of tools that a node expects and does
+// not have.
+
+// warn adds a warning that is reported once for all nodes of the document that have it.
+func (b *builder) warn(code core.Code, pos core.Position, hint, format string, args ...any) {
+	b.warnings = append(b.warnings, core.KindWarning{Code: code, Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// unheeded warns of settings that take no effect; told is the prompt.
+func (b *builder) unheeded(r *runner, told string) {
+	b.otherProvider(r)
+	without := func(key, why, hint string) {
+		if v := b.node.Config.Get(key); v != nil && v.Kind != core.NullValue && b.own(v.Pos) {
+			b.warn(core.CodeIgnored, v.Pos, hint, "%s has no effect: %s", key, why)
+		}
+	}
+	judged := slices.ContainsFunc(r.checks, func(k check) bool { return k.kind == checkJudge })
+	if !judged {
+		without("judge_model", "no check of the node is a judge", "add a check of the kind judge to eval, or leave the key out")
+	}
+	if len(r.checks) == 0 {
+		without("retry_instruction", "the answer has no checks that could fail", "add checks (eval)")
+	}
+	if b.Lenient && r.schema == nil {
+		without("lenient", "the answer has no schema", "add a schema")
+	}
+	if len(r.tools) == 0 && b.missing.Names == nil {
+		const hint = "offer it tools, or leave the key out"
+		if b.MaxTurns.Value > 0 {
+			without("max_turns", "the model has no tools to call", hint)
+		}
+		if b.MaxOutput > 0 {
+			without("max_output", "the model has no tools to call", hint)
+		}
+	}
+	b.expected(r, told)
+}
+
+// own reports whether a setting is written at the node. A setting for all nodes of a document
+// is written before them, and one that a format adds is at the position of the node.
+func (b *builder) own(pos core.Position) bool {
+	at := b.node.Pos
+	return pos != b.node.Config.Pos && (pos.File != at.File || pos.Line > at.Line || pos.Line == at.Line && pos.Column > at.Column)
+}
+
+// otherProvider warns of a provider that the model cannot choose.
+func (b *builder) otherProvider(r *runner) {
+	if b.model == nil || r.provider == "" {
+		return
+	}
+	if why := llm.Lacks(b.model, &llm.Request{Model: r.model, Provider: r.provider}); why != "" {
+		b.warn(core.CodeIgnored, b.Provider.Pos, "a proxy can choose the provider by the name of the model; in Go, a client of your own can read Request.Provider",
+			"provider has no effect: %s", why)
+	}
+}
+
+// expected warns of an agent that expects tools that it does not have: those that its checks
+// want to be called, and any at all if its prompt asks for work that only a tool can do, unless
+// an empty list of tools says that there are to be none. What skills that are not there would
+// bring is not known.
+func (b *builder) expected(r *runner, told string) {
+	if b.missing.Names != nil {
+		return
+	}
+	offered := func(t core.Text) bool {
+		return slices.ContainsFunc(r.tools, func(o tool) bool { return o.Name == toolName(t.Value) })
+	}
+	wanted := false
+	for _, e := range b.Eval {
+		if e.Kind.Value != checkFunction || e.Rule == nil {
+			continue
+		}
+		lost := func(names []core.Text, why string) {
+			wanted = true
+			b.warn(core.CodeModelTools, names[0].Pos, "offer these tools, or leave the check out", "%s wants calls of %s, and %s, so the check always fails", e.Name.Value, core.Named(core.Strings(names)), why)
+		}
+		if any := e.Rule.AnyTool; len(any) > 0 && !slices.ContainsFunc(any, offered) {
+			lost(any, "the model is offered none of them")
+		}
+		if all := slices.DeleteFunc(slices.Clone(e.Rule.AllTools), offered); len(all) > 0 {
+			lost(all, "the model is not offered them")
+		}
+	}
+	if wanted || b.node.Toolless || b.Tools != nil || b.node.Kind.Value != kindAgent || len(r.tools)+len(r.hosted) > 0 {
+		return
+	}
+	phrase := needsTools(told)
+	if phrase == "" {
+		return
+	}
+	hint := "if the answer is all that is wanted, use the kind prompt (in DOT shape=tab) or an empty list of tools"
+	if b.env.Routed {
+		hint = "give the node skills"
+	}
+	pos := b.node.ID.Pos
+	for _, p := range []*core.Text{b.Prompt, b.Instruction} {
+		if p != nil {
+			pos = p.Pos
+		}
+	}
+	b.warn(core.CodeModelTools, pos, fmt.Sprintf("%q needs a tool; %s", phrase, hint),
+		"the prompt asks for work on files or with programs, and the model has no tools: it answers with a string, changes no file and runs no program")
+}
