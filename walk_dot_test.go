@@ -285,7 +285,7 @@ func TestProviderOfModelNodes(t *testing.T) {
 		model llm.Model
 		want  string
 	}{
-		{llm.WithRetry(one, llm.Retry{}), `g.dot:2:44: warning: nodes a, b: provider has no effect: all models are asked at http://localhost:1/v1, so no provider can be chosen (a proxy can choose the provider by the name of the model; in Go, a client of your own can read Request.Provider) [IGNORED]`},
+		{llm.WithRetry(one, llm.Retry{}), `g.dot:2:49: warning: nodes a, b: provider has no effect: all models are asked at http://localhost:1/v1, so no provider can be chosen (a proxy can choose the provider by the name of the model; in Go, a client of your own can read Request.Provider) [IGNORED]`},
 		{chooses, ""},
 		{nil, ""},
 	} {
