@@ -35,7 +35,7 @@ func (c *compiler) noWayOut() {
 		}
 		ends = append(ends, int32(i))
 		if visited[i] && n.Role != core.RoleExit && n.Parallel == nil { // of one that has no branches, or nowhere to go on, is told elsewhere
-			c.ds.Warnf(core.CodeDeadEnd, c.w.Nodes[i].ID.Pos, "%s: no edge leaves it and it is not the exit, so a run that gets here fails", nodePlace(c.p.Nodes[i].ID)).
+			c.ds.Warnf(core.CodeDeadEnd, c.w.Nodes[i].ID.Pos, "%s: no edge leaves it and it is not the exit, so %s", nodePlace(c.p.Nodes[i].ID), c.deadEnd(int32(i))).
 				WithHint("add an edge to the node that comes next, or to %s", c.p.Nodes[w.Exit].ID)
 		}
 	}
@@ -54,6 +54,17 @@ func (c *compiler) noWayOut() {
 		c.ds.Warnf(core.CodeDeadEnd, c.w.Nodes[first].ID.Pos, "nodes %s: no way leads from them to the exit, so a run that gets there fails", core.Named(ring)).
 			WithHint("add an edge out of the ring")
 	}
+}
+
+// deadEnd says what happens at a node without edges: only after a failure does a walk go on to
+// the node's retry target.
+func (c *compiler) deadEnd(i int32) string {
+	n := &c.p.Walk.Nodes[i]
+	targets := n.Targets
+	if neverFails := c.w.Nodes[i].AutoStatus || n.Role == core.RoleStart || n.Role == core.RoleConditional; neverFails || len(targets) == 0 {
+		return "a run that gets here fails"
+	}
+	return "the run fails when this node succeeds; after a failure it goes on to " + c.p.Nodes[targets[0]].ID
 }
 
 // ways are the nodes that a walk may go on to from a node that succeeded.
