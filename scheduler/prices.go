@@ -34,8 +34,12 @@ func (u *prices) look(p *plan.Plan) {
 			u.routes(p.Workflow.Pos, "the way is picked", p.Walk.Model)
 		}
 	}
+	visited := p.Visited()
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
+		if visited != nil && !visited[i] {
+			continue
+		}
 		for _, name := range n.Unpriced {
 			u.add(n.Decl.ID.Pos, "node "+n.ID, name)
 		}

@@ -187,13 +187,7 @@ func (c *compiler) reachable() {
 	if w.Start < 0 || c.unknown.nodes || c.unknown.targets {
 		return
 	}
-	g := c.p.graph()
-	for i := range w.Nodes {
-		for _, to := range w.Nodes[i].Targets {
-			g[i] = append(g[i], core.Arc{To: to, Edge: -1})
-		}
-	}
-	for i, ok := range g.Reached(w.Start) {
+	for i, ok := range c.p.Visited() {
 		switch {
 		case ok:
 		case int32(i) == w.Exit:
@@ -202,6 +196,22 @@ func (c *compiler) reachable() {
 			c.ds.Warnf(core.CodeReachability, c.w.Nodes[i].ID.Pos, "node %s: no way leads to it from the start", c.p.Nodes[i].ID)
 		}
 	}
+}
+
+// Visited reports for each node of a walk whether a way leads to it from the start, by edges
+// and by retry targets. It is nil in a dag, whose nodes all have their turn.
+func (p *Plan) Visited() []bool {
+	w := p.Walk
+	if w == nil || w.Start < 0 {
+		return nil
+	}
+	g := p.graph()
+	for i := range w.Nodes {
+		for _, to := range w.Nodes[i].Targets {
+			g[i] = append(g[i], core.Arc{To: to, Edge: -1})
+		}
+	}
+	return g.Reached(w.Start)
 }
 
 // graph holds the edges of a walk, numbered as in p.Edges.
