@@ -18,8 +18,8 @@ func TestShapes(t *testing.T) {
 	want := map[string]string{
 		"linear.yml":     "UNKNOWN_SKILL",
 		"judge-loop.yml": "DEAD_END UNKNOWN_SKILL",
-		"twins.yml":      "NO_TOOLS DEAD_END",
-		"triage.yml":     "UNKNOWN_SKILL IGNORED NO_TOOLS",
+		"twins.yml":      "DEAD_END NO_TOOLS",
+		"triage.yml":     "IGNORED NO_TOOLS UNKNOWN_SKILL",
 		"brackets.yml":   "",
 		"addresses.yml":  "SOURCE_OFFLINE_REQUIRES_FETCH SOURCE_OFFLINE_REQUIRES_FETCH",
 		"fan-out.yml":    "AMBIGUOUS_EDGES",
