@@ -15,13 +15,13 @@ func (a *app) planCommand() *cobra.Command {
 	var strict, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "plan [FILE]",
-		Short: "Show the waves of a workflow and what holds each node back",
-		Long: `plan shows what run would do, without doing it: the waves (what stands in one
-wave may run at the same time), what each node comes after, and which fields of
-the state it waits for although no edge says so. A node starts as soon as what
-it waits for is there; it never waits for the rest of an earlier wave. Of a walk
-(.dot, .fabro) it shows instead where each node may lead and what limits it. What
-only running needs may be absent: files, programs and Go functions.`,
+		Short: "Show the levels of a workflow and what each node waits for",
+		Long: `plan shows what run would do, without doing it: the levels (nodes of one
+level may run at the same time), the predecessors of each node, and the fields of
+the state it waits for without an edge. A node starts as soon as everything it
+waits for is there; it never waits for the rest of an earlier level. For a walk
+(.dot, .fabro) it shows instead where each node may lead and what limits it.
+Files, programs and Go functions may be absent: only a run needs them.`,
 		Example:           examples("wavefold plan flow.yaml", "wavefold plan --json flow.yaml | jq .width"),
 		Args:              atMost(1, oneWorkflow),
 		ValidArgsFunction: workflowFiles,
@@ -58,7 +58,7 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 	palette := a.palette(a.Out)
 	nodes := len(p.Nodes)
 	tty.Fprintf(a.Out, "%s: %s in %s, up to %d at the same time; %s\n\n", palette.Bold(d.Name), plural(nodes, "node"),
-		plural(len(d.Levels), "wave"), d.Width, limits(d))
+		plural(len(d.Levels), "level"), d.Width, limits(d))
 	after := map[string][]string{}
 	implied := []*plan.EdgeDescription{}
 	for i := range d.Edges {
@@ -68,7 +68,7 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 			implied = append(implied, e)
 		}
 	}
-	t := tty.NewTable([]string{"wave", "node", "kind", "runs", "after", "waits for"}, 0)
+	t := tty.NewTable([]string{"level", "node", "kind", "runs", "after", "waits for"}, 0)
 	t.Spare(2, 3)
 	for level, vertices := range d.Levels {
 		for i := range vertices {
@@ -191,7 +191,7 @@ func limits(d *plan.Description) string {
 		parts = append(parts, fmt.Sprintf("max_in_flight %d", d.MaxInFlight))
 	}
 	if d.Barrier {
-		parts = append(parts, "one wave after the other")
+		parts = append(parts, "one level after the other")
 	}
 	return strings.Join(append(parts, nestedText(d)...), ", ")
 }

@@ -115,7 +115,7 @@ func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	flags.BoolVar(&f.fullRefresh, "full-refresh", false, "begin anew: without the cursor, with every partition")
 	flags.BoolVar(&f.retryFailed, "retry-failed", false, "only the partitions that failed in earlier runs")
 	flags.BoolVar(&f.autoApprove, "auto-approve", false, "take the first choice of every human gate instead of asking")
-	flags.BoolVar(&f.barrier, "barrier", false, "finish each wave before the next one starts")
+	flags.BoolVar(&f.barrier, "barrier", false, "finish each level before the next one starts")
 	_ = flags.MarkHidden("barrier") // it exists: for comparison only
 }
 

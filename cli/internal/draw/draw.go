@@ -1,5 +1,5 @@
 // Package draw shows a plan as a picture: a Mermaid flowchart, a Graphviz graph,
-// a tree of text by waves, or an SVG file that needs no other program. Plain nodes, fan-outs, pipelines, loops, nested
+// a tree of text by levels, or an SVG file that needs no other program. Plain nodes, fan-outs, pipelines, loops, nested
 // workflows and conditions each look different.
 package draw
 

@@ -99,7 +99,7 @@ func (r *Run) edgeLabel(e *plan.EdgeDescription) string {
 type Way struct{ From, To, Label, When string }
 
 // SVG draws a picture that needs nothing else: it opens in any browser, bright or
-// dark. Waves go from top to bottom. A fan-out is a stack, a pipeline a box of
+// dark. Levels go from top to bottom. A fan-out is a stack, a pipeline a box of
 // stages, a loop one with a way back, a nested workflow has a double frame;
 // edges with a condition are dashed. Of a walk the start and the exit are round, conditional
 // nodes have pointed sides, human gates slanted ones, and edges that go back lead from
@@ -119,7 +119,7 @@ const (
 	lineHeight = 16.0
 	padX, padY = 14.0, 10.0
 	headHeight = 24.0 // of a pipeline or loop
-	wavesX     = 72.0 // room for the names of waves
+	levelsX    = 72.0 // room for the names of levels
 	margin     = 24.0
 	stackShift = 5.0 // of a fan-out's second and third sheet
 	maxLine    = 46  // cells of text in a box
@@ -270,7 +270,7 @@ func text(t string) string { return html.EscapeString(safe(t)) }
 func (s *svg) write() {
 	title := s.title
 	const top = 36.0
-	left := wavesX
+	left := levelsX
 	if s.d.Walk != nil {
 		left = 0
 	}
@@ -284,7 +284,7 @@ func (s *svg) write() {
 	s.printf(`<text class="name" x="%.1f" y="%.1f">%s</text>`+"\n", margin, margin+12, text(title))
 	s.printf(`<g transform="translate(%.1f,%.1f)">`+"\n", margin+left, margin+top)
 	if s.d.Walk == nil {
-		s.waves()
+		s.levels()
 	}
 	var labels []string
 	for i := range s.d.Edges {
@@ -299,14 +299,14 @@ func (s *svg) write() {
 	s.printf("</g>\n</svg>\n")
 }
 
-// waves shades every other wave and names them.
-func (s *svg) waves() {
+// levels shades every other level and names them.
+func (s *svg) levels() {
 	for r, row := range s.rows {
 		y, bottom := s.l.bounds(row)
 		if r%2 == 0 {
-			s.printf(`<rect class="wave" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8"/>`+"\n", -wavesX, y-14, s.w+wavesX+margin/2, bottom-y+28)
+			s.printf(`<rect class="level" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8"/>`+"\n", -levelsX, y-14, s.w+levelsX+margin/2, bottom-y+28)
 		}
-		s.printf(`<text class="note" x="%.1f" y="%.1f">wave %d</text>`+"\n", 10-wavesX, (y+bottom)/2+4, r)
+		s.printf(`<text class="note" x="%.1f" y="%.1f">level %d</text>`+"\n", 10-levelsX, (y+bottom)/2+4, r)
 	}
 }
 
@@ -458,12 +458,12 @@ func plainFirst(style string) string {
 // svgStyle is small on purpose: colours for a bright and a dark page.
 const svgStyle = `
 svg { color-scheme: light dark; font-family: ui-sans-serif, system-ui, sans-serif;
-  --page: #fff; --ink: #1f2430; --soft: #667085; --line: #98a2b3; --fill: #fff; --wave: #f4f6f9; --unit: #eef2fb;
+  --page: #fff; --ink: #1f2430; --soft: #667085; --line: #98a2b3; --fill: #fff; --level: #f4f6f9; --unit: #eef2fb;
   --good: #e3f6e8; --good-line: #2f9e55; --part: #fdf3d8; --part-line: #c98a12; --bad: #fde7e7; --bad-line: #d13c3c; --off: #f0f1f3; --busy: #e2effd; --busy-line: #2f78c4; }
 @media (prefers-color-scheme: dark) { svg {
-  --page: #14171d; --ink: #e8eaf0; --soft: #9aa3b2; --line: #667085; --fill: #1e232c; --wave: #191d24; --unit: #1b2231;
+  --page: #14171d; --ink: #e8eaf0; --soft: #9aa3b2; --line: #667085; --fill: #1e232c; --level: #191d24; --unit: #1b2231;
   --good: #16301f; --good-line: #48b872; --part: #352a10; --part-line: #d9a33a; --bad: #391a1c; --bad-line: #e8686a; --off: #1a1d23; --busy: #152a40; --busy-line: #5a9fe6; } }
-.page { fill: var(--page) } .wave { fill: var(--wave) }
+.page { fill: var(--page) } .level { fill: var(--level) }
 text { fill: var(--ink) } .name { font-size: 16px; font-weight: 600 } .title { font-size: 13px; font-weight: 600 }
 .note, .head-line { font-size: 11px; fill: var(--soft) } .head-line { font-weight: 600 } .code { font-size: 10.5px; font-family: ui-monospace, monospace }
 .box { fill: var(--fill); stroke: var(--line); stroke-width: 1.3 } .inner { fill: none; stroke: var(--line) }

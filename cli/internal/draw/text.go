@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Text draws a tree by waves: what may run at the same time stands together, and
+// Text draws a tree by levels: nodes that may run at the same time are together, and
 // below each node what it comes after. A walk is drawn by the distance from its start. Of a
 // run each node says how it ended, and edges that a walk took how often.
 func Text(d *plan.Description, o Options) string {
@@ -19,16 +19,16 @@ func Text(d *plan.Description, o Options) string {
 		edges[e.To] = append(edges[e.To], e)
 	}
 	t, walk, name := tree.New(), walkNodes(d), o.title(d)
-	word, root := "wave %d", fmt.Sprintf("%s: %s in %s, at most %d side by side", name, plural(countNodes(d), "node"), plural(len(d.Levels), "wave"), d.Width)
+	word, root := "level %d", fmt.Sprintf("%s: %s in %s, up to %d at the same time", name, plural(countNodes(d), "node"), plural(len(d.Levels), "level"), d.Width)
 	if d.Walk != nil {
 		word, root = "%d from the start", fmt.Sprintf("%s: a walk of %s", name, plural(countNodes(d), "node"))
 	}
 	for i, level := range d.Levels {
-		wave := branch(fmt.Sprintf(word, i))
+		group := branch(fmt.Sprintf(word, i))
 		for j := range level {
-			wave.Child(vertexTree(&level[j], edges, walk[level[j].ID], o.Run))
+			group.Child(vertexTree(&level[j], edges, walk[level[j].ID], o.Run))
 		}
-		t.Child(wave)
+		t.Child(group)
 	}
 	t.Root(safe(root))
 	return t.String() + "\n"
