@@ -14,7 +14,7 @@ import (
 func AppendJSON(buf []byte, v any) ([]byte, error) { return appendJSON(buf, v, 0) }
 
 func appendJSON(buf []byte, v any, depth int) ([]byte, error) {
-	if depth > maxCloneDepth {
+	if depth > maxCopyDepth {
 		return buf, errTooDeep
 	}
 	switch v := v.(type) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"reflect"
 	"slices"
 )
 
@@ -191,43 +190,12 @@ func Plain(v any) any {
 // Clone returns a deep copy of a value. Values of Go types are copied by
 // reflection; what cannot be copied (channels, functions, unexported fields
 // behind pointers) is shared. It panics for a value that holds itself.
-func Clone(v any) any { return clone(v, 0) }
-
-// maxCloneDepth bounds how deep a value that is copied or written may nest.
-const maxCloneDepth = 10 * MaxJSONDepth
-
-// clone is Clone at a depth. It would rather panic than overflow the stack: a
-// handler that panics fails, but an overflow ends the process.
-func clone(v any, depth int) any {
-	switch v := v.(type) {
-	case nil, bool, int64, float64, string, missing:
-		return v
-	case []any:
-		checkDepth(v, depth)
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = clone(e, depth+1)
-		}
-		return out
-	case *Object:
-		if v == nil {
-			return v
-		}
-		checkDepth(v, depth)
-		out := v.Copy(0)
-		for i, e := range out.values {
-			out.values[i] = clone(e, depth+1)
-		}
-		return out
-	default:
-		return cloneReflect(reflect.ValueOf(v), depth).Interface()
+func Clone(v any) any {
+	c, err := clone(v, 0)
+	if err != nil {
+		panic("core: " + err.Error())
 	}
-}
-
-func checkDepth(v any, depth int) {
-	if depth > maxCloneDepth {
-		panic(fmt.Sprintf("core: a value of type %T is nested deeper than %d: does it hold itself?", v, maxCloneDepth))
-	}
+	return c
 }
 
 // Equal compares two values by content: numbers by numeric value (whole numbers

@@ -20,7 +20,7 @@ type Codec struct {
 
 	foreign bool
 
-	copy   copier  // nil for types without references, which an assignment copies
+	copy   core.Copier
 	check  checker // nil for types all of whose values have a JSON form
 	decode decoder
 	encode encoder
@@ -31,11 +31,11 @@ func New(t reflect.Type) *Codec {
 	if err := unusable(t); err != nil {
 		return &Codec{Err: err}
 	}
-	return &Codec{foreign: foreign(t, map[reflect.Type]bool{}), copy: copiers{}.of(t), check: checkers{}.of(t), decode: decoders{}.of(t), encode: encoders{}.of(t)}
+	return &Codec{foreign: foreign(t, map[reflect.Type]bool{}), copy: core.NewCopier(t), check: checkers{}.of(t), decode: decoders{}.of(t), encode: encoders{}.of(t)}
 }
 
 // Flat reports whether an assignment copies a value of the type.
-func (c *Codec) Flat() bool { return c.copy == nil }
+func (c *Codec) Flat() bool { return c.copy.Flat() }
 
 // Copy makes dst, which must be zero, a copy of src that shares nothing with it, except
 // what unexported fields refer to.
@@ -43,7 +43,7 @@ func (c *Codec) Copy(dst, src reflect.Value) error {
 	if c.Err != nil {
 		return c.Err
 	}
-	return copyInto(c.copy, dst, src, 0)
+	return c.copy.Copy(dst, src)
 }
 
 // Decode fills dst, which must be zero, from a run-time value or a value of another Go

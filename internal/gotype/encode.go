@@ -63,6 +63,10 @@ func encodeJSON(v reflect.Value, _ int) (any, error) {
 	return core.Clone(c), err
 }
 
+// maxDepth bounds how deep values nest. A value that refers to itself would otherwise
+// exhaust the stack, which no recover catches.
+const maxDepth = 10_000
+
 // deepError says that a value nests too deep. It is told without the way to the place,
 // which is as long as the value is deep.
 type deepError struct {
