@@ -151,7 +151,7 @@ type Columns struct {
 	Optional []string
 	// Header is the id of the node that reads the rows from a source with a header, ""
 	// if there is none: its output has the member "schema", a list of objects with the
-	// members column and type, also if there are no rows. The columns of the rows are
+	// members column and type, at least if there are no rows. The columns of the rows are
 	// those.
 	Header string
 }

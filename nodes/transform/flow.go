@@ -89,7 +89,7 @@ type needs struct {
 // the others, unless a header says which columns all of them have.
 func (a *attempt) needs(s named) *needs {
 	n := &needs{names: append(slices.Clone(s.names), s.reads...), firm: len(s.names)}
-	if a.single && !a.handler.headed {
+	if a.single && a.handler.header == "" {
 		n.warn = func(absent error) { a.in.Logger().Warn(absent.Error(), "step", s.name) }
 	}
 	return n
@@ -153,10 +153,12 @@ type attempt struct {
 	out        *output
 
 	source   source
-	single   bool        // the table is one object
-	upstream core.Stream // source, when it is a stream
-	begun    bool        // the columns that are known before the first row have been judged
-	header   []string    // those of the result, nil if they are not known
+	single   bool         // the table is one object
+	upstream core.Stream  // source, when it is a stream
+	begun    bool         // the columns that are known before the first row have been judged
+	header   *layout      // of the result, nil if it is not known
+	types    []*core.Type // of the columns that come in, where header is known
+	vague    bool         // a step adds columns that are not known
 	batch    []any
 	at       int   // the next row of batch
 	dry      bool  // there is nothing more to read
@@ -239,14 +241,14 @@ func (a *attempt) finish(ctx context.Context, err error) error {
 	return err
 }
 
-// begin judges the columns of a stream that knows them before its rows, once.
+// begin judges the columns that are known before the first row, once.
 func (a *attempt) begin(ctx context.Context) error {
-	if a.begun || a.upstream == nil {
+	if a.begun {
 		return nil
 	}
 	a.begun = true
-	columns, ok, err := core.HeaderOf(ctx, a.upstream)
-	if err != nil || !ok {
+	columns, err := a.columns(ctx)
+	if columns == nil || err != nil {
 		return err
 	}
 	l := a.headers.other(columns)
@@ -255,8 +257,50 @@ func (a *attempt) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	a.header = l.names
+	if !a.vague {
+		a.header = l
+	}
 	return nil
+}
+
+// columns returns those of the rows that come in, nil if they are not known: a stream may
+// know its own, those of an array are in the output of the node that read it.
+func (a *attempt) columns(ctx context.Context) ([]string, error) {
+	if a.upstream != nil {
+		columns, ok, err := core.HeaderOf(ctx, a.upstream)
+		if !ok {
+			columns = nil
+		}
+		a.types = make([]*core.Type, len(columns))
+		return columns, err
+	}
+	var columns []string
+	for _, p := range a.headerOf(a.handler.header) {
+		columns, a.types = append(columns, p.Name), append(a.types, p.Type)
+	}
+	return columns, nil
+}
+
+// headerOf returns the columns that the output of a node tells, nil if it tells none.
+func (a *attempt) headerOf(node string) []core.Property {
+	if node == "" || a.shared.Nodes == nil {
+		return nil
+	}
+	_, output, _ := a.shared.Nodes(node)
+	return core.HeaderColumns(output)
+}
+
+// schema describes the columns of the result as a dataset does.
+func (a *attempt) schema() []any {
+	list := make([]any, len(a.header.names))
+	for i, name := range a.header.names {
+		kind := a.handler.types.Kind(name)
+		if p := a.header.places[i]; kind == core.AnyType && p >= 0 && a.types[p] != nil {
+			kind = a.types[p].Kind // a column of the table that came in
+		}
+		list[i] = core.ObjectOf("column", name, "type", kind.String())
+	}
+	return list
 }
 
 // close frees what the attempt holds. It may be called at any time.

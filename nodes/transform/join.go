@@ -21,8 +21,10 @@ type join struct {
 	needs       []string // of right and take, without those that are optional
 	names       []string // of take in the result
 	match       string   // all, first or one
-	// declared are the other table's columns by the state schema; they stand in
-	// when it has no rows.
+	// These tell the columns of the other table when it has no rows: all of them, the
+	// node that read its header, and the declared ones.
+	closed   []string
+	header   string
 	declared []string
 	maxRows  int64
 }
@@ -56,6 +58,7 @@ func (b *builder) join(c *joinConfig, key string, columns eval.Columns) (step, e
 		}
 	}
 	if c.Take == nil {
+		j.header, j.closed = b.headerOf(other), other.All()
 		var added []core.Property
 		for _, p := range properties(other) {
 			if slices.Contains(j.right, p.Name) {
@@ -134,10 +137,11 @@ func (j *join) stage(ctx context.Context, w work) (stage, error) {
 	}
 	take, names := j.take, j.names
 	if take == nil {
-		take = slices.DeleteFunc(table.Columns(other), func(n string) bool { return slices.Contains(j.right, n) })
+		columns := table.Columns(other)
 		if len(other) == 0 {
-			take = j.declared
+			columns = j.known(w.attempt)
 		}
+		take = slices.DeleteFunc(slices.Clone(columns), func(n string) bool { return slices.Contains(j.right, n) })
 		for _, n := range take {
 			names = append(names, j.prefix+n)
 		}
@@ -149,6 +153,22 @@ func (j *join) stage(ctx context.Context, w work) (stage, error) {
 		return nil, w.fail(err)
 	}
 	return s, nil
+}
+
+// known returns what is known of the columns of the other table without its rows.
+func (j *join) known(a *attempt) []string {
+	if j.closed != nil {
+		return j.closed
+	}
+	var columns []string
+	for _, p := range a.headerOf(j.header) {
+		columns = append(columns, p.Name)
+	}
+	if columns == nil {
+		a.vague = len(j.declared) == 0
+		return j.declared
+	}
+	return columns
 }
 
 // matches finds the rows of the other table by key. The rows of one key are a

@@ -32,7 +32,8 @@ type builder struct {
 	node     *core.Node
 	scope    *eval.Scope
 	policies []*checks.Policy
-	rejects  []string // where the policies put bad rows
+	glances  []core.Text // nodes that tell the columns of a table
+	rejects  []string    // where the policies put bad rows
 	steps    []named
 	wanted   int // rows that the step behind the one being compiled wants, -1 for all
 }

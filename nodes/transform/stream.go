@@ -86,7 +86,10 @@ func (s *stream) Header(ctx context.Context) (columns []string, ok bool, err err
 		s.err = s.a.finish(ctx, err)
 		return nil, false, s.err
 	}
-	return s.a.header, s.a.header != nil, nil
+	if s.a.header == nil {
+		return nil, false, nil
+	}
+	return s.a.header.names, true, nil
 }
 
 // Next works until a batch is ready.

@@ -36,8 +36,12 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	h := &handler{dir: env.Dir, limits: b.limits()}
 	h.from = b.scope.Source(b.From)
 	before := b.columns(h.from)
-	h.headed = before.Header != ""
+	h.header = b.headerOf(before)
 	after := b.compileSteps(before)
+	if after.Header = ""; h.header != "" {
+		after.Header = n.ID.Value
+	}
+	h.types = after
 	h.into, h.single = b.into(after)
 	h.steps, h.policies = b.steps, b.policies
 	h.slots = b.scope.Slots()
@@ -50,11 +54,20 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	made.Columns = map[string]core.Columns{h.into: after}
+	made.Columns, made.Glances = map[string]core.Columns{h.into: after}, b.glances
 	made.Reads, made.Outputs = b.scope.Reads(), files.Place{Dir: env.Dir}.Targets(b.scope.Outputs())
 	// A field that is also read as a value cannot be a stream.
 	made.Streams = slices.DeleteFunc(h.from.Streams(), func(f core.Text) bool { return !b.scope.Once(f.Value) })
 	return made, ds
+}
+
+// headerOf returns the node that tells the columns of a table, and notes that its output is
+// looked at.
+func (b *builder) headerOf(c eval.Columns) string {
+	if c.Header != "" && !slices.Contains(core.Strings(b.glances), c.Header) {
+		b.glances = append(b.glances, core.At(c.Header, b.node.Pos))
+	}
+	return c.Header
 }
 
 // limits returns what a step may hold back.
@@ -155,8 +168,9 @@ func (b *builder) rowType(into core.Text, t *core.Type, after eval.Columns) {
 type handler struct {
 	from     *eval.Source
 	into     string
-	single   bool // into is an object
-	headed   bool // all rows have the columns of one header
+	single   bool         // into is an object
+	types    eval.Columns // of the result
+	header   string       // the node that tells the columns of all rows, "" for none
 	steps    []named
 	policies []*checks.Policy
 	slots    eval.Slots
@@ -228,6 +242,9 @@ func (h *handler) result(a *attempt) core.Result {
 	}
 	from := max(a.from, a.total) // a limit may have left out the end of an array
 	out := core.ObjectOf("rows", int64(len(rows)), "from", from)
+	if len(rows) == 0 && a.header != nil {
+		out.Set("schema", a.schema())
+	}
 	r := core.Send(out)
 	r.Delta = map[string]any{h.into: rows}
 	if h.single {
