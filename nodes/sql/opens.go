@@ -13,6 +13,43 @@ var readingPragmas = []string{"table_info", "table_xinfo", "table_list", "index_
 // writingPragmas change something without an argument.
 var writingPragmas = []string{"wal_checkpoint", "optimize", "incremental_vacuum", "shrink_memory"}
 
+// refused reports why a statement cannot run, "" if it can.
+func (s *statement) refused(d dialect, query, outside bool) (message, hint string) {
+	if d == sqliteDialect {
+		return s.refusedBySQLite(query, outside)
+	}
+	return s.refusedByPostgres(query)
+}
+
+// refusedByPostgres reports why a statement for PostgreSQL cannot run. A transaction that
+// only reads does not keep COPY from writing files and running programs of the server.
+func (s *statement) refusedByPostgres(query bool) (message, hint string) {
+	switch {
+	case len(s.tokens) == 0 || s.tokens[0] != "copy":
+	case query:
+		return "COPY writes files or runs programs of the server, a query reads", "query the rows, and write them with a sink"
+	case runsProgram(s.tokens):
+		return "COPY ... PROGRAM runs a program on the server", "run it with a node of the kind command, and write the rows with table"
+	}
+	return "", ""
+}
+
+// runsProgram reports whether COPY names a program, which no part in parentheses does.
+func runsProgram(tokens []string) bool {
+	depth := 0
+	for i, t := range tokens {
+		switch {
+		case t == "(":
+			depth++
+		case t == ")":
+			depth--
+		case depth == 0 && t == "program" && (tokens[i-1] == "to" || tokens[i-1] == "from"):
+			return true
+		}
+	}
+	return false
+}
+
 // refusedBySQLite reports why a statement for SQLite cannot run, "" if it can: it is a
 // query that would change something, or it would open files that the node may not open.
 func (s *statement) refusedBySQLite(query, outside bool) (message, hint string) {

@@ -10,7 +10,7 @@ import (
 
 // Statements that leave the folder, and queries that change something, are refused
 // before anything runs.
-func TestStatementsThatSQLiteDoesNotRun(t *testing.T) {
+func TestStatementsThatDoNotRun(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{`"exec": "attach '../x.db' as z"`, "exec: ATTACH opens another file (read it with a node of its own, or set allow_outside: true)"},
 		{`"exec": ["DELETE FROM t", "/* a */ -- b\n \"ATTACH\" '../x.db' as z"]`, "exec: ATTACH opens another file (read it with a node of its own, or set allow_outside: true)"},
@@ -29,6 +29,12 @@ func TestStatementsThatSQLiteDoesNotRun(t *testing.T) {
 		{`"exec": "pragma user_version = 3"`, ""},
 		{`"query": "select 'attach', pragma from vacuum", "writes": ["out"]`, ""},
 		{`"driver": "postgres", "exec": "vacuum"`, ""},
+		{`"driver": "postgres", "query": "copy (select 1) to program 'id'", "writes": ["out"]`, "query: COPY writes files or runs programs of the server, a query reads (query the rows, and write them with a sink)"},
+		{`"driver": "postgres", "query": "/* a */ COPY t to '/tmp/x'", "writes": ["out"]`, "query: COPY writes files or runs programs of the server, a query reads (query the rows, and write them with a sink)"},
+		{`"driver": "postgres", "exec": ["DELETE FROM t", "COPY t (a, b, c, d, e, f, g, h) FROM -- x\n PROGRAM 'id'"]`, "exec: COPY ... PROGRAM runs a program on the server (run it with a node of the kind command, and write the rows with table)"},
+		{`"driver": "postgres", "exec": "copy (select a, b, c from program) to '/tmp/x'"`, ""},
+		{`"driver": "postgres", "exec": "copy program from '/tmp/x'"`, ""},
+		{`"driver": "postgres", "query": "select copy, program from t", "writes": ["out"]`, ""},
 	} {
 		_, ds := Kind{}.Compile(nodestest.Node(t, `{"dsn": "x.db", `+c.keys+`}`), core.Env{Schema: nodestest.Schema(t, fields)})
 		got := ""

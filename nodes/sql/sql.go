@@ -166,10 +166,8 @@ func (b *builder) statements(d dialect, key string, texts ...core.Text) []*state
 					WithHint("%s", argumentHint(p, names))
 			}
 		}
-		if d == sqliteDialect {
-			if message, hint := s.refusedBySQLite(key == "query", b.Outside); message != "" {
-				b.scope.Errorf(core.CodeBadValue, text.Pos, key, "%s", message).WithHint("%s", hint)
-			}
+		if message, hint := s.refused(d, key == "query", b.Outside); message != "" {
+			b.scope.Errorf(core.CodeBadValue, text.Pos, key, "%s", message).WithHint("%s", hint)
 		}
 		out[i] = s
 	}

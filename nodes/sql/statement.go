@@ -203,14 +203,14 @@ func (s *scanner) named(name string) {
 	s.out.cuts = append(s.out.cuts, cut{s.at, s.text.Len()})
 }
 
-// maxTokens is how many parts of a statement are kept to tell what it is.
+// maxTokens limits the parts that are kept of a statement other than COPY, to show what it is.
 const maxTokens = 8
 
 // token passes over a text, a quoted name, a word or a single character.
 func (s *scanner) token() {
 	start := s.at
 	s.pass()
-	if len(s.out.tokens) < maxTokens {
+	if len(s.out.tokens) < maxTokens || s.out.tokens[0] == "copy" {
 		s.out.tokens = append(s.out.tokens, strings.ToLower(strings.Trim(s.src[start:s.at], "'\"`[]")))
 	}
 }
