@@ -40,6 +40,10 @@ type Shared struct {
 	Defer bool
 	// Keys asks a handler that stores rows by key for Result.Upserted.
 	Keys bool
+	// Storing is set in a strict run, where Keys is: the handler calls it before each commit
+	// with the keys that the commit stores. Its error, which says that an execution with no
+	// path to this one has stored a key in this run, fails the attempt before the commit.
+	Storing func(*Upserted) error
 	// Previous is what the attempt before said of why it did not end well, "" for the
 	// first one.
 	Previous string

@@ -292,6 +292,20 @@ type upserted struct {
 	keys *core.Upserted
 }
 
+// storing returns what an attempt of a strict run asks before it commits rows that it stores
+// by key.
+func (x *executor) storing(id machine.ID) func(*core.Upserted) error {
+	return func(u *core.Upserted) error {
+		x.run.mu.Lock()
+		defer x.run.mu.Unlock()
+		if text := x.run.m.StoredBefore(id, u); text != "" {
+			return strictly(text)
+		}
+		x.run.m.Upserted(id, u)
+		return nil
+	}
+}
+
 // call, callValue, guarded and callRouter are the places where code of users runs. A panic
 // becomes the node's failure.
 func call(ctx context.Context, n *plan.Node, in core.Input) (res core.Result, err error) {
@@ -439,6 +453,9 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 	}
 	s.Dir, s.Logs, s.Defer = x.p.Workflow.Dir, x.logs(), n.Claims && !x.run.remote
 	s.Keys = n.Upserts && !x.run.remote
+	if s.Keys && x.run.opts.Strict {
+		s.Storing = x.storing(x.id())
+	}
 	if x.run.events != nil {
 		name := c.Name(n)
 		t := &progress{run: x.run, events: x.run.events, streams: x.streams, event: core.Event{V: core.EventVersion, Type: core.Progress,

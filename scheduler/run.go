@@ -300,6 +300,9 @@ func (r *run) finish() (*core.Report, error) {
 	rep.Started, rep.Duration = r.started, r.took
 	for _, w := range r.m.UpsertedTwice() {
 		r.warned.add(w.Node, w.Text)
+		if r.opts.Strict && rep.Err == nil { // a handler that does not ask Storing
+			rep.Status, rep.Err = core.RunFailed, &core.NodeError{Node: w.Node, Failure: strictly(w.Text)}
+		}
 	}
 	rep.Warnings, rep.Warned = r.warned.report()
 	if c, ok := rep.Err.(*core.CancelError); ok {

@@ -91,7 +91,12 @@ func (a *alarm) err() error {
 	if a.first == "" {
 		return nil
 	}
-	return &core.Failure{Class: core.ClassError, Category: core.Deterministic, Message: "a warning fails a strict run: " + a.first}
+	return strictly(a.first)
+}
+
+// strictly is the failure that a warning is in a strict run.
+func strictly(warning string) *core.Failure {
+	return &core.Failure{Class: core.ClassError, Category: core.Deterministic, Message: "a warning fails a strict run: " + warning}
 }
 
 // logs is where the log records of an attempt go.

@@ -391,7 +391,7 @@ func (w *writing) toTable(ctx context.Context, name string, src *table.Source) (
 			return err
 		}
 		w.upserted = &core.Upserted{Target: target, Name: name + ", table " + t.Name}
-		t.Upserted = w.upserted
+		t.Upserted, t.Storing = w.upserted, w.in.Shared().Storing
 	}
 	t.Declared = w.declared
 	t.Ready = func(rows int64) error { return w.ready(src, rows) }

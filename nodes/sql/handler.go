@@ -274,6 +274,7 @@ func (l *load) store(ctx context.Context, in core.Input, src *table.Source) (cor
 	t := l.table
 	if t.Mode == database.Upsert && in.Shared().Keys {
 		t.Upserted = &core.Upserted{Target: l.resolved(in.Shared()), Name: c.name + ", table " + t.Name}
+		t.Storing = in.Shared().Storing
 	}
 	t.Ready = func(rows int64) error {
 		if absent := src.Absent(); rows > 0 && len(absent) > 0 {

@@ -53,6 +53,33 @@ func (m *Machine) Upserted(id ID, u *core.Upserted) {
 	}
 }
 
+// StoredBefore says which of the keys that an execution is about to store were stored by
+// another one with no path between them, "" if none was. It notes nothing.
+func (m *Machine) StoredBefore(id ID, u *core.Upserted) string {
+	f, s := m.frame(id.Frame), &m.upserts
+	if f == nil || len(s.who) == 0 {
+		return ""
+	}
+	who := f.claimant(id)
+	conflicts := make([]int, len(s.who)) // keys, by execution
+	count, first := 0, len(s.who)
+	for h := range u.Keys.All() {
+		if k, known := s.keys.Get(h); known && m.conflict(s.who[k.who], who) {
+			conflicts[k.who]++
+			count, first = count+1, min(first, int(k.who))
+		}
+	}
+	switch count {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%s: 1 key was upserted by %s before, and no order between them decides which row is left", u.Name, m.claimantName(s.who[first]))
+	case conflicts[first]:
+		return fmt.Sprintf("%s: %d keys were upserted by %s before, and no order between them decides which rows are left", u.Name, count, m.claimantName(s.who[first]))
+	}
+	return fmt.Sprintf("%s: %d keys were upserted by %s and others before, and no order between them decides which rows are left", u.Name, count, m.claimantName(s.who[first]))
+}
+
 // table returns the place of a table, and notes a node that stores rows in it.
 func (s *upserts) table(u *core.Upserted, node string) int32 {
 	at := slices.IndexFunc(s.tables, func(t upserted) bool { return t.target == u.Target })

@@ -48,6 +48,9 @@ type Table struct {
 	Ready func(rows int64) error
 	// Upserted takes in the keys of the rows; nil if nobody asks for them.
 	Upserted *core.Upserted
+	// Storing is called before each commit with the keys in Upserted, which is emptied
+	// afterwards; its error undoes what is not committed. It may be nil.
+	Storing func(*core.Upserted) error
 }
 
 // Column is a column of a table in a database.

@@ -117,6 +117,12 @@ func (l *load) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil || !l.open {
 		return err
 	}
+	if l.t.Upserted != nil && l.t.Storing != nil {
+		if err := l.t.Storing(l.t.Upserted); err != nil {
+			return err
+		}
+		l.t.Upserted.Keys = core.KeyMap[struct{}]{}
+	}
 	l.open = false
 	if err := l.b.Commit(ctx); err != nil {
 		return err
