@@ -23,7 +23,7 @@ func (c *compiler) claims() {
 		switch {
 		case kind != core.ReplacesNothing && equal[n.Index]:
 			kind = max(kind, core.ReplacesRendered)
-		case kind == core.ReplacesTable && tables:
+		case kind == core.ReplacesTable && (tables || nested): // around it there may be a rendered one
 			kind = core.ReplacesFixed
 		case kind == core.ReplacesTable: // which nobody else means
 			kind, n.replaces = core.ReplacesNothing, core.ReplacesNothing
