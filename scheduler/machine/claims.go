@@ -184,8 +184,8 @@ func (f *frame) claimTurn(v int32) bool {
 	for f.claimAt < len(all) && f.v[all[f.claimAt].Vertex].phase == resolved {
 		f.claimAt++
 	}
-	own, _ := slices.BinarySearchFunc(all, v, func(c plan.Claimer, v int32) int { return cmp.Compare(c.Vertex, v) })
-	if f.claimAt < int(all[own].After) {
+	own, found := slices.BinarySearchFunc(all, v, func(c plan.Claimer, v int32) int { return cmp.Compare(c.Vertex, v) })
+	if found && f.claimAt < int(all[own].After) {
 		return false
 	}
 	return f.parent == nil || f.parent.executionTurn(f.owner)
