@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -171,11 +172,12 @@ func (a *app) printTable(out io.Writer, t *tty.Table) {
 // planRows adds a node, or a unit and its members.
 func planRows(t *tty.Table, level int, v *plan.VertexDescription, after map[string][]string) {
 	first := &v.Nodes[0]
+	from := after[first.ID]
 	if v.Shape == plan.Plain.String() || v.Shape == plan.FanOut.String() {
-		t.Row(fmt.Sprint(level), first.ID, kindText(first), runsText(v), strings.Join(after[first.ID], ", "), waitsText(v, first))
+		t.Row(fmt.Sprint(level), first.ID, kindText(first), runsText(v), strings.Join(from, ", "), waitsText(v, first, from))
 		return
 	}
-	t.Row(fmt.Sprint(level), v.ID, v.Shape, runsText(v), "", waitsText(v, nil))
+	t.Row(fmt.Sprint(level), v.ID, v.Shape, runsText(v), "", waitsText(v, nil, nil))
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		t.Row("", "  "+n.ID, kindText(n), "", strings.Join(after[n.ID], ", "), "")
@@ -259,8 +261,9 @@ func edgeText(e *plan.EdgeDescription) string {
 	return s
 }
 
-// waitsText lists what a vertex waits for in addition to its edges.
-func waitsText(v *plan.VertexDescription, n *plan.NodeDescription) string {
+// waitsText lists what a vertex waits for in addition to its edges; after describes those
+// edges.
+func waitsText(v *plan.VertexDescription, n *plan.NodeDescription, after []string) string {
 	var parts []string
 	for _, w := range v.Waits {
 		who := strings.Join(w.Writers, ", ")
@@ -271,7 +274,10 @@ func waitsText(v *plan.VertexDescription, n *plan.NodeDescription) string {
 	}
 	if n != nil {
 		for _, id := range n.After {
-			parts = append(parts, "$nodes."+id)
+			leads := func(edge string) bool { return edge == id || strings.HasPrefix(edge, id+" ") }
+			if !slices.ContainsFunc(after, leads) {
+				parts = append(parts, "$nodes."+id)
+			}
 		}
 	}
 	if v.Last {
