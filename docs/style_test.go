@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,14 +35,17 @@ var legitimate = []struct{ page, phrase, why string }{
 	{"kinds/agent.md", "a model that refuses", "a refusal is an answer of a model"},
 }
 
-// rewritten are the pages that are held to style.md.
-var rewritten = []string{"../README.md", "../CHANGELOG.md", "etl.md", "recipes.md", "embedding.md", "control-flow.md", "outcomes.md",
-	"models.md", "formats/dot.md", "style.md"}
+// pending are pages that are not rewritten yet.
+var pending = []string{"cli.md", "events.md", "expressions.md", "format.md", "incremental.md", "kinds.md", "routing.md", "state.md",
+	"testing.md", "formats/sweny.md"}
 
 // TestPlainEnglish looks for the phrases that style.md asks to avoid, outside of code.
 // Decisions in adr are history and stay as they are.
 func TestPlainEnglish(t *testing.T) {
-	for _, page := range rewritten {
+	for _, page := range pages(t) {
+		if slices.Contains(pending, page) {
+			continue
+		}
 		for _, found := range odd(t, page) {
 			t.Error(found)
 		}
