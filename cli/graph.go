@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wavefold/wavefold/cli/internal/draw"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/draw"
 	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )

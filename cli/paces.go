@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavefold/wavefold/cli/internal/pace"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/pace"
 )
 
 // tellEvery is the least time between two lines about the progress of a node.

@@ -15,6 +15,7 @@ import (
 	"github.com/wavefold/wavefold/cli/internal/screen"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/runview"
 	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -69,7 +70,7 @@ func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
 	mixed = mixed && (f.events == "-" || f.stdoutTaken) // two writers would overwrite each other
 	if isTerminal && f.log != logLines && !mixed && a.Getenv("TERM") != "dumb" {
 		size := func() (int, int) { return sizeOf(out) }
-		w.live = screen.Start(out, size, screen.NewModel(p.Describe()), a.palette(a.Err))
+		w.live = screen.Start(out, size, runview.New(p.Describe()), a.palette(a.Err))
 		abandon := w.live.Abandon
 		a.abandon.Store(&abandon)
 		return w, nil

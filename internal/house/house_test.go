@@ -62,7 +62,7 @@ var libraries = map[string][]string{
 	"golang.org/x/time":                     {"llm"},
 	"github.com/spf13/cobra":                {"cli"},
 	"github.com/spf13/pflag":                {"cli"},
-	"charm.land/lipgloss":                   {"cli"},
+	"charm.land/lipgloss":                   {"cli", "internal/draw"},
 	"go.opentelemetry.io/otel":              {"telemetry"},
 }
 

@@ -7,24 +7,25 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavefold/wavefold/cli/internal/pace"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/pace"
+	"github.com/wavefold/wavefold/internal/runview"
 	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Lines draws the model for a terminal of the given size: at most height lines
+// Lines draws a run for a terminal of the given size: at most height lines
 // of at most width cells, so that nothing wraps or scrolls. What does not fit is
 // summed up in the last line; what runs or failed is kept longest.
-func (m *Model) Lines(width, height int, now time.Time, p tty.Palette) []string {
+func Lines(m *runview.Model, width, height int, now time.Time, p tty.Palette) []string {
 	width, height = max(width, 8), max(height, 1)
-	out := []string{m.head(width, now, p).render(width)}
-	list := m.visible()
+	out := []string{head(m, width, now, p).render(width)}
+	list := visible(m)
 	shown, rest := choose(list, height-1)
 	l := layout{width: width, now: now, p: p}
 	for _, r := range shown {
-		l.label = max(l.label, tty.Width(r.branch)+tty.Width(r.label()))
+		l.label = max(l.label, tty.Width(r.branch)+tty.Width(nameOf(r.Row)))
 	}
 	l.label = min(l.label, max(10, width*2/5))
 	for _, r := range shown {
@@ -38,27 +39,27 @@ func (m *Model) Lines(width, height int, now time.Time, p tty.Palette) []string 
 
 // head is the first line: what is done so far, and before it as much of the name as
 // there is room for.
-func (m *Model) head(width int, now time.Time, p tty.Palette) line {
-	done, failed := m.counts()
-	text := fmt.Sprintf("%d of %d nodes", done, m.total)
-	if m.walk {
-		text = fmt.Sprintf("visit %d, %s", m.visits, text)
+func head(m *runview.Model, width int, now time.Time, p tty.Palette) line {
+	done, failed := m.Counts()
+	text := fmt.Sprintf("%d of %d nodes", done, m.Total)
+	if m.Walk {
+		text = fmt.Sprintf("visit %d, %s", m.Visits, text)
 	}
 	l := line{{text, p.Dim}}
-	if m.usage != (core.Usage{}) {
-		l = append(l, segment{"  " + story.Usage(m.usage), p.Dim})
+	if m.Usage != (core.Usage{}) {
+		l = append(l, segment{"  " + story.Usage(m.Usage), p.Dim})
 	}
 	if failed > 0 {
 		l = append(l, segment{fmt.Sprintf(", %d failed", failed), p.Bad})
 	}
-	if !m.started.IsZero() {
-		l = append(l, segment{"  " + seconds(now.Sub(m.started)), p.Dim})
+	if !m.Started.IsZero() {
+		l = append(l, segment{"  " + seconds(now.Sub(m.Started)), p.Dim})
 	}
 	room := width - 2
 	for _, s := range l {
 		room -= tty.Width(s.text)
 	}
-	name := tty.Cut(tty.Safe(m.name), max(room, min(8, width)))
+	name := tty.Cut(tty.Safe(m.Name), max(room, min(8, width)))
 	return append(line{{string(name) + "  ", p.Bold}}, l...)
 }
 
@@ -74,16 +75,16 @@ func choose(list []placed, most int) (shown []placed, rest string) {
 		at[i] = i
 	}
 	slices.SortStableFunc(at, func(a, b int) int { // of a walk the latest visits first
-		return cmp.Or(rank(list[a].state)-rank(list[b].state), list[b].latest-list[a].latest)
+		return cmp.Or(rank(list[a].State)-rank(list[b].State), list[b].Latest-list[a].Latest)
 	})
 	at = at[:min(keep, len(at))]
 	slices.Sort(at)
-	left := map[state]int{}
+	left := map[runview.State]int{}
 	for i, r := range list {
 		if _, ok := slices.BinarySearch(at, i); ok {
 			shown = append(shown, r)
 		} else {
-			left[r.state]++
+			left[r.State]++
 		}
 	}
 	if most < 1 {
@@ -92,8 +93,8 @@ func choose(list []placed, most int) (shown []placed, rest string) {
 	var parts []string
 	for _, s := range []struct {
 		word   string
-		states []state
-	}{{"running", []state{running, backoff}}, {"failed", []state{bad}}, {"waiting", []state{waiting}}, {"done", []state{good, partial, skipped}}} {
+		states []runview.State
+	}{{"running", []runview.State{runview.Running, runview.Backoff}}, {"failed", []runview.State{runview.Failed}}, {"waiting", []runview.State{runview.Waiting}}, {"done", []runview.State{runview.Succeeded, runview.PartlySucceeded, runview.Skipped}}} {
 		n := 0
 		for _, st := range s.states {
 			n += left[st]
@@ -106,13 +107,13 @@ func choose(list []placed, most int) (shown []placed, rest string) {
 }
 
 // rank says what to show first.
-func rank(s state) int {
+func rank(s runview.State) int {
 	switch s {
-	case running, backoff:
+	case runview.Running, runview.Backoff:
 		return 0
-	case bad:
+	case runview.Failed:
 		return 1
-	case partial, waiting:
+	case runview.PartlySucceeded, runview.Waiting:
 		return 2
 	}
 	return 3
@@ -126,25 +127,25 @@ type layout struct {
 }
 
 func (l *layout) row(r placed) line {
-	sign, paint := l.sign(r.state)
+	sign, paint := l.sign(r.State)
 	label := l.label - tty.Width(r.branch)
-	out := line{{r.branch, l.p.Dim}, {sign + " ", paint}, {string(tty.Pad(tty.CutMiddle(r.label(), label), label)) + "  ", plain}}
-	if bar := l.progress(r.row); bar != nil {
+	out := line{{r.branch, l.p.Dim}, {sign + " ", paint}, {string(tty.Pad(tty.CutMiddle(nameOf(r.Row), label), label)) + "  ", plain}}
+	if bar := l.progress(r.Row); bar != nil {
 		out = append(out, bar...)
 	}
 	switch {
-	case r.state == running && !r.started.IsZero() && (r.parent == nil || r.latest > 0):
-		out = append(out, segment{seconds(l.now.Sub(r.started)) + "  ", l.p.Dim})
-	case r.state.over() && r.took > 0:
-		out = append(out, segment{story.Duration(r.took) + "  ", l.p.Dim})
+	case r.State == runview.Running && !r.Started.IsZero() && (r.Parent == nil || r.Latest > 0):
+		out = append(out, segment{seconds(l.now.Sub(r.Started)) + "  ", l.p.Dim})
+	case r.State.Over() && r.Took > 0:
+		out = append(out, segment{story.Duration(r.Took) + "  ", l.p.Dim})
 	}
-	text := firstLine(r.text)
-	if r.handled {
+	text := firstLine(r.Text)
+	if r.Handled {
 		text += " (handled)"
 	}
 	if text != "" {
 		style := l.p.Dim
-		if r.state == bad || r.state == backoff || r.failed > 0 {
+		if r.State == runview.Failed || r.State == runview.Backoff || r.Failed > 0 {
 			style = paint
 		}
 		out = append(out, segment{text, style})
@@ -153,39 +154,39 @@ func (l *layout) row(r placed) line {
 }
 
 // progress is the bar of a node that tells how far it is, or the round of a loop.
-func (l *layout) progress(r *row) line {
+func (l *layout) progress(r *runview.Row) line {
 	var out line
 	switch {
-	case r.shape == plan.Loop.String():
-		if r.state == waiting || r.state == skipped {
+	case r.Shape == plan.Loop.String():
+		if r.State == runview.Waiting || r.State == runview.Skipped {
 			return nil
 		}
-		round := min(r.done+1, r.rounds)
-		if r.state.over() {
-			round = r.done
+		round := min(r.Done+1, r.Rounds)
+		if r.State.Over() {
+			round = r.Done
 		}
-		out = line{{fmt.Sprintf("round %d of %d  ", round, r.rounds), l.p.Accent}}
-	case r.state == skipped:
+		out = line{{fmt.Sprintf("round %d of %d  ", round, r.Rounds), l.p.Accent}}
+	case r.State == runview.Skipped:
 		return nil
-	case r.state == running && (r.parent == nil || r.total >= 0 || r.done == 0):
+	case r.State == runview.Running && (r.Parent == nil || r.Total >= 0 || r.Done == 0):
 		out = l.pace(r)
-	case r.total >= 0:
-		out = line{{pace.Count(int64(r.done)) + "/" + pace.Count(int64(r.total)) + "  ", plain}}
-	case r.done > 0 && r.parent != nil:
-		out = line{{pace.Count(int64(r.done)) + "  ", l.p.Dim}}
+	case r.Total >= 0:
+		out = line{{pace.Count(int64(r.Done)) + "/" + pace.Count(int64(r.Total)) + "  ", plain}}
+	case r.Done > 0 && r.Parent != nil:
+		out = line{{pace.Count(int64(r.Done)) + "  ", l.p.Dim}}
 	}
-	if out == nil || r.state == running && r.shape != plan.Loop.String() {
+	if out == nil || r.State == runview.Running && r.Shape != plan.Loop.String() {
 		return out
 	}
 	return append(out, l.failures(r)...)
 }
 
 // failures tells how many items failed.
-func (l *layout) failures(r *row) line {
-	if r.failed == 0 {
+func (l *layout) failures(r *runview.Row) line {
+	if r.Failed == 0 {
 		return nil
 	}
-	return line{{pace.Count(int64(r.failed)) + " failed  ", l.p.Bad}}
+	return line{{pace.Count(int64(r.Failed)) + " failed  ", l.p.Bad}}
 }
 
 const (
@@ -199,20 +200,20 @@ const (
 
 // pace shows how far something that runs has come: a bar where the whole is known, what
 // is done, how fast it goes and how long it will take.
-func (l *layout) pace(r *row) line {
+func (l *layout) pace(r *runview.Row) line {
 	var out line
-	p := &r.pace
+	p := &r.Pace
 	part, known := p.Part()
-	of := int64(r.total)
-	if r.shape == plan.Plain.String() {
+	of := int64(r.Total)
+	if r.Shape == plan.Plain.String() {
 		of = max(p.Of, -1)
 	}
-	known = known || r.total == 0
+	known = known || r.Total == 0
 	if known && l.width >= narrow {
 		full, empty := bar(part, min(24, l.width/5))
 		out = line{{full, l.p.Accent}, {empty + " ", l.p.Dim}}
 	}
-	exact := r.total >= 0 || p.Of > 0
+	exact := r.Total >= 0 || p.Of > 0
 	if known && (!exact || of >= many) {
 		out = append(out, segment{pace.Percent(part) + "  ", plain})
 	}
@@ -226,7 +227,7 @@ func (l *layout) pace(r *row) line {
 	if rate, ok := p.Rate(l.now); ok && (p.Done >= many || of >= many) {
 		out = append(out, segment{pace.Rate(rate) + "  ", l.p.Dim})
 	}
-	if left, ok := p.Left(l.now); ok && l.now.Sub(r.started) >= settled {
+	if left, ok := p.Left(l.now); ok && l.now.Sub(r.Started) >= settled {
 		out = append(out, segment{pace.Left(left) + "  ", plain})
 	}
 	return out
@@ -237,26 +238,26 @@ func bar(part float64, width int) (full, empty string) {
 	return strings.Repeat("━", n), strings.Repeat("─", width-n)
 }
 
-func (l *layout) sign(s state) (string, func(string) tty.Styled) {
+func (l *layout) sign(s runview.State) (string, func(string) tty.Styled) {
 	switch s {
-	case running:
+	case runview.Running:
 		frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 		return string(frames[int(l.now.UnixMilli()/100)%len(frames)]), l.p.Accent
-	case backoff:
+	case runview.Backoff:
 		return "↺", l.p.Warn
-	case good:
+	case runview.Succeeded:
 		return "✓", l.p.Good
-	case partial:
+	case runview.PartlySucceeded:
 		return "◐", l.p.Warn
-	case bad:
+	case runview.Failed:
 		return "✗", l.p.Bad
-	case skipped:
+	case runview.Skipped:
 		return "⊘", l.p.Dim
 	}
 	return "○", l.p.Dim
 }
 
-// seconds writes a running time that changes ten times a second at most.
+// seconds writes a runview.Running time that changes ten times a second at most.
 func seconds(d time.Duration) string {
 	d = max(d, 0)
 	if d < time.Minute {
@@ -299,4 +300,53 @@ func (l line) render(width int) string {
 		blanks = safe[len(whole):]
 	}
 	return b.String()
+}
+
+// nameOf returns the name of a row as it is drawn.
+func nameOf(r *runview.Row) tty.Styled {
+	id := tty.Safe(r.ID)
+	switch r.Shape {
+	case plan.FanOut.String():
+		return id + " ⇉"
+	case plan.Pipeline.String():
+		return id + " ⇶"
+	case plan.Loop.String():
+		return id + " ↻"
+	}
+	if r.Visits > 1 {
+		return tty.Sprintf("%s ×%d", id, r.Visits)
+	}
+	return id
+}
+
+// visible lists the rows to draw, with the lines of the tree before them. Rows inside a unit
+// or nested workflow are drawn while it runs, and if it failed.
+func visible(m *runview.Model) (list []placed) {
+	var add func(rows []*runview.Row, branches string)
+	add = func(rows []*runview.Row, branches string) {
+		for i, r := range rows {
+			branch, below := "├─ ", "│  "
+			if i == len(rows)-1 {
+				branch, below = "└─ ", "   "
+			}
+			list = append(list, placed{r, branches + branch})
+			if r.State == runview.Running || r.State == runview.Failed {
+				add(r.Children, branches+below)
+			}
+		}
+	}
+	add(m.Rows, "")
+	return list
+}
+
+// placed is a row with the lines of the tree before it.
+type placed struct {
+	*runview.Row
+	branch string
+}
+
+// firstLine returns the first line of a message.
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
 }

@@ -1,3 +1,8 @@
+// Package screen shows a run on a terminal while it is in progress: a tree of the graph's
+// nodes with progress bars, redrawn in place.
+//
+// Lines draws the model of a run for a size and a time, as a pure function. Live owns the one
+// goroutine that draws repeatedly, and Close waits for it.
 package screen
 
 import (
@@ -10,6 +15,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/runview"
 )
 
 // refresh is the time between two drawings.
@@ -25,7 +31,7 @@ type Live struct {
 	done    chan struct{} // closed when the goroutine has ended
 
 	mu      sync.Mutex
-	model   *Model
+	model   *runview.Model
 	said    []string // lines to be printed above the tree
 	drawn   []string // the lines on the screen now, widths in cells
 	width   int      // of the terminal when they were drawn
@@ -35,7 +41,7 @@ type Live struct {
 
 // Start shows a model and begins to refresh it. size is asked before each
 // drawing, so that a terminal may change its size at any time.
-func Start(out io.Writer, size func() (width, height int), m *Model, p tty.Palette) *Live {
+func Start(out io.Writer, size func() (width, height int), m *runview.Model, p tty.Palette) *Live {
 	l := &Live{out: out, size: size, palette: p, model: m, stop: make(chan struct{}), done: make(chan struct{})}
 	l.write("\x1b[?25l") // no cursor
 	l.mu.Lock()
@@ -136,7 +142,7 @@ func (l *Live) draw(now time.Time) {
 	width, height := l.size()
 	// One column stays free, since some terminals wrap at the last one, and one
 	// line, on which the cursor waits.
-	lines := l.model.Lines(width-1, height-1, now, l.palette)
+	lines := Lines(l.model, width-1, height-1, now, l.palette)
 	if len(l.said) == 0 && width == l.width && slices.Equal(lines, l.drawn) {
 		return
 	}

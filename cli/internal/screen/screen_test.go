@@ -15,6 +15,7 @@ import (
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/rehearse/rehearsetest"
+	"github.com/wavefold/wavefold/internal/runview"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -71,14 +72,14 @@ func TestLines(t *testing.T) {
 	p, events := rehearsal(t, flow, answers)
 	var b strings.Builder
 	for _, at := range []time.Duration{0, 2500 * time.Millisecond, 6500 * time.Millisecond, time.Hour} {
-		m := NewModel(p.Describe())
+		m := runview.New(p.Describe())
 		for i := range events {
 			if e := &events[i]; e.Time.Sub(events[0].Time) <= at {
 				m.Apply(e)
 			}
 		}
 		for _, size := range [][2]int{{80, 24}, {40, 24}, {80, 8}, {20, 3}, {1, 1}} {
-			lines := m.Lines(size[0], size[1], events[0].Time.Add(at), tty.NewPalette(false))
+			lines := Lines(m, size[0], size[1], events[0].Time.Add(at), tty.NewPalette(false))
 			fmt.Fprintf(&b, "== %s at %dx%d\n%s\n", at, size[0], size[1], strings.Join(lines, "\n"))
 			if len(lines) > size[1] {
 				t.Errorf("%d lines on %d", len(lines), size[1])
@@ -108,33 +109,6 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// An item whose write is refused was shown as done well: that a field is set once is
-// decided after all items have ended.
-func TestRefusedItemsAreFailures(t *testing.T) {
-	p, events := rehearsal(t, `
-name: once
-state:
-  schema:
-    rows: {type: array, default: [1, 2, 3]}
-    first: {merge: set_once}
-graph:
-  nodes: [{id: pick, kind: tool, impl: a, writes: [first], for_each: {source: $.rows}}]
-`, `
-nodes:
-  pick: [{sleep: 1s, delta: {first: 1}}]
-`)
-	m := NewModel(p.Describe())
-	for i := range events {
-		m.Apply(&events[i])
-		if r := m.nodes["pick"]; r.done > 0 && r.failed < r.done-1 {
-			t.Errorf("after %s %v: %d items are done, %d of them failed", events[i].Type, events[i].Item, r.done, r.failed)
-		}
-	}
-	if r := m.nodes["pick"]; r.done != 3 || r.failed != 2 || r.state != bad {
-		t.Errorf("%d items are done, %d of them failed, state %d", r.done, r.failed, r.state)
-	}
-}
-
 // A failure that a policy tolerates is no failure of the run, and is not counted as one.
 func TestHandledFailures(t *testing.T) {
 	p, events := rehearsal(t, `
@@ -148,7 +122,7 @@ nodes:
   extra: [{error: {message: no luck}}]
   worse: [{error: {message: broken}}]
 `)
-	m := NewModel(p.Describe())
+	m := runview.New(p.Describe())
 	for i := range events {
 		m.Apply(&events[i])
 	}
@@ -157,7 +131,7 @@ nodes:
 		50: "a name that is long…  2 of 2 nodes, 1 failed  0.0s\n├─ ✗ extra  no luck (handled)\n└─ ✗ worse  broken",
 		30: "a name …  2 of 2 nodes, 1 fai…\n├─ ✗ extra  no luck (handled)\n└─ ✗ worse  broken",
 	} {
-		if got := strings.Join(m.Lines(width, 24, events[0].Time, tty.NewPalette(false)), "\n"); got != want {
+		if got := strings.Join(Lines(m, width, 24, events[0].Time, tty.NewPalette(false)), "\n"); got != want {
 			t.Errorf("at %d:\n%s\nwant\n%s", width, got, want)
 		}
 	}
@@ -214,7 +188,7 @@ func TestLive(t *testing.T) {
 	p, events := rehearsal(t, flow, answers)
 	synctest.Test(t, func(t *testing.T) {
 		s := &terminal{}
-		l := Start(s, func() (int, int) { return 80, 24 }, NewModel(p.Describe()), tty.NewPalette(false))
+		l := Start(s, func() (int, int) { return 80, 24 }, runview.New(p.Describe()), tty.NewPalette(false))
 		if !s.hidden {
 			t.Error("the cursor shows")
 		}
@@ -246,7 +220,7 @@ func TestStepAside(t *testing.T) {
 	p, events := rehearsal(t, flow, answers)
 	synctest.Test(t, func(t *testing.T) {
 		s := &terminal{}
-		l := Start(s, func() (int, int) { return 80, 24 }, NewModel(p.Describe()), tty.NewPalette(false))
+		l := Start(s, func() (int, int) { return 80, 24 }, runview.New(p.Describe()), tty.NewPalette(false))
 		screen := func(want ...string) {
 			t.Helper()
 			s.mu.Lock()
@@ -312,7 +286,7 @@ graph:
 `
 	p, _ := rehearsal(t, doc, "nodes: {load: [{}], save: [{}], poll: [{}], stream: [{}], array: [{}], part: [{}]}")
 	start := time.Date(2024, 1, 31, 8, 0, 0, 0, time.UTC)
-	m := NewModel(p.Describe())
+	m := runview.New(p.Describe())
 	apply := func(second int, e core.Event) {
 		e.Time = start.Add(time.Duration(second) * time.Second)
 		m.Apply(&e)
@@ -343,19 +317,19 @@ graph:
 		"├─ ⠋ array ⇉   ━━━━──────────────  24%  240/1,000  12/s  1m05s left  20.0s",
 		"└─ ⠋ rows ⇶    ━━━━━━━━━─────────  50%  20  20 failed  20s left  20.0s",
 	}
-	lines := m.Lines(92, 24, start.Add(20*time.Second), tty.NewPalette(false))
+	lines := Lines(m, 92, 24, start.Add(20*time.Second), tty.NewPalette(false))
 	lines = slices.DeleteFunc(lines, func(s string) bool { return strings.HasPrefix(s, "big") || strings.Contains(s, "part") })
 	if !slices.Equal(lines, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 	}
 	// One that has been silent does not pretend to go on.
-	for _, line := range m.Lines(90, 24, start.Add(40*time.Second), tty.NewPalette(false)) {
+	for _, line := range Lines(m, 90, 24, start.Add(40*time.Second), tty.NewPalette(false)) {
 		if strings.Contains(line, "/s") || strings.Contains(line, "left") {
 			t.Errorf("behind 20 s of nothing: %s", line)
 		}
 	}
 	apply(21, core.Event{Type: core.NodeFinished, Node: "stream", Status: "success", Total: core.Nth(240), Duration: 21 * time.Second})
-	if got := strings.Join(m.Lines(92, 24, start.Add(21*time.Second), tty.NewPalette(false)), "\n"); !strings.Contains(got, "✓ stream ⇉  240/240  21s") {
+	if got := strings.Join(Lines(m, 92, 24, start.Add(21*time.Second), tty.NewPalette(false)), "\n"); !strings.Contains(got, "✓ stream ⇉  240/240  21s") {
 		t.Errorf("a fan-out that has ended:\n%s", got)
 	}
 }

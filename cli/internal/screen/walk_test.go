@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/runview"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -19,7 +20,7 @@ func TestWalk(t *testing.T) {
 	}
 	begin := time.Date(2024, 1, 31, 8, 0, 0, 0, time.UTC)
 	now := begin
-	m := NewModel(d)
+	m := runview.New(d)
 	apply := func(e core.Event) {
 		e.Time = now
 		m.Apply(&e)
@@ -35,7 +36,7 @@ func TestWalk(t *testing.T) {
 	}
 	shows := func(height int, want string) {
 		t.Helper()
-		got := strings.Join(m.Lines(60, height, now, tty.NewPalette(false)), "\n")
+		got := strings.Join(Lines(m, 60, height, now, tty.NewPalette(false)), "\n")
 		if got != strings.TrimPrefix(want, "\n") {
 			t.Errorf("got\n%s\nwant%s", got, want)
 		}
@@ -90,7 +91,7 @@ func TestModelCalls(t *testing.T) {
 	for _, id := range []string{"look", "mend"} {
 		d.Levels = append(d.Levels, []plan.VertexDescription{{ID: id, Shape: plan.Plain.String(), Nodes: []plan.NodeDescription{{ID: id}}}})
 	}
-	m := NewModel(d)
+	m := runview.New(d)
 	for _, step := range []struct {
 		event core.Event
 		want  string // the last line
@@ -104,12 +105,12 @@ func TestModelCalls(t *testing.T) {
 		{core.Event{Type: core.EdgeChosen, Node: "look", Step: core.StepModel, To: "mend", Reason: "it is broken"}, "└─ ✓ look  then mend: it is broken"},
 	} {
 		m.Apply(&step.event)
-		lines := m.Lines(80, 9, time.Time{}, tty.NewPalette(false))
+		lines := Lines(m, 80, 9, time.Time{}, tty.NewPalette(false))
 		if got := lines[len(lines)-1]; got != step.want {
 			t.Errorf("%s: got %q, want %q", step.event.Type, got, step.want)
 		}
 	}
-	if head := m.Lines(80, 9, time.Time{}, tty.NewPalette(false))[0]; !strings.Contains(head, "1 call, 1,200 tokens in and 80 out") {
+	if head := Lines(m, 80, 9, time.Time{}, tty.NewPalette(false))[0]; !strings.Contains(head, "1 call, 1,200 tokens in and 80 out") {
 		t.Errorf("the head is %q", head)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/internal/printable"
 )
 
 // Styled is a text that is safe to print: it holds nothing that moves the cursor,
@@ -13,59 +13,8 @@ import (
 // of a Palette. It is made by Safe, by a Palette and by Sprintf.
 type Styled string
 
-// Safe makes a text of unknown origin safe to print on one line. Line breaks and
-// tabs become blanks. What a terminal could take for an order, and what is not
-// seen at all, is shown as Go writes it in quotes: \x1b, \u009b, \u202e, and \xff
-// for a byte that is not UTF-8.
-func Safe(s string) Styled {
-	if isSafe(s) {
-		return Styled(s)
-	}
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			b.WriteByte(' ')
-		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case !isHarmful(r):
-			b.WriteRune(r)
-		case r < utf8.RuneSelf:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r > 0xffff:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return Styled(b.String())
-}
-
-func isSafe(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f {
-			return utf8.ValidString(s) && strings.IndexFunc(s, isHarmful) < 0
-		}
-	}
-	return true
-}
-
-// isHarmful reports whether a character is an order to the terminal (C0, DEL, C1),
-// ends a line for some programs, or is invisible and may turn the direction of
-// what follows or hide a difference between two names. The joiners are invisible
-// too, but scripts and emoji need them.
-func isHarmful(r rune) bool {
-	const (
-		nonJoiner, joiner = '\u200c', '\u200d'
-	)
-	switch {
-	case r == nonJoiner || r == joiner:
-		return false
-	case r == '\u2028' || r == '\u2029':
-		return true
-	}
-	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r)
-}
+// Safe makes a string safe to print on one line; see printable.Line.
+func Safe(s string) Styled { return Styled(printable.Line(s)) }
 
 // Sprintf is fmt.Sprintf for people's eyes: the format is printed as it is, and of
 // every argument that is not Styled the text is made safe.
@@ -130,7 +79,7 @@ func (j jsonWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func escapedInJSON(r rune) bool { return r >= 0x7f && isHarmful(r) }
+func escapedInJSON(r rune) bool { return r >= 0x7f && printable.Harmful(r) }
 
 // surrogates are the two halves in which JSON writes a character above U+FFFF.
 func surrogates(r rune) (high, low rune) {

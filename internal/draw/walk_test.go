@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/cli/internal/draw"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/draw"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 

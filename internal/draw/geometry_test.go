@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/cli/internal/draw"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/draw"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -329,7 +329,7 @@ func anyWalk(r *rand.Rand) *plan.Description {
 // TestLabelsOfExamples draws the workflows of the examples and of this package.
 func TestLabelsOfExamples(t *testing.T) {
 	pictures := 0
-	for _, root := range []string{"../../../examples", "testdata"} {
+	for _, root := range []string{"../../examples", "testdata"} {
 		err := filepath.WalkDir(root, func(path string, f fs.DirEntry, err error) error {
 			if err != nil || f.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".dot", ".fabro"}, filepath.Ext(path)) || strings.Contains(path, ".mock.") {
 				return err

@@ -1,6 +1,6 @@
 package draw
 
-import "github.com/wavefold/wavefold/cli/internal/tty"
+import "charm.land/lipgloss/v2"
 
 // font is a style of text in an SVG picture.
 type font struct {
@@ -44,7 +44,7 @@ const (
 func (f font) width(s string) float64 {
 	ems := 0.0
 	for _, r := range s {
-		cells := float64(tty.Width(string(r)))
+		cells := float64(lipgloss.Width(string(r)))
 		switch {
 		case f.advances == nil, cells == 2:
 			ems += cells * monoCell

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/cli/internal/draw"
+	"github.com/wavefold/wavefold/internal/draw"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )

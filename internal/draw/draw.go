@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/internal/printable"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -64,7 +64,7 @@ func ByName(name string) (Format, bool) {
 
 // safe makes a text of a document fit for a drawing: drawings are printed on
 // terminals too, and none of the formats knows control characters.
-func safe(s string) string { return string(tty.Safe(s)) }
+func safe(s string) string { return printable.Line(s) }
 
 // edgeLabel is what stands on an edge: "on fail and $.n > 3"; its label first, and then
 // the condition.

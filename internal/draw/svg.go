@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/cli/internal/tty"
+	"charm.land/lipgloss/v2"
+
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -229,11 +230,11 @@ var slants = map[string]float64{
 }
 
 func clipped(s string, most int) string {
-	if tty.Width(s) <= most {
+	if lipgloss.Width(s) <= most {
 		return s
 	}
 	r := []rune(s)
-	for len(r) > 0 && tty.Width(string(r)) >= most {
+	for len(r) > 0 && lipgloss.Width(string(r)) >= most {
 		r = r[:len(r)-1]
 	}
 	return string(r) + "…"

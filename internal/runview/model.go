@@ -1,0 +1,370 @@
+// Package runview is the model of a run in progress: for each node and unit of the graph, its
+// state and how far it has come. The run's events feed it, and it has no clock. A terminal,
+// or a page of a server, draws what it holds.
+package runview
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/pace"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Model is the state of a run. It belongs to one goroutine at a time.
+type Model struct {
+	Name string
+	// Rows are the nodes and units of the root graph in plan order. In a mode that visits
+	// nodes they come in the order of their first visits, and a branch is a child of its
+	// parallel node.
+	Rows    []*Row
+	Total   int // nodes of the root graph
+	Walk    bool
+	Visits  int // of a walk
+	Usage   core.Usage
+	Started time.Time
+	Status  string // of the run, "" until it has ended
+	nodes   map[string]*Row
+	units   map[string]*Row
+}
+
+// State is the state of a row.
+type State uint8
+
+// States of rows. Those from Succeeded on are final.
+const (
+	Waiting State = iota
+	Running
+	Backoff // between two attempts
+	Succeeded
+	PartlySucceeded
+	Failed
+	Skipped
+)
+
+// Over reports whether the state is final.
+func (s State) Over() bool { return s >= Succeeded }
+
+// Row is a node or unit, and the nodes inside it.
+type Row struct {
+	ID      string
+	Shape   string // as plan.Shape spells it
+	State   State
+	Started time.Time
+	Took    time.Duration
+	Text    string // reason, error or note
+	Total   int    // items or rows, -1 if unknown
+	Done    int    // items, rows or rounds that ended
+	Failed  int    // of these
+	Handled bool   // its failure does not fail the run
+	Rounds  int    // limit of a loop
+	Visits  int    // of a node that is visited
+	Latest  int    // number of its last visit among all visits of the run
+	Pace    pace.Pace
+	// Parent is the unit, nested workflow or parallel node that contains the row, nil if
+	// there is none.
+	Parent   *Row
+	Children []*Row
+	// handed is the number of items of a stream that were handed over so far, which are
+	// the first read of its size bytes.
+	handed, read, size int64
+}
+
+// New returns the model of a run that has not begun.
+func New(d *plan.Description) *Model {
+	m := &Model{Name: d.Name, nodes: map[string]*Row{}, units: map[string]*Row{}}
+	m.Rows = m.graph(d, "", nil)
+	if m.Walk = d.Walk != nil; m.Walk {
+		m.Rows = nil // they come as they are visited
+	}
+	for _, level := range d.Levels {
+		for i := range level {
+			m.Total += len(level[i].Nodes)
+		}
+	}
+	return m
+}
+
+// maxNested bounds the rows of nested workflows: one that includes more runs is shown
+// without the nodes inside of it.
+const maxNested = 1000
+
+// graph makes the rows of a graph whose nodes have paths below prefix.
+func (m *Model) graph(d *plan.Description, prefix string, parent *Row) []*Row {
+	var rows []*Row
+	for _, level := range d.Levels {
+		for i := range level {
+			v := &level[i]
+			r := &Row{ID: v.ID, Shape: v.Shape, Total: -1, Rounds: v.MaxIters, Parent: parent}
+			if v.Shape == plan.Pipeline.String() || v.Shape == plan.Loop.String() {
+				m.units[prefix+v.ID] = r
+				for j := range v.Nodes {
+					member := &Row{ID: v.Nodes[j].ID, Shape: plan.Plain.String(), Total: -1, Parent: r}
+					m.nodes[prefix+member.ID] = member
+					r.Children = append(r.Children, member)
+				}
+			} else {
+				m.nodes[prefix+v.ID] = r
+				// The inner graphs of a fan-out have indexes in their paths and
+				// are shown as its items only.
+				if inner := v.Nodes[0].Inner; inner != nil && inner.Nested < maxNested && v.Shape == plan.Plain.String() {
+					r.Children = m.graph(inner, prefix+v.ID+"/", r)
+				}
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// Apply takes in an event.
+func (m *Model) Apply(e *core.Event) {
+	switch e.Type {
+	case core.RunStarted:
+		m.Started = e.Time
+		return
+	case core.RunFinished:
+		m.Status = e.Status
+		return
+	}
+	r := m.nodes[e.Node]
+	if e.Node == "" {
+		r = m.units[e.Unit]
+	}
+	if r == nil {
+		return
+	}
+	switch e.Type {
+	case core.NodeStarted, core.ItemStarted:
+		if e.Visit > r.Visits {
+			m.visit(r, e)
+		}
+		r.start(e)
+	case core.NodeAsked:
+		r.Text = "asks: " + e.Reason
+	case core.JoinDecided:
+		r.Text = e.Reason
+	case core.ModelAsked, core.ModelAnswered, core.ToolCalled, core.EdgeChosen:
+		m.model(r, e)
+	case core.NodeRetrying:
+		r.retry(e)
+	case core.ItemFinished, core.ItemFailed:
+		m.item(r, e)
+	case core.NodeFinished, core.NodeFailed, core.NodeSkipped, core.UnitFinished:
+		r.end(e)
+	case core.NodeHandled:
+		r.Handled = true
+	case core.Progress:
+		r.progress(e)
+	}
+}
+
+// model takes in a call to a model, or of a tool that it asked for, and what came of it.
+func (m *Model) model(r *Row, e *core.Event) {
+	if e.Usage != nil {
+		m.Usage = m.Usage.Plus(*e.Usage)
+	}
+	if e.Item != 0 || e.Unit != "" {
+		return // there are many at once
+	}
+	switch e.Type {
+	case core.ModelAsked:
+		r.Text = "asks a model"
+		if e.Purpose == "route" {
+			r.Text = "a model picks the way"
+		} else if e.Turn > 1 {
+			r.Text += fmt.Sprintf(", turn %d", e.Turn)
+		}
+	case core.ModelAnswered:
+		r.Text = e.Reason
+	case core.ToolCalled:
+		r.Text = strings.TrimSuffix("called "+e.Tool+": "+e.Reason, ": ")
+	case core.EdgeChosen:
+		switch e.Step {
+		case core.StepModel, core.StepFallback, core.StepNone, core.StepDryRun:
+			r.Text = "then " + e.To + ": " + e.Reason
+		}
+	}
+}
+
+// visit begins another visit of a node of a walk. The first one gives it its row: below
+// its parallel node if it is a branch.
+func (m *Model) visit(r *Row, e *core.Event) {
+	r.Started, r.Visits, r.Handled = time.Time{}, e.Visit, false
+	if r != m.rootRow(e) {
+		return
+	}
+	m.Visits++
+	if r.Latest == 0 {
+		if fork := m.nodes[e.Unit]; e.Unit != "" && fork != nil {
+			r.Parent = fork
+			fork.Children = append(fork.Children, r)
+		} else {
+			m.Rows = append(m.Rows, r)
+		}
+	}
+	r.Latest = m.Visits
+}
+
+// rootRow is the row of an event if it belongs to a walk that is the root graph.
+func (m *Model) rootRow(e *core.Event) *Row {
+	if !m.Walk || strings.Contains(e.Node, "/") {
+		return nil
+	}
+	return m.nodes[e.Node]
+}
+
+// progress takes in how far a node is. That of a single item is not told; of a fan-out
+// or pipeline its items tell how many are done, and its reading how much of a stream
+// there is.
+func (r *Row) progress(e *core.Event) {
+	if e.Item > 0 {
+		return
+	}
+	if r.Shape != plan.Plain.String() {
+		r.handed, r.read, r.size = e.Done, e.Read, e.Size
+		r.input(e.Time)
+		return
+	}
+	r.Pace.Step(e.Time, e.Done, e.Of)
+	if e.Size > 0 {
+		r.Pace.Input(e.Time, e.Read, e.Size)
+	}
+}
+
+// input notes how much of a stream the items that ended are.
+func (r *Row) input(at time.Time) {
+	if r.size > 0 && r.handed > 0 {
+		done := float64(r.read) * min(1, float64(r.Done)/float64(r.handed))
+		r.Pace.Input(at, int64(done), r.size)
+	}
+}
+
+// step notes that one more item has ended.
+func (r *Row) step(e *core.Event) {
+	r.Done++
+	r.Pace.Step(e.Time, int64(r.Done), int64(max(r.Total, 0)))
+	r.input(e.Time)
+}
+
+func (r *Row) start(e *core.Event) {
+	if r.Started.IsZero() {
+		r.Started = e.Time
+	}
+	if n, ok := e.Total.Get(); ok {
+		r.Total = n
+	}
+	if e.Type == core.NodeStarted || r.Parent != nil {
+		r.State, r.Text = Running, ""
+	}
+	if e.Type == core.NodeStarted {
+		r.Pace = pace.Pace{}
+		r.Pace.Step(e.Time, 0, int64(max(r.Total, 0)))
+	}
+}
+
+func (r *Row) retry(e *core.Event) {
+	if e.Item == 0 {
+		r.State = Backoff
+	}
+	r.Text = "retry in " + e.Delay.String()
+	if e.Error != nil {
+		r.Text += ": " + e.Error.Message
+	} else {
+		r.Text += ": " + e.Reason
+	}
+}
+
+// item counts an item of a fan-out, or a row or round of a unit, which has ended
+// with its last member or with a failure.
+func (m *Model) item(r *Row, e *core.Event) {
+	r.step(e)
+	if e.Type == core.ItemFailed {
+		r.Failed++
+		if e.Error != nil {
+			r.Text = e.Error.Message
+		}
+	}
+	unit := m.units[e.Unit]
+	if unit == nil {
+		return
+	}
+	r.Took += e.Duration
+	r.State = Waiting
+	if r.Failed > 0 {
+		r.State = Failed
+	}
+	if e.Type == core.ItemFailed {
+		unit.Failed++
+		unit.step(e)
+	} else if r == unit.Children[len(unit.Children)-1] {
+		unit.step(e)
+	}
+}
+
+func (r *Row) end(e *core.Event) {
+	r.Took, r.Text = e.Duration, e.Reason
+	if n, ok := e.Total.Get(); ok && r.Shape != plan.Loop.String() {
+		r.Total = n
+	}
+	if e.Error != nil {
+		r.Text = e.Error.Message
+	}
+	switch e.Status {
+	case core.Success.String():
+		if r.State = Succeeded; e.Type == core.UnitFinished {
+			r.Text = "" // how a loop ended is told when it did not end well
+		}
+	case core.PartialSuccess.String():
+		r.State = PartlySucceeded
+	case core.Skipped.String():
+		r.State = Skipped
+	default:
+		r.State = Failed
+		if r.Visits > 0 && e.Error != nil && e.Error.Class == core.ClassCanceled {
+			r.Handled = true // a branch that was given up
+		}
+	}
+	for _, c := range r.Children {
+		if c.State == Running || c.State == Waiting && c.Done > 0 {
+			c.State = r.State
+		}
+	}
+}
+
+// Counts sums up the nodes of the root graph.
+func (m *Model) Counts() (done, failed int) {
+	for _, r := range m.all() {
+		n := 1
+		if m.units[r.ID] == r {
+			n = len(r.Children)
+		}
+		if r.State.Over() {
+			done += n
+		}
+		if r.State == Failed && !r.Handled {
+			failed++
+		}
+	}
+	return done, failed
+}
+
+// all returns the rows of the root graph's nodes and units.
+func (m *Model) all() []*Row {
+	if !m.Walk {
+		return m.Rows
+	}
+	var list []*Row
+	var add func(rows []*Row)
+	add = func(rows []*Row) {
+		for _, r := range rows {
+			if list = append(list, r); r.Visits > 0 {
+				add(r.Children)
+			}
+		}
+	}
+	add(m.Rows)
+	return list
+}
