@@ -55,7 +55,7 @@ func TestPropertyNothingCanBeLeftOutOfWalks(t *testing.T) {
 	dropped := map[core.EventType]int{}
 	for seed := range uint64(100) {
 		g := schedulertest.GenerateWalk(seed)
-		run, err := schedulertest.HostileWalk(t, g, schedulertest.Hostile{Seed: seed}, machine.Options{Concurrency: 3, Events: true})
+		run, err := schedulertest.HostileRun(t, g, nil, schedulertest.Hostile{Seed: seed}, machine.Options{Concurrency: 3, Events: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestPropertyNothingCanBeLeftOutOfWalks(t *testing.T) {
 			if e.Error != nil && e.Error.Class == core.ClassCanceled {
 				lost[visit{e.Node, e.Visit}] = true
 			}
-			if e.Type == core.EdgeChosen && run.Outcome.Status == core.RunFailed {
+			if e.Type == core.EdgeChosen && run.Walk.Status == core.RunFailed {
 				last = i
 			}
 		}

@@ -24,10 +24,16 @@ type behaviour struct {
 // Handle records what it was given, takes its time and answers.
 func (b *behaviour) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	seen := digestText(in)
+	if b.g.Walk != nil {
+		seen = walkSeen(in)
+	}
 	b.rec.enter(in, seen)
 	defer b.rec.leave(in)
 	if err := b.rec.sleep(ctx, in); err != nil {
 		return core.Result{}, err
+	}
+	if b.g.Walk != nil {
+		return b.visit(digest(b.g.Seed, in.Node(), fmt.Sprint(in.Visit()), seen), in.Attempt())
 	}
 	h := digest(b.g.Seed, in.Node(), seen)
 	res := b.result(draw(h, "result"))
@@ -88,21 +94,26 @@ func draw(h uint64, purpose string) uint64 { return digest(h, purpose) }
 
 func chance(h uint64, percent int) bool { return int(h%100) < percent }
 
-func (b *behaviour) result(h uint64) core.Result {
-	var r core.Result
+// delta is what an attempt writes.
+func (b *behaviour) delta(h uint64) (delta map[string]any) {
 	for _, name := range b.n.Writes {
 		if chance(draw(h, "silent "+name), b.n.Silent) {
 			continue
 		}
-		if r.Delta == nil {
-			r.Delta = map[string]any{}
+		if delta == nil {
+			delta = map[string]any{}
 		}
 		if name == b.n.Collect {
-			r.Delta[name] = elementOf(draw(h, "value "+name))
+			delta[name] = elementOf(draw(h, "value "+name))
 			continue
 		}
-		r.Delta[name] = b.g.field(name).value(draw(h, "value "+name))
+		delta[name] = b.g.field(name).value(draw(h, "value "+name))
 	}
+	return delta
+}
+
+func (b *behaviour) result(h uint64) core.Result {
+	r := core.Result{Delta: b.delta(h)}
 	if chance(draw(h, "send"), b.n.Send) {
 		r.EdgeOutput, r.HasEdgeOutput = sent(draw(h, "sent")), true
 	}
@@ -188,7 +199,7 @@ func (b *behaviour) failure(h uint64, attempt int, r *core.Result) error {
 	roll := int(h % 100)
 	switch {
 	case roll < b.n.Fail:
-	case roll < b.n.Fail+b.n.Transient:
+	case roll < b.n.Fail+b.n.Flaky:
 		if attempt > 1+int(draw(h, "attempts")%2) {
 			return nil
 		}

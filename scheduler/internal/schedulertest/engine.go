@@ -27,8 +27,8 @@ func (s Setting) String() string {
 	return fmt.Sprintf("limit %d, in flight %d, barrier %t, silent %t, timing %d", s.Concurrency, s.InFlight, s.Barrier, s.Silent, s.Timing)
 }
 
-// EngineRun runs a graph through the real engine in virtual time. The oracle's
-// run tells which executions are void. A graph that does not compile and a run
+// EngineRun runs a graph through the real engine in virtual time. want is the oracle's run
+// of a dag, which says which executions are void, and nil for a walk. A graph that does not compile and a run
 // that leaves goroutines behind end the test.
 func EngineRun(t *testing.T, g *Graph, want *Run, s Setting) *Run {
 	t.Helper()
@@ -43,7 +43,7 @@ func engineRun(t *testing.T, g *Graph, want *Run, s Setting, begin func() (conte
 	run.Plan = p
 	defer func() {
 		if fault := recover(); fault != nil { // synctest found that nothing can go on
-			run.Outcome = &Outcome{Status: core.RunStatus(fmt.Sprint(fault)), Void: want.Outcome.Void}
+			run.neverEnded(fault, want)
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
@@ -57,7 +57,7 @@ func engineRun(t *testing.T, g *Graph, want *Run, s Setting, begin func() (conte
 		if err != report.Err {
 			t.Errorf("Run returned error %v, the report has %v", err, report.Err)
 		}
-		run.Report, run.Outcome = report, OutcomeOf(report, want.Outcome.Void)
+		run.ended(report, want)
 	})
 	return run
 }
@@ -73,7 +73,8 @@ func MustCompile(t *testing.T, g *Graph, rec *Recorder) *plan.Plan {
 	return p
 }
 
-// HostileRun runs a graph through a hostile driver of the bare machine.
+// HostileRun runs a graph through a hostile driver of the bare machine. want is as for
+// EngineRun.
 func HostileRun(t *testing.T, g *Graph, want *Run, h Hostile, o machine.Options) (*Run, error) {
 	t.Helper()
 	run := &Run{Recorder: &Recorder{Repeats: h.Reload || h.Double}}
@@ -82,6 +83,7 @@ func HostileRun(t *testing.T, g *Graph, want *Run, h Hostile, o machine.Options)
 	if err != nil {
 		return nil, err
 	}
-	run.Plan, run.Report, run.Events, run.Outcome = p, report, events, OutcomeOf(report, want.Outcome.Void)
+	run.Plan, run.Events = p, events
+	run.ended(report, want)
 	return run, nil
 }

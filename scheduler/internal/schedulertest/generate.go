@@ -268,7 +268,7 @@ func (m *maker) policy(n *Node) {
 	case roll < 10:
 		n.Policy = "skip"
 	case roll < 40:
-		n.Policy, n.Attempts, n.Transient = "retry", 1+m.rng.IntN(4), 60
+		n.Policy, n.Attempts, n.Flaky = "retry", 1+m.rng.IntN(4), 60
 		n.Then = one(m, "", "", "skip")
 	case roll < 50 && m.shape.FailRun:
 		n.Policy = "fail_run"
@@ -327,13 +327,16 @@ func (m *maker) member() *Node {
 }
 
 // condition makes a condition that is now true, now false.
-func (m *maker) condition() string {
-	term := m.term()
+func (m *maker) condition() string { return m.combined(m.term) }
+
+// combined makes a condition of one or two terms.
+func (m *maker) combined(next func() string) string {
+	term := next()
 	switch m.rng.IntN(6) {
 	case 0:
-		return term + " && " + m.term()
+		return term + " && " + next()
 	case 1:
-		return term + " || " + m.term()
+		return term + " || " + next()
 	case 2:
 		return "!(" + term + ")"
 	}
@@ -516,13 +519,7 @@ func (m *maker) declare() {
 			m.g.Pipelines = append(m.g.Pipelines, e.unit)
 		}
 	}
-	m.rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
-	ids := map[string]string{}
-	for i, n := range nodes {
-		ids[n.ID] = fmt.Sprint("n", i)
-		n.ID = ids[n.ID]
-	}
-	m.g.Nodes = nodes
+	m.shuffle(nodes)
 	for _, e := range m.all {
 		for _, n := range e.nodes {
 			if e.unit != nil {
@@ -530,10 +527,23 @@ func (m *maker) declare() {
 			}
 		}
 	}
+}
+
+// shuffle declares nodes and the edges in a random order, names the nodes by it, and returns
+// the new names by the old ones.
+func (m *maker) shuffle(nodes []*Node) map[string]string {
+	m.rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+	ids := map[string]string{}
+	for i, n := range nodes {
+		ids[n.ID] = fmt.Sprint("n", i)
+		n.ID = ids[n.ID]
+	}
+	m.g.Nodes = nodes
 	for _, e := range m.g.Edges {
 		e.From, e.To = ids[e.From], ids[e.To]
 	}
 	m.rng.Shuffle(len(m.g.Edges), func(i, j int) { m.g.Edges[i], m.g.Edges[j] = m.g.Edges[j], m.g.Edges[i] })
+	return ids
 }
 
 // statuses adds conditions on how a node of a lower level ended.

@@ -22,6 +22,15 @@ type Graph struct {
 	// Concurrency is runtime.concurrency, 0 for the default. The property tests
 	// override it for the outermost graph.
 	Concurrency int
+	// Walk makes the graph one of mode walk; nil for a dag.
+	Walk *WalkSettings
+}
+
+// WalkSettings are the settings of a walk. A number that is 0 and a string that is "" is
+// not set.
+type WalkSettings struct {
+	MaxRetries, MaxVisits, MaxJumps, RepeatLimit int
+	RetryTarget, Fallback                        string
 }
 
 // Field is a state field. Merge is a merge strategy or "cap", a custom reducer
@@ -65,7 +74,8 @@ type Node struct {
 	Attempts int
 	Then     string
 	AllDone  bool
-	// Join is any, k_of_n or quorum, with Take and Share as its numbers; "" for none.
+	// Join is any, k_of_n or quorum, and of a parallel node also wait_all or
+	// first_success, with Take and Share as its numbers; "" for none.
 	Join     string
 	Take     int
 	Share    float64
@@ -79,7 +89,21 @@ type Node struct {
 	// to fail in every attempt, to fail in the first attempts only, to be a
 	// partial success, to send something along the edges, to leave a declared
 	// write out.
-	Fail, Transient, Partial, Send, Silent int
+	Fail, Flaky, Partial, Send, Silent int
+
+	// Settings of walks. The waits of Preset are not spread; Waits sets short ones.
+	Role                  core.Role
+	Preset                string
+	Waits, Gate           bool
+	RetryTarget, Fallback string
+	MaxVisits             int
+	MaxParallel           int // of parallel nodes, as ErrorPolicy
+	ErrorPolicy           string
+
+	// More chances in walks: to end with an error, with the wish to be run again for ever,
+	// to be skipped, to prefer a label, to suggest nodes; and how many percent of the
+	// failures are transient.
+	Error, Again, Skip, Label, Suggest, Transient int
 }
 
 // Arg is an argument that is a path.
@@ -96,6 +120,11 @@ type Edge struct {
 	Else     bool
 	On       string
 	Handles  bool // with On fail
+
+	// In walks.
+	Label   string
+	Weight  int
+	Restart bool
 }
 
 // Unit is a pipeline or a loop.
@@ -128,6 +157,10 @@ func (g *Graph) Clone() *Graph {
 	for _, u := range slices.Concat(c.Pipelines, c.Loops) {
 		u.Members = slices.Clone(u.Members)
 	}
+	if g.Walk != nil {
+		w := *g.Walk
+		c.Walk = &w
+	}
 	return &c
 }
 
@@ -154,6 +187,21 @@ func (g *Graph) field(name string) Field {
 	return g.Fields[i]
 }
 
+func (g *Graph) node(id string) *Node {
+	return g.Nodes[slices.IndexFunc(g.Nodes, func(n *Node) bool { return n.ID == id })]
+}
+
+// out lists the edges that leave a node, in declared order.
+func (g *Graph) out(id string) []*Edge {
+	var list []*Edge
+	for _, e := range g.Edges {
+		if e.From == id {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // String prints the graph in the manner of a workflow document.
 func (g *Graph) String() string {
 	var b strings.Builder
@@ -170,6 +218,10 @@ func (g *Graph) String() string {
 	}
 	if g.Concurrency > 0 {
 		fmt.Fprintf(&b, "runtime: {concurrency: %d}\n", g.Concurrency)
+	}
+	if w := g.Walk; w != nil {
+		fmt.Fprintf(&b, "mode: walk%s\n", optional("max_retries", w.MaxRetries)+optional("max_visits", w.MaxVisits)+optional("max_jumps", w.MaxJumps)+
+			optional("repeat_limit", w.RepeatLimit)+named("retry_target", w.RetryTarget)+named("fallback_retry_target", w.Fallback))
 	}
 	for _, in := range g.Inputs {
 		fmt.Fprintf(&b, "# input %s = %s\n", in.Field, core.JSON(in.Value))
@@ -199,6 +251,9 @@ func (g *Graph) String() string {
 // String prints the node as a flow mapping without its braces.
 func (n *Node) String() string {
 	s := "id: " + n.ID
+	if n.Role != core.RoleStage {
+		s += ", kind: " + roleNames[n.Role]
+	}
 	if len(n.Reads) > 0 {
 		s += ", reads: [" + strings.Join(n.Reads, ", ") + "]"
 	}
@@ -220,42 +275,52 @@ func (n *Node) String() string {
 	}
 	if n.Policy != "" {
 		s += ", on_error: {policy: " + n.Policy + optional("attempts", n.Attempts) + named("then", n.Then) + "}"
+	} else {
+		s += optional("attempts", n.Attempts)
 	}
-	if n.AllDone {
-		s += ", join: all_done"
+	return s + n.joinText() + flags("retry_on_transient", n.OnlyTransient, "allow_partial", n.AllowPartial, "auto_status", n.AutoStatus,
+		"waits", n.Waits, "goal_gate", n.Gate) + named("retry_policy", n.Preset) + named("retry_target", n.RetryTarget) +
+		named("fallback_retry_target", n.Fallback) + named("error_policy", n.ErrorPolicy) + numbered(
+		"max_visits", n.MaxVisits, "max_parallel", n.MaxParallel, "priority", n.Priority, "fail", n.Fail, "error", n.Error, "again", n.Again,
+		"flaky", n.Flaky, "partial", n.Partial, "skip", n.Skip, "send", n.Send, "prefer", n.Label, "suggest", n.Suggest,
+		"silent", n.Silent, "transient", n.Transient)
+}
+
+func (n *Node) joinText() (s string) {
+	switch {
+	case n.AllDone:
+		s = ", join: all_done"
+	case n.Join == "":
+	case n.Join == core.JoinKOfN:
+		s = fmt.Sprintf(", join: {k_of_n: %d}", n.Take)
+	case n.Join == core.JoinQuorum:
+		s = fmt.Sprintf(", join: {quorum: %v}", n.Share)
+	default:
+		s = ", join: " + n.Join
 	}
-	switch n.Join {
-	case core.JoinAny:
-		s += ", join: any"
-	case core.JoinKOfN:
-		s += fmt.Sprintf(", join: {k_of_n: %d}", n.Take)
-	case core.JoinQuorum:
-		s += fmt.Sprintf(", join: {quorum: %v}", n.Share)
-	}
-	if n.Race {
-		s += ", race: true"
-	}
-	if n.OnlyTransient {
-		s += ", retry_on: transient"
-	}
-	if n.AllowPartial {
-		s += ", allow_partial: true"
-	}
-	if n.AutoStatus {
-		s += ", auto_status: true"
-	}
-	return s + optional("priority", n.Priority) + optional("fail", n.Fail) + optional("transient", n.Transient) + optional("partial", n.Partial) +
-		optional("send", n.Send) + optional("silent", n.Silent)
+	return s + flags("race", n.Race)
 }
 
 // String prints the edge as a flow mapping without its braces.
 func (e *Edge) String() string {
-	s := "from: " + e.From + ", to: " + e.To + named("when", e.When)
-	if e.Else {
-		s += ", when: else"
+	return "from: " + e.From + ", to: " + e.To + named("when", e.When) + flags("else", e.Else) + named("on", e.On) + flags("handles", e.Handles) +
+		named("label", e.Label) + optional("weight", e.Weight) + flags("loop_restart", e.Restart)
+}
+
+// flags prints the names of those of pairs of a name and a bool that are set.
+func flags(pairs ...any) (s string) {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1].(bool) {
+			s += fmt.Sprintf(", %s: true", pairs[i])
+		}
 	}
-	if s += named("on", e.On); e.Handles {
-		s += ", handles: true"
+	return s
+}
+
+// numbered prints pairs of a name and a number, without those that are 0.
+func numbered(pairs ...any) (s string) {
+	for i := 0; i < len(pairs); i += 2 {
+		s += optional(pairs[i].(string), pairs[i+1].(int))
 	}
 	return s
 }

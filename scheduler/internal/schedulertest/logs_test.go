@@ -26,7 +26,7 @@ func TestPropertyLogs(t *testing.T) {
 // TestPropertyLogsOfWalks is the same for walks.
 func TestPropertyLogsOfWalks(t *testing.T) {
 	clean(t, func(seed uint64, o machine.Options) (*plan.Plan, []core.Event) {
-		run, err := HostileWalk(t, GenerateWalk(seed), Hostile{Seed: seed}, o)
+		run, err := HostileRun(t, GenerateWalk(seed), nil, Hostile{Seed: seed}, o)
 		if err != nil {
 			return nil, nil
 		}

@@ -2,7 +2,8 @@ package schedulertest
 
 import (
 	"cmp"
-	"math"
+	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -22,17 +23,19 @@ func (u *unit) join() *core.Join {
 
 // need is how many of n predecessors a join takes.
 func need(j *core.Join, n int) int {
-	switch j.Policy.Value {
-	case core.JoinAny:
+	switch j.Word() {
+	case core.JoinAny, core.JoinFirstSuccess:
 		return 1
 	case core.JoinKOfN:
 		return j.Count.Value
+	case core.JoinQuorum:
+		// In decimal, as it is written: 0.28 of 25 are 7.
+		f, _ := new(big.Rat).SetString(fmt.Sprint(j.Fraction.Value))
+		f.Mul(f, big.NewRat(int64(n), 1))
+		up := new(big.Int).Add(f.Num(), new(big.Int).Sub(f.Denom(), big.NewInt(1)))
+		return int(up.Div(up, f.Denom()).Int64())
 	}
-	share := j.Fraction.Value * float64(n)
-	if whole := math.Round(share); math.Abs(share-whole) < 1e-9 {
-		return int(whole)
-	}
-	return int(math.Ceil(share))
+	return 0 // wait_all
 }
 
 // predecessors are those of a unit, each once, in canonical order: by level, and as

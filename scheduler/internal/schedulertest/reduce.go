@@ -3,44 +3,47 @@ package schedulertest
 import (
 	"slices"
 
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
-
-// reducible is a graph that can be cut down: a [Graph] or a [WalkGraph].
-type reducible[G any] interface {
-	Clone() G
-	changes() func(yield func(func(G) bool) bool)
-	compiles() bool
-}
 
 // Reduce makes a graph smaller as long as fails still holds for it and returns
 // the smallest one found. fails must be true for g and is called often; a graph
 // it is given is valid. The cost is one call for each part of the graph and
 // each time a part could be dropped.
-func Reduce[G reducible[G]](g G, fails func(G) bool) G {
+func Reduce(g *Graph, fails func(*Graph) bool) *Graph {
 	for {
-		smaller, ok := step(g, fails)
-		if !ok {
+		smaller := step(g, fails)
+		if smaller == nil {
 			return g
 		}
 		g = smaller
 	}
 }
 
-// step returns the first smaller graph that still fails, if there is one.
-func step[G reducible[G]](g G, fails func(G) bool) (smaller G, ok bool) {
+// step returns the first smaller graph that still fails, nil if there is none.
+func step(g *Graph, fails func(*Graph) bool) *Graph {
 	for change := range g.changes() {
 		c := g.Clone()
 		if change(c) && c.compiles() && fails(c) {
-			return c, true
+			return c
 		}
 	}
-	return smaller, false
+	return nil
 }
 
-// compiles tells whether a reduced graph is still one: a node that a condition
-// mentions may be gone.
+// compiles reports whether a reduced graph is still one as they are generated: a node that a
+// condition mentions may be gone, and a branch has one way to it.
 func (g *Graph) compiles() bool {
+	ways := map[string]int{}
+	for _, e := range g.Edges {
+		ways[e.To]++
+	}
+	for _, e := range g.Edges {
+		if e.When == "" && ways[e.To] > 1 && g.node(e.From).Role == core.RoleParallel {
+			return false
+		}
+	}
 	w, reg := g.Workflow(&Recorder{})
 	p, _ := plan.Compile(w, reg, plan.Options{})
 	return p != nil
@@ -59,6 +62,7 @@ func (g *Graph) changes() func(yield func(func(*Graph) bool) bool) {
 	}
 	for i := range g.Nodes {
 		add(func(g *Graph) bool { return g.dropNode(i) })
+		add(func(g *Graph) bool { return g.Walk != nil && g.bypass(i) })
 	}
 	for i := range g.Edges {
 		add(func(g *Graph) bool { g.Edges = slices.Delete(g.Edges, i, i+1); return true })
@@ -66,9 +70,19 @@ func (g *Graph) changes() func(yield func(func(*Graph) bool) bool) {
 		add(func(g *Graph) bool { return clearTo(&g.Edges[i].Else, false) })
 		add(func(g *Graph) bool { return clearTo(&g.Edges[i].On, "") && !g.Edges[i].Handles })
 		add(func(g *Graph) bool { return clearTo(&g.Edges[i].Handles, false) })
+		add(func(g *Graph) bool { return clearTo(&g.Edges[i].Label, "") })
+		add(func(g *Graph) bool { return clearTo(&g.Edges[i].Weight, 0) })
+		add(func(g *Graph) bool { return clearTo(&g.Edges[i].Restart, false) })
 	}
 	for i := range g.Nodes {
 		list = append(list, nodeChanges(i, g.Nodes[i])...)
+	}
+	if g.Walk != nil {
+		add(func(g *Graph) bool { return clearTo(&g.Walk.MaxRetries, 0) })
+		add(func(g *Graph) bool { return clearTo(&g.Walk.MaxJumps, 0) })
+		add(func(g *Graph) bool { return clearTo(&g.Walk.RepeatLimit, 0) })
+		add(func(g *Graph) bool { return clearTo(&g.Walk.RetryTarget, "") })
+		add(func(g *Graph) bool { return clearTo(&g.Walk.Fallback, "") })
 	}
 	for i := range g.Inputs {
 		add(func(g *Graph) bool { g.Inputs = slices.Delete(g.Inputs, i, i+1); return true })
@@ -97,24 +111,29 @@ func nodeChanges(i int, n *Node) []func(*Graph) bool {
 		func(g *Graph) bool { return g.Nodes[i].Collect == "" && clearTo(&g.Nodes[i].Source, "") },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Collect, "") },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].MaxFailures, -1) },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].Priority, 0) },
 		func(g *Graph) bool { g.Nodes[i].Outputs = nil; return clearTo(&g.Nodes[i].Sub, nil) },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].Concurrency, 0) },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].Policy, "") },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].AllDone, false) },
-		func(g *Graph) bool { g.Nodes[i].Race = false; return clearTo(&g.Nodes[i].Join, "") },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].Race, false) },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].AllowPartial, false) },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].AutoStatus, false) },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].OnlyTransient, false) },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].Timeout, false) },
+		func(g *Graph) bool {
+			g.Nodes[i].Race = false
+			return g.Nodes[i].Role != core.RoleParallel && clearTo(&g.Nodes[i].Join, "")
+		},
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Expires, 0) && g.Nodes[i].Policy == "" },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].Fail, 0) },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].Transient, 0) },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].Partial, 0) },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].Send, 0) },
-		func(g *Graph) bool { return clearTo(&g.Nodes[i].Silent, 0) },
+		func(g *Graph) bool { return g.Nodes[i].Policy == "" && clearTo(&g.Nodes[i].Attempts, 0) },
+		func(g *Graph) bool {
+			if g.Walk != nil { // nothing is written then
+				return clearTo(&g.Nodes[i].Silent, 100)
+			}
+			return clearTo(&g.Nodes[i].Silent, 0)
+		},
 	}
+	list = append(list, clears(i, 0, func(n *Node) []*int {
+		return []*int{&n.Priority, &n.Concurrency, &n.MaxParallel, &n.Fail, &n.Error, &n.Again, &n.Flaky, &n.Partial, &n.Skip, &n.Send, &n.Label, &n.Suggest, &n.Transient}
+	})...)
+	list = append(list, clears(i, "", func(n *Node) []*string {
+		return []*string{&n.Policy, &n.Preset, &n.RetryTarget, &n.Fallback, &n.ErrorPolicy}
+	})...)
+	list = append(list, clears(i, false, func(n *Node) []*bool {
+		return []*bool{&n.AllDone, &n.Race, &n.AllowPartial, &n.AutoStatus, &n.OnlyTransient, &n.Timeout, &n.Waits, &n.Gate}
+	})...)
 	for j := range n.Args {
 		list = append(list, func(g *Graph) bool { g.Nodes[i].Args = slices.Delete(g.Nodes[i].Args, j, j+1); return true })
 	}
@@ -139,6 +158,14 @@ func nodeChanges(i int, n *Node) []func(*Graph) bool {
 	return list
 }
 
+// clears returns the changes that set a part of a node to its plain value.
+func clears[T comparable](i int, plain T, parts func(*Node) []*T) (list []func(*Graph) bool) {
+	for j := range parts(&Node{}) {
+		list = append(list, func(g *Graph) bool { return clearTo(parts(g.Nodes[i])[j], plain) })
+	}
+	return list
+}
+
 // dropUnit removes a unit; its members become plain nodes.
 func (g *Graph) dropUnit(list *[]*Unit, i int) bool {
 	members := (*list)[i].Members
@@ -152,6 +179,9 @@ func (g *Graph) dropUnit(list *[]*Unit, i int) bool {
 // dropNode removes a node with its edges; the last member takes its unit along.
 func (g *Graph) dropNode(i int) bool {
 	id := g.Nodes[i].ID
+	if r := g.Nodes[i].Role; r == core.RoleStart || r == core.RoleExit {
+		return false
+	}
 	g.Nodes = slices.Delete(g.Nodes, i, i+1)
 	g.Edges = slices.DeleteFunc(g.Edges, func(e *Edge) bool { return e.From == id || e.To == id })
 	empty := func(u *Unit) bool {
@@ -163,10 +193,25 @@ func (g *Graph) dropNode(i int) bool {
 	return len(g.Nodes) > 0
 }
 
+// bypass removes a node of a walk and leads its edges to where it would have gone on.
+func (g *Graph) bypass(i int) bool {
+	id := g.Nodes[i].ID
+	out := g.out(id)
+	if len(out) == 0 || out[0].To == id {
+		return false
+	}
+	for _, e := range g.Edges {
+		if e.To == id {
+			e.To = out[0].To
+		}
+	}
+	return g.dropNode(i)
+}
+
 // dropField removes a field that only reads and writes mention.
 func (g *Graph) dropField(i int) bool {
 	name := g.Fields[i].Name
-	if g.mentions(name) || len(g.Fields) == 1 {
+	if g.mentions(name) || g.Walk == nil && len(g.Fields) == 1 {
 		return false
 	}
 	g.Fields = slices.Delete(g.Fields, i, i+1)

@@ -1,7 +1,6 @@
 package schedulertest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,25 +8,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 )
-
-// walkBehaviour is the handler of a generated node of a walk. Like those of dags it does
-// what a digest of all that it was given says.
-type walkBehaviour struct {
-	g   *WalkGraph
-	n   *WalkNode
-	rec *Recorder
-}
-
-// Handle records what it was given, takes its time and answers.
-func (b *walkBehaviour) Handle(ctx context.Context, in core.Input) (core.Result, error) {
-	seen := walkSeen(in)
-	b.rec.enter(in, seen)
-	defer b.rec.leave(in)
-	if err := b.rec.sleep(ctx, in); err != nil {
-		return core.Result{}, err
-	}
-	return b.act(digest(b.g.Seed, in.Node(), fmt.Sprint(in.Visit()), seen), in.Attempt())
-}
 
 // walkSeen is all that a visit may depend on, in one line.
 func walkSeen(in core.Input) string {
@@ -93,8 +73,10 @@ func contextText(v any) string {
 	return sortedJSON(out)
 }
 
-func (b *walkBehaviour) act(h uint64, attempt int) (core.Result, error) {
-	r := b.result(draw(h, "result"), attempt)
+// visit answers an attempt of a visit. Like an execution in a dag it does what a digest of
+// all that it was given says.
+func (b *behaviour) visit(h uint64, attempt int) (core.Result, error) {
+	r := b.answer(draw(h, "result"), attempt)
 	roll := int(draw(h, "end") % 100)
 	up := func(percent int) bool { roll -= percent; return roll < 0 }
 	switch {
@@ -120,17 +102,9 @@ func (b *walkBehaviour) act(h uint64, attempt int) (core.Result, error) {
 	return r, nil
 }
 
-// result is what an attempt writes and says of the way on.
-func (b *walkBehaviour) result(h uint64, attempt int) core.Result {
-	r := core.Result{Routing: &core.Routing{}}
-	for _, name := range b.n.Writes {
-		if !chance(draw(h, "silent "+name), b.n.Silent) {
-			if r.Delta == nil {
-				r.Delta = map[string]any{}
-			}
-			r.Delta[name] = b.g.field(name).value(draw(h, "value "+name))
-		}
-	}
+// answer is what an attempt writes and says of the way on.
+func (b *behaviour) answer(h uint64, attempt int) core.Result {
+	r := core.Result{Delta: b.delta(h), Routing: &core.Routing{}}
 	if !chance(draw(h, "silent"), b.n.Silent) {
 		k := draw(h, "key")
 		r.Routing.Context = map[string]any{"try": int64(attempt), one3(k, "k0", "k1", "k2.x"): int64(k >> 8 % 4), "k3": one3(k>>16, "yes", "no", "")}
@@ -168,7 +142,7 @@ func one3(h uint64, a, b, c string) string { return [...]string{a, b, c}[h%3] }
 var words = []string{"approve", "reject", "later", "10"}
 
 // labelOf picks the label of an edge, or one that none may have.
-func labelOf(out []*WalkEdge, h uint64) string {
+func labelOf(out []*Edge, h uint64) string {
 	var labels []string
 	for _, e := range out {
 		if e.Label != "" {
@@ -199,7 +173,7 @@ func restyle(h uint64, label string) string {
 }
 
 // fail makes the result one of status fail.
-func (b *walkBehaviour) fail(h uint64, r *core.Result) {
+func (b *behaviour) fail(h uint64, r *core.Result) {
 	r.Status, r.Note = core.Fail, b.message(draw(h, "message"), int(h>>8%100))
 	r.Routing.Signature = signature(h)
 	if b.n.Role == core.RoleHuman {
@@ -214,7 +188,7 @@ func (b *walkBehaviour) fail(h uint64, r *core.Result) {
 }
 
 // err is an error. Its text decides its category, or it says so itself.
-func (b *walkBehaviour) err(h uint64, attempt int) error {
+func (b *behaviour) err(h uint64, attempt int) error {
 	text := b.message(draw(h, "message"), attempt)
 	if chance(draw(h, "transient"), b.n.Transient) {
 		if h%2 == 0 {
@@ -248,7 +222,7 @@ func (e signedError) FailureSignature() string { return e.signature }
 
 // message words a failure. A node says much the same each time, with other numbers, and
 // sometimes a word that gives it a category.
-func (b *walkBehaviour) message(h uint64, n int) string {
+func (b *behaviour) message(h uint64, n int) string {
 	about := draw(digest(b.g.Seed, b.n.ID), "message")
 	if chance(h, 20) {
 		about = h >> 8

@@ -5,33 +5,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
-	"testing/synctest"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler"
-	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// WalkRun is one finished run of a walk.
-type WalkRun struct {
-	Outcome  *WalkOutcome
-	Recorder *Recorder
-	Plan     *plan.Plan // of the engine
-	Events   []core.Event
-}
-
 // OracleWalk runs a graph through the oracle. Branches take the time that timing says,
 // or, if told is not nil, end in the order that the events of another run tell.
-func OracleWalk(g *WalkGraph, timing uint64, told []core.Event) *WalkRun {
-	run := &WalkRun{Recorder: &Recorder{}}
+func OracleWalk(g *Graph, timing uint64, told []core.Event) *Run {
+	run := &Run{Recorder: &Recorder{}}
 	w, reg := g.Workflow(run.Recorder)
 	var ends func(string, int) ([]string, []string)
 	if told != nil {
 		ends = branchesOf(told)
 	}
-	run.Outcome = WalkOracle(w, reg, timing, ends)
+	run.Walk = WalkOracle(w, reg, timing, ends)
 	return run
 }
 
@@ -98,9 +86,9 @@ func WalkOutcomeOf(p *plan.Plan, r *core.Report, events []core.Event) *WalkOutco
 
 // WalkDifferences lists where a run differs from what the oracle came to. Without events
 // the ways are known from the path only.
-func WalkDifferences(want, got *WalkRun) []string {
+func WalkDifferences(want, got *Run) []string {
 	var d differences
-	w, o := want.Outcome, got.Outcome
+	w, o := want.Walk, got.Walk
 	d.compare("path", strings.Join(w.Path, " "), strings.Join(o.Path, " "))
 	if got.Events != nil {
 		d.compare("ways", fmt.Sprint(ways(w.Choices)), fmt.Sprint(ways(o.Choices)))
@@ -115,21 +103,7 @@ func WalkDifferences(want, got *WalkRun) []string {
 			d.compare("node "+id, w.Nodes[id], o.Nodes[id])
 		}
 	}
-	for _, e := range got.Recorder.twice {
-		d.compare("executed twice: "+e.String(), nil, true)
-	}
-	var all []Execution
-	for _, r := range []*Recorder{want.Recorder, got.Recorder} {
-		for e := range r.seen {
-			if !w.Losers[e] && !slices.Contains(all, e) {
-				all = append(all, e)
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b Execution) int { return strings.Compare(a.String(), b.String()) })
-	for _, e := range all {
-		d.compare("execution "+e.String(), want.Recorder.saw(e), got.Recorder.saw(e))
-	}
+	d.executions(want, got, func(e Execution) bool { return w.Losers[e] })
 	if got.Events != nil {
 		d = append(d, violations(got.Plan, got.Events)...)
 	}
@@ -160,52 +134,4 @@ func joins(forks []ForkOutcome) (list []string) {
 	}
 	slices.Sort(list) // those inside of branches come when time lets them
 	return list
-}
-
-// compile compiles a walk, recording into rec.
-func (g *WalkGraph) compile(t *testing.T, rec *Recorder) *plan.Plan {
-	t.Helper()
-	w, reg := g.Workflow(rec)
-	p, ds := plan.Compile(w, reg, plan.Options{})
-	if p == nil {
-		t.Fatalf("graph does not compile: %v\n%s", ds, g)
-	}
-	return p
-}
-
-// EngineWalk runs a graph through the real engine in virtual time.
-func EngineWalk(t *testing.T, g *WalkGraph, s Setting) (run *WalkRun) {
-	t.Helper()
-	run = &WalkRun{Recorder: &Recorder{Timing: s.Timing}}
-	run.Plan = g.compile(t, run.Recorder)
-	defer func() {
-		if fault := recover(); fault != nil { // synctest found that nothing can go on
-			run.Outcome = &WalkOutcome{Status: core.RunStatus(fmt.Sprint(fault)), State: &core.Object{}, Context: &core.Object{}}
-		}
-	}()
-	synctest.Test(t, func(t *testing.T) {
-		o := scheduler.Options{Run: "test", Concurrency: s.Concurrency, MaxInFlight: s.InFlight}
-		if !s.Silent {
-			o.Listener = func(e core.Event) { run.Events = append(run.Events, e) }
-		}
-		report, err := scheduler.Run(t.Context(), run.Plan, nil, o)
-		if err != report.Err {
-			t.Errorf("Run returned error %v, the report has %v", err, report.Err)
-		}
-		run.Outcome = WalkOutcomeOf(run.Plan, report, run.Events)
-	})
-	return run
-}
-
-// HostileWalk runs a graph through a hostile driver of the bare machine.
-func HostileWalk(t *testing.T, g *WalkGraph, h Hostile, o machine.Options) (*WalkRun, error) {
-	t.Helper()
-	run := &WalkRun{Recorder: &Recorder{Repeats: h.Reload || h.Double}}
-	run.Plan = g.compile(t, run.Recorder)
-	report, events, err := h.Run(run.Plan, nil, o)
-	if err != nil {
-		return nil, err
-	}
-	run.Events, run.Outcome = events, WalkOutcomeOf(run.Plan, report, events)
-	return run, nil
 }

@@ -38,7 +38,7 @@ const (
 )
 
 // WalkFeaturesOf tells what a graph exercises, given how the oracle ran it.
-func WalkFeaturesOf(g *WalkGraph, out *WalkOutcome) []Feature {
+func WalkFeaturesOf(g *Graph, out *WalkOutcome) []Feature {
 	var all []Feature
 	mark := func(yes bool, f Feature) {
 		if yes && !slices.Contains(all, f) {
@@ -57,7 +57,7 @@ func WalkFeaturesOf(g *WalkGraph, out *WalkOutcome) []Feature {
 	for _, f := range out.Forks {
 		n := g.node(f.Fork)
 		failed := slices.ContainsFunc(f.Branches, func(b BranchOutcome) bool { return b.Status == core.Fail && !b.Loser })
-		mark(true, Feature(n.Policy))
+		mark(true, Feature(n.Join))
 		mark(f.Status == core.Fail, FailedJoins)
 		mark(f.Early, EarlyJoins)
 		mark(failed && n.ErrorPolicy == "fail_fast", FailFasts)

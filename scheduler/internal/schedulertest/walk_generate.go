@@ -9,25 +9,24 @@ import (
 )
 
 // GenerateWalk returns a random valid walk graph; the same seed gives the same graph.
-func GenerateWalk(seed uint64) *WalkGraph {
-	m := &walkMaker{maker: maker{rng: rand.New(rand.NewPCG(seed, 0x77616c6b)), g: &Graph{}}, w: &WalkGraph{Seed: seed}}
+func GenerateWalk(seed uint64) *Graph {
+	m := &walkMaker{maker: maker{rng: rand.New(rand.NewPCG(seed, 0x77616c6b)), g: &Graph{Seed: seed, Walk: &WalkSettings{}}}}
 	m.fields()
 	m.stops()
 	m.edges()
 	m.settings()
 	m.declare()
-	return m.w
+	return m.g
 }
 
 // walkMaker draws the parts of a walk with the dice of maker.
 type walkMaker struct {
 	maker
-	w *WalkGraph
 	// start, stops and exit lie on a line along which most edges point; branches are
 	// reached through their parallel node only.
-	start, exit *WalkNode
-	line        []*WalkNode
-	branches    map[*WalkNode][]*WalkNode
+	start, exit *Node
+	line        []*Node
+	branches    map[*Node][]*Node
 }
 
 // fields declares some.
@@ -37,13 +36,13 @@ func (m *walkMaker) fields() {
 	for i, at := range m.rng.Perm(len(kinds))[:m.rng.IntN(4)] {
 		f := kinds[at]
 		f.Name, f.Default = fmt.Sprint("f", i), core.Missing
-		m.w.Fields = append(m.w.Fields, f)
+		m.g.Fields = append(m.g.Fields, f)
 	}
 }
 
 func (m *walkMaker) some(most int, fit func(Field) bool) []string {
 	var list []string
-	for _, f := range m.w.Fields {
+	for _, f := range m.g.Fields {
 		if len(list) < most && fit(f) && m.chance(50) {
 			list = append(list, f.Name)
 		}
@@ -51,21 +50,21 @@ func (m *walkMaker) some(most int, fit func(Field) bool) []string {
 	return list
 }
 
-func (m *walkMaker) add(role core.Role) *WalkNode {
-	n := &WalkNode{ID: fmt.Sprint("made", len(m.w.Nodes)), Role: role}
-	m.w.Nodes = append(m.w.Nodes, n)
+func (m *walkMaker) add(role core.Role) *Node {
+	n := &Node{ID: fmt.Sprint("made", len(m.g.Nodes)), Role: role, MaxFailures: -1}
+	m.g.Nodes = append(m.g.Nodes, n)
 	return n
 }
 
 // stops makes the nodes.
 func (m *walkMaker) stops() {
-	m.branches = map[*WalkNode][]*WalkNode{}
+	m.branches = map[*Node][]*Node{}
 	m.start, m.exit = m.add(core.RoleStart), m.add(core.RoleExit)
 	most := 5 + m.rng.IntN(19)
-	for len(m.w.Nodes) < most {
-		var n *WalkNode
+	for len(m.g.Nodes) < most {
+		var n *Node
 		switch roll := m.rng.IntN(100); {
-		case roll < 25 && most-len(m.w.Nodes) > 3:
+		case roll < 25 && most-len(m.g.Nodes) > 3:
 			n = m.parallel()
 		case roll < 39:
 			n = m.add(core.RoleConditional)
@@ -80,7 +79,7 @@ func (m *walkMaker) stops() {
 }
 
 // behave lets a stage do something.
-func (m *walkMaker) behave(n *WalkNode) {
+func (m *walkMaker) behave(n *Node) {
 	n.Reads, n.Writes = m.some(3, anyField), m.some(2, anyField)
 	n.Silent = 15
 	n.Label, n.Suggest, n.Transient = one(&m.maker, 0, 30, 80), one(&m.maker, 0, 0, 50), one(&m.maker, 0, 30, 80)
@@ -109,13 +108,13 @@ func (m *walkMaker) behave(n *WalkNode) {
 }
 
 // parallel makes a parallel node with its branches.
-func (m *walkMaker) parallel() *WalkNode {
+func (m *walkMaker) parallel() *Node {
 	n := m.add(core.RoleParallel)
 	count := 1 + m.rng.IntN(5)
-	n.Policy = one(&m.maker, core.JoinWaitAll, core.JoinFirstSuccess, core.JoinKOfN, core.JoinQuorum)
-	n.Count, n.Fraction = 1+m.rng.IntN(count), one(&m.maker, 0.25, 0.5, 0.6, 1)
+	n.Join = one(&m.maker, core.JoinWaitAll, core.JoinFirstSuccess, core.JoinKOfN, core.JoinQuorum)
+	n.Take, n.Share = 1+m.rng.IntN(count), one(&m.maker, 0.25, 0.5, 0.6, 1)
 	if m.chance(8) {
-		n.Count, n.Fraction = one(&m.maker, 0, count+1), 0
+		n.Take, n.Share = one(&m.maker, 0, count+1), 0
 	}
 	n.MaxParallel = one(&m.maker, 0, 0, 1, 2, 3)
 	n.ErrorPolicy = one(&m.maker, "", "", "continue", "fail_fast", "ignore")
@@ -127,15 +126,15 @@ func (m *walkMaker) parallel() *WalkNode {
 
 // branch is mostly a stage. A parallel node in it is waited for, or what it has come to
 // would be a matter of time.
-func (m *walkMaker) branch(of *WalkNode) *WalkNode {
+func (m *walkMaker) branch(of *Node) *Node {
 	switch roll := m.rng.IntN(100); {
 	case roll < 6:
 		return m.add(core.RoleConditional)
 	case roll < 12:
 		return m.human()
-	case roll < 24 && of.Policy == core.JoinWaitAll && of.ErrorPolicy != "fail_fast":
+	case roll < 24 && of.Join == core.JoinWaitAll && of.ErrorPolicy != "fail_fast":
 		n := m.add(core.RoleParallel)
-		n.Policy, n.Count, n.Fraction = core.JoinKOfN, 1, 0.5
+		n.Join, n.Take, n.Share = core.JoinKOfN, 1, 0.5
 		for range 2 {
 			b := m.add(core.RoleStage)
 			m.behave(b)
@@ -148,21 +147,21 @@ func (m *walkMaker) branch(of *WalkNode) *WalkNode {
 	return b
 }
 
-func (m *walkMaker) human() *WalkNode {
+func (m *walkMaker) human() *Node {
 	n := m.add(core.RoleHuman)
 	n.Label, n.Fail, n.Transient = 90, one(&m.maker, 0, 25, 60), 40
 	n.AutoStatus = m.chance(4)
 	return n
 }
 
-func (m *walkMaker) edge(from, to *WalkNode) *WalkEdge {
-	e := &WalkEdge{From: from.ID, To: to.ID, Weight: one(&m.maker, 0, 0, 0, 1, 5, -1)}
-	m.w.Edges = append(m.w.Edges, e)
+func (m *walkMaker) edge(from, to *Node) *Edge {
+	e := &Edge{From: from.ID, To: to.ID, Weight: one(&m.maker, 0, 0, 0, 1, 5, -1)}
+	m.g.Edges = append(m.g.Edges, e)
 	return e
 }
 
 // after picks a stop behind the i-th, mostly the next ones, or the exit.
-func (m *walkMaker) after(i int) *WalkNode {
+func (m *walkMaker) after(i int) *Node {
 	if j := i + 1 + m.rng.IntN(2); j < len(m.line) {
 		return m.line[j]
 	}
@@ -170,7 +169,7 @@ func (m *walkMaker) after(i int) *WalkNode {
 }
 
 // anywhere picks a stop, before or behind.
-func (m *walkMaker) anywhere(i int) *WalkNode {
+func (m *walkMaker) anywhere(i int) *Node {
 	if m.chance(35) {
 		return m.line[m.rng.IntN(len(m.line))]
 	}
@@ -208,7 +207,7 @@ func (m *walkMaker) label(percent int) string {
 }
 
 // forkEdges leads to the branches, and from each to the same nodes.
-func (m *walkMaker) forkEdges(i int, n *WalkNode) {
+func (m *walkMaker) forkEdges(i int, n *Node) {
 	join, other := m.after(i), m.after(i)
 	both := m.chance(30)
 	for _, b := range m.branches[n] {
@@ -231,25 +230,14 @@ func (m *walkMaker) forkEdges(i int, n *WalkNode) {
 
 // meet leads from a branch to where it meets the others. Without a condition that would
 // be a branch of a parallel node itself.
-func (m *walkMaker) meet(b, at *WalkNode) {
+func (m *walkMaker) meet(b, at *Node) {
 	if e := m.edge(b, at); b.Role == core.RoleParallel {
 		e.When = "outcome == 'fail'"
 	}
 }
 
 // walkCondition makes a condition on the stage that ran, on the context and the fields.
-func (m *walkMaker) walkCondition() string {
-	term := m.walkTerm()
-	switch m.rng.IntN(6) {
-	case 0:
-		return term + " && " + m.walkTerm()
-	case 1:
-		return term + " || " + m.walkTerm()
-	case 2:
-		return "!(" + term + ")"
-	}
-	return term
-}
+func (m *walkMaker) walkCondition() string { return m.combined(m.walkTerm) }
 
 func (m *walkMaker) walkTerm() string {
 	key := one(&m.maker, "k0", "k1", "['k2.x']")
@@ -294,14 +282,14 @@ func (m *walkMaker) settings() {
 			}
 		}
 	}
-	if slices.IndexFunc(m.line, func(n *WalkNode) bool { return n.Role != core.RoleConditional }) < 0 {
+	if slices.IndexFunc(m.line, func(n *Node) bool { return n.Role != core.RoleConditional }) < 0 {
 		target = func(int) string { return "" }
 	}
 	own := m.chance(25)
 	if !own {
-		m.w.MaxVisits = one(&m.maker, 3, 3, 4, 8)
+		m.g.Walk.MaxVisits = one(&m.maker, 3, 3, 4, 8)
 	}
-	for _, n := range m.w.Nodes {
+	for _, n := range m.g.Nodes {
 		if own || m.chance(6) {
 			n.MaxVisits = one(&m.maker, 1, 2, 3, 3, 5)
 		}
@@ -315,32 +303,25 @@ func (m *walkMaker) settings() {
 		n.Gate = m.chance(50)
 		n.RetryTarget, n.Fallback = target(60), target(15)
 	}
-	m.w.RetryTarget, m.w.Fallback = target(30), target(15)
+	m.g.Walk.RetryTarget, m.g.Walk.Fallback = target(30), target(15)
 	if m.chance(40) {
-		m.w.MaxRetries = 1 + m.rng.IntN(3)
+		m.g.Walk.MaxRetries = 1 + m.rng.IntN(3)
 	}
 	if m.chance(40) {
-		m.w.MaxJumps = 1 + m.rng.IntN(2)
+		m.g.Walk.MaxJumps = 1 + m.rng.IntN(2)
 	}
 	if m.chance(70) {
-		m.w.RepeatLimit = one(&m.maker, 2, 2, 4, 8)
+		m.g.Walk.RepeatLimit = one(&m.maker, 2, 2, 4, 8)
 	}
 }
 
 // declare puts everything in a random order and names it by it.
 func (m *walkMaker) declare() {
-	m.rng.Shuffle(len(m.w.Nodes), func(i, j int) { m.w.Nodes[i], m.w.Nodes[j] = m.w.Nodes[j], m.w.Nodes[i] })
-	m.rng.Shuffle(len(m.w.Edges), func(i, j int) { m.w.Edges[i], m.w.Edges[j] = m.w.Edges[j], m.w.Edges[i] })
-	ids := map[string]string{"": "", "nobody": "nobody"}
-	for i, n := range m.w.Nodes {
-		ids[n.ID] = fmt.Sprint("n", i)
-		n.ID = ids[n.ID]
-	}
-	for _, n := range m.w.Nodes {
+	ids := m.shuffle(m.g.Nodes)
+	ids["nobody"] = "nobody"
+	for _, n := range m.g.Nodes {
 		n.RetryTarget, n.Fallback = ids[n.RetryTarget], ids[n.Fallback]
 	}
-	m.w.RetryTarget, m.w.Fallback = ids[m.w.RetryTarget], ids[m.w.Fallback]
-	for _, e := range m.w.Edges {
-		e.From, e.To = ids[e.From], ids[e.To]
-	}
+	w := m.g.Walk
+	w.RetryTarget, w.Fallback = ids[w.RetryTarget], ids[w.Fallback]
 }

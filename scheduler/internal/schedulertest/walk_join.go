@@ -1,8 +1,6 @@
 package schedulertest
 
 import (
-	"fmt"
-	"math/big"
 	"slices"
 	"time"
 
@@ -120,28 +118,11 @@ func tally(branches []*branch) (ok, bad, open int) {
 	return ok, bad, open
 }
 
-// needed is how many branches must succeed.
-func needed(n *core.Node, branches int) int {
-	switch n.Join.Word() {
-	case core.JoinFirstSuccess:
-		return 1
-	case core.JoinKOfN:
-		return n.Join.Count.Value
-	case core.JoinQuorum:
-		// In decimal, as it is written: 0.28 of 25 are 7.
-		f, _ := new(big.Rat).SetString(fmt.Sprint(n.Join.Fraction.Value))
-		f.Mul(f, big.NewRat(int64(branches), 1))
-		up := new(big.Int).Add(f.Num(), new(big.Int).Sub(f.Denom(), big.NewInt(1)))
-		return int(up.Div(up, f.Denom()).Int64())
-	}
-	return 0
-}
-
 // undecided returns StatusNone as long as the branches that have not ended could change
 // what a parallel node comes to, else what it comes to.
 func undecided(n *core.Node, branches []*branch) core.Status {
 	ok, _, open := tally(branches)
-	switch need := needed(n, len(branches)); {
+	switch need := need(n.Join, len(branches)); {
 	case len(branches) == 0:
 		return core.Fail
 	case n.Join == nil || n.Join.Word() == core.JoinWaitAll:
@@ -166,7 +147,7 @@ func joined(n *core.Node, branches []*branch) core.Status {
 			return core.PartialSuccess
 		}
 		return core.Success
-	case ok >= needed(n, len(branches)):
+	case ok >= need(n.Join, len(branches)):
 		return core.Success
 	}
 	return core.Fail

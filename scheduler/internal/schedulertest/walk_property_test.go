@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/mutanttest"
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
@@ -18,7 +17,7 @@ func TestPropertyWalkEqualsOracle(t *testing.T) {
 		g := GenerateWalk(seed)
 		if faults := walkFaults(t, g); len(faults) > 0 {
 			t.Log(strings.Join(faults, "\n"))
-			reportWalk(t, g, func(g *WalkGraph) []string { return walkFaults(t, g) })
+			report(t, g, func(g *Graph) []string { return walkFaults(t, g) })
 			return
 		}
 	}
@@ -29,13 +28,13 @@ func TestPropertyWalkHostile(t *testing.T) {
 	for _, seed := range seeds(graphs() / 8) {
 		g := GenerateWalk(seed)
 		if faults := hostileWalkFaults(t, g); len(faults) > 0 {
-			reportWalk(t, g, func(g *WalkGraph) []string { return hostileWalkFaults(t, g) })
+			report(t, g, func(g *Graph) []string { return hostileWalkFaults(t, g) })
 			return
 		}
 	}
 }
 
-func walkFaults(t *testing.T, g *WalkGraph) []string {
+func walkFaults(t *testing.T, g *Graph) []string {
 	// The bare machine first: there a broken invariant is a fault with a seed, in the
 	// engine it is the end of the process.
 	if faults := hostileWalk(t, g, Hostile{Seed: g.Seed}, machine.Options{Concurrency: 8, Events: true}); len(faults) > 0 {
@@ -46,22 +45,22 @@ func walkFaults(t *testing.T, g *WalkGraph) []string {
 	}
 	for _, s := range []Setting{{Concurrency: 1, Timing: 1 + g.Seed}, {InFlight: 2, Timing: 2 + g.Seed}, {Timing: 3 + g.Seed, Silent: true}} {
 		var told []core.Event
-		if s.InFlight > 0 || g.MaxRetries > 0 { // branches wait for their turn, or for times that are spread at random
+		if s.InFlight > 0 || g.Walk.MaxRetries > 0 { // branches wait for their turn, or for times that are spread at random
 			if s.Silent {
 				continue
 			}
 			s.Concurrency = 8
 		}
-		got := EngineWalk(t, g, s)
+		got := EngineRun(t, g, nil, s)
 		if s.Concurrency == 8 {
 			told = got.Events
 		}
 		inFlight := s.InFlight
-		if slices.ContainsFunc(g.Nodes, func(n *WalkNode) bool { return n.Role == core.RoleHuman }) {
+		if slices.ContainsFunc(g.Nodes, func(n *Node) bool { return n.Role == core.RoleHuman }) {
 			inFlight = 0 // who waits for a person holds no slot
 		}
 		want := OracleWalk(g, s.Timing, told)
-		if want.Outcome.Tied {
+		if want.Walk.Tied {
 			continue
 		}
 		faults := append(WalkDifferences(want, got), got.Recorder.overlaps(g.limits(), 0, inFlight)...)
@@ -72,7 +71,7 @@ func walkFaults(t *testing.T, g *WalkGraph) []string {
 	return nil
 }
 
-func hostileWalkFaults(t *testing.T, g *WalkGraph) []string {
+func hostileWalkFaults(t *testing.T, g *Graph) []string {
 	for _, c := range cruelties(g.Seed) {
 		c.Events, c.Barrier = true, false
 		if faults := hostileWalk(t, g, c.Hostile, c.Options); len(faults) > 0 {
@@ -86,19 +85,19 @@ func hostileWalkFaults(t *testing.T, g *WalkGraph) []string {
 // beginning of the whole walk.
 func TestPropertyWalkCancelled(t *testing.T) {
 	cancelled := 0
-	faults := func(g *WalkGraph) []string {
+	faults := func(g *Graph) []string {
 		for i, c := range cruelties(g.Seed) {
 			if (uint64(i)+g.Seed)%3 != 0 { // every one gets its share of graphs
 				continue
 			}
 			c.Cancel, c.Events = 1+int(draw(g.Seed, fmt.Sprint(c))%12), true
 			head := fmt.Sprintf("%+v %+v", c.Hostile, c.Options)
-			got, err := HostileWalk(t, g, c.Hostile, c.Options)
+			got, err := HostileRun(t, g, nil, c.Hostile, c.Options)
 			if err != nil {
 				return []string{head, err.Error()}
 			}
 			want := OracleWalk(g, 0, got.Events)
-			if got.Outcome.Status != core.RunCancelled {
+			if got.Walk.Status != core.RunCancelled {
 				if d := WalkDifferences(want, got); len(d) > 0 {
 					return append([]string{head}, d...)
 				}
@@ -113,7 +112,7 @@ func TestPropertyWalkCancelled(t *testing.T) {
 	}
 	for _, seed := range seeds(graphs() / 4) {
 		if g := GenerateWalk(seed); len(faults(g)) > 0 {
-			reportWalk(t, g, faults)
+			report(t, g, faults)
 			return
 		}
 	}
@@ -123,9 +122,9 @@ func TestPropertyWalkCancelled(t *testing.T) {
 }
 
 // walkBeginning lists where a run that was cut short is not the beginning of the whole.
-func walkBeginning(want, got *WalkRun) []string {
+func walkBeginning(want, got *Run) []string {
 	var d differences
-	w, o := want.Outcome, got.Outcome
+	w, o := want.Walk, got.Walk
 	beginning := func(what string, whole, part []string) {
 		if len(part) > len(whole) || !slices.Equal(whole[:len(part)], part) {
 			d.compare(what, fmt.Sprint(whole), fmt.Sprint(part))
@@ -144,9 +143,9 @@ func walkBeginning(want, got *WalkRun) []string {
 	return append(d, violations(got.Plan, got.Events)...)
 }
 
-func hostileWalk(t *testing.T, g *WalkGraph, h Hostile, o machine.Options) []string {
+func hostileWalk(t *testing.T, g *Graph, h Hostile, o machine.Options) []string {
 	head := fmt.Sprintf("%+v %+v", h, o)
-	got, err := HostileWalk(t, g, h, o)
+	got, err := HostileRun(t, g, nil, h, o)
 	if err != nil {
 		return []string{head, err.Error()}
 	}
@@ -154,20 +153,4 @@ func hostileWalk(t *testing.T, g *WalkGraph, h Hostile, o machine.Options) []str
 		return append([]string{head}, faults...)
 	}
 	return nil
-}
-
-// reportWalk prints a failing graph, made as small as it goes.
-func reportWalk(t *testing.T, g *WalkGraph, faults func(*WalkGraph) []string) {
-	t.Helper()
-	found := faults(g)
-	if len(found) == 0 {
-		t.Errorf("seed %d: faults that were found are not found again\n%s", g.Seed, g)
-		return
-	}
-	if mutanttest.Running() {
-		t.Fatalf("seed %d\n%s", g.Seed, strings.Join(found, "\n"))
-	}
-	first := kindOf(found)
-	small := Reduce(g, func(g *WalkGraph) bool { return kindOf(faults(g)) == first })
-	t.Errorf("seed %d (go test ./scheduler/internal/schedulertest -run Property -seed=%d)\n%s\n%s", g.Seed, g.Seed, small, strings.Join(faults(small), "\n"))
 }

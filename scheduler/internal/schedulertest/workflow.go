@@ -17,9 +17,13 @@ const retryBase = 20 * time.Microsecond
 // Workflow returns the graph as a workflow whose handlers record into rec, and
 // the registry it runs with.
 func (g *Graph) Workflow(rec *Recorder) (*core.Workflow, *core.Registry) {
-	rec.begin(g)
+	rec.begin(g.limits())
 	k := nestedKind{}
-	return g.workflow(rec, k), core.NewRegistry(k)
+	reg := core.NewRegistry(k)
+	for i, name := range roleNames {
+		reg.AddKind(&roleKind{name: name, role: core.Role(i), g: g, rec: rec})
+	}
+	return g.workflow(rec, k), reg
 }
 
 // nestedKind makes nodes nested runs.
@@ -34,15 +38,19 @@ func (k nestedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagn
 
 func (g *Graph) workflow(rec *Recorder, k nestedKind) *core.Workflow {
 	w := &core.Workflow{Name: text(fmt.Sprintf("seed%d", g.Seed)), Mode: core.ModeDAG}
+	if s := g.Walk; s != nil {
+		w.Mode, w.Walk = core.ModeWalk, &core.Walk{MaxRetries: number(s.MaxRetries), MaxVisits: number(s.MaxVisits), MaxJumps: number(s.MaxJumps),
+			RepeatLimit: number(s.RepeatLimit), RetryTarget: text(s.RetryTarget), FallbackRetryTarget: text(s.Fallback), Fidelity: text(g.fidelity("default"))}
+	}
 	for _, f := range g.Fields {
 		w.Fields = append(w.Fields, f.decl())
 	}
 	w.Runtime.Concurrency = number(g.Concurrency)
 	for _, n := range g.Nodes {
-		w.Nodes = append(w.Nodes, g.node(n, rec, k))
+		w.Nodes = append(w.Nodes, g.declared(n, rec, k))
 	}
 	for _, e := range g.Edges {
-		w.Edges = append(w.Edges, e.edge())
+		w.Edges = append(w.Edges, g.edge(e))
 	}
 	for _, p := range g.Pipelines {
 		w.Pipelines = append(w.Pipelines, &core.Pipeline{ID: text(p.ID), Items: text(p.Items),
@@ -80,16 +88,20 @@ func addUpTo(old, v any) (any, error) {
 	return sum, nil
 }
 
-func (g *Graph) node(n *Node, rec *Recorder, k nestedKind) *core.Node {
+// declared returns a node as a workflow has it.
+func (g *Graph) declared(n *Node, rec *Recorder, k nestedKind) *core.Node {
 	out := &core.Node{ID: text(n.ID), Kind: text("fn"), Reads: texts(n.Reads), Writes: texts(n.Writes), HasWrites: true,
-		OnError: policy(n.Policy, n.Attempts, n.Then), Priority: core.Int{Value: n.Priority},
+		OnError: policy(n.Policy, n.Attempts, n.Then), Priority: core.Int{Value: n.Priority}, Join: n.join(),
 		AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
 	if n.OnlyTransient && out.OnError != nil {
 		out.OnError.RetryOn = text("transient")
 	}
-	if n.Sub == nil {
+	switch {
+	case g.Walk != nil:
+		g.stop(n, out, rec)
+	case n.Sub == nil:
 		out.Handler = &behaviour{g: g, n: n, rec: rec}
-	} else {
+	default:
 		out.Kind, out.Timeout = text("nested"), n.timeout()
 		k[out] = &core.Frame{Workflow: n.Sub.workflow(rec, k), Outputs: map[string]string{}}
 		for _, o := range n.Outputs {
@@ -103,12 +115,6 @@ func (g *Graph) node(n *Node, rec *Recorder, k nestedKind) *core.Node {
 		}
 		out.Args = core.Tree(args, core.Position{})
 	}
-	if n.AllDone {
-		out.Join = core.JoinOf(text("all_done"))
-	}
-	if n.Join != "" {
-		out.Join = &core.Join{Policy: text(n.Join), Count: &core.Int{Value: n.Take}, Fraction: &core.Located[float64]{Value: n.Share}, Race: n.Race}
-	}
 	if n.Source != "" {
 		out.ForEach = &core.ForEach{Source: text(n.Source), Concurrency: number(n.Concurrency), Collect: text(n.Collect)}
 		if n.MaxFailures >= 0 {
@@ -116,6 +122,21 @@ func (g *Graph) node(n *Node, rec *Recorder, k nestedKind) *core.Node {
 		}
 	}
 	return out
+}
+
+func (n *Node) join() *core.Join {
+	switch n.Join {
+	case "":
+		if n.AllDone {
+			return core.JoinOf(text("all_done"))
+		}
+		return nil
+	case core.JoinKOfN:
+		return &core.Join{Policy: text(n.Join), Count: &core.Int{Value: n.Take}, Race: n.Race}
+	case core.JoinQuorum:
+		return &core.Join{Policy: text(n.Join), Fraction: &core.Located[float64]{Value: n.Share}, Race: n.Race}
+	}
+	return &core.Join{Policy: text(n.Join), Race: n.Race}
 }
 
 // timeout is that of a nested run. One of k nanoseconds stands for k attempts that
@@ -135,8 +156,9 @@ func expiring(timeout time.Duration, attempt int) bool {
 	return timeout < time.Microsecond && attempt <= int(timeout)
 }
 
-func (e *Edge) edge() *core.Edge {
-	out := &core.Edge{From: text(e.From), To: text(e.To), When: condition(e.When), Else: e.Else, On: text(e.On)}
+func (g *Graph) edge(e *Edge) *core.Edge {
+	out := &core.Edge{From: text(e.From), To: text(e.To), When: condition(e.When), Else: e.Else, On: text(e.On), Label: text(e.Label),
+		Weight: core.Int{Value: e.Weight}, LoopRestart: e.Restart, Fidelity: text(g.fidelity("edge", e.From, e.To, e.Label))}
 	if e.Handles {
 		out.Handles = &core.Located[bool]{Value: true}
 	}
