@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine/internal/quorum"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -124,6 +125,7 @@ func (t *walk) settleFork(v *visit) {
 func (t *walk) verdictOfFork(v *visit) (status core.Status, reason string, certain bool) {
 	p, k := t.parallel(v), v.fork
 	n := len(k.branches)
+	tally := quorum.Tally{Branches: n, Need: p.Need, Ended: k.counted, Succeeded: k.ok}
 	if n == 0 {
 		return core.Fail, p.Join + ": there are no branches", true
 	}
@@ -134,15 +136,15 @@ func (t *walk) verdictOfFork(v *visit) (status core.Status, reason string, certa
 	}
 	succeeded := fmt.Sprintf("%s: %d of %d branches succeeded", p.Join, k.ok, n)
 	switch {
-	case p.WaitAll && k.counted < n && !early:
+	case p.WaitAll && !tally.Complete() && !early:
 		return 0, "", false
 	case p.WaitAll && bad > 0:
 		return core.PartialSuccess, fmt.Sprintf("%s: %d of %d branches failed", p.Join, k.bad, n), true
 	case p.WaitAll:
 		return core.Success, succeeded, true
-	case k.ok >= p.Need:
+	case tally.Early() == quorum.Won:
 		return core.Success, succeeded, true
-	case early || k.ok+n-k.counted < p.Need:
+	case early || tally.Early() == quorum.Lost:
 		return core.Fail, fmt.Sprintf("%s, %d failed", succeeded, k.bad), true
 	}
 	return 0, "", false

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine/internal/quorum"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // This file decides joins that take some of their predecessors. Each predecessor is an
@@ -15,7 +17,7 @@ import (
 // join is the run-time side of a plan.Join.
 type join struct {
 	looked  int32 // arms that have been looked at
-	live    int32 // of which so many are worth something
+	live    int32 // arms looked at that are worth something
 	next    int32 // the first arm that has not, without a race
 	decided bool
 	some    bool    // an edge says more than that its source was skipped
@@ -33,6 +35,11 @@ func (f *frame) openArm(a int32) {
 	}
 }
 
+// tally counts the arms of a join.
+func (x *join) tally(pj *plan.Join) quorum.Tally {
+	return quorum.Tally{Branches: pj.Count(), Need: pj.Need, Ended: int(x.looked), Succeeded: int(x.live)}
+}
+
 // lookAtJoin looks at the arms that can be looked at, and decides the join when enough
 // of them are live or none is left.
 func (f *frame) lookAtJoin(j int32) {
@@ -40,7 +47,7 @@ func (f *frame) lookAtJoin(j int32) {
 	if f.stopped || x.decided || f.v[pj.Vertex].phase != undecided {
 		return
 	}
-	for a := pj.From + x.next; a < pj.To && int(x.live) < pj.Need; a++ {
+	for a := pj.From + x.next; a < pj.To && x.tally(pj).AtEnd() == quorum.Pending; a++ {
 		switch {
 		case f.arms[a] == 0:
 			f.lookAtArm(x, a)
@@ -51,11 +58,12 @@ func (f *frame) lookAtJoin(j int32) {
 			x.next++
 		}
 	}
-	if int(x.live) < pj.Need && int(x.looked) < pj.Count() {
+	result := x.tally(pj).AtEnd()
+	if result == quorum.Pending {
 		return
 	}
 	x.decided = true
-	if int(x.live) >= pj.Need {
+	if result == quorum.Won {
 		f.emitJoined(j)
 		f.loseAll(pj.Losers, pj.Vertex)
 	}
@@ -91,7 +99,7 @@ func (f *frame) decideJoin(v int32) {
 	j := f.p.Vertices[v].Join
 	x := &f.joins[j]
 	switch {
-	case int(x.live) >= f.p.Joins[j].Need:
+	case x.tally(&f.p.Joins[j]).AtEnd() == quorum.Won:
 		for _, e := range x.took {
 			if f.p.Edges[e].Handles {
 				f.handle(e)
