@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -334,9 +335,9 @@ func (f *frame) prepareAgain(id ID) {
 	n := &f.p.Nodes[id.Node]
 	switch t := f.task(n.Vertex).(type) {
 	case *fanOut:
-		s := span{from: id.From, to: id.To}
+		s := chunk.Span{From: id.From, To: id.To}
 		t.phases[int(id.From)-t.base] = itemRunning
-		t.sent(s)
+		t.ranges.Add(s)
 		f.run(n, id, t.callFor(s), &t.group)
 	case *unit:
 		p := t.find(id)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -39,12 +40,9 @@ type fanOut struct {
 	base    int    // first item that is not settled; 0 for an array
 	settled settled
 
-	next     int    // first item never started
-	due      []int  // items to be started (again), ascending
-	flying   []span // ranges in flight, in the order they were handed out
-	wide     int    // how many of them may yield
-	asked    bool   // one of them was asked to because slots were free
-	chunk    int
+	next     int   // first item never started
+	due      []int // items to be started (again), ascending
+	ranges   chunk.Ranges
 	phases   []itemPhase
 	attempts []uint8
 	outcomes []Outcome // nil until an item has something to keep
@@ -88,7 +86,7 @@ func (f *frame) startFanOut(v int32) {
 		call = &Call{Path: f.path, Inputs: f.inputs}
 	}
 	call.Items = items
-	t := &fanOut{f: f, v: v, n: n, call: call, items: items, chunk: 1,
+	t := &fanOut{f: f, v: v, n: n, call: call, items: items, ranges: chunk.Ranges{Size: 1},
 		phases: make([]itemPhase, items.Len()), attempts: make([]uint8, items.Len())}
 	t.givenUp = math.MaxInt
 	t.group = group{parent: &f.group, limit: n.Concurrency, holder: t}
@@ -143,7 +141,7 @@ func (t *fanOut) canStart() bool {
 	if t.n.Frame != nil {
 		return t.waiting() && !t.full()
 	}
-	return t.group.active < t.group.limit && (t.waiting() || t.withheld() >= 0)
+	return t.group.active < t.group.limit && (t.waiting() || t.ranges.Withheld() >= 0)
 }
 
 func (t *fanOut) startOne() bool {
@@ -168,17 +166,16 @@ func (t *fanOut) startItems() bool {
 	for t.f.v[t.v].phase == running {
 		switch {
 		case !t.waiting():
-			if i := t.withheld(); i >= 0 && t.group.free() {
-				t.asked = true
-				t.askToYield(&t.flying[i])
+			if i := t.ranges.Withheld(); i >= 0 && t.group.free() {
+				t.askToYield(t.ranges.Ask(i))
 			}
 			return false
 		case t.n.Wait != nil:
-			i := int(t.pick(1).from)
+			i := int(t.pick(1).From)
 			id := t.begin(i)
 			t.f.wait(t.n, id)
 		case t.n.Handler == nil:
-			i := int(t.pick(1).from)
+			i := int(t.pick(1).From)
 			t.begin(i)
 			t.itemEnded(i, &Outcome{Failure: lacking(t.n)})
 			t.check()
@@ -227,24 +224,20 @@ func (t *fanOut) answer(e *Event) bool {
 	if e.Kind.isTimer() {
 		return t.timer(from, e)
 	}
-	at := slices.IndexFunc(t.flying, func(s span) bool { return s.from == e.ID.From })
+	at := t.ranges.Find(e.ID.From)
 	if at < 0 || e.Items != nil && len(e.Items) != to-from {
 		return false
 	}
 	if e.Kind == Yielded {
-		t.yielded(&t.flying[at], to)
+		t.yielded(at, to)
 		return true
 	}
-	s := t.flying[at]
-	to = min(to, int(s.to)) // what it yielded is another's
+	end := int(t.ranges.Open()[at].To)
+	to = min(to, end) // what it yielded is another's
 	t.f.landed(&t.group)
-	t.adapt(e, to == int(s.to))
-	t.handBack(to, int(s.to))
-	t.asked = false
-	if s.wide() {
-		t.wide--
-	}
-	t.pass(at)
+	t.ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.Events)
+	t.handBack(to, end)
+	t.ranges.Ended(at, t.askToYield)
 	for i := from; i < to; i++ {
 		if e.Items == nil {
 			t.tried(i, &e.Outcome, e)
@@ -254,7 +247,7 @@ func (t *fanOut) answer(e *Event) bool {
 	}
 	// Until here the range counts as in flight: an item that stops the run must not
 	// end the fan-out before the items behind it have been looked at.
-	t.flying = slices.Delete(t.flying, at, at+1)
+	t.ranges.Remove(at)
 	t.check()
 	return true
 }
@@ -367,7 +360,7 @@ func (t *fanOut) giveUp() {
 	}
 	t.givenUp = cut
 	t.discardFrom(cut)
-	if t.pull.open || slices.ContainsFunc(t.flying, func(s span) bool { return int(s.to) > cut }) {
+	if t.pull.open || slices.ContainsFunc(t.ranges.Open(), func(s chunk.Span) bool { return int(s.To) > cut }) {
 		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(cut), To: int32(t.known())}
 		t.f.m.command(Command{Op: OpGiveUp, ID: id, Node: t.n})
 	}
@@ -388,7 +381,7 @@ func (t *fanOut) complete() bool {
 	if cut == t.known() {
 		return t.done == cut
 	}
-	if len(t.flying) > 0 || len(t.inner) > 0 || slices.Contains(t.phases, itemPlacing) {
+	if t.ranges.InFlight() || len(t.inner) > 0 || slices.Contains(t.phases, itemPlacing) {
 		return false // what runs is awaited, even if it cannot count any more
 	}
 	for _, p := range t.phases[:cut-t.base] {
@@ -422,7 +415,7 @@ func (t *fanOut) noteTurn() {
 // come: an earlier writer that is cancelled must not make room for them.
 func (t *fanOut) endStopped() {
 	f := t.f
-	if len(t.flying) > 0 || len(t.inner) > 0 || t.pull.open || f.v[t.v].phase == resolved || t.discardFrom(t.base) {
+	if t.ranges.InFlight() || len(t.inner) > 0 || t.pull.open || f.v[t.v].phase == resolved || t.discardFrom(t.base) {
 		return
 	}
 	f.v[t.v].ended = f.m.now

@@ -16,7 +16,7 @@ const (
 	chosen                  // runs; waits for the fields it reads
 	startable               // waits for a slot
 	running                 // user code, timer, or a task with parts of its own
-	backoff                 // waits for another attempt
+	backingOff              // waits for another attempt
 	committing              // waits for its turn at a refusing field
 	resolved
 	losing  // given up; what runs of it is awaited

@@ -101,7 +101,7 @@ func raced() *core.Failure {
 
 // giveUpAll cancels all items of a fan-out that are in flight.
 func (t *fanOut) giveUpAll() {
-	if t.pull.open || len(t.flying) > 0 {
+	if t.pull.open || t.ranges.InFlight() {
 		t.f.m.command(Command{Op: OpGiveUp, ID: ID{Frame: t.f.id, Node: t.n.Index, To: int32(t.known())}, Node: t.n})
 	}
 }
@@ -127,29 +127,28 @@ func (t *fanOut) answerLost(e *Event) bool {
 		t.checkLost()
 		return true
 	}
-	at := slices.IndexFunc(t.flying, func(s span) bool { return s.from == e.ID.From })
+	at := t.ranges.Find(e.ID.From)
 	if at < 0 || e.ID.To <= e.ID.From || t.attempt(int(e.ID.From)) != e.ID.Attempt {
 		return false
 	}
-	s := &t.flying[at]
-	to := min(e.ID.To, s.to)
+	end := t.ranges.Open()[at].To
+	to := min(e.ID.To, end)
 	switch e.Kind {
 	case Yielded:
-		t.handBack(int(to), int(s.to))
-		s.to = to
+		t.handBack(int(to), int(t.ranges.Yield(at, to)))
 		return true
 	case Finished:
 		t.f.landed(&t.group)
-		t.handBack(int(to), int(s.to))
-		for i := s.from; i < to; i++ {
+		t.handBack(int(to), int(end))
+		for i := e.ID.From; i < to; i++ {
 			if e.Items == nil {
 				t.f.dropClaim(t.id(int(i)), &e.Outcome)
 			} else {
-				t.f.dropClaim(t.id(int(i)), &e.Items[i-s.from])
+				t.f.dropClaim(t.id(int(i)), &e.Items[i-e.ID.From])
 			}
 			t.endLost(int(i))
 		}
-		t.flying = slices.Delete(t.flying, at, at+1)
+		t.ranges.Remove(at)
 		t.checkLost()
 		return true
 	}
@@ -158,7 +157,7 @@ func (t *fanOut) answerLost(e *Event) bool {
 
 // checkLost ends the fan-out once nothing of it runs.
 func (t *fanOut) checkLost() {
-	if len(t.flying) > 0 || len(t.inner) > 0 || t.pull.open || t.f.v[t.v].phase != losing {
+	if t.ranges.InFlight() || len(t.inner) > 0 || t.pull.open || t.f.v[t.v].phase != losing {
 		return
 	}
 	if t.discardFrom(t.base) {

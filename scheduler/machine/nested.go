@@ -124,7 +124,7 @@ func (t *fanOut) startNestedItem() bool {
 		if !t.waiting() || t.full() {
 			return false
 		}
-		t.beginNested(int(t.pick(1).from))
+		t.beginNested(int(t.pick(1).From))
 	}
 	return false
 }

@@ -85,7 +85,7 @@ func (f *frame) answerPlain(v int32, n *plan.Node, e *Event) bool {
 		return false
 	}
 	switch {
-	case e.Kind == TimerFired && x.phase == backoff:
+	case e.Kind == TimerFired && x.phase == backingOff:
 		if !f.stopped {
 			f.makeStartable(v)
 		}
@@ -122,7 +122,7 @@ func (f *frame) answerPlain(v int32, n *plan.Node, e *Event) bool {
 func (f *frame) attempted(v int32, n *plan.Node, e *Event) {
 	x := &f.v[v]
 	if f.again(n, x.attempts, &e.Outcome) {
-		x.phase = backoff
+		x.phase = backingOff
 		f.retry(n, e.ID, &e.Outcome)
 		return
 	}

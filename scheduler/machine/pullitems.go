@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -242,12 +243,12 @@ func (t *fanOut) hold(list []any) { t.items = Items{list: list, n: len(list), ba
 
 // callFor is what the handler of a range is given: of a stream with the items of the
 // range alone, since the others come and go.
-func (t *fanOut) callFor(s span) *Call {
+func (t *fanOut) callFor(s chunk.Span) *Call {
 	if t.n.Puller == nil {
 		return t.call
 	}
 	call := *t.call
-	from, to := int(s.from)-t.base, int(s.to)-t.base
-	call.Items = Items{list: t.items.list[from:to:to], n: to - from, base: int(s.from)}
+	from, to := int(s.From)-t.base, int(s.To)-t.base
+	call.Items = Items{list: t.items.list[from:to:to], n: to - from, base: int(s.From)}
 	return &call
 }

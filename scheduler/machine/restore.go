@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -229,7 +230,7 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 			call.Items = items
 		}
 	}
-	t := &fanOut{f: f, v: v, n: n, call: call, items: items, next: j.Next, due: j.Due, chunk: j.Chunk, early: j.Early, attempts: j.Attempts}
+	t := &fanOut{f: f, v: v, n: n, call: call, items: items, next: j.Next, due: j.Due, ranges: chunk.Ranges{Size: j.Chunk}, early: j.Early, attempts: j.Attempts}
 	if t.attempts == nil {
 		t.attempts = []uint8{}
 	}
@@ -241,7 +242,7 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 		}
 	}
 	for _, s := range j.Open {
-		t.sent(span{from: int32(s[0]), to: int32(s[1])})
+		t.ranges.Add(chunk.Span{From: int32(s[0]), To: int32(s[1])})
 	}
 	if err := t.restoreOutcomes(j); err != nil {
 		return err
@@ -429,7 +430,7 @@ func (f *frame) reissuePlain(v int32, n *plan.Node, x *vertex) {
 	switch {
 	case x.phase == startable:
 		f.ready.add(f.rank(v))
-	case x.phase == backoff:
+	case x.phase == backingOff:
 		f.setTimer(n, id)
 	case x.phase == running && n.Wait != nil:
 		f.wait(n, id)
@@ -457,7 +458,7 @@ func (t *fanOut) reissue() {
 
 // reissueOpen issues the handlers in flight again.
 func (t *fanOut) reissueOpen() {
-	for _, s := range t.flying {
+	for _, s := range t.ranges.Open() {
 		t.f.run(t.n, t.rangeID(s), t.callFor(s), &t.group)
 	}
 	if t.pull.open {

@@ -2,10 +2,10 @@ package machine
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 
+	"github.com/wavefold/wavefold/scheduler/machine/internal/backoff"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -60,37 +60,13 @@ func (f *frame) setTimer(n *plan.Node, id ID) {
 // delay is how long to wait after an attempt that failed: what the policy says, and
 // at least what the failure asked for. It is the same whenever it is asked.
 func (f *frame) delay(n *plan.Node, id ID) time.Duration {
-	d := n.Retry.Delay(int(id.Attempt))
-	if n.Retry.Jitter && f.m.opts.Seed != 0 {
-		d = spread(d, draw(f.m.opts.Seed, id))
-		if n.Retry.Max > 0 {
-			d = min(d, n.Retry.Max)
-		}
-	}
-	return max(d, f.asked[id])
+	spread := n.Retry.Jitter && f.m.opts.Seed != 0
+	return backoff.Wait(n.Retry.Delay(int(id.Attempt)), n.Retry.Max, f.asked[id], spread, f.m.draw(id))
 }
 
-// spread multiplies a wait by a factor between 0.5 and 1.5. A product that does not
-// fit is the longest wait there is.
-func spread(d time.Duration, jitter float64) time.Duration {
-	x := float64(d) * (0.5 + jitter)
-	if x >= math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return time.Duration(x)
-}
-
-// draw makes a number in [0,1) of a seed and what it is for, by the mixing function
-// of splitmix64.
-func draw(seed uint64, id ID) float64 {
-	x := seed
-	for _, part := range [...]int32{id.Frame, id.Node, id.From, id.Attempt} {
-		x += 0x9e3779b97f4a7c15 + uint64(uint32(part))
-		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-		x = (x ^ x>>27) * 0x94d049bb133111eb
-		x ^= x >> 31
-	}
-	return float64(x>>11) / (1 << 53)
+// draw makes a number in [0,1) of the run's seed and what it is for.
+func (m *Machine) draw(id ID) float64 {
+	return backoff.Draw(m.opts.Seed, uint32(id.Frame), uint32(id.Node), uint32(id.From), uint32(id.Attempt))
 }
 
 // askedJSON is a wait that a failure asked for.

@@ -244,9 +244,9 @@ func (f *frame) dumpTask(j *frameJSON, v int32) (err error) {
 }
 
 func (t *fanOut) dump() (*fanOutJSON, error) {
-	j := &fanOutJSON{Next: t.next, Due: t.due, Chunk: t.chunk, Early: t.early, Attempts: t.attempts, Outcomes: map[int]outcomeJSON{}}
-	for _, s := range t.flying {
-		j.Open = append(j.Open, [2]int{int(s.from), int(s.to)})
+	j := &fanOutJSON{Next: t.next, Due: t.due, Chunk: t.ranges.Size, Early: t.early, Attempts: t.attempts, Outcomes: map[int]outcomeJSON{}}
+	for _, s := range t.ranges.Open() {
+		j.Open = append(j.Open, [2]int{int(s.From), int(s.To)})
 	}
 	for i, p := range t.phases {
 		j.Phases = append(j.Phases, byte(p))

@@ -31,7 +31,7 @@ func (f *frame) stop() {
 			continue
 		}
 		timer := x.phase == running && f.p.Vertices[v].Shape == plan.Plain && f.p.Nodes[f.p.Vertices[v].Node].Wait != nil
-		if x.phase == backoff || x.phase == committing || x.phase == placing || timer || x.phase == startable && x.attempts > 0 {
+		if x.phase == backingOff || x.phase == committing || x.phase == placing || timer || x.phase == startable && x.attempts > 0 {
 			delete(f.held, int32(v))
 			x.ended = f.m.now
 			f.fail(int32(v), cancelled())
