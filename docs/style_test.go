@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -36,16 +35,10 @@ var legitimate = []struct{ page, phrase, why string }{
 	{"kinds/agent.md", "a model that refuses", "a refusal is an answer of a model"},
 }
 
-// pending are pages that are not rewritten yet.
-var pending = []string{"format.md"}
-
 // TestPlainEnglish looks for the phrases that style.md asks to avoid, outside of code.
 // Decisions in adr are history and stay as they are.
 func TestPlainEnglish(t *testing.T) {
 	for _, page := range pages(t) {
-		if slices.Contains(pending, page) {
-			continue
-		}
 		for _, found := range odd(t, page) {
 			t.Error(found)
 		}

@@ -30,7 +30,7 @@ type File struct {
 	Nodes core.Members[Answers] `wavefold:"nodes" doc:"what each node answers, by id: one entry for each call, the last one repeats"`
 	// Model is what models answer, nil for nothing.
 	Model  *Model        `wavefold:"model" doc:"what models answer"`
-	Expect *Expect       `wavefold:"expect" doc:"what the run is expected to come to"`
+	Expect *Expect       `wavefold:"expect" doc:"expected result of the run"`
 	Pos    core.Position `wavefold:",pos"`
 }
 
@@ -38,9 +38,9 @@ type File struct {
 type Model struct {
 	// Run are the answers of nodes that a model runs, by id, as in File.Nodes. No node is
 	// in both.
-	Run core.Members[Answers] `wavefold:"run" doc:"what each node that a model runs comes to, by id: as under nodes"`
+	Run core.Members[Answers] `wavefold:"run" doc:"results of the nodes that a model runs, by id: as under nodes"`
 	// Route are the decisions where to go on from a node, by its id.
-	Route core.Members[Routes] `wavefold:"route" doc:"where a model goes on after each node, by id: one entry for each time it is asked, the last one repeats"`
+	Route core.Members[Routes] `wavefold:"route" doc:"routing decisions of a model after each node, by id: one entry for each question, the last one repeats"`
 	Pos   core.Position        `wavefold:",pos"`
 }
 
@@ -57,9 +57,9 @@ type Route struct {
 	To *core.Text `wavefold:"to" doc:"id of the node to go to, or none"`
 	// Number is that of the condition which holds, from 1, without the edge that has none;
 	// 0 is as None.
-	Number *core.Int `wavefold:"number,min=0" doc:"number of the condition that holds, from 1; 0 for none"`
+	Number *core.Int `wavefold:"number,min=0" doc:"number of the true condition, from 1; 0 if none is"`
 	// Answer is a text that is read as that of a model.
-	Answer *core.Text `wavefold:"answer" doc:"the model's words, which are read as those of a real one"`
+	Answer *core.Text `wavefold:"answer" doc:"answer of the model in words, parsed like a real answer"`
 	// Error is that of a model which gives no answer.
 	Error *Error        `wavefold:"error" doc:"the model gives no answer"`
 	Pos   core.Position `wavefold:",pos"`
@@ -82,38 +82,38 @@ type Answer struct {
 	Visit *core.Int `wavefold:"visit,min=1" doc:"which visit of the node in a walk, from 1, this answers"`
 	// Delta are the writes, by field; EdgeOutput is what goes along the edges, nil
 	// for nothing (a null is a value).
-	Delta      core.Members[*core.Value] `wavefold:"delta" doc:"what it writes, by field"`
-	EdgeOutput *core.Value               `wavefold:"edge_output" doc:"what it sends along its edges"`
+	Delta      core.Members[*core.Value] `wavefold:"delta" doc:"writes of the node, by field"`
+	EdgeOutput *core.Value               `wavefold:"edge_output" doc:"output along its edges"`
 	// Output is the data that a node comes to which a model runs, nil for none: it is sent
 	// and written as such nodes do it. Evals are the checks of it.
-	Output *core.Value        `wavefold:"output" doc:"the data it comes to: sent along its edges, and written as a node does that a model runs"`
-	Evals  core.Members[Eval] `wavefold:"evals" doc:"the checks of what it came to, by name: true, false or {pass, kind, reasoning}"`
+	Output *core.Value        `wavefold:"output" doc:"result of the node: sent along its edges, and written as for a node that a model runs"`
+	Evals  core.Members[Eval] `wavefold:"evals" doc:"checks of the result, by name: true, false or {pass, kind, reasoning}"`
 	// Status is "", "success", "partial_success", "fail", "retry", which asks to be run
 	// again, or, in a walk, "skipped".
-	Status core.Text `wavefold:"status,oneof=success|partial_success|fail|retry|skipped" doc:"how it ends; retry asks to be run again; skipped is for walks; default success"`
+	Status core.Text `wavefold:"status,oneof=success|partial_success|fail|retry|skipped" doc:"status of the call; retry asks for another attempt; skipped is for walks; default success"`
 	// Note is the text beside the status.
-	Note core.Text `wavefold:"note" doc:"a text beside the status: why it failed, or asks to be run again"`
+	Note core.Text `wavefold:"note" doc:"reason of the failure or of the request for another attempt"`
 	// Category is a core.Category, beside the status fail only; "" leaves it to the note.
-	Category core.Text `wavefold:"category,oneof=transient_infra|deterministic|budget_exhausted|compilation_loop|canceled|structural" doc:"beside status: fail: category of the failure; default what the note says"`
+	Category core.Text `wavefold:"category,oneof=transient_infra|deterministic|budget_exhausted|compilation_loop|canceled|structural" doc:"with status: fail: category of the failure; default as the note says"`
 	// PreferredLabel, SuggestedNext and ContextUpdates are what the node of a walk says of
 	// the way on.
-	PreferredLabel core.Text                 `wavefold:"preferred_label" doc:"in a walk: label of the edge that it prefers"`
-	SuggestedNext  []core.Text               `wavefold:"suggested_next" doc:"in a walk: nodes that it suggests to go to, best first"`
+	PreferredLabel core.Text                 `wavefold:"preferred_label" doc:"in a walk: label of the preferred edge"`
+	SuggestedNext  []core.Text               `wavefold:"suggested_next" doc:"in a walk: suggested next nodes, best first"`
 	ContextUpdates core.Members[*core.Value] `wavefold:"context_updates" doc:"in a walk: values for the context, by key"`
 	// Human is what a person says at a human gate. nil leaves the gate to the other keys.
-	Human *core.Text `wavefold:"human" doc:"at a human gate: what the person types, a key or label; with a sleep beyond the timeout nobody answers in time"`
+	Human *core.Text `wavefold:"human" doc:"at a human gate: the answer of the person, a key or label; with a sleep beyond the timeout it is too late"`
 	// Error makes the call fail, Panic makes it panic with a text. At most one is
 	// set.
 	Error *Error     `wavefold:"error" doc:"makes the call fail"`
-	Panic *core.Text `wavefold:"panic" doc:"makes the call panic with this text"`
+	Panic *core.Text `wavefold:"panic" doc:"makes the call panic with this message"`
 	// Sleep is how long the call takes.
-	Sleep core.Located[time.Duration] `wavefold:"sleep" doc:"how long the call takes, such as 200ms"`
+	Sleep core.Located[time.Duration] `wavefold:"sleep" doc:"duration of the call, such as 200ms"`
 	Pos   core.Position               `wavefold:",pos"`
 }
 
 // Eval is a check of what a node came to.
 type Eval struct {
-	Pass      bool          `wavefold:"pass,required" doc:"whether it is passed"`
+	Pass      bool          `wavefold:"pass,required" doc:"whether the check passed"`
 	Kind      core.Text     `wavefold:"kind,oneof=value|function|judge" doc:"value, function or judge; default value"`
 	Reasoning core.Text     `wavefold:"reasoning" doc:"why"`
 	Pos       core.Position `wavefold:",pos"`
@@ -121,12 +121,12 @@ type Eval struct {
 
 // Error is the error a call returns.
 type Error struct {
-	Message core.Text `wavefold:"message,required" doc:"the error's text"`
+	Message core.Text `wavefold:"message,required" doc:"message of the error"`
 	// Retryable is true unless the file says otherwise.
 	Retryable bool `wavefold:"retryable" doc:"whether another attempt may help; default true"`
 	// Category is a core.Category, "" for transient_infra of what is retryable, and else for
 	// the one that the message says.
-	Category core.Text     `wavefold:"category,oneof=transient_infra|deterministic|budget_exhausted|compilation_loop|canceled|structural" doc:"category of the failure; default transient_infra of what is retryable, else what the message says"`
+	Category core.Text     `wavefold:"category,oneof=transient_infra|deterministic|budget_exhausted|compilation_loop|canceled|structural" doc:"category of the failure; default transient_infra if retryable, otherwise as the message says"`
 	Pos      core.Position `wavefold:",pos"`
 }
 
@@ -141,8 +141,8 @@ type Expect struct {
 	State  core.Members[*core.Value] `wavefold:"state" doc:"values of state fields at the end"`
 	Absent []core.Text               `wavefold:"absent" doc:"state fields that have no value at the end"`
 	// Runs and Attempts count executions and attempts by node.
-	Runs     core.Members[core.Int] `wavefold:"runs,min=0" doc:"how often each node was executed: items, rows and rounds count, attempts do not"`
-	Attempts core.Members[core.Int] `wavefold:"attempts,min=0" doc:"how many attempts each node took"`
+	Runs     core.Members[core.Int] `wavefold:"runs,min=0" doc:"number of executions of each node: items, rows and rounds count, attempts do not"`
+	Attempts core.Members[core.Int] `wavefold:"attempts,min=0" doc:"number of attempts of each node"`
 	// Order are nodes in the order in which they start; others may come between.
 	Order []core.Text `wavefold:"order" doc:"ids of nodes in the order in which they start"`
 	// Trace are executions in the order in which they start.
@@ -150,15 +150,15 @@ type Expect struct {
 	// Path are the nodes that a walk visits, in order, without branches.
 	Path []core.Text `wavefold:"path" doc:"ids of the nodes that a walk visits, in order, branches left out"`
 	// Asked are texts that stand in what a person was shown last at a gate, by node.
-	Asked core.Members[core.Text] `wavefold:"asked" doc:"at human gates: a text that is in what the person was shown last, by node"`
+	Asked core.Members[core.Text] `wavefold:"asked" doc:"at human gates: a string that occurs in what the person was shown last, by node"`
 	// Calls count how often a model was asked where to go on, by node or in "total".
-	Calls Counts `wavefold:"calls" doc:"how often a model is asked where to go on: a number in all, or by node and in total"`
+	Calls Counts `wavefold:"calls" doc:"number of routing questions to a model: a number in total, or by node and in total"`
 	// Context are values of the context of a walk at the end.
 	Context core.Members[*core.Value] `wavefold:"context" doc:"values of the context of a walk at the end, by key"`
 	// Failure is the class of the failure of the run.
 	Failure core.Text `wavefold:"failure" doc:"class of the failure with which the run ends, such as no_route"`
 	// Peak is the largest number of executions at a time, by node or in "total".
-	Peak core.Members[core.Int] `wavefold:"peak,min=0" doc:"largest number of executions at a time, of a node or in total"`
+	Peak core.Members[core.Int] `wavefold:"peak,min=0" doc:"maximum number of executions at once, of a node or in total"`
 	Pos  core.Position          `wavefold:",pos"`
 }
 

@@ -69,7 +69,7 @@ func TestDocsTables(t *testing.T) {
 	golden(t, docsFile, got)
 }
 
-// valueText says what may stand behind a key.
+// valueText describes the values of a key.
 func valueText(k core.Key) string {
 	s := typeText(k.Type, k)
 	if k.Required {
@@ -86,7 +86,7 @@ func typeText(t reflect.Type, k core.Key) string {
 	case reflect.TypeFor[conditionShape]():
 		return "condition"
 	case reflect.TypeFor[bodyShape]():
-		return "text or list of texts"
+		return "string or list of strings"
 	case reflect.TypeFor[joinShape]():
 		return "`all`, `all_done`, `any` or mapping"
 	case reflect.TypeFor[mappingShape]():
@@ -95,9 +95,9 @@ func typeText(t reflect.Type, k core.Key) string {
 		if len(k.OneOf) > 0 {
 			return "`" + strings.Join(k.OneOf, "`, `") + "`"
 		}
-		return "text"
+		return "string"
 	case reflect.TypeFor[core.Int]():
-		return "whole number" + rangeText(k)
+		return "integer" + rangeText(k)
 	case reflect.TypeFor[core.Located[float64]]():
 		return "number" + rangeText(k)
 	case reflect.TypeFor[core.Located[time.Duration]]():
@@ -112,7 +112,7 @@ func typeText(t reflect.Type, k core.Key) string {
 	case reflect.TypeFor[mock.Answers]():
 		return "list of answers"
 	case reflect.TypeFor[mock.Step]():
-		return "text"
+		return "string"
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -128,13 +128,13 @@ func typeText(t reflect.Type, k core.Key) string {
 
 func plural(s string) string {
 	switch {
-	case strings.HasPrefix(s, "whole number"):
-		return strings.Replace(s, "number", "numbers", 1)
+	case strings.HasPrefix(s, "integer"):
+		return strings.Replace(s, "integer", "integers", 1)
 	case strings.HasPrefix(s, "any value"):
 		return "values"
 	case strings.HasPrefix(s, "list of "):
 		return "lists" + strings.TrimPrefix(s, "list")
-	case s == "text" || s == "mapping":
+	case s == "string" || s == "mapping":
 		return s + "s"
 	default:
 		return s

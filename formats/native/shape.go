@@ -31,7 +31,7 @@ type inputShape struct {
 	Items       *typeShape              `wavefold:"items" doc:"type of the elements of an array"`
 	Properties  core.Members[typeShape] `wavefold:"properties" doc:"types of the members of an object, by name"`
 	Enum        []any                   `wavefold:"enum" doc:"the allowed values; absent: all of the type"`
-	Description core.Text               `wavefold:"description" doc:"what the input means, for help texts"`
+	Description core.Text               `wavefold:"description" doc:"meaning of the input, for help"`
 	Pos         core.Position           `wavefold:",pos"`
 	Lost        core.Lost               `wavefold:",lost"`
 }
@@ -44,7 +44,7 @@ type stateShape struct {
 
 type fieldShape struct {
 	Type        core.Text               `wavefold:"type,oneof=string|number|integer|boolean|object|array|null" doc:"type of the value; absent: anything. null passes for every type"`
-	Merge       core.Text               `wavefold:"merge,oneof=last_wins|array_append|set_once|object_merge|union|sum|min|max|count" doc:"how a write is folded into the value; default last_wins"`
+	Merge       core.Text               `wavefold:"merge,oneof=last_wins|array_append|set_once|object_merge|union|sum|min|max|count" doc:"how a write is merged into the value; default last_wins"`
 	Key         core.Text               `wavefold:"key" doc:"for merge: union, the member by which objects are compared; absent: whole values are compared"`
 	Default     *any                    `wavefold:"default" doc:"the value before any write; default: no value"`
 	Items       *typeShape              `wavefold:"items" doc:"type of the elements of an array"`
@@ -52,7 +52,7 @@ type fieldShape struct {
 	Required    []core.Text             `wavefold:"required" doc:"members that an object must have"`
 	Enum        []any                   `wavefold:"enum" doc:"the allowed values; absent: all of the type"`
 	Ref         core.Text               `wavefold:"$ref" doc:"kept for other programs; has no effect and is reported as a warning"`
-	Description core.Text               `wavefold:"description" doc:"what the field means"`
+	Description core.Text               `wavefold:"description" doc:"meaning of the field"`
 	Pos         core.Position           `wavefold:",pos"`
 	Lost        core.Lost               `wavefold:",lost"`
 }
@@ -64,19 +64,19 @@ type typeShape struct {
 	Required    []core.Text             `wavefold:"required" doc:"members that an object must have"`
 	Enum        []any                   `wavefold:"enum" doc:"the allowed values; absent: all of the type"`
 	Ref         core.Text               `wavefold:"$ref" doc:"kept for other programs; has no effect and is reported as a warning"`
-	Description core.Text               `wavefold:"description" doc:"what the value means"`
+	Description core.Text               `wavefold:"description" doc:"meaning of the value"`
 	Pos         core.Position           `wavefold:",pos"`
 }
 
 type incrementalShape struct {
-	File       core.Text        `wavefold:"file" doc:"the file that remembers it, relative to the workflow's folder; default: the workflow's name with .progress.json"`
-	Cursor     *cursorShape     `wavefold:"cursor" doc:"a value that goes from run to run; it is saved only when the run succeeded and no node failed"`
-	Partitions *partitionsShape `wavefold:"partitions" doc:"pieces of work of which each is done once; those that failed are done again"`
+	File       core.Text        `wavefold:"file" doc:"the file that stores the progress, relative to the workflow's folder; default: the workflow's name with .progress.json"`
+	Cursor     *cursorShape     `wavefold:"cursor" doc:"a value that is passed from run to run; it is saved only if the run succeeded and no node failed"`
+	Partitions *partitionsShape `wavefold:"partitions" doc:"pieces of work that are each completed once; failed ones are repeated"`
 	Pos        core.Position    `wavefold:",pos"`
 }
 
 type cursorShape struct {
-	Input core.Text     `wavefold:"input,required" doc:"the input that gets the value; its default is what the first run gets"`
+	Input core.Text     `wavefold:"input,required" doc:"the input that gets the value; its default is the value of the first run"`
 	From  core.Text     `wavefold:"from,required" doc:"an expression over the state at the end, such as $.newest"`
 	Pos   core.Position `wavefold:",pos"`
 }
@@ -94,9 +94,9 @@ type phaseShape struct {
 }
 
 type runtimeShape struct {
-	Concurrency *core.Int `wavefold:"concurrency,min=1" doc:"how many nodes may run at a time; default 1"`
-	MaxInFlight *core.Int `wavefold:"max_in_flight,min=1" doc:"limit on all user code at a time: nodes, items, stages, nested workflows; default: no limit"`
-	Schedule    core.Text `wavefold:"schedule,oneof=dataflow|barrier" doc:"dataflow starts a node as soon as what it needs is there, barrier finishes a level before the next one starts; the results are the same; default dataflow"`
+	Concurrency *core.Int `wavefold:"concurrency,min=1" doc:"maximum number of nodes that run at once; default 1"`
+	MaxInFlight *core.Int `wavefold:"max_in_flight,min=1" doc:"limit on all user code that runs at once: nodes, items, stages, nested workflows; default: no limit"`
+	Schedule    core.Text `wavefold:"schedule,oneof=dataflow|barrier" doc:"dataflow starts a node as soon as its inputs are there, barrier finishes a level before the next one starts; the results are the same; default dataflow"`
 }
 
 type graphShape struct {
@@ -109,53 +109,53 @@ type graphShape struct {
 
 type nodeShape struct {
 	ID          core.Text                    `wavefold:"id,required" doc:"name of the node: letters, digits and underscore, not starting with a digit"`
-	Kind        core.Text                    `wavefold:"kind,required" doc:"what the node does; each kind adds keys of its own"`
-	Description core.Text                    `wavefold:"description" doc:"what the node is for"`
+	Kind        core.Text                    `wavefold:"kind,required" doc:"what the node does; each kind has its own keys"`
+	Description core.Text                    `wavefold:"description" doc:"purpose of the node"`
 	Phase       core.Text                    `wavefold:"phase" doc:"label for display; should be one of phases"`
-	Args        mappingShape                 `wavefold:"args" doc:"arguments. A text that is a path such as $.orders[0].id is replaced by the value; write $$. for a text that begins with $."`
+	Args        mappingShape                 `wavefold:"args" doc:"arguments. A string that is a path such as $.orders[0].id is replaced by the value; write $$. for a string that begins with $."`
 	Reads       []core.Text                  `wavefold:"reads" doc:"the state fields the node sees; default: none"`
 	Writes      []core.Text                  `wavefold:"writes" doc:"the state fields the node may write; default: none"`
 	ForEach     *forEachShape                `wavefold:"for_each" doc:"run the node once for each element of an array"`
-	OnError     *onErrorShape                `wavefold:"on_error" doc:"what happens when the node fails; absent: what depends on it is skipped, the rest goes on, the run is failed"`
-	Partial     bool                         `wavefold:"allow_partial" doc:"whether the node is a partial success when its last try still asks to be run again; default false"`
-	Auto        bool                         `wavefold:"auto_status" doc:"whether the node is a success whatever its tries came to; default false"`
+	OnError     *onErrorShape                `wavefold:"on_error" doc:"what happens when the node fails; absent: nodes that depend on it are skipped, the others run, the run is failed"`
+	Partial     bool                         `wavefold:"allow_partial" doc:"whether the node is a partial success when its last attempt still asks for another; default false"`
+	Auto        bool                         `wavefold:"auto_status" doc:"whether the node is a success whatever the results of its attempts; default false"`
 	Timeout     *core.Located[time.Duration] `wavefold:"timeout,min=1ns" doc:"limit on one attempt, such as 30s; default: no limit"`
-	Join        joinShape                    `wavefold:"join" doc:"all: every predecessor must be done and no condition false; all_done: run once all predecessors are resolved, whatever happened; any: run when one has succeeded; a mapping says how many it takes; default all"`
-	Race        bool                         `wavefold:"race" doc:"whether a join that takes some predecessors takes those that are first in time and gives the others up; without it the first ones in canonical order are taken, so that time decides nothing; default false"`
+	Join        joinShape                    `wavefold:"join" doc:"all: every predecessor must be done and no condition false; all_done: run once all predecessors are resolved, whatever happened; any: run when one has succeeded; a mapping sets the number; default all"`
+	Race        bool                         `wavefold:"race" doc:"whether a join that takes some predecessors takes the first to finish and gives the others up; without it the first in canonical order are taken, whatever their timing; default false"`
 	Priority    core.Int                     `wavefold:"priority" doc:"of the nodes that may start, the one with the highest number starts first; affects time only; default 0"`
-	Effects     *bool                        `wavefold:"effects" doc:"whether the node's work is visible outside of the run, so that it has to start only when what it builds on is safe; default: as the kind says"`
+	Effects     *bool                        `wavefold:"effects" doc:"whether the node's work is visible outside of the run, so that it must start only when its inputs are final; default: as the kind says"`
 	Config      *core.Value                  `wavefold:",rest"`
 	Pos         core.Position                `wavefold:",pos"`
 	Lost        core.Lost                    `wavefold:",lost"`
 }
 
 type joinKeysShape struct {
-	KOfN   *core.Int              `wavefold:"k_of_n,min=0" doc:"run when so many predecessors have succeeded"`
+	KOfN   *core.Int              `wavefold:"k_of_n,min=0" doc:"run when this number of predecessors have succeeded"`
 	Quorum *core.Located[float64] `wavefold:"quorum" doc:"run when that share of the predecessors has succeeded, from 0 to 1; half a predecessor counts as a whole one"`
 	Pos    core.Position          `wavefold:",pos"`
 }
 
 type forEachShape struct {
 	Source      core.Text     `wavefold:"source,required" doc:"path of the array, such as $.orders"`
-	Concurrency *core.Int     `wavefold:"concurrency,min=1" doc:"how many items may run at a time; default 1"`
-	MaxFailures *core.Int     `wavefold:"max_failures,min=0" doc:"how many items may fail before the rest is given up; default: any number"`
-	Collect     core.Text     `wavefold:"collect" doc:"the field among writes that gets the results of the items as one list, in item order; each item that ends well adds one element; default: each item writes on its own"`
+	Concurrency *core.Int     `wavefold:"concurrency,min=1" doc:"maximum number of items that run at once; default 1"`
+	MaxFailures *core.Int     `wavefold:"max_failures,min=0" doc:"number of items that may fail before the rest is given up; default: any number"`
+	Collect     core.Text     `wavefold:"collect" doc:"the field among writes that gets the results of the items as one list, in item order; each item that succeeds adds one element; default: each item writes on its own"`
 	Pos         core.Position `wavefold:",pos"`
 	Lost        core.Lost     `wavefold:",lost"`
 }
 
 // onErrorShape has the fields of core.OnError.
 type onErrorShape struct {
-	Policy   core.Text                    `wavefold:"policy,required,oneof=skip|fail_run|retry" doc:"skip tolerates the failure: dependents are skipped, the run ends partial_success at best; fail_run ends the run; retry tries again"`
-	Preset   core.Text                    `wavefold:"preset" doc:"retry policy to go by: none, standard, aggressive, linear, patient or one of retry_policies; the other keys change it; retry only"`
-	Attempts *core.Int                    `wavefold:"attempts,min=1,max=20" doc:"number of tries, the first one included; required with retry unless a preset says it, and only there"`
+	Policy   core.Text                    `wavefold:"policy,required,oneof=skip|fail_run|retry" doc:"skip tolerates the failure: dependents are skipped, the run ends partial_success at best; fail_run ends the run; retry makes another attempt"`
+	Preset   core.Text                    `wavefold:"preset" doc:"retry policy to start from: none, standard, aggressive, linear, patient or one of retry_policies; other keys override it; retry only"`
+	Attempts *core.Int                    `wavefold:"attempts,min=1,max=20" doc:"number of attempts, including the first; required with retry unless a preset sets it, and only there"`
 	Backoff  core.Text                    `wavefold:"backoff,oneof=linear|exponential" doc:"waits of base, 2 base, 3 base or of base, 2 base, 4 base; retry only; default linear"`
-	Factor   *core.Located[float64]       `wavefold:"factor,min=1" doc:"makes each wait so many times the one before, as exponential with its 2 does; retry only"`
-	Base     *core.Located[time.Duration] `wavefold:"base_ms,ms" doc:"wait before the second try; retry only; default 100"`
+	Factor   *core.Located[float64]       `wavefold:"factor,min=1" doc:"ratio of each wait to the previous one; exponential has 2; retry only"`
+	Base     *core.Located[time.Duration] `wavefold:"base_ms,ms" doc:"wait before the second attempt; retry only; default 100"`
 	Max      *core.Located[time.Duration] `wavefold:"max_ms,ms" doc:"longest wait; retry only; default: no limit"`
 	Jitter   *bool                        `wavefold:"jitter" doc:"multiply each wait by a random factor from 0.5 to 1.5; retry only; default false"`
-	RetryOn  core.Text                    `wavefold:"retry_on,oneof=any|transient" doc:"any tries again after every failure that is not permanent; transient only when trying again can help, such as after a timeout; retry only; default any"`
-	Then     core.Text                    `wavefold:"then,oneof=skip|fail_run" doc:"what happens when all tries failed; retry only; absent: as without on_error"`
+	RetryOn  core.Text                    `wavefold:"retry_on,oneof=any|transient" doc:"any retries after every failure that is not permanent; transient only after failures that another attempt can cure, such as a timeout; retry only; default any"`
+	Then     core.Text                    `wavefold:"then,oneof=skip|fail_run" doc:"what happens when all attempts failed; retry only; absent: as without on_error"`
 	Lost     core.Lost                    `wavefold:",lost"`
 	Pos      core.Position                `wavefold:",pos"`
 }
@@ -163,14 +163,14 @@ type onErrorShape struct {
 // retryShape has the fields of core.RetryPolicy.
 type retryShape struct {
 	Name     core.Text                    // the key under which it stands
-	Preset   core.Text                    `wavefold:"preset" doc:"retry policy to go by: none, standard, aggressive, linear, patient or another one of these; the other keys change it"`
-	Attempts *core.Int                    `wavefold:"attempts,min=1,max=20" doc:"number of tries, the first one included"`
+	Preset   core.Text                    `wavefold:"preset" doc:"retry policy to start from: none, standard, aggressive, linear, patient or another one of these; other keys override it"`
+	Attempts *core.Int                    `wavefold:"attempts,min=1,max=20" doc:"number of attempts, including the first"`
 	Backoff  core.Text                    `wavefold:"backoff,oneof=linear|exponential" doc:"waits of base, 2 base, 3 base or of base, 2 base, 4 base; default linear"`
-	Factor   *core.Located[float64]       `wavefold:"factor,min=1" doc:"makes each wait so many times the one before, as exponential with its 2 does"`
-	Base     *core.Located[time.Duration] `wavefold:"base_ms,ms" doc:"wait before the second try; default 100"`
+	Factor   *core.Located[float64]       `wavefold:"factor,min=1" doc:"ratio of each wait to the previous one; exponential has 2"`
+	Base     *core.Located[time.Duration] `wavefold:"base_ms,ms" doc:"wait before the second attempt; default 100"`
 	Max      *core.Located[time.Duration] `wavefold:"max_ms,ms" doc:"longest wait; default: no limit"`
 	Jitter   *bool                        `wavefold:"jitter" doc:"multiply each wait by a random factor from 0.5 to 1.5; default false"`
-	RetryOn  core.Text                    `wavefold:"retry_on,oneof=any|transient" doc:"any tries again after every failure that is not permanent; transient only when trying again can help, such as after a timeout; default any"`
+	RetryOn  core.Text                    `wavefold:"retry_on,oneof=any|transient" doc:"any retries after every failure that is not permanent; transient only after failures that another attempt can cure, such as a timeout; default any"`
 	Lost     core.Lost                    `wavefold:",lost"`
 	Pos      core.Position                `wavefold:",pos"`
 }
@@ -189,11 +189,11 @@ type pipelineShape struct {
 	ID          core.Text                    `wavefold:"id,required" doc:"name of the pipeline"`
 	Items       core.Text                    `wavefold:"items,required" doc:"path of the array whose elements are the rows, such as $.orders"`
 	Stages      []core.Text                  `wavefold:"stages,required" doc:"ids of the nodes that each row passes, in order"`
-	Concurrency *core.Int                    `wavefold:"concurrency,min=1" doc:"how many rows may be under way at a time; the result is that of one at a time; default 1"`
-	Batch       *core.Int                    `wavefold:"batch,min=1" doc:"make an array of so many elements a row; absent: an element is a row by itself"`
-	Flush       *core.Located[time.Duration] `wavefold:"flush,min=1ns" doc:"how long elements of a stream wait for a batch to fill, such as 2s; absent: as long as it takes"`
+	Concurrency *core.Int                    `wavefold:"concurrency,min=1" doc:"maximum number of rows in flight; the result is the same as for one at a time; default 1"`
+	Batch       *core.Int                    `wavefold:"batch,min=1" doc:"number of elements in a row, which is then an array; absent: each element is a row"`
+	Flush       *core.Located[time.Duration] `wavefold:"flush,min=1ns" doc:"maximum time that elements of a stream wait for a batch to fill, such as 2s; absent: no limit"`
 	Phase       core.Text                    `wavefold:"phase" doc:"label for display"`
-	OnError     *unitOnErrorShape            `wavefold:"on_error" doc:"what happens when the pipeline itself cannot run, such as items that are no array"`
+	OnError     *unitOnErrorShape            `wavefold:"on_error" doc:"what happens when the pipeline itself cannot run, such as items that are not an array"`
 	Pos         core.Position                `wavefold:",pos"`
 	Lost        core.Lost                    `wavefold:",lost"`
 }
@@ -201,9 +201,9 @@ type pipelineShape struct {
 type loopShape struct {
 	ID          core.Text         `wavefold:"id,required" doc:"name of the loop"`
 	Body        bodyShape         `wavefold:"body,required" doc:"id of the node that is repeated, or a list of ids that run one after the other"`
-	Until       conditionShape    `wavefold:"until" doc:"condition that ends the loop, judged after each round; until, max_iters or both must be there"`
-	MaxIters    *core.Int         `wavefold:"max_iters,min=1" doc:"largest number of rounds; default 100 if there is an until"`
-	OnExhausted core.Text         `wavefold:"on_exhausted,oneof=continue|fail" doc:"what max_iters rounds without until coming true are: a normal end or a failure; default continue"`
+	Until       conditionShape    `wavefold:"until" doc:"condition that ends the loop, evaluated after each round; until, max_iters or both are required"`
+	MaxIters    *core.Int         `wavefold:"max_iters,min=1" doc:"maximum number of rounds; default 100 if there is an until"`
+	OnExhausted core.Text         `wavefold:"on_exhausted,oneof=continue|fail" doc:"whether max_iters rounds without until becoming true are a normal end or a failure; default continue"`
 	Budget      *core.Value       `wavefold:"budget" doc:"accepted for older documents; has no effect and is reported as a warning"`
 	Phase       core.Text         `wavefold:"phase" doc:"label for display"`
 	OnError     *unitOnErrorShape `wavefold:"on_error" doc:"what happens when the loop itself fails"`
