@@ -111,6 +111,9 @@ func ReportText(r *core.Report) string {
 
 // Differences lists where a run differs from what the oracle came to.
 func Differences(want, got *Run) []string {
+	if want.Walk != nil {
+		return walkDifferences(want, got)
+	}
 	var d differences
 	d.compare("run status", want.Outcome.Status, got.Outcome.Status)
 	if got.Outcome.State == nil {

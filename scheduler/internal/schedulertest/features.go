@@ -46,11 +46,24 @@ const (
 	Changed          Feature = "statuses changed by settings"
 )
 
-// FeaturesOf tells what a graph exercises, given how the oracle ran it.
-func FeaturesOf(g *Graph, out *Outcome) []Feature {
+// FeaturesOf returns what a graph exercises, given how the oracle ran it.
+func FeaturesOf(g *Graph, run *Run) []Feature {
+	if g.Walk != nil {
+		return g.walkFeatures(run.Walk)
+	}
+	out := run.Outcome
 	w, _ := g.Workflow(&Recorder{})
 	o := newOracle(w, g.Values())
 	return slices.Concat(o.staticFeatures(), g.edgeFeatures(o, out), g.runFeatures(out))
+}
+
+// features are what was found in a graph, each once.
+type features []Feature
+
+func (fs *features) mark(yes bool, f Feature) {
+	if yes && !slices.Contains(*fs, f) {
+		*fs = append(*fs, f)
+	}
 }
 
 func when(yes bool, f Feature) []Feature {
@@ -132,14 +145,8 @@ func (g *Graph) edgeFeatures(o *oracle, out *Outcome) []Feature {
 }
 
 func (g *Graph) runFeatures(out *Outcome) []Feature {
-	have := map[Feature]bool{}
-	var all []Feature
-	mark := func(yes bool, f Feature) {
-		if yes && !have[f] {
-			have[f] = true
-			all = append(all, f)
-		}
-	}
+	var all features
+	mark := all.mark
 	for _, n := range g.Nodes {
 		r := out.Nodes[n.ID]
 		mark(n.Sub != nil && r.Items > 0, Nested)

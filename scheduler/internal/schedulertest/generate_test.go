@@ -10,7 +10,7 @@ func TestGeneratedShares(t *testing.T) {
 	var tally Tally
 	for seed := range uint64(2000) {
 		g := Generate(seed, Shape{})
-		tally.Add(FeaturesOf(g, OracleRun(g).Outcome))
+		tally.Add(FeaturesOf(g, OracleRun(g)))
 	}
 	t.Log(tally.String())
 	for _, f := range []Feature{CrossBranchReads, SetOnce, Failures, Retries, Units, WhenChains, Joins} {

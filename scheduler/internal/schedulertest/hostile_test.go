@@ -31,25 +31,13 @@ func cruelties(seed uint64) []struct {
 // TestPropertyHostile holds the machine's door: whatever happens between
 // commands and answers, the run ends as the local driver's does.
 func TestPropertyHostile(t *testing.T) {
-	for _, seed := range seeds(graphs() / 3) {
-		g := Generate(seed, Shape{})
-		if len(hostileFaults(t, g)) > 0 {
-			report(t, g, func(g *Graph) []string { return hostileFaults(t, g) })
-			return
-		}
-	}
+	property(t, graphs()/3, dags(Shape{}), hostileFaults)
 }
 
 // TestPropertyRanges is the same for fan-outs over lists that are long enough to be
 // handed out in ranges, and for the engine.
 func TestPropertyRanges(t *testing.T) {
-	for _, seed := range seeds(graphs() / 30) {
-		g := Generate(seed, Shape{Elements: 2, Long: true, NoUnits: true, NoNested: true})
-		if len(rangeFaults(t, g)) > 0 {
-			report(t, g, func(g *Graph) []string { return rangeFaults(t, g) })
-			return
-		}
-	}
+	property(t, graphs()/30, dags(Shape{Elements: 2, Long: true, NoUnits: true, NoNested: true}), rangeFaults)
 }
 
 func rangeFaults(t *testing.T, g *Graph) []string {
@@ -71,19 +59,14 @@ func rangeFaults(t *testing.T, g *Graph) []string {
 // tried again, and nothing inside of them counts.
 func TestPropertyExpired(t *testing.T) {
 	expired := 0
-	for _, seed := range seeds(graphs() / 8) {
-		g := Generate(seed, Shape{Expire: true})
-		want := OracleRun(g)
-		for _, n := range want.Outcome.Nodes {
+	property(t, graphs()/8, dags(Shape{Expire: true}), func(t *testing.T, g *Graph) []string {
+		for _, n := range OracleRun(g).Outcome.Nodes {
 			if n.Class == core.ClassTimeout {
 				expired++
 			}
 		}
-		if len(expiredFaults(t, g)) > 0 {
-			report(t, g, func(g *Graph) []string { return expiredFaults(t, g) })
-			return
-		}
-	}
+		return expiredFaults(t, g)
+	})
 	if expired == 0 && *seedFlag == 0 {
 		t.Error("no nested run has timed out for good")
 	}
@@ -93,13 +76,10 @@ func expiredFaults(t *testing.T, g *Graph) []string {
 	want := OracleRun(g)
 	for _, c := range cruelties(g.Seed) {
 		got, err := HostileRun(t, g, want, c.Hostile, c.Options)
-		faults := []string{}
 		if err != nil {
-			faults = append(faults, err.Error())
-		} else {
-			faults = Differences(want, got)
+			return []string{fmt.Sprintf("%+v %+v", c.Hostile, c.Options), err.Error()}
 		}
-		if len(faults) > 0 {
+		if faults := Differences(want, got); len(faults) > 0 {
 			return append([]string{fmt.Sprintf("%+v %+v", c.Hostile, c.Options)}, faults...)
 		}
 	}

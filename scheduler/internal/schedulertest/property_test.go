@@ -62,13 +62,7 @@ func settings(seed uint64) []Setting {
 // timing and the schedule, a run equals the naive interpreter's, down to what
 // every single execution saw.
 func TestPropertyEqualsOracle(t *testing.T) {
-	for _, seed := range seeds(graphs()) {
-		g := Generate(seed, Shape{})
-		if faults := faultsOf(t, g); len(faults) > 0 {
-			report(t, g, func(g *Graph) []string { return faultsOf(t, g) })
-			return
-		}
-	}
+	property(t, graphs(), dags(Shape{}), faultsOf)
 }
 
 // faultsOf runs a graph in all settings and lists what is wrong, of the first
@@ -107,6 +101,22 @@ func logFaults(g *Graph, before, got *Run, limits core.Limits) []string {
 	}
 	d = append(d, failureCounts(got)...)
 	return append(d, Verify(got)...)
+}
+
+// property requires that graphs of that many seeds have no faults.
+func property(t *testing.T, count uint64, generate func(seed uint64) *Graph, faults func(*testing.T, *Graph) []string) {
+	t.Helper()
+	for _, seed := range seeds(count) {
+		if g := generate(seed); len(faults(t, g)) > 0 {
+			report(t, g, func(g *Graph) []string { return faults(t, g) })
+			return
+		}
+	}
+}
+
+// dags returns the generator of dags of a shape.
+func dags(s Shape) func(seed uint64) *Graph {
+	return func(seed uint64) *Graph { return Generate(seed, s) }
 }
 
 // report prints a failing graph, made as small as it goes.

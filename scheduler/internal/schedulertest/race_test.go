@@ -11,20 +11,16 @@ import (
 // choices the oracle comes to the same end, down to what every execution saw.
 func TestPropertyRaces(t *testing.T) {
 	lost, begun := 0, 0
-	for _, seed := range seeds(graphs() / 5) {
-		g := Generate(seed, Shape{Race: true})
-		if faults := raceFaults(t, g, func(r *Run) {
+	property(t, graphs()/5, dags(Shape{Race: true}), func(t *testing.T, g *Graph) []string {
+		return raceFaults(t, g, func(r *Run) {
 			for id := range ChoicesOf(r.Events).Lost {
 				lost++
 				if n, ok := r.Report.Node(id); ok && n.Attempts > 0 {
 					begun++
 				}
 			}
-		}); len(faults) > 0 {
-			report(t, g, func(g *Graph) []string { return raceFaults(t, g, func(*Run) {}) })
-			return
-		}
-	}
+		})
+	})
 	if *seedFlag == 0 && (lost < int(graphs()/10) || begun < int(graphs()/100)) {
 		t.Errorf("only %d nodes lost, of which %d had begun", lost, begun)
 	}
@@ -68,13 +64,7 @@ func racedFaults(g *Graph, got *Run, limits core.Limits) []string {
 // TestPropertyStoppedRaces: a race in a run that is cancelled, or that a failure stops,
 // ends all the same, and its log is one that can be true.
 func TestPropertyStoppedRaces(t *testing.T) {
-	for _, seed := range seeds(graphs() / 5) {
-		g := Generate(seed, Shape{Race: true, FailRun: true})
-		if faults := stoppedRaceFaults(t, g); len(faults) > 0 {
-			report(t, g, func(g *Graph) []string { return stoppedRaceFaults(t, g) })
-			return
-		}
-	}
+	property(t, graphs()/5, dags(Shape{Race: true, FailRun: true}), stoppedRaceFaults)
 }
 
 func stoppedRaceFaults(t *testing.T, g *Graph) []string {

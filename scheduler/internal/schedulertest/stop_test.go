@@ -18,16 +18,12 @@ import (
 // timing; what it did reach must be what a whole run would have come to.
 func TestPropertyFailRun(t *testing.T) {
 	stopped := 0
-	for _, seed := range seeds(graphs() / 4) {
-		g := Generate(seed, Shape{FailRun: true, NoNested: true})
+	property(t, graphs()/4, dags(Shape{FailRun: true, NoNested: true}), func(t *testing.T, g *Graph) []string {
 		if stops(g, OracleRun(g)) {
 			stopped++
 		}
-		if len(failRunFaults(t, g)) > 0 {
-			report(t, g, func(g *Graph) []string { return failRunFaults(t, g) })
-			return
-		}
-	}
+		return failRunFaults(t, g)
+	})
 	if stopped == 0 && *seedFlag == 0 {
 		t.Error("no graph stops its run")
 	}
@@ -120,13 +116,7 @@ func TestCancelledWriterMakesNoRoom(t *testing.T) {
 
 // TestPropertyCancelled cancels runs at any moment.
 func TestPropertyCancelled(t *testing.T) {
-	for _, seed := range seeds(graphs() / 4) {
-		g := Generate(seed, Shape{})
-		if len(cancelFaults(t, g)) > 0 {
-			report(t, g, func(g *Graph) []string { return cancelFaults(t, g) })
-			return
-		}
-	}
+	property(t, graphs()/4, dags(Shape{}), cancelFaults)
 }
 
 func cancelFaults(t *testing.T, g *Graph) []string {

@@ -84,9 +84,9 @@ func WalkOutcomeOf(p *plan.Plan, r *core.Report, events []core.Event) *WalkOutco
 	return out
 }
 
-// WalkDifferences lists where a run differs from what the oracle came to. Without events
+// walkDifferences lists where a walk differs from what the oracle came to. Without events
 // the ways are known from the path only.
-func WalkDifferences(want, got *Run) []string {
+func walkDifferences(want, got *Run) []string {
 	var d differences
 	w, o := want.Walk, got.Walk
 	d.compare("path", strings.Join(w.Path, " "), strings.Join(o.Path, " "))

@@ -37,14 +37,9 @@ const (
 	Refused        Feature = "writes refused in walks"
 )
 
-// WalkFeaturesOf tells what a graph exercises, given how the oracle ran it.
-func WalkFeaturesOf(g *Graph, out *WalkOutcome) []Feature {
-	var all []Feature
-	mark := func(yes bool, f Feature) {
-		if yes && !slices.Contains(all, f) {
-			all = append(all, f)
-		}
-	}
+func (g *Graph) walkFeatures(out *WalkOutcome) []Feature {
+	var all features
+	mark := all.mark
 	for _, n := range g.Nodes {
 		r := out.Nodes[n.ID]
 		mark(r.Visits > 1, Cycles)

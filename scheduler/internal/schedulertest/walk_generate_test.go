@@ -7,7 +7,7 @@ func TestGeneratedWalkShares(t *testing.T) {
 	var tally Tally
 	for seed := range uint64(1000) {
 		g := GenerateWalk(seed)
-		tally.Add(WalkFeaturesOf(g, OracleWalk(g, 1+seed, nil).Walk))
+		tally.Add(FeaturesOf(g, OracleWalk(g, 1+seed, nil)))
 	}
 	t.Log(tally.String())
 	for _, f := range []Feature{Cycles, Conditionals, WaitAll, FirstSuccess, KOfN, Quorum, GateJumps, Limits, Restarts, WalkRetries} {

@@ -3,7 +3,6 @@ package schedulertest
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
@@ -13,25 +12,12 @@ import (
 // TestPropertyWalkEqualsOracle: a walk takes the way that the rules say, visit by visit,
 // whatever the limit and however slow its branches are.
 func TestPropertyWalkEqualsOracle(t *testing.T) {
-	for _, seed := range seeds(graphs()) {
-		g := GenerateWalk(seed)
-		if faults := walkFaults(t, g); len(faults) > 0 {
-			t.Log(strings.Join(faults, "\n"))
-			report(t, g, func(g *Graph) []string { return walkFaults(t, g) })
-			return
-		}
-	}
+	property(t, graphs(), GenerateWalk, walkFaults)
 }
 
 // TestPropertyWalkHostile is the same for the machine's door.
 func TestPropertyWalkHostile(t *testing.T) {
-	for _, seed := range seeds(graphs() / 8) {
-		g := GenerateWalk(seed)
-		if faults := hostileWalkFaults(t, g); len(faults) > 0 {
-			report(t, g, func(g *Graph) []string { return hostileWalkFaults(t, g) })
-			return
-		}
-	}
+	property(t, graphs()/8, GenerateWalk, hostileWalkFaults)
 }
 
 func walkFaults(t *testing.T, g *Graph) []string {
@@ -63,7 +49,7 @@ func walkFaults(t *testing.T, g *Graph) []string {
 		if want.Walk.Tied {
 			continue
 		}
-		faults := append(WalkDifferences(want, got), got.Recorder.overlaps(g.limits(), 0, inFlight)...)
+		faults := append(Differences(want, got), got.Recorder.overlaps(g.limits(), 0, inFlight)...)
 		if len(faults) > 0 {
 			return append([]string{s.String()}, faults...)
 		}
@@ -85,7 +71,7 @@ func hostileWalkFaults(t *testing.T, g *Graph) []string {
 // beginning of the whole walk.
 func TestPropertyWalkCancelled(t *testing.T) {
 	cancelled := 0
-	faults := func(g *Graph) []string {
+	property(t, graphs()/4, GenerateWalk, func(t *testing.T, g *Graph) []string {
 		for i, c := range cruelties(g.Seed) {
 			if (uint64(i)+g.Seed)%3 != 0 { // every one gets its share of graphs
 				continue
@@ -98,7 +84,7 @@ func TestPropertyWalkCancelled(t *testing.T) {
 			}
 			want := OracleWalk(g, 0, got.Events)
 			if got.Walk.Status != core.RunCancelled {
-				if d := WalkDifferences(want, got); len(d) > 0 {
+				if d := Differences(want, got); len(d) > 0 {
 					return append([]string{head}, d...)
 				}
 				continue
@@ -109,13 +95,7 @@ func TestPropertyWalkCancelled(t *testing.T) {
 			}
 		}
 		return nil
-	}
-	for _, seed := range seeds(graphs() / 4) {
-		if g := GenerateWalk(seed); len(faults(g)) > 0 {
-			report(t, g, faults)
-			return
-		}
-	}
+	})
 	if cancelled == 0 && *seedFlag == 0 {
 		t.Error("no walk was cancelled")
 	}
@@ -149,7 +129,7 @@ func hostileWalk(t *testing.T, g *Graph, h Hostile, o machine.Options) []string 
 	if err != nil {
 		return []string{head, err.Error()}
 	}
-	if faults := WalkDifferences(OracleWalk(g, 0, got.Events), got); len(faults) > 0 {
+	if faults := Differences(OracleWalk(g, 0, got.Events), got); len(faults) > 0 {
 		return append([]string{head}, faults...)
 	}
 	return nil
