@@ -69,7 +69,7 @@ type UnitReport struct {
 	ID     string
 	Status Status
 	Rows   int // rows or rounds done
-	// Reason is "rows", "until", "max_iters", "failed" or why it was skipped.
+	// Reason is "rows", "until", "max_iters", "failed", "cancelled" or why it was skipped.
 	Reason string
 }
 

@@ -76,6 +76,7 @@ func (t *unit) openPull(call *Call) {
 func (t *unit) pullFailed(failure *core.Failure) {
 	t.pull.ended = true
 	t.failure, t.failAt, t.ranAll = failure, [2]int{t.pull.rows, 0}, false
+	t.reason = "failed"
 }
 
 // pulledRow takes in a row, the end of the stream, or a failure.

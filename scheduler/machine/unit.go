@@ -451,6 +451,13 @@ func (t *unit) finish() {
 			t.failure, t.ranAll = cancelled(), false
 		}
 	}
+	switch {
+	case !t.interrupted || t.failure == nil:
+	case t.failure.Class == core.ClassCanceled:
+		t.reason = "cancelled"
+	default:
+		t.reason = "failed" // its own failure has stopped the run
+	}
 	f.doom(t.v, t.failure)
 	f.contribute(t.v, t.contribution)
 	for place, m := range t.u.Members {
