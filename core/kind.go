@@ -273,10 +273,10 @@ type Env struct {
 	// WriteType tells the type of what the node may write into a field, nil for anything.
 	// Of a field that collects the results of items it is the type of an element.
 	WriteType func(field string) *Type
-	// Edges are those that leave a node of a walk, in declared order; see InWalk.
+	// Edges are the edges that leave the node, in declared order, if its result may say which
+	// of them to follow; nil if it may not.
 	Edges []*Edge
-	// Routed tells that a model picks the edges of the walk that the node is in.
-	Routed bool
+	Conventions
 	// Items tells that the node is given $item and $index: it has for_each or is
 	// a stage of a pipeline. Rounds tells that it is given $iter and $loop: it is
 	// in the body of a loop.
@@ -285,8 +285,28 @@ type Env struct {
 	Item Columns
 }
 
-// InWalk reports whether the node is in a walk. It is if Edges is set, be it to no edges.
-func (e *Env) InWalk() bool { return e.Edges != nil }
+// Conventions are what the mode of a graph does with its nodes and their results. The zero
+// Conventions are those of ModeDAG.
+type Conventions struct {
+	// Context reports whether the run has a context, the field ContextField. Nodes see it, and
+	// Routing.Context adds to it.
+	Context bool
+	// Late reports whether a node that lacks a setting loads, and fails when it is visited;
+	// see Compiled.Lacks.
+	Late bool
+	// Branches reports whether parallel nodes put the results of their branches into the
+	// context, under ContextParallelResults.
+	Branches bool
+	// Skips reports whether a result may have the status Skipped.
+	Skips bool
+	// Told reports whether a node that asks a model is told what came before it, and may
+	// answer with a status directive; see Compiled.Briefed and ParseDirective.
+	Told bool
+	// Shown reports whether a Router is shown what the node sends, and the checks of its
+	// result, see Routing.Evals. A node whose model cannot be reached ends the run, since the
+	// next edge would be chosen without its result.
+	Shown bool
+}
 
 // Schema tells the declared state fields.
 type Schema interface {

@@ -68,6 +68,9 @@ type Workflow struct {
 	Pos  Position
 }
 
+// HasContext reports whether a run of the workflow has a context, the field ContextField.
+func (w *Workflow) HasContext() bool { return w.Mode == ModeWalk }
+
 // Source is a text of a workflow that may stand elsewhere than in its document.
 type Source struct {
 	Field string   `json:"field"`          // the place in the document, such as nodes.plan.instruction

@@ -58,7 +58,7 @@ func (b *builder) build(prompts []registered.Prompt) *runner {
 		lenient: b.Lenient, temperature: b.Temperature, maxTokens: b.MaxTokens, hosted: core.Strings(b.Hosted),
 		maxTurns: cmp.Or(b.MaxTurns.Value, DefaultMaxTurns), maxOutput: cmp.Or(int(b.MaxOutput), DefaultMaxOutput),
 		failSoft: b.FailSoft, retry: b.Retry, writes: core.Strings(b.node.Writes), id: b.node.ID.Value,
-		walk: b.env.InWalk(), routed: b.env.Routed}
+		graph: b.env.Conventions}
 	b.modelName(b.Model, "model")
 	b.modelName(b.JudgeModel, "judge_model")
 	told := ""
@@ -100,7 +100,7 @@ func (b *builder) answer(r *runner) {
 	if v := b.schemaTree(); v != nil {
 		s, ds := compileSchema(v, b.subject+": schema")
 		b.find.Found = append(b.find.Found, ds...)
-		if r.schema = s; s != nil && b.env.Routed && slices.Contains(s.properties, core.EvalsKey) {
+		if r.schema = s; s != nil && b.env.Shown && slices.Contains(s.properties, core.EvalsKey) {
 			b.find.Found.Warnf(core.CodeIgnored, v.Pos, "%s: schema: what picks the edge is shown the checks under %s, so a member of this name is hidden from it", b.subject, core.EvalsKey)
 		}
 		if s != nil {
@@ -158,7 +158,7 @@ func (b *builder) checkNames(r *runner) []string {
 // checkRefs returns the checks of other nodes that the requirements name, as in
 // look.evals.short.pass.
 func (b *builder) checkRefs() []core.CheckRef {
-	if b.Requires == nil || !b.env.Routed {
+	if b.Requires == nil || !b.env.Shown {
 		return nil
 	}
 	var refs []core.CheckRef

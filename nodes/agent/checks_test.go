@@ -24,7 +24,7 @@ func inWalk(t *testing.T, visit int, text string) core.Shared {
 }
 
 // routed is the environment of a node in a walk that a model routes.
-var routed = core.Env{Edges: []*core.Edge{}, Routed: true}
+var routed = core.Env{Conventions: core.Conventions{Context: true, Late: true, Skips: true, Shown: true}}
 
 // rules 27 and 28: requirements are checked before the model is asked, against the context.
 func TestRequires(t *testing.T) {
@@ -94,7 +94,7 @@ func TestEval(t *testing.T) {
 		{"name": "kind", "kind": "judge", "rubric": "It is kind."},
 		{"name": "exact", "kind": "judge", "rubric": "It is exact.", "pass_when": "exact", "model": "large"}]}`
 	env := functions()
-	env.Edges, env.Routed = routed.Edges, true
+	env.Conventions = routed.Conventions
 	for _, tt := range []struct {
 		name    string
 		answers []any
@@ -257,7 +257,7 @@ func TestBigContext(t *testing.T) {
 // In a walk by outcomes a text says what became of the node (rule 41 of that mode), and the
 // context gets it.
 func TestOutcomes(t *testing.T) {
-	env := core.Env{Edges: []*core.Edge{}}
+	env := core.Env{Conventions: core.Conventions{Context: true, Late: true, Branches: true, Skips: true, Told: true}}
 	long := strings.Repeat("ä", 300) + ` {"outcome": "partial_success", "preferred_next_label": "Ship", "context_updates": {"k": 1, "last_stage": "mine"}}`
 	r, err := handle(t, "prompt", script(long), `{"prompt": "Hi"}`, env, inWalk(t, 2, "{}"))
 	if err != nil || r.Status != core.PartialSuccess || r.Routing.PreferredLabel != "Ship" {

@@ -59,12 +59,12 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 		return core.Compiled{}, ds
 	}
 	if made, found, ok := registered.Node(k.name, n, env, prompts); ok {
-		made.Briefed = b.told()
+		made.Briefed = b.env.Told
 		return made, append(ds, found...)
 	}
 	b.find.Found = nil
 	r := b.build(prompts)
-	made := core.Compiled{Briefed: b.told(), Missing: b.missing, Warnings: b.warnings, Environments: b.environments, Secrets: b.secrets}
+	made := core.Compiled{Briefed: b.env.Told, Missing: b.missing, Warnings: b.warnings, Environments: b.environments, Secrets: b.secrets}
 	made.Checks, made.CheckRefs = b.checkNames(r), b.checkRefs()
 	if ds = append(ds, b.all()...); ds.Failed(false) {
 		return made, ds
@@ -78,9 +78,6 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	made.Reads, made.Nodes = b.texts.Reads, slices.Concat(b.texts.Nodes, b.Known)
 	return made, ds
 }
-
-// told reports whether the node is told what came before it.
-func (b *builder) told() bool { return b.env.InWalk() && !b.env.Routed }
 
 // decode reads the configuration, and the keys of a prompt into those of an agent.
 func (k kind) decode(b *builder) core.Diagnostics {

@@ -38,8 +38,7 @@ type runner struct {
 	retry       *retryConfig
 	writes      []string
 	id          string
-	walk        bool // in a walk of any sort
-	routed      bool // in a walk that a model routes
+	graph       core.Conventions
 }
 
 // Handle asks the model once, or until it has used its tools.
@@ -49,7 +48,7 @@ func (r *runner) Handle(ctx context.Context, in core.Input) (core.Result, error)
 	}
 	if r.unresolved != "" {
 		err := core.Permanent(errors.New(r.unresolved))
-		if r.routed { // no answer can mend it, and whatever came next would be decided on nothing
+		if r.graph.Shown { // no answer can mend it, and whatever came next would be decided on nothing
 			err = core.FailRun(err)
 		}
 		return core.Result{}, err
@@ -183,7 +182,7 @@ func (r *runner) unmet(wrong []string) core.Result {
 	}
 	note := "requires not met:\n- " + strings.Join(wrong, "\n- ")
 	out := core.Result{Note: note, EdgeOutput: core.ObjectOf("skipped_reason", note), HasEdgeOutput: true}
-	if r.walk {
+	if r.graph.Skips {
 		out.Status = core.Skipped
 	}
 	return out
@@ -196,7 +195,7 @@ func (r *runner) failed(d *declined) (core.Result, error) {
 		out.Note = d.text
 		return out, nil
 	}
-	if r.routed {
+	if r.graph.Shown {
 		return core.Result{Status: core.Fail, Note: d.text, EdgeOutput: core.ObjectOf("error", d.text), HasEdgeOutput: true, Routing: &core.Routing{Category: d.category}}, nil
 	}
 	return core.Result{}, d
@@ -239,7 +238,7 @@ func (r *runner) unfit(v any, wrong []string, verdicts []verdict) core.Result {
 // warn tells of members that the schema declares and the answer lacks: whoever routes by
 // them sees null.
 func (r *runner) warn(in core.Input, v any) {
-	if !r.routed || r.schema == nil {
+	if !r.graph.Shown || r.schema == nil {
 		return
 	}
 	if left := lacking(v, r.schema.properties); len(left) > 0 {
@@ -256,11 +255,11 @@ const (
 
 const maxLastResponse = 200
 
-// result hands on an answer. In a walk by outcomes the text may say what became of the
-// node and where to go on.
+// result hands on an answer. Where nodes are told what came before them, the answer may say
+// how the node ended and which edge to follow.
 func (r *runner) result(v any, answer string, verdicts []verdict) (core.Result, error) {
 	var out core.Result
-	if r.walk && !r.routed {
+	if r.graph.Told {
 		out, _ = core.ParseDirective(answer)
 		if out.Routing == nil {
 			out.Routing = &core.Routing{}

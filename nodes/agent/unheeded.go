@@ -99,7 +99,7 @@ func (b *builder) expected(r *runner, told string) {
 		return
 	}
 	hint := "if the answer is all that is wanted, use the kind prompt (in DOT shape=tab) or an empty list of tools"
-	if b.env.Routed {
+	if b.env.Shown {
 		hint = "give the node skills"
 	}
 	pos := b.node.ID.Pos

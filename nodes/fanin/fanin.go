@@ -33,7 +33,7 @@ func (Kind) Keys() []string { return core.KeyNames(config{}) }
 func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
 	c := config{subject: "node " + n.ID.Value}
 	ds := core.Decode(n.Config, &c)
-	if !env.InWalk() {
+	if !env.Branches {
 		pos := n.Kind.Pos
 		if !pos.IsValid() {
 			pos = n.Pos

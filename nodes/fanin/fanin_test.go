@@ -9,7 +9,7 @@ import (
 )
 
 // inWalk is the environment of a node of a walk: it knows its edges.
-var inWalk = core.Env{Edges: []*core.Edge{}}
+var inWalk = core.Env{Conventions: core.Conventions{Context: true, Branches: true}}
 
 func input(t *testing.T, results string) core.Shared {
 	t.Helper()

@@ -54,21 +54,20 @@ func (Kind) Name() string { return "script" }
 // Keys lists the kind's own keys.
 func (Kind) Keys() []string { return core.KeyNames(config{}) }
 
-// Compile finds the interpreter. In a walk a node without a script loads, and fails when
-// it is visited; the document's format reports it.
+// Compile finds the interpreter. Where nodes may lack settings, a node without a script loads
+// and fails when it is visited; the format of the document reports it.
 func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
 	c := config{subject: "node " + n.ID.Value}
 	ds := core.Decode(n.Config, &c)
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	walk := env.InWalk()
 	switch {
 	case c.From.Value != "" && c.Script.Value != "":
 		ds.Errorf(core.CodeBadValue, c.From.Pos, "%s: script and script_from exclude each other", c.subject)
 		return core.Compiled{}, ds
 	case c.From.Value == "" && strings.TrimSpace(c.Script.Value) == "":
-		if walk {
+		if env.Late {
 			return core.Compiled{Lacks: "there is no script"}, ds
 		}
 		if c.Script.Pos.IsValid() {
@@ -78,7 +77,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 		}
 		return core.Compiled{}, ds
 	}
-	s := &script{from: c.From.Value, form: printed.Text, stdin: c.Stdin.Value != "", maxOutput: int(c.MaxOutput), walk: walk}
+	s := &script{from: c.From.Value, form: printed.Text, stdin: c.Stdin.Value != "", maxOutput: int(c.MaxOutput), context: env.Context}
 	if c.Output.Value != "" {
 		s.form = printed.Form(c.Output.Value)
 	}
@@ -143,7 +142,7 @@ type script struct {
 	form      printed.Form
 	to        target.Target
 	maxOutput int
-	walk      bool
+	context   bool // the run has one
 }
 
 // Handle runs the script once.
@@ -163,7 +162,7 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 			call.Env = append(call.Env, "WAVEFOLD_GOAL="+text)
 		}
 	}
-	if s.walk {
+	if s.context {
 		call.KeepStderr = maxContext
 	}
 	if s.stdin {
@@ -175,7 +174,7 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 	}
 	out, err := process.Run(ctx, call)
 	exit, failed := errors.AsType[*process.ExitError](err)
-	if err != nil && (!failed || !s.walk) {
+	if err != nil && (!failed || !s.context) {
 		return core.Result{}, err
 	}
 	r, way := core.Result{}, core.Routing{}
@@ -184,14 +183,14 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 	} else if r, err = s.result(out.Stdout, in); err != nil {
 		return core.Result{}, fmt.Errorf("%s: %w", s.name, err)
 	}
-	if s.walk {
+	if s.context {
 		way.Text = ending(out.Stdout, len(out.Stdout))
 		way.Context = map[string]any{
 			ContextOutput: way.Text,
 			ContextStderr: ending(out.Stderr, out.StderrSize),
 		}
 	}
-	if s.walk || failed {
+	if s.context || failed {
 		r.Routing = &way
 	}
 	return r, nil
@@ -224,7 +223,7 @@ func (s *script) text(in core.Input) (string, error) {
 // result puts standard output where the node says. A walk has the context for what goes
 // to no field.
 func (s *script) result(stdout []byte, in core.Input) (core.Result, error) {
-	if s.walk && s.form.HasTarget() && s.to.Field == "" {
+	if s.context && s.form.HasTarget() && s.to.Field == "" {
 		return core.Result{}, nil
 	}
 	return s.form.Result(stdout, s.to, in.Logger())

@@ -26,7 +26,7 @@ func inDag() core.Env {
 
 func inWalk() core.Env {
 	env := inDag()
-	env.Edges = []*core.Edge{}
+	env.Conventions = core.Conventions{Context: true, Late: true}
 	return env
 }
 

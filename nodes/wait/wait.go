@@ -25,10 +25,11 @@ func (Kind) Name() string { return "wait" }
 // Keys lists the kind's own keys.
 func (Kind) Keys() []string { return core.KeyNames(config{}) }
 
-// Compile reads the duration. Without one a node of a walk fails when it is visited.
+// Compile reads the duration. Where nodes may lack settings, a node without a duration fails
+// when it is visited.
 func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
 	c := config{subject: "node " + n.ID.Value}
-	if env.InWalk() && n.Config.Get("duration") == nil {
+	if env.Late && n.Config.Get("duration") == nil {
 		return core.Compiled{Lacks: "there is no duration"}, nil
 	}
 	ds := core.Decode(n.Config, &c)

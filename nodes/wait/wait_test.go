@@ -39,7 +39,7 @@ func TestCompile(t *testing.T) {
 
 // TestNoDurationInAWalk: it loads, and fails when it is visited.
 func TestNoDurationInAWalk(t *testing.T) {
-	made, ds := wait.Kind{}.Compile(nodestest.Node(t, `{}`), core.Env{Edges: []*core.Edge{}})
+	made, ds := wait.Kind{}.Compile(nodestest.Node(t, `{}`), core.Env{Conventions: core.Conventions{Late: true}})
 	if made.Lacks != "there is no duration" || len(ds) > 0 {
 		t.Errorf("got %+v, %v", made, ds)
 	}

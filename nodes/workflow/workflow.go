@@ -89,7 +89,7 @@ func (c *config) checkOutputs(n *core.Node, inner *core.Workflow) core.Diagnosti
 // declares one by itself. A walk has its context.
 func fieldsOf(w *core.Workflow) []string {
 	var names []string
-	if w.Mode == core.ModeWalk {
+	if w.HasContext() {
 		names = append(names, core.ContextField)
 	}
 	for _, f := range w.Fields {

@@ -326,9 +326,9 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	env.WriteType = func(field string) *core.Type { return c.writeType(n, field) }
 	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
 	env.Item = c.nodeItem
+	env.Conventions = c.conventions()
 	if c.walking() {
 		env.Edges = c.edgesOf(d)
-		env.Routed = c.modelRouted()
 	}
 	made, ds := k.Compile(d, env)
 	c.tables.note(n.Index, made, ds)

@@ -81,6 +81,15 @@ type WalkEdge struct {
 // walking reports whether the workflow is a walk.
 func (c *compiler) walking() bool { return c.w.Mode == core.ModeWalk }
 
+// conventions returns what the graph does with its nodes and their results.
+func (c *compiler) conventions() core.Conventions {
+	if !c.walking() {
+		return core.Conventions{}
+	}
+	routed := c.modelRouted()
+	return core.Conventions{Context: true, Late: true, Branches: true, Skips: true, Told: !routed, Shown: routed}
+}
+
 // walk compiles what is left of a walk once its nodes are compiled.
 func (c *compiler) walk() {
 	settings := c.w.Walk
