@@ -38,7 +38,11 @@ var legitimate = []struct{ page, phrase, why string }{
 // TestPlainEnglish looks for the phrases that style.md asks to avoid, outside of code.
 // Decisions in adr are history and stay as they are.
 func TestPlainEnglish(t *testing.T) {
-	for _, page := range pages(t) {
+	examples, err := filepath.Glob("../examples/*/README.md")
+	if err != nil || len(examples) < 5 {
+		t.Fatalf("found %q, %v", examples, err)
+	}
+	for _, page := range append(pages(t), examples...) {
 		for _, found := range odd(t, page) {
 			t.Error(found)
 		}
