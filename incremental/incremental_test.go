@@ -12,6 +12,7 @@ import (
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/incremental"
 	"github.com/wavefold/wavefold/nodes/wait"
+	"github.com/wavefold/wavefold/scheduler/lint"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -35,7 +36,7 @@ func compile(t *testing.T, text string) *plan.Plan {
 		t.Fatal(ds)
 	}
 	w.Dir = t.TempDir()
-	p, ds := plan.Compile(w, reg, plan.Options{})
+	p, ds := plan.Compile(w, reg, plan.Options{Lint: lint.Check})
 	if p == nil {
 		t.Fatal(ds)
 	}
@@ -257,7 +258,7 @@ func TestFindings(t *testing.T) {
 		text := doc[:a] + "incremental: " + section + "\n" + doc[b:]
 		w, ds := native.Parse("load.yaml", []byte(text), native.OptionsFor(reg))
 		if !ds.Failed(false) {
-			_, ds = plan.Compile(w, reg, plan.Options{})
+			_, ds = plan.Compile(w, reg, plan.Options{Lint: lint.Check})
 		}
 		if !strings.Contains(ds.Error(), want) {
 			t.Errorf("%s: %s, want %s", section, ds.Error(), want)

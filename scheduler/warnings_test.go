@@ -10,6 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/lint"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -91,7 +92,7 @@ func TestWarningsFailVisits(t *testing.T) {
 		})); err != nil {
 			t.Fatal(err)
 		}
-		p, ds := plan.Compile(w, reg, plan.Options{})
+		p, ds := plan.Compile(w, reg, plan.Options{Lint: lint.Check})
 		if p == nil {
 			t.Fatal(ds)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/walk"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/lint"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -26,7 +27,7 @@ import (
 
 func run(t *testing.T, w *core.Workflow, reg *core.Registry, inputs map[string]any, o scheduler.Options) *core.Report {
 	t.Helper()
-	p, ds := plan.Compile(w, reg, plan.Options{})
+	p, ds := plan.Compile(w, reg, plan.Options{Lint: lint.Check})
 	if p == nil {
 		t.Fatalf("findings:\n%v", ds)
 	}
@@ -234,7 +235,7 @@ func TestDOT(t *testing.T) {
 		h, _ := functions().Tool(name)
 		bare.AddTool(name, h)
 	}
-	p, ds := plan.Compile(parse(), bare, plan.Options{})
+	p, ds := plan.Compile(parse(), bare, plan.Options{Lint: lint.Check})
 	if p == nil || ds.Has(core.CodeNoHandler) {
 		t.Fatal(ds)
 	}
@@ -267,7 +268,7 @@ func TestNamesInDOT(t *testing.T) {
 		if len(ds) != 2 || ds[0].Input != "team" || ds[1].Input != "nobody" {
 			t.Fatal(ds)
 		}
-		p, ds := plan.Compile(w, reg, plan.Options{})
+		p, ds := plan.Compile(w, reg, plan.Options{Lint: lint.Check})
 		if p == nil {
 			t.Fatal(ds)
 		}
@@ -377,7 +378,7 @@ func TestRequiredChecksExist(t *testing.T) {
 			if ds.Failed(false) {
 				t.Fatal(ds)
 			}
-			_, ds = plan.Compile(w, core.NewRegistry(agent.Kinds(m)...), plan.Options{})
+			_, ds = plan.Compile(w, core.NewRegistry(agent.Kinds(m)...), plan.Options{Lint: lint.Check})
 			if got := ds.Error(); ds.Failed(false) != (tt.want != "") || tt.want != "" && !strings.Contains(got, tt.want) {
 				t.Errorf("%s: got %s, want %s", tt.path, got, tt.want)
 			}
@@ -444,7 +445,7 @@ graph:
 			t.Errorf("counted %v %s, want 1: %v", said, name, r.Err)
 		}
 	}
-	_, ds := plan.Compile(yaml(t, reg, fmt.Sprintf(doc, "sum")), reg, plan.Options{})
+	_, ds := plan.Compile(yaml(t, reg, fmt.Sprintf(doc, "sum")), reg, plan.Options{Lint: lint.Check})
 	if !ds.Has(core.CodeWrongType) {
 		t.Errorf("a sum of words: %v", ds)
 	}

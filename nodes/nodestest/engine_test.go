@@ -19,6 +19,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/wait"
 	"github.com/wavefold/wavefold/nodes/workflow"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/lint"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -48,7 +49,7 @@ func compile(dir string, text []byte) (*plan.Plan, core.Diagnostics) {
 	if ds.Failed(false) {
 		return nil, ds
 	}
-	return plan.Compile(w, reg, plan.Options{Env: env})
+	return plan.Compile(w, reg, plan.Options{Env: env, Lint: lint.Check})
 }
 
 func run(t *testing.T, dir, text string) *core.Report {

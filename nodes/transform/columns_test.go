@@ -10,6 +10,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/dataset"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/transform"
+	"github.com/wavefold/wavefold/scheduler/lint"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -115,7 +116,7 @@ func loadErrors(t *testing.T, fields, nodes, rest string) string {
 	if ds.Failed(false) {
 		t.Fatal(text, ds)
 	}
-	_, ds = plan.Compile(w, reg, plan.Options{})
+	_, ds = plan.Compile(w, reg, plan.Options{Lint: lint.Check})
 	var out []string
 	for _, line := range strings.Split(strings.TrimSpace(nodestest.Findings(ds)), "\n") {
 		if _, message, ok := strings.Cut(line, " error: node "); ok {

@@ -8,6 +8,7 @@ import (
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/nodes/transform"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/lint"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -18,7 +19,7 @@ func plans(t *testing.T, text string) (*plan.Plan, core.Diagnostics) {
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	return plan.Compile(w, reg, plan.Options{})
+	return plan.Compile(w, reg, plan.Options{Lint: lint.Check})
 }
 
 const chained = `

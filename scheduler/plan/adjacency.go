@@ -5,6 +5,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
 // arc says that resolving a vertex opens a gate.
@@ -33,9 +34,8 @@ func (c *compiler) adjacency() {
 		if e.When != nil || e.Else || e.On != OnSuccess {
 			target.Conditional = true
 		}
-		c.conditions = c.conditions || e.When != nil
 		if e.On == OnFail {
-			p.Vertices[e.From].HasFailEdge, c.failEdges = true, true
+			p.Vertices[e.From].HasFailEdge = true
 		}
 		if j := p.Vertices[e.From].Judge; j >= 0 && (e.Else || c.conditional(i)) {
 			e.Judged = true
@@ -81,7 +81,7 @@ func (c *compiler) lastOrdering(arcs []arc) []arc {
 	}
 	leads := make([]bool, len(c.p.Vertices))
 	for i := range c.p.Edges { // into what waits for it
-		if e := &c.p.Edges[i]; c.p.certain(e.To) {
+		if e := &c.p.Edges[i]; c.p.Certain(e.To) {
 			leads[e.From] = true
 		}
 	}
@@ -127,7 +127,7 @@ func (c *compiler) nodeOrdering(arcs []arc) []arc {
 			j := c.p.Vertices[e.From].Judge
 			gate, level = int32(len(c.p.Vertices))+j, c.p.Judges[j].Level
 		}
-		for _, ref := range use.nodes {
+		for _, ref := range use.Nodes {
 			if c.p.below(ref, level) {
 				arcs = c.opens(arcs, c.p.Nodes[ref].Vertex, gate)
 			} else {
@@ -142,7 +142,7 @@ func (c *compiler) nodeOrdering(arcs []arc) []arc {
 // that can do without it, and reports whether none is left that needs it.
 func (c *compiler) dropGlance(decl, ref int32) bool {
 	unit := c.decl[decl].use
-	dropped, needed := false, unit != nil && (slices.Contains(unit.items.nodes, ref) || slices.Contains(unit.until.nodes, ref))
+	dropped, needed := false, unit != nil && (slices.Contains(unit.items.Nodes, ref) || slices.Contains(unit.until.Nodes, ref))
 	for _, n := range c.nodesOf(decl) {
 		use := &c.nodeUse[n]
 		switch {
@@ -172,7 +172,7 @@ type lateRef struct {
 func (c *compiler) reportLate() {
 	for _, l := range c.late {
 		id, target := c.p.Nodes[l.ref].ID, c.p.Nodes[l.ref].Vertex
-		after := target != l.reader && len(c.late) <= maxHinted && c.p.follows(target, l.reader)
+		after := target != l.reader && len(c.late) <= message.MaxHinted && c.p.Follows(target, l.reader)
 		// An edge of which an end is not known may well bring the reader behind it.
 		certain := after || target == l.reader
 		if !certain && (c.unknown.targets || !c.placed(target) || c.doubt.before.has(l.reader)) {

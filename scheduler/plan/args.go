@@ -70,14 +70,14 @@ func (a *argument) resolve(env expressions.Env, stop func() bool) (any, error) {
 }
 
 // compileArgs compiles the tree and collects what its paths read.
-func (c *compiler) compileArgs(v *core.Value, at place, use *uses) *Args {
+func (c *compiler) compileArgs(v *core.Value, at place, use *References) *Args {
 	if v == nil || v.Kind != core.ObjectValue {
 		return nil
 	}
 	return &Args{root: c.argument(v, at, use)}
 }
 
-func (c *compiler) argument(v *core.Value, at place, use *uses) argument {
+func (c *compiler) argument(v *core.Value, at place, use *References) argument {
 	switch v.Kind {
 	case core.ObjectValue:
 		a := argument{keys: make([]string, len(v.Keys)), members: make([]argument, len(v.Keys))}
@@ -97,7 +97,7 @@ func (c *compiler) argument(v *core.Value, at place, use *uses) argument {
 	return argument{literal: v.Plain()}
 }
 
-func (c *compiler) textArgument(v *core.Value, at place, use *uses) argument {
+func (c *compiler) textArgument(v *core.Value, at place, use *References) argument {
 	text := v.Scalar.(string)
 	if rest, ok := strings.CutPrefix(text, "$"); ok && beginsWithRoot(rest) {
 		if path, doubtful := isPath(rest); path || doubtful || strings.HasPrefix(rest, "$.") {

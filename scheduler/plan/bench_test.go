@@ -64,7 +64,7 @@ func BenchmarkCompile(b *testing.B) {
 				w := s.state(layered(layers, width))
 				b.ReportAllocs()
 				for b.Loop() {
-					if p, ds := Compile(w, nil, Options{}); p == nil {
+					if p, ds := Compile(w, nil, Options{Lint: lint}); p == nil {
 						b.Fatal(ds)
 					}
 				}

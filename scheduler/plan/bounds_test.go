@@ -32,7 +32,7 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := routedWorkflow(c.nodes, strings.Fields(c.nodes)[0], c.edges)
-			p, ds := Compile(w, registry(), Options{})
+			p, ds := Compile(w, registry(), Options{Lint: lint})
 			if p == nil {
 				t.Fatal(ds)
 			}
@@ -59,7 +59,7 @@ func TestBoundsHold(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		w := randomRouted(r)
-		p, ds := Compile(w, registry(), Options{})
+		p, ds := Compile(w, registry(), Options{Lint: lint})
 		if p == nil {
 			t.Fatalf("seed %d: %v", seed, ds)
 		}

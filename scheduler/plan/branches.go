@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
 // branches checks parallel nodes and finds where their branches meet.
@@ -30,7 +31,6 @@ func (c *compiler) branches() {
 			c.p.Nodes[b].Gives = true
 		}
 	}
-	c.gatesOfBranches()
 	s := nestedSearch{c: c, state: make([]searchState, len(w.Nodes))}
 	for i := range w.Nodes {
 		s.from(int32(i))
@@ -52,7 +52,7 @@ func (c *compiler) parallel(p *Parallel, d *core.Node, at place) {
 			p.Ignore = true
 		default:
 			c.ds.Errorf(core.CodeBadValue, word.Pos, "%s: error_policy: unknown word %q", at, word.Value).
-				WithHint("%s", near(word.Value, []string{"continue", "fail_fast", "ignore"}))
+				WithHint("%s", message.Near(word.Value, []string{"continue", "fail_fast", "ignore"}))
 		}
 	}
 	n := len(p.Branches)
@@ -67,7 +67,7 @@ func (c *compiler) parallel(p *Parallel, d *core.Node, at place) {
 		p.Need, p.Join = c.quorum(d.Join, n, at), joinText(d.Join)
 	default:
 		c.ds.Errorf(core.CodeBadValue, d.Join.Policy.Pos, "%s: join_policy: unknown word %q", at, word).
-			WithHint("%s", near(word, []string{core.JoinWaitAll, core.JoinFirstSuccess, core.JoinKOfN, core.JoinQuorum}))
+			WithHint("%s", message.Near(word, []string{core.JoinWaitAll, core.JoinFirstSuccess, core.JoinKOfN, core.JoinQuorum}))
 	}
 }
 
@@ -93,36 +93,6 @@ func (c *compiler) quorum(j *core.Join, n int, at place) int {
 		c.ds.Warnf(core.CodeJoin, j.Fraction.Pos, "%s: quorum(%v): want a share from 0 to 1", at, f)
 	}
 	return share(j.Fraction.Value, n)
-}
-
-// gatesOfBranches warns of goal gates that the walk itself never visits.
-func (c *compiler) gatesOfBranches() {
-	w := c.p.Walk
-	visited := make([]bool, len(w.Nodes))
-	for i := range w.Nodes {
-		n := &w.Nodes[i]
-		for _, e := range n.Out {
-			visited[c.p.Edges[e].ToNode] = true
-		}
-		for _, to := range n.Targets {
-			visited[to] = true
-		}
-		if n.Parallel != nil && n.Parallel.Meet >= 0 {
-			visited[n.Parallel.Meet] = true
-		}
-	}
-	for i := range w.Nodes {
-		if w.Nodes[i].Parallel == nil {
-			continue
-		}
-		for _, b := range w.Nodes[i].Parallel.Branches {
-			if d := c.w.Nodes[b]; w.Nodes[b].GoalGate && !visited[b] {
-				visited[b] = true
-				c.ds.Warnf(core.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate and only ever a branch, and of branches no gate is looked at", nodePlace(d.ID.Value)).
-					WithHint("let %s, or a node behind it, be the gate", c.p.Nodes[i].ID)
-			}
-		}
-	}
 }
 
 // meeting finds where branches meet.
@@ -202,5 +172,5 @@ func (s *nestedSearch) report(node int32) {
 	}
 	names = append(names, nodes[node].ID)
 	slices.Reverse(names)
-	s.c.ds.Errorf(core.CodeCycle, s.c.w.Nodes[node].ID.Pos, "node %s: is a branch of itself: %s", nodes[node].ID, arrows(names, maxNames))
+	s.c.ds.Errorf(core.CodeCycle, s.c.w.Nodes[node].ID.Pos, "node %s: is a branch of itself: %s", nodes[node].ID, message.Arrows(names, maxNames))
 }

@@ -31,7 +31,7 @@ func forks(t *testing.T, nodes int, edges [][2]int) (*Plan, core.Diagnostics) {
 		t.Fatal(err)
 	}
 	reg := core.NewRegistry(roleKind{"start", core.RoleStart}, roleKind{"exit", core.RoleExit}, roleKind{"parallel", core.RoleParallel})
-	return Compile(w, reg, Options{})
+	return Compile(w, reg, Options{Lint: lint})
 }
 
 // A parallel node that is a branch of itself is found exactly where there is one, and the

@@ -111,14 +111,11 @@ func (c *compiler) equalTargets() map[int32]bool {
 			continue
 		}
 		k := key{t.Key, t.Table}
-		if other, ok := first[k]; ok && other != t.node {
-			equal[other], equal[t.node] = true, true
+		if other, ok := first[k]; ok && other != t.Node {
+			equal[other], equal[t.Node] = true, true
 		} else if !ok {
-			first[k] = t.node
+			first[k] = t.Node
 		}
 	}
 	return equal
 }
-
-// Precedes reports whether a vertex starts only when an earlier one has ended.
-func (p *Plan) Precedes(earlier, later int32) bool { return p.certainly(later, earlier) }

@@ -62,39 +62,15 @@ func (c *compiler) results(n *Node, made core.Compiled, at place) {
 // collectHint proposes to collect results that do not go into a field one by one.
 func (c *compiler) collectHint(d *core.Diagnostic, n *Node, field int32) {
 	if n.Source != nil && n.Collect < 0 && c.p.Schema.Fields[field].Collectable() == nil {
-		d.WithHint("%s", c.collectText(field))
+		d.WithHint("%s", (&Facts{c}).CollectText(field))
 	}
 }
 
-// collectText says how to collect the results of items in a field.
-func (c *compiler) collectText(field int32) string {
-	name := c.p.Schema.Fields[field].Name
-	if c.w.Document {
+// CollectText says how to collect the results of items in a field.
+func (f *Facts) CollectText(field int32) string {
+	name := f.name(field)
+	if f.c.w.Document {
 		return "add collect: " + name + " under for_each, so that each item adds one element to a list"
 	}
 	return "add the option Collect(" + name + "), so that each item adds one element to a list"
-}
-
-// checkItems reports fields in which each item of a fan-out replaces what the one before
-// it wrote.
-func (c *compiler) checkItems() {
-	for i := range c.p.Nodes {
-		n := &c.p.Nodes[i]
-		loose := c.memberRoots[n.ID]|c.unknown.roots != 0 // of a unit, which has no items
-		if n.Source == nil || loose || n.Collect < 0 && (n.Decl.ForEach.Collect.Value != "" || n.Decl.ForEach.Lost.Has("collect")) {
-			continue
-		}
-		for at, f := range n.WriteFields {
-			field := &c.p.Schema.Fields[f]
-			if f == n.Collect || field.Broken || field.IsStream() || field.Strategy().Name != "last_wins" {
-				continue
-			}
-			d := c.ds.Warnf(core.CodeItemsReplace, writePos(n, n.Writes[at]), "%s: each item replaces field %q, so that only the result of the last item stays", nodePlace(n.ID), field.Name)
-			if field.Collectable() == nil {
-				d.WithHint("%s", c.collectText(f))
-			} else {
-				d.WithHint("write a field of type array, and name it in for_each.collect")
-			}
-		}
-	}
 }

@@ -13,6 +13,10 @@ type Options struct {
 	// Env returns what the kinds of a workflow may ask of the world: its files,
 	// programs and further workflows. nil means that there is nothing.
 	Env func(w *core.Workflow) core.Env
+	// Lint reports what the workflow can run and probably does not mean; nested workflows are
+	// passed to it, too. It is lint.Check of scheduler/lint but in tests; nil reports
+	// nothing.
+	Lint func(f *Facts) core.Diagnostics
 	// Strict reports warnings as reasons not to run.
 	Strict bool
 	// Guard calls the methods of Go types that write defaults as JSON, which may never
@@ -31,7 +35,6 @@ type Options struct {
 func Compile(w *core.Workflow, reg *core.Registry, opts Options) (*Plan, core.Diagnostics) {
 	c := newCompiler(w, reg, opts, &common{nested: []*frame{{w: w}}, frames: map[frameKey]*frame{}, seen: map[core.Diagnostic]bool{}})
 	c.compile()
-	c.manyRuns()
 	c.ds.About(w)
 	ds := append(c.ds, c.nestedDs...)
 	if ds.Failed(opts.Strict) {
@@ -72,7 +75,8 @@ type compiler struct {
 	at      []int32      // vertex declaration -> canonical index
 	declAt  []int32      // its inverse
 	nodeUse []nodeUse
-	edgeUse []*uses // by compiled edge, nil for edges without a condition
+	edgeUse []*References // by compiled edge, nil for edges without a condition
+	cut     []EdgeFact    // edges to a cycle, see levels
 	late    []lateRef
 	// kindRefs are the texts by which kinds refer to fields and nodes, by node.
 	kindRefs map[int32]kindRefs
@@ -88,21 +92,15 @@ type compiler struct {
 	tables    tables
 	checks    resultChecks
 	unitIDs   map[string]core.Position
-	needed    map[int32][][]int32 // see needs
-	warnings  []nodeWarning       // those that several nodes may have
-	missing   []unskilled         // nodes with skills that are nowhere
-	noWayOn   []core.Text         // nodes of a walk out of which every edge has a condition
-	failEdges bool                // there are on: fail edges
-	// conditions tells that there are edges with one.
-	conditions bool
-	chained    []bool                  // by field: each writer comes before the next
-	inputUsed  map[string]bool         // names that expressions read through $input
-	fieldUsed  []bool                  // fields that something refers to
-	secretAt   map[core.Text]bool      // references to secrets that are in the plan
-	outEdges   map[string][]*core.Edge // of a walk, by node
-	fieldSeen  marks
-	nodeSeen   marks
-	ints       arena[int32]
+	warnings  []NodeWarning           // those that kinds have
+	missing   []MissingSkills         // those that are nowhere
+	inputUsed map[string]bool         // names that expressions read through $input
+	fieldUsed []bool                  // fields that something refers to
+	secretAt  map[core.Text]bool      // references to secrets that are in the plan
+	outEdges  map[string][]*core.Edge // of a walk, by node
+	fieldSeen marks
+	nodeSeen  marks
+	ints      arena[int32]
 	// nodeRoots are the roots of the node being compiled, memberRoots those that
 	// members of pipelines and loops have besides, by id.
 	nodeRoots   expressions.Root
@@ -145,7 +143,7 @@ type nodeUse struct {
 
 // unitUse is what a unit by itself refers to, and where it was written.
 type unitUse struct {
-	items, until uses
+	items, until References
 	pipeline     *core.Pipeline
 	loop         *core.Loop
 	refused      bool // its items are a stream with another reader, which is reported
@@ -161,9 +159,17 @@ func newCompiler(w *core.Workflow, reg *core.Registry, opts Options, shared *com
 	return c
 }
 
-// compile fills the plan. After an error in a part the plan is of no use, but all
-// the other parts are checked all the same.
+// compile fills the plan and has it checked. After an error the plan is of no use, but the
+// parts without one are checked anyway.
 func (c *compiler) compile() {
+	c.parts()
+	if c.opts.Lint != nil {
+		c.ds = append(c.ds, c.opts.Lint(&Facts{c})...)
+	}
+}
+
+// parts compiles each part of the workflow.
+func (c *compiler) parts() {
 	c.lost()
 	c.mode()
 	c.runtime()
@@ -171,7 +177,6 @@ func (c *compiler) compile() {
 	c.inputs()
 	c.retryPolicies()
 	c.nodes()
-	c.unusedPolicies()
 	if c.walking() {
 		c.walk()
 		return
@@ -182,7 +187,6 @@ func (c *compiler) compile() {
 	c.edges()
 	c.checkStreams()
 	c.incremental()
-	c.checkTexts()
 	c.levels()
 	c.order()
 	c.adjacency()
@@ -190,7 +194,6 @@ func (c *compiler) compile() {
 	c.claims()
 	c.keysMeet()
 	c.gates()
-	c.checkState()
 }
 
 func (c *compiler) mode() {

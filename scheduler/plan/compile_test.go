@@ -90,7 +90,7 @@ func TestGoBuilt(t *testing.T) {
 			tt.build(w, n)
 			reg := registry()
 			reg.AddKind(brokenKind{testKind{name: "broken"}})
-			p, ds := Compile(w, reg, Options{})
+			p, ds := Compile(w, reg, Options{Lint: lint})
 			var got []string
 			for _, d := range ds.Sorted() {
 				if d.Severity == core.Error {
@@ -110,11 +110,11 @@ func TestGoBuiltStartingValues(t *testing.T) {
 	n := handled("n")
 	n.Reads = []core.Text{text("name")}
 	w := &core.Workflow{Nodes: []*core.Node{n}, Fields: []core.FieldDecl{{Name: text("name"), Default: core.Missing}}}
-	if _, ds := Compile(w, nil, Options{}); len(ds) > 0 {
+	if _, ds := Compile(w, nil, Options{Lint: lint}); len(ds) > 0 {
 		t.Errorf("without inputs: %v", ds)
 	}
 	w.HasInputs = true
-	if _, ds := Compile(w, nil, Options{}); !ds.Has(core.CodeNeverWritten) {
+	if _, ds := Compile(w, nil, Options{Lint: lint}); !ds.Has(core.CodeNeverWritten) {
 		t.Errorf("with inputs: %v", ds)
 	}
 }
@@ -127,7 +127,7 @@ func TestDefaults(t *testing.T) {
 	if r := *p.Nodes[0].Retry; r != (Retry{Attempts: 2, Base: 100 * time.Millisecond}) {
 		t.Errorf("retry %+v", r)
 	}
-	p, _ = Compile(&core.Workflow{Nodes: []*core.Node{handled("a")}, Runtime: core.Runtime{Schedule: text("barrier")}}, nil, Options{})
+	p, _ = Compile(&core.Workflow{Nodes: []*core.Node{handled("a")}, Runtime: core.Runtime{Schedule: text("barrier")}}, nil, Options{Lint: lint})
 	if p.Concurrency != 0 || !p.Barrier {
 		t.Errorf("limits of a graph built in Go: %d, %t", p.Concurrency, p.Barrier)
 	}
@@ -166,7 +166,7 @@ func TestTooManyFindings(t *testing.T) {
 		}
 		w.Nodes = append(w.Nodes, n)
 	}
-	_, ds := Compile(w, nil, Options{})
+	_, ds := Compile(w, nil, Options{Lint: lint})
 	count := map[core.Severity]int{}
 	for i, d := range ds {
 		count[d.Severity]++
@@ -187,7 +187,7 @@ func TestManyWrongNames(t *testing.T) {
 	for i, e := range w.Edges {
 		e.To = text(fmt.Sprint("m", i))
 	}
-	_, ds := Compile(w, nil, Options{})
+	_, ds := Compile(w, nil, Options{Lint: lint})
 	if len(ds) != core.MaxFindings+1 || ds[0].Code != core.CodeUnknownNode {
 		t.Errorf("%d findings, the first is %v", len(ds), ds[0])
 	}
@@ -197,7 +197,7 @@ func TestManyWrongNames(t *testing.T) {
 func TestLongCycle(t *testing.T) {
 	w := layered(5000, 1)
 	w.Edges = append(w.Edges, &core.Edge{From: text("n4999"), To: text("n0")})
-	_, ds := Compile(w, nil, Options{})
+	_, ds := Compile(w, nil, Options{Lint: lint})
 	if len(ds) != 1 || ds[0].Code != core.CodeCycle || len(ds[0].Message) > 2000 || !strings.Contains(ds[0].Message, "n0 -> n1 -> n2") || !strings.Contains(ds[0].Message, "(4901 more nodes)") {
 		t.Errorf("findings %v", ds)
 	}
@@ -211,7 +211,7 @@ func TestLargeGraphs(t *testing.T) {
 		"pairs":          fielded(layered(2, 5000), "", func(i int) int { return i % 4999 }, func(int) []int { return nil }),
 		"wide reader":    fielded(layered(2, 5000), "", func(i int) int { return i }, func(i int) []int { return []int{(i * 31) % 5000} }),
 	} {
-		if p, ds := Compile(w, nil, Options{}); p == nil || len(ds) > core.MaxFindings+1 || len(ds) == 0 {
+		if p, ds := Compile(w, nil, Options{Lint: lint}); p == nil || len(ds) > core.MaxFindings+1 || len(ds) == 0 {
 			t.Errorf("%s: %d findings", name, len(ds))
 		}
 	}

@@ -305,7 +305,7 @@ func (n *Node) describeRetry() *RetryDescription {
 // writers do not come before it in the graph.
 func (p *Plan) waits() (waits [][]WaitDescription, complete bool) {
 	waits = make([][]WaitDescription, len(p.Vertices))
-	var questions []question
+	var questions []Question
 	var readers []Reader
 	for f, list := range p.Readers {
 		for _, r := range list {
@@ -319,14 +319,14 @@ func (p *Plan) waits() (waits [][]WaitDescription, complete bool) {
 			case GateArm:
 				gate = p.Arms[r.Vertex].Source
 			}
-			questions = append(questions, question{gate: gate, field: int32(f), last: r.Threshold})
+			questions = append(questions, Question{Gate: gate, Field: int32(f), Last: r.Threshold})
 			readers = append(readers, r)
 		}
 	}
-	s := &search{p: p, questions: questions, limit: maxWriters, visits: maxVisits, certain: true}
+	s := &search{p: p, questions: questions, limit: maxWriters, visits: MaxVisits, certain: true}
 	gaps, left := s.answers()
 	for i := range gaps {
-		if gaps[i].count > 0 {
+		if gaps[i].Count > 0 {
 			p.addWait(waits, readers[i], p.describeWait(&questions[i], &gaps[i], readers[i]))
 		}
 	}
@@ -355,16 +355,16 @@ func (p *Plan) addWait(waits [][]WaitDescription, r Reader, w WaitDescription) {
 	}
 }
 
-func (p *Plan) describeWait(q *question, x *gap, r Reader) WaitDescription {
-	w := WaitDescription{Field: p.Schema.Fields[q.field].Name, For: WaitStart, More: int(x.count) - len(x.slots)}
+func (p *Plan) describeWait(q *Question, x *Gap, r Reader) WaitDescription {
+	w := WaitDescription{Field: p.Schema.Fields[q.Field].Name, For: WaitStart, More: int(x.Count) - len(x.Slots)}
 	switch {
 	case r.Gate != GateStart:
 		w.For = WaitDecide
-	case p.waitsToMerge(r.Vertex, q.field, q.last):
+	case p.waitsToMerge(r.Vertex, q.Field, q.Last):
 		w.For = WaitMerge
 	}
-	for _, slot := range x.slots {
-		w.Writers = append(w.Writers, p.Vertices[p.WriterVertex[q.field][slot]].ID)
+	for _, slot := range x.Slots {
+		w.Writers = append(w.Writers, p.Vertices[p.WriterVertex[q.Field][slot]].ID)
 	}
 	return w
 }

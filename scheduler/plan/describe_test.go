@@ -141,7 +141,7 @@ func draw(d *Description) string {
 func TestDescribeImplied(t *testing.T) {
 	w := layered(2, 1)
 	w.Edges[0].Implied = true
-	p, ds := Compile(w, nil, Options{})
+	p, ds := Compile(w, nil, Options{Lint: lint})
 	if p == nil {
 		t.Fatal(ds)
 	}
@@ -158,7 +158,7 @@ func TestDescribeManyWriters(t *testing.T) {
 		n.Writes = []core.Text{{Value: "log"}}
 	}
 	w.Nodes[30].Reads = []core.Text{{Value: "log"}}
-	p, ds := Compile(w, nil, Options{})
+	p, ds := Compile(w, nil, Options{Lint: lint})
 	if p == nil {
 		t.Fatal(ds)
 	}
@@ -215,7 +215,7 @@ func TestDescribeDistances(t *testing.T) {
 		from, to, _ := strings.Cut(e, " ")
 		w.Edges = append(w.Edges, &core.Edge{From: core.Text{Value: from}, To: core.Text{Value: to}, Label: core.Text{Value: "to " + to}})
 	}
-	p, ds := Compile(w, core.NewRegistry(direct{"start", core.RoleStart}, direct{"exit", core.RoleExit}), Options{})
+	p, ds := Compile(w, core.NewRegistry(direct{"start", core.RoleStart}, direct{"exit", core.RoleExit}), Options{Lint: lint})
 	if p == nil {
 		t.Fatal(ds)
 	}

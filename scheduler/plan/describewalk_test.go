@@ -51,7 +51,7 @@ func TestDescribeWalk(t *testing.T) {
 	}
 	reg := core.NewRegistry(roleKind{"start", core.RoleStart}, roleKind{"exit", core.RoleExit}, roleKind{"parallel", core.RoleParallel},
 		roleKind{"human", core.RoleHuman}, roleKind{"script", core.RoleStage})
-	p, ds := Compile(w, reg, Options{})
+	p, ds := Compile(w, reg, Options{Lint: lint})
 	if p == nil {
 		t.Fatal(ds)
 	}

@@ -1,10 +1,11 @@
 // Package plan turns a workflow and a registry into a Plan: dense indexes, flat
 // adjacency, compiled conditions, levels, gates. Compile is the only validator:
-// all that can be known to be wrong before a run is found here, with its
-// position, all at once. What can never run is an error; what can run but is
-// probably not meant is a warning; advice is a hint.
+// it reports everything that can be known to be wrong before a run, with its
+// position, all at once. What can never run is an error and is found here; what
+// can run but is probably not meant is a warning, and advice a hint: package
+// lint finds most of these in the finished plan.
 //
-//	p, findings := plan.Compile(workflow, registry, plan.Options{})
+//	p, findings := plan.Compile(workflow, registry, plan.Options{Lint: lint.Check})
 //	if p == nil {
 //		return findings
 //	}

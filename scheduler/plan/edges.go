@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
 // edges resolves the edges between the declared vertices. Edges between two
@@ -11,7 +12,7 @@ import (
 func (c *compiler) edges() {
 	c.p.Edges = make([]Edge, 0, len(c.w.Edges))
 	c.p.edgeDecls = make([]*core.Edge, 0, len(c.w.Edges))
-	c.edgeUse = make([]*uses, 0, len(c.w.Edges))
+	c.edgeUse = make([]*References, 0, len(c.w.Edges))
 	c.loose()
 	c.lostConditions = make([]bool, len(c.decl))
 	for _, e := range c.w.Edges {
@@ -20,7 +21,7 @@ func (c *compiler) edges() {
 		to, ok2 := c.edgeEnd(e.To, e.Lost.Has("to"), at)
 		on := c.on(e, at)
 		handles := c.edgeHandles(e, on, at)
-		var use *uses
+		var use *References
 		when := c.when(e, at, &use)
 		if ok1 && ok2 && from == to {
 			c.ds.Errorf(core.CodeCycle, e.Pos, "%s: leads from a node to itself", at).WithHint("repeat work with a loop")
@@ -82,14 +83,14 @@ func (c *compiler) lostEdge(e *core.Edge, from, to int32, hasFrom, hasTo bool) {
 }
 
 // when compiles the condition of an edge.
-func (c *compiler) when(e *core.Edge, at place, use **uses) *expressions.Program {
+func (c *compiler) when(e *core.Edge, at place, use **References) *expressions.Program {
 	if e.Lost.Has("when") {
 		c.unknown.reads = true
 	}
 	if e.When == nil || e.Else {
 		return nil
 	}
-	u := &uses{}
+	u := &References{}
 	p := c.expression(*e.When, c.scope(graphRoots), at.at("when"), u)
 	if p != nil {
 		*use = u
@@ -107,7 +108,7 @@ func (c *compiler) on(e *core.Edge, at place) On {
 		return OnDone
 	}
 	c.ds.Errorf(core.CodeBadValue, e.On.Pos, "%s: on: unknown word %q", at, e.On.Value).
-		WithHint("%s", near(e.On.Value, []string{"success", "fail", "done"}))
+		WithHint("%s", message.Near(e.On.Value, []string{"success", "fail", "done"}))
 	return OnSuccess
 }
 

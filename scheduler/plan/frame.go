@@ -14,26 +14,6 @@ const maxFrames = 32
 // MaxNested is where the count of nested runs ends: it stands for any larger number.
 const MaxNested = 1_000_000_000_000_000_000
 
-// manyNested is the largest number of nested runs without a warning.
-const manyNested = 1_000_000
-
-// manyRuns warns of a workflow that includes others so often that it will hardly end. The
-// plans of nested workflows are shared, so that this is known without following each run.
-func (c *compiler) manyRuns() {
-	if c.p.Nested <= manyNested {
-		return
-	}
-	var most *Node
-	for i := range c.p.Nodes {
-		n := &c.p.Nodes[i]
-		if n.Frame != nil && (most == nil || n.Frame.Plan.Nested > most.Frame.Plan.Nested) {
-			most = n
-		}
-	}
-	c.ds.Warnf(core.CodeLimit, most.Decl.Pos, "node %s: running this workflow means %s runs of nested workflows, because they include one another several times", most.ID, NestedText(c.p.Nested)).
-		WithHint("wavefold plan FILE tells the number for each of them")
-}
-
 // NestedText formats a number of nested runs.
 func NestedText(n int64) string {
 	if n >= MaxNested {
@@ -64,7 +44,7 @@ type frame struct {
 // frame compiles a nested workflow and connects its inputs and outputs. One that
 // is nested in many places is compiled once: else a chain of files in which each
 // includes the next one twice would take 2^n compilations.
-func (c *compiler) frame(n *Node, f *core.Frame, at place, use *uses) {
+func (c *compiler) frame(n *Node, f *core.Frame, at place, use *References) {
 	made := c.inner(n, f.Workflow, at)
 	if made == nil {
 		return
@@ -114,7 +94,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *uses) {
 
 // frameGoal gives a nested workflow that wants a goal and has none of its own that of the
 // walk around it, and tells whether it did.
-func (c *compiler) frameGoal(n *Node, inner *Plan, at place, use *uses) bool {
+func (c *compiler) frameGoal(n *Node, inner *Plan, at place, use *References) bool {
 	_, known := c.p.Schema.Index(core.InputGoal)
 	wants := slices.ContainsFunc(inner.Workflow.Inputs, func(d core.InputDecl) bool {
 		return d.Name.Value == core.InputGoal && core.IsMissing(d.Default)

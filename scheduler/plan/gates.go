@@ -126,7 +126,7 @@ func (g *gater) decision(i int32, v *Vertex) {
 		if p.Edges[e].Judged || c.edgeUse[e] == nil {
 			continue
 		}
-		for _, f := range c.edgeUse[e].fields {
+		for _, f := range c.edgeUse[e].Fields {
 			if c.fieldSeen.first(f) {
 				v.Pending += c.wait(f, g.below[f], i, GateDecide)
 			}
@@ -143,7 +143,7 @@ func (g *gater) arms(j *Join) {
 			if p.Edges[e].Judged || c.edgeUse[e] == nil {
 				continue
 			}
-			for _, f := range c.edgeUse[e].fields {
+			for _, f := range c.edgeUse[e].Fields {
 				if c.fieldSeen.first(f) {
 					p.Arms[a].Pending += c.wait(f, g.below[f], a, GateArm)
 				}
@@ -160,7 +160,7 @@ func (g *gater) judge(j int32) {
 		if c.edgeUse[e] == nil {
 			continue
 		}
-		for _, f := range c.edgeUse[e].fields {
+		for _, f := range c.edgeUse[e].Fields {
 			if c.fieldSeen.first(f) {
 				judge.Pending += c.wait(f, c.p.Threshold(f, judge.Level), j, GateJudge)
 			}

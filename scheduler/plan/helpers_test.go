@@ -82,6 +82,9 @@ func registry() *core.Registry {
 		testKind{name: "tool", keys: []string{"impl"}, writes: true}, testKind{name: "workflow", keys: []string{"file", "outputs"}})
 }
 
+// lint is lint.Check of scheduler/lint, which imports this package: external_test.go sets it.
+var lint func(*Facts) core.Diagnostics
+
 // files are documents by name; those a node of kind workflow names are looked up
 // among them.
 type files map[string]string
@@ -109,7 +112,7 @@ func (f files) compile(name string, strict bool) (*Plan, core.Diagnostics) {
 		}
 		return w, nil
 	}
-	return Compile(w, registry(), Options{Strict: strict, Env: func(*core.Workflow) core.Env { return core.Env{LoadWorkflow: load} }})
+	return Compile(w, registry(), Options{Strict: strict, Lint: lint, Env: func(*core.Workflow) core.Env { return core.Env{LoadWorkflow: load} }})
 }
 
 // mustCompile compiles a document that may have warnings.

@@ -38,7 +38,7 @@ func (c *compiler) incremental() {
 
 func (c *compiler) cursor(inc *Incremental, d *core.Cursor, at place) {
 	in, ok := c.incrementalInput(d.Input, at)
-	p := c.expression(d.From, c.scope(expressions.RootState|expressions.RootInput), at.at("from"), &uses{})
+	p := c.expression(d.From, c.scope(expressions.RootState|expressions.RootInput), at.at("from"), &References{})
 	if p == nil || !ok {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/state"
 )
 
@@ -84,7 +85,7 @@ func (c *compiler) inputs() {
 		d := &c.w.Inputs[i]
 		name := d.Name.Value
 		if first, ok := c.p.inputIndex[name]; ok {
-			pointTo(c.ds.Errorf(core.CodeDuplicateID, d.Name.Pos, "input %q is declared twice", name), "first", c.w.Inputs[first].Name.Pos)
+			message.PointTo(c.ds.Errorf(core.CodeDuplicateID, d.Name.Pos, "input %q is declared twice", name), "first", c.w.Inputs[first].Name.Pos)
 			continue
 		}
 		c.p.inputIndex[name] = int32(i)
@@ -279,7 +280,7 @@ func (p *Plan) give(start []any, given *core.Object, name string, v any, ds *cor
 	in, ok := p.input(name)
 	if !ok {
 		names, _ := p.InputNames()
-		ds.Errorf(core.CodeInput, p.Workflow.Pos, "unknown input %q", name).WithHint("%s", near(name, names))
+		ds.Errorf(core.CodeInput, p.Workflow.Pos, "unknown input %q", name).WithHint("%s", message.Near(name, names))
 		return
 	}
 	stored, err := in.accept(v)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
 // Join is a vertex that does not need all of its predecessors. It takes those that are
@@ -66,7 +66,7 @@ func (c *compiler) join(d *core.Node, at place) {
 	}
 	switch word := j.Word(); {
 	case !slices.Contains(joinWords, word) && word != "":
-		c.ds.Errorf(core.CodeBadValue, j.Pos, "%s: join: unknown word %q", at, word).WithHint("%s", near(word, joinWords))
+		c.ds.Errorf(core.CodeBadValue, j.Pos, "%s: join: unknown word %q", at, word).WithHint("%s", message.Near(word, joinWords))
 	case j.Race && !takesSome(j):
 		pos := j.Pos
 		if word == "" {
@@ -103,9 +103,13 @@ func (c *compiler) joinOf(decl int32) *core.Join {
 	return nil
 }
 
-// tolerant reports whether a declared vertex may run although one of its edges does not
-// hold.
-func (c *compiler) tolerant(decl int32) bool { return c.anyAllDone(decl) || c.joinOf(decl) != nil }
+// nodesOf returns the nodes of a declared vertex.
+func (c *compiler) nodesOf(decl int32) []int32 {
+	if d := &c.decl[decl]; d.unit == nil {
+		return []int32{d.node}
+	}
+	return c.decl[decl].unit.Members
+}
 
 // memberJoins reports members of a unit that want it to be joined in different ways.
 func (c *compiler) memberJoins(decl int32) {
@@ -117,7 +121,7 @@ func (c *compiler) memberJoins(decl int32) {
 		case first == nil:
 			first = d
 		case (takesSome(first.Join) || takesSome(d.Join)) && !sameJoin(first.Join, d.Join):
-			pointTo(c.ds.Errorf(core.CodeBadValue, d.Join.Pos, "node %s: join: %s runs as one, and node %s wants another join", d.ID.Value, c.decl[decl].id, first.ID.Value),
+			message.PointTo(c.ds.Errorf(core.CodeBadValue, d.Join.Pos, "node %s: join: %s runs as one, and node %s wants another join", d.ID.Value, c.decl[decl].id, first.ID.Value),
 				"that is", first.Join.Pos)
 		}
 	}
@@ -285,23 +289,7 @@ func (c *compiler) losers() {
 // leadsInto reports whether a gate leads into a set of vertices and nowhere else. That
 // units without edges come last leads nowhere.
 func (p *Plan) leadsInto(gate int32, set map[int32]bool) bool {
-	return !slices.ContainsFunc(p.behind(gate), func(v int32) bool { return !set[v] && !p.Vertices[v].Last })
-}
-
-// behind returns the vertices that a gate leads to.
-func (p *Plan) behind(gate int32) []int32 {
-	n := int32(len(p.Vertices))
-	switch {
-	case gate < n:
-		return []int32{gate}
-	case gate >= p.ArmGate(0):
-		return []int32{p.joined(gate)}
-	}
-	var targets []int32
-	for _, e := range p.Judges[gate-n].Edges {
-		targets = append(targets, p.Edges[e].To)
-	}
-	return targets
+	return !slices.ContainsFunc(p.Behind(gate), func(v int32) bool { return !set[v] && !p.Vertices[v].Last })
 }
 
 func (c *compiler) mayLose(v *Vertex) {
@@ -319,37 +307,4 @@ func (c *compiler) mayLose(v *Vertex) {
 	if v.Unit.Puller != nil {
 		v.Unit.Puller.Gives = true
 	}
-}
-
-// checkJoins tells of joins that wait for predecessors which they need not take, because
-// they read what these write.
-func (c *compiler) checkJoins() {
-	for i := range c.p.Joins {
-		j := &c.p.Joins[i]
-		if j.Race || j.Certain() || j.Need == 0 {
-			continue
-		}
-		decl := c.declAt[j.Vertex]
-		for _, f := range c.decl[decl].reads {
-			if names := c.armsThatWrite(j, f); len(names) > 0 {
-				d := c.joinOf(decl)
-				c.ds = append(c.ds, core.Diagnostic{Code: core.CodeJoin, Severity: core.Hint, Pos: d.Pos,
-					Message: fmt.Sprintf("node %s: join: it waits for %s in any case, because it reads %s", c.decl[decl].id, strings.Join(names, ", "), c.p.Schema.Fields[f].Name),
-					Hint:    "what a predecessor sends as its edge output is there at once"})
-				break
-			}
-		}
-	}
-}
-
-// armsThatWrite names the predecessors of a join that may write a field, the first few.
-func (c *compiler) armsThatWrite(j *Join, field int32) []string {
-	var names []string
-	for a := j.From; a < j.To && len(names) < maxWriters; a++ {
-		v := &c.p.Vertices[c.p.Arms[a].Source]
-		if slices.ContainsFunc(v.Writes, func(s Slot) bool { return s.Field == field }) {
-			names = append(names, v.ID)
-		}
-	}
-	return names
 }

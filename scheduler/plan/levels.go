@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
 // maxCycles is how many cycles are reported, maxNames how many nodes of one are
@@ -59,6 +60,9 @@ func (c *compiler) cycles(pending, out, start []int32) {
 		if left[c.p.Edges[i].To] == 0 {
 			c.p.Edges[kept], c.p.edgeDecls[kept], c.edgeUse[kept] = c.p.Edges[i], c.p.edgeDecls[i], c.edgeUse[i]
 			kept++
+		} else {
+			e := c.p.Edges[i]
+			c.cut = append(c.cut, EdgeFact{&e, c.p.edgeDecls[i]})
 		}
 	}
 	c.p.Edges, c.p.edgeDecls, c.edgeUse = c.p.Edges[:kept], c.p.edgeDecls[:kept], c.edgeUse[:kept]
@@ -147,7 +151,7 @@ func (c *compiler) cycleFinding(path []int32) {
 	if names[len(names)-1] != names[0] { // two members of the unit that the way began in
 		names = append(names, names[0])
 	}
-	pos, text := c.p.edgeDecls[path[0]].Pos, arrows(names, maxNames)
+	pos, text := c.p.edgeDecls[path[0]].Pos, message.Arrows(names, maxNames)
 	hint := "a pipeline or loop runs as one: no node can lie between two of its members"
 	switch len(units) {
 	case 0:
@@ -157,13 +161,4 @@ func (c *compiler) cycleFinding(path []int32) {
 	default:
 		c.ds.Errorf(core.CodeUnitCycle, pos, "%s wait for one another: %s", strings.Join(units, " and "), text).WithHint("%s", hint)
 	}
-}
-
-// arrows joins the names on a way; of a long one the middle is left out.
-func arrows(names []string, limit int) string {
-	if len(names) > limit {
-		middle := "(" + more(len(names)-limit, "node") + ")"
-		names = slices.Concat(names[:limit/2], []string{middle}, names[len(names)-(limit-limit/2):])
-	}
-	return strings.Join(names, " -> ")
 }

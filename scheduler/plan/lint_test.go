@@ -18,7 +18,7 @@ func TestOrderFindingsEqualSearch(t *testing.T) {
 	for seed := range uint64(500) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		w := lintGraph(rnd, 2+rnd.IntN(16))
-		p, ds := Compile(w, nil, Options{})
+		p, ds := Compile(w, nil, Options{Lint: lint})
 		if p == nil {
 			t.Fatal(ds)
 		}

@@ -1,7 +1,5 @@
 package plan
 
-import "strconv"
-
 // group lays n values out by key, keeping their order: those of key k are
 // flat[start[k]:start[k+1]].
 func group(keys, n int, key, value func(i int) int32) (flat, start []int32) {
@@ -60,13 +58,4 @@ func (a *arena[T]) keep(list []T) []T {
 	from := len(a.room)
 	a.room = append(a.room, list...)
 	return a.room[from:len(a.room):len(a.room)]
-}
-
-// more words a number of things that are left out: "1 more read", "2 more reads".
-func more(n int, what string) string {
-	s := strconv.Itoa(n) + " more " + what
-	if n != 1 {
-		s += "s"
-	}
-	return s
 }

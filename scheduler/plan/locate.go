@@ -126,16 +126,3 @@ func findText(list []core.Text, name string) (core.Position, bool) {
 	}
 	return core.Position{}, false
 }
-
-// writer is a node that may write a field on behalf of a vertex, and where its
-// document says so.
-func (c *compiler) writer(v, field int32) (node int32, pos core.Position) {
-	x := &c.p.Vertices[v]
-	node = x.Node
-	if x.Unit != nil {
-		own := &x.Unit.Own[x.Unit.OwnIndex(field)]
-		node = x.Unit.Members[own.Members[0]]
-	}
-	pos, _ = findText(c.w.Nodes[node].Writes, c.p.Schema.Fields[field].Name)
-	return node, pos
-}

@@ -2,11 +2,11 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
 // place names a part of a document as messages begin: "node build: reads". It
@@ -64,20 +64,6 @@ func nodePlace(id string) place { return place{what: "node", id: id} }
 
 func edgePlace(e *core.Edge) place { return place{what: "edge", id: e.From.Value, to: e.To.Value} }
 
-// near suggests a name, or lists the few there are.
-func near(word string, names []string) string {
-	if s := core.DidYouMean(word, names); s != "" {
-		return s
-	}
-	switch {
-	case len(names) == 0:
-		return "none is defined"
-	case len(names) <= 12:
-		return "defined: " + strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%d are defined", len(names))
-}
-
 // isID reports whether a name is letters, digits and underscore, not starting
 // with a digit.
 func isID(s string) bool {
@@ -116,22 +102,10 @@ func wellFormed(name string) string {
 	return fixed
 }
 
-// pointTo adds where the other of two things stands, if that is known.
-func pointTo(d *core.Diagnostic, what string, pos core.Position) {
-	if pos.IsValid() {
-		d.WithHint("%s at %s", what, pos)
-	}
-}
-
-// maxHinted is the number of findings from which names are no longer suggested:
-// looking for the nearest of 100,000 names for each of as many wrong ones would
-// take minutes.
-const maxHinted = 100
-
 // hint adds a suggestion while there are few findings.
 func (c *compiler) hint(d *core.Diagnostic, word string, names func() []string) {
-	if len(c.ds) <= maxHinted {
-		d.WithHint("%s", near(word, names()))
+	if len(c.ds) <= message.MaxHinted {
+		d.WithHint("%s", message.Near(word, names()))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
 // nodes compiles every node on its own: names, kind, reads and writes, args,
@@ -23,8 +24,6 @@ func (c *compiler) nodes() {
 	for i, d := range c.w.Nodes {
 		c.node(int32(i), d)
 	}
-	c.missingSkills()
-	c.nodeWarnings()
 }
 
 // nodeID makes a node known by its name. Whoever refers to a node whose name could not
@@ -45,7 +44,7 @@ func (c *compiler) nodeID(i int32, d *core.Node) {
 		c.p.nodeIndex[id] = i
 		return
 	}
-	pointTo(c.ds.Errorf(core.CodeDuplicateID, d.ID.Pos, "node %q is defined twice", id), "first", c.w.Nodes[first].ID.Pos)
+	message.PointTo(c.ds.Errorf(core.CodeDuplicateID, d.ID.Pos, "node %q is defined twice", id), "first", c.w.Nodes[first].ID.Pos)
 	c.nameless[first], c.nameless[i] = true, true
 }
 
@@ -82,14 +81,14 @@ func (c *compiler) node(i int32, d *core.Node) {
 	n.Kind, n.Phase = d.Kind.Value, d.Phase.Value
 	n.Concurrency, n.MaxFailures, n.Retry, n.StreamTo, n.Collect = 1, -1, c.retries(), -1, -1
 	at := nodePlace(n.ID)
-	var use uses
+	var use References
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
 	var all bool
 	reads := d.Reads
 	if c.walking() {
 		reads = seesContext(reads)
 	}
-	if use.fields, n.View, all = c.fieldNames(reads, at.at("reads")); !all || d.Lost.Has("reads") {
+	if use.Fields, n.View, all = c.fieldNames(reads, at.at("reads")); !all || d.Lost.Has("reads") {
 		c.unknown.reads = true
 	}
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
@@ -121,8 +120,8 @@ func (c *compiler) node(i int32, d *core.Node) {
 	}
 	n.Args = c.compileArgs(d.Args, at.at("args"), &use)
 	c.kind(n, d, at, &use)
-	c.nodeUse[i].reads = c.distinct(use.fields, &c.fieldSeen, len(c.p.Schema.Fields))
-	c.nodeUse[i].nodes = c.distinct(use.nodes, &c.nodeSeen, len(c.w.Nodes))
+	c.nodeUse[i].reads = c.distinct(use.Fields, &c.fieldSeen, len(c.p.Schema.Fields))
+	c.nodeUse[i].nodes = c.distinct(use.Nodes, &c.nodeSeen, len(c.w.Nodes))
 }
 
 // fieldNames looks names of fields up; one that stands twice counts once. all tells
@@ -166,7 +165,7 @@ func (c *compiler) distinct(list []int32, seen *marks, size int) []int32 {
 	return c.ints.keep(out)
 }
 
-func (c *compiler) forEach(n *Node, d *core.Node, at place, use *uses) {
+func (c *compiler) forEach(n *Node, d *core.Node, at place, use *References) {
 	fe := d.ForEach
 	if fe == nil {
 		return
@@ -187,7 +186,7 @@ func (c *compiler) forEach(n *Node, d *core.Node, at place, use *uses) {
 }
 
 // source compiles the array of a fan-out or pipeline; nil when it cannot be known.
-func (c *compiler) source(text core.Text, lost bool, at place, use *uses) *Source {
+func (c *compiler) source(text core.Text, lost bool, at place, use *References) *Source {
 	if lost {
 		c.unknown.reads = true
 		return nil
@@ -250,13 +249,13 @@ func (c *compiler) policy(word core.Text, at place, retry bool) Policy {
 	if retry {
 		words = append(words, "retry")
 	}
-	c.ds.Errorf(core.CodeBadValue, word.Pos, "%s: unknown word %q", at, word.Value).WithHint("%s", near(word.Value, words))
+	c.ds.Errorf(core.CodeBadValue, word.Pos, "%s: unknown word %q", at, word.Value).WithHint("%s", message.Near(word.Value, words))
 	return PolicyDefault
 }
 
 // kind asks the node's kind for its handler. Of a node whose kind has no answer it is
 // not known what else it depends on.
-func (c *compiler) kind(n *Node, d *core.Node, at place, use *uses) {
+func (c *compiler) kind(n *Node, d *core.Node, at place, use *References) {
 	if d.Effects != nil {
 		n.Effects = *d.Effects
 	}
@@ -313,7 +312,7 @@ func (c *compiler) kindOf(d *core.Node, at place) (core.Kind, bool) {
 
 // askKind lets a kind compile a node, if all it looks at could be read, and reports
 // whether that went well.
-func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *uses) bool {
+func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *References) bool {
 	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !c.walking() && !d.HasWrites && !d.Lost.Has("writes") {
 		c.ds.Warnf(core.CodeNoWrites, d.ID.Pos, "%s: does not say which fields it writes", at).
 			WithHint("add writes: [...], or writes: [] if there are none")
@@ -334,10 +333,10 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	c.tables.note(n.Index, made, ds)
 	c.ds = append(c.ds, ds...)
 	if made.Missing.Names != nil {
-		c.missing = append(c.missing, unskilled{n.ID, made.Missing})
+		c.missing = append(c.missing, MissingSkills{n.ID, made.Missing})
 	}
 	for _, w := range made.Warnings {
-		c.warnings = append(c.warnings, nodeWarning{n.ID, w})
+		c.warnings = append(c.warnings, NodeWarning{n.ID, w})
 	}
 	if ds.Failed(false) {
 		return false
@@ -358,7 +357,6 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *us
 	if runs := made.Role == core.RoleStage || made.Role == core.RoleHuman; runs && made.Handler == nil && made.Wait == nil && n.Lacks == "" && made.Frame == nil {
 		c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: kind %q made no handler for it", at, n.Kind)
 	}
-	c.waitTimeout(n, at)
 	c.kindUse(n, made, at, use)
 	c.secrets(made.Secrets)
 	if made.Frame != nil {
@@ -378,13 +376,6 @@ func (c *compiler) refused(n *Node, made core.Compiled, at place) {
 	}
 }
 
-// waitTimeout reports a wait that cannot end in time.
-func (c *compiler) waitTimeout(n *Node, at place) {
-	if n.Wait != nil && n.Timeout > 0 && n.Timeout < n.Wait.Duration {
-		c.ds.Warnf(core.CodeBadValue, n.Decl.Timeout.Pos, "%s: timeout: the wait of %s is longer than %s, so it always fails", at, n.Wait.Duration, n.Timeout)
-	}
-}
-
 // secrets notes references to secrets. A nested workflow that several nodes run
 // brings the same ones each time.
 func (c *compiler) secrets(list []core.Secret) {
@@ -400,7 +391,7 @@ func (c *compiler) secrets(list []core.Secret) {
 }
 
 // kindUse notes what the kind itself depends on.
-func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *uses) {
+func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *References) {
 	if len(made.Reads)+len(made.Nodes) > 0 {
 		if c.kindRefs == nil {
 			c.kindRefs = map[int32]kindRefs{}
@@ -414,18 +405,18 @@ func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *uses) {
 		} else {
 			n.Extra = append(n.Extra, r.Value)
 			extra = append(extra, f)
-			use.fields = append(use.fields, f)
+			use.Fields = append(use.Fields, f)
 		}
 	}
 	c.nodeUse[n.Index].extra = extra
 	for _, r := range made.Nodes {
 		if i, ok := c.nodeRef(r, at); ok {
-			use.nodes = append(use.nodes, i)
+			use.Nodes = append(use.Nodes, i)
 		}
 	}
 	for _, r := range made.Glances {
-		if i, ok := c.nodeRef(r, at); ok && !slices.Contains(use.nodes, i) {
-			use.nodes = append(use.nodes, i)
+		if i, ok := c.nodeRef(r, at); ok && !slices.Contains(use.Nodes, i) {
+			use.Nodes = append(use.Nodes, i)
 			if c.glances == nil {
 				c.glances = map[int32][]int32{}
 			}

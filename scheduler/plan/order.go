@@ -31,6 +31,9 @@ func (c *compiler) order() {
 		e := &c.p.Edges[i]
 		e.From, e.To = c.at[e.From], c.at[e.To]
 	}
+	for _, x := range c.cut {
+		x.Edge.From, x.Edge.To = c.at[x.Edge.From], c.at[x.Edge.To]
+	}
 	for i, d := range c.w.Nodes {
 		if d.Join.Word() == core.JoinAllDone {
 			c.p.Vertices[c.p.Nodes[i].Vertex].AllDone = true

@@ -46,7 +46,7 @@ type Plan struct {
 	upserts  bool
 	// outputs and inputs are the files and tables that its nodes and those nested in
 	// them write and read.
-	outputs, inputs []nodeTarget
+	outputs, inputs []Target
 
 	Vertices []Vertex // in canonical order
 	Nodes    []Node   // in declared order

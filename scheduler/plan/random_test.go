@@ -24,8 +24,8 @@ func FuzzCompile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w, reg := randomWorkflow(data)
-		p, ds := Compile(w, reg, Options{})
-		again, more := Compile(w, reg, Options{})
+		p, ds := Compile(w, reg, Options{Lint: lint})
+		again, more := Compile(w, reg, Options{Lint: lint})
 		if !slices.Equal(ds, more) || (p == nil) != (again == nil) {
 			t.Fatalf("two compilations differ:\n%v\n%v", ds, more)
 		}
@@ -49,7 +49,7 @@ func TestRandomWorkflows(t *testing.T) {
 			data[i] = byte(rnd.Uint32())
 		}
 		w, reg := randomWorkflow(data)
-		if p, _ := Compile(w, reg, Options{}); p != nil {
+		if p, _ := Compile(w, reg, Options{Lint: lint}); p != nil {
 			accepted++
 			checkPlan(t, p)
 		}

@@ -12,19 +12,19 @@ import (
 // for the writer of a field it reads does not count: those waits are what the
 // questions below are about.
 
-// question asks which of a field's writers, from slot first up to but excluding
+// Question asks which of a field's writers, from slot first up to but excluding
 // last, do not come before a gate.
-type question struct {
-	gate        int32 // a vertex, or a judge as len(Vertices)+j
-	field       int32
-	first, last int32
+type Question struct {
+	Gate        int32 // a vertex, or a judge as len(Vertices)+j
+	Field       int32
+	First, Last int32
 }
 
-// gap is the answer to a question: how many writers do not come before the
+// Gap is the answer to a question: how many writers do not come before the
 // gate, and the slots of the first few.
-type gap struct {
-	count int32
-	slots []int32
+type Gap struct {
+	Count int32
+	Slots []int32
 }
 
 // Writers are followed through the graph 256 at a time, one bit each: half a
@@ -37,16 +37,16 @@ const (
 
 type lanes [laneWords]uint64
 
-// maxVisits bounds the edges walked for all questions together. It is reached
+// MaxVisits bounds the edges walked for all questions together. It is reached
 // where tens of thousands of writers of fields meet as many readers far away;
 // 100,000 nodes that all write and read one field stay below it.
-const maxVisits = 400_000_000
+const MaxVisits = 400_000_000
 
 // search answers questions about one plan.
 type search struct {
 	p         *Plan
-	questions []question
-	gaps      []gap
+	questions []Question
+	gaps      []Gap
 	ask       func(vertex int32) bool // writers that count; nil: all
 	limit     int                     // slots to name in a gap
 	visits    int                     // left
@@ -64,17 +64,17 @@ type segment struct {
 	asking      []int32 // questions
 }
 
-// gapsOf answers questions about the writers that ask admits, all when it is nil,
+// Gaps answers questions about the writers that ask admits, all when it is nil,
 // naming at most limit slots in each answer, within a number of visits, of which it returns what is left. When that is negative the
 // search was ended by the bound: the answers may lack gaps then, those they name
 // are real.
-func (p *Plan) gapsOf(questions []question, ask func(vertex int32) bool, limit, visits int) (gaps []gap, left int) {
+func (p *Plan) Gaps(questions []Question, ask func(vertex int32) bool, limit, visits int) (gaps []Gap, left int) {
 	s := &search{p: p, questions: questions, ask: ask, limit: limit, visits: visits}
 	return s.answers()
 }
 
-func (s *search) answers() (gaps []gap, left int) {
-	s.gaps = make([]gap, len(s.questions))
+func (s *search) answers() (gaps []Gap, left int) {
+	s.gaps = make([]Gap, len(s.questions))
 	s.segments(s.indirect())
 	s.run()
 	return s.gaps, s.visits
@@ -87,15 +87,15 @@ func (s *search) indirect() []int32 {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(s.questions[a].gate, s.questions[b].gate) })
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(s.questions[a].Gate, s.questions[b].Gate) })
 	stamp := make([]int32, len(s.p.Vertices)) // the gate a vertex was last seen directly before, +1
 	stamped := int32(-1)
 	rest := order[:0]
 	for _, i := range order {
 		q := &s.questions[i]
-		if q.gate != stamped {
-			stamped = q.gate
-			s.stampDirect(stamp, q.gate)
+		if q.Gate != stamped {
+			stamped = q.Gate
+			s.stampDirect(stamp, q.Gate)
 		}
 		if !s.direct(q, stamp) {
 			rest = append(rest, i)
@@ -109,7 +109,7 @@ func (s *search) stampDirect(stamp []int32, gate int32) {
 		stamp[s.p.Judges[gate-n].Source] = gate + 1
 		return
 	}
-	if s.certain && !s.p.certain(gate) {
+	if s.certain && !s.p.Certain(gate) {
 		return
 	}
 	for _, e := range s.p.InEdges(gate) {
@@ -118,13 +118,13 @@ func (s *search) stampDirect(stamp []int32, gate int32) {
 }
 
 // direct reports whether all writers asked about are direct predecessors.
-func (s *search) direct(q *question, stamp []int32) bool {
-	writers := s.p.WriterVertex[q.field][q.first:q.last]
-	if int(q.gate) < len(s.p.Vertices) && len(writers) > len(s.p.InEdges(q.gate)) {
+func (s *search) direct(q *Question, stamp []int32) bool {
+	writers := s.p.WriterVertex[q.Field][q.First:q.Last]
+	if int(q.Gate) < len(s.p.Vertices) && len(writers) > len(s.p.InEdges(q.Gate)) {
 		return false // more writers than predecessors
 	}
 	for _, w := range writers {
-		if stamp[w] != q.gate+1 {
+		if stamp[w] != q.Gate+1 {
 			return false
 		}
 	}
@@ -137,14 +137,14 @@ func (s *search) segments(questions []int32) {
 	byField := map[int32]int{}
 	for _, i := range questions {
 		q := &s.questions[i]
-		at, ok := byField[q.field]
+		at, ok := byField[q.Field]
 		if !ok {
 			at = len(s.blocks)
-			byField[q.field] = at
-			s.blocks = append(s.blocks, segment{field: q.field, first: q.first, last: q.last})
+			byField[q.Field] = at
+			s.blocks = append(s.blocks, segment{field: q.Field, first: q.First, last: q.Last})
 		}
 		b := &s.blocks[at]
-		b.first, b.last = min(b.first, q.first), max(b.last, q.last)
+		b.first, b.last = min(b.first, q.First), max(b.last, q.Last)
 		b.asking = append(b.asking, i)
 	}
 	slices.SortFunc(s.blocks, func(a, b segment) int {
@@ -199,8 +199,8 @@ func (s *search) block(block []segment) bool {
 			lane++
 		}
 		for _, i := range g.asking {
-			if q := &s.questions[i]; q.first < g.last && q.last > g.first {
-				to = max(to, s.end(q.gate))
+			if q := &s.questions[i]; q.First < g.last && q.Last > g.first {
+				to = max(to, s.end(q.Gate))
 			}
 		}
 	}
@@ -240,7 +240,7 @@ func (s *search) spread(from, to int32) bool {
 		s.visits -= len(gates) + 1
 		for _, g := range gates {
 			if g >= n+int32(len(s.p.Judges)) {
-				s.enter(s.p.joined(g), reached)
+				s.enter(s.p.Joins[s.p.Arms[g-s.p.ArmGate(0)].Join].Vertex, reached)
 				continue
 			}
 			s.lanes[g].add(reached)
@@ -262,20 +262,9 @@ func (s *search) spread(from, to int32) bool {
 
 // enter hands bits to a vertex that an edge leads to.
 func (s *search) enter(v int32, reached *lanes) {
-	if !s.certain || s.p.certain(v) {
+	if !s.certain || s.p.Certain(v) {
 		s.lanes[v].add(reached)
 	}
-}
-
-// certain reports whether a vertex comes after all of its predecessors.
-func (p *Plan) certain(v int32) bool {
-	j := p.Vertices[v].Join
-	return j < 0 || p.Joins[j].Certain()
-}
-
-// joined is the vertex behind the gate of an arm.
-func (p *Plan) joined(gate int32) int32 {
-	return p.Joins[p.Arms[gate-p.ArmGate(0)].Join].Vertex
 }
 
 func (l *lanes) add(more *lanes) {
@@ -288,11 +277,11 @@ func (l *lanes) add(more *lanes) {
 // reach the gate of a question.
 func (s *search) answer(i int32, g segment, lane int) {
 	q := &s.questions[i]
-	first, last := max(q.first, g.first), min(q.last, g.last)
+	first, last := max(q.First, g.first), min(q.Last, g.last)
 	if first >= last {
 		return
 	}
-	reached := &s.lanes[q.gate]
+	reached := &s.lanes[q.Gate]
 	from, to := lane+int(first-g.first), lane+int(last-g.first) // bits
 	for w := from / 64; w <= (to-1)/64; w++ {
 		asked := ^uint64(0)
@@ -309,53 +298,9 @@ func (s *search) answer(i int32, g segment, lane int) {
 }
 
 // note adds the slots of a word of bits, of which the lowest stands for slot.
-func (s *search) note(x *gap, missing uint64, slot int32) {
-	x.count += int32(bits.OnesCount64(missing))
-	for ; missing != 0 && len(x.slots) < s.limit; missing &= missing - 1 {
-		x.slots = append(x.slots, slot+int32(bits.TrailingZeros64(missing)))
+func (s *search) note(x *Gap, missing uint64, slot int32) {
+	x.Count += int32(bits.OnesCount64(missing))
+	for ; missing != 0 && len(x.Slots) < s.limit; missing &= missing - 1 {
+		x.Slots = append(x.Slots, slot+int32(bits.TrailingZeros64(missing)))
 	}
-}
-
-// follows reports whether one vertex comes after another over any edges, and certainly
-// whether it starts only when the other one has ended. Both are for messages: a call may
-// look at the whole graph between the two.
-func (p *Plan) follows(later, earlier int32) bool { return p.leads(earlier, later, false) }
-
-func (p *Plan) certainly(later, earlier int32) bool { return p.leads(earlier, later, true) }
-
-func (p *Plan) leads(earlier, later int32, certain bool) bool {
-	seen := make([]bool, len(p.Vertices))
-	stack := []int32{earlier}
-	n, arms := int32(len(p.Vertices)), p.ArmGate(0)
-	visit := func(v int32) {
-		if v <= later && !seen[v] {
-			seen[v] = true
-			stack = append(stack, v)
-		}
-	}
-	enter := func(v int32) {
-		if !certain || p.certain(v) {
-			visit(v)
-		}
-	}
-	for len(stack) > 0 {
-		v := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, g := range p.OutGates(v) {
-			switch {
-			case g < n:
-				visit(g)
-			case g >= arms:
-				enter(p.joined(g))
-			default:
-				for _, e := range p.Judges[g-n].Edges {
-					enter(p.Edges[e].To)
-				}
-			}
-		}
-		if later < n && seen[later] {
-			return true
-		}
-	}
-	return false
 }

@@ -49,7 +49,7 @@ func randomGraph(t *testing.T, rnd *rand.Rand, nodes, fields int) *Plan {
 			w.Edges = append(w.Edges, e)
 		}
 	}
-	p, ds := Compile(w, nil, Options{})
+	p, ds := Compile(w, nil, Options{Lint: lint})
 	if p == nil {
 		t.Fatal(ds)
 	}
@@ -60,36 +60,36 @@ func text(s string) core.Text { return core.Text{Value: s} }
 
 func compareGaps(t *testing.T, p *Plan, limit int) {
 	checkPending(t, p)
-	var questions []question
+	var questions []Question
 	for f := range p.Schema.Fields {
 		for slot, v := range p.WriterVertex[f] {
-			questions = append(questions, question{gate: v, field: int32(f), last: int32(slot)}, question{gate: v, field: int32(f), first: int32(slot / 2), last: int32(slot)})
+			questions = append(questions, Question{Gate: v, Field: int32(f), Last: int32(slot)}, Question{Gate: v, Field: int32(f), First: int32(slot / 2), Last: int32(slot)})
 		}
 		for j := range p.Judges {
-			questions = append(questions, question{gate: int32(len(p.Vertices) + j), field: int32(f), last: p.Threshold(int32(f), p.Judges[j].Level)})
+			questions = append(questions, Question{Gate: int32(len(p.Vertices) + j), Field: int32(f), Last: p.Threshold(int32(f), p.Judges[j].Level)})
 		}
 	}
-	gaps, left := p.gapsOf(questions, nil, limit, maxVisits)
+	gaps, left := p.Gaps(questions, nil, limit, MaxVisits)
 	if left < 0 {
 		t.Fatal("the search gave up")
 	}
 	for i, q := range questions {
-		before := p.before(q.gate)
+		before := p.before(q.Gate)
 		var want []int32
-		for slot := q.first; slot < q.last; slot++ {
-			if !before[p.WriterVertex[q.field][slot]] {
+		for slot := q.First; slot < q.Last; slot++ {
+			if !before[p.WriterVertex[q.Field][slot]] {
 				want = append(want, slot)
 			}
 		}
-		if int(gaps[i].count) != len(want) || !slices.Equal(gaps[i].slots, want[:min(limit, len(want))]) {
+		if int(gaps[i].Count) != len(want) || !slices.Equal(gaps[i].Slots, want[:min(limit, len(want))]) {
 			t.Fatalf("%+v: got %+v, want %v", q, gaps[i], want)
 		}
-		if i%97 != 0 || int(q.gate) >= len(p.Vertices) {
+		if i%97 != 0 || int(q.Gate) >= len(p.Vertices) {
 			continue
 		}
-		for v := range min(q.gate, 30) { // each call looks at the whole graph
-			if p.follows(q.gate, v) != before[v] {
-				t.Fatalf("%d follows %d: want %t", q.gate, v, before[v])
+		for v := range min(q.Gate, 30) { // each call looks at the whole graph
+			if p.Follows(q.Gate, v) != before[v] {
+				t.Fatalf("%d follows %d: want %t", q.Gate, v, before[v])
 			}
 		}
 	}
@@ -127,26 +127,18 @@ func (p *Plan) before(gate int32) []bool {
 // A search without visits left answers what it can and says so.
 func TestGapsGiveUp(t *testing.T) {
 	w := fielded(layered(30, 30), "", func(i int) int { return i % 30 }, func(i int) []int { return nil })
-	p, ds := Compile(w, nil, Options{})
+	p, ds := Compile(w, nil, Options{Lint: lint})
 	if p == nil {
 		t.Fatal(ds)
 	}
 	last := int32(len(p.Vertices) - 1)
 	f := p.Vertices[last].Writes[0]
-	q := []question{{gate: last, field: f.Field, last: f.Slot}}
-	all, left := p.gapsOf(q, nil, 100, maxVisits)
-	if left < 0 || all[0].count > f.Slot {
+	q := []Question{{Gate: last, Field: f.Field, Last: f.Slot}}
+	all, left := p.Gaps(q, nil, 100, MaxVisits)
+	if left < 0 || all[0].Count > f.Slot {
 		t.Fatalf("%+v, %d visits left", all, left)
 	}
-	if some, left := p.gapsOf(q, nil, 100, 10); left >= 0 || some[0].count > all[0].count {
+	if some, left := p.Gaps(q, nil, 100, 10); left >= 0 || some[0].Count > all[0].Count {
 		t.Errorf("with 10 visits: %+v, %d left", some, left)
-	}
-	c := newCompiler(w, nil, Options{}, &common{})
-	c.p = p
-	visits := 10
-	c.gapsOf(q, nil, 1, &visits)
-	c.gapsOf(q, nil, 1, &visits)
-	if len(c.ds) != 1 || c.ds[0].Severity != core.Hint || c.ds[0].Code != core.CodeLimit {
-		t.Errorf("findings %v", c.ds)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
 // Retry is the attempt loop of a node.
@@ -118,7 +119,7 @@ func (c *compiler) retryPolicies() {
 		case isPreset:
 			c.ds.Errorf(core.CodeDuplicateID, p.Name.Pos, "retry policy %q: every workflow has a preset of that name", name)
 		case twice:
-			pointTo(c.ds.Errorf(core.CodeDuplicateID, p.Name.Pos, "retry policy %q is defined twice", name), "first", first.decl.Name.Pos)
+			message.PointTo(c.ds.Errorf(core.CodeDuplicateID, p.Name.Pos, "retry policy %q is defined twice", name), "first", first.decl.Name.Pos)
 		default:
 			c.own[name] = &ownRetry{decl: p}
 		}
@@ -126,15 +127,6 @@ func (c *compiler) retryPolicies() {
 	for _, p := range c.w.RetryPolicies {
 		if o := c.own[p.Name.Value]; o != nil && o.decl == p {
 			c.ownPolicy(o)
-		}
-	}
-}
-
-// unusedPolicies warns about retry policies that nothing names.
-func (c *compiler) unusedPolicies() {
-	for _, p := range c.w.RetryPolicies {
-		if o := c.own[p.Name.Value]; o != nil && o.decl == p && !o.used && !c.unknown.nodes {
-			c.ds.Warnf(core.CodeUnused, p.Name.Pos, "retry policy %q is never used", p.Name.Value)
 		}
 	}
 }
@@ -174,7 +166,7 @@ func (c *compiler) retry(p *core.RetryPolicy, at place) Retry {
 		r.Factor = 2
 	default:
 		c.ds.Errorf(core.CodeBadValue, p.Backoff.Pos, "%s: unknown word %q", at.key("backoff"), p.Backoff.Value).
-			WithHint("%s", near(p.Backoff.Value, []string{"linear", "exponential"}))
+			WithHint("%s", message.Near(p.Backoff.Value, []string{"linear", "exponential"}))
 	}
 	if f := p.Factor; f != nil {
 		switch r.Factor = f.Value; {
@@ -202,7 +194,7 @@ func (c *compiler) retry(p *core.RetryPolicy, at place) Retry {
 		r.Transient = true
 	default:
 		c.ds.Errorf(core.CodeBadValue, p.RetryOn.Pos, "%s: unknown word %q", at.key("retry_on"), p.RetryOn.Value).
-			WithHint("%s", near(p.RetryOn.Value, []string{"any", "transient"}))
+			WithHint("%s", message.Near(p.RetryOn.Value, []string{"any", "transient"}))
 	}
 	return r
 }
@@ -222,7 +214,7 @@ func (c *compiler) basis(p *core.RetryPolicy, at place) Retry {
 	case !ok && c.w.Lost.Has("retry_policies"):
 	case !ok:
 		names := slices.Concat(presetNames(), c.policyNames())
-		c.ds.Errorf(core.CodeBadValue, p.Preset.Pos, "%s: unknown retry policy %q", at.key("preset"), name).WithHint("%s", near(name, names))
+		c.ds.Errorf(core.CodeBadValue, p.Preset.Pos, "%s: unknown retry policy %q", at.key("preset"), name).WithHint("%s", message.Near(name, names))
 	case o.state == 1:
 		c.ds.Errorf(core.CodeCycle, p.Preset.Pos, "%s: %q is based on itself", at.key("preset"), name)
 	default:

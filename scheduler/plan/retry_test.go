@@ -122,7 +122,7 @@ func TestRetryPolicies(t *testing.T) {
 			}
 			w := &core.Workflow{Name: core.Text{Value: "w"}, RetryPolicies: tt.own, Nodes: []*core.Node{{ID: core.Text{Value: "n"}, HasWrites: true,
 				OnError: &on, Handler: core.HandlerFunc(nil)}}}
-			p, ds := Compile(w, core.NewRegistry(), Options{})
+			p, ds := Compile(w, core.NewRegistry(), Options{Lint: lint})
 			found := ""
 			for _, d := range ds {
 				found += d.Error() + "\n"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
 // checkRouted checks the graph of a walk that a model routes: that its entry and the ends of its
@@ -168,7 +169,7 @@ func (c *compiler) unbounded(r *routedGraph) {
 			names = append(names, c.p.Nodes[r.edges[i].from].ID)
 		}
 		names = append(names, names[0])
-		c.ds.Errorf(core.CodeUnboundedCycle, r.edges[ring[0]].decl.Pos, "the ring %s has no bound", arrows(names, maxNames)).
+		c.ds.Errorf(core.CodeUnboundedCycle, r.edges[ring[0]].decl.Pos, "the ring %s has no bound", message.Arrows(names, maxNames)).
 			WithHint("give one of its edges max_iterations; a condition is no bound")
 	}
 }

@@ -47,7 +47,7 @@ func routedWorkflow(nodes, entry, edges string) *core.Workflow {
 }
 
 func routedFindings(w *core.Workflow) core.Diagnostics {
-	c := newCompiler(w, registry(), Options{}, &common{})
+	c := newCompiler(w, registry(), Options{Lint: lint}, &common{})
 	c.p.nodeIndex = map[string]int32{}
 	c.p.Nodes = make([]Node, len(w.Nodes))
 	c.lost()
@@ -283,7 +283,7 @@ func TestRouterWord(t *testing.T) {
 	} {
 		w := routedWorkflow("a b", "a", "a -> b")
 		w.Walk.Router = core.At(word, core.Position{Line: 1, Column: 1})
-		_, ds := Compile(w, registry(), Options{})
+		_, ds := Compile(w, registry(), Options{Lint: lint})
 		var got []string
 		for _, d := range ds {
 			got = append(got, fmt.Sprintf("%s %s %s (%s)", d.Pos, d.Code, d.Message, d.Hint))

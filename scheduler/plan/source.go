@@ -62,7 +62,7 @@ func (s *Source) Whole() (field int, ok bool) {
 }
 
 // compileSource compiles a path; after an error it returns nil.
-func (c *compiler) compileSource(text core.Text, scope expressions.Scope, at place, use *uses) *Source {
+func (c *compiler) compileSource(text core.Text, scope expressions.Scope, at place, use *References) *Source {
 	s := &Source{Text: text}
 	tree, err := expressions.Parse(text.Value)
 	if err != nil && isJSONPath(text.Value) {
@@ -78,7 +78,7 @@ func (c *compiler) compileSource(text core.Text, scope expressions.Scope, at pla
 	return s
 }
 
-func (c *compiler) jsonPath(s *Source, at place, use *uses) *Source {
+func (c *compiler) jsonPath(s *Source, at place, use *References) *Source {
 	path, ds := jsonpath.Compile(s.Text)
 	for i := range ds {
 		ds[i].Message = at.String() + ": " + ds[i].Message
@@ -102,7 +102,7 @@ func (c *compiler) jsonPath(s *Source, at place, use *uses) *Source {
 		}
 	}
 	s.path, s.field = path, int(i)
-	use.fields = append(use.fields, i)
+	use.Fields = append(use.Fields, i)
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
 // A stream is a field whose rows are never in the state. The node that makes it
@@ -90,7 +91,7 @@ func (c *compiler) makesStream(n *Node) {
 	}
 	if first := c.streamUse[int32(f)]; first != nil {
 		first.twice = true
-		pointTo(c.ds.Errorf(core.CodeStream, c.makes[n.Index].Pos, "%s: two nodes make a stream of field %q", at, c.makes[n.Index].Value), "first", c.makes[first.maker].Pos)
+		message.PointTo(c.ds.Errorf(core.CodeStream, c.makes[n.Index].Pos, "%s: two nodes make a stream of field %q", at, c.makes[n.Index].Value), "first", c.makes[first.maker].Pos)
 		return
 	}
 	if c.repeated(n) {
@@ -179,7 +180,7 @@ func (c *compiler) soleReader(u *streamUse, s spot, reader, name string) bool {
 	if u.reader != "" {
 		d := c.ds.Errorf(core.CodeStream, s.pos, "%s: the stream %q has a reader already, %s", s.at, name, u.reader).
 			WithHint("a stream is read once; leave stream: true out, so that it is an ordinary array")
-		pointTo(d, "first", u.at)
+		message.PointTo(d, "first", u.at)
 		return false
 	}
 	u.reader, u.at = reader, s.pos
@@ -253,7 +254,7 @@ func (c *compiler) checkStreams() {
 		if use == nil {
 			continue
 		}
-		for _, f := range use.fields {
+		for _, f := range use.Fields {
 			if c.streamUse[f] != nil {
 				name := c.p.Schema.Fields[f].Name
 				c.streamRead(c.edgeSpot(e, expressions.RootState, name), name)
@@ -265,7 +266,7 @@ func (c *compiler) checkStreams() {
 		if d.unit == nil || d.use.refused {
 			continue
 		}
-		for _, f := range slices.Concat(d.use.items.fields, d.use.until.fields) {
+		for _, f := range slices.Concat(d.use.items.Fields, d.use.until.Fields) {
 			if c.streamUse[f] != nil && (d.unit.Puller == nil || d.unit.Puller.Streams[0].Field != f) {
 				name := c.p.Schema.Fields[f].Name
 				c.streamRead(c.vertexSpot(d, expressions.RootState, name), name)

@@ -1,31 +1,22 @@
 package plan
 
-import (
-	"fmt"
-	"slices"
+import "github.com/wavefold/wavefold/core"
 
-	"github.com/wavefold/wavefold/core"
-)
-
-// The state has merge strategies; a file has none. Of two nodes that write one file
-// the later one wins, and who is later depends on how long each takes, unless the
-// graph says so.
-
-// nodeTarget is a file or table that a node, or one nested in it, reads or writes.
-type nodeTarget struct {
+// Target is a file or table that a node, or one nested in it, reads or writes.
+type Target struct {
 	core.Target
-	node   int32
-	nested bool
-	pos    core.Position
+	Node   int32
+	Nested bool
+	Pos    core.Position
 }
 
 // targets notes what a node reads and writes.
 func (c *compiler) targets(n *Node, made core.Compiled) {
 	for _, t := range made.Outputs {
-		c.p.outputs = append(c.p.outputs, nodeTarget{Target: t, node: n.Index, pos: t.Name.Pos})
+		c.p.outputs = append(c.p.outputs, Target{Target: t, Node: n.Index, Pos: t.Name.Pos})
 	}
 	for _, t := range made.Inputs {
-		c.p.inputs = append(c.p.inputs, nodeTarget{Target: t, node: n.Index, pos: t.Name.Pos})
+		c.p.inputs = append(c.p.inputs, Target{Target: t, Node: n.Index, Pos: t.Name.Pos})
 	}
 }
 
@@ -33,189 +24,13 @@ func (c *compiler) targets(n *Node, made core.Compiled) {
 func (c *compiler) nestedTargets(n *Node, inner *Plan) {
 	for _, t := range inner.outputs {
 		if n.Decl.ForEach != nil && !t.Adds {
-			c.ds.Errorf(core.CodeOverwrite, n.Decl.Pos, "node %s: every item would replace %s, which its workflow writes (%s)", n.ID, t, t.pos).
+			c.ds.Errorf(core.CodeOverwrite, n.Decl.Pos, "node %s: every item would replace %s, which its workflow writes (%s)", n.ID, t, t.Pos).
 				WithHint("let the workflow take the name as an input, and make it depend on the item")
 			continue
 		}
-		c.p.outputs = append(c.p.outputs, nodeTarget{Target: t.Target, node: n.Index, nested: true, pos: n.Decl.Pos})
+		c.p.outputs = append(c.p.outputs, Target{Target: t.Target, Node: n.Index, Nested: true, Pos: n.Decl.Pos})
 	}
 	for _, t := range inner.inputs {
-		c.p.inputs = append(c.p.inputs, nodeTarget{Target: t.Target, node: n.Index, nested: true, pos: n.Decl.Pos})
+		c.p.inputs = append(c.p.inputs, Target{Target: t.Target, Node: n.Index, Nested: true, Pos: n.Decl.Pos})
 	}
-}
-
-// Bounds of the comparisons, for workflows in which thousands of nodes write one
-// file: the first findings say what is wrong with all of them.
-const (
-	maxCompared = 16      // earlier writers that a writer is compared with
-	maxMatched  = 1 << 20 // names that patterns are compared with
-	maxOrdered  = 1000    // pairs whose order is looked up in the graph
-)
-
-// checkTargets reports files and tables that are written by two nodes that may both
-// run, or read and written by nodes in no order.
-func (c *compiler) checkTargets() {
-	ordered := maxOrdered
-	written := map[string][]nodeTarget{}
-	for _, t := range c.p.outputs {
-		earlier := written[t.Key]
-		written[t.Key] = append(earlier, t)
-		for _, e := range slices.Backward(earlier[max(0, len(earlier)-maxCompared):]) {
-			if c.writtenTwice(e, t, &ordered) {
-				break
-			}
-		}
-	}
-	matched := maxMatched
-	for _, in := range c.p.inputs {
-		for _, t := range written[in.Key] {
-			c.readAndWritten(in, t, &ordered)
-		}
-		if !in.Pattern {
-			continue
-		}
-		if matched -= len(c.p.outputs); matched < 0 {
-			return
-		}
-		for _, t := range c.p.outputs {
-			if t.Key != in.Key && core.MatchPath(in.Key, t.Key) {
-				c.readAndWritten(in, t, &ordered)
-			}
-		}
-	}
-}
-
-// writtenTwice reports two writers of a target, and whether there was something to
-// report.
-func (c *compiler) writtenTwice(a, b nodeTarget, ordered *int) bool {
-	if a.Adds && b.Adds || a.Table != b.Table && a.Table != "" && b.Table != "" {
-		return false
-	}
-	if a.node == b.node {
-		if a.nested {
-			return false // reported in the nested workflow
-		}
-		pointTo(c.ds.Errorf(core.CodeOverwrite, b.pos, "node %s: writes %s twice", c.p.Nodes[b.node].ID, b), "first", a.pos)
-		return true
-	}
-	known, first := c.ordered(&a, &b, ordered)
-	switch {
-	case !known || first && (b.Adds || c.handles(a, b)):
-		return false
-	case first && (c.p.Vertices[c.p.Nodes[b.node].Vertex].Conditional || c.between(a, b, ordered)):
-		c.ds.Warnf(core.CodeOverwrite, b.pos, "node %s: replaces %s, which node %s writes before it", c.p.Nodes[b.node].ID, b, c.writerOf(a)).
-			WithHint("let one of them write something else")
-		return true
-	case first:
-		c.ds.Errorf(core.CodeOverwrite, b.pos, "node %s: replaces %s, which node %s writes before it, and no node between them could have read it", c.p.Nodes[b.node].ID, b, c.writerOf(a)).
-			WithHint("let one of them write something else")
-		return true
-	}
-	const unordered = "node %s: writes %s, as node %s does, and neither comes before the other: which one wins is a matter of time"
-	if c.mayNotRun(a) && c.mayNotRun(b) {
-		c.ds.Warnf(core.CodeOverwrite, b.pos, unordered+", if both run", c.p.Nodes[b.node].ID, b, c.writerOf(a)).
-			WithHint("if only one of them ever runs, say so: write when: else on the edge to one of them")
-		return true
-	}
-	d := c.ds.Errorf(core.CodeOverwrite, b.pos, unordered, c.p.Nodes[b.node].ID, b, c.writerOf(a))
-	switch {
-	case b.Table != "" && (a.Adds || b.Adds):
-		d.WithHint("add an edge from the node that replaces the table to the other one")
-	case b.Table != "":
-		d.WithHint("let both add to the table, or one of them write another one")
-	default:
-		d.WithHint("let one of them write another file")
-	}
-	return true
-}
-
-// mayNotRun reports whether a when decides if a node runs, at it or before it. Whether
-// two of them can hold at once is not known here.
-func (c *compiler) mayNotRun(t nodeTarget) bool {
-	v := c.p.Nodes[t.node].Vertex
-	for {
-		in := c.p.InEdges(v)
-		if slices.ContainsFunc(in, func(e int32) bool { return c.p.Edges[e].When != nil }) {
-			return true
-		}
-		if len(in) != 1 {
-			return false
-		}
-		v = c.p.Edges[in[0]].From
-	}
-}
-
-// readAndWritten reports a file that a node reads and the same or another one writes.
-func (c *compiler) readAndWritten(in, out nodeTarget, ordered *int) {
-	if in.node == out.node {
-		if !in.nested {
-			pointTo(c.ds.Errorf(core.CodeOverwrite, out.pos, "node %s: writes %s, which is a file that it reads", c.p.Nodes[in.node].ID, out), "read", in.pos)
-		}
-		return
-	}
-	reader, writer := in, out
-	if known, first := c.ordered(&in, &out, ordered); known && !first {
-		c.ds.Warnf(core.CodeOverwrite, reader.pos, "node %s: reads %s, which node %s writes, and neither comes before the other: what is read is a matter of time",
-			c.p.Nodes[reader.node].ID, writer, c.writerOf(writer)).
-			WithHint("%s", c.orderHint(writer, reader))
-	}
-}
-
-func (c *compiler) writerOf(t nodeTarget) string { return c.named(t.node, t.pos) }
-
-// ordered puts two nodes in canonical order, and tells whether the first one comes
-// before the second. It is not known of nodes of which at most one runs, or whose place
-// in the graph is in doubt.
-func (c *compiler) ordered(a, b *nodeTarget, left *int) (known, first bool) {
-	v, w := c.p.Nodes[a.node].Vertex, c.p.Nodes[b.node].Vertex
-	if v > w || v == w && c.p.Nodes[a.node].Member > c.p.Nodes[b.node].Member {
-		*a, *b, v, w = *b, *a, w, v
-	}
-	if v == w {
-		return true, true // members of a unit take turns
-	}
-	if *left--; *left < 0 || !c.apart(v, w) || c.exclusive(v, w) {
-		return false, false
-	}
-	return true, c.p.certainly(w, v)
-}
-
-// between reports whether a node may run behind a and in front of b, which comes after
-// a. What a makes of a stream is there when its reader is done.
-func (c *compiler) between(a, b nodeTarget, left *int) bool {
-	first, last := &c.p.Nodes[a.node], &c.p.Nodes[b.node]
-	if first.Vertex == last.Vertex {
-		return last.Member-first.Member > 1
-	}
-	if first.StreamTo >= 0 && len(last.Streams) > 0 {
-		return false
-	}
-	on := func(v int32) bool {
-		*left--
-		return v != last.Vertex && (*left < 0 || c.p.follows(last.Vertex, v))
-	}
-	for _, g := range c.p.OutGates(first.Vertex) {
-		if slices.ContainsFunc(c.p.behind(g), on) {
-			return true
-		}
-	}
-	return false
-}
-
-// handles reports whether b runs only if a has failed, and written nothing.
-func (c *compiler) handles(a, b nodeTarget) bool {
-	v := c.p.Nodes[a.node].Vertex
-	return !slices.ContainsFunc(c.needs(c.p.Nodes[b.node].Vertex), func(way []int32) bool {
-		return !slices.ContainsFunc(way, func(e int32) bool { return c.p.Edges[e].From == v && c.p.Edges[e].On == OnFail })
-	})
-}
-
-// orderHint says how to make a reader wait for a writer. An edge may be there, into a join
-// that need not wait.
-func (c *compiler) orderHint(writer, reader nodeTarget) string {
-	w, r := &c.p.Nodes[writer.node], &c.p.Nodes[reader.node]
-	if c.p.follows(r.Vertex, w.Vertex) {
-		return fmt.Sprintf("a join on the way from %s to %s does not wait for all of its predecessors", w.ID, r.ID)
-	}
-	return fmt.Sprintf("add an edge from %s to %s", w.ID, r.ID)
 }

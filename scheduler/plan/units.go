@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
 // defaultMaxIters caps a loop that has an until and no max_iters.
@@ -103,7 +104,7 @@ func (c *compiler) loop(d *core.Loop) vertexDecl {
 		u.FailExhausted = true
 	default:
 		c.ds.Errorf(core.CodeBadValue, d.OnExhausted.Pos, "%s: on_exhausted: unknown word %q", at, d.OnExhausted.Value).
-			WithHint("%s", near(d.OnExhausted.Value, []string{"continue", "fail"}))
+			WithHint("%s", message.Near(d.OnExhausted.Value, []string{"continue", "fail"}))
 	}
 	return vertexDecl{id: u.ID, shape: Loop, node: -1, unit: u, use: use, broken: !all}
 }
@@ -121,7 +122,7 @@ func (c *compiler) unitID(id core.Text, lost core.Lost, at place) {
 		first, taken = c.w.Nodes[i].ID.Pos, true
 	}
 	if taken {
-		pointTo(c.ds.Errorf(core.CodeDuplicateID, id.Pos, "%s %q: the name is taken", at.what, id.Value), "first", first)
+		message.PointTo(c.ds.Errorf(core.CodeDuplicateID, id.Pos, "%s %q: the name is taken", at.what, id.Value), "first", first)
 		return
 	}
 	c.unitIDs[id.Value] = id.Pos
@@ -167,8 +168,8 @@ func (c *compiler) unitPolicy(e *core.OnError, at place) Policy {
 // unitFields collects what a unit and its members read and write.
 func (c *compiler) unitFields(v *vertexDecl) {
 	u := v.unit
-	reads := append(append([]int32(nil), v.use.items.fields...), v.use.until.fields...)
-	refs := append(append([]int32(nil), v.use.items.nodes...), v.use.until.nodes...)
+	reads := append(append([]int32(nil), v.use.items.Fields...), v.use.until.Fields...)
+	refs := append(append([]int32(nil), v.use.items.Nodes...), v.use.until.Nodes...)
 	own := map[int32]int{} // field -> place in Own
 	for place, m := range u.Members {
 		use := &c.nodeUse[m]

@@ -5,15 +5,8 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// uses collects which fields and nodes a part of a document refers to, in order
-// of use; a name may stand more than once.
-type uses struct {
-	fields []int32
-	nodes  []int32
-}
-
 // expression compiles a text and notes what it refers to; nil after an error.
-func (c *compiler) expression(text core.Text, scope expressions.Scope, at place, use *uses) *expressions.Program {
+func (c *compiler) expression(text core.Text, scope expressions.Scope, at place, use *References) *expressions.Program {
 	tree, err := expressions.Parse(text.Value)
 	if err != nil {
 		_, ds := expressions.Compile(text, scope, at.String()) // words the error
@@ -25,7 +18,7 @@ func (c *compiler) expression(text core.Text, scope expressions.Scope, at place,
 }
 
 // expressionTree is expression for a text that has been parsed.
-func (c *compiler) expressionTree(tree *expressions.Tree, text core.Text, scope expressions.Scope, at place, use *uses) *expressions.Program {
+func (c *compiler) expressionTree(tree *expressions.Tree, text core.Text, scope expressions.Scope, at place, use *References) *expressions.Program {
 	c.mentions(tree)
 	p, ds := expressions.CompileTree(tree, text, scope, at.String())
 	c.ds = append(c.ds, ds...)
@@ -55,15 +48,15 @@ func (c *compiler) mentions(tree *expressions.Tree) {
 }
 
 // refer adds what an expression refers to, as far as it is known.
-func (c *compiler) refer(u *uses, p *expressions.Program) {
+func (c *compiler) refer(u *References, p *expressions.Program) {
 	for _, f := range p.FieldSlots() {
 		if f >= 0 {
-			u.fields = append(u.fields, int32(f))
+			u.Fields = append(u.Fields, int32(f))
 		}
 	}
 	for _, n := range p.Nodes() {
 		if n >= 0 {
-			u.nodes = append(u.nodes, int32(n))
+			u.Nodes = append(u.Nodes, int32(n))
 		}
 	}
 }

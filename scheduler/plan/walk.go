@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
 // Walk is what a plan of the mode walk has beside its nodes and edges. Such a plan has one
@@ -117,11 +118,9 @@ func (c *compiler) walk() {
 		c.fidelities(settings)
 		c.branches()
 		c.walkEnds()
-		c.reachable()
-		c.noWayOut()
 	default:
 		c.ds.Errorf(core.CodeBadValue, router.Pos, "router: unknown word %q", router.Value).
-			WithHint("%s", near(router.Value, []string{core.RouterModel, core.RouterOutcomes}))
+			WithHint("%s", message.Near(router.Value, []string{core.RouterModel, core.RouterOutcomes}))
 	}
 	g := gater{c: c, below: make([]int32, len(c.p.Schema.Fields))}
 	for i := range c.p.Nodes {
@@ -179,7 +178,7 @@ func (c *compiler) only(role core.Role, code core.Code) int32 {
 			continue
 		}
 		if found >= 0 {
-			pointTo(c.ds.Errorf(code, c.w.Nodes[i].ID.Pos, "node %s: a walk has one %s", c.p.Nodes[i].ID, role), "first", c.w.Nodes[found].ID.Pos)
+			message.PointTo(c.ds.Errorf(code, c.w.Nodes[i].ID.Pos, "node %s: a walk has one %s", c.p.Nodes[i].ID, role), "first", c.w.Nodes[found].ID.Pos)
 			continue
 		}
 		found = int32(i)
@@ -188,23 +187,6 @@ func (c *compiler) only(role core.Role, code core.Code) int32 {
 		c.ds.Errorf(code, c.w.Pos, "the graph has no %s node", role)
 	}
 	return found
-}
-
-// reachable reports the nodes to which no way leads from the start.
-func (c *compiler) reachable() {
-	w := c.p.Walk
-	if w.Start < 0 || c.unknown.nodes || c.unknown.targets {
-		return
-	}
-	for i, ok := range c.p.Visited() {
-		switch {
-		case ok:
-		case int32(i) == w.Exit:
-			c.ds.Warnf(core.CodeReachability, c.w.Nodes[i].ID.Pos, "node %s: no way leads to the exit, so no run can succeed", c.p.Nodes[i].ID)
-		default:
-			c.ds.Warnf(core.CodeReachability, c.w.Nodes[i].ID.Pos, "node %s: no way leads to it from the start", c.p.Nodes[i].ID)
-		}
-	}
 }
 
 // Visited reports for each node of a walk whether a way leads to it from the start, by edges

@@ -42,7 +42,7 @@ func (c *compiler) walkWhen(e *core.Edge, at place) *expressions.Program {
 		return nil
 	}
 	var (
-		u uses
+		u References
 		p *expressions.Program
 	)
 	if tree, ok := e.Parsed.(*expressions.Tree); ok {
@@ -67,43 +67,10 @@ func (c *compiler) walkOut(n *WalkNode, d *core.Node, at place) {
 			freeform++
 		}
 	}
-	if conditions > 0 && conditions == len(n.Out) && n.Role != core.RoleParallel && !c.oneHolds(n.Out) {
-		c.noWayOn = append(c.noWayOn, d.ID)
-	}
 	if freeform > 1 {
 		c.ds.Errorf(core.CodeFreeformEdgeCount, d.ID.Pos, "%s: has %d freeform edges, of which an answer could take only one", at, freeform)
 	}
 	if n.Random && conditions > 0 {
 		c.ds.Errorf(core.CodeRandomSelection, d.ID.Pos, "%s: picks its edge at random, so its edges cannot have conditions", at)
 	}
-	if n.GoalGate && len(n.Targets) == 0 {
-		c.ds.Warnf(core.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate, and there is nowhere to go back to when it is not satisfied", at).
-			WithHint("add retry_target")
-	}
-}
-
-// allConditional warns of nodes out of which every edge has a condition. Graphs repeat
-// one pattern many times, so one warning tells of all.
-func (c *compiler) allConditional() {
-	ids := c.noWayOn
-	switch len(ids) {
-	case 0:
-	case 1:
-		c.ds.Warnf(core.CodeAllConditionalEdges, ids[0].Pos, "%s: every edge out of it has a condition; where none holds, the run fails", nodePlace(ids[0].Value)).
-			WithHint("add an edge without a condition")
-	default:
-		c.ds.Warnf(core.CodeAllConditionalEdges, ids[0].Pos, "nodes %s: every edge out of them has a condition; where none holds, the run fails", core.Named(core.Strings(ids))).
-			WithHint("add edges without a condition")
-	}
-}
-
-// oneHolds reports whether one of the conditions on edges holds in any case.
-func (c *compiler) oneHolds(edges []int32) bool {
-	list := make([]*expressions.Program, len(edges))
-	for i, e := range edges {
-		if list[i] = c.p.Edges[e].When; list[i] == nil {
-			return false // it could not be read
-		}
-	}
-	return expressions.OneHolds(list)
 }

@@ -30,7 +30,6 @@ func (c *compiler) walkNodes(settings *core.Walk) {
 		}
 		c.walkOut(n, d, at)
 	}
-	c.allConditional()
 }
 
 // target looks a retry target up; one that does not exist is passed over.

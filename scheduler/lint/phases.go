@@ -1,18 +1,22 @@
-package plan
+package lint
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
+)
 
 // checkPhases compares the phases that are declared with those that are used. A
 // document that declares none uses free labels.
-func (c *compiler) checkPhases() {
+func (c *checker) checkPhases() {
 	if len(c.w.Phases) == 0 {
 		return
 	}
+	unknown := c.f.Unknown().Phases
 	used := make(map[string]bool, len(c.w.Phases))
 	names := make([]string, 0, len(c.w.Phases))
 	for _, p := range c.w.Phases {
 		if p.Lost.Has("id") {
-			c.unknown.phases = true
+			unknown = true
 			continue
 		}
 		id := p.ID.Value
@@ -23,8 +27,8 @@ func (c *compiler) checkPhases() {
 		used[id] = false
 		names = append(names, id)
 	}
-	all := !c.unknown.nodes && c.unknown.members == 0 // uses are known
-	use := func(phase core.Text, lost core.Lost, at place) {
+	all := !c.f.Unknown().Nodes && !c.f.Unknown().Members // uses are known
+	use := func(phase core.Text, lost core.Lost, at string) {
 		all = all && !lost.Has("phase")
 		if phase.Value == "" {
 			return
@@ -33,20 +37,20 @@ func (c *compiler) checkPhases() {
 			used[phase.Value] = true
 			return
 		}
-		if c.unknown.phases {
+		if unknown {
 			return
 		}
 		d := c.ds.Warnf(core.CodeUnknownPhase, phase.Pos, "%s: phase %q is not declared", at, phase.Value)
-		c.hint(d, phase.Value, func() []string { return names })
+		c.hint(d, phase.Value, names)
 	}
 	for _, n := range c.w.Nodes {
-		use(n.Phase, n.Lost, nodePlace(n.ID.Value))
+		use(n.Phase, n.Lost, message.Node(n.ID.Value))
 	}
 	for _, u := range c.w.Pipelines {
-		use(u.Phase, u.Lost, place{what: "pipeline", id: u.ID.Value})
+		use(u.Phase, u.Lost, message.Unit("pipeline", u.ID.Value))
 	}
 	for _, u := range c.w.Loops {
-		use(u.Phase, u.Lost, place{what: "loop", id: u.ID.Value})
+		use(u.Phase, u.Lost, message.Unit("loop", u.ID.Value))
 	}
 	for _, p := range c.w.Phases {
 		if all && !p.Lost.Has("id") && !used[p.ID.Value] {

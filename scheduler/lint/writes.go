@@ -1,10 +1,12 @@
-package plan
+package lint
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // maxPairs is how many pairs of writers a finding names.
@@ -13,22 +15,22 @@ const maxPairs = 3
 // checkWrites reports fields that keep one write only (last_wins, set_once) and
 // have two writers that no path connects: their order in the document alone
 // decides which write stays. Writers that exclude each other are fine.
-func (c *compiler) checkWrites(visits *int) {
+func (c *checker) checkWrites(visits *int) {
 	c.chained = make([]bool, len(c.p.Schema.Fields))
 	pairs := map[int32][]pair{}
 	var broken []int32
 	questions := c.neighbours()
 	gaps := c.gapsOf(questions, nil, 0, visits)
 	for i := range gaps {
-		f := questions[i].field
-		if gaps[i].count == 0 {
+		f := questions[i].Field
+		if gaps[i].Count == 0 {
 			continue
 		}
 		if c.chained[f] {
 			c.chained[f] = false
 			broken = append(broken, f)
 		}
-		c.addPair(pairs, f, pair{c.p.WriterVertex[f][questions[i].first], questions[i].gate})
+		c.addPair(pairs, f, pair{c.p.WriterVertex[f][questions[i].First], questions[i].Gate})
 	}
 	c.farPairs(broken, pairs, visits)
 	for _, f := range broken {
@@ -43,8 +45,8 @@ type pair struct{ first, second int32 }
 // neighbours asks of every writer whether the one before it in canonical order
 // comes before it in the graph. If that holds for all writers of a field, all of
 // them are in order: they are a chain.
-func (c *compiler) neighbours() []question {
-	var out []question
+func (c *checker) neighbours() []plan.Question {
+	var out []plan.Question
 	for f := range c.p.Schema.Fields {
 		if !c.plain(int32(f)) || !c.p.Schema.Fields[f].Strategy().Unordered {
 			continue
@@ -52,7 +54,7 @@ func (c *compiler) neighbours() []question {
 		for slot, v := range c.p.WriterVertex[f] {
 			if slot > 0 {
 				c.chained[f] = true
-				out = append(out, question{gate: v, field: int32(f), first: int32(slot) - 1, last: int32(slot)})
+				out = append(out, plan.Question{Gate: v, Field: int32(f), First: int32(slot) - 1, Last: int32(slot)})
 			}
 		}
 	}
@@ -61,29 +63,29 @@ func (c *compiler) neighbours() []question {
 
 // addPair notes two writers that no path connects, unless they exclude each
 // other. More than maxPairs only tell that there are more.
-func (c *compiler) addPair(pairs map[int32][]pair, field int32, p pair) {
-	if len(pairs[field]) <= maxPairs && c.apart(p.first, p.second) && !c.exclusive(p.first, p.second) {
+func (c *checker) addPair(pairs map[int32][]pair, field int32, p pair) {
+	if len(pairs[field]) <= maxPairs && c.f.Apart(p.first, p.second) && !c.exclusive(p.first, p.second) {
 		pairs[field] = append(pairs[field], p)
 	}
 }
 
 // farPairs looks for pairs among the writers of those fields whose neighbours
 // all exclude each other: writers further apart need not.
-func (c *compiler) farPairs(fields []int32, pairs map[int32][]pair, visits *int) {
-	var questions []question
+func (c *checker) farPairs(fields []int32, pairs map[int32][]pair, visits *int) {
+	var questions []plan.Question
 	for _, f := range fields {
 		if len(pairs[f]) > 0 {
 			continue
 		}
 		for slot, v := range c.p.WriterVertex[f] {
 			if slot > 1 {
-				questions = append(questions, question{gate: v, field: f, last: int32(slot) - 1})
+				questions = append(questions, plan.Question{Gate: v, Field: f, Last: int32(slot) - 1})
 			}
 		}
 	}
-	for i, gap := range c.gapsOf(questions, c.placed, 16, visits) {
-		for _, slot := range gap.slots {
-			c.addPair(pairs, questions[i].field, pair{c.p.WriterVertex[questions[i].field][slot], questions[i].gate})
+	for i, gap := range c.gapsOf(questions, c.f.Placed, 16, visits) {
+		for _, slot := range gap.Slots {
+			c.addPair(pairs, questions[i].Field, pair{c.p.WriterVertex[questions[i].Field][slot], questions[i].Gate})
 		}
 	}
 }
@@ -91,11 +93,11 @@ func (c *compiler) farPairs(fields []int32, pairs map[int32][]pair, visits *int)
 // gapsOf answers questions about the writers that ask admits, all when it is nil,
 // within the visits left for the checks of this plan, and says once when they are used
 // up.
-func (c *compiler) gapsOf(questions []question, ask func(vertex int32) bool, limit int, visits *int) []gap {
+func (c *checker) gapsOf(questions []plan.Question, ask func(vertex int32) bool, limit int, visits *int) []plan.Gap {
 	if len(questions) == 0 || *visits < 0 {
 		return nil
 	}
-	gaps, left := c.p.gapsOf(questions, ask, limit, *visits)
+	gaps, left := c.p.Gaps(questions, ask, limit, *visits)
 	if *visits = left; left < 0 {
 		clear(c.chained) // what was not looked at is not known to be in order
 		c.ds = append(c.ds, core.Diagnostic{Code: core.CodeLimit, Severity: core.Hint, Pos: c.w.Pos,
@@ -104,10 +106,10 @@ func (c *compiler) gapsOf(questions []question, ask func(vertex int32) bool, lim
 	return gaps
 }
 
-func (c *compiler) unorderedWrites(field int32, pairs []pair) {
+func (c *checker) unorderedWrites(field int32, pairs []pair) {
 	f := &c.p.Schema.Fields[field]
-	a, aPos := c.writer(pairs[0].first, field)
-	b, bPos := c.writer(pairs[0].second, field)
+	a, aPos := c.f.Writer(pairs[0].first, field)
+	b, bPos := c.f.Writer(pairs[0].second, field)
 	fate := "wins only because it comes later in the order of levels and declarations"
 	if f.Refuses {
 		fate = "is refused only because it comes later in the order of levels and declarations"
@@ -122,21 +124,21 @@ func (c *compiler) unorderedWrites(field int32, pairs []pair) {
 }
 
 // otherPairs names further pairs; of more than maxPairs only that there are some.
-func (c *compiler) otherPairs(field int32, pairs []pair) string {
+func (c *checker) otherPairs(field int32, pairs []pair) string {
 	var out []string
 	for i, p := range pairs {
 		if i+1 == maxPairs {
 			return strings.Join(out, ", ") + " and more"
 		}
-		a, aPos := c.writer(p.first, field)
-		b, bPos := c.writer(p.second, field)
+		a, aPos := c.f.Writer(p.first, field)
+		b, bPos := c.f.Writer(p.second, field)
 		out = append(out, c.named(a, aPos)+" and "+c.named(b, bPos))
 	}
 	return strings.Join(out, ", ")
 }
 
 // named names a node and where its document says what is at issue.
-func (c *compiler) named(node int32, pos core.Position) string {
+func (c *checker) named(node int32, pos core.Position) string {
 	id := c.p.Nodes[node].ID
 	if !pos.IsValid() {
 		return id
@@ -150,22 +152,22 @@ const maxWay = 8
 // ways prints how the graph leads to each of two vertices, from where the paths
 // part; "" when nothing does. Of the findings that are left out in the end it is
 // not asked.
-func (c *compiler) ways(a, b int32) string {
+func (c *checker) ways(a, b int32) string {
 	if len(c.ds) > 2*core.MaxFindings {
 		return ""
 	}
-	x, y := c.p.way(a), c.p.way(b)
+	x, y := way(c.p, a), way(c.p, b)
 	if len(x) == 1 && len(y) == 1 {
 		return ""
 	}
 	for len(x) > 1 && len(y) > 1 && x[1] == y[1] {
 		x, y = x[1:], y[1:]
 	}
-	return " (" + arrows(c.p.vertexIDs(x), maxWay) + "; " + arrows(c.p.vertexIDs(y), maxWay) + ")"
+	return " (" + message.Arrows(vertexIDs(c.p, x), maxWay) + "; " + message.Arrows(vertexIDs(c.p, y), maxWay) + ")"
 }
 
 // way returns a longest path from a root to a vertex.
-func (p *Plan) way(v int32) []int32 {
+func way(p *plan.Plan, v int32) []int32 {
 	path := make([]int32, p.Vertices[v].Level+1)
 	for at := len(path) - 1; ; at-- {
 		path[at] = v
@@ -183,7 +185,7 @@ func (p *Plan) way(v int32) []int32 {
 	}
 }
 
-func (p *Plan) vertexIDs(vertices []int32) []string {
+func vertexIDs(p *plan.Plan, vertices []int32) []string {
 	out := make([]string, len(vertices))
 	for i, v := range vertices {
 		out[i] = p.Vertices[v].ID

@@ -1,4 +1,4 @@
-package plan
+package lint
 
 import (
 	"strconv"
@@ -6,33 +6,28 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// unskilled is a node with skills that are nowhere.
-type unskilled struct {
-	node    string
-	missing core.MissingSkills
-}
-
 // missingSkills warns of skills that are nowhere. Documents give the same few skills to
 // many of their nodes, so one warning tells of all.
-func (c *compiler) missingSkills() {
-	if len(c.missing) == 0 {
+func (c *checker) missingSkills() {
+	missing := c.f.MissingSkills()
+	if len(missing) == 0 {
 		return
 	}
 	var nodes, failing, skills []string
 	seen := map[string]bool{}
 	near := ""
-	for _, m := range c.missing {
-		nodes = append(nodes, m.node)
-		if m.missing.All {
-			failing = append(failing, m.node)
+	for _, m := range missing {
+		nodes = append(nodes, m.Node)
+		if m.All {
+			failing = append(failing, m.Node)
 		}
-		for _, s := range m.missing.Names {
+		for _, s := range m.Names {
 			if seen[s.Value] {
 				continue
 			}
 			seen[s.Value] = true
 			skills = append(skills, strconv.Quote(s.Value))
-			if n := core.DidYouMean(s.Value, c.env.Tools); n != "" && near == "" {
+			if n := core.DidYouMean(s.Value, c.f.Tools()); n != "" && near == "" {
 				near = strconv.Quote(s.Value) + ": " + n
 			}
 		}
@@ -42,7 +37,7 @@ func (c *compiler) missingSkills() {
 		hint = plural(len(skills), "register a Go function of this name, or some that begin with it and _, or give the skill an instruction",
 			"register Go functions of these names, or that begin with them and _, or give the skills instructions")
 	}
-	c.ds.Warnf(core.CodeUnknownSkill, c.missing[0].missing.Names[0].Pos, "%s: there %s%s", plural(len(nodes), "node ", "nodes ")+core.Named(nodes),
+	c.ds.Warnf(core.CodeUnknownSkill, missing[0].Names[0].Pos, "%s: there %s%s", plural(len(nodes), "node ", "nodes ")+core.Named(nodes),
 		plural(len(skills), "is no skill ", "are no skills ")+core.Named(skills), idle(nodes, failing)).WithHint("%s", hint)
 }
 

@@ -1,4 +1,4 @@
-package plan
+package lint
 
 import (
 	"fmt"
@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // read is a field that a vertex or judge refers to. Which text it stands in is
@@ -21,23 +22,23 @@ type read struct {
 
 // checkReads reports reads of fields that nobody writes, that are written only
 // later, or whose writers no path connects with the reader.
-func (c *compiler) checkReads(visits *int) {
+func (c *checker) checkReads(visits *int) {
 	reads := c.reads()
-	var questions []question
+	var questions []plan.Question
 	var asked []int
 	never := map[int32]bool{}
 	for i, r := range reads {
 		switch {
 		case !c.plain(r.field):
-		case r.threshold > 0 && c.doubt.before.has(c.seenFrom(&r)):
+		case r.threshold > 0 && !c.f.Before(c.seenFrom(&r)):
 		case r.threshold > 0:
-			q := question{gate: r.gate, field: r.field, last: r.threshold}
+			q := plan.Question{Gate: r.gate, Field: r.field, Last: r.threshold}
 			if c.chained[r.field] { // whoever comes after the last comes after all
-				q.first = q.last - 1
+				q.First = q.Last - 1
 			}
 			questions = append(questions, q)
 			asked = append(asked, i)
-		case r.live && c.ownField(r.gate, r.field), c.filled(r.field), c.unknown.writes:
+		case r.live && c.ownField(r.gate, r.field), c.filled(r.field), c.f.Unknown().Writes:
 		case c.p.Writers[r.field] > 0:
 			c.readBefore(&r)
 		case !never[r.field]:
@@ -46,8 +47,8 @@ func (c *compiler) checkReads(visits *int) {
 		}
 	}
 	count := map[int32]int{}
-	for i, gap := range c.gapsOf(questions, c.placed, maxPairs, visits) {
-		if gap.count == 0 {
+	for i, gap := range c.gapsOf(questions, c.f.Placed, maxPairs, visits) {
+		if gap.Count == 0 {
 			continue
 		}
 		r := &reads[asked[i]]
@@ -60,14 +61,14 @@ func (c *compiler) checkReads(visits *int) {
 
 // plain reports whether a field holds a value about which all is known. A stream has
 // one writer and one reader, whose order is checked where they are joined.
-func (c *compiler) plain(field int32) bool {
+func (c *checker) plain(field int32) bool {
 	f := &c.p.Schema.Fields[field]
 	return !f.Broken && !f.IsStream()
 }
 
 // seenFrom returns the vertex whose place decides what a read sees: of conditions that
 // are judged together it is their source.
-func (c *compiler) seenFrom(r *read) int32 {
+func (c *checker) seenFrom(r *read) int32 {
 	if n := int32(len(c.p.Vertices)); r.gate >= n {
 		return c.p.Judges[r.gate-n].Source
 	}
@@ -78,55 +79,60 @@ func (c *compiler) seenFrom(r *read) int32 {
 const maxReads = 20
 
 // moreReads reports how many unordered reads were left out.
-func (c *compiler) moreReads(count map[int32]int) {
+func (c *checker) moreReads(count map[int32]int) {
 	for f := range c.p.Schema.Fields {
 		if n := count[int32(f)] - maxReads; n > 0 {
 			last := c.ds[len(c.ds)-1]
 			c.ds = append(c.ds, core.Diagnostic{Code: core.CodeReadUnordered, Severity: core.Warning, Pos: last.Pos,
-				Message: fmt.Sprintf("state field %q: %s see writes by their level only", c.p.Schema.Fields[f].Name, more(n, "read"))})
+				Message: fmt.Sprintf("state field %q: %s see writes by their level only", c.p.Schema.Fields[f].Name, message.More(n, "read"))})
 		}
 	}
 }
 
 // reads lists what vertices and judges read, each field of a vertex once.
-func (c *compiler) reads() []read {
+func (c *checker) reads() []read {
 	p := c.p
 	var out []read
+	stamp, seen := int32(0), make([]int32, len(p.Schema.Fields)) // by field: where it was last seen
+	first := func(f int32) bool {
+		was := seen[f]
+		seen[f] = stamp
+		return was != stamp
+	}
 	for v := range int32(len(p.Vertices)) {
-		d := &c.decl[c.declAt[v]]
-		c.fieldSeen.reset(len(p.Schema.Fields))
+		d := &p.Vertices[v]
+		stamp++
 		add := func(f, edge int32, live bool) {
-			if c.fieldSeen.first(f) {
-				out = append(out, read{gate: v, field: f, threshold: p.Threshold(f, d.level), edge: edge, live: live})
+			if first(f) {
+				out = append(out, read{gate: v, field: f, threshold: p.Threshold(f, d.Level), edge: edge, live: live})
 			}
 		}
-		if d.unit != nil {
-			for _, f := range d.use.items.fields {
+		if d.Unit != nil {
+			items, _ := c.f.Unit(v)
+			for _, f := range items.Fields {
 				add(f, -1, false)
 			}
 		}
-		for _, f := range d.reads {
-			add(f, -1, d.unit != nil)
+		for _, f := range c.f.Reads(v) {
+			add(f, -1, d.Unit != nil)
 		}
 		if !p.Vertices[v].Conditional {
 			continue
 		}
 		for _, e := range p.InEdges(v) {
-			if use := c.edgeUse[e]; use != nil && !p.Edges[e].Judged {
-				for _, f := range use.fields {
+			if use, ok := c.f.Condition(e); ok && !p.Edges[e].Judged {
+				for _, f := range use.Fields {
 					add(f, e, false)
 				}
 			}
 		}
 	}
 	for j := range p.Judges {
-		c.fieldSeen.reset(len(p.Schema.Fields))
+		stamp++
 		for _, e := range p.Judges[j].Edges {
-			if c.edgeUse[e] == nil {
-				continue
-			}
-			for _, f := range c.edgeUse[e].fields {
-				if c.fieldSeen.first(f) {
+			use, _ := c.f.Condition(e)
+			for _, f := range use.Fields {
+				if first(f) {
 					out = append(out, read{gate: int32(len(p.Vertices) + j), field: f, threshold: p.Threshold(f, p.Judges[j].Level), edge: e})
 				}
 			}
@@ -135,34 +141,29 @@ func (c *compiler) reads() []read {
 	return out
 }
 
-func (c *compiler) ownField(v, field int32) bool { return c.p.Vertices[v].Unit.OwnIndex(field) >= 0 }
+func (c *checker) ownField(v, field int32) bool { return c.p.Vertices[v].Unit.OwnIndex(field) >= 0 }
 
 // filled reports whether a field may well have a value before any write: a
 // default, an input, an argument of the node around a nested workflow. A
 // document without an inputs section accepts a value for every field, but that
 // it is given one cannot be seen, so it counts only for graphs built in Go,
 // whose callers pass values along with the fields.
-func (c *compiler) filled(field int32) bool {
+func (c *checker) filled(field int32) bool {
 	f := &c.p.Schema.Fields[field]
-	_, isInput := c.p.inputIndex[f.Name]
-	return isInput || c.unknown.inputs || !core.IsMissing(f.Default) || c.given[f.Name] || c.anyStart() && !c.w.Document
+	return c.f.IsInput(f.Name) || c.f.Unknown().Inputs || !core.IsMissing(f.Default) || c.f.Given(f.Name) || c.f.AnyStart() && !c.w.Document
 }
 
-// anyStart reports whether a run may be given a value for every field.
-func (c *compiler) anyStart() bool { return c.given == nil && !declaresInputs(c.w) }
-
 // spot finds the text of a read.
-func (c *compiler) spot(r *read) spot {
-	name := c.p.Schema.Fields[r.field].Name
+func (c *checker) spot(r *read) plan.Spot {
 	if r.edge >= 0 {
-		return c.edgeSpot(int(r.edge), expressions.RootState, name)
+		return c.f.EdgeSpot(r.edge, r.field)
 	}
-	return c.vertexSpot(&c.decl[c.declAt[r.gate]], expressions.RootState, name)
+	return c.f.VertexSpot(r.gate, r.field)
 }
 
 // reader returns the vertex that a read is for, and the node of it to name in a
 // proposal for an edge that would come before the read.
-func (c *compiler) reader(r *read) (vertex, node int32) {
+func (c *checker) reader(r *read) (vertex, node int32) {
 	n := int32(len(c.p.Vertices))
 	switch {
 	case r.gate >= n: // judged when the source has ended, so the edge must lead there
@@ -174,85 +175,72 @@ func (c *compiler) reader(r *read) (vertex, node int32) {
 	if node = c.p.Vertices[r.gate].Node; node >= 0 {
 		return r.gate, node
 	}
-	name := c.p.Schema.Fields[r.field].Name
 	members := c.p.Vertices[r.gate].Unit.Members
 	for _, m := range members {
-		if _, ok := c.findInNode(&c.p.Nodes[m], expressions.RootState, name); ok {
+		if c.f.NodeReads(m, r.field) {
 			return r.gate, m
 		}
 	}
 	return r.gate, members[0]
 }
 
-func (c *compiler) neverWritten(r *read) {
+func (c *checker) neverWritten(r *read) {
 	if c.supplied(r) {
 		return
 	}
 	s, name := c.spot(r), c.p.Schema.Fields[r.field].Name
 	text := "%s: nobody writes state field %q"
-	if c.anyStart() {
+	if c.f.AnyStart() {
 		text += ", so only a starting value can fill it"
 	} else {
 		text += ", and it is no input, so it has no value"
 	}
-	c.ds.Warnf(core.CodeNeverWritten, s.pos, text, s.at, name).
+	c.ds.Warnf(core.CodeNeverWritten, s.Pos, text, s.At, name).
 		WithHint("declare it under inputs, give it a default, or add it to the writes of a node")
 }
 
 // supplied reports whether the args of the node that reads a field have its name, so that
 // the node takes the value from there.
-func (c *compiler) supplied(r *read) bool {
+func (c *checker) supplied(r *read) bool {
 	if r.edge >= 0 || int(r.gate) >= len(c.p.Vertices) {
 		return false
 	}
-	node, name := c.p.Vertices[r.gate].Node, c.p.Schema.Fields[r.field].Name
+	node := c.p.Vertices[r.gate].Node
 	if node < 0 {
 		members := c.p.Vertices[r.gate].Unit.Members
-		i := slices.IndexFunc(members, func(m int32) bool {
-			_, ok := c.findInNode(&c.p.Nodes[m], expressions.RootState, name)
-			return ok
-		})
+		i := slices.IndexFunc(members, func(m int32) bool { return c.f.NodeReads(m, r.field) })
 		if i < 0 {
 			return false
 		}
 		node = members[i]
 	}
-	n := &c.p.Nodes[node]
-	if n.Args == nil || n.Args.root.keys == nil {
-		return false
-	}
-	i := slices.Index(n.Args.root.keys, name)
-	if strings.Contains(core.JSON(n.Decl.Args.Plain()), "$."+name) {
-		return false // they read the field themselves
-	}
-	// A constant would have taken a plain name off what the kind reads.
-	return i >= 0 && (!n.Args.root.members[i].constant() || !slices.Contains(n.Extra, name))
+	return c.f.Supplies(node, r.field)
 }
 
 // readBefore reports a read whose writers all come at the same time or later.
-func (c *compiler) readBefore(r *read) {
-	unplaced := func(w int32) bool { return !c.placed(w) }
-	if c.doubt.before.has(c.seenFrom(r)) || slices.ContainsFunc(c.p.WriterVertex[r.field], unplaced) {
+func (c *checker) readBefore(r *read) {
+	unplaced := func(w int32) bool { return !c.f.Placed(w) }
+	if !c.f.Before(c.seenFrom(r)) || slices.ContainsFunc(c.p.WriterVertex[r.field], unplaced) {
 		return
 	}
 	s, name := c.spot(r), c.p.Schema.Fields[r.field].Name
 	reader, target := c.reader(r)
 	writers := c.p.WriterVertex[r.field]
-	node, pos := c.writer(writers[0], r.field)
+	node, pos := c.f.Writer(writers[0], r.field)
 	by := c.named(node, pos)
 	if len(writers) > 1 {
-		by += " and " + more(len(writers)-1, "node")
+		by += " and " + message.More(len(writers)-1, "node")
 	}
-	text := fmt.Sprintf("%s: state field %q is written only by %s, and not before it is read here", s.at, name, by)
+	text := fmt.Sprintf("%s: state field %q is written only by %s, and not before it is read here", s.At, name, by)
 	if writers[0] == reader && len(writers) == 1 {
-		text = fmt.Sprintf("%s: state field %q is written only by %s itself", s.at, name, c.p.Nodes[node].ID)
+		text = fmt.Sprintf("%s: state field %q is written only by %s itself", s.At, name, c.p.Nodes[node].ID)
 	}
-	if c.anyStart() {
+	if c.f.AnyStart() {
 		text += ", so only a starting value can fill it"
 	}
-	d := c.ds.Warnf(core.CodeReadBefore, s.pos, "%s", text)
+	d := c.ds.Warnf(core.CodeReadBefore, s.Pos, "%s", text)
 	if writer, ok := c.couldPrecede(writers, reader); ok {
-		from, _ := c.writer(writer, r.field)
+		from, _ := c.f.Writer(writer, r.field)
 		d.WithHint("add an edge from %s to %s", c.p.Nodes[from].ID, c.p.Nodes[target].ID)
 		return
 	}
@@ -264,12 +252,12 @@ const maxFollowed = 5
 
 // couldPrecede returns a writer that can be put before the reader without making
 // a cycle.
-func (c *compiler) couldPrecede(writers []int32, reader int32) (int32, bool) {
+func (c *checker) couldPrecede(writers []int32, reader int32) (int32, bool) {
 	for i, w := range writers {
-		if i == maxFollowed || len(c.ds) > maxHinted {
+		if i == maxFollowed || len(c.ds) > message.MaxHinted {
 			break
 		}
-		if w != reader && !c.p.follows(w, reader) {
+		if w != reader && !c.p.Follows(w, reader) {
 			return w, true
 		}
 	}
@@ -278,22 +266,22 @@ func (c *compiler) couldPrecede(writers []int32, reader int32) (int32, bool) {
 
 // readUnordered reports a read that sees writes which are before it by their
 // level and by nothing else. A change elsewhere in the graph can move them.
-func (c *compiler) readUnordered(r *read, x *gap) {
+func (c *checker) readUnordered(r *read, x *plan.Gap) {
 	s := c.spot(r)
 	reader, target := c.reader(r)
 	writers := c.p.WriterVertex[r.field]
 	var by []string
-	for _, slot := range x.slots {
-		node, pos := c.writer(writers[slot], r.field)
+	for _, slot := range x.Slots {
+		node, pos := c.f.Writer(writers[slot], r.field)
 		by = append(by, c.named(node, pos))
 	}
-	if n := int(x.count) - len(by); n > 0 {
-		by = append(by, more(n, "node"))
+	if n := int(x.Count) - len(by); n > 0 {
+		by = append(by, message.More(n, "node"))
 	}
-	first := writers[x.slots[0]]
-	from, _ := c.writer(first, r.field)
-	d := c.ds.Warnf(core.CodeReadUnordered, s.pos, "%s: state field %q is written by %s on a lower level, but no path leads from there to %s%s",
-		s.at, c.p.Schema.Fields[r.field].Name, strings.Join(by, ", "), c.p.Nodes[target].ID, c.ways(first, reader))
+	first := writers[x.Slots[0]]
+	from, _ := c.f.Writer(first, r.field)
+	d := c.ds.Warnf(core.CodeReadUnordered, s.Pos, "%s: state field %q is written by %s on a lower level, but no path leads from there to %s%s",
+		s.At, c.p.Schema.Fields[r.field].Name, strings.Join(by, ", "), c.p.Nodes[target].ID, c.ways(first, reader))
 	if first != reader {
 		d.WithHint("add an edge from %s to %s", c.p.Nodes[from].ID, c.p.Nodes[target].ID)
 	}

@@ -1,10 +1,12 @@
-package plan
+package lint
 
 import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // checkSkips reports conditions that let a node run although the node before it was
@@ -16,28 +18,28 @@ import (
 //     write or send;
 //   - another edge, out of a node that is not skipped then, leads to the target;
 //   - the target reads the state, and nothing that the skipped nodes write.
-func (c *compiler) checkSkips() {
+func (c *checker) checkSkips() {
 	if !c.conditions {
 		return
 	}
 	for i := range c.p.Edges {
 		e := &c.p.Edges[i]
 		target := &c.p.Vertices[e.To]
-		if e.When == nil || e.On != OnSuccess || target.AllDone || target.Join >= 0 || c.doubt.choice.has(e.To) {
+		if e.When == nil || e.On != plan.OnSuccess || target.AllDone || target.Join >= 0 || !c.f.Chosen(e.To) {
 			continue
 		}
 		skip, skipped := c.skip(e.From)
 		if skip < 0 || c.expectsSkip(int32(i), skip, skipped) {
 			continue
 		}
-		d, why := c.p.edgeDecls[i], c.p.edgeDecls[skip]
-		c.ds.Warnf(core.CodeSkippedSource, d.When.Pos, "%s: when: it lets %s run although %s was skipped, because the condition of %s is false", edgePlace(d), d.To.Value, d.From.Value, edgePlace(why)).
+		d, why := c.f.Decl(int32(i)), c.f.Decl(skip)
+		c.ds.Warnf(core.CodeSkippedSource, d.When.Pos, "%s: when: it lets %s run although %s was skipped, because the condition of %s is false", message.Edge(d), d.To.Value, d.From.Value, message.Edge(why)).
 			WithHint(`add "&& $nodes.%s.status == 'success'" to skip %s as well, or on: done if it is to run`, c.firstNode(e.From), d.To.Value)
 	}
 }
 
 // firstNode returns the id of a vertex, of a unit that of its last member.
-func (c *compiler) firstNode(v int32) string {
+func (c *checker) firstNode(v int32) string {
 	if u := c.p.Vertices[v].Unit; u != nil && len(u.Members) > 0 {
 		return c.p.Nodes[u.Members[len(u.Members)-1]].ID
 	}
@@ -49,7 +51,7 @@ const maxSkipped = 16
 
 // skip returns an edge whose condition, when false, skips a vertex, and the vertices that
 // are skipped with it, the vertex included. The edge is -1 if none is known.
-func (c *compiler) skip(v int32) (edge int32, skipped []int32) {
+func (c *checker) skip(v int32) (edge int32, skipped []int32) {
 	for range maxSkipped {
 		skipped = append(skipped, v)
 		if c.p.Vertices[v].AllDone || c.p.Vertices[v].Join >= 0 {
@@ -57,11 +59,11 @@ func (c *compiler) skip(v int32) (edge int32, skipped []int32) {
 		}
 		in := c.p.InEdges(v)
 		for _, i := range in {
-			if e := &c.p.Edges[i]; e.When != nil && e.On == OnSuccess {
+			if e := &c.p.Edges[i]; e.When != nil && e.On == plan.OnSuccess {
 				return i, skipped
 			}
 		}
-		if len(in) != 1 || c.p.Edges[in[0]].On != OnSuccess || c.p.Edges[in[0]].Else {
+		if len(in) != 1 || c.p.Edges[in[0]].On != plan.OnSuccess || c.p.Edges[in[0]].Else {
 			return -1, nil
 		}
 		v = c.p.Edges[in[0]].From
@@ -71,7 +73,7 @@ func (c *compiler) skip(v int32) (edge int32, skipped []int32) {
 
 // expectsSkip reports whether an edge, or another one into its target, shows that the
 // skip of its source was considered.
-func (c *compiler) expectsSkip(edge, skip int32, skipped []int32) bool {
+func (c *checker) expectsSkip(edge, skip int32, skipped []int32) bool {
 	e := &c.p.Edges[edge]
 	for _, i := range c.p.InEdges(e.To) {
 		if i != edge && !slices.Contains(skipped, c.p.Edges[i].From) {
@@ -84,29 +86,28 @@ func (c *compiler) expectsSkip(edge, skip int32, skipped []int32) bool {
 	if reads, any := c.readsOf(e.To, skipped); any && !reads {
 		return true
 	}
-	use := c.edgeUse[edge]
-	return use != nil && c.from(use.fields, use.nodes, skipped)
+	use, _ := c.f.Condition(edge)
+	return c.from(use, skipped)
 }
 
 // from reports whether some fields or nodes are written by, or are, some vertices.
-func (c *compiler) from(fields, nodes, vertices []int32) bool {
+func (c *checker) from(refs plan.References, vertices []int32) bool {
 	return slices.ContainsFunc(vertices, func(v int32) bool {
-		return slices.ContainsFunc(fields, func(f int32) bool { return slices.Contains(c.p.WriterVertex[f], v) }) ||
-			slices.ContainsFunc(nodes, func(n int32) bool { return c.p.Nodes[n].Vertex == v })
+		return slices.ContainsFunc(refs.Fields, func(f int32) bool { return slices.Contains(c.p.WriterVertex[f], v) }) ||
+			slices.ContainsFunc(refs.Nodes, func(n int32) bool { return c.p.Nodes[n].Vertex == v })
 	})
 }
 
 // readsOf reports whether a vertex reads something of some others, and whether it reads
 // the state at all.
-func (c *compiler) readsOf(v int32, others []int32) (reads, any bool) {
-	for _, n := range c.nodesOf(c.declAt[v]) {
-		use := &c.nodeUse[n]
-		any = any || len(use.reads) > 0
-		reads = reads || c.from(use.reads, use.nodes, others)
+func (c *checker) readsOf(v int32, others []int32) (reads, any bool) {
+	for _, n := range c.nodesOf(v) {
+		use := c.f.Node(n)
+		any = any || len(use.Fields) > 0
+		reads = reads || c.from(use, others)
 	}
-	if use := c.decl[c.declAt[v]].use; use != nil {
-		any = any || len(use.items.fields) > 0
-		reads = reads || c.from(use.items.fields, use.items.nodes, others)
-	}
+	items, _ := c.f.Unit(v)
+	any = any || len(items.Fields) > 0
+	reads = reads || c.from(items, others)
 	return reads, any
 }

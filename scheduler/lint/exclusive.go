@@ -1,15 +1,16 @@
-package plan
+package lint
 
 import (
 	"slices"
 
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // exclusive reports whether of two vertices at most one can run, as far as their
 // conditions, else and fail edges tell. Two nodes on both sides of a choice often write
 // one field, and nothing is wrong with that.
-func (c *compiler) exclusive(a, b int32) bool {
+func (c *checker) exclusive(a, b int32) bool {
 	if len(c.p.Judges) == 0 && !c.failEdges && !c.conditions {
 		return false
 	}
@@ -25,7 +26,7 @@ func (c *compiler) exclusive(a, b int32) bool {
 }
 
 // contradict reports whether one of some edges and one of others never hold together.
-func (c *compiler) contradict(a, b []int32) bool {
+func (c *checker) contradict(a, b []int32) bool {
 	return slices.ContainsFunc(a, func(x int32) bool {
 		return slices.ContainsFunc(b, func(y int32) bool { return c.opposite(x, y) })
 	})
@@ -34,12 +35,12 @@ func (c *compiler) contradict(a, b []int32) bool {
 // opposite reports whether two edges never hold together: a condition out of a source and
 // the else edge of that source, success and failure of one source, or two conditions that
 // exclude each other and are judged on the same values.
-func (c *compiler) opposite(x, y int32) bool {
+func (c *checker) opposite(x, y int32) bool {
 	e, f := &c.p.Edges[x], &c.p.Edges[y]
-	if e.From == f.From && (e.Judged && f.Judged && e.Else != f.Else || e.On != f.On && e.On != OnDone && f.On != OnDone) {
+	if e.From == f.From && (e.Judged && f.Judged && e.Else != f.Else || e.On != f.On && e.On != plan.OnDone && f.On != plan.OnDone) {
 		return true
 	}
-	if e.When == nil || f.When == nil || e.On == OnFail || f.On == OnFail || !c.sameValues(x, y) {
+	if e.When == nil || f.When == nil || e.On == plan.OnFail || f.On == plan.OnFail || !c.sameValues(x, y) {
 		return false
 	}
 	return expressions.Disjoint(e.When, f.When)
@@ -47,18 +48,20 @@ func (c *compiler) opposite(x, y int32) bool {
 
 // sameValues reports whether the conditions of two edges see the same values of the state
 // fields that both of them read.
-func (c *compiler) sameValues(x, y int32) bool {
+func (c *checker) sameValues(x, y int32) bool {
 	a, b := c.judgedAt(x), c.judgedAt(y)
-	if a == b || c.edgeUse[x] == nil || c.edgeUse[y] == nil {
+	first, ok1 := c.f.Condition(x)
+	second, ok2 := c.f.Condition(y)
+	if a == b || !ok1 || !ok2 {
 		return true
 	}
-	return !slices.ContainsFunc(c.edgeUse[x].fields, func(f int32) bool {
-		return slices.Contains(c.edgeUse[y].fields, f) && c.p.Threshold(f, a) != c.p.Threshold(f, b)
+	return !slices.ContainsFunc(first.Fields, func(f int32) bool {
+		return slices.Contains(second.Fields, f) && c.p.Threshold(f, a) != c.p.Threshold(f, b)
 	})
 }
 
 // judgedAt returns the level whose state the condition of an edge sees.
-func (c *compiler) judgedAt(edge int32) int32 {
+func (c *checker) judgedAt(edge int32) int32 {
 	e := &c.p.Edges[edge]
 	if e.Judged {
 		return c.p.Judges[c.p.Vertices[e.From].Judge].Level
@@ -74,7 +77,7 @@ const maxNeeds = 16
 // matter: a vertex runs only if all edges of one of the sets hold. They are its own
 // incoming edges and, if none of them has a condition, what one of its predecessors
 // needs. A set may be empty.
-func (c *compiler) needs(v int32) [][]int32 {
+func (c *checker) needs(v int32) [][]int32 {
 	if known, ok := c.needed[v]; ok {
 		return known
 	}
@@ -90,8 +93,8 @@ func (c *compiler) needs(v int32) [][]int32 {
 	conditional := false
 	for _, e := range c.p.InEdges(v) {
 		edge := &c.p.Edges[e]
-		conditional = conditional || edge.When != nil || edge.On != OnSuccess
-		status := edge.On != OnDone && c.p.Vertices[edge.From].HasFailEdge
+		conditional = conditional || edge.When != nil || edge.On != plan.OnSuccess
+		status := edge.On != plan.OnDone && c.p.Vertices[edge.From].HasFailEdge
 		if (edge.Judged || edge.When != nil || status) && len(own) < maxNeeds {
 			own = append(own, e)
 		}
@@ -105,7 +108,7 @@ func (c *compiler) needs(v int32) [][]int32 {
 }
 
 // through returns what a vertex needs that runs when one of its predecessors did.
-func (c *compiler) through(v int32, own []int32) [][]int32 {
+func (c *checker) through(v int32, own []int32) [][]int32 {
 	var ways [][]int32
 	for _, e := range c.p.InEdges(v) {
 		for _, way := range c.needs(c.p.Edges[e].From) {

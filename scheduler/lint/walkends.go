@@ -1,21 +1,40 @@
-package plan
+package lint
 
 import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
+
+// reachable reports the nodes to which no way leads from the start.
+func (c *checker) reachable() {
+	w := c.p.Walk
+	if w.Start < 0 || c.f.Unknown().Nodes || c.f.Unknown().Targets {
+		return
+	}
+	for i, ok := range c.p.Visited() {
+		switch {
+		case ok:
+		case int32(i) == w.Exit:
+			c.ds.Warnf(core.CodeReachability, c.w.Nodes[i].ID.Pos, "node %s: no way leads to the exit, so no run can succeed", c.p.Nodes[i].ID)
+		default:
+			c.ds.Warnf(core.CodeReachability, c.w.Nodes[i].ID.Pos, "node %s: no way leads to it from the start", c.p.Nodes[i].ID)
+		}
+	}
+}
 
 // noWayOut warns of the nodes at which a walk by outcomes can only fail: those that no edge
 // leaves and that are not the exit, and rings from which no way leads to the exit.
-func (c *compiler) noWayOut() {
+func (c *checker) noWayOut() {
 	w := c.p.Walk
-	if w.Start < 0 || w.Exit < 0 || c.unknown.nodes || c.unknown.edges || c.unknown.targets {
+	if w.Start < 0 || w.Exit < 0 || c.f.Unknown().Nodes || c.f.Unknown().Edges || c.f.Unknown().Targets {
 		return
 	}
 	g := make(core.Graph, len(w.Nodes))
 	for i := range w.Nodes {
-		for _, to := range w.ways(c.p, int32(i)) {
+		for _, to := range ways(c.p, int32(i)) {
 			g[i] = append(g[i], core.Arc{To: to, Edge: -1})
 		}
 		for _, to := range w.Nodes[i].Targets { // only a failure goes there
@@ -30,12 +49,12 @@ func (c *compiler) noWayOut() {
 			back[a.To] = append(back[a.To], core.Arc{To: int32(i), Edge: -1})
 		}
 		n := &w.Nodes[i]
-		if len(w.ways(c.p, int32(i))) > 0 {
+		if len(ways(c.p, int32(i))) > 0 {
 			continue
 		}
 		ends = append(ends, int32(i))
 		if visited[i] && n.Role != core.RoleExit && n.Parallel == nil { // of one that has no branches, or nowhere to go on, is told elsewhere
-			c.ds.Warnf(core.CodeDeadEnd, c.w.Nodes[i].ID.Pos, "%s: no edge leaves it and it is not the exit, so %s", nodePlace(c.p.Nodes[i].ID), c.deadEnd(int32(i))).
+			c.ds.Warnf(core.CodeDeadEnd, c.w.Nodes[i].ID.Pos, "%s: no edge leaves it and it is not the exit, so %s", message.Node(c.p.Nodes[i].ID), c.deadEnd(int32(i))).
 				WithHint("add an edge to the node that comes next, or to %s", c.p.Nodes[w.Exit].ID)
 		}
 	}
@@ -58,7 +77,7 @@ func (c *compiler) noWayOut() {
 
 // deadEnd says what happens at a node without edges: only after a failure does a walk go on to
 // the node's retry target.
-func (c *compiler) deadEnd(i int32) string {
+func (c *checker) deadEnd(i int32) string {
 	n := &c.p.Walk.Nodes[i]
 	targets := n.Targets
 	if neverFails := c.w.Nodes[i].AutoStatus || n.Role == core.RoleStart || n.Role == core.RoleConditional; neverFails || len(targets) == 0 {
@@ -68,7 +87,8 @@ func (c *compiler) deadEnd(i int32) string {
 }
 
 // ways are the nodes that a walk may go on to from a node that succeeded.
-func (w *Walk) ways(p *Plan, i int32) []int32 {
+func ways(p *plan.Plan, i int32) []int32 {
+	w := p.Walk
 	var to []int32
 	for _, e := range w.Nodes[i].Out {
 		to = append(to, p.Edges[e].ToNode)

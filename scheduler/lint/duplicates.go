@@ -1,0 +1,49 @@
+package lint
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// checkDuplicateEdges reports edges between two nodes that have one already.
+// They are legal: the target runs once, and all their conditions count.
+func (c *checker) checkDuplicateEdges() {
+	type ends struct{ from, to int32 }
+	first := map[ends]plan.EdgeFact{}
+	for _, e := range c.f.Edges() {
+		between := ends{e.Edge.FromNode, e.Edge.ToNode}
+		if other, twice := first[between]; twice {
+			c.duplicateEdge(other, e)
+		} else {
+			first[between] = e
+		}
+	}
+}
+
+func (c *checker) duplicateEdge(first, second plan.EdgeFact) {
+	a, b := first.Decl, second.Decl
+	if len(a.Lost)+len(b.Lost) > 0 || c.w.Nodes[second.Edge.ToNode].Lost.Has("join") {
+		return // what they ask for is not known
+	}
+	x, y := first.Edge.On, second.Edge.On
+	at := message.Edge(b)
+	switch {
+	case x == y && a.Else == b.Else && textOf(a.When) == textOf(b.When):
+		message.PointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: the edge stands twice", at), "first", a.Pos)
+	case c.tolerant(second.Edge.To): // its edges need not hold
+	case x != y && x != plan.OnDone && y != plan.OnDone:
+		message.PointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: one edge asks that %s succeeds and another that it fails, so %s never runs", at, a.From.Value, a.To.Value),
+			"on: done holds in both cases; the other edge is", a.Pos)
+	default:
+		message.PointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: there is another edge between the two, and both must hold", at),
+			"one edge with one condition says the same; the other edge is", a.Pos)
+	}
+}
+
+func textOf(t *core.Text) string {
+	if t == nil {
+		return ""
+	}
+	return t.Value
+}

@@ -1,0 +1,56 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// checkJoins reports joins that wait for predecessors which they need not take, because
+// they read what these write.
+func (c *checker) checkJoins() {
+	for i := range c.p.Joins {
+		j := &c.p.Joins[i]
+		if j.Race || j.Certain() || j.Need == 0 {
+			continue
+		}
+		for _, f := range c.f.Reads(j.Vertex) {
+			if names := c.armsThatWrite(j, f); len(names) > 0 {
+				d := c.joinOf(j.Vertex)
+				c.ds = append(c.ds, core.Diagnostic{Code: core.CodeJoin, Severity: core.Hint, Pos: d.Pos,
+					Message: fmt.Sprintf("node %s: join: it waits for %s in any case, because it reads %s", c.p.Vertices[j.Vertex].ID, strings.Join(names, ", "), c.p.Schema.Fields[f].Name),
+					Hint:    "what a predecessor sends as its edge output is there at once"})
+				break
+			}
+		}
+	}
+}
+
+// armsThatWrite names the predecessors of a join that may write a field, the first few.
+func (c *checker) armsThatWrite(j *plan.Join, field int32) []string {
+	var names []string
+	for a := j.From; a < j.To && len(names) < maxWriters; a++ {
+		v := &c.p.Vertices[c.p.Arms[a].Source]
+		if slices.ContainsFunc(v.Writes, func(s plan.Slot) bool { return s.Field == field }) {
+			names = append(names, v.ID)
+		}
+	}
+	return names
+}
+
+// joinOf returns the join of a vertex that takes some of its predecessors.
+func (c *checker) joinOf(v int32) *core.Join {
+	for _, n := range c.nodesOf(v) {
+		switch j := c.w.Nodes[n].Join; j.Word() {
+		case core.JoinAny, core.JoinKOfN, core.JoinQuorum:
+			return j
+		}
+	}
+	return nil
+}
+
+// maxWriters limits the writers that a finding names.
+const maxWriters = 10

@@ -1,0 +1,27 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// nodeWarnings reports the warnings that kinds have about their nodes: one for all nodes
+// with the same code and message, at the place of the first.
+func (c *checker) nodeWarnings() {
+	warnings := c.f.Warnings()
+	for i, w := range warnings {
+		same := func(o plan.NodeWarning) bool { return o.Code == w.Code && o.Message == w.Message }
+		if slices.ContainsFunc(warnings[:i], same) {
+			continue
+		}
+		var nodes []string
+		for _, o := range warnings[i:] {
+			if same(o) && !slices.Contains(nodes, o.Node) {
+				nodes = append(nodes, o.Node)
+			}
+		}
+		c.ds.Warnf(w.Code, w.Pos, "%s: %s", plural(len(nodes), "node ", "nodes ")+core.Named(nodes), w.Message).WithHint("%s", w.Hint)
+	}
+}

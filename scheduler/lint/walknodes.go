@@ -1,0 +1,82 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
+)
+
+// goalGates reports goal gates after which there is nowhere to go back to.
+func (c *checker) goalGates() {
+	for i, d := range c.w.Nodes {
+		if n := &c.p.Walk.Nodes[i]; n.GoalGate && len(n.Targets) == 0 {
+			c.ds.Warnf(core.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate, and there is nowhere to go back to when it is not satisfied", message.Node(d.ID.Value)).
+				WithHint("add retry_target")
+		}
+	}
+}
+
+// gatesOfBranches warns of goal gates that the walk itself never visits.
+func (c *checker) gatesOfBranches() {
+	w := c.p.Walk
+	visited := make([]bool, len(w.Nodes))
+	for i := range w.Nodes {
+		n := &w.Nodes[i]
+		for _, e := range n.Out {
+			visited[c.p.Edges[e].ToNode] = true
+		}
+		for _, to := range n.Targets {
+			visited[to] = true
+		}
+		if n.Parallel != nil && n.Parallel.Meet >= 0 {
+			visited[n.Parallel.Meet] = true
+		}
+	}
+	for i := range w.Nodes {
+		if w.Nodes[i].Parallel == nil {
+			continue
+		}
+		for _, b := range w.Nodes[i].Parallel.Branches {
+			if d := c.w.Nodes[b]; w.Nodes[b].GoalGate && !visited[b] {
+				visited[b] = true
+				c.ds.Warnf(core.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate and only ever a branch, and of branches no gate is looked at", message.Node(d.ID.Value)).
+					WithHint("let %s, or a node behind it, be the gate", c.p.Nodes[i].ID)
+			}
+		}
+	}
+}
+
+// allConditional warns of nodes out of which every edge has a condition. Graphs repeat
+// one pattern many times, so one warning tells of all.
+func (c *checker) allConditional() {
+	var ids []core.Text
+	for i, d := range c.w.Nodes {
+		n := &c.p.Walk.Nodes[i]
+		free := func(e int32) bool { return c.f.Decl(e).When == nil }
+		if len(n.Out) > 0 && !slices.ContainsFunc(n.Out, free) && n.Role != core.RoleParallel && !c.oneHolds(n.Out) {
+			ids = append(ids, d.ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+	case 1:
+		c.ds.Warnf(core.CodeAllConditionalEdges, ids[0].Pos, "%s: every edge out of it has a condition; where none holds, the run fails", message.Node(ids[0].Value)).
+			WithHint("add an edge without a condition")
+	default:
+		c.ds.Warnf(core.CodeAllConditionalEdges, ids[0].Pos, "nodes %s: every edge out of them has a condition; where none holds, the run fails", core.Named(core.Strings(ids))).
+			WithHint("add edges without a condition")
+	}
+}
+
+// oneHolds reports whether one of the conditions on edges holds in any case.
+func (c *checker) oneHolds(edges []int32) bool {
+	list := make([]*expressions.Program, len(edges))
+	for i, e := range edges {
+		if list[i] = c.p.Edges[e].When; list[i] == nil {
+			return false // it could not be read
+		}
+	}
+	return expressions.OneHolds(list)
+}

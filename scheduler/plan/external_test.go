@@ -1,0 +1,9 @@
+package plan_test
+
+import (
+	"github.com/wavefold/wavefold/scheduler/lint"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// The documents in testdata expect the findings of package lint, too.
+func init() { plan.SetLint(lint.Check) }

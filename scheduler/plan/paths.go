@@ -1,0 +1,82 @@
+package plan
+
+// Certain reports whether a vertex comes after all of its predecessors.
+func (p *Plan) Certain(v int32) bool {
+	j := p.Vertices[v].Join
+	return j < 0 || p.Joins[j].Certain()
+}
+
+// joined returns the vertex that the gate of an arm leads to.
+func (p *Plan) joined(gate int32) int32 {
+	return p.Joins[p.Arms[gate-p.ArmGate(0)].Join].Vertex
+}
+
+// Behind returns the vertices that a gate leads to: see OutGates.
+func (p *Plan) Behind(gate int32) []int32 {
+	n := int32(len(p.Vertices))
+	switch {
+	case gate < n:
+		return []int32{gate}
+	case gate >= p.ArmGate(0):
+		return []int32{p.joined(gate)}
+	}
+	var targets []int32
+	for _, e := range p.Judges[gate-n].Edges {
+		targets = append(targets, p.Edges[e].To)
+	}
+	return targets
+}
+
+// Follows reports whether a vertex comes after another one over any edges. A call may look
+// at the whole graph between the two.
+func (p *Plan) Follows(later, earlier int32) bool { return p.leads(earlier, later, false) }
+
+// Precedes reports whether a vertex starts only when an earlier one has ended. It costs as
+// much as Follows.
+func (p *Plan) Precedes(earlier, later int32) bool { return p.leads(earlier, later, true) }
+
+func (p *Plan) leads(earlier, later int32, certain bool) bool {
+	seen := make([]bool, len(p.Vertices))
+	stack := []int32{earlier}
+	n, arms := int32(len(p.Vertices)), p.ArmGate(0)
+	visit := func(v int32) {
+		if v <= later && !seen[v] {
+			seen[v] = true
+			stack = append(stack, v)
+		}
+	}
+	enter := func(v int32) {
+		if !certain || p.Certain(v) {
+			visit(v)
+		}
+	}
+	for len(stack) > 0 {
+		v := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, g := range p.OutGates(v) {
+			switch {
+			case g < n:
+				visit(g)
+			case g >= arms:
+				enter(p.joined(g))
+			default:
+				for _, e := range p.Judges[g-n].Edges {
+					enter(p.Edges[e].To)
+				}
+			}
+		}
+		if later < n && seen[later] {
+			return true
+		}
+	}
+	return false
+}
+
+// vertexIDs names vertices.
+func (p *Plan) vertexIDs(vertices []int32) []string {
+	out := make([]string, len(vertices))
+	for i, v := range vertices {
+		out[i] = p.Vertices[v].ID
+	}
+	return out
+}
