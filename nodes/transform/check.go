@@ -25,7 +25,7 @@ func (b *builder) checks(s *stepConfig, prefix string, c eval.Columns) step {
 	at := len(b.policies)
 	b.policies = append(b.policies, p)
 	return step{nil, required(c, p.Needs()), func(_ context.Context, w work) (stage, error) {
-		return &checker{work: w, collector: w.collectors[at], view: w.view(), object: w.record.object}, nil
+		return &checker{work: w, collector: w.collectors[at], view: w.view(), object: w.record.object, mayBeEmpty: s.AllowEmpty || w.partial()}, nil
 	}}
 }
 
@@ -35,6 +35,8 @@ type checker struct {
 	collector *checks.Collector
 	view      *view
 	object    func() *core.Object // of the record
+
+	mayBeEmpty bool // no row need be good
 }
 
 func (c *checker) take(ctx context.Context, r *record) error {
@@ -48,4 +50,16 @@ func (c *checker) take(ctx context.Context, r *record) error {
 		return c.next.take(ctx, r)
 	}
 	return nil
+}
+
+// end fails if rows came in and all of them were bad.
+func (c *checker) end(ctx context.Context) (more bool, err error) {
+	more, err = c.work.end(ctx)
+	if err != nil || more || c.mayBeEmpty {
+		return more, err
+	}
+	if err := c.collector.NoneGood(); err != nil {
+		return false, c.fail(fmt.Errorf("%w; allow_empty: true allows that", err))
+	}
+	return false, nil
 }

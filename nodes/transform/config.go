@@ -37,6 +37,7 @@ type simple struct {
 	Limit  *core.Int               `wavefold:"limit,min=0" doc:"keep the first rows"`
 	Dedupe []core.Text             `wavefold:"dedupe" doc:"keep the first of the rows that are equal in these columns; [] for all columns"`
 	checks.Options
+	AllowEmpty bool `wavefold:"allow_empty" doc:"with checks: all rows may be bad"`
 }
 
 // stepConfig is one element of steps. A join cannot stand on the node, where the

@@ -26,6 +26,7 @@
 //	rejects                         beside checks: a file, or a field
 //	max_failures                    beside checks: how many are tolerated
 //	report                          beside checks: a file for the quality report
+//	allow_empty   false             with checks: all rows may be bad
 //
 // What goes for the node as a whole:
 //
@@ -137,8 +138,9 @@
 //
 // # Checks
 //
-// checks, on_bad_row, rejects, max_failures and report mean what they mean for a dataset;
-// a rejected row is an object of row (its number from 1 in the table that came
+// checks, on_bad_row, rejects, max_failures and report mean what they mean for a dataset.
+// Rows that are all bad fail the node, unless allow_empty is true or the table is the item
+// of a pipeline or fan-out, or a part of it. A rejected row is an object of row (its number from 1 in the table that came
 // into the step), check, reason and data. A node that rejected rows ends
 // partial_success.
 //

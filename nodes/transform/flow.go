@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
@@ -228,14 +229,15 @@ func (a *attempt) setUp(ctx context.Context) error {
 	return nil
 }
 
+// partial reports whether the rows are a part of a table that other executions of the
+// node see the rest of: one row, or the rows of an item.
+func (a *attempt) partial() bool {
+	return a.single || strings.HasPrefix(a.handler.from.Name.Value, "$item")
+}
+
 // finish ends the work of the collectors; err is what the attempt ended with.
 func (a *attempt) finish(ctx context.Context, err error) error {
 	for _, c := range a.collectors {
-		if err == nil && !a.single {
-			if none := c.NoneGood(); none != nil {
-				a.in.Logger().Warn("checks: " + none.Error())
-			}
-		}
 		err = c.Close(ctx, err)
 	}
 	return err

@@ -99,8 +99,8 @@ func (b *builder) compile(s *stepConfig, prefix string, c eval.Columns) eval.Col
 		b.problem(s.Pos, place, fmt.Sprintf("%s and %s are two steps", present[0], present[1]), "write them under steps, in the order they are to be done")
 		return c
 	}
-	if rejects := s.OnBadRow.Value != "" || s.Rejects.Value != "" || s.MaxFailures != nil || s.Report.Value != ""; rejects && s.Checks == nil {
-		b.problem(s.Pos, prefix+present[0], "on_bad_row, rejects, max_failures and report belong to checks", "")
+	if rejects := s.OnBadRow.Value != "" || s.Rejects.Value != "" || s.MaxFailures != nil || s.Report.Value != "" || s.AllowEmpty; rejects && s.Checks == nil {
+		b.problem(s.Pos, prefix+present[0], "on_bad_row, rejects, max_failures, report and allow_empty belong to checks", "")
 		return c
 	}
 	key := prefix + present[0]

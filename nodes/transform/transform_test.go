@@ -281,7 +281,7 @@ func TestCompile(t *testing.T) {
 		{`{"limit": 1, "sort": ["a"], ` + rw + `}`, `1:1: error: node n: sort and limit are two steps (write them under steps, in the order they are to be done) [BAD_VALUE]`},
 		{`{"limit": 1, "steps": [{"limit": 2}], ` + rw + `}`, `1:11: error: node n: limit: a step stands on the node, the others under steps (move it into steps) [BAD_VALUE]`},
 		{`{"steps": [{"limti": 1}], ` + rw + `}`, `UNKNOWN_KEY`},
-		{`{"steps": [{"limit": 1, "rejects": "x.csv"}], ` + rw + `}`, `1:12: error: node n: steps[0]: limit: on_bad_row, rejects, max_failures and report belong to checks [BAD_VALUE]`},
+		{`{"steps": [{"limit": 1, "rejects": "x.csv"}], ` + rw + `}`, `1:12: error: node n: steps[0]: limit: on_bad_row, rejects, max_failures, report and allow_empty belong to checks [BAD_VALUE]`},
 		{`{"steps": [{"checks": [{"name": "a", "expr": "$item.a"}], "rejects": "x.csv"}, {"checks": [{"name": "a", "expr": "$item.a"}], "rejects": "x.csv"}], ` + rw + `}`,
 			`1:138: error: node n: steps[1]: rejects: "x.csv" takes the rejects of an earlier step already [BAD_VALUE]`},
 		{`{"limit": 1, "writes": ["out"]}`, `1:1: error: node n: from: name the field: the node reads 0 (from: rows) [BAD_VALUE]`},
