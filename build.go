@@ -92,7 +92,7 @@ func (b *builder) declare(n *node) *core.Node {
 		d.Config = &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
 	}
 	if n.fans {
-		d.ForEach = &core.ForEach{Source: n.source, Concurrency: n.limit, MaxFailures: n.maxFailures, Pos: n.id.Pos}
+		d.ForEach = &core.ForEach{Source: n.source, Concurrency: n.limit, MaxFailures: n.maxFailures, Lost: n.lost, Pos: n.id.Pos}
 		if s := specOf(n.collect); s != nil {
 			d.ForEach.Collect = core.At(s.decl.Name.Value, n.id.Pos)
 		}

@@ -28,6 +28,7 @@ type node struct {
 	view, needs, writes []AnyField
 	source              core.Text // array of a fan-out
 	fans                bool      // it is a fan-out
+	lost                core.Lost // keys of the fan-out that findings are about
 	args                *core.Value
 	sub                 *Graph
 	findings            core.Diagnostics
@@ -92,6 +93,7 @@ func (n *node) collects(out AnyField) *node {
 	switch Strategy(s.decl.Merge.Value) {
 	case Append, Union, Count:
 	default:
+		n.lost = core.Lost{"collect"}
 		n.findings.Errorf(core.CodeMergeType, n.id.Pos, "node %s: each item adds to field %q, but the field keeps one write only", n.id.Value, s.decl.Name.Value).
 			WithHint("declare it with wavefold.Append or wavefold.Union (%s)", s.decl.Pos)
 	}

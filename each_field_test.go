@@ -1,0 +1,19 @@
+package wavefold_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
+)
+
+// Items that write a field which keeps one result gave two findings for one mistake.
+func TestEachIntoAPlainField(t *testing.T) {
+	in, out := wavefold.NewField[[]int]("in"), wavefold.NewField[[]int]("out")
+	double := func(_ context.Context, i int) (int, error) { return 2 * i, nil }
+	found := wavefold.New("each", wavefold.Each("twice", in, out, double)).Findings()
+	if len(found) != 1 || found[0].Code != core.CodeMergeType {
+		t.Errorf("%v, want %s alone", found, core.CodeMergeType)
+	}
+}
