@@ -42,7 +42,7 @@ func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 	if p.Walk != nil {
 		a.walkSummary(out, p, r, f.ended)
 	} else {
-		a.summary(out, r)
+		a.summary(out, p, r)
 	}
 	return nil
 }
@@ -71,8 +71,8 @@ func warnedText(r *core.Report) string {
 	return ", " + plural(int(r.Warned), "warning")
 }
 
-func (a *app) summary(out io.Writer, r *core.Report) {
-	p := a.palette(out)
+func (a *app) summary(out io.Writer, p *plan.Plan, r *core.Report) {
+	colors := a.palette(out)
 	nodes := r.Nodes()
 	spent := spentOn(r)
 	t := spent.table("node", "status", "items", "attempts", "time", "why")
@@ -90,10 +90,10 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 			continue
 		}
 		rows++
-		t.Row(spent.row(n, n.ID, p.Status(statusText(n.Status)), itemsText(n), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
+		t.Row(spent.row(n, n.ID, colors.Status(statusText(n.Status)), itemsText(n), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
 	}
 	for _, u := range r.Units() {
-		t.Row(spent.row(nil, u.ID, p.Status(statusText(u.Status)), countText(u.Rows), "", "", unitText(&u))...)
+		t.Row(spent.row(nil, u.ID, colors.Status(statusText(u.Status)), countText(u.Rows), "", "", unitText(&u))...)
 	}
 	a.printTable(out, t)
 	if others > 0 {
@@ -102,18 +102,19 @@ func (a *app) summary(out io.Writer, r *core.Report) {
 	if succeeded > 0 {
 		tty.Fprintf(out, "%s succeeded\n", plural(succeeded, "node"))
 	}
-	a.printState(out, r.State)
-	tty.Fprintf(out, "\n%s: %s in %s%s\n", p.Bold(r.Workflow), p.Status(string(r.Status)), story.Duration(r.Duration), warnedText(r)+usageText(r))
+	a.printState(out, p, r.State)
+	tty.Fprintf(out, "\n%s: %s in %s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), story.Duration(r.Duration), warnedText(r)+usageText(r))
 }
 
 // printState prints the final state, one field on a line. Large values are shown by their size.
-func (a *app) printState(out io.Writer, state *core.Object) {
+func (a *app) printState(out io.Writer, p *plan.Plan, state *core.Object) {
 	if state.Len() == 0 {
 		return
 	}
 	t := tty.NewTable([]string{"state", "value"})
 	for name, v := range state.All() {
-		t.Row(name, valueText(v))
+		i, ok := p.Schema.Index(name)
+		t.Row(name, valueText(v, ok && p.Schema.Fields[i].IsStream()))
 	}
 	tty.Fprintf(out, "\n")
 	a.printTable(out, t)
@@ -122,7 +123,9 @@ func (a *app) printState(out io.Writer, state *core.Object) {
 // mostValue limits the characters of a value in a summary.
 const mostValue = 60
 
-func valueText(v any) tty.Styled {
+// valueText is a value in a summary. The value of a stream describes it, and has the number
+// of rows once they have all been read.
+func valueText(v any, stream bool) tty.Styled {
 	if c, err := core.Canonical(v); err == nil {
 		v = c
 	}
@@ -131,13 +134,15 @@ func valueText(v any) tty.Styled {
 		return tty.Safe(plural(len(list), "element"))
 	}
 	if o, ok := v.(*core.Object); ok && len(text) > mostValue {
-		source, _ := o.Get("source")
-		if n, ok := o.Get(core.RowCount); ok && source != nil { // a stream
+		if !stream {
+			return tty.Safe(plural(o.Len(), "member"))
+		}
+		if n, ok := o.Get(core.RowCount); ok {
 			if n, ok := n.(int64); ok {
 				return tty.Safe(plural(int(n), "row"))
 			}
 		}
-		return tty.Safe(plural(o.Len(), "member"))
+		return tty.Safe("a stream that was not read to its end")
 	}
 	return tty.Cut(tty.Safe(text), mostValue)
 }

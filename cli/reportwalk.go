@@ -38,7 +38,7 @@ func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *en
 	if p.Walk.Routed {
 		tty.Fprintf(out, "%s\n", ended.text(p, r))
 	}
-	a.printState(out, withContext(r.State))
+	a.printState(out, p, withContext(r.State))
 	tty.Fprintf(out, "\n%s: %s%s in %s%s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), classText(r), story.Duration(r.Duration), stagesText(r, visited), warnedText(r)+usageText(r))
 }
 

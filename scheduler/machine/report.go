@@ -180,6 +180,9 @@ func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
 		r.Items, r.Failed, r.Attempts, r.Failure = res.runs, res.failed, res.attempts, res.failure
 		if r.Status == core.Skipped {
 			r.Reason, r.Cause = "an earlier member failed each time", f.name(f.origin(v))
+			if t.over == 0 {
+				r.Reason = t.u.ID + " failed before its first " + t.pass()
+			}
 		}
 		if r.Status.Succeeded() {
 			r.Reason = f.changes[n.Index]
