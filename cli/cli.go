@@ -164,16 +164,21 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "wavefold",
 		Short: "Run parallel workflows with typed state",
-		Long: `wavefold runs graphs of work in parallel, with typed state.
+		Long: `wavefold runs workflows: graphs of nodes that run in parallel and share typed
+state.
 
-A workflow is a YAML file: nodes, the edges between them, and the state they
-read and write. Where a command wants FILE, a folder with a workflow.yaml or
-only one workflow will do; without FILE it is workflow.yaml in this folder.
+A workflow is a YAML file that lists the nodes, the edges between them, and the
+fields they read and write. FILE may also be a folder that contains workflow.yaml
+or exactly one workflow. Without FILE, commands use workflow.yaml in the current
+folder.
 
-Exit codes: 0 success (also partial, unless --strict), 1 failed or the output
-could not be written, 2 bad usage or an invalid file, 3 paused, 4 violations
-found by verify, 130 interrupted (143 by SIGTERM, 129 by SIGHUP), 141 the reader
-of the output has gone.`,
+Exit codes:
+    0  success, also partial success unless --strict is given
+    1  the run failed, or the output could not be written
+    2  bad usage or an invalid file
+    4  verify found violations
+  128  plus the number of a signal: 130 interrupted, 143 SIGTERM, 129 SIGHUP
+  141  the reader of the output has gone`,
 		Example: examples(
 			"wavefold init etl shop      # a first workflow, with data and a test",
 			"wavefold run shop",

@@ -15,8 +15,8 @@ func (a *app) completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion " + strings.Join(shells, "|"),
 		Short: "Print a script that completes commands for a shell",
-		Long: `completion prints a script with which a shell completes commands, flags, formats
-and the names of workflow files, of inputs and of nodes. Load it when the shell starts:
+		Long: `completion prints a script that lets a shell complete commands, flags, formats,
+and the names of workflow files, inputs and nodes. Load it when the shell starts:
 
   bash        source <(wavefold completion bash)      in ~/.bashrc
   zsh         source <(wavefold completion zsh)       in ~/.zshrc, after compinit

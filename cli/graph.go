@@ -22,14 +22,15 @@ func (a *app) graphCommand() *cobra.Command {
 		Use:   "graph [FILE]",
 		Short: "Draw a workflow as Mermaid, Graphviz, text or SVG",
 		Long: `graph draws a workflow. Fan-outs, pipelines, loops and nested workflows each have
-a shape of their own, and edges with a condition are dotted or dashed with the
-condition on them. Walks (.dot, .fabro) are drawn with their circles, labels, goal
-gates and branches. A workflow can be drawn without what only running it needs:
-files, programs and Go functions may be absent.
+their own shape. Edges with a condition are dotted or dashed and show the
+condition. Walks (.dot, .fabro) are drawn with their cycles, labels, goal gates
+and branches. Drawing does not need the files, programs and Go functions that a
+run needs.
 
---run takes the event log of a run and shows what happened: what ended well, failed
-or was skipped, with durations; of a walk the edges it took, and how often. Without
---format that is an SVG picture, which has the conditions that held, too.`,
+With --run, graph reads the event log of a run and shows which nodes succeeded,
+failed or were skipped, and how long they took. For a walk it shows which edges
+were taken and how often. The default format is then SVG, which also shows which
+conditions held.`,
 		Example: examples(
 			"wavefold graph flow.yaml                      # Mermaid, for Markdown",
 			"wavefold graph --format dot flow.yaml | dot -Tsvg > flow.svg",
@@ -74,9 +75,9 @@ or was skipped, with durations; of a walk the edges it took, and how often. With
 	}
 	a.parallelFlag(cmd)
 	cmd.Flags().StringVarP(&format, "format", "f", format, strings.Join(formatNames(), ", "))
-	cmd.Flags().StringVar(&log, "run", "", "show what happened, from this event log; draws SVG unless --format says otherwise")
-	cmd.Flags().StringVar(&o.Direction, "direction", "", "of mermaid and dot: "+strings.Join(draw.Directions, " (from top to bottom) or ")+" (from left to right)")
-	cmd.Flags().StringVar(&o.Title, "title", "", "a heading instead of the workflow's name")
+	cmd.Flags().StringVar(&log, "run", "", "show the run in this event `file`; the default format is then svg")
+	cmd.Flags().StringVar(&o.Direction, "direction", "", "direction of mermaid and dot drawings: "+strings.Join(draw.Directions, " (from top to bottom) or ")+" (from left to right)")
+	cmd.Flags().StringVar(&o.Title, "title", "", "a heading in place of the name of the workflow")
 	_ = cmd.RegisterFlagCompletionFunc("direction", cobra.FixedCompletions(draw.Directions, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return formatNames(), cobra.ShellCompDirectiveNoFileComp

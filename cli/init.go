@@ -15,13 +15,13 @@ func (a *app) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [" + strings.Join(starter.Names(), "|") + "] [DIR]",
 		Short: "Write a first workflow with data and a test",
-		Long: `init writes a small workflow with what it needs to run: shell steps, sample data, a
-mock file. DIR is made if it is not there; without it the current
-folder is taken. No file that exists is ever overwritten.
+		Long: `init writes a small workflow and everything it needs to run: shell steps, sample
+data and a mock file. It creates DIR if DIR does not exist; the default is the
+current folder. It never overwrites a file.
 
-  etl    load a table, check rows, a call for each row, sums, files
+  etl    load a table, check rows, make a call for each row, sum, write files
   hello  two nodes and a condition
-  route  instructions for a model, which also picks the way; tested without one`,
+  route  instructions for a model, which also chooses the path; its test needs no model`,
 		Example:   examples("wavefold init etl shop && wavefold run shop", "wavefold init hello greeting"),
 		Args:      atMost(2, "at most the name of a starter and a folder"),
 		ValidArgs: starter.Names(),

@@ -55,7 +55,7 @@ func (e lenientEngine) Read(path string) (*core.Workflow, core.Diagnostics) {
 
 // parallelFlag adds the flag for documents of SWEny.
 func (a *app) parallelFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&a.engine.Parallel, "parallel", a.engine.Parallel, "read documents of SWEny as with parallel: true: plain fan-out and join at once")
+	cmd.Flags().BoolVar(&a.engine.Parallel, "parallel", a.engine.Parallel, "read SWEny documents as if they had parallel: true: branches of a plain fan-out and join run in parallel")
 }
 
 // load returns the plan of the workflow that the arguments name. Findings are

@@ -103,10 +103,10 @@ type budgetFlags struct {
 }
 
 func (b *budgetFlags) add(flags *pflag.FlagSet) {
-	flags.Var(amount{&b.Calls}, "budget-calls", "how many calls to models the run may make; the next one fails it")
-	flags.Var(amount{&b.Tokens}, "budget-tokens", "how many tokens, in and out, calls to models may take")
-	flags.Var(cost{&b.Cost}, "budget-cost", "what calls to models may cost, in US dollars (needs the prices of all models that may be asked)")
-	flags.StringArrayVar(&b.prices, "prices", nil, "`prices` of models beside WAVEFOLD_MODEL_PRICES: model=INPUT,OUTPUT per million tokens, unknown=free for all others; may be repeated")
+	flags.Var(amount{&b.Calls}, "budget-calls", "maximum number of calls to models; the next call fails the run")
+	flags.Var(amount{&b.Tokens}, "budget-tokens", "maximum number of tokens, input and output, of all calls to models")
+	flags.Var(cost{&b.Cost}, "budget-cost", "maximum cost of all calls to models, in US dollars; needs the prices of all models that the run may ask")
+	flags.StringArrayVar(&b.prices, "prices", nil, "`prices` of models in addition to WAVEFOLD_MODEL_PRICES: model=INPUT,OUTPUT in US dollars per million tokens, unknown=free for all others; may be repeated")
 }
 
 // amount is a flag value, an integer of at least 1.

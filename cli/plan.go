@@ -17,12 +17,13 @@ func (a *app) planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan [FILE]",
 		Short: "Show the levels of a workflow and what each node waits for",
-		Long: `plan shows what run would do, without doing it: the levels (nodes of one
-level may run at the same time), the predecessors of each node, and the fields of
-the state it waits for without an edge. A node starts as soon as everything it
-waits for is there; it never waits for the rest of an earlier level. For a walk
-(.dot, .fabro) it shows instead where each node may lead and what limits it.
-Files, programs and Go functions may be absent: only a run needs them.`,
+		Long: `plan shows what run would do, without running anything: the levels, the
+predecessors of each node, and the fields it waits for without an edge. Nodes of
+one level may run at the same time. A node starts as soon as everything it waits
+for is available; it does not wait for the rest of an earlier level.
+
+For a walk (.dot, .fabro) plan shows where each node may lead and what limits it.
+Files, programs and Go functions may be missing: only a run needs them.`,
 		Example:           examples("wavefold plan flow.yaml", "wavefold plan --json flow.yaml | jq .width"),
 		Args:              atMost(1, oneWorkflow),
 		ValidArgsFunction: workflowFiles,

@@ -32,17 +32,17 @@ func (a *app) previewCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "preview FILE... | WORKFLOW [NODE]",
 		Short: "Show the first rows and the schema of data files, or of a dataset",
-		Long: `preview shows what is in data files: how many rows, the first of them, and of
-each column the type, how much of it is missing and an example. It reads csv, tsv,
-jsonl, json and Parquet files, also compressed with gzip (.gz), patterns such as
-'in/*.csv', and standard input (-). Several files are read as one table.
+		Long: `preview shows the contents of data files: the number of rows, the first rows, and
+for each column its type, the share of missing values and an example. It reads csv,
+tsv, jsonl, json and Parquet files, gzip (.gz), patterns such as 'in/*.csv', and
+standard input (-). Several files are read as one table.
 
-Of a workflow it shows what a dataset node would load, with the types the document
-declares. NODE may be left out if there is only one such node. Nothing is run or
-written, and checks are not made.
+For a workflow it shows what a dataset node would load, with the types that the
+document declares. NODE is optional if the workflow has only one dataset node.
+preview runs and writes nothing, and does not apply row checks.
 
-Only the first 10,000 rows are looked at. The number of rows is known of Parquet
-files and of short ones; --count reads the others to their end.`,
+It reads the first 10,000 rows. The total is known for Parquet and short files;
+--count reads other files to the end.`,
 		Example: examples(
 			"wavefold preview orders.csv",
 			"wavefold preview -n 3 --select id,total 'in/*.csv.gz'",
@@ -63,15 +63,15 @@ files and of short ones; --count reads the others to their end.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.VarP(count{&f.rows, "--rows"}, "rows", "n", "how many rows to show")
+	flags.VarP(count{&f.rows, "--rows"}, "rows", "n", "number of rows to show")
 	flags.BoolVar(&f.schema, "schema", false, "show the columns only, no rows")
 	flags.BoolVar(&f.count, "count", false, "read to the end to count the rows")
-	flags.StringVarP(&f.format, "format", "f", "", "how the files are written: "+strings.Join(previewFormats, ", ")+" (default: what their names end in)")
+	flags.StringVarP(&f.format, "format", "f", "", "format of the files: "+strings.Join(previewFormats, ", ")+" (default: by the ending of their names)")
 	flags.StringVarP(&f.delimiter, "delimiter", "d", "", "the `character` between cells of csv (default ,)")
 	flags.StringSliceVarP(&f.columns, "select", "s", nil, "only these `columns`, in this order")
 	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "an input of the workflow as `name=value` or name=@file; may be repeated")
 	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs of the workflow from a JSON or YAML `file`; may be repeated")
-	flags.BoolVar(&f.json, "json", false, "print all of it as JSON")
+	flags.BoolVar(&f.json, "json", false, "print everything as JSON")
 	_ = cmd.RegisterFlagCompletionFunc("input", a.completeInputs)
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(previewFormats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -42,22 +42,23 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [FILE]",
 		Short: "Run a workflow",
-		Long: `run runs a workflow and prints what became of each node. On a terminal it shows
-a live tree meanwhile, elsewhere one line for each event on standard error.
+		Long: `run runs a workflow and prints a summary with the result of each node. On a
+terminal it shows a live tree while it runs; otherwise it prints one line for each
+event to standard error.
 
-Of a walk (a graph in DOT, .dot or .fabro) it prints the nodes in the order of
-their first visits and the way it took. A human gate asks at the terminal.
-Without one it fails, unless --auto-approve takes the first choice of every gate.
-Where a model picks the way, or nodes run one, OPENAI_API_KEY must be set, or
-OPENAI_BASE_URL to a server that speaks the same API; docs/models.md has more.
+For a walk (a graph in DOT, .dot or .fabro) the summary lists nodes in the order of
+their first visits and shows the path. A human gate asks at the terminal. Without a
+terminal it fails, unless --auto-approve takes the first choice of every gate.
+If a model chooses the path or runs nodes, set OPENAI_API_KEY, or OPENAI_BASE_URL
+for a server that implements the same API; see docs/models.md.
 
-Nodes that may run at the same time do so up to the limit of the document
-(runtime.concurrency, by default 1), or -j. The result is the same at any limit.
+Nodes run in parallel up to the limit of the document (runtime.concurrency, 1 by
+default) or of -j. The result is the same at every limit.
 
-The first Ctrl-C cancels what runs, waits for it and prints what was finished.
-Programs get SIGTERM and after five seconds SIGKILL, on a second Ctrl-C at once.
-SIGTERM and SIGHUP do the same. The exit code is 128 and the number of the first
-signal: 130 after Ctrl-C, 143 after SIGTERM.`,
+The first Ctrl-C cancels running nodes, waits for them and prints what finished.
+Programs get SIGTERM, and SIGKILL five seconds later or on a second Ctrl-C. SIGTERM
+and SIGHUP do the same. The exit code is 128 plus the number of the first signal:
+130 after Ctrl-C, 143 after SIGTERM.`,
 		Example: examples(
 			"wavefold run flow.yaml",
 			"wavefold run -j 8 --input day=2024-01-31 --input rows=@rows.json flow.yaml",
@@ -66,9 +67,9 @@ signal: 130 after Ctrl-C, 143 after SIGTERM.`,
 			"wavefold run --log json flow.yaml 2>> flow.log",
 			"wavefold run --dry-run flow.yaml",
 			"wavefold run --goal 'ship version 2' release.dot",
-			"wavefold run --dry-run release.dot            # where it goes if every node succeeds",
+			"wavefold run --dry-run release.dot            # the path if every node succeeds",
 			"wavefold run triage.yml --input issue=@issue.json --budget-cost 0.50",
-			"wavefold run --since 2024-01-31 flow.yaml     # instead of where the last run ended",
+			"wavefold run --since 2024-01-31 flow.yaml     # in place of the saved cursor",
 			"wavefold run --retry-failed flow.yaml         # only the partitions that failed",
 		),
 		Args:              atMost(1, oneWorkflow),
@@ -91,29 +92,29 @@ signal: 130 after Ctrl-C, 143 after SIGTERM.`,
 // addRunFlags adds the flags of run.
 func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	flags := cmd.Flags()
-	flags.VarP(count{&f.concurrency, "-j"}, "concurrency", "j", "how many nodes may run at the same time (default: what the document says)")
-	flags.Var(count{&f.maxInFlight, "--max-in-flight"}, "max-in-flight", "limit over everything: nodes, items, rows, nested workflows")
+	flags.VarP(count{&f.concurrency, "-j"}, "concurrency", "j", "maximum number of nodes that run at the same time (default: the limit of the document)")
+	flags.Var(count{&f.maxInFlight, "--max-in-flight"}, "max-in-flight", "maximum number of executions in progress over nodes, items, rows and nested workflows")
 	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "an input as `name=value` or name=@file, or many as @file; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("input", a.completeInputs)
 	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs from a JSON or YAML `file`; may be repeated")
 	flags.StringVar(&f.events, "events", "", "write every event as a line of JSON to a `file`, - for standard output")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the summary")
 	flags.BoolVar(&f.noState, "no-state", false, "leave the final state out of the summary, of --json and of the last event")
-	flags.StringVar(&f.goal, "goal", "", "the goal of a walk, a `text`, instead of the one in its file")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print the plan, or of a walk the way it takes when every node succeeds")
+	flags.StringVar(&f.goal, "goal", "", "the goal of a walk, in place of the `goal` in its file")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print the plan, or the path of a walk in which every node succeeds")
 	a.parallelFlag(cmd)
-	flags.BoolVar(&f.strict, "strict", false, "warnings stop the run, a node that warns while it runs fails, and a run that succeeds in part exits with 1")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress and no hints; warnings and errors are shown")
-	flags.StringVar(&f.log, "log", logAuto, "how progress is shown on standard error: "+strings.Join(logForms, ", "))
+	flags.BoolVar(&f.strict, "strict", false, "a warning at load stops the run, a node that warns while it runs fails, and partial success exits with 1")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "hide progress and hints; show warnings and errors")
+	flags.StringVar(&f.log, "log", logAuto, "how to show progress on standard error: "+strings.Join(logForms, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logForms, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&f.runID, "run-id", "", "the `id` of the run in events and idempotency keys (default: a random one)")
-	flags.StringVar(&f.model, "model", "", "the `name` of the model to ask, whatever the workflow names")
+	flags.StringVar(&f.model, "model", "", "the `name` of the model to ask, in place of the models in the workflow")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "end a walk that a model routes at the first visit that fails")
-	flags.Var(count{&f.maxVisits, "--max-visits"}, "max-visits", "how many visits a walk that a model routes may make (default: what the document says, or 200)")
+	flags.Var(count{&f.maxVisits, "--max-visits"}, "max-visits", "maximum number of visits of a walk that a model routes (default: the limit of the document, or 200)")
 	f.budget.add(flags)
-	flags.StringVar(&f.since, "since", "", "begin at this `value` instead of the cursor that the last run left")
-	flags.BoolVar(&f.fullRefresh, "full-refresh", false, "begin anew: without the cursor, with every partition")
-	flags.BoolVar(&f.retryFailed, "retry-failed", false, "only the partitions that failed in earlier runs")
+	flags.StringVar(&f.since, "since", "", "begin at this `value` instead of the cursor that the last run saved")
+	flags.BoolVar(&f.fullRefresh, "full-refresh", false, "ignore the saved cursor and run every partition")
+	flags.BoolVar(&f.retryFailed, "retry-failed", false, "run only the partitions that failed in earlier runs")
 	flags.BoolVar(&f.autoApprove, "auto-approve", false, "take the first choice of every human gate instead of asking")
 	flags.BoolVar(&f.barrier, "barrier", false, "finish each level before the next one starts")
 	_ = flags.MarkHidden("barrier") // it exists: for comparison only

@@ -10,8 +10,8 @@ func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of workflow files",
-		Long: `schema prints the JSON Schema of workflow files, with the keys of the node kinds
-of this program. Editors use it to complete and check while you type.`,
+		Long: `schema prints the JSON Schema of workflow files, including the keys of all node
+kinds in this program. Editors use it for completion and checks.`,
 		Example: examples("wavefold schema > workflow.schema.json"),
 		Args:    atMost(0, noArguments),
 		RunE: func(*cobra.Command, []string) error {

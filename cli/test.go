@@ -16,15 +16,13 @@ func (a *app) testCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [FILE.mock.yaml...] [WORKFLOW]",
 		Short: "Run a workflow against mock files, without side effects",
-		Long: `test runs a workflow with the answers of a mock file in place of its nodes, and
-compares what happens with what the file expects. No handler is called, nothing
-is written, and sleeps and retry delays take no real time. docs/testing.md
-describes the format.
+		Long: `test runs a workflow with answers from a mock file instead of its handlers, and
+compares the run with the expectations in that file. Nothing is called or written,
+and waits and retry delays take no real time. docs/testing.md describes the format.
 
-Without WORKFLOW, x.mock.yaml tests x.yaml, x.yml, x.dot or x.fabro beside it, else the
-only workflow of its folder. A folder stands for all mock files in it, and without
-arguments the current one is meant.
-The exit code is 1 when an expectation is not met.`,
+Without WORKFLOW, x.mock.yaml tests x.yaml, x.yml, x.dot or x.fabro in the same
+folder, or the only workflow there. A folder means all mock files in it; the default
+is the current folder. The exit code is 1 if an expectation is not met.`,
 		Example: examples(
 			"wavefold test flow.mock.yaml",
 			"wavefold test happy.mock.yaml refund.mock.yaml flow.yaml",
@@ -43,7 +41,7 @@ The exit code is 1 when an expectation is not met.`,
 		},
 	}
 	a.parallelFlag(cmd)
-	cmd.Flags().VarP(count{&concurrency, "-j"}, "concurrency", "j", "how many nodes may run at the same time (default: what the document says)")
+	cmd.Flags().VarP(count{&concurrency, "-j"}, "concurrency", "j", "maximum number of nodes that run at the same time (default: the limit of the document)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
 	return cmd
 }

@@ -15,12 +15,12 @@ func (a *app) validateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate [FILE...]",
 		Short: "Check workflows and report everything that is wrong",
-		Long: `validate checks workflows as run would, and runs nothing: keys, names, types,
-expressions, cycles, the state and who writes it, files and programs. All
-findings of all files are reported at once, each with file, line and column. Of
-mock files (x.mock.yaml) it checks the shape.
+		Long: `validate checks workflows as run does, without running anything: keys, names,
+types, expressions, cycles, the state and its writers, files and programs. It
+reports all findings of all files at once, each with file, line and column. For mock
+files (x.mock.yaml) it checks the structure.
 
-Errors make a file invalid (exit code 2), warnings only under --strict.`,
+Errors make a file invalid (exit code 2); warnings do so only with --strict.`,
 		Example: examples(
 			"wavefold validate flow.yaml",
 			"wavefold validate --strict flows/*.yaml",

@@ -20,15 +20,15 @@ func (a *app) verifyCommand() *cobra.Command {
 		Use:   "verify [FILE] EVENTS",
 		Short: "Check the events of a run against the rules",
 		Long: `verify reads the events of a run (see run --events), replays them against the
-graph in FILE and reports every violation of the rules, with its line: the order
-of nodes, limits, retries, items, rows and rounds, skips, the ways of walks,
-writes, the state at the end, statuses. EVENTS is a file, or - for standard input. Files, programs
-and Go functions that only running needs may be absent.
+workflow in FILE and reports every violation of the rules, with its line in the log:
+the order of nodes, limits, retries, items, rows and rounds, skips, the paths of
+walks, writes, the final state and statuses. EVENTS is a file, or - for standard
+input. Files, programs and Go functions that only a run needs may be missing.
 
-What the log does not tell enough for is listed as not checked.
+Rules that the log has too little information for are listed as not checked.
 
-Exit codes: 0 no violations, 4 violations, 2 there is nothing to compare: the log
-is none, is cut off, or is that of another workflow.`,
+Exit codes: 0 no violations, 4 violations, 2 nothing to compare: EVENTS is not an
+event log, is incomplete, or belongs to another workflow.`,
 		Example: examples(
 			"wavefold run --events run.ndjson flow.yaml",
 			"wavefold verify flow.yaml run.ndjson",

@@ -23,12 +23,12 @@ func (a *app) whyCommand() *cobra.Command {
 		Short:             "Explain why a node was skipped, failed, tried again or visited",
 		Long: `why reads the events of a run (see run --events) and explains how a node ended:
 which condition skipped it and with which values, which attempts failed and how,
-who had written a field that refused a write, and down to which node a failure
-goes back. Without NODE it lists everything that did not succeed.
+which node had written a field that rejected a write, and in which node a failure
+began. Without NODE it lists everything that did not succeed.
 
-Of a node of a walk it tells how the walk came there each time, by which edge and
-rule and with which values, how each visit ended, and where it went on. With
-WORKFLOW it also tells why a walk never came to a node.`,
+For a node of a walk it shows how the walk arrived each time (by which edge, rule and
+values), how each visit ended, and where the walk continued. With WORKFLOW it also
+explains why a walk never reached a node.`,
 		Example: examples(
 			"wavefold run --events run.ndjson flow.yaml",
 			"wavefold why --events run.ndjson",
