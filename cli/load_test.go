@@ -15,7 +15,7 @@ import (
 // be read, is compiled without a panic, and that whoever gets no plan gets an
 // error with a place.
 func FuzzCheck(f *testing.F) {
-	for _, pattern := range []string{"internal/starter/*/workflow.yaml", "internal/draw/testdata/*.yaml"} {
+	for _, pattern := range []string{"internal/starter/*/workflow.yaml", "../internal/draw/testdata/*.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			f.Fatalf("%s: %v", pattern, err)
