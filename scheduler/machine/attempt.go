@@ -1,22 +1,145 @@
 package machine
 
 import (
-	"fmt"
+	"math"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file is an attempt, whatever it is at: a plain node, an item, a stage, a round or a
-// visit. How it is begun, and what follows it: either another attempt, or the visit is
-// over and the settings of the node may change what it came to.
+// This file is the life of an attempt, which is the same for a plain node, an item of a
+// fan-out, a stage of a pipeline, a member of a loop and a visit of a walk: how an attempt
+// begins, what answers it, when another one follows, and how it is issued again or ended
+// early. What differs between them is in the implementations of work.
+//
+// The functions are generic, because a plain node and an item have no object of their own:
+// their work is a pair of a pointer and a number, which would be allocated each time if it
+// were passed as an interface.
+
+// phase is the progress of an execution or of a vertex.
+type phase uint8
+
+const (
+	waiting    phase = iota // an attempt of it may begin
+	running                 // a handler, a timer, a nested run, or a task with parts of its own
+	backingOff              // waits for another attempt
+	placing                 // its result waits to be put in place, or is being put there
+	routing                 // of a visit: it has ended, and the router was asked for the next edge
+	succeeded               // of an item
+	failed                  // of an item
+
+	chosen     // of a vertex, as are the following: it runs, and waits for the fields it reads
+	startable  // waits for a slot
+	committing // waits for its turn at a refusing field
+	resolved
+	losing // given up; what runs of it is awaited
+
+	undecided = waiting // of a vertex: it waits for predecessors
+)
+
+// attempt is the progress of an execution through its attempts.
+type attempt struct {
+	Phase  phase `json:"phase,omitempty"`
+	Number int32 `json:"attempt,omitempty"` // of the latest attempt, 0 before the first
+	trail
+}
+
+// trail is the part of an attempt that most executions have no need of.
+type trail struct {
+	Due   int64  `json:"due,omitempty"`  // time at which the timer that is set ends, 0 if there is none
+	Last  string `json:"last,omitempty"` // why the attempt before did not end well
+	child *frame // the nested run
+}
+
+// inFlight reports whether an answer to the attempt is awaited even after a stop.
+func (a *attempt) inFlight(n *plan.Node) bool {
+	return a.Phase == routing || a.Phase == running && n.Wait == nil && n.Frame == nil
+}
+
+// work is an execution that may take several attempts.
+type work interface {
+	frame() *frame
+	def() *plan.Node
+	// id names the latest attempt.
+	id() ID
+	load() attempt
+	store(attempt)
+	// group is the group in which its handlers hold slots.
+	group() *group
+	// path is the path of its nested run.
+	path() string
+	// begun counts an attempt that begins and emits its event.
+	begun(first bool)
+	// capture returns what an attempt gets; a failure if it cannot begin.
+	capture() (*Call, *core.Failure)
+	// run issues the command for its handler, and landed counts the answer.
+	run(*Call)
+	landed(*Event)
+	// adopt connects it with its nested run; nil when that has ended.
+	adopt(child *frame)
+	// again lets the next attempt begin after a backoff.
+	again()
+	// givenUp reports whether its outcome does not count any more.
+	givenUp() bool
+	// ended handles the outcome of the last attempt.
+	ended(o *Outcome, at int64)
+	// withdrawn ends it before its first attempt.
+	withdrawn()
+	// moved looks for work after an answer.
+	moved()
+	// turn reports whether its result may be put in place as far as the executions of the
+	// same vertex are concerned.
+	turn() bool
+}
+
+// begin begins an attempt and reports whether user code runs.
+func begin[W work](w W) bool {
+	count(w)
+	return launch(w)
+}
+
+// count counts an attempt that begins.
+func count[W work](w W) {
+	a := w.load()
+	a.Phase, a.Due = running, 0
+	a.Number++
+	w.store(a)
+	w.begun(a.Number == 1)
+}
+
+// launch issues the command for an attempt that was counted.
+func launch[W work](w W) bool {
+	f, n := w.frame(), w.def()
+	switch {
+	case n.Wait != nil:
+		wait(w)
+		return false
+	case n.Frame == nil && n.Handler == nil:
+		w.ended(&Outcome{Failure: lacking(n)}, f.m.now)
+		return false
+	}
+	call, failure := w.capture()
+	if failure == nil && n.Frame != nil {
+		failure = nest(w, call)
+	}
+	switch {
+	case failure != nil:
+		w.ended(&Outcome{Failure: failure}, f.m.now)
+		return false
+	case n.Frame != nil:
+		return false
+	}
+	w.run(call)
+	return true
+}
 
 // run issues the command for a handler and counts it.
 func (f *frame) run(n *plan.Node, id ID, call *Call, g *group) {
 	g.acquire()
 	f.flying++
 	f.m.inFlight++
-	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: f.informed(id, call)})
+	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: call})
 }
 
 // landed counts a handler that ended.
@@ -26,138 +149,199 @@ func (f *frame) landed(g *group) {
 	f.m.inFlight--
 }
 
-// wait sets the timer of a wait, or its timeout if that comes first.
-func (f *frame) wait(n *plan.Node, id ID) {
-	c := Command{Op: OpTimer, ID: id, Plan: f.p, Node: n, Delay: n.Wait.Duration}
-	if n.Timeout > 0 && n.Timeout < c.Delay {
-		c.Op, c.Delay = OpDeadline, n.Timeout
+// after returns the call of an attempt together with what the attempt before said. Calls
+// are shared.
+func (c *Call) after(said string) *Call {
+	if c == nil || said == "" {
+		return c
+	}
+	told := *c
+	told.Previous = said
+	return &told
+}
+
+// wait begins the attempt of a wait.
+func wait[W work](w W) {
+	n, a := w.def(), w.load()
+	d := n.Wait.Duration
+	if expires(n) {
+		d = n.Timeout
+	}
+	a.Due = w.frame().m.in(d)
+	w.store(a)
+	setTimer(w)
+}
+
+// expires reports whether the timeout of a wait comes before its end.
+func expires(n *plan.Node) bool { return n.Timeout > 0 && n.Timeout < n.Wait.Duration }
+
+// setTimer issues the command for the timer of an attempt.
+func setTimer[W work](w W) {
+	f, n, a := w.frame(), w.def(), w.load()
+	c := Command{Op: OpTimer, ID: w.id(), Plan: f.p, Node: n, Delay: f.m.until(a.Due)}
+	if a.Phase == running && expires(n) {
+		c.Op = OpDeadline
 	}
 	f.m.command(c)
 }
 
-// waited turns the end of a wait into that of an attempt.
-func waited(n *plan.Node, e *Event) *Event {
-	end := &Event{ID: e.ID, Ended: e.Ended}
+// in returns the time at which a delay that begins now ends.
+func (m *Machine) in(d time.Duration) int64 {
+	if int64(d) > math.MaxInt64-m.now {
+		return math.MaxInt64
+	}
+	return m.now + int64(d)
+}
+
+// until returns how long it is until a time, 0 if it has passed.
+func (m *Machine) until(due int64) time.Duration { return time.Duration(max(0, due-m.now)) }
+
+// waited turns the end of a wait into the outcome of an attempt.
+func waited(n *plan.Node, e *Event) *Outcome {
 	if e.Kind == Expired {
-		end.Outcome.Failure = timedOut(n)
+		return &Outcome{Failure: timedOut(n)}
 	}
-	return end
+	return &Outcome{}
 }
 
-// lacking is the failure of a node that has no handler.
-func lacking(n *plan.Node) *core.Failure {
-	msg := n.Lacks
-	if msg == "" {
-		msg = fmt.Sprintf("kind %q has no handler", n.Kind)
-	}
-	return &core.Failure{Class: core.ClassError, Message: msg, Permanent: true}
-}
-
-// again reports whether an attempt that ended like that is followed by another.
-func (f *frame) again(n *plan.Node, attempt int32, o *Outcome) bool {
-	return (o.Failure != nil || o.Status == core.Retry) && !f.stopped && mayRetry(n, attempt, o)
-}
-
-// mayRetry reports whether the node allows another attempt after one that did not end well.
-func mayRetry(n *plan.Node, attempt int32, o *Outcome) bool {
-	return int(attempt) < n.Retry.Attempts && (o.Failure == nil || n.Retry.Again(o.Failure))
-}
-
-// verdict is the outcome of a visit of which o was the last attempt: it says what a
-// request for another one comes to, then what auto_status makes of it. A failure leaves
-// nothing else of the attempt, except in a walk, where what the node said beside it
-// counts. A visit that the end of the run cut short came to nothing that a setting could
-// change. o stays as it is.
-func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
+// answer handles an answer to the latest attempt; false drops it.
+func answer[W work](w W, e *Event) bool {
+	n, a := w.def(), w.load()
 	switch {
-	case o.Failure != nil || o.Status == core.Retry:
-	case n.AutoStatus && o.Status == core.PartialSuccess:
+	case e.Kind == TimerFired && a.Phase == backingOff:
+		a.Phase, a.Due = waiting, 0
+		w.store(a)
+		w.again()
+	case e.Kind.isTimer() && a.Phase == running && n.Wait != nil:
+		tried(w, waited(n, e), e.Ended)
+	case e.Kind == Finished && a.Phase == running && n.Wait == nil && n.Frame == nil:
+		w.landed(e)
+		tried(w, &e.Outcome, e.Ended)
 	default:
-		return o
+		return false
 	}
-	if f.stopped && o.Status != core.PartialSuccess && mayRetry(n, attempt, o) {
-		if o.Failure != nil {
-			return &Outcome{Failure: o.Failure}
+	w.moved()
+	return true
+}
+
+// tried decides what follows an attempt that has ended.
+func tried[W work](w W, o *Outcome, at int64) {
+	f, n, a := w.frame(), w.def(), w.load()
+	switch {
+	case w.givenUp():
+		f.dropClaim(w.id(), o)
+		w.ended(o, at)
+	case o.Claim != nil:
+		a.Phase = placing
+		w.store(a)
+		f.prepare(n.Vertex, w.id(), o.Claim)
+		if f.stopped {
+			f.discard(w.id())
+			w.ended(&Outcome{Failure: cancelled()}, at)
 		}
-		return &Outcome{Failure: cancelled()}
-	}
-	end := *o
-	if end.Failure == nil && end.Status == core.Retry {
-		refuse(n, attempt, &end)
-	}
-	if n.AutoStatus {
-		lift(&end)
-	}
-	if end.Failure != nil && f.p.Walk == nil {
-		return &Outcome{Failure: end.Failure}
-	}
-	return &end
-}
-
-// failsRun reports whether an outcome is a failure after which the run must not go on.
-func failsRun(o *Outcome) bool { return o.Failure != nil && o.Failure.FailsRun }
-
-// refuse ends a visit that asked for an attempt it does not get.
-func refuse(n *plan.Node, attempt int32, o *Outcome) {
-	why := fmt.Sprintf("still asked to be run again after attempt %d of %d", attempt, n.Retry.Attempts)
-	switch {
-	case o.Note != "" && n.Retry.Attempts <= 1: // nobody spoke of attempts
-		why = o.Note
-	case o.Note != "":
-		why += ": " + o.Note
-	}
-	if n.AllowPartial {
-		o.Status, o.Why = core.PartialSuccess, "allow_partial: "+why
-		return
-	}
-	o.Failure = &core.Failure{Class: core.ClassError, Message: why}
-	if c := core.CategoryOfText(o.Note); c != core.Deterministic {
-		o.Failure.Category = c
-	}
-}
-
-// lift is auto_status: what is no success becomes one, with all that the last attempt
-// wrote and sent. It does not stand above the state, which refuses what it refuses, nor
-// above the end of the run.
-func lift(o *Outcome) {
-	switch fail := o.Failure; {
-	case fail == nil && o.Why != "":
-		o.Why = "auto_status: " + o.Why
-	case fail == nil && o.Status == core.PartialSuccess:
-		o.Why = "auto_status: it ended partial_success"
-	case fail == nil, fail.Class == core.ClassCanceled, fail.Class == core.ClassMerge && fail.Node == "":
-		return
+	case f.again(n, a.Number, o):
+		retry(w, o)
 	default:
-		o.Why = "auto_status: it failed: " + fail.Message
-	}
-	o.Status, o.Failure = core.Success, nil
-}
-
-// changes counts the items, rows or rounds of a node that ended otherwise than their last
-// attempts.
-type changes struct {
-	Count int    `json:"count,omitempty"`
-	First int    `json:"first,omitempty"`
-	Why   string `json:"why,omitempty"` // of the first
-}
-
-// add counts one if there is a reason. Rows may end in any order.
-func (c *changes) add(at int, why string) {
-	if why == "" {
-		return
-	}
-	if c.Count++; c.Count == 1 || at < c.First {
-		c.First, c.Why = at, why
+		w.ended(o, at)
 	}
 }
 
-// text words the changes, "" for none; what is the word for one of what is counted.
-func (c *changes) text(what string) string {
-	switch c.Count {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("%s %d: %s", what, c.First, c.Why)
+// retry sets the timer for the attempt after the one that ended with o.
+func retry[W work](w W, o *Outcome) {
+	f, n, a, id := w.frame(), w.def(), w.load(), w.id()
+	var asked time.Duration // by the failure
+	a.Phase, a.Last = backingOff, o.Note
+	if fail := o.Failure; fail != nil {
+		asked, a.Last = fail.RetryAfter, fail.Message
 	}
-	return fmt.Sprintf("%d %ss, first %s %d: %s", c.Count, what, what, c.First, c.Why)
+	d := f.delay(n, id, asked)
+	a.Due = f.m.in(d)
+	w.store(a)
+	f.emitRetrying(n, id, o, d)
+	setTimer(w)
+}
+
+// nest begins the nested run of an attempt. The failure is about its inputs.
+func nest[W work](w W, call *Call) *core.Failure {
+	f, n := w.frame(), w.def()
+	start, given, err := f.start(n, call)
+	if err != nil {
+		return badInputs(err)
+	}
+	child := f.m.newFrame(n.Frame.Plan, w.path(), f, start, given)
+	child.owner = w.id()
+	f.children++
+	w.adopt(child)
+	if n.Timeout > 0 {
+		child.deadline = f.m.in(n.Timeout)
+		child.watch()
+	}
+	child.open()
+	child.settle()
+	if child.ended() {
+		child.handOver()
+	} else {
+		w.moved()
+	}
+	return nil
+}
+
+// halt ends an execution that is stopped or given up, unless something of it runs: that is
+// awaited.
+func halt[W work](w W) {
+	f, a := w.frame(), w.load()
+	switch {
+	case a.child != nil:
+		a.child.halt()
+	case a.Phase == placing && !f.discard(w.id()): // it is being put in place
+	case a.inFlight(w.def()):
+	case a.Number > 0:
+		w.ended(&Outcome{Failure: cancelled()}, f.m.now)
+	default:
+		w.withdrawn()
+	}
+}
+
+// halt stops a nested run and hands it over if nothing of it is in flight.
+func (f *frame) halt() {
+	f.stop()
+	if f.ended() {
+		f.handOver()
+	}
+}
+
+// reissue issues the command again to which an answer is awaited, with what is left of the
+// delay of a timer.
+func reissue[W work](w W) {
+	n, a := w.def(), w.load()
+	switch {
+	case a.child != nil: // reissues its own
+	case a.Phase == backingOff, a.Phase == running && n.Wait != nil:
+		setTimer(w)
+	case a.inFlight(n):
+		call, _ := w.capture()
+		w.run(call)
+	}
+}
+
+// find returns the execution that an id of this frame names, nil if it has ended.
+func (f *frame) find(id ID) work {
+	v := f.p.Nodes[id.Node].Vertex
+	if t := f.task(v); t != nil {
+		return t.find(id)
+	}
+	return plainNode{f, v}
+}
+
+// keep sets the entry of an execution, and deletes the entry if it is empty.
+func keep[K int | int32](m map[K]trail, key K, x trail) map[K]trail {
+	if x == (trail{}) {
+		delete(m, key)
+		return m
+	}
+	if m == nil {
+		m = map[K]trail{}
+	}
+	m[key] = x
+	return m
 }

@@ -10,17 +10,9 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// passInput is the place of an execution inside a unit.
-type passInput struct {
-	t *unit
-	p *pass
-}
-
-func (p *pass) in(t *unit) *passInput { return &passInput{t, p} }
-
 // call captures what an execution of n gets; nil when it gets nothing. in is
 // nil outside of units.
-func (f *frame) call(n *plan.Node, in *passInput) *Call {
+func (f *frame) call(n *plan.Node, in *pass) *Call {
 	edges := f.edgeInputs(n, in)
 	if n.Bare && edges == nil && f.path == "" && f.inputs.Len() == 0 {
 		return nil
@@ -37,19 +29,19 @@ func (f *frame) call(n *plan.Node, in *passInput) *Call {
 	}
 	if in != nil {
 		if in.t.u.IsLoop {
-			c.Loop, c.Round = in.t.u.ID, core.Nth(in.p.n)
+			c.Loop, c.Round = in.t.u.ID, core.Nth(in.n)
 		} else {
-			c.Item, c.Row = in.p.item, core.Nth(in.p.n)
+			c.Item, c.Row = in.item, core.Nth(in.n)
 		}
 	}
 	return c
 }
 
 // read returns the value of a field that an execution sees.
-func (f *frame) read(r plan.Read, in *passInput) any {
+func (f *frame) read(r plan.Read, in *pass) any {
 	if in != nil {
 		if i := in.t.u.OwnIndex(r.Field); i >= 0 {
-			return in.t.view[i].At(in.t.before(&in.t.u.Own[i], in.p))
+			return in.t.view[i].At(in.t.before(&in.t.u.Own[i], in))
 		}
 	}
 	return f.at(int(r.Field), int(r.Threshold))
@@ -91,7 +83,7 @@ func readable(v any) any {
 }
 
 // edgeInputs collects what direct predecessors sent, nil when nobody did.
-func (f *frame) edgeInputs(n *plan.Node, in *passInput) *core.Object {
+func (f *frame) edgeInputs(n *plan.Node, in *pass) *core.Object {
 	var o *core.Object
 	if f.outputs != nil {
 		for _, e := range f.p.InEdges(n.Vertex) {
@@ -104,11 +96,11 @@ func (f *frame) edgeInputs(n *plan.Node, in *passInput) *core.Object {
 			}
 		}
 	}
-	if in != nil && in.p.hasPrev && in.p.place > 0 {
+	if in != nil && in.hasPrev && in.place > 0 {
 		if o == nil {
 			o = &core.Object{}
 		}
-		o.Set(f.p.Nodes[in.t.u.Members[in.p.place-1]].ID, in.p.prev)
+		o.Set(f.p.Nodes[in.t.u.Members[in.place-1]].ID, in.prev)
 	}
 	return o
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -157,25 +156,18 @@ func (m *Machine) place() {
 
 // dueToPlace returns the result of a vertex whose turn has come.
 func (f *frame) dueToPlace(v int32) (id ID, ok bool) {
-	if !f.claimTurn(v) {
-		return ID{}, false
-	}
-	switch t := f.task(v).(type) {
-	case *fanOut:
-		if id, ok = t.dueToPlace(); !ok {
-			return ID{}, false
-		}
-	case *unit:
-		at := slices.IndexFunc(t.live, func(p *pass) bool { return p.phase == itemPlacing && t.passTurn(p.n) && !f.placing(t.id(p)) })
-		if at < 0 {
-			return ID{}, false
-		}
-		id = t.id(t.live[at])
-	default:
-		id = f.plainID(v)
+	id, ok = f.plainID(v), true
+	if t, many := f.task(v).(placer); many {
+		id, ok = t.dueToPlace()
 	}
 	p := f.pending[id]
-	return id, p != nil && !p.issued
+	return id, ok && p != nil && !p.issued && f.claimTurn(v)
+}
+
+// placer is a task with several executions that replace something.
+type placer interface {
+	// dueToPlace returns the first one whose result waits and whose turn it is.
+	dueToPlace() (ID, bool)
 }
 
 // claimTurn reports whether all claimers are resolved that a vertex waits for, here and in
@@ -194,24 +186,13 @@ func (f *frame) claimTurn(v int32) bool {
 
 // executionTurn is claimTurn for what is nested in an execution.
 func (f *frame) executionTurn(id ID) bool {
-	v := f.p.Nodes[id.Node].Vertex
-	switch t := f.task(v).(type) {
-	case *fanOut:
-		if t.firstOpen() != int(id.From) {
-			return false
-		}
-	case *unit:
-		if !t.passTurn(int(id.From)) {
-			return false
-		}
-	}
-	return f.claimTurn(v)
+	return f.find(id).turn() && f.claimTurn(f.p.Nodes[id.Node].Vertex)
 }
 
 // firstOpen returns the first item that has not ended.
 func (t *fanOut) firstOpen() int {
 	t.front = max(t.front, t.base)
-	for t.front < t.known() && (t.phases[t.front-t.base] == itemOK || t.phases[t.front-t.base] == itemFailed) {
+	for t.front < t.known() && (t.phases[t.front-t.base] == succeeded || t.phases[t.front-t.base] == failed) {
 		t.front++
 	}
 	return t.front
@@ -219,10 +200,18 @@ func (t *fanOut) firstOpen() int {
 
 func (t *fanOut) dueToPlace() (ID, bool) {
 	i := t.firstOpen()
-	if i >= t.known() || t.phases[i-t.base] != itemPlacing {
+	if i >= t.known() || t.phases[i-t.base] != placing {
 		return ID{}, false
 	}
 	return t.id(i), true
+}
+
+func (t *unit) dueToPlace() (ID, bool) {
+	at := slices.IndexFunc(t.live, func(p *pass) bool { return p.Phase == placing && t.passTurn(p.n) && !t.f.placing(p.id()) })
+	if at < 0 {
+		return ID{}, false
+	}
+	return t.live[at].id(), true
 }
 
 // passTurn reports whether all earlier passes are past the last member that replaces
@@ -253,7 +242,7 @@ func (f *frame) decideClaim(id ID) (issued bool) {
 
 func (f *frame) issuePlace(id ID) {
 	f.flying++
-	f.groupOf(id).acquire()
+	f.find(id).group().acquire()
 	f.m.command(Command{Op: OpPlace, ID: id, Plan: f.p, Node: &f.p.Nodes[id.Node], Call: &Call{Path: f.path}})
 }
 
@@ -270,9 +259,7 @@ func (f *frame) dumpPending() []pendingJSON {
 	for id, p := range f.pending { // sorted below
 		list = append(list, pendingJSON{id, p.claim, p.issued, p.before})
 	}
-	slices.SortFunc(list, func(a, b pendingJSON) int {
-		return cmp.Or(cmp.Compare(a.ID.Node, b.ID.Node), cmp.Compare(a.ID.From, b.ID.From), cmp.Compare(a.ID.Attempt, b.ID.Attempt))
-	})
+	slices.SortFunc(list, func(a, b pendingJSON) int { return a.ID.compare(b.ID) })
 	return list
 }
 
@@ -293,17 +280,6 @@ func (f *frame) reissuePlaces() {
 	}
 }
 
-// groupOf returns the group in which the work of an execution counts.
-func (f *frame) groupOf(id ID) *group {
-	switch t := f.task(f.p.Nodes[id.Node].Vertex).(type) {
-	case *fanOut:
-		return &t.group
-	case *unit:
-		return &t.group
-	}
-	return &f.group
-}
-
 // answerPlaced takes in that a result is in place, or could not be put there.
 func (f *frame) answerPlaced(e *Event) bool {
 	p := f.pending[e.ID]
@@ -312,7 +288,7 @@ func (f *frame) answerPlaced(e *Event) bool {
 	}
 	f.forgetPending(e.ID)
 	f.flying--
-	f.groupOf(e.ID).release()
+	f.find(e.ID).group().release()
 	if e.Outcome.Failure != nil || e.Kind == Gone {
 		for _, c := range p.claim.all() {
 			delete(f.m.claims, c.Target)
@@ -332,57 +308,23 @@ func (f *frame) answerPlaced(e *Event) bool {
 
 // prepareAgain issues a handler again whose result was lost, as after a crash.
 func (f *frame) prepareAgain(id ID) {
-	n := &f.p.Nodes[id.Node]
-	switch t := f.task(n.Vertex).(type) {
-	case *fanOut:
-		s := chunk.Span{From: id.From, To: id.To}
-		t.phases[int(id.From)-t.base] = itemRunning
-		t.ranges.Add(s)
-		f.run(n, id, t.callFor(s), &t.group)
-	case *unit:
-		p := t.find(id)
-		p.phase = itemRunning
-		f.run(n, id, f.call(n, p.in(t)), &t.group)
-	default:
-		f.v[n.Vertex].phase = running
-		f.run(n, id, f.call(n, nil), &f.group)
-	}
+	w := f.find(id)
+	a := w.load()
+	a.Phase = running
+	w.store(a)
+	call, _ := w.capture()
+	w.run(call)
 }
 
-// placed goes on with an execution whose result has been decided about.
+// placed continues an execution whose result was put in place, or could not be.
 func (f *frame) placed(e *Event) {
-	n := &f.p.Nodes[e.ID.Node]
-	v := n.Vertex
-	lost := f.v[v].phase == losing
-	switch t := f.task(v).(type) {
-	case *fanOut:
-		if lost {
-			t.endLost(int(e.ID.From))
-			t.checkLost()
-			return
-		}
-		t.phases[int(e.ID.From)-t.base] = itemRunning
-		t.tried(int(e.ID.From), &e.Outcome, e)
-		t.check()
-	case *unit:
-		p := t.find(e.ID)
-		invariant(p != nil, "a result of no pass, %v", e.ID)
-		if lost {
-			t.dropLost(p)
-			t.checkLost()
-			return
-		}
-		p.phase = itemRunning
-		t.tried(p, e)
-		t.f.refresh(t.v)
-	default:
-		if lost {
-			f.lost(v)
-			return
-		}
-		f.v[v].phase = running
-		f.attempted(v, n, e)
-	}
+	w := f.find(e.ID)
+	invariant(w != nil, "a result of nothing, %v", e.ID)
+	a := w.load()
+	a.Phase = running
+	w.store(a)
+	tried(w, &e.Outcome, e.Ended)
+	w.moved()
 }
 
 // claimant names an execution.
@@ -489,9 +431,9 @@ func (t *fanOut) discardFrom(from int) (awaited bool) {
 		return false
 	}
 	for i := max(from, t.base); i < t.known(); i++ {
-		if p := &t.phases[i-t.base]; *p == itemPlacing {
+		if p := &t.phases[i-t.base]; *p == placing {
 			if t.f.discard(t.id(i)) {
-				*p = itemDue
+				*p = waiting
 			} else {
 				awaited = true
 			}

@@ -1,26 +1,13 @@
 package machine
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 	"github.com/wavefold/wavefold/scheduler/plan"
-)
-
-// itemPhase is how far an item of a fan-out has come.
-type itemPhase uint8
-
-const (
-	itemWaiting itemPhase = iota
-	itemRunning
-	itemBackoff
-	itemDue // may be tried again
-	itemOK
-	itemFailed
-	itemRouting // of a visit: it is over, and the router is asked where to go on
-	itemPlacing // its result waits to be put in place, or is being put there
 )
 
 // fanOut runs one node for each element of an array or stream. All items see the
@@ -43,15 +30,15 @@ type fanOut struct {
 	next     int   // first item never started
 	due      []int // items to be started (again), ascending
 	ranges   chunk.Ranges
-	phases   []itemPhase
+	phases   []phase
 	attempts []uint8
 	outcomes []Outcome // nil until an item has something to keep
 	done     int
-	front    int   // items that have ended without a gap, if they have been counted
-	failed   []int // items that failed, ascending
-	givenUp  int   // items from here on do not count, and were cancelled
-	nested   map[int]*frame
-	inner    []int // items with a nested run, ascending
+	front    int           // items that have ended without a gap, if they have been counted
+	failed   []int         // items that failed, ascending
+	givenUp  int           // items from here on do not count, and were cancelled
+	trails   map[int]trail // of items that are waited for
+	inner    []int         // items with a nested run, ascending
 	// early are the refusing fields whose turn had not come when the run was
 	// stopped.
 	early []int32
@@ -87,7 +74,7 @@ func (f *frame) startFanOut(v int32) {
 	}
 	call.Items = items
 	t := &fanOut{f: f, v: v, n: n, call: call, items: items, ranges: chunk.Ranges{Size: 1},
-		phases: make([]itemPhase, items.Len()), attempts: make([]uint8, items.Len())}
+		phases: make([]phase, items.Len()), attempts: make([]uint8, items.Len())}
 	t.givenUp = math.MaxInt
 	t.group = group{parent: &f.group, limit: n.Concurrency, holder: t}
 	f.setTask(v, t)
@@ -170,15 +157,12 @@ func (t *fanOut) startItems() bool {
 				t.askToYield(t.ranges.Ask(i))
 			}
 			return false
-		case t.n.Wait != nil:
-			i := int(t.pick(1).From)
-			id := t.begin(i)
-			t.f.wait(t.n, id)
-		case t.n.Handler == nil:
-			i := int(t.pick(1).From)
-			t.begin(i)
-			t.itemEnded(i, &Outcome{Failure: lacking(t.n)})
-			t.check()
+		case t.n.Wait != nil, t.n.Handler == nil:
+			w := item{t, int(t.pick(1).From)}
+			begin(w)
+			if w.load().Phase != running {
+				t.check()
+			}
 		case !t.group.free():
 			return false
 		default:
@@ -189,16 +173,88 @@ func (t *fanOut) startItems() bool {
 	return false
 }
 
-func (t *fanOut) begin(i int) ID {
-	t.count(i)
-	return t.id(i)
+// item is the execution of an item.
+type item struct {
+	t *fanOut
+	i int
 }
 
-// count counts an attempt that begins. Items of a range need no id of their own, which
-// costs as much as all the rest.
+func (w item) frame() *frame   { return w.t.f }
+func (w item) def() *plan.Node { return w.t.n }
+func (w item) id() ID          { return w.t.id(w.i) }
+func (w item) group() *group   { return &w.t.group }
+func (w item) path() string    { return fmt.Sprintf("%s[%d]", w.t.f.name(w.t.n.ID), w.i) }
+func (w item) landed(*Event)   {} // a range is counted as one
+func (w item) again()          { w.t.requeue(w.i) }
+func (w item) givenUp() bool   { return w.t.f.v[w.t.v].phase == losing }
+func (w item) withdrawn()      {}
+func (w item) moved()          { w.t.check() }
+func (w item) turn() bool      { return w.t.firstOpen() == w.i }
+
+func (w item) load() attempt {
+	at := w.i - w.t.base
+	return attempt{Phase: w.t.phases[at], Number: int32(w.t.attempts[at]), trail: w.t.trails[w.i]}
+}
+
+func (w item) store(a attempt) {
+	at := w.i - w.t.base
+	w.t.phases[at], w.t.attempts[at] = a.Phase, uint8(a.Number)
+	w.t.trails = keep(w.t.trails, w.i, a.trail)
+}
+
+func (w item) begun(bool) {
+	if w.t.f.m.opts.Events {
+		w.t.f.emitItemStarted(w.t.n, w.id())
+	}
+}
+
+func (w item) capture() (*Call, *core.Failure) {
+	call := w.t.callFor(w.span())
+	if w.t.n.Frame != nil {
+		own := *call
+		own.Item, own.Row = w.t.items.At(w.i), core.Nth(w.i)
+		call = &own
+	}
+	return call, nil
+}
+
+// span is the range of the item alone.
+func (w item) span() chunk.Span { return chunk.Span{From: int32(w.i), To: int32(w.i + 1)} }
+
+func (w item) run(*Call) {
+	w.t.ranges.Add(w.span())
+	w.t.issue(w.span())
+}
+
+func (w item) adopt(child *frame) {
+	t, x := w.t, w.t.trails[w.i]
+	x.child = child
+	t.trails = keep(t.trails, w.i, x)
+	at, ok := slices.BinarySearch(t.inner, w.i)
+	switch {
+	case child != nil:
+		child.group.parent, child.group.holder = &t.group, t
+		t.inner = slices.Insert(t.inner, at, w.i)
+	case ok:
+		t.inner = slices.Delete(t.inner, at, at+1)
+	}
+}
+
+func (w item) ended(o *Outcome, _ int64) {
+	w.t.trails = keep(w.t.trails, w.i, trail{})
+	if w.givenUp() {
+		w.t.endLost(w.i)
+		w.t.checkLost()
+		return
+	}
+	w.t.itemEnded(w.i, o)
+}
+
+// count counts an attempt of an item of a range that begins. It needs no id of its own,
+// which costs as much as all the rest.
 func (t *fanOut) count(i int) {
 	at := i - t.base
-	t.phases[at] = itemRunning
+	t.phases[at] = running
 	t.attempts[at]++
 	if t.f.m.opts.Events {
 		t.f.emitItemStarted(t.n, t.id(i))
@@ -222,7 +278,7 @@ func (t *fanOut) answer(e *Event) bool {
 		return false
 	}
 	if e.Kind.isTimer() {
-		return t.timer(from, e)
+		return !item{t, from}.givenUp() && answer(item{t, from}, e)
 	}
 	at := t.ranges.Find(e.ID.From)
 	if at < 0 || e.Items != nil && len(e.Items) != to-from {
@@ -237,12 +293,19 @@ func (t *fanOut) answer(e *Event) bool {
 	t.f.landed(&t.group)
 	t.ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.Events)
 	t.handBack(to, end)
-	t.ranges.Ended(at, t.askToYield)
+	ask := t.askToYield
+	if (item{t, from}).givenUp() {
+		ask = func(chunk.Span) {}
+	}
+	t.ranges.Ended(at, ask)
 	for i := from; i < to; i++ {
-		if e.Items == nil {
-			t.tried(i, &e.Outcome, e)
-		} else {
-			t.tried(i, &e.Items[i-from], e)
+		o := &e.Outcome
+		if e.Items != nil {
+			o = &e.Items[i-from]
+		}
+		tried(item{t, i}, o, e.Ended)
+		if t.phases[i-t.base] == placing && i >= t.end() {
+			t.discardFrom(i)
 		}
 	}
 	// Until here the range counts as in flight: an item that stops the run must not
@@ -252,19 +315,11 @@ func (t *fanOut) answer(e *Event) bool {
 	return true
 }
 
-func (t *fanOut) timer(i int, e *Event) bool {
-	switch p := &t.phases[i-t.base]; {
-	case *p == itemBackoff && e.Kind == TimerFired:
-		*p = itemDue
-		t.requeue(i)
-	case *p == itemRunning && t.n.Wait != nil:
-		end := waited(t.n, e)
-		t.tried(i, &end.Outcome, end)
-	default:
-		return false
+func (t *fanOut) find(id ID) work {
+	if i := int(id.From); id.To == id.From+1 && i >= t.base && i < t.known() && t.attempt(i) == id.Attempt {
+		return item{t, i}
 	}
-	t.check()
-	return true
+	return nil
 }
 
 func (t *fanOut) requeue(i int) {
@@ -272,37 +327,15 @@ func (t *fanOut) requeue(i int) {
 	t.due = slices.Insert(t.due, at, i)
 }
 
-// tried decides after an attempt for one item whether another follows.
-func (t *fanOut) tried(i int, o *Outcome, e *Event) {
-	if o.Claim != nil {
-		t.phases[i-t.base] = itemPlacing
-		t.f.prepare(t.v, t.id(i), o.Claim)
-		switch {
-		case t.f.stopped:
-			t.f.discard(t.id(i))
-			t.itemEnded(i, &Outcome{Failure: cancelled()})
-		case i >= t.end():
-			t.discardFrom(i)
-		}
-		return
-	}
-	if t.f.again(t.n, t.attempt(i), o) {
-		t.phases[i-t.base] = itemBackoff
-		t.f.retry(t.n, t.id(i), o)
-		return
-	}
-	t.itemEnded(i, o)
-}
-
 // itemEnded takes the outcome of an item's last attempt and keeps what its visit comes
 // to.
 func (t *fanOut) itemEnded(i int, o *Outcome) {
 	o = t.f.verdict(t.n, t.attempt(i), o)
-	t.phases[i-t.base] = itemOK
+	t.phases[i-t.base] = succeeded
 	t.done++
 	if o.Failure != nil {
 		t.f.voidClaims(t.id(i))
-		t.phases[i-t.base] = itemFailed
+		t.phases[i-t.base] = failed
 		at, _ := slices.BinarySearch(t.failed, i)
 		t.failed = slices.Insert(t.failed, at, i)
 	}
@@ -337,7 +370,12 @@ func (t *fanOut) check() {
 	if t.f.v[t.v].phase == running && !t.f.stopped {
 		t.giveUp() // which may end it
 	}
-	if t.f.v[t.v].phase != running {
+	switch t.f.v[t.v].phase {
+	case running:
+	case losing:
+		t.checkLost()
+		return
+	default:
 		return
 	}
 	t.settle()
@@ -364,10 +402,14 @@ func (t *fanOut) giveUp() {
 		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(cut), To: int32(t.known())}
 		t.f.m.command(Command{Op: OpGiveUp, ID: id, Node: t.n})
 	}
+	t.haltNested(cut)
+}
+
+// haltNested stops the nested runs of the items from one on.
+func (t *fanOut) haltNested(from int) {
 	for _, i := range slices.Clone(t.inner) { // one that ends at once leaves the list
-		if child := t.nested[i]; i >= cut && child != nil {
-			child.stop()
-			t.f.m.handOverStopped(child)
+		if child := t.trails[i].child; i >= from && child != nil {
+			child.halt()
 		}
 	}
 }
@@ -381,11 +423,11 @@ func (t *fanOut) complete() bool {
 	if cut == t.known() {
 		return t.done == cut
 	}
-	if t.ranges.InFlight() || len(t.inner) > 0 || slices.Contains(t.phases, itemPlacing) {
+	if t.ranges.InFlight() || len(t.inner) > 0 || slices.Contains(t.phases, placing) {
 		return false // what runs is awaited, even if it cannot count any more
 	}
 	for _, p := range t.phases[:cut-t.base] {
-		if p != itemOK && p != itemFailed {
+		if p != succeeded && p != failed {
 			return false
 		}
 	}
@@ -393,11 +435,7 @@ func (t *fanOut) complete() bool {
 }
 
 func (t *fanOut) stop() {
-	for _, i := range slices.Clone(t.inner) { // one that ends at once leaves the list
-		child := t.nested[i]
-		child.stop()
-		t.f.m.handOverStopped(child)
-	}
+	t.haltNested(t.base)
 	t.endStopped()
 }
 
@@ -424,14 +462,14 @@ func (t *fanOut) endStopped() {
 		t.outcomes = make([]Outcome, len(t.phases))
 	}
 	for at, p := range t.phases {
-		if p == itemWaiting {
+		if p == waiting && t.attempts[at] == 0 {
 			t.unbegun++
 			continue
 		}
 		early := slices.ContainsFunc(t.outcomes[at].Writes, func(w plan.Write) bool { return slices.Contains(t.early, w.Field) })
-		if p != itemFailed && (p != itemOK || early) {
+		if p != failed && (p != succeeded || early) {
 			t.endVoid(t.base+at, cancelled())
-			t.phases[at], t.outcomes[at] = itemFailed, Outcome{Failure: cancelled()}
+			t.phases[at], t.outcomes[at] = failed, Outcome{Failure: cancelled()}
 			t.failed = append(t.failed, t.base+at)
 		}
 	}

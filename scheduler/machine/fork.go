@@ -55,9 +55,15 @@ func (t *walk) startFork(v *visit) {
 		v.fork.branches[i] = branch{score: core.Missing, output: core.Missing}
 	}
 	if n := &t.f.p.Nodes[v.node]; n.Timeout > 0 {
-		t.f.m.command(Command{Op: OpDeadline, ID: t.visitID(v), Plan: t.f.p, Node: n, Delay: n.Timeout})
+		v.Due = t.f.m.in(n.Timeout)
+		t.watchFork(v)
 	}
 	t.settleFork(v)
+}
+
+// watchFork sets the timer for the timeout of a parallel node.
+func (t *walk) watchFork(v *visit) {
+	t.f.m.command(Command{Op: OpDeadline, ID: v.id(), Plan: t.f.p, Node: v.def(), Delay: t.f.m.until(v.Due)})
 }
 
 // mayBegin reports whether another branch may begin.
@@ -178,10 +184,10 @@ func (t *walk) giveUp(b *visit) {
 		b.fork.decided, b.fork.reason = true, b.parent.fork.reason
 		t.giveUpBranches(b)
 		t.settleFork(b)
-	case b.phase == itemRunning && b.child == nil && n.Wait == nil:
-		t.f.m.command(Command{Op: OpGiveUp, ID: t.visitID(b), Plan: t.f.p, Node: n})
+	case b.inFlight(n):
+		t.f.m.command(Command{Op: OpGiveUp, ID: b.id(), Plan: t.f.p, Node: n})
 	default:
-		t.end(b)
+		halt(b)
 	}
 }
 
@@ -199,7 +205,7 @@ func (t *walk) expireFork(v *visit) {
 func (t *walk) forkOver(v *visit) {
 	k, n := v.fork, &t.f.p.Nodes[v.node]
 	if n.Timeout > 0 && !k.expired {
-		t.f.m.command(Command{Op: OpMet, ID: t.visitID(v)})
+		t.f.m.command(Command{Op: OpMet, ID: v.id()})
 	}
 	o := Outcome{Status: k.status, Writes: t.forkWrites(v)}
 	switch {
@@ -208,7 +214,7 @@ func (t *walk) forkOver(v *visit) {
 	case k.status == core.Fail:
 		o.Failure = &core.Failure{Class: core.ClassError, Message: k.reason, Permanent: true}
 	}
-	t.tried(v, &Event{ID: t.visitID(v), Ended: t.f.m.now, Outcome: o})
+	tried(v, &o, t.f.m.now)
 }
 
 // forkWrites is what a parallel node writes: what its branches wrote to declared fields,

@@ -1,26 +1,9 @@
 package machine
 
 import (
-	"time"
-
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
-)
-
-// phase is how far a vertex has come.
-type phase uint8
-
-const (
-	undecided  phase = iota // waits for predecessors
-	chosen                  // runs; waits for the fields it reads
-	startable               // waits for a slot
-	running                 // user code, timer, or a task with parts of its own
-	backingOff              // waits for another attempt
-	committing              // waits for its turn at a refusing field
-	resolved
-	losing  // given up; what runs of it is awaited
-	placing // its result waits to be put in place, or is being put there
 )
 
 // vertex is the run-time side of a plan.Vertex. It holds no pointers, so that the
@@ -67,8 +50,7 @@ type frame struct {
 	tasks     []task             // by vertex; nil until one is needed
 	held      map[int32]*Outcome // results that wait for their commit, by vertex
 	notes     map[int32]string
-	asked     map[ID]time.Duration // waits that failures asked for, by attempt
-	said      map[ID]string        // why attempts did not end well, until the next one has
+	trails    map[int32]trail      // of the attempts of plain nodes, by vertex
 	usage     map[int32]core.Usage // what calls to models took, by node
 
 	group      group
@@ -127,10 +109,14 @@ type task interface {
 	answer(e *Event) bool
 	// holds reports whether the task holds a slot.
 	holds() bool
+	// find returns the execution that an id names, nil if it has ended.
+	find(id ID) work
 	// commit is called when it is the task's turn at refusing fields.
 	commit()
 	// stop ends what is neither started nor in flight.
 	stop()
+	// reissue issues again what is in flight, and sets the timers again.
+	reissue()
 }
 
 func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any, inputs *core.Object) *frame {
@@ -290,20 +276,14 @@ func (f *frame) answer(e *Event) bool {
 	if f.quiet && e.Kind == Finished && f.answerBare(e) {
 		return true
 	}
-	n := &f.p.Nodes[e.ID.Node]
-	if e.Kind == TimerFired {
-		delete(f.asked, e.ID)
-	}
-	if t := f.task(n.Vertex); t != nil {
-		switch f.v[n.Vertex].phase {
-		case running:
-			return t.answer(e)
-		case losing:
-			return t.(runner).answerLost(e)
-		}
+	v := f.p.Nodes[e.ID.Node].Vertex
+	switch t, p := f.task(v), f.v[v].phase; {
+	case t != nil:
+		return (p == running || p == losing) && t.answer(e)
+	case e.ID != f.plainID(v) || f.p.Vertices[v].Shape != plan.Plain:
 		return false
 	}
-	return f.answerPlain(n.Vertex, n, e)
+	return answer(plainNode{f, v}, e)
 }
 
 func (f *frame) task(v int32) task {

@@ -11,12 +11,8 @@ import (
 // decided. What is in flight is cancelled and awaited; what it writes is dropped, and
 // it ends as skipped whatever it comes to.
 
-// runner is a task that may lose a race: all tasks of a dag. lose ends all of it, and
-// answerLost takes in an answer after that.
-type runner interface {
-	lose()
-	answerLost(e *Event) bool
-}
+// runner is a task that may lose a race: all tasks of a dag. lose ends all of it.
+type runner interface{ lose() }
 
 // loseAll gives vertices up for the sake of a decided join. All are marked before one of
 // them ends: its end must set no other off.
@@ -58,13 +54,14 @@ func (f *frame) lose(v int32, was phase) {
 
 // giveUpPlain cancels the attempt of a plain node.
 func (f *frame) giveUpPlain(v int32) {
-	n := &f.p.Nodes[f.p.Vertices[v].Node]
-	f.m.command(Command{Op: OpGiveUp, ID: ID{Frame: f.id, Node: n.Index, Attempt: f.v[v].attempts}, Node: n})
+	w := plainNode{f, v}
+	f.m.command(Command{Op: OpGiveUp, ID: w.id(), Node: w.def()})
 }
 
 // lost ends a vertex that lost and of which nothing runs any more.
 func (f *frame) lost(v int32) {
 	delete(f.held, v)
+	delete(f.trails, v)
 	if f.tasks != nil {
 		f.tasks[v] = nil
 	}
@@ -73,25 +70,6 @@ func (f *frame) lost(v int32) {
 	f.contribute(v, nothing)
 	f.emitSkipped(v)
 	f.resolve(v, core.Skipped)
-}
-
-// landLost takes in the end of a nested run whose vertex lost.
-func (f *frame) landLost(v int32, id ID) {
-	switch t := f.task(v).(type) {
-	case *fanOut:
-		i := int(id.From)
-		delete(t.nested, i)
-		t.inner = slices.DeleteFunc(t.inner, func(j int) bool { return j == i })
-		t.endLost(i)
-		t.checkLost()
-	case *unit:
-		p := t.find(id)
-		p.child = nil
-		t.dropLost(p)
-		t.checkLost()
-	default:
-		f.lost(v)
-	}
 }
 
 // raced is the end of an item, row or round that began before its node lost.
@@ -108,51 +86,8 @@ func (t *fanOut) giveUpAll() {
 
 func (t *fanOut) lose() {
 	t.giveUpAll()
-	for _, i := range slices.Clone(t.inner) { // one that ends at once leaves the list
-		if child := t.nested[i]; child != nil {
-			child.stop()
-			t.f.m.handOverStopped(child)
-		}
-	}
+	t.haltNested(t.base)
 	t.checkLost()
-}
-
-func (t *fanOut) answerLost(e *Event) bool {
-	if e.ID.Attempt == 0 {
-		if !t.pull.open || e.Kind != Finished || e.ID != t.pullID() {
-			return false
-		}
-		t.f.landed(&t.group)
-		t.pull.open = false
-		t.checkLost()
-		return true
-	}
-	at := t.ranges.Find(e.ID.From)
-	if at < 0 || e.ID.To <= e.ID.From || t.attempt(int(e.ID.From)) != e.ID.Attempt {
-		return false
-	}
-	end := t.ranges.Open()[at].To
-	to := min(e.ID.To, end)
-	switch e.Kind {
-	case Yielded:
-		t.handBack(int(to), int(t.ranges.Yield(at, to)))
-		return true
-	case Finished:
-		t.f.landed(&t.group)
-		t.handBack(int(to), int(end))
-		for i := e.ID.From; i < to; i++ {
-			if e.Items == nil {
-				t.f.dropClaim(t.id(int(i)), &e.Outcome)
-			} else {
-				t.f.dropClaim(t.id(int(i)), &e.Items[i-e.ID.From])
-			}
-			t.endLost(int(i))
-		}
-		t.ranges.Remove(at)
-		t.checkLost()
-		return true
-	}
-	return false
 }
 
 // checkLost ends the fan-out once nothing of it runs.
@@ -164,24 +99,20 @@ func (t *fanOut) checkLost() {
 		return
 	}
 	for at, p := range t.phases {
-		if p == itemRunning { // a timer
+		if p == running { // a timer
 			t.endLost(t.base + at)
 		} else {
 			t.endVoid(t.base+at, raced())
 		}
 	}
+	t.trails = nil
 	t.f.lost(t.v)
 }
 
 // endLost ends an item that was under way.
 func (t *fanOut) endLost(i int) {
-	t.phases[i-t.base] = itemFailed
+	t.phases[i-t.base] = failed
 	t.tell(i, &Outcome{Failure: raced()})
-}
-
-// flies reports whether a handler runs for the pass.
-func (t *unit) flies(p *pass) bool {
-	return p.phase == itemRunning && p.child == nil && t.node(p).Wait == nil
 }
 
 // giveUpAll cancels what runs of a unit.
@@ -196,8 +127,8 @@ func (t *unit) giveUpAll() {
 		add(&t.f.p.Nodes[t.u.Members[0]]) // rows are fetched in its name
 	}
 	for _, p := range t.live {
-		if t.flies(p) {
-			add(t.node(p))
+		if n := t.node(p); p.inFlight(n) {
+			add(n)
 		}
 	}
 	for _, n := range nodes {
@@ -208,47 +139,17 @@ func (t *unit) giveUpAll() {
 func (t *unit) lose() {
 	t.giveUpAll()
 	for _, p := range slices.Clone(t.live) {
-		switch {
-		case p.child != nil:
-			p.child.stop()
-			t.f.m.handOverStopped(p.child)
-		case t.f.placing(t.id(p)): // it is awaited
-		case !t.flies(p):
-			t.f.discard(t.id(p))
-			t.dropLost(p)
-		}
+		halt(p)
 	}
 	t.checkLost()
 }
 
 // dropLost ends a pass of a unit that lost.
 func (t *unit) dropLost(p *pass) {
-	if p.attempt > 0 { // whoever listens waits for the end of what began
-		t.f.emitMemberEnded(t.u, t.node(p), t.id(p), &Outcome{Failure: raced()})
+	if p.Number > 0 { // whoever listens waits for the end of what began
+		t.f.emitMemberEnded(t.u, t.node(p), p.id(), &Outcome{Failure: raced()})
 	}
 	t.live = slices.DeleteFunc(t.live, func(q *pass) bool { return q == p })
-}
-
-func (t *unit) answerLost(e *Event) bool {
-	if e.Kind != Finished {
-		return false
-	}
-	if e.ID.Attempt == 0 {
-		if !t.pull.open || e.ID != t.pullID() {
-			return false
-		}
-		t.pull.open = false
-	} else {
-		p := t.find(e.ID)
-		if p == nil || !t.flies(p) {
-			return false
-		}
-		t.f.dropClaim(e.ID, &e.Outcome)
-		t.dropLost(p)
-	}
-	t.f.landed(&t.group)
-	t.checkLost()
-	return true
 }
 
 func (t *unit) checkLost() {
@@ -256,9 +157,6 @@ func (t *unit) checkLost() {
 		t.f.lost(t.v)
 	}
 }
-
-func (t *nested) lose()                  { t.stop() }
-func (t *nested) answerLost(*Event) bool { return false } // answers go to the child
 
 // reissueLost issues again what is in flight of a vertex that lost, and gives it up
 // again.
@@ -271,11 +169,9 @@ func (f *frame) reissueLost(v int32) {
 		t.reissueOpen()
 		t.giveUpAll()
 	case nil:
-		if f.placing(f.plainID(v)) {
-			return
+		reissue(plainNode{f, v})
+		if !f.placing(f.plainID(v)) {
+			f.giveUpPlain(v)
 		}
-		n := &f.p.Nodes[f.p.Vertices[v].Node]
-		f.run(n, ID{Frame: f.id, Node: n.Index, Attempt: f.v[v].attempts}, f.call(n, nil), &f.group)
-		f.giveUpPlain(v)
 	}
 }

@@ -61,7 +61,7 @@ func (t *fanOut) merge() {
 		open := t.open(o)
 		if err := tried.refused[i]; err != nil {
 			o.Failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
-			t.phases[at] = itemFailed
+			t.phases[at] = failed
 			at, _ := slices.BinarySearch(t.failed, i)
 			t.failed = slices.Insert(t.failed, at, i)
 		}
@@ -80,6 +80,7 @@ func (t *fanOut) merge() {
 		t.endVoid(i, void())
 	}
 	t.dropVoid()
+	t.trails = nil
 	tried.expect(f, t.v)
 	if t.end() < math.MaxInt { // how far it was read is chance
 		t.pull.read, t.pull.partial, t.pull.failure = nil, false, nil
@@ -132,7 +133,7 @@ func (t *fanOut) tellWrites(i int, o *Outcome) {
 // waits for it. The item is between two attempts, or it waits for the merge.
 func (t *fanOut) endVoid(i int, why *core.Failure) {
 	p := t.phases[i-t.base]
-	if p == itemBackoff || p == itemDue || p == itemOK && t.outcomes != nil && t.open(&t.outcomes[i-t.base]) {
+	if p == backingOff || p == waiting && t.attempt(i) > 0 || p == succeeded && t.outcomes != nil && t.open(&t.outcomes[i-t.base]) {
 		t.tell(i, &Outcome{Failure: why})
 	}
 }

@@ -36,7 +36,7 @@ func (t *walk) decide(v *visit, o *Outcome) {
 	case len(open) == 1 && !t.asks(open[0]):
 		t.take(v, open[0], core.StepUnconditional, nil)
 	default:
-		v.phase, v.attempt = itemRouting, 0
+		v.attempt = attempt{Phase: routing}
 		t.live = append(t.live, v)
 		t.askWay(v)
 	}
@@ -120,7 +120,7 @@ func (t *walk) askWay(v *visit) {
 	q.asked.View, q.asked.Failed = t.view()
 	v.asked = q
 	t.f.flying++
-	t.f.m.command(Command{Op: OpRun, ID: t.visitID(v), Plan: t.f.p, Node: &t.f.p.Nodes[v.node],
+	t.f.m.command(Command{Op: OpRun, ID: v.id(), Plan: t.f.p, Node: &t.f.p.Nodes[v.node],
 		Call: &Call{Path: t.f.path, Visit: v.count, Route: q.asked}})
 }
 

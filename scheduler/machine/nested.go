@@ -11,8 +11,7 @@ import (
 
 // nested is a plain node that is a run of another workflow.
 type nested struct {
-	f     *frame
-	v     int32
+	plainNode
 	child *frame
 }
 
@@ -21,41 +20,11 @@ func (t *nested) holds() bool        { return t.child.group.active > 0 }
 func (t *nested) canStart() bool     { return t.child.canStart() }
 func (t *nested) startOne() bool     { return t.child.startOrEnd() }
 func (t *nested) answer(*Event) bool { return false } // answers go to the child
+func (t *nested) find(ID) work       { return t.plainNode }
 func (t *nested) commit()            { invariant(false, "a nested run commits after it is gone") }
-func (t *nested) stop()              { t.child.stop(); t.f.m.handOverStopped(t.child) }
-
-// nestNumbered begins the nested run of one execution of many, of this number, and keeps it
-// in child. The failure is that of one that cannot begin.
-func (f *frame) nestNumbered(n *plan.Node, id ID, call *Call, number int, around *group, holder slotHolder, child **frame) *core.Failure {
-	inner, err := f.nest(n, id, call, fmt.Sprintf("%s[%d]", f.name(n.ID), number), around, holder)
-	if err != nil {
-		return badInputs(err)
-	}
-	*child = inner
-	if inner.ended() {
-		inner.handOver()
-	}
-	return nil
-}
-
-// nest starts a nested run for one execution; the error is about its inputs.
-func (f *frame) nest(n *plan.Node, id ID, call *Call, path string, around *group, holder slotHolder) (*frame, error) {
-	start, given, err := f.start(n, call)
-	if err != nil {
-		return nil, err
-	}
-	child := f.m.newFrame(n.Frame.Plan, path, f, start, given)
-	child.owner = id
-	child.group.parent, child.group.holder = around, holder
-	f.children++
-	if n.Timeout > 0 {
-		child.deadline = f.m.now + int64(n.Timeout)
-		child.watch()
-	}
-	child.open()
-	child.settle()
-	return child, nil
-}
+func (t *nested) stop()              { t.child.halt() }
+func (t *nested) lose()              { t.child.halt() }
+func (t *nested) reissue()           {} // the child does
 
 // watch asks for the news that the frame's deadline has passed.
 func (f *frame) watch() {
@@ -85,30 +54,13 @@ func badInputs(err error) *core.Failure {
 	return &core.Failure{Class: core.ClassInput, Message: err.Error(), Permanent: true, Cause: err}
 }
 
-// startNested begins the nested run of a plain node.
-func (f *frame) startNested(v int32, n *plan.Node, id ID, call *Call) {
-	t := &nested{f: f, v: v}
-	child, err := f.nest(n, id, call, f.name(n.ID), &f.group, t)
-	if err != nil {
-		f.conclude(v, &Outcome{Failure: badInputs(err)}, f.m.now)
-		return
-	}
-	t.child = child
-	f.setTask(v, t)
-	if child.ended() {
-		child.handOver()
-		return
-	}
-	f.refresh(v)
-}
-
 // startNestedItem starts user code inside the nested run of an item, beginning
 // one if the limit allows.
 func (t *fanOut) startNestedItem() bool {
 	for t.f.v[t.v].phase == running {
 		again := false
 		for _, i := range t.inner {
-			if c := t.nested[i]; c.group.free() {
+			if c := t.trails[i].child; c.group.free() {
 				if c.startOrEnd() {
 					return true
 				}
@@ -124,7 +76,11 @@ func (t *fanOut) startNestedItem() bool {
 		if !t.waiting() || t.full() {
 			return false
 		}
-		t.beginNested(int(t.pick(1).From))
+		w := item{t, int(t.pick(1).From)}
+		begin(w)
+		if w.load().Phase != running {
+			t.check()
+		}
 	}
 	return false
 }
@@ -135,7 +91,7 @@ func (t *fanOut) full() bool {
 	n := len(t.inner)
 	if len(t.due) > 0 && len(t.f.m.placers) > 0 {
 		for _, i := range t.inner {
-			if i > t.due[0] && t.nested[i].hasPending() {
+			if i > t.due[0] && t.trails[i].child.hasPending() {
 				n--
 			}
 		}
@@ -144,28 +100,10 @@ func (t *fanOut) full() bool {
 }
 
 func (t *fanOut) canStartNested() bool {
-	return slices.ContainsFunc(t.inner, func(i int) bool { return t.nested[i].canStart() && t.nested[i].group.freeBelow(&t.f.group) })
-}
-
-func (t *fanOut) beginNested(i int) {
-	id := t.begin(i)
-	call := *t.call
-	call.Item, call.Row = t.items.At(i), core.Nth(i)
-	child, err := t.f.nest(t.n, id, &call, fmt.Sprintf("%s[%d]", t.f.name(t.n.ID), i), &t.group, t)
-	if err != nil {
-		t.itemEnded(i, &Outcome{Failure: badInputs(err)})
-		t.check()
-		return
-	}
-	if t.nested == nil {
-		t.nested = map[int]*frame{}
-	}
-	t.nested[i] = child
-	at, _ := slices.BinarySearch(t.inner, i)
-	t.inner = slices.Insert(t.inner, at, i)
-	if child.ended() {
-		child.handOver()
-	}
+	return slices.ContainsFunc(t.inner, func(i int) bool {
+		child := t.trails[i].child
+		return child.canStart() && child.group.freeBelow(&t.f.group)
+	})
 }
 
 // startOrEnd is startOne for a nested run. What starts may end without any user
@@ -195,39 +133,18 @@ func (f *frame) handOver() {
 	parent.children--
 	parent.charge(f.owner.Node, f.totalUsage())
 	n := &parent.p.Nodes[f.owner.Node]
-	if parent.v[n.Vertex].phase == losing {
-		parent.landLost(n.Vertex, f.owner)
-		return
+	var o Outcome
+	if parent.v[n.Vertex].phase != losing {
+		o = f.outcome(n)
+		if o.Failure != nil {
+			parent.voidClaims(f.owner)
+		}
 	}
-	e := Event{ID: f.owner, Started: 0, Ended: f.m.now, Outcome: f.outcome(n)}
-	if e.Outcome.Failure != nil {
-		parent.voidClaims(f.owner)
-	}
-	switch t := parent.task(n.Vertex).(type) {
-	case *nested:
-		parent.ready.remove(parent.rank(n.Vertex))
-		parent.riding.remove(parent.rank(n.Vertex))
-		parent.tasks[n.Vertex] = nil
-		parent.attempted(n.Vertex, n, &e)
-	case *fanOut:
-		i := int(f.owner.From)
-		delete(t.nested, i)
-		t.inner = slices.DeleteFunc(t.inner, func(j int) bool { return j == i })
-		t.tried(i, &e.Outcome, &e)
-		t.check()
-	case *unit:
-		t.landedNested(&e)
-	case *walk:
-		t.landedNested(&e)
-	}
-}
-
-// handOverStopped ends a nested run that has nothing in flight when it is
-// stopped.
-func (m *Machine) handOverStopped(f *frame) {
-	if f.ended() {
-		f.handOver()
-	}
+	w := parent.find(f.owner)
+	invariant(w != nil, "a nested run of nothing, %v", f.owner)
+	w.adopt(nil)
+	tried(w, &o, f.m.now)
+	w.moved()
 }
 
 // outcome turns the end of a nested run into the outcome of the node it is.

@@ -7,6 +7,94 @@ import (
 
 // This file is the visit of a plain node: attempts, commit, end.
 
+// plainNode is the execution of a plain node.
+type plainNode struct {
+	f *frame
+	v int32
+}
+
+func (w plainNode) frame() *frame   { return w.f }
+func (w plainNode) vertex() *vertex { return &w.f.v[w.v] }
+func (w plainNode) def() *plan.Node { return &w.f.p.Nodes[w.f.p.Vertices[w.v].Node] }
+func (w plainNode) id() ID          { return w.f.plainID(w.v) }
+func (w plainNode) group() *group   { return &w.f.group }
+func (w plainNode) path() string    { return w.f.name(w.def().ID) }
+func (w plainNode) givenUp() bool   { return w.vertex().phase == losing }
+func (w plainNode) turn() bool      { return true }
+func (w plainNode) withdrawn()      {} // what was never reached gets no status
+func (w plainNode) moved()          { w.f.refresh(w.v) }
+
+func (w plainNode) load() attempt {
+	x := w.vertex()
+	a := attempt{Phase: x.phase, Number: x.attempts, trail: w.f.trails[w.v]}
+	if x.phase == losing { // its handler is awaited, or its result
+		a.Phase = running
+		if w.f.placing(w.id()) {
+			a.Phase = placing
+		}
+	}
+	return a
+}
+
+func (w plainNode) store(a attempt) {
+	x := w.vertex()
+	if x.attempts = a.Number; x.phase != losing {
+		x.phase = a.Phase
+	}
+	w.f.trails = keep(w.f.trails, w.v, a.trail)
+}
+
+func (w plainNode) begun(first bool) {
+	if first {
+		w.vertex().started = w.f.m.now
+	}
+	w.f.emitAttempt(w.def(), w.id())
+}
+
+func (w plainNode) capture() (*Call, *core.Failure) {
+	call := w.f.call(w.def(), nil)
+	return call, w.f.unreadable(w.def(), call, nil)
+}
+
+func (w plainNode) run(call *Call) {
+	w.f.run(w.def(), w.id(), call.after(w.f.trails[w.v].Last), &w.f.group)
+}
+
+func (w plainNode) landed(e *Event) {
+	w.f.landed(&w.f.group)
+	if x := w.vertex(); x.attempts == 1 && x.phase != losing {
+		x.started = e.Started
+	}
+}
+
+func (w plainNode) adopt(child *frame) {
+	f := w.f
+	if child == nil {
+		f.ready.remove(f.rank(w.v))
+		f.riding.remove(f.rank(w.v))
+		f.tasks[w.v] = nil
+		return
+	}
+	t := &nested{plainNode: w, child: child}
+	child.group.parent, child.group.holder = &f.group, t
+	f.setTask(w.v, t)
+}
+
+func (w plainNode) again() {
+	if !w.f.stopped {
+		w.f.makeStartable(w.v)
+	}
+}
+
+func (w plainNode) ended(o *Outcome, at int64) {
+	w.f.trails = keep(w.f.trails, w.v, trail{})
+	if w.givenUp() {
+		w.f.lost(w.v)
+		return
+	}
+	w.f.conclude(w.v, o, at)
+}
+
 // startPlain starts a vertex that just got its slot. It reports whether user
 // code started; fan-outs, units and nested runs become tasks, whose parts are
 // started one by one.
@@ -25,33 +113,7 @@ func (f *frame) startPlain(v int32) bool {
 		f.startUnit(v)
 		return false
 	}
-	n := &f.p.Nodes[pv.Node]
-	x.attempts++
-	id := ID{Frame: f.id, Node: n.Index, Attempt: x.attempts}
-	if x.attempts == 1 {
-		x.started = f.m.now
-	}
-	f.emitAttempt(n, id)
-	switch {
-	case n.Bare:
-	case n.Wait != nil:
-		f.wait(n, id)
-		return false
-	case n.Frame == nil && n.Handler == nil:
-		f.conclude(v, &Outcome{Failure: lacking(n)}, f.m.now)
-		return false
-	}
-	call := f.call(n, nil)
-	if failure := f.unreadable(n, call, nil); failure != nil {
-		f.conclude(v, &Outcome{Failure: failure}, f.m.now)
-		return false
-	}
-	if n.Frame != nil {
-		f.startNested(v, n, id, call)
-		return false
-	}
-	f.run(n, id, call, &f.group)
-	return true
+	return begin(plainNode{f, v})
 }
 
 // startBare is the rest of startPlain for a vertex whose handler is given nothing.
@@ -77,56 +139,6 @@ func (f *frame) answerBare(e *Event) bool {
 	x.ended = e.Ended
 	f.resolve(v, core.Success)
 	return true
-}
-
-func (f *frame) answerPlain(v int32, n *plan.Node, e *Event) bool {
-	x := &f.v[v]
-	if e.ID.Attempt != x.attempts || f.p.Vertices[v].Shape != plan.Plain {
-		return false
-	}
-	switch {
-	case e.Kind == TimerFired && x.phase == backingOff:
-		if !f.stopped {
-			f.makeStartable(v)
-		}
-		return true
-	case e.Kind.isTimer() && x.phase == running && n.Wait != nil:
-		f.attempted(v, n, waited(n, e))
-		return true
-	case e.Kind == Finished && x.phase == running && (n.Bare || n.Wait == nil):
-		f.landed(&f.group)
-		if x.attempts == 1 {
-			x.started = e.Started
-		}
-		if c := e.Outcome.Claim; c != nil {
-			x.phase = placing
-			f.prepare(v, e.ID, c)
-			if f.stopped {
-				f.discard(e.ID)
-				f.conclude(v, &Outcome{}, e.Ended)
-			}
-			return true
-		}
-		f.attempted(v, n, e)
-		return true
-	case e.Kind == Finished && x.phase == losing:
-		f.landed(&f.group)
-		f.dropClaim(e.ID, &e.Outcome)
-		f.lost(v)
-		return true
-	}
-	return false
-}
-
-// attempted decides after an attempt of a plain node whether another follows.
-func (f *frame) attempted(v int32, n *plan.Node, e *Event) {
-	x := &f.v[v]
-	if f.again(n, x.attempts, &e.Outcome) {
-		x.phase = backingOff
-		f.retry(n, e.ID, &e.Outcome)
-		return
-	}
-	f.conclude(v, &e.Outcome, e.Ended)
 }
 
 // conclude takes the outcome of a plain node's last attempt and commits what the visit

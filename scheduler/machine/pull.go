@@ -88,7 +88,7 @@ func (t *unit) pulledRow(e *Event) bool {
 	t.pull.open = false
 	o := &e.Outcome
 	switch {
-	case t.f.stopped:
+	case t.f.stopped || t.f.v[t.v].phase == losing:
 	case o.Failure != nil:
 		t.pullFailed(o.Failure)
 	case o.HasOutput:
@@ -103,6 +103,7 @@ func (t *unit) pulledRow(e *Event) bool {
 		t.partial = t.partial || o.Status == core.PartialSuccess
 	}
 	t.check()
+	t.checkLost()
 	t.f.refresh(t.v)
 	return true
 }

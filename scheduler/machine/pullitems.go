@@ -56,12 +56,12 @@ func (t *fanOut) settle() {
 	// The failure that was one too many stays: it marks the end.
 	for n := t.end(); len(t.phases) > 0 && t.base < n-1; t.shift() {
 		switch t.phases[0] {
-		case itemOK:
+		case succeeded:
 			if o := t.outcome(t.base); o != nil {
 				t.settled.keep(t.base, o)
 				t.tellWrites(t.base, o)
 			}
-		case itemFailed:
+		case failed:
 			s := &t.settled
 			if s.failed++; s.failed == 1 {
 				s.first, s.failure = t.base, t.outcome(t.base).Failure
@@ -200,7 +200,7 @@ func (t *fanOut) pulledItems(e *Event) bool {
 	o := &e.Outcome
 	list, _ := o.Output.([]any)
 	switch {
-	case t.f.stopped || t.end() < math.MaxInt: // nobody wants them any more
+	case t.f.stopped || t.f.v[t.v].phase == losing || t.end() < math.MaxInt: // nobody wants them any more
 	case o.Failure != nil:
 		t.pullFailed(o.Failure)
 	case len(list) > 0:
@@ -217,7 +217,7 @@ func (t *fanOut) pulledItems(e *Event) bool {
 func (t *fanOut) grow(list []any) {
 	n := len(list)
 	t.hold(append(t.items.list, list...))
-	t.phases = append(t.phases, make([]itemPhase, n)...)
+	t.phases = append(t.phases, make([]phase, n)...)
 	t.attempts = append(t.attempts, make([]uint8, n)...)
 	if t.outcomes != nil {
 		t.outcomes = append(t.outcomes, make([]Outcome, n)...)

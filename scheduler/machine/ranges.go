@@ -25,7 +25,16 @@ func (t *fanOut) startRange() {
 		t.count(int(i))
 	}
 	t.ranges.Add(s)
-	t.f.run(t.n, t.rangeID(s), t.callFor(s), &t.group)
+	t.issue(s)
+}
+
+// issue issues the command for a range.
+func (t *fanOut) issue(s chunk.Span) {
+	call := t.callFor(s)
+	if s.To == s.From+1 {
+		call = call.after(t.trails[int(s.From)].Last)
+	}
+	t.f.run(t.n, t.rangeID(s), call, &t.group)
 }
 
 // unstarted counts the items that wait to be started.
@@ -63,10 +72,8 @@ func (t *fanOut) handBack(from, to int) {
 	t.due = slices.Insert(t.due, at, make([]int, to-from)...)
 	for i := from; i < to; i++ {
 		w := i - t.base
-		t.phases[w] = itemWaiting
-		if t.attempts[w]--; t.attempts[w] > 0 {
-			t.phases[w] = itemDue
-		}
+		t.phases[w] = waiting
+		t.attempts[w]--
 		t.due[at+i-from] = i
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
-	"time"
 
 	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -71,7 +69,7 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	f.stopped, f.failedRun, f.clean, f.notes, f.changes = j.Stopped, j.FailedRun, j.Clean, j.Notes, j.Changes
 	f.deadline, f.expired = j.Deadline, j.Expired
 	f.usage = j.Usage
-	f.restoreRetries(j)
+	f.trails = j.Trails
 	f.restoreJoins(j)
 	if err := f.restoreLedger(j); err != nil {
 		return err
@@ -86,22 +84,6 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 		parent.children++
 	}
 	return f.restoreParts(j)
-}
-
-// restoreRetries brings back what attempts that are to be followed by another have left.
-func (f *frame) restoreRetries(j *frameJSON) {
-	if len(j.Asked) > 0 {
-		f.asked = make(map[ID]time.Duration, len(j.Asked))
-	}
-	for _, a := range j.Asked {
-		f.asked[a.ID] = a.Wait
-	}
-	if len(j.Said) > 0 {
-		f.said = make(map[ID]string, len(j.Said))
-	}
-	for _, s := range j.Said {
-		f.said[s.ID] = s.Text
-	}
 }
 
 // restoreJoins brings back how far conditions and joins are decided.
@@ -175,39 +157,13 @@ func (f *frame) restoreParts(j *frameJSON) error {
 		}
 	}
 	if f.parent != nil {
-		f.adopt()
+		w := f.parent.find(f.owner)
+		if w == nil {
+			return fmt.Errorf("the node that it is has ended")
+		}
+		w.adopt(f)
 	}
 	return nil
-}
-
-// adopt connects a nested frame with the work in its parent that it does.
-func (f *frame) adopt() {
-	v := f.vertexInParent()
-	switch t := f.parent.task(v).(type) {
-	case *fanOut:
-		f.group.parent, f.group.holder = &t.group, t
-		if t.nested == nil {
-			t.nested = map[int]*frame{}
-		}
-		i := int(f.owner.From)
-		t.nested[i] = f
-		at, _ := slices.BinarySearch(t.inner, i)
-		t.inner = slices.Insert(t.inner, at, i)
-	case *unit:
-		f.group.parent, f.group.holder = &t.group, t
-		if p := t.find(f.owner); p != nil {
-			p.child = f
-		}
-	case *walk:
-		f.group.parent, f.group.holder = &t.group, t
-		if v := t.find(f.owner); v != nil {
-			v.child = f
-		}
-	default:
-		n := &nested{f: f.parent, v: v, child: f}
-		f.group.parent, f.group.holder = &f.parent.group, n
-		f.parent.setTask(v, n)
-	}
 }
 
 func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
@@ -230,7 +186,7 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 			call.Items = items
 		}
 	}
-	t := &fanOut{f: f, v: v, n: n, call: call, items: items, next: j.Next, due: j.Due, ranges: chunk.Ranges{Size: j.Chunk}, early: j.Early, attempts: j.Attempts}
+	t := &fanOut{f: f, v: v, n: n, call: call, items: items, next: j.Next, due: j.Due, ranges: chunk.Ranges{Size: j.Chunk}, early: j.Early, attempts: j.Attempts, trails: j.Trails}
 	if t.attempts == nil {
 		t.attempts = []uint8{}
 	}
@@ -257,12 +213,12 @@ func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
 // restoreOutcomes brings back how far the items are.
 func (t *fanOut) restoreOutcomes(j *fanOutJSON) error {
 	for i, p := range j.Phases {
-		phase := itemPhase(p)
-		t.phases = append(t.phases, phase)
-		if phase == itemOK || phase == itemFailed {
+		p := phase(p)
+		t.phases = append(t.phases, p)
+		if p == succeeded || p == failed {
 			t.done++
 		}
-		if phase == itemFailed {
+		if p == failed {
 			t.failed = append(t.failed, t.base+i)
 		}
 		if oj, ok := j.Outcomes[i]; ok {
@@ -372,7 +328,7 @@ func (t *unit) restoreFields(j *unitJSON) error {
 // restorePasses brings back the rows or rounds under way.
 func (t *unit) restorePasses(j *unitJSON) {
 	for _, p := range j.Live {
-		q := &pass{n: p.N, place: p.Place, phase: p.Phase, attempt: p.Attempt}
+		q := &pass{t: t, n: p.N, place: p.Place, attempt: p.attempt}
 		if len(p.Prev) > 0 {
 			q.prev, q.hasPrev = p.Prev[0].v, true
 		}
@@ -401,41 +357,15 @@ func (f *frame) reissue() {
 			f.reissueLost(v)
 			continue
 		}
-		switch t := f.task(v).(type) {
-		case *fanOut:
+		if t := f.task(v); t != nil {
 			t.reissue()
-			continue
-		case *unit:
-			t.reissue()
-			continue
-		case *walk:
-			t.reissue()
-			continue
-		case *nested:
 			continue
 		}
-		pv, x := &f.p.Vertices[v], &f.v[v]
-		if pv.Shape != plan.Plain {
-			if x.phase == startable {
-				f.ready.add(f.rank(v))
-			}
-			continue
+		if f.v[i].phase == startable {
+			f.ready.add(f.rank(v))
+		} else if f.p.Vertices[v].Shape == plan.Plain {
+			reissue(plainNode{f, v})
 		}
-		f.reissuePlain(v, &f.p.Nodes[pv.Node], x)
-	}
-}
-
-func (f *frame) reissuePlain(v int32, n *plan.Node, x *vertex) {
-	id := ID{Frame: f.id, Node: n.Index, Attempt: x.attempts}
-	switch {
-	case x.phase == startable:
-		f.ready.add(f.rank(v))
-	case x.phase == backingOff:
-		f.setTimer(n, id)
-	case x.phase == running && n.Wait != nil:
-		f.wait(n, id)
-	case x.phase == running:
-		f.run(n, id, f.call(n, nil), &f.group)
 	}
 }
 
@@ -445,10 +375,8 @@ func (t *fanOut) reissue() {
 	}
 	t.reissueOpen()
 	for i, p := range t.phases {
-		if p == itemBackoff {
-			t.f.setTimer(t.n, t.id(t.base+i))
-		} else if p == itemRunning && t.n.Wait != nil {
-			t.f.wait(t.n, t.id(t.base+i))
+		if p == backingOff || p == running && t.n.Wait != nil {
+			reissue(item{t, t.base + i})
 		}
 	}
 	if !t.f.stopped {
@@ -459,7 +387,7 @@ func (t *fanOut) reissue() {
 // reissueOpen issues the handlers in flight again.
 func (t *fanOut) reissueOpen() {
 	for _, s := range t.ranges.Open() {
-		t.f.run(t.n, t.rangeID(s), t.callFor(s), &t.group)
+		t.issue(s)
 	}
 	if t.pull.open {
 		t.openPull(t.f.call(t.n.Puller, nil))
@@ -471,27 +399,15 @@ func (t *unit) reissue() {
 		return
 	}
 	t.reissueOpen()
-	for _, p := range t.live {
-		n := t.node(p)
-		switch {
-		case p.phase == itemBackoff:
-			t.f.setTimer(n, t.id(p))
-		case p.phase == itemRunning && n.Wait != nil:
-			t.f.wait(n, t.id(p))
-		}
-	}
 }
 
-// reissueOpen issues the handlers in flight again.
+// reissueOpen issues again what an answer is awaited to.
 func (t *unit) reissueOpen() {
 	if t.pull.open {
 		t.openPull(t.f.call(t.u.Puller, nil))
 	}
 	for _, p := range t.live {
-		if t.flies(p) {
-			n := t.node(p)
-			t.f.run(n, t.id(p), t.f.call(n, p.in(t)), &t.group)
-		}
+		reissue(p)
 	}
 }
 

@@ -50,8 +50,7 @@ type frameJSON struct {
 	Outputs   map[int32]anyJSON     `json:"outputs,omitempty"`
 	Notes     map[int32]string      `json:"notes,omitempty"`
 	Changes   map[int32]string      `json:"changes,omitempty"`
-	Asked     []askedJSON           `json:"asked,omitempty"`
-	Said      []saidJSON            `json:"said,omitempty"`
+	Trails    map[int32]trail       `json:"trails,omitempty"`
 	Usage     map[int32]core.Usage  `json:"usage,omitempty"`
 	Held      map[int32]outcomeJSON `json:"held,omitempty"`
 	Pending   []pendingJSON         `json:"pending,omitempty"`
@@ -94,6 +93,7 @@ type fanOutJSON struct {
 	Early    []int32             `json:"early,omitempty"`
 	Phases   []byte              `json:"phases,omitempty"`
 	Attempts []byte              `json:"attempts,omitempty"`
+	Trails   map[int]trail       `json:"trails,omitempty"`
 	Outcomes map[int]outcomeJSON `json:"outcomes,omitempty"`
 	Stream   *itemStreamJSON     `json:"stream,omitempty"`
 }
@@ -146,12 +146,11 @@ type pullJSON struct {
 }
 
 type passJSON struct {
-	N       int       `json:"n"`
-	Place   int       `json:"place,omitempty"`
-	Phase   itemPhase `json:"phase,omitempty"`
-	Attempt int32     `json:"attempt,omitempty"`
-	Prev    sentJSON  `json:"prev,omitempty"`
-	Item    sentJSON  `json:"item,omitempty"` // of a pipeline over a stream
+	N     int `json:"n"`
+	Place int `json:"place,omitempty"`
+	attempt
+	Prev sentJSON `json:"prev,omitempty"`
+	Item sentJSON `json:"item,omitempty"` // of a pipeline over a stream
 }
 
 type memberJSON struct {
@@ -188,7 +187,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 func (f *frame) dump() (*frameJSON, error) {
 	j := &frameJSON{ID: f.id, Path: f.path, Parent: -1, Owner: f.owner, Inputs: f.inputs, Limit: f.group.limit, Barrier: f.barrier,
 		Level: f.level, LevelLeft: f.levelLeft, Stopped: f.stopped, FailedRun: f.failedRun, Deadline: f.deadline, Expired: f.expired, Clean: f.clean,
-		Judges: f.judges, Verdicts: f.verdicts, Arms: f.arms, Notes: f.notes, Changes: f.changes, Asked: f.dumpAsked(), Said: f.dumpSaid(), Usage: f.usage, Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
+		Judges: f.judges, Verdicts: f.verdicts, Arms: f.arms, Notes: f.notes, Changes: f.changes, Trails: f.trails, Usage: f.usage, Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
 		FanOuts: map[int32]*fanOutJSON{}, Units: map[int32]*unitJSON{}}
 	if f.parent != nil {
 		j.Parent = f.parent.id
@@ -244,7 +243,7 @@ func (f *frame) dumpTask(j *frameJSON, v int32) (err error) {
 }
 
 func (t *fanOut) dump() (*fanOutJSON, error) {
-	j := &fanOutJSON{Next: t.next, Due: t.due, Chunk: t.ranges.Size, Early: t.early, Attempts: t.attempts, Outcomes: map[int]outcomeJSON{}}
+	j := &fanOutJSON{Next: t.next, Due: t.due, Chunk: t.ranges.Size, Early: t.early, Attempts: t.attempts, Trails: t.waited(), Outcomes: map[int]outcomeJSON{}}
 	for _, s := range t.ranges.Open() {
 		j.Open = append(j.Open, [2]int{int(s.From), int(s.To)})
 	}
@@ -264,6 +263,17 @@ func (t *fanOut) dump() (*fanOutJSON, error) {
 	var err error
 	j.Stream, err = t.dumpStream()
 	return j, err
+}
+
+// waited returns what attempts of items left, without items that have a nested run and
+// nothing else.
+func (t *fanOut) waited() map[int]trail {
+	var out map[int]trail
+	for i, x := range t.trails { // one entry each: order does not matter
+		x.child = nil
+		out = keep(out, i, x)
+	}
+	return out
 }
 
 func (t *fanOut) dumpStream() (*itemStreamJSON, error) {
@@ -294,7 +304,7 @@ func (t *unit) dump() (*unitJSON, error) {
 	j := &unitJSON{Next: t.next, Over: t.over, Failure: t.failure, FailAt: t.failAt, Failed: t.failed, Skips: t.ranAll,
 		Partial: t.partial, Dropped: t.dropped, Reason: t.reason, Ended: t.ended, Broken: t.interrupted, Outputs: map[int]map[int]anyJSON{}}
 	for _, p := range t.live {
-		pj := passJSON{N: p.n, Place: p.place, Phase: p.phase, Attempt: p.attempt}
+		pj := passJSON{N: p.n, Place: p.place, attempt: p.attempt}
 		if p.hasPrev {
 			pj.Prev = sentJSON{{p.prev}}
 		}

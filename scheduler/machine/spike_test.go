@@ -64,6 +64,9 @@ func (t *visits) id(v arrival) ID {
 	return ID{Frame: t.f.id, Node: t.nodes[v.node].Index, From: int32(v.n), To: int32(v.n + 1), Attempt: 1}
 }
 
+func (t *visits) find(ID) work { return nil }
+func (t *visits) reissue()     {}
+
 func (t *visits) answer(e *Event) bool {
 	at := slices.IndexFunc(t.open, func(v arrival) bool { return t.id(v) == e.ID })
 	if at < 0 {

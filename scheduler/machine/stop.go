@@ -2,7 +2,6 @@ package machine
 
 import (
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // stop lets nothing new start. What is in flight is cancelled and awaited; what
@@ -23,18 +22,15 @@ func (f *frame) stop() {
 	}
 	for v := range f.v {
 		x := &f.v[v]
-		if x.phase == placing && !f.discard(f.plainID(int32(v))) {
-			continue // it is awaited
-		}
-		if t := f.task(int32(v)); t != nil && (x.phase == running || x.phase == committing) {
+		switch t := f.task(int32(v)); {
+		case t != nil && (x.phase == running || x.phase == committing):
 			t.stop()
-			continue
-		}
-		timer := x.phase == running && f.p.Vertices[v].Shape == plan.Plain && f.p.Nodes[f.p.Vertices[v].Node].Wait != nil
-		if x.phase == backingOff || x.phase == committing || x.phase == placing || timer || x.phase == startable && x.attempts > 0 {
+		case x.phase == committing:
 			delete(f.held, int32(v))
 			x.ended = f.m.now
 			f.fail(int32(v), cancelled())
+		case x.phase == running, x.phase == backingOff, x.phase == placing, x.phase == startable && x.attempts > 0:
+			halt(plainNode{f, int32(v)})
 		}
 	}
 }

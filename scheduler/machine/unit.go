@@ -45,16 +45,75 @@ type unit struct {
 	interrupted bool
 }
 
-// pass is one row or round under way.
+// pass is one row or round in progress, and the execution of the member it is at.
 type pass struct {
-	n       int
-	place   int // member it is at
-	phase   itemPhase
-	attempt int32
+	t     *unit
+	n     int
+	place int // the member
+	attempt
 	prev    any // what the member before sent
 	hasPrev bool
-	child   *frame
 	item    any // of a pipeline over a stream
+}
+
+func (p *pass) frame() *frame   { return p.t.f }
+func (p *pass) def() *plan.Node { return p.t.node(p) }
+func (p *pass) load() attempt   { return p.attempt }
+func (p *pass) store(a attempt) { p.attempt = a }
+func (p *pass) group() *group   { return &p.t.group }
+func (p *pass) path() string    { return fmt.Sprintf("%s[%d]", p.t.f.name(p.def().ID), p.n) }
+func (p *pass) landed(*Event)   { p.t.f.landed(&p.t.group) }
+func (p *pass) again()          {}
+func (p *pass) givenUp() bool   { return p.t.f.v[p.t.v].phase == losing }
+func (p *pass) turn() bool      { return p.t.passTurn(p.n) }
+func (p *pass) run(call *Call)  { p.t.f.run(p.def(), p.id(), call.after(p.Last), &p.t.group) }
+
+func (p *pass) id() ID {
+	return ID{Frame: p.t.f.id, Node: p.def().Index, From: int32(p.n), To: int32(p.n + 1), Attempt: p.Number}
+}
+
+func (p *pass) begun(bool) {
+	p.t.results[p.place].attempts++
+	p.t.f.emitMemberStarted(p.t.u, p.def(), p.id())
+}
+
+func (p *pass) capture() (*Call, *core.Failure) {
+	call := p.t.f.call(p.def(), p)
+	return call, p.t.f.unreadable(p.def(), call, p.t)
+}
+
+func (p *pass) adopt(child *frame) {
+	p.child = child
+	if child != nil {
+		child.group.parent, child.group.holder = &p.t.group, p.t
+	}
+}
+
+func (p *pass) ended(o *Outcome, _ int64) {
+	if p.givenUp() {
+		p.t.dropLost(p)
+		return
+	}
+	p.t.memberEnded(p, o)
+}
+
+// withdrawn takes back a pass that waits for its next member.
+func (p *pass) withdrawn() {
+	t := p.t
+	if p.givenUp() {
+		t.dropLost(p)
+		return
+	}
+	if t.u.IsLoop {
+		t.dropped = p.n // half a round counts for nothing
+	}
+	t.removePass(p)
+	t.over--
+}
+
+func (p *pass) moved() {
+	p.t.checkLost()
+	p.t.f.refresh(p.t.v)
 }
 
 // memberResult is what a member did over all passes.
@@ -134,7 +193,7 @@ func (t *unit) ready(p *pass) bool {
 	if p.child != nil {
 		return p.child.canStart() && p.child.group.freeBelow(&t.f.group)
 	}
-	return p.phase == itemWaiting && t.clear(p)
+	return p.Phase == waiting && t.clear(p)
 }
 
 // clear reports whether the pass sees what it would see if all earlier passes
@@ -173,7 +232,7 @@ func (t *unit) startOne() bool {
 		}
 		p := t.live[i]
 		if p.child == nil {
-			if t.startMember(p) {
+			if begin(p) {
 				return true
 			}
 			continue
@@ -191,7 +250,7 @@ func (t *unit) startOne() bool {
 
 // begin begins the next pass.
 func (t *unit) begin() {
-	p := &pass{n: t.next}
+	p := &pass{t: t, n: t.next}
 	t.next++
 	switch {
 	case t.u.IsLoop:
@@ -203,44 +262,9 @@ func (t *unit) begin() {
 	t.live = append(t.live, p)
 }
 
-func (t *unit) id(p *pass) ID {
-	return ID{Frame: t.f.id, Node: t.node(p).Index, From: int32(p.n), To: int32(p.n + 1), Attempt: p.attempt}
-}
-
-// startMember starts the member a pass is at and reports whether user code runs.
-func (t *unit) startMember(p *pass) bool {
-	n := t.node(p)
-	p.phase = itemRunning
-	p.attempt++
-	id := t.id(p)
-	t.results[p.place].attempts++
-	t.f.emitMemberStarted(t.u, n, id)
-	switch {
-	case n.Wait != nil:
-		t.f.wait(n, id)
-		return false
-	case n.Frame == nil && n.Handler == nil:
-		t.memberEnded(p, &Outcome{Failure: lacking(n)})
-		return false
-	}
-	call := t.f.call(n, p.in(t))
-	if failure := t.f.unreadable(n, call, t); failure != nil {
-		t.memberEnded(p, &Outcome{Failure: failure})
-		return false
-	}
-	if n.Frame != nil {
-		if failure := t.f.nestNumbered(n, id, call, p.n, &t.group, t, &p.child); failure != nil {
-			t.memberEnded(p, &Outcome{Failure: failure})
-		}
-		return false
-	}
-	t.f.run(n, id, call, &t.group)
-	return true
-}
-
-func (t *unit) find(id ID) *pass {
+func (t *unit) find(id ID) work {
 	for _, p := range t.live {
-		if p.n == int(id.From) && t.node(p).Index == id.Node && p.attempt == id.Attempt && id.To == id.From+1 {
+		if p.id() == id {
 			return p
 		}
 	}
@@ -251,52 +275,8 @@ func (t *unit) answer(e *Event) bool {
 	if e.ID.Attempt == 0 {
 		return t.pulledRow(e)
 	}
-	p := t.find(e.ID)
-	if p == nil {
-		return false
-	}
-	n := t.node(p)
-	switch {
-	case e.Kind == TimerFired && p.phase == itemBackoff:
-		p.phase = itemWaiting
-	case e.Kind.isTimer() && p.phase == itemRunning && n.Wait != nil:
-		t.tried(p, waited(n, e))
-	case e.Kind == Finished && p.phase == itemRunning && n.Wait == nil && p.child == nil:
-		t.f.landed(&t.group)
-		if c := e.Outcome.Claim; c != nil {
-			p.phase = itemPlacing
-			t.f.prepare(t.v, e.ID, c)
-			if t.f.stopped {
-				t.f.discard(e.ID)
-				t.memberEnded(p, &Outcome{})
-			}
-			break
-		}
-		t.tried(p, e)
-	default:
-		return false
-	}
-	t.f.refresh(t.v)
-	return true
-}
-
-// landedNested takes in the end of a nested run.
-func (t *unit) landedNested(e *Event) {
-	p := t.find(e.ID)
-	invariant(p != nil, "nested run %v of no pass", e.ID)
-	p.child = nil
-	t.tried(p, e)
-	t.f.refresh(t.v)
-}
-
-func (t *unit) tried(p *pass, e *Event) {
-	n := t.node(p)
-	if t.f.again(n, p.attempt, &e.Outcome) {
-		p.phase = itemBackoff
-		t.f.retry(n, e.ID, &e.Outcome)
-		return
-	}
-	t.memberEnded(p, &e.Outcome)
+	p, ok := t.find(e.ID).(*pass)
+	return ok && answer(p, e)
 }
 
 // memberEnded takes the outcome of the last attempt of one execution and commits what
@@ -305,7 +285,7 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 	if t.f.stopped {
 		o, t.interrupted = &Outcome{Failure: cancelled()}, true
 	}
-	o = t.f.verdict(t.node(p), p.attempt, o)
+	o = t.f.verdict(t.node(p), p.Number, o)
 	if o.Failure == nil {
 		if err := t.tryWrites(p, o.Writes); err != nil {
 			o = &Outcome{Failure: &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}}
@@ -313,9 +293,9 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 	}
 	res := &t.results[p.place]
 	res.runs++
-	t.f.emitMemberEnded(t.u, t.node(p), t.id(p), o)
+	t.f.emitMemberEnded(t.u, t.node(p), p.id(), o)
 	if o.Failure != nil {
-		t.f.voidClaims(t.id(p))
+		t.f.voidClaims(p.id())
 		t.memberFailed(p, o.Failure)
 		return
 	}
@@ -327,7 +307,7 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 	t.keepOutput(p, o)
 	p.prev, p.hasPrev = o.Output, o.HasOutput
 	p.place++
-	p.attempt, p.phase = 0, itemWaiting
+	p.attempt = attempt{}
 	if p.place == len(t.u.Members) {
 		t.passOver(p)
 	}
@@ -521,21 +501,7 @@ func (t *unit) commit() { invariant(false, "unit %s waits for a commit", t.u.ID)
 func (t *unit) stop() {
 	live := slices.SortedFunc(slices.Values(t.live), func(a, b *pass) int { return a.n - b.n }) // as results are put in place
 	for _, p := range live {
-		switch {
-		case p.child != nil:
-			p.child.stop()
-			t.f.m.handOverStopped(p.child)
-		case t.f.placing(t.id(p)): // it is awaited
-		case p.attempt > 0 && (p.phase != itemRunning || t.node(p).Wait != nil): // it has begun, and no handler runs
-			t.f.discard(t.id(p))
-			t.memberEnded(p, &Outcome{})
-		case p.phase == itemWaiting:
-			if t.u.IsLoop {
-				t.dropped = p.n // half a round counts for nothing
-			}
-			t.removePass(p)
-			t.over--
-		}
+		halt(p)
 	}
 	t.check()
 }

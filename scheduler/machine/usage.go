@@ -10,11 +10,6 @@ func (f *frame) account(e *Event) {
 	if e.Kind != Finished || e.ID.Node < 0 {
 		return
 	}
-	if e.ID.Attempt > 1 && f.said != nil {
-		before := e.ID
-		before.Attempt--
-		delete(f.said, before)
-	}
 	if e.Outcome.Usage != nil {
 		f.charge(e.ID.Node, *e.Outcome.Usage)
 	}

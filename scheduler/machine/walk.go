@@ -115,7 +115,7 @@ func (t *walk) ready(v *visit) bool {
 	case v.fork != nil:
 		return v.fork.mayBegin()
 	}
-	return v.phase == itemWaiting
+	return v.Phase == waiting
 }
 
 func (t *walk) startOne() bool {
@@ -219,7 +219,9 @@ func (t *walk) check() {
 // stop ends visits that are neither running nor nested.
 func (t *walk) stop() {
 	for _, v := range slices.Clone(t.live) {
-		t.end(v)
+		if v.fork == nil { // which ends with its branches
+			halt(v)
+		}
 	}
 	for _, v := range slices.Clone(t.live) { // parallel nodes whose branches have all ended
 		if v.fork != nil && v.fork.live == 0 {
@@ -227,22 +229,4 @@ func (t *walk) stop() {
 		}
 	}
 	t.check()
-}
-
-// end ends a visit whose handler does not run; that of a nested run is told to stop.
-func (t *walk) end(v *visit) {
-	switch {
-	case v.fork != nil: // ends with its branches
-	case v.child != nil:
-		v.child.stop()
-		t.f.m.handOverStopped(v.child)
-	case v.attempt > 0 && (v.phase != itemRunning || t.f.p.Nodes[v.node].Wait != nil):
-		t.over(v, &Outcome{Failure: cancelled()})
-	case v.phase == itemWaiting:
-		t.drop(v)
-		t.nodes[v.node].Visits--
-		if v.parent != nil {
-			t.neverBegun(v)
-		}
-	}
 }

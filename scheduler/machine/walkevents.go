@@ -21,7 +21,7 @@ func (f *frame) visitEvent(e core.EventType, t *walk, v *visit) core.Event {
 func (f *frame) emitVisitStarted(t *walk, v *visit) {
 	if f.m.opts.Events {
 		e := f.visitEvent(core.NodeStarted, t, v)
-		e.Attempt = int(v.attempt)
+		e.Attempt = int(v.Number)
 		f.m.emit(e)
 	}
 }
@@ -146,7 +146,7 @@ func (f *frame) emitBranchSkipped(t *walk, v *visit, node int32) {
 // ofVisit says of an event which visit it is about.
 func (f *frame) ofVisit(e *core.Event, id ID) {
 	t := f.task(0).(*walk)
-	if v := t.find(id); v != nil {
+	if v := t.visit(id); v != nil {
 		e.Visit = v.count
 		if v.parent != nil {
 			e.Unit = f.name(t.id(v.parent.node))

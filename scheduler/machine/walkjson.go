@@ -31,11 +31,10 @@ type walkJSON struct {
 }
 
 type visitJSON struct {
-	N       int32     `json:"n"`
-	Node    int32     `json:"node"`
-	Count   int       `json:"count"`
-	Phase   itemPhase `json:"phase,omitempty"`
-	Attempt int32     `json:"attempt,omitempty"`
+	N     int32 `json:"n"`
+	Node  int32 `json:"node"`
+	Count int   `json:"count"`
+	attempt
 	Started int64     `json:"started,omitempty"`
 	Parent  int32     `json:"parent"` // number of its visit, -1 for none
 	Place   int       `json:"place,omitempty"`
@@ -91,7 +90,7 @@ func (t *walk) dump() (*walkJSON, error) {
 }
 
 func (t *walk) dumpVisit(v *visit) (visitJSON, error) {
-	j := visitJSON{N: v.n, Node: v.node, Count: v.count, Phase: v.phase, Attempt: v.attempt, Started: v.started, Parent: -1, Place: v.place, Via: v.via, Lost: v.lost}
+	j := visitJSON{N: v.n, Node: v.node, Count: v.count, attempt: v.attempt, Started: v.started, Parent: -1, Place: v.place, Via: v.via, Lost: v.lost}
 	if v.parent != nil {
 		j.Parent = v.parent.n
 	}
@@ -151,7 +150,7 @@ func (f *frame) restoreWalk(j *walkJSON) error {
 }
 
 func (t *walk) restoreVisit(j *visitJSON) (*visit, error) {
-	v := &visit{n: j.N, node: j.Node, count: j.Count, phase: j.Phase, attempt: j.Attempt, started: j.Started, place: j.Place, via: j.Via, lost: j.Lost}
+	v := &visit{t: t, n: j.N, node: j.Node, count: j.Count, attempt: j.attempt, started: j.Started, place: j.Place, via: j.Via, lost: j.Lost}
 	if j.Node < 0 || int(j.Node) >= len(t.nodes) {
 		return nil, fmt.Errorf("a visit of node %d, which is not there", j.Node)
 	}
@@ -199,24 +198,17 @@ func (t *walk) reissue() {
 	}
 	for _, v := range t.live {
 		n := &t.f.p.Nodes[v.node]
-		id := t.visitID(v)
 		switch {
-		case v.child != nil:
 		case v.fork != nil:
 			if n.Timeout > 0 && !v.fork.expired {
-				t.f.m.command(Command{Op: OpDeadline, ID: id, Plan: t.f.p, Node: n, Delay: n.Timeout})
+				t.watchFork(v)
 			}
-		case v.phase == itemBackoff:
-			t.f.setTimer(n, id)
-		case v.phase == itemRouting:
+		case v.Phase == routing:
 			t.askWay(v)
-		case v.phase != itemRunning:
-		case n.Wait != nil:
-			t.f.wait(n, id)
 		default:
-			t.run(n, id, t.call(v))
-			if v.lost {
-				t.f.m.command(Command{Op: OpGiveUp, ID: id, Plan: t.f.p, Node: n})
+			reissue(v)
+			if v.lost && v.inFlight(n) {
+				t.f.m.command(Command{Op: OpGiveUp, ID: v.id(), Plan: t.f.p, Node: n})
 			}
 		}
 	}

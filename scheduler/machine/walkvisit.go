@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -12,26 +13,25 @@ import (
 
 // visit is one visit of a node, by the token or as a branch.
 type visit struct {
-	n       int32 // its number, from 0
-	node    int32
-	count   int // which visit of that node it is, from 1
-	phase   itemPhase
-	attempt int32
+	t     *walk
+	n     int32 // its number, from 0
+	node  int32
+	count int // which visit of that node it is, from 1
+	attempt
 	started int64
-	child   *frame
 	parent  *visit    // the parallel node whose branch it is, nil for the token
 	place   int       // its place among the branches
 	via     int32     // the edge by which the walk came, -1 for none
 	fork    *fork     // of a parallel node that has begun
-	lost    bool      // given up: what it comes to does not count
-	asked   *question // where to go on after it, of one whose phase is itemRouting
+	lost    bool      // given up: its outcome does not count
+	asked   *question // where to go on after it, if its phase is routing
 }
 
 // enter begins a visit.
 func (t *walk) enter(node int32, parent *visit, place int, via int32) *visit {
 	r := &t.nodes[node]
 	r.Visits++
-	v := &visit{n: t.next, node: node, count: r.Visits, parent: parent, place: place, via: via}
+	v := &visit{t: t, n: t.next, node: node, count: r.Visits, parent: parent, place: place, via: via}
 	t.next++
 	t.live = append(t.live, v)
 	return v
@@ -39,20 +39,78 @@ func (t *walk) enter(node int32, parent *visit, place int, via int32) *visit {
 
 func (t *walk) id(node int32) string { return t.f.p.Nodes[node].ID }
 
-// visitID names an attempt of a visit.
-func (t *walk) visitID(v *visit) ID {
-	return ID{Frame: t.f.id, Node: v.node, From: v.n, To: v.n + 1, Attempt: v.attempt}
+func (v *visit) frame() *frame                   { return v.t.f }
+func (v *visit) def() *plan.Node                 { return &v.t.f.p.Nodes[v.node] }
+func (v *visit) load() attempt                   { return v.attempt }
+func (v *visit) group() *group                   { return &v.t.group }
+func (v *visit) path() string                    { return fmt.Sprintf("%s[%d]", v.t.f.name(v.t.id(v.node)), v.count) }
+func (v *visit) again()                          {}
+func (v *visit) givenUp() bool                   { return v.lost }
+func (v *visit) moved()                          { v.t.f.refresh(v.t.v) }
+func (v *visit) turn() bool                      { return true }
+func (v *visit) ended(o *Outcome, _ int64)       { v.t.over(v, o) }
+func (v *visit) capture() (*Call, *core.Failure) { return v.t.call(v), nil }
+
+// id names the latest attempt of a visit.
+func (v *visit) id() ID {
+	return ID{Frame: v.t.f.id, Node: v.node, From: v.n, To: v.n + 1, Attempt: v.Number}
+}
+
+// store keeps the attempt. The next attempt of a parallel node begins its branches again.
+func (v *visit) store(a attempt) {
+	if v.attempt = a; a.Phase == backingOff {
+		v.fork = nil
+	}
+}
+
+func (v *visit) begun(first bool) {
+	if first {
+		v.started = v.t.f.m.now
+	}
+	v.t.nodes[v.node].Attempts++
+	v.t.f.emitVisitStarted(v.t, v)
+}
+
+// run issues the command for a handler. One that waits for a person holds no slot.
+func (v *visit) run(call *Call) {
+	f, n := v.t.f, v.def()
+	call = call.after(v.Last)
+	if !n.Asks {
+		f.run(n, v.id(), call, &v.t.group)
+		return
+	}
+	f.flying++
+	f.m.command(Command{Op: OpRun, ID: v.id(), Plan: f.p, Node: n, Call: call})
+}
+
+func (v *visit) landed(*Event) {
+	if v.def().Asks {
+		v.t.f.flying--
+		return
+	}
+	v.t.f.landed(&v.t.group)
+}
+
+func (v *visit) adopt(child *frame) {
+	v.child = child
+	if child != nil {
+		child.group.parent, child.group.holder = &v.t.group, v.t
+	}
+}
+
+// withdrawn takes back a visit that has not begun.
+func (v *visit) withdrawn() {
+	t := v.t
+	t.drop(v)
+	t.nodes[v.node].Visits--
+	if v.parent != nil {
+		t.neverBegun(v)
+	}
 }
 
 // startVisit starts an attempt and reports whether user code runs.
 func (t *walk) startVisit(v *visit) bool {
-	n := &t.f.p.Nodes[v.node]
-	v.phase = itemRunning
-	if v.attempt++; v.attempt == 1 {
-		v.started = t.f.m.now
-	}
-	t.nodes[v.node].Attempts++
-	t.f.emitVisitStarted(t, v)
+	count(v)
 	switch t.w.Nodes[v.node].Role {
 	case core.RoleStart, core.RoleExit, core.RoleConditional:
 		t.over(v, &Outcome{})
@@ -62,43 +120,7 @@ func (t *walk) startVisit(v *visit) bool {
 		return false
 	}
 	t.idle = 0
-	id := t.visitID(v)
-	switch {
-	case n.Wait != nil:
-		t.f.wait(n, id)
-		return false
-	case n.Frame == nil && n.Handler == nil:
-		t.over(v, &Outcome{Failure: lacking(n)})
-		return false
-	}
-	call := t.call(v)
-	if n.Frame != nil {
-		if failure := t.f.nestNumbered(n, id, call, v.count, &t.group, t, &v.child); failure != nil {
-			t.over(v, &Outcome{Failure: failure})
-		}
-		return false
-	}
-	t.run(n, id, call)
-	return true
-}
-
-// run issues the command for a handler. One that waits for a person holds no slot.
-func (t *walk) run(n *plan.Node, id ID, call *Call) {
-	if !n.Asks {
-		t.f.run(n, id, call, &t.group)
-		return
-	}
-	t.f.flying++
-	t.f.m.command(Command{Op: OpRun, ID: id, Plan: t.f.p, Node: n, Call: t.f.informed(id, call)})
-}
-
-// landed counts a handler that ended.
-func (t *walk) landed(n *plan.Node) {
-	if n.Asks {
-		t.f.flying--
-		return
-	}
-	t.f.landed(&t.group)
+	return launch(v)
 }
 
 // call captures what an attempt gets.
@@ -126,9 +148,17 @@ func (t *walk) call(v *visit) *Call {
 	return c
 }
 
-func (t *walk) find(id ID) *visit {
+func (t *walk) find(id ID) work {
+	if v := t.visit(id); v != nil {
+		return v
+	}
+	return nil
+}
+
+// visit returns the visit that an id names, nil if it has ended.
+func (t *walk) visit(id ID) *visit {
 	for _, v := range t.live {
-		if v.n == id.From && v.node == id.Node && v.attempt == id.Attempt && id.To == id.From+1 {
+		if v.id() == id {
 			return v
 		}
 	}
@@ -136,52 +166,29 @@ func (t *walk) find(id ID) *visit {
 }
 
 func (t *walk) answer(e *Event) bool {
-	v := t.find(e.ID)
-	if v == nil {
-		return false
-	}
-	n := &t.f.p.Nodes[v.node]
+	v := t.visit(e.ID)
 	switch {
-	case v.phase == itemRouting:
+	case v == nil:
+		return false
+	case v.Phase == routing:
 		if e.Kind != Finished {
 			return false
 		}
 		t.routeAnswered(v, e)
-	case e.Kind == TimerFired && v.phase == itemBackoff:
-		v.phase = itemWaiting
-	case e.Kind == Expired && v.fork != nil:
+		t.f.refresh(t.v)
+	case v.fork != nil:
+		if e.Kind != Expired {
+			return false
+		}
 		t.expireFork(v)
-	case e.Kind.isTimer() && v.phase == itemRunning && n.Wait != nil:
-		t.tried(v, waited(n, e))
-	case e.Kind == Finished && v.phase == itemRunning && n.Wait == nil && v.child == nil && v.fork == nil:
-		t.landed(n)
-		t.tried(v, e)
+		t.f.refresh(t.v)
 	default:
-		return false
+		if !answer(v, e) {
+			return false
+		}
 	}
 	t.active = t.f.m.now
-	t.f.refresh(t.v)
 	return true
-}
-
-// landedNested takes in the end of a nested run.
-func (t *walk) landedNested(e *Event) {
-	v := t.find(e.ID)
-	invariant(v != nil, "nested run %v of no visit", e.ID)
-	v.child = nil
-	t.tried(v, e)
-	t.f.refresh(t.v)
-}
-
-// tried decides after an attempt whether another follows.
-func (t *walk) tried(v *visit, e *Event) {
-	n := &t.f.p.Nodes[v.node]
-	if !v.lost && t.f.again(n, v.attempt, &e.Outcome) {
-		v.phase, v.fork = itemBackoff, nil
-		t.f.retry(n, e.ID, &e.Outcome)
-		return
-	}
-	t.over(v, &e.Outcome)
 }
 
 // over ends a visit with the outcome of its last attempt.
@@ -193,7 +200,7 @@ func (t *walk) over(v *visit, o *Outcome) {
 	case v.lost:
 		o = &Outcome{Failure: givenUp(v)}
 	default:
-		o = t.f.verdict(n, v.attempt, o)
+		o = t.f.verdict(n, v.Number, o)
 	}
 	if v.fork != nil && !t.f.stopped {
 		t.skipBranches(v)

@@ -63,7 +63,7 @@ func (t *walk) working(v *visit) bool {
 		return slices.ContainsFunc(t.f.m.frames, func(f *frame) bool { return f.inside(v.child) && f.working() })
 	}
 	n := &t.f.p.Nodes[v.node]
-	return v.phase == itemRouting || v.phase == itemRunning && v.fork == nil && n.Wait == nil && !n.Asks
+	return v.Phase == routing || v.Phase == running && v.fork == nil && n.Wait == nil && !n.Asks
 }
 
 // working reports whether user code of the frame itself runs.
