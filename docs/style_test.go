@@ -93,3 +93,38 @@ func TestOddities(t *testing.T) {
 		}
 	}
 }
+
+// TestChangelogSections checks that each line of the unreleased changes is inside the
+// section of its package, and that neither a section nor a line occurs twice: merges
+// bring lines back easily.
+func TestChangelogSections(t *testing.T) {
+	_, text, _ := strings.Cut(prose(t, "../CHANGELOG.md"), "\n## Unreleased\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	part, pkg, entries := "", "", 0
+	seen := map[string]bool{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "### "):
+			part, pkg = line, ""
+		case strings.HasPrefix(line, "**"):
+			pkg, _, _ = strings.Cut(line[2:], "**")
+			if seen[part+pkg] {
+				t.Errorf("%s has two sections %s", part, pkg)
+			}
+			seen[part+pkg] = true
+		case strings.HasPrefix(line, "- "):
+			entries++
+			if pkg == "" {
+				t.Errorf("%s: this line is in no section of a package: %s", part, line)
+			}
+			if seen[line] {
+				t.Errorf("%s: this line occurs twice: %s", part, line)
+			}
+			seen[line] = true
+		}
+	}
+	if entries < 20 {
+		t.Errorf("found %d entries", entries)
+	}
+}
