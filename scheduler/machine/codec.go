@@ -96,7 +96,6 @@ type callJSON struct {
 	Loop   string       `json:"loop,omitempty"`
 	Visit  int          `json:"visit,omitempty"`
 	Edges  *core.Object `json:"edges,omitempty"`
-	Inputs *core.Object `json:"inputs,omitempty"`
 	Nodes  []nodeJSON   `json:"nodes,omitempty"`
 
 	Previous string              `json:"previous,omitempty"`
@@ -109,24 +108,41 @@ type nodeJSON struct {
 	Output anyJSON     `json:"output"`
 }
 
-// EncodeCommand returns the JSON form of a command. The report of OpFinish has
-// none: it stays with the machine's process.
+// EncodeCommand returns the JSON form of a command. Two things of its Call are not in it, so
+// that the commands of a fan-out are not each as large as all of its items. Inputs are the
+// same for all commands of one run or nested run: whoever sends commands elsewhere sends them
+// once. Of an array the items of the range are there; what only for_each.source refers to is
+// not. The report of OpFinish has no JSON form: it stays in the machine's process.
 func EncodeCommand(c *Command) ([]byte, error) {
 	j := commandJSON{Op: c.Op.String(), ID: c.ID, Delay: c.Delay, Keep: c.Keep, Event: c.Event}
-	if call := c.Call; call != nil {
-		j.Call = &callJSON{Path: call.Path, Values: wrap(call.Values), Row: call.Row, Taken: call.Taken, Round: call.Round, Loop: call.Loop, Visit: call.Visit,
-			Edges: call.Edges, Inputs: call.Inputs, Previous: call.Previous, Briefing: call.Briefing, Route: call.Route}
-		if call.Row > 0 {
-			j.Call.Item = &anyJSON{call.Item}
-		}
-		if call.Items.n > 0 {
-			j.Call.Items = &anyJSON{call.Items.slice(c.ID.From, c.ID.To)}
-		}
-		for _, n := range call.Nodes {
-			j.Call.Nodes = append(j.Call.Nodes, nodeJSON{n.Status, anyJSON{n.Output}})
-		}
+	if c.Call != nil {
+		j.Call = c.Call.toJSON(c)
 	}
 	return json.Marshal(j)
+}
+
+func (call *Call) toJSON(c *Command) *callJSON {
+	j := &callJSON{Path: call.Path, Values: wrap(call.Values), Row: call.Row, Taken: call.Taken, Round: call.Round, Loop: call.Loop, Visit: call.Visit,
+		Edges: call.Edges, Previous: call.Previous, Briefing: call.Briefing, Route: call.Route}
+	if call.Row > 0 {
+		j.Item = &anyJSON{call.Item}
+	}
+	if call.Items.n > 0 {
+		j.Items = &anyJSON{call.Items.slice(c.ID.From, c.ID.To)}
+	}
+	for _, n := range call.Nodes {
+		j.Nodes = append(j.Nodes, nodeJSON{n.Status, anyJSON{n.Output}})
+	}
+	if c.Node != nil && c.Node.Source != nil {
+		reads, refs := c.Node.Source.Alone()
+		for _, at := range reads {
+			j.Values[at].v = core.Missing
+		}
+		for _, at := range refs {
+			j.Nodes[at].Output.v = core.Missing
+		}
+	}
+	return j
 }
 
 // slice returns the elements of a range in a list.
@@ -138,9 +154,9 @@ func (s Items) slice(from, to int32) []any {
 	return out
 }
 
-// DecodeCommand reads a command back, finding the node of an OpRun in the plan
-// of the run.
-func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
+// DecodeCommand reads a command back, finding the node of an OpRun in the plan of the run.
+// inputs are the Inputs of the Call that was encoded, nil if it had none.
+func DecodeCommand(p *plan.Plan, inputs *core.Object, data []byte) (Command, error) {
 	var j commandJSON
 	if err := json.Unmarshal(data, &j); err != nil {
 		return Command{}, err
@@ -174,13 +190,15 @@ func DecodeCommand(p *plan.Plan, data []byte) (Command, error) {
 		}
 	}
 	if j.Call != nil {
-		c.Call, err = j.Call.call(&c)
+		if c.Call, err = j.Call.call(&c); err == nil {
+			c.Call.Inputs = inputs
+		}
 	}
 	return c, err
 }
 
 func (j *callJSON) call(c *Command) (*Call, error) {
-	call := &Call{Path: j.Path, Values: unwrap(j.Values), Row: j.Row, Taken: j.Taken, Round: j.Round, Loop: j.Loop, Visit: j.Visit, Edges: j.Edges, Inputs: j.Inputs,
+	call := &Call{Path: j.Path, Values: unwrap(j.Values), Row: j.Row, Taken: j.Taken, Round: j.Round, Loop: j.Loop, Visit: j.Visit, Edges: j.Edges,
 		Previous: j.Previous, Briefing: j.Briefing, Route: j.Route}
 	for i := range call.Values {
 		v, err := c.Plan.Schema.Fields[c.Node.Reads[i].Field].Restore(call.Values[i])

@@ -327,6 +327,14 @@ func (x *player) apply(c *machine.Command, e *machine.Event) error {
 	return nil
 }
 
+// inputsOf returns the inputs of a command, which are not in its JSON form.
+func inputsOf(c *machine.Command) *core.Object {
+	if c.Call == nil {
+		return nil
+	}
+	return c.Call.Inputs
+}
+
 // next prints what the machine issues until it waits for answers.
 func (x *player) next() error {
 	for {
@@ -340,7 +348,7 @@ func (x *player) next() error {
 				if err != nil {
 					return err
 				}
-				back, err := machine.DecodeCommand(x.p, data)
+				back, err := machine.DecodeCommand(x.p, inputsOf(&c), data)
 				if err != nil {
 					return fmt.Errorf("command %s: %w", x.names.of(&c), err)
 				}

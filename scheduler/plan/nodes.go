@@ -81,7 +81,7 @@ func (c *compiler) node(i int32, d *core.Node) {
 	n.Kind, n.Phase = d.Kind.Value, d.Phase.Value
 	n.Concurrency, n.MaxFailures, n.Retry, n.StreamTo, n.Collect = 1, -1, c.retries(), -1, -1
 	at := nodePlace(n.ID)
-	var use References
+	var use, ofSource References
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
 	var all bool
 	reads := d.Reads
@@ -105,8 +105,10 @@ func (c *compiler) node(i int32, d *core.Node) {
 	c.onError(n, d.OnError, at)
 	if !c.walking() {
 		c.join(d, at)
-		c.forEach(n, d, at, &use)
+		c.forEach(n, d, at, &ofSource)
 	}
+	ownFields, ownNodes := len(use.Fields), len(use.Nodes)
+	use.Fields, use.Nodes = append(use.Fields, ofSource.Fields...), append(use.Nodes, ofSource.Nodes...)
 	c.nodeRoots = graphRoots | c.memberRoots[n.ID]
 	if c.memberRoots[n.ID] == 0 {
 		c.nodeRoots |= c.unknown.roots
@@ -122,6 +124,22 @@ func (c *compiler) node(i int32, d *core.Node) {
 	c.kind(n, d, at, &use)
 	c.nodeUse[i].reads = c.distinct(use.Fields, &c.fieldSeen, len(c.p.Schema.Fields))
 	c.nodeUse[i].nodes = c.distinct(use.Nodes, &c.nodeSeen, len(c.w.Nodes))
+	if n.Source != nil {
+		n.Source.aloneReads = alone(c.nodeUse[i].reads, ofSource.Fields, use.Fields, ownFields)
+		n.Source.aloneRefs = alone(c.nodeUse[i].nodes, ofSource.Nodes, use.Nodes, ownNodes)
+	}
+}
+
+// alone returns the places in list of what is in part and nowhere else in all; part begins at
+// from in all.
+func alone(list, part, all []int32, from int) []int32 {
+	var at []int32
+	for i, v := range list {
+		if slices.Contains(part, v) && !slices.Contains(all[:from], v) && !slices.Contains(all[from+len(part):], v) {
+			at = append(at, int32(i))
+		}
+	}
+	return at
 }
 
 // fieldNames looks names of fields up; one that stands twice counts once. all tells

@@ -15,7 +15,13 @@ type Source struct {
 	program *expressions.Program
 	path    *jsonpath.Path
 	field   int // of path
+	// aloneReads and aloneRefs are what Alone returns.
+	aloneReads, aloneRefs []int32
 }
+
+// Alone returns what of a fan-out's Reads and NodeRefs its source alone refers to, by place:
+// an execution of one item does not see it.
+func (s *Source) Alone() (reads, refs []int32) { return s.aloneReads, s.aloneRefs }
 
 // Value looks the source up. stop and the errors are those of jsonpath.Path.From.
 func (s *Source) Value(env expressions.Env, stop func() bool) (any, error) {

@@ -160,7 +160,11 @@ func (r *hostileRun) take(commands []machine.Command) error {
 				if err != nil {
 					return fmt.Errorf("encode %s: %w", c.ID, err)
 				}
-				if c, err = machine.DecodeCommand(r.p, data); err != nil {
+				inputs, err := throughJSON(c.Call)
+				if err != nil {
+					return fmt.Errorf("inputs of %s: %w", c.ID, err)
+				}
+				if c, err = machine.DecodeCommand(r.p, inputs, data); err != nil {
 					return fmt.Errorf("decode %s: %w", data, err)
 				}
 			}
@@ -168,6 +172,20 @@ func (r *hostileRun) take(commands []machine.Command) error {
 		}
 	}
 	return nil
+}
+
+// throughJSON is what the inputs of a call come back as.
+func throughJSON(c *machine.Call) (*core.Object, error) {
+	if c == nil || c.Inputs == nil {
+		return nil, nil
+	}
+	data, err := core.AppendJSON(nil, c.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	v, err := core.ParseJSON(data)
+	o, _ := v.(*core.Object)
+	return o, err
 }
 
 // expire tells the machine of the deadlines that pass at once, before anything else
