@@ -270,6 +270,57 @@ func Example_document() {
 	// tax.yaml:13:37: error: node tax: args: unknown key "rat" (did you mean "rate"? known keys: amount, rate) [UNKNOWN_KEY]
 }
 
+type noticeConfig struct {
+	Urgent bool      `wavefold:"urgent" doc:"mark the notice as urgent"`
+	Topic  core.Text `wavefold:"topic,required" doc:"what the notice is about"`
+}
+
+var notice = core.NewKind(core.KindOf[noticeConfig]{
+	Name: "notice",
+	Doc:  "Writes a notice about a topic.",
+	Compile: func(n *core.Node, env core.Env, c *noticeConfig) (core.Compiled, core.Diagnostics) {
+		var findings core.Diagnostics
+		if len(n.Writes) != 1 {
+			findings.Errorf(core.CodeMissingKey, n.ID.Pos, "%s: want one field to write, found %d", n.Subject(), len(n.Writes))
+			return core.Compiled{}, findings
+		}
+		field, text := n.Writes[0].Value, "about "+c.Topic.Value
+		if c.Urgent {
+			text = "urgent: " + text
+		}
+		handle := func(context.Context, core.Input) (core.Result, error) { return core.Write(field, text), nil }
+		return core.Compiled{Handler: core.HandlerFunc(handle)}, findings
+	},
+})
+
+const noticeYAML = `
+name: notices
+state:
+  schema:
+    out: {type: string}
+graph:
+  nodes:
+    - {id: warn, kind: notice, topic: disk space, urgent: true, writes: [out]}
+`
+
+func Example_ownKind() {
+	ctx := context.Background()
+
+	e := wavefold.NewEngine(notice)
+	w, _ := e.Parse("notices.yaml", []byte(noticeYAML))
+	r, err := e.Graph(w).Run(ctx)
+	fmt.Println(wavefold.NewField[string]("out").Get(r), err)
+
+	wrong := strings.Replace(noticeYAML, "topic: disk space, urgent: true, ", "urgent: very, ", 1)
+	w, _ = e.Parse("notices.yaml", []byte(wrong))
+	_, err = e.Graph(w).Run(ctx)
+	fmt.Println(err)
+	// Output:
+	// urgent: about disk space <nil>
+	// notices.yaml:8:7: error: node warn: key "topic" is missing [MISSING_KEY]
+	// notices.yaml:8:40: error: node warn: urgent: want true or false, found text "very" [WRONG_TYPE]
+}
+
 const fixDOT = `
 digraph fix {
   goal = "a sum of four"

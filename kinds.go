@@ -23,15 +23,15 @@ import (
 // data files.
 func DefaultKinds() []core.Kind {
 	return append([]core.Kind{
-		tool.Kind{},
-		command.Kind{},
-		script.Kind{},
-		transform.Kind{},
-		template.Kind{},
-		wait.Kind{},
-		human.Kind{},
-		fanin.Kind{},
-		workflow.Kind{},
-		workflow.Experience{},
+		tool.Kind,
+		command.Kind,
+		script.Kind,
+		transform.Kind,
+		template.Kind,
+		wait.Kind,
+		human.Kind,
+		fanin.Kind,
+		workflow.Kind,
+		workflow.Experience,
 	}, slices.Concat(agent.Kinds(nil), walk.Kinds(), missing.Kinds())...)
 }

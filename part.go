@@ -146,7 +146,7 @@ func (a *adapter) Open(ctx context.Context, in core.Input, _ *core.Object) (core
 // Bind checks that a document's node gives the function what it was written for.
 func (a *adapter) Bind(n *core.Node, env core.Env) (core.Handler, core.Diagnostics) {
 	var ds core.Diagnostics
-	subject := "node " + n.ID.Value
+	subject := n.Subject()
 	a.check(&ds, n, env, subject, "reads", n.Reads, a.reads)
 	a.check(&ds, n, env, subject, "writes", n.Writes, a.writes)
 	if a.fans && n.ForEach == nil {

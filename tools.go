@@ -138,7 +138,7 @@ func typedTool(fn any) (core.Handler, error) {
 func (f *function) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostics) {
 	bound := *f
 	bound.bound, bound.writes = true, core.Strings(n.Writes)
-	subject := "node " + n.ID.Value
+	subject := n.Subject()
 	ds := f.checkArgs(n, subject)
 	if len(bound.writes) > 0 && f.out == nil && !f.ends {
 		ds.Warnf(core.CodeUnused, n.Writes[0].Pos, "%s: writes: the function returns nothing that could be written", subject)

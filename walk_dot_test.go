@@ -86,7 +86,7 @@ func TestGraphInDOT(t *testing.T) {
 
 // A gate is no way through where nobody has registered the kind that asks.
 func TestGateWithoutItsKind(t *testing.T) {
-	for name, kinds := range map[string][]core.Kind{"without": nil, "with": {human.Kind{}}} {
+	for name, kinds := range map[string][]core.Kind{"without": nil, "with": {human.Kind}} {
 		t.Run(name, func(t *testing.T) {
 			e := wavefold.EngineOf(core.NewRegistry(append(kinds, walk.Kinds()...)...))
 			r := runDOT(t, e, `digraph Release {

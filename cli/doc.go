@@ -2,7 +2,7 @@
 // the same command in a few lines:
 //
 //	func main() {
-//		cli.Main(wavefold.NewEngine(append(std.Kinds(), mine.Kind{})...))
+//		cli.Main(wavefold.NewEngine(append(std.Kinds(), mine.Kind)...))
 //	}
 //
 // # What goes where

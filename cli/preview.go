@@ -304,7 +304,7 @@ func override(config *core.Value, f *previewFlags) *core.Value {
 func datasetOf(w *core.Workflow, name []string) (*core.Node, error) {
 	var ids []string
 	for _, n := range w.Nodes {
-		if n.Kind.Value == (dataset.Kind{}).Name() {
+		if n.Kind.Value == dataset.Kind.Name() {
 			ids = append(ids, n.ID.Value)
 		}
 	}
@@ -320,7 +320,7 @@ func datasetOf(w *core.Workflow, name []string) (*core.Node, error) {
 	if at < 0 {
 		return nil, fail(exitUsage, "%s has no node %q%s", w.Name.Value, name[0], datasetHint(name[0], ids))
 	}
-	if n := w.Nodes[at]; n.Kind.Value != (dataset.Kind{}).Name() {
+	if n := w.Nodes[at]; n.Kind.Value != dataset.Kind.Name() {
 		return nil, fail(exitUsage, "%s: node %s is of the kind %s, and preview shows datasets%s", n.Pos, n.ID.Value, n.Kind.Value, datasetHint("", ids))
 	}
 	return w.Nodes[at], nil
@@ -349,7 +349,7 @@ func (a *app) completePreview(_ *cobra.Command, args []string, _ string) ([]stri
 	var ids []string
 	if w, _ := a.engine.Read(file); w != nil {
 		for _, n := range w.Nodes {
-			if n.Kind.Value == (dataset.Kind{}).Name() {
+			if n.Kind.Value == dataset.Kind.Name() {
 				ids = append(ids, n.ID.Value)
 			}
 		}

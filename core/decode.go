@@ -90,7 +90,10 @@ func (l *Located[T]) parts() (any, *Position) { return &l.Value, &l.Pos }
 //
 // Decode panics if into is not a pointer or holds a type it does not know, or a tag
 // is malformed: those are faults of the program.
-func Decode(v *Value, into any) Diagnostics {
+func Decode(v *Value, into any) Diagnostics { return decode(v, into, nil) }
+
+// decode is Decode of a tree at a place.
+func decode(v *Value, into any, at *place) Diagnostics {
 	dst := reflect.ValueOf(into)
 	if dst.Kind() != reflect.Pointer || dst.IsNil() {
 		panic(fmt.Sprintf("core.Decode: want a pointer, got %T", into))
@@ -99,7 +102,7 @@ func Decode(v *Value, into any) Diagnostics {
 		v = &Value{Kind: NullValue}
 	}
 	d := &decoder{lossy: !v.Whole()}
-	d.value(v, dst.Elem(), nil, &Key{})
+	d.value(v, dst.Elem(), at, &Key{})
 	return d.ds
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 // Kind is a kind of node: it reads its own configuration and makes the handler.
-// A Kind is immutable and safe for concurrent use.
+// A Kind is immutable and safe for concurrent use. NewKind makes one of a struct and a
+// function.
 type Kind interface {
 	// Name is the word documents use, such as "command".
 	Name() string
@@ -28,6 +29,13 @@ type Kind interface {
 type StateWriter interface {
 	Kind
 	WritesState() bool
+}
+
+// DocumentedKind is implemented by kinds that describe themselves.
+type DocumentedKind interface {
+	Kind
+	// Doc returns one sentence that says what a node of the kind does.
+	Doc() string
 }
 
 // Compiled is what a kind makes of a node. Exactly one of Handler, Frame, Wait,

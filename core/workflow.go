@@ -237,6 +237,9 @@ type Node struct {
 	Pos     Position
 }
 
+// Subject returns what messages call the node: "node load".
+func (n *Node) Subject() string { return "node " + n.ID.Value }
+
 // ForEach runs a node once for each element of an array.
 type ForEach struct {
 	Source Text // a $.path, a JSONPath or an expression root

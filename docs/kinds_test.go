@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
 // TestKinds looks for a page of each standard kind, with the same parts, that the index
-// leads to; and runs the example of each. The fields are compared with the kind in its
+// leads to with the sentence of the kind; and runs the example of each. The fields are compared with the kind in its
 // package, which knows what is nested in them.
 func TestKinds(t *testing.T) {
 	index, err := os.ReadFile("kinds.md")
@@ -20,8 +22,13 @@ func TestKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []string
-	for _, name := range wavefold.NewEngine(std.Kinds()...).Registry().KindNames() {
+	reg := wavefold.NewEngine(std.Kinds()...).Registry()
+	for _, name := range reg.KindNames() {
 		want = append(want, "kinds/"+name+".md")
+		k, _ := reg.Kind(name)
+		if row := fmt.Sprintf("| [%s](kinds/%[1]s.md) | %s |", name, k.(core.DocumentedKind).Doc()); !strings.Contains(string(index), row) {
+			t.Errorf("the index does not have the sentence of the kind:\n%s", row)
+		}
 	}
 	slices.Sort(want)
 	found, err := filepath.Glob("kinds/*.md")

@@ -30,7 +30,7 @@ graph:
 
 func compile(t *testing.T, text string) *plan.Plan {
 	t.Helper()
-	reg := core.NewRegistry(wait.Kind{})
+	reg := core.NewRegistry(wait.Kind)
 	w, ds := native.Parse("load.yaml", []byte(text), native.OptionsFor(reg))
 	if ds.Failed(false) {
 		t.Fatal(ds)
@@ -244,7 +244,7 @@ func TestUnwritable(t *testing.T) {
 }
 
 func TestFindings(t *testing.T) {
-	reg := core.NewRegistry(wait.Kind{})
+	reg := core.NewRegistry(wait.Kind)
 	for section, want := range map[string]string{
 		"{}":                                   `load.yaml:5:14: error: incremental: want cursor or partitions`,
 		"{cursor: {input: x, from: $.newest}}": `incremental cursor: input: there is no declared input "x"`,

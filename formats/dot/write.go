@@ -203,7 +203,7 @@ func (w *writer) graph(d *core.Workflow) {
 }
 
 func (w *writer) node(n *core.Node) {
-	l := w.list("node " + n.ID.Value)
+	l := w.list(n.Subject())
 	w.checkNode(n, l.subject)
 	w.asksFor(n, l)
 	l.label(n.Label)

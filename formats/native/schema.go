@@ -119,10 +119,14 @@ func closeNode(node *core.Object, r *core.Registry) {
 		for _, key := range k.Keys() {
 			own.Set(key, true)
 		}
+		then := core.ObjectOf("properties", own)
+		if d, ok := k.(core.DocumentedKind); ok && d.Doc() != "" {
+			then.Set("description", d.Doc())
+		}
 		names = append(names, name)
 		branches = append(branches, core.ObjectOf(
 			"if", core.ObjectOf("properties", core.ObjectOf("kind", core.ObjectOf("const", name))),
-			"then", core.ObjectOf("properties", own),
+			"then", then,
 		))
 	}
 	props, _ := node.Get("properties")

@@ -132,6 +132,26 @@ func TestSchemaHasTheParsersKeys(t *testing.T) {
 	}
 }
 
+// TestSchemaDescribesKinds: an editor can show what a node of a kind does.
+func TestSchemaDescribesKinds(t *testing.T) {
+	type config struct {
+		Topic core.Text `wavefold:"topic"`
+	}
+	compile := func(*core.Node, core.Env, *config) (core.Compiled, core.Diagnostics) { return core.Compiled{}, nil }
+	text := string(SchemaFor(core.NewRegistry(
+		core.NewKind(core.KindOf[config]{Name: "notice", Doc: "Writes a notice.", Compile: compile}),
+		core.NewKind(core.KindOf[config]{Name: "plain", Compile: compile}))))
+	text = strings.Join(strings.Fields(text), "")
+	for _, want := range []string{
+		`{"if":{"properties":{"kind":{"const":"notice"}}},"then":{"properties":{"topic":true},"description":"Writesanotice."}}`,
+		`{"if":{"properties":{"kind":{"const":"plain"}}},"then":{"properties":{"topic":true}}}`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the schema does not have %s", want)
+		}
+	}
+}
+
 // TestSchemaOpenNodes: without a registry nobody knows the keys of the kinds.
 func TestSchemaOpenNodes(t *testing.T) {
 	c, root := newValidator(t, Schema())

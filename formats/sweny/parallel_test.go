@@ -67,7 +67,7 @@ func runParallel(t *testing.T, doc string, c *chooser, inputs map[string]any) *c
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	p, ds := wavefold.NewEngine(agents{}, route.Kind{}).Compile(w, false)
+	p, ds := wavefold.NewEngine(agents{}, route.Kind).Compile(w, false)
 	if p == nil {
 		t.Fatal(ds)
 	}
@@ -210,7 +210,7 @@ edges:
 	}
 	// People read the conditions as they are written.
 	w, _ := sweny.Parse("a.yml", []byte(doc), sweny.Options{})
-	p, ds := wavefold.NewEngine(agents{}, route.Kind{}).Compile(w, false)
+	p, ds := wavefold.NewEngine(agents{}, route.Kind).Compile(w, false)
 	if p == nil {
 		t.Fatal(ds)
 	}
@@ -257,7 +257,7 @@ func TestParallelFindings(t *testing.T) {
 			}
 			doc := fmt.Sprintf("id: a\nname: A\nparallel: true\nentry: %s\n\nnodes: {%s}\nedges: [%s]\n", tt.entry, strings.Join(nodes, ", "), tt.edges)
 			w, _ := sweny.Parse("", []byte(doc), sweny.Options{})
-			_, ds := wavefold.NewEngine(agents{}, route.Kind{}).Compile(w, false)
+			_, ds := wavefold.NewEngine(agents{}, route.Kind).Compile(w, false)
 			var got []string
 			for _, d := range ds {
 				hint := ""

@@ -172,7 +172,7 @@ var otherConfig = map[string]bool{"instruction": true, "preamble": true, "skills
 
 func (w *writer) node(n *core.Node) *core.Value {
 	s := w.section()
-	subject := "node " + n.ID.Value
+	subject := n.Subject()
 	if n.Kind.Value != kindAgent || n.Config == nil {
 		w.fail("%s: a node of kind %s", subject, n.Kind.Value)
 		return nil

@@ -21,7 +21,7 @@ import (
 func told(t *testing.T, doc string, m interface{ answer(*llm.Request) string }, o scheduler.Options) (map[string]string, *core.Report) {
 	t.Helper()
 	a := &asked{m: m, told: map[string]string{}}
-	reg := core.NewRegistry(append(append(agent.Kinds(a), walk.Kinds()...), workflow.Kind{})...)
+	reg := core.NewRegistry(append(append(agent.Kinds(a), walk.Kinds()...), workflow.Kind)...)
 	reg.AddTool("tests", core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
 		return core.Result{Status: core.Fail, Note: "1 failed:\nFAIL TestParse"}, nil
 	}))

@@ -23,12 +23,13 @@ const maxSchema = 1 << 20
 // builder makes the handler of a node.
 type builder struct {
 	agentConfig
-	node  *core.Node
-	env   core.Env
-	model llm.Model
-	find  lookup.Finder
-	texts *text.Set
-	rules rules
+	node    *core.Node
+	subject string
+	env     core.Env
+	model   llm.Model
+	find    lookup.Finder
+	texts   *text.Set
+	rules   rules
 	// missing are the skills that are nowhere.
 	missing core.MissingSkills
 	// What programs get of the environment, and the secrets among it.
@@ -37,9 +38,8 @@ type builder struct {
 	warnings     []core.KindWarning
 }
 
-func newBuilder(n *core.Node, env core.Env, m llm.Model) *builder {
-	b := &builder{node: n, env: env, model: m}
-	b.subject = "node " + n.ID.Value
+func newBuilder(n *core.Node, env core.Env, m llm.Model, c agentConfig) *builder {
+	b := &builder{agentConfig: c, node: n, env: env, model: m, subject: n.Subject()}
 	b.find.Env, b.find.Subject = env, b.subject
 	b.texts, b.rules.subject = text.NewSet(n, env), b.subject
 	return b

@@ -30,12 +30,7 @@ type common struct {
 	JudgeModel  core.Text         `wavefold:"judge_model" doc:"name of the model of the judges"`
 	FailSoft    bool              `wavefold:"fail_soft" doc:"a failure of the model becomes a success that says so"`
 	Retry       *retryConfig      `wavefold:"retry_instruction" doc:"what another attempt is told: a text, {auto: true} or {reflect: text}"`
-
-	subject string
 }
-
-// DecodeSubject names the node in messages.
-func (c *common) DecodeSubject(*core.Value) string { return c.subject }
 
 // agentConfig is the configuration of the kind agent.
 type agentConfig struct {

@@ -263,7 +263,7 @@ func TestNamesInDOT(t *testing.T) {
 		{map[string]any{"language": "rust", "team": "red"}, "Plan in rust to 1.10 for $5, $7 or $8: red, $nobody.", "Do red's rust", "Ship red of rust?"},
 	} {
 		m := script(`{"context_updates": {"team": "blue"}}`, "done")
-		reg := core.NewRegistry(append(append(agent.Kinds(m), walk.Kinds()...), human.Kind{})...)
+		reg := core.NewRegistry(append(append(agent.Kinds(m), walk.Kinds()...), human.Kind)...)
 		w, ds := dot.Parse("names.dot", []byte(doc), dot.OptionsFor(reg, nil))
 		if len(ds) != 2 || ds[0].Input != "team" || ds[1].Input != "nobody" {
 			t.Fatal(ds)

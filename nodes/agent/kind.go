@@ -24,41 +24,35 @@ const (
 // Kinds returns the kinds agent and prompt, whose nodes ask the model m. With nil they
 // validate, and fail when they are reached unless a Go function is registered under the
 // name of the kind, which then does the work whatever m is.
-func Kinds(m llm.Model) []core.Kind { return []core.Kind{kind{kindAgent, m}, kind{kindPrompt, m}} }
-
-type kind struct {
-	name  string
-	model llm.Model
-}
-
-var _ core.StateWriter = kind{}
-
-// Name returns "agent" or "prompt".
-func (k kind) Name() string { return k.name }
-
-// Keys lists the kind's own keys.
-func (k kind) Keys() []string {
-	if k.name == kindPrompt {
-		return core.KeyNames(common{})
+func Kinds(m llm.Model) []core.Kind {
+	return []core.Kind{
+		core.NewKind(core.KindOf[agentConfig]{
+			Name:        kindAgent,
+			Doc:         "Sends a prompt to a language model that may have tools.",
+			WritesState: true,
+			Compile: func(n *core.Node, env core.Env, c *agentConfig) (core.Compiled, core.Diagnostics) {
+				return compile(kindAgent, newBuilder(n, env, m, *c))
+			},
+		}),
+		core.NewKind(core.KindOf[common]{
+			Name:        kindPrompt,
+			Doc:         "Sends a prompt to a language model once.",
+			WritesState: true,
+			Compile: func(n *core.Node, env core.Env, c *common) (core.Compiled, core.Diagnostics) {
+				return compile(kindPrompt, newBuilder(n, env, m, agentConfig{common: *c}))
+			},
+		}),
 	}
-	return core.KeyNames(agentConfig{})
 }
 
-// WritesState tells that a model is asked for what it says.
-func (kind) WritesState() bool { return true }
-
-// Compile checks the node, its schema, files and tools. It asks no model.
-func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	b := newBuilder(n, env, k.model)
-	ds := k.decode(b)
+// compile checks a node of a kind, its schema, files and tools. It asks no model.
+func compile(kind string, b *builder) (core.Compiled, core.Diagnostics) {
+	prompts := b.prompts()
+	ds := b.find.Found
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	prompts := b.prompts()
-	if ds = append(ds, b.find.Found...); ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
-	if made, found, ok := registered.Node(k.name, n, env, prompts); ok {
+	if made, found, ok := registered.Node(kind, b.node, b.env, prompts); ok {
 		made.Briefed = b.env.Told
 		return made, append(ds, found...)
 	}
@@ -69,22 +63,14 @@ func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 	if ds = append(ds, b.all()...); ds.Failed(false) {
 		return made, ds
 	}
-	if k.model == nil {
-		made.NoModel = `kind "` + k.name + `" has no model to ask: give the engine one (Engine.UseModel), or register a Go function of that name`
+	if b.model == nil {
+		made.NoModel = `kind "` + kind + `" has no model to ask: give the engine one (Engine.UseModel), or register a Go function of that name`
 		return made, ds
 	}
 	made.Handler, made.Models, made.Effects = r, true, len(b.Commands) > 0
 	made.Unpriced = r.unpriced()
 	made.Reads, made.Nodes = b.texts.Reads, slices.Concat(b.texts.Nodes, b.Known)
 	return made, ds
-}
-
-// decode reads the configuration, and the keys of a prompt into those of an agent.
-func (k kind) decode(b *builder) core.Diagnostics {
-	if k.name == kindPrompt {
-		return core.Decode(b.node.Config, &b.common)
-	}
-	return core.Decode(b.node.Config, &b.agentConfig)
 }
 
 // prompts returns the templates of the configuration, read from their files.

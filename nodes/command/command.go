@@ -21,35 +21,34 @@ import (
 // cancelled or its timeout is over.
 const Grace = process.DefaultGrace
 
-// Kind is the kind "command". The zero Kind is ready to use.
-type Kind struct {
+// Options are what a program may replace. The zero Options are those of Kind.
+type Options struct {
 	// LookupEnv finds secrets; nil means os.LookupEnv.
 	LookupEnv func(name string) (value string, ok bool)
 }
 
-var _ core.Kind = Kind{}
+// Kind is the kind "command".
+var Kind = New(Options{})
 
-// Name returns "command".
-func (Kind) Name() string { return "command" }
-
-// Keys lists the kind's own keys.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
-
-// Compile finds the program and compiles the templates.
-func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	c := config{subject: "node " + n.ID.Value}
-	ds := core.Decode(n.Config, &c)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
+// New returns the kind "command" with options.
+func New(o Options) core.Kind {
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
 	}
-	b := &builder{config: c, node: n, texts: text.NewSet(n, env)}
-	b.find.Env, b.find.Subject = env, c.subject
-	if b.lookup = k.LookupEnv; b.lookup == nil {
-		b.lookup = os.LookupEnv
-	}
+	return core.NewKind(core.KindOf[config]{
+		Name:    "command",
+		Doc:     "Runs a program with a list of arguments.",
+		Compile: o.compile,
+	})
+}
+
+// compile finds the program and compiles the templates.
+func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+	b := &builder{config: *c, node: n, texts: text.NewSet(n, env), lookup: o.LookupEnv}
+	b.find.Env, b.find.Subject = env, n.Subject()
 	cmd := b.build()
 	cmd.lookup = b.lookup
-	ds = append(append(ds, b.find.Found...), b.texts.Found...)
+	ds := append(b.find.Found, b.texts.Found...)
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}

@@ -19,7 +19,7 @@ import (
 var secrets = map[string]string{"API_TOKEN": "hunter2", "EMPTY": ""}
 
 // kind reads secrets from the map above.
-var kind = command.Kind{LookupEnv: func(name string) (string, bool) { v, ok := secrets[name]; return v, ok }}
+var kind = command.New(command.Options{LookupEnv: func(name string) (string, bool) { v, ok := secrets[name]; return v, ok }})
 
 func env() core.Env {
 	return core.Env{Dir: "testdata", Files: os.DirFS("testdata"), LookPath: exec.LookPath, Items: true}

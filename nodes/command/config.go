@@ -30,11 +30,7 @@ type config struct {
 	MaxOutput size.Bytes                 `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
 	OK        []int                      `wavefold:"ok_codes,min=0,max=255" doc:"exit codes that are no failure ([0])"`
 	Options   bool                       `wavefold:"allow_options" doc:"whether a value at the beginning of an argument may be an option, such as -r (false)"`
-
-	subject string
 }
-
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }
 
 // argv is a list of arguments. A single text is refused with the list it should
 // have been: a shell would split it, and there is none.
@@ -80,7 +76,7 @@ func (b *builder) build() *command {
 func (b *builder) program(c *command) {
 	base, err := filepath.Abs(b.find.Env.Dir)
 	if err != nil {
-		b.find.Found.Errorf(core.CodeMissingFile, b.Run[0].Pos, "%s: run: the workflow's folder has no path: %v", b.subject, err)
+		b.find.Found.Errorf(core.CodeMissingFile, b.Run[0].Pos, "%s: run: the workflow's folder has no path: %v", b.find.Subject, err)
 		return
 	}
 	c.dir = base
@@ -93,9 +89,9 @@ func (b *builder) program(c *command) {
 	c.name = name.Value
 	switch {
 	case strings.TrimSpace(name.Value) == "":
-		b.find.Found.Errorf(core.CodeMissingKey, name.Pos, "%s: run: the name of the program is empty", b.subject)
+		b.find.Found.Errorf(core.CodeMissingKey, name.Pos, "%s: run: the name of the program is empty", b.find.Subject)
 	case guard.HasTemplate(name.Value):
-		b.find.Found.Errorf(core.CodeBadValue, name.Pos, "%s: run: the program must be fixed, a template may stand in its arguments only", b.subject)
+		b.find.Found.Errorf(core.CodeBadValue, name.Pos, "%s: run: the program must be fixed, a template may stand in its arguments only", b.find.Subject)
 	case strings.ContainsRune(name.Value, '/') && !filepath.IsAbs(name.Value):
 		if clean, ok := b.find.File(name, "run"); ok && b.executable(name, clean) {
 			c.path = filepath.Join(base, filepath.FromSlash(clean))
@@ -110,7 +106,7 @@ func (b *builder) executable(name core.Text, clean string) bool {
 	if runtime.GOOS == "windows" || err == nil && info.Mode().Perm()&0o111 != 0 {
 		return true
 	}
-	b.find.Found.Errorf(core.CodeBadValue, name.Pos, "%s: run: %q is not executable", b.subject, name.Value).WithHint("run chmod +x on it")
+	b.find.Found.Errorf(core.CodeBadValue, name.Pos, "%s: run: %q is not executable", b.find.Subject, name.Value).WithHint("run chmod +x on it")
 	return false
 }
 
@@ -122,7 +118,7 @@ func (b *builder) arguments(c *command) {
 	for i, arg := range b.Run[1:] {
 		c.args = append(c.args, b.texts.Template(arg, "run["+strconv.Itoa(i+1)+"]"))
 		if path := strings.TrimPrefix(arg.Value, "$."); path != arg.Value && path != "" && !strings.ContainsAny(path, " \t\n{") {
-			b.find.Found.Errorf(core.CodeBadValue, arg.Pos, "%s: run[%d]: %q is passed as it stands", b.subject, i+1, arg.Value).
+			b.find.Found.Errorf(core.CodeBadValue, arg.Pos, "%s: run[%d]: %q is passed as it stands", b.find.Subject, i+1, arg.Value).
 				WithHint(`write "{{%s}}" for the value`, arg.Value).Severity = core.Hint
 		}
 	}
@@ -132,11 +128,11 @@ func (b *builder) arguments(c *command) {
 func (b *builder) guard(argv []string) {
 	place := func(i int) core.Position { return core.Inside(b.Run[i], strings.Index(argv[i], "{{")) }
 	for _, text := range guard.ProgramTexts(argv) {
-		b.find.Found.Errorf(core.CodeBadValue, place(text.At), "%s: run[%d]: a template inside the program text of %s would let data become code", b.subject, text.At, text.Program).
+		b.find.Found.Errorf(core.CodeBadValue, place(text.At), "%s: run[%d]: a template inside the program text of %s would let data become code", b.find.Subject, text.At, text.Program).
 			WithHint("%s", text.Instead)
 	}
 	for _, i := range guard.Suspects(argv) {
-		b.find.Found.Warnf(core.CodeBadValue, place(i), "%s: run[%d]: if %s runs this text, the template lets data become code", b.subject, i, argv[0]).
+		b.find.Found.Warnf(core.CodeBadValue, place(i), "%s: run[%d]: if %s runs this text, the template lets data become code", b.find.Subject, i, argv[0]).
 			WithHint("pass the value as an argument of its own or by env; if the text is not run, let a template node write it")
 	}
 	b.options(argv, place)
@@ -144,10 +140,10 @@ func (b *builder) guard(argv []string) {
 		return
 	}
 	if name, instead, ok := guard.ReadsProgram(argv); ok {
-		b.find.Found.Errorf(core.CodeBadValue, b.Stdin.Pos, "%s: stdin: it is the program text of %s, so a value in it would let data become code", b.subject, name).
+		b.find.Found.Errorf(core.CodeBadValue, b.Stdin.Pos, "%s: stdin: it is the program text of %s, so a value in it would let data become code", b.find.Subject, name).
 			WithHint("%s", instead)
 	} else if name := guard.MaybeReadsProgram(argv); name != "" {
-		b.find.Found.Warnf(core.CodeBadValue, b.Stdin.Pos, "%s: stdin: if %s starts %s, this is its program text, and a value in it lets data become code", b.subject, argv[0], name).
+		b.find.Found.Warnf(core.CodeBadValue, b.Stdin.Pos, "%s: stdin: if %s starts %s, this is its program text, and a value in it lets data become code", b.find.Subject, argv[0], name).
 			WithHint("give %s a program in a file or in an option", name)
 	}
 }
@@ -156,11 +152,11 @@ func (b *builder) guard(argv []string) {
 // data.
 func (b *builder) options(argv []string, place func(int) core.Position) {
 	if i, ok := guard.Nameless(argv); ok {
-		b.find.Found.Warnf(core.CodeBadValue, place(i), `%s: run[%d]: the argument after the text of %s is "$0", the name of the program`, b.subject, i, argv[0]).
+		b.find.Found.Warnf(core.CodeBadValue, place(i), `%s: run[%d]: the argument after the text of %s is "$0", the name of the program`, b.find.Subject, i, argv[0]).
 			WithHint(`put a word between the two, so that the value is "$1": [%s, -c, '... "$1"', %s, "{{...}}"]`, argv[0], argv[0])
 	}
 	for _, i := range guard.Executed(argv) {
-		b.find.Found.Errorf(core.CodeBadValue, place(i), "%s: run[%d]: %s runs what this argument says, so a value in it would let data become code", b.subject, i, guard.ProgramName(argv[0])).
+		b.find.Found.Errorf(core.CodeBadValue, place(i), "%s: run[%d]: %s runs what this argument says, so a value in it would let data become code", b.find.Subject, i, guard.ProgramName(argv[0])).
 			WithHint("keep the argument fixed")
 	}
 }
@@ -170,26 +166,26 @@ func (b *builder) input(c *command) {
 	case b.Stdin == nil:
 	case b.Stdin.Value == "json":
 		c.stdinJSON = true
-		b.find.Found = append(b.find.Found, exchange.CheckArgs(b.node, b.subject)...)
+		b.find.Found = append(b.find.Found, exchange.CheckArgs(b.node, b.find.Subject)...)
 	default:
 		c.stdin = b.texts.Template(*b.Stdin, "stdin")
 	}
 }
 
 func (b *builder) environment(c *command) {
-	inherit, ds := b.PassEnv.Inherit(b.subject, b.find.Env, process.Owner{HasEnv: true})
+	inherit, ds := b.PassEnv.Inherit(b.find.Subject, b.find.Env, process.Owner{HasEnv: true})
 	c.inherit, b.find.Found = inherit, append(b.find.Found, ds...)
 	for _, m := range b.Env {
 		if m.Key.Value == "" || strings.ContainsAny(m.Key.Value, "=\x00") {
-			b.find.Found.Errorf(core.CodeBadValue, m.Key.Pos, "%s: env: %q cannot be the name of a variable", b.subject, m.Key.Value)
+			b.find.Found.Errorf(core.CodeBadValue, m.Key.Pos, "%s: env: %q cannot be the name of a variable", b.find.Subject, m.Key.Value)
 			continue
 		}
 		v := variable{name: m.Key.Value, secret: m.Value}
 		if !m.Value.IsSecret() && guard.HasTemplate(m.Value.Text.Value) && guard.CodeVariable(m.Key.Value) {
-			b.find.Found.Errorf(core.CodeBadValue, m.Value.Text.Pos, "%s: env.%s: programs run or load what this variable names, so a value in it would let data become code", b.subject, m.Key.Value).
+			b.find.Found.Errorf(core.CodeBadValue, m.Value.Text.Pos, "%s: env.%s: programs run or load what this variable names, so a value in it would let data become code", b.find.Subject, m.Key.Value).
 				WithHint("keep it fixed, and pass the value in a variable of another name")
 		}
-		m.Value.CheckSet(&b.find.Found, b.lookup, b.subject+": env."+m.Key.Value, "the node fails without it")
+		m.Value.CheckSet(&b.find.Found, b.lookup, b.find.Subject+": env."+m.Key.Value, "the node fails without it")
 		if !m.Value.IsSecret() {
 			v.text = b.texts.Template(m.Value.Text, "env."+m.Key.Value)
 		}
@@ -199,12 +195,12 @@ func (b *builder) environment(c *command) {
 
 func (b *builder) target(c *command) {
 	if c.form.HasTarget() {
-		to, ds := target.Of(b.node, b.Into, b.subject)
+		to, ds := target.Of(b.node, b.Into, b.find.Subject)
 		c.to = to
 		b.find.Found = append(b.find.Found, ds...)
 		return
 	}
 	if b.Into.Value != "" {
-		b.find.Found.Errorf(core.CodeBadValue, b.Into.Pos, "%s: into: output: %s has nothing to put into a field", b.subject, c.form)
+		b.find.Found.Errorf(core.CodeBadValue, b.Into.Pos, "%s: into: output: %s has nothing to put into a field", b.find.Subject, c.form)
 	}
 }

@@ -34,16 +34,12 @@ type config struct {
 	MaxRow      size.Bytes               `wavefold:"max_row" doc:"the length a row may have in its file (default 16MB)"`
 	MaxRatio    core.Int                 `wavefold:"max_ratio,min=1" doc:"how many times their size gzip files may expand to (default 200)"`
 	checks.Options
-
-	subject string
 }
 
-func defaults(n *core.Node) config {
-	return config{subject: "node " + n.ID.Value, Infer: true, Check: true, Nulls: []string{""}, MaxRow: rows.DefaultMaxRow}
+// defaults returns the configuration of a node that sets no keys.
+func defaults() config {
+	return config{Infer: true, Check: true, Nulls: []string{""}, MaxRow: rows.DefaultMaxRow}
 }
-
-// DecodeSubject names the node in messages.
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }
 
 // standardInput is the source that is no file.
 const standardInput = "-"

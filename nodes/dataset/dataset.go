@@ -12,27 +12,19 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Kind is the kind "dataset". The zero Kind is ready to use.
-type Kind struct{}
+// Kind is the kind "dataset".
+var Kind = core.NewKind(core.KindOf[config]{
+	Name:     "dataset",
+	Doc:      "Loads the rows of files into one field as an array of objects, or hands them to the node that reads the field as a stream.",
+	Defaults: defaults,
+	Compile:  compile,
+})
 
-var _ core.Kind = Kind{}
-
-// Name returns "dataset".
-func (Kind) Name() string { return "dataset" }
-
-// Keys lists the kind's own keys.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
-
-// Compile checks a node: its file, its one field, its checks.
-func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	c := defaults(n)
-	ds := core.Decode(n.Config, &c)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
-	b := &builder{config: c, node: n, env: env, scope: eval.NewScope(n, env)}
+// compile checks a node: its file, its one field, its checks.
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+	b := &builder{config: *c, node: n, env: env, scope: eval.NewScope(n, env)}
 	h := b.build()
-	ds = append(ds, b.scope.Found...)
+	ds := b.scope.Found
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}

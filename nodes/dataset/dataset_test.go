@@ -93,7 +93,7 @@ func TestCompile(t *testing.T) {
 		{`{"source": "a.csv", "checks": [{"name": "c", "expr": "$item.delay < 'x'"}], "writes": ["flights"]}`, `EXPR_TYPE`},
 		{`{"source": "a.csv", "header": ["id", "x"], "checks": [{"name": "c", "expr": "$item.xx > 1"}], "writes": ["rows"]}`, `1:83: error: node n: check c: the rows have no column "xx" here (did you mean "x"? known keys: id, x) [EXPR_NAME]`},
 	} {
-		_, ds := dataset.Kind{}.Compile(nodestest.Node(t, c.node), env(t, dir))
+		_, ds := dataset.Kind.Compile(nodestest.Node(t, c.node), env(t, dir))
 		got := strings.TrimSpace(nodestest.Findings(ds))
 		if ok := got == c.want || c.want == "EXPR_TYPE" && ds.Has(core.CodeExprType); !ok {
 			t.Errorf("%s\n got %s\nwant %s", c.node, got, c.want)
@@ -104,7 +104,7 @@ func TestCompile(t *testing.T) {
 // compiled makes the handler of a node in a folder.
 func compiled(t testing.TB, node, dir string) core.Compiled {
 	t.Helper()
-	made, ds := dataset.Kind{}.Compile(nodestest.Node(t, node), env(t, dir))
+	made, ds := dataset.Kind.Compile(nodestest.Node(t, node), env(t, dir))
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
@@ -307,7 +307,7 @@ func TestFanOutOverRejectsFile(t *testing.T) {
 	dir := folder(t, map[string]string{"small.csv": small})
 	n := nodestest.Node(t, `{"source": "$item.f", "writes": ["rows"], "rejects": "r.csv"}`)
 	n.ForEach = &core.ForEach{Source: core.At("$.any", n.Pos)}
-	if _, ds := (dataset.Kind{}).Compile(n, env(t, dir)); !ds.Has(core.CodeBadValue) {
+	if _, ds := dataset.Kind.Compile(n, env(t, dir)); !ds.Has(core.CodeBadValue) {
 		t.Errorf("findings %v, want one about the same file for every item", ds)
 	}
 	s := core.Shared{Item: "x", Index: core.Nth(3)}
@@ -358,7 +358,7 @@ func TestMissingFileIsNotExist(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	dir := folder(t, map[string]string{"small.csv": small, "a.jsonl": `{"a": [1, {"b": 2}]}`})
-	nodestest.Run(t, dataset.Kind{},
+	nodestest.Run(t, dataset.Kind,
 		nodestest.Case{
 			Name: "csv",
 			Node: `{"source": "small.csv", "format": "csv", "columns": {"id": "integer"}, "infer": true, "header": true, "delimiter": ",", "nulls": [""], "limit": 10,

@@ -8,5 +8,5 @@ import (
 )
 
 func TestFields(t *testing.T) {
-	nodestest.CheckDocs(t, Kind{}, nodestest.Nested{Path: "source", Config: sourceKeys{}}, nodestest.Nested{Path: "checks", Config: checks.Config{}})
+	nodestest.CheckDocs(t, Kind, nodestest.Nested{Path: "source", Config: sourceKeys{}}, nodestest.Nested{Path: "checks", Config: checks.Config{}})
 }

@@ -86,7 +86,7 @@ func TestParquetStream(t *testing.T) {
 	if got := hash(`, "limit": 10`); got != "<nil>" {
 		t.Errorf("a part of the file has the hash %s", got)
 	}
-	_, ds := dataset.Kind{}.Compile(nodestest.Node(t, `{"source": "-", "format": "parquet", "max_row": "1MB", "header": true, "writes": ["rows"]}`), env(t, dir))
+	_, ds := dataset.Kind.Compile(nodestest.Node(t, `{"source": "-", "format": "parquet", "max_row": "1MB", "header": true, "writes": ["rows"]}`), env(t, dir))
 	const want = `1:12: error: node n: source: a Parquet file is read from its end and cannot come from standard input (save it as a file) [BAD_VALUE]
 1:49: warning: node n: max_row: has no effect on parquet [IGNORED]
 1:66: warning: node n: header: has no effect on parquet [IGNORED]`

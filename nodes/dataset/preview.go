@@ -78,7 +78,7 @@ const previewRows = 10_000
 // a source that depends on state needs the fields of Compiled.Reads. An error of the
 // node is a core.Diagnostics.
 func Preview(ctx context.Context, n *core.Node, env core.Env, in core.Input, o PreviewOptions) (*Table, error) {
-	made, ds := Kind{}.Compile(n, env)
+	made, ds := Kind.Compile(n, env)
 	if ds.Failed(false) {
 		return nil, ds
 	}

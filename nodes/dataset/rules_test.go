@@ -36,7 +36,7 @@ func rulesEnv(t *testing.T, dir, schema string) core.Env {
 // outcome runs a node as an array or as a stream.
 func outcome(t *testing.T, node string, e core.Env, stream bool) (rows, warnings string, status core.Status) {
 	t.Helper()
-	made, ds := dataset.Kind{}.Compile(nodestest.Node(t, node), e)
+	made, ds := dataset.Kind.Compile(nodestest.Node(t, node), e)
 	if ds.Failed(false) {
 		return "load: " + ds[0].Message, "", 0
 	}

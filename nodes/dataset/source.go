@@ -144,7 +144,7 @@ func (b *builder) find(name core.Text, format table.Format) {
 		}
 		return
 	}
-	f := lookup.Finder{Env: b.env, Subject: "node " + b.node.ID.Value}
+	f := lookup.Finder{Env: b.env, Subject: b.node.Subject()}
 	switch {
 	case files.IsPattern(name.Value):
 		clean, ok := f.Place(name, "source")

@@ -50,7 +50,7 @@ func streamed(t testing.TB, node string, e core.Env) (rows []any, state *core.Ob
 // opened runs a node and opens its stream.
 func opened(t testing.TB, node string, e core.Env) (core.Stream, *core.Object, error) {
 	t.Helper()
-	made, ds := dataset.Kind{}.Compile(nodestest.Node(t, node), e)
+	made, ds := dataset.Kind.Compile(nodestest.Node(t, node), e)
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
@@ -156,7 +156,7 @@ func TestCompileStream(t *testing.T) {
 		{`{"source": "a.csv", "select": ["id"], "file_column": "f", "checks": [{"name": "c", "expr": "$item.x > 1 && $item.f != ''"}], "writes": ["rows"]}`,
 			`1:98: error: node n: check c: the rows have no column "x" here (known keys: id, f) [EXPR_NAME]`},
 	} {
-		_, ds := dataset.Kind{}.Compile(nodestest.Node(t, c.node), env(t, dir))
+		_, ds := dataset.Kind.Compile(nodestest.Node(t, c.node), env(t, dir))
 		if got := strings.TrimSpace(nodestest.Findings(ds)); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.node, got, c.want)
 		}
@@ -287,7 +287,7 @@ func TestStandardInput(t *testing.T) {
 	if err != nil || core.JSON(rows) != `[{"a":1}]` || !strings.HasPrefix(core.JSON(state), `{"source":"-","format":"csv","rows":1,"hash":`) {
 		t.Errorf("%s, %s, %v", core.JSON(rows), core.JSON(state), err)
 	}
-	made, ds := dataset.Kind{}.Compile(nodestest.Node(t, strings.Replace(node, `"stream": true, `, "", 1)), piped(t, strings.NewReader("a\n1\nx\xff\n")))
+	made, ds := dataset.Kind.Compile(nodestest.Node(t, strings.Replace(node, `"stream": true, `, "", 1)), piped(t, strings.NewReader("a\n1\nx\xff\n")))
 	if ds.Failed(false) || !made.Stdin {
 		t.Fatal(ds, made.Stdin)
 	}
@@ -413,7 +413,7 @@ func TestRejectsOfStreams(t *testing.T) {
 		t.Errorf("after a reader that had enough: %v, %d rejects", err, lines())
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	made, _ := dataset.Kind{}.Compile(nodestest.Node(t, node+`}`), e(5000))
+	made, _ := dataset.Kind.Compile(nodestest.Node(t, node+`}`), e(5000))
 	in := core.NewInput("run", "n", 1, core.Shared{Dir: dir})
 	s, err = made.Handler.(core.StreamSource).Open(ctx, in, core.ObjectOf("source", "-"))
 	if err != nil {
@@ -516,7 +516,7 @@ func TestExtent(t *testing.T) {
 // A dataset that loads an array tells how far it is, too.
 func TestProgressOfAnArray(t *testing.T) {
 	dir := folder(t, map[string]string{"a.csv": "n\n" + strings.Repeat("1\n", 5_000)})
-	made, ds := dataset.Kind{}.Compile(nodestest.Node(t, `{"source": "a.csv", "columns": {"n": "integer"}, "writes": ["rows"]}`), env(t, dir))
+	made, ds := dataset.Kind.Compile(nodestest.Node(t, `{"source": "a.csv", "columns": {"n": "integer"}, "writes": ["rows"]}`), env(t, dir))
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}

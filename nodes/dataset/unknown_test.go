@@ -32,7 +32,7 @@ func TestRule78ColumnsOfChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		made, ds := Kind{}.Compile(nodestest.Node(t, `{"source": "`+c.file+`", "writes": ["rows"]`+c.keys+`, "checks": [{"name": "c", "expr": "`+c.check+`"}]}`), core.Env{Dir: dir, Files: os.DirFS(dir)})
+		made, ds := Kind.Compile(nodestest.Node(t, `{"source": "`+c.file+`", "writes": ["rows"]`+c.keys+`, "checks": [{"name": "c", "expr": "`+c.check+`"}]}`), core.Env{Dir: dir, Files: os.DirFS(dir)})
 		if ds.Failed(false) {
 			t.Fatal(ds)
 		}

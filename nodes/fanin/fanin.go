@@ -13,37 +13,26 @@ const (
 	ContextBestOutcome = "parallel.fan_in.best_outcome"
 )
 
-// Kind is the kind "fan_in". The zero Kind is ready to use.
-type Kind struct{}
+// Kind is the kind "fan_in".
+var Kind = core.NewKind(core.KindOf[struct{}]{
+	Name:   "fan_in",
+	Doc:    "Picks the best of the branches of a walk.",
+	Before: inWalk,
+	Compile: func(*core.Node, core.Env, *struct{}) (core.Compiled, core.Diagnostics) {
+		return core.Compiled{Handler: core.HandlerFunc(handle), Bookkeeping: true}, nil
+	},
+})
 
-var _ core.Kind = Kind{}
-
-// config has no keys: it refuses all there are.
-type config struct{ subject string }
-
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }
-
-// Name returns "fan_in".
-func (Kind) Name() string { return "fan_in" }
-
-// Keys returns none.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
-
-// Compile makes the handler.
-func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	c := config{subject: "node " + n.ID.Value}
-	ds := core.Decode(n.Config, &c)
+// inWalk rejects nodes that are not in a walk.
+func inWalk(n *core.Node, env core.Env) (made core.Compiled, done bool, ds core.Diagnostics) {
 	if !env.Branches {
 		pos := n.Kind.Pos
 		if !pos.IsValid() {
 			pos = n.Pos
 		}
-		ds.Errorf(core.CodeBadValue, pos, "%s: kind fan_in exists in walks only", c.subject)
+		ds.Errorf(core.CodeBadValue, pos, "%s: kind fan_in exists in walks only", n.Subject())
 	}
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
-	return core.Compiled{Handler: core.HandlerFunc(handle), Bookkeeping: true}, ds
+	return core.Compiled{}, false, ds
 }
 
 func handle(ctx context.Context, in core.Input) (core.Result, error) {

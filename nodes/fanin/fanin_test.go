@@ -26,7 +26,7 @@ func input(t *testing.T, results string) core.Shared {
 
 func handle(t *testing.T, in core.Shared) core.Result {
 	t.Helper()
-	made, ds := fanin.Kind{}.Compile(nodestest.Node(t, `{}`), inWalk)
+	made, ds := fanin.Kind.Compile(nodestest.Node(t, `{}`), inWalk)
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}
@@ -78,12 +78,12 @@ func TestFails(t *testing.T) {
 	if got := nodestest.Text(handle(t, core.Shared{})); got != "{} fail (there are no results of branches to pick from)" {
 		t.Errorf("without a context: %s", got)
 	}
-	if _, ds := (fanin.Kind{}).Compile(nodestest.Node(t, `{"kind": "fan_in"}`), core.Env{}); nodestest.Findings(ds) != "1:10: error: node n: kind fan_in exists in walks only [BAD_VALUE]\n" {
+	if _, ds := fanin.Kind.Compile(nodestest.Node(t, `{"kind": "fan_in"}`), core.Env{}); nodestest.Findings(ds) != "1:10: error: node n: kind fan_in exists in walks only [BAD_VALUE]\n" {
 		t.Errorf("in a dag: %v", ds)
 	}
 }
 
 func TestConformance(t *testing.T) {
-	nodestest.Run(t, fanin.Kind{}, nodestest.Case{Name: "best", Node: `{}`, Env: inWalk, Input: input(t, `[{"id": "a", "status": "success"}]`), Want: "{} (a is the best branch)"})
-	nodestest.CheckDocs(t, fanin.Kind{})
+	nodestest.Run(t, fanin.Kind, nodestest.Case{Name: "best", Node: `{}`, Env: inWalk, Input: input(t, `[{"id": "a", "status": "success"}]`), Want: "{} (a is the best branch)"})
+	nodestest.CheckDocs(t, fanin.Kind)
 }

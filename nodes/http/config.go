@@ -36,12 +36,7 @@ type config struct {
 	Rate    *float64                   `wavefold:"per_second" doc:"how many requests may start in a second, over pages, attempts, redirects and items; fractions are allowed"`
 	Idle    time.Duration              `wavefold:"idle_timeout,min=1ms" doc:"how long no byte may come before the attempt fails (60s)"`
 	MaxBody size.Bytes                 `wavefold:"max_body" doc:"limit on the body of one answer, unpacked (50MB, with save 1GB)"`
-
-	subject string
 }
-
-// DecodeSubject names the node in messages.
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }
 
 type authConfig struct {
 	Bearer *secret.Value `wavefold:"bearer" doc:"the token"`
@@ -111,7 +106,7 @@ func (b *builder) build() *handler {
 }
 
 func (b *builder) errorf(pos core.Position, key, format string, args ...any) *core.Diagnostic {
-	return b.texts.Found.Errorf(core.CodeBadValue, pos, b.subject+": "+key+": "+format, args...)
+	return b.texts.Found.Errorf(core.CodeBadValue, pos, b.node.Subject()+": "+key+": "+format, args...)
 }
 
 // defaultIdle is how long no byte may come unless the document says so.
@@ -176,7 +171,7 @@ func (b *builder) pairs(list core.Members[secret.Value], key string) []pair {
 func (b *builder) value(v secret.Value, key string) value {
 	if v.IsSecret() {
 		b.secrets = append(b.secrets, v)
-		v.CheckSet(&b.texts.Found, b.lookup, b.subject+": "+key, "the node fails without it")
+		v.CheckSet(&b.texts.Found, b.lookup, b.node.Subject()+": "+key, "the node fails without it")
 		return value{secret: v}
 	}
 	return value{text: b.texts.Template(v.Text, key)}
@@ -215,7 +210,7 @@ func (b *builder) body(h *handler) {
 		if b.node.Args == nil {
 			b.errorf(b.Body.Pos, "body", "the node has no args to send")
 		}
-		b.texts.Found = append(b.texts.Found, exchange.CheckArgs(b.node, b.subject)...)
+		b.texts.Found = append(b.texts.Found, exchange.CheckArgs(b.node, b.node.Subject())...)
 	default:
 		h.body = b.texts.Template(*b.Body, "body")
 	}
@@ -282,7 +277,7 @@ func (b *builder) result(h *handler) {
 			b.errorf(b.Into.Pos, "into", "output: none has nothing to put into a field")
 		}
 	} else {
-		to, ds := target.Of(b.node, b.Into, b.subject)
+		to, ds := target.Of(b.node, b.Into, b.node.Subject())
 		h.to = to
 		b.texts.Found = append(b.texts.Found, ds...)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/text"
 )
 
-// Kind is the kind "http". The zero Kind is ready to use.
-type Kind struct {
+// Options are what a program may replace. The zero Options are those of Kind.
+type Options struct {
 	// Transport carries the requests; nil means one with the proxy settings of
 	// the environment, that keeps idle connections for 5 seconds.
 	Transport http.RoundTripper
@@ -28,13 +28,23 @@ type Kind struct {
 	LookupEnv func(name string) (value string, ok bool)
 }
 
-var _ core.Kind = Kind{}
+// Kind is the kind "http".
+var Kind = New(Options{})
 
-// Name returns "http".
-func (Kind) Name() string { return "http" }
-
-// Keys lists the kind's own keys.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
+// New returns the kind "http" with options.
+func New(o Options) core.Kind {
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
+	}
+	if o.Transport == nil {
+		o.Transport = transport
+	}
+	return core.NewKind(core.KindOf[config]{
+		Name:    "http",
+		Doc:     "Sends a request to a server, or one request for each page of its answer.",
+		Compile: o.compile,
+	})
+}
 
 // transport is shared by all nodes, so that they share connections.
 var transport = newTransport()
@@ -46,24 +56,12 @@ func newTransport() *http.Transport {
 	return t
 }
 
-// Compile checks a node and compiles its templates. It sends nothing.
-func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	c := config{subject: "node " + n.ID.Value}
-	ds := core.Decode(n.Config, &c)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
-	b := &builder{config: c, node: n, texts: text.NewSet(n, env), scope: eval.NewScope(n, env)}
-	if b.lookup = k.LookupEnv; b.lookup == nil {
-		b.lookup = os.LookupEnv
-	}
+// compile checks a node and compiles its templates. It sends nothing.
+func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+	b := &builder{config: *c, node: n, texts: text.NewSet(n, env), scope: eval.NewScope(n, env), lookup: o.LookupEnv}
 	h := b.build()
-	h.dir, h.lookup = env.Dir, b.lookup
-	h.transport = k.Transport
-	if h.transport == nil {
-		h.transport = transport
-	}
-	ds = append(append(ds, b.texts.Found...), b.scope.Found...)
+	h.dir, h.lookup, h.transport = env.Dir, o.LookupEnv, o.Transport
+	ds := append(b.texts.Found, b.scope.Found...)
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}

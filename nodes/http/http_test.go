@@ -20,7 +20,9 @@ import (
 
 var secrets = map[string]string{"TOKEN": "s3cret/+ token", "PASSWORD": "hunter2"}
 
-var kind = Kind{LookupEnv: func(name string) (string, bool) { v, ok := secrets[name]; return v, ok }}
+var kind = New(Options{LookupEnv: lookupEnv})
+
+func lookupEnv(name string) (string, bool) { v, ok := secrets[name]; return v, ok }
 
 // serve starts a server for one test.
 func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
@@ -262,9 +264,9 @@ func TestNoAnswer(t *testing.T) {
 func TestAnswerWithoutEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	drip := io.MultiReader(strings.NewReader("[1,"), readerFunc(func([]byte) (int, error) { cancel(); return 0, ctx.Err() }))
-	k := Kind{Transport: transportFunc(func(r *http.Request) (*http.Response, error) {
+	k := New(Options{Transport: transportFunc(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 200, Body: io.NopCloser(drip), Request: r}, nil
-	})}
+	})})
 	made, ds := k.Compile(nodestest.Node(t, `{"url": "http://example.test/x?key=k"}`), core.Env{})
 	if ds.Failed(true) {
 		t.Fatal(ds)

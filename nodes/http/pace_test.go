@@ -19,7 +19,7 @@ import (
 // answering is a server without a network.
 func answering(t *testing.T, node string, answer func(*http.Request) (*http.Response, error)) core.Handler {
 	t.Helper()
-	made, ds := Kind{Transport: transportFunc(answer)}.Compile(nodestest.Node(t, node), core.Env{Items: true})
+	made, ds := New(Options{Transport: transportFunc(answer)}).Compile(nodestest.Node(t, node), core.Env{Items: true})
 	if ds.Failed(true) {
 		t.Fatal(ds)
 	}
@@ -238,7 +238,7 @@ func (s *silentEnd) Read(p []byte) (int, error) {
 func TestAReaderMayBeSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := strings.Repeat("{\"a\":1}\n", 2*batchRows+1)
-		made, ds := Kind{Transport: transportFunc(func(r *http.Request) (*http.Response, error) { return respond(r, 200, strings.NewReader(body)), nil })}.
+		made, ds := New(Options{Transport: transportFunc(func(r *http.Request) (*http.Response, error) { return respond(r, 200, strings.NewReader(body)), nil })}).
 			Compile(nodestest.Node(t, `{"url": "http://h/x", "output": "jsonl", "stream": true, "writes": ["rows"]}`), core.Env{})
 		if ds.Failed(true) {
 			t.Fatal(ds)

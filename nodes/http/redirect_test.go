@@ -90,7 +90,7 @@ func TestRedirects(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := &world{routes: c.routes}
-			k := Kind{Transport: w, LookupEnv: kind.LookupEnv}
+			k := New(Options{Transport: w, LookupEnv: lookupEnv})
 			made, ds := k.Compile(nodestest.Node(t, "{"+c.node+"}"), core.Env{})
 			if ds.Failed(true) {
 				t.Fatal(ds)
@@ -114,7 +114,7 @@ func TestValuesThatClimb(t *testing.T) {
 		"...": false, "a..b": false, ".hidden": false, "..%2Fadmin": false, "x": false, "%": false,
 	} {
 		w := &world{}
-		made, ds := Kind{Transport: w}.Compile(nodestest.Node(t, `{"url": "http://h/api/{{$.v}}/z?q={{$.v}}"}`), core.Env{})
+		made, ds := New(Options{Transport: w}).Compile(nodestest.Node(t, `{"url": "http://h/api/{{$.v}}/z?q={{$.v}}"}`), core.Env{})
 		if ds.Failed(true) {
 			t.Fatal(ds)
 		}
@@ -129,7 +129,7 @@ func TestValuesThatClimb(t *testing.T) {
 		`{"url": "http://h/.{{$.dot}}/z"}`: true, `{"url": "http://h/a/{{$.dots}}"}`: true, `{"url": "http://h/a?x={{$.dots}}"}`: false, `{"url": "http://h/a/../b"}`: false,
 		`{"url": "{{$.whole}}"}`: false, `{"url": "{{$.whole}}/{{$.dots}}"}`: true, `{"url": "http://h/a", "query": {"q": "{{$.dots}}"}}`: false,
 	} {
-		made, ds := Kind{Transport: &world{}}.Compile(nodestest.Node(t, node), core.Env{})
+		made, ds := New(Options{Transport: &world{}}).Compile(nodestest.Node(t, node), core.Env{})
 		if ds.Failed(true) {
 			t.Fatal(ds)
 		}

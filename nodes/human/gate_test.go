@@ -46,7 +46,7 @@ func picked(list []*core.Edge) []*core.Edge {
 // gate compiles a node.
 func gate(t *testing.T, n *core.Node, list []*core.Edge) core.Handler {
 	t.Helper()
-	made, ds := human.Kind{}.Compile(n, core.Env{Edges: list})
+	made, ds := human.Kind.Compile(n, core.Env{Edges: list})
 	if ds.Failed(false) || made.Role != core.RoleHuman {
 		t.Fatalf("role %d, %v", made.Role, ds)
 	}
@@ -262,17 +262,17 @@ func TestFindings(t *testing.T) {
 		if tt.timeout {
 			n.Timeout = new(core.At(time.Minute, n.Pos))
 		}
-		_, ds := human.Kind{}.Compile(n, core.Env{Edges: tt.edges})
+		_, ds := human.Kind.Compile(n, core.Env{Edges: tt.edges})
 		if got := strings.TrimSpace(nodestest.Findings(ds)); got != tt.want {
 			t.Errorf("%s: got %s\nwant %s", tt.node, got, tt.want)
 		}
 	}
 }
 
-func TestDocs(t *testing.T) { nodestest.CheckDocs(t, human.Kind{}) }
+func TestDocs(t *testing.T) { nodestest.CheckDocs(t, human.Kind) }
 
 func TestConformance(t *testing.T) {
-	nodestest.Run(t, human.Kind{}, nodestest.Case{
+	nodestest.Run(t, human.Kind, nodestest.Case{
 		Name: "approve", Node: `{"text": "Ship it?", "default_choice": "ship"}`, Env: core.Env{Edges: edges("Yes -> ship", "No -> stop")},
 		Input: core.Shared{Ask: human.AutoApprove().Ask},
 	})

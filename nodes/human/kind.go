@@ -9,44 +9,32 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/text"
 )
 
-// Kind is the kind "human". The zero Kind is ready to use.
-type Kind struct{}
-
-var _ core.Kind = Kind{}
+// Kind is the kind "human".
+var Kind = core.NewKind(core.KindOf[config]{
+	Name:    "human",
+	Doc:     "Lets a person pick the edge that a walk takes next.",
+	Compile: compile,
+})
 
 type config struct {
 	Text    core.Text `wavefold:"text" doc:"the question, a template (the node's label, else its id)"`
 	Show    showList  `wavefold:"show" doc:"what is shown with it: fields, context.KEY, expressions, files"`
 	Default core.Text `wavefold:"default_choice" doc:"the node to go on at when nobody answers within the timeout"`
-
-	subject string
 }
 
 // builder compiles one node.
 type builder struct {
 	config
+	node  *core.Node
 	env   core.Env
 	texts *text.Set
 	ds    core.Diagnostics
 }
 
-// DecodeSubject names the node in messages.
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }
-
-// Name returns "human".
-func (Kind) Name() string { return "human" }
-
-// Keys lists the kind's own keys.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
-
-// Compile reads the question and finds the choices.
-func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	c := config{subject: "node " + n.ID.Value}
-	ds := core.Decode(n.Config, &c)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
-	b := &builder{config: c, env: env, texts: text.NewSet(n, env)}
+// compile reads the question and finds the choices.
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+	var ds core.Diagnostics
+	b := &builder{config: *c, node: n, env: env, texts: text.NewSet(n, env)}
 	g := &gate{text: cmp.Or(n.Label.Value, n.ID.Value), ways: waysOf(env.Edges), files: env.Files, dir: env.Dir}
 	if c.Text.Value != "" {
 		g.template = b.texts.Template(c.Text, "text")
@@ -57,14 +45,14 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 		g.timeout = n.Timeout.Value
 	}
 	if len(g.ways) == 0 && len(env.Edges) > 0 {
-		ds.Warnf(core.CodeMissingKey, n.ID.Pos, "%s: every edge out of it has a condition and no label, so there is nothing to choose and the gate fails", c.subject).
+		ds.Warnf(core.CodeMissingKey, n.ID.Pos, "%s: every edge out of it has a condition and no label, so there is nothing to choose and the gate fails", n.Subject()).
 			WithHint("give a label to the edges that a person may choose")
 	}
-	g.checkLabels(&ds, c.subject)
-	checkConditions(&ds, c.subject, env.Edges)
-	g.setDefault(&ds, &c, n)
+	g.checkLabels(&ds, n.Subject())
+	checkConditions(&ds, n.Subject(), env.Edges)
+	g.setDefault(&ds, c, n)
 	for _, w := range n.Writes {
-		ds.Warnf(core.CodeUnused, w.Pos, "%s: a human gate writes nothing, field %q stays as it is", c.subject, w.Value)
+		ds.Warnf(core.CodeUnused, w.Pos, "%s: a human gate writes nothing, field %q stays as it is", n.Subject(), w.Value)
 	}
 	return core.Compiled{Handler: g, Role: core.RoleHuman, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
 }
@@ -153,12 +141,12 @@ func (g *gate) setDefault(ds *core.Diagnostics, c *config, n *core.Node) {
 	}
 	at := slices.Index(targets, c.Default.Value)
 	if at < 0 {
-		ds.Warnf(core.CodeUnknownNode, c.Default.Pos, "%s: default_choice: no choice leads to %q, so nothing is taken when time is up", c.subject, c.Default.Value).
+		ds.Warnf(core.CodeUnknownNode, c.Default.Pos, "%s: default_choice: no choice leads to %q, so nothing is taken when time is up", n.Subject(), c.Default.Value).
 			WithHint("%s", cmp.Or(core.DidYouMean(c.Default.Value, targets), "want one of "+strings.Join(targets, ", ")))
 		return
 	}
 	g.fallback = &g.ways[at]
 	if n.Timeout == nil {
-		ds.Warnf(core.CodeIgnored, c.Default.Pos, "%s: default_choice is taken when time is up, and the node has no timeout", c.subject)
+		ds.Warnf(core.CodeIgnored, c.Default.Pos, "%s: default_choice is taken when time is up, and the node has no timeout", n.Subject())
 	}
 }

@@ -86,10 +86,10 @@ func (b *builder) shows() []shown {
 		key, inContext := strings.CutPrefix(name, core.ContextField+".")
 		switch {
 		case name == "":
-			b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: an entry is empty", b.subject)
+			b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: an entry is empty", b.node.Subject())
 			continue
 		case inContext && strings.TrimSpace(key) == "":
-			b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: %q names no key of the context", b.subject, name)
+			b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: %q names no key of the context", b.node.Subject(), name)
 			continue
 		case strings.HasPrefix(name, "$"):
 			expression = name
@@ -122,22 +122,22 @@ func (b *builder) isField(name string) bool {
 // fileName checks the name of a file, which need not be there yet; "" after an error.
 func (b *builder) fileName(e core.Text, name string) string {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: the file %q does not lie below the workflow's folder", b.subject, name)
+		b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: the file %q does not lie below the workflow's folder", b.node.Subject(), name)
 		return ""
 	}
 	clean := path.Clean(filepath.ToSlash(name))
 	if clean == "." {
-		b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: %q is a folder, not a file", b.subject, name)
+		b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: %q is a folder, not a file", b.node.Subject(), name)
 		return ""
 	}
 	if b.env.Files != nil {
 		if info, err := fs.Stat(b.env.Files, clean); err == nil && !info.Mode().IsRegular() {
-			b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: %q is no regular file", b.subject, name)
+			b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: %q is no regular file", b.node.Subject(), name)
 			return ""
 		}
 	}
 	if strings.ContainsAny(name, "{}") || !strings.ContainsAny(name, "./") {
-		b.ds.Warnf(core.CodeMissingFile, e.Pos, "%s: show: %q is taken for a file", b.subject, name).
+		b.ds.Warnf(core.CodeMissingFile, e.Pos, "%s: show: %q is taken for a file", b.node.Subject(), name).
 			WithHint("a value of the context is context.%s, an expression begins with $", name)
 	}
 	return clean

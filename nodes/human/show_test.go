@@ -27,7 +27,7 @@ func asks(t *testing.T, dir, node string, in core.Shared) core.Question {
 	}
 	defer root.Close()
 	env := core.Env{Edges: edges("Go -> on"), Dir: dir, Files: root.FS(), Schema: nodestest.Schema(t, `{"plan": "string", "context": "object"}`)}
-	made, ds := human.Kind{}.Compile(nodestest.Node(t, node), env)
+	made, ds := human.Kind.Compile(nodestest.Node(t, node), env)
 	if ds.Failed(true) {
 		t.Fatal(ds)
 	}
@@ -108,7 +108,7 @@ func TestShowPipe(t *testing.T) {
 	files := fstest.MapFS{}
 	watched := &opened{StatFS: files}
 	env := core.Env{Edges: edges("Go -> on"), Files: watched}
-	made, ds := human.Kind{}.Compile(nodestest.Node(t, `{"show": ["pipe.md"]}`), env)
+	made, ds := human.Kind.Compile(nodestest.Node(t, `{"show": ["pipe.md"]}`), env)
 	if ds.Failed(true) {
 		t.Fatal(ds)
 	}
@@ -143,7 +143,7 @@ func TestShowFindings(t *testing.T) {
 		`{"show": ["pipe.md"]}`:        `1:11: error: node n: show: "pipe.md" is no regular file [BAD_VALUE]`,
 		`{"show": [5]}`:                `[WRONG_TYPE]`,
 	} {
-		_, ds := human.Kind{}.Compile(nodestest.Node(t, node), core.Env{Edges: edges("A -> a"), Files: notFiles, Schema: nodestest.Schema(t, `{"plan": "string"}`)})
+		_, ds := human.Kind.Compile(nodestest.Node(t, node), core.Env{Edges: edges("A -> a"), Files: notFiles, Schema: nodestest.Schema(t, `{"plan": "string"}`)})
 		if got := nodestest.Findings(ds); !strings.Contains(got, want) {
 			t.Errorf("%s: got %s, want %s", node, got, want)
 		}

@@ -14,28 +14,16 @@ func Kinds() []core.Kind {
 }
 
 // CLIAgent returns the kind "cli-agent".
-func CLIAgent() core.Kind { return kind{"cli-agent", func() config { return new(cliAgent) }} }
-
-// Skill returns the kind "skill".
-func Skill() core.Kind { return kind{"skill", func() config { return new(skill) }} }
-
-// config is the configuration of one of the kinds.
-type config interface {
-	// files finds the files that the configuration names, and returns what of it is a
-	// template.
-	files(f *lookup.Finder) []registered.Prompt
-	of(subject string)
+func CLIAgent() core.Kind {
+	return kind("cli-agent", "Passes a prompt for a coding program on the command line to a handler of yours.", (*cliAgent).files)
 }
 
-// named lets the findings of a configuration begin with the node's name.
-type named struct{ subject string }
-
-func (n *named) of(subject string)                        { n.subject = subject }
-func (n *named) DecodeSubject(*core.Value) string         { return n.subject }
-func (n *named) files(*lookup.Finder) []registered.Prompt { return nil }
+// Skill returns the kind "skill".
+func Skill() core.Kind {
+	return kind("skill", "Passes a package of prompts to a handler of yours.", (*skill).files)
+}
 
 type cliAgent struct {
-	named
 	Provider core.Text     `wavefold:"provider,required" doc:"which program"`
 	Prompt   core.Text     `wavefold:"prompt,required" doc:"the prompt, or the name of a file with it"`
 	Model    core.Text     `wavefold:"model" doc:"name of the model"`
@@ -46,13 +34,13 @@ type cliAgent struct {
 	Extra    []core.Text   `wavefold:"extra_args" doc:"further arguments"`
 }
 
+// files finds the files that the configuration names, and returns the templates of it.
 func (c *cliAgent) files(f *lookup.Finder) []registered.Prompt {
 	schema(f, c.Schema)
 	return []registered.Prompt{registered.PromptOf(f, c.Prompt, "prompt")}
 }
 
 type skill struct {
-	named
 	Impl   core.Text    `wavefold:"impl,required" doc:"the package of prompts"`
 	Inputs *core.Object `wavefold:"inputs" doc:"its inputs"`
 	Model  core.Text    `wavefold:"model" doc:"name of the model"`
@@ -64,39 +52,22 @@ func (c *skill) files(f *lookup.Finder) []registered.Prompt {
 	return nil
 }
 
-// kind is a kind without a handler of its own.
-type kind struct {
-	name string
-	new  func() config
-}
-
-var _ core.Kind = kind{}
-
-// Name returns the word documents use.
-func (k kind) Name() string { return k.name }
-
-// Keys lists the kind's own keys.
-func (k kind) Keys() []string { return core.KeyNames(k.new()) }
-
-// Compile checks the node. Its handler is the Go function that is registered under the
-// name of the kind, if there is one.
-func (k kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	c := k.new()
-	subject := "node " + n.ID.Value
-	c.of(subject)
-	ds := core.Decode(n.Config, c)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
+// kind returns a kind without a handler of its own. Its handler is the Go function that is
+// registered under the name of the kind, if there is one. files finds the files that a
+// configuration names, and returns the templates of it.
+func kind[C any](name, doc string, files func(*C, *lookup.Finder) []registered.Prompt) core.Kind {
+	compile := func(n *core.Node, env core.Env, c *C) (core.Compiled, core.Diagnostics) {
+		f := &lookup.Finder{Env: env, Subject: n.Subject()}
+		prompts := files(c, f)
+		if f.Found.Failed(false) {
+			return core.Compiled{}, f.Found
+		}
+		if made, found, ok := registered.Node(name, n, env, prompts); ok {
+			return made, append(f.Found, found...)
+		}
+		return core.Compiled{NoHandler: `kind "` + name + `" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind`}, f.Found
 	}
-	f := &lookup.Finder{Env: env, Subject: subject}
-	prompts := c.files(f)
-	if ds = append(ds, f.Found...); ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
-	if made, found, ok := registered.Node(k.name, n, env, prompts); ok {
-		return made, append(ds, found...)
-	}
-	return core.Compiled{NoHandler: `kind "` + k.name + `" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind`}, ds
+	return core.NewKind(core.KindOf[C]{Name: name, Doc: doc, Compile: compile})
 }
 
 // schema checks the shape of a schema, and that one which is a file is there.

@@ -2,7 +2,7 @@
 // tools that their tests share. Every kind, ours or a user's, should pass
 //
 //	func TestConformance(t *testing.T) {
-//		nodestest.Run(t, mykind.Kind{}, nodestest.Case{
+//		nodestest.Run(t, mykind.Kind, nodestest.Case{
 //			Node:  `{"impl": "greet", "writes": ["greeting"]}`,
 //			Input: core.Shared{Args: core.ObjectOf("name", "Ada")},
 //		})

@@ -27,7 +27,7 @@ import (
 // what a kind promises is of use only if the engine and it mean the same.
 
 func registry() *core.Registry {
-	return core.NewRegistry(append(missing.Kinds(), tool.Kind{}, command.Kind{}, template.Kind{}, wait.Kind{}, workflow.Kind{})...)
+	return core.NewRegistry(append(missing.Kinds(), tool.Kind, command.Kind, template.Kind, wait.Kind, workflow.Kind)...)
 }
 
 // compile reads and compiles a document as if it lay in dir.

@@ -7,5 +7,5 @@ import (
 )
 
 func TestFields(t *testing.T) {
-	nodestest.CheckDocs(t, Kind{}, nodestest.Nested{Path: "choices", Config: choiceConfig{}})
+	nodestest.CheckDocs(t, Kind, nodestest.Nested{Path: "choices", Config: choiceConfig{}})
 }

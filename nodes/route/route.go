@@ -8,18 +8,18 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Kind is the kind "route". The zero Kind is ready to use.
-type Kind struct{}
-
-var _ core.Kind = Kind{}
+// Kind is the kind "route".
+var Kind = core.NewKind(core.KindOf[config]{
+	Name:    "route",
+	Doc:     "Chooses between several ways on, by conditions in plain language that a model evaluates.",
+	Compile: compile,
+})
 
 type config struct {
 	Choices []choiceConfig            `wavefold:"choices,required" doc:"what to choose from"`
 	Shows   core.Members[[]core.Text] `wavefold:"shows" doc:"ids of nodes whose results the model is shown, and which members of each"`
 	Node    core.Text                 `wavefold:"node" doc:"the node that the question is about"`
 	Model   core.Text                 `wavefold:"model" doc:"the model to ask"`
-
-	subject string
 }
 
 type choiceConfig struct {
@@ -29,21 +29,8 @@ type choiceConfig struct {
 	Pos    core.Position `wavefold:",pos"`
 }
 
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }
-
-// Name returns "route".
-func (Kind) Name() string { return "route" }
-
-// Keys lists the kind's own keys.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
-
-// Compile reads the choices.
-func (Kind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
-	c := config{subject: "node " + n.ID.Value}
-	ds := core.Decode(n.Config, &c)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
+func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, core.Diagnostics) {
+	var ds core.Diagnostics
 	h := &handler{model: c.Model.Value, node: c.Node.Value, fallback: core.NoRoute}
 	for i, o := range c.Choices {
 		target := o.Target.Value
@@ -52,7 +39,7 @@ func (Kind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) 
 		}
 		if o.When.Value == "" {
 			if h.fallback != core.NoRoute {
-				ds.Errorf(core.CodeBadValue, o.Pos, "%s: choices[%d]: choices[%d] has no condition either, and only one can be what is left", c.subject, i, h.fallback)
+				ds.Errorf(core.CodeBadValue, o.Pos, "%s: choices[%d]: choices[%d] has no condition either, and only one can be what is left", n.Subject(), i, h.fallback)
 			}
 			h.fallback = i
 		}
@@ -69,7 +56,7 @@ func (Kind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) 
 		h.write = n.Writes[0].Value
 		made.Results = map[string]*core.Type{h.write: {Kind: core.IntegerType}}
 	default:
-		ds.Errorf(core.CodeBadValue, n.Writes[1].Pos, "%s: writes one number, so it has one field to write", c.subject)
+		ds.Errorf(core.CodeBadValue, n.Writes[1].Pos, "%s: writes one number, so it has one field to write", n.Subject())
 	}
 	if ds.Failed(false) {
 		return core.Compiled{}, ds

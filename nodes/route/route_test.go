@@ -17,7 +17,7 @@ const two = `{"choices": [{"when": "it is good", "target": "publish", "name": "P
 // ask runs a node with a router that answers with a choice, and returns what it was asked.
 func ask(t *testing.T, node string, choice int, s core.Shared) (core.Result, core.RouteQuestion, error) {
 	t.Helper()
-	made, ds := route.Kind{}.Compile(nodestest.Node(t, node), core.Env{})
+	made, ds := route.Kind.Compile(nodestest.Node(t, node), core.Env{})
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
@@ -105,7 +105,7 @@ func TestBreaks(t *testing.T) {
 	if f := core.FailureOf(err); err == nil || !f.FailsRun || !strings.Contains(f.Message, "out of order") {
 		t.Errorf("got %v", err)
 	}
-	made, _ := route.Kind{}.Compile(nodestest.Node(t, two+"}"), core.Env{})
+	made, _ := route.Kind.Compile(nodestest.Node(t, two+"}"), core.Env{})
 	_, err = made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, core.Shared{}))
 	if f := core.FailureOf(err); err == nil || !f.FailsRun || !strings.Contains(f.Message, "no model is configured") {
 		t.Errorf("got %v", err)
@@ -120,7 +120,7 @@ func TestCompile(t *testing.T) {
 		`{"choices": [{"when": "x"}], "shows": ["a"]}`:        "1:39: error: node n: shows: want a mapping, found a list [WRONG_TYPE]",
 		`{"choices": [{"when": "x"}], "shows": {"a": ["b"]}}`: "",
 	} {
-		_, ds := route.Kind{}.Compile(nodestest.Node(t, node), core.Env{})
+		_, ds := route.Kind.Compile(nodestest.Node(t, node), core.Env{})
 		if got := strings.TrimSpace(nodestest.Findings(ds)); got != want {
 			t.Errorf("%s\ngot:  %s\nwant: %s", node, got, want)
 		}
@@ -132,6 +132,6 @@ func TestConformance(t *testing.T) {
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	nodestest.Run(t, route.Kind{}, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "pick"),
+	nodestest.Run(t, route.Kind, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "pick"),
 		Input: core.Shared{Inputs: core.ObjectOf(core.InputDryRun, true)}, Want: "{} (dry run: nobody was asked)"})
 }

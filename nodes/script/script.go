@@ -28,10 +28,12 @@ const (
 	maxContext = 64 << 10  // bytes of each output that the context gets
 )
 
-// Kind is the kind "script". The zero Kind is ready to use.
-type Kind struct{}
-
-var _ core.Kind = Kind{}
+// Kind is the kind "script".
+var Kind = core.NewKind(core.KindOf[config]{
+	Name:    "script",
+	Doc:     "Runs a program whose text is in the document, in the shell or Python.",
+	Compile: compile,
+})
 
 type config struct {
 	Script    core.Text      `wavefold:"script" doc:"the text of the program"`
@@ -42,71 +44,56 @@ type config struct {
 	Into      core.Text      `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges of a dag"`
 	PassEnv   process.Passed `wavefold:"pass_env" doc:"the variables that the program gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
 	MaxOutput size.Bytes     `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
-
-	subject string
 }
 
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }
-
-// Name returns "script".
-func (Kind) Name() string { return "script" }
-
-// Keys lists the kind's own keys.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
-
-// Compile finds the interpreter. Where nodes may lack settings, a node without a script loads
-// and fails when it is visited; the format of the document reports it.
-func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	c := config{subject: "node " + n.ID.Value}
-	ds := core.Decode(n.Config, &c)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
+// compile finds the interpreter. Where nodes may lack settings, a node without a script
+// loads and fails when it is visited; the format of the document reports it.
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+	f := &lookup.Finder{Env: env, Subject: n.Subject()}
 	switch {
 	case c.From.Value != "" && c.Script.Value != "":
-		ds.Errorf(core.CodeBadValue, c.From.Pos, "%s: script and script_from exclude each other", c.subject)
-		return core.Compiled{}, ds
+		f.Found.Errorf(core.CodeBadValue, c.From.Pos, "%s: script and script_from exclude each other", f.Subject)
+		return core.Compiled{}, f.Found
 	case c.From.Value == "" && strings.TrimSpace(c.Script.Value) == "":
 		if env.Late {
-			return core.Compiled{Lacks: "there is no script"}, ds
+			return core.Compiled{Lacks: "there is no script"}, nil
 		}
 		if c.Script.Pos.IsValid() {
-			ds.Errorf(core.CodeMissingKey, c.Script.Pos, `%s: key "script" is empty`, c.subject)
+			f.Found.Errorf(core.CodeMissingKey, c.Script.Pos, `%s: key "script" is empty`, f.Subject)
 		} else {
-			ds.Errorf(core.CodeMissingKey, n.Config.Pos, `%s: key "script" is missing`, c.subject)
+			f.Found.Errorf(core.CodeMissingKey, n.Config.Pos, `%s: key "script" is missing`, f.Subject)
 		}
-		return core.Compiled{}, ds
+		return core.Compiled{}, f.Found
 	}
 	s := &script{from: c.From.Value, form: printed.Text, stdin: c.Stdin.Value != "", maxOutput: int(c.MaxOutput), context: env.Context}
 	if c.Output.Value != "" {
 		s.form = printed.Form(c.Output.Value)
 	}
-	f := &lookup.Finder{Env: env, Subject: c.subject}
 	c.interpreter(s, f)
 	c.target(s, n, f)
-	inherit, found := c.PassEnv.Inherit(c.subject, env, process.Owner{})
+	inherit, found := c.PassEnv.Inherit(f.Subject, env, process.Owner{})
 	s.inherit, f.Found = inherit, append(f.Found, found...)
 	if s.stdin {
-		f.Found = append(f.Found, exchange.CheckArgs(n, c.subject)...)
+		f.Found = append(f.Found, exchange.CheckArgs(n, f.Subject)...)
 	}
-	if ds = append(ds, f.Found...); ds.Failed(false) {
-		return core.Compiled{}, ds
+	if f.Found.Failed(false) {
+		return core.Compiled{}, f.Found
 	}
-	return core.Compiled{Handler: s, Effects: true, Environments: s.inherit.Described(""), Results: s.to.Type(s.form.Type())}, ds
+	return core.Compiled{Handler: s, Effects: true, Environments: s.inherit.Described(""), Results: s.to.Type(s.form.Type())}, f.Found
 }
 
 // interpreter finds what runs the text, and where.
 func (c *config) interpreter(s *script, f *lookup.Finder) {
 	if len(c.Script.Value) > maxScript {
-		f.Found.Errorf(core.CodeLimit, c.Script.Pos, "%s: script: it has %d bytes, more than the limit of %d", c.subject, len(c.Script.Value), maxScript).
+		f.Found.Errorf(core.CodeLimit, c.Script.Pos, "%s: script: it has %d bytes, more than the limit of %d", f.Subject, len(c.Script.Value), maxScript).
 			WithHint("put it into a file and run that")
 	}
 	if at := strings.IndexByte(c.Script.Value, 0); at >= 0 {
-		f.Found.Errorf(core.CodeBadValue, core.Inside(c.Script, at), "%s: script: it contains a NUL byte", c.subject)
+		f.Found.Errorf(core.CodeBadValue, core.Inside(c.Script, at), "%s: script: it contains a NUL byte", f.Subject)
 	}
 	dir, err := filepath.Abs(f.Env.Dir)
 	if err != nil {
-		f.Found.Errorf(core.CodeMissingFile, c.Script.Pos, "%s: the workflow's folder has no path: %v", c.subject, err)
+		f.Found.Errorf(core.CodeMissingFile, c.Script.Pos, "%s: the workflow's folder has no path: %v", f.Subject, err)
 	}
 	pos := c.Language.Pos
 	if !pos.IsValid() {
@@ -122,11 +109,11 @@ func (c *config) interpreter(s *script, f *lookup.Finder) {
 func (c *config) target(s *script, n *core.Node, f *lookup.Finder) {
 	switch {
 	case s.form.HasTarget():
-		to, ds := target.Of(n, c.Into, c.subject)
+		to, ds := target.Of(n, c.Into, f.Subject)
 		s.to = to
 		f.Found = append(f.Found, ds...)
 	case c.Into.Value != "":
-		f.Found.Errorf(core.CodeBadValue, c.Into.Pos, "%s: into: output: %s has nothing to put into a field", c.subject, s.form)
+		f.Found.Errorf(core.CodeBadValue, c.Into.Pos, "%s: into: output: %s has nothing to put into a field", f.Subject, s.form)
 	}
 }
 

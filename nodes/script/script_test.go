@@ -33,7 +33,7 @@ func inWalk() core.Env {
 // handle runs a node once.
 func handle(t *testing.T, ctx context.Context, node string, env core.Env, log *nodestest.Log) (core.Result, error) {
 	t.Helper()
-	made, ds := script.Kind{}.Compile(nodestest.Node(t, node), env)
+	made, ds := script.Kind.Compile(nodestest.Node(t, node), env)
 	if len(ds) > 0 || !made.Effects {
 		t.Fatalf("%s: findings %v, effects %t", node, ds, made.Effects)
 	}
@@ -168,7 +168,7 @@ func TestFindings(t *testing.T) {
 		{"several writes", `{"script": "1", "writes": ["a", "b"]}`, inDag(), `1:28: warning: node n: several writes are declared, so the result goes along the edges only (name the field with into: a) [MISSING_KEY]`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, ds := script.Kind{}.Compile(nodestest.Node(t, tt.node), tt.env)
+			_, ds := script.Kind.Compile(nodestest.Node(t, tt.node), tt.env)
 			if got := strings.TrimSpace(nodestest.Findings(ds)); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
@@ -178,7 +178,7 @@ func TestFindings(t *testing.T) {
 
 // TestNoScriptInAWalk: it loads, and fails when it is visited.
 func TestNoScriptInAWalk(t *testing.T) {
-	made, ds := script.Kind{}.Compile(nodestest.Node(t, `{"language": "shell"}`), inWalk())
+	made, ds := script.Kind.Compile(nodestest.Node(t, `{"language": "shell"}`), inWalk())
 	if made.Lacks != "there is no script" || len(ds) > 0 {
 		t.Errorf("got %+v, %v", made, ds)
 	}
@@ -186,7 +186,7 @@ func TestNoScriptInAWalk(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	shared := core.Shared{Args: core.ObjectOf("x", "y")}
-	nodestest.Run(t, script.Kind{},
+	nodestest.Run(t, script.Kind,
 		nodestest.Case{Name: "all keys", Env: inDag(), Input: shared, Want: `{"out":"y"}`,
 			Node: `{"script": "import json, sys\nprint(json.dumps(json.load(sys.stdin)['x']))", "language": "python", "stdin": "json", "output": "json",
 				"into": "out", "max_output": "1KB", "writes": ["out", "other"]}`},
@@ -195,10 +195,10 @@ func TestConformance(t *testing.T) {
 }
 
 func TestDocs(t *testing.T) {
-	nodestest.CheckDocs(t, script.Kind{})
+	nodestest.CheckDocs(t, script.Kind)
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	nodestest.Run(t, script.Kind{}, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "count"), Env: inDag(), Want: `{"words":6}`})
+	nodestest.Run(t, script.Kind, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "count"), Env: inDag(), Want: `{"words":6}`})
 }

@@ -18,9 +18,4 @@ type config struct {
 	Mode      core.Text       `wavefold:"mode,oneof=replace|append|upsert" doc:"what happens to rows that are in the table: replace (default), append or upsert"`
 	Key       []core.Text     `wavefold:"key" doc:"the columns of the table's primary key, by which upsert finds rows"`
 	Outside   bool            `wavefold:"allow_outside" doc:"the file may lie outside of the workflow's folder"`
-
-	subject string
 }
-
-// DecodeSubject names the node in messages.
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }

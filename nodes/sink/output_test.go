@@ -71,7 +71,7 @@ func TestGzip(t *testing.T) {
 // toStdout compiles a node with standard output.
 func toStdout(t *testing.T, node string, w io.Writer) *handler {
 	t.Helper()
-	made, ds := Kind{}.Compile(nodestest.Node(t, node), core.Env{Schema: nodestest.Schema(t, fields), Stdout: w})
+	made, ds := Kind.Compile(nodestest.Node(t, node), core.Env{Schema: nodestest.Schema(t, fields), Stdout: w})
 	if ds.Failed(false) || !made.Stdout {
 		t.Fatalf("%v, stdout %v", ds, made.Stdout)
 	}

@@ -11,33 +11,25 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Kind is the kind "sink". The zero Kind is ready to use.
-type Kind struct{}
-
-var _ core.Kind = Kind{}
-
-// Name returns "sink".
-func (Kind) Name() string { return "sink" }
-
-// Keys lists the kind's own keys.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
+// Kind is the kind "sink".
+var Kind = core.NewKind(core.KindOf[config]{
+	Name:     "sink",
+	Doc:      "Writes a value of the state or a stream to a file, to standard output or into a table of an SQLite database.",
+	Defaults: func() config { return config{Header: true} },
+	Compile:  compile,
+})
 
 // modes are the modes of writing a table. A sink's own file holds what it writes,
 // so replace makes the table anew.
 var modes = map[string]database.Mode{"": database.Remake, "replace": database.Remake, "append": database.Append, "upsert": database.Upsert}
 
-// Compile checks a node: what it writes, where to, in which columns.
-func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	b := &builder{node: n, env: env, scope: eval.NewScope(n, env)}
-	b.config = config{Header: true, subject: "node " + n.ID.Value}
-	ds := core.Decode(n.Config, &b.config)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
+// compile checks a node: what it writes, where to, in which columns.
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+	b := &builder{config: *c, node: n, env: env, scope: eval.NewScope(n, env)}
 	h := b.build()
-	ds = append(ds, b.scope.Found...)
+	ds := b.scope.Found
 	for _, w := range n.Writes {
-		ds.Warnf(core.CodeUnused, w.Pos, "%s: a sink writes no state, field %q stays as it is", b.subject, w.Value)
+		ds.Warnf(core.CodeUnused, w.Pos, "%s: a sink writes no state, field %q stays as it is", n.Subject(), w.Value)
 	}
 	if ds.Failed(false) {
 		return core.Compiled{}, ds

@@ -70,7 +70,7 @@ func TestCompile(t *testing.T) {
 		{`{"to": "-", "table": "t", "from": "rows"}`, `1:8: error: node n: to: a database is a file, not standard output [BAD_VALUE]`},
 		{`{"to": "out.csv", "from": "rows", "writes": ["any"]}`, `1:46: warning: node n: a sink writes no state, field "any" stays as it is [UNUSED]`},
 	} {
-		made, ds := Kind{}.Compile(nodestest.Node(t, c.node), env)
+		made, ds := Kind.Compile(nodestest.Node(t, c.node), env)
 		if got := strings.TrimSpace(nodestest.Findings(ds)); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.node, got, c.want)
 		}
@@ -95,7 +95,7 @@ func TestKnownColumns(t *testing.T) {
 		{`{"to": "x.db", "table": "t", "from": "rows", "mode": "upsert", "key": ["price"]}`, ``},
 		{`{"to": "out.csv", "from": "any", "columns": ["prise"]}`, ``},
 	} {
-		_, ds := Kind{}.Compile(nodestest.Node(t, c.node), env)
+		_, ds := Kind.Compile(nodestest.Node(t, c.node), env)
 		if got := strings.TrimSpace(nodestest.Findings(ds)); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.node, got, c.want)
 		}
@@ -145,7 +145,7 @@ func dump(t testing.TB, path, name string) string {
 
 func compiled(t testing.TB, node string) *handler {
 	t.Helper()
-	made, ds := Kind{}.Compile(nodestest.Node(t, node), core.Env{Schema: nodestest.Schema(t, fields)})
+	made, ds := Kind.Compile(nodestest.Node(t, node), core.Env{Schema: nodestest.Schema(t, fields)})
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
@@ -349,11 +349,11 @@ func TestFanOut(t *testing.T) {
 	} {
 		n := nodestest.Node(t, node)
 		n.ForEach = &core.ForEach{Source: core.At("$.rows", n.Pos)}
-		if _, ds := (Kind{}).Compile(n, env); ds.Failed(false) == ok {
+		if _, ds := Kind.Compile(n, env); ds.Failed(false) == ok {
 			t.Errorf("%s: %v", node, ds)
 		}
 		n.ForEach = nil // a stage of a pipeline is not known as one before it runs
-		made, ds := Kind{}.Compile(n, env)
+		made, ds := Kind.Compile(n, env)
 		if ds.Failed(false) {
 			t.Fatal(ds)
 		}
@@ -377,7 +377,7 @@ func TestRule78ColumnsOfASink(t *testing.T) {
 		} {
 			dir, log := t.TempDir(), &nodestest.Log{}
 			in := core.NewInput("run", "n", 1, core.Shared{Dir: dir, Log: slog.New(log), View: core.NewView([]string{"rows"}, []any{rowsOf(t, `[{"delay":1}]`)})})
-			made, ds := Kind{}.Compile(nodestest.Node(t, `{"to": `+to+`, "columns": `+columns+`, "reads": ["rows"]}`), env)
+			made, ds := Kind.Compile(nodestest.Node(t, `{"to": `+to+`, "columns": `+columns+`, "reads": ["rows"]}`), env)
 			if ds.Failed(false) {
 				t.Fatal(ds)
 			}
@@ -405,7 +405,7 @@ func TestConformance(t *testing.T) {
 	shared := func() core.Shared {
 		return core.Shared{Dir: t.TempDir(), View: core.NewView([]string{"rows"}, []any{rows})}
 	}
-	nodestest.Run(t, Kind{},
+	nodestest.Run(t, Kind,
 		nodestest.Case{Name: "csv", Env: env, Input: shared(),
 			Node: `{"to": "out.csv", "from": "rows", "format": "csv", "compression": "none", "columns": ["id"], "header": true, "delimiter": ",", "allow_outside": false, "reads": ["rows"]}`,
 			Want: `{} -> {"path":"out.csv","rows":2} (2 rows written to out.csv)`},
@@ -416,14 +416,14 @@ func TestConformance(t *testing.T) {
 }
 
 func TestDocs(t *testing.T) {
-	nodestest.CheckDocs(t, Kind{})
+	nodestest.CheckDocs(t, Kind)
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
 	dir := t.TempDir()
 	for _, id := range []string{"file", "database"} {
-		made, ds := Kind{}.Compile(nodestest.Node(t, nodestest.ExampleNode(t, example, id)), core.Env{Schema: nodestest.Schema(t, `{"delays": {"type": "array"}}`)})
+		made, ds := Kind.Compile(nodestest.Node(t, nodestest.ExampleNode(t, example, id)), core.Env{Schema: nodestest.Schema(t, `{"delays": {"type": "array"}}`)})
 		if ds.Failed(false) {
 			t.Fatal(ds)
 		}

@@ -202,7 +202,7 @@ func TestStreamFailsWhole(t *testing.T) {
 
 func TestStreams(t *testing.T) {
 	for from, want := range map[string]int{"rows": 1, "$.rows": 1, "$.rows[0].x": 0, "$.report.rows": 0} {
-		made, ds := Kind{}.Compile(nodestest.Node(t, `{"to": "out.csv", "from": "`+from+`"}`), core.Env{})
+		made, ds := Kind.Compile(nodestest.Node(t, `{"to": "out.csv", "from": "`+from+`"}`), core.Env{})
 		if ds.Failed(false) || len(made.Streams) != want {
 			t.Errorf("%s: streams %v, %v", from, made.Streams, ds)
 		}
@@ -249,7 +249,7 @@ func TestHeaderOfATableWithoutRows(t *testing.T) {
 		dir := t.TempDir()
 		e := core.Env{Schema: nodestest.Schema(t, fields)}
 		e.Columns = func(string) core.Columns { return c.known }
-		made, ds := Kind{}.Compile(nodestest.Node(t, `{"from": "rows", `+c.node+`}`), e)
+		made, ds := Kind.Compile(nodestest.Node(t, `{"from": "rows", `+c.node+`}`), e)
 		if ds.Failed(false) {
 			t.Fatal(ds)
 		}

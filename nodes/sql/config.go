@@ -26,12 +26,7 @@ type config struct {
 	Batch       core.Int        `wavefold:"batch,min=1,max=100000" doc:"beside table: how many rows are sent at once, and with transaction: batch stored at once; by default at most 5000, and 1000 in a transaction"`
 	Transaction core.Text       `wavefold:"transaction,oneof=all|batch" doc:"beside table: all rows are one transaction (default), or each batch is"`
 	Outside     bool            `wavefold:"allow_outside" doc:"a file of SQLite may lie outside of the workflow's folder"`
-
-	subject string
 }
-
-// DecodeSubject names the node in messages.
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }
 
 // statements is one statement or a list of them.
 type statements []core.Text

@@ -34,7 +34,7 @@ func loadDocument(t *testing.T, dir, dsn, document string) (*wavefold.Graph, err
 	if err := os.WriteFile(path, []byte(document), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	g, err := wavefold.EngineOf(core.NewRegistry(kindWith(dsn), sink.Kind{}, transform.Kind{}, workflow.Kind{})).Load(path)
+	g, err := wavefold.EngineOf(core.NewRegistry(kindWith(dsn), sink.Kind, transform.Kind, workflow.Kind)).Load(path)
 	if err != nil {
 		return nil, err
 	}

@@ -64,8 +64,8 @@ func (s *testServer) must(statements string) string {
 const fields = `{"rows": {"type": "array", "items": {"type": "object"}}, "any": {}, "out": {"type": "array"}, "text": {"type": "string"},
 	"typed": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}, "delay": {"type": "number"}}}}}`
 
-func kindWith(dsn string) Kind {
-	return Kind{LookupEnv: func(name string) (string, bool) { return dsn, name == "DSN" }}
+func kindWith(dsn string) core.Kind {
+	return New(Options{LookupEnv: func(name string) (string, bool) { return dsn, name == "DSN" }})
 }
 
 // compiled compiles a node; its dsn may be {secret: DSN}.

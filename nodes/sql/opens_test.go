@@ -36,7 +36,7 @@ func TestStatementsThatDoNotRun(t *testing.T) {
 		{`"driver": "postgres", "exec": "copy program from '/tmp/x'"`, ""},
 		{`"driver": "postgres", "query": "select copy, program from t", "writes": ["out"]`, ""},
 	} {
-		_, ds := Kind{}.Compile(nodestest.Node(t, `{"dsn": "x.db", `+c.keys+`}`), core.Env{Schema: nodestest.Schema(t, fields)})
+		_, ds := Kind.Compile(nodestest.Node(t, `{"dsn": "x.db", `+c.keys+`}`), core.Env{Schema: nodestest.Schema(t, fields)})
 		got := ""
 		if ds.Failed(false) {
 			_, got, _ = strings.Cut(ds.Error(), "error: node n: ")

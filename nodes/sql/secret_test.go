@@ -68,7 +68,7 @@ func TestPasswordsStayHidden(t *testing.T) {
 				}
 			}
 		}
-		_, ds := Kind{}.Compile(nodestest.Node(t, `{"dsn": `+core.JSON(dsn)+`, "exec": "DELETE FROM t"}`), core.Env{})
+		_, ds := Kind.Compile(nodestest.Node(t, `{"dsn": `+core.JSON(dsn)+`, "exec": "DELETE FROM t"}`), core.Env{})
 		if strings.Contains(fmt.Sprint(ds), "s3cret") {
 			t.Errorf("%s: findings %v", dsn, ds)
 		}

@@ -14,38 +14,37 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/target"
 )
 
-// Kind is the kind "sql". The zero Kind is ready to use.
-type Kind struct {
+// Options are what a program may replace. The zero Options are those of Kind.
+type Options struct {
 	// LookupEnv finds secrets; nil means os.LookupEnv.
 	LookupEnv func(name string) (value string, ok bool)
 }
 
-var _ core.Kind = Kind{}
+// Kind is the kind "sql".
+var Kind = New(Options{})
 
-// Name returns "sql".
-func (Kind) Name() string { return "sql" }
-
-// Keys lists the kind's own keys.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
-
-// Compile checks a node. It connects to nothing.
-func (k Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	b := &builder{node: n, env: env, scope: eval.NewScope(n, env)}
-	b.config = config{subject: "node " + n.ID.Value}
-	ds := core.Decode(n.Config, &b.config)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
+// New returns the kind "sql" with options.
+func New(o Options) core.Kind {
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
 	}
-	c := connector{lookup: k.LookupEnv, dsn: b.DSN, dir: env.Dir, outside: b.Outside}
-	if c.lookup == nil {
-		c.lookup = os.LookupEnv
-	}
+	return core.NewKind(core.KindOf[config]{
+		Name:    "sql",
+		Doc:     "Reads rows from a database, runs statements that change it, or writes rows to a table.",
+		Compile: o.compile,
+	})
+}
+
+// compile checks a node. It connects to nothing.
+func (o Options) compile(n *core.Node, env core.Env, config *config) (core.Compiled, core.Diagnostics) {
+	b := &builder{config: *config, node: n, env: env, scope: eval.NewScope(n, env)}
+	c := connector{lookup: o.LookupEnv, dsn: b.DSN, dir: env.Dir, outside: b.Outside}
 	var made core.Compiled
 	if b.connector(&c) {
-		b.DSN.CheckSet(&b.scope.Found, c.lookup, b.subject+": dsn", "the node fails without it")
+		b.DSN.CheckSet(&b.scope.Found, c.lookup, n.Subject()+": dsn", "the node fails without it")
 		made = b.build(c)
 	}
-	ds = append(ds, b.scope.Found...)
+	ds := b.scope.Found
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
@@ -190,7 +189,7 @@ func argumentHint(name string, names []string) string {
 
 func (b *builder) query(c connector) core.Compiled {
 	q := &query{connector: c, statement: b.statements(c.dialect, "query", b.Query)[0], node: b.node.ID.Value}
-	to, ds := target.Of(b.node, b.Into, b.subject)
+	to, ds := target.Of(b.node, b.Into, b.node.Subject())
 	b.scope.Found = append(b.scope.Found, ds...)
 	q.to = to
 	if !b.Stream {

@@ -67,7 +67,7 @@ func TestCompile(t *testing.T) {
 		{pg + `"table": "` + strings.Repeat("x", 64) + `", "from": "rows"`, `1:36: error: node n: table: the name has 64 bytes, PostgreSQL cuts it after 63 [BAD_VALUE]`},
 		{lite + `"table": "t", "from": "typed", "columns": ["id", "dely"]`, `1:66: warning: node n: columns: the rows of typed have no declared column "dely" (did you mean "delay"?) [UNKNOWN_FIELD]`},
 	} {
-		made, ds := Kind{}.Compile(nodestest.Node(t, "{"+c.keys+"}"), core.Env{Schema: nodestest.Schema(t, fields)})
+		made, ds := Kind.Compile(nodestest.Node(t, "{"+c.keys+"}"), core.Env{Schema: nodestest.Schema(t, fields)})
 		if got := strings.TrimSpace(nodestest.Findings(ds)); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.keys, got, c.want)
 		}
@@ -285,7 +285,7 @@ func TestSQLiteLoad(t *testing.T) {
 
 func TestReplaceInAFanOut(t *testing.T) {
 	const node = `{"dsn": "x.db", "table": "t", "mode": "replace", "from": "rows"}`
-	if _, ds := (Kind{}).Compile(nodestest.Node(t, node), core.Env{Items: true}); !strings.Contains(nodestest.Findings(ds), "every item would replace the same table") {
+	if _, ds := Kind.Compile(nodestest.Node(t, node), core.Env{Items: true}); !strings.Contains(nodestest.Findings(ds), "every item would replace the same table") {
 		t.Errorf("findings %v", ds)
 	}
 	in := input(t, t.TempDir(), `[{"id":1}]`, "").ForItem("x", core.Nth(0))
@@ -317,7 +317,7 @@ func TestConformance(t *testing.T) {
 	dir := t.TempDir()
 	mustFile(t, dir, `"exec": ["CREATE TABLE t (id INTEGER PRIMARY KEY, x TEXT)", "INSERT INTO t VALUES (1, 'a')"]`, "", "")
 	in := core.Shared{Dir: dir, Args: core.ObjectOf("id", int64(1)), View: core.NewView([]string{"rows"}, []any{value(t, `[{"id":1,"x":"a"}]`)})}
-	nodestest.Run(t, Kind{},
+	nodestest.Run(t, Kind,
 		nodestest.Case{Name: "query", Env: env, Input: in,
 			Node: `{"dsn": "x.db", "driver": "sqlite", "query": "SELECT * FROM t WHERE id = :id", "into": "out", "allow_outside": false, "args": {"id": 1}, "writes": ["out"]}`,
 			Want: `{"out":[{"id":1,"x":"a"}]} -> {"rows":1} (1 row from x.db)`},
@@ -335,7 +335,7 @@ func TestConformance(t *testing.T) {
 
 // The example is run as it is printed.
 func TestDocs(t *testing.T) {
-	nodestest.CheckDocs(t, Kind{})
+	nodestest.CheckDocs(t, Kind)
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)
@@ -344,7 +344,7 @@ func TestDocs(t *testing.T) {
 	var last core.Result
 	for _, id := range []string{"save", "mark", "late"} {
 		n := nodestest.Node(t, nodestest.ExampleNode(t, example, id))
-		made, ds := Kind{}.Compile(n, core.Env{Schema: nodestest.Schema(t, `{"flights": {"type": "array"}, "late": {"type": "array"}}`)})
+		made, ds := Kind.Compile(n, core.Env{Schema: nodestest.Schema(t, `{"flights": {"type": "array"}, "late": {"type": "array"}}`)})
 		if ds.Failed(false) {
 			t.Fatal(ds)
 		}

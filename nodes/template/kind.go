@@ -13,38 +13,24 @@ import (
 // maxFile is the largest template file, in bytes.
 const maxFile = 1 << 20
 
-// Kind is the kind "template". The zero Kind is ready to use.
-type Kind struct{}
-
-var _ core.Kind = Kind{}
+// Kind is the kind "template".
+var Kind = core.NewKind(core.KindOf[config]{
+	Name:    "template",
+	Doc:     "Renders text with values in it.",
+	Compile: compile,
+})
 
 type config struct {
 	Text *core.Text `wavefold:"text" doc:"the template; either this or file"`
 	File *core.Text `wavefold:"file" doc:"a file with the template, below the workflow's folder"`
 	Into core.Text  `wavefold:"into" doc:"the field that gets the text; default the only declared write, else the edges"`
-
-	subject string
 }
 
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }
-
-// Name returns "template".
-func (Kind) Name() string { return "template" }
-
-// Keys lists the kind's own keys.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
-
-// Compile reads and compiles the template.
-func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	c := config{subject: "node " + n.ID.Value}
-	ds := core.Decode(n.Config, &c)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
 	texts := text.NewSet(n, env)
-	t, found := c.compile(n, env, texts)
-	ds = append(append(ds, found...), texts.Found...)
-	to, found := target.Of(n, c.Into, c.subject)
+	t, ds := c.compile(n, env, texts)
+	ds = append(ds, texts.Found...)
+	to, found := target.Of(n, c.Into, n.Subject())
 	if ds = append(ds, found...); ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
@@ -57,13 +43,13 @@ func (c *config) compile(n *core.Node, env core.Env, texts *text.Set) (*text.Tem
 	var ds core.Diagnostics
 	switch {
 	case c.Text != nil && c.File != nil:
-		ds.Errorf(core.CodeBadValue, c.File.Pos, "%s: text and file exclude each other", c.subject)
+		ds.Errorf(core.CodeBadValue, c.File.Pos, "%s: text and file exclude each other", n.Subject())
 	case c.Text != nil:
 		return texts.Template(*c.Text, "text"), nil
 	case c.File == nil:
-		ds.Errorf(core.CodeMissingKey, n.Config.Pos, `%s: key "text" or "file" is missing`, c.subject)
+		ds.Errorf(core.CodeMissingKey, n.Config.Pos, `%s: key "text" or "file" is missing`, n.Subject())
 	default:
-		f := &lookup.Finder{Env: env, Subject: c.subject}
+		f := &lookup.Finder{Env: env, Subject: n.Subject()}
 		content, ok := f.Read(*c.File, "file", maxFile)
 		if !ok {
 			return nil, f.Found

@@ -36,7 +36,7 @@ func TestRender(t *testing.T) {
 		{`{"text": "x", "writes": ["a", "b"], "into": "b"}`, `{"b":"x"}`},
 	}
 	for _, tt := range tests {
-		made, ds := template.Kind{}.Compile(nodestest.Node(t, tt.node), env())
+		made, ds := template.Kind.Compile(nodestest.Node(t, tt.node), env())
 		if len(ds) > 0 {
 			t.Errorf("%s: findings %v", tt.node, ds)
 			continue
@@ -52,7 +52,7 @@ func TestRender(t *testing.T) {
 }
 
 func TestReads(t *testing.T) {
-	made, _ := template.Kind{}.Compile(nodestest.Node(t, `{"text": "{{$.name}} {{$.a.b}} {{$nodes.load.status}} {{$.name}}"}`), env())
+	made, _ := template.Kind.Compile(nodestest.Node(t, `{"text": "{{$.name}} {{$.a.b}} {{$nodes.load.status}} {{$.name}}"}`), env())
 	if got := strings.Join(core.Strings(made.Reads), " ") + ", " + strings.Join(core.Strings(made.Nodes), " "); got != "name a, load" {
 		t.Errorf("got %s, want name a, load", got)
 	}
@@ -69,20 +69,20 @@ func TestFindings(t *testing.T) {
 		{`{"text": "a {{"}`, `node n: text: "{{" is never closed`},
 	}
 	for _, tt := range tests {
-		_, ds := template.Kind{}.Compile(nodestest.Node(t, tt.node), env())
+		_, ds := template.Kind.Compile(nodestest.Node(t, tt.node), env())
 		if got := nodestest.Findings(ds); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: got %s, want %s", tt.node, got, tt.want)
 		}
 	}
 	// A mistake in a file is reported at its place in that file.
-	_, ds := template.Kind{}.Compile(nodestest.Node(t, `{"file": "letters/bad.md"}`), env())
+	_, ds := template.Kind.Compile(nodestest.Node(t, `{"file": "letters/bad.md"}`), env())
 	if len(ds) != 1 || ds[0].Pos.File != "letters/bad.md" || ds[0].Pos.Line != 2 {
 		t.Errorf("got %v, want one finding in line 2 of letters/bad.md", ds)
 	}
 }
 
 func TestMissingValue(t *testing.T) {
-	made, _ := template.Kind{}.Compile(nodestest.Node(t, `{"text": "{{nothing}}"}`), env())
+	made, _ := template.Kind.Compile(nodestest.Node(t, `{"text": "{{nothing}}"}`), env())
 	_, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, shared()))
 	if err == nil || !strings.Contains(err.Error(), "{{nothing}} has no value") {
 		t.Errorf("got %v", err)
@@ -94,11 +94,11 @@ func TestConformance(t *testing.T) {
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	nodestest.Run(t, template.Kind{},
+	nodestest.Run(t, template.Kind,
 		nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "write"), Env: env(), Input: shared(),
 			Want: `{"letter":"Dear Ada, Notes is on its way."}`},
 		nodestest.Case{Name: "file", Env: env(), Input: shared(),
 			Node: `{"file": "letters/dear.md", "into": "b", "writes": ["a", "b"]}`},
 	)
-	nodestest.CheckDocs(t, template.Kind{})
+	nodestest.CheckDocs(t, template.Kind)
 }

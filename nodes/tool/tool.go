@@ -11,38 +11,23 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/size"
 )
 
-// Kind is the kind "tool". The zero Kind is ready to use.
-type Kind struct{}
-
-var _ core.StateWriter = Kind{}
+// Kind is the kind "tool". Its nodes are there to write state.
+var Kind = core.NewKind(core.KindOf[config]{
+	Name:        "tool",
+	Doc:         "Runs code of yours: a Go function, or a file in the workflow's folder.",
+	WritesState: true,
+	Compile:     compile,
+})
 
 type config struct {
 	Impl      core.Text      `wavefold:"impl,required" doc:"a registered Go function, or a file below the workflow's folder"`
 	PassEnv   process.Passed `wavefold:"pass_env" doc:"the variables that a file gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
 	MaxOutput size.Bytes     `wavefold:"max_output" doc:"limit on what a file prints (10MB)"`
-
-	subject string
 }
 
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }
-
-// Name returns "tool".
-func (Kind) Name() string { return "tool" }
-
-// Keys lists the kind's own keys.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
-
-// WritesState tells that a tool is there to write state: a node that does not
-// say what it writes is worth a warning.
-func (Kind) WritesState() bool { return true }
-
-// Compile finds the code that impl names.
-func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	c := config{subject: "node " + n.ID.Value}
-	ds := core.Decode(n.Config, &c)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
+// compile finds the code that impl names.
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+	var ds core.Diagnostics
 	if env.Tool != nil {
 		if h, ok := env.Tool(c.Impl.Value); ok {
 			if b, ok := h.(core.Binder); ok {
@@ -51,21 +36,21 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 				ds = append(ds, found...)
 			}
 			if c.PassEnv.Given {
-				ds.Warnf(core.CodeIgnored, n.Config.Get("pass_env").Pos, "%s: pass_env has no effect: %s is a Go function, which has the environment of this program", c.subject, c.Impl.Value)
+				ds.Warnf(core.CodeIgnored, n.Config.Get("pass_env").Pos, "%s: pass_env has no effect: %s is a Go function, which has the environment of this program", n.Subject(), c.Impl.Value)
 			}
 			made := core.Compiled{Handler: h}
 			made.Stream, made.Streams = core.StreamsOf(h, n)
 			return made, ds
 		}
 	}
-	f := &finder{Finder: lookup.Finder{Env: env, Subject: c.subject}, impl: c.Impl}
+	f := &finder{Finder: lookup.Finder{Env: env, Subject: n.Subject()}, impl: c.Impl}
 	call, ok := f.find()
 	ds = append(ds, f.Found...)
 	if !ok {
 		return core.Compiled{}, ds
 	}
-	ds = append(ds, exchange.CheckArgs(n, c.subject)...)
-	inherit, found := c.PassEnv.Inherit(c.subject, env, process.Owner{})
+	ds = append(ds, exchange.CheckArgs(n, n.Subject())...)
+	inherit, found := c.PassEnv.Inherit(n.Subject(), env, process.Owner{})
 	if ds = append(ds, found...); ds.Failed(false) {
 		return core.Compiled{}, ds
 	}

@@ -84,7 +84,7 @@ func TestHandle(t *testing.T) {
 			if tt.program != "" {
 				needs(t, tt.program)
 			}
-			made, ds := tool.Kind{}.Compile(nodestest.Node(t, `{"impl": "`+tt.impl+`"}`), env())
+			made, ds := tool.Kind.Compile(nodestest.Node(t, `{"impl": "`+tt.impl+`"}`), env())
 			if len(ds) > 0 {
 				t.Fatalf("compile: %v", ds)
 			}
@@ -110,7 +110,7 @@ func TestHandle(t *testing.T) {
 }
 
 func TestLoop(t *testing.T) {
-	made, _ := tool.Kind{}.Compile(nodestest.Node(t, `{"impl": "tools/pass"}`), env())
+	made, _ := tool.Kind.Compile(nodestest.Node(t, `{"impl": "tools/pass"}`), env())
 	in := core.NewInput("run1", "n", 1, core.Shared{Args: core.ObjectOf("$item", "mine", "_state", "mine"), Loop: "refine", Round: 4})
 	r, err := made.Handler.Handle(t.Context(), in)
 	want := `{} -> {"_state":{},"_edge_inputs":{},"$iter":4,"$loop":"refine"}`
@@ -148,7 +148,7 @@ func TestCompileFindings(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, ds := tool.Kind{}.Compile(nodestest.Node(t, tt.node), tt.env)
+			_, ds := tool.Kind.Compile(nodestest.Node(t, tt.node), tt.env)
 			if got := strings.TrimSuffix(nodestest.Findings(ds), "\n"); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
@@ -157,7 +157,7 @@ func TestCompileFindings(t *testing.T) {
 }
 
 func TestMaxOutput(t *testing.T) {
-	made, _ := tool.Kind{}.Compile(nodestest.Node(t, `{"impl": "tools/pass", "max_output": 10}`), env())
+	made, _ := tool.Kind.Compile(nodestest.Node(t, `{"impl": "tools/pass", "max_output": 10}`), env())
 	_, err := made.Handler.Handle(t.Context(), input(nil))
 	if err == nil || !strings.Contains(err.Error(), "more than 10 bytes") {
 		t.Errorf("got %v, want an error about the limit", err)
@@ -166,7 +166,7 @@ func TestMaxOutput(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	in := core.Shared{Args: core.ObjectOf("name", "Ada"), View: core.NewView([]string{"amounts"}, []any{[]any{int64(1)}})}
-	nodestest.Run(t, tool.Kind{},
+	nodestest.Run(t, tool.Kind,
 		nodestest.Case{Name: "script", Env: env(), Input: in,
 			Node: `{"impl": "tools/pass", "max_output": "1MB"}`,
 			Want: `{} -> {"name":"Ada","_state":{"amounts":[1]},"_edge_inputs":{}}`},
@@ -178,11 +178,11 @@ func TestConformance(t *testing.T) {
 }
 
 func TestDocs(t *testing.T) {
-	nodestest.CheckDocs(t, tool.Kind{})
+	nodestest.CheckDocs(t, tool.Kind)
 	needs(t, "node")
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	nodestest.Run(t, tool.Kind{}, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "greet"), Env: env(), Input: core.Shared{Args: core.ObjectOf("name", "Ada")}, Want: `{"greeting":"hello Ada"}`})
+	nodestest.Run(t, tool.Kind, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "greet"), Env: env(), Input: core.Shared{Args: core.ObjectOf("name", "Ada")}, Want: `{"greeting":"hello Ada"}`})
 }

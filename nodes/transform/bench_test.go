@@ -40,7 +40,7 @@ func BenchmarkStep(b *testing.B) {
 	} {
 		for _, n := range []int{10_000, 200_000} {
 			b.Run(fmt.Sprintf("step=%s/rows=%d", c.name, n), func(b *testing.B) {
-				made, ds := Kind{}.Compile(nodestest.Node(b, `{"reads": ["in"], "writes": ["out"], "steps": [`+c.step+`]}`), core.Env{})
+				made, ds := Kind.Compile(nodestest.Node(b, `{"reads": ["in"], "writes": ["out"], "steps": [`+c.step+`]}`), core.Env{})
 				if ds.Failed(false) {
 					b.Fatal(ds)
 				}

@@ -172,7 +172,7 @@ func (s *flightStream) Summary() *core.Object { return &core.Object{} }
 func (s *flightStream) Close() error          { return nil }
 
 func stepsOver(tb testing.TB, steps string, in core.Shared) (groups int, sum int64) {
-	made, ds := Kind{}.Compile(nodestest.Node(tb, `{"reads": ["in"], "writes": ["out"], "steps": [`+steps+`]}`), core.Env{})
+	made, ds := Kind.Compile(nodestest.Node(tb, `{"reads": ["in"], "writes": ["out"], "steps": [`+steps+`]}`), core.Env{})
 	if ds.Failed(false) {
 		tb.Fatal(ds)
 	}

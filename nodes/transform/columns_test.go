@@ -110,7 +110,7 @@ func loadErrors(t *testing.T, fields, nodes, rest string) string {
 			fields = strings.TrimPrefix(fields+", "+f+": {type: array}", ", ")
 		}
 	}
-	reg := core.NewRegistry(transform.Kind{}, dataset.Kind{})
+	reg := core.NewRegistry(transform.Kind, dataset.Kind)
 	text := fmt.Sprintf("name: w\n%s\nstate: {schema: {%s}}\ngraph: {nodes: [%s], edges: []}\n", rest, fields, strings.ReplaceAll(nodes, "}{", "}, {"))
 	w, ds := native.Parse("main.yaml", []byte(text), native.OptionsFor(reg))
 	if ds.Failed(false) {

@@ -15,12 +15,7 @@ type config struct {
 	Stream    bool       `wavefold:"stream" doc:"make a stream: one other node pulls the rows, which are never in the state"`
 	MaxHeld   *core.Int  `wavefold:"max_held,min=1,max=2000000000" doc:"how many rows, groups or keys a step may hold back (default 10000000)"`
 	MaxMemory size.Bytes `wavefold:"max_memory" doc:"about how much memory a step may take for them, such as 512MB (default 1GB)"`
-
-	subject string
 }
-
-// DecodeSubject names the node in messages.
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }
 
 // simple holds the steps that may also stand on the node itself. A list or
 // mapping that is there is not nil, even when it is empty.

@@ -14,7 +14,7 @@ import (
 
 func plans(t *testing.T, text string) (*plan.Plan, core.Diagnostics) {
 	t.Helper()
-	reg := core.NewRegistry(transform.Kind{})
+	reg := core.NewRegistry(transform.Kind)
 	w, ds := native.Parse("main.yaml", []byte(text), native.OptionsFor(reg))
 	if ds.Failed(false) {
 		t.Fatal(ds)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestFields(t *testing.T) {
-	nodestest.CheckDocs(t, Kind{},
+	nodestest.CheckDocs(t, Kind,
 		nodestest.Nested{Path: "steps", Config: stepConfig{}}, nodestest.Nested{Path: "steps.join", Config: joinConfig{}},
 		nodestest.Nested{Path: "group", Config: groupConfig{}}, nodestest.Nested{Path: "window", Config: windowConfig{}},
 		nodestest.Nested{Path: "checks", Config: checks.Config{}})

@@ -78,7 +78,7 @@ func member(row any, name string) any {
 }
 
 func transformed(t *rapid.T, tb testing.TB, steps string, in, other []any) []any {
-	made, ds := Kind{}.Compile(nodestest.Node(tb, `{"reads": ["in"], "writes": ["out"], "steps": [`+steps+`]}`), core.Env{})
+	made, ds := Kind.Compile(nodestest.Node(tb, `{"reads": ["in"], "writes": ["out"], "steps": [`+steps+`]}`), core.Env{})
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}

@@ -25,7 +25,7 @@ func TestResultOfOneRow(t *testing.T) {
 		{`"map": {"m": "$item.n"}`, "rows", `finding: size requires a column "n", which the result does not have`},
 	} {
 		node := nodestest.Node(t, `{"reads": ["`+tt.from+`"], "writes": ["size"], `+tt.step+`}`)
-		made, ds := transform.Kind{}.Compile(node, env)
+		made, ds := transform.Kind.Compile(node, env)
 		if ds.Failed(false) {
 			if want, ok := strings.CutPrefix(tt.want, "finding: "); !ok || !strings.Contains(ds.Error(), want) {
 				t.Errorf("%s: %v, want %s", tt.step, ds, tt.want)

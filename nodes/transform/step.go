@@ -111,7 +111,7 @@ func (b *builder) compile(s *stepConfig, prefix string, c eval.Columns) eval.Col
 
 func (b *builder) problem(pos core.Position, key, message, hint string) {
 	if key == "" {
-		b.scope.Found.Errorf(core.CodeBadValue, pos, "%s: %s", b.subject, message).WithHint("%s", hint)
+		b.scope.Found.Errorf(core.CodeBadValue, pos, "%s: %s", b.node.Subject(), message).WithHint("%s", hint)
 		return
 	}
 	b.scope.Errorf(core.CodeBadValue, pos, key, "%s", message).WithHint("%s", hint)

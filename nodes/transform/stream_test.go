@@ -137,7 +137,7 @@ func TestStreamsAreArrays(t *testing.T) {
 		text, naive := drawSteps(rt)
 		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{1, 2, 3, 7, 100, 5000}), 1, 4).Draw(rt, "sizes")
 		compiled := func(more string) core.Compiled {
-			made, ds := Kind{}.Compile(nodestest.Node(t, `{"reads": ["in"], "writes": ["out"`+more+`, "steps": [`+text+`]}`), core.Env{})
+			made, ds := Kind.Compile(nodestest.Node(t, `{"reads": ["in"], "writes": ["out"`+more+`, "steps": [`+text+`]}`), core.Env{})
 			if ds.Failed(false) {
 				rt.Skip(ds)
 			}
@@ -200,7 +200,7 @@ func TestStreamsAreArrays(t *testing.T) {
 // compiled compiles a node of these steps.
 func compiled(tb testing.TB, steps, more string) core.Compiled {
 	tb.Helper()
-	made, ds := Kind{}.Compile(nodestest.Node(tb, `{"reads": ["in"], "writes": ["out", "bad"], "into": "out", "steps": [`+steps+`]`+more+`}`), core.Env{})
+	made, ds := Kind.Compile(nodestest.Node(tb, `{"reads": ["in"], "writes": ["out", "bad"], "into": "out", "steps": [`+steps+`]`+more+`}`), core.Env{})
 	if ds.Failed(false) {
 		tb.Fatal(ds)
 	}

@@ -14,25 +14,16 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Kind is the kind "transform". The zero Kind is ready to use.
-type Kind struct{}
+// Kind is the kind "transform".
+var Kind = core.NewKind(core.KindOf[config]{
+	Name:    "transform",
+	Doc:     "Turns a table into another one, step by step and without code.",
+	Compile: compile,
+})
 
-var _ core.Kind = Kind{}
-
-// Name returns "transform".
-func (Kind) Name() string { return "transform" }
-
-// Keys lists the kind's own keys.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
-
-// Compile checks a node and compiles its steps.
-func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	b := &builder{node: n, scope: eval.NewScope(n, env)}
-	b.config.subject = "node " + n.ID.Value
-	ds := core.Decode(n.Config, &b.config)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
+// compile checks a node and compiles its steps.
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+	b := &builder{config: *c, node: n, scope: eval.NewScope(n, env)}
 	h := &handler{dir: env.Dir, limits: b.limits()}
 	h.from = b.scope.Source(b.From)
 	before := b.columns(h.from)
@@ -50,7 +41,7 @@ func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics
 		made.Stream = b.stream(h)
 		made.Handler = streamHandler{h}
 	}
-	ds = append(ds, b.scope.Found...)
+	ds := b.scope.Found
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}

@@ -39,7 +39,7 @@ func parse(t testing.TB, text string) any {
 // run transforms the table in, with the field other beside it and n = 10.
 func run(t testing.TB, node, in, other string) (core.Result, error) {
 	t.Helper()
-	made, ds := transform.Kind{}.Compile(nodestest.Node(t, node), env(t))
+	made, ds := transform.Kind.Compile(nodestest.Node(t, node), env(t))
 	if ds.Failed(false) {
 		t.Fatalf("%s\n%v", node, ds)
 	}
@@ -210,7 +210,7 @@ func TestLongKeys(t *testing.T) {
 		`{"group": {"by": ["big", "id"], "aggregate": {"n": "count"}}}`, `{"group": {"aggregate": {"n": "count_distinct(pair)"}}}`,
 		`{"dedupe": ["big", "id"]}`, `{"join": {"with": "other", "on": ["pair"], "prefix": "o_"}}`,
 	} {
-		made, ds := transform.Kind{}.Compile(nodestest.Node(t, steps(step)), core.Env{})
+		made, ds := transform.Kind.Compile(nodestest.Node(t, steps(step)), core.Env{})
 		if ds.Failed(false) {
 			t.Fatal(ds)
 		}
@@ -358,7 +358,7 @@ func TestCompile(t *testing.T) {
 		{`{"steps": [{"select": ["delay"]}], "from": "flights", "writes": ["result"]}`,
 			`1:66: error: node n: writes: result requires a column "origin", which the result does not have [WRONG_TYPE]`},
 	} {
-		_, ds := transform.Kind{}.Compile(nodestest.Node(t, c.node), env(t))
+		_, ds := transform.Kind.Compile(nodestest.Node(t, c.node), env(t))
 		got := strings.TrimSpace(nodestest.Findings(ds))
 		if ok := got == c.want || !strings.Contains(c.want, " ") && c.want != "" && ds.Has(core.Code(c.want)); !ok {
 			t.Errorf("%s\n got %s\nwant %s", c.node, got, c.want)
@@ -367,7 +367,7 @@ func TestCompile(t *testing.T) {
 }
 
 func TestReads(t *testing.T) {
-	made, ds := transform.Kind{}.Compile(nodestest.Node(t, `{"from": "flights", "reads": ["n"], "writes": ["out"], "steps": [
+	made, ds := transform.Kind.Compile(nodestest.Node(t, `{"from": "flights", "reads": ["n"], "writes": ["out"], "steps": [
 		{"filter": "$item.delay > $.n"}, {"join": {"with": "airports", "on": {"origin": "iata"}}}, {"derive": {"t": "$.text"}}]}`), env(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)
@@ -397,7 +397,7 @@ func TestChecks(t *testing.T) {
 
 func TestRejectsFile(t *testing.T) {
 	dir := t.TempDir()
-	made, ds := transform.Kind{}.Compile(nodestest.Node(t, `{"reads": ["in"], "writes": ["out"], "checks": [{"name": "c", "expr": "$item.a > 1"}], "rejects": "r/bad.jsonl", "max_failures": 0}`), env(t))
+	made, ds := transform.Kind.Compile(nodestest.Node(t, `{"reads": ["in"], "writes": ["out"], "checks": [{"name": "c", "expr": "$item.a > 1"}], "rejects": "r/bad.jsonl", "max_failures": 0}`), env(t))
 	if ds.Failed(false) || !made.Effects {
 		t.Fatal(ds, made.Effects)
 	}
@@ -420,7 +420,7 @@ func TestInputStays(t *testing.T) {
 		`{"derive": {"a": "0", "z": "1"}}`, `{"rename": {"a": "q"}}`, `{"drop": ["a"]}`, `{"sort": ["-a"]}`, `{"group": {"by": ["b"], "aggregate": {"l": "list(a)", "p": "p50(a)"}}}`,
 		`{"checks": [{"name": "c", "expr": "$item.a > 0"}]}`, `{"limit": 3}`, `{"map": {"a": "1"}}`, `{"dedupe": ["b"]}`, `{"filter": "$item.a > 1"}`, `{"join": {"with": "in", "on": "a", "prefix": "r_"}}`,
 	} {
-		made, ds := transform.Kind{}.Compile(nodestest.Node(t, steps(s)), env(t))
+		made, ds := transform.Kind.Compile(nodestest.Node(t, steps(s)), env(t))
 		if ds.Failed(false) {
 			t.Fatal(ds)
 		}
@@ -438,7 +438,7 @@ func TestInputStays(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	made, _ := transform.Kind{}.Compile(nodestest.Node(t, steps(`{"limit": 1}`)), env(t))
+	made, _ := transform.Kind.Compile(nodestest.Node(t, steps(`{"limit": 1}`)), env(t))
 	if _, err := made.Handler.Handle(ctx, core.NewInput("r", "n", 1, core.Shared{})); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
@@ -446,7 +446,7 @@ func TestCancelled(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	shared := core.Shared{View: core.NewView([]string{"in"}, []any{parse(t, abc)})}
-	nodestest.Run(t, transform.Kind{},
+	nodestest.Run(t, transform.Kind,
 		nodestest.Case{Name: "compact", Node: `{"reads": ["in"], "writes": ["out"], "map": {"a": "$item.a"}}`, Env: env(t), Input: shared,
 			Want: `{"out":[{"a":1},{"a":2},{"a":3}]} -> {"rows":3,"from":3} (3 rows from 3)`},
 		nodestest.Case{Name: "steps", Node: `{"from": "in", "into": "out", "writes": ["out"], "steps": [{"sort": ["-a"]}, {"limit": 1}]}`, Env: env(t), Input: shared, Shares: true,
@@ -486,7 +486,7 @@ func TestHandbook(t *testing.T) {
 		if list.Items[0].Get("kind") == nil {
 			node = `{"reads": ["flights"], "writes": ["out"], "steps": ` + core.JSON(list.Plain()) + `}`
 		}
-		made, ds := transform.Kind{}.Compile(nodestest.Node(t, node), core.Env{})
+		made, ds := transform.Kind.Compile(nodestest.Node(t, node), core.Env{})
 		if ds.Failed(false) {
 			t.Fatalf("%s\n%v", block, ds)
 		}
@@ -503,7 +503,7 @@ func TestDocs(t *testing.T) {
 		t.Fatal(ds)
 	}
 	schema := core.Env{Schema: nodestest.Schema(t, `{"flights": {"type": "array"}, "delays": {"type": "array"}}`)}
-	made, ds := transform.Kind{}.Compile(nodestest.Node(t, nodestest.ExampleNode(t, example, "worst")), schema)
+	made, ds := transform.Kind.Compile(nodestest.Node(t, nodestest.ExampleNode(t, example, "worst")), schema)
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}

@@ -70,7 +70,7 @@ func TestRule78UnknownColumns(t *testing.T) {
 	other := []any{core.ObjectOf("id", int64(1), "t", "a")}
 	for _, c := range unknownColumns {
 		for _, to := range []string{"", `, "stream": true`} {
-			made, ds := Kind{}.Compile(nodestest.Node(t, `{"reads": ["in"], "writes": ["out"]`+to+`, "steps": [`+c.steps+`]}`), env)
+			made, ds := Kind.Compile(nodestest.Node(t, `{"reads": ["in"], "writes": ["out"]`+to+`, "steps": [`+c.steps+`]}`), env)
 			if ds.Failed(false) {
 				t.Errorf("%s: %v", c.steps, ds)
 				continue
@@ -121,7 +121,7 @@ func TestHeaderOfAStream(t *testing.T) {
 		`{"join": {"with": "other", "on": {"a": "id"}}}, {"window": {"columns": {"w": "lag(t)"}}}`: "a b t w",
 		`{"sort": ["a"]}, {"dedupe": []}, {"limit": 3}`:                                            "a b",
 	} {
-		made, ds := Kind{}.Compile(nodestest.Node(t, `{"reads": ["in"], "writes": ["out"], "stream": true, "steps": [`+steps+`]}`), core.Env{})
+		made, ds := Kind.Compile(nodestest.Node(t, `{"reads": ["in"], "writes": ["out"], "stream": true, "steps": [`+steps+`]}`), core.Env{})
 		if ds.Failed(false) {
 			t.Fatal(ds)
 		}

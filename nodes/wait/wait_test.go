@@ -27,7 +27,7 @@ func TestCompile(t *testing.T) {
 		{`{}`, 0, `1:1: error: node n: key "duration" is missing [MISSING_KEY]`},
 	}
 	for _, tt := range tests {
-		made, ds := wait.Kind{}.Compile(nodestest.Node(t, tt.node), core.Env{})
+		made, ds := wait.Kind.Compile(nodestest.Node(t, tt.node), core.Env{})
 		if got := strings.TrimSpace(nodestest.Findings(ds)); got != tt.find {
 			t.Errorf("%s: got finding %s, want %s", tt.node, got, tt.find)
 		}
@@ -39,21 +39,21 @@ func TestCompile(t *testing.T) {
 
 // TestNoDurationInAWalk: it loads, and fails when it is visited.
 func TestNoDurationInAWalk(t *testing.T) {
-	made, ds := wait.Kind{}.Compile(nodestest.Node(t, `{}`), core.Env{Conventions: core.Conventions{Late: true}})
+	made, ds := wait.Kind.Compile(nodestest.Node(t, `{}`), core.Env{Conventions: core.Conventions{Late: true}})
 	if made.Lacks != "there is no duration" || len(ds) > 0 {
 		t.Errorf("got %+v, %v", made, ds)
 	}
 }
 
 func TestConformance(t *testing.T) {
-	nodestest.Run(t, wait.Kind{}, nodestest.Case{Name: "plain", Node: `{"duration": "1s"}`})
+	nodestest.Run(t, wait.Kind, nodestest.Case{Name: "plain", Node: `{"duration": "1s"}`})
 }
 
 func TestDocs(t *testing.T) {
-	nodestest.CheckDocs(t, wait.Kind{})
+	nodestest.CheckDocs(t, wait.Kind)
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	nodestest.Run(t, wait.Kind{}, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "pause")})
+	nodestest.Run(t, wait.Kind, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "pause")})
 }

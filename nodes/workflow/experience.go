@@ -5,47 +5,40 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/registered"
 )
 
-// Experience is the kind "experience": a nested workflow in the words of the system whose
-// documents have it. The zero Experience is ready to use.
-type Experience struct{}
-
-var _ core.Kind = Experience{}
-
 const experience = "experience"
+
+// Experience is the kind "experience": a nested workflow in the words of the system whose
+// documents have it.
+var Experience = core.NewKind(core.KindOf[experienceConfig]{
+	Name:    experience,
+	Doc:     "Runs another workflow as a node of this one, in the words of another system.",
+	Before:  isolated,
+	Compile: compileExperience,
+})
 
 type experienceConfig struct {
 	Impl  core.Text `wavefold:"impl,required" doc:"the other workflow, a file or a folder with an experience.yaml, below this workflow's folder"`
 	Scope core.Text `wavefold:"state_scope,oneof=isolated|shared" doc:"isolated, which is the default; shared is an error"`
-
-	subject string
 }
 
-func (c *experienceConfig) DecodeSubject(*core.Value) string { return c.subject }
-
-// Name returns "experience".
-func (Experience) Name() string { return experience }
-
-// Keys lists the kind's own keys.
-func (Experience) Keys() []string { return core.KeyNames(experienceConfig{}) }
-
-// Compile loads the other workflow as the kind "workflow" does. A Go function that is
-// registered under the name of the kind does the work instead.
-func (Experience) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	c := experienceConfig{subject: "node " + n.ID.Value}
-	ds := core.Decode(n.Config, &c)
-	if c.Scope.Value == "shared" {
-		ds.Errorf(core.CodeBadValue, c.Scope.Pos, "%s: state_scope: a nested run has a state of its own, so shared is not possible", c.subject).
+// isolated rejects a state that is shared.
+func isolated(n *core.Node, _ core.Env) (made core.Compiled, done bool, ds core.Diagnostics) {
+	if scope := n.Config.Get("state_scope"); scope != nil && scope.Scalar == "shared" {
+		ds.Errorf(core.CodeBadValue, scope.Pos, "%s: state_scope: a nested run has a state of its own, so shared is not possible", n.Subject()).
 			WithHint("remove it; give the nested run values with args, and name the fields it is to fill in writes")
 	}
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
+	return core.Compiled{}, false, ds
+}
+
+// compileExperience loads the other workflow as the kind "workflow" does. A Go function
+// that is registered under the name of the kind does the work instead.
+func compileExperience(n *core.Node, env core.Env, c *experienceConfig) (core.Compiled, core.Diagnostics) {
 	if made, found, ok := registered.Node(experience, n, env, nil); ok {
-		return made, append(ds, found...)
+		return made, found
 	}
-	l := &loader{env: env, subject: c.subject, key: "impl", name: c.Impl, folders: true}
-	inner, found := l.load()
-	if ds = append(ds, found...); ds.Failed(false) {
+	l := &loader{env: env, subject: n.Subject(), key: "impl", name: c.Impl, folders: true}
+	inner, ds := l.load()
+	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
 	return core.Compiled{Frame: &core.Frame{Workflow: inner, Optional: true, Send: true}}, ds

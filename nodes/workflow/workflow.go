@@ -2,43 +2,37 @@ package workflow
 
 import "github.com/wavefold/wavefold/core"
 
-// Kind is the kind "workflow". The zero Kind is ready to use.
-type Kind struct{}
-
-var _ core.Kind = Kind{}
-
 const name = "workflow"
+
+// Kind is the kind "workflow".
+var Kind = core.NewKind(core.KindOf[config]{
+	Name:    name,
+	Doc:     "Runs another workflow as a node of this one.",
+	Before:  nested,
+	Compile: compile,
+})
+
+// nested handles a node that has its workflow with it: no file needs to be loaded.
+func nested(n *core.Node, _ core.Env) (made core.Compiled, done bool, ds core.Diagnostics) {
+	if n.Child != nil {
+		return core.Compiled{Frame: &core.Frame{Workflow: n.Child}}, true, nil
+	}
+	return core.Compiled{}, false, nil
+}
 
 type config struct {
 	File    core.Text               `wavefold:"file,required" doc:"the other workflow, a path below this workflow's folder"`
 	Outputs core.Members[core.Text] `wavefold:"outputs" doc:"which of its fields fill which of ours: {ours: theirs}"`
-
-	subject string
 }
 
-func (c *config) DecodeSubject(*core.Value) string { return c.subject }
-
-// Name returns "workflow".
-func (Kind) Name() string { return name }
-
-// Keys lists the kind's own keys.
-func (Kind) Keys() []string { return core.KeyNames(config{}) }
-
-// Compile loads the other workflow and checks that it does not lead back to
+// compile loads the other workflow and checks that it does not lead back to
 // itself. What is inside it is checked by whoever compiles the frame.
-func (Kind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	if n.Child != nil {
-		return core.Compiled{Frame: &core.Frame{Workflow: n.Child}}, nil
-	}
-	c := config{subject: "node " + n.ID.Value}
-	ds := core.Decode(n.Config, &c)
-	if ds.Failed(false) {
-		return core.Compiled{}, ds
-	}
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+	var ds core.Diagnostics
 	if c.File.Value == "" && !n.Config.Whole() {
 		return core.Compiled{Lacks: "what names its workflow cannot be read"}, ds
 	}
-	l := &loader{env: env, subject: c.subject, key: "file", name: c.File}
+	l := &loader{env: env, subject: n.Subject(), key: "file", name: c.File}
 	inner, found := l.load()
 	if ds = append(ds, found...); ds.Failed(false) {
 		return core.Compiled{}, ds
@@ -67,10 +61,10 @@ func (c *config) checkOutputs(n *core.Node, inner *core.Workflow) core.Diagnosti
 			if hint == "" {
 				hint = "add it: writes: [" + o.Key.Value + "]"
 			}
-			ds.Errorf(core.CodeUnknownField, o.Key.Pos, "%s: outputs: field %q is not among the node's writes", c.subject, o.Key.Value).WithHint("%s", hint)
+			ds.Errorf(core.CodeUnknownField, o.Key.Pos, "%s: outputs: field %q is not among the node's writes", n.Subject(), o.Key.Value).WithHint("%s", hint)
 		}
 		if !contains(fields, o.Value.Value) && !inner.Lost.Any("schema", "inputs") {
-			ds.Errorf(core.CodeUnknownField, o.Value.Pos, "%s: outputs: %q has no field %q", c.subject, c.File.Value, o.Value.Value).
+			ds.Errorf(core.CodeUnknownField, o.Value.Pos, "%s: outputs: %q has no field %q", n.Subject(), c.File.Value, o.Value.Value).
 				WithHint("%s", core.DidYouMean(o.Value.Value, fields))
 		}
 	}
@@ -79,7 +73,7 @@ func (c *config) checkOutputs(n *core.Node, inner *core.Workflow) core.Diagnosti
 	}
 	for _, w := range n.Writes {
 		if _, ok := c.Outputs.Get(w.Value); !ok {
-			ds.Warnf(core.CodeUnused, w.Pos, "%s: field %q is among the writes, but outputs does not fill it", c.subject, w.Value)
+			ds.Warnf(core.CodeUnused, w.Pos, "%s: field %q is among the writes, but outputs does not fill it", n.Subject(), w.Value)
 		}
 	}
 	return ds

@@ -52,7 +52,7 @@ func TestFrame(t *testing.T) {
 		{`{"file": "sub/region.yaml", "outputs": {}}`, map[string]string{}},
 	}
 	for _, tt := range tests {
-		made, ds := workflow.Kind{}.Compile(nodestest.Node(t, tt.node), env)
+		made, ds := workflow.Kind.Compile(nodestest.Node(t, tt.node), env)
 		if len(ds) > 0 || made.Frame == nil {
 			t.Fatalf("%s: got %v, findings %v", tt.node, made, ds)
 		}
@@ -92,7 +92,7 @@ func TestFindings(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, ds := workflow.Kind{}.Compile(nodestest.Node(t, tt.node), tt.env)
+			_, ds := workflow.Kind.Compile(nodestest.Node(t, tt.node), tt.env)
 			if got := strings.TrimSpace(nodestest.Findings(ds)); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
@@ -118,7 +118,7 @@ func TestCycle(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			made, ds := workflow.Kind{}.Compile(nodestest.Node(t, fmt.Sprintf(`{"file": %q}`, tt.file)), tt.files.env(t))
+			made, ds := workflow.Kind.Compile(nodestest.Node(t, fmt.Sprintf(`{"file": %q}`, tt.file)), tt.files.env(t))
 			if tt.want == "" {
 				if len(ds) > 0 || made.Frame == nil {
 					t.Errorf("got %v, want no finding", ds)
@@ -145,23 +145,23 @@ func TestCycleIsLinear(t *testing.T) {
 	env := files.env(t)
 	load := env.LoadWorkflow
 	env.LoadWorkflow = func(path string) (*core.Workflow, error) { loads++; return load(path) }
-	if _, ds := (workflow.Kind{}).Compile(nodestest.Node(t, `{"file": "f0.yaml"}`), env); len(ds) > 0 || loads > 100 {
+	if _, ds := workflow.Kind.Compile(nodestest.Node(t, `{"file": "f0.yaml"}`), env); len(ds) > 0 || loads > 100 {
 		t.Errorf("got %d loads, findings %v, want at most 100 loads and none", loads, ds)
 	}
 }
 
 func TestConformance(t *testing.T) {
-	nodestest.Run(t, workflow.Kind{}, nodestest.Case{Name: "mapped", Env: set{"region.yaml": nil}.env(t),
+	nodestest.Run(t, workflow.Kind, nodestest.Case{Name: "mapped", Env: set{"region.yaml": nil}.env(t),
 		Node: `{"file": "region.yaml", "outputs": {"report": "summary"}, "writes": ["report"], "args": {"day": "monday"}}`})
 }
 
 func TestExperience(t *testing.T) {
 	env := set{"triage/experience.yaml": nil, "old/experience.yml": nil, "one.yaml": nil, "round/experience.yaml": {"../one.yaml"}}.env(t)
-	nodestest.Run(t, workflow.Experience{}, nodestest.Case{Name: "all keys", Env: env,
+	nodestest.Run(t, workflow.Experience, nodestest.Case{Name: "all keys", Env: env,
 		Node: `{"impl": "./triage", "state_scope": "isolated", "writes": ["summary"], "args": {"day": "monday"}}`})
 	for impl, want := range map[string]string{"./triage": "triage/experience.yaml", "triage/experience.yaml": "triage/experience.yaml",
 		"old": "old/experience.yml", "one.yaml": "one.yaml"} {
-		made, ds := workflow.Experience{}.Compile(nodestest.Node(t, fmt.Sprintf(`{"impl": %q}`, impl)), env)
+		made, ds := workflow.Experience.Compile(nodestest.Node(t, fmt.Sprintf(`{"impl": %q}`, impl)), env)
 		if made.Frame == nil || len(ds) > 0 {
 			t.Errorf("%s: %v", impl, ds)
 			continue
@@ -176,7 +176,7 @@ func TestExperience(t *testing.T) {
 		`{"state_scope": "all"}`:                        "1:1: error: node n: key \"impl\" is missing [MISSING_KEY]\n1:17: error: node n: state_scope: \"all\" is none of isolated, shared [BAD_VALUE]",
 		`{"impl": "one.yaml", "state_scope": "shared"}`: `1:37: error: node n: state_scope: a nested run has a state of its own, so shared is not possible (remove it; give the nested run values with args, and name the fields it is to fill in writes) [BAD_VALUE]`,
 	} {
-		_, ds := workflow.Experience{}.Compile(nodestest.Node(t, node), env)
+		_, ds := workflow.Experience.Compile(nodestest.Node(t, node), env)
 		if got := strings.TrimSpace(nodestest.Findings(ds)); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", node, got, want)
 		}
@@ -191,7 +191,7 @@ func TestExperienceRegistered(t *testing.T) {
 			return core.Send(impl), nil
 		}), name == "experience"
 	}}
-	made, ds := workflow.Experience{}.Compile(nodestest.Node(t, `{"impl": "elsewhere"}`), env)
+	made, ds := workflow.Experience.Compile(nodestest.Node(t, `{"impl": "elsewhere"}`), env)
 	if made.Handler == nil || len(ds) > 0 {
 		t.Fatal(ds)
 	}
@@ -212,7 +212,7 @@ func TestCycleOfExperiences(t *testing.T) {
 		return w, err
 	}
 	// Paths stay below the folder of the file that includes: that one does not lead back.
-	if _, ds := (workflow.Experience{}).Compile(nodestest.Node(t, `{"impl": "sub"}`), env); len(ds) > 0 {
+	if _, ds := workflow.Experience.Compile(nodestest.Node(t, `{"impl": "sub"}`), env); len(ds) > 0 {
 		t.Error(ds)
 	}
 	env.LoadWorkflow = func(path string) (*core.Workflow, error) {
@@ -222,18 +222,18 @@ func TestCycleOfExperiences(t *testing.T) {
 		}
 		return w, err
 	}
-	_, ds := (workflow.Experience{}).Compile(nodestest.Node(t, `{"impl": "sub"}`), env)
+	_, ds := workflow.Experience.Compile(nodestest.Node(t, `{"impl": "sub"}`), env)
 	if want := "impl: the workflow includes itself: sub/experience.yaml -> sub/experience.yaml"; !strings.Contains(ds.Error(), want) {
 		t.Errorf("got %v, want %s", ds, want)
 	}
 }
 
 func TestDocs(t *testing.T) {
-	nodestest.CheckDocs(t, workflow.Kind{})
-	nodestest.CheckDocs(t, workflow.Experience{})
+	nodestest.CheckDocs(t, workflow.Kind)
+	nodestest.CheckDocs(t, workflow.Experience)
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	nodestest.Run(t, workflow.Kind{}, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "north"), Env: set{"region.yaml": nil}.env(t)})
+	nodestest.Run(t, workflow.Kind, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "north"), Env: set{"region.yaml": nil}.env(t)})
 }

@@ -107,7 +107,7 @@ func lineDiff(want, got string) string {
 // name.
 func compileScript(files []txtar.File) (*plan.Plan, error) {
 	reg := core.NewRegistry(wavefold.DefaultKinds()...)
-	reg.AddKind(route.Kind{})
+	reg.AddKind(route.Kind)
 	for _, name := range []string{"work", "agent", "command", "prompt"} {
 		reg.AddKind(scriptedKind(name))
 	}

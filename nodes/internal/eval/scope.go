@@ -33,7 +33,7 @@ type Scope struct {
 
 // NewScope returns the scope of a node.
 func NewScope(n *core.Node, env core.Env) *Scope {
-	s := &Scope{subject: "node " + n.ID.Value, fields: env.Schema, inputs: env.Inputs, node: n, roots: expressions.RootInput, known: env.Columns, writes: env.WriteType}
+	s := &Scope{subject: n.Subject(), fields: env.Schema, inputs: env.Inputs, node: n, roots: expressions.RootInput, known: env.Columns, writes: env.WriteType}
 	if s.fields == nil {
 		s.fields = &expressions.Open{}
 	}

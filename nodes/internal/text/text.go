@@ -32,7 +32,7 @@ type Set struct {
 
 // NewSet returns an empty set for a node; "node ID" begins every message.
 func NewSet(n *core.Node, env core.Env) *Set {
-	s := &Set{schema: env.Schema, rows: env.Columns, inputs: env.Inputs, subject: "node " + n.ID.Value, args: constants(n.Args), roots: expressions.RootNodes | expressions.RootInput}
+	s := &Set{schema: env.Schema, rows: env.Columns, inputs: env.Inputs, subject: n.Subject(), args: constants(n.Args), roots: expressions.RootNodes | expressions.RootInput}
 	if env.Items {
 		s.roots |= expressions.RootItem | expressions.RootIndex
 		s.item = env.Item

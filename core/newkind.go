@@ -1,0 +1,81 @@
+package core
+
+import "slices"
+
+// KindOf describes a kind of node whose configuration is a struct C with the tags that
+// Decode reads. NewKind makes the kind.
+type KindOf[C any] struct {
+	// Name is the word that documents use, such as "command".
+	Name string
+	// Doc says in one sentence what a node of the kind does. It is part of the JSON Schema
+	// of documents.
+	Doc string
+	// WritesState marks a kind whose nodes make little sense unless they write state, see
+	// StateWriter.
+	WritesState bool
+	// Defaults returns the configuration of a node that sets none of the keys. If it is nil,
+	// that is the zero C.
+	Defaults func() C
+	// Before, if it is not nil, is called before the configuration is decoded. If done is
+	// true, its results are those of the node; otherwise its diagnostics are reported
+	// together with those of decoding.
+	Before func(n *Node, env Env) (made Compiled, done bool, ds Diagnostics)
+	// Compile compiles a node whose configuration is free of errors. It runs nothing and
+	// writes nothing.
+	Compile func(n *Node, env Env, c *C) (Compiled, Diagnostics)
+}
+
+// NewKind returns the kind that k describes. Its keys are the fields of C. Diagnostics of
+// decoding begin with the subject of the node ("node load: ..."), see Node.Subject. NewKind
+// panics if k has no name or no Compile function, or if a tag of C is malformed.
+func NewKind[C any](k KindOf[C]) Kind {
+	if k.Name == "" || k.Compile == nil {
+		panic("core.NewKind: a kind needs a name and a Compile function")
+	}
+	if k.Defaults == nil {
+		k.Defaults = func() (c C) { return c }
+	}
+	return &structKind[C]{k, KeyNames(k.Defaults())}
+}
+
+// structKind is a kind that NewKind has made.
+type structKind[C any] struct {
+	is   KindOf[C]
+	keys []string
+}
+
+var (
+	_ StateWriter    = (*structKind[struct{}])(nil)
+	_ DocumentedKind = (*structKind[struct{}])(nil)
+)
+
+// Name returns the word that documents use.
+func (k *structKind[C]) Name() string { return k.is.Name }
+
+// Doc returns the sentence that describes the kind.
+func (k *structKind[C]) Doc() string { return k.is.Doc }
+
+// Keys lists the kind's own keys.
+func (k *structKind[C]) Keys() []string { return slices.Clone(k.keys) }
+
+// WritesState reports whether nodes of the kind are there to write state.
+func (k *structKind[C]) WritesState() bool { return k.is.WritesState }
+
+// Compile decodes the configuration of a node and compiles the node.
+func (k *structKind[C]) Compile(n *Node, env Env) (Compiled, Diagnostics) {
+	var early Diagnostics
+	if k.is.Before != nil {
+		made, done, found := k.is.Before(n, env)
+		if done {
+			return made, found
+		}
+		early = found
+	}
+	c := k.is.Defaults()
+	ds := append(decode(n.Config, &c, &place{subject: n.Subject()}), early...)
+	if ds.Failed(false) {
+		return Compiled{}, ds
+	}
+	made, found := k.is.Compile(n, env, &c)
+	return made, append(ds, found...)
+}

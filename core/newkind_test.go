@@ -1,0 +1,110 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+type pauseConfig struct {
+	Note  Text   `wavefold:"note"`
+	Times Int    `wavefold:"times,required,min=1"`
+	Words []Text `wavefold:"words"`
+}
+
+// pause is a kind with everything that NewKind knows. It says what it was given by Lacks.
+func pause(before func(*Node, Env) (Compiled, bool, Diagnostics)) Kind {
+	return NewKind(KindOf[pauseConfig]{
+		Name: "pause", Doc: "Pauses.", WritesState: true, Before: before,
+		Defaults: func() pauseConfig {
+			return pauseConfig{Note: At("none", Position{}), Words: []Text{{Value: "a"}, {Value: "b"}}}
+		},
+		Compile: func(n *Node, env Env, c *pauseConfig) (Compiled, Diagnostics) {
+			var ds Diagnostics
+			ds.Warnf(CodeUnused, n.Pos, "%s: compiled in %s", n.Subject(), env.Dir)
+			made := Compiled{Lacks: c.Note.Value + " " + strings.Join(Strings(c.Words), ",")}
+			c.Note.Value, c.Words[0] = "changed", Text{Value: "changed"} // the next node must not have this
+			return made, ds
+		},
+	})
+}
+
+func TestNewKind(t *testing.T) {
+	k := pause(nil)
+	if got := k.Keys(); k.Name() != "pause" || !slices.Equal(got, []string{"times", "note", "words"}) {
+		t.Errorf("name %q, keys %q", k.Name(), got)
+	}
+	k.Keys()[0] = "changed"
+	if k.Keys()[0] != "times" {
+		t.Error("a caller can change the keys of the kind")
+	}
+	if d := k.(DocumentedKind); d.Doc() != "Pauses." {
+		t.Errorf("doc %q", d.Doc())
+	}
+	if w := k.(StateWriter); !w.WritesState() {
+		t.Error("the kind does not say that it writes state")
+	}
+	for _, c := range []struct{ name, config, lacks, findings string }{
+		{"defaults", `{"times": 1}`, "none a,b", "node n: compiled in /w"},
+		{"again, the defaults are as before", `{"times": 1}`, "none a,b", "node n: compiled in /w"},
+		{"all keys", `{"times": 1, "note": "x", "words": ["c"]}`, "x c", "node n: compiled in /w"},
+		{"nothing", `{}`, "", `node n: key "times" is missing`},
+		{"no mapping", `[]`, "", "node n: want a mapping, found a list"},
+		{"several faults", `{"times": 0, "not": 1}`, "", `node n: times: want a whole number of at least 1, found 0; node n: unknown key "not"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			made, ds := k.Compile(&Node{ID: At("n", Position{}), Config: tree(t, c.config)}, Env{Dir: "/w"})
+			if got := messages(ds); made.Lacks != c.lacks || got != c.findings {
+				t.Errorf("got %q, %q\nwant %q, %q", made.Lacks, got, c.lacks, c.findings)
+			}
+		})
+	}
+}
+
+func messages(ds Diagnostics) string {
+	list := make([]string, len(ds))
+	for i, d := range ds {
+		list[i] = d.Message
+	}
+	return strings.Join(list, "; ")
+}
+
+func TestNewKindBefore(t *testing.T) {
+	node := &Node{ID: At("n", Position{}), Config: &Value{Kind: ObjectValue}}
+	var found Diagnostics
+	found.Errorf(CodeBadValue, Position{}, "%s: not here", node.Subject())
+	for _, c := range []struct {
+		done            bool
+		found           Diagnostics
+		lacks, findings string
+	}{
+		{true, nil, "early", ""},
+		{true, found, "early", "node n: not here"},
+		{false, nil, "", `node n: key "times" is missing`},
+		{false, found, "", `node n: key "times" is missing; node n: not here`},
+	} {
+		k := pause(func(*Node, Env) (Compiled, bool, Diagnostics) {
+			return Compiled{Lacks: "early"}, c.done, c.found
+		})
+		made, ds := k.Compile(node, Env{})
+		if got := messages(ds); made.Lacks != c.lacks || got != c.findings {
+			t.Errorf("done %v, %v: got %q, %q", c.done, c.found, made.Lacks, got)
+		}
+	}
+}
+
+func TestNewKindPanics(t *testing.T) {
+	compile := func(*Node, Env, *struct{}) (Compiled, Diagnostics) {
+		return Compiled{}, nil
+	}
+	for _, k := range []KindOf[struct{}]{{Compile: compile}, {Name: "x"}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v: no panic", k.Name)
+				}
+			}()
+			NewKind(k)
+		}()
+	}
+}
