@@ -3,7 +3,6 @@ package machine
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -29,7 +28,7 @@ func (t *nested) reissue()           {} // the child does
 // watch asks for the news that the frame's deadline has passed.
 func (f *frame) watch() {
 	f.m.command(Command{Op: OpDeadline, ID: f.whole(), Plan: f.parent.p, Node: &f.parent.p.Nodes[f.owner.Node],
-		Delay: time.Duration(max(0, f.deadline-f.m.now))})
+		Delay: f.m.until(f.deadline)})
 }
 
 // whole names a nested run itself.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -11,8 +12,16 @@ import (
 
 // Restore returns the machine a snapshot was taken of. The plan must be
 // compiled from the same workflow. What was in flight is issued again by the
-// next call of Next; answers to the first issue still count.
-func Restore(p *plan.Plan, snapshot []byte) (*Machine, error) {
+// next call of Next, timers with what is left of their delays; answers to the first issue
+// still count.
+func Restore(p *plan.Plan, snapshot []byte) (*Machine, error) { return RestoreAfter(p, snapshot, 0) }
+
+// RestoreAfter is Restore after a time without a process: down is the time between the
+// latest event before the snapshot and the moment at which the run continues, and it is part
+// of the time of the events that follow. Waits and the delays of retries elapse during that
+// time. The timeouts of nested runs and of parallel nodes and the watch over a walk that
+// shows no sign of life do not: they limit work, and none was done.
+func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, error) {
 	var j machineJSON
 	if err := json.Unmarshal(snapshot, &j); err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
@@ -38,7 +47,9 @@ func Restore(p *plan.Plan, snapshot []byte) (*Machine, error) {
 	for _, e := range j.Emit {
 		m.command(Command{Op: OpEmit, Event: e})
 	}
+	m.now += int64(down)
 	for i := len(m.frames) - 1; i >= 0; i-- { // inner frames first: outer ones ask them
+		m.frames[i].extend(int64(down))
 		m.frames[i].reissue()
 	}
 	for i := len(m.frames) - 1; i >= 0; i-- {
@@ -343,7 +354,25 @@ func (t *unit) restorePasses(j *unitJSON) {
 	}
 }
 
-// reissue issues what was in flight and sets the timers anew.
+// extend moves the limits of a frame's working time by a time without a process.
+func (f *frame) extend(down int64) {
+	if f.deadline > 0 {
+		f.deadline += down
+	}
+	t, ok := f.task(0).(*walk)
+	if !ok {
+		return
+	}
+	t.due += down
+	t.active += down
+	for _, v := range t.live {
+		if v.fork != nil {
+			v.Due += down
+		}
+	}
+}
+
+// reissue issues what was in flight and sets the timers again.
 func (f *frame) reissue() {
 	if f.stopped { // after what it cancels
 		defer f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.id}})

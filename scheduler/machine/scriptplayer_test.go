@@ -68,8 +68,7 @@ func (x *player) step(w []string) (err error) {
 		x.saved, err = x.m.Snapshot()
 		return err
 	case "restore":
-		x.m, err = machine.Restore(x.p, x.saved)
-		return err
+		return x.restore(args)
 	case "cancel":
 		return x.apply(nil, &machine.Event{Kind: machine.Cancel})
 	case "done", "fail", "answer", "timer", "expire", "placed", "gone", "yield":
@@ -89,6 +88,22 @@ func (x *player) step(w []string) (err error) {
 		return err
 	}
 	return x.apply(&c, e)
+}
+
+// restore continues on a machine that is restored from the last snapshot, "after=" so much
+// time without a process.
+func (x *player) restore(args []string) (err error) {
+	if len(args) == 0 {
+		x.m, err = machine.Restore(x.p, x.saved)
+		return err
+	}
+	down, err := time.ParseDuration(strings.TrimPrefix(args[0], "after="))
+	if err != nil {
+		return err
+	}
+	x.now += down
+	x.m, err = machine.RestoreAfter(x.p, x.saved, down)
+	return err
 }
 
 // start makes the machine. Settings are those of machine.Options and, after "input.", the

@@ -7,7 +7,7 @@ import (
 )
 
 // snapshotVersion is the version of the snapshot format.
-const snapshotVersion = 2
+const snapshotVersion = 3
 
 // machineJSON is a whole machine. What follows from the rest is left out: folded
 // values, ready sets, slots held. It is as large as the state and the progress

@@ -34,6 +34,7 @@ type walk struct {
 	idle    int             // nodes in a row that did nothing
 	active  int64           // time of the last sign of life
 	watched int32           // watches set for a sign of life
+	due     int64           // time at which the last of them ends
 
 	followed []int32                // of a walk that a model routes: how often each pair of nodes was followed; nil until one was
 	evals    map[int32]*core.Object // checks of what nodes sent last

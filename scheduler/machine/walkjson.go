@@ -22,6 +22,7 @@ type walkJSON struct {
 	Idle    int             `json:"idle,omitempty"`
 	Active  int64           `json:"active,omitempty"`
 	Watched int32           `json:"watched,omitempty"`
+	Due     int64           `json:"due,omitempty"`
 	Failure *core.Failure   `json:"failure,omitempty"`
 	FailAt  int32           `json:"fail_at"`
 	Ended   bool            `json:"ended,omitempty"`
@@ -66,7 +67,7 @@ type branchJSON struct {
 
 func (t *walk) dump() (*walkJSON, error) {
 	j := &walkJSON{Next: t.next, Nodes: t.nodes, Spoilt: t.spoilt, Path: t.path, Gates: t.gates, Last: t.last, Told: t.told, Failed: t.failed, Idle: t.idle, Active: t.active,
-		Watched: t.watched, Failure: t.failure, FailAt: t.failAt, Ended: t.ended,
+		Watched: t.watched, Due: t.due, Failure: t.failure, FailAt: t.failAt, Ended: t.ended,
 		Followed: t.followed, Evals: t.evals}
 	for _, v := range t.live {
 		vj, err := t.dumpVisit(v)
@@ -121,7 +122,7 @@ func (f *frame) restoreWalk(j *walkJSON) error {
 	}
 	t := f.newWalk()
 	t.next, t.path, t.gates, t.last, t.idle, t.active = j.Next, j.Path, j.Gates, j.Last, j.Idle, j.Active
-	t.spoilt, t.watched, t.failure, t.failAt, t.ended = j.Spoilt, j.Watched, j.Failure, j.FailAt, j.Ended
+	t.spoilt, t.watched, t.due, t.failure, t.failAt, t.ended = j.Spoilt, j.Watched, j.Due, j.Failure, j.FailAt, j.Ended
 	t.followed, t.evals, t.told = j.Followed, j.Evals, j.Told
 	if j.Failed != nil {
 		t.failed = j.Failed
@@ -188,13 +189,13 @@ func (t *walk) restoreFork(v *visit, j *forkJSON) error {
 	return nil
 }
 
-// reissue issues what was in flight and sets the timers anew.
+// reissue issues what was in flight and sets the timers again.
 func (t *walk) reissue() {
 	if t.ended {
 		return
 	}
 	if t.w.StallTimeout > 0 {
-		t.askWatch(t.w.StallTimeout)
+		t.askWatch()
 	}
 	for _, v := range t.live {
 		n := &t.f.p.Nodes[v.node]

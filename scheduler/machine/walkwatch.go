@@ -24,11 +24,12 @@ func (t *walk) watchFor(d time.Duration) {
 		return
 	}
 	t.watched++
-	t.askWatch(d)
+	t.due = t.f.m.in(d)
+	t.askWatch()
 }
 
-func (t *walk) askWatch(d time.Duration) {
-	t.f.m.command(Command{Op: OpDeadline, ID: t.watchID(), Plan: t.f.p, Delay: d})
+func (t *walk) askWatch() {
+	t.f.m.command(Command{Op: OpDeadline, ID: t.watchID(), Plan: t.f.p, Delay: t.f.m.until(t.due)})
 }
 
 // unwatch takes the watch away at the end.
