@@ -263,7 +263,7 @@ func (g *Graph) Save() ([]byte, error) {
 	if err := g.w.Findings.Err(false); err != nil {
 		return nil, err
 	}
-	if g.w.Mode == core.ModeWalk {
+	if dot.Holds(g.w) {
 		return dot.Write(g.w)
 	}
 	return native.Write(g.w)

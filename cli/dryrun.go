@@ -10,7 +10,7 @@ import (
 // dryRun shows what a run would do: of a walk the way it takes when every node
 // succeeds, of other graphs the plan.
 func (a *app) dryRun(p *plan.Plan, args []string, inputs map[string]any, f *runFlags) error {
-	if p.Walk == nil {
+	if !p.Mode.Visits {
 		return a.printPlan(p, f.json)
 	}
 	file, ds := fileOf(a.engine, args)
@@ -60,10 +60,10 @@ func (a *app) printRoute(p *plan.Plan, rec *rehearse.Record) {
 // there, or why there are none.
 func (a *app) printDecision(p *plan.Plan, rec *rehearse.Record) {
 	path := rec.Report.Path
-	if !p.Walk.Routed || len(path) == 0 {
+	ended, note := endingOf(p, nil)
+	if ended == nil || len(path) == 0 {
 		return
 	}
-	ended, note := endingOf(p, nil)
 	for i := range rec.Events {
 		note(rec.Events[i])
 	}

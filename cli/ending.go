@@ -15,7 +15,7 @@ type ending struct{ rule, reason string }
 // endingOf returns the note of a run, nil for graphs of other kinds, and a listener that
 // writes it and hands the events on to another, which may be nil.
 func endingOf(p *plan.Plan, next func(core.Event)) (*ending, func(core.Event)) {
-	if p.Walk == nil || !p.Walk.Routed {
+	if _, ok := p.Router(); !ok {
 		return nil, next
 	}
 	d := &ending{}
@@ -47,7 +47,7 @@ func (d *ending) text(p *plan.Plan, r *core.Report) string {
 		return where + "the run could not go on"
 	}
 	n, _ := p.Node(last)
-	switch out := p.Walk.Nodes[n.Index].Out; {
+	switch out := p.Leaving(n.Index); {
 	case len(out) == 0:
 		return where + "no edge leaves it"
 	case len(out) == 1:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // defaultFile is what stands for a folder.
@@ -67,7 +68,7 @@ func workflowsIn(c compiler, dir string) []string {
 		}
 		file := filepath.Join(dir, e.Name())
 		w, _ := c.Read(file)
-		if w == nil || !isGraph(w) {
+		if w == nil || !plan.HasStart(w) {
 			continue
 		}
 		found = append(found, file)
@@ -83,15 +84,6 @@ func workflowsIn(c compiler, dir string) []string {
 		return found
 	}
 	return roots
-}
-
-// isGraph tells a workflow from other files of its syntax. A drawing in DOT has nodes,
-// but none where a walk begins; a document of SWEny names that one.
-func isGraph(w *core.Workflow) bool {
-	if w.Mode == core.ModeWalk && (w.Walk == nil || w.Walk.Entry.Value == "") {
-		return slices.ContainsFunc(w.Nodes, func(n *core.Node) bool { return n.Kind.Value == "start" })
-	}
-	return len(w.Nodes) > 0
 }
 
 // extensions are the endings of workflow files.

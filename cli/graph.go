@@ -133,13 +133,13 @@ func marks(d *plan.Description, s *story.Story) *draw.Run {
 // taken counts how often a walk took its edges; those to branches and from them belong to
 // the visits of their parallel node.
 func taken(d *plan.Description, s *story.Story) map[draw.Way]int {
-	if d.Walk == nil {
+	if !d.Mode.Visits {
 		return nil
 	}
 	counts := map[draw.Way]int{}
 	forks := map[string]*plan.ParallelDescription{}
-	for i := range d.Walk.Nodes {
-		if n := &d.Walk.Nodes[i]; n.Parallel != nil {
+	for _, n := range d.Visited() {
+		if n.Parallel != nil {
 			forks[n.ID] = n.Parallel
 		}
 	}

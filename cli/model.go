@@ -58,7 +58,7 @@ func (a *app) checkModel(p *plan.Plan, inputs map[string]any) error {
 // needsModel describes the first part of a plan that may call a model, "" if there is none. In a
 // dry run no model picks the edges.
 func needsModel(p *plan.Plan, dry bool) string {
-	if p.Walk != nil && p.Walk.Routed && !dry {
+	if _, ok := p.Router(); ok && !dry {
 		b := p.Bounds()
 		for i, n := range b.Decisions {
 			if n > 0 {
@@ -82,10 +82,11 @@ func needsModel(p *plan.Plan, dry bool) string {
 
 // checkRouted rejects the flags for walks that a model routes if the plan is not such a walk.
 func (f *runFlags) checkRouted(p *plan.Plan) error {
+	if _, ok := p.Router(); ok {
+		return nil
+	}
 	flag := ""
 	switch {
-	case p.Walk != nil && p.Walk.Routed:
-		return nil
 	case f.failFast:
 		flag = "--fail-fast"
 	case f.maxVisits > 0:

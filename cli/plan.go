@@ -53,7 +53,7 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 		}
 		return a.writeJSON(d)
 	}
-	if d.Walk != nil {
+	if d.Ways != nil {
 		a.printWalk(d)
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 // printRouted prints the plan of a walk that a model routes: where it may go on after each
 // node, what a model is asked for, and how often at most.
 func (a *app) printRouted(d *plan.Description) {
-	w, out := d.Walk, map[string][]*plan.EdgeDescription{}
+	w, out := d.Ways, map[string][]*plan.EdgeDescription{}
 	for i := range d.Edges {
 		out[d.Edges[i].From] = append(out[d.Edges[i].From], &d.Edges[i])
 	}

@@ -15,11 +15,11 @@ import (
 // printWalk prints the plan of a walk: where it goes on after each node, and what it
 // keeps to.
 func (a *app) printWalk(d *plan.Description) {
-	if d.Walk.Router != "" {
+	if d.Ways.Router != "" {
 		a.printRouted(d)
 		return
 	}
-	w, out := d.Walk, map[string][]*plan.EdgeDescription{}
+	w, out := d.Ways, map[string][]*plan.EdgeDescription{}
 	for i := range d.Edges {
 		out[d.Edges[i].From] = append(out[d.Edges[i].From], &d.Edges[i])
 	}
@@ -71,9 +71,9 @@ func (a *app) printWalk(d *plan.Description) {
 
 // walkOrder returns the nodes of a walk by their distance from its start, the exit last.
 func walkOrder(d *plan.Description) []*plan.WalkNodeDescription {
-	exit, known := d.Walk.Exit, map[string]*plan.WalkNodeDescription{}
-	for i := range d.Walk.Nodes {
-		known[d.Walk.Nodes[i].ID] = &d.Walk.Nodes[i]
+	exit, known := d.Ways.Exit, map[string]*plan.WalkNodeDescription{}
+	for i := range d.Ways.Nodes {
+		known[d.Ways.Nodes[i].ID] = &d.Ways.Nodes[i]
 	}
 	var list []*plan.WalkNodeDescription
 	for _, n := range graphNodes(d) {
@@ -165,7 +165,7 @@ func commonTargets(w *plan.WalkDescription) []string {
 func (a *app) printSettings(d *plan.Description) {
 	t := tty.NewTable([]string{"node", "settings"})
 	t.Spare(1)
-	rows, visits := 0, commonVisits(d.Walk)
+	rows, visits := 0, commonVisits(d.Ways)
 	for _, n := range walkOrder(d) {
 		var parts []string
 		if n.Label != "" && n.Label != n.ID {

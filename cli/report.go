@@ -30,7 +30,7 @@ func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 	}
 	if f.json {
 		out := reportJSON(r)
-		if p.Walk != nil && p.Walk.Routed {
+		if f.ended != nil {
 			out.Ended = f.ended.text(p, r)
 		}
 		return a.writeJSON(out)
@@ -39,7 +39,7 @@ func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 	if f.events == "-" || f.stdoutTaken {
 		out = a.Err
 	}
-	if p.Walk != nil {
+	if p.Mode.Visits {
 		a.walkSummary(out, p, r, f.ended)
 	} else {
 		a.summary(out, p, r)

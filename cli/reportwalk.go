@@ -35,7 +35,7 @@ func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *en
 		tty.Fprintf(out, "\nnever visited: %s\n", strings.Join(firstOf(never, mostNever), ", "))
 	}
 	tty.Fprintf(out, "\npath: %s\n", pathText(r.Path))
-	if p.Walk.Routed {
+	if ended != nil {
 		tty.Fprintf(out, "%s\n", ended.text(p, r))
 	}
 	a.printState(out, p, withContext(r.State))
@@ -60,10 +60,8 @@ func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, never
 		known[id] = nil
 		visited = append(visited, *n)
 		if at, ok := p.Node(id); ok {
-			if fork := p.Walk.Nodes[at.Index].Parallel; fork != nil {
-				for _, b := range fork.Branches {
-					add(p.Nodes[b].ID)
-				}
+			for _, b := range p.Branches(at.Index) {
+				add(p.Nodes[b].ID)
 			}
 		}
 	}

@@ -282,7 +282,7 @@ func (a *app) badInputs(p *plan.Plan, err error, asJSON bool) error {
 	}
 	if !asJSON && ds.Has(core.CodeInput) {
 		goal := ""
-		if p.Walk != nil && slices.Contains(inputNames(p), core.InputGoal) {
+		if p.Mode.Goal && slices.Contains(inputNames(p), core.InputGoal) {
 			goal = "; the goal as --goal TEXT"
 		}
 		if !ds.Has(core.CodeNoHandler) {

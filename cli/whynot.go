@@ -24,7 +24,7 @@ func (a *app) whyNot(s *story.Story, node string, file []string) error {
 		switch _, ok := p.Node(node); {
 		case !ok:
 			return fail(exitUsage, "%s has no node %q%s", d.Name, node, hintFor(node, nodeIDs(d)))
-		case d.Walk == nil:
+		case !d.Mode.Visits:
 			return fail(exitUsage, "node %q is not in the events: it was never reached", node)
 		}
 		if lines = notTaken(d, s, node); len(lines) == 0 {

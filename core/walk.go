@@ -47,6 +47,21 @@ type Walk struct {
 	Pos        Position
 }
 
+// LimitVisits returns a copy of the workflow in which a node is visited at most n times, unless
+// the document sets a lower limit, or the node one of its own.
+func (w *Workflow) LimitVisits(n int) *Workflow {
+	c, walk := *w, Walk{}
+	if w.Walk != nil {
+		walk = *w.Walk
+	}
+	if m := walk.MaxVisits; m == nil || m.Value == 0 || m.Value > n {
+		limit := At(n, Position{})
+		walk.MaxVisits = &limit
+	}
+	c.Walk = &walk
+	return &c
+}
+
 // Defaults of a walk.
 const (
 	DefaultMaxJumps     = 10

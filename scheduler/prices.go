@@ -29,9 +29,9 @@ func (u *prices) look(p *plan.Plan) {
 		return
 	}
 	u.seen[p] = true
-	if p.Walk != nil && p.Walk.Routed && !u.dry {
+	if model, ok := p.Router(); ok && !u.dry {
 		if b := p.Bounds(); slices.ContainsFunc(b.Decisions, func(n int) bool { return n > 0 }) {
-			u.routes(p.Workflow.Pos, "the way is picked", p.Walk.Model)
+			u.routes(p.Workflow.Pos, "the way is picked", model)
 		}
 	}
 	visited := p.Visited()

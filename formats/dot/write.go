@@ -9,6 +9,9 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
+// Holds reports whether DOT is the format of graphs of the workflow's mode.
+func Holds(w *core.Workflow) bool { return w.Mode == core.ModeWalk }
+
 // Write returns a walk as a document. Parsing it with the options that the walk was
 // read with gives an equal workflow, and writing that again the same bytes; positions,
 // comments and the shape of the document are lost: defaults and groups are written out,

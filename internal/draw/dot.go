@@ -16,7 +16,7 @@ import (
 // how often.
 func DOT(d *plan.Description, o Options) string {
 	d = asDrawn(d)
-	g := &dot{walk: walkNodes(d), run: o.Run}
+	g := &dot{walk: visitedNodes(d), run: o.Run}
 	g.line(0, "digraph %s {", quote(d.Name))
 	if o.Direction != "" {
 		g.line(1, "rankdir=%s;", o.Direction)

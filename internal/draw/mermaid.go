@@ -20,7 +20,7 @@ import (
 // are thick and say how often.
 func Mermaid(d *plan.Description, o Options) string {
 	d = asDrawn(d)
-	m := &mermaid{walk: walkNodes(d), run: o.Run}
+	m := &mermaid{walk: visitedNodes(d), run: o.Run}
 	if o.Title != "" || o.Run != nil {
 		m.line(0, "---\ntitle: %s\n---", strconv.Quote(strings.ReplaceAll(safe(o.title(d)), "%%", "%")))
 	}

@@ -107,7 +107,7 @@ type Way struct{ From, To, Label, When string }
 // below to above.
 func SVG(d *plan.Description, o Options) string {
 	d = asDrawn(d)
-	s := &svg{d: d, run: o.Run, walk: walkNodes(d), title: o.title(d)}
+	s := &svg{d: d, run: o.Run, walk: visitedNodes(d), title: o.title(d)}
 	s.jumps()
 	s.measure()
 	s.place()
@@ -272,7 +272,7 @@ func (s *svg) write() {
 	title := s.title
 	const top = 36.0
 	left := levelsX
-	if s.d.Walk != nil {
+	if s.d.Mode.Visits {
 		left = 0
 	}
 	w, h := s.w+left+2*margin, s.h+top+2*margin
@@ -284,7 +284,7 @@ func (s *svg) write() {
 	s.printf(`<rect class="page" width="100%%" height="100%%"/>` + "\n")
 	s.printf(`<text class="name" x="%.1f" y="%.1f">%s</text>`+"\n", margin, margin+12, text(title))
 	s.printf(`<g transform="translate(%.1f,%.1f)">`+"\n", margin+left, margin+top)
-	if s.d.Walk == nil {
+	if !s.d.Mode.Visits {
 		s.levels()
 	}
 	var labels []string
@@ -307,7 +307,7 @@ func (s *svg) levels() {
 		if r%2 == 0 {
 			s.printf(`<rect class="level" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8"/>`+"\n", -levelsX, y-14, s.w+levelsX+margin/2, bottom-y+28)
 		}
-		s.printf(`<text class="note" x="%.1f" y="%.1f">level %d</text>`+"\n", 10-levelsX, (y+bottom)/2+4, r)
+		s.printf(`<text class="note" x="%.1f" y="%.1f">%s</text>`+"\n", 10-levelsX, (y+bottom)/2+4, text(s.d.Mode.LevelName(r)))
 	}
 }
 

@@ -161,7 +161,7 @@ func (s *svg) taken(i int) int {
 
 // jumps adds the jumps of a run as edges, where no edge of the drawing stands for them.
 func (s *svg) jumps() {
-	if s.run == nil || s.d.Walk == nil {
+	if s.run == nil || !s.d.Mode.Visits {
 		return
 	}
 	s.jumped = len(s.d.Edges)

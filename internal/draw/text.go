@@ -18,13 +18,13 @@ func Text(d *plan.Description, o Options) string {
 		e := &d.Edges[i]
 		edges[e.To] = append(edges[e.To], e)
 	}
-	t, walk, name := tree.New(), walkNodes(d), o.title(d)
-	word, root := "level %d", fmt.Sprintf("%s: %s in %s, up to %d at the same time", name, plural(countNodes(d), "node"), plural(len(d.Levels), "level"), d.Width)
-	if d.Walk != nil {
-		word, root = "%d from the start", fmt.Sprintf("%s: a walk of %s", name, plural(countNodes(d), "node"))
+	t, walk, name := tree.New(), visitedNodes(d), o.title(d)
+	root := fmt.Sprintf("%s: %s in %s, up to %d at the same time", name, plural(countNodes(d), "node"), plural(len(d.Levels), "level"), d.Width)
+	if d.Mode.Visits {
+		root = fmt.Sprintf("%s: a %s of %s", name, d.Mode.Graph, plural(countNodes(d), "node"))
 	}
 	for i, level := range d.Levels {
-		group := branch(fmt.Sprintf(word, i))
+		group := branch(d.Mode.LevelName(i))
 		for j := range level {
 			group.Child(vertexTree(&level[j], edges, walk[level[j].ID], o.Run))
 		}

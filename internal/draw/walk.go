@@ -9,45 +9,28 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// asDrawn returns a walk as pictures show it: each node below all that lead to it, but for
-// edges that go back, and with edges from the exit to where goal gates send the walk. A dag
-// is drawn as it is.
+// asDrawn returns the description that pictures show. Where nodes are visited, each node is
+// below all nodes that lead to it, except by edges that go back, and edges are added from the
+// exit to the nodes to which goal gates send the walk.
 func asDrawn(d *plan.Description) *plan.Description {
-	if d.Walk == nil {
+	if !d.Mode.Visits {
 		return d
 	}
 	c := *d
 	c.Levels, c.Edges = layers(&c), slices.Clone(d.Edges)
-	if d.Walk.Router != "" {
-		c.Walk = withEntry(d.Walk)
-	}
-	for i := range d.Walk.Nodes {
-		n := &d.Walk.Nodes[i]
-		at := slices.IndexFunc(n.Targets, func(id string) bool { return id != d.Walk.Exit })
+	for _, n := range d.Visited() {
+		at := slices.IndexFunc(n.Targets, func(id string) bool { return id != d.Mode.Exit })
 		if !n.GoalGate || at < 0 {
 			continue
 		}
 		known := slices.IndexFunc(c.Edges, func(e plan.EdgeDescription) bool {
-			return isGateEdge(&e) && e.From == d.Walk.Exit && e.To == n.Targets[at]
+			return isGateEdge(&e) && e.From == d.Mode.Exit && e.To == n.Targets[at]
 		})
 		if known >= 0 {
 			c.Edges[known].Label += ", " + n.ID
 			continue
 		}
-		c.Edges = append(c.Edges, plan.EdgeDescription{From: d.Walk.Exit, To: n.Targets[at], Label: gateLabel + n.ID})
-	}
-	return &c
-}
-
-// withEntry returns a walk whose first node is drawn as a start: where a model picks the
-// edges, none has that role.
-func withEntry(w *plan.WalkDescription) *plan.WalkDescription {
-	c := *w
-	c.Nodes = slices.Clone(w.Nodes)
-	for i := range c.Nodes {
-		if c.Nodes[i].ID == c.Start {
-			c.Nodes[i].Role = core.RoleStart.String()
-		}
+		c.Edges = append(c.Edges, plan.EdgeDescription{From: d.Mode.Exit, To: n.Targets[at], Label: gateLabel + n.ID})
 	}
 	return &c
 }
@@ -91,7 +74,7 @@ func layers(d *plan.Description) [][]plan.VertexDescription {
 		}
 		deepest = max(deepest, level[v])
 	}
-	if at, ok := index[d.Walk.Exit]; ok && len(out[at]) == 0 {
+	if at, ok := index[d.Mode.Exit]; ok && len(out[at]) == 0 {
 		level[at] = deepest
 	}
 	levels := make([][]plan.VertexDescription, deepest+1)
@@ -134,13 +117,19 @@ func descending(out [][]int) []int {
 	return order
 }
 
-// walkNodes finds the walk's part of each node; empty for a dag.
-func walkNodes(d *plan.Description) map[string]*plan.WalkNodeDescription {
+// visitedNodes describes the nodes that are visited, by their ids. The node where a run begins
+// has the role of a start, and the node where it ends the role of an exit, in modes without
+// nodes of such roles, too.
+func visitedNodes(d *plan.Description) map[string]*plan.WalkNodeDescription {
 	nodes := map[string]*plan.WalkNodeDescription{}
-	if d.Walk != nil {
-		for i := range d.Walk.Nodes {
-			nodes[d.Walk.Nodes[i].ID] = &d.Walk.Nodes[i]
+	for _, n := range d.Visited() {
+		switch n.ID {
+		case d.Mode.Start:
+			n.Role = core.RoleStart.String()
+		case d.Mode.Exit:
+			n.Role = core.RoleExit.String()
 		}
+		nodes[n.ID] = &n
 	}
 	return nodes
 }

@@ -22,7 +22,7 @@ const DryVisits = 10
 func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Record, core.Diagnostics) {
 	nothing := &mock.File{}
 	e = harmlessEngine(e, nothing, true)
-	w = limited(w)
+	w = w.LimitVisits(DryVisits)
 	withTypes(e.Registry(), w)
 	p, ds := e.Compile(w, false)
 	if p == nil {
@@ -32,7 +32,7 @@ func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Recor
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
 		given.Set(name, inputs[name])
 	}
-	if p.Walk != nil && p.Walk.Routed { // nobody can say what a model would decide
+	if _, ok := p.Router(); ok { // nobody can say what a model would decide
 		given.Set(core.InputDryRun, true)
 	}
 	rec, err := run(p, given, nothing, Options{Run: "dry"}, human.AutoApprove())
@@ -44,19 +44,4 @@ func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Recor
 	}
 	ds.Errorf(core.CodeInput, w.Pos, "%v", err)
 	return nil, ds
-}
-
-// limited returns a workflow that visits no node more than DryVisits times, unless the
-// node says so.
-func limited(w *core.Workflow) *core.Workflow {
-	c, walk := *w, core.Walk{}
-	if w.Walk != nil {
-		walk = *w.Walk
-	}
-	if m := walk.MaxVisits; m == nil || m.Value == 0 || m.Value > DryVisits {
-		limit := core.At(DryVisits, core.Position{})
-		walk.MaxVisits = &limit
-	}
-	c.Walk = &walk
-	return &c
 }

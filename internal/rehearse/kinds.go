@@ -8,6 +8,7 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/mock"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // Registry returns a registry in which every kind checks its nodes as before but
@@ -36,7 +37,7 @@ func registry(real *core.Registry, f *mock.File, dry bool) *core.Registry {
 // withTypes gives the types of nodes of a walk that nobody has registered a handler that
 // must never be called: the file answers for them.
 func withTypes(reg *core.Registry, w *core.Workflow) {
-	if w.Mode != core.ModeWalk {
+	if !plan.ModeOf(w).Functions {
 		return
 	}
 	for _, n := range w.Nodes {

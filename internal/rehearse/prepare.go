@@ -125,12 +125,12 @@ func (n *names) model(m *mock.Model) {
 func (n *names) routes(r core.Member[mock.Routes]) {
 	p, id := n.inner(r.Key.Value)
 	node, _ := p.Node(id)
-	if p.Walk == nil || !p.Walk.Routed {
+	if _, ok := p.Router(); !ok {
 		n.ds.Errorf(core.CodeBadValue, r.Key.Pos, "model.route: node %q is not in a graph that a model routes", r.Key.Value)
 		return
 	}
 	var targets []string
-	for _, e := range p.Walk.Nodes[node.Index].Out {
+	for _, e := range p.Leaving(node.Index) {
 		targets = append(targets, p.Nodes[p.Edges[e].ToNode].ID)
 	}
 	for _, a := range r.Value {

@@ -20,9 +20,9 @@ type Model struct {
 	// nodes they come in the order of their first visits, and a branch is a child of its
 	// parallel node.
 	Rows    []*Row
-	Total   int // nodes of the root graph
-	Walk    bool
-	Visits  int // of a walk
+	Total   int  // nodes of the root graph
+	Visited bool // rows are visited, and come with their first visit
+	Visits  int  // of all rows
 	Usage   core.Usage
 	Started time.Time
 	Status  string // of the run, "" until it has ended
@@ -76,7 +76,7 @@ type Row struct {
 func New(d *plan.Description) *Model {
 	m := &Model{Name: d.Name, nodes: map[string]*Row{}, units: map[string]*Row{}}
 	m.Rows = m.graph(d, "", nil)
-	if m.Walk = d.Walk != nil; m.Walk {
+	if m.Visited = d.Mode.Visits; m.Visited {
 		m.Rows = nil // they come as they are visited
 	}
 	for _, level := range d.Levels {
@@ -210,7 +210,7 @@ func (m *Model) visit(r *Row, e *core.Event) {
 
 // rootRow is the row of an event if it belongs to a walk that is the root graph.
 func (m *Model) rootRow(e *core.Event) *Row {
-	if !m.Walk || strings.Contains(e.Node, "/") {
+	if !m.Visited || strings.Contains(e.Node, "/") {
 		return nil
 	}
 	return m.nodes[e.Node]
@@ -353,7 +353,7 @@ func (m *Model) Counts() (done, failed int) {
 
 // all returns the rows of the root graph's nodes and units.
 func (m *Model) all() []*Row {
-	if !m.Walk {
+	if !m.Visited {
 		return m.Rows
 	}
 	var list []*Row

@@ -22,7 +22,7 @@ type Write struct {
 func (p *Plan) Accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 	switch r.Status {
 	case core.Skipped:
-		if p.Walk != nil {
+		if p.Conventions.Skips {
 			break
 		}
 		return nil, &core.Failure{Class: core.ClassError, Message: "the handler returned status skipped, which is for nodes that are not executed", Permanent: true}
@@ -72,14 +72,14 @@ func (p *Plan) accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 
 // acceptContext makes the values for the context of a walk one write.
 func (p *Plan) acceptContext(values map[string]any) (Write, *core.Failure) {
-	if p.Walk == nil {
+	if !p.Conventions.Context {
 		return Write{}, &core.Failure{Class: core.ClassWrite, Message: "the result sets values of the context, which exists in walks only"}
 	}
 	v, err := core.Canonical(values)
 	if err != nil {
 		return Write{}, &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("context: %v", err), Cause: err}
 	}
-	return Write{Field: p.Walk.Context, Value: v}, nil
+	return Write{Field: p.context, Value: v}, nil
 }
 
 func (p *Plan) acceptDelta(n *Node, r *core.Result, writes []Write) ([]Write, *core.Failure) {

@@ -19,6 +19,8 @@ type Options struct {
 	Lint func(f *Facts) core.Diagnostics
 	// Strict reports warnings as reasons not to run.
 	Strict bool
+	// Modes are further modes that a workflow may have.
+	Modes []*Mode
 	// Guard calls the methods of Go types that write defaults as JSON, which may never
 	// return; nil calls them in place.
 	Guard state.Guard
@@ -177,10 +179,11 @@ func (c *compiler) parts() {
 	c.inputs()
 	c.retryPolicies()
 	c.nodes()
-	if c.walking() {
-		c.walk()
-		return
-	}
+	c.p.Mode.Compile(&Build{c})
+}
+
+// dag compiles the vertices and edges of a directed acyclic graph.
+func (c *compiler) dag() {
 	c.stdio()
 	c.streams()
 	c.units()
@@ -194,17 +197,6 @@ func (c *compiler) parts() {
 	c.claims()
 	c.keysMeet()
 	c.gates()
-}
-
-func (c *compiler) mode() {
-	switch c.w.Mode {
-	case "", core.ModeDAG:
-	case core.ModeWalk:
-		c.p.Walk = &Walk{Nodes: make([]WalkNode, len(c.w.Nodes))}
-		c.dagOnly()
-	default:
-		c.ds.Errorf(core.CodeBadValue, c.w.Pos, "mode: unknown word %q", string(c.w.Mode)).WithHint("%s or %s", core.ModeDAG, core.ModeWalk)
-	}
 }
 
 func (c *compiler) runtime() {
@@ -261,12 +253,13 @@ func (c *compiler) schema() {
 			c.badID("input", d.Name)
 		}
 	}
-	if c.walking() {
+	if c.p.Conventions.Context {
 		decls = c.withContext(decls, have)
 	}
 	s, ds := state.NewSchema(decls, c.opts.Guard)
-	if i, ok := s.Index(core.ContextField); ok && c.walking() {
+	if i, ok := s.Index(core.ContextField); ok && c.p.Conventions.Context {
 		s.Fields[i].MakeContext()
+		c.p.context = int32(i)
 	}
 	c.p.Schema, c.p.Foreign, c.ds = s, s.Foreign(), append(c.ds, ds...)
 	c.p.Writers = make([]int, len(s.Fields))

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -21,9 +23,10 @@ type Description struct {
 	Levels [][]VertexDescription `json:"levels"`
 	// Edges are those between vertices, of a walk between nodes, in declared order.
 	Edges []EdgeDescription `json:"edges"`
-	// Walk tells what a walk has beside, in which one node after the other is visited; nil
-	// for a dag.
-	Walk *WalkDescription `json:"walk,omitempty"`
+	// Mode describes how the graph is run.
+	Mode ModeDescription `json:"-"`
+	// Ways describes how a walk finds its way from node to node, nil for other modes.
+	Ways *WalkDescription `json:"walk,omitempty"`
 	// Sources are where the texts of the nodes came from, as far as the format tells.
 	Sources []core.Source `json:"sources,omitempty"`
 	// Nested is how many runs of nested workflows one run includes, if every node, item and
@@ -33,6 +36,20 @@ type Description struct {
 	Repeated bool `json:"repeated,omitempty"`
 	// Partial tells that the graph was too large to find every wait.
 	Partial bool `json:"partial,omitempty"`
+}
+
+// ModeDescription describes the mode of a graph to those who draw and print it.
+type ModeDescription struct {
+	// Name, Graph, Level and Visits are those of the Mode.
+	Name, Graph, Level string
+	Visits             bool
+	// Start and Exit are the nodes where a run begins and ends, "" if there is no such node.
+	Start, Exit string
+}
+
+// LevelName returns the name of a level.
+func (m *ModeDescription) LevelName(level int) string {
+	return fmt.Sprintf(cmp.Or(m.Level, modes[0].Level), level)
 }
 
 // VertexDescription tells about a node, a fan-out, a pipeline or a loop.
@@ -183,16 +200,45 @@ func (p *Plan) describe(known map[*Plan]*Description) *Description {
 			d.Edges[i].On = e.On.String()
 		}
 	}
-	if p.Walk != nil {
-		p.describeWalk(d, known)
+	d.Mode = p.describeMode()
+	if p.Mode.Visits {
+		p.describeVisits(d, known)
 	} else {
 		p.describeLevels(d, known)
+	}
+	if p.Mode.Describe != nil {
+		p.Mode.Describe(p, d)
 	}
 	for _, level := range d.Levels {
 		d.Width = max(d.Width, len(level))
 	}
 	known[p] = d
 	return d
+}
+
+func (p *Plan) describeMode() ModeDescription {
+	m := ModeDescription{Name: string(p.Mode.Name), Graph: p.Mode.Graph, Level: p.Mode.Level, Visits: p.Mode.Visits}
+	if p.Mode.Ends != nil {
+		start, exit := p.Mode.Ends(p)
+		if start >= 0 {
+			m.Start = p.Nodes[start].ID
+		}
+		if exit >= 0 {
+			m.Exit = p.Nodes[exit].ID
+		}
+	}
+	return m
+}
+
+// describeVisits makes each node a vertex. Levels are the distances from the start.
+func (p *Plan) describeVisits(d *Description, known map[*Plan]*Description) {
+	for level, nodes := range p.distances() {
+		d.Levels = append(d.Levels, nil)
+		for _, n := range nodes {
+			x := p.describeNode(&p.Nodes[n], known)
+			d.Levels[level] = append(d.Levels[level], VertexDescription{ID: x.ID, Shape: Plain.String(), Level: level, Phase: x.Phase, Nodes: []NodeDescription{x}})
+		}
+	}
 }
 
 func (p *Plan) describeLevels(d *Description, known map[*Plan]*Description) {
@@ -269,7 +315,7 @@ func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescripti
 	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
 		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects, Environments: n.Environments,
 		Retry: n.describeRetry(), AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
-	if p.Walk == nil && takesSome(n.Decl.Join) { // of a walk it is said with its parallel nodes
+	if !p.Mode.Visits && takesSome(n.Decl.Join) { // where nodes are visited, parallel nodes have joins
 		if d.Join = joinText(n.Decl.Join); n.Decl.Join.Race {
 			d.Join += ", race"
 		}

@@ -71,31 +71,47 @@ type ParallelDescription struct {
 	Meet string `json:"meet,omitempty"`
 }
 
-// describeWalk makes each node of a walk a vertex.
-func (p *Plan) describeWalk(d *Description, known map[*Plan]*Description) {
+// Visited describes the nodes of a mode that visits them, in declared order; nil for other
+// modes. The nodes are copies.
+func (d *Description) Visited() []WalkNodeDescription {
+	switch {
+	case d.Ways != nil:
+		return slices.Clone(d.Ways.Nodes)
+	case !d.Mode.Visits:
+		return nil
+	}
+	var nodes []WalkNodeDescription
+	for _, level := range d.Levels {
+		for i := range level {
+			nodes = append(nodes, WalkNodeDescription{ID: level[i].ID, Role: core.RoleStage.String()})
+		}
+	}
+	return nodes
+}
+
+// describeWalk adds what only a walk has.
+func (p *Plan) describeWalk(d *Description) {
 	w := p.Walk
-	d.Walk = &WalkDescription{Start: p.Nodes[w.Start].ID, Nodes: make([]WalkNodeDescription, len(p.Nodes)),
+	d.Ways = &WalkDescription{Start: p.Nodes[w.Start].ID, Nodes: make([]WalkNodeDescription, len(p.Nodes)),
 		MaxSteps: w.MaxSteps, MaxJumps: w.MaxJumps, RepeatLimit: w.RepeatLimit, StallTimeout: w.StallTimeout}
 	if !w.Routed {
-		d.Walk.Exit = p.Nodes[w.Exit].ID
+		d.Ways.Exit = p.Nodes[w.Exit].ID
 	}
-	for level, nodes := range p.distances() {
-		d.Levels = append(d.Levels, nil)
-		for _, n := range nodes {
-			x := p.describeNode(&p.Nodes[n], known)
-			if !w.Nodes[n].runs() {
+	for _, level := range d.Levels {
+		for i := range level {
+			x := &level[i].Nodes[0]
+			if n, _ := p.Node(x.ID); !w.Nodes[n.Index].runs() {
 				x.Reads, x.Retry = nil, nil
 			}
-			d.Levels[level] = append(d.Levels[level], VertexDescription{ID: x.ID, Shape: Plain.String(), Level: level, Phase: x.Phase, Nodes: []NodeDescription{x}})
 		}
 	}
 	for i := range p.Nodes {
-		d.Walk.Nodes[i] = p.describeWalkNode(int32(i))
+		d.Ways.Nodes[i] = p.describeWalkNode(int32(i))
 	}
 	if w.Routed {
-		p.describeRouted(d.Walk)
+		p.describeRouted(d.Ways)
 	} else {
-		p.describeTold(d.Walk)
+		p.describeTold(d.Ways)
 	}
 	for i := range p.Edges {
 		e, at := &w.Edges[i], &d.Edges[i]
@@ -143,13 +159,17 @@ func (p *Plan) describeWalkNode(i int32) WalkNodeDescription {
 	return d
 }
 
-// distances returns the nodes of a walk by their distance from the start, and then those
-// that cannot be reached.
+// distances returns the nodes by their distance from the start, and then the nodes that
+// cannot be reached.
 func (p *Plan) distances() [][]int32 {
 	g := p.graph()
 	seen := make([]bool, len(p.Nodes))
 	var levels [][]int32
-	for found := []int32{p.Walk.Start}; len(found) > 0; {
+	var found []int32
+	if start, _ := p.Mode.Ends(p); start >= 0 {
+		found = append(found, start)
+	}
+	for len(found) > 0 {
 		var level, after []int32
 		for _, n := range found {
 			if seen[n] {

@@ -99,7 +99,7 @@ func (c *compiler) frameGoal(n *Node, inner *Plan, at place, use *References) bo
 	wants := slices.ContainsFunc(inner.Workflow.Inputs, func(d core.InputDecl) bool {
 		return d.Name.Value == core.InputGoal && core.IsMissing(d.Default)
 	})
-	if !known || !wants || !c.walking() || slices.Contains(argNames(n.Decl.Args), core.InputGoal) {
+	if !known || !wants || !c.p.Mode.Goal || slices.Contains(argNames(n.Decl.Args), core.InputGoal) {
 		return false
 	}
 	if in, ok := inner.input(core.InputGoal); ok && (!core.IsMissing(in.field.Default) || disjoint(in.kind(), core.StringType)) {

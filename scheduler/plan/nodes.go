@@ -85,7 +85,7 @@ func (c *compiler) node(i int32, d *core.Node) {
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
 	var all bool
 	reads := d.Reads
-	if c.walking() {
+	if c.p.Conventions.Context {
 		reads = seesContext(reads)
 	}
 	if use.Fields, n.View, all = c.fieldNames(reads, at.at("reads")); !all || d.Lost.Has("reads") {
@@ -103,9 +103,8 @@ func (c *compiler) node(i int32, d *core.Node) {
 	}
 	n.AllowPartial, n.AutoStatus = d.AllowPartial, d.AutoStatus
 	c.onError(n, d.OnError, at)
-	if !c.walking() {
-		c.join(d, at)
-		c.forEach(n, d, at, &ofSource)
+	if settings := c.p.Mode.nodes.settings; settings != nil {
+		settings(c, n, d, at, &ofSource)
 	}
 	ownFields, ownNodes := len(use.Fields), len(use.Nodes)
 	use.Fields, use.Nodes = append(use.Fields, ofSource.Fields...), append(use.Nodes, ofSource.Nodes...)
@@ -181,6 +180,12 @@ func (c *compiler) distinct(list []int32, seen *marks, size int) []int32 {
 		}
 	}
 	return c.ints.keep(out)
+}
+
+// dagNode compiles the settings of nodes that only a directed acyclic graph has.
+func (c *compiler) dagNode(n *Node, d *core.Node, at place, use *References) {
+	c.join(d, at)
+	c.forEach(n, d, at, use)
 }
 
 func (c *compiler) forEach(n *Node, d *core.Node, at place, use *References) {
@@ -287,7 +292,7 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *References) {
 		c.kindStreams(n, made)
 		return
 	}
-	if c.walking() && c.walkType(n, d, at) {
+	if unknown := c.p.Mode.nodes.unknownKind; unknown != nil && unknown(c, n, d, at) {
 		return
 	}
 	if k, ok := c.kindOf(d, at); !ok || !c.askKind(k, n, d, at, use) {
@@ -331,7 +336,7 @@ func (c *compiler) kindOf(d *core.Node, at place) (core.Kind, bool) {
 // askKind lets a kind compile a node, if all it looks at could be read, and reports
 // whether that went well.
 func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *References) bool {
-	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !c.walking() && !d.HasWrites && !d.Lost.Has("writes") {
+	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !c.p.Conventions.Context && !d.HasWrites && !d.Lost.Has("writes") {
 		c.ds.Warnf(core.CodeNoWrites, d.ID.Pos, "%s: does not say which fields it writes", at).
 			WithHint("add writes: [...], or writes: [] if there are none")
 	}
@@ -343,9 +348,9 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 	env.WriteType = func(field string) *core.Type { return c.writeType(n, field) }
 	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
 	env.Item = c.nodeItem
-	env.Conventions = c.conventions()
-	if c.walking() {
-		env.Edges = c.edgesOf(d)
+	env.Conventions = c.p.Conventions
+	if edges := c.p.Mode.nodes.edges; edges != nil {
+		env.Edges = edges(c, d)
 	}
 	made, ds := k.Compile(d, env)
 	c.tables.note(n.Index, made, ds)

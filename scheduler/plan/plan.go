@@ -35,8 +35,14 @@ type Plan struct {
 	// Refused are the errors that keep the plan from being run although it can be looked
 	// at: its nodes, and those nested in them, for which the engine has no handler.
 	Refused core.Diagnostics
-	// Walk holds what a walk has beside; nil in a dag.
+	// Mode is the way in which the graph is run. Conventions are what it does with the nodes
+	// and their results.
+	Mode        *Mode
+	Conventions core.Conventions
+	// Walk holds what only the mode walk has, else nil.
 	Walk *Walk
+	// context is the field that holds the context.
+	context int32
 	// Claimers are the vertices whose files and tables might be those of another one, in
 	// canonical order: what they replace is put in place in that order.
 	Claimers []Claimer

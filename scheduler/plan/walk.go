@@ -79,14 +79,14 @@ type WalkEdge struct {
 	Pair       int32
 }
 
-// walking reports whether the workflow is a walk.
-func (c *compiler) walking() bool { return c.w.Mode == core.ModeWalk }
+// beginWalk prepares for the nodes of a walk.
+func (c *compiler) beginWalk() {
+	c.p.Walk = &Walk{Nodes: make([]WalkNode, len(c.w.Nodes))}
+	c.dagOnly()
+}
 
-// conventions returns what the graph does with its nodes and their results.
-func (c *compiler) conventions() core.Conventions {
-	if !c.walking() {
-		return core.Conventions{}
-	}
+// walkConventions returns what a walk does with its nodes and their results.
+func (c *compiler) walkConventions() core.Conventions {
 	routed := c.modelRouted()
 	return core.Conventions{Context: true, Late: true, Branches: true, Skips: true, Told: !routed, Shown: routed}
 }
@@ -122,6 +122,11 @@ func (c *compiler) walk() {
 		c.ds.Errorf(core.CodeBadValue, router.Pos, "router: unknown word %q", router.Value).
 			WithHint("%s", message.Near(router.Value, []string{core.RouterModel, core.RouterOutcomes}))
 	}
+	c.ownReads()
+}
+
+// ownReads resolves what each node reads where no node comes before another.
+func (c *compiler) ownReads() {
 	g := gater{c: c, below: make([]int32, len(c.p.Schema.Fields))}
 	for i := range c.p.Nodes {
 		g.node(&c.p.Nodes[i])
@@ -139,9 +144,9 @@ func (c *compiler) count(n *core.Int, byDefault int, at place) int {
 	return max(0, n.Value)
 }
 
-// walkVertex makes the one vertex there is: a unit of all nodes.
+// walkVertex makes one vertex of all nodes.
 func (c *compiler) walkVertex() {
-	u := &Unit{ID: cmp.Or(c.p.Name, "walk"), Concurrency: 1}
+	u := &Unit{ID: cmp.Or(c.p.Name, c.p.Mode.Graph), Concurrency: 1}
 	for i := range c.p.Nodes {
 		c.p.Nodes[i].Vertex, c.p.Nodes[i].Member = 0, int32(i)
 		u.Members = append(u.Members, int32(i))

@@ -77,15 +77,20 @@ func (c *compiler) bind(h core.Handler, d *core.Node) core.Handler {
 	return h
 }
 
-// role notes what a node is to the walk; false reports one that there is only in walks.
+// role notes the role of a node; false reports a role that the mode does not have.
 func (c *compiler) role(n *Node, made core.Compiled, at place) bool {
-	if !c.walking() {
-		if made.Role != core.RoleStage {
-			c.ds.Errorf(core.CodeBadValue, n.Decl.Kind.Pos, "%s: kind %s exists in walks only", at, n.Kind)
-			return false
-		}
-		return true
+	if role := c.p.Mode.nodes.role; role != nil {
+		return role(c, n, made, at)
 	}
+	if made.Role != core.RoleStage {
+		c.ds.Errorf(core.CodeBadValue, n.Decl.Kind.Pos, "%s: kind %s exists in walks only", at, n.Kind)
+		return false
+	}
+	return true
+}
+
+// walkRole notes the role of a node of a walk.
+func (c *compiler) walkRole(n *Node, made core.Compiled, at place) bool {
 	if made.Stream.Value != "" {
 		c.ds.Errorf(core.CodeStream, made.Stream.Pos, "%s: streams exist in dags only", at)
 	}
@@ -98,9 +103,17 @@ func (c *compiler) role(n *Node, made core.Compiled, at place) bool {
 	return true
 }
 
-// retries is the attempt loop of a node that says nothing of retries itself.
+// retries is the retry policy of a node that has none of its own.
 func (c *compiler) retries() *Retry {
-	if !c.walking() || c.w.Walk == nil || c.w.Walk.MaxRetries == nil || c.w.Walk.MaxRetries.Value <= 0 {
+	if retries := c.p.Mode.nodes.retries; retries != nil {
+		return retries(c)
+	}
+	return once
+}
+
+// walkRetries is the retry policy of the nodes of a walk.
+func (c *compiler) walkRetries() *Retry {
+	if c.w.Walk == nil || c.w.Walk.MaxRetries == nil || c.w.Walk.MaxRetries.Value <= 0 {
 		return once
 	}
 	r, _ := presetOf("standard")

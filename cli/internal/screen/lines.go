@@ -42,7 +42,7 @@ func Lines(m *runview.Model, width, height int, now time.Time, p tty.Palette) []
 func head(m *runview.Model, width int, now time.Time, p tty.Palette) line {
 	done, failed := m.Counts()
 	text := fmt.Sprintf("%d of %d nodes", done, m.Total)
-	if m.Walk {
+	if m.Visited {
 		text = fmt.Sprintf("visit %d, %s", m.Visits, text)
 	}
 	l := line{{text, p.Dim}}

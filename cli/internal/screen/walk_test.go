@@ -14,7 +14,7 @@ import (
 // TestWalk draws a walk: nodes appear as they are visited, branches below their parallel
 // node, with the number of their visits; where there is little room the latest stay.
 func TestWalk(t *testing.T) {
-	d := &plan.Description{Name: "ship", Walk: &plan.WalkDescription{}}
+	d := &plan.Description{Name: "ship", Mode: plan.ModeDescription{Visits: true}, Ways: &plan.WalkDescription{}}
 	for _, id := range []string{"start", "build", "check", "fork", "a", "b", "undo", "exit"} {
 		d.Levels = append(d.Levels, []plan.VertexDescription{{ID: id, Shape: plan.Plain.String(), Nodes: []plan.NodeDescription{{ID: id}}}})
 	}
@@ -87,7 +87,7 @@ ship  visit 7, 5 of 8 nodes  4.3s
 
 // TestModelCalls tells what a node asks a model for, what came of it, and what all calls took.
 func TestModelCalls(t *testing.T) {
-	d := &plan.Description{Name: "ask", Walk: &plan.WalkDescription{}}
+	d := &plan.Description{Name: "ask", Mode: plan.ModeDescription{Visits: true}, Ways: &plan.WalkDescription{}}
 	for _, id := range []string{"look", "mend"} {
 		d.Levels = append(d.Levels, []plan.VertexDescription{{ID: id, Shape: plan.Plain.String(), Nodes: []plan.NodeDescription{{ID: id}}}})
 	}

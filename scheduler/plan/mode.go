@@ -1,0 +1,165 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Mode is a way of running a graph: what it means to those who read, draw and follow the
+// graph, how a workflow is compiled for it, and what plans its runs. Modes are values;
+// Options.Modes adds one to those that the engine has.
+type Mode struct {
+	// Name is the mode of a workflow.
+	Name core.Mode
+	// Graph is the word for a graph of the mode. Level is the name of a level of a
+	// description, with its number in place of %d.
+	Graph, Level string
+	// Visits reports whether nodes are visited, each any number of times, along edges that
+	// are followed one at a time. Then a run has a path, edges lead between nodes and are
+	// counted, and all nodes belong to one vertex. Else a node runs once at most.
+	Visits bool
+	// Goal reports whether a run has a goal, the input core.InputGoal.
+	Goal bool
+	// Functions reports whether a node whose kind is not known runs the function that is
+	// registered under the name of the kind.
+	Functions bool
+	// Marked reports whether a run begins at a node that the document marks.
+	Marked bool
+	// Compile makes the vertices and edges of the plan. The nodes and the schema have been
+	// compiled.
+	Compile func(b *Build)
+	// Ends returns the nodes where a run begins and ends, -1 if there is no such node; nil if
+	// a run begins with each node that has no predecessors.
+	Ends func(p *Plan) (start, exit int32)
+	// Describe adds to a description what only this mode has; nil if there is nothing.
+	Describe func(p *Plan, d *Description)
+	// Planner is the machine.Planner of the mode; nil for the modes that the machine knows by
+	// their names.
+	Planner any
+
+	nodes nodeSteps
+}
+
+// nodeSteps are what a mode does while nodes are compiled. Each may be nil.
+type nodeSteps struct {
+	begin       func(c *compiler)
+	conventions func(c *compiler) core.Conventions
+	settings    func(c *compiler, n *Node, d *core.Node, at place, use *References) // such as for_each
+	unknownKind func(c *compiler, n *Node, d *core.Node, at place) bool       // whether it has compiled the node
+	edges       func(c *compiler, d *core.Node) []*core.Edge
+	retries     func(c *compiler) *Retry // of nodes that do not say how often they are tried
+	role        func(c *compiler, n *Node, made core.Compiled, at place) bool
+}
+
+// modes are the modes that the engine has. The first one is the default.
+var modes = []*Mode{
+	{
+		Name: core.ModeDAG, Graph: "graph", Level: "level %d",
+		Compile: func(b *Build) { b.c.dag() },
+		nodes:   nodeSteps{settings: (*compiler).dagNode},
+	},
+	{
+		Name: core.ModeWalk, Graph: "walk", Level: "%d from the start", Visits: true, Goal: true, Functions: true, Marked: true,
+		Compile:  func(b *Build) { b.c.walk() },
+		Ends:     func(p *Plan) (start, exit int32) { return p.Walk.Start, p.Walk.Exit },
+		Describe: (*Plan).describeWalk,
+		nodes: nodeSteps{begin: (*compiler).beginWalk, conventions: (*compiler).walkConventions, unknownKind: (*compiler).walkType,
+			edges: (*compiler).edgesOf, retries: (*compiler).walkRetries, role: (*compiler).walkRole},
+	},
+}
+
+// ModeOf returns the mode of a workflow among those that the engine has, the default one for
+// a name that is not known.
+func ModeOf(w *core.Workflow) *Mode {
+	m, _ := modeNamed(w.Mode, nil)
+	return m
+}
+
+func modeNamed(name core.Mode, more []*Mode) (*Mode, bool) {
+	if name == "" {
+		return modes[0], true
+	}
+	for _, m := range slices.Concat(modes, more) {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return modes[0], false
+}
+
+// HasStart reports whether a run of a workflow has somewhere to begin. A drawing has nodes,
+// but marks none of them.
+func HasStart(w *core.Workflow) bool {
+	if ModeOf(w).Marked && (w.Walk == nil || w.Walk.Entry.Value == "") {
+		return slices.ContainsFunc(w.Nodes, func(n *core.Node) bool { return n.Kind.Value == "start" })
+	}
+	return len(w.Nodes) > 0
+}
+
+// Build is a plan in the making, as the Compile of a mode gets it.
+type Build struct{ c *compiler }
+
+// Plan returns the plan, whose nodes and schema are complete.
+func (b *Build) Plan() *Plan { return b.c.p }
+
+// Visits makes one vertex of all nodes, and edges between nodes, with expressions as their
+// conditions.
+func (b *Build) Visits() {
+	c := b.c
+	c.walkVertex()
+	for _, e := range c.w.Edges {
+		at := edgePlace(e)
+		from, ok1 := c.edgeEnd(e.From, e.Lost.Has("from"), at)
+		to, ok2 := c.edgeEnd(e.To, e.Lost.Has("to"), at)
+		when := c.walkWhen(e, at)
+		if ok1 && ok2 {
+			c.p.Edges = append(c.p.Edges, Edge{FromNode: from, ToNode: to, When: when})
+			c.p.edgeDecls = append(c.p.edgeDecls, e)
+		}
+	}
+	c.ownReads()
+}
+
+// mode finds the mode of the workflow.
+func (c *compiler) mode() {
+	m, ok := modeNamed(c.w.Mode, c.opts.Modes)
+	if !ok {
+		c.ds.Errorf(core.CodeBadValue, c.w.Pos, "mode: unknown word %q", string(c.w.Mode)).WithHint("%s or %s", core.ModeDAG, core.ModeWalk)
+	}
+	c.p.Mode = m
+	if m.nodes.begin != nil {
+		m.nodes.begin(c)
+	}
+	if m.nodes.conventions != nil {
+		c.p.Conventions = m.nodes.conventions(c)
+	}
+}
+
+// Router returns the model that is asked which edge to follow, "" for the default one; ok is
+// false if no model is asked.
+func (p *Plan) Router() (model string, ok bool) {
+	if p.Walk == nil || !p.Walk.Routed {
+		return "", false
+	}
+	return p.Walk.Model, true
+}
+
+// Branches returns the nodes that begin the branches of a parallel node that is visited.
+func (p *Plan) Branches(node int32) []int32 {
+	if p.Walk == nil || p.Walk.Nodes[node].Parallel == nil {
+		return nil
+	}
+	return p.Walk.Nodes[node].Parallel.Branches
+}
+
+// Leaving returns the edges that leave a node, in declared order.
+func (p *Plan) Leaving(node int32) []int32 {
+	var edges []int32
+	for i := range p.Edges {
+		if p.Edges[i].FromNode == node {
+			edges = append(edges, int32(i))
+		}
+	}
+	return edges
+}
