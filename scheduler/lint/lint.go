@@ -15,12 +15,13 @@ import (
 func Check(f *plan.Facts) core.Diagnostics {
 	c := &checker{f: f, p: f.Plan(), w: f.Plan().Workflow}
 	c.nodes()
-	if c.p.Walk != nil {
+	switch {
+	case !c.p.Mode.Visits:
+		c.graph()
+		c.state()
+	case c.p.Walk != nil:
 		c.walk()
-		return c.ds
 	}
-	c.graph()
-	c.state()
 	return c.ds
 }
 
