@@ -111,7 +111,7 @@ func (c *checker) checkUntils() {
 		found := u.Until.ConstantFindings()
 		c.ds = append(c.ds, found...)
 		_, until := c.f.Unit(v)
-		if len(found) > 0 || c.f.WritesMore(v) || slices.ContainsFunc(until.Fields, func(f int32) bool { return u.OwnIndex(f) >= 0 }) {
+		if len(found) > 0 || c.mayWrite(v) || slices.ContainsFunc(until.Fields, func(f int32) bool { return u.OwnIndex(f) >= 0 }) {
 			continue
 		}
 		d := c.ds.Warnf(core.CodeLoopBound, c.f.Until(v).Pos, "loop %s: until: nothing in the body can change it", u.ID)
@@ -119,4 +119,9 @@ func (c *checker) checkUntils() {
 			d.WithHint("no node of the body writes %s", c.p.Schema.Fields[until.Fields[0]].Name)
 		}
 	}
+}
+
+// mayWrite reports whether the body of a loop may write further fields than are known.
+func (c *checker) mayWrite(v int32) bool {
+	return !c.f.MembersValid(v) || slices.ContainsFunc(c.nodesOf(v), func(n int32) bool { return !c.f.WritesValid(n) })
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// checkJoins reports joins that wait for predecessors which they need not take, because
+// checkJoins reports joins that decide nothing, and joins that wait for predecessors which they need not take, because
 // they read what these write.
 func (c *checker) checkJoins() {
 	for i := range c.p.Joins {
 		j := &c.p.Joins[i]
+		c.countJoin(j)
 		if j.Race || j.Certain() || j.Need == 0 {
 			continue
 		}
@@ -26,6 +27,29 @@ func (c *checker) checkJoins() {
 				break
 			}
 		}
+	}
+}
+
+// countJoin reports a join that decides nothing.
+func (c *checker) countJoin(j *plan.Join) {
+	if !c.f.Valid(j.Vertex) {
+		return // there may be more
+	}
+	d, n := c.joinOf(j.Vertex), j.Count()
+	id, word := c.p.Vertices[j.Vertex].ID, d.Word()
+	if word == core.JoinQuorum && d.Fraction != nil && d.Fraction.Value > 1 {
+		c.ds.Warnf(core.CodeJoin, d.Fraction.Pos, "node %s: join: a quorum of %v is more than all, so %s never runs", id, d.Fraction.Value, id).
+			WithHint("a share is a number from 0 to 1, such as 0.5")
+		return
+	}
+	switch {
+	case n == 0:
+		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: %s has no predecessors to join", id, id).WithHint("leave the join out, or add edges to %s", id)
+	case j.Need > n:
+		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: takes %d predecessors and has %d, so %s never runs", id, j.Need, n, id)
+	case j.Need == 0:
+		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: takes no predecessor, so %s runs at once, whatever they come to", id, id).
+			WithHint("join: all_done waits for them all")
 	}
 }
 

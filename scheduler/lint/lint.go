@@ -100,3 +100,13 @@ func (c *checker) hint(d *core.Diagnostic, word string, names []string) {
 		d.WithHint("%s", message.Near(word, names))
 	}
 }
+
+// writesValid reports whether all fields are known that nodes write.
+func (c *checker) writesValid() bool {
+	for n := range c.p.Nodes {
+		if !c.f.WritesValid(int32(n)) {
+			return false
+		}
+	}
+	return true
+}

@@ -11,7 +11,7 @@ func (c *checker) checkPhases() {
 	if len(c.w.Phases) == 0 {
 		return
 	}
-	unknown := c.f.Unknown().Phases
+	unknown := c.w.Lost.Has("phases")
 	used := make(map[string]bool, len(c.w.Phases))
 	names := make([]string, 0, len(c.w.Phases))
 	for _, p := range c.w.Phases {
@@ -27,7 +27,7 @@ func (c *checker) checkPhases() {
 		used[id] = false
 		names = append(names, id)
 	}
-	all := !c.f.Unknown().Nodes && !c.f.Unknown().Members // uses are known
+	all := !c.f.Invalid().Nodes && !c.f.Invalid().Members // uses are known
 	use := func(phase core.Text, lost core.Lost, at string) {
 		all = all && !lost.Has("phase")
 		if phase.Value == "" {

@@ -9,7 +9,7 @@ import (
 // unusedPolicies reports retry policies that nothing names.
 func (c *checker) unusedPolicies() {
 	for _, p := range c.w.RetryPolicies {
-		if !c.f.PolicyUsed(p) && !c.f.Unknown().Nodes {
+		if !c.f.PolicyUsed(p) && !c.f.Invalid().Nodes {
 			c.ds.Warnf(core.CodeUnused, p.Name.Pos, "retry policy %q is never used", p.Name.Value)
 		}
 	}

@@ -30,7 +30,7 @@ func (c *checker) checkReads(visits *int) {
 	for i, r := range reads {
 		switch {
 		case !c.plain(r.field):
-		case r.threshold > 0 && !c.f.Before(c.seenFrom(&r)):
+		case r.threshold > 0 && !c.f.KnowsBefore(c.seenFrom(&r)):
 		case r.threshold > 0:
 			q := plan.Question{Gate: r.gate, Field: r.field, Last: r.threshold}
 			if c.chained[r.field] { // whoever comes after the last comes after all
@@ -38,7 +38,7 @@ func (c *checker) checkReads(visits *int) {
 			}
 			questions = append(questions, q)
 			asked = append(asked, i)
-		case r.live && c.ownField(r.gate, r.field), c.filled(r.field), c.f.Unknown().Writes:
+		case r.live && c.ownField(r.gate, r.field), c.filled(r.field), c.f.Invalid().Nodes || !c.writesValid():
 		case c.p.Writers[r.field] > 0:
 			c.readBefore(&r)
 		case !never[r.field]:
@@ -150,7 +150,7 @@ func (c *checker) ownField(v, field int32) bool { return c.p.Vertices[v].Unit.Ow
 // whose callers pass values along with the fields.
 func (c *checker) filled(field int32) bool {
 	f := &c.p.Schema.Fields[field]
-	return c.f.IsInput(f.Name) || c.f.Unknown().Inputs || !core.IsMissing(f.Default) || c.f.Given(f.Name) || c.f.AnyStart() && !c.w.Document
+	return c.f.IsInput(f.Name) || c.f.Invalid().Inputs || !core.IsMissing(f.Default) || c.f.Given(f.Name) || c.f.AnyStart() && !c.w.Document
 }
 
 // spot finds the text of a read.
@@ -219,8 +219,8 @@ func (c *checker) supplied(r *read) bool {
 
 // readBefore reports a read whose writers all come at the same time or later.
 func (c *checker) readBefore(r *read) {
-	unplaced := func(w int32) bool { return !c.f.Placed(w) }
-	if !c.f.Before(c.seenFrom(r)) || slices.ContainsFunc(c.p.WriterVertex[r.field], unplaced) {
+	unknown := func(w int32) bool { return !c.f.Placed(w) }
+	if !c.f.KnowsBefore(c.seenFrom(r)) || slices.ContainsFunc(c.p.WriterVertex[r.field], unknown) {
 		return
 	}
 	s, name := c.spot(r), c.p.Schema.Fields[r.field].Name

@@ -4,7 +4,7 @@ import "github.com/wavefold/wavefold/core"
 
 // checkUnusedFields mentions state fields that nobody reads or writes.
 func (c *checker) checkUnusedFields() {
-	if u := c.f.Unknown(); u.Reads || u.Writes {
+	if c.f.Invalid().References {
 		return
 	}
 	for _, d := range c.w.Fields {

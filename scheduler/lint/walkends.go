@@ -11,7 +11,7 @@ import (
 // reachable reports the nodes to which no way leads from the start.
 func (c *checker) reachable() {
 	w := c.p.Walk
-	if w.Start < 0 || c.f.Unknown().Nodes || c.f.Unknown().Targets {
+	if w.Start < 0 || c.f.Invalid().Nodes || c.f.Invalid().Edges {
 		return
 	}
 	for i, ok := range c.p.Visited() {
@@ -29,7 +29,7 @@ func (c *checker) reachable() {
 // leaves and that are not the exit, and rings from which no way leads to the exit.
 func (c *checker) noWayOut() {
 	w := c.p.Walk
-	if w.Start < 0 || w.Exit < 0 || c.f.Unknown().Nodes || c.f.Unknown().Edges || c.f.Unknown().Targets {
+	if w.Start < 0 || w.Exit < 0 || c.f.Invalid().Nodes || c.f.Invalid().Edges {
 		return
 	}
 	g := make(core.Graph, len(w.Nodes))

@@ -56,7 +56,7 @@ func (c *compiler) adjacency() {
 	p.Out, p.OutStart = group(n, len(arcs), func(i int) int32 { return arcs[i].vertex }, func(i int) int32 { return arcs[i].gate })
 	p.In, p.InStart = group(n, len(p.Edges), func(i int) int32 { return p.Edges[i].To }, func(i int) int32 { return int32(i) })
 	c.losers()
-	c.settle()
+	c.spread()
 	c.reportLate()
 }
 
@@ -173,9 +173,9 @@ func (c *compiler) reportLate() {
 	for _, l := range c.late {
 		id, target := c.p.Nodes[l.ref].ID, c.p.Nodes[l.ref].Vertex
 		after := target != l.reader && len(c.late) <= message.MaxHinted && c.p.Follows(target, l.reader)
-		// An edge of which an end is not known may well bring the reader behind it.
+		// An edge that is invalid may well bring the reader behind it.
 		certain := after || target == l.reader
-		if !certain && (c.unknown.targets || !c.placed(target) || c.doubt.before.has(l.reader)) {
+		if !certain && !(c.invalid.placed(target) && c.invalid.knowsBefore(l.reader)) {
 			continue
 		}
 		var s spot

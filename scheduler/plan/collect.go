@@ -21,7 +21,7 @@ func (c *compiler) collect(n *Node, name core.Text, at place) {
 	}
 	field := &c.p.Schema.Fields[f]
 	if !slices.Contains(n.WriteFields, f) {
-		if !c.lostWrites[n.Index] {
+		if c.writesValid(n.Decl) {
 			c.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: field %q is not among the node's writes", at, name.Value).
 				WithHint("add it: writes: [%s]", name.Value)
 		}

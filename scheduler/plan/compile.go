@@ -58,20 +58,9 @@ type compiler struct {
 	nestedDs core.Diagnostics
 	// given tells which fields the node around a nested workflow fills; nil at
 	// the root.
-	given map[string]bool
-	// unknown and doubt tell what the faults found so far leave open; nameless are
-	// the nodes whose names nobody can refer to, mute those whose kinds could not say
-	// what they depend on, lostWrites those that may write further fields.
-	unknown    unknown
-	doubt      doubts
-	nameless   map[int32]bool
-	mute       map[int32]bool
-	lostWrites map[int32]bool
-	// lostConditions are the vertices out of which a condition leads that is not known
-	// where to, by declaration; lostCondition tells of one that is not known where from.
-	lostConditions []bool
-	lostCondition  bool
-	own            map[string]*ownRetry // the workflow's retry policies
+	given   map[string]bool
+	invalid invalid
+	own     map[string]*ownRetry // the workflow's retry policies
 
 	decl    []vertexDecl // vertices in declared order: nodes, pipelines, loops
 	at      []int32      // vertex declaration -> canonical index
@@ -154,7 +143,7 @@ type unitUse struct {
 func newCompiler(w *core.Workflow, reg *core.Registry, opts Options, shared *common) *compiler {
 	c := &compiler{w: w, reg: reg, opts: opts, common: shared, ds: slices.Clone(w.Findings), p: &Plan{
 		Name: w.Name.Value, Workflow: w, nodeIndex: make(map[string]int32, len(w.Nodes)),
-	}, nameless: map[int32]bool{}, mute: map[int32]bool{}, lostWrites: map[int32]bool{}}
+	}}
 	if opts.Env != nil {
 		c.env = opts.Env(w)
 	}
@@ -172,7 +161,7 @@ func (c *compiler) compile() {
 
 // parts compiles each part of the workflow.
 func (c *compiler) parts() {
-	c.lost()
+	c.sections()
 	c.mode()
 	c.runtime()
 	c.schema()
@@ -245,8 +234,8 @@ func (c *compiler) schema() {
 		if isID(d.Name.Value) {
 			continue
 		}
-		c.unknown.misspelt(expressions.RootState, d.Name.Value)
-		c.unknown.misspelt(expressions.RootInput, d.Name.Value)
+		c.invalid.misspelt(expressions.RootState, d.Name.Value)
+		c.invalid.misspelt(expressions.RootInput, d.Name.Value)
 		if i < len(c.w.Fields) {
 			c.badID("state field", d.Name)
 		} else {
@@ -265,7 +254,7 @@ func (c *compiler) schema() {
 	c.p.Writers = make([]int, len(s.Fields))
 	c.fieldUsed = make([]bool, len(s.Fields))
 	c.env.Schema = fields{s}
-	if c.unknown.fields {
+	if c.invalid.open&expressions.RootState != 0 {
 		c.env.Schema = &expressions.Open{}
 	}
 	c.env.Columns = c.columns
@@ -284,7 +273,7 @@ func (c *compiler) scope(roots expressions.Root) expressions.Scope {
 		c.scopeNames = &expressions.Scope{Fields: fields{c.p.Schema}, Nodes: c.nodeIDs(), Inputs: c.inputDecls(), NodeSlot: c.nodeSlot, Rows: c.columns}
 	}
 	s := *c.scopeNames
-	s.Roots, s.Unknown = roots, c.unknown.mayBe
+	s.Roots, s.Unknown = roots, c.invalid.has
 	return s
 }
 

@@ -14,7 +14,6 @@ func (c *compiler) edges() {
 	c.p.edgeDecls = make([]*core.Edge, 0, len(c.w.Edges))
 	c.edgeUse = make([]*References, 0, len(c.w.Edges))
 	c.loose()
-	c.lostConditions = make([]bool, len(c.decl))
 	for _, e := range c.w.Edges {
 		at := edgePlace(e)
 		from, ok1 := c.edgeEnd(e.From, e.Lost.Has("from"), at)
@@ -25,11 +24,20 @@ func (c *compiler) edges() {
 		when := c.when(e, at, &use)
 		if ok1 && ok2 && from == to {
 			c.ds.Errorf(core.CodeCycle, e.Pos, "%s: leads from a node to itself", at).WithHint("repeat work with a loop")
-			c.lostEdge(e, from, to, true, false)
-			ok1 = false
+			ok2 = false
 		}
 		if !ok1 || !ok2 {
-			c.lostEdge(e, from, to, ok1, ok2)
+			c.invalid.edges = c.invalid.edges || !ok1 && (e.Lost.Has("when") || e.When != nil && !e.Else)
+			switch {
+			case ok1:
+				c.invalidVertex(c.p.Nodes[from].Vertex)
+			case ok2:
+				c.invalidVertex(c.p.Nodes[to].Vertex)
+			default:
+				for v := range int32(len(c.decl)) {
+					c.invalidVertex(v)
+				}
+			}
 			if when != nil {
 				c.ds = append(c.ds, when.ConstantFindings()...)
 			}
@@ -41,7 +49,7 @@ func (c *compiler) edges() {
 			continue
 		}
 		if e.Lost.Has("when") {
-			c.doubts().choice[a.Vertex] = true
+			c.invalidVertex(a.Vertex)
 		}
 		c.p.Edges = append(c.p.Edges, Edge{From: a.Vertex, To: b.Vertex, FromNode: from, ToNode: to, Else: e.Else, On: on, Handles: handles, When: when})
 		c.p.edgeDecls = append(c.p.edgeDecls, e)
@@ -57,35 +65,13 @@ func (c *compiler) edgeEnd(id core.Text, lost bool, at place) (node int32, ok bo
 		return 0, false
 	}
 	node, ok = c.nodeRef(id, at)
-	return node, ok && !c.nameless[node]
-}
-
-// lostEdge notes what an edge leaves open of which an end is not known.
-func (c *compiler) lostEdge(e *core.Edge, from, to int32, hasFrom, hasTo bool) {
-	conditional := !e.Else && e.When != nil || e.Lost.Has("when")
-	d := c.doubts()
-	switch {
-	case hasFrom:
-		v := c.p.Nodes[from].Vertex
-		c.unknown.targets = true
-		d.after[v] = true
-		d.choice[v] = d.choice[v] || conditional || e.Else
-		c.lostConditions[v] = c.lostConditions[v] || conditional
-	case hasTo:
-		d.before[c.p.Nodes[to].Vertex] = true
-		c.lostCondition = c.lostCondition || conditional
-	default:
-		c.lostCondition = c.lostCondition || conditional
-		for v := range int32(len(c.decl)) {
-			c.doubtAll(v)
-		}
-	}
+	return node, ok && !c.invalid.names[name{expressions.RootNodes, id.Value}]
 }
 
 // when compiles the condition of an edge.
 func (c *compiler) when(e *core.Edge, at place, use **References) *expressions.Program {
 	if e.Lost.Has("when") {
-		c.unknown.reads = true
+		c.invalid.references = true
 	}
 	if e.When == nil || e.Else {
 		return nil
@@ -144,14 +130,14 @@ func (c *compiler) conditional(edge int) bool {
 // elseEdges checks that an else edge has a condition it is the opposite of.
 // Several else edges out of one source are fine: they hold or fail together.
 func (c *compiler) elseEdges() {
-	conditional := c.lostConditions
+	conditional := make([]bool, len(c.decl))
 	for i := range c.p.Edges {
 		if c.conditional(i) {
 			conditional[c.p.Edges[i].From] = true
 		}
 	}
 	for i := range c.p.Edges {
-		if e := &c.p.Edges[i]; e.Else && !conditional[e.From] && !c.lostCondition && !c.unknown.edges {
+		if e := &c.p.Edges[i]; e.Else && !conditional[e.From] && (c.invalid.vertices == nil || !c.invalid.vertices[e.From]) && !c.invalid.edges {
 			d := c.p.edgeDecls[i]
 			c.ds.Errorf(core.CodeElse, d.Pos, "%s: when: else, but no other edge out of %s has a condition", edgePlace(d), d.From.Value).
 				WithHint("leave the condition out, or give another edge one")

@@ -135,7 +135,7 @@ func (f *Facts) Writer(v, field int32) (node int32, pos core.Position) {
 
 // Repeated reports whether a node may be a member of a pipeline or loop.
 func (f *Facts) Repeated(n int32) bool {
-	return f.c.memberRoots[f.c.p.Nodes[n].ID]|f.c.unknown.roots != 0
+	return f.c.memberRoots[f.c.p.Nodes[n].ID]|f.c.invalid.members != 0
 }
 
 // Mentioned reports whether some part of the document refers to a field, directly or through
@@ -169,37 +169,36 @@ func (f *Facts) MissingSkills() []MissingSkills { return f.c.missing }
 // Tools are the names that skills may have.
 func (f *Facts) Tools() []string { return f.c.env.Tools }
 
-// Unknown lists what may exist in addition to what is known.
-type Unknown struct {
-	Nodes, Inputs, Phases bool // further ones
-	Members               bool // nodes that belong to a pipeline or loop
-	Reads, Writes         bool // fields that nodes read and write
-	Edges, Targets        bool // edges, and edges of which the end is not known
+// Invalid reports what may exist in addition to what is known, because of errors.
+type Invalid struct {
+	Nodes, Inputs bool // further ones
+	Members       bool // further members of pipelines and loops
+	References    bool // further references to fields and nodes
+	Edges         bool // edges between any two nodes
 }
 
-// Unknown reports what may exist in addition to what is known.
-func (f *Facts) Unknown() Unknown {
-	u := &f.c.unknown
-	return Unknown{u.nodes, u.inputs, u.phases, u.members > 0, u.reads, u.writes, u.edges, u.targets}
+// Invalid reports what may exist in addition to what is known.
+func (f *Facts) Invalid() Invalid {
+	x := &f.c.invalid
+	return Invalid{x.open&expressions.RootNodes != 0, x.open&expressions.RootInput != 0, x.members != 0, x.references, x.edges}
 }
 
-// Before reports whether all is known that comes before a vertex.
-func (f *Facts) Before(v int32) bool { return !f.c.doubt.before.has(v) }
+// WritesValid reports whether all fields are known that a node writes.
+func (f *Facts) WritesValid(n int32) bool { return f.c.writesValid(f.c.w.Nodes[n]) }
+
+// Valid reports whether all edges of a vertex are known.
+func (f *Facts) Valid(v int32) bool {
+	return f.c.invalid.vertices == nil || !f.c.invalid.vertices[v]
+}
+
+// KnowsBefore reports whether all is known that comes before a vertex.
+func (f *Facts) KnowsBefore(v int32) bool { return f.c.invalid.knowsBefore(v) }
 
 // Placed reports whether all is known that comes before and after a vertex.
-func (f *Facts) Placed(v int32) bool { return f.c.placed(v) }
+func (f *Facts) Placed(v int32) bool { return f.c.invalid.placed(v) }
 
-// Apart reports whether two vertices are in no order, if no path leads from one to the other.
-func (f *Facts) Apart(a, b int32) bool { return f.c.apart(a, b) }
-
-// Chosen reports whether all conditions are known that decide whether a vertex runs.
-func (f *Facts) Chosen(v int32) bool { return !f.c.doubt.choice.has(v) }
-
-// WritesMore reports whether members of a loop may write further fields.
-func (f *Facts) WritesMore(v int32) bool {
-	d := f.decl(v)
-	return d.broken || slices.ContainsFunc(d.unit.Members, func(m int32) bool { return f.c.lostWrites[m] })
-}
+// MembersValid reports whether all members of a pipeline or loop are known.
+func (f *Facts) MembersValid(v int32) bool { return !f.decl(v).broken }
 
 // PolicyUsed reports whether a node or another policy names a retry policy, or the policy is
 // invalid.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
 )
 
 // maxFrames bounds how deep workflows nest.
@@ -36,7 +37,7 @@ type frameKey struct {
 // frame is a workflow, nested or not, that was compiled or is being compiled.
 type frame struct {
 	plan    *Plan
-	unknown *unknown // what the plan leaves open
+	invalid *invalid // what the plan leaves open
 	w       *core.Workflow
 	height  int // nested frames below it
 }
@@ -72,7 +73,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *References) {
 			innerName = mapped
 		}
 		j, ok := inner.Schema.Index(innerName)
-		if !ok && made.unknown.fields {
+		if !ok && made.invalid.open&expressions.RootState != 0 {
 			continue
 		}
 		if !ok && f.Optional {
@@ -150,7 +151,7 @@ func (c *compiler) inner(n *Node, w *core.Workflow, at place) *frame {
 func (c *compiler) compileFrame(key frameKey, given []string) *frame {
 	s := c.common
 	inner := newCompiler(key.w, c.reg, c.opts, s)
-	f := &frame{w: key.w, plan: inner.p, unknown: &inner.unknown}
+	f := &frame{w: key.w, plan: inner.p, invalid: &inner.invalid}
 	inner.given = make(map[string]bool, len(given))
 	for _, name := range given {
 		inner.given[name] = true
@@ -207,7 +208,7 @@ func (c *compiler) frameInputs(n *Node, f *frame, goal bool, at place) {
 				continue
 			}
 			in, ok := inner.input(k.Value)
-			if !ok && (f.unknown.inputs || f.unknown.fields) {
+			if !ok && f.invalid.open&(expressions.RootState|expressions.RootInput) != 0 {
 				continue
 			}
 			if !ok {

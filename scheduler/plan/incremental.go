@@ -72,7 +72,7 @@ func (c *compiler) partitions(inc *Incremental, d *core.Partitions, at place) {
 // incrementalInput finds an input that is declared.
 func (c *compiler) incrementalInput(name core.Text, at place) (input, bool) {
 	in, ok := c.p.input(name.Value)
-	if (!ok || !declaresInputs(c.w)) && !c.unknown.mayBe(expressions.RootInput, name.Value) {
+	if (!ok || !declaresInputs(c.w)) && !c.invalid.has(expressions.RootInput, name.Value) {
 		names, _ := c.p.InputNames()
 		c.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: there is no declared input %q", at.at("input"), name.Value).
 			WithHint("%s", core.DidYouMean(name.Value, names))

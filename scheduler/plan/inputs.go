@@ -152,7 +152,7 @@ func (c *compiler) inputDecls() []core.InputDecl {
 // knownInputs are the names behind $input for kinds, nil when some of them could not be
 // read: no name can be called unknown then.
 func (c *compiler) knownInputs() []core.InputDecl {
-	if c.unknown.inputs || c.unknown.misnamedInput {
+	if c.invalid.inputs() {
 		return nil
 	}
 	return c.scope(0).Inputs

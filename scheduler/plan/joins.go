@@ -224,34 +224,7 @@ func (c *compiler) arms() {
 			list = list[n:]
 		}
 		join.To = int32(len(p.Arms))
-		c.countJoin(join)
-	}
-}
-
-// countJoin finds out how many predecessors a join takes, and reports one that decides
-// nothing.
-func (c *compiler) countJoin(j *Join) {
-	decl := c.declAt[j.Vertex]
-	d := c.joinOf(decl)
-	n := j.Count()
-	j.Need = need(d, n)
-	if c.doubt.before.has(decl) || c.unknown.edges {
-		return // there may be more
-	}
-	id, word := c.decl[decl].id, d.Word()
-	if f := fractionOf(d); word == core.JoinQuorum && f > 1 {
-		c.ds.Warnf(core.CodeJoin, d.Fraction.Pos, "node %s: join: a quorum of %v is more than all, so %s never runs", id, f, id).
-			WithHint("a share is a number from 0 to 1, such as 0.5")
-		return
-	}
-	switch {
-	case n == 0:
-		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: %s has no predecessors to join", id, id).WithHint("leave the join out, or add edges to %s", id)
-	case j.Need > n:
-		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: takes %d predecessors and has %d, so %s never runs", id, j.Need, n, id)
-	case j.Need == 0:
-		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: takes no predecessor, so %s runs at once, whatever they come to", id, id).
-			WithHint("join: all_done waits for them all")
+		join.Need = need(c.joinOf(c.declAt[join.Vertex]), join.Count())
 	}
 }
 

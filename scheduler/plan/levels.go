@@ -69,7 +69,7 @@ func (c *compiler) cycles(pending, out, start []int32) {
 	for v := range left {
 		if left[v] > 0 {
 			c.decl[v].level = 0
-			c.doubtAll(int32(v))
+			c.invalidVertex(int32(v))
 		}
 	}
 }

@@ -114,7 +114,7 @@ func (c *compiler) fieldIndex(name core.Text, at place) (int32, bool) {
 	i, ok := c.p.Schema.Index(name.Value)
 	if ok {
 		c.fieldUsed[i] = true
-	} else if !c.unknown.mayBe(expressions.RootState, name.Value) {
+	} else if !c.invalid.has(expressions.RootState, name.Value) {
 		d := c.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: state field %q is not declared", at, name.Value)
 		c.hint(d, name.Value, c.p.Schema.FieldNames)
 	}
@@ -124,7 +124,7 @@ func (c *compiler) fieldIndex(name core.Text, at place) (int32, bool) {
 // nodeRef looks a node up and reports it when it is not defined.
 func (c *compiler) nodeRef(id core.Text, at place) (int32, bool) {
 	i, ok := c.p.nodeIndex[id.Value]
-	if !ok && !c.unknown.mayBe(expressions.RootNodes, id.Value) {
+	if !ok && !c.invalid.has(expressions.RootNodes, id.Value) {
 		d := c.ds.Errorf(core.CodeUnknownNode, id.Pos, "%s: unknown node %q", at, id.Value)
 		c.hint(d, id.Value, c.nodeIDs)
 	}

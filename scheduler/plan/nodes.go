@@ -12,7 +12,7 @@ import (
 // nodes compiles every node on its own: names, kind, reads and writes, args,
 // fan-out, retry.
 func (c *compiler) nodes() {
-	if len(c.w.Nodes) == 0 && !c.unknown.nodes {
+	if len(c.w.Nodes) == 0 && c.invalid.open&expressions.RootNodes == 0 {
 		c.ds.Errorf(core.CodeMissingKey, c.w.Pos, "the graph has no nodes")
 	}
 	c.p.Nodes = make([]Node, len(c.w.Nodes))
@@ -32,12 +32,12 @@ func (c *compiler) nodes() {
 func (c *compiler) nodeID(i int32, d *core.Node) {
 	id := d.ID.Value
 	if d.Lost.Has("id") {
-		c.unknown.nodes, c.nameless[i] = true, true
+		c.invalid.open |= expressions.RootNodes
 		return
 	}
 	if !c.isNodeID(id) {
 		c.badID("node", d.ID)
-		c.unknown.misspelt(expressions.RootNodes, id)
+		c.invalid.misspelt(expressions.RootNodes, id)
 	}
 	first, taken := c.p.nodeIndex[id]
 	if !taken {
@@ -45,7 +45,7 @@ func (c *compiler) nodeID(i int32, d *core.Node) {
 		return
 	}
 	message.PointTo(c.ds.Errorf(core.CodeDuplicateID, d.ID.Pos, "node %q is defined twice", id), "first", c.w.Nodes[first].ID.Pos)
-	c.nameless[first], c.nameless[i] = true, true
+	c.invalid.mark(expressions.RootNodes, id)
 }
 
 // unitRoots notes which nodes are given a row or a round.
@@ -53,12 +53,12 @@ func (c *compiler) unitRoots() {
 	c.memberRoots, c.memberItems = map[string]expressions.Root{}, map[string]string{}
 	note := func(members []core.Text, lost bool, roots expressions.Root) {
 		if lost {
-			c.looseMembers(many, roots)
+			c.invalid.members |= roots
 		}
 		for _, m := range members {
 			c.memberRoots[m.Value] |= roots
 			if _, ok := c.p.nodeIndex[m.Value]; !ok {
-				c.looseMembers(1, roots)
+				c.invalid.members |= roots
 			}
 		}
 	}
@@ -89,11 +89,11 @@ func (c *compiler) node(i int32, d *core.Node) {
 		reads = seesContext(reads)
 	}
 	if use.Fields, n.View, all = c.fieldNames(reads, at.at("reads")); !all || d.Lost.Has("reads") {
-		c.unknown.reads = true
+		c.invalid.references = true
 	}
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
 	if n.WriteFields, n.Writes, all = c.fieldNames(d.Writes, at.at("writes")); !all || d.Lost.Has("writes") {
-		c.unknown.writes, c.lostWrites[i] = true, true
+		c.invalid.references = true
 	}
 	if d.Timeout != nil {
 		n.Timeout = d.Timeout.Value
@@ -110,14 +110,14 @@ func (c *compiler) node(i int32, d *core.Node) {
 	use.Fields, use.Nodes = append(use.Fields, ofSource.Fields...), append(use.Nodes, ofSource.Nodes...)
 	c.nodeRoots = graphRoots | c.memberRoots[n.ID]
 	if c.memberRoots[n.ID] == 0 {
-		c.nodeRoots |= c.unknown.roots
+		c.nodeRoots |= c.invalid.members
 	}
 	if d.ForEach != nil || d.Lost.Has("for_each") {
 		c.nodeRoots |= itemRoots
 	}
 	c.nodeItem = c.itemColumns(d)
 	if d.Lost.Has("args") {
-		c.unknown.reads = true
+		c.invalid.references = true
 	}
 	n.Args = c.compileArgs(d.Args, at.at("args"), &use)
 	c.kind(n, d, at, &use)
@@ -211,7 +211,7 @@ func (c *compiler) forEach(n *Node, d *core.Node, at place, use *References) {
 // source compiles the array of a fan-out or pipeline; nil when it cannot be known.
 func (c *compiler) source(text core.Text, lost bool, at place, use *References) *Source {
 	if lost {
-		c.unknown.reads = true
+		c.invalid.references = true
 		return nil
 	}
 	s := c.compileSource(text, c.scope(graphRoots), at, use)
@@ -296,7 +296,7 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *References) {
 		return
 	}
 	if k, ok := c.kindOf(d, at); !ok || !c.askKind(k, n, d, at, use) {
-		c.mute[n.Index], c.unknown.reads = true, true
+		c.invalid.node(n.Index)
 	}
 }
 
@@ -424,7 +424,7 @@ func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *Reference
 	var extra []int32
 	for _, r := range made.Reads {
 		if f, ok := c.fieldIndex(r, at); !ok {
-			c.unknown.reads = true
+			c.invalid.references = true
 		} else {
 			n.Extra = append(n.Extra, r.Value)
 			extra = append(extra, f)

@@ -39,6 +39,12 @@ func (c *compiler) order() {
 			c.p.Vertices[c.p.Nodes[i].Vertex].AllDone = true
 		}
 	}
+	if declared := c.invalid.vertices; declared != nil {
+		c.invalid.vertices = make([]bool, len(declared))
+		for v, d := range c.declAt {
+			c.invalid.vertices[v] = declared[d]
+		}
+	}
 	c.joins()
 	c.rank()
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
@@ -51,7 +52,7 @@ func (r *resultChecks) note(id string, made core.Compiled) {
 func (r *resultChecks) report(c *compiler) {
 	for _, ref := range r.refs {
 		known := r.names[ref.Node]
-		if node, ok := c.p.nodeIndex[ref.Node]; known == nil || !ok || c.nameless[node] || slices.Contains(known, ref.Name.Value) {
+		if _, ok := c.p.nodeIndex[ref.Node]; known == nil || !ok || c.invalid.names[name{expressions.RootNodes, ref.Node}] || slices.Contains(known, ref.Name.Value) {
 			continue
 		}
 		c.ds.Errorf(core.CodeUnknownField, ref.Name.Pos, "%s: node %s has no check %q", nodePlace(ref.from).at(ref.Key), ref.Node, ref.Name.Value).
@@ -100,13 +101,13 @@ func (r *routedGraph) findEntry() {
 	switch {
 	case ok:
 		r.entry = i
-	case c.w.Lost.Has("entry") || c.unknown.nodes:
+	case c.w.Lost.Has("entry") || c.invalid.open&expressions.RootNodes != 0:
 	case entry.Value == "":
 		c.ds.Errorf(core.CodeMissingEntry, c.w.Pos, "the walk has no entry").WithHint("name the node that it begins at")
 	default:
 		c.hint(c.ds.Errorf(core.CodeMissingEntry, entry.Pos, "entry: there is no node %q", entry.Value), entry.Value, c.nodeIDs)
 	}
-	r.open = r.entry < 0 || c.unknown.nodes || c.unknown.edges
+	r.open = r.entry < 0 || c.invalid.open&expressions.RootNodes != 0 || c.invalid.edges
 }
 
 // end finds the node at an end of an edge and reports one that does not exist.
@@ -116,7 +117,7 @@ func (r *routedGraph) end(e *core.Edge, id core.Text, key string, code core.Code
 		return 0, false
 	}
 	i, ok := c.p.nodeIndex[id.Value]
-	if !ok && !c.unknown.nodes {
+	if !ok && c.invalid.open&expressions.RootNodes == 0 {
 		c.hint(c.ds.Errorf(code, id.Pos, "%s: %s: there is no node %q", edgePlace(e), key, id.Value), id.Value, c.nodeIDs)
 	}
 	return i, ok

@@ -50,7 +50,7 @@ func routedFindings(w *core.Workflow) core.Diagnostics {
 	c := newCompiler(w, registry(), Options{Lint: lint}, &common{})
 	c.p.nodeIndex = map[string]int32{}
 	c.p.Nodes = make([]Node, len(w.Nodes))
-	c.lost()
+	c.sections()
 	for i, n := range w.Nodes {
 		c.nodeID(int32(i), n)
 		c.p.Nodes[i].ID = n.ID.Value

@@ -91,12 +91,12 @@ func (c *compiler) jsonPath(s *Source, at place, use *References) *Source {
 	}
 	c.ds = append(c.ds, ds...)
 	if path == nil {
-		c.unknown.reads = true
+		c.invalid.references = true
 		return nil
 	}
 	i, ok := c.fieldIndex(core.At(path.Root(), rootPos(s.Text, path.Root())), at)
 	if !ok {
-		c.unknown.reads = true
+		c.invalid.references = true
 		return nil
 	}
 	t := c.p.Schema.Fields[i].Type

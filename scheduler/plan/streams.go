@@ -121,7 +121,7 @@ func (c *compiler) readsStreams(n *Node) {
 		}
 		name := c.p.Schema.Fields[f].Name
 		s := c.nodeSpot(n, expressions.RootState, name)
-		if c.mute[n.Index] { // its kind did not come to say what it takes
+		if c.invalid.nodes[n.Index] { // its kind did not come to say what it takes
 			u.misread = true
 			continue
 		}
@@ -279,7 +279,7 @@ func (c *compiler) checkStreams() {
 		}
 	}
 	for f := range c.p.Schema.Fields { // in declared order
-		if u := c.streamUse[int32(f)]; u != nil && u.reader == "" && !u.misread && !c.unknown.reads {
+		if u := c.streamUse[int32(f)]; u != nil && u.reader == "" && !u.misread && !c.invalid.references {
 			n := &c.p.Nodes[u.maker]
 			c.ds.Warnf(core.CodeUnused, c.makes[n.Index].Pos, "%s: nobody reads the stream %q, so no row is ever read", nodePlace(n.ID), c.makes[n.Index].Value).
 				WithHint("let a transform, a sink, a for_each or a pipeline read it, or leave stream out")
@@ -327,7 +327,7 @@ func (c *compiler) streamOrder() {
 	for i := range c.decl {
 		d := &c.decl[i]
 		switch {
-		case c.doubt.before.has(c.at[i]):
+		case !c.invalid.knowsBefore(c.at[i]):
 		case d.unit == nil:
 			c.makersBefore(d, &c.p.Nodes[d.node])
 			if puller := c.p.Nodes[d.node].Puller; puller != nil {
@@ -342,7 +342,7 @@ func (c *compiler) streamOrder() {
 func (c *compiler) makersBefore(d *vertexDecl, reader *Node) {
 	for _, r := range reader.Streams {
 		maker := &c.p.Nodes[r.Maker]
-		if c.decl[c.declAt[maker.Vertex]].level < d.level || !c.placed(maker.Vertex) || c.streamUse[r.Field].twice {
+		if c.decl[c.declAt[maker.Vertex]].level < d.level || !c.invalid.placed(maker.Vertex) || c.streamUse[r.Field].twice {
 			continue
 		}
 		name := c.p.Schema.Fields[r.Field].Name

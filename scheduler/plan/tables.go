@@ -108,7 +108,7 @@ func (c *compiler) collectWriters() {
 			clear(writers)
 			return
 		}
-		whole := d.Handler == nil && d.ForEach == nil && !d.Lost.Has("for_each") && (c.memberRoots[d.ID.Value]|c.unknown.roots)&itemRoots == 0
+		whole := d.Handler == nil && d.ForEach == nil && !d.Lost.Has("for_each") && (c.memberRoots[d.ID.Value]|c.invalid.members)&itemRoots == 0
 		for _, w := range d.Writes {
 			if _, taken := writers[w.Value]; taken || !whole {
 				writers[w.Value] = severalWriters

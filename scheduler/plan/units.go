@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
@@ -90,7 +91,7 @@ func (c *compiler) loop(d *core.Loop) vertexDecl {
 		u.Until = c.expression(*d.Until, c.scope(graphRoots), at.at("until"), &use.until)
 	}
 	if d.Lost.Has("until") {
-		c.unknown.reads = true
+		c.invalid.references = true
 	}
 	switch {
 	case d.MaxIters != nil:
@@ -141,7 +142,7 @@ func (c *compiler) members(u *Unit, list []core.Text, lost bool, at place, pos c
 			all = false
 			continue
 		}
-		all = all && !c.nameless[i]
+		all = all && !c.invalid.names[name{expressions.RootNodes, t.Value}]
 		n := &c.p.Nodes[i]
 		if n.Member >= 0 {
 			all = false

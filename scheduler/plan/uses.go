@@ -11,7 +11,7 @@ func (c *compiler) expression(text core.Text, scope expressions.Scope, at place,
 	if err != nil {
 		_, ds := expressions.Compile(text, scope, at.String()) // words the error
 		c.ds = append(c.ds, ds...)
-		c.unknown.reads = true
+		c.invalid.references = true
 		return nil
 	}
 	return c.expressionTree(tree, text, scope, at, use)
@@ -36,7 +36,7 @@ func (c *compiler) mentions(tree *expressions.Tree) {
 			if i, ok := c.p.Schema.Index(path.Steps[0].Name); ok {
 				c.fieldUsed[i] = true
 			} else {
-				c.unknown.reads = true
+				c.invalid.references = true
 			}
 		case expressions.RootInput:
 			if c.inputUsed == nil {

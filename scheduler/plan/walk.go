@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
@@ -188,7 +189,7 @@ func (c *compiler) only(role core.Role, code core.Code) int32 {
 		}
 		found = int32(i)
 	}
-	if found < 0 && !c.unknown.nodes && len(c.mute) == 0 {
+	if found < 0 && c.invalid.open&expressions.RootNodes == 0 && !slices.Contains(c.invalid.nodes, true) {
 		c.ds.Errorf(code, c.w.Pos, "the graph has no %s node", role)
 	}
 	return found

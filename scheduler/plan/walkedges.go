@@ -20,6 +20,7 @@ func (c *compiler) walkEdges() {
 		}
 		when := c.walkWhen(e, at)
 		if !ok1 || !ok2 {
+			c.invalid.edges = true
 			continue
 		}
 		i := int32(len(c.p.Edges))
