@@ -25,6 +25,30 @@ func (c *checker) exclusive(a, b int32) bool {
 	return true
 }
 
+// apart reports whether it is known that two vertices may both run in no order, if no path
+// leads from one to the other.
+func (c *checker) apart(a, b int32) bool {
+	return c.f.Placed(a) && c.f.Placed(b) && !c.unclear(a) && !c.unclear(b)
+}
+
+// unclear reports whether a condition that is invalid may decide whether a vertex runs.
+func (c *checker) unclear(v int32) bool {
+	if c.choice == nil {
+		c.choice = make([]bool, len(c.p.Vertices))
+		for i, e := range c.p.Edges {
+			if c.f.Decl(int32(i)).Lost.Has("when") {
+				c.choice[e.From] = true
+			}
+		}
+		for v := range int32(len(c.choice)) {
+			for _, e := range c.p.InEdges(v) {
+				c.choice[v] = c.choice[v] || c.choice[c.p.Edges[e].From]
+			}
+		}
+	}
+	return c.choice[v]
+}
+
 // contradict reports whether one of some edges and one of others never hold together.
 func (c *checker) contradict(a, b []int32) bool {
 	return slices.ContainsFunc(a, func(x int32) bool {

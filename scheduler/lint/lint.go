@@ -33,6 +33,7 @@ type checker struct {
 	ds core.Diagnostics
 	// conditions and failEdges report whether there are edges with a condition, or on: fail.
 	conditions, failEdges bool
+	choice                []bool              // by vertex: see unclear
 	chained               []bool              // by field: each writer comes before the next
 	needed                map[int32][][]int32 // see needs
 }

@@ -25,7 +25,7 @@ func (c *checker) checkSkips() {
 	for i := range c.p.Edges {
 		e := &c.p.Edges[i]
 		target := &c.p.Vertices[e.To]
-		if e.When == nil || e.On != plan.OnSuccess || target.AllDone || target.Join >= 0 || !c.f.KnowsBefore(e.To) {
+		if e.When == nil || e.On != plan.OnSuccess || target.AllDone || target.Join >= 0 || !c.f.KnowsBefore(e.To) || c.unclear(e.To) {
 			continue
 		}
 		skip, skipped := c.skip(e.From)

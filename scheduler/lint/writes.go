@@ -64,7 +64,7 @@ func (c *checker) neighbours() []plan.Question {
 // addPair notes two writers that no path connects, unless they exclude each
 // other. More than maxPairs only tell that there are more.
 func (c *checker) addPair(pairs map[int32][]pair, field int32, p pair) {
-	if len(pairs[field]) <= maxPairs && c.f.Placed(p.first) && c.f.Placed(p.second) && !c.exclusive(p.first, p.second) {
+	if len(pairs[field]) <= maxPairs && c.apart(p.first, p.second) && !c.exclusive(p.first, p.second) {
 		pairs[field] = append(pairs[field], p)
 	}
 }

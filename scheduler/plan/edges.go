@@ -48,9 +48,6 @@ func (c *compiler) edges() {
 			c.insideUnit(e, a, b, at)
 			continue
 		}
-		if e.Lost.Has("when") {
-			c.invalidVertex(a.Vertex)
-		}
 		c.p.Edges = append(c.p.Edges, Edge{From: a.Vertex, To: b.Vertex, FromNode: from, ToNode: to, Else: e.Else, On: on, Handles: handles, When: when})
 		c.p.edgeDecls = append(c.p.edgeDecls, e)
 		c.edgeUse = append(c.edgeUse, use)
