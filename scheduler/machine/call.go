@@ -29,9 +29,9 @@ func (f *frame) call(n *plan.Node, in *pass) *Call {
 	}
 	if in != nil {
 		if in.t.u.IsLoop {
-			c.Loop, c.Round = in.t.u.ID, core.Nth(in.n)
+			c.Loop, c.Round = in.t.u.ID, core.Nth(in.N)
 		} else {
-			c.Item, c.Row = in.item, core.Nth(in.n)
+			c.Item, c.Row = in.item(), core.Nth(in.N)
 		}
 	}
 	return c
@@ -96,11 +96,11 @@ func (f *frame) edgeInputs(n *plan.Node, in *pass) *core.Object {
 			}
 		}
 	}
-	if in != nil && in.hasPrev && in.place > 0 {
+	if in != nil && !core.IsMissing(in.Prev.v) && in.Place > 0 {
 		if o == nil {
 			o = &core.Object{}
 		}
-		o.Set(f.p.Nodes[in.t.u.Members[in.place-1]].ID, in.prev)
+		o.Set(f.p.Nodes[in.t.u.Members[in.Place-1]].ID, in.Prev.v)
 	}
 	return o
 }

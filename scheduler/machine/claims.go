@@ -51,9 +51,10 @@ type claimant []execution
 
 // pendingPlace is a result that waits to be put in place, or is being put there.
 type pendingPlace struct {
-	claim  Claim
-	issued bool
-	before map[string]claimant // whose claims it takes over
+	ID     ID                  `json:"id"`
+	Claim  Claim               `json:"claim"`
+	Issued bool                `json:"issued,omitempty"`
+	Before map[string]claimant `json:"before,omitempty"` // whose claims it takes over
 }
 
 // prepare lets a result wait for its turn.
@@ -61,7 +62,7 @@ func (f *frame) prepare(v int32, id ID, c *Claim) {
 	if f.pending == nil {
 		f.pending = map[ID]*pendingPlace{}
 	}
-	f.pending[id] = &pendingPlace{claim: *c}
+	f.pending[id] = &pendingPlace{ID: id, Claim: *c}
 	if at, ok := slices.BinarySearch(f.placers, v); !ok {
 		f.placers = slices.Insert(f.placers, at, v)
 	}
@@ -75,15 +76,15 @@ func (f *frame) prepare(v int32, id ID, c *Claim) {
 // by the same command, as nothing that comes later could have the target any more.
 func (f *frame) discard(id ID) bool {
 	p := f.pending[id]
-	if p == nil || p.issued {
+	if p == nil || p.Issued {
 		return false
 	}
 	keep := false
-	if p.claim.Always && f.stopped {
+	if p.Claim.Always && f.stopped {
 		who := f.claimant(id)
-		if _, _, taken := f.m.taken(&p.claim, who); !taken {
+		if _, _, taken := f.m.taken(&p.Claim, who); !taken {
 			keep = true
-			f.m.claim(&p.claim, who)
+			f.m.claim(&p.Claim, who)
 		}
 	}
 	f.m.command(Command{Op: OpDiscard, ID: id, Keep: keep})
@@ -130,7 +131,7 @@ func (f *frame) forgetPending(id ID) {
 // placing reports whether a result is being put in place.
 func (f *frame) placing(id ID) bool {
 	p := f.pending[id]
-	return p != nil && p.issued
+	return p != nil && p.Issued
 }
 
 // place decides about all results whose turn has come.
@@ -161,7 +162,7 @@ func (f *frame) dueToPlace(v int32) (id ID, ok bool) {
 		id, ok = t.dueToPlace()
 	}
 	p := f.pending[id]
-	return id, ok && p != nil && !p.issued && f.claimTurn(v)
+	return id, ok && p != nil && !p.Issued && f.claimTurn(v)
 }
 
 // placer is a task with several executions that replace something.
@@ -207,7 +208,7 @@ func (t *fanOut) dueToPlace() (ID, bool) {
 }
 
 func (t *unit) dueToPlace() (ID, bool) {
-	at := slices.IndexFunc(t.live, func(p *pass) bool { return p.Phase == placing && t.passTurn(p.n) && !t.f.placing(p.id()) })
+	at := slices.IndexFunc(t.live, func(p *pass) bool { return p.Phase == placing && t.passTurn(p.N) && !t.f.placing(p.id()) })
 	if at < 0 {
 		return ID{}, false
 	}
@@ -217,7 +218,7 @@ func (t *unit) dueToPlace() (ID, bool) {
 // passTurn reports whether all earlier passes are past the last member that replaces
 // something.
 func (t *unit) passTurn(n int) bool {
-	return !slices.ContainsFunc(t.live, func(p *pass) bool { return p.n < n && p.place <= int(t.u.LastClaim) })
+	return !slices.ContainsFunc(t.live, func(p *pass) bool { return p.N < n && p.Place <= int(t.u.LastClaim) })
 }
 
 // decideClaim lets a result be put in place, or drops it. It reports whether something is
@@ -225,7 +226,7 @@ func (t *unit) passTurn(n int) bool {
 func (f *frame) decideClaim(id ID) (issued bool) {
 	p := f.pending[id]
 	who := f.claimant(id)
-	if name, other, taken := f.m.taken(&p.claim, who); taken {
+	if name, other, taken := f.m.taken(&p.Claim, who); taken {
 		f.discard(id)
 		fail := &core.Failure{Class: core.ClassWrite, Permanent: true,
 			Message: fmt.Sprintf("%s: %s has written it in this run already", name, f.m.claimantName(other))}
@@ -234,8 +235,8 @@ func (f *frame) decideClaim(id ID) (issued bool) {
 		f.m.ripple(f)
 		return false
 	}
-	p.before = f.m.claim(&p.claim, who)
-	p.issued = true
+	p.Before = f.m.claim(&p.Claim, who)
+	p.Issued = true
 	f.issuePlace(id)
 	return true
 }
@@ -246,34 +247,21 @@ func (f *frame) issuePlace(id ID) {
 	f.m.command(Command{Op: OpPlace, ID: id, Plan: f.p, Node: &f.p.Nodes[id.Node], Call: &Call{Path: f.path}})
 }
 
-// pendingJSON is a result that waits, in a snapshot.
-type pendingJSON struct {
-	ID     ID                  `json:"id"`
-	Claim  Claim               `json:"claim"`
-	Issued bool                `json:"issued,omitempty"`
-	Before map[string]claimant `json:"before,omitempty"`
+// placements lists the results that wait, by id.
+func (f *frame) placements() []*pendingPlace {
+	return slices.SortedFunc(maps.Values(f.pending), func(a, b *pendingPlace) int { return a.ID.compare(b.ID) })
 }
 
-func (f *frame) dumpPending() []pendingJSON {
-	var list []pendingJSON
-	for id, p := range f.pending { // sorted below
-		list = append(list, pendingJSON{id, p.claim, p.issued, p.before})
-	}
-	slices.SortFunc(list, func(a, b pendingJSON) int { return a.ID.compare(b.ID) })
-	return list
-}
-
-func (f *frame) restorePending(list []pendingJSON) {
-	for i := range list {
-		p := &list[i]
+func (f *frame) restorePending(list []*pendingPlace) {
+	for _, p := range list {
 		f.prepare(f.p.Nodes[p.ID.Node].Vertex, p.ID, &p.Claim)
-		f.pending[p.ID].issued, f.pending[p.ID].before = p.Issued, p.Before
+		f.pending[p.ID] = p
 	}
 }
 
 // reissuePlaces asks again for what is being put in place.
 func (f *frame) reissuePlaces() {
-	for _, p := range f.dumpPending() {
+	for _, p := range f.placements() {
 		if p.Issued {
 			f.issuePlace(p.ID)
 		}
@@ -283,17 +271,17 @@ func (f *frame) reissuePlaces() {
 // answerPlaced takes in that a result is in place, or could not be put there.
 func (f *frame) answerPlaced(e *Event) bool {
 	p := f.pending[e.ID]
-	if p == nil || !p.issued {
+	if p == nil || !p.Issued {
 		return false
 	}
 	f.forgetPending(e.ID)
 	f.flying--
 	f.find(e.ID).group().release()
 	if e.Outcome.Failure != nil || e.Kind == Gone {
-		for _, c := range p.claim.all() {
+		for _, c := range p.Claim.all() {
 			delete(f.m.claims, c.Target)
 		}
-		maps.Copy(f.m.claims, p.before)
+		maps.Copy(f.m.claims, p.Before)
 	}
 	switch {
 	case e.Kind == Placed:

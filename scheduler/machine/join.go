@@ -16,13 +16,13 @@ import (
 
 // join is the run-time side of a plan.Join.
 type join struct {
-	looked  int32 // arms that have been looked at
-	live    int32 // arms looked at that are worth something
-	next    int32 // the first arm that has not, without a race
-	decided bool
-	some    bool    // an edge says more than that its source was skipped
-	blocked int32   // 1 + the first edge in declared order whose source failed, 0 for none
-	took    []int32 // live edges of the arms that count, in declared order
+	Looked  int32   `json:"looked,omitempty"` // arms that have been looked at
+	Live    int32   `json:"live,omitempty"`   // arms looked at that are worth something
+	Next    int32   `json:"next,omitempty"`   // the first arm that has not, without a race
+	Decided bool    `json:"decided,omitempty"`
+	Some    bool    `json:"some,omitempty"`    // an edge says more than that its source was skipped
+	Blocked int32   `json:"blocked,omitempty"` // 1 + the first edge in declared order whose source failed, 0 if there is none
+	Took    []int32 `json:"took,omitempty"`    // live edges of the arms that count, in declared order
 }
 
 // lookedAt marks an arm.
@@ -37,17 +37,17 @@ func (f *frame) openArm(a int32) {
 
 // tally counts the arms of a join.
 func (x *join) tally(pj *plan.Join) quorum.Tally {
-	return quorum.Tally{Branches: pj.Count(), Need: pj.Need, Ended: int(x.looked), Succeeded: int(x.live)}
+	return quorum.Tally{Branches: pj.Count(), Need: pj.Need, Ended: int(x.Looked), Succeeded: int(x.Live)}
 }
 
 // lookAtJoin looks at the arms that can be looked at, and decides the join when enough
 // of them are live or none is left.
 func (f *frame) lookAtJoin(j int32) {
 	pj, x := &f.p.Joins[j], &f.joins[j]
-	if f.stopped || x.decided || f.v[pj.Vertex].phase != undecided {
+	if f.stopped || x.Decided || f.v[pj.Vertex].phase != undecided {
 		return
 	}
-	for a := pj.From + x.next; a < pj.To && x.tally(pj).AtEnd() == quorum.Pending; a++ {
+	for a := pj.From + x.Next; a < pj.To && x.tally(pj).AtEnd() == quorum.Pending; a++ {
 		switch {
 		case f.arms[a] == 0:
 			f.lookAtArm(x, a)
@@ -55,14 +55,14 @@ func (f *frame) lookAtJoin(j int32) {
 			return
 		}
 		if !pj.Race {
-			x.next++
+			x.Next++
 		}
 	}
 	result := x.tally(pj).AtEnd()
 	if result == quorum.Pending {
 		return
 	}
-	x.decided = true
+	x.Decided = true
 	if result == quorum.Won {
 		f.emitJoined(j)
 		f.loseAll(pj.Losers, pj.Vertex)
@@ -73,24 +73,24 @@ func (f *frame) lookAtJoin(j int32) {
 // lookAtArm judges the edges of an arm.
 func (f *frame) lookAtArm(x *join, a int32) {
 	f.arms[a] = lookedAt
-	x.looked++
-	took := len(x.took)
+	x.Looked++
+	took := len(x.Took)
 	for _, e := range f.p.Arms[a].Edges {
 		switch f.edgeState(e) {
 		case edgeLive:
-			x.took = append(x.took, e)
+			x.Took = append(x.Took, e)
 		case edgeBlocked:
-			if x.blocked == 0 || e < x.blocked-1 {
-				x.blocked = e + 1
+			if x.Blocked == 0 || e < x.Blocked-1 {
+				x.Blocked = e + 1
 			}
 		case edgeNeutral:
 			continue
 		}
-		x.some = true
+		x.Some = true
 	}
-	if len(x.took) > took {
-		x.live++
-		slices.Sort(x.took)
+	if len(x.Took) > took {
+		x.Live++
+		slices.Sort(x.Took)
 	}
 }
 
@@ -100,15 +100,15 @@ func (f *frame) decideJoin(v int32) {
 	x := &f.joins[j]
 	switch {
 	case x.tally(&f.p.Joins[j]).AtEnd() == quorum.Won:
-		for _, e := range x.took {
+		for _, e := range x.Took {
 			if f.p.Edges[e].Handles {
 				f.handle(e)
 			}
 		}
 		f.choose(v)
-	case x.blocked > 0:
-		f.skip(v, skipFailure, x.blocked-1)
-	case !x.some && x.looked > 0:
+	case x.Blocked > 0:
+		f.skip(v, skipFailure, x.Blocked-1)
+	case !x.Some && x.Looked > 0:
 		f.skip(v, skipAll, -1)
 	default:
 		f.skip(v, skipJoin, -1)
@@ -118,7 +118,7 @@ func (f *frame) decideJoin(v int32) {
 // takes reports whether what an edge brings reaches its target.
 func (f *frame) takes(e int32) bool {
 	a := f.p.Edges[e].Arm
-	return a == 0 || slices.Contains(f.joins[f.p.Arms[a-1].Join].took, e)
+	return a == 0 || slices.Contains(f.joins[f.p.Arms[a-1].Join].Took, e)
 }
 
 // joinText tells how many predecessors a join would have taken; "" for a vertex that
@@ -129,7 +129,7 @@ func (f *frame) joinText(v int32) string {
 		return ""
 	}
 	pj := &f.p.Joins[j]
-	return fmt.Sprintf("%d of %d predecessors succeeded, it takes %d", f.joins[j].live, pj.Count(), pj.Need)
+	return fmt.Sprintf("%d of %d predecessors succeeded, it takes %d", f.joins[j].Live, pj.Count(), pj.Need)
 }
 
 // taken names the nodes that a join took, in canonical order.
@@ -138,7 +138,7 @@ func (f *frame) taken(j int32) []string {
 	pj := &f.p.Joins[j]
 	for a := pj.From; a < pj.To; a++ {
 		for _, e := range f.p.Arms[a].Edges {
-			if name := f.p.Nodes[f.p.Edges[e].FromNode].ID; slices.Contains(f.joins[j].took, e) && !slices.Contains(names, name) {
+			if name := f.p.Nodes[f.p.Edges[e].FromNode].ID; slices.Contains(f.joins[j].Took, e) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

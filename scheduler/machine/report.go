@@ -177,7 +177,7 @@ func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
 		Started: time.Duration(x.started), Duration: f.duration(v), Usage: f.usage[n.Index]}
 	if t, ok := f.task(v).(*unit); ok {
 		res := &t.results[place]
-		r.Items, r.Failed, r.Attempts, r.Failure = res.runs, res.failed, res.attempts, res.failure
+		r.Items, r.Failed, r.Attempts, r.Failure = res.Runs, res.Failed, res.Attempts, res.Failure
 		if r.Status == core.Skipped {
 			r.Reason, r.Cause = "an earlier member failed each time", f.name(f.origin(v))
 			if t.over == 0 {
@@ -204,11 +204,11 @@ func (f *frame) memberStatus(n *plan.Node) core.Status {
 		return x.status
 	}
 	switch res := &t.results[n.Member]; {
-	case res.failed > 0:
+	case res.Failed > 0:
 		return core.Fail
-	case res.partial:
+	case res.Partial:
 		return core.PartialSuccess
-	case res.runs > 0 || t.over == 0 && t.failure == nil:
+	case res.Runs > 0 || t.over == 0 && t.failure == nil:
 		return core.Success
 	case t.interrupted:
 		return core.StatusNone

@@ -102,11 +102,7 @@ func (f *frame) restoreJoins(j *frameJSON) {
 	copy(f.judges, j.Judges)
 	copy(f.verdicts, j.Verdicts)
 	copy(f.arms, j.Arms)
-	for i, x := range j.Joins {
-		if i < len(f.joins) {
-			f.joins[i] = join{looked: x.Looked, live: x.Live, next: x.Next, decided: x.Decided, some: x.Some, blocked: x.Blocked, took: x.Took}
-		}
-	}
+	copy(f.joins, j.Joins)
 }
 
 // restoreLedger brings back the fields, and which of their readers have been told.
@@ -273,7 +269,7 @@ func (t *fanOut) restoreStream(j *itemStreamJSON) error {
 
 func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 	u := f.p.Vertices[v].Unit
-	t := &unit{f: f, v: v, u: u, next: j.Next, over: j.Over, failure: j.Failure, failAt: j.FailAt, failed: j.Failed, ranAll: j.Skips,
+	t := &unit{f: f, v: v, u: u, results: j.Results, live: j.Live, next: j.Next, over: j.Over, failure: j.Failure, failAt: j.FailAt, failed: j.Failed, ranAll: j.Skips,
 		partial: j.Partial, dropped: j.Dropped, reason: j.Reason, ended: j.Ended, interrupted: j.Broken, outputs: make([][]any, len(u.Members))}
 	t.group = newUnitGroup(f, t)
 	f.setTask(v, t)
@@ -290,16 +286,21 @@ func (f *frame) restoreUnit(v int32, j *unitJSON) error {
 		}
 		t.pull = puller{rows: j.Pull.Rows, taken: j.Pull.Taken, ahead: unwrap(j.Pull.Ahead), open: j.Pull.Open, ended: j.Pull.Ended, read: read.Writes}
 	}
-	for _, r := range j.Results {
-		t.results = append(t.results, memberResult{r.Runs, r.Failed, r.Attempts, r.Failure, r.FailedAt, r.Partial, r.Changes})
-	}
 	if open {
 		t.columns()
+	}
+	if len(t.results) != len(u.Members) {
+		return fmt.Errorf("unit %s has %d members, want %d", u.ID, len(u.Members), len(t.results))
 	}
 	if err := t.restoreFields(j); err != nil {
 		return err
 	}
-	t.restorePasses(j)
+	for _, p := range t.live {
+		if p == nil || p.Place < 0 || p.Place >= len(u.Members) {
+			return fmt.Errorf("unit %s has a row or round at no member", u.ID)
+		}
+		p.t = t
+	}
 	for place := range u.Members {
 		sent, ok := j.Outputs[place]
 		if !ok {
@@ -334,24 +335,6 @@ func (t *unit) restoreFields(j *unitJSON) error {
 		}
 	}
 	return nil
-}
-
-// restorePasses brings back the rows or rounds under way.
-func (t *unit) restorePasses(j *unitJSON) {
-	for _, p := range j.Live {
-		q := &pass{t: t, n: p.N, place: p.Place, attempt: p.attempt}
-		if len(p.Prev) > 0 {
-			q.prev, q.hasPrev = p.Prev[0].v, true
-		}
-		switch {
-		case t.u.IsLoop:
-		case t.u.Puller == nil:
-			q.item = t.items.At(p.N)
-		case len(p.Item) > 0:
-			q.item = p.Item[0].v
-		}
-		t.live = append(t.live, q)
-	}
 }
 
 // extend moves the limits of a frame's working time by a time without a process.

@@ -44,7 +44,7 @@ type frameJSON struct {
 	Vertices  []vertexJSON          `json:"vertices,omitempty"` // those that have moved
 	Judges    []int32               `json:"judges,omitempty"`
 	Verdicts  []verdict             `json:"verdicts,omitempty"`
-	Joins     []joinJSON            `json:"joins,omitempty"`
+	Joins     []join                `json:"joins,omitempty"`
 	Arms      []int32               `json:"arms,omitempty"`
 	Ledger    []*core.Object        `json:"ledger"` // by field
 	Outputs   map[int32]anyJSON     `json:"outputs,omitempty"`
@@ -53,7 +53,7 @@ type frameJSON struct {
 	Trails    map[int32]trail       `json:"trails,omitempty"`
 	Usage     map[int32]core.Usage  `json:"usage,omitempty"`
 	Held      map[int32]outcomeJSON `json:"held,omitempty"`
-	Pending   []pendingJSON         `json:"pending,omitempty"`
+	Pending   []*pendingPlace       `json:"pending,omitempty"`
 	FanOuts   map[int32]*fanOutJSON `json:"fan_outs,omitempty"`
 	Units     map[int32]*unitJSON   `json:"units,omitempty"`
 	Walk      *walkJSON             `json:"walk,omitempty"`
@@ -73,16 +73,6 @@ type vertexJSON struct {
 	Started  int64         `json:"started,omitempty"`
 	Ended    int64         `json:"ended,omitempty"`
 	Failure  *core.Failure `json:"failure,omitempty"`
-}
-
-type joinJSON struct {
-	Looked  int32   `json:"looked,omitempty"`
-	Live    int32   `json:"live,omitempty"`
-	Next    int32   `json:"next,omitempty"`
-	Decided bool    `json:"decided,omitempty"`
-	Some    bool    `json:"some,omitempty"`
-	Blocked int32   `json:"blocked,omitempty"`
-	Took    []int32 `json:"took,omitempty"`
 }
 
 type fanOutJSON struct {
@@ -119,10 +109,10 @@ type itemStreamJSON struct {
 type unitJSON struct {
 	Next    int                     `json:"next"`
 	Over    int                     `json:"over,omitempty"`
-	Live    []passJSON              `json:"live,omitempty"`
+	Live    []*pass                 `json:"live,omitempty"`
 	Columns []*core.Object          `json:"columns,omitempty"`
 	Canon   []*core.Object          `json:"canon,omitempty"` // null for fields that refuse nothing
-	Results []memberJSON            `json:"results"`
+	Results []memberResult          `json:"results"`
 	Outputs map[int]map[int]anyJSON `json:"outputs,omitempty"`
 	Failure *core.Failure           `json:"failure,omitempty"`
 	FailAt  [2]int                  `json:"fail_at"`
@@ -143,24 +133,6 @@ type pullJSON struct {
 	Open  bool        `json:"open,omitempty"`
 	Ended bool        `json:"ended,omitempty"`
 	Read  outcomeJSON `json:"read"`
-}
-
-type passJSON struct {
-	N     int `json:"n"`
-	Place int `json:"place,omitempty"`
-	attempt
-	Prev sentJSON `json:"prev,omitempty"`
-	Item sentJSON `json:"item,omitempty"` // of a pipeline over a stream
-}
-
-type memberJSON struct {
-	Runs     int           `json:"runs,omitempty"`
-	Failed   int           `json:"failed,omitempty"`
-	Attempts int           `json:"attempts,omitempty"`
-	Failure  *core.Failure `json:"failure,omitempty"`
-	FailedAt int           `json:"failed_at,omitempty"`
-	Partial  bool          `json:"partial,omitempty"`
-	Changes  changes       `json:"changes,omitzero"`
 }
 
 // Snapshot returns the machine as JSON, for Restore. Commands that were issued
@@ -187,13 +159,10 @@ func (m *Machine) Snapshot() ([]byte, error) {
 func (f *frame) dump() (*frameJSON, error) {
 	j := &frameJSON{ID: f.id, Path: f.path, Parent: -1, Owner: f.owner, Inputs: f.inputs, Limit: f.group.limit, Barrier: f.barrier,
 		Level: f.level, LevelLeft: f.levelLeft, Stopped: f.stopped, FailedRun: f.failedRun, Deadline: f.deadline, Expired: f.expired, Clean: f.clean,
-		Judges: f.judges, Verdicts: f.verdicts, Arms: f.arms, Notes: f.notes, Changes: f.changes, Trails: f.trails, Usage: f.usage, Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
+		Judges: f.judges, Verdicts: f.verdicts, Arms: f.arms, Joins: f.joins, Notes: f.notes, Changes: f.changes, Trails: f.trails, Usage: f.usage, Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
 		FanOuts: map[int32]*fanOutJSON{}, Units: map[int32]*unitJSON{}}
 	if f.parent != nil {
 		j.Parent = f.parent.id
-	}
-	for _, x := range f.joins {
-		j.Joins = append(j.Joins, joinJSON{x.looked, x.live, x.next, x.decided, x.some, x.blocked, x.took})
 	}
 	for i := range f.p.Schema.Fields {
 		dump, err := f.ledger.Column(i).Dump()
@@ -220,7 +189,7 @@ func (f *frame) dump() (*frameJSON, error) {
 		}
 		j.Held[v] = oj
 	}
-	j.Pending = f.dumpPending()
+	j.Pending = f.placements()
 	return j, nil
 }
 
@@ -301,18 +270,8 @@ func (t *fanOut) dumpStream() (*itemStreamJSON, error) {
 }
 
 func (t *unit) dump() (*unitJSON, error) {
-	j := &unitJSON{Next: t.next, Over: t.over, Failure: t.failure, FailAt: t.failAt, Failed: t.failed, Skips: t.ranAll,
+	j := &unitJSON{Live: t.live, Results: t.results, Next: t.next, Over: t.over, Failure: t.failure, FailAt: t.failAt, Failed: t.failed, Skips: t.ranAll,
 		Partial: t.partial, Dropped: t.dropped, Reason: t.reason, Ended: t.ended, Broken: t.interrupted, Outputs: map[int]map[int]anyJSON{}}
-	for _, p := range t.live {
-		pj := passJSON{N: p.n, Place: p.place, attempt: p.attempt}
-		if p.hasPrev {
-			pj.Prev = sentJSON{{p.prev}}
-		}
-		if t.u.Puller != nil {
-			pj.Item = sentJSON{{p.item}}
-		}
-		j.Live = append(j.Live, pj)
-	}
 	open := t.f.v[t.v].phase != resolved // else the frame has what it read and wrote
 	if t.u.Puller != nil && open {
 		read, err := (&Outcome{Writes: t.pull.read}).toJSON(t.f.p)
@@ -327,8 +286,6 @@ func (t *unit) dump() (*unitJSON, error) {
 		}
 	}
 	for place := range t.results {
-		r := &t.results[place]
-		j.Results = append(j.Results, memberJSON{r.runs, r.failed, r.attempts, r.failure, r.failedAt, r.partial, r.changes})
 		if t.outputs == nil || t.outputs[place] == nil {
 			continue
 		}

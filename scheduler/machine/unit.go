@@ -48,12 +48,11 @@ type unit struct {
 // pass is one row or round in progress, and the execution of the member it is at.
 type pass struct {
 	t     *unit
-	n     int
-	place int // the member
+	N     int `json:"n"`
+	Place int `json:"place,omitempty"` // the member
 	attempt
-	prev    any // what the member before sent
-	hasPrev bool
-	item    any // of a pipeline over a stream
+	Prev anyJSON `json:"prev"`          // what the member before sent, Missing if it sent nothing
+	Item anyJSON `json:"item,omitzero"` // of a pipeline over a stream
 }
 
 func (p *pass) frame() *frame   { return p.t.f }
@@ -61,19 +60,30 @@ func (p *pass) def() *plan.Node { return p.t.node(p) }
 func (p *pass) load() attempt   { return p.attempt }
 func (p *pass) store(a attempt) { p.attempt = a }
 func (p *pass) group() *group   { return &p.t.group }
-func (p *pass) path() string    { return fmt.Sprintf("%s[%d]", p.t.f.name(p.def().ID), p.n) }
+func (p *pass) path() string    { return fmt.Sprintf("%s[%d]", p.t.f.name(p.def().ID), p.N) }
 func (p *pass) landed(*Event)   { p.t.f.landed(&p.t.group) }
 func (p *pass) again()          {}
 func (p *pass) givenUp() bool   { return p.t.f.v[p.t.v].phase == losing }
-func (p *pass) turn() bool      { return p.t.passTurn(p.n) }
+func (p *pass) turn() bool      { return p.t.passTurn(p.N) }
 func (p *pass) run(call *Call)  { p.t.f.run(p.def(), p.id(), call.after(p.Last), &p.t.group) }
 
 func (p *pass) id() ID {
-	return ID{Frame: p.t.f.id, Node: p.def().Index, From: int32(p.n), To: int32(p.n + 1), Attempt: p.Number}
+	return ID{Frame: p.t.f.id, Node: p.def().Index, From: int32(p.N), To: int32(p.N + 1), Attempt: p.Number}
+}
+
+// item returns the row, nil for the round of a loop.
+func (p *pass) item() any {
+	switch {
+	case p.t.u.IsLoop:
+		return nil
+	case p.t.u.Puller != nil:
+		return p.Item.v
+	}
+	return p.t.items.At(p.N)
 }
 
 func (p *pass) begun(bool) {
-	p.t.results[p.place].attempts++
+	p.t.results[p.Place].Attempts++
 	p.t.f.emitMemberStarted(p.t.u, p.def(), p.id())
 }
 
@@ -105,7 +115,7 @@ func (p *pass) withdrawn() {
 		return
 	}
 	if t.u.IsLoop {
-		t.dropped = p.n // half a round counts for nothing
+		t.dropped = p.N // half a round counts for nothing
 	}
 	t.removePass(p)
 	t.over--
@@ -118,11 +128,13 @@ func (p *pass) moved() {
 
 // memberResult is what a member did over all passes.
 type memberResult struct {
-	runs, failed, attempts int
-	failure                *core.Failure // of the first row or round that failed
-	failedAt               int           // that row or round
-	partial                bool          // an execution was a partial success
-	changes                changes
+	Runs     int           `json:"runs,omitempty"`
+	Failed   int           `json:"failed,omitempty"`
+	Attempts int           `json:"attempts,omitempty"`
+	Failure  *core.Failure `json:"failure,omitempty"`   // of the first row or round that failed
+	FailedAt int           `json:"failed_at,omitempty"` // that row or round
+	Partial  bool          `json:"partial,omitempty"`   // an execution was a partial success
+	Changes  changes       `json:"changes,omitzero"`
 }
 
 // startUnit resolves the rows of a pipeline and begins.
@@ -204,7 +216,7 @@ func (t *unit) clear(p *pass) bool {
 	for i := range t.u.Own {
 		own := &t.u.Own[i]
 		reads := slices.ContainsFunc(n.Reads, func(r plan.Read) bool { return r.Field == own.Field })
-		writes := own.Refuses && slices.Contains(own.Members, int32(p.place))
+		writes := own.Refuses && slices.Contains(own.Members, int32(p.Place))
 		if (reads || writes) && t.view[i].Cursor() < t.before(own, p) {
 			return false
 		}
@@ -212,7 +224,7 @@ func (t *unit) clear(p *pass) bool {
 	return true
 }
 
-func (t *unit) node(p *pass) *plan.Node { return &t.f.p.Nodes[t.u.Members[p.place]] }
+func (t *unit) node(p *pass) *plan.Node { return &t.f.p.Nodes[t.u.Members[p.Place]] }
 
 func (t *unit) startOne() bool {
 	for t.f.v[t.v].phase == running {
@@ -250,14 +262,10 @@ func (t *unit) startOne() bool {
 
 // begin begins the next pass.
 func (t *unit) begin() {
-	p := &pass{t: t, n: t.next}
+	p := &pass{t: t, N: t.next, Prev: anyJSON{core.Missing}}
 	t.next++
-	switch {
-	case t.u.IsLoop:
-	case t.u.Puller != nil:
-		p.item = t.pull.take()
-	default:
-		p.item = t.items.At(p.n)
+	if t.u.Puller != nil {
+		p.Item.v = t.pull.take()
 	}
 	t.live = append(t.live, p)
 }
@@ -291,24 +299,24 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 			o = &Outcome{Failure: &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}}
 		}
 	}
-	res := &t.results[p.place]
-	res.runs++
+	res := &t.results[p.Place]
+	res.Runs++
 	t.f.emitMemberEnded(t.u, t.node(p), p.id(), o)
 	if o.Failure != nil {
 		t.f.voidClaims(p.id())
 		t.memberFailed(p, o.Failure)
 		return
 	}
-	res.partial = res.partial || o.Status == core.PartialSuccess
-	res.changes.add(p.n, o.Why)
-	t.partial = t.partial || res.partial
+	res.Partial = res.Partial || o.Status == core.PartialSuccess
+	res.Changes.add(p.N, o.Why)
+	t.partial = t.partial || res.Partial
 	t.f.note(t.node(p).Index, o.Note)
 	t.write(p, o.Writes)
 	t.keepOutput(p, o)
-	p.prev, p.hasPrev = o.Output, o.HasOutput
-	p.place++
+	p.Prev.v = o.sent()
+	p.Place++
 	p.attempt = attempt{}
-	if p.place == len(t.u.Members) {
+	if p.Place == len(t.u.Members) {
 		t.passOver(p)
 	}
 }
@@ -324,12 +332,12 @@ func (t *unit) tellRound(p *pass) {
 		var writes []plan.Write
 		for _, field := range n.WriteFields {
 			i := t.u.OwnIndex(field)
-			slot := t.slot(&t.u.Own[i], p.n, place)
+			slot := t.slot(&t.u.Own[i], p.N, place)
 			if v, ok := t.view[i].Wrote(slot); ok {
 				writes = append(writes, plan.Write{Field: field, Value: v})
 			}
 		}
-		t.f.emitWrites(n, writes, 0, core.Nth(p.n))
+		t.f.emitWrites(n, writes, 0, core.Nth(p.N))
 	}
 }
 
@@ -338,35 +346,35 @@ func (t *unit) keepOutput(p *pass, o *Outcome) {
 		return
 	}
 	if t.u.IsLoop {
-		t.outputs[p.place] = []any{o.Output}
+		t.outputs[p.Place] = []any{o.Output}
 		return
 	}
-	if missing := t.passes() - len(t.outputs[p.place]); missing > 0 {
-		t.outputs[p.place] = append(t.outputs[p.place], make([]any, missing)...)
+	if missing := t.passes() - len(t.outputs[p.Place]); missing > 0 {
+		t.outputs[p.Place] = append(t.outputs[p.Place], make([]any, missing)...)
 	}
-	t.outputs[p.place][p.n] = o.Output
+	t.outputs[p.Place][p.N] = o.Output
 }
 
 // memberFailed ends the pass; in a loop it ends the loop, and the writes of the
 // whole round do not count.
 func (t *unit) memberFailed(p *pass, fail *core.Failure) {
 	n := t.node(p)
-	res := &t.results[p.place]
-	res.failed++
+	res := &t.results[p.Place]
+	res.Failed++
 	t.failed++
-	at := [2]int{p.n, p.place}
+	at := [2]int{p.N, p.Place}
 	if t.failure == nil || fail.FailsRun && !t.failure.FailsRun || fail.FailsRun == t.failure.FailsRun && slices.Compare(at[:], t.failAt[:]) < 0 {
 		t.failure, t.failAt = fail, at
 	}
-	if res.failure == nil || p.n < res.failedAt { // rows may end in any order
-		res.failure, res.failedAt = fail, p.n
+	if res.Failure == nil || p.N < res.FailedAt { // rows may end in any order
+		res.Failure, res.FailedAt = fail, p.N
 	}
 	t.ranAll = t.ranAll && n.Policy == plan.PolicySkip
-	for ; p.place < len(t.u.Members); p.place++ {
+	for ; p.Place < len(t.u.Members); p.Place++ {
 		t.write(p, nil)
 	}
 	if t.u.IsLoop {
-		t.dropped, t.ended, t.reason = p.n, true, "failed"
+		t.dropped, t.ended, t.reason = p.N, true, "failed"
 	}
 	t.removePass(p)
 	if (n.Policy == plan.PolicyFailRun || fail.FailsRun) && !t.f.stopped {
@@ -398,7 +406,7 @@ func (t *unit) roundOver(p *pass) {
 	switch {
 	case t.u.Until != nil && t.f.test(t.u.Until, unitEnv{t, levelEnv{t.f, t.f.p.Vertices[t.v].Level}}):
 		t.ended, t.reason = true, "until"
-	case p.n+1 >= t.u.MaxIters:
+	case p.N+1 >= t.u.MaxIters:
 		t.ended, t.reason = true, "max_iters"
 		if t.u.FailExhausted {
 			t.failure = &core.Failure{Class: core.ClassUnit, Permanent: true,
@@ -441,7 +449,7 @@ func (t *unit) finish() {
 	f.doom(t.v, t.failure)
 	f.contribute(t.v, t.contribution)
 	for place, m := range t.u.Members {
-		f.changed(m, t.results[place].changes.text(t.pass()))
+		f.changed(m, t.results[place].Changes.text(t.pass()))
 		switch {
 		case t.outputs[place] == nil:
 		case t.u.IsLoop:
@@ -499,7 +507,7 @@ func (t *unit) commit() { invariant(false, "unit %s waits for a commit", t.u.ID)
 
 // stop ends passes that are neither running nor nested.
 func (t *unit) stop() {
-	live := slices.SortedFunc(slices.Values(t.live), func(a, b *pass) int { return a.n - b.n }) // as results are put in place
+	live := slices.SortedFunc(slices.Values(t.live), func(a, b *pass) int { return a.N - b.N }) // as results are put in place
 	for _, p := range live {
 		halt(p)
 	}

@@ -32,7 +32,7 @@ func (t *unit) columns() {
 
 // before returns how many slots of an own field come before the member of a
 // pass: those of earlier passes and of earlier members of the same pass.
-func (t *unit) before(own *plan.OwnField, p *pass) int { return t.slot(own, p.n, p.place) }
+func (t *unit) before(own *plan.OwnField, p *pass) int { return t.slot(own, p.N, p.Place) }
 
 // slot returns the slot of an own field that the member at a place has in a pass, or
 // would have.
@@ -56,7 +56,7 @@ func (t *unit) tryWrites(p *pass, writes []plan.Write) error {
 func (t *unit) write(p *pass, writes []plan.Write) {
 	for i := range t.u.Own {
 		own := &t.u.Own[i]
-		if !slices.Contains(own.Members, int32(p.place)) {
+		if !slices.Contains(own.Members, int32(p.Place)) {
 			continue
 		}
 		value := core.Missing
@@ -72,7 +72,7 @@ func (t *unit) write(p *pass, writes []plan.Write) {
 		}
 	}
 	if !t.u.IsLoop {
-		t.f.emitWrites(t.node(p), writes, core.Nth(p.n), 0)
+		t.f.emitWrites(t.node(p), writes, core.Nth(p.N), 0)
 	}
 }
 
@@ -81,7 +81,7 @@ func (t *unit) write(p *pass, writes []plan.Write) {
 func (t *unit) forget() {
 	pass := t.next
 	if len(t.live) > 0 {
-		pass = t.live[0].n
+		pass = t.live[0].N
 	}
 	if t.dropped >= 0 {
 		pass = min(pass, t.dropped)
