@@ -15,46 +15,48 @@ import (
 
 // fork is a parallel node under way.
 type fork struct {
-	branches []branch // by place
-	next     int      // first branch not begun
-	live     int      // branches begun and not over
-	most     int      // how many may be
-	ok, bad  int      // branches that counted and ended success, or fail
-	counted  int
-	decided  bool
-	closing  bool // its branches are being given up
-	expired  bool // by its timeout
-	status   core.Status
-	reason   string
+	Branches []branch    `json:"branches"`       // by place
+	Next     int         `json:"next"`           // first branch not begun
+	Live     int         `json:"live,omitempty"` // branches begun and not over
+	most     int         // how many may be
+	OK       int         `json:"ok,omitempty"`  // branches that counted and ended success
+	Bad      int         `json:"bad,omitempty"` // branches that counted and ended fail
+	Counted  int         `json:"counted,omitempty"`
+	Decided  bool        `json:"decided,omitempty"`
+	closing  bool        // its branches are being given up
+	Expired  bool        `json:"expired,omitempty"` // by its timeout
+	Status   core.Status `json:"status,omitempty"`
+	Reason   string      `json:"reason,omitempty"`
 }
 
 // branch is what became of one branch.
 type branch struct {
-	status core.Status // StatusNone: it has not ended
+	Status core.Status `json:"status,omitempty"` // StatusNone: it has not ended
 	writes []plan.Write
-	score  any // Missing for none
-	output any // what it put out, Missing for nothing
-	note   string
+	Saved  []outcomeJSON `json:"writes,omitempty"` // the writes, in a snapshot
+	Score  anyJSON       `json:"score"`            // Missing if there is none
+	Output anyJSON       `json:"output"`           // what it put out, Missing if nothing
+	Note   string        `json:"note,omitempty"`
 }
 
 // end is how a branch ended that will not be waited for any more.
 func (b *branch) end() core.Status {
-	if b.status == core.StatusNone {
+	if b.Status == core.StatusNone {
 		return core.Skipped
 	}
-	return b.status
+	return b.Status
 }
 
-func (t *walk) parallel(v *visit) *plan.Parallel { return t.w.Nodes[v.node].Parallel }
+func (t *walk) parallel(v *visit) *plan.Parallel { return t.w.Nodes[v.Node].Parallel }
 
 // startFork begins a parallel node.
 func (t *walk) startFork(v *visit) {
 	p := t.parallel(v)
-	v.fork = &fork{branches: make([]branch, len(p.Branches)), most: p.MaxParallel}
-	for i := range v.fork.branches {
-		v.fork.branches[i] = branch{score: core.Missing, output: core.Missing}
+	v.Fork = &fork{Branches: make([]branch, len(p.Branches)), most: p.MaxParallel}
+	for i := range v.Fork.Branches {
+		v.Fork.Branches[i] = branch{Score: anyJSON{core.Missing}, Output: anyJSON{core.Missing}}
 	}
-	if n := &t.f.p.Nodes[v.node]; n.Timeout > 0 {
+	if n := &t.f.p.Nodes[v.Node]; n.Timeout > 0 {
 		v.Due = t.f.m.in(n.Timeout)
 		t.watchFork(v)
 	}
@@ -67,32 +69,32 @@ func (t *walk) watchFork(v *visit) {
 }
 
 // mayBegin reports whether another branch may begin.
-func (k *fork) mayBegin() bool { return !k.decided && k.next < len(k.branches) && k.live < k.most }
+func (k *fork) mayBegin() bool { return !k.Decided && k.Next < len(k.Branches) && k.Live < k.most }
 
 // beginBranch begins the next branch.
 func (t *walk) beginBranch(v *visit) {
-	k := v.fork
-	place := k.next
-	k.next++
-	k.live++
+	k := v.Fork
+	place := k.Next
+	k.Next++
+	k.Live++
 	p := t.parallel(v)
 	t.enter(p.Branches[place], v, place, p.Edges[place])
 }
 
 // branchOver takes in the outcome of a branch.
 func (t *walk) branchOver(b *visit, o *Outcome) {
-	k := b.parent.fork
-	k.live--
-	r := &k.branches[b.place]
-	r.status = statusOf(o)
-	if !b.lost && !k.decided {
-		k.counted++
-		r.output, r.note = o.output(), noteOf(o)
-		switch r.status {
+	k := b.parent.Fork
+	k.Live--
+	r := &k.Branches[b.Place]
+	r.Status = statusOf(o)
+	if !b.Lost && !k.Decided {
+		k.Counted++
+		r.Output.v, r.Note = o.output(), noteOf(o)
+		switch r.Status {
 		case core.Success:
-			k.ok++
+			k.OK++
 		case core.Fail:
-			k.bad++
+			k.Bad++
 		}
 		for _, w := range o.Writes {
 			if w.Field != t.w.Context {
@@ -100,7 +102,7 @@ func (t *walk) branchOver(b *visit, o *Outcome) {
 				continue
 			}
 			if score, ok := w.Value.(*core.Object).Get("score"); ok {
-				r.score = score
+				r.Score.v = score
 			}
 		}
 	}
@@ -109,49 +111,49 @@ func (t *walk) branchOver(b *visit, o *Outcome) {
 
 // neverBegun takes back a branch of which no attempt has begun.
 func (t *walk) neverBegun(b *visit) {
-	b.parent.fork.live--
+	b.parent.Fork.Live--
 	t.settleFork(b.parent)
 }
 
 // settleFork decides a parallel node if its result is certain, and ends it when its last
 // branch is over.
 func (t *walk) settleFork(v *visit) {
-	k := v.fork
-	if !k.decided && !t.f.stopped && !v.lost {
+	k := v.Fork
+	if !k.Decided && !t.f.stopped && !v.Lost {
 		if status, reason, ok := t.verdictOfFork(v); ok {
 			t.decideFork(v, status, reason)
 		}
 	}
-	if (k.decided || t.f.stopped) && k.live == 0 && !k.closing {
+	if (k.Decided || t.f.stopped) && k.Live == 0 && !k.closing {
 		t.forkOver(v)
 	}
 }
 
 // verdictOfFork returns what a parallel node comes to, if that is certain.
 func (t *walk) verdictOfFork(v *visit) (status core.Status, reason string, certain bool) {
-	p, k := t.parallel(v), v.fork
-	n := len(k.branches)
-	tally := quorum.Tally{Branches: n, Need: p.Need, Ended: k.counted, Succeeded: k.ok}
+	p, k := t.parallel(v), v.Fork
+	n := len(k.Branches)
+	tally := quorum.Tally{Branches: n, Need: p.Need, Ended: k.Counted, Succeeded: k.OK}
 	if n == 0 {
 		return core.Fail, p.Join + ": there are no branches", true
 	}
-	early := p.FailFast && k.bad > 0
-	bad := k.bad
+	early := p.FailFast && k.Bad > 0
+	bad := k.Bad
 	if p.Ignore {
 		bad = 0
 	}
-	succeeded := fmt.Sprintf("%s: %d of %d branches succeeded", p.Join, k.ok, n)
+	succeeded := fmt.Sprintf("%s: %d of %d branches succeeded", p.Join, k.OK, n)
 	switch {
 	case p.WaitAll && !tally.Complete() && !early:
 		return 0, "", false
 	case p.WaitAll && bad > 0:
-		return core.PartialSuccess, fmt.Sprintf("%s: %d of %d branches failed", p.Join, k.bad, n), true
+		return core.PartialSuccess, fmt.Sprintf("%s: %d of %d branches failed", p.Join, k.Bad, n), true
 	case p.WaitAll:
 		return core.Success, succeeded, true
 	case tally.Early() == quorum.Won:
 		return core.Success, succeeded, true
 	case early || tally.Early() == quorum.Lost:
-		return core.Fail, fmt.Sprintf("%s, %d failed", succeeded, k.bad), true
+		return core.Fail, fmt.Sprintf("%s, %d failed", succeeded, k.Bad), true
 	}
 	return 0, "", false
 }
@@ -159,17 +161,17 @@ func (t *walk) verdictOfFork(v *visit) (status core.Status, reason string, certa
 // decideFork fixes the result of a parallel node and gives the branches up that are not
 // over.
 func (t *walk) decideFork(v *visit, status core.Status, reason string) {
-	k := v.fork
-	k.decided, k.status, k.reason = true, status, reason
+	k := v.Fork
+	k.Decided, k.Status, k.Reason = true, status, reason
 	t.f.emitJoinDecided(t, v)
 	t.giveUpBranches(v)
 }
 
 func (t *walk) giveUpBranches(v *visit) {
-	k := v.fork
+	k := v.Fork
 	k.closing = true
 	for _, b := range slices.Clone(t.live) {
-		if b.parent == v && !b.lost {
+		if b.parent == v && !b.Lost {
 			t.giveUp(b)
 		}
 	}
@@ -178,10 +180,10 @@ func (t *walk) giveUpBranches(v *visit) {
 
 // giveUp ends a branch that is not needed any more: what runs is cancelled and awaited.
 func (t *walk) giveUp(b *visit) {
-	b.lost = true
-	switch n := &t.f.p.Nodes[b.node]; {
-	case b.fork != nil:
-		b.fork.decided, b.fork.reason = true, b.parent.fork.reason
+	b.Lost = true
+	switch n := &t.f.p.Nodes[b.Node]; {
+	case b.Fork != nil:
+		b.Fork.Decided, b.Fork.Reason = true, b.parent.Fork.Reason
 		t.giveUpBranches(b)
 		t.settleFork(b)
 	case b.inFlight(n):
@@ -193,26 +195,26 @@ func (t *walk) giveUp(b *visit) {
 
 // expireFork ends a parallel node whose time is up.
 func (t *walk) expireFork(v *visit) {
-	if v.fork.decided {
+	if v.Fork.Decided {
 		return
 	}
-	v.fork.expired = true
-	t.decideFork(v, core.Fail, timedOut(&t.f.p.Nodes[v.node]).Message)
+	v.Fork.Expired = true
+	t.decideFork(v, core.Fail, timedOut(&t.f.p.Nodes[v.Node]).Message)
 	t.settleFork(v)
 }
 
 // forkOver ends a parallel node: its branches are over.
 func (t *walk) forkOver(v *visit) {
-	k, n := v.fork, &t.f.p.Nodes[v.node]
-	if n.Timeout > 0 && !k.expired {
+	k, n := v.Fork, &t.f.p.Nodes[v.Node]
+	if n.Timeout > 0 && !k.Expired {
 		t.f.m.command(Command{Op: OpMet, ID: v.id()})
 	}
-	o := Outcome{Status: k.status, Writes: t.forkWrites(v)}
+	o := Outcome{Status: k.Status, Writes: t.forkWrites(v)}
 	switch {
-	case k.expired:
+	case k.Expired:
 		o.Failure = timedOut(n)
-	case k.status == core.Fail:
-		o.Failure = &core.Failure{Class: core.ClassError, Message: k.reason, Permanent: true}
+	case k.Status == core.Fail:
+		o.Failure = &core.Failure{Class: core.ClassError, Message: k.Reason, Permanent: true}
 	}
 	tried(v, &o, t.f.m.now)
 }
@@ -220,18 +222,18 @@ func (t *walk) forkOver(v *visit) {
 // forkWrites is what a parallel node writes: what its branches wrote to declared fields,
 // in their order, and the results of them all.
 func (t *walk) forkWrites(v *visit) []plan.Write {
-	k := v.fork
+	k := v.Fork
 	var writes []plan.Write
-	results := make([]any, len(k.branches))
-	for i := range k.branches {
-		b := &k.branches[i]
+	results := make([]any, len(k.Branches))
+	for i := range k.Branches {
+		b := &k.Branches[i]
 		writes = append(writes, b.writes...)
 		r := core.ObjectOf("id", t.id(t.parallel(v).Branches[i]), "status", b.end().String())
-		if !core.IsMissing(b.score) {
-			r.Set("score", b.score)
+		if !core.IsMissing(b.Score.v) {
+			r.Set("score", b.Score.v)
 		}
-		if !core.IsMissing(b.output) {
-			r.Set("output", b.output)
+		if !core.IsMissing(b.Output.v) {
+			r.Set("output", b.Output.v)
 		}
 		results[i] = r
 	}
@@ -241,13 +243,13 @@ func (t *walk) forkWrites(v *visit) []plan.Write {
 
 // skipBranches notes and tells that the branches which never began were skipped.
 func (t *walk) skipBranches(v *visit) {
-	k, nodes := v.fork, t.parallel(v).Branches
+	k, nodes := v.Fork, t.parallel(v).Branches
 	for i, node := range nodes {
 		if slices.Contains(nodes[:i], node) || k.began(nodes, node) {
 			continue
 		}
 		r := &t.nodes[node]
-		r.Status, r.Last, r.Failure, r.Why, r.Started, r.Ended = core.Skipped, core.Skipped, nil, k.reason, 0, 0
+		r.Status, r.Last, r.Failure, r.Why, r.Started, r.Ended = core.Skipped, core.Skipped, nil, k.Reason, 0, 0
 		if t.f.outputs != nil {
 			t.f.setOutput(node, core.Missing)
 		}
@@ -259,8 +261,8 @@ func (t *walk) skipBranches(v *visit) {
 // began reports whether the node of a branch was visited: two edges to one node are two
 // branches.
 func (k *fork) began(nodes []int32, node int32) bool {
-	for i := range k.branches {
-		if nodes[i] == node && k.branches[i].status != core.StatusNone {
+	for i := range k.Branches {
+		if nodes[i] == node && k.Branches[i].Status != core.StatusNone {
 			return true
 		}
 	}
@@ -270,8 +272,8 @@ func (k *fork) began(nodes []int32, node int32) bool {
 // winners lists the branches that succeeded, in order.
 func (t *walk) winners(v *visit) []string {
 	var ids []string
-	for i, b := range v.fork.branches {
-		if b.status == core.Success {
+	for i, b := range v.Fork.Branches {
+		if b.Status == core.Success {
 			ids = append(ids, t.id(t.parallel(v).Branches[i]))
 		}
 	}
@@ -283,7 +285,7 @@ func (t *walk) others(v *visit) string {
 	var ids []string
 	for _, b := range t.live {
 		if b.parent == v {
-			ids = append(ids, t.id(b.node))
+			ids = append(ids, t.id(b.Node))
 		}
 	}
 	if len(ids) == 0 {

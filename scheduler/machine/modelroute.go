@@ -20,9 +20,9 @@ const (
 
 // decide sends the token on after a visit, asks which way it goes, or ends the walk.
 func (t *walk) decide(v *visit, o *Outcome) {
-	t.last = stage{Node: v.node, Status: statusOf(o), Failure: o.Failure}
+	t.last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
 	t.remember(v, o)
-	n := &t.w.Nodes[v.node]
+	n := &t.w.Nodes[v.Node]
 	open := t.unspent(n)
 	switch {
 	case t.f.m.opts.FailFast && t.last.Status == core.Fail:
@@ -49,15 +49,15 @@ func (t *walk) remember(v *visit, o *Outcome) {
 	if core.IsMissing(sent) {
 		sent = core.NewObject(0)
 	}
-	delete(t.evals, v.node)
+	delete(t.evals, v.Node)
 	if o.Route != nil && o.Route.Evals != nil {
 		if t.evals == nil {
 			t.evals = map[int32]*core.Object{}
 		}
-		t.evals[v.node] = o.Route.Evals
+		t.evals[v.Node] = o.Route.Evals
 		sent = withEvals(sent, o.Route.Evals)
 	}
-	t.set(t.w.Context, core.ObjectOf(t.id(v.node), sent))
+	t.set(t.w.Context, core.ObjectOf(t.id(v.Node), sent))
 }
 
 // withEvals adds the checks of a result to what the nodes behind it see of it. A member of
@@ -120,14 +120,14 @@ func (t *walk) askWay(v *visit) {
 	q.asked.View, q.asked.Failed = t.view()
 	v.asked = q
 	t.f.flying++
-	t.f.m.command(Command{Op: OpRun, ID: v.id(), Plan: t.f.p, Node: &t.f.p.Nodes[v.node],
-		Call: &Call{Path: t.f.path, Visit: v.count, Route: q.asked}})
+	t.f.m.command(Command{Op: OpRun, ID: v.id(), Plan: t.f.p, Node: &t.f.p.Nodes[v.Node],
+		Call: &Call{Path: t.f.path, Visit: v.Count, Route: q.asked}})
 }
 
 // question words what there is to decide after a visit, but for what the router sees.
 func (t *walk) question(v *visit) *question {
-	edges := t.unspent(&t.w.Nodes[v.node])
-	asked := &core.RouteQuestion{Run: t.f.m.opts.Run, Node: t.f.name(t.id(v.node)), Visit: v.count, Model: t.w.Model, Inputs: t.f.inputs, Fallback: core.NoRoute}
+	edges := t.unspent(&t.w.Nodes[v.Node])
+	asked := &core.RouteQuestion{Run: t.f.m.opts.Run, Node: t.f.name(t.id(v.Node)), Visit: v.Count, Model: t.w.Model, Inputs: t.f.inputs, Fallback: core.NoRoute}
 	asked.Choices = make([]core.RouteChoice, 0, len(edges))
 	for i, e := range edges {
 		to := t.f.p.Edges[e].ToNode
@@ -187,7 +187,7 @@ func (t *walk) routeAnswered(v *visit, e *Event) {
 		return
 	}
 	if fail := e.Outcome.Failure; fail != nil {
-		t.abort(v.node, &core.Failure{Class: fail.Class, Category: fail.Category, Permanent: true, FailsRun: true,
+		t.abort(v.Node, &core.Failure{Class: fail.Class, Category: fail.Category, Permanent: true, FailsRun: true,
 			Message: "where to go on: " + fail.Message, Cause: fail})
 		return
 	}

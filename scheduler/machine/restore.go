@@ -349,7 +349,7 @@ func (f *frame) extend(down int64) {
 	t.due += down
 	t.active += down
 	for _, v := range t.live {
-		if v.fork != nil {
+		if v.Fork != nil {
 			v.Due += down
 		}
 	}

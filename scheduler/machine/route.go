@@ -24,16 +24,16 @@ type route struct {
 
 // follow sends the token on after a visit, or ends the walk.
 func (t *walk) follow(v *visit, o *Outcome) {
-	n := &t.w.Nodes[v.node]
+	n := &t.w.Nodes[v.Node]
 	if n.Role == core.RoleExit {
 		t.finish()
 		return
 	}
-	known := core.ObjectOf(core.ContextVisitCount, int64(v.count))
+	known := core.ObjectOf(core.ContextVisitCount, int64(v.Count))
 	// A conditional lets its edges see the stage before it; behind a restart there is none.
 	stands := n.Role != core.RoleConditional || t.last.Node < 0
 	if stands {
-		t.last = stage{Node: v.node, Status: statusOf(o), Failure: o.Failure}
+		t.last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
 		known.Set(core.ContextFailureClass, categoryOf(o))
 		if o.Route != nil && o.Route.Label != "" {
 			t.last.Label = o.Route.Label
@@ -66,7 +66,7 @@ func categoryOf(o *Outcome) string {
 
 // choose is the chain of steps, in their order.
 func (t *walk) choose(v *visit, o *Outcome) (route, bool) {
-	n := &t.w.Nodes[v.node]
+	n := &t.w.Nodes[v.Node]
 	status := statusOf(o)
 	if n.Parallel != nil && status.Succeeded() && n.Parallel.Meet >= 0 {
 		return route{-1, n.Parallel.Meet, core.StepJump, "its branches meet there"}, true
@@ -82,14 +82,14 @@ func (t *walk) choose(v *visit, o *Outcome) (route, bool) {
 		}
 	}
 	if status == core.Fail && len(n.Targets) > 0 {
-		return route{-1, n.Targets[0], core.StepRetryTarget, t.id(v.node) + " failed and has no edge to follow"}, true
+		return route{-1, n.Targets[0], core.StepRetryTarget, t.id(v.Node) + " failed and has no edge to follow"}, true
 	}
 	return route{}, false
 }
 
 // byCondition takes the best of the edges whose condition is true.
 func (t *walk) byCondition(v *visit, n *plan.WalkNode) (route, bool) {
-	env := walkEnv{t, v.count}
+	env := walkEnv{t, v.Count}
 	best := t.best(n, func(e int32) bool {
 		when := t.f.p.Edges[e].When
 		return when != nil && t.f.test(when, env)
@@ -122,7 +122,7 @@ func (t *walk) bySuggestion(v *visit, n *plan.WalkNode, o *Outcome) (route, bool
 	for _, id := range o.Route.Next {
 		for _, e := range n.Out {
 			if edge := &t.f.p.Edges[e]; edge.When == nil && t.id(edge.ToNode) == id {
-				return t.along(e, core.StepSuggestedNext, t.id(v.node)+" suggests it"), true
+				return t.along(e, core.StepSuggestedNext, t.id(v.Node)+" suggests it"), true
 			}
 		}
 	}
@@ -193,21 +193,21 @@ func (t *walk) drawn(v *visit, n *plan.WalkNode) int32 {
 
 // stuck ends a walk that has nowhere to go.
 func (t *walk) stuck(v *visit, o *Outcome) {
-	id := t.id(v.node)
+	id := t.id(v.Node)
 	if o.Failure != nil {
-		t.fail(v.node, core.ClassNoRoute, "%s, and %s has neither an edge to follow nor a retry target", o.Failure.Message, id)
+		t.fail(v.Node, core.ClassNoRoute, "%s, and %s has neither an edge to follow nor a retry target", o.Failure.Message, id)
 		t.failure.Cause, t.failure.Category, t.failure.Signature = o.Failure, o.Failure.Category, o.Failure.Signature
 		if o.Failure.Class == core.ClassTimeout {
 			t.failure.Category = o.Failure.InCategory() // the class does not say it any more
 		}
 		return
 	}
-	if t.w.Nodes[v.node].Role == core.RoleHuman && o.picks() {
+	if t.w.Nodes[v.Node].Role == core.RoleHuman && o.picks() {
 		picked := append([]string{o.Route.Label}, o.Route.Next...)
-		t.fail(v.node, core.ClassNoRoute, "%q was picked at %s, and the condition of its edge is false", cmp.Or(picked...), id)
+		t.fail(v.Node, core.ClassNoRoute, "%q was picked at %s, and the condition of its edge is false", cmp.Or(picked...), id)
 		return
 	}
-	t.fail(v.node, core.ClassNoRoute, "%s ended %s, and it has no edge to follow", id, statusOf(o))
+	t.fail(v.Node, core.ClassNoRoute, "%s ended %s, and it has no edge to follow", id, statusOf(o))
 }
 
 // reached notes how a goal gate ended.
@@ -246,7 +246,7 @@ func (t *walk) satisfied() bool {
 // restart begins the walk anew with a fresh context, unless a failure forbids it.
 func (t *walk) restart(v *visit) bool {
 	if last := &t.last; !last.Status.Succeeded() && (last.Failure == nil || last.Failure.InCategory() != core.TransientInfra) {
-		t.fail(v.node, core.ClassRestartBlocked, "%s ended %s, which must not be carried over a restart", t.id(last.Node), last.Status)
+		t.fail(v.Node, core.ClassRestartBlocked, "%s ended %s, which must not be carried over a restart", t.id(last.Node), last.Status)
 		return false
 	}
 	t.fields[t.w.Context] = t.column(int(t.w.Context))
@@ -267,14 +267,14 @@ func (t *walk) circles(v *visit, o *Outcome) bool {
 	if category != core.Deterministic && category != core.Structural {
 		return false
 	}
-	key := t.id(v.node) + "|" + string(category) + "|" + alike.Text(o.Failure.Message)
+	key := t.id(v.Node) + "|" + string(category) + "|" + alike.Text(o.Failure.Message)
 	if o.Failure.Signature != "" {
 		key += "|" + o.Failure.Signature
 	}
 	if t.failed[key]++; t.failed[key] < t.w.RepeatLimit {
 		return false
 	}
-	t.fail(v.node, core.ClassFailureCycle, "%s failed %d times alike: %s", t.id(v.node), t.w.RepeatLimit, o.Failure.Message)
+	t.fail(v.Node, core.ClassFailureCycle, "%s failed %d times alike: %s", t.id(v.Node), t.w.RepeatLimit, o.Failure.Message)
 	t.failure.Cause, t.failure.Signature = o.Failure, o.Failure.Signature
 	return true
 }

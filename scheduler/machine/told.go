@@ -21,12 +21,12 @@ func (t *walk) tell(v *visit, o *Outcome) {
 	if !t.w.Briefs {
 		return
 	}
-	switch t.w.Nodes[v.node].Role {
+	switch t.w.Nodes[v.Node].Role {
 	case core.RoleStart, core.RoleExit, core.RoleConditional:
 		return
 	}
-	s := core.FinishedStageOf(t.id(v.node), v.count, statusOf(o), noteOf(o), o.output())
-	if v.fork != nil {
+	s := core.FinishedStageOf(t.id(v.Node), v.Count, statusOf(o), noteOf(o), o.output())
+	if v.Fork != nil {
 		s.Note, s.Branches = "", t.tellBranches(v)
 	}
 	// A call may hold the list: what it sees does not change.
@@ -41,9 +41,9 @@ func (t *walk) tell(v *visit, o *Outcome) {
 // tellBranches describes the branches of a parallel node.
 func (t *walk) tellBranches(v *visit) []core.FinishedStage {
 	var out []core.FinishedStage
-	for i := range v.fork.branches[:min(len(v.fork.branches), core.MaxToldStages)] {
-		b := &v.fork.branches[i]
-		out = append(out, core.FinishedStageOf(t.id(t.parallel(v).Branches[i]), 0, b.end(), b.note, b.output))
+	for i := range v.Fork.Branches[:min(len(v.Fork.Branches), core.MaxToldStages)] {
+		b := &v.Fork.Branches[i]
+		out = append(out, core.FinishedStageOf(t.id(t.parallel(v).Branches[i]), 0, b.end(), b.Note, b.Output.v))
 	}
 	return out
 }
@@ -69,7 +69,7 @@ func (o *Outcome) output() any {
 
 // briefing is what a visit is told, nil for nothing.
 func (t *walk) briefing(v *visit) *core.Briefing {
-	switch fidelity := t.f.p.Told(v.node, v.via); fidelity {
+	switch fidelity := t.f.p.Told(v.Node, v.Via); fidelity {
 	case core.FidelityCompact:
 		return &core.Briefing{Fidelity: fidelity, Stages: t.told.Stages, Earlier: t.told.Earlier}
 	case core.FidelityTruncate:

@@ -113,8 +113,8 @@ func (t *walk) ready(v *visit) bool {
 	switch {
 	case v.child != nil:
 		return v.child.canStart() && v.child.group.freeBelow(&t.f.group)
-	case v.fork != nil:
-		return v.fork.mayBegin()
+	case v.Fork != nil:
+		return v.Fork.mayBegin()
 	}
 	return v.Phase == waiting
 }
@@ -127,7 +127,7 @@ func (t *walk) startOne() bool {
 		}
 		v := t.live[i]
 		switch {
-		case v.fork != nil:
+		case v.Fork != nil:
 			t.beginBranch(v)
 		case v.child == nil:
 			if t.startVisit(v) {
@@ -220,12 +220,12 @@ func (t *walk) check() {
 // stop ends visits that are neither running nor nested.
 func (t *walk) stop() {
 	for _, v := range slices.Clone(t.live) {
-		if v.fork == nil { // which ends with its branches
+		if v.Fork == nil { // which ends with its branches
 			halt(v)
 		}
 	}
 	for _, v := range slices.Clone(t.live) { // parallel nodes whose branches have all ended
-		if v.fork != nil && v.fork.live == 0 {
+		if v.Fork != nil && v.Fork.Live == 0 {
 			t.over(v, &Outcome{Failure: cancelled()})
 		}
 	}

@@ -10,10 +10,10 @@ import (
 // This file words what happens in a walk, as emit.go does for the rest.
 
 func (f *frame) visitEvent(e core.EventType, t *walk, v *visit) core.Event {
-	n := &f.p.Nodes[v.node]
-	ev := core.Event{Type: e, Node: f.name(n.ID), Kind: n.Kind, Phase: n.Phase, Visit: v.count}
+	n := &f.p.Nodes[v.Node]
+	ev := core.Event{Type: e, Node: f.name(n.ID), Kind: n.Kind, Phase: n.Phase, Visit: v.Count}
 	if v.parent != nil {
-		ev.Unit = f.name(t.id(v.parent.node))
+		ev.Unit = f.name(t.id(v.parent.Node))
 	}
 	return ev
 }
@@ -31,7 +31,7 @@ func (f *frame) emitVisitEnded(t *walk, v *visit, o *Outcome) {
 		return
 	}
 	e := f.visitEvent(core.NodeFinished, t, v)
-	e.Status, e.Reason, e.Duration = statusOf(o).String(), o.Why, time.Duration(max(0, f.m.now-v.started))
+	e.Status, e.Reason, e.Duration = statusOf(o).String(), o.Why, time.Duration(max(0, f.m.now-v.Started))
 	if o.Failure != nil {
 		e.Type, e.Error, e.Reason = core.NodeFailed, o.Failure, o.Failure.Message
 	}
@@ -60,7 +60,7 @@ func (f *frame) emitChosen(t *walk, v *visit, r route) {
 		edge := &f.p.Edges[r.edge]
 		e.Label = t.w.Edges[r.edge].Label
 		if edge.When != nil {
-			e.When, e.Values = edge.When.Source(), f.explain(edge.When, walkEnv{t, v.count})
+			e.When, e.Values = edge.When.Source(), f.explain(edge.When, walkEnv{t, v.Count})
 		}
 		if t.w.Edges[r.edge].LoopRestart {
 			e.Reason += "; the walk begins anew there"
@@ -99,7 +99,7 @@ func (f *frame) emitEnd(t *walk, v *visit, step, reason string, q *question) {
 func (f *frame) wayEvent(t *walk, v *visit, step string) core.Event {
 	e := f.visitEvent(core.EdgeChosen, t, v)
 	e.Kind, e.Phase = "", ""
-	e.From, e.Step, e.Status = t.id(v.node), step, t.nodes[v.node].Last.String()
+	e.From, e.Step, e.Status = t.id(v.Node), step, t.nodes[v.Node].Last.String()
 	return e
 }
 
@@ -128,7 +128,7 @@ func (f *frame) emitJump(t *walk, from, to int32, reason string) {
 func (f *frame) emitJoinDecided(t *walk, v *visit) {
 	if f.m.opts.Events {
 		e := f.visitEvent(core.JoinDecided, t, v)
-		e.Status, e.Reason, e.Nodes = v.fork.status.String(), v.fork.reason+t.others(v), t.winners(v)
+		e.Status, e.Reason, e.Nodes = v.Fork.Status.String(), v.Fork.Reason+t.others(v), t.winners(v)
 		f.m.emit(e)
 	}
 }
@@ -137,7 +137,7 @@ func (f *frame) emitJoinDecided(t *walk, v *visit) {
 func (f *frame) emitBranchSkipped(t *walk, v *visit, node int32) {
 	if f.m.opts.Events {
 		e := f.nodeEvent(core.NodeSkipped, &f.p.Nodes[node])
-		e.Unit, e.Status, e.Reason = f.name(t.id(v.node)), core.Skipped.String(), v.fork.reason
+		e.Unit, e.Status, e.Reason = f.name(t.id(v.Node)), core.Skipped.String(), v.Fork.Reason
 		e.Cause = e.Unit
 		f.m.emit(e)
 	}
@@ -147,9 +147,9 @@ func (f *frame) emitBranchSkipped(t *walk, v *visit, node int32) {
 func (f *frame) ofVisit(e *core.Event, id ID) {
 	t := f.task(0).(*walk)
 	if v := t.visit(id); v != nil {
-		e.Visit = v.count
+		e.Visit = v.Count
 		if v.parent != nil {
-			e.Unit = f.name(t.id(v.parent.node))
+			e.Unit = f.name(t.id(v.parent.Node))
 		}
 	}
 }

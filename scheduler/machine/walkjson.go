@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // walkJSON is a walk in a snapshot.
 type walkJSON struct {
-	Live    []visitJSON     `json:"live,omitempty"`
+	Live    []*visit        `json:"live,omitempty"`
 	Next    int32           `json:"next"`
 	Nodes   []visited       `json:"nodes"`
 	Fields  []*core.Object  `json:"fields"`
@@ -31,50 +32,17 @@ type walkJSON struct {
 	Evals    map[int32]*core.Object `json:"evals,omitempty"`
 }
 
-type visitJSON struct {
-	N     int32 `json:"n"`
-	Node  int32 `json:"node"`
-	Count int   `json:"count"`
-	attempt
-	Started int64     `json:"started,omitempty"`
-	Parent  int32     `json:"parent"` // number of its visit, -1 for none
-	Place   int       `json:"place,omitempty"`
-	Via     int32     `json:"via"`
-	Lost    bool      `json:"lost,omitempty"`
-	Fork    *forkJSON `json:"fork,omitempty"`
-}
-
-type forkJSON struct {
-	Branches []branchJSON `json:"branches"`
-	Next     int          `json:"next"`
-	Live     int          `json:"live,omitempty"`
-	OK       int          `json:"ok,omitempty"`
-	Bad      int          `json:"bad,omitempty"`
-	Counted  int          `json:"counted,omitempty"`
-	Decided  bool         `json:"decided,omitempty"`
-	Expired  bool         `json:"expired,omitempty"`
-	Status   core.Status  `json:"status,omitempty"`
-	Reason   string       `json:"reason,omitempty"`
-}
-
-type branchJSON struct {
-	Status core.Status   `json:"status"`
-	Writes []outcomeJSON `json:"writes,omitempty"` // each by itself: a branch with branches may write a field twice
-	Score  anyJSON       `json:"score"`
-	Output anyJSON       `json:"output"`
-	Note   string        `json:"note,omitempty"`
-}
-
 func (t *walk) dump() (*walkJSON, error) {
-	j := &walkJSON{Next: t.next, Nodes: t.nodes, Spoilt: t.spoilt, Path: t.path, Gates: t.gates, Last: t.last, Told: t.told, Failed: t.failed, Idle: t.idle, Active: t.active,
+	j := &walkJSON{Live: t.live, Next: t.next, Nodes: t.nodes, Spoilt: t.spoilt, Path: t.path, Gates: t.gates, Last: t.last, Told: t.told, Failed: t.failed, Idle: t.idle, Active: t.active,
 		Watched: t.watched, Due: t.due, Failure: t.failure, FailAt: t.failAt, Ended: t.ended,
 		Followed: t.followed, Evals: t.evals}
 	for _, v := range t.live {
-		vj, err := t.dumpVisit(v)
-		if err != nil {
+		if v.Fork == nil {
+			continue
+		}
+		if err := v.Fork.save(t.f.p); err != nil {
 			return nil, err
 		}
-		j.Live = append(j.Live, vj)
 	}
 	for i, c := range t.fields {
 		dump, err := c.Dump()
@@ -90,29 +58,21 @@ func (t *walk) dump() (*walkJSON, error) {
 	return j, nil
 }
 
-func (t *walk) dumpVisit(v *visit) (visitJSON, error) {
-	j := visitJSON{N: v.n, Node: v.node, Count: v.count, attempt: v.attempt, Started: v.started, Parent: -1, Place: v.place, Via: v.via, Lost: v.lost}
-	if v.parent != nil {
-		j.Parent = v.parent.n
-	}
-	k := v.fork
-	if k == nil {
-		return j, nil
-	}
-	j.Fork = &forkJSON{Next: k.next, Live: k.live, OK: k.ok, Bad: k.bad, Counted: k.counted, Decided: k.decided, Expired: k.expired, Status: k.status, Reason: k.reason}
-	for i := range k.branches {
-		b := &k.branches[i]
-		bj := branchJSON{Status: b.status, Score: anyJSON{b.score}, Output: anyJSON{b.output}, Note: b.note}
-		for i := range b.writes {
-			w, err := (&Outcome{Writes: b.writes[i : i+1]}).toJSON(t.f.p)
+// save makes the writes of the branches ready for a snapshot, each by itself: a branch that
+// has branches may write a field twice.
+func (k *fork) save(p *plan.Plan) error {
+	for i := range k.Branches {
+		b := &k.Branches[i]
+		b.Saved = nil
+		for at := range b.writes {
+			w, err := (&Outcome{Writes: b.writes[at : at+1]}).toJSON(p)
 			if err != nil {
-				return j, err
+				return err
 			}
-			bj.Writes = append(bj.Writes, w)
+			b.Saved = append(b.Saved, w)
 		}
-		j.Fork.Branches = append(j.Fork.Branches, bj)
 	}
-	return j, nil
+	return nil
 }
 
 // restoreWalk brings a walk back.
@@ -139,9 +99,8 @@ func (f *frame) restoreWalk(j *walkJSON) error {
 			return err
 		}
 	}
-	for i := range j.Live {
-		v, err := t.restoreVisit(&j.Live[i])
-		if err != nil {
+	for _, v := range j.Live {
+		if err := t.restoreVisit(v); err != nil {
 			return err
 		}
 		t.live = append(t.live, v)
@@ -150,41 +109,38 @@ func (f *frame) restoreWalk(j *walkJSON) error {
 	return nil
 }
 
-func (t *walk) restoreVisit(j *visitJSON) (*visit, error) {
-	v := &visit{t: t, n: j.N, node: j.Node, count: j.Count, attempt: j.attempt, started: j.Started, place: j.Place, via: j.Via, lost: j.Lost}
-	if j.Node < 0 || int(j.Node) >= len(t.nodes) {
-		return nil, fmt.Errorf("a visit of node %d, which is not there", j.Node)
+// restoreVisit connects a visit of a snapshot with what it belongs to.
+func (t *walk) restoreVisit(v *visit) error {
+	if v == nil || v.Node < 0 || int(v.Node) >= len(t.nodes) {
+		return fmt.Errorf("a visit is of a node that is not there")
 	}
+	v.t = t
 	for _, u := range t.live { // those that have branches come before them
-		if u.n == j.Parent {
+		if u.N == v.Parent {
 			v.parent = u
 		}
 	}
 	switch {
-	case j.Parent >= 0 && v.parent == nil:
-		return nil, fmt.Errorf("a branch of visit %d, which is not there", j.Parent)
-	case j.Fork == nil:
-		return v, nil
+	case v.Parent >= 0 && v.parent == nil:
+		return fmt.Errorf("a branch of visit %d, which is not there", v.Parent)
+	case v.Fork == nil:
+		return nil
 	}
-	return v, t.restoreFork(v, j.Fork)
-}
-
-func (t *walk) restoreFork(v *visit, j *forkJSON) error {
 	p := t.parallel(v)
-	if p == nil || len(j.Branches) != len(p.Branches) {
-		return fmt.Errorf("node %s has other branches", t.id(v.node))
+	if p == nil || len(v.Fork.Branches) != len(p.Branches) {
+		return fmt.Errorf("node %s has other branches", t.id(v.Node))
 	}
-	v.fork = &fork{next: j.Next, live: j.Live, most: p.MaxParallel, ok: j.OK, bad: j.Bad, counted: j.Counted, decided: j.Decided, expired: j.Expired, status: j.Status, reason: j.Reason}
-	for i := range j.Branches {
-		b := branch{status: j.Branches[i].Status, score: j.Branches[i].Score.v, output: j.Branches[i].Output.v, note: j.Branches[i].Note}
-		for k := range j.Branches[i].Writes {
-			o, err := j.Branches[i].Writes[k].outcome(t.f.p)
+	v.Fork.most = p.MaxParallel
+	for i := range v.Fork.Branches {
+		b := &v.Fork.Branches[i]
+		for k := range b.Saved {
+			o, err := b.Saved[k].outcome(t.f.p)
 			if err != nil {
 				return err
 			}
 			b.writes = append(b.writes, o.Writes...)
 		}
-		v.fork.branches = append(v.fork.branches, b)
+		b.Saved = nil
 	}
 	return nil
 }
@@ -198,17 +154,17 @@ func (t *walk) reissue() {
 		t.askWatch()
 	}
 	for _, v := range t.live {
-		n := &t.f.p.Nodes[v.node]
+		n := &t.f.p.Nodes[v.Node]
 		switch {
-		case v.fork != nil:
-			if n.Timeout > 0 && !v.fork.expired {
+		case v.Fork != nil:
+			if n.Timeout > 0 && !v.Fork.Expired {
 				t.watchFork(v)
 			}
 		case v.Phase == routing:
 			t.askWay(v)
 		default:
 			reissue(v)
-			if v.lost && v.inFlight(n) {
+			if v.Lost && v.inFlight(n) {
 				t.f.m.command(Command{Op: OpGiveUp, ID: v.id(), Plan: t.f.p, Node: n})
 			}
 		}

@@ -62,7 +62,7 @@ func (t *walk) write(v *visit, writes []plan.Write) {
 	for _, w := range writes {
 		t.set(w.Field, w.Value)
 		if _, ok := t.fields[w.Field].Last().(*state.Spoiled); ok {
-			t.spoils(w.Field, v.node)
+			t.spoils(w.Field, v.Node)
 		}
 	}
 	t.f.emitVisitWrites(t, v, writes)

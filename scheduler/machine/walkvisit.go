@@ -14,16 +14,17 @@ import (
 // visit is one visit of a node, by the token or as a branch.
 type visit struct {
 	t     *walk
-	n     int32 // its number, from 0
-	node  int32
-	count int // which visit of that node it is, from 1
+	N     int32 `json:"n"` // its number, from 0
+	Node  int32 `json:"node"`
+	Count int   `json:"count"` // which visit of that node it is, from 1
 	attempt
-	started int64
-	parent  *visit    // the parallel node whose branch it is, nil for the token
-	place   int       // its place among the branches
-	via     int32     // the edge by which the walk came, -1 for none
-	fork    *fork     // of a parallel node that has begun
-	lost    bool      // given up: its outcome does not count
+	Started int64 `json:"started,omitempty"`
+	Parent  int32 `json:"parent"` // number of the visit of the parallel node whose branch it is, -1 for the token
+	parent  *visit
+	Place   int       `json:"place,omitempty"` // its place among the branches
+	Via     int32     `json:"via"`             // the edge by which the walk came, -1 if there is none
+	Fork    *fork     `json:"fork,omitempty"`  // of a parallel node that has begun
+	Lost    bool      `json:"lost,omitempty"`  // given up: its outcome does not count
 	asked   *question // where to go on after it, if its phase is routing
 }
 
@@ -31,7 +32,10 @@ type visit struct {
 func (t *walk) enter(node int32, parent *visit, place int, via int32) *visit {
 	r := &t.nodes[node]
 	r.Visits++
-	v := &visit{t: t, n: t.next, node: node, count: r.Visits, parent: parent, place: place, via: via}
+	v := &visit{t: t, N: t.next, Node: node, Count: r.Visits, Parent: -1, parent: parent, Place: place, Via: via}
+	if parent != nil {
+		v.Parent = parent.N
+	}
 	t.next++
 	t.live = append(t.live, v)
 	return v
@@ -40,12 +44,12 @@ func (t *walk) enter(node int32, parent *visit, place int, via int32) *visit {
 func (t *walk) id(node int32) string { return t.f.p.Nodes[node].ID }
 
 func (v *visit) frame() *frame                   { return v.t.f }
-func (v *visit) def() *plan.Node                 { return &v.t.f.p.Nodes[v.node] }
+func (v *visit) def() *plan.Node                 { return &v.t.f.p.Nodes[v.Node] }
 func (v *visit) load() attempt                   { return v.attempt }
 func (v *visit) group() *group                   { return &v.t.group }
-func (v *visit) path() string                    { return fmt.Sprintf("%s[%d]", v.t.f.name(v.t.id(v.node)), v.count) }
+func (v *visit) path() string                    { return fmt.Sprintf("%s[%d]", v.t.f.name(v.t.id(v.Node)), v.Count) }
 func (v *visit) again()                          {}
-func (v *visit) givenUp() bool                   { return v.lost }
+func (v *visit) givenUp() bool                   { return v.Lost }
 func (v *visit) moved()                          { v.t.f.refresh(v.t.v) }
 func (v *visit) turn() bool                      { return true }
 func (v *visit) ended(o *Outcome, _ int64)       { v.t.over(v, o) }
@@ -53,21 +57,21 @@ func (v *visit) capture() (*Call, *core.Failure) { return v.t.call(v), nil }
 
 // id names the latest attempt of a visit.
 func (v *visit) id() ID {
-	return ID{Frame: v.t.f.id, Node: v.node, From: v.n, To: v.n + 1, Attempt: v.Number}
+	return ID{Frame: v.t.f.id, Node: v.Node, From: v.N, To: v.N + 1, Attempt: v.Number}
 }
 
 // store keeps the attempt. The next attempt of a parallel node begins its branches again.
 func (v *visit) store(a attempt) {
 	if v.attempt = a; a.Phase == backingOff {
-		v.fork = nil
+		v.Fork = nil
 	}
 }
 
 func (v *visit) begun(first bool) {
 	if first {
-		v.started = v.t.f.m.now
+		v.Started = v.t.f.m.now
 	}
-	v.t.nodes[v.node].Attempts++
+	v.t.nodes[v.Node].Attempts++
 	v.t.f.emitVisitStarted(v.t, v)
 }
 
@@ -102,7 +106,7 @@ func (v *visit) adopt(child *frame) {
 func (v *visit) withdrawn() {
 	t := v.t
 	t.drop(v)
-	t.nodes[v.node].Visits--
+	t.nodes[v.Node].Visits--
 	if v.parent != nil {
 		t.neverBegun(v)
 	}
@@ -111,7 +115,7 @@ func (v *visit) withdrawn() {
 // startVisit starts an attempt and reports whether user code runs.
 func (t *walk) startVisit(v *visit) bool {
 	count(v)
-	switch t.w.Nodes[v.node].Role {
+	switch t.w.Nodes[v.Node].Role {
 	case core.RoleStart, core.RoleExit, core.RoleConditional:
 		t.over(v, &Outcome{})
 		return false
@@ -125,8 +129,8 @@ func (t *walk) startVisit(v *visit) bool {
 
 // call captures what an attempt gets.
 func (t *walk) call(v *visit) *Call {
-	n := &t.f.p.Nodes[v.node]
-	c := &Call{Path: t.f.path, Inputs: t.f.inputs, Visit: v.count, Values: make([]any, len(n.Reads))}
+	n := &t.f.p.Nodes[v.Node]
+	c := &Call{Path: t.f.path, Inputs: t.f.inputs, Visit: v.Count, Values: make([]any, len(n.Reads))}
 	for i, r := range n.Reads {
 		c.Values[i] = readable(t.fields[r.Field].Last())
 	}
@@ -138,7 +142,7 @@ func (t *walk) call(v *visit) *Call {
 	}
 	from := t.last.Node
 	if v.parent != nil {
-		from = v.parent.node
+		from = v.parent.Node
 	}
 	if from >= 0 {
 		if sent := t.f.output(from); !core.IsMissing(sent) {
@@ -176,7 +180,7 @@ func (t *walk) answer(e *Event) bool {
 		}
 		t.routeAnswered(v, e)
 		t.f.refresh(t.v)
-	case v.fork != nil:
+	case v.Fork != nil:
 		if e.Kind != Expired {
 			return false
 		}
@@ -193,23 +197,23 @@ func (t *walk) answer(e *Event) bool {
 
 // over ends a visit with the outcome of its last attempt.
 func (t *walk) over(v *visit, o *Outcome) {
-	n := &t.f.p.Nodes[v.node]
+	n := &t.f.p.Nodes[v.Node]
 	switch {
 	case t.f.stopped:
 		o = &Outcome{Failure: cancelled()}
-	case v.lost:
+	case v.Lost:
 		o = &Outcome{Failure: givenUp(v)}
 	default:
 		o = t.f.verdict(n, v.Number, o)
 	}
-	if v.fork != nil && !t.f.stopped {
+	if v.Fork != nil && !t.f.stopped {
 		t.skipBranches(v)
 	}
 	t.drop(v)
 	if v.parent != nil {
 		t.record(v, o)
 		if failsRun(o) && !t.f.stopped {
-			t.abort(v.node, o.Failure)
+			t.abort(v.Node, o.Failure)
 		}
 		t.branchOver(v, o)
 		return
@@ -220,7 +224,7 @@ func (t *walk) over(v *visit, o *Outcome) {
 	case t.f.stopped:
 		t.check()
 	case failsRun(o):
-		t.abort(v.node, o.Failure)
+		t.abort(v.Node, o.Failure)
 	case t.w.Routed:
 		t.decide(v, o)
 	default:
@@ -236,18 +240,18 @@ func (t *walk) drop(v *visit) {
 
 // record notes how a visit ended and tells it.
 func (t *walk) record(v *visit, o *Outcome) {
-	r := &t.nodes[v.node]
+	r := &t.nodes[v.Node]
 	r.Status, r.Failure, r.Why = statusOf(o), o.Failure, o.Why
 	r.Last = r.Status
-	r.Started, r.Ended = v.started, t.f.m.now
-	if t.w.Nodes[v.node].GoalGate && v.parent == nil {
-		t.reached(goal{v.node, r.Status})
+	r.Started, r.Ended = v.Started, t.f.m.now
+	if t.w.Nodes[v.Node].GoalGate && v.parent == nil {
+		t.reached(goal{v.Node, r.Status})
 	}
 	if o.HasOutput || t.f.outputs != nil {
-		t.f.setOutput(v.node, o.sent())
+		t.f.setOutput(v.Node, o.sent())
 	}
-	delete(t.f.notes, v.node) // of an earlier visit
-	t.f.note(v.node, o.Note)
+	delete(t.f.notes, v.Node) // of an earlier visit
+	t.f.note(v.Node, o.Note)
 	t.f.emitVisitEnded(t, v, o)
 }
 
@@ -272,5 +276,5 @@ func statusOf(o *Outcome) core.Status {
 
 // givenUp is the failure of a branch that was not needed any more.
 func givenUp(v *visit) *core.Failure {
-	return &core.Failure{Class: core.ClassCanceled, Message: "given up: " + v.parent.fork.reason, Permanent: true}
+	return &core.Failure{Class: core.ClassCanceled, Message: "given up: " + v.parent.Fork.Reason, Permanent: true}
 }

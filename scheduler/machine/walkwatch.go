@@ -52,7 +52,7 @@ func (t *walk) quietFor(e *Event) bool {
 	case quiet < t.w.StallTimeout:
 		t.watchFor(t.w.StallTimeout - quiet)
 	default:
-		t.abort(t.live[slices.IndexFunc(t.live, t.working)].node,
+		t.abort(t.live[slices.IndexFunc(t.live, t.working)].Node,
 			&core.Failure{Class: core.ClassStalled, Permanent: true, Message: fmt.Sprintf("no sign of life for %s", t.w.StallTimeout)})
 	}
 	return true
@@ -63,8 +63,8 @@ func (t *walk) working(v *visit) bool {
 	if v.child != nil {
 		return slices.ContainsFunc(t.f.m.frames, func(f *frame) bool { return f.inside(v.child) && f.working() })
 	}
-	n := &t.f.p.Nodes[v.node]
-	return v.Phase == routing || v.Phase == running && v.fork == nil && n.Wait == nil && !n.Asks
+	n := &t.f.p.Nodes[v.Node]
+	return v.Phase == routing || v.Phase == running && v.Fork == nil && n.Wait == nil && !n.Asks
 }
 
 // working reports whether user code of the frame itself runs.
