@@ -88,7 +88,7 @@ var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "T
 
 // mayGo are the folders whose packages start goroutines. nodes/human reads from a
 // terminal, which cannot be taken back. internal/bounded gives up calls that never return.
-var mayGo = []string{"internal/bounded", "scheduler", "cli", "benchmarks", "nodes/internal/process", "nodes/human", "examples"}
+var mayGo = []string{"internal/bounded", "scheduler", "cli", "benchmarks", "nodes/internal/program", "nodes/human", "examples"}
 
 type file struct {
 	dir  string // below the module, slash separated, "." for the root

@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/nodes/internal/guard"
 	"github.com/wavefold/wavefold/nodes/internal/lookup"
-	"github.com/wavefold/wavefold/nodes/internal/process"
+	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/registered"
 	"github.com/wavefold/wavefold/nodes/internal/text"
 )
@@ -318,15 +318,15 @@ func (b *builder) command(r *runner, c commandConfig) {
 		b.errorf(core.CodeBadValue, name.Pos, "commands: %s: standard input is the program text of %s, and what the model sends would be run", c.Name.Value, program).
 			WithHint("%s", instead)
 	}
-	p := &program{path: file, name: name.Value, args: core.Strings(c.Run[1:]), dir: base}
+	p := &commandTool{path: file, name: name.Value, args: core.Strings(c.Run[1:]), dir: base}
 	b.environment(p, &c)
 	t.call = p.call
 	b.add(r, c.Name.Pos, t.withParameters())
 }
 
 // environment says what a program gets of the environment: what the document lists.
-func (b *builder) environment(p *program, c *commandConfig) {
-	inherit, ds := c.PassEnv.Inherit(b.subject+": commands: "+c.Name.Value, b.env, process.Owner{ByModel: true, HasEnv: true})
+func (b *builder) environment(p *commandTool, c *commandConfig) {
+	inherit, ds := c.PassEnv.Inherit(b.subject+": commands: "+c.Name.Value, b.env, program.Owner{ByModel: true, HasEnv: true})
 	p.inherit, b.find.Found = inherit, append(b.find.Found, ds...)
 	var own []string
 	for _, m := range c.Env {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
-	"github.com/wavefold/wavefold/nodes/internal/process"
+	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/size"
 )
 
@@ -150,7 +150,7 @@ type commandConfig struct {
 	Name        core.Text                  `wavefold:"name,required" doc:"what the model calls it by"`
 	Run         []core.Text                `wavefold:"run,required" doc:"the program and its arguments, one list element each; the model's arguments are on standard input, as JSON"`
 	Env         core.Members[secret.Value] `wavefold:"env" doc:"environment variables of the program: {NAME: text} or {NAME: {secret: VARIABLE}}"`
-	PassEnv     process.Passed             `wavefold:"pass_env" doc:"the variables that it gets of the environment beside PATH, HOME, LANG and TMPDIR"`
+	PassEnv     program.Passed             `wavefold:"pass_env" doc:"the variables that it gets of the environment beside PATH, HOME, LANG and TMPDIR"`
 	Description core.Text                  `wavefold:"description" doc:"what it does"`
 	Parameters  *core.Value                `wavefold:"parameters" doc:"JSON Schema of the arguments"`
 	Pos         core.Position              `wavefold:",pos"`

@@ -8,18 +8,17 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
-	"github.com/wavefold/wavefold/nodes/internal/exchange"
-	"github.com/wavefold/wavefold/nodes/internal/process"
+	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/text"
 )
 
-// program is a tool that runs a program: the arguments are on its standard input, and what
+// commandTool is a tool that runs a program: the arguments are on its standard input, and what
 // it prints is the answer. It is immutable.
-type program struct {
+type commandTool struct {
 	path, name string
 	args       []string
 	dir        string
-	inherit    process.Inherit
+	inherit    program.Inherit
 	env        []variable
 }
 
@@ -32,13 +31,13 @@ type variable struct {
 
 // call runs the program once. A secret that it was given is hidden from the model, too: what
 // a model is told leaves this machine, and may come back in any answer.
-func (p *program) call(ctx context.Context, in core.Input, input *core.Object) (string, error) {
+func (p *commandTool) call(ctx context.Context, in core.Input, input *core.Object) (string, error) {
 	doc, err := core.AppendJSON(nil, input)
 	if err != nil {
 		return "", err
 	}
-	c := process.Command{Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Inherit: p.inherit,
-		Env: exchange.Environment(in), Mark: exchange.Mark(in), Stdin: append(doc, '\n'), Log: in.Logger()}
+	c := program.Command{Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Inherit: p.inherit,
+		Env: program.Environment(in), Mark: program.Mark(in), Stdin: append(doc, '\n'), Log: in.Logger()}
 	var secrets []string
 	for _, v := range p.env {
 		value, err := v.value(in)
@@ -51,7 +50,7 @@ func (p *program) call(ctx context.Context, in core.Input, input *core.Object) (
 		c.Env = append(c.Env, v.name+"="+value)
 	}
 	c.Mask = secret.NewMasker(secrets...)
-	out, err := process.Run(ctx, c)
+	out, err := program.Run(ctx, c)
 	return c.Mask.Text(strings.TrimRight(string(out.Stdout), "\r\n")), err
 }
 

@@ -9,17 +9,15 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
-	"github.com/wavefold/wavefold/nodes/internal/exchange"
 	"github.com/wavefold/wavefold/nodes/internal/guard"
-	"github.com/wavefold/wavefold/nodes/internal/printed"
-	"github.com/wavefold/wavefold/nodes/internal/process"
+	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/target"
 	"github.com/wavefold/wavefold/nodes/internal/text"
 )
 
 // Grace is the time between SIGTERM and SIGKILL that a program has when its run is
 // cancelled or its timeout is over.
-const Grace = process.DefaultGrace
+const Grace = program.DefaultGrace
 
 // Options are what a program may replace. The zero Options are those of Kind.
 type Options struct {
@@ -72,10 +70,10 @@ type command struct {
 	exposed   []guard.Argument // whose values must not be options
 	stdin     *text.Template   // nil for none
 	stdinJSON bool
-	inherit   process.Inherit
+	inherit   program.Inherit
 	env       []variable
 	dir       string
-	form      printed.Form
+	form      program.Form
 	to        target.Target
 	maxOutput int
 	ok        []int
@@ -95,7 +93,7 @@ func (c *command) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err != nil {
 		return core.Result{}, mask.Error(fmt.Errorf("%s: %w", c.name, err))
 	}
-	out, err := process.Run(ctx, call)
+	out, err := program.Run(ctx, call)
 	if err != nil {
 		return core.Result{}, err
 	}
@@ -124,9 +122,9 @@ func (c *command) hidden(err error, stdout []byte, mask secret.Masker) error {
 }
 
 // call renders everything for one attempt.
-func (c *command) call(in core.Input) (process.Command, secret.Masker, error) {
-	call := process.Command{Path: c.path, Name: c.name, Dir: c.dir, Inherit: c.inherit, Env: exchange.Environment(in), Mark: exchange.Mark(in),
-		MaxOutput: c.maxOutput, OK: c.ok, Discard: c.form == printed.None, Log: in.Logger()}
+func (c *command) call(in core.Input) (program.Command, secret.Masker, error) {
+	call := program.Command{Path: c.path, Name: c.name, Dir: c.dir, Inherit: c.inherit, Env: program.Environment(in), Mark: program.Mark(in),
+		MaxOutput: c.maxOutput, OK: c.ok, Discard: c.form == program.None, Log: in.Logger()}
 	var secrets []string
 	for _, v := range c.env {
 		value, err := v.value(in, c.lookup)
@@ -171,7 +169,7 @@ func shortened(s string) string {
 func (c *command) input(in core.Input) ([]byte, error) {
 	switch {
 	case c.stdinJSON:
-		return exchange.Document(in)
+		return program.Document(in)
 	case c.stdin == nil:
 		return nil, nil
 	}

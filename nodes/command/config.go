@@ -9,11 +9,9 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
-	"github.com/wavefold/wavefold/nodes/internal/exchange"
 	"github.com/wavefold/wavefold/nodes/internal/guard"
 	"github.com/wavefold/wavefold/nodes/internal/lookup"
-	"github.com/wavefold/wavefold/nodes/internal/printed"
-	"github.com/wavefold/wavefold/nodes/internal/process"
+	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/size"
 	"github.com/wavefold/wavefold/nodes/internal/target"
 	"github.com/wavefold/wavefold/nodes/internal/text"
@@ -23,7 +21,7 @@ type config struct {
 	Run       argv                       `wavefold:"run,required" doc:"the program and its arguments, one list element each"`
 	Stdin     *core.Text                 `wavefold:"stdin" doc:"text for standard input, a template; json hands over the document that tools get"`
 	Env       core.Members[secret.Value] `wavefold:"env" doc:"further environment variables: {NAME: template} or {NAME: {secret: VARIABLE}}"`
-	PassEnv   process.Passed             `wavefold:"pass_env" doc:"the variables that the program gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
+	PassEnv   program.Passed             `wavefold:"pass_env" doc:"the variables that the program gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
 	Dir       core.Text                  `wavefold:"dir" doc:"working folder, below the workflow's folder"`
 	Output    core.Text                  `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
 	Into      core.Text                  `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges"`
@@ -59,9 +57,9 @@ type builder struct {
 }
 
 func (b *builder) build() *command {
-	c := &command{form: printed.Text, maxOutput: int(b.MaxOutput), ok: b.OK}
+	c := &command{form: program.Text, maxOutput: int(b.MaxOutput), ok: b.OK}
 	if b.Output.Value != "" {
-		c.form = printed.Form(b.Output.Value)
+		c.form = program.Form(b.Output.Value)
 	}
 	b.program(c)
 	b.arguments(c)
@@ -166,14 +164,14 @@ func (b *builder) input(c *command) {
 	case b.Stdin == nil:
 	case b.Stdin.Value == "json":
 		c.stdinJSON = true
-		b.find.Found = append(b.find.Found, exchange.CheckArgs(b.node, b.find.Subject)...)
+		b.find.Found = append(b.find.Found, program.CheckArgs(b.node, b.find.Subject)...)
 	default:
 		c.stdin = b.texts.Template(*b.Stdin, "stdin")
 	}
 }
 
 func (b *builder) environment(c *command) {
-	inherit, ds := b.PassEnv.Inherit(b.find.Subject, b.find.Env, process.Owner{HasEnv: true})
+	inherit, ds := b.PassEnv.Inherit(b.find.Subject, b.find.Env, program.Owner{HasEnv: true})
 	c.inherit, b.find.Found = inherit, append(b.find.Found, ds...)
 	for _, m := range b.Env {
 		if m.Key.Value == "" || strings.ContainsAny(m.Key.Value, "=\x00") {

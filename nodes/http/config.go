@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
-	"github.com/wavefold/wavefold/nodes/internal/exchange"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/size"
 	"github.com/wavefold/wavefold/nodes/internal/target"
 	"github.com/wavefold/wavefold/nodes/internal/text"
@@ -210,7 +210,7 @@ func (b *builder) body(h *handler) {
 		if b.node.Args == nil {
 			b.errorf(b.Body.Pos, "body", "the node has no args to send")
 		}
-		b.texts.Found = append(b.texts.Found, exchange.CheckArgs(b.node, b.node.Subject())...)
+		b.texts.Found = append(b.texts.Found, program.CheckArgs(b.node, b.node.Subject())...)
 	default:
 		h.body = b.texts.Template(*b.Body, "body")
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/retryafter"
 	"github.com/wavefold/wavefold/internal/secret"
-	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/text"
 )
 
@@ -307,7 +307,7 @@ func (a *answer) refused() error {
 	head, _ := io.ReadAll(io.LimitReader(a.res.Body, 4096))
 	err := fmt.Errorf("%s: %s", a.what, a.res.Status)
 	if text := strings.TrimSpace(string(head)); text != "" {
-		err = fmt.Errorf("%w: %s", err, exchange.Printed([]byte(text)))
+		err = fmt.Errorf("%w: %s", err, program.Excerpt([]byte(text)))
 	}
 	if a.status < 500 && !slices.Contains(passing, a.status) {
 		return core.Permanent(err)

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/exchange"
+	"github.com/wavefold/wavefold/nodes/internal/program"
 )
 
 // form is what an answer is.
@@ -137,7 +137,7 @@ func (a *answer) json(data []byte) (any, error) {
 	}
 	v, err := core.ParseJSON(data)
 	if err != nil {
-		return nil, a.permanent(fmt.Errorf("%w; it begins with %s", badJSON("the answer", data, err), exchange.Printed(data)))
+		return nil, a.permanent(fmt.Errorf("%w; it begins with %s", badJSON("the answer", data, err), program.Excerpt(data)))
 	}
 	return v, nil
 }

@@ -9,10 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/exchange"
 	"github.com/wavefold/wavefold/nodes/internal/lookup"
-	"github.com/wavefold/wavefold/nodes/internal/printed"
-	"github.com/wavefold/wavefold/nodes/internal/process"
+	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/size"
 	"github.com/wavefold/wavefold/nodes/internal/target"
 )
@@ -42,7 +40,7 @@ type config struct {
 	Stdin     core.Text      `wavefold:"stdin,oneof=json" doc:"json hands over the document that tools get"`
 	Output    core.Text      `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
 	Into      core.Text      `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges of a dag"`
-	PassEnv   process.Passed `wavefold:"pass_env" doc:"the variables that the program gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
+	PassEnv   program.Passed `wavefold:"pass_env" doc:"the variables that the program gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
 	MaxOutput size.Bytes     `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
 }
 
@@ -65,16 +63,16 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 		}
 		return core.Compiled{}, f.Found
 	}
-	s := &script{from: c.From.Value, form: printed.Text, stdin: c.Stdin.Value != "", maxOutput: int(c.MaxOutput), context: env.Context}
+	s := &script{from: c.From.Value, form: program.Text, stdin: c.Stdin.Value != "", maxOutput: int(c.MaxOutput), context: env.Context}
 	if c.Output.Value != "" {
-		s.form = printed.Form(c.Output.Value)
+		s.form = program.Form(c.Output.Value)
 	}
 	c.interpreter(s, f)
 	c.target(s, n, f)
-	inherit, found := c.PassEnv.Inherit(f.Subject, env, process.Owner{})
+	inherit, found := c.PassEnv.Inherit(f.Subject, env, program.Owner{})
 	s.inherit, f.Found = inherit, append(f.Found, found...)
 	if s.stdin {
-		f.Found = append(f.Found, exchange.CheckArgs(n, f.Subject)...)
+		f.Found = append(f.Found, program.CheckArgs(n, f.Subject)...)
 	}
 	if f.Found.Failed(false) {
 		return core.Compiled{}, f.Found
@@ -124,9 +122,9 @@ type script struct {
 	args      []string
 	from      string // the name of the value that holds the text, "" for none
 	dir       string
-	inherit   process.Inherit
+	inherit   program.Inherit
 	stdin     bool
-	form      printed.Form
+	form      program.Form
 	to        target.Target
 	maxOutput int
 	context   bool // the run has one
@@ -142,7 +140,7 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 		}
 		args = []string{"-c", text}
 	}
-	call := process.Command{Path: s.path, Name: s.name, Args: args, Dir: s.dir, Inherit: s.inherit, Env: exchange.Environment(in), Mark: exchange.Mark(in),
+	call := program.Command{Path: s.path, Name: s.name, Args: args, Dir: s.dir, Inherit: s.inherit, Env: program.Environment(in), Mark: program.Mark(in),
 		MaxOutput: s.maxOutput, Log: in.Logger()}
 	if goal, ok := in.Shared().Inputs.Get(core.InputGoal); ok {
 		if text, ok := goal.(string); ok {
@@ -153,14 +151,14 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 		call.KeepStderr = maxContext
 	}
 	if s.stdin {
-		doc, err := exchange.Document(in)
+		doc, err := program.Document(in)
 		if err != nil {
 			return core.Result{}, fmt.Errorf("%s: %w", s.name, err)
 		}
 		call.Stdin = doc
 	}
-	out, err := process.Run(ctx, call)
-	exit, failed := errors.AsType[*process.ExitError](err)
+	out, err := program.Run(ctx, call)
+	exit, failed := errors.AsType[*program.ExitError](err)
 	if err != nil && (!failed || !s.context) {
 		return core.Result{}, err
 	}

@@ -29,7 +29,7 @@ type finder struct {
 	impl core.Text
 }
 
-func (f *finder) find() (*program, bool) {
+func (f *finder) find() (*fileTool, bool) {
 	isPath := lookup.LooksLikePath(f.impl.Value, endings...)
 	if f.Env.Files == nil && !isPath {
 		f.unknown()
@@ -95,15 +95,15 @@ func (f *finder) candidate(clean string) (string, fs.FileInfo, error) {
 }
 
 // program says how a file is run. Paths are made absolute once, here: the
-// program runs in the workflow's folder, and the engine's own folder may change.
-func (f *finder) program(file string, info fs.FileInfo) (*program, bool) {
+// fileTool runs in the workflow's folder, and the engine's own folder may change.
+func (f *finder) program(file string, info fs.FileInfo) (*fileTool, bool) {
 	dir, err := filepath.Abs(f.Env.Dir)
 	if err != nil {
 		f.Found.Errorf(core.CodeMissingFile, f.impl.Pos, "%s: impl: the workflow's folder has no path: %v", f.Subject, err)
 		return nil, false
 	}
 	full := filepath.Join(dir, filepath.FromSlash(file))
-	p := &program{name: f.impl.Value, dir: dir}
+	p := &fileTool{name: f.impl.Value, dir: dir}
 	ok := true
 	switch path.Ext(file) {
 	case ".mjs", ".js":

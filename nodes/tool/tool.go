@@ -5,9 +5,8 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/exchange"
 	"github.com/wavefold/wavefold/nodes/internal/lookup"
-	"github.com/wavefold/wavefold/nodes/internal/process"
+	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/size"
 )
 
@@ -21,7 +20,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 
 type config struct {
 	Impl      core.Text      `wavefold:"impl,required" doc:"a registered Go function, or a file below the workflow's folder"`
-	PassEnv   process.Passed `wavefold:"pass_env" doc:"the variables that a file gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
+	PassEnv   program.Passed `wavefold:"pass_env" doc:"the variables that a file gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
 	MaxOutput size.Bytes     `wavefold:"max_output" doc:"limit on what a file prints (10MB)"`
 }
 
@@ -49,8 +48,8 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 	if !ok {
 		return core.Compiled{}, ds
 	}
-	ds = append(ds, exchange.CheckArgs(n, n.Subject())...)
-	inherit, found := c.PassEnv.Inherit(n.Subject(), env, process.Owner{})
+	ds = append(ds, program.CheckArgs(n, n.Subject())...)
+	inherit, found := c.PassEnv.Inherit(n.Subject(), env, program.Owner{})
 	if ds = append(ds, found...); ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
@@ -58,30 +57,30 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 	return core.Compiled{Handler: call, Effects: true, Environments: inherit.Described("")}, ds
 }
 
-// program runs a file. It is immutable.
-type program struct {
+// fileTool runs a file. It is immutable.
+type fileTool struct {
 	name      string // as the document calls it
 	path      string
 	args      []string
 	dir       string
-	inherit   process.Inherit
+	inherit   program.Inherit
 	maxOutput int
 }
 
 // Handle runs the program once.
-func (p *program) Handle(ctx context.Context, in core.Input) (core.Result, error) {
-	doc, err := exchange.Document(in)
+func (p *fileTool) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+	doc, err := program.Document(in)
 	if err != nil {
 		return core.Result{}, fmt.Errorf("%s: %w", p.name, err)
 	}
-	out, err := process.Run(ctx, process.Command{
-		Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Inherit: p.inherit, Env: exchange.Environment(in), Mark: exchange.Mark(in),
+	out, err := program.Run(ctx, program.Command{
+		Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Inherit: p.inherit, Env: program.Environment(in), Mark: program.Mark(in),
 		Stdin: doc, MaxOutput: p.maxOutput, Log: in.Logger(),
 	})
 	if err != nil {
 		return core.Result{}, err
 	}
-	r, err := exchange.Result(out.Stdout, in.Logger())
+	r, err := program.ParseResult(out.Stdout, in.Logger())
 	if err != nil {
 		return core.Result{}, fmt.Errorf("%s: %w", p.name, err)
 	}

@@ -1,5 +1,4 @@
-// Package printed makes a node's result of what a program printed on standard output.
-package printed
+package program
 
 import (
 	"bytes"
@@ -10,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/exchange"
 	"github.com/wavefold/wavefold/nodes/internal/target"
 )
 
@@ -19,16 +17,16 @@ type Form string
 
 // Forms, as documents spell them.
 const (
-	Text   Form = "text"   // the whole output without the line end after it
-	Lines  Form = "lines"  // a list of its lines
-	JSON   Form = "json"   // one JSON value
-	JSONL  Form = "jsonl"  // a list: one JSON value from each line
-	Result Form = "result" // the result object of tools
-	None   Form = "none"   // thrown away
+	Text         Form = "text"   // the whole output without the line end after it
+	Lines        Form = "lines"  // a list of its lines
+	JSON         Form = "json"   // one JSON value
+	JSONL        Form = "jsonl"  // a list: one JSON value from each line
+	ResultObject Form = "result" // the result object of tools
+	None         Form = "none"   // thrown away
 )
 
 // HasTarget reports whether the form gives one value that goes somewhere.
-func (f Form) HasTarget() bool { return f != Result && f != None }
+func (f Form) HasTarget() bool { return f != ResultObject && f != None }
 
 // Type is the type of the value, AnyType when it is not known.
 func (f Form) Type() core.TypeKind {
@@ -44,8 +42,8 @@ func (f Form) Type() core.TypeKind {
 // Result makes the node's result of what was printed.
 func (f Form) Result(stdout []byte, to target.Target, log *slog.Logger) (core.Result, error) {
 	switch f {
-	case Result:
-		return exchange.Result(stdout, log)
+	case ResultObject:
+		return ParseResult(stdout, log)
 	case None:
 		return core.Result{}, nil
 	}
@@ -93,7 +91,7 @@ func parseJSON(stdout []byte) (any, error) {
 	}
 	v, err := core.ParseJSON(stdout)
 	if err != nil {
-		return nil, fmt.Errorf("the output is not JSON: %w; printed: %s", err, exchange.Printed(stdout))
+		return nil, fmt.Errorf("the output is not JSON: %w; printed: %s", err, Excerpt(stdout))
 	}
 	return v, nil
 }
@@ -109,7 +107,7 @@ func parseJSONL(stdout []byte) (any, error) {
 		}
 		v, err := p.Parse(line)
 		if err != nil {
-			return nil, fmt.Errorf("line %d of the output is not JSON: %w; the line: %s", n, err, exchange.Printed(line))
+			return nil, fmt.Errorf("line %d of the output is not JSON: %w; the line: %s", n, err, Excerpt(line))
 		}
 		out = append(out, v)
 	}

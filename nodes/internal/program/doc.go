@@ -1,5 +1,5 @@
-// Package process runs one program for a node and gives back what it printed.
-// It is what stands between a child that misbehaves and the engine:
+// Package program runs one program for a node and makes the node's result of what the
+// program printed. It protects the engine from a child that misbehaves:
 //
 //   - The child leads a process group of its own. When the context ends, the
 //     whole group gets SIGTERM and, after a grace period or when the context is
@@ -19,4 +19,18 @@
 // element by element.
 //
 // On Windows, where process groups do not exist, only the child itself is ended.
-package process
+//
+// # Protocol
+//
+// A program that does the work of a node gets one JSON document and prints one JSON result.
+// The document has the node's args at its top level, in addition to
+//
+//	_state        the declared reads that have a value
+//	_edge_inputs  what direct predecessors sent, by their ids
+//	$item $index  in a fan-out or pipeline
+//	$iter $loop   in the body of a loop
+//
+// Each part of the result is optional:
+//
+//	{"state_delta": {"field": value}, "edge_output": value, "metrics": {...}}
+package program

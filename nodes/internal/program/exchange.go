@@ -1,17 +1,4 @@
-// Package exchange is the protocol between a node and a program that does its
-// work: one JSON document in, one JSON result out.
-//
-// The document holds the node's args at its top level, beside
-//
-//	_state        the declared reads that have a value
-//	_edge_inputs  what direct predecessors sent, by their ids
-//	$item $index  in a fan-out or pipeline
-//	$iter $loop   in the body of a loop
-//
-// The result is an object of which every part is optional:
-//
-//	{"state_delta": {"field": value}, "edge_output": value, "metrics": {...}}
-package exchange
+package program
 
 import (
 	"bytes"
@@ -90,19 +77,19 @@ func Environment(in core.Input) []string {
 // Mark is the entry of Environment that no other work has at the same time.
 func Mark(in core.Input) string { return "WAVEFOLD_IDEMPOTENCY_KEY=" + in.IdempotencyKey() }
 
-// Result reads what a program printed. Nothing at all is a success that writes
+// ParseResult reads what a program printed. Nothing at all is a success that writes
 // and sends nothing. Metrics are logged.
-func Result(stdout []byte, log *slog.Logger) (core.Result, error) {
+func ParseResult(stdout []byte, log *slog.Logger) (core.Result, error) {
 	if len(bytes.TrimSpace(stdout)) == 0 {
 		return core.Result{}, nil
 	}
 	v, err := core.ParseJSON(stdout)
 	if err != nil {
-		return core.Result{}, fmt.Errorf("the result is not JSON: %w (standard output is for the result alone, log on standard error); printed: %s", err, Printed(stdout))
+		return core.Result{}, fmt.Errorf("the result is not JSON: %w (standard output is for the result alone, log on standard error); printed: %s", err, Excerpt(stdout))
 	}
 	doc, ok := v.(*core.Object)
 	if !ok {
-		return core.Result{}, fmt.Errorf("the result must be a JSON object, got %s; printed: %s", core.TypeName(v), Printed(stdout))
+		return core.Result{}, fmt.Errorf("the result must be a JSON object, got %s; printed: %s", core.TypeName(v), Excerpt(stdout))
 	}
 	var r core.Result
 	for key, v := range doc.All() {
@@ -143,13 +130,13 @@ func unknownKey(key string, stdout []byte) error {
 	if hint == "" {
 		hint = "fields of the state belong into state_delta"
 	}
-	return errors.New(`the result has an unknown key "` + key + `", known are ` + strings.Join(known, ", ") + " (" + hint + "); printed: " + Printed(stdout))
+	return errors.New(`the result has an unknown key "` + key + `", known are ` + strings.Join(known, ", ") + " (" + hint + "); printed: " + Excerpt(stdout))
 }
 
 const maxPrinted = 200
 
-// Printed quotes the beginning of an output for a message.
-func Printed(stdout []byte) string {
+// Excerpt quotes the beginning of an output for a message.
+func Excerpt(stdout []byte) string {
 	s := strings.TrimSpace(string(stdout))
 	if len(s) > maxPrinted {
 		return strconv.Quote(strings.ToValidUTF8(s[:maxPrinted], "")) + fmt.Sprintf("... (%d bytes)", len(stdout))

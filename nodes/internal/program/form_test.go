@@ -1,4 +1,4 @@
-package printed
+package program
 
 import (
 	"log/slog"
@@ -35,12 +35,12 @@ func TestForms(t *testing.T) {
 		{JSONL, "{\"a\": 1}\n\n[2]\n3", `{"f":[{"a":1},[2],3]}`, ""},
 		{JSONL, "1\noops", "", `line 2 of the output is not JSON: unexpected 'o' at byte 1, want a value; the line: "oops"`},
 		{JSONL, "{\"a\":", "", "line 1 of the output is not JSON"},
-		{Result, "", `{}`, ""},
-		{Result, `{"state_delta": {"x": 1}, "edge_output": null}`, `{"x":1} -> null`, ""},
-		{Result, `{"state_delta": null}`, `{}`, ""},
-		{Result, `{"state_delta": [1]}`, "", "state_delta must be an object of fields, got array"},
-		{Result, `{"x": 1}`, "", "fields of the state belong into state_delta"},
-		{Result, `"x"`, "", "must be a JSON object, got string"},
+		{ResultObject, "", `{}`, ""},
+		{ResultObject, `{"state_delta": {"x": 1}, "edge_output": null}`, `{"x":1} -> null`, ""},
+		{ResultObject, `{"state_delta": null}`, `{}`, ""},
+		{ResultObject, `{"state_delta": [1]}`, "", "state_delta must be an object of fields, got array"},
+		{ResultObject, `{"x": 1}`, "", "fields of the state belong into state_delta"},
+		{ResultObject, `"x"`, "", "must be a JSON object, got string"},
 		{None, "anything", `{}`, ""},
 	}
 	for _, tt := range tests {

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package process
+package program
 
 // onlyZombies reports false: these systems reap orphans without delay.
 func (g group) onlyZombies() bool { return false }

@@ -1,4 +1,4 @@
-package exchange
+package program
 
 import (
 	"log/slog"
@@ -48,7 +48,7 @@ func TestDocument(t *testing.T) {
 
 func TestResultLogsMetrics(t *testing.T) {
 	log := &nodestest.Log{}
-	r, err := Result([]byte(`{"metrics": {"rows": 3}, "edge_output": false}`), slog.New(log))
+	r, err := ParseResult([]byte(`{"metrics": {"rows": 3}, "edge_output": false}`), slog.New(log))
 	if err != nil || nodestest.Text(r) != `{} -> false` || log.Text() != "metrics {\"rows\":3}\n" {
 		t.Errorf("got %s, %v, log %q", nodestest.Text(r), err, log.Text())
 	}
@@ -61,7 +61,7 @@ func FuzzResult(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := Result(data, slog.New(slog.DiscardHandler))
+		r, err := ParseResult(data, slog.New(slog.DiscardHandler))
 		if err != nil && (r.Delta != nil || r.HasEdgeOutput) {
 			t.Errorf("an error and a result: %v, %s", err, nodestest.Text(r))
 		}
