@@ -10,11 +10,10 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
+	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/guard"
-	"github.com/wavefold/wavefold/nodes/internal/lookup"
 	"github.com/wavefold/wavefold/nodes/internal/program"
-	"github.com/wavefold/wavefold/nodes/internal/registered"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // maxSchema is the size of the largest file with a schema.
@@ -27,8 +26,8 @@ type builder struct {
 	subject string
 	env     core.Env
 	model   llm.Model
-	find    lookup.Finder
-	texts   *text.Set
+	find    files.Finder
+	texts   *templates.Set
 	rules   rules
 	// missing are the skills that are nowhere.
 	missing core.MissingSkills
@@ -41,7 +40,7 @@ type builder struct {
 func newBuilder(n *core.Node, env core.Env, m llm.Model, c agentConfig) *builder {
 	b := &builder{agentConfig: c, node: n, env: env, model: m, subject: n.Subject()}
 	b.find.Env, b.find.Subject = env, b.subject
-	b.texts, b.rules.subject = text.NewSet(n, env), b.subject
+	b.texts, b.rules.subject = templates.NewSet(n, env), b.subject
 	return b
 }
 
@@ -53,7 +52,7 @@ func (b *builder) errorf(code core.Code, pos core.Position, format string, args 
 	return b.find.Found.Errorf(code, pos, b.subject+": "+format, args...)
 }
 
-func (b *builder) build(prompts []registered.Prompt) *runner {
+func (b *builder) build(prompts []templates.Prompt) *runner {
 	r := &runner{llm: llm.WithTimeout(b.model, b.Timeout), preamble: b.Preamble, context: b.Context, known: core.Strings(b.Known), model: b.Model.Value, provider: b.Provider.Value, effort: b.Effort.Value,
 		lenient: b.Lenient, temperature: b.Temperature, maxTokens: b.MaxTokens, hosted: core.Strings(b.Hosted),
 		maxTurns: cmp.Or(b.MaxTurns.Value, DefaultMaxTurns), maxOutput: cmp.Or(int(b.MaxOutput), DefaultMaxOutput),

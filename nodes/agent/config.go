@@ -6,7 +6,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/program"
-	"github.com/wavefold/wavefold/nodes/internal/size"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // common is the configuration of both kinds, as it stands in a document.
@@ -41,7 +41,7 @@ type agentConfig struct {
 	Filter    *filterConfig   `wavefold:"tool_filter" doc:"which functions of the skills are offered: {allow, deny}"`
 	Hosted    []core.Text     `wavefold:"hosted_tools" doc:"tools that run where the model runs, such as web_search"`
 	MaxTurns  core.Int        `wavefold:"max_turns,min=1" doc:"how often the model may be asked in one attempt (20)"`
-	MaxOutput size.Bytes      `wavefold:"max_output" doc:"how much of a tool's answer the model is shown (100KB)"`
+	MaxOutput setting.Bytes   `wavefold:"max_output" doc:"how much of a tool's answer the model is shown (100KB)"`
 }
 
 // requiresConfig is what must hold before the model is asked.

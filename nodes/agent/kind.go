@@ -6,7 +6,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
-	"github.com/wavefold/wavefold/nodes/internal/registered"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // Names of the kinds.
@@ -52,7 +52,7 @@ func compile(kind string, b *builder) (core.Compiled, core.Diagnostics) {
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	if made, found, ok := registered.Node(kind, b.node, b.env, prompts); ok {
+	if made, found, ok := templates.Function(kind, b.node, b.env, prompts); ok {
 		made.Briefed = b.env.Told
 		return made, append(ds, found...)
 	}
@@ -74,22 +74,22 @@ func compile(kind string, b *builder) (core.Compiled, core.Diagnostics) {
 }
 
 // prompts returns the templates of the configuration, read from their files.
-func (b *builder) prompts() []registered.Prompt {
+func (b *builder) prompts() []templates.Prompt {
 	switch {
 	case b.Prompt != nil && b.Instruction != nil:
 		b.find.Found.Errorf(core.CodeBadValue, b.Instruction.Pos, "%s: prompt and instruction exclude each other", b.subject)
 	case b.Prompt == nil && b.Instruction == nil && b.node.Config.Whole():
 		b.find.Found.Errorf(core.CodeMissingKey, cmp.Or(b.node.Config.Pos, b.node.Pos), `%s: key "prompt" is missing`, b.subject)
 	}
-	var out []registered.Prompt
+	var out []templates.Prompt
 	if b.Prompt != nil {
 		if isBlank(b.Prompt.Value) {
 			b.find.Found.Errorf(core.CodeMissingKey, b.Prompt.Pos, `%s: key "prompt" is empty`, b.subject)
 		}
-		out = append(out, registered.PromptOf(&b.find, *b.Prompt, "prompt"))
+		out = append(out, templates.PromptOf(&b.find, *b.Prompt, "prompt"))
 	}
 	if b.Instruction != nil && isBlank(b.Instruction.Value) {
 		b.find.Found.Errorf(core.CodeMissingKey, b.Instruction.Pos, `%s: key "instruction" is empty`, b.subject)
 	}
-	return append(out, registered.PromptOf(&b.find, b.System, "system"))
+	return append(out, templates.PromptOf(&b.find, b.System, "system"))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/program"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // commandTool is a tool that runs a program: the arguments are on its standard input, and what
@@ -25,7 +25,7 @@ type commandTool struct {
 // variable is an environment variable: a template, or a secret.
 type variable struct {
 	name   string
-	text   *text.Template
+	text   *templates.Template
 	secret secret.Value
 }
 

@@ -8,18 +8,18 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // runner is a compiled node. It is immutable.
 type runner struct {
 	llm         llm.Model
-	prompt      *text.Template // nil for instruction
+	prompt      *templates.Template // nil for instruction
 	instruction string
 	preamble    []preambleConfig
 	known       []string // nodes of a dag whose results the run knows here
 	context     bool
-	systemText  *text.Template // nil for none
+	systemText  *templates.Template // nil for none
 	model       string
 	provider    string // of model
 	effort      string

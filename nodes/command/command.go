@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/guard"
 	"github.com/wavefold/wavefold/nodes/internal/program"
-	"github.com/wavefold/wavefold/nodes/internal/target"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // Grace is the time between SIGTERM and SIGKILL that a program has when its run is
@@ -42,7 +42,7 @@ func New(o Options) core.Kind {
 
 // compile finds the program and compiles the templates.
 func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	b := &builder{config: *c, node: n, texts: text.NewSet(n, env), lookup: o.LookupEnv}
+	b := &builder{config: *c, node: n, texts: templates.NewSet(n, env), lookup: o.LookupEnv}
 	b.find.Env, b.find.Subject = env, n.Subject()
 	cmd := b.build()
 	cmd.lookup = b.lookup
@@ -66,15 +66,15 @@ func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, 
 type command struct {
 	name      string
 	path      string
-	args      []*text.Template
-	exposed   []guard.Argument // whose values must not be options
-	stdin     *text.Template   // nil for none
+	args      []*templates.Template
+	exposed   []guard.Argument    // whose values must not be options
+	stdin     *templates.Template // nil for none
 	stdinJSON bool
 	inherit   program.Inherit
 	env       []variable
 	dir       string
 	form      program.Form
-	to        target.Target
+	to        setting.Target
 	maxOutput int
 	ok        []int
 	lookup    func(string) (string, bool)
@@ -83,7 +83,7 @@ type command struct {
 // variable is an environment variable: a template, or a secret.
 type variable struct {
 	name   string
-	text   *text.Template
+	text   *templates.Template
 	secret secret.Value
 }
 

@@ -9,12 +9,11 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
+	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/guard"
-	"github.com/wavefold/wavefold/nodes/internal/lookup"
 	"github.com/wavefold/wavefold/nodes/internal/program"
-	"github.com/wavefold/wavefold/nodes/internal/size"
-	"github.com/wavefold/wavefold/nodes/internal/target"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 type config struct {
@@ -25,7 +24,7 @@ type config struct {
 	Dir       core.Text                  `wavefold:"dir" doc:"working folder, below the workflow's folder"`
 	Output    core.Text                  `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
 	Into      core.Text                  `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges"`
-	MaxOutput size.Bytes                 `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
+	MaxOutput setting.Bytes              `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
 	OK        []int                      `wavefold:"ok_codes,min=0,max=255" doc:"exit codes that are no failure ([0])"`
 	Options   bool                       `wavefold:"allow_options" doc:"whether a value at the beginning of an argument may be an option, such as -r (false)"`
 }
@@ -50,8 +49,8 @@ func (a *argv) DecodeValue(v *core.Value) core.Diagnostics {
 type builder struct {
 	config
 	node  *core.Node
-	find  lookup.Finder
-	texts *text.Set
+	find  files.Finder
+	texts *templates.Set
 	// lookup finds secrets.
 	lookup func(string) (string, bool)
 }
@@ -193,7 +192,7 @@ func (b *builder) environment(c *command) {
 
 func (b *builder) target(c *command) {
 	if c.form.HasTarget() {
-		to, ds := target.Of(b.node, b.Into, b.find.Subject)
+		to, ds := setting.TargetOf(b.node, b.Into, b.find.Subject)
 		c.to = to
 		b.find.Found = append(b.find.Found, ds...)
 		return

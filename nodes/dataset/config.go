@@ -7,7 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
 	"github.com/wavefold/wavefold/nodes/internal/rows"
-	"github.com/wavefold/wavefold/nodes/internal/size"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // config is the configuration as it stands in a document.
@@ -31,7 +31,7 @@ type config struct {
 	Check       bool                     `wavefold:"check" doc:"look for the files when the workflow is loaded (default true)"`
 	Optional    bool                     `wavefold:"optional" doc:"a file that is not there counts as one without rows"`
 	Outside     bool                     `wavefold:"allow_outside" doc:"the files may lie outside of the workflow's folder"`
-	MaxRow      size.Bytes               `wavefold:"max_row" doc:"the length a row may have in its file (default 16MB)"`
+	MaxRow      setting.Bytes            `wavefold:"max_row" doc:"the length a row may have in its file (default 16MB)"`
 	MaxRatio    core.Int                 `wavefold:"max_ratio,min=1" doc:"how many times their size gzip files may expand to (default 200)"`
 	checks.Options
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
-	"github.com/wavefold/wavefold/nodes/internal/lookup"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -144,7 +143,7 @@ func (b *builder) find(name core.Text, format table.Format) {
 		}
 		return
 	}
-	f := lookup.Finder{Env: b.env, Subject: b.node.Subject()}
+	f := files.Finder{Env: b.env, Subject: b.node.Subject()}
 	switch {
 	case files.IsPattern(name.Value):
 		clean, ok := f.Place(name, "source")
@@ -189,7 +188,7 @@ func (b *builder) missing(name core.Text) {
 }
 
 // notFound takes over what a finder found, with what to do about it.
-func (b *builder) notFound(f lookup.Finder) {
+func (b *builder) notFound(f files.Finder) {
 	for i := range f.Found {
 		if f.Found[i].Code == core.CodeBadValue {
 			f.Found[i].WithHint("files must lie in the workflow's folder unless allow_outside is true")

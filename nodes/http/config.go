@@ -13,9 +13,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/program"
-	"github.com/wavefold/wavefold/nodes/internal/size"
-	"github.com/wavefold/wavefold/nodes/internal/target"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // config is the configuration as it stands in a document.
@@ -35,7 +34,7 @@ type config struct {
 	OK      []int                      `wavefold:"ok,min=100,max=599" doc:"statuses that are no failure besides 200 to 299"`
 	Rate    *float64                   `wavefold:"per_second" doc:"how many requests may start in a second, over pages, attempts, redirects and items; fractions are allowed"`
 	Idle    time.Duration              `wavefold:"idle_timeout,min=1ms" doc:"how long no byte may come before the attempt fails (60s)"`
-	MaxBody size.Bytes                 `wavefold:"max_body" doc:"limit on the body of one answer, unpacked (50MB, with save 1GB)"`
+	MaxBody setting.Bytes              `wavefold:"max_body" doc:"limit on the body of one answer, unpacked (50MB, with save 1GB)"`
 }
 
 type authConfig struct {
@@ -71,7 +70,7 @@ const (
 type builder struct {
 	config
 	node  *core.Node
-	texts *text.Set
+	texts *templates.Set
 	scope *eval.Scope
 	// secrets are those the node refers to.
 	secrets []secret.Value
@@ -277,7 +276,7 @@ func (b *builder) result(h *handler) {
 			b.errorf(b.Into.Pos, "into", "output: none has nothing to put into a field")
 		}
 	} else {
-		to, ds := target.Of(b.node, b.Into, b.node.Subject())
+		to, ds := setting.TargetOf(b.node, b.Into, b.node.Subject())
 		h.to = to
 		b.texts.Found = append(b.texts.Found, ds...)
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
-	"github.com/wavefold/wavefold/nodes/internal/target"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // Options are what a program may replace. The zero Options are those of Kind.
@@ -58,7 +58,7 @@ func newTransport() *http.Transport {
 
 // compile checks a node and compiles its templates. It sends nothing.
 func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	b := &builder{config: *c, node: n, texts: text.NewSet(n, env), scope: eval.NewScope(n, env), lookup: o.LookupEnv}
+	b := &builder{config: *c, node: n, texts: templates.NewSet(n, env), scope: eval.NewScope(n, env), lookup: o.LookupEnv}
 	h := b.build()
 	h.dir, h.lookup, h.transport = env.Dir, o.LookupEnv, o.Transport
 	ds := append(b.texts.Found, b.scope.Found...)
@@ -89,19 +89,19 @@ func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, 
 // handler is a compiled node. It is immutable but for its pace.
 type handler struct {
 	method    string
-	url       *text.Template
+	url       *templates.Template
 	query     []pair
 	headers   []pair
 	bearer    *value // nil for none
 	user      *value
 	password  *value
-	body      *text.Template // nil for none
+	body      *templates.Template // nil for none
 	bodyArgs  bool
 	form      form
 	rows      []string
 	pages     *paging
 	save      *eval.Name
-	to        target.Target
+	to        setting.Target
 	stream    bool
 	ok        []int
 	maxBody   int

@@ -17,7 +17,7 @@ import (
 	"github.com/wavefold/wavefold/internal/retryafter"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/program"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // pair is a query parameter or a header.
@@ -28,7 +28,7 @@ type pair struct {
 
 // value is a template, or a secret.
 type value struct {
-	text   *text.Template
+	text   *templates.Template
 	secret secret.Value
 }
 

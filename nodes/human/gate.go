@@ -10,7 +10,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/story"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // Keys of the context that an answered gate sets.
@@ -30,8 +30,8 @@ const maxAsked = 10
 
 // gate is the handler of one node.
 type gate struct {
-	text     string         // the question if there is no template
-	template *text.Template // nil for none
+	text     string              // the question if there is no template
+	template *templates.Template // nil for none
 	shows    []shown
 	files    fs.FS // the workflow's folder, nil for none
 	dir      string

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // Kind is the kind "human".
@@ -27,14 +27,14 @@ type builder struct {
 	config
 	node  *core.Node
 	env   core.Env
-	texts *text.Set
+	texts *templates.Set
 	ds    core.Diagnostics
 }
 
 // compile reads the question and finds the choices.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
 	var ds core.Diagnostics
-	b := &builder{config: *c, node: n, env: env, texts: text.NewSet(n, env)}
+	b := &builder{config: *c, node: n, env: env, texts: templates.NewSet(n, env)}
 	g := &gate{text: cmp.Or(n.Label.Value, n.ID.Value), ways: waysOf(env.Edges), files: env.Files, dir: env.Dir}
 	if c.Text.Value != "" {
 		g.template = b.texts.Template(c.Text, "text")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/rootfs"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // Limits of what a person is shown, in bytes.
@@ -25,7 +25,7 @@ const (
 // shown is an entry of show: a template for a field or an expression, or a file.
 type shown struct {
 	name string
-	text *text.Template // nil for a file
+	text *templates.Template // nil for a file
 	file string
 }
 

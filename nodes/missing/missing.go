@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/lookup"
-	"github.com/wavefold/wavefold/nodes/internal/registered"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // Kinds returns the kinds that documents may name without a handler behind them.
@@ -35,9 +35,9 @@ type cliAgent struct {
 }
 
 // files finds the files that the configuration names, and returns the templates of it.
-func (c *cliAgent) files(f *lookup.Finder) []registered.Prompt {
+func (c *cliAgent) files(f *files.Finder) []templates.Prompt {
 	schema(f, c.Schema)
-	return []registered.Prompt{registered.PromptOf(f, c.Prompt, "prompt")}
+	return []templates.Prompt{templates.PromptOf(f, c.Prompt, "prompt")}
 }
 
 type skill struct {
@@ -47,22 +47,22 @@ type skill struct {
 	Schema *core.Value  `wavefold:"schema" doc:"JSON Schema of the answer, or a file with it"`
 }
 
-func (c *skill) files(f *lookup.Finder) []registered.Prompt {
+func (c *skill) files(f *files.Finder) []templates.Prompt {
 	schema(f, c.Schema)
 	return nil
 }
 
 // kind returns a kind without a handler of its own. Its handler is the Go function that is
-// registered under the name of the kind, if there is one. files finds the files that a
+// registered under the name of the kind, if there is one. find finds the files that a
 // configuration names, and returns the templates of it.
-func kind[C any](name, doc string, files func(*C, *lookup.Finder) []registered.Prompt) core.Kind {
+func kind[C any](name, doc string, find func(*C, *files.Finder) []templates.Prompt) core.Kind {
 	compile := func(n *core.Node, env core.Env, c *C) (core.Compiled, core.Diagnostics) {
-		f := &lookup.Finder{Env: env, Subject: n.Subject()}
-		prompts := files(c, f)
+		f := &files.Finder{Env: env, Subject: n.Subject()}
+		prompts := find(c, f)
 		if f.Found.Failed(false) {
 			return core.Compiled{}, f.Found
 		}
-		if made, found, ok := registered.Node(name, n, env, prompts); ok {
+		if made, found, ok := templates.Function(name, n, env, prompts); ok {
 			return made, append(f.Found, found...)
 		}
 		return core.Compiled{NoHandler: `kind "` + name + `" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind`}, f.Found
@@ -71,7 +71,7 @@ func kind[C any](name, doc string, files func(*C, *lookup.Finder) []registered.P
 }
 
 // schema checks the shape of a schema, and that one which is a file is there.
-func schema(f *lookup.Finder, v *core.Value) {
+func schema(f *files.Finder, v *core.Value) {
 	switch {
 	case v == nil || v.Kind == core.ObjectValue:
 	case v.Kind == core.StringValue:

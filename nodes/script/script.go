@@ -9,10 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/program"
-	"github.com/wavefold/wavefold/nodes/internal/size"
-	"github.com/wavefold/wavefold/nodes/internal/target"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // What a script leaves in the context of a walk.
@@ -41,13 +40,13 @@ type config struct {
 	Output    core.Text      `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
 	Into      core.Text      `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges of a dag"`
 	PassEnv   program.Passed `wavefold:"pass_env" doc:"the variables that the program gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
-	MaxOutput size.Bytes     `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
+	MaxOutput setting.Bytes  `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
 }
 
 // compile finds the interpreter. Where nodes may lack settings, a node without a script
 // loads and fails when it is visited; the format of the document reports it.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	f := &lookup.Finder{Env: env, Subject: n.Subject()}
+	f := &files.Finder{Env: env, Subject: n.Subject()}
 	switch {
 	case c.From.Value != "" && c.Script.Value != "":
 		f.Found.Errorf(core.CodeBadValue, c.From.Pos, "%s: script and script_from exclude each other", f.Subject)
@@ -81,7 +80,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 }
 
 // interpreter finds what runs the text, and where.
-func (c *config) interpreter(s *script, f *lookup.Finder) {
+func (c *config) interpreter(s *script, f *files.Finder) {
 	if len(c.Script.Value) > maxScript {
 		f.Found.Errorf(core.CodeLimit, c.Script.Pos, "%s: script: it has %d bytes, more than the limit of %d", f.Subject, len(c.Script.Value), maxScript).
 			WithHint("put it into a file and run that")
@@ -104,10 +103,10 @@ func (c *config) interpreter(s *script, f *lookup.Finder) {
 	s.path, _ = f.Program(pos, "language", s.name)
 }
 
-func (c *config) target(s *script, n *core.Node, f *lookup.Finder) {
+func (c *config) target(s *script, n *core.Node, f *files.Finder) {
 	switch {
 	case s.form.HasTarget():
-		to, ds := target.Of(n, c.Into, f.Subject)
+		to, ds := setting.TargetOf(n, c.Into, f.Subject)
 		s.to = to
 		f.Found = append(f.Found, ds...)
 	case c.Into.Value != "":
@@ -125,7 +124,7 @@ type script struct {
 	inherit   program.Inherit
 	stdin     bool
 	form      program.Form
-	to        target.Target
+	to        setting.Target
 	maxOutput int
 	context   bool // the run has one
 }

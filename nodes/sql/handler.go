@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
-	"github.com/wavefold/wavefold/nodes/internal/target"
 )
 
 // bind returns the statement with the values of its parameters.
@@ -45,7 +45,7 @@ func (s *statement) place(err error) error {
 type query struct {
 	connector
 	statement *statement
-	to        target.Target
+	to        setting.Target
 	node      string
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
 	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
-	"github.com/wavefold/wavefold/nodes/internal/target"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // Options are what a program may replace. The zero Options are those of Kind.
@@ -189,7 +189,7 @@ func argumentHint(name string, names []string) string {
 
 func (b *builder) query(c connector) core.Compiled {
 	q := &query{connector: c, statement: b.statements(c.dialect, "query", b.Query)[0], node: b.node.ID.Value}
-	to, ds := target.Of(b.node, b.Into, b.node.Subject())
+	to, ds := setting.TargetOf(b.node, b.Into, b.node.Subject())
 	b.scope.Found = append(b.scope.Found, ds...)
 	q.to = to
 	if !b.Stream {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/lookup"
-	"github.com/wavefold/wavefold/nodes/internal/target"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 // maxFile is the largest template file, in bytes.
@@ -27,10 +27,10 @@ type config struct {
 }
 
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	texts := text.NewSet(n, env)
+	texts := templates.NewSet(n, env)
 	t, ds := c.compile(n, env, texts)
 	ds = append(ds, texts.Found...)
-	to, found := target.Of(n, c.Into, n.Subject())
+	to, found := setting.TargetOf(n, c.Into, n.Subject())
 	if ds = append(ds, found...); ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
@@ -39,7 +39,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 
 // compile compiles the template from the document or from its file. Findings in a
 // file carry its name and lines.
-func (c *config) compile(n *core.Node, env core.Env, texts *text.Set) (*text.Template, core.Diagnostics) {
+func (c *config) compile(n *core.Node, env core.Env, texts *templates.Set) (*templates.Template, core.Diagnostics) {
 	var ds core.Diagnostics
 	switch {
 	case c.Text != nil && c.File != nil:
@@ -49,7 +49,7 @@ func (c *config) compile(n *core.Node, env core.Env, texts *text.Set) (*text.Tem
 	case c.File == nil:
 		ds.Errorf(core.CodeMissingKey, n.Config.Pos, `%s: key "text" or "file" is missing`, n.Subject())
 	default:
-		f := &lookup.Finder{Env: env, Subject: n.Subject()}
+		f := &files.Finder{Env: env, Subject: n.Subject()}
 		content, ok := f.Read(*c.File, "file", maxFile)
 		if !ok {
 			return nil, f.Found
@@ -62,8 +62,8 @@ func (c *config) compile(n *core.Node, env core.Env, texts *text.Set) (*text.Tem
 
 // renderer is a compiled node. It is immutable.
 type renderer struct {
-	text *text.Template
-	to   target.Target
+	text *templates.Template
+	to   setting.Target
 }
 
 // Handle renders the template.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/rootfs"
-	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
 // shim is the module that node runs: it calls the default export of a file.
@@ -25,12 +25,12 @@ var endings = []string{".mjs", ".js", ".py", ".sh"}
 
 // finder finds the file behind an impl and the program that runs it.
 type finder struct {
-	lookup.Finder
+	files.Finder
 	impl core.Text
 }
 
 func (f *finder) find() (*fileTool, bool) {
-	isPath := lookup.LooksLikePath(f.impl.Value, endings...)
+	isPath := files.LooksLikePath(f.impl.Value, endings...)
 	if f.Env.Files == nil && !isPath {
 		f.unknown()
 		return nil, false
@@ -56,7 +56,7 @@ func (f *finder) find() (*fileTool, bool) {
 func (f *finder) unknown() {
 	hint := core.DidYouMean(f.impl.Value, f.Env.Tools)
 	if hint == "" && f.Env.Files != nil {
-		hint = lookup.Near(f.Env.Files, f.impl.Value)
+		hint = files.Near(f.Env.Files, f.impl.Value)
 	}
 	if hint == "" {
 		hint = "register it with Registry.AddTool, or name a file such as tools/" + f.impl.Value + ".mjs"

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/lookup"
+	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/program"
-	"github.com/wavefold/wavefold/nodes/internal/size"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // Kind is the kind "tool". Its nodes are there to write state.
@@ -21,7 +21,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 type config struct {
 	Impl      core.Text      `wavefold:"impl,required" doc:"a registered Go function, or a file below the workflow's folder"`
 	PassEnv   program.Passed `wavefold:"pass_env" doc:"the variables that a file gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
-	MaxOutput size.Bytes     `wavefold:"max_output" doc:"limit on what a file prints (10MB)"`
+	MaxOutput setting.Bytes  `wavefold:"max_output" doc:"limit on what a file prints (10MB)"`
 }
 
 // compile finds the code that impl names.
@@ -42,7 +42,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 			return made, ds
 		}
 	}
-	f := &finder{Finder: lookup.Finder{Env: env, Subject: n.Subject()}, impl: c.Impl}
+	f := &finder{Finder: files.Finder{Env: env, Subject: n.Subject()}, impl: c.Impl}
 	call, ok := f.find()
 	ds = append(ds, f.Found...)
 	if !ok {

@@ -3,7 +3,7 @@ package transform
 import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/checks"
-	"github.com/wavefold/wavefold/nodes/internal/size"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // config is the configuration as it stands in a document.
@@ -12,9 +12,9 @@ type config struct {
 	Into  core.Text    `wavefold:"into" doc:"the field for the result; by default the only declared write"`
 	Steps []stepConfig `wavefold:"steps" doc:"what is done to the table, one step after the other"`
 	simple
-	Stream    bool       `wavefold:"stream" doc:"make a stream: one other node pulls the rows, which are never in the state"`
-	MaxHeld   *core.Int  `wavefold:"max_held,min=1,max=2000000000" doc:"how many rows, groups or keys a step may hold back (default 10000000)"`
-	MaxMemory size.Bytes `wavefold:"max_memory" doc:"about how much memory a step may take for them, such as 512MB (default 1GB)"`
+	Stream    bool          `wavefold:"stream" doc:"make a stream: one other node pulls the rows, which are never in the state"`
+	MaxHeld   *core.Int     `wavefold:"max_held,min=1,max=2000000000" doc:"how many rows, groups or keys a step may hold back (default 10000000)"`
+	MaxMemory setting.Bytes `wavefold:"max_memory" doc:"about how much memory a step may take for them, such as 512MB (default 1GB)"`
 }
 
 // simple holds the steps that may also stand on the node itself. A list or

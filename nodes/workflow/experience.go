@@ -2,7 +2,7 @@ package workflow
 
 import (
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/registered"
+	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
 const experience = "experience"
@@ -33,7 +33,7 @@ func isolated(n *core.Node, _ core.Env) (made core.Compiled, done bool, ds core.
 // compileExperience loads the other workflow as the kind "workflow" does. A Go function
 // that is registered under the name of the kind does the work instead.
 func compileExperience(n *core.Node, env core.Env, c *experienceConfig) (core.Compiled, core.Diagnostics) {
-	if made, found, ok := registered.Node(experience, n, env, nil); ok {
+	if made, found, ok := templates.Function(experience, n, env, nil); ok {
 		return made, found
 	}
 	l := &loader{env: env, subject: n.Subject(), key: "impl", name: c.Impl, folders: true}

@@ -8,7 +8,6 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/rootfs"
 	"github.com/wavefold/wavefold/nodes/internal/files"
-	"github.com/wavefold/wavefold/nodes/internal/lookup"
 )
 
 // loader loads the workflow that a node names and remembers where it has been.
@@ -93,7 +92,7 @@ func (l *loader) error(file string, err error) core.Diagnostics {
 	case errors.Is(err, fs.ErrNotExist):
 		d := ds.Errorf(core.CodeMissingFile, l.name.Pos, "%s: %s: there is no file %q", l.subject, l.key, shown)
 		if l.env.Files != nil {
-			d.WithHint("%s", lookup.Near(l.env.Files, file))
+			d.WithHint("%s", files.Near(l.env.Files, file))
 		}
 	default:
 		ds.Errorf(core.CodeMissingFile, l.name.Pos, "%s: %s: %q cannot be loaded: %v", l.subject, l.key, shown, err)

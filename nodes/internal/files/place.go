@@ -1,6 +1,7 @@
-// Package files is how the data kinds reach the disk: they read and write
-// under the workflow's folder, and a file they write is there whole or not at
-// all.
+// Package files finds, reads and writes files. Kinds find the files and programs that their
+// configuration names by a Finder, which asks core.Env and reports what is similar to a name
+// that is not there. The kinds for data read and write below the workflow's folder, and a
+// file that they write is complete or not there at all.
 package files
 
 import (

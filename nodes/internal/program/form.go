@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/target"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // Form is what is made of standard output.
@@ -40,7 +40,7 @@ func (f Form) Type() core.TypeKind {
 }
 
 // Result makes the node's result of what was printed.
-func (f Form) Result(stdout []byte, to target.Target, log *slog.Logger) (core.Result, error) {
+func (f Form) Result(stdout []byte, to setting.Target, log *slog.Logger) (core.Result, error) {
 	switch f {
 	case ResultObject:
 		return ParseResult(stdout, log)

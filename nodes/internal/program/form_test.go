@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/nodes/internal/target"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
@@ -44,7 +44,7 @@ func TestForms(t *testing.T) {
 		{None, "anything", `{}`, ""},
 	}
 	for _, tt := range tests {
-		r, err := tt.form.Result([]byte(tt.in), target.Target{Field: "f"}, slog.New(slog.DiscardHandler))
+		r, err := tt.form.Result([]byte(tt.in), setting.Target{Field: "f"}, slog.New(slog.DiscardHandler))
 		if tt.err != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("%s of %q: got error %v, want %q in it", tt.form, tt.in, err, tt.err)

@@ -1,5 +1,7 @@
-// Package text compiles the templates of one node and says what they read.
-package text
+// Package templates compiles the templates in the configuration of a node and lists what they
+// read. Function makes a node of a Go function that is registered under the name of the
+// node's kind: it gets the rendered templates as arguments.
+package templates
 
 import (
 	"regexp"

@@ -1,6 +1,4 @@
-// Package registered makes a node of a Go function that was registered under the name of
-// the node's kind.
-package registered
+package templates
 
 import (
 	"context"
@@ -10,14 +8,13 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/lookup"
-	"github.com/wavefold/wavefold/nodes/internal/text"
+	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
 // filled is a template of a configuration, by its key.
 type filled struct {
 	key      string
-	template *text.Template
+	template *Template
 }
 
 // caller hands a node's configuration to a registered function, as arguments.
@@ -38,7 +35,7 @@ const maxPrompt = 1 << 20
 
 // PromptOf returns a prompt, which may be in a file that its text names. "see notes.md" is
 // no name of a file but a prompt.
-func PromptOf(f *lookup.Finder, text core.Text, key string) Prompt {
+func PromptOf(f *files.Finder, text core.Text, key string) Prompt {
 	name := strings.TrimSpace(text.Value)
 	if !slices.Contains([]string{".md", ".txt"}, path.Ext(name)) || strings.ContainsAny(name, " \t\r\n") {
 		return Prompt{key, text}
@@ -47,10 +44,10 @@ func PromptOf(f *lookup.Finder, text core.Text, key string) Prompt {
 	return Prompt{key, core.At(content, core.Position{File: name, Line: 1, Column: 1})}
 }
 
-// Node makes a node of the function that is registered under the name of its kind; ok is
+// Function makes a node of the function that is registered under the name of its kind; ok is
 // false when there is none. The function is given the node's configuration as arguments,
 // with the values in its prompts filled in.
-func Node(kind string, n *core.Node, env core.Env, prompts []Prompt) (made core.Compiled, ds core.Diagnostics, ok bool) {
+func Function(kind string, n *core.Node, env core.Env, prompts []Prompt) (made core.Compiled, ds core.Diagnostics, ok bool) {
 	if env.Tool == nil {
 		return core.Compiled{}, nil, false
 	}
@@ -67,7 +64,7 @@ func bind(h core.Handler, n *core.Node, env core.Env, prompts []Prompt) (core.Co
 	if b, ok := h.(core.Binder); ok {
 		h, ds = b.Bind(n, env)
 	}
-	texts := text.NewSet(n, env)
+	texts := NewSet(n, env)
 	config, _ := n.Config.Plain().(*core.Object)
 	c := &caller{handler: h, config: config}
 	for _, p := range prompts {

@@ -1,4 +1,4 @@
-package lookup
+package files
 
 import (
 	"errors"
@@ -57,8 +57,8 @@ func TestFinder(t *testing.T) {
 		{"this folder", subfolder, ".", folder, ""},
 		{"file as folder", subfolder, "prompts/echo.md", folder, pos + `"prompts/echo.md" is no folder [MISSING_FILE]`},
 		{"missing folder", subfolder, "prompt", folder, pos + `there is no folder "prompt" (did you mean "prompts"?) [MISSING_FILE]`},
-		{"too long", read, "prompts/echo.md", folder, pos + `"prompts/echo.md" has 4 bytes, more than the limit of 3 [LIMIT]`},
-		{"short enough", read, "prompts/summary.txt", folder, ""},
+		{"too long", small, "prompts/echo.md", folder, pos + `"prompts/echo.md" has 4 bytes, more than the limit of 3 [LIMIT]`},
+		{"short enough", small, "prompts/summary.txt", folder, ""},
 		{"broken disk", file, "a.md", broken{}, pos + `"a.md" cannot be opened: the disk is broken [MISSING_FILE]`},
 	}
 	for _, tt := range tests {
@@ -74,7 +74,7 @@ func TestFinder(t *testing.T) {
 
 func file(f *Finder, name core.Text) bool      { _, ok := f.File(name, "prompt"); return ok }
 func subfolder(f *Finder, name core.Text) bool { _, ok := f.Folder(name, "prompt"); return ok }
-func read(f *Finder, name core.Text) bool      { _, ok := f.Read(name, "prompt", 3); return ok }
+func small(f *Finder, name core.Text) bool     { _, ok := f.Read(name, "prompt", 3); return ok }
 
 type broken struct{}
 

@@ -1,5 +1,6 @@
-// Package size reads numbers of bytes in configurations.
-package size
+// Package setting has the settings that many kinds have: sizes in bytes, and the place that
+// gets the one result of a node.
+package setting
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package target
+package setting
 
 import (
 	"testing"
@@ -23,7 +23,7 @@ func TestOf(t *testing.T) {
 		{`{}`, "a", "", "5:6: error: node n: into: field \"a\" is not among the node's writes (add it: writes: [a]) [UNKNOWN_FIELD]\n"},
 	}
 	for _, tt := range tests {
-		got, ds := Of(nodestest.Node(t, tt.node), core.At(tt.into, core.Position{Line: 5, Column: 6}), "node n")
+		got, ds := TargetOf(nodestest.Node(t, tt.node), core.At(tt.into, core.Position{Line: 5, Column: 6}), "node n")
 		if got.Field != tt.want || nodestest.Findings(ds) != tt.find {
 			t.Errorf("%s into %q: got %q, %swant %q, %s", tt.node, tt.into, got.Field, nodestest.Findings(ds), tt.want, tt.find)
 		}

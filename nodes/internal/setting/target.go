@@ -1,16 +1,14 @@
-// Package target decides where a kind with one result puts it: into a state
-// field, or along the outgoing edges.
-package target
+package setting
 
 import "github.com/wavefold/wavefold/core"
 
 // Target is a place for one value. The zero Target is the outgoing edges.
 type Target struct{ Field string }
 
-// Of returns the field named by into; without one, the node's only declared
+// TargetOf returns the field named by into; without one, the node's only declared
 // write; else the edges. A node that declares several writes and does not say
 // which one is meant writes none of them, which earns a warning.
-func Of(n *core.Node, into core.Text, subject string) (Target, core.Diagnostics) {
+func TargetOf(n *core.Node, into core.Text, subject string) (Target, core.Diagnostics) {
 	var ds core.Diagnostics
 	writes := core.Strings(n.Writes)
 	switch {

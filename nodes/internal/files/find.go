@@ -1,7 +1,4 @@
-// Package lookup is how kinds find what their configuration names: files under
-// the workflow's folder and programs. It asks core.Env, never the disk itself,
-// and its findings say what is near when something is not there.
-package lookup
+package files
 
 import (
 	"errors"
@@ -12,7 +9,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/rootfs"
-	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
 // Finder finds things for one node and collects what is wrong.
@@ -37,12 +33,12 @@ func (f *Finder) Place(name core.Text, key string) (clean string, ok bool) {
 			WithHint("the workflow was not loaded from a folder; give it one")
 		return "", false
 	}
-	if err := files.Local(name.Value); err != nil {
+	if err := Local(name.Value); err != nil {
 		f.Found.Errorf(core.CodeBadValue, name.Pos, "%s: %s: %v", f.Subject, key, err).
 			WithHint("files must lie in the workflow's folder")
 		return "", false
 	}
-	return files.Clean(name.Value), true
+	return Clean(name.Value), true
 }
 
 // File finds a regular file.
