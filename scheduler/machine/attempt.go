@@ -276,7 +276,7 @@ func nest[W work](w W, call *Call) *core.Failure {
 		child.deadline = f.m.in(n.Timeout)
 		child.watch()
 	}
-	child.open()
+	child.mode.open()
 	child.settle()
 	if child.ended() {
 		child.handOver()

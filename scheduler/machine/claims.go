@@ -336,7 +336,7 @@ func (m *Machine) conflict(a, b claimant) bool {
 			}
 			continue
 		}
-		if p.Walk != nil {
+		if p.Mode.Visits {
 			return false
 		}
 		v, w := p.Nodes[x.Node].Vertex, p.Nodes[y.Node].Vertex
@@ -361,7 +361,7 @@ func (m *Machine) claimantName(who claimant) string {
 			name += "/"
 		}
 		name += n.ID
-		if u := p.Vertices[n.Vertex].Unit; n.Source != nil || u != nil && !u.IsLoop && p.Walk == nil {
+		if u := p.Vertices[n.Vertex].Unit; n.Source != nil || u != nil && !u.IsLoop && !p.Mode.Visits {
 			name += fmt.Sprintf("[%d]", s.From)
 		}
 		if n.Frame != nil {

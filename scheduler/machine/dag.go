@@ -27,6 +27,33 @@ const (
 	judgedTrue
 )
 
+// open sets the gates and decides what waits for nothing.
+func (d dag) open() {
+	f := d.f
+	for i := range f.v {
+		pv := &f.p.Vertices[i]
+		f.v[i] = vertex{pending: pv.Pending, waits: pv.Waits}
+		if f.barrier && pv.Level > 0 {
+			f.v[i].pending++
+		}
+	}
+	for j := range f.judges {
+		f.judges[j] = f.p.Judges[j].Pending
+	}
+	for a := range f.arms {
+		f.arms[a] = f.p.Arms[a].Pending
+	}
+	for j := range f.joins { // one that takes nothing is decided at once
+		f.due = append(f.due, gate{joinGate, int32(j)})
+	}
+	f.levelLeft = f.p.Levels[1]
+	for i := range f.v {
+		if f.v[i].pending == 0 {
+			f.due = append(f.due, gate{decideGate, int32(i)})
+		}
+	}
+}
+
 // decide applies the rule of readiness to a vertex whose predecessors are all
 // resolved: a failure that blocks comes first, then a false edge, then at least
 // one live edge lets it run.

@@ -13,7 +13,7 @@ import (
 
 func (f *frame) nodeEvent(t core.EventType, n *plan.Node) core.Event {
 	e := core.Event{Type: t, Node: f.name(n.ID), Kind: n.Kind, Phase: n.Phase}
-	if f.p.Walk == nil {
+	if !f.p.Mode.Visits {
 		e.Level = core.Nth(int(f.p.Vertices[n.Vertex].Level))
 	}
 	return e
@@ -31,7 +31,7 @@ func (f *frame) vertexEvent(t core.EventType, v int32) core.Event {
 // emitSources tells which texts the nodes of a document work with that may lie elsewhere. A
 // walk that a model routes tells that there are none, too.
 func (m *Machine) emitSources(p *plan.Plan) {
-	if !m.opts.Events || len(p.Workflow.Sources) == 0 && (p.Walk == nil || !p.Walk.Routed) {
+	if _, routed := p.Router(); !m.opts.Events || len(p.Workflow.Sources) == 0 && !routed {
 		return
 	}
 	list := make([]any, len(p.Workflow.Sources))
@@ -137,16 +137,7 @@ func (f *frame) emitRetrying(n *plan.Node, id ID, o *Outcome, delay time.Duratio
 	}
 	e := f.nodeEvent(core.NodeRetrying, n)
 	e.Attempt, e.Error, e.Delay = int(id.Attempt), o.Failure, delay
-	switch u := f.p.Vertices[n.Vertex].Unit; {
-	case f.p.Walk != nil:
-		f.ofVisit(&e, id)
-	case u != nil && u.IsLoop:
-		e.Unit, e.Round = f.name(u.ID), core.Nth(int(id.From))
-	case u != nil:
-		e.Unit, e.Item = f.name(u.ID), core.Nth(int(id.From))
-	case id.To > 0:
-		e.Item = core.Nth(int(id.From))
-	}
+	f.mode.locate(&e, id)
 	e.Reason = fmt.Sprintf("attempt %d of %d failed", id.Attempt, n.Retry.Attempts)
 	if o.Failure == nil {
 		e.Reason = fmt.Sprintf("attempt %d of %d asked to be run again", id.Attempt, n.Retry.Attempts)

@@ -37,6 +37,7 @@ type frame struct {
 	path   string
 	parent *frame
 	owner  ID // the work in the parent that this frame does
+	mode   planner
 
 	v         []vertex
 	fates     []fate  // by vertex; nil until one does not end well
@@ -145,39 +146,10 @@ func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any
 	}
 	f.group.limit = firstPositive(p.Concurrency, m.opts.Concurrency, 1)
 	f.barrier = p.Barrier
+	f.mode = newPlanner(f)
 	m.begun++
 	m.frames = append(m.frames, f)
 	return f
-}
-
-// open sets the gates and decides what waits for nothing.
-func (f *frame) open() {
-	if f.p.Walk != nil {
-		f.startWalk()
-		return
-	}
-	for i := range f.v {
-		pv := &f.p.Vertices[i]
-		f.v[i] = vertex{pending: pv.Pending, waits: pv.Waits}
-		if f.barrier && pv.Level > 0 {
-			f.v[i].pending++
-		}
-	}
-	for j := range f.judges {
-		f.judges[j] = f.p.Judges[j].Pending
-	}
-	for a := range f.arms {
-		f.arms[a] = f.p.Arms[a].Pending
-	}
-	for j := range f.joins { // one that takes nothing is decided at once
-		f.due = append(f.due, gate{joinGate, int32(j)})
-	}
-	f.levelLeft = f.p.Levels[1]
-	for i := range f.v {
-		if f.v[i].pending == 0 {
-			f.due = append(f.due, gate{decideGate, int32(i)})
-		}
-	}
 }
 
 // ended reports whether nothing is left to do or to wait for.
@@ -265,10 +237,7 @@ func (f *frame) canStart() bool {
 // answer takes in an answer to work of this frame; false drops it.
 func (f *frame) answer(e *Event) bool {
 	if e.ID.Node < 0 { // about the frame as a whole
-		if t, ok := f.task(0).(*walk); ok && e.ID.IsWatch() {
-			return t.quietFor(e)
-		}
-		return e.Kind == Expired && f.expire()
+		return f.mode.answer(e)
 	}
 	if e.Kind == Placed || e.Kind == Gone {
 		return f.answerPlaced(e)

@@ -63,6 +63,9 @@ type Machine struct {
 // New returns a machine at the start of a run. Inputs are checked against the
 // plan; what is wrong with them is the error.
 func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
+	if err := checkPlanners(p, nil); err != nil {
+		return nil, err
+	}
 	start, given, err := startingValues(p, inputs, opts.Guard)
 	if err != nil {
 		return nil, err
@@ -74,10 +77,10 @@ func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
 	if m.opts.Events {
 		m.emit(core.Event{Type: core.RunStarted, Inputs: given, Reason: p.Name, Limits: &core.Limits{
 			Concurrency: m.root.group.limit, MaxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight), Barrier: m.root.barrier,
-			MaxVisits: m.mostVisits(m.root)}})
+			MaxVisits: m.root.mode.maxVisits()}})
 	}
 	m.emitSources(p)
-	m.root.open()
+	m.root.mode.open()
 	m.root.settle()
 	return m, nil
 }
@@ -161,9 +164,7 @@ func (m *Machine) find(id int32) (int, bool) {
 // ripple lets the frames around f notice that it ended or has work again.
 func (m *Machine) ripple(f *frame) {
 	for f.parent != nil {
-		if t, ok := f.parent.task(f.vertexInParent()).(*walk); ok {
-			t.active = m.now
-		}
+		f.parent.mode.alive()
 		if f.ended() {
 			f.handOver()
 		} else {

@@ -165,7 +165,7 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 		o.Status = core.PartialSuccess
 	}
 	for _, out := range n.Frame.Outputs {
-		v := f.final(int(out.Inner))
+		v := f.mode.final(int(out.Inner))
 		if core.IsMissing(v) {
 			continue
 		}

@@ -13,20 +13,11 @@ import (
 func (f *frame) report() *core.Report {
 	r := &core.Report{Run: f.m.opts.Run, Workflow: f.p.Name, Duration: time.Duration(f.m.now), State: f.finalState(false)}
 	r.Status, r.Err = f.status()
-	r.Nodes = f.nodeReports
-	r.Units = f.unitReports
-	r.Path = f.visitPath()
+	r.Nodes = f.mode.nodes
+	r.Units = f.mode.units
+	r.Path = f.mode.path()
 	r.Usage = f.totalUsage()
 	return r
-}
-
-// failedNode is the node to name when a vertex failed: of a walk the one where it could
-// not go on.
-func (f *frame) failedNode(v int32) string {
-	if t, ok := f.task(v).(*walk); ok && t.failAt >= 0 {
-		return t.id(t.failAt)
-	}
-	return f.p.Vertices[v].ID
 }
 
 // status decides how the frame ended: skips never count against it; a failure
@@ -47,7 +38,7 @@ func (f *frame) status() (core.RunStatus, error) {
 			if first != nil {
 				others = first.Others + 1
 			}
-			first = &core.NodeError{Node: f.name(f.failedNode(int32(i))), Failure: failure, Others: others}
+			first = &core.NodeError{Node: f.name(f.mode.failedNode(int32(i))), Failure: failure, Others: others}
 		default:
 			first.Others++
 		}
@@ -74,20 +65,12 @@ func (f *frame) status() (core.RunStatus, error) {
 // value, because their writes could not be merged; nil for none.
 func (f *frame) spoiled() *core.NodeError {
 	for i := range f.p.Schema.Fields {
-		if s, ok := f.final(i).(*state.Spoiled); ok {
-			return &core.NodeError{Node: f.name(f.spoiler(int32(i), s.Slot)), Failure: &core.Failure{Class: core.ClassMerge,
+		if s, ok := f.mode.final(i).(*state.Spoiled); ok {
+			return &core.NodeError{Node: f.name(f.mode.spoiler(int32(i), s.Slot)), Failure: &core.Failure{Class: core.ClassMerge,
 				Permanent: true, Cause: s.Err, Message: fmt.Sprintf("the write of field %q: %v", f.p.Schema.Fields[i].Name, s.Err)}}
 		}
 	}
 	return nil
-}
-
-// spoiler names the node whose write spoilt a field.
-func (f *frame) spoiler(field int32, slot int) string {
-	if t, ok := f.task(0).(*walk); ok {
-		return t.id(t.spoilt[field])
-	}
-	return f.writer(field, slot)
 }
 
 // cancelError is the error of a cancelled run.
@@ -95,20 +78,12 @@ func cancelError(first *core.NodeError) error {
 	return &core.CancelError{First: first}
 }
 
-// final returns the value of a field at the end.
-func (f *frame) final(field int) any {
-	if t, ok := f.task(0).(*walk); ok {
-		return t.fields[field].Last()
-	}
-	return f.ledger.Final(field)
-}
-
 // finalState returns the values of all fields in declared order. In canonical
 // form values of Go types are turned into their JSON form.
 func (f *frame) finalState(canonical bool) *core.Object {
 	o := core.NewObject(len(f.p.Schema.Fields))
 	for i := range f.p.Schema.Fields {
-		v := readable(f.final(i))
+		v := readable(f.mode.final(i))
 		if core.IsMissing(v) {
 			continue
 		}
@@ -120,8 +95,9 @@ func (f *frame) finalState(canonical bool) *core.Object {
 	return o
 }
 
-// nodeReports lists the results of all nodes in canonical order.
-func (f *frame) nodeReports() []core.NodeReport {
+// nodes lists the results of all nodes in canonical order.
+func (d dag) nodes() []core.NodeReport {
+	f := d.f
 	out := make([]core.NodeReport, 0, len(f.p.Nodes))
 	for v := range f.p.Vertices {
 		pv := &f.p.Vertices[v]
@@ -130,10 +106,6 @@ func (f *frame) nodeReports() []core.NodeReport {
 			continue
 		}
 		for place, m := range pv.Unit.Members {
-			if t, ok := f.task(int32(v)).(*walk); ok {
-				out = append(out, t.report(m))
-				continue
-			}
 			out = append(out, f.memberReport(int32(v), place, &f.p.Nodes[m]))
 		}
 	}
@@ -216,11 +188,12 @@ func (f *frame) memberStatus(n *plan.Node) core.Status {
 	return core.Skipped
 }
 
-func (f *frame) unitReports() []core.UnitReport {
+func (d dag) units() []core.UnitReport {
+	f := d.f
 	var out []core.UnitReport
 	for v := range f.p.Vertices {
 		u := f.p.Vertices[v].Unit
-		if u == nil || f.p.Walk != nil {
+		if u == nil {
 			continue
 		}
 		r := core.UnitReport{ID: u.ID, Status: f.v[v].status}

@@ -158,10 +158,8 @@ func (f *frame) restoreParts(j *frameJSON) error {
 			}
 		}
 	}
-	if f.p.Walk != nil {
-		if err := f.restoreWalk(j.Walk); err != nil {
-			return err
-		}
+	if err := f.mode.restore(j); err != nil {
+		return err
 	}
 	if f.parent != nil {
 		w := f.parent.find(f.owner)

@@ -190,7 +190,7 @@ func (f *frame) dump() (*frameJSON, error) {
 		j.Held[v] = oj
 	}
 	j.Pending = f.placements()
-	return j, nil
+	return j, f.mode.dump(j)
 }
 
 func (f *frame) dumpVertex(v int32) vertexJSON {
@@ -205,8 +205,6 @@ func (f *frame) dumpTask(j *frameJSON, v int32) (err error) {
 		j.FanOuts[v], err = t.dump()
 	case *unit:
 		j.Units[v], err = t.dump()
-	case *walk:
-		j.Walk, err = t.dump()
 	}
 	return err
 }

@@ -54,7 +54,7 @@ func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	if n.AutoStatus {
 		lift(&end)
 	}
-	if end.Failure != nil && f.p.Walk == nil {
+	if end.Failure != nil && !f.p.Mode.Visits {
 		return &Outcome{Failure: end.Failure}
 	}
 	return &end

@@ -75,15 +75,24 @@ type stage struct {
 // could stop the walk is going to change.
 const mostIdle = 10_000
 
-// startWalk begins the walk of a frame.
-func (f *frame) startWalk() {
-	t := f.newWalk()
+// walkPlanner is a walk as the planner of its frame.
+type walkPlanner struct{ *walk }
+
+func newWalk(f *frame) *walk {
+	t := &walk{f: f, v: 0, w: f.p.Walk, nodes: make([]visited, len(f.p.Nodes)), failed: map[string]int{}, last: stage{Node: -1}, failAt: -1}
+	t.group = group{parent: &f.group, limit: math.MaxInt, holder: t}
+	return t
+}
+
+// open begins the walk.
+func (t walkPlanner) open() {
+	f := t.f
 	for i := range f.p.Schema.Fields {
 		t.start = append(t.start, f.ledger.Final(i))
 		t.fields = append(t.fields, t.column(i))
 	}
 	f.v[0].phase, f.v[0].started, f.v[0].attempts = running, f.m.now, 1
-	f.setTask(0, t)
+	f.setTask(0, t.walk)
 	if t.w.Routed {
 		given := f.inputs
 		if given == nil {
@@ -96,11 +105,48 @@ func (f *frame) startWalk() {
 	f.refresh(0)
 }
 
-func (f *frame) newWalk() *walk {
-	t := &walk{f: f, v: 0, w: f.p.Walk, nodes: make([]visited, len(f.p.Nodes)), failed: map[string]int{}, last: stage{Node: -1}, failAt: -1}
-	t.group = group{parent: &f.group, limit: math.MaxInt, holder: t}
-	return t
+// answer handles an answer about the walk as a whole.
+func (t walkPlanner) answer(e *Event) bool {
+	if e.ID.IsWatch() {
+		return t.quietFor(e)
+	}
+	return e.Kind == Expired && t.f.expire()
 }
+
+func (t walkPlanner) final(field int) any               { return t.fields[field].Last() }
+func (t walkPlanner) spoiler(field int32, _ int) string { return t.id(t.spoilt[field]) }
+func (t walkPlanner) units() []core.UnitReport          { return nil }
+
+// failedNode returns the node where the walk could not go on.
+func (t walkPlanner) failedNode(v int32) string {
+	if t.failAt >= 0 {
+		return t.id(t.failAt)
+	}
+	return t.f.p.Vertices[v].ID
+}
+
+func (t walkPlanner) nodes() []core.NodeReport {
+	out := make([]core.NodeReport, len(t.walk.nodes))
+	for i := range out {
+		out[i] = t.report(int32(i))
+	}
+	return out
+}
+
+func (t walkPlanner) path() []string {
+	ids := make([]string, len(t.walk.path))
+	for i, n := range t.walk.path {
+		ids[i] = t.id(n)
+	}
+	return ids
+}
+
+func (t walkPlanner) dump(j *frameJSON) (err error) {
+	j.Walk, err = t.walk.dump()
+	return err
+}
+
+func (t walkPlanner) restore(j *frameJSON) error { return t.walk.restore(j.Walk) }
 
 func (t *walk) slotChanged() { t.f.refresh(t.v) }
 func (t *walk) holds() bool  { return t.group.active > 0 }
@@ -146,16 +192,12 @@ func (t *walk) startOne() bool {
 	return false
 }
 
-// mostVisits is how many visits the walk of a frame may make, 0 for any number.
-func (m *Machine) mostVisits(f *frame) int {
-	w := f.p.Walk
-	switch {
-	case w == nil:
-		return 0
-	case w.Routed && f == m.root && m.opts.MaxVisits > 0:
+// maxVisits limits the visits of the walk, 0 for any number.
+func (t *walk) maxVisits() int {
+	if m := t.f.m; t.w.Routed && t.f.parent == nil && m.opts.MaxVisits > 0 {
 		return m.opts.MaxVisits
 	}
-	return w.MaxSteps
+	return t.w.MaxSteps
 }
 
 // arrive brings the token to a node, by an edge or with -1 by a jump.
@@ -167,7 +209,7 @@ func (t *walk) arrive(node, via int32) {
 	if node == t.w.Exit && !t.satisfied() {
 		return
 	}
-	if most := t.f.m.mostVisits(t.f); most > 0 && len(t.path) >= most {
+	if most := t.maxVisits(); most > 0 && len(t.path) >= most {
 		t.fail(node, core.ClassVisitLimit, "the walk has made %d visits, as many as it may", most)
 		return
 	}

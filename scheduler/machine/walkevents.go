@@ -143,13 +143,12 @@ func (f *frame) emitBranchSkipped(t *walk, v *visit, node int32) {
 	}
 }
 
-// ofVisit says of an event which visit it is about.
-func (f *frame) ofVisit(e *core.Event, id ID) {
-	t := f.task(0).(*walk)
+// locate adds to an event which visit it is about.
+func (t *walk) locate(e *core.Event, id ID) {
 	if v := t.visit(id); v != nil {
 		e.Visit = v.Count
 		if v.parent != nil {
-			e.Unit = f.name(t.id(v.parent.Node))
+			e.Unit = t.f.name(t.id(v.parent.Node))
 		}
 	}
 }

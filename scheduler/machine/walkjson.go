@@ -75,12 +75,12 @@ func (k *fork) save(p *plan.Plan) error {
 	return nil
 }
 
-// restoreWalk brings a walk back.
-func (f *frame) restoreWalk(j *walkJSON) error {
+// restore brings a walk back.
+func (t *walk) restore(j *walkJSON) error {
+	f := t.f
 	if j == nil || len(j.Nodes) != len(f.p.Nodes) || len(j.Fields) != len(f.p.Schema.Fields) || len(j.Start) != len(j.Fields) {
 		return fmt.Errorf("it was taken of another workflow")
 	}
-	t := f.newWalk()
 	t.next, t.path, t.gates, t.last, t.idle, t.active = j.Next, j.Path, j.Gates, j.Last, j.Idle, j.Active
 	t.spoilt, t.watched, t.due, t.failure, t.failAt, t.ended = j.Spoilt, j.Watched, j.Due, j.Failure, j.FailAt, j.Ended
 	t.followed, t.evals, t.told = j.Followed, j.Evals, j.Told

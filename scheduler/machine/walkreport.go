@@ -20,16 +20,3 @@ func (t *walk) report(node int32) core.NodeReport {
 	}
 	return out
 }
-
-// visitPath lists the nodes that a walk visited; nil in a dag.
-func (f *frame) visitPath() []string {
-	t, ok := f.task(0).(*walk)
-	if !ok {
-		return nil
-	}
-	ids := make([]string, len(t.path))
-	for i, n := range t.path {
-		ids[i] = t.id(n)
-	}
-	return ids
-}

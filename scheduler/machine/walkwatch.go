@@ -39,7 +39,7 @@ func (t *walk) unwatch() {
 	}
 }
 
-// quietFor takes in that the watch has run out: Started is the last sign of life that the
+// quietFor handles that the watch has run out: Started is the last sign of life that the
 // driver knows of.
 func (t *walk) quietFor(e *Event) bool {
 	if e.Kind != Expired || e.ID != t.watchID() || t.ended || t.f.stopped {
@@ -47,34 +47,33 @@ func (t *walk) quietFor(e *Event) bool {
 	}
 	quiet := time.Duration(e.Ended - max(t.active, e.Started))
 	switch {
-	case !slices.ContainsFunc(t.live, t.working):
+	case !slices.ContainsFunc(t.live, t.works):
 		t.watch()
 	case quiet < t.w.StallTimeout:
 		t.watchFor(t.w.StallTimeout - quiet)
 	default:
-		t.abort(t.live[slices.IndexFunc(t.live, t.working)].Node,
+		t.abort(t.live[slices.IndexFunc(t.live, t.works)].Node,
 			&core.Failure{Class: core.ClassStalled, Permanent: true, Message: fmt.Sprintf("no sign of life for %s", t.w.StallTimeout)})
 	}
 	return true
 }
 
-// working reports whether user code of a visit runs.
-func (t *walk) working(v *visit) bool {
+// works reports whether user code of a visit runs.
+func (t *walk) works(v *visit) bool {
 	if v.child != nil {
-		return slices.ContainsFunc(t.f.m.frames, func(f *frame) bool { return f.inside(v.child) && f.working() })
+		return slices.ContainsFunc(t.f.m.frames, func(f *frame) bool { return f.inside(v.child) && f.mode.working() })
 	}
 	n := &t.f.p.Nodes[v.Node]
 	return v.Phase == routing || v.Phase == running && v.Fork == nil && n.Wait == nil && !n.Asks
 }
 
-// working reports whether user code of the frame itself runs.
-func (f *frame) working() bool {
-	t, ok := f.task(0).(*walk)
-	if !ok {
-		return f.flying > 0
-	}
-	return slices.ContainsFunc(t.live, func(v *visit) bool { return v.child == nil && t.working(v) })
+// working reports whether user code of the walk itself runs.
+func (t *walk) working() bool {
+	return slices.ContainsFunc(t.live, func(v *visit) bool { return v.child == nil && t.works(v) })
 }
+
+// alive notes a sign of life inside a nested run.
+func (t *walk) alive() { t.active = t.f.m.now }
 
 // inside reports whether the frame is the other one or nested in it.
 func (f *frame) inside(other *frame) bool {
