@@ -252,7 +252,9 @@ type Wait struct{ Duration time.Duration }
 // functions may be nil, which means that nothing of the sort can be found.
 type Env struct {
 	// Dir is the workflow's folder. Files gives access to it: relative, slash
-	// separated paths; what leaves the folder is refused.
+	// separated paths; what leaves the folder is refused. The contents of files that a kind
+	// opens while it compiles a node are part of what the node does: another content makes
+	// another plan, see plan.Plan.Fingerprint.
 	Dir   string
 	Files fs.FS
 	// Private names the variables of the environment that programs do not get unless the

@@ -195,6 +195,10 @@ func (s *Schema) Foreign() bool {
 // FieldNames lists the fields in declared order. The slice must not be changed.
 func (s *Schema) FieldNames() []string { return s.names }
 
+// Key returns the member by which the strategy union compares objects, "" if it compares whole
+// values.
+func (f *Field) Key() string { return f.key }
+
 // Strategy returns the field's merge strategy.
 func (f *Field) Strategy() *Strategy { return f.strategy }
 

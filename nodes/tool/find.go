@@ -103,6 +103,9 @@ func (f *finder) program(file string, info fs.FileInfo) (*fileTool, bool) {
 		return nil, false
 	}
 	full := filepath.Join(dir, filepath.FromSlash(file))
+	if r, err := f.Env.Files.Open(file); err == nil { // it is part of what the node does, see core.Env
+		r.Close()
+	}
 	p := &fileTool{name: f.impl.Value, dir: dir}
 	ok := true
 	switch path.Ext(file) {

@@ -40,6 +40,9 @@ type Options struct {
 
 // Machine is one run. See the package comment.
 type Machine struct {
+	plan        *plan.Plan
+	fingerprint string // of the plan, and its order, once they are needed
+	order       string
 	opts        Options
 	maxInFlight int
 	inFlight    int
@@ -86,7 +89,7 @@ func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
 }
 
 func newMachine(p *plan.Plan, opts Options) *Machine {
-	return &Machine{opts: opts, maxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight, math.MaxInt)}
+	return &Machine{plan: p, opts: opts, maxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight, math.MaxInt)}
 }
 
 func firstPositive(values ...int) int {

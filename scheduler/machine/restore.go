@@ -2,6 +2,7 @@ package machine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -10,8 +11,51 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Restore returns the machine a snapshot was taken of. The plan must be
-// compiled from the same workflow. What was in flight is issued again by the
+// ErrOtherWorkflow is the error of Restore for a plan that does not have the fingerprint of the
+// plan that the snapshot was taken of, or that has its parts in another order.
+var ErrOtherWorkflow = errors.New("it was taken of another workflow")
+
+// VersionError reports a snapshot in another version of the format than this package reads.
+// Any other error of Restore but ErrOtherWorkflow means that the snapshot is broken.
+type VersionError struct {
+	Got, Want int
+}
+
+// Error names both versions.
+func (e *VersionError) Error() string {
+	age := "an older"
+	if e.Got > e.Want {
+		age = "a newer"
+	}
+	return fmt.Sprintf("snapshot: it has format %d of %s wavefold, and this wavefold reads format %d", e.Got, age, e.Want)
+}
+
+// checkVersion looks at the version alone: the rest of another version may have another form.
+func checkVersion(snapshot []byte) error {
+	var head struct {
+		Version int `json:"version"`
+	}
+	switch err := json.Unmarshal(snapshot, &head); {
+	case err != nil:
+		return fmt.Errorf("snapshot: %w", err)
+	case head.Version < 1:
+		return fmt.Errorf("snapshot: it has no version")
+	case head.Version != snapshotVersion:
+		return &VersionError{Got: head.Version, Want: snapshotVersion}
+	}
+	return nil
+}
+
+// identity returns the fingerprint and the order of the plan, which are computed once.
+func (m *Machine) identity() (fingerprint, order string) {
+	if m.fingerprint == "" {
+		m.fingerprint, m.order = m.plan.Fingerprint(), m.plan.Order()
+	}
+	return m.fingerprint, m.order
+}
+
+// Restore returns the machine a snapshot was taken of. The plan must have the fingerprint of
+// the plan that the snapshot was taken of, or the error is ErrOtherWorkflow. What was in flight is issued again by the
 // next call of Next, timers with what is left of their delays; answers to the first issue
 // still count.
 func Restore(p *plan.Plan, snapshot []byte) (*Machine, error) { return RestoreAfter(p, snapshot, 0) }
@@ -23,13 +67,16 @@ func Restore(p *plan.Plan, snapshot []byte) (*Machine, error) { return RestoreAf
 // shows no sign of life do not: they limit work, and none was done.
 func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, error) {
 	var j machineJSON
+	if err := checkVersion(snapshot); err != nil {
+		return nil, err
+	}
 	if err := json.Unmarshal(snapshot, &j); err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
-	if j.Version != snapshotVersion {
-		return nil, fmt.Errorf("snapshot: version %d, want %d", j.Version, snapshotVersion)
-	}
 	m := newMachine(p, j.Options)
+	if fingerprint, order := m.identity(); j.Plan != fingerprint || j.Order != order {
+		return nil, fmt.Errorf("snapshot: %w", ErrOtherWorkflow)
+	}
 	m.now, m.seq, m.dropped, m.cancelled, m.announced = j.Now, j.Seq, j.Dropped, j.Cancelled, j.Finished
 	m.claims = j.Claims
 	for _, fj := range j.Frames {
@@ -64,7 +111,7 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 		return err
 	}
 	if len(j.Ledger) != len(p.Schema.Fields) || len(j.Vertices) != len(p.Vertices) {
-		return fmt.Errorf("it was taken of another workflow")
+		return ErrOtherWorkflow
 	}
 	var parent *frame
 	if j.Parent >= 0 {

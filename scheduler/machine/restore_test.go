@@ -2,6 +2,8 @@ package machine
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
@@ -75,5 +77,88 @@ func TestRestoreWhileStopping(t *testing.T) {
 	m.Apply(&Event{Kind: Finished, ID: ID{Attempt: 1}})
 	if got := ops(m); got != "finish " {
 		t.Errorf("then it issues %q", got)
+	}
+}
+
+// twoPlan has two nodes, in that order, without an edge.
+func twoPlan(t *testing.T, change func(nodes []*core.Node), ids ...string) *plan.Plan {
+	t.Helper()
+	h := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
+	w := &core.Workflow{Name: core.Text{Value: "w"}}
+	for _, id := range ids {
+		w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: id}, Handler: h, HasWrites: true})
+	}
+	if change != nil {
+		change(w.Nodes)
+	}
+	p, ds := plan.Compile(w, nil, plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	return p
+}
+
+// A snapshot was restored for any plan with as many nodes and fields: with two nodes
+// exchanged, what had run ran again and the other node was taken for done.
+func TestRestoreOfAnotherWorkflow(t *testing.T) {
+	m, err := New(twoPlan(t, nil, "charge", "refund"), nil, Options{Concurrency: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Next()
+	m.Apply(&Event{ID: ID{Attempt: 1}})
+	m.Next()
+	data, err := m.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	priority := func(nodes []*core.Node) { nodes[1].Priority.Value = 7 }
+	phase := func(nodes []*core.Node) { nodes[1].Phase.Value = "late" }
+	for _, tt := range []struct {
+		name string
+		p    *plan.Plan
+		want error
+	}{
+		{"the same", twoPlan(t, nil, "charge", "refund"), nil},
+		{"what does not count", twoPlan(t, phase, "charge", "refund"), nil},
+		{"exchanged", twoPlan(t, nil, "refund", "charge"), ErrOtherWorkflow},
+		{"renamed", twoPlan(t, nil, "charge", "return"), ErrOtherWorkflow},
+		{"one more", twoPlan(t, nil, "charge", "refund", "mail"), ErrOtherWorkflow},
+		{"another priority", twoPlan(t, priority, "charge", "refund"), ErrOtherWorkflow},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := Restore(tt.p, data); !errors.Is(err, tt.want) {
+				t.Errorf("the error is %v, want %v", err, tt.want)
+			}
+		})
+	}
+}
+
+// A snapshot of an older version was an error like that of a broken one.
+func TestRestoreOfAnotherVersion(t *testing.T) {
+	for _, tt := range []struct {
+		name, data, want string
+		got              int // version of a VersionError, 0 for another error
+	}{
+		{"older, in another form", `{"version": 1, "options": [], "frames": "none"}`, "snapshot: it has format 1 of an older wavefold, and this wavefold reads format 4", 1},
+		{"newer", `{"version": 99}`, "snapshot: it has format 99 of a newer wavefold, and this wavefold reads format 4", 99},
+		{"cut short", `{"version": 1, `, "snapshot: unexpected end of JSON input", 0},
+		{"no version", `{"frames": []}`, "snapshot: it has no version", 0},
+		{"no snapshot", `[1]`, "snapshot: json: cannot unmarshal array", 0},
+		{"ours, broken", `{"version": 4, "frames": 7}`, "snapshot: json: cannot unmarshal number", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Restore(onePlan(t), []byte(tt.data))
+			if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("the error is %v, want %q", err, tt.want)
+			}
+			version, ok := errors.AsType[*VersionError](err)
+			switch {
+			case ok != (tt.got > 0):
+				t.Errorf("the error is a %T", err)
+			case ok && (version.Got != tt.got || version.Want != snapshotVersion):
+				t.Errorf("the versions are %d and %d", version.Got, version.Want)
+			}
+		})
 	}
 }

@@ -7,13 +7,18 @@ import (
 )
 
 // snapshotVersion is the version of the snapshot format.
-const snapshotVersion = 3
+//
+// A snapshot of another version is an error of its own, see VersionError: it is whole, and the
+// program that wrote it can read it.
+const snapshotVersion = 4
 
 // machineJSON is a whole machine. What follows from the rest is left out: folded
 // values, ready sets, slots held. It is as large as the state and the progress
 // of what is under way, not as the history.
 type machineJSON struct {
 	Version   int                 `json:"version"`
+	Plan      string              `json:"plan"`  // its fingerprint
+	Order     string              `json:"order"` // in which its parts are numbered
 	Options   Options             `json:"options"`
 	Now       int64               `json:"now"`
 	Seq       int64               `json:"seq"`
@@ -139,7 +144,8 @@ type pullJSON struct {
 // and not answered are part of it: the restored machine issues them again under
 // the same ids. The machine goes on unchanged.
 func (m *Machine) Snapshot() ([]byte, error) {
-	j := machineJSON{Version: snapshotVersion, Options: m.opts, Now: m.now, Seq: m.seq, Dropped: m.dropped,
+	fingerprint, order := m.identity()
+	j := machineJSON{Version: snapshotVersion, Plan: fingerprint, Order: order, Options: m.opts, Now: m.now, Seq: m.seq, Dropped: m.dropped,
 		Cancelled: m.cancelled, Finished: m.finished, Begun: m.begun, Claims: m.claims}
 	for i := range m.out {
 		if m.out[i].Op == OpEmit {

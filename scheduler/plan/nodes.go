@@ -352,7 +352,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 	if edges := c.p.Mode.nodes.edges; edges != nil {
 		env.Edges = edges(c, d)
 	}
-	made, ds := k.Compile(d, env)
+	made, ds := c.compileKind(k, n, env)
 	c.tables.note(n.Index, made, ds)
 	c.ds = append(c.ds, ds...)
 	if made.Missing.Names != nil {
@@ -386,6 +386,24 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 		c.frame(n, made.Frame, at, use)
 	}
 	return true
+}
+
+// compileKind lets a kind compile a node and notes the files that it reads.
+func (c *compiler) compileKind(k core.Kind, n *Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	if env.Files == nil {
+		return k.Compile(n.Decl, env)
+	}
+	files := &opened{FS: env.Files, sums: &core.Object{}}
+	env.Files = files
+	made, ds := k.Compile(n.Decl, env)
+	if files.sums.Len() > 0 {
+		if c.p.files == nil {
+			c.p.files = map[int32]*core.Object{}
+		}
+		c.p.files[n.Index] = files.sums
+	}
+	files.sums = nil
+	return made, ds
 }
 
 // refused notes that nobody can do a node's work, which is an error of a run.

@@ -90,7 +90,9 @@ type Plan struct {
 	nodeIndex map[string]int32
 	// inputIndex finds the declared inputs.
 	inputIndex map[string]int32
-	edgeDecls  []*core.Edge // of Edges; apart from them, because a run does not need it
+	// files are the digests of the files that kinds read, by node.
+	files     map[int32]*core.Object
+	edgeDecls []*core.Edge // of Edges; apart from them, because a run does not need it
 }
 
 // Shape is what a vertex is made of.

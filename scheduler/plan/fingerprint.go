@@ -1,0 +1,388 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// Fingerprint identifies what a run of the plan does: the mode, the state schema, the inputs
+// and every node, pipeline and loop by its id, nested workflows included. Two plans with equal
+// fingerprints compute the same. It is the SHA-256, in hexadecimal, of a canonical form, so it
+// is the same in every process. The order in which a document declares its parts counts only
+// where a field has several writers. Positions, comments, the order of keys, names of phases,
+// descriptions, labels that people read and the attributes of drawings do not count, nor do
+// the name and the folder of the document. The code behind a Go function is not seen.
+//
+// It costs about as much as compiling; callers that need it often keep it.
+func (p *Plan) Fingerprint() string { return newPrinter().plan(p) }
+
+// PartFingerprint identifies a node, pipeline or loop.
+type PartFingerprint struct {
+	// What covers what the part computes: kind, configuration, arguments, what it reads and
+	// writes, the contents of the files that its kind read, and the edges that lead to it.
+	What string
+	// How covers how it is carried out: retries, timeout, limits and priority.
+	How string
+}
+
+// PartFingerprints returns the fingerprints of the plan's own nodes, pipelines and loops, by
+// id. Those of nested workflows are part of What of the node around them.
+func (p *Plan) PartFingerprints() map[string]PartFingerprint { return newPrinter().parts(p) }
+
+// Order identifies the order of the plan's parts, nested workflows included. In plans with the
+// same fingerprint and order the indexes of nodes, edges and fields mean the same.
+func (p *Plan) Order() string { return digest(p.order()) }
+
+func (p *Plan) order() []any {
+	var fields, vertices, nodes, edges, nested []any
+	for i := range p.Schema.Fields {
+		fields = append(fields, p.Schema.Fields[i].Name)
+	}
+	for i := range p.Vertices {
+		vertices = append(vertices, p.Vertices[i].ID)
+	}
+	for i := range p.Nodes {
+		nodes = append(nodes, p.Nodes[i].ID)
+		if f := p.Nodes[i].Frame; f != nil {
+			nested = append(nested, f.Plan.Order())
+		}
+	}
+	for _, d := range p.edgeDecls {
+		edges = append(edges, d.From.Value, d.To.Value)
+	}
+	return []any{fields, vertices, nodes, edges, nested}
+}
+
+// printer computes fingerprints. It remembers nested plans, which several nodes may run.
+type printer struct{ plans map[*Plan]string }
+
+func newPrinter() *printer { return &printer{map[*Plan]string{}} }
+
+func (x *printer) plan(p *Plan) string {
+	if sum, ok := x.plans[p]; ok {
+		return sum
+	}
+	o := core.ObjectOf("mode", string(p.Workflow.Mode), "routed", p.Walk != nil && p.Walk.Routed, "schema", schemaPrint(p), "inputs", inputsPrint(p))
+	parts := core.NewObject(len(p.Vertices))
+	for id, part := range x.parts(p) { // the canonical form sorts them
+		parts.Set(id, []any{part.What, part.How})
+	}
+	o.Set("parts", parts)
+	sum := digest(o)
+	x.plans[p] = sum
+	return sum
+}
+
+func (x *printer) parts(p *Plan) map[string]PartFingerprint {
+	parts := make(map[string]PartFingerprint, len(p.Nodes)+1)
+	in, out := make([][]any, len(p.Nodes)), make([][]any, len(p.Nodes))
+	for i := range p.Edges {
+		e := edgePrint(p, i)
+		in[p.Edges[i].ToNode] = append(in[p.Edges[i].ToNode], e)
+		if p.Walk != nil {
+			out[p.Edges[i].FromNode] = append(out[p.Edges[i].FromNode], e)
+		}
+	}
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		what := x.what(p, n)
+		set(what, "in", sorted(in[i]))
+		set(what, "out", out[i]) // their order decides between edges of equal weight
+		parts[n.ID] = PartFingerprint{digest(what), digest(howPrint(p, n))}
+	}
+	for i := range p.Vertices {
+		if u := p.Vertices[i].Unit; u != nil {
+			parts[u.ID] = PartFingerprint{digest(unitWhat(p, u)), digest(unitHow(p, u))}
+		}
+	}
+	return parts
+}
+
+// what is the canonical form of what a node computes.
+func (x *printer) what(p *Plan, n *Node) *core.Object {
+	o := core.ObjectOf("kind", n.Kind, "config", n.Decl.Config.Plain(), "args", n.Decl.Args.Plain(), "effects", n.Effects, "writes", anys(slices.Sorted(slices.Values(n.Writes))))
+	set(o, "declared", anys(slices.Sorted(slices.Values(n.View))))
+	set(o, "reads", readsPrint(p, n.OwnReads()))
+	set(o, "source", sourcePrint(n.Source))
+	if n.Collect >= 0 {
+		o.Set("collect", p.Schema.Fields[n.Collect].Name)
+	}
+	if files := p.files[n.Index]; files != nil {
+		o.Set("files", files)
+	}
+	if n.Frame != nil {
+		outputs := core.NewObject(len(n.Frame.Outputs))
+		for _, out := range n.Frame.Outputs {
+			outputs.Set(p.Schema.Fields[out.Outer].Name, n.Frame.Plan.Schema.Fields[out.Inner].Name)
+		}
+		o.Set("nested", core.ObjectOf("plan", x.plan(n.Frame.Plan), "outputs", outputs, "send", n.Frame.Send))
+	}
+	if n.Wait != nil {
+		o.Set("wait", int64(n.Wait.Duration))
+	}
+	if n.Member < 0 {
+		set(o, "join", joinPrint(p, &p.Vertices[n.Vertex]))
+	}
+	if p.Walk != nil {
+		set(o, "walk", walkPrint(p, &p.Walk.Nodes[n.Index]))
+	}
+	return o
+}
+
+// joinPrint is what a vertex takes of its predecessors, nil for all of them.
+func joinPrint(p *Plan, v *Vertex) any {
+	switch {
+	case v.AllDone:
+		return "all_done"
+	case v.Join >= 0:
+		j := &p.Joins[v.Join]
+		return core.ObjectOf("need", int64(j.Need), "race", j.Race)
+	}
+	return nil
+}
+
+// walkPrint is what a node is to a walk.
+func walkPrint(p *Plan, n *WalkNode) *core.Object {
+	o := core.ObjectOf("role", int64(n.Role), "gate", n.GoalGate, "random", n.Random, "visits", int64(n.MaxVisits), "fidelity", n.Fidelity)
+	if n.Shown != nil {
+		o.Set("shown", anys(n.Shown))
+	}
+	targets := []any{}
+	for _, t := range n.Targets {
+		targets = append(targets, p.Nodes[t].ID)
+	}
+	o.Set("targets", targets)
+	if f := n.Parallel; f != nil {
+		o.Set("parallel", core.ObjectOf("join", f.Join, "all", f.WaitAll, "need", int64(f.Need), "most", int64(f.MaxParallel), "fail_fast", f.FailFast, "ignore", f.Ignore))
+	}
+	return o
+}
+
+// howPrint is the canonical form of how a node is carried out.
+func howPrint(p *Plan, n *Node) *core.Object {
+	r := n.Retry
+	return core.ObjectOf("policy", int64(n.Policy), "attempts", int64(r.Attempts), "factor", r.Factor, "base", int64(r.Base), "max", int64(r.Max),
+		"cap", int64(r.Cap), "jitter", r.Jitter, "transient", r.Transient, "timeout", int64(n.Timeout), "concurrency", int64(n.Concurrency),
+		"max_failures", int64(n.MaxFailures), "priority", int64(n.Decl.Priority.Value), "allow_partial", n.AllowPartial, "auto_status", n.AutoStatus)
+}
+
+func unitWhat(p *Plan, u *Unit) *core.Object {
+	members := make([]any, len(u.Members))
+	for i, m := range u.Members {
+		members[i] = p.Nodes[m].ID
+	}
+	return core.ObjectOf("loop", u.IsLoop, "members", members, "items", sourcePrint(u.Items), "batch", int64(u.Batch), "until", programPrint(u.Until),
+		"max_iters", int64(u.MaxIters), "fail_exhausted", u.FailExhausted, "reads", readsPrint(p, u.Reads))
+}
+
+func unitHow(_ *Plan, u *Unit) *core.Object {
+	return core.ObjectOf("policy", int64(u.Policy), "concurrency", int64(u.Concurrency), "flush", int64(u.Flush))
+}
+
+// edgePrint is the canonical form of an edge; its label is what a walk compares.
+func edgePrint(p *Plan, i int) *core.Object {
+	e, d := &p.Edges[i], p.edgeDecls[i]
+	o := core.ObjectOf("from", d.From.Value, "to", d.To.Value, "when", programPrint(e.When), "else", e.Else, "on", e.On.String(), "handles", e.Handles)
+	if p.Walk != nil {
+		w := &p.Walk.Edges[i]
+		o.Set("walk", core.ObjectOf("label", w.Key, "weight", int64(w.Weight), "restart", w.LoopRestart, "freeform", w.Freeform,
+			"fidelity", w.Fidelity, "condition", w.Condition, "follows", int64(w.MaxFollows)))
+	}
+	return o
+}
+
+// readsPrint lists the fields that are read and the writers seen, in canonical order.
+func readsPrint(p *Plan, reads []Read) *core.Object {
+	o := core.NewObject(len(reads))
+	for _, r := range reads {
+		writers := []any{}
+		for slot := range p.WriterVertex[r.Field] {
+			if p.Walk == nil && slot >= int(r.Threshold) {
+				break
+			}
+			writers = append(writers, p.Vertices[p.WriterVertex[r.Field][slot]].ID)
+		}
+		o.Set(p.Schema.Fields[r.Field].Name, writers)
+	}
+	return o
+}
+
+func schemaPrint(p *Plan) *core.Object {
+	o := core.NewObject(len(p.Schema.Fields))
+	for i := range p.Schema.Fields {
+		f := &p.Schema.Fields[i]
+		d := core.ObjectOf("type", typePrint(f.Type), "merge", f.Strategy().Name, "key", f.Key(), "stream", f.IsStream())
+		if !core.IsMissing(f.Default) {
+			d.Set("default", printable(f.Default))
+		}
+		o.Set(f.Name, d)
+	}
+	return o
+}
+
+func inputsPrint(p *Plan) *core.Object {
+	o := core.ObjectOf("declared", p.Workflow.HasInputs, "open", p.Workflow.OpenInputs)
+	names := core.NewObject(len(p.Workflow.Inputs))
+	for i := range p.Workflow.Inputs {
+		in := &p.Workflow.Inputs[i]
+		d := core.ObjectOf("type", typePrint(in.Type), "required", in.Required)
+		if !core.IsMissing(in.Default) {
+			d.Set("default", printable(in.Default))
+		}
+		names.Set(in.Name.Value, d)
+	}
+	o.Set("names", names)
+	return o
+}
+
+func typePrint(t *core.Type) any {
+	if t == nil {
+		return nil
+	}
+	o := core.ObjectOf("kind", t.Kind.String(), "items", typePrint(t.Items), "enum", t.Enum, "ref", t.Ref)
+	members := core.NewObject(len(t.Properties))
+	for _, m := range t.Properties {
+		members.Set(m.Name, typePrint(m.Type))
+	}
+	o.Set("members", members)
+	if t.Required != nil {
+		o.Set("required", anys(slices.Sorted(slices.Values(t.Required))))
+	}
+	return o
+}
+
+// sourcePrint is a path in its parsed form, so that spacing does not count.
+func sourcePrint(s *Source) any {
+	switch {
+	case s == nil:
+		return nil
+	case s.program != nil:
+		return programPrint(s.program)
+	}
+	return s.Text.Value
+}
+
+func programPrint(p *expressions.Program) any {
+	if p == nil {
+		return nil
+	}
+	return p.Tree().String()
+}
+
+// set sets a member unless there is nothing to set.
+func set(o *core.Object, key string, v any) {
+	switch v := v.(type) {
+	case nil:
+		return
+	case []any:
+		if len(v) == 0 {
+			return
+		}
+	}
+	o.Set(key, v)
+}
+
+func anys(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+// sorted orders edges by their canonical form: their declared order means nothing.
+func sorted(edges []any) []any {
+	slices.SortFunc(edges, func(a, b any) int { return slices.Compare(canonical(nil, a), canonical(nil, b)) })
+	return edges
+}
+
+// printable is a value in its JSON form; one of a Go type without one counts by its error.
+func printable(v any) any {
+	c, err := core.Canonical(v)
+	if err != nil {
+		return "<" + err.Error() + ">"
+	}
+	return c
+}
+
+func digest(v any) string {
+	sum := sha256.Sum256(canonical(nil, v))
+	return hex.EncodeToString(sum[:])
+}
+
+// canonical appends the JSON of a value with its keys sorted.
+func canonical(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case *core.Object:
+		keys := slices.Sorted(slices.Values(v.Keys()))
+		b = append(b, '{')
+		for i, k := range keys {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			member, _ := v.Get(k)
+			b = append(canonical(b, k), ':')
+			b = canonical(b, member)
+		}
+		return append(b, '}')
+	case []any:
+		b = append(b, '[')
+		for i, e := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = canonical(b, e)
+		}
+		return append(b, ']')
+	}
+	out, err := core.AppendJSON(b, v)
+	if err != nil {
+		return append(b, "<"+err.Error()+">"...)
+	}
+	return out
+}
+
+// opened is the folder of a workflow as a kind sees it while it compiles a node. It notes the
+// contents of the files that are read, which are part of what the node does. The kind's
+// handler may go on to use the folder: then nothing is noted.
+type opened struct {
+	fs.FS
+	sums *core.Object // nil once the node is compiled
+}
+
+func (f *opened) note(name string, data []byte) {
+	sum := sha256.Sum256(data)
+	f.sums.Set(name, hex.EncodeToString(sum[:]))
+}
+
+// Open opens a file.
+func (f *opened) Open(name string) (fs.File, error) {
+	if f.sums != nil {
+		if info, err := fs.Stat(f.FS, name); err == nil && info.Mode().IsRegular() {
+			if data, err := fs.ReadFile(f.FS, name); err == nil {
+				f.note(name, data)
+			}
+		}
+	}
+	return f.FS.Open(name)
+}
+
+// ReadFile reads a file.
+func (f *opened) ReadFile(name string) ([]byte, error) {
+	data, err := fs.ReadFile(f.FS, name)
+	if err == nil && f.sums != nil {
+		f.note(name, data)
+	}
+	return data, err
+}
+
+// Stat describes a file; that it exists says nothing of what the node does.
+func (f *opened) Stat(name string) (fs.FileInfo, error) { return fs.Stat(f.FS, name) }
+
+// ReadDir lists a folder.
+func (f *opened) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
