@@ -53,8 +53,12 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 		}
 		return a.writeJSON(d)
 	}
-	if d.Ways != nil {
+	switch {
+	case d.Ways != nil:
 		a.printWalk(d)
+		return nil
+	case d.Mode.Visits:
+		a.printVisits(d)
 		return nil
 	}
 	palette := a.palette(a.Out)

@@ -69,6 +69,34 @@ func (a *app) printWalk(d *plan.Description) {
 	}
 }
 
+// printVisits prints the plan of a mode that visits nodes and is not a walk: which edges lead
+// from each node.
+func (a *app) printVisits(d *plan.Description) {
+	from := ""
+	if d.Mode.Start != "" {
+		from = ", from " + d.Mode.Start
+	}
+	tty.Fprintf(a.Out, "%s: a %s of %s and %s%s; %s\n\n", a.palette(a.Out).Bold(d.Name), d.Mode.Graph, plural(len(graphNodes(d)), "node"),
+		plural(len(d.Edges), "edge"), from, limits(d))
+	t := tty.NewTable([]string{"node", "kind", "to", "when"})
+	t.Spare(1, 0)
+	for _, n := range graphNodes(d) {
+		name, kind := n.ID, kindText(n)
+		for i := range d.Edges {
+			if e := &d.Edges[i]; e.From == n.ID {
+				t.Row(name, kind, e.To, wayText(e))
+				name, kind = "", ""
+			}
+		}
+		if name != "" {
+			t.Row(name, kind, "", "")
+		}
+	}
+	a.printTable(a.Out, t)
+	a.printAttempts(graphNodes(d), false)
+	a.printEnvironments(graphNodes(d))
+}
+
 // walkOrder returns the nodes of a walk by their distance from its start, the exit last.
 func walkOrder(d *plan.Description) []*plan.WalkNodeDescription {
 	exit, known := d.Ways.Exit, map[string]*plan.WalkNodeDescription{}

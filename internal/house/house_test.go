@@ -310,3 +310,49 @@ func TestFilesStaySmall(t *testing.T) {
 		}
 	}
 }
+
+// knowModes are the folders whose packages may tell modes apart: the mode constants, what a
+// plan holds of a walk, and what only one way of choosing edges has. Everything else reads
+// plan.Mode, Plan.Conventions and Description.Mode, so that another mode needs no change there.
+var knowModes = []string{"core", "formats", "scheduler/plan", "scheduler/lint", "scheduler/machine", "scheduler/verify"}
+
+func TestModesAreBehindOneSeam(t *testing.T) {
+	files, fset := source(t)
+	seen := map[string]bool{}
+	for _, f := range files {
+		if isTest(f.name) || strings.HasSuffix(f.dir, "test") {
+			continue
+		}
+		mayKnow := slices.ContainsFunc(knowModes, func(p string) bool { return below(f.dir, p) })
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			x, _ := s.X.(*ast.Ident)
+			switch s.Sel.Name {
+			case "ModeDAG", "ModeWalk":
+				ok = x != nil && x.Name == "core"
+			case "Walk": // of a plan or a workflow; core.Walk and ast.Walk are no fields
+				ok = x == nil || x.Name != "core" && x.Name != "ast"
+			case "InWalk", "Routed":
+			default:
+				return true
+			}
+			if !ok {
+				return true
+			}
+			if mayKnow {
+				seen[s.Sel.Name] = true
+			} else {
+				t.Errorf("%s tells modes apart by %s: read plan.Mode, Plan.Conventions, Description.Mode or core.Env.Conventions", fset.Position(s.Pos()), s.Sel.Name)
+			}
+			return true
+		})
+	}
+	for _, name := range []string{"ModeWalk", "Walk", "Routed"} {
+		if !seen[name] {
+			t.Errorf("the rule is about %s, which no package has any more", name)
+		}
+	}
+}

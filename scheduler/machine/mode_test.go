@@ -1,0 +1,254 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/draw"
+	"github.com/wavefold/wavefold/internal/runview"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
+)
+
+// flowMode is a mode that the engine does not have: each visit of a node sends a token along
+// every edge, and a node runs once for each token that arrives. It is known to the compiler by
+// this value alone, and nothing outside of this file knows it.
+var flowMode = &plan.Mode{
+	Name: "flow", Graph: "flow", Level: "step %d", Visits: true,
+	Compile: (*plan.Build).Visits,
+	Ends:    func(*plan.Plan) (start, exit int32) { return 0, -1 },
+	Planner: Planner(newFlow),
+}
+
+// flow is the planner of flowMode, and the task of its vertex. What it does not do differently
+// is as in a dag.
+type flow struct {
+	dag
+	group   group
+	queue   []token // that have arrived
+	flying  []token // whose visits run
+	arrived int
+	visited []core.NodeReport
+	order   []string
+	most    int // visits that ran at the same time
+	fields  []*state.Column
+}
+
+// token is the arrival of a value at a node.
+type token struct {
+	n     int32
+	node  int32
+	visit int
+	input any
+}
+
+func newFlow(f *frame) planner {
+	t := &flow{dag: dag{f}}
+	for i := range f.p.Nodes {
+		t.visited = append(t.visited, core.NodeReport{ID: f.p.Nodes[i].ID})
+	}
+	for i := range f.p.Schema.Fields {
+		t.fields = append(t.fields, state.NewColumn(&f.p.Schema.Fields[i], f.ledger.Final(i), nil))
+	}
+	t.group = group{parent: &f.group, limit: math.MaxInt, holder: flowTask{t}}
+	return t
+}
+
+func (t *flow) open() {
+	t.f.v[0].phase = running
+	t.f.setTask(0, flowTask{t})
+	start, _ := t.f.p.Mode.Ends(t.f.p)
+	t.arrive(start, "go")
+	t.f.refresh(0)
+}
+
+func (t *flow) arrive(node int32, input any) {
+	t.queue = append(t.queue, token{int32(t.arrived), node, 0, input})
+	t.arrived++
+}
+
+func (t *flow) id(v token) ID {
+	return ID{Frame: t.f.id, Node: v.node, From: v.n, To: v.n + 1, Attempt: 1}
+}
+
+func (t *flow) emit(what core.EventType, v token, status string) {
+	n := &t.f.p.Nodes[v.node]
+	t.f.m.emit(core.Event{Type: what, Node: t.f.name(n.ID), Kind: n.Kind, Visit: v.visit, Attempt: 1, Status: status})
+}
+
+func (t *flow) final(field int) any       { return t.fields[field].Last() }
+func (t *flow) nodes() []core.NodeReport  { return t.visited }
+func (t *flow) units() []core.UnitReport  { return nil }
+func (t *flow) path() []string            { return t.order }
+func (t *flow) locate(*core.Event, ID)    {}
+func (t *flow) spoiler(int32, int) string { return "" }
+func (t *flow) failedNode(int32) string   { return "" }
+func (t *flow) restore(*frameJSON) error  { return fmt.Errorf("a flow has no snapshots") }
+func (t *flow) dump(*frameJSON) error     { return fmt.Errorf("a flow has no snapshots") }
+
+// flowTask is a flow as the task of its vertex.
+type flowTask struct{ *flow }
+
+func (t flowTask) slotChanged()   { t.f.refresh(0) }
+func (t flowTask) holds() bool    { return t.group.active > 0 }
+func (t flowTask) canStart() bool { return len(t.queue) > 0 }
+func (t flowTask) commit()        {}
+func (t flowTask) stop()          { t.queue = nil }
+func (t flowTask) find(ID) work   { return nil }
+func (t flowTask) reissue()       {}
+
+func (t flowTask) startOne() bool {
+	if len(t.queue) == 0 || !t.group.free() {
+		return false
+	}
+	v := t.queue[0]
+	r := &t.visited[v.node]
+	r.Visits, r.Attempts = r.Visits+1, r.Attempts+1
+	v.visit = r.Visits
+	t.queue, t.flying = t.queue[1:], append(t.flying, v)
+	t.most, t.order = max(t.most, len(t.flying)), append(t.order, r.ID)
+	t.emit(core.NodeStarted, v, "")
+	n := &t.f.p.Nodes[v.node]
+	t.f.run(n, t.id(v), &Call{Edges: core.ObjectOf("input", v.input), Values: make([]any, len(n.Reads))}, &t.group)
+	return true
+}
+
+func (t flowTask) answer(e *Event) bool {
+	at := slices.IndexFunc(t.flying, func(v token) bool { return t.id(v) == e.ID })
+	if at < 0 {
+		return false
+	}
+	v := t.flying[at]
+	t.flying = slices.Delete(t.flying, at, at+1)
+	t.f.landed(&t.group)
+	t.visited[v.node].Status = core.Success
+	for _, w := range e.Outcome.Writes {
+		t.fields[w.Field].Resolve(int(v.n), w.Value, nil)
+	}
+	t.emit(core.NodeFinished, v, core.Success.String())
+	for _, edge := range t.f.p.Leaving(v.node) {
+		t.arrive(t.f.p.Edges[edge].ToNode, e.Outcome.Output)
+	}
+	if len(t.queue)+len(t.flying) == 0 {
+		t.f.resolve(0, core.Success)
+	}
+	t.f.refresh(0)
+	return true
+}
+
+// flowPlan compiles a graph in which s sends to a and b, and both send to m.
+func flowPlan(t *testing.T, modes ...*plan.Mode) *plan.Plan {
+	t.Helper()
+	text := func(s string) core.Text { return core.Text{Value: s} }
+	w := &core.Workflow{Name: text("tokens"), Mode: "flow", Fields: []core.FieldDecl{{Name: text("x"), Default: core.Missing}}}
+	for _, id := range []string{"s", "a", "b", "m"} {
+		w.Nodes = append(w.Nodes, &core.Node{ID: text(id), Writes: []core.Text{text("x")}, Handler: core.HandlerFunc(nil)})
+	}
+	for _, e := range []string{"sa", "sb", "am", "bm"} {
+		w.Edges = append(w.Edges, &core.Edge{From: text(e[:1]), To: text(e[1:])})
+	}
+	p, ds := plan.Compile(w, nil, plan.Options{Modes: modes})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	return p
+}
+
+// TestNewMode registers a mode by one value, and plans, draws, runs, shows and reports it.
+func TestNewMode(t *testing.T) {
+	p := flowPlan(t, flowMode)
+	d := p.Describe()
+	if d.Mode.Name != "flow" || d.Mode.Start != "s" || d.Mode.Exit != "" || len(d.Levels) != 3 || d.Width != 2 || len(d.Edges) != 4 {
+		t.Errorf("described as %+v, %d levels of at most %d, %d edges", d.Mode, len(d.Levels), d.Width, len(d.Edges))
+	}
+	for _, want := range []string{"tokens: a flow of 4 nodes", "step 0", "step 2", "after a", "after b"} {
+		if got := draw.Text(d, draw.Options{}); !strings.Contains(got, want) {
+			t.Errorf("drawn without %q:\n%s", want, got)
+		}
+	}
+	taken := &draw.Run{Taken: map[draw.Way]int{{From: "s", To: "a"}: 7}}
+	if got := draw.SVG(d, draw.Options{Run: taken}); !strings.Contains(got, "×7") || strings.Contains(got, "level 0") {
+		t.Errorf("the SVG counts no edges or has levels:\n%s", got)
+	}
+
+	m, err := New(p, nil, Options{Concurrency: 4, Events: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := runview.New(d)
+	r := drive(t, m, view.Apply, func(c Command) any {
+		in, _ := c.Call.Edges.Get("input")
+		return fmt.Sprintf("%v>%s", in, c.Node.ID)
+	})
+	if got := fmt.Sprintf("%s %v", r.Status, r.Path); got != "success [s a b m m]" {
+		t.Errorf("reported %s", got)
+	}
+	if x, _ := r.State.Get("x"); x != "go>s>a>m" {
+		t.Errorf("the state holds %v", x)
+	}
+	if n := r.Nodes()[3]; n.ID != "m" || n.Visits != 2 || n.Status != core.Success {
+		t.Errorf("reported %+v", n)
+	}
+	if most := m.root.mode.(*flow).most; most != 2 {
+		t.Errorf("at most %d visits ran at once, want 2", most)
+	}
+	var rows []string
+	for _, row := range view.Rows {
+		rows = append(rows, fmt.Sprintf("%s×%d", row.ID, row.Visits))
+	}
+	if got := strings.Join(rows, " "); got != "s×1 a×1 b×1 m×2" || view.Status != "success" {
+		t.Errorf("the view shows %s, status %q", got, view.Status)
+	}
+}
+
+// drive answers every command with what the handler says, latest first, and writes it to the
+// fields of the node.
+func drive(t *testing.T, m *Machine, listen func(*core.Event), handler func(c Command) any) (r *core.Report) {
+	t.Helper()
+	var open []Command
+	for !m.Done() {
+		for _, c := range m.Next() {
+			switch c.Op {
+			case OpRun:
+				open = append(open, c)
+			case OpEmit:
+				listen(c.Event)
+			case OpFinish:
+				r = c.Report
+			}
+		}
+		if len(open) == 0 {
+			break
+		}
+		c := open[len(open)-1]
+		open = open[:len(open)-1]
+		v := handler(c)
+		o := Outcome{Output: v, HasOutput: true}
+		for _, field := range c.Node.WriteFields {
+			o.Writes = append(o.Writes, plan.Write{Field: field, Value: v})
+		}
+		m.Apply(&Event{Kind: Finished, ID: c.ID, Outcome: o})
+	}
+	if r == nil {
+		t.Fatal("the machine stands still")
+	}
+	return r
+}
+
+// A mode that no planner can run is rejected before anything runs, and one that is not
+// registered when the workflow is compiled.
+func TestModesWithoutPlanner(t *testing.T) {
+	lame := *flowMode
+	lame.Planner = nil
+	if _, err := New(flowPlan(t, &lame), nil, Options{}); err == nil || !strings.Contains(err.Error(), `the mode "flow" has no planner`) {
+		t.Errorf("got %v", err)
+	}
+	w := &core.Workflow{Mode: "flow", Nodes: []*core.Node{{ID: core.Text{Value: "a"}, Handler: core.HandlerFunc(nil)}}}
+	if p, ds := plan.Compile(w, nil, plan.Options{}); p != nil || !strings.Contains(fmt.Sprint(ds), `mode: unknown word "flow"`) {
+		t.Errorf("got %v", ds)
+	}
+}
