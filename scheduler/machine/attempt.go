@@ -2,6 +2,7 @@ package machine
 
 import (
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -324,6 +325,13 @@ func reissue[W work](w W) {
 	}
 }
 
+// numbered is the path of the nested run of one execution of several.
+func (f *frame) numbered(id string, number int) string {
+	var room [64]byte
+	path := append(append(room[:0], f.name(id)...), '[')
+	return string(append(strconv.AppendInt(path, int64(number), 10), ']'))
+}
+
 // find returns the execution that an id of this frame names, nil if it has ended.
 func (f *frame) find(id ID) work {
 	v := f.p.Nodes[id.Node].Vertex
@@ -336,7 +344,9 @@ func (f *frame) find(id ID) work {
 // keep sets the entry of an execution, and deletes the entry if it is empty.
 func keep[K int | int32](m map[K]trail, key K, x trail) map[K]trail {
 	if x == (trail{}) {
-		delete(m, key)
+		if len(m) > 0 {
+			delete(m, key)
+		}
 		return m
 	}
 	if m == nil {

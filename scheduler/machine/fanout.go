@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -183,7 +182,7 @@ func (w item) frame() *frame   { return w.t.f }
 func (w item) def() *plan.Node { return w.t.n }
 func (w item) id() ID          { return w.t.id(w.i) }
 func (w item) group() *group   { return &w.t.group }
-func (w item) path() string    { return fmt.Sprintf("%s[%d]", w.t.f.name(w.t.n.ID), w.i) }
+func (w item) path() string    { return w.t.f.numbered(w.t.n.ID, w.i) }
 func (w item) landed(*Event)   {} // a range is counted as one
 func (w item) again()          { w.t.requeue(w.i) }
 func (w item) givenUp() bool   { return w.t.f.v[w.t.v].phase == losing }
@@ -241,8 +240,8 @@ func (w item) adopt(child *frame) {
 }
 
 func (w item) ended(o *Outcome, _ int64) {
-	w.t.trails = keep(w.t.trails, w.i, trail{})
 	if w.givenUp() {
+		w.t.trails = keep(w.t.trails, w.i, trail{})
 		w.t.endLost(w.i)
 		w.t.checkLost()
 		return
@@ -293,8 +292,8 @@ func (t *fanOut) answer(e *Event) bool {
 	t.f.landed(&t.group)
 	t.ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.Events)
 	t.handBack(to, end)
-	ask := t.askToYield
-	if (item{t, from}).givenUp() {
+	ask, lost := t.askToYield, item{t, from}.givenUp()
+	if lost {
 		ask = func(chunk.Span) {}
 	}
 	t.ranges.Ended(at, ask)
@@ -302,6 +301,10 @@ func (t *fanOut) answer(e *Event) bool {
 		o := &e.Outcome
 		if e.Items != nil {
 			o = &e.Items[i-from]
+		}
+		if o.Failure == nil && o.Status != core.Retry && o.Claim == nil && !lost {
+			t.itemEnded(i, o) // at once: most items take this path
+			continue
 		}
 		tried(item{t, i}, o, e.Ended)
 		if t.phases[i-t.base] == placing && i >= t.end() {
@@ -330,6 +333,7 @@ func (t *fanOut) requeue(i int) {
 // itemEnded takes the outcome of an item's last attempt and keeps what its visit comes
 // to.
 func (t *fanOut) itemEnded(i int, o *Outcome) {
+	t.trails = keep(t.trails, i, trail{})
 	o = t.f.verdict(t.n, t.attempt(i), o)
 	t.phases[i-t.base] = succeeded
 	t.done++

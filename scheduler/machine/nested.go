@@ -140,7 +140,9 @@ func (f *frame) handOver() {
 		}
 	}
 	w := parent.find(f.owner)
-	invariant(w != nil, "a nested run of nothing, %v", f.owner)
+	if w == nil { // invariant would allocate its argument
+		panic("machine: a nested run of nothing, " + f.owner.String())
+	}
 	w.adopt(nil)
 	tried(w, &o, f.m.now)
 	w.moved()

@@ -60,7 +60,7 @@ func (p *pass) def() *plan.Node { return p.t.node(p) }
 func (p *pass) load() attempt   { return p.attempt }
 func (p *pass) store(a attempt) { p.attempt = a }
 func (p *pass) group() *group   { return &p.t.group }
-func (p *pass) path() string    { return fmt.Sprintf("%s[%d]", p.t.f.name(p.def().ID), p.N) }
+func (p *pass) path() string    { return p.t.f.numbered(p.def().ID, p.N) }
 func (p *pass) landed(*Event)   { p.t.f.landed(&p.t.group) }
 func (p *pass) again()          {}
 func (p *pass) givenUp() bool   { return p.t.f.v[p.t.v].phase == losing }

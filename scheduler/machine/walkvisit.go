@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -47,7 +46,7 @@ func (v *visit) frame() *frame                   { return v.t.f }
 func (v *visit) def() *plan.Node                 { return &v.t.f.p.Nodes[v.Node] }
 func (v *visit) load() attempt                   { return v.attempt }
 func (v *visit) group() *group                   { return &v.t.group }
-func (v *visit) path() string                    { return fmt.Sprintf("%s[%d]", v.t.f.name(v.t.id(v.Node)), v.Count) }
+func (v *visit) path() string                    { return v.t.f.numbered(v.t.id(v.Node), v.Count) }
 func (v *visit) again()                          {}
 func (v *visit) givenUp() bool                   { return v.Lost }
 func (v *visit) moved()                          { v.t.f.refresh(v.t.v) }
