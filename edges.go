@@ -102,7 +102,7 @@ func (b *builder) conditions(i int) *settings {
 	return b.settings[i]
 }
 
-// unusedConditions reports a When, Else or On that has no edge to stand on.
+// unusedConditions reports a When, Else or On that has no edge to apply to.
 func (b *builder) unusedConditions() {
 	entered := make([]bool, b.vertices)
 	ids := map[string]int{}
@@ -123,7 +123,7 @@ func (b *builder) unusedConditions() {
 		seen[v] = true
 		for _, u := range b.conditions(i).used {
 			if edgeOptions[u.name] {
-				b.ds.Errorf(core.CodeBadValue, u.pos, "node %s: %s has no edge to stand on: nothing comes before the node", b.nodes[i].id.Value, u.name).
+				b.ds.Errorf(core.CodeBadValue, u.pos, "node %s: %s has no edge to apply to: no node comes before it", b.nodes[i].id.Value, u.name).
 					WithHint("add wavefold.After(...)")
 			}
 		}

@@ -122,7 +122,7 @@ func (f Field[T]) read(view core.View) (T, error) {
 	v, ok := view.Get(f.s.decl.Name.Value)
 	if !ok {
 		var zero T
-		return zero, badInput("field %q has no value: nobody wrote it, and no input or default gave it one", f.Name())
+		return zero, badInput("field %q has no value: no node wrote it, and no input or default gave it one", f.Name())
 	}
 	x, err := f.from(v)
 	if err != nil {

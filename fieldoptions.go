@@ -89,7 +89,7 @@ func asType[T any](s *spec, v any) (T, error) {
 // reaches, for others read the same memory at the same time.
 func Shared() FieldOption { return fieldOption(func(s *spec) { s.shared = true }) }
 
-// Description is a text for people about a field, a part or a graph.
+// Description is a description for people about a field, a part or a graph.
 type Description string
 
 // Describe makes the description of a field, a part or a graph.

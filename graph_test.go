@@ -61,7 +61,7 @@ func TestFindingsPointAtGoLines(t *testing.T) {
 				wavefold.When("$.n >")), wavefold.Do("z", do)}, line(), `EXPR_SYNTAX`},
 		{"unknown field in when", []wavefold.Part{wavefold.Source("m", n, value(1)), wavefold.Do("z", do,
 			wavefold.After("m"), wavefold.When("$.nn > 1"))}, line(), `EXPR_NAME`},
-		{"when on nothing", []wavefold.Part{wavefold.Declare(n), wavefold.Do("z", do, wavefold.When("$.n > 1"))}, line(), `When has no edge to stand on`},
+		{"when on nothing", []wavefold.Part{wavefold.Declare(n), wavefold.Do("z", do, wavefold.When("$.n > 1"))}, line(), `When has no edge to apply to`},
 		{"limit on one", []wavefold.Part{wavefold.Do("z", do, wavefold.Limit(4))}, line(), `option Limit means nothing to Do here (it is for [Each Expand ForEach Func Node Sub Pipeline StreamPipeline])`},
 		{"limit without items", []wavefold.Part{wavefold.Func("z", nil, nil, nothing, wavefold.Limit(4))}, line(), `Limit, MaxFailures and Collect are for a fan-out`},
 		{"bad limit", []wavefold.Part{wavefold.ForEach("z", list, func(context.Context, int) error { return nil }, wavefold.Limit(0))}, line(), `for_each.concurrency: want a whole number of at least 1`},

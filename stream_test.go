@@ -775,7 +775,7 @@ func TestStreamFindings(t *testing.T) {
 			[]string{`STREAM node end: reads: state field "raw" is a stream, its rows are not in the state - read it with a StreamFold, a StreamSink or another part for streams, or with a transform, a sink or a pipeline`}},
 		{"in a condition", []part{load, end, wavefold.Do("more", func(context.Context) error { return nil }, wavefold.After("end"), wavefold.When("length($.raw) > 1"))},
 			[]string{`STREAM edge end -> more: when: state field "raw" is a stream`}},
-		{"nobody reads", []part{load}, []string{`UNUSED node load: nobody reads the stream "raw", so no row is ever read - `}},
+		{"nobody reads", []part{load}, []string{`UNUSED node load: no node reads the stream "raw", so no row is ever read - `}},
 		{"in a loop", []part{wavefold.Loop("loop", wavefold.Body{load, end}, wavefold.MaxIters(2))},
 			[]string{`STREAM node load: a node with for_each, or of a pipeline or loop, cannot make a stream`}},
 		{"options", []part{wavefold.StreamSource("load", raw, emitting(1, 1), wavefold.Retry(2), wavefold.Describe("x"), wavefold.Timeout(time.Second)), end},

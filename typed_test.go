@@ -332,7 +332,7 @@ func TestFieldWithoutValue(t *testing.T) {
 	g := wavefold.New("g", wavefold.Map("count", in, out, func(_ context.Context, l []int) (int, error) { return len(l), nil },
 		wavefold.Retry(3, wavefold.Backoff{Base: time.Hour})))
 	r, err := g.Run(t.Context())
-	want := `node count: field "orders" has no value: nobody wrote it, and no input or default gave it one`
+	want := `node count: field "orders" has no value: no node wrote it, and no input or default gave it one`
 	if err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}

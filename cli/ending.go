@@ -44,7 +44,7 @@ func (d *ending) text(p *plan.Plan, r *core.Report) string {
 	case failureClass(r) == core.ClassVisitLimit:
 		return where + "the walk has made as many visits as it may"
 	case endedByFailure(r):
-		return where + "the run could not go on"
+		return where + "the run could not continue"
 	}
 	n, _ := p.Node(last)
 	switch out := p.Leaving(n.Index); {

@@ -62,7 +62,7 @@ func needsModel(p *plan.Plan, dry bool) string {
 		b := p.Bounds()
 		for i, n := range b.Decisions {
 			if n > 0 {
-				return fmt.Sprintf("%s: where to go on from node %s is decided by a model", p.Name, p.Nodes[i].ID)
+				return fmt.Sprintf("%s: a model chooses the next node after %s", p.Name, p.Nodes[i].ID)
 			}
 		}
 	}

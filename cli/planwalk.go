@@ -137,7 +137,7 @@ func wayText(e *plan.EdgeDescription) string {
 		parts = append(parts, "weight "+strconv.Itoa(e.Weight))
 	}
 	if e.LoopRestart {
-		parts = append(parts, "begins anew (loop_restart)")
+		parts = append(parts, "starts again (loop_restart)")
 	}
 	return strings.Join(parts, "; ")
 }
@@ -230,7 +230,7 @@ func commonVisits(w *plan.WalkDescription) int {
 func walkLimits(w *plan.WalkDescription, common []string) []string {
 	var lines []string
 	if len(common) > 0 {
-		lines = append(lines, "After a failure that no edge takes up the walk goes on at "+strings.Join(common, ", ")+".")
+		lines = append(lines, "After a failure that no edge handles, the walk continues at "+strings.Join(common, ", ")+".")
 	}
 	if n := commonVisits(w); n > 0 {
 		lines = append(lines, fmt.Sprintf("A node is visited at most %s, if it says nothing else.", plural(n, "time")))

@@ -205,14 +205,14 @@ func lookAtFile(ds *core.Diagnostics, name, format string) {
 			ds.Errorf(core.CodeMissingFile, pos, "the file cannot be read: %v", errors.Unwrap(err))
 			return
 		case info.IsDir():
-			ds.Errorf(core.CodeBadValue, pos, "it is a folder, and a workflow must stand first").WithHint("name its files: %s", filepath.Join(name, "*.csv"))
+			ds.Errorf(core.CodeBadValue, pos, "it is a folder; name the workflow first").WithHint("name its files: %s", filepath.Join(name, "*.csv"))
 			return
 		}
 	}
 	if format == "" && dataset.FormatOf(name) == "" {
-		d := ds.Errorf(core.CodeMissingKey, pos, "the name does not tell the format")
+		d := ds.Errorf(core.CodeMissingKey, pos, "the name does not show the format")
 		if name == "-" {
-			d.Pos.File, d.Message = "standard input", "nothing tells the format"
+			d.Pos.File, d.Message = "standard input", "the format is unknown"
 		}
 		d.WithHint("add --format, one of %s", strings.Join(previewFormats, ", "))
 	}

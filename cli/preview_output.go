@@ -29,7 +29,7 @@ func (a *app) printPreview(t *dataset.Table, title string, f *previewFlags) {
 		a.printTable(a.Out, columnTable(t))
 	}
 	if !t.Whole || t.Looked < t.Count-t.BadRows {
-		tty.Fprintf(a.Out, "\n%s\n", p.Dim(fmt.Sprintf("types and missing are those of the first %s rows", digits(t.Looked))))
+		tty.Fprintf(a.Out, "\n%s\n", p.Dim(fmt.Sprintf("types and missing values are from the first %s rows", digits(t.Looked))))
 	}
 	for _, b := range t.Bad {
 		p := a.palette(a.Err)

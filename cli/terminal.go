@@ -72,7 +72,7 @@ func widthOf(w io.Writer) int {
 }
 
 // Why a context ended.
-var errBrokenPipe = errors.New("nobody reads the output any more")
+var errBrokenPipe = errors.New("the reader of the output has gone")
 
 // interruption is the signal that ended a run from outside.
 type interruption struct{ signal os.Signal }

@@ -57,7 +57,7 @@ func verifyArgs(_ *cobra.Command, args []string) error {
 	case len(args) > 2:
 		return fmt.Errorf("verify wants a workflow and the log of a run, not %d files", len(args))
 	case len(args) == 1 && isWorkflow(args[0]):
-		return fmt.Errorf("verify wants the log of a run beside %s: verify FILE EVENTS (run --events EVENTS writes one)", args[0])
+		return fmt.Errorf("verify needs the log of a run in addition to %s: verify FILE EVENTS (run --events EVENTS writes one)", args[0])
 	case len(args) == 2 && isWorkflow(args[1]) && !isWorkflow(args[0]):
 		return fmt.Errorf("verify wants the workflow first: verify %s %s", args[1], args[0])
 	}

@@ -156,7 +156,7 @@ func (w *watcher) tell(ctx context.Context) (stop func()) {
 			}
 		}
 		if w.over.Load() {
-			w.say(fmt.Sprintf("%s: the run has ended; whoever reads its events gets %s to take the rest", why, scheduler.DefaultGrace))
+			w.say(fmt.Sprintf("%s: the run has ended; the reader of its events has %s to read the rest", why, scheduler.DefaultGrace))
 			return
 		}
 		w.say(fmt.Sprintf("%s: waiting for %s to end; programs are killed after %s, or at once if you interrupt again", why, &w.runs, command.Grace))

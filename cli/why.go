@@ -89,7 +89,7 @@ func (a *app) why(s *story.Story, node string, asJSON bool) error {
 			return fail(exitUsage, "%s is a file, and the node comes before it: wavefold why NODE %s --events …, or no node and no file for all that went wrong", node, node)
 		}
 		if len(s.Ways) > 0 {
-			return fail(exitUsage, "node %q is not in the events: the walk never came there, or has no such node%s; with the workflow this tells more: wavefold why %s FILE.dot --events …", node, hintFor(node, s.Nodes()), node)
+			return fail(exitUsage, "node %q is not in the events: the walk never reached it, or has no such node%s; with the workflow there is more to see: wavefold why %s FILE.dot --events …", node, hintFor(node, s.Nodes()), node)
 		}
 		return fail(exitUsage, "node %q is not in the events: it was never reached, or the workflow has no such node%s", node, hintFor(node, s.Nodes()))
 	}
@@ -135,10 +135,10 @@ func (a *app) troubles(s *story.Story, asJSON bool) error {
 // one does whose sum did not fit.
 func (a *app) ownError(s *story.Story, list []*story.Account) {
 	if s.Error != "" && len(s.Ways) > 0 {
-		tty.Fprintf(a.Out, "the walk could not go on: %s\n", s.Error)
+		tty.Fprintf(a.Out, "the walk could not continue: %s\n", s.Error)
 		return
 	}
 	if s.Error != "" && !slices.ContainsFunc(list, func(x *story.Account) bool { return x.Status == core.Fail.String() }) {
-		tty.Fprintf(a.Out, "the run failed by itself: %s\n", s.Error)
+		tty.Fprintf(a.Out, "the run failed: %s\n", s.Error)
 	}
 }

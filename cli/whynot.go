@@ -48,7 +48,7 @@ func sentBack(s *story.Story, node string) []string {
 	counts := map[string]int{}
 	for _, w := range s.Ways {
 		if w.From == node && w.Rule == core.StepGoalGate {
-			line := fmt.Sprintf("the walk had come to it and went back to %s: %s", w.To, w.Why())
+			line := fmt.Sprintf("the walk had reached it and went back to %s: %s", w.To, w.Why())
 			if counts[line]++; counts[line] == 1 {
 				lines = append(lines, line)
 			}
@@ -119,7 +119,7 @@ func instead(s *story.Story, e *plan.EdgeDescription) []string {
 		}
 	}
 	if len(went) == 0 {
-		line := fmt.Sprintf("  the walk did not go on from %s", e.From)
+		line := fmt.Sprintf("  the walk did not continue from %s", e.From)
 		if a, ok := s.Account(e.From); ok && a.Status == core.Fail.String() {
 			line += ", which failed: " + s.Brief(a)
 		}

@@ -121,7 +121,7 @@ var faults = []fault{
 	// Names and references.
 	{"node without an id", "{id: loose, kind", "{kind", core.CodeMissingKey},
 	{"bad id", "id: loose", "id: lo-ose", core.CodeBadID},
-	{"id that stands twice", "id: loose", "id: fifth", core.CodeDuplicateID},
+	{"id that appears twice", "id: loose", "id: fifth", core.CodeDuplicateID},
 	{"unknown target", "{from: load, to: tell}", "{from: load, to: tel}", core.CodeUnknownNode},
 	{"unknown target, unlike any", "{from: other, to: third}", "{from: other, to: elsewhere}", core.CodeUnknownNode},
 	{"unknown source", "{from: bad, to: save}", "{from: bda, to: save}", core.CodeUnknownNode},
@@ -239,7 +239,7 @@ var hides = map[string][]string{
 	// The other is about what it changes.
 	"cycle":                      {"duplicate edge", "unknown target, unlike any"},
 	"edge without a target":      {"duplicate edge"},
-	"id that stands twice":       {"edge to itself"},
+	"id that appears twice":      {"edge to itself"},
 	"source that is no array":    {"input against the type"},
 	"type of a condition":        {"default against the type"},
 	"unknown source of a choice": {"else without a condition"},

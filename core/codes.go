@@ -7,10 +7,10 @@ const (
 	CodeLimit        Code = "LIMIT"         // a size, depth or alias limit is exceeded
 	CodeUnknownKey   Code = "UNKNOWN_KEY"   // a key the place does not have
 	CodeMissingKey   Code = "MISSING_KEY"   // a required key is absent or empty
-	CodeDuplicateKey Code = "DUPLICATE_KEY" // a key stands twice
+	CodeDuplicateKey Code = "DUPLICATE_KEY" // a key appears twice
 	CodeWrongType    Code = "WRONG_TYPE"    // a value has the wrong type
 	CodeBadValue     Code = "BAD_VALUE"     // a value is outside what is allowed
-	CodeDuplicate    Code = "DUPLICATE"     // a name stands twice in a list
+	CodeDuplicate    Code = "DUPLICATE"     // a name appears twice in a list
 	CodeNoPrice      Code = "NO_PRICE"      // a budget of money, and a model whose price is not known
 	CodeUnused       Code = "UNUSED"        // something declared is never used
 	CodeIgnored      Code = "IGNORED"       // a key is accepted but has no effect

@@ -403,7 +403,7 @@ func (d *decoder) eachMember(v *Value, at *place, f func(i int, at *place)) {
 }
 
 func (d *decoder) duplicate(k Text, first Position, at *place) {
-	f := d.errorf(CodeDuplicateKey, k.Pos, at, "key %q stands twice", k.Value)
+	f := d.errorf(CodeDuplicateKey, k.Pos, at, "key %q appears twice", k.Value)
 	if first.IsValid() {
 		f.WithHint("the first one is on line %d", first.Line)
 	}

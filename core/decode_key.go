@@ -104,7 +104,7 @@ func foreignKey(key string, known []string) string {
 func KeyHint(key string, known []string) string {
 	hint := UnknownKeyHint(key, known)
 	if strings.Contains(strings.TrimSpace(key), " ") {
-		hint = "is it the end of a text? in {…} a text with a comma needs quotes; " + hint
+		hint = "is it the end of a string? in {…} a string with a comma needs quotes; " + hint
 	}
 	return hint
 }

@@ -26,7 +26,7 @@ func (v *Value) Describe() string {
 	case ObjectValue:
 		return "a mapping"
 	case StringValue:
-		return "text " + strconv.Quote(shorten(v.Scalar.(string), 40))
+		return "string " + strconv.Quote(shorten(v.Scalar.(string), 40))
 	case BoolValue:
 		return "boolean " + JSON(v.Scalar)
 	default:
@@ -77,7 +77,7 @@ func (d *decoder) text(v *Value, dst reflect.Value, at *place, key *Key) {
 	if !ok {
 		f := d.wrongType(v, at, wantText(key))
 		if v.Kind == BoolValue || v.Kind == IntValue || v.Kind == FloatValue {
-			f.WithHint("put it in quotes to make it a text")
+			f.WithHint("put it in quotes to make it a string")
 		}
 		return
 	}
@@ -93,7 +93,7 @@ func wantText(key *Key) string {
 	if len(key.OneOf) > 0 {
 		return "one of " + strings.Join(key.OneOf, ", ")
 	}
-	return "a text"
+	return "a string"
 }
 
 func (d *decoder) whole(v *Value, dst reflect.Value, at *place, key *Key) {

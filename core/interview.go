@@ -32,12 +32,12 @@ var ErrUnanswered = errors.New("nobody answered")
 
 // ErrLate is the error of an Interviewer that knows by itself that there was no answer in
 // time. The gate takes its default choice then, or is asked again under its retry policy.
-var ErrLate = errors.New("nobody answered in time")
+var ErrLate = errors.New("no answer arrived in time")
 
 // Question is what a human gate asks.
 type Question struct {
 	// Run is the run's id, Node the path of the gate, Visit which visit of it this is and
-	// Attempt which asking of that visit, both from 1: what nobody answered in time may be
+	// Attempt which asking of that visit, both from 1: what no answer arrived in time may be
 	// asked again.
 	Run     string `json:"run,omitempty"`
 	Node    string `json:"node,omitempty"`

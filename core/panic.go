@@ -26,7 +26,7 @@ func CutText(s string) string {
 func PanicText(p any) (text string) {
 	defer func() {
 		if again := recover(); again != nil {
-			text = fmt.Sprintf("a value of type %T, whose text cannot be had because the method panics, too", p)
+			text = fmt.Sprintf("a value of type %T, whose string cannot be printed because the method panics, too", p)
 		}
 	}()
 	switch p := p.(type) {

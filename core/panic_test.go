@@ -33,8 +33,8 @@ func TestPanicText(t *testing.T) {
 		{errors.New("why"), "why"}, {stringer{}, "I say so"},
 		{cycle, "a value of type map[string]interface {}"},
 		{ring, "a value of type *core.node"},
-		{panicsAsText{}, "a value of type core.panicsAsText, whose text cannot be had because the method panics, too"},
-		{(*NodeError)(nil), "a value of type *core.NodeError, whose text cannot be had because the method panics, too"},
+		{panicsAsText{}, "a value of type core.panicsAsText, whose string cannot be printed because the method panics, too"},
+		{(*NodeError)(nil), "a value of type *core.NodeError, whose string cannot be printed because the method panics, too"},
 		{strings.Repeat("é", MaxText), strings.Repeat("é", MaxText/2) + fmt.Sprintf("… (%d bytes are left out)", MaxText)},
 	} {
 		if got := PanicText(c.p); got != c.want {

@@ -69,7 +69,7 @@ var errJSONDepth = fmt.Errorf("JSON is nested deeper than %d", MaxJSONDepth)
 // cutOff is the error of a text that ends too early.
 type cutOff struct{ want string }
 
-func (e cutOff) Error() string { return "the JSON text is cut off, want " + e.want }
+func (e cutOff) Error() string { return "the JSON ends too early, want " + e.want }
 func (e cutOff) Unwrap() error { return io.ErrUnexpectedEOF }
 
 // fail says what was wanted at the byte at hand.
@@ -364,7 +364,7 @@ func (p *JSONParser) escape(out []byte) ([]byte, error) {
 	case 'u':
 		return p.unicode(out)
 	default:
-		return out, p.fail(`one of "\/bfnrtu behind \`)
+		return out, p.fail(`one of "\/bfnrtu after \`)
 	}
 	p.at++
 	return append(out, c), nil
@@ -409,7 +409,7 @@ func (p *JSONParser) digits(at int) (rune, error) {
 			c -= 'A' - 10
 		default:
 			p.at = min(i, len(p.data))
-			return 0, p.fail("four hexadecimal digits behind \\u")
+			return 0, p.fail("four hexadecimal digits after \\u")
 		}
 		n = n<<4 | rune(c)
 	}

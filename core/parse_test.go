@@ -26,14 +26,14 @@ func TestParseJSON(t *testing.T) {
 		{`[{"a":1,"b":2},{"a":3,"b":4},{"b":5,"a":6},{"a":7},{"a":8,"b":9,"c":10},{"a":11,"b":12}]`, `[{"a":1,"b":2},{"a":3,"b":4},{"b":5,"a":6},{"a":7},{"a":8,"b":9,"c":10},{"a":11,"b":12}]`},
 		{`[{"a":1},{"\u0061":2}]`, `[{"a":1},{"a":2}]`},
 
-		{``, `the JSON text is cut off, want a value`}, {` `, `cut off, want a value`}, {`[`, `cut off, want a value`},
-		{`[1`, `cut off, want "," or "]"`}, {`[1,`, `cut off, want a value`}, {`{`, `cut off, want a key in double quotes`}, {`{"a"`, `cut off, want ":"`}, {`{"a":`, `cut off, want a value`},
-		{`{"a":1`, `cut off, want "," or "}"`}, {`{"a":1,`, `cut off, want a key`}, {`"abc`, `cut off, want '"'`}, {`"é`, `cut off, want '"'`}, {`"\`, `cut off, want one of`},
-		{`"\u12`, `cut off, want four hexadecimal digits`}, {`tru`, `cut off, want true`}, {`-`, `cut off, want a digit`}, {`1.`, `cut off, want a digit`}, {`1e+`, `cut off, want a digit`},
+		{``, `the JSON ends too early, want a value`}, {` `, `ends too early, want a value`}, {`[`, `ends too early, want a value`},
+		{`[1`, `ends too early, want "," or "]"`}, {`[1,`, `ends too early, want a value`}, {`{`, `ends too early, want a key in double quotes`}, {`{"a"`, `ends too early, want ":"`}, {`{"a":`, `ends too early, want a value`},
+		{`{"a":1`, `ends too early, want "," or "}"`}, {`{"a":1,`, `ends too early, want a key`}, {`"abc`, `ends too early, want '"'`}, {`"é`, `ends too early, want '"'`}, {`"\`, `ends too early, want one of`},
+		{`"\u12`, `ends too early, want four hexadecimal digits`}, {`tru`, `ends too early, want true`}, {`-`, `ends too early, want a digit`}, {`1.`, `ends too early, want a digit`}, {`1e+`, `ends too early, want a digit`},
 		{`oops`, `unexpected 'o' at byte 1, want a value`}, {`é`, `unexpected 'é' at byte 1`}, {"\xff", `unexpected byte 0xff at byte 1`}, {"\x00", `unexpected '\x00' at byte 1`},
 		{`[1 2]`, `unexpected '2' at byte 4, want "," or "]"`}, {`[1,]`, `unexpected ']' at byte 4, want a value`}, {`[,1]`, `unexpected ',' at byte 2`}, {`]`, `unexpected ']' at byte 1`},
 		{`{"a" 1}`, `unexpected '1' at byte 6, want ":"`}, {`{"a":1,}`, `unexpected '}' at byte 8, want a key in double quotes`}, {`{a:1}`, `unexpected 'a' at byte 2, want a key`}, {`{1:1}`, `unexpected '1' at byte 2`},
-		{`{"a":1;`, `unexpected ';' at byte 7, want "," or "}"`}, {`'a'`, `unexpected '\'' at byte 1`}, {`nul`, `cut off, want null`}, {`nule`, `unexpected 'e' at byte 4, want null`},
+		{`{"a":1;`, `unexpected ';' at byte 7, want "," or "}"`}, {`'a'`, `unexpected '\'' at byte 1`}, {`nul`, `ends too early, want null`}, {`nule`, `unexpected 'e' at byte 4, want null`},
 		{`01`, `unexpected '1' at byte 2, want a number without a leading zero`}, {`-01`, `at byte 3, want a number without a leading zero`}, {`.5`, `unexpected '.' at byte 1`}, {`1.x`, `unexpected 'x' at byte 3, want a digit`},
 		{`+1`, `unexpected '+' at byte 1`}, {`1x`, `unexpected text after the JSON value at byte 2`}, {`0x10`, `unexpected text after the JSON value at byte 2`}, {`-x`, `unexpected 'x' at byte 2, want a digit`}, {`1e5.5`, `unexpected text`},
 		{`{} {}`, `unexpected text after the JSON value at byte 4`}, {"\"a\nb\"", `unexpected '\n' at byte 3, want an escape`}, {"\"é\tb\"", `unexpected '\t' at byte 4, want an escape`},
@@ -48,7 +48,7 @@ func TestParseJSON(t *testing.T) {
 		if got != tt.want && (err == nil || !strings.Contains(got, tt.want)) {
 			t.Errorf("%s\n\tgot  %s\n\twant %s", tt.in, got, tt.want)
 		}
-		if cut := strings.Contains(got, "cut off"); cut != errors.Is(err, io.ErrUnexpectedEOF) {
+		if cut := strings.Contains(got, "ends too early"); cut != errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %v", tt.in, err)
 		}
 	}

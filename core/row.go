@@ -13,14 +13,14 @@ type Keys struct {
 	index map[string]int // nil while there are few keys
 }
 
-// NewKeys returns the keys in the given order. A key that stands twice is an
+// NewKeys returns the keys in the given order. A key that appears twice is an
 // error.
 func NewKeys(names []string) (*Keys, error) {
 	k := &Keys{names: slices.Clip(slices.Clone(names))}
 	index := make(map[string]int, len(names))
 	for i, n := range k.names {
 		if _, ok := index[n]; ok {
-			return nil, fmt.Errorf("key %q stands twice", n)
+			return nil, fmt.Errorf("key %q appears twice", n)
 		}
 		index[n] = i
 	}

@@ -18,7 +18,7 @@ func mustKeys(t testing.TB, names ...string) *Keys {
 
 func TestNewKeysRefusesDuplicates(t *testing.T) {
 	if _, err := NewKeys([]string{"a", "b", "a"}); err == nil {
-		t.Fatal("a key that stands twice was accepted")
+		t.Fatal("a key that appears twice was accepted")
 	}
 }
 

@@ -16,7 +16,7 @@ const (
 	ObjectValue
 )
 
-var valueKindNames = [...]string{"null", "boolean", "integer", "number", "text", "list", "mapping"}
+var valueKindNames = [...]string{"null", "boolean", "integer", "number", "string", "list", "mapping"}
 
 // String names the shape as messages do.
 func (k ValueKind) String() string { return valueKindNames[k] }

@@ -30,7 +30,7 @@ func TestModels(t *testing.T) {
 		{"review", []string{"review.yml", "--input", "task=x", "--max-visits", "3"},
 			[]string{"path: write -> review -> fix\n", "ended at fix: the walk has made as many visits as it may"}},
 		{"review", []string{"review.yml", "--input", "task=x", "--budget-calls", "4"},
-			[]string{"path: write -> review -> fix -> review\n", "ended at review: the run could not go on", "the budget of the run is used up"}},
+			[]string{"path: write -> review -> fix -> review\n", "ended at review: the run could not continue", "the budget of the run is used up"}},
 		{"agents", []string{"agents.yaml"}, []string{"agents: success", "verdicts  3 elements"}},
 		{"unparseable", []string{"unparseable.yaml"}, []string{"judged   3 elements", "unparseable: success"}},
 	} {

@@ -159,26 +159,26 @@ func (c *checker) container(n *Binary, holder Node, h info, element core.TypeKin
 		return
 	case core.StringType, core.ObjectType:
 		if element != core.StringType && element != core.AnyType {
-			c.errorf(core.CodeExprType, n.At, "%q looks for a text in %s, not for %s", n.Op, article(h.kind), article(element))
+			c.errorf(core.CodeExprType, n.At, "%q looks for a string in %s, not for %s", n.Op, article(h.kind), article(element))
 		}
 		return
 	}
-	c.errorf(core.CodeExprType, holder.Start(), "%q needs an array, a text or an object, and this is %s", n.Op, article(h.kind))
+	c.errorf(core.CodeExprType, holder.Start(), "%q needs an array, a string or an object, and this is %s", n.Op, article(h.kind))
 }
 
 // pattern compiles the right side of matches.
 func (c *checker) pattern(n *Binary, x info) *regexp.Regexp {
 	if c.open == nil && x.kind != core.AnyType && x.kind != core.StringType {
-		c.errorf(core.CodeExprType, n.X.Start(), `"matches" needs a text, and this is %s`, article(x.kind))
+		c.errorf(core.CodeExprType, n.X.Start(), `"matches" needs a string, and this is %s`, article(x.kind))
 	}
 	l, _ := n.Y.(*Literal)
 	if l == nil {
-		c.errorf(core.CodeExprSyntax, n.Y.Start(), `the pattern of "matches" must be a text in quotes`)
+		c.errorf(core.CodeExprSyntax, n.Y.Start(), `the pattern of "matches" must be a string in quotes`)
 		return nil
 	}
 	s, ok := l.Value.(string)
 	if !ok {
-		c.errorf(core.CodeExprSyntax, n.Y.Start(), `the pattern of "matches" must be a text in quotes`)
+		c.errorf(core.CodeExprSyntax, n.Y.Start(), `the pattern of "matches" must be a string in quotes`)
 		return nil
 	}
 	rx, err := regexp.Compile(s)
@@ -245,7 +245,7 @@ func (c *checker) argument(n *Call, at int, i info) {
 		return
 	case textArg:
 		if i.kind != core.StringType {
-			want = "a text"
+			want = "a string"
 		}
 	case numberArg:
 		if !isNumber(i.kind) {
@@ -253,7 +253,7 @@ func (c *checker) argument(n *Call, at int, i info) {
 		}
 	case numberishArg:
 		if !isNumber(i.kind) && i.kind != core.StringType {
-			want = "a number or a text"
+			want = "a number or a string"
 		}
 	case numbersArg:
 		if !isNumber(i.kind) && !mayHoldNumbers(i) {
@@ -280,7 +280,7 @@ func mayHoldNumbers(i info) bool {
 func article(k core.TypeKind) string {
 	switch k {
 	case core.StringType:
-		return "a text"
+		return "a string"
 	case core.ArrayType, core.ObjectType, core.IntegerType:
 		return "an " + k.String()
 	case core.NullType:

@@ -44,7 +44,7 @@ func malformedClause(n *Clause) *SyntaxError {
 	if n.Bare || n.Op == Equal || n.Op == NotEqual || n.Op.isOrder() || n.Op == Contains || n.Op == Matches {
 		return nil
 	}
-	return syntaxError(n.At, quoteCode(n.Op.String())+" compares no texts", "")
+	return syntaxError(n.At, quoteCode(n.Op.String())+" does not compare strings", "")
 }
 
 // clause checks the paths of a clause and compiles its pattern.

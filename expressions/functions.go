@@ -32,7 +32,7 @@ const (
 	anything       argument = iota
 	textArg                 // a text
 	numberArg               // a number
-	numberishArg            // a number or a text
+	numberishArg            // a number or a string
 	numbersArg              // a number or an array of numbers
 	unboundedCount = -1
 )

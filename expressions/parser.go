@@ -230,7 +230,7 @@ func (p *parser) unexpected() Node {
 	case tokOp:
 		hint := ""
 		if p.tok.op == Subtract {
-			hint = "a minus sign stands directly before a number"
+			hint = "a minus sign must be directly before a number"
 		}
 		return p.fail(p.tok.start, "expected a value, found "+quoteCode(p.word()), hint)
 	case tokDot:
@@ -309,7 +309,7 @@ func (p *parser) name() Node {
 
 // bareWord rejects a word that is nothing by itself.
 func (p *parser) bareWord(word string, from int, isFunc bool) Node {
-	hint := "write $." + word + " for a field, or put a text in quotes"
+	hint := "write $." + word + " for a field, or put a string in quotes"
 	switch strings.ToLower(word) {
 	case "true", "false", "null":
 		hint = "write " + strings.ToLower(word)
@@ -318,7 +318,7 @@ func (p *parser) bareWord(word string, from int, isFunc bool) Node {
 	case "not":
 		hint = "write !"
 	case "in", "contains", "matches":
-		hint = word + " stands between two values"
+		hint = word + " is between two values"
 	}
 	if isFunc {
 		hint = "call it as " + word + "(...), or write $." + word + " for a field"
@@ -356,7 +356,7 @@ func (p *parser) leftover() {
 	case tokClose:
 		p.fail(p.tok.start, `")" closes nothing`, "")
 	case tokComma:
-		p.fail(p.tok.start, `"," stands outside of a call`, "")
+		p.fail(p.tok.start, `"," is outside of a call`, "")
 	case tokBracket:
 		p.fail(p.tok.start, "unexpected "+quoteCode(word), "subscripts follow a path directly: $.list[0]")
 	case tokNot:

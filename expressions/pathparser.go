@@ -94,7 +94,7 @@ func (p *parser) badName(at int) {
 // wildcards is a hint about parts of JSONPath that this language does not have.
 func (p *parser) wildcards(what string) string {
 	if p.filter {
-		return what + " cannot stand inside a filter"
+		return what + " cannot be inside a filter"
 	}
 	return what + " are JSONPath, which for_each, items and args accept"
 }
@@ -115,7 +115,7 @@ func (p *parser) subscript(n *Path) bool {
 		return false
 	}
 	if p.src[p.pos] != ']' {
-		p.fail(p.pos, `expected "]"`, "a subscript is one number or one text")
+		p.fail(p.pos, `expected "]"`, "a subscript is one number or one string")
 		return false
 	}
 	p.pos++
@@ -132,11 +132,11 @@ func (p *parser) subscriptValue(from int) (Step, bool) {
 	minus := len(rest) - len(strings.TrimPrefix(rest, "-"))
 	count := digits(rest[minus:])
 	if count == 0 {
-		hint := "a subscript is a number or a text: [0] or ['name']"
+		hint := "a subscript is a number or a string: [0] or ['name']"
 		if strings.HasPrefix(rest, "*") || strings.HasPrefix(rest, "?") {
 			hint = p.wildcards("wildcards and filters")
 		}
-		p.fail(from, "expected a number or a text after \"[\"", hint)
+		p.fail(from, "expected a number or a string after \"[\"", hint)
 		return Step{}, false
 	}
 	p.pos = from + minus + count

@@ -23,7 +23,7 @@ func (p *parser) quotedName() (name string, ok bool) {
 			return name, ok
 		}
 	}
-	p.fail(from, "this text is never closed", "close it with "+string(quote))
+	p.fail(from, "this string is never closed", "close it with "+string(quote))
 	return "", false
 }
 

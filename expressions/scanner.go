@@ -68,7 +68,7 @@ func (s *scanner) text() token {
 	start := s.pos
 	n := strings.IndexByte(s.src[start+1:], s.src[start])
 	if n < 0 {
-		return s.fail(start, "this text is never closed", "close it with "+s.src[start:start+1]+"; within {…} of YAML a comma ends a string unless all of it is in quotes")
+		return s.fail(start, "this string is never closed", "close it with "+s.src[start:start+1]+"; within {…} of YAML a comma ends a string unless all of it is in quotes")
 	}
 	s.pos = start + n + 2
 	return token{kind: tokText, start: start, end: s.pos}

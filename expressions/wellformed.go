@@ -47,7 +47,7 @@ func malformedLiteral(n *Literal) *SyntaxError {
 		return nil
 	case string:
 		if bothQuotes(v) {
-			return syntaxError(n.From, "a text cannot hold both sorts of quotes", "")
+			return syntaxError(n.From, "a string cannot contain both kinds of quotes", "")
 		}
 		return nil
 	default:
@@ -66,7 +66,7 @@ func malformedPath(n *Path) *SyntaxError {
 		return malformedNode(n)
 	case RootOutcome, RootPreferredLabel:
 		if len(n.Steps) > 0 {
-			return syntaxError(n.Steps[0].From, n.Root.String()+" is a text and has no parts", "")
+			return syntaxError(n.Steps[0].From, n.Root.String()+" is a string and has no parts", "")
 		}
 	}
 	return nil
@@ -93,7 +93,7 @@ func malformedNode(n *Path) *SyntaxError {
 		return nil
 	case "status":
 		if len(steps) > 2 {
-			return syntaxError(steps[2].From, "a status is a text and has no parts", "")
+			return syntaxError(steps[2].From, "a status is a string and has no parts", "")
 		}
 		return nil
 	default:

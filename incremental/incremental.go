@@ -89,7 +89,7 @@ type partitionsFile struct {
 const fileVersion = 1
 
 // ErrNothing says that a workflow has no incremental section.
-var ErrNothing = errors.New("the workflow has no incremental section, so there is nothing to go on from")
+var ErrNothing = errors.New("the workflow has no incremental section, so there is nothing to continue from")
 
 // Begin reads what the last run left and returns the inputs for the next one.
 // Inputs that are given win over what was saved.
@@ -143,7 +143,7 @@ func (s *Session) read() error {
 	err = d.Decode(&s.file)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s is damaged: %w; remove it to begin anew", s.path, err)
+		return fmt.Errorf("%s is damaged: %w; remove it to start again", s.path, err)
 	case s.file.Version != fileVersion:
 		return fmt.Errorf("%s has version %d, this program writes version %d", s.path, s.file.Version, fileVersion)
 	case s.file.Workflow != s.p.Name:
@@ -190,7 +190,7 @@ func (s *Session) cursor(o Options) error {
 			return fmt.Errorf("%s is damaged: cursor: %w", s.path, err)
 		}
 		if err := s.p.CheckInput(name, v); err != nil {
-			return fmt.Errorf("%s: the cursor does not fit the input %q: %w; correct it there, or begin anew with --full-refresh", s.path, name, err)
+			return fmt.Errorf("%s: the cursor does not fit the input %q: %w; correct it there, or start again with --full-refresh", s.path, name, err)
 		}
 		s.Inputs[name] = v
 	}
@@ -205,7 +205,7 @@ func (s *Session) partitions(o Options) error {
 	name := s.p.Incremental.Partitions
 	if name == "" {
 		if o.RetryFailed {
-			return errors.New("the workflow has no partitions of which some could have failed")
+			return errors.New("the workflow has no partitions that could have failed")
 		}
 		return nil
 	}

@@ -194,11 +194,11 @@ func saved(t *testing.T, path string) string {
 func TestBadFiles(t *testing.T) {
 	p := compile(t, doc)
 	for text, want := range map[string]string{
-		`{`:                                     "is damaged: unexpected EOF; remove it to begin anew",
+		`{`:                                     "is damaged: unexpected EOF; remove it to start again",
 		`{"version": 1, "wrkflow": "load"}`:     "is damaged",
 		`{"version": 2, "workflow": "load"}`:    "has version 2, this program writes version 1",
 		`{"version": 1, "workflow": "another"}`: `belongs to workflow "another", not to "load"`,
-		`{"version": 1, "workflow": "load", "cursor": "x"}`: `x.json: the cursor does not fit the input "since": want integer, got string "x"; correct it there, or begin anew with --full-refresh`,
+		`{"version": 1, "workflow": "load", "cursor": "x"}`: `x.json: the cursor does not fit the input "since": want integer, got string "x"; correct it there, or start again with --full-refresh`,
 	} {
 		path := filepath.Join(t.TempDir(), "x.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -109,7 +109,7 @@ func waiting(err error) error {
 	return err
 }
 
-// Lacks returns what a model cannot do of a request, as a text for people; "" when it can
+// Lacks returns what a model cannot do of a request, as a description for people; "" when it can
 // do all of it, or does not say (Capable). The request has no messages.
 func Lacks(m Model, r *Request) string {
 	if c, ok := m.(Capable); ok {

@@ -28,7 +28,7 @@ func (f Func) Complete(ctx context.Context, r *Request) (*Response, error) { ret
 type Capable interface {
 	Model
 	// Lacks returns what the model cannot do of that Request, which has no messages yet, as
-	// a text for people; "" when it can do all of it.
+	// a description for people; "" when it can do all of it.
 	Lacks(r *Request) string
 }
 

@@ -157,7 +157,7 @@ node.failed`},
 			time.Sleep(time.Second)
 			return core.Answer{}, context.DeadlineExceeded
 		}, question + `
-node.answered gate 1.1 nobody answered in time
+node.answered gate 1.1 no answer arrived in time
 node.failed`},
 		{"the time of something else is up", func(context.Context, core.Question) (core.Answer, error) {
 			time.Sleep(time.Second - 1)

@@ -57,7 +57,7 @@ func (s *spending) begin(b core.Budget, own *int64) (landed <-chan struct{}, err
 		}
 		return s.landed, nil
 	case over == "":
-		over = fmt.Sprintf("%d of %d calls, %d of them under way", s.used.Calls+s.flying, b.Calls, s.flying)
+		over = fmt.Sprintf("%d of %d calls, %d of them in progress", s.used.Calls+s.flying, b.Calls, s.flying)
 	}
 	return nil, core.FailRun(core.Categorized(fmt.Errorf("%w: %s", ErrBudget, over), core.BudgetExhausted))
 }

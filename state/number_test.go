@@ -102,8 +102,8 @@ func TestNumbersAreAsked(t *testing.T) {
 		{field("x", "sum"), "a", true, "want a number, got string"},
 		{field("x", "sum"), []any{}, false, "want a number, got array"},
 		{field("x", "count"), "a", true, "want a number, got string"},
-		{field("x", "min"), true, false, "want a number or a text, got boolean"},
-		{field("x", "max"), core.NewObject(0), true, "want a number or a text, got object"},
+		{field("x", "min"), true, false, "want a number or a string, got boolean"},
+		{field("x", "max"), core.NewObject(0), true, "want a number or a string, got object"},
 		{integers("sum"), 1.5, false, "want integer, got number 1.5"},
 	} {
 		f := &schemaOf(t, c.field).Fields[0]

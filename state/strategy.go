@@ -46,8 +46,8 @@ var strategies = []Strategy{
 	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []core.TypeKind{core.ObjectType}, asJSON: true, accept: acceptObject, merge: mergeObject},
 	{Name: "union", Wants: "arrays: elements that are not there yet are added", collects: true, kinds: []core.TypeKind{core.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion},
 	{Name: "sum", Wants: "numbers: they are added up", kinds: numeric, start: acceptNumber, accept: acceptNumber, merge: mergeSum},
-	{Name: "min", Wants: "numbers and texts: the least stays", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, joins: true, merge: mergeMin},
-	{Name: "max", Wants: "numbers and texts: the greatest stays", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, joins: true, merge: mergeMax},
+	{Name: "min", Wants: "numbers and strings: keeps the least", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, joins: true, merge: mergeMin},
+	{Name: "max", Wants: "numbers and strings: keeps the greatest", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, joins: true, merge: mergeMax},
 	{Name: "count", Wants: "integers: each write adds one, whatever it writes", kinds: numeric, takesAny: true, start: acceptNumber, accept: acceptAny, merge: mergeCount},
 }
 
@@ -56,7 +56,7 @@ var custom = Strategy{Name: "custom", Wants: "what the reducer wants", Refuses: 
 	merge: func(f *Field, old, new any, _ bool) (any, error) { return f.callReducer(old, new) }}
 
 // stream is the strategy of fields that are streams.
-var stream = Strategy{Name: "stream", Wants: "what a node tells of its rows", accept: acceptDescription, merge: mergeObject}
+var stream = Strategy{Name: "stream", Wants: "what a node reports about its rows", accept: acceptDescription, merge: mergeObject}
 
 // members is the strategy of the context of a walk.
 var members = Strategy{Name: "members", Wants: "objects: each member replaces the one of its name", accept: acceptObject, merge: mergeMembers}
@@ -164,7 +164,7 @@ func acceptOrdered(f *Field, v any) (any, error) {
 		return c, nil
 	}
 	if _, ok := numberOf(c); !ok {
-		return nil, fmt.Errorf("want a number or a text, got %s", core.TypeName(c))
+		return nil, fmt.Errorf("want a number or a string, got %s", core.TypeName(c))
 	}
 	return c, nil
 }

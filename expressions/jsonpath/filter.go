@@ -59,7 +59,7 @@ func (c *compiler) bracket(open int) (end int, ok bool) {
 		case b == '\'' || b == '"':
 			n := textLength(src[i:], !isFilter)
 			if n == 0 {
-				c.fail(i, "this text is never closed")
+				c.fail(i, "this string is never closed")
 				return 0, false
 			}
 			i += n - 1

@@ -119,7 +119,7 @@ func (c *compiler) place(open, end int) {
 		return
 	}
 	if strings.TrimSpace(inside) == "" {
-		c.fail(core.CodeSyntax, open, `nothing stands between "{{" and "}}"`, "")
+		c.fail(core.CodeSyntax, open, `nothing is between "{{" and "}}"`, "")
 		return
 	}
 	src := core.Cut(c.t.src, open+2, open+2+len(inside))

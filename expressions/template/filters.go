@@ -128,7 +128,7 @@ func listOf(v any) ([]any, error) {
 
 // tableText is a Markdown table of an array of objects: a column for each key, in
 // the order in which keys first appear. A column that holds numbers only stands to
-// the right. Without rows there are no columns, and the text is empty.
+// the right. Without rows there are no columns, and the string is empty.
 func tableText(v any) (string, error) {
 	list, err := listOf(v)
 	if err != nil {

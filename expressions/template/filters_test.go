@@ -114,7 +114,7 @@ func TestFilterFindings(t *testing.T) {
 		{`x {{a | lines | json}}`, `a place has one filter at most`, 3},
 		{`{{$.n | table}}`, `the filter table wants an array, found integer`, 1},
 		{`{{$.zip | table}}`, `unknown field "zip"`, 5},
-		{`{{ | table}}`, `nothing stands between`, 1},
+		{`{{ | table}}`, `nothing is between`, 1},
 	} {
 		tmpl, ds := Compile(core.At(c.in, core.Position{Line: 1, Column: 1}), scope, "")
 		if tmpl != nil || len(ds) != 1 || !strings.Contains(ds[0].Error(), c.words) || ds[0].Pos.Column != c.column {

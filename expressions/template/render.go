@@ -84,7 +84,7 @@ func (t *Template) RenderEscaped(env Env, escape func(before, value string) stri
 			return "", &MissingError{Pos: core.Inside(t.src, p.offset), Place: p.written}
 		}
 		if b.Len() > maxLength {
-			return "", fmt.Errorf("the text up to %s is longer than %d MB", p.written, maxLength>>20)
+			return "", fmt.Errorf("the result up to %s is longer than %d MB", p.written, maxLength>>20)
 		}
 	}
 	return b.String(), nil

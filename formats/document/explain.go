@@ -6,25 +6,25 @@ import (
 )
 
 const (
-	quoteHint = "put the whole text in quotes"
-	flowHint  = "in [...] and {...} a text with a comma, bracket, brace or ? at its end needs quotes"
+	quoteHint = "put the whole string in quotes"
+	flowHint  = "in [...] and {...} a string with a comma, bracket, brace or ? at its end needs quotes"
 )
 
 // explanations translates the library's words for what writers of workflows get
 // wrong most. Others are passed on as they are.
 var explanations = []struct{ problem, message, hint string }{
-	{"mapping values are not allowed in this context", `":" is not allowed here`, `put a text that holds ": " in quotes, or check the indentation`},
-	{"did not find expected key", "text does not fit the mapping it stands in", "check the indentation and the quotes"},
+	{"mapping values are not allowed in this context", `":" is not allowed here`, `put a string that contains ": " in quotes, or check the indentation`},
+	{"did not find expected key", "this does not fit the mapping that it is in", "check the indentation and the quotes"},
 	{"did not find expected '-' indicator", `want a list item with "-"`, "check the indentation"},
 	{"could not find expected ':'", `key without ":"`, ""},
 	{"did not find expected ',' or ']'", "list in brackets is not closed, or misses a comma", flowHint},
 	{"did not find expected ',' or '}'", "mapping in braces is not closed, or misses a comma", flowHint},
-	{"found unexpected end of stream", "quoted text is not closed", ""},
-	{"found unexpected document indicator", "quoted text is not closed", ""},
-	{"found unknown escape character", "unknown escape in a quoted text", `write \\ for a backslash, or use single quotes`},
+	{"found unexpected end of stream", "the quoted string is not closed", ""},
+	{"found unexpected document indicator", "the quoted string is not closed", ""},
+	{"found unknown escape character", "unknown escape in a quoted string", `write \\ for a backslash, or use single quotes`},
 	{"block sequence entries are not allowed in this context", `list item "-" is not allowed here`, "check the indentation"},
 	{"did not find expected node content", "want a value", ""},
-	{"did not find expected alphabetic or numeric character", `text that begins with "!", "&" or "*" is a tag, an anchor or an alias`, quoteHint},
+	{"did not find expected alphabetic or numeric character", `a string that begins with "!", "&" or "*" is a tag, an anchor or an alias`, quoteHint},
 	{"control characters are not allowed", "control character in the text", `write it as an escape such as "\x07" in double quotes`},
 	{"found a tab character that violates indentation", "tab in the indentation", "indent with spaces"},
 	{"did not find expected <document start>", "text does not fit the document", "check the indentation"},
@@ -44,11 +44,11 @@ func explain(problem string, data []byte, at int) (message, hint string) {
 	switch {
 	case strings.HasPrefix(problem, "unknown anchor"):
 		name := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(problem, "unknown anchor "), " referenced"), "'")
-		return "alias *" + name + " has no anchor", `put a text that begins with "*" in quotes`
+		return "alias *" + name + " has no anchor", `put a string that begins with "*" in quotes`
 	case char == '\t':
 		return "tab in the indentation", "indent with spaces"
 	case strings.HasPrefix(problem, "found character that cannot start any token"):
-		return "a text cannot begin with " + string(char), quoteHint
+		return "a string cannot begin with " + string(char), quoteHint
 	default:
 		return problem, ""
 	}
@@ -61,7 +61,7 @@ func placeHint(line, hint string) string {
 	value = strings.TrimSpace(value)
 	switch {
 	case strings.Contains(line, "{{"):
-		return "replace the {{...}} placeholder, or put the whole text in quotes"
+		return "replace the {{...}} placeholder, or put the whole string in quotes"
 	case (key == "when" || key == "until") && value != "":
 		return "put the whole condition in quotes"
 	default:

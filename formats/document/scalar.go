@@ -64,7 +64,7 @@ func (w *walker) checkTag(n *yaml.Node, standard string) {
 
 func (w *walker) badTag(n *yaml.Node) {
 	w.errorf(core.CodeSyntax, n, "tag %s is not supported", n.Tag).
-		WithHint(`put a text that begins with "!" in quotes`)
+		WithHint(`put a string that begins with "!" in quotes`)
 }
 
 // isWord reports whether a plain scalar is one of the words, in one of the three
@@ -88,7 +88,7 @@ var (
 func hintFor(err error) string {
 	switch err {
 	case errRange, errFinite, errZero:
-		return "put it in quotes to make it a text"
+		return "put it in quotes to make it a string"
 	default:
 		return ""
 	}

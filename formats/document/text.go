@@ -24,7 +24,7 @@ const (
 // same text, else in double quotes.
 func (p *printer) text(s string, where place) string {
 	if !utf8.ValidString(s) {
-		p.fail("text %q is not valid UTF-8", s)
+		p.fail("string %q is not valid UTF-8", s)
 	}
 	if plain(s, where) {
 		return s

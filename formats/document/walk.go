@@ -63,7 +63,7 @@ func (w *walker) value(n *yaml.Node, depth int) *core.Value {
 func (w *walker) alias(n *yaml.Node, depth int) *core.Value {
 	for _, o := range w.open {
 		if o == n.Alias {
-			w.errorf(core.CodeSyntax, n, "alias *%s stands inside of its own anchor", n.Value)
+			w.errorf(core.CodeSyntax, n, "alias *%s is inside of its own anchor", n.Value)
 			return &core.Value{Pos: w.src.at(n), Lost: true}
 		}
 	}
@@ -94,7 +94,7 @@ func (w *walker) mapping(n *yaml.Node, depth int) *core.Value {
 		}
 		if name, ok := placeholder(n, k); ok {
 			w.errorf(core.CodeSyntax, n, "{{%s}} is a placeholder, not a value", name).
-				WithHint("replace it, or put it in quotes to make it a text")
+				WithHint("replace it, or put it in quotes to make it a string")
 			return &core.Value{Pos: out.Pos, Lost: true}
 		}
 		key, ok := w.key(k)
@@ -118,7 +118,7 @@ func (w *walker) mapping(n *yaml.Node, depth int) *core.Value {
 }
 
 func duplicate(ds *core.Diagnostics, key core.Text, first core.Position) {
-	ds.Errorf(core.CodeDuplicateKey, key.Pos, "key %q stands twice", key.Value).
+	ds.Errorf(core.CodeDuplicateKey, key.Pos, "key %q appears twice", key.Value).
 		WithHint("the first one is on line %d", first.Line)
 }
 
@@ -158,7 +158,7 @@ func (w *walker) key(k *yaml.Node) (core.Text, bool) {
 		k = k.Alias
 	}
 	if k.Kind != yaml.ScalarNode {
-		w.ds.Errorf(core.CodeWrongType, pos, "a key must be a text, found a list or mapping")
+		w.ds.Errorf(core.CodeWrongType, pos, "a key must be a string, found a list or mapping")
 		return core.Text{}, false
 	}
 	if len(k.Value) > maxKey {
@@ -168,7 +168,7 @@ func (w *walker) key(k *yaml.Node) (core.Text, bool) {
 	if v := w.scalar(k); v.Lost {
 		return core.Text{}, false
 	} else if v.Kind != core.StringValue {
-		w.ds.Errorf(core.CodeWrongType, pos, "a key must be a text, found %s", v.Describe()).
+		w.ds.Errorf(core.CodeWrongType, pos, "a key must be a string, found %s", v.Describe()).
 			WithHint("write %q", k.Value)
 		return core.Text{}, false
 	}

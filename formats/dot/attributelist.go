@@ -74,7 +74,7 @@ func (p *parser) attribute() (*attribute, gotAttribute) {
 	if p.is(',') || p.is(']') || p.is(';') {
 		f.WithHint("write %s=true", key.text)
 	} else {
-		f.WithHint(`behind the key stands "=", found %s`, p.tok.describe())
+		f.WithHint(`expected "=" after the key, found %s`, p.tok.describe())
 		p.recoverAttribute()
 	}
 	return nil, wasBad
@@ -95,12 +95,12 @@ func (p *parser) attributeValue(key token) (value, bool) {
 	case t.kind == tokenText:
 		p.advance()
 		if p.is('+') {
-			p.errorf(p.tok.pos, `attribute %q: texts cannot be joined with "+"`, key.text).WithHint("write one text; it may go over several lines")
+			p.errorf(p.tok.pos, `attribute %q: strings cannot be joined with "+"`, key.text).WithHint("write one string; it may have several lines")
 			return value{}, false
 		}
 		return value{kind: textValue, text: core.At(t.text, t.pos)}, true
 	case t.kind == '<':
-		p.errorf(t.pos, "attribute %q: HTML is not supported", key.text).WithHint("write a text in quotes")
+		p.errorf(t.pos, "attribute %q: HTML is not supported", key.text).WithHint("write a string in quotes")
 		p.html()
 		return value{}, false
 	case t.kind != tokenName && t.kind != tokenValue:
@@ -111,7 +111,7 @@ func (p *parser) attributeValue(key token) (value, bool) {
 	v, ok := bare(t)
 	if !ok || rest != "" {
 		p.errorf(t.pos, "attribute %q: the value %s needs quotes", key.text, t.text+rest).
-			WithHint("without them stand names, words such as gpt-5.2, numbers, true, false and durations such as 250ms, 30s, 15m, 2h, 1d")
+			WithHint("only names may be without quotes, words such as gpt-5.2, numbers, true, false and durations such as 250ms, 30s, 15m, 2h, 1d")
 		p.advance()
 		return value{}, false
 	}

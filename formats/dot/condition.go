@@ -256,7 +256,7 @@ func (p *conditionParser) noKey() {
 	case clauseEnd:
 		p.fail(t.at, "expected a key at the end", "write a key such as outcome or context.name")
 	case clauseQuoted:
-		p.fail(t.at, "expected a key, not a text in quotes", "write the key without quotes")
+		p.fail(t.at, "expected a key, not a string in quotes", "write the key without quotes")
 	case clauseWord:
 		p.fail(t.at+strings.IndexAny(t.text, "()"), "conditions have no parentheses", "&& binds tighter than ||; two edges to the same node are an or, too")
 	case clauseBad:
@@ -270,7 +270,7 @@ func (p *conditionParser) noKey() {
 func (p *conditionParser) noValue(n *expressions.Clause) {
 	t := p.tok
 	op := p.src.Value[n.At:n.To]
-	hint := "put a text with signs or blanks in quotes"
+	hint := "put a string with special characters or blanks in quotes"
 	switch {
 	case t.kind == clauseBad:
 		p.bad()
@@ -287,10 +287,10 @@ func (p *conditionParser) noValue(n *expressions.Clause) {
 func (p *conditionParser) bad() {
 	t := p.tok
 	if t.text[0] == '"' {
-		p.fail(t.at, "a text in quotes is never closed", "")
+		p.fail(t.at, "a string in quotes is never closed", "")
 		return
 	}
-	p.fail(t.at, `unexpected "`+t.text+`"`, `write "`+t.text+t.text+`" to join conditions, or put the text in quotes`)
+	p.fail(t.at, `unexpected "`+t.text+`"`, `write "`+t.text+t.text+`" to join conditions, or put the string in quotes`)
 }
 
 // leftover rejects what follows a complete condition.

@@ -197,7 +197,7 @@ func TestConditionErrors(t *testing.T) {
 		{"14", "outcome = = success", 11, `expected a value after "="`},
 		{"14", "a=1 & b=2", 5, `write "&&"`},
 		{"14", "a=1 | b=2", 5, `write "||"`},
-		{"14", "a=x&y", 4, "put the text in quotes"},
+		{"14", "a=x&y", 4, "put the string in quotes"},
 		{"14", "outcome=two words", 13, `unexpected word "words"`},
 		{"14", `a="x" "y"`, 7, `unexpected "y"`},
 		{"14", "a=1 &&", 7, "expected a key at the end"},

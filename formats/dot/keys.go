@@ -120,7 +120,7 @@ var (
 		{name: "stack.child_workflow", kinds: children}, {name: "stack.child_dotfile", kinds: children, newer: "stack.child_workflow"},
 		{name: "stack.child_dot_source", kinds: children},
 		{name: "join_policy", kinds: parallel}, {name: "max_parallel", kinds: parallel}, {name: "error_policy", kinds: parallel},
-		{name: "prompt", kinds: []string{kindFanIn}, fate: undone, hint: "the branch with the best status and score is picked; a node behind it can ask a model"},
+		{name: "prompt", kinds: []string{kindFanIn}, fate: undone, hint: "the branch with the best status and score is picked; a node after it can ask a model"},
 		{name: "fidelity", kinds: models},
 		{name: "thread_id", fate: undone, hint: noSessions},
 		{name: "speed", fate: undone, hint: "the model decides how fast it is"},

@@ -102,7 +102,7 @@ func (l *loader) unknownNames() {
 		}
 		l.said["$"+u.name] = true
 		if u.name == core.ContextField {
-			l.ds.Warnf(core.CodeVariable, u.pos, "%s: %s: $%s is all that the walk knows and stands for no value, so it stays as it is written", u.subject, u.what, u.name).
+			l.ds.Warnf(core.CodeVariable, u.pos, "%s: %s: $%s is the whole context and has no value of its own, so it stays as it is written", u.subject, u.what, u.name).
 				WithHint("name a key of it")
 			continue
 		}

@@ -50,10 +50,10 @@ func (l *loader) noTools(graph *settings) {
 	case 0:
 		return
 	case 1:
-		l.ds.Warnf(core.CodeNoTools, ids[0].Pos, "node %s: its model has no tools, so it answers with a text, changes no file and runs no program", ids[0].Value).
+		l.ds.Warnf(core.CodeNoTools, ids[0].Pos, "node %s: its model has no tools, so it answers in words, changes no file and runs no program", ids[0].Value).
 			WithHint(`tools="..." names Go functions; a script runs programs`)
 	default:
-		l.ds.Warnf(core.CodeNoTools, ids[0].Pos, "nodes %s: their models have no tools, so they answer with a text, change no file and run no program", core.Named(core.Strings(ids))).
+		l.ds.Warnf(core.CodeNoTools, ids[0].Pos, "nodes %s: their models have no tools, so they answer in words, change no file and run no program", core.Named(core.Strings(ids))).
 			WithHint(`tools="..." names Go functions; a script runs programs`)
 	}
 }

@@ -131,7 +131,7 @@ func (p *parser) tail() {
 	if p.is(tokenEnd) {
 		return
 	}
-	f := p.unexpected("the end of the document behind the graph")
+	f := p.unexpected("the end of the document after the graph")
 	if p.isWord("digraph") {
 		f.WithHint("one document holds one graph; put the other one into a file of its own")
 	} else if p.is('}') {
@@ -207,7 +207,7 @@ func (p *parser) statement() (statement, bool) {
 			p.advance()
 		}
 		if !p.is('{') {
-			p.unexpected(`"{" behind subgraph`)
+			p.unexpected(`"{" after subgraph`)
 			return nil, false
 		}
 		return p.group()
@@ -285,7 +285,7 @@ func (p *parser) chain(first token) (statement, bool) {
 			return nil, false
 		}
 		if !p.isName() {
-			p.unexpected(`a node behind "->"`)
+			p.unexpected(`a node after "->"`)
 			return nil, false
 		}
 		first = p.tok

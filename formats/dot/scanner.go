@@ -40,7 +40,7 @@ func (t token) describe() string {
 	case tokenEnd:
 		return "the end of the document"
 	case tokenText:
-		return "text " + quote(t.text)
+		return "string " + quote(t.text)
 	default:
 		return quote(t.text)
 	}
@@ -246,7 +246,7 @@ func (s *scanner) text(t *token) {
 			s.at++
 		}
 	}
-	*t = token{kind: tokenBad, text: "the text is never closed", pos: quoteAt, fresh: t.fresh, whole: true,
+	*t = token{kind: tokenBad, text: "the string is never closed", pos: quoteAt, fresh: t.fresh, whole: true,
 		hint: `close it with ", and write \" for a quote inside`}
 }
 
@@ -267,10 +267,10 @@ func escaped(c byte) byte {
 func (s *scanner) stray(t *token) {
 	r, n := utf8.DecodeRune(s.data[s.at:])
 	t.kind, t.text = tokenBad, "unexpected "+quote(string(r))
-	t.hint = "a text with other signs than letters, digits and _ needs double quotes"
+	t.hint = "a string with characters other than letters, digits and _ needs double quotes"
 	switch {
 	case r == '\'':
-		t.hint = "texts stand in double quotes"
+		t.hint = "strings need double quotes"
 	case r < utf8.RuneSelf && isDigit(byte(r)):
 		t.hint = "ids are letters, digits and _, and begin with no digit"
 	case r == '#':

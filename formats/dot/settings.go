@@ -98,7 +98,7 @@ func (s *settings) duration(key string) *core.Located[time.Duration] {
 	}
 	d, ok := a.value.asDuration()
 	if !ok {
-		s.wrong(a, "a duration").WithHint("such as 250ms, 30s, 15m, 2h or 1d; a number by itself is seconds")
+		s.wrong(a, "a duration").WithHint("such as 250ms, 30s, 15m, 2h or 1d; a number alone is seconds")
 		return nil
 	}
 	return &core.Located[time.Duration]{Value: d, Pos: a.value.text.Pos}

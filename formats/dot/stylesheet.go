@@ -131,7 +131,7 @@ func (s *sheet) read() (problem string) {
 		}
 		selector := s.text[from:s.at]
 		if s.space(); !s.sign('{') {
-			return `want "{" behind the selector, found ` + s.found()
+			return `want "{" after the selector, found ` + s.found()
 		}
 		for s.space(); !s.sign('}'); s.space() {
 			if problem := s.property(selector); problem != "" {
@@ -151,7 +151,7 @@ func (s *sheet) property(selector string) string {
 		return `want a property or "}", found ` + s.found()
 	}
 	if s.space(); !s.sign(':') {
-		return `want ":" behind the property, found ` + s.found()
+		return `want ":" after the property, found ` + s.found()
 	}
 	s.space()
 	n := strings.IndexAny(s.text[s.at:], ";{}")
@@ -167,7 +167,7 @@ func (s *sheet) property(selector string) string {
 	if s.at < len(s.text) && s.text[s.at] == '}' || s.sign(';') {
 		return ""
 	}
-	return `want ";" behind the value, found ` + s.found()
+	return `want ";" after the value, found ` + s.found()
 }
 
 // set notes a value, which stands at s.at, and the property before it.

@@ -33,7 +33,7 @@ func inQuotes(s string) string { return `"` + quoter.Replace(s) + `"` }
 // text writes a text, as a word where it is one.
 func (w *writer) text(subject, s string) string {
 	if !utf8.ValidString(s) {
-		w.fail("%s: text %q is not valid UTF-8", subject, s)
+		w.fail("%s: string %q is not valid UTF-8", subject, s)
 	}
 	if s != "" && s != "true" && s != "false" && wordKind([]byte(s)) == tokenName && !strings.Contains(s, ".") {
 		return s

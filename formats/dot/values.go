@@ -106,6 +106,6 @@ func (v value) describe() string {
 	case boolValue, intValue, floatValue:
 		return v.text.Value
 	default:
-		return "text " + quote(v.text.Value)
+		return "string " + quote(v.text.Value)
 	}
 }

@@ -107,7 +107,7 @@ func (w *writer) list(subject string) *list {
 
 func (l *list) put(key, value string) {
 	if l.keys[key] {
-		l.w.fail("%s: attribute %q would stand twice", l.subject, key)
+		l.w.fail("%s: attribute %q would appear twice", l.subject, key)
 	}
 	l.keys[key] = true
 	l.parts = append(l.parts, keyText(key)+"="+value)

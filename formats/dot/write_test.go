@@ -239,10 +239,10 @@ func TestWriteRefuses(t *testing.T) {
 		{"list", func(w *core.Workflow) {
 			w.Nodes[1].Config.Set(text("schema"), core.Tree([]any{"a"}, core.Position{}))
 		}, "node a: schema: a value of type array cannot be written in DOT"},
-		{"twice", func(w *core.Workflow) { w.Nodes[1].Attributes = core.ObjectOf("prompt", "y") }, `node a: attribute "prompt" would stand twice`},
+		{"twice", func(w *core.Workflow) { w.Nodes[1].Attributes = core.ObjectOf("prompt", "y") }, `node a: attribute "prompt" would appear twice`},
 		{"expression", func(w *core.Workflow) { w.Edges[1].Parsed = nil }, "edge a -> exit: a condition that is an expression cannot"},
 		{"no node", func(w *core.Workflow) { w.Edges[1].To = text("gone") }, "workflow g cannot be written in DOT: it has 3 nodes and 2 edges, and would have 4 and 2"},
-		{"utf8", func(w *core.Workflow) { w.Nodes[1].Label = text("a\xff") }, `node a: text "a\xff" is not valid UTF-8`},
+		{"utf8", func(w *core.Workflow) { w.Nodes[1].Label = text("a\xff") }, `node a: string "a\xff" is not valid UTF-8`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -168,11 +168,11 @@ func (e *Error) DecodeValue(v *core.Value) core.Diagnostics {
 
 var stepText = regexp.MustCompile(`^([^#\s]+)(?:#(0|[1-9][0-9]{0,8}))?$`)
 
-// DecodeValue reads a text such as fetch or score#3.
+// DecodeValue reads a string such as fetch or score#3.
 func (s *Step) DecodeValue(v *core.Value) core.Diagnostics {
 	text, ok := v.Scalar.(string)
 	if !ok {
-		return core.WrongType(v, "a text such as fetch or score#3")
+		return core.WrongType(v, "a string such as fetch or score#3")
 	}
 	m := stepText.FindStringSubmatch(text)
 	if m == nil {

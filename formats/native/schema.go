@@ -34,7 +34,7 @@ var sections = []struct {
 	{"runtime", "Limits of a run.", runtimeShape{}},
 	{"incremental", "What one run leaves for the next.", incrementalShape{}},
 	{"cursor", "A value that goes from run to run.", cursorShape{}},
-	{"partitions", "Pieces of work of which each is done once.", partitionsShape{}},
+	{"partitions", "The nodes, each of which runs once.", partitionsShape{}},
 	{"graph", "Nodes and what connects them.", graphShape{}},
 	{"node", "A step of the workflow.", nodeShape{}},
 	{"join", "How many predecessors a node takes.", joinKeysShape{}},

@@ -91,7 +91,7 @@ func (j *joinShape) DecodeValue(v *core.Value) core.Diagnostics {
 		ds := core.Decode(v, &j.keys)
 		for i := range ds {
 			if ds[i].Code == core.CodeUnknownKey && v.Get("race") != nil {
-				ds[i].WithHint("write race: true beside join")
+				ds[i].WithHint("write race: true next to join")
 			}
 		}
 		if both := j.keys.KOfN != nil && j.keys.Quorum != nil; both || len(v.Keys) == 0 {

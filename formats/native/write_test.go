@@ -136,7 +136,7 @@ func TestWriteRefuses(t *testing.T) {
 		}, "input in: required members and $ref of a type cannot be written"},
 		{"config", func(w *core.Workflow) { w.Nodes[0].Config.Set(text("reads"), core.Tree("x", core.Position{})) },
 			`node load: key "reads" of kind tool is one that all nodes have`},
-		{"text", func(w *core.Workflow) { w.Nodes[0].Description = text("a\xff") }, `text "a\xff" is not valid UTF-8`},
+		{"text", func(w *core.Workflow) { w.Nodes[0].Description = text("a\xff") }, `string "a\xff" is not valid UTF-8`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -44,7 +44,7 @@ edges:
 		`a.yml:11:67: error: node alone: requires: output_required: "gather..x": want names with points between them, such as data.items[*].id, found "" [SCHEMA]`,
 		`a.yml:11:111: warning: node alone: there is no skill "none"; it has no other, so the run fails when it is reached (register a Go function of this name, or some that begin with it and _, or give the skill an instruction) [UNKNOWN_SKILL]`,
 		`a.yml:12:3: error: node "x.y": a name is letters, digits, underscore and dash (for example "x_y") [BAD_ID]`,
-		`a.yml:12:64: error: node x.y: retry_instruction: want a text, {auto: true} or {reflect: text} [SCHEMA]`,
+		`a.yml:12:64: error: node x.y: retry_instruction: want a string, {auto: true} or {reflect: string} [SCHEMA]`,
 		`a.yml:14:24: error: edge gather -> repot: to: there is no node "repot" (defined: gather, input, alone, x.y) [UNKNOWN_EDGE_TARGET]`,
 		`a.yml:15:5: error: node gather: 2 edges out of it have no condition, to repot, gather, and only one can be followed (give all of them but one a condition (when); what shall be done at once needs parallel: true) [AMBIGUOUS_EDGES]`,
 		`a.yml:15:5: error: edge gather -> gather: leads from a node to itself and has no bound (add max_iterations) [SELF_LOOP]`,

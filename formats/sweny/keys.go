@@ -24,7 +24,7 @@ type topKey struct {
 }
 
 const (
-	noScheduler = "whoever starts the run decides when: cron, or a workflow of the CI"
+	noScheduler = "the program that starts the run decides when: cron, or a workflow of the CI"
 	noSecrets   = "a run has the environment that it is started in"
 	later       = "it is a key of later versions of the format"
 )
@@ -114,7 +114,7 @@ func (l *loader) blanks(subject string, v *core.Value, keys blankKeys) {
 		switch {
 		case m.Lost:
 		case is(keys.texts) && blank(m):
-			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: the text is empty", subject, k.Value).WithHint("leave the key out")
+			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: the string is empty", subject, k.Value).WithHint("leave the key out")
 		case is(keys.lists) && m.Kind == core.NullValue:
 			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: want a list, found nothing", subject, k.Value).WithHint("leave the key out")
 		case is(keys.mappings) && m.Kind == core.NullValue:

@@ -231,16 +231,16 @@ func (l *loader) when(e *core.Edge, v *core.Value, subject string) {
 	case v.Lost:
 		e.Lost = append(e.Lost, "when")
 	case !ok:
-		f := l.ds.Errorf(core.CodeSchema, v.Pos, "%s: when: want a text, found %s", subject, v.Describe())
+		f := l.ds.Errorf(core.CodeSchema, v.Pos, "%s: when: want a string, found %s", subject, v.Describe())
 		switch {
 		case v.Get("expr") != nil:
 			f.WithHint("conditions of later versions of the format that are computed are not supported: say it in plain language")
 		case v.Kind != core.ObjectValue && v.Kind != core.ArrayValue && v.Kind != core.NullValue:
-			f.WithHint("put it in quotes to make it a text")
+			f.WithHint("put it in quotes to make it a string")
 		}
 		e.Lost = append(e.Lost, "when")
 	case strings.TrimSpace(text) == "":
-		l.ds.Warnf(core.CodeSchema, v.Pos, "%s: when: the text is empty, so the edge has no condition", subject)
+		l.ds.Warnf(core.CodeSchema, v.Pos, "%s: when: the string is empty, so the edge has no condition", subject)
 	default:
 		e.When = &core.Text{Value: text, Pos: v.Pos}
 	}

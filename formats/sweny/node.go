@@ -176,7 +176,7 @@ func (l *loader) assemble(text string, more []core.Text) string {
 	}
 	if l.assembled > maxAssembled {
 		if before <= maxAssembled {
-			l.ds.Errorf(core.CodeLimit, more[0].Pos, "the rules and context of all nodes come to more than %d bytes", maxAssembled).
+			l.ds.Errorf(core.CodeLimit, more[0].Pos, "the rules and context of all nodes are longer than %d bytes", maxAssembled).
 				WithHint("put what many nodes share into the rules or the context of the workflow")
 		}
 		return text

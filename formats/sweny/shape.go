@@ -17,12 +17,12 @@ type documentShape struct {
 	Nodes        core.Members[*core.Value] `wavefold:"nodes,required" doc:"the nodes, by id"`
 	Edges        []edgeShape               `wavefold:"edges" doc:"the ways between them; required, but the list may be empty"`
 	Inputs       core.Members[*core.Value] `wavefold:"inputs" doc:"parameters of a run, by name; a run may have others, too"`
-	Rules        []sourceShape             `wavefold:"rules" doc:"texts that every node must follow"`
-	Context      []sourceShape             `wavefold:"context" doc:"texts that every node should know"`
+	Rules        []sourceShape             `wavefold:"rules" doc:"rules that every node must follow"`
+	Context      []sourceShape             `wavefold:"context" doc:"facts that every node should know"`
 	Skills       core.Members[*core.Value] `wavefold:"skills" doc:"skills that the document brings along, by id"`
 	Model        core.Text                 `wavefold:"model" doc:"the model of nodes that name none, and of the one who picks edges; default: the engine's"`
 	JudgeModel   core.Text                 `wavefold:"judge_model" doc:"the model of checks of the kind judge that name none"`
-	JudgeBudget  *core.Int                 `wavefold:"judge_budget,min=0" doc:"a warning tells when more calls of judges than that are to be expected; default 50"`
+	JudgeBudget  *core.Int                 `wavefold:"judge_budget,min=0" doc:"more expected calls of judges than this are a warning; default 50"`
 	WorkflowType core.Text                 `wavefold:"workflow_type,oneof=pr_review|e2e_test|content_generation|monitor|data_sync|generic" doc:"kept; has no effect on running"`
 	Parallel     bool                      `wavefold:"parallel" doc:"runs plain fan-out and join at once, see below; default false"`
 	Rest         *core.Value               `wavefold:",rest"`
@@ -62,7 +62,7 @@ type toolsShape struct {
 
 type retryShape struct {
 	Max         core.Int      `wavefold:"max,required,min=1,max=10" doc:"how often, after the first time"`
-	Instruction *core.Value   `wavefold:"instruction" doc:"what the model is told then: a text, {auto: true} or {reflect: a text}; absent: what failed"`
+	Instruction *core.Value   `wavefold:"instruction" doc:"what the model is told then: a string, {auto: true} or {reflect: a string}; by default what failed"`
 	Pos         core.Position `wavefold:",pos"`
 }
 
@@ -91,7 +91,7 @@ type inputShape struct {
 type skillShape struct {
 	Name        core.Text     `wavefold:"name" doc:"default: the id"`
 	Description core.Text     `wavefold:"description" doc:"what it provides"`
-	Instruction core.Text     `wavefold:"instruction" doc:"a text for the prompts of nodes that have the skill"`
+	Instruction core.Text     `wavefold:"instruction" doc:"instructions for the prompts of nodes that have the skill"`
 	MCP         *core.Value   `wavefold:"mcp" doc:"kept; servers of tools are not supported"`
 	Pos         core.Position `wavefold:",pos"`
 	Lost        core.Lost     `wavefold:",lost"`

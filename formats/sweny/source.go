@@ -40,9 +40,9 @@ func (s *sourceShape) DecodeValue(v *core.Value) core.Diagnostics {
 	case core.ObjectValue:
 		return s.decodeTagged(v)
 	default:
-		ds := core.WrongType(v, "a text, or one of {inline: …}, {file: …} and {url: …}")
+		ds := core.WrongType(v, "a string, or one of {inline: …}, {file: …} and {url: …}")
 		if v.Kind != core.ArrayValue && v.Kind != core.NullValue {
-			ds[0].WithHint("put it in quotes to make it a text")
+			ds[0].WithHint("put it in quotes to make it a string")
 		}
 		return ds
 	}
@@ -88,7 +88,7 @@ func (s *sourceShape) decodeTagged(v *core.Value) core.Diagnostics {
 		ds.Errorf(core.CodeUnknownKey, d.Type.Pos, "type belongs to url")
 		return ds
 	case d.Type != nil && d.Type.Value != "fetch":
-		ds.Errorf(core.CodeSourceInvalidType, d.Type.Pos, "type: %q is no way to get a text", d.Type.Value).WithHint("write fetch, or leave it out")
+		ds.Errorf(core.CodeSourceInvalidType, d.Type.Pos, "type: %q is not a way to get a string", d.Type.Value).WithHint("write fetch, or leave it out")
 		return ds
 	}
 	return s.blank()
@@ -97,7 +97,7 @@ func (s *sourceShape) decodeTagged(v *core.Value) core.Diagnostics {
 func (s *sourceShape) blank() core.Diagnostics {
 	var ds core.Diagnostics
 	if strings.TrimSpace(s.text.Value) == "" {
-		ds.Errorf(core.CodeMissingKey, s.text.Pos, "the text is empty")
+		ds.Errorf(core.CodeMissingKey, s.text.Pos, "the string is empty")
 	}
 	return ds
 }
@@ -150,7 +150,7 @@ func (l *loader) text(s *sourceShape, subject, field, without string) (t core.Te
 		}
 	case urlSource:
 		l.ds.Warnf(core.CodeSourceOffline, s.text.Pos, "%s: %s is not fetched: %s", subject, shown(strings.TrimSpace(s.text.Value)), without).
-			WithHint("save the text beside the document and name the file")
+			WithHint("save the content next to the document and name the file")
 		l.record(s, field, "")
 		return s.text, false
 	default:
@@ -182,7 +182,7 @@ func (l *loader) fileText(s *sourceShape, subject string) (core.Text, bool) {
 	clean := path.Clean(filepath.ToSlash(name))
 	switch {
 	case !fs.ValidPath(clean):
-		bad(core.CodeSourceOutside, "the path leads out of the document's folder").WithHint("files must lie in the folder of the document; {inline: …} makes it a text")
+		bad(core.CodeSourceOutside, "the path leads out of the document's folder").WithHint("files must lie in the folder of the document; {inline: …} makes it a string")
 		return s.text, false
 	case l.library.files == nil:
 		bad(core.CodeSourceUnread, "there is no folder to look for the file in").WithHint("the document was not read from a file")

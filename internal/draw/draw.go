@@ -96,7 +96,7 @@ func edgeLabel(e *plan.EdgeDescription) string {
 		text = strings.TrimSpace(text + " (at most " + plural(n, "time") + ")")
 	}
 	if e.LoopRestart {
-		text = strings.TrimSpace(text + " (begins anew)")
+		text = strings.TrimSpace(text + " (starts again)")
 	}
 	return text
 }

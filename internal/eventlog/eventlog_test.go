@@ -67,7 +67,7 @@ func TestNext(t *testing.T) {
 		{"unknown fields", `{"v":1,"type":"log","new":{"a":[1]}}`, 1, "", false},
 		{"cut off", good + "\n" + good[:9], 1, "line 2: the log is cut off in the middle of a line", true},
 		{"cut off in a long line", good + "\n" + `{"v":1,"type":"log","log":"` + strings.Repeat("x", 1<<17), 1, "line 2: the log is cut off", true},
-		{"cut off and ended", good[:9] + "\n", 0, "line 1: this is no event: the JSON text is cut off", false},
+		{"cut off and ended", good[:9] + "\n", 0, "line 1: this is no event: the JSON ends too early", false},
 		{"no JSON", "name: flow\n", 0, "line 1: this is no event", false},
 		{"no object", "[1]\n", 0, "line 1: this is no event: want a JSON object, got array", false},
 		{"no version", `{"a":1}`, 0, "line 1: this is no event: it has no v", false},

@@ -192,7 +192,7 @@ func (es encoders) rows(t reflect.Type) *rows {
 	for i, m := range parts {
 		names[i], r.encoder[i] = m.name, es.of(m.typ)
 	}
-	r.keys, _ = core.NewKeys(names) // a name that stands twice is ambiguous
+	r.keys, _ = core.NewKeys(names) // a name that appears twice is ambiguous
 	return r
 }
 

@@ -137,7 +137,7 @@ func TestReaderThatGoesAway(t *testing.T) {
 	}
 	out.Close()
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 141 || !strings.Contains(stderr.String(), "wavefold: the run was cancelled: nobody reads the output any more") ||
+	if code := cmd.ProcessState.ExitCode(); code != 141 || !strings.Contains(stderr.String(), "wavefold: the run was cancelled: the reader of the output has gone") ||
 		strings.Contains(stderr.String(), "not complete") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}

@@ -26,7 +26,7 @@ func TestHostileTables(t *testing.T) {
 		"too many cells":      {"id,v\n1,a\n\n2,b,c\n", "", "node a: rows.csv:4: row 2: has 3 cells, want 2"},
 		"open quote":          {"id,v\n1,\"a\n2,b\n", "", `node a: rows.csv:2: byte 3 of line 2: the cell begins with a quote, and no quote ends it`},
 		"quote in a cell":     {"id,v\n1,a\"b\n", "", `node a: rows.csv:2: row 1: byte 4 of line 2: a quote in a cell that does not begin with one`},
-		"doubled column":      {"id,id\n1,2\n", "", `node a: rows.csv:1: column "id" stands twice in the header`},
+		"doubled column":      {"id,id\n1,2\n", "", `node a: rows.csv:1: column "id" appears twice in the header`},
 		"no UTF-8":            {"id,v\n1,\xff\n", "", "node a: rows.csv:2: row 1: column 2 (v) is not UTF-8"},
 		"UTF-16":              {"\xff\xfei\x00d\x00", "", "node a: rows.csv: the file is UTF-16; save it as UTF-8"},
 		"20,001 columns":      {strings.Repeat("c,", 20_000) + "c\n", "", "node a: rows.csv:1: 20001 columns are more than the 16384 that are allowed"},

@@ -163,7 +163,7 @@ func TestEnvironmentsThatAreRefused(t *testing.T) {
 		`{id: a, kind: agent, prompt: x, commands: [{name: e, run: [env], env: {A: {secrt: X}}}]}`:            "secret",
 		`{id: a, kind: agent, prompt: x, commands: [{name: e, run: [env], env: {A: "{{$.none}}"}}]}`:          "none",
 		`{id: a, kind: agent, prompt: x, commands: [{name: e, run: [env], pass_env: [PATH, HOSTILE_UNSET]}]}`: "HOSTILE_UNSET is not set",
-		`{id: a, kind: agent, prompt: x, commands: [{name: e, run: [env], pass_env: [PATH, PATH]}]}`:          "stands twice",
+		`{id: a, kind: agent, prompt: x, commands: [{name: e, run: [env], pass_env: [PATH, PATH]}]}`:          "appears twice",
 	} {
 		needs(t, "env")
 		t.Setenv("OPENAI_API_KEY", "sk-x")

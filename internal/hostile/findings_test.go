@@ -56,7 +56,7 @@ func TestFindings(t *testing.T) {
 		{"alias bomb", "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\nname: *f\n",
 			`flow.yaml:1:14: error: aliases expand to more than 100000 values [LIMIT]`},
 		{"alias in itself", "name: x\ngraph: &g {nodes: [{id: a, kind: tool, impl: f, args: {x: *g}}]}\n",
-			`flow.yaml:2:59: error: alias *g stands inside of its own anchor [SYNTAX]`},
+			`flow.yaml:2:59: error: alias *g is inside of its own anchor [SYNTAX]`},
 		{"more than 10 MB", "name: x\ndescription: '" + strings.Repeat("y", 10<<20) + "'\n",
 			`flow.yaml:1:1: error: document has 10485784 bytes, at most 10485760 are read [LIMIT]`},
 		{"10 MB of brackets", strings.Repeat("[", 10<<20), `flow.yaml:1:1: error: document is nested too deep [LIMIT]`},
@@ -69,7 +69,7 @@ func TestFindings(t *testing.T) {
 			`flow.yaml:4:21: error: node a: unknown kind "tol" (did you mean "tool"?) [UNKNOWN_KIND]`},
 		{"two documents", "name: x\n---\nname: y\n", `flow.yaml:3:1: error: file holds more than one document (remove the "---" or put the documents into files of their own) [SYNTAX]`},
 		{"code in a tag", "name: x\ngraph: !!python/object:os.system {nodes: [{id: a, kind: tool, impl: f, writes: []}]}\n",
-			`flow.yaml:2:8: error: tag !!python/object:os.system is not supported (put a text that begins with "!" in quotes) [SYNTAX]`},
+			`flow.yaml:2:8: error: tag !!python/object:os.system is not supported (put a string that begins with "!" in quotes) [SYNTAX]`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestThousandsOfFindings(t *testing.T) {
 // Durations and counts that make no sense are refused where they stand.
 func TestSenselessNumbers(t *testing.T) {
 	for node, want := range map[string]string{
-		"timeout: -3s":            `timeout: want a duration of at least 1ns, found text "-3s"`,
+		"timeout: -3s":            `timeout: want a duration of at least 1ns, found string "-3s"`,
 		"timeout: 0":              `timeout: want a duration such as "30s"`,
 		"timeout: 9999999999999h": `timeout: want a duration`,
 		"on_error: {policy: retry, attempts: 21}":                            `attempts: want a whole number from 1 to 20, found 21`,

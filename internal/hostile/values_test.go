@@ -156,7 +156,7 @@ func TestErrorsThatPanic(t *testing.T) {
 		"Error panics":     {fails(panicsAsError{}), "panic: no text today"},
 		"As panics":        {fails(panicsWhenAsked{}), "panic: do not ask"},
 		"panic":            {func(context.Context, core.Input) (core.Result, error) { panic("boom") }, "panic: boom"},
-		"panic with error": {func(context.Context, core.Input) (core.Result, error) { panic(panicsAsError{}) }, "panic: a value of type hostile.panicsAsError, whose text cannot be had because the method panics, too"},
+		"panic with error": {func(context.Context, core.Input) (core.Result, error) { panic(panicsAsError{}) }, "panic: a value of type hostile.panicsAsError, whose string cannot be printed because the method panics, too"},
 		"panic with nil":   {func(context.Context, core.Input) (core.Result, error) { panic(nil) }, "panic: panic called with nil argument (use GODEBUG=panicnil=1 to disable)"},
 		"Goexit": {func(context.Context, core.Input) (core.Result, error) { runtime.Goexit(); return core.Result{}, nil },
 			"the handler ended its goroutine with runtime.Goexit"},

@@ -32,9 +32,9 @@ func (s *Value) DecodeValue(v *core.Value) core.Diagnostics {
 		s.Env = ref.Secret
 		return ds
 	}
-	ds := core.WrongType(v, "a text or {secret: NAME}")
+	ds := core.WrongType(v, "a string or {secret: NAME}")
 	if v.Kind == core.IntValue || v.Kind == core.FloatValue || v.Kind == core.BoolValue {
-		ds[0].WithHint("put it in quotes to make it a text")
+		ds[0].WithHint("put it in quotes to make it a string")
 	}
 	return ds
 }

@@ -189,7 +189,7 @@ func (a *Account) details() []string {
 		add("its calls to models: %s", Usage(a.Usage))
 	}
 	if a.Tools > 0 {
-		add("they called tools %d times, %d of which failed", a.Tools, a.ToolErrors)
+		add("they called tools %d times; %d of the calls failed", a.Tools, a.ToolErrors)
 	}
 	if len(a.Wrote) > 0 {
 		add("it wrote %s", strings.Join(a.Wrote, ", "))

@@ -67,7 +67,7 @@ func (m *Model) refused(res *http.Response, body []byte) error {
 	case code == "insufficient_quota":
 		return core.Categorized(e, core.BudgetExhausted) // waiting does not help
 	case res.StatusCode == http.StatusUnauthorized:
-		return core.Permanent(fmt.Errorf("%w (the key is that of %s)", e, EnvKey))
+		return core.Permanent(fmt.Errorf("%w (the key is from %s)", e, EnvKey))
 	case res.StatusCode == http.StatusNotFound && !strings.Contains(message, "model"):
 		return core.Permanent(fmt.Errorf("%w (asked for %s; %s is %s, which ends with /v1 for most servers)", e, res.Request.URL.Path, EnvBaseURL, m.address))
 	}

@@ -336,7 +336,7 @@ func TestFailures(t *testing.T) {
 		{"a failure of another form", plain(422, `{"detail": "no such field"}`), "no such field", core.Deterministic, 422, 0},
 		{"a failure in a text", plain(400, `{"error": "model too big"}`), "answered 400 Bad Request: model too big", core.Deterministic, 400, 0},
 		{"a long failure", plain(400, strings.Repeat("é", 400)), "é…", core.Deterministic, 400, 0},
-		{"the wrong key", fault(llmtest.Fault{Status: 401, Message: "Incorrect API key: secret-key."}), "Incorrect API key: [the key]. (the key is that of OPENAI_API_KEY)", core.Deterministic, 401, 0},
+		{"the wrong key", fault(llmtest.Fault{Status: 401, Message: "Incorrect API key: secret-key."}), "Incorrect API key: [the key]. (the key is from OPENAI_API_KEY)", core.Deterministic, 401, 0},
 		{"the wrong path", plain(404, "not found"), "asked for /v1/chat/completions; OPENAI_BASE_URL is http://", core.Deterministic, 404, 0},
 		{"no such model", plain(404, `{"error": {"message": "model 'x' not found"}}`), "answered 404 Not Found: model 'x' not found", core.Deterministic, 404, 0},
 		{"a page", html, `no JSON object but text/html; charset=utf-8: "<html>login</html>" (is OPENAI_BASE_URL right?`, core.Deterministic, 0, 0},

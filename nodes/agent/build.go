@@ -88,7 +88,7 @@ func (b *builder) build(prompts []templates.Prompt) *runner {
 // they stand.
 func (b *builder) modelName(name core.Text, key string) {
 	if strings.Contains(name.Value, "{{") || strings.HasPrefix(name.Value, "$") {
-		b.find.Found.Warnf(core.CodeBadValue, name.Pos, "%s: %s: %q is sent as it stands, the name of a model is no template", b.subject, key, name.Value).
+		b.find.Found.Warnf(core.CodeBadValue, name.Pos, "%s: %s: %q is sent as it is written: the name of a model is not a template", b.subject, key, name.Value).
 			WithHint("write the name, or leave the key out for the model that is configured")
 	}
 }
@@ -242,7 +242,7 @@ func (b *builder) function(r *runner, c toolConfig) {
 		h, _ = b.env.Tool(c.Name.Value)
 	}
 	if h == nil {
-		hint := "a program registers it by Engine.AddTool; a program to be run stands under commands"
+		hint := "a Go program registers it by Engine.AddTool; list a program to run under commands"
 		if len(b.env.Tools) > 0 {
 			hint = core.UnknownKeyHint(c.Name.Value, b.env.Tools)
 		}

@@ -241,7 +241,7 @@ func (c *rules) check(e evaluatorConfig, judgeModel string) check {
 	}
 	for _, t := range []*core.Text{e.Rubric, e.PassWhen, e.Model} {
 		if t != nil {
-			bad(t.Pos, "rubric, pass_when and model are those of a judge")
+			bad(t.Pos, "rubric, pass_when and model belong to a judge")
 		}
 	}
 	if e.Rule == nil {

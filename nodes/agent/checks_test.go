@@ -219,8 +219,8 @@ func TestRouted(t *testing.T) {
 	}{
 		{"data", `{"instruction": "Hi", "lenient": true}`, []any{"done"}, `{} -> {"summary":"done"}`, ""},
 		{"a member less", `{"instruction": "Hi", "lenient": true, ` + schema + `}`, []any{`{"a": 1}`}, `{} -> {"a":1}`, "the answer lacks members that the schema declares; they are shown as null"},
-		{"a failure of the model", `{"instruction": "Hi"}`, []any{&llm.Response{Refusal: "No."}}, `{} -> {"error":"the model refused: No."} fail (the model refused: No.)`, ""},
-		{"soft", `{"instruction": "Hi", "fail_soft": true, ` + schema + `}`, []any{&llm.Response{Refusal: "No."}}, `{} -> {"fail_soft":true,"error":"the model refused: No."} (the model refused: No.)`, ""},
+		{"a failure of the model", `{"instruction": "Hi"}`, []any{&llm.Response{Refusal: "No."}}, `{} -> {"error":"the model declined: No."} fail (the model declined: No.)`, ""},
+		{"soft", `{"instruction": "Hi", "fail_soft": true, ` + schema + `}`, []any{&llm.Response{Refusal: "No."}}, `{} -> {"fail_soft":true,"error":"the model declined: No."} (the model declined: No.)`, ""},
 		{"a failure of the backend", `{"instruction": "Hi", "fail_soft": true}`, []any{errors.New("503")}, "error: 503", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

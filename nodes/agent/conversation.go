@@ -45,7 +45,7 @@ func (c *conversation) run(ctx context.Context) (v any, text string, err error) 
 		}
 		switch {
 		case res.Refusal != "":
-			return nil, "", decline(core.Deterministic, "the model refused: %s", cut(res.Refusal, maxReason))
+			return nil, "", decline(core.Deterministic, "the model declined: %s", cut(res.Refusal, maxReason))
 		case len(res.Calls) > 0:
 			if err := c.useAll(ctx, res, turn); err != nil {
 				return nil, "", err

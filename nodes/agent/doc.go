@@ -25,11 +25,11 @@
 //	eval               checks of the answer: {name, kind: value, rule}, {name, kind: function, rule} or {name, kind: judge, rubric}
 //	judge_model        name of the model of the judges (the engine's)
 //	fail_soft          a failure of the model becomes a success that says so (false)
-//	retry_instruction  what another attempt is told after failed checks: a text, {auto: true} or {reflect: text}
+//	retry_instruction  what another attempt is told after failed checks: a string, {auto: true} or {reflect: string}
 //	tools              registered Go functions that the model may call: names, or {name, description, parameters}
 //	commands           programs that the model may call: {name, run, description, parameters,
 //	                   env, pass_env}
-//	skills             families of functions, or texts for the prompt: {name, description, instruction}
+//	skills             families of functions, or instructions for the prompt: {name, description, instruction}
 //	tool_filter        which functions of the skills are offered: {allow, deny}
 //	hosted_tools       tools that run where the model runs, such as web_search
 //	max_turns          how often the model may be asked in one attempt (20)
@@ -57,7 +57,7 @@
 //	eval               checks of the answer: {name, kind: value, rule}, {name, kind: function, rule} or {name, kind: judge, rubric}
 //	judge_model        name of the model of the judges (the engine's)
 //	fail_soft          a failure of the model becomes a success that says so (false)
-//	retry_instruction  what another attempt is told after failed checks: a text, {auto: true} or {reflect: text}
+//	retry_instruction  what another attempt is told after failed checks: a string, {auto: true} or {reflect: string}
 //
 // # Answers
 //

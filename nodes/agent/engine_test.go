@@ -409,7 +409,7 @@ func TestFailuresAreSent(t *testing.T) {
 	}{
 		{"checks, twice", []any{`{"severity": "odd"}`, `{"severity": "even"}`, "Thanks."},
 			`{"severity":"even","error":"the checks of the answer failed:\n- known (value): severity: want what is one of [\"low\",\"high\"], got \"even\"","evals":{"known":{"name":"known","kind":"value","pass":false,"reasoning":"severity: want what is one of [\"low\",\"high\"], got \"even\""}}}`, 3},
-		{"a refusal is not tried again", []any{&llm.Response{Refusal: "No."}, "Thanks."}, `{"error":"the model refused: No."}`, 1},
+		{"a refusal is not tried again", []any{&llm.Response{Refusal: "No."}, "Thanks."}, `{"error":"the model declined: No."}`, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := script(tt.answers...)

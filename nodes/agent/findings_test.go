@@ -62,21 +62,21 @@ func TestFindings(t *testing.T) {
 		{`{"prompt": "hi", "schema": {"pattern": "("}}`, `1:40: error: node n: schema: this is no JSON Schema: pattern: '(' is not valid regex: `},
 		{`{"prompt": "hi", "schema": "anwser.json"}`, `1:28: error: node n: schema: there is no file "anwser.json" (did you mean "answer.json"?) [MISSING_FILE]`},
 		{`{"prompt": "hi", "schema": "bad.json"}`, `1:28: error: node n: schema: this is no JSON Schema: type: value must be`},
-		{`{"prompt": "hi", "schema": "no.json"}`, `1:28: error: node n: schema: no.json: the JSON text is cut off, want `},
+		{`{"prompt": "hi", "schema": "no.json"}`, `1:28: error: node n: schema: no.json: the JSON ends too early, want `},
 
 		{`{"prompt": "hi", "tools": ["ecko"]}`, `1:28: error: node n: tools: no Go function is registered under "ecko" (did you mean "echo"? known keys: `},
 		{`{"prompt": "hi", "tools": ["echo", "echo"]}`, `1:36: error: node n: two tools are called echo [DUPLICATE]`},
 		{`{"prompt": "hi", "tools": [{"name": "echo", "parameters": {"type": 1}}]}`, `1:68: error: node n: tools: echo: parameters: this is no JSON Schema: type: `},
 		{`{"prompt": "hi", "tools": 5}`, `1:27: error: node n: tools: want a list, found number 5 [WRONG_TYPE]`},
-		{`{"prompt": "hi", "commands": [{"name": "x", "run": "ls -l"}]}`, `1:52: error: node n: commands[0].run: want a list, found text "ls -l" (write [ls -l]) [WRONG_TYPE]`},
+		{`{"prompt": "hi", "commands": [{"name": "x", "run": "ls -l"}]}`, `1:52: error: node n: commands[0].run: want a list, found string "ls -l" (write [ls -l]) [WRONG_TYPE]`},
 		{`{"prompt": "hi", "commands": [{"name": "x", "run": ["nobody-has-this"]}]}`, `1:53: error: node n: commands: x: program "nobody-has-this" is not there: `},
 		{`{"prompt": "hi", "commands": [{"name": "x", "run": ["env"], "env": {"T": {"secret": "NOBODY_SETS_THIS"}}}]}`,
 			`1:85: warning: node n: commands: x: env.T: the environment variable NOBODY_SETS_THIS is not set (calls of this program fail without it) [BAD_VALUE]`},
 		{`{"prompt": "hi", "commands": [{"name": "x", "run": ["sh"]}]}`, `1:53: error: node n: commands: x: standard input is the program text of sh, and what the model sends would be run (`},
 		{`{"prompt": "hi", "commands": [{"name": "x", "run": ["sh", "-c", "eval \"$(cat)\""]}]}`, `1:53: error: node n: commands: x: standard input is the program text of sh, and what the model sends would be run (`},
 		{`{"prompt": "hi", "commands": [{"name": "x", "run": ["env"], "env": {"BASH_ENV": "{{$.city}}"}}]}`, `1:81: error: node n: commands: x: env.BASH_ENV: programs run or load what this variable names, so a value in it would let data become code (`},
-		{`{"prompt": "hi", "model": "{{$.city}}"}`, `1:27: warning: node n: model: "{{$.city}}" is sent as it stands, the name of a model is no template (write the name, or`},
-		{`{"prompt": "hi", "judge_model": "$small"}`, `1:33: warning: node n: judge_model: "$small" is sent as it stands, the name of a model is no template (write the name, or`},
+		{`{"prompt": "hi", "model": "{{$.city}}"}`, `1:27: warning: node n: model: "{{$.city}}" is sent as it is written: the name of a model is not a template (write the name, or`},
+		{`{"prompt": "hi", "judge_model": "$small"}`, `1:33: warning: node n: judge_model: "$small" is sent as it is written: the name of a model is not a template (write the name, or`},
 		{`{"prompt": "hi", "tool_filter": {}}`, `1:33: error: node n: tool_filter: want allow or deny [BAD_VALUE]`},
 		{`{"prompt": "hi", "max_turns": 0}`, `1:31: error: node n: max_turns: want a whole number of at least 1, found 0 [BAD_VALUE]`},
 
@@ -95,12 +95,12 @@ func TestFindings(t *testing.T) {
 1:59: error: node n: eval: a: a check of the kind value needs a rule [BAD_VALUE]
 1:68: error: node n: eval: two checks are called a [DUPLICATE]
 1:133: error: node n: eval: b: the rule checks nothing [BAD_VALUE]
-1:215: error: node n: eval: c: rubric, pass_when and model are those of a judge [BAD_VALUE]
+1:215: error: node n: eval: c: rubric, pass_when and model belong to a judge [BAD_VALUE]
 1:275: error: node n: eval: d: a judge has a rubric and no rule [BAD_VALUE]
 1:292: error: node n: eval: d: pass_when: want one word, found "a b" [BAD_VALUE]`},
 		{`{"prompt": "hi", "eval": [{"name": "a", "kind": "value", "rule": {"no_tool_called": ["x"]}}]}`, `1:66: warning: node n: eval: a: a check of a value looks at output_required and output_matches alone, so it always passes [IGNORED]`},
-		{`{"prompt": "hi", "retry_instruction": {"auto": false}}`, `1:39: error: node n: retry_instruction: want a text, {auto: true} or {reflect: text} [BAD_VALUE]`},
-		{`{"prompt": "hi", "retry_instruction": 3}`, `1:39: error: node n: retry_instruction: want a text, {auto: true} or {reflect: text}, found number 3 [WRONG_TYPE]`},
+		{`{"prompt": "hi", "retry_instruction": {"auto": false}}`, `1:39: error: node n: retry_instruction: want a string, {auto: true} or {reflect: string} [BAD_VALUE]`},
+		{`{"prompt": "hi", "retry_instruction": 3}`, `1:39: error: node n: retry_instruction: want a string, {auto: true} or {reflect: string}, found number 3 [WRONG_TYPE]`},
 	} {
 		_, ds := kindOf("agent", script("x")).Compile(nodestest.Node(t, tt.node), env)
 		if got := strings.TrimSpace(nodestest.Findings(ds)); !strings.HasPrefix(got, tt.want) {
@@ -108,7 +108,7 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	_, ds := kindOf("agent", script("x")).Compile(nodestest.Node(t, `{"prompt": "hi", "tools": ["find"]}`), core.Env{})
-	none := `1:28: error: node n: tools: no Go function is registered under "find" (a program registers it by Engine.AddTool; a program to be run stands under commands) [UNKNOWN_IMPL]`
+	none := `1:28: error: node n: tools: no Go function is registered under "find" (a Go program registers it by Engine.AddTool; list a program to run under commands) [UNKNOWN_IMPL]`
 	if got := strings.TrimSpace(nodestest.Findings(ds)); got != none {
 		t.Errorf("got  %s\nwant %s", got, none)
 	}

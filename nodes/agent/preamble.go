@@ -9,8 +9,8 @@ import (
 // preambleConfig is a text that goes before a prompt, or a mapping: a title, the input of the
 // run whose texts come below it, and a text behind these.
 type preambleConfig struct {
-	Title core.Text `wavefold:"title" doc:"what stands above it"`
-	Input core.Text `wavefold:"input" doc:"the input of the run whose texts, one or a list, come first"`
+	Title core.Text `wavefold:"title" doc:"its heading"`
+	Input core.Text `wavefold:"input" doc:"the input of the run with a string or a list of strings, which come first"`
 	Text  core.Text `wavefold:"text" doc:"what comes then"`
 }
 
@@ -25,7 +25,7 @@ func (p *preambleConfig) DecodeValue(v *core.Value) core.Diagnostics {
 	case core.ObjectValue:
 		return core.Decode(v, (*preamblePlain)(p))
 	}
-	return core.WrongType(v, "a text, or a mapping with title, input and text")
+	return core.WrongType(v, "a string, or a mapping with title, input and text")
 }
 
 // section returns what the model is told, "" when nothing is below the title.

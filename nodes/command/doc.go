@@ -48,7 +48,7 @@
 // Of other programs an option that is called like one for program text (-c, -e,
 // --eval, --exec, --command, --code) is a warning when a template stands among other
 // text behind it, and that text is more than a word. If the program does not run the
-// text, let a template node write it and pass it alone: "{{$.text}}".
+// text, use a template node and pass it alone: "{{$.text}}".
 //
 // The check catches slips. It cannot know every program that there is.
 //

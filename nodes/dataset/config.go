@@ -168,7 +168,7 @@ func (h *header) DecodeValue(v *core.Value) core.Diagnostics {
 		case !ok || name == "":
 			ds = append(ds, core.WrongType(e, "a column name")...)
 		case seen[name]:
-			ds.Errorf(core.CodeDuplicateKey, e.Pos, "column %q stands twice", name)
+			ds.Errorf(core.CodeDuplicateKey, e.Pos, "column %q appears twice", name)
 		}
 		seen[name] = true
 		h.names = append(h.names, name)

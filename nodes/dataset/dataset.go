@@ -130,7 +130,7 @@ func (b *builder) selection(types rows.Types) []string {
 	var names []string
 	for _, s := range b.Select {
 		if slices.Contains(names, s.Value) || s.Value == b.FileColumn.Value {
-			b.scope.Errorf(core.CodeDuplicateKey, s.Pos, "select", "column %q stands twice", s.Value)
+			b.scope.Errorf(core.CodeDuplicateKey, s.Pos, "select", "column %q appears twice", s.Value)
 		}
 		if h := b.Header.names; h != nil && !slices.Contains(h, s.Value) && !optional(types, s.Value) {
 			b.scope.Errorf(core.CodeUnknownField, s.Pos, "select", "the header has no column %q", s.Value).
@@ -235,7 +235,7 @@ func (b *builder) inHeader(name string, pos core.Position, optional bool) {
 func (b *builder) contradictions(h *handler) {
 	min, limit := b.MinRows, b.Limit
 	if min.Value > 0 && limit.Value > 0 && limit.Value < min.Value {
-		b.scope.Errorf(core.CodeBadValue, min.Pos, "min_rows", "limit: %d never gives so many rows", limit.Value)
+		b.scope.Errorf(core.CodeBadValue, min.Pos, "min_rows", "limit: %d never yields so many rows", limit.Value)
 	}
 	if u := b.Unknown; u.Value == string(rows.DropUnknown) || u.Value == string(rows.FailUnknown) {
 		if len(h.options.Types) == 0 && h.options.Select == nil {

@@ -68,13 +68,13 @@ func TestCompile(t *testing.T) {
 		{`{"source": "a.csv", "writes": ["rows", "bad"]}`, `1:1: error: node n: writes: a dataset writes its rows to exactly one field, found 2 (writes: [rows]) [BAD_VALUE]`},
 		{`{"source": "a.csv", "writes": ["text"]}`, `1:32: error: node n: writes: the rows are an array, field "text" takes string [WRONG_TYPE]`},
 		{`{"source": "$.fil", "writes": ["rows"]}`, `1:14: error: node n: source: unknown field "fil" (did you mean "file"?) [EXPR_NAME]`},
-		{`{"source": "$.n", "writes": ["rows"]}`, `1:12: error: node n: source: a file name is a text, $.n is integer [EXPR_TYPE]`},
+		{`{"source": "$.n", "writes": ["rows"]}`, `1:12: error: node n: source: a file name is a string, $.n is integer [EXPR_TYPE]`},
 		{`{"source": "a.csv", "columns": {"id": "int"}, "writes": ["rows"]}`, `1:39: error: node n: columns.id: "int" is none of string, integer, number, boolean, array, object [BAD_VALUE]`},
 		{`{"source": "a.csv", "columns": {"id": "array"}, "writes": ["rows"]}`, `1:39: error: node n: columns: a cell of csv cannot be an array [BAD_VALUE]`},
 		{`{"source": "a.csv", "columns": {"delay": "string"}, "writes": ["flights"]}`, `1:42: error: node n: columns: delay is string here and integer in the state schema [WRONG_TYPE]`},
 		{`{"source": "a.csv", "header": ["id", "x"], "columns": {"ix": "string"}, "writes": ["rows"]}`, `1:56: error: node n: columns: the header has no column "ix" (did you mean "id"?) [UNKNOWN_FIELD]`},
 		{`{"source": "a.csv", "header": false, "writes": ["rows"]}`, `1:31: error: node n: header: want true, or the list of column names of a file without a header line, found boolean false [WRONG_TYPE]`},
-		{`{"source": "a.csv", "header": ["a", "a", 3], "writes": ["rows"]}`, `1:37: error: node n: header: column "a" stands twice [DUPLICATE_KEY]
+		{`{"source": "a.csv", "header": ["a", "a", 3], "writes": ["rows"]}`, `1:37: error: node n: header: column "a" appears twice [DUPLICATE_KEY]
 1:42: error: node n: header: want a column name, found number 3 [WRONG_TYPE]`},
 		{`{"source": "a.csv", "delimiter": ";;", "writes": ["rows"]}`, `1:34: error: node n: delimiter: want one character, found ";;" [BAD_VALUE]`},
 		{`{"source": "a.jsonl", "delimiter": ";", "nulls": ["NA"], "writes": ["rows"]}`, `1:36: warning: node n: delimiter: has no effect on jsonl [IGNORED]
@@ -88,7 +88,7 @@ func TestCompile(t *testing.T) {
 1:73: warning: node n: rejects: nothing is collected with on_bad_row: fail [IGNORED]`},
 		{`{"source": "a.csv", "checks": [{"name": "c", "expr": "$item.x >"}, {"name": "c", "expr": "$item.y == $.nn"}, {"expr": "true"}], "writes": ["rows"]}`, `1:110: error: node n: checks[2]: key "name" is missing [MISSING_KEY]`},
 		{`{"source": "a.csv", "checks": [{"name": "c", "expr": "$item.x >"}, {"name": "c", "expr": "$item.y == $.nn"}], "writes": ["rows"]}`, `1:63: error: node n: check c: expected a value at the end [EXPR_SYNTAX]
-1:77: error: node n: checks: the check "c" stands twice [DUPLICATE_ID]
+1:77: error: node n: checks: the check "c" appears twice [DUPLICATE_ID]
 1:103: error: node n: check c: unknown field "nn" (did you mean "n"?) [EXPR_NAME]`},
 		{`{"source": "a.csv", "checks": [{"name": "c", "expr": "$item.delay < 'x'"}], "writes": ["flights"]}`, `EXPR_TYPE`},
 		{`{"source": "a.csv", "header": ["id", "x"], "checks": [{"name": "c", "expr": "$item.xx > 1"}], "writes": ["rows"]}`, `1:83: error: node n: check c: the rows have no column "xx" here (did you mean "x"? known keys: id, x) [EXPR_NAME]`},
@@ -194,7 +194,7 @@ func TestRunFails(t *testing.T) {
 		{"no array", `{"source": "object.json", "writes": ["rows"]}`, `object.json:1: want a JSON array of objects; a file with one object on a line has the format jsonl`, false},
 		{"text after the array", `{"source": "tail.json", "writes": ["rows"]}`, `tail.json:2: unexpected text after the array`, false},
 		{"an array without end", `{"source": "cut.json", "writes": ["rows"]}`, `cut.json:1: the file ends before its array does; it is cut off`, false},
-		{"a header", `{"source": "header.csv", "writes": ["rows"]}`, `header.csv:1: column "a" stands twice in the header`, false},
+		{"a header", `{"source": "header.csv", "writes": ["rows"]}`, `header.csv:1: column "a" appears twice in the header`, false},
 		{"a file that was to come", `{"source": "later.csv", "check": false, "writes": ["rows"]}`, `there is no file "later.csv": open later.csv: no such file or directory`, false},
 		{"a name without value", `{"source": "$.file", "writes": ["rows"]}`, `source: $.file is no file name: null`, false},
 	} {

@@ -124,7 +124,7 @@ func (h *handler) formatOf(names []string) (table.Format, error) {
 		f := formatOf(n)
 		switch {
 		case f == "":
-			return "", core.Permanent(fmt.Errorf("%s: the name does not end in that of a format; add the key format", n))
+			return "", core.Permanent(fmt.Errorf("%s: the name does not end in the name of a format; add the key format", n))
 		case format != "" && format != f:
 			return "", core.Permanent(fmt.Errorf("%s is %s and %s is %s; the files of one table have one format", names[0], format, n, f))
 		}

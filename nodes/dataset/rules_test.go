@@ -153,7 +153,7 @@ func TestRules(t *testing.T) {
 		{rule: "76", name: "as many", node: `"min_rows": 3`, file: "a.csv", text: "id\n1\n2\n3\n", want: `[{"id":1},{"id":2},{"id":3}]`},
 		{rule: "76", name: "bad rows do not count", node: `"min_rows": 2, "on_bad_row": "skip"`, file: "a.csv", text: "id,v\n1,2\n2\n", want: `a.csv: 1 row, want at least 2 (min_rows)`},
 		{rule: "76", name: "an absent file", node: `"optional": true, "min_rows": 1`, file: "-", want: "in.csv: 0 rows, want at least 1 (min_rows)"},
-		{rule: "76", name: "limit", node: `"min_rows": 2, "limit": 1`, file: "a.csv", text: "id\n1\n", want: "load: node n: min_rows: limit: 1 never gives so many rows"},
+		{rule: "76", name: "limit", node: `"min_rows": 2, "limit": 1`, file: "a.csv", text: "id\n1\n", want: "load: node n: min_rows: limit: 1 never yields so many rows"},
 	} {
 		for _, stream := range []bool{false, true} {
 			name := "rule " + c.rule + "/" + c.name + "/array"

@@ -66,7 +66,7 @@ func inputsOf(place files.Place, f core.Text, format table.Format) []core.Target
 // standardInput checks what cannot be done with standard input.
 func (b *builder) standardInput(f core.Text) {
 	if len(b.Source.Files) > 1 {
-		b.scope.Errorf(core.CodeBadValue, f.Pos, "source", "standard input (-) cannot stand beside files")
+		b.scope.Errorf(core.CodeBadValue, f.Pos, "source", "standard input (-) cannot be combined with files")
 	}
 	b.ignored("standard input", "optional", "check")
 }
@@ -90,7 +90,7 @@ func (b *builder) fileFormat(names []*eval.Name) table.Format {
 		fixed := i < len(names) && names[i].Fixed()
 		switch {
 		case this == "" && fixed && f.Value == standardInput:
-			b.scope.Errorf(core.CodeMissingKey, f.Pos, "source", "standard input has no name that tells its format").
+			b.scope.Errorf(core.CodeMissingKey, f.Pos, "source", "standard input has no name, so its format is unknown").
 				WithHint("add format: csv, tsv, jsonl or json")
 		case isFolder(f.Value):
 		case this == "" && fixed:

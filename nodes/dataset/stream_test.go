@@ -118,7 +118,7 @@ func TestStream(t *testing.T) {
 func TestStreamFailsEarly(t *testing.T) {
 	dir := folder(t, map[string]string{"a.csv": "a,a\n", "b.csv": "x\n", "bad.json": "{}", "b.gz": "this is no gzip", "short.gz": "a\n1\n"})
 	for _, c := range []struct{ node, want string }{
-		{`{"source": "a.csv"`, `a.csv:1: column "a" stands twice in the header`},
+		{`{"source": "a.csv"`, `a.csv:1: column "a" appears twice in the header`},
 		{`{"source": "b.csv", "columns": {"y": "string"}`, `b.csv: the file has no column "y"; it has "x"`},
 		{`{"source": "b.csv", "select": ["y"]`, `b.csv: the file has no column "y"; it has "x"`},
 		{`{"source": "later.csv", "check": false`, `there is no file "later.csv": open later.csv: no such file or directory`},
@@ -143,15 +143,15 @@ func TestCompileStream(t *testing.T) {
 		{`{"source": "in/[.csv", "writes": ["rows"]}`, `1:12: error: node n: source: "in/[.csv" is no pattern: syntax error in pattern [BAD_VALUE]`},
 		{`{"source": "../*.csv", "writes": ["rows"]}`, `1:12: error: node n: source: "../*.csv" leaves the workflow's folder (files must lie in the workflow's folder unless allow_outside is true) [BAD_VALUE]`},
 		{`{"source": ["in/1.csv", "in/2.json"], "writes": ["rows"]}`, `1:25: error: node n: source: "in/1.csv" is csv and "in/2.json" is json; the files of one table have one format [BAD_VALUE]`},
-		{`{"source": {"files": ["a.csv", 3]}, "writes": ["rows"]}`, `1:32: error: node n: source: files[1]: want a text, found number 3 (put it in quotes to make it a text) [WRONG_TYPE]`},
+		{`{"source": {"files": ["a.csv", 3]}, "writes": ["rows"]}`, `1:32: error: node n: source: files[1]: want a string, found number 3 (put it in quotes to make it a string) [WRONG_TYPE]`},
 		{`{"source": {"files": ["a.csv"], "file": "a.csv"}, "writes": ["rows"]}`, `1:12: error: node n: source: only one of file, files and uri can be given [BAD_VALUE]`},
 		{`{"source": [], "writes": ["rows"]}`, `1:12: error: node n: key "source" is empty [MISSING_KEY]`},
-		{`{"source": "-", "writes": ["rows"]}`, `1:12: error: node n: source: standard input has no name that tells its format (add format: csv, tsv, jsonl or json) [MISSING_KEY]`},
-		{`{"source": ["-", "a.csv"], "format": "csv", "writes": ["rows"]}`, `1:13: error: node n: source: standard input (-) cannot stand beside files [BAD_VALUE]`},
+		{`{"source": "-", "writes": ["rows"]}`, `1:12: error: node n: source: standard input has no name, so its format is unknown (add format: csv, tsv, jsonl or json) [MISSING_KEY]`},
+		{`{"source": ["-", "a.csv"], "format": "csv", "writes": ["rows"]}`, `1:13: error: node n: source: standard input (-) cannot be combined with files [BAD_VALUE]`},
 		{`{"source": "-", "format": "csv", "optional": true, "writes": ["rows"]}`, `1:46: warning: node n: optional: has no effect on standard input [IGNORED]`},
 		{`{"source": "a.csv", "select": [], "writes": ["rows"]}`, `1:31: error: node n: select: there are no columns [MISSING_KEY]`},
-		{`{"source": "a.csv", "select": ["id", "f", "id"], "file_column": "f", "writes": ["rows"]}`, `1:38: error: node n: select: column "f" stands twice [DUPLICATE_KEY]
-1:43: error: node n: select: column "id" stands twice [DUPLICATE_KEY]`},
+		{`{"source": "a.csv", "select": ["id", "f", "id"], "file_column": "f", "writes": ["rows"]}`, `1:38: error: node n: select: column "f" appears twice [DUPLICATE_KEY]
+1:43: error: node n: select: column "id" appears twice [DUPLICATE_KEY]`},
 		{`{"source": "a.csv", "header": ["id"], "select": ["ix"], "writes": ["rows"]}`, `1:50: error: node n: select: the header has no column "ix" (did you mean "id"?) [UNKNOWN_FIELD]`},
 		{`{"source": "a.csv", "select": ["id"], "file_column": "f", "checks": [{"name": "c", "expr": "$item.x > 1 && $item.f != ''"}], "writes": ["rows"]}`,
 			`1:98: error: node n: check c: the rows have no column "x" here (known keys: id, f) [EXPR_NAME]`},
@@ -240,7 +240,7 @@ func TestSeveralFiles(t *testing.T) {
 		{`{"source": ["in/b.csv", "other/more.csv"], "writes": ["rows"]}`, `other/more.csv: column 3, "o", is not in in/b.csv; the files of one table have the same header`},
 		{`{"source": ["in/b.csv", "other/less.csv"], "writes": ["rows"]}`, `other/less.csv: column 2, "n", of in/b.csv is missing; the files of one table have the same header`},
 		{`{"source": ["in/b.csv", "j/1.jsonl"], "format": "csv", "writes": ["rows"]}`, `j/1.jsonl:1: header: byte 2 of line 1: a quote in a cell that does not begin with one; put the cell in quotes and write "" for the quote in it`},
-		{`{"source": "in/b.csv", "file_column": "n", "writes": ["rows"]}`, `in/b.csv: key "n" stands twice (file_column)`},
+		{`{"source": "in/b.csv", "file_column": "n", "writes": ["rows"]}`, `in/b.csv: key "n" appears twice (file_column)`},
 		{`{"source": "in/*.csv", "writes": ["rows"]}`, `in/a.csv:3: row 2: has 1 cell, want 2`},
 	} {
 		r, err := run(t, c.node, dir, core.Shared{})
@@ -365,7 +365,7 @@ func TestHardText(t *testing.T) {
 		"a row too long":        {"a,b\n1,2\n" + cell + ",3\n4,5\n", `{"max_row": "512KB", `, "standard input:3: the row is longer than the 524288 bytes that are allowed (max_row)"},
 		"a quote left open":     {"a,b\n1,2\n\"3,4\n" + strings.Repeat("5,6\n", 1<<18), `{"max_row": "1MB", `, "standard input:3: byte 1 of line 3: the cell begins with a quote, and no quote ends it within the 1048576 bytes that a row may have (max_row)"},
 		"NUL in a cell":         {"a,b\n1,x\x00y\n", `{`, "1 rows"},
-		"NUL in the header":     {"a\x00,b\x00\n", `{`, "standard input:1: the name of column 1 has a NUL byte: the file is no text, or UTF-16; save it as UTF-8"},
+		"NUL in the header":     {"a\x00,b\x00\n", `{`, "standard input:1: the name of column 1 has a NUL byte: the file is not text, or is UTF-16; save it as UTF-8"},
 		"a long line of JSON":   {`{"a":"` + cell + `"}` + "\n", `{"max_row": 1000, "format": "jsonl", `, "standard input:1: the row is longer than the 1000 bytes that are allowed (max_row)"},
 		"a long element":        {`[{},{"a":"` + cell + `"}]`, `{"max_row": 1000, "format": "json", `, "standard input:1: the row is longer than the 1000 bytes that are allowed (max_row)"},
 	} {

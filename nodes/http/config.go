@@ -55,7 +55,7 @@ type pagesConfig struct {
 	Size   int           `wavefold:"size,min=1" doc:"how many rows a full page has"`
 	Next   core.Text     `wavefold:"next" doc:"where in the answer the next cursor or address is"`
 	Max    int           `wavefold:"max,min=1" doc:"how many pages there may be (1000)"`
-	Repeat core.Text     `wavefold:"repeat,oneof=end|keep" doc:"what to do with a page that has the rows of the one before: end there without it, or keep it and go on; by default the node fails"`
+	Repeat core.Text     `wavefold:"repeat,oneof=end|keep" doc:"what to do with a page that has the rows of the one before: end there without it, or keep it and continue; by default the node fails"`
 	Pos    core.Position `wavefold:",pos"`
 }
 
@@ -182,7 +182,7 @@ func (b *builder) checkHeaders() {
 			b.errorf(m.Key.Pos, "headers", "%q cannot be the name of a header", m.Key.Value)
 		}
 		if b.Auth != nil && strings.EqualFold(m.Key.Value, "Authorization") {
-			b.errorf(m.Key.Pos, "headers", "Authorization stands here and under auth")
+			b.errorf(m.Key.Pos, "headers", "Authorization is given here and under auth")
 		}
 	}
 }

@@ -404,7 +404,7 @@ func TestBrokenPages(t *testing.T) {
 		{"/same", `{"by": "link", "next": "link"}`, "page 1: GET URL/same: the answer names itself as the next page"},
 		{"/away", `{"by": "link", "next": "link"}`, "page 1: GET URL/away: the next page lies on another host, http://elsewhere.test"},
 		{"/bad", `{"by": "number", "param": "p"}`, "page 1: GET URL/bad: rows of the answer is object, want the array of rows"},
-		{"/odd", `{"by": "cursor", "param": "p", "next": "next"}`, "page 1: GET URL/odd: next of the answer is array, want a text"},
+		{"/odd", `{"by": "cursor", "param": "p", "next": "next"}`, "page 1: GET URL/odd: next of the answer is array, want a string"},
 	} {
 		_, err := handle(t, fmt.Sprintf(`{"url": "%s%s", "rows": "rows", "pages": %s}`, endless.URL, c.path, c.pages))
 		if want := strings.ReplaceAll(c.want, "URL", endless.URL); err == nil || err.Error() != want {
@@ -524,7 +524,7 @@ func TestFindings(t *testing.T) {
 		{`{"url": "http://x", "body": "y"}`, `body: a GET request has no body`},
 		{`{"url": "http://x", "method": "POST", "body": "args"}`, `body: the node has no args to send`},
 		{`{"url": "http://x", "headers": {"a b": "c"}}`, `"a b" cannot be the name of a header`},
-		{`{"url": "http://x", "headers": {"authorization": "c"}, "auth": {"bearer": {"secret": "T"}}}`, `Authorization stands here and under auth`},
+		{`{"url": "http://x", "headers": {"authorization": "c"}, "auth": {"bearer": {"secret": "T"}}}`, `Authorization is given here and under auth`},
 		{`{"url": "http://x", "auth": {}}`, `auth: want bearer or basic, one of them`},
 		{`{"url": "http://x", "rows": "a[0]"}`, `rows: want names with points between them, found "a[0]"`},
 		{`{"url": "http://x", "output": "text", "rows": "a"}`, `rows: belongs to output json`},

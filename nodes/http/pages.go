@@ -175,7 +175,7 @@ func (p *pager) word(doc any) (string, error) {
 	case int64:
 		return strconv.FormatInt(v, 10), nil
 	}
-	return "", fmt.Errorf("%s of the answer is %s, want a text", strings.Join(p.h.pages.next, "."), core.TypeName(v))
+	return "", fmt.Errorf("%s of the answer is %s, want a string", strings.Join(p.h.pages.next, "."), core.TypeName(v))
 }
 
 // follow goes to an address that the answer names. It must lie on the same host,

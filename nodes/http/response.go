@@ -143,7 +143,7 @@ func (a *answer) json(data []byte) (any, error) {
 }
 
 // badJSON words why a text was not taken: it is no JSON, or JSON with something that no
-// value holds exactly, such as an integer beyond 64 bits or a key that stands twice.
+// value holds exactly, such as an integer beyond 64 bits or a key that appears twice.
 func badJSON(what string, data []byte, err error) error {
 	if json.Valid(data) {
 		return fmt.Errorf("%s is JSON that no value holds exactly: %w", what, err)

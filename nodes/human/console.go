@@ -121,12 +121,12 @@ func show(q *core.Question) string {
 		}
 		fmt.Fprintf(&b, "  %s", label)
 		if c.Target == q.Default {
-			fmt.Fprintf(&b, " (taken when nobody answers within %s)", story.Duration(q.Timeout))
+			fmt.Fprintf(&b, " (taken if there is no answer within %s)", story.Duration(q.Timeout))
 		}
 		b.WriteByte('\n')
 	}
 	if q.Freeform {
-		b.WriteString("  or a text of your own\n")
+		b.WriteString("  or an answer of your own\n")
 	}
 	b.WriteString("> ")
 	return b.String()

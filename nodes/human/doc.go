@@ -6,7 +6,7 @@
 //	text            optional  the question, a template; default the node's label, else its id
 //	show            optional  what is shown with it: fields, context.KEY, expressions that
 //	                          begin with $, files below the workflow's folder
-//	default_choice  optional  the node to go on at when nobody answers within the timeout
+//	default_choice  optional  the node that follows if there is no answer within the timeout
 //
 // The choices are the edges that leave the node, by their labels; an edge without one is
 // called like the node it leads to. Each has a key, which core.Accelerator reads from the

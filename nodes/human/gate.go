@@ -49,7 +49,7 @@ func (g *gate) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	ask := in.Shared().Ask
 	switch {
 	case ask == nil:
-		return core.Result{}, unanswered(fmt.Errorf("%w: the run has nobody to ask", core.ErrUnanswered))
+		return core.Result{}, unanswered(fmt.Errorf("%w: the run has no person to ask", core.ErrUnanswered))
 	case len(g.ways) == 0:
 		return core.Result{}, unanswered(fmt.Errorf("%w: no edge that leaves the node is a choice", core.ErrUnanswered))
 	}
@@ -90,7 +90,7 @@ func (g *gate) without(err error, late bool) (core.Result, error) {
 	case late || errors.Is(err, core.ErrLate):
 		note := core.ErrLate.Error()
 		if g.timeout > 0 {
-			note = "nobody answered within " + story.Duration(g.timeout)
+			note = "no answer within " + story.Duration(g.timeout)
 		}
 		if g.fallback != nil {
 			r := g.result(g.fallback, "")

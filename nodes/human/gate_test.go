@@ -161,7 +161,7 @@ func TestNobody(t *testing.T) {
 	h := gate(t, nodestest.Node(t, `{}`), edges("Go -> on"))
 	_, err := h.Handle(t.Context(), input(nil))
 	if f := core.FailureOf(err); !errors.Is(err, core.ErrUnanswered) || !f.Permanent || f.InCategory() != core.Deterministic ||
-		f.Message != "nobody answered: the run has nobody to ask" {
+		f.Message != "nobody answered: the run has no person to ask" {
 		t.Errorf("nobody: %+v", core.FailureOf(err))
 	}
 	_, err = h.Handle(t.Context(), input(human.Func(func(context.Context, core.Question) (core.Answer, error) {
@@ -194,16 +194,16 @@ func TestTimeout(t *testing.T) {
 		who        core.Interviewer
 		want       string
 	}{
-		{"default", `{"default_choice": "b"}`, time.Minute, time.Minute, waits, `"B" to b; B, "B", ""; nobody answered within 1m: the default choice`},
-		{"no default", `{}`, time.Minute, time.Minute, waits, "retry: nobody answered within 1m"},
+		{"default", `{"default_choice": "b"}`, time.Minute, time.Minute, waits, `"B" to b; B, "B", ""; no answer within 1m: the default choice`},
+		{"no default", `{}`, time.Minute, time.Minute, waits, "retry: no answer within 1m"},
 		// What ends before the timeout is no answer: the run was cancelled.
 		{"cancelled", `{"default_choice": "b"}`, time.Second, time.Minute, waits, "error: context deadline exceeded"},
 		{"no timeout", `{}`, time.Second, 0, waits, "error: context deadline exceeded"},
-		{"late by itself", `{"default_choice": "b"}`, time.Hour, time.Minute, late, `"B" to b; B, "B", ""; nobody answered within 1m: the default choice`},
-		{"late without a timeout", `{}`, time.Hour, 0, late, "retry: nobody answered in time"},
+		{"late by itself", `{"default_choice": "b"}`, time.Hour, time.Minute, late, `"B" to b; B, "B", ""; no answer within 1m: the default choice`},
+		{"late without a timeout", `{}`, time.Hour, 0, late, "retry: no answer arrived in time"},
 		// An interviewer that does not look at its context.
-		{"too late", `{"default_choice": "b"}`, time.Minute, time.Minute, answersAfter(2 * time.Minute), `"B" to b; B, "B", ""; nobody answered within 1m: the default choice`},
-		{"too late, no default", `{}`, time.Minute, time.Minute, answersAfter(2 * time.Minute), "retry: nobody answered within 1m"},
+		{"too late", `{"default_choice": "b"}`, time.Minute, time.Minute, answersAfter(2 * time.Minute), `"B" to b; B, "B", ""; no answer within 1m: the default choice`},
+		{"too late, no default", `{}`, time.Minute, time.Minute, answersAfter(2 * time.Minute), "retry: no answer within 1m"},
 		{"in time", `{"default_choice": "b"}`, time.Minute, time.Minute, answersAfter(time.Second), `"A" to a; A, "A", "a"`},
 		// A text that says nothing gives no more time.
 		{"garbage", `{"default_choice": "b"}`, time.Minute, time.Minute, human.Func(func(ctx context.Context, _ core.Question) (core.Answer, error) {
@@ -213,7 +213,7 @@ func TestTimeout(t *testing.T) {
 			case <-ctx.Done():
 				return core.Answer{}, ctx.Err()
 			}
-		}), `"B" to b; B, "B", ""; nobody answered within 1m: the default choice`},
+		}), `"B" to b; B, "B", ""; no answer within 1m: the default choice`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -256,7 +256,7 @@ func TestFindings(t *testing.T) {
 		{`{}`, false, picked(edges("Go? -> a", "Stop -> b")), ""},
 		{`{"writes": ["x"]}`, false, edges("Go -> a"), `1:13: warning: node n: a human gate writes nothing, field "x" stays as it is [UNUSED]`},
 		{`{"txt": "x"}`, false, edges("Go -> a"), `1:2: error: node n: unknown key "txt" (did you mean "text"? known keys: text, show, default_choice) [UNKNOWN_KEY]`},
-		{`{"text": 5}`, false, edges("Go -> a"), `1:10: error: node n: text: want a text, found number 5 (put it in quotes to make it a text) [WRONG_TYPE]`},
+		{`{"text": 5}`, false, edges("Go -> a"), `1:10: error: node n: text: want a string, found number 5 (put it in quotes to make it a string) [WRONG_TYPE]`},
 	} {
 		n := nodestest.Node(t, tt.node)
 		if tt.timeout {

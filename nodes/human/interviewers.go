@@ -18,7 +18,7 @@ type Func = core.InterviewerFunc
 func AutoApprove() core.Interviewer {
 	return Func(func(ctx context.Context, q core.Question) (core.Answer, error) {
 		if len(q.Choices) == 0 {
-			return core.Answer{}, fmt.Errorf("%w: it wants a text, and there is no choice to approve", core.ErrUnanswered)
+			return core.Answer{}, fmt.Errorf("%w: it asks for free text, and there is no choice to approve", core.ErrUnanswered)
 		}
 		return core.Answer{Choice: q.Choices[0]}, ctx.Err()
 	})

@@ -80,7 +80,7 @@ type writer struct{}
 func (writer) Write(b []byte) (int, error) { return fmt.Print(string(b)) }
 
 func TestAutoApprove(t *testing.T) {
-	if got := said(human.AutoApprove().Ask(t.Context(), core.Question{Freeform: true})); got != "error: nobody answered: it wants a text, and there is no choice to approve" {
+	if got := said(human.AutoApprove().Ask(t.Context(), core.Question{Freeform: true})); got != "error: nobody answered: it asks for free text, and there is no choice to approve" {
 		t.Error(got)
 	}
 }
@@ -98,7 +98,7 @@ func TestReplayErrors(t *testing.T) {
 	}
 	_, _ = human.Recording(waits, &tape).Ask(ctx, review) // the run ended: no answer
 	again := human.Replay(&tape)
-	for _, want := range []string{"nobody answered in time", "nobody answered, as when it was recorded: nobody answered: dismissed", "the chat is down",
+	for _, want := range []string{"no answer arrived in time", "nobody answered, as when it was recorded: nobody answered: dismissed", "the chat is down",
 		"nobody answered: the recording has no answer left for gate"} {
 		if got := said(again.Ask(t.Context(), review)); got != "error: "+want {
 			t.Errorf("got %s, want %s", got, want)
@@ -139,10 +139,10 @@ func TestConsole(t *testing.T) {
 gate: Ship ` + "\ufffd[2Jit\ufffd" + `?
   10) Ten
   A - All
-  [S] Stop (taken when nobody answers within 1h)
+  [S] Stop (taken if there is no answer within 1h)
       Yes
       yellow
-  or a text of your own
+  or an answer of your own
 > `
 	if want := strings.Repeat(shown, 3) + "\n"; out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)

@@ -64,7 +64,7 @@ func textOf(t testing.TB, v *core.Value) core.Text {
 	t.Helper()
 	s, ok := v.Scalar.(string)
 	if !ok {
-		t.Fatalf("%s: want a text, got %s", v.Pos, v.Kind)
+		t.Fatalf("%s: want a string, got %s", v.Pos, v.Kind)
 	}
 	return core.At(s, v.Pos)
 }

@@ -89,7 +89,7 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	}
 	s := in.Shared()
 	if dry, _ := s.Inputs.Get(core.InputDryRun); dry == true {
-		return h.result(core.NoRoute, "dry run: nobody was asked"), nil
+		return h.result(core.NoRoute, "dry run: no model was asked"), nil
 	}
 	r := core.RouterOf(ctx)
 	if r == nil {

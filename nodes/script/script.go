@@ -34,7 +34,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 
 type config struct {
 	Script    core.Text      `wavefold:"script" doc:"the text of the program"`
-	From      core.Text      `wavefold:"script_from" doc:"in place of script: the input, else the key in the context of the walk, that holds the text"`
+	From      core.Text      `wavefold:"script_from" doc:"in place of script: the input, or the key in the context of the walk, that contains the program"`
 	Language  core.Text      `wavefold:"language,oneof=shell|python" doc:"shell or python (shell)"`
 	Stdin     core.Text      `wavefold:"stdin,oneof=json" doc:"json hands over the document that tools get"`
 	Output    core.Text      `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
@@ -193,7 +193,7 @@ func (s *script) text(in core.Input) (string, error) {
 	case !ok:
 		return "", fmt.Errorf("there is no script: neither an input nor the context of the walk has %q", s.from)
 	case !isText:
-		return "", fmt.Errorf("the script: %s is no text, but %s", s.from, core.TypeName(v))
+		return "", fmt.Errorf("the script: %s is not a string but %s", s.from, core.TypeName(v))
 	case strings.TrimSpace(text) == "":
 		return "", fmt.Errorf("there is no script: %s is empty", s.from)
 	case len(text) > maxScript:

@@ -9,7 +9,7 @@ import (
 type config struct {
 	To        core.Text       `wavefold:"to,required" doc:"the file to write, - for standard output"`
 	From      core.Text       `wavefold:"from" doc:"the field to write, or an expression such as $.report.rows; by default the only declared read"`
-	Format    core.Text       `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet|text|markdown|sqlite" doc:"how the file is written; by default what its name ends in"`
+	Format    core.Text       `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet|text|markdown|sqlite" doc:"format of the file; by default the ending of its name"`
 	Compress  core.Text       `wavefold:"compression,oneof=none|gzip|snappy|zstd" doc:"gzip (default where the name ends in .gz) or none; of parquet snappy (default), zstd, gzip or none"`
 	Columns   table.FieldList `wavefold:"columns" doc:"the columns in order: a list of names, or {name: type}; by default all columns of the rows"`
 	Header    bool            `wavefold:"header" doc:"begin csv and tsv with a line of column names (default true)"`

@@ -85,7 +85,7 @@ func (h *handler) target(s core.Shared) (name string, f form, err error) {
 	f, err = formOf(string(h.words.format), h.words.compression, name)
 	switch {
 	case name == stdout:
-		err = errors.New(`"-" means standard output only where it stands in the document; ./- is a file`)
+		err = errors.New(`"-" means standard output only if the document says so; ./- is a file`)
 	case err == nil && f.format == "":
 		err = fmt.Errorf("%q does not end in the name of a format; add the key format", name)
 	}
@@ -105,7 +105,7 @@ func (h *handler) content(ctx context.Context, in core.Input, f table.Format) (c
 	case err != nil:
 		return content{}, err
 	case ok && f == table.Text:
-		return content{}, errors.Join(core.Permanent(fmt.Errorf("%s: want a text, found a stream of rows", h.from.Name.Value)), stream.Close())
+		return content{}, errors.Join(core.Permanent(fmt.Errorf("%s: want a string, found a stream of rows", h.from.Name.Value)), stream.Close())
 	case ok:
 		return content{rows: table.StreamSource(stream)}, nil
 	}
@@ -122,7 +122,7 @@ func (h *handler) value(f table.Format, v any) (content, error) {
 	case table.Text:
 		text, ok := v.(string)
 		if !ok {
-			return content{}, fmt.Errorf("%s: want a text, got %s", h.from.Name.Value, core.TypeName(v))
+			return content{}, fmt.Errorf("%s: want a string, got %s", h.from.Name.Value, core.TypeName(v))
 		}
 		return content{text: []byte(text)}, nil
 	case table.JSON, table.JSONL:

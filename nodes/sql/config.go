@@ -13,18 +13,18 @@ type config struct {
 	DSN         secret.Value    `wavefold:"dsn,required" doc:"the database: a file of SQLite, or the connection string of a PostgreSQL server; {secret: NAME} reads it from the environment"`
 	Driver      core.Text       `wavefold:"driver,oneof=sqlite|postgres" doc:"what the database is; by default what the dsn begins with, or a file's name ends in"`
 	Query       core.Text       `wavefold:"query" doc:"a statement that reads; its rows go into the one declared write"`
-	Into        core.Text       `wavefold:"into" doc:"beside query: the field for the rows; by default the only declared write"`
-	Stream      bool            `wavefold:"stream" doc:"beside query: the rows are a stream, read by one other node"`
+	Into        core.Text       `wavefold:"into" doc:"with query: the field for the rows; by default the only declared write"`
+	Stream      bool            `wavefold:"stream" doc:"with query: the rows are a stream, read by one other node"`
 	Exec        statements      `wavefold:"exec" doc:"statements that change something, one or a list; they run in one transaction"`
 	Table       core.Text       `wavefold:"table" doc:"the table that rows are written to"`
-	Schema      core.Text       `wavefold:"schema" doc:"beside table: the schema of PostgreSQL it is in"`
-	From        core.Text       `wavefold:"from" doc:"beside table: the field to write, or an expression such as $.report.rows; by default the only declared read"`
-	Mode        core.Text       `wavefold:"mode,oneof=insert|upsert|replace" doc:"beside table: what happens to rows that are there: insert adds to them (default), upsert updates those with the key, replace removes them"`
-	Key         []core.Text     `wavefold:"key" doc:"beside table: the columns by which upsert finds rows"`
-	Columns     table.FieldList `wavefold:"columns" doc:"beside table: the columns to fill, a list of names or {name: type}; by default all columns of the rows"`
-	Create      bool            `wavefold:"create" doc:"beside table: make the table if it is not there"`
-	Batch       core.Int        `wavefold:"batch,min=1,max=100000" doc:"beside table: how many rows are sent at once, and with transaction: batch stored at once; by default at most 5000, and 1000 in a transaction"`
-	Transaction core.Text       `wavefold:"transaction,oneof=all|batch" doc:"beside table: all rows are one transaction (default), or each batch is"`
+	Schema      core.Text       `wavefold:"schema" doc:"with table: the schema of PostgreSQL it is in"`
+	From        core.Text       `wavefold:"from" doc:"with table: the field to write, or an expression such as $.report.rows; by default the only declared read"`
+	Mode        core.Text       `wavefold:"mode,oneof=insert|upsert|replace" doc:"with table: what happens to rows that are there: insert adds to them (default), upsert updates those with the key, replace removes them"`
+	Key         []core.Text     `wavefold:"key" doc:"with table: the columns by which upsert finds rows"`
+	Columns     table.FieldList `wavefold:"columns" doc:"with table: the columns to fill, a list of names or {name: type}; by default all columns of the rows"`
+	Create      bool            `wavefold:"create" doc:"with table: create the table if it does not exist"`
+	Batch       core.Int        `wavefold:"batch,min=1,max=100000" doc:"with table: number of rows that are sent at once, and with transaction: batch stored at once; by default at most 5000, and 1000 in a transaction"`
+	Transaction core.Text       `wavefold:"transaction,oneof=all|batch" doc:"with table: all rows are one transaction (default), or each batch is"`
 	Outside     bool            `wavefold:"allow_outside" doc:"a file of SQLite may lie outside of the workflow's folder"`
 }
 

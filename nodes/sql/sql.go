@@ -74,7 +74,7 @@ func (b *builder) connector(c *connector) bool {
 	}
 	switch {
 	case strings.Contains(text.Value, "{{"):
-		b.scope.Errorf(core.CodeBadValue, pos, "dsn", "a template cannot stand here").WithHint("a connection string of the moment comes from the environment: dsn: {secret: NAME}")
+		b.scope.Errorf(core.CodeBadValue, pos, "dsn", "a template is not allowed here").WithHint("a connection string of the moment comes from the environment: dsn: {secret: NAME}")
 		return false
 	case c.driver == "" && b.DSN.IsSecret():
 		b.scope.Errorf(core.CodeBadValue, pos, "dsn", "a secret does not show which database it is").WithHint("add driver: postgres, or driver: sqlite")
@@ -89,7 +89,7 @@ func (b *builder) connector(c *connector) bool {
 			b.scope.Errorf(core.CodeBadValue, b.node.Config.Get("allow_outside").Pos, "allow_outside", "goes with files of SQLite")
 		}
 		if passwords := postgres.Passwords(text.Value); slices.ContainsFunc(passwords, func(p string) bool { return p != "" }) && !b.DSN.IsSecret() {
-			b.scope.Warnf(core.CodeBadValue, pos, "dsn", "a password stands in the document").WithHint("put the string into an environment variable: dsn: {secret: NAME}")
+			b.scope.Warnf(core.CodeBadValue, pos, "dsn", "the document contains a password").WithHint("put the string into an environment variable: dsn: {secret: NAME}")
 		}
 		return true
 	}

@@ -33,9 +33,9 @@ func TestCompile(t *testing.T) {
 		{`"query": "SELECT 1"`, `1:1: error: node n: key "dsn" is missing [MISSING_KEY]`},
 		{`"dsn": {"secret": "DB"}, "query": "SELECT 1"`, `1:20: error: node n: dsn: a secret does not show which database it is (add driver: postgres, or driver: sqlite) [BAD_VALUE]`},
 		{`"dsn": "mysql://h/d", "query": "SELECT 1"`, `1:9: error: node n: dsn: what the database is cannot be seen from it (begin it with postgres:// or sqlite:, or add driver: postgres or sqlite) [BAD_VALUE]`},
-		{`"dsn": "{{x}}.db", "query": "SELECT 1"`, `1:9: error: node n: dsn: a template cannot stand here (a connection string of the moment comes from the environment: dsn: {secret: NAME}) [BAD_VALUE]`},
-		{`"dsn": "postgres://u:secret@h/d", "exec": "DELETE FROM t"`, `1:9: warning: node n: dsn: a password stands in the document (put the string into an environment variable: dsn: {secret: NAME}) [BAD_VALUE]`},
-		{`"dsn": "host=h password='a b'", "driver": "postgres", "exec": "DELETE FROM t"`, `1:9: warning: node n: dsn: a password stands in the document (put the string into an environment variable: dsn: {secret: NAME}) [BAD_VALUE]`},
+		{`"dsn": "{{x}}.db", "query": "SELECT 1"`, `1:9: error: node n: dsn: a template is not allowed here (a connection string of the moment comes from the environment: dsn: {secret: NAME}) [BAD_VALUE]`},
+		{`"dsn": "postgres://u:secret@h/d", "exec": "DELETE FROM t"`, `1:9: warning: node n: dsn: the document contains a password (put the string into an environment variable: dsn: {secret: NAME}) [BAD_VALUE]`},
+		{`"dsn": "host=h password='a b'", "driver": "postgres", "exec": "DELETE FROM t"`, `1:9: warning: node n: dsn: the document contains a password (put the string into an environment variable: dsn: {secret: NAME}) [BAD_VALUE]`},
 		{`"dsn": "../x.db", "query": "SELECT 1"`, `1:9: error: node n: dsn: "../x.db" leaves the workflow's folder (a database lies in the workflow's folder unless allow_outside is true) [BAD_VALUE]`},
 		{`"dsn": "sqlite::memory:", "query": "SELECT 1"`, `1:9: error: node n: dsn: a database in memory would be gone with the node [BAD_VALUE]`},
 		{pg + `"allow_outside": true, "exec": "DELETE FROM t"`, `1:44: error: node n: allow_outside: goes with files of SQLite [BAD_VALUE]`},
@@ -134,7 +134,7 @@ func TestSQLitePlaces(t *testing.T) {
 	mustFile(t, dir, `"exec": "CREATE TABLE t (a)"`, "", "")
 	for statement, want := range map[string]string{
 		"SELEC 1":                            "x.db: test.json:1:45: SQL logic error: near",
-		"SELECT a FROM t WERE a = 1":         "x.db: SQL logic error: near", // over the a that follows, which stands twice
+		"SELECT a FROM t WERE a = 1":         "x.db: SQL logic error: near", // over the a that follows, which appears twice
 		"SELECT a FROM t WHERE nocol = 1":    "x.db: test.json:1:67: SQL logic error: no such column",
 		"SELECT a FROM unknown":              "x.db: test.json:1:59: SQL logic error: no such table",
 		"SELECT anocol, nocol, nocol2":       "x.db: test.json:1:52: SQL logic error: no such column",
@@ -159,7 +159,7 @@ func TestSQLiteQueryFails(t *testing.T) {
 	for query, want := range map[string]string{
 		"SELECT * FROM u":                 "SQL logic error: no such table: u (1)",
 		"SELEC 1":                         `SQL logic error: near "SELEC": syntax error (1)`,
-		"SELECT 1 AS a, 2 AS a":           `x.db: two columns of the result have one name: key "a" stands twice; give one of them another name with AS`,
+		"SELECT 1 AS a, 2 AS a":           `x.db: two columns of the result have one name: key "a" appears twice; give one of them another name with AS`,
 		"INSERT INTO t VALUES (1)":        "read-only",
 		"SELECT x'00' AS b":               "x.db: row 1: column b: a BLOB; turn it into text in the query, with hex() or CAST(... AS TEXT)",
 		"SELECT 9e999 AS x":               "x.db: row 1: column x: an infinite number, which a state cannot hold; turn it into null or text in the query",

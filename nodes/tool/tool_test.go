@@ -143,7 +143,7 @@ func TestCompileFindings(t *testing.T) {
 		{"no interpreter", `{"impl": "tools/upper.py"}`, bare, `1:10: error: node n: impl: program "python3" is not there: not in PATH (install it, or add its folder to PATH) [MISSING_FILE]`},
 		{"no node", `{"impl": "tools/greet"}`, bare, `1:10: error: node n: impl: program "node" is not there: not in PATH (install it, or add its folder to PATH) [MISSING_FILE]`},
 		{"reserved argument", `{"impl": "tools/pass", "args": {"_state": 1}}`, env(), `1:33: warning: node n: args: the name "_state" is reserved, the argument is not passed on [IGNORED]`},
-		{"bad limit", `{"impl": "tools/pass", "max_output": "lots"}`, env(), `1:38: error: node n: max_output: want a number of bytes such as 4096 or "10MB", from 1 to 2GB, found text "lots" [BAD_VALUE]`},
+		{"bad limit", `{"impl": "tools/pass", "max_output": "lots"}`, env(), `1:38: error: node n: max_output: want a number of bytes such as 4096 or "10MB", from 1 to 2GB, found string "lots" [BAD_VALUE]`},
 		{"no impl", `{}`, env(), `1:1: error: node n: key "impl" is missing [MISSING_KEY]`},
 	}
 	for _, tt := range tests {

@@ -102,7 +102,7 @@ func (b *builder) need(c eval.Columns, name core.Text, key string) {
 func (b *builder) distinct(names []core.Text, key string) {
 	for i, n := range names {
 		if n.Value == "" || slices.Contains(core.Strings(names[:i]), n.Value) {
-			b.scope.Errorf(core.CodeDuplicateKey, n.Pos, key, "column %q is empty or stands twice", n.Value)
+			b.scope.Errorf(core.CodeDuplicateKey, n.Pos, key, "column %q is empty or appears twice", n.Value)
 		}
 	}
 }

@@ -43,7 +43,7 @@ type builder struct {
 func (b *builder) compileSteps(c eval.Columns) eval.Columns {
 	own := b.simple.present()
 	if len(own) > 0 && b.Steps != nil {
-		b.scope.Errorf(core.CodeBadValue, b.node.Config.Get(own[0]).Pos, own[0], "a step stands on the node, the others under steps").
+		b.scope.Errorf(core.CodeBadValue, b.node.Config.Get(own[0]).Pos, own[0], "one step is a key of the node, the others are under steps").
 			WithHint("move it into steps")
 		return c
 	}

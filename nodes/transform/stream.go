@@ -43,7 +43,7 @@ func (h streamHandler) Handle(ctx context.Context, in core.Input) (core.Result, 
 // describe describes the stream, and leaves files of rejects without rows to later.
 func (h streamHandler) describe(ctx context.Context, in core.Input, later *checks.Later) (core.Result, error) {
 	a := &attempt{handler: h.handler, in: in, shared: in.Shared()}
-	err := a.collect(ctx, later) // the files of rejects are replaced also if nobody reads the stream
+	err := a.collect(ctx, later) // the files of rejects are replaced also if no node reads the stream
 	for _, c := range a.collectors {
 		c.Discard()
 	}

@@ -279,7 +279,7 @@ func TestCompile(t *testing.T) {
 		{`{"steps": [{}], ` + rw + `}`, `1:12: error: node n: steps[0]: there is no step (a step is one of filter, map, derive, select, drop, rename, group, window, join, sort, limit, dedupe, checks) [BAD_VALUE]`},
 		{`{"steps": [{"limit": 1, "sort": ["a"]}], ` + rw + `}`, `1:12: error: node n: steps[0]: sort and limit are two steps (write them under steps, in the order they are to be done) [BAD_VALUE]`},
 		{`{"limit": 1, "sort": ["a"], ` + rw + `}`, `1:1: error: node n: sort and limit are two steps (write them under steps, in the order they are to be done) [BAD_VALUE]`},
-		{`{"limit": 1, "steps": [{"limit": 2}], ` + rw + `}`, `1:11: error: node n: limit: a step stands on the node, the others under steps (move it into steps) [BAD_VALUE]`},
+		{`{"limit": 1, "steps": [{"limit": 2}], ` + rw + `}`, `1:11: error: node n: limit: one step is a key of the node, the others are under steps (move it into steps) [BAD_VALUE]`},
 		{`{"steps": [{"limti": 1}], ` + rw + `}`, `UNKNOWN_KEY`},
 		{`{"steps": [{"limit": 1, "rejects": "x.csv"}], ` + rw + `}`, `1:12: error: node n: steps[0]: limit: on_bad_row, rejects, max_failures, report and allow_empty belong to checks [BAD_VALUE]`},
 		{`{"steps": [{"checks": [{"name": "a", "expr": "$item.a"}], "rejects": "x.csv"}, {"checks": [{"name": "a", "expr": "$item.a"}], "rejects": "x.csv"}], ` + rw + `}`,
@@ -319,7 +319,7 @@ func TestCompile(t *testing.T) {
 			`1:73: error: node n: steps[1]: join.on: the rows have no column "orign" here (did you mean "origin"? known keys: origin) [UNKNOWN_FIELD]
 1:108: error: node n: steps[1]: join.take: the rows have a column "origin" already (set prefix, or write take: {origin: another name}) [DUPLICATE_KEY]`},
 		{`{"steps": [{"join": {"with": "airports", "on": {"origin": "iata"}, "take": {"city": "from", "latitude": "from"}, "prefix": "p_"}}], ` + typed + `}`,
-			`1:105: error: node n: steps[0]: join.take: column "from" is empty or stands twice [DUPLICATE_KEY]
+			`1:105: error: node n: steps[0]: join.take: column "from" is empty or appears twice [DUPLICATE_KEY]
 1:124: error: node n: steps[0]: join.prefix: take names the columns already (leave prefix out) [BAD_VALUE]`},
 		{`{"steps": [{"join": {"with": "airports", "on": {"origin": "iata"}, "take": {"city": 1}}}], ` + typed + `}`, `WRONG_TYPE`},
 		{`{"steps": [{"join": {"with": "airports", "on": {"origin": "iata"}, "take": "city"}}], ` + typed + `}`, `WRONG_TYPE`},
@@ -334,9 +334,9 @@ func TestCompile(t *testing.T) {
 			`1:64: error: node n: steps[1]: window.by: the rows have no column "orign" here (did you mean "origin"? known keys: origin, delay) [UNKNOWN_FIELD]
 1:95: error: node n: steps[1]: window.n: the rows have no column "dely" here (did you mean "delay"? known keys: origin, delay) [UNKNOWN_FIELD]`},
 		{`{"window": {"by": ["origin", "origin"], "columns": {"a": "row_numbr", "b": "row_number()", "c": "lag", "d": "lag(delay, 0)", "e": "sum(delay, x)", "f": "min(max($item.delay, 3), 100001)", "g": "lag()"}}, ` + typed + `}`,
-			`1:30: error: node n: window.by: column "origin" is empty or stands twice [DUPLICATE_KEY]
+			`1:30: error: node n: window.by: column "origin" is empty or appears twice [DUPLICATE_KEY]
 1:58: error: node n: window.a: unknown function "row_numbr" (did you mean "row_number"? known keys: row_number, lag, sum, mean, min, max) [EXPR_NAME]
-1:76: error: node n: window.b: row_number stands without parentheses, found "row_number()" [EXPR_SYNTAX]
+1:76: error: node n: window.b: row_number is written without parentheses, found "row_number()" [EXPR_SYNTAX]
 1:97: error: node n: window.c: want lag(column) or lag(column, rows), found "lag" [EXPR_SYNTAX]
 1:120: error: node n: window.d: want a number of rows from 1 to 100000, found "0" [BAD_VALUE]
 1:142: error: node n: window.e: want a number of rows from 1 to 100000, found "x" [BAD_VALUE]
@@ -352,7 +352,7 @@ func TestCompile(t *testing.T) {
 			`1:76: error: node n: stream: the rejects of a stream go to a file, "bad" is a field (rejects: rejects.csv) [STREAM]`},
 		{`{"limit": 1, "max_held": 0, "max_memory": "3TB", ` + rw + `}`, `BAD_VALUE`},
 		{`{"steps": [{"join": {"with": "airports", "on": {}}}], ` + typed + `}`, `WRONG_TYPE`},
-		{`{"rename": {"delay": "d", "date": "d"}, ` + typed + `}`, `1:35: error: node n: rename: column "d" is empty or stands twice [DUPLICATE_KEY]`},
+		{`{"rename": {"delay": "d", "date": "d"}, ` + typed + `}`, `1:35: error: node n: rename: column "d" is empty or appears twice [DUPLICATE_KEY]`},
 		{`{"steps": [{"map": {"origin": "$item.origin", "n": "$item.delay"}}], "from": "flights", "writes": ["result"]}`,
 			`1:100: error: node n: writes: column "n" is integer here and string in the state schema of result [WRONG_TYPE]`},
 		{`{"steps": [{"select": ["delay"]}], "from": "flights", "writes": ["result"]}`,

@@ -73,7 +73,7 @@ func (b *builder) windowed(src core.Text, key string, c eval.Columns) (windowed,
 		return w, core.AnyType
 	case call.word == "row_number":
 		if call.called {
-			b.scope.Errorf(core.CodeExprSyntax, src.Pos, key, "row_number stands without parentheses, found %q", src.Value)
+			b.scope.Errorf(core.CodeExprSyntax, src.Pos, key, "row_number is written without parentheses, found %q", src.Value)
 		}
 		return w, core.IntegerType
 	case !ok || !call.called:

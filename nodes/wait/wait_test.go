@@ -21,9 +21,9 @@ func TestCompile(t *testing.T) {
 		{`{"duration": "1h30m"}`, 90 * time.Minute, ""},
 		{`{"duration": "0s"}`, 0, ""},
 		{`{"duration": "1s", "writes": ["x"]}`, time.Second, `1:31: warning: node n: a wait writes nothing, field "x" stays as it is [UNUSED]`},
-		{`{"duration": "-1s"}`, 0, `1:14: error: node n: duration: want a duration that is not negative, found text "-1s" [BAD_VALUE]`},
+		{`{"duration": "-1s"}`, 0, `1:14: error: node n: duration: want a duration that is not negative, found string "-1s" [BAD_VALUE]`},
 		{`{"duration": 5}`, 0, `1:14: error: node n: duration: want a duration such as "30s" or "1.5h", found number 5 (write "5s" for seconds or "5ms" for milliseconds) [WRONG_TYPE]`},
-		{`{"duration": "soon"}`, 0, `1:14: error: node n: duration: want a duration such as "30s" or "1.5h", found text "soon" [BAD_VALUE]`},
+		{`{"duration": "soon"}`, 0, `1:14: error: node n: duration: want a duration such as "30s" or "1.5h", found string "soon" [BAD_VALUE]`},
 		{`{}`, 0, `1:1: error: node n: key "duration" is missing [MISSING_KEY]`},
 	}
 	for _, tt := range tests {

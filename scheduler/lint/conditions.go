@@ -27,7 +27,7 @@ func (c *checker) checkConditions() {
 		}
 		if e.On == plan.OnFail && c.endsRun(e.From) {
 			c.ds.Warnf(core.CodeIgnored, d.On.Pos, "%s: on: fail never holds, because a failure of %s ends the run", message.Edge(d), d.From.Value).
-				WithHint("leave the policy fail_run out to go on after the failure")
+				WithHint("leave out the policy fail_run to continue after the failure")
 		}
 		// The condition of an edge that handles still decides whether the failure is
 		// handled, and one next to an else edge whether that one holds.

@@ -30,7 +30,7 @@ func (c *checker) duplicateEdge(first, second plan.EdgeFact) {
 	at := message.Edge(b)
 	switch {
 	case x == y && a.Else == b.Else && textOf(a.When) == textOf(b.When):
-		message.PointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: the edge stands twice", at), "first", a.Pos)
+		message.PointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: the edge appears twice", at), "first", a.Pos)
 	case c.tolerant(second.Edge.To): // its edges need not hold
 	case x != y && x != plan.OnDone && y != plan.OnDone:
 		message.PointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: one edge asks that %s succeeds and another that it fails, so %s never runs", at, a.From.Value, a.To.Value),

@@ -42,5 +42,5 @@ func (c *checker) manyRuns() {
 		}
 	}
 	c.ds.Warnf(core.CodeLimit, most.Decl.Pos, "node %s: running this workflow means %s runs of nested workflows, because they include one another several times", most.ID, plan.NestedText(c.p.Nested)).
-		WithHint("wavefold plan FILE tells the number for each of them")
+		WithHint("wavefold plan FILE shows the number for each of them")
 }

@@ -189,7 +189,7 @@ func (c *checker) neverWritten(r *read) {
 		return
 	}
 	s, name := c.spot(r), c.p.Schema.Fields[r.field].Name
-	text := "%s: nobody writes state field %q"
+	text := "%s: no node writes state field %q"
 	if c.f.AnyStart() {
 		text += ", so only a starting value can fill it"
 	} else {

@@ -83,7 +83,7 @@ func (c *checker) deadEnd(i int32) string {
 	if neverFails := c.w.Nodes[i].AutoStatus || n.Role == core.RoleStart || n.Role == core.RoleConditional; neverFails || len(targets) == 0 {
 		return "a run that gets here fails"
 	}
-	return "the run fails when this node succeeds; after a failure it goes on to " + c.p.Nodes[targets[0]].ID
+	return "the run fails when this node succeeds; after a failure it continues at " + c.p.Nodes[targets[0]].ID
 }
 
 // ways are the nodes that a walk may go on to from a node that succeeded.

@@ -42,7 +42,7 @@ func (c *checker) gatesOfBranches() {
 			if d := c.w.Nodes[b]; w.Nodes[b].GoalGate && !visited[b] {
 				visited[b] = true
 				c.ds.Warnf(core.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate and only ever a branch, and of branches no gate is looked at", message.Node(d.ID.Value)).
-					WithHint("let %s, or a node behind it, be the gate", c.p.Nodes[i].ID)
+					WithHint("let %s, or a node after it, be the gate", c.p.Nodes[i].ID)
 			}
 		}
 	}

@@ -112,7 +112,7 @@ func (c *checker) unorderedWrites(field int32, pairs []pair) {
 	b, bPos := c.f.Writer(pairs[0].second, field)
 	fate := "wins only because it comes later in the order of levels and declarations"
 	if f.Refuses {
-		fate = "is refused only because it comes later in the order of levels and declarations"
+		fate = "is rejected only because it comes later in the order of levels and declarations"
 	}
 	text := fmt.Sprintf("state field %q: %s and %s write it, and neither comes before the other%s; %s %s",
 		f.Name, c.named(a, aPos), c.named(b, bPos), c.ways(pairs[0].first, pairs[0].second), c.p.Nodes[b].ID, fate)

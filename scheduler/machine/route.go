@@ -235,7 +235,7 @@ func (t *walk) satisfied() bool {
 	}
 	r := &t.nodes[gate.Node]
 	if r.Jumps++; r.Jumps > t.w.MaxJumps {
-		t.fail(gate.Node, core.ClassGoalGate, "the goal gate %s ended %s and has sent the walk back %d times, as often as it may", id, gate.Status, t.w.MaxJumps)
+		t.fail(gate.Node, core.ClassGoalGate, "the goal gate %s ended %s and has sent the walk back %d times, its limit", id, gate.Status, t.w.MaxJumps)
 		return false
 	}
 	t.f.emitJump(t, t.w.Exit, n.Targets[at], fmt.Sprintf("the goal gate %s ended %s", id, gate.Status))

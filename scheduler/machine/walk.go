@@ -203,7 +203,7 @@ func (t *walk) maxVisits() int {
 // arrive brings the token to a node, by an edge or with -1 by a jump.
 func (t *walk) arrive(node, via int32) {
 	if t.idle++; t.idle > mostIdle {
-		t.fail(node, core.ClassVisitLimit, "the walk went through %d nodes in a row of which none does anything", mostIdle)
+		t.fail(node, core.ClassVisitLimit, "the walk went through %d nodes in a row that do nothing", mostIdle)
 		return
 	}
 	if node == t.w.Exit && !t.satisfied() {
@@ -214,7 +214,7 @@ func (t *walk) arrive(node, via int32) {
 		return
 	}
 	if limit := t.w.Nodes[node].MaxVisits; limit > 0 && t.nodes[node].Visits >= limit {
-		t.fail(node, core.ClassVisitLimit, "%s was visited %d times, as often as it may be", t.id(node), limit)
+		t.fail(node, core.ClassVisitLimit, "%s was visited %d times, its limit", t.id(node), limit)
 		return
 	}
 	t.path = append(t.path, node)

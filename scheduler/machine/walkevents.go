@@ -63,7 +63,7 @@ func (f *frame) emitChosen(t *walk, v *visit, r route) {
 			e.When, e.Values = edge.When.Source(), f.explain(edge.When, walkEnv{t, v.Count})
 		}
 		if t.w.Edges[r.edge].LoopRestart {
-			e.Reason += "; the walk begins anew there"
+			e.Reason += "; the walk starts again there"
 		}
 	}
 	f.m.emit(e)

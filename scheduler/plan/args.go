@@ -106,8 +106,8 @@ func (c *compiler) textArgument(v *core.Value, at place, use *References) argume
 	}
 	path, doubtful := isPath(text)
 	if doubtful {
-		c.ds.Warnf(core.CodeExprSyntax, v.Pos, "%s: %q begins like a path and is none, so it is handed on as text", at, text).
-			WithHint(`correct what is in the brackets, or write "$%s" for the text`, text)
+		c.ds.Warnf(core.CodeExprSyntax, v.Pos, "%s: %q begins like a path but is not one, so it is passed on as a string", at, text).
+			WithHint(`correct what is in the brackets, or write "$%s" for the string`, text)
 	}
 	if !path {
 		return argument{literal: text}

@@ -25,7 +25,7 @@ func (c *compiler) branches() {
 			continue
 		}
 		if p.Meet = m.of(int32(i), p); p.Meet < 0 {
-			c.ds.Warnf(core.CodeJoin, d.ID.Pos, "%s: no node comes after every branch, so there is nowhere to go on", at)
+			c.ds.Warnf(core.CodeJoin, d.ID.Pos, "%s: no node comes after every branch, so there is no next node", at)
 		}
 		for _, b := range p.Branches {
 			c.p.Nodes[b].Gives = true

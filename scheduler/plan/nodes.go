@@ -141,7 +141,7 @@ func alone(list, part, all []int32, from int) []int32 {
 	return at
 }
 
-// fieldNames looks names of fields up; one that stands twice counts once. all tells
+// fieldNames looks names of fields up; one that appears twice counts once. all tells
 // that each of them is a field.
 func (c *compiler) fieldNames(list []core.Text, at place) (indexes []int32, names []string, all bool) {
 	if len(list) == 0 {
@@ -158,7 +158,7 @@ func (c *compiler) fieldNames(list []core.Text, at place) (indexes []int32, name
 			continue
 		}
 		if !c.fieldSeen.first(f) {
-			c.ds.Warnf(core.CodeDuplicate, name.Pos, "%s: %q stands twice", at, name.Value)
+			c.ds.Warnf(core.CodeDuplicate, name.Pos, "%s: %q appears twice", at, name.Value)
 			continue
 		}
 		found, names = append(found, f), append(names, name.Value)

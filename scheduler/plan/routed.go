@@ -194,7 +194,7 @@ func (c *compiler) deadEnds(r *routedGraph) {
 			continue
 		}
 		c.ds.Warnf(core.CodeDeadEnd, r.edges[arcs[0].Edge].decl.Pos, "node %s: when the edges back are used up the run ends here, in the middle of the ring", c.p.Nodes[n].ID).
-			WithHint("put max_iterations on an edge that leads to %s, and an edge without a condition beside it", c.p.Nodes[n].ID)
+			WithHint("put max_iterations on an edge that leads to %s, and add an edge without a condition", c.p.Nodes[n].ID)
 	}
 }
 

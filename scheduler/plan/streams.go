@@ -281,7 +281,7 @@ func (c *compiler) checkStreams() {
 	for f := range c.p.Schema.Fields { // in declared order
 		if u := c.streamUse[int32(f)]; u != nil && u.reader == "" && !u.misread && !c.invalid.references {
 			n := &c.p.Nodes[u.maker]
-			c.ds.Warnf(core.CodeUnused, c.makes[n.Index].Pos, "%s: nobody reads the stream %q, so no row is ever read", nodePlace(n.ID), c.makes[n.Index].Value).
+			c.ds.Warnf(core.CodeUnused, c.makes[n.Index].Pos, "%s: no node reads the stream %q, so no row is ever read", nodePlace(n.ID), c.makes[n.Index].Value).
 				WithHint("let a transform, a sink, a for_each or a pipeline read it, or leave stream out")
 		}
 	}

@@ -147,7 +147,7 @@ func (c *compiler) members(u *Unit, list []core.Text, lost bool, at place, pos c
 		if n.Member >= 0 {
 			all = false
 			c.ds.Errorf(core.CodeUnitOverlap, t.Pos, "%s: node %q belongs to a pipeline or loop already", at, n.ID).
-				WithHint("a node belongs to at most one, and stands there once")
+				WithHint("a node belongs to at most one, and is listed there once")
 			continue
 		}
 		if n.Decl.ForEach != nil {

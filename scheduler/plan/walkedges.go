@@ -69,7 +69,7 @@ func (c *compiler) walkOut(n *WalkNode, d *core.Node, at place) {
 		}
 	}
 	if freeform > 1 {
-		c.ds.Errorf(core.CodeFreeformEdgeCount, d.ID.Pos, "%s: has %d freeform edges, of which an answer could take only one", at, freeform)
+		c.ds.Errorf(core.CodeFreeformEdgeCount, d.ID.Pos, "%s: has %d freeform edges, but an answer can take only one", at, freeform)
 	}
 	if n.Random && conditions > 0 {
 		c.ds.Errorf(core.CodeRandomSelection, d.ID.Pos, "%s: picks its edge at random, so its edges cannot have conditions", at)

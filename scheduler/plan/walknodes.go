@@ -60,7 +60,7 @@ func (c *compiler) walkType(n *Node, d *core.Node, at place) bool {
 	case d.Lacks != "":
 		n.Lacks = d.Lacks
 	default:
-		c.hint(c.ds.Warnf(core.CodeTypeKnown, d.Kind.Pos, "%s: nobody has registered a handler for type %q, so it fails when it is visited", at, d.Kind.Value), d.Kind.Value, c.reg.KindNames)
+		c.hint(c.ds.Warnf(core.CodeTypeKnown, d.Kind.Pos, "%s: no handler is registered for type %q, so it fails when it is visited", at, d.Kind.Value), d.Kind.Value, c.reg.KindNames)
 		n.Lacks = fmt.Sprintf("no handler is registered for type %q: register a Go function of that name, or a kind", d.Kind.Value)
 	}
 	return true

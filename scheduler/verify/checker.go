@@ -80,7 +80,7 @@ func (c *Checker) Add(line int, e *core.Event) error {
 	case e.Run != c.report.Run && e.Type == core.RunStarted:
 		return c.mismatch("another run begins, %s: the log of one run is wanted", e.Run)
 	case e.Run != c.report.Run:
-		c.breaks(Sequence, "the event is one of run %q, and the log is that of run %q", e.Run, c.report.Run)
+		c.breaks(Sequence, "the event belongs to run %q, but the log to run %q", e.Run, c.report.Run)
 		return nil
 	}
 	if slices.Contains(asides, e.Type) {
@@ -178,7 +178,7 @@ func (c *Checker) locate() (*frame, string, error) {
 	if f := c.inWalk(outer); f != nil {
 		return f, id, nil
 	}
-	c.breaks(Lifecycle, "%s inside of %s, which is not under way", c.e.Type, outer)
+	c.breaks(Lifecycle, "%s inside of %s, which is not in progress", c.e.Type, outer)
 	return nil, "", nil
 }
 
@@ -204,7 +204,7 @@ func (c *Checker) exists(path string) error {
 			return c.unknown("node", id, p)
 		}
 		if n.Frame == nil {
-			return c.mismatch("node %q has no nodes inside of it in this workflow: the log is that of another one, or the nested workflow is not there", id)
+			return c.mismatch("node %q has no nodes inside of it in this workflow: the log belongs to another one, or the nested workflow is not there", id)
 		}
 		p = n.Frame.Plan
 	}
@@ -224,7 +224,7 @@ func (c *Checker) unknown(what, id string, p *plan.Plan) error {
 			}
 		}
 	}
-	return c.mismatch("unknown %s %q%s: the log is that of another workflow than %s, or of another version of it", what, id, near(id, names), c.p.Name)
+	return c.mismatch("unknown %s %q%s: the log belongs to another workflow than %s, or to another version of it", what, id, near(id, names), c.p.Name)
 }
 
 func near(name string, names []string) string {
@@ -238,10 +238,10 @@ func near(name string, names []string) string {
 func (c *Checker) same(f *frame, n *plan.Node) error {
 	switch level, ok := c.e.Level.Get(); {
 	case ok && int32(level) != f.p.Vertices[n.Vertex].Level:
-		return c.mismatch("node %s is on level %d in the log and on level %d in the workflow: the log is that of another version of it",
+		return c.mismatch("node %s is on level %d in the log and on level %d in the workflow: the log belongs to another version of it",
 			n.ID, level, f.p.Vertices[n.Vertex].Level)
 	case c.e.Kind != "" && c.e.Kind != n.Kind:
-		return c.mismatch("node %s is of kind %q in the log and of kind %q in the workflow: the log is that of another version of it",
+		return c.mismatch("node %s is of kind %q in the log and of kind %q in the workflow: the log belongs to another version of it",
 			n.ID, c.e.Kind, n.Kind)
 	}
 	return nil
@@ -286,8 +286,8 @@ func (c *Checker) Finish() *Report {
 		c.breaks(Sequence, "the log ends with %s, want %s", c.e.Type, core.RunFinished)
 		v := &c.report.Violations[len(c.report.Violations)-1]
 		v.Node, v.Item, v.Round, v.Attempt = "", 0, 0, 0
-		c.unchecked(Statuses, "the log does not tell how the run ended")
-		c.unchecked(State, "the log does not tell how the run ended")
+		c.unchecked(Statuses, "the log does not say how the run ended")
+		c.unchecked(State, "the log does not say how the run ended")
 	}
 	slices.SortStableFunc(c.report.Violations, func(a, b Violation) int { return cmp.Compare(a.Line, b.Line) })
 	c.notTold()

@@ -18,13 +18,13 @@ func (c *Checker) runStarted() error {
 	}
 	c.started = true
 	if c.e.Reason != c.p.Name {
-		return c.mismatch("the log is that of workflow %q, not of %q%s", c.e.Reason, c.p.Name, near(c.e.Reason, []string{c.p.Name}))
+		return c.mismatch("the log belongs to workflow %q, not to %q%s", c.e.Reason, c.p.Name, near(c.e.Reason, []string{c.p.Name}))
 	}
 	if c.limits = c.e.Limits; c.limits != nil {
 		c.root.group.limit, c.root.barrier = c.limits.Concurrency, c.limits.Barrier
 	} else {
 		c.root.group.limit = 0
-		c.unchecked(Limits, "how many nodes may run at once: the log does not tell the limits of the run")
+		c.unchecked(Limits, "how many nodes may run at once: the log does not contain the limits of the run")
 	}
 	start, given, err := c.p.Start(c.e.Inputs)
 	if err != nil && !hidden(c.e.Inputs) {
@@ -78,7 +78,7 @@ func (c *Checker) openFrames() []*frame {
 func (f *frame) tolerated() {
 	for i := range f.v {
 		if v := &f.v[i]; v.status == core.Fail && !v.told && f.tolerates(int32(i)) && !f.streams(int32(i)) {
-			f.faultOf(f.name(f.p.Vertices[i].ID), Statuses, "failed under a policy that tolerates it, and no event tells so")
+			f.faultOf(f.name(f.p.Vertices[i].ID), Statuses, "failed under a policy that tolerates it, and no event says so")
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (c *Checker) finalField(i int, cancelled bool) {
 		return
 	case w.count == 0:
 		if !core.Equal(got, start) {
-			c.breaks(State, "field %s is %s at the end, nobody wrote it and it was %s at the start", f.Name, brief(got), brief(start))
+			c.breaks(State, "field %s is %s at the end, but no node wrote it and it was %s at the start", f.Name, brief(got), brief(start))
 		}
 	case !ok:
 		if c.e.Status != string(core.RunFailed) && !cancelled {
@@ -219,7 +219,7 @@ func (c *Checker) notTold() {
 		c.unchecked(Retries, "how long waits took: events without a time")
 	}
 	if len(c.hidden) > 0 {
-		c.unchecked(Limits, "the slots of %s: they may wait for their turn to write, and the log does not tell when their work is done", listed(c.hidden))
+		c.unchecked(Limits, "the slots of %s: they may wait for their turn to write, and the log does not say when their work is done", listed(c.hidden))
 	}
 	if len(c.unfolded) > 0 {
 		c.unchecked(State, "the folded values of %s: the log does not hold what was written", strings.Join(c.unfolded, ", "))

@@ -130,7 +130,7 @@ func (t *fanOut) nest(i int) {
 	f := t.f
 	// The end of an item that may be refused is told when all items are merged.
 	if t.alive++; t.alive > t.n.Concurrency && !f.p.Vertices[t.n.Vertex].Refuses && !f.p.Vertices[t.n.Vertex].Claims {
-		f.c.breaks(Limits, "%s are under way in %s, the limit is %d", count(t.alive, "nested run"), t.group.name, t.n.Concurrency)
+		f.c.breaks(Limits, "%s are in progress in %s, the limit is %d", count(t.alive, "nested run"), t.group.name, t.n.Concurrency)
 	}
 	if t.inner == nil {
 		t.inner = map[int]*frame{}
@@ -199,7 +199,7 @@ func (t *fanOut) itemEnded(i int, good bool) {
 		return
 	}
 	if e.Attempt != int(*attempt) {
-		f.c.breaks(Retries, "attempt %d ends, and attempt %d is under way", e.Attempt, *attempt)
+		f.c.breaks(Retries, "attempt %d ends, but attempt %d is in progress", e.Attempt, *attempt)
 	}
 	status := f.endStatus(good)
 	t.ended++
@@ -268,7 +268,7 @@ func (t *fanOut) finish(good bool) {
 func (t *fanOut) count(good bool) {
 	total, ok := t.f.c.e.Total.Get()
 	if !ok && (good || t.begun > 0) {
-		t.f.c.breaks(Parts, "ends and does not tell how many items it had")
+		t.f.c.breaks(Parts, "ends and does not say how many items it had")
 		total = t.lastNew + 1
 	}
 	givenUp := t.cut() < math.MaxInt // by its failures: some behind them began

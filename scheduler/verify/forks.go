@@ -42,7 +42,7 @@ func (t *walk) branchBegins(v *visit, n *plan.Node) {
 	c := t.f.c
 	i := slices.IndexFunc(t.live, func(u *visit) bool { return u.fork != nil && t.f.name(t.id(u.node)) == c.e.Unit })
 	if i < 0 {
-		c.breaks(Lifecycle, "begins as a branch of %s, which is not under way", c.e.Unit)
+		c.breaks(Lifecycle, "begins as a branch of %s, which is not in progress", c.e.Unit)
 		return
 	}
 	v.parent = t.live[i]
@@ -58,7 +58,7 @@ func (t *walk) branchBegins(v *visit, n *plan.Node) {
 	t.overdue(v.parent)
 	k.begun = append(k.begun, n.Index)
 	if k.live++; k.live > p.MaxParallel {
-		c.breaks(Limits, "%d branches of %s are under way, max_parallel is %d", k.live, c.e.Unit, p.MaxParallel)
+		c.breaks(Limits, "%d branches of %s are in progress, max_parallel is %d", k.live, c.e.Unit, p.MaxParallel)
 	}
 }
 
@@ -67,7 +67,7 @@ func (t *walk) branchSkipped(n *plan.Node) {
 	c := t.f.c
 	i := slices.IndexFunc(t.live, func(u *visit) bool { return u.fork != nil && t.f.name(t.id(u.node)) == c.e.Unit })
 	if i < 0 {
-		c.breaks(Lifecycle, "is skipped as a branch of %q, which is not under way", c.e.Unit)
+		c.breaks(Lifecycle, "is skipped as a branch of %q, which is not in progress", c.e.Unit)
 		return
 	}
 	v := t.live[i]
@@ -149,7 +149,7 @@ func (t *walk) decided(v *visit) {
 	switch want, certain := t.verdict(v); {
 	case timed:
 	case !certain:
-		c.breaks(Routes, "the join is decided after %d of %d branches, which leave open what it comes to",
+		c.breaks(Routes, "the join is decided after %d of %d branches, which do not determine its result",
 			k.counted, len(t.w.Nodes[v.node].Parallel.Branches))
 	case k.status != want:
 		c.breaks(Routes, "the join is decided as %s, want %s: %d of its branches succeeded, %d failed", c.e.Status, want, k.ok, k.bad)

@@ -138,7 +138,7 @@ func (f *frame) decideJoin(i int32) decision {
 		d.edge = -1
 	case worth >= j.Need:
 		d.edge = -1
-		f.c.breaks(Skips, "no event tells which predecessors the join takes, and %d of %d succeeded", worth, j.Count())
+		f.c.breaks(Skips, "no event says which predecessors the join takes, and %d of %d succeeded", worth, j.Count())
 	case d.edge >= 0:
 		d.kind, d.cause = byFailure, f.began(d.edge)
 	case !some && j.Count() > 0:

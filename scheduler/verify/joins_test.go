@@ -55,7 +55,7 @@ func hangs(ctx context.Context, _ core.Input) (core.Result, error) {
 
 // spoiledJoins are ways to falsify the log of a run with joins.
 var spoiledJoins = []spoiledLog{
-	{name: "nobody tells what a join takes", rule: verify.Skips, node: "two", want: "no event tells which predecessors the join takes, and 2 of 3 succeeded",
+	{name: "nobody tells what a join takes", rule: verify.Skips, node: "two", want: "no event says which predecessors the join takes, and 2 of 3 succeeded",
 		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.JoinDecided, "two", 1)) }},
 	{name: "a join takes another one", rule: verify.Skips, node: "first", want: "the join took q, should be p",
 		spoil: func(t *testing.T, l log) log {
@@ -112,13 +112,13 @@ var spoiledJoins = []spoiledLog{
 			e.Type, e.Status, e.Reason, e.Cause = core.NodeFinished, "success", "", ""
 			return l
 		}},
-	{name: "who lost begins", rule: verify.Skips, node: "late", want: "goes on after it lost a race",
+	{name: "who lost begins", rule: verify.Skips, node: "late", want: "continues after it lost a race",
 		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeSkipped, "late", 1)].Type = core.NodeReady; return l }},
 	{name: "lost to somebody else", rule: verify.Skips, node: "late", want: "lost a race because of first",
 		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeSkipped, "late", 1)].Cause = "first"; return l }},
 	{name: "who lost has no end", rule: verify.Lifecycle, node: "hang", want: "began and has no end",
 		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeSkipped, "hang", 1)) }},
-	{name: "a taken failure is handled in silence", rule: verify.Skips, node: "saved", want: "runs over the edge bad -> saved (on: fail), and no event tells",
+	{name: "a taken failure is handled in silence", rule: verify.Skips, node: "saved", want: "runs over the edge bad -> saved (on: fail), but no event says",
 		spoil: func(t *testing.T, l log) log {
 			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Type == core.NodeHandled && e.To == "saved" })
 		}},

@@ -55,14 +55,14 @@ func (t *walk) goesOn(n *plan.Node) {
 		c.breaks(Order, "the way on is told, and visit %d has not just ended", c.e.Visit)
 		return
 	case c.e.Status != t.left.status.String():
-		c.breaks(Statuses, "goes on as %s, and visit %d ended %s", c.e.Status, t.left.n, t.left.status)
+		c.breaks(Statuses, "continues as %s, but visit %d ended %s", c.e.Status, t.left.n, t.left.status)
 	}
 	open := t.unspent(n.Index)
 	asked := len(open) > 1 || len(open) == 1 && t.asks(open[0])
 	switch c.e.Step {
 	case core.StepUnconditional:
 		if len(open) != 1 || asked {
-			c.breaks(Routes, "goes on without a question, and there is something to decide")
+			c.breaks(Routes, "continues without a question, but there is something to decide")
 		}
 	case core.StepModel, core.StepFallback, core.StepNone:
 		if !asked {
@@ -78,7 +78,7 @@ func (t *walk) goesOn(n *plan.Node) {
 			c.breaks(Routes, "ends as a dry run, and it is none or there is nothing to decide")
 		}
 	default:
-		c.breaks(Routes, "goes on by an unknown step %q", c.e.Step)
+		c.breaks(Routes, "continues by an unknown step %q", c.e.Step)
 	}
 	if c.e.To == core.End {
 		t.stops(n, open)
@@ -148,7 +148,7 @@ func (t *walk) along(open []int32) {
 	}
 	t.routed.followed[t.w.Edges[open[i]].Pair]++
 	if c.e.Step == core.StepModel != t.asks(open[i]) {
-		c.breaks(Routes, "goes to %s by the step %s, which is not that of the edge", c.e.To, c.e.Step)
+		c.breaks(Routes, "goes to %s by the step %s, which does not belong to the edge", c.e.To, c.e.Step)
 	}
 }
 
@@ -175,7 +175,7 @@ func (t *walk) endRouted() {
 }
 
 // unanswered reports whether the run failed because a question had no answer.
-func (t *walk) unanswered() bool { return strings.Contains(t.f.c.e.Reason, ": where to go on: ") }
+func (t *walk) unanswered() bool { return strings.Contains(t.f.c.e.Reason, ": the next node: ") }
 
 // routedStatus is how the walk ended.
 func (t *walk) routedStatus() core.RunStatus {

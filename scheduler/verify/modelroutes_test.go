@@ -81,7 +81,7 @@ func TestRoutedMistakes(t *testing.T) {
 	}{
 		{"a question where there is nothing to decide", verify.Routes, "a model was asked, and there is nothing to decide",
 			func(l []core.Event) { way(l, 1).Step = core.StepModel }},
-		{"no question where there is something to decide", verify.Routes, "goes on without a question",
+		{"no question where there is something to decide", verify.Routes, "continues without a question",
 			func(l []core.Event) { way(l, 2).Step = core.StepUnconditional }},
 		{"an edge that is used up", verify.Routes, "or it is spent",
 			func(l []core.Event) { e := way(l, 4); e.To, e.When = "refine", "poor" }},
@@ -90,7 +90,7 @@ func TestRoutedMistakes(t *testing.T) {
 				e := way(l, 2)
 				e.Values = core.ObjectOf("choices", []any{core.ObjectOf("to", "refine", "when", "poor")})
 			}},
-		{"a fallback that has a condition", verify.Routes, "which is not that of the edge",
+		{"a fallback that has a condition", verify.Routes, "which does not belong to the edge",
 			func(l []core.Event) { way(l, 2).Step = core.StepFallback }},
 		{"a dry run that is none", verify.Routes, "ends as a dry run",
 			func(l []core.Event) { e := way(l, 2); e.Step, e.To, e.When = core.StepDryRun, core.End, "" }},

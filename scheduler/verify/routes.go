@@ -78,7 +78,7 @@ func (t *walk) follows(n *plan.Node, to int32) {
 	c := t.f.c
 	w, status := &t.w.Nodes[n.Index], t.left.status
 	if c.e.Status != status.String() {
-		c.breaks(Statuses, "goes on as %s, and visit %d ended %s", c.e.Status, t.left.n, status)
+		c.breaks(Statuses, "continues as %s, but visit %d ended %s", c.e.Status, t.left.n, status)
 	}
 	switch c.e.Step {
 	case core.StepJump:
@@ -94,10 +94,10 @@ func (t *walk) follows(n *plan.Node, to int32) {
 	case core.StepPreferredLabel, core.StepSuggestedNext, core.StepUnconditional, core.StepRandom:
 		t.byChoice(n, to)
 	default:
-		c.breaks(Routes, "goes on by an unknown step %q", c.e.Step)
+		c.breaks(Routes, "continues by an unknown step %q", c.e.Step)
 	}
 	if c.e.Step != core.StepCondition && t.any(n.Index, func(e *plan.Edge) bool { return e.When != nil }) {
-		c.unchecked(Routes, "that no condition was true where another step was taken: the log tells only of the edge that was chosen")
+		c.unchecked(Routes, "that no condition was true where another step was taken: the log contains only the edge that was chosen")
 	}
 }
 
@@ -164,9 +164,9 @@ func (t *walk) byChoice(n *plan.Node, to int32) {
 	case t.f.p.Edges[first].ToNode != to:
 		c.breaks(Routes, "goes to %s by the step %s, want %s", c.e.To, c.e.Step, t.id(t.f.p.Edges[first].ToNode))
 	case human && c.e.Step == core.StepUnconditional:
-		c.breaks(Routes, "goes on along an edge without a condition, and nobody has answered")
+		c.breaks(Routes, "continues along an edge without a condition, but no person has answered")
 	case c.e.Step == core.StepRandom && !w.Random:
-		c.breaks(Routes, "goes on at random, and the workflow does not say so")
+		c.breaks(Routes, "continues at random, but the workflow does not say so")
 	default:
 		t.restarts(first)
 	}

@@ -118,7 +118,7 @@ func (f *frame) chosen(i int32) {
 	}
 	for _, e := range d.handled {
 		if !f.taken[e] {
-			f.c.breaks(Skips, "runs over the edge %s -> %s (on: fail), and no event tells that this handles the failure",
+			f.c.breaks(Skips, "runs over the edge %s -> %s (on: fail), but no event says that this handles the failure",
 				f.p.Nodes[f.p.Edges[e].FromNode].ID, f.p.Nodes[f.p.Edges[e].ToNode].ID)
 			f.v[f.p.Edges[e].From].handled = true
 		}

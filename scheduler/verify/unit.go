@@ -49,10 +49,10 @@ func newUnit(f *frame, i int32) *unit {
 	case ok:
 		t.total = total
 	case !t.u.IsLoop && t.u.Puller == nil:
-		f.c.breaks(Parts, "a pipeline begins and does not tell how many rows it has")
+		f.c.breaks(Parts, "a pipeline begins and does not say how many rows it has")
 	}
 	if t.u.Puller != nil {
-		f.c.unchecked(Limits, "the slots that reading the stream of %s takes: the log does not tell when", f.name(t.u.ID))
+		f.c.unchecked(Limits, "the slots that reading the stream of %s takes: the log does not say when", f.name(t.u.ID))
 	}
 	return t
 }
@@ -96,7 +96,7 @@ func (t *unit) event(n *plan.Node) {
 	}
 	p := t.find(i)
 	if p == nil || p.place != int(n.Member) || p.phase == undecided {
-		c.breaks(Lifecycle, "ends and is not under way in this %s", t.what())
+		c.breaks(Lifecycle, "ends but is not in progress in this %s", t.what())
 		return
 	}
 	t.memberEnded(p, n, c.e.Type == core.ItemFinished)
@@ -161,7 +161,7 @@ func (t *unit) begin(i int, n *plan.Node) *pass {
 	case t.u.IsLoop:
 		c.breaks(Parts, "round %d begins before round %d is over", i, t.live[0].n)
 	default:
-		c.breaks(Limits, "%s are under way in %s, the limit is %d", count(len(t.live)+1, "row"), t.u.ID, t.u.Concurrency)
+		c.breaks(Limits, "%s are in progress in %s, the limit is %d", count(len(t.live)+1, "row"), t.u.ID, t.u.Concurrency)
 	}
 	p := &pass{n: i, place: int(n.Member)}
 	t.next = i + 1
@@ -222,7 +222,7 @@ func (t *unit) memberEnded(p *pass, n *plan.Node, good bool) {
 		f.c.breaks(Lifecycle, "ends while it waits for another attempt")
 	}
 	if e.Attempt != p.attempt {
-		f.c.breaks(Retries, "attempt %d ends, and attempt %d is under way", e.Attempt, p.attempt)
+		f.c.breaks(Retries, "attempt %d ends, but attempt %d is in progress", e.Attempt, p.attempt)
 	}
 	status := f.endStatus(good)
 	t.last.pass, t.last.place, t.last.good, t.last.wrote = p.n, p.place, good, t.last.wrote[:0]

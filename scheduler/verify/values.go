@@ -41,7 +41,7 @@ func (f *frame) compare(slot int, s sight) {
 	w, name := &f.writes[slot], f.p.Schema.Fields[slot].Name
 	if w.count == 0 || w.first >= s.threshold {
 		if start := canonical(f.c.start[slot]); !hidden(start) && !f.c.read(&s, start) {
-			f.c.breaks(State, "the condition on %s -> %s read %s as %s, and nobody before it wrote that: it was %s at the start",
+			f.c.breaks(State, "the condition on %s -> %s read %s as %s, but no node before it wrote that: it was %s at the start",
 				s.from, s.to, name, s.words(), brief(start))
 		}
 		return

@@ -46,7 +46,7 @@ var spoiled = []spoiledLog{
 		spoil: func(_ *testing.T, l log) log { return l.drop(0) }},
 	{name: "no end", rule: verify.Sequence, want: "want run.finished",
 		spoil: func(_ *testing.T, l log) log { return l.drop(len(l) - 1) }},
-	{name: "another run", rule: verify.Sequence, want: `the event is one of run "r2"`,
+	{name: "another run", rule: verify.Sequence, want: `the event belongs to run "r2"`,
 		spoil: func(_ *testing.T, l log) log { l[5].Run = "r2"; return l }},
 	{name: "a node after the end", rule: verify.Sequence, node: "look", want: "node.started after the end of the run",
 		spoil: func(t *testing.T, l log) log { return append(l, l[l.at(t, core.NodeStarted, "look", 1)]) }},
@@ -111,7 +111,7 @@ var spoiled = []spoiledLog{
 		spoil: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.ItemStarted, "score[2]", 1), l.at(t, core.ItemStarted, "score[1]", 1)+1)
 		}},
-	{name: "the limit of a pipeline", rule: verify.Limits, node: "parse", want: "3 rows are under way in ingest, the limit is 2",
+	{name: "the limit of a pipeline", rule: verify.Limits, node: "parse", want: "3 rows are in progress in ingest, the limit is 2",
 		spoil: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.ItemStarted, "parse[2]", 1), l.at(t, core.ItemStarted, "parse[1]", 1)+1)
 		}},
@@ -136,7 +136,7 @@ var spoiled = []spoiledLog{
 		}},
 	{name: "the delay is too long", rule: verify.Retries, node: "bad", want: "the next attempt is 1m0s away, the policy says at most 1s",
 		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeRetrying, "bad", 1)].Delay = time.Minute; return l }},
-	{name: "the delay is not kept", rule: verify.Retries, node: "score", want: "goes on 50ms after the attempt that failed, 100ms was demanded",
+	{name: "the delay is not kept", rule: verify.Retries, node: "score", want: "continues 50ms after the attempt that failed, 100ms was required",
 		spoil: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeRetrying, "score[1]", 1)
 			l[l.at(t, core.ItemStarted, "score[1]", 2)].Time = l[i].Time.Add(50 * time.Millisecond)
@@ -238,7 +238,7 @@ var spoiled = []spoiledLog{
 		}},
 	{name: "the neighbour instead of the root", rule: verify.Skips, node: "after", want: "is skipped because after failed, over bad, should be because bad failed, over bad",
 		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeSkipped, "after", 1)].Cause = "after"; return l }},
-	{name: "not handled", rule: verify.Skips, node: "rescue", want: "no event tells that this handles the failure",
+	{name: "not handled", rule: verify.Skips, node: "rescue", want: "no event says that this handles the failure",
 		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeHandled, "bad->rescue", 1)) }},
 	{name: "handled by nothing", rule: verify.Skips, node: "bad", want: "is handled by bad -> after, which is no live edge",
 		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeHandled, "bad->rescue", 1)].To = "after"; return l }},
@@ -278,11 +278,11 @@ var spoiled = []spoiledLog{
 		}},
 	{name: "the state has another field", rule: verify.State, want: `the state has a field rwos, which is not declared (did you mean "rows"?)`,
 		spoil: func(_ *testing.T, l log) log { return l.state("rwos", int64(1)) }},
-	{name: "nobody wrote it", rule: verify.State, want: `field mode is "slow" at the end, nobody wrote it and it was "fast" at the start`,
+	{name: "nobody wrote it", rule: verify.State, want: `field mode is "slow" at the end, but no node wrote it and it was "fast" at the start`,
 		spoil: func(_ *testing.T, l log) log { return l.state("mode", "slow") }},
 	{name: "miscounted", rule: verify.State, want: "field hits is 15 at the end, want 16: 10 at the start and 6 writes",
 		spoil: func(_ *testing.T, l log) log { return l.state("hits", int64(15)) }},
-	{name: "a condition read something else", of: seen, rule: verify.State, node: "b", want: "the condition on a -> b read x as 7, and nobody before it wrote that: it was 1 at the start",
+	{name: "a condition read something else", of: seen, rule: verify.State, node: "b", want: "the condition on a -> b read x as 7, but no node before it wrote that: it was 1 at the start",
 		spoil: func(t *testing.T, l log) log {
 			l[l.at(t, core.EdgeJudged, "a->b", 1)].Values = core.ObjectOf("$.x", int64(7), "length($.list)", int64(2))
 			return l
@@ -340,7 +340,7 @@ var spoiled = []spoiledLog{
 			l[i].Type, l[i].Status = core.ItemFailed, "fail"
 			return l
 		}},
-	{name: "tolerated without a word", rule: verify.Statuses, node: "extra", want: "no event tells so",
+	{name: "tolerated without a word", rule: verify.Statuses, node: "extra", want: "no event says so",
 		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeHandled, "extra", 1)) }},
 	{name: "tolerated without a policy", rule: verify.Statuses, node: "bad", want: "its policy does not say so",
 		spoil: func(t *testing.T, l log) log {
@@ -387,7 +387,7 @@ var spoiled = []spoiledLog{
 			l[l.at(t, core.NodeRetrying, "shaky", 1)].Error = &core.Failure{Class: core.ClassError, RetryAfter: 10 * time.Second}
 			return l
 		}},
-	{name: "inside of nothing", of: rest, rule: verify.Lifecycle, node: "sub[0]/a", want: "node.finished inside of sub[0], which is not under way",
+	{name: "inside of nothing", of: rest, rule: verify.Lifecycle, node: "sub[0]/a", want: "node.finished inside of sub[0], which is not in progress",
 		spoil: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.NodeFinished, "sub[0]/a", 1), len(l)-2)
 		}},
@@ -411,7 +411,7 @@ var spoiled = []spoiledLog{
 			l[i].Type, l[i].Status = core.NodeFailed, "fail"
 			return l
 		}},
-	{name: "too many nested runs", of: rest, rule: verify.Limits, node: "sub", want: "3 nested runs are under way in sub, the limit is 2",
+	{name: "too many nested runs", of: rest, rule: verify.Limits, node: "sub", want: "3 nested runs are in progress in sub, the limit is 2",
 		spoil: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.ItemStarted, "sub[2]", 1), l.at(t, core.ItemStarted, "sub[1]", 1)+1)
 		}},
@@ -429,7 +429,7 @@ var spoiled = []spoiledLog{
 			l[i], l[j] = l[j], l[i]
 			return l
 		}},
-	{name: "a way is not told", of: walked, rule: verify.Order, node: "look", want: "begins, and no event tells the way there from a",
+	{name: "a way is not told", of: walked, rule: verify.Order, node: "look", want: "begins, but no event shows the path from a",
 		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.EdgeChosen, "a->look", 1)) }},
 	{name: "a node out of turn", of: walked, rule: verify.Order, node: "a", want: "begins, and the walk is on its way to vote",
 		spoil: func(t *testing.T, l log) log {
@@ -453,7 +453,7 @@ var spoiled = []spoiledLog{
 		}},
 	{name: "not the best edge", of: walked, rule: verify.Routes, node: "m", want: "goes to a by the step unconditional, want exit",
 		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "m->exit", 1)].To = "a"; return l }},
-	{name: "a step that there is not", of: walked, rule: verify.Routes, node: "m", want: `goes on by an unknown step "hop"`,
+	{name: "a step that there is not", of: walked, rule: verify.Routes, node: "m", want: `continues by an unknown step "hop"`,
 		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "m->exit", 1)].Step = "hop"; return l }},
 	{name: "a jump elsewhere", of: walked, rule: verify.Routes, node: "vote", want: "jumps to a after it ended success: its branches do not meet there",
 		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "vote->m", 1)].To = "a"; return l }},
@@ -464,7 +464,7 @@ var spoiled = []spoiledLog{
 		}},
 	{name: "a goal gate sends elsewhere", of: walked, rule: verify.Routes, node: "exit", want: "sends the walk back to a, its target is m",
 		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "exit->m", 1)].To = "a"; return l }},
-	{name: "a join too early", of: walked, rule: verify.Routes, node: "vote", want: "decided after 0 of 2 branches, which leave open",
+	{name: "a join too early", of: walked, rule: verify.Routes, node: "vote", want: "decided after 0 of 2 branches, which do not determine",
 		spoil: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.JoinDecided, "vote", 1), l.at(t, core.NodeFinished, "x", 1))
 		}},
@@ -504,7 +504,7 @@ var spoiled = []spoiledLog{
 			l[i].Node = "m"
 			return l
 		}},
-	{name: "a stage is skipped", of: narrow, rule: verify.Lifecycle, node: "c", want: `is skipped as a branch of "", which is not under way`,
+	{name: "a stage is skipped", of: narrow, rule: verify.Lifecycle, node: "c", want: `is skipped as a branch of "", which is not in progress`,
 		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeSkipped, "c", 1)].Unit = ""; return l }},
 	{name: "a join takes one of two", of: twice, rule: verify.Routes, node: "vote", want: "the join took [x], and [x x] succeeded",
 		spoil: func(t *testing.T, l log) log {
@@ -634,8 +634,8 @@ func TestMismatch(t *testing.T) {
 		name, want string
 		spoil      func(l log)
 	}{
-		{"another workflow", `line 1: the log is that of workflow "everythin", not of "everything" (did you mean "everything"?)`, func(l log) { l[0].Reason = "everythin" }},
-		{"an unknown node", `line 2: unknown node "lod" (did you mean "load"?): the log is that of another workflow than everything`, func(l log) { l[1].Node = "lod" }},
+		{"another workflow", `line 1: the log belongs to workflow "everythin", not to "everything" (did you mean "everything"?)`, func(l log) { l[0].Reason = "everythin" }},
+		{"an unknown node", `line 2: unknown node "lod" (did you mean "load"?): the log belongs to another workflow than everything`, func(l log) { l[1].Node = "lod" }},
 		{"an unknown unit", `unknown pipeline or loop "ingst" (did you mean "ingest"?)`, func(l log) { l[1].Node, l[1].Unit = "", "ingst" }},
 		{"an unknown type", `line 2: unknown event type "node.redy" (did you mean "node.ready"?); a newer version of the program may have written it`, func(l log) { l[1].Type = "node.redy" }},
 		{"a node inside of one without", `line 2: node "load" has no nodes inside of it`, func(l log) { l[1].Node = "load/x" }},
@@ -668,10 +668,10 @@ func TestUnchecked(t *testing.T) {
 		t.Error(words(r))
 	}
 	want := []verify.Unchecked{
-		{Rule: verify.Limits, Why: "how many nodes may run at once: the log does not tell the limits of the run"},
+		{Rule: verify.Limits, Why: "how many nodes may run at once: the log does not contain the limits of the run"},
 		{Rule: verify.Skips, Why: "the condition on load -> other: the values in the log leave open what it says"},
 		{Rule: verify.Retries, Why: "how long waits took: events without a time"},
-		{Rule: verify.Limits, Why: "the slots of left, right: they may wait for their turn to write, and the log does not tell when their work is done"},
+		{Rule: verify.Limits, Why: "the slots of left, right: they may wait for their turn to write, and the log does not say when their work is done"},
 		{Rule: verify.State, Why: "the folded values of rows, out, once, total: the log does not hold what was written"},
 	}
 	if !slices.Equal(r.Unchecked, want) {
@@ -707,7 +707,7 @@ func TestStoppedWalks(t *testing.T) {
 		t.Error(words(r))
 	}
 	l[len(l)-1].Reason = "node a: it is late"
-	if got := words(checked(t, p, l)); got != "line 6: a: lifecycle: is cancelled, and nobody has stopped the run\n" {
+	if got := words(checked(t, p, l)); got != "line 6: a: lifecycle: is cancelled, but nothing has stopped the run\n" {
 		t.Error(got)
 	}
 }

@@ -79,7 +79,7 @@ func (f *frame) ready(i int32) {
 	v := &f.v[i]
 	again := v.phase == waiting && f.p.Vertices[i].Shape == plan.Plain
 	if v.lost {
-		f.c.breaks(Skips, "goes on after it lost a race")
+		f.c.breaks(Skips, "continues after it lost a race")
 	}
 	if v.phase != undecided && !again {
 		f.c.breaks(Lifecycle, "is ready %s", f.after(v))
@@ -120,7 +120,7 @@ func (f *frame) begins(i int32) bool {
 func (f *frame) started(i int32, n *plan.Node) {
 	v, e := &f.v[i], f.c.e
 	if n.Member >= 0 {
-		f.c.breaks(Lifecycle, "a member of %s begins by itself", f.subject(i))
+		f.c.breaks(Lifecycle, "a member of %s begins on its own", f.subject(i))
 		return
 	}
 	if !f.begins(i) {
@@ -131,7 +131,7 @@ func (f *frame) started(i int32, n *plan.Node) {
 		if n.Puller != nil {
 			total = math.MaxInt // the end tells
 		} else if !ok {
-			f.c.breaks(Parts, "a fan-out begins and does not tell how many items it has")
+			f.c.breaks(Parts, "a fan-out begins and does not say how many items it has")
 		}
 		v.attempt, v.fan = 1, newFanOut(f, n, total)
 		return
@@ -196,7 +196,7 @@ func (f *frame) failedAttempt(n *plan.Node, begun int) {
 	e := f.c.e
 	switch {
 	case e.Attempt != begun:
-		f.c.breaks(Retries, "attempt %d is to be followed by another, and attempt %d is under way", e.Attempt, begun)
+		f.c.breaks(Retries, "attempt %d is to be followed by another, but attempt %d is in progress", e.Attempt, begun)
 	case e.Attempt >= n.Retry.Attempts:
 		f.c.breaks(Retries, "is to be tried again after attempt %d of %d", e.Attempt, n.Retry.Attempts)
 	case e.Error != nil && !n.Retry.Again(e.Error):
@@ -249,7 +249,7 @@ func (f *frame) waited(b *backoff) {
 	case took < 0:
 		f.c.unchecked(Retries, "how long a wait took: the clock was set back")
 	case took < b.delay-b.delay/1000-grain:
-		f.c.breaks(Retries, "goes on %s after the attempt that failed, %s was demanded", took, b.delay)
+		f.c.breaks(Retries, "continues %s after the attempt that failed, %s was required", took, b.delay)
 	}
 }
 
@@ -259,7 +259,7 @@ func (f *frame) nodeEnded(i int32, n *plan.Node) {
 	good := e.Type == core.NodeFinished
 	switch {
 	case n.Member >= 0:
-		f.c.breaks(Lifecycle, "a member of %s ends by itself", f.subject(i))
+		f.c.breaks(Lifecycle, "a member of %s ends on its own", f.subject(i))
 		return
 	case v.phase == running, !good && v.attempt > 0 && (v.phase == waiting || v.phase == ready): // stopped
 	default:
@@ -340,7 +340,7 @@ func (f *frame) endInner(v *vertex, fail *core.Failure) {
 func (f *frame) unitEvent(i int32) error {
 	e, pv := f.c.e, &f.p.Vertices[i]
 	if level, ok := e.Level.Get(); ok && int32(level) != pv.Level {
-		return f.c.mismatch("%s is on level %d in the log and on level %d in the workflow: the log is that of another version of it", pv.ID, level, pv.Level)
+		return f.c.mismatch("%s is on level %d in the log and on level %d in the workflow: the log belongs to another version of it", pv.ID, level, pv.Level)
 	}
 	switch e.Type {
 	case core.NodeReady:

@@ -101,7 +101,7 @@ func (t *walk) event(n *plan.Node) {
 	}
 	v := t.at(n)
 	if v == nil {
-		c.breaks(Lifecycle, "%s of visit %d, which is not under way", c.e.Type, c.e.Visit)
+		c.breaks(Lifecycle, "%s of visit %d, which is not in progress", c.e.Type, c.e.Visit)
 		return
 	}
 	switch c.e.Type {
@@ -115,7 +115,7 @@ func (t *walk) event(n *plan.Node) {
 		t.decided(v)
 	default:
 		if !n.Asks {
-			c.breaks(Lifecycle, "%s, and it asks nobody", c.e.Type)
+			c.breaks(Lifecycle, "%s, but it asks no person", c.e.Type)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (t *walk) begins(n *plan.Node) *visit {
 	case t.due >= 0:
 		c.breaks(Order, "begins, and the walk is on its way to %s", t.id(t.due))
 	case t.left != nil:
-		c.breaks(Order, "begins, and no event tells the way there from %s", t.id(t.left.node))
+		c.breaks(Order, "begins, but no event shows the path from %s", t.id(t.left.node))
 	default:
 		c.breaks(Order, "begins while the walk is elsewhere")
 	}
@@ -225,7 +225,7 @@ func (t *walk) ended(v *visit, n *plan.Node) {
 	}
 	if stopped && !lost(v) {
 		t.cancelled = true
-		t.f.doubt(e.Node, Lifecycle, "is cancelled, and nobody has stopped the run")
+		t.f.doubt(e.Node, Lifecycle, "is cancelled, but nothing has stopped the run")
 	}
 	if failed {
 		t.f.lastAttempt(n, v.attempt)

@@ -37,7 +37,7 @@ func Read(files fs.FS, name string) (string, error) {
 	case err != nil:
 		return "", unread(err)
 	case !utf8.Valid(data):
-		return "", errors.New("the file is no text in UTF-8")
+		return "", errors.New("the file is not UTF-8 text")
 	}
 	return string(data), nil
 }

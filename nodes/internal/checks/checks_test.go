@@ -96,8 +96,8 @@ const mustHold = `"checks": [{"name": "holds", "expr": "$item.a"}]`
 
 func TestTolerance(t *testing.T) {
 	for text, want := range map[string]string{
-		`-1`: `want a number of rows from 0, or a share such as "5%", found number -1`, `"5"`: `found text "5"`, `"101%"`: `found text "101%"`,
-		`"x%"`: `found text "x%"`, `0.05`: `found number 0.05`, `"-1%"`: `found text "-1%"`, `"NaN%"`: `found text "NaN%"`,
+		`-1`: `want a number of rows from 0, or a share such as "5%", found number -1`, `"5"`: `found string "5"`, `"101%"`: `found string "101%"`,
+		`"x%"`: `found string "x%"`, `0.05`: `found number 0.05`, `"-1%"`: `found string "-1%"`, `"NaN%"`: `found string "NaN%"`,
 	} {
 		var tol Tolerance
 		if ds := tol.DecodeValue(nodestest.Tree(t, text)); !ds.Failed(false) || !strings.Contains(ds[0].Message, want) {

@@ -78,7 +78,7 @@ func (o Options) Compile(s *eval.Scope, n *core.Node, columns eval.Columns, at c
 	seen := map[string]bool{}
 	for _, c := range o.Checks {
 		if seen[c.Name.Value] {
-			s.Errorf(core.CodeDuplicateID, c.Name.Pos, join(key, "checks"), "the check %q stands twice", c.Name.Value)
+			s.Errorf(core.CodeDuplicateID, c.Name.Pos, join(key, "checks"), "the check %q appears twice", c.Name.Value)
 		}
 		seen[c.Name.Value] = true
 		if test := s.Condition(c.Expr, columns, join(key, "check "+c.Name.Value)); test != nil {

@@ -17,7 +17,7 @@ func CheckKeys(s *eval.Scope, t *Table, mode core.Position, key []core.Text, at 
 	names := table.FieldNames(t.Columns)
 	for i, k := range key {
 		if slices.Contains(core.Strings(key[:i]), k.Value) || k.Value == "" {
-			s.Errorf(core.CodeDuplicateKey, k.Pos, "key", "column %q is empty or stands twice", k.Value)
+			s.Errorf(core.CodeDuplicateKey, k.Pos, "key", "column %q is empty or appears twice", k.Value)
 		}
 		if names != nil && !slices.Contains(names, k.Value) {
 			s.Errorf(core.CodeUnknownField, k.Pos, "key", "%q is not among the columns", k.Value).WithHint("%s", core.DidYouMean(k.Value, names))

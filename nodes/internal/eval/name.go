@@ -64,7 +64,7 @@ func (s *Scope) name(src core.Text, key string, output bool) *Name {
 		return nil
 	}
 	if k := n.program.Type(); k != core.AnyType && k != core.StringType {
-		s.Errorf(core.CodeExprType, src.Pos, key, "a file name is a text, %s is %s", src.Value, k)
+		s.Errorf(core.CodeExprType, src.Pos, key, "a file name is a string, %s is %s", src.Value, k)
 		return nil
 	}
 	return n

@@ -60,7 +60,7 @@ func columnsOf(f *parquet.File, o rows.Options) ([]*column, error) {
 	for i, c := range fields {
 		names[i] = c.Name()
 		if slices.Contains(names[:i], names[i]) {
-			return nil, fmt.Errorf("column %q stands twice", names[i])
+			return nil, fmt.Errorf("column %q appears twice", names[i])
 		}
 	}
 	columns, from, err := o.Columns(names)

@@ -13,7 +13,7 @@ func (r *Reader) guarded(column string, call func() error) (err error) {
 		switch {
 		case err == nil:
 		case column != "":
-			err = r.at(fmt.Errorf("row group %d, column %s, behind row %d: %w", r.group, column, r.row, err))
+			err = r.at(fmt.Errorf("row group %d, column %s, after row %d: %w", r.group, column, r.row, err))
 		default:
 			err = r.at(err)
 		}

@@ -226,7 +226,7 @@ func (g *group) leaves() (n int) {
 	return n
 }
 
-// mapping is an object whose members are in the data. A key that stands twice has
+// mapping is an object whose members are in the data. A key that appears twice has
 // the last value.
 type mapping struct {
 	keys   list

@@ -252,7 +252,7 @@ func TestDeclaredTypes(t *testing.T) {
 		{declare("l", core.StringType), "f: column l: the file has array, the document wants string"},
 		{declare("ii", core.StringType), `f: the file has no column "ii", did you mean "i"?`},
 		{rows.Options{Select: []string{"x"}}, `f: the file has no column "x"; it has "i", "b", "d", "e", "o", "f", "l"`},
-		{rows.Options{FileColumn: "i"}, `f: key "i" stands twice`},
+		{rows.Options{FileColumn: "i"}, `f: key "i" appears twice`},
 		{rows.Options{FileColumn: "from", Select: []string{"i"}}, `[{"i":7,"from":"f"}]`},
 	} {
 		good, bad, _, err := readAll(c.o, f)

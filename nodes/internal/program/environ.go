@@ -86,7 +86,7 @@ func (p Passed) Inherit(subject string, env core.Env, of Owner) (Inherit, core.D
 			ds.Errorf(core.CodeBadValue, n.Pos, "%s: pass_env: %q cannot be the name of a variable", subject, n.Value)
 			continue
 		case has(i.Names, n.Value):
-			ds.Warnf(core.CodeDuplicate, n.Pos, "%s: pass_env: %q stands twice", subject, n.Value)
+			ds.Warnf(core.CodeDuplicate, n.Pos, "%s: pass_env: %q appears twice", subject, n.Value)
 			continue
 		case has(env.Private, n.Value):
 			ds.Warnf(core.CodeBadValue, n.Pos, "%s: pass_env: %s holds a key of the model, and what the program shows of it is not hidden", subject, n.Value).

@@ -38,7 +38,7 @@ func TestPassed(t *testing.T) {
 		{[]any{"WAVEFOLD_TEST_SET"}, "true [WAVEFOLD_TEST_SET]", ""},
 		{[]any{}, "true []", ""},
 		{[]any{"WAVEFOLD_TEST_UNSET"}, "true [WAVEFOLD_TEST_UNSET]", "warning: n: pass_env: the environment variable WAVEFOLD_TEST_UNSET is not set"},
-		{[]any{"WAVEFOLD_TEST_SET", "WAVEFOLD_TEST_SET"}, "true [WAVEFOLD_TEST_SET]", `warning: n: pass_env: "WAVEFOLD_TEST_SET" stands twice`},
+		{[]any{"WAVEFOLD_TEST_SET", "WAVEFOLD_TEST_SET"}, "true [WAVEFOLD_TEST_SET]", `warning: n: pass_env: "WAVEFOLD_TEST_SET" appears twice`},
 		{[]any{"KEY"}, "true [KEY]", "warning: n: pass_env: KEY holds a key of the model, and what the program shows of it is not hidden"},
 		{[]any{"A=b"}, "true []", `error: n: pass_env: "A=b" cannot be the name of a variable`},
 		{[]any{"$HOME"}, "true []", `error: n: pass_env: "$HOME" cannot be the name of a variable`},

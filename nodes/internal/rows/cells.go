@@ -265,7 +265,7 @@ func (c *cells) header() ([]string, error) {
 		case !utf8.Valid(n):
 			return nil, c.in.on(line, fmt.Errorf("the name of column %d is not UTF-8", i+1))
 		case bytes.IndexByte(n, 0) >= 0:
-			return nil, c.in.on(line, fmt.Errorf("the name of column %d has a NUL byte: the file is no text, or UTF-16; save it as UTF-8", i+1))
+			return nil, c.in.on(line, fmt.Errorf("the name of column %d has a NUL byte: the file is not text, or is UTF-16; save it as UTF-8", i+1))
 		}
 		if names[i] = string(n); names[i] == "" {
 			names[i] = "column_" + strconv.Itoa(i+1)
@@ -285,7 +285,7 @@ func (c *cells) setColumns(names []string) error {
 	known := make(map[string]bool, len(names))
 	for _, n := range names {
 		if known[n] {
-			return c.in.on(c.scan.start, fmt.Errorf("column %q stands twice in the header", n))
+			return c.in.on(c.scan.start, fmt.Errorf("column %q appears twice in the header", n))
 		}
 		known[n] = true
 	}

@@ -146,7 +146,7 @@ func TestReadCellsRejects(t *testing.T) {
 		{"too many cells", "a,b\n1,2,3\n", inferring, `[]`, 1, 2, "has 3 cells, want 2", `["1","2","3"]`},
 		{"after a quoted line break", "a,b\n\"x\ny\",2\n3\n", inferring, `[{"a":"x\ny","b":2}]`, 2, 4, "has 1 cell, want 2", `["3"]`},
 		{"a bare quote", "a,b\n1,x\"y\n2,z\n", inferring, `[{"a":2,"b":"z"}]`, 1, 2, `byte 4 of line 2: a quote in a cell that does not begin with one; put the cell in quotes and write "" for the quote in it`, `"1,x\"y"`},
-		{"text behind a quoted cell", "a,b\n1,\"x\"y\n2,z\n", inferring, `[{"a":2,"b":"z"}]`, 1, 2, `byte 5 of line 2: a text behind the closing quote of its cell; write "" for a quote in a cell`, `"1,\"x\"y"`},
+		{"text behind a quoted cell", "a,b\n1,\"x\"y\n2,z\n", inferring, `[{"a":2,"b":"z"}]`, 1, 2, `byte 5 of line 2: characters after the closing quote of its cell; write "" for a quote in a cell`, `"1,\"x\"y"`},
 		{"not UTF-8", "a\n\xff\nx\n", inferring, `[{"a":"x"}]`, 1, 2, "column 1 (a) is not UTF-8", `["�"]`},
 		{"a declared type", "a\n1\nx\n2\n", integers, `[{"a":1},{"a":2}]`, 2, 3, `column 1 (a): want integer, got "x"`, `["x"]`},
 		{"a declared integer is no float", "a\n1.0\n", integers, `[]`, 1, 2, `column 1 (a): want integer, got "1.0"`, `["1.0"]`},
@@ -171,7 +171,7 @@ func TestReadCellsFails(t *testing.T) {
 		text string
 		o    Options
 	}{
-		`f.csv:1: column "a" stands twice in the header`:                                                                                             {"a,b,a\n", inferring},
+		`f.csv:1: column "a" appears twice in the header`:                                                                                            {"a,b,a\n", inferring},
 		"f.csv:1: 20001 columns are more than the 16384 that are allowed":                                                                            {strings.Repeat(",", 20000) + "\n", inferring},
 		"f.csv: the file is a zip archive, as spreadsheets are; save the table as csv":                                                               {"PK\x03\x04\x14\x00", inferring},
 		"f.csv: the file is compressed with gzip; add compression: gzip":                                                                             {"\x1f\x8b\x08\x00", inferring},

@@ -69,7 +69,7 @@ type fault string
 
 const (
 	bareQuote fault = `a quote in a cell that does not begin with one; put the cell in quotes and write "" for the quote in it`
-	lateText  fault = `a text behind the closing quote of its cell; write "" for a quote in a cell`
+	lateText  fault = `characters after the closing quote of its cell; write "" for a quote in a cell`
 	openQuote fault = `the cell begins with a quote, and no quote ends it`
 )
 

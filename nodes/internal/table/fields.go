@@ -66,7 +66,7 @@ func (c *FieldList) DecodeValue(v *core.Value) core.Diagnostics {
 func (c *FieldList) add(ds *core.Diagnostics, name core.Text, kind core.TypeKind) {
 	for _, have := range c.List {
 		if have.Name == name.Value {
-			ds.Errorf(core.CodeDuplicateKey, name.Pos, "column %q stands twice", name.Value)
+			ds.Errorf(core.CodeDuplicateKey, name.Pos, "column %q appears twice", name.Value)
 			return
 		}
 	}

@@ -31,7 +31,7 @@ func appendCopy(buf []byte, v any, f form) ([]byte, error) {
 	return appendEscaped(buf, string(text))
 }
 
-var errNUL = errors.New("a text with a NUL byte, which PostgreSQL cannot store")
+var errNUL = errors.New("a string with a NUL byte, which PostgreSQL cannot store")
 
 // appendEscaped appends a text with what means something to COPY escaped.
 func appendEscaped(buf []byte, s string) ([]byte, error) {

@@ -184,7 +184,7 @@ func TestTableModes(t *testing.T) {
 		{"upsert needs a unique key in the table",
 			[]step{{database.Append, nil, `[{"id":1}]`, ""}, {database.Upsert, []string{"id"}, `[{"id":1}]`, "no primary key or unique index on (id)"}},
 			"CREATE TABLE \"t\" (\"id\" INTEGER)\ninteger 1\n"},
-		{"a key stands twice",
+		{"a key appears twice",
 			[]step{{database.Remake, []string{"id"}, `[{"id":1}]`, ""}, {database.Remake, []string{"id"}, `[{"id":7},{"id":8},{"id":7}]`, "row 3 (id 7): constraint failed: UNIQUE constraint failed: t.id"}},
 			"CREATE TABLE \"t\" (\"id\" INTEGER, PRIMARY KEY (\"id\"))\ninteger 1\n"},
 		{"a key is null",
