@@ -318,7 +318,7 @@ func Example_ownKind() {
 	// Output:
 	// urgent: about disk space <nil>
 	// notices.yaml:8:7: error: node warn: key "topic" is missing [MISSING_KEY]
-	// notices.yaml:8:40: error: node warn: urgent: want true or false, found text "very" [WRONG_TYPE]
+	// notices.yaml:8:40: error: node warn: urgent: want true or false, found string "very" [WRONG_TYPE]
 }
 
 const fixDOT = `

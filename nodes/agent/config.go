@@ -12,8 +12,8 @@ import (
 // common is the configuration of both kinds, as it stands in a document.
 type common struct {
 	Prompt      *core.Text        `wavefold:"prompt" doc:"what the model is told: a template, or the name of a file with one"`
-	Instruction *core.Text        `wavefold:"instruction" doc:"the same as a text that is no template; either this or prompt"`
-	Preamble    []preambleConfig  `wavefold:"preamble" doc:"texts that go before the prompt, as they stand: a text, or {title, input, text}"`
+	Instruction *core.Text        `wavefold:"instruction" doc:"the same as prompt, but not a template; either this or prompt"`
+	Preamble    []preambleConfig  `wavefold:"preamble" doc:"strings that are put before the prompt unchanged: a string, or {title, input, text}"`
 	Context     bool              `wavefold:"context" doc:"put what the run knows before the prompt, as JSON"`
 	Known       []core.Text       `wavefold:"context_nodes" doc:"in a dag, the nodes whose results the run knows here, in place of what predecessors sent"`
 	System      core.Text         `wavefold:"system" doc:"instructions that go before everything: a template, or the name of a file with one"`
@@ -29,7 +29,7 @@ type common struct {
 	Eval        []evaluatorConfig `wavefold:"eval" doc:"checks of the answer: [{name, kind, rule} or {name, kind: judge, rubric}]"`
 	JudgeModel  core.Text         `wavefold:"judge_model" doc:"name of the model of the judges"`
 	FailSoft    bool              `wavefold:"fail_soft" doc:"a failure of the model becomes a success that says so"`
-	Retry       *retryConfig      `wavefold:"retry_instruction" doc:"what another attempt is told: a text, {auto: true} or {reflect: text}"`
+	Retry       *retryConfig      `wavefold:"retry_instruction" doc:"what another attempt is told: a string, {auto: true} or {reflect: string}"`
 }
 
 // agentConfig is the configuration of the kind agent.
@@ -37,7 +37,7 @@ type agentConfig struct {
 	common
 	Tools     []toolConfig    `wavefold:"tools" doc:"registered Go functions that the model may call: names, or {name, description, parameters}"`
 	Commands  []commandConfig `wavefold:"commands" doc:"programs that the model may call: [{name, description, run, parameters}]"`
-	Skills    []skillConfig   `wavefold:"skills" doc:"families of functions, or texts for the prompt: [{name, description, instruction}]"`
+	Skills    []skillConfig   `wavefold:"skills" doc:"families of functions, or instructions for the prompt: [{name, description, instruction}]"`
 	Filter    *filterConfig   `wavefold:"tool_filter" doc:"which functions of the skills are offered: {allow, deny}"`
 	Hosted    []core.Text     `wavefold:"hosted_tools" doc:"tools that run where the model runs, such as web_search"`
 	MaxTurns  core.Int        `wavefold:"max_turns,min=1" doc:"how often the model may be asked in one attempt (20)"`
@@ -103,13 +103,13 @@ func (c *retryConfig) DecodeValue(v *core.Value) core.Diagnostics {
 		Reflect core.Text          `wavefold:"reflect"`
 	}
 	if v.Kind != core.ObjectValue {
-		return core.WrongType(v, "a text, {auto: true} or {reflect: text}")
+		return core.WrongType(v, "a string, {auto: true} or {reflect: string}")
 	}
 	ds := core.Decode(v, &m)
 	switch {
 	case ds.Failed(false):
 	case m.Auto.Value == (m.Reflect.Value != ""):
-		ds.Errorf(core.CodeBadValue, v.Pos, "want a text, {auto: true} or {reflect: text}")
+		ds.Errorf(core.CodeBadValue, v.Pos, "want a string, {auto: true} or {reflect: string}")
 	case m.Auto.Value:
 		c.Reflect = usualReflection
 	default:
@@ -150,7 +150,7 @@ type commandConfig struct {
 	Name        core.Text                  `wavefold:"name,required" doc:"what the model calls it by"`
 	Run         []core.Text                `wavefold:"run,required" doc:"the program and its arguments, one list element each; the model's arguments are on standard input, as JSON"`
 	Env         core.Members[secret.Value] `wavefold:"env" doc:"environment variables of the program: {NAME: text} or {NAME: {secret: VARIABLE}}"`
-	PassEnv     program.Passed             `wavefold:"pass_env" doc:"the variables that it gets of the environment beside PATH, HOME, LANG and TMPDIR"`
+	PassEnv     program.Passed             `wavefold:"pass_env" doc:"the variables that it gets from the environment in addition to PATH, HOME, LANG and TMPDIR"`
 	Description core.Text                  `wavefold:"description" doc:"what it does"`
 	Parameters  *core.Value                `wavefold:"parameters" doc:"JSON Schema of the arguments"`
 	Pos         core.Position              `wavefold:",pos"`
@@ -158,8 +158,8 @@ type commandConfig struct {
 
 type skillConfig struct {
 	Name        core.Text     `wavefold:"name,required" doc:"its name; functions that are called so, or NAME_something, are its tools"`
-	Description core.Text     `wavefold:"description" doc:"a text for people"`
-	Instruction core.Text     `wavefold:"instruction" doc:"a text for the prompt, if there are no such functions"`
+	Description core.Text     `wavefold:"description" doc:"a description for people"`
+	Instruction core.Text     `wavefold:"instruction" doc:"instructions for the prompt, if there are no such functions"`
 	Pos         core.Position `wavefold:",pos"`
 }
 

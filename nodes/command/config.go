@@ -39,7 +39,7 @@ var _ core.Unmarshaler = (*argv)(nil)
 func (a *argv) DecodeValue(v *core.Value) core.Diagnostics {
 	if s, ok := v.Scalar.(string); ok {
 		ds := core.WrongType(v, "a list with one element for each argument")
-		ds[0].WithHint("write [%s]; no shell takes the text apart", strings.Join(strings.Fields(s), ", "))
+		ds[0].WithHint("write [%s]; no shell splits the string", strings.Join(strings.Fields(s), ", "))
 		return ds
 	}
 	return core.Decode(v, (*[]core.Text)(a))
@@ -88,7 +88,7 @@ func (b *builder) program(c *command) {
 	case strings.TrimSpace(name.Value) == "":
 		b.find.Found.Errorf(core.CodeMissingKey, name.Pos, "%s: run: the name of the program is empty", b.find.Subject)
 	case guard.HasTemplate(name.Value):
-		b.find.Found.Errorf(core.CodeBadValue, name.Pos, "%s: run: the program must be fixed, a template may stand in its arguments only", b.find.Subject)
+		b.find.Found.Errorf(core.CodeBadValue, name.Pos, "%s: run: the program must be fixed; only its arguments may contain templates", b.find.Subject)
 	case strings.ContainsRune(name.Value, '/') && !filepath.IsAbs(name.Value):
 		if clean, ok := b.find.File(name, "run"); ok && b.executable(name, clean) {
 			c.path = filepath.Join(base, filepath.FromSlash(clean))
@@ -115,7 +115,7 @@ func (b *builder) arguments(c *command) {
 	for i, arg := range b.Run[1:] {
 		c.args = append(c.args, b.texts.Template(arg, "run["+strconv.Itoa(i+1)+"]"))
 		if path := strings.TrimPrefix(arg.Value, "$."); path != arg.Value && path != "" && !strings.ContainsAny(path, " \t\n{") {
-			b.find.Found.Errorf(core.CodeBadValue, arg.Pos, "%s: run[%d]: %q is passed as it stands", b.find.Subject, i+1, arg.Value).
+			b.find.Found.Errorf(core.CodeBadValue, arg.Pos, "%s: run[%d]: %q is passed as it is written", b.find.Subject, i+1, arg.Value).
 				WithHint(`write "{{%s}}" for the value`, arg.Value).Severity = core.Hint
 		}
 	}
@@ -130,7 +130,7 @@ func (b *builder) guard(argv []string) {
 	}
 	for _, i := range guard.Suspects(argv) {
 		b.find.Found.Warnf(core.CodeBadValue, place(i), "%s: run[%d]: if %s runs this text, the template lets data become code", b.find.Subject, i, argv[0]).
-			WithHint("pass the value as an argument of its own or by env; if the text is not run, let a template node write it")
+			WithHint("pass the value as an argument of its own or by env; if the text is not run, use a template node")
 	}
 	b.options(argv, place)
 	if b.Stdin == nil || b.Stdin.Value != "json" && !guard.HasTemplate(b.Stdin.Value) {
@@ -149,7 +149,7 @@ func (b *builder) guard(argv []string) {
 // data.
 func (b *builder) options(argv []string, place func(int) core.Position) {
 	if i, ok := guard.Nameless(argv); ok {
-		b.find.Found.Warnf(core.CodeBadValue, place(i), `%s: run[%d]: the argument after the text of %s is "$0", the name of the program`, b.find.Subject, i, argv[0]).
+		b.find.Found.Warnf(core.CodeBadValue, place(i), `%s: run[%d]: the argument after the program text of %s is "$0", the name of the program`, b.find.Subject, i, argv[0]).
 			WithHint(`put a word between the two, so that the value is "$1": [%s, -c, '... "$1"', %s, "{{...}}"]`, argv[0], argv[0])
 	}
 	for _, i := range guard.Executed(argv) {

@@ -19,7 +19,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 type config struct {
 	Text    core.Text `wavefold:"text" doc:"the question, a template (the node's label, else its id)"`
 	Show    showList  `wavefold:"show" doc:"what is shown with it: fields, context.KEY, expressions, files"`
-	Default core.Text `wavefold:"default_choice" doc:"the node to go on at when nobody answers within the timeout"`
+	Default core.Text `wavefold:"default_choice" doc:"the node that follows if there is no answer within the timeout"`
 }
 
 // builder compiles one node.

@@ -133,5 +133,5 @@ func TestConformance(t *testing.T) {
 		t.Fatal(ds)
 	}
 	nodestest.Run(t, route.Kind, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "pick"),
-		Input: core.Shared{Inputs: core.ObjectOf(core.InputDryRun, true)}, Want: "{} (dry run: nobody was asked)"})
+		Input: core.Shared{Inputs: core.ObjectOf(core.InputDryRun, true)}, Want: "{} (dry run: no model was asked)"})
 }

@@ -23,7 +23,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 type config struct {
 	Text *core.Text `wavefold:"text" doc:"the template; either this or file"`
 	File *core.Text `wavefold:"file" doc:"a file with the template, below the workflow's folder"`
-	Into core.Text  `wavefold:"into" doc:"the field that gets the text; default the only declared write, else the edges"`
+	Into core.Text  `wavefold:"into" doc:"the field that gets the result; by default the only declared write, else the edges"`
 }
 
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {

@@ -48,7 +48,7 @@ func (c *checker) countJoin(j *plan.Join) {
 	case j.Need > n:
 		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: takes %d predecessors and has %d, so %s never runs", id, j.Need, n, id)
 	case j.Need == 0:
-		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: takes no predecessor, so %s runs at once, whatever they come to", id, id).
+		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: takes no predecessor, so %s runs at once, however they end", id, id).
 			WithHint("join: all_done waits for them all")
 	}
 }

@@ -188,7 +188,7 @@ func (t *walk) routeAnswered(v *visit, e *Event) {
 	}
 	if fail := e.Outcome.Failure; fail != nil {
 		t.abort(v.Node, &core.Failure{Class: fail.Class, Category: fail.Category, Permanent: true, FailsRun: true,
-			Message: "where to go on: " + fail.Message, Cause: fail})
+			Message: "the next node: " + fail.Message, Cause: fail})
 		return
 	}
 	q := v.asked

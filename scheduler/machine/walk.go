@@ -117,7 +117,7 @@ func (t walkPlanner) final(field int) any               { return t.fields[field]
 func (t walkPlanner) spoiler(field int32, _ int) string { return t.id(t.spoilt[field]) }
 func (t walkPlanner) units() []core.UnitReport          { return nil }
 
-// failedNode returns the node where the walk could not go on.
+// failedNode returns the node where the walk could not continue.
 func (t walkPlanner) failedNode(v int32) string {
 	if t.failAt >= 0 {
 		return t.id(t.failAt)

@@ -73,7 +73,7 @@ func (c *compiler) join(d *core.Node, at place) {
 			pos = d.ID.Pos
 		}
 		c.ds.Errorf(core.CodeBadValue, pos, "%s: race: needs a join that does not wait for all predecessors", at).
-			WithHint("write join: any, or {k_of_n: 2}, or {quorum: 0.5} beside it")
+			WithHint("write join: any, or {k_of_n: 2}, or {quorum: 0.5} next to it")
 	case word == core.JoinKOfN && j.Count == nil:
 		c.ds.Errorf(core.CodeMissingKey, j.Pos, "%s: join: k_of_n needs a number", at).WithHint("write {k_of_n: 2}")
 	case word == core.JoinKOfN && j.Count.Value < 0:
