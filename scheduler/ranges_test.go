@@ -171,7 +171,11 @@ func TestExecuteOutlivesItsWatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := scheduler.Execute(t.Context(), "r", &m.Next()[0]); e.Outcome.Failure == nil || e.Outcome.Failure.Class != core.ClassTimeout {
+		e, err := scheduler.Execute(t.Context(), &m.Next()[0], scheduler.Options{Run: "r"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Outcome.Failure == nil || e.Outcome.Failure.Class != core.ClassTimeout {
 			t.Errorf("failure %v", e.Outcome.Failure)
 		}
 	})

@@ -2,8 +2,11 @@ package scheduler_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold"
@@ -59,7 +62,11 @@ func elsewhere(t testing.TB, p *plan.Plan, c *machine.Command, inputs *core.Obje
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scheduler.Execute(t.Context(), "r", &back), len(data)
+	e, err := scheduler.Execute(t.Context(), &back, scheduler.Options{Run: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, len(data)
 }
 
 // runElsewhere carries a run out in other processes, and returns the bytes of its commands and
@@ -145,5 +152,159 @@ func TestCommandsCarryDeclaredReads(t *testing.T) {
 	r, _, _ := runElsewhere(t, p, inputs, machine.Options{Run: "r"})
 	if got, _ := r.State.Get("total"); got != 54.0 {
 		t.Errorf("the total is %v, want 54", got)
+	}
+}
+
+// firstRun returns the first command of a run that calls a handler or asks the router.
+func firstRun(t *testing.T, p *plan.Plan, m *machine.Machine, is func(c *machine.Command) bool) *machine.Command {
+	t.Helper()
+	for !m.Done() {
+		for _, c := range slices.Clone(m.Next()) {
+			switch {
+			case c.Op == machine.OpRun && is(&c):
+				return &c
+			case c.Op == machine.OpRun:
+				m.Apply(&machine.Event{ID: c.ID})
+			}
+		}
+	}
+	t.Fatal("there is no such command")
+	return nil
+}
+
+func newMachine(t *testing.T, p *plan.Plan) *machine.Machine {
+	t.Helper()
+	m, err := machine.New(p, nil, machine.Options{Run: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func anyRun(*machine.Command) bool { return true }
+
+// Execute knew the id of the run and nothing else: a decision for a model failed, a person was
+// never asked, no budget was kept and nobody was told.
+func TestExecuteAsksTheRouter(t *testing.T) {
+	p := decision(t)
+	c := firstRun(t, p, newMachine(t, p), func(c *machine.Command) bool { return c.Call != nil && c.Call.Route != nil })
+	router := core.RouterFunc(func(_ context.Context, q core.RouteQuestion) (core.RouteAnswer, error) {
+		return core.RouteAnswer{Raw: "asked about " + q.Node}, nil
+	})
+	e, err := scheduler.Execute(t.Context(), c, scheduler.Options{Run: "r", Router: router})
+	if err != nil || e.Outcome.Route == nil || e.Outcome.Route.Answer.Raw != "asked about a" {
+		t.Errorf("the outcome is %+v, the error %v", e.Outcome, err)
+	}
+	if e, err = scheduler.Execute(t.Context(), c, scheduler.Options{Run: "r"}); err != nil || !errors.Is(e.Outcome.Failure.Cause, scheduler.ErrNoRouter) {
+		t.Errorf("without a router the outcome is %+v, the error %v", e.Outcome, err)
+	}
+}
+
+func TestExecuteAsksThePerson(t *testing.T) {
+	gate := func(ctx context.Context, in core.Input) (core.Result, error) {
+		ask := in.Shared().Ask
+		if ask == nil {
+			return core.Result{}, errors.New("nobody is there")
+		}
+		a, err := ask(ctx, core.Question{Text: "go on?"})
+		return core.Result{Note: a.Text}, err
+	}
+	p := besides(t, gate, noop)
+	c := firstRun(t, p, newMachine(t, p), func(c *machine.Command) bool { return c.Node.ID == "gate" })
+	person := core.InterviewerFunc(func(context.Context, core.Question) (core.Answer, error) { return core.Answer{Text: "yes"}, nil })
+	var events []string
+	e, err := scheduler.Execute(t.Context(), c, scheduler.Options{Run: "r", Interviewer: person, Listener: func(e core.Event) { events = append(events, string(e.Type)+" "+e.Node) }})
+	if err != nil || e.Outcome.Note != "yes" || strings.Join(events, ", ") != "node.asked gate, node.answered gate" {
+		t.Errorf("the outcome is %+v, the error %v, the events %v", e.Outcome, err, events)
+	}
+}
+
+func TestExecuteKeepsTheBudget(t *testing.T) {
+	p := callers(t, 2, nil)
+	c := firstRun(t, p, newMachine(t, p), anyRun)
+	var events []string
+	listener := func(e core.Event) { events = append(events, fmt.Sprint(e.Seq, " ", e.Type)) }
+	e, err := scheduler.Execute(t.Context(), c, scheduler.Options{Run: "r", Budget: core.Budget{Calls: 1}, Listener: listener})
+	if err != nil || e.Outcome.Failure == nil || !errors.Is(e.Outcome.Failure.Cause, scheduler.ErrBudget) || e.Outcome.Usage.Calls != 1 {
+		t.Errorf("the outcome is %+v, the error %v", e.Outcome, err)
+	}
+	if got := strings.Join(events, ", "); got != "1 model.asked, 2 log, 3 model.answered, 4 tool.called" {
+		t.Errorf("the events are %s", got)
+	}
+	if e, err = scheduler.Execute(t.Context(), c, scheduler.Options{Run: "r", Budget: core.Budget{Calls: 2}}); err != nil || e.Outcome.Failure != nil {
+		t.Errorf("within the budget the outcome is %+v, the error %v", e.Outcome, err)
+	}
+}
+
+func TestExecuteTellsTheListenerAndTheTracer(t *testing.T) {
+	p := compile(t, one(func(_ context.Context, in core.Input) (core.Result, error) {
+		in.Logger().Info("the token is s3cret-token")
+		in.Progress(1, 2)
+		in.Logger().Warn("careful")
+		return core.Result{}, nil
+	}))
+	p.Secrets = []core.Secret{{Name: text("TOKEN"), Read: func() (string, bool) { return "s3cret-token", true }}}
+	c := firstRun(t, p, newMachine(t, p), anyRun)
+	var events []string
+	tracer := &told{}
+	o := scheduler.Options{Run: "r", Tracer: tracer, Listener: func(e core.Event) { events = append(events, fmt.Sprint(e.Type, " ", e.Log, " ", e.Done)) }}
+	e, err := scheduler.Execute(t.Context(), c, o)
+	if err != nil || e.Outcome.Failure != nil {
+		t.Errorf("the outcome is %+v, the error %v", e.Outcome, err)
+	}
+	if got := strings.Join(events, ", "); strings.Contains(got, "s3cret") || !strings.Contains(got, "log the token is") || !strings.Contains(got, "progress  1") {
+		t.Errorf("the events are %s", got)
+	}
+	if got := strings.Join(tracer.lines, ", "); got != "n!1 in <nil>, n!1 ends: success <nil>" {
+		t.Errorf("the tracer is told %s", got)
+	}
+	o.Strict = true
+	e, err = scheduler.Execute(t.Context(), c, o)
+	if err != nil || e.Outcome.Failure == nil || !strings.Contains(e.Outcome.Failure.Message, "careful") {
+		t.Errorf("of a strict run the outcome is %+v, the error %v", e.Outcome, err)
+	}
+}
+
+// A handler that ended its goroutine ended the caller's.
+func TestExecuteSurvivesItsHandler(t *testing.T) {
+	p := compile(t, one(func(context.Context, core.Input) (core.Result, error) { runtime.Goexit(); return core.Result{}, nil }))
+	e, err := scheduler.Execute(t.Context(), firstRun(t, p, newMachine(t, p), anyRun), scheduler.Options{Run: "r"})
+	if err != nil || e.Outcome.Failure == nil || e.Outcome.Failure.Class != core.ClassPanic {
+		t.Errorf("the outcome is %+v, the error %v", e.Outcome, err)
+	}
+}
+
+// Settings that have no effect on one command were not there; those of Run that forbid a run
+// were not looked at.
+func TestExecuteRefuses(t *testing.T) {
+	p := callers(t, 1, nil)
+	c := firstRun(t, p, newMachine(t, p), anyRun)
+	closed := callers(t, 1, nil)
+	closed.Refused.Errorf(core.CodeNoHandler, core.Position{}, "node a: nobody does it")
+	for _, tt := range []struct {
+		name, want string
+		c          machine.Command
+		o          scheduler.Options
+	}{
+		{"no run", "Options.Run is empty: Execute needs the id of the run", *c, scheduler.Options{}},
+		{"a timer", "the command 0/0!1 is timer: Execute carries out run", machine.Command{Op: machine.OpTimer, ID: c.ID}, scheduler.Options{Run: "r"}},
+		{"concurrency", "Options.Concurrency has no effect on one command", *c, scheduler.Options{Run: "r", Concurrency: 1}},
+		{"in flight", "Options.MaxInFlight has no effect", *c, scheduler.Options{Run: "r", MaxInFlight: 1}},
+		{"barrier", "Options.Barrier has no effect", *c, scheduler.Options{Run: "r", Barrier: true}},
+		{"fail fast", "Options.FailFast has no effect", *c, scheduler.Options{Run: "r", FailFast: true}},
+		{"visits", "Options.MaxVisits has no effect", *c, scheduler.Options{Run: "r", MaxVisits: 1}},
+		{"backpressure", "Options.Backpressure has no effect", *c, scheduler.Options{Run: "r", Backpressure: true}},
+		{"no handler", "node a: nobody does it", machine.Command{Op: machine.OpRun, Plan: closed, Node: &closed.Nodes[0]}, scheduler.Options{Run: "r"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e, err := scheduler.Execute(t.Context(), &tt.c, tt.o)
+			if e != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("the answer is %v, the error %v, want %q", e, err, tt.want)
+			}
+		})
+	}
+	var none context.Context
+	if _, err := scheduler.Execute(none, c, scheduler.Options{Run: "r"}); err == nil {
+		t.Error("there is no error for a context that is nil")
 	}
 }

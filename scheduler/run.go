@@ -96,21 +96,13 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	if o.Run == "" {
 		o.Run = rand.Text()
 	}
-	if o.Grace <= 0 {
-		o.Grace = DefaultGrace
-	}
-	o.Listener = masked(p.Secrets, o.Listener)
-	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, ctx: ctx, started: time.Now(), bare: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
-	r.bare.Logs = &core.Logs{Handler: func(in core.Input) slog.Handler { return r.handler(in, nil) }}
-	r.wake.L, r.left.L, r.guard.run = &r.mu, &r.mu, r
+	r := newRun(ctx, p, o)
+	r.guard.run = r
 	var err error
 	r.m, err = machine.New(p, objectOf(inputs), machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight,
 		Barrier: o.Barrier, FailFast: o.FailFast, MaxVisits: o.MaxVisits, Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call})
-	if err == nil && len(p.Refused) > 0 {
-		err = p.Refused.Sorted()
-	}
-	if err == nil && o.Budget.Cost > 0 {
-		err = unpriced(p, o.Router, inputs[core.InputDryRun] == true).Err(false)
+	if err == nil {
+		err = refused(p, &o, inputs[core.InputDryRun] == true)
 	}
 	if err != nil {
 		r.guard.close()
@@ -124,6 +116,30 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	rep, err := r.drive()
 	ended(rep)
 	return rep, err
+}
+
+// newRun returns what Run and Execute have in common: what the commands of a run are given.
+func newRun(ctx context.Context, p *plan.Plan, o Options) *run {
+	if o.Grace <= 0 {
+		o.Grace = DefaultGrace
+	}
+	o.Listener = masked(p.Secrets, o.Listener)
+	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, ctx: ctx, started: time.Now(), bare: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
+	r.bare.Logs = &core.Logs{Handler: func(in core.Input) slog.Handler { return r.handler(in, nil) }}
+	r.wake.L, r.left.L = &r.mu, &r.mu
+	return r
+}
+
+// refused is why a plan cannot be run with the options, nil if it can; dry tells that models
+// pick no edges.
+func refused(p *plan.Plan, o *Options, dry bool) error {
+	if len(p.Refused) > 0 {
+		return p.Refused.Sorted()
+	}
+	if o.Budget.Cost > 0 {
+		return unpriced(p, o.Router, dry).Err(false)
+	}
+	return nil
 }
 
 func objectOf(inputs map[string]any) *core.Object {

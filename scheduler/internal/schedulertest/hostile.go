@@ -2,6 +2,7 @@ package schedulertest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -312,7 +313,11 @@ func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 		return machine.Outcome{Route: &machine.Route{Answer: &a}}
 	}
 	if len(c.Node.Streams) > 0 || c.Node.Pull { // what opens streams is a part of the driver
-		return scheduler.Execute(context.Background(), r.run, &c).Outcome
+		e, err := scheduler.Execute(context.Background(), &c, scheduler.Options{Run: cmp.Or(r.run, "r")})
+		if err != nil {
+			return machine.Outcome{Failure: core.FailureOf(err)}
+		}
+		return e.Outcome
 	}
 	res, failure := call(c.Node.Handler, inputOf(r.run, c, place))
 	if failure != nil && res.Status != core.Fail {
