@@ -68,3 +68,62 @@ func BenchmarkMachine(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkExecution is the cost of an execution for the machine alone, for work that is given
+// something: plain nodes that read a field, items, rows, and nested runs.
+func BenchmarkExecution(b *testing.B) {
+	const n = 1000
+	text := func(s string) core.Text { return core.Text{Value: s} }
+	list := core.FieldDecl{Name: text("list"), Default: make([]any, n)}
+	node := func(id string) *core.Node {
+		return &core.Node{ID: text(id), Reads: []core.Text{text("list")}, HasWrites: true, Handler: core.HandlerFunc(nil)}
+	}
+	plain := &core.Workflow{}
+	for i := range n {
+		plain.Nodes = append(plain.Nodes, node(fmt.Sprint("n", i)))
+	}
+	each := func(n *core.Node) *core.Node {
+		n.ForEach = &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 8}}
+		return n
+	}
+	items := &core.Workflow{Nodes: []*core.Node{each(node("a"))}}
+	rows := &core.Workflow{Nodes: []*core.Node{node("a")}, Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("a")}, Concurrency: &core.Int{Value: 8}}}}
+	leaf := &core.Workflow{Name: text("inner"), Nodes: []*core.Node{{ID: text("leaf"), HasWrites: true, Handler: core.HandlerFunc(nil)}}}
+	nestedItems := &core.Workflow{Nodes: []*core.Node{each(&core.Node{ID: text("a"), Kind: text("nested"), HasWrites: true})}}
+	for _, s := range []struct {
+		name string
+		w    *core.Workflow
+		note bool
+	}{{"plain", plain, false}, {"items", items, false}, {"noted", items, true}, {"rows", rows, false}, {"nested", nestedItems, false}} {
+		s.w.Name = text(s.name)
+		s.w.Fields = []core.FieldDecl{list}
+		p, ds := plan.Compile(s.w, core.NewRegistry(nestedKind{leaf}), plan.Options{})
+		if p == nil {
+			b.Fatal(ds)
+		}
+		b.Run("shape="+s.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				m, err := New(p, nil, Options{Run: "r", Concurrency: 8, Events: s.note})
+				if err != nil {
+					b.Fatal(err)
+				}
+				var e Event
+				var queue []Command
+				for !m.Done() {
+					for _, c := range m.Next() {
+						if c.Op == OpRun {
+							queue = append(queue, c)
+						}
+					}
+					if len(queue) > 0 {
+						e.ID = queue[0].ID
+						queue = queue[1:]
+						m.Apply(&e)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/node")
+		})
+	}
+}

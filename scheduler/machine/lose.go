@@ -11,8 +11,13 @@ import (
 // decided. What is in flight is cancelled and awaited; what it writes is dropped, and
 // it ends as skipped whatever it comes to.
 
-// runner is a task that may lose a race: all tasks of a dag. lose ends all of it.
-type runner interface{ lose() }
+// runner is a task that may lose a race: all tasks of a dag.
+type runner interface {
+	lose()
+	// reissueOpen issues again what is in flight, and giveUpAll cancels it.
+	reissueOpen()
+	giveUpAll()
+}
 
 // loseAll gives vertices up for the sake of a decided join. All are marked before one of
 // them ends: its end must set no other off.
@@ -161,17 +166,13 @@ func (t *unit) checkLost() {
 // reissueLost issues again what is in flight of a vertex that lost, and gives it up
 // again.
 func (f *frame) reissueLost(v int32) {
-	switch t := f.task(v).(type) {
-	case *fanOut:
-		t.reissueOpen()
-		t.giveUpAll()
-	case *unit:
-		t.reissueOpen()
-		t.giveUpAll()
-	case nil:
-		reissue(plainNode{f, v})
-		if !f.placing(f.plainID(v)) {
-			f.giveUpPlain(v)
-		}
+	if t := f.task(v); t != nil {
+		t.(runner).reissueOpen()
+		t.(runner).giveUpAll()
+		return
+	}
+	reissue(plainNode{f, v})
+	if !f.placing(f.plainID(v)) {
+		f.giveUpPlain(v)
 	}
 }

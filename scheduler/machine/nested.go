@@ -24,6 +24,8 @@ func (t *nested) commit()            { invariant(false, "a nested run commits af
 func (t *nested) stop()              { t.child.halt() }
 func (t *nested) lose()              { t.child.halt() }
 func (t *nested) reissue()           {} // the child does
+func (t *nested) reissueOpen()       {}
+func (t *nested) giveUpAll()         {} // the child has been stopped
 
 // watch asks for the news that the frame's deadline has passed.
 func (f *frame) watch() {
