@@ -11,11 +11,11 @@ import (
 	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/nodes/fanin"
 	"github.com/wavefold/wavefold/nodes/human"
-	"github.com/wavefold/wavefold/nodes/missing"
 	"github.com/wavefold/wavefold/nodes/script"
 	"github.com/wavefold/wavefold/nodes/template"
 	"github.com/wavefold/wavefold/nodes/tool"
 	"github.com/wavefold/wavefold/nodes/transform"
+	"github.com/wavefold/wavefold/nodes/unhandled"
 	"github.com/wavefold/wavefold/nodes/wait"
 	"github.com/wavefold/wavefold/nodes/walk"
 	"github.com/wavefold/wavefold/nodes/workflow"
@@ -34,5 +34,5 @@ func Kinds() []core.Kind {
 		fanin.Kind,
 		workflow.Kind,
 		workflow.Experience,
-	}, agent.Kinds(nil), walk.Kinds(), missing.Kinds())
+	}, agent.Kinds(nil), walk.Kinds(), unhandled.Kinds())
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/nodes/command"
-	"github.com/wavefold/wavefold/nodes/missing"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/template"
 	"github.com/wavefold/wavefold/nodes/tool"
+	"github.com/wavefold/wavefold/nodes/unhandled"
 	"github.com/wavefold/wavefold/nodes/wait"
 	"github.com/wavefold/wavefold/nodes/workflow"
 	"github.com/wavefold/wavefold/scheduler"
@@ -27,7 +27,7 @@ import (
 // what a kind promises is of use only if the engine and it mean the same.
 
 func registry() *core.Registry {
-	return core.NewRegistry(append(missing.Kinds(), tool.Kind, command.Kind, template.Kind, wait.Kind, workflow.Kind)...)
+	return core.NewRegistry(append(unhandled.Kinds(), tool.Kind, command.Kind, template.Kind, wait.Kind, workflow.Kind)...)
 }
 
 // compile reads and compiles a document as if it lay in dir.
@@ -76,7 +76,7 @@ func TestExamplesRun(t *testing.T) {
 		{"template", "", `{"name":"Ada","orders":[{"title":"Notes"}],"letter":"Dear Ada, Notes is on its way."}`},
 		{"wait", "", `{}`},
 		{"workflow", "", `{"report":"all quiet in the north"}`},
-		{"missing", "", `../missing/testdata/main.yaml:5:13: error: node mend: kind "cli-agent" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind [NO_HANDLER]`},
+		{"unhandled", "", `../unhandled/testdata/main.yaml:5:13: error: node mend: kind "cli-agent" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind [NO_HANDLER]`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.kind, func(t *testing.T) {

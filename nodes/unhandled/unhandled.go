@@ -1,4 +1,4 @@
-package missing
+package unhandled
 
 import (
 	"time"

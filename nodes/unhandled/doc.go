@@ -1,11 +1,11 @@
-// Package missing holds node kinds that documents may use although this build
-// cannot run them: cli-agent and skill. Documents with them load, are checked, drawn
-// and planned with a warning, and can be tested where a mock file answers for the nodes;
-// a run is refused before anything starts, with an error that says what to register.
+// Package unhandled has the kinds that this module has no handler for: cli-agent and skill.
+// Documents with them load, are checked, drawn and planned with a warning, and can be tested
+// if a mock file answers for the nodes. A run is rejected before anything starts, with an
+// error that says what to register.
 //
-// Whoever has a handler registers it as a Go function under the name of the kind. It is
-// given the node's fields as arguments, with the values in prompt and system filled in
-// and their files read; core.ParseDirective makes a result of what a model replies:
+// A handler is a Go function that is registered under the name of the kind. Its arguments are
+// the node's fields, with the values in prompt and system filled in and their files read.
+// core.ParseDirective makes a result of the reply of a model:
 //
 //	registry.AddTool("cli-agent", core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 //		prompt, _ := in.Arg("prompt")
@@ -53,4 +53,4 @@
 //	      provider: some-program
 //	      prompt: Mend the failing test.
 //	      timeout_ms: 600000
-package missing
+package unhandled

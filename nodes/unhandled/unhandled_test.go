@@ -1,4 +1,4 @@
-package missing_test
+package unhandled_test
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/formats/document"
-	"github.com/wavefold/wavefold/nodes/missing"
 	"github.com/wavefold/wavefold/nodes/nodestest"
+	"github.com/wavefold/wavefold/nodes/unhandled"
 )
 
 func env() core.Env {
@@ -25,7 +25,7 @@ var valid = map[string]string{
 }
 
 func TestConformance(t *testing.T) {
-	for _, k := range missing.Kinds() {
+	for _, k := range unhandled.Kinds() {
 		t.Run(k.Name(), func(t *testing.T) {
 			nodestest.Run(t, k, nodestest.Case{Name: "all keys", Node: valid[k.Name()], Env: env()})
 			made, _ := k.Compile(nodestest.Node(t, valid[k.Name()]), env())
@@ -41,11 +41,11 @@ func TestConformance(t *testing.T) {
 }
 
 func TestReplaced(t *testing.T) {
-	r := core.NewRegistry(missing.Kinds()...)
+	r := core.NewRegistry(unhandled.Kinds()...)
 	if got := strings.Join(r.KindNames(), " "); got != "cli-agent skill" {
 		t.Errorf("got %q", got)
 	}
-	r.AddKind(mine{missing.CLIAgent()})
+	r.AddKind(mine{unhandled.CLIAgent()})
 	k, _ := r.Kind("cli-agent")
 	made, ds := k.Compile(nodestest.Node(t, valid["cli-agent"]), env())
 	if made.Handler == nil || made.NoHandler != "" {
@@ -83,7 +83,7 @@ func TestRegistered(t *testing.T) {
 		`{"kind": "cli-agent", "provider": "x", "prompt": "plain", "extra_args": ["{{city}}"]}`,
 	} {
 		n := nodestest.Node(t, node)
-		k, _ := core.NewRegistry(missing.Kinds()...).Kind(n.Kind.Value)
+		k, _ := core.NewRegistry(unhandled.Kinds()...).Kind(n.Kind.Value)
 		made, ds := k.Compile(n, env)
 		if len(ds) > 0 || made.NoHandler != "" {
 			t.Fatalf("%s: %v %s", node, ds, made.NoHandler)
@@ -104,11 +104,11 @@ func TestRegistered(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	made, _ := missing.CLIAgent().Compile(nodestest.Node(t, `{"provider": "x", "prompt": "{{nobody}}"}`), env)
+	made, _ := unhandled.CLIAgent().Compile(nodestest.Node(t, `{"provider": "x", "prompt": "{{nobody}}"}`), env)
 	if _, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, shared)); err == nil || !core.FailureOf(err).Permanent {
 		t.Errorf("a value that is not there: %v", err)
 	}
-	if _, ds := missing.CLIAgent().Compile(nodestest.Node(t, `{"provider": "x", "prompt": "{{$.ctiy}}"}`), env); !strings.Contains(ds.Error(), `did you mean "city"?`) {
+	if _, ds := unhandled.CLIAgent().Compile(nodestest.Node(t, `{"provider": "x", "prompt": "{{$.ctiy}}"}`), env); !strings.Contains(ds.Error(), `did you mean "city"?`) {
 		t.Errorf("a field that is not there: %v", ds)
 	}
 }
@@ -124,7 +124,7 @@ func (bound) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostics) {
 
 func TestRegisteredBinder(t *testing.T) {
 	env := core.Env{Tool: func(string) (core.Handler, bool) { return bound{}, true }}
-	made, ds := missing.CLIAgent().Compile(nodestest.Node(t, `{"provider": "x", "prompt": "x"}`), env)
+	made, ds := unhandled.CLIAgent().Compile(nodestest.Node(t, `{"provider": "x", "prompt": "x"}`), env)
 	if !strings.Contains(ds.Error(), "bound to n") {
 		t.Fatal(ds)
 	}
@@ -134,7 +134,7 @@ func TestRegisteredBinder(t *testing.T) {
 }
 
 func TestFindings(t *testing.T) {
-	kinds := core.NewRegistry(missing.Kinds()...)
+	kinds := core.NewRegistry(unhandled.Kinds()...)
 	tests := []struct {
 		kind string
 		node string
@@ -161,12 +161,12 @@ func TestFindings(t *testing.T) {
 }
 
 func TestDocs(t *testing.T) {
-	for _, k := range missing.Kinds() {
+	for _, k := range unhandled.Kinds() {
 		nodestest.CheckDocs(t, k)
 	}
 	example, ds := document.Parse("doc.go", nodestest.Example(t))
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	nodestest.Run(t, missing.CLIAgent(), nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "mend")})
+	nodestest.Run(t, unhandled.CLIAgent(), nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "mend")})
 }
