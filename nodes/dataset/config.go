@@ -5,9 +5,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
-	"github.com/wavefold/wavefold/nodes/internal/rows"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // config is the configuration as it stands in a document.
@@ -33,12 +32,12 @@ type config struct {
 	Outside     bool                     `wavefold:"allow_outside" doc:"the files may lie outside of the workflow's folder"`
 	MaxRow      setting.Bytes            `wavefold:"max_row" doc:"the length a row may have in its file (default 16MB)"`
 	MaxRatio    core.Int                 `wavefold:"max_ratio,min=1" doc:"how many times their size gzip files may expand to (default 200)"`
-	checks.Options
+	table.CheckOptions
 }
 
 // defaults returns the configuration of a node that sets no keys.
 func defaults() config {
-	return config{Infer: true, Check: true, Nulls: []string{""}, MaxRow: rows.DefaultMaxRow}
+	return config{Infer: true, Check: true, Nulls: []string{""}, MaxRow: table.DefaultMaxRow}
 }
 
 // standardInput is the source that is no file.

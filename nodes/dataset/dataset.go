@@ -4,11 +4,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
-	"github.com/wavefold/wavefold/nodes/internal/rows"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -22,13 +19,13 @@ var Kind = core.NewKind(core.KindOf[config]{
 
 // compile checks a node: its file, its one field, its checks.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	b := &builder{config: *c, node: n, env: env, scope: eval.NewScope(n, env)}
+	b := &builder{config: *c, node: n, env: env, scope: table.NewScope(n, env)}
 	h := b.build()
 	ds := b.scope.Found
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: h.policy.HasFile(), Replaces: checks.Replaces(h.policy),
+	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: h.policy.HasFile(), Replaces: table.Replaces(h.policy),
 		Columns: map[string]core.Columns{h.into: b.rows}}
 	if b.Stream {
 		made.Stream = b.into
@@ -43,7 +40,7 @@ type builder struct {
 	config
 	node  *core.Node
 	env   core.Env
-	scope *eval.Scope
+	scope *table.Scope
 	into  core.Text // the field the rows go to
 	rows  core.Columns
 	// inputs are the files and patterns that the document spells out.
@@ -60,10 +57,10 @@ func (b *builder) build() *handler {
 	items := b.target()
 	h.into = b.into.Value
 	types := b.types(items, h.format)
-	h.options = rows.Options{
+	h.options = table.ReadOptions{
 		Cells: b.cells(h.format), Types: types, Select: b.selection(types), FileColumn: b.FileColumn.Value,
 		Limit: int64(b.Limit.Value), MaxRow: int(b.MaxRow), Live: b.Stream && h.stdin != nil,
-		Unknown: rows.Unknown(b.Unknown.Value), AllowEmpty: b.AllowEmpty,
+		Unknown: table.Unknown(b.Unknown.Value), AllowEmpty: b.AllowEmpty,
 	}
 	h.minRows = int64(b.MinRows.Value)
 	if items != nil && (len(items.Properties) > 0 || len(items.Required) > 0 || len(items.Enum) > 0) {
@@ -71,7 +68,7 @@ func (b *builder) build() *handler {
 	}
 	b.contradictions(h)
 	b.rows = b.rowColumns(h)
-	h.policy, h.mayLack = b.Options.Compile(b.scope, b.node, b.rows, b.node.Pos, ""), b.rows.Optional
+	h.policy, h.mayLack = b.CheckOptions.Compile(b.scope, b.node, b.rows, b.node.Pos, ""), b.rows.Optional
 	h.options.GiveUp, h.options.Raw = h.policy.GivesUp(), h.policy.Collects()
 	if field := h.policy.Field(); b.Stream && field != "" {
 		b.scope.Errorf(core.CodeBadValue, b.Rejects.Pos, "rejects", "the bad rows of a stream go to a file, %q is a field", field).WithHint("rejects: %s.csv", field)
@@ -81,7 +78,7 @@ func (b *builder) build() *handler {
 }
 
 // cells reads the keys of delimited files and warns where they mean nothing.
-func (b *builder) cells(f table.Format) rows.Cells {
+func (b *builder) cells(f table.Format) table.Cells {
 	delimiter, ok := table.Delimiter(b.Delimiter)
 	if !ok {
 		b.scope.Errorf(core.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)
@@ -99,7 +96,7 @@ func (b *builder) cells(f table.Format) rows.Cells {
 	if window == 0 && b.Stream {
 		window = streamWindow
 	}
-	return rows.Cells{Delimiter: delimiter, Header: b.Header.names, Infer: b.Infer, Window: window, Nulls: b.Nulls}
+	return table.Cells{Delimiter: delimiter, Header: b.Header.names, Infer: b.Infer, Window: window, Nulls: b.Nulls}
 }
 
 // stdin reports whether the source is standard input.
@@ -120,7 +117,7 @@ func (b *builder) ignored(on string, keys ...string) {
 }
 
 // selection returns the columns that are wanted, nil for all.
-func (b *builder) selection(types rows.Types) []string {
+func (b *builder) selection(types table.Types) []string {
 	if b.Select == nil {
 		return nil
 	}
@@ -142,7 +139,7 @@ func (b *builder) selection(types rows.Types) []string {
 }
 
 // optional reports whether a declared column may be absent.
-func optional(types rows.Types, name string) bool {
+func optional(types table.Types, name string) bool {
 	c, _ := types.Column(name)
 	return c.Optional
 }
@@ -174,8 +171,8 @@ func (b *builder) target() (items *core.Type) {
 }
 
 // types gathers the columns that the document and the state schema declare.
-func (b *builder) types(items *core.Type, f table.Format) rows.Types {
-	var out rows.Types
+func (b *builder) types(items *core.Type, f table.Format) table.Types {
+	var out table.Types
 	for _, c := range b.Columns {
 		name, kind, pos := c.Key.Value, kindOf(c.Value.Type.Value), c.Value.Pos
 		if f.Delimited() && (kind == core.ArrayType || kind == core.ObjectType) {
@@ -193,7 +190,7 @@ func (b *builder) types(items *core.Type, f table.Format) rows.Types {
 			optional = *given
 		}
 		b.inHeader(name, c.Key.Pos, optional)
-		out = append(out, rows.Declared{Name: name, Kind: kind, Optional: optional})
+		out = append(out, table.Declared{Name: name, Kind: kind, Optional: optional})
 	}
 	if items == nil {
 		return out
@@ -202,7 +199,7 @@ func (b *builder) types(items *core.Type, f table.Format) rows.Types {
 		if _, ok := out.Column(p.Name); ok {
 			continue
 		}
-		d := rows.Declared{Name: p.Name, Optional: isOptional(items, p.Name)}
+		d := table.Declared{Name: p.Name, Optional: isOptional(items, p.Name)}
 		if scalar(p.Type) {
 			d.Kind = p.Type.Kind
 		}
@@ -237,13 +234,13 @@ func (b *builder) contradictions(h *handler) {
 	if min.Value > 0 && limit.Value > 0 && limit.Value < min.Value {
 		b.scope.Errorf(core.CodeBadValue, min.Pos, "min_rows", "limit: %d never yields so many rows", limit.Value)
 	}
-	if u := b.Unknown; u.Value == string(rows.DropUnknown) || u.Value == string(rows.FailUnknown) {
+	if u := b.Unknown; u.Value == string(table.DropUnknown) || u.Value == string(table.FailUnknown) {
 		if len(h.options.Types) == 0 && h.options.Select == nil {
 			b.scope.Errorf(core.CodeBadValue, u.Pos, "unknown", "no columns are declared").
 				WithHint("declare them under columns, or as items.properties of the field in the state schema")
 		}
 	}
-	if b.Select != nil && b.Unknown.Value != string(rows.FailUnknown) {
+	if b.Select != nil && b.Unknown.Value != string(table.FailUnknown) {
 		b.ignored("a node with select", "unknown")
 	}
 }
@@ -260,10 +257,10 @@ func agree(column, declared core.TypeKind) bool {
 }
 
 // rowColumns says what is known of the rows before they are read.
-func (b *builder) rowColumns(h *handler) eval.Columns {
+func (b *builder) rowColumns(h *handler) core.Columns {
 	o := &h.options
 	names, file := o.Select, b.FileColumn.Value
-	switch only := o.Unknown == rows.DropUnknown || o.Unknown == rows.FailUnknown; {
+	switch only := o.Unknown == table.DropUnknown || o.Unknown == table.FailUnknown; {
 	case names != nil:
 	case h.format.Delimited() && b.Header.names != nil:
 		names, _, _ = o.Columns(b.Header.names)
@@ -272,7 +269,7 @@ func (b *builder) rowColumns(h *handler) eval.Columns {
 			names = append(names, c.Name)
 		}
 	}
-	c := eval.Columns{Names: names, Closed: names != nil}
+	c := core.Columns{Names: names, Closed: names != nil}
 	if h.format == "" || h.format.Delimited() || h.format == parquet.Format {
 		c.Header = b.node.ID.Value
 	}

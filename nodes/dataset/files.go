@@ -16,7 +16,6 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
-	"github.com/wavefold/wavefold/nodes/internal/rows"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -88,7 +87,7 @@ func shortName(place files.Place, name string) string {
 	return name
 }
 
-// reading is the rows.Source of a node's files. It notes what was read.
+// reading is the table.FileSource of a node's files. It notes what was read.
 type reading struct {
 	h     *handler
 	place files.Place
@@ -150,13 +149,13 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-var _ rows.Source = (*reading)(nil)
+var _ table.FileSource = (*reading)(nil)
 
 // Next opens the next file.
-func (r *reading) Next(ctx context.Context) (rows.File, error) {
+func (r *reading) Next(ctx context.Context) (table.File, error) {
 	name, f, err := r.openNext()
 	if err != nil {
-		return rows.File{}, err
+		return table.File{}, err
 	}
 	in := files.Reader(ctx, counted{f, &r.bytes})
 	r.stop = endWith(ctx, f)
@@ -166,7 +165,7 @@ func (r *reading) Next(ctx context.Context) (rows.File, error) {
 	if r.h.compression == "gzip" || r.h.compression == "" && gzipped(name) {
 		in = files.Gunzip(in, r.h.ratio)
 	}
-	return rows.File{Name: shownAs(name), Reader: in}, nil
+	return table.File{Name: shownAs(name), Reader: in}, nil
 }
 
 // endWith ends the reading of a pipe or terminal with the context: nobody knows when

@@ -11,31 +11,28 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
-	"github.com/wavefold/wavefold/nodes/internal/rows"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // handler loads a table. It is immutable.
 type handler struct {
-	names       []*eval.Name
+	names       []*table.Name
 	format      table.Format // "" until the names are known
 	compression string
 	stdin       *standard // nil unless it is the source
 	ratio       int
-	options     rows.Options
+	options     table.ReadOptions
 	minRows     int64
 	optional    bool
 	stream      bool
 	dir         string
 	outside     bool
 	into        string
-	policy      *checks.Policy
+	policy      *table.Policy
 	mayLack     []string // columns that no row needs to have
-	slots       eval.Slots
+	slots       table.Slots
 }
 
 var _ core.StreamSource = (*handler)(nil)
@@ -45,12 +42,12 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	later := checks.NewLater(in.Shared())
+	later := table.NewLateFiles(in.Shared())
 	return later.Deliver(h.load(ctx, in, later))
 }
 
 // load loads the rows. later takes the files that the checks write.
-func (h *handler) load(ctx context.Context, in core.Input, later *checks.Later) (core.Result, error) {
+func (h *handler) load(ctx context.Context, in core.Input, later *table.LateFiles) (core.Result, error) {
 	names, err := h.resolve(ctx, in.Shared())
 	if err != nil {
 		return core.Result{}, h.replaceRejects(ctx, in, names, later, err)
@@ -84,14 +81,14 @@ func (h *handler) load(ctx context.Context, in core.Input, later *checks.Later) 
 	}
 }
 
-func (h *handler) profile(list []any) *rows.Profile {
-	p := rows.NewProfile(h.options.Types)
+func (h *handler) profile(list []any) *table.Profile {
+	p := table.NewProfile(h.options.Types)
 	p.Add(list)
 	return p
 }
 
 // schema describes the columns of a table.
-func (h *handler) schema(r reader, p *rows.Profile) []any {
+func (h *handler) schema(r reader, p *table.Profile) []any {
 	if f := r.Format(); f.Delimited() || f == parquet.Format {
 		p.Expect(r.Types())
 	}
@@ -105,11 +102,11 @@ func (h *handler) place(s core.Shared) files.Place {
 // reader reads the rows of a table, whatever its format.
 type reader interface {
 	// Next returns the next rows, io.EOF after the last.
-	Next(ctx context.Context) (checks.Batch, error)
+	Next(ctx context.Context) (table.Batch, error)
 	Format() table.Format
 	// Types returns what is known of the columns after the first call of Next, and
 	// Columns those of the rows if a header says it.
-	Types() rows.Types
+	Types() table.Types
 	Columns() []string
 }
 
@@ -148,15 +145,15 @@ func (h *handler) reader(place files.Place, names []string, sum bool) (reader, *
 	if o.Format == parquet.Format {
 		return parquet.NewReader(parquetFiles{src}, o, src.hash), src, nil
 	}
-	r, err := rows.NewReader(src, o)
+	r, err := table.NewReader(src, o)
 	return r, src, err
 }
 
 // collector returns the collector of one attempt, which replaces the file of rejects.
-func (h *handler) collector(ctx context.Context, in core.Input, names []string, later *checks.Later) (*checks.Collector, error) {
+func (h *handler) collector(ctx context.Context, in core.Input, names []string, later *table.LateFiles) (*table.Collector, error) {
 	s := in.Shared()
 	format, _ := h.formatOf(names) // whoever opens the files says what is wrong
-	return h.policy.Collector(ctx, checks.Task{
+	return h.policy.Collector(ctx, table.CheckTask{
 		Input: s, Place: h.place(s), Node: in.Node(), Source: sourceName(names), Files: names,
 		Several: len(names) > 1, Raw: format != parquet.Format, Later: later,
 	})
@@ -164,7 +161,7 @@ func (h *handler) collector(ctx context.Context, in core.Input, names []string, 
 
 // replaceRejects empties the file of rejects for a node that reads nothing, and returns
 // the error it does so for, nil for none.
-func (h *handler) replaceRejects(ctx context.Context, in core.Input, names []string, later *checks.Later, err error) error {
+func (h *handler) replaceRejects(ctx context.Context, in core.Input, names []string, later *table.LateFiles, err error) error {
 	c, failed := h.collector(ctx, in, names, later)
 	if failed != nil {
 		return cmp.Or(err, failed)
@@ -174,7 +171,7 @@ func (h *handler) replaceRejects(ctx context.Context, in core.Input, names []str
 }
 
 // begin opens the table for one attempt.
-func (h *handler) begin(ctx context.Context, in core.Input, names []string, later *checks.Later, sum bool) (*loading, error) {
+func (h *handler) begin(ctx context.Context, in core.Input, names []string, later *table.LateFiles, sum bool) (*loading, error) {
 	s := in.Shared()
 	c, err := h.collector(ctx, in, names, later)
 	if err != nil {
@@ -207,8 +204,8 @@ type loading struct {
 	names  []string
 	reader reader
 	files  *reading
-	checks *checks.Collector
-	env    *eval.Row
+	checks *table.Collector
+	env    *table.Row
 	rows   int64
 	err    error // what the last call ended with
 	wanted table.Wanted
@@ -306,7 +303,7 @@ func (t *loading) judge() error {
 // more.
 func (t *loading) extent() (read, size int64) {
 	read, size = t.files.extent(t.reader)
-	if r, ok := t.reader.(*rows.Reader); ok {
+	if r, ok := t.reader.(*table.Reader); ok {
 		if ahead := r.Ahead(); ahead > 0 {
 			read = int64(float64(read) * float64(t.rows) / float64(t.rows+ahead))
 		}
@@ -323,7 +320,7 @@ func (t *loading) Close() {
 	t.checks.Discard()
 }
 
-func (h *handler) result(in core.Input, t *loading, list []any, p *rows.Profile) core.Result {
+func (h *handler) result(in core.Input, t *loading, list []any, p *table.Profile) core.Result {
 	if list == nil {
 		list = []any{}
 	}

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // Table is the beginning of what a dataset loads.
@@ -139,7 +139,7 @@ func (t *Table) read(ctx context.Context, h *handler, r reader, o PreviewOptions
 const maxBad = 3
 
 // look takes the first rows, good and bad.
-func (t *Table) look(b checks.Batch, rows int) {
+func (t *Table) look(b table.Batch, rows int) {
 	for _, row := range b.Rows[:min(len(b.Rows), max(rows-len(t.Rows), 0))] {
 		t.Rows = append(t.Rows, row.(*core.Object))
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -15,8 +14,8 @@ import (
 
 // source compiles the names of the files and finds their format; "" leaves it to
 // the names of the moment.
-func (b *builder) source() ([]*eval.Name, table.Format) {
-	var names []*eval.Name
+func (b *builder) source() ([]*table.Name, table.Format) {
+	var names []*table.Name
 	var fixed []core.Text
 	for _, f := range b.Source.Files {
 		name := b.scope.Input(f, "source")
@@ -73,7 +72,7 @@ func (b *builder) standardInput(f core.Text) {
 
 // fileFormat returns the format the document gives or the names of the files end
 // in.
-func (b *builder) fileFormat(names []*eval.Name) table.Format {
+func (b *builder) fileFormat(names []*table.Name) table.Format {
 	given := b.Format
 	if s := b.Source.Format; s.Value != "" {
 		if given.Value != "" && given.Value != s.Value {

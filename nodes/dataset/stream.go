@@ -5,14 +5,14 @@ import (
 	"io"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // describe looks at the files of a stream: they are there, their header fits and
 // their first rows can be read. Standard input is left alone, because it can be
 // read once.
-func (h *handler) describe(ctx context.Context, in core.Input, names []string, later *checks.Later) (core.Result, error) {
+func (h *handler) describe(ctx context.Context, in core.Input, names []string, later *table.LateFiles) (core.Result, error) {
 	if err := h.replaceRejects(ctx, in, names, later, nil); err != nil {
 		return core.Result{}, err
 	}

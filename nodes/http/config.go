@@ -10,10 +10,10 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
@@ -71,7 +71,7 @@ type builder struct {
 	config
 	node  *core.Node
 	texts *templates.Set
-	scope *eval.Scope
+	scope *table.Scope
 	// secrets are those the node refers to.
 	secrets []secret.Value
 	// lookup finds secrets.

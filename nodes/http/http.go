@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -58,7 +57,7 @@ func newTransport() *http.Transport {
 
 // compile checks a node and compiles its templates. It sends nothing.
 func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	b := &builder{config: *c, node: n, texts: templates.NewSet(n, env), scope: eval.NewScope(n, env), lookup: o.LookupEnv}
+	b := &builder{config: *c, node: n, texts: templates.NewSet(n, env), scope: table.NewScope(n, env), lookup: o.LookupEnv}
 	h := b.build()
 	h.dir, h.lookup, h.transport = env.Dir, o.LookupEnv, o.Transport
 	ds := append(b.texts.Found, b.scope.Found...)
@@ -100,7 +99,7 @@ type handler struct {
 	form      form
 	rows      []string
 	pages     *paging
-	save      *eval.Name
+	save      *table.Name
 	to        setting.Target
 	stream    bool
 	ok        []int

@@ -13,18 +13,17 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // handler writes one value. It is immutable.
 type handler struct {
-	to      *eval.Name // nil for standard output
+	to      *table.Name // nil for standard output
 	stdout  io.Writer
 	dir     string
 	outside bool
-	from    *eval.Source
+	from    *table.From
 	words   form         // of the document
 	format  table.Format // "" until the file name is known
 	layout  table.Layout

@@ -6,7 +6,6 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -25,7 +24,7 @@ var modes = map[string]database.Mode{"": database.Remake, "replace": database.Re
 
 // compile checks a node: what it writes, where to, in which columns.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	b := &builder{config: *c, node: n, env: env, scope: eval.NewScope(n, env)}
+	b := &builder{config: *c, node: n, env: env, scope: table.NewScope(n, env)}
 	h := b.build()
 	ds := b.scope.Found
 	for _, w := range n.Writes {
@@ -47,7 +46,7 @@ type builder struct {
 	config
 	node  *core.Node
 	env   core.Env
-	scope *eval.Scope
+	scope *table.Scope
 }
 
 func (b *builder) build() *handler {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/database"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -216,7 +215,7 @@ func (e *exec) run(ctx context.Context, c *connection, bound []database.Statemen
 type load struct {
 	connector
 	table  database.Table
-	from   *eval.Source
+	from   *table.From
 	target core.Target
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/database/postgres"
 	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // Options are what a program may replace. The zero Options are those of Kind.
@@ -37,7 +37,7 @@ func New(o Options) core.Kind {
 
 // compile checks a node. It connects to nothing.
 func (o Options) compile(n *core.Node, env core.Env, config *config) (core.Compiled, core.Diagnostics) {
-	b := &builder{config: *config, node: n, env: env, scope: eval.NewScope(n, env)}
+	b := &builder{config: *config, node: n, env: env, scope: table.NewScope(n, env)}
 	c := connector{lookup: o.LookupEnv, dsn: b.DSN, dir: env.Dir, outside: b.Outside}
 	var made core.Compiled
 	if b.connector(&c) {
@@ -57,7 +57,7 @@ type builder struct {
 	config
 	node  *core.Node
 	env   core.Env
-	scope *eval.Scope
+	scope *table.Scope
 }
 
 // connector decides which driver it is and checks what can be seen of the database

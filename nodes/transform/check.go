@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // checks compiles a step that takes bad rows out.
-func (b *builder) checks(s *stepConfig, prefix string, c eval.Columns) step {
+func (b *builder) checks(s *stepConfig, prefix string, c core.Columns) step {
 	if len(s.Checks) == 0 {
 		b.problem(s.Pos, prefix+"checks", "there are none", "")
 	}
@@ -21,7 +20,7 @@ func (b *builder) checks(s *stepConfig, prefix string, c eval.Columns) step {
 		}
 	}
 	b.rejects = append(b.rejects, s.Rejects.Value)
-	p := s.Options.Compile(b.scope, b.node, c, s.Pos, strings.TrimSuffix(prefix, ": "))
+	p := s.CheckOptions.Compile(b.scope, b.node, c, s.Pos, strings.TrimSuffix(prefix, ": "))
 	at := len(b.policies)
 	b.policies = append(b.policies, p)
 	return step{nil, required(c, p.Needs()), func(_ context.Context, w work) (stage, error) {
@@ -32,7 +31,7 @@ func (b *builder) checks(s *stepConfig, prefix string, c eval.Columns) step {
 // checker hands bad rows to a collector.
 type checker struct {
 	work
-	collector *checks.Collector
+	collector *table.Collector
 	view      *view
 	object    func() *core.Object // of the record
 

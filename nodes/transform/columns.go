@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 )
 
 // What is known of the columns is carried from step to step while a node is
@@ -24,7 +23,7 @@ func typed(name string, kind core.TypeKind) core.Property {
 	return core.Property{Name: name, Type: &core.Type{Kind: kind}}
 }
 
-func properties(c eval.Columns) []core.Property {
+func properties(c core.Columns) []core.Property {
 	if c.Type == nil {
 		return nil
 	}
@@ -32,28 +31,28 @@ func properties(c eval.Columns) []core.Property {
 }
 
 // exactly is the knowledge that rows have these columns and no others.
-func exactly(columns []core.Property) eval.Columns {
+func exactly(columns []core.Property) core.Columns {
 	names := make([]string, len(columns))
 	for i, p := range columns {
 		names[i] = p.Name
 	}
-	return eval.Columns{Type: rowType(columns), Names: names, Closed: true}
+	return core.Columns{Type: rowType(columns), Names: names, Closed: true}
 }
 
 // required returns those of the columns that some row must have: all but those that
 // are declared as optional.
-func required(c eval.Columns, names []string) []string {
+func required(c core.Columns, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(c.Optional, n) })
 }
 
 // property returns what is known of one column.
-func property(c eval.Columns, name string) core.Property {
+func property(c core.Columns, name string) core.Property {
 	t, _ := c.Type.Property(name)
 	return core.Property{Name: name, Type: t}
 }
 
 // with returns the knowledge after columns were added or replaced.
-func with(c eval.Columns, added []core.Property) eval.Columns {
+func with(c core.Columns, added []core.Property) core.Columns {
 	list := slices.Clone(properties(c))
 	names, optional := slices.Clone(c.Names), slices.Clone(c.Optional)
 	for _, p := range added {
@@ -67,20 +66,20 @@ func with(c eval.Columns, added []core.Property) eval.Columns {
 			names = append(names, p.Name)
 		}
 	}
-	return eval.Columns{Type: rowType(list), Names: names, Closed: c.Closed, Optional: optional}
+	return core.Columns{Type: rowType(list), Names: names, Closed: c.Closed, Optional: optional}
 }
 
 // without returns the knowledge after columns were dropped.
-func without(c eval.Columns, dropped []string) eval.Columns {
+func without(c core.Columns, dropped []string) core.Columns {
 	gone := func(name string) bool { return slices.Contains(dropped, name) }
 	list := slices.DeleteFunc(slices.Clone(properties(c)), func(p core.Property) bool { return gone(p.Name) })
-	return eval.Columns{Type: rowType(list), Names: slices.DeleteFunc(slices.Clone(c.Names), gone), Closed: c.Closed,
+	return core.Columns{Type: rowType(list), Names: slices.DeleteFunc(slices.Clone(c.Names), gone), Closed: c.Closed,
 		Optional: slices.DeleteFunc(slices.Clone(c.Optional), gone)}
 }
 
 // need reports a column that rows cannot have at this step, and warns of one
 // that looks like a declared one.
-func (b *builder) need(c eval.Columns, name core.Text, key string) {
+func (b *builder) need(c core.Columns, name core.Text, key string) {
 	if !c.Has(name.Value) {
 		b.scope.Errorf(core.CodeUnknownField, name.Pos, key, "the rows have no column %q here", name.Value).
 			WithHint("%s", core.UnknownKeyHint(name.Value, c.Names))

@@ -2,8 +2,8 @@ package transform
 
 import (
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // config is the configuration as it stands in a document.
@@ -31,7 +31,7 @@ type simple struct {
 	Sort   []core.Text             `wavefold:"sort" doc:"order by these columns; -column for descending"`
 	Limit  *core.Int               `wavefold:"limit,min=0" doc:"keep the first rows"`
 	Dedupe []core.Text             `wavefold:"dedupe" doc:"keep the first of the rows that are equal in these columns; [] for all columns"`
-	checks.Options
+	table.CheckOptions
 	AllowEmpty bool `wavefold:"allow_empty" doc:"with checks: all rows may be bad"`
 }
 

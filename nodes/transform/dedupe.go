@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // dedupe compiles a step that keeps the first of equal rows; without columns,
 // rows are equal in all of them.
-func (b *builder) dedupe(list []core.Text, key string, c eval.Columns) step {
+func (b *builder) dedupe(list []core.Text, key string, c core.Columns) step {
 	for _, n := range list {
 		b.need(c, n, key)
 	}
@@ -29,14 +29,14 @@ func (b *builder) dedupe(list []core.Text, key string, c eval.Columns) step {
 type deduper struct {
 	work
 	names  []string
-	shapes shapes[[]eval.Place] // of names
+	shapes shapes[[]table.CellIndex] // of names
 	index  *index
 	key    []any
 	held   budget
 }
 
 func (d *deduper) take(ctx context.Context, r *record) error {
-	places, _ := d.shapes.of(r.layout, func(l *layout) ([]eval.Place, error) {
+	places, _ := d.shapes.of(r.layout, func(l *layout) ([]table.CellIndex, error) {
 		d.needs.note(l)
 		return l.findAll(d.names), nil
 	})
@@ -72,7 +72,7 @@ type wholeDeduper struct {
 // numbered is a column with its number.
 type numbered struct {
 	number int
-	place  eval.Place
+	place  table.CellIndex
 }
 
 func (d *wholeDeduper) take(ctx context.Context, r *record) error {

@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -99,7 +97,7 @@ func (a *attempt) needs(s named) *needs {
 // head judges the columns of all rows before the first one.
 func (n *needs) head(l *layout) error {
 	for _, name := range n.names {
-		if l.find(name) == eval.Nowhere {
+		if l.find(name) == table.NoCell {
 			return core.Permanent(fmt.Errorf("the rows have no column %q%s", name, table.ColumnHint(name, l.names)))
 		}
 	}
@@ -112,7 +110,7 @@ func (n *needs) note(l *layout) {
 		n.found = make([]bool, len(n.names))
 	}
 	for i, name := range n.names {
-		n.found[i] = n.found[i] || l.find(name) != eval.Nowhere
+		n.found[i] = n.found[i] || l.find(name) != table.NoCell
 	}
 	for _, name := range l.names {
 		if len(n.seen) < maxLayouts {
@@ -145,7 +143,7 @@ type attempt struct {
 	shared     core.Shared
 	record     record
 	headers    headers
-	collectors []*checks.Collector
+	collectors []*table.Collector
 	stages     []stage
 	ending     int // the stage that is let go
 	full       int // the last stage that wants no more rows, -1 for none
@@ -169,7 +167,7 @@ type attempt struct {
 
 // start opens the table and sets the steps up. The caller ends the attempt with
 // finish and close.
-func (h *handler) start(ctx context.Context, in core.Input, later *checks.Later) (*attempt, error) {
+func (h *handler) start(ctx context.Context, in core.Input, later *table.LateFiles) (*attempt, error) {
 	a := &attempt{handler: h, in: in, shared: in.Shared(), full: -1, registers: null + 1}
 	err := a.collect(ctx, later)
 	if err == nil {
@@ -185,9 +183,9 @@ func (h *handler) start(ctx context.Context, in core.Input, later *checks.Later)
 }
 
 // collect makes the collectors of bad rows, which replace the files of rejects.
-func (a *attempt) collect(ctx context.Context, later *checks.Later) error {
+func (a *attempt) collect(ctx context.Context, later *table.LateFiles) error {
 	h := a.handler
-	task := checks.Task{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node(), Later: later}
+	task := table.CheckTask{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node(), Later: later}
 	for _, p := range h.policies {
 		task.Before = a.collectors
 		c, err := p.Collector(ctx, task)
@@ -363,16 +361,16 @@ func (w *work) view() *view {
 
 // view is what the expressions of a step see.
 type view struct {
-	row     *eval.Row
+	row     *table.Row
 	columns []string
 	needs   *needs // of the step
-	shapes  shapes[[]eval.Place]
+	shapes  shapes[[]table.CellIndex]
 }
 
 // on puts the view on a record, which is number n from 0.
-func (v *view) on(r *record, n int64) *eval.Row {
+func (v *view) on(r *record, n int64) *table.Row {
 	if r.layout != v.shapes.last {
-		places, _ := v.shapes.of(r.layout, func(l *layout) ([]eval.Place, error) {
+		places, _ := v.shapes.of(r.layout, func(l *layout) ([]table.CellIndex, error) {
 			v.needs.note(l)
 			return l.findAll(v.columns), nil
 		})

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 )
 
 // function is what an aggregate does.
@@ -81,7 +80,7 @@ const space = " \t\r\n"
 
 // aggregate compiles "function" or "function(argument)". The argument is the
 // name of a column or an expression.
-func (b *builder) aggregate(src core.Text, key string, c eval.Columns) (aggregate, core.TypeKind) {
+func (b *builder) aggregate(src core.Text, key string, c core.Columns) (aggregate, core.TypeKind) {
 	call, ok := parseCall(src)
 	var a aggregate
 	names := make([]string, len(functions))
@@ -124,7 +123,7 @@ func (b *builder) aggregate(src core.Text, key string, c eval.Columns) (aggregat
 
 // argument compiles the argument of a function and returns its type. condition
 // tells that it is one, numbers that it must be a number.
-func (b *builder) argument(a *argument, src core.Text, condition, numbers bool, key string, c eval.Columns) core.TypeKind {
+func (b *builder) argument(a *argument, src core.Text, condition, numbers bool, key string, c core.Columns) core.TypeKind {
 	var kind core.TypeKind
 	if isName(src.Value) && !condition {
 		b.need(c, src, key)

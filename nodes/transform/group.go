@@ -7,7 +7,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -26,7 +25,7 @@ type argument struct {
 }
 
 // group compiles a step that makes one row of each group.
-func (b *builder) group(g *groupConfig, key string, c eval.Columns) (step, eval.Columns) {
+func (b *builder) group(g *groupConfig, key string, c core.Columns) (step, core.Columns) {
 	b.distinct(g.By, key+".by")
 	var known []core.Property
 	for _, n := range g.By {
@@ -60,7 +59,7 @@ func needed(by []string, arguments []argument) (names, reads []string) {
 		if a.column != "" {
 			names = appendOnce(names, a.column)
 		}
-		for _, name := range eval.Needs(a.program) {
+		for _, name := range table.Needs(a.program) {
 			reads = appendOnce(reads, name)
 		}
 	}
@@ -75,8 +74,8 @@ type grouping struct {
 	list      []aggregate
 	folds     []fold // of list
 	columns   []string
-	shapes    shapes[[]eval.Place] // of columns
-	view      *view                // nil when no argument is an expression
+	shapes    shapes[[]table.CellIndex] // of columns
+	view      *view                     // nil when no argument is an expression
 	memo      table.Memo
 	index     *index
 	key       []any
@@ -115,7 +114,7 @@ func (g *grouping) outline(l *layout) (*layout, error) {
 
 // take puts a row into its group.
 func (g *grouping) take(_ context.Context, r *record) error {
-	places, _ := g.shapes.of(r.layout, func(l *layout) ([]eval.Place, error) {
+	places, _ := g.shapes.of(r.layout, func(l *layout) ([]table.CellIndex, error) {
 		g.needs.note(l)
 		return l.findAll(g.columns), nil
 	})
@@ -127,7 +126,7 @@ func (g *grouping) take(_ context.Context, r *record) error {
 	if err != nil {
 		return g.fail(err)
 	}
-	var env *eval.Row
+	var env *table.Row
 	if g.view != nil {
 		env = g.view.on(r, g.rows-1)
 	}

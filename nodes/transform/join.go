@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -38,7 +37,7 @@ const (
 	wideRow = 32
 )
 
-func (b *builder) join(c *joinConfig, key string, columns eval.Columns) (step, eval.Columns) {
+func (b *builder) join(c *joinConfig, key string, columns core.Columns) (step, core.Columns) {
 	j := &join{with: c.With.Value, left: core.Strings(c.On.left), right: core.Strings(c.On.right),
 		outer: c.Kind.Value == "left", prefix: c.Prefix.Value, match: c.Match.Value, maxRows: defaultMaxRows}
 	if c.MaxRows != nil {
@@ -115,10 +114,10 @@ func (b *builder) takenNames(c *joinConfig, key string) []core.Text {
 
 // otherTable checks the field of the other table and returns what is known of
 // its columns.
-func (b *builder) otherTable(c *joinConfig, key string) eval.Columns {
+func (b *builder) otherTable(c *joinConfig, key string) core.Columns {
 	t, ok := b.scope.Field(c.With, key+".with")
 	if !ok {
-		return eval.Columns{}
+		return core.Columns{}
 	}
 	if t == nil {
 		return b.scope.Columns(c.With.Value, nil)
@@ -131,7 +130,7 @@ func (b *builder) otherTable(c *joinConfig, key string) eval.Columns {
 
 // stage takes the other table in.
 func (j *join) stage(ctx context.Context, w work) (stage, error) {
-	other, err := table.Rows(j.with, eval.Value(w.shared, j.with))
+	other, err := table.Rows(j.with, table.Value(w.shared, j.with))
 	if err != nil {
 		return nil, w.fail(core.Permanent(err))
 	}
@@ -190,14 +189,14 @@ type joiner struct {
 	work
 	spec    *join
 	other   matches
-	headers headers              // of the other table
-	columns []string             // of the other table that are added
-	taken   shapes[[]eval.Place] // of columns
-	names   []string             // of columns in the result
-	places  []eval.Place         // of names
-	first   int                  // the register of the first of them
+	headers headers                   // of the other table
+	columns []string                  // of the other table that are added
+	taken   shapes[[]table.CellIndex] // of columns
+	names   []string                  // of columns in the result
+	places  []table.CellIndex         // of names
+	first   int                       // the register of the first of them
 	key     []any
-	keys    shapes[[]eval.Place] // of spec.left
+	keys    shapes[[]table.CellIndex] // of spec.left
 	shapes  shapes[*layout]
 	extra   int64 // rows made beyond those that came in, see maxRows
 }
@@ -206,18 +205,18 @@ type joiner struct {
 func (j *joiner) read(ctx context.Context) error {
 	m := &j.other
 	n := needs{names: j.spec.needs, firm: len(j.spec.needs)}
-	var keys shapes[[]eval.Place]
+	var keys shapes[[]table.CellIndex]
 	for i, row := range m.rows {
 		if err := table.Tick(ctx, i); err != nil {
 			return err
 		}
 		o := row.(*core.Object)
-		places, _ := keys.of(j.headers.of(o), func(l *layout) ([]eval.Place, error) {
+		places, _ := keys.of(j.headers.of(o), func(l *layout) ([]table.CellIndex, error) {
 			n.note(l)
 			return l.findAll(j.spec.right), nil
 		})
 		m.next[i] = none
-		r := eval.Record{Base: o}
+		r := table.Record{Base: o}
 		if !j.keyOf(&r, places) {
 			continue
 		}
@@ -244,7 +243,7 @@ func (j *joiner) read(ctx context.Context) error {
 
 // keyOf takes the key out of a row; it reports false when a part of it is null,
 // which matches nothing.
-func (j *joiner) keyOf(r *eval.Record, places []eval.Place) bool {
+func (j *joiner) keyOf(r *table.Record, places []table.CellIndex) bool {
 	for i, p := range places {
 		if j.key[i] = r.At(p); j.key[i] == nil {
 			return false
@@ -265,7 +264,7 @@ func (j *joiner) outline(l *layout) (*layout, error) {
 }
 
 func (j *joiner) take(ctx context.Context, r *record) error {
-	places, _ := j.keys.of(r.layout, func(l *layout) ([]eval.Place, error) {
+	places, _ := j.keys.of(r.layout, func(l *layout) ([]table.CellIndex, error) {
 		j.needs.note(l)
 		return l.findAll(j.spec.left), nil
 	})
@@ -325,8 +324,8 @@ func (j *joiner) combine(ctx context.Context, r *record, l *layout, at int32) er
 		if err := table.Tick(ctx, n+1); err != nil {
 			return err
 		}
-		match := eval.Record{Base: j.other.rows[at].(*core.Object)}
-		places, _ := j.taken.of(j.headers.of(match.Base), func(l *layout) ([]eval.Place, error) { return l.findAll(j.columns), nil })
+		match := table.Record{Base: j.other.rows[at].(*core.Object)}
+		places, _ := j.taken.of(j.headers.of(match.Base), func(l *layout) ([]table.CellIndex, error) { return l.findAll(j.columns), nil })
 		for i, p := range places {
 			r.Registers[j.first+i] = match.At(p)
 		}

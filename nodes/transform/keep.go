@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // keeper keeps rows. Rows of a stream come in blocks of memory, which stay as long
@@ -54,7 +54,7 @@ func (k *keeper) settle(batch int) {
 	if added := k.rows[k.old:]; k.stream && k.shared == len(added) && len(added)*4 < batch {
 		for i, row := range added {
 			o := row.(*core.Object)
-			added[i] = k.copies.of(o).row(&eval.Record{Base: o}, false)
+			added[i] = k.copies.of(o).row(&table.Record{Base: o}, false)
 		}
 	}
 	k.old, k.shared = len(k.rows), 0

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -14,7 +13,7 @@ import (
 // header, and touch no row. A layout belongs to one attempt.
 type layout struct {
 	names  []string
-	places []eval.Place
+	places []table.CellIndex
 	// same tells that the base row has exactly these columns, so that there is no
 	// need to make another.
 	same  bool
@@ -23,11 +22,11 @@ type layout struct {
 }
 
 // find returns the place of a column.
-func (l *layout) find(name string) eval.Place {
+func (l *layout) find(name string) table.CellIndex {
 	if i := slices.Index(l.names, name); i >= 0 {
 		return l.places[i]
 	}
-	return eval.Nowhere
+	return table.NoCell
 }
 
 // null is the register that always holds null: the place of a column that rows have
@@ -35,8 +34,8 @@ func (l *layout) find(name string) eval.Place {
 const null = 0
 
 // findAll returns the places of columns.
-func (l *layout) findAll(names []string) []eval.Place {
-	places := make([]eval.Place, len(names))
+func (l *layout) findAll(names []string) []table.CellIndex {
+	places := make([]table.CellIndex, len(names))
 	for i, n := range names {
 		places[i] = l.find(n)
 	}
@@ -44,7 +43,7 @@ func (l *layout) findAll(names []string) []eval.Place {
 }
 
 // with returns the layout with further columns; one that is there is replaced.
-func (l *layout) with(names []string, places []eval.Place) *layout {
+func (l *layout) with(names []string, places []table.CellIndex) *layout {
 	out := &layout{names: slices.Clone(l.names), places: slices.Clone(l.places)}
 	for i, n := range names {
 		if at := slices.Index(out.names, n); at >= 0 {
@@ -57,10 +56,10 @@ func (l *layout) with(names []string, places []eval.Place) *layout {
 }
 
 // registers returns n places in a row, beginning with a register.
-func registers(first, n int) []eval.Place {
-	places := make([]eval.Place, n)
+func registers(first, n int) []table.CellIndex {
+	places := make([]table.CellIndex, n)
 	for i := range places {
-		places[i] = eval.Register(first + i)
+		places[i] = table.Register(first + i)
 	}
 	return places
 }
@@ -80,7 +79,7 @@ func (l *layout) header() *core.Keys {
 // row makes a row of the values of a record. Rows are made in blocks, which stay
 // as long as one of their rows does; alone is for a row that is kept while its
 // neighbours are not.
-func (l *layout) row(r *eval.Record, alone bool) *core.Object {
+func (l *layout) row(r *table.Record, alone bool) *core.Object {
 	var (
 		row    *core.Object
 		values []any
@@ -102,7 +101,7 @@ func (l *layout) row(r *eval.Record, alone bool) *core.Object {
 
 // record is the row that is on its way through the steps.
 type record struct {
-	eval.Record
+	table.Record
 	layout *layout
 }
 
@@ -142,9 +141,9 @@ func (h *headers) other(keys []string) *layout {
 	name := strings.Join(keys, "\x00")
 	l, ok := h.known[name]
 	if !ok {
-		l = &layout{names: slices.Clone(keys), places: make([]eval.Place, len(keys)), same: true}
+		l = &layout{names: slices.Clone(keys), places: make([]table.CellIndex, len(keys)), same: true}
 		for i := range keys {
-			l.places[i] = eval.Place(i)
+			l.places[i] = table.CellIndex(i)
 		}
 		if h.known == nil || len(h.known) >= maxLayouts {
 			h.known = map[string]*layout{}

@@ -6,13 +6,13 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // reshaping is a step that gives the columns of a row other names and places. It
 // computes nothing, so it costs nothing for a row; names are the columns that it
 // names.
-func reshaping(c eval.Columns, names []string, shape func(*layout) (*layout, error)) step {
+func reshaping(c core.Columns, names []string, shape func(*layout) (*layout, error)) step {
 	return step{required(c, names), nil, func(_ context.Context, w work) (stage, error) {
 		s := &reshaper{work: w, pure: shape}
 		s.shape = func(l *layout) (*layout, error) {
@@ -51,7 +51,7 @@ func (s *reshaper) take(ctx context.Context, r *record) error {
 	return s.next.take(ctx, r)
 }
 
-func (b *builder) selection(list []core.Text, key string, c eval.Columns) (step, eval.Columns) {
+func (b *builder) selection(list []core.Text, key string, c core.Columns) (step, core.Columns) {
 	if len(list) == 0 {
 		b.problem(b.node.Pos, key, "there are no columns", "")
 	}
@@ -65,15 +65,15 @@ func (b *builder) selection(list []core.Text, key string, c eval.Columns) (step,
 	return reshaping(c, names, func(l *layout) (*layout, error) {
 		out := &layout{names: names, places: l.findAll(names)}
 		for i, p := range out.places {
-			if p == eval.Nowhere {
-				out.places[i] = eval.Register(null)
+			if p == table.NoCell {
+				out.places[i] = table.Register(null)
 			}
 		}
 		return out, nil
 	}), exactly(known)
 }
 
-func (b *builder) drop(list []core.Text, key string, c eval.Columns) (step, eval.Columns) {
+func (b *builder) drop(list []core.Text, key string, c core.Columns) (step, core.Columns) {
 	for _, n := range list {
 		b.need(c, n, key)
 	}
@@ -89,7 +89,7 @@ func (b *builder) drop(list []core.Text, key string, c eval.Columns) (step, eval
 	}), without(c, gone)
 }
 
-func (b *builder) rename(list core.Members[core.Text], key string, c eval.Columns) (step, eval.Columns) {
+func (b *builder) rename(list core.Members[core.Text], key string, c core.Columns) (step, core.Columns) {
 	to := map[string]string{}
 	var olds, news []string
 	var targets []core.Text

@@ -6,13 +6,12 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-func (b *builder) filter(src core.Text, key string, c eval.Columns) step {
+func (b *builder) filter(src core.Text, key string, c core.Columns) step {
 	test := b.scope.Condition(src, c, key)
-	return step{nil, required(c, eval.Needs(test)), func(_ context.Context, w work) (stage, error) {
+	return step{nil, required(c, table.Needs(test)), func(_ context.Context, w work) (stage, error) {
 		return &filter{work: w, test: test, view: w.view()}, nil
 	}}
 }
@@ -40,7 +39,7 @@ type computed struct {
 }
 
 // compute compiles the columns of map and derive.
-func (b *builder) compute(list core.Members[expr], key string, c eval.Columns) ([]computed, []core.Property) {
+func (b *builder) compute(list core.Members[expr], key string, c core.Columns) ([]computed, []core.Property) {
 	var (
 		out   []computed
 		known []core.Property
@@ -66,7 +65,7 @@ func (b *builder) compute(list core.Members[expr], key string, c eval.Columns) (
 
 // typeOf returns what is known of a computed column. A column that is copied
 // keeps all that was known of it.
-func (b *builder) typeOf(name string, p *expressions.Program, c eval.Columns) core.Property {
+func (b *builder) typeOf(name string, p *expressions.Program, c core.Columns) core.Property {
 	if path, ok := p.Tree().Path(); ok && path.Root == expressions.RootItem && len(path.Steps) == 1 && !path.Steps[0].IsIndex {
 		return core.Property{Name: name, Type: property(c, path.Steps[0].Name).Type}
 	}
@@ -87,7 +86,7 @@ func value(p *expressions.Program, env expressions.Env, memo *table.Memo) (any, 
 }
 
 // mapping makes rows of computed columns alone.
-func (b *builder) mapping(list core.Members[expr], key string, c eval.Columns) (step, eval.Columns) {
+func (b *builder) mapping(list core.Members[expr], key string, c core.Columns) (step, core.Columns) {
 	columns, known := b.compute(list, key, c)
 	shape := func(first int) func(*layout) (*layout, error) {
 		names := make([]string, len(columns))
@@ -101,7 +100,7 @@ func (b *builder) mapping(list core.Members[expr], key string, c eval.Columns) (
 }
 
 // derive adds columns. All its expressions see the row as it came in.
-func (b *builder) derive(list core.Members[expr], key string, c eval.Columns) (step, eval.Columns) {
+func (b *builder) derive(list core.Members[expr], key string, c core.Columns) (step, core.Columns) {
 	columns, known := b.compute(list, key, c)
 	shape := func(first int) func(*layout) (*layout, error) {
 		names := make([]string, len(columns))
@@ -116,12 +115,12 @@ func (b *builder) derive(list core.Members[expr], key string, c eval.Columns) (s
 
 // computing is a step that puts values into registers; shape makes its layouts
 // from the first of these on.
-func computing(columns []computed, c eval.Columns, shape func(first int) func(*layout) (*layout, error)) step {
+func computing(columns []computed, c core.Columns, shape func(first int) func(*layout) (*layout, error)) step {
 	programs := make([]*expressions.Program, len(columns))
 	for i, col := range columns {
 		programs[i] = col.program
 	}
-	return step{nil, required(c, eval.Needs(programs...)), func(_ context.Context, w work) (stage, error) {
+	return step{nil, required(c, table.Needs(programs...)), func(_ context.Context, w work) (stage, error) {
 		first := w.registers
 		w.attempt.registers += len(columns)
 		return &computer{work: w, columns: columns, memos: make([]table.Memo, len(columns)), first: first, view: w.view(), shape: shape(first)}, nil

@@ -8,13 +8,12 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // sort compiles a stable sort. A leading minus turns the order of a column
 // around. top is how many of the rows are wanted, -1 for all.
-func (b *builder) sort(list []core.Text, key string, c eval.Columns, top int) step {
+func (b *builder) sort(list []core.Text, key string, c core.Columns, top int) step {
 	if len(list) == 0 {
 		b.problem(b.node.Pos, key, "there are no columns", "")
 	}
@@ -46,7 +45,7 @@ type sorter struct {
 	names  []string
 	down   []bool
 	top    int
-	shapes shapes[[]eval.Place] // of names
+	shapes shapes[[]table.CellIndex] // of names
 	held   budget
 
 	keep    *keeper
@@ -71,7 +70,7 @@ type entry struct {
 const run = 1 << 15
 
 func (s *sorter) take(ctx context.Context, r *record) error {
-	places, _ := s.shapes.of(r.layout, func(l *layout) ([]eval.Place, error) {
+	places, _ := s.shapes.of(r.layout, func(l *layout) ([]table.CellIndex, error) {
 		s.needs.note(l)
 		return l.findAll(s.names), nil
 	})

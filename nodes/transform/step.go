@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // step is a compiled step.
@@ -30,8 +29,8 @@ type named struct {
 type builder struct {
 	config
 	node     *core.Node
-	scope    *eval.Scope
-	policies []*checks.Policy
+	scope    *table.Scope
+	policies []*table.Policy
 	glances  []core.Text // nodes that tell the columns of a table
 	rejects  []string    // where the policies put bad rows
 	steps    []named
@@ -40,7 +39,7 @@ type builder struct {
 
 // compileSteps compiles all steps and returns what is known of the columns after the
 // last one.
-func (b *builder) compileSteps(c eval.Columns) eval.Columns {
+func (b *builder) compileSteps(c core.Columns) core.Columns {
 	own := b.simple.present()
 	if len(own) > 0 && b.Steps != nil {
 		b.scope.Errorf(core.CodeBadValue, b.node.Config.Get(own[0]).Pos, own[0], "one step is a key of the node, the others are under steps").
@@ -86,7 +85,7 @@ func (s *simple) present() []string {
 var kinds = []string{"filter", "map", "derive", "select", "drop", "rename", "group", "window", "join", "sort", "limit", "dedupe", "checks"}
 
 // compile compiles one step; prefix says where it stands.
-func (b *builder) compile(s *stepConfig, prefix string, c eval.Columns) eval.Columns {
+func (b *builder) compile(s *stepConfig, prefix string, c core.Columns) core.Columns {
 	present := s.present()
 	if s.Join != nil {
 		present = append(present, "join")
@@ -117,7 +116,7 @@ func (b *builder) problem(pos core.Position, key, message, hint string) {
 	b.scope.Errorf(core.CodeBadValue, pos, key, "%s", message).WithHint("%s", hint)
 }
 
-func (b *builder) make(s *stepConfig, kind, key string, c eval.Columns) (step, eval.Columns) {
+func (b *builder) make(s *stepConfig, kind, key string, c core.Columns) (step, core.Columns) {
 	switch kind {
 	case "filter":
 		return b.filter(*s.Filter, key, c), c

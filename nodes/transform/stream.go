@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // batchRows is how many rows of a stream are handed on at a time.
@@ -18,7 +18,7 @@ func (b *builder) stream(h *handler) core.Text {
 	if h.single {
 		b.scope.Errorf(core.CodeStream, pos, "stream", "field %q is declared as an object and cannot be a stream", h.into)
 	}
-	if i := slices.IndexFunc(h.policies, func(p *checks.Policy) bool { return p.Field() != "" }); i >= 0 {
+	if i := slices.IndexFunc(h.policies, func(p *table.Policy) bool { return p.Field() != "" }); i >= 0 {
 		b.scope.Errorf(core.CodeStream, pos, "stream", "the rejects of a stream go to a file, %q is a field", h.policies[i].Field()).
 			WithHint("rejects: rejects.csv")
 	}
@@ -36,12 +36,12 @@ func (h streamHandler) Handle(ctx context.Context, in core.Input) (core.Result, 
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	later := checks.NewLater(in.Shared())
+	later := table.NewLateFiles(in.Shared())
 	return later.Deliver(h.describe(ctx, in, later))
 }
 
 // describe describes the stream, and leaves files of rejects without rows to later.
-func (h streamHandler) describe(ctx context.Context, in core.Input, later *checks.Later) (core.Result, error) {
+func (h streamHandler) describe(ctx context.Context, in core.Input, later *table.LateFiles) (core.Result, error) {
 	a := &attempt{handler: h.handler, in: in, shared: in.Shared()}
 	err := a.collect(ctx, later) // the files of rejects are replaced also if no node reads the stream
 	for _, c := range a.collectors {

@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -23,7 +21,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 
 // compile checks a node and compiles its steps.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	b := &builder{config: *c, node: n, scope: eval.NewScope(n, env)}
+	b := &builder{config: *c, node: n, scope: table.NewScope(n, env)}
 	h := &handler{dir: env.Dir, limits: b.limits()}
 	h.from = b.scope.Source(b.From)
 	before := b.columns(h.from)
@@ -36,7 +34,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 	h.into, h.single = b.into(after)
 	h.steps, h.policies = b.steps, b.policies
 	h.slots = b.scope.Slots()
-	made := core.Compiled{Handler: h, Effects: slices.ContainsFunc(h.policies, (*checks.Policy).HasFile), Replaces: checks.Replaces(h.policies...)}
+	made := core.Compiled{Handler: h, Effects: slices.ContainsFunc(h.policies, (*table.Policy).HasFile), Replaces: table.Replaces(h.policies...)}
 	if b.Stream {
 		made.Stream = b.stream(h)
 		made.Handler = streamHandler{h}
@@ -54,7 +52,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 
 // headerOf returns the node that tells the columns of a table, and notes that its output is
 // looked at.
-func (b *builder) headerOf(c eval.Columns) string {
+func (b *builder) headerOf(c core.Columns) string {
 	if c.Header != "" && !slices.Contains(core.Strings(b.glances), c.Header) {
 		b.glances = append(b.glances, core.At(c.Header, b.node.Pos))
 	}
@@ -74,9 +72,9 @@ func (b *builder) limits() limits {
 }
 
 // columns returns what the state schema, and the node that makes it, say of the table.
-func (b *builder) columns(from *eval.Source) eval.Columns {
+func (b *builder) columns(from *table.From) core.Columns {
 	if from == nil {
-		return eval.Columns{}
+		return core.Columns{}
 	}
 	var row *core.Type
 	switch from.Kind() {
@@ -87,7 +85,7 @@ func (b *builder) columns(from *eval.Source) eval.Columns {
 	case core.AnyType:
 	default:
 		b.scope.Errorf(core.CodeWrongType, from.Name.Pos, from.Key, "a table is an array of objects, %s is %s", from.Name.Value, from.Type.Kind)
-		return eval.Columns{}
+		return core.Columns{}
 	}
 	return b.scope.RowsOf(from, row)
 }
@@ -95,10 +93,10 @@ func (b *builder) columns(from *eval.Source) eval.Columns {
 // into finds the field for the result: the one that is named, or the only write
 // that takes no rejects. single tells that it is declared as an object, which takes the
 // one row of the result.
-func (b *builder) into(after eval.Columns) (field string, single bool) {
+func (b *builder) into(after core.Columns) (field string, single bool) {
 	var rest []core.Text
 	for _, w := range b.node.Writes {
-		if !slices.ContainsFunc(b.policies, func(p *checks.Policy) bool { return p.Field() == w.Value }) {
+		if !slices.ContainsFunc(b.policies, func(p *table.Policy) bool { return p.Field() == w.Value }) {
 			rest = append(rest, w)
 		}
 	}
@@ -119,7 +117,7 @@ func (b *builder) into(after eval.Columns) (field string, single bool) {
 
 // resultType compares what is known of the result with the declared type of its
 // field, and reports whether that is an object.
-func (b *builder) resultType(into core.Text, after eval.Columns) (single bool) {
+func (b *builder) resultType(into core.Text, after core.Columns) (single bool) {
 	t := b.scope.WriteType(into.Value)
 	if t == nil {
 		return false
@@ -137,7 +135,7 @@ func (b *builder) resultType(into core.Text, after eval.Columns) (single bool) {
 }
 
 // rowType compares the columns of the result with the declared type of a row.
-func (b *builder) rowType(into core.Text, t *core.Type, after eval.Columns) {
+func (b *builder) rowType(into core.Text, t *core.Type, after core.Columns) {
 	if t == nil {
 		return
 	}
@@ -157,14 +155,14 @@ func (b *builder) rowType(into core.Text, t *core.Type, after eval.Columns) {
 
 // handler runs the steps. It is immutable.
 type handler struct {
-	from     *eval.Source
+	from     *table.From
 	into     string
 	single   bool         // into is an object
-	types    eval.Columns // of the result
+	types    core.Columns // of the result
 	header   string       // the node that tells the columns of all rows, "" for none
 	steps    []named
-	policies []*checks.Policy
-	slots    eval.Slots
+	policies []*table.Policy
+	slots    table.Slots
 	limits   limits
 	dir      string
 }
@@ -176,12 +174,12 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	later := checks.NewLater(in.Shared())
+	later := table.NewLateFiles(in.Shared())
 	return later.Deliver(h.work(ctx, in, later))
 }
 
 // work takes the table through the steps. later takes the files that checks write.
-func (h *handler) work(ctx context.Context, in core.Input, later *checks.Later) (core.Result, error) {
+func (h *handler) work(ctx context.Context, in core.Input, later *table.LateFiles) (core.Result, error) {
 	a, err := h.start(ctx, in, later)
 	if err != nil {
 		return core.Result{}, err

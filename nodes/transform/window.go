@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -31,7 +30,7 @@ var windowFunctions = []struct {
 const maxWindow = 100_000
 
 // window compiles a step that adds columns which depend on the rows before.
-func (b *builder) window(w *windowConfig, key string, c eval.Columns) (step, eval.Columns) {
+func (b *builder) window(w *windowConfig, key string, c core.Columns) (step, core.Columns) {
 	b.distinct(w.By, key+".by")
 	for _, n := range w.By {
 		b.need(c, n, key+".by")
@@ -57,7 +56,7 @@ func (b *builder) window(w *windowConfig, key string, c eval.Columns) (step, eva
 
 // windowed compiles "row_number", "lag(x)", "lag(x, rows)", "sum(x)" or
 // "sum(x, rows)".
-func (b *builder) windowed(src core.Text, key string, c eval.Columns) (windowed, core.TypeKind) {
+func (b *builder) windowed(src core.Text, key string, c core.Columns) (windowed, core.TypeKind) {
 	call, ok := parseCall(src)
 	w := windowed{word: call.word}
 	names := make([]string, len(windowFunctions))
@@ -142,13 +141,13 @@ type windower struct {
 	key     []any
 	held    budget
 	names   []string
-	places  []eval.Place
+	places  []table.CellIndex
 	first   int // register
 }
 
 // windowShape is what there is to know of a layout.
 type windowShape struct {
-	from []eval.Place // of by and the arguments
+	from []table.CellIndex // of by and the arguments
 	made *layout
 }
 
@@ -193,7 +192,7 @@ func (s *windower) take(ctx context.Context, r *record) error {
 	if err != nil {
 		return s.fail(err)
 	}
-	var env *eval.Row
+	var env *table.Row
 	if s.view != nil {
 		env = s.view.on(r, s.rows-1)
 	}

@@ -4,13 +4,12 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/eval"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // CheckKeys reports what is wrong with the key and the listed columns of a table
 // when a node is compiled.
-func CheckKeys(s *eval.Scope, t *Table, mode core.Position, key []core.Text, at core.Position, rules Rules) {
+func CheckKeys(s *table.Scope, t *Table, mode core.Position, key []core.Text, at core.Position, rules Rules) {
 	if t.Mode == Upsert && len(key) == 0 {
 		s.Errorf(core.CodeBadValue, mode, "mode", `upsert needs the key "key"`).WithHint("key: [id]")
 	}

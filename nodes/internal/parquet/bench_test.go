@@ -10,7 +10,7 @@ import (
 
 	parquet "github.com/parquet-go/parquet-go"
 
-	"github.com/wavefold/wavefold/nodes/internal/rows"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // flight is a row as a program written for the file would have it.
@@ -81,7 +81,7 @@ func BenchmarkRead(b *testing.B) {
 			}
 		})
 	})
-	rowsOf := func(o rows.Options) func() int {
+	rowsOf := func(o table.ReadOptions) func() int {
 		return func() (got int) {
 			r := NewReader(&files{list: []File{file}}, o, sha256.New())
 			for {
@@ -96,6 +96,6 @@ func BenchmarkRead(b *testing.B) {
 			}
 		}
 	}
-	b.Run("read=rows", func(b *testing.B) { perRow(b, rowsOf(rows.Options{})) })
-	b.Run("read=two-columns", func(b *testing.B) { perRow(b, rowsOf(rows.Options{Select: []string{"delay", "origin"}})) })
+	b.Run("read=rows", func(b *testing.B) { perRow(b, rowsOf(table.ReadOptions{})) })
+	b.Run("read=two-columns", func(b *testing.B) { perRow(b, rowsOf(table.ReadOptions{Select: []string{"delay", "origin"}})) })
 }

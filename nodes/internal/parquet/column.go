@@ -10,7 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/rows"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // column is a column of the table: one leaf of the file, or a nested field of
@@ -54,7 +54,7 @@ type boxed struct {
 }
 
 // columnsOf returns the wanted columns of a file.
-func columnsOf(f *parquet.File, o rows.Options) ([]*column, error) {
+func columnsOf(f *parquet.File, o table.ReadOptions) ([]*column, error) {
 	fields := f.Root().Columns()
 	names := make([]string, len(fields))
 	for i, c := range fields {
@@ -70,7 +70,7 @@ func columnsOf(f *parquet.File, o rows.Options) ([]*column, error) {
 	out, s := make([]*column, len(columns)), schemaOf(f)
 	for i, at := range from {
 		declared := o.Types.Kind(columns[i])
-		if at == rows.Nowhere {
+		if at == table.Absent {
 			out[i] = &column{name: columns[i], kind: declared}
 			continue
 		}

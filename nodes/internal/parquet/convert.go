@@ -17,7 +17,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/rows"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -225,7 +224,7 @@ func uuid(v parquet.Value) (any, string) {
 }
 
 func fromJSON(v parquet.Value) (any, string) {
-	made, err := rows.ParseJSON(v.ByteArray())
+	made, err := table.ParseJSON(v.ByteArray())
 	if err != nil {
 		return nil, "the JSON cannot be read: " + err.Error()
 	}

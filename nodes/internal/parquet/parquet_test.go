@@ -18,8 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
-	"github.com/wavefold/wavefold/nodes/internal/rows"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // files is a source of files at hand.
@@ -49,7 +48,7 @@ func ofBytes(name string, data []byte) File {
 }
 
 // readAll returns the rows, the bad rows and the hash of files.
-func readAll(o rows.Options, list ...File) (good []any, bad []checks.Bad, sum string, err error) {
+func readAll(o table.ReadOptions, list ...File) (good []any, bad []table.BadRow, sum string, err error) {
 	hash := sha256.New()
 	r := NewReader(&files{list}, o, hash)
 	row := int64(0)
@@ -139,7 +138,7 @@ func TestTypes(t *testing.T) {
 	list[1].JSON = "null"
 	for _, version := range []int{1, 2} {
 		f := written(t, "all.parquet", list, parquet.DataPageVersion(version))
-		good, bad, _, err := readAll(rows.Options{}, f)
+		good, bad, _, err := readAll(table.ReadOptions{}, f)
 		if err != nil || len(bad) > 0 {
 			t.Fatal(bad, err)
 		}
@@ -186,12 +185,12 @@ func TestPagesAndGroups(t *testing.T) {
 		if err != nil || len(p.RowGroups()) != 3 {
 			t.Fatal(err, len(p.RowGroups()))
 		}
-		good, bad, _, err := readAll(rows.Options{}, f)
+		good, bad, _, err := readAll(table.ReadOptions{}, f)
 		if err != nil || len(bad) > 0 || core.JSON(good) != core.JSON(want) {
 			t.Errorf("version %d: %d rows, %v, %v", version, len(good), bad, err)
 		}
 		for _, limit := range []int64{1, 1024, 1700, 1701, 4999, 5000, 6000} {
-			good, _, _, err := readAll(rows.Options{Limit: limit, Select: []string{"list", "n"}}, f)
+			good, _, _, err := readAll(table.ReadOptions{Limit: limit, Select: []string{"list", "n"}}, f)
 			n := min(int(limit), 5000)
 			if err != nil || len(good) != n {
 				t.Fatalf("limit %d: %d rows, %v", limit, len(good), err)
@@ -212,7 +211,7 @@ func TestBadRows(t *testing.T) {
 		J string  `parquet:"j,json"`
 	}
 	list := []row{{1, 1, "a", "1"}, {math.NaN(), 1, "a", "1"}, {math.Inf(-1), 1, "a", "1"}, {1, math.MaxUint64, "a", "1"}, {1, 1, "\xff", "1"}, {1, 1, "a", "{"}, {2, 2, "b", "2"}}
-	good, bad, _, err := readAll(rows.Options{RowType: &core.Type{Kind: core.ObjectType, Properties: []core.Property{{Name: "s", Type: &core.Type{Kind: core.StringType, Enum: []any{"a"}}}}}}, written(t, "f", list))
+	good, bad, _, err := readAll(table.ReadOptions{RowType: &core.Type{Kind: core.ObjectType, Properties: []core.Property{{Name: "s", Type: &core.Type{Kind: core.StringType, Enum: []any{"a"}}}}}}, written(t, "f", list))
 	if err != nil || core.JSON(good) != `[{"f":1.0,"u":1,"s":"a","j":1},{"f":null,"u":1,"s":"a","j":1}]` {
 		t.Errorf("%s, %v", core.JSON(good), err)
 	}
@@ -237,11 +236,11 @@ func TestDeclaredTypes(t *testing.T) {
 		L []int64 `parquet:"l,list"`
 	}
 	f := written(t, "f", []row{{7, []byte("text"), 1250, 42, true, 1.5, []int64{1}}})
-	declare := func(name string, k core.TypeKind) rows.Options {
-		return rows.Options{Types: rows.Types{{Name: name, Kind: k}}, Select: []string{name}}
+	declare := func(name string, k core.TypeKind) table.ReadOptions {
+		return table.ReadOptions{Types: table.Types{{Name: name, Kind: k}}, Select: []string{name}}
 	}
 	for _, c := range []struct {
-		o    rows.Options
+		o    table.ReadOptions
 		want string
 	}{
 		{declare("i", core.StringType), `[{"i":"7"}]`}, {declare("i", core.NumberType), `[{"i":7.0}]`}, {declare("i", core.IntegerType), `[{"i":7}]`},
@@ -251,9 +250,9 @@ func TestDeclaredTypes(t *testing.T) {
 		{declare("f", core.IntegerType), "f: column f: the file has number, the document wants integer"},
 		{declare("l", core.StringType), "f: column l: the file has array, the document wants string"},
 		{declare("ii", core.StringType), `f: the file has no column "ii", did you mean "i"?`},
-		{rows.Options{Select: []string{"x"}}, `f: the file has no column "x"; it has "i", "b", "d", "e", "o", "f", "l"`},
-		{rows.Options{FileColumn: "i"}, `f: key "i" appears twice`},
-		{rows.Options{FileColumn: "from", Select: []string{"i"}}, `[{"i":7,"from":"f"}]`},
+		{table.ReadOptions{Select: []string{"x"}}, `f: the file has no column "x"; it has "i", "b", "d", "e", "o", "f", "l"`},
+		{table.ReadOptions{FileColumn: "i"}, `f: key "i" appears twice`},
+		{table.ReadOptions{FileColumn: "from", Select: []string{"i"}}, `[{"i":7,"from":"f"}]`},
 	} {
 		good, bad, _, err := readAll(c.o, f)
 		if got := core.JSON(good); err == nil && (got != c.want || len(bad) > 0) || err != nil && err.Error() != c.want {
@@ -284,14 +283,14 @@ func TestSeveralFiles(t *testing.T) {
 		C string `parquet:"c"`
 	}
 	one, two := written(t, "1", []ab{{1, "x"}}), written(t, "2", []ba{{"y", 2}})
-	good, _, sum, err := readAll(rows.Options{Several: true, FileColumn: "f"}, one, two, written(t, "none", []ab{}))
+	good, _, sum, err := readAll(table.ReadOptions{Several: true, FileColumn: "f"}, one, two, written(t, "none", []ab{}))
 	if err != nil || core.JSON(good) != `[{"a":1,"b":"x","f":"1"},{"a":2,"b":"y","f":"2"}]` {
 		t.Errorf("%s, %v", core.JSON(good), err)
 	}
-	if _, _, again, _ := readAll(rows.Options{}, one, two, written(t, "none", []ab{})); again != sum {
+	if _, _, again, _ := readAll(table.ReadOptions{}, one, two, written(t, "none", []ab{})); again != sum {
 		t.Error("the same files have two hashes")
 	}
-	if _, _, changed, _ := readAll(rows.Options{}, one, written(t, "2", []ba{{"z", 2}}), written(t, "none", []ab{})); changed == sum {
+	if _, _, changed, _ := readAll(table.ReadOptions{}, one, written(t, "2", []ba{{"z", 2}}), written(t, "none", []ab{})); changed == sum {
 		t.Error("other data has the same hash")
 	}
 	for want, f := range map[string]File{
@@ -299,11 +298,11 @@ func TestSeveralFiles(t *testing.T) {
 		`f: there is no column "b", which 1 has; the files of one table have the same columns`:    written(t, "f", []less{{}}),
 		`f: the column "c" is not in 1; the files of one table have the same columns`:             written(t, "f", []more{{}}),
 	} {
-		if _, _, _, err := readAll(rows.Options{}, one, f); err == nil || err.Error() != want {
+		if _, _, _, err := readAll(table.ReadOptions{}, one, f); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
-	if _, _, _, err := readAll(rows.Options{Select: []string{"a"}}, one, written(t, "f", []less{{}})); err != nil {
+	if _, _, _, err := readAll(table.ReadOptions{Select: []string{"a"}}, one, written(t, "f", []less{{}})); err != nil {
 		t.Errorf("files that agree in the selected columns: %v", err)
 	}
 }
@@ -317,7 +316,7 @@ func TestCutShort(t *testing.T) {
 	}
 	data := whole.Bytes()
 	for n := range data {
-		good, bad, _, err := readAll(rows.Options{}, ofBytes("cut.parquet", data[:n]))
+		good, bad, _, err := readAll(table.ReadOptions{}, ofBytes("cut.parquet", data[:n]))
 		if err == nil || len(good)+len(bad) > 0 || !strings.HasPrefix(err.Error(), "cut.parquet: ") {
 			t.Fatalf("%d of %d bytes: %d rows, %v", n, len(data), len(good), err)
 		}
@@ -329,7 +328,7 @@ func TestCutShort(t *testing.T) {
 		"f: the Parquet file is cut off: its footer has 808464432 bytes, the file 20": "PAR1        0000PAR1",
 		"f: the Parquet file is encrypted, and encrypted files are not read":          "PARE        0000PARE",
 	} {
-		if _, _, _, err := readAll(rows.Options{}, ofBytes("f", []byte(text))); err == nil || err.Error() != want {
+		if _, _, _, err := readAll(table.ReadOptions{}, ofBytes("f", []byte(text))); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
@@ -356,7 +355,7 @@ func FuzzDamage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at uint16, with byte) {
 		damaged := bytes.Clone(whole)
 		damaged[int(at)%len(damaged)] ^= with
-		good, bad, _, err := readAll(rows.Options{}, ofBytes("f", damaged))
+		good, bad, _, err := readAll(table.ReadOptions{}, ofBytes("f", damaged))
 		if len(good)+len(bad) > 3 && err == nil {
 			t.Fatalf("%d rows", len(good)+len(bad))
 		}
@@ -386,7 +385,7 @@ func TestDiskError(t *testing.T) {
 	for from, want := range map[int64]string{4: "f: row group 1, column bool: the header of the page at byte 4: ", 0: "f: "} {
 		f := f
 		f.ReaderAt = brokenReader{f.ReaderAt, from, 100}
-		if _, _, _, err := readAll(rows.Options{}, f); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "the disk is broken") {
+		if _, _, _, err := readAll(table.ReadOptions{}, f); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "the disk is broken") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -418,7 +417,7 @@ func TestHugePages(t *testing.T) {
 
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r := NewReader(&files{[]File{written(t, "f", make([]inner, 3000))}}, rows.Options{}, nil)
+	r := NewReader(&files{[]File{written(t, "f", make([]inner, 3000))}}, table.ReadOptions{}, nil)
 	if _, err := r.Next(ctx); err != nil {
 		t.Fatal(err)
 	}

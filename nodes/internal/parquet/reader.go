@@ -34,8 +34,6 @@ import (
 	parquet "github.com/parquet-go/parquet-go"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/nodes/internal/checks"
-	"github.com/wavefold/wavefold/nodes/internal/rows"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -61,7 +59,7 @@ const batchRows = 1024
 
 // Reader reads the rows of a table. One goroutine uses it at a time.
 type Reader struct {
-	options rows.Options
+	options table.ReadOptions
 	source  Source
 	hash    hash.Hash // of what is read; nil for none
 
@@ -70,8 +68,8 @@ type Reader struct {
 	first  string        // the file that the columns are from
 	cols   []*column
 	keys   *core.Keys
-	made   rows.Types
-	check  *rows.Conform
+	made   table.Types
+	check  *table.Conform
 	groups []parquet.RowGroup // that are still to come
 	group  int                // the number of the current one
 	left   int64              // rows of it
@@ -88,7 +86,7 @@ type Reader struct {
 // NewReader returns a reader of the rows of some files. Of the options those for
 // cells do not count. hash, if it is not nil, takes in the footers of the files and
 // the columns that are read.
-func NewReader(src Source, o rows.Options, sum hash.Hash) *Reader {
+func NewReader(src Source, o table.ReadOptions, sum hash.Hash) *Reader {
 	return &Reader{options: o, source: src, hash: sum}
 }
 
@@ -96,7 +94,7 @@ func NewReader(src Source, o rows.Options, sum hash.Hash) *Reader {
 func (r *Reader) Format() table.Format { return Format }
 
 // Types returns the types of the columns, once the first batch was read.
-func (r *Reader) Types() rows.Types { return r.made }
+func (r *Reader) Types() table.Types { return r.made }
 
 // Columns returns the columns of the rows, once the first batch was read; nil if there
 // is no file.
@@ -121,22 +119,22 @@ func (r *Reader) Progress() (read, of int64) {
 
 // Next returns the next rows and bad rows, at least one of them, and io.EOF after
 // the last.
-func (r *Reader) Next(ctx context.Context) (checks.Batch, error) {
+func (r *Reader) Next(ctx context.Context) (table.Batch, error) {
 	for r.err == nil {
 		if err := ctx.Err(); err != nil {
-			return checks.Batch{}, err
+			return table.Batch{}, err
 		}
-		var b checks.Batch
+		var b table.Batch
 		b, r.err = r.batch(ctx)
 		if len(b.Rows)+len(b.Bad) > 0 {
 			return b, nil
 		}
 	}
-	return checks.Batch{}, r.err
+	return table.Batch{}, r.err
 }
 
 // batch reads rows of one row group; it may come back empty.
-func (r *Reader) batch(ctx context.Context) (b checks.Batch, err error) {
+func (r *Reader) batch(ctx context.Context) (b table.Batch, err error) {
 	limit := r.options.Limit
 	if limit > 0 && r.good >= limit {
 		return b, io.EOF
@@ -188,8 +186,8 @@ func (r *Reader) reject(i int, reason string) {
 }
 
 // finish parts good rows and bad ones.
-func (r *Reader) finish(objects []core.Object, n int) checks.Batch {
-	b := checks.Batch{Rows: make([]any, n)}
+func (r *Reader) finish(objects []core.Object, n int) table.Batch {
+	b := table.Batch{Rows: make([]any, n)}
 	for i := range objects {
 		b.Rows[i] = &objects[i]
 		if reason := r.check.Check(&objects[i]); reason != "" {
@@ -199,7 +197,7 @@ func (r *Reader) finish(objects []core.Object, n int) checks.Batch {
 	before := r.row
 	r.row += int64(n)
 	if r.bad == nil {
-		b.Place = func(i int) checks.Place { return r.place(before + int64(i) + 1) }
+		b.Place = func(i int) table.RowPlace { return r.place(before + int64(i) + 1) }
 	} else {
 		r.part(&b, before)
 	}
@@ -208,24 +206,24 @@ func (r *Reader) finish(objects []core.Object, n int) checks.Batch {
 }
 
 // part takes the bad rows out of a batch.
-func (r *Reader) part(b *checks.Batch, before int64) {
+func (r *Reader) part(b *table.Batch, before int64) {
 	good := b.Rows[:0]
 	r.rows = r.rows[:0]
 	for i, row := range b.Rows {
 		number := before + int64(i) + 1
 		if r.bad[i] != "" {
-			b.Bad = append(b.Bad, checks.Bad{Place: r.place(number), Reason: r.bad[i], Data: row})
+			b.Bad = append(b.Bad, table.BadRow{RowPlace: r.place(number), Reason: r.bad[i], Data: row})
 			continue
 		}
 		good, r.rows = append(good, row), append(r.rows, number)
 	}
 	b.Rows, r.bad = good, nil
-	b.Place = func(i int) checks.Place { return r.place(r.rows[i]) }
+	b.Place = func(i int) table.RowPlace { return r.place(r.rows[i]) }
 }
 
 // place returns where a row of the current file stood.
-func (r *Reader) place(number int64) checks.Place {
-	p := checks.Place{Row: number}
+func (r *Reader) place(number int64) table.RowPlace {
+	p := table.RowPlace{Row: number}
 	if r.options.Several {
 		p.File = r.file.Name
 	}
@@ -275,18 +273,18 @@ func (r *Reader) setColumns(cols []*column) error {
 	names := make([]string, len(cols), len(cols)+1)
 	for i, c := range cols {
 		names[i] = c.name
-		r.made = append(r.made, rows.Declared{Name: c.name, Kind: c.kind, Optional: c.absent()})
+		r.made = append(r.made, table.Declared{Name: c.name, Kind: c.kind, Optional: c.absent()})
 	}
 	if file := r.options.FileColumn; file != "" {
 		names = append(names, file)
-		r.made = append(r.made, rows.Declared{Name: file, Kind: core.StringType})
+		r.made = append(r.made, table.Declared{Name: file, Kind: core.StringType})
 	}
 	keys, err := core.NewKeys(names)
 	if err != nil {
 		return err
 	}
 	r.keys, r.first, r.total = keys, r.file.Name, r.open.NumRows()
-	r.check = rows.NewConform(r.options.Types, r.options.RowType, r.made.Kind)
+	r.check = table.NewConform(r.options.Types, r.options.RowType, r.made.Kind)
 	return nil
 }
 
@@ -303,7 +301,7 @@ func (r *Reader) agree(cols []*column) error {
 			return fmt.Errorf("there is no column %q, which %s has; the files of one table have the same columns", name, r.first)
 		case cols[j].absent():
 		case r.made[i].Optional: // no file had it so far
-			r.made[i] = rows.Declared{Name: name, Kind: cols[j].kind}
+			r.made[i] = table.Declared{Name: name, Kind: cols[j].kind}
 		case cols[j].kind != r.made[i].Kind:
 			return fmt.Errorf("column %s is %s, in %s it is %s; the files of one table have the same columns", name, cols[j].kind, r.first, r.made[i].Kind)
 		}

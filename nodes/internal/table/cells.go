@@ -13,19 +13,19 @@ import (
 // of its own: that was an allocation for each number and three times the time.
 // Which cells are quoted is its rule, and a test compares the two.
 
-// cells writes the cells of a delimited format.
-type cells struct {
+// cellWriter writes the cells of a delimited format.
+type cellWriter struct {
 	comma rune
 	// plain tells that no number or boolean has the delimiter in it.
 	plain bool
 }
 
-func cellsOf(l Layout) cells {
+func cellsOf(l Layout) cellWriter {
 	comma := l.Delimiter
 	if comma == 0 {
 		comma = l.Format.Delimiter()
 	}
-	return cells{comma, !strings.ContainsRune("+-.", comma) && !unicode.IsLetter(comma) && !unicode.IsDigit(comma)}
+	return cellWriter{comma, !strings.ContainsRune("+-.", comma) && !unicode.IsLetter(comma) && !unicode.IsDigit(comma)}
 }
 
 // lineEncoder returns the function that appends the cells of a row.
@@ -72,7 +72,7 @@ func lone(buf []byte, start, columns int) []byte {
 
 // value appends a value as a cell: nothing for null, floats always with a point
 // or exponent, arrays and objects as JSON.
-func (c cells) value(buf []byte, v any) ([]byte, error) {
+func (c cellWriter) value(buf []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
 		return buf, nil
@@ -88,7 +88,7 @@ func (c cells) value(buf []byte, v any) ([]byte, error) {
 }
 
 // text appends a text, in quotes where it needs them.
-func (c cells) text(buf []byte, s string) []byte {
+func (c cellWriter) text(buf []byte, s string) []byte {
 	if !c.quotes(s) {
 		return append(buf, s...)
 	}
@@ -105,7 +105,7 @@ func (c cells) text(buf []byte, s string) []byte {
 
 // quotes reports whether a cell needs quotes: one with a delimiter, quote or line
 // end in it, one that begins with a blank, and the end mark of PostgreSQL's COPY.
-func (c cells) quotes(s string) bool {
+func (c cellWriter) quotes(s string) bool {
 	if s == "" {
 		return false
 	}

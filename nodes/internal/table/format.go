@@ -1,8 +1,3 @@
-// Package table holds what the data kinds share about rows: the names of the
-// file formats, the columns of a list of rows and how rows are written.
-//
-// A row is a *core.Object, a table a []any of rows. Rows of one table need not
-// have the same keys.
 package table
 
 import (

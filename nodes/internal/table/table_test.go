@@ -142,12 +142,12 @@ func TestCSVReadsBack(t *testing.T) {
 		var rows []any
 		var want [][]string
 		for range rapid.IntRange(1, 5).Draw(t, "rows") {
-			row, cells := core.NewObject(n), make([]string, n)
+			row, cellWriter := core.NewObject(n), make([]string, n)
 			for i := range n {
-				cells[i] = rapid.StringOf(rapid.SampledFrom([]rune("ab ,;\"'\n\t#ä\\."))).Draw(t, "cell")
-				row.Set(fmt.Sprint("c", i), cells[i])
+				cellWriter[i] = rapid.StringOf(rapid.SampledFrom([]rune("ab ,;\"'\n\t#ä\\."))).Draw(t, "cell")
+				row.Set(fmt.Sprint("c", i), cellWriter[i])
 			}
-			rows, want = append(rows, row), append(want, cells)
+			rows, want = append(rows, row), append(want, cellWriter)
 		}
 		text, err := written(rows, Layout{Format: CSV, NoHeader: true})
 		if err != nil {

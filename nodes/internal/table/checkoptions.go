@@ -1,0 +1,163 @@
+package table
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// CheckOptions are the keys that define which rows are bad and what happens to them. Kinds embed them in their configuration.
+type CheckOptions struct {
+	Checks      []Check    `wavefold:"checks" doc:"conditions every row must hold: a list of {name, expr, severity}"`
+	OnBadRow    core.Text  `wavefold:"on_bad_row,oneof=fail|skip|collect" doc:"what a bad row does: fail the node (default), be left out, or be collected in rejects"`
+	Rejects     core.Text  `wavefold:"rejects" doc:"where bad rows are collected: a file, or a field among the writes"`
+	MaxFailures *Tolerance `wavefold:"max_failures" doc:"how many bad rows are tolerated before the node fails: a number, or a share such as 5%"`
+	Report      core.Text  `wavefold:"report" doc:"a .json file for the quality report: what passed and failed, with examples"`
+}
+
+// Check is one check.
+type Check struct {
+	Name     core.Text     `wavefold:"name,required" doc:"how rejects and messages call the check"`
+	Expr     core.Text     `wavefold:"expr,required" doc:"the condition, over the row as $item"`
+	Severity core.Text     `wavefold:"severity,oneof=error|warn|warning" doc:"error (default): the row is bad; warn: the row stays and is counted"`
+	Pos      core.Position `wavefold:",pos"`
+}
+
+// Policy is what CheckOptions were compiled to. It is immutable.
+type Policy struct {
+	checks []check
+	fail   bool
+	max    *Tolerance // nil for any number
+	field  string
+	file   *Name
+	format Format
+	report *Name
+}
+
+type check struct {
+	name    string
+	warning bool
+	test    *expressions.Program
+}
+
+// Compile checks the options of a node. at is where a missing key belongs, key
+// where the options stand in messages ("" for the node itself).
+func (o CheckOptions) Compile(s *Scope, n *core.Node, columns core.Columns, at core.Position, key string) *Policy {
+	p := &Policy{fail: o.OnBadRow.Value == "fail" || o.OnBadRow.Value == "" && o.Rejects.Value == ""}
+	if o.MaxFailures != nil {
+		p.max = o.MaxFailures
+		if p.fail {
+			if o.OnBadRow.Value == "" {
+				p.fail = false // a number of tolerated rows says that rows are tolerated
+			} else {
+				s.Warnf(core.CodeIgnored, o.MaxFailures.Pos, join(key, "max_failures"), "has no effect with on_bad_row: fail")
+			}
+		}
+	}
+	switch collects := o.OnBadRow.Value == "collect" || o.OnBadRow.Value == ""; {
+	case o.OnBadRow.Value == "collect" && o.Rejects.Value == "":
+		s.Errorf(core.CodeBadValue, at, join(key, "on_bad_row"), `collect needs the key "rejects"`).WithHint("rejects: rejects.csv")
+	case o.Rejects.Value != "" && !collects:
+		s.Warnf(core.CodeIgnored, o.Rejects.Pos, join(key, "rejects"), "nothing is collected with on_bad_row: %s", o.OnBadRow.Value)
+	case o.Rejects.Value != "":
+		p.target(s, n, o.Rejects, join(key, "rejects"))
+	}
+	if o.Report.Value != "" {
+		p.report = s.Output(o.Report, join(key, "report"))
+		if FormatOf(o.Report.Value) != JSON {
+			s.Errorf(core.CodeBadValue, o.Report.Pos, join(key, "report"), "%q does not end in .json", o.Report.Value)
+		}
+	}
+	seen := map[string]bool{}
+	for _, c := range o.Checks {
+		if seen[c.Name.Value] {
+			s.Errorf(core.CodeDuplicateID, c.Name.Pos, join(key, "checks"), "the check %q appears twice", c.Name.Value)
+		}
+		seen[c.Name.Value] = true
+		if test := s.Condition(c.Expr, columns, join(key, "check "+c.Name.Value)); test != nil {
+			p.checks = append(p.checks, check{c.Name.Value, c.Severity.Value != "" && c.Severity.Value != "error", test})
+		}
+	}
+	return p
+}
+
+// target decides whether rejects names a field or a file. A field is among the
+// node's writes; a file has a folder or an ending.
+func (p *Policy) target(s *Scope, n *core.Node, rejects core.Text, key string) {
+	for _, w := range n.Writes {
+		if w.Value == rejects.Value {
+			p.field = w.Value
+			return
+		}
+	}
+	if !strings.ContainsAny(rejects.Value, "./{$") {
+		s.Errorf(core.CodeUnknownField, rejects.Pos, key, "%q is neither a field among the node's writes nor a file name", rejects.Value).
+			WithHint("add it: writes: [%s], or write %s.csv", rejects.Value, rejects.Value)
+		return
+	}
+	p.file = s.Output(rejects, key)
+	p.format = FormatOf(rejects.Value)
+	if p.format == "" || p.format == Text {
+		s.Errorf(core.CodeBadValue, rejects.Pos, key, "%q does not end in the name of a format", rejects.Value).
+			WithHint("use .csv, .tsv, .jsonl or .json")
+	}
+}
+
+// Needs lists the columns that the checks read.
+func (p *Policy) Needs() []string {
+	programs := make([]*expressions.Program, len(p.checks))
+	for i, c := range p.checks {
+		programs[i] = c.test
+	}
+	return Needs(programs...)
+}
+
+// Field returns the state field that rejects go to, "" for none.
+func (p *Policy) Field() string { return p.field }
+
+// Collects reports whether bad rows go to a field or a file.
+func (p *Policy) Collects() bool { return p.field != "" || p.file != nil }
+
+// HasFile reports whether rejects or the report go to a file, which others can
+// see.
+func (p *Policy) HasFile() bool { return p.file != nil || p.report != nil }
+
+// Replaces tells what of Compiled.Replaces the files of some policies are.
+func Replaces(ps ...*Policy) core.Replaces {
+	made := core.ReplacesNothing
+	for _, p := range ps {
+		for _, name := range []*Name{p.file, p.report} {
+			switch {
+			case name == nil:
+			case name.Fixed():
+				made = max(made, core.ReplacesFixed)
+			default:
+				made = max(made, core.ReplacesRendered)
+			}
+		}
+	}
+	return made
+}
+
+// GivesUp returns the number of bad rows after which the work ends, -1 when it is
+// not known before the end.
+func (p *Policy) GivesUp() int64 {
+	switch {
+	case p.fail:
+		return 0
+	case p.max == nil, p.max.share():
+		return -1
+	}
+	return p.max.count
+}
+
+// HasChecks reports whether there is anything to run over rows.
+func (p *Policy) HasChecks() bool { return len(p.checks) > 0 }
+
+func join(key, more string) string {
+	if key == "" {
+		return more
+	}
+	return key + ": " + more
+}

@@ -1,0 +1,418 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// maxColumns is that of the largest spreadsheets; a longer header comes from a
+// file that is no table.
+const maxColumns = 16384
+
+// cells reads delimited files. The text of the first rows is kept until the type
+// of each column is known; the rows behind them are read straight into values.
+type cells struct {
+	ReadOptions
+	in    *input
+	scan  cellScanner
+	first string   // the first file, which the columns are from
+	names []string // of its header
+	cols  []column // that rows have, without the file column
+	file  *layout  // of the file that is open
+
+	conform *Conform
+	keys    *core.Keys
+	build   *Builder
+	rows    int64 // records seen, bad ones included
+	begun   bool  // the types are known
+	window  window
+	err     error      // what ended the window
+	bad     *malformed // the last record, if it has no cells
+}
+
+// layout says where the columns of the table are in one file.
+type layout struct {
+	names []string // of the file's columns
+	from  []int    // the place of each column of the table among them, or Absent
+	value any      // of the file column
+}
+
+func newCells(in *input, o ReadOptions) *cells {
+	comma := o.Cells.Delimiter
+	if comma == 0 {
+		comma = o.Format.Delimiter()
+	}
+	c := &cells{ReadOptions: o, in: in}
+	c.scan = cellScanner{lineReader: &in.lineReader, comma: utf8.AppendRune(nil, comma), max: o.MaxRow}
+	c.conform = NewConform(nil, o.RowType, c.kindOf) // declared types are made by reading
+	return c
+}
+
+// types returns the types of the columns, once they are known.
+func (c *cells) types() Types {
+	var out Types
+	if !c.begun {
+		return c.Types
+	}
+	for i := range c.cols {
+		out = append(out, Declared{Name: c.cols[i].name, Kind: c.cols[i].kind})
+	}
+	if c.FileColumn != "" {
+		out = append(out, Declared{Name: c.FileColumn, Kind: core.StringType})
+	}
+	return out
+}
+
+// kindOf returns the type that the values of a column have.
+func (c *cells) kindOf(name string) core.TypeKind {
+	if i := slices.IndexFunc(c.cols, func(k column) bool { return k.name == name }); i >= 0 {
+		return c.cols[i].kind
+	}
+	return core.StringType // the file column
+}
+
+// read adds rows to a batch.
+func (c *cells) read(ctx context.Context, b *batch) error {
+	if !c.begun {
+		c.err = c.look(ctx)
+		if c.cols == nil {
+			return c.err // there is no header
+		}
+		if err := c.begin(); err != nil {
+			return err
+		}
+	}
+	for c.window.rest() {
+		if err := c.replay(ctx, b); err != nil || b.full() {
+			return err
+		}
+	}
+	if c.err != nil {
+		return c.err
+	}
+	for i := 0; !b.full(); i++ {
+		if b.limited() {
+			return io.EOF
+		}
+		if err := Tick(ctx, i); err != nil {
+			return err
+		}
+		if c.Live && b.some() && c.in.drained() {
+			return nil
+		}
+		p, reason, err := c.next(ctx)
+		if err != nil {
+			return err
+		}
+		b.text += len(c.scan.raw)
+		if reason != "" {
+			b.reject(p, reason, c.data(), c.scan.raw)
+			continue
+		}
+		c.convert(b, p, &c.scan.record, c.file, c.scan.raw)
+	}
+	return nil
+}
+
+// next reads the next record of the table. reason tells why it is no row.
+func (c *cells) next(ctx context.Context) (p RowPlace, reason string, err error) {
+	for {
+		if !c.in.open {
+			if err := c.open(ctx); err != nil {
+				return p, "", err
+			}
+		}
+		err := c.scan.next()
+		if err == io.EOF {
+			if err := c.in.finish(); err != nil {
+				return p, "", err
+			}
+			continue
+		}
+		c.in.began = true
+		c.bad, _ = errors.AsType[*malformed](err)
+		switch {
+		case c.bad != nil && c.bad.fault == openQuote:
+			return p, "", c.in.on(c.scan.start, c.bad)
+		case err != nil && c.bad == nil:
+			return p, "", c.broken(err)
+		}
+		c.rows++
+		p = RowPlace{Row: c.rows, Line: c.scan.start}
+		if c.Several {
+			p.File = c.in.name
+		}
+		if c.bad != nil {
+			return p, c.bad.Error(), nil
+		}
+		return p, c.shape(), nil
+	}
+}
+
+// broken says where the reading ended: a row that is too long where it begins,
+// anything else where it happened.
+func (c *cells) broken(err error) error {
+	if err == errTooLong {
+		return c.in.broken(c.scan.start, err)
+	}
+	return c.in.broken(c.in.lines+1, err)
+}
+
+// shape returns why a record cannot be a row of the columns, or "".
+func (c *cells) shape() string {
+	if n := c.scan.len(); n != len(c.file.names) {
+		return fmt.Sprintf("has %s, want %d", Count(n, "cell"), len(c.file.names)) + c.hint()
+	}
+	if !c.scan.valid() {
+		for i, cell := range c.scan.cells() {
+			if !utf8.Valid(cell) {
+				return columnName(i, c.file.names[i]) + " is not UTF-8"
+			}
+		}
+	}
+	return ""
+}
+
+// hint is what the error about a row says if the header is one column because another
+// character is between its names.
+func (c *cells) hint() string {
+	other := c.otherDelimiter(c.file.names)
+	if other == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (the header is one column, %q: delimiter: %s?)", shorten([]byte(c.file.names[0]), 40), other)
+}
+
+// delimiters are the characters that tables are written with.
+const delimiters = ";\t|,"
+
+// otherDelimiter returns the character that is most often in a header of one column,
+// as documents spell it, if it could be the delimiter and is not the one in force.
+func (c *cells) otherDelimiter(names []string) string {
+	if len(names) != 1 {
+		return ""
+	}
+	best, most := "", 0
+	for _, d := range delimiters {
+		if n := strings.Count(names[0], string(d)); n > most && string(d) != string(c.scan.comma) {
+			best, most = string(d), n
+		}
+	}
+	switch best {
+	case "":
+		return ""
+	case "\t":
+		return "tab"
+	}
+	return strconv.Quote(best)
+}
+
+// data is what rejects show of the last record: its cells, or its text if it has
+// none.
+func (c *cells) data() any {
+	if c.bad != nil {
+		return valid(c.scan.raw)
+	}
+	return texts(&c.scan.record)
+}
+
+// open opens the next file and reads its header.
+func (c *cells) open(ctx context.Context) error {
+	if err := c.in.next(ctx); err != nil {
+		return err
+	}
+	names := c.Cells.Header
+	if names == nil {
+		var err error
+		if names, err = c.header(); err != nil || names == nil {
+			return err
+		}
+	}
+	if c.cols == nil {
+		return c.setColumns(names)
+	}
+	return c.agree(names)
+}
+
+// header reads the line of names; nil is a file without content.
+func (c *cells) header() ([]string, error) {
+	err := c.scan.next()
+	_, bad := errors.AsType[*malformed](err)
+	switch {
+	case err == io.EOF:
+		return nil, nil
+	case bad:
+		return nil, c.in.on(c.scan.start, fmt.Errorf("header: %w", err))
+	case err != nil:
+		return nil, c.broken(err)
+	}
+	c.in.began = true
+	line := c.scan.start
+	names := make([]string, c.scan.len())
+	for i, n := range c.scan.cells() {
+		switch {
+		case !utf8.Valid(n):
+			return nil, c.in.on(line, fmt.Errorf("the name of column %d is not UTF-8", i+1))
+		case bytes.IndexByte(n, 0) >= 0:
+			return nil, c.in.on(line, fmt.Errorf("the name of column %d has a NUL byte: the file is not text, or is UTF-16; save it as UTF-8", i+1))
+		}
+		if names[i] = string(n); names[i] == "" {
+			names[i] = "column_" + strconv.Itoa(i+1)
+		}
+	}
+	if other := c.otherDelimiter(names); other != "" && c.Cells.Delimiter == 0 && !c.declares(names[0]) {
+		return nil, c.in.on(line, fmt.Errorf("the header is one column %q: delimiter: %s?", shorten([]byte(names[0]), 80), other))
+	}
+	return names, nil
+}
+
+// setColumns makes the columns of the table from those of the first file.
+func (c *cells) setColumns(names []string) error {
+	if len(names) > maxColumns {
+		return c.in.on(c.scan.start, fmt.Errorf("%d columns are more than the %d that are allowed", len(names), maxColumns))
+	}
+	known := make(map[string]bool, len(names))
+	for _, n := range names {
+		if known[n] {
+			return c.in.on(c.scan.start, fmt.Errorf("column %q appears twice in the header", n))
+		}
+		known[n] = true
+	}
+	columns, from, err := c.Columns(names)
+	if err != nil {
+		return c.in.at(err)
+	}
+	c.cols = make([]column, len(columns))
+	for i, n := range columns {
+		declared := c.Types.Kind(n)
+		c.cols[i] = column{name: n, declared: declared, infer: c.Cells.Infer && declared == core.AnyType}
+	}
+	c.first, c.names = c.in.name, names
+	c.file = &layout{names, from, c.in.name}
+	return nil
+}
+
+// agree compares the header of a further file with that of the first. Only optional
+// columns may be in one of them.
+func (c *cells) agree(names []string) error {
+	columns, _, err := c.Columns(names)
+	if err != nil {
+		return c.in.at(err)
+	}
+	have, want := c.fixed(names), c.fixed(c.names)
+	for i := range min(len(have), len(want)) {
+		if have[i] != want[i] {
+			return fmt.Errorf("%s: column %d is %q, in %s it is %q; the files of one table have the same header", c.in.name,
+				slices.Index(names, have[i])+1, have[i], c.first, want[i])
+		}
+	}
+	switch {
+	case len(have) > len(want):
+		return fmt.Errorf("%s: column %d, %q, is not in %s; the files of one table have the same header", c.in.name,
+			slices.Index(names, have[len(want)])+1, have[len(want)], c.first)
+	case len(have) < len(want):
+		return fmt.Errorf("%s: column %d, %q, of %s is missing; the files of one table have the same header", c.in.name,
+			slices.Index(c.names, want[len(have)])+1, want[len(have)], c.first)
+	}
+	columns = columns[:0]
+	for i := range c.cols {
+		columns = append(columns, c.cols[i].name)
+	}
+	c.file = &layout{names, Places(columns, names), c.in.name}
+	return nil
+}
+
+// begin fixes the types.
+func (c *cells) begin() error {
+	names := make([]string, 0, len(c.cols)+1)
+	for i := range c.cols {
+		c.cols[i].decide()
+		names = append(names, c.cols[i].name)
+	}
+	if c.FileColumn != "" {
+		names = append(names, c.FileColumn)
+	}
+	keys, err := core.NewKeys(names)
+	if err != nil {
+		return fmt.Errorf("%s: %w (file_column)", c.first, err)
+	}
+	c.begun, c.keys, c.build = true, keys, NewBuilder(keys)
+	return nil
+}
+
+// convert makes a row of the cells of a file and adds it, as a good or bad one.
+func (c *cells) convert(b *batch, p RowPlace, r *record, in *layout, raw []byte) {
+	row, values := c.build.Row()
+	for j, at := range in.from {
+		if at == Absent {
+			continue
+		}
+		col, cell := &c.cols[j], r.cell(at)
+		if c.null(cell) || len(cell) == 0 && col.kind != core.StringType {
+			continue
+		}
+		v, ok := col.value(cell)
+		if !ok {
+			b.reject(p, col.refuse(at, cell, c.window.rows), texts(r), raw)
+			return
+		}
+		values[j] = v
+	}
+	if c.FileColumn != "" {
+		values[len(c.cols)] = in.value
+	}
+	if reason := c.conform.Check(row); reason != "" {
+		b.reject(p, reason, row, raw)
+		return
+	}
+	b.add(row, p, raw)
+}
+
+// columnName is how messages call the column at a place of a file.
+func columnName(at int, name string) string { return fmt.Sprintf("column %d (%s)", at+1, name) }
+
+// refuse says that the cell at a place of its file does not have the column's type.
+func (c *column) refuse(at int, cell []byte, window int64) string {
+	want := c.kind.String()
+	if c.declared == core.AnyType {
+		want += fmt.Sprintf(" (as in the first %d rows)", window)
+	}
+	return fmt.Sprintf("%s: want %s, got %q", columnName(at, c.name), want, shorten(cell, 40))
+}
+
+func (c *cells) null(s []byte) bool {
+	for _, n := range c.Cells.Nulls {
+		if string(s) == n {
+			return true
+		}
+	}
+	return false
+}
+
+// texts copies cells.
+func texts(r *record) []any {
+	out := make([]any, r.len())
+	for i, s := range r.cells() {
+		out[i] = valid(s)
+	}
+	return out
+}
+
+// valid returns bytes as text.
+func valid(s []byte) string { return strings.ToValidUTF8(string(s), "\uFFFD") }
+
+func shorten(s []byte, most int) string {
+	if len(s) <= most {
+		return valid(s)
+	}
+	return strings.ToValidUTF8(string(s[:most]), "") + "..."
+}

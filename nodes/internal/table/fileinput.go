@@ -1,0 +1,208 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// input reads the files of a table line by line.
+type input struct {
+	source FileSource
+	max    int // bytes of a row
+	name   string
+	open   bool
+	files  int // opened so far
+	// began is whether the file has any content.
+	began, allowEmpty bool
+	lineReader
+}
+
+// next opens the next file; io.EOF says that there is none.
+func (in *input) next(ctx context.Context) error {
+	f, err := in.source.Next(ctx)
+	if err != nil {
+		return err
+	}
+	in.name, in.open, in.began = f.Name, true, false
+	in.files++
+	in.lineReader = lineReader{r: f, buf: in.buf[:cap(in.buf)]}
+	return in.at(in.mark())
+}
+
+// finish ends the file, which must have had some content.
+func (in *input) finish() error {
+	in.open = false
+	if !in.began && !in.allowEmpty {
+		return in.at(errors.New("the file is empty; allow_empty: true allows that"))
+	}
+	return nil
+}
+
+// at puts the file's name in front of an error, once.
+func (in *input) at(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", in.name, err)
+}
+
+// broken is an error of reading, or a row that is too long: it says on which
+// line.
+func (in *input) broken(line int64, err error) error {
+	if errors.Is(err, errTooLong) {
+		err = fmt.Errorf("the row is longer than the %d bytes that are allowed (max_row)", in.max)
+	}
+	return in.on(line, err)
+}
+
+// on puts the file's name and a line in front of an error.
+func (in *input) on(line int64, err error) error { return fmt.Errorf("%s:%d: %w", in.name, line, err) }
+
+// readSize is how much is read from a file at a time.
+const readSize = 64 << 10
+
+var errTooLong = errors.New("the row is too long")
+
+// lineReader splits text into lines. Unlike bufio.Scanner it says how a line too
+// long is to be reported, and unlike bufio.Reader it returns long lines without
+// copying them together.
+type lineReader struct {
+	r      io.Reader
+	buf    []byte
+	pos    int // what is not yet taken is buf[pos:end]
+	end    int
+	err    error // of r
+	lines  int64 // taken so far
+	short  bool  // the last read gave less than there was room for
+	crOnly bool  // a carriage return alone ends a line
+	cr     bool  // a carriage return stood in front of the end of the last line
+}
+
+// line returns the next line without its line end; it is valid until the next
+// call. io.EOF is the end of the file.
+func (l *lineReader) line(limit int) ([]byte, error) {
+	seen := 0 // bytes without line end
+	for {
+		if i := bytes.IndexByte(l.buf[l.pos+seen:l.end], '\n'); i >= 0 {
+			line := l.buf[l.pos : l.pos+seen+i]
+			l.pos += seen + i + 1
+			return l.took(line, limit)
+		}
+		seen = l.end - l.pos
+		if l.err != nil {
+			break
+		}
+		if seen > limit {
+			return nil, errTooLong
+		}
+		l.fill()
+	}
+	if l.err != io.EOF {
+		return nil, l.err
+	}
+	if seen == 0 {
+		return nil, io.EOF
+	}
+	line := l.buf[l.pos:l.end]
+	l.pos = l.end
+	return l.took(line, limit)
+}
+
+// drained reports whether another line might have to be waited for.
+func (l *lineReader) drained() bool {
+	return l.short && l.err == nil && bytes.IndexByte(l.buf[l.pos:l.end], '\n') < 0
+}
+
+func (l *lineReader) took(line []byte, limit int) ([]byte, error) {
+	if len(line) > limit {
+		return nil, errTooLong
+	}
+	l.lines++
+	n := len(line)
+	if l.cr = n > 0 && line[n-1] == '\r'; l.cr {
+		line = line[:n-1]
+	}
+	return line, nil
+}
+
+// lineEnd returns what ended the last line, as long as it was not the last of the file.
+func (l *lineReader) lineEnd() string {
+	switch {
+	case l.crOnly:
+		return "\r"
+	case l.cr:
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// fill reads more. What is not yet taken moves to the front of the buffer, which
+// grows when it is full.
+func (l *lineReader) fill() {
+	if l.pos > 0 {
+		copy(l.buf, l.buf[l.pos:l.end])
+		l.pos, l.end = 0, l.end-l.pos
+	}
+	if len(l.buf)-l.end < readSize/2 {
+		grown := make([]byte, max(2*len(l.buf), readSize))
+		copy(grown, l.buf[:l.end])
+		l.buf = grown
+	}
+	for range 100 { // as bufio does with readers that return nothing
+		n, err := l.r.Read(l.buf[l.end:])
+		if l.crOnly {
+			asLineFeeds(l.buf[l.end : l.end+n])
+		}
+		l.short = n < len(l.buf)-l.end
+		l.end += n
+		if l.err = err; n > 0 || err != nil {
+			return
+		}
+	}
+	l.err = io.ErrNoProgress
+}
+
+// signs are how files begin that are no text, and what to do with them.
+var signs = map[string]string{
+	"PK\x03\x04": "the file is a zip archive, as spreadsheets are; save the table as csv",
+	"\x1f\x8b":   "the file is compressed with gzip; add compression: gzip",
+	"PAR1":       "the file is Parquet; add format: parquet",
+}
+
+// mark passes over the byte order mark that spreadsheets put in front of UTF-8,
+// and refuses those of encodings that would be read as garbage. It finds out
+// whether carriage returns alone end the lines, as some spreadsheets still have
+// it; the whole file would be its header otherwise.
+func (l *lineReader) mark() error {
+	for l.err == nil && l.end < readSize && bytes.IndexByte(l.buf[:l.end], '\n') < 0 {
+		l.fill()
+	}
+	text := l.buf[:l.end]
+	switch {
+	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
+		l.pos = 3
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
+		return errors.New("the file is UTF-16; save it as UTF-8")
+	}
+	for sign, hint := range signs {
+		if bytes.HasPrefix(text, []byte(sign)) {
+			return errors.New(hint)
+		}
+	}
+	if bytes.IndexByte(text, '\r') >= 0 && bytes.IndexByte(text, '\n') < 0 {
+		l.crOnly = true
+		asLineFeeds(text)
+	}
+	return nil
+}
+
+func asLineFeeds(text []byte) {
+	for i, c := range text {
+		if c == '\r' {
+			text[i] = '\n'
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package table
+
+import (
+	"context"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// From is what a node takes its value from: a state field or an expression.
+type From struct {
+	// Name is how messages call it.
+	Name core.Text
+	// Type is its declared type, nil when unknown.
+	Type *core.Type
+	// Key is the key of the node that names it.
+	Key     string
+	field   string // when it is a whole field
+	item    bool   // it is $item
+	program *expressions.Program
+}
+
+// Source compiles the key "from": a field, or an expression that begins with
+// "$". Without it the node's only declared read is meant. It returns nil after
+// an error.
+func (s *Scope) Source(from core.Text) *From {
+	src := &From{Name: from, Key: "from"}
+	if from.Value == "" {
+		if len(s.node.Reads) != 1 {
+			s.Errorf(core.CodeBadValue, s.node.Pos, src.Key, "name the field: the node reads %d", len(s.node.Reads)).WithHint("from: rows")
+			return nil
+		}
+		src.Name, src.Key = s.node.Reads[0], "reads"
+	}
+	if !strings.HasPrefix(src.Name.Value, "$") {
+		if _, declared := s.FieldType(src.Name.Value); !declared && from.Value == "" {
+			src.field = src.Name.Value // the check of the node's reads reports it
+			return src
+		}
+		t, ok := s.Field(src.Name, src.Key)
+		if !ok {
+			return nil
+		}
+		src.Type, src.field = t, src.Name.Value
+		return src
+	}
+	if src.program = s.Value(src.Name, src.Key); src.program == nil {
+		return nil
+	}
+	if k := src.program.Type(); k != core.AnyType {
+		src.Type = &core.Type{Kind: k}
+	}
+	p, ok := src.program.Tree().Path()
+	switch {
+	case ok && p.Root == expressions.RootState && len(p.Steps) == 1:
+		src.field = p.Steps[0].Name
+		src.Type, _ = s.FieldType(src.field)
+	case ok && p.Root == expressions.RootItem && len(p.Steps) == 0:
+		src.item = true
+	}
+	return src
+}
+
+// Streams returns the field the value is, for core.Compiled.Streams; nothing when
+// the value is only a part of a field or no field at all.
+func (s *From) Streams() []core.Text {
+	if s.field == "" {
+		return nil
+	}
+	return []core.Text{core.At(s.field, s.Name.Pos)}
+}
+
+// Stream opens the field as a stream; ok is false when the value is an ordinary
+// one.
+func (s *From) Stream(ctx context.Context, in core.Input) (stream core.Stream, ok bool, err error) {
+	if s.field == "" {
+		return nil, false, nil
+	}
+	return in.Stream(ctx, s.field)
+}
+
+// Field returns the state field that the value is, "" when it is only a part of one or
+// none at all.
+func (s *From) Field() string { return s.field }
+
+// Kind returns the declared type, AnyType when unknown.
+func (s *From) Kind() core.TypeKind {
+	if s.Type == nil {
+		return core.AnyType
+	}
+	return s.Type.Kind
+}
+
+// Value returns the value for one attempt, Missing when there is none.
+func (s *From) Value(in core.Shared) any {
+	if s.program == nil {
+		return Value(in, s.Name.Value)
+	}
+	return s.program.Value(expressions.ForInput(in, s.program.SlotNames(), s.program.NodeNames()))
+}

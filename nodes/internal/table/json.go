@@ -1,0 +1,244 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// objects makes rows of the texts of JSON objects, for both JSON formats.
+type objects struct {
+	ReadOptions
+	in      *input
+	rows    int64
+	names   []string // the keys of the last row that core.ParseJSON read
+	flat    flatReader
+	shape   shape
+	conform *Conform
+
+	demanded []string
+	presence presence // of columns in the open file
+}
+
+func newObjects(in *input, o ReadOptions) objects {
+	s := shape{wanted: o.Select, file: o.FileColumn}
+	if o.Unknown == DropUnknown && o.Select == nil {
+		s.keep = o.declares
+	}
+	return objects{ReadOptions: o, in: in, shape: s, conform: NewConform(o.Types, o.RowType, nil), demanded: o.demanded()}
+}
+
+func (o *objects) types() Types { return o.Types }
+
+// open begins the next file.
+func (o *objects) open(ctx context.Context) error {
+	if err := o.in.next(ctx); err != nil {
+		return err
+	}
+	o.shape.value = o.in.name
+	o.presence.begin(o.demanded)
+	return nil
+}
+
+// finish ends the open file.
+func (o *objects) finish() error {
+	if err := o.in.finish(); err != nil {
+		return err
+	}
+	return o.in.at(o.presence.end())
+}
+
+// add takes the text of one element that starts on a line; raw is the text of the
+// row in the file.
+func (o *objects) add(b *batch, text, raw []byte, line int64) error {
+	o.rows++
+	o.in.began = true
+	b.text += len(text)
+	p := RowPlace{Row: o.rows, Line: line}
+	if o.Several {
+		p.File = o.in.name
+	}
+	if row, ok := o.flat.row(text); ok {
+		return o.take(b, row, p, raw)
+	}
+	if !utf8.Valid(text) {
+		b.reject(p, "the row is not UTF-8", valid(text), raw)
+		return nil
+	}
+	v, err := ParseJSON(text)
+	if err != nil {
+		b.reject(p, err.Error(), valid(text), raw)
+		return nil
+	}
+	row, ok := v.(*core.Object)
+	if !ok {
+		b.reject(p, "want an object, got "+core.TypeName(v), v, raw)
+		return nil
+	}
+	return o.take(b, o.share(row), p, raw)
+}
+
+// ParseJSON is core.ParseJSON with an error that says when the text ends too
+// early.
+func ParseJSON(text []byte) (any, error) {
+	v, err := core.ParseJSON(text)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the JSON value is cut off")
+	}
+	return v, err
+}
+
+// take adds a row if it conforms. An error ends the reading.
+func (o *objects) take(b *batch, row *core.Object, p RowPlace, raw []byte) error {
+	if o.Unknown == FailUnknown {
+		if err := o.undeclared(row.Keys()); err != nil {
+			return o.in.on(p.Line, fmt.Errorf("row %d: %w", p.Row, err))
+		}
+	}
+	o.presence.look(row.Keys())
+	shaped, err := o.shape.of(row)
+	if err != nil {
+		b.reject(p, err.Error(), row, raw)
+		return nil
+	}
+	if reason := o.conform.Check(shaped); reason != "" {
+		b.reject(p, reason, shaped, raw)
+		return nil
+	}
+	b.add(shaped, p, raw)
+	return nil
+}
+
+// share makes neighbouring objects of equal keys share them, because the keys of
+// a JSON row often take more room than its values, and prepares for more rows of
+// these keys. A header is made when a second row has it.
+func (o *objects) share(row *core.Object) *core.Object {
+	if !slices.Equal(row.Keys(), o.names) {
+		o.names = row.Keys()
+		return row
+	}
+	if o.flat.keys == nil || !slices.Equal(o.flat.keys.Names(), o.names) {
+		keys, err := core.NewKeys(o.names)
+		if err != nil {
+			return row
+		}
+		o.flat.expect(keys)
+	}
+	shared, values := o.flat.build.Row()
+	i := 0
+	for _, v := range row.All() {
+		values[i] = v
+		i++
+	}
+	return shared
+}
+
+// lines reads one JSON object per line; blank lines are passed over.
+type lines struct{ objects }
+
+func (l *lines) read(ctx context.Context, b *batch) error {
+	for i := 0; !b.full(); i++ {
+		if b.limited() {
+			return io.EOF // the rest may have the columns that these rows lack
+		}
+		if err := Tick(ctx, i); err != nil {
+			return err
+		}
+		if !l.in.open {
+			if err := l.open(ctx); err != nil {
+				return err
+			}
+		}
+		if l.Live && b.some() && l.in.drained() {
+			return nil
+		}
+		raw, err := l.in.line(l.MaxRow)
+		if err == io.EOF {
+			if err := l.finish(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return l.in.broken(l.in.lines+1, err)
+		}
+		if text := bytes.TrimSpace(raw); len(text) > 0 {
+			if err := l.add(b, text, raw, l.in.lines); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shape gives rows the columns that are wanted. Its zero value leaves rows as they
+// are.
+type shape struct {
+	wanted []string               // nil: all
+	keep   func(name string) bool // which of all, nil: each
+	file   string                 // the name of a last column, "" for none
+	value  any                    // what stands in it
+	keys   []string               // the keys of the last row
+	from   []int                  // where the values of its columns stand; -1: nowhere
+	build  *Builder
+}
+
+// of returns the row as it is wanted. A column that it lacks is null.
+func (s *shape) of(row *core.Object) (*core.Object, error) {
+	if s.wanted == nil && s.file == "" && s.keep == nil {
+		return row, nil
+	}
+	if s.build == nil || !SameKeys(row.Keys(), s.keys) {
+		if err := s.prepare(row.Keys()); err != nil {
+			return nil, err
+		}
+	}
+	out, values := s.build.Row()
+	for i, at := range s.from {
+		if at >= 0 {
+			_, values[i] = row.At(at)
+		}
+	}
+	if s.file != "" {
+		values[len(s.from)] = s.value
+	}
+	return out, nil
+}
+
+// prepare finds the wanted columns among the keys of a row.
+func (s *shape) prepare(keys []string) error {
+	names := s.wanted
+	switch {
+	case names == nil && s.keep != nil:
+		names = slices.DeleteFunc(slices.Clone(keys), func(name string) bool { return !s.keep(name) })
+	case names == nil:
+		names = keys
+	}
+	names = slices.Clip(names)
+	if s.file != "" {
+		if slices.Contains(names, s.file) {
+			return fmt.Errorf("the row has a key %q already (file_column)", s.file)
+		}
+		names = append(names, s.file)
+	}
+	s.from = s.from[:0]
+	for _, n := range names[:len(names)-min(len(s.file), 1)] {
+		s.from = append(s.from, slices.Index(keys, n))
+	}
+	s.keys = keys
+	if s.build != nil && slices.Equal(s.build.Keys().Names(), names) {
+		return nil
+	}
+	header, err := core.NewKeys(names)
+	if err != nil {
+		return err
+	}
+	s.build = NewBuilder(header)
+	return nil
+}

@@ -1,0 +1,130 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/expressions/template"
+)
+
+// Name is a file name in a document: the name itself, a template with values in
+// it, or a path such as $.report.file whose value it is.
+type Name struct {
+	text     string
+	program  *expressions.Program
+	template *template.Template
+	output   bool
+}
+
+// Input compiles the name of a file that is read. It returns nil after an
+// error.
+func (s *Scope) Input(src core.Text, key string) *Name { return s.name(src, key, false) }
+
+// Output compiles the name of a file that is written. A fixed name in a fan-out
+// is an error, because each item would replace the file of the one before.
+func (s *Scope) Output(src core.Text, key string) *Name {
+	n := s.name(src, key, true)
+	if n != nil && n.Fixed() {
+		s.outputs = append(s.outputs, src)
+	}
+	if n != nil && n.Fixed() && s.node.ForEach != nil {
+		s.Errorf(core.CodeBadValue, src.Pos, key, "every item would replace the same file").
+			WithHint("make the name depend on the item, such as out/{{$index}}.csv")
+	}
+	return n
+}
+
+// Outputs are the names that Output compiled and the document spells out.
+func (s *Scope) Outputs() []core.Text { return s.outputs }
+
+func (s *Scope) name(src core.Text, key string, output bool) *Name {
+	if strings.TrimSpace(src.Value) == "" {
+		s.Errorf(core.CodeMissingKey, src.Pos, key, "the file name is empty")
+		return nil
+	}
+	n := &Name{text: src.Value, output: output}
+	if strings.Contains(src.Value, "{{") {
+		t, ds := template.Compile(src, s.inputScope(), s.about(key))
+		s.Found = append(s.Found, ds...)
+		if n.template = t; t == nil {
+			return nil
+		}
+		s.Need(t.Fields(), src.Pos)
+		return n
+	}
+	if !strings.HasPrefix(src.Value, "$") {
+		return n
+	}
+	n.program = s.Value(src, key)
+	if n.program == nil {
+		return nil
+	}
+	if k := n.program.Type(); k != core.AnyType && k != core.StringType {
+		s.Errorf(core.CodeExprType, src.Pos, key, "a file name is a string, %s is %s", src.Value, k)
+		return nil
+	}
+	return n
+}
+
+// Value compiles an expression over the node's own input: the state, the item
+// of a fan-out or pipeline, the inputs of the run.
+func (s *Scope) Value(src core.Text, key string) *expressions.Program {
+	p, ds := expressions.Compile(src, s.inputScope(), s.about(key))
+	s.Found = append(s.Found, ds...)
+	if p == nil {
+		return nil
+	}
+	s.Need(p.Fields(), src.Pos)
+	return p
+}
+
+// inputScope is what exists for a node as a whole.
+func (s *Scope) inputScope() expressions.Scope {
+	return expressions.Scope{Fields: s.fields, Inputs: s.inputs, Roots: s.roots, ItemColumns: s.item.All(), Rows: s.known}
+}
+
+// Fixed reports whether the name is the text of the document.
+func (n *Name) Fixed() bool { return n.program == nil && n.template == nil }
+
+// Text returns the name for one attempt.
+func (n *Name) Text(in core.Shared) (string, error) {
+	if n.Fixed() {
+		if n.output && in.Index != 0 {
+			return "", core.Permanent(errors.New("every item would replace the same file; make its name depend on the item"))
+		}
+		return n.text, nil
+	}
+	if n.template != nil {
+		return n.render(in)
+	}
+	v := n.program.Value(expressions.ForInput(in, n.program.SlotNames(), n.program.NodeNames()))
+	s, ok := v.(string)
+	if !ok || strings.TrimSpace(s) == "" {
+		return "", fmt.Errorf("%s is no file name: %s", n.text, core.JSON(v))
+	}
+	return s, nil
+}
+
+// render fills the template. A value in it may name a folder, but not climb out
+// of the one that the document wrote in front of it: data must not choose which
+// other file of the workflow is replaced.
+func (n *Name) render(in core.Shared) (string, error) {
+	name, err := n.template.Render(n.template.ForInput(in))
+	if err != nil {
+		return "", err
+	}
+	fixed, _, _ := strings.Cut(n.text, "{{")
+	dir := fixed[:strings.LastIndex(fixed, "/")+1]
+	clean := path.Clean(name)
+	switch {
+	case strings.TrimSpace(name) == "":
+		return "", fmt.Errorf("%s gives an empty file name", n.text)
+	case dir != "" && !strings.HasPrefix(clean, strings.TrimSuffix(path.Clean(dir), "/")+"/") && path.Clean(dir) != ".":
+		return "", core.Permanent(fmt.Errorf("%q leaves the folder %s", name, dir))
+	}
+	return name, nil
+}

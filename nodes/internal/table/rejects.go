@@ -1,0 +1,133 @@
+package table
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/files"
+)
+
+// rejects is the file that bad rows are written to as they come.
+type rejects struct {
+	ctx    context.Context
+	name   string
+	writer files.Writer
+	layout Layout
+
+	later   *LateFiles     // takes the file; nil if it gets its name at once
+	ended   bool           // later has it
+	pending *files.Pending // nil before the first bad row, unless there is a later
+	out     *Writer
+	row     [1]any
+}
+
+// newRejects replaces the file with one without rows, or begins the one that replaces it
+// later.
+func newRejects(ctx context.Context, w files.Writer, name string, l Layout, later *LateFiles) (*rejects, error) {
+	r := &rejects{ctx: ctx, name: name, writer: w, layout: l, later: later}
+	if later != nil {
+		return r, r.begin()
+	}
+	return r, w.Write(ctx, name, func(out *bufio.Writer) error { return Write(ctx, out, nil, l) })
+}
+
+func (r *rejects) begin() error {
+	pending, err := r.writer.Create(r.ctx, r.name)
+	if err == nil {
+		r.pending, r.out = pending, NewWriter(pending.Writer, r.layout)
+	}
+	return err
+}
+
+func (r *rejects) write(ctx context.Context, record *core.Object) error {
+	if r.pending == nil {
+		if err := r.begin(); err != nil {
+			return err
+		}
+	}
+	r.row[0] = record
+	return r.out.Write(ctx, r.row[:])
+}
+
+func (r *rejects) commit() error {
+	if r.pending == nil {
+		return nil
+	}
+	if err := r.out.End(); err != nil {
+		return err
+	}
+	if r.later == nil {
+		return r.pending.Commit()
+	}
+	r.ended = true
+	f, err := r.pending.Seal(r.writer, r.name)
+	if err == nil {
+		r.later.take(f, "rejects", r.name)
+	}
+	return err
+}
+
+// discard leaves the file without rows.
+func (r *rejects) discard() {
+	if r.pending != nil {
+		r.pending.Discard()
+	}
+	if r.later != nil && !r.ended {
+		r.ctx = context.WithoutCancel(r.ctx) // an attempt that is cut short replaces the file, too
+		if r.ended = true; r.begin() == nil {
+			_ = r.commit() // it is the file of a node that fails for another reason
+		}
+	}
+}
+
+// columns are the columns of rejected rows.
+func (t *CheckTask) columns() []string {
+	out := []string{"row"}
+	if t.Source != "" {
+		out = append(out, "line")
+	}
+	if t.Several {
+		out = append(out, "file")
+	}
+	out = append(out, "node", "check", "reason", "data")
+	if t.Raw {
+		out = append(out, "raw", "raw_base64")
+	}
+	return out
+}
+
+// record returns a bad row as an object of columns.
+func (t *CheckTask) record(b BadRow) *core.Object {
+	out := core.NewObject(8)
+	out.Set("row", b.Row)
+	if t.Source != "" {
+		out.Set("line", orNull(b.Line))
+	}
+	if t.Several {
+		out.Set("file", b.File)
+	}
+	out.Set("node", t.Node)
+	out.Set("check", orNull(b.Check))
+	out.Set("reason", b.Reason)
+	out.Set("data", b.Data)
+	switch {
+	case b.Raw == nil:
+	case utf8.Valid(b.Raw):
+		out.Set("raw", string(b.Raw))
+	default:
+		out.Set("raw_base64", base64.StdEncoding.EncodeToString(b.Raw))
+	}
+	return out
+}
+
+// orNull returns v, or nil for the zero value.
+func orNull[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}

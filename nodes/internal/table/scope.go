@@ -1,0 +1,224 @@
+package table
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// Scope compiles the expressions of one node and keeps account of what they
+// read. It is used while a node is compiled, by one goroutine.
+type Scope struct {
+	// Found collects what is wrong.
+	Found   core.Diagnostics
+	subject string
+	fields  core.Schema
+	inputs  []core.InputDecl
+	used    []core.Text
+	again   []string // fields that are used in several places
+	outputs []core.Text
+	node    *core.Node
+	columns expressions.Columns // that row expressions read
+	roots   expressions.Root    // that the node itself is given
+	item    core.Columns        // that the node itself is given
+	known   func(field string) core.Columns
+	writes  func(field string) *core.Type
+}
+
+// NewScope returns the scope of a node.
+func NewScope(n *core.Node, env core.Env) *Scope {
+	s := &Scope{subject: n.Subject(), fields: env.Schema, inputs: env.Inputs, node: n, roots: expressions.RootInput, known: env.Columns, writes: env.WriteType}
+	if s.fields == nil {
+		s.fields = &expressions.Open{}
+	}
+	if env.Items {
+		s.roots |= expressions.RootItem | expressions.RootIndex
+		s.item = env.Item
+	}
+	return s
+}
+
+// Columns returns what is known of the rows of a state field, of whose declared type
+// rows are; it may be nil.
+func (s *Scope) Columns(field string, rows *core.Type) core.Columns {
+	if s.known == nil {
+		return merged(rows, core.Columns{})
+	}
+	return merged(rows, s.known(field))
+}
+
+// RowsOf returns what is known of the rows of a source, of whose declared type rows are.
+func (s *Scope) RowsOf(of *From, rows *core.Type) core.Columns {
+	switch {
+	case of == nil:
+		return core.Columns{}
+	case of.field != "":
+		return s.Columns(of.field, rows)
+	case of.item:
+		return merged(rows, s.item)
+	}
+	return core.Columns{Type: rows}
+}
+
+// merged adds what is known of rows to their declared type.
+func merged(rows *core.Type, known core.Columns) core.Columns {
+	c := core.Columns{Type: rows, Names: known.Names, Closed: known.Closed, Optional: rows.Optional(), Header: known.Header}
+	for _, name := range known.Optional {
+		if !slices.Contains(c.Optional, name) {
+			c.Optional = append(c.Optional, name)
+		}
+	}
+	if known.Type == nil {
+		return c
+	}
+	all := core.Type{Kind: core.ObjectType}
+	if rows != nil {
+		all = *rows
+		all.Properties = slices.Clone(rows.Properties)
+	}
+	for _, p := range known.Type.Properties {
+		i := slices.IndexFunc(all.Properties, func(q core.Property) bool { return q.Name == p.Name })
+		switch {
+		case i < 0:
+			all.Properties = append(all.Properties, p)
+		case c.Kind(p.Name) == core.AnyType:
+			all.Properties[i] = p
+		}
+	}
+	c.Type = &all
+	return c
+}
+
+// Row compiles an expression over rows. key says in messages where it stands.
+// It returns nil after an error.
+func (s *Scope) Row(src core.Text, columns core.Columns, key string) *expressions.Program {
+	p, ds := expressions.Compile(src, expressions.Scope{
+		Fields:      s.fields,
+		Inputs:      s.inputs,
+		Roots:       expressions.RootItem | expressions.RootIndex | expressions.RootInput,
+		ItemType:    columns.Type,
+		ItemColumns: columns.All(),
+		Rows:        s.known,
+		Columns:     &s.columns,
+	}, s.about(key))
+	s.Found = append(s.Found, ds...)
+	if p != nil {
+		s.Need(p.Fields(), src.Pos)
+	}
+	return p
+}
+
+// Condition compiles an expression that is used as a condition and warns when
+// it is always true or always false.
+func (s *Scope) Condition(src core.Text, columns core.Columns, key string) *expressions.Program {
+	p := s.Row(src, columns, key)
+	if p != nil {
+		s.Found = append(s.Found, p.ConstantFindings()...)
+	}
+	return p
+}
+
+func (s *Scope) about(key string) string {
+	if key == "" {
+		return s.subject
+	}
+	return s.subject + ": " + key
+}
+
+// Errorf adds an error about a key of the node.
+func (s *Scope) Errorf(code core.Code, pos core.Position, key, format string, args ...any) *core.Diagnostic {
+	return s.Found.Errorf(code, pos, s.about(key)+": "+format, args...)
+}
+
+// Warnf adds a warning about a key of the node.
+func (s *Scope) Warnf(code core.Code, pos core.Position, key, format string, args ...any) *core.Diagnostic {
+	return s.Found.Warnf(code, pos, s.about(key)+": "+format, args...)
+}
+
+// Field checks that a state field is declared and notes that the node reads it.
+func (s *Scope) Field(name core.Text, key string) (t *core.Type, ok bool) {
+	t, ok = s.fields.FieldType(name.Value)
+	if !ok {
+		s.Errorf(core.CodeUnknownField, name.Pos, key, "the state has no field %q", name.Value).
+			WithHint("%s", core.DidYouMean(name.Value, s.fields.FieldNames()))
+		return nil, false
+	}
+	s.Need([]string{name.Value}, name.Pos)
+	return t, true
+}
+
+// FieldType returns the declared type of a state field; ok is false when the
+// field is not declared or nothing is known about the state.
+func (s *Scope) FieldType(name string) (t *core.Type, ok bool) { return s.fields.FieldType(name) }
+
+// WriteType returns the type of what the node may write into a field, nil for anything.
+func (s *Scope) WriteType(name string) *core.Type {
+	if s.writes != nil {
+		return s.writes(name)
+	}
+	t, _ := s.FieldType(name)
+	return t
+}
+
+// Need notes that the node reads fields.
+func (s *Scope) Need(fields []string, pos core.Position) {
+	for _, f := range fields {
+		if slices.ContainsFunc(s.used, func(r core.Text) bool { return r.Value == f }) {
+			s.again = append(s.again, f)
+		} else {
+			s.used = append(s.used, core.At(f, pos))
+		}
+	}
+}
+
+// Once reports whether the node reads a field in one place only.
+func (s *Scope) Once(field string) bool { return !slices.Contains(s.again, field) }
+
+// Reads lists the fields that were needed and are not among the node's declared
+// reads, for core.Compiled.
+func (s *Scope) Reads() []core.Text {
+	declared := core.Strings(s.node.Reads)
+	var out []core.Text
+	for _, r := range s.used {
+		if !slices.Contains(declared, r.Value) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Slots returns what makes environments for the compiled expressions. It is
+// called once everything is compiled.
+func (s *Scope) Slots() Slots {
+	used := map[string]bool{}
+	for _, r := range s.used {
+		used[r.Value] = true
+	}
+	names := slices.Clone(s.fields.FieldNames())
+	for i, n := range names {
+		if !used[n] {
+			names[i] = ""
+		}
+	}
+	return Slots{names, slices.Clone(s.columns.Names())}
+}
+
+// Slots knows which fields and columns the expressions of a node read. It is
+// immutable.
+type Slots struct{ fields, columns []string }
+
+// Columns lists the columns that row expressions read, by their numbers. It must
+// not be changed.
+func (s Slots) Columns() []string { return s.columns }
+
+// Value returns a state field of an input, Missing when it has no value.
+func Value(in core.Shared, field string) any {
+	if v, ok := in.View.Get(field); ok {
+		return v
+	}
+	if v, ok := in.Extra.Get(field); ok {
+		return v
+	}
+	return core.Missing
+}

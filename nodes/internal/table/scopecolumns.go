@@ -1,0 +1,68 @@
+package table
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/expressions"
+)
+
+// Declared returns the columns that the state schema knows of the rows of a source.
+// Columns of a key that rows cannot have are errors, and listed ones unless they are
+// declared, which makes them empty. It warns about listed ones that look like a misspelt
+// declared one.
+func (s *Scope) Declared(rows *core.Type, listed FieldList, key []core.Text, of *From) []Field {
+	if of == nil {
+		return nil
+	}
+	var row *core.Type
+	if rows != nil {
+		row = rows.Items
+	}
+	var out []Field
+	if row != nil {
+		for _, p := range row.Properties {
+			f := Field{Name: p.Name}
+			if p.Type != nil {
+				f.Kind = p.Type.Kind
+			}
+			out = append(out, f)
+		}
+	}
+	known := s.RowsOf(of, row)
+	absent := func(name string, pos core.Position, where string) {
+		s.Errorf(core.CodeUnknownField, pos, where, "the rows of %s have no column %q", of.Name.Value, name).
+			WithHint("%s", core.UnknownKeyHint(name, known.Names))
+	}
+	names := FieldNames(out)
+	for i, c := range listed.List {
+		if !known.Has(c.Name) && !slices.Contains(names, c.Name) {
+			absent(c.Name, listed.Pos[i], "columns")
+		} else if near := core.DidYouMean(c.Name, names); !known.Closed && near != "" && !slices.Contains(names, c.Name) {
+			s.Warnf(core.CodeUnknownField, listed.Pos[i], "columns", "the rows of %s have no declared column %q", of.Name.Value, c.Name).WithHint("%s", near)
+		}
+	}
+	for _, k := range key {
+		if len(listed.List) == 0 && !known.Has(k.Value) { // else it is one of those listed
+			absent(k.Value, k.Pos, "key")
+		}
+	}
+	return out
+}
+
+// Needs lists the columns that some row must have for programs to make sense: those
+// they read by name, except for arguments of coalesce. nil programs are left out.
+func Needs(programs ...*expressions.Program) []string {
+	var out []string
+	for _, p := range programs {
+		if p == nil {
+			continue
+		}
+		for _, path := range p.Tree().Needed() {
+			if path.Root == expressions.RootItem && len(path.Steps) > 0 && !path.Steps[0].IsIndex && !slices.Contains(out, path.Steps[0].Name) {
+				out = append(out, path.Steps[0].Name)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// Declared is a declared column.
+type Declared struct {
+	Name string
+	// Kind is its type; AnyType leaves it to the file.
+	Kind core.TypeKind
+	// Optional columns may be absent from a file.
+	Optional bool
+}
+
+// Types lists the declared columns in the document's order.
+type Types []Declared
+
+// Kind returns the declared type of a column, AnyType when there is none.
+func (t Types) Kind(name string) core.TypeKind {
+	c, _ := t.Column(name)
+	return c.Kind
+}
+
+// Column returns a declared column; ok is false if there is none of that name.
+func (t Types) Column(name string) (c Declared, ok bool) {
+	for _, c := range t {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return Declared{}, false
+}
+
+// Conform checks rows against declared types and the type of a row. Columns that
+// the reader made of a type need no look; what is left to check is found once for
+// rows of the same keys.
+type Conform struct {
+	types   Types
+	rowType *core.Type
+	made    func(name string) core.TypeKind
+	keys    []string
+	// of the rows with these keys:
+	columns []checked
+	whole   bool // the row type asks for more than types of columns
+}
+
+type checked struct {
+	at   int
+	name string
+	typ  *core.Type
+	of   bool // declared for the column, not by the row type
+}
+
+// NewConform returns a check. made tells the type that the reader gave a column,
+// AnyType for any; it may be nil.
+func NewConform(types Types, rowType *core.Type, made func(name string) core.TypeKind) *Conform {
+	return &Conform{types: types, rowType: rowType, made: made}
+}
+
+// Check returns why a row does not conform, or "".
+func (c *Conform) Check(row *core.Object) string {
+	if c.rowType == nil && len(c.types) == 0 {
+		return ""
+	}
+	if !SameKeys(row.Keys(), c.keys) || c.keys == nil {
+		c.prepare(row.Keys())
+	}
+	for i := range c.columns {
+		k := &c.columns[i]
+		_, v := row.At(k.at)
+		err := k.typ.Check(v)
+		if err == nil {
+			continue
+		}
+		if k.of {
+			return fmt.Sprintf("column %s: %v", k.name, err)
+		}
+		return c.rowType.Check(row).Error()
+	}
+	if c.whole {
+		if err := c.rowType.Check(row); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+// prepare finds what has to be checked of rows with the keys.
+func (c *Conform) prepare(keys []string) {
+	c.keys, c.columns, c.whole = keys, c.columns[:0], false
+	for _, t := range c.types {
+		if at := slices.Index(keys, t.Name); at >= 0 && t.Kind != core.AnyType && c.of(t.Name) != t.Kind {
+			c.columns = append(c.columns, checked{at, t.Name, &core.Type{Kind: t.Kind}, true})
+		}
+	}
+	if c.rowType == nil {
+		return
+	}
+	if len(c.rowType.Enum) > 0 {
+		c.whole = true
+		return
+	}
+	for _, name := range c.rowType.Required {
+		if !slices.Contains(keys, name) {
+			c.whole = true
+			return
+		}
+	}
+	for _, p := range c.rowType.Properties {
+		at := slices.Index(keys, p.Name)
+		if at < 0 || p.Type == nil {
+			continue
+		}
+		plain := len(p.Type.Enum) == 0 && p.Type.Items == nil && len(p.Type.Properties) == 0 && len(p.Type.Required) == 0
+		if made := c.of(p.Name); plain && (made == p.Type.Kind || made == core.IntegerType && p.Type.Kind == core.NumberType) {
+			continue
+		}
+		c.columns = append(c.columns, checked{at, p.Name, p.Type, false})
+	}
+}
+
+func (c *Conform) of(name string) core.TypeKind {
+	if c.made == nil {
+		return core.AnyType
+	}
+	return c.made(name)
+}
