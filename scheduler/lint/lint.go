@@ -81,6 +81,7 @@ func (c *checker) walk() {
 	}
 	c.allConditional()
 	c.goalGates()
+	c.branches()
 	c.gatesOfBranches()
 	c.reachable()
 	c.noWayOut()

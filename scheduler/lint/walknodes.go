@@ -18,6 +18,19 @@ func (c *checker) goalGates() {
 	}
 }
 
+// branches reports parallel nodes without branches, or without a node after them.
+func (c *checker) branches() {
+	for i, d := range c.w.Nodes {
+		switch p := c.p.Walk.Nodes[i].Parallel; {
+		case p == nil:
+		case len(p.Branches) == 0:
+			c.ds.Warnf(core.CodeJoin, d.ID.Pos, "%s: has no branches, so it always fails", message.Node(d.ID.Value)).WithHint("edges without a condition lead to branches")
+		case p.Meet < 0:
+			c.ds.Warnf(core.CodeJoin, d.ID.Pos, "%s: no node comes after every branch, so there is no next node", message.Node(d.ID.Value))
+		}
+	}
+}
+
 // gatesOfBranches warns of goal gates that the walk itself never visits.
 func (c *checker) gatesOfBranches() {
 	w := c.p.Walk

@@ -21,12 +21,9 @@ func (c *compiler) branches() {
 		d, at := c.w.Nodes[i], nodePlace(c.p.Nodes[i].ID)
 		c.parallel(p, d, at)
 		if len(p.Branches) == 0 {
-			c.ds.Warnf(core.CodeJoin, d.ID.Pos, "%s: has no branches, so it always fails", at).WithHint("edges without a condition lead to branches")
 			continue
 		}
-		if p.Meet = m.of(int32(i), p); p.Meet < 0 {
-			c.ds.Warnf(core.CodeJoin, d.ID.Pos, "%s: no node comes after every branch, so there is no next node", at)
-		}
+		p.Meet = m.of(int32(i), p)
 		for _, b := range p.Branches {
 			c.p.Nodes[b].Gives = true
 		}

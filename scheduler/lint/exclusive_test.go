@@ -1,4 +1,4 @@
-package plan
+package lint
 
 import (
 	"strings"
@@ -33,7 +33,7 @@ func TestConditionsThatExcludeEachOther(t *testing.T) {
 		{"no condition", `{from: s, to: x, when: $.f == "a"}, {from: s, to: y}`, true},
 		{"on failure the condition does not matter", `{from: s, to: x, when: $.f == "a"}, {from: s, to: m}, {from: m, to: y, on: fail, when: $.f == "b"}`, true},
 	} {
-		_, ds := files{"a.yaml": `
+		ds := check(t, `
 name: w
 inputs: {k: {type: string}}
 state: {schema: {f: {type: string, default: a}, n: {type: integer, default: 1}, b: {type: boolean, default: true}, out: {type: string}}}
@@ -46,8 +46,8 @@ graph:
     - {id: w, kind: fn, writes: [f]}
     - {id: x, kind: fn, writes: [out]}
     - {id: y, kind: fn, writes: [out]}
-  edges: [` + tt.edges + `]
-`}.compile("a.yaml", false)
+  edges: [`+tt.edges+`]
+`)
 		if got := ds.Has(core.CodeUnorderedWrites); got != tt.want || ds.Failed(false) {
 			t.Errorf("%s: got %v, want %v: %v", tt.name, got, tt.want, strings.ReplaceAll(ds.Error(), "; ", "\n"))
 		}

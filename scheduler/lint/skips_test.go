@@ -1,4 +1,4 @@
-package plan
+package lint
 
 import (
 	"strings"
@@ -32,7 +32,7 @@ func TestConditionsBehindSkippedNodes(t *testing.T) {
 		{"one of two sources is never skipped", "", `{from: get, to: change, when: $.go}, {from: change, to: more}, {from: get, to: more}, {from: more, to: publish, when: $.ok}`, false},
 		{"an else edge", "", `{from: get, to: change, when: $.go}, {from: get, to: more, when: else}, {from: more, to: publish, when: $.ok}`, false},
 	} {
-		_, ds := files{"a.yaml": `
+		ds := check(t, `
 name: w
 state: {schema: {go: {type: boolean, default: true}, ok: {type: boolean, default: true}, n: {type: integer, default: 1}, raw: {}, rows: {type: array}}}
 graph:
@@ -40,9 +40,9 @@ graph:
     - {id: get, kind: fn, writes: [raw]}
     - {id: change, kind: fn, reads: [raw], writes: [rows]}
     - {id: more, kind: fn}
-    - {id: publish, kind: fn, ` + tt.publish + `}
-  edges: [` + tt.edges + `]
-`}.compile("a.yaml", false)
+    - {id: publish, kind: fn, `+tt.publish+`}
+  edges: [`+tt.edges+`]
+`)
 		if got := ds.Has(core.CodeSkippedSource); got != tt.want || ds.Failed(false) {
 			t.Errorf("%s: got %v, want %v: %v", tt.name, got, tt.want, strings.ReplaceAll(ds.Error(), "; ", "\n"))
 		}

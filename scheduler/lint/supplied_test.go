@@ -1,4 +1,4 @@
-package plan
+package lint
 
 import (
 	"testing"
@@ -22,11 +22,11 @@ func TestArgsSupplyAName(t *testing.T) {
 		{"the kind reads the field by an expression", `{id: a, kind: fn, see: [name], args: {name: World}, writes: [out]}`, true},
 		{"the kind reads it by its name", `{id: a, kind: fn, see: [name], args: {name: $.other}, writes: [out]}`, false},
 	} {
-		_, ds := files{"a.yaml": `
+		ds := check(t, `
 name: w
 state: {schema: {name: {type: string}, other: {type: string, default: x}, out: {type: string}}}
-graph: {nodes: [` + tt.node + `]}
-`}.compile("a.yaml", false)
+graph: {nodes: [`+tt.node+`]}
+`)
 		if got := ds.Has(core.CodeNeverWritten); got != tt.want || ds.Failed(false) {
 			t.Errorf("%s: got %v, want %v: %v", tt.name, got, tt.want, ds)
 		}
