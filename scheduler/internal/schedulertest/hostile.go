@@ -446,8 +446,12 @@ func (r *hostileRun) reload() error {
 	for _, c := range lost {
 		// The retry of an item behind the cut, or of who lost a race, is owed nothing any more.
 		void := c.Op == machine.OpTimer && (c.Node == nil || c.Node.MaxFailures >= 0 || c.Node.Gives)
-		if r.report == nil && !void && !slices.ContainsFunc(r.open, func(o machine.Command) bool { return key(o) == key(c) }) {
+		at := slices.IndexFunc(r.open, func(o machine.Command) bool { return key(o) == key(c) })
+		if r.report == nil && !void && at < 0 {
 			return fmt.Errorf("%s %s was in flight and is not asked for again\n%s", c.Op, c.ID, data)
+		}
+		if at >= 0 && r.open[at].Delay > c.Delay {
+			return fmt.Errorf("%s %s had %s left and has %s after a restore\n%s", c.Op, c.ID, c.Delay, r.open[at].Delay, data)
 		}
 		switch r.rng.IntN(5) {
 		case 0:
