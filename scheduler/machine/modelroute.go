@@ -7,8 +7,18 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file is the chain of steps that picks an edge where a model decides: edges that
-// are spent are left out first; what is then clear is done, and the rest is asked.
+// byModel lets a model choose edges. Edges that were followed as often as they may be are left
+// out. What is then clear needs no model, and the rest is asked.
+type byModel struct {
+	*walk
+	modelMemory
+}
+
+// modelMemory is what byModel remembers.
+type modelMemory struct {
+	Followed []int32                `json:"followed,omitempty"` // by pair of nodes: how often it was followed; nil until one was
+	Evals    map[int32]*core.Object `json:"evals,omitempty"`    // checks of what nodes sent last
+}
 
 // Reasons of ends and of edges that no condition led to, as traces of such walks know them.
 const (
@@ -18,43 +28,86 @@ const (
 	unusableAnswer = "invalid route target"
 )
 
-// decide sends the token on after a visit, asks which way it goes, or ends the walk.
-func (t *walk) decide(v *visit, o *Outcome) {
+// begin puts the inputs into the context.
+func (t *byModel) begin() {
+	given := t.f.inputs
+	if given == nil {
+		given = core.NewObject(0)
+	}
+	t.set(t.w.Context, core.ObjectOf(core.InputsKey, given))
+}
+
+func (t *byModel) admits(int32) bool      { return true }
+func (t *byModel) ended(*visit)           {}
+func (t *byModel) stuck(*visit, *Outcome) { t.end() }
+func (t *byModel) dump(j *walkJSON)       { j.modelMemory = t.modelMemory }
+func (t *byModel) restore(j *walkJSON)    { t.modelMemory = j.modelMemory }
+
+// maxVisits is the limit of the plan. An option of the run overrides it for the root graph.
+func (t *byModel) maxVisits() int {
+	if m := t.f.m; t.f.parent == nil && m.opts.MaxVisits > 0 {
+		return m.opts.MaxVisits
+	}
+	return t.w.MaxSteps
+}
+
+func (t *byModel) chain() []routeStep {
+	return []routeStep{t.byFailure, t.byDryRun, t.byOnlyPath, t.byQuestion}
+}
+
+// left puts what a visit sent into the context.
+func (t *byModel) left(v *visit, o *Outcome) bool {
 	t.last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
 	t.remember(v, o)
-	n := &t.w.Nodes[v.Node]
-	open := t.unspent(n)
-	switch {
-	case t.f.m.opts.FailFast && t.last.Status == core.Fail:
-		t.f.emitEnd(t, v, core.StepFailFast, t.last.Failure.Message, nil)
-		t.finishRouted()
-	case t.dryRun() && slices.ContainsFunc(n.Out, t.asks):
-		t.f.emitEnd(t, v, core.StepDryRun, dryRunEnd, nil)
-		t.finishRouted()
-	case len(open) == 0:
-		t.finishRouted()
-	case len(open) == 1 && !t.asks(open[0]):
-		t.take(v, open[0], core.StepUnconditional, nil)
-	default:
-		v.attempt = attempt{Phase: routing}
-		t.live = append(t.live, v)
-		t.askWay(v)
+	return true
+}
+
+// byFailure ends a walk that is to end with the first visit that fails.
+func (t *byModel) byFailure(*visit, *Outcome) (route, finding) {
+	if !t.f.m.opts.FailFast || t.last.Status != core.Fail {
+		return route{}, notFound
 	}
+	return route{-1, nowhere, core.StepFailFast, t.last.Failure.Message}, found
+}
+
+// byDryRun ends a dry run before its first decision.
+func (t *byModel) byDryRun(v *visit, _ *Outcome) (route, finding) {
+	if !t.dryRun() || !slices.ContainsFunc(t.w.Nodes[v.Node].Out, t.asks) {
+		return route{}, notFound
+	}
+	return route{-1, nowhere, core.StepDryRun, dryRunEnd}, found
+}
+
+// byOnlyPath follows the one edge that is left, if it has no condition.
+func (t *byModel) byOnlyPath(v *visit, _ *Outcome) (route, finding) {
+	open := t.unspent(&t.w.Nodes[v.Node])
+	if len(open) != 1 || t.asks(open[0]) {
+		return route{}, notFound
+	}
+	return t.along(open[0], core.StepUnconditional, onlyPath), found
+}
+
+// byQuestion asks the model.
+func (t *byModel) byQuestion(v *visit, _ *Outcome) (route, finding) {
+	if len(t.unspent(&t.w.Nodes[v.Node])) == 0 {
+		return route{}, notFound
+	}
+	return route{}, mustAsk
 }
 
 // remember puts what a visit sent into the context, for the nodes behind it and for
 // the router.
-func (t *walk) remember(v *visit, o *Outcome) {
+func (t *byModel) remember(v *visit, o *Outcome) {
 	sent := o.sent()
 	if core.IsMissing(sent) {
 		sent = core.NewObject(0)
 	}
-	delete(t.evals, v.Node)
+	delete(t.Evals, v.Node)
 	if o.Route != nil && o.Route.Evals != nil {
-		if t.evals == nil {
-			t.evals = map[int32]*core.Object{}
+		if t.Evals == nil {
+			t.Evals = map[int32]*core.Object{}
 		}
-		t.evals[v.Node] = o.Route.Evals
+		t.Evals[v.Node] = o.Route.Evals
 		sent = withEvals(sent, o.Route.Evals)
 	}
 	t.set(t.w.Context, core.ObjectOf(t.id(v.Node), sent))
@@ -73,13 +126,13 @@ func withEvals(sent any, evals *core.Object) any {
 }
 
 // dryRun reports whether the walk is to end before its first decision.
-func (t *walk) dryRun() bool {
+func (t *byModel) dryRun() bool {
 	on, _ := inputNamed(t.f.inputs, core.InputDryRun).(bool)
 	return on
 }
 
 // unspent returns the edges out of a node that are not spent.
-func (t *walk) unspent(n *plan.WalkNode) []int32 {
+func (t *byModel) unspent(n *plan.WalkNode) []int32 {
 	if !slices.ContainsFunc(n.Out, t.spent) {
 		return n.Out
 	}
@@ -87,24 +140,28 @@ func (t *walk) unspent(n *plan.WalkNode) []int32 {
 }
 
 // asks reports whether an edge has a condition, which a model judges.
-func (t *walk) asks(e int32) bool { return t.w.Edges[e].Condition != "" }
+func (t *byModel) asks(e int32) bool { return t.w.Edges[e].Condition != "" }
 
 // spent reports whether an edge has been followed as often as it may; edges between the
 // same two nodes count together.
-func (t *walk) spent(e int32) bool {
+func (t *byModel) spent(e int32) bool {
 	edge := &t.w.Edges[e]
-	return edge.MaxFollows > 0 && t.followed != nil && int(t.followed[edge.Pair]) >= edge.MaxFollows
+	return edge.MaxFollows > 0 && t.Followed != nil && int(t.Followed[edge.Pair]) >= edge.MaxFollows
 }
 
-// take follows an edge; q is what was asked about it, nil for nothing.
-func (t *walk) take(v *visit, e int32, step string, q *question) {
-	edge := &t.w.Edges[e]
-	if t.followed == nil {
-		t.followed = make([]int32, t.w.Pairs)
+// take follows a route, or ends the walk.
+func (t *byModel) take(v *visit, r route, q *question) {
+	if r.to == nowhere {
+		t.f.emitEnd(t.walk, v, r.step, r.reason, q)
+		t.end()
+		return
 	}
-	t.followed[edge.Pair]++
-	t.f.emitRouted(t, v, e, step, q)
-	t.arrive(t.f.p.Edges[e].ToNode, e)
+	if t.Followed == nil {
+		t.Followed = make([]int32, t.w.Pairs)
+	}
+	t.Followed[t.w.Edges[r.edge].Pair]++
+	t.f.emitRouted(t.walk, v, r.edge, r.step, q)
+	t.arrive(r.to, r.edge)
 }
 
 // question is a decision that was asked for, and its answer.
@@ -114,8 +171,8 @@ type question struct {
 	answer *core.RouteAnswer
 }
 
-// askWay issues the command to ask the router. It holds no slot.
-func (t *walk) askWay(v *visit) {
+// ask issues the command to ask the router. It holds no slot.
+func (t *byModel) ask(v *visit) {
 	q := t.question(v)
 	q.asked.View, q.asked.Failed = t.view()
 	v.asked = q
@@ -125,7 +182,7 @@ func (t *walk) askWay(v *visit) {
 }
 
 // question words what there is to decide after a visit, but for what the router sees.
-func (t *walk) question(v *visit) *question {
+func (t *byModel) question(v *visit) *question {
 	edges := t.unspent(&t.w.Nodes[v.Node])
 	asked := &core.RouteQuestion{Run: t.f.m.opts.Run, Node: t.f.name(t.id(v.Node)), Visit: v.Count, Model: t.w.Model, Inputs: t.f.inputs, Fallback: core.NoRoute}
 	asked.Choices = make([]core.RouteChoice, 0, len(edges))
@@ -141,7 +198,7 @@ func (t *walk) question(v *visit) *question {
 }
 
 // view is what the router sees of the nodes that have ended, and which of them failed.
-func (t *walk) view() (view *core.Object, failed []string) {
+func (t *byModel) view() (view *core.Object, failed []string) {
 	context, _ := t.fields[t.w.Context].Last().(*core.Object)
 	view = core.NewObject(context.Len())
 	for key, sent := range context.All() {
@@ -159,8 +216,8 @@ func (t *walk) view() (view *core.Object, failed []string) {
 
 // shown is what the router sees of what a node sent: the members that are meant for it, in
 // the order in which they were declared, null for those that are not there.
-func (t *walk) shown(node int32, sent any) any {
-	evals := t.evals[node]
+func (t *byModel) shown(node int32, sent any) any {
+	evals := t.Evals[node]
 	whole, isObject := sent.(*core.Object)
 	names := t.w.Nodes[node].Shown
 	switch {
@@ -178,8 +235,8 @@ func (t *walk) shown(node int32, sent any) any {
 	return out
 }
 
-// routeAnswered takes in the answer of the router.
-func (t *walk) routeAnswered(v *visit, e *Event) {
+// answered handles the answer of the router.
+func (t *byModel) answered(v *visit, e *Event) {
 	t.f.flying--
 	t.drop(v)
 	if t.f.stopped {
@@ -203,12 +260,11 @@ func (t *walk) routeAnswered(v *visit, e *Event) {
 		if q.unusable() {
 			reason = unusableAnswer
 		}
-		t.f.emitEnd(t, v, core.StepNone, reason, q)
-		t.finishRouted()
+		t.take(v, route{-1, nowhere, core.StepNone, reason}, q)
 	case choice == q.asked.Fallback:
-		t.take(v, q.edges[choice], core.StepFallback, q)
+		t.take(v, t.along(q.edges[choice], core.StepFallback, ""), q)
 	default:
-		t.take(v, q.edges[choice], core.StepModel, q)
+		t.take(v, t.along(q.edges[choice], core.StepModel, ""), q)
 	}
 }
 
@@ -218,9 +274,9 @@ func (q *question) unusable() bool {
 	return q.answer.Unusable || c != core.NoRoute && (c < 0 || c >= len(q.edges))
 }
 
-// finishRouted ends a walk that has no edge to follow: it failed if the last visit of a
+// end ends a walk that has no edge to follow: it failed if the last visit of a
 // node did.
-func (t *walk) finishRouted() {
+func (t *byModel) end() {
 	for _, node := range t.path {
 		if r := &t.nodes[node]; r.Last == core.Fail {
 			t.failure, t.failAt = r.Failure, node

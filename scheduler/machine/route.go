@@ -11,26 +11,63 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file is what follows a visit of the token: the chain of steps that picks an edge,
-// goal gates, restarts, and the breaker that ends a walk which fails in circles.
-
-// route is where the walk goes on, and why.
-type route struct {
-	edge   int32 // -1 for a jump
-	to     int32
-	step   string
-	reason string
+// byOutcomes chooses edges by what the nodes of a walk made of their visits: by conditions,
+// labels, suggestions and weights. Goal gates keep the walk from its exit, a restart begins it
+// again, and a breaker ends a walk in which the same failure comes back.
+type byOutcomes struct {
+	*walk
+	outcomeMemory
 }
 
-// follow sends the token on after a visit, or ends the walk.
-func (t *walk) follow(v *visit, o *Outcome) {
+// outcomeMemory is what byOutcomes remembers.
+type outcomeMemory struct {
+	Gates  []goal         `json:"gates,omitempty"`  // in order of their first end
+	Jumps  map[int32]int  `json:"jumps,omitempty"`  // by goal gate: how often it has sent the walk back
+	Failed map[string]int `json:"failed,omitempty"` // failures by signature
+}
+
+// goal is a goal gate that the token has visited since the walk began or was restarted.
+type goal struct {
+	Node   int32       `json:"node"`
+	Status core.Status `json:"status"` // of its last visit
+}
+
+func (t *byOutcomes) begin()                      {}
+func (t *byOutcomes) maxVisits() int              { return t.w.MaxSteps }
+func (t *byOutcomes) admits(node int32) bool      { return node != t.w.Exit || t.satisfied() }
+func (t *byOutcomes) ask(*visit)                  { invariant(false, "a walk by outcomes asks for an edge") }
+func (t *byOutcomes) answered(v *visit, _ *Event) { t.ask(v) }
+func (t *byOutcomes) dump(j *walkJSON)            { j.outcomeMemory = t.outcomeMemory }
+func (t *byOutcomes) restore(j *walkJSON)         { t.outcomeMemory = j.outcomeMemory }
+
+func (t *byOutcomes) chain() []routeStep {
+	return []routeStep{t.byMeeting, t.byCondition, t.byLabel, t.bySuggestion, t.byWeight, t.byTarget}
+}
+
+// ended notes how a goal gate ended.
+func (t *byOutcomes) ended(v *visit) {
+	if !t.w.Nodes[v.Node].GoalGate || v.parent != nil {
+		return
+	}
+	g := goal{v.Node, t.nodes[v.Node].Status}
+	if i := slices.IndexFunc(t.Gates, func(o goal) bool { return o.Node == g.Node }); i >= 0 {
+		t.Gates[i] = g
+		return
+	}
+	t.Gates = append(t.Gates, g)
+}
+
+// left puts what is known of a visit into the context. A walk ends at its exit, and when the
+// same failure has come too often.
+func (t *byOutcomes) left(v *visit, o *Outcome) bool {
+	t.tell(v, o)
 	n := &t.w.Nodes[v.Node]
 	if n.Role == core.RoleExit {
 		t.finish()
-		return
+		return false
 	}
 	known := core.ObjectOf(core.ContextVisitCount, int64(v.Count))
-	// A conditional lets its edges see the stage before it; behind a restart there is none.
+	// A conditional lets its edges see the stage before it; after a restart there is none.
 	stands := n.Role != core.RoleConditional || t.last.Node < 0
 	if stands {
 		t.last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
@@ -41,15 +78,12 @@ func (t *walk) follow(v *visit, o *Outcome) {
 		}
 	}
 	t.set(t.w.Context, known)
-	if stands && t.circles(v, o) {
-		return
-	}
-	r, ok := t.choose(v, o)
-	if !ok {
-		t.stuck(v, o)
-		return
-	}
-	t.f.emitChosen(t, v, r)
+	return !stands || !t.circles(v, o)
+}
+
+// take follows a route. An edge may restart the walk.
+func (t *byOutcomes) take(v *visit, r route, _ *question) {
+	t.f.emitChosen(t.walk, v, r)
 	if r.edge >= 0 && t.w.Edges[r.edge].LoopRestart && !t.restart(v) {
 		return
 	}
@@ -64,89 +98,86 @@ func categoryOf(o *Outcome) string {
 	return string(o.Failure.InCategory())
 }
 
-// choose is the chain of steps, in their order.
-func (t *walk) choose(v *visit, o *Outcome) (route, bool) {
-	n := &t.w.Nodes[v.Node]
-	status := statusOf(o)
-	if n.Parallel != nil && status.Succeeded() && n.Parallel.Meet >= 0 {
-		return route{-1, n.Parallel.Meet, core.StepJump, "its branches meet there"}, true
+// byMeeting leads from a parallel node that succeeded to where its branches meet.
+func (t *byOutcomes) byMeeting(v *visit, o *Outcome) (route, finding) {
+	p := t.w.Nodes[v.Node].Parallel
+	if p == nil || !statusOf(o).Succeeded() || p.Meet < 0 {
+		return route{}, notFound
 	}
-	if r, ok := t.byCondition(v, n); ok {
-		return r, true
-	}
-	if n.Parallel == nil {
-		for _, step := range [...]func(*visit, *plan.WalkNode, *Outcome) (route, bool){t.byLabel, t.bySuggestion, t.byWeight} {
-			if r, ok := step(v, n, o); ok {
-				return r, true
-			}
-		}
-	}
-	if status == core.Fail && len(n.Targets) > 0 {
-		return route{-1, n.Targets[0], core.StepRetryTarget, t.id(v.Node) + " failed and has no edge to follow"}, true
-	}
-	return route{}, false
+	return route{-1, p.Meet, core.StepJump, "its branches meet there"}, found
 }
 
 // byCondition takes the best of the edges whose condition is true.
-func (t *walk) byCondition(v *visit, n *plan.WalkNode) (route, bool) {
-	env := walkEnv{t, v.Count}
+func (t *byOutcomes) byCondition(v *visit, _ *Outcome) (route, finding) {
+	env, n := walkEnv{t.walk, v.Count}, &t.w.Nodes[v.Node]
 	best := t.best(n, func(e int32) bool {
 		when := t.f.p.Edges[e].When
 		return when != nil && t.f.test(when, env)
 	})
 	if best < 0 {
-		return route{}, false
+		return route{}, notFound
 	}
-	return t.along(best, core.StepCondition, t.f.p.Edges[best].When.Source()+" is true"), true
+	return t.along(best, core.StepCondition, t.f.p.Edges[best].When.Source()+" is true"), found
 }
 
 // byLabel takes the first edge whose label the node prefers.
-func (t *walk) byLabel(_ *visit, n *plan.WalkNode, _ *Outcome) (route, bool) {
-	key := core.NormalLabel(t.last.Label)
-	if key == "" {
-		return route{}, false
+func (t *byOutcomes) byLabel(v *visit, _ *Outcome) (route, finding) {
+	key, n := core.NormalLabel(t.last.Label), &t.w.Nodes[v.Node]
+	if key == "" || n.Parallel != nil {
+		return route{}, notFound
 	}
 	for _, e := range n.Out {
 		if t.f.p.Edges[e].When == nil && t.w.Edges[e].Key == key {
-			return t.along(e, core.StepPreferredLabel, fmt.Sprintf("%s prefers %q", t.id(t.last.Node), t.last.Label)), true
+			return t.along(e, core.StepPreferredLabel, fmt.Sprintf("%s prefers %q", t.id(t.last.Node), t.last.Label)), found
 		}
 	}
-	return route{}, false
+	return route{}, notFound
 }
 
 // bySuggestion takes the first edge to the first node the result suggests.
-func (t *walk) bySuggestion(v *visit, n *plan.WalkNode, o *Outcome) (route, bool) {
-	if o.Route == nil {
-		return route{}, false
+func (t *byOutcomes) bySuggestion(v *visit, o *Outcome) (route, finding) {
+	n := &t.w.Nodes[v.Node]
+	if o.Route == nil || n.Parallel != nil {
+		return route{}, notFound
 	}
 	for _, id := range o.Route.Next {
 		for _, e := range n.Out {
 			if edge := &t.f.p.Edges[e]; edge.When == nil && t.id(edge.ToNode) == id {
-				return t.along(e, core.StepSuggestedNext, t.id(v.Node)+" suggests it"), true
+				return t.along(e, core.StepSuggestedNext, t.id(v.Node)+" suggests it"), found
 			}
 		}
 	}
-	return route{}, false
+	return route{}, notFound
 }
 
 // byWeight takes the best of the edges without a condition. A person who has not
 // answered has not agreed to any, whatever a setting made of that; and one who has picked
 // an edge that cannot be followed has not agreed to another.
-func (t *walk) byWeight(v *visit, n *plan.WalkNode, o *Outcome) (route, bool) {
-	if n.Role == core.RoleHuman && (o.Failure != nil || o.Why != "" && o.Route == nil || o.picks()) {
-		return route{}, false
+func (t *byOutcomes) byWeight(v *visit, o *Outcome) (route, finding) {
+	n := &t.w.Nodes[v.Node]
+	if n.Parallel != nil || n.Role == core.RoleHuman && (o.Failure != nil || o.Why != "" && o.Route == nil || o.picks()) {
+		return route{}, notFound
 	}
 	free := func(e int32) bool { return t.f.p.Edges[e].When == nil }
 	if n.Random {
 		if e := t.drawn(v, n); e >= 0 {
-			return t.along(e, core.StepRandom, "drawn by weight"), true
+			return t.along(e, core.StepRandom, "drawn by weight"), found
 		}
 	}
 	best := t.best(n, free)
 	if best < 0 {
-		return route{}, false
+		return route{}, notFound
 	}
-	return t.along(best, core.StepUnconditional, "the edge has no condition"), true
+	return t.along(best, core.StepUnconditional, "the edge has no condition"), found
+}
+
+// byTarget leads from a node that failed to its retry target.
+func (t *byOutcomes) byTarget(v *visit, o *Outcome) (route, finding) {
+	n := &t.w.Nodes[v.Node]
+	if statusOf(o) != core.Fail || len(n.Targets) == 0 {
+		return route{}, notFound
+	}
+	return route{-1, n.Targets[0], core.StepRetryTarget, t.id(v.Node) + " failed and has no edge to follow"}, found
 }
 
 // picks reports whether the result says which edge is to be followed.
@@ -154,13 +185,9 @@ func (o *Outcome) picks() bool {
 	return o.Route != nil && (o.Route.Label != "" || len(o.Route.Next) > 0)
 }
 
-func (t *walk) along(e int32, step, reason string) route {
-	return route{e, t.f.p.Edges[e].ToNode, step, reason}
-}
-
 // best returns the edge out of a node that fits and has the highest weight; of equals the
 // one whose target comes first by name. -1 for none.
-func (t *walk) best(n *plan.WalkNode, fits func(e int32) bool) int32 {
+func (t *byOutcomes) best(n *plan.WalkNode, fits func(e int32) bool) int32 {
 	best := int32(-1)
 	for _, e := range n.Out {
 		if !fits(e) {
@@ -177,7 +204,7 @@ func (t *walk) best(n *plan.WalkNode, fits func(e int32) bool) int32 {
 }
 
 // drawn picks one of the edges by weight; the run's seed and the visit decide.
-func (t *walk) drawn(v *visit, n *plan.WalkNode) int32 {
+func (t *byOutcomes) drawn(v *visit, n *plan.WalkNode) int32 {
 	total := 0
 	for _, e := range n.Out {
 		total += max(1, t.w.Edges[e].Weight)
@@ -192,7 +219,7 @@ func (t *walk) drawn(v *visit, n *plan.WalkNode) int32 {
 }
 
 // stuck ends a walk that has nowhere to go.
-func (t *walk) stuck(v *visit, o *Outcome) {
+func (t *byOutcomes) stuck(v *visit, o *Outcome) {
 	id := t.id(v.Node)
 	if o.Failure != nil {
 		t.fail(v.Node, core.ClassNoRoute, "%s, and %s has neither an edge to follow nor a retry target", o.Failure.Message, id)
@@ -210,41 +237,34 @@ func (t *walk) stuck(v *visit, o *Outcome) {
 	t.fail(v.Node, core.ClassNoRoute, "%s ended %s, and it has no edge to follow", id, statusOf(o))
 }
 
-// reached notes how a goal gate ended.
-func (t *walk) reached(g goal) {
-	if i := slices.IndexFunc(t.gates, func(o goal) bool { return o.Node == g.Node }); i >= 0 {
-		t.gates[i] = g
-		return
-	}
-	t.gates = append(t.gates, g)
-}
-
 // satisfied reports whether the walk may end; if not it has been sent back, or has
 // failed.
-func (t *walk) satisfied() bool {
-	i := slices.IndexFunc(t.gates, func(g goal) bool { return !g.Status.Succeeded() })
+func (t *byOutcomes) satisfied() bool {
+	i := slices.IndexFunc(t.Gates, func(g goal) bool { return !g.Status.Succeeded() })
 	if i < 0 {
 		return true
 	}
-	gate := t.gates[i]
+	gate := t.Gates[i]
 	n, id := &t.w.Nodes[gate.Node], t.id(gate.Node)
 	at := slices.IndexFunc(n.Targets, func(to int32) bool { return to != t.w.Exit })
 	if at < 0 {
 		t.fail(gate.Node, core.ClassGoalGate, "the goal gate %s ended %s, and there is nowhere to go back to", id, gate.Status)
 		return false
 	}
-	r := &t.nodes[gate.Node]
-	if r.Jumps++; r.Jumps > t.w.MaxJumps {
+	if t.Jumps == nil {
+		t.Jumps = map[int32]int{}
+	}
+	if t.Jumps[gate.Node]++; t.Jumps[gate.Node] > t.w.MaxJumps {
 		t.fail(gate.Node, core.ClassGoalGate, "the goal gate %s ended %s and has sent the walk back %d times, its limit", id, gate.Status, t.w.MaxJumps)
 		return false
 	}
-	t.f.emitJump(t, t.w.Exit, n.Targets[at], fmt.Sprintf("the goal gate %s ended %s", id, gate.Status))
+	t.f.emitJump(t.walk, t.w.Exit, n.Targets[at], fmt.Sprintf("the goal gate %s ended %s", id, gate.Status))
 	t.arrive(n.Targets[at], -1)
 	return false
 }
 
 // restart begins the walk anew with a fresh context, unless a failure forbids it.
-func (t *walk) restart(v *visit) bool {
+func (t *byOutcomes) restart(v *visit) bool {
 	if last := &t.last; !last.Status.Succeeded() && (last.Failure == nil || last.Failure.InCategory() != core.TransientInfra) {
 		t.fail(v.Node, core.ClassRestartBlocked, "%s ended %s, which must not be carried over a restart", t.id(last.Node), last.Status)
 		return false
@@ -253,13 +273,13 @@ func (t *walk) restart(v *visit) bool {
 	for i := range t.nodes {
 		t.nodes[i].Status = core.StatusNone
 	}
-	t.f.outputs, t.gates, t.last, t.told = nil, nil, stage{Node: -1}, toldStages{}
+	t.f.outputs, t.Gates, t.last, t.told = nil, nil, stage{Node: -1}, toldStages{}
 	return true
 }
 
 // circles ends a walk in which the same failure has come too often, and reports whether
 // it did. Failures that may pass do not count.
-func (t *walk) circles(v *visit, o *Outcome) bool {
+func (t *byOutcomes) circles(v *visit, o *Outcome) bool {
 	if o.Failure == nil || t.w.RepeatLimit == 0 {
 		return false
 	}
@@ -271,7 +291,10 @@ func (t *walk) circles(v *visit, o *Outcome) bool {
 	if o.Failure.Signature != "" {
 		key += "|" + o.Failure.Signature
 	}
-	if t.failed[key]++; t.failed[key] < t.w.RepeatLimit {
+	if t.Failed == nil {
+		t.Failed = map[string]int{}
+	}
+	if t.Failed[key]++; t.Failed[key] < t.w.RepeatLimit {
 		return false
 	}
 	t.fail(v.Node, core.ClassFailureCycle, "%s failed %d times alike: %s", t.id(v.Node), t.w.RepeatLimit, o.Failure.Message)

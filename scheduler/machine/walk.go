@@ -27,17 +27,15 @@ type walk struct {
 	start   []any           // starting values
 	spoilt  map[int32]int32 // by field that could not be merged: the node whose write spoilt it
 	path    []int32         // nodes in the order of the token's visits
-	gates   []goal          // goal gates in order of their first end
 	last    stage           // the last stage that was no conditional
-	failed  map[string]int  // failures by signature
 	told    toldStages      // stages that have finished, for nodes that are told of them
 	idle    int             // nodes in a row that did nothing
 	active  int64           // time of the last sign of life
 	watched int32           // watches set for a sign of life
 	due     int64           // time at which the last of them ends
 
-	followed []int32                // of a walk that a model routes: how often each pair of nodes was followed; nil until one was
-	evals    map[int32]*core.Object // checks of what nodes sent last
+	way   router
+	steps []routeStep // of the way
 
 	failure *core.Failure // why the walk failed
 	failAt  int32         // the node where it did
@@ -54,13 +52,6 @@ type visited struct {
 	Why      string        `json:"why,omitempty"` // the setting that made the status what it is
 	Started  int64         `json:"started,omitempty"`
 	Ended    int64         `json:"ended,omitempty"`
-	Jumps    int           `json:"jumps,omitempty"` // of a goal gate: how often it has sent the walk back
-}
-
-// goal is a goal gate that the token has visited since the walk began or began anew.
-type goal struct {
-	Node   int32       `json:"node"`
-	Status core.Status `json:"status"` // of its last visit
 }
 
 // stage is how the last stage ended, as conditions see it.
@@ -79,8 +70,10 @@ const mostIdle = 10_000
 type walkPlanner struct{ *walk }
 
 func newWalk(f *frame) *walk {
-	t := &walk{f: f, v: 0, w: f.p.Walk, nodes: make([]visited, len(f.p.Nodes)), failed: map[string]int{}, last: stage{Node: -1}, failAt: -1}
+	t := &walk{f: f, v: 0, w: f.p.Walk, nodes: make([]visited, len(f.p.Nodes)), last: stage{Node: -1}, failAt: -1}
 	t.group = group{parent: &f.group, limit: math.MaxInt, holder: t}
+	t.way = newRouter(t)
+	t.steps = t.way.chain()
 	return t
 }
 
@@ -93,13 +86,7 @@ func (t walkPlanner) open() {
 	}
 	f.v[0].phase, f.v[0].started, f.v[0].attempts = running, f.m.now, 1
 	f.setTask(0, t.walk)
-	if t.w.Routed {
-		given := f.inputs
-		if given == nil {
-			given = core.NewObject(0)
-		}
-		t.set(t.w.Context, core.ObjectOf(core.InputsKey, given))
-	}
+	t.way.begin()
 	t.watch()
 	t.arrive(t.w.Start, -1)
 	f.refresh(0)
@@ -193,12 +180,7 @@ func (t *walk) startOne() bool {
 }
 
 // maxVisits limits the visits of the walk, 0 for any number.
-func (t *walk) maxVisits() int {
-	if m := t.f.m; t.w.Routed && t.f.parent == nil && m.opts.MaxVisits > 0 {
-		return m.opts.MaxVisits
-	}
-	return t.w.MaxSteps
-}
+func (t *walk) maxVisits() int { return t.way.maxVisits() }
 
 // arrive brings the token to a node, by an edge or with -1 by a jump.
 func (t *walk) arrive(node, via int32) {
@@ -206,7 +188,7 @@ func (t *walk) arrive(node, via int32) {
 		t.fail(node, core.ClassVisitLimit, "the walk went through %d nodes in a row that do nothing", mostIdle)
 		return
 	}
-	if node == t.w.Exit && !t.satisfied() {
+	if !t.way.admits(node) {
 		return
 	}
 	if most := t.maxVisits(); most > 0 && len(t.path) >= most {

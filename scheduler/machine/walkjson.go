@@ -16,9 +16,7 @@ type walkJSON struct {
 	Start   []anyJSON       `json:"start"`
 	Spoilt  map[int32]int32 `json:"spoilt,omitempty"`
 	Path    []int32         `json:"path"`
-	Gates   []goal          `json:"gates,omitempty"`
 	Last    stage           `json:"last"`
-	Failed  map[string]int  `json:"failed,omitempty"`
 	Told    toldStages      `json:"told,omitzero"`
 	Idle    int             `json:"idle,omitempty"`
 	Active  int64           `json:"active,omitempty"`
@@ -28,14 +26,14 @@ type walkJSON struct {
 	FailAt  int32           `json:"fail_at"`
 	Ended   bool            `json:"ended,omitempty"`
 
-	Followed []int32                `json:"followed,omitempty"`
-	Evals    map[int32]*core.Object `json:"evals,omitempty"`
+	outcomeMemory
+	modelMemory
 }
 
 func (t *walk) dump() (*walkJSON, error) {
-	j := &walkJSON{Live: t.live, Next: t.next, Nodes: t.nodes, Spoilt: t.spoilt, Path: t.path, Gates: t.gates, Last: t.last, Told: t.told, Failed: t.failed, Idle: t.idle, Active: t.active,
-		Watched: t.watched, Due: t.due, Failure: t.failure, FailAt: t.failAt, Ended: t.ended,
-		Followed: t.followed, Evals: t.evals}
+	j := &walkJSON{Live: t.live, Next: t.next, Nodes: t.nodes, Spoilt: t.spoilt, Path: t.path, Last: t.last, Told: t.told, Idle: t.idle, Active: t.active,
+		Watched: t.watched, Due: t.due, Failure: t.failure, FailAt: t.failAt, Ended: t.ended}
+	t.way.dump(j)
 	for _, v := range t.live {
 		if v.Fork == nil {
 			continue
@@ -81,12 +79,10 @@ func (t *walk) restore(j *walkJSON) error {
 	if j == nil || len(j.Nodes) != len(f.p.Nodes) || len(j.Fields) != len(f.p.Schema.Fields) || len(j.Start) != len(j.Fields) {
 		return fmt.Errorf("it was taken of another workflow")
 	}
-	t.next, t.path, t.gates, t.last, t.idle, t.active = j.Next, j.Path, j.Gates, j.Last, j.Idle, j.Active
+	t.next, t.path, t.last, t.idle, t.active = j.Next, j.Path, j.Last, j.Idle, j.Active
 	t.spoilt, t.watched, t.due, t.failure, t.failAt, t.ended = j.Spoilt, j.Watched, j.Due, j.Failure, j.FailAt, j.Ended
-	t.followed, t.evals, t.told = j.Followed, j.Evals, j.Told
-	if j.Failed != nil {
-		t.failed = j.Failed
-	}
+	t.told = j.Told
+	t.way.restore(j)
 	t.nodes = j.Nodes
 	for i := range j.Fields {
 		start, err := f.p.Schema.Fields[i].Restore(j.Start[i].v)
@@ -161,7 +157,7 @@ func (t *walk) reissue() {
 				t.watchFork(v)
 			}
 		case v.Phase == routing:
-			t.askWay(v)
+			t.way.ask(v)
 		default:
 			reissue(v)
 			if v.Lost && v.inFlight(n) {

@@ -177,7 +177,7 @@ func (t *walk) answer(e *Event) bool {
 		if e.Kind != Finished {
 			return false
 		}
-		t.routeAnswered(v, e)
+		t.way.answered(v, e)
 		t.f.refresh(t.v)
 	case v.Fork != nil:
 		if e.Kind != Expired {
@@ -224,11 +224,8 @@ func (t *walk) over(v *visit, o *Outcome) {
 		t.check()
 	case failsRun(o):
 		t.abort(v.Node, o.Failure)
-	case t.w.Routed:
-		t.decide(v, o)
 	default:
-		t.tell(v, o)
-		t.follow(v, o)
+		t.leave(v, o)
 	}
 }
 
@@ -243,9 +240,7 @@ func (t *walk) record(v *visit, o *Outcome) {
 	r.Status, r.Failure, r.Why = statusOf(o), o.Failure, o.Why
 	r.Last = r.Status
 	r.Started, r.Ended = v.Started, t.f.m.now
-	if t.w.Nodes[v.Node].GoalGate && v.parent == nil {
-		t.reached(goal{v.Node, r.Status})
-	}
+	t.way.ended(v)
 	if o.HasOutput || t.f.outputs != nil {
 		t.f.setOutput(v.Node, o.sent())
 	}
