@@ -173,6 +173,49 @@ func TestArrowsPointDown(t *testing.T) {
 	}
 }
 
+// maxChain limits the packages on a chain of imports, the package itself included. The root
+// and nodes/std, which lists all kinds, are above the chains.
+const maxChain = 7
+
+// A long chain means that a change at its end is compiled, and read, by everything above it.
+func TestImportChainsStayShort(t *testing.T) {
+	files, _ := source(t)
+	uses := map[string][]string{}
+	for _, f := range files {
+		if isTest(f.name) {
+			continue
+		}
+		for _, imported := range imports(f.ast) {
+			if dir, ok := inner(imported); ok && !slices.Contains(uses[f.dir], dir) {
+				uses[f.dir] = append(uses[f.dir], dir)
+			}
+		}
+	}
+	longest := map[string][]string{}
+	var chain func(dir string) []string
+	chain = func(dir string) []string {
+		if c, ok := longest[dir]; ok {
+			return c
+		}
+		var rest []string
+		for _, u := range uses[dir] {
+			if c := chain(u); len(c) > len(rest) {
+				rest = c
+			}
+		}
+		longest[dir] = append([]string{dir}, rest...)
+		return longest[dir]
+	}
+	for _, f := range files {
+		if c := chain(f.dir); !slices.Contains(c, ".") && !slices.Contains(c, "nodes/std") && len(c) > maxChain {
+			t.Fatalf("%d packages import one another in a row, at most %d may: %s", len(c), maxChain, strings.Join(c, " -> "))
+		}
+	}
+	if len(chain(".")) < 3 {
+		t.Error("the imports of the root package were not found")
+	}
+}
+
 func TestTestHelpersStayInTests(t *testing.T) {
 	files, _ := source(t)
 	for _, f := range files {
