@@ -162,6 +162,30 @@ type Columns struct {
 	// members column and type, at least if there are no rows. The columns of the rows are
 	// those.
 	Header string
+	// OnRead takes the columns that expressions read of the rows; nil drops them.
+	OnRead func(ColumnRead)
+}
+
+// ColumnRead is a column that an expression reads of the rows of a field.
+type ColumnRead struct {
+	Column Text
+	By     string // the subject of messages about the expression, such as "node a: args"
+}
+
+// ColumnReader is a Handler that makes rows, and fails if they lack columns that expressions
+// of the workflow read.
+type ColumnReader interface {
+	Handler
+	// WithReads returns a handler that does the same and looks for the columns that
+	// expressions read of the rows in its field.
+	WithReads(reads []ColumnRead) Handler
+}
+
+// Read notes that an expression reads a column.
+func (c Columns) Read(column Text, by string) {
+	if c.OnRead != nil {
+		c.OnRead(ColumnRead{column, by})
+	}
 }
 
 // HeaderColumns returns the columns that the output of the node of Columns.Header

@@ -31,7 +31,7 @@ type checker struct {
 func (c *checker) prepare(t *Tree) {
 	c.infos = make([]info, t.nodes)
 	c.refs = make([]ref, len(t.paths))
-	if c.scope.ItemColumns != nil || c.scope.Rows != nil {
+	if c.scope.Item.Closed || c.scope.Item.OnRead != nil || c.scope.Rows != nil {
 		c.needed = t.Needed()
 	}
 	if !c.scope.untyped() {

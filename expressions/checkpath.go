@@ -41,7 +41,7 @@ func (c *checker) path(p *Path) info {
 		rest = rest[1:]
 	case RootItem:
 		t = c.scope.ItemType
-		if c.noColumn(p, 0, c.scope.ItemColumns) {
+		if c.noColumn(p, 0, c.scope.Item) {
 			return info{}
 		}
 		if c.scope.Columns != nil && len(rest) > 0 && !rest[0].IsIndex {
@@ -66,17 +66,21 @@ func (c *checker) noFieldColumn(p *Path, t *core.Type) bool {
 	if c.scope.Rows == nil || len(p.Steps) <= at || at == 2 && !p.Steps[1].IsIndex || p.Steps[at].IsIndex {
 		return false
 	}
-	return c.noColumn(p, at, c.scope.Rows(p.Steps[0].Name).All())
+	return c.noColumn(p, at, c.scope.Rows(p.Steps[0].Name))
 }
 
 // noColumn reports a step, number at of its path, into a row of which all columns are
-// known, if it names none of them.
-func (c *checker) noColumn(p *Path, at int, known []string) bool {
-	if known == nil || len(p.Steps) <= at || p.Steps[at].IsIndex || slices.Contains(known, p.Steps[at].Name) || !slices.Contains(c.needed, p) {
+// known, if it names none of them. If they are not known, the column is noted as read.
+func (c *checker) noColumn(p *Path, at int, known core.Columns) bool {
+	if len(p.Steps) <= at || p.Steps[at].IsIndex || known.Closed && known.Has(p.Steps[at].Name) || !slices.Contains(c.needed, p) {
 		return false
 	}
 	s := p.Steps[at]
-	NoColumn(&c.diags, core.Inside(c.src, s.From), c.subject, s.Name, known)
+	if !known.Closed {
+		known.Read(core.Text{Value: s.Name, Pos: core.Inside(c.src, s.From)}, c.subject)
+		return false
+	}
+	NoColumn(&c.diags, core.Inside(c.src, s.From), c.subject, s.Name, known.Names)
 	return true
 }
 

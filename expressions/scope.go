@@ -99,13 +99,13 @@ type Scope struct {
 	Unknown func(root Root, name string) bool
 	// ItemType is the type of $item, nil when unknown.
 	ItemType *core.Type
-	// ItemColumns lists the members that $item can have at most, when it is a row whose
-	// columns are all known; nil: it may have any. Another one is an error, except as an
-	// argument of coalesce.
-	ItemColumns []string
+	// Item is what is known of $item when it is a row. A column that it cannot have is an
+	// error, except as an argument of coalesce; of other columns Item.OnRead is told.
+	Item core.Columns
 	// Rows tells what is known of the rows of a state field, or of the field itself if it is
 	// declared as an object; nil: nothing is. A column that they cannot have is an error in
-	// a path such as $.rows[0].price, except as an argument of coalesce.
+	// a path such as $.rows[0].price, except as an argument of coalesce; of other columns its
+	// OnRead is told.
 	Rows func(field string) core.Columns
 	// Columns says that $item is the row of a table, and takes account of the
 	// columns that are read; nil: $item is read like anything else.

@@ -32,10 +32,21 @@ type handler struct {
 	into        string
 	policy      *table.Policy
 	mayLack     []string // columns that no row needs to have
+	reads       []core.ColumnRead
 	slots       table.Slots
 }
 
-var _ core.StreamSource = (*handler)(nil)
+var (
+	_ core.StreamSource = (*handler)(nil)
+	_ core.ColumnReader = (*handler)(nil)
+)
+
+// WithReads returns a handler that also looks for the columns that expressions read.
+func (h *handler) WithReads(reads []core.ColumnRead) core.Handler {
+	c := *h
+	c.reads = reads
+	return &c
+}
 
 // Handle loads the rows, or says what the rows of the stream will be.
 func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
@@ -183,7 +194,7 @@ func (h *handler) begin(ctx context.Context, in core.Input, names []string, late
 		return nil, err
 	}
 	src.measure()
-	return &loading{h: h, in: in, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s), wanted: table.NewWanted(h.policy.Needs())}, nil
+	return &loading{h: h, in: in, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s), wanted: table.NewWanted(h.policy.Needs()), reads: table.NewReads(h.reads)}, nil
 }
 
 // sourceName is how messages call the table of some files.
@@ -207,9 +218,10 @@ type loading struct {
 	checks *table.Collector
 	env    *table.Row
 	rows   int64
-	err    error // what the last call ended with
-	wanted table.Wanted
-	headed bool // the header was looked at
+	err    error        // what the last call ended with
+	wanted table.Wanted // by the checks
+	reads  table.Reads  // by expressions of the workflow
+	headed bool         // the header was looked at
 }
 
 // next returns the next good rows, at least one of them; io.EOF is the end, and
@@ -237,10 +249,11 @@ func (t *loading) next(ctx context.Context) ([]any, error) {
 	return nil, t.err
 }
 
-// look looks for the columns that the checks read, in the header once it is known,
-// otherwise in the rows.
+// look looks for the columns that the checks and expressions of the workflow read, in the
+// header once it is known, otherwise in the rows.
 func (t *loading) look(rows []any) error {
 	t.wanted.Look(rows)
+	t.reads.Look(rows)
 	if t.headed {
 		return nil
 	}
@@ -249,7 +262,10 @@ func (t *loading) look(rows []any) error {
 		return nil
 	}
 	t.headed = true
-	return at("checks", t.wanted.Header(columns, t.h.mayLack))
+	if err := t.wanted.Header(columns, t.h.mayLack); err != nil {
+		return at("checks", err)
+	}
+	return at(sourceName(t.names), t.reads.Header(columns, t.h.mayLack))
 }
 
 // at says where in the node an error belongs.
@@ -284,6 +300,9 @@ func (t *loading) end(ctx context.Context, err error) {
 func (t *loading) judge() error {
 	if err := t.wanted.Missing(t.h.mayLack); err != nil {
 		return at("checks", err)
+	}
+	if err := t.reads.Missing(t.h.mayLack); err != nil {
+		return at(sourceName(t.names), err)
 	}
 	if !t.h.options.AllowEmpty {
 		if err := t.checks.NoneGood(); err != nil {

@@ -29,6 +29,12 @@ func (h *handler) describe(ctx context.Context, in core.Input, names []string, l
 		if err != nil && err != io.EOF {
 			return core.Result{}, err
 		}
+		if columns := r.Columns(); columns != nil {
+			reads := table.NewReads(h.reads)
+			if err := reads.Header(columns, h.mayLack); err != nil {
+				return core.Result{}, at(sourceName(names), err)
+			}
+		}
 		out.Set("schema", h.schema(r, h.profile(batch.Rows)))
 	}
 	res := core.Send(out)

@@ -158,6 +158,7 @@ type attempt struct {
 	header   *layout      // of the result, nil if it is not known
 	types    []*core.Type // of the columns that come in, where header is known
 	vague    bool         // a step adds columns that are not known
+	reads    table.Reads  // of the result, by expressions of the workflow
 	batch    []any
 	at       int   // the next row of batch
 	dry      bool  // there is nothing more to read
@@ -168,7 +169,7 @@ type attempt struct {
 // start opens the table and sets the steps up. The caller ends the attempt with
 // finish and close.
 func (h *handler) start(ctx context.Context, in core.Input, later *table.LateFiles) (*attempt, error) {
-	a := &attempt{handler: h, in: in, shared: in.Shared(), full: -1, registers: null + 1}
+	a := &attempt{handler: h, in: in, shared: in.Shared(), reads: table.NewReads(h.reads), full: -1, registers: null + 1}
 	err := a.collect(ctx, later)
 	if err == nil {
 		err = a.open(ctx)
@@ -257,10 +258,22 @@ func (a *attempt) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	if !a.vague {
-		a.header = l
+	if a.vague {
+		return nil
 	}
-	return nil
+	a.header = l
+	return a.absent(a.reads.Header(l.names, a.handler.types.Optional))
+}
+
+// unread returns an error for a column that expressions read and no row of the result has.
+func (a *attempt) unread() error { return a.absent(a.reads.Missing(a.handler.types.Optional)) }
+
+// absent says that the error is about the result.
+func (a *attempt) absent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", a.handler.into, err)
 }
 
 // columns returns those of the rows that come in, nil if they are not known: a stream may

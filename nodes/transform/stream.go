@@ -28,7 +28,15 @@ func (b *builder) stream(h *handler) core.Text {
 // streamHandler makes a stream of the table instead of working itself.
 type streamHandler struct{ *handler }
 
-var _ core.StreamSource = streamHandler{}
+var (
+	_ core.StreamSource = streamHandler{}
+	_ core.ColumnReader = streamHandler{}
+)
+
+// WithReads returns a handler that also looks for the columns that expressions read.
+func (h streamHandler) WithReads(reads []core.ColumnRead) core.Handler {
+	return streamHandler{h.withReads(reads)}
+}
 
 // Handle describes the stream. What can be told before the rows are pulled is
 // checked here.
@@ -100,8 +108,12 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 	done, err := s.a.advance(ctx, batchRows)
 	if err == nil && !done || err == nil && len(s.a.out.rows) > 0 {
 		rows := s.a.out.drain()
+		s.a.reads.Look(rows)
 		s.rows += int64(len(rows))
 		return rows, nil
+	}
+	if err == nil {
+		err = s.a.unread()
 	}
 	if s.err = s.a.finish(ctx, err); s.err == nil {
 		s.a.warn()

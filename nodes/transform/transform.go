@@ -165,9 +165,19 @@ type handler struct {
 	slots    table.Slots
 	limits   limits
 	dir      string
+	reads    []core.ColumnRead // of the result, by expressions of the workflow
 }
 
-var _ core.Handler = (*handler)(nil)
+var _ core.ColumnReader = (*handler)(nil)
+
+// WithReads returns a handler that also looks for the columns that expressions read.
+func (h *handler) WithReads(reads []core.ColumnRead) core.Handler { return h.withReads(reads) }
+
+func (h *handler) withReads(reads []core.ColumnRead) *handler {
+	c := *h
+	c.reads = reads
+	return &c
+}
 
 // Handle takes the table through the steps.
 func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
@@ -185,6 +195,10 @@ func (h *handler) work(ctx context.Context, in core.Input, later *table.LateFile
 		return core.Result{}, err
 	}
 	_, err = a.advance(ctx, math.MaxInt)
+	if err == nil {
+		a.reads.Look(a.out.rows)
+		err = a.unread()
+	}
 	if err == nil {
 		err = h.count(a.out.rows)
 	}

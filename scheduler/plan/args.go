@@ -113,7 +113,7 @@ func (c *compiler) textArgument(v *core.Value, at place, use *References) argume
 		return argument{literal: text}
 	}
 	scope := c.scope(c.nodeRoots)
-	scope.ItemColumns = c.nodeItem.All()
+	scope.Item = c.nodeItem
 	return argument{source: c.compileSource(core.At(text, v.Pos), scope, at, use)}
 }
 

@@ -169,6 +169,7 @@ func (c *compiler) parts() {
 	c.retryPolicies()
 	c.nodes()
 	c.p.Mode.Compile(&Build{c})
+	c.columnReads()
 }
 
 // dag compiles the vertices and edges of a directed acyclic graph.

@@ -100,11 +100,13 @@ func (c *compiler) jsonPath(s *Source, at place, use *References) *Source {
 		return nil
 	}
 	t := c.p.Schema.Fields[i].Type
-	if known := c.columns(path.Root()); known.Closed {
-		for _, column := range path.Columns(t != nil && t.Kind == core.ObjectType) {
-			if !known.Has(column.Value) {
-				expressions.NoColumn(&c.ds, column.Pos, at.String(), column.Value, known.Names)
-			}
+	known := c.columns(path.Root())
+	for _, column := range path.Columns(t != nil && t.Kind == core.ObjectType) {
+		switch {
+		case !known.Closed:
+			known.Read(column, at.String())
+		case !known.Has(column.Value):
+			expressions.NoColumn(&c.ds, column.Pos, at.String(), column.Value, known.Names)
 		}
 	}
 	s.path, s.field = path, int(i)

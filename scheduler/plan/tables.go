@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/jsonpath"
@@ -11,6 +13,7 @@ import (
 type tables struct {
 	writers map[string]int32 // by field, the node that alone writes it, or severalWriters
 	known   map[int32]map[string]core.Columns
+	reads   map[int32][]core.ColumnRead
 	depth   int
 }
 
@@ -52,7 +55,34 @@ func (c *compiler) columns(field string) core.Columns {
 		t.depth--
 		t.note(at, made, ds)
 	}
-	return t.known[at][field]
+	known, ok := t.known[at][field]
+	if ok {
+		known.OnRead = func(r core.ColumnRead) { t.read(at, r) }
+	}
+	return known
+}
+
+// read notes that an expression reads a column of the rows that a node makes. An expression
+// may be compiled more than once.
+func (t *tables) read(node int32, r core.ColumnRead) {
+	if t.reads == nil {
+		t.reads = map[int32][]core.ColumnRead{}
+	}
+	if !slices.ContainsFunc(t.reads[node], func(have core.ColumnRead) bool {
+		return have.By == r.By && have.Column.Value == r.Column.Value && have.Column.Pos.String() == r.Column.Pos.String()
+	}) {
+		t.reads[node] = append(t.reads[node], r)
+	}
+}
+
+// columnReads tells the handlers of tables which columns expressions read of their rows.
+func (c *compiler) columnReads() {
+	for at, reads := range c.tables.reads {
+		n := &c.p.Nodes[at]
+		if h, ok := n.Handler.(core.ColumnReader); ok {
+			n.Handler = h.WithReads(reads)
+		}
+	}
 }
 
 // itemColumns returns what is known of $item in a node: the columns of the field whose

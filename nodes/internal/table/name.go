@@ -84,7 +84,7 @@ func (s *Scope) Value(src core.Text, key string) *expressions.Program {
 
 // inputScope is what exists for a node as a whole.
 func (s *Scope) inputScope() expressions.Scope {
-	return expressions.Scope{Fields: s.fields, Inputs: s.inputs, Roots: s.roots, ItemColumns: s.item.All(), Rows: s.known}
+	return expressions.Scope{Fields: s.fields, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.known}
 }
 
 // Fixed reports whether the name is the text of the document.

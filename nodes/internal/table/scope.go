@@ -94,13 +94,13 @@ func merged(rows *core.Type, known core.Columns) core.Columns {
 // It returns nil after an error.
 func (s *Scope) Row(src core.Text, columns core.Columns, key string) *expressions.Program {
 	p, ds := expressions.Compile(src, expressions.Scope{
-		Fields:      s.fields,
-		Inputs:      s.inputs,
-		Roots:       expressions.RootItem | expressions.RootIndex | expressions.RootInput,
-		ItemType:    columns.Type,
-		ItemColumns: columns.All(),
-		Rows:        s.known,
-		Columns:     &s.columns,
+		Fields:   s.fields,
+		Inputs:   s.inputs,
+		Roots:    expressions.RootItem | expressions.RootIndex | expressions.RootInput,
+		ItemType: columns.Type,
+		Item:     columns,
+		Rows:     s.known,
+		Columns:  &s.columns,
 	}, s.about(key))
 	s.Found = append(s.Found, ds...)
 	if p != nil {

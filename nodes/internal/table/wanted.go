@@ -65,6 +65,48 @@ func (w *Wanted) Missing(empty []string) error {
 	return core.Permanent(fmt.Errorf("no row has the column %q%s", lost, ColumnHint(lost, w.seen)))
 }
 
+// Reads looks for the columns that expressions of the workflow read of a table. The zero Reads
+// looks for none.
+type Reads struct {
+	wanted Wanted
+	reads  []core.ColumnRead
+}
+
+// NewReads returns a Reads that looks for the columns.
+func NewReads(reads []core.ColumnRead) Reads {
+	var names []string
+	for _, r := range reads {
+		if !slices.Contains(names, r.Column.Value) {
+			names = append(names, r.Column.Value)
+		}
+	}
+	return Reads{NewWanted(names), reads}
+}
+
+// Look is Wanted.Look.
+func (r *Reads) Look(rows []any) { r.wanted.Look(rows) }
+
+// Header is Wanted.Header; its error names an expression that reads the column.
+func (r *Reads) Header(columns, empty []string) error {
+	return r.explain(r.wanted.Header(columns, empty), empty)
+}
+
+// Missing is Wanted.Missing; its error names an expression that reads the column.
+func (r *Reads) Missing(empty []string) error { return r.explain(r.wanted.Missing(empty), empty) }
+
+func (r *Reads) explain(err error, empty []string) error {
+	name := r.wanted.lost(empty)
+	i := slices.IndexFunc(r.reads, func(c core.ColumnRead) bool { return c.Column.Value == name })
+	if err == nil || i < 0 {
+		return err
+	}
+	place := ""
+	if pos := r.reads[i].Column.Pos; pos.IsValid() {
+		place = " at " + pos.String()
+	}
+	return fmt.Errorf("%w; %s reads it%s", err, r.reads[i].By, place)
+}
+
 func (w *Wanted) lost(empty []string) string {
 	for _, name := range w.absent {
 		if !slices.Contains(empty, name) {

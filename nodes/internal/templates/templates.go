@@ -67,7 +67,7 @@ var nodeRef = regexp.MustCompile(`\$nodes\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
 // Template compiles one template. key says in messages where it stands. Without
 // a template, after an error, it returns nil.
 func (s *Set) Template(src core.Text, key string) *Template {
-	scope := expressions.Scope{Fields: s.schema, Inputs: s.inputs, Roots: s.roots, ItemColumns: s.item.All(), Rows: s.rows}
+	scope := expressions.Scope{Fields: s.schema, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.rows}
 	var places []core.Text
 	for _, m := range nodeRef.FindAllStringSubmatchIndex(src.Value, -1) {
 		places = appendOnce(places, core.Cut(src, m[2], m[3]))
