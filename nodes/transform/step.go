@@ -3,6 +3,7 @@ package transform
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +54,7 @@ func (b *builder) compileSteps(c core.Columns) core.Columns {
 	if len(b.Steps) == 0 {
 		b.scope.Errorf(core.CodeMissingKey, b.node.Config.Get("steps").Pos, "steps", "there are none")
 	}
+	b.misplaced()
 	for i := range b.Steps {
 		b.wanted = -1
 		if i+1 < len(b.Steps) && b.Steps[i+1].Limit != nil {
@@ -61,6 +63,22 @@ func (b *builder) compileSteps(c core.Columns) core.Columns {
 		c = b.compile(&b.Steps[i], "steps["+strconv.Itoa(i)+"]: ", c)
 	}
 	return c
+}
+
+// withChecks are the keys of a step that need checks in the same step.
+var withChecks = []string{"on_bad_row", "rejects", "max_failures", "report", "allow_empty"}
+
+// misplaced reports keys of checks that are on the node although the checks are in steps.
+func (b *builder) misplaced() {
+	hint := "no step has checks"
+	if i := slices.IndexFunc(b.Steps, func(s stepConfig) bool { return s.Checks != nil }); i >= 0 {
+		hint = fmt.Sprintf("move it into steps[%d], which has the checks", i)
+	}
+	for _, key := range withChecks {
+		if v := b.node.Config.Get(key); v != nil {
+			b.scope.Errorf(core.CodeBadValue, v.Pos, key, "it has no effect on a node with steps; it belongs to the step with checks").WithHint("%s", hint)
+		}
+	}
 }
 
 // present lists the steps that are there.
@@ -99,7 +117,7 @@ func (b *builder) compile(s *stepConfig, prefix string, c core.Columns) core.Col
 		return c
 	}
 	if rejects := s.OnBadRow.Value != "" || s.Rejects.Value != "" || s.MaxFailures != nil || s.Report.Value != "" || s.AllowEmpty; rejects && s.Checks == nil {
-		b.problem(s.Pos, prefix+present[0], "on_bad_row, rejects, max_failures, report and allow_empty belong to checks", "")
+		b.problem(s.Pos, prefix+present[0], strings.Join(withChecks[:4], ", ")+" and "+withChecks[4]+" belong to checks", "")
 		return c
 	}
 	key := prefix + present[0]

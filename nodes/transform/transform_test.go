@@ -281,6 +281,9 @@ func TestCompile(t *testing.T) {
 		{`{"limit": 1, "sort": ["a"], ` + rw + `}`, `1:1: error: node n: sort and limit are two steps (write them under steps, in the order they are to be done) [BAD_VALUE]`},
 		{`{"limit": 1, "steps": [{"limit": 2}], ` + rw + `}`, `1:11: error: node n: limit: one step is a key of the node, the others are under steps (move it into steps) [BAD_VALUE]`},
 		{`{"steps": [{"limti": 1}], ` + rw + `}`, `UNKNOWN_KEY`},
+		{`{"steps": [{"limit": 1}, {"checks": [{"name": "c", "expr": "$item.a > 1"}]}], "rejects": "x.csv", "max_failures": 5, ` + rw + `}`, `1:90: error: node n: rejects: it has no effect on a node with steps; it belongs to the step with checks (move it into steps[1], which has the checks) [BAD_VALUE]
+1:115: error: node n: max_failures: it has no effect on a node with steps; it belongs to the step with checks (move it into steps[1], which has the checks) [BAD_VALUE]`},
+		{`{"steps": [{"limit": 1}], "allow_empty": true, ` + rw + `}`, `1:42: error: node n: allow_empty: it has no effect on a node with steps; it belongs to the step with checks (no step has checks) [BAD_VALUE]`},
 		{`{"steps": [{"limit": 1, "rejects": "x.csv"}], ` + rw + `}`, `1:12: error: node n: steps[0]: limit: on_bad_row, rejects, max_failures, report and allow_empty belong to checks [BAD_VALUE]`},
 		{`{"steps": [{"checks": [{"name": "a", "expr": "$item.a"}], "rejects": "x.csv"}, {"checks": [{"name": "a", "expr": "$item.a"}], "rejects": "x.csv"}], ` + rw + `}`,
 			`1:138: error: node n: steps[1]: rejects: "x.csv" takes the rejects of an earlier step already [BAD_VALUE]`},
