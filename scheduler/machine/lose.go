@@ -103,12 +103,8 @@ func (t *fanOut) checkLost() {
 	if t.discardFrom(t.base) {
 		return
 	}
-	for at, p := range t.phases {
-		if p == running { // a timer
-			t.endLost(t.base + at)
-		} else {
-			t.endVoid(t.base+at, raced())
-		}
+	for at := range t.phases {
+		t.endVoid(t.base+at, raced())
 	}
 	t.trails = nil
 	t.f.lost(t.v)

@@ -130,10 +130,10 @@ func (t *fanOut) tellWrites(i int, o *Outcome) {
 }
 
 // endVoid tells the end of an item that began and does not count: whoever listens
-// waits for it. The item is between two attempts, or it waits for the merge.
+// waits for it. The item is at a wait or between two attempts, or it waits for the merge.
 func (t *fanOut) endVoid(i int, why *core.Failure) {
 	p := t.phases[i-t.base]
-	if p == backingOff || p == waiting && t.attempt(i) > 0 || p == succeeded && t.outcomes != nil && t.open(&t.outcomes[i-t.base]) {
+	if p == running || p == backingOff || p == waiting && t.attempt(i) > 0 || p == succeeded && t.outcomes != nil && t.open(&t.outcomes[i-t.base]) {
 		t.tell(i, &Outcome{Failure: why})
 	}
 }
