@@ -170,6 +170,9 @@ func TestNewMode(t *testing.T) {
 			t.Errorf("drawn without %q:\n%s", want, got)
 		}
 	}
+	if again := flowPlan(t, flowMode); p.Fingerprint() != again.Fingerprint() {
+		t.Error("the fingerprint differs between two plans of one workflow")
+	}
 	taken := &draw.Run{Taken: map[draw.Way]int{{From: "s", To: "a"}: 7}}
 	if got := draw.SVG(d, draw.Options{Run: taken}); !strings.Contains(got, "×7") || strings.Contains(got, "level 0") {
 		t.Errorf("the SVG counts no edges or has levels:\n%s", got)

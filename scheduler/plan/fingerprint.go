@@ -67,7 +67,8 @@ func (x *printer) plan(p *Plan) string {
 	if sum, ok := x.plans[p]; ok {
 		return sum
 	}
-	o := core.ObjectOf("mode", string(p.Workflow.Mode), "routed", p.Walk != nil && p.Walk.Routed, "schema", schemaPrint(p), "inputs", inputsPrint(p))
+	_, routed := p.Router()
+	o := core.ObjectOf("mode", string(p.Workflow.Mode), "routed", routed, "schema", schemaPrint(p), "inputs", inputsPrint(p))
 	parts := core.NewObject(len(p.Vertices))
 	for id, part := range x.parts(p) { // the canonical form sorts them
 		parts.Set(id, []any{part.What, part.How})
@@ -84,7 +85,7 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 	for i := range p.Edges {
 		e := edgePrint(p, i)
 		in[p.Edges[i].ToNode] = append(in[p.Edges[i].ToNode], e)
-		if p.Walk != nil {
+		if p.Mode.Visits {
 			out[p.Edges[i].FromNode] = append(out[p.Edges[i].FromNode], e)
 		}
 	}
@@ -202,7 +203,7 @@ func readsPrint(p *Plan, reads []Read) *core.Object {
 	for _, r := range reads {
 		writers := []any{}
 		for slot := range p.WriterVertex[r.Field] {
-			if p.Walk == nil && slot >= int(r.Threshold) {
+			if !p.Mode.Visits && slot >= int(r.Threshold) {
 				break
 			}
 			writers = append(writers, p.Vertices[p.WriterVertex[r.Field][slot]].ID)
