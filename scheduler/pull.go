@@ -28,7 +28,10 @@ type source struct {
 }
 
 // sourceKey names a pipeline or fan-out within a run.
-type sourceKey struct{ frame, node int32 }
+type sourceKey struct {
+	frame int64
+	node  int32
+}
 
 // pull fetches one row of a pipeline: an element of the stream, or so many of
 // them as make a batch. For a fan-out it fetches a list of items. The end of the

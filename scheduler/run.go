@@ -187,7 +187,7 @@ type run struct {
 	unheard    int64     // events that the listener did not take in time
 	cancelled  time.Time // when the caller's context ended
 	took       time.Duration
-	frames     map[int32]*frameContext
+	frames     map[int64]*frameContext
 	timers     map[timerKey]*time.Timer
 	guard      guard
 	placements map[machine.ID]*core.Placement // prepared, and waiting for their turn

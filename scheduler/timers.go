@@ -66,7 +66,7 @@ func (r *run) enterFrame(w *worker) {
 		c = &frameContext{}
 		c.ctx, c.cancel = context.WithCancel(r.ctx)
 		if r.frames == nil {
-			r.frames = map[int32]*frameContext{}
+			r.frames = map[int64]*frameContext{}
 		}
 		r.frames[frame] = c
 	}
@@ -98,7 +98,7 @@ func (r *run) leaveFrame(w *worker) {
 
 // cancelFrame ends the contexts of a frame's handlers, and watches that they
 // return.
-func (r *run) cancelFrame(frame int32) {
+func (r *run) cancelFrame(frame int64) {
 	if frame == 0 {
 		r.cancel()
 	} else if c, ok := r.frames[frame]; ok {

@@ -269,8 +269,9 @@ func nest[W work](w W, call *Call) *core.Failure {
 	if err != nil {
 		return badInputs(err)
 	}
-	child := f.m.newFrame(n.Frame.Plan, w.path(), f, start, given)
-	child.owner = w.id()
+	owner := w.id()
+	child := f.m.newFrame(f.m.frameID(owner), n.Frame.Plan, w.path(), f, start, given)
+	child.owner = owner
 	f.children++
 	w.adopt(child)
 	if n.Timeout > 0 {

@@ -35,8 +35,10 @@ func (o Op) String() string {
 // the run alone, so a replay gives the same ids; together with the run's id it
 // is the idempotency key handed to handlers.
 type ID struct {
-	// Frame counts nested runs in order of their start; 0 is the run itself.
-	Frame int32 `json:"frame"`
+	// Frame is the nested run, 0 for the run itself. It is a number of 52 bits that follows
+	// from the path of the nested run, the round, row, item or visit it is for and the attempt:
+	// it does not depend on what began before it, or on when Next was called.
+	Frame int64 `json:"frame"`
 	// Node is -1 for a nested run as a whole; From, To and Attempt are then those of
 	// the node it is.
 	Node int32 `json:"node"`

@@ -32,7 +32,7 @@ var noFate = fate{cause: -1, edge: -1}
 // frame is one run of one graph: the run itself or a nested one.
 type frame struct {
 	m      *Machine
-	id     int32
+	id     int64
 	p      *plan.Plan
 	path   string
 	parent *frame
@@ -120,9 +120,9 @@ type task interface {
 	reissue()
 }
 
-func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any, inputs *core.Object) *frame {
+func (m *Machine) newFrame(id int64, p *plan.Plan, path string, parent *frame, start []any, inputs *core.Object) *frame {
 	f := &frame{
-		m: m, id: m.begun, p: p, path: path, parent: parent,
+		m: m, id: id, p: p, path: path, parent: parent,
 		v:          make([]vertex, len(p.Vertices)),
 		ledger:     state.NewLedger(p.Schema, p.Writers, start, m.opts.Guard),
 		inputs:     inputs,
@@ -147,8 +147,13 @@ func (m *Machine) newFrame(p *plan.Plan, path string, parent *frame, start []any
 	f.group.limit = firstPositive(p.Concurrency, m.opts.Concurrency, 1)
 	f.barrier = p.Barrier
 	f.mode = newPlanner(f)
-	m.begun++
 	m.frames = append(m.frames, f)
+	if id != 0 {
+		if m.nested == nil {
+			m.nested = map[int64]*frame{}
+		}
+		m.nested[id] = f
+	}
 	return f
 }
 

@@ -1,12 +1,12 @@
 package machine
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine/internal/backoff"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
 )
@@ -48,8 +48,8 @@ type Machine struct {
 	inFlight    int
 	root        *frame
 	upserts     upserts
-	frames      []*frame // that have not ended, by id
-	begun       int32    // frames that ever began; the id of the next one
+	frames      []*frame         // that have not ended, in the order of their begin
+	nested      map[int64]*frame // the nested ones of them, by id
 	out         []Command
 	spare       []Command
 	now         int64 // the latest time any event carried
@@ -74,7 +74,7 @@ func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
 		return nil, err
 	}
 	m := newMachine(p, opts)
-	m.root = m.newFrame(p, "", nil, start, given)
+	m.root = m.newFrame(0, p, "", nil, start, given)
 	m.root.group.limit = firstPositive(opts.Concurrency, p.Concurrency, 1)
 	m.root.barrier = opts.Barrier || p.Barrier
 	if m.opts.Events {
@@ -149,19 +149,29 @@ func (m *Machine) Apply(e *Event) {
 
 // frame returns the frame of an id, nil when it has ended. Ids are not used again: a
 // late answer must not meet another frame.
-func (m *Machine) frame(id int32) *frame {
+func (m *Machine) frame(id int64) *frame {
 	if id == 0 {
 		return m.root
 	}
-	if at, ok := m.find(id); ok {
-		return m.frames[at]
-	}
-	return nil
+	return m.nested[id]
 }
 
-// find returns the place of a frame among those that have not ended.
-func (m *Machine) find(id int32) (int, bool) {
-	return slices.BinarySearchFunc(m.frames, id, func(f *frame, id int32) int { return cmp.Compare(f.id, id) })
+// frameID is the id of the nested run that does a piece of work. It follows from the id of
+// that work alone. Should a run that has not ended have it by chance, the next free number is
+// taken.
+func (m *Machine) frameID(owner ID) int64 {
+	id := int64(backoff.Mix(uint64(owner.Frame), uint32(owner.Node), uint32(owner.From), uint32(owner.Attempt)) >> 12)
+	for id == 0 || m.nested[id] != nil {
+		id++
+	}
+	return id
+}
+
+// end forgets a nested run.
+func (m *Machine) end(f *frame) {
+	delete(m.nested, f.id)
+	at := slices.Index(m.frames, f)
+	m.frames = slices.Delete(m.frames, at, at+1)
 }
 
 // ripple lets the frames around f notice that it ended or has work again.

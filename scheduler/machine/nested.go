@@ -122,11 +122,10 @@ func (f *frame) startOrEnd() bool {
 
 // handOver ends a nested run and gives its result to the work it was for.
 func (f *frame) handOver() {
-	at, ok := f.m.find(f.id)
-	if !ok {
+	if f.m.nested[f.id] != f {
 		return
 	}
-	f.m.frames = slices.Delete(f.m.frames, at, at+1)
+	f.m.end(f)
 	if f.deadline > 0 && !f.expired {
 		f.m.command(Command{Op: OpMet, ID: f.whole()})
 	}

@@ -90,7 +90,7 @@ func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, 
 	if len(m.frames) == 0 || m.frames[0].id != 0 {
 		return nil, fmt.Errorf("snapshot: the frame of the run is missing")
 	}
-	m.root, m.begun = m.frames[0], j.Begun
+	m.root = m.frames[0]
 	for _, e := range j.Emit {
 		m.command(Command{Op: OpEmit, Event: e})
 	}
@@ -115,14 +115,13 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	}
 	var parent *frame
 	if j.Parent >= 0 {
-		at, ok := m.find(j.Parent)
-		if !ok {
+		if len(m.frames) > 0 && j.Parent == 0 {
+			parent = m.frames[0]
+		} else if parent = m.nested[j.Parent]; parent == nil {
 			return fmt.Errorf("its parent %d is missing", j.Parent)
 		}
-		parent = m.frames[at]
 	}
-	m.begun = j.ID // which newFrame gives it
-	f := m.newFrame(p, j.Path, parent, make([]any, len(j.Ledger)), j.Inputs)
+	f := m.newFrame(j.ID, p, j.Path, parent, make([]any, len(j.Ledger)), j.Inputs)
 	f.owner, f.group.limit, f.barrier, f.level, f.levelLeft = j.Owner, j.Limit, j.Barrier, j.Level, j.LevelLeft
 	f.stopped, f.failedRun, f.clean, f.notes, f.changes = j.Stopped, j.FailedRun, j.Clean, j.Notes, j.Changes
 	f.deadline, f.expired = j.Deadline, j.Expired

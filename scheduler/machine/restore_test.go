@@ -140,12 +140,12 @@ func TestRestoreOfAnotherVersion(t *testing.T) {
 		name, data, want string
 		got              int // version of a VersionError, 0 for another error
 	}{
-		{"older, in another form", `{"version": 1, "options": [], "frames": "none"}`, "snapshot: it has format 1 of an older wavefold, and this wavefold reads format 4", 1},
-		{"newer", `{"version": 99}`, "snapshot: it has format 99 of a newer wavefold, and this wavefold reads format 4", 99},
+		{"older, in another form", `{"version": 1, "options": [], "frames": "none"}`, "snapshot: it has format 1 of an older wavefold, and this wavefold reads format 5", 1},
+		{"newer", `{"version": 99}`, "snapshot: it has format 99 of a newer wavefold, and this wavefold reads format 5", 99},
 		{"cut short", `{"version": 1, `, "snapshot: unexpected end of JSON input", 0},
 		{"no version", `{"frames": []}`, "snapshot: it has no version", 0},
 		{"no snapshot", `[1]`, "snapshot: json: cannot unmarshal array", 0},
-		{"ours, broken", `{"version": 4, "frames": 7}`, "snapshot: json: cannot unmarshal number", 0},
+		{"ours, broken", `{"version": 5, "frames": 7}`, "snapshot: json: cannot unmarshal number", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Restore(onePlan(t), []byte(tt.data))

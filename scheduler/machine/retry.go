@@ -17,7 +17,7 @@ func (f *frame) delay(n *plan.Node, id ID, asked time.Duration) time.Duration {
 
 // draw makes a number in [0,1) of the run's seed and what it is for.
 func (m *Machine) draw(id ID) float64 {
-	return backoff.Draw(m.opts.Seed, uint32(id.Frame), uint32(id.Node), uint32(id.From), uint32(id.Attempt))
+	return backoff.Draw(m.opts.Seed, uint32(id.Frame)^uint32(id.Frame>>32), uint32(id.Node), uint32(id.From), uint32(id.Attempt))
 }
 
 // compare orders ids within a frame.

@@ -16,7 +16,7 @@ import (
 // outer/b for a node of a nested run. This is the only part of the player that looks into a
 // machine.ID.
 type names struct {
-	frames map[int32]*scriptFrame
+	frames map[int64]*scriptFrame
 }
 
 type scriptFrame struct {
@@ -26,7 +26,7 @@ type scriptFrame struct {
 }
 
 func newNames(p *plan.Plan) names {
-	return names{frames: map[int32]*scriptFrame{0: {p: p, visits: map[int32][]int32{}}}}
+	return names{frames: map[int64]*scriptFrame{0: {p: p, visits: map[int32][]int32{}}}}
 }
 
 // learn takes the place of a run from a command that is issued in it.

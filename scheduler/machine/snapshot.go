@@ -10,7 +10,7 @@ import (
 //
 // A snapshot of another version is an error of its own, see VersionError: it is whole, and the
 // program that wrote it can read it.
-const snapshotVersion = 4
+const snapshotVersion = 5
 
 // machineJSON is a whole machine. What follows from the rest is left out: folded
 // values, ready sets, slots held. It is as large as the state and the progress
@@ -25,16 +25,15 @@ type machineJSON struct {
 	Dropped   int                 `json:"dropped,omitempty"`
 	Cancelled bool                `json:"cancelled,omitempty"`
 	Finished  bool                `json:"finished,omitempty"`
-	Begun     int32               `json:"begun"`  // frames that ever began
-	Frames    []*frameJSON        `json:"frames"` // that have not ended, by id
+	Frames    []*frameJSON        `json:"frames"` // that have not ended, outer ones first
 	Emit      []*core.Event       `json:"emit,omitempty"`
 	Claims    map[string]claimant `json:"claims,omitempty"`
 }
 
 type frameJSON struct {
-	ID        int32                 `json:"id"`
+	ID        int64                 `json:"id"`
 	Path      string                `json:"path,omitempty"`
-	Parent    int32                 `json:"parent"`
+	Parent    int64                 `json:"parent"`
 	Owner     ID                    `json:"owner"`
 	Inputs    *core.Object          `json:"inputs,omitempty"`
 	Limit     int                   `json:"limit"`
@@ -146,7 +145,7 @@ type pullJSON struct {
 func (m *Machine) Snapshot() ([]byte, error) {
 	fingerprint, order := m.identity()
 	j := machineJSON{Version: snapshotVersion, Plan: fingerprint, Order: order, Options: m.opts, Now: m.now, Seq: m.seq, Dropped: m.dropped,
-		Cancelled: m.cancelled, Finished: m.finished, Begun: m.begun, Claims: m.claims}
+		Cancelled: m.cancelled, Finished: m.finished, Claims: m.claims}
 	for i := range m.out {
 		if m.out[i].Op == OpEmit {
 			j.Emit = append(j.Emit, m.out[i].Event)

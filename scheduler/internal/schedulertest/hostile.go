@@ -55,7 +55,7 @@ type hostileRun struct {
 	answered map[string]bool
 	steps    int
 	// ended are the frames whose handlers were told to end.
-	ended map[int32]ending
+	ended map[int64]ending
 	// deadlines are those of nested runs that were asked for, due those that have
 	// passed and must be told. While they are told, expiring is set.
 	deadlines []machine.ID
@@ -94,7 +94,7 @@ const maxSteps = 1_000_000
 // Run runs a plan to its end and returns its report and events. An error says
 // that the machine stalled, lost work or broke its own rules.
 func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (report *core.Report, events []core.Event, err error) {
-	r := &hostileRun{h: h, p: p, run: o.Run, answered: map[string]bool{}, ended: map[int32]ending{}, prepared: map[machine.ID]*core.Placement{}, rng: rand.New(rand.NewPCG(h.Seed, 0x686f7374))}
+	r := &hostileRun{h: h, p: p, run: o.Run, answered: map[string]bool{}, ended: map[int64]ending{}, prepared: map[machine.ID]*core.Placement{}, rng: rand.New(rand.NewPCG(h.Seed, 0x686f7374))}
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("panic: %v", fault)
@@ -470,7 +470,7 @@ func (r *hostileRun) reload() error {
 func (r *hostileRun) watched(deadlines []machine.ID, snapshot []byte) error {
 	var s struct {
 		Frames []struct {
-			ID      int32
+			ID      int64
 			Stopped bool
 			Walk    struct{ Ended bool }
 		}

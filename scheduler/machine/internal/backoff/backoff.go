@@ -34,6 +34,11 @@ func Spread(d time.Duration, draw float64) time.Duration {
 // Draw makes a number in [0,1) of a seed and what it is for, by the mixing function of
 // splitmix64.
 func Draw(seed uint64, parts ...uint32) float64 {
+	return float64(Mix(seed, parts...)>>11) / (1 << 53)
+}
+
+// Mix makes a number of a seed and some parts, each of whose bits depends on all of them.
+func Mix(seed uint64, parts ...uint32) uint64 {
 	x := seed
 	for _, part := range parts {
 		x += 0x9e3779b97f4a7c15 + uint64(part)
@@ -41,5 +46,5 @@ func Draw(seed uint64, parts ...uint32) float64 {
 		x = (x ^ x>>27) * 0x94d049bb133111eb
 		x ^= x >> 31
 	}
-	return float64(x>>11) / (1 << 53)
+	return x
 }
