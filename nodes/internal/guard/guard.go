@@ -11,6 +11,7 @@
 package guard
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ type Argument struct {
 }
 
 // Exposed returns the arguments that begin with a value and that a program may take for
-// options: nothing before them ends its options.
+// options: nothing before them ends its options, and they are no values of options.
 func Exposed(argv []string) []Argument {
 	starts := commands(argv)
 	var found []Argument
@@ -85,7 +86,7 @@ func Exposed(argv []string) []Argument {
 			}
 		}
 		if !protected(argv[start:], i-start) {
-			found = append(found, Argument{i, programName(argv[start])})
+			found = append(found, Argument{i, taker(argv[start:i])})
 		}
 	}
 	return found
@@ -93,6 +94,57 @@ func Exposed(argv []string) []Argument {
 
 // deaf are programs that take arguments after -- for options, or know no --.
 var deaf = strings.Fields("find dd test [ expr")
+
+// taker returns the name of what gets the next argument of a command: its program, or the
+// script that the program runs.
+func taker(argv []string) string {
+	name := programName(argv[0])
+	in := interpreterOf(name)
+	if in == nil || !in.script || in.operand > 0 || name == "env" || len(in.texts(argv[1:], false)) > 0 {
+		return name
+	}
+	for i := 1; i < len(argv); i++ {
+		if !in.isOption(argv[i]) {
+			return path.Base(argv[i])
+		}
+		i += in.valuesOf(argv[i])
+	}
+	return name
+}
+
+// valued lists options that take the next argument as their value, whatever it begins with.
+var valued = []struct{ names, option string }{
+	{"grep egrep fgrep zgrep", `^-[abcghilnoqrsuvwxyzEFGHILPTUVZ]*[efmABC]$|^--(regexp|file|max-count|after-context|before-context|context|include|exclude|exclude-dir)$`},
+	{"rg", `^-[efmABCgtTr]$|^--(regexp|file|max-count|after-context|before-context|context|glob|type|replace)$`},
+	{"sort", `^-[bdfgiMhnRrVcCmsuz]*[ktST]$|^--(key|field-separator|buffer-size|temporary-directory)$`},
+	{"head tail", `^-[nc]$|^--(lines|bytes)$`},
+	{"cut", `^-[dfbc]$|^--(delimiter|fields|bytes|characters)$`},
+	{"date", `^-d$|^--date$`},
+	{"mail mailx", `^-s$`},
+}
+
+// isValue reports whether an argument of a command is the value of an option.
+func isValue(argv []string, at int) bool {
+	name := programName(argv[0])
+	values := func(string) int { return 0 }
+	if in := interpreterOf(name); in != nil {
+		values = in.valuesOf
+	}
+	for _, v := range valued {
+		if slices.Contains(strings.Fields(v.names), name) {
+			option := regexp.MustCompile(v.option)
+			values = func(arg string) int { return len(option.FindAllString(arg, 1)) }
+		}
+	}
+	for i := 1; i < at; i++ {
+		n := values(argv[i])
+		if at <= i+n {
+			return true
+		}
+		i += n
+	}
+	return false
+}
 
 // protected reports whether an argument of a command is never an option.
 func protected(argv []string, at int) bool {
@@ -103,6 +155,9 @@ func protected(argv []string, at int) bool {
 		}
 	}
 	if name == "printf" && at > 1 && !strings.HasPrefix(argv[1], "{{") {
+		return true
+	}
+	if isValue(argv, at) {
 		return true
 	}
 	before := argv[1:at]

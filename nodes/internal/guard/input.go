@@ -168,6 +168,9 @@ func (in *interpreter) fromInput(name string, args []string) bool {
 			return true
 		}
 	}
+	if remote := in.remote(name, args); len(remote) > 0 {
+		return shellRunsInput(strings.Join(remote, " "))
+	}
 	database := slices.Contains(databases, name)
 	switch {
 	case in.isInteractive(args):
@@ -210,6 +213,27 @@ func (in *interpreter) fromInput(name string, args []string) bool {
 		return operands < max(in.operand, in.full, 1)
 	}
 	return true
+}
+
+// remote returns the command that ssh runs on the other side, nil if there is none.
+func (in *interpreter) remote(name string, args []string) []string {
+	if name != "ssh" {
+		return nil
+	}
+	host, ended := false, false
+	for i := 0; i < len(args); i++ {
+		switch {
+		case !ended && args[i] == "--":
+			ended = true
+		case !ended && in.isOption(args[i]):
+			i += in.valuesOf(args[i])
+		case host:
+			return args[i:]
+		default:
+			host = true
+		}
+	}
+	return nil
 }
 
 // isInteractive reports whether an option makes the interpreter read statements from standard

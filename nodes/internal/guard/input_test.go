@@ -40,6 +40,19 @@ func TestProgramFromInput(t *testing.T) {
 	}
 }
 
+// The remote command of ssh gets the standard input of ssh.
+func TestInputOfRemoteCommands(t *testing.T) {
+	for argv, want := range map[string]bool{
+		"ssh|host": true, "ssh|host|sh": true, "ssh|host|bash|-s": true, "ssh|host|psql|db": true, "ssh|-p|22|host|--|sudo|sh": true, "ssh|host|set -e; sh": true, "ssh|-m|mac|host|python3": true, "sudo|ssh|host|sh": true,
+		"ssh|host|psql|-f|-": true, "ssh|host|-p|22|sh": true,
+		"ssh|host|cat": false, "ssh|host|sh|x.sh": false, "ssh|host|psql|-c|select 1": false, "ssh|host|cat > f": false, "ssh|host|wc|-l": false, "ssh|host|grep|sh": false, "ssh|host|python3|-m|json.tool": false,
+	} {
+		if _, _, got := ReadsProgram(strings.Split(argv, "|")); got != want {
+			t.Errorf("%s: got %v, want %v", argv, got, want)
+		}
+	}
+}
+
 func TestShellsThatRunTheirInput(t *testing.T) {
 	for text, want := range map[string]bool{
 		"cat | sh": true, "cat - | bash -s": true, "set -e; psql db": true, "if true; then sqlite3 in.db; fi": true,
@@ -84,7 +97,10 @@ func TestExposed(t *testing.T) {
 		"env|sort|{{x}}": "[{2 sort}]", "timeout|--|5|sort|{{x}}": "[{4 sort}]", "timeout|5|sort|--|{{x}}": "[]", "timeout|{{x}}|ls": "[{1 timeout}]", "kubectl|exec|pod|--|sh|{{x}}": "[{5 sh}]",
 		"curl|https://host/{{x}}": "[]", "curl|--data={{x}}|https://host": "[]", "ssh|-T|{{x}}": "[{2 ssh}]", "./mine|{{x}}": "[{1 mine}]", "cat|./{{x}}": "[]", "find|--|{{x}}": "[{2 find}]",
 		"sh|-c|echo \"$1\"|sh|{{x}}": "[]", "nice|bash|-ec|echo \"$1\"|sh|{{x}}": "[]", "python3|-c|x|{{x}}": "[]", "perl|-e|print shift|{{x}}": "[{3 perl}]", "perl|-e|print shift|--|{{x}}": "[]",
-		"sh|x.sh|{{x}}": "[{2 sh}]", "printf|%s|{{x}}": "[]", "printf|{{x}}": "[{1 printf}]", "awk|{print}|{{x}}": "[{2 awk}]",
+		"sh|./x.sh|{{x}}": "[{2 x.sh}]", "python3|-B|tool.py|{{x}}": "[{3 tool.py}]", "sh|{{x}}": "[{1 sh}]",
+		"grep|-e|{{x}}|f": "[]", "grep|-ie|{{x}}": "[]", "grep|--regexp|{{x}}|f": "[]", "grep|-f|{{x}}|f": "[]", "grep|-ef|{{x}}": "[{2 grep}]", "grep|-i|{{x}}|f": "[{2 grep}]", "grep|-e|a|{{x}}": "[{3 grep}]", "grep|-m|-e|{{x}}": "[{3 grep}]",
+		"jq|--arg|n|{{x}}|$n": "[]", "awk|-v|{{x}}|{print}": "[]", "sort|-t|{{x}}|f": "[]", "env|grep|-e|{{x}}": "[]", "mine|-e|{{x}}": "[{2 mine}]", "git|branch|-m|{{x}}": "[{3 git}]",
+		"printf|%s|{{x}}": "[]", "printf|{{x}}": "[{1 printf}]", "awk|{print}|{{x}}": "[{2 awk}]",
 	} {
 		if got := fmt.Sprint(Exposed(strings.Split(argv, "|"))); got != want {
 			t.Errorf("%s: got %s, want %s", argv, got, want)
