@@ -103,6 +103,50 @@ func TestChangesAreTold(t *testing.T) {
 	}
 }
 
+// Each further attempt can read the error of the attempt before it, also of a node that is
+// given nothing else, and of several items that failed together.
+func TestFurtherAttemptsReadTheError(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change []func(*core.Node)
+		fields []string
+		want   []string
+	}{
+		{"a node without reads", nil, nil, []string{"", "boom 0"}},
+		{"items", []func(*core.Node){forEach("x", 1)}, []string{"x"}, []string{"", "", "", "", "", "", "boom 0", "boom 1", "boom 2", "boom 3", "boom 4", "boom 5"}},
+	} {
+		for _, events := range []bool{true, false} {
+			t.Run(fmt.Sprint(tt.name, events), func(t *testing.T) {
+				var got []string
+				fails := func(_ context.Context, in core.Input) (core.Result, error) {
+					got = append(got, in.Previous())
+					if in.Attempt() == 1 {
+						return core.Result{}, fmt.Errorf("boom %d", max(0, in.Index()))
+					}
+					return core.Result{}, nil
+				}
+				w := one(fails, append(tt.change, retry(2, ""))...)
+				var inputs map[string]any
+				if tt.fields != nil {
+					w, inputs = fields(w, tt.fields...), map[string]any{"x": numbers(6)}
+				}
+				synctest.Test(t, func(t *testing.T) {
+					o := scheduler.Options{}
+					if events {
+						o.Listener = func(core.Event) {}
+					}
+					if _, err := scheduler.Run(context.Background(), compile(t, w), inputs, o); err != nil {
+						t.Fatal(err)
+					}
+				})
+				if slices.Sort(got); !slices.Equal(got, tt.want) {
+					t.Errorf("got %q, want %q", got, tt.want)
+				}
+			})
+		}
+	}
+}
+
 // pipeline makes the node n the stage of a pipeline over x.
 func pipeline(w *core.Workflow) *core.Workflow {
 	w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.x"), Stages: []core.Text{text("n")}}}

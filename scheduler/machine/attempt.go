@@ -153,10 +153,13 @@ func (f *frame) landed(g *group) {
 // after returns the call of an attempt together with what the attempt before said. Calls
 // are shared.
 func (c *Call) after(said string) *Call {
-	if c == nil || said == "" {
+	if said == "" {
 		return c
 	}
-	told := *c
+	var told Call
+	if c != nil {
+		told = *c
+	}
 	told.Previous = said
 	return &told
 }

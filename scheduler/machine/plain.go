@@ -101,7 +101,7 @@ func (w plainNode) ended(o *Outcome, at int64) {
 func (f *frame) startPlain(v int32) bool {
 	pv, x := &f.p.Vertices[v], &f.v[v]
 	x.phase = running
-	if pv.Bare && f.quiet && f.outputs == nil {
+	if pv.Bare && f.quiet && f.outputs == nil && (x.attempts == 0 || f.trails[v].Last == "") {
 		f.startBare(pv, x)
 		return true
 	}

@@ -41,7 +41,8 @@ func (t *fanOut) issue(s chunk.Span) {
 func (t *fanOut) unstarted() int { return len(t.due) + t.cut() - t.next }
 
 // pick removes the next items to start from what waits: items to be tried again
-// or handed back first, then new ones. Items of one range are at the same attempt.
+// or handed back first, then new ones. Items of one range are at the same attempt. An item
+// whose last attempt said something runs alone, because a call has one Previous.
 func (t *fanOut) pick(most int) chunk.Span {
 	cut := t.cut()
 	if len(t.due) == 0 || t.due[0] >= cut {
@@ -50,7 +51,8 @@ func (t *fanOut) pick(most int) chunk.Span {
 		return chunk.Span{From: int32(from), To: int32(t.next)}
 	}
 	from, n := t.due[0], 1
-	for n < min(most, len(t.due), cut-from) && t.due[n] == from+n && t.attempt(from+n) == t.attempt(from) {
+	for t.trails[from].Last == "" && n < min(most, len(t.due), cut-from) && t.due[n] == from+n &&
+		t.attempt(from+n) == t.attempt(from) && t.trails[from+n].Last == "" {
 		n++
 	}
 	t.due = t.due[n:]
