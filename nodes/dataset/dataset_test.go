@@ -303,19 +303,6 @@ func contents(t testing.TB, dir, name string) string {
 	return string(data)
 }
 
-func TestFanOutOverRejectsFile(t *testing.T) {
-	dir := folder(t, map[string]string{"small.csv": small})
-	n := nodestest.Node(t, `{"source": "$item.f", "writes": ["rows"], "rejects": "r.csv"}`)
-	n.ForEach = &core.ForEach{Source: core.At("$.any", n.Pos)}
-	if _, ds := dataset.Kind.Compile(n, env(t, dir)); !ds.Has(core.CodeBadValue) {
-		t.Errorf("findings %v, want one about the same file for every item", ds)
-	}
-	s := core.Shared{Item: "x", Index: core.Nth(3)}
-	if _, err := run(t, `{"source": "small.csv", "writes": ["rows"], "rejects": "r.csv"}`, dir, s); err == nil || !strings.Contains(err.Error(), "replace the same file") {
-		t.Errorf("in a pipeline: error %v", err)
-	}
-}
-
 func TestRealData(t *testing.T) {
 	for _, c := range []struct {
 		file  string

@@ -226,9 +226,6 @@ func (l *load) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	if l.table.Mode == database.Replace && in.Shared().Index != 0 {
-		return core.Result{}, core.Permanent(errors.New("every item would replace the same table"))
-	}
 	src, err := l.rows(ctx, in)
 	if err != nil {
 		return core.Result{}, err

@@ -223,9 +223,6 @@ func (b *builder) load(c connector) core.Compiled {
 		if l.table.Commit {
 			b.scope.Errorf(core.CodeBadValue, b.Transaction.Pos, "transaction", "replace is one transaction: after a failure in the middle the old rows would be gone")
 		}
-		if b.env.Items {
-			b.scope.Errorf(core.CodeBadValue, b.Mode.Pos, "mode", "every item would replace the same table")
-		}
 	}
 	for _, w := range b.node.Writes {
 		b.scope.Warnf(core.CodeUnused, w.Pos, "", "a node that writes a table writes no state, field %q stays as it is", w.Value)

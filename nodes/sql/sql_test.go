@@ -283,17 +283,6 @@ func TestSQLiteLoad(t *testing.T) {
 	}
 }
 
-func TestReplaceInAFanOut(t *testing.T) {
-	const node = `{"dsn": "x.db", "table": "t", "mode": "replace", "from": "rows"}`
-	if _, ds := Kind.Compile(nodestest.Node(t, node), core.Env{Items: true}); !strings.Contains(nodestest.Findings(ds), "every item would replace the same table") {
-		t.Errorf("findings %v", ds)
-	}
-	in := input(t, t.TempDir(), `[{"id":1}]`, "").ForItem("x", core.Nth(0))
-	if _, err := compiled(t, "", node).Handle(t.Context(), in); err == nil || err.Error() != "every item would replace the same table" {
-		t.Errorf("error %v", err)
-	}
-}
-
 // A file stays in the workflow's folder, also where the environment names it.
 func TestFileStaysInside(t *testing.T) {
 	dir := t.TempDir()

@@ -1,6 +1,11 @@
 package plan
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"fmt"
+	"path"
+
+	"github.com/wavefold/wavefold/core"
+)
 
 // Target is a file or table that a node, or one nested in it, reads or writes.
 type Target struct {
@@ -8,27 +13,51 @@ type Target struct {
 	Node   int32
 	Nested bool
 	Pos    core.Position
+	inner  core.Position // in the nested workflow
 }
 
 // targets notes what a node reads and writes.
 func (c *compiler) targets(n *Node, made core.Compiled) {
 	for _, t := range made.Outputs {
-		c.p.outputs = append(c.p.outputs, Target{Target: t, Node: n.Index, Pos: t.Name.Pos})
+		c.output(n, Target{Target: t, Node: n.Index, Pos: t.Name.Pos})
 	}
 	for _, t := range made.Inputs {
 		c.p.inputs = append(c.p.inputs, Target{Target: t, Node: n.Index, Pos: t.Name.Pos})
 	}
 }
 
+// output notes what a node writes. A target that is replaced and has a fixed name is an error
+// in items and rows: each would replace what the one before it has written. Rounds of a loop
+// may replace it.
+func (c *compiler) output(n *Node, t Target) {
+	part := "item"
+	switch {
+	case t.Adds:
+		part = ""
+	case n.Decl.ForEach != nil:
+	case c.memberRoots[n.ID]&itemRoots != 0:
+		part = "row"
+	default:
+		part = ""
+	}
+	if part == "" {
+		c.p.outputs = append(c.p.outputs, t)
+		return
+	}
+	about, hint := "", fmt.Sprintf("make the name depend on the %s, such as out/{{$index}}%s", part, path.Ext(t.Key))
+	switch {
+	case t.Nested:
+		about, hint = fmt.Sprintf(", which its workflow writes (%s)", t.inner), "let the workflow take the name as an input, and make it depend on the "+part
+	case t.Table != "":
+		hint = "let each " + part + " add to the table: mode append, insert or upsert"
+	}
+	c.ds.Errorf(core.CodeOverwrite, t.Pos, "node %s: every %s would replace %s%s", n.ID, part, t, about).WithHint("%s", hint)
+}
+
 // nestedTargets notes what the nodes of a nested workflow read and write.
 func (c *compiler) nestedTargets(n *Node, inner *Plan) {
 	for _, t := range inner.outputs {
-		if n.Decl.ForEach != nil && !t.Adds {
-			c.ds.Errorf(core.CodeOverwrite, n.Decl.Pos, "node %s: every item would replace %s, which its workflow writes (%s)", n.ID, t, t.Pos).
-				WithHint("let the workflow take the name as an input, and make it depend on the item")
-			continue
-		}
-		c.p.outputs = append(c.p.outputs, Target{Target: t.Target, Node: n.Index, Nested: true, Pos: n.Decl.Pos})
+		c.output(n, Target{Target: t.Target, Node: n.Index, Nested: true, Pos: n.Decl.Pos, inner: t.Pos})
 	}
 	for _, t := range inner.inputs {
 		c.p.inputs = append(c.p.inputs, Target{Target: t.Target, Node: n.Index, Nested: true, Pos: n.Decl.Pos})

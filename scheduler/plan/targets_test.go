@@ -33,6 +33,19 @@ func TestTargets(t *testing.T) {
 			"warning: node b: writes out.csv, as node a"},
 		{"nested in each item", "nodes: [{id: a, kind: workflow, file: in.yaml, for_each: {source: $.list}}]",
 			"flow.yaml:3:17: error: node a: every item would replace out.csv, which its workflow writes (in.yaml:"},
+		{"nested in each row", "nodes: [{id: a, kind: workflow, file: in.yaml}], pipelines: [{id: p, items: $.list, stages: [a]}]",
+			"flow.yaml:3:17: error: node a: every row would replace out.csv, which its workflow writes (in.yaml:"},
+		{"each item", "nodes: [" + node("a", "to: [out/a.csv], for_each: {source: $.list}") + "]",
+			"flow.yaml:3:41: error: node a: every item would replace out/a.csv (make the name depend on the item, such as out/{{$index}}.csv) [OVERWRITE]"},
+		{"each row", "nodes: [{id: f, kind: fn}, " + node("a", "to: [out/a.csv]") + "], pipelines: [{id: p, items: $.list, stages: [f, a]}]",
+			"flow.yaml:3:60: error: node a: every row would replace out/a.csv (make the name depend on the row, such as out/{{$index}}.csv) [OVERWRITE]"},
+		{"the table of each item", "nodes: [" + node("a", "to: ['x.db#t'], for_each: {source: $.list}") + "]",
+			"error: node a: every item would replace table t of x.db (let each item add to the table: mode append, insert or upsert) [OVERWRITE]"},
+		{"the table of each row", "nodes: [" + node("a", "to: ['x.db#t']") + "], pipelines: [{id: p, items: $.list, stages: [a]}]",
+			"error: node a: every row would replace table t of x.db"},
+		{"a table that each row adds to", "nodes: [" + node("a", "to: ['+x.db#t']") + "], pipelines: [{id: p, items: $.list, stages: [a]}]", ""},
+		{"rounds", "nodes: [" + node("a", "to: [out.csv, 'x.db#t']") + "], loops: [{id: l, body: [a], max_iters: 2}]", ""},
+		{"a workflow in rounds", "nodes: [{id: a, kind: workflow, file: in.yaml}], loops: [{id: l, body: [a], max_iters: 2}]", ""},
 		{"nested and not", "nodes: [{id: a, kind: workflow, file: in.yaml}, " + node("b", "to: [out.csv]") + "]",
 			"error: node b: writes out.csv, as node a (flow.yaml:3:17) does"},
 		{"nested twice", "nodes: [{id: a, kind: workflow, file: in.yaml}, {id: b, kind: workflow, file: in.yaml}]",
@@ -62,7 +75,7 @@ func TestTargets(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, ds := files{
 				"in.yaml":   inner,
-				"flow.yaml": "name: x\nstate: {schema: {n: {type: integer, default: 1}}}\ngraph: {" + c.graph + "}\n",
+				"flow.yaml": "name: x\nstate: {schema: {n: {type: integer, default: 1}, list: {type: array}}}\ngraph: {" + c.graph + "}\n",
 			}.compile("flow.yaml", false)
 			got := ds.Error()
 			if !strings.Contains(got, c.want) || strings.Count(got, "[OVERWRITE]") != min(len(c.want), 1) {

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -17,23 +16,17 @@ type Name struct {
 	text     string
 	program  *expressions.Program
 	template *template.Template
-	output   bool
 }
 
 // Input compiles the name of a file that is read. It returns nil after an
 // error.
-func (s *Scope) Input(src core.Text, key string) *Name { return s.name(src, key, false) }
+func (s *Scope) Input(src core.Text, key string) *Name { return s.name(src, key) }
 
-// Output compiles the name of a file that is written. A fixed name in a fan-out
-// is an error, because each item would replace the file of the one before.
+// Output compiles the name of a file that is replaced. It returns nil after an error.
 func (s *Scope) Output(src core.Text, key string) *Name {
-	n := s.name(src, key, true)
+	n := s.name(src, key)
 	if n != nil && n.Fixed() {
 		s.outputs = append(s.outputs, src)
-	}
-	if n != nil && n.Fixed() && s.node.ForEach != nil {
-		s.Errorf(core.CodeBadValue, src.Pos, key, "every item would replace the same file").
-			WithHint("make the name depend on the item, such as out/{{$index}}.csv")
 	}
 	return n
 }
@@ -41,12 +34,12 @@ func (s *Scope) Output(src core.Text, key string) *Name {
 // Outputs are the names that Output compiled and the document spells out.
 func (s *Scope) Outputs() []core.Text { return s.outputs }
 
-func (s *Scope) name(src core.Text, key string, output bool) *Name {
+func (s *Scope) name(src core.Text, key string) *Name {
 	if strings.TrimSpace(src.Value) == "" {
 		s.Errorf(core.CodeMissingKey, src.Pos, key, "the file name is empty")
 		return nil
 	}
-	n := &Name{text: src.Value, output: output}
+	n := &Name{text: src.Value}
 	if strings.Contains(src.Value, "{{") {
 		t, ds := template.Compile(src, s.inputScope(), s.about(key))
 		s.Found = append(s.Found, ds...)
@@ -93,9 +86,6 @@ func (n *Name) Fixed() bool { return n.program == nil && n.template == nil }
 // Text returns the name for one attempt.
 func (n *Name) Text(in core.Shared) (string, error) {
 	if n.Fixed() {
-		if n.output && in.Index != 0 {
-			return "", core.Permanent(errors.New("every item would replace the same file; make its name depend on the item"))
-		}
 		return n.text, nil
 	}
 	if n.template != nil {
