@@ -42,7 +42,7 @@ const (
 	// State.
 	CodeMergeType       Code = "MERGE_TYPE"       // the merge strategy cannot work on the field's type
 	CodeUnorderedWrites Code = "UNORDERED_WRITES" // only the canonical order decides which write wins
-	CodeItemsReplace    Code = "ITEMS_REPLACE"    // each item of a fan-out replaces what the one before it wrote
+	CodeItemsReplace    Code = "ITEMS_REPLACE"    // each item or row replaces what the one before it wrote
 	CodeReadUnordered   Code = "READ_UNORDERED"   // a read is ordered after a write only by its wave
 	CodeReadBefore      Code = "READ_BEFORE"      // the only writers of a read field come later
 	CodeNeverWritten    Code = "NEVER_WRITTEN"    // a field is read but nobody writes it
