@@ -280,42 +280,6 @@ type rowWriter interface {
 	End() error
 }
 
-// header returns the columns of a file that begins with the rows: those of the rows,
-// or, if there are none, those of the header that the table came from.
-func (w *writing) header(src *table.Source, head []any) []table.Field {
-	if len(head) > 0 {
-		return named(table.Columns(head))
-	}
-	if columns := src.Header(); columns != nil {
-		return named(columns)
-	}
-	if w.known.Closed {
-		return named(w.known.Names)
-	}
-	nodes := w.in.Shared().Nodes
-	if w.known.Header == "" || nodes == nil {
-		return nil
-	}
-	var out []table.Field
-	_, output, _ := nodes(w.known.Header)
-	for _, c := range core.HeaderColumns(output) {
-		f := table.Field{Name: c.Name}
-		if c.Type != nil {
-			f.Kind = c.Type.Kind
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
-func named(columns []string) []table.Field {
-	out := make([]table.Field, len(columns))
-	for i, name := range columns {
-		out[i].Name = name
-	}
-	return out
-}
-
 // writer returns the writer of a file that begins with the rows.
 func (w *writing) writer(out *bufio.Writer, src *table.Source, head []any) (rowWriter, error) {
 	l := w.layout
@@ -339,7 +303,7 @@ func (w *writing) fields(src *table.Source, head []any) []table.Field {
 		return w.columns
 	}
 	var out []table.Field
-	for _, f := range w.header(src, head) {
+	for _, f := range src.Columns(head, w.known, w.in.Shared()) {
 		if i := slices.IndexFunc(w.declared, func(d table.Field) bool { return d.Name == f.Name }); i >= 0 {
 			f = w.declared[i]
 		}
@@ -393,7 +357,17 @@ func (w *writing) toTable(ctx context.Context, name string, src *table.Source) (
 		t.Upserted, t.Storing = w.upserted, w.in.Shared().Storing
 	}
 	t.Declared = w.declared
-	t.Ready = func(rows int64) error { return w.ready(src, rows) }
+	head, err := src.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if len(head) == 0 {
+		t.Header = src.Columns(nil, w.known, w.in.Shared())
+	}
+	t.Ready = func(rows int64) error {
+		t.WarnUnmade(w.in.Logger())
+		return w.ready(src, rows)
+	}
 	w.done, err = database.Load(ctx, db, &t, src, w.in.Progress)
 	return err
 }

@@ -216,6 +216,7 @@ type load struct {
 	connector
 	table  database.Table
 	from   *table.From
+	known  core.Columns // of the rows, for a table without rows
 	target core.Target
 }
 
@@ -272,7 +273,15 @@ func (l *load) store(ctx context.Context, in core.Input, src *table.Source) (cor
 		t.Upserted = &core.Upserted{Target: l.resolved(in.Shared()), Name: c.name + ", table " + t.Name}
 		t.Storing = in.Shared().Storing
 	}
+	head, err := src.Head(ctx)
+	if err != nil {
+		return core.Result{}, err
+	}
+	if len(head) == 0 {
+		t.Header = src.Columns(nil, l.known, in.Shared())
+	}
 	t.Ready = func(rows int64) error {
+		t.WarnUnmade(in.Logger())
 		if absent := src.Absent(); rows > 0 && len(absent) > 0 {
 			in.Logger().Warn("no row has the column", "column", absent[0])
 		}

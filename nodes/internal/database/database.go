@@ -6,6 +6,7 @@ package database
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -36,6 +37,8 @@ type Table struct {
 	// Declared are columns that the state schema knows. A table that is made has
 	// them too.
 	Declared []table.Field
+	// Header are the columns of a table without rows. A table that is made has them too.
+	Header []table.Field
 	// Make allows a table that is not there to be made.
 	Make bool
 	// Batch is how many rows are sent at once, 0 for at most 5,000.
@@ -51,6 +54,16 @@ type Table struct {
 	// Storing is called before each commit with the keys in Upserted, which is emptied
 	// afterwards; its error undoes what is not committed. It may be nil.
 	Storing func(*core.Upserted) error
+
+	unmade bool // see WarnUnmade
+}
+
+// WarnUnmade warns if Load did not make the table, because it has no rows and its columns
+// are not known. It is called by Ready.
+func (t *Table) WarnUnmade(log *slog.Logger) {
+	if t.unmade {
+		log.Warn("the table does not exist: without rows its columns are not known, so it was not made", "table", t.Name)
+	}
 }
 
 // Column is a column of a table in a database.

@@ -179,7 +179,7 @@ func (l *load) prepare(ctx context.Context, fields []table.Field, head []any) er
 	if err != nil {
 		return err
 	}
-	if l.t.Mode == Remake && len(have) > 0 && len(fields)+len(l.t.Declared) > 0 {
+	if l.t.Mode == Remake && len(have) > 0 && len(fields)+len(l.known()) > 0 {
 		if err := l.b.Drop(ctx, l.t); err != nil {
 			return err
 		}
@@ -216,11 +216,31 @@ func (l *load) unknown(name string, have []Column) error {
 	return core.Permanent(errors.New(text))
 }
 
+// known returns the columns of the table's header and those that are declared, with their
+// declared types.
+func (l *load) known() []table.Field {
+	if len(l.t.Header) == 0 {
+		return l.t.Declared
+	}
+	out := make([]table.Field, len(l.t.Header))
+	for i, f := range l.t.Header {
+		out[i].Name = f.Name // types found without rows would reject the rows of a later run
+	}
+	for _, d := range l.t.Declared {
+		if at := slices.IndexFunc(out, func(f table.Field) bool { return f.Name == d.Name }); at >= 0 {
+			out[at] = d
+		} else {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 // create makes the table of the columns that the rows fill and of those that are
-// only declared.
+// only known.
 func (l *load) create(ctx context.Context, fields []table.Field, head []any) error {
 	all := slices.Clip(fields)
-	for _, d := range l.t.Declared {
+	for _, d := range l.known() {
 		at := slices.IndexFunc(all, func(f table.Field) bool { return l.rules.Fold(f.Name) == l.rules.Fold(d.Name) })
 		switch {
 		case at >= 0 || l.t.Columns != nil:
@@ -229,14 +249,15 @@ func (l *load) create(ctx context.Context, fields []table.Field, head []any) err
 		}
 	}
 	if len(all) == 0 {
-		return nil // nothing to store, and no columns to make a table of
+		l.t.unmade = true // nothing to store, and no columns to make a table of
+		return nil
 	}
 	if !l.t.Make {
 		return core.Permanent(fmt.Errorf("there is no table %q (create: true makes it)", l.t.Name))
 	}
 	columns := make([]Column, len(all))
 	for i, f := range all {
-		columns[i] = l.b.Layout(New{Field: f, Seen: table.Look(head, f.Name), More: l.src.Streamed()})
+		columns[i] = l.b.Layout(New{Field: f, Seen: table.Look(head, f.Name), More: l.src.Streamed() || len(head) == 0})
 	}
 	if err := l.b.Create(ctx, l.t, columns); err != nil {
 		return err

@@ -1,0 +1,39 @@
+package table
+
+import "github.com/wavefold/wavefold/core"
+
+// Columns returns the columns of a table that begins with the rows head: those of the rows,
+// or, if there are none, those of the header that the table was read from. known is what the
+// plan knows of the rows.
+func (s *Source) Columns(head []any, known core.Columns, in core.Shared) []Field {
+	if len(head) > 0 {
+		return named(Columns(head))
+	}
+	if columns := s.Header(); columns != nil {
+		return named(columns)
+	}
+	if known.Closed {
+		return named(known.Names)
+	}
+	if known.Header == "" || in.Nodes == nil {
+		return nil
+	}
+	var out []Field
+	_, output, _ := in.Nodes(known.Header)
+	for _, c := range core.HeaderColumns(output) {
+		f := Field{Name: c.Name}
+		if c.Type != nil {
+			f.Kind = c.Type.Kind
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func named(columns []string) []Field {
+	out := make([]Field, len(columns))
+	for i, name := range columns {
+		out[i].Name = name
+	}
+	return out
+}
