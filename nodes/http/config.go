@@ -275,6 +275,9 @@ func (b *builder) result(h *handler) {
 		if b.Into.Value != "" {
 			b.errorf(b.Into.Pos, "into", "output: none has nothing to put into a field")
 		}
+		for _, w := range b.node.Writes {
+			b.texts.Found.Warnf(core.CodeUnused, w.Pos, "%s: a request with output: none writes no state, field %q stays as it is", b.node.Subject(), w.Value)
+		}
 	} else {
 		to, ds := setting.TargetOf(b.node, b.Into, b.node.Subject())
 		h.to = to

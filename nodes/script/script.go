@@ -111,6 +111,10 @@ func (c *config) target(s *script, n *core.Node, f *files.Finder) {
 		f.Found = append(f.Found, ds...)
 	case c.Into.Value != "":
 		f.Found.Errorf(core.CodeBadValue, c.Into.Pos, "%s: into: output: %s has nothing to put into a field", f.Subject, s.form)
+	case s.form == program.None:
+		for _, w := range n.Writes {
+			f.Found.Warnf(core.CodeUnused, w.Pos, "%s: a script with output: none writes no state, field %q stays as it is", f.Subject, w.Value)
+		}
 	}
 }
 

@@ -128,6 +128,9 @@ func (b *builder) build(c connector) core.Compiled {
 		return b.query(c)
 	case len(b.Exec) > 0:
 		b.only("exec")
+		for _, w := range b.node.Writes {
+			b.scope.Warnf(core.CodeUnused, w.Pos, "", "a node that runs statements writes no state, field %q stays as it is", w.Value)
+		}
 		return core.Compiled{Handler: &exec{connector: c, statements: b.statements(c.dialect, "exec", b.Exec...)}, Effects: true}
 	}
 	b.only("table", "schema", "from", "mode", "key", "columns", "create", "batch", "transaction")
@@ -235,6 +238,11 @@ func (b *builder) load(c connector) core.Compiled {
 	}
 	l.table.Declared = b.scope.Declared(l.from.Type, b.Columns, b.Key, l.from)
 	made := core.Compiled{Handler: l, Streams: l.from.Streams(), Effects: true, Outputs: []core.Target{b.output(c, &l.table)}}
+	if l.from.Field() != "" && l.table.Columns == nil {
+		if l.known = b.scope.Columns(l.from.Field(), nil); l.known.Header != "" {
+			made.Glances = []core.Text{core.At(l.known.Header, l.from.Name.Pos)}
+		}
+	}
 	l.target, made.Upserts = made.Outputs[0], l.table.Mode == database.Upsert
 	if l.table.Mode == database.Replace {
 		made.Replaces = core.ReplacesTable
@@ -264,6 +272,8 @@ func (b *builder) output(c connector, to *database.Table) core.Target {
 
 // name checks the names of the table and its schema.
 func (b *builder) name(rules database.Rules) {
+	database.CheckFixed(b.scope, b.Table, "table")
+	database.CheckFixed(b.scope, b.Schema, "schema")
 	if err := rules.CheckName(b.Table.Value); err != nil {
 		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "%v", err)
 	}

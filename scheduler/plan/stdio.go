@@ -10,6 +10,13 @@ func (c *compiler) stdio() {
 		func(n *Node) bool { return n.Stdout })
 	c.p.Stdin = c.sole("reads standard input", "read it into a field first, with a node before", "let one of them read a field the other fills",
 		func(n *Node) bool { return n.Stdin })
+	for i := range c.p.Nodes {
+		n := &c.p.Nodes[i]
+		if e := n.Decl.OnError; n.Stdin && e != nil && e.Policy.Value == "retry" {
+			c.ds.Warnf(core.CodeUnused, e.Policy.Pos, "%s: on_error: a second attempt fails: standard input can be read once, and the first attempt has read it", nodePlace(n.ID)).
+				WithHint("leave the retry out, or save the input as a file and read that")
+		}
+	}
 }
 
 // sole reports the nodes that do something which one node of a graph may do, once,

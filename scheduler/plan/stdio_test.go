@@ -43,6 +43,21 @@ func TestStdout(t *testing.T) {
 }
 
 // Standard input is read under the same rules.
+// A second attempt would find standard input read.
+func TestRetryOfStdin(t *testing.T) {
+	for graph, want := range map[string]bool{
+		"nodes: [{id: a, kind: fn, stdin: true, on_error: {policy: retry, attempts: 3}}]":                    true,
+		"nodes: [{id: a, kind: workflow, file: inner.yaml, on_error: {policy: retry, attempts: 3}}]":         true,
+		"nodes: [{id: a, kind: fn, stdin: true, on_error: {policy: skip}}]":                                  false,
+		"nodes: [{id: a, kind: fn, stdin: true}, {id: b, kind: fn, on_error: {policy: retry, attempts: 3}}]": false,
+	} {
+		_, ds := files{"inner.yaml": "name: inner\ngraph: {nodes: [{id: p, kind: fn, stdin: true}]}\n", "flow.yaml": "name: x\ngraph: {" + graph + "}\n"}.compile("flow.yaml", false)
+		if got := strings.Contains(ds.Error(), "warning: node a: on_error: a second attempt fails: standard input can be read once"); got != want {
+			t.Errorf("%s: %v", graph, ds)
+		}
+	}
+}
+
 func TestStdin(t *testing.T) {
 	for graph, want := range map[string]string{
 		"{nodes: [{id: a, kind: fn, stdin: true}, {id: b, kind: fn, stdout: true}]}":         "",
