@@ -275,7 +275,7 @@ func (l *load) store(ctx context.Context, in core.Input, src *table.Source) (cor
 	}
 	head, err := src.Head(ctx)
 	if err != nil {
-		return core.Result{}, err
+		return core.Result{}, c.about(fmt.Errorf("table %s: %w", l.table.Name, err))
 	}
 	if len(head) == 0 {
 		t.Header = src.Columns(nil, l.known, in.Shared())
