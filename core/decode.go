@@ -71,13 +71,14 @@ func (l *Located[T]) parts() (any, *Position) { return &l.Value, &l.Pos }
 //	Attempts core.Int      `wavefold:"attempts,required,min=1,max=20"`
 //	Backoff  core.Text     `wavefold:"backoff,oneof=linear|exponential"`
 //	Base     time.Duration `wavefold:"base_ms,ms"`
+//	Table    core.Text     `wavefold:"table,fixed"` // no template, no {{
 //	Pos      core.Position `wavefold:",pos"`  // where the mapping begins
 //	More     *core.Value   `wavefold:",rest"` // keys that no field names, as a mapping
 //	Lost     core.Lost     `wavefold:",lost"` // keys that are not known, see Lost
 //
 // A required key must be there and must not be blank: an empty text, list or map
-// counts as missing. min, max and oneof hold for the scalars inside lists, maps and
-// pointers. Fields without a tag are left alone; an embedded struct lends its keys.
+// counts as missing. min, max, oneof and fixed hold for the scalars inside lists, maps
+// and pointers. Fields without a tag are left alone; an embedded struct lends its keys.
 //
 // A field may be a bool, text, whole number, float, time.Duration, slice, map with
 // text keys, struct, Members, Located, *Object, *Value (the tree as it stands), any

@@ -16,6 +16,8 @@ type Key struct {
 	// of a number or duration as the tag spells them; "" for none.
 	OneOf    []string
 	Min, Max string
+	// Fixed rejects a template: the string is used as it is written.
+	Fixed bool
 	// Millis lets a duration be a whole number of milliseconds.
 	Millis bool
 	// Doc is the text of the field's `doc` tag, for help and schemas.
@@ -158,6 +160,8 @@ func parseKey(tag string, f reflect.StructField, index []int) Key {
 			k.Required = true
 		case "ms":
 			k.Millis = true
+		case "fixed":
+			k.Fixed = true
 		case "min":
 			k.Min = value
 		case "max":

@@ -86,6 +86,10 @@ func (d *decoder) text(v *Value, dst reflect.Value, at *place, key *Key) {
 			WithHint("%s", DidYouMean(s, key.OneOf))
 		return
 	}
+	if key.Fixed && strings.Contains(s, "{{") {
+		d.errorf(CodeBadValue, v.Pos, at, "a template is not allowed here: %s is used as it is written", strconv.Quote(shorten(s, 40)))
+		return
+	}
 	dst.SetString(s)
 }
 

@@ -116,6 +116,8 @@ type everything struct {
 	Str      string                  `wavefold:"str"`
 	Text     Text                    `wavefold:"text"`
 	Word     Text                    `wavefold:"word,oneof=red|green|blue"`
+	Fixed    Text                    `wavefold:"fixed,fixed"`
+	Fixeds   []string                `wavefold:"fixeds,fixed"`
 	Int      int                     `wavefold:"int"`
 	Small    int8                    `wavefold:"small"`
 	Unsigned uint16                  `wavefold:"unsigned"`
@@ -212,7 +214,7 @@ func TestDecodeFindings(t *testing.T) {
 		in   string
 		want []string // column code message (hint)
 	}{
-		{`{"strr":"x"}`, []string{`2 UNKNOWN_KEY unknown key "strr" (did you mean "str"? known keys: verbose, str, text, word, int,`}},
+		{`{"strr":"x"}`, []string{`2 UNKNOWN_KEY unknown key "strr" (did you mean "str"? known keys: verbose, str, text, word, fixed,`}},
 		{`{"opt":{"name":"x","sise":1}}`, []string{`20 UNKNOWN_KEY inner x: unknown key "sise" (did you mean "size"? known keys: name, size)`}},
 		{`{"opt":{"name":"x","or more":null}}`, []string{`20 UNKNOWN_KEY inner x: unknown key "or more" (is it the end of a string? in {…} a string with a comma needs quotes; known keys: name, size)`}},
 		{`{"zzz":1,"qqq":2}`, []string{`2 UNKNOWN_KEY unknown key "zzz" (known keys: `, `10 UNKNOWN_KEY unknown key "qqq" (known keys: `}},
@@ -221,6 +223,7 @@ func TestDecodeFindings(t *testing.T) {
 			`10 DUPLICATE_KEY key "str" appears twice (the first one is on line 1)`,
 		}},
 		{`{"str":null}`, []string{`8 WRONG_TYPE str: want a string, found nothing`}},
+		{`{"fixed":"t_{{x}}","fixeds":["a","{{b}}"]}`, []string{`10 BAD_VALUE fixed: a template is not allowed here: "t_{{x}}" is used as it is written`, `34 BAD_VALUE fixeds[1]: a template is not allowed here: "{{b}}" is used as it is written`}},
 		{`{"text":["x"]}`, []string{`9 WRONG_TYPE text: want a string, found a list`}},
 		{`{"word":"grene"}`, []string{`9 BAD_VALUE word: "grene" is none of red, green, blue (did you mean "green"?)`}},
 		{`{"word":7}`, []string{`9 WRONG_TYPE word: want one of red, green, blue, found number 7 (put it in quotes`}},

@@ -32,10 +32,10 @@ func Execute(ctx context.Context, c *machine.Command, o Options) (*machine.Event
 	case c.Op != machine.OpRun:
 		return nil, fmt.Errorf("the command %s is %s: Execute carries out %s", c.ID, c.Op, machine.OpRun)
 	case o.Run == "":
-		return nil, errors.New("Options.Run is empty: Execute needs the id of the run")
+		return nil, errors.New("the option Run is empty: Execute needs the id of the run")
 	}
 	if name := o.ofMachine(); name != "" {
-		return nil, fmt.Errorf("Options.%s has no effect on one command: it belongs to the options of the machine", name)
+		return nil, fmt.Errorf("the option %s has no effect on one command: it belongs to the options of the machine", name)
 	}
 	dry := false
 	if c.Call != nil {

@@ -286,14 +286,14 @@ func TestExecuteRefuses(t *testing.T) {
 		c          machine.Command
 		o          scheduler.Options
 	}{
-		{"no run", "Options.Run is empty: Execute needs the id of the run", *c, scheduler.Options{}},
+		{"no run", "the option Run is empty: Execute needs the id of the run", *c, scheduler.Options{}},
 		{"a timer", "the command 0/0!1 is timer: Execute carries out run", machine.Command{Op: machine.OpTimer, ID: c.ID}, scheduler.Options{Run: "r"}},
-		{"concurrency", "Options.Concurrency has no effect on one command", *c, scheduler.Options{Run: "r", Concurrency: 1}},
-		{"in flight", "Options.MaxInFlight has no effect", *c, scheduler.Options{Run: "r", MaxInFlight: 1}},
-		{"barrier", "Options.Barrier has no effect", *c, scheduler.Options{Run: "r", Barrier: true}},
-		{"fail fast", "Options.FailFast has no effect", *c, scheduler.Options{Run: "r", FailFast: true}},
-		{"visits", "Options.MaxVisits has no effect", *c, scheduler.Options{Run: "r", MaxVisits: 1}},
-		{"backpressure", "Options.Backpressure has no effect", *c, scheduler.Options{Run: "r", Backpressure: true}},
+		{"concurrency", "the option Concurrency has no effect on one command", *c, scheduler.Options{Run: "r", Concurrency: 1}},
+		{"in flight", "the option MaxInFlight has no effect", *c, scheduler.Options{Run: "r", MaxInFlight: 1}},
+		{"barrier", "the option Barrier has no effect", *c, scheduler.Options{Run: "r", Barrier: true}},
+		{"fail fast", "the option FailFast has no effect", *c, scheduler.Options{Run: "r", FailFast: true}},
+		{"visits", "the option MaxVisits has no effect", *c, scheduler.Options{Run: "r", MaxVisits: 1}},
+		{"backpressure", "the option Backpressure has no effect", *c, scheduler.Options{Run: "r", Backpressure: true}},
 		{"no handler", "node a: nobody does it", machine.Command{Op: machine.OpRun, Plan: closed, Node: &closed.Nodes[0]}, scheduler.Options{Run: "r"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -18,8 +18,8 @@ type common struct {
 	Known       []core.Text       `wavefold:"context_nodes" doc:"in a dag, the nodes whose results the run knows here, in place of what predecessors sent"`
 	System      core.Text         `wavefold:"system" doc:"instructions that go before everything: a template, or the name of a file with one"`
 	Model       core.Text         `wavefold:"model" doc:"name of the model"`
-	Provider    core.Text         `wavefold:"provider" doc:"the company or server that runs the model; a warning if the model client cannot choose it"`
-	Effort      core.Text         `wavefold:"reasoning_effort" doc:"how hard the model should think, such as low or high"`
+	Provider    core.Text         `wavefold:"provider,fixed" doc:"the company or server that runs the model; a warning if the model client cannot choose it"`
+	Effort      core.Text         `wavefold:"reasoning_effort,fixed" doc:"how hard the model should think, such as low or high"`
 	Schema      *core.Value       `wavefold:"schema" doc:"JSON Schema of the answer, or a file with it"`
 	Lenient     bool              `wavefold:"lenient" doc:"take any answer as an object; of the schema only its required members count"`
 	Temperature *float64          `wavefold:"temperature,min=0,max=2" doc:"from 0 to 2"`

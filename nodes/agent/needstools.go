@@ -13,14 +13,14 @@ var toolPatterns = []*regexp.Regexp{
 	regexp.MustCompile("(?:run|rerun|execute|invoke) (?:(?:the|all|our|your|its|every|project's|full|whole|existing|unit|integration) )*(?:`[^`\n]+`|tests?\\b|test suite|build\\b|linters?\\b|commands?\\b|scripts?\\b|programs?\\b|cargo\\b|go (?:test|build|vet)\\b|npm\\b|make\\b|pytest\\b|git\\b)"),
 	// Write the report to report.md. Read src/main.go. Edit the files.
 	regexp.MustCompile("(?:read|open|write|create|edit|modify|update|delete|append|save|inspect|rewrite|replace)\\b[^.!?\n{}]{0,80}?(?:`?[\\w./-]*\\w\\.(?:go|py|rs|ts|tsx|js|jsx|md|txt|json|ya?ml|toml|csv|dot|sh|html|css|sql|java|rb|c|h|cpp)\\b|\\bto disk\\b|\\bin the (?:repository|repo|code ?base|working (?:tree|directory))\\b)"),
-	regexp.MustCompile("(?:read|open|edit|modify|update|delete|rewrite) (?:(?:the|all|any|these|those|existing|relevant|needed|necessary|source|affected) )*files?\\b"),
+	regexp.MustCompile(`(?:read|open|edit|modify|update|delete|rewrite) (?:(?:the|all|any|these|those|existing|relevant|needed|necessary|source|affected) )*files?\b`),
 	// Implement the plan. Fix the failing tests. Refactor the code base.
-	regexp.MustCompile("(?:implement|carry out|execute|apply) (?:(?:the|this|each|every|all|of|approved|whole|next|remaining|following) )*(?:plan|steps?|changes?|design|spec|specification|features?|tasks?|fix|fixes)\\b"),
-	regexp.MustCompile("(?:fix|repair) (?:(?:the|all|any|every|failing|broken|remaining|compile|compiler|test|lint) )*(?:tests?|build|errors?|failures?|code|bugs?|warnings)\\b"),
+	regexp.MustCompile(`(?:implement|carry out|execute|apply) (?:(?:the|this|each|every|all|of|approved|whole|next|remaining|following) )*(?:plan|steps?|changes?|design|spec|specification|features?|tasks?|fix|fixes)\b`),
+	regexp.MustCompile(`(?:fix|repair) (?:(?:the|all|any|every|failing|broken|remaining|compile|compiler|test|lint) )*(?:tests?|build|errors?|failures?|code|bugs?|warnings)\b`),
 	regexp.MustCompile("(?:refactor|migrate|port|implement|fix|change)\\b[^.!?\n{}]{0,60}?\\b(?:code ?base|repository|repo|source (?:code|files?|tree)|working (?:tree|directory))\\b"),
 	// Commit the changes. Open a pull request.
-	regexp.MustCompile("(?:commit|push|stage|check out|clone) (?:(?:the|all|your|these|this) )*(?:changes?|branch|repository|repo|commits?|work|files?|result)\\b"),
-	regexp.MustCompile("(?:open|create|merge) (?:a|the) (?:pull request|merge request|branch)\\b"),
+	regexp.MustCompile(`(?:commit|push|stage|check out|clone) (?:(?:the|all|your|these|this) )*(?:changes?|branch|repository|repo|commits?|work|files?|result)\b`),
+	regexp.MustCompile(`(?:open|create|merge) (?:a|the) (?:pull request|merge request|branch)\b`),
 }
 
 // clause is the end of what comes before a clause that asks for something.

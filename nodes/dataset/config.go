@@ -15,14 +15,14 @@ type config struct {
 	Format      core.Text                `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet" doc:"how the files are written; by default what their names end in"`
 	Compression core.Text                `wavefold:"compression,oneof=gzip|none" doc:"how the files are compressed; by default gzip if the name ends in .gz"`
 	Columns     core.Members[columnType] `wavefold:"columns" doc:"columns that the files must have, with their types: {name: type} or {name: {type, optional}}"`
-	Select      []core.Text              `wavefold:"select" doc:"the columns of the rows, in this order; others are not read"`
+	Select      []core.Text              `wavefold:"select,fixed" doc:"the columns of the rows, in this order; others are not read"`
 	Unknown     core.Text                `wavefold:"unknown,oneof=keep|drop|fail" doc:"what happens to columns that are not declared: keep (default), drop, or fail the node"`
 	Infer       bool                     `wavefold:"infer" doc:"find the types of other columns of csv and tsv from their cells (default true)"`
 	InferRows   core.Int                 `wavefold:"infer_rows,min=1" doc:"from how many rows types are found; by default all, of a stream the first 10000"`
 	Header      header                   `wavefold:"header" doc:"true (default): the first line of csv and tsv names the columns; or the list of names of a file without such a line"`
 	Delimiter   core.Text                `wavefold:"delimiter" doc:"the character between cells of csv"`
 	Nulls       []string                 `wavefold:"nulls" doc:"cells that mean null (default: the empty one)"`
-	FileColumn  core.Text                `wavefold:"file_column" doc:"the name of a column that holds the name of the file a row is from"`
+	FileColumn  core.Text                `wavefold:"file_column,fixed" doc:"the name of a column that holds the name of the file a row is from"`
 	Limit       core.Int                 `wavefold:"limit,min=1" doc:"how many rows to load"`
 	MinRows     core.Int                 `wavefold:"min_rows,min=1" doc:"how many good rows there must be in all files together"`
 	AllowEmpty  bool                     `wavefold:"allow_empty" doc:"a file without content has no rows, and no row need be good"`

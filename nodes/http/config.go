@@ -50,7 +50,7 @@ type basicConfig struct {
 
 type pagesConfig struct {
 	By     core.Text     `wavefold:"by,required,oneof=number|offset|cursor|link" doc:"what leads to the next page"`
-	Param  core.Text     `wavefold:"param" doc:"the query parameter that asks for a page"`
+	Param  core.Text     `wavefold:"param,fixed" doc:"the query parameter that asks for a page"`
 	From   int           `wavefold:"from" doc:"the first number or offset (number 1, offset 0)"`
 	Size   int           `wavefold:"size,min=1" doc:"how many rows a full page has"`
 	Next   core.Text     `wavefold:"next" doc:"where in the answer the next cursor or address is"`

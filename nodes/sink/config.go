@@ -14,8 +14,8 @@ type config struct {
 	Columns   table.FieldList `wavefold:"columns" doc:"the columns in order: a list of names, or {name: type}; by default all columns of the rows"`
 	Header    bool            `wavefold:"header" doc:"begin csv and tsv with a line of column names (default true)"`
 	Delimiter core.Text       `wavefold:"delimiter" doc:"the character between cells of csv"`
-	Table     core.Text       `wavefold:"table" doc:"the table of an SQLite database"`
+	Table     core.Text       `wavefold:"table,fixed" doc:"the table of an SQLite database"`
 	Mode      core.Text       `wavefold:"mode,oneof=replace|append|upsert" doc:"what happens to rows that are in the table: replace (default), append or upsert"`
-	Key       []core.Text     `wavefold:"key" doc:"the columns of the table's primary key, by which upsert finds rows"`
+	Key       []core.Text     `wavefold:"key,fixed" doc:"the columns of the table's primary key, by which upsert finds rows"`
 	Outside   bool            `wavefold:"allow_outside" doc:"the file may lie outside of the workflow's folder"`
 }

@@ -102,7 +102,6 @@ func (b *builder) table(h *handler) {
 	if b.Table.Value == "" {
 		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", `an SQLite database needs the key "table"`).WithHint("table: NAME")
 	}
-	database.CheckFixed(b.scope, b.Table, "table")
 	if err := sqlite.Rules.CheckName(b.Table.Value); err != nil {
 		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "%v", err)
 	}

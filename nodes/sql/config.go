@@ -16,11 +16,11 @@ type config struct {
 	Into        core.Text       `wavefold:"into" doc:"with query: the field for the rows; by default the only declared write"`
 	Stream      bool            `wavefold:"stream" doc:"with query: the rows are a stream, read by one other node"`
 	Exec        statements      `wavefold:"exec" doc:"statements that change something, one or a list; they run in one transaction"`
-	Table       core.Text       `wavefold:"table" doc:"the table that rows are written to"`
-	Schema      core.Text       `wavefold:"schema" doc:"with table: the schema of PostgreSQL it is in"`
+	Table       core.Text       `wavefold:"table,fixed" doc:"the table that rows are written to"`
+	Schema      core.Text       `wavefold:"schema,fixed" doc:"with table: the schema of PostgreSQL it is in"`
 	From        core.Text       `wavefold:"from" doc:"with table: the field to write, or an expression such as $.report.rows; by default the only declared read"`
 	Mode        core.Text       `wavefold:"mode,oneof=insert|upsert|replace" doc:"with table: what happens to rows that are there: insert adds to them (default), upsert updates those with the key, replace removes them"`
-	Key         []core.Text     `wavefold:"key" doc:"with table: the columns by which upsert finds rows"`
+	Key         []core.Text     `wavefold:"key,fixed" doc:"with table: the columns by which upsert finds rows"`
 	Columns     table.FieldList `wavefold:"columns" doc:"with table: the columns to fill, a list of names or {name: type}; by default all columns of the rows"`
 	Create      bool            `wavefold:"create" doc:"with table: create the table if it does not exist"`
 	Batch       core.Int        `wavefold:"batch,min=1,max=100000" doc:"with table: number of rows that are sent at once, and with transaction: batch stored at once; by default at most 5000, and 1000 in a transaction"`

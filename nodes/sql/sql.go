@@ -272,8 +272,6 @@ func (b *builder) output(c connector, to *database.Table) core.Target {
 
 // name checks the names of the table and its schema.
 func (b *builder) name(rules database.Rules) {
-	database.CheckFixed(b.scope, b.Table, "table")
-	database.CheckFixed(b.scope, b.Schema, "schema")
 	if err := rules.CheckName(b.Table.Value); err != nil {
 		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "%v", err)
 	}

@@ -23,9 +23,9 @@ type simple struct {
 	Filter *core.Text              `wavefold:"filter" doc:"keep the rows for which the condition holds"`
 	Map    core.Members[expr]      `wavefold:"map" doc:"make new rows of these columns: {name: expression}"`
 	Derive core.Members[expr]      `wavefold:"derive" doc:"add or replace columns: {name: expression}"`
-	Select []core.Text             `wavefold:"select" doc:"keep these columns, in this order"`
+	Select []core.Text             `wavefold:"select,fixed" doc:"keep these columns, in this order"`
 	Drop   []core.Text             `wavefold:"drop" doc:"leave these columns out"`
-	Rename core.Members[core.Text] `wavefold:"rename" doc:"rename columns: {old: new}"`
+	Rename core.Members[core.Text] `wavefold:"rename,fixed" doc:"rename columns: {old: new}"`
 	Group  *groupConfig            `wavefold:"group" doc:"one row for each group: {by: [columns], aggregate: {name: function}}"`
 	Window *windowConfig           `wavefold:"window" doc:"add columns over the rows before: {by: [columns], columns: {name: function}}"`
 	Sort   []core.Text             `wavefold:"sort" doc:"order by these columns; -column for descending"`
@@ -44,13 +44,13 @@ type stepConfig struct {
 }
 
 type groupConfig struct {
-	By        []core.Text             `wavefold:"by" doc:"the columns whose values make a group; none for one group of all rows"`
+	By        []core.Text             `wavefold:"by,fixed" doc:"the columns whose values make a group; none for one group of all rows"`
 	Aggregate core.Members[core.Text] `wavefold:"aggregate,required" doc:"the columns of a group: {name: count}, {name: sum(column)} ..."`
 	Pos       core.Position           `wavefold:",pos"`
 }
 
 type windowConfig struct {
-	By      []core.Text             `wavefold:"by" doc:"the columns whose values make a partition; none for one of all rows"`
+	By      []core.Text             `wavefold:"by,fixed" doc:"the columns whose values make a partition; none for one of all rows"`
 	Columns core.Members[core.Text] `wavefold:"columns,required" doc:"the columns that are added: {name: row_number}, {name: lag(column)}, {name: sum(column, rows)} ..."`
 }
 
@@ -58,7 +58,7 @@ type joinConfig struct {
 	With    core.Text     `wavefold:"with,required" doc:"the field that holds the other table"`
 	On      onColumns     `wavefold:"on,required" doc:"the columns that must be equal: a name, a list, or {left: right}"`
 	Kind    core.Text     `wavefold:"kind,oneof=inner|left" doc:"inner (default): only rows with a match; left: all rows"`
-	Prefix  core.Text     `wavefold:"prefix" doc:"put before the names of the other table's columns"`
+	Prefix  core.Text     `wavefold:"prefix,fixed" doc:"put before the names of the other table's columns"`
 	Take    *takenColumns `wavefold:"take" doc:"the columns of the other table: a list, or {column: name}; by default all but those of on"`
 	Match   core.Text     `wavefold:"match,oneof=all|first|one" doc:"of several matches take all (default) or the first; one: there must not be several"`
 	MaxRows *core.Int     `wavefold:"max_rows,min=1" doc:"how many rows it may add (default 10000000)"`

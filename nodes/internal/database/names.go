@@ -2,19 +2,10 @@ package database
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
-
-// CheckFixed reports a template in a name, which is used as it is written.
-func CheckFixed(s *table.Scope, name core.Text, key string) {
-	if strings.Contains(name.Value, "{{") {
-		s.Errorf(core.CodeBadValue, name.Pos, key, "a name cannot be a template: it is used as it is written").
-			WithHint("write the name; a node for each table, or a column that tells the rows apart, replaces a name that depends on a value")
-	}
-}
 
 // CheckKeys reports what is wrong with the key and the listed columns of a table
 // when a node is compiled.
@@ -24,7 +15,6 @@ func CheckKeys(s *table.Scope, t *Table, mode core.Position, key []core.Text, at
 	}
 	names := table.FieldNames(t.Columns)
 	for i, k := range key {
-		CheckFixed(s, k, "key")
 		if slices.Contains(core.Strings(key[:i]), k.Value) || k.Value == "" {
 			s.Errorf(core.CodeDuplicateKey, k.Pos, "key", "column %q is empty or appears twice", k.Value)
 		}
