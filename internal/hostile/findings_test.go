@@ -42,7 +42,7 @@ func TestFindings(t *testing.T) {
 			`flow.yaml:14:7: error: the graph has a cycle: a -> b -> c -> a (repeat work with a loop; edges must not lead back) [CYCLE]`},
 		{"edge to itself", flow(ab, "    - {from: a, to: a, when: $.risk > 1}\n", ""),
 			`flow.yaml:13:7: error: edge a -> a: leads from a node to itself (repeat work with a loop) [CYCLE]`},
-		{"node between two stages", flow(abc, "    - {from: a, to: c}\n    - {from: c, to: b}\n", "  pipelines:\n    - {id: p, items: $.rows, stages: [a, b]}\n"),
+		{"node between two stages", flow(strings.Replace(abc, "[risk, word, rows]", "[rows]", 1), "    - {from: a, to: c}\n    - {from: c, to: b}\n", "  pipelines:\n    - {id: p, items: $.rows, stages: [a, b]}\n"),
 			`flow.yaml:15:7: error: a way leads out of p and back into it: c -> b -> a -> c (a pipeline or loop runs as one: no node can lie between two of its members) [UNIT_CYCLE]`},
 		{"edges to nodes that are not there", flow(ab, "    - {from: a, to: bb}\n    - {from: zzz, to: b}\n", ""),
 			"flow.yaml:13:21: error: edge a -> bb: unknown node \"bb\" (did you mean \"b\"?) [UNKNOWN_NODE]\n" +
