@@ -46,9 +46,22 @@ type query struct {
 	statement *statement
 	to        setting.Target
 	node      string
+	reads     []core.ColumnRead // by expressions of the workflow
 }
 
-var _ core.Handler = (*query)(nil)
+var (
+	_ core.ColumnReader = (*query)(nil)
+	_ core.ColumnReader = streamed{}
+)
+
+// WithReads returns a handler that also looks for the columns that expressions read.
+func (q *query) WithReads(reads []core.ColumnRead) core.Handler { return q.withReads(reads) }
+
+func (q *query) withReads(reads []core.ColumnRead) *query {
+	c := *q
+	c.reads = reads
+	return &c
+}
 
 // Handle runs the query.
 func (q *query) Handle(ctx context.Context, in core.Input) (core.Result, error) {
@@ -94,6 +107,11 @@ func (q *query) rows(ctx context.Context, in core.Input) (*database.Result, *con
 		c.Close()
 		return nil, nil, c.about(err)
 	}
+	reads := table.NewReads(q.reads)
+	if err := reads.Header(rows.Columns(), nil); err != nil {
+		out.Close()
+		return nil, nil, c.about(err)
+	}
 	return out, c, nil
 }
 
@@ -114,8 +132,12 @@ type streamed struct{ *query }
 
 var _ core.StreamSource = streamed{}
 
-// Handle lets the database look at the statement; nothing is read before somebody
-// asks for the rows.
+// WithReads returns a handler that also looks for the columns that expressions read.
+func (q streamed) WithReads(reads []core.ColumnRead) core.Handler {
+	return &streamed{q.withReads(reads)}
+}
+
+// Handle lets the database look at the statement. Rows are read once a node asks for them.
 func (q streamed) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	c, s, err := q.prepared(ctx, in)
 	if err != nil {

@@ -195,14 +195,19 @@ func (b *builder) query(c connector) core.Compiled {
 	to, ds := setting.TargetOf(b.node, b.Into, b.node.Subject())
 	b.scope.Found = append(b.scope.Found, ds...)
 	q.to = to
+	made := core.Compiled{Handler: q, Results: to.Type(core.ArrayType)}
+	if to.Field != "" {
+		made.Columns = map[string]core.Columns{to.Field: {}} // known once the query runs
+	}
 	if !b.Stream {
-		return core.Compiled{Handler: q, Results: to.Type(core.ArrayType)}
+		return made
 	}
 	pos := b.node.Config.Get("stream").Pos
 	if to.Field == "" {
 		b.scope.Errorf(core.CodeBadValue, pos, "stream", "there is no field to make a stream of").WithHint("add writes: [rows]")
 	}
-	return core.Compiled{Handler: &streamed{q}, Stream: core.At(to.Field, pos)}
+	made.Handler, made.Results, made.Stream = &streamed{q}, nil, core.At(to.Field, pos)
+	return made
 }
 
 // sqlModes are the modes of writing a table. A server's table belongs to others
