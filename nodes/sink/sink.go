@@ -72,6 +72,10 @@ func (b *builder) build() *handler {
 func (b *builder) form(h *handler) {
 	if b.Table.Value != "" && b.Format.Value == "" {
 		h.words.format = sqliteFormat
+		if f, err := formOf("", h.words.compression, b.To.Value); err == nil && f.format != "" && f.format != sqliteFormat && !strings.HasPrefix(b.To.Value, "$") {
+			b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "tables are in SQLite databases, and the name %q is the name of a %s file", b.To.Value, f.format).
+				WithHint("leave out table, name the file .db, or add format: sqlite")
+		}
 	}
 	fixed := !strings.HasPrefix(b.To.Value, "$") && !strings.Contains(b.To.Value, "{{")
 	name := b.To.Value
