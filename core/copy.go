@@ -35,8 +35,8 @@ func (c copyFunc) into(dst, src reflect.Value, depth int) error {
 // overflows ends the process, and no recover catches it.
 const maxCopyDepth = 10 * MaxJSONDepth
 
-// copiers are the copy functions of the named types that are known; those of flat types are
-// nil. An entry is there before it is complete, so that a type may contain itself, which
+// copiers maps named types to their copy functions; the function of a flat type is nil. An
+// entry is added before it is complete, so that a type may contain itself, which
 // only a named type can.
 type copiers map[reflect.Type]*copyFunc
 
@@ -161,7 +161,7 @@ func (c copyFunc) mapping(dst, src reflect.Value, depth int) error {
 	return nil
 }
 
-// structure copies all fields with one assignment and then those that hold references.
+// structure copies all fields with one assignment, then copies the fields that hold references.
 func (cs copiers) structure(t reflect.Type) copyFunc {
 	parts := cs.parts(t)
 	if parts == nil {
@@ -179,7 +179,7 @@ type parts []part
 type part struct {
 	field    int
 	copy     copyFunc
-	embedded bool // copy is that of the parts of an embedded struct
+	embedded bool // copy handles the parts of an embedded struct
 }
 
 // copy replaces the parts of a shallow copy.

@@ -18,8 +18,8 @@ type Failure struct {
 	// InCategory.
 	Category Category `json:"category,omitempty"`
 	// Signature identifies what the failure reports where the message holds only a part of
-	// it: two failures are the same only if their signatures are equal, too. That of a
-	// program is a digest of all that it printed. "" leaves it to the message.
+	// it: two failures are the same only if their signatures are equal too. The signature of
+	// a failed program is a digest of its whole output. If it is empty, messages are compared.
 	Signature string `json:"signature,omitempty"`
 	// FailsRun failures end the run, whatever the node's policy says; see FailRun.
 	FailsRun bool `json:"fails_run,omitempty"`

@@ -74,8 +74,8 @@ type Result struct {
 	Routing *Routing
 	// Placement is the last step of the work, nil for none; see Placement.
 	Placement *Placement
-	// Upserted are the keys of rows that the attempt has stored by key, nil for none or if
-	// Shared.Keys does not ask for them.
+	// Upserted holds the keys of the rows that the attempt stored by key. It is nil if there
+	// are none, or if Shared.Keys does not ask for them.
 	Upserted *Upserted
 }
 

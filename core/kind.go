@@ -79,7 +79,7 @@ type Compiled struct {
 	// Replaces says whether the node replaces files or tables. A handler of one that does
 	// must be able to return a Placement.
 	Replaces Replaces
-	// Upserts tells that the node stores rows by key: Result.Upserted can tell of them.
+	// Upserts reports whether the node stores rows by key and may set Result.Upserted.
 	Upserts bool
 	// Effects marks work that is visible outside of the run, unless the node says
 	// otherwise.
@@ -118,8 +118,8 @@ type Compiled struct {
 	// Missing are the skills of the node that nobody provides, also beside errors. One
 	// warning tells of those of all nodes.
 	Missing MissingSkills
-	// Warnings are those that many nodes of a document tend to have. A warning with the same
-	// code and message is reported once, with the names of all these nodes.
+	// Warnings lists warnings that apply to many nodes of a document. Warnings with the same
+	// code and message are reported once, with the names of all affected nodes.
 	Warnings []KindWarning
 }
 
@@ -320,7 +320,7 @@ type Env struct {
 }
 
 // Conventions are what the mode of a graph does with its nodes and their results. The zero
-// Conventions are those of ModeDAG.
+// value describes ModeDAG.
 type Conventions struct {
 	// Context reports whether the run has a context, the field ContextField. Nodes see it, and
 	// Routing.Context adds to it.

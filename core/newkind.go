@@ -17,8 +17,8 @@ type KindOf[C any] struct {
 	// that is the zero C.
 	Defaults func() C
 	// Before, if it is not nil, is called before the configuration is decoded. If done is
-	// true, its results are those of the node; otherwise its diagnostics are reported
-	// together with those of decoding.
+	// true, its results become the node's results; otherwise its diagnostics are reported
+	// together with the diagnostics of decoding.
 	Before func(n *Node, env Env) (made Compiled, done bool, ds Diagnostics)
 	// Compile compiles a node whose configuration is free of errors. It runs nothing and
 	// writes nothing.

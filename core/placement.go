@@ -10,7 +10,7 @@ const (
 	ReplacesNothing       Replaces = iota // or what is no file and no table
 	ReplacesTable                         // the table that Compiled.Outputs names
 	ReplacesFixed                         // the file that Compiled.Outputs names
-	ReplacesRendered                      // a file, of which a part of the name is known when the node runs
+	ReplacesRendered                      // a file whose name is partly known only when the node runs
 	ReplacesRenderedTable                 // a table of such a file
 )
 

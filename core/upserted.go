@@ -11,12 +11,11 @@ type Upserted struct {
 	Keys KeyMap[struct{}]
 }
 
-// maxKeys is how many keys a KeyMap holds.
+// maxKeys limits the number of keys in a KeyMap.
 const maxKeys = 1 << 20
 
-// KeyMap has a value for hashes of keys. Beyond a million it keeps those of a share of the
-// keys, always the same ones: which it has depends on the keys alone, and neither on their
-// order nor on how they were spread over other maps before. The zero KeyMap is empty.
+// KeyMap maps hashes of keys to values. Above maxKeys it keeps a sample of the keys, which
+// depends on the keys alone, not on their order or on how they were spread over other maps. The zero KeyMap is empty.
 type KeyMap[V any] struct {
 	share uint8 // it keeps the hashes that end in so many zero bits
 	of    map[uint64]V

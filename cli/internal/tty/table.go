@@ -13,7 +13,8 @@ type Table struct {
 	right map[int]bool
 	// spare lists columns that are left out where there is no room.
 	spare []int
-	// below is a column that moves to lines of its own where there is no room, 0 for none.
+	// below is the index of the column that moves to its own lines if the table is too
+	// wide; 0 if no column does.
 	below int
 }
 
@@ -100,8 +101,8 @@ type layout struct {
 // indent is the number of blanks before the lines below a row.
 const indent = 2
 
-// Widths down to which columns are made narrower, by turns: what wraps, as far as it
-// can be read well, then the names in the first column, of which the middle is cut.
+// Widths down to which columns are narrowed, in turn: first columns that wrap, then the
+// names in the first column, which are shortened in the middle.
 const (
 	goodText, goodName   = 30, 20
 	fairText             = 22
