@@ -7,10 +7,10 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// The five conditions that the cost of evaluation is judged by. Each is compared
-// with a reference: closures put together by hand for exactly this condition,
-// which read a state that is a Go map. They know less than the language does
-// (no integers, no values of Go types, no missing), so they are a fair limit.
+// The five conditions used to measure the cost of evaluation. Each is compared with a
+// reference: closures written by hand for this condition, which read a state that is a
+// Go map. The references support less than the language does (no integers, no values of
+// Go types, no missing values), so they are a lower bound.
 
 type (
 	refState = map[string]any
@@ -88,7 +88,7 @@ var conditions = []struct {
 const conditionState = `{"findings":[{"id":1},{"id":2}],"risk_score":0.7,"is_duplicate":true,"skipped_by_user":false,
 "summary":{"severity":"low","count":5.0},"a":{"b":{"c":{"d":11.0}}},"user":{"name":"alice"},"tags":["x","y","z"]}`
 
-// slotEnv is a state of slots, as the engine's is.
+// slotEnv is an Env that stores its fields by slot, as the engine's does.
 type slotEnv struct{ slots []any }
 
 func (e *slotEnv) Field(slot int) any        { return e.slots[slot] }
@@ -135,8 +135,8 @@ func BenchmarkTest(b *testing.B) {
 	}
 }
 
-// BenchmarkRatio runs program and reference in turns of a few microseconds, so
-// that whatever else the machine does weighs on both, and reports the quotient.
+// BenchmarkRatio alternates between program and reference every few microseconds, so
+// that other load on the machine affects both equally, and reports their ratio.
 func BenchmarkRatio(b *testing.B) {
 	const turn = 256
 	for _, c := range conditions {

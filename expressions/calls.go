@@ -115,9 +115,9 @@ func stringCode(x *code) code {
 	return code{text: func(env Env) (string, bool) { return stringOf(value(env)) }}
 }
 
-// reduceCode compiles min, max and sum: the numbers of all arguments and of the
-// arrays among them, one level deep. One element that is no number makes the
-// result missing.
+// reduceCode compiles min, max and sum. They operate on the numbers among all arguments
+// and on the elements of array arguments, one level deep. If any element is not a
+// number, the result is missing.
 func reduceCode(f Func, args []code) code {
 	parts := make([]func(Env, reduction) reduction, len(args))
 	for i := range args {
@@ -146,13 +146,13 @@ func reducePart(x *code) func(Env, reduction) reduction {
 	return func(env Env, r reduction) reduction { return r.addValue(value(env)) }
 }
 
-// reduction is the state of one min, max or sum. It is passed by value, so that
+// reduction is the accumulator of a min, max or sum call. It is passed by value so that
 // it stays off the heap.
 type reduction struct {
 	f      Func
 	n      number
-	some   bool // n is set
-	failed bool // something was no number
+	some   bool // at least one number was added; n is set
+	failed bool // an operand was not a number, or a sum overflowed
 }
 
 func (r reduction) addValue(v any) reduction {

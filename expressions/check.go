@@ -7,27 +7,27 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// info is what the checker knows about a node.
+// info is what the checker knows about the type of a node.
 type info struct {
-	kind core.TypeKind // AnyType when unknown
-	typ  *core.Type    // the declared type of a path, nil when unknown
+	kind core.TypeKind // AnyType if unknown
+	typ  *core.Type    // the declared type of a path, nil if unknown
 	rx   *regexp.Regexp
 }
 
-// checker gives every path its place and every node its type, and reports what
-// cannot be right.
+// checker resolves every path to its slot, infers the type of every node, and reports
+// type errors and unknown names.
 type checker struct {
 	src     core.Text
 	subject string
 	scope   *Scope
-	open    *Open // set when there is no schema
+	open    *Open // set if there is no schema
 	infos   []info
-	refs    []ref // by Path.index
+	refs    []ref // indexed by Path.index
 	needed  []*Path
 	diags   core.Diagnostics
 }
 
-// prepare makes room for the findings about a tree.
+// prepare allocates the tables for the nodes and paths of a tree.
 func (c *checker) prepare(t *Tree) {
 	c.infos = make([]info, t.nodes)
 	c.refs = make([]ref, len(t.paths))
@@ -54,7 +54,7 @@ func (c *checker) warnf(code core.Code, offset int, format string, args ...any) 
 	return c.diags.Warnf(code, core.Inside(c.src, offset), "%s", about(c.subject, fmt.Sprintf(format, args...)))
 }
 
-// check finds the type of a node and of all below it.
+// check infers the type of a node and of its descendants.
 func (c *checker) check(n Node) info {
 	i := c.typeOf(n)
 	c.infos[n.span().id] = i
@@ -126,7 +126,7 @@ func (c *checker) binary(n *Binary) info {
 	return out
 }
 
-// order rejects two known types that have no common order.
+// order rejects two known types that cannot be ordered relative to each other.
 func (c *checker) order(n *Binary, x, y core.TypeKind) {
 	if x == core.AnyType || y == core.AnyType {
 		return
@@ -144,15 +144,15 @@ func (c *checker) order(n *Binary, x, y core.TypeKind) {
 	}
 }
 
-// numeric rejects an operand of arithmetic that is known to be no number.
+// numeric rejects an operand of arithmetic whose known type is not numeric.
 func (c *checker) numeric(n *Binary, operand Node, k core.TypeKind) {
 	if c.open == nil && k != core.AnyType && !isNumber(k) {
 		c.errorf(core.CodeExprType, operand.Start(), "%q needs numbers, and this is %s", n.Op, article(k))
 	}
 }
 
-// container rejects a known type that holds nothing, and an element that it
-// cannot hold.
+// container rejects a known type that is not a container, and an element type that the
+// container cannot hold.
 func (c *checker) container(n *Binary, holder Node, h info, element core.TypeKind) {
 	switch h.kind {
 	case core.AnyType, core.ArrayType:
@@ -166,7 +166,7 @@ func (c *checker) container(n *Binary, holder Node, h info, element core.TypeKin
 	c.errorf(core.CodeExprType, holder.Start(), "%q needs an array, a string or an object, and this is %s", n.Op, article(h.kind))
 }
 
-// pattern compiles the right side of matches.
+// pattern compiles the right operand of matches.
 func (c *checker) pattern(n *Binary, x info) *regexp.Regexp {
 	if c.open == nil && x.kind != core.AnyType && x.kind != core.StringType {
 		c.errorf(core.CodeExprType, n.X.Start(), `"matches" needs a string, and this is %s`, article(x.kind))
@@ -211,8 +211,8 @@ func (c *checker) call(n *Call) info {
 	return info{kind: f.result}
 }
 
-// commonKind returns the type that all values have unless they are null,
-// AnyType when there is none.
+// commonKind returns the type shared by all values that are not null, or AnyType if
+// there is none.
 func commonKind(list []info) core.TypeKind {
 	kind := core.NullType
 	for _, x := range list {
@@ -229,8 +229,7 @@ func commonKind(list []info) core.TypeKind {
 	return kind
 }
 
-// argument rejects an argument, the i-th, whose known type the function does not
-// take.
+// argument rejects argument i if its known type is not one the function accepts.
 func (c *checker) argument(n *Call, at int, i info) {
 	if i.kind == core.AnyType {
 		return
@@ -276,7 +275,7 @@ func mayHoldNumbers(i info) bool {
 	return k == core.AnyType || isNumber(k)
 }
 
-// article names a type in a sentence.
+// article returns the name of a type with its article, for use in a sentence.
 func article(k core.TypeKind) string {
 	switch k {
 	case core.StringType:

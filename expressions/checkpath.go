@@ -16,7 +16,7 @@ var (
 	integerType = &core.Type{Kind: core.IntegerType}
 )
 
-// path gives a path its place and type.
+// path resolves a path to its slot and returns its type.
 func (c *checker) path(p *Path) info {
 	r := &c.refs[p.index]
 	r.root = p.Root
@@ -59,9 +59,9 @@ func (c *checker) path(p *Path) info {
 // noFieldColumn reports a column that the rows of a state field cannot have. t is the
 // declared type of the field.
 func (c *checker) noFieldColumn(p *Path, t *core.Type) bool {
-	at := 2 // of $.rows[0].price
+	at := 2 // in $.rows[0].price
 	if t != nil && t.Kind == core.ObjectType {
-		at = 1 // of $.row.price
+		at = 1 // in $.row.price
 	}
 	if c.scope.Rows == nil || len(p.Steps) <= at || at == 2 && !p.Steps[1].IsIndex || p.Steps[at].IsIndex {
 		return false
@@ -69,8 +69,9 @@ func (c *checker) noFieldColumn(p *Path, t *core.Type) bool {
 	return c.noColumn(p, at, c.scope.Rows(p.Steps[0].Name))
 }
 
-// noColumn reports a step, number at of its path, into a row of which all columns are
-// known, if it names none of them. If they are not known, the column is noted as read.
+// noColumn checks the step at index at of a path, which selects a column of a row. If
+// all columns of the row are known and the step names none of them, it reports an error
+// and returns true. If they are not all known, it records that the column is read.
 func (c *checker) noColumn(p *Path, at int, known core.Columns) bool {
 	if len(p.Steps) <= at || p.Steps[at].IsIndex || known.Closed && known.Has(p.Steps[at].Name) || !slices.Contains(c.needed, p) {
 		return false
@@ -90,7 +91,7 @@ func NoColumn(ds *core.Diagnostics, pos core.Position, subject, name string, kno
 		WithHint("%s", core.UnknownKeyHint(name, known))
 }
 
-// column gives a path into the row of a table its place.
+// column resolves a path into a table row to the slot of its column.
 func (c *checker) column(p *Path, r *ref, t *core.Type) info {
 	r.field, r.slot = true, c.scope.Columns.slot(p.Steps[0].Name)
 	r.steps = p.Steps[1:]
@@ -103,7 +104,7 @@ func pathInfo(t *core.Type) info {
 	}
 	kind := t.Kind
 	if kind == core.NullType {
-		kind = core.AnyType // a declared null promises nothing about comparisons
+		kind = core.AnyType // a field declared as null may hold any type in comparisons
 	}
 	return info{kind: kind, typ: t}
 }
@@ -160,8 +161,8 @@ func (c *checker) input(r *ref, s Step) *core.Type {
 	return nil
 }
 
-// walk follows steps through a type. It warns of steps that lead nowhere: such
-// a path is legal and always missing.
+// walk follows steps through a type and returns the type they lead to. It warns about
+// steps that lead nowhere; such a path is legal and always missing.
 func (c *checker) walk(p *Path, t *core.Type, steps []Step) *core.Type {
 	for i, s := range steps {
 		if t == nil {
@@ -182,8 +183,8 @@ func (c *checker) walk(p *Path, t *core.Type, steps []Step) *core.Type {
 	return t
 }
 
-// stray warns of a step, the i-th of its path, into a type that has nothing
-// there.
+// stray warns about step i of a path, which selects a member that the type does not
+// have.
 func (c *checker) stray(p *Path, i int, t *core.Type) {
 	s := p.Steps[i]
 	switch {
@@ -191,9 +192,9 @@ func (c *checker) stray(p *Path, i int, t *core.Type) {
 	case t.Kind == core.ObjectType && s.IsIndex:
 		c.warnf(core.CodeExprType, s.From, "an object has no elements, so this is always missing").WithHint("write ['%d'] for a member", s.Index)
 	case t.Kind == core.ObjectType:
-		// Types are open: members beyond the declared ones are legal, and a table
-		// of thirty columns may declare the three that matter. Only a near miss of
-		// a declared one is worth a word.
+		// Object types are open: members other than the declared ones are legal, and a
+		// table of thirty columns may declare only three. Warn only if the name is
+		// close to a declared one.
 		names := make([]string, len(t.Properties))
 		for i, q := range t.Properties {
 			names[i] = q.Name

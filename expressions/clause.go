@@ -9,29 +9,32 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Clause compares the text form of a value with a text. The grammar of this package has
-// none: it is for condition languages that know texts only, whose parsers build their
-// trees with NewTree.
+// Clause compares the string form of a value with a string. The grammar of this package
+// has no syntax for it. Parsers of condition languages whose only type is string create
+// clauses and build their trees with NewTree.
 //
-// The text form of a text is the text itself; of null, and of a value that is not there,
-// it is empty; of a number that is whole, also of a float, it has no point; of anything
-// else it is the compact JSON. Equal and NotEqual compare texts by their bytes. The orders compare two
-// numbers as 64-bit floats, and are false when the form of a side is none. Contains
-// looks for an element of an array whose form is the text, and otherwise for a part of
-// the form. Matches asks whether the pattern occurs in it.
+// The string form of a string is the string itself. The form of null and of a missing
+// value is empty. A number with an integral value, including a float, is written
+// without a decimal point. The form of any other value is its compact JSON. Equal and
+// NotEqual compare forms bytewise. The order operators parse both sides as 64-bit
+// floats and are false if either side is not a number. Contains looks for an element
+// with the given form if the value is an array, and for a substring of the form
+// otherwise. Matches reports whether the pattern matches anywhere in the form.
 //
-// A test of a clause allocates only for the forms of arrays and objects, and for those
-// of large numbers under Contains and Matches.
+// Evaluating a clause allocates only for the forms of arrays and objects, and for the
+// forms of large numbers under Contains and Matches.
 type Clause struct {
 	Span
-	// Key is what the text calls the value. Explain shows the value under it.
+	// Key is the name of the value in the source. Explain reports the value under this
+	// name.
 	Key string
-	// Paths lead to the value: it is that of the first one that is there.
+	// Paths are tried in order; the first one that leads to a value is used.
 	Paths []*Path
-	// Bare makes it a question without operator: is the form anything but empty,
-	// "false" and "0"?
+	// Bare marks a clause without an operator. It holds unless the form is empty,
+	// "false" or "0".
 	Bare bool
-	// Op is Equal, NotEqual, an order, Contains or Matches, and Value its right side.
+	// Op is Equal, NotEqual, an order operator, Contains or Matches. Value is its right
+	// operand.
 	Op    Op
 	At    int // offset of the operator
 	Value string
@@ -93,7 +96,7 @@ func (m *compiler) clause(n *Clause) code {
 	}}
 }
 
-// firstThere returns what reads the first of some paths that leads to a value.
+// firstThere returns a function that reads the value of the first path that has one.
 func (m *compiler) firstThere(paths []*Path) func(Env) any {
 	first := &m.refs[paths[0].index]
 	if len(paths) == 1 {
@@ -108,7 +111,7 @@ func (m *compiler) firstThere(paths []*Path) func(Env) any {
 	}
 }
 
-// ordered compares two floats; none is in order with NaN.
+// ordered applies an order operator to two floats. It is false if either is NaN.
 func ordered(op Op, x, y float64) bool {
 	switch op {
 	case Less:
@@ -122,7 +125,7 @@ func ordered(op Op, x, y float64) bool {
 	}
 }
 
-// form returns the text form of a value.
+// form returns the string form of a value.
 func form(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -138,7 +141,8 @@ func form(v any) string {
 	return s
 }
 
-// hasForm reports whether a value has a text form. That of a scalar is made on the stack.
+// hasForm reports whether the string form of v is text. The form of a scalar is built
+// on the stack.
 func hasForm(v any, text string) bool {
 	if s, ok := v.(string); ok {
 		return s == text
@@ -150,8 +154,8 @@ func hasForm(v any, text string) bool {
 	return form(v) == text
 }
 
-// appendScalar appends the text form of a value that is neither a text nor made of
-// others; ok is false for those.
+// appendScalar appends the string form of a value that is not a string, array, object
+// or Go type; for those, ok is false.
 func appendScalar(b []byte, v any) (form []byte, ok bool) {
 	switch v := v.(type) {
 	case nil:
@@ -166,9 +170,9 @@ func appendScalar(b []byte, v any) (form []byte, ok bool) {
 		}
 		format := byte('f')
 		if a := math.Abs(v); a != 0 && a < 1e-6 || a >= 1e21 {
-			format = 'e' // where JSON changes, too
+			format = 'e' // JSON switches to exponents at the same limits
 		}
-		return strconv.AppendFloat(b, v+0, format, -1, 64), true // + 0 makes -0 a 0
+		return strconv.AppendFloat(b, v+0, format, -1, 64), true // adding 0 turns -0 into 0
 	}
 	return b, core.IsMissing(v)
 }
@@ -189,7 +193,7 @@ func containsForm(v any, text string) bool {
 	return false
 }
 
-// floatOf returns the number that the form of a value spells.
+// floatOf returns the number that the string form of a value represents.
 func floatOf(v any) (float64, bool) {
 	if s, ok := textOf(v); ok {
 		return floatIn(s)
@@ -198,12 +202,13 @@ func floatOf(v any) (float64, bool) {
 	return n.float(), n.kind != noNumber
 }
 
-// floatIn reads a decimal number: an optional sign, digits with a point anywhere, an
-// exponent, or inf, infinity or nan. What is too large is infinite.
+// floatIn parses a decimal number: an optional sign, digits with an optional decimal
+// point and an optional exponent; or inf, infinity or nan. Numbers that are too large
+// become infinite.
 func floatIn(s string) (float64, bool) {
 	digits := strings.TrimLeft(s, "+-.")
 	if digits == "" || strings.ContainsAny(digits, "xX_") || !isDigit(digits[0]) && !isNonFinite(digits) {
-		return 0, false // most texts that are no number are told apart without an error being made
+		return 0, false // rejects most other strings without allocating an error
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil && f == 0 {
@@ -216,7 +221,7 @@ func isNonFinite(s string) bool {
 	return strings.EqualFold(s, "inf") || strings.EqualFold(s, "infinity") || strings.EqualFold(s, "nan")
 }
 
-// appendClause writes a clause as condition languages do.
+// appendClause appends a clause in the syntax of these condition languages.
 func appendClause(b []byte, n *Clause) []byte {
 	b = append(b, n.Key...)
 	if n.Bare {
@@ -235,7 +240,7 @@ func appendClause(b []byte, n *Clause) []byte {
 	return append(b, '"')
 }
 
-// isWord reports whether a value of a clause needs no quotes.
+// isWord reports whether the right operand of a clause can be written without quotes.
 func isWord(s string) bool {
 	for i := range len(s) {
 		if !isName(s[i]) && s[i] != '.' && s[i] != '-' {

@@ -7,7 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// clauseOn makes a condition of one clause on a field.
+// clauseOn compiles a condition that consists of one clause on a field.
 func clauseOn(tb testing.TB, field string, op Op, value string) *Program {
 	tb.Helper()
 	n := &Clause{Key: field, Paths: []*Path{{Root: RootState, Steps: []Step{{Name: field}}}}, Op: op, Value: value}
@@ -22,8 +22,8 @@ func clauseOn(tb testing.TB, field string, op Op, value string) *Program {
 	return p
 }
 
-// TestTextForms holds the text form of every sort of value, Go types included, which is
-// the same under each operator.
+// TestTextForms checks the string form of every kind of value, including Go types. The
+// form is the same for each operator.
 func TestTextForms(t *testing.T) {
 	for _, c := range []struct {
 		v    any
@@ -40,7 +40,7 @@ func TestTextForms(t *testing.T) {
 			if op == Matches {
 				value = "^" + value + "$"
 				if _, ok := scalarForm(c.v); !ok {
-					continue // brackets mean something to a pattern
+					continue // brackets are special characters in a pattern
 				}
 			}
 			if _, list := c.v.([]any); list && op == Contains {
@@ -54,7 +54,8 @@ func TestTextForms(t *testing.T) {
 	}
 }
 
-// scalarForm tells which values have a form that a pattern can hold as it is.
+// scalarForm reports whether the string form of a value can be used as a pattern
+// unchanged.
 func scalarForm(v any) (string, bool) {
 	switch v := v.(type) {
 	case []any, *core.Object:

@@ -4,7 +4,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// verdict is what is known about the truth of a node before it is evaluated.
+// verdict is what is known about the truth of a node at compile time.
 type verdict uint8
 
 const (
@@ -30,35 +30,35 @@ func (v verdict) not() verdict {
 	return depends
 }
 
-// code is a compiled node. Exactly one of fixed, ref, test, num, size, text and
-// value says how it is evaluated; the most specific one, so that a parent can
-// build on it without boxing. The methods convert from it.
+// code is a compiled node. Exactly one of fixed, ref, test, num, size, text and value
+// is set: the most specific one that applies, so that a parent can use the result
+// without boxing it. The as... methods convert between the forms.
 type code struct {
-	fixed bool // the constant
+	fixed bool // the node is the constant konst
 	konst any
 
 	ref   *ref                         // reads a path
-	test  func(env Env) bool           // a boolean
-	num   func(env Env) number         // a number or missing
-	size  func(env Env) int            // a number that is always there
-	text  func(env Env) (string, bool) // a text or missing
-	value func(env Env) any            // anything
+	test  func(env Env) bool           // returns a boolean
+	num   func(env Env) number         // returns a number or missing
+	size  func(env Env) int            // returns a number that is never missing
+	text  func(env Env) (string, bool) // returns a string or missing
+	value func(env Env) any            // returns any value
 
 	verdict verdict
-	hint    string // for a verdict that rests on declared types
+	hint    string // explains a verdict that is based on declared types
 }
 
 func constant(v any) code {
 	return code{fixed: true, konst: v, verdict: verdictOf(truthy(v))}
 }
 
-// computed reports whether a value, if there is one, has the type that the form
-// of the code says: such a code never gives null.
+// computed reports whether the code yields only values of one known type, or missing.
+// Such code never yields null.
 func (c *code) computed() bool {
 	return c.test != nil || c.num != nil || c.size != nil || c.text != nil || c.fixed && c.konst != nil
 }
 
-// asTest returns the truth of the value.
+// asTest returns a function that evaluates the truth of the value.
 func (c *code) asTest() func(Env) bool {
 	switch {
 	case c.fixed:
@@ -96,11 +96,11 @@ func (r *ref) asTest() func(Env) bool {
 	return func(env Env) bool { return truthy(r.get(env)) }
 }
 
-// isField reports whether the path is a state field or a column and nothing
-// more: the case that is worth a closure of its own.
+// isField reports whether the path is a state field or a column without further steps.
+// This common case has specialized closures.
 func (r *ref) isField() bool { return r.field && len(r.steps) == 0 }
 
-// asNumber returns the number the value is.
+// asNumber returns a function that evaluates the code as a number.
 func (c *code) asNumber() func(Env) number {
 	switch {
 	case c.fixed:
@@ -124,7 +124,7 @@ func (c *code) asNumber() func(Env) number {
 	return func(env Env) number { return numberOf(r.get(env)) }
 }
 
-// asText returns the text the value is.
+// asText returns a function that evaluates the code as a string.
 func (c *code) asText() func(Env) (string, bool) {
 	switch {
 	case c.fixed:
@@ -142,8 +142,8 @@ func (c *code) asText() func(Env) (string, bool) {
 	return func(env Env) (string, bool) { return textOf(r.get(env)) }
 }
 
-// asValue returns the value itself. A computed number or text is boxed, which
-// allocates.
+// asValue returns a function that evaluates the code as a value of any type. It boxes
+// computed numbers and strings, which allocates.
 func (c *code) asValue() func(Env) any {
 	switch {
 	case c.ref != nil:
@@ -177,7 +177,7 @@ func (c *code) eval(env Env) any {
 	return c.ref.get(env)
 }
 
-// asPresence tells whether there is a value.
+// asPresence returns a function that reports whether the value is present.
 func (c *code) asPresence() func(Env) bool {
 	switch {
 	case c.num != nil:
@@ -200,7 +200,7 @@ func (c *code) asPresence() func(Env) bool {
 	return func(env Env) bool { return present(r.get(env)) }
 }
 
-// value returns the number as a value, Missing for none.
+// value returns the number as a value, or core.Missing if there is no number.
 func (n number) value() any {
 	switch n.kind {
 	case wholeNumber:
@@ -211,7 +211,7 @@ func (n number) value() any {
 	return core.Missing
 }
 
-// folded evaluates code whose operands are all constant.
+// folded evaluates code whose operands are all constants at compile time.
 func folded(c code, operands ...*code) code {
 	for _, o := range operands {
 		if !o.fixed {

@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// columnsEnv reads the columns of an item where a slot is negative. Whoever asks
-// it for the item has to want the item as a whole.
+// columnsEnv reads the columns of an item if the slot is negative. Only programs that
+// use $item as a whole call Item.
 type columnsEnv struct {
 	Env
 	columns []string
@@ -59,7 +59,7 @@ func TestColumnsAreMembersOfTheItem(t *testing.T) {
 	})
 }
 
-// boxer boxes as Go does.
+// boxer boxes values as a Go conversion does.
 type boxer struct{}
 
 func (boxer) Integer(i int64) any { return i }
@@ -85,8 +85,8 @@ func TestColumnsShareNumbers(t *testing.T) {
 	}
 }
 
-// A row whose columns are all known cannot have another one, but an argument of coalesce
-// may be any.
+// If all columns of a row are known, reading any other column is an error, except as an
+// argument of coalesce.
 func TestItemColumns(t *testing.T) {
 	for text, want := range map[string]string{
 		"$item.a > 1 && $item['b'] > 1":           "",

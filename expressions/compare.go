@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// equality compiles == and !=. A missing value equals nothing, and differs from
-// everything that is there.
+// equality compiles == and !=. A missing value equals nothing and differs from every
+// value that is present.
 func (m *compiler) equality(n *Binary, x, y *code) code {
 	c := equal(n.Op, x, y)
 	never, hint := m.neverEqual(n, x, y)
@@ -20,15 +20,15 @@ func (m *compiler) equality(n *Binary, x, y *code) code {
 	if n.Op == Equal {
 		c.verdict = alwaysFalse
 	} else if x.fixed && !core.IsMissing(x.konst) || y.fixed && !core.IsMissing(y.konst) {
-		c.verdict = alwaysTrue // a constant is there, so it differs even from a missing value
+		c.verdict = alwaysTrue // the constant is present, so it differs even from a missing value
 	}
 	c.hint = hint
 	return c
 }
 
-// neverEqual reports whether the types of two operands rule out that they are
-// equal. Null passes for every declared type, so one of the two must be known
-// not to be null.
+// neverEqual reports whether the types of two operands rule out that they are equal.
+// Every declared type also admits null, so one of the operands must be known not to be
+// null.
 func (m *compiler) neverEqual(n *Binary, x, y *code) (never bool, hint string) {
 	if !x.computed() && !y.computed() {
 		return false, ""
@@ -43,7 +43,8 @@ func (m *compiler) neverEqual(n *Binary, x, y *code) (never bool, hint string) {
 	return a.kind.Disjoint(b.kind), ""
 }
 
-// notAmong reports whether a constant is no value of a type.
+// notAmong reports whether a constant is not a value of a type, with a hint for the
+// message.
 func notAmong(i info, v any) (bool, string) {
 	if core.IsMissing(v) {
 		return true, ""
@@ -68,7 +69,7 @@ func notAmong(i info, v any) (bool, string) {
 	return true, "the values are " + core.JSON(i.typ.Enum)
 }
 
-// equal compiles == and != of any two operands.
+// equal compiles == and != for two operands of any form.
 func equal(op Op, x, y *code) code {
 	if x.fixed {
 		x, y = y, x
@@ -95,7 +96,7 @@ func equal(op Op, x, y *code) code {
 	}}
 }
 
-// equalNumber compares a computed number with anything, without boxing it.
+// equalNumber compares a computed number with an operand without boxing it.
 func equalNumber(op Op, x, y func(Env) number, present func(Env) bool) code {
 	want := op == Equal
 	return code{test: func(env Env) bool {
@@ -107,7 +108,7 @@ func equalNumber(op Op, x, y func(Env) number, present func(Env) bool) code {
 	}}
 }
 
-// equalText compares a computed text with anything, without boxing it.
+// equalText compares a computed string with an operand without boxing it.
 func equalText(op Op, x, y func(Env) (string, bool), present func(Env) bool) code {
 	want := op == Equal
 	return code{test: func(env Env) bool {
@@ -120,9 +121,9 @@ func equalText(op Op, x, y func(Env) (string, bool), present func(Env) bool) cod
 	}}
 }
 
-// equalConstant compares with a constant. If the constant is there, != is the
-// opposite of ==; if it is missing (1 / 0), == never holds and != asks whether
-// the other side is there.
+// equalConstant compares an operand with a constant. If the constant is present, != is
+// the negation of ==. If it is missing, as in 1 / 0, == is false and != reports whether
+// the other operand is present.
 func equalConstant(op Op, x *code, k any) code {
 	if core.IsMissing(k) {
 		if op == Equal {
@@ -142,8 +143,8 @@ func equalConstant(op Op, x *code, k any) code {
 	return code{test: func(env Env) bool { return !test(env) }}
 }
 
-// equalField is equalConstant for a state field and the constants that
-// conditions mostly use; it returns nil for others.
+// equalField is equalConstant for a state field and a boolean or string constant, the
+// most common case. It returns nil for other constants.
 func equalField(op Op, slot int, k any) func(Env) bool {
 	want := op == Equal
 	switch k := k.(type) {
@@ -158,7 +159,8 @@ func equalField(op Op, slot int, k any) func(Env) bool {
 	return nil
 }
 
-// isConstant reports whether the value is there and equals k, which is there.
+// isConstant returns a function that reports whether the operand is present and equals
+// k. The constant k must be present.
 func isConstant(x *code, k any) func(Env) bool {
 	switch k := k.(type) {
 	case int64, float64:
@@ -212,8 +214,8 @@ func isText(v any, k string) bool {
 
 func isNull(v any) bool { return v == nil || !plain(v) && canonical(v) == nil }
 
-// order compiles < <= > >=. Numbers are ordered by value, texts by code point;
-// whatever is neither, or mixed, is never in order.
+// order compiles the order operators. Two numbers are ordered by value and two strings
+// by code point; every other comparison is false.
 func (m *compiler) order(op Op, x, y *code) code {
 	if x.fixed {
 		x, y, op = y, x, op.mirrored()
@@ -235,7 +237,7 @@ func (m *compiler) order(op Op, x, y *code) code {
 	return c
 }
 
-// unordered reports whether an operand is known to be neither number nor text.
+// unordered reports whether an operand is known to be neither a number nor a string.
 func (c *code) unordered() bool {
 	if !c.fixed {
 		return c.test != nil
@@ -277,9 +279,8 @@ func orderValues(op Op, x, y func(Env) any) func(Env) bool {
 	}
 }
 
-// orderNumber compares with a constant number. Both forms of the constant are
-// made beforehand: a float to compare floats with, and the integer beyond which
-// integers satisfy the operator.
+// orderNumber compares an operand with a constant number. Both thresholds are computed
+// in advance: a float to compare floats with, and an integer to compare integers with.
 func orderNumber(op Op, x *code, k number) func(Env) bool {
 	f, i, ok := bounds(op, k)
 	if !ok {
@@ -300,18 +301,18 @@ func orderNumber(op Op, x *code, k number) func(Env) bool {
 	return func(env Env) bool { return inOrder(op, r.get(env), f, i) }
 }
 
-// bounds returns the constants for orderNumber; ok is false where one of them
-// does not exist: for an integer that no float is equal to, and a float beyond
-// all integers.
+// bounds returns the thresholds for orderNumber. ok is false if one of them does not
+// exist: an integer constant without an equal float, or a float constant outside the
+// range of integers.
 func bounds(op Op, k number) (f float64, i int64, ok bool) {
 	if k.kind == wholeNumber {
 		f = k.float()
 		return f, k.int(), core.CompareIntFloat(k.int(), f) == 0
 	}
 	f = k.float()
-	edge := math.Floor(f) // x > 2.5 and x <= 2.5 turn at 2
+	edge := math.Floor(f) // x > 2.5 and x <= 2.5 have the threshold 2
 	if op == Less || op == GreaterEqual {
-		edge = math.Ceil(f) // x < 2.5 and x >= 2.5 turn at 3
+		edge = math.Ceil(f) // x < 2.5 and x >= 2.5 have the threshold 3
 	}
 	if edge < -(1<<63) || edge >= 1<<63 {
 		return f, 0, false
@@ -347,7 +348,7 @@ func inOrder(op Op, v any, f float64, i int64) bool {
 	return numberOf(v).inOrder(op, f, i)
 }
 
-// inOrder compares with the constants of bounds.
+// inOrder compares the number with the thresholds that bounds returned.
 func (n number) inOrder(op Op, f float64, i int64) bool {
 	switch n.kind {
 	case floatNumber:

@@ -7,10 +7,10 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Compile parses, checks and compiles a text. The findings carry their places
-// in the document, src.Pos being that of the text's first character; their
-// messages begin with subject, such as "edge build -> test: when". The program
-// is nil when a finding is an error.
+// Compile parses, checks and compiles an expression. The findings have positions in the
+// document, where src.Pos is the position of the expression's first character. Their
+// messages begin with subject, such as "edge build -> test: when". The program is nil
+// if any finding is an error.
 func Compile(src core.Text, scope Scope, subject string) (*Program, core.Diagnostics) {
 	t, err := Parse(src.Value)
 	if err != nil {
@@ -23,7 +23,7 @@ func Compile(src core.Text, scope Scope, subject string) (*Program, core.Diagnos
 	return CompileTree(t, src, scope, subject)
 }
 
-// CompileTree checks and compiles a tree; src is the text it was read from.
+// CompileTree checks and compiles a tree. src is the source from which it was parsed.
 func CompileTree(t *Tree, src core.Text, scope Scope, subject string) (*Program, core.Diagnostics) {
 	c := checker{src: src, subject: subject, scope: &scope}
 	c.prepare(t)
@@ -44,8 +44,8 @@ func CompileTree(t *Tree, src core.Text, scope Scope, subject string) (*Program,
 	return p, c.diags
 }
 
-// MustCompile compiles a text that is known to be right, for tests and tables;
-// it panics on an error.
+// MustCompile compiles an expression that is known to be valid, for tests and tables.
+// It panics if there is an error.
 func MustCompile(src string, scope Scope) *Program {
 	p, ds := Compile(core.Text{Value: src}, scope, "")
 	if p == nil {
@@ -61,7 +61,7 @@ type compiler struct {
 	verdicts []finding
 }
 
-// finding is a part of a condition whose truth is known beforehand.
+// finding is a part of a condition that is always true or always false.
 type finding struct {
 	node    Node
 	verdict verdict
@@ -116,7 +116,7 @@ func (m *compiler) not(n *Not) code {
 }
 
 func (m *compiler) logic(n *Logic) code {
-	decisive := verdictOf(n.Op == Or) // one such term decides the chain
+	decisive := verdictOf(n.Op == Or) // one term with this verdict decides the whole chain
 	settled, fixed := 0, 0
 	tests := make([]func(Env) bool, len(n.Terms))
 	c := code{}

@@ -13,7 +13,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// corpusCase is one line of testdata/corpus.txt with what is set at that place.
+// corpusCase is one line of testdata/corpus.txt with the settings in effect at that
+// line.
 type corpusCase struct {
 	line  int
 	text  string
@@ -24,7 +25,7 @@ type corpusCase struct {
 
 func (c corpusCase) name() string { return fmt.Sprintf("line %d: %s", c.line, c.text) }
 
-// finding splits an expectation "error COL CODE words".
+// finding parses an expectation of the form "error COL CODE words".
 func (c corpusCase) finding() (severity core.Severity, column int, code core.Code, words string, ok bool) {
 	kind, rest, _ := strings.Cut(c.want, " ")
 	if kind != "error" && kind != "warning" {
@@ -78,7 +79,7 @@ func corpus(tb testing.TB) []corpusCase {
 	return out
 }
 
-// set obeys a line that begins with @.
+// set applies a line that begins with @.
 func (c *corpusCase) set(word, arg string) error {
 	if word == "reset" {
 		*c = corpusCase{line: c.line}
@@ -191,7 +192,7 @@ func typeFrom(o *core.Object) *core.Type {
 	return t
 }
 
-// show writes a value so that missing and null, and 3 and 3.0, are told apart.
+// show formats a value so that missing and null differ, as do 3 and 3.0.
 func show(v any) string {
 	if core.IsMissing(v) {
 		return "missing"
@@ -233,7 +234,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// offsetOf finds the byte of a text that a position on one of its lines means.
+// offsetOf returns the byte offset of a position in text.
 func offsetOf(text string, pos core.Position) int {
 	offset := 0
 	for line := int32(1); line < pos.Line; line++ {

@@ -6,19 +6,19 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// maxCases limits how many alternatives Disjoint keeps of a condition.
+// maxCases limits the number of alternatives that Disjoint considers for a condition.
 const maxCases = 64
 
-// Disjoint reports whether two conditions never hold together, judged on the same
-// values, as far as their comparisons with constants and their logic tell: one asks for
-// another constant, denies what the other asks, or leaves no number. False means that
-// nothing is known.
+// Disjoint reports whether two conditions can never hold together when they are
+// evaluated on the same values. It considers only comparisons with constants and
+// logical operators, so two conditions are found to be disjoint if they require
+// different constants, if one negates the other, or if they leave no number in a range.
+// If the result is false, the conditions may or may not be disjoint.
 func Disjoint(a, b *Program) bool {
 	return apart(alternatives(a.tree.root, true), alternatives(b.tree.root, true))
 }
 
-// Implies reports whether a condition holds wherever another one does, as far as Disjoint
-// can tell.
+// Implies reports whether b holds whenever a does. It has the same limits as Disjoint.
 func Implies(a, b *Program) bool {
 	return apart(alternatives(a.tree.root, true), alternatives(b.tree.root, false))
 }
@@ -34,19 +34,21 @@ func apart(left, right [][]fact) bool {
 	return true
 }
 
-// fact is something that a condition says of an expression: what Print makes of it.
+// fact is a constraint that a condition imposes on an expression. The subject is the
+// expression in canonical form.
 type fact struct {
 	subject string
-	op      Op // Equal, NotEqual, In, an order; or Or: whether the subject holds
+	op      Op // Equal, NotEqual, In or an order operator; Or means the truth of the subject
 	value   any
-	holds   bool // of Or and In
-	// noNumber tells of an order that the subject may be no number instead.
+	holds   bool // for Or and In
+	// noNumber means that the subject of an order may also be a value that is not a
+	// number.
 	noNumber bool
 }
 
-// alternatives returns sets of facts of which at least one is complete where a condition
-// holds (or, with holds false, does not). A set may say less than the condition; no set
-// means that it never comes to this.
+// alternatives returns sets of facts. Whenever n evaluates to holds, all facts of at
+// least one set are true. A set may be weaker than the condition. If no set is
+// returned, n never evaluates to holds.
 func alternatives(n Node, holds bool) [][]fact {
 	switch n := n.(type) {
 	case *Literal:
@@ -76,7 +78,7 @@ func every(terms []Node, holds bool) [][]fact {
 	for _, term := range terms {
 		next := alternatives(term, holds)
 		if len(out)*len(next) > maxCases {
-			continue // what is known of the others is kept
+			continue // too many combinations; keep the facts of the other terms
 		}
 		var product [][]fact
 		for _, x := range out {
@@ -89,7 +91,7 @@ func every(terms []Node, holds bool) [][]fact {
 	return out
 }
 
-// factsOf returns what a test says that has no other tests in it.
+// factsOf returns the facts that a condition without logical operators imposes.
 func factsOf(n Node, holds bool) []fact {
 	facts := []fact{{subject: Print(n), op: Or, holds: holds}}
 	b, ok := n.(*Binary)
@@ -124,7 +126,7 @@ func factsOf(n Node, holds bool) []fact {
 	case Less, LessEqual, Greater, GreaterEqual:
 		if _, isText := c.Value.(string); !isText {
 			if !holds {
-				op = Less + GreaterEqual - op // < and >=, <= and > add up to the same
+				op = Less + GreaterEqual - op // < and >= are each other's negation, as are <= and >; both pairs have the same sum
 			}
 			facts = append(facts, fact{subject: Print(x), op: op, value: c.Value, noNumber: !holds})
 			if holds {
@@ -136,7 +138,8 @@ func factsOf(n Node, holds bool) []fact {
 	return facts
 }
 
-// lengths returns how long the arrays are on the way to a path that leads to a value.
+// lengths returns lower bounds for the lengths of the arrays that a path indexes, which
+// hold if the path leads to a value.
 func lengths(n Node) []fact {
 	p, ok := n.(*Path)
 	if !ok {
@@ -156,7 +159,7 @@ func lengths(n Node) []fact {
 	return facts
 }
 
-// mirrored is an operator after its operands have changed places.
+// mirrored returns the operator for exchanged operands.
 func mirrored(op Op) Op {
 	switch op {
 	case In:
@@ -176,8 +179,8 @@ func clash(a, b []fact) bool {
 	return false
 }
 
-// excludes reports whether two facts about one subject cannot both be; it is asked both
-// ways round.
+// excludes reports whether two facts about one subject cannot both be true. Callers
+// must try both orders, because the result is not symmetric.
 func (f *fact) excludes(g *fact) bool {
 	switch f.op {
 	case Or:
@@ -207,7 +210,8 @@ func (f *fact) equalExcludes(g *fact) bool {
 	return false
 }
 
-// orderExcludes reports whether no number is on both sides: below one and above another.
+// orderExcludes reports whether f is an upper bound and g a lower bound that leave no
+// number between them.
 func (f *fact) orderExcludes(g *fact) bool {
 	below := f.op == Less || f.op == LessEqual
 	above := g.op == Greater || g.op == GreaterEqual

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// pairs of conditions, and whether they never hold together.
+// disjointCases are pairs of conditions, and whether they never hold together.
 var disjointCases = []struct {
 	a, b string
 	want bool
@@ -37,7 +37,7 @@ var disjointCases = []struct {
 	{`!($.k in "a b")`, `$.k == "b"`, true},
 	{`$.k in "a b"`, `!($.k in "a b")`, true},
 	{`$.k contains "b"`, `!($.k contains "b")`, true},
-	{`"ab" contains $.k`, `$.k == "c"`, false}, // not looked at
+	{`"ab" contains $.k`, `$.k == "c"`, false}, // not analyzed
 	{`$.n > 5`, `$.n < 3`, true},
 	{`$.n > 5`, `$.n <= 5`, true},
 	{`$.n >= 5`, `$.n <= 5`, false},
@@ -45,7 +45,7 @@ var disjointCases = []struct {
 	{`$.n > 5`, `$.n > 7`, false},
 	{`$.n > 5`, `!($.n > 5)`, true},
 	{`$.n > 5`, `!($.n >= 3)`, true},
-	{`!($.n > 5)`, `!($.n < 7)`, false}, // it may be no number
+	{`!($.n > 5)`, `!($.n < 7)`, false}, // $.n may not be a number
 	{`length($.l) > 0`, `length($.l) == 0`, true},
 	{`length($.l) > 0`, `length($.m) == 0`, false},
 	{`$nodes.a.status == "fail"`, `$nodes.a.status == "success"`, true},
@@ -98,8 +98,8 @@ func TestImplies(t *testing.T) {
 	}
 }
 
-// TestDisjointIsSound evaluates random pairs of conditions on many values: two that are
-// disjoint never hold together.
+// TestDisjointIsSound evaluates random pairs of conditions on many values and checks
+// that no two disjoint conditions hold together.
 func TestDisjointIsSound(t *testing.T) {
 	values := []any{core.Missing, nil, true, false, int64(0), int64(1), 1.5, int64(2), "a", "b", "ab", "", []any{"a"}, core.ObjectOf("a", true)}
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -152,7 +152,7 @@ func TestDisjointIsSound(t *testing.T) {
 	}
 }
 
-// fields are the values of state fields.
+// fields holds the values of state fields by name.
 type fields map[string]any
 
 func (f fields) of(p *Program) Env { return fieldsOf{f, p.SlotNames()} }
@@ -175,7 +175,7 @@ func (fieldsOf) Item() any                   { return core.Missing }
 func (fieldsOf) Index() any                  { return core.Missing }
 func (fieldsOf) Extra(Root) any              { return core.Missing }
 
-// A long condition is no reason to take long.
+// Disjoint must be fast for long conditions too.
 func TestDisjointOfLongConditions(t *testing.T) {
 	var terms []string
 	for i := range 500 {

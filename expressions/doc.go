@@ -1,13 +1,14 @@
-// Package expressions is the language of conditions and values: `when`, `until`,
-// sources, transforms, checks and the inside of templates. A text is parsed into
-// a Tree, checked against what exists at its place (Scope) and compiled into a
-// Program of typed closures, which is immutable and evaluated without
-// allocation. The package knows no workflow and no state: it reads through Env.
+// Package expressions implements the language of conditions and values that is used in
+// `when`, `until`, sources, transforms, checks and templates. An expression is parsed
+// into a Tree, checked against the names that are in scope (Scope) and compiled into a
+// Program of typed closures. A Program is immutable and is evaluated without
+// allocation. The package does not depend on workflows or state; it reads values
+// through Env.
 //
 //	p, findings := expressions.Compile(core.Text{Value: `length($.findings) > 0`}, scope, "edge a -> b: when")
 //	if p != nil && p.Test(env) { … }
 //
-// The user's manual is docs/expressions.md. What follows is the exact meaning.
+// The user's manual is docs/expressions.md. The exact semantics are as follows.
 //
 // # Grammar
 //
@@ -18,83 +19,90 @@
 //	product    = prefix { ("*" | "/" | "%") prefix }
 //	prefix     = { "!" } operand
 //	operand    = literal | path | name "(" expression { "," expression } ")" | "(" expression ")"
-//	literal    = "null" | "true" | "false" | ["-"] number | text
+//	literal    = "null" | "true" | "false" | ["-"] number | string
 //	number     = digits [ "." digits ] [ ("e" | "E") [ "+" | "-" ] digits ]
-//	text       = "'" … "'" | `"` … `"`                      no escapes
-//	path       = ("$" | "$name" | "outcome" | "preferred_label") { "." name | "[" ["-"] digits "]" | "[" text "]" }
+//	string     = "'" … "'" | `"` … `"`                      no escapes
+//	path       = ("$" | "$name" | "outcome" | "preferred_label") { "." name | "[" ["-"] digits "]" | "[" quoted "]" }
+//	quoted     = "'" … "'" | `"` … `"`                      with the escapes of JSON, and \'
 //
-// White space may stand between tokens; a path is one token but for the inside
-// of its brackets. A number without point and exponent is an int64 and must fit.
+// White space is allowed between tokens. A path is one token, so white space is allowed
+// in it only inside brackets. A number without a decimal point and an exponent is an
+// int64 and must be in range.
 //
 // # Values
 //
-// A value is one of the plain values of package core or of a Go type. A path
-// gives it as it is. A step into a value of a Go type, and a comparison with
-// one, goes through core.Canonical at that moment; Go's scalars and the length
-// and elements of a Go slice are read in place. What has no JSON form (NaN,
-// infinities, integers beyond int64, functions) is missing.
+// A value is one of the plain values of package core or a value of a Go type. A path
+// evaluates to the value unchanged. A step into a value of a Go type, and a comparison
+// with one, convert it with core.Canonical at that moment; Go scalars and the length
+// and elements of a Go slice are read in place. A value without a JSON form (NaN,
+// infinities, integers outside the range of int64, functions) is missing.
 //
 // # Missing values
 //
-// A comparison with a missing value is false, but for != between it and a value
-// that is there (null is). Arithmetic and functions hand it on. As a condition
-// it is false, like false, every zero, the empty text and null.
+// A comparison with a missing value is false, except that != is true if the other value
+// is present; null is present. Arithmetic and functions propagate a missing value. As a
+// condition, a missing value is false, as are false, every zero, the empty string and
+// null.
 //
 // # Comparison
 //
-// == is core.Equal: numbers by value and integers exactly, arrays and objects by
-// content, different types unequal. < <= > >= order two numbers (exactly, also
-// an integer and a float) or two texts by code point; anything else is false.
-// "a in b" is "b contains a": an array holds an equal element, a text a part, an
-// object a key; anything else is false. The right side of matches is an RE2
-// pattern written as a text; it matches anywhere in the left side, a text.
+// == is core.Equal: numbers are compared by value, and integers exactly; arrays and
+// objects are compared by content; values of different types are unequal. < <= > >=
+// order two numbers (exactly, even an integer and a float) or two strings by code
+// point; for other operands they are false. "a in b" means "b contains a": an array
+// contains an equal element, a string a substring, an object a key; for other operands
+// the result is false. The right operand of matches is an RE2 pattern written as a
+// string literal. It matches anywhere in the left operand, which must be a string.
 //
 // # Arithmetic
 //
-// + - * % of two integers are exact integers; a result beyond 64 bits is
-// missing. / of two integers is an integer when it divides evenly and a float
-// otherwise. With a float on either side both are floats. Division and remainder
-// by zero, and a float result that is not finite, are missing. The remainder
-// takes the sign of its left operand. Operands that are no numbers give missing.
+// + - * % of two integers are exact integers; a result that overflows int64 is missing.
+// / of two integers is an integer if the division leaves no remainder, and a float
+// otherwise. If either operand is a float, the operation is done on floats. Division
+// and remainder by zero are missing, as is a float result that is not finite. The
+// remainder has the sign of its left operand. If an operand is not a number, the result
+// is missing.
 //
 // # Functions
 //
-//   - length(x): elements of an array, code points of a text, otherwise 0, also
-//     for missing.
-//   - lower(x), upper(x), trim(x): of a text, by Unicode letters and white space.
-//   - number(x): a number as it is; of a text the number it spells by the
-//     grammar above, with white space around.
-//   - string(x): a text as it is, everything else as compact JSON.
-//   - abs(x): the magnitude of a number; of the least int64 missing.
-//   - round(x): the nearest integer of a number, halves away from zero; missing
-//     beyond 64 bits.
-//   - min(x, …), max(x, …): the least and greatest of numbers and of the elements
-//     of arrays of numbers, one level deep; the first of equal ones; missing for
-//     no number at all.
-//   - sum(x, …): their sum from left to right as + adds; 0 for none.
-//   - substr(x, from, length): the characters (code points) from number from on,
-//     at most length of them, all without it. A negative from counts from the
-//     end. What lies outside of the text is left out; a negative length is
-//     missing.
-//   - split(x, separator, i): the i-th part of a text between separators, from
-//     0, or counted from the end when i is negative; missing when there is none
-//     and for an empty separator.
-//   - replace(x, old, new): the text with each old, from the left, replaced by
-//     new; an empty old is found nowhere.
-//   - concat(x, …): the texts that string gives, one after the other; missing
-//     when one of the arguments is null or missing.
-//   - coalesce(x, …): the first argument that is neither null nor missing,
-//     otherwise the last one.
+//   - length(x): the number of elements of an array or code points of a string; 0 for
+//     other values and if x is missing.
+//   - lower(x), upper(x), trim(x): the string x converted to lower or upper case, or
+//     without leading and trailing white space, as defined by Unicode.
+//   - number(x): a number unchanged; for a string, the number it represents in the
+//     grammar above, with optional white space around it.
+//   - string(x): a string unchanged; any other value as compact JSON.
+//   - abs(x): the absolute value of a number; missing for the least int64.
+//   - round(x): the integer nearest to a number, with halves rounded away from zero;
+//     missing if it overflows int64.
+//   - min(x, …), max(x, …): the smallest and largest of the given numbers and of the
+//     elements of array arguments, one level deep. Of equal numbers, the first is
+//     returned. Missing if there is no number.
+//   - sum(x, …): the sum of these numbers, added from left to right with +; 0 if there
+//     are none.
+//   - substr(x, from, length): the substring that begins at code point number from and
+//     has at most length code points; without length, the rest of the string. A
+//     negative from counts from the end. The part of the range outside the string is
+//     ignored. Missing if length is negative.
+//   - split(x, separator, i): part number i of a string split at separator, counted
+//     from 0, or from the end if i is negative. Missing if there is no such part or the
+//     separator is empty.
+//   - replace(x, old, new): the string x with every occurrence of old replaced by new,
+//     from left to right. If old is empty, x is unchanged.
+//   - concat(x, …): the concatenation of the arguments, each converted as by string.
+//     Missing if any argument is null or missing.
+//   - coalesce(x, …): the first argument that is neither null nor missing, or the last
+//     argument if there is none.
 //
-// An argument of another type makes the result missing; so does, in min, max and
-// sum, a single element that is no number, and in replace and concat a text of
-// more than 64 MB. Places and lengths are whole numbers. Where the types are
-// declared it is an error of Compile.
+// If an argument has another type, the result is missing; this includes a single
+// element of min, max or sum that is not a number. The result of replace and concat is
+// missing if it exceeds 64 MB. Indexes and lengths must be integers. If the declared
+// types rule an argument out, Compile reports an error.
 //
 // # Allocation
 //
-// Program.Test allocates nothing, with these exceptions: lower, upper, string,
-// replace and concat when they make a new text, coalesce of computed values of
-// different types, and values of Go types that have to be converted.
-// Program.Value allocates for a computed number or text that it has to box.
+// Program.Test does not allocate, with these exceptions: lower, upper, string, replace
+// and concat when they create a new string, coalesce of computed values of different
+// types, and values of Go types that have to be converted. Program.Value allocates if
+// it has to box a computed number or string.
 package expressions

@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/expressions/template"
 )
 
-// manual is the user's documentation. Every example in it is executed here.
+// manual is the user's documentation. The tests run every example in it.
 const manual = "../docs/expressions.md"
 
 func TestManualExpressions(t *testing.T) {
@@ -73,7 +73,7 @@ func TestManualTemplates(t *testing.T) {
 	}
 }
 
-// block is a template in front of the code block that it writes.
+// block matches a template and the code block with its result.
 var block = regexp.MustCompile("(?s)\n`([^`\n]+)` writes:\n\n```text\n(.*?)\n```")
 
 func TestManualTemplatesOfManyLines(t *testing.T) {
@@ -93,20 +93,21 @@ func TestManualTemplatesOfManyLines(t *testing.T) {
 	}
 }
 
-// example is a text and what it gives: JSON, "missing", or "error: words".
+// example is an expression or template and its result: JSON, "missing", or "error:
+// words".
 type example struct{ text, want string }
 
-// fails returns the words of an expected error.
+// fails returns the words that the error message is expected to contain.
 func (e example) fails() (words string, ok bool) { return strings.CutPrefix(e.want, "error: ") }
 
-// arrow stands between a text and its result.
+// arrow separates an expression from its result.
 const arrow = " → "
 
-// inline is an example inside of a sentence or table.
+// inline matches an example inside a sentence or table.
 var inline = regexp.MustCompile("`([^`]+)`" + arrow + "`([^`]+)`")
 
-// examples returns the examples in the manual: the lines of code blocks
-// of the given language and, for "expr", also those inside of the text.
+// examples returns the examples in the manual: the lines of code blocks of the given
+// language and, for "expr", also the inline ones.
 func examples(tb testing.TB, language string) []example {
 	tb.Helper()
 	var out []example
@@ -134,7 +135,8 @@ func examples(tb testing.TB, language string) []example {
 	return out
 }
 
-// manualEnv returns what the examples see: the first JSON block of the manual.
+// manualEnv returns the environment of the examples: the first JSON block of the
+// manual.
 func manualEnv(tb testing.TB) expressions.MapEnv {
 	tb.Helper()
 	_, rest, _ := strings.Cut(readManual(tb), "```json\n")

@@ -4,36 +4,36 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Env is what evaluation reads. A value that is not there is core.Missing. An
-// Env is asked only for what the program's Scope allowed, any number of times
-// during one evaluation.
+// Env supplies the values that an evaluation reads. A missing value is core.Missing.
+// Evaluation reads only what the program's Scope allows, and may read it any number of
+// times.
 type Env interface {
 	// Field returns a state field. With a schema, slot is the field's index in
-	// FieldNames; without one, its index in Program.Fields, or among the names
-	// of the Scope's Open. A negative slot is a column, see Columns.
+	// FieldNames. Without one, it is the index in Program.Fields, or among the names of
+	// the Scope's Open. A negative slot is a column, see Columns.
 	Field(slot int) any
-	// Node returns what $nodes.ID is. The id is the index in Scope.Nodes;
-	// without a schema, ids beyond them follow in order of use. A node that is
-	// not resolved yet has StatusNone and the output core.Missing.
+	// Node returns the status and output of a node. The id is its index in Scope.Nodes;
+	// without a schema, the ids that are not in that list follow in order of use. A
+	// node that is not resolved yet has StatusNone and the output core.Missing.
 	Node(id int) (status core.Status, output any)
 	// Input returns an input of the run.
 	Input(name string) any
 	// Item returns $item.
 	Item() any
-	// Index returns $index: an int64.
+	// Index returns $index, an int64.
 	Index() any
-	// Extra returns one of the roots of the walk mode.
+	// Extra returns the value of a root that exists only in walk mode.
 	Extra(root Root) any
 }
 
 // ref is a compiled path.
 type ref struct {
 	root   Root
-	field  bool   // a state field or a column: read by Env.Field
+	field  bool   // a state field or a column, read with Env.Field
 	slot   int    // of a field, column or node
-	output bool   // of a node: its output, else its status
+	output bool   // of a node: selects the output, otherwise the status
 	name   string // of a field, node or input
-	steps  []Step // after the field, column, node or input
+	steps  []Step // the steps after the field, column, node or input
 }
 
 // get returns the value the path leads to.
@@ -48,8 +48,8 @@ func (r *ref) get(env Env) any {
 	return v
 }
 
-// statusValues are the statuses as values, made once so that reading one does
-// not allocate.
+// statusValues holds the statuses as values, indexed by status. Reading one does not
+// allocate.
 var statusValues = [...]any{core.Missing, core.Success.String(), core.PartialSuccess.String(), core.Fail.String(), core.Skipped.String()}
 
 // other reads a path that does not begin with a field or column.
@@ -94,31 +94,31 @@ func walk(v any, steps []Step) any {
 	return v
 }
 
-// MapEnv holds plain values by name, for tests, one-off evaluations and texts
-// without a schema. Bind makes it the Env of a program.
+// MapEnv holds plain values by name. It is intended for tests, one-off evaluations and
+// expressions without a schema. Bind returns it as an Env for a program.
 type MapEnv struct {
-	// State holds the fields; those it lacks are missing.
+	// State holds the fields. A field that is not in it is missing.
 	State *core.Object
-	// Item is $item and Index $index. When Index is none and Item nil, $item is
-	// missing; to say that it is null, set an Index.
+	// Item is $item and Index is $index. If Index is not set and Item is nil, $item is
+	// missing; for a $item that is null, set Index.
 	Item  any
 	Index core.Ordinal
 	// Inputs holds the inputs of the run.
 	Inputs *core.Object
-	// Nodes answers $nodes; nil means that no node is resolved.
+	// Nodes supplies $nodes. If it is nil, no node is resolved.
 	Nodes core.NodeLookup
-	// Extras holds the roots of the walk mode.
+	// Extras holds the values of the roots that exist only in walk mode.
 	Extras map[Root]any
 }
 
 // Bind returns an Env for a program.
 func (m MapEnv) Bind(p *Program) Env { return m.On(p.slots, p.nodes) }
 
-// On returns an Env for programs whose slots and node ids are numbered like the
-// two lists.
+// On returns an Env for programs whose slots and node ids are indexes into the two
+// lists.
 func (m MapEnv) On(fields, nodes []string) Env { return &bound{m, fields, nodes} }
 
-// bound is a MapEnv with the names of its slots.
+// bound is a MapEnv with the names of the slots and nodes.
 type bound struct {
 	values        MapEnv
 	fields, nodes []string
@@ -171,10 +171,10 @@ func (b *bound) Extra(root Root) any {
 	return core.Missing
 }
 
-// ForInput returns an Env over what a handler was given, for kinds of nodes that
-// evaluate expressions; fields and nodes number the slots and ids, as for
-// MapEnv.On. A field is found when it is among the node's reads or among what
-// its kind asked for in Compiled.Reads.
+// ForInput returns an Env that reads what a handler received, for node kinds that
+// evaluate expressions. The slots and node ids are indexes into fields and nodes, as
+// for MapEnv.On. A field is available if it is among the node's reads or was requested
+// by its kind in Compiled.Reads.
 func ForInput(s core.Shared, fields, nodes []string) Env {
 	return &inputEnv{s: s, fields: fields, nodes: nodes}
 }

@@ -2,16 +2,16 @@ package expressions
 
 import "github.com/wavefold/wavefold/core"
 
-// SyntaxError is why a text is no expression.
+// SyntaxError describes why a string is not a valid expression.
 type SyntaxError struct {
-	// Offset is the byte of the text where the problem is; it may be the
-	// length of the text when something is missing at its end.
+	// Offset is the byte offset of the problem in the expression. It is the length of
+	// the expression if something is missing at the end.
 	Offset int
-	// Message says what is wrong, Hint what to write instead; Hint may be "".
+	// Message describes the problem. Hint suggests a correction and may be empty.
 	Message string
 	Hint    string
-	// Code is core.CodeExprSyntax, core.CodeExprName for a function, root or
-	// word that does not exist, or core.CodeLimit.
+	// Code is core.CodeExprSyntax, core.CodeExprName for an unknown function, root or
+	// word, or core.CodeLimit.
 	Code core.Code
 }
 
@@ -27,12 +27,12 @@ func syntaxError(offset int, message, hint string) *SyntaxError {
 	return &SyntaxError{Offset: offset, Message: message, Hint: hint, Code: core.CodeExprSyntax}
 }
 
-// report adds an error to a list of findings, with the subject in front.
+// report adds an error to a list of findings and prefixes its message with the subject.
 func report(ds *core.Diagnostics, e *SyntaxError, src core.Text, subject string) {
 	ds.Errorf(e.Code, core.Inside(src, e.Offset), "%s", about(subject, e.Message)).WithHint("%s", e.Hint)
 }
 
-// about prefixes a message with what it is about.
+// about prefixes a message with its subject.
 func about(subject, message string) string {
 	if subject == "" {
 		return message

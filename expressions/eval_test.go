@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkEval holds that the compiled form of a text gives what walking its tree
-// gives.
+// checkEval checks that the compiled form of an expression gives the same result as a
+// tree walk.
 func checkEval(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -51,8 +51,7 @@ type (
 func (o testOwn) MarshalJSON() ([]byte, error)   { return fmt.Appendf(nil, `{"k":%d}`, o.n), nil }
 func (o testOwnID) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprintf("id-%d", int(o))) }
 
-// goEnv is an environment in which the fields that the corpus uses are of Go
-// types.
+// goEnv returns an environment in which the fields used by the corpus have Go types.
 func goEnv() MapEnv {
 	order := testOrder{K: "v", Price: 2.5, Count: 3, Tags: []string{"x", "y"}, A: &testOrder{K: "inner"}}
 	return MapEnv{
@@ -71,7 +70,7 @@ func goEnv() MapEnv {
 	}
 }
 
-// envs are the environments of the corpus, each once, and the one of Go values.
+// envs returns each environment of the corpus once, and the one with Go values.
 func envs(tb testing.TB) []MapEnv {
 	list := []MapEnv{{}, goEnv()}
 	seen := map[string]bool{}
@@ -116,9 +115,8 @@ func TestCompiledIsNaiveOnTheCorpus(t *testing.T) {
 	}
 }
 
-// TestTypesDoNotChangeResults compiles with schemas that say the truth about a
-// field and schemas that do not: what is known about types chooses closures and
-// never results.
+// TestTypesDoNotChangeResults compiles with correct and incorrect schemas. What is
+// known about types must affect only the choice of closures, never the result.
 func TestTypesDoNotChangeResults(t *testing.T) {
 	all := envs(t)
 	fields := []string{"n", "f", "s", "t", "nil", "list", "obj", "nothing", "nums", "texts", "empty"}

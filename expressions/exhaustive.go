@@ -6,15 +6,16 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// maxAtoms is how many different tests the conditions may have that OneHolds looks at.
+// maxAtoms limits the number of distinct tests that OneHolds considers.
 const maxAtoms = 8
 
-// chosenOutcomes are the words that an outcome can be when an edge is chosen.
+// chosenOutcomes lists the possible outcomes when an edge is chosen.
 var chosenOutcomes = []string{core.Success.String(), core.PartialSuccess.String(), core.Fail.String(), core.Skipped.String()}
 
-// OneHolds reports whether one of several conditions holds whatever the values are, as far
-// as their logic tells: one says what another denies, or together they name all outcomes.
-// Of tests it knows only which are the same, so false means that nothing is known.
+// OneHolds reports whether at least one of several conditions holds for all values. It
+// considers only logical operators, which tests are equal or opposite, and whether the
+// conditions cover all outcomes. If the result is false, the conditions may or may not
+// be exhaustive.
 func OneHolds(conditions []*Program) bool {
 	c := cases{index: map[Node]int{}}
 	names := map[string]int{}
@@ -34,10 +35,10 @@ func OneHolds(conditions []*Program) bool {
 	return true
 }
 
-// cases is a guess at what all tests come to.
+// cases is one assignment of truth values to all tests.
 type cases struct {
-	index   map[Node]int // of the test that a node is, or denies
-	truths  int          // a bit for each test
+	index   map[Node]int // the index of the test that a node is or negates
+	truths  int          // one bit per test
 	outcome string
 }
 
@@ -59,7 +60,7 @@ func (c *cases) collect(n Node, names map[string]int) {
 	}
 }
 
-// testName is the same for two tests that ask for the same or for the opposite.
+// testName returns a name that is the same for equal tests and for opposite tests.
 func testName(n Node) string {
 	clause, ok := n.(*Clause)
 	if !ok {
@@ -72,7 +73,8 @@ func testName(n Node) string {
 	return fmt.Sprintf("%q %t %d %q", clause.Key, clause.Bare, op, clause.Value)
 }
 
-// outcomeTest returns a clause that asks which word the outcome is.
+// outcomeTest reports whether n is a clause that compares the outcome with a word, and
+// returns it.
 func outcomeTest(n Node) (*Clause, bool) {
 	c, ok := n.(*Clause)
 	return c, ok && c.Paths[0].Root == RootOutcome && (c.Op == Equal || c.Op == NotEqual) && !c.Bare

@@ -25,12 +25,12 @@ const (
 	FuncCoalesce
 )
 
-// argument says what a function accepts in one place.
+// argument is the set of types that a function accepts for one argument.
 type argument uint8
 
 const (
 	anything       argument = iota
-	textArg                 // a text
+	textArg                 // a string
 	numberArg               // a number
 	numberishArg            // a number or a string
 	numbersArg              // a number or an array of numbers
@@ -40,9 +40,9 @@ const (
 // functions is the table of functions, indexed by Func.
 var functions = [...]struct {
 	name        string
-	least, most int // how many arguments; most is unboundedCount for any number
-	// accepts lists what the arguments may be, in order; the last one stands
-	// for those beyond it.
+	least, most int // the permitted number of arguments; most is unboundedCount if there is no maximum
+	// accepts lists the types of the arguments in order. The last entry applies to all
+	// further arguments.
 	accepts []argument
 	result  core.TypeKind
 }{
@@ -64,7 +64,7 @@ var functions = [...]struct {
 	FuncCoalesce: {"coalesce", 1, unboundedCount, []argument{anything}, core.AnyType},
 }
 
-// accepts returns what the i-th argument of a function may be.
+// accepts returns the types that argument i of a function may have.
 func (f Func) accepts(i int) argument {
 	list := functions[f].accepts
 	return list[min(i, len(list)-1)]
@@ -73,7 +73,7 @@ func (f Func) accepts(i int) argument {
 // String returns the function's name.
 func (f Func) String() string { return functions[f].name }
 
-// funcOf returns the function of that name.
+// funcOf returns the function with the given name.
 func funcOf(name string) (Func, bool) {
 	for f := range functions {
 		if functions[f].name == name {
@@ -83,7 +83,7 @@ func funcOf(name string) (Func, bool) {
 	return 0, false
 }
 
-// FuncNames lists the functions.
+// FuncNames returns the names of the functions.
 func FuncNames() []string {
 	names := make([]string, len(functions))
 	for f := range functions {

@@ -6,7 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// FuzzRoundTrip looks for texts that crash the parser or change when printed.
+// FuzzRoundTrip looks for expressions that crash the parser or change when they are
+// printed and parsed again.
 func FuzzRoundTrip(f *testing.F) {
 	for _, c := range corpus(f) {
 		f.Add(c.text)
@@ -25,8 +26,8 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// FuzzEval looks for texts and states for which the compiled form differs from
-// walking the tree.
+// FuzzEval looks for expressions and states for which the compiled form and a tree walk
+// give different results.
 func FuzzEval(f *testing.F) {
 	for _, c := range corpus(f) {
 		state := []byte("{}")
@@ -48,7 +49,7 @@ func FuzzEval(f *testing.F) {
 		}
 		p, _ := CompileTree(tree, core.Text{Value: text}, Scope{}, "")
 		if p == nil {
-			return // a bad pattern
+			return // an invalid pattern
 		}
 		checkEval(t, p, env)
 		checkEval(t, p, goEnv())

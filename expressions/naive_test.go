@@ -10,9 +10,9 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// naive evaluates a tree by walking it, the slow and obvious way: values are
-// made plain first, integers computed by math/big, nothing is compiled. It is
-// what the compiled form is compared with.
+// naive evaluates a tree by walking it in the simplest way: it converts values to plain
+// ones first, computes integers with math/big and compiles nothing. It is the oracle
+// for the compiled form.
 type naive struct {
 	env   MapEnv
 	state *core.Object // plain
@@ -192,7 +192,7 @@ func naiveHolds(container, e any) bool {
 	return false
 }
 
-// rational returns a number exactly.
+// rational returns a number as an exact rational.
 func rational(v any) *big.Rat {
 	switch v := v.(type) {
 	case int64:
@@ -344,7 +344,7 @@ func naiveCall(f Func, args []any) any {
 	return naiveReduce(f, args)
 }
 
-// naiveText cuts and replaces parts of a text.
+// naiveText evaluates substr, split and replace.
 func naiveText(f Func, args []any) any {
 	s, ok := args[0].(string)
 	if !ok {
@@ -380,7 +380,7 @@ func naiveText(f Func, args []any) any {
 	return core.Missing
 }
 
-// naiveSubstr keeps the characters whose numbers lie in the range.
+// naiveSubstr returns the characters whose indexes are in the range.
 func naiveSubstr(s string, args []any) any {
 	var chars []string
 	for len(s) > 0 {
@@ -411,7 +411,7 @@ func naiveSubstr(s string, args []any) any {
 	return out
 }
 
-// naiveInteger returns a whole number of 64 bits.
+// naiveInteger returns a number as an integer if it is integral and fits in 64 bits.
 func naiveInteger(v any) *big.Int {
 	r := rational(v)
 	if r == nil || !r.IsInt() || !r.Num().IsInt64() {

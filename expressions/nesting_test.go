@@ -7,7 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Nesting is limited, the length of a flat chain is not.
+// The nesting depth is limited, the length of a flat chain is not.
 func TestNesting(t *testing.T) {
 	repeat := strings.Repeat
 	for _, tt := range []struct {
@@ -40,7 +40,8 @@ func TestNesting(t *testing.T) {
 	}
 }
 
-// A name in brackets has the escapes of JSON, and is printed so that it can be read again.
+// A quoted name in brackets supports the escapes of JSON and is printed in a form that
+// parses to the same name.
 func TestQuotedNames(t *testing.T) {
 	for text, want := range map[string]string{
 		`$.o['a b']`: "a b", `$.o["it's"]`: "it's", `$.o['it\'s']`: "it's", `$.o["say \"it\'s\""]`: `say "it's"`,

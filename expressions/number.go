@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// number is a number in two words: an int64, a finite float64, or none. It
-// travels in registers, so arithmetic allocates nothing.
+// number is an int64, a finite float64 or no number, in two words. It is passed in
+// registers, so arithmetic does not allocate.
 type number struct {
 	raw  uint64
 	kind numberKind
@@ -25,8 +25,7 @@ const (
 
 func whole(i int64) number { return number{uint64(i), wholeNumber} }
 
-// float returns f, or none when f is not finite: neither infinity nor NaN ever
-// becomes a value.
+// float returns f as a number, or no number if f is infinite or NaN.
 func float(f float64) number {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return number{}
@@ -36,7 +35,7 @@ func float(f float64) number {
 
 func (n number) int() int64 { return int64(n.raw) }
 
-// float returns the number as a float64; a large integer is rounded.
+// float returns the number as a float64. A large integer is rounded.
 func (n number) float() float64 {
 	if n.kind == wholeNumber {
 		return float64(int64(n.raw))
@@ -54,8 +53,8 @@ func (n number) truthy() bool {
 	return false
 }
 
-// compareNumbers orders two numbers by value, exactly: an integer is never
-// rounded to be compared with a float.
+// compareNumbers orders two numbers exactly: it does not round an integer to compare it
+// with a float.
 func compareNumbers(a, b number) int {
 	switch {
 	case a.kind == wholeNumber && b.kind == wholeNumber:
@@ -68,9 +67,9 @@ func compareNumbers(a, b number) int {
 	return cmp.Compare(a.float(), b.float())
 }
 
-// add, subtract, multiply, divide and remainder compute with two integers
-// exactly and otherwise in floating point. A result that overflows, or that
-// does not exist, is none.
+// add, subtract, multiply, divide and remainder are exact on two integers and use
+// floating point otherwise. If the result overflows or does not exist, they return no
+// number.
 
 func add(a, b number) number {
 	if a.kind != wholeNumber || b.kind != wholeNumber {
@@ -122,8 +121,8 @@ func magnitude(i int64) uint64 {
 	return uint64(i)
 }
 
-// divide gives an integer when two integers divide without a remainder, so that
-// 6 / 2 stays exact whatever its size, and a float otherwise.
+// divide returns an integer if two integers divide without a remainder, so that 6 / 2
+// is exact for operands of any size, and a float otherwise.
 func divide(a, b number) number {
 	if !b.truthy() {
 		return number{}
@@ -138,7 +137,7 @@ func divide(a, b number) number {
 	return pick(ok, x/y)
 }
 
-// remainder has the sign of its left operand.
+// remainder returns the remainder, with the sign of its left operand.
 func remainder(a, b number) number {
 	if !b.truthy() {
 		return number{}
@@ -150,7 +149,7 @@ func remainder(a, b number) number {
 	return pick(ok, math.Mod(x, y))
 }
 
-// floats returns two numbers for an operation in floating point.
+// floats returns two numbers as floats for a floating-point operation.
 func floats(a, b number) (x, y float64, ok bool) {
 	return a.float(), b.float(), a.kind != noNumber && b.kind != noNumber
 }
@@ -172,8 +171,8 @@ func absolute(n number) number {
 	return n
 }
 
-// round gives the nearest integer, halves away from zero; none when that does
-// not fit 64 bits.
+// round returns the nearest integer, with halves rounded away from zero, or no number
+// if the result overflows int64.
 func round(n number) number {
 	if n.kind != floatNumber {
 		return n

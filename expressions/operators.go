@@ -2,10 +2,11 @@ package expressions
 
 import "strings"
 
-// Op is an operator between two operands.
+// Op is a binary operator.
 type Op uint8
 
-// Operators, loosest first. The comparisons share one level.
+// Operators in order of increasing precedence. The comparisons have the same
+// precedence, as do + and -, and *, / and %.
 const (
 	Or Op = iota
 	And
@@ -25,8 +26,8 @@ const (
 	Remainder
 )
 
-// Levels of precedence. A higher one binds tighter; prefix is that of "!", and
-// primary that of everything that is one piece.
+// Precedence levels. A higher level binds tighter. precPrefix is the level of "!", and
+// precPrimary that of literals, paths, calls and parentheses.
 const (
 	precOr = iota + 1
 	precAnd
@@ -60,19 +61,19 @@ var operators = [...]struct {
 	Remainder:    {"%", precProduct},
 }
 
-// String returns the operator as it is written.
+// String returns the operator as written in an expression.
 func (o Op) String() string { return operators[o].text }
 
 func (o Op) prec() int { return operators[o].prec }
 
-// isOrder reports whether the operator asks for the order of two values.
+// isOrder reports whether the operator is <, <=, > or >=.
 func (o Op) isOrder() bool { return o >= Less && o <= GreaterEqual }
 
 // isArithmetic reports whether the operator computes a number.
 func (o Op) isArithmetic() bool { return o >= Add }
 
-// mirrored returns the operator that holds for b, a when o holds for a, b. Only
-// equality and order have one.
+// mirrored returns the operator that holds for (b, a) exactly when o holds for (a, b).
+// It is defined for equality and order operators.
 func (o Op) mirrored() Op {
 	switch o {
 	case Less:
@@ -87,7 +88,7 @@ func (o Op) mirrored() Op {
 	return o
 }
 
-// holds reports whether an order operator accepts the outcome of a comparison,
+// holds reports whether an order operator is satisfied by the result of a comparison,
 // which is negative, zero or positive.
 func (o Op) holds(c int) bool {
 	switch o {
@@ -102,9 +103,9 @@ func (o Op) holds(c int) bool {
 	}
 }
 
-// signOp finds the operator made of signs that a text, which begins with no
-// letter, begins with; n is its length, 0 when there is none. "<" must not win
-// over "<=".
+// signOp returns the longest operator made of punctuation at the start of s, and its
+// length, which is 0 if there is none. s must not begin with a letter. The longest
+// match matters because "<" is a prefix of "<=".
 func signOp(s string) (op Op, n int) {
 	for o := range operators {
 		if t := operators[o].text; t[0] == s[0] && len(t) > n && strings.HasPrefix(s, t) {
@@ -114,7 +115,7 @@ func signOp(s string) (op Op, n int) {
 	return op, n
 }
 
-// wordOp finds the operator that is spelt as a word.
+// wordOp returns the operator that is written as the given word.
 func wordOp(word string) (Op, bool) {
 	switch word {
 	case "in":

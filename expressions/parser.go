@@ -8,11 +8,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Parse reads an expression. The error is a *SyntaxError.
+// Parse parses an expression. The error is a *SyntaxError.
 func Parse(src string) (*Tree, error) { return parse(src, false) }
 
-// ParseFilter reads an expression in which @ stands for $item, as it does in the
-// filters of JSONPath.
+// ParseFilter parses an expression in which @ means $item, as in the filters of
+// JSONPath.
 func ParseFilter(src string) (*Tree, error) { return parse(src, true) }
 
 func parse(src string, filter bool) (*Tree, error) {
@@ -50,8 +50,8 @@ func invalidUTF8(s string) int {
 	return -1
 }
 
-// parser reads by recursive descent. After the first error it sees the end of
-// the text wherever it looks, so that it stops soon; what it built is dropped.
+// parser is a recursive descent parser. After the first error every token it reads is
+// tokEnd, so that it stops soon, and the nodes it built are discarded.
 type parser struct {
 	scanner
 	tok   token
@@ -59,7 +59,7 @@ type parser struct {
 	depth int
 }
 
-// dummy stands where an error left no node.
+// dummy replaces a node that could not be parsed.
 var dummy = &Literal{}
 
 func (p *parser) advance() {
@@ -77,7 +77,7 @@ func (p *parser) fail(offset int, message, hint string) Node {
 	return dummy
 }
 
-// failName is fail for a name that does not exist.
+// failName is fail with the code for an unknown name.
 func (p *parser) failName(offset int, message, hint string) Node {
 	first := p.err == nil
 	p.fail(offset, message, hint)
@@ -87,10 +87,10 @@ func (p *parser) failName(offset int, message, hint string) Node {
 	return dummy
 }
 
-// word returns the text of the current token.
+// word returns the source of the current token.
 func (p *parser) word() string { return p.src[p.tok.start:p.tok.end] }
 
-// infix returns the operator the parser stands at.
+// infix returns the binary operator at the current token.
 func (p *parser) infix() (Op, bool) {
 	switch p.tok.kind {
 	case tokOp:
@@ -101,7 +101,7 @@ func (p *parser) infix() (Op, bool) {
 	return 0, false
 }
 
-// accept moves past an operator of the given level.
+// accept consumes an operator with the given precedence and returns it with its offset.
 func (p *parser) accept(prec int) (op Op, at int, ok bool) {
 	op, ok = p.infix()
 	if !ok || op.prec() != prec {
@@ -114,7 +114,7 @@ func (p *parser) accept(prec int) (op Op, at int, ok bool) {
 
 func (p *parser) expression() Node { return p.chain(Or) }
 
-// chain reads terms joined by one operator, Or or the tighter And.
+// chain parses terms joined by one operator: Or, or And, which binds tighter.
 func (p *parser) chain(op Op) Node {
 	from := p.tok.start
 	first := p.term(op)
@@ -156,7 +156,7 @@ func (p *parser) comparison() Node {
 	return n
 }
 
-// arithmetic reads operands joined by operators of one level, left to right.
+// arithmetic parses operands joined by left-associative operators of one precedence.
 func (p *parser) arithmetic(prec int) Node {
 	from := p.tok.start
 	x := p.factor(prec)
@@ -171,7 +171,8 @@ func (p *parser) arithmetic(prec int) Node {
 	}
 }
 
-// factor reads an operand of a level, which is what the next level reads.
+// factor parses an operand of the given precedence, which is an expression of the next
+// higher one.
 func (p *parser) factor(prec int) Node {
 	if prec == precSum {
 		return p.arithmetic(precProduct)
@@ -179,8 +180,8 @@ func (p *parser) factor(prec int) Node {
 	return p.prefix()
 }
 
-// prefix reads an operand with its negations. All nesting passes through here,
-// so this is where depth is bounded.
+// prefix parses an operand with its negations. All nesting passes through this method,
+// so it enforces MaxDepth.
 func (p *parser) prefix() Node {
 	if p.depth++; p.depth > MaxDepth+1 {
 		if p.err == nil {
@@ -222,7 +223,7 @@ func (p *parser) operand() Node {
 	return p.unexpected()
 }
 
-// unexpected rejects what stands where a value should.
+// unexpected reports a token that cannot begin a value.
 func (p *parser) unexpected() Node {
 	switch p.tok.kind {
 	case tokEnd:
@@ -239,7 +240,8 @@ func (p *parser) unexpected() Node {
 	return p.fail(p.tok.start, "expected a value, found "+quoteCode(p.word()), "")
 }
 
-// literal makes a node of the current token, from being where it begins.
+// literal returns a literal that starts at from and ends with the current token, and
+// consumes the token.
 func (p *parser) literal(from int, v any) Node {
 	n := &Literal{Span: Span{From: from, To: p.tok.end}, Value: v}
 	p.advance()
@@ -265,7 +267,7 @@ func (p *parser) group() Node {
 	return n
 }
 
-// closing moves past the parenthesis that closes the one at open.
+// closing consumes the parenthesis that closes the one at open.
 func (p *parser) closing(open int) {
 	switch p.tok.kind {
 	case tokClose:
@@ -277,7 +279,7 @@ func (p *parser) closing(open int) {
 	}
 }
 
-// name reads what begins with a bare word: a literal, a root or a call.
+// name parses an operand that begins with a word: a literal, a root or a call.
 func (p *parser) name() Node {
 	word, from := p.word(), p.tok.start
 	switch word {
@@ -307,7 +309,7 @@ func (p *parser) name() Node {
 	return p.call(f, from)
 }
 
-// bareWord rejects a word that is nothing by itself.
+// bareWord reports a word that has no meaning on its own.
 func (p *parser) bareWord(word string, from int, isFunc bool) Node {
 	hint := "write $." + word + " for a field, or put a string in quotes"
 	switch strings.ToLower(word) {
@@ -342,14 +344,14 @@ func (p *parser) call(f Func, from int) Node {
 	return n
 }
 
-// finish checks that nothing is left.
+// finish reports any tokens left after the expression.
 func (p *parser) finish() {
 	if p.err == nil && p.tok.kind != tokEnd {
 		p.leftover()
 	}
 }
 
-// leftover rejects what follows a complete expression.
+// leftover reports a token that follows a complete expression.
 func (p *parser) leftover() {
 	word := p.word()
 	switch p.tok.kind {

@@ -7,8 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// path reads a root and its steps. A path is one piece: white space may stand
-// inside brackets only.
+// path parses a root and its steps. White space is allowed only inside brackets.
 func (p *parser) path() Node {
 	n := &Path{Span: Span{From: p.tok.start}, Root: RootState}
 	switch text := p.word(); text {
@@ -35,7 +34,7 @@ func (p *parser) path() Node {
 	return n
 }
 
-// stepsAhead guesses how many steps follow, to make room for them.
+// stepsAhead estimates the number of steps that follow, for preallocation.
 func (p *parser) stepsAhead() int {
 	n := 0
 	for _, c := range []byte(p.src[p.pos:]) {
@@ -57,7 +56,7 @@ func (p *parser) unknownRoot(text string) Node {
 	return p.failName(p.tok.start, "unknown root "+quoteCode(text), hint)
 }
 
-// step reads one step; ok is false when none follows or it is malformed.
+// step parses one step. ok is false if there is none or it is malformed.
 func (p *parser) step(n *Path) (ok bool) {
 	if p.pos == len(p.src) {
 		return false
@@ -79,7 +78,7 @@ func (p *parser) step(n *Path) (ok bool) {
 	return false
 }
 
-// badName rejects what follows a point in a path.
+// badName reports a malformed name after a dot in a path.
 func (p *parser) badName(at int) {
 	hint := "names are letters, digits and underscores; others are written ['like this']"
 	switch {
@@ -91,7 +90,7 @@ func (p *parser) badName(at int) {
 	p.fail(at, `expected a name after "."`, hint)
 }
 
-// wildcards is a hint about parts of JSONPath that this language does not have.
+// wildcards returns a hint about features of JSONPath that this language does not have.
 func (p *parser) wildcards(what string) string {
 	if p.filter {
 		return what + " cannot be inside a filter"
@@ -99,7 +98,7 @@ func (p *parser) wildcards(what string) string {
 	return what + " are JSONPath, which for_each, items and args accept"
 }
 
-// subscript reads [2], [-1] or ['name'].
+// subscript parses [2], [-1] or ['name'].
 func (p *parser) subscript(n *Path) bool {
 	open := p.pos
 	p.pos++

@@ -7,12 +7,12 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// String returns the expression in its canonical form: one space around
-// operators, double quotes, no needless parentheses. Reading it again, with the parser
-// that made the tree, gives an equal tree with the same canonical form.
+// String returns the expression in its canonical form: one space around operators,
+// double quotes, no redundant parentheses. Parsing the result with the parser that
+// produced the tree gives an equal tree.
 func (t *Tree) String() string { return string(appendNode(nil, t.root)) }
 
-// Print returns the canonical form of a part of a tree.
+// Print returns the canonical form of a node.
 func Print(n Node) string { return string(appendNode(nil, n)) }
 
 func appendNode(b []byte, n Node) []byte {
@@ -28,8 +28,8 @@ func appendNode(b []byte, n Node) []byte {
 			if i > 0 {
 				b = appendOp(b, n.Op)
 			}
-			// A chain inside a chain of the same operator keeps its
-			// parentheses, so that it stays a node of its own.
+			// Keep the parentheses of a chain inside a chain of the same operator, so
+			// that it is parsed as a separate node.
 			b = appendOperand(b, t, n.Op.prec()+1)
 		}
 		return b
@@ -61,7 +61,7 @@ func appendOp(b []byte, op Op) []byte {
 	return append(b, ' ')
 }
 
-// appendOperand writes a node, in parentheses if it binds looser than least.
+// appendOperand appends a node, in parentheses if its precedence is lower than least.
 func appendOperand(b []byte, n Node, least int) []byte {
 	if precOf(n) >= least {
 		return appendNode(b, n)

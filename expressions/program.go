@@ -15,28 +15,28 @@ type Program struct {
 	refs    []ref
 
 	code code
-	test func(Env) bool // of code
+	test func(Env) bool // code as a condition
 
 	verdicts []finding
 
-	slots []string // the names of the slots that Env.Field is asked for
-	nodes []string // the ids that Env.Node is asked for
+	slots []string // the names of the slots passed to Env.Field
+	nodes []string // the ids passed to Env.Node, by index
 }
 
-// Value evaluates the expression; core.Missing means that there is no value.
-// The result is shared with the Env and must not be changed. Reading a path
-// allocates nothing; a number or text that is computed is boxed.
+// Value evaluates the expression. It returns core.Missing if there is no value. The
+// result is shared with the Env and must not be changed. Reading a path does not
+// allocate; a computed number or string is boxed.
 func (p *Program) Value(env Env) any { return p.code.eval(env) }
 
-// Boxer makes values of numbers and texts.
+// Boxer converts numbers and strings to values.
 type Boxer interface {
 	Integer(int64) any
 	Float(float64) any
 	Text(string) any
 }
 
-// Boxed is Value for callers who evaluate the expression many times: what is
-// computed is boxed by b, which may know the value already.
+// Boxed is like Value, but boxes computed numbers and strings with b, which can cache
+// them. It is intended for callers that evaluate the expression many times.
 func (p *Program) Boxed(env Env, b Boxer) any {
 	switch c := &p.code; {
 	case c.num != nil:
@@ -56,38 +56,40 @@ func (p *Program) Boxed(env Env, b Boxer) any {
 	return p.code.eval(env)
 }
 
-// Test evaluates the expression as a condition: false, zero, the empty text,
-// null and missing are false, everything else is true. It allocates nothing,
-// unless a function or a value of a Go type makes a new text.
+// Test evaluates the expression as a condition: false, zero, the empty string, null and
+// missing are false, everything else is true. It does not allocate unless a function or
+// a value of a Go type creates a new string.
 func (p *Program) Test(env Env) bool { return p.test(env) }
 
-// Source returns the text the program was compiled from.
+// Source returns the source of the expression.
 func (p *Program) Source() string { return p.src.Value }
 
-// Place returns the place in the document of a byte of the text.
+// Place returns the position in the document of a byte offset in the source.
 func (p *Program) Place(offset int) core.Position { return core.Inside(p.src, offset) }
 
-// Tree returns the parsed text.
+// Tree returns the syntax tree of the expression.
 func (p *Program) Tree() *Tree { return p.tree }
 
-// Type returns the type of the value when it is known, AnyType otherwise. A
-// value of a known type may still be null or missing.
+// Type returns the type of the value, or AnyType if it is not known. A value of a known
+// type may still be null or missing.
 func (p *Program) Type() core.TypeKind { return p.kind }
 
-// Fields lists the state fields the expression reads, by first use.
+// Fields returns the state fields the expression reads, each once, in order of first
+// use.
 func (p *Program) Fields() []string { return p.tree.Fields() }
 
-// FieldSlots lists the slots of Fields, in the same order.
+// FieldSlots returns the slots of Fields, in the same order.
 func (p *Program) FieldSlots() []int {
 	return p.distinct(func(r *ref) bool { return r.root == RootState })
 }
 
-// Nodes lists the ids that $nodes refers to, by first use.
+// Nodes returns the indexes of the nodes that $nodes refers to, each once, in order of
+// first use.
 func (p *Program) Nodes() []int {
 	return p.distinct(func(r *ref) bool { return r.root == RootNodes })
 }
 
-// distinct lists the slots of some paths, each once.
+// distinct returns the slots of the paths that keep accepts, each once.
 func (p *Program) distinct(keep func(*ref) bool) []int {
 	var out []int
 	seen := map[int]bool{}
@@ -109,22 +111,21 @@ func (p *Program) Roots() Root {
 	return set
 }
 
-// SlotNames lists the names of the slots that Env.Field is asked for, in order.
-// It must not be changed.
+// SlotNames returns the names of the slots passed to Env.Field, in order. The slice
+// must not be changed.
 func (p *Program) SlotNames() []string { return p.slots }
 
-// NodeNames lists the ids that Env.Node is asked for, in order. It must not be
-// changed.
+// NodeNames returns the ids of the nodes passed to Env.Node, in order. The slice must
+// not be changed.
 func (p *Program) NodeNames() []string { return p.nodes }
 
-// Constant returns the value of an expression that reads nothing; ok is false
-// for any other.
+// Constant returns the value of a constant expression. ok is false if the expression is
+// not constant.
 func (p *Program) Constant() (value any, ok bool) { return p.code.konst, p.code.fixed }
 
-// Explain returns what the expression read: each path of the text with its
-// value in env. A path whose length alone is asked for appears as length(path), and
-// the paths of a Clause as its key.
-// A missing value is core.Missing, which JSON shows as null.
+// Explain returns what the expression reads: each path with its value in env. If only
+// the length of a path is used, the key is length(path); for a Clause, the key is
+// Clause.Key. A missing value is core.Missing, which JSON encodes as null.
 func (p *Program) Explain(env Env) *core.Object {
 	out := core.NewObject(len(p.refs))
 	p.explain(p.tree.root, env, out)
@@ -156,7 +157,7 @@ func (p *Program) explain(n Node, env Env, out *core.Object) {
 	}
 }
 
-// explained returns a value as a plain one.
+// explained returns v as a plain value.
 func explained(v any) any {
 	if !plain(v) {
 		v = canonical(v)
@@ -164,11 +165,10 @@ func explained(v any) any {
 	return v
 }
 
-// ConstantFindings warns when the expression, used as a condition, is always
-// true or always false, or when a part of it is and could be left out. It judges
-// by constants, by declared types and by enums; the values of the state are not
-// known to it. Compile does not report this, because a text may be more than a
-// condition.
+// ConstantFindings warns if the expression, used as a condition, is always true or
+// always false, or if a part of it is and could be removed. The check is based on
+// constants, declared types and enums; it does not know the values of the state.
+// Compile does not report this because an expression may also be used as a value.
 func (p *Program) ConstantFindings() core.Diagnostics {
 	var ds core.Diagnostics
 	p.constants(&ds, p.tree.root)

@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// makesText reports whether a text calls a function whose result is a new text:
-// the only ones that may allocate.
+// makesText reports whether an expression calls a function that creates a string. Only
+// such expressions may allocate.
 func makesText(n Node) bool {
 	if c, ok := n.(*Call); ok {
 		switch c.Func {
@@ -261,7 +261,7 @@ func TestRootsOfAScope(t *testing.T) {
 	}
 }
 
-// indexed is a schema that finds slots by itself.
+// indexed is a schema that implements SlotSchema.
 type indexed struct {
 	testSchema
 	asked int
@@ -354,8 +354,8 @@ func TestMustCompilePanicsOnAnError(t *testing.T) {
 	MustCompile(`1 +`, Scope{})
 }
 
-// What has no JSON form is no value. A uint64 beyond int64 was once true as a
-// condition and missing everywhere else.
+// A value without a JSON form is missing. Before this test, a uint64 beyond int64 was
+// true as a condition and missing everywhere else.
 func TestWhatHasNoJSONFormIsMissing(t *testing.T) {
 	env := MapEnv{State: core.ObjectOf("huge", uint64(math.MaxUint64), "nan", math.NaN(), "inf", testScore(math.Inf(1)), "f", func() {})}
 	for _, name := range env.State.Keys() {
@@ -369,8 +369,8 @@ func TestWhatHasNoJSONFormIsMissing(t *testing.T) {
 	}
 }
 
-// A scope may find the place of a node by itself; ids it does not know are
-// errors as ever.
+// A scope may supply its own lookup of nodes; ids that the lookup does not find are
+// errors.
 func TestScopeFindsNodesItself(t *testing.T) {
 	scope := typedScope()
 	scope.NodeSlot = func(id string) (int, bool) { return 1, id == "build" }

@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// quotedName reads a name in quotes inside brackets. It has the escapes of JSON and \', as
-// in JSONPath, so that a name means the same in both.
+// quotedName parses a quoted name inside brackets. It supports the escapes of JSON and
+// \', as JSONPath does, so that a name has the same meaning in both languages.
 func (p *parser) quotedName() (name string, ok bool) {
 	from := p.pos
 	quote := p.src[from]
@@ -27,7 +27,7 @@ func (p *parser) quotedName() (name string, ok bool) {
 	return "", false
 }
 
-// unquote replaces the escapes in what stands between two quotes.
+// unquote replaces the escapes in the content of a quoted string.
 func unquote(s string) (string, bool) {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s, true
@@ -56,7 +56,7 @@ func unquote(s string) (string, bool) {
 	return name, ok && err == nil
 }
 
-// appendName writes a name in quotes: as it is where that is possible.
+// appendName appends a quoted name, without escapes if possible.
 func appendName(b []byte, name string) []byte {
 	if strings.IndexByte(name, '\\') < 0 && !bothQuotes(name) {
 		return appendText(b, name)

@@ -6,15 +6,15 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Replay evaluates a condition again from what Explain told of it alone. It is safe for
-// concurrent use.
+// Replay evaluates a condition again using only the values that Explain recorded. It is
+// safe for concurrent use.
 type Replay struct {
 	program *Program
-	keys    []string // of what Explain tells, by slot
+	keys    []string // the keys of Explain, indexed by slot
 }
 
-// Replay returns the replay of the condition; ok is false for one that this language
-// cannot express.
+// Replay returns a Replay of the condition. ok is false if the rewritten condition is
+// not a valid expression.
 func (p *Program) Replay() (r *Replay, ok bool) {
 	r = &Replay{}
 	tree, err := NewTree(p.tree.src, r.replaced(p.tree.root))
@@ -28,8 +28,8 @@ func (p *Program) Replay() (r *Replay, ok bool) {
 	return r, true
 }
 
-// replaced copies a tree, with a field in the place of each path, each length of one and
-// each key of a clause that Explain tells.
+// replaced returns a copy of a tree in which each path, length of a path and clause key
+// that Explain records is replaced by a field.
 func (r *Replay) replaced(n Node) Node {
 	switch n := n.(type) {
 	case *Literal:
@@ -63,8 +63,8 @@ func (r *Replay) replacedAll(list []Node) []Node {
 	return out
 }
 
-// field is the field that stands for a part of the text, which Explain calls key; parts
-// of the same key are the same.
+// field returns the field for a part of the expression that Explain records under key.
+// Parts with the same key share a field.
 func (r *Replay) field(n Node, key string) *Path {
 	at := -1
 	for i, k := range r.keys {
@@ -79,12 +79,12 @@ func (r *Replay) field(n Node, key string) *Path {
 	return &Path{Span: *n.span(), Root: RootState, Steps: []Step{{Name: "v" + strconv.Itoa(at)}}}
 }
 
-// maxNulls is how many nulls are tried both ways.
+// maxNulls limits the number of nulls that Test tries both as null and as missing.
 const maxNulls = 6
 
-// Test reports what the condition says on the values, which are those of Explain after
-// they were read from JSON. There a null is either null or a value that was missing.
-// known is false if that makes a difference, or if a value is not there at all.
+// Test evaluates the condition on values that Explain recorded and that were decoded
+// from JSON. A null in them was either null or missing. known is false if that makes a
+// difference or if a value is not recorded.
 func (r *Replay) Test(values *core.Object) (result, known bool) {
 	state := core.NewObject(len(r.keys))
 	var nulls []string

@@ -6,7 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// overJSON is what is left of explained values in a log.
+// overJSON returns explained values as they are after a round trip through JSON, as in
+// a log.
 func overJSON(t testing.TB, values *core.Object) *core.Object {
 	t.Helper()
 	v, err := core.ParseJSON([]byte(core.JSON(values)))
@@ -16,7 +17,8 @@ func overJSON(t testing.TB, values *core.Object) *core.Object {
 	return v.(*core.Object)
 }
 
-// TestReplayOfCorpus: what is known of a condition from what it read is what it said.
+// TestReplayOfCorpus checks that whenever the replay of a condition is known, it equals
+// the original result.
 func TestReplayOfCorpus(t *testing.T) {
 	all, known := 0, 0
 	for _, c := range corpus(t) {

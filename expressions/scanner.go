@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// scanner cuts a text into tokens. It looks at one token at a time, so that the
-// parser can take over inside a path, where other rules hold.
+// scanner splits an expression into tokens. It reads one token at a time, so that the
+// parser can take over inside a path, which has different lexical rules.
 type scanner struct {
 	src    string
-	pos    int          // first byte that is not scanned yet
-	filter bool         // @ is a root
-	err    *SyntaxError // the first thing that is no token
+	pos    int          // offset of the next byte to scan
+	filter bool         // accept @ as a root
+	err    *SyntaxError // the first invalid token
 }
 
 func (s *scanner) skipSpace() {
@@ -20,7 +20,7 @@ func (s *scanner) skipSpace() {
 	}
 }
 
-// fail records an error and returns the token that stands for it.
+// fail records an error and returns a tokBad token.
 func (s *scanner) fail(offset int, message, hint string) token {
 	if s.err == nil {
 		s.err = syntaxError(offset, message, hint)
@@ -62,8 +62,8 @@ func (s *scanner) skipName() {
 	}
 }
 
-// text scans a quoted text. There are no escapes: the first quote of the same
-// sort ends it.
+// text scans a quoted string. There are no escapes: the next quote of the same kind
+// ends it.
 func (s *scanner) text() token {
 	start := s.pos
 	n := strings.IndexByte(s.src[start+1:], s.src[start])
@@ -74,9 +74,8 @@ func (s *scanner) text() token {
 	return token{kind: tokText, start: start, end: s.pos}
 }
 
-// numberLength returns the length of the number at the start of s: digits, then
-// perhaps a point with digits, then perhaps an exponent. It is 0 when s does not
-// start with a digit.
+// numberLength returns the length of the number at the start of s: digits, an optional
+// fraction and an optional exponent. It is 0 if s does not start with a digit.
 func numberLength(s string) int {
 	n := digits(s)
 	if n == 0 {
@@ -138,8 +137,8 @@ func (s *scanner) sign() token {
 	return token{kind: kind, start: start, end: s.pos}
 }
 
-// foreign rejects what begins no token, with a hint for the slips that users of
-// other languages make.
+// foreign reports a character that cannot begin a token, with a hint for syntax of
+// other languages.
 func (s *scanner) foreign(rest string) token {
 	switch {
 	case strings.HasPrefix(rest, "=~"):
@@ -155,7 +154,7 @@ func (s *scanner) foreign(rest string) token {
 	return s.fail(s.pos, "unexpected character "+quoteCode(rest[:n]), "")
 }
 
-// quoteCode puts a piece of the text into quotes for a message.
+// quoteCode quotes a piece of an expression for a message.
 func quoteCode(s string) string {
 	if strings.ContainsRune(s, '"') {
 		return "'" + s + "'"

@@ -9,8 +9,9 @@ import (
 // Root is a set of the roots that a path can begin with.
 type Root uint16
 
-// Roots. The state exists everywhere; item and index in fan-outs and pipelines;
-// $iter and $loop in loop bodies; those between in the walk mode, after a visit.
+// Roots. The state exists everywhere, $item and $index in fan-outs and pipelines, $iter
+// and $loop in loop bodies. The roots from $output to preferred_label exist in walk
+// mode, after a visit.
 const (
 	RootState          Root = 1 << iota // $.field
 	RootItem                            // $item
@@ -24,17 +25,17 @@ const (
 	RootVisits                          // $visits
 	RootOutcome                         // outcome, without a $
 	RootPreferredLabel                  // preferred_label, without a $
-	RootIter                            // $iter, the round of a loop from 0
+	RootIter                            // $iter, the round of a loop, from 0
 	RootLoop                            // $loop, the id of the loop
 
 	allRoots = 1<<iota - 1
 )
 
-// rootNames spells the roots, in order of their bits.
+// rootNames lists the names of the roots in order of their bits.
 var rootNames = [...]string{"$", "$item", "$index", "$nodes", "$input", "$output", "$error",
 	"$tool_calls", "$guards_failed", "$visits", "outcome", "preferred_label", "$iter", "$loop"}
 
-// String returns the root as it is written; of a set, the first one.
+// String returns the name of the root. For a set, it returns the name of the first one.
 func (r Root) String() string {
 	for i, n := range rootNames {
 		if r&(1<<i) != 0 {
@@ -44,13 +45,14 @@ func (r Root) String() string {
 	return ""
 }
 
-// rootOf returns the root that is spelt like that, "$" excepted.
+// rootOf returns the root with the given name, except "$".
 func rootOf(text string) (Root, bool) {
 	i := slices.Index(rootNames[1:], text)
 	return 1 << (i + 1), i >= 0
 }
 
-// WordRoot returns the root that is written as a bare word: those without a $.
+// WordRoot returns the root with the given name if it is one that is written without a
+// $.
 func WordRoot(word string) (Root, bool) {
 	switch word {
 	case "outcome":
@@ -61,7 +63,7 @@ func WordRoot(word string) (Root, bool) {
 	return 0, false
 }
 
-// places says where a root can be used, for the error when it cannot.
+// places describes where a root exists, for the hint of an error.
 func (r Root) places() string {
 	switch r {
 	case RootItem, RootIndex:
@@ -74,41 +76,44 @@ func (r Root) places() string {
 	return "it exists after a visit in the walk mode"
 }
 
-// Scope says which names exist where a text stands.
+// Scope describes the names that exist at the place of an expression.
 //
-// Without a schema (Fields nil or an *Open) the text is compiled against plain
-// values: types are unknown, a name nobody wrote is missing, and nothing about
-// names or types is an error.
+// Without a schema (Fields is nil or an *Open) the expression is compiled for plain
+// values of unknown types. Fields that have not been written are missing, and there are
+// no errors about names or types.
 type Scope struct {
 	// Fields is the schema of the state.
 	Fields core.Schema
-	// Roots are the roots that exist here. The state always does, and without
-	// a schema the zero set means all.
+	// Roots are the roots that exist here. The state always does. Without a schema, the
+	// zero value means all roots.
 	Roots Root
-	// Nodes are the ids valid after $nodes.; an id's place in the list is what
-	// Env.Node is asked for.
+	// Nodes are the ids that are valid after $nodes. The index of an id in this list is
+	// the argument of Env.Node.
 	Nodes []string
-	// NodeSlot finds the place of an id in Nodes faster than by looking through
-	// them; nil: they are looked through.
+	// NodeSlot returns the index of an id in Nodes. If it is nil, Nodes is searched
+	// linearly.
 	NodeSlot func(id string) (slot int, ok bool)
-	// Inputs are the names valid after $input.; nil means any.
+	// Inputs are the names that are valid after $input. Nil allows any name.
 	Inputs []core.InputDecl
-	// Unknown reports whether a name that is not among the known ones behind $., $nodes.
-	// or $input. may stand for something all the same: then it is no error, and nothing
-	// is known of what it stands for. A program that uses it cannot run. nil: none may.
+	// Unknown reports whether an undeclared name after $., $nodes. or $input. may
+	// nevertheless exist, for example because its declaration has an error. Such a name
+	// is not an error and its type is unknown. A program that uses one cannot run. If
+	// Unknown is nil, undeclared names are errors.
 	Unknown func(root Root, name string) bool
-	// ItemType is the type of $item, nil when unknown.
+	// ItemType is the type of $item, nil if unknown.
 	ItemType *core.Type
-	// Item is what is known of $item when it is a row. A column that it cannot have is an
-	// error, except as an argument of coalesce; of other columns Item.OnRead is told.
+	// Item describes the columns of $item if it is a row. If all columns are known,
+	// reading any other column is an error, except as an argument of coalesce.
+	// Otherwise, Item.OnRead is called for columns that are read.
 	Item core.Columns
-	// Rows tells what is known of the rows of a state field, or of the field itself if it is
-	// declared as an object; nil: nothing is. A column that they cannot have is an error in
-	// a path such as $.rows[0].price, except as an argument of coalesce; of other columns its
-	// OnRead is told.
+	// Rows returns the columns of the rows of a state field, or of the field itself if
+	// it is declared as an object. If all columns are known, a path such as
+	// $.rows[0].price that reads any other column is an error, except as an argument of
+	// coalesce. Otherwise, OnRead is called for columns that are read. If Rows is nil,
+	// nothing is known about any rows.
 	Rows func(field string) core.Columns
-	// Columns says that $item is the row of a table, and takes account of the
-	// columns that are read; nil: $item is read like anything else.
+	// Columns, if not nil, means that $item is a table row; it assigns slots to the
+	// columns that are read.
 	Columns *Columns
 }
 
@@ -123,10 +128,10 @@ func (s *Scope) has(r Root) bool {
 	return s.Roots&r != 0
 }
 
-// mayBe reports whether a name that is not known may stand for something.
+// mayBe reports whether an undeclared name may nevertheless exist.
 func (s *Scope) mayBe(root Root, name string) bool { return s.Unknown != nil && s.Unknown(root, name) }
 
-// untyped reports whether the scope knows no schema.
+// untyped reports whether the scope has no schema.
 func (s *Scope) untyped() bool {
 	if s.Fields == nil {
 		return true
@@ -135,8 +140,8 @@ func (s *Scope) untyped() bool {
 	return open
 }
 
-// SlotSchema is a schema that finds the place of a field among its FieldNames
-// faster than by looking through them.
+// SlotSchema is a schema that can return the index of a field among its FieldNames
+// without a linear search.
 type SlotSchema interface {
 	core.Schema
 	// Index returns the index of a field in FieldNames.
@@ -152,7 +157,7 @@ func slotOf(s core.Schema, name string) int {
 	return slices.Index(s.FieldNames(), name)
 }
 
-// nodeSlot returns the place of an id in Nodes, -1 for none.
+// nodeSlot returns the index of an id in Nodes, or -1 if there is none.
 func (s *Scope) nodeSlot(id string) int {
 	if s.NodeSlot == nil {
 		return slices.Index(s.Nodes, id)
@@ -163,15 +168,14 @@ func (s *Scope) nodeSlot(id string) int {
 	return -1
 }
 
-// Columns numbers the columns of a table that texts read, in order of use. A
-// program that was compiled with it reads $item.name with Env.Field and a
-// negative slot, ^i for column number i, so that an Env can find out once for
-// many rows where a column stands. Programs compiled with the same Columns share
-// its numbers. The zero Columns is ready to use; it must not be used by two
-// goroutines while texts are compiled.
+// Columns numbers the columns of a table in the order in which expressions first use
+// them. A program compiled with Columns reads $item.name with Env.Field and a negative
+// slot: ^i for column number i. An Env can thus locate each column once for many rows.
+// Programs compiled with the same Columns share its numbers. The zero value is ready to
+// use. It must not be used by several goroutines while expressions are compiled.
 type Columns struct{ names []string }
 
-// Names lists the columns by number. It must not be changed.
+// Names returns the columns by number. The slice must not be changed.
 func (c *Columns) Names() []string { return c.names }
 
 // slot returns the slot of a column.
@@ -180,25 +184,25 @@ func (c *Columns) slot(name string) int {
 	return ^slices.Index(c.names, name)
 }
 
-// Open stands for a schema where there is none: it accepts every name and hands
-// out slots in the order in which texts use them. Programs compiled with the
-// same Open share its slots, so one Env serves them all. The zero Open is ready
-// to use; it must not be used by two goroutines while texts are compiled.
+// Open replaces a schema if there is none. It accepts every name and assigns slots in
+// the order of first use. Programs compiled with the same Open share its slots, so one
+// Env serves them all. The zero value is ready to use. It must not be used by several
+// goroutines while expressions are compiled.
 type Open struct {
 	fields []string
 	nodes  []string
 }
 
-// FieldType accepts every name; nothing is known about its type.
+// FieldType accepts every name. The type is unknown.
 func (o *Open) FieldType(string) (*core.Type, bool) { return nil, true }
 
-// FieldNames lists the names used so far, in the order of their slots.
+// FieldNames returns the names used so far, in the order of their slots.
 func (o *Open) FieldNames() []string { return o.fields }
 
-// NodeNames lists the ids of Scope.Nodes and then those used beyond them.
+// NodeNames returns the ids of Scope.Nodes, followed by the other ids that were used.
 func (o *Open) NodeNames() []string { return o.nodes }
 
-// slot returns the slot of a name, a new one at its first use.
+// slot returns the slot of a name. It assigns a new one at the first use.
 func (o *Open) slot(name string) int {
 	o.fields = appendOnce(o.fields, name)
 	return slices.Index(o.fields, name)

@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// maxText bounds the texts that replace and concat make, in bytes: each of them
-// can make much of little.
+// maxText limits the size in bytes of strings made by replace and concat, which can
+// produce a large string from small arguments.
 const maxText = 64 << 20
 
-// integer returns a number that is whole.
+// integer returns the number as an int64. ok is false if it is not integral.
 func (n number) integer() (int64, bool) {
 	n = wholeOf(n)
 	return n.int(), n.kind == wholeNumber
 }
 
-// wholeOf returns a float without a fraction as the integer it equals.
+// wholeOf returns a float with an integral value as an integer.
 func wholeOf(n number) number {
 	if n.kind != floatNumber {
 		return n
@@ -51,9 +51,9 @@ func substrCode(args []code) code {
 	}}
 }
 
-// substr returns at most n characters of a text, those from number i on. What
-// lies before the first character counts too: of -5 and 3 two lie before a text
-// of three.
+// substr returns the characters of s from number i on, at most n of them. Positions
+// before the start of s count towards n: substr("abc", -5, 3) is "a", because two of
+// the three positions precede the string.
 func substr(s string, i, n int64) string {
 	start, before := place(s, i)
 	s = s[start:]
@@ -64,9 +64,9 @@ func substr(s string, i, n int64) string {
 	return s[:end]
 }
 
-// place returns the offset of character number i, from 0, or counted from the
-// end when i is negative. It stays within the text; before tells how many
-// characters it would lie before the first one.
+// place returns the offset of character number i, counted from 0, or from the end if i
+// is negative. The offset stays within s; before is the number of characters by which a
+// negative i exceeds the length of s.
 func place(s string, i int64) (offset int, before int64) {
 	if i < 0 {
 		if i += int64(utf8.RuneCountInString(s)); i < 0 {
@@ -100,7 +100,7 @@ func splitCode(args []code) code {
 	}}
 }
 
-// part returns part number i, from 0, of a text that is separated.
+// part returns part number i of s split at sep, counted from 0.
 func part(s, sep string, i int64) (string, bool) {
 	if i < 0 {
 		return "", false
@@ -116,10 +116,10 @@ func part(s, sep string, i int64) (string, bool) {
 	return s, true
 }
 
-// lastPart returns the i-th part from the end, from 1. Separators that overlap
-// are told apart from the front, as part does.
+// lastPart returns part number i from the end, counted from 1. Overlapping separators
+// are matched from the start of s, as in part.
 func lastPart(s, sep string, i int64) (string, bool) {
-	if i < 0 { // the least int64 has no opposite
+	if i < 0 { // the negation of the least int64 overflows
 		return "", false
 	}
 	return part(s, sep, int64(strings.Count(s, sep))-(i-1))
@@ -148,8 +148,8 @@ func replace(s, old, by string) (string, bool) {
 	return strings.ReplaceAll(s, old, by), true
 }
 
-// concatCode compiles concat. A part that is null makes the whole missing, for a
-// text with "null" inside is never meant.
+// concatCode compiles concat. A null argument makes the result missing, because a
+// string that contains "null" is never intended.
 func concatCode(args []code) code {
 	parts := make([]func(Env) (string, bool), len(args))
 	for i := range args {
@@ -183,8 +183,8 @@ func concatPart(x *code) func(Env) (string, bool) {
 	}
 }
 
-// coalesceCode compiles coalesce. While all its arguments are computed numbers,
-// or texts, none of them is boxed.
+// coalesceCode compiles coalesce. If all arguments are computed numbers, or all are
+// computed strings, none of them is boxed.
 func coalesceCode(args []code) code {
 	numbers, texts := true, true
 	for i := range args {
@@ -202,7 +202,8 @@ func coalesceCode(args []code) code {
 	return code{value: first(args, (*code).asValue, func(v any) bool { return present(v) && !isNull(v) })}
 }
 
-// first returns the first value that is there, otherwise the last one.
+// first returns a function that evaluates the arguments in order and returns the first
+// value that is present, or the last value if there is none.
 func first[T any](args []code, as func(*code) func(Env) T, there func(T) bool) func(Env) T {
 	list := make([]func(Env) T, len(args))
 	for i := range args {

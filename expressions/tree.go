@@ -6,29 +6,28 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Tree is a parsed expression. It is immutable.
+// Tree is the syntax tree of an expression. It is immutable.
 type Tree struct {
 	src   string
 	root  Node
-	paths []*Path // in order of appearance
-	nodes int     // how many nodes there are; ids run from 0
-	steps int     // how many steps their paths have
+	paths []*Path // in source order
+	nodes int     // the number of nodes; ids start at 0
+	steps int     // the total number of steps of the paths
 }
 
-// Node is a part of a tree: *Literal, *Path, *Not, *Logic, *Binary, *Call or *Clause.
+// Node is a node of a tree: *Literal, *Path, *Not, *Logic, *Binary, *Call or *Clause.
 type Node interface {
-	// Start and End are the byte offsets of the node in the text: its first
-	// byte and the one after its last. Parentheses around a node belong to the
-	// node around it.
+	// Start and End return the byte offsets of the node in the source: its first byte,
+	// and the byte after its last. Parentheses around a node belong to its parent.
 	Start() int
 	End() int
 	span() *Span
 }
 
-// Span is where a node stands in its text.
+// Span is the position of a node in the source.
 type Span struct {
 	From, To int
-	id       int // the place of the node in the tree, from 0, depth first
+	id       int // the index of the node in a preorder traversal, from 0
 }
 
 // Start returns the offset of the first byte.
@@ -45,24 +44,24 @@ type Literal struct {
 	Value any
 }
 
-// Path reads a value: a root, then steps into it.
+// Path reads a value: a root, followed by steps into it.
 type Path struct {
 	Span
 	Root Root
-	// Steps lead to the value. Those of RootState begin with the name of a
-	// field, those of RootInput with the name of an input, those of RootNodes
-	// with the id of a node and "status" or "output".
+	// Steps lead to the value. The first step of RootState is the name of a field, and
+	// the first step of RootInput the name of an input. The first steps of RootNodes
+	// are the id of a node and "status" or "output".
 	Steps []Step
-	index int // among the tree's paths
+	index int // in the tree's paths
 }
 
-// Step is one step of a path: the member of an object, or, when IsIndex, the
-// element of an array. A negative index counts from the end.
+// Step is one step of a path: a member of an object, or an element of an array if
+// IsIndex is set. A negative index counts from the end.
 type Step struct {
 	Name    string
 	Index   int64
 	IsIndex bool
-	From    int // offset of the name or index in the text
+	From    int // offset of the name or index in the source
 }
 
 // Not is a negation.
@@ -71,14 +70,14 @@ type Not struct {
 	X Node
 }
 
-// Logic is a chain of one operator, Or or And, with two or more terms.
+// Logic is a chain of one operator, Or or And, with at least two terms.
 type Logic struct {
 	Span
 	Op    Op
 	Terms []Node
 }
 
-// Binary is any other operator with its two operands.
+// Binary is any other binary operator with its operands.
 type Binary struct {
 	Span
 	Op   Op
@@ -86,16 +85,16 @@ type Binary struct {
 	X, Y Node
 }
 
-// Call is a call of a function.
+// Call is a function call.
 type Call struct {
 	Span
 	Func Func
 	Args []Node
 }
 
-// NewTree makes a tree of nodes that a parser of another syntax built; src is
-// the text they were read from. It checks what Parse guarantees: the limits,
-// and that every part can be written in this language, a Clause excepted.
+// NewTree returns a tree of nodes that a parser of another syntax built from src. It
+// checks the limits that Parse guarantees, and that every node except a Clause can be
+// written in this language.
 func NewTree(src string, root Node) (*Tree, error) {
 	t := &Tree{src: src, root: root}
 	if err := t.enter(root, 1); err != nil {
@@ -104,10 +103,10 @@ func NewTree(src string, root Node) (*Tree, error) {
 	return t, nil
 }
 
-// enter numbers a node and those below it. It stops at the limits, so it runs at most
-// MaxNodes deep.
+// enter numbers a node and its descendants. It stops at the limits, so the recursion is
+// at most MaxNodes deep.
 func (t *Tree) enter(n Node, depth int) error {
-	if depth > MaxDepth+1 { // what is nested MaxDepth deep is on the level below
+	if depth > MaxDepth+1 { // the operand inside MaxDepth levels of nesting is itself one level deeper
 		return tooDeep(n.Start())
 	}
 	n.span().id = t.nodes
@@ -127,7 +126,7 @@ func (t *Tree) enter(n Node, depth int) error {
 	return t.enterAll(n, depth+1)
 }
 
-// enterAll enters the nodes directly below n.
+// enterAll enters the children of n.
 func (t *Tree) enterAll(n Node, depth int) error {
 	switch n := n.(type) {
 	case *Not:
@@ -135,7 +134,7 @@ func (t *Tree) enterAll(n Node, depth int) error {
 	case *Binary:
 		left := depth
 		if x, ok := n.X.(*Binary); ok && x.Op.prec() == n.Op.prec() {
-			left-- // a flat chain of one precedence is one level however long it is
+			left-- // a flat chain of one precedence is one level regardless of its length
 		}
 		if err := t.enter(n.X, left); err != nil {
 			return err
@@ -156,7 +155,7 @@ func tooDeep(offset int) *SyntaxError {
 		Message: fmt.Sprintf("the expression is nested deeper than %d", MaxDepth)}
 }
 
-// children returns the nodes directly below n, in order of the text.
+// children returns the children of n in source order.
 func children(n Node) []Node {
 	switch n := n.(type) {
 	case *Not:
@@ -177,23 +176,23 @@ func children(n Node) []Node {
 	return nil
 }
 
-// Root returns the outermost node.
+// Root returns the root node of the tree.
 func (t *Tree) Root() Node { return t.root }
 
-// Source returns the text the tree was read from.
+// Source returns the source of the expression.
 func (t *Tree) Source() string { return t.src }
 
-// Path returns the tree's path if the whole text is nothing but one.
+// Path returns the path if the whole expression is a single path.
 func (t *Tree) Path() (*Path, bool) {
 	p, ok := t.root.(*Path)
 	return p, ok
 }
 
-// Paths returns all paths in order of the text. The slice must not be changed.
+// Paths returns all paths in source order. The slice must not be changed.
 func (t *Tree) Paths() []*Path { return t.paths }
 
-// Needed returns the paths of Paths whose value matters when it is missing: all but
-// the arguments of coalesce, which says what stands in for them.
+// Needed returns the paths whose values are required: all Paths except the arguments of
+// coalesce, which supplies a replacement for a missing value.
 func (t *Tree) Needed() []*Path {
 	var out []*Path
 	var walk func(n Node)
@@ -213,7 +212,8 @@ func (t *Tree) Needed() []*Path {
 	return out
 }
 
-// Fields returns the state fields the text reads, by first use, each once.
+// Fields returns the state fields the expression reads, each once, in order of first
+// use.
 func (t *Tree) Fields() []string {
 	var out []string
 	for _, p := range t.paths {
@@ -224,7 +224,7 @@ func (t *Tree) Fields() []string {
 	return out
 }
 
-// appendOnce appends a name that is not in the list yet.
+// appendOnce appends a name that is not yet in the list.
 func appendOnce(list []string, name string) []string {
 	for _, n := range list {
 		if n == name {

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// sameTree compares two trees by everything but their places in the text.
+// sameTree compares two trees, ignoring source positions.
 func sameTree(a, b Node) bool {
 	switch x := a.(type) {
 	case *Literal:
@@ -54,8 +54,8 @@ func sameTrees(a, b []Node) bool {
 	return true
 }
 
-// checkRoundTrip holds the property of the printer: what it writes reads back as
-// the same tree, and is written the same way again.
+// checkRoundTrip checks that the printed form of a tree parses to the same tree and is
+// printed identically again.
 func checkRoundTrip(t *testing.T, tree *Tree) {
 	t.Helper()
 	printed := tree.String()
@@ -71,8 +71,8 @@ func checkRoundTrip(t *testing.T, tree *Tree) {
 	}
 }
 
-// checkSpans holds that every node lies inside its parent, that siblings are in
-// order, and that the text of a node, cut out, is that node.
+// checkSpans checks that every node lies inside its parent, that siblings are in order,
+// and that the source of a node parses to that node.
 func checkSpans(t *testing.T, tree *Tree, n Node, from, to int) {
 	t.Helper()
 	if n.Start() < from || n.End() > to || n.Start() >= n.End() {

@@ -11,12 +11,12 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// The functions of this file look at a value that may be of a Go type. The
-// seven types of plain values are handled first and without allocation; Go's
-// scalars by reflection; everything else through its JSON form.
+// The functions in this file accept values of any Go type. They handle the seven plain
+// types first and without allocation, Go scalars by reflection, and all other types
+// through their JSON form.
 
-// canonical returns v as a plain value, Missing when it has no such form. What
-// it returns is always plain, so looking again does not go round in circles.
+// canonical returns v as a plain value, or core.Missing if it has no JSON form. The
+// result is always plain, so functions that call themselves with it terminate.
 func canonical(v any) any {
 	c, err := core.Canonical(v)
 	if err != nil {
@@ -25,7 +25,7 @@ func canonical(v any) any {
 	return c
 }
 
-// plain reports whether the value's own type is one of the seven, or Missing.
+// plain reports whether v has one of the seven plain types or is core.Missing.
 func plain(v any) bool {
 	switch v.(type) {
 	case nil, bool, int64, float64, string, []any, *core.Object:
@@ -34,7 +34,8 @@ func plain(v any) bool {
 	return core.IsMissing(v)
 }
 
-// scalar returns the Go scalar inside v, unless v writes its own JSON.
+// scalar returns the Go scalar in v. ok is false if v is not a scalar or implements
+// json.Marshaler.
 func scalar(v any) (rv reflect.Value, ok bool) {
 	rv = reflect.ValueOf(v)
 	switch rv.Kind() {
@@ -47,8 +48,8 @@ func scalar(v any) (rv reflect.Value, ok bool) {
 	return rv, false
 }
 
-// list returns the Go slice or array inside v if its JSON form is an array of
-// its elements.
+// list returns the Go slice or array in v. ok is false if its JSON form is not the
+// array of its elements.
 func list(v any) (rv reflect.Value, ok bool) {
 	rv = reflect.ValueOf(v)
 	switch rv.Kind() {
@@ -67,7 +68,7 @@ func list(v any) (rv reflect.Value, ok bool) {
 	return rv, true
 }
 
-// truthy is the truth of a value: false, zero, the empty text, null and missing
+// truthy returns the truth of a value: false, zero, the empty string, null and missing
 // are false, everything else is true.
 func truthy(v any) bool {
 	switch v := v.(type) {
@@ -106,8 +107,8 @@ func truthyOther(v any) bool {
 	return truthy(canonical(v))
 }
 
-// present reports whether there is a value. What has no JSON form, such as NaN
-// or a function, is none.
+// present reports whether v is a value. Something without a JSON form, such as NaN or a
+// function, is not.
 func present(v any) bool {
 	if f, ok := v.(float64); ok {
 		return float(f).kind != noNumber
@@ -118,11 +119,11 @@ func present(v any) bool {
 	return !core.IsMissing(canonical(v))
 }
 
-// differ is the operator != for any two values: one of them at least is there,
-// and they are not equal.
+// differ implements != for any two values: they are not equal, and at least one of them
+// is present.
 func differ(v, w any) bool { return !core.Equal(v, w) && (present(v) || present(w)) }
 
-// numberOf returns the number v is.
+// numberOf returns v as a number, or no number if v is of another type.
 func numberOf(v any) number {
 	switch v := v.(type) {
 	case float64:
@@ -152,7 +153,7 @@ func numberOther(v any) number {
 	return number{}
 }
 
-// textOf returns the text v is.
+// textOf returns v as a string. ok is false if v is of another type.
 func textOf(v any) (string, bool) {
 	if s, ok := v.(string); ok {
 		return s, true
@@ -170,8 +171,8 @@ func textOf(v any) (string, bool) {
 	return s, ok
 }
 
-// lengthOf counts the elements of an array or the characters of a text; it is 0
-// for everything else. A Go slice is not converted to be counted.
+// lengthOf returns the number of elements of an array or characters of a string, and 0
+// for everything else. It does not convert a Go slice to count its elements.
 func lengthOf(v any) int {
 	switch v := v.(type) {
 	case []any:
@@ -191,8 +192,7 @@ func lengthOf(v any) int {
 	return lengthOf(canonical(v))
 }
 
-// element returns the i-th element of an array, counting from the end when i is
-// negative.
+// element returns element i of an array. A negative i counts from the end.
 func element(v any, i int64) any {
 	if a, ok := v.([]any); ok {
 		if i < 0 {
@@ -212,8 +212,8 @@ func element(v any, i int64) any {
 	return element(canonical(v), i)
 }
 
-// elementOf converts one element of a Go slice. It goes by the element's
-// address where there is one, as encoding/json does.
+// elementOf converts one element of a Go slice. It uses the element's address if there
+// is one, as encoding/json does.
 func elementOf(rv reflect.Value, i int64) any {
 	if i < 0 {
 		i += int64(rv.Len())
@@ -228,7 +228,7 @@ func elementOf(rv reflect.Value, i int64) any {
 	return canonical(e.Interface())
 }
 
-// member returns a member of an object.
+// member returns a member of an object, or core.Missing if there is none.
 func member(v any, name string) any {
 	o, ok := v.(*core.Object)
 	if !ok {
@@ -245,8 +245,8 @@ func member(v any, name string) any {
 	return core.Missing
 }
 
-// holds reports whether a container holds an element: an array one that is
-// equal, a text a part, an object a key.
+// holds reports whether a container contains e: an array an equal element, a string a
+// substring, an object a key.
 func holds(container, e any) bool {
 	if core.IsMissing(e) {
 		return false
@@ -269,7 +269,7 @@ func holds(container, e any) bool {
 	return holds(canonical(container), e)
 }
 
-// holdsText is holds for an element that is a text.
+// holdsText is holds for a string.
 func holdsText(container any, s string) bool {
 	switch c := container.(type) {
 	case string:
@@ -291,7 +291,7 @@ func holdsText(container any, s string) bool {
 	return holdsText(canonical(container), s)
 }
 
-// holdsNumber is holds for an element that is a number.
+// holdsNumber is holds for a number.
 func holdsNumber(container any, n number) bool {
 	if n.kind == noNumber {
 		return false
@@ -311,9 +311,9 @@ func holdsNumber(container any, n number) bool {
 	return ok && holdsNumber(c, n)
 }
 
-// numberIn reads a number out of a text, as number() does: an optional minus
-// sign and a number of the language, with white space around. Anything else, and
-// what does not fit, is none.
+// numberIn parses a number as number() does: an optional minus sign and a number of the
+// language, with optional white space around it. It returns no number for anything else
+// and for numbers that are out of range.
 func numberIn(s string) number {
 	s = strings.TrimFunc(s, func(r rune) bool { return r < utf8.RuneSelf && isSpace(byte(r)) })
 	unsigned := strings.TrimPrefix(s, "-")
@@ -331,12 +331,12 @@ func numberIn(s string) number {
 	return pick(err == nil, f)
 }
 
-// Member returns a member of an object, core.Missing when v is no object or
-// lacks it. It is what a step of a path does.
+// Member returns a member of an object, or core.Missing if v is not an object or has no
+// such member, as a step of a path does.
 func Member(v any, name string) any { return member(v, name) }
 
-// Text returns a value as the function string() writes it: a text as it is,
-// everything else as compact JSON. A missing value has none.
+// Text returns a value converted as by the function string(): a string unchanged, any
+// other value as compact JSON. ok is false if the value is missing.
 func Text(v any) (s string, ok bool) { return stringOf(v) }
 
 func stringOf(v any) (string, bool) {

@@ -8,9 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// malformed says why a node can be no part of a tree. The grammar lets such
-// nodes through, or they were built by hand. It returns a nil error for the
-// others.
+// malformed returns an error if a node cannot be part of a tree. It rejects nodes that
+// the grammar allows or that were built by hand.
 func malformed(n Node) error {
 	var e *SyntaxError
 	switch n := n.(type) {
@@ -33,7 +32,8 @@ func malformed(n Node) error {
 	return e
 }
 
-// bothQuotes reports what has no spelling, because texts have no escapes.
+// bothQuotes reports whether s contains both kinds of quotes. Such a string cannot be
+// written because there are no escapes.
 func bothQuotes(s string) bool { return strings.Contains(s, `"`) && strings.Contains(s, "'") }
 
 func malformedLiteral(n *Literal) *SyntaxError {
@@ -55,7 +55,7 @@ func malformedLiteral(n *Literal) *SyntaxError {
 	}
 }
 
-// malformedPath checks what a root asks of its first steps.
+// malformedPath checks the requirements of a root on its first steps.
 func malformedPath(n *Path) *SyntaxError {
 	switch n.Root {
 	case RootState:
