@@ -70,7 +70,7 @@ func canonicalSlice(v []any, depth int) (any, error) {
 	for i, e := range v {
 		c, err := canonical(e, depth)
 		if err != nil {
-			return nil, within("["+itoa(i)+"]", err)
+			return nil, within("["+strconv.Itoa(i)+"]", err)
 		}
 		if out == nil && !same(c, e) {
 			out = slices.Clone(v)

@@ -49,7 +49,7 @@ type Diagnostic struct {
 	// Hint says what to write instead; it may be empty.
 	Hint string `json:"hint,omitempty"`
 	// Node is the id of the node that the finding is about, "" if it is about none. Edge
-	// names the ends of an edge. Compiling a workflow sets both, see About.
+	// names the ends of an edge. Compiling a workflow sets both.
 	Node string  `json:"node,omitempty"`
 	Edge EdgeRef `json:"edge,omitzero"`
 	// Input is the input of a run without which there is something to report: a run that is
@@ -104,7 +104,7 @@ func (ds *Diagnostics) add(s Severity, code Code, pos Position, format string, a
 	if len(args) > 0 {
 		msg = fmt.Sprintf(format, args...)
 	}
-	*ds = append(*ds, Diagnostic{Code: code, Severity: s, Pos: pos.plain(), Message: msg})
+	*ds = append(*ds, Diagnostic{Code: code, Severity: s, Pos: pos.Bare(), Message: msg})
 	return &(*ds)[len(*ds)-1]
 }
 
@@ -119,28 +119,6 @@ func (d *Diagnostic) WithHint(format string, args ...any) *Diagnostic {
 	return d
 }
 
-// About completes findings about a workflow: it sets Node and Edge where they are not set,
-// and gives a finding without a place that of its node, else that of the workflow. A message
-// begins with its subject, and so with "node ID", "nodes ID, ..." or "edge FROM -> TO" if it
-// is about one of these. Codes become those of the workflow's format.
-func (ds Diagnostics) About(w *Workflow) {
-	ds.Recode(w.Codes)
-	nodes := make(map[string]*Node, len(w.Nodes))
-	for _, n := range w.Nodes {
-		nodes[n.ID.Value] = n
-	}
-	for i := range ds {
-		d := &ds[i]
-		d.subject(nodes)
-		if n := nodes[d.Node]; n != nil && !d.Pos.IsValid() {
-			d.Pos = n.Pos.plain()
-		}
-		if !d.Pos.IsValid() {
-			d.Pos = w.Pos.plain()
-		}
-	}
-}
-
 // Recode gives findings other codes; codes that are not named stay.
 func (ds Diagnostics) Recode(codes map[Code]Code) {
 	for i := range ds {
@@ -149,54 +127,6 @@ func (ds Diagnostics) Recode(codes map[Code]Code) {
 		}
 	}
 }
-
-func (d *Diagnostic) subject(nodes map[string]*Node) {
-	if d.Node != "" || d.Edge != (EdgeRef{}) {
-		return
-	}
-	if rest, ok := cutSubject(d.Message, "node ", "nodes "); ok {
-		d.Node = idAt(rest, nodes)
-		return
-	}
-	rest, _ := cutSubject(d.Message, "edge ")
-	from, to, ok := strings.Cut(rest, " -> ")
-	if !ok || from == "" {
-		return
-	}
-	id := idAt(to, nodes)
-	if id == "" { // an edge to a node that is not there
-		id, _, _ = strings.Cut(to, ": ")
-	}
-	d.Edge = EdgeRef{from, id}
-}
-
-func cutSubject(message string, words ...string) (rest string, ok bool) {
-	for _, word := range words {
-		if rest, ok = strings.CutPrefix(message, word); ok {
-			return rest, true
-		}
-	}
-	return "", false
-}
-
-// idAt returns the longest id of a node that a text begins with and that ends where a word
-// does.
-func idAt(text string, nodes map[string]*Node) string {
-	best := ""
-	for end := range len(text) + 1 {
-		ends := end == len(text) || strings.IndexByte(" ,:[.\n", text[end]) >= 0
-		if ends && nodes[text[:end]] != nil {
-			best = text[:end]
-		}
-		if end > maxSubject {
-			break
-		}
-	}
-	return best
-}
-
-// maxSubject bounds how far a message is read for its subject.
-const maxSubject = 1000
 
 // Failed reports whether the list holds an error, or, when strict, a warning.
 func (ds Diagnostics) Failed(strict bool) bool {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -208,7 +209,7 @@ func (e *NodeError) message() string {
 		s = e.Node + ": " + s
 	}
 	if e.Others > 0 {
-		s += " (and " + itoa(e.Others) + " more failed)"
+		s += " (and " + strconv.Itoa(e.Others) + " more failed)"
 	}
 	return s
 }
@@ -282,10 +283,24 @@ func (e *StrayError) Error() string {
 		parts = append(parts, "still running, because it did not return: "+strings.Join(e.Code, ", "))
 	}
 	if e.Listener {
-		parts = append(parts, "the listener is still busy with events of the run, "+itoa(int(e.Unheard))+" are left")
+		parts = append(parts, "the listener is still busy with events of the run, "+strconv.Itoa(int(e.Unheard))+" are left")
 	}
 	return strings.Join(parts, "; ")
 }
 
 // Unwrap returns the run's other error.
 func (e *StrayError) Unwrap() error { return e.Err }
+
+// panicCause is the error that a panic was raised with, nil for none and for one that cannot
+// be unwrapped: its Unwrap is code of the user, too.
+func panicCause(p any) (cause error) {
+	defer func() {
+		if recover() != nil {
+			cause = nil
+		}
+	}()
+	if err, ok := p.(error); ok && countable(err) {
+		return err
+	}
+	return nil
+}

@@ -33,5 +33,3 @@ func (o *Ordinal) UnmarshalJSON(b []byte) error {
 	*o = Ordinal(i + 1)
 	return nil
 }
-
-func itoa(i int) string { return strconv.Itoa(i) }

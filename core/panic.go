@@ -53,17 +53,3 @@ func PanicText(p any) (text string) {
 	}
 	return fmt.Sprintf("a value of type %T", p)
 }
-
-// panicCause is the error that a panic was raised with, nil for none and for one that cannot
-// be unwrapped: its Unwrap is code of the user, too.
-func panicCause(p any) (cause error) {
-	defer func() {
-		if recover() != nil {
-			cause = nil
-		}
-	}()
-	if err, ok := p.(error); ok && countable(err) {
-		return err
-	}
-	return nil
-}

@@ -25,8 +25,8 @@ func (p Position) Written(segments []Segment) Position {
 	return p
 }
 
-// plain returns the position without how its text was written.
-func (p Position) plain() Position {
+// Bare returns the position without its segments, so that equal places compare equal.
+func (p Position) Bare() Position {
 	p.written = nil
 	return p
 }

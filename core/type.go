@@ -48,7 +48,6 @@ type Type struct {
 	// Ref is the text of a $ref, which is kept and never checked.
 	Ref  string
 	Desc string
-	Pos  Position
 }
 
 // Property is a declared member of an object type.

@@ -134,7 +134,8 @@ type Phase struct {
 // implicitly when the state schema lacks it.
 type InputDecl struct {
 	Name        Text
-	Type        *Type // nil: anything
+	Type        *Type    // nil: anything
+	TypePos     Position // of the type in the document, if it has one
 	Required    bool
 	Default     any // Missing when there is none
 	Description Text

@@ -65,7 +65,6 @@ type typeShape struct {
 	Enum        []any                   `wavefold:"enum" doc:"the allowed values; absent: all of the type"`
 	Ref         core.Text               `wavefold:"$ref" doc:"kept for other programs; has no effect and is reported as a warning"`
 	Description core.Text               `wavefold:"description" doc:"meaning of the value"`
-	Pos         core.Position           `wavefold:",pos"`
 }
 
 type incrementalShape struct {

@@ -5,9 +5,9 @@ import "github.com/wavefold/wavefold/core"
 func inputDecl(m core.Member[inputShape]) core.InputDecl {
 	d := m.Value
 	return core.InputDecl{
-		Name: m.Key,
-		Type: typeOf(&typeShape{Type: d.Type, Items: d.Items, Properties: d.Properties, Enum: d.Enum, Pos: d.Pos}),
-
+		Name:        m.Key,
+		Type:        typeOf(&typeShape{Type: d.Type, Items: d.Items, Properties: d.Properties, Enum: d.Enum}),
+		TypePos:     d.Type.Pos,
 		Required:    d.Required,
 		Default:     valueOf(d.Default),
 		Description: d.Description,
@@ -20,7 +20,7 @@ func fieldDecl(m core.Member[fieldShape]) core.FieldDecl {
 	d := m.Value
 	return core.FieldDecl{
 		Name: m.Key,
-		Type: typeOf(&typeShape{Type: d.Type, Items: d.Items, Properties: d.Properties, Required: d.Required, Enum: d.Enum, Ref: d.Ref, Pos: d.Pos}),
+		Type: typeOf(&typeShape{Type: d.Type, Items: d.Items, Properties: d.Properties, Required: d.Required, Enum: d.Enum, Ref: d.Ref}),
 
 		Merge:       d.Merge,
 		Key:         d.Key,
@@ -49,11 +49,9 @@ func typeOf(d *typeShape) *core.Type {
 		Enum:  d.Enum,
 		Ref:   d.Ref.Value,
 		Desc:  d.Description.Value,
-		Pos:   d.Pos,
 	}
 	if k, ok := core.TypeKindOf(d.Type.Value); ok {
 		t.Kind = k
-		t.Pos = d.Type.Pos
 	}
 	for _, m := range d.Properties {
 		t.Properties = append(t.Properties, core.Property{Name: m.Key.Value, Type: typeOf(&m.Value)})

@@ -11,7 +11,7 @@ func (l *loader) inputs() {
 		l.ds = append(l.ds, core.Decode(m.Value, &d)...)
 		in := core.InputDecl{Name: m.Key, Required: d.Required, Default: core.Missing, Description: d.Description, Lost: d.Lost, Pos: m.Key.Pos}
 		if !d.Lost.Has("type") {
-			in.Type = l.inputType(&d)
+			in.Type, in.TypePos = l.inputType(&d), d.Type.Pos
 		}
 		l.inputDefault(&d, &in)
 		l.w.Inputs = append(l.w.Inputs, in)
@@ -20,7 +20,7 @@ func (l *loader) inputs() {
 
 // inputType returns the type of an input whose type is a word that exists.
 func (l *loader) inputType(d *inputShape) *core.Type {
-	t := &core.Type{Pos: d.Type.Pos}
+	t := &core.Type{}
 	switch d.Type.Value {
 	case "string":
 		t.Kind = core.StringType

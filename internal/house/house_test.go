@@ -316,7 +316,7 @@ func TestOnlyDriversStartGoroutines(t *testing.T) {
 // recovers are the places that may recover, each at the edge to user code: handlers,
 // listeners, reducers, models and the UnmarshalJSON and MarshalJSON of values; and to a
 // library that panics on damaged files.
-var recovers = []string{"scheduler/execute.go", "scheduler/delivery.go", "scheduler/tracing.go", "state/schema.go", "core/json.go", "core/panic.go", "llm/complete.go", "nodes/agent/tools.go", "nodes/internal/parquet/guard.go"}
+var recovers = []string{"scheduler/execute.go", "scheduler/delivery.go", "scheduler/tracing.go", "state/schema.go", "core/failure.go", "core/json.go", "core/panic.go", "llm/complete.go", "nodes/agent/tools.go", "nodes/internal/parquet/guard.go"}
 
 func TestRecoverStaysAtTheEdge(t *testing.T) {
 	files, fset := source(t)

@@ -43,7 +43,7 @@ func typeOf(t testing.TB, v *core.Value) *core.Type {
 	if word == nil {
 		return nil
 	}
-	out := &core.Type{Pos: v.Pos}
+	out := &core.Type{}
 	name, _ := word.Scalar.(string)
 	kind, ok := core.TypeKindOf(name)
 	if !ok {

@@ -37,7 +37,7 @@ type Options struct {
 func Compile(w *core.Workflow, reg *core.Registry, opts Options) (*Plan, core.Diagnostics) {
 	c := newCompiler(w, reg, opts, &common{nested: []*frame{{w: w}}, frames: map[frameKey]*frame{}, seen: map[core.Diagnostic]bool{}})
 	c.compile()
-	c.ds.About(w)
+	attribute(c.ds, w)
 	ds := append(c.ds, c.nestedDs...)
 	if ds.Failed(opts.Strict) {
 		return nil, ds.Capped()

@@ -161,7 +161,7 @@ func (c *compiler) compileFrame(key frameKey, given []string) *frame {
 	s.nested = s.nested[:len(s.nested)-1]
 	s.frames[key] = f
 	c.nestedDs = append(c.nestedDs, inner.nestedDs...)
-	inner.ds.About(key.w)
+	attribute(inner.ds, key.w)
 	for _, d := range inner.ds {
 		if !s.seen[d] {
 			s.seen[d] = true

@@ -123,8 +123,8 @@ func (c *compiler) breakField(i int32) {
 }
 
 func typePos(d *core.InputDecl) core.Position {
-	if d.Type.Pos.IsValid() {
-		return d.Type.Pos
+	if d.TypePos.IsValid() {
+		return d.TypePos
 	}
 	return d.Name.Pos
 }

@@ -1,0 +1,78 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// attribute completes findings about a workflow: it sets Node and Edge where they are not set,
+// and gives a finding without a place that of its node, else that of the workflow. A message
+// begins with its subject, and so with "node ID", "nodes ID, ..." or "edge FROM -> TO" if it
+// is about one of these. Codes become those of the workflow's format.
+func attribute(ds core.Diagnostics, w *core.Workflow) {
+	ds.Recode(w.Codes)
+	nodes := make(map[string]*core.Node, len(w.Nodes))
+	for _, n := range w.Nodes {
+		nodes[n.ID.Value] = n
+	}
+	for i := range ds {
+		d := &ds[i]
+		setSubject(d, nodes)
+		if n := nodes[d.Node]; n != nil && !d.Pos.IsValid() {
+			d.Pos = n.Pos.Bare()
+		}
+		if !d.Pos.IsValid() {
+			d.Pos = w.Pos.Bare()
+		}
+	}
+}
+
+// setSubject sets Node or Edge of a finding whose message begins with one.
+func setSubject(d *core.Diagnostic, nodes map[string]*core.Node) {
+	if d.Node != "" || d.Edge != (core.EdgeRef{}) {
+		return
+	}
+	if rest, ok := cutSubject(d.Message, "node ", "nodes "); ok {
+		d.Node = idAt(rest, nodes)
+		return
+	}
+	rest, _ := cutSubject(d.Message, "edge ")
+	from, to, ok := strings.Cut(rest, " -> ")
+	if !ok || from == "" {
+		return
+	}
+	id := idAt(to, nodes)
+	if id == "" { // an edge to a node that is not there
+		id, _, _ = strings.Cut(to, ": ")
+	}
+	d.Edge = core.EdgeRef{From: from, To: id}
+}
+
+func cutSubject(message string, words ...string) (rest string, ok bool) {
+	for _, word := range words {
+		if rest, ok = strings.CutPrefix(message, word); ok {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// idAt returns the longest id of a node that a text begins with and that ends where a word
+// does.
+func idAt(text string, nodes map[string]*core.Node) string {
+	best := ""
+	for end := range len(text) + 1 {
+		ends := end == len(text) || strings.IndexByte(" ,:[.\n", text[end]) >= 0
+		if ends && nodes[text[:end]] != nil {
+			best = text[:end]
+		}
+		if end > maxSubject {
+			break
+		}
+	}
+	return best
+}
+
+// maxSubject bounds how far a message is read for its subject.
+const maxSubject = 1000
