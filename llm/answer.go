@@ -10,26 +10,28 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// ballot is what a model may answer: numbers 1 to len(numbers), each of which stands for a
-// place in ids, 0 for none of them, or one of the ids.
+// ballot holds the answers that a model may give: an id of ids, a number from 1 to
+// len(numbers), which selects an entry of ids, or 0 for none of the options.
 type ballot struct {
-	numbers []int // the place in ids of each number, less one
+	numbers []int // numbers[n-1] is the index in ids that the number n selects
 	ids     []string
 }
 
-// reading is how an answer was read.
+// reading is the result of reading an answer.
 type reading struct {
-	choice   int // a place in ids, or core.NoRoute
+	choice   int // an index in ids, or core.NoRoute
 	unusable bool
 	reason   string
 }
 
 var unusable = reading{choice: core.NoRoute, unusable: true}
 
-// read reads an answer: an object with a choice, as it was asked for, or a text with a
-// number or an id. What names no choice, or two, is unusable; nothing is ever guessed.
+// read reads an answer: an object with a choice, as the prompt asks for, or a string with a
+// number or an id. An answer that names no option, or more than one, is unusable; read
+// never guesses.
 func (b *ballot) read(answer string) reading {
-	// What a model thought aloud is no answer: it weighs all of them.
+	// Reasoning that the model prints before its answer is dropped: it mentions all of the
+	// options.
 	if i := strings.LastIndex(answer, "</think>"); i >= 0 {
 		answer = answer[i+len("</think>"):]
 	}
@@ -37,15 +39,15 @@ func (b *ballot) read(answer string) reading {
 	if o := objectIn(answer); o != nil {
 		return b.object(o)
 	}
-	// An object that is broken or cut off is not read as prose: its keys and its reason
-	// might be ids.
+	// A malformed or truncated object is not read as prose: its keys and its reason might
+	// be ids.
 	if strings.HasPrefix(answer, "{") || strings.HasPrefix(answer, "[") || strings.Contains(answer, `"choice"`) {
 		return unusable
 	}
 	return b.text(answer)
 }
 
-// object reads the answer that was asked for.
+// object reads an answer that has the requested form.
 func (b *ballot) object(o *core.Object) reading {
 	v, _ := o.Get("choice")
 	out := unusable
@@ -76,7 +78,7 @@ func (b *ballot) number(n int64) reading {
 
 const quotes = "\"'`“”‘’«»"
 
-// text reads a text: an id, or a sentence in which exactly one id stands as a whole.
+// text reads a string: an id, or a sentence in which exactly one id occurs as a whole word.
 func (b *ballot) text(s string) reading {
 	s = strings.TrimSpace(strings.Trim(s, quotes))
 	n, err := strconv.ParseInt(strings.TrimSuffix(s, "."), 10, 64)
@@ -85,7 +87,7 @@ func (b *ballot) text(s string) reading {
 	case s == "":
 		return unusable
 	case i >= 0 && err == nil && b.number(n).choice != i:
-		return unusable // an id that looks like the number of another choice
+		return unusable // an id that looks like the number of another option
 	case i >= 0:
 		return reading{choice: i}
 	case err == nil:
@@ -113,7 +115,8 @@ func (b *ballot) text(s string) reading {
 	return reading{choice: found}
 }
 
-// idAt returns the longest id that stands as a whole at a place of a text, "" for none.
+// idAt returns the longest id that begins at offset at of s and is a whole word there, ""
+// if there is none.
 func (b *ballot) idAt(s string, at int) string {
 	if r, _ := utf8.DecodeLastRuneInString(s[:at]); at > 0 && inID(r) {
 		return ""
@@ -132,8 +135,8 @@ func (b *ballot) idAt(s string, at int) string {
 
 func inID(r rune) bool { return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// Unfenced returns an answer without blanks around it, and without the fence of a code
-// block if that is the whole answer: models like to draw one around JSON.
+// Unfenced returns an answer without surrounding white space, and without a Markdown code
+// fence if the fence encloses the whole answer. Models often fence JSON.
 func Unfenced(answer string) string {
 	s := strings.TrimSpace(answer)
 	inner, ok := strings.CutPrefix(s, "```")
@@ -141,14 +144,15 @@ func Unfenced(answer string) string {
 		return s
 	}
 	inner, ok = strings.CutSuffix(inner, "```")
-	_, body, line := strings.Cut(inner, "\n") // behind the language
+	_, body, line := strings.Cut(inner, "\n") // after the language
 	if !ok || !line {
 		return s
 	}
 	return strings.TrimSpace(body)
 }
 
-// objectIn returns the object with a choice that an answer is or holds, nil for none.
+// objectIn returns the object with a choice that an answer consists of or contains, nil if
+// there is none.
 func objectIn(s string) *core.Object {
 	from, to := strings.IndexByte(s, '{'), strings.LastIndexByte(s, '}')
 	if from < 0 || to < from {

@@ -8,7 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// ballotOf returns the ballot of edges to these nodes; that in place fallback has no number.
+// ballotOf returns the ballot for edges to these nodes; the edge at index fallback has no
+// number.
 func ballotOf(fallback int, ids ...string) *ballot {
 	b := &ballot{ids: ids}
 	for i := range ids {
@@ -111,8 +112,8 @@ func TestReadAnswer(t *testing.T) {
 	}
 }
 
-// FuzzReadAnswer: whatever a model writes, the answer is an offered choice or none, and an
-// id is only chosen if it is in the text and, but for JSON, no other id is.
+// FuzzReadAnswer checks that every answer is read as an offered choice or none, and that an
+// id is chosen only if the answer contains it and, outside of JSON, no other id.
 func FuzzReadAnswer(f *testing.F) {
 	for _, s := range []string{"fix", `{"choice": 1}`, "```\n{}\n```", "fix_all or b", "</think>0", "“é”", "{\"choice\":\"fix\"}"} {
 		f.Add(s, "fix", "fix_all", "b", 1)

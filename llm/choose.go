@@ -12,57 +12,58 @@ import (
 
 // ChoiceRequest asks a model for one of several options.
 type ChoiceRequest struct {
-	// Purpose, Node, Visit, Model, Effort and MaxTokens are those of the Request.
+	// Purpose, Node, Visit, Model, Effort and MaxTokens are passed on in the Request.
 	Purpose   string
 	Node      string
 	Visit     int
 	Model     string
 	Effort    string
 	MaxTokens int
-	// Question is asked after the data, such as "The step review has ended. Which condition
-	// holds?".
+	// Question follows the data in the prompt, such as "The step review has ended. Which
+	// condition holds?".
 	Question string
-	// Data is what the model decides by; nil for nothing. It is shown as data that holds no
-	// instructions.
+	// Data is the information that the model bases its choice on; nil if there is none. The
+	// prompt marks it as data that holds no instructions.
 	Data *core.Object
-	// Options are what it may choose. Ids may repeat: an answer that names an id instead of
-	// a number means the first option that has it.
+	// Options are the options to choose from. Ids may repeat: an answer that names an id
+	// instead of a number selects the first option with that id.
 	Options []Option
-	// Fallback is the place in Options of the one that holds when no other does, or
+	// Fallback is the index in Options of the option that applies if no other does, or
 	// core.NoRoute.
 	Fallback int
-	// EachData and AllData bound the JSON texts of a member of Data and of all of it, in
-	// bytes; 0 means DefaultEachData and DefaultAllData. What is longer is cut and says so.
+	// EachData limits the JSON encoding of one member of Data, and AllData the encoding of
+	// all of Data, in bytes; 0 means DefaultEachData and DefaultAllData. Longer values are
+	// cut, with a note that says so.
 	EachData, AllData int
 }
 
-// Defaults of what is shown to a model that chooses.
+// Default limits on the data that is shown to a model that chooses.
 const (
 	DefaultEachData = 20_000
 	DefaultAllData  = 200_000
 )
 
-// Option is something to choose.
+// Option is one of the options that a model chooses from.
 type Option struct {
 	ID   string // as an answer may name it
-	Name string // what people call it, "" for nothing else than its id
-	When string // when it is to be chosen, in plain language
+	Name string // for people; "" if it is the same as the id
+	When string // the condition under which to choose it, in plain language
 }
 
-// Choice is what a model chose.
+// Choice is the option that a model chose.
 type Choice struct {
-	// Index is a place in Options, or core.NoRoute for none of them.
+	// Index is an index in Options, or core.NoRoute if the model chose none of them.
 	Index int
-	// Unusable tells that none was not said but is how an answer that names no option, or
-	// two, was read.
+	// Unusable reports that the answer named no option or more than one, which counts as
+	// none.
 	Unusable bool
-	// Reason is why, in the model's words; Raw is the whole answer.
+	// Reason is the reason that the model gave; Raw is the whole answer.
 	Reason, Raw string
 }
 
-// Choose asks a model once for one of several options. The answer is read strictly:
-// the number of an option, its id, or none; what is neither is none, and is not asked
-// again. An error means that the model did not answer.
+// Choose asks a model once for one of several options. The answer is read strictly: it is
+// the number of an option, its id, or none. Any other answer counts as none, and the model
+// is not asked again. An error means that the model did not answer.
 func Choose(ctx context.Context, m Model, q ChoiceRequest) (Choice, error) {
 	b := ballot{ids: make([]string, len(q.Options))}
 	for i, o := range q.Options {
@@ -99,8 +100,8 @@ const choiceRules = `You decide how a workflow goes on. You are given data and a
 
 Answer with a JSON object and nothing else: {"reason": "one short sentence", "choice": <number>}`
 
-// prompt words the question. The lists come after the data, so that what is asked is read
-// last.
+// prompt formats the question. The lists follow the data, so that the model reads the
+// question last.
 func (q *ChoiceRequest) prompt(b *ballot) (string, error) {
 	var s strings.Builder
 	if q.Data != nil {
@@ -108,7 +109,7 @@ func (q *ChoiceRequest) prompt(b *ballot) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("the data to decide by has no JSON form: %w", err)
 		}
-		// No text of the data can end it: a slash in JSON may be escaped.
+		// The data cannot contain the closing tag: JSON allows a slash to be escaped.
 		s.WriteString("<data>\n")
 		s.Write(bytes.ReplaceAll(data, []byte("</"), []byte(`<\/`)))
 		s.WriteString("\n</data>\n\n")
@@ -141,8 +142,8 @@ func (o *Option) target() string {
 	return o.ID
 }
 
-// schema is the form of the answer. The reason comes first: what a model writes before a
-// decision can help it, what it writes after cannot.
+// schema returns the schema of the answer. The reason comes first: reasoning that a model
+// writes before its decision can improve the decision.
 func (b *ballot) schema() *Schema {
 	numbers := make([]any, 0, len(b.numbers)+1)
 	for i := range len(b.numbers) + 1 {

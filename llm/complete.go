@@ -11,14 +11,15 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Complete calls a model for a node or a decision of a run. The meter of the context
-// (core.MeterOf) is asked before, and its error returned as it is, because the budget of
-// the run is used up; it is told after. A panic of the model becomes an error. An error
-// that carries a StatusError with RetryAfter carries that as core.RetryAfter, too, so that
-// the retry policy of a node keeps to it.
+// Complete calls a model for a node or a decision of a run. It asks the meter of the
+// context (core.MeterOf) before the call; an error of the meter, which means that the
+// budget of the run is used up, is returned unchanged. It reports the outcome to the meter
+// after the call. A panic of the model becomes an error. An error that carries a
+// StatusError with RetryAfter is wrapped by core.RetryAfter, so that the retry policy of a
+// node observes it.
 //
-// Usage.Calls of the response is at least 1, Model that of the request if the model does
-// not name itself.
+// Usage.Calls of the response is at least 1. Model of the response is that of the request
+// if the model does not report its name.
 func Complete(ctx context.Context, m Model, r *Request) (*Response, error) {
 	call := core.ModelCall{Purpose: r.Purpose, Model: r.Model, Turn: r.Turn}
 	meter := core.MeterOf(ctx)
@@ -56,7 +57,8 @@ func Complete(ctx context.Context, m Model, r *Request) (*Response, error) {
 	return res, err
 }
 
-// noPrice is the error of a run with a budget of money that would ask a model without a price.
+// noPrice returns the error of a run with a budget of money that calls a model without a
+// known price.
 func noPrice(model string) error {
 	what := fmt.Sprintf("model %q", model)
 	if model == "" {
@@ -65,7 +67,8 @@ func noPrice(model string) error {
 	return fmt.Errorf("the run has a budget of money, and no price is known of the %s", what)
 }
 
-// estimate counts four characters as a token where an answer reports none.
+// estimate sets the token counts of an answer that reports none, at four characters a
+// token.
 func estimate(m Model, r *Request, res *Response) {
 	in, out := 0, utf8.RuneCountInString(res.Text)
 	for i := range r.Messages {
@@ -101,7 +104,7 @@ func guarded(ctx context.Context, m Model, r *Request) (res *Response, err error
 	return m.Complete(ctx, r)
 }
 
-// waiting tells the retry policy of whoever called how long a server asks to wait.
+// waiting passes the delay that a server asks for on to the retry policy of the caller.
 func waiting(err error) error {
 	if s, ok := errors.AsType[*StatusError](err); ok && s.RetryAfter > 0 && core.CategoryOf(err) == core.TransientInfra {
 		return core.RetryAfter(err, s.RetryAfter)
@@ -109,8 +112,8 @@ func waiting(err error) error {
 	return err
 }
 
-// Lacks returns what a model cannot do of a request, as a description for people; "" when it can
-// do all of it, or does not say (Capable). The request has no messages.
+// Lacks describes, for people, the features of a request that a model does not support; ""
+// if it supports all of them or is not Capable. The request has no messages.
 func Lacks(m Model, r *Request) string {
 	if c, ok := m.(Capable); ok {
 		return c.Lacks(r)

@@ -14,7 +14,7 @@ import (
 	"github.com/wavefold/wavefold/llm/llmtest"
 )
 
-// watch returns a context whose meter notes the calls, and refuses them with an error.
+// watch returns a context whose meter records the calls and rejects them with refuse.
 func watch(t *testing.T, refuse error) (context.Context, *[]core.ModelCall) {
 	var calls []core.ModelCall
 	return core.WithMeter(t.Context(), &core.Meter{

@@ -9,11 +9,12 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// DataJSON writes an object as JSON for a model to read, a member a line, no member longer
-// than each bytes and all of them together not longer than total, or little more. What is
-// too long is cut: of texts the end, of arrays and objects the last elements, the longest
-// parts first, so that short values stay whole beside a long one. A text in place of it
-// says how much is missing. Equal objects are cut alike.
+// DataJSON encodes an object as JSON for a model to read, with one member on each line. No
+// member takes more than each bytes, and all of them together take no more than about total
+// bytes. Values that are too long are cut, strings at their end, arrays and objects by
+// dropping their last elements; the longest parts are cut first, so that short values next
+// to a long one stay whole. A note in place of the missing part gives its size. Equal
+// objects are cut alike.
 func DataJSON(o *core.Object, each, total int) ([]byte, error) {
 	members := make([][]byte, o.Len())
 	sizes := make([]int, o.Len())
@@ -29,7 +30,7 @@ func DataJSON(o *core.Object, each, total int) ([]byte, error) {
 	out := []byte{'{'}
 	for i, b := range members {
 		if limit := min(each, share); len(b) > limit {
-			v, err := core.ParseJSON(b) // what a node sent may be of a Go type
+			v, err := core.ParseJSON(b) // the output of a node may have any Go type
 			if err != nil {
 				return nil, err
 			}
@@ -43,14 +44,14 @@ func DataJSON(o *core.Object, each, total int) ([]byte, error) {
 		}
 		name, _ := o.At(i)
 		out = append(out, '\n')
-		out, _ = core.AppendJSON(out, name) // texts have a form
+		out, _ = core.AppendJSON(out, name) // strings can always be encoded
 		out = append(append(out, ": "...), members[i]...)
 	}
 	return append(out, "\n}"...), nil
 }
 
-// fairShare returns the largest share such that parts of these sizes, each cut to it, fit
-// into a total.
+// fairShare returns the largest share such that parts of the given sizes, each cut to the
+// share, fit into total.
 func fairShare(sizes []int, total int) int {
 	sorted := slices.Sorted(slices.Values(sizes))
 	for i, size := range sorted {
@@ -62,15 +63,15 @@ func fairShare(sizes []int, total int) int {
 	return int(^uint(0) >> 1)
 }
 
-// minShare is the least room that an element of an array or a member of an object gets;
-// elements for which that much is not left are left out. marker is the room for the text
-// that says how much is missing.
+// minShare is the least number of bytes that an element of an array or a member of an
+// object gets; elements with less are left out. marker is the space reserved for the note
+// that gives the size of the missing part.
 const (
 	minShare = 64
 	marker   = 40
 )
 
-// shortened returns a value whose JSON text takes about limit bytes at most.
+// shortened returns a value whose JSON encoding takes at most about limit bytes.
 func shortened(v any, limit int) any {
 	switch v := v.(type) {
 	case string:
@@ -113,12 +114,12 @@ func shortened(v any, limit int) any {
 	return v
 }
 
-// room returns how many of the first parts get room and how much each of them may take.
+// room returns the number of leading parts to keep and the share of each of them.
 func room(sizes []int, limit int) (keep, share int) {
 	if share = fairShare(sizes, limit); share >= minShare {
 		return len(sizes), share
 	}
-	most := min(len(sizes), max(limit, 0)) // a part takes a byte at least
+	most := min(len(sizes), max(limit, 0)) // each part takes at least one byte
 	keep = sort.Search(most, func(n int) bool { return fairShare(sizes[:n+1], limit) < minShare })
 	return keep, fairShare(sizes[:keep], limit)
 }
@@ -134,8 +135,8 @@ func leftOut(n int, what string) string {
 	return "… " + strconv.Itoa(n) + " more " + what + " left out"
 }
 
-// shortText cuts a text to a beginning whose JSON text takes about limit bytes, together
-// with what says how much is missing.
+// shortText cuts a string to a prefix whose JSON encoding, together with the note about the
+// missing part, takes about limit bytes.
 func shortText(s string, limit int) string {
 	if len(s) <= limit && size(s) <= limit {
 		return s
@@ -143,7 +144,7 @@ func shortText(s string, limit int) string {
 	limit = max(limit-marker, 0)
 	keep := min(len(s), limit)
 	for keep > 0 && size(s[:keep]) > limit {
-		// An escaped character takes up to six times its bytes.
+		// Escaping makes a character up to six times as long.
 		keep = max(0, keep-max(1, (size(s[:keep])-limit)/6))
 	}
 	for keep > 0 && keep < len(s) && !utf8.RuneStart(s[keep]) {
@@ -152,7 +153,7 @@ func shortText(s string, limit int) string {
 	return s[:keep] + leftOut(len(s)-keep, "bytes")
 }
 
-// size is the length of the JSON text of a value that has one.
+// size returns the length of the JSON encoding of a value that has one.
 func size(v any) int {
 	b, _ := core.AppendJSON(nil, v)
 	return len(b)

@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// A short value beside a huge one stays whole, and the same object is always cut alike.
+// A short value next to a huge one stays whole, and the same object is always cut alike.
 func TestDataIsCut(t *testing.T) {
 	huge := strings.Repeat("log line\n", 600_000) // 5 MB
 	o := core.ObjectOf(
@@ -52,7 +52,7 @@ func TestShortened(t *testing.T) {
 		name  string
 		v     any
 		limit int
-		want  string // a part of what is shown
+		want  string // a substring of the result
 	}{
 		{"whole", "abc", 10, `"abc"`},
 		{"a text", strings.Repeat("x", 1000), 100, "xx… 942 more bytes left out"},

@@ -10,23 +10,23 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Variables of the environment that WithEnv reads.
+// Environment variables that WithEnv reads.
 const (
-	EnvTimeout     = "WAVEFOLD_MODEL_TIMEOUT"     // of one attempt: 90s, 5m, 0 for none
-	EnvAttempts    = "WAVEFOLD_MODEL_ATTEMPTS"    // how often a model is asked at most
-	EnvConcurrency = "WAVEFOLD_MODEL_CONCURRENCY" // calls under way at once
-	EnvRequests    = "WAVEFOLD_MODEL_RPM"         // requests a minute
-	EnvTokens      = "WAVEFOLD_MODEL_TPM"         // tokens a minute
+	EnvTimeout     = "WAVEFOLD_MODEL_TIMEOUT"     // of one attempt: 90s, 5m; 0 for no timeout
+	EnvAttempts    = "WAVEFOLD_MODEL_ATTEMPTS"    // maximum number of attempts of a call
+	EnvConcurrency = "WAVEFOLD_MODEL_CONCURRENCY" // maximum number of concurrent calls
+	EnvRequests    = "WAVEFOLD_MODEL_RPM"         // maximum number of requests per minute
+	EnvTokens      = "WAVEFOLD_MODEL_TPM"         // maximum number of tokens per minute
 	EnvPrices      = "WAVEFOLD_MODEL_PRICES"      // see ParsePrices
 )
 
-// DefaultTimeout is how long WithEnv lets an attempt take.
+// DefaultTimeout is the timeout of an attempt if EnvTimeout is not set.
 const DefaultTimeout = 5 * time.Minute
 
-// WithEnv returns a model with retries, limits, a timeout for each attempt and prices as
-// variables of the environment say; without them with the defaults of WithRetry and
-// DefaultTimeout. lookup is os.LookupEnv or a function like it. A variable that cannot be
-// read is an error of every call, which names it.
+// WithEnv returns a model with retries, limits, a timeout for each attempt and prices, as
+// set by environment variables. The defaults are those of WithRetry and DefaultTimeout.
+// lookup is os.LookupEnv or a function like it. If a variable is malformed, every call
+// fails with an error that names it.
 func WithEnv(m Model, lookup func(string) (string, bool)) Model {
 	e := env{lookup: lookup}
 	timeout := e.duration(EnvTimeout, DefaultTimeout)
@@ -39,7 +39,7 @@ func WithEnv(m Model, lookup func(string) (string, bool)) Model {
 	return WithPrices(WithRetry(WithLimit(WithTimeout(m, timeout), limits), Retry{Attempts: max(attempts, 1)}), prices)
 }
 
-// misconfigured is a model around which something cannot be read.
+// misconfigured is a model one of whose settings in the environment is malformed.
 type misconfigured struct {
 	inner Model
 	err   error
@@ -50,16 +50,16 @@ func (m *misconfigured) Complete(context.Context, *Request) (*Response, error) {
 	return nil, core.FailRun(core.Permanent(m.err))
 }
 
-// Lacks returns what the model inside cannot do.
+// Lacks describes what the inner model does not support.
 func (m *misconfigured) Lacks(r *Request) string { return Lacks(m.inner, r) }
 
-// KeyVariables names those of the model inside.
+// KeyVariables names the variables of the inner model.
 func (m *misconfigured) KeyVariables() []string { return KeyVariables(m.inner) }
 
-// Check names the variable.
+// Check returns the error that names the variable.
 func (m *misconfigured) Check() error { return m.err }
 
-// env reads variables and keeps the first error.
+// env reads environment variables and keeps the first error.
 type env struct {
 	lookup func(string) (string, bool)
 	err    error

@@ -10,12 +10,12 @@ import (
 	"github.com/wavefold/wavefold/llm/openai"
 )
 
-// A model as a program sets it up: the innermost wrapper is nearest to the server.
+// This is how a program configures a model: the innermost wrapper is closest to the server.
 func Example() {
 	ctx := context.Background()
 	var model llm.Model = openai.New(openai.Options{Key: os.Getenv("OPENAI_API_KEY"), Model: "gpt-5.4-mini"})
 	model = llm.WithTimeout(model, 2*time.Minute)                                           // of each attempt
-	model = llm.WithLimit(model, llm.Limits{Concurrent: 8, Requests: 500, Tokens: 200_000}) // a minute
+	model = llm.WithLimit(model, llm.Limits{Concurrent: 8, Requests: 500, Tokens: 200_000}) // per minute
 	model = llm.WithRetry(model, llm.Retry{Attempts: 5})
 	model = llm.WithPrices(model, llm.Prices{"gpt-5.4-mini": {Input: 0.75, Output: 4.5, CachedInput: 0.075}})
 
@@ -29,7 +29,7 @@ func Example() {
 	fmt.Println(answer.Text, answer.Usage.Tokens(), answer.Usage.Cost)
 }
 
-// A backend of one's own is one function.
+// A custom backend is one function.
 func ExampleFunc() {
 	ctx := context.Background()
 	model := llm.Func(func(ctx context.Context, r *llm.Request) (*llm.Response, error) {
@@ -41,7 +41,7 @@ func ExampleFunc() {
 	// Output: you said: hello <nil>
 }
 
-// A model that chooses by the provider that a node names.
+// This model selects a backend by the provider that a node names.
 func ExampleRequest_provider() {
 	ctx := context.Background()
 	named := func(name string) llm.Model {

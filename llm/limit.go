@@ -8,20 +8,20 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits bound the calls of a model, however many runs share it. Zero means no bound.
+// Limits limit the calls of a model, across all runs that share it. Zero means no limit.
 type Limits struct {
-	Concurrent int // calls under way at once
-	Requests   int // in any minute
-	// Tokens are those of a minute, input and output. What a call will take is not known
-	// before: a low estimate of its input is waited for, and what it took beyond that delays
-	// the calls after it.
+	Concurrent int // concurrent calls
+	Requests   int // requests per minute
+	// Tokens limits the input and output tokens per minute. The tokens of a call are not
+	// known in advance: a call waits for a low estimate of its input, and the difference to
+	// its actual usage delays later calls.
 	Tokens int
 }
 
-// WithLimit returns a model whose calls wait until the limits let them through, in no
-// particular order. A wait that the context of the call would not survive fails at once.
-// Inside of WithRetry each attempt counts, and none holds a place while it waits to be
-// tried again.
+// WithLimit returns a model whose calls wait until the limits admit them, in no particular
+// order. A call fails at once if the deadline of its context is earlier than the end of its
+// wait. Inside WithRetry each attempt counts against the limits, and a call holds no slot
+// while it waits for its next attempt.
 func WithLimit(m Model, l Limits) Model {
 	if l == (Limits{}) {
 		return m
@@ -34,12 +34,12 @@ func WithLimit(m Model, l Limits) Model {
 }
 
 type gate struct {
-	slots            chan struct{} // as many as may be under way
+	slots            chan struct{} // one per concurrent call
 	requests, tokens *rate.Limiter
 }
 
-// perMinute returns a limiter that lets at most n through in any minute: a tenth at once,
-// the rest evenly.
+// perMinute returns a limiter that admits at most n in any minute: a tenth as a burst, the
+// rest evenly spaced.
 func perMinute(n int) *rate.Limiter {
 	if n <= 0 {
 		return nil
@@ -78,7 +78,7 @@ func (g *gate) complete(ctx context.Context, m Model, r *Request) (*Response, er
 	return res, err
 }
 
-// wait takes n from a limiter, in parts that it can give.
+// wait takes n from a limiter, in parts that are no larger than its burst.
 func wait(ctx context.Context, l *rate.Limiter, n int, what string) error {
 	for l != nil && n > 0 {
 		part := min(n, l.Burst())
@@ -93,7 +93,7 @@ func wait(ctx context.Context, l *rate.Limiter, n int, what string) error {
 	return nil
 }
 
-// owe takes n from a limiter without waiting: those who come next wait.
+// owe takes n from a limiter without waiting; later callers wait instead.
 func owe(l *rate.Limiter, n int) {
 	for n > 0 {
 		part := min(n, l.Burst())
@@ -102,8 +102,8 @@ func owe(l *rate.Limiter, n int) {
 	}
 }
 
-// estimated is about how many tokens a request has, rather fewer: texts have a token for
-// four to five bytes.
+// estimated returns a low estimate of the number of tokens in a request: one for every five
+// bytes, where text usually has one for every four to five.
 func estimated(r *Request) int {
 	n := 0
 	for _, m := range r.Messages {

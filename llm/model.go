@@ -6,33 +6,33 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Model completes conversations. It is safe for concurrent use. Complete returns soon
-// after ctx is done. Whoever wants a call accounted for and bounded by the budget of its
-// run calls Complete of this package, which calls the model's.
+// Model completes conversations. It is safe for concurrent use. Complete returns soon after
+// ctx is done. Callers whose calls count towards the budget of a run use the function
+// Complete of this package, which calls this method.
 //
 // An error means that there is no answer. Its category (core.CategoryOf) says whether
-// asking again may help; StatusError carries the status of an HTTP answer.
+// another attempt may help; StatusError carries the status of an HTTP response.
 type Model interface {
 	Complete(ctx context.Context, r *Request) (*Response, error)
 }
 
-// Func makes a function a Model that can do everything a Request may ask for.
+// Func adapts a function to a Model that supports everything that a Request may ask for.
 type Func func(ctx context.Context, r *Request) (*Response, error)
 
 // Complete calls f.
 func (f Func) Complete(ctx context.Context, r *Request) (*Response, error) { return f(ctx, r) }
 
-// Capable is implemented by models that cannot do everything. Nodes that need what a
-// model lacks are refused when they are compiled; a Provider that the model cannot choose is
-// a warning.
+// Capable is implemented by models that do not support every feature of a Request. A node
+// that needs an unsupported feature is an error when its workflow is compiled; a Provider
+// that the model cannot select is a warning.
 type Capable interface {
 	Model
-	// Lacks returns what the model cannot do of that Request, which has no messages yet, as
-	// a description for people; "" when it can do all of it.
+	// Lacks describes, for people, the features of the request that the model does not
+	// support, "" if it supports all of them. The request has no messages yet.
 	Lacks(r *Request) string
 }
 
-// Role says who speaks.
+// Role is the author of a message.
 type Role string
 
 // Roles.
@@ -47,52 +47,54 @@ const (
 type Message struct {
 	Role Role
 	Text string
-	// Calls are the tools that an Assistant message asks for.
+	// Calls are the tool calls that an Assistant message requests.
 	Calls []ToolCall
-	// Call is the id of the ToolCall whose result a ToolRole message is, and Failed tells
-	// that the tool failed.
+	// Call is the id of the ToolCall whose result this ToolRole message holds. Failed
+	// reports whether the tool failed.
 	Call   string
 	Failed bool
 }
 
-// ToolCall asks for a tool.
+// ToolCall is a model's request to call a tool.
 type ToolCall struct {
 	ID        string
 	Name      string
-	Arguments string // JSON, as the model wrote it: it need not be valid
+	Arguments string // JSON as the model wrote it; may be invalid
 }
 
-// Tool is something that a model may ask for.
+// Tool is a tool that a model may call.
 type Tool struct {
 	Name        string
 	Description string
-	// Parameters is the JSON Schema of the arguments, nil for an object of anything.
+	// Parameters is the JSON Schema of the arguments, nil for an object with any members.
 	Parameters *core.Object
 }
 
-// Request is what a model is asked. It must not be changed while the call is under way.
+// Request is one call of a model. It must not be modified while the call is in progress.
 type Request struct {
-	// Purpose is why the model is called, for events and scripts: PurposeRun,
-	// PurposeRoute, PurposeJudge or another word. Node and Visit say for which node of a
-	// workflow. A backend need not look at them.
+	// Purpose is the reason for the call, for events and scripts: PurposeRun, PurposeRoute,
+	// PurposeJudge or another word. Node and Visit identify the node of the workflow that
+	// the call is made for. Backends may ignore all three.
 	Purpose string
 	Node    string
 	Visit   int
-	Turn    int // of the conversation, from 1
+	Turn    int // turn of the conversation, from 1
 
 	Model string // "" for the backend's default
-	// Provider names the company or server that runs Model, "" if the document does not say.
+	// Provider names the company or server that hosts Model, "" if the document does not
+	// say.
 	Provider string
 	Messages []Message
 	Tools    []Tool
-	// Hosted are tools that run where the model runs, such as WebSearch.
+	// Hosted names tools that run on the server of the model, such as WebSearch.
 	Hosted []string
-	// Schema, when not nil, is what the answer must look like.
+	// Schema is the required form of the answer, nil if there is none.
 	Schema *Schema
-	// Effort is how hard the model should think: "" for its default, "low", "medium",
-	// "high" or another word the backend knows.
+	// Effort is the reasoning effort: "" for the default of the model, "low", "medium",
+	// "high" or another word that the backend knows.
 	Effort string
-	// MaxTokens bounds the answer; 0 leaves it to the backend. Temperature is nil for the default.
+	// MaxTokens limits the length of the answer; 0 leaves the limit to the backend.
+	// Temperature is nil for the default.
 	MaxTokens   int
 	Temperature *float64
 }
@@ -111,28 +113,28 @@ const WebSearch = "web_search"
 type Schema struct {
 	Name   string // letters, digits, _ and -
 	Schema *core.Object
-	// Strict asks the backend to hold the answer to it, where it can.
+	// Strict asks the backend to enforce the schema, if it can.
 	Strict bool
 }
 
-// Response is what a model answered.
+// Response is the answer of a model.
 type Response struct {
 	Text  string
 	Calls []ToolCall
-	// Model is the one that answered, as the backend names it.
+	// Model is the model that answered, as the backend names it.
 	Model string
-	// Finish is why the model stopped, as one of the Finish constants or in the backend's
-	// own word.
+	// Finish is the reason why the model stopped: one of the Finish constants or the
+	// backend's own word.
 	Finish string
-	// Refusal is the text with which the model declined to answer, "" if it did not.
+	// Refusal is the message with which the model declined to answer, "" if it did not.
 	Refusal string
 	Usage   core.Usage
 }
 
-// Reasons to stop.
+// Reasons why a model stopped.
 const (
 	FinishStop   = "stop"
 	FinishTools  = "tool_calls"
-	FinishLength = "length" // MaxTokens, or what the model can hold
+	FinishLength = "length" // MaxTokens or the context length was reached
 	FinishFilter = "content_filter"
 )

@@ -10,24 +10,25 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Price is what a million tokens cost.
+// Price is the price of a million tokens.
 type Price struct {
 	Input, Output float64
-	// CachedInput is the price of input that the model had seen before; 0 means that of Input.
+	// CachedInput is the price of input that the server has cached; 0 means the price of
+	// Input.
 	CachedInput float64
 }
 
-// Prices are those of models by name. A name stands for all models whose names begin with
-// it, such as gpt-5.4-mini for gpt-5.4-mini-2026-03-17; of several the longest counts. So ""
-// stands for all models that no other name stands for; with a zero Price these are free, or
-// cost what they say themselves.
+// Prices maps names of models to prices. A name applies to all models whose names begin
+// with it, as gpt-5.4-mini applies to gpt-5.4-mini-2026-03-17; the longest matching name is
+// used. So "" applies to all models that no other name matches; a zero Price there means
+// that these models are free or report their own cost.
 type Prices map[string]Price
 
-// UnknownPrice is the name of the zero Price under "" in texts: unknown=free.
+// UnknownPrice denotes a zero Price under "" in the string form: unknown=free.
 const UnknownPrice = "unknown=free"
 
-// ParsePrices reads prices as model=INPUT,OUTPUT or model=INPUT,OUTPUT,CACHED for a million
-// tokens, or unknown=free, separated by blanks.
+// ParsePrices parses prices per million tokens, separated by white space:
+// model=INPUT,OUTPUT or model=INPUT,OUTPUT,CACHED, or unknown=free.
 func ParsePrices(text string) (Prices, error) {
 	out := Prices{}
 	for _, entry := range strings.Fields(text) {
@@ -52,7 +53,7 @@ func ParsePrices(text string) (Prices, error) {
 	return out, nil
 }
 
-// find returns the price of a model and the name that stands for it.
+// find returns the price of a model and the name under which it is listed.
 func (p Prices) find(model string) (name string, price Price, ok bool) {
 	for n := range p {
 		if strings.HasPrefix(model, n) && (!ok || len(n) > len(name)) {
@@ -62,7 +63,7 @@ func (p Prices) find(model string) (name string, price Price, ok bool) {
 	return name, p[name], ok
 }
 
-// Cost returns what calls to a model cost, and whether its price is known.
+// Cost returns the cost of calls to a model, and whether its price is known.
 func (p Prices) Cost(model string, u core.Usage) (float64, bool) {
 	_, price, ok := p.find(model)
 	if !ok {
@@ -71,7 +72,7 @@ func (p Prices) Cost(model string, u core.Usage) (float64, bool) {
 	return price.of(u), true
 }
 
-// of returns what tokens cost.
+// of returns the cost of tokens.
 func (p Price) of(u core.Usage) float64 {
 	if p.CachedInput == 0 {
 		p.CachedInput = p.Input
@@ -80,9 +81,9 @@ func (p Price) of(u core.Usage) float64 {
 	return (float64(u.Input-cached)*p.Input + float64(cached)*p.CachedInput + float64(u.Output)*p.Output) / 1e6
 }
 
-// WithPrices returns a model that says what its calls cost (core.Usage.Cost), by the name
-// of the model that answered, or the one that was asked for. Calls whose model has no price
-// cost what the model itself says, nothing as a rule.
+// WithPrices returns a model that reports the cost of its calls (core.Usage.Cost). The
+// price is that of the model that answered, or else of the model that was requested. Calls
+// to models without a price cost what the inner model reports, usually nothing.
 func WithPrices(m Model, p Prices) Model {
 	if len(p) == 0 {
 		return m
@@ -102,19 +103,20 @@ func WithPrices(m Model, p Prices) Model {
 	}}
 }
 
-// Defaulter is implemented by models that know which model answers requests that name none.
+// Defaulter is implemented by models that know which model answers a request that names
+// none.
 type Defaulter interface {
 	DefaultModel() string
 }
 
-// Priced is implemented by models that know by themselves whether they report what calls to
-// a model cost.
+// Priced is implemented by models that know whether they report the cost of calls to a
+// model.
 type Priced interface {
 	Price(model string) (Price, bool)
 }
 
 // PriceOf returns the name of the model that a request for a model goes to, "" if it is not
-// known, and its price, if WithPrices around the model or the model itself knows one.
+// known, and its price, if a WithPrices around the model or the model itself knows it.
 func PriceOf(m Model, model string) (name string, p Price, ok bool) {
 	var lists []Prices
 	for {

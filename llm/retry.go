@@ -11,15 +11,16 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Retry says when a model is asked again. A zero field has its default.
+// Retry configures WithRetry. A zero field has its default.
 type Retry struct {
-	// Attempts is how often it is asked at most; 0 means DefaultAttempts.
+	// Attempts is the maximum number of attempts; 0 means DefaultAttempts.
 	Attempts int
-	// Delay is the wait before the second attempt; each further one is twice as long. 0 means
-	// DefaultDelay. A server that says how long to wait is believed.
+	// Delay is the wait before the second attempt; it doubles with each further attempt. 0
+	// means DefaultDelay. A delay that the server asks for takes precedence.
 	Delay time.Duration
-	// MaxDelay is the longest wait; 0 means DefaultMaxDelay. When a server asks for more, the
-	// call fails at once and says so to the retry policy of its node.
+	// MaxDelay is the longest wait; 0 means DefaultMaxDelay. If a server asks for a longer
+	// one, the call fails at once, and its error passes the delay on to the retry policy of
+	// the node.
 	MaxDelay time.Duration
 }
 
@@ -30,10 +31,10 @@ const (
 	DefaultMaxDelay = time.Minute
 )
 
-// WithRetry returns a model that is asked again after failures that may pass
-// (core.CategoryOf: transient), such as 429, 500, a timeout or a connection that broke.
-// Waits vary by up to a quarter, so that calls that failed together do not come back
-// together. The meter sees one call.
+// WithRetry returns a model that repeats calls after transient failures (core.CategoryOf),
+// such as status 429 or 500, a timeout or a broken connection. Waits vary by up to a
+// quarter, so that calls that failed together are not repeated together. The meter counts
+// one call.
 func WithRetry(m Model, o Retry) Model {
 	o.Attempts, o.Delay, o.MaxDelay = cmp.Or(o.Attempts, DefaultAttempts), cmp.Or(o.Delay, DefaultDelay), cmp.Or(o.MaxDelay, DefaultMaxDelay)
 	return &wrapper{inner: m, call: func(ctx context.Context, r *Request) (*Response, error) { return o.complete(ctx, m, r) }}
@@ -57,7 +58,7 @@ func (o *Retry) complete(ctx context.Context, m Model, r *Request) (*Response, e
 			return nil, fmt.Errorf("%w (the server asks to wait for %s, more than %s)", err, wait, o.MaxDelay)
 		}
 		wait += time.Duration(rand.Float64() * float64(wait) / 4)
-		if end, ok := ctx.Deadline(); ok && time.Until(end) <= wait { // it would not live to see the answer
+		if end, ok := ctx.Deadline(); ok && time.Until(end) <= wait { // the deadline passes before the next attempt
 			return nil, asked(err, attempt)
 		}
 		if m := core.MeterOf(ctx); m != nil && m.Again != nil {
@@ -81,7 +82,7 @@ func asked(err error, times int) error {
 	return fmt.Errorf("%w (asked %d times)", err, times)
 }
 
-// sleep waits and tells whether the context lives on.
+// sleep waits and reports whether the context is still active.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

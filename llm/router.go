@@ -8,14 +8,14 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// RouterOption changes how a router asks.
+// RouterOption configures a router.
 type RouterOption func(*router)
 
-// RouteEffort sets how hard the model thinks about a way to go on; see Request.Effort.
+// RouteEffort sets the reasoning effort of a routing decision; see Request.Effort.
 func RouteEffort(effort string) RouterOption { return func(r *router) { r.effort = effort } }
 
-// RouteView bounds what the model is shown: the JSON texts of the result of one node and
-// of all of them, in bytes. 0 means DefaultEachData and DefaultAllData.
+// RouteView limits the data that the model sees, in bytes of JSON: the result of one node,
+// and all results together. 0 means DefaultEachData and DefaultAllData.
 func RouteView(node, all int) RouterOption {
 	return func(r *router) { r.node, r.all = node, all }
 }
@@ -26,8 +26,8 @@ type router struct {
 	node, all int
 }
 
-// NewRouter returns the router that asks a model which edge fits: one call of the model
-// for each question (PurposeRoute), with the inputs of the run and the view as data.
+// NewRouter returns a router that asks a model which edge to take. Each question is one
+// call of the model (PurposeRoute), with the inputs of the run and the view as data.
 func NewRouter(m Model, options ...RouterOption) core.Router {
 	r := &router{model: m}
 	for _, o := range options {
@@ -36,7 +36,7 @@ func NewRouter(m Model, options ...RouterOption) core.Router {
 	return r
 }
 
-// Route asks.
+// Route asks the model.
 func (r *router) Route(ctx context.Context, q core.RouteQuestion) (core.RouteAnswer, error) {
 	c := ChoiceRequest{
 		Purpose: PurposeRoute, Node: q.Node, Visit: q.Visit, Model: q.Model, Effort: r.effort,
@@ -56,7 +56,8 @@ func (r *router) Route(ctx context.Context, q core.RouteQuestion) (core.RouteAns
 
 var _ core.PricedRouter = (*router)(nil)
 
-// Unpriced tells of the model that is asked.
+// Unpriced names the model that a request for model goes to, and reports whether its price
+// is unknown.
 func (r *router) Unpriced(model string) (name string, yes bool) {
 	name, _, ok := PriceOf(r.model, model)
 	return name, !ok
@@ -84,7 +85,7 @@ func routeData(q *core.RouteQuestion) *core.Object {
 	}
 	data.Set(core.InputsKey, inputs)
 	for key, v := range q.View.All() {
-		if key != core.InputsKey { // an id that formats refuse
+		if key != core.InputsKey { // an id that the formats reject
 			data.Set(key, v)
 		}
 	}

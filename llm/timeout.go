@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// timeoutError is the end of one call's time. It is transient, as a method Timeout tells,
-// and a context.DeadlineExceeded.
+// timeoutError reports that a call exceeded its timeout. It is a context.DeadlineExceeded,
+// and its method Timeout marks it as transient.
 type timeoutError struct{ after time.Duration }
 
 func (e *timeoutError) Error() string {
@@ -16,8 +16,8 @@ func (e *timeoutError) Error() string {
 func (e *timeoutError) Timeout() bool   { return true }
 func (e *timeoutError) Is(t error) bool { return t == context.DeadlineExceeded }
 
-// WithTimeout returns a model each call of which may take so long. Inside of WithRetry it
-// bounds an attempt, outside of it all of them.
+// WithTimeout returns a model each of whose calls has a timeout. Inside WithRetry the
+// timeout applies to each attempt, outside to all attempts together.
 func WithTimeout(m Model, after time.Duration) Model {
 	if after <= 0 {
 		return m

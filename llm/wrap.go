@@ -2,34 +2,33 @@ package llm
 
 import "context"
 
-// wrapper is a model with something around its calls. What it lacks is what the model
-// inside lacks.
+// wrapper adds behavior to the calls of a model. It lacks what the inner model lacks.
 type wrapper struct {
 	inner Model
 	call  Func
 
-	name   string // of the model that is asked for in any case, "" for none
+	name   string // of the model that every request goes to, "" if the request names it
 	prices Prices
 }
 
-// Complete calls the function around the model.
+// Complete calls the wrapping function.
 func (w *wrapper) Complete(ctx context.Context, r *Request) (*Response, error) { return w.call(ctx, r) }
 
-// Lacks returns what the model inside cannot do.
+// Lacks describes what the inner model does not support.
 func (w *wrapper) Lacks(r *Request) string { return Lacks(w.inner, r) }
 
-// Check tells why the model inside cannot be asked.
+// Check returns why the inner model cannot be called.
 func (w *wrapper) Check() error { return Check(w.inner) }
 
-// Checker is implemented by models that may know that they cannot be asked at all, such as
-// one that wants a key and has none.
+// Checker is implemented by models that may know in advance that no call can succeed, such
+// as a model that needs an API key and has none.
 type Checker interface {
-	// Check returns why the model cannot be asked, nil if nothing is known against it. It
-	// asks nobody.
+	// Check returns why the model cannot be called, nil if no reason is known. It calls no
+	// server.
 	Check() error
 }
 
-// Check returns why a model cannot be asked, nil if nothing is known against it.
+// Check returns why a model cannot be called, nil if no reason is known.
 func Check(m Model) error {
 	if c, ok := m.(Checker); ok {
 		return c.Check()
@@ -37,18 +36,17 @@ func Check(m Model) error {
 	return nil
 }
 
-// KeyVariables names the variables of the environment from which the model inside reads
-// its key.
+// KeyVariables names the environment variables from which the inner model reads its key.
 func (w *wrapper) KeyVariables() []string { return KeyVariables(w.inner) }
 
-// Keyed is implemented by models whose key stands in the environment. The programs that nodes
-// run do not get these variables unless the document says so.
+// Keyed is implemented by models that read their API key from the environment. Programs
+// that nodes run do not get these variables unless the document passes them on.
 type Keyed interface {
 	KeyVariables() []string
 }
 
-// KeyVariables names the variables of the environment from which a model reads its key, nil
-// if it does not say.
+// KeyVariables names the environment variables from which a model reads its key, nil if the
+// model is not Keyed.
 func KeyVariables(m Model) []string {
 	if k, ok := m.(Keyed); ok {
 		return k.KeyVariables()
@@ -56,7 +54,7 @@ func KeyVariables(m Model) []string {
 	return nil
 }
 
-// Named returns a model that is asked for the model of that name, whatever requests want.
+// Named returns a model that directs every request to the model of the given name.
 func Named(m Model, name string) Model {
 	return &wrapper{inner: m, name: name, call: func(ctx context.Context, r *Request) (*Response, error) {
 		named := *r

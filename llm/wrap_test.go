@@ -27,9 +27,9 @@ func TestWithRetry(t *testing.T) {
 		name    string
 		o       llm.Retry
 		answers []llmtest.Answer
-		within  time.Duration // of the context, 0 for none
+		within  time.Duration // deadline of the context, 0 for none
 		calls   int
-		err     string // "" for an answer
+		err     string // "" if an answer is expected
 		min     time.Duration
 	}{
 		{"at once", llm.Retry{}, nil, 0, 1, "", 0},
@@ -71,7 +71,7 @@ func TestWithRetry(t *testing.T) {
 	}
 }
 
-// Whoever waits for a model that is tried again is told so, for each wait that begins.
+// The caller is notified of each wait before another attempt.
 func TestRetryTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
@@ -93,7 +93,7 @@ func TestRetryTells(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
-		if _, err := m.Complete(tell(ctx), &llm.Request{}); err == nil || len(told) != 1 { // the second wait would be longer than the time left
+		if _, err := m.Complete(tell(ctx), &llm.Request{}); err == nil || len(told) != 1 { // the second wait would exceed the deadline
 			t.Errorf("told %q, want 1; %v", told, err)
 		}
 	})
@@ -136,7 +136,7 @@ func TestWithTimeout(t *testing.T) {
 	})
 }
 
-// starts notes when calls begin and how many are under way.
+// starts records when calls begin and how many are in flight.
 type starts struct {
 	mu       sync.Mutex
 	at       []time.Duration
@@ -160,7 +160,7 @@ func (s *starts) model(took time.Duration, tokens int64) llm.Model {
 	})
 }
 
-// most is the largest number of starts in any minute.
+// most returns the largest number of starts in any minute.
 func (s *starts) most() int {
 	slices.Sort(s.at)
 	most, first := 0, 0
@@ -210,8 +210,8 @@ func TestWithLimitRequests(t *testing.T) {
 	}
 }
 
-// 1,000 tokens a minute: 30 calls of 100 tokens take about three minutes, although nothing
-// is known of their output before.
+// With 1,000 tokens a minute, 30 calls of 100 tokens take about three minutes, although
+// their output is not known in advance.
 func TestWithLimitTokens(t *testing.T) {
 	for name, r := range map[string]*llm.Request{
 		"output":     {},
@@ -256,11 +256,11 @@ func TestLimitsRespectContexts(t *testing.T) {
 			}
 			cancel()
 		}
-		time.Sleep(10 * time.Minute) // the call under way ends
+		time.Sleep(10 * time.Minute) // the call in flight ends
 	})
 }
 
-// A panic of the model gives the place back.
+// A panic of the model releases the slot.
 func TestLimitAfterPanic(t *testing.T) {
 	m := llm.WithLimit(llm.Func(func(context.Context, *llm.Request) (*llm.Response, error) { panic("oops") }), llm.Limits{Concurrent: 1})
 	for range 2 {
@@ -298,7 +298,7 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// picky lacks everything.
+// picky supports no feature of a request.
 type picky struct{ llm.Model }
 
 func (picky) Lacks(*llm.Request) string { return "all of it" }
@@ -313,7 +313,7 @@ func TestWrappersKeepWhatAModelLacks(t *testing.T) {
 	}
 }
 
-// Whether a model can be asked is known before, through all that is around it.
+// Check reports an unusable model before any call, through all wrappers.
 func TestCheck(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	soon := func(name string) (string, bool) { return "soon", name == llm.EnvTimeout }
@@ -346,7 +346,7 @@ func TestWithEnv(t *testing.T) {
 		return func(n string) (string, bool) { return value, n == name }
 	}
 	for _, tt := range []struct {
-		name, value, want string // in the error; "" for an answer
+		name, value, want string // expected in the error; "" if an answer is expected
 	}{
 		{"OTHER", "x", ""},
 		{llm.EnvTimeout, "soon", `WAVEFOLD_MODEL_TIMEOUT is "soon"; want a duration such as 90s or 5m`},
@@ -386,8 +386,8 @@ func TestWithEnv(t *testing.T) {
 	})
 }
 
-// A thousand callers at once against a server that turns one in a hundred away: all of
-// them get their own answer.
+// A thousand concurrent callers use a server that rejects one request in a hundred; each of
+// them gets its own answer.
 func TestThousandCallers(t *testing.T) {
 	echo := llm.Func(func(ctx context.Context, r *llm.Request) (*llm.Response, error) {
 		return &llm.Response{Text: "for " + r.Messages[0].Text, Usage: core.Usage{Input: 2, Output: 3}}, nil
