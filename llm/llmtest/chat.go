@@ -61,7 +61,7 @@ type schemaDecl struct {
 	Schema *core.Object `json:"schema"`
 }
 
-// request returns what the model is asked.
+// request converts the body to a request for the model.
 func (c *chatRequest) request() *llm.Request {
 	r := &llm.Request{Model: c.Model, Effort: c.ReasoningEffort, MaxTokens: max(c.MaxTokens, c.MaxCompletionTokens), Temperature: c.Temperature}
 	for _, m := range c.Messages {
@@ -87,7 +87,7 @@ func roleOf(role string) llm.Role {
 	return llm.Role(role)
 }
 
-// contentOf returns the text of content: a text, or a list of parts with texts.
+// contentOf returns the text of a message's content, which is a string or a list of parts.
 func contentOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -96,7 +96,7 @@ func contentOf(raw json.RawMessage) string {
 	var parts []struct {
 		Text string `json:"text"`
 	}
-	json.Unmarshal(raw, &parts) // what is neither has no text
+	json.Unmarshal(raw, &parts) // any other content has no text
 	var b strings.Builder
 	for _, p := range parts {
 		b.WriteString(p.Text)
@@ -132,7 +132,7 @@ func (s *Server) chat(w *answerWriter, r *http.Request, body []byte) {
 	}
 }
 
-// streamChat sends the answer in pieces.
+// streamChat sends the answer as a stream of chunks.
 func (s *Server) streamChat(w *answerWriter, c *chatRequest, res *llm.Response) {
 	chunk := func(choices ...any) object {
 		return object{"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": modelOf(res, c.Model), "choices": append([]any{}, choices...)}
@@ -160,7 +160,7 @@ func (s *Server) streamChat(w *answerWriter, c *chatRequest, res *llm.Response) 
 	w.body.WriteString("data: [DONE]\n\n")
 }
 
-// pieces cuts a text into parts of a few characters.
+// pieces splits a string into parts of a few characters.
 func pieces(s string) []string {
 	var out []string
 	for part := range slices.Chunk([]rune(s), 7) {

@@ -31,7 +31,7 @@ type responsesRequest struct {
 	Stream          bool     `json:"stream"`
 }
 
-// inputItem is a message, the call of a function, or what came of it.
+// inputItem is a message, a function call, or the result of a function call.
 type inputItem struct {
 	Type      string          `json:"type"`
 	Role      string          `json:"role"`
@@ -42,7 +42,7 @@ type inputItem struct {
 	Output    json.RawMessage `json:"output"`
 }
 
-// request returns what the model is asked.
+// request converts the body to a request for the model.
 func (c *responsesRequest) request() *llm.Request {
 	r := &llm.Request{Model: c.Model, Effort: c.Reasoning.Effort, MaxTokens: c.MaxOutputTokens, Temperature: c.Temperature}
 	if c.Instructions != "" {

@@ -1,5 +1,6 @@
-// Package llmtest helps to test what talks to language models: a model that answers from
-// a script, and a server that speaks the API of OpenAI and can be made to fail.
+// Package llmtest supports tests of code that calls language models. It provides a model
+// that answers from a script, and a server that implements the API of OpenAI and can inject
+// faults.
 package llmtest
 
 import (
@@ -14,37 +15,37 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// Answer is what a scripted model says to certain requests. The fields of the first group
-// say to which: a zero field fits all. A request that comes to a Server tells neither its
-// purpose nor node, visit and turn: only Contains and Times fit those.
+// Answer is an entry of a script. The fields of the first group select the requests that it
+// answers; a zero field matches every request. A request that arrives at a Server carries
+// no purpose, node, visit or turn: only Contains and Times apply to it.
 type Answer struct {
 	Purpose  string // llm.PurposeRun, llm.PurposeRoute, llm.PurposeJudge …
 	Node     string
 	Visit    int
 	Turn     int
-	Contains string // a part of the text of one of the messages
-	Times    int    // how many requests it answers, 0 for any number
+	Contains string // a substring of one of the messages
+	Times    int    // maximum number of requests it answers, 0 for no maximum
 
-	// Text is the answer; a choice of edges is answered with the id of the node that the edge
-	// leads to, with "none", or with the JSON that was asked for.
+	// Text is the answer. The answer to a choice of edges is the id of the node that the
+	// edge leads to, "none", or the JSON that the prompt asks for.
 	Text    string
 	Calls   []llm.ToolCall
 	Refusal string
-	// Finish is the reason to stop, by default llm.FinishTools with Calls, else
+	// Finish is the reason to stop. The default is llm.FinishTools with Calls, else
 	// llm.FinishStop.
 	Finish string
-	// Input and Output are tokens, by default as many as the messages and the text have
-	// words.
+	// Input and Output are token counts. The default is the number of words in the messages
+	// and in the text.
 	Input, Output int64
-	// Err makes the call fail, and Delay takes its time before.
+	// Err makes the call fail. Delay passes before the answer or the error.
 	Err   error
 	Delay time.Duration
-	// Func, if not nil, answers instead of all of these.
+	// Func, if not nil, replaces all of these.
 	Func func(ctx context.Context, r *llm.Request) (*llm.Response, error)
 }
 
-// Scripted is a model that answers from a script and remembers what it was asked. It is
-// safe for concurrent use.
+// Scripted is a model that answers from a script and records its requests. It is safe for
+// concurrent use.
 type Scripted struct {
 	t testing.TB
 
@@ -56,42 +57,42 @@ type Scripted struct {
 
 var _ llm.Capable = (*Scripted)(nil)
 
-// Script returns a model that gives to each request the first of the answers that fits
-// and is not used up. A request that none fits is an error of the call and of the test; t
+// Script returns a model that responds to each request with the first answer that matches
+// it and is not used up. A request without a matching answer fails the call and the test; t
 // may be nil.
 func Script(t testing.TB, answers ...Answer) *Scripted {
 	return &Scripted{t: t, answers: answers, used: make([]int, len(answers))}
 }
 
-// Run returns the answer to the calls that do the work of a node.
+// Run returns an answer to the calls that do the work of a node.
 func Run(node, text string) Answer {
 	return Answer{Purpose: llm.PurposeRun, Node: node, Text: text}
 }
 
-// Route returns the answer to the calls that choose the way on after a node: the id of the
-// node to go to.
+// Route returns an answer to the calls that choose the edge after a node: the id of the
+// next node.
 func Route(node, to string) Answer {
 	return Answer{Purpose: llm.PurposeRoute, Node: node, Text: to}
 }
 
-// Judge returns the answer to the calls that judge the result of a node.
+// Judge returns an answer to the calls that judge the result of a node.
 func Judge(node, text string) Answer {
 	return Answer{Purpose: llm.PurposeJudge, Node: node, Text: text}
 }
 
-// At returns the answer for one visit only.
+// At restricts the answer to one visit.
 func (a Answer) At(visit int) Answer {
 	a.Visit = visit
 	return a
 }
 
-// Once returns the answer for one request only.
+// Once restricts the answer to one request.
 func (a Answer) Once() Answer {
 	a.Times = 1
 	return a
 }
 
-// Complete answers.
+// Complete returns the answer that matches the request.
 func (s *Scripted) Complete(ctx context.Context, r *llm.Request) (*llm.Response, error) {
 	a, ok := s.next(r)
 	if !ok {
@@ -117,7 +118,7 @@ func (s *Scripted) Complete(ctx context.Context, r *llm.Request) (*llm.Response,
 	return a.response(r), nil
 }
 
-// unanswered is the error of a request that no answer fits.
+// unanswered is the error of a request without a matching answer.
 type unanswered string
 
 func (u unanswered) Error() string { return string(u) }
@@ -129,7 +130,7 @@ func nameOf(r *llm.Request) string {
 	return fmt.Sprintf("purpose %q of node %q, visit %d, turn %d", r.Purpose, r.Node, r.Visit, r.Turn)
 }
 
-// Lacks returns "": a script can say anything.
+// Lacks returns "": a script supports every request.
 func (s *Scripted) Lacks(*llm.Request) string { return "" }
 
 func (s *Scripted) next(r *llm.Request) (Answer, bool) {
@@ -174,14 +175,14 @@ func (a *Answer) response(r *llm.Request) *llm.Response {
 	return out
 }
 
-// Requests returns what the model was asked so far, in order of the calls.
+// Requests returns the requests so far, in order of the calls.
 func (s *Scripted) Requests() []llm.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Count returns how many requests there were of a purpose and for a node; "" counts all.
+// Count returns the number of requests with a purpose and for a node; "" matches any.
 func (s *Scripted) Count(purpose, node string) int {
 	n := 0
 	for _, r := range s.Requests() {

@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// recorder is a test whose errors are looked at.
+// recorder is a testing.TB that records errors.
 type recorder struct {
 	testing.TB
 	errors []string
@@ -58,7 +58,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// A request that nobody thought of must not pass for an answer.
+// A request that the script does not expect is an error, not an answer.
 func TestScriptIsMissingAnAnswer(t *testing.T) {
 	rec := &recorder{TB: t}
 	_, err := Script(rec, Run("a", "x")).Complete(t.Context(), &llm.Request{Purpose: "run", Node: "b", Visit: 1, Messages: []llm.Message{{Role: llm.User, Text: "hello"}}})

@@ -16,10 +16,10 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// Server speaks the API of OpenAI, as much of it as wavefold and other programs that ask
-// models need: chat completions and responses, both streamed, too. A model gives the
-// answers, such as a Scripted; of a request it gets what the API carries, so Purpose, Node
-// and Visit are empty. Faults make the server fail.
+// Server implements the parts of the API of OpenAI that wavefold and other clients use:
+// chat completions and responses, streamed or not. Its answers come from a model, such as a
+// Scripted. The model receives what the API transmits, so Purpose, Node and Visit are
+// empty. Faults make the server fail.
 type Server struct {
 	// URL is the base URL, for OPENAI_BASE_URL.
 	URL string
@@ -28,55 +28,55 @@ type Server struct {
 	o      ServerOptions
 	http   *httptest.Server
 	mu     sync.Mutex
-	left   []int // of Faults with Times
+	left   []int // remaining uses of each fault with Times
 	random *rand.Rand
 	seen   []Recorded
 }
 
-// ServerOptions are what a Server is like.
+// ServerOptions configure a Server.
 type ServerOptions struct {
-	// Key, when not "", is what requests must carry as their key; others are answered with 401.
+	// Key, if not "", is the API key that requests must carry; others get status 401.
 	Key string
-	// Faults are looked through for each request; the first that strikes is what happens.
+	// Faults are tried in order for each request; the first that applies takes effect.
 	Faults []Fault
-	// Seed decides which requests a Fault with a Share strikes.
+	// Seed determines the requests that a Fault with a Share applies to.
 	Seed uint64
-	// NoFormat makes the server refuse response_format, as servers of small models do,
-	// NoTools tools, NoResponses that it has no Responses API (404), and NoUsage leaves the
-	// tokens out.
+	// NoFormat makes the server reject response_format, as servers of small models do.
+	// NoTools makes it reject tools. With NoResponses it has no Responses API (404), and
+	// with NoUsage its answers lack token counts.
 	NoFormat, NoTools, NoResponses, NoUsage bool
 }
 
-// Fault is something that goes wrong.
+// Fault is a failure that a Server injects.
 type Fault struct {
-	// Times strikes the first so many requests, Share that share of all, from 0 to 1. With
-	// neither every request is struck.
+	// Times applies the fault to the first Times requests, Share to a fraction of all
+	// requests, from 0 to 1. If both are 0, it applies to every request.
 	Times int
 	Share float64
 
 	// Delay passes before the answer.
 	Delay time.Duration
-	// Status is answered in place of the model's answer, with RetryAfter, if that is not 0,
-	// and Code and Message in the form of the API.
+	// Status replaces the answer of the model by an error, with RetryAfter unless it is 0,
+	// and with Code and Message in the form of the API.
 	Status        int
 	RetryAfter    time.Duration
 	Code, Message string
-	// Body is the answer in place of the model's, whatever it is.
+	// Body replaces the answer of the model, unchanged.
 	Body string
 	// Cut breaks the connection in the middle of the answer.
 	Cut bool
 }
 
-// Recorded is a request that a Server got.
+// Recorded is a request that a Server received.
 type Recorded struct {
 	Path   string // such as /v1/chat/completions
 	Header http.Header
 	Body   []byte
-	Status int // of the answer
+	Status int // of the response
 }
 
-// Serve starts a server on the loopback interface; it is closed when the test ends. A nil
-// t leaves that to the caller.
+// Serve starts a server on the loopback interface. It closes the server when the test ends;
+// with a nil t, the caller closes it.
 func Serve(t testing.TB, m llm.Model, o ServerOptions) *Server {
 	s := &Server{model: m, o: o, random: rand.New(rand.NewPCG(o.Seed, 1))}
 	for _, f := range o.Faults {
@@ -90,15 +90,15 @@ func Serve(t testing.TB, m llm.Model, o ServerOptions) *Server {
 	return s
 }
 
-// Close ends the server; it waits for the requests under way.
+// Close shuts the server down. It waits for requests in progress.
 func (s *Server) Close() { s.http.Close() }
 
-// Client returns a client whose requests reach the server without a network, whatever
-// their host. With it a server that was started before synctest.Test works with the
-// virtual time inside of it. Answers that are streamed arrive whole.
+// Client returns a client whose requests reach the server without a network, whatever their
+// host. With it, a server that was started before synctest.Test works with the virtual time
+// inside. Streamed answers arrive in one piece.
 func (s *Server) Client() *http.Client { return &http.Client{Transport: transport{s}} }
 
-// Requests returns what the server got so far, in order of arrival.
+// Requests returns the requests received so far, in order of arrival.
 func (s *Server) Requests() []Recorded {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(out.body.Bytes())
 }
 
-// arrived notes a request and draws its fault.
+// arrived records a request and selects its fault.
 func (s *Server) arrived(r *http.Request, body []byte) (int, Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,7 +178,7 @@ func (s *Server) answer(w *answerWriter, r *http.Request, body []byte, f Fault) 
 	}
 }
 
-// ask lets the model answer; nil tells that a failure is written.
+// ask gets the answer of the model. It returns nil if it has written an error response.
 func (s *Server) ask(w *answerWriter, r *http.Request, q *llm.Request, format bool) *llm.Response {
 	switch {
 	case q.Model == "":
@@ -197,7 +197,7 @@ func (s *Server) ask(w *answerWriter, r *http.Request, q *llm.Request, format bo
 		w.fail(e.Status, "", e.Message)
 		return nil
 	}
-	if u, ok := errors.AsType[unanswered](err); ok { // asking again would not help
+	if u, ok := errors.AsType[unanswered](err); ok { // a retry would not help
 		w.fail(http.StatusUnprocessableEntity, "", u.Error())
 		return nil
 	}
@@ -208,7 +208,7 @@ func (s *Server) ask(w *answerWriter, r *http.Request, q *llm.Request, format bo
 	return res
 }
 
-// answerWriter keeps an answer until it is whole.
+// answerWriter buffers a response until it is complete.
 type answerWriter struct {
 	header http.Header
 	status int
@@ -229,8 +229,8 @@ func (w *answerWriter) json(status int, v any) {
 	w.text(status, "application/json", string(b))
 }
 
-// wait says how long to wait, exactly and, for those who read whole seconds only, rounded
-// up.
+// wait sets the headers that ask the client to wait: one in milliseconds, and one in whole
+// seconds, rounded up.
 func (w *answerWriter) wait(d time.Duration) {
 	if d > 0 {
 		w.header.Set("Retry-After", strconv.Itoa(int((d+time.Second-1)/time.Second)))
@@ -257,11 +257,11 @@ func (w *answerWriter) event(name string, v any) {
 	if name != "" {
 		w.body.WriteString("event: " + name + "\n")
 	}
-	b, _ := json.Marshal(v) // an object of texts and numbers
+	b, _ := json.Marshal(v) // an object of strings and numbers can always be encoded
 	w.body.WriteString("data: " + string(b) + "\n\n")
 }
 
-// transport hands requests to a server.
+// transport passes requests to a server without a network.
 type transport struct{ s *Server }
 
 // RoundTrip answers a request.
@@ -288,5 +288,5 @@ func (t transport) RoundTrip(r *http.Request) (res *http.Response, err error) {
 
 type cutOff struct{}
 
-// Read fails as a connection that broke.
+// Read fails like a broken connection.
 func (cutOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

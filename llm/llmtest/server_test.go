@@ -123,7 +123,7 @@ func TestServerFaults(t *testing.T) {
 		o      ServerOptions
 		path   string
 		status int
-		want   string // in the body
+		want   string // a substring of the body
 	}{
 		{"429", ServerOptions{Faults: []Fault{{Status: 429, RetryAfter: 1500 * time.Millisecond, Code: "rate_limit_exceeded"}}}, "/chat/completions", 429, `"code":"rate_limit_exceeded"`},
 		{"500", ServerOptions{Faults: []Fault{{Status: 500, Message: "out of memory"}}}, "/chat/completions", 500, `"message":"out of memory"`},
@@ -170,7 +170,7 @@ func TestServerRefusesWhatItHasNot(t *testing.T) {
 	}
 }
 
-// A model's StatusError is what the server answers.
+// The server responds with the status of a model's StatusError.
 func TestServerModelFails(t *testing.T) {
 	s := Serve(t, Script(t, Answer{Err: &llm.StatusError{Status: 503, RetryAfter: 2 * time.Second, Message: "loading"}}.Once(), Answer{Err: errors.New("boom")}), ServerOptions{})
 	res, body, err := post(t, s.Client(), s.URL+"/chat/completions", hello)
@@ -182,8 +182,8 @@ func TestServerModelFails(t *testing.T) {
 	}
 }
 
-// Over the wire nobody says for which node a request is, so only what it contains can pick
-// its answer. One that has none is not worth another attempt.
+// The API does not transmit the node of a request, so an answer can be selected only by
+// what the request contains. A request without a matching answer is not retried.
 func TestServerWithoutAnswer(t *testing.T) {
 	s := Serve(t, Script(nil, Run("draft", "text")), ServerOptions{})
 	res, body, err := post(t, s.Client(), s.URL+"/chat/completions", hello)

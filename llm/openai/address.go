@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// shown returns the address of a server without user, password, query and fragment, and
-// what must be hidden of these. base is the parsed address, nil if it cannot be parsed.
+// shown returns the address of a server without user, password, query and fragment, and the
+// removed values, which must be masked. base is the parsed address, nil if it cannot be
+// parsed.
 func shown(address string, base *url.URL) (text string, hidden []string) {
 	if base == nil || base.Host == "" {
 		return shownText(address), nil
@@ -26,7 +27,7 @@ func shown(address string, base *url.URL) (text string, hidden []string) {
 	return plain.String(), hidden
 }
 
-// shownText is shown for a text that is no URL.
+// shownText returns the part to show of an address that is not a valid URL.
 func shownText(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
@@ -37,19 +38,19 @@ func shownText(address string) string {
 	at, query := strings.LastIndexByte(rest, '@'), strings.IndexAny(rest, "?#")
 	switch {
 	case at >= 0 && query >= 0 && query < at:
-		return scheme + "…" // where the password ends cannot be told
+		return scheme + "…" // the end of the password is ambiguous
 	case query >= 0:
 		rest = rest[:query]
 	}
 	return scheme + rest[at+1:]
 }
 
-// shortestHidden is the length from which on a part of the address is taken out of what a
-// server says: shorter ones stand in many words.
+// shortestHidden is the minimum length of a value that is masked in messages of the server:
+// shorter values occur inside ordinary words.
 const shortestHidden = 4
 
-// concealed takes the key, and what may be one in the address, out of a text: servers
-// repeat them.
+// concealed masks the key, and values of the address that may be keys, in a message of the
+// server, because servers repeat them.
 func (m *Model) concealed(s string) string {
 	if len(m.o.Key) >= shortestHidden {
 		s = strings.ReplaceAll(s, m.o.Key, "[the key]")

@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// complete asks for a chat completion.
+// complete requests a chat completion.
 func (m *Model) complete(ctx context.Context, r *llm.Request, model string, f format) (*llm.Response, error) {
 	p := openai.ChatCompletionNewParams{Model: model, ReasoningEffort: shared.ReasoningEffort(r.Effort)}
 	for _, msg := range f.messages(r) {
@@ -31,7 +31,7 @@ func (m *Model) complete(ctx context.Context, r *llm.Request, model string, f fo
 	}
 	switch {
 	case r.MaxTokens <= 0:
-	case m.official: // its newer models know no max_tokens, and other servers no max_completion_tokens
+	case m.official: // newer models of OpenAI reject max_tokens, and other servers reject max_completion_tokens
 		p.MaxCompletionTokens = openai.Int(int64(r.MaxTokens))
 	default:
 		p.MaxTokens = openai.Int(int64(r.MaxTokens))
@@ -44,7 +44,7 @@ func (m *Model) complete(ctx context.Context, r *llm.Request, model string, f fo
 		return nil, err
 	}
 	if len(done.Choices) == 0 {
-		// Proxies answer 200 with an error inside.
+		// Some proxies respond with status 200 and an error in the body.
 		if message, _ := messageOf([]byte(done.RawJSON())); message != "" {
 			return nil, core.Categorized(fmt.Errorf("the model's server answered without a choice: %s", m.concealed(message)), core.TransientInfra)
 		}
@@ -53,7 +53,7 @@ func (m *Model) complete(ctx context.Context, r *llm.Request, model string, f fo
 	return chatResponse(done), nil
 }
 
-// completion sends the request, in one piece or streamed.
+// completion sends the request, streamed or not.
 func (m *Model) completion(ctx context.Context, p openai.ChatCompletionNewParams) (*openai.ChatCompletion, error) {
 	if !m.o.Stream {
 		return m.chat.New(ctx, p)
@@ -97,7 +97,8 @@ func chatMessage(m *llm.Message) openai.ChatCompletionMessageParamUnion {
 	return openai.UserMessage(m.Text)
 }
 
-// parameters are those of a function; the SDK wants a map, whose values keep their order.
+// parameters returns the parameters of a function; the SDK requires a map, whose values
+// keep their order.
 func parameters(o *core.Object) map[string]any {
 	if o == nil {
 		return map[string]any{"type": "object", "properties": map[string]any{}}
@@ -116,7 +117,7 @@ func chatResponse(done *openai.ChatCompletion) *llm.Response {
 		Output: u.CompletionTokens, Reasoning: u.CompletionTokensDetails.ReasoningTokens}}
 	for i, call := range c.Message.ToolCalls {
 		id := call.ID
-		if id == "" { // small servers give none
+		if id == "" { // small servers send none
 			id = fmt.Sprintf("call_%d", i)
 		}
 		out.Calls = append(out.Calls, llm.ToolCall{ID: id, Name: call.Function.Name, Arguments: call.Function.Arguments})

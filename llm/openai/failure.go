@@ -20,11 +20,11 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// maxAnswer bounds what is read of an answer.
+// maxAnswer is the maximum number of bytes read from a response.
 const maxAnswer = 64 << 20
 
-// watch looks at an answer before the SDK does: one that is a failure becomes a
-// StatusError with what the server says, whatever its form is; others are bounded.
+// watch inspects a response before the SDK does. A failure becomes a StatusError with the
+// message of the server, whatever its format; the length of other responses is limited.
 func (m *Model) watch(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := next(r)
 	if err != nil {
@@ -48,12 +48,12 @@ func (m *Model) watch(r *http.Request, next option.MiddlewareNext) (*http.Respon
 	if text := bytes.TrimSpace(body); len(text) == 0 || text[0] != '{' {
 		return nil, m.foreign(kind, text)
 	}
-	res.Header.Set("Content-Type", "application/json") // some servers say text/plain
+	res.Header.Set("Content-Type", "application/json") // some servers send text/plain
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	return res, nil
 }
 
-// refused words an answer that is a failure.
+// refused returns the error for a response with a status of 400 or more.
 func (m *Model) refused(res *http.Response, body []byte) error {
 	message, code := messageOf(body)
 	e := &llm.StatusError{Status: res.StatusCode, Message: m.concealed(message)}
@@ -74,7 +74,7 @@ func (m *Model) refused(res *http.Response, body []byte) error {
 	return e
 }
 
-// foreign words an answer that is not of this API.
+// foreign returns the error for a response that does not conform to this API.
 func (m *Model) foreign(kind string, body []byte) error {
 	err := fmt.Errorf("the answer of the model's server is no JSON object but %s: %q", orUnknown(kind), shorten(m.concealed(string(body))))
 	if strings.HasPrefix(kind, "text/html") {
@@ -90,7 +90,7 @@ func orUnknown(kind string) string {
 	return kind
 }
 
-// messageOf reads what a server says of a failure: {"error": {"message", "code"}} of
+// messageOf extracts the error message of a server: {"error": {"message", "code"}} of
 // OpenAI, {"error": "…"}, {"message": "…"} or {"detail": "…"} of others, or any text.
 func messageOf(body []byte) (message, code string) {
 	v, err := core.ParseJSON(body)
@@ -123,7 +123,7 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s[:longestMessage], "") + "…"
 }
 
-// failure words an error of the SDK or of the network.
+// failure returns the error of a call that failed in the SDK or in the network.
 func (m *Model) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -138,7 +138,8 @@ func (m *Model) failure(ctx context.Context, err error) error {
 	return fmt.Errorf("asking the model's server at %s: %w", m.address, err)
 }
 
-// refusesFormat tells whether a server says that it cannot hold an answer to a schema.
+// refusesFormat reports whether an error says that the server cannot make an answer conform
+// to a schema.
 func refusesFormat(err error) bool {
 	e, ok := errors.AsType[*llm.StatusError](err)
 	if !ok || !slices.Contains([]int{400, 404, 415, 422, 500, 501}, e.Status) {
@@ -149,13 +150,13 @@ func refusesFormat(err error) bool {
 		func(hint string) bool { return strings.Contains(message, hint) })
 }
 
-// bounded reads so many bytes, and fails at the next.
+// bounded reads up to left bytes and then fails.
 type bounded struct {
 	io.ReadCloser
 	left int64
 }
 
-// Read reads some.
+// Read reads up to len(p) bytes and fails if the limit is exceeded.
 func (b *bounded) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]

@@ -7,10 +7,10 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// format is how an answer is held to a schema.
+// format describes how an answer is made to conform to a schema.
 type format struct {
-	schema *llm.Schema // nil for a text
-	native bool        // the server does it; else the prompt asks for it
+	schema *llm.Schema // nil if the answer is plain text
+	native bool        // the server enforces it; otherwise the prompt asks for it
 	strict bool
 	key    schemaKey
 }
@@ -27,8 +27,8 @@ func (m *Model) formatOf(model string, s *llm.Schema) format {
 	return f
 }
 
-// messages returns those of a request, with the schema in words if the server does not
-// take it otherwise.
+// messages returns the messages of a request. If the server does not accept the schema, the
+// last message contains it.
 func (f *format) messages(r *llm.Request) []llm.Message {
 	if f.schema == nil || f.native {
 		return r.Messages
@@ -36,9 +36,9 @@ func (f *format) messages(r *llm.Request) []llm.Message {
 	return append(slices.Clip(r.Messages), llm.Message{Role: llm.User, Text: "Answer with one JSON value that fits this JSON Schema, without a code block and without any other text:\n" + core.JSON(f.schema.Schema)})
 }
 
-// strictly tells whether a schema is of the kind that OpenAI can hold an answer to
-// exactly: all members of all objects are required and no others allowed, and all have a
-// type. Schemas of other kinds are refused when strictness is asked for.
+// strictly reports whether OpenAI can enforce a schema strictly: every object requires all
+// of its members and allows no others, and every schema has a type. The API rejects other
+// schemas in strict mode.
 func strictly(v any) bool {
 	switch v := v.(type) {
 	case []any:
@@ -49,7 +49,7 @@ func strictly(v any) bool {
 	return true
 }
 
-// loose are keywords that are not supported.
+// loose lists the keywords that strict mode does not support.
 var loose = []string{"allOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else", "patternProperties", "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties", "oneOf"}
 
 func strictObject(o *core.Object) bool {

@@ -13,7 +13,8 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// respond asks the Responses API, which has hosted tools. Nothing is stored there.
+// respond calls the Responses API, which has hosted tools. The server is told to store
+// nothing.
 func (m *Model) respond(ctx context.Context, r *llm.Request, model string, f format) (*llm.Response, error) {
 	p := responses.ResponseNewParams{Model: model, Store: openai.Bool(false), Reasoning: shared.ReasoningParam{Effort: shared.ReasoningEffort(r.Effort)}}
 	for _, msg := range f.messages(r) {
@@ -26,7 +27,7 @@ func (m *Model) respond(ctx context.Context, r *llm.Request, model string, f for
 		}
 		p.Tools = append(p.Tools, tool)
 	}
-	for range r.Hosted { // Lacks has seen that each is web_search
+	for range r.Hosted { // lacksHosted has checked that each is web_search
 		p.Tools = append(p.Tools, responses.ToolParamOfWebSearch(responses.WebSearchToolTypeWebSearch))
 	}
 	if f.schema != nil && f.native {

@@ -1,10 +1,10 @@
-// Package openai is the backend of package llm for OpenAI and for all servers that speak
-// its API: vLLM, Ollama, LM Studio, llama.cpp, and proxies before other providers.
+// Package openai is the backend of package llm for OpenAI and for all servers that
+// implement its API: vLLM, Ollama, LM Studio, llama.cpp, and proxies for other providers.
 //
 //	model := openai.FromEnv(os.LookupEnv) // OPENAI_API_KEY, OPENAI_BASE_URL, WAVEFOLD_MODEL
 //
-// It asks for chat completions, which every such server has, and for responses where a
-// tool that runs at the provider is wanted. It does not try again: llm.WithRetry does.
+// It uses chat completions, which every such server supports, and the Responses API for
+// tools that run at the provider. It does not retry: llm.WithRetry does.
 package openai
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// Variables of the environment that FromEnv reads.
+// Environment variables that FromEnv reads.
 const (
 	EnvKey       = "OPENAI_API_KEY"
 	EnvBaseURL   = "OPENAI_BASE_URL"
@@ -36,41 +36,40 @@ const (
 // Defaults.
 const (
 	DefaultBaseURL = "https://api.openai.com/v1"
-	// DefaultModel is the model of requests that name none, at DefaultBaseURL. Servers
-	// elsewhere have models of their own.
+	// DefaultModel is the model of requests to DefaultBaseURL that name none. Other servers
+	// have models of their own.
 	DefaultModel = string(openai.ChatModelGPT5_4Mini)
 )
 
-// Options are what a Model needs to know. A zero field has its default.
+// Options configure a Model. A zero field has its default.
 type Options struct {
-	// Key is the API key. It may be missing where BaseURL is set: servers of one's own often
-	// want none.
+	// Key is the API key. It may be empty if BaseURL is set: local servers often need none.
 	Key string
-	// BaseURL is where the API is, with the version: http://localhost:11434/v1. "" means
-	// DefaultBaseURL.
+	// BaseURL is the base URL of the API, with the version: http://localhost:11434/v1. ""
+	// means DefaultBaseURL.
 	BaseURL string
-	// Model is that of requests that name none.
+	// Model is the model of requests that name none.
 	Model string
-	// Responses tells that the server has the Responses API; OpenAI's own has it anyway.
-	// Requests for hosted tools need it.
+	// Responses reports that the server has the Responses API, which requests for hosted
+	// tools need. OpenAI's own server always has it.
 	Responses bool
-	// Stream asks for chat completions piece by piece. The answer is the same; it keeps
-	// connections alive that a proxy would cut when nothing comes for a while.
+	// Stream requests chat completions as a stream. The answer is the same, but proxies do
+	// not drop the connection as idle.
 	Stream bool
 	// Client sends the requests; nil means one that keeps up to 100 connections open.
 	Client *http.Client
 }
 
-// Model asks a server. It is safe for concurrent use.
+// Model calls a server. It is safe for concurrent use.
 type Model struct {
 	o         Options
 	address   string   // of the server, as messages show it
-	hidden    []string // what the address leaves out: user, password, values of the query
-	err       error    // why it cannot ask
+	hidden    []string // values removed from the address: user, password, query
+	err       error    // why no request can be sent
 	official  bool     // OpenAI's own server
 	chat      openai.ChatCompletionService
 	responses responses.ResponseService
-	plain     sync.Map // schemaKey: the server refuses it as a response format
+	plain     sync.Map // set of schemaKey: schemas that the server rejects as a response format
 }
 
 var (
@@ -79,8 +78,9 @@ var (
 	_ llm.Keyed   = (*Model)(nil)
 )
 
-// New returns a model. Options with which no request can be sent are an error of every
-// request, which names the variable to set, so that workflows can be checked without a key.
+// New returns a model. If no request can be sent with the options, every request fails with
+// an error that names the variable to set, so that workflows can be validated without a
+// key.
 func New(o Options) *Model {
 	m := &Model{o: o}
 	if o.BaseURL == "" {
@@ -99,7 +99,7 @@ func New(o Options) *Model {
 		m.o.Model = DefaultModel
 	}
 	options := []option.RequestOption{option.WithBaseURL(m.o.BaseURL), option.WithMaxRetries(0), option.WithHTTPClient(client(o.Client)), option.WithMiddleware(m.watch)}
-	if base != nil { // the SDK drops the query of the address
+	if base != nil { // the SDK drops the query of the base URL
 		for name, values := range base.Query() {
 			for _, v := range values {
 				options = append(options, option.WithQueryAdd(name, v))
@@ -109,13 +109,13 @@ func New(o Options) *Model {
 	if o.Key != "" {
 		options = append(options, option.WithAPIKey(o.Key))
 	}
-	// The services know nothing of the environment, which openai.NewClient would read.
+	// These constructors, unlike openai.NewClient, do not read the environment.
 	m.chat, m.responses = openai.NewChatCompletionService(options...), responses.NewResponseService(options...)
 	return m
 }
 
-// FromEnv returns the model that variables of the environment describe; lookup is
-// os.LookupEnv or a function like it. An empty variable counts as not set.
+// FromEnv returns the model that environment variables describe; lookup is os.LookupEnv or
+// a function like it. An empty variable counts as not set.
 func FromEnv(lookup func(string) (string, bool)) *Model {
 	get := func(name string) string {
 		s, ok := lookup(name)
@@ -140,8 +140,8 @@ func client(c *http.Client) *http.Client {
 	return &http.Client{Transport: t}
 }
 
-// KeyVariables names OPENAI_API_KEY, from which the key comes as a rule, and OPENAI_BASE_URL
-// if the address has a user, a password or a query, which may be keys as well.
+// KeyVariables names OPENAI_API_KEY, which usually holds the key, and OPENAI_BASE_URL if
+// the address has a user, a password or a query, which may be keys as well.
 func (m *Model) KeyVariables() []string {
 	if m.address != m.o.BaseURL {
 		return []string{EnvKey, EnvBaseURL}
@@ -149,11 +149,11 @@ func (m *Model) KeyVariables() []string {
 	return []string{EnvKey}
 }
 
-// Check tells which variable to set if no request can be sent.
+// Check returns an error that names the variable to set if no request can be sent.
 func (m *Model) Check() error { return m.err }
 
-// Lacks returns why the model cannot do what a request asks for: it always asks one server,
-// which may have no such hosted tool.
+// Lacks describes the features of a request that the model does not support: it always
+// calls the same server, which may not have the hosted tools.
 func (m *Model) Lacks(r *llm.Request) string {
 	if r.Provider != "" {
 		return fmt.Sprintf("all models are asked at %s, so no provider can be chosen", m.address)
@@ -161,7 +161,7 @@ func (m *Model) Lacks(r *llm.Request) string {
 	return m.lacksHosted(r)
 }
 
-// lacksHosted returns why the server cannot run the hosted tools of a request.
+// lacksHosted describes why the server cannot run the hosted tools of a request.
 func (m *Model) lacksHosted(r *llm.Request) string {
 	for _, tool := range r.Hosted {
 		if tool != llm.WebSearch {
@@ -174,7 +174,7 @@ func (m *Model) lacksHosted(r *llm.Request) string {
 	return ""
 }
 
-// Complete asks the server.
+// Complete sends the request to the server.
 func (m *Model) Complete(ctx context.Context, r *llm.Request) (*llm.Response, error) {
 	model := r.Model
 	if model == "" {
@@ -213,5 +213,5 @@ func (m *Model) Complete(ctx context.Context, r *llm.Request) (*llm.Response, er
 
 var _ llm.Defaulter = (*Model)(nil)
 
-// DefaultModel is the model of requests that name none, "" where the server decides.
+// DefaultModel returns the model of requests that name none, "" if the server chooses it.
 func (m *Model) DefaultModel() string { return m.o.Model }

@@ -41,7 +41,7 @@ func closed(properties ...any) *core.Object {
 	return core.ObjectOf("type", "object", "properties", core.ObjectOf(properties...), "required", names, "additionalProperties", false)
 }
 
-// body is the body of the request a server got.
+// body returns the body of the i-th request that a server received.
 func body(t *testing.T, s *llmtest.Server, i int) *core.Object {
 	t.Helper()
 	v, err := core.ParseJSON(s.Requests()[i].Body)
@@ -79,7 +79,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// A conversation with tools goes there and back unchanged.
+// A conversation with tools is sent and received unchanged.
 func TestTools(t *testing.T) {
 	for _, how := range []string{"chat", "stream", "responses"} {
 		t.Run(how, func(t *testing.T) {
@@ -153,7 +153,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// A server without response_format is asked in words, at once from the second time on.
+// If a server does not support response_format, the prompt contains the schema, without
+// another failed request from the second call on.
 func TestServerWithoutFormat(t *testing.T) {
 	s, m := serve(t, llmtest.ServerOptions{NoFormat: true}, llmtest.Answer{Text: `{"a": "x"}`})
 	backend := model(s)
@@ -254,7 +255,7 @@ func TestNotConfigured(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		lookup func(string) (string, bool)
-		want   []string // in the error
+		want   []string // expected in the error
 	}{
 		{"nothing", env(), []string{"set OPENAI_API_KEY", "OPENAI_BASE_URL"}},
 		{"an empty key", env("OPENAI_API_KEY", " "), []string{"set OPENAI_API_KEY"}},
@@ -280,7 +281,7 @@ func TestNotConfigured(t *testing.T) {
 	}
 }
 
-// Two variables are enough for a server of one's own.
+// Two variables suffice to use a local server.
 func TestFromEnv(t *testing.T) {
 	m := llmtest.Script(t, llmtest.Answer{Text: "hi"})
 	s := llmtest.Serve(t, m, llmtest.ServerOptions{})
@@ -294,7 +295,7 @@ func TestFromEnv(t *testing.T) {
 	}
 }
 
-// The environment of the process is not looked at behind the back of Options.
+// Options are not overridden by the environment of the process.
 func TestOnlyOptionsCount(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "other")
 	t.Setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
