@@ -30,7 +30,7 @@ func Complete(ctx context.Context, m Model, r *Request) (*Response, error) {
 	}
 	if meter != nil && meter.Priced {
 		if name, _, ok := PriceOf(m, r.Model); !ok {
-			return nil, core.FailRun(core.Permanent(noPrice(name)))
+			return nil, core.FailRun(core.Permanent(noPriceError(name)))
 		}
 	}
 	start := time.Now()
@@ -39,7 +39,7 @@ func Complete(ctx context.Context, m Model, r *Request) (*Response, error) {
 		err = errors.New("the model returned neither an answer nor an error")
 	}
 	if err != nil {
-		res, err = nil, waiting(err)
+		res, err = nil, withRetryAfter(err)
 	} else {
 		res.Usage.Calls = max(res.Usage.Calls, 1)
 		if res.Model == "" {
@@ -57,9 +57,9 @@ func Complete(ctx context.Context, m Model, r *Request) (*Response, error) {
 	return res, err
 }
 
-// noPrice returns the error of a run with a budget of money that calls a model without a
+// noPriceError returns the error of a run with a budget of money that calls a model without a
 // known price.
-func noPrice(model string) error {
+func noPriceError(model string) error {
 	what := fmt.Sprintf("model %q", model)
 	if model == "" {
 		what = "default model of the server"
@@ -104,8 +104,8 @@ func guarded(ctx context.Context, m Model, r *Request) (res *Response, err error
 	return m.Complete(ctx, r)
 }
 
-// waiting passes the delay that a server asks for on to the retry policy of the caller.
-func waiting(err error) error {
+// withRetryAfter passes the delay that a server asks for on to the retry policy of the caller.
+func withRetryAfter(err error) error {
 	if s, ok := errors.AsType[*StatusError](err); ok && s.RetryAfter > 0 && core.CategoryOf(err) == core.TransientInfra {
 		return core.RetryAfter(err, s.RetryAfter)
 	}

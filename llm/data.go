@@ -81,7 +81,7 @@ func shortened(v any, limit int) any {
 		for i := range v {
 			sizes[i] = size(v[i]) + 1
 		}
-		keep, share := room(sizes, limit-marker)
+		keep, share := allocate(sizes, limit-marker)
 		out := make([]any, 0, keep+1)
 		for i := range keep {
 			out = append(out, fitted(v[i], sizes[i], share))
@@ -96,7 +96,7 @@ func shortened(v any, limit int) any {
 			key, member := v.At(i)
 			sizes[i] = size(key) + size(member) + 2
 		}
-		keep, share := room(sizes, limit-marker)
+		keep, share := allocate(sizes, limit-marker)
 		out := core.NewObject(keep + 1)
 		for i := range keep {
 			key, member := v.At(i)
@@ -114,13 +114,13 @@ func shortened(v any, limit int) any {
 	return v
 }
 
-// room returns the number of leading parts to keep and the share of each of them.
-func room(sizes []int, limit int) (keep, share int) {
+// allocate returns the number of leading parts to keep and the share of each of them.
+func allocate(sizes []int, limit int) (keep, share int) {
 	if share = fairShare(sizes, limit); share >= minShare {
 		return len(sizes), share
 	}
-	most := min(len(sizes), max(limit, 0)) // each part takes at least one byte
-	keep = sort.Search(most, func(n int) bool { return fairShare(sizes[:n+1], limit) < minShare })
+	maxCount := min(len(sizes), max(limit, 0)) // each part takes at least one byte
+	keep = sort.Search(maxCount, func(n int) bool { return fairShare(sizes[:n+1], limit) < minShare })
 	return keep, fairShare(sizes[:keep], limit)
 }
 

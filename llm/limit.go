@@ -73,7 +73,7 @@ func (g *gate) complete(ctx context.Context, m Model, r *Request) (*Response, er
 	}
 	res, err := m.Complete(ctx, r)
 	if res != nil && g.tokens != nil {
-		owe(g.tokens, int(res.Usage.Tokens())-estimate)
+		reserve(g.tokens, int(res.Usage.Tokens())-estimate)
 	}
 	return res, err
 }
@@ -93,8 +93,8 @@ func wait(ctx context.Context, l *rate.Limiter, n int, what string) error {
 	return nil
 }
 
-// owe takes n from a limiter without waiting; later callers wait instead.
-func owe(l *rate.Limiter, n int) {
+// reserve takes n from a limiter without waiting; later callers wait instead.
+func reserve(l *rate.Limiter, n int) {
 	for n > 0 {
 		part := min(n, l.Burst())
 		l.ReserveN(time.Now(), part)

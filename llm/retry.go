@@ -44,7 +44,7 @@ func (o *Retry) complete(ctx context.Context, m Model, r *Request) (*Response, e
 	delay := o.Delay
 	for attempt := 1; ; attempt++ {
 		res, err := m.Complete(ctx, r)
-		if err == nil || ctx.Err() != nil || !passes(err) {
+		if err == nil || ctx.Err() != nil || !isTransient(err) {
 			return res, err
 		}
 		wait := min(delay, o.MaxDelay)
@@ -52,30 +52,30 @@ func (o *Retry) complete(ctx context.Context, m Model, r *Request) (*Response, e
 			wait = s.RetryAfter
 		}
 		if attempt >= o.Attempts {
-			return nil, asked(err, attempt)
+			return nil, withAttempts(err, attempt)
 		}
 		if wait > o.MaxDelay {
 			return nil, fmt.Errorf("%w (the server asks to wait for %s, more than %s)", err, wait, o.MaxDelay)
 		}
 		wait += time.Duration(rand.Float64() * float64(wait) / 4)
 		if end, ok := ctx.Deadline(); ok && time.Until(end) <= wait { // the deadline passes before the next attempt
-			return nil, asked(err, attempt)
+			return nil, withAttempts(err, attempt)
 		}
 		if m := core.MeterOf(ctx); m != nil && m.Again != nil {
 			m.Again(fmt.Sprintf("%v; the model is asked again in %s (%d of %d)", err, wait.Round(100*time.Millisecond), attempt+1, o.Attempts))
 		}
 		if !sleep(ctx, wait) {
-			return nil, asked(err, attempt)
+			return nil, withAttempts(err, attempt)
 		}
 		delay *= 2
 	}
 }
 
-func passes(err error) bool {
+func isTransient(err error) bool {
 	return core.CategoryOf(err) == core.TransientInfra && !core.FailureOf(err).Permanent
 }
 
-func asked(err error, times int) error {
+func withAttempts(err error, times int) error {
 	if times == 1 {
 		return err
 	}

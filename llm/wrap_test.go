@@ -160,17 +160,17 @@ func (s *starts) model(took time.Duration, tokens int64) llm.Model {
 	})
 }
 
-// most returns the largest number of starts in any minute.
-func (s *starts) most() int {
+// maxPerMinute returns the largest number of starts in any minute.
+func (s *starts) maxPerMinute() int {
 	slices.Sort(s.at)
-	most, first := 0, 0
+	maxPerMinute, first := 0, 0
 	for i, at := range s.at {
 		for at-s.at[first] >= time.Minute {
 			first++
 		}
-		most = max(most, i-first+1)
+		maxPerMinute = max(maxPerMinute, i-first+1)
 	}
-	return most
+	return maxPerMinute
 }
 
 func together(t *testing.T, n int, m llm.Model, r *llm.Request) {
@@ -200,8 +200,8 @@ func TestWithLimitRequests(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var s starts
 			together(t, 3*limit, llm.WithLimit(s.model(0, 1), llm.Limits{Requests: limit}), &llm.Request{})
-			if most := s.most(); most > limit+1 {
-				t.Errorf("%d requests in a minute, limit %d", most, limit)
+			if maxPerMinute := s.maxPerMinute(); maxPerMinute > limit+1 {
+				t.Errorf("%d requests in a minute, limit %d", maxPerMinute, limit)
 			}
 			if took := time.Since(s.begin); took > 4*time.Minute {
 				t.Errorf("three minutes' worth of requests took %v", took)
@@ -222,8 +222,8 @@ func TestWithLimitTokens(t *testing.T) {
 			var s starts
 			m := llm.WithLimit(s.model(time.Millisecond, 100), llm.Limits{Tokens: 1000, Concurrent: 1})
 			together(t, 30, m, r)
-			if most := s.most(); most > 13 {
-				t.Errorf("%s: %d calls in a minute", name, most)
+			if maxPerMinute := s.maxPerMinute(); maxPerMinute > 13 {
+				t.Errorf("%s: %d calls in a minute", name, maxPerMinute)
 			}
 			if took := time.Since(s.begin); took > 200*time.Second || took < 150*time.Second {
 				t.Errorf("%s: took %v", name, took)

@@ -24,13 +24,13 @@ type Server struct {
 	// URL is the base URL, for OPENAI_BASE_URL.
 	URL string
 
-	model  llm.Model
-	o      ServerOptions
-	http   *httptest.Server
-	mu     sync.Mutex
-	left   []int // remaining uses of each fault with Times
-	random *rand.Rand
-	seen   []Recorded
+	model     llm.Model
+	o         ServerOptions
+	http      *httptest.Server
+	mu        sync.Mutex
+	remaining []int // remaining uses of each fault with Times
+	random    *rand.Rand
+	requests  []Recorded
 }
 
 // ServerOptions configure a Server.
@@ -80,7 +80,7 @@ type Recorded struct {
 func Serve(t testing.TB, m llm.Model, o ServerOptions) *Server {
 	s := &Server{model: m, o: o, random: rand.New(rand.NewPCG(o.Seed, 1))}
 	for _, f := range o.Faults {
-		s.left = append(s.left, f.Times)
+		s.remaining = append(s.remaining, f.Times)
 	}
 	s.http = httptest.NewServer(s)
 	s.URL = s.http.URL + "/v1"
@@ -102,7 +102,7 @@ func (s *Server) Client() *http.Client { return &http.Client{Transport: transpor
 func (s *Server) Requests() []Recorded {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Recorded(nil), s.seen...)
+	return append([]Recorded(nil), s.requests...)
 }
 
 // ServeHTTP answers a request.
@@ -111,7 +111,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	at, fault := s.arrived(r, body)
+	at, fault := s.record(r, body)
 	if fault.Delay > 0 {
 		select {
 		case <-r.Context().Done():
@@ -122,7 +122,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &answerWriter{header: http.Header{}}
 	s.answer(out, r, body, fault)
 	s.mu.Lock()
-	s.seen[at].Status = out.status
+	s.requests[at].Status = out.status
 	s.mu.Unlock()
 	for k, v := range out.header {
 		w.Header()[k] = v
@@ -139,19 +139,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(out.body.Bytes())
 }
 
-// arrived records a request and selects its fault.
-func (s *Server) arrived(r *http.Request, body []byte) (int, Fault) {
+// record stores a request and selects its fault.
+func (s *Server) record(r *http.Request, body []byte) (int, Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen = append(s.seen, Recorded{Path: r.URL.Path, Header: r.Header.Clone(), Body: body})
-	at := len(s.seen) - 1
+	s.requests = append(s.requests, Recorded{Path: r.URL.Path, Header: r.Header.Clone(), Body: body})
+	at := len(s.requests) - 1
 	for i, f := range s.o.Faults {
 		switch {
 		case f.Times > 0:
-			if s.left[i] == 0 {
+			if s.remaining[i] == 0 {
 				continue
 			}
-			s.left[i]--
+			s.remaining[i]--
 		case f.Share > 0 && s.random.Float64() >= f.Share:
 			continue
 		}

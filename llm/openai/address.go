@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// shown returns the address of a server without user, password, query and fragment, and the
+// redactAddress returns the address of a server without user, password, query and fragment, and the
 // removed values, which must be masked. base is the parsed address, nil if it cannot be
 // parsed.
-func shown(address string, base *url.URL) (text string, hidden []string) {
+func redactAddress(address string, base *url.URL) (text string, secrets []string) {
 	if base == nil || base.Host == "" {
-		return shownText(address), nil
+		return redactText(address), nil
 	}
 	if base.User != nil {
 		password, _ := base.User.Password()
-		hidden = append(hidden, password, base.User.Username())
+		secrets = append(secrets, password, base.User.Username())
 	}
 	for _, values := range base.Query() {
-		hidden = append(hidden, values...)
+		secrets = append(secrets, values...)
 	}
 	if base.User == nil && base.RawQuery == "" && !base.ForceQuery && base.Fragment == "" {
 		return address, nil
 	}
 	plain := *base
 	plain.User, plain.RawQuery, plain.ForceQuery, plain.Fragment, plain.RawFragment = nil, "", false, "", ""
-	return plain.String(), hidden
+	return plain.String(), secrets
 }
 
-// shownText returns the part to show of an address that is not a valid URL.
-func shownText(address string) string {
+// redactText returns the part to show of an address that is not a valid URL.
+func redactText(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
 		scheme, rest = "", address
@@ -45,18 +45,18 @@ func shownText(address string) string {
 	return scheme + rest[at+1:]
 }
 
-// shortestHidden is the minimum length of a value that is masked in messages of the server:
+// minSecretLen is the minimum length of a value that is masked in messages of the server:
 // shorter values occur inside ordinary words.
-const shortestHidden = 4
+const minSecretLen = 4
 
-// concealed masks the key, and values of the address that may be keys, in a message of the
+// mask hides the key, and values of the address that may be keys, in a message of the
 // server, because servers repeat them.
-func (m *Model) concealed(s string) string {
-	if len(m.o.Key) >= shortestHidden {
+func (m *Model) mask(s string) string {
+	if len(m.o.Key) >= minSecretLen {
 		s = strings.ReplaceAll(s, m.o.Key, "[the key]")
 	}
-	for _, h := range m.hidden {
-		if len(h) >= shortestHidden {
+	for _, h := range m.secrets {
+		if len(h) >= minSecretLen {
 			s = strings.ReplaceAll(s, h, "[hidden]")
 		}
 	}

@@ -46,7 +46,7 @@ func (m *Model) complete(ctx context.Context, r *llm.Request, model string, f fo
 	if len(done.Choices) == 0 {
 		// Some proxies respond with status 200 and an error in the body.
 		if message, _ := messageOf([]byte(done.RawJSON())); message != "" {
-			return nil, core.Categorized(fmt.Errorf("the model's server answered without a choice: %s", m.concealed(message)), core.TransientInfra)
+			return nil, core.Categorized(fmt.Errorf("the model's server answered without a choice: %s", m.mask(message)), core.TransientInfra)
 		}
 		return nil, core.Categorized(errors.New("the model's server answered without a choice"), core.TransientInfra)
 	}

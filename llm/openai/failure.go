@@ -20,8 +20,8 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// maxAnswer is the maximum number of bytes read from a response.
-const maxAnswer = 64 << 20
+// maxResponse is the maximum number of bytes read from a response.
+const maxResponse = 64 << 20
 
 // watch inspects a response before the SDK does. A failure becomes a StatusError with the
 // message of the server, whatever its format; the length of other responses is limited.
@@ -33,30 +33,30 @@ func (m *Model) watch(r *http.Request, next option.MiddlewareNext) (*http.Respon
 	if res.StatusCode >= 400 {
 		defer res.Body.Close()
 		body, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
-		return nil, m.refused(res, body)
+		return nil, m.statusError(res, body)
 	}
 	kind := res.Header.Get("Content-Type")
 	if strings.HasPrefix(kind, "text/event-stream") {
-		res.Body = &bounded{res.Body, maxAnswer}
+		res.Body = &limitedReader{res.Body, maxResponse}
 		return res, nil
 	}
-	body, err := io.ReadAll(&bounded{res.Body, maxAnswer})
+	body, err := io.ReadAll(&limitedReader{res.Body, maxResponse})
 	res.Body.Close()
 	if err != nil {
 		return nil, core.Categorized(fmt.Errorf("the answer of the model's server broke off: %w", err), core.TransientInfra)
 	}
 	if text := bytes.TrimSpace(body); len(text) == 0 || text[0] != '{' {
-		return nil, m.foreign(kind, text)
+		return nil, m.formatError(kind, text)
 	}
 	res.Header.Set("Content-Type", "application/json") // some servers send text/plain
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	return res, nil
 }
 
-// refused returns the error for a response with a status of 400 or more.
-func (m *Model) refused(res *http.Response, body []byte) error {
+// statusError returns the error for a response with a status of 400 or more.
+func (m *Model) statusError(res *http.Response, body []byte) error {
 	message, code := messageOf(body)
-	e := &llm.StatusError{Status: res.StatusCode, Message: m.concealed(message)}
+	e := &llm.StatusError{Status: res.StatusCode, Message: m.mask(message)}
 	if wait, ok := retryafter.Parse(res.Header.Get("Retry-After"), time.Now()); ok {
 		e.RetryAfter = wait
 	}
@@ -74,9 +74,9 @@ func (m *Model) refused(res *http.Response, body []byte) error {
 	return e
 }
 
-// foreign returns the error for a response that does not conform to this API.
-func (m *Model) foreign(kind string, body []byte) error {
-	err := fmt.Errorf("the answer of the model's server is no JSON object but %s: %q", orUnknown(kind), shorten(m.concealed(string(body))))
+// formatError returns the error for a response that does not conform to this API.
+func (m *Model) formatError(kind string, body []byte) error {
+	err := fmt.Errorf("the answer of the model's server is no JSON object but %s: %q", orUnknown(kind), shorten(m.mask(string(body))))
 	if strings.HasPrefix(kind, "text/html") {
 		return core.Permanent(fmt.Errorf("%w (is %s right? it is %s)", err, EnvBaseURL, m.address))
 	}
@@ -114,13 +114,13 @@ func messageOf(body []byte) (message, code string) {
 	return shorten(string(body)), ""
 }
 
-const longestMessage = 500
+const maxMessage = 500
 
 func shorten(s string) string {
-	if len(s) <= longestMessage {
+	if len(s) <= maxMessage {
 		return s
 	}
-	return strings.ToValidUTF8(s[:longestMessage], "") + "…"
+	return strings.ToValidUTF8(s[:maxMessage], "") + "…"
 }
 
 // failure returns the error of a call that failed in the SDK or in the network.
@@ -150,20 +150,20 @@ func refusesFormat(err error) bool {
 		func(hint string) bool { return strings.Contains(message, hint) })
 }
 
-// bounded reads up to left bytes and then fails.
-type bounded struct {
+// limitedReader reads up to left bytes and then fails.
+type limitedReader struct {
 	io.ReadCloser
 	left int64
 }
 
 // Read reads up to len(p) bytes and fails if the limit is exceeded.
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedReader) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return n, core.Permanent(fmt.Errorf("it is longer than %d bytes", maxAnswer))
+		return n, core.Permanent(fmt.Errorf("it is longer than %d bytes", maxResponse))
 	}
 	return n, err
 }

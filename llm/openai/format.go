@@ -21,8 +21,8 @@ func (m *Model) formatOf(model string, s *llm.Schema) format {
 	if s == nil {
 		return format{}
 	}
-	f := format{schema: s, strict: s.Strict && strictly(s.Schema), key: schemaKey{model, s.Name}}
-	_, refused := m.plain.Load(f.key)
+	f := format{schema: s, strict: s.Strict && supportsStrict(s.Schema), key: schemaKey{model, s.Name}}
+	_, refused := m.schemaRejected.Load(f.key)
 	f.native = !refused
 	return f
 }
@@ -36,21 +36,21 @@ func (f *format) messages(r *llm.Request) []llm.Message {
 	return append(slices.Clip(r.Messages), llm.Message{Role: llm.User, Text: "Answer with one JSON value that fits this JSON Schema, without a code block and without any other text:\n" + core.JSON(f.schema.Schema)})
 }
 
-// strictly reports whether OpenAI can enforce a schema strictly: every object requires all
+// supportsStrict reports whether OpenAI can enforce a schema strictly: every object requires all
 // of its members and allows no others, and every schema has a type. The API rejects other
 // schemas in strict mode.
-func strictly(v any) bool {
+func supportsStrict(v any) bool {
 	switch v := v.(type) {
 	case []any:
-		return !slices.ContainsFunc(v, func(e any) bool { return !strictly(e) })
+		return !slices.ContainsFunc(v, func(e any) bool { return !supportsStrict(e) })
 	case *core.Object:
 		return strictObject(v)
 	}
 	return true
 }
 
-// loose lists the keywords that strict mode does not support.
-var loose = []string{"allOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else", "patternProperties", "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties", "oneOf"}
+// unsupportedKeywords lists the keywords that strict mode does not support.
+var unsupportedKeywords = []string{"allOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else", "patternProperties", "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties", "oneOf"}
 
 func strictObject(o *core.Object) bool {
 	if o.Len() == 0 {
@@ -68,17 +68,17 @@ func strictObject(o *core.Object) bool {
 	}
 	for key, v := range o.All() {
 		switch {
-		case slices.Contains(loose, key):
+		case slices.Contains(unsupportedKeywords, key):
 			return false
 		case key == "enum" || key == "const" || key == "default" || key == "examples":
 		case key == "properties" || key == "$defs" || key == "definitions":
 			schemas, _ := v.(*core.Object)
 			for _, s := range schemas.All() {
-				if !strictly(s) {
+				if !supportsStrict(s) {
 					return false
 				}
 			}
-		case !strictly(v):
+		case !supportsStrict(v):
 			return false
 		}
 	}

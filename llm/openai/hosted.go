@@ -70,7 +70,7 @@ func inputItems(m *llm.Message) []responses.ResponseInputItemUnionParam {
 
 func (m *Model) response(done *responses.Response) (*llm.Response, error) {
 	if done.Status == responses.ResponseStatusFailed {
-		err := fmt.Errorf("the model failed: %s", m.concealed(shorten(done.Error.Message)))
+		err := fmt.Errorf("the model failed: %s", m.mask(shorten(done.Error.Message)))
 		if strings.Contains(string(done.Error.Code), "server_error") || strings.Contains(string(done.Error.Code), "rate_limit") {
 			return nil, core.Categorized(err, core.TransientInfra)
 		}

@@ -62,14 +62,14 @@ type Options struct {
 
 // Model calls a server. It is safe for concurrent use.
 type Model struct {
-	o         Options
-	address   string   // of the server, as messages show it
-	hidden    []string // values removed from the address: user, password, query
-	err       error    // why no request can be sent
-	official  bool     // OpenAI's own server
-	chat      openai.ChatCompletionService
-	responses responses.ResponseService
-	plain     sync.Map // set of schemaKey: schemas that the server rejects as a response format
+	o              Options
+	address        string   // of the server, as messages show it
+	secrets        []string // values removed from the address: user, password, query
+	err            error    // why no request can be sent
+	official       bool     // OpenAI's own server
+	chat           openai.ChatCompletionService
+	responses      responses.ResponseService
+	schemaRejected sync.Map // set of schemaKey: schemas that the server rejects as a response format
 }
 
 var (
@@ -87,7 +87,7 @@ func New(o Options) *Model {
 		m.o.BaseURL = DefaultBaseURL
 	}
 	base, err := url.Parse(m.o.BaseURL)
-	m.address, m.hidden = shown(m.o.BaseURL, base)
+	m.address, m.secrets = redactAddress(m.o.BaseURL, base)
 	m.official = err == nil && base.Host == "api.openai.com"
 	switch {
 	case err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
@@ -197,7 +197,7 @@ func (m *Model) Complete(ctx context.Context, r *llm.Request) (*llm.Response, er
 	format := m.formatOf(model, r.Schema)
 	res, err := ask(ctx, r, model, format)
 	if format.native && refusesFormat(err) {
-		m.plain.Store(format.key, true)
+		m.schemaRejected.Store(format.key, true)
 		format.native = false
 		res, err = ask(ctx, r, model, format)
 	}
