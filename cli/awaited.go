@@ -8,20 +8,20 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// awaited knows what runs at the moment, so that an interrupt can say what it waits
-// for.
+// awaited tracks the executions in progress, so that an interrupt can report what the
+// command waits for.
 type awaited struct {
 	mu   sync.Mutex
 	open []execution // in the order of their starts
 }
 
-// execution is a node, item, row or round under way.
+// execution is a node, item, row or round in progress.
 type execution struct {
 	node        string
 	item, round core.Ordinal
 }
 
-// apply takes in an event.
+// apply updates the list with an event.
 func (a *awaited) apply(e *core.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -41,10 +41,10 @@ func (a *awaited) apply(e *core.Event) {
 	}
 }
 
-// mostAwaited is how many nodes a message names.
+// mostAwaited is the maximum number of nodes that a message names.
 const mostAwaited = 3
 
-// String names what runs: "load, score (4 items) and 2 more".
+// String lists the nodes in progress: "load, score (4 items) and 2 more".
 func (a *awaited) String() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,7 +71,7 @@ func (a *awaited) String() string {
 	return strings.Join(nodes, ", ") + more
 }
 
-// isAround reports whether a node is a nested workflow inside of which something runs.
+// isAround reports whether a node is a nested workflow that has an execution in progress.
 func (a *awaited) isAround(node string) bool {
 	for _, x := range a.open {
 		if strings.HasPrefix(x.node, node+"/") || strings.HasPrefix(x.node, node+"[") {

@@ -16,9 +16,9 @@ import (
 	"github.com/wavefold/wavefold/internal/secret"
 )
 
-// Main runs the command with the arguments and streams of the process, and exits
-// with its code. The first interrupt during a run cancels it and waits for it, the
-// second kills what runs; one at any other time exits at once.
+// Main runs the command with the arguments and streams of the process, and exits with its
+// code. The first interrupt during a run cancels the run and waits for it to end; the
+// second one kills running nodes. At any other time an interrupt exits at once.
 func Main(e *wavefold.Engine) {
 	a := newApp(e, Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv})
 	ctx, stop := a.interruptible(context.Background())
@@ -27,19 +27,19 @@ func Main(e *wavefold.Engine) {
 	os.Exit(code)
 }
 
-// Streams are the surroundings of a command. Out and Err may be the same. Files
-// that are terminals are recognized as such.
+// Streams are the standard streams and the environment of a command. Out and Err may be the
+// same. Streams that are terminals are detected.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer
 	Err io.Writer
-	// Getenv reads the environment; nil means an empty one.
+	// Getenv returns the value of an environment variable; nil means an empty environment.
 	Getenv func(name string) string
 }
 
-// Run runs the command with the given arguments, without the program's name, and
-// returns its exit code. It blocks until everything has ended; when ctx ends, it
-// does what the first interrupt does.
+// Run runs the command with the given arguments, which exclude the name of the program, and
+// returns its exit code. It blocks until everything has ended. The end of ctx has the same
+// effect as the first interrupt.
 func Run(ctx context.Context, e *wavefold.Engine, args []string, s Streams) int {
 	return newApp(e, s).run(ctx, args)
 }
@@ -51,26 +51,26 @@ const (
 	exitUsage       = 2
 	exitPaused      = 3
 	exitViolated    = 4
-	exitSignal      = 128 // and the number of a signal, as a shell reports a program that it ended
+	exitSignal      = 128 // plus the number of a signal, as a shell reports a program that the signal ended
 	exitInterrupted = 130
 	exitBrokenPipe  = 141 // SIGPIPE
 )
 
-// app is one call of the command.
+// app is one invocation of the command.
 type app struct {
 	engine *wavefold.Engine
 	Streams
 	out, err *output // the streams Out and Err
-	color    string  // the flag
-	// mask hides the secrets of the workflow that is run.
+	color    string  // the value of --color
+	// mask masks the secrets of the workflow that is run.
 	mask secret.Masker
-	// running is set while there is something that an interrupt must wait for.
+	// running is set while an interrupt must wait for a run to end.
 	running atomic.Bool
-	// stopped is the exit code that whatever ended the command from outside asks for, 0
-	// while nothing has.
+	// stopped is the exit code for an end from outside, such as a signal; 0 if there was
+	// none.
 	stopped atomic.Int32
-	// abandon brings the terminal back in order before an exit at once; nil while
-	// there is nothing to do.
+	// abandon restores the terminal before an immediate exit; nil if there is nothing to
+	// restore.
 	abandon atomic.Pointer[func()]
 }
 
@@ -78,15 +78,14 @@ func newApp(e *wavefold.Engine, s Streams) *app {
 	if s.Getenv == nil {
 		s.Getenv = func(string) string { return "" }
 	}
-	own := *e // of which the caller may have further use
+	own := *e // the caller may continue to use its engine
 	a := &app{engine: &own, Streams: s, out: &output{to: s.Out}, err: &output{to: s.Err}}
 	a.Out, a.Err = a.out, a.err
 	own.Stdout, own.Stdin = a.Out, a.In
 	return a
 }
 
-// exit is an error that knows the exit code. Its text may be empty, when
-// everything has been said.
+// exit is an error with an exit code. Its message is empty if everything has been printed.
 type exit struct {
 	code int
 	err  error
@@ -101,12 +100,12 @@ func (e *exit) Error() string {
 
 func (e *exit) Unwrap() error { return e.err }
 
-// fail is the error of a command that was used rightly and went wrong.
+// fail returns the error of a command that was invoked correctly and failed.
 func fail(code int, format string, args ...any) error {
 	return &exit{code, fmt.Errorf(format, args...)}
 }
 
-// said is an error about which everything has been printed.
+// said returns an error about which everything has been printed.
 func said(code int) error { return &exit{code: code} }
 
 func (a *app) run(ctx context.Context, args []string) int {
@@ -130,15 +129,15 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		return x.code
 	}
 	if lost := a.out.failed(); lost != nil && errors.Is(err, lost) {
-		return exitOK // cobra could not print; written tells
+		return exitOK // cobra failed to print; written reports that
 	}
-	// Every other error is cobra's: the command line is wrong.
+	// Any other error comes from cobra: the command line is wrong.
 	a.errorf("%v", err)
 	tty.Fprintf(a.Err, "run '%s --help' for how it is used\n", cmd.CommandPath())
 	return exitUsage
 }
 
-// parts returns the errors that were joined to one, or the error itself.
+// parts returns the errors that were joined into one, or the error itself.
 func parts(err error) []error {
 	switch joined, ok := err.(interface{ Unwrap() []error }); {
 	case err == nil:
@@ -149,13 +148,13 @@ func parts(err error) []error {
 	return []error{err}
 }
 
-// errorf prints an error with the program's name, without secrets.
+// errorf prints an error with the program's name; secrets are masked.
 func (a *app) errorf(format string, args ...any) {
 	p := a.palette(a.Err)
 	tty.Fprintf(a.Err, "%s %s\n", p.Bad("wavefold:"), a.mask.Text(fmt.Sprintf(format, args...)))
 }
 
-// hintf prints advice.
+// hintf prints a hint.
 func (a *app) hintf(format string, args ...any) {
 	tty.Fprintf(a.Err, "%s %s\n", a.palette(a.Err).Accent("hint:"), tty.Sprintf(format, args...))
 }
@@ -202,7 +201,7 @@ Exit codes:
 	return root
 }
 
-// commands are all subcommands, in the order of a day's work.
+// commands returns all subcommands, in the order in which they are typically used.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.runCommand(),

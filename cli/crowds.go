@@ -6,20 +6,21 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// mostListed is how many items of a fan-out or rows of a stage are listed one by one.
+// mostListed is the maximum number of items of a fan-out, or rows of a stage, that are
+// listed individually.
 const mostListed = 100
 
-// crowds keeps the items of a large fan-out or pipeline out of the lines: after the first
-// ones only those that fail or are tried again are listed, and the others counted.
+// crowds condenses the output for a large fan-out or pipeline: after the first items, only
+// items that fail or are retried get a line, and the others are counted.
 type crowds struct{ of map[string]*crowd }
 
 type crowd struct {
-	total       int64 // 0 while nobody knows
+	total       int64 // 0 while unknown
 	begun, done int64
 }
 
-// tell takes in an event. told reports that it needs no line of its own; news is the
-// progress it makes, nil for none.
+// tell processes an event. told reports that the event needs no line of its own; news is a
+// progress event to print in its place, nil if there is none.
 func (c *crowds) tell(e *core.Event) (told bool, news *core.Event) {
 	who := cmp.Or(e.Node, e.Unit)
 	if n, ok := e.Total.Get(); ok && e.Type == core.NodeStarted {
@@ -42,7 +43,7 @@ func (c *crowds) tell(e *core.Event) (told bool, news *core.Event) {
 		if x.done <= mostListed {
 			return false, nil
 		}
-		if x.total == 0 { // whoever reads the stream tells how far it is
+		if x.total == 0 { // the reader of the stream reports progress
 			return true, nil
 		}
 		return true, &core.Event{Type: core.Progress, Time: e.Time, Node: e.Node, Unit: e.Unit, Done: x.done, Of: x.total}

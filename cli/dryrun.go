@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// dryRun shows what a run would do: of a walk the way it takes when every node
-// succeeds, of other graphs the plan.
+// dryRun shows what a run would do: for a walk, the path it takes if every node succeeds;
+// for other graphs, the plan.
 func (a *app) dryRun(p *plan.Plan, args []string, inputs map[string]any, f *runFlags) error {
 	if !p.Mode.Visits {
 		return a.printPlan(p, f.json)
@@ -56,8 +56,8 @@ func (a *app) printRoute(p *plan.Plan, rec *rehearse.Record) {
 	tty.Fprintf(a.Out, "\n%s: %s\n", palette.Bold(p.Name), palette.Status(string(rec.Report.Status)))
 }
 
-// printDecision tells where a walk that a model routes ends in a dry run: the choices
-// there, or why there are none.
+// printDecision describes the node at which a dry run of a walk that a model routes ends:
+// its choices, or why there are none.
 func (a *app) printDecision(p *plan.Plan, rec *rehearse.Record) {
 	path := rec.Report.Path
 	ended, note := endingOf(p, nil)

@@ -9,11 +9,11 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// ending notes why a walk that a model routes ended where it did.
+// ending records why a walk that a model routes ended.
 type ending struct{ rule, reason string }
 
-// endingOf returns the note of a run, nil for graphs of other kinds, and a listener that
-// writes it and hands the events on to another, which may be nil.
+// endingOf returns the ending of a run, nil for graphs of other kinds, and a listener that
+// records it and passes the events on to next, which may be nil.
 func endingOf(p *plan.Plan, next func(core.Event)) (*ending, func(core.Event)) {
 	if _, ok := p.Router(); !ok {
 		return nil, next
@@ -29,7 +29,7 @@ func endingOf(p *plan.Plan, next func(core.Event)) (*ending, func(core.Event)) {
 	}
 }
 
-// text says where the walk ended and why.
+// text describes where the walk ended and why.
 func (d *ending) text(p *plan.Plan, r *core.Report) string {
 	if len(r.Path) == 0 {
 		return "ended before its first node"
@@ -57,8 +57,8 @@ func (d *ending) text(p *plan.Plan, r *core.Report) string {
 	}
 }
 
-// endedByFailure reports whether a run ended because of a failure that leaves nothing to go
-// on with.
+// endedByFailure reports whether a run ended because of a failure after which it could not
+// continue.
 func endedByFailure(r *core.Report) bool {
 	e, ok := errors.AsType[*core.NodeError](r.Err)
 	return ok && e.Failure.FailsRun

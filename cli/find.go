@@ -10,13 +10,13 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// defaultFile is what stands for a folder.
+// defaultFile is the workflow file used for a folder.
 const defaultFile = "workflow.yaml"
 
-// fileOf returns the workflow file that an argument names: the file itself, or the
-// one in a folder: workflow.yaml, or the only one there is. Without an argument it
-// is the workflow.yaml of the current folder; another file there is proposed and
-// not taken, since nobody has named it.
+// fileOf returns the workflow file that an argument names: the file itself or, for a
+// folder, its workflow.yaml or its only workflow file. Without an argument it is the
+// workflow.yaml of the current folder. Any other file there is proposed but not used, since
+// the user has not named it.
 func fileOf(c compiler, args []string) (string, core.Diagnostics) {
 	path := "."
 	if len(args) > 0 {
@@ -36,7 +36,7 @@ func fileOf(c compiler, args []string) (string, core.Diagnostics) {
 	return "", noFile(path, found, len(args) > 0)
 }
 
-// noFile is the finding about a folder that does not say which file is meant.
+// noFile returns the finding about a folder without an unambiguous workflow file.
 func noFile(path string, found []string, named bool) core.Diagnostics {
 	var ds core.Diagnostics
 	pos := core.Position{File: path}
@@ -51,14 +51,14 @@ func noFile(path string, found []string, named bool) core.Diagnostics {
 	return ds
 }
 
-// largestCandidate is the size of the largest file that is looked into for a
-// workflow; a folder may hold data beside it.
+// largestCandidate is the size of the largest file that is inspected for a workflow; a
+// folder may also contain data.
 const largestCandidate = 1 << 20
 
-// workflowsIn returns the workflow files of a folder, without those that another
-// one of them runs as a part of itself.
+// workflowsIn returns the workflow files of a folder, except those that another file of the
+// folder uses as a sub-workflow.
 func workflowsIn(c compiler, dir string) []string {
-	entries, _ := os.ReadDir(dir) // of a folder that cannot be read nothing is known
+	entries, _ := os.ReadDir(dir) // a folder that cannot be read has no candidates
 	var found []string
 	parts := map[string]bool{}
 	for _, e := range entries {
@@ -80,13 +80,13 @@ func workflowsIn(c compiler, dir string) []string {
 		}
 	}
 	roots := slices.DeleteFunc(slices.Clone(found), func(file string) bool { return parts[file] })
-	if len(roots) == 0 { // they run one another
+	if len(roots) == 0 { // they use each other
 		return found
 	}
 	return roots
 }
 
-// extensions are the endings of workflow files.
+// extensions lists the file extensions of workflow files.
 var extensions = []string{"yaml", "yml", "json", "dot", "fabro"}
 
 func isWorkflowName(name string) bool {

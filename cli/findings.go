@@ -17,14 +17,14 @@ type finding struct {
 	File     string    `json:"file,omitempty"`
 	Line     int32     `json:"line,omitempty"`
 	Column   int32     `json:"column,omitempty"`
-	// Node or Edge is what the finding is about.
+	// Node or Edge identifies the subject of the finding.
 	Node    string       `json:"node,omitempty"`
 	Edge    core.EdgeRef `json:"edge,omitzero"`
 	Message string       `json:"message"`
 	Hint    string       `json:"hint,omitempty"`
 }
 
-// findings is what --json prints about files.
+// findings is the output of --json about files.
 type findings struct {
 	Valid    bool      `json:"valid"`
 	Findings []finding `json:"findings"`
@@ -49,8 +49,8 @@ func (a *app) writeJSON(v any) error {
 	return nil
 }
 
-// printFindings prints findings on standard error: one on a line, and on a
-// terminal the line of the file they are about.
+// printFindings prints findings on standard error, one per line; on a terminal, with the
+// line of the file that each of them is about.
 func (a *app) printFindings(ds core.Diagnostics) {
 	p := a.palette(a.Err)
 	width := widthOf(a.Err)
@@ -104,9 +104,9 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// excerpt shows the line of a position with carets below what is there; "" when there is
-// nothing to show. Of a line that is longer than the terminal is wide it shows the part around
-// the position, so that the terminal does not wrap it.
+// excerpt shows the source line of a position, with carets below the affected text; "" if
+// the line is not available. If the line is wider than the terminal, it shows the part
+// around the position, so that the terminal does not wrap it.
 func excerpt(pos core.Position, sources map[string][]string, p tty.Palette, width int) tty.Styled {
 	if !pos.IsValid() || pos.File == "" {
 		return ""
@@ -128,18 +128,19 @@ func excerpt(pos core.Position, sources map[string][]string, p tty.Palette, widt
 	before, after, marked := tty.Safe(text[:column]), tty.Safe(text[column:]), tty.Width(word(text[column:]))
 	number := strconv.Itoa(int(pos.Line))
 	margin := strings.Repeat(" ", len(number))
-	// One column stays free, since some terminals wrap at the last one.
+	// One column stays empty, since some terminals wrap at the last one.
 	before, after = around(before, after, marked, max(width-1-tty.Width("  "+number+" | "), leastExcerpt))
 	return tty.Sprintf("  %s %s%s\n  %s %s%s\n", p.Dim(number+" |"), before, after,
 		p.Dim(margin+" |"), strings.Repeat(" ", tty.Width(before)), p.Bad(strings.Repeat("^", max(1, min(marked, tty.Width(after))))))
 }
 
-// leastExcerpt is the number of cells of a line that are shown on any terminal.
+// leastExcerpt is the minimum number of cells of a source line that are shown, however
+// narrow the terminal.
 const leastExcerpt = 8
 
-// around shortens what is before and after a position to a width. What is marked, at the
-// beginning of after, is kept first; the rest is divided, so that more of the line before the
-// position is shown if there is little after it.
+// around shortens the text before and after a position to a total width. The marked text,
+// at the beginning of after, has priority; the rest of the width is divided so that more of
+// the text before the position is shown if there is little after it.
 func around(before, after tty.Styled, marked, width int) (tty.Styled, tty.Styled) {
 	left, right := tty.Width(before), tty.Width(after)
 	if left+right <= width {
@@ -150,7 +151,7 @@ func around(before, after tty.Styled, marked, width int) (tty.Styled, tty.Styled
 	return before, tty.Cut(after, width-tty.Width(before))
 }
 
-// word is the beginning of a text up to what ends a name or path.
+// word returns the prefix of s that looks like a name or path.
 func word(s string) string {
 	for i, r := range s {
 		isName := r == '_' || r == '$' || r == '.' || r == '/' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'

@@ -69,7 +69,7 @@ conditions held.`,
 				}
 				o.Run = marks(d, s)
 			}
-			_, _ = io.WriteString(a.Out, f.Draw(d, o)) // the stream keeps its error
+			_, _ = io.WriteString(a.Out, f.Draw(d, o)) // the stream records its error
 			return nil
 		},
 	}
@@ -81,11 +81,11 @@ conditions held.`,
 	_ = cmd.RegisterFlagCompletionFunc("direction", cobra.FixedCompletions(draw.Directions, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return formatNames(), cobra.ShellCompDirectiveNoFileComp
-	}) // it fails for a flag that does not exist only
+	}) // fails only for an unknown flag
 	return cmd
 }
 
-// marks colours the nodes of a run.
+// marks returns the statuses of a run that colour its nodes.
 func marks(d *plan.Description, s *story.Story) *draw.Run {
 	nouns := map[string]string{}
 	for _, v := range slices.Concat(d.Levels...) {
@@ -130,8 +130,8 @@ func marks(d *plan.Description, s *story.Story) *draw.Run {
 	return r
 }
 
-// taken counts how often a walk took its edges; those to branches and from them belong to
-// the visits of their parallel node.
+// taken counts how often a walk took each edge. Edges to and from branches count the visits
+// of their parallel node.
 func taken(d *plan.Description, s *story.Story) map[draw.Way]int {
 	if !d.Mode.Visits {
 		return nil

@@ -15,7 +15,7 @@ func (a *app) helpCommand() *cobra.Command {
 			if about == cmd.Root() && len(rest) > 0 {
 				return a.noSuchCommand(cmd, rest)
 			}
-			about.InitDefaultHelpFlag() // so that it is listed
+			about.InitDefaultHelpFlag() // so that the help lists the flag
 			return about.Help()
 		},
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// session begins where the last run of an incremental workflow ended; nil for a
-// workflow that is none.
+// session returns a session that continues where the last run of an incremental workflow
+// ended; nil if the workflow is not incremental.
 func (f *runFlags) session(p *plan.Plan, inputs map[string]any) (*incremental.Session, error) {
 	asked := f.since != "" || f.fullRefresh || f.retryFailed
 	if p.Incremental == nil && !asked {
@@ -34,7 +34,7 @@ func (f *runFlags) session(p *plan.Plan, inputs map[string]any) (*incremental.Se
 	return incremental.Begin(p, inputs, o)
 }
 
-// remember lets a session hear the events of the run, too.
+// remember returns a listener that also passes the events of the run to a session.
 func remember(s *incremental.Session, listener func(core.Event)) func(core.Event) {
 	switch {
 	case s == nil:
@@ -48,15 +48,15 @@ func remember(s *incremental.Session, listener func(core.Event)) func(core.Event
 	}
 }
 
-// endSession saves what the run leaves for the next one and says so.
+// endSession saves the data for the next run and prints a message.
 func (a *app) endSession(s *incremental.Session, r *core.Report, f *runFlags) error {
 	if s == nil {
 		return nil
 	}
 	before := s.Cursor
 	err := s.End(r)
-	// A run that failed says so itself. One that went well and leaves nothing for the
-	// next says that even to those who want to hear little.
+	// A failed run reports its failure itself. A successful run that leaves nothing for the
+	// next one reports that even with --quiet.
 	well, loud := r.Status == core.RunSuccess || r.Status == core.RunPartial, !f.json && !f.quiet
 	if well || loud {
 		if s.Kept != "" {

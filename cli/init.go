@@ -60,7 +60,7 @@ func (a *app) init(name, dir string) error {
 		tty.Fprintf(a.Out, "%s\n", filepath.Join(dir, filepath.FromSlash(f)))
 	}
 	try := "run"
-	if name == "route" { // to run it takes a model
+	if name == "route" { // running it requires a model
 		try = "test"
 	}
 	tty.Fprintf(a.Err, "now try: wavefold %s %s\n", try, dir)

@@ -11,8 +11,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// interviewer is who answers at human gates: a person at the terminal, or nobody, unless
-// the caller approves of everything.
+// interviewer returns the interviewer that answers at human gates: a person at the
+// terminal, an automatic approval if the caller asked for it, or one that leaves every
+// question unanswered.
 func (a *app) interviewer(p *plan.Plan, f *runFlags, w *watcher) core.Interviewer {
 	if f.autoApprove {
 		return human.AutoApprove()
@@ -43,24 +44,24 @@ func (a *app) interviewer(p *plan.Plan, f *runFlags, w *watcher) core.Interviewe
 	})
 }
 
-// refusal answers nothing, and says why.
+// refusal returns an interviewer that answers no question; why is the reason in its error.
 func refusal(why string) core.Interviewer {
 	return human.Func(func(context.Context, core.Question) (core.Answer, error) {
 		return core.Answer{}, fmt.Errorf("%w: %s; --auto-approve takes the first choice of every gate", core.ErrUnanswered, why)
 	})
 }
 
-// question names what is asked. Asked once more it has the same name.
+// question identifies a question. A repeated question has the same identity.
 type question struct {
 	node           string
 	visit, attempt int
 }
 
-// asked makes a question wait until all that led to it has been shown: events come later
-// than what they tell of.
+// asked delays a question until the preceding events have been displayed: events are
+// delivered after the state that they describe.
 type asked struct {
 	mu    sync.Mutex
-	shown map[question]chan struct{} // closed when the event of the question has come
+	shown map[question]chan struct{} // closed when the event of the question has arrived
 }
 
 func (a *asked) of(q question) chan struct{} {
@@ -72,8 +73,8 @@ func (a *asked) of(q question) chan struct{} {
 	return a.shown[q]
 }
 
-// wait waits for the event of a question, whose name may then be used once more. A nil
-// asked waits for nothing.
+// wait waits for the event of a question, and then forgets it, so that its identity can be
+// reused. A nil asked does not wait.
 func (a *asked) wait(ctx context.Context, q *core.Question) {
 	if a == nil {
 		return

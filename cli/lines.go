@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/internal/story"
 )
 
-// lineOf words an event for people, on one line.
+// lineOf formats an event for people, on one line.
 func lineOf(e *core.Event) string { return lineWith(e, detail(e)) }
 
 func lineWith(e *core.Event, detail string) string {
@@ -43,13 +43,13 @@ func place(item, round core.Ordinal) string {
 	return ""
 }
 
-// logLine is a log record above the live tree.
+// logLine formats a log record for display above the live tree.
 func logLine(e *core.Event) string {
 	who := e.Node + place(e.Item, 0)
 	return who + ": " + strings.TrimPrefix(detail(e), "INFO ")
 }
 
-// sourcesOf names the files that a document takes texts from.
+// sourcesOf names the files that a document includes.
 func sourcesOf(e *core.Event) string {
 	var files []string
 	list, _ := e.Values.Get("sources")
@@ -68,7 +68,7 @@ func sourcesOf(e *core.Event) string {
 	return strings.Join(files, ", ")
 }
 
-// detail is what there is to say beside the type and the node.
+// detail formats the part of an event that follows its type and node.
 func detail(e *core.Event) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -132,14 +132,14 @@ func detail(e *core.Event) string {
 	return strings.Join(parts, "  ")
 }
 
-// wayOf says why a walk goes where it goes.
+// wayOf describes why a walk took an edge.
 func wayOf(e *core.Event) string {
 	text := story.Way(e.Step, e.Reason)
 	if e.Label != "" {
 		text = fmt.Sprintf("%q  ", e.Label) + text
 	}
 	if _, asked := e.Values.Get("choices"); asked {
-		return text // why tells more
+		return text // why is more specific
 	}
 	if v := story.Values(e.Values); v != "" {
 		text += ", with " + v
@@ -147,7 +147,7 @@ func wayOf(e *core.Event) string {
 	return text
 }
 
-// callOf is what there is to say about a call to a model, or of a tool that it asked for.
+// callOf describes a call of a model, or of a tool that a model requested.
 func callOf(e *core.Event) string {
 	parts := []string{e.Purpose, e.Model, e.Tool}
 	if e.Turn > 1 {
@@ -165,7 +165,7 @@ func callOf(e *core.Event) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "  ")
 }
 
-// answerOf is what was said at a human gate, or why nobody said anything.
+// answerOf describes the answer at a human gate, or why there was none.
 func answerOf(e *core.Event) string {
 	if e.Label != "" {
 		return e.Label + " -> " + e.To

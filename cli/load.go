@@ -18,8 +18,8 @@ type compiler interface {
 	Compile(w *core.Workflow, strict bool) (*plan.Plan, core.Diagnostics)
 }
 
-// check reads and compiles the file that the arguments name and returns everything
-// that was found, but what a run that is given some inputs has not to be told.
+// check reads and compiles the file that the arguments name. It returns all findings except
+// those that do not apply to a run with the given inputs.
 func check(c compiler, args []string, strict bool, given ...string) (*plan.Plan, core.Diagnostics) {
 	file, ds := fileOf(c, args)
 	if len(ds) > 0 {
@@ -40,7 +40,7 @@ func check(c compiler, args []string, strict bool, given ...string) (*plan.Plan,
 	return p, ds
 }
 
-// lenient is the engine without its demand for what only executing needs.
+// lenient returns the engine without the checks that only an execution needs.
 func (a *app) lenient() compiler {
 	e := wavefold.EngineOf(rehearse.Lenient(a.engine.Registry()))
 	e.Parallel = a.engine.Parallel
@@ -53,14 +53,13 @@ func (e lenientEngine) Read(path string) (*core.Workflow, core.Diagnostics) {
 	return rehearse.Read(e.Engine, path)
 }
 
-// parallelFlag adds the flag for documents of SWEny.
+// parallelFlag adds the flag for SWEny documents.
 func (a *app) parallelFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&a.engine.Parallel, "parallel", a.engine.Parallel, "read SWEny documents as if they had parallel: true: branches of a plain fan-out and join run in parallel")
 }
 
-// load returns the plan of the workflow that the arguments name. Findings are
-// printed; with errors among them the command is over. Without errors and quiet, hints
-// are left out.
+// load returns the plan of the workflow that the arguments name. It prints the findings;
+// errors among them end the command. With quiet, hints are omitted unless there are errors.
 func (a *app) load(c compiler, args []string, strict, asJSON, quiet bool, given ...string) (*plan.Plan, error) {
 	p, ds := check(c, args, strict, given...)
 	if p == nil {
@@ -73,7 +72,8 @@ func (a *app) load(c compiler, args []string, strict, asJSON, quiet bool, given 
 	return p, nil
 }
 
-// invalid prints the findings of a file that cannot run, and is the error.
+// invalid prints the findings of a file that cannot run, and returns the error to exit
+// with.
 func (a *app) invalid(ds core.Diagnostics, asJSON bool) error {
 	if asJSON {
 		if err := a.writeJSON(findingsJSON(ds, false)); err != nil {

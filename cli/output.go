@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// output is a stream of the command. It remembers the first write that went wrong,
-// so that not every place that prints has to look, and tells when its reader is
-// gone. The signal SIGPIPE does not tell that: it also comes when a program of the
-// run ends without having read what it was given.
+// output is an output stream of the command. It records the first write error, so that
+// callers that print need not check, and detects that the reader of the stream has closed
+// it. The signal SIGPIPE is not sufficient for that: it also arrives when a program of the
+// run ends without having read all of its input.
 type output struct {
 	to     io.Writer
-	broken func() // nil where nobody wants to know; set before the first write
+	broken func() // nil if no callback is needed; set before the first write
 
 	mu  sync.Mutex
 	err error
@@ -35,16 +35,16 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// failed returns the first error of a write, nil if all went well.
+// failed returns the first write error, nil if there is none.
 func (o *output) failed() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.err
 }
 
-// written returns the exit code of a command in view of what became of its output:
-// what was asked for and is lost is a failure. A reader that has gone knows that
-// it has, and hears nothing, as from other tools.
+// written returns the exit code of a command, given the state of its output: the loss of
+// requested output is a failure. If the reader has closed the output, no message is
+// printed, as is usual for commands.
 func (a *app) written(code int) int {
 	err, lost := a.out.failed(), exitFailed
 	switch {

@@ -8,10 +8,10 @@ import (
 	"github.com/wavefold/wavefold/internal/pace"
 )
 
-// tellEvery is the least time between two lines about the progress of a node.
+// tellEvery is the minimum time between two lines about the progress of a node.
 const tellEvery = 2 * time.Second
 
-// paces words the progress of nodes as lines.
+// paces formats the progress of nodes as lines.
 type paces struct{ of map[paceKey]*told }
 
 type paceKey struct {
@@ -19,14 +19,14 @@ type paceKey struct {
 	item, attempt int
 }
 
-// told is the pace of a node and when a line about it was written.
+// told is the pace of a node and the time of the last line about it.
 type told struct {
 	pace.Pace
 	at time.Time
 }
 
-// line is the line for an event of progress, "" for none: there is one for the first
-// word, for the last step, and every two seconds.
+// line returns the line for a progress event, "" if it gets none. The first and the last
+// event of a node get a line, and in between at most one every two seconds.
 func (p *paces) line(e *core.Event) string {
 	key := paceKey{e.Node, e.Unit, int(e.Item), e.Attempt}
 	t := p.of[key]
@@ -52,8 +52,7 @@ func (p *paces) line(e *core.Event) string {
 	return lineWith(e, paceText(&t.Pace, e.Time))
 }
 
-// paceText says how far something is: how much is done, of how much, how fast it goes
-// and how long it will take.
+// paceText describes progress: the amount done, the total, the rate and the remaining time.
 func paceText(p *pace.Pace, now time.Time) string {
 	parts := []string{pace.Count(p.Done)}
 	if p.Of > 0 {

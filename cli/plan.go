@@ -164,7 +164,8 @@ func attemptsText(n *plan.NodeDescription, routed bool) string {
 // mostWaits limits the waits between attempts that a line lists.
 const mostWaits = 5
 
-// printTable prints a table with faint headings. On a terminal it is no wider than that.
+// printTable prints a table with faint headings. On a terminal it fits the table to the
+// width.
 func (a *app) printTable(out io.Writer, t *tty.Table) {
 	for i, line := range t.Lines(widthOf(out)) {
 		if i == 0 {
@@ -174,7 +175,7 @@ func (a *app) printTable(out io.Writer, t *tty.Table) {
 	}
 }
 
-// planRows adds a node, or a unit and its members.
+// planRows adds the rows of a node, or of a unit and its members.
 func planRows(t *tty.Table, level int, v *plan.VertexDescription, after map[string][]string) {
 	first := &v.Nodes[0]
 	from := after[first.ID]
@@ -203,7 +204,8 @@ func limits(d *plan.Description) string {
 	return strings.Join(append(parts, nestedText(d)...), ", ")
 }
 
-// nestedText returns the number of runs of nested workflows in a run; nothing if there are none.
+// nestedText describes the number of runs of nested workflows in a run; it returns nil if
+// there are none.
 func nestedText(d *plan.Description) []string {
 	var parts []string
 	switch {

@@ -8,7 +8,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// printEnvironments lists what programs get of the environment that do not inherit it.
+// printEnvironments lists the environment variables that programs get, for nodes that do
+// not inherit the environment.
 func (a *app) printEnvironments(nodes []*plan.NodeDescription) {
 	t := tty.NewTable([]string{"node", "program", "environment"})
 	t.Spare(2)

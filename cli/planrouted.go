@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// printRouted prints the plan of a walk that a model routes: where it may go on after each
-// node, what a model is asked for, and how often at most.
+// printRouted prints the plan of a walk that a model routes: the edges out of each node,
+// the decisions that a model makes, and the limits.
 func (a *app) printRouted(d *plan.Description) {
 	w, out := d.Ways, map[string][]*plan.EdgeDescription{}
 	for i := range d.Edges {
@@ -48,7 +48,7 @@ func (a *app) printRouted(d *plan.Description) {
 	}
 }
 
-// mostText is a bound, "" for none.
+// mostText formats an upper limit; it returns "" for 0, no limit.
 func mostText(n int) string {
 	if n == 0 {
 		return ""
@@ -56,8 +56,8 @@ func mostText(n int) string {
 	return fmt.Sprintf("≤ %d", n)
 }
 
-// choiceText says when a walk that a model routes takes an edge that leaves a node beside
-// others.
+// choiceText describes when a walk that a model routes takes an edge; edges is the number
+// of edges out of its node.
 func choiceText(e *plan.EdgeDescription, edges int) string {
 	text := e.When
 	switch {
@@ -73,7 +73,7 @@ func choiceText(e *plan.EdgeDescription, edges int) string {
 	return text
 }
 
-// endText says when a walk ends at a node that has edges, "" for never.
+// endText describes when a walk ends at a node that has edges, "" if it never does.
 func endText(edges []*plan.EdgeDescription) string {
 	plain := func(e *plan.EdgeDescription) bool { return e.When == "" }
 	free := func(e *plan.EdgeDescription) bool { return e.MaxIterations == 0 }
@@ -88,10 +88,11 @@ func endText(edges []*plan.EdgeDescription) string {
 	return "no condition fits, or all are used up"
 }
 
-// routedLimits says how often models are called at most, and what else bounds the walk.
+// routedLimits describes the maximum number of model calls, and the other limits of the
+// walk.
 func routedLimits(w *plan.WalkDescription) []string {
 	var asked, runs []string
-	free, visits := 0, 0 // free are nodes after which no model is asked
+	free, visits := 0, 0 // free counts nodes after which no model is called
 	for i := range w.Nodes {
 		n := &w.Nodes[i]
 		if n.Decisions > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// printTold lists what the nodes that ask models are told of what came before them.
+// printTold lists what the prompts of nodes that call models include about earlier nodes.
 func (a *app) printTold(d *plan.Description) {
 	t := tty.NewTable([]string{"node", "is told before its prompt"})
 	t.Spare(1)
@@ -34,7 +34,7 @@ func (a *app) printTold(d *plan.Description) {
 	}
 }
 
-// toldText says what a fidelity tells a node.
+// toldText describes what a fidelity includes.
 func toldText(t *plan.ToldDescription, fidelity string) string {
 	switch fidelity {
 	case core.FidelityTruncate:

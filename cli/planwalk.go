@@ -12,8 +12,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// printWalk prints the plan of a walk: where it goes on after each node, and what it
-// keeps to.
+// printWalk prints the plan of a walk: the edges out of each node, and the limits.
 func (a *app) printWalk(d *plan.Description) {
 	if d.Ways.Router != "" {
 		a.printRouted(d)
@@ -69,8 +68,8 @@ func (a *app) printWalk(d *plan.Description) {
 	}
 }
 
-// printVisits prints the plan of a mode that visits nodes and is not a walk: which edges lead
-// from each node.
+// printVisits prints the plan of a mode that visits nodes and is not a walk: the edges out
+// of each node.
 func (a *app) printVisits(d *plan.Description) {
 	from := ""
 	if d.Mode.Start != "" {
@@ -97,7 +96,8 @@ func (a *app) printVisits(d *plan.Description) {
 	a.printEnvironments(graphNodes(d))
 }
 
-// walkOrder returns the nodes of a walk by their distance from its start, the exit last.
+// walkOrder returns the nodes of a walk by their distance from its start, with the exit
+// last.
 func walkOrder(d *plan.Description) []*plan.WalkNodeDescription {
 	exit, known := d.Ways.Exit, map[string]*plan.WalkNodeDescription{}
 	for i := range d.Ways.Nodes {
@@ -115,7 +115,7 @@ func walkOrder(d *plan.Description) []*plan.WalkNodeDescription {
 	return list
 }
 
-// wayText says when a walk takes an edge.
+// wayText describes when a walk takes an edge.
 func wayText(e *plan.EdgeDescription) string {
 	var parts []string
 	switch {
@@ -142,7 +142,7 @@ func wayText(e *plan.EdgeDescription) string {
 	return strings.Join(parts, "; ")
 }
 
-// joinPolicyText says what the branches of a parallel node must come to.
+// joinPolicyText describes the condition under which a parallel node succeeds.
 func joinPolicyText(p *plan.ParallelDescription) string {
 	s := p.Join
 	if p.Join != core.JoinWaitAll {
@@ -158,7 +158,7 @@ func joinPolicyText(p *plan.ParallelDescription) string {
 	return s
 }
 
-// mayNeedTarget reports whether a node can send the walk to its targets.
+// mayNeedTarget reports whether a node can send the walk to its retry targets.
 func mayNeedTarget(n *plan.WalkNodeDescription, out []*plan.EdgeDescription) bool {
 	if len(n.Targets) == 0 {
 		return false
@@ -189,7 +189,7 @@ func commonTargets(w *plan.WalkDescription) []string {
 	return common
 }
 
-// printSettings lists what nodes have beside their edges.
+// printSettings lists the settings of nodes other than their edges.
 func (a *app) printSettings(d *plan.Description) {
 	t := tty.NewTable([]string{"node", "settings"})
 	t.Spare(1)
@@ -219,14 +219,14 @@ func (a *app) printSettings(d *plan.Description) {
 	}
 }
 
-// commonVisits returns the limit of visits that the graph sets, which its start has unless
-// it says otherwise; 0 for none.
+// commonVisits returns the limit of visits that the graph sets, which applies to its start
+// node unless that sets its own; 0 if there is none.
 func commonVisits(w *plan.WalkDescription) int {
 	at := slices.IndexFunc(w.Nodes, func(n plan.WalkNodeDescription) bool { return n.ID == w.Start })
 	return w.Nodes[at].MaxVisits
 }
 
-// walkLimits says what ends a walk that does not come to its exit.
+// walkLimits describes the limits that end a walk that does not reach its exit.
 func walkLimits(w *plan.WalkDescription, common []string) []string {
 	var lines []string
 	if len(common) > 0 {

@@ -24,7 +24,7 @@ type previewFlags struct {
 	inputs, inputFiles  []string
 }
 
-// previewFormats are the values of --format.
+// previewFormats lists the values of --format.
 var previewFormats = []string{"csv", "tsv", "jsonl", "json", "parquet"}
 
 func (a *app) previewCommand() *cobra.Command {
@@ -111,19 +111,19 @@ func (a *app) preview(ctx context.Context, args []string, f *previewFlags) error
 	return nil
 }
 
-// previewTarget is the dataset to look at and what it would be given.
+// previewTarget is the dataset to preview, with the values it reads.
 type previewTarget struct {
 	title  string
-	prefix string // of errors
-	late   bool   // only a run, or inputs, know the files
+	prefix string // of error messages
+	late   bool   // the files depend on a run or on inputs
 	node   *core.Node
 	env    core.Env
 	shared core.Shared
 	reword func(core.Diagnostics) core.Diagnostics
 }
 
-// namesWorkflow reports whether the arguments mean a workflow and not data. A
-// folder does, and so does a JSON file with something behind it that is no file.
+// namesWorkflow reports whether the arguments name a workflow rather than data files. A
+// folder is a workflow; so is a JSON file if the argument after it is not a file.
 func namesWorkflow(args []string) bool {
 	info, err := os.Stat(args[0])
 	switch ext := filepath.Ext(args[0]); {
@@ -136,7 +136,7 @@ func namesWorkflow(args []string) bool {
 	return err != nil && filepath.Ext(args[1]) == ""
 }
 
-// previewFiles is a dataset of the files that the arguments name.
+// previewFiles returns a dataset of the files that the arguments name.
 func (a *app) previewFiles(args []string, f *previewFlags) (*previewTarget, error) {
 	if len(f.inputs)+len(f.inputFiles) > 0 {
 		return nil, fail(exitUsage, "--input is for workflows, and %s is a data file", args[0])
@@ -161,7 +161,7 @@ func (a *app) previewFiles(args []string, f *previewFlags) (*previewTarget, erro
 	}, nil
 }
 
-// asFlags words what is wrong with a dataset whose keys are flags.
+// asFlags rewrites findings about a dataset whose configuration comes from flags.
 func asFlags(ds core.Diagnostics) core.Diagnostics {
 	for i := range ds {
 		d := &ds[i]
@@ -184,7 +184,7 @@ func anys(list []string) []any {
 	return out
 }
 
-// lookAtFile finds what is wrong with the name of a data file.
+// lookAtFile reports problems with the name of a data file.
 func lookAtFile(ds *core.Diagnostics, name, format string) {
 	pos := core.Position{File: name}
 	if name != "-" {
@@ -218,9 +218,9 @@ func lookAtFile(ds *core.Diagnostics, name, format string) {
 	}
 }
 
-// nearFile proposes a file beside one that is not there.
+// nearFile proposes an existing file with a similar name.
 func nearFile(name string) string {
-	entries, _ := os.ReadDir(filepath.Dir(name)) // of a folder that cannot be read nothing is known
+	entries, _ := os.ReadDir(filepath.Dir(name)) // a folder that cannot be read has no candidates
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -228,7 +228,7 @@ func nearFile(name string) string {
 	return core.DidYouMean(filepath.Base(name), names)
 }
 
-// configure adds what the flags say to the configuration of a dataset.
+// configure adds the values of the flags to the configuration of a dataset.
 func (f *previewFlags) configure(c *core.Object) {
 	if f.format != "" {
 		c.Set("format", f.format)
@@ -241,12 +241,12 @@ func (f *previewFlags) configure(c *core.Object) {
 	}
 }
 
-// previewNode is a dataset node of a workflow.
+// previewNode returns a dataset node of a workflow.
 func (a *app) previewNode(args []string, f *previewFlags) (*previewTarget, error) {
 	if len(args) > 2 {
 		return nil, fail(exitUsage, "preview of a workflow wants one node, not %d", len(args)-1)
 	}
-	// What is merely doubtful about the document is not asked for here.
+	// Warnings about the document do not matter here.
 	p, ds := check(a.lenient(), args[:1], false)
 	if p == nil {
 		return nil, a.invalid(ds, f.json)
@@ -265,7 +265,7 @@ func (a *app) previewNode(args []string, f *previewFlags) (*previewTarget, error
 			inputs.Set(name, v)
 		}
 	}
-	// An input that is not given matters only if the dataset needs it.
+	// A missing input matters only if the dataset needs it.
 	start, given, _ := p.Start(inputs)
 	n := *node
 	n.Config = override(node.Config, f)
@@ -282,8 +282,8 @@ func (a *app) previewNode(args []string, f *previewFlags) (*previewTarget, error
 	}, nil
 }
 
-// override returns a configuration in which the flags stand in place of what they
-// are about.
+// override returns a configuration in which the values of flags replace those of the
+// document.
 func override(config *core.Value, f *previewFlags) *core.Value {
 	flags := &core.Object{}
 	f.configure(flags)
@@ -300,7 +300,7 @@ func override(config *core.Value, f *previewFlags) *core.Value {
 	return &out
 }
 
-// datasetOf returns the node with a name, or the only dataset of a workflow.
+// datasetOf returns the node with the given name, or the only dataset of a workflow.
 func datasetOf(w *core.Workflow, name []string) (*core.Node, error) {
 	var ids []string
 	for _, n := range w.Nodes {
@@ -337,7 +337,7 @@ func datasetHint(name string, ids []string) string {
 	return " (the datasets are " + strings.Join(ids, ", ") + ")"
 }
 
-// completePreview completes files, and the datasets of a workflow.
+// completePreview completes files and the datasets of a workflow.
 func (a *app) completePreview(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) != 1 || !namesWorkflow(args) {
 		return nil, cobra.ShellCompDirectiveDefault

@@ -10,14 +10,14 @@ import (
 	"github.com/wavefold/wavefold/nodes/dataset"
 )
 
-// What stands for values that would not be seen.
+// Placeholders for values that would be invisible.
 const (
 	missingText = "∅"
 	emptyText   = `""`
 )
 
-// printPreview prints a table for people: what it is, its first rows, its columns.
-// Rows that could not be read are findings on standard error.
+// printPreview prints a table for people: a title, its first rows and its columns. Rows
+// that could not be read are findings on standard error.
 func (a *app) printPreview(t *dataset.Table, title string, f *previewFlags) {
 	p := a.palette(a.Out)
 	tty.Fprintf(a.Out, "%s: %s\n", p.Bold(title), sizeText(t))
@@ -40,7 +40,7 @@ func (a *app) printPreview(t *dataset.Table, title string, f *previewFlags) {
 	}
 }
 
-// shownFile is how messages call a file.
+// shownFile returns the name of a file for messages.
 func shownFile(name string) string {
 	if name == "-" {
 		return "standard input"
@@ -48,7 +48,7 @@ func shownFile(name string) string {
 	return name
 }
 
-// badPlace is where a bad row stands.
+// badPlace returns the position of a bad row.
 func badPlace(t *dataset.Table, b *dataset.BadRow) string {
 	file := b.File
 	if file == "" && len(t.Files) > 0 {
@@ -60,7 +60,7 @@ func badPlace(t *dataset.Table, b *dataset.BadRow) string {
 	return fmt.Sprintf("%s: row %d", file, b.Row)
 }
 
-// sizeText says how large a table is.
+// sizeText describes the size of a table.
 func sizeText(t *dataset.Table) string {
 	var parts []string
 	if len(t.Files) != 1 {
@@ -114,7 +114,7 @@ func (a *app) printRows(t *dataset.Table) {
 	}
 }
 
-// dataCell shows a value of a row.
+// dataCell formats a value of a row.
 func dataCell(v any) tty.GridCell {
 	switch v := v.(type) {
 	case nil:
@@ -128,7 +128,7 @@ func dataCell(v any) tty.GridCell {
 	return tty.GridCell{Text: tty.Safe(core.JSON(v))}
 }
 
-// columnTable is the schema.
+// columnTable returns the schema as a table.
 func columnTable(t *dataset.Table) *tty.Table {
 	out := tty.NewTable([]string{"column", "type", "declared", "missing", "example"}, 3)
 	out.Spare(2)
@@ -146,10 +146,11 @@ func columnTable(t *dataset.Table) *tty.Table {
 	return out
 }
 
-// mostExample is how wide an example may be.
+// mostExample is the maximum width of an example value.
 const mostExample = 40
 
-// shareText is a share in percent; what is neither none nor all does not look so.
+// shareText formats a share in percent; a share that is neither none nor all is never shown
+// as 0 % or 100 %.
 func shareText(n, of int64) string {
 	switch share := 100 * float64(n) / float64(max(of, 1)); {
 	case n == 0:
@@ -165,7 +166,7 @@ func shareText(n, of int64) string {
 	}
 }
 
-// digits writes a number in groups of three digits.
+// digits formats a number in groups of three digits.
 func digits(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -174,7 +175,7 @@ func digits(n int64) string {
 	return s
 }
 
-// bytesText writes a size with about three digits, in powers of 1024.
+// bytesText formats a size with about three digits, in powers of 1024.
 func bytesText(n int64) string {
 	if n < 1024 {
 		return plural(int(n), "byte")
@@ -188,7 +189,7 @@ func bytesText(n int64) string {
 	return ""
 }
 
-// previewJSON is a table in JSON.
+// previewJSON is the JSON form of a preview.
 type previewJSON struct {
 	Files   []string       `json:"files"`
 	Format  string         `json:"format"`
@@ -197,7 +198,7 @@ type previewJSON struct {
 	Whole   bool           `json:"whole"`
 	Looked  int64          `json:"looked"`
 	Columns []columnJSON   `json:"columns"`
-	Rows    []*core.Object `json:"rows,omitzero"` // absent under --schema
+	Rows    []*core.Object `json:"rows,omitzero"` // absent with --schema
 	Bad     []badJSON      `json:"bad,omitempty"`
 	BadRows int64          `json:"bad_rows"`
 }

@@ -63,7 +63,8 @@ func (a *app) printWarnings(r *core.Report) {
 	}
 }
 
-// warnedText is the number of warnings for the last line of a summary, "" if there are none.
+// warnedText formats the number of warnings for the last line of a summary, "" if there are
+// none.
 func warnedText(r *core.Report) string {
 	if r.Warned == 0 {
 		return ""
@@ -106,7 +107,8 @@ func (a *app) summary(out io.Writer, p *plan.Plan, r *core.Report) {
 	tty.Fprintf(out, "\n%s: %s in %s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), story.Duration(r.Duration), warnedText(r)+usageText(r))
 }
 
-// printState prints the final state, one field on a line. Large values are shown by their size.
+// printState prints the final state, one field per line. For large values it prints the
+// size.
 func (a *app) printState(out io.Writer, p *plan.Plan, state *core.Object) {
 	if state.Len() == 0 {
 		return
@@ -123,8 +125,8 @@ func (a *app) printState(out io.Writer, p *plan.Plan, state *core.Object) {
 // mostValue limits the characters of a value in a summary.
 const mostValue = 60
 
-// valueText is a value in a summary. The value of a stream describes it, and has the number
-// of rows once they have all been read.
+// valueText formats a value of a summary. The value of a stream describes it, and includes
+// the number of rows after all of them have been read.
 func valueText(v any, stream bool) tty.Styled {
 	if c, err := core.Canonical(v); err == nil {
 		v = c
@@ -183,7 +185,7 @@ func timeText(d time.Duration) string {
 // whyText explains a status other than success, and shows the note of a node that succeeded.
 func whyText(n *core.NodeReport) string {
 	switch {
-	case n.Failure != nil && n.Handled && (n.Visits == 0 || n.Failure.Class != core.ClassCanceled): // a cancelled branch has not failed by itself
+	case n.Failure != nil && n.Handled && (n.Visits == 0 || n.Failure.Class != core.ClassCanceled): // a cancelled branch did not itself fail
 		return n.Failure.Message + " (handled)"
 	case n.Failure != nil:
 		return n.Failure.Message
@@ -193,7 +195,7 @@ func whyText(n *core.NodeReport) string {
 	return n.Note
 }
 
-// unitText explains how a pipeline or loop ended, "" if it has processed all rows.
+// unitText describes how a pipeline or loop ended, "" if it has processed all rows.
 func unitText(u *core.UnitReport) string {
 	switch u.Reason {
 	case "rows":
@@ -206,7 +208,7 @@ func unitText(u *core.UnitReport) string {
 	return u.Reason
 }
 
-// runJSON is the report of a run in JSON.
+// runJSON is the JSON form of the report of a run.
 type runJSON struct {
 	Run      string         `json:"run"`
 	Workflow string         `json:"workflow"`
@@ -222,7 +224,7 @@ type runJSON struct {
 	State    *core.Object  `json:"state,omitempty"`
 	Nodes    []nodeJSON    `json:"nodes"`
 	Units    []unitJSON    `json:"units,omitempty"`
-	Usage    *core.Usage   `json:"usage,omitempty"` // of all calls to models
+	Usage    *core.Usage   `json:"usage,omitempty"` // of all calls of models
 	// Warnings holds at most 100 distinct warnings of nodes. Warned counts all warnings.
 	Warnings []core.NodeWarning `json:"warnings,omitempty"`
 	Warned   int64              `json:"warned,omitempty"`

@@ -14,8 +14,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// walkSummary is the summary of a walk: the nodes in the order in which they were first
-// visited, the way it took, and what ended it.
+// walkSummary prints the summary of a walk: the nodes in the order of their first visits,
+// the path it took, and why it ended.
 func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *ending) {
 	colors := a.palette(out)
 	visited, never := inWalkOrder(p, r)
@@ -42,9 +42,8 @@ func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *en
 	tty.Fprintf(out, "\n%s: %s%s in %s%s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), classText(r), story.Duration(r.Duration), stagesText(r, visited), warnedText(r)+usageText(r))
 }
 
-// inWalkOrder returns the nodes by their first visit, those of branches behind their
-// parallel node, also branches that were skipped, and the names of the nodes that were never
-// visited.
+// inWalkOrder returns the nodes by their first visit, and the names of the nodes that were
+// never visited. Branches follow their parallel node, including branches that were skipped.
 func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, never []string) {
 	known := map[string]*core.NodeReport{}
 	nodes := r.Nodes()
@@ -76,8 +75,8 @@ func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, never
 	return visited, never
 }
 
-// withContext returns the state with each value of the context by itself, without what the
-// engine counts there.
+// withContext returns the state with each value of the context as a field of its own,
+// except the counters of the engine.
 func withContext(state *core.Object) *core.Object {
 	out := &core.Object{}
 	for name, v := range state.All() {
@@ -95,8 +94,8 @@ func withContext(state *core.Object) *core.Object {
 	return out
 }
 
-// Bounds of what a summary lists: nodes that were never visited, and of a long way the
-// first and the last visits.
+// Limits of a summary: nodes that were never visited, and the first and last visits of a
+// long path.
 const (
 	mostNever = 12
 	mostPath  = 20
@@ -110,7 +109,7 @@ func firstOf(list []string, most int) []string {
 	return append(slices.Clone(list[:most]), fmt.Sprintf("and %d more", len(list)-most))
 }
 
-// pathText is the way that a walk took, the middle of a long one left out.
+// pathText formats the path of a walk; the middle of a long path is omitted.
 func pathText(path []string) string {
 	const arrow = " -> "
 	if len(path) <= mostPath {
@@ -119,7 +118,7 @@ func pathText(path []string) string {
 	return strings.Join(path[:pathEnd], arrow) + arrow + "… " + strconv.Itoa(len(path)-2*pathEnd) + " more …" + arrow + strings.Join(path[len(path)-pathEnd:], arrow)
 }
 
-// classText names what ended a walk that failed: " (no_route)".
+// classText returns the class of the failure that ended a walk, in brackets: " (no_route)".
 func classText(r *core.Report) string {
 	if c := failureClass(r); c != "" {
 		return " (" + c + ")"
@@ -127,7 +126,7 @@ func classText(r *core.Report) string {
 	return ""
 }
 
-// failureClass is the class of the failure that ended a run, "" if none did.
+// failureClass returns the class of the failure that ended a run, "" if none did.
 func failureClass(r *core.Report) string {
 	if e, ok := errors.AsType[*core.NodeError](r.Err); ok && r.Status == core.RunFailed {
 		return e.Failure.Class
@@ -135,8 +134,8 @@ func failureClass(r *core.Report) string {
 	return ""
 }
 
-// stagesText counts the stages that did not simply succeed behind a success: the walk has
-// reached its exit all the same. Branches that were given up did not fail.
+// stagesText counts the stages of a successful walk that had another status than success.
+// Branches that were cancelled did not fail.
 func stagesText(r *core.Report, visited []core.NodeReport) string {
 	if r.Status != core.RunSuccess {
 		return ""

@@ -17,7 +17,7 @@ import (
 
 // runFlags are the flags of run.
 type runFlags struct {
-	concurrency, maxInFlight int // 0 where not given
+	concurrency, maxInFlight int // 0 if not set
 	inputs, inputFiles       []string
 	events, runID            string
 	json, strict, dryRun     bool
@@ -29,7 +29,7 @@ type runFlags struct {
 	autoApprove              bool
 	goal                     string
 	hasGoal                  bool
-	stdoutTaken              bool // by a node
+	stdoutTaken              bool // a node writes to standard output
 	model                    string
 	failFast                 bool
 	maxVisits                int
@@ -117,11 +117,11 @@ func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	flags.BoolVar(&f.retryFailed, "retry-failed", false, "run only the partitions that failed in earlier runs")
 	flags.BoolVar(&f.autoApprove, "auto-approve", false, "take the first choice of every human gate instead of asking")
 	flags.BoolVar(&f.barrier, "barrier", false, "finish each level before the next one starts")
-	_ = flags.MarkHidden("barrier") // it exists: for comparison only
+	_ = flags.MarkHidden("barrier") // hidden: it exists for comparison only
 }
 
-// compiler is that of a run. Unless it is a dry one, nodes without a handler are errors;
-// checkModel reports a model that is missing.
+// compiler returns the compiler of a run. Except for a dry run, a node without a handler is
+// an error. checkModel reports a missing model.
 func (f *runFlags) compiler(e *wavefold.Engine) compiler {
 	if f.dryRun {
 		return e
@@ -140,10 +140,10 @@ func (c runCompiler) Compile(w *core.Workflow, strict bool) (*plan.Plan, core.Di
 	return nil, append(ds, p.Refused...).Capped()
 }
 
-// goalInput is the input of a walk that says what it is for.
+// goalInput is the input that holds the goal of a walk.
 const goalInput = "goal"
 
-// values are the inputs that the flags give a run.
+// values returns the inputs that the flags set.
 func (f *runFlags) values(p *plan.Plan) (map[string]any, error) {
 	values, err := inputsOf(p, f.inputFiles, f.inputs)
 	if err != nil || !f.hasGoal {
@@ -156,7 +156,8 @@ func (f *runFlags) values(p *plan.Plan) (map[string]any, error) {
 	return values, nil
 }
 
-// inputs returns the inputs of a run, and warns of those that look as if they meant a file.
+// inputs returns the inputs of a run, and prints warnings about values that look like the
+// name of a file.
 func (a *app) inputs(p *plan.Plan, f *runFlags) (map[string]any, error) {
 	values, err := f.values(p)
 	if err != nil {
@@ -170,7 +171,7 @@ func (a *app) inputs(p *plan.Plan, f *runFlags) (map[string]any, error) {
 	return values, nil
 }
 
-// checkStdout keeps a node that writes to standard output and the command apart.
+// checkStdout rejects flags that write to standard output if a node does, too.
 func (f *runFlags) checkStdout(p *plan.Plan) error {
 	flag := ""
 	switch {
@@ -240,7 +241,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		return a.badInputs(p, err, f.json)
 	}
 	if _, ok := lost.(*unwritten); ok {
-		f.ended = nil // the listener is at it
+		f.ended = nil // the listener may still be writing to it
 	}
 	if err := a.printReport(p, report, f); err != nil {
 		return err
@@ -256,8 +257,8 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	return said(exitFailed)
 }
 
-// unheard is how many events of a run were not written and shown when it ended. Its error
-// tells of the rest: of those events outcome does.
+// unheard returns the number of events of a run that had not been delivered when it ended.
+// It removes them from the error of the report, because outcome reports them.
 func unheard(r *core.Report) int64 {
 	if r == nil {
 		return 0
@@ -274,7 +275,7 @@ func unheard(r *core.Report) int64 {
 	return stray.Unheard
 }
 
-// badInputs tells that a run has not begun because its inputs do not fit.
+// badInputs returns the error of a run that was not started because its inputs are invalid.
 func (a *app) badInputs(p *plan.Plan, err error, asJSON bool) error {
 	ds, ok := core.AsDiagnostics(err)
 	if !ok {
@@ -292,9 +293,9 @@ func (a *app) badInputs(p *plan.Plan, err error, asJSON bool) error {
 	return a.invalid(ds, asJSON)
 }
 
-// outcome is the exit code of a run, and its error if it has one. A log of events
-// that is not complete, or a summary that nobody got, fails a run that went well:
-// whoever asked for them relies on them.
+// outcome returns the exit code of a run as an error, nil for exit code 0. An incomplete
+// event log, or a summary that could not be written, fails a successful run, because the
+// caller relies on them.
 func (a *app) outcome(r *core.Report, lost error, f *runFlags) error {
 	code := exitFailed
 	switch r.Status {
@@ -332,11 +333,11 @@ func (a *app) outcome(r *core.Report, lost error, f *runFlags) error {
 	return said(code)
 }
 
-// mostAdvised is the highest concurrency a hint proposes.
+// mostAdvised is the highest concurrency that a hint proposes.
 const mostAdvised = 16
 
-// hintConcurrency tells that a run had one slot because nobody said otherwise,
-// while its graph could use more.
+// hintConcurrency prints a hint if a run used one slot by default although its graph could
+// use more.
 func (a *app) hintConcurrency(p *plan.Plan, f *runFlags) {
 	width := int32(0)
 	for i := range len(p.Levels) - 1 {

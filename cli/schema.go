@@ -15,7 +15,7 @@ kinds in this program. Editors use it for completion and checks.`,
 		Example: examples("wavefold schema > workflow.schema.json"),
 		Args:    atMost(0, noArguments),
 		RunE: func(*cobra.Command, []string) error {
-			_, _ = a.Out.Write(native.SchemaFor(a.engine.Registry())) // the stream keeps its error
+			_, _ = a.Out.Write(native.SchemaFor(a.engine.Registry())) // the stream records its error
 			return nil
 		},
 	}

@@ -9,16 +9,17 @@ import (
 	"github.com/wavefold/wavefold/internal/story"
 )
 
-// spending is what the models of a run took, by node, in a summary: columns that are there
-// only where a model was called.
+// spending selects the columns about model calls in a summary. They are present only if a
+// model was called.
 type spending struct{ calls, cost bool }
 
 func spentOn(r *core.Report) spending {
 	return spending{calls: r.Usage != (core.Usage{}), cost: r.Usage.Cost > 0}
 }
 
-// table begins a summary with these columns: a name and a status, numbers, which are
-// aligned to the right as those of spending before the last one are, and explanations.
+// table returns a table for a summary. The first columns are a name and a status, and the
+// last column is an explanation. The columns in between, to which those of spending are
+// added, are numbers and aligned to the right.
 func (s spending) table(names ...string) *tty.Table {
 	var more []string
 	if s.calls {
@@ -35,7 +36,7 @@ func (s spending) table(names ...string) *tty.Table {
 	return tty.NewTable(names, right...)
 }
 
-// row puts the cells of a node there; nil is a row without calls.
+// row adds the cells of a node to its other cells; a nil node made no calls.
 func (s spending) row(n *core.NodeReport, cells ...any) []any {
 	var u core.Usage
 	if n != nil {
@@ -58,7 +59,7 @@ func numberText(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// usageText is what all calls to models of a run took: "; models: 3 calls, …".
+// usageText describes the usage of all model calls of a run: "; models: 3 calls, …".
 func usageText(r *core.Report) string {
 	if r.Usage == (core.Usage{}) {
 		return ""

@@ -27,7 +27,7 @@ func (a *app) checkColor() error {
 	return nil
 }
 
-// terminal returns the file behind a stream, which is read or written, if it is a terminal.
+// terminal returns the file of a stream, for input or output, if it is a terminal.
 func terminal(stream any) (*os.File, bool) {
 	if o, ok := stream.(*output); ok {
 		stream = o.to
@@ -51,7 +51,7 @@ func (a *app) palette(w io.Writer) tty.Palette {
 	return tty.NewPalette(isTerminal && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb")
 }
 
-// sizeOf asks a terminal for its size.
+// sizeOf returns the size of a terminal.
 func sizeOf(f *os.File) (width, height int) {
 	width, height, err := term.GetSize(int(f.Fd()))
 	if err != nil || width <= 0 || height <= 0 {
@@ -60,8 +60,8 @@ func sizeOf(f *os.File) (width, height int) {
 	return width, height
 }
 
-// widthOf is the width to keep to on a stream, 0 when it is no terminal and lines
-// may be long.
+// widthOf returns the maximum width of lines on a stream, 0 if it is not a terminal and
+// lines may have any length.
 func widthOf(w io.Writer) int {
 	f, ok := terminal(w)
 	if !ok {
@@ -71,10 +71,10 @@ func widthOf(w io.Writer) int {
 	return width
 }
 
-// Why a context ended.
+// Reasons why a context ended.
 var errBrokenPipe = errors.New("the reader of the output has gone")
 
-// interruption is the signal that ended a run from outside.
+// interruption is the signal that interrupted a run.
 type interruption struct{ signal os.Signal }
 
 func (i interruption) Error() string {
@@ -89,8 +89,8 @@ func (i interruption) Error() string {
 	return "interrupted"
 }
 
-// code is the exit code, as a shell reports a program that the signal ended: 130 after an
-// interrupt, 131 after SIGQUIT, 143 after SIGTERM.
+// code returns the exit code, as a shell reports a program that the signal ended: 130 after
+// an interrupt, 131 after SIGQUIT, 143 after SIGTERM.
 func (i interruption) code() int32 {
 	if s, ok := i.signal.(syscall.Signal); ok {
 		return exitSignal + int32(s)
@@ -98,10 +98,10 @@ func (i interruption) code() int32 {
 	return exitInterrupted
 }
 
-// stop records the exit code of the first thing that ends the command from outside.
+// stop records the exit code of the first event that ends the command from outside.
 func (a *app) stop(code int32) { a.stopped.CompareAndSwap(0, code) }
 
-// stopCode is the exit code of a command that was ended from outside.
+// stopCode returns the exit code of a command that was ended from outside.
 func (a *app) stopCode() int {
 	if code := a.stopped.Load(); code != 0 {
 		return int(code)
@@ -109,31 +109,32 @@ func (a *app) stopCode() int {
 	return exitInterrupted // by the caller's context
 }
 
-// patience is how long a run may take to end once all its programs have been killed.
-// Only Go code that ignores its context takes longer, and ends with the process.
+// patience limits the time that a run may take to end after all its programs have been
+// killed. Only Go code that ignores its context takes longer, and ends with the process.
 const patience = 2 * time.Second
 
-// longest is how long a command may take to end after the first interrupt, whatever the
-// readers of its output do: the run has its grace period, and whoever listens a tenth more.
+// longest limits the time that a command may take to end after the first interrupt, even if
+// the readers of its output are blocked: the run has its grace period, and listeners
+// another tenth of it.
 const longest = scheduler.DefaultGrace + scheduler.DefaultGrace/10 + patience
 
-// interruptible returns a context that the first interrupt during a run ends, and so
-// does a reader of the output that goes away. The second one aborts it: what runs is
-// killed, and the process ends soon. Any other interrupt ends the process. stop ends
-// the watching and waits for it.
+// interruptible returns a context that is cancelled by the first interrupt during a run or
+// when the reader of the output closes it. The second interrupt aborts the context: running
+// programs are killed, and the process ends soon. At any other time an interrupt ends the
+// process. stop stops watching for signals and waits for the watcher.
 func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()) {
 	abort := make(chan struct{})
 	ctx, cancel := context.WithCancelCause(core.WithAbort(ctx, abort))
-	signals := make(chan os.Signal, 2) // both, if they come at once
+	signals := make(chan os.Signal, 2) // buffers two signals that arrive at once
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
-	if !signal.Ignored(syscall.SIGHUP) { // under nohup it stays ignored
-		// The programs of a run are in sessions of their own: a terminal that is
-		// closed ends this process only, and they would run on.
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it, and it stays ignored
+		// The programs of a run are in sessions of their own: closing the terminal ends
+		// only this process, and the programs would continue.
 		signal.Notify(signals, syscall.SIGHUP)
 	}
-	// Without this a reader that goes away, as head does, would end this process at
-	// once, and the programs of the run would run on. Nobody listens to the signal
-	// itself: the write that fails says whose reader it was.
+	// Without this, SIGPIPE would end the process at once when the reader of the output
+	// closes it, as head does, and the programs of the run would continue. The signal
+	// itself is ignored: the write that fails identifies the stream.
 	unheard := make(chan os.Signal, 1)
 	signal.Notify(unheard, syscall.SIGPIPE)
 	broken := func() {
@@ -148,7 +149,7 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	go func() {
 		defer close(done)
 		cancelled := ctx.Done()
-		var late, limit <-chan time.Time // nil until the run is aborted, or cancelled
+		var late, limit <-chan time.Time // nil until the run is aborted or cancelled
 		for {
 			var why interruption
 			select {
@@ -158,10 +159,10 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 			case <-cancelled:
 				cancelled, limit = nil, time.After(longest)
 				continue
-			case <-limit: // somebody who reads what is printed takes nothing
+			case <-limit: // the reader of the output is blocked
 				a.leave()
 			case <-late:
-				if !a.running.Load() { // it has ended, and what became of it is being printed
+				if !a.running.Load() { // the run has ended, and its result is being printed
 					continue
 				}
 			case <-quit:
@@ -187,7 +188,8 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	}
 }
 
-// leave ends the process at once. A terminal that has been stopped is left as it is.
+// leave ends the process at once. A terminal whose output has been stopped is left
+// unchanged.
 func (a *app) leave() {
 	restored := make(chan struct{})
 	go func() {

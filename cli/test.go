@@ -46,7 +46,7 @@ is the current folder. The exit code is 1 if an expectation is not met.`,
 	return cmd
 }
 
-// testResult is the outcome of one mock file in JSON.
+// testResult is the JSON form of the result of one mock file.
 type testResult struct {
 	Mock     string          `json:"mock"`
 	Workflow string          `json:"workflow"`
@@ -84,7 +84,7 @@ func (a *app) test(tests []mockTest, concurrency int, asJSON bool) error {
 	return nil
 }
 
-// testOne rehearses one workflow, which it names, with one mock file.
+// testOne rehearses one workflow with one mock file. It returns the name of the workflow.
 func (a *app) testOne(t mockTest, concurrency int) (string, []rehearse.Miss, core.Diagnostics) {
 	file, ds := rehearse.ReadMock(t.mock)
 	if ds.Failed(false) {
@@ -103,8 +103,8 @@ func (a *app) testOne(t mockTest, concurrency int) (string, []rehearse.Miss, cor
 	return workflow, misses, ds
 }
 
-// printTest prints the outcome of a mock file: what was not met, each with its
-// place in the file.
+// printTest prints the result of a mock file: each expectation that was not met, with its
+// position in the file.
 func (a *app) printTest(r *testResult) {
 	p := a.palette(a.Out)
 	if r.Passed {

@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// mockTest is a mock file and the workflow it is for.
+// mockTest is a mock file and the workflow that it tests.
 type mockTest struct{ mock, workflow string }
 
-// testsOf sorts the arguments into mock files and at most one workflow. A folder
-// stands for the mock files in it, or beside a mock file for the workflow in it.
-// A single file that does not look like a mock file by its name is one all the
-// same.
+// testsOf separates the arguments into mock files and at most one workflow. A folder means
+// the mock files in it or, together with a mock file, the workflow in it. A single file is
+// a mock file even if its name does not look like one.
 func testsOf(args []string) ([]mockTest, error) {
 	var mocks, others []string
 	named := slices.ContainsFunc(args, isMock)
@@ -55,8 +54,8 @@ func testsOf(args []string) ([]mockTest, error) {
 
 func isMock(path string) bool { return strings.Contains(filepath.Base(path), ".mock.") }
 
-// workflowBeside is x.yaml, x.yml, x.dot or x.fabro for x.mock.yaml, and the folder, which stands
-// for its workflow, if none of them is there.
+// workflowBeside returns the workflow next to a mock file: x.yaml, x.yml, x.dot or x.fabro
+// for x.mock.yaml, or else the folder, which means the workflow in it.
 func workflowBeside(mock string) string {
 	name, ext, _ := strings.Cut(filepath.Base(mock), ".mock")
 	for _, ext := range []string{ext, ".yml", ".dot", ".fabro"} {

@@ -13,19 +13,19 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// This file words what is wrong with a command line, where cobra's own words are
-// not for people or do not propose anything.
+// This file rewrites cobra's errors about the command line where they are unclear or lack a
+// proposal.
 
-// count is the value of a flag that takes a whole number of 1 or more; 0 means that
-// it was not given.
+// count is the value of a flag that accepts an integer of at least 1; 0 means that the flag
+// is not set.
 type count struct {
 	n    *int
-	name string // as messages call the flag
+	name string // for messages
 }
 
 var _ pflag.Value = count{}
 
-// String is the value, "" for none.
+// String returns the value, "" if it is not set.
 func (c count) String() string {
 	if c.n == nil || *c.n == 0 {
 		return ""
@@ -33,10 +33,10 @@ func (c count) String() string {
 	return strconv.Itoa(*c.n)
 }
 
-// Type is what help calls the value.
+// Type returns the placeholder for the value in the help.
 func (count) Type() string { return "N" }
 
-// Set reads the value.
+// Set parses the value.
 func (c count) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
@@ -46,13 +46,13 @@ func (c count) Set(text string) error {
 	return nil
 }
 
-// badFlag is an error about a flag that says all there is to say.
+// badFlag is an error about a flag whose message is complete.
 type badFlag struct{ text string }
 
-// Error returns the text.
+// Error returns the message.
 func (e *badFlag) Error() string { return e.text }
 
-// flagError words what is wrong with a flag.
+// flagError formats an error about a flag.
 func flagError(cmd *cobra.Command, err error) error {
 	if bad, ok := errors.AsType[*badFlag](err); ok {
 		return bad
@@ -72,7 +72,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	word := unknown.GetSpecifiedName()
 	short := unknown.GetSpecifiedShortnames()
 	text := "unknown flag " + flagName(word, short)
-	if len(short) > 1 { // -x in -xyz; a long name with one dash looks like that
+	if len(short) > 1 { // -x in -xyz; a long name with one dash is parsed like that
 		text += " in -" + short
 		word = short
 	}
@@ -90,7 +90,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return errors.New(text)
 }
 
-// flagName returns a flag as the command line has it; shorthands is "" if it was given
+// flagName returns a flag as it appears on the command line; shorthands is "" if it was set
 // by its long name.
 func flagName(name, shorthands string) string {
 	if shorthands != "" {
@@ -99,11 +99,11 @@ func flagName(name, shorthands string) string {
 	return "--" + name
 }
 
-// maxSimilar limits the names that a message proposes for one that was cut short.
+// maxSimilar limits the names that a message proposes for an abbreviation.
 const maxSimilar = 3
 
-// similar returns the names that are probably meant by word: the name itself, the few
-// names that begin with it, or the one most like it.
+// similar returns the names that word probably means: the name itself, the few names that
+// begin with it, or the most similar one.
 func similar(word string, names []string) []string {
 	if slices.Contains(names, word) {
 		return []string{word}
@@ -123,8 +123,8 @@ func similar(word string, names []string) []string {
 	return nil
 }
 
-// atMost returns the check of a command that takes at most n arguments, which what
-// describes.
+// atMost returns the argument check of a command that accepts at most n arguments; what
+// describes them.
 func atMost(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) <= n {
@@ -139,13 +139,13 @@ func atMost(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// What the commands with at most one argument take.
+// Arguments of the commands that accept at most one.
 const (
 	noArguments = "no arguments"
 	oneWorkflow = "at most one workflow file"
 )
 
-// noSuchCommand is the error about the first argument of a command that has only
+// noSuchCommand returns the error about the first argument of a command that has only
 // subcommands.
 func (a *app) noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -163,7 +163,8 @@ func (a *app) noSuchCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q", args[0])
 }
 
-// near proposes the name that is most like a wrong one, in brackets; "" for none.
+// near proposes, in brackets, the name that is most similar to a wrong one, "" if none is
+// similar.
 func near(name string, names []string) string {
 	if s := core.DidYouMean(name, names); s != "" {
 		return " (" + s + ")"

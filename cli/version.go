@@ -30,7 +30,7 @@ func (a *app) versionCommand() *cobra.Command {
 	return cmd
 }
 
-// version says what a binary was made of.
+// version describes the build of a binary.
 type version struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -39,13 +39,14 @@ type version struct {
 	Platform string `json:"platform"`
 }
 
-// text is the version on one line.
+// text returns the version on one line.
 func (v version) text() string {
 	return fmt.Sprintf("wavefold %s%s %s %s", v.Version, prefixed(" ", v.Commit), v.Go, v.Platform)
 }
 
-// buildVersion reads what the Go tool has put into the binary. The module is the
-// main one in the wavefold command and a dependency in programs that embed it.
+// buildVersion reads the build information that the Go tool embeds in the binary. The
+// module is the main module of the wavefold command, and a dependency in programs that
+// embed wavefold.
 func buildVersion() version {
 	v := version{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

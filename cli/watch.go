@@ -21,35 +21,35 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// The forms of progress.
+// Values of --log.
 const (
 	logAuto  = "auto" // a tree on a terminal, lines elsewhere
 	logLines = "lines"
-	logJSON  = "json" // a JSON object for each event, as in an event log
+	logJSON  = "json" // one JSON object per event, as in an event log
 	logNone  = "none"
 )
 
 var logForms = []string{logAuto, logLines, logJSON, logNone}
 
-// watcher hands the events of a run on: to the log, and to the live tree or as
-// lines. The scheduler calls it on one goroutine, which a slow disk or pipe can
-// keep busy beyond the end of the run.
+// watcher passes the events of a run on to the event log, and to the live tree or the line
+// output. The scheduler calls it on one goroutine; a slow disk or pipe can block that
+// goroutine beyond the end of the run.
 type watcher struct {
 	log   *eventLog
 	live  *screen.Live
 	lines *lineWriter
 	json  *eventLog
 	err   io.Writer
-	width func() int // of err if it is a terminal, else 0
+	width func() int // width of err if it is a terminal, else 0
 	runs  awaited
 	bare  bool          // events are written without the final state
-	asked *asked        // questions at the terminal; nil when none is asked there
+	asked *asked        // questions at the terminal; nil if none are asked there
 	last  chan struct{} // closed after the last event
-	heard atomic.Int64  // events that were written and shown
-	over  atomic.Bool   // the run has ended, its events may be under way
+	heard atomic.Int64  // number of events written and shown
+	over  atomic.Bool   // the run has ended; events may still be queued
 }
 
-// watch sets up what run was asked to show and write.
+// watch sets up the outputs that the flags of run ask for.
 func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
 	w := &watcher{err: a.Err, width: func() int { return widthOf(a.Err) }, bare: f.noState, last: make(chan struct{})}
 	if f.events != "" {
@@ -81,8 +81,8 @@ func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
 	return w, nil
 }
 
-// listener returns the function for the scheduler, nil when nobody listens, which
-// saves the run from making events at all.
+// listener returns the listener for the scheduler. It is nil if no output needs events, so
+// that the run does not create any.
 func (w *watcher) listener() func(core.Event) {
 	if w.log == nil && w.live == nil && w.lines == nil && w.json == nil {
 		return nil
@@ -117,8 +117,8 @@ func (w *watcher) listener() func(core.Event) {
 	}
 }
 
-// say prints a message about the run, above the tree if there is one. On a terminal its lines
-// are broken between words.
+// say prints a message about the run, above the tree if there is one. On a terminal it
+// wraps lines between words.
 func (w *watcher) say(text string) {
 	if w.json != nil {
 		w.json.write(&core.Event{V: core.EventVersion, Type: core.LogLine, Time: time.Now(), Severity: slog.LevelWarn.String(), Log: text})
@@ -133,8 +133,8 @@ func (w *watcher) say(text string) {
 	}
 }
 
-// tell says what is waited for when ctx ends, and again when what runs is killed. The
-// function it returns ends that and waits for it.
+// tell prints what the command waits for when ctx ends, and again when running nodes are
+// killed. The function it returns stops the goroutine that does so and waits for it.
 func (w *watcher) tell(ctx context.Context) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -172,8 +172,8 @@ func (w *watcher) tell(ctx context.Context) (stop func()) {
 	}
 }
 
-// stepAside leaves the terminal to somebody else until comeBack: what is shown of the run
-// waits. What is written to a file or as JSON goes on.
+// stepAside suspends the display of the run until comeBack is called, so that another user
+// of the terminal can write to it. Files and JSON output continue.
 func (w *watcher) stepAside() (comeBack func()) {
 	switch {
 	case w.live != nil:
@@ -186,14 +186,14 @@ func (w *watcher) stepAside() (comeBack func()) {
 	return func() {}
 }
 
-// close ends the showing and writing. unheard is how many events the run has left behind
-// because whoever reads them is slow. They are waited for, since a log with its end missing
-// would be of little use, but not after ctx has ended: then the reader has had its time, or
-// gets as long as a run does. The error is that of a log which is not complete.
+// close ends the output. unheard is the number of events that were still queued at the end of
+// the run because their reader is slow. close waits for them, since a log without its end
+// would be of little use: not at all if ctx has ended, and for at most the grace period of a
+// run if ctx ends while it waits. It returns an error if a log is incomplete.
 func (w *watcher) close(ctx context.Context, unheard int64) error {
 	w.over.Store(true)
 	heard := w.heard.Load()
-	if unheard > 0 && !w.finish(ctx) { // the listener is still at the log and at the screen
+	if unheard > 0 && !w.finish(ctx) { // the listener is still writing
 		return &unwritten{max(1, unheard-(w.heard.Load()-heard)), w.log != nil || w.json != nil}
 	}
 	if w.live != nil {
@@ -205,7 +205,7 @@ func (w *watcher) close(ctx context.Context, unheard int64) error {
 	return nil
 }
 
-// finish waits for the last event of a run that is over, and reports whether it came.
+// finish waits for the last event of a run that has ended, and reports whether it arrived.
 func (w *watcher) finish(ctx context.Context) bool {
 	select {
 	case <-w.last:
@@ -231,8 +231,8 @@ func (w *watcher) finish(ctx context.Context) bool {
 	return false
 }
 
-// unwritten says that events were given up because their reader is too slow. Nobody relies
-// on those that were not for a log.
+// unwritten reports that events were dropped because their reader is too slow. log is set
+// if they were for a log, which callers rely on.
 type unwritten struct {
 	events int64
 	log    bool
@@ -242,8 +242,8 @@ func (u *unwritten) Error() string {
 	return fmt.Sprintf("its reader is too slow, and the last %s are missing", plural(int(u.events), "event"))
 }
 
-// eventLog writes events as lines of JSON. Each line is written at once, so that
-// a log tells all up to the moment a process is killed.
+// eventLog writes events as lines of JSON. Each line is written immediately, so that the
+// log is complete up to the moment a process is killed.
 type eventLog struct {
 	mu    sync.Mutex
 	enc   *json.Encoder
@@ -258,7 +258,7 @@ func newEventLog(out io.Writer) *eventLog {
 }
 
 func (a *app) openEvents(path string) (*eventLog, error) {
-	if path == "-" { // the stream keeps its error
+	if path == "-" { // the stream records its error
 		return newEventLog(a.Out), nil
 	}
 	err := os.MkdirAll(filepath.Dir(path), 0o777)
@@ -280,19 +280,19 @@ func (a *app) openEvents(path string) (*eventLog, error) {
 }
 
 func (l *eventLog) write(e *core.Event) {
-	l.mu.Lock() // what the command itself says comes from another goroutine
+	l.mu.Lock() // messages of the command itself come from another goroutine
 	defer l.mu.Unlock()
 	if l.err == nil {
 		l.err = l.enc.Encode(e)
 	}
 }
 
-// lineWriter writes one line for each event, as far as a person wants to read them.
+// lineWriter writes one line for each event that is of interest to people.
 type lineWriter struct {
 	out     io.Writer
 	mu      sync.Mutex
-	aside   int          // calls of stepAside without one of comeBack
-	held    []tty.Styled // lines that wait for comeBack
+	aside   int          // calls of stepAside minus calls of comeBack
+	held    []tty.Styled // lines to print at comeBack
 	palette tty.Palette
 	started time.Time
 	paces   paces
@@ -316,10 +316,10 @@ func (l *lineWriter) print(line tty.Styled) {
 		l.held = append(l.held, line)
 		return
 	}
-	_, _ = io.WriteString(l.out, string(line)) // the stream keeps its error
+	_, _ = io.WriteString(l.out, string(line)) // the stream records its error
 }
 
-// stepAside holds the lines back until comeBack.
+// stepAside holds lines back until comeBack is called.
 func (l *lineWriter) stepAside() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -58,7 +58,7 @@ explains why a walk never reached a node.`,
 	return cmd
 }
 
-// readStory reads an event log; flag is the one that named it.
+// readStory reads an event log; flag is the flag that named it.
 func (a *app) readStory(flag, path string) (*story.Story, error) {
 	in := a.In
 	if path != "-" {
@@ -131,8 +131,8 @@ func (a *app) troubles(s *story.Story, asJSON bool) error {
 	return nil
 }
 
-// ownError prints the error of a run that failed although none of its nodes did, as
-// one does whose sum did not fit.
+// ownError prints the error of a run that failed although none of its nodes did, for
+// example because a merge failed.
 func (a *app) ownError(s *story.Story, list []*story.Account) {
 	if s.Error != "" && len(s.Ways) > 0 {
 		tty.Fprintf(a.Out, "the walk could not continue: %s\n", s.Error)

@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// whyNot explains why a walk never came to a node: from the nearest nodes that it did
-// visit, where it went instead.
+// whyNot explains why a walk never visited a node: for the nearest nodes that it did visit,
+// it shows where the walk went instead.
 func (a *app) whyNot(s *story.Story, node string, file []string) error {
 	lines := sentBack(s, node)
 	if len(lines) == 0 {
@@ -42,7 +42,7 @@ func (a *app) whyNot(s *story.Story, node string, file []string) error {
 	return nil
 }
 
-// sentBack tells how often goal gates sent a walk back that had come to its exit.
+// sentBack describes how often goal gates sent a walk back from its exit.
 func sentBack(s *story.Story, node string) []string {
 	var lines []string
 	counts := map[string]int{}
@@ -70,8 +70,8 @@ func nodeIDs(d *plan.Description) []string {
 	return ids
 }
 
-// notTaken tells of the edges nearest to a node that a walk could have taken to it and did
-// not.
+// notTaken describes the edges nearest to a node that a walk could have taken towards it
+// and did not.
 func notTaken(d *plan.Description, s *story.Story, node string) []string {
 	into := map[string][]*plan.EdgeDescription{}
 	for i := range d.Edges {
@@ -96,10 +96,10 @@ func notTaken(d *plan.Description, s *story.Story, node string) []string {
 	return lines
 }
 
-// mostInstead is how many choices at one node are told.
+// mostInstead is the maximum number of choices at one node that are listed.
 const mostInstead = 5
 
-// instead tells where a walk went at a node instead of taking an edge out of it.
+// instead describes where a walk went from a node instead of taking an edge out of it.
 func instead(s *story.Story, e *plan.EdgeDescription) []string {
 	head := fmt.Sprintf("the edge %s -> %s was not taken", e.From, e.To)
 	if way := wayText(e); way != "" {

@@ -36,7 +36,7 @@ func TestBusyServer(t *testing.T) {
 	server := llmtest.Serve(t, llmtest.Script(t, llmtest.Answer{Contains: "hello", Text: "hi"}), llmtest.ServerOptions{
 		Faults: []llmtest.Fault{{Times: 2, Status: 429, RetryAfter: 20 * time.Second}},
 	})
-	synctest.Test(t, func(t *testing.T) { // with virtual time, waits take no time
+	synctest.Test(t, func(t *testing.T) { // waits take no time
 		model := llm.WithRetry(openai.New(openai.Options{BaseURL: server.URL, Model: "any", Client: server.Client()}), llm.Retry{})
 		answer, err := llm.Complete(t.Context(), model, &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "hello"}}})
 		if err != nil || answer.Text != "hi" || len(server.Requests()) != 3 {
