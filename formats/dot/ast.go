@@ -2,26 +2,27 @@ package dot
 
 import "github.com/wavefold/wavefold/core"
 
-// graph is a document as it was written.
+// graph is the syntax tree of a document.
 type graph struct {
 	name core.Text
 	body []statement
 	pos  core.Position
-	// broken tells that parts of the document could not be read.
+	// broken reports whether parts of the document could not be parsed.
 	broken bool
 }
 
 // statement is one of *defaults, *attribute (key = value), *chain and *group.
 type statement any
 
-// defaults are attributes of all nodes or edges from there on, or of the graph.
+// defaults is a statement that sets attributes of all later nodes or edges, or of the
+// graph.
 type defaults struct {
 	of         string // node, edge or graph
 	attributes []*attribute
 	pos        core.Position
 }
 
-// chain is a node by itself or edges from one node to the next.
+// chain is a statement that declares one node, or edges from each id to the next.
 type chain struct {
 	ids        []core.Text
 	attributes []*attribute
@@ -33,25 +34,25 @@ type group struct {
 	pos  core.Position
 }
 
-// attribute is a key and its value.
+// attribute is a key with its value.
 type attribute struct {
 	key       core.Text
 	value     value
-	byDefault bool // it is given to all nodes or edges of a scope
+	byDefault bool // set by a defaults statement
 }
 
-// valueKind is what a value was written as.
+// valueKind is the syntactic form of a value.
 type valueKind uint8
 
 const (
-	textValue valueKind = iota // in quotes
-	wordValue                  // a bare word or duration
+	textValue valueKind = iota // quoted
+	wordValue                  // an unquoted word or duration
 	boolValue
 	intValue
 	floatValue
 )
 
-// value is the value of an attribute. Its text is what it reads as, whatever it is.
+// value is the value of an attribute. text holds its source form, whatever the kind.
 type value struct {
 	kind   valueKind
 	text   core.Text
@@ -59,7 +60,7 @@ type value struct {
 	number float64
 }
 
-// plain returns the value as it is kept for saving and drawing.
+// plain returns the value in the form that is kept for saving and drawing.
 func (v value) plain() any {
 	switch v.kind {
 	case boolValue:

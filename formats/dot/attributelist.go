@@ -2,8 +2,8 @@ package dot
 
 import "github.com/wavefold/wavefold/core"
 
-// attributes reads the lists of attributes at hand, [a=1, b=2][c=3]. What cannot be
-// read in them is left out.
+// attributes parses the attribute lists that start at the current token, such as [a=1,
+// b=2][c=3]. Attributes that cannot be parsed are reported and left out.
 func (p *parser) attributes() []*attribute {
 	var out []*attribute
 	for p.is('[') {
@@ -28,8 +28,8 @@ func (p *parser) attributes() []*attribute {
 	return out
 }
 
-// unclosed reports a list that ends without its bracket. A text that is never closed
-// has swallowed it, and is reported.
+// unclosed reports a list without its closing bracket, unless an unclosed string or
+// comment swallowed the bracket: that error has already been reported.
 func (p *parser) unclosed(open token) {
 	if p.stopped || p.is(tokenEnd) && p.prev.kind == tokenBad {
 		return
@@ -38,13 +38,13 @@ func (p *parser) unclosed(open token) {
 		WithHint(`the list that begins on line %d lacks its "]"`, open.pos.Line)
 }
 
-// gotAttribute is what came of reading an attribute.
+// gotAttribute is the result of parsing one attribute.
 type gotAttribute uint8
 
 const (
 	wasRead  gotAttribute = iota
-	wasBad                // it was reported and passed over
-	listEnds              // what is at hand belongs to the next statement
+	wasBad                // the attribute was reported and skipped
+	listEnds              // the current token belongs to the next statement
 )
 
 func (p *parser) attribute() (*attribute, gotAttribute) {
@@ -80,14 +80,14 @@ func (p *parser) attribute() (*attribute, gotAttribute) {
 	return nil, wasBad
 }
 
-// recoverAttribute passes over what is left of an attribute.
+// recoverAttribute skips the rest of an attribute.
 func (p *parser) recoverAttribute() {
 	for !p.is(tokenEnd) && !p.is('}') && !p.is(']') && !p.is(',') && !p.is(';') && !(p.tok.fresh && p.isName()) {
 		p.advance()
 	}
 }
 
-// attributeValue reads the value behind the "=" at hand.
+// attributeValue parses the value after the "=", which is the current token.
 func (p *parser) attributeValue(key token) (value, bool) {
 	p.take(p.value())
 	t := p.tok
@@ -119,8 +119,8 @@ func (p *parser) attributeValue(key token) (value, bool) {
 	return v, true
 }
 
-// adjacent passes over what follows a bare value without a blank and can be no part
-// of what comes next, as /b does in a/b.
+// adjacent skips and returns the characters that directly follow an unquoted value and
+// cannot start another token, such as /b in a/b.
 func (p *parser) adjacent() string {
 	from := p.at
 	for ; p.at < len(p.data); p.at++ {
@@ -132,7 +132,7 @@ func (p *parser) adjacent() string {
 	return string(p.data[from:p.at])
 }
 
-// html passes over a value in angle brackets.
+// html skips a value in angle brackets.
 func (p *parser) html() {
 	for depth := 1; depth > 0 && p.at < len(p.data); p.at++ {
 		switch p.peek(0) {

@@ -8,11 +8,13 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// childKeys are attributes that name the file of a sub-workflow, the older one last.
+// childKeys are the attributes that name the file of a sub-workflow, the deprecated one
+// last.
 var childKeys = []string{"stack.child_workflow", "stack.child_dotfile"}
 
-// child reads which workflow a node runs as a part of its own. A node without one that
-// can be there fails when it is visited: no kind has the word that is left as its kind.
+// child reads the sub-workflow of a node. If the workflow is missing, the node gets the
+// manager type as its kind. No kind has that name, so the node fails when it is
+// visited.
 func (l *loader) child(n *core.Node, s *settings) {
 	file := s.text(s.first(childKeys...))
 	inline := s.kept("stack.child_dot_source")
@@ -22,7 +24,7 @@ func (l *loader) child(n *core.Node, s *settings) {
 		l.inlineChild(n, inline)
 		return
 	case file.Value == "" && l.broken:
-		s.refused = true // what names it may be among what could not be read
+		s.refused = true // the attribute may be among those that could not be parsed
 		return
 	case file.Value == "":
 		why = "it names no workflow"
@@ -40,8 +42,8 @@ func (l *loader) child(n *core.Node, s *settings) {
 	l.ds.Warnf(core.CodeChildMissing, pos, "%s will fail: %s", s.subject, why).WithHint("%s", hint)
 }
 
-// inlineChild reads a sub-workflow that an attribute holds. What is wrong with it is wrong
-// with this document.
+// inlineChild parses a sub-workflow that is written in an attribute. Its findings
+// become findings of this document.
 func (l *loader) inlineChild(n *core.Node, text core.Text) {
 	s := newScanner(text.Pos.File, []byte(text.Value))
 	s.inside = &text
@@ -54,11 +56,12 @@ func (l *loader) inlineChild(n *core.Node, text core.Text) {
 	n.Child = w
 }
 
-// noChild says why a sub-workflow cannot be run, "" if that cannot be told from here.
+// noChild says why a sub-workflow cannot be run. It returns "" if there is no known
+// reason.
 func (l *loader) noChild(name string) string {
 	clean := path.Clean(name)
 	if l.opts.Files == nil || !fs.ValidPath(clean) {
-		return "" // whoever loads it says so
+		return "" // the caller that loads the file reports the error
 	}
 	if _, err := fs.Stat(l.opts.Files, clean); errors.Is(err, fs.ErrNotExist) {
 		return "there is no file " + quotePath(name)

@@ -9,22 +9,22 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// Keys of conditions that name the node that just ran, and the prefix of those that
-// name a value of the context.
+// These keys of conditions refer to the node that just ran. contextPrefix begins the
+// keys that refer to a value of the context.
 const (
 	keyOutcome        = "outcome"
 	keyPreferredLabel = "preferred_label"
 	contextPrefix     = core.ContextField + "."
 )
 
-// parseCondition reads the condition of an edge:
+// parseCondition parses the condition of an edge:
 //
 //	condition   = conjunction { "||" conjunction }
 //	conjunction = negation { "&&" negation }
 //	negation    = { "!" } clause
 //	clause      = key [ ("=" | "!=") [ value ] | (">" | "<" | ">=" | "<=" | "contains" | "matches") value ]
 //
-// An empty text is no condition: the tree is nil, as it is after an error.
+// The tree is nil if the string is blank, and after an error.
 func parseCondition(src core.Text) (*expressions.Tree, core.Diagnostics) {
 	p := &conditionParser{src: src, scanner: conditionScanner{src: src.Value}}
 	if len(src.Value) > expressions.MaxLength {
@@ -48,8 +48,8 @@ func parseCondition(src core.Text) (*expressions.Tree, core.Diagnostics) {
 	return tree, p.ds
 }
 
-// conditionParser reads one condition and stops at the first error: the current token
-// is the end of the text from then on.
+// conditionParser parses one condition. It stops at the first error: from then on, the
+// current token is clauseEnd.
 type conditionParser struct {
 	src     core.Text
 	scanner conditionScanner
@@ -68,13 +68,13 @@ func (p *conditionParser) fail(at int, message, hint string) {
 	if p.failed {
 		return
 	}
-	p.ds = nil // what was said of the rest no longer matters
+	p.ds = nil // earlier findings no longer matter
 	p.ds.Errorf(core.CodeConditionSyntax, core.Inside(p.src, at), "condition: %s", message).WithHint("%s", hint)
 	p.failed = true
 	p.tok = clauseToken{kind: clauseEnd, at: len(p.src.Value)}
 }
 
-// chain reads terms that stand between || or, one level below, between &&.
+// chain parses terms separated by ||, or, one level below, by &&.
 func (p *conditionParser) chain(between clauseKind) expressions.Node {
 	op, term := expressions.Or, func() expressions.Node { return p.chain(clauseAnd) }
 	if between == clauseAnd {
@@ -124,7 +124,7 @@ func (p *conditionParser) clause() *expressions.Clause {
 	return n
 }
 
-// clauseOp returns the operator that a token is after a key.
+// clauseOp returns the operator that a token represents after a key.
 func clauseOp(t clauseToken) (expressions.Op, bool) {
 	if t.kind != clauseSign && t.kind != clauseWord {
 		return 0, false
@@ -150,7 +150,7 @@ func clauseOp(t clauseToken) (expressions.Op, bool) {
 	return 0, false
 }
 
-// keyPaths returns where the value of a key may be.
+// keyPaths returns the paths at which the value of a key is looked up.
 func keyPaths(key clauseToken) []*expressions.Path {
 	span := expressions.Span{From: key.at, To: key.end()}
 	switch key.text {
@@ -170,7 +170,7 @@ func keyPaths(key clauseToken) []*expressions.Path {
 	return paths
 }
 
-// value reads the right side of a clause.
+// value parses the right side of a clause.
 func (p *conditionParser) value(n *expressions.Clause) {
 	t := p.tok
 	switch t.kind {
@@ -200,11 +200,11 @@ func (p *conditionParser) value(n *expressions.Clause) {
 	}
 }
 
-// outcomes are the words that an outcome can be when an edge is chosen.
+// outcomes are the possible outcomes when an edge is chosen.
 var outcomes = []string{core.Success.String(), core.PartialSuccess.String(), core.Fail.String(), core.Skipped.String()}
 
-// outcome gives the value of a clause about the outcome the spelling of this engine, and
-// warns when no outcome can be meant.
+// outcome normalises the value of a clause about the outcome, and warns if the clause
+// matches no possible outcome.
 func (p *conditionParser) outcome(n *expressions.Clause, value clauseToken, rx *regexp.Regexp) {
 	match := func(word string) bool { return word == n.Value }
 	switch n.Op {
@@ -235,7 +235,7 @@ func (p *conditionParser) outcome(n *expressions.Clause, value clauseToken, rx *
 	p.warn(value.at, "no outcome is "+quoted(n), hint)
 }
 
-// quoted names the value of a clause in a sentence.
+// quoted formats the value of a clause for a message.
 func quoted(n *expressions.Clause) string {
 	switch text := `"` + n.Value + `"`; n.Op {
 	case expressions.Contains, expressions.Matches:
@@ -249,7 +249,7 @@ func (p *conditionParser) warn(at int, message, hint string) {
 	p.ds.Warnf(core.CodeOrphanOutcome, core.Inside(p.src, at), "condition: %s", message).WithHint("%s", hint)
 }
 
-// noKey rejects what stands where a key must.
+// noKey reports that the current token is not a key.
 func (p *conditionParser) noKey() {
 	t := p.tok
 	switch t.kind {
@@ -266,7 +266,7 @@ func (p *conditionParser) noKey() {
 	}
 }
 
-// noValue rejects what stands where the value of a clause must.
+// noValue reports that the current token is not a value.
 func (p *conditionParser) noValue(n *expressions.Clause) {
 	t := p.tok
 	op := p.src.Value[n.At:n.To]
@@ -283,7 +283,7 @@ func (p *conditionParser) noValue(n *expressions.Clause) {
 	p.fail(t.at, `expected a value after "`+op+`"`, hint)
 }
 
-// bad rejects what is no part of a condition.
+// bad reports a token that cannot be part of a condition.
 func (p *conditionParser) bad() {
 	t := p.tok
 	if t.text[0] == '"' {
@@ -293,7 +293,7 @@ func (p *conditionParser) bad() {
 	p.fail(t.at, `unexpected "`+t.text+`"`, `write "`+t.text+t.text+`" to join conditions, or put the string in quotes`)
 }
 
-// leftover rejects what follows a complete condition.
+// leftover reports tokens after a complete condition.
 func (p *conditionParser) leftover() {
 	t := p.tok
 	switch {

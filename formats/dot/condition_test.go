@@ -12,7 +12,8 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// visit is what conditions see of the node that just ran.
+// visit holds what a condition can refer to: the state, and the result of the node that
+// just ran.
 type visit struct {
 	outcome, label string
 	context        *core.Object
@@ -25,7 +26,7 @@ func (v visit) env() expressions.MapEnv {
 	}
 }
 
-// compiled returns the program of a condition without errors, nil for none.
+// compiled compiles a condition. It returns nil if the condition has errors.
 func compiled(tb testing.TB, text string) *expressions.Program {
 	tb.Helper()
 	tree, ds := parseCondition(core.Text{Value: text})
@@ -248,7 +249,8 @@ func TestConditionLimits(t *testing.T) {
 	}
 }
 
-// TestOutcomesThatCannotBe: a word of one's own, and retry, load with a warning.
+// TestOutcomesThatCannotBe checks that an outcome the engine does not define, and
+// retry, load with a warning.
 func TestOutcomesThatCannotBe(t *testing.T) {
 	for text, want := range map[string]string{
 		"outcome=process":                 `no outcome is "process"`,
@@ -295,7 +297,8 @@ func TestExplainNamesKeysAsWritten(t *testing.T) {
 	}
 }
 
-// TestConditionsAllocateNothing holds what the documentation of a clause promises.
+// TestConditionsAllocateNothing checks a promise in the documentation of
+// expressions.Clause.
 func TestConditionsAllocateNothing(t *testing.T) {
 	v := visit{outcome: "fail", label: "No", context: core.ObjectOf("n", int64(1_000_000), "f", 0.125, "s", "a long text of words", "b", true)}
 	for _, text := range []string{
@@ -313,7 +316,7 @@ func TestConditionsAllocateNothing(t *testing.T) {
 
 func TestOneHolds(t *testing.T) {
 	for _, c := range []struct {
-		conditions string // one in a line
+		conditions string // one per line
 		want       bool
 	}{
 		{"outcome=success\noutcome!=success", true},
@@ -330,9 +333,9 @@ func TestOneHolds(t *testing.T) {
 		{"tool.output contains id\n!tool.output contains id", true},
 		{"tool.output contains id\n!tool.output contains no", false},
 		{"n > 3\n!n > 3", true},
-		{"n > 3\nn <= 3", false}, // what is no number has no order
+		{"n > 3\nn <= 3", false}, // a value that is not a number has no order
 		{"context.a=1\ncontext.a!=1", true},
-		{"context.a=1\na!=1", false}, // they may be two values
+		{"context.a=1\na!=1", false}, // the two keys may have two values
 		{"a\na=", false},
 		{"outcome=success && a\noutcome=success && !a\noutcome!=success", true},
 		{"outcome=success && a\noutcome!=success", false},

@@ -12,8 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spoken is a condition as the oracle knows it: ors of ands of clauses, each with a
-// number of signs before it. It is written down and judged by itself, the slow way.
+// spoken is the oracle's form of a condition: a disjunction of conjunctions of clauses,
+// each with a number of negation signs. The oracle writes and evaluates it by a slow,
+// independent method.
 type spoken [][]spokenClause
 
 type spokenClause struct {
@@ -42,7 +43,7 @@ func (s spoken) write(t *rapid.T) string {
 	return strings.Join(ors, "||")
 }
 
-// written spells a value, in quotes where it must be.
+// written formats a value, quoted if necessary.
 func written(t *rapid.T, value string) string {
 	if value != "" && !strings.ContainsAny(value, " =!<>&|\"\\") && rapid.Bool().Draw(t, "bare") {
 		return value
@@ -178,8 +179,8 @@ func drawSpoken(t *rapid.T) spoken {
 }
 
 // TestConditionsMeanWhatTheOracleSays compares the parser and the compiled condition
-// with a judge that shares no code with them. What a condition explains is enough to
-// judge it again.
+// with an evaluator that shares no code with them. The explanation of a condition must
+// be enough to evaluate it again.
 func TestConditionsMeanWhatTheOracleSays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawSpoken(rt)
@@ -211,8 +212,9 @@ func TestConditionsMeanWhatTheOracleSays(t *testing.T) {
 	})
 }
 
-// TestOneHoldsAsTheOracleSays draws conditions of few tests, so that some of them hold in
-// any case, and looks for values under which none does.
+// TestOneHoldsAsTheOracleSays generates conditions with few distinct tests, so that
+// some sets of conditions always hold, and searches for values under which none of a
+// set holds.
 func TestOneHoldsAsTheOracleSays(t *testing.T) {
 	sure := 0
 	rapid.Check(t, func(rt *rapid.T) {

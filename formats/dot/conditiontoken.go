@@ -6,31 +6,32 @@ import (
 	"unicode/utf8"
 )
 
-// clauseKind says what a token of a condition is.
+// clauseKind is the kind of a token in a condition.
 type clauseKind uint8
 
 const (
 	clauseEnd    clauseKind = iota
-	clauseWord              // anything without blanks, quotes and the signs of operators
-	clauseQuoted            // "a text", quotes included
+	clauseWord              // any characters except spaces, quotes and those of operators
+	clauseQuoted            // a string, including its quotes
 	clauseSign              // = != < <= > >=
 	clauseAnd               // &&
 	clauseOr                // ||
 	clauseNot               // !
-	clauseBad               // a single & or |, and a text that is never closed
+	clauseBad               // a single & or |, or a string that is never closed
 )
 
-// clauseToken is a piece of a condition.
+// clauseToken is a token of a condition.
 type clauseToken struct {
 	kind clauseKind
 	text string
-	at   int // its offset
+	at   int // offset in the condition
 }
 
 func (t clauseToken) end() int { return t.at + len(t.text) }
 
-// unquoted returns the text that a word or a text in quotes stands for. \" and \\ are a
-// quote and a backslash there; before other signs a backslash stays, for patterns.
+// unquoted returns the value of a word or quoted string. In a quoted string, \" is a
+// quote and \\ is a backslash. Before other characters a backslash is kept, for regular
+// expressions.
 func (t clauseToken) unquoted() string {
 	if t.kind != clauseQuoted {
 		return t.text
@@ -38,7 +39,7 @@ func (t clauseToken) unquoted() string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(t.text[1 : len(t.text)-1])
 }
 
-// conditionScanner cuts a condition into tokens.
+// conditionScanner splits a condition into tokens.
 type conditionScanner struct {
 	src string
 	pos int
@@ -80,10 +81,11 @@ func (s *conditionScanner) next() clauseToken {
 	return t
 }
 
-// endsWord reports whether a word stops before a character.
+// endsWord reports whether a character ends a word.
 func endsWord(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`=!<>&|"`, r) }
 
-// scanQuoted measures a text in quotes. One that is never closed takes the rest.
+// scanQuoted returns the kind and length of the quoted string at the start of s. A
+// string that is never closed extends to the end.
 func scanQuoted(s string) (clauseKind, int) {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

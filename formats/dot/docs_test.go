@@ -9,7 +9,7 @@ import (
 
 const page = "../../docs/formats/dot.md"
 
-// TestDocsTables holds that the page names every shape, type, kind, attribute and
+// TestDocsTables checks that the page lists every shape, type, kind, attribute and
 // preset, and no attribute that has no meaning.
 func TestDocsTables(t *testing.T) {
 	text, err := os.ReadFile(page)
@@ -57,7 +57,7 @@ func TestDocsTables(t *testing.T) {
 	}
 }
 
-// TestDocsCodes holds that the page lists every code that the tests have seen.
+// TestDocsCodes checks that the page lists every code that occurs in the tests.
 func TestDocsCodes(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
-// folder is what lies beside the test documents.
+// folder is the folder of the test documents.
 var folder = fstest.MapFS{
 	"prompts/plan.md": {Data: []byte("Plan for $goal.\nThen {{ wrong }}.\n")},
 	"prompts/goal.md": {Data: []byte("Ship it.\n")},

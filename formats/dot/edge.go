@@ -6,7 +6,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// edges adds the edges of a chain: what is said of them holds for each.
+// edges adds the edges of a chain. Its attributes apply to each edge.
 func (l *loader) edges(d drawnEdges) {
 	s := l.settings(d.attributes, "edge "+d.ids[0].Value+" -> "+d.ids[1].Value)
 	e := core.Edge{Label: l.labelText(s.subject, s.text("label")), LoopRestart: s.flag("loop_restart"), Freeform: s.flag("freeform")}
@@ -25,8 +25,8 @@ func (l *loader) edges(d drawnEdges) {
 	}
 }
 
-// tellsNobody hints at a fidelity of edges that lead to no node that asks a model, unless all
-// edges have it.
+// tellsNobody hints at a fidelity on edges that lead to no node that asks a model,
+// unless the attribute is a default of all edges.
 func (l *loader) tellsNobody(s *settings, d drawnEdges) {
 	i := s.find("fidelity")
 	if i < 0 || s.list[i].byDefault || slices.ContainsFunc(d.ids[1:], func(id core.Text) bool { return l.asks[id.Value] }) {
@@ -35,7 +35,8 @@ func (l *loader) tellsNobody(s *settings, d drawnEdges) {
 	l.ds.Warnf(core.CodeIgnored, s.list[i].key.Pos, `%s: attribute "fidelity" has no effect on the way to a node that asks no model`, s.subject).Severity = core.Hint
 }
 
-// asksNobody hints at a freeform edge that leaves no human gate, unless all edges are freeform.
+// asksNobody hints at a freeform edge that does not leave a human gate, unless the
+// attribute is a default of all edges.
 func (l *loader) asksNobody(s *settings, d drawnEdges, freeform bool) {
 	i := s.find("freeform")
 	if !freeform || s.list[i].byDefault || !slices.ContainsFunc(d.ids[:len(d.ids)-1], func(id core.Text) bool { return !l.gates[id.Value] }) {
@@ -44,7 +45,7 @@ func (l *loader) asksNobody(s *settings, d drawnEdges, freeform bool) {
 	l.ds.Warnf(core.CodeIgnored, s.list[i].key.Pos, `%s: attribute "freeform" has no effect on an edge out of a node that asks no person`, s.subject).Severity = core.Hint
 }
 
-// condition reads the condition of edges. One that is blank is none.
+// condition parses the condition of edges. A blank string is no condition.
 func (l *loader) condition(e *core.Edge, s *settings) {
 	when := s.text("condition")
 	if when.Value == "" {
@@ -53,7 +54,7 @@ func (l *loader) condition(e *core.Edge, s *settings) {
 	e.When = &when
 	tree, ds := parseCondition(when)
 	for _, d := range ds {
-		if d.Code == core.CodeOrphanOutcome { // the same word is on many edges
+		if d.Code == core.CodeOrphanOutcome { // many edges use the same word, so it is reported once
 			if l.said[d.Message] {
 				continue
 			}

@@ -7,7 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// difference tells where two workflows differ, positions aside; "" for nowhere.
+// difference describes the first difference between two workflows, ignoring positions.
+// It returns "" if there is none.
 func difference(a, b *core.Workflow) string {
 	x, y := *a, *b
 	x.Dir, y.Dir, x.Findings, y.Findings = "", "", nil, nil

@@ -8,20 +8,20 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// drawn is a graph with its defaults and groups resolved: each node once, with all its
-// attributes.
+// drawn is a graph with its defaults and groups resolved: it has each node once, with
+// all attributes of the node.
 type drawn struct {
 	attributes *attributeSet
 	nodes      []*drawnNode
 	edges      []drawnEdges
-	idle       []*attribute // what groups say of themselves beside their label
+	idle       []*attribute // attributes of groups other than label, which have no effect
 }
 
 type drawnNode struct {
-	id         core.Text // where it is declared, or first mentioned
+	id         core.Text // position of the declaration, or of the first mention
 	declared   bool
 	attributes *attributeSet
-	classes    []core.Text // of the groups it is in
+	classes    []core.Text // from the groups that contain the node
 	inClass    map[string]bool
 }
 
@@ -31,15 +31,15 @@ type drawnEdges struct {
 	attributes *attributeSet
 }
 
-// attributeSet is what is said of one thing: each key once, in the order in which the
-// keys came; the last value wins.
+// attributeSet holds the attributes of one node, edge or graph in the order in which
+// their keys first appeared. Of several values for a key, the last one wins.
 type attributeSet struct {
 	list  []attribute
-	taken []bool         // parallel to list: what the loader has a meaning for
-	index map[string]int // nil while there are few
+	taken []bool         // parallel to list: whether the loader uses the attribute
+	index map[string]int // nil if there are fewer than indexFrom attributes
 }
 
-// indexFrom is the number of attributes from which a set keeps a map.
+// indexFrom is the number of attributes from which a set keeps an index.
 const indexFrom = 16
 
 func (s *attributeSet) find(key string) int {
@@ -66,7 +66,7 @@ func (s *attributeSet) set(a attribute) {
 	}
 }
 
-// reindex makes the map of a set that is large enough for one.
+// reindex rebuilds the index.
 func (s *attributeSet) reindex() {
 	s.index = make(map[string]int, 2*len(s.list))
 	for i, a := range s.list {
@@ -74,7 +74,7 @@ func (s *attributeSet) reindex() {
 	}
 }
 
-// clone returns a copy that can be added to.
+// clone returns an independent copy. No attribute of the copy is marked as used.
 func (s *attributeSet) clone() *attributeSet {
 	c := &attributeSet{list: slices.Clone(s.list)}
 	if len(s.list) >= indexFrom {
@@ -83,7 +83,8 @@ func (s *attributeSet) clone() *attributeSet {
 	return c
 }
 
-// take returns the attribute of a key, nil for none, and notes that it has a meaning.
+// take returns the attribute with a key and marks it as used. It returns nil if there
+// is none.
 func (s *attributeSet) take(key string) *attribute {
 	i := s.find(key)
 	if i < 0 {
@@ -96,20 +97,20 @@ func (s *attributeSet) take(key string) *attribute {
 	return &s.list[i]
 }
 
-// has reports whether there is an attribute of a key that nobody has taken.
+// has reports whether the set has an attribute with a key that has not been taken.
 func (s *attributeSet) has(key string) bool {
 	i := s.find(key)
 	return i >= 0 && (s.taken == nil || !s.taken[i])
 }
 
-// keep takes back that an attribute has a meaning: it is to be kept as it is.
+// keep marks an attribute as unused, so that it is kept in its source form.
 func (s *attributeSet) keep(key string) {
 	if i := s.find(key); i >= 0 && s.taken != nil {
 		s.taken[i] = false
 	}
 }
 
-// rest yields the attributes that nobody has taken.
+// rest yields the attributes that have not been taken.
 func (s *attributeSet) rest(yield func(a *attribute) bool) {
 	for i := range s.list {
 		if (s.taken == nil || !s.taken[i]) && !yield(&s.list[i]) {
@@ -122,17 +123,17 @@ func (s *attributeSet) rest(yield func(a *attribute) bool) {
 type expander struct {
 	out     drawn
 	byID    map[string]*drawnNode
-	applied int // values given by defaults
-	parts   int // nodes and edges
+	applied int // number of values set by defaults
+	parts   int // number of nodes and edges
 	ds      core.Diagnostics
 	full    bool // maxApplied is exceeded
 	crowded bool // maxParts is exceeded
 }
 
-// scope is what holds for the statements of one body.
+// scope holds the settings that apply to the statements of one body.
 type scope struct {
 	nodes, edges *attributeSet // defaults
-	class        core.Text     // of the group
+	class        core.Text     // derived from the label of the group
 	root         bool
 }
 
@@ -140,14 +141,14 @@ func expand(g *graph) (drawn, core.Diagnostics) {
 	e := &expander{byID: map[string]*drawnNode{}}
 	e.out.attributes = &attributeSet{}
 	e.body(g.body, scope{nodes: &attributeSet{}, edges: &attributeSet{}, root: true})
-	if e.crowded { // nobody wants to read what else is wrong with them
+	if e.crowded { // further findings about such a graph would not help
 		e.out.nodes, e.out.edges = nil, nil
 	}
 	return e.out, e.ds
 }
 
-// body works through statements. Defaults of a group hold from its beginning, wherever
-// in it they stand; those of the graph hold from where they stand.
+// body expands statements. Defaults of a group apply from its beginning, regardless of
+// their position in it. Defaults of the graph apply from their position.
 func (e *expander) body(body []statement, s scope) {
 	if !s.root {
 		for _, st := range body {
@@ -172,8 +173,8 @@ func (e *expander) body(body []statement, s scope) {
 	}
 }
 
-// ofGroup takes the defaults and the label out of a statement of a group, and notes the other
-// attributes.
+// ofGroup applies a statement of a group if it sets defaults or the label, and records
+// the other attributes of the group.
 func (e *expander) ofGroup(st statement, s *scope) {
 	switch st := st.(type) {
 	case *defaults:
@@ -206,7 +207,7 @@ func (e *expander) defaults(d *defaults, s *scope) {
 	}
 }
 
-// with returns a set with further attributes; the set itself stays as it is.
+// with returns a set that also has the given attributes. It does not change s.
 func (e *expander) with(s *attributeSet, more []*attribute) *attributeSet {
 	if len(more) == 0 {
 		return s
@@ -220,7 +221,8 @@ func (e *expander) with(s *attributeSet, more []*attribute) *attributeSet {
 	return out
 }
 
-// apply returns a copy of defaults, none once there were too many.
+// apply returns a copy of defaults. Once maxApplied is exceeded, it returns an empty
+// set.
 func (e *expander) apply(s *attributeSet) *attributeSet {
 	if e.applied += len(s.list); e.applied <= maxApplied {
 		return s.clone()
@@ -232,7 +234,7 @@ func (e *expander) apply(s *attributeSet) *attributeSet {
 	return &attributeSet{}
 }
 
-// room reports whether there may be n more nodes or edges.
+// room reports whether the graph may have n more nodes or edges.
 func (e *expander) room(n int, pos core.Position) bool {
 	if e.parts += n; e.parts > maxParts && !e.crowded {
 		e.crowded = true
@@ -269,8 +271,8 @@ func (e *expander) chain(c *chain, s scope) {
 	}
 }
 
-// node returns the node of an id, made if it is new, and gives it the class of the
-// group. It is nil when there is no room for it.
+// node returns the node with an id, creates it if necessary, and adds the class of the
+// group. It returns nil if maxParts is exceeded.
 func (e *expander) node(id core.Text, s scope) *drawnNode {
 	n := e.byID[id.Value]
 	if n == nil {
@@ -291,8 +293,8 @@ func (e *expander) node(id core.Text, s scope) *drawnNode {
 	return n
 }
 
-// className makes a class of the label of a group: lower case, dashes for blanks,
-// without other signs.
+// className derives a class from the label of a group: lower case, with dashes for
+// spaces and without other punctuation.
 func className(label string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -11,15 +11,16 @@ import (
 	"github.com/wavefold/wavefold/formats/internal/textfile"
 )
 
-// fileRef returns the file that a text @name stands for.
+// fileRef returns the file name in a reference of the form @name.
 func fileRef(text string) (string, bool) {
 	name, ok := strings.CutPrefix(strings.TrimSpace(text), "@")
 	return name, ok && name != "" && !strings.ContainsAny(name, " \t\r\n") && !strings.Contains(name, "{{")
 }
 
-// textFile reads an attribute from a file below the document's folder. Positions in it
-// are those of the file. One that cannot be read is reported and remains a name: who only
-// looks at a graph does without.
+// textFile returns the content of the file that an attribute refers to, below the
+// document's folder. Positions in the result refer to that file. If the file cannot be
+// read, textFile reports an error and returns the reference itself, so that the graph
+// can still be drawn.
 func (l *loader) textFile(s *settings, key string, t core.Text, name string) core.Text {
 	bad := func(why string) *core.Diagnostic {
 		return l.ds.Errorf(core.CodeUnresolvedFile, t.Pos, "%s: %s: %s: %s", s.subject, key, quotePath(t.Value), why)

@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// load reads a graph of testdata/graphs, which must have no error, and returns it with
-// its findings by code.
+// load parses a graph of testdata/graphs, which must have no errors. It returns the
+// workflow and its findings by code.
 func load(t *testing.T, name string) (*core.Workflow, map[core.Code]int) {
 	t.Helper()
 	file := filepath.Join("testdata", "graphs", name)
@@ -44,7 +44,7 @@ func TestGraphs(t *testing.T) {
 	tests := []struct {
 		file         string
 		nodes, edges int
-		kinds        string // how many of each, in the order of the table
+		kinds        string // number of nodes of each kind, in the order of the table
 		findings     map[core.Code]int
 	}{
 		{"circles.dot", 9, 11, "1 start, 1 exit, 7 agent", map[core.Code]int{core.CodeOrphanOutcome: 3, core.CodeUnknownKey: 2, core.CodeIgnored: 1}},
@@ -96,7 +96,7 @@ func kindCounts(w *core.Workflow) string {
 	return strings.Join(parts, ", ")
 }
 
-// TestDefaultsAndGroups holds where defaults and classes reach.
+// TestDefaultsAndGroups checks which nodes get defaults and classes.
 func TestDefaultsAndGroups(t *testing.T) {
 	w, _ := load(t, "groups.dot")
 	tests := []struct {
@@ -105,11 +105,11 @@ func TestDefaultsAndGroups(t *testing.T) {
 	}{
 		{"outside", "", 5 * time.Second},
 		{"start", "", 900 * time.Second},
-		{"plan", "hard big loop-a", 900 * time.Second}, // made by an edge before the group
+		{"plan", "hard big loop-a", 900 * time.Second}, // created by an edge before the group
 		{"work", "loop-a inner-phase", 30 * time.Second},
 		{"deep", "inner-phase", 30 * time.Second},
 		{"build", "build-2", 900 * time.Second},
-		{"check", "build-2", 900 * time.Second}, // the group's defaults do not leak
+		{"check", "build-2", 900 * time.Second}, // the group's defaults do not apply outside of it
 	}
 	for _, tt := range tests {
 		n := node(t, w, tt.id)
@@ -139,7 +139,7 @@ func TestDefaultsAndGroups(t *testing.T) {
 	}
 }
 
-// TestKinds holds what the attributes of each kind become.
+// TestKinds checks how each kind uses its attributes.
 func TestKinds(t *testing.T) {
 	w, _ := load(t, "kinds.dot")
 	tests := []struct{ id, config string }{
@@ -181,7 +181,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestStylesheet holds which rule counts for a node.
+// TestStylesheet checks which rule applies to a node.
 func TestStylesheet(t *testing.T) {
 	const doc = `digraph g {
   node [prompt=x]
@@ -203,7 +203,7 @@ func TestStylesheet(t *testing.T) {
   sh [shape=parallelogram, script=ls, class=b]
 }`
 	w, ds := Parse("", []byte(strings.ReplaceAll(doc, `\"`, `"`)), Options{})
-	if len(ds) != 1 || ds[0].Code != core.CodeIgnored { // of the property speed
+	if len(ds) != 1 || ds[0].Code != core.CodeIgnored { // for the property speed
 		t.Fatal(ds)
 	}
 	tests := []struct{ id, model, provider, effort string }{
@@ -229,7 +229,7 @@ func TestStylesheet(t *testing.T) {
 	}
 }
 
-// TestDefaultsOfGroups holds that defaults count from the beginning of their group.
+// TestDefaultsOfGroups checks that defaults apply from the beginning of their group.
 func TestDefaultsOfGroups(t *testing.T) {
 	w, _ := Parse("", []byte("digraph g { a; { b; node [timeout=5]; c; { d } } e; node [timeout=7] f; a -> h }"), Options{})
 	var got []string
@@ -245,8 +245,8 @@ func TestDefaultsOfGroups(t *testing.T) {
 	}
 }
 
-// TestClassesOfGroups holds that a group without a label gives no class, its outer one
-// neither.
+// TestClassesOfGroups checks that a group without a label adds no class, not even the
+// class of the group that contains it.
 func TestClassesOfGroups(t *testing.T) {
 	w, _ := Parse("", []byte(`digraph g { { label="Outer One"; a; { b }; { label="In/ner_2 Ü" c; a } } d }`), Options{})
 	var got []string
@@ -258,8 +258,8 @@ func TestClassesOfGroups(t *testing.T) {
 	}
 }
 
-// TestPlaceOfNodes holds that a node stands where it is declared first, else where it is
-// named first.
+// TestPlaceOfNodes checks that the position of a node is its first declaration, or its
+// first mention if it is not declared.
 func TestPlaceOfNodes(t *testing.T) {
 	w, _ := Parse("", []byte("digraph g {\n a -> b\n b [prompt=x]\n b [label=y]\n}"), Options{})
 	if a, b := w.Nodes[0].Pos.String(), w.Nodes[1].Pos.String(); a != "2:2" || b != "3:2" {
@@ -267,7 +267,7 @@ func TestPlaceOfNodes(t *testing.T) {
 	}
 }
 
-// TestPrompts holds what becomes of texts that stand for values.
+// TestPrompts checks how placeholders are converted.
 func TestPrompts(t *testing.T) {
 	tests := []struct{ prompt, want string }{
 		{"plain", "plain"},
@@ -312,7 +312,7 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// TestWhatIsKept holds that attributes are kept although others come before them.
+// TestWhatIsKept checks that attributes are kept even if others take precedence.
 func TestWhatIsKept(t *testing.T) {
 	w, _ := Parse("", []byte(unusual), testOptions)
 	tests := []struct{ id, want string }{
@@ -329,7 +329,7 @@ func TestWhatIsKept(t *testing.T) {
 	}
 }
 
-// TestGraphSettings holds what attributes of the graph become.
+// TestGraphSettings checks how attributes of the graph are used.
 func TestGraphSettings(t *testing.T) {
 	w, _ := load(t, "conditional.dot")
 	g := w.Walk
@@ -355,7 +355,7 @@ func TestGraphSettings(t *testing.T) {
 	}
 }
 
-// TestTexts holds how texts are read, and that places in them are found.
+// TestTexts checks how strings are parsed, and that positions in them are correct.
 func TestTexts(t *testing.T) {
 	w, _ := load(t, "texts.dot")
 	prompt := node(t, w, "ask").Config.Get("prompt")
@@ -375,7 +375,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestRolesByID holds when an id makes a node the start or exit.
+// TestRolesByID checks when an id makes a node the start or exit.
 func TestRolesByID(t *testing.T) {
 	tests := []struct{ name, doc, want string }{
 		{"plain", "start -> a -> end", "start:start a:agent end:exit"},
@@ -403,7 +403,7 @@ func TestRolesByID(t *testing.T) {
 	}
 }
 
-// TestInputs holds which inputs a document declares.
+// TestInputs checks which inputs a document declares.
 func TestInputs(t *testing.T) {
 	tests := []struct{ name, doc, want string }{
 		{"none", "a [prompt=x]", "goal"},

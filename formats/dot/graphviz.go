@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// graphvizShapes are shapes of Graphviz that resemble one with a meaning and are no slips of it.
+// graphvizShapes are shapes of Graphviz that look like a misspelling of a shape with a
+// meaning, but are not.
 var graphvizShapes = []string{"doubleoctagon", "square"}
 
-// graphvizKeys are the attributes for drawing that are seen in real files. They are kept,
-// are no slips of others and no arguments of Go functions.
+// graphvizKeys are the attributes for drawing that occur in real files. They are kept.
+// They are neither treated as misspelled names nor passed to Go functions as arguments.
 var graphvizKeys = []string{
 	"arrowhead", "arrowsize", "arrowtail", "bb", "bgcolor", "center", "clusterrank", "color", "colorscheme", "comment", "compound",
 	"concentrate", "constraint", "decorate", "dir", "dpi", "fillcolor", "fixedsize", "fontcolor", "fontname", "fontpath", "fontsize",
@@ -21,8 +22,8 @@ var graphvizKeys = []string{
 	"target", "tooltip", "truecolor", "URL", "vertices", "viewport", "width", "xlabel", "z",
 }
 
-// rareGraphvizKeys are the other attributes of Graphviz. They are kept like those, but a Go
-// function gets one of such a name as its argument: some are words that functions use.
+// rareGraphvizKeys are the other attributes of Graphviz. They are kept as well, but are
+// passed to Go functions as arguments, because functions use some of these names.
 var rareGraphvizKeys = []string{
 	"Damping", "K", "TBbalance", "_background", "area", "beautify", "charset", "cluster", "defaultdist", "dim", "dimen",
 	"diredgeconstraints", "distortion", "edgeURL", "edgehref", "edgetarget", "edgetooltip", "epsilon", "esep", "fontnames", "headURL",
@@ -34,8 +35,8 @@ var rareGraphvizKeys = []string{
 	"start", "stylesheet", "tailURL", "tail_lp", "tailclip", "tailhref", "tailtarget", "tailtooltip", "voro_margin", "xdotversion", "xlp",
 }
 
-// forDrawing reports whether an attribute is one of Graphviz. A stylesheet is one if it is
-// an address, and not rules for models.
+// forDrawing reports whether an attribute belongs to Graphviz. A stylesheet does if it
+// is a URL rather than rules for models.
 func forDrawing(key, value string) bool {
 	if key == "stylesheet" && strings.Contains(value, "{") {
 		return false

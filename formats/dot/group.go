@@ -6,15 +6,15 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// groups says of attributes of groups that they have no effect: a group has a label and
-// defaults of its nodes and edges.
+// groups reports attributes of groups that have no effect. A group can only have a
+// label, and defaults for its nodes and edges.
 func (l *loader) groups(idle []*attribute) {
 	for _, a := range idle[:min(len(idle), maxHints)] {
 		const subject = "subgraph"
 		key := a.key.Value
 		of := slices.IndexFunc(places, func(p place) bool { return p.find(key, "") != nil })
 		switch {
-		case key == "rankdir": // it is one for drawing
+		case key == "rankdir": // for drawing
 		case graphPlace.find(key, "") != nil:
 			l.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect in a subgraph, it belongs to the graph", subject, key).
 				WithHint("write it outside of the subgraph")

@@ -5,26 +5,27 @@ import (
 	"strings"
 )
 
-// fate says what becomes of an attribute.
+// fate says how an attribute is treated.
 type fate uint8
 
 const (
-	used   fate = iota // it takes effect
-	kept               // it is kept and written back; there is nothing that it should do here
-	undone             // it is kept and written back, and a warning says that it has no effect
+	used   fate = iota // it has an effect
+	kept               // it is kept and written back; no effect is expected
+	undone             // it is kept and written back, with a warning that it has no effect
 )
 
-// attributeKey is an attribute that the dialect or this engine defines.
+// attributeKey describes an attribute that the dialect or this engine defines.
 type attributeKey struct {
 	name string
 	fate fate
-	// kinds are the kinds of nodes that have it, nil for all.
+	// kinds are the kinds of nodes that have the attribute; nil means all kinds.
 	kinds []string
-	// newer is the name of today of an older name, which counts if both are there.
+	// newer is the current name of a deprecated attribute. It wins if both are set.
 	newer string
-	// same are values of an attribute without effect that ask for what happens anyway.
+	// same are values of an attribute without effect that ask for the behaviour of this
+	// engine.
 	same []string
-	hint string // of an attribute without effect: what to write instead
+	hint string // what to write instead of an attribute without effect
 }
 
 // of reports whether nodes of a kind have the attribute.
@@ -32,14 +33,14 @@ func (k *attributeKey) of(kind string) bool {
 	return k.kinds == nil || slices.Contains(k.kinds, kind)
 }
 
-// place is where attributes stand, and those that are defined there.
+// place is a part of a document that can have attributes, with those it can have.
 type place struct {
-	name string // as messages have it
+	name string // used in messages
 	keys []attributeKey
 }
 
-// find returns the attribute of a name: the one that a kind has, else one that other kinds
-// have, else nil.
+// find returns the attribute with a name. It prefers one that the kind has, then one
+// that other kinds have, and returns nil if there is none.
 func (p *place) find(name, kind string) *attributeKey {
 	var other *attributeKey
 	for i := range p.keys {
@@ -55,7 +56,7 @@ func (p *place) find(name, kind string) *attributeKey {
 	return other
 }
 
-// names lists the names of all attributes of a place.
+// names returns the names of all attributes of a place.
 func (p *place) names() []string {
 	var out []string
 	for i := range p.keys {
@@ -66,7 +67,7 @@ func (p *place) names() []string {
 	return out
 }
 
-// owners says which nodes have an attribute of some kinds.
+// owners names the kinds of nodes on which an attribute has an effect.
 func owners(name string) string {
 	var kinds []string
 	for i := range nodePlace.keys {
@@ -93,8 +94,8 @@ const (
 	noHooks    = "no program runs before or after the calls of tools"
 )
 
-// The tables of attributes: what the dialect and its references define, and what the kinds
-// of this engine have beyond that. docs/formats/dot.md lists the same.
+// These tables list the attributes that the dialect and its reference documents define,
+// and those that kinds of this engine add. docs/formats/dot.md contains the same list.
 var (
 	nodePlace = place{"nodes", []attributeKey{
 		{name: "label"}, {name: "shape"}, {name: "type"}, {name: "class"},
@@ -151,8 +152,8 @@ var (
 	places = []place{nodePlace, edgePlace, graphPlace}
 )
 
-// foreignKeys are attributes by which other engines do something else than without them,
-// and what stands for them here.
+// foreignKeys are attributes that have an effect in other engines but not here, with
+// the replacement to suggest.
 var foreignKeys = map[string]string{
 	"prompt_file":   `write prompt="@file"`,
 	"output_schema": `schema="file.json" is for nodes that ask a model; of what a script prints no label and no context is taken`,

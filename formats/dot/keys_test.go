@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// ofKinds are kinds with the keys that the table has for them beyond those that the loader
-// reads itself.
+// ofKinds are kinds with the configuration keys that the table has for them, except the
+// keys that the loader reads itself.
 func ofKinds(kind string) ([]string, bool) {
 	switch kind {
 	case kindAgent:
@@ -39,9 +39,9 @@ var samples = map[string]string{
 	"fidelity": "compact", "default_fidelity": "compact", "rankdir": "LR",
 }
 
-// TestAttributes holds of each row of the tables that the attribute becomes what the row
-// says: one that is used changes the workflow, one that is kept is written back and nothing
-// is said, one that has no effect is written back with a warning where it stands.
+// TestAttributes checks each row of the tables. An attribute that is used changes the
+// workflow. One that is kept is written back without a finding. One without effect is
+// written back, with a warning at its position.
 func TestAttributes(t *testing.T) {
 	for _, p := range places {
 		for _, row := range p.keys {
@@ -62,7 +62,7 @@ func checkRow(t *testing.T, where, kind string, row attributeKey) {
 		value = "some_value"
 	}
 	said := "\n" + row.name + "=" + inQuotes(value)
-	if where == "edges" && row.name == "freeform" { // of people only
+	if where == "edges" && row.name == "freeform" { // for edges from a human gate only
 		kind = kindHuman
 	}
 	without, bare := parseRow(t, where, kind, "")
@@ -73,7 +73,7 @@ func checkRow(t *testing.T, where, kind string, row attributeKey) {
 	keeps := holds(with, where, row.name)
 	switch row.fate {
 	case used:
-		if row.name == "import" { // it fails when it is visited, which is said
+		if row.name == "import" { // the node fails when it is visited, which is reported
 			return
 		}
 		if d := difference(without, with); d == "" || d == ".Attributes" {
@@ -105,7 +105,8 @@ func checkRow(t *testing.T, where, kind string, row attributeKey) {
 	roundTrip(t, []byte(rowDocument(where, kind, said)), Options{Files: folder, Kinds: ofKinds})
 }
 
-// rowDocument is a document that says something of a node of a kind, an edge or the graph.
+// rowDocument returns a document that sets an attribute on a node of a kind, an edge or
+// the graph.
 func rowDocument(where, kind, said string) string {
 	on := map[string]string{where: said}
 	own := map[string]string{kindAgent: "prompt=p", kindPrompt: "prompt=p", kindScript: "script=ls", kindWait: "duration=1s", kindWorkflow: `stack.child_workflow="./child.dot"`}[kind]
@@ -148,8 +149,8 @@ func holds(w *core.Workflow, where, key string) bool {
 	return ok
 }
 
-// TestOtherKinds holds that an attribute of other kinds is reported at a node that has no
-// use for it, unless all nodes are given it.
+// TestOtherKinds checks that an attribute is reported on a node whose kind does not
+// have it, unless it is a default of all nodes.
 func TestOtherKinds(t *testing.T) {
 	for _, row := range nodePlace.keys {
 		if row.kinds == nil || row.of(kindWait) {
@@ -166,7 +167,7 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
-// TestDrawing holds that nothing is said of Graphviz's attributes, wherever they stand.
+// TestDrawing checks that Graphviz's attributes are never reported.
 func TestDrawing(t *testing.T) {
 	for _, key := range slices.Concat(graphvizKeys, rareGraphvizKeys) {
 		_, ds := Parse("", []byte("digraph g { "+key+"=x\na [prompt=p, "+key+"=x] a -> a ["+key+"=x] }"), Options{})
@@ -179,8 +180,8 @@ func TestDrawing(t *testing.T) {
 	}
 }
 
-// TestUnknownAttributes holds that each attribute that no table has gets a hint, once in a
-// document, with the nearest name if there is one.
+// TestUnknownAttributes checks that each unknown attribute gets one hint per document,
+// with the most similar name if there is one.
 func TestUnknownAttributes(t *testing.T) {
 	_, ds := Parse("in.dot", []byte("digraph g {\n zzz=1\n a [prompt=p, promt=x, zzz=1]\n b [prompt=p, zzz=2]\n a -> b [lable=x, zzz=1]\n}"), Options{})
 	want := `in.dot:2:2: hint: graph g: attribute "zzz" has no meaning and is kept as it is [UNKNOWN_KEY]
@@ -193,8 +194,8 @@ in.dot:5:19: hint: edge a -> b: attribute "zzz" has no meaning and is kept as it
 	}
 }
 
-// TestPassEnv holds that a script's variables are a list of words, which may be empty, and
-// are written back as one.
+// TestPassEnv checks that the variables of a script are a list of strings, which may be
+// empty, and that the list survives writing.
 func TestPassEnv(t *testing.T) {
 	for text, want := range map[string]string{`"FOO, BAR"`: `["FOO","BAR"]`, "FOO": `["FOO"]`, `""`: "[]"} {
 		doc := []byte("digraph g { a [shape=parallelogram, script=env, pass_env=" + text + "] }")
@@ -210,8 +211,9 @@ func TestPassEnv(t *testing.T) {
 	}
 }
 
-// TestNoTools holds that tools="" is said: it is a list without words, which is written back,
-// counts before a default of all nodes, and answers for an agent that is expected to have tools.
+// TestNoTools checks that tools="" is an explicit empty list. It survives writing,
+// overrides a default of all nodes, and suppresses the warning about an agent that
+// should have tools.
 func TestNoTools(t *testing.T) {
 	opts := Options{Kinds: ofKinds}
 	doc := []byte(`digraph g { node [tools=search] a [prompt=p, tools=""] b [prompt=p] a -> b }`)
@@ -233,8 +235,9 @@ func TestNoTools(t *testing.T) {
 	}
 }
 
-// TestDollarsOfScripts holds that two dollars, or a backslash and a dollar, are a dollar in a
-// script that is nothing but a name, and that other scripts are left to the shell.
+// TestDollarsOfScripts checks that two dollars, or a backslash and a dollar, are a
+// literal dollar in a script that is only a name, and that other scripts are left to
+// the shell.
 func TestDollarsOfScripts(t *testing.T) {
 	opts := Options{Kinds: ofKinds}
 	for script, want := range map[string]string{`$$setup`: "$setup", ` \$setup `: "$setup", `$$goal`: "$goal", `echo $$`: "echo $$", `echo $$goal`: "echo $$goal", `echo \$goal`: `echo \$goal`, `$$`: "$$"} {

@@ -6,39 +6,38 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// kindOf is a kind of node, and how documents ask for it.
+// kindOf describes a kind of node and how documents select it.
 type kindOf struct {
 	kind  string
 	shape string
 	types []string
-	// ids are those by which a node is taken for this kind if no other node is asked
-	// for it by shape or type.
+	// ids are node ids that select this kind if no node selects it by shape or type.
 	ids []string
-	// config are the attributes that become keys of the kind.
+	// config lists the attributes that become keys of the kind's configuration.
 	config []configKey
-	// lists are keys of the kind that are lists of words, in an attribute with commas, flags
-	// booleans and numbers numbers, which may stand in quotes. shaped are those that no
-	// attribute can hold.
+	// lists are keys whose attribute holds a list separated by commas. flags are keys
+	// with booleans, numbers keys with numbers; both may be quoted. shaped are keys
+	// whose values no attribute can hold.
 	lists, flags, numbers, shaped []string
-	// templates are the keys in which a $name stands for a value.
+	// templates are the keys whose values may contain $name placeholders.
 	templates []string
 }
 
-// templated reports whether a $name stands for a value in a key of a kind.
+// templated reports whether values of a key may contain $name placeholders.
 func templated(kind, key string) bool {
 	k := byName(kind)
 	return k != nil && slices.Contains(k.templates, key)
 }
 
-// configKey is a key of a kind, and the attributes that it is read from: the first one
-// that is there counts.
+// configKey is a configuration key of a kind and the attributes that can set it. The
+// first one that is set wins.
 type configKey struct {
 	key   string
 	from  []string
-	whole bool // a whole number, not a text
+	whole bool // the value is an integer rather than a string
 }
 
-// scriptKeys are attributes that hold a script, the older one last.
+// scriptKeys are the attributes that hold a script, the deprecated one last.
 var scriptKeys = []string{"script", "tool_command"}
 
 var modelKeys = []configKey{
@@ -48,7 +47,7 @@ var modelKeys = []configKey{
 	{key: "max_tokens", from: []string{"max_tokens"}, whole: true},
 }
 
-// Keys of the kinds that ask a model.
+// Configuration keys of the kinds that ask a model.
 var (
 	modelLists     = []string{toolsKey, "hosted_tools"}
 	modelFlags     = []string{"context", "lenient", "fail_soft"}
@@ -81,7 +80,7 @@ var kinds = []kindOf{
 	{kind: kindWorkflow, shape: "house", types: []string{managerType}},
 }
 
-// Kinds of which the loader knows more than the table says.
+// Kinds and keys that the loader treats specially.
 const (
 	kindAgent    = "agent"
 	kindPrompt   = "prompt"
@@ -100,7 +99,8 @@ const (
 	toolsKey     = "tools"
 )
 
-// byShape, byType and byName find a kind in the table, nil for none.
+// byShape, byType and byName find a kind in the table. They return nil if there is
+// none.
 func byShape(shape string) *kindOf {
 	return findKind(func(k *kindOf) bool { return k.shape == shape })
 }
@@ -122,8 +122,8 @@ func findKind(is func(k *kindOf) bool) *kindOf {
 	return nil
 }
 
-// resolve returns the kind that a type and a shape ask for: the type counts, then the
-// shape; whatever is neither is an agent.
+// resolve returns the kind that a type and a shape select. The type takes precedence
+// over the shape. A node with neither is an agent.
 func resolve(typ, shape string) string {
 	switch {
 	case typ != "" && byType(typ) != nil:
@@ -136,8 +136,8 @@ func resolve(typ, shape string) string {
 	return kindAgent
 }
 
-// nodeKinds returns the kind of each node. Where no node is asked to be the start, or
-// the exit, those are that are called so.
+// nodeKinds returns the kind of each node. If no node selects the start or the exit by
+// shape or type, a node's id can select it.
 func (l *loader) nodeKinds(nodes []*drawnNode) []core.Text {
 	out := make([]core.Text, len(nodes))
 	typed := make([]bool, len(nodes))
@@ -167,7 +167,7 @@ func (l *loader) nodeKinds(nodes []*drawnNode) []core.Text {
 	return out
 }
 
-// shapeHint is for shapes that are spelt otherwise than in the table.
+// shapeHint warns of a shape that looks like a misspelling of one in the table.
 func (l *loader) shapeHint(n *drawnNode, shape core.Text) {
 	if byShape(shape.Value) != nil || slices.Contains(graphvizShapes, shape.Value) {
 		return

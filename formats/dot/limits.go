@@ -3,12 +3,13 @@ package dot
 // Limits of a document.
 const (
 	maxBytes    = 10 << 20
-	maxDepth    = 100  // of groups in groups
-	maxFindings = 1000 // after so many errors of syntax nobody reads on
-	// maxApplied bounds what defaults and chained edges multiply: values that are
-	// given to nodes and edges beside those that are written at them.
+	maxDepth    = 100  // of nested groups
+	maxFindings = 1000 // syntax errors after which parsing stops
+	// maxApplied limits the values that nodes and edges get from defaults and chained
+	// edges, in addition to those written on them. Both multiply the size of a
+	// document.
 	maxApplied = 300_000
-	// maxParts bounds nodes and edges: a name of two letters makes a node of some
-	// kilobytes, with what is said of it.
+	// maxParts limits the number of nodes and edges. A name of two letters creates a
+	// node that occupies kilobytes, including its findings.
 	maxParts = 100_000
 )

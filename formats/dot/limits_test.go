@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// TestLimits holds that documents made to take long are refused, or read in time that
-// grows with their length.
+// TestLimits checks that documents designed to take long are rejected, or are parsed in
+// time linear in their length.
 func TestLimits(t *testing.T) {
 	const size = 1 << 18
 	big := func(part string) string { return strings.Repeat(part, size/len(part)) }
@@ -48,7 +48,7 @@ func TestLimits(t *testing.T) {
 			t.Parallel()
 			w, ds := Parse("", []byte(tt.doc), Options{})
 			if w != nil {
-				ds = w.Findings // not capped
+				ds = w.Findings // without a limit on their number
 			}
 			var limits []string
 			for _, d := range ds {

@@ -13,20 +13,19 @@ import (
 	"github.com/wavefold/wavefold/formats/internal/textfile"
 )
 
-// Options are what Parse has to know of the world around a document. The zero Options
-// know no kinds and no files.
+// Options configure Parse. With the zero value, Parse knows no kinds and no files.
 type Options struct {
-	// Kinds returns the configuration keys that a kind owns; ok is false for a word
-	// that is no kind. Attributes of these names become keys of the node's kind. nil:
-	// only the keys of docs/formats/dot.md do.
+	// Kinds returns the configuration keys of a kind; ok is false if there is no such
+	// kind. Attributes with these names become keys of the node's configuration. If
+	// Kinds is nil, only the attributes of docs/formats/dot.md do.
 	Kinds func(kind string) (keys []string, ok bool)
-	// Files gives access to the document's folder, for prompts in files (@file) and to
-	// see whether sub-workflows are there. nil: there is no folder.
+	// Files is the document's folder. Parse reads prompts from it (@file) and checks
+	// that sub-workflows exist. nil means that there is no folder.
 	Files fs.FS
 }
 
-// OptionsFor returns the options for the kinds of a registry and a folder, which may
-// be nil.
+// OptionsFor returns options with the kinds of a registry and a folder, which may be
+// nil.
 func OptionsFor(r *core.Registry, files fs.FS) Options {
 	return Options{Files: files, Kinds: func(name string) ([]string, bool) {
 		k, ok := r.Kind(name)
@@ -37,11 +36,11 @@ func OptionsFor(r *core.Registry, files fs.FS) Options {
 	}}
 }
 
-// Parse reads a document. file is used in positions, and its folder becomes the
-// workflow's Dir; it is not opened. All findings about the document are returned at
-// once, in the order of the file. The workflow is nil when the text cannot be read at
-// all; beside errors it holds what could be read, and all findings, so that compiling
-// it reports everything that is wrong with the document.
+// Parse parses a document. file is used in positions and is not opened; its folder
+// becomes the workflow's Dir. Parse returns all findings about the document at once, in
+// the order of the document. The workflow is nil if the document cannot be parsed at
+// all. If there are other errors, it holds what could be parsed and all findings, so
+// that compiling it reports every error in the document.
 func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnostics) {
 	if ds := unreadable(file, data); ds != nil {
 		return nil, ds
@@ -50,7 +49,7 @@ func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnos
 	return w, ds.Capped()
 }
 
-// read reads the document that a scanner cuts into tokens.
+// read parses the document of a scanner.
 func read(s *scanner, opts Options) (*core.Workflow, core.Diagnostics) {
 	g, ds := parse(s)
 	if g == nil {
@@ -67,8 +66,8 @@ func read(s *scanner, opts Options) (*core.Workflow, core.Diagnostics) {
 	return w, w.Findings
 }
 
-// once leaves out what has been said of the same place: a default that is wrong is
-// wrong for every node that gets it.
+// once removes repeated findings at the same position. An error in a default is found
+// for every node that gets it.
 func once(ds core.Diagnostics) core.Diagnostics {
 	type said struct {
 		file string
@@ -84,7 +83,7 @@ func once(ds core.Diagnostics) core.Diagnostics {
 	})
 }
 
-// unreadable reports a document that nobody looks into.
+// unreadable reports a document that is too large or is not valid UTF-8.
 func unreadable(file string, data []byte) core.Diagnostics {
 	var ds core.Diagnostics
 	if len(data) > maxBytes {
@@ -99,38 +98,39 @@ func unreadable(file string, data []byte) core.Diagnostics {
 	return ds
 }
 
-// loader makes a workflow of a graph.
+// loader converts a graph to a workflow.
 type loader struct {
 	opts Options
 	ds   core.Diagnostics
 	w    *core.Workflow
-	// attributes are those of the graph.
+	// attributes are the attributes of the graph.
 	attributes *attributeSet
-	// inputs are the inputs that texts refer to, by their place in the workflow's list; named
-	// are the names behind a dollar, and uses and labels where they stand. goal tells that a
-	// text refers to the goal.
+	// inputs maps the name of each input that strings refer to to its index in the
+	// workflow's inputs. named holds the names that follow a dollar sign. uses and
+	// labels record where they occur. goal reports whether a string refers to the goal.
 	inputs       map[string]int
 	named        map[string]bool
 	uses, labels []use
 	goal         bool
-	goalText     *core.Text // what the graph says that its goal is, nil for nothing
-	// broken tells that parts of the document could not be read: then nothing is called
-	// missing.
+	goalText     *core.Text // the goal that the graph sets, nil if there is none
+	// broken reports whether parts of the document could not be parsed. If so, nothing
+	// is reported as missing.
 	broken bool
-	// hinted are the attributes, by their keys, that a hint is about or has been looked for.
+	// hinted holds the positions of the attribute keys that have been checked for a
+	// hint.
 	hinted map[spot]bool
-	// promptless are the nodes that ask a model without a prompt.
+	// promptless are the nodes that ask a model and have no prompt.
 	promptless []core.Text
-	// agents are those without tools; expecting are those of them that should have some, at
-	// the attributes that say so.
+	// agents are the agents without tools. expecting are the agents among them that
+	// should have tools, at the position of the attribute that shows it.
 	agents, expecting []core.Text
-	// asks are the nodes that ask a model, gates those that ask a person.
+	// asks holds the nodes that ask a model, gates the nodes that ask a person.
 	asks, gates map[string]bool
-	// said is what is told once of a document: of words that no outcome is, and of
-	// attributes of other engines.
+	// said holds the findings that are reported once per document, such as unknown
+	// outcomes and attributes of other engines.
 	said   map[string]bool
-	styles styles // of the graph, nil for none
-	// fullFidelity tells that it is the graph's default.
+	styles styles // of the graph, nil if there are none
+	// fullFidelity reports whether full is the graph's default fidelity.
 	fullFidelity bool
 }
 
@@ -162,8 +162,9 @@ func (l *loader) workflow(g *graph, d *drawn) *core.Workflow {
 	return l.w
 }
 
-// graph reads the attributes of the graph. It returns its goal, nil for none, and the other
-// attributes: which of them have a meaning is known when the nodes have been read.
+// graph reads the attributes of the graph. It returns the goal, nil if there is none,
+// and the remaining attributes: which of them have an effect is only known once the
+// nodes have been read.
 func (l *loader) graph(g *graph, set *attributeSet) (goal *core.Text, rest *settings) {
 	s := l.settings(set, "graph "+g.name.Value)
 	w := &core.Walk{Pos: g.pos}
@@ -182,10 +183,11 @@ func (l *loader) graph(g *graph, set *attributeSet) (goal *core.Text, rest *sett
 	return goal, s
 }
 
-// valuePlace finds what other engines put values in place of.
+// valuePlace matches the placeholders that other engines replace by values.
 var valuePlace = regexp.MustCompile(`\$[A-Za-z_]\w*|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`)
 
-// goalOf returns the goal of the graph, nil for none. It may stand in a file.
+// goalOf returns the goal of the graph, nil if there is none. The goal may be in a
+// file.
 func (l *loader) goalOf(s *settings) *core.Text {
 	a := s.take("goal")
 	if a == nil {
@@ -203,8 +205,8 @@ func (l *loader) goalOf(s *settings) *core.Text {
 	return &goal
 }
 
-// goalInput declares the goal as the first input: what the graph says is its default.
-// A prompt that needs a goal needs one of the run if the graph has none.
+// goalInput declares the goal as the first input. Its default is the goal of the graph.
+// If the graph has none and a prompt refers to the goal, the input is required.
 func (l *loader) goalInput(goal *core.Text) {
 	in := core.InputDecl{Name: core.At(core.InputGoal, l.w.Pos), Type: &core.Type{Kind: core.StringType}, Default: core.Missing, Pos: l.w.Pos}
 	if goal != nil {

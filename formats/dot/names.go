@@ -8,23 +8,23 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// A $name in a prompt, a label or a question stands for a value: of the run's input of that
-// name, else of the graph's attribute, else of the key in the context. The attribute is the
-// default of the input. \$ and $$ are a dollar.
+// A $name in a prompt, a label or a question is a placeholder. Its value is the run's
+// input of that name, else the graph's attribute, else the key in the context. The
+// attribute is the default of the input. \$ and $$ are a literal dollar sign.
 
-// namePattern is a name, and onlyName a script that is nothing but one.
+// namePattern matches a name.
 const namePattern = `[A-Za-z_][A-Za-z0-9_]*`
 
 var (
 	onlyName    = regexp.MustCompile(`^\s*\$(` + namePattern + `)\s*$`)
-	escapedName = regexp.MustCompile(`^\s*(?:\$\$|\\\$)(` + namePattern + `)\s*$`) // a script that is a variable of the shell
+	escapedName = regexp.MustCompile(`^\s*(?:\$\$|\\\$)(` + namePattern + `)\s*$`) // a script that is only a shell variable
 	namePlace   = regexp.MustCompile(`^\{\{coalesce\(\$input\.(` + namePattern + `), \$\.context\.(` + namePattern + `), '\$(` + namePattern + `)'\)\}\}$`)
 )
 
-// keptNames are the keys of the context that every walk may have.
+// keptNames are the context keys that any walk may have.
 var keptNames = []string{core.ContextFailureClass, core.ContextPreferredLabel, "last_stage", "last_response"}
 
-// placeOf is the place of a template that a name stands for.
+// placeOf returns the template placeholder for a name.
 func placeOf(name string) string {
 	if name == core.InputGoal {
 		return goalPlace
@@ -32,7 +32,7 @@ func placeOf(name string) string {
 	return "{{coalesce($input." + name + ", $.context." + name + ", '$" + name + "')}}"
 }
 
-// nameAt returns the name that a text begins with, "" for none.
+// nameAt returns the name at the start of a string, "" if there is none.
 func nameAt(text string) string {
 	n := 0
 	for n < len(text) && (isLetter(text[n]) || n > 0 && isDigit(text[n])) {
@@ -41,19 +41,19 @@ func nameAt(text string) string {
 	return text[:n]
 }
 
-// use is a name that stands for a value, and where.
+// use is an occurrence of a $name placeholder.
 type use struct {
 	name, subject, what string
 	pos                 core.Position
 }
 
-// refer notes that a text refers to a name, and reports whether it can stand for a value.
+// refer records a reference to a name, and reports whether the name can have a value.
 func (l *loader) refer(u use) bool {
 	switch u.name {
 	case core.InputGoal:
 		l.goal = true
 		return true
-	case core.ContextField: // a value cannot have the name of what holds the values
+	case core.ContextField: // the context holds the values and has no value itself
 		l.uses = append(l.uses, u)
 		return false
 	}
@@ -71,8 +71,8 @@ func (l *loader) refer(u use) bool {
 	return true
 }
 
-// graphAttribute returns an attribute of the graph that is kept, nil for none: settings are
-// no values.
+// graphAttribute returns an attribute of the graph that is not a setting, nil if there
+// is none.
 func (l *loader) graphAttribute(name string) *attribute {
 	if !l.attributes.has(name) {
 		return nil
@@ -80,7 +80,7 @@ func (l *loader) graphAttribute(name string) *attribute {
 	return &l.attributes.list[l.attributes.find(name)]
 }
 
-// declare makes an input that every run has to give of a name behind "inputs.".
+// declare adds a required input for a name that follows "inputs.".
 func (l *loader) declare(name string, pos core.Position) {
 	in := core.InputDecl{Name: core.At(name, pos), Required: true, Default: core.Missing, Pos: pos}
 	if i, ok := l.inputs[name]; ok {
@@ -93,7 +93,7 @@ func (l *loader) declare(name string, pos core.Position) {
 	l.w.Inputs = append(l.w.Inputs, in)
 }
 
-// unknownNames warns of names that nothing in the document has a value for, once of each.
+// unknownNames warns of names that have no value in the document, once for each name.
 func (l *loader) unknownNames() {
 	for _, u := range l.uses {
 		if i, ok := l.inputs[u.name]; ok && (l.w.Inputs[i].Required || !core.IsMissing(l.w.Inputs[i].Default)) ||
@@ -111,7 +111,7 @@ func (l *loader) unknownNames() {
 	}
 }
 
-// graphText returns what the graph says under a name, "" for nothing.
+// graphText returns the graph's value for a name, "" if there is none.
 func (l *loader) graphText(name string) string {
 	if name == core.InputGoal && l.goalText != nil {
 		return l.goalText.Value
@@ -122,8 +122,8 @@ func (l *loader) graphText(name string) string {
 	return ""
 }
 
-// labelText puts what the graph itself says in place of the names in a label. A label is
-// shown before anything runs, so inputs and the context are not looked at.
+// labelText replaces the names in a label by the values of the graph. Labels are shown
+// before anything runs, so inputs and the context are not considered.
 func (l *loader) labelText(subject string, t core.Text) core.Text {
 	if !strings.Contains(t.Value, "$") {
 		return t
@@ -155,7 +155,7 @@ func (l *loader) labelText(subject string, t core.Text) core.Text {
 	return r.text()
 }
 
-// unknownLabels warns of names in labels that the graph has no attribute of.
+// unknownLabels warns of names in labels for which the graph has no attribute.
 func (l *loader) unknownLabels() {
 	for _, u := range l.labels {
 		if !l.said["$"+u.name] {
@@ -166,8 +166,8 @@ func (l *loader) unknownLabels() {
 	}
 }
 
-// dollars writes a text so that no dollar in it is taken for more. next is what comes behind
-// it in the document.
+// dollars escapes the dollar signs of a string that would otherwise begin a
+// placeholder. next is the string that follows in the document.
 func dollars(text, next string) string {
 	if !strings.Contains(text, "$") {
 		return text

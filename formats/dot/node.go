@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// scriptTimeout is how long a script may take if the document does not say.
+// scriptTimeout limits the duration of a script if the document sets no timeout.
 const scriptTimeout = 10 * time.Minute
 
 // presets are the names of retry policies.
@@ -22,7 +22,7 @@ func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
 	l.warnReserved(d.id)
 	labels := len(l.labels)
 	n.Label = l.labelText(s.subject, s.text("label"))
-	if asked(s, kind.Value) { // the names in it have values, or a finding as names of the question
+	if asked(s, kind.Value) { // names in the label have values, or are reported as names in the question
 		l.labels = l.labels[:labels]
 	}
 	n.Classes = classes(s.text("class"), d.classes)
@@ -52,13 +52,13 @@ func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
 	return n
 }
 
-// asked reports whether a node of a kind asks its label, because it has no other question or
-// prompt.
+// asked reports whether the label is the question or prompt of a node of the kind,
+// because it has no other.
 func asked(s *settings, kind string) bool {
 	return kind == kindHuman && !s.says(questionKey) || slices.Contains(models, kind) && !s.says(promptKeys...)
 }
 
-// implied reports whether the shape and type of a node say no more than its kind does.
+// implied reports whether the kind of a node determines its shape and type.
 func implied(s *settings, kind string) bool {
 	typ, shape := s.text("type").Value, s.text("shape").Value
 	if k := byName(kind); k != nil {
@@ -67,7 +67,8 @@ func implied(s *settings, kind string) bool {
 	return typ == kind && shape == ""
 }
 
-// classes returns the classes of a node: its own, then those of the groups it is in.
+// classes returns the classes of a node: those it sets, then those of the groups that
+// contain it.
 func classes(own core.Text, groups []core.Text) []core.Text {
 	var out []core.Text
 	seen := map[string]bool{}
@@ -89,9 +90,10 @@ func classes(own core.Text, groups []core.Text) []core.Text {
 	return out
 }
 
-// retry returns the retry policy of a node: the preset it names, else so many attempts
-// more than one with the waits of the preset standard, else nil, which leaves it to the
-// graph.
+// retry returns the retry policy of a node. It is the preset that the node names.
+// Without one, max_retries sets the number of attempts after the first, with the delays
+// of the preset standard. It is nil if the node sets neither, so that the policy of the
+// graph applies.
 func (l *loader) retry(s *settings) *core.OnError {
 	policy, most := s.text("retry_policy"), s.anyNumber("max_retries")
 	if policy.Value != "" {
@@ -110,7 +112,7 @@ func (l *loader) retry(s *settings) *core.OnError {
 	return &core.OnError{Policy: core.At("retry", most.Pos), Preset: core.At("standard", most.Pos), Attempts: &attempts, Pos: most.Pos}
 }
 
-// nearest proposes the nearest of a few words, else lists them.
+// nearest suggests the word most similar to the given one, or lists all words.
 func nearest(word string, words []string) string {
 	if near := core.DidYouMean(word, words); near != "" {
 		return near
@@ -132,7 +134,7 @@ func (l *loader) selection(s *settings) bool {
 	return false
 }
 
-// work reads what a node does into the configuration of its kind.
+// work reads the configuration of a node's kind.
 func (l *loader) work(n *core.Node, s *settings) {
 	n.Config = &core.Value{Kind: core.ObjectValue, Pos: n.Pos}
 	if a := s.find("import"); a >= 0 {
@@ -161,7 +163,7 @@ func (l *loader) work(n *core.Node, s *settings) {
 		if n.Config.Get(key) != nil || ofAllNodes(key) || k != nil && slices.Contains(k.shaped, key) {
 			continue
 		}
-		if s.has(key) { // else what holds it has been read
+		if s.has(key) { // otherwise the attribute that sets it has been read
 			a := s.take(key)
 			if v := l.kindValue(s, k, a); v != nil {
 				n.Config.Set(core.At(key, a.key.Pos), v)
@@ -174,14 +176,15 @@ func (l *loader) work(n *core.Node, s *settings) {
 	n.Config.Lost = s.refused
 }
 
-// ofAllNodes reports whether an attribute is one of every node, and so none of its kind.
+// ofAllNodes reports whether nodes of every kind have an attribute, so that it is not a
+// key of a kind.
 func ofAllNodes(key string) bool {
 	row := nodePlace.find(key, "")
 	return row != nil && row.kinds == nil
 }
 
-// attributesOf returns the kind whose attributes a node has: that of a sub-workflow which is
-// not there is still one.
+// attributesOf returns the kind that determines which attributes a node has. A
+// sub-workflow whose file is missing still has those of a sub-workflow.
 func attributesOf(n *core.Node) string {
 	if n.Kind.Value == managerType {
 		return kindWorkflow
@@ -189,20 +192,20 @@ func attributesOf(n *core.Node) string {
 	return n.Kind.Value
 }
 
-// kindValue returns the value of an attribute that is a key of a kind, k being what the
-// table has of it, nil for nothing.
+// kindValue returns the value of an attribute that is a key of a kind. k is the kind's
+// entry in the table, nil if it has none.
 func (l *loader) kindValue(s *settings, k *kindOf, a *attribute) *core.Value {
 	v, key := a.value.tree(), a.key.Value
 	switch {
 	case k == nil:
 	case slices.Contains(k.lists, key):
 		list := listTree(v)
-		if list == nil { // no variables is not the same as all of them, and no tools may be said
+		if list == nil { // an empty list differs from an absent one: no variables are passed, or the agent needs no tools
 			list = &core.Value{Kind: core.ArrayValue, Pos: v.Pos}
 		}
 		return list
 	case slices.Contains(k.flags, key):
-		if _, ok := a.value.asBool(); !ok && key == "context" { // a word that others use for something else
+		if _, ok := a.value.asBool(); !ok && key == "context" { // other engines give context another meaning
 			s.keep(key)
 			l.ds.Warnf(core.CodeBadValue, a.value.text.Pos, "%s: context: want true or false, found %s, so it has no effect", s.subject, a.value.describe())
 			return nil
@@ -226,7 +229,8 @@ func (l *loader) kindKeys(kind string) (keys []string, ok bool) {
 	return l.opts.Kinds(kind)
 }
 
-// config reads the keys that the table has for a kind, as far as the kind owns them.
+// config reads the configuration keys that the table lists for a kind and that the kind
+// has.
 func (l *loader) config(n *core.Node, s *settings, k *kindOf, owned []string) {
 	for _, c := range k.config {
 		if owned != nil && !slices.Contains(owned, c.key) {
@@ -249,7 +253,8 @@ func (l *loader) config(n *core.Node, s *settings, k *kindOf, owned []string) {
 	}
 }
 
-// question reads what a person is asked: the text, or the label if that has places.
+// question reads the question for a person: the attribute text, or the label if it
+// contains placeholders.
 func (l *loader) question(n *core.Node, s *settings, from string) {
 	t, label := s.text(from), s.text("label")
 	if t.Value == "" && strings.ContainsAny(label.Value, "${") {
@@ -260,8 +265,8 @@ func (l *loader) question(n *core.Node, s *settings, from string) {
 	}
 }
 
-// scriptName reads a script that is nothing but a $name: it is the program that the name
-// stands for.
+// scriptName reads a script that consists of a $name. The value of the name is the
+// program to run.
 func (l *loader) scriptName(n *core.Node, s *settings, name, from string) {
 	t := s.text(from)
 	at := core.Inside(t, strings.IndexByte(t.Value, '$'))
@@ -288,7 +293,7 @@ func textTree(t core.Text) *core.Value {
 	return &core.Value{Kind: core.StringValue, Pos: t.Pos, Scalar: t.Value}
 }
 
-// listTree makes a list of a text with commas, nil for one without words.
+// listTree splits a string at commas into a list. It returns nil if there are no words.
 func listTree(v *core.Value) *core.Value {
 	s, ok := v.Scalar.(string)
 	if !ok {
@@ -306,11 +311,11 @@ func listTree(v *core.Value) *core.Value {
 	return out
 }
 
-// tree returns the value as the configuration of a kind has it.
+// tree returns the value as a node of a configuration tree.
 func (v value) tree() *core.Value { return core.Tree(v.plain(), v.text.Pos) }
 
-// arguments returns the attributes of a node whose type is a Go function: what is no
-// attribute for drawing.
+// arguments returns the attributes of a node whose type is a Go function, except those
+// for drawing.
 func (l *loader) arguments(n *core.Node, s *settings) *core.Value {
 	args := &core.Value{Kind: core.ObjectValue, Pos: n.Pos}
 	for i := range s.list {
@@ -328,7 +333,7 @@ func (l *loader) arguments(n *core.Node, s *settings) *core.Value {
 	return args
 }
 
-// passive are attributes about conversations, which no Go function is handed.
+// passive are attributes about conversations, which are not passed to Go functions.
 var passive = []string{"fidelity", "thread_id"}
 
 func (l *loader) wait(n *core.Node, s *settings) {

@@ -6,15 +6,13 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// This file warns of models that a document expects to have tools, such as a shell and files,
-// and that have none: what they answer is a text, and nothing is done.
-
-// toolKeys are attributes of nodes and graphs that only mean something where a model has
-// tools.
+// toolKeys are attributes of nodes and graphs that only make sense if a model has
+// tools. If it has none, the document is warned about: its models answer with text, and
+// change no file and run no program.
 var toolKeys = []string{"commands", "skills", "tool_filter", "tool_hooks.pre", "tool_hooks.post", "permissions", "backend"}
 
-// wantsTools returns the attribute that expects tools, nil for none. backend=api asks for
-// what happens.
+// wantsTools returns the attribute that implies tools, nil if there is none.
+// backend=api does not imply them: it asks for the behaviour of this engine.
 func (s *settings) wantsTools() *attribute {
 	for _, key := range toolKeys {
 		if i := s.find(key); i >= 0 && s.says(key) && !(key == "backend" && s.list[i].value.text.Value == "api") {
@@ -24,10 +22,10 @@ func (s *settings) wantsTools() *attribute {
 	return nil
 }
 
-// toolless notes an agent that has no tools, and what expects some. tools="" says that it
-// needs none.
+// toolless records an agent that has no tools, and the attribute that implies some.
+// tools="" says that the agent needs none.
 func (l *loader) toolless(n *core.Node, s *settings) {
-	if n.Kind.Value != kindAgent || s.find("tools") >= 0 || s.says("hosted_tools") { // tools="" asks for none
+	if n.Kind.Value != kindAgent || s.find("tools") >= 0 || s.says("hosted_tools") {
 		return
 	}
 	l.agents = append(l.agents, n.ID)
@@ -36,7 +34,7 @@ func (l *loader) toolless(n *core.Node, s *settings) {
 	}
 }
 
-// noTools warns of all agents without the tools that they, or the graph, expect.
+// noTools warns of all agents that lack tools which they, or the graph, expect.
 func (l *loader) noTools(graph *settings) {
 	ids := l.expecting
 	if a := graph.wantsTools(); a != nil && len(l.agents) > 0 {

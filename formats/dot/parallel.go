@@ -23,7 +23,7 @@ func (l *loader) parallel(n *core.Node, s *settings) {
 
 var counted = regexp.MustCompile(`^(k_of_n|quorum)\s*\(\s*([^()]*?)\s*\)$`)
 
-// join reads wait_all, first_success, k_of_n(2) or quorum(0.5).
+// join parses wait_all, first_success, k_of_n(2) or quorum(0.5).
 func (l *loader) join(s *settings) *core.Join {
 	t := s.text("join_policy")
 	word := strings.TrimSpace(t.Value)

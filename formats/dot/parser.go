@@ -6,20 +6,20 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// parser reads a document by recursive descent. After an error it goes on with the
-// next statement, so that all errors are found at once.
+// parser parses a document by recursive descent. After an error it continues with the
+// next statement, so that all errors are reported at once.
 type parser struct {
 	*scanner
 	tok   token
-	prev  token // the one before, for what is missing behind it
+	prev  token // the previous token, for errors about what is missing after it
 	ds    core.Diagnostics
 	depth int
-	// broken tells that something could not be read, stopped that a limit was exceeded:
-	// then the document is at its end.
+	// broken reports whether something could not be parsed. stopped reports whether a
+	// limit was exceeded; all further tokens are then tokenEnd.
 	broken, stopped bool
 }
 
-// parse returns the graph of a document, nil if there is none.
+// parse returns the syntax tree of a document, nil if there is none.
 func parse(s *scanner) (*graph, core.Diagnostics) {
 	p := &parser{scanner: s}
 	p.advance()
@@ -39,16 +39,16 @@ func (p *parser) take(t token) {
 	}
 }
 
-// is reports whether a sign is at hand.
+// is reports whether the current token is of a kind.
 func (p *parser) is(sign tokenKind) bool { return p.tok.kind == sign }
 
-// isWord reports whether a bare word is at hand.
+// isWord reports whether the current token is the given unquoted word.
 func (p *parser) isWord(word string) bool { return p.is(tokenName) && p.tok.text == word }
 
-// isName reports whether a name is at hand, bare or in quotes.
+// isName reports whether the current token is a name, quoted or not.
 func (p *parser) isName() bool { return p.is(tokenName) || p.is(tokenText) }
 
-// accept passes over a sign if it is at hand.
+// accept skips the current token if it is of the given kind.
 func (p *parser) accept(sign tokenKind) bool {
 	if !p.is(sign) {
 		return false
@@ -69,7 +69,7 @@ func (p *parser) errorf(pos core.Position, format string, args ...any) *core.Dia
 	return p.ds.Errorf(core.CodeParse, pos, format, args...)
 }
 
-// stop ends the document here.
+// stop ends parsing at the current token.
 func (p *parser) stop(code core.Code, pos core.Position, format string, args ...any) {
 	if !p.stopped {
 		p.ds.Errorf(code, pos, format, args...)
@@ -78,7 +78,7 @@ func (p *parser) stop(code core.Code, pos core.Position, format string, args ...
 	p.tok = token{kind: tokenEnd, pos: pos}
 }
 
-// unexpected reports that something else than the token at hand is wanted.
+// unexpected reports that the current token differs from the expected one.
 func (p *parser) unexpected(want string) *core.Diagnostic {
 	switch {
 	case p.is(tokenBad) && p.tok.whole:
@@ -124,7 +124,7 @@ func (p *parser) document() *graph {
 	return g
 }
 
-// tail checks that nothing follows the graph.
+// tail reports anything after the graph.
 func (p *parser) tail() {
 	for p.accept(';') {
 	}
@@ -139,7 +139,7 @@ func (p *parser) tail() {
 	}
 }
 
-// body reads statements between braces, the first of which is at hand.
+// body parses the statements between braces. The opening brace is the current token.
 func (p *parser) body(of string) []statement {
 	open := p.tok.pos
 	if p.depth++; p.depth > maxDepth {
@@ -169,12 +169,12 @@ func (p *parser) body(of string) []statement {
 	return out
 }
 
-// closed reports whether the document ends early for a reason that has been reported:
-// a text or a comment that is never closed.
+// closed reports whether the document ends early because of a string or comment that is
+// never closed, which has been reported.
 func (p *parser) closed() bool { return p.prev.kind == tokenBad && p.broken }
 
-// recover passes over what is left of a statement that cannot be read: up to a
-// semicolon, a brace or the next line outside of brackets.
+// recover skips the rest of a statement that cannot be parsed: up to a semicolon, a
+// brace or the next line outside of brackets.
 func (p *parser) recover() {
 	if p.is(tokenBad) {
 		p.advance()
@@ -190,7 +190,7 @@ func (p *parser) recover() {
 		case inside:
 		case p.is(';') || p.tok.fresh && (p.isName() || p.is(tokenBad)):
 			return
-		case p.is('{'): // of a group that cannot stand there
+		case p.is('{'): // of a group in a place where groups are not allowed
 			p.body("group")
 			return
 		}
@@ -243,7 +243,7 @@ func (p *parser) statementHint() string {
 	return ""
 }
 
-// isID checks that a name can be the id of a node.
+// isID reports whether a name can be the id of a node, and reports an error if not.
 func (p *parser) isID(t token) bool {
 	if t.text == "" {
 		p.errorf(t.pos, "the id of a node is empty")
@@ -256,7 +256,7 @@ func (p *parser) isID(t token) bool {
 	return true
 }
 
-// chain reads a node by itself, or edges, behind their first id.
+// chain parses a single node or edges, after their first id.
 func (p *parser) chain(first token) (statement, bool) {
 	c := &chain{ids: []core.Text{core.At(first.text, first.pos)}}
 	if !p.isID(first) {

@@ -8,11 +8,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// promptKeys are attributes that hold a prompt, the older one last.
+// promptKeys are the attributes that hold a prompt, the deprecated one last.
 var promptKeys = []string{promptKey, "llm_prompt"}
 
-// prompt reads the prompt of a node that asks a model: its own, else its label, else
-// its id.
+// prompt reads the prompt of a node that asks a model. Without a prompt, the label is
+// used, then the id.
 func (l *loader) prompt(n *core.Node, s *settings) {
 	key := cmp.Or(s.first(promptKeys...), promptKey)
 	t, label := s.text(key), s.text("label")
@@ -31,13 +31,13 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 	}
 	t = l.template(s.subject, promptKey, t)
 	if word := strings.TrimSpace(t.Value); fileWord.MatchString(word) {
-		t.Value = "{{'" + word + "'}}" // the kinds take a word such as README.md for a file
+		t.Value = "{{'" + word + "'}}" // kinds would treat a string such as README.md as the name of a file
 	}
 	n.Config.Set(core.At(promptKey, t.Pos), textTree(t))
 }
 
-// noPrompts warns of nodes that ask a model and have nothing to ask. A graph that is a
-// template has many of them, so one warning tells of all.
+// noPrompts warns of nodes that ask a model and have no prompt. A graph that serves as
+// a template has many such nodes, so there is one warning for all of them.
 func (l *loader) noPrompts() {
 	ids := l.promptless
 	switch len(ids) {

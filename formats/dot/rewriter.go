@@ -6,27 +6,27 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// rewriter puts a text together from parts of another one and texts in their place,
-// and keeps track of where each part stands in the document.
+// rewriter builds a string from another one by replacing parts of it. It records the
+// position in the document of each part.
 type rewriter struct {
 	src      core.Text
 	written  []core.Segment // of src
-	next     int            // the first of them that begins behind done
-	done     int            // how much of src is in out
+	next     int            // index of the first segment after done
+	done     int            // number of bytes of src that have been handled
 	out      strings.Builder
-	segments []core.Segment // of out; nil as long as nothing is replaced
-	bad      int            // places that can be none
-	literal  bool           // the result is no template: braces have no meaning in it
+	segments []core.Segment // of out; nil if nothing has been replaced
+	bad      int            // number of invalid placeholders
+	literal  bool           // the result is not a template: braces have no special meaning
 }
 
 func newRewriter(t core.Text) *rewriter {
 	list := core.Segments(t)
-	t.Pos = t.Pos.Written(list) // so that finding a place does not read the text again
+	t.Pos = t.Pos.Written(list) // so that core.Inside does not scan the string again
 	return &rewriter{src: t, written: list}
 }
 
-// replace writes with in place of the source between two offsets. In a template, a brace
-// just before it must not open a place together with it.
+// replace replaces the source between two offsets. In a template, the replacement must
+// not form a placeholder together with a brace just before it.
 func (r *rewriter) replace(from, to int, with string) {
 	if !r.literal && from > r.done && r.src.Value[from-1] == '{' && strings.HasPrefix(with, "{{") {
 		from, with = from-1, literalBrace+with
@@ -38,7 +38,7 @@ func (r *rewriter) replace(from, to int, with string) {
 	r.done = to
 }
 
-// copy takes over what stands up to an offset.
+// copy copies the source up to an offset.
 func (r *rewriter) copy(to int) {
 	if r.done >= to {
 		return

@@ -10,14 +10,14 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// kept reads a text that is checked and kept as it is.
+// kept reads a string that is checked and then kept in its source form.
 func (s *settings) kept(key string) core.Text {
 	t := s.text(key)
 	s.keep(key)
 	return t
 }
 
-// graphRules checks attributes of the graph that have no effect.
+// graphRules checks attributes of the graph.
 func (l *loader) graphRules(s *settings) {
 	if dir := s.kept("rankdir"); dir.Value != "" && !slices.Contains(directions, dir.Value) {
 		l.ds.Warnf(core.CodeDirection, dir.Pos, "%s: there is no rankdir %s", s.subject, quote(dir.Value)).WithHint("%s", nearest(dir.Value, directions))
@@ -34,8 +34,8 @@ var (
 	reserved   = []string{"strict", "graph", "digraph", "node", "edge", "subgraph"}
 )
 
-// fidelity returns how much a node, or the node at the end of an edge, is told of what came
-// before it, and checks what is said of conversations.
+// fidelity returns how much of the preceding conversation a node, or the target of an
+// edge, is given. It also checks the attributes of conversations.
 func (l *loader) fidelity(s *settings) core.Text {
 	fidelity, thread := s.text("fidelity"), s.kept("thread_id")
 	if thread.Value != "" && fidelity.Value != "full" && !(fidelity.Value == "" && l.fullFidelity) {
@@ -45,8 +45,8 @@ func (l *loader) fidelity(s *settings) core.Text {
 	return l.word(s, "fidelity")
 }
 
-// word returns the fidelity that an attribute names. One that nobody knows is kept as it is.
-// That a word is taken for another is said once.
+// word returns the fidelity that an attribute names. An unknown word is kept in its
+// source form. A word that is treated as another one is reported once.
 func (l *loader) word(s *settings, key string) core.Text {
 	t := s.text(key)
 	switch means := core.FidelityOf(t.Value); {
@@ -62,23 +62,24 @@ func (l *loader) word(s *settings, key string) core.Text {
 	return t
 }
 
-// warnReserved tells of a node that is called like a word of DOT.
+// warnReserved warns of a node whose id is a keyword of DOT.
 func (l *loader) warnReserved(id core.Text) {
 	if slices.Contains(reserved, strings.ToLower(id.Value)) {
 		l.ds.Warnf(core.CodeReservedID, id.Pos, "node %s is called like a word of the language", id.Value).WithHint("give it another id, and a label for people")
 	}
 }
 
-// scriptPlace finds what other engines put values in place of.
+// scriptPlace matches the placeholders that other engines replace by values.
 var scriptPlace = regexp.MustCompile(`\{\{\s*(?:goal|inputs\.\w+)\s*\}\}`)
 
 var absoluteDir = regexp.MustCompile(`(?:^|[\s;&|(])cd\s+(["']?/)`)
 
-// script checks a script. Without one the node fails when it is visited.
+// script checks the script of a node. Without a script, the node fails when it is
+// visited.
 func (l *loader) script(n *core.Node, s *settings) {
 	v := n.Config.Get("script")
 	if from := n.Config.Get(scriptFrom); from != nil {
-		if a := l.graphAttribute(from.Scalar.(string)); a != nil { // what is run if no input says otherwise
+		if a := l.graphAttribute(from.Scalar.(string)); a != nil { // the script that runs unless an input replaces it
 			l.scriptText(s, a.value.text)
 		}
 		return
@@ -92,10 +93,10 @@ func (l *loader) script(n *core.Node, s *settings) {
 	l.scriptText(s, core.At(v.Scalar.(string), v.Pos))
 }
 
-// shellName is a script that is nothing but a variable of the shell.
+// shellName matches a script that is only a shell variable.
 var shellName = regexp.MustCompile(`^\s*\$\{(` + namePattern + `)\}\s*$`)
 
-// scriptText checks the text that a node runs.
+// scriptText checks the text of a script.
 func (l *loader) scriptText(s *settings, text core.Text) {
 	if m := absoluteDir.FindStringSubmatchIndex(text.Value); m != nil {
 		l.ds.Warnf(core.CodeScriptDir, core.Inside(text, m[2]), "%s: the script changes into a folder with an absolute path", s.subject).
@@ -120,8 +121,9 @@ var (
 	setsGoal = regexp.MustCompile(`(?:^|[\s;&|(])(?:goal\+?=|(?:for|read|export|local|declare|getopts)\s(?:[^;&|\n]*\s)?goal\b)`)
 )
 
-// goalVariable finds the shell's variable goal in a script that does not set it, nil for
-// none. What stands in single quotes or behind a backslash is no variable.
+// goalVariable returns the range of the shell variable goal in a script that does not
+// set it, nil if there is none. It ignores single-quoted strings and escaped dollar
+// signs.
 func goalVariable(script string) []int {
 	if setsGoal.MatchString(script) {
 		return nil
@@ -148,7 +150,7 @@ func goalVariable(script string) []int {
 	return nil
 }
 
-// imports is for nodes in whose place another graph should be put.
+// imports handles nodes that other engines replace by another graph.
 func (l *loader) imports(n *core.Node, s *settings) {
 	a := s.list[s.find("import")]
 	n.Kind, n.Lacks = core.At(importType, a.key.Pos), "a graph cannot be put in place of a node"

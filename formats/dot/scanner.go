@@ -8,33 +8,36 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// tokenKind is the shape of a token. Signs of one character are themselves.
+// tokenKind is the kind of a token. The kind of a single punctuation character is the
+// character.
 type tokenKind rune
 
 const (
 	tokenEnd   tokenKind = -1 - iota
-	tokenName            // a bare word, dotted where it is the key of an attribute
-	tokenText            // a text in quotes
+	tokenName            // an unquoted word, with dots if it is the key of an attribute
+	tokenText            // a quoted string
 	tokenArrow           // ->
 	tokenLine            // --, which only undirected graphs have
-	tokenValue           // a bare value that is no name: a number, a duration, gpt-5.2
-	tokenBad             // what no token begins with; text says why
+	tokenValue           // an unquoted value that is not a name: a number, a duration, gpt-5.2
+	tokenBad             // a character that begins no token; text holds the error
 )
 
-// token is a piece of the document.
+// token is a token of a document.
 type token struct {
 	kind tokenKind
-	text string // of a text without quotes and escapes
+	text string // of a quoted string: its value, without quotes and escapes
 	pos  core.Position
-	// end is the place behind it; fresh tells that it is the first on its line.
+	// end is the position after the token. fresh reports whether it is the first on its
+	// line.
 	end   core.Position
 	fresh bool
-	// hint is that of a bad one; whole tells that its text says all there is to say.
+	// hint is the hint for a bad token. whole reports whether its text is a complete
+	// message.
 	hint  string
 	whole bool
 }
 
-// describe names a token in a message.
+// describe formats a token for a message.
 func (t token) describe() string {
 	switch t.kind {
 	case tokenEnd:
@@ -46,8 +49,8 @@ func (t token) describe() string {
 	}
 }
 
-// quotePath is a path in a message. All of it is shown: whoever reads the message looks for
-// the file.
+// quotePath formats a path for a message. The path is not shortened, so that the reader
+// can find the file.
 func quotePath(s string) string { return `"` + strings.ReplaceAll(s, "\n", `\n`) + `"` }
 
 func quote(s string) string {
@@ -57,21 +60,21 @@ func quote(s string) string {
 	return `"` + strings.ReplaceAll(s, "\n", `\n`) + `"`
 }
 
-// scanner cuts a document into tokens. It reports nothing itself.
+// scanner splits a document into tokens. It reports no errors itself.
 type scanner struct {
 	file string
 	data []byte
-	// inside is the text that the document is, nil for a file.
+	// inside is the string that contains the document, nil if it is a file.
 	inside *core.Text
 	scanState
 }
 
-// scanState is where a scanner is: a copy of it leads back there.
+// scanState is the position of a scanner. Restoring a copy of it rewinds the scanner.
 type scanState struct {
 	at        int
 	line      int32
 	lineStart int  // offset at which the line begins
-	fresh     bool // nothing but blanks and comments on the line so far
+	fresh     bool // the line has contained only spaces and comments so far
 }
 
 func newScanner(file string, data []byte) *scanner {
@@ -85,7 +88,7 @@ func (s *scanner) position(at int) core.Position {
 	return core.Position{File: s.file, Line: s.line, Column: int32(at - s.lineStart + 1)}
 }
 
-// peek returns the byte n places on, 0 beyond the end.
+// peek returns the byte n bytes ahead, 0 beyond the end.
 func (s *scanner) peek(n int) byte {
 	if s.at+n < len(s.data) {
 		return s.data[s.at+n]
@@ -93,13 +96,13 @@ func (s *scanner) peek(n int) byte {
 	return 0
 }
 
-// newline notes that a line ends before the offset at.
+// newline records that a new line begins at an offset.
 func (s *scanner) newline(at int) {
 	s.line, s.lineStart = s.line+1, at
 }
 
-// space passes over blanks, comments and lines for preprocessors. ok is false where a
-// comment is never closed: bad is the token to report then.
+// space skips white space, comments and preprocessor lines. If a comment is never
+// closed, ok is false and bad is the token to report.
 func (s *scanner) space() (bad token, ok bool) {
 	for s.at < len(s.data) {
 		switch c := s.data[s.at]; {
@@ -143,10 +146,10 @@ func (s *scanner) comment() (bad token, ok bool) {
 	return token{}, true
 }
 
-// next returns the next token where no value stands.
+// next returns the next token where no attribute value is expected.
 func (s *scanner) next() token { return s.token(false) }
 
-// value returns the next token where the value of an attribute may stand.
+// value returns the next token where an attribute value may appear.
 func (s *scanner) value() token { return s.token(true) }
 
 func (s *scanner) token(asValue bool) token {
@@ -185,7 +188,7 @@ func (s *scanner) scan(t *token, asValue bool) {
 	t.text = string(s.data[from:s.at])
 }
 
-// word passes over a bare word. As a value it may hold signs that names may not.
+// word scans an unquoted word. A value may contain characters that a name may not.
 func (s *scanner) word(t *token, asValue bool) {
 	from := s.at
 	for ; s.at < len(s.data); s.at++ {
@@ -201,7 +204,8 @@ func (s *scanner) word(t *token, asValue bool) {
 	t.kind = wordKind(s.data[from:s.at])
 }
 
-// wordKind tells names, whose parts begin with letters, from other bare words.
+// wordKind distinguishes names, whose parts begin with letters, from other unquoted
+// words.
 func wordKind(word []byte) tokenKind {
 	for i, c := range word {
 		if !isLetter(c) && (i == 0 || word[i-1] == '.' || !isDigit(c) && (c != '.' || i == len(word)-1)) {
@@ -211,8 +215,8 @@ func wordKind(word []byte) tokenKind {
 	return tokenName
 }
 
-// text reads a text in quotes. Of escapes there are \" \\ \n and \t; any other
-// backslash is one, also in front of a line break.
+// text scans a quoted string. Its escapes are \" \\ \n and \t. Any other backslash is
+// literal, including one before a line break.
 func (s *scanner) text(t *token) {
 	quoteAt := s.position(s.at)
 	s.at++
@@ -220,7 +224,7 @@ func (s *scanner) text(t *token) {
 	var out strings.Builder
 	segments := []core.Segment{{Line: s.line, Column: t.pos.Column}}
 	from := s.at
-	cut := func(behind int) { // the text goes on behind what is written otherwise
+	cut := func(behind int) { // continues the string after an escape or line break
 		s.at, from = behind, behind
 		segments = append(segments, core.Segment{Offset: int32(out.Len()), Line: s.line, Column: int32(behind - s.lineStart + 1)})
 	}
@@ -250,7 +254,7 @@ func (s *scanner) text(t *token) {
 		hint: `close it with ", and write \" for a quote inside`}
 }
 
-// escaped returns what a backslash and a character stand for, 0 for themselves.
+// escaped returns the character that an escape represents, 0 if it is not an escape.
 func escaped(c byte) byte {
 	switch c {
 	case '"', '\\':
@@ -263,7 +267,7 @@ func escaped(c byte) byte {
 	return 0
 }
 
-// stray passes over a character that begins no token.
+// stray handles a character that begins no token.
 func (s *scanner) stray(t *token) {
 	r, n := utf8.DecodeRune(s.data[s.at:])
 	t.kind, t.text = tokenBad, "unexpected "+quote(string(r))

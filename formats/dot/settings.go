@@ -10,14 +10,14 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// settings reads the attributes of one thing. An absent attribute has its zero value,
-// one that is refused is reported and counts as absent.
+// settings reads the attributes of one node, edge or graph. An absent attribute has its
+// zero value. An invalid one is reported and treated as absent.
 type settings struct {
 	*attributeSet
 	loader  *loader
 	ds      *core.Diagnostics
-	subject string // how messages call the thing
-	refused bool   // something was
+	subject string // used in messages
+	refused bool   // an attribute was invalid
 }
 
 func (s *settings) wrong(a *attribute, want string) *core.Diagnostic {
@@ -30,7 +30,8 @@ func (s *settings) bad(a *attribute, want string) *core.Diagnostic {
 	return s.ds.Errorf(core.CodeBadValue, a.value.text.Pos, "%s: %s: want %s, found %s", s.subject, a.key.Value, want, a.value.describe())
 }
 
-// text reads a text, which any value is. One that is blank counts as absent.
+// text reads an attribute as a string, whatever its kind. A blank string counts as
+// absent.
 func (s *settings) text(key string) core.Text {
 	if a := s.take(key); a != nil && strings.TrimSpace(a.value.text.Value) != "" {
 		return a.value.text
@@ -38,7 +39,8 @@ func (s *settings) text(key string) core.Text {
 	return core.Text{}
 }
 
-// first returns the first of several keys that is there and not blank, "" for none.
+// first returns the first of several keys that is set and not blank, "" if there is
+// none.
 func (s *settings) first(keys ...string) string {
 	for _, k := range keys {
 		if s.text(k).Value != "" {
@@ -48,7 +50,7 @@ func (s *settings) first(keys ...string) string {
 	return ""
 }
 
-// says reports whether one of several keys is there and not blank, and takes none.
+// says reports whether one of several keys is set and not blank. It marks none as used.
 func (s *settings) says(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		a := s.find(key)
@@ -68,7 +70,7 @@ func (s *settings) flag(key string) bool {
 	return b
 }
 
-// number reads a whole number of at least least.
+// number reads an integer that is at least least.
 func (s *settings) number(key string, least int, want string) *core.Int {
 	a := s.take(key)
 	if a == nil {
@@ -86,7 +88,7 @@ func (s *settings) number(key string, least int, want string) *core.Int {
 	return &core.Int{Value: n, Pos: a.value.text.Pos}
 }
 
-// anyNumber reads a whole number.
+// anyNumber reads an integer.
 func (s *settings) anyNumber(key string) *core.Int {
 	return s.number(key, math.MinInt, "")
 }
@@ -104,7 +106,7 @@ func (s *settings) duration(key string) *core.Located[time.Duration] {
 	return &core.Located[time.Duration]{Value: d, Pos: a.value.text.Pos}
 }
 
-// word reads one of a list of words.
+// word reads one of the given words.
 func (s *settings) word(key string, words ...string) core.Text {
 	t := s.text(key)
 	if t.Value == "" || slices.Contains(words, t.Value) {
@@ -114,8 +116,9 @@ func (s *settings) word(key string, words ...string) core.Text {
 	return core.Text{}
 }
 
-// attributes returns what is left, as it was written, nil for nothing. kind is that of a
-// node. What no table has gets a hint, and so does a key that belongs elsewhere.
+// attributes returns the unused attributes in their source form, nil if there are none.
+// kind is the kind of the node. Unknown attributes, and those that belong elsewhere,
+// get a hint.
 func (s *settings) attributes(of *place, kind string) *core.Object {
 	var out *core.Object
 	for a := range s.rest {
@@ -124,7 +127,7 @@ func (s *settings) attributes(of *place, kind string) *core.Object {
 		}
 		v := a.value.plain()
 		if of == &graphPlace && s.loader.named[a.key.Value] {
-			v = a.value.text.Value // what a name stands for is a text: 1.10 is not 1.1
+			v = a.value.text.Value // a name's value is a string: 1.10 is not 1.1
 		}
 		out.Set(a.key.Value, v)
 		s.hint(a, of, kind)
@@ -132,13 +135,14 @@ func (s *settings) attributes(of *place, kind string) *core.Object {
 	return out
 }
 
-// maxHints is how many unknown attributes of a document are compared with the known ones.
+// maxHints limits the number of unknown attributes of a document that are compared with
+// the known ones.
 const maxHints = 1000
 
-// spot is a place in the document.
+// spot is a position in the document.
 type spot struct{ line, column int32 }
 
-// hint says what is to be said of an attribute that nothing has read.
+// hint reports an unused attribute, if there is something to report.
 func (s *settings) hint(a *attribute, of *place, kind string) {
 	key := a.key.Value
 	if known := of.find(key, kind); known != nil {
@@ -163,12 +167,13 @@ func (s *settings) hint(a *attribute, of *place, kind string) {
 	s.once(of.name+key, core.Hint, a, "%s: attribute %q has no meaning and is kept as it is", core.DidYouMean(key, of.names())).Code = core.CodeUnknownKey
 }
 
-// idle says of an attribute of the table that it has no effect where it stands.
+// idle reports an attribute of the table that has no effect on this node, edge or
+// graph.
 func (s *settings) idle(a *attribute, known *attributeKey, kind string) {
 	switch {
-	case kind == importType: // the node fails, and that is said
+	case kind == importType: // the node fails, which has been reported
 	case !known.of(kind):
-		if !a.byDefault { // those are given to nodes of all kinds
+		if !a.byDefault { // defaults apply to nodes of all kinds
 			s.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on a node of the kind %s", s.subject, a.key.Value, kind).
 				WithHint("it belongs to %s", owners(a.key.Value)).Severity = core.Hint
 		}
@@ -183,7 +188,7 @@ func (s *settings) idle(a *attribute, known *attributeKey, kind string) {
 	}
 }
 
-// once adds a finding about an attribute that is made once of a document.
+// once adds a finding about an attribute unless the document already has it.
 func (s *settings) once(what string, severity core.Severity, a *attribute, format, hint string) *core.Diagnostic {
 	if s.loader.said[what] {
 		return &core.Diagnostic{}

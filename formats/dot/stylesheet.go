@@ -9,22 +9,23 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// styles are the rules of a stylesheet such as
+// styles holds the rules of a stylesheet such as
 //
-//   - { model: small; } .hard { model: large; } #review { provider: other; }
+//	.hard { model: large; } #review { provider: other; } * { model: small; }
 //
-// by selector as it is written (*, a shape, .class or #id), then by property. Of several
-// values for a property the one of the more exact selector counts, then the later one.
+// by selector in its source form (*, a shape, .class or #id), then by property. Of
+// several values for a property, the one with the more specific selector wins, then the
+// later one.
 type styles map[string]map[string]style
 
-// style is a value and how many came before it.
+// style is a value and its position in the order of all values.
 type style struct {
 	value core.Text
 	order int
 }
 
-// properties are those of stylesheets, and the keys of kinds they stand for; "" for
-// those without effect.
+// properties maps the properties of stylesheets to configuration keys. The key is ""
+// for properties without effect.
 var properties = map[string]string{
 	"model": "model", "provider": "provider", "reasoning_effort": "reasoning_effort", "llm_model": "model", "llm_provider": "provider",
 	"speed": "", "backend": "",
@@ -32,14 +33,14 @@ var properties = map[string]string{
 
 var templateSign = regexp.MustCompile(`\{[{%]`)
 
-// stylesheet reads a stylesheet.
+// stylesheet parses a stylesheet.
 func (l *loader) stylesheet(t core.Text) {
 	if m := templateSign.FindStringIndex(t.Value); m != nil {
 		l.ds.Warnf(core.CodeIgnored, core.Inside(t, m[0]), "model_stylesheet: a stylesheet that is a template has no effect").
 			WithHint("write the models into it, or model=... on the nodes")
 		return
 	}
-	t.Pos = t.Pos.Written(core.Segments(t)) // so that finding a place does not read the text again
+	t.Pos = t.Pos.Written(core.Segments(t)) // so that core.Inside does not scan the string again
 	s := &sheet{src: t, text: t.Value, rules: styles{}, idle: map[string]bool{}, ds: &l.ds}
 	if problem := s.read(); problem != "" {
 		l.ds.Errorf(core.CodeStylesheet, core.Inside(t, s.at), "model_stylesheet: %s", problem).
@@ -48,8 +49,8 @@ func (l *loader) stylesheet(t core.Text) {
 	l.styles = s.rules
 }
 
-// style gives a node that asks a model what the stylesheet has for it and the node does
-// not say itself.
+// style sets the values of the stylesheet on a node that asks a model, for keys that
+// the node does not set itself.
 func (l *loader) style(n *core.Node, shape string, owned []string) {
 	if l.styles == nil || n.Kind.Value != kindAgent && n.Kind.Value != kindPrompt {
 		return
@@ -65,9 +66,9 @@ func (l *loader) style(n *core.Node, shape string, owned []string) {
 	n.Config = ordered(n.Config)
 }
 
-// ordered returns a configuration with its keys in the order in which attributes are read:
-// prompt, those of models, others. So one that a stylesheet has set stands where it would
-// stand if the node said it.
+// ordered returns a configuration with its keys in the order in which attributes are
+// read: the prompt, the keys of models, other keys. A key from a stylesheet is thus in
+// the same position as if the node had set it.
 func ordered(config *core.Value) *core.Value {
 	out := *config
 	out.Keys, out.Values = nil, nil
@@ -111,7 +112,7 @@ func (s styles) of(n *core.Node, shape, key string) (core.Text, bool) {
 	return core.Text{}, false
 }
 
-// sheet reads a stylesheet.
+// sheet parses a stylesheet.
 type sheet struct {
 	src   core.Text
 	text  string
@@ -122,7 +123,8 @@ type sheet struct {
 	ds    *core.Diagnostics
 }
 
-// read returns the first thing that is wrong, "" for nothing; it stands at s.at.
+// read parses the stylesheet. It returns the first error, whose offset is s.at, or ""
+// if there is none.
 func (s *sheet) read() (problem string) {
 	for s.space(); s.at < len(s.text); s.space() {
 		from := s.at
@@ -142,7 +144,7 @@ func (s *sheet) read() (problem string) {
 	return ""
 }
 
-// property reads `name: value` and the semicolon, which may be missing at the end of a
+// property parses `name: value` and the semicolon, which is optional at the end of a
 // rule.
 func (s *sheet) property(selector string) string {
 	from := s.at
@@ -170,7 +172,7 @@ func (s *sheet) property(selector string) string {
 	return `want ";" after the value, found ` + s.found()
 }
 
-// set notes a value, which stands at s.at, and the property before it.
+// set stores the value of a property. The value begins at s.at, the property at from.
 func (s *sheet) set(selector, name string, from int, value string) {
 	key, ok := properties[name]
 	if !ok {
@@ -191,7 +193,7 @@ func (s *sheet) set(selector, name string, from int, value string) {
 	s.rules[selector][key] = style{core.At(unquoted(value), core.Inside(s.src, s.at)), s.count}
 }
 
-// unquoted takes the quotes off a value.
+// unquoted removes the quotes around a value.
 func unquoted(value string) string {
 	if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
 		return value[1 : n-1]

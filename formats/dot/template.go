@@ -10,8 +10,7 @@ import (
 	"github.com/wavefold/wavefold/expressions/template"
 )
 
-// What stands for values in prompts, as engines for these documents have it, and as
-// templates of this engine have it.
+// Placeholders and escapes in the template syntax of this engine.
 const (
 	goalPlace     = "{{$input.goal}}"
 	literalBraces = "{{'{{'}}"
@@ -19,8 +18,8 @@ const (
 )
 
 const (
-	// maxBadPlaces is how many double braces of one text are looked at that make no place;
-	// after them only goals and inputs of at most shortPlace bytes are found.
+	// maxBadPlaces limits the number of invalid placeholders in one string that are
+	// examined. After that, only placeholders of at most shortPlace bytes are found.
 	maxBadPlaces = 100
 	shortPlace   = 200
 )
@@ -31,9 +30,9 @@ var (
 	name    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 )
 
-// template turns what stands for values in a text, which what calls, into the places of a
-// template: $name, {{ goal }} and {{ inputs.x }}. Other double braces that make a place are
-// left as they are; those that can be none become text, with a warning.
+// template converts the placeholders $name, {{ goal }} and {{ inputs.x }} of a string
+// to those of a template. what names the string in messages. Other valid placeholders
+// are left as they are. Invalid ones become literal text, with a warning.
 func (l *loader) template(subject, what string, t core.Text) core.Text {
 	if at := strings.Index(t.Value, "{%"); at >= 0 {
 		l.ds.Warnf(core.CodeExprSyntax, core.Inside(t, at), "%s: %s: {%% ... %%} has no meaning here, so it stays as it is written", subject, what)
@@ -53,14 +52,15 @@ func (l *loader) template(subject, what string, t core.Text) core.Text {
 	}
 }
 
-// finder finds the places of a word in a text, from left to right.
+// finder finds the occurrences of a substring, from left to right.
 type finder struct {
 	text, what string
 	at         int
-	found      bool // at is a place that was found
+	found      bool // at is a known occurrence
 }
 
-// from returns the first place at or behind an offset, the end of the text for none.
+// from returns the first occurrence at or after an offset, the length of the string if
+// there is none.
 func (f *finder) from(offset int) int {
 	if f.found && f.at >= offset {
 		return f.at
@@ -72,8 +72,8 @@ func (f *finder) from(offset int) int {
 	return f.at
 }
 
-// dollar reads a dollar, behind which a name may stand, and returns where to go on. What
-// stands before from has been read.
+// dollar handles a dollar sign, which may begin a name, and returns the offset at which
+// to continue. The string before from has been handled.
 func (l *loader) dollar(subject, what string, r *rewriter, from, at int) int {
 	text, end := r.src.Value, at+1
 	switch name := nameAt(text[end:]); {
@@ -91,7 +91,7 @@ func (l *loader) dollar(subject, what string, r *rewriter, from, at int) int {
 	return end
 }
 
-// slot reads double braces and returns where to go on.
+// slot handles double braces and returns the offset at which to continue.
 func (l *loader) slot(subject, what string, r *rewriter, from int) int {
 	written := r.place(from)
 	end := from + len(written)
@@ -125,8 +125,8 @@ func (l *loader) slot(subject, what string, r *rewriter, from int) int {
 
 var inputPlace = regexp.MustCompile(`^\{\{\$input\.([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}\}$`)
 
-// untemplate is the inverse of template. A place of a name is written as $name, unless the
-// whole would then be read as the name of a file.
+// untemplate is the inverse of template. It writes the placeholder of a name as $name,
+// unless the result would then be read as the name of a file.
 func untemplate(text string) string {
 	written := writtenTemplate(text, writtenName)
 	if _, file := fileRef(written); file {
@@ -163,8 +163,8 @@ func writtenTemplate(text string, name func(place, before, after string) string)
 	}
 }
 
-// writtenName returns $name for the place of a name, unless what stands around it would be
-// taken for a part of that.
+// writtenName returns $name for the placeholder of a name, unless the surrounding
+// string would change the meaning of $name.
 func writtenName(written, before, after string) string {
 	m := namePlace.FindStringSubmatch(written)
 	if m == nil || m[1] != m[2] || m[1] != m[3] || m[1] == core.InputGoal || strings.HasSuffix(before, `\`) ||
@@ -174,7 +174,8 @@ func writtenName(written, before, after string) string {
 	return "$" + m[1]
 }
 
-// wrongPlace says why double braces can be no place of a template, "" if they can.
+// wrongPlace says why double braces are not a valid placeholder. It returns "" if they
+// are.
 func wrongPlace(written string) (why, hint string) {
 	inside := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(written, "{{"), "}}"))
 	if written == "" {
@@ -197,8 +198,9 @@ func wrongPlace(written string) (why, hint string) {
 	return "", ""
 }
 
-// place returns the place that begins at an offset, "" if it is never closed or so far
-// away that no expression is as long. Once too many were none, only short ones are read.
+// place returns the placeholder at an offset, "" if it is never closed or is longer
+// than any expression. After maxBadPlaces invalid ones, only short placeholders are
+// found.
 func (r *rewriter) place(from int) string {
 	longest := expressions.MaxLength
 	if r.bad == maxBadPlaces {
@@ -207,7 +209,7 @@ func (r *rewriter) place(from int) string {
 	return placeAt(r.src.Value[from:min(len(r.src.Value), from+longest)])
 }
 
-// placeAt returns the place that a text begins with, "" if it is never closed.
+// placeAt returns the placeholder at the start of a string, "" if it is never closed.
 func placeAt(text string) string {
 	for i := 2; i < len(text); i++ {
 		switch c := text[i]; {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// nameText writes the id of a node or the name of a graph: bare if it can be.
+// nameText formats the id of a node or the name of a graph, without quotes if possible.
 func nameText(s string) string {
 	if strings.Contains(s, ".") {
 		return inQuotes(s)
@@ -17,7 +17,7 @@ func nameText(s string) string {
 	return keyText(s)
 }
 
-// keyText writes the key of an attribute, which may be dotted.
+// keyText formats the key of an attribute, which may contain dots.
 func keyText(s string) string {
 	if s != "" && wordKind([]byte(s)) == tokenName && !slices.Contains(reserved, strings.ToLower(s)) {
 		return s
@@ -27,10 +27,10 @@ func keyText(s string) string {
 
 var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", `\t`)
 
-// inQuotes writes a text in quotes. Line breaks stay as they are.
+// inQuotes quotes a string. Line breaks are kept.
 func inQuotes(s string) string { return `"` + quoter.Replace(s) + `"` }
 
-// text writes a text, as a word where it is one.
+// text formats a string, without quotes if it is a word.
 func (w *writer) text(subject, s string) string {
 	if !utf8.ValidString(s) {
 		w.fail("%s: string %q is not valid UTF-8", subject, s)
@@ -41,7 +41,8 @@ func (w *writer) text(subject, s string) string {
 	return inQuotes(s)
 }
 
-// scalar writes a value; ok is false for a list, a mapping and what no value stands for.
+// scalar formats a value. ok is false for a list, a mapping, and a number that is not
+// finite.
 func (w *writer) scalar(subject string, v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case bool:
@@ -62,7 +63,7 @@ func (w *writer) scalar(subject string, v any) (text string, ok bool) {
 
 func floatText(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// durationText writes a duration in the largest unit that it is a whole number of.
+// durationText formats a duration in the largest unit of which it is a whole multiple.
 func durationText(d time.Duration) string {
 	for _, u := range slices.Backward(units) {
 		if d != 0 && d%u.of == 0 {

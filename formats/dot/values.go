@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// bare reads a value without quotes; ok is false for what needs quotes.
+// bare parses an unquoted value; ok is false if the value needs quotes.
 func bare(t token) (v value, ok bool) {
 	v.text.Value, v.text.Pos = t.text, t.pos
 	_, isDuration := unitDuration(t.text)
@@ -30,8 +30,8 @@ func bare(t token) (v value, ok bool) {
 	return v, err == nil
 }
 
-// isNumber reports whether a text is digits with a minus in front and a point in
-// between, as 5, -0.5 or .5; a point at the end is none.
+// isNumber reports whether a string consists of digits with an optional minus sign and
+// decimal point, such as 5, -0.5 or .5. A point at the end is not allowed.
 func isNumber(s string) bool {
 	whole, fraction, point := strings.Cut(strings.TrimPrefix(s, "-"), ".")
 	return isDigits(fraction) && isDigits(whole+fraction) || !point && isDigits(whole)
@@ -46,13 +46,13 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// units are those of durations, longer names first.
+// units are the units of durations, ms before s.
 var units = []struct {
 	name string
 	of   time.Duration
 }{{"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}, {"d", 24 * time.Hour}}
 
-// unitDuration reads a whole number with a unit, such as 250ms, 30s, 15m, 2h or 1d.
+// unitDuration parses a whole number with a unit, such as 250ms, 30s, 15m, 2h or 1d.
 func unitDuration(s string) (time.Duration, bool) {
 	for _, u := range units {
 		if digits, ok := strings.CutSuffix(s, u.name); ok && isDigits(digits) {
@@ -66,8 +66,8 @@ func unitDuration(s string) (time.Duration, bool) {
 	return 0, false
 }
 
-// asDuration reads a duration: as unitDuration does, in Go's way (1h30m, in quotes),
-// or a number of seconds.
+// asDuration converts the value to a duration. It accepts the syntax of unitDuration,
+// Go's syntax (1h30m, quoted) and a number of seconds.
 func (v value) asDuration() (time.Duration, bool) {
 	text := strings.TrimSpace(v.text.Value)
 	if d, ok := unitDuration(text); ok {
@@ -84,13 +84,14 @@ func (v value) asDuration() (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
-// asBool reads a boolean, in quotes too.
+// asBool converts the value to a boolean. The value may be quoted.
 func (v value) asBool() (b, ok bool) {
 	text := strings.ToLower(strings.TrimSpace(v.text.Value))
 	return text == "true", text == "true" || text == "false"
 }
 
-// asInt reads a whole number, in quotes too. One with a point and zeros behind it is whole.
+// asInt converts the value to an integer. The value may be quoted. Zeros after a
+// decimal point are allowed.
 func (v value) asInt() (int, bool) {
 	whole, behind, pointed := strings.Cut(strings.TrimSpace(v.text.Value), ".")
 	if pointed && (behind == "" || strings.Trim(behind, "0") != "") {
@@ -100,7 +101,7 @@ func (v value) asInt() (int, bool) {
 	return int(n), err == nil
 }
 
-// describe names the value in a message.
+// describe formats the value for a message.
 func (v value) describe() string {
 	switch v.kind {
 	case boolValue, intValue, floatValue:

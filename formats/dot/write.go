@@ -9,17 +9,17 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Holds reports whether DOT is the format of graphs of the workflow's mode.
+// Holds reports whether a workflow has the mode that DOT represents, walk.
 func Holds(w *core.Workflow) bool { return w.Mode == core.ModeWalk }
 
-// Write returns a walk as a document. Parsing it with the options that the walk was
-// read with gives an equal workflow, and writing that again the same bytes; positions,
-// comments and the shape of the document are lost: defaults and groups are written out,
-// and prompts stand in the document, not in files.
+// Write formats a walk as a document. Parsing the document with the options that were
+// used for the walk gives an equal workflow, and writing that gives the same bytes.
+// Positions, comments and the layout of the original are lost: defaults and groups are
+// expanded, and prompts are in the document instead of in files.
 //
-// What a document cannot say makes Write fail: the mode dag, fields of the state, inputs
-// that no prompt refers to, fan-outs, conditions that are expressions, a Go function
-// without a name. The error names the node or edge.
+// Write fails if the workflow contains something that DOT cannot express: the mode dag,
+// fields of the state, inputs that no prompt refers to, fan-outs, conditions that are
+// expressions, or a Go function without a name. The error names the node or edge.
 func Write(w *core.Workflow) ([]byte, error) {
 	wr := &writer{}
 	wr.checkWorkflow(w)
@@ -81,7 +81,7 @@ func (w *writer) fail(format string, args ...any) {
 	}
 }
 
-// unless fails if something is there that a document cannot say.
+// unless fails if is is true. what names a feature that DOT cannot express.
 func (w *writer) unless(is bool, subject, what string) {
 	if is {
 		w.fail("%s: %s cannot be written in DOT", subject, what)
@@ -93,7 +93,7 @@ func (w *writer) line(format string, args ...any) {
 	w.b.WriteByte('\n')
 }
 
-// list is attributes under construction. What says nothing is left out.
+// list is an attribute list under construction. Unset attributes are left out.
 type list struct {
 	w       *writer
 	subject string
@@ -119,7 +119,7 @@ func (l *list) text(key string, t core.Text) {
 	}
 }
 
-// label writes a label, in which a dollar may be one.
+// label adds a label, with dollar signs escaped.
 func (l *list) label(t core.Text) { l.text("label", core.Text{Value: dollars(t.Value, "")}) }
 
 func (l *list) flag(key string, b bool) {
@@ -140,7 +140,7 @@ func (l *list) duration(key string, d *core.Located[time.Duration]) {
 	}
 }
 
-// value writes what an attribute or a key of a kind holds.
+// value adds an attribute, or a key of a kind.
 func (l *list) value(key string, v any) {
 	text, ok := l.w.scalar(l.subject, v)
 	if !ok {
@@ -150,14 +150,15 @@ func (l *list) value(key string, v any) {
 	l.put(key, text)
 }
 
-// object writes attributes that were kept.
+// object adds attributes that were kept in their source form.
 func (l *list) object(o *core.Object) {
 	for k, v := range o.All() {
 		l.value(k, v)
 	}
 }
 
-// String returns the list in brackets, with a blank in front; "" for an empty one.
+// String returns the list in brackets, with a leading space. It returns "" if the list
+// is empty.
 func (l *list) String() string {
 	if len(l.parts) == 0 {
 		return ""
@@ -240,8 +241,8 @@ func (w *writer) checkNode(n *core.Node, subject string) {
 	w.unless(n.Kind.Value != kindParallel && (n.Join != nil || n.Parallel != nil), subject, "a join of a node that is not parallel")
 }
 
-// asksFor writes the shape or type that gives the node its kind, unless the attributes
-// that were kept do.
+// asksFor writes the shape or type that selects the node's kind, unless the attributes
+// that were kept include it.
 func (w *writer) asksFor(n *core.Node, l *list) {
 	for _, key := range []string{"shape", "type", importType} {
 		if _, ok := n.Attributes.Get(key); ok {
@@ -287,8 +288,8 @@ func (w *writer) work(n *core.Node, l *list) {
 	}
 }
 
-// listText writes a key that is a list of words with commas; ok is false for what would not
-// be read as the same list.
+// listText formats a list of strings, separated by commas. ok is false if the result
+// would not be parsed as the same list.
 func listText(kind, key string, v any) (text string, ok bool) {
 	k := byName(kind)
 	list, isList := v.([]any)
@@ -306,7 +307,7 @@ func listText(kind, key string, v any) (text string, ok bool) {
 	return strings.Join(words, ", "), true
 }
 
-// attributeOf returns the attribute that a key of a kind is read from.
+// attributeOf returns the attribute that sets a key of a kind.
 func attributeOf(n *core.Node, key string, argument bool) string {
 	if n.Kind.Value == kindWorkflow && key == "file" {
 		return childKeys[0]
@@ -343,7 +344,7 @@ func (w *writer) retry(e *core.OnError, l *list) {
 	}
 }
 
-// isZeroRetry reports whether nothing is set.
+// isZeroRetry reports whether no setting of e is set.
 func isZeroRetry(e core.OnError) bool {
 	return e.Backoff.Value == "" && e.Factor == nil && e.Base == nil && e.Max == nil && e.Jitter == nil && e.RetryOn.Value == "" && e.Then.Value == ""
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
-// testOptions know a kind of their own and the keys of one more.
+// testOptions define a kind, and a key for another one.
 var testOptions = Options{Files: folder, Kinds: func(kind string) ([]string, bool) {
 	switch kind {
 	case "agent":
@@ -27,7 +27,8 @@ var testOptions = Options{Files: folder, Kinds: func(kind string) ([]string, boo
 	return nil, false
 }}
 
-// roundTrip writes a document's workflow and reads it back: the same comes out, twice.
+// roundTrip writes a document's workflow and parses the result. It does so twice, and
+// the workflow must stay the same.
 func roundTrip(t testing.TB, data []byte, opts Options) {
 	t.Helper()
 	w, ds := Parse("in.dot", data, opts)
@@ -157,8 +158,8 @@ func seeds(f *testing.F) {
 	}
 }
 
-// TestAnyTextSurvives holds that whatever stands in labels, prompts, scripts and unknown
-// attributes is written so that it is read as it was.
+// TestAnyTextSurvives checks that any string in a label, prompt, script or unknown
+// attribute survives writing and parsing.
 func TestAnyTextSurvives(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", " ", "\n", "\\", `"`, "\t", "\r\n", "{{", "}}", "$goal", "$$", "$", "$x", "5", "{{coalesce($input.x, $.context.x, '$x')}}", "{{ goal }}", "{{ inputs.x }}",
 		"{{'{{'}}", "{{$.context}}", "é", "//", "/*", "#", "->", "@", "1", ".", "true", "it's", "\x00"})
@@ -169,7 +170,7 @@ func TestAnyTextSurvives(t *testing.T) {
 			", other=" + inQuotes(values[3]) + "]\nb [shape=parallelogram, script=" + inQuotes(values[4]) + "]\na -> b [label=" + inQuotes(values[5]) + "]\n}"
 		w, ds := Parse("in.dot", []byte(doc), Options{})
 		if ds.Failed(false) {
-			return // a prompt in a file that is not there
+			return // a prompt in a file that does not exist
 		}
 		if got := w.Inputs[0].Default; got != values[0] {
 			rt.Errorf("goal %q is read as %q", values[0], got)
@@ -195,8 +196,8 @@ func TestAnyTextSurvives(t *testing.T) {
 
 var labelNames = regexp.MustCompile(`\\\$|\$\$|\$[A-Za-z_]\w*`)
 
-// A goal that begins with braces once became an escaped template in a label that has a brace
-// before the name: labels are shown as they are.
+// A goal that begins with braces once became an escaped template in a label with a
+// brace before the name. Labels are not templates and must be shown unchanged.
 func TestBracesInLabels(t *testing.T) {
 	w, ds := Parse("in.dot", []byte(`digraph g { goal="{{ x"; a [label="{{$goal"]; start -> a -> exit }`), Options{})
 	if ds.Failed(false) {
@@ -289,7 +290,7 @@ func TestWriteBuilt(t *testing.T) {
 	}
 }
 
-// What a stylesheet sets is the same when it is written at the node.
+// A value from a stylesheet survives being written as an attribute of the node.
 func TestRoundTripStyles(t *testing.T) {
 	roundTrip(t, []byte(`digraph A { model_stylesheet="*{model:0}" A [max_tokens=0] }`), testOptions)
 }
