@@ -7,12 +7,13 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// Rows reports whether each match is a row of the table that the path begins with, as in
-// $.rows[*] and $.rows[?@.price > 1].
+// Rows reports whether every match is a row of the table that the path begins with, as
+// in $.rows[*] and $.rows[?@.price > 1].
 func (p *Path) Rows() bool { return len(p.steps) == 1 && p.steps[0].isRow() }
 
-// Columns returns the columns that the path reads of the rows of its field, each with its
-// place in the text. With single the field is one row instead of a table.
+// Columns returns the columns that the path reads from the rows of its field, each with
+// its position in the document. If single is set, the field is a single row instead of
+// a table.
 func (p *Path) Columns(single bool) []core.Text {
 	at, list := 0, []core.Text(nil)
 	if !single {
@@ -41,7 +42,7 @@ func (p *Path) Columns(single bool) []core.Text {
 	return list
 }
 
-// isRow reports whether a step into a table leads to rows.
+// isRow reports whether a step from a table leads to rows.
 func (s *step) isRow() bool {
 	switch s.kind {
 	case indexStep, anyStep, sliceStep, filterStep:
@@ -60,15 +61,15 @@ func needed(filter *expressions.Program) []core.Text {
 			continue
 		}
 		member := core.Text{Value: path.Steps[0].Name, Pos: filter.Place(path.Steps[0].From)}
-		if !slices.Contains(out, member) { // a test of existence compares a path with itself
+		if !slices.Contains(out, member) { // an existence test compares a path with itself
 			out = append(out, member)
 		}
 	}
 	return out
 }
 
-// offset returns where step number n of the text begins, the field being number 0; the
-// steps before it are no descents.
+// offset returns the offset in the source of step number n, where the field is number
+// 0. None of the steps before it may be a descent.
 func (p *Path) offset(n int) int {
 	c := compiler{src: p.text}
 	for i := 1; i < len(p.text.Value); i++ {

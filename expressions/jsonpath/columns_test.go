@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Columns that a path reads of rows, with their places.
+// TestColumns checks the columns that a path reads from rows, with their positions.
 func TestColumns(t *testing.T) {
 	for _, tt := range []struct {
 		path   string
@@ -26,11 +26,11 @@ func TestColumns(t *testing.T) {
 		{"$.rows[?@.a]", false, true, "a@11"},
 		{"$.rows[?coalesce(@.a, 1) == 1]", false, true, ""},
 		{"$.rows[?@ == 'x'][0]", false, false, ""},
-		{"$.rows[*][?@.a]", false, false, ""}, // of the cells
+		{"$.rows[*][?@.a]", false, false, ""}, // tests the cells
 		{"$.rows[*].*", false, false, ""},
 		{"$.rows..a", false, false, ""},
 		{"$.rows[*]..a", false, false, ""},
-		{"$.rows['a','b'].c", false, false, ""}, // a list has no members
+		{"$.rows['a','b'].c", false, false, ""}, // arrays have no members
 		{"$.row.*", true, false, ""},
 		{"$.row['a','b'].c", true, false, "a@7 b@7"},
 		{"$.row.a[*]", true, false, "a@7"},

@@ -20,8 +20,8 @@ type Path struct {
 	steps []step // after the root field
 }
 
-// IsSimple reports whether a text is a plain path such as $.a.b[2], which the
-// expression language handles by itself.
+// IsSimple reports whether src is a plain path such as $.a.b[2], which the expression
+// language can evaluate.
 func IsSimple(src string) bool {
 	t, err := expressions.Parse(src)
 	if err != nil {
@@ -31,8 +31,8 @@ func IsSimple(src string) bool {
 	return ok
 }
 
-// Compile reads a path. It must begin with the name of a state field, so that
-// what it reads is known. The path is nil when a finding is an error.
+// Compile parses a path. The path must begin with the name of a state field, so that it
+// is known which field it reads. The path is nil if any finding is an error.
 func Compile(src core.Text) (*Path, core.Diagnostics) {
 	c := &compiler{src: src}
 	p := c.path()
@@ -45,17 +45,17 @@ func Compile(src core.Text) (*Path, core.Diagnostics) {
 // Root returns the name of the state field the path begins with.
 func (p *Path) Root() string { return p.root }
 
-// String returns the text of the path.
+// String returns the source of the path.
 func (p *Path) String() string { return p.text.Value }
 
-// compiler reads one path.
+// compiler compiles one path.
 type compiler struct {
 	src     core.Text
-	filters []span // in order of the text
+	filters []span // in source order
 	ds      core.Diagnostics
 }
 
-// span is a part of the text.
+// span is a range of the source.
 type span struct{ from, to int }
 
 func (c *compiler) fail(offset int, format string, args ...any) *core.Diagnostic {
@@ -85,7 +85,8 @@ func (c *compiler) path() *Path {
 	return p
 }
 
-// place finds the position in an error of jp, which has no field for it.
+// place matches the position in an error message of jp, whose errors have no field for
+// it.
 var place = regexp.MustCompile(` at ([0-9]+) in [\s\S]*$`)
 
 // grammar reports an error of jp.

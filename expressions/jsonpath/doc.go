@@ -1,20 +1,20 @@
-// Package jsonpath reads values out of the state by JSONPath: wildcards, slices,
-// unions, recursive descent and filters, which for_each, items and args accept
-// where a path of the expression language does not reach.
+// Package jsonpath selects values from the state with JSONPath: wildcards, slices,
+// unions, recursive descent and filters. for_each, items and args accept JSONPath where
+// a path of the expression language is not sufficient.
 //
 //	path, findings := jsonpath.Compile(core.Text{Value: "$.orders[?(@.price > 50)].id"})
 //	path.Root()        // "orders", the state field it reads
 //	path.From(orders)  // the ids, in document order
 //
-// The grammar of paths is that of github.com/ohler55/ojg/jp. Two things are done
-// here: following the path, because objects keep the order of their keys, values
-// of Go types are converted only where a path enters them, and descent gives
-// its matches in the order of the document; and filters, which are conditions of
-// the expression language on the element @. jp reads !@.a && @.b as
-// !(@.a && @.b) and stops the process when a filter compares two arrays.
+// The grammar of paths is that of github.com/ohler55/ojg/jp. This package evaluates the
+// paths itself, because objects keep the order of their keys, values of Go types are
+// converted only where a path enters them, and recursive descent yields its matches in
+// document order. It also compiles the filters itself, as conditions of the expression
+// language on the element @: jp parses !@.a && @.b as !(@.a && @.b) and crashes the
+// process if a filter compares two arrays.
 //
 // A filter therefore has the operators, functions and missing-value rules of the
-// language. A path that stands alone in it, or beside && || !, asks whether the
-// value exists, as JSONPath does: [?(@.price)] keeps an element whose price is 0.
-// A filter sees the element and nothing else of the state.
+// expression language. A path used as an operand of && || or !, or as the whole filter,
+// tests whether the value exists, as in JSONPath: [?(@.price)] selects an element whose
+// price is 0. A filter has access only to the element, not to the rest of the state.
 package jsonpath

@@ -8,9 +8,10 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// blankFilters notes where the filters stand and returns the text with each of
-// them replaced by [?@ ], of the same length. So jp sees the grammar around the
-// filters, and its positions stay right. It also rejects what jp would misread.
+// blankFilters records the positions of the filters and returns the source with each
+// filter replaced by [?@ ], padded to the same length. jp can thus parse the rest of
+// the path and report correct positions. blankFilters also rejects syntax that jp would
+// misread.
 func (c *compiler) blankFilters() (string, bool) {
 	src := c.src.Value
 	out := []byte(src)
@@ -41,8 +42,8 @@ func (c *compiler) blankFilters() (string, bool) {
 
 func spaces(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) }
 
-// bracket returns the place of the bracket that closes the one at open, looking
-// past texts in quotes.
+// bracket returns the offset of the bracket that closes the one at open, skipping
+// quoted strings.
 func (c *compiler) bracket(open int) (end int, ok bool) {
 	src := c.src.Value
 	first := open + 1 + spaces(src[open+1:])
@@ -76,12 +77,12 @@ func (c *compiler) bracket(open int) (end int, ok bool) {
 	return 0, false
 }
 
-// maxDigits is how many digits surely fit an int64. jp lets longer ones wrap
-// around.
+// maxDigits is the number of decimal digits that always fit in an int64. jp lets larger
+// indexes overflow.
 const maxDigits = 18
 
-// textLength returns the length of the quoted text at the start of s, 0 when it
-// is never closed. The names in a path know escapes, texts in a filter do not.
+// textLength returns the length of the quoted string at the start of s, or 0 if it is
+// never closed. Names in a path support escapes; strings in a filter do not.
 func textLength(s string, escapes bool) int {
 	for i := 1; i < len(s); i++ {
 		switch {
@@ -122,7 +123,7 @@ func (c *compiler) filter() (step, bool) {
 	return step{kind: filterStep, cost: 1 + len(text.Value)/textCost, filter: p}, true
 }
 
-// textCost is how much text of a filter takes as long as looking at a value.
+// textCost is the number of bytes of a filter that are charged like one visited value.
 const textCost = 4
 
 func (c *compiler) badFilter(err error, from int) {
@@ -134,8 +135,9 @@ func (c *compiler) badFilter(err error, from int) {
 	c.ds.Errorf(e.Code, core.Inside(c.src, from+e.Offset), "filter: %s", e.Message).WithHint("%s", e.Hint)
 }
 
-// existence gives a path that stands for a truth value the meaning it has in
-// JSONPath: that there is a value, be it false. A value is what equals itself.
+// existence rewrites a condition so that a path used as a truth value tests whether the
+// value exists, as in JSONPath, even if it is false. The test compares the path with
+// itself, because only an existing value equals itself.
 func existence(n expressions.Node) expressions.Node {
 	switch n := n.(type) {
 	case *expressions.Path:

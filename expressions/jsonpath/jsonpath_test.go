@@ -229,12 +229,12 @@ func TestGoValues(t *testing.T) {
 	}
 }
 
-// asBag writes values sorted, for libraries that go through Go maps.
+// asBag formats values in sorted order, for comparison with libraries that use Go maps.
 func asBag(values []any) string {
 	out := make([]string, len(values))
 	for i, v := range values {
 		c, _ := core.Canonical(v)
-		b, _ := json.Marshal(core.Plain(c)) // keys sorted, whatever their order was
+		b, _ := json.Marshal(core.Plain(c)) // sorts the keys
 		out[i] = string(b)
 	}
 	slices.SortFunc(out, cmp.Compare[string])
@@ -259,7 +259,7 @@ func drawData(t *rapid.T, depth int) any {
 	return rapid.SampledFrom([]any{nil, true, false, int64(0), int64(1), int64(2), 1.5, "", "x", "y"}).Draw(t, "scalar")
 }
 
-// drawPath writes a path of the given steps behind a beginning.
+// drawPath appends random steps to a path.
 func drawPath(t *rapid.T, path string, steps []string) string {
 	for range rapid.IntRange(0, 4).Draw(t, "steps") {
 		path += rapid.SampledFrom(steps).Draw(t, "step")
@@ -267,10 +267,10 @@ func drawPath(t *rapid.T, path string, steps []string) string {
 	return path
 }
 
-// TestSameAsJP compares with the library whose grammar this is. It walks Go
-// maps, so members come in any order: the matches are compared as a bag.
+// TestSameAsJP compares the matches with those of jp, whose grammar this is. jp walks
+// Go maps and returns members in any order, so the test ignores order.
 func TestSameAsJP(t *testing.T) {
-	// jp loses matches of a descent behind a step with several matches
+	// jp loses matches of a descent that follows a step with several matches
 	// ($.a[0][*]..a in {"a":[[null,[],[{"a":1}]]]}), so descent comes first.
 	begin := []string{"$.a", "$.a", "$.a..a", "$.a..[0]", "$.a..*"}
 	steps := []string{".a", ".b", "['d e']", "[0]", "[1]", "[-1]", "[*]", ".*", "[0,1]", "['a','b']", "[1:]", "[:2]", "[0:3:2]",
@@ -289,9 +289,9 @@ func TestSameAsJP(t *testing.T) {
 	})
 }
 
-// TestSameAsPaessler is the second opinion, on simple paths and wildcards. That
-// library reports a missing member as an error and gives a lone value where no
-// step can match several times.
+// TestSameAsPaessler compares with a second library, on simple paths and wildcards.
+// That library returns an error for a missing member, and a single value if no step can
+// have several matches.
 func TestSameAsPaessler(t *testing.T) {
 	agreed := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -322,12 +322,12 @@ func TestSameAsPaessler(t *testing.T) {
 	}
 }
 
-// TestDocumentOrder holds that matches of wildcards and descent come in the
-// order in which the JSON text shows them.
+// TestDocumentOrder checks that the matches of wildcards and descent have the order in
+// which they appear in the JSON text.
 func TestDocumentOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := int64(0)
-		var number func(v any) any // replaces every scalar by its place in the text
+		var number func(v any) any // replaces every scalar by its ordinal in the text
 		number = func(v any) any {
 			switch v := v.(type) {
 			case []any:

@@ -7,27 +7,28 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Limits of one walk. Every ".." may start anew in whatever the one before it
-// found, as JSONPath has it, so a path of a few steps can select the same values
-// more often than there is memory or time for.
+// Limits of one evaluation. In JSONPath, every ".." starts again from each match of the
+// previous one. A path with a few steps can therefore select the same values many
+// times, and exhaust memory or time.
 const (
-	// MaxMatches is the largest number of values that a path gives: a list of
-	// 160 MB, not counting the values, which are shared.
+	// MaxMatches is the maximum number of values a path may select. The result then
+	// takes 160 MB, not counting the values, which are shared.
 	MaxMatches = 10_000_000
-	// MaxWork is the largest number of steps to a member or an element that a path
-	// takes, whether it matches or not: some two seconds. A path that looks at each
-	// value once stays below it in all data that fits into memory.
+	// MaxWork is the maximum number of steps to a member or element, whether or not it
+	// matches. It takes about two seconds. A path that visits each value once stays
+	// below it for any data that fits into memory.
 	MaxWork = 100_000_000
 )
 
-// ErrStopped is the error of a walk whose caller wanted it to stop.
+// ErrStopped is returned if the caller stopped the evaluation.
 var ErrStopped = errors.New("following the path was stopped")
 
-// askEvery is the work between two looks at the limit and at stop. It costs some
-// ten microseconds.
+// askEvery is the amount of work between two checks of the limit and of stop. It takes
+// about ten microseconds.
 const askEvery = 1 << 10
 
-// spend pays for n units of work in advance.
+// spend accounts for n units of work before they are done. It returns false if the
+// evaluation must stop.
 func (w *walker) spend(n int) bool {
 	w.paid -= n
 	return w.paid >= 0 || w.pay()
@@ -46,7 +47,7 @@ func (w *walker) pay() bool {
 	return w.paid >= 0
 }
 
-// failure words why a walk ended early.
+// failure returns the error for an evaluation that ended early.
 func (w *walker) failure(p *Path) error {
 	switch {
 	case w.stopped:

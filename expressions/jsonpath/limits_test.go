@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// nest returns objects and lists within each other, with a number in the middle:
-// each is the only member of the one around it.
+// nest returns objects and arrays nested to the given depth, each with one member,
+// around a number.
 func nest(depth int) any {
 	v := any(int64(1))
 	for i := range depth {
@@ -21,9 +21,9 @@ func nest(depth int) any {
 	return v
 }
 
-// TestLimits: each ".." starts anew in all that the one before found, so a path
-// over a value of 100 levels had more matches than the machine had memory, and a
-// path without matches went on looking for ever.
+// TestLimits checks the limits of paths with several "..", each of which starts again
+// from all matches of the previous one. Without limits, a path over a value of 100
+// levels has more matches than fit in memory, and a path without matches does not end.
 func TestLimits(t *testing.T) {
 	descents := strings.Repeat("..a", 12)
 	union := "[" + strings.Repeat("0,", 99) + "0]"
@@ -68,7 +68,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestStop: a walk ends soon after its caller wants it to, and asks in time.
+// TestStop checks that an evaluation calls stop regularly and ends soon after stop
+// returns true.
 func TestStop(t *testing.T) {
 	p, _ := Compile(core.Text{Value: "$.x" + strings.Repeat("..a", 12) + "..b"})
 	asked := 0

@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// stepKind says what a step selects.
+// stepKind determines what a step selects.
 type stepKind uint8
 
 const (
@@ -19,13 +19,13 @@ const (
 	sliceStep                   // a range of elements
 	unionStep                   // several members or elements, in the order written
 	filterStep                  // the members or elements that satisfy a condition
-	descentStep                 // whatever the next step selects, at any depth
+	descentStep                 // matches of the next step at any depth
 )
 
 // step is one step of a path.
 type step struct {
 	kind   stepKind
-	cost   int // of looking at one value, see walker.spend
+	cost   int // of visiting one value, see walker.spend
 	name   string
 	index  int
 	slice  jp.Slice
@@ -33,14 +33,15 @@ type step struct {
 	filter *expressions.Program
 }
 
-// All returns what the path leads to in root, an object that holds the state
-// field Root. The matches are in document order: elements by index, members in
-// the order of their keys, after ".." each before what is inside it; a union or
-// a slice that runs backwards gives its own order. The values are shared.
+// All returns the values that the path selects from root, an object that contains the
+// state field Root. The matches are in document order: elements by index, members in
+// the order of their keys, and with ".." each value before the values inside it. A
+// union, and a slice with a negative step, define their own order. The values are
+// shared with root.
 //
-// stop, unless it is nil, is asked now and then; once it says true, All returns
-// ErrStopped. Beyond MaxMatches or MaxWork All returns a core.Failure that names
-// the path; another attempt would fail too.
+// If stop is not nil, All calls it regularly and returns ErrStopped once it returns
+// true. If the path exceeds MaxMatches or MaxWork, All returns a core.Failure that
+// names the path and is not retryable.
 func (p *Path) All(root any, stop func() bool) ([]any, error) {
 	o, ok := plain(root).(*core.Object)
 	if !ok {
@@ -53,7 +54,7 @@ func (p *Path) All(root any, stop func() bool) ([]any, error) {
 	return p.From(v, stop)
 }
 
-// From is All for the value of the field itself.
+// From is like All but takes the value of the field itself.
 func (p *Path) From(field any, stop func() bool) ([]any, error) {
 	return p.from(field, stop, MaxMatches, MaxWork)
 }
@@ -66,7 +67,7 @@ func (p *Path) from(field any, stop func() bool, matches, work int) ([]any, erro
 	return nil, w.failure(p)
 }
 
-// plain returns a value of one of the plain types; what has none is Missing.
+// plain returns v as a plain value, or core.Missing if it has no plain form.
 func plain(v any) any {
 	switch v.(type) {
 	case nil, bool, int64, float64, string, []any, *core.Object:
@@ -79,22 +80,22 @@ func plain(v any) any {
 	return c
 }
 
-// walker collects the matches of one walk. It is also the environment of the
-// filters: item is the element they look at.
+// walker collects the matches of one evaluation. It is also the Env of the filters,
+// with the current element as item.
 type walker struct {
 	out     []any
 	item    any
-	matches int // how many there may be
-	limit   int // of work
-	work    int // that is left, beside what is paid
-	paid    int // work until the next look at the limit and at stop
+	matches int // the maximum number of matches
+	limit   int // the maximum work
+	work    int // the remaining work, excluding paid
+	paid    int // the work remaining until the next check of the limit and of stop
 	stop    func() bool
-	stopped bool // by stop
-	full    bool // there are more matches than there may be
+	stopped bool // stop returned true
+	full    bool // there are more matches than allowed
 }
 
-// Field, Node, Input, Index and Extra are never asked for: a filter reads
-// nothing but its element.
+// Field, Node, Input, Index and Extra are never called, because a filter reads only its
+// element.
 
 func (w *walker) Field(int) any                 { return core.Missing }
 func (w *walker) Node(int) (core.Status, any)   { return core.StatusNone, core.Missing }
@@ -104,8 +105,8 @@ func (w *walker) Index() any                    { return core.Missing }
 func (w *walker) Extra(expressions.Root) any    { return core.Missing }
 func (w *walker) keeps(s *step, child any) bool { w.item = child; return s.filter.Test(w) }
 
-// walk adds what the steps select in v. Like all that follow steps, it reports
-// false when the walk is over early.
+// walk collects the values that the steps select from v. Like all methods that follow
+// steps, it returns false if the evaluation ended early.
 func (w *walker) walk(v any, steps []step) bool {
 	for i := range steps {
 		s := &steps[i]
@@ -124,7 +125,7 @@ func (w *walker) walk(v any, steps []step) bool {
 	return w.spend(len(steps))
 }
 
-// member returns what a name or an index leads to.
+// member returns the value that a name or an index selects.
 func member(v any, s *step) (any, bool) {
 	if s.kind == nameStep {
 		if o, ok := plain(v).(*core.Object); ok {
@@ -191,7 +192,7 @@ func (w *walker) children(v any, s *step, rest []step) bool {
 	return true
 }
 
-// take adds all elements of an array.
+// take collects all elements of an array.
 func (w *walker) take(v []any) bool {
 	if w.full = len(v) > w.matches-len(w.out); w.full {
 		return false
@@ -200,8 +201,8 @@ func (w *walker) take(v []any) bool {
 	return w.spend(len(v))
 }
 
-// descend follows step s in v and everything inside it. Looking at each child in
-// turn, first as a match and then inside, gives document order.
+// descend applies step s to v and to everything inside it. It handles each child first
+// as a match and then as a container, which gives document order.
 func (w *walker) descend(v any, s *step, rest []step) bool {
 	switch v := plain(v).(type) {
 	case []any:
@@ -220,8 +221,8 @@ func (w *walker) descend(v any, s *step, rest []step) bool {
 	return true
 }
 
-// selects reports whether a step selects the i-th of size elements, or, when
-// size is negative, the member of that name.
+// selects reports whether a step selects element i of size elements or, if size is
+// negative, the member with the given name.
 func (w *walker) selects(s *step, size, i int, name string, child any) bool {
 	switch s.kind {
 	case nameStep:
@@ -255,8 +256,8 @@ func (w *walker) slice(a []any, s jp.Slice, rest []step) bool {
 	return true
 }
 
-// bounds returns where a slice of an array starts, before which index it ends
-// and by how much it advances, as RFC 9535 has it. A step of 0 selects nothing.
+// bounds returns the first index of a slice, the index before which it ends, and the
+// increment, as defined by RFC 9535. A slice with step 0 selects nothing.
 func bounds(s jp.Slice, size int) (from, to, by int) {
 	by = 1
 	if s[2] != jp.SliceNotSet {

@@ -12,31 +12,31 @@ import (
 type Template struct {
 	src    core.Text
 	parts  []part
-	slots  []string // numbering of Env.Field
-	nodes  []string // numbering of Env.Node
+	slots  []string // the names of the slots passed to Env.Field
+	nodes  []string // the ids passed to Env.Node, by index
 	fields []string
 	names  []string
 }
 
-// part is a literal text or a place to fill in.
+// part is a literal or a placeholder.
 type part struct {
 	literal string
-	offset  int      // of a place: where its {{ stands
-	written string   // of a place: the text as it was written, {{ and }} included
+	offset  int      // of a placeholder: the offset of its {{
+	written string   // of a placeholder: its source, including {{ and }}; empty for a literal
 	name    []string // of a plain name: its dotted parts
 	program *expressions.Program
-	filter  *filter // nil for none
+	filter  *filter // nil if there is none
 }
 
-// Compile reads a template. The findings carry their places in the document,
-// src.Pos being that of the text's first character; their messages begin with
-// subject. The template is nil when a finding is an error.
+// Compile parses and compiles a template. The findings have positions in the document,
+// where src.Pos is the position of the template's first character. Their messages begin
+// with subject. The template is nil if any finding is an error.
 //
-// Plain names are not checked against the scope, because edge inputs and args
-// are not known here; those that are fields of the schema count as read.
+// Plain names are not checked against the scope because edge inputs and args are not
+// known here. A plain name that is a field of the schema counts as read.
 func Compile(src core.Text, scope expressions.Scope, subject string) (*Template, core.Diagnostics) {
 	if scope.Fields == nil {
-		scope.Fields = &expressions.Open{} // all places share their slots
+		scope.Fields = &expressions.Open{} // all placeholders share their slots
 	}
 	c := &compiler{t: &Template{src: src}, scope: scope, subject: subject}
 	c.split()
@@ -47,7 +47,7 @@ func Compile(src core.Text, scope expressions.Scope, subject string) (*Template,
 	return c.t, c.ds
 }
 
-// compiler reads one template.
+// compiler compiles one template.
 type compiler struct {
 	t       *Template
 	scope   expressions.Scope
@@ -62,8 +62,8 @@ func (c *compiler) fail(code core.Code, offset int, message, hint string) {
 	c.ds.Errorf(code, core.Inside(c.t.src, offset), "%s", message).WithHint("%s", hint)
 }
 
-// split cuts the text into literals and places. After an error inside a place
-// it goes on, so that all are reported.
+// split splits the source into literals and placeholders. It continues after an error
+// in a placeholder, so that all errors are reported.
 func (c *compiler) split() {
 	text := c.t.src.Value
 	for at := 0; at < len(text); {
@@ -85,9 +85,9 @@ func (c *compiler) split() {
 	}
 }
 
-// closing finds the }} that ends a place, looking past texts in quotes. Where a
-// quote is never closed it takes the next }}, and leaves it to the parser to
-// complain.
+// closing returns the offset of the }} that ends a placeholder, skipping quoted
+// strings. If a quote is never closed, it returns the next }}, and the parser reports
+// the error.
 func closing(text string, from int) (end int, ok bool) {
 	for i := from; i < len(text); i++ {
 		switch b := text[i]; {
@@ -105,7 +105,7 @@ func closing(text string, from int) (end int, ok bool) {
 	return 0, false
 }
 
-// place compiles what stands between {{ at open and }} at end.
+// place compiles the placeholder between {{ at open and }} at end.
 func (c *compiler) place(open, end int) {
 	text := c.t.src.Value
 	inside, filter, ok := c.filter(text[open+2:end], open)
@@ -132,8 +132,8 @@ func (c *compiler) place(open, end int) {
 	c.t.parts = append(c.t.parts, p)
 }
 
-// isName reports whether a place holds a plain name. In the walk mode some
-// words are roots of the language, elsewhere they are names like any other.
+// isName reports whether a placeholder holds a plain name. Some words are roots of the
+// language in walk mode and ordinary names elsewhere.
 func (c *compiler) isName(word string) bool {
 	if root, ok := expressions.WordRoot(word); ok && c.scope.Roots&root != 0 {
 		return false
@@ -152,7 +152,7 @@ func (c *compiler) isName(word string) bool {
 	return true
 }
 
-// collect notes what the places read and how slots and ids are numbered.
+// collect records what the placeholders read and how slots and ids are numbered.
 func (c *compiler) collect() {
 	t := c.t
 	_, open := c.scope.Fields.(*expressions.Open)
@@ -179,26 +179,26 @@ func appendOnce(list []string, s string) []string {
 	return append(list, s)
 }
 
-// Source returns the text of the template.
+// Source returns the source of the template.
 func (t *Template) Source() string { return t.src.Value }
 
-// Fields lists the state fields the template reads: those of its expressions,
-// and plain names that are fields of the schema, by first use.
+// Fields returns the state fields the template reads, each once, in order of first use:
+// the fields in its expressions, and the plain names that are fields of the schema.
 func (t *Template) Fields() []string { return t.fields }
 
-// Evaluates reports whether an expression of the template reads a state field, as
-// opposed to a plain name.
+// Evaluates reports whether an expression of the template, as opposed to a plain name,
+// reads a state field.
 func (t *Template) Evaluates(field string) bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool {
 		return p.program != nil && slices.Contains(p.program.Fields(), field)
 	})
 }
 
-// Names lists the first parts of the plain names, by first use.
+// Names returns the first parts of the plain names, each once, in order of first use.
 func (t *Template) Names() []string { return t.names }
 
-// Nodes lists the ids that $nodes refers to, by first use, as indexes into
-// NodeNames.
+// Nodes returns the ids that $nodes refers to, as indexes into NodeNames, each once, in
+// order of first use.
 func (t *Template) Nodes() []int {
 	var out []int
 	for _, p := range t.parts {
@@ -214,11 +214,10 @@ func (t *Template) Nodes() []int {
 	return out
 }
 
-// SlotNames lists the names of the slots that Env.Field is asked for, NodeNames
-// the ids that Env.Node is asked for, in order.
+// SlotNames returns the names of the slots passed to Env.Field, in order.
 func (t *Template) SlotNames() []string { return t.slots }
 
-// NodeNames lists the ids that Env.Node is asked for, in order.
+// NodeNames returns the ids passed to Env.Node, in order.
 func (t *Template) NodeNames() []string { return t.nodes }
 
 // Roots returns the roots its expressions read from.
@@ -232,7 +231,8 @@ func (t *Template) Roots() expressions.Root {
 	return set
 }
 
-// Constant reports whether the template has no places, and so is its own result.
+// Constant reports whether the template has no placeholders and is therefore its own
+// result.
 func (t *Template) Constant() bool {
 	return !slices.ContainsFunc(t.parts, func(p part) bool { return p.written != "" })
 }

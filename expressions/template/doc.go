@@ -1,23 +1,22 @@
-// Package template fills values into texts such as prompts:
+// Package template fills values into strings such as prompts:
 //
 //	Summarise {{summary.tldr}} for {{$item.name}}: {{length($.findings)}} findings.
 //
-// Between {{ and }} stands either a plain name, dotted where it goes into an
-// object, or any expression of the language. A plain name is looked up in the
-// node's view of the state, then in its edge inputs, then in its args, and the
-// later one wins; an expression reads the state itself and the roots that exist
-// at the place.
+// A placeholder contains a plain name, which may be dotted to select a member of an
+// object, or an expression. A plain name is looked up in the node's view of the state,
+// in its edge inputs and in its args; if several of them have it, the last one wins. An
+// expression reads the state itself and the roots that exist at that place.
 //
-// Behind an expression or name a filter may stand, which says how its value is
-// written: {{$.rows | table}} makes an array of objects a Markdown table with a
-// column for each key, {{names | lines}} writes the elements of an array one on a
-// line, {{$.title | json}} writes JSON, a text in quotes too.
+// An expression or name may be followed by a filter, which determines how its value is
+// formatted: {{$.rows | table}} formats an array of objects as a Markdown table with a
+// column for each key, {{names | lines}} writes the elements of an array on one line
+// each, {{$.title | json}} writes JSON, which puts a string in quotes.
 //
-// Without a filter a text is put in as it is, everything else as compact JSON.
-// What is missing is an error that names the place, or, leniently, stays as it was
-// written. The text is gone through once: a value that holds {{ is never looked at
-// again.
+// Without a filter a string is inserted unchanged, and any other value as compact JSON.
+// A missing value is an error that names the placeholder; lenient rendering leaves the
+// placeholder unchanged instead. The template is scanned once: an inserted value that
+// contains {{ is not expanded again.
 //
-// A literal {{ is written {{'{{'}}, which is nothing but an expression. A }}
-// outside of {{ needs no care.
+// To write a literal {{, use the expression {{'{{'}}. A }} outside a placeholder needs
+// no escape.
 package template

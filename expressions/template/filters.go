@@ -9,17 +9,18 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// filter turns the value of a place into a text. The value is one of the engine's own
-// form, never a missing one.
+// filter formats the value of a placeholder. The value is a plain value and never
+// missing.
 type filter struct {
 	name string
-	// takes is the outer type of what it works on; AnyType for everything.
+	// takes is the type the filter accepts, without its elements; AnyType accepts every
+	// value.
 	takes core.TypeKind
 	apply func(v any) (string, error)
 }
 
-// filters is the list that a place may name. A filter is a line here, its function
-// and a paragraph in docs/expressions.md.
+// filters lists the filters that a placeholder may name. To add one, add a line here,
+// its function, and a paragraph in docs/expressions.md.
 var filters = []filter{
 	{"json", core.AnyType, jsonText},
 	{"lines", core.ArrayType, lineText},
@@ -34,10 +35,10 @@ func filterNames() []string {
 	return names
 }
 
-// cutFilter splits what stands in a place into an expression and the word behind
-// its last | that is not inside of quotes and is not half of an ||. at is where the
-// word begins; ok is false when no filter is meant. The language has no operator |,
-// so nothing that is an expression is taken for one.
+// cutFilter splits the content of a placeholder at its last | that is outside quotes
+// and not part of ||. It returns the expression before it and the word after it; at is
+// the offset of the word. ok is false if there is no filter. The language has no
+// operator |, so this never splits a valid expression.
 func cutFilter(inside string) (expr, word string, at int, ok bool) {
 	bar := -1
 	for i := 0; i < len(inside); i++ {
@@ -45,7 +46,7 @@ func cutFilter(inside string) (expr, word string, at int, ok bool) {
 		case b == '\'' || b == '"':
 			n := strings.IndexByte(inside[i+1:], b)
 			if n < 0 {
-				return "", "", 0, false // the parser complains
+				return "", "", 0, false // the parser reports the error
 			}
 			i += n + 1
 		case b == '|' && strings.HasPrefix(inside[i:], "||"):
@@ -62,8 +63,8 @@ func cutFilter(inside string) (expr, word string, at int, ok bool) {
 	return inside[:bar], word, bar + 1 + len(rest) - len(strings.TrimLeft(rest, " \t\r\n")), true
 }
 
-// filter returns the filter a place names, nil for none, and what stands before it.
-// ok is false when the place is wrong and has been reported.
+// filter returns the filter of a placeholder, nil if there is none, and the expression
+// before it. ok is false if the filter is invalid; it has then been reported.
 func (c *compiler) filter(inside string, open int) (expr string, f *filter, ok bool) {
 	expr, word, at, ok := cutFilter(inside)
 	if !ok {
@@ -91,7 +92,7 @@ func (c *compiler) filter(inside string, open int) (expr string, f *filter, ok b
 	return expr, &filters[i], true
 }
 
-// checkFilter reports a filter on a value whose known type it does not take.
+// checkFilter reports a filter that does not accept the known type of its value.
 func (c *compiler) checkFilter(p *part) {
 	if p.filter == nil || p.filter.takes == core.AnyType {
 		return
@@ -101,10 +102,10 @@ func (c *compiler) checkFilter(p *part) {
 	}
 }
 
-// jsonText is compact JSON, also of a text.
+// jsonText formats a value, including a string, as compact JSON.
 func jsonText(v any) (string, error) { return core.JSON(v), nil }
 
-// lineText is the elements of an array, one on a line, texts as they are.
+// lineText formats the elements of an array on one line each, with strings unchanged.
 func lineText(v any) (string, error) {
 	list, err := listOf(v)
 	if err != nil {
@@ -117,7 +118,7 @@ func lineText(v any) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// listOf returns the elements of an array; null is one without elements.
+// listOf returns the elements of an array. Null is treated as an empty array.
 func listOf(v any) ([]any, error) {
 	list, ok := v.([]any)
 	if !ok && v != nil {
@@ -126,9 +127,9 @@ func listOf(v any) ([]any, error) {
 	return list, nil
 }
 
-// tableText is a Markdown table of an array of objects: a column for each key, in
-// the order in which keys first appear. A column that holds numbers only stands to
-// the right. Without rows there are no columns, and the string is empty.
+// tableText formats an array of objects as a Markdown table with a column for each key,
+// in the order in which the keys first appear. Columns of numbers are right-aligned.
+// The result is empty if there are no rows.
 func tableText(v any) (string, error) {
 	list, err := listOf(v)
 	if err != nil {
@@ -179,7 +180,8 @@ func rowsOf(list []any) (rows []*core.Object, columns []string, err error) {
 	return rows, columns, nil
 }
 
-// numeric reports whether a column holds numbers and, at most, gaps.
+// numeric reports whether a column contains at least one number and otherwise only
+// empty cells.
 func numeric(rows []*core.Object, name string) bool {
 	some := false
 	for _, o := range rows {
@@ -194,11 +196,11 @@ func numeric(rows []*core.Object, name string) bool {
 	return some
 }
 
-// escapes rewrites what would end a cell or a row. A backslash is doubled, because one
-// before a | would take the escape away.
+// escapes replaces whatever would end a cell or a row. A backslash is doubled, because
+// a backslash before | would disable its escape.
 var escapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "\r\n", "<br>", "\n", "<br>", "\r", "<br>")
 
-// cellOf returns the text of a cell; null is an empty one.
+// cellOf returns the content of a cell. Null is an empty cell.
 func cellOf(v any) string {
 	if v == nil {
 		return ""

@@ -67,8 +67,8 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// Splitting a row at its bars, as Markdown does, gives back what was put in, whatever
-// the values hold.
+// TestTableCellsComeBack checks that splitting a row at its bars, as Markdown does,
+// returns the original values, whatever they contain.
 func TestTableCellsComeBack(t *testing.T) {
 	for _, v := range []string{`a|b`, `a\|b`, `\`, `\\`, `|`, `||`, `a\`, `x\\|y\|`} {
 		s, err := tableText([]any{core.ObjectOf("x", v, "y", "end")})
@@ -82,8 +82,8 @@ func TestTableCellsComeBack(t *testing.T) {
 	}
 }
 
-// markdownCells reads a row of a table: a backslash takes the meaning from the sign
-// behind it.
+// markdownCells splits a row of a table into cells. A backslash escapes the next
+// character.
 func markdownCells(row string) (cells []string) {
 	var cell strings.Builder
 	inner := strings.TrimPrefix(row, "|")

@@ -8,20 +8,20 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// Env is what a template is filled from.
+// Env supplies the values for a template.
 type Env interface {
 	expressions.Env
-	// Name returns the value of a plain name, core.Missing when there is none.
+	// Name returns the value of a plain name, or core.Missing if there is none.
 	Name(name string) any
 }
 
-// MissingError says that a place of a template has no value.
+// MissingError reports a placeholder without a value.
 type MissingError struct {
 	Pos   core.Position
-	Place string // as it is written, {{ and }} included
+	Place string // as written, including {{ and }}
 }
 
-// Error names the place.
+// Error returns a message that names the placeholder.
 func (e *MissingError) Error() string {
 	if p := e.Pos.String(); p != "" {
 		return p + ": " + e.Place + " has no value"
@@ -29,14 +29,14 @@ func (e *MissingError) Error() string {
 	return e.Place + " has no value"
 }
 
-// FilterError says that a place names a filter that cannot work on its value.
+// FilterError reports a filter that does not accept the value of its placeholder.
 type FilterError struct {
 	Pos   core.Position
-	Place string // as it is written, {{ and }} included
+	Place string // as written, including {{ and }}
 	Cause error
 }
 
-// Error names the place and says what the filter wants.
+// Error returns a message that names the placeholder and says what the filter requires.
 func (e *FilterError) Error() string {
 	if p := e.Pos.String(); p != "" {
 		return p + ": " + e.Place + ": " + e.Cause.Error()
@@ -47,20 +47,20 @@ func (e *FilterError) Error() string {
 // Unwrap returns the cause.
 func (e *FilterError) Unwrap() error { return e.Cause }
 
-// maxLength bounds a text that is made. A value of a megabyte that a template names
-// thousands of times would otherwise fill the memory, and that ends the process.
+// maxLength limits the length of a rendered template. Without it, a value of a megabyte
+// that is inserted thousands of times would exhaust the memory and end the process.
 const maxLength = 64 << 20
 
-// Render fills the template. A place without a value is a *MissingError, a value
-// that the place's filter does not take a *FilterError; a text longer than 64 MB is
-// an error too.
+// Render fills the template. The error is a *MissingError if a placeholder has no
+// value, and a *FilterError if a filter does not accept its value. It is also an error
+// if the result exceeds 64 MB.
 func (t *Template) Render(env Env) (string, error) {
 	return t.RenderEscaped(env, nil)
 }
 
-// RenderEscaped is Render for a text in which values must not be taken for a part
-// of it, such as an address: escape is given what stands before a value and the
-// value, and returns what is to stand there.
+// RenderEscaped is like Render for templates in which a value must be escaped, such as
+// a URL. It calls escape with the text before each value and the value, and inserts the
+// result in place of the value. If escape is nil, values are inserted unchanged.
 func (t *Template) RenderEscaped(env Env, escape func(before, value string) string) (string, error) {
 	var b strings.Builder
 	for i := range t.parts {
@@ -90,8 +90,8 @@ func (t *Template) RenderEscaped(env Env, escape func(before, value string) stri
 	return b.String(), nil
 }
 
-// RenderLenient fills the template and leaves places without a value, or with one that
-// their filter does not take, as they are written.
+// RenderLenient fills the template. It leaves a placeholder unchanged if it has no
+// value or its filter does not accept the value.
 func (t *Template) RenderLenient(env Env) string {
 	var b strings.Builder
 	for i := range t.parts {
@@ -107,7 +107,7 @@ func (t *Template) RenderLenient(env Env) string {
 	return b.String()
 }
 
-// fill writes the value of a place; ok is false when there is none.
+// fill writes the value of a placeholder. ok is false if there is none.
 func (p *part) fill(b *strings.Builder, env Env) (ok bool, err error) {
 	v := p.value(env)
 	if p.filter == nil {
@@ -117,7 +117,7 @@ func (p *part) fill(b *strings.Builder, env Env) (ok bool, err error) {
 	}
 	v, err = core.Canonical(v)
 	if err != nil || core.IsMissing(v) {
-		return false, nil // what has no JSON form is no value to the language
+		return false, nil // a value without a JSON form is missing
 	}
 	s, err := p.filter.apply(v)
 	b.WriteString(s)
@@ -135,10 +135,10 @@ func (p *part) value(env Env) any {
 	return v
 }
 
-// ForInput returns an Env over what a handler was given: plain names come from
-// the node's view of the state, then the edge inputs, then the args, and the
-// later one wins. A field that the node's kind asked for in Compiled.Reads is
-// found after all of these.
+// ForInput returns an Env that reads what a handler received. A plain name is looked up
+// in the node's view of the state, in the edge inputs and in the args; if several have
+// it, the last one wins. If none has it, it is looked up in the fields that the node's
+// kind requested in Compiled.Reads.
 func (t *Template) ForInput(s core.Shared) Env {
 	return &inputEnv{Env: expressions.ForInput(s, t.slots, t.nodes), s: s}
 }
@@ -164,10 +164,10 @@ func (e *inputEnv) Name(name string) any {
 	return core.Missing
 }
 
-// Values is an Env of plain values, for tests and texts without a schema.
+// Values is an Env of plain values, for tests and templates without a schema.
 type Values struct {
 	expressions.MapEnv
-	// EdgeInputs and Args come before the state, in this order of weight.
+	// EdgeInputs take precedence over the state, and Args over both.
 	EdgeInputs *core.Object
 	Args       *core.Object
 }

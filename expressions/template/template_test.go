@@ -110,7 +110,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// schema is a list of fields of any type, n excepted.
+// schema is a list of fields of any type, except n, which is a number.
 type schema []string
 
 func (s schema) FieldNames() []string { return s }
@@ -224,9 +224,9 @@ func TestForInput(t *testing.T) {
 	}
 }
 
-// What a template puts in is never looked at again, so a value that looks like a
-// place stays as it is, and a template whose places are all missing is its own
-// lenient result.
+// FuzzCompile checks that inserted values are not expanded again: a value that looks
+// like a placeholder stays unchanged, and a template whose placeholders are all missing
+// is its own lenient result.
 func FuzzCompile(f *testing.F) {
 	for _, s := range []string{"", "{{", "{{a}}", "{{ $.a }} }} {{'{{'}}", "{{$item['}}'].x}}\n{{length($.a)}}", "{{a.b.c}} {{$nodes.x.output}}", "{{'", "{{ $.a | table }}{{a|json}}", "{{\"\n\"}}"} {
 		f.Add(s)
