@@ -1,14 +1,14 @@
-// Package incremental lets a workflow go on where its last run ended: a cursor,
-// such as the newest date that was loaded, goes from run to run, and partitions,
-// such as the days of a month, are done once each. What is remembered lies in a
-// small JSON file beside the workflow.
+// Package incremental lets a workflow continue where its last run ended. A cursor, such
+// as the latest date that was loaded, is passed from run to run. Partitions, such as
+// the days of a month, are processed once each. The progress is stored in a small JSON
+// file next to the workflow.
 //
-// A cursor is saved only after a run that succeeded and in which no node failed,
-// handled and tolerated failures included: what they would have stored would be
-// passed over for good. A partition is done when its item of the fan-out succeeded
-// and no node failed inside of it or beside the fan-out, whatever became of the other
-// items; so a run that failed or was cancelled half way is repeated for the other
-// half only.
+// A cursor is saved only after a successful run in which no node failed. Failures that
+// were handled or tolerated count as well, because the data of the failed nodes would
+// otherwise be skipped for good. A partition is done if its item of the fan-out
+// succeeded, no node inside the item failed, and no node outside the fan-out failed;
+// the other items do not matter. A run that failed or was cancelled halfway is thus
+// repeated only for the remaining partitions.
 package incremental
 
 import (
@@ -28,38 +28,39 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Options say how a run goes on.
+// Options configure a session.
 type Options struct {
-	// File is where progress is kept; "" means what the workflow says, or its name
-	// with the ending .progress.json in its folder.
+	// File is the path of the progress file. If it is empty, the path in the workflow
+	// is used; if that is empty too, the name of the workflow with the extension
+	// .progress.json, in the folder of the workflow.
 	File string
-	// Since takes the place of the cursor that was saved, if it is not Missing and
-	// not nil.
+	// Since replaces the saved cursor unless it is core.Missing or nil.
 	Since any
-	// FullRefresh begins anew: the cursor's input keeps its default, and every
-	// partition is done.
+	// FullRefresh ignores the progress: the input of the cursor has its default, and
+	// all partitions are processed.
 	FullRefresh bool
-	// RetryFailed leaves out partitions that were never tried.
+	// RetryFailed skips partitions that have never been tried.
 	RetryFailed bool
-	// Strict takes a run or an item that succeeds in part, such as with rejected rows,
-	// for one that failed.
+	// Strict treats a run or item with partial success, for example one with rejected
+	// rows, as failed.
 	Strict bool
 }
 
-// Session is one run of a workflow and what it learns for the next one. Begin
-// makes it, End writes it down.
+// Session is one run of a workflow and the progress it makes. Begin creates it and End
+// saves its progress.
 type Session struct {
-	// Inputs are those to run with.
+	// Inputs are the inputs for the run.
 	Inputs map[string]any
-	// Cursor is the cursor's value before the run, Missing for none. Partitions
-	// counts those to be done and Done those that were done before.
+	// Cursor is the value of the cursor before the run, core.Missing if there is none.
+	// Partitions is the number of partitions to process, and Done the number that
+	// earlier runs have processed.
 	Cursor     any
 	Partitions int
 	Done       int
 
-	// Kept says after End why the cursor was not moved on, such as "node save failed",
-	// and Undone why partitions whose items succeeded are not done; "" if nothing
-	// forbade it.
+	// Kept and Undone are set by End. Kept is the reason why the cursor was not
+	// advanced, such as "node save failed". Undone is the reason why partitions with
+	// successful items are not done. They are empty if there is no such reason.
 	Kept, Undone string
 
 	p      *plan.Plan
@@ -70,10 +71,10 @@ type Session struct {
 
 	mu      sync.Mutex
 	outcome map[int]bool // by item: whether it succeeded
-	inner   []string     // paths of the nodes of nested workflows that failed
+	inner   []string     // the paths of failed nodes of nested workflows
 }
 
-// file is the form of the file.
+// file is the content of the progress file.
 type file struct {
 	Version    int             `json:"version"`
 	Workflow   string          `json:"workflow"`
@@ -88,11 +89,11 @@ type partitionsFile struct {
 
 const fileVersion = 1
 
-// ErrNothing says that a workflow has no incremental section.
+// ErrNothing reports that a workflow has no incremental section.
 var ErrNothing = errors.New("the workflow has no incremental section, so there is nothing to continue from")
 
-// Begin reads what the last run left and returns the inputs for the next one.
-// Inputs that are given win over what was saved.
+// Begin reads the saved progress and returns a session with the inputs for the next
+// run. The given inputs take precedence over saved values.
 func Begin(p *plan.Plan, given map[string]any, o Options) (*Session, error) {
 	if p.Incremental == nil {
 		return nil, ErrNothing
@@ -110,7 +111,7 @@ func Begin(p *plan.Plan, given map[string]any, o Options) (*Session, error) {
 	return s, s.partitions(o)
 }
 
-// pathOf returns the place of the file.
+// pathOf returns the path of the progress file.
 func pathOf(p *plan.Plan, name string) string {
 	if name != "" {
 		return name
@@ -125,11 +126,11 @@ func pathOf(p *plan.Plan, name string) string {
 	return filepath.Join(p.Workflow.Dir, name)
 }
 
-// Path returns the place of the file.
+// Path returns the path of the progress file.
 func (s *Session) Path() string { return s.path }
 
-// read reads the file. One that is damaged is an error: to begin anew for it would
-// load everything again.
+// read reads the progress file. A damaged file is an error, because starting again
+// would load everything a second time.
 func (s *Session) read() error {
 	data, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,8 +156,8 @@ func (s *Session) read() error {
 	return nil
 }
 
-// plain brings values into the form they are compared in, whatever blanks stand in
-// the file.
+// plain formats values as they are compared, because the file may contain other white
+// space.
 func (s *Session) plain(list []json.RawMessage) error {
 	for i := range list {
 		v, err := core.ParseJSON(list[i])
@@ -200,7 +201,7 @@ func (s *Session) cursor(o Options) error {
 	return nil
 }
 
-// partitions takes out of the list what is done.
+// partitions computes the list of partitions to process.
 func (s *Session) partitions(o Options) error {
 	name := s.p.Incremental.Partitions
 	if name == "" {
@@ -223,7 +224,7 @@ func (s *Session) partitions(o Options) error {
 	for _, v := range all {
 		key := core.JSON(v)
 		switch {
-		case seen[key]: // once is enough
+		case seen[key]: // a duplicate
 		case o.RetryFailed && !failed[key]:
 		case done[key] && !o.FullRefresh:
 			s.Done++
@@ -237,7 +238,7 @@ func (s *Session) partitions(o Options) error {
 	return nil
 }
 
-// listOf returns the partitions that the run is given, or those of the default.
+// listOf returns the partitions given as input, or the default of the input.
 func (s *Session) listOf(name string) ([]any, error) {
 	_, given, err := s.p.Start(object(s.Inputs))
 	if err != nil {
@@ -258,7 +259,7 @@ func (s *Session) listOf(name string) ([]any, error) {
 	return list, nil
 }
 
-// object returns inputs in the order of their names.
+// object returns inputs sorted by name.
 func object(inputs map[string]any) *core.Object {
 	o := core.NewObject(len(inputs))
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
@@ -273,8 +274,8 @@ func mark(set map[string]bool, list []json.RawMessage) {
 	}
 }
 
-// Listen takes in the events of the run, which say how each partition ended and what
-// failed in nested workflows. It is called by the run's listener.
+// Listen records from the events of the run how each partition ended and which nodes of
+// nested workflows failed. The listener of the run must call it for every event.
 func (s *Session) Listen(e core.Event) {
 	switch e.Type {
 	case core.ItemFinished, core.ItemFailed, core.NodeFailed, core.NodeRetrying:
@@ -284,9 +285,9 @@ func (s *Session) Listen(e core.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	nested := strings.Contains(e.Node, "/")
-	cut := e.Error != nil && e.Error.Class == core.ClassCanceled // by a failure that is heard of itself, or by the run's end
+	cut := e.Error != nil && e.Error.Class == core.ClassCanceled // cancelled by another failure, which has its own event, or by the end of the run
 	switch e.Type {
-	case core.NodeRetrying: // what failed in the attempt is done again
+	case core.NodeRetrying: // the nodes that failed in this attempt run again
 		s.inner = slices.DeleteFunc(s.inner, func(path string) bool { return inside(path, &e) })
 		return
 	case core.NodeFailed:
@@ -308,8 +309,8 @@ func (s *Session) Listen(e core.Event) {
 	}
 }
 
-// inside reports whether a path lies in the nested workflow of the node, and item or
-// round, that an event is about.
+// inside reports whether path is in the nested workflow of the node, and of the item or
+// round, of an event.
 func inside(path string, e *core.Event) bool {
 	rest, ok := strings.CutPrefix(path, e.Node)
 	if !ok {
@@ -323,8 +324,7 @@ func inside(path string, e *core.Event) bool {
 	return strings.HasPrefix(rest, "/")
 }
 
-// End writes down what the run leaves for the next one. Cursor becomes the value
-// that was saved.
+// End saves the progress of the run. It sets Cursor to the saved value.
 func (s *Session) End(r *core.Report) error {
 	s.file.Version, s.file.Workflow = fileVersion, s.p.Name
 	s.mu.Lock()
@@ -334,7 +334,7 @@ func (s *Session) End(r *core.Report) error {
 	return errors.Join(err, s.write())
 }
 
-// why returns why a run must not move the cursor on, "" if it may.
+// why returns the reason why a run must not advance the cursor, or "" if it may.
 func (s *Session) why(r *core.Report) string {
 	if node := s.failed(r, ""); node != "" {
 		return "node " + node + " failed"
@@ -348,8 +348,9 @@ func (s *Session) why(r *core.Report) string {
 	return "the run is " + string(r.Status)
 }
 
-// failed returns the first node that failed, handled or not, "" for none: a node of
-// the workflow but for one, or one of a nested workflow in none of that one's items.
+// failed returns the first failed node, handled or not, or "" if there is none. The
+// nodes are those of the workflow except for `but`, and those of nested workflows
+// except in the items of `but`.
 func (s *Session) failed(r *core.Report, but string) string {
 	for _, n := range r.Nodes() {
 		if n.Status == core.Fail && n.ID != but && (but == "" || n.Failure == nil || n.Failure.Class != core.ClassCanceled) {
@@ -379,7 +380,7 @@ func (s *Session) learnCursor(r *core.Report) error {
 	env := expressions.ForInput(core.Shared{View: core.NewView(names, values), Inputs: object(s.Inputs)}, inc.From.SlotNames(), inc.From.NodeNames())
 	v, err := core.Canonical(inc.From.Value(env))
 	if err != nil || v == nil || core.IsMissing(v) {
-		return nil // nothing new was seen: the old cursor stays
+		return nil // the run saw nothing new: keep the old cursor
 	}
 	if s.file.Cursor, err = core.AppendJSON(nil, v); err == nil {
 		s.Cursor = v
@@ -387,9 +388,9 @@ func (s *Session) learnCursor(r *core.Report) error {
 	return err
 }
 
-// learnPartitions sorts this run's partitions into those done and those to be done
-// again. One whose item did well is not done if a node elsewhere failed, which may have
-// been the one that stores its work.
+// learnPartitions divides this run's partitions into those that are done and those to
+// process again. A partition whose item succeeded is not done if a node outside the
+// fan-out failed, because that node may have been the one that stores its results.
 func (s *Session) learnPartitions(r *core.Report) {
 	if s.p.Incremental.Partitions == "" {
 		return
@@ -426,7 +427,7 @@ func (s *Session) learnPartitions(r *core.Report) {
 	s.file.Partitions = next
 }
 
-// write replaces the file whole or not at all.
+// write replaces the file atomically.
 func (s *Session) write() error {
 	data, err := json.MarshalIndent(s.file, "", "  ")
 	if err != nil {
@@ -436,7 +437,7 @@ func (s *Session) write() error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name()) // does nothing once it is renamed
+	defer os.Remove(temp.Name()) // has no effect after the rename
 	_, err = temp.Write(append(data, '\n'))
 	err = errors.Join(err, temp.Sync(), temp.Close())
 	if err != nil {
@@ -448,7 +449,7 @@ func (s *Session) write() error {
 	return os.Rename(temp.Name(), s.path)
 }
 
-// Failed counts the partitions of this run that failed.
+// Failed returns the number of partitions of this run that failed.
 func (s *Session) Failed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

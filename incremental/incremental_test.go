@@ -43,7 +43,7 @@ func compile(t *testing.T, text string) *plan.Plan {
 	return p
 }
 
-// item is the event of one partition.
+// item returns the event that one partition ended.
 func item(i int, failure *core.Failure) core.Event {
 	e := core.Event{Type: core.ItemFinished, Node: "load", Item: core.Nth(i)}
 	if failure != nil {
@@ -52,7 +52,7 @@ func item(i int, failure *core.Failure) core.Event {
 	return e
 }
 
-// report is that of a run in which the nodes given failed.
+// report returns the report of a run in which the given nodes failed.
 func report(status core.RunStatus, newest any, failed ...core.NodeReport) *core.Report {
 	return &core.Report{Status: status, State: core.ObjectOf("newest", newest), Nodes: func() []core.NodeReport { return failed }}
 }
@@ -65,7 +65,7 @@ func TestSessions(t *testing.T) {
 	for i, step := range []struct {
 		given   map[string]any
 		options incremental.Options
-		inputs  string // those of the run: since and days
+		inputs  string // the inputs of the run: since and days
 		events  []core.Event
 		report  *core.Report
 		file    string // cursor, done, failed
@@ -99,7 +99,7 @@ func TestSessions(t *testing.T) {
 			s.Listen(e)
 			other := e
 			other.Node, other.Type, other.Error = "outer/load", core.ItemFinished, nil
-			s.Listen(other) // of a nested workflow
+			s.Listen(other) // an event of a nested workflow
 		}
 		if err := s.End(step.report); err != nil {
 			t.Fatal(i, err)
@@ -113,9 +113,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// Neither the cursor nor a partition moves on past a node that failed, whoever
-// handled the failure; rejected rows, of which a node is a partial success, are no
-// failure.
+// A failed node keeps the cursor and the partition from advancing, even if the failure
+// is handled. Rejected rows make a node a partial success, which is not a failure.
 func TestFailuresKeepProgress(t *testing.T) {
 	p := compile(t, doc)
 	node := func(kind core.EventType, path string, at core.Ordinal) core.Event {
@@ -170,7 +169,7 @@ func TestFailuresKeepProgress(t *testing.T) {
 	}
 }
 
-// saved returns what the file says, shortly.
+// saved returns a short form of the progress file.
 func saved(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -230,7 +229,7 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
-// A file that cannot be written is told, and the old one stays.
+// An error is returned if the file cannot be written, and the old file is kept.
 func TestUnwritable(t *testing.T) {
 	p := compile(t, doc)
 	path := filepath.Join(t.TempDir(), "gone", "x.json")

@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Appending the writes of a fan-out at once gives what appending one after the other
-// gives, and changes no value that somebody else holds.
+// TestAppendAllIsAppend checks that appending all writes of a fan-out at once gives the
+// same result as appending them one by one, and changes no shared array.
 func TestAppendAllIsAppend(t *testing.T) {
 	took := 0
 	for seed := range uint64(3000) {
@@ -34,11 +34,11 @@ func TestAppendAllIsAppend(t *testing.T) {
 		for range r.IntN(6) {
 			writes = append(writes, list(r.IntN(4), r.IntN(3)))
 		}
-		if r.IntN(10) == 0 { // as after another type was read from a snapshot
+		if r.IntN(10) == 0 { // as if a value of another type had been read from a snapshot
 			writes = append(writes, []any{"other"})
 		}
 		owned := r.IntN(2) == 0
-		// Somebody holds the same array beyond the end of old, unless it is ours.
+		// Unless old is owned, another slice shares its array beyond the end of old.
 		held := held(old)
 		before := core.JSON(core.Clone(held))
 		got, ok := appendAll(old, writes, owned)
@@ -63,7 +63,7 @@ func TestAppendAllIsAppend(t *testing.T) {
 	}
 }
 
-// held is the whole array behind a slice.
+// held returns the whole array of a slice, up to its capacity.
 func held(old any) any {
 	if empty(old) {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Collectable reports why the field cannot take the results of a fan-out's items as one
-// list, nil if it can.
+// Collectable returns an error that explains why the field cannot collect the results
+// of a fan-out's items as one array, or nil if it can.
 func (f *Field) Collectable() error {
 	kind := f.kind()
 	switch {
@@ -24,7 +24,8 @@ func (f *Field) Collectable() error {
 	return nil
 }
 
-// ElementType is the type of one element of the field, nil for anything.
+// ElementType returns the type of the field's elements, or nil if they may be of any
+// type.
 func (f *Field) ElementType() *core.Type {
 	if f.Type != nil {
 		return f.Type.Items
@@ -37,8 +38,8 @@ func (f *Field) ElementType() *core.Type {
 	return nil
 }
 
-// AcceptElement checks the result of one item for a field that collects them. It returns
-// a list of that one element in the form the field stores.
+// AcceptElement checks the result of one item for a field that collects results. It
+// returns an array with this single element in the form the field stores.
 func (f *Field) AcceptElement(v any) (any, error) {
 	if f.goType != nil && v != nil && reflect.TypeOf(v) == f.goType.Type.Elem() {
 		list := reflect.MakeSlice(f.goType.Type, 1, 1)
@@ -58,7 +59,7 @@ func (f *Field) AcceptElement(v any) (any, error) {
 	return []any{c}, nil
 }
 
-// Collect makes one write of the lists that AcceptElement returned, in their order.
+// Collect combines the arrays that AcceptElement returned, in order, into one write.
 func (f *Field) Collect(lists []any) any {
 	if f.goType == nil {
 		out := make([]any, 0, len(lists))

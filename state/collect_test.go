@@ -7,7 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Rule 22: which fields collect, and what an element may be.
+// Rule 22: which fields can collect results, and what the elements may be.
 func TestCollectable(t *testing.T) {
 	array := &core.Type{Kind: core.ArrayType, Items: &core.Type{Kind: core.IntegerType}}
 	for _, tt := range []struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// A value that was spoiled stays so, whatever is written afterwards, and the prefix
-// before it stays what it was.
+// After a failed merge, the value stays failed regardless of later writes, and the
+// prefix before it keeps its value.
 func TestSpoiledStays(t *testing.T) {
 	col := NewColumn(&schemaOf(t, typed("sum", core.GoTypeFor[int8]())).Fields[0], int8(100), nil)
 	col.Resolve(1, nil, []any{int8(-100), int8(-100)})
@@ -23,8 +23,8 @@ func TestSpoiledStays(t *testing.T) {
 	}
 }
 
-// What was forgotten does not change what is left: not the values of later
-// prefixes, not the writes as a whole, and not after a snapshot.
+// Forget must not change the remaining values: those of later prefixes, the list of all
+// writes, and the column restored from a snapshot.
 func TestForget(t *testing.T) {
 	for _, st := range Strategies() {
 		f := &schemaOf(t, field("x", st.Name)).Fields[0]
@@ -61,7 +61,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// reload takes a column through a snapshot.
+// reload returns a column restored from its own snapshot.
 func reload(t *testing.T, f *Field, c *Column) *Column {
 	t.Helper()
 	d, err := c.Dump()
@@ -83,8 +83,8 @@ func reload(t *testing.T, f *Field, c *Column) *Column {
 	return back
 }
 
-// A snapshot keeps integers and floats apart and to the last digit, and what was
-// spoiled.
+// A snapshot preserves the difference between integers and floats, all their digits,
+// and failed merges.
 func TestSnapshotKeepsNumbers(t *testing.T) {
 	const big = int64(1<<53 + 1)
 	for _, c := range []struct {
@@ -123,7 +123,8 @@ func TestSnapshotKeepsNumbers(t *testing.T) {
 	}
 }
 
-// A write that was tried is not merged a second time; another one is.
+// A write that was tried is not merged a second time when it is resolved; any other
+// write is merged.
 func TestTriedOnce(t *testing.T) {
 	calls := 0
 	d := field("x", "")
@@ -138,7 +139,7 @@ func TestTriedOnce(t *testing.T) {
 	if calls != 2 || col.Last() != int64(2) {
 		t.Errorf("%d calls, value %v", calls, col.Last())
 	}
-	if err := col.Try(int64(3)); err != nil { // and then another part of the delta is refused
+	if err := col.Try(int64(3)); err != nil { // another field of the delta then rejects its write
 		t.Fatal(err)
 	}
 	col.Resolve(2, core.Missing, nil)
@@ -155,7 +156,7 @@ func TestTriedOnce(t *testing.T) {
 	}
 }
 
-// A reducer's result that the field cannot hold is a refusal.
+// A reducer's result that does not fit the field is an error.
 func TestReducerResultsAreChecked(t *testing.T) {
 	for _, c := range []struct {
 		result any
@@ -181,7 +182,7 @@ func TestReducerResultsAreChecked(t *testing.T) {
 	}
 }
 
-// A record keeps writes and folds nothing.
+// A column made by NewRecord keeps the writes and folds nothing.
 func TestRecord(t *testing.T) {
 	d := field("x", "")
 	d.Reduce = func(_, _ any) (any, error) { panic("nobody asked") }
@@ -201,7 +202,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// Elements of a Go type are compared by their JSON form and stay what they are.
+// Elements of a Go type are compared by their JSON form and stored unchanged.
 func TestUnionOfGoTypes(t *testing.T) {
 	type tag struct {
 		Name   string

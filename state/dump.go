@@ -7,9 +7,9 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Dump returns what a column holds, for a snapshot: the value and the writes
-// that the forgotten slots left, and the slots that are resolved. Values are in
-// canonical form. Folds are not part of it: they are folded anew.
+// Dump returns the contents of a column for a snapshot: the value and the writes of the
+// forgotten slots, and the writes of the resolved slots. Values are in canonical form.
+// Folded values are not included; Load computes them again.
 func (c *Column) Dump() (*core.Object, error) {
 	d := dumper{core.NewObject(4), nil}
 	d.value("start", c.start)
@@ -48,7 +48,7 @@ func (d *dumper) set(key string, v any) {
 	d.o.Set(key, c)
 }
 
-// value stores the value of a field, which may be none or spoiled.
+// value stores the value of a field, which may be missing or a failed merge.
 func (d *dumper) value(key string, v any) {
 	s, ok := v.(*Spoiled)
 	switch {
@@ -59,7 +59,7 @@ func (d *dumper) value(key string, v any) {
 	}
 }
 
-// Load fills a new column from what Dump returned, after that went through JSON.
+// Load fills a new column from the result of Dump, decoded from JSON.
 func (c *Column) Load(d *core.Object) error {
 	if err := c.load(d); err != nil {
 		return fmt.Errorf("field %q: %w", c.field.Name, err)
@@ -127,7 +127,7 @@ func (c *Column) loadValue(d *core.Object, key string) (any, error) {
 	return c.field.Restore(v)
 }
 
-// restore returns the list under a key in the form that the field stores.
+// restore returns the list under a key, with its values in the form the field stores.
 func (c *Column) restore(d *core.Object, key string) ([]any, error) {
 	v, _ := d.Get(key)
 	list, _ := v.([]any)

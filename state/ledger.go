@@ -6,69 +6,67 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// A Ledger keeps the writes of a run. Each field has one slot per static
-// writer, in canonical order. Writers resolve in any order, with writes or
-// without; a cursor moves over the prefix of resolved slots and folds their
-// writes. The value a reader may see is the fold of a prefix, so it does not
-// depend on the order of arrival.
+// A Ledger keeps the writes of a run. Each field has one slot per static writer, in
+// canonical order. Writers may resolve in any order, with or without writes. A cursor
+// advances over the prefix of resolved slots and folds their writes. Readers see only
+// the fold of a prefix, so the result does not depend on the order of arrival.
 //
-// All operations are O(1) plus the merges themselves: nothing is sorted and no
+// All operations take constant time, apart from the merges: nothing is sorted and no
 // prefix is folded twice.
 type Ledger struct {
 	schema  *Schema
 	columns []Column
 }
 
-// Column is the ledger of one field: a row of slots, the cursor, and the folded
-// value of every resolved prefix. What nobody will ask for any more can be
-// forgotten from the front.
+// Column is the ledger of one field: its slots, the cursor, and the folded value of
+// every resolved prefix. Prefixes that are no longer needed can be dropped with Forget.
 type Column struct {
 	field  *Field
 	guard  Guard
 	start  any
-	base   int    // slots forgotten
-	slots  []slot // from slot base on
+	base   int    // the number of forgotten slots
+	slots  []slot // the slots from number base on
 	cursor int
 	folded []any // folded[k] is the value after the first base+k slots
-	// own tells that the last folded value came out of a merge of this column.
-	// The chain of folds is linear, so the spare room behind a list that the
-	// column made is the column's; the room behind a starting value is not.
+	// own is set if the last folded value was produced by a merge of this column. Each
+	// value is folded only once, so the column may then append within the spare
+	// capacity of an array. The spare capacity of a starting value may be shared.
 	own bool
-	// tried is what the write that was tried last makes of the value.
+	// tried is the value that the write passed to Try would produce.
 	tried    any
 	hasTried bool
-	// unread tells that nobody sees the field here: its writes are only kept.
+	// unread is set if the column has no readers. Its writes are kept but not folded.
 	unread bool
-	// kept are the writes of the forgotten slots, joined where that makes no
-	// difference; keptOwn is own for the last of them.
+	// kept holds the writes of the forgotten slots, merged with each other if the
+	// strategy allows it. keptOwn is like own, for the last of them.
 	kept    []any
 	keptOwn bool
 }
 
-// Guard calls code of the user's while the run stands still, and returns an error
-// when the call did not come to its end. What names the code, such as the reducer
-// of field "x"; the error begins with it. The call touches nothing but its own
-// values: it may go on after it was given up. A nil Guard calls in place.
+// Guard calls user code while the run is halted. It returns an error if the call did
+// not complete. The argument what describes the code, for example the reducer of field
+// "x", and begins the error message. The call may continue after Guard has returned, so
+// it must use only its own values. With a nil Guard, user code is called directly.
 type Guard func(what string, call func()) error
 
-// Spoiled is the value of a field from the first merge on that failed although
-// the write was accepted: a sum that does not fit its type, or a Go type that
-// does not take the merged JSON form. There is no value to go on with, and the
-// old one would be a write lost in silence. Nobody is given it: whoever would
-// read the field fails, and so does the run.
+// Spoiled is the value of a field after an accepted write could not be merged: for
+// example, a sum overflowed its type, or the merged JSON could not be decoded into a Go
+// type. Keeping the previous value would lose the write silently, so there is no value
+// to continue with. Handlers never receive a Spoiled value: a node that would read the
+// field fails, and the run fails.
 type Spoiled struct {
-	Slot int // whose write it was
+	Slot int // the slot of the write
 	Err  error
 }
 
-// slot holds what one writer contributed: nil before it is resolved, Missing for
-// nothing, a null or a batch, or one write itself. A run has one for each of its
-// writers, and most are touched once, so they are as small as they can be.
+// slot holds the contribution of one writer: nil before it is resolved, core.Missing if
+// it wrote nothing, a null, a batch, or a single write. A run has a slot for each of
+// its writers, and most slots are used only once, so the type is kept small.
 type slot any
 
 type (
-	null  struct{} // one write, which is null
-	batch []any    // many writes
+	null  struct{} // a single write of null
+	batch []any    // several writes
 )
 
 func slotOf(one any, many []any) slot {
@@ -81,7 +79,7 @@ func slotOf(one any, many []any) slot {
 	return one
 }
 
-// appendWrites appends the writes of a slot, in order.
+// appendWrites appends the writes of a slot in order.
 func appendWrites(list []any, s slot) []any {
 	switch s := s.(type) {
 	case nil:
@@ -97,8 +95,8 @@ func appendWrites(list []any, s slot) []any {
 	return append(list, s)
 }
 
-// NewLedger returns a ledger with the given number of writers per field and
-// starting values; a Missing start means that the field has no value.
+// NewLedger returns a ledger with the given number of writers and starting value for
+// each field. A field whose starting value is core.Missing has no value.
 func NewLedger(s *Schema, writers []int, start []any, guard Guard) *Ledger {
 	total := 0
 	for _, n := range writers {
@@ -115,33 +113,33 @@ func NewLedger(s *Schema, writers []int, start []any, guard Guard) *Ledger {
 	return l
 }
 
-// Column returns the ledger of one field.
+// Column returns the column of a field.
 func (l *Ledger) Column(field int) *Column { return &l.columns[field] }
 
-// At returns the value of a field after its first k writers. They must be
-// resolved and not forgotten.
+// At returns the value of a field after its first k writers. These must be resolved,
+// and the prefix must not be forgotten.
 func (l *Ledger) At(field, k int) any { return l.columns[field].At(k) }
 
-// Final returns the value after all writers resolved so far.
+// Final returns the value of a field after all writers in the resolved prefix.
 func (l *Ledger) Final(field int) any { return l.columns[field].Last() }
 
-// NewColumn returns the ledger of a field whose number of writers is not known
-// in advance, as for the rows of a pipeline. start is its value before them.
+// NewColumn returns a column whose number of writers is not known in advance, as for
+// the rows of a pipeline. start is the value before the first write.
 func NewColumn(f *Field, start any, guard Guard) *Column {
 	return &Column{field: f, guard: guard, start: start, folded: []any{start}}
 }
 
-// NewRecord returns a column for writes that nobody sees in it: they are kept in
-// order and never folded.
+// NewRecord returns a column without readers, which keeps its writes in order and never
+// folds them.
 func NewRecord(f *Field) *Column {
 	return &Column{field: f, start: core.Missing, unread: true, folded: []any{core.Missing}}
 }
 
-// Cursor returns how many slots are resolved without a gap.
+// Cursor returns the length of the prefix of resolved slots.
 func (c *Column) Cursor() int { return c.cursor }
 
-// At returns the value after the first k slots, k <= Cursor. Shorter prefixes
-// than Forget was told are gone, except for the starting value.
+// At returns the value after the first k slots, k <= Cursor. Prefixes shorter than the
+// k passed to Forget are no longer available, except the starting value.
 func (c *Column) At(k int) any {
 	if k == 0 {
 		return c.start
@@ -152,21 +150,21 @@ func (c *Column) At(k int) any {
 // Last returns the value after the resolved prefix.
 func (c *Column) Last() any { return c.folded[len(c.folded)-1] }
 
-// Try reports the error that a write would meet at the cursor. If that write is
-// what is resolved next, it is not merged again.
+// Try merges a write at the cursor and returns the error. If the same write is resolved
+// next, Resolve does not merge it again.
 func (c *Column) Try(v any) error {
 	merged, err := c.field.merge(c.Last(), v, false, c.guard)
 	c.tried, c.hasTried = merged, err == nil
 	return err
 }
 
-// Expect tells what the writes that are resolved next, at the cursor, make of
-// the value, so that they need not be merged once more.
+// Expect sets the value that the writes resolved next at the cursor produce, so that
+// Resolve does not merge them.
 func (c *Column) Expect(value any) { c.tried, c.hasTried = value, true }
 
-// Resolve records that the writer of slot k contributes one write, or many when
-// many is not nil, or nothing when one is Missing; and moves the cursor. Writes
-// of refusing fields must have been tried at the cursor.
+// Resolve records the writes of slot k and advances the cursor. If many is not nil, it
+// holds the writes; otherwise one is the only write, or core.Missing if there is none.
+// If the field's strategy can reject writes, they must have been tried at the cursor.
 func (c *Column) Resolve(k int, one any, many []any) {
 	i := k - c.base
 	for i >= len(c.slots) {
@@ -234,9 +232,9 @@ func (c *Column) merge(old, new any) any {
 	return merged
 }
 
-// Forget drops what nobody needs who asks for no prefix shorter than k any more,
-// except for the starting value. If keep is set, the writes of the slots before
-// k stay, joined where that makes no difference. Unresolved slots stay.
+// Forget drops all prefixes shorter than k except the starting value. If keep is set,
+// it keeps the writes of the slots before k, merged with each other if the strategy
+// allows it. Unresolved slots are not affected.
 func (c *Column) Forget(k int, keep bool) {
 	n := min(k, c.cursor) - c.base
 	if n <= 0 {
@@ -277,8 +275,8 @@ func (c *Column) keepOne(w any) {
 	c.kept = append(c.kept, w)
 }
 
-// Wrote returns the write of slot k, which was not forgotten and holds no batch; ok
-// is false if there is none.
+// Wrote returns the write of slot k. The slot must not be forgotten or hold a batch. ok
+// is false if there is no write.
 func (c *Column) Wrote(k int) (v any, ok bool) {
 	s := c.slots[k-c.base]
 	if _, isNull := s.(null); isNull {
@@ -287,8 +285,8 @@ func (c *Column) Wrote(k int) (v any, ok bool) {
 	return s, s != nil && !core.IsMissing(s)
 }
 
-// Writes returns the writes of the first k slots in order; of those that were
-// forgotten, what was kept.
+// Writes returns the writes of the first k slots in order. For forgotten slots it
+// returns the writes that were kept.
 func (c *Column) Writes(k int) []any {
 	out := slices.Clone(c.kept)
 	for _, s := range c.slots[:min(len(c.slots), max(0, k-c.base))] {

@@ -20,8 +20,8 @@ func field(name, merge string) core.FieldDecl {
 	return core.FieldDecl{Name: core.Text{Value: name}, Merge: core.Text{Value: merge}, Default: core.Missing}
 }
 
-// Any order of arrival folds to the value of the canonical order, and every
-// prefix is what a sequential fold of that prefix gives.
+// Writes that arrive in any order fold to the same value as in canonical order, and
+// every prefix equals the sequential fold of that prefix.
 func TestLedgerFoldsInCanonicalOrder(t *testing.T) {
 	for _, st := range Strategies() {
 		t.Run(st.Name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestLedgerFoldsInCanonicalOrder(t *testing.T) {
 						m, err := s.Fields[0].merge(v, writes[i], false, nil)
 						if err == nil {
 							v = m
-						} else { // who is refused contributes nothing
+						} else { // a rejected writer contributes nothing
 							writes[i] = core.Missing
 						}
 					}
@@ -72,7 +72,7 @@ func randomWrite(r *rand.Rand, strategy string) any {
 	return n
 }
 
-// A prefix handed to a reader stays what it was while later writers append.
+// A prefix given to a reader does not change while later writers append.
 func TestLedgerPrefixesDoNotChange(t *testing.T) {
 	start := make([]any, 1, 10)
 	start[0] = "start"
@@ -92,7 +92,7 @@ func TestLedgerPrefixesDoNotChange(t *testing.T) {
 	}
 }
 
-// Ten thousand appends move a linear number of elements.
+// Ten thousand appends copy a linear number of elements.
 func TestLedgerAppendIsLinear(t *testing.T) {
 	s := schemaOf(t, field("x", "array_append"))
 	per := func(n int) float64 {
@@ -127,7 +127,8 @@ func TestReducerPanicIsARefusal(t *testing.T) {
 	}
 }
 
-// A field of a Go map type once kept only the last write.
+// object_merge merges values of a Go map type. Before the fix it kept only the last
+// write.
 func TestObjectMergeOfGoTypes(t *testing.T) {
 	type rates = map[string]map[string]int64
 	d := field("x", "object_merge")
@@ -149,7 +150,8 @@ func TestObjectMergeOfGoTypes(t *testing.T) {
 	}
 }
 
-// Fields of type uint64 refused every number.
+// Numeric strategies accept numbers for fields of type uint64. Before the fix they
+// rejected every number.
 func TestSumOfGoNumbers(t *testing.T) {
 	for _, g := range []struct {
 		typ  *core.GoType

@@ -9,19 +9,19 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// This file is the arithmetic of sum, count, min and max. An integer is never
-// rounded: neither to be added nor to be compared.
+// This file implements the arithmetic of sum, count, min and max. Integers are never
+// rounded, neither in additions nor in comparisons.
 
-// num is a number of any type. A float without a fraction that fits 64 bits is
-// an integer too.
+// num is a number of any type. A float with an integral value that fits in 64 bits is
+// also an integer.
 type num struct {
 	i              int64
 	f              float64
-	isInt, isFloat bool // i is the exact value; it was written as a float
+	isInt, isFloat bool // i is the exact value; the value was a float
 }
 
-// numberOf returns the number that a value is. A uint64 beyond int64 is none:
-// it has no run-time value.
+// numberOf returns a value as a number. ok is false if it is not one. A uint64 that
+// exceeds the range of int64 is not a number, because no run-time value can hold it.
 func numberOf(v any) (num, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -64,7 +64,7 @@ func (n num) compare(m num) int {
 	return cmp.Compare(n.f, m.f)
 }
 
-// String is the number as JSON writes it.
+// String returns the number as JSON represents it.
 func (n num) String() string {
 	if n.isFloat {
 		return core.JSON(n.f)
@@ -81,8 +81,8 @@ func mergeSum(f *Field, old, new any, _ bool) (any, error) {
 
 func mergeCount(f *Field, old, _ any, _ bool) (any, error) { return f.add(old, int64(1)) }
 
-// add returns the sum as the field stores it. In an integer field it is an
-// integer; elsewhere the sum of two integers is one as long as it fits 64 bits.
+// add returns the sum in the form the field stores. In an integer field the sum is an
+// integer. In other fields the sum of two integers is an integer if it fits in 64 bits.
 func (f *Field) add(old, new any) (any, error) {
 	b, ok := numberOf(new)
 	a, ok2 := numberOf(old)
@@ -104,7 +104,7 @@ func (f *Field) add(old, new any) (any, error) {
 	return nil, fmt.Errorf("%s + %s does not fit %s", a, b, f.numberName())
 }
 
-// numberLike returns a number as the field stores it; ok is false when it does not
+// numberLike returns a number in the form the field stores. ok is false if it does not
 // fit.
 func (f *Field) numberLike(n num) (v any, ok bool) {
 	if f.goType == nil {
@@ -127,7 +127,7 @@ func (f *Field) numberLike(n num) (v any, ok bool) {
 	return x.Interface(), true
 }
 
-// numberName says which numbers the field holds.
+// numberName describes the numbers that the field holds.
 func (f *Field) numberName() string {
 	switch {
 	case f.goType != nil:
@@ -141,7 +141,8 @@ func (f *Field) numberName() string {
 func mergeMin(f *Field, old, new any, _ bool) (any, error) { return extreme(old, new, -1) }
 func mergeMax(f *Field, old, new any, _ bool) (any, error) { return extreme(old, new, 1) }
 
-// extreme keeps the value on the given side. Numbers come before texts.
+// extreme returns the smaller (side -1) or larger (side 1) value. Numbers sort before
+// strings.
 func extreme(old, new any, side int) (any, error) {
 	switch {
 	case new == nil:
@@ -168,7 +169,7 @@ func order(x, y any) int {
 	return cmp.Compare(s, t)
 }
 
-// textOf returns the text that a value is.
+// textOf returns a value as a string. ok is false if it is not one.
 func textOf(v any) (string, bool) {
 	if s, ok := v.(string); ok {
 		return s, true

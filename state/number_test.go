@@ -25,17 +25,17 @@ type (
 	name  string
 )
 
-// MarshalJSON gives an amount a form that is no number.
+// MarshalJSON encodes an amount as something other than a number.
 func (c cents) MarshalJSON() ([]byte, error) { return []byte(`"some money"`), nil }
 
-// What numbers come to, each write folded after the other. An error is the end of
-// the value.
+// TestNumbers folds writes one by one and checks the resulting value. The fold ends at
+// the first error.
 func TestNumbers(t *testing.T) {
-	const big = int64(1<<53 + 1) // no float64
+	const big = int64(1<<53 + 1) // not representable as a float64
 	for _, c := range []struct {
 		field  core.FieldDecl
 		writes []any
-		want   any // error text, or the value, of the very type
+		want   any // the error message, or the value with its exact type
 	}{
 		{integers("sum"), []any{big, int64(1), int64(-1)}, big},
 		{integers("sum"), []any{big, 1.0}, big + 1},
@@ -91,7 +91,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Values that these strategies cannot work on were taken and then passed over.
+// Strategies check the types of writes. Before the fix, writes they could not merge
+// were accepted and ignored.
 func TestNumbersAreAsked(t *testing.T) {
 	for _, c := range []struct {
 		field core.FieldDecl

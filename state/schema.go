@@ -9,22 +9,22 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Field is a declared state field, ready to check and merge writes.
+// Field is a declared state field. It checks and merges writes.
 type Field struct {
 	Name    string
 	Type    *core.Type
-	Default any // Missing when there is none
-	// Refuses tells that a merge can fail although the value has the right
-	// type; writes of such fields are committed in canonical order.
+	Default any // core.Missing if there is none
+	// Refuses reports whether a merge can fail even if the value has the right type.
+	// Writes of such fields are committed in canonical order.
 	Refuses bool
-	// Broken marks a field whose declaration has a fault. It stands for the name
-	// alone: it has no type, no default and the strategy last_wins.
+	// Broken marks a field whose declaration has an error. Only its name is valid: it
+	// has no type, no default and the strategy last_wins.
 	Broken bool
 
 	goType   *core.GoType
 	stream   bool
-	integer  bool   // it holds integers only
-	code     string // what the code of the user's is called that a merge runs, "" for none
+	integer  bool   // the field holds only integers
+	code     string // describes the user code that merges run, for messages; empty if there is none
 	strategy *Strategy
 	key      string
 	reduce   func(old, new any) (any, error)
@@ -37,10 +37,10 @@ type Schema struct {
 	names  []string
 }
 
-// NewSchema builds the schema of declared fields. Faults of single fields are
-// findings; the schema is usable all the same, so that later checks can go on: such
-// fields are Broken, as are those of which something is lost. guard calls the methods of Go
-// types that write defaults as JSON.
+// NewSchema builds a schema from declared fields. It reports errors in fields as
+// findings. The schema is usable even then, so that later checks can continue: fields
+// with errors, and fields with a property that could not be read, are Broken. guard
+// calls the methods of Go types that encode defaults as JSON.
 func NewSchema(decls []core.FieldDecl, guard Guard) (*Schema, core.Diagnostics) {
 	var ds core.Diagnostics
 	s := &Schema{Fields: make([]Field, 0, len(decls)), index: make(map[string]int, len(decls))}
@@ -68,7 +68,8 @@ func newField(d *core.FieldDecl, guard Guard, ds *core.Diagnostics) Field {
 	return Field{Name: d.Name.Value, Default: core.Missing, Broken: true, strategy: strategyNamed("")}
 }
 
-// soundField makes a field, unless there are findings about it.
+// soundField returns the field for a declaration, or a Broken field if the declaration
+// has errors.
 func soundField(d *core.FieldDecl, guard Guard, ds *core.Diagnostics) Field {
 	before := len(*ds)
 	f := Field{Name: d.Name.Value, Type: d.Type, Default: core.Missing, goType: d.Go, key: d.Key.Value, reduce: d.Reduce}
@@ -121,14 +122,14 @@ func (f *Field) start(v any, guard Guard) (any, error) {
 		v   any
 		err error
 	}
-	r, own := new(result), *f // the call may go on after it was given up
+	r, own := new(result), *f // the call may continue after guard has returned
 	if err := guard(fmt.Sprintf("reading a value of type %T", v), func() { r.v, r.err = own.Start(v) }); err != nil {
 		return nil, err
 	}
 	return r.v, r.err
 }
 
-// kind is the outer type the field is known to have.
+// kind returns the outer type of the field, or AnyType if it is not known.
 func (f *Field) kind() core.TypeKind {
 	if f.Type != nil {
 		return f.Type.Kind
@@ -158,7 +159,7 @@ func kindOfGo(t reflect.Type) core.TypeKind {
 	return core.AnyType
 }
 
-// Index returns the place of a field in Fields.
+// Index returns the index of a field in Fields.
 func (s *Schema) Index(name string) (int, bool) {
 	i, ok := s.index[name]
 	return i, ok
@@ -173,7 +174,8 @@ func (s *Schema) FieldType(name string) (*core.Type, bool) {
 	return s.Fields[i].declared(), true
 }
 
-// declared is the declared type, be it one of Go, nil for anything.
+// declared returns the type of the field, derived from its Go type if no other type is
+// declared. It is nil if the field holds values of any type.
 func (f *Field) declared() *core.Type {
 	if f.Type == nil && f.goType != nil {
 		if k := f.kind(); k != core.AnyType {
@@ -183,26 +185,27 @@ func (f *Field) declared() *core.Type {
 	return f.Type
 }
 
-// Code names the code of the user's that runs when values are merged, "" for none.
+// Code describes the user code that merges run. It is empty if there is none.
 func (f *Field) Code() string { return f.code }
 
-// Foreign reports whether values of the fields bring code of their own along, which
-// runs where one is read from JSON or written.
+// Foreign reports whether any field has a Go type with its own code for encoding or
+// decoding JSON.
 func (s *Schema) Foreign() bool {
 	return slices.ContainsFunc(s.Fields, func(f Field) bool { return f.goType != nil && f.goType.Foreign })
 }
 
-// FieldNames lists the fields in declared order. The slice must not be changed.
+// FieldNames returns the fields in declared order. The slice must not be changed.
 func (s *Schema) FieldNames() []string { return s.names }
 
-// Key returns the member by which the strategy union compares objects, "" if it compares whole
-// values.
+// Key returns the member by which the strategy union compares objects. It is empty if
+// union compares whole values.
 func (f *Field) Key() string { return f.key }
 
 // Strategy returns the field's merge strategy.
 func (f *Field) Strategy() *Strategy { return f.strategy }
 
-// WriteType is the type of what is written into the field, nil for anything.
+// WriteType returns the type of values written to the field, or nil if they may be of
+// any type.
 func (f *Field) WriteType() *core.Type {
 	if f.strategy.takesAny {
 		return nil
@@ -210,9 +213,9 @@ func (f *Field) WriteType() *core.Type {
 	return f.declared()
 }
 
-// MakeStream makes the field a stream: its declared type is that of the rows, and
-// what it holds is an object that describes them. The maker's description and
-// what its reader adds are merged.
+// MakeStream makes the field a stream: its declared type is the type of the rows, and
+// its value is an object that describes them. The descriptions by its producer and its
+// reader are merged.
 func (f *Field) MakeStream() error {
 	switch {
 	case f.goType != nil:
@@ -228,15 +231,15 @@ func (f *Field) MakeStream() error {
 	return nil
 }
 
-// MakeContext makes the field the context of a walk: the members of what is written
-// replace those of the same names.
+// MakeContext makes the field the context of a walk: each member of a write replaces
+// the member with the same name.
 func (f *Field) MakeContext() { f.strategy = &members }
 
 // IsStream reports whether the field is a stream.
 func (f *Field) IsStream() bool { return f.stream }
 
-// Start checks a starting value (a default or an input): it is stored as it is,
-// without merging.
+// Start checks a starting value (a default or an input), which is stored without
+// merging.
 func (f *Field) Start(v any) (any, error) {
 	if f.stream {
 		return nil, errors.New("the field is a stream and takes no starting value")
@@ -247,8 +250,8 @@ func (f *Field) Start(v any) (any, error) {
 	return f.fit(v, f.Type)
 }
 
-// Accept checks a written value and returns it in the form the field stores:
-// canonical, or the field's Go type.
+// Accept checks a written value and returns it in the form the field stores: canonical,
+// or the field's Go type.
 func (f *Field) Accept(v any) (any, error) {
 	if f.strategy.accept != nil {
 		return f.strategy.accept(f, v)
@@ -273,14 +276,14 @@ func (f *Field) fit(v any, t *core.Type) (any, error) {
 	return c, nil
 }
 
-// merge folds an accepted write into the value before it (Missing when there is
-// none). owned tells that nobody else extends old, so an append may use the
-// spare room behind it. An error leaves old as it was.
+// merge folds an accepted write into the previous value, which is core.Missing if there
+// is none. owned reports whether no other slice shares the array of old, so that an
+// append may use its spare capacity. If merge returns an error, old is unchanged.
 func (f *Field) merge(old, new any, owned bool, guard Guard) (merged any, err error) {
 	if f.code == "" || guard == nil {
 		return f.strategy.merge(f, old, new, owned)
 	}
-	var r struct { // whoever was given up may still write it
+	var r struct { // heap-allocated: the call may write to it after guard has returned
 		v   any
 		err error
 	}
@@ -290,7 +293,7 @@ func (f *Field) merge(old, new any, owned bool, guard Guard) (merged any, err er
 	return r.v, r.err
 }
 
-// Restore turns a value that went through JSON into the form the field stores.
+// Restore converts a value decoded from JSON into the form the field stores.
 func (f *Field) Restore(v any) (any, error) {
 	if f.goType == nil || v == nil || core.IsMissing(v) {
 		return v, nil
@@ -298,8 +301,8 @@ func (f *Field) Restore(v any) (any, error) {
 	return f.decode(v)
 }
 
-// decode makes a value of the field's Go type. An UnmarshalJSON of that type is
-// code of the user, as a reducer is.
+// decode converts a canonical value into the field's Go type. Its UnmarshalJSON method
+// is user code, as a reducer is.
 func (f *Field) decode(v any) (decoded any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -312,8 +315,8 @@ func (f *Field) decode(v any) (decoded any, err error) {
 	return decoded, err
 }
 
-// writable reports that a value of the field's Go type has no JSON form: a state that
-// holds it could not be written.
+// writable returns an error if a value of the field's Go type has no JSON form, because
+// then the state could not be written.
 func (f *Field) writable(v any) error {
 	if f.goType.Check == nil || v == nil {
 		return nil
@@ -321,8 +324,8 @@ func (f *Field) writable(v any) error {
 	return f.goType.Check(v)
 }
 
-// callReducer runs a user's reducer. Its panic is a refusal, because a node must
-// not take the process down, and so is a result that the field cannot hold.
+// callReducer calls a user's reducer. A panic is returned as an error, because a node
+// must not crash the process. A result that does not fit the field is an error too.
 func (f *Field) callReducer(old, new any) (merged any, err error) {
 	defer func() {
 		if p := recover(); p != nil {

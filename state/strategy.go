@@ -10,35 +10,38 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Strategy is a way to merge a write into a field.
+// Strategy defines how writes are merged into a field.
 type Strategy struct {
 	Name string
-	// Wants says in words what it merges.
+	// Wants describes what the strategy merges.
 	Wants string
-	// Refuses tells that a merge can fail on a value of the right type.
+	// Refuses reports whether a merge can fail even if the value has the right type.
 	Refuses bool
-	// takesAny tells that it merges values of any type, whatever the declared one.
+	// takesAny means that the strategy merges values of any type, regardless of the
+	// declared type.
 	takesAny bool
-	// joins tells that two writes in a row may be merged into one before they
-	// meet the value; asJSON that values of Go types are merged in their JSON form.
+	// joins means that merging is associative: consecutive writes may be merged with
+	// each other before they are merged into the value. asJSON means that values of Go
+	// types are merged in their JSON form.
 	joins, asJSON bool
-	// Unordered tells that the order of two writes decides the result, and
-	// that one of them is lost or refused.
+	// Unordered means that the result depends on the order of two writes, and one of
+	// them is discarded or rejected.
 	Unordered bool
-	// collects tells that a list of the results of a fan-out's items may be one write.
+	// collects means that the field may collect the results of a fan-out's items as one
+	// write.
 	collects bool
 
-	kinds []core.TypeKind // declared types it can work on; nil: all
-	// start checks starting values, accept writes; nil asks for the declared
-	// type only.
+	kinds []core.TypeKind // the declared types it supports; nil means all
+	// start checks starting values and accept checks writes. If one is nil, only the
+	// declared type is checked.
 	start, accept func(f *Field, v any) (any, error)
 	merge         func(f *Field, old, new any, owned bool) (any, error)
-	// mergeAll is merge for many writes in a row, where that costs less. It may
-	// decline.
+	// mergeAll merges consecutive writes at a lower cost than merge. If ok is false, it
+	// did nothing and the caller must use merge.
 	mergeAll func(old any, writes []any, owned bool) (merged any, ok bool)
 }
 
-// strategies is the one table of merge strategies; the first is the default.
+// strategies is the table of merge strategies. The first one is the default.
 var strategies = []Strategy{
 	{Name: "last_wins", Wants: "any type: the new value replaces the old one", collects: true, Unordered: true, joins: true, merge: mergeLast},
 	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", collects: true, kinds: []core.TypeKind{core.ArrayType}, joins: true, accept: acceptArray, merge: mergeAppend, mergeAll: appendAll},
@@ -51,11 +54,11 @@ var strategies = []Strategy{
 	{Name: "count", Wants: "integers: each write adds one, whatever it writes", kinds: numeric, takesAny: true, start: acceptNumber, accept: acceptAny, merge: mergeCount},
 }
 
-// custom is the strategy of fields with a reducer of their own.
+// custom is the strategy of fields with a user-defined reducer.
 var custom = Strategy{Name: "custom", Wants: "what the reducer wants", Refuses: true,
 	merge: func(f *Field, old, new any, _ bool) (any, error) { return f.callReducer(old, new) }}
 
-// stream is the strategy of fields that are streams.
+// stream is the strategy of streams.
 var stream = Strategy{Name: "stream", Wants: "what a node reports about its rows", accept: acceptDescription, merge: mergeObject}
 
 // members is the strategy of the context of a walk.
@@ -66,7 +69,7 @@ var (
 	ordered = []core.TypeKind{core.NumberType, core.IntegerType, core.StringType}
 )
 
-// Strategies lists the strategies that documents can name.
+// Strategies returns the strategies that documents can name.
 func Strategies() []Strategy { return slices.Clone(strategies) }
 
 func strategyNamed(name string) *Strategy {
@@ -92,7 +95,7 @@ func hintStrategy(name string) string {
 	return fmt.Sprintf("one of %v", names)
 }
 
-// fits reports whether the strategy can ever work on a declared type.
+// fits reports whether the strategy can be used with a declared type.
 func (s *Strategy) fits(k core.TypeKind) bool {
 	return s.kinds == nil || k == core.AnyType || slices.Contains(s.kinds, k)
 }
@@ -202,8 +205,8 @@ func appendGo(old, new any, owned bool) any {
 	return reflect.AppendSlice(list, add).Interface()
 }
 
-// appendAll appends the arrays of a fan-out's items, whose sizes are known: a slice
-// in an interface costs an allocation each time it grows.
+// appendAll appends the arrays of all items of a fan-out at once. It allocates the
+// result once, because each growth of a slice in an interface costs an allocation.
 func appendAll(old any, writes []any, owned bool) (any, bool) {
 	if len(writes) == 0 {
 		return nil, false
@@ -258,7 +261,7 @@ func appendAllGo(old any, writes []any, owned bool) (any, bool) {
 	for _, w := range writes {
 		add := reflect.ValueOf(w)
 		k := add.Len()
-		if k == 1 { // what nearly every item writes; a part of a slice is an allocation
+		if k == 1 { // the most common case; slicing would allocate
 			list.Index(n).Set(add.Index(0))
 		} else if k > 1 {
 			reflect.Copy(list.Slice(n, n+k), add)
@@ -293,8 +296,8 @@ func mergeUnion(f *Field, old, new any, owned bool) (any, error) {
 	return list, nil
 }
 
-// unionGo adds elements to a slice of a Go type. Only their identities take the
-// way through JSON: what is in the slice stays what it was.
+// unionGo adds elements to a slice of a Go type. Only their keys are computed from the
+// JSON form; the elements themselves are not converted.
 func unionGo(f *Field, old, new any, owned bool) (any, error) {
 	add := reflect.ValueOf(new)
 	list := reflect.MakeSlice(add.Type(), 0, add.Len())
@@ -333,8 +336,8 @@ func goKey(f *Field, e reflect.Value) (string, error) {
 	return unionKey(f, c), nil
 }
 
-// unionKey is the identity of an element: its member `key`, or its whole
-// content. Elements that are core.Equal have one key.
+// unionKey returns the key by which union compares an element: its member `key`, or its
+// whole content. Elements that are core.Equal have the same key.
 func unionKey(f *Field, e any) string {
 	if o, ok := e.(*core.Object); ok && f.key != "" {
 		if k, ok := o.Get(f.key); ok {
@@ -344,8 +347,9 @@ func unionKey(f *Field, e any) string {
 	return core.JSON(uniform(e))
 }
 
-// uniform returns a value with the same text as all values equal to it: whole
-// numbers are integers and keys are sorted, at any depth.
+// uniform returns a value whose JSON encoding is the same for all values that are equal
+// to it: numbers with an integral value become integers, and keys are sorted, at any
+// depth.
 func uniform(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -415,7 +419,7 @@ func mergeMembers(_ *Field, old, new any, _ bool) (any, error) {
 	return out, nil
 }
 
-// deepMerge copies only the objects along changed paths.
+// deepMerge returns a merged object. It copies only the objects along changed paths.
 func deepMerge(old, add *core.Object) *core.Object {
 	out := old.Copy(add.Len())
 	for k, v := range add.All() {

@@ -6,8 +6,9 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// TestUnionByValue: elements of equal content were kept twice when numbers or
-// the order of keys differed somewhere inside of them.
+// TestUnionByValue checks that union compares elements by content. Before the fix,
+// equal elements were kept twice if nested numbers had different types or keys a
+// different order.
 func TestUnionByValue(t *testing.T) {
 	s := schemaOf(t, field("x", "union"))
 	l := NewLedger(s, []int{1}, []any{core.Missing}, nil)

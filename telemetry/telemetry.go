@@ -1,9 +1,8 @@
-// Package telemetry makes OpenTelemetry spans and metrics of what a run does.
+// Package telemetry reports runs as OpenTelemetry spans and metrics.
 //
 //	graph.Run(ctx, wavefold.WithTracer(telemetry.New(otel.GetTracerProvider(), otel.GetMeterProvider())))
 //
-// It needs the interfaces of OpenTelemetry only; which exporter they end in is up to the
-// program.
+// It depends only on the OpenTelemetry API; the program chooses the exporters.
 package telemetry
 
 import (
@@ -20,15 +19,15 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Scope is the name of the instrumentation.
+// Scope is the name of the instrumentation scope.
 const Scope = "github.com/wavefold/wavefold"
 
-// Attributes of spans and metrics. Metrics have those of which there are few values:
-// workflow, node, kind and status.
+// Attributes of spans and metrics. Metrics have only the attributes with few distinct
+// values: workflow, node, kind and status.
 const (
 	Workflow = attribute.Key("wavefold.workflow")
 	Run      = attribute.Key("wavefold.run.id")
-	Node     = attribute.Key("wavefold.node.id") // its path: "outer[3]/inner"
+	Node     = attribute.Key("wavefold.node.id") // the path of the node: "outer[3]/inner"
 	Kind     = attribute.Key("wavefold.node.kind")
 	Attempt  = attribute.Key("wavefold.attempt") // from 1
 	Item     = attribute.Key("wavefold.item")    // of a fan-out or pipeline, from 0
@@ -44,14 +43,14 @@ const (
 	AttemptDuration = "wavefold.attempt.duration" // histogram, seconds
 )
 
-// New returns a tracer for wavefold.WithTracer, for any number of runs at once.
+// New returns a tracer for wavefold.WithTracer. It may be used by several runs at once.
 //
-// A run is a span "run WORKFLOW", a child of the span in the run's context. Each attempt
-// of a node, an item, a stage or a round is a span "NODE" below it, and what a function
-// does with its context comes below that one. A failed span has the failure as its
-// status; partial success is no error. Metrics are the durations of runs and attempts,
-// by status. Either provider may be nil. What a meter has against the metrics goes to
-// OpenTelemetry's error handler.
+// A run is a span "run WORKFLOW", a child of the span in the run's context. Each
+// attempt of a node, item, stage or round is a child span "NODE", and spans that a
+// function starts from its context are children of that span. The status of a failed
+// span is the failure; partial success is not an error. The metrics are the durations
+// of runs and attempts, by status. Either provider may be nil. Errors that the meter
+// returns for the metrics are passed to OpenTelemetry's error handler.
 func New(spans trace.TracerProvider, meters metric.MeterProvider) core.Tracer {
 	t := &tracer{}
 	if spans != nil {
@@ -78,7 +77,7 @@ type tracer struct {
 	runs, attempts metric.Float64Histogram
 }
 
-// workflowKey finds the name of the workflow in the context of an attempt.
+// workflowKey is the context key of the name of the workflow.
 type workflowKey struct{}
 
 // StartRun implements core.Tracer.
@@ -129,11 +128,11 @@ func (t *tracer) StartAttempt(ctx context.Context, kind string, in core.Input) (
 	}
 }
 
-// index is the item in the path of a node of a nested workflow. A metric leaves it out:
-// each value would be a series of its own.
+// index matches the item in the path of a node of a nested workflow. Metrics omit it,
+// because each value would create a separate series.
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// start begins a span, nil without a provider.
+// start begins a span. The span is nil if there is no provider.
 func (t *tracer) start(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, trace.Span) {
 	if t.spans == nil {
 		return ctx, nil

@@ -22,7 +22,7 @@ import (
 	"github.com/wavefold/wavefold/telemetry"
 )
 
-// recorder keeps what becomes of the spans and metrics of a run.
+// recorder records the spans and metrics of a run.
 type recorder struct {
 	noop.TracerProvider
 	metricnoop.MeterProvider
@@ -91,7 +91,8 @@ func (h histogram) Record(_ context.Context, _ float64, options ...metric.Record
 	h.recorder.metrics = append(h.recorder.metrics, h.name+" "+set.Encoded(attribute.DefaultEncoder()))
 }
 
-// lines tells the spans, sorted, each with its parent, what is known of it and how it ended.
+// lines describes the spans in sorted order, each with its parent, attributes and
+// status.
 func (r *recorder) lines() string {
 	slices.SortStableFunc(r.spans, func(a, b *span) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.attributes[telemetry.Item], b.attributes[telemetry.Item]),
@@ -116,8 +117,8 @@ func (r *recorder) lines() string {
 	return b.String()
 }
 
-// TestSpans: each attempt is a span below that of the run, and a function's own spans
-// come below the attempt's.
+// TestSpans checks that each attempt is a child span of the run, and that a function's
+// own spans are children of the attempt.
 func TestSpans(t *testing.T) {
 	r := &recorder{}
 	numbers, doubled := wavefold.NewField[[]int]("numbers"), wavefold.NewField[[]int]("doubled", wavefold.Append)
@@ -156,7 +157,7 @@ send < run daily: run.id=r1 attempt=2 status=fail failure.class=error (Error: no
 	}
 }
 
-// TestProvidersMayBeMissing: either of them.
+// TestProvidersMayBeMissing checks that either provider may be nil.
 func TestProvidersMayBeMissing(t *testing.T) {
 	g := wavefold.New("g", wavefold.Do("a", func(context.Context) error { return nil }))
 	for name, tr := range map[string]core.Tracer{"none": telemetry.New(nil, nil), "spans": telemetry.New(&recorder{}, nil), "metrics": telemetry.New(nil, &recorder{})} {
