@@ -15,7 +15,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// lookupKind is a kind of an embedder's own.
+// lookupKind is a node kind defined by an embedding program.
 type lookupKind struct{}
 
 func (lookupKind) Name() string   { return "lookup" }
@@ -46,8 +46,8 @@ func run(t *testing.T, e *wavefold.Engine, args ...string) (code int, stdout, st
 	return code, out.String(), err.String()
 }
 
-// TestEmbedder holds that a program with kinds and functions of its own has them
-// in every command.
+// TestEmbedder checks that every command supports the kinds and functions of an embedding
+// program.
 func TestEmbedder(t *testing.T) {
 	e := wavefold.NewEngine(lookupKind{})
 	if err := e.AddTool("double", func(n int) int { return 2 * n }); err != nil {
@@ -72,7 +72,7 @@ graph:
 	}
 }
 
-// blocking is a tool that waits for the end of its context.
+// blocking is a tool that blocks until its context ends.
 func blocking(started chan<- struct{}) core.HandlerFunc {
 	return func(ctx context.Context, _ core.Input) (core.Result, error) {
 		close(started)
@@ -81,7 +81,7 @@ func blocking(started chan<- struct{}) core.HandlerFunc {
 	}
 }
 
-// TestCancel holds that the end of the context is an interrupt.
+// TestCancel checks that the end of the context has the effect of an interrupt.
 func TestCancel(t *testing.T) {
 	started := make(chan struct{})
 	e := wavefold.NewEngine()
@@ -101,13 +101,13 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// slow is a reader of events that takes its time.
+// slow is a slow writer.
 type slow struct {
 	mu sync.Mutex
 	bytes.Buffer
 }
 
-// Write takes a while.
+// Write sleeps and then discards p.
 func (s *slow) Write(p []byte) (int, error) {
 	time.Sleep(50 * time.Microsecond)
 	s.mu.Lock()
@@ -115,8 +115,8 @@ func (s *slow) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
-// TestSlowReader holds that a log is complete at the end of a run, however slowly
-// it is read.
+// TestSlowReader checks that a log is complete at the end of a run, however slow its reader
+// is.
 func TestSlowReader(t *testing.T) {
 	flow := write(t, `
 name: many
@@ -136,14 +136,13 @@ graph: {nodes: [{id: each, kind: tool, impl: nothing, for_each: {source: $.rows}
 	}
 }
 
-// failing refuses what is written to it.
+// failing is a writer that always fails.
 type failing struct{}
 
-// Write fails.
+// Write returns an error.
 func (failing) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
-// TestLostLog holds that events which cannot be written do not stop the run and
-// are not lost in silence.
+// TestLostLog checks that a failure to write events does not stop the run and is reported.
 func TestLostLog(t *testing.T) {
 	flow := write(t, "name: x\ngraph: {nodes: [{id: a, kind: wait, duration: 1ms}]}")
 	var err bytes.Buffer

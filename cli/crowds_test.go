@@ -8,7 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// TestLinesOfManyItems: the first hundred are listed, then what fails, and how far it is.
+// TestLinesOfManyItems checks that the first hundred items are listed, and after them only
+// failures and progress.
 func TestLinesOfManyItems(t *testing.T) {
 	start := time.Date(2024, 1, 31, 8, 0, 0, 0, time.UTC)
 	var l lineWriter

@@ -15,9 +15,8 @@ import (
 )
 
 // TestCommandsInDocs runs every command of the console blocks in docs/cli.md and
-// docs/testing.md, in order, in one empty folder for each page, and compares what
-// it prints on standard output with what the page shows. With UPDATE=1 the page
-// gets what was printed.
+// docs/testing.md in order, in one empty folder per page, and compares its standard output
+// with the page. With UPDATE=1 it writes the output to the page.
 func TestCommandsInDocs(t *testing.T) {
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("the pages use jq")
@@ -45,8 +44,8 @@ func TestCommandsInDocs(t *testing.T) {
 	}
 }
 
-// binaries makes a folder in which this test binary is called wavefold, and
-// returns a PATH that begins with it.
+// binaries creates a folder that contains this test binary under the name wavefold, and
+// returns a PATH that begins with the folder.
 func binaries(t *testing.T) string {
 	self, err := os.Executable()
 	if err != nil {
@@ -68,7 +67,7 @@ type docPage struct {
 	changed  bool
 }
 
-// run goes through the lines of a page and returns them with what was printed.
+// run executes the commands of a page and returns its lines with the actual output.
 func (p *docPage) run(lines []string) []string {
 	var out []string
 	for i := 0; i < len(lines); i++ {
@@ -131,9 +130,9 @@ func (p *docPage) command(command string, want []string) []string {
 	return got
 }
 
-// TestPictureInDocs holds that the picture of a run in docs/cli.md is what the commands above
-// it draw. UPDATE=1 draws it again. Durations differ from run to run and are replaced by the
-// length of the node's name in milliseconds.
+// TestPictureInDocs checks that the picture of a run in docs/cli.md is the output of the
+// commands above it. UPDATE=1 draws it again. Durations differ between runs and are
+// replaced by the length of the node's name in milliseconds.
 func TestPictureInDocs(t *testing.T) {
 	flights, err := filepath.Abs(filepath.Join("..", "examples", "flights"))
 	if err != nil {

@@ -27,8 +27,8 @@ import (
 
 const eventsPage = "../docs/events.md"
 
-// eventTypes reads the constants of type EventType in package core, so that a
-// new one cannot be forgotten.
+// eventTypes reads the constants of type EventType from the source of package core, so that
+// the test includes new types.
 func eventTypes(t *testing.T) []string {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "core", "event.go"), nil, 0)
@@ -95,8 +95,8 @@ func documented(t *testing.T) (types map[string][]string, fields []string, page 
 	return types, fields, page
 }
 
-// TestEventsPageIsComplete holds that docs/events.md names every type and every
-// field, with an example of each type that reads as such an event.
+// TestEventsPageIsComplete checks that docs/events.md names every type and every field,
+// with an example of each type that decodes as such an event.
 func TestEventsPageIsComplete(t *testing.T) {
 	types, fields, page := documented(t)
 	for _, typ := range eventTypes(t) {
@@ -136,8 +136,8 @@ func TestEventsPageIsComplete(t *testing.T) {
 	}
 }
 
-// TestEventsPageHasAllRules holds that docs/events.md has the rules that logs are checked
-// against, in their order.
+// TestEventsPageHasAllRules checks that docs/events.md lists the rules that verify checks,
+// in their order.
 func TestEventsPageHasAllRules(t *testing.T) {
 	_, _, page := documented(t)
 	_, section, _ := strings.Cut(page, "\n## Checking a log\n")
@@ -154,7 +154,7 @@ func TestEventsPageHasAllRules(t *testing.T) {
 	}
 }
 
-// keys returns the keys of a JSON object that not every event has.
+// keys returns the keys of a JSON object, without those that every event has.
 func keys(t *testing.T, line []byte) map[string]any {
 	t.Helper()
 	var m map[string]any
@@ -192,8 +192,8 @@ func eventsOfWalk(t *testing.T) (events []core.Event) {
 	return events
 }
 
-// TestEventsHaveDocumentedFields rehearses a workflow with a bit of everything
-// and holds that no event has a field which the page does not name for its type.
+// TestEventsHaveDocumentedFields rehearses a workflow that uses many features and checks
+// that every field of every event is documented for its type.
 func TestEventsHaveDocumentedFields(t *testing.T) {
 	types, _, _ := documented(t)
 	_, rec := rehearsetest.Run(t, `
@@ -232,7 +232,7 @@ graph:
 			}
 		}
 	}
-	if len(seen) != len(eventTypes(t))-6 { // log, progress and those of models and tools come from handlers, sources from documents
+	if len(seen) != len(eventTypes(t))-6 { // six types are missing: log, progress and the types of models and tools come from handlers, and sources come from documents
 		t.Errorf("the run had only %d types", len(seen))
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// TestExcerpt holds that the caret is below the first character of what is wrong, also after
-// tabs and wide characters, and that a position outside of the file is no error.
+// TestExcerpt checks that the caret is below the first affected character, also after tabs
+// and wide characters, and that a position outside of the file causes no error.
 func TestExcerpt(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "flow.yaml")
 	if err := os.WriteFile(file, []byte("name: x\n  to: svae, y\n\tkey: 日本 wrong\nlast\x1b[31m"), 0o600); err != nil {
@@ -40,8 +40,8 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// TestExcerptFits holds that an excerpt is no wider than the terminal, whatever is in the line,
-// and that the caret is below the character of the position.
+// TestExcerptFits checks that an excerpt is never wider than the terminal, and that the
+// caret is below the character of the position.
 func TestExcerptFits(t *testing.T) {
 	for _, c := range []struct {
 		name, line, at string
@@ -76,7 +76,7 @@ func TestExcerptFits(t *testing.T) {
 					t.Errorf("%q is wider than %d", line, c.width-1)
 				}
 			}
-			// The shown part of what is marked begins in the column of the caret.
+			// The visible part of the marked text begins in the column of the caret.
 			head, _, found := strings.Cut(lines[0], c.at[:3])
 			caret, _, _ := strings.Cut(lines[1], "^")
 			if !found || tty.Width(head) != tty.Width(caret) {

@@ -16,14 +16,14 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// terminal is a pseudo-terminal with somebody who types a line at each prompt.
+// terminal is a pseudo-terminal with a simulated user who types a line at each prompt.
 type terminal struct {
 	mu     sync.Mutex
 	screen bytes.Buffer
 	done   chan struct{}
 }
 
-// openTerminal opens one and returns the side that programs use.
+// openTerminal opens a pseudo-terminal and returns the side that programs use.
 func openTerminal(t *testing.T, lines ...string) (*terminal, *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -50,7 +50,7 @@ func ioctl(t *testing.T, f *os.File, request uintptr, arg unsafe.Pointer) {
 	}
 }
 
-// use keeps what is shown, and types the next line when a prompt is. ^D ends the input.
+// use records the output, and types the next line at each prompt. ^D ends the input.
 func (x *terminal) use(master *os.File, lines []string) {
 	defer close(x.done)
 	b := make([]byte, 4096)
@@ -89,7 +89,8 @@ const gateDocument = `digraph Review {
 }
 `
 
-// A gate asks at the terminal. What shows the run steps aside and comes back.
+// A gate asks its question at the terminal. The display of the run is suspended and
+// restored.
 func TestGateAtTheTerminal(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "review.dot")
 	if err := os.WriteFile(file, []byte(gateDocument), 0o600); err != nil {
@@ -104,7 +105,7 @@ func TestGateAtTheTerminal(t *testing.T) {
 		not   string
 	}{
 		{"tree", nil, []string{"maybe", "r", "A"}, 0, []string{
-			"\x1b[?25l", "of 5 nodes", "\x1b[J\x1b[?25h", "gate: Ship it?\r\n  [A] Approve\r\n  [R] Revise\r\n> maybe\r\n", // the cursor shows while it asks
+			"\x1b[?25l", "of 5 nodes", "\x1b[J\x1b[?25h", "gate: Ship it?\r\n  [A] Approve\r\n  [R] Revise\r\n> maybe\r\n", // the cursor is visible during the question
 			"\x1b[?25l", "gate", "\x1b[J\x1b[?25h", "\"maybe\" is none of the choices\r\n", "> r\r\n",
 			"\x1b[?25l", "gate", "\x1b[J\x1b[?25h", "> A\r\n"}, ""},
 		{"lines", []string{"--log", "lines"}, []string{"a"}, 0, []string{

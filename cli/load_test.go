@@ -11,9 +11,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// FuzzCheck holds that a document of the wrong shape, of which only a part could
-// be read, is compiled without a panic, and that whoever gets no plan gets an
-// error with a place.
+// FuzzCheck checks that a document with the wrong shape, only part of which could be read,
+// is compiled without a panic, and that a missing plan always comes with an error that has
+// a position.
 func FuzzCheck(f *testing.F) {
 	for _, pattern := range []string{"internal/starter/*/workflow.yaml", "../internal/draw/testdata/*.yaml"} {
 		files, err := filepath.Glob(pattern)
@@ -41,7 +41,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// text is a compiler of one text, whatever file is asked for.
+// text is a compiler that reads the same document from every file.
 type text struct {
 	engine *wavefold.Engine
 	data   []byte

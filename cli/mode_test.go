@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// TestModeOfOwn holds that the plan and the summary of a graph are printed for a mode that the
-// command does not know, in which nodes are visited.
+// TestModeOfOwn checks that the plan and the summary are printed for a graph whose mode the
+// command does not know and whose nodes are visited.
 func TestModeOfOwn(t *testing.T) {
 	flow := &plan.Mode{Name: "flow", Graph: "flow", Level: "step %d", Visits: true, Compile: (*plan.Build).Visits,
 		Ends: func(*plan.Plan) (start, exit int32) { return 0, -1 }}

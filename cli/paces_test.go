@@ -8,7 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Ten reports a second make a line every two seconds, the first and the last included.
+// Ten progress events per second produce one line every two seconds, in addition to the
+// first and the last.
 func TestLinesOfProgress(t *testing.T) {
 	start := time.Date(2024, 1, 31, 8, 0, 0, 0, time.UTC)
 	var p paces

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPrintingIsSafe holds that the commands print through package tty, which makes
-// texts of documents and programs safe for terminals.
+// TestPrintingIsSafe checks that the commands print through package tty, which makes
+// strings from documents and programs safe for terminals.
 func TestPrintingIsSafe(t *testing.T) {
 	fset := token.NewFileSet()
 	files, err := filepath.Glob("*.go")

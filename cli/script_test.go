@@ -21,11 +21,11 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// TestMain makes this test binary the command itself for the scripts.
+// TestMain lets the scripts run this test binary as the command.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"wavefold": func() { cli.Main(wavefold.NewEngine(std.Kinds()...)) },
-		// It has a model, which answers nothing.
+		// The command with a model that answers nothing.
 		"wavefold-model": func() {
 			e := wavefold.NewEngine(std.Kinds()...)
 			e.UseModel(&llmtest.Scripted{})
@@ -34,13 +34,13 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// promptRace lets processes under the race detector end without the second they
-// wait by default for reports of other goroutines.
+// promptRace lets processes under the race detector exit without the delay of one second in
+// which they wait for reports of other goroutines.
 const promptRace = "GORACE=atexit_sleep_ms=0"
 
-// TestScripts runs the scripts under testdata/script: the real main with real
-// streams, files and exit codes. With UPDATE=1 in the environment the expected
-// outputs are written into the scripts.
+// TestScripts runs the scripts under testdata/script with the real main function, streams,
+// files and exit codes. With UPDATE=1 in the environment it writes the expected outputs
+// into the scripts.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
@@ -59,11 +59,11 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// code runs a command and wants a certain exit code:
+// code runs a command and expects an exit code:
 //
 //	code 2 wavefold validate broken.yaml
 //
-// Its streams go to the files stdout.txt and stderr.txt.
+// The output streams go to the files stdout.txt and stderr.txt.
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N command args...")
@@ -72,9 +72,8 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	finish(ts, args[0], cmd, cmd.Run())
 }
 
-// interrupt runs a command, interrupts it as many times as asked once a file is
-// there, or once it has said something on standard error, and wants a certain exit
-// code:
+// interrupt runs a command, waits until a file exists or the command has written a string
+// to standard error, interrupts the command as often as asked, and expects an exit code:
 //
 //	interrupt 1 started.txt 130 wavefold run slow.yaml
 //	interrupt 1 said:up 130 wavefold run slow.yaml
@@ -86,7 +85,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := command(ts, args[3:])
 	ts.Check(cmd.Start())
-	ended := make(chan error, 1) // the send never waits
+	ended := make(chan error, 1) // the send never blocks
 	go func() { ended <- cmd.Wait() }()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -139,8 +138,8 @@ func finish(ts *testscript.TestScript, want string, cmd *exec.Cmd, err error) {
 	}
 }
 
-// mask replaces what differs from run to run in a file: durations, with the
-// blanks around them, and the ids of runs.
+// mask replaces the values that differ between runs in a file: durations, with the spaces
+// around them, and ids of runs.
 func mask(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args {
 		path := ts.MkAbs(name)
@@ -158,7 +157,7 @@ var masks = []struct {
 	{regexp.MustCompile(`"(duration_ns|started_ns)":\s*\d+`), `"$1": 0`},
 	{regexp.MustCompile(`"run":\s*"[A-Z0-9]{26}"`), `"run": "RUN"`},
 	{regexp.MustCompile(` *\b\d+(\.\d+)?(ns|µs|ms|s)\b`), ` TIME`},
-	{regexp.MustCompile(`(\S) {2,}`), `$1  `}, // columns are as wide as what is masked
+	{regexp.MustCompile(`(\S) {2,}`), `$1  `}, // masked values determine the width of columns
 }
 
 func maskText(data []byte) []byte {
@@ -168,20 +167,20 @@ func maskText(data []byte) []byte {
 	return data
 }
 
-// lockedBuffer is written by a process's copier and may be read meanwhile.
+// lockedBuffer is a buffer that can be read while a process writes to it.
 type lockedBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-// Write adds to the buffer.
+// Write appends to the buffer.
 func (b *lockedBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.Write(p)
 }
 
-// String returns what has been written so far.
+// String returns the content so far.
 func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What the command says of an interrupt is broken between words where the terminal is narrow.
+// On a narrow terminal the messages about an interrupt wrap between words.
 func TestSayOnNarrowTerminal(t *testing.T) {
 	for _, c := range []struct {
 		width int

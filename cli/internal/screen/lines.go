@@ -15,9 +15,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Lines draws a run for a terminal of the given size: at most height lines
-// of at most width cells, so that nothing wraps or scrolls. What does not fit is
-// summed up in the last line; what runs or failed is kept longest.
+// Lines draws a run for a terminal of the given size: at most height lines of at most width
+// cells, so that nothing wraps or scrolls. The last line summarizes the rows that do not
+// fit; rows that run or have failed are kept longest.
 func Lines(m *runview.Model, width, height int, now time.Time, p tty.Palette) []string {
 	width, height = max(width, 8), max(height, 1)
 	out := []string{head(m, width, now, p).render(width)}
@@ -37,8 +37,8 @@ func Lines(m *runview.Model, width, height int, now time.Time, p tty.Palette) []
 	return out
 }
 
-// head is the first line: what is done so far, and before it as much of the name as
-// there is room for.
+// head returns the first line: the progress so far, preceded by as much of the name as
+// fits.
 func head(m *runview.Model, width int, now time.Time, p tty.Palette) line {
 	done, failed := m.Counts()
 	text := fmt.Sprintf("%d of %d nodes", done, m.Total)
@@ -63,18 +63,17 @@ func head(m *runview.Model, width int, now time.Time, p tty.Palette) line {
 	return append(line{{string(name) + "  ", p.Bold}}, l...)
 }
 
-// choose picks the rows for a number of lines, in their order, and words what is
-// left out.
+// choose selects the rows for most lines, in their order, and describes the omitted rows.
 func choose(list []placed, most int) (shown []placed, rest string) {
 	if len(list) <= most {
 		return list, ""
 	}
-	keep := max(0, most-1) // the last line tells about the others
+	keep := max(0, most-1) // the last line describes the others
 	at := make([]int, len(list))
 	for i := range at {
 		at[i] = i
 	}
-	slices.SortStableFunc(at, func(a, b int) int { // of a walk the latest visits first
+	slices.SortStableFunc(at, func(a, b int) int { // for a walk, the latest visits first
 		return cmp.Or(rank(list[a].State)-rank(list[b].State), list[b].Latest-list[a].Latest)
 	})
 	at = at[:min(keep, len(at))]
@@ -106,7 +105,7 @@ func choose(list []placed, most int) (shown []placed, rest string) {
 	return shown, "…  " + strings.Join(parts, ", ")
 }
 
-// rank says what to show first.
+// rank returns the priority of a row with this state; lower ranks are shown first.
 func rank(s runview.State) int {
 	switch s {
 	case runview.Running, runview.Backoff:
@@ -119,7 +118,7 @@ func rank(s runview.State) int {
 	return 3
 }
 
-// layout is what the rows of one drawing share.
+// layout holds the measures that the rows of one drawing share.
 type layout struct {
 	width, label int
 	now          time.Time
@@ -153,7 +152,8 @@ func (l *layout) row(r placed) line {
 	return out
 }
 
-// progress is the bar of a node that tells how far it is, or the round of a loop.
+// progress returns the progress bar of a node that reports progress, or the round of a
+// loop.
 func (l *layout) progress(r *runview.Row) line {
 	var out line
 	switch {
@@ -181,7 +181,7 @@ func (l *layout) progress(r *runview.Row) line {
 	return append(out, l.failures(r)...)
 }
 
-// failures tells how many items failed.
+// failures returns the number of failed items.
 func (l *layout) failures(r *runview.Row) line {
 	if r.Failed == 0 {
 		return nil
@@ -190,16 +190,16 @@ func (l *layout) failures(r *runview.Row) line {
 }
 
 const (
-	// narrow is the width below which there is no room for bars.
+	// narrow is the minimum width for bars.
 	narrow = 50
-	// many is the number of steps from which on shares and rates are worth telling.
+	// many is the minimum number of steps for which shares and rates are shown.
 	many = 100
-	// settled is how long something has run before its end is guessed at.
+	// settled is the minimum running time before the remaining time is estimated.
 	settled = 3 * time.Second
 )
 
-// pace shows how far something that runs has come: a bar where the whole is known, what
-// is done, how fast it goes and how long it will take.
+// pace shows the progress of a running node: a bar if the total is known, the amount done,
+// the rate and the remaining time.
 func (l *layout) pace(r *runview.Row) line {
 	var out line
 	p := &r.Pace
@@ -257,7 +257,7 @@ func (l *layout) sign(s runview.State) (string, func(string) tty.Styled) {
 	return "○", l.p.Dim
 }
 
-// seconds writes a runview.Running time that changes ten times a second at most.
+// seconds formats a running time so that it changes at most ten times a second.
 func seconds(d time.Duration) string {
 	d = max(d, 0)
 	if d < time.Minute {
@@ -276,8 +276,8 @@ type segment struct {
 
 type line []segment
 
-// render colours the segments and cuts the line to a width. Blanks between segments
-// are written when there is something behind them.
+// render colours the segments and cuts the line to a width. Spaces between segments are
+// written only if text follows them.
 func (l line) render(width int) string {
 	var b strings.Builder
 	blanks := ""
@@ -319,7 +319,7 @@ func nameOf(r *runview.Row) tty.Styled {
 	return id
 }
 
-// visible lists the rows to draw, with the lines of the tree before them. Rows inside a unit
+// visible lists the rows to draw, with the tree lines in front of them. Rows inside a unit
 // or nested workflow are drawn while it runs, and if it failed.
 func visible(m *runview.Model) (list []placed) {
 	var add func(rows []*runview.Row, branches string)
@@ -339,7 +339,7 @@ func visible(m *runview.Model) (list []placed) {
 	return list
 }
 
-// placed is a row with the lines of the tree before it.
+// placed is a row with the tree lines in front of it.
 type placed struct {
 	*runview.Row
 	branch string

@@ -21,8 +21,8 @@ import (
 // refresh is the time between two drawings.
 const refresh = 100 * time.Millisecond
 
-// Live draws a model onto a terminal until Close. Its methods but Close may be called
-// from any goroutine.
+// Live draws a model on a terminal until Close. Its methods except Close may be called from
+// any goroutine.
 type Live struct {
 	out     io.Writer
 	size    func() (width, height int)
@@ -35,15 +35,15 @@ type Live struct {
 	said    []string // lines to be printed above the tree
 	drawn   []string // the lines on the screen now, widths in cells
 	width   int      // of the terminal when they were drawn
-	aside   int      // calls of StepAside without one of Return
+	aside   int      // calls of StepAside minus calls of Return
 	stopped bool
 }
 
-// Start shows a model and begins to refresh it. size is asked before each
-// drawing, so that a terminal may change its size at any time.
+// Start shows a model and begins to refresh it. It calls size before each drawing, since
+// the size of the terminal may change at any time.
 func Start(out io.Writer, size func() (width, height int), m *runview.Model, p tty.Palette) *Live {
 	l := &Live{out: out, size: size, palette: p, model: m, stop: make(chan struct{}), done: make(chan struct{})}
-	l.write("\x1b[?25l") // no cursor
+	l.write("\x1b[?25l") // hides the cursor
 	l.mu.Lock()
 	l.draw(time.Now())
 	l.mu.Unlock()
@@ -51,14 +51,14 @@ func Start(out io.Writer, size func() (width, height int), m *runview.Model, p t
 	return l
 }
 
-// Apply takes in an event; it is shown with the next drawing.
+// Apply updates the model with an event; the next drawing shows it.
 func (l *Live) Apply(e *core.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.model.Apply(e)
 }
 
-// Print puts a line above the tree, made safe.
+// Print prints a line above the tree, made safe.
 func (l *Live) Print(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,8 +69,8 @@ func (l *Live) Print(text string) {
 	l.said = append(l.said, string(tty.Safe(text)))
 }
 
-// Close ends the refreshing, waits for it, and removes the tree from the screen.
-// What was printed above it stays.
+// Close stops the refreshing, waits for its goroutine, and removes the tree from the
+// screen. Lines printed above it stay.
 func (l *Live) Close() {
 	close(l.stop)
 	<-l.done
@@ -80,8 +80,8 @@ func (l *Live) Close() {
 	l.remove()
 }
 
-// StepAside removes the tree from the screen and draws nothing until Return, so that
-// somebody else can use the terminal. Each call needs its Return.
+// StepAside removes the tree from the screen and draws nothing until Return, so that the
+// terminal can be used otherwise. Each call needs a matching Return.
 func (l *Live) StepAside() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,8 +90,8 @@ func (l *Live) StepAside() {
 	}
 }
 
-// Return draws the tree again, below what is on the screen by now. The cursor must be at
-// the beginning of a line.
+// Return draws the tree again, below the current content of the screen. The cursor must be
+// at the beginning of a line.
 func (l *Live) Return() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +101,7 @@ func (l *Live) Return() {
 	}
 }
 
-// remove removes the tree from the screen, but not what was printed above it.
+// remove removes the tree from the screen, but not the lines printed above it.
 func (l *Live) remove() {
 	var b bytes.Buffer
 	width, _ := l.size()
@@ -112,7 +112,7 @@ func (l *Live) remove() {
 	l.drawn = nil
 }
 
-// Abandon brings the cursor back, for a process that is about to exit without
+// Abandon makes the cursor visible again, for a process that is about to exit without
 // Close.
 func (l *Live) Abandon() { l.write("\x1b[?25h") }
 
@@ -132,16 +132,16 @@ func (l *Live) loop() {
 	}
 }
 
-// draw writes the tree over the one that is there, in one write and inside a
-// synchronized update, so that no half-drawn state is ever seen. Each line is
-// overwritten and its rest cleared; nothing is erased before it is replaced.
+// draw writes the tree over the previous one, in one write and inside a synchronized
+// update, so that no half-drawn state is visible. It overwrites each line and clears the
+// rest of it; nothing is erased before it is replaced.
 func (l *Live) draw(now time.Time) {
 	if l.aside > 0 {
 		return
 	}
 	width, height := l.size()
-	// One column stays free, since some terminals wrap at the last one, and one
-	// line, on which the cursor waits.
+	// One column stays empty, since some terminals wrap at the last one, and one line is
+	// reserved for the cursor.
 	lines := Lines(l.model, width-1, height-1, now, l.palette)
 	if len(l.said) == 0 && width == l.width && slices.Equal(lines, l.drawn) {
 		return
@@ -158,8 +158,8 @@ func (l *Live) draw(now time.Time) {
 	l.drawn, l.width = lines, width
 }
 
-// back moves the cursor to the first line of the tree on the screen. If the
-// terminal has become narrower, it has wrapped the lines that were too long.
+// back moves the cursor to the first line of the tree on the screen. If the terminal has
+// become narrower, it has wrapped the lines that were too long.
 func (l *Live) back(b *bytes.Buffer, width int) {
 	rows := 0
 	for _, text := range l.drawn {
@@ -174,7 +174,7 @@ func (l *Live) back(b *bytes.Buffer, width int) {
 	}
 }
 
-// above writes what was printed since the last drawing.
+// above writes the lines printed since the last drawing.
 func (l *Live) above(b *bytes.Buffer) {
 	for _, text := range l.said {
 		b.WriteString(text + "\x1b[K\r\n")
@@ -182,5 +182,5 @@ func (l *Live) above(b *bytes.Buffer) {
 	l.said = nil
 }
 
-// write ignores errors: a terminal that is gone must not stop the run.
+// write ignores errors: a closed terminal must not stop the run.
 func (l *Live) write(s string) { _, _ = io.WriteString(l.out, s) }

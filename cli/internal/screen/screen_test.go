@@ -66,8 +66,7 @@ func rehearsal(t *testing.T, flow, answers string) (*plan.Plan, []core.Event) {
 	return p, rec.Events
 }
 
-// TestLines draws one run at several times and sizes. Nothing may be wider or
-// higher than the terminal.
+// TestLines draws one run at several times and sizes. No drawing may exceed the terminal.
 func TestLines(t *testing.T) {
 	p, events := rehearsal(t, flow, answers)
 	var b strings.Builder
@@ -109,7 +108,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A failure that a policy tolerates is no failure of the run, and is not counted as one.
+// A failure that a policy tolerates is not a failure of the run, and is not counted as one.
 func TestHandledFailures(t *testing.T) {
 	p, events := rehearsal(t, `
 name: a name that is longer than a narrow terminal is wide
@@ -137,7 +136,8 @@ nodes:
 	}
 }
 
-// terminal understands the few sequences Live uses and keeps what is on it.
+// terminal interprets the few control sequences that Live uses and holds the content of the
+// screen.
 type terminal struct {
 	mu     sync.Mutex
 	rows   []string
@@ -181,9 +181,9 @@ func (s *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestLive holds that the tree is replaced in place, that what is said stays
-// above it, that the tree is gone and the cursor back at the end, and that no
-// goroutine is left (which synctest sees).
+// TestLive checks that the tree is replaced in place, that printed lines stay above it,
+// that at the end the tree is gone and the cursor is visible, and that no goroutine is left
+// (which synctest detects).
 func TestLive(t *testing.T) {
 	p, events := rehearsal(t, flow, answers)
 	synctest.Test(t, func(t *testing.T) {
@@ -214,8 +214,8 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// TestStepAside holds that the tree is gone while somebody else has the terminal, also
-// when two have it one inside of the other, and that it comes back below what they wrote.
+// TestStepAside checks that the tree is hidden while the terminal is used otherwise, also
+// in nested calls, and that it is drawn again below the output written meanwhile.
 func TestStepAside(t *testing.T) {
 	p, events := rehearsal(t, flow, answers)
 	synctest.Test(t, func(t *testing.T) {
@@ -256,8 +256,8 @@ func TestStepAside(t *testing.T) {
 	})
 }
 
-// TestBackOnNarrowTerminal holds that lines which a narrower terminal has wrapped
-// are counted with all their rows.
+// TestBackOnNarrowTerminal checks that lines which a narrower terminal has wrapped are
+// counted with all their rows.
 func TestBackOnNarrowTerminal(t *testing.T) {
 	l := &Live{drawn: []string{strings.Repeat("x", 79), "short"}}
 	var b bytes.Buffer
@@ -267,8 +267,8 @@ func TestBackOnNarrowTerminal(t *testing.T) {
 	}
 }
 
-// While something runs its line tells how much is done, how fast it goes and how long it
-// will take, as far as that is known.
+// The line of a running node shows the amount done, the rate and the remaining time, as far
+// as they are known.
 func TestPace(t *testing.T) {
 	const doc = `
 name: big
@@ -313,7 +313,7 @@ graph:
 		"├─ ⠋ load      ━━━━──────────────  25%  246,900  12k/s  1m00s left  20.0s",
 		"├─ ⠋ save      ━━━━━━━━━━━━──────  66%  20,000/30,000  1.0k/s  10s left  20.0s",
 		"├─ ⠋ poll      20  20.0s",
-		"├─ ⠋ stream ⇉  ━━━━━━━━──────────  47%  240  12/s  22s left  20.0s", // half of what was handed over
+		"├─ ⠋ stream ⇉  ━━━━━━━━──────────  47%  240  12/s  22s left  20.0s", // half of the rows handed over
 		"├─ ⠋ array ⇉   ━━━━──────────────  24%  240/1,000  12/s  1m05s left  20.0s",
 		"└─ ⠋ rows ⇶    ━━━━━━━━━─────────  50%  20  20 failed  20s left  20.0s",
 	}
@@ -322,7 +322,7 @@ graph:
 	if !slices.Equal(lines, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 	}
-	// One that has been silent does not pretend to go on.
+	// A node that has stopped reporting has no rate and no remaining time.
 	for _, line := range Lines(m, 90, 24, start.Add(40*time.Second), tty.NewPalette(false)) {
 		if strings.Contains(line, "/s") || strings.Contains(line, "left") {
 			t.Errorf("behind 20 s of nothing: %s", line)

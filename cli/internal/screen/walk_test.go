@@ -11,8 +11,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// TestWalk draws a walk: nodes appear as they are visited, branches below their parallel
-// node, with the number of their visits; where there is little room the latest stay.
+// TestWalk draws a walk: nodes appear when they are visited, with the number of their
+// visits, and branches below their parallel node; if there is little space, the latest
+// visits are kept.
 func TestWalk(t *testing.T) {
 	d := &plan.Description{Name: "ship", Mode: plan.ModeDescription{Visits: true}, Ways: &plan.WalkDescription{}}
 	for _, id := range []string{"start", "build", "check", "fork", "a", "b", "undo", "exit"} {
@@ -85,7 +86,8 @@ ship  visit 7, 5 of 8 nodes  4.3s
 └─ ✓ fork      1s`)
 }
 
-// TestModelCalls tells what a node asks a model for, what came of it, and what all calls took.
+// TestModelCalls checks the display of a node's current model call, its result, and the
+// total of all calls.
 func TestModelCalls(t *testing.T) {
 	d := &plan.Description{Name: "ask", Mode: plan.ModeDescription{Visits: true}, Ways: &plan.WalkDescription{}}
 	for _, id := range []string{"look", "mend"} {

@@ -1,4 +1,4 @@
-// Package starter holds the workflows that `wavefold init` writes.
+// Package starter contains the workflows that `wavefold init` writes.
 package starter
 
 import (
@@ -14,10 +14,10 @@ import (
 //go:embed etl hello route
 var files embed.FS
 
-// Names lists the starters, the one to begin with first.
+// Names lists the starters; the first is the best one to begin with.
 func Names() []string { return []string{"etl", "hello", "route"} }
 
-// Has reports whether there is a starter of that name.
+// Has reports whether there is a starter with the given name.
 func Has(name string) bool { return slices.Contains(Names(), name) }
 
 // Files lists the files of a starter, slash-separated.
@@ -32,7 +32,7 @@ func Files(name string) ([]string, error) {
 	return out, err
 }
 
-// Taken lists the files of a starter that are in a folder already.
+// Taken lists the files of a starter that already exist in a folder.
 func Taken(name, dir string) ([]string, error) {
 	list, err := Files(name)
 	if err != nil {
@@ -47,8 +47,8 @@ func Taken(name, dir string) ([]string, error) {
 	return taken, nil
 }
 
-// Write writes a starter into a folder, which is made if it is not there. A file
-// that exists is an error and stays as it is.
+// Write writes a starter into a folder, and creates the folder if it does not exist. An
+// existing file is an error and is left unchanged.
 func Write(name, dir string) error {
 	list, err := Files(name)
 	if err != nil {

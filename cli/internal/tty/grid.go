@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Grid lays rows of data out in columns, one line for each row. Texts are cut where
-// there is no room for them, numbers never: a column that would have to lose digits
-// is left out, as are the last columns of a table that is too wide.
+// Grid lays out rows of data in columns, one line per row. Strings are cut if they do not
+// fit, numbers never: a column that would lose digits is omitted, as are the last columns
+// of a table that is too wide.
 type Grid struct {
 	columns []gridColumn
 	rows    int
@@ -19,27 +19,27 @@ type gridColumn struct {
 	cells []GridCell
 }
 
-// GridCell is a value. Faint marks what only stands for one.
+// GridCell is a value. Faint marks a placeholder for one.
 type GridCell struct {
 	Text  Styled
 	Faint bool
 }
 
 const (
-	mostCell  = 40 // the width a text gets, however much room there is
-	leastCell = 12 // the width below which a text says nothing
+	mostCell  = 40 // the maximum width of a string, however wide the terminal
+	leastCell = 12 // the width below which a string is unreadable
 	gridGap   = 2
 )
 
-// Column adds a column, numbers being aligned to the right. All columns have the
-// same number of cells.
+// Column adds a column; numbers are aligned to the right. All columns have the same number
+// of cells.
 func (g *Grid) Column(name string, number bool, cells []GridCell) {
 	g.columns = append(g.columns, gridColumn{Safe(name), number, cells})
 	g.rows = len(cells)
 }
 
-// Lines returns the headings and the rows, none longer than width, and how many of
-// the last columns found no room. Width 0 has room for all.
+// Lines returns the headings and the rows, none longer than width, and the number of last
+// columns that did not fit. Width 0 means no limit.
 func (g *Grid) Lines(width int, p Palette) (lines []Styled, hidden int) {
 	widths := g.widths(width)
 	for i := range g.rows + 1 {
@@ -59,7 +59,7 @@ func (g *Grid) Lines(width int, p Palette) (lines []Styled, hidden int) {
 	return lines, len(g.columns) - len(widths)
 }
 
-// cell is the heading, i being 0, or a cell, cut and filled to a width.
+// cell returns the heading, for i == 0, or a cell, cut and padded to a width.
 func (c *gridColumn) cell(i, width int, p Palette) Styled {
 	cell := GridCell{Text: c.name, Faint: true}
 	if i > 0 {
@@ -76,8 +76,8 @@ func (c *gridColumn) cell(i, width int, p Palette) Styled {
 	return text + blanks
 }
 
-// bounds returns the width below which a column is left out and the one it would
-// like to have.
+// bounds returns the minimum width, below which the column is omitted, and the preferred
+// width.
 func (c *gridColumn) bounds() (least, good int) {
 	for _, cell := range c.cells {
 		good = max(good, Width(cell.Text))
@@ -90,7 +90,7 @@ func (c *gridColumn) bounds() (least, good int) {
 	return min(good, leastCell), good
 }
 
-// widths returns the widths of the columns that there is room for, at least one.
+// widths returns the widths of the columns that fit, at least one.
 func (g *Grid) widths(width int) []int {
 	least, good := make([]int, len(g.columns)), make([]int, len(g.columns))
 	for i := range g.columns {
@@ -106,7 +106,7 @@ func (g *Grid) widths(width int) []int {
 	return share(least[:n], good[:n], width-g.tail(n))
 }
 
-// tail is the room that is needed to tell that columns are left out.
+// tail returns the width of the note that columns are omitted.
 func (g *Grid) tail(n int) int {
 	if n < len(g.columns) {
 		return gridGap + 1
@@ -114,8 +114,8 @@ func (g *Grid) tail(n int) int {
 	return 0
 }
 
-// share gives each column what it would like to have, but no more than a most that
-// is the same for all of them and as large as there is room for.
+// share gives each column its preferred width, up to a maximum that is the same for all
+// columns and as large as the total width allows.
 func share(least, good []int, width int) []int {
 	for most := slices.Max(append(good, 0)); ; most-- {
 		widths := make([]int, len(good))
@@ -128,7 +128,7 @@ func share(least, good []int, width int) []int {
 	}
 }
 
-// gridTotal is the length of a line of columns.
+// gridTotal returns the length of a line with columns of these widths.
 func gridTotal(widths []int) int {
 	sum := gridGap * max(0, len(widths)-1)
 	for _, w := range widths {

@@ -55,8 +55,8 @@ func lines(l []Styled) string {
 	return strings.Join(out, "\n")
 }
 
-// Whatever is in a table and however wide the terminal is, no line is longer than
-// that, and no number loses a digit unless it has the line to itself.
+// For any table and any terminal width, no line is too long, and no number loses a digit
+// unless it has the line to itself.
 func TestGridFits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	texts := []string{"", "a", "two words", "日本語日本語日本語", strings.Repeat("x", 60), "\x1b[31m"}

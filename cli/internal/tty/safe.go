@@ -8,22 +8,22 @@ import (
 	"github.com/wavefold/wavefold/internal/printable"
 )
 
-// Styled is a text that is safe to print: it holds nothing that moves the cursor,
-// changes the terminal or turns the direction of reading, except for the colours
-// of a Palette. It is made by Safe, by a Palette and by Sprintf.
+// Styled is a string that is safe to print: it contains nothing that moves the cursor,
+// changes the terminal or reverses the reading direction, except the colours of a Palette.
+// Safe, Sprintf and the methods of Palette create it.
 type Styled string
 
 // Safe makes a string safe to print on one line; see printable.Line.
 func Safe(s string) Styled { return Styled(printable.Line(s)) }
 
-// Sprintf is fmt.Sprintf for people's eyes: the format is printed as it is, and of
-// every argument that is not Styled the text is made safe.
+// Sprintf is like fmt.Sprintf for output to people. The format is printed unchanged; the
+// string form of every argument that is not Styled is made safe.
 func Sprintf(format string, args ...any) Styled {
 	return Styled(fmt.Sprintf(format, safeArgs(args)...))
 }
 
-// Fprintf writes what Sprintf makes. Everything for people goes through it. It
-// tells no error: the streams of a command remember theirs.
+// Fprintf writes the result of Sprintf. All output for people uses it. It returns no error:
+// the streams of a command record their errors.
 func Fprintf(w io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(w, format, safeArgs(args)...)
 }
@@ -43,19 +43,19 @@ func safeArgs(args []any) []any {
 // argument is formatted like its value, and then made safe.
 type argument struct{ value any }
 
-// Format writes the value as the verb wants it.
+// Format formats the value with the given verb.
 func (a argument) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, string(Safe(fmt.Sprintf(fmt.FormatString(f, verb), a.value))))
 }
 
-// JSON returns a writer for JSON that a terminal may show. What Safe would not let
-// pass stands in JSON inside of texts only, where \u009b means the same; the
-// control characters below the blank are written so already.
+// JSON returns a writer for JSON that makes its output safe for terminals. Characters that
+// Safe would replace occur in JSON only inside strings, where an escape such as \u009b is
+// equivalent; encoders already escape control characters below the space.
 func JSON(w io.Writer) io.Writer { return jsonWriter{w} }
 
 type jsonWriter struct{ w io.Writer }
 
-// Write writes one or more whole JSON texts.
+// Write writes one or more complete JSON values.
 func (j jsonWriter) Write(p []byte) (int, error) {
 	text := string(p)
 	if strings.IndexFunc(text, escapedInJSON) < 0 {
@@ -81,7 +81,7 @@ func (j jsonWriter) Write(p []byte) (int, error) {
 
 func escapedInJSON(r rune) bool { return r >= 0x7f && printable.Harmful(r) }
 
-// surrogates are the two halves in which JSON writes a character above U+FFFF.
+// surrogates returns the surrogate pair of a character above U+FFFF.
 func surrogates(r rune) (high, low rune) {
 	r -= 0x10000
 	return 0xd800 + r>>10, 0xdc00 + r&0x3ff

@@ -25,7 +25,7 @@ func TestSprintf(t *testing.T) {
 	}
 }
 
-// JSON means the same after it was made safe, and nothing harmful is left in it.
+// The writer preserves the meaning of JSON and leaves no harmful character in it.
 func TestJSON(t *testing.T) {
 	in := map[string]string{"name\u202e": "\x1b\x7f\u009b\U000e0041 größer \ufeff"}
 	var b strings.Builder

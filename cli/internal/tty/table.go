@@ -5,21 +5,20 @@ import (
 	"strings"
 )
 
-// Table lays texts out in columns. Cells may be coloured, except in the first
-// column.
+// Table lays out strings in columns. Cells may be coloured, except in the first column.
 type Table struct {
 	rows [][]Styled
-	// right marks columns that are aligned to the right.
+	// right is the set of columns that are aligned to the right.
 	right map[int]bool
-	// spare lists columns that are left out where there is no room.
+	// spare lists the columns that are omitted if they do not fit.
 	spare []int
 	// below is the index of the column that moves to its own lines if the table is too
 	// wide; 0 if no column does.
 	below int
 }
 
-// NewTable returns a table with a line of headings; columns in right are aligned
-// to the right.
+// NewTable returns a table with a line of headings; the columns in right are aligned to the
+// right.
 func NewTable(headings []string, right ...int) *Table {
 	t := &Table{right: map[int]bool{}}
 	for _, c := range right {
@@ -33,12 +32,12 @@ func NewTable(headings []string, right ...int) *Table {
 	return t
 }
 
-// Spare names columns that are left out, the first one first, where the others would have no
-// room. The last of them is kept until the names of the first column are as short as they may be.
+// Spare names columns that are omitted, in this order, if the others do not fit. The last
+// of them is kept until the names in the first column have their minimum width.
 func (t *Table) Spare(columns ...int) { t.spare = columns }
 
-// Below gives the last column, which has no colours, lines of its own below the row where it
-// would become too narrow to read.
+// Below gives the last column, which has no colours, lines of its own below the row if the
+// column would become too narrow to read.
 func (t *Table) Below() { t.below = len(t.rows[0]) - 1 }
 
 // Row adds a line. A cell that is not Styled is made safe.
@@ -50,11 +49,10 @@ func (t *Table) Row(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// Lines returns the lines, columns two blanks apart, without blanks at the end.
-// A column that is empty in every line but the headings is left out, and so are
-// headings without a line below them. With a width the lines are no longer than
-// that: long columns become narrower, the first one shortened, the others in
-// several lines; 0 means that lines may be as long as they are.
+// Lines returns the lines, with two spaces between columns and no trailing spaces. A column
+// that is empty in every line except the headings is omitted, and so are headings without a
+// line below them. If width is not 0, no line is longer than width: long columns become
+// narrower, where the first is shortened and the others wrap. Width 0 means no limit.
 func (t *Table) Lines(width int) []Styled {
 	if len(t.rows) == 1 {
 		return nil
@@ -75,7 +73,7 @@ func (t *Table) Lines(width int) []Styled {
 	return out
 }
 
-// widths returns the width of each column, -1 for one that is left out.
+// widths returns the width of each column, -1 for a column that is omitted.
 func (t *Table) widths() []int {
 	var widths []int
 	for i, row := range t.rows {
@@ -91,26 +89,26 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// layout is a table with the widths its columns get.
+// layout is a table with the widths of its columns.
 type layout struct {
 	*Table
 	widths []int
-	under  int // the width of the column below the rows, 0 if it is one of the others
+	under  int // the width of the column below the rows, 0 if it is an ordinary column
 }
 
-// indent is the number of blanks before the lines below a row.
+// indent is the number of spaces before the lines below a row.
 const indent = 2
 
-// Widths down to which columns are narrowed, in turn: first columns that wrap, then the
-// names in the first column, which are shortened in the middle.
+// Minimum widths of columns that are narrowed. Columns that wrap are narrowed first, then
+// the names in the first column, which are shortened in the middle.
 const (
 	goodText, goodName   = 30, 20
 	fairText             = 22
 	leastText, leastName = 16, 10
 )
 
-// fit makes columns narrower until the lines fit. If they do not at the least widths,
-// columns are left out.
+// fit narrows columns until the lines fit. If they do not fit at the minimum widths, it
+// omits columns.
 func (l *layout) fit(width int) {
 	var wraps []int
 	if c := l.below; c > 0 && c < len(l.widths) && l.widths[c] > 0 && !l.isStyled(c) && !l.isRoomy(width) {
@@ -144,7 +142,8 @@ func (l *layout) fit(width int) {
 	l.shrink(wraps, leastText, width)
 }
 
-// isRoomy reports whether the lines fit with names and strings that can be read well.
+// isRoomy reports whether the lines fit while names and strings have a width that is easy
+// to read.
 func (l *layout) isRoomy(width int) bool {
 	fair := slices.Clone(l.widths)
 	for c, w := range fair {
@@ -158,8 +157,8 @@ func (l *layout) isRoomy(width int) bool {
 	return total(fair) <= width
 }
 
-// shrink makes the widest of some columns narrower until the lines fit or the columns
-// have a least width.
+// shrink narrows the widest of some columns until the lines fit or the columns have their
+// minimum width.
 func (l *layout) shrink(columns []int, least, width int) {
 	for over := total(l.widths) - width; over > 0; over-- {
 		widest := columns[:0:0]
@@ -175,7 +174,7 @@ func (l *layout) shrink(columns []int, least, width int) {
 	}
 }
 
-// total is the length of a line with columns of these widths.
+// total returns the length of a line with columns of these widths.
 func total(widths []int) int {
 	sum := -2
 	for _, w := range widths {
@@ -224,7 +223,7 @@ func (l *layout) lines(row []Styled) []Styled {
 	return out
 }
 
-// line is one line of a row.
+// line returns line i of a row.
 func (l *layout) line(cells [][]Styled, i int) Styled {
 	var b strings.Builder
 	gap := ""
@@ -248,8 +247,8 @@ func (l *layout) line(cells [][]Styled, i int) Styled {
 	return Styled(strings.TrimRight(b.String(), " "))
 }
 
-// Wrap breaks a string without colours into lines of a width, at blanks where there are any.
-// With width 0 it is one line.
+// Wrap breaks a string without colours into lines of the given width, at spaces where
+// possible. With width 0 it returns one line.
 func Wrap(s Styled, width int) []Styled {
 	if width <= 0 {
 		return []Styled{s}
@@ -257,8 +256,9 @@ func Wrap(s Styled, width int) []Styled {
 	return wrap(s, width, len(s)+1)
 }
 
-// wrap breaks a text without colours into lines of a width, at blanks where there
-// are any. Of a text that takes more than so many lines the last one ends in "…".
+// wrap breaks a string without colours into lines of the given width, at spaces where
+// possible. If it needs more than most lines, it stops there, and the last line ends in
+// "…".
 func wrap(s Styled, width, most int) []Styled {
 	var out []Styled
 	rest := string(s)
@@ -278,8 +278,8 @@ func wrap(s Styled, width, most int) []Styled {
 	return append(out, Styled(Cut(rest, width)))
 }
 
-// fitting is the beginning of a text that takes at most so many cells, at least one
-// character.
+// fitting returns the longest prefix of a string that takes at most width cells, but at
+// least one character.
 func fitting(s string, width int) string {
 	used := 0
 	for i, r := range s {

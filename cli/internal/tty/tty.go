@@ -1,5 +1,5 @@
-// Package tty holds what every command needs to print: colours that can be off,
-// widths, texts made safe for a terminal, columns.
+// Package tty provides what all commands need for printing: optional colours, display
+// widths, strings made safe for a terminal, and columns.
 package tty
 
 import (
@@ -8,11 +8,10 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Palette colours texts and makes them safe to print. The zero Palette adds no
-// colours.
+// Palette colours strings and makes them safe to print. The zero Palette adds no colours.
 type Palette struct{ on bool }
 
-// NewPalette returns a palette that colours if on is set.
+// NewPalette returns a palette that adds colours if on is set.
 func NewPalette(on bool) Palette { return Palette{on} }
 
 var (
@@ -32,25 +31,25 @@ func (p Palette) render(s lipgloss.Style, text string) Styled {
 	return Styled(s.Render(string(safe)))
 }
 
-// Good colours a success.
+// Good styles a success.
 func (p Palette) Good(s string) Styled { return p.render(good, s) }
 
-// Bad colours a failure.
+// Bad styles a failure.
 func (p Palette) Bad(s string) Styled { return p.render(bad, s) }
 
-// Warn colours what deserves a look.
+// Warn styles a warning.
 func (p Palette) Warn(s string) Styled { return p.render(warn, s) }
 
-// Accent colours what is under way.
+// Accent styles work in progress.
 func (p Palette) Accent(s string) Styled { return p.render(accent, s) }
 
-// Dim fades what matters less.
+// Dim styles less important text.
 func (p Palette) Dim(s string) Styled { return p.render(dim, s) }
 
-// Bold stresses a heading.
+// Bold styles a heading.
 func (p Palette) Bold(s string) Styled { return p.render(bold, s) }
 
-// Status colours the name of a status by what it means.
+// Status styles the name of a status according to its meaning.
 func (p Palette) Status(s string) Styled {
 	switch s {
 	case "success", "valid", "ok":
@@ -63,11 +62,11 @@ func (p Palette) Status(s string) Styled {
 	return p.Dim(s)
 }
 
-// Width is the number of cells a text takes, colours aside.
+// Width returns the number of cells that a string takes, ignoring colours.
 func Width[S ~string](s S) int { return lipgloss.Width(string(s)) }
 
-// Cut shortens a text without colours to a number of cells, ending in "…" if
-// anything was cut.
+// Cut shortens a string without colours to a number of cells; a shortened string ends in
+// "…".
 func Cut[S ~string](s S, width int) S {
 	if width <= 0 {
 		return ""
@@ -88,8 +87,8 @@ func Cut[S ~string](s S, width int) S {
 	return S(b.String()) + "…"
 }
 
-// CutLeft shortens a string without colours to the cells at its end, beginning with "…" if
-// anything was cut.
+// CutLeft shortens a string without colours to its last cells; a shortened string begins
+// with "…".
 func CutLeft[S ~string](s S, width int) S {
 	if width <= 0 {
 		return ""
@@ -104,15 +103,15 @@ func CutLeft[S ~string](s S, width int) S {
 		if used+w > width-1 {
 			break
 		}
-		if used += w; w > 0 { // an accent stays with its letter
+		if used += w; w > 0 { // a combining accent belongs to the letter before it
 			begin = i
 		}
 	}
 	return "…" + S(r[begin:])
 }
 
-// CutMiddle shortens a string without colours to a number of cells, with "…" in place of its
-// middle if anything was cut: names often differ at their ends.
+// CutMiddle shortens a string without colours to a number of cells, with "…" in place of
+// its middle: names often differ at their ends.
 func CutMiddle[S ~string](s S, width int) S {
 	if width <= 2 || Width(s) <= width {
 		return Cut(s, width)
@@ -121,7 +120,7 @@ func CutMiddle[S ~string](s S, width int) S {
 	return Cut(s, width-Width(tail)+1) + tail[len("…"):]
 }
 
-// Pad fills a text up with blanks to a number of cells.
+// Pad pads a string with spaces to a number of cells.
 func Pad[S ~string](s S, width int) S {
 	if n := width - Width(s); n > 0 {
 		return s + S(strings.Repeat(" ", n))
@@ -129,8 +128,8 @@ func Pad[S ~string](s S, width int) S {
 	return s
 }
 
-// CutStyled shortens a text that may hold colours to a number of cells; 0 means
-// that it may be as long as it is.
+// CutStyled shortens a string that may contain colours to a number of cells; 0 means no
+// limit.
 func CutStyled(s Styled, width int) Styled {
 	if width <= 0 || Width(s) <= width {
 		return s

@@ -38,8 +38,8 @@ func TestCutLeftAndMiddle(t *testing.T) {
 	}
 }
 
-// On a narrow terminal explanations have lines of their own, then the first of the spare columns
-// is left out, and names are shortened last.
+// On a narrow terminal explanations move to their own lines first, then the first spare
+// column is omitted, and names are shortened last.
 func TestTableBelow(t *testing.T) {
 	tab := NewTable([]string{"node", "status", "attempts", "time", "why"}, 2, 3)
 	tab.Spare(3, 2)
@@ -155,8 +155,8 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// Whatever stands in a table, no line is longer than the terminal, and without a
-// terminal each row is one line.
+// For any table, no line is longer than the terminal, and without a terminal each row is
+// one line.
 func TestTableFits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	cell := func() Styled {
