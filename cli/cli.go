@@ -78,35 +78,35 @@ func newApp(e *wavefold.Engine, s Streams) *app {
 	if s.Getenv == nil {
 		s.Getenv = func(string) string { return "" }
 	}
-	own := *e // the caller may continue to use its engine
-	a := &app{engine: &own, Streams: s, out: &output{to: s.Out}, err: &output{to: s.Err}}
+	copied := *e // the caller may continue to use its engine
+	a := &app{engine: &copied, Streams: s, out: &output{to: s.Out}, err: &output{to: s.Err}}
 	a.Out, a.Err = a.out, a.err
-	own.Stdout, own.Stdin = a.Out, a.In
+	copied.Stdout, copied.Stdin = a.Out, a.In
 	return a
 }
 
-// exit is an error with an exit code. Its message is empty if everything has been printed.
-type exit struct {
+// exitError is an error with an exit code. Its message is empty if everything has been printed.
+type exitError struct {
 	code int
 	err  error
 }
 
-func (e *exit) Error() string {
+func (e *exitError) Error() string {
 	if e.err == nil {
 		return ""
 	}
 	return e.err.Error()
 }
 
-func (e *exit) Unwrap() error { return e.err }
+func (e *exitError) Unwrap() error { return e.err }
 
 // fail returns the error of a command that was invoked correctly and failed.
 func fail(code int, format string, args ...any) error {
-	return &exit{code, fmt.Errorf(format, args...)}
+	return &exitError{code, fmt.Errorf(format, args...)}
 }
 
-// said returns an error about which everything has been printed.
-func said(code int) error { return &exit{code: code} }
+// reported returns an error about which everything has been printed.
+func reported(code int) error { return &exitError{code: code} }
 
 func (a *app) run(ctx context.Context, args []string) int {
 	return a.written(a.execute(ctx, args))
@@ -122,7 +122,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	if err == nil {
 		return exitOK
 	}
-	if x, ok := errors.AsType[*exit](err); ok {
+	if x, ok := errors.AsType[*exitError](err); ok {
 		for _, err := range parts(x.err) {
 			a.errorf("%v", err)
 		}

@@ -43,7 +43,7 @@ and the names of workflow files, inputs and nodes. Load it when the shell starts
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(a.Out)
 			}
-			return fmt.Errorf("completion wants one of %s, not %q%s", strings.Join(shells, ", "), args[0], near(args[0], shells))
+			return fmt.Errorf("completion wants one of %s, not %q%s", strings.Join(shells, ", "), args[0], suggest(args[0], shells))
 		},
 	}
 }

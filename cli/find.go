@@ -51,9 +51,9 @@ func noFile(path string, found []string, named bool) core.Diagnostics {
 	return ds
 }
 
-// largestCandidate is the size of the largest file that is inspected for a workflow; a
+// maxCandidateSize is the size of the largest file that is inspected for a workflow; a
 // folder may also contain data.
-const largestCandidate = 1 << 20
+const maxCandidateSize = 1 << 20
 
 // workflowsIn returns the workflow files of a folder, except those that another file of the
 // folder uses as a sub-workflow.
@@ -63,7 +63,7 @@ func workflowsIn(c compiler, dir string) []string {
 	parts := map[string]bool{}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || info.Size() > largestCandidate || isMock(e.Name()) || !isWorkflowName(e.Name()) {
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxCandidateSize || isMock(e.Name()) || !isWorkflowName(e.Name()) {
 			continue
 		}
 		file := filepath.Join(dir, e.Name())

@@ -129,14 +129,14 @@ func excerpt(pos core.Position, sources map[string][]string, p tty.Palette, widt
 	number := strconv.Itoa(int(pos.Line))
 	margin := strings.Repeat(" ", len(number))
 	// One column stays empty, since some terminals wrap at the last one.
-	before, after = around(before, after, marked, max(width-1-tty.Width("  "+number+" | "), leastExcerpt))
+	before, after = around(before, after, marked, max(width-1-tty.Width("  "+number+" | "), minExcerpt))
 	return tty.Sprintf("  %s %s%s\n  %s %s%s\n", p.Dim(number+" |"), before, after,
 		p.Dim(margin+" |"), strings.Repeat(" ", tty.Width(before)), p.Bad(strings.Repeat("^", max(1, min(marked, tty.Width(after))))))
 }
 
-// leastExcerpt is the minimum number of cells of a source line that are shown, however
+// minExcerpt is the minimum number of cells of a source line that are shown, however
 // narrow the terminal.
-const leastExcerpt = 8
+const minExcerpt = 8
 
 // around shortens the text before and after a position to a total width. The marked text,
 // at the beginning of after, has priority; the rest of the width is divided so that more of

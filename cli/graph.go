@@ -67,7 +67,7 @@ conditions held.`,
 				if err != nil {
 					return err
 				}
-				o.Run = marks(d, s)
+				o.Run = nodeMarks(d, s)
 			}
 			_, _ = io.WriteString(a.Out, f.Draw(d, o)) // the stream records its error
 			return nil
@@ -85,8 +85,8 @@ conditions held.`,
 	return cmd
 }
 
-// marks returns the statuses of a run that colour its nodes.
-func marks(d *plan.Description, s *story.Story) *draw.Run {
+// nodeMarks returns the statuses of a run that colour its nodes.
+func nodeMarks(d *plan.Description, s *story.Story) *draw.Run {
 	nouns := map[string]string{}
 	for _, v := range slices.Concat(d.Levels...) {
 		noun := map[string]string{plan.Pipeline.String(): "row", plan.Loop.String(): "round"}[v.Shape]
@@ -95,7 +95,7 @@ func marks(d *plan.Description, s *story.Story) *draw.Run {
 			nouns[n.ID] = noun
 		}
 	}
-	r := &draw.Run{Title: s.Status, Marks: map[string]draw.Mark{}, Judged: map[[2]string]bool{}, Taken: taken(d, s)}
+	r := &draw.Run{Title: s.Status, Marks: map[string]draw.Mark{}, Judged: map[[2]string]bool{}, Taken: edgeCounts(d, s)}
 	if r.Title == "" {
 		r.Title = "the log stops before the end of the run"
 	}
@@ -130,9 +130,9 @@ func marks(d *plan.Description, s *story.Story) *draw.Run {
 	return r
 }
 
-// taken counts how often a walk took each edge. Edges to and from branches count the visits
+// edgeCounts counts how often a walk took each edge. Edges to and from branches count the visits
 // of their parallel node.
-func taken(d *plan.Description, s *story.Story) map[draw.Way]int {
+func edgeCounts(d *plan.Description, s *story.Story) map[draw.Way]int {
 	if !d.Mode.Visits {
 		return nil
 	}

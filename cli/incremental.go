@@ -13,8 +13,8 @@ import (
 // session returns a session that continues where the last run of an incremental workflow
 // ended; nil if the workflow is not incremental.
 func (f *runFlags) session(p *plan.Plan, inputs map[string]any) (*incremental.Session, error) {
-	asked := f.since != "" || f.fullRefresh || f.retryFailed
-	if p.Incremental == nil && !asked {
+	requested := f.since != "" || f.fullRefresh || f.retryFailed
+	if p.Incremental == nil && !requested {
 		return nil, nil
 	}
 	o := incremental.Options{FullRefresh: f.fullRefresh, RetryFailed: f.retryFailed, Strict: f.strict}
@@ -34,8 +34,8 @@ func (f *runFlags) session(p *plan.Plan, inputs map[string]any) (*incremental.Se
 	return incremental.Begin(p, inputs, o)
 }
 
-// remember returns a listener that also passes the events of the run to a session.
-func remember(s *incremental.Session, listener func(core.Event)) func(core.Event) {
+// withSession returns a listener that also passes the events of the run to a session.
+func withSession(s *incremental.Session, listener func(core.Event)) func(core.Event) {
 	switch {
 	case s == nil:
 		return listener
@@ -57,8 +57,8 @@ func (a *app) endSession(s *incremental.Session, r *core.Report, f *runFlags) er
 	err := s.End(r)
 	// A failed run reports its failure itself. A successful run that leaves nothing for the
 	// next one reports that even with --quiet.
-	well, loud := r.Status == core.RunSuccess || r.Status == core.RunPartial, !f.json && !f.quiet
-	if well || loud {
+	succeeded, verbose := r.Status == core.RunSuccess || r.Status == core.RunPartial, !f.json && !f.quiet
+	if succeeded || verbose {
 		if s.Kept != "" {
 			tty.Fprintf(a.Err, "the cursor stays as it was, and the next run begins there again: %s\n", s.Kept)
 		}
@@ -69,10 +69,10 @@ func (a *app) endSession(s *incremental.Session, r *core.Report, f *runFlags) er
 	if err != nil {
 		return err
 	}
-	if loud && !core.IsMissing(s.Cursor) && !core.Equal(before, s.Cursor) {
+	if verbose && !core.IsMissing(s.Cursor) && !core.Equal(before, s.Cursor) {
 		tty.Fprintf(a.Err, "the next run begins at %s\n", core.JSON(s.Cursor))
 	}
-	if loud && s.Partitions+s.Done > 0 || well && s.Failed() > 0 {
+	if verbose && s.Partitions+s.Done > 0 || succeeded && s.Failed() > 0 {
 		tty.Fprintf(a.Err, "%s: %d failed, %d were done before\n", plural(s.Partitions, "partition"), s.Failed(), s.Done)
 	}
 	return nil

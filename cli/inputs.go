@@ -32,7 +32,7 @@ func inputsOf(p *plan.Plan, files, pairs []string) (map[string]any, error) {
 // literally: the model sees the path or URL, not the content.
 func literalPaths(p *plan.Plan, values map[string]any) core.Diagnostics {
 	var ds core.Diagnostics
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, n := range p.Workflow.Nodes {
 		preamble := n.Config.Get("preamble")
 		if preamble == nil {
@@ -40,10 +40,10 @@ func literalPaths(p *plan.Plan, values map[string]any) core.Diagnostics {
 		}
 		for _, part := range preamble.Items {
 			name, _ := part.Get("input").Plain().(string)
-			if told[name] {
+			if reported[name] {
 				continue
 			}
-			told[name] = true
+			reported[name] = true
 			list, ok := values[name].([]any)
 			if !ok {
 				list = []any{values[name]}
@@ -154,7 +154,7 @@ func inputType(p *plan.Plan, name string) (t *core.Type, ok bool) {
 }
 
 func hintFor(name string, names []string) string {
-	switch s := near(name, names); {
+	switch s := suggest(name, names); {
 	case s != "":
 		return s
 	case len(names) == 0:

@@ -22,30 +22,30 @@ func (a *app) interviewer(p *plan.Plan, f *runFlags, w *watcher) core.Interviewe
 	screen, shows := terminal(a.Err)
 	switch {
 	case p.Stdin:
-		return refusal("a node reads standard input")
+		return noAnswer("a node reads standard input")
 	case !reads:
-		return refusal("standard input is no terminal")
+		return noAnswer("standard input is no terminal")
 	case !shows:
-		return refusal("standard error is no terminal")
+		return noAnswer("standard error is no terminal")
 	}
 	console := human.Console(a.In, screen)
 	if w.listener() != nil {
-		w.asked = &asked{shown: map[question]chan struct{}{}}
+		w.gate = &questionGate{displayed: map[question]chan struct{}{}}
 	}
 	return human.Func(func(ctx context.Context, q core.Question) (core.Answer, error) {
-		w.asked.wait(ctx, &q)
+		w.gate.wait(ctx, &q)
 		q.Text = a.mask.Text(q.Text)
 		q.Show = slices.Clone(q.Show)
 		for i := range q.Show {
 			q.Show[i].Text = a.mask.Text(q.Show[i].Text)
 		}
-		defer w.stepAside()()
+		defer w.suspend()()
 		return console.Ask(ctx, q)
 	})
 }
 
-// refusal returns an interviewer that answers no question; why is the reason in its error.
-func refusal(why string) core.Interviewer {
+// noAnswer returns an interviewer that answers no question; why is the reason in its error.
+func noAnswer(why string) core.Interviewer {
 	return human.Func(func(context.Context, core.Question) (core.Answer, error) {
 		return core.Answer{}, fmt.Errorf("%w: %s; --auto-approve takes the first choice of every gate", core.ErrUnanswered, why)
 	})
@@ -57,25 +57,25 @@ type question struct {
 	visit, attempt int
 }
 
-// asked delays a question until the preceding events have been displayed: events are
+// questionGate delays a question until the preceding events have been displayed: events are
 // delivered after the state that they describe.
-type asked struct {
-	mu    sync.Mutex
-	shown map[question]chan struct{} // closed when the event of the question has arrived
+type questionGate struct {
+	mu        sync.Mutex
+	displayed map[question]chan struct{} // closed when the event of the question has arrived
 }
 
-func (a *asked) of(q question) chan struct{} {
+func (a *questionGate) of(q question) chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.shown[q] == nil {
-		a.shown[q] = make(chan struct{})
+	if a.displayed[q] == nil {
+		a.displayed[q] = make(chan struct{})
 	}
-	return a.shown[q]
+	return a.displayed[q]
 }
 
 // wait waits for the event of a question, and then forgets it, so that its identity can be
-// reused. A nil asked does not wait.
-func (a *asked) wait(ctx context.Context, q *core.Question) {
+// reused. A nil questionGate does not wait.
+func (a *questionGate) wait(ctx context.Context, q *core.Question) {
 	if a == nil {
 		return
 	}
@@ -84,7 +84,7 @@ func (a *asked) wait(ctx context.Context, q *core.Question) {
 	case <-a.of(name):
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		delete(a.shown, name)
+		delete(a.displayed, name)
 	case <-ctx.Done():
 	}
 }

@@ -13,18 +13,18 @@ import (
 func lineOf(e *core.Event) string { return lineWith(e, detail(e)) }
 
 func lineWith(e *core.Event, detail string) string {
-	who := e.Node
+	subject := e.Node
 	switch {
 	case e.Type == core.EdgeJudged:
-		who = e.From + " -> " + e.To
+		subject = e.From + " -> " + e.To
 	case e.Type == core.EdgeChosen:
-		who += " -> " + e.To
-	case who == "":
-		who = e.Unit
+		subject += " -> " + e.To
+	case subject == "":
+		subject = e.Unit
 	}
-	who += place(e.Item, e.Round)
+	subject += place(e.Item, e.Round)
 	text := fmt.Sprintf("%-13s", e.Type)
-	for _, part := range []string{who, detail} {
+	for _, part := range []string{subject, detail} {
 		if part != "" {
 			text += "  " + part
 		}
@@ -45,8 +45,8 @@ func place(item, round core.Ordinal) string {
 
 // logLine formats a log record for display above the live tree.
 func logLine(e *core.Event) string {
-	who := e.Node + place(e.Item, 0)
-	return who + ": " + strings.TrimPrefix(detail(e), "INFO ")
+	subject := e.Node + place(e.Item, 0)
+	return subject + ": " + strings.TrimPrefix(detail(e), "INFO ")
 }
 
 // sourcesOf names the files that a document includes.
@@ -86,7 +86,7 @@ func detail(e *core.Event) string {
 		}
 		return strings.Join(parts, ": ")
 	case core.EdgeChosen:
-		return wayOf(e)
+		return routeReason(e)
 	case core.StateWritten:
 		return e.Field
 	case core.NodeAnswered:
@@ -132,8 +132,8 @@ func detail(e *core.Event) string {
 	return strings.Join(parts, "  ")
 }
 
-// wayOf describes why a walk took an edge.
-func wayOf(e *core.Event) string {
+// routeReason describes why a walk took an edge.
+func routeReason(e *core.Event) string {
 	text := story.Way(e.Step, e.Reason)
 	if e.Label != "" {
 		text = fmt.Sprintf("%q  ", e.Label) + text

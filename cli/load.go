@@ -79,10 +79,10 @@ func (a *app) invalid(ds core.Diagnostics, asJSON bool) error {
 		if err := a.writeJSON(findingsJSON(ds, false)); err != nil {
 			return err
 		}
-		return said(exitUsage)
+		return reported(exitUsage)
 	}
 	a.printFindings(ds)
-	return said(exitUsage)
+	return reported(exitUsage)
 }
 
 // workflowFiles completes names of workflow files.

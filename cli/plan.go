@@ -140,11 +140,11 @@ func attemptsText(n *plan.NodeDescription, routed bool) string {
 		case r.Transient:
 			s += " while the failure is transient"
 		}
-		waits := make([]string, min(len(r.Waits), mostWaits))
+		waits := make([]string, min(len(r.Waits), maxWaits))
 		for i := range waits {
 			waits[i] = r.Waits[i].String()
 		}
-		if len(r.Waits) > mostWaits {
+		if len(r.Waits) > maxWaits {
 			waits = append(waits, "…", r.Waits[len(r.Waits)-1].String())
 		}
 		s += ", after " + strings.Join(waits, ", ")
@@ -161,8 +161,8 @@ func attemptsText(n *plan.NodeDescription, routed bool) string {
 	return s
 }
 
-// mostWaits limits the waits between attempts that a line lists.
-const mostWaits = 5
+// maxWaits limits the waits between attempts that a line lists.
+const maxWaits = 5
 
 // printTable prints a table with faint headings. On a terminal it fits the table to the
 // width.
@@ -273,11 +273,11 @@ func edgeText(e *plan.EdgeDescription) string {
 func waitsText(v *plan.VertexDescription, n *plan.NodeDescription, after []string) string {
 	var parts []string
 	for _, w := range v.Waits {
-		who := strings.Join(w.Writers, ", ")
+		subject := strings.Join(w.Writers, ", ")
 		if w.More > 0 {
-			who += fmt.Sprintf(" and %d more", w.More)
+			subject += fmt.Sprintf(" and %d more", w.More)
 		}
-		parts = append(parts, fmt.Sprintf("%s from %s", w.Field, who))
+		parts = append(parts, fmt.Sprintf("%s from %s", w.Field, subject))
 	}
 	if n != nil {
 		for _, id := range n.After {

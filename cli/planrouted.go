@@ -26,7 +26,7 @@ func (a *app) printRouted(d *plan.Description) {
 	t := tty.NewTable([]string{"node", "kind", "visits", "model calls", "to", "when"}, 2, 3)
 	t.Spare(2, 1, 3)
 	for _, n := range walkOrder(d) {
-		first := []any{n.ID, kindText(known[n.ID]), mostText(n.Visits), mostText(n.Decisions)}
+		first := []any{n.ID, kindText(known[n.ID]), limitText(n.Visits), limitText(n.Decisions)}
 		edges := out[n.ID]
 		if len(edges) == 0 {
 			t.Row(append(first, "", "the walk ends here")...)
@@ -48,8 +48,8 @@ func (a *app) printRouted(d *plan.Description) {
 	}
 }
 
-// mostText formats an upper limit; it returns "" for 0, no limit.
-func mostText(n int) string {
+// limitText formats an upper limit; it returns "" for 0, no limit.
+func limitText(n int) string {
 	if n == 0 {
 		return ""
 	}
@@ -113,14 +113,14 @@ func routedLimits(w *plan.WalkDescription) []string {
 		if w.Model != "" {
 			model = ", " + w.Model + ","
 		}
-		lines[0] = fmt.Sprintf("To find the way a model%s is asked at most %s: after %s.", model, plural(w.Calls, "time"), strings.Join(firstOf(asked, mostNever), ", "))
+		lines[0] = fmt.Sprintf("To find the way a model%s is asked at most %s: after %s.", model, plural(w.Calls, "time"), strings.Join(firstOf(asked, maxUnvisited), ", "))
 		if free > 0 {
 			lines = append(lines, fmt.Sprintf("After the other %s it is clear what comes next.", plural(free, "node")))
 		}
 	}
 	if len(runs) > 0 {
 		lines = append(lines, fmt.Sprintf("Nodes that run a model themselves: %s; at most %s together, in which each attempt and each turn of a conversation is a call.",
-			strings.Join(firstOf(runs, mostNever), ", "), plural(visits, "visit")))
+			strings.Join(firstOf(runs, maxUnvisited), ", "), plural(visits, "visit")))
 	}
 	if w.MaxSteps > 0 {
 		lines = append(lines, fmt.Sprintf("A run that makes more than %s fails.", plural(w.MaxSteps, "visit")))

@@ -45,7 +45,7 @@ func (a *app) printWalk(d *plan.Description) {
 			name, kind = "", ""
 		}
 		for _, e := range out[n.ID] {
-			row(e.To, wayText(e))
+			row(e.To, walkEdgeText(e))
 		}
 		if p := n.Parallel; p != nil && p.Meet != "" {
 			row(p.Meet, "where the branches meet, "+joinPolicyText(p))
@@ -59,7 +59,7 @@ func (a *app) printWalk(d *plan.Description) {
 	}
 	a.printTable(a.Out, t)
 	a.printSettings(d)
-	a.printTold(d)
+	a.printFidelity(d)
 	a.printAttempts(graphNodes(d), false)
 	a.printEnvironments(graphNodes(d))
 	tty.Fprintf(a.Out, "\n")
@@ -83,7 +83,7 @@ func (a *app) printVisits(d *plan.Description) {
 		name, kind := n.ID, kindText(n)
 		for i := range d.Edges {
 			if e := &d.Edges[i]; e.From == n.ID {
-				t.Row(name, kind, e.To, wayText(e))
+				t.Row(name, kind, e.To, walkEdgeText(e))
 				name, kind = "", ""
 			}
 		}
@@ -115,8 +115,8 @@ func walkOrder(d *plan.Description) []*plan.WalkNodeDescription {
 	return list
 }
 
-// wayText describes when a walk takes an edge.
-func wayText(e *plan.EdgeDescription) string {
+// walkEdgeText describes when a walk takes an edge.
+func walkEdgeText(e *plan.EdgeDescription) string {
 	var parts []string
 	switch {
 	case e.Branch:

@@ -80,7 +80,7 @@ It reads the first 10,000 rows. The total is known for Parquet and short files;
 // preview shows the table that the arguments name.
 func (a *app) preview(ctx context.Context, args []string, f *previewFlags) error {
 	if f.format != "" && !slices.Contains(previewFormats, f.format) {
-		return fail(exitUsage, "--format is %q, want one of %s%s", f.format, strings.Join(previewFormats, ", "), near(f.format, previewFormats))
+		return fail(exitUsage, "--format is %q, want one of %s%s", f.format, strings.Join(previewFormats, ", "), suggest(f.format, previewFormats))
 	}
 	var target *previewTarget
 	var err error
@@ -102,7 +102,7 @@ func (a *app) preview(ctx context.Context, args []string, f *previewFlags) error
 		if target.late {
 			a.hintf("what the source depends on is given with --input NAME=VALUE")
 		}
-		return said(exitFailed)
+		return reported(exitFailed)
 	}
 	if f.json {
 		return a.writeJSON(tableJSON(t, f))
@@ -143,7 +143,7 @@ func (a *app) previewFiles(args []string, f *previewFlags) (*previewTarget, erro
 	}
 	var ds core.Diagnostics
 	for _, name := range args {
-		lookAtFile(&ds, name, f.format)
+		checkFileName(&ds, name, f.format)
 	}
 	if ds.Failed(false) {
 		return nil, a.invalid(ds, f.json)
@@ -184,8 +184,8 @@ func anys(list []string) []any {
 	return out
 }
 
-// lookAtFile reports problems with the name of a data file.
-func lookAtFile(ds *core.Diagnostics, name, format string) {
+// checkFileName reports problems with the name of a data file.
+func checkFileName(ds *core.Diagnostics, name, format string) {
 	pos := core.Position{File: name}
 	if name != "-" {
 		info, err := os.Stat(name)
@@ -199,7 +199,7 @@ func lookAtFile(ds *core.Diagnostics, name, format string) {
 			ds.Errorf(core.CodeMissingFile, pos, "no file matches the pattern")
 			return
 		case errors.Is(err, os.ErrNotExist):
-			ds.Errorf(core.CodeMissingFile, pos, "there is no such file").WithHint("%s", nearFile(name))
+			ds.Errorf(core.CodeMissingFile, pos, "there is no such file").WithHint("%s", similarFile(name))
 			return
 		case err != nil:
 			ds.Errorf(core.CodeMissingFile, pos, "the file cannot be read: %v", errors.Unwrap(err))
@@ -218,8 +218,8 @@ func lookAtFile(ds *core.Diagnostics, name, format string) {
 	}
 }
 
-// nearFile proposes an existing file with a similar name.
-func nearFile(name string) string {
+// similarFile proposes an existing file with a similar name.
+func similarFile(name string) string {
 	entries, _ := os.ReadDir(filepath.Dir(name)) // a folder that cannot be read has no candidates
 	var names []string
 	for _, e := range entries {
@@ -257,7 +257,7 @@ func (a *app) previewNode(args []string, f *previewFlags) (*previewTarget, error
 	}
 	values, err := inputsOf(p, f.inputFiles, f.inputs)
 	if err != nil {
-		return nil, &exit{exitUsage, err}
+		return nil, &exitError{exitUsage, err}
 	}
 	inputs := &core.Object{}
 	for _, name := range inputNames(p) {
@@ -328,7 +328,7 @@ func datasetOf(w *core.Workflow, name []string) (*core.Node, error) {
 
 // datasetHint proposes a dataset, in brackets.
 func datasetHint(name string, ids []string) string {
-	switch s := near(name, ids); {
+	switch s := suggest(name, ids); {
 	case s != "":
 		return s
 	case len(ids) == 0:

@@ -33,7 +33,7 @@ func (a *app) printPreview(t *dataset.Table, title string, f *previewFlags) {
 	}
 	for _, b := range t.Bad {
 		p := a.palette(a.Err)
-		tty.Fprintf(a.Err, "%s: %s: %s\n", p.Bold(badPlace(t, &b)), p.Status("warning"), b.Reason)
+		tty.Fprintf(a.Err, "%s: %s: %s\n", p.Bold(badRowPosition(t, &b)), p.Status("warning"), b.Reason)
 	}
 	if n := t.BadRows - int64(len(t.Bad)); n > 0 {
 		tty.Fprintf(a.Err, "and %s more that cannot be read\n", digits(n))
@@ -48,8 +48,8 @@ func shownFile(name string) string {
 	return name
 }
 
-// badPlace returns the position of a bad row.
-func badPlace(t *dataset.Table, b *dataset.BadRow) string {
+// badRowPosition returns the position of a bad row.
+func badRowPosition(t *dataset.Table, b *dataset.BadRow) string {
 	file := b.File
 	if file == "" && len(t.Files) > 0 {
 		file = shownFile(t.Files[0])
@@ -139,15 +139,15 @@ func columnTable(t *dataset.Table) *tty.Table {
 		}
 		example := tty.Styled("")
 		if c.Example != nil {
-			example = tty.Cut(dataCell(c.Example).Text, mostExample)
+			example = tty.Cut(dataCell(c.Example).Text, maxExampleWidth)
 		}
 		out.Row(c.Name, c.Type, declared, shareText(c.Nulls, t.Looked), example)
 	}
 	return out
 }
 
-// mostExample is the maximum width of an example value.
-const mostExample = 40
+// maxExampleWidth is the maximum width of an example value.
+const maxExampleWidth = 40
 
 // shareText formats a share in percent; a share that is neither none nor all is never shown
 // as 0 % or 100 %.

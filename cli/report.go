@@ -12,18 +12,18 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// mostRows limits the nodes that a summary lists. In a larger graph, nodes with status success
+// maxRows limits the nodes that a summary lists. In a larger graph, nodes with status success
 // are counted and not listed.
-const mostRows = 100
+const maxRows = 100
 
 // printReport prints the summary of a run, or its report as JSON, without secrets. The summary
 // is written to standard error if standard output has the events or the rows of a node.
 func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 	r = a.mask.Report(r)
 	if f.noState {
-		bare := *r
-		bare.State = nil
-		r = &bare
+		withoutState := *r
+		withoutState.State = nil
+		r = &withoutState
 	}
 	if f.quiet || f.log == logNone { // otherwise they were printed during the run
 		a.printWarnings(r)
@@ -83,10 +83,10 @@ func (a *app) summary(out io.Writer, p *plan.Plan, r *core.Report) {
 	for i := range nodes {
 		n := &nodes[i]
 		switch {
-		case len(nodes) > mostRows && n.Status == core.Success:
+		case len(nodes) > maxRows && n.Status == core.Success:
 			succeeded++
 			continue
-		case rows == mostRows:
+		case rows == maxRows:
 			others++
 			continue
 		}
@@ -122,8 +122,8 @@ func (a *app) printState(out io.Writer, p *plan.Plan, state *core.Object) {
 	a.printTable(out, t)
 }
 
-// mostValue limits the characters of a value in a summary.
-const mostValue = 60
+// maxValueLen limits the characters of a value in a summary.
+const maxValueLen = 60
 
 // valueText formats a value of a summary. The value of a stream describes it, and includes
 // the number of rows after all of them have been read.
@@ -132,10 +132,10 @@ func valueText(v any, stream bool) tty.Styled {
 		v = c
 	}
 	text := core.JSON(v)
-	if list, ok := v.([]any); ok && len(text) > mostValue {
+	if list, ok := v.([]any); ok && len(text) > maxValueLen {
 		return tty.Safe(plural(len(list), "element"))
 	}
-	if o, ok := v.(*core.Object); ok && len(text) > mostValue {
+	if o, ok := v.(*core.Object); ok && len(text) > maxValueLen {
 		if !stream {
 			return tty.Safe(plural(o.Len(), "member"))
 		}
@@ -146,7 +146,7 @@ func valueText(v any, stream bool) tty.Styled {
 		}
 		return tty.Safe("a stream that was not read to its end")
 	}
-	return tty.Cut(tty.Safe(text), mostValue)
+	return tty.Cut(tty.Safe(text), maxValueLen)
 }
 
 func statusText(s core.Status) string {

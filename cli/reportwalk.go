@@ -18,21 +18,21 @@ import (
 // the path it took, and why it ended.
 func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *ending) {
 	colors := a.palette(out)
-	visited, never := inWalkOrder(p, r)
+	visited, unvisited := inWalkOrder(p, r)
 	spent := spentOn(r)
 	t := spent.table("node", "status", "visits", "attempts", "time", "why")
 	t.Spare(4, 3)
 	t.Below()
-	for i := range visited[:min(len(visited), mostRows)] {
+	for i := range visited[:min(len(visited), maxRows)] {
 		n := &visited[i]
 		t.Row(spent.row(n, n.ID, colors.Status(statusText(n.Status)), countText(n.Visits), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
 	}
 	a.printTable(out, t)
-	if n := len(visited) - mostRows; n > 0 {
+	if n := len(visited) - maxRows; n > 0 {
 		tty.Fprintf(out, "… and %s\n", plural(n, "more node"))
 	}
-	if len(never) > 0 {
-		tty.Fprintf(out, "\nnever visited: %s\n", strings.Join(firstOf(never, mostNever), ", "))
+	if len(unvisited) > 0 {
+		tty.Fprintf(out, "\nnever visited: %s\n", strings.Join(firstOf(unvisited, maxUnvisited), ", "))
 	}
 	tty.Fprintf(out, "\npath: %s\n", pathText(r.Path))
 	if ended != nil {
@@ -44,7 +44,7 @@ func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *en
 
 // inWalkOrder returns the nodes by their first visit, and the names of the nodes that were
 // never visited. Branches follow their parallel node, including branches that were skipped.
-func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, never []string) {
+func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, unvisited []string) {
 	known := map[string]*core.NodeReport{}
 	nodes := r.Nodes()
 	for i := range nodes {
@@ -69,10 +69,10 @@ func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, never
 	}
 	for i := range nodes {
 		if nodes[i].Visits == 0 && nodes[i].Status != core.Skipped {
-			never = append(never, nodes[i].ID)
+			unvisited = append(unvisited, nodes[i].ID)
 		}
 	}
-	return visited, never
+	return visited, unvisited
 }
 
 // withContext returns the state with each value of the context as a field of its own,
@@ -97,22 +97,22 @@ func withContext(state *core.Object) *core.Object {
 // Limits of a summary: nodes that were never visited, and the first and last visits of a
 // long path.
 const (
-	mostNever = 12
-	mostPath  = 20
-	pathEnd   = 8
+	maxUnvisited = 12
+	maxPath      = 20
+	pathEnd      = 8
 )
 
-func firstOf(list []string, most int) []string {
-	if len(list) <= most {
+func firstOf(list []string, limit int) []string {
+	if len(list) <= limit {
 		return list
 	}
-	return append(slices.Clone(list[:most]), fmt.Sprintf("and %d more", len(list)-most))
+	return append(slices.Clone(list[:limit]), fmt.Sprintf("and %d more", len(list)-limit))
 }
 
 // pathText formats the path of a walk; the middle of a long path is omitted.
 func pathText(path []string) string {
 	const arrow = " -> "
-	if len(path) <= mostPath {
+	if len(path) <= maxPath {
 		return strings.Join(path, arrow)
 	}
 	return strings.Join(path[:pathEnd], arrow) + arrow + "… " + strconv.Itoa(len(path)-2*pathEnd) + " more …" + arrow + strings.Join(path[len(path)-pathEnd:], arrow)

@@ -76,7 +76,7 @@ and SIGHUP do the same. The exit code is 128 plus the number of the first signal
 		ValidArgsFunction: workflowFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(logForms, f.log) {
-				return fail(exitUsage, "--log is %q, want one of %s%s", f.log, strings.Join(logForms, ", "), near(f.log, logForms))
+				return fail(exitUsage, "--log is %q, want one of %s%s", f.log, strings.Join(logForms, ", "), suggest(f.log, logForms))
 			}
 			if f.events == "-" && f.json {
 				return errors.New("--events - and --json both write to standard output; name a file for the events")
@@ -161,7 +161,7 @@ func (f *runFlags) values(p *plan.Plan) (map[string]any, error) {
 func (a *app) inputs(p *plan.Plan, f *runFlags) (map[string]any, error) {
 	values, err := f.values(p)
 	if err != nil {
-		return nil, &exit{exitUsage, err}
+		return nil, &exitError{exitUsage, err}
 	}
 	ds := literalPaths(p, values)
 	if ds.Failed(f.strict) {
@@ -206,14 +206,14 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		return a.dryRun(p, args, inputs, f)
 	}
 	if err := f.checkRouted(p); err != nil {
-		return &exit{exitUsage, err}
+		return &exitError{exitUsage, err}
 	}
 	if err := a.checkModel(p, inputs); err != nil {
-		return &exit{exitUsage, err}
+		return &exitError{exitUsage, err}
 	}
 	session, err := f.session(p, inputs)
 	if err != nil {
-		return &exit{exitUsage, err}
+		return &exitError{exitUsage, err}
 	}
 	if session != nil {
 		inputs = session.Inputs
@@ -223,18 +223,18 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	}
 	watch, err := a.watch(p, f)
 	if err != nil {
-		return &exit{exitUsage, err}
+		return &exitError{exitUsage, err}
 	}
-	listener := remember(session, watch.listener())
+	listener := withSession(session, watch.listener())
 	f.ended, listener = endingOf(p, listener)
-	stop := watch.tell(ctx)
+	stop := watch.announceInterrupt(ctx)
 	a.running.Store(true)
 	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
 		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true,
 		FailFast: f.failFast, MaxVisits: f.maxVisits, Budget: f.budget.Budget, Strict: f.strict,
 		Listener: listener, Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
 	})
-	lost := watch.close(ctx, unheard(report))
+	lost := watch.close(ctx, undelivered(report))
 	stop()
 	a.running.Store(false)
 	if report == nil {
@@ -254,12 +254,12 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if err := a.outcome(report, lost, f); err != nil || unsaved == nil {
 		return err
 	}
-	return said(exitFailed)
+	return reported(exitFailed)
 }
 
-// unheard returns the number of events of a run that had not been delivered when it ended.
+// undelivered returns the number of events of a run that had not been delivered when it ended.
 // It removes them from the error of the report, because outcome reports them.
-func unheard(r *core.Report) int64 {
+func undelivered(r *core.Report) int64 {
 	if r == nil {
 		return 0
 	}
@@ -279,7 +279,7 @@ func unheard(r *core.Report) int64 {
 func (a *app) badInputs(p *plan.Plan, err error, asJSON bool) error {
 	ds, ok := core.AsDiagnostics(err)
 	if !ok {
-		return &exit{exitUsage, err}
+		return &exitError{exitUsage, err}
 	}
 	if !asJSON && ds.Has(core.CodeInput) {
 		goal := ""
@@ -330,11 +330,11 @@ func (a *app) outcome(r *core.Report, lost error, f *runFlags) error {
 	if code == exitOK {
 		return nil
 	}
-	return said(code)
+	return reported(code)
 }
 
-// mostAdvised is the highest concurrency that a hint proposes.
-const mostAdvised = 16
+// maxSuggested is the highest concurrency that a hint proposes.
+const maxSuggested = 16
 
 // hintConcurrency prints a hint if a run used one slot by default although its graph could
 // use more.
@@ -346,5 +346,5 @@ func (a *app) hintConcurrency(p *plan.Plan, f *runFlags) {
 	if f.quiet || f.log == logJSON || f.log == logNone || f.concurrency > 0 || width < 2 || p.Concurrency != 1 || p.Workflow.Runtime.Concurrency != nil {
 		return
 	}
-	a.hintf("this graph is up to %d wide: try -j %d", width, min(width, mostAdvised))
+	a.hintf("this graph is up to %d wide: try -j %d", width, min(width, maxSuggested))
 }

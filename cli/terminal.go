@@ -109,14 +109,14 @@ func (a *app) stopCode() int {
 	return exitInterrupted // by the caller's context
 }
 
-// patience limits the time that a run may take to end after all its programs have been
+// abortTimeout limits the time that a run may take to end after all its programs have been
 // killed. Only Go code that ignores its context takes longer, and ends with the process.
-const patience = 2 * time.Second
+const abortTimeout = 2 * time.Second
 
-// longest limits the time that a command may take to end after the first interrupt, even if
+// maxShutdown limits the time that a command may take to end after the first interrupt, even if
 // the readers of its output are blocked: the run has its grace period, and listeners
 // another tenth of it.
-const longest = scheduler.DefaultGrace + scheduler.DefaultGrace/10 + patience
+const maxShutdown = scheduler.DefaultGrace + scheduler.DefaultGrace/10 + abortTimeout
 
 // interruptible returns a context that is cancelled by the first interrupt during a run or
 // when the reader of the output closes it. The second interrupt aborts the context: running
@@ -135,8 +135,8 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	// Without this, SIGPIPE would end the process at once when the reader of the output
 	// closes it, as head does, and the programs of the run would continue. The signal
 	// itself is ignored: the write that fails identifies the stream.
-	unheard := make(chan os.Signal, 1)
-	signal.Notify(unheard, syscall.SIGPIPE)
+	sigpipe := make(chan os.Signal, 1)
+	signal.Notify(sigpipe, syscall.SIGPIPE)
 	broken := func() {
 		if !a.running.Load() {
 			os.Exit(exitBrokenPipe)
@@ -157,10 +157,10 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 				why = interruption{s}
 				a.stop(why.code())
 			case <-cancelled:
-				cancelled, limit = nil, time.After(longest)
+				cancelled, limit = nil, time.After(maxShutdown)
 				continue
 			case <-limit: // the reader of the output is blocked
-				a.leave()
+				a.exitNow()
 			case <-late:
 				if !a.running.Load() { // the run has ended, and its result is being printed
 					continue
@@ -170,27 +170,27 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 			}
 			switch {
 			case !a.running.Load() || late != nil:
-				a.leave()
+				a.exitNow()
 			case ctx.Err() == nil:
 				cancel(why)
 			default:
 				close(abort)
-				late = time.After(patience)
+				late = time.After(abortTimeout)
 			}
 		}
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
-		signal.Stop(unheard)
+		signal.Stop(sigpipe)
 		close(quit)
 		<-done
 		cancel(nil)
 	}
 }
 
-// leave ends the process at once. A terminal whose output has been stopped is left
+// exitNow ends the process at once. A terminal whose output has been stopped is left
 // unchanged.
-func (a *app) leave() {
+func (a *app) exitNow() {
 	restored := make(chan struct{})
 	go func() {
 		defer close(restored)
@@ -200,7 +200,7 @@ func (a *app) leave() {
 	}()
 	select {
 	case <-restored:
-	case <-time.After(patience / 10):
+	case <-time.After(abortTimeout / 10):
 	}
 	os.Exit(a.stopCode())
 }

@@ -79,7 +79,7 @@ func (a *app) test(tests []mockTest, concurrency int, asJSON bool) error {
 		tty.Fprintf(a.Out, "%d of %s passed\n", len(tests)-failed, plural(len(tests), "test"))
 	}
 	if failed > 0 {
-		return said(exitFailed)
+		return reported(exitFailed)
 	}
 	return nil
 }

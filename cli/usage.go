@@ -163,9 +163,9 @@ func (a *app) noSuchCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q", args[0])
 }
 
-// near proposes, in brackets, the name that is most similar to a wrong one, "" if none is
+// suggest proposes, in brackets, the name that is most similar to a wrong one, "" if none is
 // similar.
-func near(name string, names []string) string {
+func suggest(name string, names []string) string {
 	if s := core.DidYouMean(name, names); s != "" {
 		return " (" + s + ")"
 	}

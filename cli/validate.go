@@ -61,7 +61,7 @@ func (a *app) validate(args []string, strict, asJSON bool) error {
 		a.printFindings(all)
 	}
 	if !valid {
-		return said(exitUsage)
+		return reported(exitUsage)
 	}
 	if !asJSON {
 		tty.Fprintf(a.Out, "%s\n", a.palette(a.Out).Status("valid"))

@@ -81,7 +81,7 @@ func (a *app) verify(files []string, path string, asJSON bool) error {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return &exit{exitUsage, err}
+			return &exitError{exitUsage, err}
 		}
 		defer f.Close()
 		in = f
@@ -91,7 +91,7 @@ func (a *app) verify(files []string, path string, asJSON bool) error {
 	}
 	r, err := verify.Log(p, in)
 	if err != nil {
-		return &exit{exitUsage, fmt.Errorf("%s: %w", path, err)}
+		return &exitError{exitUsage, fmt.Errorf("%s: %w", path, err)}
 	}
 	if asJSON {
 		err = a.writeJSON(r)
@@ -99,7 +99,7 @@ func (a *app) verify(files []string, path string, asJSON bool) error {
 		a.printViolations(r, path)
 	}
 	if err == nil && len(r.Violations) > 0 {
-		return said(exitViolated)
+		return reported(exitViolated)
 	}
 	return err
 }
@@ -107,15 +107,15 @@ func (a *app) verify(files []string, path string, asJSON bool) error {
 func (a *app) printViolations(r *verify.Report, path string) {
 	p := a.palette(a.Out)
 	for _, v := range r.Violations {
-		who := ""
+		subject := ""
 		if v.Node != "" {
-			who = v.Node + place(v.Item, v.Round) + ": "
+			subject = v.Node + place(v.Item, v.Round) + ": "
 		}
 		at := fmt.Sprintf("seq %d", v.Seq)
 		if !v.Time.IsZero() && !r.Started.IsZero() {
 			at += fmt.Sprintf(", %.3fs", v.Time.Sub(r.Started).Seconds())
 		}
-		tty.Fprintf(a.Out, "%s %s%s: %s %s\n", p.Bold(fmt.Sprintf("%s:%d:", path, v.Line)), who, p.Bad(string(v.Rule)), v.Message, p.Dim("("+at+")"))
+		tty.Fprintf(a.Out, "%s %s%s: %s %s\n", p.Bold(fmt.Sprintf("%s:%d:", path, v.Line)), subject, p.Bad(string(v.Rule)), v.Message, p.Dim("("+at+")"))
 	}
 	for _, u := range r.Unchecked {
 		tty.Fprintf(a.Out, "%s %s: %s\n", p.Dim("not checked:"), string(u.Rule), u.Why)

@@ -35,23 +35,23 @@ var logForms = []string{logAuto, logLines, logJSON, logNone}
 // output. The scheduler calls it on one goroutine; a slow disk or pipe can block that
 // goroutine beyond the end of the run.
 type watcher struct {
-	log   *eventLog
-	live  *screen.Live
-	lines *lineWriter
-	json  *eventLog
-	err   io.Writer
-	width func() int // width of err if it is a terminal, else 0
-	runs  awaited
-	bare  bool          // events are written without the final state
-	asked *asked        // questions at the terminal; nil if none are asked there
-	last  chan struct{} // closed after the last event
-	heard atomic.Int64  // number of events written and shown
-	over  atomic.Bool   // the run has ended; events may still be queued
+	log       *eventLog
+	live      *screen.Live
+	lines     *lineWriter
+	json      *eventLog
+	err       io.Writer
+	width     func() int // width of err if it is a terminal, else 0
+	runs      inProgress
+	omitState bool          // events are written without the final state
+	gate      *questionGate // questions at the terminal; nil if none are asked there
+	last      chan struct{} // closed after the last event
+	delivered atomic.Int64  // number of events written and shown
+	over      atomic.Bool   // the run has ended; events may still be queued
 }
 
 // watch sets up the outputs that the flags of run ask for.
 func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
-	w := &watcher{err: a.Err, width: func() int { return widthOf(a.Err) }, bare: f.noState, last: make(chan struct{})}
+	w := &watcher{err: a.Err, width: func() int { return widthOf(a.Err) }, omitState: f.noState, last: make(chan struct{})}
 	if f.events != "" {
 		var err error
 		if w.log, err = a.openEvents(f.events); err != nil {
@@ -89,7 +89,7 @@ func (w *watcher) listener() func(core.Event) {
 	}
 	return func(e core.Event) {
 		w.runs.apply(&e)
-		if w.bare {
+		if w.omitState {
 			e.State = nil
 		}
 		if w.log != nil {
@@ -108,12 +108,12 @@ func (w *watcher) listener() func(core.Event) {
 			w.json.write(&e)
 		}
 		switch {
-		case e.Type == core.NodeAsked && w.asked != nil:
-			close(w.asked.of(question{e.Node, e.Visit, e.Attempt}))
+		case e.Type == core.NodeAsked && w.gate != nil:
+			close(w.gate.of(question{e.Node, e.Visit, e.Attempt}))
 		case e.Type == core.RunFinished:
 			close(w.last)
 		}
-		w.heard.Add(1)
+		w.delivered.Add(1)
 	}
 }
 
@@ -133,9 +133,9 @@ func (w *watcher) say(text string) {
 	}
 }
 
-// tell prints what the command waits for when ctx ends, and again when running nodes are
+// announceInterrupt prints what the command waits for when ctx ends, and again when running nodes are
 // killed. The function it returns stops the goroutine that does so and waits for it.
-func (w *watcher) tell(ctx context.Context) (stop func()) {
+func (w *watcher) announceInterrupt(ctx context.Context) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -172,16 +172,16 @@ func (w *watcher) tell(ctx context.Context) (stop func()) {
 	}
 }
 
-// stepAside suspends the display of the run until comeBack is called, so that another user
+// suspend suspends the display of the run until resume is called, so that another user
 // of the terminal can write to it. Files and JSON output continue.
-func (w *watcher) stepAside() (comeBack func()) {
+func (w *watcher) suspend() (resume func()) {
 	switch {
 	case w.live != nil:
-		w.live.StepAside()
-		return w.live.Return
+		w.live.Suspend()
+		return w.live.Resume
 	case w.lines != nil:
-		w.lines.stepAside()
-		return w.lines.comeBack
+		w.lines.suspend()
+		return w.lines.resume
 	}
 	return func() {}
 }
@@ -190,11 +190,11 @@ func (w *watcher) stepAside() (comeBack func()) {
 // the run because their reader is slow. close waits for them, since a log without its end
 // would be of little use: not at all if ctx has ended, and for at most the grace period of a
 // run if ctx ends while it waits. It returns an error if a log is incomplete.
-func (w *watcher) close(ctx context.Context, unheard int64) error {
+func (w *watcher) close(ctx context.Context, undelivered int64) error {
 	w.over.Store(true)
-	heard := w.heard.Load()
-	if unheard > 0 && !w.finish(ctx) { // the listener is still writing
-		return &unwritten{max(1, unheard-(w.heard.Load()-heard)), w.log != nil || w.json != nil}
+	heard := w.delivered.Load()
+	if undelivered > 0 && !w.finish(ctx) { // the listener is still writing
+		return &unwritten{max(1, undelivered-(w.delivered.Load()-heard)), w.log != nil || w.json != nil}
 	}
 	if w.live != nil {
 		w.live.Close()
@@ -289,14 +289,14 @@ func (l *eventLog) write(e *core.Event) {
 
 // lineWriter writes one line for each event that is of interest to people.
 type lineWriter struct {
-	out     io.Writer
-	mu      sync.Mutex
-	aside   int          // calls of stepAside minus calls of comeBack
-	held    []tty.Styled // lines to print at comeBack
-	palette tty.Palette
-	started time.Time
-	paces   paces
-	crowds  crowds
+	out       io.Writer
+	mu        sync.Mutex
+	aside     int          // calls of suspend minus calls of resume
+	suspended []tty.Styled // lines to print at resume
+	palette   tty.Palette
+	started   time.Time
+	progress  progressLines
+	condenser condenser
 }
 
 func (l *lineWriter) write(e *core.Event) {
@@ -313,42 +313,42 @@ func (l *lineWriter) print(line tty.Styled) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.aside > 0 {
-		l.held = append(l.held, line)
+		l.suspended = append(l.suspended, line)
 		return
 	}
 	_, _ = io.WriteString(l.out, string(line)) // the stream records its error
 }
 
-// stepAside holds lines back until comeBack is called.
-func (l *lineWriter) stepAside() {
+// suspend holds lines back until resume is called.
+func (l *lineWriter) suspend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.aside++
 }
 
-func (l *lineWriter) comeBack() {
+func (l *lineWriter) resume() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.aside--; l.aside > 0 {
 		return
 	}
-	for _, line := range l.held {
+	for _, line := range l.suspended {
 		_, _ = io.WriteString(l.out, string(line))
 	}
-	l.held = nil
+	l.suspended = nil
 }
 
 func (l *lineWriter) lines(e *core.Event) []string {
 	if e.Type != core.Progress {
-		told, news := l.crowds.tell(e)
-		if !told {
+		condensed, progress := l.condenser.condense(e)
+		if !condensed {
 			return []string{lineOf(e)}
 		}
-		if e = news; e == nil {
+		if e = progress; e == nil {
 			return nil
 		}
 	}
-	if line := l.paces.line(e); line != "" {
+	if line := l.progress.line(e); line != "" {
 		return []string{line}
 	}
 	return nil

@@ -42,12 +42,12 @@ explains why a walk never reached a node.`,
 			}
 			s, err := a.readStory("--events", events)
 			if err != nil {
-				return &exit{exitUsage, err}
+				return &exitError{exitUsage, err}
 			}
 			if len(args) == 0 {
 				return a.troubles(s, asJSON)
 			}
-			if _, ok := s.Account(args[0]); !ok && (len(args) == 2 || len(sentBack(s, args[0])) > 0) {
+			if _, ok := s.Account(args[0]); !ok && (len(args) == 2 || len(gateJumps(s, args[0])) > 0) {
 				return a.whyNot(s, args[0], args[1:])
 			}
 			return a.why(s, args[0], asJSON)

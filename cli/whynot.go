@@ -14,7 +14,7 @@ import (
 // whyNot explains why a walk never visited a node: for the nearest nodes that it did visit,
 // it shows where the walk went instead.
 func (a *app) whyNot(s *story.Story, node string, file []string) error {
-	lines := sentBack(s, node)
+	lines := gateJumps(s, node)
 	if len(lines) == 0 {
 		p, ds := check(a.lenient(), file, false)
 		if p == nil {
@@ -27,7 +27,7 @@ func (a *app) whyNot(s *story.Story, node string, file []string) error {
 		case !d.Mode.Visits:
 			return fail(exitUsage, "node %q is not in the events: it was never reached", node)
 		}
-		if lines = notTaken(d, s, node); len(lines) == 0 {
+		if lines = untakenEdges(d, s, node); len(lines) == 0 {
 			lines = []string{"no edge leads to it from a node that was visited"}
 		}
 	}
@@ -42,8 +42,8 @@ func (a *app) whyNot(s *story.Story, node string, file []string) error {
 	return nil
 }
 
-// sentBack describes how often goal gates sent a walk back from its exit.
-func sentBack(s *story.Story, node string) []string {
+// gateJumps describes how often goal gates sent a walk back from its exit.
+func gateJumps(s *story.Story, node string) []string {
 	var lines []string
 	counts := map[string]int{}
 	for _, w := range s.Ways {
@@ -70,9 +70,9 @@ func nodeIDs(d *plan.Description) []string {
 	return ids
 }
 
-// notTaken describes the edges nearest to a node that a walk could have taken towards it
+// untakenEdges describes the edges nearest to a node that a walk could have taken towards it
 // and did not.
-func notTaken(d *plan.Description, s *story.Story, node string) []string {
+func untakenEdges(d *plan.Description, s *story.Story, node string) []string {
 	into := map[string][]*plan.EdgeDescription{}
 	for i := range d.Edges {
 		into[d.Edges[i].To] = append(into[d.Edges[i].To], &d.Edges[i])
@@ -84,7 +84,7 @@ func notTaken(d *plan.Description, s *story.Story, node string) []string {
 		for _, to := range targets {
 			for _, e := range into[to] {
 				if _, visited := s.Account(e.From); visited {
-					lines = append(lines, instead(s, e)...)
+					lines = append(lines, alternatives(s, e)...)
 				} else if !seen[e.From] {
 					seen[e.From] = true
 					further = append(further, e.From)
@@ -96,13 +96,13 @@ func notTaken(d *plan.Description, s *story.Story, node string) []string {
 	return lines
 }
 
-// mostInstead is the maximum number of choices at one node that are listed.
-const mostInstead = 5
+// maxAlternatives is the maximum number of choices at one node that are listed.
+const maxAlternatives = 5
 
-// instead describes where a walk went from a node instead of taking an edge out of it.
-func instead(s *story.Story, e *plan.EdgeDescription) []string {
+// alternatives describes where a walk went from a node instead of taking an edge out of it.
+func alternatives(s *story.Story, e *plan.EdgeDescription) []string {
 	head := fmt.Sprintf("the edge %s -> %s was not taken", e.From, e.To)
-	if way := wayText(e); way != "" {
+	if way := walkEdgeText(e); way != "" {
 		head += fmt.Sprintf(" (%s)", way)
 	}
 	var went []string
@@ -125,8 +125,8 @@ func instead(s *story.Story, e *plan.EdgeDescription) []string {
 		}
 		return []string{head, line}
 	}
-	if n := len(went) - mostInstead; n > 0 {
-		went = append(went[:mostInstead], fmt.Sprintf("  … and %d more", n))
+	if n := len(went) - maxAlternatives; n > 0 {
+		went = append(went[:maxAlternatives], fmt.Sprintf("  … and %d more", n))
 	}
 	return append([]string{head}, went...)
 }

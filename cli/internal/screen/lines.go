@@ -22,7 +22,7 @@ func Lines(m *runview.Model, width, height int, now time.Time, p tty.Palette) []
 	width, height = max(width, 8), max(height, 1)
 	out := []string{head(m, width, now, p).render(width)}
 	list := visible(m)
-	shown, rest := choose(list, height-1)
+	shown, rest := selectRows(list, height-1)
 	l := layout{width: width, now: now, p: p}
 	for _, r := range shown {
 		l.label = max(l.label, tty.Width(r.branch)+tty.Width(nameOf(r.Row)))
@@ -63,12 +63,12 @@ func head(m *runview.Model, width int, now time.Time, p tty.Palette) line {
 	return append(line{{string(name) + "  ", p.Bold}}, l...)
 }
 
-// choose selects the rows for most lines, in their order, and describes the omitted rows.
-func choose(list []placed, most int) (shown []placed, rest string) {
-	if len(list) <= most {
+// selectRows selects the rows for limit lines, in their order, and describes the omitted rows.
+func selectRows(list []treeRow, limit int) (shown []treeRow, rest string) {
+	if len(list) <= limit {
 		return list, ""
 	}
-	keep := max(0, most-1) // the last line describes the others
+	keep := max(0, limit-1) // the last line describes the others
 	at := make([]int, len(list))
 	for i := range at {
 		at[i] = i
@@ -86,7 +86,7 @@ func choose(list []placed, most int) (shown []placed, rest string) {
 			left[r.State]++
 		}
 	}
-	if most < 1 {
+	if limit < 1 {
 		return nil, ""
 	}
 	var parts []string
@@ -125,7 +125,7 @@ type layout struct {
 	p            tty.Palette
 }
 
-func (l *layout) row(r placed) line {
+func (l *layout) row(r treeRow) line {
 	sign, paint := l.sign(r.State)
 	label := l.label - tty.Width(r.branch)
 	out := line{{r.branch, l.p.Dim}, {sign + " ", paint}, {string(tty.Pad(tty.CutMiddle(nameOf(r.Row), label), label)) + "  ", plain}}
@@ -190,12 +190,12 @@ func (l *layout) failures(r *runview.Row) line {
 }
 
 const (
-	// narrow is the minimum width for bars.
-	narrow = 50
-	// many is the minimum number of steps for which shares and rates are shown.
-	many = 100
-	// settled is the minimum running time before the remaining time is estimated.
-	settled = 3 * time.Second
+	// minBarWidth is the minimum width for bars.
+	minBarWidth = 50
+	// minSteps is the minimum number of steps for which shares and rates are shown.
+	minSteps = 100
+	// minRuntime is the minimum running time before the remaining time is estimated.
+	minRuntime = 3 * time.Second
 )
 
 // pace shows the progress of a running node: a bar if the total is known, the amount done,
@@ -209,12 +209,12 @@ func (l *layout) pace(r *runview.Row) line {
 		of = max(p.Of, -1)
 	}
 	known = known || r.Total == 0
-	if known && l.width >= narrow {
+	if known && l.width >= minBarWidth {
 		full, empty := bar(part, min(24, l.width/5))
 		out = line{{full, l.p.Accent}, {empty + " ", l.p.Dim}}
 	}
 	exact := r.Total >= 0 || p.Of > 0
-	if known && (!exact || of >= many) {
+	if known && (!exact || of >= minSteps) {
 		out = append(out, segment{pace.Percent(part) + "  ", plain})
 	}
 	switch {
@@ -224,10 +224,10 @@ func (l *layout) pace(r *runview.Row) line {
 		out = append(out, segment{pace.Count(p.Done) + "  ", plain})
 	}
 	out = append(out, l.failures(r)...)
-	if rate, ok := p.Rate(l.now); ok && (p.Done >= many || of >= many) {
+	if rate, ok := p.Rate(l.now); ok && (p.Done >= minSteps || of >= minSteps) {
 		out = append(out, segment{pace.Rate(rate) + "  ", l.p.Dim})
 	}
-	if left, ok := p.Left(l.now); ok && l.now.Sub(r.Started) >= settled {
+	if left, ok := p.Left(l.now); ok && l.now.Sub(r.Started) >= minRuntime {
 		out = append(out, segment{pace.Left(left) + "  ", plain})
 	}
 	return out
@@ -321,7 +321,7 @@ func nameOf(r *runview.Row) tty.Styled {
 
 // visible lists the rows to draw, with the tree lines in front of them. Rows inside a unit
 // or nested workflow are drawn while it runs, and if it failed.
-func visible(m *runview.Model) (list []placed) {
+func visible(m *runview.Model) (list []treeRow) {
 	var add func(rows []*runview.Row, branches string)
 	add = func(rows []*runview.Row, branches string) {
 		for i, r := range rows {
@@ -329,7 +329,7 @@ func visible(m *runview.Model) (list []placed) {
 			if i == len(rows)-1 {
 				branch, below = "└─ ", "   "
 			}
-			list = append(list, placed{r, branches + branch})
+			list = append(list, treeRow{r, branches + branch})
 			if r.State == runview.Running || r.State == runview.Failed {
 				add(r.Children, branches+below)
 			}
@@ -339,8 +339,8 @@ func visible(m *runview.Model) (list []placed) {
 	return list
 }
 
-// placed is a row with the tree lines in front of it.
-type placed struct {
+// treeRow is a row with the tree lines in front of it.
+type treeRow struct {
 	*runview.Row
 	branch string
 }

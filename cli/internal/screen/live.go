@@ -30,13 +30,13 @@ type Live struct {
 	stop    chan struct{}
 	done    chan struct{} // closed when the goroutine has ended
 
-	mu      sync.Mutex
-	model   *runview.Model
-	said    []string // lines to be printed above the tree
-	drawn   []string // the lines on the screen now, widths in cells
-	width   int      // of the terminal when they were drawn
-	aside   int      // calls of StepAside minus calls of Return
-	stopped bool
+	mu        sync.Mutex
+	model     *runview.Model
+	printed   []string // lines to be printed above the tree
+	drawn     []string // the lines on the screen now, widths in cells
+	width     int      // of the terminal when they were drawn
+	suspended int      // calls of Suspend minus calls of Resume
+	stopped   bool
 }
 
 // Start shows a model and begins to refresh it. It calls size before each drawing, since
@@ -66,7 +66,7 @@ func (l *Live) Print(text string) {
 		l.write(string(tty.Safe(text)) + "\n")
 		return
 	}
-	l.said = append(l.said, string(tty.Safe(text)))
+	l.printed = append(l.printed, string(tty.Safe(text)))
 }
 
 // Close stops the refreshing, waits for its goroutine, and removes the tree from the
@@ -80,22 +80,22 @@ func (l *Live) Close() {
 	l.remove()
 }
 
-// StepAside removes the tree from the screen and draws nothing until Return, so that the
-// terminal can be used otherwise. Each call needs a matching Return.
-func (l *Live) StepAside() {
+// Suspend removes the tree from the screen and draws nothing until Resume, so that the
+// terminal can be used otherwise. Each call needs a matching Resume.
+func (l *Live) Suspend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.aside++; l.aside == 1 && !l.stopped {
+	if l.suspended++; l.suspended == 1 && !l.stopped {
 		l.remove()
 	}
 }
 
-// Return draws the tree again, below the current content of the screen. The cursor must be
+// Resume draws the tree again, below the current content of the screen. The cursor must be
 // at the beginning of a line.
-func (l *Live) Return() {
+func (l *Live) Resume() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.aside--; l.aside == 0 && !l.stopped {
+	if l.suspended--; l.suspended == 0 && !l.stopped {
 		l.write("\x1b[?25l")
 		l.draw(time.Now())
 	}
@@ -136,14 +136,14 @@ func (l *Live) loop() {
 // update, so that no half-drawn state is visible. It overwrites each line and clears the
 // rest of it; nothing is erased before it is replaced.
 func (l *Live) draw(now time.Time) {
-	if l.aside > 0 {
+	if l.suspended > 0 {
 		return
 	}
 	width, height := l.size()
 	// One column stays empty, since some terminals wrap at the last one, and one line is
 	// reserved for the cursor.
 	lines := Lines(l.model, width-1, height-1, now, l.palette)
-	if len(l.said) == 0 && width == l.width && slices.Equal(lines, l.drawn) {
+	if len(l.printed) == 0 && width == l.width && slices.Equal(lines, l.drawn) {
 		return
 	}
 	var b bytes.Buffer
@@ -176,10 +176,10 @@ func (l *Live) back(b *bytes.Buffer, width int) {
 
 // above writes the lines printed since the last drawing.
 func (l *Live) above(b *bytes.Buffer) {
-	for _, text := range l.said {
+	for _, text := range l.printed {
 		b.WriteString(text + "\x1b[K\r\n")
 	}
-	l.said = nil
+	l.printed = nil
 }
 
 // write ignores errors: a closed terminal must not stop the run.

@@ -214,9 +214,9 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// TestStepAside checks that the tree is hidden while the terminal is used otherwise, also
+// TestSuspend checks that the tree is hidden while the terminal is used otherwise, also
 // in nested calls, and that it is drawn again below the output written meanwhile.
-func TestStepAside(t *testing.T) {
+func TestSuspend(t *testing.T) {
 	p, events := rehearsal(t, flow, answers)
 	synctest.Test(t, func(t *testing.T) {
 		s := &terminal{}
@@ -230,8 +230,8 @@ func TestStepAside(t *testing.T) {
 			}
 		}
 		l.Print("before")
-		l.StepAside()
-		l.StepAside()
+		l.Suspend()
+		l.Suspend()
 		_, _ = s.Write([]byte("Go?\n"))
 		for i := range events[:8] {
 			l.Apply(&events[i])
@@ -239,19 +239,19 @@ func TestStepAside(t *testing.T) {
 		l.Print("meanwhile")
 		time.Sleep(time.Second)
 		screen("before", "Go?")
-		l.Return()
+		l.Resume()
 		time.Sleep(time.Second)
 		screen("before", "Go?")
-		l.Return()
+		l.Resume()
 		screen("before", "Go?", "meanwhile")
 		if !s.hidden {
 			t.Error("the tree is not back")
 		}
 		time.Sleep(time.Second)
-		l.StepAside()
+		l.Suspend()
 		screen("before", "Go?", "meanwhile")
 		l.Close()
-		l.Return()
+		l.Resume()
 		screen("before", "Go?", "meanwhile")
 	})
 }

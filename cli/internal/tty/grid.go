@@ -26,9 +26,9 @@ type GridCell struct {
 }
 
 const (
-	mostCell  = 40 // the maximum width of a string, however wide the terminal
-	leastCell = 12 // the width below which a string is unreadable
-	gridGap   = 2
+	maxCell = 40 // the maximum width of a string, however wide the terminal
+	minCell = 12 // the width below which a string is unreadable
+	gridGap = 2
 )
 
 // Column adds a column; numbers are aligned to the right. All columns have the same number
@@ -78,32 +78,32 @@ func (c *gridColumn) cell(i, width int, p Palette) Styled {
 
 // bounds returns the minimum width, below which the column is omitted, and the preferred
 // width.
-func (c *gridColumn) bounds() (least, good int) {
+func (c *gridColumn) bounds() (minWidth, preferred int) {
 	for _, cell := range c.cells {
-		good = max(good, Width(cell.Text))
+		preferred = max(preferred, Width(cell.Text))
 	}
 	name := Width(c.name)
 	if c.right {
-		return max(good, min(name, leastCell)), max(good, name)
+		return max(preferred, min(name, minCell)), max(preferred, name)
 	}
-	good = min(max(good, name), mostCell)
-	return min(good, leastCell), good
+	preferred = min(max(preferred, name), maxCell)
+	return min(preferred, minCell), preferred
 }
 
 // widths returns the widths of the columns that fit, at least one.
 func (g *Grid) widths(width int) []int {
-	least, good := make([]int, len(g.columns)), make([]int, len(g.columns))
+	minWidths, preferred := make([]int, len(g.columns)), make([]int, len(g.columns))
 	for i := range g.columns {
-		least[i], good[i] = g.columns[i].bounds()
+		minWidths[i], preferred[i] = g.columns[i].bounds()
 	}
 	if width <= 0 {
-		return good
+		return preferred
 	}
-	n := len(least)
-	for n > 1 && gridTotal(least[:n])+g.tail(n) > width {
+	n := len(minWidths)
+	for n > 1 && gridTotal(minWidths[:n])+g.tail(n) > width {
 		n--
 	}
-	return share(least[:n], good[:n], width-g.tail(n))
+	return share(minWidths[:n], preferred[:n], width-g.tail(n))
 }
 
 // tail returns the width of the note that columns are omitted.
@@ -116,13 +116,13 @@ func (g *Grid) tail(n int) int {
 
 // share gives each column its preferred width, up to a maximum that is the same for all
 // columns and as large as the total width allows.
-func share(least, good []int, width int) []int {
-	for most := slices.Max(append(good, 0)); ; most-- {
-		widths := make([]int, len(good))
-		for i := range good {
-			widths[i] = max(least[i], min(good[i], most))
+func share(minWidths, preferred []int, width int) []int {
+	for limit := slices.Max(append(preferred, 0)); ; limit-- {
+		widths := make([]int, len(preferred))
+		for i := range preferred {
+			widths[i] = max(minWidths[i], min(preferred[i], limit))
 		}
-		if most <= 0 || gridTotal(widths) <= width {
+		if limit <= 0 || gridTotal(widths) <= width {
 			return widths
 		}
 	}

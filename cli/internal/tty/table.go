@@ -92,19 +92,20 @@ func (t *Table) widths() []int {
 // layout is a table with the widths of its columns.
 type layout struct {
 	*Table
-	widths []int
-	under  int // the width of the column below the rows, 0 if it is an ordinary column
+	widths     []int
+	belowWidth int // the width of the column below the rows, 0 if it is an ordinary column
 }
 
 // indent is the number of spaces before the lines below a row.
 const indent = 2
 
-// Minimum widths of columns that are narrowed. Columns that wrap are narrowed first, then
-// the names in the first column, which are shortened in the middle.
+// Widths to which fit narrows columns, in five steps: columns that wrap to preferredText,
+// the names in the first column to preferredName, columns that wrap to readableText, names
+// to minName, and columns that wrap to minText. Names are shortened in the middle.
 const (
-	goodText, goodName   = 30, 20
-	fairText             = 22
-	leastText, leastName = 16, 10
+	preferredText, preferredName = 30, 20
+	readableText                 = 22
+	minText, minName             = 16, 10
 )
 
 // fit narrows columns until the lines fit. If they do not fit at the minimum widths, it
@@ -112,58 +113,58 @@ const (
 func (l *layout) fit(width int) {
 	var wraps []int
 	if c := l.below; c > 0 && c < len(l.widths) && l.widths[c] > 0 && !l.isStyled(c) && !l.isRoomy(width) {
-		l.widths[c], l.under = -1, max(1, width-indent)
+		l.widths[c], l.belowWidth = -1, max(1, width-indent)
 	}
-	least := slices.Clone(l.widths)
+	minWidths := slices.Clone(l.widths)
 	for c, w := range l.widths {
 		switch {
 		case c == 0:
-			least[c] = min(w, leastName)
+			minWidths[c] = min(w, minName)
 		case !l.isStyled(c) && !l.right[c]:
-			least[c] = min(w, leastText)
+			minWidths[c] = min(w, minText)
 			wraps = append(wraps, c)
 		}
 	}
-	shortest := least[0]
+	shortest := minWidths[0]
 	for i, c := range l.spare {
-		least[0] = min(l.widths[0], goodName)
+		minWidths[0] = min(l.widths[0], preferredName)
 		if i == len(l.spare)-1 {
-			least[0] = shortest
+			minWidths[0] = shortest
 		}
-		if total(least) <= width {
+		if total(minWidths) <= width {
 			break
 		}
-		l.widths[c], least[c] = -1, -1
+		l.widths[c], minWidths[c] = -1, -1
 	}
-	l.shrink(wraps, goodText, width)
-	l.shrink([]int{0}, goodName, width)
-	l.shrink(wraps, fairText, width)
-	l.shrink([]int{0}, leastName, width)
-	l.shrink(wraps, leastText, width)
+	l.shrink(wraps, preferredText, width)
+	l.shrink([]int{0}, preferredName, width)
+	l.shrink(wraps, readableText, width)
+	l.shrink([]int{0}, minName, width)
+	l.shrink(wraps, minText, width)
 }
 
 // isRoomy reports whether the lines fit while names and strings have a width that is easy
 // to read.
 func (l *layout) isRoomy(width int) bool {
-	fair := slices.Clone(l.widths)
-	for c, w := range fair {
+	readable := slices.Clone(l.widths)
+	for c, w := range readable {
 		switch {
 		case c == 0:
-			fair[c] = min(w, goodName)
+			readable[c] = min(w, preferredName)
 		case !l.isStyled(c) && !l.right[c]:
-			fair[c] = min(w, fairText)
+			readable[c] = min(w, readableText)
 		}
 	}
-	return total(fair) <= width
+	return total(readable) <= width
 }
 
 // shrink narrows the widest of some columns until the lines fit or the columns have their
 // minimum width.
-func (l *layout) shrink(columns []int, least, width int) {
+func (l *layout) shrink(columns []int, minWidth, width int) {
 	for over := total(l.widths) - width; over > 0; over-- {
 		widest := columns[:0:0]
 		for _, c := range columns {
-			if w := l.widths[c]; w > least && (len(widest) == 0 || w > l.widths[widest[0]]) {
+			if w := l.widths[c]; w > minWidth && (len(widest) == 0 || w > l.widths[widest[0]]) {
 				widest = []int{c}
 			}
 		}
@@ -192,8 +193,8 @@ func (l *layout) isStyled(column int) bool {
 	})
 }
 
-// mostLines limits the lines of a cell.
-const mostLines = 3
+// maxLines limits the lines of a cell.
+const maxLines = 3
 
 // lines lays out a row.
 func (l *layout) lines(row []Styled) []Styled {
@@ -207,7 +208,7 @@ func (l *layout) lines(row []Styled) []Styled {
 		case Width(cell) <= w:
 			cells[c] = []Styled{cell}
 		default:
-			cells[c] = wrap(cell, w, mostLines)
+			cells[c] = wrap(cell, w, maxLines)
 		}
 		height = max(height, len(cells[c]))
 	}
@@ -215,8 +216,8 @@ func (l *layout) lines(row []Styled) []Styled {
 	for i := range out {
 		out[i] = l.line(cells, i)
 	}
-	if l.under > 0 && len(row) > l.below && row[l.below] != "" && &row[0] != &l.rows[0][0] { // not the headings
-		for _, line := range wrap(row[l.below], l.under, mostLines) {
+	if l.belowWidth > 0 && len(row) > l.below && row[l.below] != "" && &row[0] != &l.rows[0][0] { // not the headings
+		for _, line := range wrap(row[l.below], l.belowWidth, maxLines) {
 			out = append(out, Styled(strings.Repeat(" ", indent))+line)
 		}
 	}
@@ -257,13 +258,13 @@ func Wrap(s Styled, width int) []Styled {
 }
 
 // wrap breaks a string without colours into lines of the given width, at spaces where
-// possible. If it needs more than most lines, it stops there, and the last line ends in
+// possible. If it needs more than limit lines, it stops there, and the last line ends in
 // "…".
-func wrap(s Styled, width, most int) []Styled {
+func wrap(s Styled, width, limit int) []Styled {
 	var out []Styled
 	rest := string(s)
-	for len(out) < most-1 && Width(rest) > width {
-		head := fitting(rest, width)
+	for len(out) < limit-1 && Width(rest) > width {
+		head := fitPrefix(rest, width)
 		if len(head) == len(rest) { // one character, wider than the line
 			break
 		}
@@ -278,9 +279,9 @@ func wrap(s Styled, width, most int) []Styled {
 	return append(out, Styled(Cut(rest, width)))
 }
 
-// fitting returns the longest prefix of a string that takes at most width cells, but at
+// fitPrefix returns the longest prefix of a string that takes at most width cells, but at
 // least one character.
-func fitting(s string, width int) string {
+func fitPrefix(s string, width int) string {
 	used := 0
 	for i, r := range s {
 		w := Width(string(r))

@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// printTold lists what the prompts of nodes that call models include about earlier nodes.
-func (a *app) printTold(d *plan.Description) {
+// printFidelity lists what the prompts of nodes that call models include about earlier nodes.
+func (a *app) printFidelity(d *plan.Description) {
 	t := tty.NewTable([]string{"node", "is told before its prompt"})
 	t.Spare(1)
 	rows, stages := 0, false
@@ -17,9 +17,9 @@ func (a *app) printTold(d *plan.Description) {
 		if n.Told == nil {
 			continue
 		}
-		t.Row(n.ID, n.Told.Fidelity+": "+toldText(n.Told, n.Told.Fidelity))
+		t.Row(n.ID, n.Told.Fidelity+": "+fidelityText(n.Told, n.Told.Fidelity))
 		for _, e := range n.Told.Edges {
-			t.Row("", "from "+e.From+" "+e.Fidelity+": "+toldText(n.Told, e.Fidelity))
+			t.Row("", "from "+e.From+" "+e.Fidelity+": "+fidelityText(n.Told, e.Fidelity))
 		}
 		rows++
 		stages = stages || len(n.Told.Stages) > 0
@@ -34,8 +34,8 @@ func (a *app) printTold(d *plan.Description) {
 	}
 }
 
-// toldText describes what a fidelity includes.
-func toldText(t *plan.ToldDescription, fidelity string) string {
+// fidelityText describes what a fidelity includes.
+func fidelityText(t *plan.ToldDescription, fidelity string) string {
 	switch fidelity {
 	case core.FidelityTruncate:
 		return "the goal and the id of the run"

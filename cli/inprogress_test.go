@@ -29,7 +29,7 @@ func TestAwaited(t *testing.T) {
 		{"nested", []core.Event{start("outer"), start("outer/in"), start("out")}, "outer/in, out"},
 		{"nested in a fan-out", []core.Event{item(core.ItemStarted, "many", 0), start("many[0]/in")}, "many[0]/in"},
 	} {
-		var a awaited
+		var a inProgress
 		for i := range c.events {
 			a.apply(&c.events[i])
 		}

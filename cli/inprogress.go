@@ -8,9 +8,9 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// awaited tracks the executions in progress, so that an interrupt can report what the
+// inProgress tracks the executions in progress, so that an interrupt can report what the
 // command waits for.
-type awaited struct {
+type inProgress struct {
 	mu   sync.Mutex
 	open []execution // in the order of their starts
 }
@@ -22,7 +22,7 @@ type execution struct {
 }
 
 // apply updates the list with an event.
-func (a *awaited) apply(e *core.Event) {
+func (a *inProgress) apply(e *core.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x := execution{e.Node, e.Item, e.Round}
@@ -41,17 +41,17 @@ func (a *awaited) apply(e *core.Event) {
 	}
 }
 
-// mostAwaited is the maximum number of nodes that a message names.
-const mostAwaited = 3
+// maxAwaited is the maximum number of nodes that a message names.
+const maxAwaited = 3
 
 // String lists the nodes in progress: "load, score (4 items) and 2 more".
-func (a *awaited) String() string {
+func (a *inProgress) String() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var nodes []string
 	items := map[string]int{}
 	for _, x := range a.open {
-		if _, ok := items[x.node]; !ok && !a.isAround(x.node) {
+		if _, ok := items[x.node]; !ok && !a.isEnclosing(x.node) {
 			nodes = append(nodes, x.node)
 		}
 		items[x.node]++
@@ -65,14 +65,14 @@ func (a *awaited) String() string {
 		}
 	}
 	more := ""
-	if n := len(nodes) - mostAwaited; n > 0 {
-		nodes, more = nodes[:mostAwaited], fmt.Sprintf(" and %d more", n)
+	if n := len(nodes) - maxAwaited; n > 0 {
+		nodes, more = nodes[:maxAwaited], fmt.Sprintf(" and %d more", n)
 	}
 	return strings.Join(nodes, ", ") + more
 }
 
-// isAround reports whether a node is a nested workflow that has an execution in progress.
-func (a *awaited) isAround(node string) bool {
+// isEnclosing reports whether a node is a nested workflow that has an execution in progress.
+func (a *inProgress) isEnclosing(node string) bool {
 	for _, x := range a.open {
 		if strings.HasPrefix(x.node, node+"/") || strings.HasPrefix(x.node, node+"[") {
 			return true

@@ -6,41 +6,41 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// mostListed is the maximum number of items of a fan-out, or rows of a stage, that are
+// maxListed is the maximum number of items of a fan-out, or rows of a stage, that are
 // listed individually.
-const mostListed = 100
+const maxListed = 100
 
-// crowds condenses the output for a large fan-out or pipeline: after the first items, only
+// condenser condenses the output for a large fan-out or pipeline: after the first items, only
 // items that fail or are retried get a line, and the others are counted.
-type crowds struct{ of map[string]*crowd }
+type condenser struct{ of map[string]*itemCounts }
 
-type crowd struct {
+type itemCounts struct {
 	total       int64 // 0 while unknown
 	begun, done int64
 }
 
-// tell processes an event. told reports that the event needs no line of its own; news is a
+// condense processes an event. told reports that the event needs no line of its own; news is a
 // progress event to print in its place, nil if there is none.
-func (c *crowds) tell(e *core.Event) (told bool, news *core.Event) {
-	who := cmp.Or(e.Node, e.Unit)
+func (c *condenser) condense(e *core.Event) (condensed bool, progress *core.Event) {
+	name := cmp.Or(e.Node, e.Unit)
 	if n, ok := e.Total.Get(); ok && e.Type == core.NodeStarted {
-		c.get(who).total = int64(n)
+		c.get(name).total = int64(n)
 		return false, nil
 	}
 	if e.Item == 0 {
 		return false, nil
 	}
-	x := c.get(who)
+	x := c.get(name)
 	switch e.Type {
 	case core.ItemStarted:
 		x.begun++
-		return x.begun > mostListed, nil
+		return x.begun > maxListed, nil
 	case core.ItemFailed:
 		x.done++
 		return false, nil
 	case core.ItemFinished:
 		x.done++
-		if x.done <= mostListed {
+		if x.done <= maxListed {
 			return false, nil
 		}
 		if x.total == 0 { // the reader of the stream reports progress
@@ -48,19 +48,19 @@ func (c *crowds) tell(e *core.Event) (told bool, news *core.Event) {
 		}
 		return true, &core.Event{Type: core.Progress, Time: e.Time, Node: e.Node, Unit: e.Unit, Done: x.done, Of: x.total}
 	case core.StateWritten:
-		return x.begun > mostListed, nil
+		return x.begun > maxListed, nil
 	}
 	return false, nil
 }
 
-func (c *crowds) get(who string) *crowd {
+func (c *condenser) get(name string) *itemCounts {
 	if c.of == nil {
-		c.of = map[string]*crowd{}
+		c.of = map[string]*itemCounts{}
 	}
-	x := c.of[who]
+	x := c.of[name]
 	if x == nil {
-		x = &crowd{}
-		c.of[who] = x
+		x = &itemCounts{}
+		c.of[name] = x
 	}
 	return x
 }

@@ -12,7 +12,7 @@ import (
 // first and the last.
 func TestLinesOfProgress(t *testing.T) {
 	start := time.Date(2024, 1, 31, 8, 0, 0, 0, time.UTC)
-	var p paces
+	var p progressLines
 	var got []string
 	tell := func(ms int, e core.Event) {
 		e.Type, e.Time = core.Progress, start.Add(time.Duration(ms)*time.Millisecond)

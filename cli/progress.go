@@ -8,33 +8,35 @@ import (
 	"github.com/wavefold/wavefold/internal/pace"
 )
 
-// tellEvery is the minimum time between two lines about the progress of a node.
-const tellEvery = 2 * time.Second
+// progressInterval is the minimum time between two lines about the progress of a node.
+const progressInterval = 2 * time.Second
 
-// paces formats the progress of nodes as lines.
-type paces struct{ of map[paceKey]*told }
+// progressLines formats the progress of nodes as lines.
+type progressLines struct {
+	of map[progressKey]*progressState
+}
 
-type paceKey struct {
+type progressKey struct {
 	node, unit    string
 	item, attempt int
 }
 
-// told is the pace of a node and the time of the last line about it.
-type told struct {
+// progressState is the pace of a node and the time of the last line about it.
+type progressState struct {
 	pace.Pace
 	at time.Time
 }
 
 // line returns the line for a progress event, "" if it gets none. The first and the last
 // event of a node get a line, and in between at most one every two seconds.
-func (p *paces) line(e *core.Event) string {
-	key := paceKey{e.Node, e.Unit, int(e.Item), e.Attempt}
+func (p *progressLines) line(e *core.Event) string {
+	key := progressKey{e.Node, e.Unit, int(e.Item), e.Attempt}
 	t := p.of[key]
 	if t == nil {
 		if p.of == nil {
-			p.of = map[paceKey]*told{}
+			p.of = map[progressKey]*progressState{}
 		}
-		t = &told{}
+		t = &progressState{}
 		p.of[key] = t
 	}
 	t.Step(e.Time, e.Done, e.Of)
@@ -42,7 +44,7 @@ func (p *paces) line(e *core.Event) string {
 		t.Input(e.Time, e.Read, e.Size)
 	}
 	last := e.Of > 0 && e.Done >= e.Of
-	if !t.at.IsZero() && !last && e.Time.Sub(t.at) < tellEvery {
+	if !t.at.IsZero() && !last && e.Time.Sub(t.at) < progressInterval {
 		return ""
 	}
 	t.at = e.Time
