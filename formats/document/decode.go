@@ -2,15 +2,15 @@ package document
 
 import "github.com/wavefold/wavefold/core"
 
-// Decode reads a document that is a mapping into a struct, as Parse and core.Decode
-// do. ok is false when there is nothing to go on with: the text is unreadable, empty or
-// no mapping.
+// Decode decodes a document that is a mapping into a struct, as Parse and core.Decode
+// do. ok is false if there is nothing to decode: the document cannot be parsed, is
+// empty or is not a mapping.
 func Decode(file string, data []byte, into any) (ds core.Diagnostics, ok bool) {
 	tree, ds := Parse(file, data)
 	return DecodeTree(tree, ds, into)
 }
 
-// DecodeTree is Decode for what Parse returned.
+// DecodeTree is Decode for the result of Parse.
 func DecodeTree(tree *core.Value, found core.Diagnostics, into any) (ds core.Diagnostics, ok bool) {
 	ds = found
 	switch {

@@ -59,7 +59,7 @@ func TestPositions(t *testing.T) {
 		"a: '1:5'\nb: \"2:5\"\n",
 		"é: 1:5\n\"ü\": 2:7\nx: {ö: 3:9, ä: \"3:19\"}\n",
 		"a: b # comment é\nc: 2:4\n\n\nd: 5:4\n",
-		"a: \"\u2028\"\nb: 2:4\n", // editors do not break the line there, YAML does
+		"a: \"\u2028\"\nb: 2:4\n", // YAML breaks the line there, editors do not
 		"a: \"\u0085\"\r\nb: 2:4\r\nc: 3:4",
 		"a: 1:4\rb: 2:4\r",
 		"a: |\n  2:3\nb: >-\n\n    5:5\nc: |  # comment\n  7:3\n",
@@ -149,8 +149,8 @@ func TestNotUTF8(t *testing.T) {
 	}
 }
 
-// TestHostile reads texts that are small to write and dear to read. It fails by the
-// test's own time limit.
+// TestHostile parses documents that are small but expensive to parse. It fails by the
+// time limit of the test.
 func TestHostile(t *testing.T) {
 	big := 1 << 19
 	texts := map[string]string{
@@ -223,7 +223,8 @@ func TestPrintTexts(t *testing.T) {
 	}
 }
 
-// roundTrip holds that a printed tree reads back as the same and prints the same.
+// roundTrip checks that a printed tree is parsed as the same tree, which prints the
+// same.
 func roundTrip(t *testing.T, v *core.Value) {
 	t.Helper()
 	for _, inline := range []func(*core.Value) bool{nil, func(*core.Value) bool { return true }} {
@@ -275,8 +276,8 @@ func addSeeds(f *testing.F) {
 	f.Add(text)
 }
 
-// FuzzParse holds that no text makes Parse panic, that every finding and every value
-// has a place in the text, and that what was read can be printed and read again.
+// FuzzParse checks that Parse never panics, that every finding and every value has a
+// position in the document, and that the result can be printed and parsed again.
 func FuzzParse(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -302,14 +303,14 @@ func FuzzParse(f *testing.F) {
 				check(k.Pos, k.Value)
 			}
 		})
-		if !bytes.Contains(data, []byte(`\`)) { // escapes may stand for letters
+		if !bytes.Contains(data, []byte(`\`)) { // letters may be written as escapes
 			checkPlaces(t, strings.TrimPrefix(string(data), "\ufeff"), v)
 		}
 		roundTrip(t, v)
 	})
 }
 
-// lineLengths returns the lengths of an editor's lines with their ends.
+// lineLengths returns the lengths of an editor's lines, including their line breaks.
 func lineLengths(data []byte) []int {
 	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "__\n")
 	text = strings.ReplaceAll(text, "\r", "_\n")
@@ -320,7 +321,7 @@ func lineLengths(data []byte) []int {
 	return out
 }
 
-// What would be too large to read is not written.
+// A document that is too large to parse is not printed.
 func TestPrintTooLarge(t *testing.T) {
 	text := func(n int) *core.Value {
 		return core.Tree(core.ObjectOf("a", strings.Repeat("x", n)), core.Position{})

@@ -10,8 +10,8 @@ const (
 	flowHint  = "in [...] and {...} a string with a comma, bracket, brace or ? at its end needs quotes"
 )
 
-// explanations translates the library's words for what writers of workflows get
-// wrong most. Others are passed on as they are.
+// explanations translates the library's messages for the most common mistakes in
+// workflows. Other messages are shown unchanged.
 var explanations = []struct{ problem, message, hint string }{
 	{"mapping values are not allowed in this context", `":" is not allowed here`, `put a string that contains ": " in quotes, or check the indentation`},
 	{"did not find expected key", "this does not fit the mapping that it is in", "check the indentation and the quotes"},
@@ -54,8 +54,8 @@ func explain(problem string, data []byte, at int) (message, hint string) {
 	}
 }
 
-// placeHint prefers a hint that fits the line: what most often stands there
-// unquoted are placeholders and conditions.
+// placeHint replaces the hint if the line suggests a better one: the strings that most
+// often lack quotes are placeholders and conditions.
 func placeHint(line, hint string) string {
 	key, value, _ := strings.Cut(strings.TrimLeft(line, " -"), ":")
 	value = strings.TrimSpace(value)

@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// parseJSON reads a text that is valid JSON. YAML claims to include JSON, but the
-// library refuses two of its escapes: \/ and pairs of surrogates.
+// parseJSON parses valid JSON. YAML is nominally a superset of JSON, but the library
+// rejects two of its escapes: \/ and surrogate pairs.
 func (s *source) parseJSON() (*core.Value, core.Diagnostics) {
 	dec := json.NewDecoder(bytes.NewReader(s.data))
 	dec.UseNumber()
@@ -22,8 +22,8 @@ func (s *source) parseJSON() (*core.Value, core.Diagnostics) {
 	return v, j.ds
 }
 
-// jsonError returns what is wrong with a text that is meant to be JSON: its own
-// parser knows the place.
+// jsonError returns the syntax error of a JSON file. The JSON parser reports its exact
+// position.
 func (s *source) jsonError() (core.Diagnostic, bool) {
 	bad, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(s.data, new(any)))
 	if !ok || filepath.Ext(s.file) != ".json" {

@@ -15,14 +15,15 @@ const (
 	maxBytes    = 10 << 20
 	maxDepth    = 100
 	maxExpanded = 100_000
-	// maxKey keeps every key within what YAML reads on one line.
+	// maxKey is below the length up to which YAML parsers recognise a key on one line.
 	maxKey = 1000
 )
 
-// Parse reads one document. file is used in positions only. The tree is nil when the
-// text is no YAML at all or exceeds a limit; an empty document is a null. The
-// position of a text is that of its first character, behind the quote if there is
-// one, it knows how the text is written, so that core.Inside finds places in it.
+// Parse parses one document. file is used in positions only. The tree is nil if the
+// document is not valid YAML or exceeds a limit; an empty document is a null. The
+// position of a string is its first character, after the quote if there is one. The
+// position also records how the string is written, so that core.Inside finds positions
+// within it.
 func Parse(file string, data []byte) (*core.Value, core.Diagnostics) {
 	start := core.Position{File: file, Line: 1, Column: 1}
 	var ds core.Diagnostics
@@ -61,8 +62,8 @@ func Parse(file string, data []byte) (*core.Value, core.Diagnostics) {
 
 var errSecond = errors.New("more than one document")
 
-// parse returns the root of the only document, nil when there is none, or with
-// errSecond the root of the second one.
+// parse returns the root of the only document, nil if there is none. If there are
+// several, it returns the root of the second one and errSecond.
 func parse(r io.Reader) (*yaml.Node, error) {
 	dec := yaml.NewDecoder(r)
 	first, err := next(dec)

@@ -9,16 +9,16 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// flowWidth is how long a list or mapping on one line may get.
+// flowWidth limits the width of a list or mapping on one line.
 const flowWidth = 80
 
-// Print writes a tree as YAML: two spaces of indentation, no folding, texts in
-// quotes only where they need them, texts of several lines as blocks. Lists of
-// scalars stand on one line where they fit; so do small mappings for which
-// inline, when it is not nil, returns true. What Print writes, Parse reads back as
-// the same tree, and printing that again gives the same bytes. A text that is not
-// UTF-8, a key of more than 1,000 bytes, a value that is no tree and a document that is
-// larger than what is read are errors.
+// Print formats a tree as YAML: with an indentation of two spaces, without folding,
+// with quotes only around strings that need them, and with multi-line strings as
+// blocks. Lists of scalars are on one line if they fit. So are small mappings for which
+// inline, if not nil, returns true. Parse reads the result back as the same tree, and
+// printing that tree gives the same bytes. Print fails for a string that is not valid
+// UTF-8, a key of more than 1,000 bytes, a value that is not a valid tree and a
+// document that exceeds the limits of Parse.
 func Print(v *core.Value, inline func(v *core.Value) bool) ([]byte, error) {
 	p := &printer{inline: inline}
 	p.block(v, 0, true)
@@ -43,8 +43,8 @@ func (p *printer) fail(format string, args ...any) {
 	}
 }
 
-// block writes a value and the end of its last line. first tells that a collection
-// begins where the line already is; otherwise it begins a line of its own.
+// block prints a value and the end of its last line. first says that a collection
+// begins on the current line; otherwise it begins on a new line.
 func (p *printer) block(v *core.Value, indent int, first bool) {
 	switch {
 	case v.Kind == core.ObjectValue && len(v.Keys) > 0 && !p.fits(v, indent):
@@ -88,7 +88,7 @@ func (p *printer) key(key string) {
 	p.b.WriteString(p.text(key, asKey) + ":")
 }
 
-// member writes the value behind a key, on its line or on lines of its own.
+// member prints the value of a key, on the same line or on new lines.
 func (p *printer) member(v *core.Value, indent int) {
 	if p.isBlock(v, indent+2) {
 		p.b.WriteByte('\n')
@@ -99,7 +99,7 @@ func (p *printer) member(v *core.Value, indent int) {
 	p.block(v, indent+2, true)
 }
 
-// element writes the value behind a dash. A mapping begins on the same line.
+// element prints the value after a dash. A mapping begins on the same line.
 func (p *printer) element(v *core.Value, indent int) {
 	if v.Kind == core.ArrayValue && p.isBlock(v, indent+2) {
 		p.b.WriteByte('\n')
@@ -110,13 +110,13 @@ func (p *printer) element(v *core.Value, indent int) {
 	p.block(v, indent+2, true)
 }
 
-// isBlock reports whether a value takes lines of its own.
+// isBlock reports whether a value is printed on several lines.
 func (p *printer) isBlock(v *core.Value, indent int) bool {
 	return (len(v.Keys) > 0 || len(v.Items) > 0) && !p.fits(v, indent)
 }
 
-// fits reports whether a collection goes on one line: a list of scalars, a mapping of
-// scalars, of lists of scalars and of mappings of scalars.
+// fits reports whether a collection is printed on one line. It may be a list of
+// scalars, or a mapping of scalars, of lists of scalars and of mappings of scalars.
 func (p *printer) fits(v *core.Value, indent int) bool {
 	levels := 1
 	if v.Kind == core.ObjectValue {
@@ -125,8 +125,8 @@ func (p *printer) fits(v *core.Value, indent int) bool {
 	return p.isShallow(v, levels) && indent+utf8.RuneCountInString(p.flow(v)) <= flowWidth
 }
 
-// isShallow reports whether a value has at most so many levels of collections, no
-// text or mapping that must be a block, and no mapping in a list.
+// isShallow reports whether a value has at most the given number of levels of
+// collections, no string or mapping that must be a block, and no mapping in a list.
 func (p *printer) isShallow(v *core.Value, levels int) bool {
 	if len(v.Items)+len(v.Values) == 0 {
 		return !isLiteral(v)
@@ -144,7 +144,7 @@ func isLiteral(v *core.Value) bool {
 	return v.Kind == core.StringValue && literal(v.Scalar.(string))
 }
 
-// flow returns a value written on one line.
+// flow returns a value formatted on one line.
 func (p *printer) flow(v *core.Value) string {
 	switch v.Kind {
 	case core.NullValue:

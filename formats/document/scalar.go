@@ -13,8 +13,8 @@ import (
 
 const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 
-// scalar reads a bool, number, text or null. The library has named its type by the
-// tag; the value is read here, without its roundings.
+// scalar converts a boolean, number, string or null. The library determines the type
+// and sets the tag. The value is parsed here, because the library rounds numbers.
 func (w *walker) scalar(n *yaml.Node) *core.Value {
 	v := &core.Value{Pos: w.src.at(n)}
 	tagged := n.Style&yaml.TaggedStyle != 0
@@ -55,7 +55,7 @@ func (w *walker) scalar(n *yaml.Node) *core.Value {
 	return v
 }
 
-// checkTag refuses a collection with a tag of its own.
+// checkTag reports a collection with a non-standard tag.
 func (w *walker) checkTag(n *yaml.Node, standard string) {
 	if n.Tag != standard && n.Tag != "!" {
 		w.badTag(n)
@@ -67,8 +67,8 @@ func (w *walker) badTag(n *yaml.Node) {
 		WithHint(`put a string that begins with "!" in quotes`)
 }
 
-// isWord reports whether a plain scalar is one of the words, in one of the three
-// spellings YAML has: null, Null, NULL.
+// isWord reports whether a plain scalar is one of the words in one of the three
+// spellings of YAML: null, Null, NULL.
 func isWord(s string, words ...string) bool {
 	for _, w := range words {
 		if s == w || s == strings.ToUpper(w) || w != "" && s == strings.ToUpper(w[:1])+w[1:] {
@@ -100,9 +100,9 @@ var (
 	wholeText   = regexp.MustCompile(`^[-+]?[0-9_]+$`)
 )
 
-// parseInt reads what YAML takes for a whole number: decimal, 0x, 0o and 0b, with
-// underscores between digits. A leading zero is refused because YAML 1.1 reads
-// an octal number there and YAML 1.2 a decimal one.
+// parseInt parses the integers of YAML: decimal, 0x, 0o and 0b, with underscores
+// between digits. A leading zero is an error, because it means octal in YAML 1.1 and
+// decimal in YAML 1.2.
 func parseInt(s string) (int64, error) {
 	if leadingZero.MatchString(s) {
 		return 0, errZero
@@ -117,8 +117,8 @@ func parseInt(s string) (int64, error) {
 	return n, nil
 }
 
-// parseFloat reads a number with a point or exponent. The library also calls whole
-// numbers beyond 64 bits floats.
+// parseFloat parses a number with a point or exponent. The library also tags integers
+// that exceed 64 bits as floats.
 func parseFloat(s string, tagged bool) (float64, error) {
 	switch {
 	case leadingZero.MatchString(s):
@@ -140,8 +140,8 @@ func parseFloat(s string, tagged bool) (float64, error) {
 	return f, nil
 }
 
-// overflows reports whether a text is a number too large for a float, which the
-// library turns into a text without a word.
+// overflows reports whether a string is a number too large for a float. The library
+// silently treats such a number as a string.
 func overflows(s string) bool {
 	if !floatText.MatchString(s) {
 		return false

@@ -11,15 +11,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The library gives a text as it reads, and the place where it begins. Where an
-// error inside the text is to be shown, it must be known how the text is written:
-// with escapes, doubled quotes, over several lines. So such a text is read a second
-// time, noting where each byte comes from. What comes out is compared with what the
-// library read; if the two ever differ, the text has the position of its beginning
-// and nothing more.
+// The library returns the value of a string and the position of its beginning. To show
+// an error inside the string, the reader must know how the string is written: with
+// escapes, doubled quotes, or over several lines. Such a string is therefore parsed a
+// second time, to record the origin of each byte. The result is compared with the
+// library's value. If they differ, the string only has the position of its beginning.
 
-// isWritten reports whether a text whose first character is at an offset stands
-// there as it reads.
+// isWritten reports whether the document contains the value of a string literally,
+// beginning at an offset.
 func (s *source) isWritten(n *yaml.Node, at int) bool {
 	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) != 0 || n.Anchor != "" || !bytes.HasPrefix(s.data[at:], []byte(n.Value)) {
 		return false
@@ -27,8 +26,8 @@ func (s *source) isWritten(n *yaml.Node, at int) bool {
 	return !strings.ContainsAny(n.Value, "\n\u0085\u2028\u2029\"'\\") || n.Style&quoted == 0 && !strings.Contains(n.Value, "\n")
 }
 
-// written returns how a text is written that begins at an offset, with its anchor
-// and tag; nil when that cannot be told.
+// written returns the segments of a string that begins at an offset, including its
+// anchor and tag. It returns nil if they cannot be determined.
 func (s *source) written(n *yaml.Node, at int) []core.Segment {
 	t := &tracer{src: s, at: s.behindProperties(at), want: n.Value}
 	switch c := t.char(); {
@@ -45,15 +44,14 @@ func (s *source) written(n *yaml.Node, at int) []core.Segment {
 	return t.segments()
 }
 
-// writtenJSON is written for a text of JSON, whose quote stands at an offset.
+// writtenJSON is like written, for a JSON string whose opening quote is at an offset.
 func (s *source) writtenJSON(text string, at int) []core.Segment {
 	t := &tracer{src: s, at: at + 1, want: text}
 	t.flow('"')
 	return t.segments()
 }
 
-// behindProperties returns where the text of a scalar begins that may have an
-// anchor and a tag.
+// behindProperties returns the offset of a scalar's value, after its anchor and tag.
 func (s *source) behindProperties(at int) int {
 	for at < len(s.data) && (s.data[at] == '&' || s.data[at] == '!') {
 		at += max(bytes.IndexAny(s.data[at:], " \t\r\n"), 1)
@@ -70,20 +68,20 @@ func (s *source) behindProperties(at int) int {
 	return at
 }
 
-// tracer reads a text and notes where its bytes come from.
+// tracer parses a string and records the origin of its bytes.
 type tracer struct {
 	src  *source
-	at   int    // in the document
-	want string // the text
-	n    int    // how much of it has been found
+	at   int    // offset in the document
+	want string // the value of the string
+	n    int    // number of bytes of want that have been found
 	list []core.Segment
-	last int // the offset in the document at which the last segment begins
-	// fresh is set where a new line begins, and with it a segment; failed once
-	// something was found that is not in the text.
+	last int // offset in the document of the beginning of the last segment
+	// fresh is set at the beginning of a line, which starts a segment. failed is set
+	// once the document differs from want.
 	fresh, failed bool
 }
 
-// char returns the character at hand, 0 at the end of the document.
+// char returns the current character, 0 at the end of the document.
 func (t *tracer) char() byte {
 	if t.at < len(t.src.data) {
 		return t.src.data[t.at]
@@ -93,8 +91,8 @@ func (t *tracer) char() byte {
 
 func (t *tracer) blank() bool { return t.char() == ' ' || t.char() == '\t' }
 
-// lineBreak returns the line break at hand as it reads and its length in the
-// document, 0 for none.
+// lineBreak returns the value of the line break at the current offset and its length in
+// the document, 0 if there is none.
 func (t *tracer) lineBreak() (text string, n int) {
 	if t.at >= len(t.src.data) {
 		return "", 0
@@ -106,7 +104,7 @@ func (t *tracer) lineBreak() (text string, n int) {
 	return "\n", n
 }
 
-// found notes that a part of the text comes from an offset in the document.
+// found records that a part of the string comes from an offset in the document.
 func (t *tracer) found(text string, at int) {
 	if text == "" {
 		return
@@ -120,7 +118,7 @@ func (t *tracer) found(text string, at int) {
 	t.fresh = strings.HasSuffix(text, "\n")
 }
 
-// place begins a segment, unless the last one reaches this far.
+// place begins a segment, unless the last segment includes this offset.
 func (t *tracer) place(at int) {
 	if k := len(t.list); k == 0 || t.fresh || at-t.last != t.n-int(t.list[k-1].Offset) {
 		p := t.src.position(at)
@@ -130,7 +128,7 @@ func (t *tracer) place(at int) {
 	t.fresh = false
 }
 
-// same notes the byte at hand, which stands for itself, and goes on.
+// same records the current byte, which is literal, and advances.
 func (t *tracer) same() {
 	if t.n == len(t.want) || t.want[t.n] != t.src.data[t.at] {
 		t.failed = true
@@ -141,7 +139,7 @@ func (t *tracer) same() {
 	t.at++
 }
 
-// segments returns what was noted, nil when it was not the whole text.
+// segments returns the recorded segments, nil if they do not cover the whole string.
 func (t *tracer) segments() []core.Segment {
 	if t.failed || t.n < len(t.want) || len(t.list) == 0 {
 		return nil
@@ -149,7 +147,7 @@ func (t *tracer) segments() []core.Segment {
 	return t.list
 }
 
-// flow reads a text in quotes, or a plain one when quote is 0.
+// flow parses a quoted string, or a plain one if quote is 0.
 func (t *tracer) flow(quote byte) {
 	for t.at < len(t.src.data) && !t.failed {
 		c := t.char()
@@ -172,14 +170,14 @@ func (t *tracer) flow(quote byte) {
 	t.end(t.at)
 }
 
-// end notes the place behind the text.
+// end records the offset after the string.
 func (t *tracer) end(at int) {
 	if t.n == len(t.want) {
 		t.place(at)
 	}
 }
 
-// piece is a part of a text that is not yet known to belong to it.
+// piece is a part of a string that may turn out not to belong to its value.
 type piece struct {
 	text string
 	at   int
@@ -191,9 +189,10 @@ func (t *tracer) foundAll(list []piece) {
 	}
 }
 
-// fold reads blanks and line breaks: blanks stay unless a line ends or begins
-// there, a single line break is a space, of several all but the first stay. joined
-// tells that the first line break was escaped, and is not even a space.
+// fold parses spaces and line breaks. Spaces are kept unless they are at the end or
+// beginning of a line. A single line break becomes a space; of several, all but the
+// first are kept. joined means that the first line break was escaped and does not
+// become a space.
 func (t *tracer) fold(joined bool) {
 	var blanks, breaks []piece
 	lines := joined
@@ -227,14 +226,14 @@ func (t *tracer) fold(joined bool) {
 	t.fresh = true
 }
 
-// escapes are the characters behind a backslash that stand for another.
+// escapes maps the character after a backslash to its value.
 var escapes = map[byte]string{'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b",
 	' ': " ", '"': `"`, '\'': "'", '/': "/", '\\': `\`, 'N': "\u0085", '_': "\u00a0", 'L': "\u2028", 'P': "\u2029"}
 
-// digits are the numbers of hexadecimal digits behind a backslash and a letter.
+// digits is the number of hexadecimal digits after a backslash and a letter.
 var digits = map[byte]int{'x': 2, 'u': 4, 'U': 8}
 
-// escape reads what a backslash begins.
+// escape parses an escape sequence.
 func (t *tracer) escape() {
 	from := t.at
 	t.at++
@@ -253,7 +252,8 @@ func (t *tracer) escape() {
 	t.found(text, from)
 }
 
-// rune reads the hexadecimal digits of an escape, in JSON those of a pair.
+// rune parses the hexadecimal digits of an escape. In JSON, it also parses the second
+// escape of a surrogate pair.
 func (t *tracer) rune(n int) rune {
 	r := t.hex(t.at, n)
 	t.at += n
@@ -281,8 +281,8 @@ func (t *tracer) hex(at, n int) rune {
 	return rune(r)
 }
 
-// blocks reads a literal or folded text from its indicator on. Of a text of blanks
-// it cannot be told by how much it is indented: then what fits is taken.
+// blocks parses a literal or folded block from its indicator on. If the value consists
+// of spaces, its indentation is ambiguous, and the first indentation that fits is used.
 func (t *tracer) blocks(literal bool) []core.Segment {
 	t.at += max(bytes.IndexAny(t.src.data[t.at:], "\r\n"), 0)
 	if _, n := t.lineBreak(); n > 0 {
@@ -298,11 +298,11 @@ func (t *tracer) blocks(literal bool) []core.Segment {
 	return nil
 }
 
-// block reads a literal or folded text of a known indentation.
+// block parses a literal or folded block with a known indentation.
 func (t *tracer) block(literal bool, indent int) {
 	var (
-		lead  piece // the end of the line before
-		inner bool  // that line began with a blank
+		lead  piece // the line break of the previous line
+		inner bool  // the previous line began with a space
 		end   = t.at
 	)
 	breaks, column := t.breaks(indent)
@@ -328,7 +328,7 @@ func (t *tracer) block(literal bool, indent int) {
 	t.end(end)
 }
 
-// line reads a line, and returns its end.
+// line parses a line and returns its line break.
 func (t *tracer) line() piece {
 	for t.at < len(t.src.data) && !t.failed {
 		if text, n := t.lineBreak(); n > 0 {
@@ -341,11 +341,11 @@ func (t *tracer) line() piece {
 	return piece{at: t.at}
 }
 
-// maxBlanks is the deepest indentation tried for a text of blanks.
+// maxBlanks limits the indentations that are tried for a value of spaces.
 const maxBlanks = 20
 
-// breaks reads empty lines, and the indentation of the first line that is not
-// empty. It returns the column reached in that.
+// breaks parses empty lines and the indentation of the first line that is not empty. It
+// returns the column that it reached in that line.
 func (t *tracer) breaks(indent int) (list []piece, column int) {
 	for {
 		for column = 0; column < indent && t.char() == ' '; column++ {
@@ -360,8 +360,8 @@ func (t *tracer) breaks(indent int) (list []piece, column int) {
 	}
 }
 
-// indent returns by how much a block is indented: what its first line that is not
-// blank has more of blanks than the text has there.
+// indent returns the range of possible indentations of a block: the number of spaces
+// before its first non-blank line, without the spaces that the value has there.
 func (t *tracer) indent() (from, to int) {
 	rest := strings.TrimLeft(t.want, " \n")
 	inside := len(t.want) - len(rest) - (strings.LastIndexByte(t.want[:len(t.want)-len(rest)], '\n') + 1)

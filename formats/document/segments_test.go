@@ -10,9 +10,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// checkPlaces holds that each capital letter that stands once in a document, and in
-// the text of a value, has there the place it has in the document. It returns how
-// many there were.
+// checkPlaces checks the position of each capital letter that occurs once in a document
+// and once in a string value. It returns the number of such letters.
 func checkPlaces(t interface{ Errorf(string, ...any) }, doc string, v *core.Value) int {
 	src := newSource("", []byte(doc))
 	n := 0
@@ -39,7 +38,7 @@ func checkPlaces(t interface{ Errorf(string, ...any) }, doc string, v *core.Valu
 	return n
 }
 
-// offsetOf returns the offset of a position, -1 when there is no such place.
+// offsetOf returns the offset of a position, -1 if the position does not exist.
 func (s *source) offsetOf(p core.Position) int {
 	if p.Line < 1 || int(p.Line) > len(s.lines) || p.Column < 1 {
 		return -1
@@ -54,8 +53,9 @@ func (s *source) offsetOf(p core.Position) int {
 	return offset
 }
 
-// TestPlacesInTexts: places in a text were counted from its beginning, by the line
-// breaks that it holds: wrong in every text that is not written as it reads.
+// TestPlacesInTexts checks positions inside strings that are not written literally.
+// Such positions were once counted from the beginning of the string, by the line breaks
+// of its value.
 func TestPlacesInTexts(t *testing.T) {
 	for _, doc := range []string{
 		"a: one Two\n",
@@ -114,8 +114,8 @@ func TestPlacesInTexts(t *testing.T) {
 	}
 }
 
-// TestEndOfText: something that is missing at the end is shown behind the last line,
-// not on the line after it.
+// TestEndOfText checks that an error at the end of a string is reported at the end of
+// its last line, not on the following line.
 func TestEndOfText(t *testing.T) {
 	for doc, want := range map[string]string{
 		"a: 'One'\n": "1:8", "a: One\n  Two\n": "2:6", "a: \"One\\n\"\n": "1:10", "a: 'it''s'\n": "1:10", "a: |\n  One\nb: x": "2:6",
@@ -129,7 +129,7 @@ func TestEndOfText(t *testing.T) {
 	}
 }
 
-// written draws a text as somebody could have written it, in one of the styles.
+// written formats a string in one of YAML's styles, in a random way.
 func written(t *rapid.T) string {
 	style := rapid.SampledFrom([]string{"plain", "single", "double", "literal", "folded"}).Draw(t, "style")
 	parts := []string{"x", "L", "L", "L", " ", "  ", "\t", "é", "\n", "\n", "\n\n", "\r\n", "#", "'", ",", "-", "😀"}
@@ -168,8 +168,8 @@ func written(t *rapid.T) string {
 	return text
 }
 
-// TestPlacesInAnyText writes texts in all styles. Most of them are valid, and for all
-// that are it must be known how they are written.
+// TestPlacesInAnyText writes strings in all styles. Most of the documents are valid.
+// For all valid ones, the segments of the string must be known.
 func TestPlacesInAnyText(t *testing.T) {
 	valid, checked, all := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {

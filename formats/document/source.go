@@ -9,25 +9,25 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// source is the text of a document with two tables of its lines. The YAML library
-// counts lines by YAML's rules, in which a few rare characters break a line that
-// editors keep whole, and columns in characters; positions count an editor's lines
-// and bytes.
+// source is the content of a document with two line tables. The YAML library counts
+// lines by YAML's rules, in which some rare characters break lines that editors do not
+// break, and it counts columns in characters. Positions use an editor's lines, and
+// count columns in bytes.
 type source struct {
 	file      string
 	data      []byte
-	yamlLines []int // offsets at which lines begin, as the library counts
-	lines     []int // the same for editors
+	yamlLines []int // offsets of line beginnings as the library counts them
+	lines     []int // offsets of line beginnings as editors count them
 
-	// The last place that offset found, to go on from: a file may be a single
-	// line of 10 MB.
+	// The last position that offset found. The next search continues there, because a
+	// file may be a single line of 10 MB.
 	lastLine, lastColumn, lastOffset int
 
-	// starts are the offsets of the scalars that do not stand in the text as they
-	// read.
+	// starts are the offsets of the scalars whose values the document does not contain
+	// literally.
 	starts map[*yaml.Node]int
 
-	// budget is how many bytes may still be read to find a syntax error.
+	// budget is the number of bytes that may still be parsed to locate a syntax error.
 	budget int
 }
 
@@ -47,8 +47,8 @@ func newSource(file string, data []byte) *source {
 	return s
 }
 
-// lineBreak returns the length of the line break that data begins with, 0 for
-// none, and whether editors break the line there too.
+// lineBreak returns the length of the line break at the beginning of data, 0 if there
+// is none, and whether editors break the line there, too.
 func lineBreak(data []byte) (n int, editor bool) {
 	switch {
 	case data[0] == '\n':
@@ -80,7 +80,7 @@ func (s *source) at(n *yaml.Node) core.Position {
 	return core.Position{File: s.file, Line: int32(n.Line), Column: int32(n.Column)}
 }
 
-// offset returns the offset of a place as the library counts, from 1.
+// offset returns the offset of a line and column as the library counts them, from 1.
 func (s *source) offset(line, column int) int {
 	line, column = line-1, column-1
 	if line < 0 || line >= len(s.yamlLines) {
@@ -98,8 +98,8 @@ func (s *source) offset(line, column int) int {
 	return at
 }
 
-// locate replaces the library's positions in a tree, without following aliases, by
-// ours. Nodes come in the order of the text, so offset never has to go back.
+// locate replaces the library's positions in a tree by those of editors. It does not
+// follow aliases. Nodes are in document order, so offset never has to go back.
 func (s *source) locate(n *yaml.Node) {
 	at := s.offset(n.Line, n.Column)
 	if n.Kind == yaml.ScalarNode {
@@ -118,8 +118,8 @@ func (s *source) locate(n *yaml.Node) {
 	}
 }
 
-// textStart moves from the quote or block indicator of a text to its first
-// character. A text behind an anchor or a tag keeps the place of these.
+// textStart returns the offset of a string's first character, after the quote or block
+// indicator. A string with an anchor or a tag keeps the offset of these.
 func (s *source) textStart(n *yaml.Node, at int) int {
 	if at >= len(s.data) {
 		return at

@@ -13,11 +13,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The library names one line for a syntax error, and often the wrong one: that of
-// the surrounding mapping, or one too few. The place is found by asking again: the
-// error stands where the shortest beginning of the text ends that fails with the same
-// words. Asking is bounded: by the number of lines looked at, and by the number of bytes
-// read for it, so that it costs a small multiple of reading the text once.
+// The library reports one line for a syntax error, and often the wrong one: the line of
+// the surrounding mapping, or the line before. The actual position is found by parsing
+// prefixes of the document: it is the end of the shortest prefix that fails with the
+// same message. The number of lines tried and of bytes parsed are limited, so that the
+// search costs a small multiple of parsing the document once.
 const (
 	maxProbes     = 60
 	maxProbeBytes = 8 << 20
@@ -40,7 +40,7 @@ func (s *source) syntaxError(err error) core.Diagnostic {
 	return core.Diagnostic{Code: core.CodeSyntax, Pos: pos, Message: message, Hint: hint}
 }
 
-// find returns the offset a syntax error is about.
+// find returns the offset of a syntax error.
 func (s *source) find(problem string) int {
 	s.budget = maxProbeBytes + len(s.data)
 	_, consumed := s.drip(s.data)
@@ -65,13 +65,13 @@ func (s *source) find(problem string) int {
 	return s.column(best, func(text []byte) bool { return s.probe(text) == problem })
 }
 
-// findInBrackets tells whether an error about a list or mapping in brackets, for
-// which the text up to line first is too short already, is an error inside of it, such
-// as a missing comma, or the missing end. A missing end is noticed only where the text goes on, with a line that
-// is not further in than the one that opens the bracket.
+// findInBrackets locates an error about a list or mapping in brackets. first is the
+// first line whose prefix fails. The error is either inside the brackets, such as a
+// missing comma, or a missing closing bracket. A missing bracket only shows on a later
+// line that is not indented more deeply than the line of the opening bracket.
 func (s *source) findInBrackets(problem, bracket string, first, last int) int {
-	// The library looks for the end of a key before it reports what stands in
-	// front of it. Commas on lines of their own give it something to find.
+	// The library searches for the end of a key before it reports an error in front of
+	// it. Commas on separate lines end the search.
 	fails := func(text []byte) bool {
 		text = append(text[:len(text):len(text)], "\n,\n,\n,\n,\n,\n"...)
 		p, consumed := s.drip(text)
@@ -98,7 +98,7 @@ func (s *source) findInBrackets(problem, bracket string, first, last int) int {
 	return s.lines[open] + max(s.indent(open), strings.Index(s.line(open+1), char))
 }
 
-// column returns the offset at which a line starts to fail.
+// column returns the offset at which a line begins to fail.
 func (s *source) column(line int, fails func(text []byte) bool) int {
 	start, end := s.lines[line], s.lineEnd(line)
 	n := sort.Search(end-start, func(n int) bool { return fails(s.data[:start+n+1]) })
@@ -112,8 +112,8 @@ func (s *source) column(line int, fails func(text []byte) bool) int {
 	return at
 }
 
-// probe reads a text and returns what is wrong with it, "" for nothing or when too much
-// has been read already.
+// probe parses data and returns the problem. It returns "" if there is none, or if the
+// budget is exhausted.
 func (s *source) probe(data []byte) string {
 	if s.budget -= len(data); s.budget < 0 {
 		return ""
@@ -121,8 +121,9 @@ func (s *source) probe(data []byte) string {
 	return problemOf(parse(bytes.NewReader(data)))
 }
 
-// drip is probe and tells how many bytes it took to find out: the library is fed byte
-// by byte and never looks more than a few ahead.
+// drip is like probe, and also returns the number of bytes consumed when the problem
+// was found. The library is fed byte by byte and never reads more than a few bytes
+// ahead.
 func (s *source) drip(data []byte) (problem string, consumed int) {
 	if s.budget -= len(data); s.budget < 0 {
 		return "", 0
@@ -153,7 +154,7 @@ func (r *dripReader) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// Lines are counted from 0 below, except in line.
+// In the functions below, lines are counted from 0, except in line.
 
 func (s *source) lineOf(offset int) int { return int(s.position(offset).Line) - 1 }
 
@@ -164,7 +165,7 @@ func (s *source) lineEnd(line int) int {
 	return len(s.data)
 }
 
-// line returns the text of a line counted from 1.
+// line returns the content of a line, counted from 1.
 func (s *source) line(n int) string { return string(s.data[s.lines[n-1]:s.lineEnd(n-1)]) }
 
 // isEmpty reports whether a line is blank or a comment.
@@ -175,7 +176,7 @@ func (s *source) isEmpty(line int) bool {
 
 func (s *source) indent(line int) int { return s.textOf(line) - s.lines[line] }
 
-// textOf returns the offset of the first character of a line that is no space.
+// textOf returns the offset of the first character of a line that is not a space.
 func (s *source) textOf(line int) int {
 	text := s.data[s.lines[line]:s.lineEnd(line)]
 	return s.lines[line] + len(text) - len(bytes.TrimLeft(text, " "))

@@ -11,7 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// place says where a scalar stands: on a line of its own, in brackets, as a key.
+// place is the context of a scalar: on its own line, in brackets, or as a key.
 type place uint8
 
 const (
@@ -20,8 +20,8 @@ const (
 	asKey
 )
 
-// text writes a text as a scalar: plain where every YAML reader takes it for the
-// same text, else in double quotes.
+// text formats a string as a scalar: plain if every YAML parser reads that as the same
+// string, else in double quotes.
 func (p *printer) text(s string, where place) string {
 	if !utf8.ValidString(s) {
 		p.fail("string %q is not valid UTF-8", s)
@@ -33,15 +33,15 @@ func (p *printer) text(s string, where place) string {
 }
 
 var (
-	// A text may stand without quotes if it begins like this ...
+	// A string needs no quotes if it begins like this ...
 	plainStart = regexp.MustCompile(`^(?:[A-Za-z_$/(]|\.{1,2}/)`)
 	// ... or is a version, a duration or another name that begins with a digit.
 	plainDigits = regexp.MustCompile(`^[0-9]+[0-9A-Za-z.]*$`)
 	version     = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
 )
 
-// constants are booleans or null; switches are booleans to readers of YAML 1.1, for
-// whose sake they are quoted as values. A key is quoted only where it must be.
+// constants are booleans or null. switches are booleans in YAML 1.1, so they are quoted
+// as values. A key is quoted only if it has to be.
 var (
 	constants = []string{"true", "false", "null"}
 	switches  = []string{"yes", "no", "on", "off"}
@@ -65,14 +65,14 @@ func isOneOf(s string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(s, w) })
 }
 
-// isDigitName reports whether a word that begins with a digit is a text to the
-// library and has a letter that no number has.
+// isDigitName reports whether the library reads a word that begins with a digit as a
+// string, and the word has a letter that does not occur in numbers.
 func isDigitName(s string) bool {
 	n := yaml.Node{Kind: yaml.ScalarNode, Value: s}
 	return n.ShortTag() == "!!str" && strings.ContainsAny(s, "ghijklmnpqrstuvwyzGHIJKLMNPQRSTUVWYZ")
 }
 
-// quote writes a text in double quotes on one line.
+// quote formats a string in double quotes on one line.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -99,8 +99,8 @@ func quote(s string) string {
 	return b.String()
 }
 
-// literal reports whether a text of several lines can be written as a block
-// that reads back exactly.
+// literal reports whether a multi-line string can be printed as a block that reads back
+// exactly.
 func literal(s string) bool {
 	body := strings.TrimSuffix(s, "\n")
 	if !strings.Contains(body, "\n") || strings.HasSuffix(body, "\n") || strings.HasPrefix(s, "\n") || strings.HasPrefix(s, " ") {

@@ -5,15 +5,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// walker turns the library's tree into ours.
+// walker converts the library's tree.
 type walker struct {
 	src *source
 	ds  core.Diagnostics
-	// open holds the anchored nodes that are being expanded, expanded counts
-	// the values made inside them.
+	// open holds the anchored nodes that are being expanded. expanded counts the values
+	// created inside them.
 	open     []*yaml.Node
 	expanded int
-	// stopped is set once a limit is exceeded; the rest of the tree is void.
+	// stopped is set once a limit is exceeded; the rest of the tree is invalid.
 	stopped bool
 }
 
@@ -58,8 +58,8 @@ func (w *walker) value(n *yaml.Node, depth int) *core.Value {
 	}
 }
 
-// alias expands an alias. The value stands at the alias, what is inside of it
-// where it was written.
+// alias expands an alias. The position of the value is the alias. Positions inside the
+// value are those of the anchored original.
 func (w *walker) alias(n *yaml.Node, depth int) *core.Value {
 	for _, o := range w.open {
 		if o == n.Alias {
@@ -70,7 +70,7 @@ func (w *walker) alias(n *yaml.Node, depth int) *core.Value {
 	w.open = append(w.open, n.Alias)
 	out := w.value(n.Alias, depth)
 	w.open = w.open[:len(w.open)-1]
-	if out.Kind == core.StringValue { // places inside it are where it was written
+	if out.Kind == core.StringValue { // positions inside the string refer to the original
 		out.Pos = w.src.at(n).Written(core.Segments(core.At(out.Scalar.(string), out.Pos)))
 		return out
 	}
@@ -99,8 +99,8 @@ func (w *walker) mapping(n *yaml.Node, depth int) *core.Value {
 		}
 		key, ok := w.key(k)
 		if !ok {
-			// Nobody can mean a key that is a number, but it may be anything if it is a
-			// list or mapping.
+			// A key that is a number cannot be a misspelled key, but a list or mapping
+			// may have been meant as any key.
 			out.Lost = out.Lost || k.Kind != yaml.ScalarNode
 			continue
 		}
@@ -122,11 +122,11 @@ func duplicate(ds *core.Diagnostics, key core.Text, first core.Position) {
 		WithHint("the first one is on line %d", first.Line)
 }
 
-// isMerge reports whether a key is <<, which a quoted one is not.
+// isMerge reports whether a key is an unquoted <<.
 func isMerge(k *yaml.Node) bool { return k.Kind == yaml.ScalarNode && k.Tag == "!!merge" }
 
-// merge adds the keys of the mapping behind a <<, or of a list of mappings, that
-// out does not have yet. They come after the keys that were written there.
+// merge adds the keys of the mapping of a <<, or of a list of mappings, that out does
+// not have. They come after the keys that are written in out.
 func (w *walker) merge(out *core.Value, have map[string]core.Position, n *yaml.Node, depth int) {
 	from := w.value(n, depth)
 	sources := []*core.Value{from}
@@ -151,7 +151,7 @@ func (w *walker) merge(out *core.Value, have map[string]core.Position, n *yaml.N
 	}
 }
 
-// key reads the key of a pair.
+// key converts the key of a pair.
 func (w *walker) key(k *yaml.Node) (core.Text, bool) {
 	pos := w.src.at(k)
 	if k.Kind == yaml.AliasNode {
@@ -175,7 +175,7 @@ func (w *walker) key(k *yaml.Node) (core.Text, bool) {
 	return core.At(k.Value, pos), true
 }
 
-// placeholder recognizes {{NAME}}, which YAML reads as a mapping whose key is a
+// placeholder recognises {{NAME}}, which YAML parses as a mapping whose key is a
 // mapping.
 func placeholder(m, k *yaml.Node) (name string, ok bool) {
 	if k.Kind != yaml.MappingNode || m.Style&yaml.FlowStyle == 0 || k.Style&yaml.FlowStyle == 0 ||

@@ -32,7 +32,7 @@ func parseFull(t testing.TB) *File {
 	return f
 }
 
-// plain drops the positions of named values.
+// plain removes the positions of named values.
 func plain(m core.Members[*core.Value]) string {
 	o := core.NewObject(len(m))
 	for _, e := range m {
@@ -123,8 +123,8 @@ func TestParseExpect(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that no text makes Parse panic and that a file without findings
-// has no node without answers.
+// FuzzParse checks that Parse never panics, and that a file without findings has no
+// node without answers.
 func FuzzParse(f *testing.F) {
 	full, err := os.ReadFile("testdata/full.yaml")
 	if err != nil {

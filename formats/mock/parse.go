@@ -8,9 +8,9 @@ import (
 	"github.com/wavefold/wavefold/formats/document"
 )
 
-// Parse reads a mock file. All findings are returned at once, in the order of the
-// file; whether the nodes and fields exist is not looked at. The file is nil when the
-// text cannot be read at all; beside other errors it holds what could be read.
+// Parse parses a mock file. It returns all findings at once, in the order of the file.
+// It does not check whether the nodes and fields exist. The file is nil if the document
+// cannot be parsed at all. If there are other errors, it holds what could be parsed.
 func Parse(file string, data []byte) (*File, core.Diagnostics) {
 	f := &File{}
 	ds, ok := document.Decode(file, data, f)
@@ -29,7 +29,7 @@ func Parse(file string, data []byte) (*File, core.Diagnostics) {
 
 type answersPlain Answers
 
-// DecodeValue reads a list that holds at least one answer, or one answer alone.
+// DecodeValue decodes a list of at least one answer, or a single answer.
 func (a *Answers) DecodeValue(v *core.Value) core.Diagnostics {
 	ds := core.Decode(listOf(v), (*answersPlain)(a))
 	if isEmpty(v) {
@@ -38,7 +38,7 @@ func (a *Answers) DecodeValue(v *core.Value) core.Diagnostics {
 	return ds
 }
 
-// listOf makes a value that stands alone the list of it.
+// listOf converts a single value to a list.
 func listOf(v *core.Value) *core.Value {
 	if v.Kind == core.ArrayValue || v.Kind == core.NullValue {
 		return v
@@ -52,7 +52,7 @@ func isEmpty(v *core.Value) bool {
 
 type routesPlain Routes
 
-// DecodeValue reads a list that holds at least one answer, or one answer alone.
+// DecodeValue decodes a list of at least one decision, or a single decision.
 func (r *Routes) DecodeValue(v *core.Value) core.Diagnostics {
 	ds := core.Decode(listOf(v), (*routesPlain)(r))
 	if isEmpty(v) {
@@ -63,7 +63,7 @@ func (r *Routes) DecodeValue(v *core.Value) core.Diagnostics {
 
 type routePlain Route
 
-// DecodeValue reads the id of a node, none, a number, or a mapping.
+// DecodeValue decodes the id of a node, none, a number, or a mapping.
 func (r *Route) DecodeValue(v *core.Value) core.Diagnostics {
 	r.Pos = v.Pos
 	switch v.Kind {
@@ -93,7 +93,7 @@ func (r *Route) DecodeValue(v *core.Value) core.Diagnostics {
 
 type evalPlain Eval
 
-// DecodeValue reads true, false, or a mapping.
+// DecodeValue decodes true, false, or a mapping.
 func (e *Eval) DecodeValue(v *core.Value) core.Diagnostics {
 	e.Pos = v.Pos
 	if pass, ok := v.Scalar.(bool); ok {
@@ -106,7 +106,7 @@ func (e *Eval) DecodeValue(v *core.Value) core.Diagnostics {
 	return core.Decode(v, (*evalPlain)(e))
 }
 
-// count reads a number that stands alone.
+// count decodes a number of at least 0.
 func count(v *core.Value) (core.Int, core.Diagnostics) {
 	n, ok := v.Scalar.(int64)
 	if !ok || n < 0 {
@@ -115,7 +115,7 @@ func count(v *core.Value) (core.Int, core.Diagnostics) {
 	return core.At(int(n), v.Pos), nil
 }
 
-// DecodeValue reads a number or a mapping of numbers.
+// DecodeValue decodes a number or a mapping of numbers.
 func (c *Counts) DecodeValue(v *core.Value) core.Diagnostics {
 	if v.Kind != core.ObjectValue {
 		n, ds := count(v)
@@ -135,7 +135,8 @@ func (c *Counts) DecodeValue(v *core.Value) core.Diagnostics {
 
 type answerPlain Answer
 
-// DecodeValue reads the mapping; a call that panics returns no error.
+// DecodeValue decodes the mapping and rejects combinations of keys that contradict each
+// other.
 func (a *Answer) DecodeValue(v *core.Value) core.Diagnostics {
 	ds := core.Decode(v, (*answerPlain)(a))
 	if a.Output != nil && (a.Delta != nil || a.EdgeOutput != nil) {
@@ -156,7 +157,7 @@ func (a *Answer) DecodeValue(v *core.Value) core.Diagnostics {
 
 type errorPlain Error
 
-// DecodeValue reads the mapping with its default.
+// DecodeValue decodes the mapping, with Retryable true by default.
 func (e *Error) DecodeValue(v *core.Value) core.Diagnostics {
 	e.Retryable = true
 	ds := core.Decode(v, (*errorPlain)(e))
@@ -168,7 +169,7 @@ func (e *Error) DecodeValue(v *core.Value) core.Diagnostics {
 
 var stepText = regexp.MustCompile(`^([^#\s]+)(?:#(0|[1-9][0-9]{0,8}))?$`)
 
-// DecodeValue reads a string such as fetch or score#3.
+// DecodeValue decodes a string such as fetch or score#3.
 func (s *Step) DecodeValue(v *core.Value) core.Diagnostics {
 	text, ok := v.Scalar.(string)
 	if !ok {

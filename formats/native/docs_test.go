@@ -34,8 +34,8 @@ func docsKeys(section string) []core.Key {
 
 var tables = regexp.MustCompile(`(?s)<!-- keys: ([a-z_ ]+) -->\n.*?<!-- end -->\n`)
 
-// TestDocsTables holds that the tables of keys in the documentation are those of the
-// parser. The flag -golden writes them anew.
+// TestDocsTables checks that the tables of keys in the documentation match the parser's
+// keys. The flag -golden updates them.
 func TestDocsTables(t *testing.T) {
 	text, err := os.ReadFile(docsFile)
 	if err != nil {
@@ -154,9 +154,9 @@ func rangeText(k core.Key) string {
 
 var codeBlocks = regexp.MustCompile("(?s)```yaml([a-z ]*)\n(.*?)```\n")
 
-// TestDocsExamples reads every YAML block of the documentation: those marked as a
-// workflow must be one without findings that is written as it stands, those marked as
-// a mock a mock file, the others at least YAML.
+// TestDocsExamples parses every YAML block of the documentation. A block marked as a
+// workflow must have no findings and be in the form that Write prints. A block marked
+// as a mock must be a mock file. The others must be valid YAML.
 func TestDocsExamples(t *testing.T) {
 	text, err := os.ReadFile(docsFile)
 	if err != nil {
@@ -191,8 +191,8 @@ func TestDocsExamples(t *testing.T) {
 	}
 }
 
-// TestDocsFindings holds that the findings printed in the documentation are the ones
-// its wrong example gives.
+// TestDocsFindings checks that the findings in the documentation are those of its
+// invalid example.
 func TestDocsFindings(t *testing.T) {
 	text, err := os.ReadFile(docsFile)
 	if err != nil {

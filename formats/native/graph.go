@@ -34,15 +34,15 @@ func (p *parser) node(d *nodeShape) *core.Node {
 	if f := d.ForEach; f != nil {
 		n.ForEach = &core.ForEach{Source: f.Source, Concurrency: f.Concurrency, MaxFailures: f.MaxFailures, Collect: f.Collect, Lost: f.Lost, Pos: f.Pos}
 	}
-	if n.Config == nil { // the node is no mapping, which has been reported
+	if n.Config == nil { // the node is not a mapping, which has been reported
 		n.Config = &core.Value{Kind: core.ObjectValue, Pos: d.Pos}
 	}
 	p.kindKeys(n, d)
 	return n
 }
 
-// kindKeys checks the keys that are not common to all nodes against those the kind
-// owns. Without a kind that exists nobody can tell whether they are right.
+// kindKeys checks the keys that are not common to all nodes against the keys of the
+// kind. If the kind does not exist, the keys cannot be checked.
 func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
 	for i, v := range n.Config.Values {
 		if !v.Whole() {

@@ -7,7 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// idle are the keys without effect, by section, and a document that has each of them.
+// idle are the keys without effect, by section, and a document that contains all of
+// them.
 var idle = map[string][]string{"state": {"store"}, "field": {"$ref"}, "type": {"$ref"}, "loop": {"budget"}}
 
 const idleKeys = `name: a
@@ -21,8 +22,8 @@ graph:
   loops: [{id: l, body: a, max_iters: 2, budget: 3}]
 `
 
-// TestKeysWithoutEffect holds that a key without effect is reported where it stands, and that
-// no other key says of itself that it has none.
+// TestKeysWithoutEffect checks that a key without effect is reported at its position,
+// and that no other key is documented as having none.
 func TestKeysWithoutEffect(t *testing.T) {
 	_, ds := Parse("a.yaml", []byte(idleKeys), Options{})
 	got := map[string]bool{}

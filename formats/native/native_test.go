@@ -19,7 +19,7 @@ import (
 
 var updateGolden = flag.Bool("golden", false, "write the golden files and the tables in docs/format.md")
 
-// kinds are those of the test documents with the keys they own.
+// kinds are the kinds in the test documents, with their keys.
 var kinds = []testKind{
 	{"tool", []string{"impl"}},
 	{"agent", []string{"prompt", "model", "provider", "schema", "output_format", "timeout_ms"}},
@@ -84,7 +84,7 @@ func TestDocuments(t *testing.T) {
 				t.Errorf("document %v, dir %q", w.Document, w.Dir)
 			}
 			tree, _ := document.Parse(file, data)
-			if !bytes.Contains(data, []byte("&step")) { // what is behind an alias stands elsewhere
+			if !bytes.Contains(data, []byte("&step")) { // values expanded from an alias are elsewhere in the document
 				if err := formatstest.CheckPositions(data, tree); err != nil {
 					t.Error(err)
 				}
@@ -94,13 +94,14 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// besidesReferences leaves out that a $ref has no effect.
+// besidesReferences removes the findings about $ref keys without effect.
 func besidesReferences(ds core.Diagnostics) core.Diagnostics {
 	return slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool { return strings.Contains(d.Message, "$ref: this key has no effect") })
 }
 
-// roundTrip holds that a written workflow reads back as the same, apart from what
-// equals its default, and is written the same again.
+// roundTrip checks that writing a workflow and parsing the result gives the same
+// workflow, except for values that equal their defaults, and that writing it again
+// gives the same bytes.
 func roundTrip(t *testing.T, w *core.Workflow) {
 	t.Helper()
 	first, err := Write(w)
@@ -109,7 +110,7 @@ func roundTrip(t *testing.T, w *core.Workflow) {
 	}
 	back, ds := Parse("", first, Options{})
 	if back != nil {
-		back.Findings = nil // that a key has no effect is said again
+		back.Findings = nil // findings about keys without effect are not compared
 	}
 	if ds.Failed(false) {
 		t.Fatalf("Write wrote\n%s\nwhich has %v", first, ds)
@@ -126,7 +127,7 @@ func roundTrip(t *testing.T, w *core.Workflow) {
 	}
 }
 
-// normal returns a copy without what the format calls a default.
+// normal returns a copy without values that equal the defaults of the format.
 func normal(w *core.Workflow) *core.Workflow {
 	c := *w
 	c.Dir, c.Document = "", true
@@ -201,7 +202,7 @@ func normalOnError(e *core.OnError) *core.OnError {
 	return &c
 }
 
-// dump writes a workflow without positions, one value on a line.
+// dump formats a workflow without positions, one value per line.
 func dump(w *core.Workflow) string { return dumpWith(w, false) }
 
 func dumpWith(w *core.Workflow, positions bool) string {
@@ -283,7 +284,7 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// TestEverythingHasEveryKey keeps the document of TestEverything complete.
+// TestEverythingHasEveryKey checks that the document of TestEverything has every key.
 func TestEverythingHasEveryKey(t *testing.T) {
 	data, err := os.ReadFile("testdata/workflows/everything.yaml")
 	if err != nil {
@@ -336,8 +337,8 @@ func TestOptionsZero(t *testing.T) {
 	}
 }
 
-// TestWorkflowBesideFindings holds that a document with errors of shape still gives
-// a workflow that other checks can look at.
+// TestWorkflowBesideFindings checks that parsing a document with errors of shape still
+// returns a workflow for other checks.
 func TestWorkflowBesideFindings(t *testing.T) {
 	w, ds := Parse("x.yaml", []byte("name: x\nbad: 1\nruntime: {concurrency: 0}\ngraph: {nodes: [3, {id: a, kind: tool, impl: f}], edges: [{from: a, to: b}]}"), options())
 	if !ds.Failed(false) || w == nil {
@@ -370,8 +371,8 @@ func addSeeds(f *testing.F) {
 	formatstest.AddDocuments(f, "testdata/findings/*.txtar")
 }
 
-// FuzzParse holds that no text makes Parse panic, that every finding has a place and
-// a code, and that a document without errors is written and read back unchanged.
+// FuzzParse checks that Parse never panics, that every finding has a position and a
+// code, and that a document without errors is written and parsed back unchanged.
 func FuzzParse(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {

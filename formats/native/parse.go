@@ -10,12 +10,12 @@ import (
 	"github.com/wavefold/wavefold/formats/document"
 )
 
-// Options are what Parse has to know about the kinds of nodes. The zero Options
-// accept every kind with any keys.
+// Options describe the kinds of nodes to Parse. The zero Options accept every kind with
+// any keys.
 type Options struct {
-	// Kinds returns the configuration keys that a kind owns; ok is false for a
-	// kind that does not exist: what keys it has cannot be told. nil: all kinds own
-	// what they are given.
+	// Kinds returns the configuration keys of a kind. ok is false if the kind does not
+	// exist; its keys are then not checked. If Kinds is nil, every kind accepts any
+	// keys.
 	Kinds func(kind string) (keys []string, ok bool)
 }
 
@@ -32,18 +32,18 @@ func OptionsFor(r *core.Registry) Options {
 	}
 }
 
-// Parse reads a workflow file. file is used in positions, and its folder becomes the
-// workflow's Dir; it is not opened. All findings about the document's shape are
-// returned at once, in the order of the file. The workflow is nil when the text cannot
-// be read at all; beside errors of shape it holds what could be read, and all findings,
-// so that compiling it reports everything that is wrong with the document.
+// Parse parses a workflow file. file is used in positions and is not opened; its folder
+// becomes the workflow's Dir. Parse returns all findings about the document's shape at
+// once, in the order of the document. The workflow is nil if the document cannot be
+// parsed at all. If its shape has errors, it holds what could be parsed and all
+// findings, so that compiling it reports every error in the document.
 func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnostics) {
 	tree, ds := document.Parse(file, data)
 	return FromTree(file, tree, ds, opts)
 }
 
-// FromTree is Parse for a document that has been read into a tree, with the findings of
-// that.
+// FromTree is Parse for a document that has already been parsed into a tree, with the
+// findings of that step.
 func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Options) (*core.Workflow, core.Diagnostics) {
 	var doc documentShape
 	ds, ok := document.DecodeTree(tree, found, &doc)
@@ -61,7 +61,8 @@ func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Option
 	return w, p.ds.Capped()
 }
 
-// parser makes a workflow of the decoded shapes and checks what a tag cannot say.
+// parser converts a decoded document to a workflow and makes the checks that struct
+// tags cannot express.
 type parser struct {
 	opts Options
 	ds   core.Diagnostics
@@ -114,7 +115,7 @@ func (p *parser) workflow(d *documentShape) *core.Workflow {
 	return w
 }
 
-// lost lists the sections of which something could not be read.
+// lost returns the sections with parts that could not be read.
 func (d *documentShape) lost() core.Lost {
 	lost := slices.Concat(d.Lost, d.State.Lost, d.Graph.Lost)
 	if d.Lost.Has("state") {
@@ -133,7 +134,7 @@ func (p *parser) ignored(what string, v *core.Value) {
 	}
 }
 
-// references warns of types that are said to be somewhere else: nobody looks there.
+// references warns of types with a $ref, which is not resolved.
 func (p *parser) references(tree *core.Value) {
 	for _, section := range []*core.Value{tree.Get("state").Get("schema"), tree.Get("inputs")} {
 		if section == nil {
@@ -160,7 +161,7 @@ func (p *parser) reference(name string, t *core.Value) {
 	}
 }
 
-// elseKeys says how the key else of an edge is written.
+// elseKeys adds a hint to the error about a key else of an edge.
 func (p *parser) elseKeys() {
 	for i := range p.ds {
 		if d := &p.ds[i]; d.Code == core.CodeUnknownKey && strings.HasPrefix(d.Message, "edge ") && strings.HasSuffix(d.Message, `: unknown key "else"`) {

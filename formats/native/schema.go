@@ -10,16 +10,16 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Schema returns the JSON Schema (2020-12) of workflow files, indented, for editors
-// and other checkers. Nodes may have any keys in it, since their kinds decide; use
-// SchemaFor to close them.
+// Schema returns the JSON Schema (2020-12) of workflow files, indented, for editors and
+// other tools. The schema allows any keys in nodes, because these depend on the kind.
+// SchemaFor allows only the keys of registered kinds.
 func Schema() []byte { return generate(nil) }
 
-// SchemaFor returns the schema in which a node must be of one of the registry's
-// kinds and has that kind's keys only.
+// SchemaFor returns a schema in which the kind of a node must be in the registry, and
+// the node may only have the keys of that kind.
 func SchemaFor(r *core.Registry) []byte { return generate(r) }
 
-// sections names the parts of a document, for the schema's definitions and the
+// sections lists the parts of a document, for the schema's definitions and the
 // documentation.
 var sections = []struct {
 	name, doc string
@@ -85,8 +85,8 @@ func generate(r *core.Registry) []byte {
 	return out.Bytes()
 }
 
-// sectionSchema describes a mapping. A blank value is an empty mapping, which is
-// fine where no key is required.
+// sectionSchema returns the schema of a mapping. Unless a key is required, a null value
+// is allowed and means an empty mapping.
 func sectionSchema(doc string, keys []core.Key) *core.Object {
 	props := core.NewObject(len(keys))
 	var required []any
@@ -110,7 +110,7 @@ func sectionSchema(doc string, keys []core.Key) *core.Object {
 	return out
 }
 
-// closeNode allows exactly the keys of the node's kind.
+// closeNode restricts a node to the keys of its kind.
 func closeNode(node *core.Object, r *core.Registry) {
 	var names, branches []any
 	for _, name := range r.KindNames() {
@@ -137,7 +137,7 @@ func closeNode(node *core.Object, r *core.Registry) {
 	node.Set("unevaluatedProperties", false)
 }
 
-// schemer is a value with a schema of its own.
+// schemer is implemented by types that define their own schema.
 type schemer interface{ schema() *core.Object }
 
 func (conditionShape) schema() *core.Object {
@@ -172,11 +172,12 @@ var (
 	interfaceType = reflect.TypeFor[any]()
 )
 
-// durationPattern is what time.ParseDuration reads, without a sign.
+// durationPattern matches the strings that time.ParseDuration accepts, without a minus
+// sign.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-// valueSchema describes a value by the Go type it is decoded into and the limits of
-// its key, which apply to the scalars inside.
+// valueSchema returns the schema of a value, given the Go type that it is decoded into
+// and its key. The limits of the key apply to the scalars in the value.
 func valueSchema(t reflect.Type, k *core.Key) *core.Object {
 	if s, ok := reflect.Zero(t).Interface().(schemer); ok {
 		return s.schema()
@@ -254,8 +255,8 @@ func durationSchema(k *core.Key) *core.Object {
 	return text
 }
 
-// Keys lists the keys of a section of the format ("document", "node", "edge" ...) in
-// the order in which Write puts them, nil for a section that does not exist.
+// Keys returns the keys of a section of the format ("document", "node", "edge" ...) in
+// the order in which Write prints them, or nil if the section does not exist.
 func Keys(section string) []core.Key {
 	for _, s := range sections {
 		if s.name == section {

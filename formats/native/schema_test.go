@@ -13,11 +13,11 @@ import (
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
-// shapeCodes are the findings that a schema can see too.
+// shapeCodes are the findings that a schema can also detect.
 var shapeCodes = []core.Code{core.CodeUnknownKey, core.CodeMissingKey, core.CodeWrongType, core.CodeBadValue, core.CodeUnknownKind}
 
-// TestSchemaAgreesWithParser checks every test document, right and wrong, against
-// the schema: both must say the same.
+// TestSchemaAgreesWithParser checks every test document, valid or not, against the
+// schema. The schema and the parser must agree.
 func TestSchemaAgreesWithParser(t *testing.T) {
 	c, root := newValidator(t, SchemaFor(registry()))
 	docs := documents(t)
@@ -32,10 +32,10 @@ func TestSchemaAgreesWithParser(t *testing.T) {
 			docs[filepath.Base(a)+"/"+f.Name] = []byte(f.Data)
 		}
 	}
-	// What a schema cannot say, or says without this package.
+	// A schema cannot express the rules that these documents break.
 	except := []string{
 		"on-error.yaml", // attempts goes with policy: retry
-		"timeouts.yaml", // more than nothing
+		"timeouts.yaml", // a duration above zero
 	}
 	right, wrong := 0, 0
 	for file, data := range docs {
@@ -63,9 +63,8 @@ func TestSchemaAgreesWithParser(t *testing.T) {
 	}
 }
 
-// TestSchemaFindsEach turns the documents of findings into one value each where a
-// document holds many faults: every node, edge and unit that the parser refuses must be
-// refused by the schema, and no other.
+// TestSchemaFindsEach splits documents with many findings into single nodes, edges and
+// units. The schema must reject exactly those that the parser rejects.
 func TestSchemaFindsEach(t *testing.T) {
 	c, _ := newValidator(t, SchemaFor(registry()))
 	tests := []struct {
@@ -108,8 +107,8 @@ func TestSchemaFindsEach(t *testing.T) {
 	}
 }
 
-// TestSchemaHasTheParsersKeys holds that the schema's sections have exactly the keys
-// that the parser knows, each with a description.
+// TestSchemaHasTheParsersKeys checks that the sections of the schema have exactly the
+// keys of the parser, each with a description.
 func TestSchemaHasTheParsersKeys(t *testing.T) {
 	c, _ := newValidator(t, Schema())
 	if c.defs.Len() != len(sections) {
@@ -132,7 +131,7 @@ func TestSchemaHasTheParsersKeys(t *testing.T) {
 	}
 }
 
-// TestSchemaDescribesKinds: an editor can show what a node of a kind does.
+// TestSchemaDescribesKinds checks that an editor can show the description of a kind.
 func TestSchemaDescribesKinds(t *testing.T) {
 	type config struct {
 		Topic core.Text `wavefold:"topic"`
@@ -152,7 +151,8 @@ func TestSchemaDescribesKinds(t *testing.T) {
 	}
 }
 
-// TestSchemaOpenNodes: without a registry nobody knows the keys of the kinds.
+// TestSchemaOpenNodes checks that nodes may have any keys without a registry, because
+// the keys of the kinds are unknown.
 func TestSchemaOpenNodes(t *testing.T) {
 	c, root := newValidator(t, Schema())
 	for file, data := range documents(t) {

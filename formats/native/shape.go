@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// The structs below are the format. A tag names the key and its limits, `doc` says
-// what it means, the order of the fields is the order in which Write puts the keys.
+// These structs define the format. A tag gives the key and its limits, `doc` its
+// meaning. Write prints the keys in the order of the fields.
 
 type documentShape struct {
 	Name        core.Text                `wavefold:"name,required" doc:"what the workflow is called in logs and events"`
@@ -161,7 +161,7 @@ type onErrorShape struct {
 
 // retryShape has the fields of core.RetryPolicy.
 type retryShape struct {
-	Name     core.Text                    // the key under which it stands
+	Name     core.Text                    // the key in the mapping retry_policies
 	Preset   core.Text                    `wavefold:"preset" doc:"retry policy to start from: none, standard, aggressive, linear, patient or another one of these; other keys override it"`
 	Attempts *core.Int                    `wavefold:"attempts,min=1,max=20" doc:"number of attempts, including the first"`
 	Backoff  core.Text                    `wavefold:"backoff,oneof=linear|exponential" doc:"waits of base, 2 base, 3 base or of base, 2 base, 4 base; default linear"`

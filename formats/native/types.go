@@ -31,7 +31,7 @@ func fieldDecl(m core.Member[fieldShape]) core.FieldDecl {
 	}
 }
 
-// valueOf tells an absent value from a null.
+// valueOf distinguishes an absent value from null.
 func valueOf(v *any) any {
 	if v == nil {
 		return core.Missing
@@ -39,7 +39,7 @@ func valueOf(v *any) any {
 	return *v
 }
 
-// typeOf returns the type that the keys describe, nil when they say nothing.
+// typeOf returns the type that the keys describe, nil if none is set.
 func typeOf(d *typeShape) *core.Type {
 	if d == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// validator checks values against the part of JSON Schema that Schema uses. A keyword
-// it does not know fails the test.
+// validator checks values against the part of JSON Schema that Schema uses. An unknown
+// keyword fails the test.
 type validator struct {
 	t    *testing.T
 	defs *core.Object
@@ -31,24 +31,24 @@ func newValidator(t *testing.T, schema []byte) (*validator, *core.Object) {
 	return &validator{t, defs.(*core.Object)}, root
 }
 
-// faults returns what is wrong with a value.
+// faults returns the errors in a value.
 func (c *validator) faults(schema, v any) []string {
 	r := c.check(schema, v, "$")
 	return r.faults
 }
 
-// result is what one schema says about one value.
+// result is the result of checking one value against one schema.
 type result struct {
 	path   string
 	faults []string
-	seen   map[string]bool // members that the schema has looked at
+	seen   map[string]bool // members that the schema has evaluated
 }
 
 func (r *result) fail(format string, args ...any) {
 	r.faults = append(r.faults, r.path+": "+fmt.Sprintf(format, args...))
 }
 
-// also adds what another schema says about the same value.
+// also adds the result of another schema for the same value.
 func (r *result) also(o *result) {
 	r.faults = append(r.faults, o.faults...)
 	for k := range o.seen {
@@ -86,7 +86,7 @@ func (c *validator) check(schema, v any, path string) *result {
 	return r
 }
 
-// rest checks the members that nothing else has looked at.
+// rest checks the members that no other keyword has evaluated.
 func (c *validator) rest(r *result, schema, v any) {
 	o, _ := v.(*core.Object)
 	for name, e := range o.All() {
@@ -96,7 +96,7 @@ func (c *validator) rest(r *result, schema, v any) {
 	}
 }
 
-// keyword returns the check of a keyword; nil is for what check does itself.
+// keyword returns the check of a keyword, nil if check itself handles the keyword.
 func keyword(name string) (f func(c *validator, r *result, want, v any), ok bool) {
 	switch name {
 	case "description", "if", "then", "additionalProperties", "unevaluatedProperties":
@@ -147,7 +147,7 @@ func checkType(_ *validator, r *result, want, v any) {
 	}
 	for _, w := range list {
 		kind, _ := core.TypeKindOf(w.(string))
-		if v == nil && kind == core.NullType { // core lets null pass for every type
+		if v == nil && kind == core.NullType { // core allows null for every type
 			return
 		}
 		if v != nil && kind != core.NullType && (&core.Type{Kind: kind}).Check(v) == nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// conditionShape is the text of an expression. Booleans and numbers are expressions
-// too and need no quotes: `when: true`.
+// conditionShape holds the source of an expression. Booleans and numbers are
+// expressions, too, and need no quotes: `when: true`.
 type conditionShape struct{ text *core.Text }
 
-// DecodeValue reads a scalar.
+// DecodeValue decodes a scalar.
 func (c *conditionShape) DecodeValue(v *core.Value) core.Diagnostics {
 	text := core.At("", v.Pos)
 	switch v.Kind {
@@ -28,15 +28,15 @@ func (c *conditionShape) DecodeValue(v *core.Value) core.Diagnostics {
 	return nil
 }
 
-// isElse reports whether the condition is the bare word else.
+// isElse reports whether the condition is the word else.
 func (c *conditionShape) isElse() bool {
 	return c.text != nil && strings.TrimSpace(c.text.Value) == "else"
 }
 
-// mappingShape is a mapping whose content the format does not know.
+// mappingShape is a mapping whose keys the format does not define.
 type mappingShape struct{ tree *core.Value }
 
-// DecodeValue keeps the tree; a blank value is no mapping at all.
+// DecodeValue keeps the tree. A null counts as absent.
 func (m *mappingShape) DecodeValue(v *core.Value) core.Diagnostics {
 	switch v.Kind {
 	case core.ObjectValue:
@@ -55,7 +55,7 @@ type bodyShape struct {
 	isList bool
 }
 
-// DecodeValue reads a text or a list of texts.
+// DecodeValue decodes a string or a list of strings.
 func (b *bodyShape) DecodeValue(v *core.Value) core.Diagnostics {
 	switch v.Kind {
 	case core.StringValue:
@@ -69,17 +69,17 @@ func (b *bodyShape) DecodeValue(v *core.Value) core.Diagnostics {
 	}
 }
 
-// joinShape is a word, or a mapping that says how many predecessors it takes.
+// joinShape is the name of a join, or a mapping with the number of predecessors.
 type joinShape struct {
 	word core.Text
 	keys joinKeysShape
 	pos  core.Position
 }
 
-// joinWords are the joins that need no number.
+// joinWords are the joins without a number.
 var joinWords = []string{core.JoinAll, core.JoinAllDone, core.JoinAny}
 
-// DecodeValue reads a word or a mapping.
+// DecodeValue decodes a string or a mapping.
 func (j *joinShape) DecodeValue(v *core.Value) core.Diagnostics {
 	j.pos = v.Pos
 	switch v.Kind {
@@ -121,7 +121,7 @@ func (j *joinShape) decodeWord(v *core.Value) core.Diagnostics {
 	return ds
 }
 
-// join is what a node says of its predecessors, nil when it says nothing.
+// join returns the join of a node, nil if the node sets neither join nor race.
 func (j *joinShape) join(race bool) *core.Join {
 	out := &core.Join{Policy: j.word, Count: j.keys.KOfN, Fraction: j.keys.Quorum, Race: race, Pos: j.pos}
 	switch {
@@ -135,13 +135,13 @@ func (j *joinShape) join(race bool) *core.Join {
 	return out
 }
 
-// Shapes without their methods, for the decoder.
+// These types have no DecodeValue method, so the decoder treats them as plain structs.
 type (
 	onErrorPlain     onErrorShape
 	unitOnErrorPlain unitOnErrorShape
 )
 
-// DecodeValue reads the mapping and checks which keys go with its policy.
+// DecodeValue decodes the mapping and warns of keys without effect under its policy.
 func (o *onErrorShape) DecodeValue(v *core.Value) core.Diagnostics {
 	ds := shorthand(v, core.Decode(v, (*onErrorPlain)(o)))
 	if o.Policy.Value == "skip" || o.Policy.Value == "fail_run" {
@@ -154,12 +154,12 @@ func (o *onErrorShape) DecodeValue(v *core.Value) core.Diagnostics {
 	return ds
 }
 
-// DecodeValue reads the mapping.
+// DecodeValue decodes the mapping.
 func (o *unitOnErrorShape) DecodeValue(v *core.Value) core.Diagnostics {
 	return shorthand(v, core.Decode(v, (*unitOnErrorPlain)(o)))
 }
 
-// shorthand answers a bare word in place of a policy with what to write.
+// shorthand adds a hint to the error about a string in place of the mapping.
 func shorthand(v *core.Value, ds core.Diagnostics) core.Diagnostics {
 	switch policy, _ := v.Scalar.(string); policy {
 	case "retry":
@@ -170,18 +170,16 @@ func shorthand(v *core.Value, ds core.Diagnostics) core.Diagnostics {
 	return ds
 }
 
-// Names of the parts that findings speak of.
-
-// DecodeSubject calls a node by its id.
+// DecodeSubject names the node by its id.
 func (*nodeShape) DecodeSubject(v *core.Value) string { return named("node", v, "id") }
 
-// DecodeSubject calls a pipeline by its id.
+// DecodeSubject names the pipeline by its id.
 func (*pipelineShape) DecodeSubject(v *core.Value) string { return named("pipeline", v, "id") }
 
-// DecodeSubject calls a loop by its id.
+// DecodeSubject names the loop by its id.
 func (*loopShape) DecodeSubject(v *core.Value) string { return named("loop", v, "id") }
 
-// DecodeSubject calls an edge by its ends.
+// DecodeSubject names the edge by its ends.
 func (*edgeShape) DecodeSubject(v *core.Value) string {
 	from, to := word(v, "from"), word(v, "to")
 	if from == "" || to == "" {
@@ -197,7 +195,7 @@ func named(what string, v *core.Value, key string) string {
 	return ""
 }
 
-// word returns a member that is a short text on one line, "" for anything else.
+// word returns a member that is a short string on one line, "" otherwise.
 func word(v *core.Value, key string) string {
 	s, _ := v.Get(key).Plain().(string)
 	if len(s) > 80 || strings.ContainsAny(s, " \t\r\n") {

@@ -9,14 +9,14 @@ import (
 	"github.com/wavefold/wavefold/formats/document"
 )
 
-// Write returns the workflow as a document: the keys in the order of docs/format.md,
-// with a node's own keys, in their order, between phase and args, and nothing that
-// equals its default. Parsing the result and writing it again gives the same bytes.
+// Write formats a workflow as a document. The keys are in the order of docs/format.md,
+// with the keys of a node's kind between phase and args, in their original order.
+// Defaults are left out. Parsing the result and writing it again gives the same bytes.
 // Comments and positions are lost.
 //
-// What only exists in Go cannot be written: a handler without a registered name, a
-// custom merge function, a default that has no JSON form. Write fails then and names
-// the node or field.
+// Write fails if the workflow contains something that only exists in Go: a handler
+// without a registered name, a custom merge function, or a default without a JSON form.
+// The error names the node or field.
 func Write(w *core.Workflow) ([]byte, error) {
 	wr := &writer{sections: map[*core.Value]bool{}}
 	tree := wr.document(w)
@@ -28,7 +28,7 @@ func Write(w *core.Workflow) ([]byte, error) {
 
 // writer builds the tree of a document.
 type writer struct {
-	// sections are the mappings that stay on lines of their own however short.
+	// sections are the mappings that are never printed on one line.
 	sections map[*core.Value]bool
 	err      error
 }
@@ -39,7 +39,7 @@ func (w *writer) fail(format string, args ...any) {
 	}
 }
 
-// object is a mapping under construction. Its methods leave out what says nothing.
+// object is a mapping under construction. Its methods leave out empty values.
 type object struct{ *core.Value }
 
 func newObject() object { return object{&core.Value{Kind: core.ObjectValue}} }
@@ -58,7 +58,7 @@ func (o object) text(key string, t core.Text) {
 	}
 }
 
-// word writes a text that is not the default.
+// word adds a string unless it equals the default.
 func (o object) word(key string, t core.Text, byDefault string) {
 	if t.Value != byDefault {
 		o.text(key, t)
@@ -77,7 +77,7 @@ func (o object) flag(key string, b bool) {
 	}
 }
 
-// texts writes a list; always tells to write an empty one too.
+// texts adds a list of strings. An empty list is left out unless always is true.
 func (o object) texts(key string, list []string, always bool) {
 	if len(list) == 0 && !always {
 		return
@@ -89,22 +89,22 @@ func (o object) texts(key string, list []string, always bool) {
 	o.put(key, v)
 }
 
-// object writes a mapping unless it is empty.
+// object adds a mapping unless it is empty.
 func (o object) object(key string, v object) {
 	if len(v.Keys) > 0 {
 		o.put(key, v.Value)
 	}
 }
 
-// list writes a list of mappings unless it is empty.
+// list adds a list of mappings unless it is empty.
 func (o object) list(key string, items []*core.Value) {
 	if len(items) > 0 {
 		o.put(key, &core.Value{Kind: core.ArrayValue, Items: items})
 	}
 }
 
-// millis writes a wait in milliseconds, or as a duration when it is no whole number
-// of them.
+// millis adds a duration in milliseconds, or as a duration string if it is not a whole
+// number of milliseconds.
 func (o object) millis(key string, d *core.Located[time.Duration], byDefault time.Duration) {
 	switch {
 	case d == nil || d.Value == byDefault:
@@ -242,7 +242,7 @@ func (w *writer) node(n *core.Node) *core.Value {
 	}
 	joinTree(o, n.Join)
 	o.number("priority", &n.Priority, 0)
-	if n.Effects != nil { // false may contradict the kind
+	if n.Effects != nil { // false may override the kind
 		o.put("effects", &core.Value{Kind: core.BoolValue, Scalar: *n.Effects})
 	}
 	return o.Value
@@ -262,7 +262,8 @@ func onErrorTree(e *core.OnError) object {
 	return o
 }
 
-// retryTree writes a retry policy. Over a preset a default says something.
+// retryTree adds the keys of a retry policy. Over a preset, defaults are written as
+// well, because they override it.
 func retryTree(o object, r *core.RetryPolicy) {
 	preset := r.Preset.Value != ""
 	o.text("preset", r.Preset)
@@ -341,7 +342,7 @@ func (w *writer) loop(l *core.Loop) *core.Value {
 	return o.Value
 }
 
-// joinTree adds what a node says of its predecessors.
+// joinTree adds the join of a node.
 func joinTree(o object, j *core.Join) {
 	if j == nil {
 		return

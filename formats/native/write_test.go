@@ -24,8 +24,9 @@ func tool(id, impl string) *core.Node {
 
 var doNothing = core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
 
-// built is a workflow as Go code makes it, with what documents would not hold:
-// values that equal their defaults, Go types, waits that are no whole milliseconds.
+// built is a workflow as Go code constructs it, with values that documents would not
+// contain: values that equal their defaults, Go types, and durations that are not whole
+// milliseconds.
 func built() *core.Workflow {
 	load := tool("load", "loader")
 	load.Handler = doNothing
@@ -150,7 +151,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// TestWriteOrder holds that every section of a written document has its keys in the
+// TestWriteOrder checks that the keys of every section of a written document are in the
 // order of the table.
 func TestWriteOrder(t *testing.T) {
 	for file, data := range documents(t) {
@@ -222,8 +223,8 @@ func checkOrder(t *testing.T, v *core.Value, section string) {
 	}
 }
 
-// TestWriteIsCanonical holds that writing does not depend on how a document was laid
-// out: JSON and YAML of the same workflow give the same text.
+// TestWriteIsCanonical checks that the output does not depend on the layout of the
+// original: JSON and YAML of the same workflow give the same bytes.
 func TestWriteIsCanonical(t *testing.T) {
 	data, err := os.ReadFile("testdata/workflows/everything.yaml")
 	if err != nil {

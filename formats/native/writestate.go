@@ -47,7 +47,7 @@ func (w *writer) state(o object, d *core.Workflow) {
 	o.put("state", state.Value)
 }
 
-// or returns a type to read from, empty for nil.
+// or returns t, or an empty type if t is nil.
 func or(t *core.Type) *core.Type {
 	if t == nil {
 		return &core.Type{}
@@ -61,7 +61,7 @@ func kind(o object, t *core.Type) {
 	}
 }
 
-// typeParts writes what a type says besides its kind and description.
+// typeParts adds the keys of a type other than its kind and description.
 func (w *writer) typeParts(o object, t *core.Type, subject string) {
 	if t.Items != nil {
 		o.object("items", w.typeTree(t.Items, subject))
@@ -92,7 +92,7 @@ func (w *writer) typeTree(t *core.Type, subject string) object {
 	return o
 }
 
-// description writes the text of a field, or that of its type.
+// description adds the description of a field, or of its type if the field has none.
 func (o object) description(text core.Text, t *core.Type) {
 	if text.Value == "" {
 		text.Value = t.Desc
@@ -100,7 +100,7 @@ func (o object) description(text core.Text, t *core.Type) {
 	o.text("description", text)
 }
 
-// value writes a value of the state unless it is missing.
+// value adds a value unless it is core.Missing.
 func (w *writer) value(o object, key string, v any, subject string) {
 	if !core.IsMissing(v) {
 		o.put(key, w.tree(v, subject+": "+key))

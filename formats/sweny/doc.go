@@ -1,7 +1,7 @@
-// Package sweny reads and writes workflows in the format of SWEny: YAML or JSON documents
-// whose nodes are instructions for a model and whose edges carry conditions in plain
-// language, between which a model picks. docs/formats/sweny.md describes what becomes of
-// each key.
+// Package sweny reads and writes workflows in the format of SWEny: YAML or JSON
+// documents whose nodes are instructions for a model and whose edges have conditions in
+// natural language. A model chooses between the edges. docs/formats/sweny.md describes
+// the meaning of each key.
 //
 //	w, findings := sweny.Parse("triage.yml", data, sweny.Options{Files: os.DirFS(".")})
 //	if err := findings.Err(false); err != nil {
@@ -9,9 +9,9 @@
 //	}
 //
 // A document becomes a walk that a model routes (core.RouterModel), or with the option
-// Parallel a dag. Parse checks the shape of the document, its skills, its inputs and the
-// files that it refers to; whether its edges lead somewhere and its rings are bounded is up
-// to package plan, what a node says of checks and schemas to the kind agent. Nothing is
-// executed and no address is fetched; the only files that are looked at are those that texts
-// stand in, each once.
+// Parallel a dag. Parse checks the shape of the document, its skills, its inputs and
+// the files that it refers to. Package plan checks that its edges lead to nodes and
+// that its cycles are bounded. The kind agent checks evaluations and schemas. Parse
+// executes nothing and fetches no URL. It reads only the files that the document names
+// as sources, each once.
 package sweny

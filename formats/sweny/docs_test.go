@@ -13,8 +13,7 @@ import (
 
 const page = "../../docs/formats/sweny.md"
 
-// TestDocsKeys holds that each table of the page has the keys of the format, no more and no
-// fewer.
+// TestDocsKeys checks that each table of the page lists exactly the keys of the format.
 func TestDocsKeys(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -42,7 +41,7 @@ func TestDocsKeys(t *testing.T) {
 	}
 }
 
-// TestDocsExamples reads every document of the page.
+// TestDocsExamples parses every document of the page.
 func TestDocsExamples(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {

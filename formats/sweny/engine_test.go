@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// TestWhole holds what is said of a document by the loader, by the plan and by the kinds
-// together: each fault once.
+// TestWhole checks that the loader, the plan and the kinds together report each error
+// in a document once.
 func TestWhole(t *testing.T) {
 	const doc = `id: a
 name: A
@@ -55,8 +55,9 @@ edges:
 	}
 }
 
-// One warning tells of all skills that are nowhere: documents give the same few to many of
-// their nodes. What such a skill would bring is not known, so nothing is said of filters.
+// One warning covers all unknown skills, because documents give the same few skills to
+// many of their nodes. The tools of an unknown skill are not known, so filters are not
+// checked.
 func TestUnknownSkills(t *testing.T) {
 	const doc = `id: a
 name: A

@@ -18,7 +18,7 @@ func (l *loader) inputs() {
 	}
 }
 
-// inputType returns the type of an input whose type is a word that exists.
+// inputType returns the type of an input whose type name is valid.
 func (l *loader) inputType(d *inputShape) *core.Type {
 	t := &core.Type{}
 	switch d.Type.Value {

@@ -7,20 +7,21 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// fate says what becomes of a key at the top of a document that the format does not define,
-// or that this engine does not act on.
+// fate says how a top-level key is treated that the format does not define, or that has
+// no effect in this engine.
 type fate uint8
 
 const (
-	kept   fate = iota // it is for other programs: it is kept and written back
-	undone             // it asks for something that is not done here, which a warning says
+	kept   fate = iota // it is meant for other programs: it is kept and written back
+	undone             // it asks for something that this engine does not do, which is a warning
 )
 
-// topKey is a key at the top that is none of documentShape's. All are kept and written back.
+// topKey is a known top-level key that documentShape does not have. All of them are
+// kept and written back.
 type topKey struct {
 	name string
 	fate fate
-	hint string // of one that asks for something: what to do instead
+	hint string // of an undone key: what to do instead
 }
 
 const (
@@ -29,8 +30,8 @@ const (
 	later       = "it is a key of later versions of the format"
 )
 
-// documentKeys are the keys at the top that have a meaning, otherKeys the others that are
-// known. docs/formats/sweny.md lists the same.
+// documentKeys are the top-level keys that have an effect, otherKeys the other known
+// ones. docs/formats/sweny.md contains the same list.
 var (
 	documentKeys = core.KeyNames(documentShape{})
 	otherKeys    = []topKey{
@@ -47,14 +48,14 @@ var (
 		{name: "timeout", fate: undone, hint: "end the run from outside, or set WAVEFOLD_MODEL_TIMEOUT for calls of models"},
 		{name: "mcp", fate: undone, hint: "servers of tools are not supported: register Go functions"},
 	}
-	// laterNodeKeys are keys of nodes in later versions of the format. Nodes are closed, so
-	// they are refused.
+	// laterNodeKeys are keys of nodes in later versions of the format. Unknown keys of
+	// nodes are errors, so these keys are rejected.
 	laterNodeKeys = []string{"budget", "agent_env", "on_fail", "permissions", "outputs"}
 )
 
 func nodeLater(key string) bool { return slices.Contains(laterNodeKeys, key) }
 
-// others looks at the keys at the top that have no meaning. They are kept.
+// others reports the top-level keys that have no effect. They are kept.
 func (l *loader) others(rest *core.Value) {
 	for i, k := range rest.Keys {
 		if k.Value == "spec_version" {
@@ -77,12 +78,12 @@ func (l *loader) others(rest *core.Value) {
 	}
 }
 
-// blankKeys are keys whose values must say something if they are there, by what they hold.
+// blankKeys groups keys by the values they must have if they are set.
 type blankKeys struct {
-	texts    []string // a text that is not empty
-	lists    []string // a list
-	full     []string // a list with an element
-	nonBlank []string // a list in which no text is empty
+	texts    []string // must not be an empty string
+	lists    []string // must be a list
+	full     []string // must be a list with at least one element
+	nonBlank []string // must be a list without empty strings
 	mappings []string
 }
 
@@ -96,7 +97,7 @@ var (
 	ruleBlanks  = blankKeys{nonBlank: []string{"any_tool_called", "all_tools_called", "no_tool_called"}}
 )
 
-// blanks reports keys of a mapping that are there and say nothing.
+// blanks reports keys of a mapping that are set to an empty value.
 func (l *loader) blanks(subject string, v *core.Value, keys blankKeys) {
 	if v == nil {
 		return
@@ -131,7 +132,7 @@ func (l *loader) blanks(subject string, v *core.Value, keys blankKeys) {
 	}
 }
 
-// nodeBlanks reports what a node has that says nothing.
+// nodeBlanks reports keys of a node that are set to an empty value.
 func (l *loader) nodeBlanks(subject string, v *core.Value) {
 	l.blanks(subject, v, nodeBlanks)
 	if t := v.Get("tools"); t != nil && (list(t.Get("allow")) || list(t.Get("deny"))) {
@@ -146,5 +147,5 @@ func (l *loader) nodeBlanks(subject string, v *core.Value) {
 	}
 }
 
-// list reports whether a value is a list with an element.
+// list reports whether a value is a list with at least one element.
 func list(v *core.Value) bool { return v != nil && len(v.Items) > 0 }

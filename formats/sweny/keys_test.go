@@ -11,8 +11,8 @@ import (
 
 const minimal = "id: a\nname: A\nentry: a\nnodes: {a: {name: A, instruction: Work.}}\nedges: []\n"
 
-// TestOtherKeys holds of each key of the table that it is kept and written back, with a
-// warning where it stands if it asks for something, and that the page names it.
+// TestOtherKeys checks that each key of the table is kept and written back, that a key
+// without effect gets a warning at its position, and that the page lists it.
 func TestOtherKeys(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -36,8 +36,8 @@ func TestOtherKeys(t *testing.T) {
 	}
 }
 
-// TestNodeKeysAtTheTop holds that each key of nodes that a document does not have is told of
-// at its top.
+// TestNodeKeysAtTheTop checks that a node key at the top level of a document is
+// reported.
 func TestNodeKeysAtTheTop(t *testing.T) {
 	for _, key := range nodeKeys {
 		if slices.Contains(documentKeys, key) {

@@ -13,26 +13,27 @@ import (
 	"github.com/wavefold/wavefold/formats/document"
 )
 
-// Options are what Parse has to know of the world around a document.
+// Options configure Parse.
 type Options struct {
-	// Files gives access to the document's folder, for texts in files. nil: there is none.
+	// Files is the document's folder, from which sources are read. nil means that there
+	// is no folder.
 	Files fs.FS
-	// Parallel makes a dag of every document, as its key parallel does.
+	// Parallel converts every document to a dag, as its key parallel does.
 	Parallel bool
 }
 
-// Parse reads a document. file is used in positions, and its folder becomes the workflow's
-// Dir; it is not opened. All findings about the document are returned at once, in the order
-// of the file. The workflow is nil when the text cannot be read at all; beside errors it
-// holds what could be read, and all findings, so that compiling it reports everything that
-// is wrong with the document.
+// Parse parses a document. file is used in positions and is not opened; its folder
+// becomes the workflow's Dir. Parse returns all findings about the document at once, in
+// the order of the document. The workflow is nil if the document cannot be parsed at
+// all. If there are other errors, it holds what could be parsed and all findings, so
+// that compiling it reports every error in the document.
 func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnostics) {
 	tree, ds := document.Parse(file, data)
 	return FromTree(file, tree, ds, opts)
 }
 
-// FromTree is Parse for a document that has been read into a tree, with the findings of
-// that. A tree that is nil is a text that could not be read.
+// FromTree is Parse for a document that has already been parsed into a tree, with the
+// findings of that step. A nil tree means that the document could not be parsed.
 func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Options) (*core.Workflow, core.Diagnostics) {
 	if tree == nil {
 		return nil, coded(found).Capped()
@@ -51,8 +52,8 @@ func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Option
 	return w, w.Findings.Capped()
 }
 
-// Is reports whether a document is one of this format: it has no graph, and its nodes are a
-// mapping or it says where it begins.
+// Is reports whether a document is in this format: it has no key graph, and its nodes
+// are a mapping or it has an entry.
 func Is(tree *core.Value) bool {
 	if tree == nil || tree.Kind != core.ObjectValue || tree.Get("graph") != nil {
 		return false
@@ -61,16 +62,17 @@ func Is(tree *core.Value) bool {
 	return nodes != nil && nodes.Kind == core.ObjectValue || tree.Get("entry") != nil || nodes == nil && tree.Get("id") != nil
 }
 
-// looks are lines of such a document.
+// looks match lines that occur in documents of this format.
 var looks = []*regexp.Regexp{regexp.MustCompile(`(?m)^[ \t{]*"?entry"?[ \t]*:`), regexp.MustCompile(`(?m)^[ \t{]*"?nodes"?[ \t]*:`)}
 
-// Looks reports whether a text that cannot be read seems to be a document of this format.
+// Looks reports whether text that cannot be parsed appears to be a document of this
+// format.
 func Looks(data []byte) bool {
 	return !slices.ContainsFunc(looks, func(line *regexp.Regexp) bool { return !line.Match(data) })
 }
 
-// codes are those of this format for findings of shape and of syntax, by ours. Findings of
-// compiling a document have them, too.
+// codes maps the engine's codes for syntax and shape errors to those of this format.
+// Findings of compiling a document are mapped, too.
 var codes = map[core.Code]core.Code{
 	core.CodeUnknownKey: core.CodeSchema, core.CodeMissingKey: core.CodeSchema, core.CodeWrongType: core.CodeSchema, core.CodeBadValue: core.CodeSchema,
 	core.CodeSyntax: core.CodeParseDocument,
@@ -82,7 +84,8 @@ func coded(ds core.Diagnostics) core.Diagnostics {
 	return out
 }
 
-// loader makes a workflow of the decoded shapes and checks what a tag cannot say.
+// loader converts a decoded document to a workflow and makes the checks that struct
+// tags cannot express.
 type loader struct {
 	opts    Options
 	ds      core.Diagnostics
@@ -90,9 +93,9 @@ type loader struct {
 	doc     *documentShape
 	library library
 	skills  map[string]*skillShape
-	// known are the names that the context of a node can have.
+	// known are the names that may occur in the context of a node.
 	known []string
-	// assembled is how many bytes have been put together, see maxAssembled.
+	// assembled is the number of bytes in assembled strings, limited by maxAssembled.
 	assembled int
 }
 
@@ -140,7 +143,8 @@ func (l *loader) workflow(tree *core.Value, d *documentShape) *core.Workflow {
 	return l.w
 }
 
-// attributes returns what a mapping says beyond some keys, as written; nil for nothing.
+// attributes returns the members of a mapping other than those in but, nil if there are
+// none.
 func attributes(v *core.Value, but ...string) *core.Object {
 	var out *core.Object
 	for i, k := range v.Keys {
@@ -155,8 +159,8 @@ func attributes(v *core.Value, but ...string) *core.Object {
 	return out
 }
 
-// edgesKey reports a document that does not say what its edges are: the list must be
-// written even when it is empty, so that a document that was cut off is noticed.
+// edgesKey reports a document without the key edges. The list is required even if it is
+// empty, so that a truncated document is detected.
 func (l *loader) edgesKey(tree *core.Value) {
 	switch v := tree.Get("edges"); {
 	case v == nil && !tree.Lost:
@@ -169,20 +173,20 @@ func (l *loader) edgesKey(tree *core.Value) {
 	l.w.Lost = append(l.w.Lost, "edges")
 }
 
-// otherNames are keys by which other formats, or older versions of this one, call a key of
-// this format.
+// otherNames maps names that other formats, or older versions of this one, use for a
+// key to the name in this format.
 var otherNames = map[string]string{
 	"verify": "eval", "evals": "eval", "prompt": "instruction", "max_iters": "max_iterations", "max_visits": "max_iterations",
 	"condition": "when", "source": "from", "target": "to", "schema": "output",
 }
 
-// otherShapes tell of keys that take something else under their names of today.
+// otherShapes describes keys whose values have changed along with their names.
 var otherShapes = map[string]string{
 	"verify": "the key is called eval and takes a list of checks with names, such as {name: called, kind: function, rule: {any_tool_called: [...]}}",
 }
 
-// unknown reports the keys that a closed mapping does not have, and returns those they are
-// most likely meant to be.
+// unknown reports unknown keys of a mapping, and returns the keys that were most likely
+// intended.
 func (l *loader) unknown(subject string, rest *core.Value, known []string) (meant core.Lost) {
 	if rest == nil {
 		return nil

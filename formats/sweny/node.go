@@ -12,17 +12,18 @@ import (
 // kindAgent is the kind of all nodes.
 const kindAgent = "agent"
 
-// Headings of what is put before an instruction.
+// Titles of the sections before an instruction.
 const (
 	rulesTitle   = "## Rules: you must follow these"
 	contextTitle = "## Background"
 )
 
-// shared are the texts that the nodes have in common, each joined once.
+// shared holds the assembled rules and context that all nodes have in common.
 type shared struct{ rules, context string }
 
-// maxAssembled bounds the texts that are put together for nodes with rules or a context of
-// their own: a long text that many nodes add a word to would fill the memory.
+// maxAssembled limits the total size of the strings assembled for nodes with their own
+// rules or context. Otherwise a long text that many nodes extend would exhaust the
+// memory.
 const maxAssembled = 64 << 20
 
 // nodeKeys are the keys of a node.
@@ -64,8 +65,8 @@ func (l *loader) node(id core.Text, v *core.Value, common *shared) *core.Node {
 	return n
 }
 
-// config is the configuration of a node under construction. A key has the place of the key
-// of the document that it comes from.
+// config is the configuration of a node under construction. Each key gets the position
+// of the document key it comes from.
 type config struct{ tree, out *core.Value }
 
 func (c *config) set(key string, v *core.Value) { c.setFrom(key, key, v) }
@@ -100,7 +101,7 @@ func textTree(t core.Text) *core.Value {
 	return &core.Value{Kind: core.StringValue, Pos: t.Pos, Scalar: t.Value}
 }
 
-// first returns the first text that says something.
+// first returns the first string that is not empty.
 func first(list ...core.Text) core.Text {
 	for _, t := range list {
 		if t.Value != "" {
@@ -110,7 +111,7 @@ func first(list ...core.Text) core.Text {
 	return core.Text{}
 }
 
-// instruction reads what the model is told.
+// instruction reads the instruction of a node.
 func (l *loader) instruction(n *core.Node, d *nodeShape, c *config) bool {
 	if d.Instruction == nil || d.Lost.Has("instruction") {
 		return false
@@ -119,14 +120,14 @@ func (l *loader) instruction(n *core.Node, d *nodeShape, c *config) bool {
 	switch {
 	case ok:
 		c.text("instruction", t)
-	case d.Instruction.kind == urlSource: // nothing that a document could be refused for
+	case d.Instruction.kind == urlSource: // a URL is not an error of the document
 		n.Handler = unfetched(strings.TrimSpace(d.Instruction.text.Value))
 		return true
 	}
 	return ok
 }
 
-// sources reads a list of texts; those that cannot be read are left out.
+// sources reads a list of sources. Those that cannot be read are left out.
 func (l *loader) sources(list []sourceShape, subject, field string) []core.Text {
 	var out []core.Text
 	for i := range list {
@@ -138,8 +139,8 @@ func (l *loader) sources(list []sourceShape, subject, field string) []core.Text 
 	return out
 }
 
-// preamble puts the rules and the context before the instruction: those of the run, of the
-// workflow and of the node, in this order, or those of the node alone.
+// preamble sets the rules and the context that precede the instruction. They come from
+// the run, the workflow and the node, in this order, or from the node alone.
 func (l *loader) preamble(d *nodeShape, c *config, common *shared) {
 	list := &core.Value{Kind: core.ArrayValue, Pos: c.tree.Pos}
 	add := func(title, key, text string, own *nodeSourcesShape) {
@@ -161,7 +162,7 @@ func (l *loader) preamble(d *nodeShape, c *config, common *shared) {
 	}
 }
 
-// assemble puts texts behind one that may be empty.
+// assemble appends strings to one that may be empty.
 func (l *loader) assemble(text string, more []core.Text) string {
 	if len(more) == 0 {
 		return text
@@ -184,8 +185,9 @@ func (l *loader) assemble(text string, more []core.Text) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// titled is a part of the preamble: a title, the input of the run whose texts come first,
-// and the text of the document. It is nil when there can be none.
+// titled returns a section of the preamble: a title, the name of the run's input whose
+// text comes first, and the text of the document. It returns nil if the section would
+// be empty.
 func titled(title, input, text string, pos core.Position) *core.Value {
 	if input == "" && text == "" {
 		return nil
@@ -202,7 +204,8 @@ func titled(title, input, text string, pos core.Position) *core.Value {
 	return s
 }
 
-// output reads the schema of the answer. Its properties are what a router is shown.
+// output reads the schema of the answer. The router is shown the properties of the
+// schema.
 func (l *loader) output(n *core.Node, d *nodeShape, c *config) {
 	if d.Output == nil {
 		return
@@ -231,13 +234,13 @@ func (l *loader) toolFilter(d *nodeShape, c *config) {
 	c.setFrom("tool_filter", "tools", c.tree.Get("tools"))
 }
 
-// requires reads what must be there before the model is asked, and warns of paths that can
-// lead nowhere: they begin at the inputs or at a node.
+// requires reads the checks before the model is called. It warns of paths that can
+// never match because they begin neither at the inputs nor at a node.
 func (l *loader) requires(d *nodeShape, c *config) {
 	c.keep("requires", d.Requires)
 	for _, path := range requiredPaths(d.Requires) {
 		text := path.Value
-		if _, rest, ok := strings.Cut(text, ":"); ok { // behind all: or any:
+		if _, rest, ok := strings.Cut(text, ":"); ok { // after all: or any:
 			text = rest
 		}
 		first, _, _ := strings.Cut(text, ".")
@@ -249,7 +252,7 @@ func (l *loader) requires(d *nodeShape, c *config) {
 	}
 }
 
-// requiredPaths lists the paths in a requires.
+// requiredPaths returns the paths in a requires mapping.
 func requiredPaths(requires *core.Value) []core.Text {
 	var found []*core.Value
 	if list := requires.Get("output_required"); list != nil {
@@ -284,8 +287,8 @@ func (l *loader) eval(d *nodeShape, c *config) {
 	c.text("judge_model", first(d.JudgeModel, l.doc.JudgeModel))
 }
 
-// retry reads how often a node is asked again after a failed check. What a backend fails
-// with is not asked again.
+// retry reads the number of retries after a failed check. Failures of the model's
+// backend are not retried.
 func (l *loader) retry(d *nodeShape, c *config) *core.OnError {
 	r := d.Retry
 	if r == nil || r.Max.Value == 0 {
@@ -299,11 +302,12 @@ func (l *loader) retry(d *nodeShape, c *config) *core.OnError {
 		RetryOn: core.At("transient", r.Pos), Pos: r.Pos}
 }
 
-// defaultJudgeBudget is how many calls of judges a document may lead to without a word.
+// defaultJudgeBudget limits the number of judge calls that a document may cause without
+// a warning.
 const defaultJudgeBudget = 50
 
-// judges warns of a document whose nodes, each visited once, may call judges more often
-// than it says.
+// judges warns if the nodes, each visited once, may call judges more often than the
+// budget of the document allows.
 func (l *loader) judges() {
 	budget, pos, calls := defaultJudgeBudget, l.doc.Pos, 0
 	if b := l.doc.JudgeBudget; b != nil {

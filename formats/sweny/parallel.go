@@ -9,14 +9,16 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// maxParallel bounds the nodes of such a document: each knows all that come before it.
+// maxParallel limits the number of nodes of such a document, because each node lists
+// all its ancestors.
 const maxParallel = 500
 
-// parallel makes a dag of the walk. An edge without a condition is a dependency. A node with
-// conditions is followed by one that asks the router of the run which of them fits, and that
-// by one node for each of its edges, of which one is run and the others are skipped. A node
-// that several ways lead to so runs once those that were taken have ended: a condition that
-// does not hold on an edge into it would skip it.
+// parallel converts the walk to a dag. An edge without a condition becomes a
+// dependency. A node with conditional edges is followed by a node that asks the run's
+// router which of them applies. That node is followed by one node for each edge, of
+// which one runs and the others are skipped. A join thus runs once the edges that were
+// chosen have completed. A false condition directly on an edge into the join would skip
+// it.
 func (l *loader) parallel() {
 	w := l.w
 	if n := len(w.Nodes); n > maxParallel {
@@ -25,7 +27,7 @@ func (l *loader) parallel() {
 	}
 	w.Mode = core.ModeDAG
 	most := core.At(max(1, len(w.Nodes)), l.doc.Pos)
-	w.Runtime.Concurrency = &most // or a plain fan-out would run one after the other
+	w.Runtime.Concurrency = &most // so that a plain fan-out does not run sequentially
 	s := &splitter{loader: l, index: map[string]int32{}, taken: map[string]bool{}}
 	for i, n := range w.Nodes {
 		s.index[n.ID.Value], s.taken[n.ID.Value] = int32(i), true
@@ -34,17 +36,17 @@ func (l *loader) parallel() {
 	s.split()
 }
 
-// splitter turns the edges of a walk into those of a dag.
+// splitter converts the edges of a walk to those of a dag.
 type splitter struct {
 	*loader
 	index map[string]int32
-	taken map[string]bool // ids
-	edges []*core.Edge    // whose ends exist
-	out   core.Graph      // they are numbered as in edges
+	taken map[string]bool // ids in use
+	edges []*core.Edge    // edges between existing nodes
+	out   core.Graph      // the edge numbers are indexes of edges
 }
 
-// graph finds the ends of the edges. What is wrong with them is said in the words of the
-// format, as of a walk.
+// graph finds the ends of the edges. It reports errors in the terms of the format, as
+// for a walk.
 func (s *splitter) graph() {
 	s.out = make(core.Graph, len(s.w.Nodes))
 	whole := true
@@ -78,8 +80,8 @@ func (s *splitter) graph() {
 	s.rings()
 }
 
-// near names a node that may be meant, while there are few findings: looking for each of
-// many takes long.
+// near suggests a node with a similar name, if there are few findings. Searching for
+// many names would take too long.
 func (s *splitter) near(id string) string {
 	const most = 100
 	if len(s.ds) > most {
@@ -104,7 +106,7 @@ func (s *splitter) end(e *core.Edge, id core.Text, key string, code core.Code) (
 	return i, ok
 }
 
-// rings reports rings, whatever their bounds, and takes their edges out.
+// rings reports cycles, even if they are bounded, and removes their edges.
 func (s *splitter) rings() {
 	group := s.out.Groups()
 	for _, ring := range s.out.Rings() {
@@ -142,9 +144,9 @@ func (s *splitter) split() {
 	}
 }
 
-// choices tells the edges out of a node that are always followed from those that are chosen
-// from. A single one without a condition beside others is what is left when none fits;
-// several of them are a plain fan-out.
+// choices separates the edges out of a node that are always followed from those that
+// the router chooses between. A single unconditional edge among conditional ones is the
+// fallback choice. Several unconditional edges are a plain fan-out.
 func (s *splitter) choices(node int32) (plain, chosen []*core.Edge) {
 	for _, a := range s.out[node] {
 		e := s.edges[a.Edge]
@@ -160,7 +162,7 @@ func (s *splitter) choices(node int32) (plain, chosen []*core.Edge) {
 	return plain, chosen
 }
 
-// ancestors lists for each node those from which a way leads to it, in declared order.
+// ancestors returns the ancestors of each node in declaration order.
 func (s *splitter) ancestors() [][]int32 {
 	before := make([][]int32, len(s.out))
 	for i := range s.out {
@@ -173,7 +175,8 @@ func (s *splitter) ancestors() [][]int32 {
 	return before
 }
 
-// known tells a node whose results it is given: in a dag it has no context of its own.
+// known sets the nodes whose results a node is given, because a dag has no shared
+// context.
 func (s *splitter) known(n *core.Node, before []int32) {
 	if len(before) == 0 {
 		return
@@ -186,8 +189,8 @@ func (s *splitter) known(n *core.Node, before []int32) {
 	n.Config.Set(core.At("context_nodes", n.Pos), list)
 }
 
-// route puts a node behind another one that asks which of its edges fits, and a node on each
-// of these.
+// route adds a node that chooses between the conditional edges of n, and a node on each
+// of these edges.
 func (s *splitter) route(n *core.Node, chosen []*core.Edge, before []int32) {
 	pos := n.Pos
 	object := func() *core.Value { return &core.Value{Kind: core.ObjectValue, Pos: pos} }
@@ -232,7 +235,7 @@ func (s *splitter) route(n *core.Node, chosen []*core.Edge, before []int32) {
 	}
 }
 
-// says is the condition of an edge in the words of the document.
+// says returns the label of a chosen edge: its condition.
 func says(e *core.Edge) core.Text {
 	if e.When == nil {
 		return core.At("none of the others", e.Pos)
@@ -240,7 +243,7 @@ func says(e *core.Edge) core.Text {
 	return *e.When
 }
 
-// id makes a name for a node that no other has and that conditions can refer to.
+// id returns an unused node id that can be used in conditions.
 func (s *splitter) id(like string, pos core.Position) core.Text {
 	name := strings.ReplaceAll(like, "-", "_")
 	if name[0] >= '0' && name[0] <= '9' {
@@ -254,5 +257,5 @@ func (s *splitter) id(like string, pos core.Position) core.Text {
 	return core.At(id, pos)
 }
 
-// nothing is what the nodes on edges do.
+// nothing is the handler of the nodes on edges.
 func nothing(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }

@@ -15,7 +15,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// agents stands in for the kind agent: a node sends what its config says it was given.
+// agents replaces the kind agent. Its nodes return what their configuration says they
+// were given.
 type agents struct{}
 
 func (agents) Name() string   { return "agent" }
@@ -39,7 +40,7 @@ func (agents) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics
 	})}, nil
 }
 
-// chooser answers by the node, with the target it has for it, and notes what it is asked.
+// chooser answers with the target it has for a node, and records the requests.
 type chooser struct {
 	targets map[string]string
 	mu      sync.Mutex
@@ -81,7 +82,7 @@ func runParallel(t *testing.T, doc string, c *chooser, inputs map[string]any) *c
 	return r
 }
 
-// ran lists the nodes of the document that ran, with what they saw.
+// ran returns the nodes of the document that ran, with the results they were given.
 func ran(r *core.Report) string {
 	var out []string
 	for _, n := range r.Nodes() {
@@ -120,8 +121,8 @@ func TestParallelFanOut(t *testing.T) {
 	}
 }
 
-// mixed has plain and conditional edges out of one node, and nodes that several conditions
-// lead to.
+// mixed has plain and conditional edges out of one node, and nodes with several
+// conditional incoming edges.
 const mixed = `
 id: pipeline
 name: Pipeline
@@ -157,7 +158,8 @@ func TestParallelRouted(t *testing.T) {
 	}{
 		{"all is well", map[string]string{"health": "report", "drift": "report", "quality": "report"},
 			`drift["health"] health[] quality["health"] report["health","drift","quality"]`, 3},
-		// A join of which only some ways were taken runs; report sees who came before it.
+		// A join runs even if only some of its edges were chosen. report sees the nodes
+		// before it.
 		{"one branch finds something", map[string]string{"health": "report", "drift": "investigate", "quality": "report", "investigate": "escalate"},
 			`drift["health"] escalate["health","drift","quality","investigate"] health[] investigate["health","drift","quality"] quality["health"] report["health","drift","quality","investigate"]`, 4},
 		{"nothing fits", nil, `drift["health"] health[] quality["health"]`, 3},
@@ -184,8 +186,8 @@ func TestParallelRouted(t *testing.T) {
 	}
 }
 
-// TestParallelFallback holds that one edge without a condition beside others is what is left
-// when none fits, as in a walk, and that twins are told apart.
+// TestParallelFallback checks that one unconditional edge among conditional ones is the
+// fallback, as in a walk, and that two edges to the same node are distinguished.
 func TestParallelFallback(t *testing.T) {
 	const doc = `
 id: a
@@ -208,7 +210,7 @@ edges:
 	if got := ran(runParallel(t, doc, &chooser{targets: map[string]string{"a": "c"}}, nil)); got != `a[] c["a"]` {
 		t.Errorf("the last twin: %s", got)
 	}
-	// People read the conditions as they are written.
+	// Edge labels contain the conditions in their source form.
 	w, _ := sweny.Parse("a.yml", []byte(doc), sweny.Options{})
 	p, ds := wavefold.NewEngine(agents{}, route.Kind).Compile(w, false)
 	if p == nil {

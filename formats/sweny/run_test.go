@@ -16,7 +16,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// run runs a document against a script, and returns what the model was asked: the purpose,
+// run runs a document against a script. It returns the model's requests: the purpose,
 // the node and the last message of each call.
 func run(t *testing.T, doc string, opts sweny.Options, inputs map[string]any, answers ...llmtest.Answer) (*core.Report, []string) {
 	t.Helper()
@@ -62,7 +62,8 @@ edges:
   - {from: judge-it, to: send, when: verdict is PASS}
 `
 
-// TestRun walks a document whose judge is at first not understood, then says no, then yes.
+// TestRun runs a document whose judge first gives an unreadable answer, then no, then
+// yes.
 func TestRun(t *testing.T) {
 	r, asked := run(t, review, sweny.Options{}, map[string]any{"rules": "Be honest.", "topic": "bees"},
 		llmtest.Run("draft", "A draft."), llmtest.Run("send", "Sent."),
@@ -98,7 +99,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunAtOnce runs a document at once, in which the model decides what follows one node.
+// TestRunAtOnce runs a document with the option Parallel. The model chooses the
+// successors of one node.
 func TestRunAtOnce(t *testing.T) {
 	r, asked := run(t, mixed, sweny.Options{}, map[string]any{"rules": []any{"Be honest."}},
 		llmtest.Answer{Purpose: llm.PurposeRun, Text: `{"status": "fine"}`},

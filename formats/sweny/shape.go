@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// The structs below are the format. A tag names the key and its limits, `doc` says what it
-// means.
+// These structs define the format. A tag gives the key and its limits, `doc` its
+// meaning.
 
 type documentShape struct {
 	ID           core.Text                 `wavefold:"id,required" doc:"what the workflow is called in logs and events"`
@@ -99,18 +99,16 @@ type skillShape struct {
 	id string
 }
 
-// Names of the parts that findings speak of.
-
-// DecodeSubject calls a node by its id.
+// DecodeSubject names the node by its id.
 func (n *nodeShape) DecodeSubject(*core.Value) string { return "node " + n.id }
 
-// DecodeSubject calls an input by its name.
+// DecodeSubject names the input.
 func (n *inputShape) DecodeSubject(*core.Value) string { return "input " + n.name }
 
-// DecodeSubject calls a skill by its id.
+// DecodeSubject names the skill by its id.
 func (s *skillShape) DecodeSubject(*core.Value) string { return "skill " + s.id }
 
-// DecodeSubject calls an edge by its ends.
+// DecodeSubject names the edge by its ends.
 func (*edgeShape) DecodeSubject(v *core.Value) string {
 	from, to := word(v, "from"), word(v, "to")
 	if from == "" || to == "" {
@@ -119,7 +117,7 @@ func (*edgeShape) DecodeSubject(v *core.Value) string {
 	return "edge " + from + " -> " + to
 }
 
-// word returns a member that is a short text on one line, "" for anything else.
+// word returns a member that is a short string on one line, "" otherwise.
 func word(v *core.Value, key string) string {
 	s, _ := v.Get(key).Plain().(string)
 	if len(s) > 80 || strings.ContainsAny(s, "\t\r\n") {

@@ -11,9 +11,9 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// TestShapes loads documents in the shapes that published ones have. What is said of each
-// is the codes of its findings; none but the ambiguous ones has an error, and those run with
-// parallel.
+// TestShapes loads documents that are shaped like published ones, and compares the
+// codes of their findings. Only the ambiguous ones have errors, and those run with the
+// option Parallel.
 func TestShapes(t *testing.T) {
 	want := map[string]string{
 		"linear.yml":     "UNKNOWN_SKILL",
@@ -53,7 +53,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// codes lists the codes of findings.
+// codes returns the codes of findings.
 func codes(ds core.Diagnostics) string {
 	var out []string
 	for _, d := range ds {

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// inlineSkills reads the skills that the document brings along.
+// inlineSkills reads the skills that the document defines.
 func (l *loader) inlineSkills() {
 	l.skills = map[string]*skillShape{}
 	for _, m := range l.doc.Skills {
@@ -28,8 +28,8 @@ func (l *loader) inlineSkills() {
 	}
 }
 
-// nodeSkills hands the kind the skills of a node, with what the document knows of them.
-// Whether there are functions of that name is not known here.
+// nodeSkills passes the skills of a node to its kind, with the document's definitions.
+// The kind checks whether there are functions with these names.
 func (l *loader) nodeSkills(d *nodeShape, c *config) {
 	if len(d.Skills) == 0 {
 		return
@@ -52,7 +52,7 @@ func (l *loader) nodeSkills(d *nodeShape, c *config) {
 	c.set("skills", list)
 }
 
-// unfetched is the handler of a node whose instruction is somewhere else.
+// unfetched returns the handler of a node whose instruction is at a URL.
 func unfetched(address string) core.Handler {
 	return core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
 		return core.Result{}, core.Permanent(fmt.Errorf("the instruction is at %s, and addresses are not fetched", address))

@@ -21,17 +21,17 @@ const (
 	urlSource    = "url"
 )
 
-// sourceShape is a text, or where to find one: a path, an address, or a mapping that says
-// which of these it is.
+// sourceShape is a text or its location: a string that is the text, a path or a URL, or
+// a mapping that says which of these it is.
 type sourceShape struct {
 	kind string
-	text core.Text // the text itself, the path or the address
+	text core.Text // the text itself, the path or the URL
 }
 
 // sourceKeys are the keys of a source that is a mapping.
 var sourceKeys = []string{inlineSource, fileSource, urlSource}
 
-// DecodeValue reads a text or a mapping with one of the keys inline, file and url.
+// DecodeValue decodes a string, or a mapping with one of the keys inline, file and url.
 func (s *sourceShape) DecodeValue(v *core.Value) core.Diagnostics {
 	switch v.Kind {
 	case core.StringValue:
@@ -49,7 +49,7 @@ func (s *sourceShape) DecodeValue(v *core.Value) core.Diagnostics {
 	return s.blank()
 }
 
-// kindOf tells what a text is by how it begins.
+// kindOf returns the kind of a source from the prefix of its string.
 func kindOf(text string) string {
 	begins := func(with ...string) bool {
 		return slices.ContainsFunc(with, func(w string) bool { return strings.HasPrefix(text, w) })
@@ -102,14 +102,14 @@ func (s *sourceShape) blank() core.Diagnostics {
 	return ds
 }
 
-// nodeSourcesShape is a list of sources that are added to those of the workflow, or a
-// mapping whose sources may replace them.
+// nodeSourcesShape is a list of sources that are added to the sources of the workflow,
+// or a mapping whose sources may replace them.
 type nodeSourcesShape struct {
 	only    bool
 	sources []sourceShape
 }
 
-// DecodeValue reads a list, or a mapping with the keys only and sources.
+// DecodeValue decodes a list, or a mapping with the keys only and sources.
 func (n *nodeSourcesShape) DecodeValue(v *core.Value) core.Diagnostics {
 	if v.Kind != core.ObjectValue {
 		return core.Decode(v, &n.sources)
@@ -130,7 +130,7 @@ func (n *nodeSourcesShape) DecodeValue(v *core.Value) core.Diagnostics {
 type library struct {
 	files fs.FS
 	read  map[string]textOrError
-	// found are the sources of the document, in the order in which they were asked for.
+	// found are the sources of the document, in the order in which they were read.
 	found []core.Source
 }
 
@@ -139,9 +139,9 @@ type textOrError struct {
 	err  error
 }
 
-// text returns the text that a source stands for; ok is false when there is none, which is
-// reported. field names the place in the document, and without says what comes of it when the
-// text is at an address.
+// text returns the text of a source. It reports an error and returns false if there is
+// none. field names the position in the document. without states the consequence if the
+// source is a URL, which is not fetched.
 func (l *loader) text(s *sourceShape, subject, field, without string) (t core.Text, ok bool) {
 	switch s.kind {
 	case fileSource:
@@ -160,7 +160,7 @@ func (l *loader) text(s *sourceShape, subject, field, without string) (t core.Te
 	return t, true
 }
 
-// record notes where a text came from.
+// record records the origin of a text.
 func (l *loader) record(s *sourceShape, field, text string) {
 	r := core.Source{Field: field, Kind: s.kind, Pos: s.text.Pos}
 	if s.kind != inlineSource {
@@ -173,7 +173,8 @@ func (l *loader) record(s *sourceShape, field, text string) {
 	l.library.found = append(l.library.found, r)
 }
 
-// fileText reads a file below the document's folder. Positions in it are those of the file.
+// fileText reads a file below the document's folder. Positions in the result refer to
+// that file.
 func (l *loader) fileText(s *sourceShape, subject string) (core.Text, bool) {
 	name := strings.TrimSpace(s.text.Value)
 	bad := func(code core.Code, why string) *core.Diagnostic {
@@ -208,6 +209,6 @@ func (l *loader) fileText(s *sourceShape, subject string) (core.Text, bool) {
 	return s.text, false
 }
 
-// shown is a path or an address in a message. All of it is shown: whoever reads the message
-// looks for the file.
+// shown formats a path or URL for a message. It is not shortened, so that the reader
+// can find the file.
 func shown(name string) string { return `"` + strings.ReplaceAll(name, "\n", `\n`) + `"` }

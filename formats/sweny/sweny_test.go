@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
-// folder is what stands beside the documents of the archives.
+// folder is the folder of the documents in the archives.
 var folder = fstest.MapFS{
 	"prompt.md":      {Data: []byte("\nDo {{this}}.\n")},
 	"rules/style.md": {Data: []byte("Short words.\n")},
@@ -38,7 +38,7 @@ func (c counting) Open(name string) (fs.File, error) {
 	return c.FS.Open(name)
 }
 
-// TestEachFileOnce holds rule A6: one read of each path, however often it is named.
+// TestEachFileOnce checks rule A6: each path is read once, however often it is named.
 func TestEachFileOnce(t *testing.T) {
 	files := counting{folder, map[string]int{}}
 	_, ds := Parse("a.yml", []byte(`{id: a, name: A, entry: a, edges: [], rules: [./prompt.md, ./rules/../prompt.md],
@@ -46,7 +46,8 @@ nodes: {a: {name: A, instruction: ./prompt.md}, b: {name: B, instruction: {file:
 	if len(ds) != 2 {
 		t.Errorf("got %v, want two findings about a file that is not there", ds)
 	}
-	// Looking whether it is a file opens it too, where the file system cannot do better.
+	// Checking whether it is a file also opens it if the file system has no Stat
+	// method.
 	if n := files.opened["prompt.md"]; n > 2 {
 		t.Errorf("prompt.md was opened %d times", n)
 	}
@@ -69,7 +70,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// parse reads a document that has no errors.
+// parse parses a document that has no errors.
 func parse(t testing.TB, doc string) *core.Workflow {
 	t.Helper()
 	w, ds := Parse("a.yml", []byte(doc), Options{Files: folder})
@@ -79,7 +80,7 @@ func parse(t testing.TB, doc string) *core.Workflow {
 	return w
 }
 
-// TestConfig holds what the kind of the nodes is handed.
+// TestConfig checks the configuration that is passed to the kind.
 func TestConfig(t *testing.T) {
 	const head = "{id: a, name: A, entry: a, edges: [], model: large, judge_model: small, "
 	tests := []struct {
@@ -164,7 +165,7 @@ edges:
 	}
 }
 
-// TestLong holds that a long text which many nodes have does not fill the memory.
+// TestLong checks that a long text shared by many nodes does not exhaust the memory.
 func TestLong(t *testing.T) {
 	var shares, adds strings.Builder
 	for i := range 300 {
@@ -180,7 +181,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// TestBlankCondition holds that a condition that says nothing is none.
+// TestBlankCondition checks that a blank condition is no condition.
 func TestBlankCondition(t *testing.T) {
 	w := parse(t, `{id: a, name: A, entry: a, nodes: {a: {name: A, instruction: I.}}, edges: [{from: a, to: a, when: " ", max_iterations: 1}]}`)
 	if e := w.Edges[0]; e.When != nil || len(w.Findings) != 1 {

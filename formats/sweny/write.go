@@ -8,14 +8,15 @@ import (
 	"github.com/wavefold/wavefold/formats/document"
 )
 
-// Write returns a walk that a model routes as a document. Parsing it in the folder that the
-// walk was read from gives an equal workflow, and writing that again the same bytes;
-// positions and comments are lost. Texts that stood in files stay there.
+// Write formats a walk that a model routes as a document. Parsing the document in the
+// folder that the walk was read from gives an equal workflow, and writing that gives
+// the same bytes. Positions and comments are lost. Texts in files remain in their
+// files.
 //
-// What a document cannot say makes Write fail: other modes (a document that was read to run
-// at once is a dag by then), fields of the state, nodes of other kinds than agent, settings
-// of the kind that documents do not have, a Go function without a name. The error names the
-// node.
+// Write fails if the workflow contains something that a document cannot express: other
+// modes (a document parsed with the option Parallel is a dag), fields of the state,
+// nodes of kinds other than agent, settings of the kind that documents do not have, or
+// a Go function without a name. The error names the node.
 func Write(w *core.Workflow) ([]byte, error) {
 	wr := &writer{w: w, sections: map[*core.Value]bool{}}
 	tree := wr.document()
@@ -32,7 +33,7 @@ func Write(w *core.Workflow) ([]byte, error) {
 // writer builds the tree of a document.
 type writer struct {
 	w *core.Workflow
-	// sections are the mappings that stay on lines of their own however short.
+	// sections are the mappings that are never printed on one line.
 	sections map[*core.Value]bool
 	err      error
 }
@@ -43,7 +44,7 @@ func (w *writer) fail(format string, args ...any) {
 	}
 }
 
-// section is a mapping under construction. What says nothing is left out.
+// section is a mapping under construction. Empty values are left out.
 type section struct{ v *core.Value }
 
 func (w *writer) section() section {
@@ -94,7 +95,7 @@ func (w *writer) document() *core.Value {
 	s.text("id", in.Name.Value)
 	name, ok := own.Get("name")
 	s.plain("name", name, ok)
-	s.text("name", in.Name.Value) // unless it has one
+	s.text("name", in.Name.Value) // unless the attributes have one
 	s.text("description", in.Description.Value)
 	s.text("model", in.Walk.Model.Value)
 	for key, v := range own.All() {
@@ -147,7 +148,7 @@ func (w *writer) inputs() *core.Value {
 	return out.v
 }
 
-// inputWord is what documents call a type, "" for one that they do not have.
+// inputWord returns the type name in documents, "" if they do not have the type.
 func inputWord(t *core.Type) string {
 	switch {
 	case t == nil:
@@ -160,13 +161,14 @@ func inputWord(t *core.Type) string {
 	return ""
 }
 
-// fromConfig are the keys of a node that are those of its kind, and what the kind calls them.
+// fromConfig maps the keys of a node to keys of its kind's configuration.
 var fromConfig = []struct{ key, config string }{
 	{"output", "schema"}, {"max_turns", "max_turns"}, {"tools", "tool_filter"}, {"fail_soft", "fail_soft"},
 	{"requires", "requires"}, {"eval", "eval"},
 }
 
-// otherConfig are the keys of the kind that node writes itself, or that all nodes have.
+// otherConfig are the configuration keys that the method node writes in its own way, or
+// that every node has.
 var otherConfig = map[string]bool{"instruction": true, "preamble": true, "skills": true, "model": true, "judge_model": true,
 	"retry_instruction": true, "context": true, "lenient": true}
 
@@ -215,14 +217,15 @@ func (w *writer) node(n *core.Node) *core.Value {
 	return s.v
 }
 
-// model writes which model a node asks, unless it is the workflow's.
+// model writes the model of a node if it differs from the model of the workflow.
 func (w *writer) model(s section, n *core.Node, key, common string) {
 	if v := n.Config.Get(key); v != nil && v.Plain() != common {
 		s.put(key, v)
 	}
 }
 
-// instruction is what the node is told: as the document said it, if it stands elsewhere.
+// instruction returns the instruction of a node. If the document refers to a file or
+// URL, it returns the reference.
 func (w *writer) instruction(n *core.Node) *core.Value {
 	said, _ := n.Attributes.Get("instruction")
 	v := n.Config.Get("instruction")

@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
-// plain is all that a workflow says, without the places where it says it.
+// plain is the content of a workflow without its positions.
 func plain(w *core.Workflow) string {
 	out := core.NewObject(0)
 	out.Set("name", w.Name.Value)
@@ -45,11 +45,11 @@ func plain(w *core.Workflow) string {
 	return core.JSON(out)
 }
 
-// sorted is an object whose keys stand in order.
+// sorted returns an object with sorted keys.
 func sorted(o *core.Object) any { return core.Plain(o) }
 
-// TestWrite writes every document of the archives and the shapes that has no errors: what is
-// read back is equal, and writing that gives the same bytes.
+// TestWrite writes every document of the archives and shapes that has no errors.
+// Parsing the result gives an equal workflow, and writing that gives the same bytes.
 func TestWrite(t *testing.T) {
 	written := 0
 	write := func(name string, data []byte) {

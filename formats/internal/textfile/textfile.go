@@ -1,4 +1,5 @@
-// Package textfile reads texts: those that documents refer to, and what is wrong with one.
+// Package textfile reads the text files that documents refer to, and describes what is
+// wrong with them.
 package textfile
 
 import (
@@ -12,11 +13,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// MaxBytes is the largest file that is read.
+// MaxBytes limits the size of a file.
 const MaxBytes = 10 << 20
 
-// Read reads a file of text in UTF-8. Its errors have no path, which whoever reports them
-// knows; fs.ErrNotExist is among them.
+// Read reads a text file in UTF-8. Its errors do not contain the path, which the caller
+// adds. They include fs.ErrNotExist.
 func Read(files fs.FS, name string) (string, error) {
 	info, err := fs.Stat(files, name)
 	switch {
@@ -42,7 +43,8 @@ func Read(files fs.FS, name string) (string, error) {
 	return string(data), nil
 }
 
-// InvalidUTF8 returns the offset of the first byte that is no UTF-8, -1 for none.
+// InvalidUTF8 returns the offset of the first byte that is not valid UTF-8, -1 if there
+// is none.
 func InvalidUTF8(data []byte) int {
 	if utf8.Valid(data) {
 		return -1
@@ -57,7 +59,7 @@ func InvalidUTF8(data []byte) int {
 	}
 }
 
-// unread words an error without the path.
+// unread formats an error without its path.
 func unread(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
@@ -65,9 +67,9 @@ func unread(err error) error {
 	return fmt.Errorf("the file cannot be read: %w", err)
 }
 
-// Near is a hint that names a file beside one that is not there, "" for none.
+// Near returns a hint with a similar file name in the same folder, "" if there is none.
 func Near(files fs.FS, name string) string {
-	entries, _ := fs.ReadDir(files, path.Dir(name)) // without a folder there is nothing near
+	entries, _ := fs.ReadDir(files, path.Dir(name)) // if the folder does not exist, there is no hint
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = e.Name()
