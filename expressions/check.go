@@ -7,7 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// info is what the checker knows about the type of a node.
+// info is the inferred type of a node.
 type info struct {
 	kind core.TypeKind // AnyType if unknown
 	typ  *core.Type    // the declared type of a path, nil if unknown

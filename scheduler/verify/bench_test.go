@@ -20,7 +20,7 @@ graph:
   edges: [{from: many, to: each}]
 `
 
-// BenchmarkLog checks the log of a fan-out, text and all.
+// BenchmarkLog measures the check of the log of a fan-out, including parsing.
 func BenchmarkLog(b *testing.B) {
 	handlers := map[string]core.HandlerFunc{"many": wrote("rows", make([]any, 30_000)), "each": wrote("hits", int64(1))}
 	p := compiledWith(b, wide, handlers)

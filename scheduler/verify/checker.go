@@ -11,34 +11,35 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Checker checks the log of one run. It belongs to one goroutine.
+// Checker checks the log of one run. It must be used by only one goroutine.
 type Checker struct {
 	p      *plan.Plan
 	report Report
 
 	line     int
-	e        *core.Event // under check
-	next     int64       // number of the next event
+	e        *core.Event // the current event
+	next     int64       // the expected number of the next event
 	limits   *core.Limits
-	inputs   *core.Object // of the run
+	inputs   *core.Object // the inputs of the run
 	started  bool
 	ended    bool
 	inFlight int
-	start    []any           // of the fields of the run
-	timeless bool            // an event without a time
-	hidden   map[string]bool // nodes whose slots the log does not show
-	unfolded []string        // fields whose value could not be compared
+	start    []any           // the starting values of the run's fields
+	timeless bool            // a wait could not be checked because an event has no time
+	hidden   map[string]bool // nodes whose slots are not visible in the log
+	unfolded []string        // fields whose final value could not be checked completely
 
 	root   *frame
-	frames map[string]*frame // open ones, by path
-	last   *frame            // of the last event
+	frames map[string]*frame // the frames in progress, by path
+	last   *frame            // the frame of the last event
 	units  map[*plan.Plan]map[string]int32
-	// replays evaluate conditions again; nil for one that cannot be.
+	// replays holds the Replay of each condition; nil if the condition cannot be
+	// replayed.
 	replays map[*expressions.Program]*expressions.Replay
 	length  *expressions.Program // length($.v)
 }
 
-// New returns a checker for the log of a run of the plan.
+// New returns a checker for the log of a run of p.
 func New(p *plan.Plan) *Checker {
 	c := &Checker{p: p, next: 1, frames: map[string]*frame{}, hidden: map[string]bool{}, units: map[*plan.Plan]map[string]int32{},
 		replays: map[*expressions.Program]*expressions.Replay{}, length: expressions.MustCompile("length($.v)", expressions.Scope{})}
@@ -48,22 +49,23 @@ func New(p *plan.Plan) *Checker {
 	return c
 }
 
-// Mismatch says that a log is not one of a run of this workflow, or that a newer
-// program wrote it: there is nothing to compare.
+// Mismatch is the error for a log that cannot be compared with the workflow: it belongs
+// to another workflow, or a newer program wrote it.
 type Mismatch struct {
 	Line int
 	Text string
 }
 
-// Error begins with the number of the line.
+// Error returns the message, prefixed with the line number.
 func (m *Mismatch) Error() string { return fmt.Sprintf("line %d: %s", m.Line, m.Text) }
 
 func (c *Checker) mismatch(format string, args ...any) error {
 	return &Mismatch{c.line, fmt.Sprintf(format, args...)}
 }
 
-// Add checks the next event, which stands on that line of the log. It does not keep
-// the event. A *Mismatch ends the check; so does reading on after one.
+// Add checks the next event, which is on the given line of the log. It does not retain
+// the event. If it returns a *Mismatch, the check is over and Add must not be called
+// again.
 func (c *Checker) Add(line int, e *core.Event) error {
 	c.line, c.e = line, e
 	c.report.Events++
@@ -97,7 +99,8 @@ var types = []core.EventType{core.RunStarted, core.RunFinished, core.NodeReady, 
 	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.JoinDecided, core.EdgeJudged, core.EdgeChosen, core.NodeAsked, core.NodeAnswered,
 	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress, core.SourcesResolved, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
 
-// asides are what handlers and routers say whenever they like, and what a log need not tell.
+// asides are the event types that handlers and routers may emit at any time and that a
+// log may omit.
 var asides = []core.EventType{core.SourcesResolved, core.LogLine, core.Progress, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
 
 func typeNames() []string {
@@ -108,8 +111,8 @@ func typeNames() []string {
 	return names
 }
 
-// numbering goes on from the greatest number so far, so that one gap is one
-// violation.
+// numbering checks the number of the event. It continues from the greatest number so
+// far, so that a gap is reported as a single violation.
 func (c *Checker) numbering() {
 	switch seq := c.e.Seq; {
 	case seq == c.next:
@@ -157,8 +160,8 @@ func (c *Checker) dispatch() error {
 	return f.nodeEvent(n)
 }
 
-// locate finds the frame of an event, and the id of its subject in it. The frame is
-// nil for an event inside of a nested run that is not under way.
+// locate returns the frame of the event and the id of its node or unit in that frame.
+// The frame is nil if the event belongs to a nested run that is not in progress.
 func (c *Checker) locate() (*frame, string, error) {
 	path := cmp.Or(c.e.Node, c.e.Unit)
 	at := strings.LastIndexByte(path, '/')
@@ -182,7 +185,8 @@ func (c *Checker) locate() (*frame, string, error) {
 	return nil, "", nil
 }
 
-// inWalk finds the nested run of a visit of a walk, which begins with its first event.
+// inWalk returns the nested run of a walk's visit, which it opens at the first event of
+// the nested run.
 func (c *Checker) inWalk(outer string) *frame {
 	around := c.root
 	if at := strings.LastIndexByte(outer, '/'); at >= 0 {
@@ -194,7 +198,7 @@ func (c *Checker) inWalk(outer string) *frame {
 	return around.walk.nested(outer)
 }
 
-// exists reports a path to a nested run that the workflow does not have.
+// exists returns an error if the workflow has no nested run with the given path.
 func (c *Checker) exists(path string) error {
 	p := c.p
 	for part := range strings.SplitSeq(path, "/") {
@@ -234,7 +238,7 @@ func near(name string, names []string) string {
 	return ""
 }
 
-// same reports an event of a node that the workflow describes in another way.
+// same returns an error if the event describes the node differently from the workflow.
 func (c *Checker) same(f *frame, n *plan.Node) error {
 	switch level, ok := c.e.Level.Get(); {
 	case ok && int32(level) != f.p.Vertices[n.Vertex].Level:
@@ -261,14 +265,14 @@ func (c *Checker) unitsOf(p *plan.Plan) map[string]int32 {
 	return m
 }
 
-// breaks reports a violation by the event under check.
+// breaks reports a violation by the current event.
 func (c *Checker) breaks(r Rule, format string, args ...any) {
 	v := c.violation(cmp.Or(c.e.Node, c.e.Unit), r, format, args...)
 	v.Item, v.Round, v.Attempt = c.e.Item, c.e.Round, c.e.Attempt
 	c.report.Violations = append(c.report.Violations, v)
 }
 
-// violation is one by a node, found at the event under check.
+// violation returns a violation by a node, found at the current event.
 func (c *Checker) violation(node string, r Rule, format string, args ...any) Violation {
 	return Violation{Line: c.line, Seq: c.e.Seq, Time: c.e.Time, Node: node, Rule: r, Message: fmt.Sprintf(format, args...)}
 }
@@ -280,7 +284,7 @@ func (c *Checker) unchecked(r Rule, format string, args ...any) {
 	}
 }
 
-// Finish returns what was found. Nothing may be added afterwards.
+// Finish completes the check and returns the report. Add must not be called afterwards.
 func (c *Checker) Finish() *Report {
 	if c.report.Events > 0 && !c.ended {
 		c.breaks(Sequence, "the log ends with %s, want %s", c.e.Type, core.RunFinished)

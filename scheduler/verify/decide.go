@@ -5,31 +5,32 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file decides again whether vertices run.
+// This file recomputes whether vertices run.
 
-// skipKind says why a vertex did not run.
+// skipKind is the reason why a vertex was skipped.
 type skipKind uint8
 
 const (
 	runs       skipKind = iota
-	byFailure           // something upstream failed
+	byFailure           // a failure upstream
 	byFalse             // an incoming edge is false
 	byAllGone           // every predecessor was skipped
-	byJoin              // too few of its predecessors succeeded
+	byJoin              // too few predecessors succeeded for its join
 	byLost              // it lost a race
-	notDecided          // the log lacks a condition
+	notDecided          // the log lacks the result of a condition
 )
 
-// decision is what follows for a vertex from its predecessors and conditions.
+// decision describes whether a vertex runs, recomputed from its predecessors and
+// conditions.
 type decision struct {
 	kind    skipKind
-	edge    int32   // that decided a skip, -1 for none
-	cause   int32   // vertex where a skip began, -1 for the vertex itself
-	handled []int32 // on: fail edges that handle a failure
+	edge    int32   // the edge that decided a skip, -1 if there is none
+	cause   int32   // the vertex where the skip began, -1 for this vertex
+	handled []int32 // the on: fail edges that handle a failure
 }
 
-// decide follows the rule of readiness: a failure that blocks comes first, then a
-// false edge, then one live edge lets it run.
+// decide recomputes whether a vertex runs. A blocking failure takes precedence over a
+// false edge; otherwise the vertex runs if any edge is live.
 func (f *frame) decide(i int32) decision {
 	d := decision{edge: -1, cause: -1}
 	in := f.p.InEdges(i)
@@ -90,7 +91,7 @@ func (f *frame) notJudged(i, e int32) {
 		f.p.Nodes[edge.FromNode].ID, f.p.Nodes[edge.ToNode].ID, whenText(edge))
 }
 
-// subject is the id of a vertex.
+// subject returns the id of a vertex.
 func (f *frame) subject(i int32) string { return f.p.Vertices[i].ID }
 
 // began returns the vertex where the failure or skip at the source of an edge began.
@@ -102,15 +103,16 @@ func (f *frame) began(e int32) int32 {
 	return from
 }
 
-// saying is what an edge whose source is resolved says about its target.
+// saying is the effect of an edge on its target, once the source of the edge is
+// resolved.
 type saying uint8
 
 const (
-	nothing saying = iota // its source was skipped
+	nothing saying = iota // the source was skipped
 	live
 	against
-	blocks // its source failed, or was skipped because of a failure
-	untold // its condition was never judged
+	blocks // the source failed, or was skipped because of a failure
+	untold // the log lacks the result of the edge's condition
 )
 
 func (f *frame) says(e int32) saying {
@@ -133,7 +135,7 @@ func (f *frame) says(e int32) saying {
 	}
 	switch {
 	case edge.When != nil:
-		return live // also out of a source that was skipped
+		return live // even if the source was skipped
 	case gone && (edge.Else || edge.On == plan.OnSuccess):
 		return nothing
 	}

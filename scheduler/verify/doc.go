@@ -1,29 +1,35 @@
-// Package verify proves from the events of a run that it kept to the rules: it
-// replays a log against the graph and reports every violation with its line.
+// Package verify checks from the events of a run whether the run followed the rules of
+// the engine. It replays a log against the graph and reports every violation with its
+// line.
 //
 //	report, err := verify.Log(p, file)
 //	if err != nil {
-//		return err // it is no log of a run of this graph
+//		return err // it is not a log of a run of this graph
 //	}
 //	for _, v := range report.Violations { … }
 //
-// Events does the same for events that a listener has kept, and a Checker takes them
-// one by one.
+// Events does the same for events in memory, and a Checker accepts one event at a time.
 //
-// What a rule needs and the log does not tell is listed in the report as not
-// checked. The memory is that of the graph, of what is in flight, and two bytes
-// for each item of a fan-out that runs; the log itself is never held.
+// Rules that cannot be checked because the log lacks information are listed in the
+// report as unchecked. The memory use is proportional to the graph and to the work in
+// flight, plus two bytes for each item of a running fan-out. The log itself is never
+// held in memory.
 //
-// The package decides again, from the plan and the log alone, what the machine has
-// decided. It shares no code with it: a proof must not rest on what it proves.
+// The package recomputes the machine's decisions from the plan and the log alone. It
+// shares no code with the machine, because a check must not depend on the code it
+// checks.
 //
-// # What a log cannot show
+// # Limits of a log
 //
-// A node that writes a field whose merge can refuse may wait for its turn to write
-// when its work is done. The log does not show when it let go of its slot, so such
-// nodes are left out when the limits are checked. And a run that was cancelled tells
-// that only at its end; so what is missing is held back until then, and forgotten
-// if the run, or the nested run it belongs to, was stopped. Of the edges out of a node of
-// a walk only the one that was chosen is told, with what its condition read: that no
-// other condition was true cannot be checked, nor which label a node preferred.
+// A node that writes a field whose merge can reject values may wait for its turn to
+// write after its work is done. The log does not show when such a node releases its
+// slot, so these nodes are excluded from the check of limits.
+//
+// A cancelled run reports the cancellation only at its end. Missing events are
+// therefore held back until then, and ignored if the run, or the nested run they belong
+// to, was stopped.
+//
+// For a node of a walk, the log contains only the chosen edge and what its condition
+// read. It is therefore not possible to check that no other condition was true, or
+// which label the node preferred.
 package verify

@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file takes in the begin and the end of the run.
+// This file checks the start and the end of the run.
 
 func (c *Checker) runStarted() error {
 	if c.started {
@@ -35,7 +35,7 @@ func (c *Checker) runStarted() error {
 	return nil
 }
 
-// start notes the starting values.
+// start records the starting values.
 func (f *frame) start(values []any) {
 	f.c.start = values
 	for i := range values {
@@ -45,7 +45,7 @@ func (f *frame) start(values []any) {
 	}
 }
 
-// hidden reports whether a secret is hidden in a value.
+// hidden reports whether a value contains a masked secret.
 func hidden(v any) bool { return strings.Contains(core.JSON(v), mask) }
 
 func (c *Checker) runFinished() {
@@ -64,7 +64,7 @@ func (c *Checker) runFinished() {
 	c.finalState(cancelled)
 }
 
-// openFrames lists the nested runs that have no end, inner ones first.
+// openFrames returns the nested runs that have not ended, inner ones first.
 func (c *Checker) openFrames() []*frame {
 	var list []*frame
 	for _, f := range c.frames { // sorted below
@@ -74,7 +74,7 @@ func (c *Checker) openFrames() []*frame {
 	return list
 }
 
-// tolerated reports failures that the policy tolerates without an event that says so.
+// tolerated reports failures that the policy tolerates but for which there is no event.
 func (f *frame) tolerated() {
 	for i := range f.v {
 		if v := &f.v[i]; v.status == core.Fail && !v.told && f.tolerates(int32(i)) && !f.streams(int32(i)) {
@@ -83,8 +83,8 @@ func (f *frame) tolerated() {
 	}
 }
 
-// runStatus compares how the run ended with how its nodes did. A cancelled run may have
-// ended in any way.
+// runStatus compares the status of the run with the statuses of its nodes. A cancelled
+// run may have any statuses.
 func (c *Checker) runStatus(cancelled bool) {
 	e := c.e
 	want, first := c.root.status()
@@ -105,8 +105,8 @@ func because(first string) string {
 	return ": " + first + " failed"
 }
 
-// lost reports whether a field was written and has no value at the end, because a merge
-// failed. That fails a run in which no node did.
+// lost reports whether a field was written but has no value at the end, because a merge
+// failed. A failed merge fails the run even if no node failed.
 func (c *Checker) lost() bool {
 	for i := range c.p.Schema.Fields {
 		if _, ok := c.e.State.Get(c.p.Schema.Fields[i].Name); !ok && c.root.writes[i].count > 0 {
@@ -116,7 +116,7 @@ func (c *Checker) lost() bool {
 	return false
 }
 
-// finalState compares the state at the end with the starting values and the writes.
+// finalState compares the final state with the starting values and the writes.
 func (c *Checker) finalState(cancelled bool) {
 	if c.e.State == nil {
 		c.unchecked(State, "the log does not hold the final state")
@@ -162,8 +162,8 @@ func (c *Checker) finalField(i int, cancelled bool) {
 	c.root.final(i, got)
 }
 
-// folded checks a final value as far as the strategy tells without the values that were
-// written.
+// folded checks a final value as far as possible without the written values, which are
+// not in the log.
 func (c *Checker) folded(i int, got, start any) {
 	f, w := &c.p.Schema.Fields[i], &c.root.writes[i]
 	if err := f.Type.Check(got); err != nil {
@@ -193,7 +193,7 @@ func (c *Checker) folded(i int, got, start any) {
 	}
 }
 
-// brief is a value in a message.
+// brief formats a value for a message and truncates it.
 func brief(v any) string {
 	if core.IsMissing(v) {
 		return "without a value"
@@ -206,14 +206,14 @@ func brief(v any) string {
 	return string(s)
 }
 
-// hides notes a node if the log does not show when its handlers let go of their slots.
+// hides records a node if the log does not show when its handlers release their slots.
 func (f *frame) hides(n *plan.Node) {
 	if n.Handler != nil && n.Wait == nil && n.Frame == nil && !f.visible(n) {
 		f.c.hidden[f.name(n.ID)] = true
 	}
 }
 
-// notTold lists what could not be checked.
+// notTold reports what could not be checked.
 func (c *Checker) notTold() {
 	if c.timeless {
 		c.unchecked(Retries, "how long waits took: events without a time")
@@ -226,7 +226,7 @@ func (c *Checker) notTold() {
 	}
 }
 
-// listed names some of a set, sorted.
+// listed returns the first few elements of a set, sorted and joined.
 func listed(set map[string]bool) string {
 	var names []string
 	for name := range set { // sorted below

@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// fanOut follows the items of a fan-out. Of each it keeps two bytes, in pages: what a
-// log says about the number of items is not believed before they are there.
+// fanOut tracks the items of a fan-out. It uses two bytes per item, in pages that are
+// allocated on demand, because the number of items in a log cannot be trusted.
 type fanOut struct {
 	f     *frame
 	n     *plan.Node
@@ -17,19 +17,19 @@ type fanOut struct {
 	group group
 
 	pages    map[int]*page
-	begun    int // first attempts
+	begun    int // the number of items whose first attempt began
 	ended    int
 	good     int
 	lastNew  int   // the greatest item that began
-	failed   []int // the least items that failed, up to one more than may
+	failed   []int // the lowest failed items, at most max_failures+1
 	failures int
 	partial  bool
-	alive    int // nested runs
+	alive    int // the number of nested runs in progress
 	backoffs map[int]backoff
 	inner    map[int]*frame
 	writer   int // the last item that wrote
 	wrote    []int32
-	list     bool // the results were written as one list
+	list     bool // the collected results were written
 }
 
 const pageSize = 4096
@@ -56,7 +56,7 @@ func newFanOut(f *frame, n *plan.Node, total int) *fanOut {
 	return t
 }
 
-// at returns the place of an item.
+// at returns the phase and the attempt of an item.
 func (t *fanOut) at(i int) (*itemPhase, *uint8) {
 	p := t.pages[i/pageSize]
 	if p == nil {
@@ -66,8 +66,8 @@ func (t *fanOut) at(i int) (*itemPhase, *uint8) {
 	return &p.phase[i%pageSize], &p.attempt[i%pageSize]
 }
 
-// cut is the first item that does not count any more: the one behind the failure that
-// was one too many.
+// cut returns the first item that does not count: the one after the failure that
+// exceeded max_failures.
 func (t *fanOut) cut() int {
 	if most := t.n.MaxFailures; most >= 0 && len(t.failed) > most {
 		return t.failed[most] + 1
@@ -75,7 +75,7 @@ func (t *fanOut) cut() int {
 	return t.total
 }
 
-// event takes in the begin or the end of an item.
+// event handles the start or end of an item.
 func (t *fanOut) event() {
 	e := t.f.c.e
 	i, ok := e.Item.Get()
@@ -128,7 +128,8 @@ func (t *fanOut) started(i int) {
 
 func (t *fanOut) nest(i int) {
 	f := t.f
-	// The end of an item that may be refused is told when all items are merged.
+	// The end of an item whose writes may be rejected is reported only when all items
+	// are merged.
 	if t.alive++; t.alive > t.n.Concurrency && !f.p.Vertices[t.n.Vertex].Refuses && !f.p.Vertices[t.n.Vertex].Claims {
 		f.c.breaks(Limits, "%s are in progress in %s, the limit is %d", count(t.alive, "nested run"), t.group.name, t.n.Concurrency)
 	}
@@ -170,7 +171,8 @@ func (t *fanOut) retrying() {
 	*phase, t.backoffs[i] = itemWaits, backoff{e.Time, e.Delay}
 }
 
-// told is the failure of an event that tells one.
+// told returns the failure of an event that must have one. If it is missing, told
+// returns an empty failure.
 func told(fail *core.Failure) *core.Failure {
 	if fail == nil {
 		return &core.Failure{}
@@ -215,16 +217,17 @@ func (t *fanOut) itemEnded(i int, good bool) {
 	f.lastAttempt(t.n, int(*attempt))
 	t.endInner(i, told(e.Error))
 	t.noteFailure(i)
-	// An item that the merge refuses is told when all are merged, and the run ends with
-	// the node: by then a node may be ready that reads what the others wrote.
+	// If the merge rejects an item, its failure is reported when all items are merged,
+	// and the run ends with the node. By then a node that reads the writes of the other
+	// items may be ready.
 	refused := e.Error != nil && e.Error.Class == core.ClassMerge && e.Error.Node == ""
-	// One behind the cut does not count, whatever it came to.
+	// The outcome of an item after the cut does not matter.
 	if (t.n.Policy == plan.PolicyFailRun || told(e.Error).FailsRun) && !refused && i < t.cut() && !f.v[t.n.Vertex].lost {
 		f.failRun = true
 	}
 }
 
-// noteFailure keeps the failures that decide the cut.
+// noteFailure records the failures that determine the cut.
 func (t *fanOut) noteFailure(i int) {
 	most := t.n.MaxFailures
 	if most < 0 || len(t.failed) > most && i > t.failed[most] {
@@ -235,7 +238,7 @@ func (t *fanOut) noteFailure(i int) {
 	t.failed = t.failed[:min(len(t.failed), most+1)]
 }
 
-// finish checks the end of the whole.
+// finish checks the end of the fan-out.
 func (t *fanOut) finish(good bool) {
 	f, e := t.f, t.f.c.e
 	if t.n.Puller != nil {
@@ -254,31 +257,31 @@ func (t *fanOut) finish(good bool) {
 		f.c.breaks(Statuses, "ends well, and %s failed", count(failures, "item"))
 	case good && t.n.Collect >= 0 && !t.list:
 		f.c.breaks(Writes, "ends well, and has not written %s, which collects the results of its items", f.p.Schema.Fields[t.n.Collect].Name)
-	case !good && t.n.Collect >= 0 && !t.list: // the list was refused
+	case !good && t.n.Collect >= 0 && !t.list: // the collected results were rejected
 	case !good && failures == 0 && t.total > 0 && t.n.Puller == nil && (e.Error == nil || e.Error.Class != core.ClassCanceled):
 		f.doubt(e.Node, Statuses, "fails, and no item failed")
-	case good && t.n.Puller != nil && !t.partial: // rows that were rejected on the way make it partial, too
+	case good && t.n.Puller != nil && !t.partial: // rejected rows also make it a partial success
 	case good && t.partial != (e.Status == core.PartialSuccess.String()):
 		f.c.breaks(Statuses, "ends with the status %s, and of its items %s", e.Status, partWords(t.partial))
 	}
 }
 
-// count takes in how many items there were, which the end of a fan-out over a stream
-// tells. One that could not begin to read tells none.
+// count reads the number of items from the end event of a fan-out over a stream. The
+// event has no number if the stream could not be opened.
 func (t *fanOut) count(good bool) {
 	total, ok := t.f.c.e.Total.Get()
 	if !ok && (good || t.begun > 0) {
 		t.f.c.breaks(Parts, "ends and does not say how many items it had")
 		total = t.lastNew + 1
 	}
-	givenUp := t.cut() < math.MaxInt // by its failures: some behind them began
+	givenUp := t.cut() < math.MaxInt // after the cut, items may have begun without being counted
 	if t.total = total; t.lastNew >= total && !givenUp {
 		t.f.c.breaks(Parts, "ends and counts %s, and item %d began", count(total, "item"), t.lastNew)
 	}
 }
 
-// missing reports items before the cut that never began. Only a run that is stopped
-// leaves some out.
+// missing reports items before the cut that never began. Only a run that was stopped
+// may omit items.
 func (t *fanOut) missing(cut int) {
 	lost, first := 0, 0
 	for i := 0; i < cut; {
@@ -305,7 +308,7 @@ func (t *fanOut) missing(cut int) {
 	}
 }
 
-// failuresBefore counts the failures that count.
+// failuresBefore returns the number of failures that count.
 func (t *fanOut) failuresBefore(cut int) int {
 	if t.n.MaxFailures >= 0 && len(t.failed) > t.n.MaxFailures {
 		return len(t.failed)

@@ -11,22 +11,23 @@ import (
 
 // fork is an attempt of a parallel node.
 type fork struct {
-	begun   []int32 // branches, in order
-	skipped []int32 // those of which it is told that they never began
+	begun   []int32 // branches, in the order in which they began
+	skipped []int32 // branches with an event that they never began
 	live    int
 	ok, bad int
 	counted int
 	good    []int32 // branches that succeeded
 	decided bool
-	status  core.Status // that was decided
+	status  core.Status // the reported decision
 }
 
-// lost reports whether a visit is that of a branch that nobody waits for any more.
+// lost reports whether a visit belongs to a branch whose result is no longer needed.
 func lost(v *visit) bool {
 	return v.parent != nil && (v.parent.fork == nil || v.parent.fork.decided || lost(v.parent))
 }
 
-// times is how often a node is in a list: two edges to it are two branches.
+// times returns how often a node is in a list. Two edges to the same node are two
+// branches.
 func times(list []int32, node int32) int {
 	n := 0
 	for _, x := range list {
@@ -37,7 +38,7 @@ func times(list []int32, node int32) int {
 	return n
 }
 
-// branchBegins takes in the begin of a branch.
+// branchBegins handles the start of a branch.
 func (t *walk) branchBegins(v *visit, n *plan.Node) {
 	c := t.f.c
 	i := slices.IndexFunc(t.live, func(u *visit) bool { return u.fork != nil && t.f.name(t.id(u.node)) == c.e.Unit })
@@ -62,7 +63,7 @@ func (t *walk) branchBegins(v *visit, n *plan.Node) {
 	}
 }
 
-// branchSkipped takes in that a branch never began.
+// branchSkipped handles the event that a branch never began.
 func (t *walk) branchSkipped(n *plan.Node) {
 	c := t.f.c
 	i := slices.IndexFunc(t.live, func(u *visit) bool { return u.fork != nil && t.f.name(t.id(u.node)) == c.e.Unit })
@@ -83,7 +84,7 @@ func (t *walk) branchSkipped(n *plan.Node) {
 	k.skipped = append(k.skipped, n.Index)
 }
 
-// branchEnds takes in the end of a branch.
+// branchEnds handles the end of a branch.
 func (t *walk) branchEnds(v *visit) {
 	c := t.f.c
 	k := v.parent.fork
@@ -108,14 +109,14 @@ func (t *walk) branchEnds(v *visit) {
 	}
 }
 
-// overdue reports that a join was certain and is not decided.
+// overdue reports a join that should already have been decided.
 func (t *walk) overdue(v *visit) {
 	if _, certain := t.verdict(v); certain && !v.fork.decided && !t.cancelled && !lost(v) {
 		t.f.c.breaks(Routes, "the join of %s was certain before that and is not decided", t.id(v.node))
 	}
 }
 
-// verdict is what a join comes to, if that is certain.
+// verdict returns the result of a join and whether it is certain.
 func (t *walk) verdict(v *visit) (s core.Status, certain bool) {
 	p, k := t.w.Nodes[v.node].Parallel, v.fork
 	n := len(p.Branches)
@@ -133,7 +134,7 @@ func (t *walk) verdict(v *visit) (s core.Status, certain bool) {
 	return core.Fail, early || k.ok+n-k.counted < p.Need
 }
 
-// decided takes in the decision of a join.
+// decided handles the decision of a join.
 func (t *walk) decided(v *visit) {
 	c := t.f.c
 	k := v.fork
@@ -145,7 +146,7 @@ func (t *walk) decided(v *visit) {
 	if err := k.status.UnmarshalText([]byte(c.e.Status)); err != nil {
 		c.breaks(Statuses, "a join with the status %q", c.e.Status)
 	}
-	timed := k.status == core.Fail && t.f.p.Nodes[v.node].Timeout > 0 // its time may have been up
+	timed := k.status == core.Fail && t.f.p.Nodes[v.node].Timeout > 0 // its timeout may have expired
 	switch want, certain := t.verdict(v); {
 	case timed:
 	case !certain:
@@ -166,7 +167,7 @@ func (t *walk) decided(v *visit) {
 	}
 }
 
-// forkEnds checks the end of a parallel node against its join.
+// forkEnds compares the end of a parallel node with the decision of its join.
 func (t *walk) forkEnds(v *visit, n *plan.Node) {
 	c := t.f.c
 	k := v.fork
@@ -188,7 +189,7 @@ func (t *walk) forkEnds(v *visit, n *plan.Node) {
 	case lost(v), t.cancelled:
 	case !k.decided:
 		c.breaks(Routes, "ends before its join is decided")
-	case c.e.Error != nil && c.e.Error.Class == core.ClassMerge: // the state refused what they wrote
+	case c.e.Error != nil && c.e.Error.Class == core.ClassMerge: // the state rejected its writes
 	case v.status != want:
 		c.breaks(Statuses, "ends %s, and its join was decided as %s", v.status, k.status)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// frame is the run of one graph: the run itself, or a nested one.
+// frame is the run of one graph: the run itself or a nested run.
 type frame struct {
 	c      *Checker
 	p      *plan.Plan
@@ -19,41 +19,41 @@ type frame struct {
 
 	v        []vertex
 	verdicts []verdict      // by edge
-	taken    map[int32]bool // edges that handle a failure, as the log tells
-	cursor   []int32        // by field: how many of its writers are resolved without a gap
-	left     []int32        // by level: vertices that are not resolved
-	level    int32          // the lowest with one
+	taken    map[int32]bool // the edges reported to handle a failure
+	cursor   []int32        // by field: the length of the prefix of resolved writers
+	left     []int32        // by level: the number of unresolved vertices
+	level    int32          // the lowest level with unresolved vertices
 	writes   []writes       // by field
 	group    group
 	barrier  bool
-	failRun  bool  // a failure has stopped it
-	lenient  bool  // the node around it is a success whatever it comes to
-	ordered  bool  // with a limit of 1 its vertices begin in canonical order
+	failRun  bool  // a failure has stopped the run
+	lenient  bool  // the outer node succeeds regardless of the outcome (auto_status)
+	ordered  bool  // with a limit of 1, vertices begin in canonical order
 	lastPlan int32 // the last vertex that began
 	// doubts are violations unless the frame was stopped.
 	doubts []Violation
 }
 
-// vertex is how far a vertex of the plan has come.
+// vertex is the progress of a vertex of the plan.
 type vertex struct {
 	phase   phase
 	status  core.Status
 	skip    skipKind
-	holds   bool // a slot
+	holds   bool // it holds a slot
 	handled bool
 	settled bool    // its decision has been checked
-	told    bool    // that its policy tolerates its failure
-	joined  bool    // it is told which predecessors its join takes
-	lost    bool    // a race that it lost is decided
-	took    []int32 // edges over which its join took its predecessors
-	skips   int     // members that were skipped
+	told    bool    // an event says that its policy tolerates its failure
+	joined  bool    // an event says which predecessors its join takes
+	lost    bool    // it has lost a race
+	took    []int32 // the edges from the predecessors that its join took
+	skips   int     // the number of skipped members
 	cause   int32
 	attempt int
-	class   string // of the failure it ended with
-	fatal   bool   // that failure ends the run whatever the policy says
-	deepest string // the node inside where that began, "" for itself
+	class   string // the class of its failure
+	fatal   bool   // its failure ends the run regardless of the policy
+	deepest string // the nested node where its failure began, empty if it began here
 	backoff backoff
-	wrote   []int32 // fields, in the execution under way
+	wrote   []int32 // the fields written by the current execution
 	fan     *fanOut
 	unit    *unit
 	inner   *frame
@@ -115,14 +115,14 @@ func (f *frame) nest(n *plan.Node, path string, around *group) *frame {
 	return in
 }
 
-// close ends a nested run, in view of how the execution it was for ended: a failure,
-// or nil for a good end.
+// close ends a nested run. fail is the failure of the execution that contains it, or
+// nil if the execution succeeded.
 func (f *frame) close(fail *core.Failure) {
 	delete(f.c.frames, f.path)
 	if f.c.last == f {
 		f.c.last = f.c.root
 	}
-	lifted := fail == nil && f.lenient // it may have ended in any way, by a timeout too
+	lifted := fail == nil && f.lenient // the nested run may have ended in any way, including a timeout
 	complete := fail == nil || f.isOver(fail)
 	if lifted {
 		complete = f.anythingBegan() && !slices.ContainsFunc(f.v, func(v vertex) bool { return v.class == core.ClassCanceled })
@@ -142,8 +142,8 @@ func (f *frame) close(fail *core.Failure) {
 	}
 }
 
-// isOver reports whether an execution failed with a nested run that was over: because
-// of what happened in it, or because what it leaves behind was refused.
+// isOver reports whether an execution failed after its nested run had ended: because of
+// a failure inside it, or because its writes were rejected.
 func (f *frame) isOver(fail *core.Failure) bool {
 	if fail.Node != "" {
 		return true
@@ -158,8 +158,8 @@ func (f *frame) anythingBegan() bool {
 	return slices.ContainsFunc(f.v, func(v vertex) bool { return v.phase != undecided })
 }
 
-// unended reports what has begun and has no end; and if the run must be complete, what
-// has none and never began.
+// unended reports vertices that began and have not ended. If complete is set, it also
+// reports vertices that never began.
 func (f *frame) unended(complete bool) {
 	if f.walk != nil {
 		f.walk.end(!complete)
@@ -185,12 +185,13 @@ func (f *frame) name(id string) string {
 	return f.path + "/" + id
 }
 
-// faultOf reports a violation by a node at the event under check.
+// faultOf reports a violation by a node, found at the current event.
 func (f *frame) faultOf(node string, r Rule, format string, args ...any) {
 	f.c.report.Violations = append(f.c.report.Violations, f.c.violation(node, r, format, args...))
 }
 
-// doubt reports a violation unless the frame turns out to have been stopped.
+// doubt reports a violation that is dropped if the frame turns out to have been
+// stopped.
 func (f *frame) doubt(node string, r Rule, format string, args ...any) {
 	v := f.c.violation(node, r, format, args...)
 	if f.c.e.Node == node {
@@ -225,14 +226,14 @@ func (f *frame) members(i int32) int {
 	return 0
 }
 
-// rise moves to the lowest level that has something unresolved.
+// rise advances level to the lowest level with unresolved vertices.
 func (f *frame) rise() {
 	for int(f.level) < len(f.left)-1 && f.left[f.level] == 0 {
 		f.level++
 	}
 }
 
-// policy is what holds for the failure of a vertex.
+// policy returns the policy that applies to the failure of a vertex.
 func (f *frame) policy(i int32) plan.Policy {
 	pv := &f.p.Vertices[i]
 	if pv.Unit == nil {
@@ -240,7 +241,7 @@ func (f *frame) policy(i int32) plan.Policy {
 	}
 	switch u := f.v[i].unit; {
 	case u == nil || u.failures == 0:
-		return pv.Unit.Policy // for its own faults
+		return pv.Unit.Policy // for failures of the unit itself
 	case u.ranAll:
 		return plan.PolicySkip
 	}
@@ -250,8 +251,8 @@ func (f *frame) policy(i int32) plan.Policy {
 // tolerates reports whether the policy tolerates the failure of a vertex.
 func (f *frame) tolerates(i int32) bool { return f.policy(i) == plan.PolicySkip && !f.v[i].fatal }
 
-// status decides how the frame ended if nobody stopped it from outside, and names the
-// node whose failure is the run's, "" for none.
+// status returns the status of the frame, assuming it was not stopped from outside, and
+// the node that caused its failure, or "" if there is none.
 func (f *frame) status() (core.RunStatus, string) {
 	if f.walk != nil {
 		return f.walk.status(), ""

@@ -11,7 +11,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
-// text is a log as it is written.
+// text returns a log as it is written to a file.
 func (l log) text(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -48,7 +48,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// FuzzLog: whatever a log says, the check comes to an end and does not panic.
+// FuzzLog checks that the checker terminates and does not panic for any log.
 func FuzzLog(f *testing.F) {
 	p := compiled(f, strings.NewReplacer("base_ms: 1000", "base_ms: 1", "base_ms: 100", "base_ms: 1").Replace(everything))
 	var l log

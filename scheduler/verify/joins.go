@@ -8,9 +8,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file checks joins that take some of their predecessors.
+// This file checks joins that take only some of their predecessors.
 
-// joined takes in which predecessors a join took.
+// joined handles the event that a join is decided.
 func (f *frame) joined(i int32) {
 	v, e := &f.v[i], f.c.e
 	pv := &f.p.Vertices[i]
@@ -58,12 +58,13 @@ func listOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// names reports whether an arm has one of the nodes.
+// names reports whether a branch of a join contains one of the nodes.
 func (f *frame) names(a int32, nodes []string) bool {
 	return slices.ContainsFunc(f.p.Arms[a].Edges, func(e int32) bool { return slices.Contains(nodes, f.p.Nodes[f.p.Edges[e].FromNode].ID) })
 }
 
-// takeArm notes the live edges of an arm, and reports whether there are some.
+// takeArm records the live edges of a branch of a join and reports whether there are
+// any.
 func (f *frame) takeArm(v *vertex, a int32) bool {
 	arm := &f.p.Arms[a]
 	if f.v[arm.Source].phase != resolved {
@@ -83,7 +84,7 @@ func (f *frame) takeArm(v *vertex, a int32) bool {
 	return found
 }
 
-// takenNames are the nodes that edges come from, in canonical order.
+// takenNames returns the sources of the edges in canonical order.
 func (f *frame) takenNames(j *plan.Join, took []int32) []string {
 	names := []string{}
 	for a := j.From; a < j.To; a++ {
@@ -96,8 +97,8 @@ func (f *frame) takenNames(j *plan.Join, took []int32) []string {
 	return names
 }
 
-// decideJoin follows the rule for a join that no event tells to be decided: it is short
-// of predecessors.
+// decideJoin recomputes the decision of a join without a decision event: too few of its
+// predecessors succeeded.
 func (f *frame) decideJoin(i int32) decision {
 	d := decision{edge: -1, cause: -1}
 	v := &f.v[i]
@@ -149,7 +150,7 @@ func (f *frame) decideJoin(i int32) decision {
 	return d
 }
 
-// gaveUp takes in the end of a vertex that lost a race. It may have begun.
+// gaveUp handles the end of a vertex that lost a race. The vertex may have begun.
 func (f *frame) gaveUp(i int32) {
 	v, e := &f.v[i], f.c.e
 	switch {
@@ -176,7 +177,8 @@ func (f *frame) gaveUp(i int32) {
 	f.resolve(i, core.Skipped)
 }
 
-// winner is the join of that name that gives a vertex up, -1 for none.
+// winner returns the join with the given name that cancels a vertex, or -1 if there is
+// none.
 func (f *frame) winner(i int32, cause string) int32 {
 	for j := range f.p.Joins {
 		join := &f.p.Joins[j]
@@ -187,8 +189,8 @@ func (f *frame) winner(i int32, cause string) int32 {
 	return -1
 }
 
-// drop notes that what a vertex wrote does not count: rounds, rows and items of streams
-// tell what they write before the whole has ended.
+// drop records that the writes of a vertex do not count. Rounds, rows and items of
+// streams report their writes before the whole unit ends.
 func (w *writes) drop(v *vertex, s plan.Slot) {
 	if w.count > 0 && w.first <= s.Slot && s.Slot <= w.last && (v.unit != nil || v.fan != nil) {
 		w.dropped, w.set = true, ""

@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
-// joined is a graph with joins. Its node hang does not end by itself.
+// joined is a graph with joins. Its node hang does not end on its own.
 const joined = `
 name: joined
 state: {schema: {n: {type: integer, merge: sum}}}

@@ -7,9 +7,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file checks the judged conditions.
+// This file checks the evaluated conditions.
 
-// judged takes in the event of a condition.
+// judged handles the event that a condition was evaluated.
 func (f *frame) judged(n *plan.Node) {
 	e := f.c.e
 	if e.Result == nil {
@@ -40,8 +40,8 @@ func (f *frame) judged(n *plan.Node) {
 	}
 }
 
-// look looks at what the log says that a condition read. Where code of a Go type can
-// have a part in it, it may have failed.
+// look checks the values that the condition of an edge read. It does nothing if Go
+// types with user code are involved, because their code may have failed.
 func (f *frame) look(edge *plan.Edge) {
 	if edge.When == nil || f.p.Foreign || hidden(f.c.e.Values) {
 		return
@@ -54,7 +54,7 @@ func (f *frame) look(edge *plan.Edge) {
 	f.reconsider(edge)
 }
 
-// reconsider evaluates a condition again on what it read.
+// reconsider evaluates a condition again on the values it read.
 func (f *frame) reconsider(edge *plan.Edge) {
 	e := f.c.e
 	switch result, known, can := f.c.replay(edge); {
@@ -66,8 +66,8 @@ func (f *frame) reconsider(edge *plan.Edge) {
 	}
 }
 
-// replay evaluates the condition of an edge on what the event under check says that it
-// read, if it can be evaluated without its run.
+// replay evaluates the condition of an edge on the values in the current event. can is
+// false if the condition cannot be evaluated outside its run.
 func (c *Checker) replay(edge *plan.Edge) (result, known, can bool) {
 	r, ok := c.replays[edge.When]
 	if !ok {
@@ -81,11 +81,12 @@ func (c *Checker) replay(edge *plan.Edge) (result, known, can bool) {
 	return result, known, true
 }
 
-// mayJudge checks that a condition is judged when all it depends on is there.
+// mayJudge checks that a condition is evaluated only when everything it depends on is
+// available.
 func (f *frame) mayJudge(i int32) {
 	edge := &f.p.Edges[i]
 	const what = "its condition is judged"
-	others := edge.Judged && (edge.Arm > 0 || f.v[edge.To].skip == byLost) // it is judged for the sake of others
+	others := edge.Judged && (edge.Arm > 0 || f.v[edge.To].skip == byLost) // evaluated for other edges that depend on it
 	if f.v[edge.To].settled && !others {
 		f.c.breaks(Skips, "the condition on %s -> %s is judged after it was decided that %s %s",
 			f.c.e.From, f.c.e.To, f.c.e.To, f.fate(edge.To))
@@ -110,8 +111,8 @@ func (f *frame) mayJudge(i int32) {
 	}
 }
 
-// mayJudgeArm is the rest of mayJudge for an edge into a join: it does not wait for the
-// others.
+// mayJudgeArm does the checks of mayJudge for an edge into a join, which does not wait
+// for the other edges.
 func (f *frame) mayJudgeArm(edge *plan.Edge, what string) {
 	switch {
 	case f.v[edge.To].joined:
@@ -130,7 +131,7 @@ func (f *frame) fate(i int32) string {
 	return "runs"
 }
 
-// otherwise checks an else edge against the conditions beside it.
+// otherwise compares the result of an else edge with the other edges out of its source.
 func (f *frame) otherwise(e int32) {
 	anyLive := false
 	for _, other := range f.p.Judges[f.p.Vertices[f.p.Edges[e].From].Judge].Edges {
@@ -161,9 +162,9 @@ func whenText(e *plan.Edge) string {
 	return ""
 }
 
-// mask stands for a secret in what a log shows.
+// mask replaces secrets in a log.
 const mask = "***"
 
-// sameText compares a text of the log with one of the workflow. A secret hides a part
-// of it.
+// sameText reports whether a string in the log equals one of the workflow, or has a
+// masked secret in it.
 func sameText(got, want string) bool { return got == want || strings.Contains(got, mask) }

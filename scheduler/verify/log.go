@@ -9,8 +9,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Events checks the events of a run that a listener has kept, as if each stood on a line
-// of its own. The error says why there is nothing to compare.
+// Events checks the events of a run in memory. The line of a violation is the index of
+// its event plus one. The error explains why the events cannot be compared with the
+// workflow.
 func Events(p *plan.Plan, events []core.Event) (*Report, error) {
 	c := New(p)
 	for i := range events {
@@ -21,12 +22,12 @@ func Events(p *plan.Plan, events []core.Event) (*Report, error) {
 	return c.Finish(), nil
 }
 
-// Log checks a whole log, as `run --events` writes it. The error says why there is
-// nothing to compare: what is read is no log, is cut off, is that of another workflow
-// or of a newer program. It holds one line in memory at a time.
+// Log checks a whole log, as written by `run --events`. The error explains why the log
+// cannot be compared with the workflow: it is not a log, it is truncated, or it belongs
+// to another workflow or a newer program. Log holds one line in memory at a time.
 func Log(p *plan.Plan, r io.Reader) (*Report, error) {
 	c, in := New(p), eventlog.NewReader(r)
-	var e core.Event // nobody keeps it
+	var e core.Event // not retained
 	for {
 		err := in.Next(&e)
 		switch {

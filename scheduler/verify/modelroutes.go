@@ -8,15 +8,16 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file checks the ways of a walk whose edges a model picks. What the model should have
-// said nobody can check: only that it was asked where it must be, and followed.
+// This file checks walks whose edges are chosen by a model. The choice itself cannot be
+// checked, only that the model was asked where required and that its answer was
+// followed.
 
-// routed is what there is to know of such a walk beside.
+// routed is the additional state for such a walk.
 type routed struct {
 	followed []int         // by pair of nodes: how often an edge between them was followed
 	status   []core.Status // of the last visit, by node
 	visits   int           // of all nodes
-	end      int32         // the node where the log tells that the walk ends, -1 for none
+	end      int32         // the node where the walk ends according to the log, -1 if there is none
 	aborted  bool          // a failure ended the walk at once
 }
 
@@ -24,8 +25,8 @@ func newRouted(p *plan.Plan) *routed {
 	return &routed{followed: make([]int, p.Walk.Pairs), status: make([]core.Status, len(p.Nodes)), end: -1}
 }
 
-// mostVisits is how many visits the walk may make. What the caller asked for holds for the
-// run itself, not for nested ones.
+// mostVisits returns the maximum number of visits of the walk. The limit given by the
+// caller applies only to the run itself, not to nested runs.
 func (t *walk) mostVisits() int {
 	if l := t.f.c.limits; t.f == t.f.c.root && l != nil && l.MaxVisits > 0 {
 		return l.MaxVisits
@@ -33,7 +34,7 @@ func (t *walk) mostVisits() int {
 	return t.w.MaxSteps
 }
 
-// unspent lists the edges out of a node that may still be followed.
+// unspent returns the edges out of a node that may still be followed.
 func (t *walk) unspent(node int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(t.w.Nodes[node].Out), func(i int32) bool {
 		e := &t.w.Edges[i]
@@ -41,10 +42,10 @@ func (t *walk) unspent(node int32) []int32 {
 	})
 }
 
-// asks reports whether an edge has a condition, which a model judges.
+// asks reports whether an edge has a condition, which a model evaluates.
 func (t *walk) asks(e int32) bool { return t.w.Edges[e].Condition != "" }
 
-// goesOn checks the way on from a visit.
+// goesOn checks the edge chosen after a visit.
 func (t *walk) goesOn(n *plan.Node) {
 	c := t.f.c
 	switch {
@@ -87,14 +88,14 @@ func (t *walk) goesOn(n *plan.Node) {
 	t.along(open)
 }
 
-// dryRun reports whether the walk ends before its first decision. The inputs of nested runs
-// are not in the log.
+// dryRun reports whether the walk may end before its first decision. For nested runs it
+// returns true, because their inputs are not in the log.
 func (t *walk) dryRun() bool {
 	on, _ := t.f.c.inputs.Get(core.InputDryRun)
 	return on == true || t.f != t.f.c.root
 }
 
-// offered compares the choices that the log tells with the edges that were open.
+// offered compares the choices in the log with the edges that could be followed.
 func (t *walk) offered(open []int32) {
 	if hidden(t.f.c.e.Values) {
 		return
@@ -113,7 +114,7 @@ func (t *walk) offered(open []int32) {
 	}
 }
 
-// stops checks that the walk may end for want of a decision.
+// stops checks that the walk may end without a decision.
 func (t *walk) stops(n *plan.Node, open []int32) {
 	c := t.f.c
 	fallback := slices.ContainsFunc(open, func(e int32) bool { return !t.asks(e) })
@@ -129,7 +130,7 @@ func (t *walk) stops(n *plan.Node, open []int32) {
 	t.left, t.due, t.routed.end = nil, -1, n.Index
 }
 
-// along follows one of the open edges.
+// along follows one of the given edges.
 func (t *walk) along(open []int32) {
 	c := t.f.c
 	t.left, t.due = nil, -1
@@ -152,7 +153,7 @@ func (t *walk) along(open []int32) {
 	}
 }
 
-// noteRouted keeps what the end of such a walk depends on.
+// noteRouted records what the end of such a walk depends on.
 func (t *walk) noteRouted(v *visit) {
 	t.routed.status[v.node] = v.status
 	if fail := t.f.c.e.Error; fail != nil && fail.FailsRun {
@@ -160,7 +161,7 @@ func (t *walk) noteRouted(v *visit) {
 	}
 }
 
-// endRouted checks that the walk may be over as it is.
+// endRouted checks that the walk may end in its current state.
 func (t *walk) endRouted() {
 	most := t.mostVisits()
 	switch {
@@ -174,10 +175,10 @@ func (t *walk) endRouted() {
 	}
 }
 
-// unanswered reports whether the run failed because a question had no answer.
+// unanswered reports whether the run failed because a question was not answered.
 func (t *walk) unanswered() bool { return strings.Contains(t.f.c.e.Reason, ": the next node: ") }
 
-// routedStatus is how the walk ended.
+// routedStatus returns the expected status of the walk.
 func (t *walk) routedStatus() core.RunStatus {
 	failed := t.routed.aborted || t.due >= 0 || t.left != nil && t.unanswered() || slices.Contains(t.routed.status, core.Fail)
 	if failed {

@@ -12,8 +12,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
-// routedPlan is draft -> judge -> refine (once at most) or publish, and refine -> judge;
-// publish fails.
+// routedPlan returns the plan of the walk draft -> judge -> refine (at most once) or
+// publish, and refine -> judge, in which publish fails.
 func routedPlan(t *testing.T) *plan.Plan {
 	t.Helper()
 	text := func(s string) core.Text { return core.Text{Value: s} }
@@ -47,8 +47,8 @@ func routedPlan(t *testing.T) *plan.Plan {
 	return p
 }
 
-// TestRoutedMistakes spoils the log of a walk that a model routes: refine once, then publish,
-// which fails and so ends it.
+// TestRoutedMistakes falsifies the log of a walk routed by a model. The walk visits
+// refine once and then publish, whose failure ends it.
 func TestRoutedMistakes(t *testing.T) {
 	p := routedPlan(t)
 	run := func() []core.Event {
@@ -62,7 +62,7 @@ func TestRoutedMistakes(t *testing.T) {
 	if r := checked(t, p, run()); len(r.Violations) > 0 {
 		t.Fatalf("%+v", r.Violations)
 	}
-	way := func(l []core.Event, n int) *core.Event { // the nth way
+	way := func(l []core.Event, n int) *core.Event { // the nth chosen edge
 		for i := range l {
 			if l[i].Type == core.EdgeChosen {
 				if n--; n == 0 {

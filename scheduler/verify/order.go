@@ -7,10 +7,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file checks that nothing comes before what it depends on.
+// This file checks that nothing happens before the things it depends on.
 
-// settle checks, once for each vertex, that it is decided after everything that its
-// decision depends on, and returns the decision.
+// settle checks, once for each vertex, that everything its decision depends on is
+// resolved, and returns the decision.
 func (f *frame) settle(i int32, what string) (d decision, first bool) {
 	v := &f.v[i]
 	if v.settled {
@@ -28,18 +28,19 @@ func (f *frame) settle(i int32, what string) (d decision, first bool) {
 		}
 	}
 	f.references(i, what)
-	if late { // what follows would be guessed
+	if late { // without the predecessors, the decision would be a guess
 		return d, false
 	}
 	return f.decide(i), true
 }
 
-// predecessors reports whether one of them is not resolved.
+// predecessors reports the predecessors of a vertex that are not resolved; late is true
+// if there are any.
 func (f *frame) predecessors(i int32, what string) (late bool) {
 	pv := &f.p.Vertices[i]
 	for _, e := range f.p.InEdges(i) {
 		if f.v[i].joined {
-			break // it waits for those that it takes, which has been checked
+			break // the join waits only for the predecessors it takes, which were checked before
 		}
 		if from := f.p.Edges[e].From; f.v[from].phase != resolved {
 			late = true
@@ -56,7 +57,8 @@ func (f *frame) predecessors(i int32, what string) (late bool) {
 	return late
 }
 
-// unresolved returns the first vertex that is not resolved; there is one.
+// unresolved returns the first unresolved vertex of the current level, which must
+// exist.
 func (f *frame) unresolved() int32 {
 	i := f.p.Levels[f.level]
 	for f.v[i].phase == resolved {
@@ -65,8 +67,8 @@ func (f *frame) unresolved() int32 {
 	return i
 }
 
-// condition checks what the condition of an edge, judged on the state of a level,
-// depends on.
+// condition checks that everything a condition depends on is resolved. The condition is
+// evaluated on the state of the given level.
 func (f *frame) condition(when *expressions.Program, edge *plan.Edge, level int32, what string) {
 	for _, field := range when.FieldSlots() {
 		if k, ok := f.missing(int32(field), f.p.Threshold(int32(field), level)); !ok {
@@ -79,8 +81,8 @@ func (f *frame) condition(when *expressions.Program, edge *plan.Edge, level int3
 	}
 }
 
-// missing returns the first writer of a field below a threshold that is not resolved;
-// ok is true if there is none.
+// missing returns the first unresolved writer of a field below a threshold. ok is true
+// if there is none.
 func (f *frame) missing(field, threshold int32) (string, bool) {
 	if f.cursor[field] >= threshold {
 		return "", true
@@ -88,7 +90,7 @@ func (f *frame) missing(field, threshold int32) (string, bool) {
 	return f.p.Vertices[f.p.WriterVertex[field][f.cursor[field]]].ID, false
 }
 
-// references checks the nodes that a vertex refers to through $nodes.
+// references checks the nodes that a vertex refers to with $nodes.
 func (f *frame) references(i int32, what string) {
 	pv := &f.p.Vertices[i]
 	if pv.Unit == nil {
@@ -114,8 +116,8 @@ func (f *frame) references(i int32, what string) {
 	}
 }
 
-// reference checks a node that is referred to; one that is not below has no status
-// there and is not waited for.
+// reference checks a node that is referred to. A node that is not on a lower level has
+// no status there, and the vertex does not wait for it.
 func (f *frame) reference(node, level int32, what string) {
 	v := f.p.Nodes[node].Vertex
 	if f.p.Vertices[v].Level < level && f.v[v].phase != resolved {
@@ -123,7 +125,7 @@ func (f *frame) reference(node, level int32, what string) {
 	}
 }
 
-// startable checks that a vertex begins after every writer of what it reads.
+// startable checks that all writers of what a vertex reads are resolved.
 func (f *frame) startable(i int32, what string) {
 	pv := &f.p.Vertices[i]
 	reads := []plan.Read(nil)
@@ -140,15 +142,15 @@ func (f *frame) startable(i int32, what string) {
 	if pv.Unit == nil {
 		return
 	}
-	for _, s := range pv.Writes { // a unit decides at once whether a write is refused
+	for _, s := range pv.Writes { // a unit needs earlier writes to detect rejected ones
 		if k, ok := f.missing(s.Field, s.Slot); !ok && f.p.Schema.Fields[s.Field].Refuses {
 			f.c.breaks(Order, "%s before %s is resolved, whose write of %s comes first", what, k, f.p.Schema.Fields[s.Field].Name)
 		}
 	}
 }
 
-// canonical checks that with a limit of 1 work begins in canonical order. That holds as
-// long as nothing waits without its slot.
+// canonical checks that with a limit of 1, work begins in canonical order. This applies
+// only if nothing waits without its slot.
 func (f *frame) canonical(i int32) {
 	if !f.ordered || f.c.limits == nil || f.c.limits.Concurrency != 1 {
 		return
@@ -159,7 +161,8 @@ func (f *frame) canonical(i int32) {
 	f.lastPlan = max(f.lastPlan, i)
 }
 
-// inOrder reports whether no node of a plan has a reason to begin out of order.
+// inOrder reports whether all nodes of a plan begin in canonical order under a limit of
+// 1.
 func inOrder(p *plan.Plan) bool {
 	return p.Rank == nil && !slices.ContainsFunc(p.Nodes, func(n plan.Node) bool {
 		return n.Retry.Attempts > 1 || n.Wait != nil || n.Frame != nil

@@ -16,10 +16,11 @@ import (
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
-// TestPropertyNothingCanBeLeftOut: every log of a random graph is clean (the properties
-// of schedulertest hold that for many more), and none stays so without one of its
-// events. Left alone are writes, of which a log need not have any, conditions that
-// another edge made irrelevant, and items that were given up at any moment.
+// TestPropertyNothingCanBeLeftOut checks that the log of a random graph has no
+// violations, and that removing any event causes one. The exceptions are writes,
+// because a log may have any number of them, conditions that another edge made
+// irrelevant, and items that may be given up at any time. The properties of
+// schedulertest check the logs of many more graphs.
 func TestPropertyNothingCanBeLeftOut(t *testing.T) {
 	dropped := map[core.EventType]int{}
 	for seed := range uint64(100) {
@@ -49,8 +50,9 @@ func TestPropertyNothingCanBeLeftOut(t *testing.T) {
 	}
 }
 
-// TestPropertyNothingCanBeLeftOutOfWalks is the same for walks. Of a walk that could not
-// go on, its last way may be left out: it might have ended before.
+// TestPropertyNothingCanBeLeftOutOfWalks does the same for walks. If a walk ended
+// early, its last chosen edge may be removed, because the walk could have ended before
+// it.
 func TestPropertyNothingCanBeLeftOutOfWalks(t *testing.T) {
 	dropped := map[core.EventType]int{}
 	for seed := range uint64(100) {
@@ -63,7 +65,8 @@ func TestPropertyNothingCanBeLeftOutOfWalks(t *testing.T) {
 		if r := checked(t, run.Plan, whole); len(r.Violations) > 0 {
 			t.Fatalf("seed %d\n%s%s", seed, g, words(r))
 		}
-		// So may be what happened to a branch after its first attempt, if it was given up.
+		// Events of a branch after its first attempt may also be removed if the branch
+		// was given up.
 		type visit struct {
 			node string
 			n    int
@@ -93,9 +96,9 @@ func TestPropertyNothingCanBeLeftOutOfWalks(t *testing.T) {
 	}
 }
 
-// TestPropertyNothingCanBeLeftOutOfRoutedWalks is the same for walks that a model routes,
-// and for ways that lead elsewhere. Where a failure ended the walk at once, its last way may
-// be left out.
+// TestPropertyNothingCanBeLeftOutOfRoutedWalks does the same for walks routed by a
+// model, and also redirects edges. If a failure ended the walk at once, its last chosen
+// edge may be removed.
 func TestPropertyNothingCanBeLeftOutOfRoutedWalks(t *testing.T) {
 	dropped, bent := map[core.EventType]int{}, 0
 	for seed := range uint64(100) {
@@ -122,8 +125,8 @@ func TestPropertyNothingCanBeLeftOutOfRoutedWalks(t *testing.T) {
 			if e.Type == core.StateWritten || e.Type == core.SourcesResolved || i == last {
 				continue
 			}
-			// That there was nobody to ask, or nothing to follow, ends a walk as the rules say:
-			// the end that is told may be left out only of a walk that had no way on.
+			// A walk ends by the rules if no model can be asked or no edge can be
+			// followed. The end event may be removed only if no edge could be followed.
 			dropped[e.Type]++
 			if r := checked(t, p, slices.Clone(whole).drop(i).numbered()); len(r.Violations) == 0 {
 				t.Errorf("seed %d: nobody misses event %d, %s of %s visit %d\n%s", seed, i+1, e.Type, e.Node, e.Visit, g)
@@ -147,8 +150,8 @@ func TestPropertyNothingCanBeLeftOutOfRoutedWalks(t *testing.T) {
 	}
 }
 
-// TestFailuresThatEndTheRun: a log is clean whose run was ended by a failure that leaves
-// nothing to go on with, whatever the policies say.
+// TestFailuresThatEndTheRun checks that the log of a run has no violations if a failure
+// ended the run regardless of the policies.
 func TestFailuresThatEndTheRun(t *testing.T) {
 	fatal := func(_ context.Context, in core.Input) (core.Result, error) {
 		if item, ok := in.Item(); ok && item != int64(3) {
@@ -212,7 +215,7 @@ func TestFailuresThatEndTheRun(t *testing.T) {
 	}
 }
 
-// TestPropertyNonsense: events in any order, about anything, are checked to the end.
+// TestPropertyNonsense checks that the checker handles arbitrary events in any order.
 func TestPropertyNonsense(t *testing.T) {
 	types := []core.EventType{core.NodeReady, core.NodeStarted, core.NodeRetrying, core.NodeFinished, core.NodeFailed, core.NodeHandled, core.NodeSkipped,
 		core.ItemStarted, core.ItemFinished, core.ItemFailed, core.EdgeJudged, core.StateWritten, core.UnitFinished, core.RunFinished,
@@ -250,7 +253,7 @@ func TestPropertyNonsense(t *testing.T) {
 		c := verify.New(p)
 		for i := range l {
 			if c.Add(i+1, &l[i]) != nil {
-				break // nothing to compare any more
+				break // a mismatch ends the check
 			}
 		}
 		c.Finish()

@@ -8,10 +8,10 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Rule names a rule that a log is checked against.
+// Rule is the name of a rule that a log is checked against.
 type Rule string
 
-// Rules, in the order of Rules.
+// Rules in the order of the function Rules.
 const (
 	Sequence  Rule = "sequence"
 	Lifecycle Rule = "lifecycle"
@@ -26,7 +26,7 @@ const (
 	Statuses  Rule = "statuses"
 )
 
-// Rules lists all rules with what each demands.
+// Rules returns every rule and what it requires.
 func Rules() []About {
 	return []About{
 		{Sequence, "events are numbered without gaps, from the begin of the run to its end"},
@@ -43,18 +43,18 @@ func Rules() []About {
 	}
 }
 
-// About is a rule with what it demands.
+// About describes a rule.
 type About struct {
 	Rule  Rule   `json:"rule"`
 	About string `json:"about"`
 }
 
-// Violation is one breach of a rule.
+// Violation is a violation of a rule.
 type Violation struct {
 	Line int       `json:"line"`
 	Seq  int64     `json:"seq"`
 	Time time.Time `json:"ts,omitzero"`
-	// Node is the path of the node, pipeline or loop; "" for the run.
+	// Node is the path of the node, pipeline or loop; empty for the run.
 	Node    string       `json:"node,omitempty"`
 	Item    core.Ordinal `json:"item,omitzero"`
 	Round   core.Ordinal `json:"round,omitzero"`
@@ -63,7 +63,7 @@ type Violation struct {
 	Message string       `json:"message"`
 }
 
-// String words the violation on one line.
+// String formats the violation on one line.
 func (v Violation) String() string {
 	who := v.Node
 	if i, ok := v.Item.Get(); ok {
@@ -78,7 +78,8 @@ func (v Violation) String() string {
 	return fmt.Sprintf("line %d: %s%s: %s", v.Line, who, v.Rule, v.Message)
 }
 
-// Unchecked is a rule, or a part of one, that the log does not tell enough for.
+// Unchecked is a rule, or a part of one, that could not be checked because the log
+// lacks information.
 type Unchecked struct {
 	Rule Rule   `json:"rule"`
 	Why  string `json:"why"`
@@ -88,13 +89,13 @@ type Unchecked struct {
 type Report struct {
 	Workflow string `json:"workflow"`
 	Run      string `json:"run"`
-	// Status is how the run ended, "" if the log stops before.
+	// Status is the status of the run, empty if the log ends before the run.
 	Status string `json:"status"`
 	// Started is the time of the first event.
 	Started time.Time `json:"started,omitzero"`
 	Events  int       `json:"events"`
-	// Nodes counts the nodes that ended or were skipped, those of each nested run by
-	// themselves.
+	// Nodes is the number of nodes that ended or were skipped. Nodes of nested runs are
+	// counted once for each run.
 	Nodes      int         `json:"nodes"`
 	Rules      []About     `json:"rules"`
 	Unchecked  []Unchecked `json:"unchecked"`

@@ -7,9 +7,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file checks the ways that a walk takes.
+// This file checks the edges that a walk follows.
 
-// chosen takes in the way on from a visit, or from the exit because of a goal gate.
+// chosen handles the choice of the edge after a visit, or of the jump from the exit
+// because of a goal gate.
 func (t *walk) chosen(n *plan.Node) {
 	if t.routed != nil {
 		t.goesOn(n)
@@ -41,13 +42,13 @@ func (t *walk) names() []string {
 	return names
 }
 
-// unsatisfied returns the place of the first goal gate that does not let the walk end,
-// -1 for none.
+// unsatisfied returns the index of the first goal gate that keeps the walk from ending,
+// or -1 if there is none.
 func (t *walk) unsatisfied() int {
 	return slices.IndexFunc(t.gates, func(g gate) bool { return !g.status.Succeeded() })
 }
 
-// sentBack checks a jump from the exit.
+// sentBack checks a jump from the exit because of a goal gate.
 func (t *walk) sentBack(n *plan.Node, to int32) {
 	c := t.f.c
 	i := t.unsatisfied()
@@ -105,7 +106,7 @@ func (t *walk) any(node int32, fits func(e *plan.Edge) bool) bool {
 	return slices.ContainsFunc(t.w.Nodes[node].Out, func(e int32) bool { return fits(&t.f.p.Edges[e]) })
 }
 
-// byCondition checks a way that a condition opened.
+// byCondition checks that an edge with a condition may be followed.
 func (t *walk) byCondition(n *plan.Node, to int32) {
 	c := t.f.c
 	for _, i := range t.w.Nodes[n.Index].Out {
@@ -132,11 +133,11 @@ func (t *walk) byCondition(n *plan.Node, to int32) {
 	c.breaks(Routes, "the workflow has no edge %s -> %s with the condition %s", c.e.From, c.e.To, c.e.When)
 }
 
-// byChoice checks a way along an edge without a condition.
+// byChoice checks that an unconditional edge may be followed.
 func (t *walk) byChoice(n *plan.Node, to int32) {
 	c := t.f.c
 	w := &t.w.Nodes[n.Index]
-	first := int32(-1) // that fits the step
+	first := int32(-1) // the first edge allowed by the step
 	for _, i := range w.Out {
 		e := &t.f.p.Edges[i]
 		if e.When != nil || w.Parallel != nil {
@@ -172,8 +173,8 @@ func (t *walk) byChoice(n *plan.Node, to int32) {
 	}
 }
 
-// better reports whether an edge comes before another: by weight, then by the name of its
-// target.
+// better reports whether edge a is preferred to edge b: by weight, then by the name of
+// its target.
 func (t *walk) better(a, b int32) bool {
 	if x, y := t.w.Edges[a].Weight, t.w.Edges[b].Weight; x != y {
 		return x > y
@@ -181,7 +182,7 @@ func (t *walk) better(a, b int32) bool {
 	return t.id(t.f.p.Edges[a].ToNode) < t.id(t.f.p.Edges[b].ToNode)
 }
 
-// restarts lets the walk begin anew, if the edge says so and nothing forbids it.
+// restarts resets the walk if the edge is a loop restart and the last stage allows it.
 func (t *walk) restarts(e int32) {
 	if !t.w.Edges[e].LoopRestart {
 		return
@@ -192,12 +193,12 @@ func (t *walk) restarts(e int32) {
 	t.gates, t.seen = nil, stage{}
 }
 
-// mustGoOn reports whether there is a way on after a visit whatever the conditions say.
-// A failure may have come back too often.
+// mustGoOn reports whether an edge must be followed after a visit, regardless of
+// conditions. It returns false after a failure, which may have occurred too often.
 func (t *walk) mustGoOn(v *visit) bool {
 	w := &t.w.Nodes[v.node]
 	switch {
-	case v.status == core.Fail, w.Role == core.RoleHuman: // nobody may have agreed to any of the edges
+	case v.status == core.Fail, w.Role == core.RoleHuman: // the person may not have chosen any of the edges
 		return false
 	case w.Parallel != nil:
 		return w.Parallel.Meet >= 0

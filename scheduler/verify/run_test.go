@@ -18,8 +18,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
-// everything is a graph with something for each rule to look at. Its nodes do what
-// handlers says, and nothing if that says nothing.
+// everything is a graph that exercises every rule. Its nodes run the given handlers;
+// nodes without one do nothing.
 const everything = `
 name: everything
 state:
@@ -102,7 +102,7 @@ var walkHandlers = map[string]core.HandlerFunc{"a": failsFirst, "m": failsFirst,
 
 func wrote(field string, v any) core.HandlerFunc {
 	return func(_ context.Context, in core.Input) (core.Result, error) {
-		if in.Node() != "each" { // of the benchmark
+		if in.Node() != "each" { // for the benchmark
 			time.Sleep(time.Millisecond)
 		}
 		return core.Result{Delta: map[string]any{field: v}}, nil
@@ -118,8 +118,8 @@ func rests(context.Context, core.Input) (core.Result, error) {
 	return core.Result{}, nil
 }
 
-// rest is a graph for what everything cannot show: nested runs, a cut, jitter, a loop
-// that uses up its rounds.
+// rest is a graph for features that everything lacks: nested runs, items after the cut,
+// jitter, and a loop that reaches max_iters.
 const rest = `
 name: rest
 inputs: {day: {type: string, default: today}}
@@ -177,8 +177,8 @@ graph:
     - {from: a, to: c, when: length($.list) > 1}
 `
 
-// walked is a walk: a fails at first, a goal gate sends it back once, one of two branches
-// is enough.
+// walked is a walk in which a fails at first, a goal gate sends the walk back once, and
+// one of two branches is sufficient.
 const walked = `digraph walked {
 	start [shape=Mdiamond]
 	exit [shape=Msquare]
@@ -210,7 +210,8 @@ const twice = `digraph twice {
 	x -> a -> exit
 }`
 
-// narrow is a walk in which one branch begins at a time, and the first one is enough.
+// narrow is a walk in which branches begin one at a time, and the first success is
+// sufficient.
 const narrow = `digraph narrow {
 	start [shape=Mdiamond]
 	exit [shape=Msquare]
@@ -224,7 +225,7 @@ const narrow = `digraph narrow {
 	m -> exit
 }`
 
-// failsFirst fails when it is visited for the first time.
+// failsFirst fails on the first visit.
 func failsFirst(ctx context.Context, in core.Input) (core.Result, error) {
 	if in.Visit() == 1 {
 		return core.Result{Status: core.Fail}, nil
@@ -232,7 +233,7 @@ func failsFirst(ctx context.Context, in core.Input) (core.Result, error) {
 	return rests(ctx, in)
 }
 
-// slow takes long.
+// slow takes a long time.
 func slow(ctx context.Context, _ core.Input) (core.Result, error) {
 	select {
 	case <-time.After(time.Minute):
@@ -241,7 +242,7 @@ func slow(ctx context.Context, _ core.Input) (core.Result, error) {
 	return core.Result{}, ctx.Err()
 }
 
-// compiled is the plan of everything, or of a variation of it.
+// compiled returns the plan of everything or of a variation of it.
 func compiled(t testing.TB, text string) *plan.Plan {
 	t.Helper()
 	if text == walked || text == twice || text == narrow {
@@ -250,7 +251,7 @@ func compiled(t testing.TB, text string) *plan.Plan {
 	return compiledWith(t, text, handlers)
 }
 
-// compiledWith is the plan of a document whose nodes have handlers.
+// compiledWith returns the plan of a document whose nodes run the given handlers.
 func compiledWith(t testing.TB, text string, handlers map[string]core.HandlerFunc) *plan.Plan {
 	t.Helper()
 	dir := t.TempDir()
@@ -290,12 +291,12 @@ func logged(t *testing.T, p *plan.Plan, o scheduler.Options) (l log) {
 	o.Run = "r1"
 	o.Listener = func(e core.Event) { l = append(l, e) }
 	synctest.Test(t, func(t *testing.T) {
-		_, _ = scheduler.Run(t.Context(), p, nil, o) // how it ends is in the log
+		_, _ = scheduler.Run(t.Context(), p, nil, o) // the log contains the result
 	})
 	return l
 }
 
-// checked checks a log as it stands.
+// checked checks a log without changes.
 func checked(t testing.TB, p *plan.Plan, l log) *verify.Report {
 	t.Helper()
 	r, err := verify.Events(p, l)
@@ -305,11 +306,12 @@ func checked(t testing.TB, p *plan.Plan, l log) *verify.Report {
 	return r
 }
 
-// log is a log that is edited.
+// log is a log that tests edit.
 type log []core.Event
 
-// at returns the place of the nth event of a type about a node or unit: "score[1]" is
-// item 1 of score, "draft#1" round 1 of draft, "load->other" an edge; "sub[1]/a" is a path.
+// at returns the index of the nth event of a type about a node or unit. "score[1]" is
+// item 1 of score, "draft#1" round 1 of draft, "load->other" an edge, and "sub[1]/a" a
+// path.
 func (l log) at(t testing.TB, typ core.EventType, who string, nth int) int {
 	t.Helper()
 	name, item, hasItem := strings.Cut(strings.TrimSuffix(who, "]"), "[")

@@ -5,9 +5,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file compares skips and handled failures with the decisions.
+// This file compares skips and handled failures with the recomputed decisions.
 
-// skipped takes in a skip. Each member of a unit has one.
+// skipped handles a skip. Each member of a unit has its own event.
 func (f *frame) skipped(n *plan.Node) {
 	i := n.Vertex
 	v, e := &f.v[i], f.c.e
@@ -29,14 +29,14 @@ func (f *frame) skipped(n *plan.Node) {
 		f.c.breaks(Statuses, "is skipped with the status %q", e.Status)
 	}
 	if v.skips == max(1, f.members(i)) {
-		if v.skip == runs || v.skip == notDecided { // it should not be; go on from what the log says
+		if v.skip == runs || v.skip == notDecided { // a violation has been reported; continue with what the log says
 			v.skip = byFalse
 		}
 		f.resolve(i, core.Skipped)
 	}
 }
 
-// compareSkip compares a skip with the decision.
+// compareSkip compares a skip with the recomputed decision.
 func (f *frame) compareSkip(i int32, d decision) {
 	e := f.c.e
 	got := decision{kind: byAllGone, edge: -1}
@@ -67,7 +67,7 @@ func (f *frame) whyRuns(i int32) string {
 	return "nothing is against it"
 }
 
-// words says a skip in words.
+// words describes the reason for a skip.
 func (f *frame) words(from, cause, when string) string {
 	switch {
 	case from == "" && cause == "":
@@ -96,7 +96,8 @@ func (f *frame) when(d decision) string {
 	return whenText(&f.p.Edges[d.edge])
 }
 
-// causeOf is the node where a skip began: of a unit the member that failed first.
+// causeOf returns the node where a skip began. For a unit it is the member that failed
+// first.
 func (f *frame) causeOf(d decision) string {
 	if d.cause < 0 {
 		return ""
@@ -107,7 +108,8 @@ func (f *frame) causeOf(d decision) string {
 	return f.name(f.p.Vertices[d.cause].ID)
 }
 
-// chosen checks that a vertex that is to run follows from the decision.
+// chosen checks that a vertex that runs should do so according to the recomputed
+// decision.
 func (f *frame) chosen(i int32) {
 	d, first := f.settle(i, "is ready")
 	if !first {
@@ -125,7 +127,7 @@ func (f *frame) chosen(i int32) {
 	}
 }
 
-// handledBy takes in the event of a failure that does not fail the run.
+// handledBy handles the event that a failure does not fail the run.
 func (f *frame) handledBy(i int32) {
 	v, e := &f.v[i], f.c.e
 	if v.status != core.Fail {
@@ -153,7 +155,8 @@ func (f *frame) handledBy(i int32) {
 	f.c.breaks(Skips, "its failure is handled by %s -> %s, which is no live edge with on: fail and handles: true that was not told before", e.From, e.To)
 }
 
-// target returns the vertex of a node, or one without incoming edges.
+// target returns the vertex of a node, or a vertex without incoming edges if there is
+// no such node.
 func (f *frame) target(id string) int32 {
 	if n, ok := f.p.Node(id); ok {
 		return n.Vertex
@@ -161,7 +164,8 @@ func (f *frame) target(id string) int32 {
 	return 0
 }
 
-// streams reports whether a vertex pulls its rows: whether that failed is not in the log.
+// streams reports whether a vertex reads its rows from a stream. The log does not show
+// whether reading failed.
 func (f *frame) streams(i int32) bool {
 	u := f.p.Vertices[i].Unit
 	return u != nil && u.Puller != nil

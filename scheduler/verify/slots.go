@@ -6,14 +6,14 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file counts what is in flight.
+// This file counts the work in flight.
 
-// group is a limit on what is in flight. It counts as one in the group around it while
-// something of it is in flight, and as none otherwise.
+// group is a limit on the work in flight. A group with any work in flight counts as one
+// in its parent.
 type group struct {
 	parent *group
 	name   string
-	limit  int // 0 for none
+	limit  int // 0 if there is no limit
 	active int
 }
 
@@ -42,7 +42,7 @@ func (g *group) what() string {
 	return "execution"
 }
 
-// free gives the slot of a handler that has ended back.
+// free releases the slot of a handler that has ended.
 func (f *frame) free(g *group) {
 	f.c.inFlight--
 	for ; g != nil; g = g.parent {
@@ -52,7 +52,7 @@ func (f *frame) free(g *group) {
 	}
 }
 
-// release gives the slot of a plain node back, if it holds one.
+// release releases the slot of a plain node if it holds one.
 func (f *frame) release(v *vertex) {
 	if v.holds {
 		v.holds = false
@@ -60,8 +60,9 @@ func (f *frame) release(v *vertex) {
 	}
 }
 
-// visible reports whether the log shows when a handler of the node lets go of its slot.
-// Timers and nodes without a handler hold none, and those of a nested run are inside of it.
+// visible reports whether the log shows when a handler of the node releases its slot.
+// Timers and nodes without a handler hold no slots, and a node with a nested run uses
+// the slots of the nodes inside it.
 func (f *frame) visible(n *plan.Node) bool {
 	if n.Handler == nil || n.Wait != nil || n.Frame != nil {
 		return false

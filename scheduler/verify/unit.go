@@ -8,33 +8,33 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// unit follows the rows of a pipeline or the rounds of a loop; both are called passes
-// here.
+// unit tracks the rows of a pipeline or the rounds of a loop; this file calls both
+// passes.
 type unit struct {
 	f     *frame
 	i     int32
 	u     *plan.Unit
-	total int // rows, -1 where the log does not tell
+	total int // the number of rows, -1 if it is not known
 	group group
 
-	next     int     // pass that has not begun
-	live     []*pass // begun and not over, ascending
+	next     int     // the first pass that has not begun
+	live     []*pass // the passes in progress, ascending
 	over     int
 	failures int
-	failedAt [2]int // first pass and place that failed
-	ranAll   bool   // every failure so far has the policy skip
+	failedAt [2]int // the first pass that failed, and its member
+	ranAll   bool   // all failures so far have the policy skip
 	partial  bool
-	last     struct { // execution that ended last
+	last     struct { // the execution that ended last
 		pass, place int
 		good        bool
 		wrote       []int32
 	}
 }
 
-// pass is a row or round under way.
+// pass is a row or round in progress.
 type pass struct {
 	n       int
-	place   int // member it is at
+	place   int // the index of the current member
 	phase   phase
 	attempt int
 	backoff backoff
@@ -57,7 +57,7 @@ func newUnit(f *frame, i int32) *unit {
 	return t
 }
 
-// what names the passes.
+// what returns the word for a pass in messages.
 func (t *unit) what() string {
 	if t.u.IsLoop {
 		return "round"
@@ -65,7 +65,7 @@ func (t *unit) what() string {
 	return "row"
 }
 
-// index returns the pass that the event is about.
+// index returns the number of the pass that the event belongs to.
 func (t *unit) index() (int, bool) {
 	if t.u.IsLoop {
 		return t.f.c.e.Round.Get()
@@ -82,7 +82,7 @@ func (t *unit) find(n int) *pass {
 	return nil
 }
 
-// event takes in the begin or end of an execution of a member.
+// event handles the start or end of an execution of a member.
 func (t *unit) event(n *plan.Node) {
 	c := t.f.c
 	i, ok := t.index()
@@ -133,10 +133,10 @@ func (t *unit) started(i int, n *plan.Node) {
 	}
 }
 
-// member names the member at a place.
+// member returns the id of the member with the given index.
 func (t *unit) member(place int) string { return t.f.p.Nodes[t.u.Members[place]].ID }
 
-// begin checks that a pass may begin, and lets it.
+// begin checks that a pass may begin, and adds it.
 func (t *unit) begin(i int, n *plan.Node) *pass {
 	c, most := t.f.c, t.total
 	if t.u.IsLoop {
@@ -169,9 +169,9 @@ func (t *unit) begin(i int, n *plan.Node) *pass {
 	return p
 }
 
-// clear checks that an execution sees what it would see if the passes ran one after
-// the other: earlier ones have left the members that write what it reads, and those that
-// write, as it does, a field whose merge can refuse.
+// clear checks that an execution sees the same state as if the passes ran one after the
+// other. Earlier passes must have passed the members that write what it reads and, if
+// it writes a field whose merge can reject values, the members that write this field.
 func (t *unit) clear(p *pass, n *plan.Node) {
 	for i := range t.u.Own {
 		own := &t.u.Own[i]
@@ -253,7 +253,7 @@ func (t *unit) passOver(p *pass) {
 	t.over++
 }
 
-// finish checks the end of the whole.
+// finish checks the end of the unit.
 func (t *unit) finish() {
 	f, e := t.f, t.f.c.e
 	for _, p := range t.live {
@@ -276,14 +276,14 @@ func (t *unit) finish() {
 		f.v[t.i].class, f.v[t.i].deepest, f.v[t.i].fatal = e.Error.Class, e.Error.Node, e.Error.FailsRun
 	}
 	var s core.Status
-	_ = s.UnmarshalText([]byte(e.Status)) // what it should be is checked by endStatus
+	_ = s.UnmarshalText([]byte(e.Status)) // endStatus checks the status
 	if !s.Succeeded() {
 		s = core.Fail
 	}
 	f.resolve(t.i, s)
 }
 
-// loopEnd checks the reason for which a loop ended.
+// loopEnd checks the reason for the end of a loop.
 func (t *unit) loopEnd() {
 	f, e := t.f, t.f.c.e
 	switch e.Reason {
@@ -304,7 +304,7 @@ func (t *unit) loopEnd() {
 	}
 }
 
-// endStatus checks the status at the end.
+// endStatus checks the status of the unit.
 func (t *unit) endStatus() {
 	f, e := t.f, t.f.c.e
 	failed := e.Status == core.Fail.String()
@@ -330,5 +330,5 @@ func partWords(partial bool) string {
 	return "none is a partial success"
 }
 
-// partPath is the path of the nested run of an item, row or round.
+// partPath returns the path of the nested run of an item, row or round.
 func partPath(node string, i int) string { return fmt.Sprintf("%s[%d]", node, i) }

@@ -6,23 +6,24 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file compares what conditions read with the state. They are the only ones of
-// which a log has values: those of a field after a number of its writers.
+// This file compares the values that conditions read with the state. The log contains
+// no other values of fields. Each is the value of a field after a number of its
+// writers.
 
 // sight is a value that a condition read.
 type sight struct {
 	line      int
 	from, to  string
-	threshold int32 // how many writers of the field came before
-	value     any   // or its length
+	threshold int32 // the number of preceding writers of the field
+	value     any   // the value, or its length
 	length    bool
 	ok        bool
 }
 
-// saw compares what a condition read, on the state of a level, of each field as a whole.
+// saw checks the fields that a condition read as a whole from the state of a level.
 func (f *frame) saw(edge *plan.Edge, level int32) {
 	if f.parent != nil || f.c.start == nil {
-		return // with what a nested run begins and ends is not in the log
+		return // the log does not contain the initial and final state of nested runs
 	}
 	for _, slot := range edge.When.FieldSlots() {
 		name := f.p.Schema.Fields[slot].Name
@@ -55,8 +56,8 @@ func (f *frame) compare(slot int, s sight) {
 	}
 }
 
-// final compares what was read last of a field with its value at the end, if nobody
-// wrote it in between.
+// final compares the last value read from a field with its final value, if the field
+// was not written in between.
 func (f *frame) final(slot int, got any) {
 	w := &f.writes[slot]
 	if s := &w.seen; s.ok && w.last < s.threshold && !f.c.read(s, got) {
@@ -80,7 +81,7 @@ func (s *sight) words() string {
 	return brief(s.value)
 }
 
-// equal compares values of a log, in which no value is null.
+// equal compares values of a log, in which null and a missing value are the same.
 func equal(a, b any) bool {
 	if core.IsMissing(a) {
 		a = nil
@@ -91,7 +92,7 @@ func equal(a, b any) bool {
 	return core.Equal(a, b)
 }
 
-// lengthOf is what length() says about a value.
+// lengthOf returns length() of a value.
 func (c *Checker) lengthOf(v any) any {
 	return c.length.Value(expressions.MapEnv{State: core.ObjectOf("v", v)}.Bind(c.length))
 }

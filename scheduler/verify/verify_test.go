@@ -29,14 +29,14 @@ func TestRealLogIsClean(t *testing.T) {
 type spoiledLog struct {
 	name  string
 	rule  verify.Rule
-	node  string // "" for any
+	node  string // empty for any node
 	want  string
 	spoil func(t *testing.T, l log) log
-	keep  bool   // the numbers as they are
-	of    string // the graph; everything if it is ""
+	keep  bool   // keep the event numbers
+	of    string // the graph; everything if empty
 }
 
-// spoiled are ways to falsify the log of a run, each with the violation it must lead to.
+// spoiled are ways to falsify the log of a run, each with the violation it must cause.
 var spoiled = []spoiledLog{
 	{name: "an event is gone", rule: verify.Sequence, want: "number 9 comes where 8 is due: an event is missing", keep: true,
 		spoil: func(_ *testing.T, l log) log { return l.drop(7) }},
@@ -86,7 +86,7 @@ var spoiled = []spoiledLog{
 		}},
 	{name: "a row before what it reads is written", rule: verify.Order, node: "store", want: "begins in row 1 before row 0 has passed parse",
 		spoil: func(t *testing.T, l log) log {
-			// Row 0 waits at its first stage for another attempt, and row 1 goes on.
+			// Row 0 waits at its first stage for another attempt while row 1 continues.
 			e := l[l.at(t, core.ItemStarted, "parse[1]", 1)]
 			i := l.at(t, core.ItemFinished, "parse[0]", 1)
 			finished := l[i]
@@ -552,7 +552,7 @@ func (l log) state(field string, v any) log {
 	return l
 }
 
-// succeeded makes the run one that nobody can fail for a lost value.
+// succeeded turns the run into one that cannot fail because of a failed merge.
 func succeeded(_ *testing.T, l log) log {
 	l[len(l)-1].Status = string(core.RunPartial)
 	return l
@@ -609,7 +609,8 @@ func words(r *verify.Report) string {
 	return b.String()
 }
 
-// TestOneBreachIsOneViolation: what follows from a breach is not reported again.
+// TestOneBreachIsOneViolation checks that the consequences of a violation are not
+// reported as well.
 func TestOneBreachIsOneViolation(t *testing.T) {
 	p := compiled(t, everything)
 	whole := logged(t, p, scheduler.Options{})
@@ -626,7 +627,7 @@ func TestOneBreachIsOneViolation(t *testing.T) {
 	}
 }
 
-// TestMismatch: logs that are not of a run of the workflow end the check.
+// TestMismatch checks that logs of other workflows are rejected.
 func TestMismatch(t *testing.T) {
 	p := compiled(t, everything)
 	whole := logged(t, p, scheduler.Options{})
@@ -654,7 +655,7 @@ func TestMismatch(t *testing.T) {
 	}
 }
 
-// TestUnchecked: what the log does not tell is named.
+// TestUnchecked checks that the report lists what could not be checked.
 func TestUnchecked(t *testing.T) {
 	p := compiled(t, everything)
 	l := logged(t, p, scheduler.Options{})
@@ -679,8 +680,8 @@ func TestUnchecked(t *testing.T) {
 	}
 }
 
-// TestStoppedRuns: what a stopped run leaves out is no violation; that something goes on
-// after a failure that stops it is one.
+// TestStoppedRuns checks that events missing from a stopped run are not violations, but
+// work that begins after the failure that stopped the run is one.
 func TestStoppedRuns(t *testing.T) {
 	p := compiled(t, strings.Replace(everything, "{policy: retry, attempts: 2, base_ms: 1000, backoff: exponential}", "{policy: fail_run}", 1))
 	l := logged(t, p, scheduler.Options{})
@@ -695,8 +696,8 @@ func TestStoppedRuns(t *testing.T) {
 	}
 }
 
-// TestStoppedWalks: a walk that nobody has heard of for too long is given up, and its
-// visits are cancelled; in a run that nobody has stopped none may be.
+// TestStoppedWalks checks that a walk that stalls ends and its visits are cancelled. If
+// the run was not stopped, cancelled visits are violations.
 func TestStoppedWalks(t *testing.T) {
 	p := compiledWith(t, strings.Replace(walked, "start [", "graph [stall_timeout=10s]\n\tstart [", 1), map[string]core.HandlerFunc{"a": slow})
 	l := logged(t, p, scheduler.Options{})

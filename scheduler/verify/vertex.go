@@ -8,9 +8,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file follows nodes from being ready to their end.
+// This file tracks nodes from the time they are ready until they end.
 
-// nodeEvent takes in an event of a node.
+// nodeEvent handles an event of a node.
 func (f *frame) nodeEvent(n *plan.Node) error {
 	i := n.Vertex
 	switch f.c.e.Type {
@@ -40,7 +40,7 @@ func (f *frame) nodeEvent(n *plan.Node) error {
 	return nil
 }
 
-// partEvent takes in an event of an item, row or round.
+// partEvent handles an event of an item, row or round.
 func (f *frame) partEvent(i int32, n *plan.Node) {
 	v := &f.v[i]
 	switch {
@@ -57,7 +57,7 @@ func (f *frame) partEvent(i int32, n *plan.Node) {
 	}
 }
 
-// after words how far a vertex has come, as the reason why something must not be.
+// after describes the progress of a vertex, as the reason why an event must not occur.
 func (f *frame) after(v *vertex) string {
 	switch v.phase {
 	case undecided:
@@ -94,7 +94,7 @@ func (f *frame) ready(i int32) {
 	v.phase = ready
 }
 
-// begins checks that a vertex may begin, and lets it.
+// begins checks that a vertex may begin, and marks it as running.
 func (f *frame) begins(i int32) bool {
 	v := &f.v[i]
 	switch v.phase {
@@ -102,14 +102,14 @@ func (f *frame) begins(i int32) bool {
 	case undecided:
 		f.c.breaks(Lifecycle, "begins %s", f.after(v))
 		f.chosen(i)
-	case waiting: // it was never told that it is ready again
+	case waiting: // there was no event that it is ready again
 		f.c.breaks(Lifecycle, "begins another attempt before it is ready")
 		f.waited(&v.backoff)
 	default:
 		f.c.breaks(Lifecycle, "begins %s", f.after(v))
 		return false
 	}
-	if v.attempt == 0 { // that it is ready may be told before the end of the last writer
+	if v.attempt == 0 { // the ready event may precede the end of the last writer
 		f.startable(i, "begins")
 		f.canonical(i)
 	}
@@ -129,7 +129,7 @@ func (f *frame) started(i int32, n *plan.Node) {
 	if n.Source != nil {
 		total, ok := e.Total.Get()
 		if n.Puller != nil {
-			total = math.MaxInt // the end tells
+			total = math.MaxInt // the end event has the number
 		} else if !ok {
 			f.c.breaks(Parts, "a fan-out begins and does not say how many items it has")
 		}
@@ -182,7 +182,7 @@ func (f *frame) retrying(i int32, n *plan.Node) {
 	v.phase, v.backoff = waiting, backoff{e.Time, e.Delay}
 }
 
-// keepsNothing reports what an execution wrote that did not end well.
+// keepsNothing reports the writes of an execution that failed.
 func (f *frame) keepsNothing(v *vertex) {
 	for _, field := range v.wrote {
 		f.c.breaks(Writes, "wrote %s and did not end well", f.p.Schema.Fields[field].Name)
@@ -190,8 +190,8 @@ func (f *frame) keepsNothing(v *vertex) {
 	v.wrote = v.wrote[:0]
 }
 
-// failedAttempt checks that a failed attempt is one that another follows, and after
-// what delay.
+// failedAttempt checks that a failed attempt may be followed by another, and the delay
+// before it.
 func (f *frame) failedAttempt(n *plan.Node, begun int) {
 	e := f.c.e
 	switch {
@@ -214,14 +214,14 @@ func (f *frame) failedAttempt(n *plan.Node, begun int) {
 	}
 }
 
-// delays returns the bounds of the wait that the policy and the failure ask for. Jitter
-// multiplies it by a factor between a half and one and a half.
+// delays returns the bounds of the wait that the policy and the failure require. Jitter
+// multiplies the wait by a factor between 0.5 and 1.5.
 func delays(n *plan.Node, e *core.Event) (least, most time.Duration) {
 	d := n.Retry.Delay(e.Attempt)
 	least, most = d, d
 	if n.Retry.Jitter {
 		least, most = d/2, d+d/2
-		if most < d { // beyond the longest duration
+		if most < d { // overflow
 			most = 1<<63 - 1
 		}
 		if n.Retry.Max > 0 {
@@ -235,8 +235,9 @@ func delays(n *plan.Node, e *core.Event) (least, most time.Duration) {
 	return least, most
 }
 
-// waited checks by the clock that a wait was not cut short. The clock of a log is that
-// of the wall, which is trimmed: by a thousandth at most, as a rule far less.
+// waited checks with the times of the events that a wait was not too short. These are
+// wall-clock times. The system may slow down or speed up the wall clock by at most a
+// thousandth while it corrects it.
 func (f *frame) waited(b *backoff) {
 	now := f.c.e.Time
 	if b.since.IsZero() || now.IsZero() {
@@ -253,7 +254,7 @@ func (f *frame) waited(b *backoff) {
 	}
 }
 
-// nodeEnded takes in the end of a plain node or fan-out.
+// nodeEnded handles the end of a plain node or fan-out.
 func (f *frame) nodeEnded(i int32, n *plan.Node) {
 	v, e := &f.v[i], f.c.e
 	good := e.Type == core.NodeFinished
@@ -281,10 +282,10 @@ func (f *frame) nodeEnded(i int32, n *plan.Node) {
 	f.resolve(i, status)
 }
 
-// endStatus checks the status that an end tells, and returns it.
+// endStatus checks the status in an end event, and returns it.
 func (f *frame) endStatus(good bool) core.Status {
 	var s core.Status
-	_ = s.UnmarshalText([]byte(f.c.e.Status)) // an unknown status fits no end
+	_ = s.UnmarshalText([]byte(f.c.e.Status)) // an unknown status is reported below
 	if good != s.Succeeded() || !good && s != core.Fail {
 		f.c.breaks(Statuses, "%s with the status %q", f.c.e.Type, f.c.e.Status)
 		if s = core.Fail; good {
@@ -307,8 +308,9 @@ func (f *frame) endPlain(v *vertex, n *plan.Node, good bool) {
 	f.endInner(v, e.Error)
 }
 
-// lastAttempt checks that a failure is for good: the last attempt that the policy
-// allows, or a failure that no other can cure; and that auto_status does not lift it.
+// lastAttempt checks that a failure is final: either the policy allows no further
+// attempt, or the failure is permanent. It also checks that auto_status should not have
+// turned the failure into a success.
 func (f *frame) lastAttempt(n *plan.Node, attempt int) {
 	e := f.c.e
 	if e.Error == nil {
@@ -330,13 +332,13 @@ func (f *frame) endInner(v *vertex, fail *core.Failure) {
 		return
 	}
 	if fail == nil && f.c.e.Type != core.NodeFinished {
-		fail = &core.Failure{} // one that is not told
+		fail = &core.Failure{} // the event lacks the failure
 	}
 	v.inner.close(fail)
 	v.inner = nil
 }
 
-// unitEvent takes in an event of a pipeline or loop as a whole.
+// unitEvent handles an event of a pipeline or loop as a whole.
 func (f *frame) unitEvent(i int32) error {
 	e, pv := f.c.e, &f.p.Vertices[i]
 	if level, ok := e.Level.Get(); ok && int32(level) != pv.Level {
@@ -364,7 +366,8 @@ func (f *frame) unitEvent(i int32) error {
 	return nil
 }
 
-// underWay returns a unit that runs, or reports that it does not.
+// underWay returns the unit of a vertex if it is in progress. Otherwise it reports a
+// violation and returns nil.
 func (f *frame) underWay(i int32) *unit {
 	v := &f.v[i]
 	if v.phase != running || v.unit == nil {

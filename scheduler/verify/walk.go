@@ -8,33 +8,33 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file follows a walk visit by visit; the way on after each is checked in routes.go,
-// parallel nodes in forks.go.
+// This file tracks a walk from visit to visit. The edges it follows are checked in
+// routes.go, and parallel nodes in forks.go.
 
-// walk is how far a walk has come.
+// walk is the progress of a walk.
 type walk struct {
 	f     *frame
 	w     *plan.Walk
 	group group
 
-	visits []int    // by node: how many have begun
-	live   []*visit // under way, the token's and those of branches
-	due    int32    // the node that the token comes to next, -1 while it is at one
-	left   *visit   // the token's last visit, which has ended and whose way on is not told yet
-	seen   stage    // the last stage: no conditional, unless it is the first node of a walk begun anew
-	gates  []gate   // goal gates in order of their first end
+	visits []int    // by node: the number of visits that began
+	live   []*visit // the visits in progress: of the token and of branches
+	due    int32    // the next node of the token, -1 while it is at a node
+	left   *visit   // the token's last visit, if it has ended and no edge has been chosen yet
+	seen   stage    // the last stage; a conditional node counts only if it is the first since the walk began or restarted
+	gates  []gate   // goal gates in the order in which they first ended
 	jumps  []int    // by node: how often a goal gate has sent the walk back
-	// blocked tells that a restart was chosen that the walk may not make, cancelled that
-	// a visit ended because the run did.
+	// blocked means that a chosen loop restart is not allowed. cancelled means that a
+	// visit was cancelled together with the run.
 	blocked, cancelled bool
-	reached            bool    // the exit
-	routed             *routed // of a walk that a model routes, else nil
+	reached            bool    // the exit was visited
+	routed             *routed // nil unless a model routes the walk
 }
 
-// visit is a visit under way.
+// visit is a visit in progress.
 type visit struct {
 	node    int32
-	n       int // which one of the node
+	n       int // the number of the visit to this node, from 1
 	parent  *visit
 	phase   phase
 	attempt int
@@ -43,12 +43,12 @@ type visit struct {
 	inner   *frame
 	fork    *fork // of a parallel node
 	status  core.Status
-	lifted  bool // a setting made the status what it is
+	lifted  bool // a setting such as auto_status replaced the status
 }
 
-// stage is how a stage ended, as the edges behind it see it.
+// stage is the result of a stage as seen by the edges that follow it.
 type stage struct {
-	status    core.Status // StatusNone before the first one
+	status    core.Status // StatusNone before the first stage
 	transient bool
 }
 
@@ -62,7 +62,7 @@ func newWalk(f *frame) *walk {
 	w := f.p.Walk
 	t := &walk{f: f, w: w, visits: make([]int, len(f.p.Nodes)), jumps: make([]int, len(f.p.Nodes)), due: w.Start}
 	t.group = group{parent: &f.group, name: "the walk"}
-	f.writes[w.Context].count++ // the engine writes it, too
+	f.writes[w.Context].count++ // the engine writes the context too
 	f.v[0].phase = running
 	if w.Routed {
 		t.routed = newRouted(f.p)
@@ -72,7 +72,7 @@ func newWalk(f *frame) *walk {
 
 func (t *walk) id(node int32) string { return t.f.p.Nodes[node].ID }
 
-// at returns the visit that an event is about, nil if none of its number is under way.
+// at returns the visit that an event belongs to, or nil if it is not in progress.
 func (t *walk) at(n *plan.Node) *visit {
 	i := slices.IndexFunc(t.live, func(v *visit) bool { return v.node == n.Index && v.n == t.f.c.e.Visit })
 	if i < 0 {
@@ -81,7 +81,7 @@ func (t *walk) at(n *plan.Node) *visit {
 	return t.live[i]
 }
 
-// event takes in an event of a node.
+// event handles an event of a node.
 func (t *walk) event(n *plan.Node) {
 	c := t.f.c
 	switch c.e.Type {
@@ -143,7 +143,7 @@ func (t *walk) started(n *plan.Node) {
 	}
 }
 
-// begins begins a visit, of the token or of a branch.
+// begins begins a visit of the token or of a branch.
 func (t *walk) begins(n *plan.Node) *visit {
 	c := t.f.c
 	i := n.Index
@@ -192,7 +192,7 @@ func (t *walk) retrying(v *visit, n *plan.Node) {
 	v.phase, v.backoff, v.fork = waiting, backoff{t.f.c.e.Time, t.f.c.e.Delay}, nil
 }
 
-// closes ends what an attempt has of slots and nested runs.
+// closes releases the slot of an attempt and ends its nested run.
 func (t *walk) closes(v *visit) {
 	if v.holds {
 		v.holds = false
@@ -201,7 +201,7 @@ func (t *walk) closes(v *visit) {
 	if v.inner != nil {
 		fail := t.f.c.e.Error
 		if fail == nil && t.f.c.e.Type != core.NodeFinished {
-			fail = &core.Failure{} // one that is not told
+			fail = &core.Failure{} // the event lacks the failure
 		}
 		v.inner.close(fail)
 		v.inner = nil
@@ -211,7 +211,7 @@ func (t *walk) closes(v *visit) {
 func (t *walk) ended(v *visit, n *plan.Node) {
 	e := t.f.c.e
 	failed := e.Type == core.NodeFailed
-	_ = v.status.UnmarshalText([]byte(e.Status)) // an unknown status fits no end
+	_ = v.status.UnmarshalText([]byte(e.Status)) // an unknown status is reported below
 	if ok := v.status.Succeeded() || v.status == core.Skipped; ok == failed || failed && v.status != core.Fail {
 		t.f.c.breaks(Statuses, "%s with the status %q", e.Type, e.Status)
 		if v.status = core.Success; failed {
@@ -244,7 +244,7 @@ func (t *walk) ended(v *visit, n *plan.Node) {
 	t.note(v)
 }
 
-// note keeps what the way on depends on.
+// note records what the rest of the walk depends on.
 func (t *walk) note(v *visit) {
 	if t.routed != nil {
 		t.noteRouted(v)
@@ -266,7 +266,8 @@ func (t *walk) note(v *visit) {
 	}
 }
 
-// written takes in a write of a visit: of a parallel node those of its branches.
+// written handles a write of a visit. A parallel node writes the fields of its
+// branches.
 func (t *walk) written(v *visit, n *plan.Node) {
 	c := t.f.c
 	field, ok := t.f.p.Schema.Index(c.e.Field)
@@ -294,7 +295,7 @@ func (t *walk) written(v *visit, n *plan.Node) {
 	}
 }
 
-// declares reports whether a node, or one of its branches, writes a field.
+// declares reports whether a node or one of its branches declares a write of a field.
 func (t *walk) declares(n *plan.Node, field string) bool {
 	if slices.Contains(n.Writes, field) {
 		return true
@@ -303,7 +304,8 @@ func (t *walk) declares(n *plan.Node, field string) bool {
 	return p != nil && slices.ContainsFunc(p.Branches, func(b int32) bool { return t.declares(&t.f.p.Nodes[b], field) })
 }
 
-// nested opens the nested run of a visit at its first event: the log tells its path then.
+// nested opens the nested run of a visit at its first event, which is the first to
+// contain its path.
 func (t *walk) nested(outer string) *frame {
 	name, _, _ := strings.Cut(outer[strings.LastIndexByte(outer, '/')+1:], "[")
 	for _, v := range t.live {
@@ -315,7 +317,7 @@ func (t *walk) nested(outer string) *frame {
 	return nil
 }
 
-// end checks that the walk may be over as it is.
+// end checks that the walk may end in its current state.
 func (t *walk) end(stopped bool) {
 	for _, v := range t.live {
 		t.f.faultOf(t.f.name(t.id(v.node)), Lifecycle, "visit %d began and has no end", v.n)
@@ -341,18 +343,18 @@ func (t *walk) end(stopped bool) {
 	}
 }
 
-// stalled reports whether the walk was given up because there was no sign of life.
+// stalled reports whether the run ended because of stall_timeout.
 func (t *walk) stalled() bool {
 	return t.w.StallTimeout > 0 && strings.HasSuffix(t.f.c.e.Reason, "no sign of life for "+t.w.StallTimeout.String())
 }
 
-// limited reports whether a node may not be visited any more.
+// limited reports whether a node has reached its max_visits.
 func (t *walk) limited(node int32) bool {
 	most := t.w.Nodes[node].MaxVisits
 	return most > 0 && t.visits[node] >= most
 }
 
-// status is how the walk ended, as far as the log tells.
+// status returns the expected status of the walk, as far as the log shows it.
 func (t *walk) status() core.RunStatus {
 	if t.routed != nil {
 		return t.routedStatus()

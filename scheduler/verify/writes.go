@@ -7,17 +7,17 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// writes is what the log tells about a field.
+// writes summarizes the writes of a field in the log.
 type writes struct {
 	count   int64
-	first   int32  // the least of its writers that wrote
-	last    int32  // and the greatest
-	dropped bool   // some of it was given up
-	set     string // who gave a set_once field its value, "" for nobody
-	seen    sight  // by a condition, after most writers
+	first   int32  // the lowest slot that wrote
+	last    int32  // the highest slot that wrote
+	dropped bool   // some writes were discarded
+	set     string // the source of a set_once field's value, empty if it has none
+	seen    sight  // by the condition that read it after the most writers
 }
 
-// written takes in a write.
+// written handles a write.
 func (f *frame) written(n *plan.Node) {
 	e := f.c.e
 	at := slices.Index(n.Writes, e.Field)
@@ -49,7 +49,7 @@ func (f *frame) written(n *plan.Node) {
 	f.merged(i, field)
 }
 
-// once notes a write of an execution, which writes each field at most once.
+// once records a write of an execution, which may write each field only once.
 func (f *frame) once(wrote []int32, field int32) []int32 {
 	if slices.Contains(wrote, field) {
 		f.c.breaks(Writes, "writes %s twice in one execution", f.c.e.Field)
@@ -57,7 +57,7 @@ func (f *frame) once(wrote []int32, field int32) []int32 {
 	return append(wrote, field)
 }
 
-// merged checks what concerns the field as a whole.
+// merged checks a write against the other writes of the field.
 func (f *frame) merged(i, field int32) {
 	e, w := f.c.e, &f.writes[field]
 	slot := f.slot(i, field)
@@ -84,7 +84,8 @@ func (f *frame) merged(i, field int32) {
 	}
 }
 
-// slot returns the place of a vertex among the writers of a field.
+// slot returns the slot of a vertex among the writers of a field, or -1 if it does not
+// write the field.
 func (f *frame) slot(i, field int32) int32 {
 	for _, s := range f.p.Vertices[i].Writes {
 		if s.Field == field {
@@ -94,7 +95,7 @@ func (f *frame) slot(i, field int32) int32 {
 	return -1
 }
 
-// written checks a write of an item: the items are merged in their order, when all that
+// written checks a write of an item. Items are merged in order, once all items that
 // count have ended.
 func (t *fanOut) written(field int32) {
 	c := t.f.c
@@ -122,7 +123,7 @@ func (t *fanOut) written(field int32) {
 	t.wrote = t.f.once(t.wrote, field)
 }
 
-// collected checks the write of the results of all items as one list.
+// collected checks the write of the collected results.
 func (t *fanOut) collected() {
 	c := t.f.c
 	switch {
@@ -136,8 +137,8 @@ func (t *fanOut) collected() {
 	t.list = true
 }
 
-// written checks a write of a member: a stage writes at its end, the body of a loop at
-// the end of the round.
+// written checks a write of a member. A stage writes when it ends, and the body of a
+// loop when the round ends.
 func (t *unit) written(n *plan.Node, field int32) {
 	c := t.f.c
 	i, ok := t.index()
@@ -157,7 +158,8 @@ func (t *unit) written(n *plan.Node, field int32) {
 	}
 }
 
-// writtenInRound notes a write by its place and field: members write in their order.
+// writtenInRound records a write with its member and field. Members must write in
+// order.
 func (t *unit) writtenInRound(n *plan.Node, field int32) {
 	key := n.Member*int32(len(t.f.p.Schema.Fields)) + field
 	wrote := t.last.wrote
