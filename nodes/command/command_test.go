@@ -61,7 +61,7 @@ func TestHandle(t *testing.T) {
 	}{
 		{name: "text to the edges", node: `{"run": ["echo", "a b", "{{$.city}}"]}`, want: `{} -> "a b Bergen"`},
 		{name: "text to the only write", node: `{"run": ["echo", "x"], "writes": ["out"]}`, want: `{"out":"x"}`},
-		{name: "text into a field", node: `{"run": ["echo", "x"], "writes": ["a", "b"], "into": "b"}`, want: `{"b":"x"}`},
+		{name: "text into a field", node: `{"run": ["echo", "x"], "writes": ["b"], "into": "b"}`, want: `{"b":"x"}`},
 		{name: "one argument stays one", node: `{"run": ["./bin/show", "{{name}}", "", "{{$item}} {{$index}}", "{{dash}}", "*"], "allow_options": true, "output": "lines"}`,
 			want: `{} -> ["[Robert\"; rm -rf ~; $(touch pwned) ']","[]","[third 2]","[--version]","[*]"]`},
 		{name: "shell with values behind the text", node: `{"run": ["sh", "-c", "printf '%s' \"$1\"", "sh", "{{name}}"]}`,

@@ -200,8 +200,6 @@ func (b *builder) target(c *command) {
 	if b.Into.Value != "" {
 		b.find.Found.Errorf(core.CodeBadValue, b.Into.Pos, "%s: into: output: %s has nothing to put into a field", b.find.Subject, c.form)
 	} else if c.form == program.None {
-		for _, w := range b.node.Writes {
-			b.find.Found.Warnf(core.CodeUnused, w.Pos, "%s: a command with output: none writes no state, field %q stays as it is", b.find.Subject, w.Value)
-		}
+		b.find.Found = append(b.find.Found, setting.UnusedWrites(b.node, "a command with output: none writes no state")...)
 	}
 }

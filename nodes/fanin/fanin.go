@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // What the node leaves in the context of a walk.
@@ -18,8 +19,8 @@ var Kind = core.NewKind(core.KindOf[struct{}]{
 	Name:   "fan_in",
 	Doc:    "Picks the best of the branches of a walk.",
 	Before: inWalk,
-	Compile: func(*core.Node, core.Env, *struct{}) (core.Compiled, core.Diagnostics) {
-		return core.Compiled{Handler: core.HandlerFunc(handle), Bookkeeping: true}, nil
+	Compile: func(n *core.Node, _ core.Env, _ *struct{}) (core.Compiled, core.Diagnostics) {
+		return core.Compiled{Handler: core.HandlerFunc(handle), Bookkeeping: true}, setting.UnusedWrites(n, "a fan_in writes no state")
 	},
 })
 

@@ -269,15 +269,14 @@ func (b *builder) has(key string) bool {
 func (b *builder) result(h *handler) {
 	if b.Save.Value != "" {
 		b.save(h)
+		b.unused("a request with save writes no state")
 		return
 	}
 	if h.form == formNone {
 		if b.Into.Value != "" {
 			b.errorf(b.Into.Pos, "into", "output: none has nothing to put into a field")
 		}
-		for _, w := range b.node.Writes {
-			b.texts.Found.Warnf(core.CodeUnused, w.Pos, "%s: a request with output: none writes no state, field %q stays as it is", b.node.Subject(), w.Value)
-		}
+		b.unused("a request with output: none writes no state")
 	} else {
 		to, ds := setting.TargetOf(b.node, b.Into, b.node.Subject())
 		h.to = to
@@ -292,6 +291,11 @@ func (b *builder) result(h *handler) {
 	case h.pages == nil && h.form != formJSONL:
 		b.errorf(b.Stream.Pos, "stream", "only pages, or output jsonl, come piece by piece")
 	}
+}
+
+// unused warns of the node's writes, which are never filled.
+func (b *builder) unused(why string) {
+	b.texts.Found = append(b.texts.Found, setting.UnusedWrites(b.node, why)...)
 }
 
 // save compiles the name of a file to store the answer in.

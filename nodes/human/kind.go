@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
@@ -51,9 +52,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 	g.checkLabels(&ds, n.Subject())
 	checkConditions(&ds, n.Subject(), env.Edges)
 	g.setDefault(&ds, c, n)
-	for _, w := range n.Writes {
-		ds.Warnf(core.CodeUnused, w.Pos, "%s: a human gate writes nothing, field %q stays as it is", n.Subject(), w.Value)
-	}
+	ds = append(ds, setting.UnusedWrites(n, "a human gate writes nothing")...)
 	return core.Compiled{Handler: g, Role: core.RoleHuman, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
 }
 

@@ -112,9 +112,7 @@ func (c *config) target(s *script, n *core.Node, f *files.Finder) {
 	case c.Into.Value != "":
 		f.Found.Errorf(core.CodeBadValue, c.Into.Pos, "%s: into: output: %s has nothing to put into a field", f.Subject, s.form)
 	case s.form == program.None:
-		for _, w := range n.Writes {
-			f.Found.Warnf(core.CodeUnused, w.Pos, "%s: a script with output: none writes no state, field %q stays as it is", f.Subject, w.Value)
-		}
+		f.Found = append(f.Found, setting.UnusedWrites(n, "a script with output: none writes no state")...)
 	}
 }
 

@@ -67,7 +67,7 @@ func TestHandle(t *testing.T) {
 	}{
 		{name: "text to the edges of a dag", node: `{"script": "echo a; echo b"}`, want: `{} -> "a\nb"`},
 		{name: "text into a field", node: `{"script": "echo a", "writes": ["out"]}`, want: `{"out":"a"}`},
-		{name: "a form", node: `{"script": "echo '[1, 2]'", "output": "json", "writes": ["a", "b"], "into": "b"}`, want: `{"b":[1,2]}`},
+		{name: "a form", node: `{"script": "echo '[1, 2]'", "output": "json", "writes": ["b"], "into": "b"}`, want: `{"b":[1,2]}`},
 		{name: "result of a tool", node: `{"script": "echo '{\"state_delta\": {\"a\": 1}}'", "output": "result", "writes": ["a"]}`, want: `{"a":1}`},
 		{name: "nothing", node: `{"script": "echo a", "output": "none"}`, want: `{}`},
 		{name: "python", node: `{"script": "import sys\nprint('ä', len(sys.argv))", "language": "python"}`, want: `{} -> "ä 1"`},

@@ -7,6 +7,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -26,10 +27,7 @@ var modes = map[string]database.Mode{"": database.Remake, "replace": database.Re
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
 	b := &builder{config: *c, node: n, env: env, scope: table.NewScope(n, env)}
 	h := b.build()
-	ds := b.scope.Found
-	for _, w := range n.Writes {
-		ds.Warnf(core.CodeUnused, w.Pos, "%s: a sink writes no state, field %q stays as it is", n.Subject(), w.Value)
-	}
+	ds := append(b.scope.Found, setting.UnusedWrites(n, "a sink writes no state")...)
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}

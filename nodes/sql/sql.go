@@ -128,9 +128,7 @@ func (b *builder) build(c connector) core.Compiled {
 		return b.query(c)
 	case len(b.Exec) > 0:
 		b.only("exec")
-		for _, w := range b.node.Writes {
-			b.scope.Warnf(core.CodeUnused, w.Pos, "", "a node that runs statements writes no state, field %q stays as it is", w.Value)
-		}
+		b.scope.Found = append(b.scope.Found, setting.UnusedWrites(b.node, "a node that runs statements writes no state")...)
 		return core.Compiled{Handler: &exec{connector: c, statements: b.statements(c.dialect, "exec", b.Exec...)}, Effects: true}
 	}
 	b.only("table", "schema", "from", "mode", "key", "columns", "create", "batch", "transaction")
@@ -232,9 +230,7 @@ func (b *builder) load(c connector) core.Compiled {
 			b.scope.Errorf(core.CodeBadValue, b.Transaction.Pos, "transaction", "replace is one transaction: after a failure in the middle the old rows would be gone")
 		}
 	}
-	for _, w := range b.node.Writes {
-		b.scope.Warnf(core.CodeUnused, w.Pos, "", "a node that writes a table writes no state, field %q stays as it is", w.Value)
-	}
+	b.scope.Found = append(b.scope.Found, setting.UnusedWrites(b.node, "a node that writes a table writes no state")...)
 	if l.from = b.scope.Source(b.From); l.from == nil {
 		return core.Compiled{}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -112,6 +113,11 @@ func (b *builder) into(after core.Columns) (field string, single bool) {
 			WithHint("add it: writes: [%s]", name.Value)
 		return "", false
 	}
+	filled := []string{name.Value}
+	for _, p := range b.policies {
+		filled = append(filled, p.Field())
+	}
+	b.scope.Found = append(b.scope.Found, setting.UnusedWrites(b.node, "a node with into: "+name.Value+" writes no other field", filled...)...)
 	return name.Value, b.resultType(name, after)
 }
 

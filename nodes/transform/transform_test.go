@@ -270,7 +270,9 @@ func TestCompile(t *testing.T) {
 	const typed = `"from": "flights", "writes": ["out"]`
 	for _, c := range []struct{ node, want string }{
 		{`{"filter": "$item.a > 1", ` + rw + `}`, ""},
-		{`{"filter": "$item.a > 1", "from": "in", "into": "out", "writes": ["out", "any"]}`, ""},
+		{`{"filter": "$item.a > 1", "from": "in", "into": "out", "writes": ["out", "any"]}`,
+			`1:74: warning: node n: a node with into: out writes no other field, field "any" stays as it is [UNUSED]`},
+		{`{"checks": [{"name": "c", "expr": "$item.a > 1"}], "rejects": "any", "from": "in", "into": "out", "writes": ["out", "any"]}`, ""},
 		{`{"limit": 3, "from": "$.report.rows", "writes": ["out"]}`, ""},
 		{`{"limit": 3, "from": "$item", "writes": ["out"]}`, ""},
 		{`{"checks": [{"name": "c", "expr": "$item.a > 1"}], "rejects": "bad", "reads": ["in"], "writes": ["out", "bad"]}`, ""},

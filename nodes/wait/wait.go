@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // Kind is the kind "wait".
@@ -27,9 +28,5 @@ func before(n *core.Node, env core.Env) (made core.Compiled, done bool, ds core.
 }
 
 func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	var ds core.Diagnostics
-	for _, w := range n.Writes {
-		ds.Warnf(core.CodeUnused, w.Pos, "%s: a wait writes nothing, field %q stays as it is", n.Subject(), w.Value)
-	}
-	return core.Compiled{Wait: &core.Wait{Duration: c.Duration}}, ds
+	return core.Compiled{Wait: &core.Wait{Duration: c.Duration}}, setting.UnusedWrites(n, "a wait writes nothing")
 }

@@ -1,6 +1,9 @@
 package walk
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
+)
 
 // Kinds returns the kinds of this package.
 func Kinds() []core.Kind {
@@ -17,8 +20,8 @@ func kind(name string, role core.Role, doc string) core.Kind {
 	return core.NewKind(core.KindOf[struct{}]{
 		Name: name,
 		Doc:  doc,
-		Compile: func(*core.Node, core.Env, *struct{}) (core.Compiled, core.Diagnostics) {
-			return core.Compiled{Role: role}, nil
+		Compile: func(n *core.Node, _ core.Env, _ *struct{}) (core.Compiled, core.Diagnostics) {
+			return core.Compiled{Role: role}, setting.UnusedWrites(n, "a node of kind "+name+" writes nothing")
 		},
 	})
 }

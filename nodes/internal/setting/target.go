@@ -1,13 +1,17 @@
 package setting
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
 
 // Target is a place for one value. The zero Target is the outgoing edges.
 type Target struct{ Field string }
 
 // TargetOf returns the field named by into; without one, the node's only declared
 // write; else the edges. A node that declares several writes and does not say
-// which one is meant writes none of them, which earns a warning.
+// which one is meant writes none of them. TargetOf warns of the writes that stay unfilled.
 func TargetOf(n *core.Node, into core.Text, subject string) (Target, core.Diagnostics) {
 	var ds core.Diagnostics
 	writes := core.Strings(n.Writes)
@@ -21,10 +25,8 @@ func TargetOf(n *core.Node, into core.Text, subject string) (Target, core.Diagno
 		}
 		return Target{}, ds
 	}
-	for _, w := range writes {
-		if w == into.Value {
-			return Target{w}, nil
-		}
+	if slices.Contains(writes, into.Value) {
+		return Target{into.Value}, UnusedWrites(n, "a node with into: "+into.Value+" writes no other field", into.Value)
 	}
 	hint := core.DidYouMean(into.Value, writes)
 	if hint == "" {

@@ -1,0 +1,34 @@
+package setting
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+// UnusedWrites warns of the declared writes of a node that it never fills: all but filled.
+// Each message begins with the node and why, such as "a sink writes no state".
+func UnusedWrites(n *core.Node, why string, filled ...string) core.Diagnostics {
+	var ds core.Diagnostics
+	for _, w := range n.Writes {
+		if !slices.Contains(filled, w.Value) {
+			ds.Warnf(core.CodeUnused, w.Pos, "%s: %s, field %q stays as it is", n.Subject(), why, w.Value)
+		}
+	}
+	return ds
+}
+
+// UnusedArgs warns of the args of a node that nothing reads: all but read, the plain names in
+// its templates. The hint tells how a node of the kind reads args.
+func UnusedArgs(n *core.Node, hint string, read ...string) core.Diagnostics {
+	var ds core.Diagnostics
+	if n.Args == nil {
+		return nil
+	}
+	for _, k := range n.Args.Keys {
+		if !slices.Contains(read, k.Value) {
+			ds.Warnf(core.CodeUnused, k.Pos, "%s: args: nothing reads %q", n.Subject(), k.Value).WithHint("%s", hint)
+		}
+	}
+	return ds
+}
