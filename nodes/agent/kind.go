@@ -6,6 +6,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
@@ -67,6 +68,7 @@ func compile(kind string, b *builder) (core.Compiled, core.Diagnostics) {
 		made.NoModel = `kind "` + kind + `" has no model to ask: give the engine one (Engine.UseModel), or register a Go function of that name`
 		return made, ds
 	}
+	ds = append(ds, setting.UnusedArgs(b.node, "prompt and system are templates and may contain {{NAME}}", b.texts.Names...)...)
 	made.Handler, made.Models, made.Effects = r, true, len(b.Commands) > 0
 	made.Unpriced = r.unpriced()
 	made.Reads, made.Nodes = b.texts.Reads, slices.Concat(b.texts.Nodes, b.Known)

@@ -50,6 +50,9 @@ func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, 
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
+	if !cmd.stdinJSON {
+		ds = append(ds, setting.UnusedArgs(n, "run, env and stdin are templates and may contain {{NAME}}; stdin: json passes all args", b.texts.Names...)...)
+	}
 	made := core.Compiled{Handler: cmd, Effects: true, Reads: b.texts.Reads, Nodes: b.texts.Nodes, Results: cmd.to.Type(cmd.form.Type())}
 	var own []string
 	for _, v := range cmd.env {

@@ -6,6 +6,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -25,6 +26,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
+	ds = append(ds, setting.UnusedArgs(n, setting.ArgsInFileNames, b.scope.Names()...)...)
 	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: h.policy.HasFile(), Replaces: table.Replaces(h.policy),
 		Columns: map[string]core.Columns{h.into: b.rows}}
 	if b.Stream {

@@ -20,7 +20,8 @@ var Kind = core.NewKind(core.KindOf[struct{}]{
 	Doc:    "Picks the best of the branches of a walk.",
 	Before: inWalk,
 	Compile: func(n *core.Node, _ core.Env, _ *struct{}) (core.Compiled, core.Diagnostics) {
-		return core.Compiled{Handler: core.HandlerFunc(handle), Bookkeeping: true}, setting.UnusedWrites(n, "a fan_in writes no state")
+		ds := append(setting.UnusedWrites(n, "a fan_in writes no state"), setting.UnusedArgs(n, setting.NoArgs)...)
+		return core.Compiled{Handler: core.HandlerFunc(handle), Bookkeeping: true}, ds
 	},
 })
 

@@ -64,6 +64,10 @@ func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, 
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
+	if !h.bodyArgs {
+		hint := "url, query, headers, auth, body and save are templates and may contain {{NAME}}; body: args sends all args"
+		ds = append(ds, setting.UnusedArgs(n, hint, append(b.texts.Names, b.scope.Names()...)...)...)
+	}
 	made := core.Compiled{Handler: h, Effects: true, Reads: append(b.texts.Reads, b.scope.Reads()...), Nodes: b.texts.Nodes}
 	if h.form == formText && h.pages == nil {
 		made.Results = h.to.Type(core.StringType)

@@ -53,6 +53,9 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 	checkConditions(&ds, n.Subject(), env.Edges)
 	g.setDefault(&ds, c, n)
 	ds = append(ds, setting.UnusedWrites(n, "a human gate writes nothing")...)
+	if !b.texts.Found.Failed(false) {
+		ds = append(ds, setting.UnusedArgs(n, "text is a template and may contain {{NAME}}", b.texts.Names...)...)
+	}
 	return core.Compiled{Handler: g, Role: core.RoleHuman, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // Kind is the kind "route".
@@ -58,7 +59,7 @@ func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, core.Diagnosti
 	default:
 		ds.Errorf(core.CodeBadValue, n.Writes[1].Pos, "%s: writes one number, so it has one field to write", n.Subject())
 	}
-	if ds.Failed(false) {
+	if ds = append(ds, setting.UnusedArgs(n, setting.NoArgs)...); ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
 	return made, ds

@@ -76,6 +76,9 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 	if f.Found.Failed(false) {
 		return core.Compiled{}, f.Found
 	}
+	if !s.stdin {
+		f.Found = append(f.Found, setting.UnusedArgs(n, "stdin: json passes the args to the script")...)
+	}
 	return core.Compiled{Handler: s, Effects: true, Environments: s.inherit.Described(""), Results: s.to.Type(s.form.Type())}, f.Found
 }
 

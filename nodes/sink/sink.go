@@ -31,6 +31,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
+	ds = append(ds, setting.UnusedArgs(n, setting.ArgsInFileNames, b.scope.Names()...)...)
 	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil, Outputs: b.outputs(h), Replaces: b.replaces(h),
 		Upserts: h.format == sqliteFormat && h.table.Mode == database.Upsert}
 	if h.known.Header != "" {

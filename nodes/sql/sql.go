@@ -231,6 +231,7 @@ func (b *builder) load(c connector) core.Compiled {
 		}
 	}
 	b.scope.Found = append(b.scope.Found, setting.UnusedWrites(b.node, "a node that writes a table writes no state")...)
+	b.scope.Found = append(b.scope.Found, setting.UnusedArgs(b.node, "args are the parameters of the statements of query and exec")...)
 	if l.from = b.scope.Source(b.From); l.from == nil {
 		return core.Compiled{}
 	}

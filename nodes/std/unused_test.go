@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/llm/llmtest"
+	"github.com/wavefold/wavefold/nodes/agent"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/std"
 )
@@ -47,10 +49,69 @@ func TestUnusedWrites(t *testing.T) {
 	}
 }
 
+// TestUnusedArgs gives args to nodes whose configuration reads arg x, if read is set, and no
+// other.
+func TestUnusedArgs(t *testing.T) {
+	for _, c := range []struct {
+		kind, node string
+		read       bool
+	}{
+		{"wait", `"duration": "1s"`, false},
+		{"sink", `"from": "a", "to": "a.json"`, false},
+		{"sink", `"from": "a", "to": "{{x}}.json"`, true},
+		{"dataset", `"source": "a.csv", "check": false, "writes": ["a"]`, false},
+		{"dataset", `"source": "{{x.name}}.csv", "writes": ["a"]`, true},
+		{"dataset", `"source": "a.csv", "check": false, "writes": ["a"], "checks": [{"name": "c", "expr": "$item.a > 1"}], "rejects": "{{x}}.csv"`, true},
+		{"transform", `"limit": 1, "from": "a", "into": "a", "writes": ["a"]`, false},
+		{"transform", `"checks": [{"name": "c", "expr": "$item.a > 1"}], "report": "{{x}}.json", "from": "a", "into": "a", "writes": ["a"]`, true},
+		{"human", `"text": "well?"`, false},
+		{"human", `"text": "{{x}}?"`, true},
+		{"start", ``, false},
+		{"conditional", ``, false},
+		{"parallel", ``, false},
+		{"exit", ``, false},
+		{"fan_in", ``, false},
+		{"route", `"choices": [{"target": "b"}]`, false},
+		{"command", `"run": ["echo"]`, false},
+		{"command", `"run": ["echo", "{{x}}"]`, true},
+		{"command", `"run": ["echo"], "env": {"X": "{{x}}"}`, true},
+		{"command", `"run": ["cat"], "stdin": "{{x | json}}"`, true},
+		{"script", `"script": "echo"`, false},
+		{"http", `"url": "http://h"`, false},
+		{"http", `"url": "http://h/{{x}}"`, true},
+		{"http", `"url": "http://h", "headers": {"X": "{{x}}"}`, true},
+		{"http", `"url": "http://h", "save": "{{x}}.bin"`, true},
+		{"sql", `"dsn": "x.db", "table": "t", "from": "a"`, false},
+		{"template", `"text": "{{$.a}}"`, false},
+		{"template", `"text": "{{x}}"`, true},
+		{"agent", `"prompt": "say it"`, false},
+		{"agent", `"prompt": "say it", "system": "{{x}}"`, true},
+		{"prompt", `"instruction": "say {{x}}"`, false},
+	} {
+		got := unused(t, c.kind, `{`+strings.TrimPrefix(c.node+`, "args": {"x": 1, "other": 2}`, ", ")+`}`, "args: nothing reads")
+		if read := !strings.Contains(got, `nothing reads "x"`); read != c.read {
+			t.Errorf("%s {%s}: arg x is read: %t, want %t: %s", c.kind, c.node, read, c.read, got)
+		}
+		if !strings.Contains(got, `nothing reads "other"`) {
+			t.Errorf("%s {%s}: no finding for the arg that is not read: %s", c.kind, c.node, got)
+		}
+	}
+	for kind, node := range map[string]string{
+		"command": `{"run": ["cat"], "stdin": "json", "args": {"x": 1}}`,
+		"script":  `{"script": "cat", "stdin": "json", "args": {"x": 1}}`,
+		"http":    `{"url": "http://h", "method": "POST", "body": "args", "args": {"x": 1}}`,
+		"sql":     `{"dsn": "x.db", "exec": "DELETE FROM t WHERE a = :x", "args": {"x": 1}}`,
+	} {
+		if got := unused(t, kind, node, "args"); got != "" {
+			t.Errorf("%s %s: all args are read, got %s", kind, node, got)
+		}
+	}
+}
+
 // unused compiles a node and returns its findings, which must be warnings.
 func unused(t *testing.T, kind, node, about string) string {
 	t.Helper()
-	k, _ := core.NewRegistry(std.Kinds()...).Kind(kind)
+	k, _ := core.NewRegistry(append(std.Kinds(), agent.Kinds(llmtest.Script(t))...)...).Kind(kind)
 	var found core.Diagnostics
 	_, ds := k.Compile(nodestest.Node(t, node), core.Env{Dir: t.TempDir(), Schema: nodestest.Schema(t, `{"a": {}, "b": {}}`), LookPath: func(name string) (string, error) { return "/bin/" + name, nil },
 		Conventions: core.Conventions{Branches: true}})

@@ -34,6 +34,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 	if ds = append(ds, found...); ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
+	ds = append(ds, setting.UnusedArgs(n, "the template may contain {{NAME}}", texts.Names...)...)
 	return core.Compiled{Handler: &renderer{t, to}, Reads: texts.Reads, Nodes: texts.Nodes, Results: to.Type(core.StringType)}, ds
 }
 

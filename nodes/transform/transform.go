@@ -44,6 +44,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
+	ds = append(ds, setting.UnusedArgs(n, setting.ArgsInFileNames, b.scope.Names()...)...)
 	made.Columns, made.Glances = map[string]core.Columns{h.into: after}, b.glances
 	made.Reads, made.Outputs = b.scope.Reads(), files.Place{Dir: env.Dir}.Targets(b.scope.Outputs())
 	// A field that is also read as a value cannot be a stream.

@@ -28,5 +28,6 @@ func before(n *core.Node, env core.Env) (made core.Compiled, done bool, ds core.
 }
 
 func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	return core.Compiled{Wait: &core.Wait{Duration: c.Duration}}, setting.UnusedWrites(n, "a wait writes nothing")
+	ds := append(setting.UnusedWrites(n, "a wait writes nothing"), setting.UnusedArgs(n, setting.NoArgs)...)
+	return core.Compiled{Wait: &core.Wait{Duration: c.Duration}}, ds
 }

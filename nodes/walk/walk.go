@@ -21,7 +21,8 @@ func kind(name string, role core.Role, doc string) core.Kind {
 		Name: name,
 		Doc:  doc,
 		Compile: func(n *core.Node, _ core.Env, _ *struct{}) (core.Compiled, core.Diagnostics) {
-			return core.Compiled{Role: role}, setting.UnusedWrites(n, "a node of kind "+name+" writes nothing")
+			ds := append(setting.UnusedWrites(n, "a node of kind "+name+" writes nothing"), setting.UnusedArgs(n, setting.NoArgs)...)
+			return core.Compiled{Role: role}, ds
 		},
 	})
 }

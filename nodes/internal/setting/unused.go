@@ -18,8 +18,16 @@ func UnusedWrites(n *core.Node, why string, filled ...string) core.Diagnostics {
 	return ds
 }
 
+// Hints for UnusedArgs.
+const (
+	// NoArgs is the hint for a kind that takes no args.
+	NoArgs = "remove it: a node of this kind takes no args"
+	// ArgsInFileNames is the hint for a kind whose only templates are names of files.
+	ArgsInFileNames = "names of files are templates and may contain {{NAME}}; expressions read $.field, $input.name and $item"
+)
+
 // UnusedArgs warns of the args of a node that nothing reads: all but read, the plain names in
-// its templates. The hint tells how a node of the kind reads args.
+// its templates. The hint says how a node of the kind reads args.
 func UnusedArgs(n *core.Node, hint string, read ...string) core.Diagnostics {
 	var ds core.Diagnostics
 	if n.Args == nil {

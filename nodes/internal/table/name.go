@@ -47,6 +47,7 @@ func (s *Scope) name(src core.Text, key string) *Name {
 			return nil
 		}
 		s.Need(t.Fields(), src.Pos)
+		s.names = append(s.names, t.Names()...)
 		return n
 	}
 	if !strings.HasPrefix(src.Value, "$") {

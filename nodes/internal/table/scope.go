@@ -18,6 +18,7 @@ type Scope struct {
 	used    []core.Text
 	again   []string // fields that are used in several places
 	outputs []core.Text
+	names   []string // plain names in templates
 	node    *core.Node
 	columns expressions.Columns // that row expressions read
 	roots   expressions.Root    // that the node itself is given
@@ -171,6 +172,10 @@ func (s *Scope) Need(fields []string, pos core.Position) {
 		}
 	}
 }
+
+// Names lists the plain names in the templates of file names. A name is looked up in the
+// args, the edge inputs and the view of the state.
+func (s *Scope) Names() []string { return s.names }
 
 // Once reports whether the node reads a field in one place only.
 func (s *Scope) Once(field string) bool { return !slices.Contains(s.again, field) }

@@ -21,6 +21,9 @@ type Set struct {
 	// declarations, for Compiled.
 	Reads []core.Text
 	Nodes []core.Text
+	// Names lists the plain names of the templates. A name is looked up in the args, the edge
+	// inputs and the view of the state.
+	Names []string
 
 	schema  core.Schema
 	inputs  []core.InputDecl
@@ -78,6 +81,7 @@ func (s *Set) Template(src core.Text, key string) *Template {
 	if t == nil {
 		return nil
 	}
+	s.Names = append(s.Names, t.Names()...)
 	for _, field := range t.Fields() {
 		if slices.Contains(s.args, field) && !t.Evaluates(field) {
 			continue // the args win over the state
