@@ -14,7 +14,7 @@ func (m *compiler) call(n *Call) code {
 		args[i] = m.compile(a)
 		operands[i] = &args[i]
 	}
-	return folded(callCode(n.Func, args), operands...)
+	return fold(callCode(n.Func, args), operands...)
 }
 
 func callCode(f Func, args []code) code {
@@ -23,11 +23,11 @@ func callCode(f Func, args []code) code {
 	case FuncLength:
 		return code{size: lengthCode(x)}
 	case FuncLower:
-		return textCode(x, strings.ToLower)
+		return transformCode(x, strings.ToLower)
 	case FuncUpper:
-		return textCode(x, strings.ToUpper)
+		return transformCode(x, strings.ToUpper)
 	case FuncTrim:
-		return textCode(x, strings.TrimSpace)
+		return transformCode(x, strings.TrimSpace)
 	case FuncNumber:
 		return numberCode(x)
 	case FuncString:
@@ -56,8 +56,8 @@ func callCode(f Func, args []code) code {
 
 func lengthCode(x *code) func(Env) int {
 	switch {
-	case x.text != nil:
-		text := x.text
+	case x.str != nil:
+		text := x.str
 		return func(env Env) int { s, _ := text(env); return utf8.RuneCountInString(s) }
 	case x.num != nil, x.size != nil, x.test != nil:
 		return func(Env) int { return 0 }
@@ -75,9 +75,9 @@ func lengthCode(x *code) func(Env) int {
 	return func(env Env) int { return lengthOf(value(env)) }
 }
 
-func textCode(x *code, f func(string) string) code {
-	text := x.asText()
-	return code{text: func(env Env) (string, bool) {
+func transformCode(x *code, f func(string) string) code {
+	text := x.asString()
+	return code{str: func(env Env) (string, bool) {
 		s, ok := text(env)
 		if !ok {
 			return "", false
@@ -90,8 +90,8 @@ func numberCode(x *code) code {
 	if x.num != nil || x.size != nil {
 		return code{num: x.asNumber()}
 	}
-	if x.text != nil {
-		text := x.text
+	if x.str != nil {
+		text := x.str
 		return code{num: func(env Env) number {
 			s, _ := text(env)
 			return numberIn(s)
@@ -100,7 +100,7 @@ func numberCode(x *code) code {
 	value := x.asValue()
 	return code{num: func(env Env) number {
 		v := value(env)
-		if s, ok := textOf(v); ok {
+		if s, ok := stringOf(v); ok {
 			return numberIn(s)
 		}
 		return numberOf(v)
@@ -108,11 +108,11 @@ func numberCode(x *code) code {
 }
 
 func stringCode(x *code) code {
-	if x.text != nil {
-		return code{text: x.text}
+	if x.str != nil {
+		return code{str: x.str}
 	}
 	value := x.asValue()
-	return code{text: func(env Env) (string, bool) { return stringOf(value(env)) }}
+	return code{str: func(env Env) (string, bool) { return toString(value(env)) }}
 }
 
 // reduceCode compiles min, max and sum. They operate on the numbers among all arguments
@@ -130,7 +130,7 @@ func reduceCode(f Func, args []code) code {
 				return number{}
 			}
 		}
-		if !r.some && f == FuncSum {
+		if !r.hasValue && f == FuncSum {
 			return whole(0)
 		}
 		return r.n
@@ -149,10 +149,10 @@ func reducePart(x *code) func(Env, reduction) reduction {
 // reduction is the accumulator of a min, max or sum call. It is passed by value so that
 // it stays off the heap.
 type reduction struct {
-	f      Func
-	n      number
-	some   bool // at least one number was added; n is set
-	failed bool // an operand was not a number, or a sum overflowed
+	f        Func
+	n        number
+	hasValue bool // at least one number was added; n is set
+	failed   bool // an operand was not a number, or a sum overflowed
 }
 
 func (r reduction) addValue(v any) reduction {
@@ -175,8 +175,8 @@ func (r reduction) add(n number) reduction {
 	switch {
 	case n.kind == noNumber:
 		r.failed = true
-	case !r.some:
-		r.n, r.some = n, true
+	case !r.hasValue:
+		r.n, r.hasValue = n, true
 	case r.f == FuncSum:
 		r.n = add(r.n, n)
 		r.failed = r.n.kind == noNumber

@@ -242,7 +242,7 @@ func (c *checker) argument(n *Call, at int, i info) {
 			c.warnf(core.CodeExprType, a.Start(), "the length of %s is always 0", article(i.kind))
 		}
 		return
-	case textArg:
+	case stringArg:
 		if i.kind != core.StringType {
 			want = "a string"
 		}
@@ -250,7 +250,7 @@ func (c *checker) argument(n *Call, at int, i info) {
 		if !isNumber(i.kind) {
 			want = "a number"
 		}
-	case numberishArg:
+	case numberOrStringArg:
 		if !isNumber(i.kind) && i.kind != core.StringType {
 			want = "a number or a string"
 		}

@@ -21,7 +21,7 @@ func (c *checker) path(p *Path) info {
 	r := &c.refs[p.index]
 	r.root = p.Root
 	if !c.scope.has(p.Root) {
-		c.errorf(core.CodeExprName, p.From, "%s does not exist here", p.Root).WithHint("%s", p.Root.places())
+		c.errorf(core.CodeExprName, p.From, "%s does not exist here", p.Root).WithHint("%s", p.Root.whereDefined())
 		return info{}
 	}
 	var t *core.Type
@@ -30,7 +30,7 @@ func (c *checker) path(p *Path) info {
 	case RootState:
 		t = c.field(r, rest[0])
 		rest = rest[1:]
-		if c.noFieldColumn(p, t) {
+		if c.missingFieldColumn(p, t) {
 			return info{}
 		}
 	case RootNodes:
@@ -41,7 +41,7 @@ func (c *checker) path(p *Path) info {
 		rest = rest[1:]
 	case RootItem:
 		t = c.scope.ItemType
-		if c.noColumn(p, 0, c.scope.Item) {
+		if c.missingColumn(p, 0, c.scope.Item) {
 			return info{}
 		}
 		if c.scope.Columns != nil && len(rest) > 0 && !rest[0].IsIndex {
@@ -56,9 +56,9 @@ func (c *checker) path(p *Path) info {
 	return pathInfo(c.walk(p, t, rest))
 }
 
-// noFieldColumn reports a column that the rows of a state field cannot have. t is the
-// declared type of the field.
-func (c *checker) noFieldColumn(p *Path, t *core.Type) bool {
+// missingFieldColumn reports a column that the rows of a state field cannot have. t is
+// the declared type of the field.
+func (c *checker) missingFieldColumn(p *Path, t *core.Type) bool {
 	at := 2 // in $.rows[0].price
 	if t != nil && t.Kind == core.ObjectType {
 		at = 1 // in $.row.price
@@ -66,13 +66,14 @@ func (c *checker) noFieldColumn(p *Path, t *core.Type) bool {
 	if c.scope.Rows == nil || len(p.Steps) <= at || at == 2 && !p.Steps[1].IsIndex || p.Steps[at].IsIndex {
 		return false
 	}
-	return c.noColumn(p, at, c.scope.Rows(p.Steps[0].Name))
+	return c.missingColumn(p, at, c.scope.Rows(p.Steps[0].Name))
 }
 
-// noColumn checks the step at index at of a path, which selects a column of a row. If
-// all columns of the row are known and the step names none of them, it reports an error
-// and returns true. If they are not all known, it records that the column is read.
-func (c *checker) noColumn(p *Path, at int, known core.Columns) bool {
+// missingColumn checks the step at index at of a path, which selects a column of a row.
+// If all columns of the row are known and the step names none of them, it reports an
+// error and returns true. If they are not all known, it records that the column is
+// read.
+func (c *checker) missingColumn(p *Path, at int, known core.Columns) bool {
 	if len(p.Steps) <= at || p.Steps[at].IsIndex || known.Closed && known.Has(p.Steps[at].Name) || !slices.Contains(c.needed, p) {
 		return false
 	}
@@ -117,7 +118,7 @@ func (c *checker) field(r *ref, s Step) *core.Type {
 	}
 	t, ok := c.scope.Fields.FieldType(s.Name)
 	if !ok {
-		if r.slot = -1; c.scope.mayBe(RootState, s.Name) {
+		if r.slot = -1; c.scope.mayExist(RootState, s.Name) {
 			return nil
 		}
 		c.errorf(core.CodeExprName, s.From, "unknown field %q", s.Name).
@@ -133,7 +134,7 @@ func (c *checker) node(r *ref, steps []Step) *core.Type {
 	r.name, r.output = id.Name, steps[1].Name == "output"
 	if c.open != nil {
 		r.slot = c.open.node(id.Name)
-	} else if r.slot = c.scope.nodeSlot(id.Name); r.slot < 0 && !c.scope.mayBe(RootNodes, id.Name) {
+	} else if r.slot = c.scope.nodeSlot(id.Name); r.slot < 0 && !c.scope.mayExist(RootNodes, id.Name) {
 		c.errorf(core.CodeExprName, id.From, "unknown node %q", id.Name).
 			WithHint("%s", core.DidYouMean(id.Name, c.scope.Nodes))
 	}
@@ -155,7 +156,7 @@ func (c *checker) input(r *ref, s Step) *core.Type {
 		}
 		names[i] = in.Name.Value
 	}
-	if c.open == nil && !c.scope.mayBe(RootInput, s.Name) {
+	if c.open == nil && !c.scope.mayExist(RootInput, s.Name) {
 		c.errorf(core.CodeExprName, s.From, "unknown input %q", s.Name).WithHint("%s", core.DidYouMean(s.Name, names))
 	}
 	return nil
@@ -176,16 +177,16 @@ func (c *checker) walk(p *Path, t *core.Type, steps []Step) *core.Type {
 			next, ok = t.Property(s.Name)
 		}
 		if !ok && c.open == nil {
-			c.stray(p, len(p.Steps)-len(steps)+i, t)
+			c.warnUnknownMember(p, len(p.Steps)-len(steps)+i, t)
 		}
 		t = next
 	}
 	return t
 }
 
-// stray warns about step i of a path, which selects a member that the type does not
-// have.
-func (c *checker) stray(p *Path, i int, t *core.Type) {
+// warnUnknownMember warns about step i of a path, which selects a member that the type
+// does not have.
+func (c *checker) warnUnknownMember(p *Path, i int, t *core.Type) {
 	s := p.Steps[i]
 	switch {
 	case t.Kind == core.AnyType || t.Kind == core.NullType:

@@ -67,7 +67,7 @@ func (c *checker) clause(n *Clause) info {
 }
 
 func (m *compiler) clause(n *Clause) code {
-	get, value := m.firstThere(n.Paths), n.Value
+	get, value := m.firstPresent(n.Paths), n.Value
 	if n.Bare {
 		return code{test: func(env Env) bool {
 			v := get(env)
@@ -96,13 +96,13 @@ func (m *compiler) clause(n *Clause) code {
 	}}
 }
 
-// firstThere returns a function that reads the value of the first path that has one.
-func (m *compiler) firstThere(paths []*Path) func(Env) any {
+// firstPresent returns a function that reads the value of the first path that has one.
+func (m *compiler) firstPresent(paths []*Path) func(Env) any {
 	first := &m.refs[paths[0].index]
 	if len(paths) == 1 {
 		return first.get
 	}
-	next := m.firstThere(paths[1:])
+	next := m.firstPresent(paths[1:])
 	return func(env Env) any {
 		if v := first.get(env); !core.IsMissing(v) {
 			return v
@@ -137,7 +137,7 @@ func form(v any) string {
 	if !plain(v) {
 		return form(canonical(v))
 	}
-	s, _ := stringOf(v)
+	s, _ := toString(v)
 	return s
 }
 
@@ -195,7 +195,7 @@ func containsForm(v any, text string) bool {
 
 // floatOf returns the number that the string form of a value represents.
 func floatOf(v any) (float64, bool) {
-	if s, ok := textOf(v); ok {
+	if s, ok := stringOf(v); ok {
 		return floatIn(s)
 	}
 	n := numberOf(v)

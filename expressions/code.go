@@ -30,7 +30,7 @@ func (v verdict) not() verdict {
 	return depends
 }
 
-// code is a compiled node. Exactly one of fixed, ref, test, num, size, text and value
+// code is a compiled node. Exactly one of fixed, ref, test, num, size, str and value
 // is set: the most specific one that applies, so that a parent can use the result
 // without boxing it. The as... methods convert between the forms.
 type code struct {
@@ -41,7 +41,7 @@ type code struct {
 	test  func(env Env) bool           // returns a boolean
 	num   func(env Env) number         // returns a number or missing
 	size  func(env Env) int            // returns a number that is never missing
-	text  func(env Env) (string, bool) // returns a string or missing
+	str   func(env Env) (string, bool) // returns a string or missing
 	value func(env Env) any            // returns any value
 
 	verdict verdict
@@ -55,7 +55,7 @@ func constant(v any) code {
 // computed reports whether the code yields only values of one known type, or missing.
 // Such code never yields null.
 func (c *code) computed() bool {
-	return c.test != nil || c.num != nil || c.size != nil || c.text != nil || c.fixed && c.konst != nil
+	return c.test != nil || c.num != nil || c.size != nil || c.str != nil || c.fixed && c.konst != nil
 }
 
 // asTest returns a function that evaluates the truth of the value.
@@ -72,8 +72,8 @@ func (c *code) asTest() func(Env) bool {
 	case c.size != nil:
 		size := c.size
 		return func(env Env) bool { return size(env) > 0 }
-	case c.text != nil:
-		text := c.text
+	case c.str != nil:
+		text := c.str
 		return func(env Env) bool { s, _ := text(env); return s != "" }
 	case c.value != nil:
 		value := c.value
@@ -111,7 +111,7 @@ func (c *code) asNumber() func(Env) number {
 	case c.size != nil:
 		size := c.size
 		return func(env Env) number { return whole(int64(size(env))) }
-	case c.test != nil, c.text != nil:
+	case c.test != nil, c.str != nil:
 		return func(Env) number { return number{} }
 	case c.value != nil:
 		value := c.value
@@ -124,22 +124,22 @@ func (c *code) asNumber() func(Env) number {
 	return func(env Env) number { return numberOf(r.get(env)) }
 }
 
-// asText returns a function that evaluates the code as a string.
-func (c *code) asText() func(Env) (string, bool) {
+// asString returns a function that evaluates the code as a string.
+func (c *code) asString() func(Env) (string, bool) {
 	switch {
 	case c.fixed:
-		s, ok := textOf(c.konst)
+		s, ok := stringOf(c.konst)
 		return func(Env) (string, bool) { return s, ok }
-	case c.text != nil:
-		return c.text
+	case c.str != nil:
+		return c.str
 	case c.num != nil, c.size != nil, c.test != nil:
 		return func(Env) (string, bool) { return "", false }
 	case c.value != nil:
 		value := c.value
-		return func(env Env) (string, bool) { return textOf(value(env)) }
+		return func(env Env) (string, bool) { return stringOf(value(env)) }
 	}
 	r := c.ref
-	return func(env Env) (string, bool) { return textOf(r.get(env)) }
+	return func(env Env) (string, bool) { return stringOf(r.get(env)) }
 }
 
 // asValue returns a function that evaluates the code as a value of any type. It boxes
@@ -166,8 +166,8 @@ func (c *code) eval(env Env) any {
 		return c.num(env).value()
 	case c.size != nil:
 		return int64(c.size(env))
-	case c.text != nil:
-		if s, ok := c.text(env); ok {
+	case c.str != nil:
+		if s, ok := c.str(env); ok {
 			return s
 		}
 		return core.Missing
@@ -183,8 +183,8 @@ func (c *code) asPresence() func(Env) bool {
 	case c.num != nil:
 		num := c.num
 		return func(env Env) bool { return num(env).kind != noNumber }
-	case c.text != nil:
-		text := c.text
+	case c.str != nil:
+		text := c.str
 		return func(env Env) bool { _, ok := text(env); return ok }
 	case c.test != nil, c.size != nil:
 		return func(Env) bool { return true }
@@ -211,8 +211,8 @@ func (n number) value() any {
 	return core.Missing
 }
 
-// folded evaluates code whose operands are all constants at compile time.
-func folded(c code, operands ...*code) code {
+// fold evaluates code whose operands are all constants at compile time.
+func fold(c code, operands ...*code) code {
 	for _, o := range operands {
 		if !o.fixed {
 			return c

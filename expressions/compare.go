@@ -77,14 +77,14 @@ func equal(op Op, x, y *code) code {
 	if y.fixed {
 		return equalConstant(op, x, y.konst)
 	}
-	if x.num == nil && x.size == nil && x.text == nil {
+	if x.num == nil && x.size == nil && x.str == nil {
 		x, y = y, x
 	}
 	switch {
 	case x.num != nil || x.size != nil:
 		return equalNumber(op, x.asNumber(), y.asNumber(), y.asPresence())
-	case x.text != nil:
-		return equalText(op, x.text, y.asText(), y.asPresence())
+	case x.str != nil:
+		return equalString(op, x.str, y.asString(), y.asPresence())
 	}
 	a, b := x.asValue(), y.asValue()
 	if op == NotEqual {
@@ -108,8 +108,8 @@ func equalNumber(op Op, x, y func(Env) number, present func(Env) bool) code {
 	}}
 }
 
-// equalText compares a computed string with an operand without boxing it.
-func equalText(op Op, x, y func(Env) (string, bool), present func(Env) bool) code {
+// equalString compares a computed string with an operand without boxing it.
+func equalString(op Op, x, y func(Env) (string, bool), present func(Env) bool) code {
 	want := op == Equal
 	return code{test: func(env Env) bool {
 		a, aok := x(env)
@@ -154,7 +154,7 @@ func equalField(op Op, slot int, k any) func(Env) bool {
 		}
 		return func(env Env) bool { return isTrue(env.Field(slot)) == want }
 	case string:
-		return func(env Env) bool { return isText(env.Field(slot), k) == want }
+		return func(env Env) bool { return isString(env.Field(slot), k) == want }
 	}
 	return nil
 }
@@ -172,15 +172,15 @@ func isConstant(x *code, k any) func(Env) bool {
 	case string:
 		if x.ref != nil {
 			r := x.ref
-			return func(env Env) bool { return isText(r.get(env), k) }
+			return func(env Env) bool { return isString(r.get(env), k) }
 		}
-		text := x.asText()
+		text := x.asString()
 		return func(env Env) bool {
 			s, ok := text(env)
 			return ok && s == k
 		}
 	}
-	if x.num != nil || x.size != nil || x.text != nil || k == nil && x.test != nil {
+	if x.num != nil || x.size != nil || x.str != nil || k == nil && x.test != nil {
 		return func(Env) bool { return false } // a computed value of another type
 	}
 	value := x.asValue()
@@ -204,10 +204,10 @@ func isFalse(v any) bool {
 	return !plain(v) && core.Equal(v, false)
 }
 
-func isText(v any, k string) bool {
+func isString(v any, k string) bool {
 	s, ok := v.(string)
 	if !ok {
-		s, ok = textOf(v)
+		s, ok = stringOf(v)
 	}
 	return ok && s == k
 }
@@ -224,8 +224,8 @@ func (m *compiler) order(op Op, x, y *code) code {
 	switch {
 	case y.fixed && numberOf(y.konst).kind != noNumber:
 		c.test = orderNumber(op, x, numberOf(y.konst))
-	case y.fixed || x.text != nil || y.text != nil:
-		c.test = orderText(op, x.asText(), y.asText())
+	case y.fixed || x.str != nil || y.str != nil:
+		c.test = orderStrings(op, x.asString(), y.asString())
 	case x.num != nil || x.size != nil || y.num != nil || y.size != nil:
 		c.test = orderNumbers(op, x.asNumber(), y.asNumber())
 	default:
@@ -246,7 +246,7 @@ func (c *code) unordered() bool {
 	return !text && numberOf(c.konst).kind == noNumber
 }
 
-func orderText(op Op, x, y func(Env) (string, bool)) func(Env) bool {
+func orderStrings(op Op, x, y func(Env) (string, bool)) func(Env) bool {
 	return func(env Env) bool {
 		a, ok := x(env)
 		if !ok {
@@ -270,11 +270,11 @@ func orderValues(op Op, x, y func(Env) any) func(Env) bool {
 		if a, b := numberOf(v), numberOf(w); a.kind != noNumber && b.kind != noNumber {
 			return op.holds(compareNumbers(a, b))
 		}
-		a, ok := textOf(v)
+		a, ok := stringOf(v)
 		if !ok {
 			return false
 		}
-		b, ok := textOf(w)
+		b, ok := stringOf(w)
 		return ok && op.holds(strings.Compare(a, b))
 	}
 }

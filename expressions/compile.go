@@ -112,12 +112,12 @@ func (m *compiler) not(n *Not) code {
 	}
 	test := x.asTest()
 	c.test = func(env Env) bool { return !test(env) }
-	return folded(c, &x)
+	return fold(c, &x)
 }
 
 func (m *compiler) logic(n *Logic) code {
 	decisive := verdictOf(n.Op == Or) // one term with this verdict decides the whole chain
-	settled, fixed := 0, 0
+	indecisive, fixed := 0, 0
 	tests := make([]func(Env) bool, len(n.Terms))
 	c := code{}
 	for i, t := range n.Terms {
@@ -130,10 +130,10 @@ func (m *compiler) logic(n *Logic) code {
 		case decisive:
 			c.verdict = decisive
 		case decisive.not():
-			settled++
+			indecisive++
 		}
 	}
-	if settled == len(tests) {
+	if indecisive == len(tests) {
 		c.verdict = decisive.not()
 	}
 	if fixed == len(tests) {
@@ -200,11 +200,11 @@ func (m *compiler) binary(n *Binary) code {
 	default:
 		c = arithmetic(n.Op, &x, &y)
 	}
-	return folded(c, &x, &y)
+	return fold(c, &x, &y)
 }
 
 func (m *compiler) matching(n *Binary, x *code) code {
-	rx, text := m.infos[n.id].rx, x.asText()
+	rx, text := m.infos[n.id].rx, x.asString()
 	return code{test: func(env Env) bool {
 		s, ok := text(env)
 		return ok && rx.MatchString(s)
@@ -234,19 +234,19 @@ func containment(container, e *code) func(Env) bool {
 	case e.fixed:
 		v := e.konst
 		if s, ok := v.(string); ok {
-			return func(env Env) bool { return holdsText(in(env), s) }
+			return func(env Env) bool { return containsString(in(env), s) }
 		}
-		return func(env Env) bool { return holds(in(env), v) }
+		return func(env Env) bool { return contains(in(env), v) }
 	case e.num != nil || e.size != nil:
 		n := e.asNumber()
-		return func(env Env) bool { return holdsNumber(in(env), n(env)) }
-	case e.text != nil:
-		text := e.text
+		return func(env Env) bool { return containsNumber(in(env), n(env)) }
+	case e.str != nil:
+		text := e.str
 		return func(env Env) bool {
 			s, ok := text(env)
-			return ok && holdsText(in(env), s)
+			return ok && containsString(in(env), s)
 		}
 	}
 	v := e.asValue()
-	return func(env Env) bool { return holds(in(env), v(env)) }
+	return func(env Env) bool { return contains(in(env), v(env)) }
 }

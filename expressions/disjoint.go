@@ -15,15 +15,15 @@ const maxCases = 64
 // different constants, if one negates the other, or if they leave no number in a range.
 // If the result is false, the conditions may or may not be disjoint.
 func Disjoint(a, b *Program) bool {
-	return apart(alternatives(a.tree.root, true), alternatives(b.tree.root, true))
+	return allClash(alternatives(a.tree.root, true), alternatives(b.tree.root, true))
 }
 
 // Implies reports whether b holds whenever a does. It has the same limits as Disjoint.
 func Implies(a, b *Program) bool {
-	return apart(alternatives(a.tree.root, true), alternatives(b.tree.root, false))
+	return allClash(alternatives(a.tree.root, true), alternatives(b.tree.root, false))
 }
 
-func apart(left, right [][]fact) bool {
+func allClash(left, right [][]fact) bool {
 	for _, x := range left {
 		for _, y := range right {
 			if !clash(x, y) {
@@ -60,7 +60,7 @@ func alternatives(n Node, holds bool) [][]fact {
 		return alternatives(n.X, !holds)
 	case *Logic:
 		if (n.Op == And) == holds {
-			return every(n.Terms, holds)
+			return combinations(n.Terms, holds)
 		}
 		var out [][]fact
 		for _, term := range n.Terms {
@@ -73,7 +73,7 @@ func alternatives(n Node, holds bool) [][]fact {
 	return [][]fact{factsOf(n, holds)}
 }
 
-func every(terms []Node, holds bool) [][]fact {
+func combinations(terms []Node, holds bool) [][]fact {
 	out := [][]fact{nil}
 	for _, term := range terms {
 		next := alternatives(term, holds)

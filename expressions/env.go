@@ -39,7 +39,7 @@ type ref struct {
 // get returns the value the path leads to.
 func (r *ref) get(env Env) any {
 	if !r.field {
-		return r.other(env)
+		return r.nonField(env)
 	}
 	v := env.Field(r.slot)
 	if len(r.steps) != 0 {
@@ -52,8 +52,8 @@ func (r *ref) get(env Env) any {
 // allocate.
 var statusValues = [...]any{core.Missing, core.Success.String(), core.PartialSuccess.String(), core.Fail.String(), core.Skipped.String()}
 
-// other reads a path that does not begin with a field or column.
-func (r *ref) other(env Env) any {
+// nonField reads a path that does not begin with a field or column.
+func (r *ref) nonField(env Env) any {
 	var v any
 	switch r.root {
 	case RootItem:
@@ -116,17 +116,17 @@ func (m MapEnv) Bind(p *Program) Env { return m.On(p.slots, p.nodes) }
 
 // On returns an Env for programs whose slots and node ids are indexes into the two
 // lists.
-func (m MapEnv) On(fields, nodes []string) Env { return &bound{m, fields, nodes} }
+func (m MapEnv) On(fields, nodes []string) Env { return &boundEnv{m, fields, nodes} }
 
-// bound is a MapEnv with the names of the slots and nodes.
-type bound struct {
+// boundEnv is a MapEnv with the names of the slots and nodes.
+type boundEnv struct {
 	values        MapEnv
 	fields, nodes []string
 }
 
-func (b *bound) Field(slot int) any { return get(b.values.State, b.fields[slot]) }
+func (b *boundEnv) Field(slot int) any { return get(b.values.State, b.fields[slot]) }
 
-func (b *bound) Input(name string) any { return get(b.values.Inputs, name) }
+func (b *boundEnv) Input(name string) any { return get(b.values.Inputs, name) }
 
 func get(o *core.Object, name string) any {
 	if v, ok := o.Get(name); ok {
@@ -135,7 +135,7 @@ func get(o *core.Object, name string) any {
 	return core.Missing
 }
 
-func (b *bound) Node(id int) (core.Status, any) { return lookUp(b.values.Nodes, b.nodes[id]) }
+func (b *boundEnv) Node(id int) (core.Status, any) { return lookUp(b.values.Nodes, b.nodes[id]) }
 
 func lookUp(nodes core.NodeLookup, id string) (core.Status, any) {
 	if nodes == nil {
@@ -148,14 +148,14 @@ func lookUp(nodes core.NodeLookup, id string) (core.Status, any) {
 	return status, output
 }
 
-func (b *bound) Item() any {
+func (b *boundEnv) Item() any {
 	if b.values.Item == nil && b.values.Index == 0 {
 		return core.Missing
 	}
 	return b.values.Item
 }
 
-func (b *bound) Index() any { return indexValue(b.values.Index) }
+func (b *boundEnv) Index() any { return indexValue(b.values.Index) }
 
 func indexValue(o core.Ordinal) any {
 	if i, ok := o.Get(); ok {
@@ -164,7 +164,7 @@ func indexValue(o core.Ordinal) any {
 	return core.Missing
 }
 
-func (b *bound) Extra(root Root) any {
+func (b *boundEnv) Extra(root Root) any {
 	if v, ok := b.values.Extras[root]; ok {
 		return v
 	}

@@ -198,11 +198,11 @@ func drawNode(t *rapid.T, depth int) Node {
 		return n
 	case 4:
 		n := &Call{Func: Func(rapid.IntRange(0, len(functions)-1).Draw(t, "func"))}
-		most := functions[n.Func].most
+		most := functions[n.Func].maxArgs
 		if most == unboundedCount {
 			most = 3
 		}
-		for range rapid.IntRange(functions[n.Func].least, most).Draw(t, "args") {
+		for range rapid.IntRange(functions[n.Func].minArgs, most).Draw(t, "args") {
 			n.Args = append(n.Args, drawNode(t, depth-1))
 		}
 		return n

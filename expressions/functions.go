@@ -29,37 +29,37 @@ const (
 type argument uint8
 
 const (
-	anything       argument = iota
-	textArg                 // a string
-	numberArg               // a number
-	numberishArg            // a number or a string
-	numbersArg              // a number or an array of numbers
-	unboundedCount = -1
+	anything          argument = iota
+	stringArg                  // a string
+	numberArg                  // a number
+	numberOrStringArg          // a number or a string
+	numbersArg                 // a number or an array of numbers
+	unboundedCount    = -1
 )
 
 // functions is the table of functions, indexed by Func.
 var functions = [...]struct {
-	name        string
-	least, most int // the permitted number of arguments; most is unboundedCount if there is no maximum
+	name             string
+	minArgs, maxArgs int // the permitted number of arguments; maxArgs is unboundedCount if there is no maximum
 	// accepts lists the types of the arguments in order. The last entry applies to all
 	// further arguments.
 	accepts []argument
 	result  core.TypeKind
 }{
 	FuncLength:   {"length", 1, 1, []argument{anything}, core.IntegerType},
-	FuncLower:    {"lower", 1, 1, []argument{textArg}, core.StringType},
-	FuncUpper:    {"upper", 1, 1, []argument{textArg}, core.StringType},
-	FuncTrim:     {"trim", 1, 1, []argument{textArg}, core.StringType},
-	FuncNumber:   {"number", 1, 1, []argument{numberishArg}, core.NumberType},
+	FuncLower:    {"lower", 1, 1, []argument{stringArg}, core.StringType},
+	FuncUpper:    {"upper", 1, 1, []argument{stringArg}, core.StringType},
+	FuncTrim:     {"trim", 1, 1, []argument{stringArg}, core.StringType},
+	FuncNumber:   {"number", 1, 1, []argument{numberOrStringArg}, core.NumberType},
 	FuncString:   {"string", 1, 1, []argument{anything}, core.StringType},
 	FuncAbs:      {"abs", 1, 1, []argument{numberArg}, core.NumberType},
 	FuncRound:    {"round", 1, 1, []argument{numberArg}, core.IntegerType},
 	FuncMin:      {"min", 1, unboundedCount, []argument{numbersArg}, core.NumberType},
 	FuncMax:      {"max", 1, unboundedCount, []argument{numbersArg}, core.NumberType},
 	FuncSum:      {"sum", 1, unboundedCount, []argument{numbersArg}, core.NumberType},
-	FuncSubstr:   {"substr", 2, 3, []argument{textArg, numberArg}, core.StringType},
-	FuncSplit:    {"split", 3, 3, []argument{textArg, textArg, numberArg}, core.StringType},
-	FuncReplace:  {"replace", 3, 3, []argument{textArg}, core.StringType},
+	FuncSubstr:   {"substr", 2, 3, []argument{stringArg, numberArg}, core.StringType},
+	FuncSplit:    {"split", 3, 3, []argument{stringArg, stringArg, numberArg}, core.StringType},
+	FuncReplace:  {"replace", 3, 3, []argument{stringArg}, core.StringType},
 	FuncConcat:   {"concat", 1, unboundedCount, []argument{anything}, core.StringType},
 	FuncCoalesce: {"coalesce", 1, unboundedCount, []argument{anything}, core.AnyType},
 }

@@ -330,7 +330,7 @@ func naiveCall(f Func, args []any) any {
 	case FuncRound:
 		return naiveRound(x)
 	case FuncSubstr, FuncSplit, FuncReplace:
-		return naiveText(f, args)
+		return naiveString(f, args)
 	case FuncConcat:
 		return naiveConcat(args)
 	case FuncCoalesce:
@@ -344,8 +344,8 @@ func naiveCall(f Func, args []any) any {
 	return naiveReduce(f, args)
 }
 
-// naiveText evaluates substr, split and replace.
-func naiveText(f Func, args []any) any {
+// naiveString evaluates substr, split and replace.
+func naiveString(f Func, args []any) any {
 	s, ok := args[0].(string)
 	if !ok {
 		return core.Missing

@@ -74,7 +74,7 @@ func compareNumbers(a, b number) int {
 func add(a, b number) number {
 	if a.kind != wholeNumber || b.kind != wholeNumber {
 		x, y, ok := floats(a, b)
-		return pick(ok, x+y)
+		return floatIf(ok, x+y)
 	}
 	x, y := a.int(), b.int()
 	s := x + y
@@ -87,7 +87,7 @@ func add(a, b number) number {
 func subtract(a, b number) number {
 	if a.kind != wholeNumber || b.kind != wholeNumber {
 		x, y, ok := floats(a, b)
-		return pick(ok, x-y)
+		return floatIf(ok, x-y)
 	}
 	x, y := a.int(), b.int()
 	d := x - y
@@ -100,7 +100,7 @@ func subtract(a, b number) number {
 func multiply(a, b number) number {
 	if a.kind != wholeNumber || b.kind != wholeNumber {
 		x, y, ok := floats(a, b)
-		return pick(ok, x*y)
+		return floatIf(ok, x*y)
 	}
 	x, y := a.int(), b.int()
 	hi, lo := bits.Mul64(magnitude(x), magnitude(y))
@@ -134,7 +134,7 @@ func divide(a, b number) number {
 		return whole(a.int() / b.int())
 	}
 	x, y, ok := floats(a, b)
-	return pick(ok, x/y)
+	return floatIf(ok, x/y)
 }
 
 // remainder returns the remainder, with the sign of its left operand.
@@ -146,7 +146,7 @@ func remainder(a, b number) number {
 		return whole(a.int() % b.int())
 	}
 	x, y, ok := floats(a, b)
-	return pick(ok, math.Mod(x, y))
+	return floatIf(ok, math.Mod(x, y))
 }
 
 // floats returns two numbers as floats for a floating-point operation.
@@ -154,7 +154,7 @@ func floats(a, b number) (x, y float64, ok bool) {
 	return a.float(), b.float(), a.kind != noNumber && b.kind != noNumber
 }
 
-func pick(ok bool, f float64) number {
+func floatIf(ok bool, f float64) number {
 	if !ok {
 		return number{}
 	}

@@ -204,7 +204,7 @@ func (p *parser) operand() Node {
 	switch p.tok.kind {
 	case tokNumber:
 		return p.number(p.tok.start)
-	case tokText:
+	case tokString:
 		s := p.word()
 		return p.literal(p.tok.start, s[1:len(s)-1])
 	case tokRoot:
@@ -301,7 +301,7 @@ func (p *parser) name() Node {
 	}
 	f, known := funcOf(word)
 	if p.tok.kind != tokOpen {
-		return p.bareWord(word, from, known)
+		return p.unknownWord(word, from, known)
 	}
 	if !known {
 		return p.failName(from, "unknown function "+quoteCode(word), core.DidYouMean(word, FuncNames()))
@@ -309,8 +309,8 @@ func (p *parser) name() Node {
 	return p.call(f, from)
 }
 
-// bareWord reports a word that has no meaning on its own.
-func (p *parser) bareWord(word string, from int, isFunc bool) Node {
+// unknownWord reports a word that has no meaning on its own.
+func (p *parser) unknownWord(word string, from int, isFunc bool) Node {
 	hint := "write $." + word + " for a field, or put a string in quotes"
 	switch strings.ToLower(word) {
 	case "true", "false", "null":

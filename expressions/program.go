@@ -47,8 +47,8 @@ func (p *Program) Boxed(env Env, b Boxer) any {
 			return b.Float(n.float())
 		}
 		return core.Missing
-	case c.text != nil:
-		if s, ok := c.text(env); ok {
+	case c.str != nil:
+		if s, ok := c.str(env); ok {
 			return b.Text(s)
 		}
 		return core.Missing

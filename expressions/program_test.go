@@ -11,23 +11,23 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// makesText reports whether an expression calls a function that creates a string. Only
+// makesString reports whether an expression calls a function that creates a string. Only
 // such expressions may allocate.
-func makesText(n Node) bool {
+func makesString(n Node) bool {
 	if c, ok := n.(*Call); ok {
 		switch c.Func {
 		case FuncLower, FuncUpper, FuncString, FuncReplace, FuncConcat:
 			return true
 		}
 	}
-	return slices.ContainsFunc(children(n), makesText)
+	return slices.ContainsFunc(children(n), makesString)
 }
 
 func TestTestAllocatesNothing(t *testing.T) {
 	checked := 0
 	for _, c := range corpus(t) {
 		p, _ := Compile(core.Text{Value: c.text}, c.scope, "")
-		if p == nil || makesText(p.Tree().Root()) {
+		if p == nil || makesString(p.Tree().Root()) {
 			continue
 		}
 		if strings.Contains(c.text, "matches") {

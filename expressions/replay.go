@@ -102,19 +102,19 @@ func (r *Replay) Test(values *core.Object) (result, known bool) {
 	if len(nulls) > maxNulls {
 		return false, false
 	}
-	for way := range 1 << len(nulls) {
+	for combination := range 1 << len(nulls) {
 		for i, name := range nulls {
 			var v any
-			if way>>i&1 == 1 {
+			if combination>>i&1 == 1 {
 				v = core.Missing
 			}
 			state.Set(name, v)
 		}
-		held := r.program.Test(MapEnv{State: state}.Bind(r.program))
-		if way > 0 && held != result {
+		holds := r.program.Test(MapEnv{State: state}.Bind(r.program))
+		if combination > 0 && holds != result {
 			return false, false
 		}
-		result = held
+		result = holds
 	}
 	return result, true
 }

@@ -51,7 +51,7 @@ func (s *scanner) next() token {
 		s.skipName()
 		return token{kind: tokRoot, start: start, end: s.pos}
 	case c == '\'' || c == '"':
-		return s.text()
+		return s.quoted()
 	}
 	return s.sign()
 }
@@ -62,16 +62,16 @@ func (s *scanner) skipName() {
 	}
 }
 
-// text scans a quoted string. There are no escapes: the next quote of the same kind
+// quoted scans a quoted string. There are no escapes: the next quote of the same kind
 // ends it.
-func (s *scanner) text() token {
+func (s *scanner) quoted() token {
 	start := s.pos
 	n := strings.IndexByte(s.src[start+1:], s.src[start])
 	if n < 0 {
 		return s.fail(start, "this string is never closed", "close it with "+s.src[start:start+1]+"; within {…} of YAML a comma ends a string unless all of it is in quotes")
 	}
 	s.pos = start + n + 2
-	return token{kind: tokText, start: start, end: s.pos}
+	return token{kind: tokString, start: start, end: s.pos}
 }
 
 // numberLength returns the length of the number at the start of s: digits, an optional
@@ -131,15 +131,15 @@ func (s *scanner) sign() token {
 	case ',':
 		kind = tokComma
 	default:
-		return s.foreign(rest)
+		return s.invalid(rest)
 	}
 	s.pos++
 	return token{kind: kind, start: start, end: s.pos}
 }
 
-// foreign reports a character that cannot begin a token, with a hint for syntax of
+// invalid reports a character that cannot begin a token, with a hint for syntax of
 // other languages.
-func (s *scanner) foreign(rest string) token {
+func (s *scanner) invalid(rest string) token {
 	switch {
 	case strings.HasPrefix(rest, "=~"):
 		return s.fail(s.pos, `unknown operator "=~"`, "write matches")

@@ -63,8 +63,8 @@ func WordRoot(word string) (Root, bool) {
 	return 0, false
 }
 
-// places describes where a root exists, for the hint of an error.
-func (r Root) places() string {
+// whereDefined describes where a root exists, for the hint of an error.
+func (r Root) whereDefined() string {
 	switch r {
 	case RootItem, RootIndex:
 		return "it exists in nodes with for_each and in pipelines"
@@ -128,8 +128,10 @@ func (s *Scope) has(r Root) bool {
 	return s.Roots&r != 0
 }
 
-// mayBe reports whether an undeclared name may nevertheless exist.
-func (s *Scope) mayBe(root Root, name string) bool { return s.Unknown != nil && s.Unknown(root, name) }
+// mayExist reports whether an undeclared name may nevertheless exist.
+func (s *Scope) mayExist(root Root, name string) bool {
+	return s.Unknown != nil && s.Unknown(root, name)
+}
 
 // untyped reports whether the scope has no schema.
 func (s *Scope) untyped() bool {

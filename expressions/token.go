@@ -7,7 +7,7 @@ const (
 	tokEnd     tokenKind = iota // the end of the expression
 	tokBad                      // not a token of the language; the scanner holds the error
 	tokNumber                   // 12, 0.5, 1e3
-	tokText                     // 'a' or "a", including the quotes
+	tokString                   // 'a' or "a", including the quotes
 	tokWord                     // letters, digits and underscores, not starting with a digit
 	tokRoot                     // $ or $name
 	tokOp                       // an operator made of punctuation; token.op holds it

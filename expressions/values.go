@@ -87,10 +87,10 @@ func truthy(v any) bool {
 	case *core.Object:
 		return v != nil
 	}
-	return truthyOther(v)
+	return truthyGo(v)
 }
 
-func truthyOther(v any) bool {
+func truthyGo(v any) bool {
 	if core.IsMissing(v) {
 		return false
 	}
@@ -99,7 +99,7 @@ func truthyOther(v any) bool {
 		case reflect.Bool, reflect.String:
 			return !rv.IsZero()
 		}
-		return numberOther(v).truthy()
+		return numberOfGo(v).truthy()
 	}
 	if _, ok := list(v); ok {
 		return true
@@ -134,10 +134,10 @@ func numberOf(v any) number {
 	if plain(v) {
 		return number{}
 	}
-	return numberOther(v)
+	return numberOfGo(v)
 }
 
-func numberOther(v any) number {
+func numberOfGo(v any) number {
 	rv, ok := scalar(v)
 	if !ok {
 		return numberOf(canonical(v))
@@ -153,8 +153,8 @@ func numberOther(v any) number {
 	return number{}
 }
 
-// textOf returns v as a string. ok is false if v is of another type.
-func textOf(v any) (string, bool) {
+// stringOf returns v as a string. ok is false if v is of another type.
+func stringOf(v any) (string, bool) {
 	if s, ok := v.(string); ok {
 		return s, true
 	}
@@ -186,7 +186,7 @@ func lengthOf(v any) int {
 	if rv, ok := list(v); ok {
 		return rv.Len()
 	}
-	if s, ok := textOf(v); ok {
+	if s, ok := stringOf(v); ok {
 		return utf8.RuneCountInString(s)
 	}
 	return lengthOf(canonical(v))
@@ -245,9 +245,9 @@ func member(v any, name string) any {
 	return core.Missing
 }
 
-// holds reports whether a container contains e: an array an equal element, a string a
+// contains reports whether a container contains e: an array an equal element, a string a
 // substring, an object a key.
-func holds(container, e any) bool {
+func contains(container, e any) bool {
 	if core.IsMissing(e) {
 		return false
 	}
@@ -260,17 +260,17 @@ func holds(container, e any) bool {
 		}
 		return false
 	case string, *core.Object:
-		s, ok := textOf(e)
-		return ok && holdsText(c, s)
+		s, ok := stringOf(e)
+		return ok && containsString(c, s)
 	}
 	if plain(container) {
 		return false
 	}
-	return holds(canonical(container), e)
+	return contains(canonical(container), e)
 }
 
-// holdsText is holds for a string.
-func holdsText(container any, s string) bool {
+// containsString is contains for a string.
+func containsString(container any, s string) bool {
 	switch c := container.(type) {
 	case string:
 		return strings.Contains(c, s)
@@ -279,7 +279,7 @@ func holdsText(container any, s string) bool {
 		return ok
 	case []any:
 		for _, x := range c {
-			if t, ok := textOf(x); ok && t == s {
+			if t, ok := stringOf(x); ok && t == s {
 				return true
 			}
 		}
@@ -288,11 +288,11 @@ func holdsText(container any, s string) bool {
 	if plain(container) {
 		return false
 	}
-	return holdsText(canonical(container), s)
+	return containsString(canonical(container), s)
 }
 
-// holdsNumber is holds for a number.
-func holdsNumber(container any, n number) bool {
+// containsNumber is contains for a number.
+func containsNumber(container any, n number) bool {
 	if n.kind == noNumber {
 		return false
 	}
@@ -308,7 +308,7 @@ func holdsNumber(container any, n number) bool {
 		return false
 	}
 	c, ok := canonical(container).([]any)
-	return ok && holdsNumber(c, n)
+	return ok && containsNumber(c, n)
 }
 
 // numberIn parses a number as number() does: an optional minus sign and a number of the
@@ -328,7 +328,7 @@ func numberIn(s string) number {
 		return whole(i)
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	return pick(err == nil, f)
+	return floatIf(err == nil, f)
 }
 
 // Member returns a member of an object, or core.Missing if v is not an object or has no
@@ -337,10 +337,10 @@ func Member(v any, name string) any { return member(v, name) }
 
 // Text returns a value converted as by the function string(): a string unchanged, any
 // other value as compact JSON. ok is false if the value is missing.
-func Text(v any) (s string, ok bool) { return stringOf(v) }
+func Text(v any) (s string, ok bool) { return toString(v) }
 
-func stringOf(v any) (string, bool) {
-	if s, ok := textOf(v); ok {
+func toString(v any) (string, bool) {
+	if s, ok := stringOf(v); ok {
 		return s, true
 	}
 	v = canonical(v)

@@ -105,16 +105,16 @@ func malformedNode(n *Path) *SyntaxError {
 
 func malformedCall(n *Call) *SyntaxError {
 	f := functions[n.Func]
-	if got := len(n.Args); got >= f.least && (got <= f.most || f.most == unboundedCount) {
+	if got := len(n.Args); got >= f.minArgs && (got <= f.maxArgs || f.maxArgs == unboundedCount) {
 		return nil
 	}
-	want := fmt.Sprintf("%d arguments", f.least)
+	want := fmt.Sprintf("%d arguments", f.minArgs)
 	switch {
-	case f.most == unboundedCount:
+	case f.maxArgs == unboundedCount:
 		want = "one argument or more"
-	case f.most > f.least:
-		want = fmt.Sprintf("%d or %d arguments", f.least, f.most)
-	case f.least == 1:
+	case f.maxArgs > f.minArgs:
+		want = fmt.Sprintf("%d or %d arguments", f.minArgs, f.maxArgs)
+	case f.minArgs == 1:
 		want = "one argument"
 	}
 	return syntaxError(n.From, fmt.Sprintf("%s takes %s, not %d", n.Func, want, len(n.Args)), "")

@@ -73,7 +73,7 @@ func (c *compiler) path() *Path {
 	}
 	frags, err := jp.ParseString(text)
 	if err != nil {
-		c.grammar(err)
+		c.grammarError(err)
 		return nil
 	}
 	root, ok := c.start(frags)
@@ -85,14 +85,14 @@ func (c *compiler) path() *Path {
 	return p
 }
 
-// place matches the position in an error message of jp, whose errors have no field for
-// it.
-var place = regexp.MustCompile(` at ([0-9]+) in [\s\S]*$`)
+// errorPosition matches the position in an error message of jp, whose errors have no
+// field for it.
+var errorPosition = regexp.MustCompile(` at ([0-9]+) in [\s\S]*$`)
 
-// grammar reports an error of jp.
-func (c *compiler) grammar(err error) {
+// grammarError reports an error of jp.
+func (c *compiler) grammarError(err error) {
 	message, offset := err.Error(), 0
-	if m := place.FindStringSubmatchIndex(message); m != nil {
+	if m := errorPosition.FindStringSubmatchIndex(message); m != nil {
 		n, _ := strconv.Atoi(message[m[2]:m[3]])
 		message, offset = message[:m[0]], n-1
 	}

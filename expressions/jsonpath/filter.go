@@ -58,7 +58,7 @@ func (c *compiler) bracket(open int) (end int, ok bool) {
 				return i, true
 			}
 		case b == '\'' || b == '"':
-			n := textLength(src[i:], !isFilter)
+			n := quotedLength(src[i:], !isFilter)
 			if n == 0 {
 				c.fail(i, "this string is never closed")
 				return 0, false
@@ -81,9 +81,9 @@ func (c *compiler) bracket(open int) (end int, ok bool) {
 // indexes overflow.
 const maxDigits = 18
 
-// textLength returns the length of the quoted string at the start of s, or 0 if it is
+// quotedLength returns the length of the quoted string at the start of s, or 0 if it is
 // never closed. Names in a path support escapes; strings in a filter do not.
-func textLength(s string, escapes bool) int {
+func quotedLength(s string, escapes bool) int {
 	for i := 1; i < len(s); i++ {
 		switch {
 		case s[i] == s[0]:
@@ -102,7 +102,7 @@ func (c *compiler) filter() (step, bool) {
 	text := core.Cut(c.src, at.from, at.to)
 	tree, err := expressions.ParseFilter(text.Value)
 	if err == nil {
-		tree, err = expressions.NewTree(text.Value, existence(tree.Root()))
+		tree, err = expressions.NewTree(text.Value, existenceTests(tree.Root()))
 	}
 	if err != nil {
 		c.badFilter(err, at.from)
@@ -120,11 +120,12 @@ func (c *compiler) filter() (step, bool) {
 		c.ds = append(c.ds, ds...)
 		return step{}, false
 	}
-	return step{kind: filterStep, cost: 1 + len(text.Value)/textCost, filter: p}, true
+	return step{kind: filterStep, cost: 1 + len(text.Value)/bytesPerStep, filter: p}, true
 }
 
-// textCost is the number of bytes of a filter that are charged like one visited value.
-const textCost = 4
+// bytesPerStep is the number of bytes of a filter that are charged like one visited
+// value.
+const bytesPerStep = 4
 
 func (c *compiler) badFilter(err error, from int) {
 	e, ok := errors.AsType[*expressions.SyntaxError](err)
@@ -135,20 +136,20 @@ func (c *compiler) badFilter(err error, from int) {
 	c.ds.Errorf(e.Code, core.Inside(c.src, from+e.Offset), "filter: %s", e.Message).WithHint("%s", e.Hint)
 }
 
-// existence rewrites a condition so that a path used as a truth value tests whether the
-// value exists, as in JSONPath, even if it is false. The test compares the path with
-// itself, because only an existing value equals itself.
-func existence(n expressions.Node) expressions.Node {
+// existenceTests rewrites a condition so that a path used as a truth value tests
+// whether the value exists, as in JSONPath, even if it is false. The test compares the
+// path with itself, because only an existing value equals itself.
+func existenceTests(n expressions.Node) expressions.Node {
 	switch n := n.(type) {
 	case *expressions.Path:
 		other := *n
 		return &expressions.Binary{Span: n.Span, Op: expressions.Equal, At: n.From, X: n, Y: &other}
 	case *expressions.Not:
-		return &expressions.Not{Span: n.Span, X: existence(n.X)}
+		return &expressions.Not{Span: n.Span, X: existenceTests(n.X)}
 	case *expressions.Logic:
 		terms := make([]expressions.Node, len(n.Terms))
 		for i, t := range n.Terms {
-			terms[i] = existence(t)
+			terms[i] = existenceTests(t)
 		}
 		return &expressions.Logic{Span: n.Span, Op: n.Op, Terms: terms}
 	}

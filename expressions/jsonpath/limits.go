@@ -23,9 +23,9 @@ const (
 // ErrStopped is returned if the caller stopped the evaluation.
 var ErrStopped = errors.New("following the path was stopped")
 
-// askEvery is the amount of work between two checks of the limit and of stop. It takes
-// about ten microseconds.
-const askEvery = 1 << 10
+// checkInterval is the amount of work between two checks of the limit and of stop. It
+// takes about ten microseconds.
+const checkInterval = 1 << 10
 
 // spend accounts for n units of work before they are done. It returns false if the
 // evaluation must stop.
@@ -41,7 +41,7 @@ func (w *walker) pay() bool {
 	if w.stopped = w.stop != nil && w.stop(); w.stopped {
 		return false
 	}
-	advance := min(w.work, askEvery-w.paid)
+	advance := min(w.work, checkInterval-w.paid)
 	w.work -= advance
 	w.paid += advance
 	return w.paid >= 0
@@ -52,10 +52,10 @@ func (w *walker) failure(p *Path) error {
 	switch {
 	case w.stopped:
 		return fmt.Errorf("%s: %w", p.text.Value, ErrStopped)
-	case w.full:
-		return tooMuch("%s gives more than %d values", p.text.Value, w.matches)
+	case w.tooMany:
+		return tooMuch("%s gives more than %d values", p.text.Value, w.maxMatches)
 	}
-	return tooMuch("%s looks at too many values: gave up after %d steps with %d matches", p.text.Value, w.limit, len(w.out))
+	return tooMuch("%s looks at too many values: gave up after %d steps with %d matches", p.text.Value, w.maxWork, len(w.out))
 }
 
 func tooMuch(format string, args ...any) error {

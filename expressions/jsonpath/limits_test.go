@@ -83,7 +83,7 @@ func TestStop(t *testing.T) {
 	for i := range rows {
 		rows[i] = core.ObjectOf("a", int64(i))
 	}
-	if out, err := p.From(rows, func() bool { asked++; return false }); err != nil || len(out) != len(rows) || asked < len(rows)/askEvery {
+	if out, err := p.From(rows, func() bool { asked++; return false }); err != nil || len(out) != len(rows) || asked < len(rows)/checkInterval {
 		t.Errorf("asked %d times for %d rows: %d, %v", asked, len(rows), len(out), err)
 	}
 }

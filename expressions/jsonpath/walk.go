@@ -60,7 +60,7 @@ func (p *Path) From(field any, stop func() bool) ([]any, error) {
 }
 
 func (p *Path) from(field any, stop func() bool, matches, work int) ([]any, error) {
-	w := walker{out: []any{}, matches: matches, limit: work, work: work, stop: stop}
+	w := walker{out: []any{}, maxMatches: matches, maxWork: work, work: work, stop: stop}
 	if core.IsMissing(field) || w.walk(field, p.steps) {
 		return w.out, nil
 	}
@@ -83,27 +83,27 @@ func plain(v any) any {
 // walker collects the matches of one evaluation. It is also the Env of the filters,
 // with the current element as item.
 type walker struct {
-	out     []any
-	item    any
-	matches int // the maximum number of matches
-	limit   int // the maximum work
-	work    int // the remaining work, excluding paid
-	paid    int // the work remaining until the next check of the limit and of stop
-	stop    func() bool
-	stopped bool // stop returned true
-	full    bool // there are more matches than allowed
+	out        []any
+	item       any
+	maxMatches int // the maximum number of matches
+	maxWork    int // the maximum work
+	work       int // the remaining work, excluding paid
+	paid       int // the work remaining until the next check of the limit and of stop
+	stop       func() bool
+	stopped    bool // stop returned true
+	tooMany    bool // there are more matches than allowed
 }
 
 // Field, Node, Input, Index and Extra are never called, because a filter reads only its
 // element.
 
-func (w *walker) Field(int) any                 { return core.Missing }
-func (w *walker) Node(int) (core.Status, any)   { return core.StatusNone, core.Missing }
-func (w *walker) Input(string) any              { return core.Missing }
-func (w *walker) Item() any                     { return w.item }
-func (w *walker) Index() any                    { return core.Missing }
-func (w *walker) Extra(expressions.Root) any    { return core.Missing }
-func (w *walker) keeps(s *step, child any) bool { w.item = child; return s.filter.Test(w) }
+func (w *walker) Field(int) any                     { return core.Missing }
+func (w *walker) Node(int) (core.Status, any)       { return core.StatusNone, core.Missing }
+func (w *walker) Input(string) any                  { return core.Missing }
+func (w *walker) Item() any                         { return w.item }
+func (w *walker) Index() any                        { return core.Missing }
+func (w *walker) Extra(expressions.Root) any        { return core.Missing }
+func (w *walker) satisfies(s *step, child any) bool { w.item = child; return s.filter.Test(w) }
 
 // walk collects the values that the steps select from v. Like all methods that follow
 // steps, it returns false if the evaluation ended early.
@@ -118,7 +118,7 @@ func (w *walker) walk(v any, steps []step) bool {
 			return w.spend(i)
 		}
 	}
-	if w.full = len(w.out) == w.matches; w.full {
+	if w.tooMany = len(w.out) == w.maxMatches; w.tooMany {
 		return false
 	}
 	w.out = append(w.out, v)
@@ -172,19 +172,19 @@ func (w *walker) children(v any, s *step, rest []step) bool {
 	switch v := v.(type) {
 	case []any:
 		if s.kind == anyStep && len(rest) == 0 {
-			return w.take(v)
+			return w.addAll(v)
 		}
 		if s.kind == anyStep {
-			w.out = slices.Grow(w.out, min(len(v), w.matches-len(w.out)))
+			w.out = slices.Grow(w.out, min(len(v), w.maxMatches-len(w.out)))
 		}
 		for _, e := range v {
-			if !w.spend(s.cost) || (s.kind == anyStep || w.keeps(s, e)) && !w.walk(e, rest) {
+			if !w.spend(s.cost) || (s.kind == anyStep || w.satisfies(s, e)) && !w.walk(e, rest) {
 				return false
 			}
 		}
 	case *core.Object:
 		for _, e := range v.All() {
-			if !w.spend(s.cost) || (s.kind == anyStep || w.keeps(s, e)) && !w.walk(e, rest) {
+			if !w.spend(s.cost) || (s.kind == anyStep || w.satisfies(s, e)) && !w.walk(e, rest) {
 				return false
 			}
 		}
@@ -192,9 +192,9 @@ func (w *walker) children(v any, s *step, rest []step) bool {
 	return true
 }
 
-// take collects all elements of an array.
-func (w *walker) take(v []any) bool {
-	if w.full = len(v) > w.matches-len(w.out); w.full {
+// addAll collects all elements of an array.
+func (w *walker) addAll(v []any) bool {
+	if w.tooMany = len(v) > w.maxMatches-len(w.out); w.tooMany {
 		return false
 	}
 	w.out = append(w.out, v...)
@@ -232,7 +232,7 @@ func (w *walker) selects(s *step, size, i int, name string, child any) bool {
 	case anyStep:
 		return true
 	case filterStep:
-		return w.keeps(s, child)
+		return w.satisfies(s, child)
 	case sliceStep:
 		from, to, by := bounds(s.slice, size)
 		return by > 0 && i >= from && i < to && (i-from)%by == 0 || by < 0 && i <= from && i > to && (from-i)%-by == 0

@@ -22,7 +22,7 @@ type Template struct {
 type part struct {
 	literal string
 	offset  int      // of a placeholder: the offset of its {{
-	written string   // of a placeholder: its source, including {{ and }}; empty for a literal
+	source  string   // of a placeholder: its source, including {{ and }}; empty for a literal
 	name    []string // of a plain name: its dotted parts
 	program *expressions.Program
 	filter  *filter // nil if there is none
@@ -80,7 +80,7 @@ func (c *compiler) split() {
 			c.fail(core.CodeSyntax, open, `"{{" is never closed`, "close it with }}, or write {{'{{'}} for the two signs themselves")
 			return
 		}
-		c.place(open, end)
+		c.placeholder(open, end)
 		at = end + 2
 	}
 }
@@ -105,14 +105,14 @@ func closing(text string, from int) (end int, ok bool) {
 	return 0, false
 }
 
-// place compiles the placeholder between {{ at open and }} at end.
-func (c *compiler) place(open, end int) {
+// placeholder compiles the placeholder between {{ at open and }} at end.
+func (c *compiler) placeholder(open, end int) {
 	text := c.t.src.Value
 	inside, filter, ok := c.filter(text[open+2:end], open)
 	if !ok {
 		return
 	}
-	p := part{offset: open, written: text[open : end+2], filter: filter}
+	p := part{offset: open, source: text[open : end+2], filter: filter}
 	if word := strings.TrimSpace(inside); c.isName(word) {
 		p.name = strings.Split(word, ".")
 		c.t.parts = append(c.t.parts, p)
@@ -234,5 +234,5 @@ func (t *Template) Roots() expressions.Root {
 // Constant reports whether the template has no placeholders and is therefore its own
 // result.
 func (t *Template) Constant() bool {
-	return !slices.ContainsFunc(t.parts, func(p part) bool { return p.written != "" })
+	return !slices.ContainsFunc(t.parts, func(p part) bool { return p.source != "" })
 }

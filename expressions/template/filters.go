@@ -13,10 +13,10 @@ import (
 // missing.
 type filter struct {
 	name string
-	// takes is the type the filter accepts, without its elements; AnyType accepts every
-	// value.
-	takes core.TypeKind
-	apply func(v any) (string, error)
+	// accepts is the type the filter accepts, without its elements; AnyType accepts
+	// every value.
+	accepts core.TypeKind
+	apply   func(v any) (string, error)
 }
 
 // filters lists the filters that a placeholder may name. To add one, add a line here,
@@ -94,11 +94,11 @@ func (c *compiler) filter(inside string, open int) (expr string, f *filter, ok b
 
 // checkFilter reports a filter that does not accept the known type of its value.
 func (c *compiler) checkFilter(p *part) {
-	if p.filter == nil || p.filter.takes == core.AnyType {
+	if p.filter == nil || p.filter.accepts == core.AnyType {
 		return
 	}
-	if kind := p.program.Type(); kind != core.AnyType && kind != core.NullType && kind != p.filter.takes {
-		c.fail(core.CodeExprType, p.offset, fmt.Sprintf("the filter %s wants an %s, found %s", p.filter.name, p.filter.takes, kind), "")
+	if kind := p.program.Type(); kind != core.AnyType && kind != core.NullType && kind != p.filter.accepts {
+		c.fail(core.CodeExprType, p.offset, fmt.Sprintf("the filter %s wants an %s, found %s", p.filter.name, p.filter.accepts, kind), "")
 	}
 }
 

@@ -66,7 +66,7 @@ func (t *Template) RenderEscaped(env Env, escape func(before, value string) stri
 	for i := range t.parts {
 		p := &t.parts[i]
 		b.WriteString(p.literal)
-		if p.written == "" {
+		if p.source == "" {
 			continue
 		}
 		before := b.Len()
@@ -78,13 +78,13 @@ func (t *Template) RenderEscaped(env Env, escape func(before, value string) stri
 			b.WriteString(escape(s[:before], s[before:]))
 		}
 		if err != nil {
-			return "", &FilterError{Pos: core.Inside(t.src, p.offset), Place: p.written, Cause: err}
+			return "", &FilterError{Pos: core.Inside(t.src, p.offset), Place: p.source, Cause: err}
 		}
 		if !ok {
-			return "", &MissingError{Pos: core.Inside(t.src, p.offset), Place: p.written}
+			return "", &MissingError{Pos: core.Inside(t.src, p.offset), Place: p.source}
 		}
 		if b.Len() > maxLength {
-			return "", fmt.Errorf("the result up to %s is longer than %d MB", p.written, maxLength>>20)
+			return "", fmt.Errorf("the result up to %s is longer than %d MB", p.source, maxLength>>20)
 		}
 	}
 	return b.String(), nil
@@ -97,11 +97,11 @@ func (t *Template) RenderLenient(env Env) string {
 	for i := range t.parts {
 		p := &t.parts[i]
 		b.WriteString(p.literal)
-		if p.written == "" {
+		if p.source == "" {
 			continue
 		}
 		if ok, err := p.fill(&b, env); !ok || err != nil {
-			b.WriteString(p.written)
+			b.WriteString(p.source)
 		}
 	}
 	return b.String()

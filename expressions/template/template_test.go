@@ -241,7 +241,7 @@ func FuzzCompile(f *testing.F) {
 		}
 		whole := ""
 		for _, p := range tmpl.parts {
-			whole += p.literal + p.written
+			whole += p.literal + p.source
 		}
 		if whole != s {
 			t.Fatalf("%q is cut into %q", s, whole)

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// maxText limits the size in bytes of strings made by replace and concat, which can
-// produce a large string from small arguments.
-const maxText = 64 << 20
+// maxStringSize limits the size in bytes of strings made by replace and concat, which
+// can produce a large string from small arguments.
+const maxStringSize = 64 << 20
 
 // integer returns the number as an int64. ok is false if it is not integral.
 func (n number) integer() (int64, bool) {
@@ -27,20 +27,20 @@ func wholeOf(n number) number {
 }
 
 func substrCode(args []code) code {
-	text, from := args[0].asText(), args[1].asNumber()
+	text, from := args[0].asString(), args[1].asNumber()
 	if len(args) == 2 {
-		return code{text: func(env Env) (string, bool) {
+		return code{str: func(env Env) (string, bool) {
 			s, ok := text(env)
 			i, whole := from(env).integer()
 			if !ok || !whole {
 				return "", false
 			}
-			start, _ := place(s, i)
+			start, _ := charOffset(s, i)
 			return s[start:], true
 		}}
 	}
 	length := args[2].asNumber()
-	return code{text: func(env Env) (string, bool) {
+	return code{str: func(env Env) (string, bool) {
 		s, ok := text(env)
 		i, whole := from(env).integer()
 		n, counts := length(env).integer()
@@ -55,19 +55,19 @@ func substrCode(args []code) code {
 // before the start of s count towards n: substr("abc", -5, 3) is "a", because two of
 // the three positions precede the string.
 func substr(s string, i, n int64) string {
-	start, before := place(s, i)
+	start, before := charOffset(s, i)
 	s = s[start:]
 	if n -= before; n <= 0 {
 		return ""
 	}
-	end, _ := place(s, n)
+	end, _ := charOffset(s, n)
 	return s[:end]
 }
 
-// place returns the offset of character number i, counted from 0, or from the end if i
-// is negative. The offset stays within s; before is the number of characters by which a
-// negative i exceeds the length of s.
-func place(s string, i int64) (offset int, before int64) {
+// charOffset returns the offset of character number i, counted from 0, or from the end
+// if i is negative. The offset stays within s; before is the number of characters by
+// which a negative i exceeds the length of s.
+func charOffset(s string, i int64) (offset int, before int64) {
 	if i < 0 {
 		if i += int64(utf8.RuneCountInString(s)); i < 0 {
 			return 0, -i
@@ -85,8 +85,8 @@ func place(s string, i int64) (offset int, before int64) {
 }
 
 func splitCode(args []code) code {
-	text, separator, index := args[0].asText(), args[1].asText(), args[2].asNumber()
-	return code{text: func(env Env) (string, bool) {
+	text, separator, index := args[0].asString(), args[1].asString(), args[2].asNumber()
+	return code{str: func(env Env) (string, bool) {
 		s, ok := text(env)
 		sep, there := separator(env)
 		i, whole := index(env).integer()
@@ -126,8 +126,8 @@ func lastPart(s, sep string, i int64) (string, bool) {
 }
 
 func replaceCode(args []code) code {
-	text, old, by := args[0].asText(), args[1].asText(), args[2].asText()
-	return code{text: func(env Env) (string, bool) {
+	text, old, by := args[0].asString(), args[1].asString(), args[2].asString()
+	return code{str: func(env Env) (string, bool) {
 		s, ok := text(env)
 		o, there := old(env)
 		b, given := by(env)
@@ -142,7 +142,7 @@ func replace(s, old, by string) (string, bool) {
 	if old == "" {
 		return s, true
 	}
-	if more := len(by) - len(old); more > 0 && len(s)+strings.Count(s, old)*more > maxText {
+	if more := len(by) - len(old); more > 0 && len(s)+strings.Count(s, old)*more > maxStringSize {
 		return "", false
 	}
 	return strings.ReplaceAll(s, old, by), true
@@ -155,12 +155,12 @@ func concatCode(args []code) code {
 	for i := range args {
 		parts[i] = concatPart(&args[i])
 	}
-	return code{text: func(env Env) (string, bool) {
+	return code{str: func(env Env) (string, bool) {
 		var room [128]byte
 		buf := room[:0]
 		for _, p := range parts {
 			s, ok := p(env)
-			if !ok || len(buf)+len(s) > maxText {
+			if !ok || len(buf)+len(s) > maxStringSize {
 				return "", false
 			}
 			buf = append(buf, s...)
@@ -170,8 +170,8 @@ func concatCode(args []code) code {
 }
 
 func concatPart(x *code) func(Env) (string, bool) {
-	if x.text != nil {
-		return x.text
+	if x.str != nil {
+		return x.str
 	}
 	value := x.asValue()
 	return func(env Env) (string, bool) {
@@ -179,7 +179,7 @@ func concatPart(x *code) func(Env) (string, bool) {
 		if isNull(v) {
 			return "", false
 		}
-		return stringOf(v)
+		return toString(v)
 	}
 }
 
@@ -191,27 +191,27 @@ func coalesceCode(args []code) code {
 		x := &args[i]
 		_, isText := x.konst.(string)
 		numbers = numbers && (x.num != nil || x.size != nil || x.fixed && numberOf(x.konst).kind != noNumber)
-		texts = texts && (x.text != nil || x.fixed && isText)
+		texts = texts && (x.str != nil || x.fixed && isText)
 	}
 	switch {
 	case numbers:
 		return code{num: first(args, (*code).asNumber, func(n number) bool { return n.kind != noNumber })}
 	case texts:
-		return coalesceTexts(args)
+		return coalesceStrings(args)
 	}
 	return code{value: first(args, (*code).asValue, func(v any) bool { return present(v) && !isNull(v) })}
 }
 
 // first returns a function that evaluates the arguments in order and returns the first
 // value that is present, or the last value if there is none.
-func first[T any](args []code, as func(*code) func(Env) T, there func(T) bool) func(Env) T {
+func first[T any](args []code, as func(*code) func(Env) T, isPresent func(T) bool) func(Env) T {
 	list := make([]func(Env) T, len(args))
 	for i := range args {
 		list[i] = as(&args[i])
 	}
 	return func(env Env) (v T) {
 		for _, f := range list {
-			if v = f(env); there(v) {
+			if v = f(env); isPresent(v) {
 				break
 			}
 		}
@@ -219,12 +219,12 @@ func first[T any](args []code, as func(*code) func(Env) T, there func(T) bool) f
 	}
 }
 
-func coalesceTexts(args []code) code {
+func coalesceStrings(args []code) code {
 	list := make([]func(Env) (string, bool), len(args))
 	for i := range args {
-		list[i] = args[i].asText()
+		list[i] = args[i].asString()
 	}
-	return code{text: func(env Env) (string, bool) {
+	return code{str: func(env Env) (string, bool) {
 		for _, f := range list {
 			if s, ok := f(env); ok {
 				return s, true
