@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// chain is a graph of n nodes in a row, each reading what the one before wrote.
+// chain is a chain of n nodes, each of which reads the output of the previous one.
 func chain(n int, part func(id string, in, out wavefold.Field[int]) wavefold.Part) (*wavefold.Graph, wavefold.Field[int], wavefold.Field[int]) {
 	first := wavefold.NewField[int]("f0")
 	in, parts := first, []wavefold.Part{}
@@ -21,8 +21,8 @@ func chain(n int, part func(id string, in, out wavefold.Field[int]) wavefold.Par
 	return wavefold.New("chain", parts...), first, in
 }
 
-// BenchmarkChain tells what the typed door costs over the untyped one, and the untyped
-// one over a handler that reads and writes nothing.
+// BenchmarkChain compares typed nodes with untyped ones, and these with handlers that
+// read and write nothing.
 func BenchmarkChain(b *testing.B) {
 	const nodes = 1000
 	doors := map[string]func(id string, in, out wavefold.Field[int]) wavefold.Part{
@@ -60,7 +60,8 @@ func BenchmarkChain(b *testing.B) {
 	}
 }
 
-// BenchmarkEach tells what an item costs, without and with a copy of what it refers to.
+// BenchmarkEach measures the cost of an item, with and without a copy of referenced
+// values.
 func BenchmarkEach(b *testing.B) {
 	const n = 10_000
 	type flat struct {
@@ -105,7 +106,7 @@ func benchEach(b *testing.B, g *wavefold.Graph, in wavefold.Input, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/item")
 }
 
-// BenchmarkCopy tells what it costs to hand a value of 10,000 elements to one reader.
+// BenchmarkCopy measures the cost of passing a value of 10,000 elements to one reader.
 func BenchmarkCopy(b *testing.B) {
 	type flat struct {
 		ID     int64
@@ -140,7 +141,7 @@ func benchSink[T any](b *testing.B, v T, options ...wavefold.FieldOption) {
 	}
 }
 
-// BenchmarkBuild tells what it costs to build and to compile a graph.
+// BenchmarkBuild measures the cost of building and compiling a graph.
 func BenchmarkBuild(b *testing.B) {
 	const nodes = 10_000
 	part := func(id string, in, out wavefold.Field[int]) wavefold.Part {

@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// stuck is a value whose MarshalJSON returns when it is released, or never.
+// stuck is a value whose MarshalJSON blocks until release is closed.
 type stuck struct{ release chan struct{} }
 
 func (s stuck) MarshalJSON() ([]byte, error) {
@@ -18,8 +18,8 @@ func (s stuck) MarshalJSON() ([]byte, error) {
 	return []byte("1"), nil
 }
 
-// A MarshalJSON that never returns held Compile for ever. The finding names the field, or
-// the argument, and the type.
+// A MarshalJSON that never returned blocked Compile forever. The finding names the
+// field, or the argument, and the type.
 func TestCompileWithAMethodThatNeverReturns(t *testing.T) {
 	nothing := func(context.Context) error { return nil }
 	untyped := func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }

@@ -12,7 +12,8 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// silent answers with 40 characters and reports no usage, as many local servers do.
+// silent returns a model that answers with 40 characters and reports no usage, like
+// many local servers.
 func silent(calls *int) llm.Model {
 	return llm.Func(func(_ context.Context, r *llm.Request) (*llm.Response, error) {
 		*calls++
@@ -33,7 +34,7 @@ graph:
   edges: [{from: first, to: second}]
 `
 
-// A budget of money did not bound models without a price: they were asked, and cost nothing.
+// A cost budget did not limit models without a price, whose calls counted as free.
 func TestBudgetOfMoneyNeedsPrices(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -51,7 +52,7 @@ func TestBudgetOfMoneyNeedsPrices(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
 		prices     llm.Prices
-		want       string // models named in the error, "" for a run that is not refused
+		want       string // models named in the error, "" if the run is not rejected
 	}{
 		{"no prices", "ask.yaml", nil, `"cheap-1" "dear" "strict"`},
 		{"some prices", "ask.yaml", llm.Prices{"cheap": {Input: 1}, "strict": {Input: 1}}, `"dear"`},
@@ -88,7 +89,7 @@ func TestBudgetOfMoneyNeedsPrices(t *testing.T) {
 	}
 }
 
-// Code of the user may ask a model of its own, which no plan knows.
+// User code may call its own model, which is not part of the plan.
 func TestBudgetOfMoneyWithinCode(t *testing.T) {
 	calls := 0
 	own := silent(&calls)
@@ -101,7 +102,7 @@ func TestBudgetOfMoneyWithinCode(t *testing.T) {
 	}
 }
 
-// A budget of tokens did not bound servers that report no usage.
+// A token budget did not limit servers that report no usage.
 func TestBudgetWithoutUsage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ask.yaml")
 	if err := os.WriteFile(path, []byte(askTwice), 0o600); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/internal/bounded"
 )
 
-// builder collects parts into a workflow. It checks only what is lost in the workflow:
-// everything else is up to package plan.
+// builder collects parts into a workflow. It checks only what cannot be checked later,
+// when the parts have become a workflow. Package plan makes all other checks.
 type builder struct {
 	w      *core.Workflow
 	g      *Graph
@@ -19,12 +19,12 @@ type builder struct {
 
 	nodes    []*node // parallel to w.Nodes
 	settings []*settings
-	at       []int // vertex of a node: a plain node, or the unit it is in
+	at       []int // the vertex of each node: its own, or that of the unit that contains it
 	units    map[int]*unit
-	vertices int // in the order of the parts
+	vertices int // number of vertices; they are numbered in the order of the parts
 }
 
-// vertex begins a vertex and returns its number.
+// vertex reserves a vertex and returns its number.
 func (b *builder) vertex() int {
 	b.vertices++
 	return b.vertices - 1
@@ -44,7 +44,7 @@ func (b *builder) node(n *node, vertex int) {
 	b.add(n, vertex, &n.settings)
 }
 
-// member adds a node of a unit. Conditions are the unit's.
+// member adds a node of a unit. Conditions belong to the unit.
 func (b *builder) member(n *node, vertex int, u *unit) {
 	checkOptions(&b.ds, "node "+n.id.Value, n.what, n.used, memberOptions)
 	first := len(b.nodes) == 0 || b.at[len(b.at)-1] != vertex
@@ -79,7 +79,7 @@ func (b *builder) add(n *node, vertex int, s *settings) {
 	}
 }
 
-// declare makes the node as a document would have it.
+// declare returns the node as a document would declare it.
 func (b *builder) declare(n *node) *core.Node {
 	d := &core.Node{
 		ID: n.id, Kind: core.At(n.kind, n.id.Pos), Phase: n.phase, Description: core.At(n.description, n.id.Pos),
@@ -104,14 +104,15 @@ func (b *builder) declare(n *node) *core.Node {
 		h.reads, h.writes, h.fans = specs(n.view), specs(n.writes), n.fans
 		d.Handler = &h
 		if h.makes != "" {
-			d.OnError, d.Timeout = nil, nil // the builder says itself that they mean nothing here
+			d.OnError, d.Timeout = nil, nil // the builder itself reports that they have no effect here
 		}
 		b.g.tools = append(b.g.tools, namedTool{name, &h})
 	}
 	return d
 }
 
-// joined is which of the parts before it a part takes, nil for all.
+// joined returns the join of a part, nil for the default, which waits for all
+// predecessors.
 func (s *settings) joined() *core.Join {
 	if s.race == nil {
 		return s.join
@@ -138,7 +139,7 @@ func (b *builder) include(n *node) {
 	b.g.subs[file] = n.sub
 }
 
-// field declares a field on first use, and finds fields that only share their name.
+// field declares a field on first use, and reports fields that only have the same name.
 func (b *builder) field(f AnyField, subject string) {
 	s := specOf(f)
 	if s == nil {
@@ -158,7 +159,7 @@ func (b *builder) field(f AnyField, subject string) {
 	}
 }
 
-// same reports whether two declarations of a name say the same.
+// same reports whether two declarations of a name are equal.
 func same(a, b *spec) bool {
 	return a.typ == b.typ && a.stream == b.stream && a.shared == b.shared && a.decl.Merge.Value == b.decl.Merge.Value && a.decl.Key.Value == b.decl.Key.Value &&
 		a.decl.Reduce == nil && b.decl.Reduce == nil && sameValue(a.decl.Default, b.decl.Default)
@@ -183,7 +184,7 @@ func (b *builder) phase(p core.Text) {
 	b.w.Phases = append(b.w.Phases, core.Phase{ID: p})
 }
 
-// onError is the failure policy, nil for the default.
+// onError returns the failure policy, nil for the default.
 func (s *settings) onError() *core.OnError {
 	var pos core.Position
 	switch {
@@ -220,7 +221,7 @@ func (s *settings) onError() *core.OnError {
 	return e
 }
 
-// specOf is the spec of a field, nil for one that NewField did not make.
+// specOf returns the spec of a field, nil if NewField did not make it.
 func specOf(f AnyField) *spec {
 	if f == nil {
 		return nil
@@ -248,13 +249,13 @@ func names(fields []AnyField, pos core.Position) []core.Text {
 	return out
 }
 
-// graphOption lets settings of the graph be parts.
+// graphOption makes a setting of the graph a part.
 type graphOption func(b *builder)
 
 func (o graphOption) addTo(b *builder) { o(b) }
 
-// Declare adds fields that no part reads or writes, such as those that only conditions
-// look at.
+// Declare adds fields that no part reads or writes, such as fields that occur only in
+// conditions.
 func Declare(fields ...AnyField) Part {
 	return graphOption(func(b *builder) {
 		for _, f := range fields {
@@ -263,28 +264,28 @@ func Declare(fields ...AnyField) Part {
 	})
 }
 
-// Concurrency is how many nodes of the graph may be in flight at a time: as many as there
-// are processors (GOMAXPROCS) without it. A fan-out, pipeline or loop counts as one.
+// Concurrency limits the nodes of the graph that are in flight at a time. A fan-out,
+// pipeline or loop counts as one. The default is the number of processors (GOMAXPROCS).
 func Concurrency(n int) Part {
 	v := core.At(n, here())
 	return graphOption(func(b *builder) { b.w.Runtime.Concurrency = &v })
 }
 
-// MaxInFlight is how many functions may be in flight over everything: nodes, items, rows,
-// and those of sub-workflows.
+// MaxInFlight limits the functions that are in flight at a time in the whole run:
+// nodes, items, rows, and those of sub-workflows.
 func MaxInFlight(n int) Part {
 	v := core.At(n, here())
 	return graphOption(func(b *builder) { b.w.Runtime.MaxInFlight = &v })
 }
 
-// Dir is the folder that relative paths in the configuration of a Node start from.
+// Dir sets the folder to which paths in the configuration of a Node are relative.
 func Dir(path string) Part { return graphOption(func(b *builder) { b.w.Dir = path }) }
 
-// Using names the engine with the kinds that the graph's Nodes use. Without it they are
-// those of DefaultKinds.
+// Using sets the engine whose kinds the graph's Nodes use. The default is an engine
+// with DefaultKinds.
 func Using(e *Engine) Part { return graphOption(func(b *builder) { b.g.engine = e }) }
 
-// Strict makes warnings reasons not to run.
+// Strict treats warnings as errors.
 func Strict() Part { return graphOption(func(b *builder) { b.g.strict = true }) }
 
 // isNil reports whether a part is nil or holds a nil pointer.

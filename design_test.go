@@ -28,8 +28,8 @@ func save(_ context.Context, scores []Score) error {
 	return nil
 }
 
-// The two programs below are the promise of the package: they must compile and run as
-// they stand.
+// The two programs below are a promise of the package: they must compile and run
+// unchanged.
 func ExampleNew() {
 	ctx := context.Background()
 	name, hi := wavefold.NewField[string]("name"), wavefold.NewField[string]("greeting")

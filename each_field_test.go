@@ -8,7 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Items that write a field which keeps one result gave two findings for one mistake.
+// Items that write a field which keeps only one result caused two findings for one
+// mistake.
 func TestEachIntoAPlainField(t *testing.T) {
 	in, out := wavefold.NewField[[]int]("in"), wavefold.NewField[[]int]("out")
 	double := func(_ context.Context, i int) (int, error) { return 2 * i, nil }

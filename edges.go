@@ -6,16 +6,16 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// link is an edge under construction, between nodes by number; from is -1 for an id that
-// does not exist, which plan reports.
+// link is an edge under construction. Its ends are numbers of nodes. fromNode is -1 if
+// the id does not exist, which plan reports.
 type link struct {
 	edge
 	fromNode, to int
 	implied      bool
 }
 
-// edges adds the edges that the options ask for, and those that fields bring along: from
-// the only writer of a field to each of its typed readers.
+// edges adds the edges of the options, and those implied by fields: from the only
+// writer of a field to each of its typed readers.
 func (b *builder) edges() {
 	ids := b.ids()
 	writers := b.writers()
@@ -44,8 +44,8 @@ func (b *builder) edges() {
 	b.unusedConditions()
 }
 
-// ids finds nodes by their ids. The id of a pipeline or loop stands for its last node:
-// what comes after one node of it comes after all of it.
+// ids maps ids to nodes. The id of a pipeline or loop refers to its last node: a part
+// that comes after one node of a unit comes after the whole unit.
 func (b *builder) ids() map[string]int {
 	ids := map[string]int{}
 	for i, n := range b.nodes {
@@ -65,7 +65,7 @@ func (b *builder) ids() map[string]int {
 	return ids
 }
 
-// writers lists the nodes that write each field.
+// writers returns the nodes that write each field.
 func (b *builder) writers() map[string][]int {
 	out := map[string][]int{}
 	for i, n := range b.w.Nodes {
@@ -76,25 +76,26 @@ func (b *builder) writers() map[string][]int {
 	return out
 }
 
-// connected reports whether an edge between two nodes is there already, or makes no
-// sense: a node is not its own predecessor, and the nodes of a unit have their order.
+// connected reports whether an edge between two nodes exists, or is pointless: a node
+// is not its own predecessor, and the nodes of a unit have their order.
 func (b *builder) connected(links []link, from, to int) bool {
 	return b.at[from] == b.at[to] || slices.ContainsFunc(links, func(l link) bool { return l.fromNode == from })
 }
 
-// finish gives an edge the conditions of the part it leads into, unless it has its own.
+// finish gives an edge the conditions of its target, unless the edge has its own.
 func (b *builder) finish(l link) *core.Edge {
 	e := &core.Edge{From: l.from, To: core.At(b.nodes[l.to].id.Value, l.from.Pos), When: l.when, Else: l.otherwise, On: l.on, Handles: l.handles, Implied: l.implied, Pos: l.from.Pos}
 	if l.when == nil && !l.otherwise && l.on.Value == "" && l.handles == nil {
 		c := b.conditions(l.to)
-		if l.fromNode < 0 || b.at[l.fromNode] != b.at[l.to] { // inside a unit there are no conditions
+		if l.fromNode < 0 || b.at[l.fromNode] != b.at[l.to] { // edges inside a unit have no conditions
 			e.When, e.Else, e.On, e.Handles = c.when, c.otherwise, c.on, c.handles
 		}
 	}
 	return e
 }
 
-// conditions are those of a node, or of the unit it is in.
+// conditions returns the settings with the conditions of a node, or of the unit that
+// contains it.
 func (b *builder) conditions(i int) *settings {
 	if u, ok := b.units[b.at[i]]; ok {
 		return &u.settings
@@ -102,7 +103,7 @@ func (b *builder) conditions(i int) *settings {
 	return b.settings[i]
 }
 
-// unusedConditions reports a When, Else or On that has no edge to apply to.
+// unusedConditions reports a When, Else or On that applies to no edge.
 func (b *builder) unusedConditions() {
 	entered := make([]bool, b.vertices)
 	ids := map[string]int{}
@@ -130,9 +131,10 @@ func (b *builder) unusedConditions() {
 	}
 }
 
-// acyclic leaves out implied edges that would close a cycle. If two parts each read what
-// the other writes, the one that is declared first sees the starting value: of the
-// implied edges in such a circle those go that lead from a later part to an earlier one.
+// acyclic removes implied edges that would close a cycle. If two parts each read a
+// field that the other writes, the first one in declaration order sees the starting
+// value. So within a strongly connected component, implied edges from a later part to
+// an earlier one are removed.
 func (b *builder) acyclic(links []link) []link {
 	out := make([][]int, b.vertices)
 	for _, l := range links {
@@ -150,8 +152,8 @@ func (b *builder) acyclic(links []link) []link {
 	})
 }
 
-// circles numbers the strongly connected components of a graph: two vertices have the same
-// number if and only if each can be reached from the other (Tarjan's algorithm).
+// circles numbers the strongly connected components of a graph: two vertices have the
+// same number if and only if each can be reached from the other (Tarjan's algorithm).
 func circles(out [][]int) []int {
 	t := &tarjan{out: out, index: make([]int, len(out)), low: make([]int, len(out)), circle: make([]int, len(out))}
 	for v := range out {
@@ -164,7 +166,7 @@ func circles(out [][]int) []int {
 
 type tarjan struct {
 	out                [][]int
-	index, low, circle []int // index and circle count from 1; 0 is not yet
+	index, low, circle []int // index and circle are numbered from 1; 0 means not visited, or not assigned
 	stack              []int
 	next, found        int
 }

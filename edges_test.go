@@ -6,7 +6,7 @@ import (
 )
 
 func TestCircles(t *testing.T) {
-	// Against the definition: two vertices are in one circle if each reaches the other.
+	// The definition: two vertices are in the same component if each reaches the other.
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		n := 1 + r.IntN(9)

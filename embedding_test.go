@@ -1,7 +1,8 @@
 package wavefold_test
 
-// The examples of docs/embedding.md. TestEmbeddingPage holds that page to them: every
-// piece of Go on it stands here, so it compiles, and what it prints is checked.
+// The examples of docs/embedding.md. TestEmbeddingPage checks that every piece of Go on
+// that page occurs in this file, so that it compiles, and that an example prints each
+// output on the page.
 
 import (
 	"context"
@@ -387,7 +388,7 @@ digraph poem {
 }
 `
 
-// drafts stands for a model.
+// drafts replaces a model.
 func drafts() func(ctx context.Context, prompt string) (string, error) {
 	asked := 0
 	return func(_ context.Context, prompt string) (string, error) {
@@ -534,7 +535,7 @@ type Flight struct {
 	Delay   int    `json:"delay"` // minutes
 }
 
-// readFlights hands over the flights of a file, 1000 at a time.
+// readFlights emits the flights of a file, 1000 at a time.
 func readFlights(_ context.Context, file string, emit func([]Flight) error) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -615,13 +616,14 @@ func ExampleStream_kinds() {
 	// <nil>
 }
 
-// Hours is what becomes of a Flight.
+// Hours is the result for a Flight.
 type Hours struct {
 	Carrier string  `json:"carrier"`
 	Hours   float64 `json:"hours"`
 }
 
-// inFolder goes into a new folder with one file; what it returns goes back and removes it.
+// inFolder changes to a new folder with one file. back returns to the previous folder
+// and removes the new one.
 func inFolder(name, text string) (back func()) {
 	home, err := os.Getwd()
 	if err != nil {
@@ -641,7 +643,7 @@ func inFolder(name, text string) (back func()) {
 	}
 }
 
-// TestEmbeddingPage holds the page to the examples above.
+// TestEmbeddingPage compares the page with the examples above.
 func TestEmbeddingPage(t *testing.T) {
 	source, err := os.ReadFile("embedding_test.go")
 	if err != nil {
@@ -678,7 +680,7 @@ func TestEmbeddingPage(t *testing.T) {
 	}
 }
 
-// stands reports whether a source has a piece, at some depth.
+// stands reports whether a source contains a piece of code, indented by up to two tabs.
 func stands(source, text string) bool {
 	for range 3 {
 		if strings.Contains(source, text) {
@@ -689,7 +691,7 @@ func stands(source, text string) bool {
 	return false
 }
 
-// indent moves a piece of Go one tab to the right.
+// indent indents a piece of Go by one tab.
 func indent(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -18,45 +18,45 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Engine is a set of node kinds and Go functions: what the documents it reads may
-// refer to. It is a plain value that its caller fills and then only uses; reading,
-// compiling and running are safe from any number of goroutines once it is filled.
+// Engine is a set of node kinds and Go functions that documents may refer to. Its
+// caller fills it first and then uses it. Once it is filled, any number of goroutines
+// may read, compile and run workflows.
 type Engine struct {
-	// Stdout is where a node writes that writes to standard output. nil means
+	// Stdout is the writer for nodes that write to standard output. nil means
 	// os.Stdout.
 	Stdout io.Writer
-	// Stdin is what a node reads that reads standard input. nil means os.Stdin.
+	// Stdin is the reader for nodes that read standard input. nil means os.Stdin.
 	Stdin io.Reader
-	// Parallel makes dags of the documents of SWEny that it reads, as their own key of that
-	// name does: a plain fan-out is run at once and joined.
+	// Parallel converts SWEny documents to dags, as their key of that name does: a
+	// plain fan-out runs in parallel and is joined.
 	Parallel bool
 
 	reg    *core.Registry
-	model  llm.Model   // nil without one
-	router core.Router // of the model
+	model  llm.Model   // nil if there is none
+	router core.Router // for model
 }
 
 // NewEngine returns an engine with the kinds of DefaultKinds and the given ones. A
-// given kind replaces a default one of the same name.
+// given kind replaces a default kind of the same name.
 func NewEngine(kinds ...core.Kind) *Engine {
 	return EngineOf(core.NewRegistry(append(DefaultKinds(), kinds...)...))
 }
 
-// EngineOf returns an engine with exactly the kinds and functions of a registry, which
-// belongs to the engine from then on. Use it to leave kinds out, such as "command"
-// where documents are not trusted.
+// EngineOf returns an engine with exactly the kinds and functions of a registry. From
+// then on the registry belongs to the engine. Use EngineOf to leave out kinds, such as
+// "command" if documents are not trusted.
 func EngineOf(r *core.Registry) *Engine { return &Engine{reg: r} }
 
 // Registry returns the engine's kinds and functions.
 func (e *Engine) Registry() *core.Registry { return e.reg }
 
-// maxDocument is more than any format accepts. Of a longer file only as much is read,
-// and the format reports it.
+// maxDocument exceeds the limit of every format. A longer file is read only up to this
+// size, and the format reports it.
 const maxDocument = 64 << 20
 
-// Read reads a workflow file. The findings are those about the shape of the document,
-// or about the file itself; the workflow is nil if nothing of it could be read. Compile
-// reports the findings of a workflow again, among its own.
+// Read reads a workflow file. The findings are about the shape of the document or about
+// the file itself. The workflow is nil if nothing could be read. Compile reports the
+// findings of a workflow again, together with its own.
 func (e *Engine) Read(path string) (*core.Workflow, core.Diagnostics) {
 	data, err := readFile(path)
 	if err != nil {
@@ -67,10 +67,11 @@ func (e *Engine) Read(path string) (*core.Workflow, core.Diagnostics) {
 	return e.Parse(path, data)
 }
 
-// Parse is Read for a text that is at hand. name is used in positions and its folder is
-// where the document's relative paths start; a document without a name has no folder
-// and can refer to no file. A name that ends in .dot or .fabro is that of a graph in DOT,
-// whose prompts in files are read with it; any other is that of a document in YAML or JSON.
+// Parse is Read for the content of a file. name is used in positions, and the
+// document's relative paths start from its folder; a document without a name has no
+// folder and cannot refer to files. A name that ends in .dot or .fabro denotes a graph
+// in DOT, whose prompt files are read as well. Any other name denotes a document in
+// YAML or JSON.
 func (e *Engine) Parse(name string, data []byte) (*core.Workflow, core.Diagnostics) {
 	if ext := filepath.Ext(name); ext == ".dot" || ext == ".fabro" {
 		return dot.Parse(name, data, dot.OptionsFor(e.reg, folderOf(name)))
@@ -82,13 +83,14 @@ func (e *Engine) Parse(name string, data []byte) (*core.Workflow, core.Diagnosti
 	return native.FromTree(name, tree, found, native.OptionsFor(e.reg))
 }
 
-// folderOf gives access to the folder of a document.
+// folderOf returns the folder of a document.
 func folderOf(name string) folder { return folder(filepath.Dir(name)) }
 
-// Compile checks a workflow with everything it refers to, and returns its plan. The
-// findings are all errors and warnings, those of reading it and of nested workflows
-// included, in the order of the files; the plan is nil if there is an error, or under strict a warning, among
-// them. Compile reads files and looks programs up; it runs nothing and writes nothing.
+// Compile checks a workflow with everything it refers to, and returns its plan. It
+// returns all findings in the order of the files, including those of reading the
+// workflow and of nested workflows. The plan is nil if a finding is an error, or, under
+// strict, a warning. Compile reads files and looks up programs; it runs nothing and
+// writes nothing.
 func (e *Engine) Compile(w *core.Workflow, strict bool) (*plan.Plan, core.Diagnostics) {
 	return e.compile(w, &library{engine: e}, strict)
 }
@@ -111,7 +113,7 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxDocument))
 }
 
-// fileError words an error without the path, which the finding's position has.
+// fileError formats an error without the path, which the finding's position has.
 func fileError(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "there is no such file"
@@ -122,12 +124,12 @@ func fileError(err error) string {
 	return "the file cannot be read: " + err.Error()
 }
 
-// nearFile names a file beside the one that is not there.
+// nearFile suggests a file with a similar name in the same folder.
 func nearFile(path string, err error) string {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
-	entries, _ := os.ReadDir(filepath.Dir(path)) // without a folder there is nothing near
+	entries, _ := os.ReadDir(filepath.Dir(path)) // if the folder does not exist, there is no suggestion
 	names := make([]string, len(entries))
 	for i, f := range entries {
 		names[i] = f.Name()

@@ -16,7 +16,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// write makes a folder of files.
+// write creates a folder with files.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -66,8 +66,8 @@ func TestLoadNested(t *testing.T) {
 	}
 }
 
-// Findings of an included file keep their place in it, warnings too, and all files are
-// looked at.
+// Findings of an included file keep their positions in that file, including warnings,
+// and all files are checked.
 func TestFindingsOfNestedFiles(t *testing.T) {
 	dir := write(t, map[string]string{
 		"outer.yaml":        outerYAML,
@@ -139,7 +139,8 @@ func TestReadFindings(t *testing.T) {
 	}
 }
 
-// An error of one sort hides none of another, in no file, and each is told once.
+// An error of one kind hides no error of another kind in any file, and each error is
+// reported once.
 func TestLoadFindsEverythingAtOnce(t *testing.T) {
 	dir := write(t, map[string]string{"flow.yaml": `name: flow
 state: {schema: {x: {type: text}}}
@@ -173,7 +174,7 @@ graph:
 	}
 }
 
-// A document without a name has no folder, so it reaches no file.
+// A document without a name has no folder, so it cannot access files.
 func TestParseWithoutAFolder(t *testing.T) {
 	e := wavefold.NewEngine()
 	w, ds := e.Parse("", []byte(strings.Replace(outerYAML, "inner/region.yaml", "go.mod", 1)))
@@ -186,7 +187,7 @@ func TestParseWithoutAFolder(t *testing.T) {
 	}
 }
 
-// shout is a kind of the test's own.
+// shout is a custom kind.
 type shout struct{}
 
 func (shout) Name() string   { return "shout" }
@@ -232,7 +233,8 @@ func TestOwnKinds(t *testing.T) {
 	}
 }
 
-// What the package links is part of its promise: an embedding program pays for it.
+// The dependencies of the package are a promise, because every embedding program links
+// them.
 func TestDependencies(t *testing.T) {
 	const module = "github.com/wavefold/wavefold/"
 	forbidden := map[string]string{
@@ -266,7 +268,8 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// What ends the run is tolerated by no policy of its node, and no report says so.
+// A failure that ends the run is not tolerated by its node's policy, and no report
+// claims so.
 func TestWhatEndsTheRunIsNotHandled(t *testing.T) {
 	items := wavefold.NewField[[]int]("items", wavefold.Default([]int{1}))
 	over := core.FailRun(errors.New("the budget is used up"))

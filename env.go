@@ -10,12 +10,13 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// library is what the kinds may ask for during one compilation: the folder of each
-// workflow, programs, and further workflows, each read once however often it is
-// included.
+// library provides what the kinds may ask for during one compilation: the folder of
+// each workflow, programs, and further workflows. Each workflow is read once, however
+// often it is included.
 type library struct {
 	engine *Engine
-	// named holds workflows built in Go, by the file name their includers use.
+	// named holds workflows built in Go, by the file name under which they are
+	// included.
 	named  map[*core.Workflow]map[string]*core.Workflow
 	loaded map[string]loaded
 }
@@ -25,7 +26,7 @@ type loaded struct {
 	err error
 }
 
-// env returns what the kinds of one workflow may ask for.
+// env returns the environment of the kinds of one workflow.
 func (l *library) env(w *core.Workflow) core.Env {
 	env := core.Env{Dir: w.Dir, Private: llm.KeyVariables(l.engine.model), LookPath: exec.LookPath, Stdout: l.engine.Stdout, Stdin: l.engine.Stdin}
 	if env.Stdout == nil {
@@ -86,8 +87,8 @@ func (l *library) read(dir folder, path, full string) (*core.Workflow, error) {
 	return w, nil
 }
 
-// folder gives access to the files below a folder and to nothing else: a path or a
-// symbolic link that leaves it is refused. It holds nothing open between calls.
+// folder gives access to the files below a folder and to nothing else: paths and
+// symbolic links that leave it are rejected. It keeps nothing open between calls.
 type folder string
 
 var (
@@ -101,11 +102,11 @@ func (d folder) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close() // open files of a root outlive it
+	defer root.Close() // open files remain valid after their root is closed
 	return root.Open(filepath.FromSlash(name))
 }
 
-// Stat describes a file without opening it: a named pipe would block whoever opens it.
+// Stat describes a file without opening it, because opening a named pipe would block.
 func (d folder) Stat(name string) (fs.FileInfo, error) {
 	root, err := d.root("stat", name)
 	if err != nil {
@@ -115,7 +116,7 @@ func (d folder) Stat(name string) (fs.FileInfo, error) {
 	return root.Stat(filepath.FromSlash(name))
 }
 
-// ReadDir lists a folder below the folder, sorted by name.
+// ReadDir lists a subfolder, sorted by name.
 func (d folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	root, err := d.root("readdir", name)
 	if err != nil {

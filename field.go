@@ -8,9 +8,9 @@ import (
 	"github.com/wavefold/wavefold/internal/gotype"
 )
 
-// Field is a field of a graph's state that holds values of type T. It names the field
-// wherever a graph, a run's inputs or a result refer to it, so that a value of another
-// type does not compile. A Field is immutable and may be used in any number of graphs.
+// Field is a field of a graph's state that holds values of type T. Graphs, inputs of
+// runs and results refer to the field by this value, so that a value of another type
+// does not compile. A Field is immutable and may be used in any number of graphs.
 type Field[T any] struct{ s *spec }
 
 // AnyField is a Field of any type.
@@ -24,22 +24,22 @@ type spec struct {
 	codec    *gotype.Codec
 	shared   bool
 
-	stream bool          // the codec is that of a row
-	rows   *gotype.Codec // of a stream: that of a batch
-	plain  bool          // any and []any: stored in the engine's form, read as Go's maps
+	stream bool          // codec is the codec of a row
+	rows   *gotype.Codec // of a stream: the codec of a batch
+	plain  bool          // any and []any: stored in the engine's form, read as Go maps and slices
 }
 
 func (f Field[T]) field() *spec { return f.s }
 
 // NewField declares a field. T must have a JSON form, which conditions, events and
-// documents show; inside a run a value stays what it is. A value without such a form, as
-// NaN, is refused when it is written. Without options the last write wins and there is no
-// value before the first one.
+// documents show; within a run, values keep their Go type. Writing a value without such
+// a form, such as NaN, is an error. Without options, the last write wins and there is
+// no value before the first one.
 //
-// Whoever reads a field gets a copy of its value, so that no function can change what
-// another one sees. Numbers, texts and structs without references cost nothing to copy;
-// a slice of such elements is copied in one piece; only values with references deeper
-// inside are walked. The option Shared leaves the copy out.
+// Each reader of a field gets its own copy of the value, so that no function can change
+// what another one sees. Numbers, strings and structs without references cost nothing
+// to copy. A slice of such elements is copied as a block. Only values with deeper
+// references are traversed. The option Shared avoids the copy.
 func NewField[T any](name string, options ...FieldOption) Field[T] {
 	s := typeSpec[T](name)
 	s.decl.Pos = here()
@@ -58,7 +58,7 @@ func NewField[T any](name string, options ...FieldOption) Field[T] {
 	return Field[T]{s}
 }
 
-// typeSpec is what follows from the type alone.
+// typeSpec returns the part of a spec that depends only on the type.
 func typeSpec[T any](name string) *spec {
 	t := reflect.TypeFor[T]()
 	s := &spec{typ: t, codec: gotype.New(t), decl: core.FieldDecl{Default: core.Missing, Type: gotype.Of(t)}}
@@ -67,7 +67,7 @@ func typeSpec[T any](name string) *spec {
 	return s
 }
 
-// canonicalType reports whether the engine stores values of a type as they are.
+// canonicalType reports whether the engine stores values of a type unchanged.
 func canonicalType(t reflect.Type) bool {
 	switch reflect.Zero(t).Interface().(type) {
 	case nil: // an interface
@@ -78,7 +78,7 @@ func canonicalType(t reflect.Type) bool {
 	return false
 }
 
-// Name returns the field's name; a Field that NewField did not make has none.
+// Name returns the field's name. It is empty if NewField did not make the Field.
 func (f Field[T]) Name() string {
 	if f.s == nil {
 		return ""
@@ -86,22 +86,23 @@ func (f Field[T]) Name() string {
 	return f.s.decl.Name.Value
 }
 
-// Get returns the field's value in a result: a copy of its own, or the zero T when the
-// field has no value, or when r is nil. Use Lookup to tell a zero from nothing.
+// Get returns a copy of the field's value in a result. It returns the zero T if the
+// field has no value, or if r is nil. Use Lookup to distinguish a zero from no value.
 func (f Field[T]) Get(r *Result) T {
 	v, _ := f.Lookup(r)
 	return v
 }
 
-// Lookup is Get and reports whether there is a value. A value that is not a T, which
-// only a document can have put there, counts as none; Value says what is wrong with it.
+// Lookup is like Get and also reports whether there is a value. A value that is not a
+// T, which only a document can have written, counts as no value; Value returns the
+// reason.
 func (f Field[T]) Lookup(r *Result) (T, bool) {
 	v, err := f.Value(r)
 	return v, err == nil
 }
 
-// Value is Get with an error that names the field when there is no value or when it does
-// not fit T.
+// Value is like Get, with an error that names the field if there is no value or if the
+// value does not fit T.
 func (f Field[T]) Value(r *Result) (T, error) {
 	if r != nil && r.Report != nil {
 		if v, ok := r.State.Get(f.Name()); ok {
@@ -112,12 +113,11 @@ func (f Field[T]) Value(r *Result) (T, error) {
 	return zero, fmt.Errorf("field %q has no value", f.Name())
 }
 
-// Is gives the field its starting value in a run, or in every run of a sub-workflow. v is
-// stored as it is, without merging, and shared with the run: do not change it before the
-// run has ended.
+// Is sets the field's starting value in a run, or in every run of a sub-workflow. v is
+// stored without merging or copying: do not change it before the run has ended.
 func (f Field[T]) Is(v T) Input { return Input{name: f.Name(), value: v} }
 
-// read returns the value a handler sees.
+// read returns the value that a handler sees.
 func (f Field[T]) read(view core.View) (T, error) {
 	v, ok := view.Get(f.s.decl.Name.Value)
 	if !ok {
@@ -131,7 +131,7 @@ func (f Field[T]) read(view core.View) (T, error) {
 	return x, nil
 }
 
-// from returns a stored value as a T of the caller's own.
+// from converts a stored value to a T that belongs to the caller.
 func (f Field[T]) from(v any) (T, error) {
 	x, ok := v.(T)
 	if ok && !f.s.plain {
@@ -155,5 +155,5 @@ func copyOf[T any](s *spec, v any) (T, error) {
 	return x, nil
 }
 
-// Fields lists fields of different types, for the parts that take several.
+// Fields returns its arguments, for parts that take several fields of different types.
 func Fields(fields ...AnyField) []AnyField { return fields }

@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// celsius has a JSON form of its own.
+// celsius has a custom JSON form.
 type celsius struct{ degrees float64 }
 
 func (c celsius) MarshalJSON() ([]byte, error) {
@@ -35,7 +35,7 @@ type base struct {
 
 type derived struct {
 	base
-	Name string // hides the one of base
+	Name string // hides the field of base
 }
 
 func TestFieldTypes(t *testing.T) {
@@ -63,8 +63,8 @@ func TestFieldTypes(t *testing.T) {
 	fieldType(t, core.ObjectOf("b", int64(1), "a", []any{2.5}))
 }
 
-// fieldType checks that a value of a type comes through a graph as it went in: as an
-// input, through two parts, and, when it went through JSON, as an input by name.
+// fieldType checks that a value survives a graph unchanged: as an input, through two
+// parts, and, after a conversion to JSON, as an input by name.
 func fieldType[T any](t *testing.T, v T) {
 	t.Helper()
 	in, out := wavefold.NewField[T]("in"), wavefold.NewField[T]("out")
@@ -118,7 +118,7 @@ func TestUntypedWritesIntoTypedFields(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `X: want integer, got string "one"`) {
 		t.Errorf("got %v", err)
 	}
-	// A document may have put another type there.
+	// A document may have written another type.
 	if v, ok := wavefold.NewField[[]int]("p").Lookup(r); ok {
 		t.Errorf("got %v", v)
 	}

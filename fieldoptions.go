@@ -10,20 +10,20 @@ import (
 // FieldOption is a property of a field.
 type FieldOption interface{ setField(*spec) }
 
-// Strategy says how a write is folded into the value that is there. Several writers of a
-// field take their turns in the order of the graph, never in that of time.
+// Strategy defines how a write is merged into the current value. Writes of several
+// nodes are merged in the order of the graph, regardless of timing.
 type Strategy string
 
-// Strategies. Without one, the last write wins.
+// Without a strategy, the last write wins.
 const (
-	Append  Strategy = "array_append" // the written elements follow the others
+	Append  Strategy = "array_append" // the written elements are appended
 	Union   Strategy = "union"        // elements that are not there yet are added
 	SetOnce Strategy = "set_once"     // a second write fails the node that makes it
-	Sum     Strategy = "sum"          // numbers are added up
-	Min     Strategy = "min"          // the least number or text stays
-	Max     Strategy = "max"          // the greatest number or text stays
+	Sum     Strategy = "sum"          // numbers are added
+	Min     Strategy = "min"          // the smallest number or string is kept
+	Max     Strategy = "max"          // the largest number or string is kept
 	Count   Strategy = "count"        // each write adds one
-	Merge   Strategy = "object_merge" // the members of objects are merged deeply
+	Merge   Strategy = "object_merge" // objects are merged recursively
 )
 
 func (m Strategy) setField(s *spec) { s.decl.Merge = core.At(string(m), s.decl.Pos) }
@@ -32,7 +32,8 @@ type fieldOption func(*spec)
 
 func (o fieldOption) setField(s *spec) { o(s) }
 
-// UnionBy is Union for objects that are the same when their member key is.
+// UnionBy is Union for objects that are considered equal if their members named key are
+// equal.
 func UnionBy(key string) FieldOption {
 	return fieldOption(func(s *spec) {
 		Union.setField(s)
@@ -40,15 +41,15 @@ func UnionBy(key string) FieldOption {
 	})
 }
 
-// Default is the field's value before any write. A default that does not fit the field is
-// found when the graph is compiled.
+// Default sets the field's value before any write. Compiling the graph reports a
+// default that does not fit the field.
 func Default(v any) FieldOption { return fieldOption(func(s *spec) { s.decl.Default = v }) }
 
-// Reduce folds writes with a function of your own: it gets the value that is there, the
-// zero T before the first write, and the written one, and returns the new value. An error
-// refuses the write and fails the node. reduce must be pure and must change neither of
-// its arguments, and be quick: it is called while the run stands still. A graph with such a field
-// cannot be saved as a document.
+// Reduce merges writes with a function. reduce gets the current value, which is the
+// zero T before the first write, and the written one, and returns the new value. If it
+// returns an error, the write is rejected and the node fails. reduce must be pure, must
+// not change its arguments, and must be fast, because the run is blocked during the
+// call. A graph with such a field cannot be saved as a document.
 func Reduce[T any](reduce func(old, written T) (T, error)) FieldOption {
 	return fieldOption(func(s *spec) {
 		if t := reflect.TypeFor[T](); t != s.typ {
@@ -76,7 +77,7 @@ func Reduce[T any](reduce func(old, written T) (T, error)) FieldOption {
 	})
 }
 
-// asType is a stored value as a T, without a copy where it is one.
+// asType converts a stored value to a T, without a copy if it already is one.
 func asType[T any](s *spec, v any) (T, error) {
 	if x, ok := v.(T); ok && !s.plain {
 		return x, nil
@@ -84,15 +85,15 @@ func asType[T any](s *spec, v any) (T, error) {
 	return gotype.As[T](s.codec, v)
 }
 
-// Shared hands the field's value out without a copy. It is for values too large to be
-// copied for each reader: whoever reads the field promises not to change anything it
-// reaches, for others read the same memory at the same time.
+// Shared returns the field's value to readers without a copy. Use it for values that are
+// too large to be copied for each reader. Readers must not change anything reachable from
+// the value, because other readers use the same memory at the same time.
 func Shared() FieldOption { return fieldOption(func(s *spec) { s.shared = true }) }
 
-// Description is a description for people about a field, a part or a graph.
+// Description is a description of a field, a part or a graph, for people.
 type Description string
 
-// Describe makes the description of a field, a part or a graph.
+// Describe returns a description of a field, a part or a graph.
 func Describe(text string) Description { return Description(text) }
 
 func (d Description) setField(s *spec) { s.decl.Description = core.At(string(d), s.decl.Pos) }

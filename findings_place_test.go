@@ -12,8 +12,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// TestFindingsHaveAPlace damages documents of all formats and holds that whatever is found
-// has a place in the document.
+// TestFindingsHaveAPlace damages documents of all formats and checks that every finding
+// has a position in the document.
 func TestFindingsHaveAPlace(t *testing.T) {
 	documents, _ := filepath.Glob("formats/*/testdata/*/*")
 	documents = slices.DeleteFunc(documents, func(f string) bool {
@@ -49,7 +49,7 @@ func TestFindingsHaveAPlace(t *testing.T) {
 	}
 }
 
-// damage takes out a few pieces, or doubles one, or puts a sign in.
+// damage removes a few pieces, duplicates one, or inserts a character.
 func damage(r *rand.Rand, text []byte) []byte {
 	out := slices.Clone(text)
 	for range 1 + r.IntN(2) {

@@ -13,35 +13,35 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Graph is a graph that can run: built by New or read by Engine.Load. It is immutable and
-// safe for any number of runs at once.
+// Graph is a graph that can run, built by New or read by Engine.Load. It is immutable
+// and safe for any number of concurrent runs.
 type Graph struct {
 	w      *core.Workflow
-	engine *Engine // nil: one with the default kinds
+	engine *Engine // nil means an engine with the default kinds
 	strict bool
 	tools  []namedTool
 	subs   map[string]*Graph // sub-workflows by file name
 
 	once   sync.Once
 	plan   *plan.Plan
-	router core.Router // of the engine it was compiled with
+	router core.Router // of the engine that compiled the graph
 	all    core.Diagnostics
 }
 
-// namedTool is a function of the graph under the name its document uses.
+// namedTool is a function of the graph with its name in documents.
 type namedTool struct {
 	name    string
 	handler core.Handler
 }
 
-// New makes a graph of parts. It never fails: what is wrong with the graph is found, all
-// at once and with the lines of the program, when it is compiled, which the first Run
-// does by itself.
+// New builds a graph from parts. It never fails. Compile reports all errors in the
+// graph at once, with the lines of the program. The first Run compiles the graph if
+// necessary.
 //
-// A part that reads a field through its typed door comes after the only part that writes
-// the field, by itself; After adds what such edges do not say. A field with several
-// writers brings no edges along. If two parts each read what the other writes, the one
-// that stands first sees the starting value.
+// A part that reads a typed field implicitly comes after the part that writes the
+// field, if there is only one. After adds other edges. A field with several writers
+// implies no edges. If two parts each read a field that the other writes, the one that
+// comes first in the list sees the starting value.
 func New(name string, parts ...Part) *Graph {
 	pos := here()
 	g := &Graph{w: &core.Workflow{Name: core.At(name, pos), Pos: pos}}
@@ -59,12 +59,12 @@ func New(name string, parts ...Part) *Graph {
 	return g
 }
 
-// Graph makes a graph of a workflow that was read by Read or Parse. It is checked when it
-// is compiled, which the first Run does by itself.
+// Graph returns a graph for a workflow that was read by Read or Parse. Compile checks
+// the graph; the first Run compiles it if necessary.
 func (e *Engine) Graph(w *core.Workflow) *Graph { return &Graph{w: w, engine: e} }
 
-// Load reads and compiles a workflow file. The error holds everything that is to be said
-// about the file if something keeps it from running, as core.Diagnostics.
+// Load reads and compiles a workflow file. If something prevents the workflow from
+// running, the error is core.Diagnostics with all findings.
 func (e *Engine) Load(path string) (*Graph, error) {
 	w, ds := e.Read(path)
 	if w == nil {
@@ -77,7 +77,7 @@ func (e *Engine) Load(path string) (*Graph, error) {
 	return g, nil
 }
 
-// missing is the finding about a graph that is nil or has no workflow, nil for others.
+// missing returns a finding if the graph is nil or has no workflow, nil otherwise.
 func (g *Graph) missing() core.Diagnostics {
 	if g != nil && g.w != nil {
 		return nil
@@ -99,7 +99,7 @@ func (g *Graph) Name() string {
 	return g.w.Name.Value
 }
 
-// Workflow returns the graph as a document would hold it. It must not be changed.
+// Workflow returns the graph in the form of a document. It must not be changed.
 func (g *Graph) Workflow() *core.Workflow {
 	if g == nil {
 		return nil
@@ -107,8 +107,9 @@ func (g *Graph) Workflow() *core.Workflow {
 	return g.w
 }
 
-// Compile checks the graph and prepares it to run, once; later calls return the same. The
-// error is nil or core.Diagnostics with everything that keeps the graph from running.
+// Compile checks the graph and prepares it to run, once; later calls return the same
+// error. The error is nil, or core.Diagnostics with everything that prevents the graph
+// from running.
 func (g *Graph) Compile() error {
 	if ds := g.missing(); ds != nil {
 		return ds.Err(false)
@@ -117,8 +118,8 @@ func (g *Graph) Compile() error {
 	return g.all.Err(g.strict)
 }
 
-// Findings returns everything that is to be said about the graph, warnings included, in
-// the order of the files.
+// Findings returns all findings about the graph, including warnings, in the order of
+// the files.
 func (g *Graph) Findings() core.Diagnostics {
 	if ds := g.missing(); ds != nil {
 		return ds
@@ -127,8 +128,8 @@ func (g *Graph) Findings() core.Diagnostics {
 	return slices.Clone(g.all)
 }
 
-// Plan returns the compiled graph, for those who want to look at it or to run it by other
-// means; the error is that of Compile.
+// Plan returns the compiled graph, for inspection or to run it by other means. The
+// error is the error of Compile.
 func (g *Graph) Plan() (*plan.Plan, error) {
 	if err := g.Compile(); err != nil {
 		return nil, err
@@ -148,8 +149,8 @@ func (g *Graph) compile() {
 	})
 }
 
-// gather returns what the builders of the graph and its sub-workflows found, and the
-// engine that all of them use.
+// gather returns the findings of the builders of the graph and its sub-workflows, and
+// the engine that all of them use.
 func (g *Graph) gather() (core.Diagnostics, *Engine) {
 	var ds core.Diagnostics
 	var engine *Engine
@@ -175,7 +176,7 @@ func (g *Graph) gather() (core.Diagnostics, *Engine) {
 	return ds, engine
 }
 
-// reachable lists the graph and its sub-workflows, each once, outer ones first.
+// reachable returns the graph and its sub-workflows, each once, outer ones first.
 func (g *Graph) reachable() []*Graph {
 	out := []*Graph{g}
 	for i := 0; i < len(out); i++ {
@@ -197,22 +198,22 @@ func sortedFiles(subs map[string]*Graph) []string {
 	return files
 }
 
-// enlist makes the sub-workflows known to the library and returns the graph's workflow. A
-// nested run takes its degree of parallelism from its plan, so that of a graph built in
-// Go is fixed here.
+// enlist adds the sub-workflows to the library and returns the graph's workflow. A
+// nested run takes its concurrency from its plan, so enlist sets the concurrency of
+// graphs built in Go.
 func (g *Graph) enlist(l *library, known map[*Graph]*core.Workflow) *core.Workflow {
 	if w, ok := known[g]; ok {
 		return w
 	}
 	w := *g.w
-	w.Findings = nil // gather has them
+	w.Findings = nil // gather returns them
 	if w.Runtime.Concurrency == nil && !w.Document {
 		w.Runtime.Concurrency = &core.Int{Value: runtime.GOMAXPROCS(0)}
 	}
 	known[g] = &w
 	if len(g.subs) > 0 {
 		inner := make(map[string]*core.Workflow, len(g.subs))
-		for file, sub := range g.subs { // each entry on its own
+		for file, sub := range g.subs { // the order of the map does not matter
 			inner[file] = sub.enlist(l, known)
 		}
 		l.named[&w] = inner
@@ -223,10 +224,11 @@ func (g *Graph) enlist(l *library, known map[*Graph]*core.Workflow) *core.Workfl
 // Run runs the graph and returns when everything has ended. The inputs are starting
 // values (Field.Is, Set) and settings of the run (WithListener and others).
 //
-// The result is never nil. It is complete whenever the run began, also when it failed:
-// what was written before can be read. The error names the node that failed and wraps
-// what its function returned, so that errors.Is and errors.As find it; a graph that does
-// not compile and inputs that do not fit give core.Diagnostics.
+// The result is never nil. It is complete whenever the run has begun, even if the run
+// failed: values that were written before the failure can be read. The error names the
+// node that failed and wraps the error of its function, so that errors.Is and errors.As
+// find it. If the graph does not compile or an input does not fit, the error is
+// core.Diagnostics.
 func (g *Graph) Run(ctx context.Context, inputs ...RunOption) (*Result, error) {
 	if err := g.Compile(); err != nil {
 		return g.notBegun(err)
@@ -245,17 +247,18 @@ func (g *Graph) Run(ctx context.Context, inputs ...RunOption) (*Result, error) {
 	return &Result{r}, err
 }
 
-// notBegun is the result of a run that did not begin.
+// notBegun returns the result of a run that did not begin.
 func (g *Graph) notBegun(err error) (*Result, error) {
 	return &Result{&core.Report{Workflow: g.Name(), Status: core.RunFailed, State: &core.Object{}, Err: err,
 		Nodes: func() []core.NodeReport { return nil }, Units: func() []core.UnitReport { return nil }}}, err
 }
 
-// Save returns the graph as a document, a walk as one in DOT. A graph built in Go calls its functions by name
-// there, "graph.node"; an engine that is to run the document must have them (Bind). What
-// only exists in Go cannot be saved, such as a reducer; the error names it. Nor can a graph
-// whose document would be larger than the 10 MB that are read. Loading the
-// document and saving it again gives the same bytes.
+// Save returns the graph as a document, in DOT if the graph is a walk. In the document
+// of a graph built in Go, functions are called by name, "graph.node"; an engine must
+// have these functions to run the document (Bind). A graph with something that only
+// exists in Go, such as a reducer, cannot be saved; the error names it. Nor can a graph
+// whose document would exceed the limit of 10 MB. Loading the document and saving it
+// again gives the same bytes.
 func (g *Graph) Save() ([]byte, error) {
 	if ds := g.missing(); ds != nil {
 		return nil, ds.Err(false)
@@ -269,8 +272,8 @@ func (g *Graph) Save() ([]byte, error) {
 	return native.Write(g.w)
 }
 
-// SaveAll returns the documents of the graph and of its sub-workflows by the file names
-// they call each other by.
+// SaveAll returns the documents of the graph and of its sub-workflows, by the file
+// names that the documents use to refer to each other.
 func (g *Graph) SaveAll() (map[string][]byte, error) {
 	if ds := g.missing(); ds != nil {
 		return nil, ds.Err(false)

@@ -19,13 +19,13 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// line is the number of the caller's line.
+// line returns the line number of the caller.
 func line() int {
 	_, _, n, _ := runtime.Caller(1)
 	return n
 }
 
-// What the builder finds is told once, also when it stands on one line.
+// Findings of the builder are reported once, even if several are on one line.
 func TestFindingsOnce(t *testing.T) {
 	ds := wavefold.New("g", wavefold.Do("a", nil), wavefold.Do("b", nil), wavefold.Do("c", nil)).Findings()
 	if len(ds) != 3 {
@@ -33,7 +33,7 @@ func TestFindingsOnce(t *testing.T) {
 	}
 }
 
-// Every finding points at the line of the program that is to blame.
+// Every finding refers to the line of the program that caused it.
 func TestFindingsPointAtGoLines(t *testing.T) {
 	n, s := wavefold.NewField[int]("n"), wavefold.NewField[string]("s")
 	list := wavefold.NewField[[]int]("list")
@@ -105,7 +105,7 @@ func TestFindingsPointAtGoLines(t *testing.T) {
 	}
 }
 
-// here is the path of this file as positions have it.
+// here returns the path of this file as it appears in positions.
 func here() string {
 	_, file, _, _ := runtime.Caller(0)
 	return file
@@ -209,7 +209,7 @@ func TestLoopThatIsExhausted(t *testing.T) {
 	}
 }
 
-// region is a graph that is used as a node.
+// region returns a graph that is used as a node.
 func region() (g *wavefold.Graph, name wavefold.Field[string], factor wavefold.Field[int64], lines wavefold.Field[[]string]) {
 	name, factor = wavefold.NewField[string]("name"), wavefold.NewField[int64]("factor", wavefold.Default(1))
 	lines = wavefold.NewField[[]string]("lines", wavefold.Append)
@@ -247,8 +247,8 @@ func TestSub(t *testing.T) {
 	}
 }
 
-// Results of items are collected by Collect and OutEach, also by items that write a value of
-// their own type into a slice of it.
+// Collect and OutEach collect the results of items, including items that write a value
+// of their own type to a slice of that type.
 func TestCollect(t *testing.T) {
 	g, name, _, lines := region()
 	names, all := wavefold.NewField[[]string]("names"), wavefold.NewField[[][]string]("all")
@@ -272,8 +272,8 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// An inner run never holds a slot of the outer one while it waits: with one slot for
-// everything, three levels of graphs come to their end.
+// An inner run never holds a slot of the outer one while it waits: with one slot in
+// total, three levels of graphs complete.
 func TestNestedWithLimitOne(t *testing.T) {
 	g, name, _, lines := region()
 	for _, wrapper := range []string{"middle", "outer", "outermost"} {
@@ -289,9 +289,9 @@ func TestNestedWithLimitOne(t *testing.T) {
 	}
 }
 
-// A graph inside another one is as parallel as one that runs by itself.
+// A nested graph has the same default concurrency as a graph that runs on its own.
 func TestNestedGraphIsParallel(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))) // as many run at once by default
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))) // the default concurrency
 	var both sync.WaitGroup
 	both.Add(2)
 	meet := func(context.Context) error { both.Done(); both.Wait(); return nil }
@@ -314,7 +314,7 @@ func TestGraphsOfOneName(t *testing.T) {
 	}
 }
 
-// everything is a graph with all that a document can say.
+// everything returns a graph with everything that a document can express.
 func everything() *wavefold.Graph {
 	g, name, factor, lines := region()
 	type order struct {
@@ -447,7 +447,8 @@ func TestStrategies(t *testing.T) {
 	}
 }
 
-// A barrier makes a node wait for the slowest of the level above, be it in another branch.
+// With a barrier, a node waits for the slowest node of the previous level, even in
+// another branch.
 func TestWithBarrier(t *testing.T) {
 	for _, tt := range []struct {
 		options []wavefold.RunOption
@@ -471,7 +472,7 @@ func TestWithBarrier(t *testing.T) {
 	}
 }
 
-// With backpressure a run does not begin what its listener is far behind of.
+// With backpressure, a run starts no new work while its listener is far behind.
 func TestWithBackpressure(t *testing.T) {
 	const items = 40_000
 	in := wavefold.NewField[[]int]("items", wavefold.Default(make([]int, items)))

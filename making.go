@@ -10,16 +10,17 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// work is what a part that makes a stream does in one attempt of the reader.
+// work is one attempt of a stream reader to run the part that makes the stream.
 type work[T any] struct {
-	// run hands over the batches; those that are free may be changed by who gets them.
+	// run emits the batches. The receiver may change a batch that is free.
 	run   func(emit func(batch []T, free bool) error) error
-	live  func() error // the error of the context it began with, which outlives a single call of Next
-	from  *progress    // what it reads, nil for the beginning of a stream
-	close func() error // nil for nothing to close
+	live  func() error // the error of the context that the attempt began with, which outlives a single call of Next
+	from  *progress    // the stream it reads, nil for a part at the beginning of a stream
+	close func() error // nil if there is nothing to close
 }
 
-// makesStream makes the node describe a stream of source, and open it when it is read.
+// makesStream makes the node describe a stream of source, and open the stream when it
+// is read.
 func makesStream[T any](n *node, isNil bool, out Stream[T], source string, start func(context.Context, core.Input) (*work[T], error), takes string) Part {
 	n.writes = Fields(out)
 	n.does(isNil, func(context.Context, core.Input) (core.Result, error) {
@@ -39,9 +40,9 @@ func makesStream[T any](n *node, isNil bool, out Stream[T], source string, start
 	return n
 }
 
-// making is a stream of Go values at work. Its reader calls Each, which runs the part's
-// function on the reader's own stack, or Next, for which the function waits between two
-// batches. One goroutine uses it at a time.
+// making is an open stream of Go values. Its reader calls Each, which runs the part's
+// function on the reader's own goroutine, or Next, between whose calls the function is
+// suspended. making is not safe for concurrent use.
 type making[T any] struct {
 	work[T]
 	of     *spec
@@ -50,7 +51,7 @@ type making[T any] struct {
 
 	next func() ([]T, bool) // nil before the first Next
 	stop func()
-	left []T // of the batch that the function handed over last
+	left []T // rows of the last batch that Next has not returned yet
 	err  error
 }
 
@@ -73,9 +74,9 @@ func (m *making[T]) Each(_ context.Context, yield func(batch any, free bool) boo
 	})
 }
 
-// each runs the function until it returns. What it emits after yield has returned false,
-// or after it has returned itself, goes nowhere; nor does its error once the reader has
-// what it wants.
+// each runs the function until it returns. Batches emitted after yield has returned
+// false, or after the function has returned, are discarded. If the reader has stopped,
+// the function's error is ignored.
 func (m *making[T]) each(yield func(batch []T, free bool) bool) error {
 	enough, ended := false, false
 	defer func() { ended = true }()
@@ -102,7 +103,7 @@ func (m *making[T]) each(yield func(batch []T, free bool) bool) error {
 	return err
 }
 
-// nextRows is how many rows are turned into values of the state at a time.
+// nextRows limits the number of rows that Next returns.
 const nextRows = 1024
 
 // Next returns rows as values of the state.
@@ -127,8 +128,9 @@ func (m *making[T]) Next(ctx context.Context) ([]any, error) {
 	return rows, err
 }
 
-// end is how the function ended, io.EOF when it went well. An io.EOF of the function's own
-// is not the end of the rows: they would be lost that it had not emitted yet.
+// end returns how the function ended: io.EOF if it succeeded. If the function itself
+// returns io.EOF, that is an error rather than the end of the stream, because rows it
+// had not emitted yet would be lost.
 func (m *making[T]) end() error {
 	switch {
 	case m.err == nil:
@@ -139,14 +141,14 @@ func (m *making[T]) end() error {
 	return m.err
 }
 
-// encode makes values of the state of rows, the first of those that are left.
+// encode converts rows to values of the state.
 func (m *making[T]) encode(batch []T) ([]any, error) {
 	from := reflect.ValueOf(batch)
 	all, err := m.of.rows.Encode(from)
 	if rows, ok := all.([]any); ok && err == nil {
 		return rows, nil
 	}
-	rows := make([]any, len(batch)) // which row it is, or bytes, which make a text as a list
+	rows := make([]any, len(batch)) // find the row with the error; or a slice of bytes, which is encoded as a string
 	for i := range rows {
 		if rows[i], err = m.of.codec.Encode(from.Index(i)); err != nil {
 			return nil, badInput("row %d: %w", m.rows-int64(len(m.left)-i-1), err)
@@ -155,7 +157,7 @@ func (m *making[T]) encode(batch []T) ([]any, error) {
 	return rows, nil
 }
 
-// Summary tells how many rows there were.
+// Summary returns the number of rows.
 func (m *making[T]) Summary() *core.Object {
 	out := core.ObjectOf("source", m.source, core.RowCount, m.rows)
 	if m.from != nil {
@@ -164,7 +166,7 @@ func (m *making[T]) Summary() *core.Object {
 	return out
 }
 
-// Close ends the function if it waits for its batch to be read, and what it reads from.
+// Close stops the function if it is suspended, and closes the stream it reads.
 func (m *making[T]) Close() error {
 	if m.stop != nil {
 		m.stop()

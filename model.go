@@ -6,10 +6,11 @@ import (
 	"github.com/wavefold/wavefold/nodes/agent"
 )
 
-// UseModel makes m the model of the engine: nodes of the kinds agent and prompt ask it, and
-// so do walks whose edges a model picks, unless a run has a router of its own (WithRouter).
-// Package llm/openai has models of OpenAI and of all servers that speak its protocol. Call
-// it before documents are read; a later call replaces the model.
+// UseModel sets the model of the engine. Nodes of the kinds agent and prompt call it,
+// and so do walks whose edges are chosen by a model, unless a run has its own router
+// (WithRouter). Package llm/openai provides models of OpenAI and of all servers with a
+// compatible API. Call UseModel before documents are read. A later call replaces the
+// model.
 func (e *Engine) UseModel(m llm.Model, options ...llm.RouterOption) {
 	for _, k := range agent.Kinds(m) {
 		e.reg.AddKind(k)
@@ -18,8 +19,9 @@ func (e *Engine) UseModel(m llm.Model, options ...llm.RouterOption) {
 	e.router = llm.NewRouter(m, options...)
 }
 
-// Model returns the model of UseModel, nil without one.
+// Model returns the model set by UseModel, nil if there is none.
 func (e *Engine) Model() llm.Model { return e.model }
 
-// Router returns what picks the edges of walks for the model of UseModel, nil without one.
+// Router returns the router that chooses edges with the model set by UseModel, nil if
+// there is none.
 func (e *Engine) Router() core.Router { return e.router }

@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// A graph that is nil or that nobody made, and a context that is nil, are errors; they once
-// were panics in the caller.
+// A nil graph, a zero graph and a nil context are errors. They used to cause panics in
+// the caller.
 func TestGraphsThatAreNone(t *testing.T) {
 	var none *wavefold.Graph
 	for name, g := range map[string]*wavefold.Graph{"the graph is nil": none, "the graph has no workflow": {}, "the graph has no workflow (Engine.Graph)": wavefold.NewEngine().Graph(nil)} {
@@ -39,7 +39,7 @@ func TestGraphsThatAreNone(t *testing.T) {
 
 type recursiveList []recursiveList
 
-// model refers to itself in all the ways that generated models of databases do.
+// model refers to itself in all the ways that generated database models do.
 type model struct {
 	Name   string
 	Parent *model
@@ -53,7 +53,7 @@ type other struct {
 	Again []*other
 }
 
-// Fields of Go types that hold themselves used up the stack when they were declared.
+// Declaring a field of a recursive Go type overflowed the stack.
 func TestFieldsOfRecursiveTypes(t *testing.T) {
 	lists, models := wavefold.NewField[recursiveList]("lists"), wavefold.NewField[model]("model")
 	g := wavefold.New("g",
@@ -71,7 +71,7 @@ func TestFieldsOfRecursiveTypes(t *testing.T) {
 	}
 }
 
-// A value that was panicked with and that holds itself ended the process.
+// A panic with a value that contains itself ended the process.
 func TestPanicsWithValuesThatHoldThemselves(t *testing.T) {
 	m := map[string]any{}
 	m["m"] = m

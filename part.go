@@ -11,8 +11,9 @@ import (
 	"github.com/wavefold/wavefold/internal/bounded"
 )
 
-// Part is what New makes a graph of: a node, a pipeline, a loop, a sub-workflow, or a
-// setting of the graph. A Part is immutable and may be used in several graphs.
+// Part is an element of a graph made by New: a node, a pipeline, a loop, a
+// sub-workflow, or a setting of the graph. A Part is immutable and may be used in
+// several graphs.
 type Part interface{ addTo(b *builder) }
 
 // node is a part that becomes one node.
@@ -22,13 +23,14 @@ type node struct {
 	what string // its constructor, for messages
 
 	kind   string
-	config *core.Value // beside the function's name
+	config *core.Value // in addition to the function's name
 	run    *adapter    // nil for a kind without a function
-	// view are the fields its function sees. needs are others that the node reads.
+	// view lists the fields that the function sees. needs lists other fields that the
+	// node reads.
 	view, needs, writes []AnyField
 	source              core.Text // array of a fan-out
-	fans                bool      // it is a fan-out
-	lost                core.Lost // keys of the fan-out that findings are about
+	fans                bool      // the node is a fan-out
+	lost                core.Lost // keys of the fan-out with findings
 	args                *core.Value
 	sub                 *Graph
 	findings            core.Diagnostics
@@ -38,14 +40,14 @@ var _ Part = (*node)(nil)
 
 func (n *node) addTo(b *builder) { b.node(n, b.vertex()) }
 
-// newNode begins a node and applies its options.
+// newNode returns a node with its options applied.
 func newNode(what, id string, options []Option) *node {
 	n := &node{what: what, id: core.At(id, here()), kind: "tool"}
 	n.settings.apply(options)
 	return n
 }
 
-// does gives the node its function. isNil tells that the user passed none.
+// does sets the function of the node. isNil reports whether the user passed nil.
 func (n *node) does(isNil bool, f core.HandlerFunc) *node {
 	if isNil {
 		n.findings.Errorf(core.CodeMissingKey, n.id.Pos, "node %s: %s has no function", n.id.Value, n.what)
@@ -54,11 +56,11 @@ func (n *node) does(isNil bool, f core.HandlerFunc) *node {
 	return n
 }
 
-// gives gives the node a function whose result is written to a field.
+// gives sets a function whose result is written to a field.
 func (n *node) gives(isNil bool, out AnyField, f valueFunc) *node {
 	s := specOf(out)
 	if s == nil {
-		return n.does(isNil, nil) // a finding tells that there is no field
+		return n.does(isNil, nil) // a finding reports that the field is missing
 	}
 	field := s.decl.Name.Value
 	n.does(isNil, func(ctx context.Context, in core.Input) (core.Result, error) {
@@ -72,7 +74,7 @@ func (n *node) gives(isNil bool, out AnyField, f valueFunc) *node {
 	return n
 }
 
-// valueFunc makes a value to be written; ok is false for none.
+// valueFunc returns a value to write; ok is false if there is none.
 type valueFunc func(ctx context.Context, in core.Input) (v any, ok bool, err error)
 
 func (n *node) fanOut(items AnyField) *node {
@@ -83,7 +85,7 @@ func (n *node) fanOut(items AnyField) *node {
 	return n
 }
 
-// collects checks that a field can take the results of the items one by one.
+// collects checks that a field can merge the results of the items one by one.
 func (n *node) collects(out AnyField) *node {
 	n.writes = append(n.writes, out)
 	s := specOf(out)
@@ -100,18 +102,19 @@ func (n *node) collects(out AnyField) *node {
 	return n
 }
 
-// adapter is the handler of a part with a typed function. Registered under a name, it
-// serves documents too, which it checks for what the function needs.
+// adapter is the handler of a part with a typed function. If it is registered under a
+// name, documents can use it, too; Bind then checks that they provide what the function
+// needs.
 type adapter struct {
 	core.HandlerFunc
 	reads, writes []*spec
 	fans          bool
 
-	value valueFunc // what HandlerFunc wraps, nil for none
-	field string    // that it is written to
+	value valueFunc // the function that HandlerFunc wraps, nil if there is none
+	field string    // the field that value is written to
 
-	takes string // the field it reads as a stream, "" for none
-	makes string // the field it makes a stream, "" for none
+	takes string // the field it reads as a stream, "" if there is none
+	makes string // the field it makes as a stream, "" if there is none
 	open  func(ctx context.Context, in core.Input) (core.Stream, error)
 }
 
@@ -122,7 +125,7 @@ var (
 	_ core.ValueHandler = (*adapter)(nil)
 )
 
-// ValueField tells the field that the part's function gives a value.
+// ValueField returns the field that the value is written to.
 func (a *adapter) ValueField() string { return a.field }
 
 // HandleValue calls the function.
@@ -130,7 +133,7 @@ func (a *adapter) HandleValue(ctx context.Context, in core.Input) (any, bool, er
 	return a.value(ctx, in)
 }
 
-// StreamFields tells the streams of the part.
+// StreamFields returns the streams of the part.
 func (a *adapter) StreamFields() (made string, taken []string) {
 	if a.takes != "" {
 		taken = []string{a.takes}
@@ -143,7 +146,8 @@ func (a *adapter) Open(ctx context.Context, in core.Input, _ *core.Object) (core
 	return a.open(ctx, in)
 }
 
-// Bind checks that a document's node gives the function what it was written for.
+// Bind checks that a document's node provides the fields and items that the function
+// needs.
 func (a *adapter) Bind(n *core.Node, env core.Env) (core.Handler, core.Diagnostics) {
 	var ds core.Diagnostics
 	subject := n.Subject()
@@ -183,8 +187,9 @@ func (a *adapter) check(ds *core.Diagnostics, n *core.Node, env core.Env, subjec
 	}
 }
 
-// clash finds the first part in which no value of one declared type can be of the other,
-// with both its types; these are equal when there is none.
+// clash finds the first member in which no value of one declared type can also be of
+// the other. It returns the member with its two types, which are equal if there is no
+// such member.
 func clash(at string, a, b *core.Type) (place string, inA, inB core.TypeKind) {
 	number := func(t *core.Type) bool { return t.Kind == core.NumberType || t.Kind == core.IntegerType }
 	switch {
@@ -205,9 +210,9 @@ func clash(at string, a, b *core.Type) (place string, inA, inB core.TypeKind) {
 	return "", core.AnyType, core.AnyType
 }
 
-// Func is the untyped door: a node with any number of fields. Its function sees the
-// fields of reads in its input, may write those of writes, and sends what it likes to
-// its direct successors. It takes the options of all nodes, and Args, Items, Limit,
+// Func is an untyped node with any number of fields. Its function sees the fields of
+// reads in its input, may write the fields of writes, and may send any value to its
+// direct successors. It takes the options of all nodes, and Args, Items, Limit,
 // MaxFailures and Collect.
 func Func(id string, reads, writes []AnyField, fn func(context.Context, core.Input) (core.Result, error), options ...Option) Part {
 	n := newNode("Func", id, options)
@@ -216,10 +221,9 @@ func Func(id string, reads, writes []AnyField, fn func(context.Context, core.Inp
 	return n.does(fn == nil, fn)
 }
 
-// Node is a node of a kind, such as "command", with the configuration it would have in a
+// Node is a node of a kind, such as "command", with the same configuration as in a
 // document. The graph's engine must have the kind (Using). It takes the options of all
-// nodes, and Reads, Writes, Args, Items, Limit, MaxFailures and
-// Collect.
+// nodes, and Reads, Writes, Args, Items, Limit, MaxFailures and Collect.
 func Node(id, kind string, config map[string]any, options ...Option) Part {
 	n := newNode("Node", id, options)
 	n.kind, n.view, n.writes = kind, n.settings.reads, n.settings.writes
@@ -228,7 +232,7 @@ func Node(id, kind string, config map[string]any, options ...Option) Part {
 	return n
 }
 
-// untyped takes over the options of nodes without typed items and arguments.
+// untyped applies the options for untyped items and arguments.
 func (n *node) untyped() {
 	n.args = n.tree(n.settings.args, "args")
 	if n.source = n.items; n.source.Value != "" {
@@ -236,7 +240,7 @@ func (n *node) untyped() {
 	}
 }
 
-// tree returns a map as a positioned tree, its keys sorted.
+// tree converts a map to a positioned tree with sorted keys.
 func (n *node) tree(m map[string]any, what string) *core.Value {
 	if len(m) == 0 {
 		return nil
@@ -253,7 +257,7 @@ func (n *node) tree(m map[string]any, what string) *core.Value {
 	return core.Tree(o, n.id.Pos)
 }
 
-// allowed says which options a part takes, beside those of all nodes.
+// allowed lists the options of each constructor in addition to those of all nodes.
 var allowed = map[string][]string{
 	"Each": {"Limit", "MaxFailures"}, "Expand": {"Limit", "MaxFailures"}, "ForEach": {"Limit", "MaxFailures"},
 	"Func":     {"Limit", "MaxFailures", "Collect", "Args", "Items"},
@@ -265,9 +269,9 @@ var allowed = map[string][]string{
 
 var edgeOptions = map[string]bool{"When": true, "Else": true, "On": true, "Handles": true}
 
-// nodeOptions are those of all nodes, makerOptions those of nodes that make a stream,
-// whose work is done by the node that reads it, unitOptions those of pipelines and loops,
-// memberOptions those of the nodes in them.
+// nodeOptions are the options of all nodes. makerOptions are those of nodes that make a
+// stream, whose work is done by the node that reads it. unitOptions are those of
+// pipelines and loops, memberOptions those of the nodes in them.
 var (
 	nodeOptions   = []string{"After", "From", "When", "Else", "On", "Handles", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects"}
 	makerOptions  = []string{"After", "From", "When", "Else", "On", "Handles", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Phase", "Describe"}
@@ -285,7 +289,8 @@ func checkOptions(ds *core.Diagnostics, subject, what string, used []setting, ge
 	}
 }
 
-// takers says which parts an option is for that a part with the general ones does not take.
+// takers says which parts take an option that a part with the general options does not
+// take.
 func takers(name string, general []string) string {
 	if slices.Equal(general, makerOptions) && slices.Contains(nodeOptions, name) {
 		return "the rows are made while the part at the end of the streams runs: give it to that one"
@@ -302,8 +307,8 @@ func takers(name string, general []string) string {
 	return fmt.Sprintf("it is for %v", out)
 }
 
-// badInput makes an error about what a function was to be given. Another attempt would
-// be given the same.
+// badInput returns a permanent error about the input of a function: another attempt
+// would get the same input.
 func badInput(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	return &core.Failure{Class: core.ClassInput, Permanent: true, Message: err.Error(), Cause: err}

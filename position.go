@@ -7,11 +7,12 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// inside is how the names of this package's functions begin.
+// inside is the prefix of the names of this package's functions.
 const inside = "github.com/wavefold/wavefold."
 
-// here is the line of the program that called into this package. Findings about a graph
-// built in Go point at such lines. There is no column: Go does not tell it.
+// here returns the line of the program that called into this package. Findings about a
+// graph built in Go refer to such lines. There is no column, because the runtime does
+// not record columns.
 func here() core.Position {
 	var pcs [16]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

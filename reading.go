@@ -13,26 +13,26 @@ import (
 	"github.com/wavefold/wavefold/internal/gotype"
 )
 
-// reading is the reading of a stream in one attempt. One goroutine uses it at a time.
+// reading is one attempt to read a stream. It is not safe for concurrent use.
 type reading[T any] struct {
 	progress
 	name  string
 	codec *gotype.Codec
-	// stream is where the rows come from; nil when the field holds an ordinary array,
-	// list.
+	// stream is the source of the rows. It is nil if the field holds an ordinary array,
+	// which is then in list.
 	stream core.Stream
 	list   []any
 	begun  bool
-	err    error // what the rows ended with
+	err    error // the error after the last row
 }
 
-// progress counts rows and tells how far it is.
+// progress counts rows and reports progress.
 type progress struct {
 	in   core.Input
 	rows int64
 }
 
-// progressRows is after how many rows the progress is told.
+// progressRows is the number of rows between progress reports.
 const progressRows = 1 << 16
 
 func (p *progress) add(n int) {
@@ -62,7 +62,7 @@ func (s Stream[T]) open(ctx context.Context, in core.Input) (*reading[T], error)
 	return r, nil
 }
 
-// close ends the reading: who still ranges over the rows is given none.
+// close ends the reading. An iteration that is still in progress gets no more rows.
 func (r *reading[T]) close() error {
 	r.begun = true
 	if r.stream == nil {
@@ -71,7 +71,7 @@ func (r *reading[T]) close() error {
 	return r.stream.Close()
 }
 
-// batches yields the rows once, and an error at the end if they did not all come.
+// batches yields the rows once, and then an error if some are missing.
 func (r *reading[T]) batches(ctx context.Context) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		more := true
@@ -90,8 +90,9 @@ func (r *reading[T]) batches(ctx context.Context) iter.Seq2[[]T, error] {
 	}
 }
 
-// verdict is the error of a function that read the rows and returned err. One that takes
-// an error for the end has not seen all of them.
+// verdict returns the result of a function that read the rows and returned err. If the
+// function ignored an error of the rows, the read error is returned, because the
+// function has not seen all rows.
 func (r *reading[T]) verdict(err error) error {
 	if err == nil {
 		return r.err
@@ -99,10 +100,10 @@ func (r *reading[T]) verdict(err error) error {
 	return err
 }
 
-// wholeBatch stands for the row that an error is about when it is not known.
+// wholeBatch, in place of a row, means that the row with the error is not known.
 const wholeBatch = -1
 
-// failed names the row of the current batch in an error.
+// failed adds the row of the current batch to an error.
 func (r *reading[T]) failed(batch []T, row int, err error) error {
 	first := r.rows - int64(len(batch)) + 1
 	if row == wholeBatch {
@@ -111,8 +112,8 @@ func (r *reading[T]) failed(batch []T, row int, err error) error {
 	return fmt.Errorf("row %d: %w", first+int64(row), err)
 }
 
-// each hands over batches until there are no more or yield returns false. Those that
-// are free may be changed.
+// each yields batches until there are no more or yield returns false. The receiver may
+// change a batch that is free.
 func (r *reading[T]) each(ctx context.Context, yield func(batch []T, free bool) bool) error {
 	if b, ok := r.stream.(core.Batches); ok && b.Element() == reflect.TypeFor[T]() {
 		return b.Each(ctx, func(lent any, free bool) bool {
@@ -141,7 +142,7 @@ func (r *reading[T]) each(ctx context.Context, yield func(batch []T, free bool) 
 	}
 }
 
-// arrayRows is how many rows of an array are decoded at a time.
+// arrayRows limits the number of rows of an array that are decoded at a time.
 const arrayRows = 1024
 
 // next returns the next rows as values of the state.
@@ -158,7 +159,7 @@ func (r *reading[T]) next(ctx context.Context) ([]any, error) {
 	return rows, ctx.Err()
 }
 
-// decode makes values of T of rows.
+// decode converts rows to values of type T.
 func (r *reading[T]) decode(batch []T, rows []any) error {
 	clear(batch)
 	to := reflect.ValueOf(batch)

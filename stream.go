@@ -11,25 +11,25 @@ import (
 	"github.com/wavefold/wavefold/internal/gotype"
 )
 
-// Stream is a field of a graph's state for rows of type T that are never there as a
-// whole: one part makes them, one other reads them, batch after batch. What the state
-// shows is how many there were. A Stream is immutable and may be used in any number of
-// graphs.
+// Stream is a field of a graph's state for rows of type T that are never all in memory:
+// one part makes them, another one reads them in batches. The state only holds their
+// number. A Stream is immutable and may be used in any number of graphs.
 //
-// Parts that make a stream do nothing by themselves: they are called by the part at the
-// end, a StreamFold, StreamRead or StreamSink, while it runs. Parts in a row work as one, on one
-// goroutine, and a batch goes through all of them before the next one is made, so that
-// nothing piles up. An error or panic is the failure of the part at the end and names the
-// part it came from; Retry and Timeout belong there, and another attempt begins with the
-// first row.
+// Parts that make a stream do not run on their own: the part at the end, a StreamFold,
+// StreamRead or StreamSink, calls them while it runs. All parts of a chain run on one
+// goroutine, and a batch passes through all of them before the next one is made, so
+// that rows do not accumulate. An error or panic in any of them is a failure of the
+// part at the end, and names the part in which it occurred. Retry and Timeout belong to
+// the part at the end, and another attempt begins with the first row.
 //
-// A batch is lent, as the bytes of an io.Writer are: whoever is handed one neither changes
-// it nor keeps it, or a part of it, beyond the iteration or call. Rows may be copied out of
-// it. Whoever made the batch may fill it anew when emit has returned.
+// A batch is only lent to its receiver, like the bytes passed to an io.Writer: the
+// receiver must not change it, and must not keep it or a part of it beyond the
+// iteration or call. Rows may be copied out of it. The maker of the batch may reuse it
+// when emit has returned.
 //
-// The rows of a Stream can come from a node of a kind, such as a dataset with stream: true,
-// and can go into one, such as a sink: name it in Writes and Reads of a Node. They are
-// turned into T and back by the rules of encoding/json then.
+// The rows of a Stream can come from a node of a kind, such as a dataset with stream:
+// true, and can be read by one, such as a sink: list the stream in Writes or Reads of a
+// Node. The rows are then converted to T and back by the rules of encoding/json.
 type Stream[T any] struct{ s *spec }
 
 func (s Stream[T]) field() *spec { return s.s }
@@ -46,12 +46,12 @@ func NewStream[T any](name string) Stream[T] {
 	return Stream[T]{s}
 }
 
-// Name returns the field's name; a Stream that NewStream did not make has none.
+// Name returns the field's name. It is empty if NewStream did not make the Stream.
 func (s Stream[T]) Name() string { return Field[T](s).Name() }
 
-// Field returns the stream as a field, for the parts that take one row at a time and may
-// work at several at once: Each, Expand, ForEach and Pipeline. It is also how a stream that
-// no part makes, as in a test, is given its rows: Field().Is(rows).
+// Field returns the stream as a field, for the parts that take one row at a time and
+// may process several concurrently: Each, Expand, ForEach and Pipeline. It also sets
+// the rows of a stream that no part makes, as in a test: Field().Is(rows).
 func (s Stream[T]) Field() Field[[]T] {
 	if s.s == nil {
 		return Field[[]T]{}
@@ -61,7 +61,7 @@ func (s Stream[T]) Field() Field[[]T] {
 	return Field[[]T]{&f}
 }
 
-// Rows returns how many rows were read, once the stream was read to its end; ok tells
+// Rows returns the number of rows, if the stream was read to its end; ok reports
 // whether it was.
 func (s Stream[T]) Rows(r *Result) (n int64, ok bool) {
 	if r == nil || r.Report == nil {
@@ -74,12 +74,12 @@ func (s Stream[T]) Rows(r *Result) (n int64, ok bool) {
 	return n, ok
 }
 
-// StreamSource begins a stream. Its function hands batch after batch to emit and returns
-// after the last one. emit returns when the batch has gone through all parts; its error
-// says that no more rows are wanted, or that the context has ended, and is to be returned.
-// When no more are wanted, it does not matter what the function returns.
-// It is called by one goroutine, the function's own. A StreamSource takes After, From,
-// When, Else, On, AllDone, AnyOf, KOfN, Quorum, Race, Phase and Describe.
+// StreamSource begins a stream. Its function passes batches to emit and returns after
+// the last one. emit returns when the batch has passed through all parts. Its error
+// means that no more rows are wanted, or that the context has ended; the function must
+// return it. If no more rows are wanted, the function's own result is ignored. The
+// function must call emit on its own goroutine. A StreamSource takes After, From, When,
+// Else, On, AllDone, AnyOf, KOfN, Quorum, Race, Phase and Describe.
 func StreamSource[T any](id string, out Stream[T], fn func(ctx context.Context, emit func([]T) error) error, options ...Option) Part {
 	n := newNode("StreamSource", id, options)
 	return makesStream(n, fn == nil, out, id, func(ctx context.Context, _ core.Input) (*work[T], error) {
@@ -87,8 +87,8 @@ func StreamSource[T any](id string, out Stream[T], fn func(ctx context.Context, 
 	}, "")
 }
 
-// StreamFrom is a StreamSource that makes its rows of a field: a file's name, a list, the
-// time to start from. It takes the options of a StreamSource.
+// StreamFrom is a StreamSource whose rows depend on a field, such as a file name, a
+// list, or a start time. It takes the options of a StreamSource.
 func StreamFrom[A, T any](id string, in Field[A], out Stream[T], fn func(ctx context.Context, a A, emit func([]T) error) error, options ...Option) Part {
 	n := newNode("StreamFrom", id, options)
 	n.view = Fields(in)
@@ -101,8 +101,8 @@ func StreamFrom[A, T any](id string, in Field[A], out Stream[T], fn func(ctx con
 	}, "")
 }
 
-// StreamMap makes one stream of another, one row of each row. It takes the options of a
-// StreamSource.
+// StreamMap converts each row of a stream to a row of another one. It takes the options
+// of a StreamSource.
 func StreamMap[A, B any](id string, in Stream[A], out Stream[B], fn func(context.Context, A) (B, error), options ...Option) Part {
 	return batchStage("StreamMap", id, in, out, fn == nil, true, func(ctx context.Context, rows []A, made []B) ([]B, int, error) {
 		for i := range rows {
@@ -116,8 +116,8 @@ func StreamMap[A, B any](id string, in Stream[A], out Stream[B], fn func(context
 	}, options)
 }
 
-// StreamFilter lets the rows of a stream through for which its function returns true. It
-// takes the options of a StreamSource.
+// StreamFilter keeps the rows of a stream for which its function returns true. It takes
+// the options of a StreamSource.
 func StreamFilter[T any](id string, in, out Stream[T], fn func(context.Context, T) (bool, error), options ...Option) Part {
 	return batchStage("StreamFilter", id, in, out, fn == nil, true, func(ctx context.Context, rows, kept []T) ([]T, int, error) {
 		for i := range rows {
@@ -133,10 +133,11 @@ func StreamFilter[T any](id string, in, out Stream[T], fn func(context.Context, 
 	}, options)
 }
 
-// StreamBatch makes one stream of another by a function that is called once for a batch:
-// it appends what it makes of rows, any number of rows, to made and returns that. made is
-// empty and has room for as many rows as came in; what was returned is handed to the next
-// part, and then to the next call. It takes the options of a StreamSource.
+// StreamBatch converts one stream to another by a function that is called once per
+// batch. The function appends its results, any number of rows, to made and returns it.
+// made is empty and has capacity for as many rows as came in. The returned slice is
+// passed to the next part, and then reused for the next call. It takes the options of a
+// StreamSource.
 func StreamBatch[A, B any](id string, in Stream[A], out Stream[B], fn func(ctx context.Context, rows []A, made []B) ([]B, error), options ...Option) Part {
 	return batchStage("StreamBatch", id, in, out, fn == nil, false, func(ctx context.Context, rows []A, made []B) ([]B, int, error) {
 		made, err := fn(ctx, rows, made)
@@ -144,9 +145,9 @@ func StreamBatch[A, B any](id string, in Stream[A], out Stream[B], fn func(ctx c
 	}, options)
 }
 
-// batchStage is a part that makes a batch of a batch. The function appends to made and
-// names the row that an error is about. One that never writes to a place in made before it
-// has read the same place in rows may work in place.
+// batchStage is a part that converts batches. fn appends to made and returns the row
+// that an error is about. inPlace says that made may use the memory of rows: fn never
+// writes an element of made before it has read the element of rows at the same index.
 func batchStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil, inPlace bool, fn func(ctx context.Context, rows []A, made []B) ([]B, int, error), options []Option) Part {
 	inPlace = inPlace && reflect.TypeFor[A]() == reflect.TypeFor[B]()
 	return streamStage(what, id, in, out, isNil, func(ctx context.Context, r *reading[A], emit func([]B, bool) error) error {
@@ -168,7 +169,8 @@ func batchStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil, i
 				return false
 			}
 			ours := cap(out) == cap(made) && sameRoom(out, made)
-			// A larger one is not what the function was lent, which is no larger than room.
+			// A slice with a larger capacity than both was allocated by fn, so it can
+			// be reused.
 			if cap(out) > max(cap(room), cap(batch)) {
 				room = out
 			}
@@ -182,28 +184,29 @@ func batchStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil, i
 	}, options)
 }
 
-// sameRoom reports whether two slices begin at the same place.
+// sameRoom reports whether two slices begin at the same address.
 func sameRoom[T any](a, b []T) bool {
 	return cap(a) > 0 && cap(b) > 0 && &a[:1][0] == &b[:1][0]
 }
 
-// StreamStage makes one stream of another in the general form: it takes batches in and
-// hands batches, of any size, to emit. Its function is called once for all rows, so what it
-// remembers from batch to batch stands in its variables, and what it holds back it emits at
-// the end. The error of rows is that of a part further up, and is to be returned; a function
-// that has enough may return before the rows end. It takes the options of a StreamSource.
+// StreamStage is the general form of a part that converts one stream to another: it
+// ranges over batches and passes batches, of any size, to emit. Its function is called
+// once for all rows, so it can keep state between batches in its variables, and emit
+// rows that it held back at the end. An error from rows comes from an earlier part; the
+// function must return it. A function that needs no more rows may return before their
+// end. It takes the options of a StreamSource.
 func StreamStage[A, B any](id string, in Stream[A], out Stream[B], fn func(ctx context.Context, rows iter.Seq2[[]A, error], emit func([]B) error) error, options ...Option) Part {
 	return streamStage("StreamStage", id, in, out, fn == nil, func(ctx context.Context, r *reading[A], emit func([]B, bool) error) error {
 		return fn(ctx, r.batches(ctx), lend(emit))
 	}, options)
 }
 
-// lend is emit for batches that are not the engine's.
+// lend returns an emit for batches that do not belong to the engine.
 func lend[T any](emit func(batch []T, free bool) error) func([]T) error {
 	return func(batch []T) error { return emit(batch, false) }
 }
 
-// streamStage is a part that makes one stream of another.
+// streamStage is a part that converts one stream to another.
 func streamStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil bool, fn func(ctx context.Context, r *reading[A], emit func([]B, bool) error) error, options []Option) Part {
 	n := newNode(what, id, options)
 	n.view = Fields(in)
@@ -218,9 +221,9 @@ func streamStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil b
 	}, in.Name())
 }
 
-// StreamFold is the end of a stream: it makes one value of all rows. Its function is given
-// what it returned for the batches before, the zero R at first, and the next batch. The
-// value is written when there are no more rows. It takes the options of all nodes.
+// StreamFold ends a stream and reduces all rows to one value. Its function gets its
+// result for the preceding batches, initially the zero R, and the next batch. The value
+// is written after the last row. It takes the options of all nodes.
 func StreamFold[T, R any](id string, in Stream[T], out Field[R], fn func(ctx context.Context, value R, rows []T) (R, error), options ...Option) Part {
 	n := newNode("StreamFold", id, options)
 	n.writes = Fields(out)
@@ -242,9 +245,9 @@ func StreamFold[T, R any](id string, in Stream[T], out Field[R], fn func(ctx con
 	})
 }
 
-// StreamRead is StreamFold in the general form: its function is called once and ranges
-// over the batches; an error of rows is to be returned. It may return before the rows end.
-// It takes the options of all nodes.
+// StreamRead is the general form of StreamFold: its function is called once and ranges
+// over the batches. It must return an error that it gets from rows. It may return
+// before the rows end. It takes the options of all nodes.
 func StreamRead[T, R any](id string, in Stream[T], out Field[R], fn func(ctx context.Context, rows iter.Seq2[[]T, error]) (R, error), options ...Option) Part {
 	n := newNode("StreamRead", id, options)
 	n.writes = Fields(out)
@@ -254,8 +257,8 @@ func StreamRead[T, R any](id string, in Stream[T], out Field[R], fn func(ctx con
 	})
 }
 
-// StreamSink is the end of a stream that leaves the graph: its function writes a file or
-// calls a service. It must not take what it wrote for complete before rows has ended
+// StreamSink ends a stream outside of the graph: its function writes a file or calls a
+// service. The function must not treat its output as complete until rows has ended
 // without an error. It takes the options of all nodes.
 func StreamSink[T any](id string, in Stream[T], fn func(ctx context.Context, rows iter.Seq2[[]T, error]) error, options ...Option) Part {
 	n := newNode("StreamSink", id, options)

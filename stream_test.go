@@ -37,7 +37,7 @@ func readingOf(i int) reading {
 	return r
 }
 
-// emitting is a source of n readings in batches of some size, in one buffer.
+// emitting is a source of n readings in batches of a given size, in one buffer.
 func emitting(n, size int) func(context.Context, func([]reading) error) error {
 	return func(_ context.Context, emit func([]reading) error) error {
 		var batch []reading
@@ -57,7 +57,7 @@ func double(_ context.Context, r reading) (reading, error) { r.Value *= 2; retur
 
 func odd(_ context.Context, r reading) (bool, error) { return r.ID%2 == 1, nil }
 
-// places makes two rows of each third one, and drops the others.
+// places returns two rows for every third row, and drops the others.
 func places(_ context.Context, in iter.Seq2[[]reading, error], emit func([]string) error) error {
 	var out []string
 	for batch, err := range in {
@@ -104,7 +104,7 @@ func drain[T any](ctx context.Context, rows iter.Seq2[[]T, error]) error {
 	return err
 }
 
-// plainly is what the pipeline of the tests makes, in a loop.
+// plainly computes the result of the tests' pipeline in a loop.
 func plainly(n int) []string {
 	var out []string
 	for i := range n {
@@ -116,8 +116,8 @@ func plainly(n int) []string {
 	return out
 }
 
-// A pipeline of typed parts makes what a loop makes, whatever the sizes of the batches and
-// the concurrency, also where rows pass through a kind on the way.
+// A pipeline of typed parts computes the same as a loop, for all batch sizes and
+// limits, even if rows pass through a kind.
 func TestStreamIsALoop(t *testing.T) {
 	run := func(n, size, concurrency uint, dynamic bool) bool {
 		n, size, concurrency = n%5000, 1+size%2000, 1+concurrency%8
@@ -197,7 +197,7 @@ var doubled = wavefold.NewStream[reading]("doubled")
 
 var errBroken = errors.New("broken")
 
-// failing are pipelines each of which ends in another place.
+// failing returns pipelines, each of which fails at a different point.
 func failing(hit func() error) map[string]struct {
 	part func() []wavefold.Part
 	want string
@@ -273,7 +273,8 @@ func failing(hit func() error) map[string]struct {
 	}
 }
 
-// wanted is the error of a run. Of a panic it names the part whose function it was.
+// wanted returns the expected error of a run. For a panic it names the part whose
+// function panicked.
 func wanted(where string, panics bool) string {
 	if !panics {
 		return "node end: " + where + "broken"
@@ -291,7 +292,7 @@ func TestStreamFailures(t *testing.T) {
 			return errBroken
 		}) {
 			t.Run(fmt.Sprintf("%s/panics=%t", name, panics), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { // fails when a goroutine is left behind
+				synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
 					r, err := wavefold.New("g", c.part()...).Run(t.Context())
 					want := wanted(c.want, panics)
 					if err == nil || err.Error() != want || !errors.Is(err, errBroken) {
@@ -310,7 +311,7 @@ func TestStreamFailures(t *testing.T) {
 	}
 }
 
-// A reader of another sort pulls: what is wrong is told alike, and what waits for it ends.
+// Another kind of reader pulls batches: errors are the same, and suspended parts end.
 func TestStreamFailuresWhenPulled(t *testing.T) {
 	for _, panics := range []bool{false, true} {
 		for name, c := range failing(func() error {
@@ -320,7 +321,7 @@ func TestStreamFailuresWhenPulled(t *testing.T) {
 			return errBroken
 		}) {
 			if !strings.HasPrefix(c.want, "stream") {
-				continue // it is the end itself
+				continue // the reader at the end itself
 			}
 			t.Run(fmt.Sprintf("%s/panics=%t", name, panics), func(t *testing.T) {
 				parts := append(c.part()[:2], wavefold.Node("end", "transform", map[string]any{"from": "kept", "steps": []any{map[string]any{"limit": 1000}}},
@@ -348,7 +349,7 @@ func TestStreamGoexit(t *testing.T) {
 	}
 }
 
-// What a function does that is not in its contract is told, or does no harm.
+// A function that violates its contract gets an error, or does no harm.
 func TestStreamMisuse(t *testing.T) {
 	raw, n := wavefold.NewStream[reading]("raw"), wavefold.NewField[int]("n")
 	load := wavefold.StreamSource("load", raw, emitting(100, 10))
@@ -444,7 +445,8 @@ func TestStreamMisuse(t *testing.T) {
 	}
 }
 
-// A reader that has enough ends what is before it, in order, and that is no failure.
+// A reader that needs no more rows ends the parts before it, in order, without a
+// failure.
 func TestStreamEnough(t *testing.T) {
 	raw, few := wavefold.NewStream[reading]("raw"), wavefold.NewStream[reading]("few")
 	all := wavefold.NewField[[]reading]("all")
@@ -507,7 +509,7 @@ func TestStreamRetryAndTimeout(t *testing.T) {
 				case 1:
 					return errBroken
 				case 2:
-					<-ctx.Done() // longer than an attempt may take
+					<-ctx.Done() // exceeds the timeout of an attempt
 					return ctx.Err()
 				}
 				return nil
@@ -520,7 +522,8 @@ func TestStreamRetryAndTimeout(t *testing.T) {
 	})
 }
 
-// When the run's context ends, emit says so, also to a function that does not look itself.
+// When the run's context ends, emit returns an error, even to a function that does not
+// check the context.
 func TestStreamCancelled(t *testing.T) {
 	for _, pulled := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -550,8 +553,8 @@ func TestStreamCancelled(t *testing.T) {
 	}
 }
 
-// A function that ignores its context is left behind with the part at the end, and what it
-// emits after that goes nowhere.
+// A function that ignores its context is abandoned with the part at the end, and later
+// batches are discarded.
 func TestStreamStray(t *testing.T) {
 	for _, pulled := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -581,7 +584,7 @@ func TestStreamStray(t *testing.T) {
 	}
 }
 
-// Rows pass between kinds and typed parts both ways, by the rules of JSON.
+// Rows pass between kinds and typed parts in both directions, by the rules of JSON.
 func TestStreamAndKinds(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -595,7 +598,7 @@ func TestStreamAndKinds(t *testing.T) {
 	raw, kept, n := wavefold.NewStream[reading]("raw"), wavefold.NewStream[reading]("kept"), wavefold.NewField[int]("n")
 	using := wavefold.Using(wavefold.NewEngine(std.Kinds()...))
 	from := func(file string) wavefold.Part {
-		optional := map[string]any{"tags": map[string]any{"optional": true}} // the others are in every file
+		optional := map[string]any{"tags": map[string]any{"optional": true}} // every file has the other columns
 		return wavefold.Node("load", "dataset", map[string]any{"source": file, "stream": true, "columns": optional}, wavefold.Writes(raw))
 	}
 	if _, err := wavefold.New("g", using, wavefold.Dir(dir), wavefold.Node("load", "dataset", map[string]any{"source": "in.csv", "stream": true}, wavefold.Writes(raw)),
@@ -614,7 +617,7 @@ func TestStreamAndKinds(t *testing.T) {
 	if got, want := core.JSON(r.State), `"kept":{"source":"raw","rows":2,"from":2}`; !strings.Contains(got, want) || !strings.Contains(got, `"rows":2,"hash"`) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	// Rows that do not fit.
+	// Rows with a type that does not fit.
 	type loose struct {
 		ID    int64 `json:"id"`
 		Value any   `json:"value"`
@@ -637,7 +640,7 @@ func TestStreamAndKinds(t *testing.T) {
 	if _, err = g.Run(t.Context()); err == nil || !strings.HasSuffix(err.Error(), `stream "raw" of node load: row 7: value: NaN has no JSON form`) {
 		t.Errorf("got %v", err)
 	}
-	// What is no stream is read all the same.
+	// An ordinary array is read as well.
 	whole := wavefold.NewStream[loose]("whole")
 	r, err = wavefold.New("g", using, wavefold.Dir(dir), wavefold.Node("load", "dataset", map[string]any{"source": "in.csv"}, wavefold.Writes(whole)),
 		wavefold.StreamRead("n", whole, n, count)).Run(t.Context())
@@ -653,8 +656,8 @@ func TestStreamAndKinds(t *testing.T) {
 	}
 }
 
-// Bytes are rows, although a list of them is a text in JSON, and rows that are no structs
-// pass through a kind that does not ask what they are.
+// Bytes are rows, although JSON encodes a slice of them as a string. Rows that are not
+// structs pass through a kind that does not inspect them.
 func TestStreamOfScalars(t *testing.T) {
 	dir := t.TempDir()
 	bytes, back := wavefold.NewStream[byte]("bytes"), wavefold.NewField[[]byte]("back")
@@ -670,7 +673,7 @@ func TestStreamOfScalars(t *testing.T) {
 	}
 }
 
-// Parts that take one row at a time take those of a stream, several at once, in order.
+// Parts that take one row at a time read a stream, several rows concurrently, in order.
 func TestStreamRowByRow(t *testing.T) {
 	raw, kept := wavefold.NewStream[reading]("raw"), wavefold.NewStream[reading]("kept")
 	names := wavefold.NewField[[]string]("names", wavefold.Append)
@@ -716,7 +719,7 @@ func TestStreamRowByRow(t *testing.T) {
 	}
 }
 
-// A graph with streams is a document as any other.
+// A graph with streams can be saved like any other.
 func TestStreamSaved(t *testing.T) {
 	name, raw, kept, n := wavefold.NewField[string]("name"), wavefold.NewStream[reading]("raw"), wavefold.NewStream[reading]("kept"), wavefold.NewField[int]("n")
 	g := wavefold.New("saved",
@@ -808,7 +811,8 @@ func TestStreamFindings(t *testing.T) {
 	}
 }
 
-// Runs of one graph share nothing, and a batch may be filled anew when emit has returned.
+// Concurrent runs of one graph share nothing, and a batch may be reused when emit has
+// returned.
 func TestStreamRunsAtOnce(t *testing.T) {
 	raw, kept, all := wavefold.NewStream[reading]("raw"), wavefold.NewStream[reading]("kept"), wavefold.NewField[[]reading]("all")
 	size := wavefold.NewField[int]("size")
@@ -839,8 +843,8 @@ func TestStreamRunsAtOnce(t *testing.T) {
 	}
 }
 
-// Parts change no batch that a function of somebody else's lent them, also where they work
-// in place on their own.
+// Parts do not change a batch that a user's function lent them, even if they modify
+// their own batches in place.
 func TestStreamLeavesLentBatches(t *testing.T) {
 	ours := make([]reading, 500)
 	for i := range ours {
@@ -920,8 +924,8 @@ func TestStreamLeavesLentBatches(t *testing.T) {
 	}
 }
 
-// The stages of a pipeline over a stream get so many rows at a time, of typed parts and of
-// kinds; with Flush a batch goes on when it has waited long enough.
+// The stages of a pipeline over a stream get batches of rows, from typed parts and from
+// kinds. With Flush, an incomplete batch is passed on when it has waited long enough.
 func TestStreamPipeline(t *testing.T) {
 	raw, sums := wavefold.NewStream[reading]("raw"), wavefold.NewField[[]int64]("sums", wavefold.Append)
 	stages := func() wavefold.Stages[[]reading, int64] {

@@ -7,19 +7,19 @@ import (
 	"github.com/wavefold/wavefold/internal/bounded"
 )
 
-// passage is a value that crosses into or out of a sub-workflow.
+// passage is a value that is passed into or out of a sub-workflow.
 type passage struct {
 	inner   string
-	outer   AnyField // nil for a value
+	outer   AnyField // nil for a constant value
 	value   any
 	leaving bool
-	item    bool // the item of a fan-out goes in, or its result comes out
+	item    bool // the item of a fan-out is passed in, or its result out
 }
 
-// Sub runs a graph as a node of another one, with a state of its own: In and Is say what
-// its run starts from, Out what comes of it. A failure inside fails the node and names
-// the inner node. With Over there is one run for each element of a field. It takes the
-// options of all nodes and, with Over, Limit and MaxFailures.
+// Sub runs a graph as a node of another one, with its own state. In and Is set the
+// starting values of its run, Out passes results back. A failure inside fails the node
+// and names the inner node. With Over there is one run for each element of a field. It
+// takes the options of all nodes and, with Over, Limit and MaxFailures.
 func Sub(id string, g *Graph, options ...Option) Part {
 	n := newNode("Sub", id, options)
 	n.kind = "workflow"
@@ -62,7 +62,7 @@ func Sub(id string, g *Graph, options ...Option) Part {
 	return n
 }
 
-// literal is a value as an argument: texts that look like paths are escaped.
+// literal converts a value to an argument: strings that look like paths are escaped.
 func (n *node) literal(p passage) *core.Value {
 	c, err := bounded.Canonical(p.value)
 	if err != nil {
@@ -85,26 +85,26 @@ func escape(v *core.Value) *core.Value {
 	return v
 }
 
-// In starts a field of a sub-workflow with the value of one of ours.
+// In starts a field of the sub-workflow with the value of a field of the outer graph.
 func In[T any](inner, outer Field[T]) Option {
 	return crossing("In", passage{inner: inner.Name(), outer: outer})
 }
 
-// Out writes a field of ours from the final value of one of the sub-workflow's. If that
-// has no value, nothing is written.
+// Out writes a field of the outer graph with the final value of a field of the
+// sub-workflow. If that field has no value, nothing is written.
 func Out[T any](inner, outer Field[T]) Option {
 	return crossing("Out", passage{inner: inner.Name(), outer: outer, leaving: true})
 }
 
-// OutEach collects the final values of one of the fields of a Sub with Over: the run for
-// each element that ends well adds one value to the list, in the order of the elements. A
-// Sub has one OutEach. See Collect.
+// OutEach collects the final values of a field of a Sub with Over. Each run that
+// succeeds adds one value to the list, in the order of the elements. A Sub has at most
+// one OutEach. See Collect.
 func OutEach[T any](inner Field[T], outer Field[[]T]) Option {
 	return crossing("OutEach", passage{inner: inner.Name(), outer: outer, leaving: true, item: true})
 }
 
-// Over makes a Sub a fan-out: one run for each element of items, which is the starting
-// value of inner. What Out writes is folded in the order of the elements.
+// Over makes a Sub a fan-out: it runs once for each element of items, which is the
+// starting value of inner. The writes of Out are merged in the order of the elements.
 func Over[T any](items Field[[]T], inner Field[T]) Option {
 	return crossing("Over", passage{inner: inner.Name(), outer: items, item: true})
 }
@@ -113,7 +113,7 @@ func crossing(name string, p passage) Option {
 	return option(name, func(s *settings) { s.passed = append(s.passed, p) })
 }
 
-// fileName is the file a graph's document has beside those of others.
+// fileName returns the file name of a graph's document.
 func fileName(g *Graph) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -11,24 +11,26 @@ import (
 	"github.com/wavefold/wavefold/internal/gotype"
 )
 
-// AddTool registers a Go function under the name that `impl:` uses in documents. A name
-// that is taken is an error. fn is a core.Handler, a function of its shape
+// AddTool registers a Go function under the name that `impl:` uses in documents. It
+// returns an error if the name is taken. fn is a core.Handler, a function of the form
 //
 //	func(context.Context, core.Input) (core.Result, error)
 //
-// or a typed function, of which the context, In, Out and the error may each be absent:
+// or a typed function of the form
 //
 //	func(ctx context.Context, in In) (Out, error)
 //
+// of which the context, In, Out and the error are each optional.
+//
 // In is filled from the node's args: a struct or map takes all of them by their JSON
-// names, any other type the value of the only one. A node of a fan-out or pipeline
-// without args gets its item. Out goes to the field the node declares in `writes`; of
-// several, each gets the member of its name; without any, Out is sent along the edges.
-// In may also be core.Input, all that the node is given, and Out core.Result, which says
-// how the node ended and where a walk goes on.
-// Values pass as JSON, with 64-bit integers exact, so a function cannot change what
-// another one sees. A name of args that In does not have is an error when the document
-// is compiled.
+// names, any other type the value of the only argument. A node of a fan-out or pipeline
+// without args gets its item. Out is written to the field that the node declares in
+// `writes`. If there are several, each gets the member of its name; if there are none,
+// Out is sent along the edges. In may also be core.Input, which is the whole input of
+// the node, and Out may be core.Result, which sets the status of the node and the next
+// node of a walk. Values are passed as JSON, with exact 64-bit integers, so a function
+// cannot change what another one sees. An argument that In does not have is an error
+// when the document is compiled.
 func (e *Engine) AddTool(name string, fn any) error {
 	if name == "" {
 		return fmt.Errorf("a tool needs a name")
@@ -58,10 +60,10 @@ type function struct {
 	call   reflect.Value
 	ctx    bool
 	input  bool          // In is core.Input
-	in     reflect.Type  // any other In, nil for none
+	in     reflect.Type  // any other In, nil if there is none
 	codec  *gotype.Codec // of in
 	ends   bool          // Out is core.Result
-	out    *gotype.Codec // of any other Out, nil for none
+	out    *gotype.Codec // of any other Out, nil if there is none
 	err    bool
 	writes []string // of the node it is bound to
 	bound  bool
@@ -79,7 +81,7 @@ var (
 	resultType  = reflect.TypeFor[core.Result]()
 )
 
-// typedTool takes a function apart.
+// typedTool inspects the signature of a function.
 func typedTool(fn any) (core.Handler, error) {
 	wrong := fmt.Errorf("want a function such as func(context.Context, In) (Out, error), got %T", fn)
 	v := reflect.ValueOf(fn)
@@ -134,7 +136,7 @@ func typedTool(fn any) (core.Handler, error) {
 	return f, nil
 }
 
-// Bind checks the node's args against In and remembers what the node writes.
+// Bind checks the node's args against In and stores what the node writes.
 func (f *function) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostics) {
 	bound := *f
 	bound.bound, bound.writes = true, core.Strings(n.Writes)
@@ -146,7 +148,7 @@ func (f *function) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostic
 	return &bound, ds
 }
 
-// Arguments is the type of In, for models that may call the function.
+// Arguments returns the type of In, for models that may call the function.
 func (f *function) Arguments() *core.Type {
 	switch {
 	case f.input:
@@ -220,7 +222,7 @@ func (f *function) Handle(ctx context.Context, in core.Input) (core.Result, erro
 	return f.result(out)
 }
 
-// fill makes In of the args, or else of the item.
+// fill decodes the args, or else the item, into In.
 func (f *function) fill(in reflect.Value, s core.Shared) error {
 	args := s.Args
 	what, v := "args", any(args)
@@ -238,7 +240,7 @@ func (f *function) fill(in reflect.Value, s core.Shared) error {
 	return nil
 }
 
-// result hands Out to the declared writes, or to the edges.
+// result returns Out as the declared writes, or as the edge output.
 func (f *function) result(out any) (core.Result, error) {
 	switch len(f.writes) {
 	case 0:

@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// document is a workflow of one tool node with the given lines.
+// document returns a workflow of one tool node with the given lines.
 func document(lines string) string {
 	return `name: t
 state: {schema: {a: {}, b: {}, list: {type: array, merge: array_append}}}
@@ -127,7 +127,7 @@ func runDocument(t *testing.T, e *wavefold.Engine, path string, inputs map[strin
 	return strings.Join(parts, " ")
 }
 
-// A model is told of the arguments of a typed function, and of nothing where they could be any.
+// Models see the arguments of a typed function, and none if the function accepts any.
 func TestArgumentsOfTools(t *testing.T) {
 	e := wavefold.NewEngine()
 	for name, fn := range map[string]any{

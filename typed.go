@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Source is a node that gives a field its value: the beginning of a graph. It takes the
-// options of all nodes.
+// Source is a node that sets a field without reading any: the beginning of a graph. It
+// takes the options of all nodes.
 func Source[T any](id string, out Field[T], fn func(context.Context) (T, error), options ...Option) Part {
 	n := newNode("Source", id, options)
 	n.writes = Fields(out)
@@ -17,7 +17,8 @@ func Source[T any](id string, out Field[T], fn func(context.Context) (T, error),
 	})
 }
 
-// Map is a node that makes one field of another. It takes the options of all nodes.
+// Map is a node that computes one field from another. It takes the options of all
+// nodes.
 func Map[A, B any](id string, in Field[A], out Field[B], fn func(context.Context, A) (B, error), options ...Option) Part {
 	n := newNode("Map", id, options)
 	n.view, n.writes = Fields(in), Fields(out)
@@ -71,8 +72,8 @@ func Map3[A, B, C, D any](id string, in1 Field[A], in2 Field[B], in3 Field[C], o
 	})
 }
 
-// Sink is a node that takes a field out of the graph: it writes a file or calls a
-// service. It takes the options of all nodes.
+// Sink is a node that passes a field out of the graph: its function writes a file or
+// calls a service. It takes the options of all nodes.
 func Sink[T any](id string, in Field[T], fn func(context.Context, T) error, options ...Option) Part {
 	n := newNode("Sink", id, options)
 	n.view, n.effects = Fields(in), new(true)
@@ -85,8 +86,8 @@ func Sink[T any](id string, in Field[T], fn func(context.Context, T) error, opti
 	})
 }
 
-// Do is a node without fields: a step that others come after. It takes the options of all
-// nodes.
+// Do is a node without fields, which other parts can follow. It takes the options of
+// all nodes.
 func Do(id string, fn func(context.Context) error, options ...Option) Part {
 	n := newNode("Do", id, options)
 	n.effects = new(true)
@@ -95,11 +96,11 @@ func Do(id string, fn func(context.Context) error, options ...Option) Part {
 	})
 }
 
-// Each is a fan-out: its function makes one result of each element of in, and the results
-// are added to out in the order of the elements. out must add up what is written
-// (Append, Union or a reducer). An element that fails is left out and fails the node in
-// the end; MaxFailures sets when to give up. It takes the options of all nodes, Limit and
-// MaxFailures.
+// Each is a fan-out: its function computes one result for each element of in, and the
+// results are added to out in the order of the elements. out must accumulate writes
+// (Append, Union or a reducer). An element that fails is left out, and the node fails
+// at the end; MaxFailures limits the number of failures. It takes the options of all
+// nodes, Limit and MaxFailures.
 func Each[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Context, A) (B, error), options ...Option) Part {
 	n := newNode("Each", id, options)
 	one := itemOf[A](in)
@@ -113,8 +114,8 @@ func Each[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Co
 	})
 }
 
-// Expand is Each for a function that makes any number of results of an element, also none:
-// it filters and unfolds.
+// Expand is Each for a function that returns any number of results for an element,
+// including none. It can filter and flatten.
 func Expand[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Context, A) ([]B, error), options ...Option) Part {
 	n := newNode("Expand", id, options)
 	one := itemOf[A](in)
@@ -128,7 +129,8 @@ func Expand[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.
 	})
 }
 
-// ForEach is Each for a function without a result: a sink for one element at a time.
+// ForEach is Each for a function without a result, such as one that writes each element
+// to a service.
 func ForEach[A any](id string, in Field[[]A], fn func(context.Context, A) error, options ...Option) Part {
 	n := newNode("ForEach", id, options)
 	n.effects = new(true)
@@ -142,7 +144,7 @@ func ForEach[A any](id string, in Field[[]A], fn func(context.Context, A) error,
 	})
 }
 
-// written is the result of a node that writes one field.
+// written returns the result of a node that writes one field.
 func written[T any](out Field[T], v T, err error) (core.Result, error) {
 	if err != nil {
 		return core.Result{}, err
@@ -150,8 +152,8 @@ func written[T any](out Field[T], v T, err error) (core.Result, error) {
 	return core.Write(out.s.decl.Name.Value, v), nil
 }
 
-// element reads the items of a fan-out or pipeline. An item of the field's own type is
-// taken as it is, without JSON.
+// element reads the items of a fan-out or pipeline. An item that already has the
+// field's type is used without conversion from JSON.
 type element[A any] struct{ Field[A] }
 
 func itemOf[A any](list Field[[]A]) element[A] {

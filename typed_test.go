@@ -15,7 +15,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// big is above 2^53, where floats begin to lose whole numbers.
+// big exceeds 2^53, from where floats cannot represent all integers.
 const big = int64(1)<<53 + 1
 
 func value[T any](v T) func(context.Context) (T, error) {
@@ -80,7 +80,7 @@ func TestEveryPartOnce(t *testing.T) {
 	}
 }
 
-// edges lists the edges of a graph as "a->b".
+// edges returns the edges of a graph as "a->b".
 func edges(g *wavefold.Graph) string {
 	var out []string
 	for _, e := range g.Workflow().Edges {
@@ -162,7 +162,7 @@ func TestImpliedEdges(t *testing.T) {
 
 func nothing(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }
 
-// entry holds every sort of reference.
+// entry contains every kind of reference.
 type entry struct {
 	Text string
 	Tags []string
@@ -195,8 +195,8 @@ func spoil(l []entry) {
 	_ = append(l[:0], entry{Text: "spoilt"}, entry{Text: "spoilt"})
 }
 
-// A handler that changes what it was given changes neither the state nor what another
-// handler, another item or another attempt sees.
+// A handler that changes its inputs changes neither the state nor the inputs of another
+// handler, item or attempt.
 func TestHandlersCannotChangeTheState(t *testing.T) {
 	want := core.JSON(fresh())
 	in := wavefold.NewField[[]entry]("in", wavefold.Default(fresh()))
@@ -220,7 +220,7 @@ func TestHandlersCannotChangeTheState(t *testing.T) {
 			return same, nil
 		}, wavefold.After("func"), wavefold.Retry(2, wavefold.Backoff{Base: time.Nanosecond})),
 	)
-	for range 2 { // the second run finds the default as it was
+	for range 2 { // the default must be unchanged in the second run
 		attempts = 0
 		r, err := g.Run(t.Context())
 		if err != nil {
@@ -251,8 +251,8 @@ func TestSharedHandsOutTheValueItself(t *testing.T) {
 	}
 }
 
-// A list whose end leads back to its beginning would be copied until the stack is
-// exhausted, which ends the process. It has no JSON form and is refused.
+// Copying a list whose end refers to its beginning would overflow the stack, which ends
+// the process. Such a list has no JSON form and is rejected.
 func TestValueThatRefersToItself(t *testing.T) {
 	type ring struct{ Next *ring }
 	r := &ring{}
@@ -364,7 +364,7 @@ func TestManyRunsAtOnce(t *testing.T) {
 		wavefold.Each("square", list, squares, func(_ context.Context, n int) (int, error) { return n * n, nil }, wavefold.Limit(3)))
 	var wg sync.WaitGroup
 	for i := range 50 {
-		wg.Go(func() { // the first ones compile it together
+		wg.Go(func() { // the first runs compile the graph concurrently
 			r, err := g.Run(t.Context(), n.Is(i))
 			if want := []int{i * i, (i + 1) * (i + 1), (i + 2) * (i + 2)}; err != nil || !slices.Equal(squares.Get(r), want) {
 				t.Errorf("run %d: got %v, %v, want %v", i, squares.Get(r), err, want)
@@ -463,7 +463,7 @@ func TestListenerAndRunID(t *testing.T) {
 	}
 }
 
-// The limit holds over nodes; with the limit 1 of the caller it holds everywhere.
+// The graph's limit applies to nodes. The caller's limit 1 applies to everything.
 func TestRunSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -503,7 +503,7 @@ func TestRunSettings(t *testing.T) {
 	})
 }
 
-// The plan tells an edge that follows from what is read from one that was asked for.
+// The plan distinguishes implied edges from requested ones.
 func TestImpliedEdgesAreMarked(t *testing.T) {
 	a, b := wavefold.NewField[int]("a"), wavefold.NewField[int]("b")
 	g := wavefold.New("g", wavefold.Source("s", a, value(1)), wavefold.Do("d", func(context.Context) error { return nil }),
@@ -519,8 +519,8 @@ func TestImpliedEdgesAreMarked(t *testing.T) {
 	}
 }
 
-// Presets by name, a policy of the graph's own over one of them, and what they leave to the
-// options beside them.
+// Presets by name, a policy of the graph based on one of them, and options that
+// override parts of both.
 func TestRetryPresets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		boom := func(context.Context) error { return errors.New("boom") }

@@ -29,39 +29,40 @@ func newUnit(what, id string, options []Option) *unit {
 	return u
 }
 
-// Body is what a Loop repeats: its parts, one after the other.
+// Body is the list of parts that a Loop repeats, in order.
 type Body []Part
 
-// Loop repeats its body until a condition holds or a number of rounds is reached. Each
-// round sees what the one before wrote. The body's parts are nodes. Beside Until,
-// MaxIters and FailExhausted it takes After, From, When, Else, On, OnError and Phase.
+// Loop repeats its body until a condition is true or a number of rounds is reached.
+// Each round sees the writes of the previous one. The body's parts are nodes. In
+// addition to Until, MaxIters and FailExhausted it takes After, From, When, Else, On,
+// OnError and Phase.
 func Loop(id string, body Body, options ...Option) Part {
 	u := newUnit("Loop", id, options)
 	u.members = body
 	return u
 }
 
-// Stages is a row of pipeline stages that takes an A and gives a B.
+// Stages is a sequence of pipeline stages that converts an A to a B.
 type Stages[A, B any] struct{ nodes []*stage }
 
 // stage is one stage and its function.
 type stage struct {
 	*node
-	into string // the field that gets the results, "" for none
-	// make builds the handler for a place in a pipeline.
+	into string // the field that gets the results, "" if there is none
+	// make returns the handler for a position in a pipeline.
 	make func(at place) core.HandlerFunc
 }
 
-// place is where a stage stands: behind another one ("" for none), writing into a field
-// ("" for none), in front of others or not.
+// place is the position of a stage: the stage before it ("" if there is none), the
+// field that it writes ("" if there is none), and whether it is the last stage.
 type place struct {
 	before, into string
 	last         bool
 }
 
-// Stage is one stage of a pipeline: a function that gets what the stage before it gave,
-// the first one an element of the pipeline's items. What passes from stage to stage
-// passes as JSON. It takes Retry, Timeout, OnError, Priority, Phase, Describe, Effects
+// Stage is one stage of a pipeline. Its function gets the result of the previous stage;
+// in the first stage, an element of the pipeline's items. Values are passed between
+// stages as JSON. It takes Retry, Timeout, OnError, Priority, Phase, Describe, Effects
 // and After.
 func Stage[A, B any](id string, fn func(context.Context, A) (B, error), options ...Option) Stages[A, B] {
 	n := newNode("Stage", id, options).does(fn == nil, nil)
@@ -81,7 +82,7 @@ func Stage[A, B any](id string, fn func(context.Context, A) (B, error), options 
 				r = core.Write(at.into, []B{b})
 			}
 			if at.last && at.into != "" {
-				return r, nil // nobody is behind it who would not read the field
+				return r, nil // no later stage needs the result
 			}
 			r.HasEdgeOutput = true
 			if r.EdgeOutput, err = out.Encode(reflect.ValueOf(&b).Elem()); err != nil {
@@ -92,8 +93,8 @@ func Stage[A, B any](id string, fn func(context.Context, A) (B, error), options 
 	}}}}
 }
 
-// received is what a stage works on: the item in the first place, else what the stage
-// before sent.
+// received returns the input of a stage: the item in the first stage, otherwise the
+// output of the previous stage.
 func received[A any](in Field[A], i core.Input, before string) (A, error) {
 	if before == "" {
 		return element[A]{in}.item(i)
@@ -110,12 +111,12 @@ func received[A any](in Field[A], i core.Input, before string) (A, error) {
 	return a, nil
 }
 
-// Into adds what the last stage gives to a field, row after row. The field must add up
-// what is written, like that of Each.
+// Into adds the results of the last stage to a field, row by row. The field must
+// accumulate writes, like that of Each.
 func (s Stages[A, B]) Into(out Field[[]B]) Stages[A, B] {
 	last := len(s.nodes) - 1
 	if last < 0 {
-		return s // the pipeline without stages is reported
+		return s // a pipeline without stages is reported elsewhere
 	}
 	st, n := *s.nodes[last], *s.nodes[last].node
 	n.findings, n.writes = slices.Clone(n.findings), nil
@@ -125,14 +126,14 @@ func (s Stages[A, B]) Into(out Field[[]B]) Stages[A, B] {
 	return Stages[A, B]{nodes}
 }
 
-// Pipe puts stages behind others. Nest it for more: Pipe(a, Pipe(b, c)).
+// Pipe appends stages to others. Nest it for more: Pipe(a, Pipe(b, c)).
 func Pipe[A, B, C any](first Stages[A, B], then Stages[B, C]) Stages[A, C] {
 	return Stages[A, C]{slices.Concat(first.nodes, then.nodes)}
 }
 
-// Pipeline runs the elements of a field through stages, one after the other or, with
-// Limit, several at a time; the result is the same. A row that fails at a stage ends
-// there, the others go on, and the pipeline fails in the end. It takes Limit, After,
+// Pipeline passes the elements of a field through stages, one at a time or, with Limit,
+// several at a time; the result is the same. A row that fails at a stage stops there,
+// the other rows continue, and the pipeline fails at the end. It takes Limit, After,
 // From, When, Else, On, OnError and Phase.
 func Pipeline[A, B any](id string, items Field[[]A], stages Stages[A, B], options ...Option) Part {
 	u := newUnit("Pipeline", id, options)
@@ -152,11 +153,11 @@ func (u *unit) pass(stages []*stage) {
 	}
 }
 
-// StreamPipeline is Pipeline for the rows of a stream, of which the stages get so many at
-// a time, the last time perhaps fewer: work that is cheaper for many rows at once goes on
-// while the next ones are read, with no more than a batch read ahead of those under way.
-// The rows pass as JSON, and a batch is the stage's own. With Flush a batch need not wait
-// for its last row. It takes Flush and what Pipeline takes.
+// StreamPipeline is Pipeline for the rows of a stream, which the stages process in
+// batches of size rows; the last batch may be smaller. Use it for work that is cheaper
+// for many rows at once. While batches are in flight, at most one more batch is read
+// ahead. Rows are passed as JSON, and each stage owns its batch. With Flush a batch
+// need not wait for its last row. It takes Flush and the options of Pipeline.
 func StreamPipeline[A, B any](id string, in Stream[A], size int, stages Stages[[]A, B], options ...Option) Part {
 	u := newUnit("StreamPipeline", id, options)
 	u.items, u.batch = in, new(core.At(size, u.id.Pos))

@@ -31,8 +31,8 @@ const scored = `digraph Scored {
 }
 `
 
-// TestGraphInDOT runs a graph in DOT whose work is a Go function, saves it and runs what
-// was saved.
+// TestGraphInDOT runs a graph in DOT whose work is a Go function, saves it and runs the
+// saved document.
 func TestGraphInDOT(t *testing.T) {
 	e := wavefold.NewEngine()
 	err := e.AddTool("score_rows", func(_ context.Context, in core.Input) (core.Result, error) {
@@ -84,7 +84,7 @@ func TestGraphInDOT(t *testing.T) {
 	}
 }
 
-// A gate is no way through where nobody has registered the kind that asks.
+// A gate cannot be passed if its kind is not registered.
 func TestGateWithoutItsKind(t *testing.T) {
 	for name, kinds := range map[string][]core.Kind{"without": nil, "with": {human.Kind}} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,8 @@ func TestGateWithoutItsKind(t *testing.T) {
 	}
 }
 
-// A function that is a type of nodes is told of its arguments before anything runs.
+// The arguments of a function that is used as a node type are checked before anything
+// runs.
 func TestTypedFunctionInDOT(t *testing.T) {
 	type in struct{ Threshold float64 }
 	var got in
@@ -126,7 +127,7 @@ func TestTypedFunctionInDOT(t *testing.T) {
 	}
 }
 
-// What can never run says why in words of its own.
+// Nodes that can never run say why.
 func TestNodesThatCannotRunInDOT(t *testing.T) {
 	r := runDOT(t, wavefold.NewEngine(), `digraph Lacking {
 		start [shape=Mdiamond] exit [shape=Msquare]
@@ -152,8 +153,8 @@ func TestNodesThatCannotRunInDOT(t *testing.T) {
 	}
 }
 
-// A graph inside of an attribute runs as one of its own, and what is wrong with it has its
-// place in the document around it.
+// A graph in an attribute runs as a sub-workflow, and its findings have positions in
+// the outer document.
 func TestGraphInsideOfAnAttribute(t *testing.T) {
 	r := runDOT(t, wavefold.NewEngine(), `digraph Outer {
 		start [shape=Mdiamond] exit [shape=Msquare]
@@ -175,7 +176,7 @@ func TestGraphInsideOfAnAttribute(t *testing.T) {
 	}
 }
 
-// A sub-workflow without a goal of its own works for that of the graph around it.
+// A sub-workflow without its own goal uses the goal of the outer graph.
 func TestGoalOfSubWorkflows(t *testing.T) {
 	for name, tt := range map[string]struct{ outer, inner, want string }{
 		"inherited":     {`goal="Ship it"`, ``, "Ship it"},
@@ -200,7 +201,7 @@ func TestGoalOfSubWorkflows(t *testing.T) {
 			}
 		})
 	}
-	// So does one that is no graph in DOT, and what is inside of that.
+	// So does a sub-workflow in another format, including its nested workflows.
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"outer.dot": `digraph Outer { goal="Ship it"; start -> steps -> exit; steps [shape=house, stack.child_workflow="steps.yaml"] }`,
@@ -221,7 +222,7 @@ func TestGoalOfSubWorkflows(t *testing.T) {
 	} else if n, _ := r.Node("steps"); n.Failure != nil {
 		t.Error(n.Failure)
 	}
-	// One that speaks of a goal is not begun without one.
+	// A sub-workflow that refers to the goal does not run without one.
 	e := wavefold.NewEngine()
 	if err := e.AddTool("agent", core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })); err != nil {
 		t.Fatal(err)
@@ -247,8 +248,7 @@ func runDOT(t *testing.T, e *wavefold.Engine, graph string) *wavefold.Result {
 	return r
 }
 
-// What a program says by its exit code is final; one that takes too long may be tried
-// again.
+// A failure by exit code is final. A timeout may be retried.
 func TestAttemptsOfScriptsInDOT(t *testing.T) {
 	r := runDOT(t, wavefold.NewEngine(), `digraph Scripts {
 		start [shape=Mdiamond] exit [shape=Msquare]
@@ -264,8 +264,8 @@ func TestAttemptsOfScriptsInDOT(t *testing.T) {
 	}
 }
 
-// A provider in a document was accepted and never sent. One warning names all nodes whose
-// model client cannot choose it.
+// A provider in a document was accepted and never sent. One warning names all nodes
+// whose model client cannot select the provider.
 func TestProviderOfModelNodes(t *testing.T) {
 	const doc = `digraph g {
   model_stylesheet="* { model: small; provider: other; }"
