@@ -10,8 +10,8 @@
 //		})
 //	}
 //
-// A graph is a value and its functions are arguments of it, so what touches the world is
-// replaced where the graph is made. Workflow files, whose nodes are no Go functions, are
+// A graph is a value and its functions are arguments, so a test builds the graph with
+// fakes for external services. Workflow files, whose nodes are not Go functions, are
 // tested with mock files: see Mock.
 package wavefoldtest
 
@@ -28,21 +28,21 @@ import (
 	"github.com/wavefold/wavefold/internal/rehearse"
 )
 
-// Result is a run that is over, with what is expected of it. A method whose expectation
-// is not met reports an error to the test and lets it go on.
+// Result is a completed run with methods for expectations. A method whose expectation
+// is not met reports an error to the test and lets the test continue.
 type Result struct {
 	*wavefold.Result
-	// Err is what Run returned.
+	// Err is the error that Graph.Run returned.
 	Err error
-	// Events are those of the run, in order.
+	// Events are the events of the run, in order.
 	Events []core.Event
 
 	t testing.TB
 }
 
-// Run runs a graph and returns when it has ended. That it fails is no error of the test:
-// Succeeded, Failed and Err tell. A graph that does not compile, and inputs that do not
-// fit, end the test.
+// Run runs a graph and returns when the run has ended. A failed run is not an error of
+// the test: check it with Succeeded, Failed or Err. A graph that does not compile, or
+// an input that does not fit, ends the test.
 func Run(t testing.TB, g *wavefold.Graph, inputs ...wavefold.RunOption) *Result {
 	t.Helper()
 	if err := g.Compile(); err != nil {
@@ -64,7 +64,7 @@ func Run(t testing.TB, g *wavefold.Graph, inputs ...wavefold.RunOption) *Result 
 	return &Result{Result: r, Err: err, Events: slices.Clone(events), t: t}
 }
 
-// Succeeded expects that nothing failed, not even in part.
+// Succeeded expects that the run succeeded. A partial success is an error.
 func (r *Result) Succeeded() {
 	r.t.Helper()
 	if r.Status != core.RunSuccess {
@@ -111,7 +111,7 @@ func (r *Result) Order(nodes ...string) {
 	}
 }
 
-// seq is the number of the event with which a node begins or ends, 0 when it did not.
+// seq returns the number of the event that begins or ends a node, 0 if there is none.
 func (r *Result) seq(node string, end bool) int64 {
 	for _, e := range r.Events {
 		if e.Node != node {
@@ -124,7 +124,7 @@ func (r *Result) seq(node string, end bool) int64 {
 	return 0
 }
 
-// Skipped expects that a node was skipped for a reason that contains the text.
+// Skipped expects that a node was skipped for a reason that contains the given string.
 func (r *Result) Skipped(node, reason string) {
 	r.t.Helper()
 	n, ok := r.Node(node)
@@ -136,7 +136,7 @@ func (r *Result) Skipped(node, reason string) {
 	}
 }
 
-// Failed expects that a node failed with a message that contains the text.
+// Failed expects that a node failed with a message that contains the given string.
 func (r *Result) Failed(node, message string) {
 	r.t.Helper()
 	n, ok := r.Node(node)
@@ -148,7 +148,8 @@ func (r *Result) Failed(node, message string) {
 	}
 }
 
-// Attempts expects how often a node was tried, all items, rows or rounds together.
+// Attempts expects the number of a node's attempts, including those of all items, rows
+// and rounds.
 func (r *Result) Attempts(node string, n int) {
 	r.t.Helper()
 	if got, _ := r.Node(node); got.Attempts != n {
@@ -156,8 +157,8 @@ func (r *Result) Attempts(node string, n int) {
 	}
 }
 
-// State expects the value a field ends with. Values are compared in their JSON form, so
-// that a map and a struct of the same content are equal; core.Missing stands for none.
+// State expects the final value of a field. Values are compared by their JSON form, so
+// that a map and a struct with the same content are equal. core.Missing means no value.
 func (r *Result) State(field string, want any) {
 	r.t.Helper()
 	got, ok := r.Report.State.Get(field)
@@ -169,7 +170,7 @@ func (r *Result) State(field string, want any) {
 	}
 }
 
-// shown is the canonical JSON of a value.
+// shown returns the canonical JSON of a value.
 func shown(v any) string {
 	if core.IsMissing(v) {
 		return "nothing"
@@ -181,7 +182,7 @@ func shown(v any) string {
 	return core.JSON(c)
 }
 
-// fate tells how a node ended.
+// fate describes how a node ended.
 func (r *Result) fate(id string) string {
 	n, ok := r.Node(id)
 	switch {
@@ -226,10 +227,10 @@ func Mocks(t *testing.T, e *wavefold.Engine, workflow, pattern string) {
 	}
 }
 
-// Mock tests a workflow file with a mock file, as "wavefold test" does: no handler is
-// called, nothing is written, and time is virtual. Each expectation that is not met is an
-// error of the test; files that cannot be used end it. The engine gives the kinds and
-// tools; what they do is not done.
+// Mock tests a workflow file with a mock file, like "wavefold test": no handler is
+// called, nothing is written, and time is virtual. Each expectation that is not met is
+// an error of the test. Files that cannot be used end the test. The engine provides the
+// kinds and tools, which are not executed.
 func Mock(t testing.TB, e *wavefold.Engine, workflow, file string) {
 	t.Helper()
 	f, ds := rehearse.ReadMock(file)

@@ -17,7 +17,7 @@ import (
 	"github.com/wavefold/wavefold/wavefoldtest"
 )
 
-// reported is a test that keeps what is reported to it.
+// reported is a testing.TB that records the reports to it.
 type reported struct {
 	testing.TB
 	lines []string
@@ -41,7 +41,7 @@ func (r *reported) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// reports returns what a part of a test reports.
+// reports returns the reports of a part of a test.
 func reports(t *testing.T, f func(tb testing.TB)) string {
 	r := &reported{TB: t}
 	done := make(chan struct{})
@@ -58,7 +58,7 @@ var (
 	total = wavefold.NewField[int]("total")
 )
 
-// nightly fails twice before it loads; send fails for good.
+// nightly fails twice before it loads. send always fails.
 func nightly() *wavefold.Graph {
 	tries := 0
 	return wavefold.New("nightly",
@@ -155,7 +155,7 @@ graph:
     - {from: load, to: alert, when: length($.rows) > 2}
 `
 
-// TestMocks: each mock file is a test, and tells what it misses.
+// Each mock file is a subtest, which reports the expectations that are not met.
 func TestMocks(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
