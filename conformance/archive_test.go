@@ -20,15 +20,15 @@ type topic struct {
 	cases []*testCase
 }
 
-// testCase is one document with what must become of it.
+// testCase is one document with its expected results.
 type testCase struct {
 	name   string
 	tools  map[string]behaviour
 	inputs map[string]any
-	want   *want             // nil: the document has findings and does not run
+	want   *want             // nil: the document has errors and does not run
 	table  []row             // conditions, instead of a document
 	schema string            // the state of the conditions
-	says   []string          // what the findings, or the refusal of the inputs, must say
+	says   []string          // strings that the findings, or the error about the inputs, must contain
 	files  map[string]string // by path; the document is workflow.yaml
 }
 
@@ -52,8 +52,8 @@ func topics(t *testing.T) []topic {
 	return list
 }
 
-// casesOf sorts the files of an archive into cases, in the order of their names. Files
-// without a folder are tools for all cases.
+// casesOf groups the files of an archive into cases, sorted by name. Files without a
+// folder define tools for all cases.
 func casesOf(t *testing.T, archive string, a *txtar.Archive) []*testCase {
 	t.Helper()
 	var list []*testCase
@@ -106,7 +106,7 @@ func (c *testCase) add(t *testing.T, at, file, data string) {
 		c.want = &want{}
 		dec := json.NewDecoder(bytes.NewReader([]byte(data)))
 		dec.DisallowUnknownFields()
-		dec.UseNumber() // whole numbers stay exact
+		dec.UseNumber() // keeps integers exact
 		if err := dec.Decode(c.want); err != nil {
 			t.Fatalf("%s: %v", at, err)
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Every case of every archive: the findings of its document, then its run, at several
-// limits, with and without barriers between the levels, with equal and with shuffled
-// durations. All of them must come to the same.
+// TestConformance checks every case of every archive: first the findings of its
+// document, then its runs at several limits, with and without barriers between the
+// levels, with equal and with shuffled durations. All runs must have the same outcome.
 func TestConformance(t *testing.T) {
 	for _, topic := range topics(t) {
 		t.Run(topic.name, func(t *testing.T) {
@@ -49,8 +49,8 @@ func (c *testCase) test(t *testing.T) {
 	}
 }
 
-// compile reads and compiles the document as a user does. A document in a folder with
-// other files is read from there.
+// compile parses and compiles the document like the command does. A document with other
+// files is read from a folder.
 func (c *testCase) compile(t *testing.T) (*plan.Plan, core.Diagnostics) {
 	t.Helper()
 	e := wavefold.NewEngine()

@@ -1,3 +1,3 @@
-// Package conformance holds documents with what must become of them. README.md lists
-// the behaviours they show. The package has no code of its own.
+// Package conformance holds documents with their expected results. README.md lists the
+// behaviours that they show. The package contains only tests.
 package conformance

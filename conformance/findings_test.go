@@ -12,18 +12,19 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// A document says which findings it must have by comments on the lines they are about:
+// A document states its expected findings in comments on the lines that they refer to:
 //
-//   - {from: a, to: nowhere} # error UNKNOWN_NODE nowhere
+//	edges: [{from: a, to: nowhere}] # error UNKNOWN_NODE nowhere
 //
-// The last word is where the finding points to: the column where this text begins in the
-// line. Without it any column of the line will do; several findings are separated by
-// semicolons, and the code * is any. After #! the finding may be anywhere. A document with
-// such a comment has exactly these findings; one without has no errors.
+// The last word gives the position of the finding: the column where this word begins in
+// the line. Without the word, any column of the line is accepted. Several findings are
+// separated by semicolons. The code * matches any code. A comment that begins with #!
+// matches a finding at any position. A document with such comments has exactly these
+// findings; a document without them has no errors.
 
 var marker = regexp.MustCompile(`#!? ((?:error|warning) [A-Z_*]+(?: [^;]*)?(?:; (?:error|warning) [A-Z_*]+(?: [^;]*)?)*)$`)
 
-// finding is a place with a code. Column 0 is any column.
+// finding is an expected finding. Line 0 matches any line, column 0 any column.
 type finding struct {
 	file      string
 	line, col int32
@@ -35,7 +36,7 @@ func (f finding) String() string {
 	return fmt.Sprintf("%s:%d:%d %s %s", f.file, f.line, f.col, f.severity, f.code)
 }
 
-// marked collects the findings that the documents of a case ask for.
+// marked returns the findings that the documents of a case expect.
 func (c *testCase) marked(t *testing.T) []finding {
 	t.Helper()
 	var list []finding
@@ -67,7 +68,7 @@ func (c *testCase) marked(t *testing.T) []finding {
 	return list
 }
 
-// checkFindings compares the findings of a document with those that it asks for.
+// checkFindings compares the findings of a document with the expected ones.
 func (c *testCase) checkFindings(t *testing.T, got core.Diagnostics) {
 	t.Helper()
 	if c.want == nil {
@@ -83,7 +84,7 @@ func (c *testCase) checkFindings(t *testing.T, got core.Diagnostics) {
 	var left []finding
 	for _, d := range got {
 		if d.Severity == core.Hint {
-			continue // advice
+			continue // a hint
 		}
 		f := finding{filepath.Base(d.Pos.File), d.Pos.Line, d.Pos.Column, d.Severity.String(), string(d.Code)}
 		i := slices.IndexFunc(want, func(w finding) bool {
@@ -108,7 +109,7 @@ func (c *testCase) checkFindings(t *testing.T, got core.Diagnostics) {
 	}
 }
 
-// checkText looks for what an error must say.
+// checkText checks that an error contains the expected strings.
 func (c *testCase) checkText(t *testing.T, text string) {
 	t.Helper()
 	for _, part := range c.says {

@@ -12,8 +12,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// soundDocument is a document without findings. Every fault below changes one line of
-// it, so the places of all others stay what they are.
+// soundDocument is a document without findings. Every fault below changes one line, so
+// the positions of all other lines stay the same.
 const soundDocument = `name: pairs
 # a line
 version: 1.0.0
@@ -83,7 +83,7 @@ graph:
     - {id: shine, body: [polish], until: $.word != '', max_iters: 9}
 `
 
-// fault is a change of one line that is wrong in one way.
+// fault is a change of one line that introduces one mistake.
 type fault struct {
 	name     string
 	old, new string
@@ -167,7 +167,7 @@ var faults = []fault{
 	{"node that ends later", "$nodes.load.status", "$nodes.save.status", core.CodeNodeOrder},
 }
 
-// of returns the document with the fault, with as many lines as before.
+// in returns the document with the fault. The number of lines does not change.
 func (f *fault) in(doc string) string {
 	if strings.Count(doc, f.old) != 1 {
 		return ""
@@ -175,7 +175,7 @@ func (f *fault) in(doc string) string {
 	return strings.Replace(doc, f.old, f.new, 1)
 }
 
-// line is the line of the sound document that the fault changes.
+// line returns the line of the sound document that the fault changes.
 func (f *fault) line() int {
 	return strings.Count(soundDocument[:strings.Index(soundDocument, f.old)], "\n")
 }
@@ -192,7 +192,7 @@ func newFinder(t *testing.T) *finder {
 	return &finder{e}
 }
 
-// find lists what is said of a document, but for advice.
+// find returns the errors and warnings of a document, without hints.
 func (f *finder) find(doc string) core.Diagnostics {
 	w, ds := f.engine.Parse("pairs.yaml", []byte(doc))
 	if w != nil {
@@ -201,7 +201,7 @@ func (f *finder) find(doc string) core.Diagnostics {
 	return slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Hint })
 }
 
-// One fault is one finding: what follows from it is not said.
+// One fault causes one finding. Its consequences are not reported.
 func TestEachFaultIsOneFinding(t *testing.T) {
 	f := newFinder(t)
 	if ds := f.find(soundDocument); len(ds) > 0 {
@@ -219,13 +219,14 @@ func TestEachFaultIsOneFinding(t *testing.T) {
 	}
 }
 
-// What a fault hides: a finding of the other cannot be told from what follows from it.
-// Faults of the same line, or about the same words, are left out besides.
+// hides lists the findings that a fault hides, because they cannot be distinguished
+// from its consequences. Pairs of faults on the same line, or about the same words, are
+// listed as well.
 var hides = map[string][]string{
-	// Nobody knows which names it would have declared.
+	// The names that it would have declared are unknown.
 	"misspelt section":   {"name in a condition", "name in a template", "unknown field", "read before the write", "source that is no array", "until that nothing changes", "input against the type"},
 	"node without an id": {"unknown target", "unknown source", "unknown stage", "unknown body", "unknown node"},
-	// Its members, and what is given to them, may be any nodes.
+	// Its members, and their inputs, may be any nodes.
 	"stages that are no list": {"read ", "two writers", "root of another place", "node between two members"},
 	"body missing":            {"read ", "two writers", "fan-out in a unit"},
 	"unknown stage":           {"root of another place", "node between two members"},
@@ -236,7 +237,7 @@ var hides = map[string][]string{
 	// Its edge may lead to any node.
 	"unknown target of a choice": {"read before the write", "read that only its wave orders"},
 	"edge to itself":             {"read before the write"},
-	// The other is about what it changes.
+	// The other fault is about what this one changes.
 	"cycle":                      {"duplicate edge", "unknown target, unlike any"},
 	"edge without a target":      {"duplicate edge"},
 	"id that appears twice":      {"edge to itself"},
@@ -254,10 +255,10 @@ func hidden(a, b fault) bool {
 	return hide(a, b) || hide(b, a)
 }
 
-// allPairs tries all pairs of faults; by default every fourth is tried.
+// allPairs selects all pairs of faults. By default, every fourth pair is tried.
 var allPairs = flag.Bool("pairs", false, "try all pairs of faults")
 
-// Of two faults in different places both are found, and nothing else.
+// Two faults in different places cause two findings and no others.
 func TestPairsOfFaultsAreTwoFindings(t *testing.T) {
 	f := newFinder(t)
 	alone := map[string]core.Diagnostics{}
@@ -294,8 +295,8 @@ func TestPairsOfFaultsAreTwoFindings(t *testing.T) {
 	}
 }
 
-// places lists where findings are, and of which code. What one says of a way through
-// the graph may depend on the other fault.
+// places returns the lines and codes of findings. Messages are left out, because a
+// message about a path in the graph may depend on the other fault.
 func places(ds core.Diagnostics) []string {
 	var list []string
 	for _, d := range ds.Sorted() {

@@ -7,7 +7,8 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// The conditions of the archives mean the same against plain values, without a schema.
+// The conditions of the archives have the same values for plain values, without a
+// schema.
 func TestConditionsWithoutASchema(t *testing.T) {
 	for _, topic := range topics(t) {
 		for _, c := range topic.cases {
@@ -23,7 +24,7 @@ func TestConditionsWithoutASchema(t *testing.T) {
 	}
 }
 
-// Without a schema every type is unknown, and a name nobody wrote is missing.
+// Without a schema every type is unknown, and a name that was never written is missing.
 func TestUnknownNamesAndTypesWithoutASchema(t *testing.T) {
 	values := map[string]any{"n": int64(3), "s": "x", "obj": core.ObjectOf("a", int64(1))}
 	for text, want := range map[string]bool{
@@ -49,7 +50,7 @@ func TestUnknownNamesAndTypesWithoutASchema(t *testing.T) {
 	}
 }
 
-// judge evaluates a condition against plain values.
+// judge evaluates a condition on plain values.
 func judge(text string, values map[string]any) (bool, core.Diagnostics) {
 	state := core.NewObject(len(values))
 	for _, k := range sortedKeys(values) {

@@ -12,7 +12,7 @@ var (
 	readmeWord = regexp.MustCompile(`all of (\d\d)|(\d\d) |(\w+)`)
 )
 
-// README.md lists every case under what it shows, and no other.
+// README.md lists exactly the cases, each under the behaviour that it shows.
 func TestReadmeListsEveryCase(t *testing.T) {
 	data, err := os.ReadFile("README.md")
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// recorder notes every execution of a run: what it was given, when it started, and how
-// many were under way at a time.
+// recorder records every execution of a run: its inputs, its start, and the number of
+// concurrent executions.
 type recorder struct {
 	how   variant
 	begin time.Time
-	// cancel ends the caller's context.
+	// cancel cancels the caller's context.
 	cancel context.CancelFunc
 
 	mu     sync.Mutex
@@ -33,7 +33,7 @@ type execution struct {
 	saw   sight
 }
 
-// sight is what a handler is given.
+// sight holds the inputs of a handler.
 type sight struct {
 	State map[string]any `json:"state"`
 	Args  map[string]any `json:"args"`
@@ -51,7 +51,7 @@ func newRecorder(how variant) *recorder {
 	return &recorder{how: how, begin: time.Now(), active: map[string]int{}, peak: map[string]int{}}
 }
 
-// enter notes that an execution begins, and lets it last its time.
+// enter records the beginning of an execution and waits for its duration.
 func (r *recorder) enter(in core.Input) (leave func()) {
 	x := execution{key: keyOf(in), start: time.Since(r.begin), saw: sight{State: in.State(), Args: in.Args(), Edges: in.EdgeInputs(), Index: in.Index(), Loop: in.Loop()}}
 	if item, ok := in.Item(); ok {
@@ -73,8 +73,9 @@ func (r *recorder) enter(in core.Input) (leave func()) {
 	}
 }
 
-// duration is 10 ms, or shuffles the order in which executions end, differently for each
-// seed, or nothing at all.
+// duration returns the duration of an execution: 10 ms without a seed, or a value derived
+// from the seed and the key, which shuffles the order in which executions end. It is zero
+// in quiet variants.
 func (r *recorder) duration(key string) time.Duration {
 	switch {
 	case r.how.quiet:
@@ -101,7 +102,7 @@ func keyOf(in core.Input) string {
 	return s
 }
 
-// trace lists the executions in the order in which they started.
+// trace returns the executions in the order in which they started.
 func (r *recorder) trace() []string {
 	out := []string{}
 	for _, x := range r.list {
@@ -110,7 +111,7 @@ func (r *recorder) trace() []string {
 	return out
 }
 
-// starts tells for each execution after how many milliseconds it started.
+// starts returns the start of each execution in milliseconds.
 func (r *recorder) starts() map[string]int64 {
 	out := map[string]int64{}
 	for _, x := range r.list {
@@ -119,7 +120,7 @@ func (r *recorder) starts() map[string]int64 {
 	return out
 }
 
-// sorted lists the executions by key.
+// sorted returns the executions sorted by key.
 func (r *recorder) sorted() []execution {
 	out := slices.Clone(r.list)
 	slices.SortStableFunc(out, func(a, b execution) int { return cmp.Compare(a.key, b.key) })

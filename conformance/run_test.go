@@ -13,19 +13,19 @@ import (
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
-// variant is a way to run a document. None may change the outcome.
+// variant is a way to run a document. The outcome must not depend on it.
 type variant struct {
-	limit   int // 0: as the document says
+	limit   int // 0 means the limit of the document
 	barrier bool
 	seed    int  // of the durations
-	quiet   bool // nobody listens to events, and executions take no time
+	quiet   bool // there is no event listener, and executions take no time
 }
 
 func (v variant) String() string {
 	return fmt.Sprintf("limit=%d barrier=%v durations=%d quiet=%v", v.limit, v.barrier, v.seed, v.quiet)
 }
 
-// limits are the limits to run a case with.
+// limits returns the limits at which a case is run.
 func (w *want) limits() []int {
 	if w.Limits == nil {
 		return []int{1, 2, 8}
@@ -33,8 +33,8 @@ func (w *want) limits() []int {
 	return w.Limits
 }
 
-// checkable reports what is asked for at limits that the case is not run with: a
-// mistake in want.json that would otherwise never be noticed.
+// checkable reports expectations about limits at which the case is not run: a mistake
+// in want.json that would otherwise never be noticed.
 func (w *want) checkable(t *testing.T) {
 	t.Helper()
 	run := map[string]bool{}
@@ -51,7 +51,7 @@ func (w *want) checkable(t *testing.T) {
 	}
 }
 
-// variants lists the ways to run a case, the plainest first.
+// variants returns the ways to run a case, the simplest first.
 func (w *want) variants() []variant {
 	limits := w.limits()
 	var list []variant
@@ -67,7 +67,7 @@ func (w *want) variants() []variant {
 	return list
 }
 
-// outcome is a finished run.
+// outcome is the result of a run.
 type outcome struct {
 	report *core.Report
 	rec    *recorder
@@ -76,8 +76,8 @@ type outcome struct {
 	refused error
 }
 
-// run executes a plan in a bubble of virtual time, in which a run that hangs is found at
-// once, and so is a goroutine that it leaves behind.
+// run executes a plan in virtual time. A run that hangs, or leaves a goroutine behind,
+// is thus detected at once.
 func run(t *testing.T, p *plan.Plan, inputs map[string]any, v variant) (o *outcome) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -99,7 +99,7 @@ func run(t *testing.T, p *plan.Plan, inputs map[string]any, v variant) (o *outco
 	return o
 }
 
-// verify holds that the log of the run keeps to the rules.
+// verify checks the log of the run against the rules.
 func (o *outcome) verify(t *testing.T, p *plan.Plan, v variant) {
 	t.Helper()
 	if v.quiet {
@@ -115,7 +115,7 @@ func (o *outcome) verify(t *testing.T, p *plan.Plan, v variant) {
 	}
 }
 
-// fingerprint words everything that may not depend on the way a document is run.
+// fingerprint formats everything that must not depend on the variant.
 func (o *outcome) fingerprint() map[string]any {
 	var nodes, units, seen, events []string
 	for _, n := range o.report.Nodes() {
@@ -156,7 +156,7 @@ func jsonOf(v any) string {
 	return core.JSON(c)
 }
 
-// runAll runs a case in every way and compares.
+// runAll runs a case in all variants and compares the outcomes.
 func (c *testCase) runAll(t *testing.T, p *plan.Plan) {
 	t.Helper()
 	c.want.checkable(t)
@@ -180,7 +180,7 @@ func (c *testCase) runAll(t *testing.T, p *plan.Plan) {
 			c.want.checkTimes(t, o, v.limit)
 		}
 		if c.want.Time {
-			continue // what is in flight when a run is stopped depends on the limit
+			continue // which nodes are in flight when a run is stopped depends on the limit
 		}
 		got := o.fingerprint()
 		if first == nil {

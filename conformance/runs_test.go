@@ -14,7 +14,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// planOf compiles a document with the standard tools and some of its own.
+// planOf compiles a document with the standard tools and additional ones.
 func planOf(t *testing.T, tools, document string) *plan.Plan {
 	t.Helper()
 	c := &testCase{tools: standardTools(t), files: map[string]string{"workflow.yaml": document}}
@@ -35,8 +35,7 @@ graph:
   edges: [{from: a, to: b}]
 `
 
-// Every run starts afresh: nothing is left of the run before, and nothing is seen of one
-// that goes on at the same time.
+// Runs are independent of earlier and of concurrent runs.
 func TestRunsAreIndependent(t *testing.T) {
 	p := planOf(t, "", growing)
 	var wg sync.WaitGroup
@@ -54,8 +53,8 @@ func TestRunsAreIndependent(t *testing.T) {
 	wg.Wait()
 }
 
-// Quick items are handed out several at a time. Behind a failure that ends the fan-out,
-// or the run, none of them starts all the same, and none behind the end of the context.
+// Short items are started in batches. Even so, none starts after a failure that ends
+// the fan-out or the run, or after the end of the context.
 func TestNothingStartsBehindTheEnd(t *testing.T) {
 	for _, tt := range []struct{ name, rule, fan string }{
 		{"fail_run", "on_error: {policy: fail_run}", "fail_on item 100"},
@@ -84,9 +83,9 @@ graph:
 	}
 }
 
-// When the caller's context ends, what is in flight is cancelled, awaited, and ends as
-// failed with class canceled; nothing new starts, also no attempt of a node that waits;
-// what was done stays done; the events tell the end.
+// When the caller's context ends, everything in flight is cancelled and awaited, and
+// ends as failed with class canceled. Nothing new starts, including attempts of a node
+// that waits. Completed work is kept, and the events report the end.
 func TestCancel(t *testing.T) {
 	p := planOf(t, "waits: write late 1; hang\nflaky: flaky 1", `name: cancel
 state: {schema: {early: {}, late: {}}}
@@ -133,7 +132,8 @@ graph:
 	})
 }
 
-// The phase of a node is in its events, that of a unit in the events of the unit.
+// The events of a node contain its phase, and the events of a unit contain the unit's
+// phase.
 func TestPhasesAreInEvents(t *testing.T) {
 	p := planOf(t, "", `name: phases
 state: {schema: {x: {default: 0}, list: {type: array, default: [1]}}}
@@ -170,8 +170,9 @@ graph:
 	}
 }
 
-// Events are numbered without gaps, begin with the start of the run and end with its
-// end, which has status and state; what a node wrote is told by field and writer.
+// Events are numbered without gaps. They begin with the start of the run and end with
+// its end, which has the status and the state. Writes of a node are reported by field
+// and writer.
 func TestEventsOfARun(t *testing.T) {
 	o := run(t, planOf(t, "", growing), nil, variant{limit: 2})
 	var writes []string

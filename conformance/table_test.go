@@ -13,8 +13,8 @@ import (
 //	$.n == 3 => true
 //	$.n ==   => error EXPR_SYNTAX
 //
-// The conditions stand on edges from one node to one node each; a true one lets its node
-// run. Conditions with an error make up a document of their own.
+// Each condition is on an edge from a common node to a separate node, which runs if the
+// condition is true. Conditions with an error are in a separate document.
 type row struct {
 	text string
 	want string // true, false, or a severity and a code
@@ -37,7 +37,7 @@ func parseTable(t *testing.T, at, data string) []row {
 	return list
 }
 
-// expand turns a table of conditions into one or two cases with documents.
+// expand converts a table of conditions to one or two cases with documents.
 func (c *testCase) expand(t *testing.T) []*testCase {
 	t.Helper()
 	var good, bad []row
@@ -93,7 +93,7 @@ func (c *testCase) document(name string, rows []row, w *want) *testCase {
 	return &testCase{name: name, tools: c.tools, inputs: c.inputs, want: w, files: map[string]string{"workflow.yaml": b.String()}}
 }
 
-// quoteYAML writes a text as one line of YAML.
+// quoteYAML formats a string as one line of YAML.
 func quoteYAML(s string) string {
 	if strings.ContainsAny(s, "\t\n") || strings.Contains(s, `\`) {
 		return `"` + strings.NewReplacer(`\t`, `\t`, `\n`, `\n`, `"`, `\"`, "\t", `\t`).Replace(s) + `"`

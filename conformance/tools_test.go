@@ -15,7 +15,7 @@ import (
 //
 //	name: statement; statement
 //
-// They are carried out in order for each attempt:
+// The statements are executed in order for each attempt:
 //
 //	write FIELD VALUE     writes a field
 //	append FIELD VALUE    writes an array of one element
@@ -23,20 +23,20 @@ import (
 //	send VALUE            sends a value along the edges
 //	partial               ends as a partial success
 //	sleep DURATION        takes longer
-//	spoil                 changes every list and map it was handed
-//	fail TEXT             ends with an error, though it hands back what it has so far
-//	permanent TEXT        fails with an error that another attempt cannot cure
+//	spoil                 changes every list and map in its inputs
+//	fail TEXT             ends with an error, but returns its results so far
+//	permanent TEXT        fails with an error that another attempt cannot fix
 //	flaky K               fails in the first K attempts
-//	fail_on VALUE JSON    fails if the value is this one
-//	stop_on VALUE JSON    is done if the value is this one
-//	cancel_on VALUE JSON  ends the caller's context if the value is this one
+//	fail_on VALUE JSON    fails if the value equals the JSON
+//	stop_on VALUE JSON    ends if the value equals the JSON
+//	cancel_on VALUE JSON  cancels the caller's context if the value equals the JSON
 //	panic TEXT            panics
 //	hang                  returns when its context ends, with the context's error
 //
 // A VALUE is JSON, or one of: item, item.NAME, index, round, loop, attempt, arg.NAME,
-// state.NAME, next.NAME (one more than the field holds, from 1), len.NAME (of an array),
-// edge.ID, args, state, edges, range.N (the numbers from 0 to N-1). What does not exist
-// is null.
+// state.NAME, next.NAME (one more than the field's value, from 1), len.NAME (of an
+// array), edge.ID, args, state, edges, range.N (the numbers from 0 to N-1). A value
+// that does not exist is null.
 type behaviour []statement
 
 type statement struct {
@@ -53,7 +53,7 @@ type value struct {
 	plain any
 }
 
-// standardTools are there in every case.
+// standardTools are available in every case.
 func standardTools(t *testing.T) map[string]behaviour {
 	tools := map[string]behaviour{}
 	parseTools(t, "the standard tools", `
@@ -190,8 +190,8 @@ func (v value) of(in core.Input) any {
 	return got
 }
 
-// handler makes a behaviour a registered function. What it is given goes to the
-// recorder of the run.
+// handler makes a behaviour a registered function. The recorder of the run records its
+// inputs.
 func (b behaviour) handler() core.Handler {
 	return core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 		leave := recorderOf(ctx).enter(in)

@@ -15,8 +15,9 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// TestWalks holds walks to what their mock files expect, in virtual time, at several
-// limits; and graphs that are wrong to the findings that are listed.
+// TestWalks compares walks with the expectations of their mock files, in virtual time,
+// at several limits. It also compares the findings of invalid graphs with the listed
+// ones.
 func TestWalks(t *testing.T) {
 	archives, err := filepath.Glob("testdata/walks/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -35,8 +36,8 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// walkCase is a folder of an archive: graph.dot, and mock.yaml with what must become of it
-// or findings with those it must have, one a line.
+// walkCase is a folder of an archive: graph.dot, and either mock.yaml with the expected
+// results or findings with the expected findings, one per line.
 type walkCase struct {
 	name  string
 	files map[string]string
@@ -96,7 +97,7 @@ func (c *walkCase) test(t *testing.T) {
 	}
 }
 
-// said is what findings say, one a line, without the folder.
+// said formats findings, one per line, without the folder.
 func said(ds core.Diagnostics, dir string) string {
 	var b strings.Builder
 	for _, d := range ds {

@@ -14,59 +14,62 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// want is what must become of a run. What is absent is not checked, but for Run, Nodes
-// and State.
+// want holds the expected results of a run. Absent keys are not checked, except Run,
+// Nodes and State.
 type want struct {
-	// Run is the status of the run; success if absent. "refused" is for starting values
-	// with which it does not begin; the file says holds parts of the error.
+	// Run is the status of the run; success if absent. "refused" means that the run
+	// does not begin because of its starting values; the file says contains parts of
+	// the error.
 	Run string `json:"run"`
-	// Nodes are the statuses of the nodes that do not end as a success; "none" is for
-	// one that is never reached.
+	// Nodes are the statuses of the nodes that do not end as a success; "none" means
+	// that the node is never reached.
 	Nodes map[string]string `json:"nodes"`
 	// State is the whole final state; {} if absent.
 	State map[string]any `json:"state"`
-	// Skips say why nodes are skipped: "failure X" (X failed at the root of it), "false
-	// X" (the edge from X asks for something that did not hold), "all X" (every
-	// predecessor was skipped; it began at X), "lost X" (it was given up for X, which had
-	// enough), or the reason itself of a join that is short of predecessors.
+	// Skips are the reasons of skipped nodes: "failure X" (the root cause is the
+	// failure of X), "false X" (the edge from X requires something that was not true),
+	// "all X" (every predecessor was skipped, starting with X), "lost X" (cancelled by
+	// a race that X won), or the reason of a join with too few predecessors in its own
+	// words.
 	Skips map[string]string `json:"skips"`
-	// Error is a part of the run's error, "" for none. Failures are parts of the errors
-	// of nodes, Classes their classes.
+	// Error is a part of the run's error, "" if there is none. Failures are parts of
+	// the errors of nodes, Classes their classes.
 	Error    *string           `json:"error"`
 	Failures map[string]string `json:"failures"`
 	Classes  map[string]string `json:"classes"`
-	// Handled lists the failed nodes whose failure is tolerated or handled; [] for none.
+	// Handled lists the failed nodes whose failure is tolerated or handled; [] if there
+	// are none.
 	Handled []string `json:"handled"`
-	// Units tell how pipelines and loops end: status, rows or rounds, reason.
+	// Units describe how pipelines and loops end: status, rows or rounds, reason.
 	Units map[string]string `json:"units"`
-	// Outputs are what nodes send along their edges. Attempts, Items and Failed are
-	// counts by node.
+	// Outputs are the outputs of nodes along their edges. Attempts, Items and Failed
+	// are counts by node.
 	Outputs  map[string]any `json:"outputs"`
 	Attempts map[string]int `json:"attempts"`
 	Items    map[string]int `json:"items"`
 	Failed   map[string]int `json:"failed"`
-	// Trace lists all executions in the order in which they start with a limit of 1:
-	// node, #item, @round, !attempt from the second on.
+	// Trace lists all executions in the order in which they start at limit 1: node,
+	// #item, @round, !attempt from the second on.
 	Trace []string `json:"trace"`
-	// Saw is what executions were given: state, args, edges, item, index, loop. Only
-	// what is listed of one is compared.
+	// Saw holds inputs of executions: state, args, edges, item, index, loop. Only the
+	// listed inputs are compared.
 	Saw map[string]map[string]any `json:"saw"`
-	// Peak is the largest number of executions at a time, by limit, then by node or
-	// "total"; Starts after how many milliseconds executions start, by limit. Every
+	// Peak is the maximum number of concurrent executions, by limit, then by node or
+	// "total". Starts are the starts of executions in milliseconds, by limit. Every
 	// execution takes 10 ms.
 	Peak   map[string]map[string]int   `json:"peak"`
 	Starts map[string]map[string]int64 `json:"starts"`
-	// Events lists all events of the types that occur in it, in their order with a
-	// limit of 1: type, then the execution.
+	// Events lists all events of the types that occur in it, in their order at limit 1:
+	// type, then the execution.
 	Events []string `json:"events"`
-	// Limits are the limits to run with, if not 1, 2 and 8; 0 stands for the
-	// document's own. Time tells that the outcome depends on time (somebody stops the
-	// run), so that it is run with equal durations only.
+	// Limits are the limits to run with, if not 1, 2 and 8; 0 means the limit of the
+	// document. Time means that the outcome depends on time, for example because the
+	// run is stopped, so that it is run with equal durations only.
 	Limits []int `json:"limits"`
 	Time   bool  `json:"time"`
 }
 
-// check compares what must hold at every limit.
+// check compares the results that must be the same at every limit.
 func (w *want) check(t *testing.T, o *outcome) {
 	t.Helper()
 	r := o.report
@@ -164,7 +167,7 @@ func (w *want) checkUnits(t *testing.T, r *core.Report) {
 	}
 }
 
-// checkTimes compares what holds at one limit with equal durations.
+// checkTimes compares the results that depend on the limit, with equal durations.
 func (w *want) checkTimes(t *testing.T, o *outcome, limit int) {
 	t.Helper()
 	if limit <= 1 {
@@ -193,7 +196,7 @@ var (
 	notFailed = regexp.MustCompile(`^(\w+) did not fail`)
 )
 
-// skipOf words the reason of a skip as want.json does.
+// skipOf formats the reason of a skip as in want.json.
 func skipOf(n core.NodeReport) string {
 	switch {
 	case falseEdge.MatchString(n.Reason):
@@ -210,7 +213,7 @@ func skipOf(n core.NodeReport) string {
 	return n.Reason
 }
 
-// eventLines words the events whose type occurs in a list.
+// eventLines formats the events whose types occur in a list.
 func eventLines(events []core.Event, like []string) []string {
 	types := map[string]bool{}
 	for _, l := range like {
@@ -226,7 +229,7 @@ func eventLines(events []core.Event, like []string) []string {
 	return out
 }
 
-// eventKey is what two runs of the same input have in common.
+// eventKey returns the part of an event that two runs of the same input have in common.
 func eventKey(e core.Event) string {
 	s := string(e.Type)
 	if who := cmp.Or(e.Node, e.Unit); who != "" {
@@ -250,7 +253,7 @@ func eventKey(e core.Event) string {
 	return s
 }
 
-// plainJSON returns a value as encoding/json reads it.
+// plainJSON returns a value as encoding/json decodes it.
 func plainJSON(v any) any {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -276,7 +279,7 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// around cuts a long text down to what stands around a place.
+// around shortens a long string to the surroundings of an offset.
 func around(s string, at int) string {
 	const most = 400
 	if len(s) <= 2*most {
@@ -286,7 +289,7 @@ func around(s string, at int) string {
 	return "…" + s[from:to] + "…"
 }
 
-// jsonText is JSON with sorted keys, for comparison and for people.
+// jsonText returns JSON with sorted keys, for comparison and for display.
 func jsonText(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

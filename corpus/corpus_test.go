@@ -19,17 +19,17 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// entry is one archive: a story, the command to run on its files, and what must come
-// out of it.
+// entry is one archive: a story, the command to run on its files, and the expected
+// output.
 type entry struct {
 	story   string
 	command []string
-	exit    string   // as it is written
+	exit    string   // in its source form
 	wants   []string // findings and parts of the output
 }
 
-// wavefoldCommand runs the command in the current folder with an environment that names
-// no model.
+// wavefoldCommand runs the command in the current folder, in an environment without a
+// model.
 func wavefoldCommand(t *testing.T, args []string) (exit int, out string) {
 	t.Helper()
 	var buf bytes.Buffer
@@ -43,8 +43,8 @@ func wavefoldCommand(t *testing.T, args []string) (exit int, out string) {
 	return exit, buf.String()
 }
 
-// parse reads the comment of an archive: the story, a line that begins with "$ wavefold",
-// a line "exit N", and what must come out, one line each.
+// parse parses the comment of an archive: the story, a line that begins with "$
+// wavefold", a line "exit N", and the expected output, one line each.
 func parse(t *testing.T, a *txtar.Archive) entry {
 	t.Helper()
 	var e entry
@@ -70,14 +70,14 @@ func parse(t *testing.T, a *txtar.Archive) entry {
 	return e
 }
 
-// finding is a line of the output that reports a finding.
+// finding matches a line of the output that contains a finding.
 var finding = regexp.MustCompile(`^(?:([^:\s]+):(\d+)(?::\d+)?: )?(error|warning|hint): (.*) \[([A-Za-z_]+)\]$`)
 
-// matches reports whether a line of the output is the finding that is wanted:
+// matches reports whether a line of the output is the wanted finding. For example,
 //
 //	flow.yaml:7 UNKNOWN_FIELD did you mean "amount"?
 //
-// is one at that line with that code whose text has that part.
+// matches a finding on that line, with that code, whose message contains the rest.
 func matches(line, want string) bool {
 	m := finding.FindStringSubmatch(line)
 	place, rest, _ := strings.Cut(want, " ")
@@ -85,11 +85,12 @@ func matches(line, want string) bool {
 	return m != nil && m[1]+":"+m[2] == place && m[5] == code && strings.Contains(m[4], part)
 }
 
-// isFinding reports whether a wanted line is a finding and no part of the output.
+// isFinding matches wanted lines that are findings. Other lines are parts of the
+// output.
 var isFinding = regexp.MustCompile(`^\S+:\d+ [A-Za-z_]+( |$)`)
 
-// compare returns what is wrong with the output. Every error and warning of the output must
-// be wanted: one mistake gets one finding.
+// compare returns the differences between the output and the expected one. Every error
+// and warning of the output must be wanted: one mistake causes one finding.
 func (e entry) compare(exit int, out string) (problems []string) {
 	if fmt.Sprint(exit) != e.exit {
 		problems = append(problems, fmt.Sprintf("exit code %d, want %s", exit, e.exit))
@@ -121,8 +122,8 @@ func (e entry) compare(exit int, out string) (problems []string) {
 	return problems
 }
 
-// archives calls f for each archive below a folder of testdata, in a folder of its own
-// that holds the archive's files, and returns their number.
+// archives calls f for each archive below a folder of testdata, in a separate folder
+// that holds the archive's files. It returns the number of archives.
 func archives(t *testing.T, folder string, f func(t *testing.T, path string, a *txtar.Archive)) int {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("testdata", folder, "*.txtar"))
@@ -155,7 +156,7 @@ func archives(t *testing.T, folder string, f func(t *testing.T, path string, a *
 	return len(paths)
 }
 
-// content returns the bytes of a file: where its name ends in .base64, what it stands for.
+// content returns the bytes of a file, decoded if the name ends in .base64.
 func content(t *testing.T, f txtar.File) (name string, data []byte) {
 	t.Helper()
 	name, coded := strings.CutSuffix(f.Name, ".base64")
@@ -169,9 +170,9 @@ func content(t *testing.T, f txtar.File) (name string, data []byte) {
 	return name, data
 }
 
-// TestMistakes holds that each mistake is reported: with the finding or failure that its
-// archive names, at its line, and with no second error or warning beside it. With UPDATE=1
-// in the environment archives without an exit code get what comes out.
+// TestMistakes checks that each mistake is reported: with the finding or failure that
+// its archive names, on its line, and without a second error or warning. With UPDATE=1
+// in the environment, the actual output is added to archives without an exit code.
 func TestMistakes(t *testing.T) {
 	n := archives(t, "mistakes", func(t *testing.T, path string, a *txtar.Archive) {
 		e := parse(t, a)
@@ -192,7 +193,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// complete writes the exit code and the findings of an output into an archive.
+// complete adds the exit code and the findings of an output to an archive.
 func complete(t *testing.T, path string, a *txtar.Archive, exit int, out string) {
 	t.Helper()
 	comment := strings.TrimRight(string(a.Comment), "\n") + fmt.Sprintf("\nexit %d\n", exit)
@@ -212,9 +213,10 @@ func complete(t *testing.T, path string, a *txtar.Archive, exit int, out string)
 	}
 }
 
-// TestCorrect holds that correct documents have no finding at all, not even a hint: those
-// of testdata/correct, of the examples and of the recipes. Commands of an archive that are
-// more than a check run as well, and print no warning.
+// TestCorrect checks that correct documents have no findings, not even hints: the
+// documents of testdata/correct, of the examples and of the recipes. If the command of
+// an archive does more than check a document, it is also run, and must print no
+// warnings.
 func TestCorrect(t *testing.T) {
 	n := archives(t, "correct", func(t *testing.T, _ string, a *txtar.Archive) {
 		e := parse(t, a)
@@ -243,8 +245,8 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// documents returns the workflows of the examples. Those of programs need kinds and
-// functions of their own, and have tests of their own.
+// documents returns the workflows of the examples. Workflows of example programs need
+// custom kinds and functions, and have their own tests.
 func documents(t *testing.T) (files []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.yaml", "*.yml", "*.dot"} {
@@ -262,8 +264,8 @@ func documents(t *testing.T) (files []string) {
 	return files
 }
 
-// recipes checks the workflows that docs/recipes.md shows, and returns their number. The
-// commands of the page run in another test.
+// recipes checks the workflows in docs/recipes.md, and returns their number. Another
+// test runs the commands of the page.
 func recipes(t *testing.T) (n int) {
 	t.Helper()
 	page, err := filepath.Abs(filepath.Join("..", "docs", "recipes.md"))

@@ -1,3 +1,3 @@
-// Package corpus holds documents with one mistake each, documents without any, and the
-// tests that run the command on both. See README.md.
+// Package corpus holds documents with one mistake each, documents without mistakes, and
+// the tests that run the command on both. See README.md.
 package corpus

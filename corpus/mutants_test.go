@@ -6,7 +6,7 @@ import (
 	"github.com/wavefold/wavefold/internal/mutanttest"
 )
 
-// TestMutants requires that a document of the corpus notices each check that is taken away.
+// TestMutants checks that a document of the corpus detects the removal of each check.
 func TestMutants(t *testing.T) {
 	n := mutanttest.Run(t, mutanttest.Suite{Archive: "testdata/mutants.txtar", Tests: []string{"TestMistakes", "TestCorrect"}})
 	if n < 20 {
