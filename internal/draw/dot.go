@@ -8,12 +8,12 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// DOT draws a graph for Graphviz: fan-outs are stacked boxes, nested workflows
-// components, pipelines and loops clusters (those of loops dashed); what depends
-// on a condition is dashed. Of a walk the start and the exit are ellipses, conditional nodes
-// diamonds, human gates hexagons, parallel nodes trapezia; goal gates have a thick rim. Of a
-// run nodes have the colours of their statuses, and edges that a walk took are green and say
-// how often.
+// DOT draws a graph for Graphviz. Fan-outs are stacked boxes, nested workflows are
+// components, and pipelines and loops are clusters (dashed for loops); parts that depend on
+// a condition are dashed. In a walk, the start and the exit are ellipses, conditional nodes
+// diamonds, human gates hexagons and parallel nodes trapezia; goal gates have a thick
+// outline. With a run, nodes have the colours of their statuses, and edges that a walk took
+// are green and labelled with how often they were taken.
 func DOT(d *plan.Description, o Options) string {
 	d = asDrawn(d)
 	g := &dot{walk: visitedNodes(d), run: o.Run}
@@ -44,7 +44,7 @@ type dot struct {
 	run  *Run
 }
 
-// dotColors are the attributes of nodes by how they ended.
+// dotColors maps statuses to attributes of nodes.
 var dotColors = map[string]string{
 	core.Success.String():        `, color="#2f9e55", penwidth=2`,
 	core.PartialSuccess.String(): `, color="#c98a12", penwidth=2`,
@@ -111,7 +111,7 @@ func (g *dot) node(depth int, n *plan.NodeDescription, v *plan.VertexDescription
 	g.line(depth, "%s [label=%s%s];", quote(n.ID), quote(label...), attributes)
 }
 
-// dotShapes are the shapes of nodes with a role in a walk.
+// dotShapes maps the roles of nodes in a walk to shapes.
 var dotShapes = map[string]string{
 	core.RoleStart.String():       ", shape=ellipse, style=solid",
 	core.RoleExit.String():        ", shape=ellipse, style=solid, peripheries=2",
@@ -143,11 +143,11 @@ func (g *dot) edge(e *plan.EdgeDescription) {
 	g.line(1, "%s -> %s%s;", quote(e.From), quote(e.To), attributes)
 }
 
-// dotEscapes are the signs that mean something inside of quotes. In labels a
-// backslash begins a replacement, such as \N for the name of the node.
+// dotEscapes escapes the characters that are special inside quotes. In labels a backslash
+// begins a replacement, such as \N for the name of the node.
 var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// quote writes a text of one or more lines in quotes.
+// quote formats one or more lines as a quoted string.
 func quote(lines ...string) string {
 	out := make([]string, len(lines))
 	for i, line := range lines {

@@ -1,6 +1,6 @@
-// Package draw shows a plan as a picture: a Mermaid flowchart, a Graphviz graph,
-// a tree of text by levels, or an SVG file that needs no other program. Plain nodes, fan-outs, pipelines, loops, nested
-// workflows and conditions each look different.
+// Package draw draws plans: as a Mermaid flowchart, a Graphviz graph, a text tree by
+// levels, or an SVG file that needs no other program. Plain nodes, fan-outs, pipelines,
+// loops, nested workflows and conditions each look different.
 package draw
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Formats are the drawings by name.
+// Formats lists the formats.
 var Formats = []Format{
 	{"mermaid", Mermaid, true},
 	{"dot", DOT, true},
@@ -21,29 +21,30 @@ var Formats = []Format{
 	{"svg", SVG, false},
 }
 
-// Format is a way to draw a plan.
+// Format is a drawing format.
 type Format struct {
 	Name string
 	Draw func(d *plan.Description, o Options) string
-	// Turns tells that it knows Options.Direction.
+	// Turns reports whether the format supports Options.Direction.
 	Turns bool
 }
 
-// Options say how to draw. The zero value draws a plan from top to bottom.
+// Options configure a drawing. The zero value draws a plan from top to bottom.
 type Options struct {
-	// Run, when it is not nil, is what happened in a run, which colours the drawing.
+	// Run, if not nil, is a run whose results colour the drawing.
 	Run *Run
-	// Direction is "" or Directions[0], from top to bottom, or Directions[1], from left to
-	// right.
+	// Direction is Directions[0], from top to bottom, or Directions[1], from left to right.
+	// "" means Directions[0].
 	Direction string
-	// Title stands in place of the name of the workflow.
+	// Title replaces the name of the workflow.
 	Title string
 }
 
-// Directions are from top to bottom, and from left to right.
+// Directions lists the values of Options.Direction: top to bottom, and left to right.
 var Directions = []string{"TB", "LR"}
 
-// title is the heading of a drawing: what was asked for or the name, and how the run ended.
+// title returns the heading of a drawing: Options.Title or the name of the workflow, and
+// the status of the run.
 func (o *Options) title(d *plan.Description) string {
 	title := cmp.Or(o.Title, d.Name)
 	if o.Run != nil && o.Run.Title != "" {
@@ -52,7 +53,7 @@ func (o *Options) title(d *plan.Description) string {
 	return title
 }
 
-// ByName returns the format of that name.
+// ByName returns the format with the given name.
 func ByName(name string) (Format, bool) {
 	for _, f := range Formats {
 		if f.Name == name {
@@ -62,12 +63,12 @@ func ByName(name string) (Format, bool) {
 	return Format{}, false
 }
 
-// safe makes a text of a document fit for a drawing: drawings are printed on
-// terminals too, and none of the formats knows control characters.
+// safe makes a string of a document safe for a drawing: drawings are also printed on
+// terminals, and no format supports control characters.
 func safe(s string) string { return printable.Line(s) }
 
-// edgeLabel is what stands on an edge: "on fail and $.n > 3"; its label first, and then
-// the condition.
+// edgeLabel returns the label of an edge: its own label, followed by its condition, as in
+// "on fail and $.n > 3".
 func edgeLabel(e *plan.EdgeDescription) string {
 	var parts []string
 	if e.On != "" {
@@ -101,7 +102,7 @@ func edgeLabel(e *plan.EdgeDescription) string {
 	return text
 }
 
-// runs says how often a vertex runs: "once", "for each of $.rows, 4 at a time".
+// runs describes how often a vertex runs: "once", "for each of $.rows, 4 at a time".
 func runs(v *plan.VertexDescription) string {
 	switch v.Shape {
 	case plan.FanOut.String():
@@ -128,8 +129,8 @@ func atATime(n int) string {
 	return ""
 }
 
-// about names the kind of a node, or the workflow it runs, and how it is joined if it
-// does not need all of its predecessors.
+// about returns the kind of a node, or the workflow it runs, and its join if that is not
+// the default.
 func about(n *plan.NodeDescription) string {
 	text := n.Kind
 	if n.Inner != nil {

@@ -34,10 +34,11 @@ func describe(t *testing.T, file string) *plan.Description {
 
 func TestDrawings(t *testing.T) { drawings(t, description(t), "all") }
 
-// TestWalks holds drawings of edges that lead back, to a neighbour and to the node itself.
+// TestWalks compares drawings of edges that lead back, to a neighbour and to the node
+// itself.
 func TestWalks(t *testing.T) { drawings(t, describe(t, "testdata/walk.dot"), "walk-drawn") }
 
-// TestCircles holds drawings of goal gates, branches, jumps and nodes that cannot be reached.
+// TestCircles compares drawings of goal gates, branches, jumps and unreachable nodes.
 func TestCircles(t *testing.T) { drawings(t, describe(t, "testdata/circles.fabro"), "circles") }
 
 func drawings(t *testing.T, d *plan.Description, name string) {
@@ -61,7 +62,7 @@ func drawings(t *testing.T, d *plan.Description, name string) {
 	}
 }
 
-// plain is the same graph with harmless texts.
+// plain returns the same graph with harmless strings.
 func plain(d *plan.Description) *plan.Description {
 	p := *d
 	p.Name = "x"
@@ -72,7 +73,7 @@ func plain(d *plan.Description) *plan.Description {
 	return &p
 }
 
-// TestQuoting holds that no text of a workflow ends a quoted label.
+// TestQuoting checks that no string of a workflow ends a quoted label.
 func TestQuoting(t *testing.T) {
 	evil := "a\"]; b\\c\n end %%{init: {'theme': 'x'}}%% <script>#`|}}]]\x1b[2J\u202e"
 	d := &plan.Description{Name: evil, Levels: [][]plan.VertexDescription{{

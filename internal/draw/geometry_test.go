@@ -21,7 +21,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// area is a rectangle of a picture, and what is drawn there.
+// area is a rectangle of a picture and its content.
 type area struct {
 	left, top, right, bottom float64
 	what                     string
@@ -31,7 +31,7 @@ func (a area) overlaps(b area) bool {
 	return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 }
 
-// shrunk is the area without a margin, so that lines may touch its outline.
+// shrunk returns the area without a margin, so that lines may touch its outline.
 func (a area) shrunk(by float64) area {
 	return area{a.left + by, a.top + by, a.right - by, a.bottom - by, a.what}
 }
@@ -44,11 +44,11 @@ func (a area) contains(p [2]float64) bool {
 type shapes struct {
 	width, height float64
 	nodes         []area
-	labels        []area // of edges, and of the way back in a loop
+	labels        []area // labels of edges, and of the back edge of a loop
 	edges         [][][2]float64
 }
 
-// read finds the shapes of an SVG picture.
+// read extracts the shapes of an SVG picture.
 func read(t *testing.T, picture string) *shapes {
 	t.Helper()
 	s := &shapes{}
@@ -134,7 +134,7 @@ func trace(path string, origin [2]float64) [][2]float64 {
 		a := at
 		for i := 1; i <= steps; i++ {
 			u, rest := float64(i)/steps, append([][2]float64{a}, p...)
-			for len(rest) > 1 { // de Casteljau
+			for len(rest) > 1 { // de Casteljau's algorithm
 				for k := range len(rest) - 1 {
 					rest[k] = [2]float64{rest[k][0]*(1-u) + rest[k+1][0]*u, rest[k][1]*(1-u) + rest[k+1][1]*u}
 				}
@@ -168,7 +168,7 @@ func trace(path string, origin [2]float64) [][2]float64 {
 }
 
 // check reports labels that cover another label, a node or the edge of another label, edges
-// that cross a node, and shapes that are outside of the picture.
+// that cross a node, and shapes outside the picture.
 func (s *shapes) check() []string {
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
@@ -188,7 +188,7 @@ func (s *shapes) check() []string {
 			}
 		}
 		crossing, own := 0, 1
-		if a.what == "pill again" { // it is not on its edge
+		if a.what == "pill again" { // its edge does not pass through it
 			own = 0
 		}
 		for _, e := range s.edges {
@@ -253,7 +253,7 @@ var (
 	someConditions = []string{"", "", "$.n > 10 && $.ok == true", "$.ok", "length($.rows) > 0 && $.country == \"NO\" && $.more"}
 )
 
-// anyNode returns a node of a generated graph.
+// anyNode returns a random node.
 func anyNode(r *rand.Rand, n int) plan.NodeDescription {
 	id := fmt.Sprintf("n%d", n)
 	if n > 4 {
@@ -262,7 +262,7 @@ func anyNode(r *rand.Rand, n int) plan.NodeDescription {
 	return plan.NodeDescription{ID: id, Kind: []string{"command", "x"}[r.IntN(2)]}
 }
 
-// anyDAG returns a graph with vertices of every shape, and edges of every kind.
+// anyDAG returns a random graph with vertices of every shape and edges of every kind.
 func anyDAG(r *rand.Rand) *plan.Description {
 	d := &plan.Description{Name: "any"}
 	var before []string
@@ -303,7 +303,7 @@ func anyDAG(r *rand.Rand) *plan.Description {
 	return d
 }
 
-// anyWalk returns a walk with edges in all directions.
+// anyWalk returns a random walk with edges in all directions.
 func anyWalk(r *rand.Rand) *plan.Description {
 	d := &plan.Description{Name: "any", Levels: [][]plan.VertexDescription{nil}, Mode: plan.ModeDescription{Visits: true, Start: "n0", Exit: "n1"}, Ways: &plan.WalkDescription{Start: "n0", Exit: "n1"}}
 	n := 2 + r.IntN(8)
@@ -337,7 +337,7 @@ func TestLabelsOfExamples(t *testing.T) {
 			e := wavefold.NewEngine(std.Kinds()...)
 			w, ds := e.Read(path)
 			if ds.Failed(false) {
-				return nil // not a workflow, or one with kinds of its own
+				return nil // not a workflow, or one with custom kinds
 			}
 			p, ds := e.Compile(w, false)
 			if ds.Failed(false) {

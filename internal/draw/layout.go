@@ -6,58 +6,58 @@ import (
 	"slices"
 )
 
-// A layered graph is laid out in rows, one for each level: long edges are cut into
-// pieces that take part in the order of the rows between, the order is chosen so
-// that few edges cross, and then each box goes as near to its neighbours as the
-// others in its row allow. Nothing depends on anything but the graph.
+// A layered graph is laid out in rows, one for each level. Long edges are cut into links
+// between neighbouring rows, and each cut takes part in the order of its row. The order is
+// chosen so that few edges cross; then each box is placed as near to its neighbours as the
+// other boxes of its row allow. The result depends only on the graph.
 //
-// A label has a place in a row of its own, like a box. Edges pass each row vertically and
-// change their direction between rows only, so a label covers no box, no other label and
-// no edge but its own.
+// A label takes space in a row of its own, like a box. Edges pass each row vertically and
+// change their direction only between rows, so a label covers no box, no other label and no
+// edge but its own.
 
-// box is a rectangle to be placed, or a bend of an edge, which has the size of the label that
-// is drawn there and no size without one.
+// box is a rectangle to be placed, or a bend of an edge. A bend has the size of the label
+// drawn there, or no size.
 type box struct {
 	w, h  float64
-	tail  float64 // room at its right that its middle leaves out
+	tail  float64 // width at its right that does not count for its center
 	level int
 	x, y  float64 // of the upper left corner
-	place int     // in its row
+	place int     // index in its row
 	bend  bool
 }
 
 func (b *box) center() float64 { return b.x + (b.w-b.tail)/2 }
 
-// span is an edge between boxes. Its label, which is as wide as label, is in the row above
-// its lower end, and so the ends of a span with a label are at least two rows apart. A span
-// between two boxes of one row passes the row below.
+// span is an edge between boxes. Its label is in the row above its lower end, so the ends
+// of a span with a label are at least two rows apart. A span between two boxes of one row
+// passes through the row below.
 type span struct {
 	up, down     int
-	label        float64 // 0 without a label
-	leave, enter float64 // how far it is at the right of the middle of its upper and lower box
+	label        float64 // width of the label, 0 if there is none
+	leave, enter float64 // offsets of its ends to the right of the center of its upper and lower box
 }
 
-// link is a piece of an edge between boxes of neighbouring rows, the upper one first.
+// link is a piece of an edge between boxes of neighbouring rows, the upper box first.
 type link struct {
 	up, down int
-	shift    float64 // from the middle of the upper box to that of the lower one if it is vertical
+	shift    float64 // x distance from the center of the upper box to the center of the lower one if the link is vertical
 }
 
-// neighbour is a box to which a link leads, and the shift of its middle from the middle of the
-// box at the other end if the link is vertical.
+// neighbour is the box at the other end of a link, and the x distance from its center to
+// the center of the box at this end if the link is vertical.
 type neighbour struct {
 	box   int
 	shift float64
 }
 
-// layout is a graph while it is laid out.
+// layout is a graph being laid out.
 type layout struct {
 	boxes []box
 	rows  [][]int
 	links []link
 	ups   [][]neighbour // by box: the boxes above and below it
 	downs [][]neighbour
-	// chains are the boxes each edge passes, its ends included.
+	// chains lists the boxes that each edge passes, including its ends.
 	chains [][]int
 }
 
@@ -68,10 +68,11 @@ const (
 	labelHeight = 18
 )
 
-// sweeps is how often order and places are improved; more changes little.
+// sweeps is the number of passes that improve order and positions; more passes change
+// little.
 const sweeps = 12
 
-// arrange lays out boxes, which have a size and a level, and edges between them.
+// arrange lays out boxes, whose size and level are set, and the edges between them.
 func arrange(boxes []box, edges []span) *layout {
 	l := &layout{boxes: boxes}
 	for _, e := range edges {
@@ -95,7 +96,7 @@ func arrange(boxes []box, edges []span) *layout {
 	return l
 }
 
-// cut turns an edge into links from row to row.
+// cut divides an edge into links from row to row.
 func (l *layout) cut(e span) []int {
 	chain := []int{e.up}
 	bend := func(level int) {
@@ -127,9 +128,9 @@ func (l *layout) cut(e span) []int {
 	return chain
 }
 
-// order chooses the order of the boxes of each row: again and again each goes to
-// the mean place of its neighbours, downwards and upwards in turn, and the order
-// with the fewest crossings stays.
+// order chooses the order of the boxes in each row. Each sweep, downwards and upwards in
+// turn, sorts the boxes by the barycentre of their neighbours; the order with the fewest
+// crossings is kept.
 func (l *layout) order() {
 	best, fewest := l.places(), l.crossings()
 	for i := 0; i < sweeps && fewest > 0; i++ {
@@ -181,8 +182,8 @@ func (l *layout) sortRow(r int, neighbours [][]neighbour) {
 	}
 }
 
-// crossings counts the pairs of links that cross, row by row: links in the order
-// of their upper ends cross where their lower ends are out of order.
+// crossings counts the pairs of links that cross, row by row: in the order of their upper
+// ends, two links cross if their lower ends are out of order.
 func (l *layout) crossings() int {
 	n := 0
 	for r := 0; r+1 < len(l.rows); r++ {
@@ -216,8 +217,8 @@ func (l *layout) byPlace(r int) []int {
 	return row
 }
 
-// spread gives each box its x: first packed to the left, then drawn towards its
-// neighbours above and below in turn.
+// spread sets the x of each box: it packs the rows to the left, and then moves boxes
+// towards their neighbours above and below in turn.
 func (l *layout) spread() {
 	for r := range l.rows {
 		l.draw(r, func(int) (float64, bool) { return 0, false })
@@ -242,7 +243,8 @@ func (l *layout) spread() {
 	}
 }
 
-// towards returns the place where a box would like its middle to be.
+// towards returns a function that returns the preferred center of a box, and false if the
+// box has no neighbours.
 func (l *layout) towards(neighbours [][]neighbour) func(b int) (float64, bool) {
 	return func(b int) (float64, bool) {
 		list := neighbours[b]
@@ -257,17 +259,17 @@ func (l *layout) towards(neighbours [][]neighbour) func(b int) (float64, bool) {
 	}
 }
 
-// draw places one row. Each box has a wish; boxes that would overlap form blocks,
-// and a block goes to where the wishes of its boxes are met best, by least squares.
-// Bends insist more, so that long edges become straight.
+// draw places one row. wish returns the preferred center of a box. Boxes that would overlap
+// form blocks, and the position of a block minimizes the squared distances to the wishes of
+// its boxes. Bends have a higher weight, so that long edges become straight.
 func (l *layout) draw(r int, wish func(b int) (float64, bool)) {
 	type block struct {
-		first       int     // place of its first box
-		at          float64 // x of that box's left side
+		first       int     // index of its first box
+		at          float64 // x of the left side of that box
 		sum, weight float64
 	}
 	row := l.rows[r]
-	offset := make([]float64, len(row)) // of a box's left side within the row packed to the left
+	offset := make([]float64, len(row)) // of the left side of a box in the row packed to the left
 	var blocks []block
 	for i, b := range row {
 		if i > 0 {
@@ -285,8 +287,8 @@ func (l *layout) draw(r int, wish func(b int) (float64, bool)) {
 				weight = 4
 			}
 		}
-		want -= (l.boxes[b].w-l.boxes[b].tail)/2 + offset[i]               // as if the row began at 0
-		if len(blocks) > 0 && len(l.ups[b]) == 0 && len(l.downs[b]) == 0 { // it keeps close to the one before it
+		want -= (l.boxes[b].w-l.boxes[b].tail)/2 + offset[i]               // for a row that begins at 0
+		if len(blocks) > 0 && len(l.ups[b]) == 0 && len(l.downs[b]) == 0 { // a box without neighbours stays close to the one before it
 			want, weight = blocks[len(blocks)-1].at, 0.001
 		}
 		blocks = append(blocks, block{i, want, want * weight, weight})
@@ -308,7 +310,7 @@ func (l *layout) draw(r int, wish func(b int) (float64, bool)) {
 	}
 }
 
-// bounds returns the upper and the lower side of a row.
+// bounds returns the y of the top and the bottom of a row.
 func (l *layout) bounds(row int) (top, bottom float64) {
 	top, bottom = math.Inf(1), math.Inf(-1)
 	for _, b := range l.rows[row] {
@@ -317,7 +319,8 @@ func (l *layout) bounds(row int) (top, bottom float64) {
 	return top, bottom
 }
 
-// shifts returns by row how far edges move sideways between it and the row above, at most.
+// shifts returns, for each row, the maximum distance that edges move sideways between it
+// and the row above.
 func (l *layout) shifts() []float64 {
 	out := make([]float64, len(l.rows))
 	for _, k := range l.links {
@@ -327,8 +330,8 @@ func (l *layout) shifts() []float64 {
 	return out
 }
 
-// stack gives each row its y, with room above a row as the function says, and
-// returns the whole height.
+// stack sets the y of each row, with above(row) pixels above it, and returns the total
+// height.
 func (l *layout) stack(above func(row int) float64) float64 {
 	y := 0.0
 	for r, row := range l.rows {
@@ -345,7 +348,7 @@ func (l *layout) stack(above func(row int) float64) float64 {
 	return y
 }
 
-// width returns the whole width.
+// width returns the total width.
 func (l *layout) width() float64 {
 	w := 0.0
 	for i := range l.boxes {

@@ -12,12 +12,12 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Mermaid draws a flowchart: fan-outs are hexagons, nested workflows boxes with
-// double sides, pipelines and loops frames; what depends on a condition is
-// dotted. Of a walk the start and the exit are round, conditional nodes rhombs, human gates
-// hexagons, parallel nodes trapezia with thick edges to their branches; goal gates have a
-// thick rim. Of a run nodes have the colours of their statuses, and edges that a walk took
-// are thick and say how often.
+// Mermaid draws a flowchart. Fan-outs are hexagons, nested workflows boxes with double
+// sides, and pipelines and loops frames; parts that depend on a condition are dotted. In a
+// walk, the start and the exit are round, conditional nodes rhombs, human gates hexagons,
+// and parallel nodes trapezia with thick edges to their branches; goal gates have a thick
+// outline. With a run, nodes have the colours of their statuses, and edges that a walk took
+// are thick and labelled with how often they were taken.
 func Mermaid(d *plan.Description, o Options) string {
 	d = asDrawn(d)
 	m := &mermaid{walk: visitedNodes(d), run: o.Run}
@@ -41,8 +41,8 @@ type mermaid struct {
 	b    strings.Builder
 	walk map[string]*plan.WalkNodeDescription
 	run  *Run
-	// edges counts those that are written, which styles go by; taken are those of them that
-	// the walk took.
+	// edges counts the edges written so far, because styles refer to their indexes; taken
+	// lists the indexes of edges that the walk took.
 	edges int
 	taken []string
 }
@@ -105,7 +105,7 @@ func (m *mermaid) node(depth int, n *plan.NodeDescription, v *plan.VertexDescrip
 	}
 }
 
-// mermaidShapes are the shapes of nodes with a role in a walk.
+// mermaidShapes maps the roles of nodes in a walk to shapes.
 var mermaidShapes = map[string][2]string{
 	core.RoleStart.String():       {"([", "])"},
 	core.RoleExit.String():        {"([", "])"},
@@ -132,7 +132,7 @@ func (m *mermaid) edge(e *plan.EdgeDescription) {
 	}
 }
 
-// mermaidColors are the styles of nodes by how they ended, for bright and dark pages alike.
+// mermaidColors lists the styles of nodes by status, for light and dark pages alike.
 var mermaidColors = []struct{ status, style string }{
 	{core.Success.String(), "fill:#2f9e55,stroke:#2f9e55,color:#fff"},
 	{core.PartialSuccess.String(), "fill:#c98a12,stroke:#c98a12,color:#fff"},
@@ -142,7 +142,7 @@ var mermaidColors = []struct{ status, style string }{
 	{unreached, "opacity:0.5"},
 }
 
-// colors marks what happened in a run.
+// colors writes the styles for the results of a run.
 func (m *mermaid) colors(d *plan.Description) {
 	if m.run == nil {
 		return
@@ -168,14 +168,14 @@ func (m *mermaid) colors(d *plan.Description) {
 	}
 }
 
-// reserved are words that Mermaid does not take as ids.
+// reserved lists words that Mermaid does not accept as ids.
 var reserved = []string{"end", "graph", "flowchart", "subgraph", "style", "class", "classdef", "click", "linkstyle", "default", "direction", "call", "href"}
 
-// mermaidPlain are ids that Mermaid takes as they are: two hyphens in a row begin an arrow.
+// mermaidPlain matches ids that Mermaid accepts unchanged: two hyphens in a row begin an
+// arrow.
 var mermaidPlain = regexp.MustCompile(`^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$`)
 
-// mermaidID writes an id; those that Mermaid does not take get a name of their own, which
-// no other id has.
+// mermaidID formats an id. An id that Mermaid does not accept is replaced by a unique name.
 func mermaidID(id string) string {
 	switch {
 	case slices.Contains(reserved, strings.ToLower(id)):
@@ -195,10 +195,10 @@ func mermaidID(id string) string {
 	return "node-_" + b.String()
 }
 
-// mermaidEscapes are the signs that would end a quoted label or mean something
-// inside of it: HTML, Markdown (after a backtick) and entities. Directives,
-// %%{init: …}%%, are looked for in the whole text of a diagram.
+// mermaidEscapes escapes the characters that would end a quoted label or are special inside
+// it: HTML, Markdown (after a backtick) and entities. Mermaid looks for directives,
+// %%{init: …}%%, in the whole source of a diagram.
 var mermaidEscapes = strings.NewReplacer("&", "#amp;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "#", "#35;", "`", "#96;", "%", "#37;")
 
-// mermaidText writes a text for a quoted label.
+// mermaidText formats a string for a quoted label.
 func mermaidText(s string) string { return mermaidEscapes.Replace(safe(s)) }

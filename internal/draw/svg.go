@@ -13,30 +13,30 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Mark is what happened to a node in a run: it colours the node.
+// Mark is the result of a node in a run. It determines the colour of the node.
 type Mark struct {
-	Status string // success, partial_success, fail, skipped, running; "" for not reached
+	Status string // success, partial_success, fail, skipped, running; "" if the run did not reach the node
 	Text   string // a line for the box, such as "1.2s, 3 of 64 items failed"
-	Why    string // shown when the pointer rests on the box
+	Why    string // tooltip of the box
 }
 
-// Run is what happened in a run, by id of nodes and units.
+// Run holds the results of a run, by the ids of nodes and units.
 type Run struct {
 	Title string
 	Marks map[string]Mark
-	// Judged are the results of conditions, by the ends of their edges.
+	// Judged holds the results of conditions, by the ends of their edges.
 	Judged map[[2]string]bool
-	// Taken counts how often a walk took its edges.
+	// Taken counts how often a walk took each edge.
 	Taken map[Way]int
 }
 
-// Classes of nodes beside their statuses.
+// Classes of nodes in addition to their statuses.
 const (
 	running   = "running"
 	unreached = "unreached"
 )
 
-// mark is what happened to a node; nothing without a run.
+// mark returns the result of a node; the zero Mark without a run.
 func (r *Run) mark(id string) Mark {
 	if r == nil {
 		return Mark{}
@@ -44,7 +44,7 @@ func (r *Run) mark(id string) Mark {
 	return r.Marks[id]
 }
 
-// class is how a node ended, running, or unreached; "" without a run.
+// class returns the status of a node, running, or unreached; "" without a run.
 func (r *Run) class(id string) string {
 	switch m := r.mark(id); {
 	case r == nil:
@@ -55,8 +55,9 @@ func (r *Run) class(id string) string {
 	return unreached
 }
 
-// dead reports whether an edge of a dag was not taken: its condition was false, or the status
-// of its source is not one that it accepts. A condition that holds ends a chain of skipped nodes.
+// dead reports whether an edge of a dag was not taken: its condition was false, or it does
+// not accept the status of its source. A condition that was true ends a chain of skipped
+// nodes.
 func (r *Run) dead(e *plan.EdgeDescription) bool {
 	if judged, ok := r.Judged[[2]string{e.From, e.To}]; ok {
 		return !judged
@@ -71,10 +72,10 @@ func (r *Run) dead(e *plan.EdgeDescription) bool {
 	case unreached:
 		return true
 	}
-	return false // it runs
+	return false // the source is running
 }
 
-// taken is how often a walk took an edge, 0 without a run.
+// taken returns how often a walk took an edge, 0 without a run.
 func (r *Run) taken(e *plan.EdgeDescription) int {
 	switch {
 	case r == nil:
@@ -85,8 +86,8 @@ func (r *Run) taken(e *plan.EdgeDescription) int {
 	return r.Taken[Way{e.From, e.To, e.Label, e.When}]
 }
 
-// edgeLabel is the label of an edge and, of a run, how often it was taken if that was more
-// than once.
+// edgeLabel returns the label of an edge. With a run, it includes how often the edge was
+// taken if that was more than once.
 func (r *Run) edgeLabel(e *plan.EdgeDescription) string {
 	label := edgeLabel(e)
 	if n := r.taken(e); n > 1 {
@@ -95,16 +96,15 @@ func (r *Run) edgeLabel(e *plan.EdgeDescription) string {
 	return label
 }
 
-// Way is an edge of a walk; two nodes may have several. A jump has no label and no
-// condition.
+// Way identifies an edge of a walk; two nodes may have several edges between them. A jump
+// has no label and no condition.
 type Way struct{ From, To, Label, When string }
 
-// SVG draws a picture that needs nothing else: it opens in any browser, bright or
-// dark. Levels go from top to bottom. A fan-out is a stack, a pipeline a box of
-// stages, a loop one with a way back, a nested workflow has a double frame;
-// edges with a condition are dashed. Of a walk the start and the exit are round, conditional
-// nodes have pointed sides, human gates slanted ones, and edges that go back lead from
-// below to above.
+// SVG draws a self-contained picture: it opens in any browser, on light or dark pages.
+// Levels go from top to bottom. A fan-out is a stack, a pipeline a box of stages, a loop a
+// box with a back edge, and a nested workflow has a double frame; edges with a condition
+// are dashed. In a walk, the start and the exit are round, conditional nodes have pointed
+// sides, human gates slanted sides, and back edges lead from below to above.
 func SVG(d *plan.Description, o Options) string {
 	d = asDrawn(d)
 	s := &svg{d: d, run: o.Run, walk: visitedNodes(d), title: o.title(d)}
@@ -120,13 +120,13 @@ const (
 	lineHeight = 16.0
 	padX, padY = 14.0, 10.0
 	headHeight = 24.0 // of a pipeline or loop
-	levelsX    = 72.0 // room for the names of levels
+	levelsX    = 72.0 // space for the names of levels
 	margin     = 24.0
 	stackShift = 5.0 // of a fan-out's second and third sheet
 	maxLine    = 46  // cells of text in a box
 )
 
-// svgNode is a node with its lines, relative to its vertex.
+// svgNode is a node with its lines; its position is relative to its vertex.
 type svgNode struct {
 	n          *plan.NodeDescription
 	lines      []string
@@ -141,7 +141,7 @@ type svgVertex struct {
 	head  string // of a unit
 }
 
-// The way back of a loop passes below its members, and its label is below the line.
+// The back edge of a loop passes below its members, and its label is below the line.
 const (
 	again      = "again"
 	againDepth = 14.0
@@ -159,15 +159,15 @@ type svg struct {
 	walk     map[string]*plan.WalkNodeDescription
 	ends     [][2]int      // of edges, the upper vertex first
 	back     []bool        // edges that lead to a higher vertex, or to the same one
-	jumped   int           // edges from here on are jumps of the run
-	chains   [][]int       // the boxes that edges pass; nil for an edge to its own node
-	loops    map[int][]int // by vertex: the edges to its own node
-	rows     []int         // of the levels; rows of labels are between them
+	jumped   int           // index of the first edge that is a jump of the run
+	chains   [][]int       // the boxes that each edge passes; nil for an edge to its own node
+	loops    map[int][]int // by vertex: its edges to its own node
+	rows     []int         // the rows of the levels; rows of labels are between them
 	l        *layout
 	w, h     float64
 }
 
-// measure finds the size of each box.
+// measure computes the size of each box.
 func (s *svg) measure() {
 	s.owner = map[string][2]int{}
 	for level := range s.d.Levels {
@@ -192,7 +192,7 @@ func (s *svg) measure() {
 	}
 }
 
-// node makes the lines of a node's box.
+// node returns a node with the lines of its box.
 func (s *svg) node(v *plan.VertexDescription, n *plan.NodeDescription) svgNode {
 	lines := []string{n.ID}
 	if a := about(n); a != "" {
@@ -224,7 +224,7 @@ func (s *svg) node(v *plan.VertexDescription, n *plan.NodeDescription) svgNode {
 	return out
 }
 
-// slants are how far the sides of nodes with a role in a walk stand out.
+// slants maps the roles of nodes in a walk to the width by which their sides project.
 var slants = map[string]float64{
 	core.RoleStart.String(): 6, core.RoleExit.String(): 6, core.RoleConditional.String(): 16, core.RoleHuman.String(): 10, core.RoleParallel.String(): 0,
 }
@@ -240,7 +240,7 @@ func clipped(s string, most int) string {
 	return string(r) + "…"
 }
 
-// line puts the members of a unit side by side, below its head.
+// line places the members of a unit side by side, below its head.
 func (v *svgVertex) line(s *svg) (w, h float64) {
 	v.head = clipped(safe(v.v.Shape+" "+v.v.ID+": "+runs(v.v)), 2*maxLine)
 	if m := s.mark(v.v.ID); m.Text != "" {
@@ -265,7 +265,7 @@ func (s *svg) mark(id string) Mark { return s.run.mark(id) }
 
 func (s *svg) printf(format string, args ...any) { fmt.Fprintf(&s.b, format, args...) }
 
-// text escapes a text of a document.
+// text escapes a string of a document.
 func text(t string) string { return html.EscapeString(safe(t)) }
 
 func (s *svg) write() {
@@ -294,13 +294,13 @@ func (s *svg) write() {
 	for i := range s.vertices {
 		s.vertex(i)
 	}
-	for _, l := range labels { // above everything
+	for _, l := range labels { // on top of everything
 		s.b.WriteString(l)
 	}
 	s.printf("</g>\n</svg>\n")
 }
 
-// levels shades every other level and names them.
+// levels draws the bands of the levels, every other one shaded, and their names.
 func (s *svg) levels() {
 	for r, row := range s.rows {
 		y, bottom := s.l.bounds(row)
@@ -365,7 +365,7 @@ func (s *svg) unit(v *svgVertex, b *box) {
 	s.printf(`<text class="note" x="%.1f" y="%.1f">%s</text>`+"\n", againFrom, y+lineHeight-3, again)
 }
 
-// class is the CSS class for the status of a node in the run.
+// class returns the CSS class for the status of a node in the run.
 func (s *svg) class(id string) string {
 	return s.run.class(id)
 }
@@ -387,7 +387,7 @@ func (s *svg) box(n *svgNode) {
 	s.printf("</g>\n")
 }
 
-// frame draws the outline of a node, which tells its role in a walk.
+// frame draws the outline of a node, which shows its role in a walk.
 func (s *svg) frame(n *svgNode) {
 	class, round, w := "box "+s.class(n.n.ID), 6.0, s.walk[n.n.ID]
 	if w != nil && w.GoalGate {
@@ -418,7 +418,7 @@ func (s *svg) frame(n *svgNode) {
 	}
 }
 
-// hint is what is shown when the pointer rests on a node.
+// hint returns the tooltip of a node.
 func (s *svg) hint(n *plan.NodeDescription) string {
 	parts := []string{n.ID}
 	if n.Description != "" {
@@ -441,12 +441,12 @@ var (
 	colorUse  = regexp.MustCompile(`(fill|stroke): (var\((--[a-z-]+)\))`)
 )
 
-// plainFirst puts the colour for a bright page before each use of a variable: renderers that
-// do not know variables keep it, and draw black otherwise.
+// plainFirst inserts the colour for a light page before each use of a variable. Renderers
+// that do not support variables use it, and would draw black otherwise.
 func plainFirst(style string) string {
 	bright := map[string]string{}
 	for _, m := range colorName.FindAllStringSubmatch(style, -1) {
-		if bright[m[1]] == "" { // the dark page comes second
+		if bright[m[1]] == "" { // the dark theme comes second
 			bright[m[1]] = m[2]
 		}
 	}
@@ -456,7 +456,7 @@ func plainFirst(style string) string {
 	})
 }
 
-// svgStyle is small on purpose: colours for a bright and a dark page.
+// svgStyle is kept small: colours for light and dark pages.
 const svgStyle = `
 svg { color-scheme: light dark; font-family: ui-sans-serif, system-ui, sans-serif;
   --page: #fff; --ink: #1f2430; --soft: #667085; --line: #98a2b3; --fill: #fff; --level: #f4f6f9; --unit: #eef2fb;

@@ -15,7 +15,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// wellFormed returns the error of a strict XML reader.
+// wellFormed returns the error of a strict XML parser.
 func wellFormed(picture string) error {
 	d := xml.NewDecoder(strings.NewReader(picture))
 	for {
@@ -27,8 +27,8 @@ func wellFormed(picture string) error {
 	}
 }
 
-// Names and conditions are escaped: the picture is one XML document, and none of its elements
-// comes from the workflow.
+// Names and conditions are escaped: the picture is one XML document, and none of its
+// elements comes from the workflow.
 func TestSVGQuotesEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{`</text><script>alert(1)</script>`, `"/><a b="`, "]]>", "&lt;&", "\x1b[31m", "\u202e"}))
@@ -73,8 +73,8 @@ func graph(t *rapid.T) ([]box, []span) {
 	return boxes, edges
 }
 
-// No two boxes or labels overlap, no box reaches into another row, nothing lies to the left
-// of 0, and the same graph is laid out in the same way.
+// No two boxes or labels overlap, no box extends into another row, no x is negative, and
+// the layout of a graph is deterministic.
 func TestArrange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		boxes, edges := graph(t)
@@ -115,7 +115,7 @@ func TestArrange(t *testing.T) {
 	})
 }
 
-// The number of crossings is compared with a count of all pairs.
+// The number of crossings equals a count over all pairs.
 func TestCrossings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		boxes, edges := graph(t)
@@ -169,8 +169,8 @@ func TestStatusesHaveColours(t *testing.T) {
 	}
 }
 
-// Renderers without support for CSS variables, such as those of wikis and mail programs, use
-// the plain colour that comes before each variable.
+// Renderers without support for CSS variables, such as those of wikis and mail programs,
+// use the plain colour that comes before each variable.
 func TestColoursWithoutVariables(t *testing.T) {
 	uses := regexp.MustCompile(`(fill|stroke): var\(`)
 	plain := regexp.MustCompile(`(fill: #[0-9a-f]+; fill|stroke: #[0-9a-f]+; stroke): var\(`)
@@ -183,8 +183,8 @@ func TestColoursWithoutVariables(t *testing.T) {
 	}
 }
 
-// An edge is drawn as not taken if its source ended with a status that the edge does not
-// accept, or if its condition was false.
+// An edge is drawn as not taken if it does not accept the status of its source, or if its
+// condition was false.
 func TestDeadEdges(t *testing.T) {
 	for _, tt := range []struct {
 		on   string

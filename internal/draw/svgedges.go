@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// port is where edges leave or enter a node: the middle of its side, which for a
-// member is that of its unit.
+// port returns the point where edges leave or enter a node: the middle of its side, or of
+// the side of its unit.
 func (s *svg) port(id string, down bool) (x, y float64) {
 	at := s.owner[id]
 	v, b := &s.vertices[at[0]], &s.boxes[at[0]]

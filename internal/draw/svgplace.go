@@ -2,7 +2,7 @@ package draw
 
 import "slices"
 
-// place lays everything out.
+// place computes all positions.
 func (s *svg) place() {
 	spans := s.spans()
 	s.l = arrange(s.boxes, spans)
@@ -15,8 +15,8 @@ func (s *svg) place() {
 		}
 		s.chains, chains = append(s.chains, chains[0]), chains[1:]
 	}
-	// The room between two rows grows with the distance that edges move sideways there, so
-	// that none becomes flat.
+	// The space between two rows grows with the distance that edges move sideways there, so
+	// that no edge becomes flat.
 	shifts := s.l.shifts()
 	s.h = s.l.stack(func(row int) float64 {
 		if row == 0 {
@@ -37,11 +37,12 @@ const (
 	labelGap = 32.0
 )
 
-// isLevel reports whether a row holds nodes, not labels.
+// isLevel reports whether a row holds nodes rather than labels.
 func (s *svg) isLevel(row int) bool { return slices.Contains(s.rows, row) }
 
-// spans returns the edges between different vertices. It makes room for edges from a node to
-// itself, and gives each box its row: labels have rows of their own between the levels.
+// spans returns the edges between different vertices. It reserves space for edges from a
+// node to itself, and assigns each box to its row: labels have rows of their own between
+// the levels.
 func (s *svg) spans() []span {
 	var spans []span
 	labels := make([]bool, len(s.d.Levels)+1) // above each level, and below the last one
@@ -92,15 +93,16 @@ func (s *svg) span(i int) span {
 	return span{s.ends[i][0], s.ends[i][1], s.labelWidth(i), s.portShift(upper) + aside, s.portShift(lower) + aside}
 }
 
-// portShift is how far the port of a node is at the right of the middle of its vertex.
+// portShift returns the offset of the port of a node to the right of the center of its
+// vertex.
 func (s *svg) portShift(id string) float64 {
 	x, _ := s.port(id, true)
 	b := &s.boxes[s.owner[id][0]]
 	return x - b.center()
 }
 
-// loopRoom makes room at the right of a vertex for edges from its node to itself, one below
-// the other.
+// loopRoom reserves space at the right of a vertex for edges from its node to itself, one
+// below the other.
 func (s *svg) loopRoom(v int, loops []int) {
 	b := &s.boxes[v]
 	for _, i := range loops {
@@ -113,7 +115,7 @@ func (s *svg) loopRoom(v int, loops []int) {
 	}
 }
 
-// Measures of an edge from a node to itself: how far it reaches out, and its height.
+// Measures of an edge from a node to itself: how far it extends, and its height.
 const (
 	loopReach  = 30.0
 	loopHeight = 28.0

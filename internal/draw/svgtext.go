@@ -18,8 +18,8 @@ var (
 )
 
 // Widths of the characters from the space to the tilde, in hundredths of the font size. A
-// picture does not choose its font, so these are the widths of DejaVu Sans, which is as wide
-// as any of the usual system fonts.
+// picture does not choose its font, so these are the widths of DejaVu Sans, which is as
+// wide as any common system font.
 var (
 	plainAdvances = [95]uint8{
 		32, 41, 46, 84, 64, 96, 78, 28, 40, 40, 50, 84, 32, 37, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 54,
@@ -33,14 +33,14 @@ var (
 	}
 )
 
-// Widths of a cell, in font sizes: of a monospace font and of characters that take two cells,
-// and of other letters in proportional fonts.
+// Widths of a cell, in font sizes: of a monospace font and of characters that take two
+// cells, and of other letters in proportional fonts.
 const (
 	monoCell  = 0.61
 	otherCell = 0.9
 )
 
-// width is the width of a string, which holds no control characters.
+// width returns the width of a string without control characters.
 func (f font) width(s string) float64 {
 	ems := 0.0
 	for _, r := range s {

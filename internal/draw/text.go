@@ -9,9 +9,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Text draws a tree by levels: nodes that may run at the same time are together, and
-// below each node what it comes after. A walk is drawn by the distance from its start. Of a
-// run each node says how it ended, and edges that a walk took how often.
+// Text draws a tree by levels: nodes that may run at the same time form a group, and below
+// each node are its predecessors. A walk is drawn by the distance from its start. With a
+// run, nodes show their statuses and edges show how often a walk took them.
 func Text(d *plan.Description, o Options) string {
 	edges := map[string][]*plan.EdgeDescription{}
 	for i := range d.Edges {
@@ -43,7 +43,8 @@ func countNodes(d *plan.Description) (n int) {
 	return n
 }
 
-// branch begins a part of the tree. Its children must be branches or safe texts.
+// branch returns a subtree with the given label. Its children must be branches or safe
+// strings.
 func branch(label string) *tree.Tree { return tree.Root(safe(label)) }
 
 func plural(n int, what string) string {
@@ -71,7 +72,7 @@ func vertexTree(v *plan.VertexDescription, edges map[string][]*plan.EdgeDescript
 	return t
 }
 
-// mark is the sign of a shape: many, through, around.
+// mark returns the symbol of a vertex: for a fan-out, a pipeline or a loop.
 func mark(v *plan.VertexDescription) string {
 	switch v.Shape {
 	case plan.FanOut.String():

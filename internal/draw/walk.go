@@ -9,9 +9,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// asDrawn returns the description that pictures show. Where nodes are visited, each node is
-// below all nodes that lead to it, except by edges that go back, and edges are added from the
-// exit to the nodes to which goal gates send the walk.
+// asDrawn returns the description that pictures show. In modes that visit nodes, each node
+// is below all nodes that lead to it, except by back edges, and there are additional edges
+// from the exit to the nodes to which goal gates send the walk.
 func asDrawn(d *plan.Description) *plan.Description {
 	if !d.Mode.Visits {
 		return d
@@ -35,16 +35,16 @@ func asDrawn(d *plan.Description) *plan.Description {
 	return &c
 }
 
-// gateLabel begins the label of the edges that asDrawn adds.
+// gateLabel is the prefix of the labels of edges that asDrawn adds.
 const gateLabel = "not satisfied: "
 
-// isGateEdge reports whether asDrawn has added an edge: no edge leaves an exit.
+// isGateEdge reports whether asDrawn has added an edge: other edges never leave an exit.
 func isGateEdge(e *plan.EdgeDescription) bool {
 	return strings.HasPrefix(e.Label, gateLabel) && e.When == "" && !e.Branch && !e.Freeform
 }
 
-// layers puts each node of a walk below those that lead to it: the longest way from the
-// start over edges that do not go back. The exit comes last.
+// layers returns the nodes of a walk by level: the length of the longest path from the
+// start without back edges. The exit comes last.
 func layers(d *plan.Description) [][]plan.VertexDescription {
 	var vertices []plan.VertexDescription
 	index := map[string]int{}
@@ -61,7 +61,7 @@ func layers(d *plan.Description) [][]plan.VertexDescription {
 	}
 	order := descending(out)
 	level := make([]int, len(vertices))
-	place := make([]int, len(vertices)) // in the order
+	place := make([]int, len(vertices)) // index in the order
 	for i, v := range order {
 		place[v] = i
 	}
@@ -86,8 +86,8 @@ func layers(d *plan.Description) [][]plan.VertexDescription {
 	return slices.DeleteFunc(levels, func(l []plan.VertexDescription) bool { return len(l) == 0 })
 }
 
-// descending orders the vertices so that edges lead to later ones, but for those that
-// close a circle, seen from the first vertex.
+// descending orders the vertices so that edges lead to later ones, except for edges that
+// close a cycle, in a depth-first search from the first vertex.
 func descending(out [][]int) []int {
 	var order []int
 	seen := make([]bool, len(out))
@@ -117,9 +117,9 @@ func descending(out [][]int) []int {
 	return order
 }
 
-// visitedNodes describes the nodes that are visited, by their ids. The node where a run begins
-// has the role of a start, and the node where it ends the role of an exit, in modes without
-// nodes of such roles, too.
+// visitedNodes returns the descriptions of the visited nodes by id. In every mode, the
+// first node of a run has the role of a start, and the last one the role of an exit, even
+// if the mode has no such roles.
 func visitedNodes(d *plan.Description) map[string]*plan.WalkNodeDescription {
 	nodes := map[string]*plan.WalkNodeDescription{}
 	for _, n := range d.Visited() {
@@ -134,7 +134,7 @@ func visitedNodes(d *plan.Description) map[string]*plan.WalkNodeDescription {
 	return nodes
 }
 
-// aboutWalk says what a node is to its walk beside its kind: "goal gate", "k_of_n(2)".
+// aboutWalk describes the properties of a node in its walk: "goal gate", "k_of_n(2)".
 func aboutWalk(n *plan.WalkNodeDescription) []string {
 	var parts []string
 	if n == nil {
@@ -152,5 +152,5 @@ func aboutWalk(n *plan.WalkNodeDescription) []string {
 	return parts
 }
 
-// conditional reports whether an edge is taken only if something holds.
+// conditional reports whether an edge has a condition.
 func conditional(e *plan.EdgeDescription) bool { return e.When != "" || e.Else || e.On != "" }

@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// TestAnyWalk holds that every node and edge of a walk is drawn, whatever circles there are,
-// and that the drawing of a run has no edge less.
+// TestAnyWalk checks that every node and edge of a random walk is drawn, whatever its
+// cycles, and that the drawing of a run has all of its edges.
 func TestAnyWalk(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))

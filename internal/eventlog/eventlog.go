@@ -1,5 +1,5 @@
-// Package eventlog reads logs of events: one JSON object on a line, as
-// `run --events` writes them.
+// Package eventlog reads event logs: one JSON object per line, as `run --events` writes
+// them.
 //
 //	r := eventlog.NewReader(file)
 //	for {
@@ -21,8 +21,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Reader reads the events of a log one after the other. Its memory is that of the
-// longest line. It belongs to one goroutine.
+// Reader reads the events of a log in order. It uses as much memory as the longest line
+// takes. It is not safe for concurrent use.
 type Reader struct {
 	in     *bufio.Reader
 	line   int
@@ -35,16 +35,16 @@ func NewReader(r io.Reader) *Reader {
 	return &Reader{in: bufio.NewReaderSize(r, 1<<16)}
 }
 
-// Error says what is wrong with a line of a log.
+// Error describes an invalid line of a log.
 type Error struct {
 	Line int
-	// Cut tells that it is the last line and stops in its middle, as a process that
-	// was killed leaves it.
+	// Cut reports that the line is the last one and is incomplete, as after the process was
+	// killed.
 	Cut bool
 	Err error
 }
 
-// Error begins with the number of the line.
+// Error returns the message, which begins with the number of the line.
 func (e *Error) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 
 // Unwrap returns the cause.
@@ -53,9 +53,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // Line returns the number of the line that was read last, from 1.
 func (r *Reader) Line() int { return r.line }
 
-// Next reads the next event into e, which it overwrites; lines without text are
-// passed over. After the last one it returns io.EOF. What is no event of this format
-// is an *Error; other errors are those of the reader below.
+// Next reads the next event into e and overwrites it; blank lines are skipped. After the
+// last event it returns io.EOF. An invalid line is an *Error; other errors come from the
+// underlying reader.
 func (r *Reader) Next(e *core.Event) error {
 	for {
 		text, err := r.readLine()
@@ -80,7 +80,7 @@ func (r *Reader) Next(e *core.Event) error {
 	}
 }
 
-// maxLine is how long a line may be. The longest is that with the final state.
+// maxLine limits the length of a line. The longest line contains the final state.
 const maxLine = 1 << 30
 
 // readLine returns the next line; it is valid until the next call.
@@ -91,7 +91,7 @@ func (r *Reader) readLine() ([]byte, error) {
 		return text, err
 	}
 	if start := bytes.TrimLeft(text, " \t\r"); len(start) > 0 && start[0] != '{' {
-		return text, nil // no event; what is no log may have no end of a line either
+		return text, nil // not an event; a file that is not a log may have no line breaks
 	}
 	r.buf = append(r.buf[:0], text...)
 	for errors.Is(err, bufio.ErrBufferFull) {
@@ -127,8 +127,7 @@ func (r *Reader) decode(text []byte, e *core.Event) error {
 	return nil
 }
 
-// version checks the format before anything else is looked at: another one may have
-// other fields.
+// version checks the format version first: other versions may have other fields.
 func version(o *core.Object) error {
 	v, ok := o.Get("v")
 	if !ok {

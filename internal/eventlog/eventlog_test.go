@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// full is an event in which every field has a value.
+// full returns an event in which every field has a value.
 func full(t testing.TB) core.Event {
 	yes := true
 	e := core.Event{V: core.EventVersion, Seq: 1 << 60, Time: time.Date(2024, 1, 31, 8, 0, 0, 1, time.UTC), Type: core.NodeFailed, Run: "r",
@@ -35,7 +35,7 @@ func full(t testing.TB) core.Event {
 	return e
 }
 
-// TestReadsWhatIsWritten holds that the reader knows every field that there is.
+// TestReadsWhatIsWritten checks that the reader supports every field of an event.
 func TestReadsWhatIsWritten(t *testing.T) {
 	want := full(t)
 	text, err := json.Marshal(want)

@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// set stores one field of an event. Those it does not know are passed over: new ones
-// may come at any time.
+// set stores one field of an event. It ignores unknown fields, since new ones may be added
+// at any time.
 func set(e *core.Event, key string, v any) (err error) {
 	switch key {
 	case "v":
@@ -115,7 +115,7 @@ func setRest(e *core.Event, key string, v any) (err error) {
 	return err
 }
 
-// to stores a value of the type that the field has.
+// to stores a value of the type of the field.
 func to[T string | int64 | float64 | bool | *core.Object](field *T, v any) error {
 	x, ok := v.(T)
 	if !ok {
@@ -247,7 +247,7 @@ func limits(v any) (*core.Limits, error) {
 	})
 }
 
-// each hands the keys of an object to set, and says of which one an error is.
+// each calls set for every member of an object, and adds the key to an error.
 func each(v any, set func(key string, v any) error) error {
 	var o *core.Object
 	if err := to(&o, v); err != nil {

@@ -1,6 +1,6 @@
-// Package pace tells from what has been done by when how fast something goes and how
-// long it will take: a rate over a sliding window and an estimate of the rest. It has
-// no clock; whoever draws says what time it is.
+// Package pace estimates rates and remaining times from progress reports: a rate over a
+// sliding window, and an estimate of the rest. It has no clock; callers pass the current
+// time.
 package pace
 
 import (
@@ -10,32 +10,33 @@ import (
 )
 
 const (
-	// window is how far back a rate looks.
+	// window is the length of the sliding window.
 	window = 10 * time.Second
-	// every is the least time between two samples.
+	// every is the minimum time between two samples.
 	every = 500 * time.Millisecond
-	// soon is from when on a rate is told: a first moment says little.
+	// soon is the minimum time span for a rate; rates over shorter spans mean little.
 	soon = time.Second
 )
 
-// sample is how far it was at a time.
+// sample is the progress at a point in time.
 type sample struct {
 	at   time.Time
 	done int64
-	part float64 // of the whole, from 0 to 1
+	part float64 // fraction of the total, from 0 to 1
 }
 
-// Pace is how something has come along. The zero Pace has not begun.
+// Pace tracks progress over time. The zero Pace has not begun.
 type Pace struct {
-	samples []sample // the oldest is at most one sample older than the window
+	samples []sample // the first is at most one sample older than the window
 	last    sample
-	// Done is how many steps were done, Of how many there are, 0 if nobody knows.
+	// Done is the number of steps done, Of the total number, 0 if it is unknown.
 	Done, Of int64
-	// read of size is how much of the input was read, 0 if nobody knows.
+	// read is the number of bytes of the input that have been read, size the size of the
+	// input, 0 if it is unknown.
 	read, size int64
 }
 
-// Begin sets when it began.
+// Begin sets the start time.
 func (p *Pace) Begin(at time.Time) {
 	if len(p.samples) == 0 {
 		p.samples = append(p.samples, sample{at: at})
@@ -43,13 +44,13 @@ func (p *Pace) Begin(at time.Time) {
 	}
 }
 
-// Step notes how many steps are done, of how many.
+// Step records that done of of steps are done.
 func (p *Pace) Step(at time.Time, done, of int64) {
 	p.Done, p.Of = done, of
 	p.note(at)
 }
 
-// Input notes how much of the input was read.
+// Input records that read of size bytes of the input have been read.
 func (p *Pace) Input(at time.Time, read, size int64) {
 	p.read, p.size = read, size
 	p.note(at)
@@ -61,7 +62,7 @@ func (p *Pace) note(at time.Time) {
 	p.last = sample{at, p.Done, part}
 	newest := &p.samples[len(p.samples)-1]
 	switch since := at.Sub(newest.at); {
-	case since <= 0: // more of the same moment
+	case since <= 0: // another report for the same time
 		newest.done, newest.part = p.last.done, p.last.part
 		return
 	case since < every:
@@ -73,8 +74,8 @@ func (p *Pace) note(at time.Time) {
 	}
 }
 
-// Part is how much of the whole is done, from 0 to 1: by the steps, or else by the
-// input that was read. ok is false if nobody knows.
+// Part returns the fraction of the total that is done, from 0 to 1: by the steps, or else
+// by the input that was read. ok is false if neither total is known.
 func (p *Pace) Part() (part float64, ok bool) {
 	switch {
 	case p.Of > 0:
@@ -85,7 +86,8 @@ func (p *Pace) Part() (part float64, ok bool) {
 	return 0, false
 }
 
-// since is the sample that the rate counts from.
+// since returns the sample that the rate is measured from, and whether the time span is
+// long enough.
 func (p *Pace) since(now time.Time) (sample, bool) {
 	if len(p.samples) == 0 {
 		return sample{}, false
@@ -100,8 +102,8 @@ func (p *Pace) since(now time.Time) (sample, bool) {
 	return from, now.Sub(from.at) >= soon
 }
 
-// Rate is how many steps are done in a second, lately. ok is false while that cannot be
-// told, and when nothing was done.
+// Rate returns the recent number of steps per second. ok is false if it is not yet known or
+// no step was done.
 func (p *Pace) Rate(now time.Time) (perSecond float64, ok bool) {
 	from, ok := p.since(now)
 	if !ok || p.last.done <= from.done {
@@ -110,8 +112,8 @@ func (p *Pace) Rate(now time.Time) (perSecond float64, ok bool) {
 	return float64(p.last.done-from.done) / now.Sub(from.at).Seconds(), true
 }
 
-// Left is how long it will take if it goes on as lately. ok is false while that cannot
-// be told, when it is done, and when it does not move.
+// Left estimates the remaining time at the recent rate. ok is false if there is no
+// estimate, all is done, or there was no recent progress.
 func (p *Pace) Left(now time.Time) (left time.Duration, ok bool) {
 	from, ok := p.since(now)
 	part, known := p.Part()
@@ -125,11 +127,11 @@ func (p *Pace) Left(now time.Time) (left time.Duration, ok bool) {
 	return time.Duration(seconds * float64(time.Second)), true
 }
 
-// Percent writes the part, rounded down, so that 100% means all of it; it is always
-// four cells wide.
+// Percent formats a fraction, rounded down, so that 100% means all of it; the result is
+// always four cells wide.
 func Percent(part float64) string { return fmt.Sprintf("%3d%%", int(part*100)) }
 
-// Count writes a number in groups of three digits.
+// Count formats a number in groups of three digits.
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -138,7 +140,7 @@ func Count(n int64) string {
 	return s
 }
 
-// Rate writes a rate with two or three digits: 52k/s, 950/s, 1.4/s, 12/min.
+// Rate formats a rate with two or three digits: 52k/s, 950/s, 1.4/s, 12/min.
 func Rate(perSecond float64) string {
 	switch {
 	case perSecond >= 0.95e6:
@@ -160,7 +162,7 @@ func short(x float64) string {
 	return strconv.FormatFloat(x, 'f', 0, 64)
 }
 
-// Left writes a time that remains, the more roughly the longer it is.
+// Left formats a remaining time; longer times are rounded more coarsely.
 func Left(d time.Duration) string {
 	switch {
 	case d < time.Minute:

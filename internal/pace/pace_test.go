@@ -10,8 +10,8 @@ var start = time.Date(2024, 1, 31, 8, 0, 0, 0, time.UTC)
 
 func at(seconds float64) time.Time { return start.Add(time.Duration(seconds * float64(time.Second))) }
 
-// Nothing is told in the first moment; later the rate is that of the last ten seconds,
-// and falls when nothing happens any more.
+// At first there is no rate; later it is the rate of the last ten seconds, and it falls
+// when progress stops.
 func TestRateOverASlidingWindow(t *testing.T) {
 	var p Pace
 	p.Begin(at(0))
@@ -19,10 +19,10 @@ func TestRateOverASlidingWindow(t *testing.T) {
 	if _, ok := p.Rate(at(0.9)); ok {
 		t.Error("a rate in the first second")
 	}
-	for i := 1; i <= 20; i++ { // 100 a second
+	for i := 1; i <= 20; i++ { // 100 per second
 		p.Step(at(float64(i)), int64(i*100), 10_000)
 	}
-	for i := 1; i <= 20; i++ { // 200 a second
+	for i := 1; i <= 20; i++ { // 200 per second
 		p.Step(at(20+float64(i)), int64(2000+i*200), 10_000)
 	}
 	for _, now := range []float64{40, 45, 60} {
@@ -33,7 +33,7 @@ func TestRateOverASlidingWindow(t *testing.T) {
 			if !ok || math.Abs(rate-200) > 1 || !known || left.Round(time.Second) != 20*time.Second {
 				t.Errorf("%v a second, %v left", rate, left)
 			}
-		case 45: // half of the window has seen nothing
+		case 45: // no progress in half of the window
 			if !ok || rate < 90 || rate > 140 || left < 30*time.Second {
 				t.Errorf("behind 5 s of nothing: %v a second, %v left", rate, left)
 			}
@@ -48,7 +48,7 @@ func TestRateOverASlidingWindow(t *testing.T) {
 	}
 }
 
-// Where the number of steps is not known the input tells how much is left.
+// If the number of steps is unknown, the input determines the remaining time.
 func TestLeftByInput(t *testing.T) {
 	var p Pace
 	p.Begin(at(0))

@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Value returns a run-time value in which secrets are replaced in texts, in the
-// keys of objects, and where a number is one. What holds no secret is shared with v.
+// Value returns a run-time value with secrets masked in strings and in keys of objects, and
+// numbers that are secrets replaced. Parts without secrets are shared with v.
 func (m Masker) Value(v any) any {
 	if m.None() {
 		return v
@@ -75,8 +75,8 @@ func (m Masker) Object(o *core.Object) *core.Object {
 	return out
 }
 
-// same reports whether masking left a value as it was. Only what Value returns for
-// it is asked about: a list without secrets is the same list.
+// same reports whether masking left a value unchanged. masked must be the result of Value
+// for v: a list without secrets is the identical list.
 func same(masked, v any) bool {
 	switch x := v.(type) {
 	case []any:
@@ -88,8 +88,8 @@ func same(masked, v any) bool {
 	return false
 }
 
-// Failure returns a failure with masked texts and without its cause, or f itself if
-// it holds no secret.
+// Failure returns a failure with masked strings and without its cause, or f itself if it
+// contains no secret.
 func (m Masker) Failure(f *core.Failure) *core.Failure {
 	if f == nil || m.None() {
 		return f
@@ -103,7 +103,7 @@ func (m Masker) Failure(f *core.Failure) *core.Failure {
 	return &out
 }
 
-// Event returns an event without secrets. Names that a document gives are left.
+// Event returns an event with secrets masked. Names from the document are not masked.
 func (m Masker) Event(e core.Event) core.Event {
 	if m.None() {
 		return e
@@ -114,8 +114,8 @@ func (m Masker) Event(e core.Event) core.Event {
 	return e
 }
 
-// Report returns a report without secrets: its state, errors, reasons, notes and
-// what nodes sent along their edges.
+// Report returns a report with secrets masked: its state, errors, reasons, notes and edge
+// outputs.
 func (m Masker) Report(r *core.Report) *core.Report {
 	if m.None() {
 		return r

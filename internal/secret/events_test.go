@@ -45,7 +45,7 @@ func TestMaskerValue(t *testing.T) {
 	}
 }
 
-// What holds no secret is not copied.
+// Values without secrets are not copied.
 func TestMaskerValueShares(t *testing.T) {
 	m := NewMasker("hunter2")
 	o := parse(t, `{"list": [1, 2, {"a": "b"}], "secret": "hunter2"}`).(*core.Object)
@@ -87,7 +87,7 @@ func TestMaskerEventAndReport(t *testing.T) {
 	}
 }
 
-// Wherever a secret stands in what is encoded, no part of it that says anything is left.
+// After masking, encoded data contains no usable part of a secret.
 func TestEncodedSecrets(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const letters = "abcXYZ0189+/=&? %ä\"\\<"

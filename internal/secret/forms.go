@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// forms lists how a value may look in a text: as it is, without control characters
-// and outer blanks, each of them also in the quotes of Go and of JSON, where some
-// characters are escaped; and encoded for an address, in base64 and in hexadecimal.
-// A value that is too short to be masked has none.
+// forms lists the representations of a value that are masked: unchanged, without control
+// characters, and without surrounding white space, each of them also as escaped in Go and
+// JSON strings; and encoded for a URL, in base64 and in hexadecimal. A value that is too
+// short to be masked has none.
 func forms(v string) []string {
 	if len(strings.TrimSpace(v)) < Shortest {
 		return nil
@@ -53,16 +53,15 @@ func jsonOf(s string, html bool) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// inner takes the quotes away.
+// inner removes the quotes.
 func inner(quoted string) string { return quoted[1 : len(quoted)-1] }
 
-// shortestCode is the length of the shortest part of a longer base64 text that is
-// masked.
+// shortestCode is the minimum length of a part of a longer base64 string that is masked.
 const shortestCode = 6
 
-// base64Forms lists how a value looks in base64: by itself, and behind one or two
-// other bytes, as in "user:password". The characters that depend on what stands
-// before or behind it are left out.
+// base64Forms lists the base64 encodings of a value: on its own, and as part of longer
+// data, at each of the three byte offsets, as in "user:password". Characters that depend on
+// adjacent bytes are left out.
 func base64Forms(v string) []string {
 	var out []string
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -81,7 +80,8 @@ func base64Forms(v string) []string {
 	return out
 }
 
-// Clean makes a text fit for a log: valid UTF-8, no control characters but tabs.
+// Clean makes a string suitable for a log: valid UTF-8 without control characters other
+// than tabs.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r == 0x7f {

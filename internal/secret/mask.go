@@ -1,6 +1,6 @@
-// Package secret keeps secrets out of what people read: it replaces their
-// values in log lines, error texts, events and reports. It never looks for secrets
-// by itself; who refers to one says so.
+// Package secret keeps secrets out of output for people: it masks their values in log
+// lines, error messages, events and reports. It does not detect secrets; workflows declare
+// them by references.
 package secret
 
 import (
@@ -12,25 +12,25 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Mask is what is shown in place of a secret.
+// Mask replaces a secret.
 const Mask = "***"
 
-// Shortest is the length in bytes of the shortest secret that is masked. A shorter
-// one stands in so many texts by chance that masking it would make them unreadable,
-// and would give it away.
+// Shortest is the minimum length in bytes of a secret that is masked. Shorter values occur
+// in many strings by chance; masking them would make the strings unreadable and reveal the
+// secret.
 const Shortest = 4
 
-// Masker replaces secrets in texts. The zero Masker replaces nothing. It is
-// immutable and safe for concurrent use.
+// Masker masks secrets in strings. The zero Masker masks nothing. It is immutable and safe
+// for concurrent use.
 type Masker struct {
-	values   []string // longest first, so that a secret inside another one does not spoil it
+	values   []string // longest first, so that a secret that contains another one is masked as a whole
 	replacer *strings.Replacer
 }
 
-// NewMasker returns a masker of the given values. A value of several lines, such
-// as a key file, is also masked line by line, because logs are cut at line ends.
-// Each is also masked as it looks where messages show it, see forms. Values and
-// lines shorter than Shortest are left out.
+// NewMasker returns a masker of the given values. Each line of a value of several lines,
+// such as a key file, is also masked on its own, because logs are split at line ends.
+// Values are masked in all of their representations, see forms. Values and lines shorter
+// than Shortest are not masked.
 func NewMasker(values ...string) Masker {
 	var all []string
 	for _, v := range values {
@@ -55,7 +55,7 @@ func NewMasker(values ...string) Masker {
 	return Masker{values: all, replacer: strings.NewReplacer(pairs...)}
 }
 
-// MaskerOf returns a masker of secrets by their references, as they are now.
+// MaskerOf returns a masker of the current values of secret references.
 func MaskerOf(refs []core.Secret) Masker {
 	var values []string
 	for _, r := range refs {
@@ -66,7 +66,7 @@ func MaskerOf(refs []core.Secret) Masker {
 	return NewMasker(values...)
 }
 
-// Check warns of secrets that are too short to be masked.
+// Check returns warnings about secrets that are too short to be masked.
 func Check(refs []core.Secret) core.Diagnostics {
 	var ds core.Diagnostics
 	for _, r := range refs {
@@ -80,8 +80,8 @@ func Check(refs []core.Secret) core.Diagnostics {
 // None reports whether there is nothing to mask.
 func (m Masker) None() bool { return m.replacer == nil }
 
-// Text returns s with every secret replaced, also one that was cut short: its
-// beginning before an ellipsis.
+// Text returns s with every secret masked. It also masks the beginning of a secret before
+// an ellipsis, where a program has truncated it.
 func (m Masker) Text(s string) string {
 	if m.replacer == nil {
 		return s
@@ -100,15 +100,15 @@ func (m Masker) Text(s string) string {
 	return s
 }
 
-// ellipses are how programs write that something is left out: the character, as it is and
-// escaped, and three dots.
+// ellipses lists the strings by which programs mark truncation: the character, unchanged
+// and escaped, and three dots.
 var ellipses = []string{"…", `\u2026`, "..."}
 
-// closing are what may stand between a text that was cut and the ellipsis: blanks, and the
-// ends of quotes and brackets.
+// closing lists the characters that may occur between truncated text and the ellipsis:
+// white space, closing quotes and closing brackets.
 const closing = " \t\"'`)]}>\\"
 
-// cutShort replaces the beginning of a secret at the end of a text.
+// cutShort masks the beginning of a secret at the end of a string.
 func (m Masker) cutShort(s string) string {
 	text := strings.TrimRight(s, closing)
 	for _, v := range m.values {
@@ -129,9 +129,9 @@ func (m Masker) cutShort(s string) string {
 	return s
 }
 
-// Longest returns the length in bytes of the longest secret. Whoever cuts a text
-// keeps that many bytes more until it is masked, so that no secret is cut in
-// two and shown by halves.
+// Longest returns the length in bytes of the longest secret. Callers that truncate a string
+// keep that many more bytes until it has been masked, so that no secret is cut in two and
+// shown in part.
 func (m Masker) Longest() int {
 	if len(m.values) == 0 {
 		return 0
@@ -139,8 +139,8 @@ func (m Masker) Longest() int {
 	return len(m.values[0])
 }
 
-// Error returns an error with a masked text. errors.Is still finds the causes of
-// err; its own text is gone. An error without secrets is returned as it is.
+// Error returns an error with a masked message. errors.Is still finds the causes of err,
+// but its message is not accessible. An error without secrets is returned unchanged.
 func (m Masker) Error(err error) error {
 	if err == nil {
 		return nil
@@ -151,8 +151,8 @@ func (m Masker) Error(err error) error {
 	return err
 }
 
-// maskedError answers errors.Is through the hidden error but does not unwrap to
-// it: whoever walks the chain and prints each link must not meet the secret.
+// maskedError passes errors.Is on to the hidden error but does not unwrap to it: code that
+// prints each error of the chain must not print the secret.
 type maskedError struct {
 	text string
 	err  error

@@ -6,19 +6,18 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Value is a text in a configuration that may be a secret: either the text
-// itself, or {secret: NAME}, which is read from the environment variable NAME
-// when it is needed.
+// Value is a string in a configuration that may be a secret: either the string itself, or
+// {secret: NAME}, which is read from the environment variable NAME when it is needed.
 type Value struct {
-	// Text is the text as it stands, Env the name of the variable. One of them
-	// is set; a Text may be empty.
+	// Text is the literal string, Env the name of the variable. Exactly one of them is set;
+	// Text may be the empty string.
 	Text core.Text
 	Env  core.Text
 }
 
 var _ core.Unmarshaler = (*Value)(nil)
 
-// DecodeValue reads the text or the reference.
+// DecodeValue decodes a string or a reference.
 func (s *Value) DecodeValue(v *core.Value) core.Diagnostics {
 	switch v.Kind {
 	case core.StringValue:
@@ -42,14 +41,14 @@ func (s *Value) DecodeValue(v *core.Value) core.Diagnostics {
 // IsSecret reports whether the value is read from the environment.
 func (s Value) IsSecret() bool { return s.Env.Value != "" }
 
-// Ref returns the reference to a secret, for core.Compiled. lookup is os.LookupEnv or
-// stands for it.
+// Ref returns the reference to a secret, for core.Compiled. lookup is os.LookupEnv or a
+// function like it.
 func (s Value) Ref(lookup func(string) (string, bool)) core.Secret {
 	return core.Secret{Name: s.Env, Read: func() (string, bool) { return lookup(s.Env.Value) }}
 }
 
-// Read returns the secret. lookup is os.LookupEnv or stands for it. Another
-// attempt would find the same, so the error is permanent.
+// Read returns the secret. lookup is os.LookupEnv or a function like it. The error is
+// permanent, since another attempt would have the same result.
 func (s Value) Read(lookup func(string) (string, bool)) (string, error) {
 	v, ok := lookup(s.Env.Value)
 	if !ok {
@@ -58,8 +57,8 @@ func (s Value) Read(lookup func(string) (string, bool)) (string, error) {
 	return v, nil
 }
 
-// CheckSet warns of a secret whose variable is not set, which fails what needs it. subject
-// names the node and the key, and hint says what fails.
+// CheckSet warns about a secret whose variable is not set. subject names the node and the
+// key, and hint describes what will fail.
 func (s Value) CheckSet(ds *core.Diagnostics, lookup func(string) (string, bool), subject, hint string) {
 	if !s.IsSecret() {
 		return

@@ -12,7 +12,7 @@ func TestValue(t *testing.T) {
 		in     any
 		text   string
 		secret string
-		code   core.Code // of the finding, "" for none
+		code   core.Code // of the finding, "" if there is none
 	}{
 		{"plain", "plain", "", ""},
 		{"", "", "", ""},

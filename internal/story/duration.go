@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Duration writes a duration with about three digits: 340µs, 12ms, 1.25s, 2m3s, 30m.
+// Duration formats a duration with about three digits: 340µs, 12ms, 1.25s, 2m3s, 30m.
 func Duration(d time.Duration) string {
 	switch {
 	case d <= 0:

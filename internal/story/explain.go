@@ -8,11 +8,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// maxShown bounds how many failed items and attempts a text lists.
+// maxShown limits the failed items and attempts in an explanation.
 const maxShown = 10
 
-// Explain tells in lines for people how a node ended and why, down to the node
-// where the trouble began.
+// Explain explains in lines for people how a node ended and why, down to the node that
+// caused it.
 func (s *Story) Explain(a *Account) []string {
 	lines := []string{a.headline()}
 	lines = append(lines, a.details()...)
@@ -28,8 +28,8 @@ func (s *Story) Explain(a *Account) []string {
 	return lines
 }
 
-// Brief tells the reason in one line, with the values of the condition that
-// decided it; "" when there is nothing to say.
+// Brief returns the reason in one line, with the values of the condition that decided it;
+// "" if there is none.
 func (s *Story) Brief(a *Account) string {
 	text := a.reason()
 	if v := a.lastFailure(); v != nil && a.Status == core.Success.String() {
@@ -49,7 +49,7 @@ func (s *Story) Brief(a *Account) string {
 	return text
 }
 
-// reason words why the node or unit ended as it did.
+// reason formats the reason why the node or unit ended as it did.
 func (a *Account) reason() string {
 	switch {
 	case a.Error != nil && (a.IsUnit || a.Reason == ""):
@@ -68,7 +68,7 @@ func (a *Account) reason() string {
 	return a.Reason
 }
 
-// Values writes the values a condition was judged with: "$.n = 3, $.x is
+// Values formats the values with which a condition was evaluated: "$.n = 3, $.x is
 // missing".
 func Values(o *core.Object) string {
 	var parts []string
@@ -82,7 +82,7 @@ func Values(o *core.Object) string {
 	return strings.Join(parts, ", ")
 }
 
-// Usage writes what calls to models took: "3 calls, 1,200 tokens in and 80 out, $0.0123".
+// Usage formats the usage of model calls: "3 calls, 1,200 tokens in and 80 out, $0.0123".
 func Usage(u core.Usage) string {
 	calls := "1 call"
 	if u.Calls != 1 {
@@ -102,7 +102,7 @@ func Usage(u core.Usage) string {
 	return text
 }
 
-// Cost writes a cost in US dollars: "$1.23", "$0.00012".
+// Cost formats a cost in US dollars: "$1.23", "$0.00012".
 func Cost(c float64) string {
 	switch {
 	case c <= 0:
@@ -113,7 +113,7 @@ func Cost(c float64) string {
 	return fmt.Sprintf("$%.2g", c)
 }
 
-// grouped writes a number in groups of three digits.
+// grouped formats a number in groups of three digits.
 func grouped(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -178,7 +178,7 @@ func (a *Account) details() []string {
 		if !c.Result {
 			verdict = "false"
 		}
-		if i == a.Edge { // the reason has named it
+		if i == a.Edge { // part of the reason
 			add("with %s", orNothing(Values(c.Values)))
 			continue
 		}
@@ -236,7 +236,7 @@ func (a *Account) tries() []string {
 	}
 	for i, f := range a.Failed {
 		if n, ok := f.Item.Get(); ok && len(a.Failed) == 1 && a.Error != nil && a.Error.Message == fmt.Sprintf("item %d: %s", n, f.Error) {
-			break // the reason has said it
+			break // part of the reason
 		}
 		if i == maxShown {
 			lines = append(lines, fmt.Sprintf("  … and %d more failed", len(a.Failed)-i))
@@ -257,7 +257,7 @@ func place(i Item) string {
 	return ""
 }
 
-// stack shows the frames of a panic that matter most: the top ones.
+// stack formats the top frames of a panic's stack.
 func stack(text string) []string {
 	lines := []string{"  the stack of the panic:"}
 	for i, l := range strings.Split(strings.TrimSpace(text), "\n") {

@@ -1,13 +1,12 @@
-// Package story tells, from the events of a run alone, why its nodes ended as
-// they did: which condition with which values skipped them, which attempts
-// failed with which errors, and which node the trouble began at.
+// Package story explains, from the events of a run alone, why its nodes ended as they did:
+// which condition with which values skipped them, which attempts failed with which errors,
+// and which node was the original cause.
 //
 //	events, err := story.Read(file)
 //	s := story.New(events)
 //	account, ok := s.Account("save")
 //
-// It reads logs of finished, cancelled and killed runs alike and knows nothing
-// of plans.
+// It reads logs of finished, cancelled and killed runs alike and does not need the plan.
 package story
 
 import (
@@ -18,9 +17,8 @@ import (
 	"github.com/wavefold/wavefold/internal/eventlog"
 )
 
-// Read reads the log of a run. Of a log that holds several runs it returns the last
-// one. A last line that was cut off in the middle, as a killed process leaves it, is
-// passed over.
+// Read reads the log of a run. If the log holds several runs, it returns the last one. An
+// incomplete last line, as a killed process leaves it, is ignored.
 func Read(r io.Reader) ([]core.Event, error) {
 	in := eventlog.NewReader(r)
 	var events []core.Event

@@ -9,27 +9,27 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Story is the course of one run by node.
+// Story is the course of one run, by node.
 type Story struct {
 	Run      string
 	Workflow string
-	// Status is how the run ended, "" if the log stops before its end.
+	// Status is the status of the run, "" if the log stops before its end.
 	Status string
-	// Error is that of a run that failed.
+	// Error is the error of a failed run.
 	Error string
 
-	// Ways are the edges that walks took and the jumps they made, in order.
+	// Ways lists the edges and jumps that walks took, in order.
 	Ways []*Step
 
 	accounts map[string]*Account
-	order    []string            // ids by first appearance
+	order    []string            // ids in the order of their first events
 	writers  map[string][]string // by field
 }
 
-// Account tells how one node or unit ended and why.
+// Account describes how one node or unit ended and why.
 type Account struct {
 	Node string `json:"node"`
-	// IsUnit marks a pipeline or loop; Unit is the one the node belongs to.
+	// IsUnit marks a pipeline or loop; Unit is the unit that the node belongs to.
 	IsUnit bool   `json:"is_unit,omitempty"`
 	Unit   string `json:"unit,omitempty"`
 	// Status is "running" for a node whose end is not in the log.
@@ -37,37 +37,37 @@ type Account struct {
 	Duration time.Duration `json:"duration_ns,omitempty"`
 	// Reason explains a skip, a failure or the end of a unit.
 	Reason string `json:"reason,omitempty"`
-	// Cause is the node where the trouble began, "" for this one.
+	// Cause is the node that originally caused the failure or skip, "" for this node.
 	Cause string `json:"cause,omitempty"`
-	// Edge is the index in Conditions of the one that decided a skip, or -1.
+	// Edge is the index in Conditions of the condition that decided a skip, or -1.
 	Edge       int           `json:"-"`
 	Conditions []Condition   `json:"conditions,omitempty"`
 	Error      *core.Failure `json:"error,omitempty"`
-	// Handled says why the failure does not fail the run, once for each edge
-	// that took it up.
+	// Handled says why the failure does not fail the run, once for each edge that handled
+	// it.
 	Handled []string `json:"handled,omitempty"`
-	// Joined tells which predecessors its join took.
+	// Joined names the predecessors that satisfied its join.
 	Joined   string `json:"joined,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
 	Retries  []Try  `json:"retries,omitempty"`
 	Items    int    `json:"items,omitempty"`
 	Failed   []Item `json:"failed,omitempty"`
-	// Visits are those of a node of a walk, in order of their beginnings.
+	// Visits lists the visits of a node of a walk, in the order of their starts.
 	Visits []Visit `json:"visits,omitempty"`
-	// Usage is what its calls to models took, those about where to go on from it included;
-	// Tools counts the tools that they called, ToolErrors those that failed.
+	// Usage is the usage of its model calls, including routing decisions after the node.
+	// Tools counts the tool calls that the models made, ToolErrors those that failed.
 	Usage      core.Usage `json:"usage,omitzero"`
 	Tools      int        `json:"tools,omitempty"`
 	ToolErrors int        `json:"tool_errors,omitempty"`
 	// Wrote lists the fields it wrote.
 	Wrote []string `json:"wrote,omitempty"`
-	// Rivals are earlier writers of fields, when a merge was refused.
+	// Rivals lists the earlier writers of a field whose merge was rejected.
 	Rivals []string `json:"rivals,omitempty"`
 
 	level core.Ordinal
 }
 
-// Condition is an edge whose condition was judged.
+// Condition is an edge whose condition was evaluated.
 type Condition struct {
 	From   string       `json:"from"`
 	To     string       `json:"to"`
@@ -76,8 +76,8 @@ type Condition struct {
 	Values *core.Object `json:"values,omitempty"`
 }
 
-// Try is an attempt that was followed by another: it failed, or it asked for that, as
-// Reason says then.
+// Try is an attempt that was followed by another, because it failed or because it asked for
+// a retry; Reason explains the latter.
 type Try struct {
 	Item
 	Attempt int           `json:"attempt"`
@@ -85,8 +85,8 @@ type Try struct {
 	Reason  string        `json:"reason,omitempty"`
 }
 
-// Item is an item, row or round, or the whole node if both are absent, and what
-// went wrong in it.
+// Item is the failure of an item, row or round, or of the whole node if Item and Round are
+// both absent.
 type Item struct {
 	Item  core.Ordinal `json:"item,omitzero"`
 	Round core.Ordinal `json:"round,omitzero"`
@@ -102,7 +102,7 @@ func New(events []core.Event) *Story {
 	return s
 }
 
-// Nodes lists the ids of nodes and units by first appearance.
+// Nodes lists the ids of nodes and units in the order of their first events.
 func (s *Story) Nodes() []string { return s.order }
 
 // Account returns the account of a node or unit.
@@ -111,8 +111,9 @@ func (s *Story) Account(id string) (*Account, bool) {
 	return a, ok
 }
 
-// Troubles lists the accounts of everything that did not succeed, at once in a walk, by
-// level and then by name: what ran side by side comes in no order that means anything.
+// Troubles lists the accounts of everything that did not succeed, including nodes of a walk
+// that failed in an earlier visit. They are sorted by level and then by name, because the
+// order of concurrent nodes has no meaning.
 func (s *Story) Troubles() []*Account {
 	var out []*Account
 	for _, id := range s.order {
@@ -126,7 +127,7 @@ func (s *Story) Troubles() []*Account {
 	return out
 }
 
-// account returns the account an event is about, nil for none.
+// account returns the account of the subject of an event, nil if it has none.
 func (s *Story) account(e *core.Event) *Account {
 	id := e.Node
 	if id == "" {
@@ -184,7 +185,7 @@ func (s *Story) add(e *core.Event) {
 		s.visit(a, e)
 	case core.NodeHandled:
 		a.Handled = append(a.Handled, e.Reason)
-		slices.Sort(a.Handled) // they come as their targets are decided
+		slices.Sort(a.Handled) // they arrive in the order in which their targets are decided
 	case core.JoinDecided:
 		a.Joined = e.Reason
 	case core.ModelAnswered:
@@ -229,8 +230,7 @@ func (a *Account) item(e *core.Event) {
 	if a.Unit == "" {
 		return
 	}
-	// Members of units have no end of their own: one failed row is a failed
-	// member.
+	// Members of units have no end of their own: one failed row makes the member fail.
 	a.Items++
 	if e.Type == core.ItemFailed {
 		a.Status, a.Error = e.Status, e.Error
@@ -267,8 +267,8 @@ func (s *Story) wrote(a *Account, field string) {
 	s.writers[field] = append(s.writers[field], a.Node)
 }
 
-// rivals finds who had written the field that a refused write was about: the
-// failure quotes the field's name.
+// rivals sets the earlier writers of a field whose merge was rejected. The message of the
+// failure quotes the name of the field.
 func (s *Story) rivals(a *Account) {
 	_, rest, ok := strings.Cut(a.Error.Message, `"`)
 	if !ok {

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write what was got into the archives")
 
-// log rehearses a workflow and returns its events as they are written to a file.
+// log rehearses a workflow and returns its event log.
 func log(t *testing.T, flow, answers []byte) []byte {
 	t.Helper()
 	_, rec := rehearsetest.Run(t, string(flow), string(answers))
@@ -114,7 +114,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestUnusable tells an answer that could not be read from one that said none.
+// TestUnusable checks that an unreadable answer and an answer that chose none have
+// different explanations.
 func TestUnusable(t *testing.T) {
 	for values, unusable := range map[string]bool{`"answer":"go on","unusable":true`: true, `"answer":"0"`: false} {
 		events, err := story.Read(strings.NewReader(`{"v":1,"seq":1,"type":"run.started","run":"r","reason":"w"}

@@ -8,17 +8,17 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Step is an edge that a walk took, or a jump. From and To are paths, as of nodes.
+// Step is an edge or jump that a walk took. From and To are paths, like those of nodes.
 type Step struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Rule is one of the core.Step constants, Reason says why.
+	// Rule is one of the core.Step constants; Reason explains the choice.
 	Rule   string       `json:"rule"`
 	Reason string       `json:"reason"`
 	Label  string       `json:"label,omitempty"`
 	When   string       `json:"when,omitempty"`
 	Values *core.Object `json:"values,omitempty"`
-	// Ended is how the stage ended that the walk came from.
+	// Ended is the status of the stage that the walk came from.
 	Ended string `json:"ended,omitempty"`
 }
 
@@ -29,14 +29,15 @@ type Visit struct {
 	Duration time.Duration `json:"duration_ns,omitempty"`
 	Attempts int           `json:"attempts"`
 	Reason   string        `json:"reason,omitempty"`
-	// Branch is the parallel node that it is a branch of. Came says how the walk came
-	// there otherwise, nil at its start, and Went how it went on, nil if it did not.
+	// Branch is the parallel node whose branch this is, "" if it is none. Came is the step
+	// that led to the visit, nil at the start of the walk; Went is the step that followed
+	// it, nil if there was none.
 	Branch string `json:"branch,omitempty"`
 	Came   *Step  `json:"came,omitempty"`
 	Went   *Step  `json:"went,omitempty"`
 }
 
-// lastFailure is the last visit that failed, nil for none.
+// lastFailure returns the last visit that failed, nil if there is none.
 func (a *Account) lastFailure() *Visit {
 	for i := len(a.Visits) - 1; i >= 0; i-- {
 		if a.Visits[i].Status == core.Fail.String() {
@@ -46,7 +47,7 @@ func (a *Account) lastFailure() *Visit {
 	return nil
 }
 
-// visit takes in the beginning of an attempt or the end of a visit.
+// visit records the start of an attempt or the end of a visit.
 func (s *Story) visit(a *Account, e *core.Event) {
 	if e.Visit == 0 {
 		return
@@ -75,10 +76,10 @@ func (a *Account) visitOf(number int) *Visit {
 	return nil
 }
 
-// frameOf is the path of the run that a node belongs to: "outer/" of "outer/inner".
+// frameOf returns the path of the run that a node belongs to: "outer/" for "outer/inner".
 func frameOf(node string) string { return node[:strings.LastIndexByte(node, '/')+1] }
 
-// lastWay is the last step of the walk of a run, nil for none.
+// lastWay returns the last step of the walk of a run, nil if there is none.
 func (s *Story) lastWay(frame string) *Step {
 	for i := len(s.Ways) - 1; i >= 0; i-- {
 		if frameOf(s.Ways[i].From) == frame {
@@ -88,7 +89,7 @@ func (s *Story) lastWay(frame string) *Step {
 	return nil
 }
 
-// chosen takes in the way that a walk goes on. A jump from the exit is no visit of it.
+// chosen records a step of a walk. A jump from the exit is not a visit of the exit.
 func (s *Story) chosen(e *core.Event) {
 	frame := frameOf(e.Node)
 	w := &Step{From: frame + e.From, To: frame + e.To, Rule: e.Step, Reason: e.Reason, Label: e.Label, When: e.When, Values: e.Values, Ended: e.Status}
@@ -100,10 +101,11 @@ func (s *Story) chosen(e *core.Event) {
 	}
 }
 
-// noCondition is how the reason of an edge without a condition begins.
+// noCondition is the prefix of the reason for an edge without a condition.
 const noCondition = "the edge has no condition"
 
-// Way says by which rule a walk went on, and why: "condition: outcome=fail is true".
+// Way formats the rule by which a walk chose an edge, and the reason: "condition:
+// outcome=fail is true".
 func Way(rule, reason string) string {
 	switch rule {
 	case core.StepUnconditional:
@@ -122,7 +124,7 @@ func Way(rule, reason string) string {
 	return strings.ReplaceAll(rule, "_", " ") + ": " + reason
 }
 
-// Why words a step without its ends.
+// Why formats a step without its ends.
 func (w *Step) Why() string {
 	text := Way(w.Rule, w.Reason)
 	if w.Label != "" {
@@ -134,10 +136,10 @@ func (w *Step) Why() string {
 	return text + prefixed(", with ", Values(w.Values))
 }
 
-// question reports whether a model was asked about a step.
+// question reports whether a model chose the step.
 func (w *Step) question() bool { _, ok := w.Values.Get(choicesKey); return ok }
 
-// Keys of the values of a step that a model was asked about.
+// Keys of the values of a step that a model chose.
 const (
 	choicesKey = "choices"
 	answerKey  = "answer"
@@ -146,10 +148,11 @@ const (
 	unusableKey = "unusable"
 )
 
-// mostAnswer is how much of an answer a text shows.
+// mostAnswer limits the length of an answer in an explanation.
 const mostAnswer = 200
 
-// asked tells what a model was offered and what it answered; nothing of other steps.
+// asked lists the choices that a model was offered and its answer; nil for steps without a
+// model.
 func (w *Step) asked() []string {
 	if !w.question() {
 		return nil
@@ -183,7 +186,7 @@ func (w *Step) asked() []string {
 	return lines
 }
 
-// visits tells about each visit; of many the first and the last ones.
+// visits formats the visits; if there are many, the first and the last ones.
 func (a *Account) visits() []string {
 	var lines []string
 	for i := range a.Visits {
