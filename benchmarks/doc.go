@@ -1,7 +1,6 @@
-// Package benchmarks measures whole runs: what a node costs in graphs of
-// several shapes and sizes, beside two schedulers written by hand for nothing
-// but the measurement. A claim about speed is a ratio of two figures of one
-// run, because machines differ and are shared.
+// Package benchmarks measures whole runs: the cost of a node in graphs of several shapes
+// and sizes, compared with two schedulers written only for the measurement. Claims about
+// speed are ratios of two results of one run, because machines differ and are shared.
 //
 //	make bench
 //

@@ -10,18 +10,18 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// record is what the reference keeps of a node.
+// record is the data that the reference keeps for a node.
 type record struct {
 	started, ended time.Duration
 	err            error
 	ok             bool
 }
 
-// Reference is a dependency-counting scheduler written for nothing but the
-// measurement: it checks for cancellation, recovers, takes two times and keeps a
-// record for each node, and does nothing else an engine does. The releasing
-// worker goes on with the first successor itself; further ones go to a shared
-// list from which workers claim.
+// Reference is a dependency-counting scheduler written only for the measurement. For each
+// node it checks for cancellation, recovers, reads the clock twice and keeps a record; it
+// does nothing else that an engine does. The worker that completes a node continues with
+// its first ready successor; the others are added to a shared list from which workers claim
+// nodes.
 type Reference struct {
 	shape   *Shape
 	work    func(int32) error
@@ -61,7 +61,7 @@ func (r *Reference) worker(node int32) {
 			if node = r.claim(); node < 0 {
 				r.active.Add(-1)
 				if r.head.Load() < r.tail.Load() && r.active.Add(1) <= r.limit {
-					continue // something came between the claim and the farewell
+					continue // a node was added after the failed claim
 				}
 				return
 			}
@@ -82,7 +82,7 @@ func (r *Reference) claim() int32 {
 	return -1
 }
 
-// help starts one more worker when there is work for it and none is coming.
+// help starts one more worker if there are unclaimed nodes and no other worker is starting.
 func (r *Reference) help() {
 	if r.head.Load() >= r.tail.Load() || r.active.Load() >= r.limit || !r.coming.CompareAndSwap(false, true) {
 		return
@@ -116,7 +116,8 @@ func (r *Reference) guarded(node int32) (err error) {
 	return r.work(node)
 }
 
-// release counts the successors down and returns the one to go on with.
+// release decrements the counters of the successors and returns the ready successor to
+// continue with.
 func (r *Reference) release(node int32) int32 {
 	next := int32(-1)
 	for _, s := range r.shape.Succ[node] {
@@ -136,8 +137,8 @@ func (r *Reference) release(node int32) int32 {
 	return next
 }
 
-// Waves runs a graph level by level with one errgroup per level: the simplest
-// thing that could work, and the barrier it brings.
+// Waves runs a graph level by level with one errgroup per level. It is the simplest
+// possible scheduler and has a barrier after each level.
 func Waves(ctx context.Context, levels [][]int32, limit int, work func(int32) error) error {
 	for _, level := range levels {
 		g, ctx := errgroup.WithContext(ctx)
@@ -157,7 +158,7 @@ func Waves(ctx context.Context, levels [][]int32, limit int, work func(int32) er
 	return nil
 }
 
-// Levels returns the nodes of a shape by longest path from the root.
+// Levels returns the nodes of a shape by the length of the longest path from the root.
 func (s *Shape) Levels() [][]int32 {
 	pending := append([]int32(nil), s.Indegree...)
 	level := make([]int, s.Len())

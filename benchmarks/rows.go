@@ -2,14 +2,14 @@ package benchmarks
 
 import "sync"
 
-// Row is a row of the pipelines that are measured: a number, a value and a text.
+// Row is a row of the measured pipelines: a number, a value and a string.
 type Row struct {
 	ID  int64
 	V   float64
 	Tag string
 }
 
-// RowOf makes a row.
+// RowOf returns row i.
 func RowOf(i int) Row { return Row{ID: int64(i), V: float64(i & 1023), Tag: "t"} }
 
 // Scale is the stage that changes a row: it doubles the value.
@@ -21,7 +21,7 @@ func Keep(r Row) bool { return r.ID&7 != 0 }
 // Add is the stage that sums the values.
 func Add(sum float64, r Row) float64 { return sum + r.V }
 
-// Rows is the pipeline as a loop.
+// Rows runs the stages in a single loop.
 func Rows(n int) float64 {
 	sum := 0.0
 	for i := range n {
@@ -32,14 +32,15 @@ func Rows(n int) float64 {
 	return sum
 }
 
-// batchRows is the size of a batch, and ahead how many may wait between two stages.
+// batchRows is the size of a batch, and ahead the number of batches that may wait between
+// two stages.
 const (
 	batchRows = 256
 	ahead     = 4
 )
 
-// RowsInBatches is the pipeline as a program would be written for it alone: a goroutine
-// for each stage, batches over channels, and a pool of buffers. It has no errors, no
+// RowsInBatches runs the stages as a program written only for them would: a goroutine for
+// each stage, batches over channels, and a pool of buffers. It has no errors, no
 // cancellation and no recover.
 func RowsInBatches(n int) float64 {
 	free := sync.Pool{New: func() any { b := make([]Row, 0, batchRows); return &b }}

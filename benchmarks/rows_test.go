@@ -57,7 +57,7 @@ func keepBatch(_ context.Context, rows, made []Row) ([]Row, error) {
 	return made, nil
 }
 
-// rowSubjects are ways to take rows through scale, filter and sum.
+// rowSubjects returns the implementations of scale, filter and sum that are compared.
 func rowSubjects(tb testing.TB, n int) []struct {
 	name string
 	run  func() float64
@@ -93,7 +93,7 @@ func rowSubjects(tb testing.TB, n int) []struct {
 	}
 }
 
-// Every way gives the same sum.
+// All implementations return the same sum.
 func TestRowsAgree(t *testing.T) {
 	for _, n := range []int{0, 1, 255, 256, 10_001} {
 		for _, s := range rowSubjects(t, n) {
@@ -104,8 +104,8 @@ func TestRowsAgree(t *testing.T) {
 	}
 }
 
-// BenchmarkRows is the cost of a row through scale, filter and sum, the start of the run
-// included.
+// BenchmarkRows measures the cost of a row in scale, filter and sum, including the start of
+// the run.
 func BenchmarkRows(b *testing.B) {
 	for _, s := range rowSubjects(b, manyRows) {
 		b.Run("subject="+s.name, func(b *testing.B) {
@@ -118,8 +118,8 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
-// TestRowRatios measures the ways in interleaved rounds and prints the paired ratios to
-// the reference, as TestRatios does.
+// TestRowRatios measures the implementations in interleaved rounds and prints the paired
+// ratios to the reference, like TestRatios.
 func TestRowRatios(t *testing.T) {
 	if !testing.Verbose() {
 		t.Skip("prints figures only: run with -v")

@@ -16,7 +16,7 @@ import (
 
 const limit = 8
 
-// Workflow builds the shape as a graph of Go handlers.
+// workflow builds the shape as a graph of Go handlers.
 func workflow(s *Shape, work func(int32) error) *core.Workflow {
 	w := &core.Workflow{Name: core.Text{Value: s.Name}}
 	for i := range s.Len() {
@@ -73,7 +73,7 @@ func shapes() []*Shape {
 	return []*Shape{Chain(1000), Wide(1000), Layered(100, 10), Tree(1023), Diamonds(333)}
 }
 
-// Every subject does the same work: each node once, after its predecessors.
+// Every subject does the same work: it runs each node once, after its predecessors.
 func TestSubjectsAgree(t *testing.T) {
 	for _, s := range shapes() {
 		for _, sub := range subjects {
@@ -121,7 +121,7 @@ func perNode(b *testing.B, n int, run func()) {
 	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/nodes, "allocs/node")
 }
 
-// BenchmarkRun is the cost of a no-op node, about 1000 to a graph.
+// BenchmarkRun measures the cost of a no-op node in graphs of about 1,000 nodes.
 func BenchmarkRun(b *testing.B) {
 	for _, s := range shapes() {
 		for _, sub := range subjects {
@@ -132,7 +132,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkGrow is how the cost of a node grows with the graph.
+// BenchmarkGrow measures how the cost of a node grows with the graph.
 func BenchmarkGrow(b *testing.B) {
 	for _, n := range []int{1000, 10_000, 100_000} {
 		for _, s := range []*Shape{Chain(n), Wide(n), Layered(n/100, 100)} {
@@ -143,7 +143,7 @@ func BenchmarkGrow(b *testing.B) {
 	}
 }
 
-// BenchmarkCompile is what checking and compiling a graph costs per node.
+// BenchmarkCompile measures the cost per node of checking and compiling a graph.
 func BenchmarkCompile(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		for _, s := range []*Shape{Chain(n), Wide(n), Layered(n/10, 10)} {
@@ -155,7 +155,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkForEach is what an item of a fan-out costs.
+// BenchmarkForEach measures the cost of an item of a fan-out.
 func BenchmarkForEach(b *testing.B) {
 	for _, c := range []struct{ items, limit int }{{10_000, 8}, {1_000_000, 8}, {1_000_000, 64}} {
 		n := c.items
@@ -177,9 +177,9 @@ func BenchmarkForEach(b *testing.B) {
 	}
 }
 
-// TestRatios measures the subjects in interleaved rounds and prints the paired
-// ratios to the reference; it asserts nothing about time. It runs with
-// WAVEFOLD_RATIOS=1 or -v -run Ratios.
+// TestRatios measures the subjects in interleaved rounds and prints the paired ratios to
+// the reference; it makes no assertions about time. Run it with WAVEFOLD_RATIOS=1 or -v
+// -run Ratios.
 func TestRatios(t *testing.T) {
 	if !testing.Verbose() {
 		t.Skip("prints figures only: run with -v")

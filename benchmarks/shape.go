@@ -25,7 +25,7 @@ func (s *Shape) edge(from, to int) {
 	s.Indegree[to]++
 }
 
-// Chain is n nodes in a line.
+// Chain returns n nodes in a line.
 func Chain(n int) *Shape {
 	s := newShape("chain", n)
 	for i := range n - 1 {
@@ -34,7 +34,7 @@ func Chain(n int) *Shape {
 	return s
 }
 
-// Wide is a root, n independent nodes and a join.
+// Wide returns a root, n independent nodes and a join.
 func Wide(n int) *Shape {
 	s := newShape("wide", n+2)
 	for i := 1; i <= n; i++ {
@@ -44,8 +44,8 @@ func Wide(n int) *Shape {
 	return s
 }
 
-// Layered is a root, layers of the given width in which each node has three
-// predecessors in the layer before, and a join.
+// Layered returns a root, layers of the given width in which each node has three
+// predecessors in the previous layer, and a join.
 func Layered(layers, width int) *Shape {
 	s := newShape("layered", layers*width+2)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -67,7 +67,7 @@ func Layered(layers, width int) *Shape {
 	return s
 }
 
-// Tree is a binary tree of n nodes that grows from its root.
+// Tree returns a binary tree of n nodes that branches from its root.
 func Tree(n int) *Shape {
 	s := newShape("tree", n)
 	for i := 1; i < n; i++ {
@@ -76,7 +76,7 @@ func Tree(n int) *Shape {
 	return s
 }
 
-// Diamonds is k diamonds one behind the other.
+// Diamonds returns a chain of k diamonds.
 func Diamonds(k int) *Shape {
 	s := newShape("diamonds", 3*k+1)
 	for i := range k {
@@ -89,5 +89,5 @@ func Diamonds(k int) *Shape {
 	return s
 }
 
-// NodeName is the id of the i-th node in the graphs of the benchmarks.
+// NodeName returns the id of the i-th node in the graphs of the benchmarks.
 func NodeName(i int) string { return "n" + strconv.Itoa(i) }

@@ -1,4 +1,5 @@
-// Package examples holds runnable folders. Their tests run what the READMEs show.
+// Package examples contains runnable example folders. The tests run the commands of their
+// READMEs.
 package examples
 
 import (
@@ -11,8 +12,8 @@ import (
 	"github.com/wavefold/wavefold/internal/docstest"
 )
 
-// copied makes a copy of the folder and moves into the folder above it, so that the
-// commands of a README run as they are written and leave nothing behind.
+// copied copies the folder and changes to the parent of the copy, so that the commands of a
+// README run as written and leave nothing behind.
 func copied(t *testing.T, folder string) {
 	t.Helper()
 	top := t.TempDir()
@@ -25,14 +26,14 @@ func copied(t *testing.T, folder string) {
 	t.Chdir(top)
 }
 
-// isProgram reports whether a folder holds a Go program.
+// isProgram reports whether a folder contains a Go program.
 func isProgram(folder string) bool {
 	files, _ := filepath.Glob(filepath.Join(folder, "*.go")) // the pattern is well-formed
 	return slices.ContainsFunc(files, func(f string) bool { return !strings.HasSuffix(f, "_test.go") })
 }
 
-// TestReadmes runs the commands of each README and compares what they print. Folders
-// with a workflow and no program show at least one.
+// TestReadmes runs the commands of each README and compares their output. A README of a
+// folder with a workflow and no program contains at least one command.
 func TestReadmes(t *testing.T) {
 	pages, err := filepath.Glob("*/README.md")
 	if err != nil || len(pages) < 5 {
@@ -50,8 +51,8 @@ func TestReadmes(t *testing.T) {
 	}
 }
 
-// TestValid holds that no example earns a warning. Programs check documents with kinds
-// and functions of their own, and so do their tests.
+// TestValid checks that no example causes a warning. Examples with programs are validated
+// by their own tests, since they have kinds and functions of their own.
 func TestValid(t *testing.T) {
 	files, err := filepath.Glob("*/*.yaml")
 	if err != nil {
@@ -75,7 +76,7 @@ func TestValid(t *testing.T) {
 	}
 }
 
-// TestMocks plays the mock files beside graphs in DOT and documents of SWEny.
+// TestMocks runs the mock files next to DOT graphs and SWEny documents.
 func TestMocks(t *testing.T) {
 	graphs, err := filepath.Glob("*/*.dot")
 	if err != nil || len(graphs) < 4 {

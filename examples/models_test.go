@@ -16,14 +16,14 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// TestModels runs the examples that need a model through a server that speaks the API of
-// OpenAI, found by the two variables that any other server is found by. The model takes the
-// first choice and fills schemas with the first thing that fits.
+// TestModels runs the examples that need a model with a server that implements the API of
+// OpenAI, configured by the two variables that also select any other server. The model
+// takes the first choice and fills a schema with the first values that match.
 func TestModels(t *testing.T) {
 	for _, c := range []struct {
 		folder string
 		args   []string
-		want   []string // in what is printed
+		want   []string // substrings of the output
 	}{
 		{"triage", []string{"triage.yml", "--input", "alert=disk full"},
 			[]string{"path: gather -> gather -> gather -> classify -> comment", "ended at comment: no edge leaves it", "; models: "}},
@@ -53,7 +53,8 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestNoKey says which variable to set before anything runs.
+// TestNoKey checks that a missing key is reported, with the variable to set, before
+// anything runs.
 func TestNoKey(t *testing.T) {
 	e := wavefold.NewEngine(std.Kinds()...)
 	e.UseModel(llm.WithEnv(openai.New(openai.Options{}), func(string) (string, bool) { return "", false }))
@@ -70,8 +71,8 @@ func TestNoKey(t *testing.T) {
 	}
 }
 
-// TestModelsAfterwards looks at a run: what was offered and answered, that it kept to the
-// rules, and its picture. Every call asked for the model of --model.
+// TestModelsAfterwards inspects the log of a run: the choices and answers, the rules of
+// verify, and the drawing. Every call requested the model of --model.
 func TestModelsAfterwards(t *testing.T) {
 	copied(t, "triage")
 	t.Chdir("examples/triage")
@@ -110,7 +111,7 @@ func TestModelsAfterwards(t *testing.T) {
 	}
 }
 
-// first answers with the first choice, or with the first thing that fits the schema.
+// first answers with the first choice, or with the first value that matches the schema.
 func first(_ context.Context, r *llm.Request) (*llm.Response, error) {
 	if r.Schema == nil {
 		return &llm.Response{Text: "Well."}, nil
@@ -121,7 +122,7 @@ func first(_ context.Context, r *llm.Request) (*llm.Response, error) {
 func instance(schema *core.Object) any {
 	if list, ok := schema.Get("enum"); ok {
 		values := list.([]any)
-		return values[min(1, len(values)-1)] // of choices the first is none
+		return values[min(1, len(values)-1)] // the first value of a choice means none
 	}
 	properties, _ := schema.Get("properties")
 	switch kind, _ := schema.Get("type"); kind {

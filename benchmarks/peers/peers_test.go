@@ -1,5 +1,5 @@
-// Package peers measures wavefold beside a published engine, in one run. It is
-// a module of its own, so that nobody who uses wavefold downloads its peers.
+// Package peers compares wavefold with a published engine in the same process. It is a
+// module of its own, so that users of wavefold do not download the other engine.
 //
 //	cd benchmarks/peers && go test -v -run Ratios
 package peers
@@ -59,8 +59,8 @@ func taskflow(s *benchmarks.Shape) func() {
 	return func() { executor.Run(flow).Wait() }
 }
 
-// TestRatios prints how many times longer the peer takes for the same graph of
-// no-op nodes, paired round by round.
+// TestRatios prints the ratio of the peer's time to wavefold's for the same graph of no-op
+// nodes, paired round by round.
 func TestRatios(t *testing.T) {
 	for _, s := range []*benchmarks.Shape{benchmarks.Chain(1000), benchmarks.Wide(1000), benchmarks.Layered(100, 10), benchmarks.Tree(1023), benchmarks.Diamonds(333)} {
 		runs := []func(){wavefold(t, s), taskflow(s)}

@@ -30,13 +30,13 @@ func records(t *testing.T, path string) [][]string {
 	return all
 }
 
-// sums is a line of the table of species.
+// sums is a row of the table of species.
 type sums struct {
 	strikes, damaging, cost, speeds int
 	knots                           float64
 }
 
-// byHand sums the rows up as a program written for this file would.
+// byHand computes the sums as a program written for this file would.
 func byHand(t *testing.T) (lines [][]string, rejected, slow int) {
 	t.Helper()
 	groups := map[string]*sums{}

@@ -1,4 +1,4 @@
-// Embed is a batch service: it prices batches of orders, several batches at a time, on
+// Embed is a batch service. It prices batches of orders, several batches at a time, with
 // one graph that is compiled when the service starts.
 //
 //	go run ./examples/embed < examples/embed/batches.jsonl
@@ -28,14 +28,14 @@ func main() {
 	}
 }
 
-// serve handles the batches of a stream, two at a time, and prints what became of each in
-// the order they came.
+// serve processes the batches of a stream, two at a time, and prints their results in the
+// order of the batches.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	s, err := NewService(&Ledger{})
 	if err != nil {
 		return err
 	}
-	places := make(chan struct{}, 2) // batches under way
+	places := make(chan struct{}, 2) // limits the batches in flight
 	answers := make(chan chan string, 16)
 	printed := make(chan struct{})
 	go func() {
@@ -81,8 +81,8 @@ type Service struct {
 	total    wavefold.Field[float64]
 }
 
-// NewService builds and checks the graph. An order without a tax rate is left out, the
-// rest of its batch goes on.
+// NewService builds and compiles the graph. An order without a tax rate is skipped; the
+// rest of its batch is processed.
 func NewService(ledger *Ledger) (*Service, error) {
 	s := &Service{
 		orders:   wavefold.NewField[[]pricing.Order]("orders"),
@@ -99,7 +99,7 @@ func NewService(ledger *Ledger) (*Service, error) {
 	return s, s.graph.Compile()
 }
 
-// Handle prices one batch and says what became of it.
+// Handle prices one batch and returns a description of the result.
 func (s *Service) Handle(ctx context.Context, orders []pricing.Order) string {
 	r, err := s.graph.Run(ctx, s.orders.Is(orders))
 	if err != nil {
@@ -120,7 +120,7 @@ func sum(_ context.Context, invoices []pricing.Invoice) (float64, error) {
 	return total, nil
 }
 
-// Ledger stands for a database. Its first write fails, as those of databases do.
+// Ledger simulates a database. Its first write fails, as a database occasionally does.
 type Ledger struct {
 	mu       sync.Mutex
 	tries    int

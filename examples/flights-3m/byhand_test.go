@@ -13,9 +13,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This is the job of the workflow as a loop written by hand: what a Go programmer
-// would write for this one task. The workflow's result is compared with its
-// result, and its time and memory with what it takes.
+// This is the job of the workflow as a handwritten loop: what a Go programmer would write
+// for this one task. The tests compare the workflow with it: the results, the time and the
+// memory.
 
 type flight struct {
 	Date        string `parquet:"date,optional"`
@@ -54,7 +54,7 @@ func airports(path string) (map[string]airport, error) {
 	return out, nil
 }
 
-// byHand returns the summaries in order, and how many rows were rejected.
+// byHand returns the summaries in order, and the number of rejected rows.
 func byHand(flights, places string) ([]summary, int, error) {
 	known, err := airports(places)
 	if err != nil {

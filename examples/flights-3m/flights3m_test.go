@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package flights3m is an example without Go code; its tests run it when its data
-// is there.
+// Package flights3m is an example without Go code; its tests run the workflow if its data
+// has been fetched.
 package flights3m_test
 
 import (
@@ -25,7 +25,7 @@ const (
 	airportsFile = "../flights/data/airports.csv"
 )
 
-// data skips a test when the 13 MB of flights have not been fetched.
+// data skips a test if the 13 MB of flights have not been fetched.
 func data(t testing.TB) {
 	t.Helper()
 	if _, err := os.Stat(flightsFile); err != nil {
@@ -33,7 +33,7 @@ func data(t testing.TB) {
 	}
 }
 
-// command builds the command once for a test.
+// command builds the command once per test.
 func command(t testing.TB) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "wavefold")
@@ -43,8 +43,8 @@ func command(t testing.TB) string {
 	return bin
 }
 
-// run runs the workflow in a folder beside the data and returns how long it took and
-// how much memory it had, in bytes.
+// run runs the workflow in a folder next to the data and returns its duration and its peak
+// memory in bytes.
 func run(t testing.TB, bin string) (time.Duration, int64) {
 	t.Helper()
 	cmd := exec.Command(bin, "run", "-q", "flights-3m.yaml")
@@ -60,8 +60,7 @@ func run(t testing.TB, bin string) (time.Duration, int64) {
 	return took, peak
 }
 
-// The table and the Parquet file hold what the loop written by hand computes, row by
-// row.
+// The table and the Parquet file equal the result of the handwritten loop, row by row.
 func TestSameAsByHand(t *testing.T) {
 	data(t)
 	want, rejected, err := byHand(flightsFile, airportsFile)
@@ -133,8 +132,8 @@ func parquetFile(t *testing.T) []line {
 	return out
 }
 
-// TestScale prints how the workflow compares with the loop written by hand, round by
-// round in one run: time and peak memory of the two programs.
+// TestScale compares the workflow with the handwritten loop and prints the time and peak
+// memory of the two programs, measured in alternation.
 func TestScale(t *testing.T) {
 	if os.Getenv("WAVEFOLD_SCALE") == "" {
 		t.Skip("measures, asserts nothing: run make bench-etl")
@@ -168,7 +167,7 @@ func TestScale(t *testing.T) {
 	t.Logf("ratio    %s", spread(ratios))
 }
 
-// TestByHandAlone is the loop as a program of its own, for TestScale.
+// TestByHandAlone runs the loop in a process of its own, for TestScale.
 func TestByHandAlone(t *testing.T) {
 	if os.Getenv("WAVEFOLD_BYHAND") == "" {
 		t.Skip("is run by TestScale")
@@ -178,7 +177,7 @@ func TestByHandAlone(t *testing.T) {
 	}
 }
 
-// spread writes median, least and greatest.
+// spread formats the median, the minimum and the maximum.
 func spread(list []float64) string {
 	s := slices.Sorted(slices.Values(list))
 	f := func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }

@@ -52,7 +52,7 @@ func workflow(t *testing.T) string {
 	return dir
 }
 
-// files returns the texts below a folder, without the database.
+// files returns the text files below a folder, without the database.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -70,8 +70,8 @@ func files(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestExpectedOutput runs the workflow twice: both times it leaves exactly the files of
-// testdata/expected, and the database of TestDatabase.
+// TestExpectedOutput runs the workflow twice: both times the output is exactly the files of
+// testdata/expected and the database that TestDatabase checks.
 func TestExpectedOutput(t *testing.T) {
 	want := files(t, filepath.Join("testdata", "expected"))
 	dir := workflow(t)
@@ -95,8 +95,7 @@ func TestExpectedOutput(t *testing.T) {
 	}
 }
 
-// TestCourse holds which way the run takes: with the thresholds as they are, and with
-// others.
+// TestCourse checks the path of the run with the default thresholds and with others.
 func TestCourse(t *testing.T) {
 	status := func(r *wavefold.Result, id string) string {
 		for _, n := range r.Nodes() {

@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/internal/docstest"
 )
 
-// copied makes a copy of the example and moves into it.
+// copied copies the example into a temporary folder and changes to it.
 func copied(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -48,8 +48,8 @@ func cursor(t *testing.T) string {
 	return value
 }
 
-// Run by run the table grows to all days, each of them once, and a run that fails
-// leaves the cursor where it was.
+// Each run adds days to the table until it holds every day exactly once, and a failed run
+// leaves the cursor unchanged.
 func TestEveryDayOnce(t *testing.T) {
 	copied(t)
 	run := func(args ...string) string {
@@ -67,7 +67,7 @@ func TestEveryDayOnce(t *testing.T) {
 	if err := os.RemoveAll("out"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("out", nil, 0o600); err != nil { // no folder, so store fails
+	if err := os.WriteFile("out", nil, 0o600); err != nil { // out is not a folder, so store fails
 		t.Fatal(err)
 	}
 	if text := run("--since", "2014-01-01"); !strings.Contains(text, "failed") || cursor(t) != "2015-12-31" {

@@ -1,6 +1,6 @@
-// Package alike decides when two failures report the same. Text and Digest mask what differs
-// from one run of a program to the next although nothing else has changed: numbers,
-// hexadecimal identifiers and the names of temporary files.
+// Package alike decides whether two failures are the same. Text and Digest mask the parts
+// of an output that differ between runs of a program even if nothing else has changed:
+// numbers, hexadecimal identifiers and the names of temporary files.
 package alike
 
 import (
@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what counts as an identifier in a text, and the length of a masked text.
+// Limits on the length of an identifier in a string, and the length of a masked string.
 const (
 	leastHex, mostHex = 7, 64
 	textLength        = 240
@@ -23,8 +23,8 @@ const (
 var tempName = regexp.MustCompile(`/\.?tmp[._-]?[a-z0-9_]{6,}`)
 
 // Text returns a message in lower case, with numbers, hexadecimal identifiers and the names
-// of temporary files masked. The end of a long message is replaced by a hash of all of it,
-// so that messages that differ at their end stay different.
+// of temporary files masked. The end of a long message is replaced by a hash of the whole
+// message, so that messages that differ at their end stay different.
 func Text(message string) string {
 	masked := mask(message)
 	out := []rune(masked)
@@ -83,16 +83,16 @@ const maxLine = 64 << 10
 
 // Digest computes a hash of an output of any length while the output is written. Two
 // outputs have the same hash if their lines, masked as by Text, are the same; empty lines
-// and blanks at the end of lines do not count. It holds at most one line, of at most 64 KiB.
+// and trailing spaces do not count. It holds at most one line, of at most 64 KiB.
 //
-// A longer line is masked in pieces that end at a blank, which does not change the hash. Only
-// a run of 64 KiB without a blank is cut anywhere.
+// A longer line is masked in pieces that end at a space, which does not change the hash.
+// Only a run of 64 KiB without a space may be cut at any position.
 type Digest struct {
 	// Clean is applied to each line before it is masked; nil leaves lines as they are.
 	Clean func(line string) string
 
 	line  []byte
-	piece bool // the line has begun with a piece that is in the hash already
+	piece bool // the hash already contains the first piece of the line
 	sum   hash.Hash64
 }
 
@@ -122,7 +122,7 @@ func (d *Digest) cut() {
 	if at == 0 {
 		for at = len(d.line); at > len(d.line)-utf8.UTFMax && !utf8.RuneStart(d.line[at-1]); at-- {
 		}
-		at-- // the last character may not be whole
+		at-- // the last character may be incomplete
 	}
 	d.add(string(d.line[:at]))
 	d.line = append(d.line[:0], d.line[at:]...)
@@ -156,7 +156,8 @@ func (d *Digest) write(text string) {
 	d.sum.Write([]byte(text))
 }
 
-// Sum ends the last line and returns the hash, "" for an output without anything but blanks.
+// Sum ends the last line and returns the hash, "" for an output that consists of white
+// space.
 func (d *Digest) Sum() string {
 	if len(d.line) > 0 || d.piece {
 		d.endLine()

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/internal/alike"
 )
 
-// same are pairs of texts that report the same, differs pairs that do not.
+// same lists pairs of strings that Text treats as equal, differs pairs that it does not.
 var same = [][2]string{
 	{"exit code 1", "Exit Code 27"},
 	{"took 0.25s", "took 113.7s"},
@@ -53,8 +53,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// The hash is that of the masked lines, however the output is cut into writes, and whatever
-// is around the line that differs.
+// The hash depends only on the masked lines, not on how the output is divided into writes,
+// and detects a different line whatever surrounds it.
 func TestDigest(t *testing.T) {
 	for _, lines := range []int{0, 1, 100} {
 		for i, list := range [][][2]string{same, differs} {
@@ -80,7 +80,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// A line of any length counts as a whole, and the places where it is cut do not.
+// A line of any length counts as a whole, and the positions where it is cut do not matter.
 func TestDigestOfLongLines(t *testing.T) {
 	line := func(number int, last string) string {
 		return strings.Repeat(fmt.Sprintf("item %d at 0x%09x; ", number, number), 20_000) + last

@@ -1,4 +1,4 @@
-// Package bounded calls code of users, such as methods of their Go types, that may never
+// Package bounded calls user code, such as methods of user-defined Go types, that may never
 // return while a graph is built or compiled.
 package bounded
 
@@ -9,12 +9,14 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Limit is how long a call may take. What a compiler calls takes microseconds.
+// Limit is the maximum duration of a call. Calls during compilation normally take
+// microseconds.
 const Limit = 10 * time.Second
 
-// Call calls f on a goroutine of its own and waits for it, for Limit at most. The error says
-// that f has not returned, or has ended its goroutine, and begins with what. A call that is
-// given up goes on: f must set nothing that is read after an error but through what it owns.
+// Call calls f on a new goroutine and waits for it, for at most Limit. If f has not
+// returned or has ended its goroutine, Call returns an error that begins with what. An
+// abandoned call continues to run: after an error, the caller must not read anything that f
+// may still write.
 func Call(what string, f func()) error {
 	done := make(chan bool, 1)
 	go func() {

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// Command is a command line of a console block and what the page says it prints.
+// Command is a command line of a console block and its output according to the page.
 type Command struct {
-	Line string   // as it is written, without the prompt
+	Line string   // as written, without the prompt
 	Args []string // its words
 	Want string   // the lines below it
 }
 
-// Commands returns the commands of a block: each line that begins with "$ ", with the
-// lines below it up to the next one.
+// Commands returns the commands of a block: each line that begins with "$ ", with the lines
+// below it up to the next command.
 func (b Block) Commands(t testing.TB) []Command {
 	t.Helper()
 	var list []Command
@@ -35,7 +35,7 @@ func (b Block) Commands(t testing.TB) []Command {
 	return list
 }
 
-// words cuts a command line as a shell does, as far as pages need it: blanks, quotes,
+// words splits a command line like a shell, as far as pages need it: white space, quotes,
 // and comments.
 func words(line string) (args []string, ok bool) {
 	var word strings.Builder
@@ -73,9 +73,9 @@ var (
 	spaces   = regexp.MustCompile(` {2,}`)
 )
 
-// Same compares an output with what a page says. Lengths of time are all alike, and so
-// are runs of spaces, which depend on them; a line of the page that is "..." stands for
-// any number of lines.
+// Same compares an output with the output on a page. All durations are equal, and so are
+// runs of spaces, whose lengths depend on them; a line "..." of the page matches any number
+// of lines.
 func Same(got, want string) bool {
 	return match(lines(got), lines(want))
 }

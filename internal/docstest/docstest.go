@@ -1,5 +1,5 @@
-// Package docstest reads the code blocks of Markdown pages, so that tests can run what
-// the pages show and compare it with what they say.
+// Package docstest reads the code blocks of Markdown pages, so that tests can run them and
+// compare the results with the pages.
 package docstest
 
 import (
@@ -13,15 +13,15 @@ import (
 type Block struct {
 	File string // the page
 	Line int    // of the opening fence
-	// Info is what stands behind the fence: a language and perhaps more words.
+	// Info is the info string after the fence: a language and perhaps more words.
 	Info string
-	Text string // without the fences, each line with its end
-	// Notes are the HTML comments directly before the block, by the word before their
+	Text string // without the fences, each line with its line break
+	// Notes holds the HTML comments directly before the block, by the word before their
 	// colon: <!-- inputs: {"day": 3} --> is the note "inputs".
 	Notes map[string]string
 }
 
-// Lang returns the first word behind the fence.
+// Lang returns the first word of the info string.
 func (b Block) Lang() string {
 	lang, _, _ := strings.Cut(b.Info, " ")
 	return lang
@@ -29,8 +29,8 @@ func (b Block) Lang() string {
 
 var note = regexp.MustCompile(`^<!-- ([a-z]+): (.*) -->$`)
 
-// Blocks returns the code blocks of a page, in order. A page without any fails the
-// test, so that a renamed page is noticed.
+// Blocks returns the code blocks of a page, in order. A page without any fails the test, so
+// that a renamed page is noticed.
 func Blocks(t testing.TB, file string) []Block {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -12,14 +12,14 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// Unchecked is the note of a block whose commands are not run. It says why.
+// Unchecked is the note of a block whose commands are not run. Its text is the reason.
 const Unchecked = "unchecked"
 
-// Run carries out the commands of the blocks in the current folder, in order, compares
-// what they print with the page, and returns how many they were. It knows wavefold,
-// whatever an alias stands for, and cat; other commands are for the reader. A block with
-// the note "file" is a file of that name and is written there; one with the note "output"
-// is what that command prints.
+// Run executes the commands of the blocks in the current folder, in order, compares their
+// output with the page, and returns the number of commands. It supports wavefold and cat,
+// and replaces the command lines that are keys of alias by their values; it skips other
+// commands. A block with the note "file" is the content of a file with that name, which Run
+// writes; a block with the note "output" is the output of the named command.
 func Run(t testing.TB, blocks []Block, alias map[string][]string) int {
 	t.Helper()
 	ran := 0
@@ -57,7 +57,7 @@ func Run(t testing.TB, blocks []Block, alias map[string][]string) int {
 	return ran
 }
 
-// output carries out one command; ok is false when it is none that is known.
+// output executes one command; ok is false if the command is not supported.
 func output(t testing.TB, args []string) (text string, ok bool) {
 	t.Helper()
 	switch {
@@ -73,8 +73,8 @@ func output(t testing.TB, args []string) (text string, ok bool) {
 	return "", false
 }
 
-// Wavefold runs the command with the standard kinds and returns what it prints on
-// standard output; if it fails, also what it prints on standard error.
+// Wavefold runs the command with the standard kinds and returns its standard output; if it
+// fails, also its standard error.
 func Wavefold(t testing.TB, args ...string) string {
 	t.Helper()
 	var out, failed bytes.Buffer

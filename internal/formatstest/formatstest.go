@@ -1,5 +1,5 @@
-// Package formatstest runs the table tests of the formats: archives of documents
-// with the findings expected for each, and a check that positions are true.
+// Package formatstest runs the table tests of the formats: archives of documents with the
+// findings expected for each, and a check that positions are correct.
 package formatstest
 
 import (
@@ -15,11 +15,11 @@ import (
 
 var update = flag.Bool("update", false, "write the findings that were got into the archives")
 
-// Findings runs every document of the archives that pattern matches. An archive is a
-// text of files, each behind a line "-- name --", and a comment in front of them. A file
-// NAME.want behind the document NAME.yaml lists its findings in the order of the
-// file, one on a line, as Line writes them; without it the document must have none.
-// The flag -update rewrites the lists: review the difference before committing it.
+// Findings parses every document of the archives that match pattern. An archive is a
+// comment followed by files, each of them after a line "-- name --". A file NAME.want after
+// the document NAME.yaml lists its findings in the order of their positions, one per line,
+// as formatted by Line; without it the document must have none. The flag -update rewrites
+// the lists: review the difference before committing it.
 func Findings(t *testing.T, pattern string, parse func(file string, data []byte) core.Diagnostics) {
 	t.Helper()
 	archives, err := filepath.Glob(pattern)
@@ -33,7 +33,7 @@ func Findings(t *testing.T, pattern string, parse func(file string, data []byte)
 	}
 }
 
-// AddDocuments makes every document of the archives that pattern matches a seed of a
+// AddDocuments adds every document of the archives that match pattern to the seeds of a
 // fuzz test.
 func AddDocuments(f *testing.F, pattern string) {
 	f.Helper()
@@ -111,7 +111,7 @@ func Split(archive string) (comment string, files []File) {
 	return comment, files
 }
 
-// Lines writes findings in the order of the file, one on a line.
+// Lines formats findings in the order of their positions, one per line.
 func Lines(ds core.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range ds.Sorted() {
@@ -120,8 +120,8 @@ func Lines(ds core.Diagnostics) string {
 	return b.String()
 }
 
-// Line writes a finding as "line:column [severity] CODE message (hint)"; the severity
-// of errors is left out.
+// Line formats a finding as "line:column [severity] CODE message (hint)"; the severity of
+// errors is omitted.
 func Line(d core.Diagnostic) string {
 	d.Pos.File = ""
 	s := d.Pos.String() + " "
@@ -135,8 +135,8 @@ func Line(d core.Diagnostic) string {
 	return strings.ReplaceAll(s, "\n", `\n`)
 }
 
-// CheckPositions reports keys and scalars of a tree that do not stand where their
-// positions say. It looks at what is written plainly: identifiers, whole numbers.
+// CheckPositions returns an error if a key or scalar of a tree is not at its position in
+// the document. It checks only tokens that are written unquoted: identifiers and integers.
 func CheckPositions(data []byte, v *core.Value) error {
 	lines := strings.SplitAfter(string(data), "\n")
 	check := func(text string, pos core.Position) error {

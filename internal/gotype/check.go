@@ -9,9 +9,9 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// checker says why a value has no JSON form. It looks at the parts only that may have
-// none: numbers that are no numbers, interfaces, types that write their own JSON, and
-// what may refer to itself.
+// checker returns an error if a value has no JSON form. It inspects only the parts that may
+// have none: floats that are not finite, interfaces, types that implement their own JSON,
+// and parts that may refer to themselves.
 type checker func(v reflect.Value, depth int) error
 
 // checkers builds checkers.
@@ -19,12 +19,12 @@ type checkers map[reflect.Type]*checked
 
 type checked struct {
 	check checker
-	done  bool // else the type is inside of itself
+	done  bool // if false, the type is being built: it contains itself
 }
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// of returns the checker of a type, nil when every value has a JSON form.
+// of returns the checker of a type, nil if every value has a JSON form.
 func (cs checkers) of(t reflect.Type) checker {
 	known, ok := cs[t]
 	switch {
@@ -73,16 +73,16 @@ func (cs checkers) build(t reflect.Type) checker {
 	return nil
 }
 
-// checkJSON asks the value itself, for types that write their own JSON.
+// checkJSON encodes the value, for types that implement their own JSON.
 func checkJSON(v reflect.Value, _ int) error {
-	if v.CanAddr() && v.Kind() != reflect.Pointer { // as encoding/json does, which finds more methods so
+	if v.CanAddr() && v.Kind() != reflect.Pointer { // like encoding/json, which thereby finds more methods
 		v = v.Addr()
 	}
 	_, err := core.Canonical(v.Interface())
 	return err
 }
 
-// checkTime is what MarshalJSON of a time asks for.
+// checkTime checks the condition under which MarshalJSON of a time succeeds.
 func checkTime(v reflect.Value, _ int) error {
 	t := v.Interface().(time.Time)
 	if _, offset := t.Zone(); t.Year() < 0 || t.Year() > 9999 || offset <= -24*3600 || offset >= 24*3600 {
@@ -105,7 +105,7 @@ func checkUint(v reflect.Value, _ int) error {
 	return nil
 }
 
-// checkHeld checks what an interface holds.
+// checkHeld checks the value in an interface.
 func checkHeld(v reflect.Value, depth int) error {
 	if v.IsNil() {
 		return nil
@@ -135,7 +135,7 @@ func (cs checkers) pointer(t reflect.Type) checker {
 		return nil
 	}
 	deeper := 0
-	if t.Elem().Kind() == reflect.Pointer { // a pointer to itself has no end either
+	if t.Elem().Kind() == reflect.Pointer { // a pointer to itself is infinite, too
 		deeper = 1
 	}
 	return func(v reflect.Value, depth int) error {
@@ -186,7 +186,8 @@ func (cs checkers) mapping(t reflect.Type) checker {
 	return func(v reflect.Value, depth int) error { return checkMap(element, v, depth) }
 }
 
-// checkMap tells of several entries the one with the least key.
+// checkMap checks the entries of a map. If several are invalid, it reports the one with the
+// smallest key.
 func checkMap(element checker, v reflect.Value, depth int) error {
 	at, first := "", error(nil)
 	for it := v.MapRange(); it.Next(); {
@@ -202,7 +203,7 @@ func checkMap(element checker, v reflect.Value, depth int) error {
 	return nil
 }
 
-// plainKey reports whether encoding/json takes any key of the type.
+// plainKey reports whether encoding/json accepts every key of the type.
 func plainKey(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
@@ -243,7 +244,7 @@ func (cs checkers) structure(t reflect.Type) checker {
 	}
 }
 
-// within says where in a value an error is.
+// within adds the position in a value to an error.
 func within(place string, err error) error {
 	if _, ok := err.(deepError); ok {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// picky writes itself unless it is odd; shy has the method on its pointer only.
+// picky encodes itself unless its value is odd; shy has the method on its pointer only.
 type (
 	picky int
 	shy   int
@@ -31,7 +31,7 @@ func oddly(n int) ([]byte, error) {
 	return json.Marshal(n)
 }
 
-// hazards holds what may have no JSON form, in all places.
+// hazards has values without a JSON form in all positions.
 type hazards struct {
 	F      float64
 	Fs     []float64
@@ -53,7 +53,7 @@ type hazards struct {
 	Inner  struct{ Ch []chan int }
 }
 
-// fill makes a value that is mostly harmless.
+// Generate returns a value that is mostly harmless.
 func (hazards) Generate(r *rand.Rand, depth int) hazards {
 	rare := func(bad, good float64) float64 {
 		if r.IntN(25) == 0 {
@@ -84,7 +84,7 @@ func (hazards) Generate(r *rand.Rand, depth int) hazards {
 	return h
 }
 
-// A checker finds what has no JSON form, and nothing else.
+// A checker finds every value without a JSON form, and no other.
 func TestCheckFindsWhatCannotBeWritten(t *testing.T) {
 	check := New(reflect.TypeFor[hazards]()).Checker()
 	bad := 0
@@ -111,7 +111,7 @@ func TestCheckFindsWhatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Types all of whose values can be written cost nothing.
+// Types all of whose values have a JSON form need no checker.
 func TestCheckOfHarmlessTypes(t *testing.T) {
 	type row struct {
 		ID   int64

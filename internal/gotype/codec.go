@@ -1,7 +1,7 @@
-// Package gotype knows how values of Go types are copied, made of run-time values and
-// turned into them, and which declared type they have. It follows the rules of
-// encoding/json for names and tags, so that a type means the same to both; unlike it,
-// whole numbers stay exact everywhere and floats stay floats.
+// Package gotype copies values of Go types, converts them from and to run-time values, and
+// derives the declared types of Go types. It follows the rules of encoding/json for names
+// and tags, so that a type has the same meaning for both; unlike encoding/json, integers
+// stay exact everywhere and floats stay floats.
 package gotype
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Codec handles the values of one Go type. It is built once for the type, and is
-// immutable then and safe for concurrent use.
+// Codec converts and copies values of one Go type. It is built once per type, and is then
+// immutable and safe for concurrent use.
 type Codec struct {
-	// Err says why no value of the type can stand in a state; the methods return it.
-	// Types inside others are judged when a value is used.
+	// Err is not nil if no value of the type can be part of a state; the methods then
+	// return it. Types inside others are checked when a value is used.
 	Err error
 
 	foreign bool
@@ -37,8 +37,8 @@ func New(t reflect.Type) *Codec {
 // Flat reports whether an assignment copies a value of the type.
 func (c *Codec) Flat() bool { return c.copy.Flat() }
 
-// Copy makes dst, which must be zero, a copy of src that shares nothing with it, except
-// what unexported fields refer to.
+// Copy copies src to dst, which must be zero. The copy shares no memory with src, except
+// for what unexported fields refer to.
 func (c *Codec) Copy(dst, src reflect.Value) error {
 	if c.Err != nil {
 		return c.Err
@@ -47,7 +47,7 @@ func (c *Codec) Copy(dst, src reflect.Value) error {
 }
 
 // Decode fills dst, which must be zero, from a run-time value or a value of another Go
-// type. It shares nothing with the value. A null is the zero value.
+// type. The result shares no memory with the value. A null becomes the zero value.
 func (c *Codec) Decode(dst reflect.Value, v any) error {
 	if c.Err != nil {
 		return c.Err
@@ -55,7 +55,7 @@ func (c *Codec) Decode(dst reflect.Value, v any) error {
 	return c.decode(dst, v)
 }
 
-// Encode returns a value of the type as a run-time value that shares nothing with it.
+// Encode converts a value of the type to a run-time value that shares no memory with it.
 func (c *Codec) Encode(v reflect.Value) (any, error) {
 	if c.Err != nil {
 		return nil, c.Err
@@ -63,8 +63,9 @@ func (c *Codec) Encode(v reflect.Value) (any, error) {
 	return c.encode(v, 0)
 }
 
-// Checker returns a function that says why a value of the type has no JSON form, which is
-// the form that conditions, events and documents show; nil when every value has one.
+// Checker returns a function that returns an error if a value of the type has no JSON form.
+// Conditions, events and documents show that form. Checker returns nil if every value has
+// one.
 func (c *Codec) Checker() func(v any) error {
 	if c.check == nil {
 		return nil
@@ -72,8 +73,8 @@ func (c *Codec) Checker() func(v any) error {
 	return func(v any) error { return c.check(reflect.ValueOf(v), 0) }
 }
 
-// Foreign reports whether code of somebody else's may run when a value is read from JSON
-// or written: methods of the type or of what it may hold.
+// Foreign reports whether user code may run when a value is decoded or encoded: methods of
+// the type or of a type that it contains.
 func (c *Codec) Foreign() bool { return c.foreign }
 
 // As decodes a run-time value as a T.
@@ -83,7 +84,7 @@ func As[T any](c *Codec, v any) (T, error) {
 	return x, err
 }
 
-// unusable says why no value of a type can stand in a state.
+// unusable returns an error if no value of a type can be part of a state.
 func unusable(t reflect.Type) error {
 	switch t.Kind() {
 	case reflect.Chan, reflect.Func, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
@@ -96,7 +97,7 @@ func unusable(t reflect.Type) error {
 	return nil
 }
 
-// mismatch words the error about a value that does not fit a type.
+// mismatch returns the error about a value that does not match a type.
 func mismatch(v any, t reflect.Type) error {
 	s := core.JSON(v)
 	if len(s) > 40 {

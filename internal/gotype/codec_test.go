@@ -19,7 +19,7 @@ type Named struct {
 	Title string `json:"title,omitempty"`
 }
 
-// everyType holds one of everything that a field's type may be made of.
+// everyType has a field of every kind of type.
 type everyType struct {
 	Named
 	*Embedded
@@ -51,7 +51,7 @@ type everyType struct {
 
 type Embedded struct{ Inner string }
 
-// simple is everyType without what only the way through a text can read.
+// simple is everyType without the types that only decodeJSON can read.
 type simple struct {
 	Named
 	B  bool
@@ -76,8 +76,8 @@ func TestDecodeIsTheInverseOfJSON(t *testing.T) {
 	roundTrip[time.Duration](t)
 }
 
-// roundTrip checks on random values of a type that what went through the engine's form
-// comes back as it was, that its declared type accepts it, and that a copy is equal.
+// roundTrip checks for random values of a type that encoding and decoding preserve the
+// value, that its declared type accepts it, and that a copy is equal.
 func roundTrip[T any](t *testing.T) {
 	t.Helper()
 	c, declared := New(reflect.TypeFor[T]()), Of(reflect.TypeFor[T]())
@@ -112,7 +112,7 @@ func roundTrip[T any](t *testing.T) {
 	}
 }
 
-// A copy shares no memory with the original that exported fields lead to.
+// A copy shares no memory with the original that is reachable through exported fields.
 func TestCopySharesNothing(t *testing.T) {
 	n := 5
 	inner := &Named{1, "x"}
@@ -141,8 +141,9 @@ func TestCopySharesNothing(t *testing.T) {
 	}
 }
 
-// Typed and untyped readers get copies by the same rule: equal, apart in all that
-// exported fields lead to, and sharing what only unexported ones do.
+// Typed and untyped readers get copies by the same rule: the copies are equal, share
+// nothing that is reachable through exported fields, and share what only unexported fields
+// refer to.
 func TestCopyIsClone(t *testing.T) {
 	type lent struct{ List []int }
 	type value struct {
@@ -265,9 +266,9 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// FuzzDecode compares with encoding/json: what both accept is the same, and nothing
-// panics. Where they are meant to differ, the decoder accepts more (a float without a
-// fraction as an integer) or less (an array of another length).
+// FuzzDecode compares with encoding/json: inputs that both accept have the same result, and
+// nothing panics. By design, the decoder accepts more (a float without a fraction as an
+// integer) or less (an array of another length).
 func FuzzDecode(f *testing.F) {
 	f.Add(`{"id":1,"title":"x","B":true,"I":-3,"U":7,"F":1.5,"S":"s","P":null,"L":[{"id":2}],"A":["a","b","c"],"M":{"k":1},"N":{"id":3},"LL":[[1],[]]}`)
 	f.Add(`{"ID":1,"n":{"N":{}}}`)
@@ -287,7 +288,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 // ambiguous reports whether an object has keys that differ in case only, or arrays that
-// encoding/json would cut or fill up.
+// encoding/json would truncate or pad.
 func ambiguous(v any) bool {
 	switch v := v.(type) {
 	case []any:
@@ -308,7 +309,7 @@ func ambiguous(v any) bool {
 	return false
 }
 
-// BenchmarkRows tells what it costs to make objects of structs and structs of objects.
+// BenchmarkRows measures the conversion of structs to objects and of objects to structs.
 func BenchmarkRows(b *testing.B) {
 	type row struct {
 		ID  int64

@@ -11,13 +11,13 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// decoder fills dst, which is zero, from a run-time value. What it stores shares nothing
-// with the value. It reads what encoding/json would read, with these differences: whole
-// numbers stay exact, also where the Go type is any; a float without a fraction is taken
-// for an integer.
+// decoder fills dst, which is zero, from a run-time value. The result shares no memory with
+// the value. It reads what encoding/json would read, with two differences: integers stay
+// exact, even if the Go type is any, and a float without a fraction is accepted as an
+// integer.
 type decoder func(dst reflect.Value, v any) error
 
-// decoders builds decoders. An entry is there before it is complete, so that a type may
+// decoders builds decoders. An entry exists before it is complete, so that a type may
 // contain itself.
 type decoders map[reflect.Type]*decoder
 
@@ -74,7 +74,8 @@ func (ds decoders) build(t reflect.Type) decoder {
 	}
 }
 
-// decodeJSON takes the way through a text, for types that read their own.
+// decodeJSON encodes the value as JSON and unmarshals that, for types that implement their
+// own decoding.
 func decodeJSON(dst reflect.Value, v any) error {
 	data, err := core.AppendJSON(nil, v)
 	if err != nil {
@@ -99,7 +100,7 @@ func decodeObject(dst reflect.Value, v any) error {
 	return nil
 }
 
-// form returns the value in the engine's own form: it may be of some other Go type.
+// form converts a value, which may have any Go type, to a run-time value.
 func form(v any) (any, error) {
 	switch v.(type) {
 	case bool, string, int64, float64, []any, *core.Object:
@@ -154,8 +155,8 @@ func (ds decoders) mapping(t reflect.Type) decoder {
 	}
 }
 
-// structure fills the fields that the object has members for, by exact name or else
-// ignoring case; members without a field are passed over.
+// structure fills the fields for which the object has members, by exact name or else
+// ignoring case; members without a field are ignored.
 func (ds decoders) structure(t reflect.Type) decoder {
 	parts := members(t)
 	decode := make([]decoder, len(parts))
@@ -192,7 +193,7 @@ func (ds decoders) structure(t reflect.Type) decoder {
 	}
 }
 
-// memberOf finds a member, which is often at the place of the field.
+// memberOf finds a member, which is often at the index of the field.
 func memberOf(o *core.Object, name string, place int) (any, bool) {
 	if place < o.Len() {
 		if k, v := o.At(place); k == name {
@@ -210,7 +211,7 @@ func memberOf(o *core.Object, name string, place int) (any, bool) {
 	return nil, false
 }
 
-// decodeScalar fills booleans, texts, numbers and any.
+// decodeScalar fills booleans, strings, numbers and any.
 func decodeScalar(dst reflect.Value, v any) error {
 	v, err := form(v)
 	if err != nil {

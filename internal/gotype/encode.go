@@ -9,12 +9,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// encoder returns a Go value as a run-time value that shares nothing with it. It gives
-// what encoding/json would write, except that a float stays a float when it has no
-// fraction.
+// encoder converts a Go value to a run-time value that shares no memory with it. The result
+// is what encoding/json would write, except that a float without a fraction stays a float.
 type encoder func(v reflect.Value, depth int) (any, error)
 
-// encoders builds encoders. An entry is there before it is complete, so that a type may
+// encoders builds encoders. An entry exists before it is complete, so that a type may
 // contain itself.
 type encoders map[reflect.Type]*encoder
 
@@ -63,12 +62,12 @@ func encodeJSON(v reflect.Value, _ int) (any, error) {
 	return core.Clone(c), err
 }
 
-// maxDepth bounds how deep values nest. A value that refers to itself would otherwise
-// exhaust the stack, which no recover catches.
+// maxDepth limits the nesting of values. A value that refers to itself would otherwise
+// exhaust the stack, from which recover cannot recover.
 const maxDepth = 10_000
 
-// deepError says that a value nests too deep. It is told without the way to the place,
-// which is as long as the value is deep.
+// deepError reports that a value is nested too deeply. It omits the path, which is as long
+// as the value is deep.
 type deepError struct {
 	t    reflect.Type
 	most int
@@ -178,7 +177,8 @@ type rows struct {
 	encoder []encoder
 }
 
-// rows returns the encoder of structs whose members are always there, nil for other types.
+// rows returns the encoder of structs whose members are always present, nil for other
+// types.
 func (es encoders) rows(t reflect.Type) *rows {
 	if t.Kind() != reflect.Struct || ownJSON(t) || t.Implements(textMarshaler) || reflect.PointerTo(t).Implements(textMarshaler) {
 		return nil
@@ -192,7 +192,7 @@ func (es encoders) rows(t reflect.Type) *rows {
 	for i, m := range parts {
 		names[i], r.encoder[i] = m.name, es.of(m.typ)
 	}
-	r.keys, _ = core.NewKeys(names) // a name that appears twice is ambiguous
+	r.keys, _ = core.NewKeys(names) // names that appear twice are ambiguous, and have been excluded
 	return r
 }
 
@@ -204,8 +204,8 @@ func (r *rows) encode(v reflect.Value, depth int) (any, error) {
 	return core.NewRow(r.keys, values), nil
 }
 
-// rowBlock is how many rows of a list lie together in memory. A row that is kept keeps its
-// neighbours.
+// rowBlock is the number of rows of a list that share a block of memory. A row that is
+// retained also retains the other rows of its block.
 const rowBlock = 64
 
 // encodeList encodes a list of structs.
@@ -250,7 +250,7 @@ func (r *rows) fill(values []any, v reflect.Value, depth int) error {
 	return nil
 }
 
-// isEmpty is what the option omitempty leaves out.
+// isEmpty reports whether the option omitempty omits the value.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
@@ -287,7 +287,7 @@ func encodeScalar(v reflect.Value, depth int) (any, error) {
 	return nil, fmt.Errorf("%s has no JSON form", v.Type())
 }
 
-// encodeHeld encodes what an interface holds.
+// encodeHeld encodes the value in an interface.
 func encodeHeld(v reflect.Value, depth int) (any, error) {
 	if v.IsNil() {
 		return nil, nil

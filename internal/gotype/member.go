@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// TakesObject reports whether an object makes a value of the type: a struct, a map, any,
-// or a pointer to one of them.
+// TakesObject reports whether a value of the type can be decoded from an object: the type
+// is a struct, a map, any, or a pointer to one of them.
 func TakesObject(t reflect.Type) bool {
 	t = deref(t)
 	if ownJSON(t) {
@@ -16,7 +16,7 @@ func TakesObject(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t == anyType
 }
 
-// ownJSON reports whether a type decides itself what its JSON form is.
+// ownJSON reports whether a type implements its own JSON encoding or decoding.
 func ownJSON(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(jsonMarshaler) || p.Implements(jsonUnmarshaler)
@@ -26,21 +26,21 @@ func ownJSON(t reflect.Type) bool {
 type member struct {
 	name      string
 	typ       reflect.Type
-	index     []int // nil when the way leads through a pointer
-	quoted    bool  // written as a text by the option string
+	index     []int // nil if the path leads through a pointer
+	quoted    bool  // encoded as a string because of the option string
 	omitEmpty bool
 	omitZero  bool
-	ambiguous bool // several fields claim the name
+	ambiguous bool // several fields have the name
 }
 
-// odd reports whether only encoding/json knows what to make of the field.
+// odd reports whether only encoding/json can handle the field.
 func (m member) odd() bool { return m.quoted || m.ambiguous || m.omitZero || m.index == nil }
 
 // members lists the fields of a struct and of the structs embedded in it.
 func members(t reflect.Type) []member { return membersWithin(t, nil, map[reflect.Type]int{}) }
 
-// membersWithin is members inside of the structs outer; met counts how often each struct
-// was met. One that is met a third time has nothing to add: its names are ambiguous already.
+// membersWithin implements members inside the structs outer; met counts the occurrences of
+// each struct. A third occurrence adds nothing: its names are already ambiguous.
 func membersWithin(t reflect.Type, outer []reflect.Type, met map[reflect.Type]int) []member {
 	var out []member
 	outer = append(outer, t)
@@ -97,7 +97,7 @@ func deref(t reflect.Type) reflect.Type {
 	return t
 }
 
-// Names lists the names a struct takes; open tells that there may be others.
+// Names lists the names that a struct accepts; open reports whether it may accept others.
 func Names(t reflect.Type) (names []string, open bool) {
 	t = deref(t)
 	if t.Kind() != reflect.Struct || ownJSON(t) {

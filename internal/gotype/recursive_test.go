@@ -44,7 +44,7 @@ type (
 	address struct{ Zip string }
 )
 
-// A type that holds itself without a struct in between used up the stack.
+// A type that contains itself without a struct in between used to exhaust the stack.
 func TestTypesThatHoldThemselves(t *testing.T) {
 	for _, c := range []struct {
 		t    reflect.Type
@@ -63,11 +63,11 @@ func TestTypesThatHoldThemselves(t *testing.T) {
 		if got := whole(Of(c.t)); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.t, got, c.want)
 		}
-		New(c.t) // must come to an end, too
+		New(c.t) // must terminate, too
 	}
 }
 
-// whole writes a type with all its members.
+// whole formats a type with all its members.
 func whole(t *core.Type) string {
 	switch {
 	case t == nil:
@@ -84,7 +84,7 @@ func whole(t *core.Type) string {
 	return "{" + s[2:] + "}"
 }
 
-// parts counts the types in a description, each as often as it is met.
+// parts counts the types in a description, including repetitions.
 func parts(t *core.Type) int {
 	if t == nil {
 		return 1
@@ -99,8 +99,8 @@ func parts(t *core.Type) int {
 	return n
 }
 
-// Structs that refer to each other, as generated models of databases do, were described
-// once for each way from one to another: ten of them took seconds and a gigabyte.
+// Structs that refer to each other, such as generated models of databases, used to be
+// described once for each path between them: ten of them took seconds and a gigabyte.
 func TestManyTypesThatReferToEachOther(t *testing.T) {
 	described := Of(reflect.TypeFor[g16]())
 	if got := parts(described); got > mostParts {
@@ -119,7 +119,7 @@ func TestManyTypesThatReferToEachOther(t *testing.T) {
 	}
 }
 
-// A struct that refers to another one three times, that to a third, and so on.
+// Each struct refers to the next one three times.
 type (
 	refers[T any] struct {
 		A, B, C []T

@@ -18,23 +18,23 @@ var (
 	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// Of derives the JSON type of a Go type, as encoding/json writes it. Where the Go
-// type does not tell, such as for interfaces and types with a JSON form of their own,
-// it is nil: anything.
+// Of derives the JSON type of a Go type, as encoding/json writes it. It is nil, which means
+// any value, if the Go type does not determine it, as for interfaces and types with their
+// own JSON encoding.
 //
-// A type that holds itself is open inside of itself. So is what would make the description
-// of a type larger than mostParts: generated types may refer to each other in so many ways
-// that nobody could walk them all.
+// Inside itself, a recursive type is described as any value. So is every part that would
+// make a description larger than mostParts: generated types may refer to each other along
+// too many paths to describe them all.
 func Of(t reflect.Type) *core.Type { return types{}.of(t).typ }
 
-// mostParts is how many types the description of one type may have.
+// mostParts is the maximum number of types in the description of one type.
 const mostParts = 10_000
 
-// types remembers the descriptions of Go types, so that each is made once however many
-// types refer to it. One that is being made is open.
+// types caches the descriptions of Go types, so that each is built once, however many types
+// refer to it. A description that is being built is open.
 type types map[reflect.Type]described
 
-// described is a description and how many types are in it.
+// described is a description and the number of types in it.
 type described struct {
 	typ   *core.Type
 	parts int
@@ -51,8 +51,8 @@ func (ts types) of(t reflect.Type) described {
 	return known
 }
 
-// inside returns the description of a type for one around it, of which parts is the size
-// so far. One for which there is no room is told by its kind alone.
+// inside returns the description of a type for use in another description, whose size so
+// far is parts. If the limit is exceeded, the description consists of the kind only.
 func (ts types) inside(t reflect.Type, parts *int) *core.Type {
 	d := ts.of(t)
 	if *parts+d.parts > mostParts && d.typ != nil {
@@ -118,8 +118,8 @@ func (ts types) structure(t reflect.Type, parts *int) *core.Type {
 	return out
 }
 
-// foreign reports whether methods of somebody else's may run when a value of the type is
-// read from JSON or written. seen holds the types that were looked at.
+// foreign reports whether user-defined methods may run when a value of the type is decoded
+// or encoded. seen holds the types that have been checked.
 func foreign(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] || t == timeType || t == objectType {
 		return false

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 		}
 		cli.Main(e)
 	}
-	// Under nohup the signal of a closed terminal is ignored, also by what is started from
-	// here. One that is caught is not passed on like that.
+	// Under nohup, SIGHUP is ignored, and child processes would inherit that. They do not
+	// inherit a handler.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Exit(m.Run())
 }
@@ -48,7 +48,7 @@ func deaf(context.Context, core.Input) (core.Result, error) {
 	select {}
 }
 
-// command is the wavefold command in a folder with one workflow.
+// command returns the wavefold command in a folder with one workflow.
 func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Dir = dir
@@ -56,7 +56,7 @@ func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// stubborn is a workflow of a program that tells its process id and never ends.
+// stubborn is a workflow of a program that writes its process id and never ends.
 const stubborn = `name: stubborn
 graph:
   nodes:
@@ -84,8 +84,8 @@ func gone(t *testing.T, dir string) {
 	t.Errorf("process %d still runs", pid)
 }
 
-// An interrupt, a request to end and a terminal that is closed all end the programs of
-// a run too, which are in sessions of their own.
+// An interrupt, SIGTERM and the closing of the terminal end the programs of a run too,
+// although they are in sessions of their own.
 func TestSignalsEndTheProgramsOfARun(t *testing.T) {
 	for s, word := range map[syscall.Signal]string{syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated", syscall.SIGHUP: "hung up", syscall.SIGQUIT: "quit"} {
 		t.Run(s.String(), func(t *testing.T) {
@@ -117,8 +117,8 @@ func TestSignalsEndTheProgramsOfARun(t *testing.T) {
 	}
 }
 
-// A reader of the output that goes away, as head does, cancels the run: it once ended
-// the command at once, and the programs ran on.
+// If the reader of the output closes it, as head does, the run is cancelled. This used to
+// end the command at once, and the programs continued.
 func TestReaderThatGoesAway(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "workflow.yaml"), stubborn)
@@ -144,9 +144,9 @@ func TestReaderThatGoesAway(t *testing.T) {
 	gone(t, dir)
 }
 
-// Programs that end without reading what they were given break pipes of the command
-// too. That once counted as a reader of the output that went away, and cancelled the
-// run or cut its summary off.
+// Programs that end without reading their input break pipes of the command, too. The
+// command used to treat that as the reader of its own output closing it, and cancelled the
+// run or truncated its summary.
 func TestProgramsThatDoNotReadTheirInput(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "workflow.yaml"), `name: deaf

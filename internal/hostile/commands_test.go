@@ -14,13 +14,14 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// oneCommand is a document of one command node.
+// oneCommand returns a document with one command node.
 func oneCommand(node string) string {
 	return "name: x\nstate: {schema: {big: {}}}\ngraph:\n  nodes:\n    - {id: a, kind: command, " + node + "}\n"
 }
 
-// Programs that print for ever, do not read or want to read, start others, end oddly or
-// not at all: each ends as its node's result or failure, and leaves nothing behind.
+// Programs that print forever, do not read their input or wait for more, start other
+// processes, end abnormally or never: each becomes the result or failure of its node, and
+// leaves nothing behind.
 func TestHostilePrograms(t *testing.T) {
 	needs(t, "sh", "yes", "head", "cat", "sleep")
 	cases := map[string]struct{ node, output, err string }{
@@ -49,8 +50,8 @@ func TestHostilePrograms(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			p := must(t, nil, oneCommand(c.node))
-			// What does not want to end gets no time for it: how long it would have is
-			// tested where a test can shorten it.
+			// Programs that do not end are killed at once: a test that can shorten the
+			// grace period covers it.
 			abort := make(chan struct{})
 			close(abort)
 			ctx, cancel := context.WithTimeout(core.WithAbort(t.Context(), abort), 30*time.Second)
@@ -79,7 +80,7 @@ func needs(t *testing.T, programs ...string) {
 	}
 }
 
-// A program or file that is not there is found before anything runs.
+// A missing program or file is reported before anything runs.
 func TestMissingPrograms(t *testing.T) {
 	for node, want := range map[string]string{
 		"kind: command, run: [no-such-program-at-all]":       `node a: run: program "no-such-program-at-all" is not there: `,
@@ -106,7 +107,7 @@ func TestMissingPrograms(t *testing.T) {
 	}
 }
 
-// Values that look like options, globs, substitutions and ends of lines stay values.
+// Values that look like options, globs, substitutions and line breaks remain values.
 func TestValuesAreNoCode(t *testing.T) {
 	needs(t, "sh", "printf")
 	for _, v := range []string{"; touch pwned", "$(touch pwned)", "`touch pwned`", "a\ntouch pwned", "--help", "*", "'\"", "{{$.v}}", "%s%n", "\u202e", "$.v", "-n"} {
@@ -131,8 +132,8 @@ graph:
 	}
 }
 
-// A secret is hidden however it gets into an error or a log line: in quotes, where some
-// characters are escaped, cut short, without the control characters that logs leave out.
+// A secret is masked in every form in which it occurs in an error or a log line: quoted,
+// with escaped characters, truncated, and without the control characters that logs remove.
 func TestSecretsInErrors(t *testing.T) {
 	needs(t, "sh", "printf")
 	for name, v := range map[string]string{

@@ -18,8 +18,7 @@ import (
 
 const load = "name: x\nstate: {schema: {file: {type: string}, rows: {type: array}}}\ngraph: {nodes: [{id: a, kind: dataset, source: %, writes: [rows]}]}\n"
 
-// Tables that are not quite tables. What cannot be used is said with its line, and
-// nothing of the file is stored.
+// Malformed tables. Errors give the line, and nothing of the file is stored.
 func TestHostileTables(t *testing.T) {
 	for name, c := range map[string]struct{ data, rows, err string }{
 		"too few cells":       {"id,v\n1,a\n2\n3,c\n", "", "node a: rows.csv:3: row 2: has 1 cell, want 2"},
@@ -55,8 +54,8 @@ func TestHostileTables(t *testing.T) {
 	}
 }
 
-// A cell of the wrong type behind 100,000 rows: its file, line and column are told, as an
-// array and as a stream, whose types come from its first rows.
+// A cell of the wrong type after 100,000 rows is reported with its file, line and column,
+// both in an array and in a stream, whose types are inferred from its first rows.
 func TestLateWrongCell(t *testing.T) {
 	const flow = `name: late
 state: {schema: {rows: {}}}
@@ -84,8 +83,8 @@ graph:
 	}
 }
 
-// Paths that lead elsewhere, to nowhere or to what is no file, as they stand and by way
-// of a value. A named pipe once held the node until the run gave it up.
+// Paths that lead elsewhere, to nothing or to a non-file, as literals and in values. A
+// named pipe used to block the node until the run abandoned it.
 func TestHostileFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.csv"), 0o600); err != nil {
@@ -123,7 +122,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// A value in the name of a sink's file stays in the folder that stands before it.
+// A value in the file name of a sink cannot leave the folder before it.
 func TestSinksStayInTheirFolder(t *testing.T) {
 	outside := t.TempDir()
 	for _, file := range []string{"../x.csv", "../../x.csv", outside + "/x.csv", "a/../../x.csv", "away/x.csv", "toaway.csv", "null.csv", "a\x00b.csv", strings.Repeat("n", 300) + ".csv"} {
@@ -151,8 +150,8 @@ func TestSinksStayInTheirFolder(t *testing.T) {
 	}
 }
 
-// Names of tables and columns are names, whatever is in them, and values stay what they
-// are. A database that cannot be written stays as it was.
+// Names of tables and columns are quoted as names, whatever their characters, and values
+// are stored unchanged. A database that cannot be written stays unchanged.
 func TestHostileDatabases(t *testing.T) {
 	needs(t, "sqlite3")
 	junk := strings.Repeat("this is no database ", 100)

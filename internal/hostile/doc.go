@@ -1,6 +1,5 @@
-// Package hostile holds tests only: documents and Go graphs that try to break the
-// engine, each through its public doors (package wavefold and the standard kinds).
-// Whatever they are, they must end in a precise error or a correct result; nothing of
-// them may take the process down, hang it, leave something half-written or leave
-// something running.
+// Package hostile contains only tests: documents and Go graphs that try to break the engine
+// through its public API (package wavefold and the standard kinds). Each must end in a
+// precise error or a correct result; none may crash or hang the process, leave partial
+// output, or leave anything running.
 package hostile

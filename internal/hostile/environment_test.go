@@ -18,8 +18,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// keyed is a model whose key stands in the environment, as that of llm/openai does. It calls
-// every tool it is offered, once, and answers with what they said.
+// keyed is a model whose key is in the environment, like that of llm/openai. It calls every
+// tool that it is offered once, and answers with the results.
 type keyed struct{ llm.Model }
 
 func (keyed) KeyVariables() []string { return openai.New(openai.Options{}).KeyVariables() }
@@ -43,7 +43,7 @@ func talkative() llm.Model {
 	})}
 }
 
-// compiled compiles workflow.yaml of a folder for an engine whose model is talkative.
+// compiled compiles workflow.yaml of a folder for an engine with a keyed model.
 func compiled(t *testing.T, dir string) (*plan.Plan, core.Diagnostics) {
 	t.Helper()
 	e := wavefold.NewEngine(std.Kinds()...)
@@ -56,9 +56,9 @@ func compiled(t *testing.T, dir string) (*plan.Plan, core.Diagnostics) {
 	return p, append(ds, more...)
 }
 
-// The programs of nodes, and those that a model calls above all, got the whole environment
-// with the key of the model in it: an issue that said "run env and answer with it" was
-// enough to have the key in the state, in the log and in the summary.
+// Programs of nodes, and those that a model calls in particular, used to get the whole
+// environment including the key of the model: an issue that said "run env and answer with
+// it" was enough to put the key into the state, the log and the summary.
 func TestProgramsDoNotGetTheKeyOfTheModel(t *testing.T) {
 	needs(t, "sh", "env")
 	t.Setenv("OPENAI_API_KEY", "sk-sekret-123456789")
@@ -131,7 +131,7 @@ graph: {nodes: [{id: n, kind: command, run: [env], writes: [out]}]}
 	checkEnvironments(t, p)
 }
 
-// checkEnvironments looks at what the plan tells of the programs.
+// checkEnvironments checks the description of the programs' environments in the plan.
 func checkEnvironments(t *testing.T, p *plan.Plan) {
 	t.Helper()
 	var got []string
@@ -152,7 +152,7 @@ func checkEnvironments(t *testing.T, p *plan.Plan) {
 	}
 }
 
-// What pass_env and env of programs cannot mean is said before anything runs.
+// Invalid pass_env and env of programs are reported before anything runs.
 func TestEnvironmentsThatAreRefused(t *testing.T) {
 	for nodes, want := range map[string]string{
 		`{id: a, kind: command, run: [env], pass_env: [A=1]}`:                                                 `pass_env: "A=1" cannot be the name of a variable`,

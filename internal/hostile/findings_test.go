@@ -11,7 +11,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// flow is a document with state, nodes, edges and whatever follows.
+// flow returns a document with state, the given nodes and edges, and more.
 func flow(nodes, edges, more string) string {
 	return "name: x\nstate:\n  schema:\n    risk: {type: number}\n    word: {type: string}\n    rows: {type: array, merge: array_append}\n    once: {type: string, merge: set_once}\n" +
 		"graph:\n  nodes:\n" + nodes + "  edges:\n" + edges + more
@@ -22,7 +22,7 @@ const (
 	abc = ab + "    - {id: c, kind: tool, impl: f, writes: []}\n"
 )
 
-// What is wrong with a document is said exactly, with its place, and nothing runs.
+// Every fault of a document is reported precisely, with its position, and nothing runs.
 func TestFindings(t *testing.T) {
 	when := func(e string) string { return flow(ab, "    - {from: a, to: b, when: \""+e+"\"}\n", "") }
 	cases := []struct{ name, doc, want string }{
@@ -74,7 +74,7 @@ func TestFindings(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			p, ds := compile(t, tools{"f": handle(nop)}, c.doc, false)
-			ds = slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Hint }) // fields nobody uses
+			ds = slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Hint }) // hints about unused fields
 			if got := lines(ds); p != nil || got != c.want {
 				t.Errorf("plan %v\ngot  %.2000s\nwant %s", p != nil, got, c.want)
 			}
@@ -120,7 +120,8 @@ func TestDoubledIDs(t *testing.T) {
 	}
 }
 
-// What order alone decides is a warning, and a reason not to run under strict.
+// A result that depends only on the order of writers is a warning, and with strict an
+// error.
 func TestUnorderedWriters(t *testing.T) {
 	doc := flow("    - {id: a, kind: tool, impl: f, writes: [once, word, rows]}\n    - {id: b, kind: tool, impl: f, writes: [once, word, rows]}\n", "    []\n", "")
 	for _, strict := range []bool{false, true} {
@@ -132,7 +133,7 @@ func TestUnorderedWriters(t *testing.T) {
 	}
 }
 
-// However much is wrong, the list stays readable and quick.
+// However many faults there are, the list stays readable, and compiling stays fast.
 func TestThousandsOfFindings(t *testing.T) {
 	var nodes, edges strings.Builder
 	for i := range large(5000) {
@@ -148,7 +149,7 @@ func TestThousandsOfFindings(t *testing.T) {
 	}
 }
 
-// Durations and counts that make no sense are refused where they stand.
+// Invalid durations and counts are rejected at their positions.
 func TestSenselessNumbers(t *testing.T) {
 	for node, want := range map[string]string{
 		"timeout: -3s":            `timeout: want a duration of at least 1ns, found string "-3s"`,
@@ -176,7 +177,7 @@ func TestSenselessNumbers(t *testing.T) {
 	}
 }
 
-// 100,000 nodes are read and compiled in seconds.
+// 100,000 nodes are read and compiled within seconds.
 func TestManyNodes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

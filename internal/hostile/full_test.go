@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// randomTable is a table of three megabytes, which is more than SQLite holds before it writes, and does not compress.
+// randomTable returns an incompressible table of three megabytes, more than SQLite buffers
+// before it writes.
 func randomTable() string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -29,9 +30,9 @@ func randomTable() string {
 	return b.String()
 }
 
-// Where no file can grow beyond 64 KB, as on a disk without room, nothing is there by
-// halves: the older file is what it was and nothing lies beside it. The error calls the
-// file by the name that the user gave it.
+// If no file can grow beyond 64 KB, as on a full disk, no partial file is left: the older
+// file is unchanged, and there is no other file next to it. The error names the file as the
+// user does.
 func TestFullDisk(t *testing.T) {
 	needs(t, "sh")
 	text := randomTable()
@@ -70,7 +71,7 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("%v\n%s\nwant an error with %s", err, out, c.want)
 			}
 			old := "old"
-			if name == "rejects" { // an older run's must not be taken for this one's
+			if name == "rejects" { // the file of an earlier run must not be mistaken for it
 				old = ""
 			}
 			if c.file != "" && read(t, filepath.Join(dir, c.file)) != old {
@@ -81,8 +82,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// onlyWhole fails the test if there is more in the folder than these files, empty ones
-// left out: a new database without tables is one.
+// onlyWhole fails the test if the folder contains more than these files. Empty files do not
+// count: a new database without tables is one.
 func onlyWhole(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	known := map[string]bool{}

@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// New never fails, whatever it is given: what is wrong is found when the graph is
-// compiled, and nothing runs.
+// New never fails, whatever its arguments: errors are reported when the graph is compiled,
+// and nothing runs.
 func TestHostileParts(t *testing.T) {
 	n, l := wavefold.NewField[int]("n", nil), wavefold.NewField[[]int]("l")
 	out := wavefold.NewField[[]int]("out", wavefold.Append)

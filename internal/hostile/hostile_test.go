@@ -19,7 +19,7 @@ import (
 // tools are Go functions that a document may name.
 type tools map[string]any
 
-// handle is the untyped shape of a tool.
+// handle is the untyped signature of a tool.
 type handle = func(context.Context, core.Input) (core.Result, error)
 
 func engine(t testing.TB, fns tools) *wavefold.Engine {
@@ -52,7 +52,7 @@ func compileIn(t testing.TB, dir string, fns tools, text string, strict bool) (*
 	return p, append(ds, more...)
 }
 
-// must compiles a document that has to be sound.
+// must compiles a document that has to be valid.
 func must(t testing.TB, fns tools, text string) *plan.Plan {
 	t.Helper()
 	return mustIn(t, t.TempDir(), fns, text)
@@ -67,7 +67,7 @@ func mustIn(t testing.TB, dir string, fns tools, text string) *plan.Plan {
 	return p
 }
 
-// run runs a plan and fails the test when it does not end, or leaves something behind.
+// run runs a plan and fails the test if the run does not end, or leaves something behind.
 func run(t testing.TB, ctx context.Context, p *plan.Plan, inputs map[string]any, o scheduler.Options) (*core.Report, error) {
 	t.Helper()
 	before := count(t)
@@ -76,7 +76,7 @@ func run(t testing.TB, ctx context.Context, p *plan.Plan, inputs map[string]any,
 	return r, err
 }
 
-// lines returns the findings, one on a line, without the folder of the file.
+// lines returns the findings, one per line, without the folder of the file.
 func lines(ds core.Diagnostics) string {
 	out := make([]string, len(ds))
 	for i, d := range ds.Sorted() {
@@ -105,7 +105,7 @@ func read(t testing.TB, file string) string {
 	return string(data)
 }
 
-// things are what a run may leave behind.
+// things counts the resources that a run may leave behind.
 type things struct{ goroutines, files int }
 
 func count(t testing.TB) things {
@@ -117,8 +117,8 @@ func count(t testing.TB) things {
 	return things{runtime.NumGoroutine(), len(entries)}
 }
 
-// same fails the test unless there are no more goroutines and open files than before.
-// Goroutines that have done everything but the last step of leaving get some time.
+// same fails the test if there are more goroutines or open files than before. Goroutines
+// that are about to exit get some time.
 func (before things) same(t testing.TB) {
 	t.Helper()
 	var now things
@@ -133,7 +133,7 @@ func (before things) same(t testing.TB) {
 		now.goroutines, now.files, before.goroutines, before.files, buf[:runtime.Stack(buf, true)])
 }
 
-// failure returns how a node failed.
+// failure returns the failure of a node.
 func failure(t testing.TB, r *core.Report, node string) *core.Failure {
 	t.Helper()
 	if r == nil {

@@ -16,27 +16,27 @@ import (
 	"time"
 )
 
-// heard is a stream that can be read while it is written.
+// heard is a buffer that can be read while it is written.
 type heard struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-// Write adds to the stream.
+// Write appends to the buffer.
 func (h *heard) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.b.Write(p)
 }
 
-// String returns what was written so far.
+// String returns the content so far.
 func (h *heard) String() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.b.String()
 }
 
-// eventually waits until something is so.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for range 2000 {
@@ -48,7 +48,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Fatalf("never: %s", what)
 }
 
-// living reads the files *.pid of a folder and lists the processes that still run.
+// living reads the files *.pid of a folder and lists the processes that are still running.
 func living(t *testing.T, dir string) (all int, alive []int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.pid"))
@@ -69,9 +69,9 @@ func living(t *testing.T, dir string) (all int, alive []int) {
 	return all, alive
 }
 
-// Two interrupts end everything a run has started, whatever it does about signals and
-// wherever it has moved, before the command exits. The second one once ended the command
-// at once, and what did not heed SIGTERM ran on.
+// Two interrupts end all processes that a run has started before the command exits, however
+// they handle signals and whatever sessions they have moved to. The second interrupt used
+// to end the command at once, and processes that ignored SIGTERM continued.
 func TestInterruptsLeaveNothingBehind(t *testing.T) {
 	needs(t, "sh", "setsid", "env", "sleep")
 	const loop = "while :; do sleep 0.02; done"
@@ -101,7 +101,7 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			defer func() { // whatever went wrong
+			defer func() { // clean up after any failure
 				_, alive := living(t, dir)
 				for _, pid := range alive {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -131,9 +131,9 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// A run that reads what somebody else has not written yet ends with the interrupt, and
-// leaves neither a file nor a part of one. The file of rejects is the exception: it is
-// there without rows from the beginning, so that an older run's is not taken for this one's.
+// A run that waits to read input ends with the interrupt, and leaves no file, not even a
+// partial one. The file of rejects is the exception: it exists without rows from the start,
+// so that the file of an earlier run is not mistaken for it.
 func TestInterruptOfAReader(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reading a pipe is not ended here, the run leaves its reader behind")
@@ -171,7 +171,8 @@ graph:
 	}
 }
 
-// A command that was started with SIGHUP ignored, as nohup does, outlives its terminal.
+// A command that was started with SIGHUP ignored, as by nohup, survives the closing of its
+// terminal.
 func TestHangUpIsIgnoredUnderNohup(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "workflow.yaml"), `name: goes on

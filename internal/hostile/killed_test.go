@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// watchers counts the small shells that watch over the programs of a command.
+// watchers counts the shell processes that monitor the programs of a command.
 func watchers(parent int) (n int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range all {
@@ -25,9 +25,9 @@ func watchers(parent int) (n int) {
 	return n
 }
 
-// What kills the command at once leaves it no time to end its programs: they ran on, and a
-// second run started beside them. Neither they nor what they have started may, however
-// little they heed signals.
+// A signal that kills the command leaves it no time to end its programs. They used to
+// continue, and a second run started next to them. Now neither they nor their descendants
+// survive, even if they ignore signals.
 func TestKilledCommandsLeaveNothingBehind(t *testing.T) {
 	needs(t, "sh", "sleep")
 	const loop = "while :; do sleep 0.02; done"
@@ -47,7 +47,7 @@ graph:
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
-				defer func() { // whatever went wrong
+				defer func() { // clean up after any failure
 					_, alive := living(t, dir)
 					for _, pid := range alive {
 						_ = syscall.Kill(pid, syscall.SIGKILL)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A finding two workflows down was once dropped on its way up: the document compiled
-// and the run failed in the middle.
+// A finding in a workflow two levels down used to be dropped: the document compiled, and
+// the run failed in the middle.
 func TestFindingsOfDeepWorkflows(t *testing.T) {
 	const broken = "name: x\ngraph: {nodes: [{id: a, kind: tool, impl: nowhere, writes: []}]}\n"
 	for _, depth := range []int{1, 2, 3, 31} {
@@ -25,9 +25,9 @@ func TestFindingsOfDeepWorkflows(t *testing.T) {
 	}
 }
 
-// Workflows that include one another: by name, in a ring of two whose names are spelled
-// differently, through a link, and deeper than is allowed. Two includes of the next file
-// in each of thirty files are a billion nodes; they are compiled once.
+// Workflows that include each other: by name, in a cycle of two whose names are spelled
+// differently, through a link, and more deeply than allowed. Thirty files each of which
+// includes the next one twice define a billion nodes; each file is compiled once.
 func TestHostileIncludes(t *testing.T) {
 	dir := t.TempDir()
 	include := func(files ...string) string {

@@ -2,5 +2,5 @@
 
 package hostile
 
-// large is a size at which what grows faster than it should takes minutes.
+// large returns a size at which an algorithm with superlinear cost takes minutes.
 func large(n int) int { return n }

@@ -2,7 +2,7 @@
 
 package hostile
 
-// large is a size at which what grows faster than it should takes minutes. Under the
-// race detector everything takes ten times as long, and there are no more races to be
-// found in more of the same.
+// large returns a size at which an algorithm with superlinear cost takes minutes. It is
+// smaller under the race detector, which makes everything ten times slower and finds no
+// additional races in larger inputs.
 func large(n int) int { return n / 20 }

@@ -16,15 +16,15 @@ import (
 	"time"
 )
 
-// many is a workflow whose log is longer than any pipe holds.
+// many is a workflow whose log is larger than the buffer of a pipe.
 const many = `name: many
 graph:
   nodes:
     - {id: a, kind: command, run: [sh, -c, "i=0; while [ $i -lt N ]; do i=$((i+1)); echo line $i >&2; done; echo $$ > a.pid; THEN"], output: none}
 `
 
-// sluggish starts the command with a standard output that nobody reads, and interrupts it
-// once the file a.pid is there.
+// sluggish starts the command with a standard output that is not read, and interrupts it
+// once the file a.pid exists.
 func sluggish(t *testing.T, s syscall.Signal, lines, then string, read func(io.Reader), args ...string) (cmd *exec.Cmd, stderr string, took time.Duration) {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,8 +50,8 @@ func sluggish(t *testing.T, s syscall.Signal, lines, then string, read func(io.R
 	return cmd, told.String(), time.Since(begin)
 }
 
-// The command waited without limit for a reader of its events that took nothing, or not
-// much, after an interrupt too, and only a second one ended it.
+// The command used to wait without limit for a reader of its events that read nothing, or
+// little, even after an interrupt, and only a second interrupt ended it.
 func TestInterruptWithASlowReader(t *testing.T) {
 	needs(t, "sh", "sleep")
 	nothing := func(io.Reader) {}

@@ -19,8 +19,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// A write that was not declared fails the node, nothing of the result is stored, and
-// the message says what to write where.
+// An undeclared write fails the node, nothing of its result is stored, and the message says
+// what to declare and where.
 func TestUndeclaredWrite(t *testing.T) {
 	doc := "name: x\nstate: {schema: {a: {}, b: {}}}\ngraph:\n  nodes:\n    - {id: n, kind: tool, impl: f, writes: [a]}\n"
 	for field, want := range map[string]string{
@@ -36,7 +36,7 @@ func TestUndeclaredWrite(t *testing.T) {
 	}
 }
 
-// for_each over something that is no list fails the node, under its policy.
+// for_each over a value that is not an array fails the node, subject to its policy.
 func TestForEachOverNoArray(t *testing.T) {
 	for value, what := range map[any]string{nil: "null", "text": "string", int64(3): "integer", true: "boolean"} {
 		for policy, status := range map[string]core.RunStatus{"": core.RunFailed, ", on_error: {policy: skip}": core.RunPartial, ", on_error: {policy: fail_run}": core.RunFailed} {
@@ -52,7 +52,8 @@ func TestForEachOverNoArray(t *testing.T) {
 	}
 }
 
-// Ctrl-C in a fan-out of 10,000 that are all in flight: all are awaited, none is lost.
+// An interrupt in a fan-out of 10,000 items in flight: the run waits for all of them and
+// counts them all.
 func TestCancelWideFanOut(t *testing.T) {
 	n := large(10_000)
 	items := wavefold.NewField[[]int]("items")
@@ -79,7 +80,7 @@ func TestCancelWideFanOut(t *testing.T) {
 	}
 }
 
-// A cancellation is not lost when the node that runs ignores it and ends well.
+// A cancellation takes effect even if the running node ignores it and succeeds.
 func TestCancellationIgnored(t *testing.T) {
 	for _, listening := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -101,8 +102,8 @@ func TestCancellationIgnored(t *testing.T) {
 	}
 }
 
-// A handler that does not end is left behind after the grace period, and named. What it
-// returns later goes nowhere.
+// A handler that does not end is abandoned after the grace period, and reported by name.
+// Its later result is discarded.
 func TestHandlerThatNeverEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -123,7 +124,7 @@ func TestHandlerThatNeverEnds(t *testing.T) {
 	})
 }
 
-// All ways a context can end, before the run and in it.
+// A context can end in several ways, before and during the run.
 func TestContextsOfEveryKind(t *testing.T) {
 	why := errors.New("why")
 	cases := map[string]struct {
@@ -175,7 +176,7 @@ func TestContextsOfEveryKind(t *testing.T) {
 	}
 }
 
-// sleep is a handler that takes its time but listens to its context.
+// sleep returns a handler that sleeps but respects its context.
 func sleep(d time.Duration) handle {
 	return func(ctx context.Context, _ core.Input) (core.Result, error) {
 		timer := time.NewTimer(d)
@@ -189,8 +190,8 @@ func sleep(d time.Duration) handle {
 	}
 }
 
-// Cancelled in the middle of a wait between attempts: no further attempt, no timer left.
-// Waits that overflow stay at the longest there is.
+// A run that is cancelled while it waits between attempts makes no further attempt and
+// leaves no timer. Waits that would overflow are limited to the maximum.
 func TestCancelDuringBackoff(t *testing.T) {
 	for backoff, calls := range map[string]int64{
 		"attempts: 20, backoff: exponential, base_ms: 100":              6, // 0, 0.1, 0.3, 0.7, 1.5, 3.1, then 6.3 s
@@ -222,7 +223,8 @@ func TestCancelDuringBackoff(t *testing.T) {
 	}
 }
 
-// fail_run: a sibling must not run on after Run returned, nor its writes count.
+// With fail_run, a sibling must not continue after Run has returned, and its writes are
+// dropped.
 func TestFailRunAwaitsSiblings(t *testing.T) {
 	var alive, begun atomic.Int64
 	p := must(t, tools{"bad": handle(func(context.Context, core.Input) (core.Result, error) {
@@ -256,7 +258,7 @@ graph:
 	}
 }
 
-// Whatever the limits, a graph of fan-outs, nested runs, pipelines and loops ends.
+// A graph of fan-outs, nested runs, pipelines and loops ends under any limits.
 func TestLimitOfOne(t *testing.T) {
 	dir := t.TempDir()
 	inner := `name: inner
@@ -294,7 +296,7 @@ graph:
 	}
 }
 
-// Two runs of one plan at once do not see each other.
+// Two concurrent runs of one plan do not affect each other.
 func TestTwoRunsOfOnePlan(t *testing.T) {
 	p := must(t, tools{"f": handle(func(_ context.Context, in core.Input) (core.Result, error) {
 		v, _ := in.Get("in")
@@ -325,7 +327,7 @@ graph:
 	before.same(t)
 }
 
-// A handler may do what it likes to what it was given.
+// A handler may modify its input without affecting others.
 func TestHandlerMutatesItsView(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
@@ -368,7 +370,7 @@ graph:
 	}
 }
 
-// spoil changes whatever it reaches.
+// spoil modifies every value that it can reach.
 func spoil(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -398,7 +400,7 @@ type order struct {
 
 type line struct{ Words []string }
 
-// The same through typed fields, where values are stored as they are.
+// The same for typed fields, whose values are stored without conversion.
 func TestTypedHandlerMutatesItsView(t *testing.T) {
 	orders := wavefold.NewField[[]order]("orders")
 	n := wavefold.NewField[[]string]("n", wavefold.Append)
@@ -435,7 +437,7 @@ func TestTypedHandlerMutatesItsView(t *testing.T) {
 	}
 }
 
-// Parallel writers without a merge strategy: the canonical order decides, not time.
+// For parallel writers without a merge strategy, the canonical order decides, not timing.
 func TestParallelWritersOfOneField(t *testing.T) {
 	doc := "name: x\nstate: {schema: {v: {}, once: {merge: set_once}}}\ngraph:\n  nodes:\n"
 	fns := tools{}
@@ -449,7 +451,7 @@ func TestParallelWritersOfOneField(t *testing.T) {
 	for _, limit := range []int{1, 3, 8} {
 		synctest.Test(t, func(t *testing.T) {
 			r, err := scheduler.Run(t.Context(), must(t, fns, doc), nil, scheduler.Options{Concurrency: limit})
-			// The first one to write once wins; the others fail and store nothing at all.
+			// The first write to once wins; the others fail and store nothing at all.
 			if got := core.JSON(r.State); err == nil || got != `{"v":0,"once":0}` {
 				t.Errorf("limit %d: %v, %s", limit, err, got)
 			}
@@ -460,7 +462,7 @@ func TestParallelWritersOfOneField(t *testing.T) {
 	}
 }
 
-// A join that is the last step ends the run whatever became of what it waits for.
+// A join that is the last node ends the run, whatever the statuses of its predecessors.
 func TestJoinAtTheEnd(t *testing.T) {
 	for _, join := range []string{"", ", join: all", ", join: all_done"} {
 		for _, policy := range []string{"", ", on_error: {policy: skip}", ", on_error: {policy: retry, attempts: 2, base_ms: 1}"} {
@@ -481,7 +483,7 @@ func TestJoinAtTheEnd(t *testing.T) {
 	}
 }
 
-// Results of a fan-out stay with their items when some fail, at any limit.
+// Results of a fan-out stay with their items if some items fail, at any limit.
 func TestFanOutKeepsItsOrder(t *testing.T) {
 	doc := "name: x\nstate: {schema: {l: {type: array}, out: {type: array, merge: array_append}}}\ngraph:\n  nodes:\n    - {id: f, kind: tool, impl: f, writes: [out], for_each: {source: $.l, concurrency: %d}, on_error: {policy: skip}}\n    - {id: g, kind: tool, impl: g, writes: []}\n  edges: [{from: f, to: g, on: done}]\n"
 	list := make([]any, 100)
@@ -526,8 +528,8 @@ func TestFanOutKeepsItsOrder(t *testing.T) {
 	}
 }
 
-// A listener that panics, ends its goroutine or is slow does not hold a run up; one that
-// blocks is left behind.
+// A listener that panics, ends its goroutine or is slow does not block a run; a listener
+// that never returns is abandoned.
 func TestHostileListeners(t *testing.T) {
 	for name, listen := range map[string]func(core.Event){
 		"panics": func(core.Event) { panic("listener") },
@@ -546,7 +548,7 @@ func TestHostileListeners(t *testing.T) {
 		block := make(chan struct{})
 		start := time.Now()
 		_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Grace: time.Minute, Listener: func(core.Event) { <-block }})
-		// It is left behind like a handler, and named like one.
+		// It is abandoned like a handler, and reported by name.
 		if stray, ok := errors.AsType[*core.StrayError](err); !ok || stray.Err != nil || time.Since(start) != time.Minute {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
@@ -554,8 +556,9 @@ func TestHostileListeners(t *testing.T) {
 	})
 }
 
-// A reducer that panics or errs refuses the write. One that changes its arguments is
-// not caught, but must not spoil what others wrote or the process.
+// A reducer that panics or returns an error rejects the write. One that modifies its
+// arguments is not detected, but must not corrupt the writes of others or crash the
+// process.
 func TestHostileReducers(t *testing.T) {
 	for want, reduce := range map[string]func(a, b []int) ([]int, error){
 		`node a: the reducer of field "n" panicked: boom (and 1 more failed)`: func(a, b []int) ([]int, error) { panic("boom") },
@@ -582,7 +585,7 @@ func TestHostileReducers(t *testing.T) {
 	}
 }
 
-// $nodes of a node that was skipped, or whose output nobody sent, says so.
+// $nodes of a node that was skipped or has sent no output is reported as missing.
 func TestNodesOfSkipped(t *testing.T) {
 	var got string
 	p := must(t, tools{"ok": returns(core.Send(1)), "see": handle(func(_ context.Context, in core.Input) (core.Result, error) {
@@ -602,7 +605,8 @@ graph:
 	}
 }
 
-// 10,000 fields in one result, and 50 MB along an edge to 50 nodes, without a copy for each.
+// 10,000 fields in one result, and 50 MB along an edge to 50 nodes, without a copy for
+// each.
 func TestLargeResults(t *testing.T) {
 	var doc strings.Builder
 	doc.WriteString("name: x\nstate:\n  schema:\n")

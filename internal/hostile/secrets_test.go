@@ -14,8 +14,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// leaky is a workflow of programs that tell a secret in every way they can. The node
-// same holds that the secret itself was handed on as it is.
+// leaky is a workflow of programs that output a secret in many ways. The node same checks
+// that the secret itself was passed on unchanged.
 const leaky = `name: leaky
 inputs: {given: {type: string, default: nothing}}
 state:
@@ -50,8 +50,8 @@ graph:
     - {from: list, to: each}
 `
 
-// A secret that reaches the state is in nothing that a command prints, writes into its
-// log or tells of a log, in whatever form; what nodes get is the secret itself.
+// A secret that reaches the state does not occur, in any encoding, in anything that a
+// command prints, logs or derives from a log; nodes get the secret itself.
 func TestSecretsAreNowhere(t *testing.T) {
 	needs(t, "sh", "printf", "base64", "od", "tr", "jq")
 	const token, pin, innermost = `Tr0ub4dor&3 "x"/+=`, "8675309", "only inside"

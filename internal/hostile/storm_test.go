@@ -17,9 +17,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
-// storm makes random documents in which everything may happen at once: nodes that fail,
-// panic, end their goroutine, ignore their context or outlive their timeout, in
-// fan-outs, pipelines, loops and nested workflows, with retries, joins and policies.
+// storm generates random documents with many kinds of faults at once: nodes that fail,
+// panic, end their goroutine, ignore their context or exceed their timeout, in fan-outs,
+// pipelines, loops and nested workflows, with retries, joins and policies.
 type storm struct {
 	*rand.Rand
 	b     strings.Builder
@@ -87,7 +87,8 @@ func (s *storm) document(n int, nested bool) string {
 	return doc
 }
 
-// handlers are the moods. alive counts those that run.
+// handlers returns the handlers with their kinds of faults. alive counts those that are
+// running.
 func handlers(alive *atomic.Int64, release <-chan struct{}) tools {
 	counted := func(h handle) handle {
 		return func(ctx context.Context, in core.Input) (core.Result, error) {
@@ -136,7 +137,7 @@ func handlers(alive *atomic.Int64, release <-chan struct{}) tools {
 	}
 }
 
-// Whatever happens, a run ends soon after its context, tells a whole story and leaves
+// In all cases a run ends soon after its context, has a complete event log and leaves
 // nothing behind.
 func TestStorm(t *testing.T) {
 	rounds := 60
@@ -164,7 +165,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// weather is one run under a random limit, cut short in every third case.
+// weather executes one run under a random limit, and cancels it in every third case.
 func weather(t *testing.T, p *plan.Plan, r *rand.Rand, alive *atomic.Int64, name string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -200,7 +201,7 @@ func weather(t *testing.T, p *plan.Plan, r *rand.Rand, alive *atomic.Int64, name
 	tell(t, p, name, rep, story)
 }
 
-// tell checks that a story keeps to the rules and ends as its report does.
+// tell checks that the events obey the rules and end with the status of the report.
 func tell(t *testing.T, p *plan.Plan, name string, rep *core.Report, story []core.Event) {
 	r, err := verify.Events(p, story)
 	if err != nil {

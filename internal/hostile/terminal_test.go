@@ -17,21 +17,21 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// poison is what a terminal could obey: a title, the clipboard, a link, a cleared
-// screen, colours, C1 controls, and characters that turn the direction of reading.
+// poison is a string with terminal commands: a title, the clipboard, a link, a cleared
+// screen, colours, C1 controls, and characters that reverse the reading direction.
 const poison = "\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b]8;;http://x\x1b\\\x1b[2J\x1b[31m\u009b31m\u0085\u202eevil\u2066\u200f\u2028\x08\x7f\r"
 
-// inYAML is poison inside of double quotes in a document.
+// inYAML escapes poison for a double-quoted YAML string.
 var inYAML = strings.NewReplacer("\x1b", `\e`, "\x07", `\a`, "\\", `\\`, "\u009b", `\x9b`, "\u0085", `\x85`, "\x08", `\b`, "\x7f", `\x7f`, "\r", `\r`,
 	"\u202e", `\u202e`, "\u2066", `\u2066`, "\u200f", `\u200f`, "\u2028", `\u2028`).Replace(poison)
 
-// inJSON is poison inside of a text in JSON.
+// inJSON is poison inside a JSON string.
 var inJSON = strings.Trim(core.JSON(poison), `"`)
 
-// ours are the colours of the command itself, with --color always.
+// ours matches the colours of the command itself, with --color always.
 var ours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// commandIn runs the command inside of this process, in a folder.
+// commandIn runs the command inside this process, in a folder.
 func commandIn(t *testing.T, dir string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	t.Chdir(dir)
@@ -55,9 +55,9 @@ func harmless(t *testing.T, what, text string) {
 	}
 }
 
-// poisonedFolder holds a workflow that runs, one that has every kind of finding, a
-// mock file whose expectations are not met, and the events of a run, all of them with
-// poison wherever a text may stand.
+// poisonedFolder creates a workflow that runs, a workflow with every kind of finding, a
+// mock file whose expectations are not met, and the event log of a run, all of them with
+// poison in every string.
 func poisonedFolder(t *testing.T) (dir, name string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -115,8 +115,8 @@ expect:
 	return dir, name
 }
 
-// Nothing that a document, a file name, an argument or a program says reaches the
-// terminal as an order, whatever the command.
+// No string from a document, file name, argument or program reaches the terminal as a
+// command, in any subcommand.
 func TestNoCommandObeysADocument(t *testing.T) {
 	needs(t, "sh", "printf", "cat")
 	dir, name := poisonedFolder(t)
@@ -150,7 +150,7 @@ func TestNoCommandObeysADocument(t *testing.T) {
 	}
 }
 
-// What is hidden must be seen, not lost: a reader is to know that it was there.
+// Neutralized characters are shown, not dropped: a reader must see that they were there.
 func TestPoisonIsShown(t *testing.T) {
 	needs(t, "sh", "printf", "cat")
 	dir, name := poisonedFolder(t)

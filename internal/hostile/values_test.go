@@ -16,8 +16,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// two is a document of a node whose result is hostile and one that has nothing to do
-// with it.
+// two is a document with two independent nodes; the result of the first one is hostile.
 const two = `name: x
 state: {schema: {out: {}, list: {type: array, merge: array_append}}}
 graph:
@@ -36,7 +35,7 @@ func fails(err error) handle {
 	return func(context.Context, core.Input) (core.Result, error) { return core.Result{}, err }
 }
 
-// runTwo runs the document. Whatever a does, b must end well.
+// runTwo runs the document. Whatever node a does, node b must succeed.
 func runTwo(t *testing.T, a handle) *core.Report {
 	t.Helper()
 	p := must(t, tools{"hostile": a, "nop": handle(nop)}, two)
@@ -77,8 +76,8 @@ func nested(depth int) any {
 	return v
 }
 
-// A value that holds itself once overflowed the stack, which ends the process, and a
-// MarshalJSON that panics did so outside of the one recover.
+// A value that contains itself used to overflow the stack, which ends the process, and a
+// MarshalJSON that panics used to do so outside of the only recover.
 func TestResultsWithoutJSON(t *testing.T) {
 	tooDeep := "the value is nested deeper than 1000: does it hold itself?"
 	cases := map[string]struct {
@@ -118,8 +117,8 @@ func TestResultsWithoutJSON(t *testing.T) {
 	}
 }
 
-// expect checks that node a failed with a message, or not at all, and that nothing was
-// stored if it did.
+// expect checks that node a failed with a message, or succeeded if want is "", and that
+// nothing was stored if it failed.
 func expect(t *testing.T, r *core.Report, want string) {
 	t.Helper()
 	if want == "" {
@@ -146,7 +145,7 @@ type panicsWhenAsked struct{}
 func (panicsWhenAsked) Error() string { return "asked" }
 func (panicsWhenAsked) As(any) bool   { panic("do not ask") }
 
-// An error may be a nil pointer: its Error then panics, outside of the handler.
+// An error may be a nil pointer: its Error method then panics, outside of the handler.
 func TestErrorsThatPanic(t *testing.T) {
 	cases := map[string]struct {
 		do   handle
@@ -173,7 +172,7 @@ func TestErrorsThatPanic(t *testing.T) {
 	}
 }
 
-// What was panicked with can be found in the run's error.
+// The value of a panic can be found in the run's error.
 func TestPanicKeepsItsError(t *testing.T) {
 	cause := errors.New("the cause")
 	r := runTwo(t, func(context.Context, core.Input) (core.Result, error) { panic(cause) })
@@ -182,7 +181,7 @@ func TestPanicKeepsItsError(t *testing.T) {
 	}
 }
 
-// A panic is not retried: it is a mistake in the program.
+// A panic is not retried: it is a bug in the program.
 func TestPanicIsNotRetried(t *testing.T) {
 	calls := 0
 	p := must(t, tools{"f": handle(func(context.Context, core.Input) (core.Result, error) { calls++; panic("boom") })},
@@ -192,8 +191,8 @@ func TestPanicIsNotRetried(t *testing.T) {
 	}
 }
 
-// Attributes of log lines are user code as well. An error is its text: its JSON form is
-// mostly {}.
+// Attributes of log lines run user code as well. An error is logged as its message: its
+// JSON form is usually {}.
 func TestHostileLogLines(t *testing.T) {
 	p := must(t, tools{"hostile": handle(func(_ context.Context, in core.Input) (core.Result, error) {
 		in.Logger().WithGroup("g").Info("x", "cycle", holdsItself(), "panics", panicsAsJSON{}, "channel", make(chan int), "err", errors.New("why"),
@@ -230,14 +229,14 @@ func TestHostileInputs(t *testing.T) {
 	}
 }
 
-// link is a Go type whose values may refer to themselves. In a field of its own type it
-// is stored as it is.
+// link is a Go type whose values may refer to themselves. In a field of its own type it is
+// stored without conversion.
 type link struct{ Next *link }
 
 func ring() *link { l := &link{}; l.Next = l; return l }
 
-// Neither the check of what a function writes nor that of a starting value may follow a
-// ring for ever.
+// Neither the check of a function's result nor that of an initial value may follow a cyclic
+// value forever.
 func TestTypedRing(t *testing.T) {
 	at := wavefold.NewField[*link]("at")
 	made := wavefold.New("made", wavefold.Source("make", at, func(context.Context) (*link, error) { return ring(), nil }),
@@ -256,7 +255,7 @@ func TestTypedRing(t *testing.T) {
 	}
 }
 
-// A value that no document could show was stored, and nobody could write the state.
+// A value without a JSON form used to be stored, and the state could not be written.
 func TestTypedValueWithoutJSON(t *testing.T) {
 	type reading struct {
 		At    string
@@ -289,10 +288,11 @@ func text(err error) string {
 	return err.Error()
 }
 
-// touchy panics on its way into JSON, and out of it when it was asked too often.
+// touchy panics when it is decoded from JSON, and when it is encoded more often than mood
+// allows.
 type touchy struct{ N int }
 
-// mood is how often a touchy still goes out.
+// mood is the number of times that a touchy can still be encoded.
 var mood atomic.Int32
 
 func (touchy) MarshalJSON() ([]byte, error) {
@@ -303,7 +303,7 @@ func (touchy) MarshalJSON() ([]byte, error) {
 }
 func (*touchy) UnmarshalJSON([]byte) error { panic("not in") }
 
-// Conditions and args look at typed values where no handler runs.
+// Conditions and args encode typed values outside of a handler.
 func TestTypedValueThatPanics(t *testing.T) {
 	a := wavefold.NewField[[]touchy]("a", wavefold.Union)
 	m := wavefold.NewField[map[string]touchy]("m", wavefold.Merge)
@@ -332,14 +332,14 @@ func TestTypedValueThatPanics(t *testing.T) {
 	}
 }
 
-// A merge looks at values that were accepted before. When that fails the write is not
-// lost in silence.
+// A merge encodes values that were accepted before. If that fails, the write is not lost
+// silently.
 func TestTypedValueThatPanicsInAMerge(t *testing.T) {
 	list := wavefold.NewField[[]int]("list")
 	a := wavefold.NewField[[]touchy]("a", wavefold.Union)
 	each := wavefold.Each("each", list, a, func(context.Context, int) (touchy, error) { return touchy{}, nil })
 	reader := wavefold.Sink("reader", a, func(context.Context, []touchy) error { return nil })
-	mood.Store(3) // as often as there are items to be accepted
+	mood.Store(3) // once for each item to be accepted
 	before := count(t)
 	r, err := wavefold.New("g", each, reader).Run(t.Context(), list.Is([]int{1, 2, 3}))
 	before.same(t)
@@ -351,7 +351,7 @@ func TestTypedValueThatPanicsInAMerge(t *testing.T) {
 	}
 }
 
-// A stage may give nothing where its type allows that.
+// A stage may return nil if its type allows that.
 func TestStageThatGivesNil(t *testing.T) {
 	items := wavefold.NewField[[]int]("items")
 	out := wavefold.NewField[[]any]("out", wavefold.Append)

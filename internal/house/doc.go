@@ -1,3 +1,3 @@
-// Package house holds the tests of the house rules: which package may import
-// which, and what the pure ones may not touch. It has no code of its own.
+// Package house contains the tests of the project's rules: which package may import which,
+// and what the pure packages must not use. It has no other code.
 package house

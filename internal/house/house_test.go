@@ -16,12 +16,12 @@ import (
 
 const module = "github.com/wavefold/wavefold"
 
-// rules says what the packages below a folder must not import, and why. A
-// forbidden name ends in /... when everything below it is meant.
+// rules lists the imports that packages below a folder must not have, with the reason. A
+// forbidden name that ends in /... includes everything below it.
 var rules = []struct {
 	of, why string
 	not     []string
-	except  []string // packages the rule does not hold for
+	except  []string // packages that are exempt from the rule
 }{
 	{of: "core", why: "core is the vocabulary: it depends on the standard library only",
 		not: []string{"expressions/...", "state/...", "scheduler/...", "formats/...", "nodes/...", "cli/...", "."}},
@@ -53,7 +53,7 @@ var rules = []struct {
 		not: []string{"scheduler/...", "state/...", "expressions/...", "formats/..."}},
 }
 
-// libraries says which packages alone may import a library.
+// libraries lists the only packages that may import each library.
 var libraries = map[string][]string{
 	"gopkg.in/yaml.v3":                      {"formats"},
 	"github.com/ohler55/ojg":                {"expressions/jsonpath"},
@@ -70,7 +70,7 @@ var libraries = map[string][]string{
 	"go.opentelemetry.io/otel":              {"telemetry"},
 }
 
-// pure are the packages that decide: no goroutine, clock, randomness, lock,
+// pure lists the packages that decide: they use no goroutine, clock, randomness, lock,
 // file, network or environment.
 var pure = []string{"core", "expressions", "state", "scheduler/plan", "scheduler/lint", "scheduler/machine", "scheduler/verify", "internal/eventlog", "internal/alike"}
 
@@ -82,16 +82,17 @@ var impure = map[string]string{
 	"golang.org/x/sync/errgroup": "no goroutines",
 }
 
-// clocks are the parts of package time a pure package must not use; durations
-// and time values that arrive inside events are fine.
+// clocks lists the functions of package time that a pure package must not use; durations,
+// and times that arrive in events, are allowed.
 var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 
-// mayGo are the folders whose packages start goroutines. nodes/human reads from a
-// terminal, which cannot be taken back. internal/bounded gives up calls that never return.
+// mayGo lists the folders whose packages may start goroutines. nodes/human reads from a
+// terminal, and such a read cannot be cancelled. internal/bounded abandons calls that never
+// return.
 var mayGo = []string{"internal/bounded", "scheduler", "cli", "benchmarks", "nodes/internal/program", "nodes/human", "examples"}
 
 type file struct {
-	dir  string // below the module, slash separated, "." for the root
+	dir  string // below the module, slash-separated, "." for the root
 	name string
 	ast  *ast.File
 }
@@ -173,11 +174,12 @@ func TestArrowsPointDown(t *testing.T) {
 	}
 }
 
-// maxChain limits the packages on a chain of imports, the package itself included. The root
-// and nodes/std, which lists all kinds, are above the chains.
+// maxChain limits the packages on a chain of imports, including the package itself. The
+// root and nodes/std, which lists all kinds, are not part of the chains.
 const maxChain = 7
 
-// A long chain means that a change at its end is compiled, and read, by everything above it.
+// A change at the end of a long chain affects the compilation, and the reading, of
+// everything above it.
 func TestImportChainsStayShort(t *testing.T) {
 	files, _ := source(t)
 	uses := map[string][]string{}
@@ -228,7 +230,7 @@ func TestTestHelpersStayInTests(t *testing.T) {
 	}
 }
 
-// publicHelpers are the test helpers that users need, each with the page that shows it.
+// publicHelpers lists the test helpers for users, each with the page that documents it.
 var publicHelpers = map[string]string{"wavefoldtest": "docs/testing.md", "nodes/nodestest": "docs/kinds.md", "llm/llmtest": "docs/models.md"}
 
 func TestTestHelpersAreInternal(t *testing.T) {
@@ -313,8 +315,8 @@ func TestOnlyDriversStartGoroutines(t *testing.T) {
 	}
 }
 
-// recovers are the places that may recover, each at the edge to user code: handlers,
-// listeners, reducers, models and the UnmarshalJSON and MarshalJSON of values; and to a
+// recovers lists the functions that may recover. Each of them calls user code (handlers,
+// listeners, reducers, models, and the UnmarshalJSON and MarshalJSON of values) or a
 // library that panics on damaged files.
 var recovers = []string{"scheduler/execute.go", "scheduler/delivery.go", "scheduler/tracing.go", "state/schema.go", "core/failure.go", "core/json.go", "core/panic.go", "llm/complete.go", "nodes/agent/tools.go", "nodes/internal/parquet/guard.go"}
 
@@ -354,9 +356,10 @@ func TestFilesStaySmall(t *testing.T) {
 	}
 }
 
-// knowModes are the folders whose packages may tell modes apart: the mode constants, what a
-// plan holds of a walk, and what only one way of choosing edges has. Everything else reads
-// plan.Mode, Plan.Conventions and Description.Mode, so that another mode needs no change there.
+// knowModes lists the folders whose packages may distinguish modes: by the mode constants,
+// by the walk fields of a plan, and by features of a single way of choosing edges. All
+// other packages use plan.Mode, Plan.Conventions and Description.Mode, so that a new mode
+// needs no change there.
 var knowModes = []string{"core", "formats", "scheduler/plan", "scheduler/lint", "scheduler/machine", "scheduler/verify"}
 
 func TestModesAreBehindOneSeam(t *testing.T) {
@@ -376,7 +379,7 @@ func TestModesAreBehindOneSeam(t *testing.T) {
 			switch s.Sel.Name {
 			case "ModeDAG", "ModeWalk":
 				ok = x != nil && x.Name == "core"
-			case "Walk": // of a plan or a workflow; core.Walk and ast.Walk are no fields
+			case "Walk": // of a plan or a workflow; core.Walk and ast.Walk are not fields
 				ok = x == nil || x.Name != "core" && x.Name != "ast"
 			case "InWalk", "Routed":
 			default:

@@ -1,21 +1,21 @@
-// Package mutanttest measures tests: it changes the source in one place, a mutant, and
-// requires that tests fail. A mutant exists only as an overlay of the build, so no source
-// file and no production code changes.
+// Package mutanttest measures the quality of tests: it changes the source in one place,
+// which creates a mutant, and requires that tests fail. A mutant exists only as an overlay
+// of the build, so no source file changes.
 //
 // Mutants are the files of a txtar archive:
 //
 //	-- NAME PATH [TEST ...] --
-//	the text to be replaced, which the file at PATH has exactly once
+//	the text to be replaced, which occurs exactly once in the file at PATH
 //	====
 //	its replacement
 //
-// PATH is relative to the root of the module. Files with the same NAME are one mutant. The
-// tests that it names are run and must all fail; TestX/y is a subtest. If it names none, the
+// PATH is relative to the root of the module. Files with the same NAME are one mutant. If a
+// mutant names tests, these are run and must all fail; TestX/y is a subtest. Otherwise the
 // tests of the suite are run and at least one must fail.
 //
 // Building and testing each mutant takes seconds to minutes and happens only if the
 // environment variable WAVEFOLD_MUTANTS is set, as `make mutants` does. Otherwise [Run]
-// checks that each text is still in its file and that the changed file is valid Go.
+// checks that each text still occurs in its file and that the changed file is valid Go.
 package mutanttest
 
 import (
@@ -36,7 +36,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Suite is an archive of mutants. Their tests are those of the package that calls [Run].
+// Suite is an archive of mutants. Its tests are those of the package that calls [Run].
 type Suite struct {
 	Archive string
 	// Tests are run on mutants that name none.
@@ -47,10 +47,10 @@ type Suite struct {
 type mutant struct {
 	name  string
 	edits []edit
-	tests []string // that must fail
+	tests []string // tests that must fail
 }
 
-// edit replaces a text in a file by another.
+// edit replaces a part of a file.
 type edit struct{ file, old, new string }
 
 // Run runs the mutants of a suite, each as a subtest, and returns their number.
@@ -109,8 +109,8 @@ func (s Suite) read(t *testing.T) (list []*mutant) {
 	return list
 }
 
-// apply returns the changed files by their absolute paths. It is an error if a text is no
-// longer in its file, or a change is not valid Go.
+// apply returns the changed files by their absolute paths. It is an error if a text no
+// longer occurs in its file, or if a changed file is not valid Go.
 func (m *mutant) apply(root string) (map[string][]byte, error) {
 	changed := map[string][]byte{}
 	for _, e := range m.edits {
@@ -138,12 +138,14 @@ func (m *mutant) apply(root string) (map[string][]byte, error) {
 // running is set in the environment of tests that run on a mutant.
 const running = "WAVEFOLD_ON_MUTANT"
 
-// Running reports whether the test runs on a mutant. All that counts then is that it fails.
+// Running reports whether the test runs on a mutant. Only the failure of the test matters
+// then, not its message.
 func Running() bool { return os.Getenv(running) != "" }
 
 var failed = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
 
-// failing builds the tests with the changed files, runs them, and returns those that fail.
+// failing builds and runs the tests with the changed files, and returns the tests that
+// fail.
 func (s Suite) failing(t *testing.T, m *mutant, changed map[string][]byte) []string {
 	t.Helper()
 	var tests []string

@@ -10,9 +10,9 @@ import (
 )
 
 // Line makes a string safe to print on one line. Line breaks and tabs become spaces.
-// Characters that a terminal could interpret as a command, and characters that are
-// invisible, are written as Go writes them in quotes: \x1b, \u009b, \u202e, and \xff for a
-// byte that is not valid UTF-8.
+// Characters that a terminal could interpret as a command, and invisible characters, are
+// escaped as in Go string literals: \x1b, \u009b, \u202e, and \xff for a byte that is not
+// valid UTF-8.
 func Line(s string) string {
 	if isSafe(s) {
 		return s

@@ -13,24 +13,24 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Options are the settings of a rehearsal. The zero value takes what the plan
-// says.
+// Options configure a rehearsal. The zero value uses the settings of the plan.
 type Options struct {
 	// Run is the id of the run, for events; "" means "test".
 	Run string
-	// Concurrency and MaxInFlight override the plan's; 0 keeps them.
+	// Concurrency and MaxInFlight override the settings of the plan; 0 keeps them.
 	Concurrency int
 	MaxInFlight int
 	Barrier     bool
 }
 
-// Run rehearses a plan that was compiled with Registry and returns what
-// happened. The error is about inputs that do not fit the plan.
+// Run rehearses a plan that was compiled with Registry and returns a record of the run. The
+// error reports inputs that do not match the plan.
 func Run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options) (*Record, error) {
 	return run(p, inputs, f, o, nil)
 }
 
-// run is Run with somebody who is asked where the file has no answer of a person.
+// run is like Run, but passes the questions for which the file has no answer to an
+// interviewer.
 func run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options, asked core.Interviewer) (*Record, error) {
 	if o.Run == "" {
 		o.Run = "test"
@@ -67,26 +67,26 @@ func run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options, asked core.
 
 // driver answers the machine's commands at their virtual times.
 type driver struct {
-	run   string // its id
+	run   string // id of the run
 	m     *machine.Machine
 	calls *calls
-	// routes are the answers to where a walk goes on.
+	// routes holds the answers to routing decisions.
 	routes *decisions
 	rec    *Record
-	asked  core.Interviewer // nil for nobody
+	asked  core.Interviewer // nil if there is none
 	now    int64
 	queue  queue
 	order  int
-	// stopped tells that the run was cancelled because a walk in it does not end.
+	// stopped is set if the run was cancelled because one of its walks does not end.
 	stopped bool
 }
 
-// answer is an event that is due at a time. Answers of one time come in the
-// order in which their commands were given.
+// answer is an event that is due at a virtual time. Answers due at the same time are in the
+// order of their commands.
 type answer struct {
 	at    int64
 	order int
-	node  string // of user code in flight, "" for timers
+	node  string // node of user code in flight, "" for timers
 	event machine.Event
 }
 
@@ -128,7 +128,7 @@ func (d *driver) command(c *machine.Command) {
 	}
 }
 
-// forget takes back the deadline of a frame.
+// forget removes the deadline of a frame.
 func (d *driver) forget(id machine.ID) {
 	d.queue = slices.DeleteFunc(d.queue, func(a *answer) bool { return a.event.Kind == machine.Expired && a.event.ID == id })
 	heap.Init(&d.queue)
@@ -140,8 +140,8 @@ func (d *driver) push(node string, at int64, e machine.Event) {
 	heap.Push(&d.queue, &answer{at: at, order: d.order, node: node, event: e})
 }
 
-// start looks up the answer to one execution. Because the machine issues events,
-// it hands out the items of a fan-out one by one.
+// start looks up the answer to one execution. Because the machine produces events, it
+// issues the items of a fan-out one by one.
 func (d *driver) start(c *machine.Command) {
 	node := nodePath(c)
 	if c.Call != nil && c.Call.Route != nil {
@@ -168,7 +168,7 @@ func (d *driver) start(c *machine.Command) {
 	d.push(node, d.now+int64(takes), e)
 }
 
-// keepBooks calls the handler of a node.
+// keepBooks calls the handler of a bookkeeping node.
 func (d *driver) keepBooks(h core.Handler, c *machine.Command) machine.Outcome {
 	in, err := d.input(c, nil)
 	if err != nil {
@@ -181,15 +181,15 @@ func (d *driver) keepBooks(h core.Handler, c *machine.Command) machine.Outcome {
 	return accepted(&res, c.Plan, c.Node)
 }
 
-// input is what a handler is given that a rehearsal calls.
+// input returns the input of a handler that a rehearsal calls.
 func (d *driver) input(c *machine.Command, ask core.InterviewerFunc) (core.Input, error) {
 	s, err := machine.Shared(c.Plan, c.Node, c.Call, -1, func() bool { return false })
 	s.Ask, s.Dir = ask, c.Plan.Workflow.Dir
 	return core.NewInput(d.run, c.Call.Name(c.Node), int(c.ID.Attempt), s), err
 }
 
-// cancel ends what is in flight at once, as handlers do that honour their contexts.
-// Of a frame the machine names each frame inside it by itself.
+// cancel immediately ends the executions in flight, like handlers that respect their
+// contexts. The machine issues a separate command for each frame inside a frame.
 func (d *driver) cancel(ended func(machine.ID) bool) {
 	for _, a := range d.queue {
 		if a.node == "" || !ended(a.event.ID) {

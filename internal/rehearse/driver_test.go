@@ -20,8 +20,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// answering is a kind whose handlers really give the answers of a mock file,
-// really sleep and really panic: what a rehearsal only pretends.
+// answering is a kind whose handlers actually give the answers of a mock file, sleep and
+// panic, which a rehearsal only simulates.
 type answering struct {
 	harmless
 	*answerer
@@ -76,9 +76,9 @@ func (k *answerer) handle(ctx context.Context, in core.Input) (core.Result, erro
 	return r, nil
 }
 
-// TestAgreesWithTheDriver holds that a rehearsal comes to what the local driver
-// comes to with handlers that give the same answers, also in the times it
-// pretends, which a synctest bubble makes exact.
+// TestAgreesWithTheDriver checks that a rehearsal has the same result as the local driver
+// with handlers that give the same answers, including the simulated times, which are exact
+// inside a synctest bubble.
 func TestAgreesWithTheDriver(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {
@@ -102,7 +102,7 @@ func TestAgreesWithTheDriver(t *testing.T) {
 		}
 		pretended, ok := compileWith(t, dir, file, false)
 		if !ok {
-			continue // the archive is about findings
+			continue // the archive tests findings
 		}
 		real, _ := compileWith(t, dir, file, true)
 		agreed++
@@ -120,8 +120,8 @@ func TestAgreesWithTheDriver(t *testing.T) {
 	}
 }
 
-// compileWith compiles an archive's workflow, with handlers or without, and
-// returns the function that runs it and sums up how it ended.
+// compileWith compiles an archive's workflow, with handlers or without, and returns a
+// function that runs it and summarizes the result.
 func compileWith(t *testing.T, dir string, file *mock.File, handlers bool) (run func(*testing.T) string, ok bool) {
 	kinds := wavefold.NewEngine().Registry()
 	reg := Registry(kinds, file)

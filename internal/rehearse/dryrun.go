@@ -10,15 +10,14 @@ import (
 	"github.com/wavefold/wavefold/nodes/human"
 )
 
-// DryVisits is how often a walk visits one node in a dry run at most, if the graph
-// itself does not want less.
+// DryVisits is the maximum number of visits of a node in a dry run, unless the graph sets a
+// lower limit.
 const DryVisits = 10
 
-// DryRun goes through a walk as if each of its nodes succeeded, wrote nothing and said
-// nothing of the way on. A gate takes its first choice, and waits take no time; a walk that a model
-// routes ends at its first decision. inputs
-// are those of the run. The findings are those of compiling the workflow, and about
-// inputs that do not fit.
+// DryRun simulates a walk in which each node succeeds, writes nothing and does not affect
+// the choice of the next edge. A gate takes its first choice, and waits take no time; a
+// walk that a model routes ends at its first decision. inputs are the inputs of the run.
+// The findings are those of compiling the workflow, and of inputs that do not match it.
 func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Record, core.Diagnostics) {
 	nothing := &mock.File{}
 	e = harmlessEngine(e, nothing, true)
@@ -32,7 +31,7 @@ func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Recor
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
 		given.Set(name, inputs[name])
 	}
-	if _, ok := p.Router(); ok { // nobody can say what a model would decide
+	if _, ok := p.Router(); ok { // the decision of a model is unknown
 		given.Set(core.InputDryRun, true)
 	}
 	rec, err := run(p, given, nothing, Options{Run: "dry"}, human.AutoApprove())

@@ -14,20 +14,20 @@ import (
 // Miss is one expectation that was not met.
 type Miss struct {
 	Pos core.Position `json:"-"`
-	// At is Pos for people.
+	// At is Pos formatted for people.
 	At string `json:"at"`
 	// What names the expectation, such as "nodes.save" or "state.rows[2].price".
 	What string `json:"what"`
 	Want string `json:"want"`
 	Got  string `json:"got"`
-	// Because explains the outcome, if something is known about it.
+	// Because explains the actual outcome, if an explanation is known.
 	Because string `json:"because,omitempty"`
 }
 
-// Check compares a rehearsal with what was expected and returns every
-// difference, in the order of the expectations; none means that all were met.
-// A decision without an answer in the file is a difference, too, and then the only one:
-// what would have come after it is not known. The same goes for a walk that does not end.
+// Check compares a rehearsal with the expectations and returns every difference, in the
+// order of the expectations; nil if all were met. A decision without an answer in the file
+// is the only difference returned, because the rest of the run is unknown. So is a walk
+// that does not end.
 func (r *Record) Check(e *mock.Expect) []Miss {
 	if len(r.unscripted) > 0 {
 		return r.unscripted
@@ -69,7 +69,7 @@ func (r *Record) Check(e *mock.Expect) []Miss {
 	return c.misses
 }
 
-// walk checks what only walks have.
+// walk checks the expectations that apply to walks only.
 func (c *checker) walk(e *mock.Expect) {
 	for _, m := range e.Asked {
 		shown, asked := c.rec.asked[m.Key.Value]
@@ -102,8 +102,7 @@ func (c *checker) walk(e *mock.Expect) {
 	}
 }
 
-// path compares the visits of a walk; of a path that differs the first difference is
-// shown.
+// path compares the visits of a walk and reports the first difference.
 func (c *checker) path(want []string, at []core.Text) {
 	got := c.rec.Report.Path
 	i := 0
@@ -167,7 +166,7 @@ func (c *checker) field(m core.Member[*core.Value]) {
 	c.miss(m.Value.Pos, path, text(w), text(g), c.rec.unwritten(name))
 }
 
-// text shows a value, or that there is none.
+// text formats a value, or reports that there is none.
 func text(v any) string {
 	if core.IsMissing(v) {
 		return "no value"
@@ -175,8 +174,8 @@ func text(v any) string {
 	return core.JSON(v)
 }
 
-// firstDifference descends into arrays of one length and into objects to the
-// first part in which two values differ.
+// firstDifference descends into arrays of equal length and into objects to the first part
+// in which two values differ.
 func firstDifference(path string, want, got any) (string, any, any) {
 	switch w := want.(type) {
 	case []any:
@@ -219,8 +218,8 @@ func (c *checker) counts(what string, want core.Members[core.Int], got map[strin
 	}
 }
 
-// order checks that the nodes start in the given order. An id that stands there
-// again means its next start.
+// order checks that the nodes start in the given order. A repeated id means the next start
+// of that node.
 func (c *checker) order(want []core.Text) {
 	seen := map[string]int{}
 	last, lastID := -1, ""
@@ -239,7 +238,7 @@ func (c *checker) order(want []core.Text) {
 	}
 }
 
-// start returns the place of the nth start of a node in the trace, or -1.
+// start returns the index of the nth start of a node in the trace, or -1.
 func (c *checker) start(id string, nth int) int {
 	for i, e := range c.rec.Trace {
 		if e.Node == id {
@@ -251,8 +250,7 @@ func (c *checker) start(id string, nth int) int {
 	return -1
 }
 
-// trace compares the executions one by one; of a list that differs the first
-// difference is shown.
+// trace compares the lists of executions and reports the first difference.
 func (c *checker) trace(want []mock.Step, pos core.Position) {
 	got := c.rec.Trace
 	at := 0
@@ -275,8 +273,8 @@ func (c *checker) trace(want []mock.Step, pos core.Position) {
 	c.miss(pos, what, w, g, "the whole trace is "+joinTrace(got))
 }
 
-// matches compares a step with an execution. A plain node may be written with
-// index 0, and a round of a loop without its number.
+// matches compares a step with an execution. A step may have the index 0 for a plain node,
+// and may omit the number of a round.
 func matches(want mock.Step, got Execution) bool {
 	switch {
 	case want.Node != got.Node:
@@ -289,7 +287,7 @@ func matches(want mock.Step, got Execution) bool {
 	return want.Index == max(got.Index, got.Round)
 }
 
-// maxTrace bounds how much of a trace a message shows.
+// maxTrace limits the length of a trace in a message.
 const maxTrace = 40
 
 func joinTrace(list []Execution) string {

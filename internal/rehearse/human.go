@@ -10,9 +10,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// ask answers a human gate: what the person says is read by the gate itself, so that a
-// test sees what an answer leads to. A gate for which the file has no answer is answered
-// by nobody.
+// ask answers a human gate. The gate itself interprets the scripted answer, so that a test
+// sees its effect. A gate without an answer in the file stays unanswered.
 func (d *driver) ask(c *machine.Command, a *mock.Answer) (machine.Outcome, time.Duration) {
 	if a.Human == nil && answers(a) {
 		return outcome(a, c.Plan, c.Node), a.Sleep.Value
@@ -36,7 +35,8 @@ func (d *driver) ask(c *machine.Command, a *mock.Answer) (machine.Outcome, time.
 	return accepted(&res, c.Plan, c.Node), p.takes
 }
 
-// questionText is all that a person is shown: the question, and what stands below it.
+// questionText returns everything that a person sees: the question and the content shown
+// with it.
 func questionText(q *core.Question) string {
 	text := q.Text
 	for _, s := range q.Show {
@@ -45,19 +45,20 @@ func questionText(q *core.Question) string {
 	return text
 }
 
-// answers reports whether an answer says something about the outcome itself.
+// answers reports whether an answer specifies the outcome directly.
 func answers(a *mock.Answer) bool {
 	return a.Status.Value != "" || a.Error != nil || a.Panic != nil || routing(a) != nil || a.Delta != nil || a.EdgeOutput != nil
 }
 
-// person is somebody who gives one answer.
+// person is an interviewer that gives one answer.
 type person struct {
 	answer *mock.Answer
 	takes  time.Duration
 	asked  bool
 }
 
-// Ask gives the answer once; whoever asks again gets none, and hears why it was asked.
+// Ask returns the answer once. A second call returns an error that includes why the gate
+// asked again.
 func (p *person) Ask(_ context.Context, q core.Question) (core.Answer, error) {
 	if q.Timeout > 0 && p.takes >= q.Timeout {
 		p.takes = q.Timeout

@@ -11,17 +11,17 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Registry returns a registry in which every kind checks its nodes as before but
-// gets a handler that does nothing, except one that only keeps books, see
-// core.Compiled.Bookkeeping. What is only needed to execute a node may be
-// absent: files, programs and Go functions. A nested workflow is answered like a
-// plain node, unless the file has answers for nodes inside it; a wait without
-// an answer stays a timer, in virtual time.
+// Registry returns a registry in which every kind checks its nodes as usual but gets a
+// handler that does nothing, unless it is a bookkeeping handler, see
+// core.Compiled.Bookkeeping. Resources that are needed only to execute a node may be
+// missing: files, programs and Go functions. A nested workflow is answered like a plain
+// node, unless the file has answers for nodes inside it; a wait without an answer remains a
+// timer, in virtual time.
 //
 // A node for which the engine has no handler must be answered by the file.
 func Registry(real *core.Registry, f *mock.File) *core.Registry { return registry(real, f, false) }
 
-// registry is Registry; dry tells that nodes without a handler need no answer either.
+// registry implements Registry; with dry, nodes without a handler need no answer either.
 func registry(real *core.Registry, f *mock.File, dry bool) *core.Registry {
 	reg := core.NewRegistry()
 	for _, name := range real.KindNames() {
@@ -29,32 +29,32 @@ func registry(real *core.Registry, f *mock.File, dry bool) *core.Registry {
 		reg.AddKind(harmless{k, f, dry})
 	}
 	for _, name := range real.ToolNames() {
-		_ = reg.AddTool(name, core.HandlerFunc(neverCalled)) // each name stands once
+		_ = reg.AddTool(name, core.HandlerFunc(neverCalled)) // each name is unique
 	}
 	return reg
 }
 
-// withTypes gives the types of nodes of a walk that nobody has registered a handler that
-// must never be called: the file answers for them.
+// withTypes registers a handler that must never be called for each node type of a walk that
+// has no handler: the file answers for these nodes.
 func withTypes(reg *core.Registry, w *core.Workflow) {
 	if !plan.ModeOf(w).Functions {
 		return
 	}
 	for _, n := range w.Nodes {
 		if _, ok := reg.Kind(n.Kind.Value); !ok && n.Kind.Value != "" {
-			_ = reg.AddTool(n.Kind.Value, core.HandlerFunc(neverCalled)) // another node may have it, too
+			_ = reg.AddTool(n.Kind.Value, core.HandlerFunc(neverCalled)) // another node may have the same type
 		}
 	}
 }
 
-// harmless is a kind whose nodes do nothing.
+// harmless wraps a kind so that its nodes do nothing.
 type harmless struct {
 	core.Kind
 	file *mock.File
 	dry  bool
 }
 
-// onlyToExecute are findings about what a rehearsal does not need.
+// onlyToExecute lists the codes of findings that do not matter to a rehearsal.
 var onlyToExecute = []core.Code{core.CodeMissingFile, core.CodeUnresolvedFile, core.CodeUnknownImpl}
 
 // Compile checks the node and gives it a handler that must never be called.
@@ -66,7 +66,7 @@ func (k harmless) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagn
 	}
 	answered := answersFor(k.file, n.ID.Value)
 	switch {
-	case made.Role != core.RoleStage: // it runs nothing, or is answered by a person
+	case made.Role != core.RoleStage: // it runs nothing, or a person answers it
 		return made, ds
 	case made.Bookkeeping && !answered:
 		made.Handler = bookkeeper{made.Handler}
@@ -82,8 +82,8 @@ func (k harmless) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagn
 	return neverRun(made), ds
 }
 
-// Read reads a workflow file that will not be run: what is only needed to execute it may
-// be absent.
+// Read reads a workflow file that will not be run: resources that are needed only to
+// execute it may be missing.
 func Read(e *wavefold.Engine, path string) (*core.Workflow, core.Diagnostics) {
 	w, ds := e.Read(path)
 	ds, _ = withoutNeeds(ds)
@@ -91,14 +91,15 @@ func Read(e *wavefold.Engine, path string) (*core.Workflow, core.Diagnostics) {
 	return w, ds
 }
 
-// forgive drops the findings of reading a workflow about what only executing needs.
+// forgive drops the findings of reading a workflow that matter only to execution.
 func forgive(w *core.Workflow) {
 	if w != nil {
 		w.Findings, _ = withoutNeeds(w.Findings)
 	}
 }
 
-// forgiving is what a kind may ask of the world; the workflows in it are forgiven.
+// forgiving wraps the environment of a kind: findings of nested workflows that matter only
+// to execution are dropped.
 func forgiving(env core.Env) core.Env {
 	if load := env.LoadWorkflow; load != nil {
 		env.LoadWorkflow = func(path string) (*core.Workflow, error) {
@@ -110,29 +111,29 @@ func forgiving(env core.Env) core.Env {
 	return env
 }
 
-// withoutNeeds drops the findings about what only executing needs.
+// withoutNeeds drops the findings that matter only to execution.
 func withoutNeeds(ds core.Diagnostics) (rest core.Diagnostics, dropped bool) {
 	rest = slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool { return slices.Contains(onlyToExecute, d.Code) })
 	return rest, len(rest) < len(ds)
 }
 
-// neverRun replaces whatever a kind has made of a node by a handler that must
-// never be called. What the node depends on stays; a stream becomes an ordinary
-// array, which is what a mock file answers with.
+// neverRun replaces the handler that a kind has compiled for a node by one that must never
+// be called. The dependencies of the node are unchanged; a stream becomes an ordinary
+// array, which is how a mock file answers.
 func neverRun(made core.Compiled) core.Compiled {
 	return core.Compiled{Handler: core.HandlerFunc(neverCalled), Reads: made.Reads, Nodes: made.Nodes, Effects: made.Effects, Columns: made.Columns,
 		Outputs: made.Outputs, Inputs: made.Inputs}
 }
 
-// bookkeeper is a handler that a rehearsal calls: it changes nothing but its result.
+// bookkeeper is a handler that a rehearsal calls: its only effect is its result.
 type bookkeeper struct{ core.Handler }
 
 func neverCalled(context.Context, core.Input) (core.Result, error) {
 	return core.Result{}, errors.New("a rehearsal calls no handler")
 }
 
-// Lenient returns a registry for looking at workflows that will not be run: what
-// is only needed to execute a node may be absent, everything else is as it was.
+// Lenient returns a registry for inspecting workflows that will not be run: resources that
+// are needed only to execute a node may be missing, everything else is unchanged.
 func Lenient(real *core.Registry) *core.Registry {
 	reg := real.Clone()
 	for _, name := range real.KindNames() {
@@ -142,7 +143,7 @@ func Lenient(real *core.Registry) *core.Registry {
 	return reg
 }
 
-// lenient is a kind that does not insist on what only executing needs.
+// lenient is a kind that ignores findings that matter only to execution.
 type lenient struct{ core.Kind }
 
 // Compile checks the node.

@@ -9,9 +9,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Prepare returns the workflow and the inputs with which a mock file wants it to
-// start. An initial value of a field that is no input of the run becomes the
-// field's default, in a copy of the workflow.
+// Prepare returns the workflow and the inputs with which a mock file starts a run. An
+// initial value of a field that is not an input becomes the default of the field, in a copy
+// of the workflow.
 func Prepare(w *core.Workflow, f *mock.File) (*core.Workflow, *core.Object, core.Diagnostics) {
 	var ds core.Diagnostics
 	inputs := &core.Object{}
@@ -49,7 +49,7 @@ func fieldNames(w *core.Workflow) []string {
 	return names
 }
 
-// Names checks that a mock file speaks of nodes and fields that the plan has.
+// Names checks that the nodes and fields in a mock file exist in the plan.
 func Names(p *plan.Plan, f *mock.File) core.Diagnostics {
 	n := &names{plan: p}
 	for _, m := range f.Nodes {
@@ -107,8 +107,8 @@ type names struct {
 	ds   core.Diagnostics
 }
 
-// model checks the section about models: decisions are of nodes of walks that a model
-// routes, and lead along their edges.
+// model checks the section about models: its decisions must belong to nodes of walks that a
+// model routes, and must follow their edges.
 func (n *names) model(m *mock.Model) {
 	for _, r := range m.Run {
 		n.node(r.Key, "model.run", false)
@@ -155,8 +155,8 @@ func (n *names) inner(path string) (*plan.Plan, string) {
 	}
 }
 
-// node follows a path such as outer/inner through nested workflows. Into a
-// nested workflow that is answered as one node there is no way to look.
+// node follows a path such as outer/inner through nested workflows. A path into a nested
+// workflow that is answered as one node is an error.
 func (n *names) node(id core.Text, where string, units bool) {
 	p := n.plan
 	parts := strings.Split(id.Value, "/")

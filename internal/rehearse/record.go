@@ -17,34 +17,35 @@ import (
 // Total is the key of Record.Peak for all nodes together.
 const Total = mock.Total
 
-// Record is what happened in a rehearsal. Nodes of nested workflows are named
-// by path without the indexes of items: "outer/inner".
+// Record describes a rehearsal. Nodes of nested workflows are named by path without the
+// indexes of items: "outer/inner".
 type Record struct {
 	Report *core.Report
-	// Events are all events of the run; their times count from 1970.
+	// Events are all events of the run; their times start in 1970.
 	Events []core.Event
-	// Trace lists the executions in the order of their starts: an item, a row or
-	// a round is one execution, whatever the number of its attempts.
+	// Trace lists the executions in the order of their starts: an item, a row or a round is
+	// one execution, whatever the number of its attempts.
 	Trace []Execution
 	// Runs counts the executions of each node, Attempts all their attempts.
 	Runs     map[string]int
 	Attempts map[string]int
-	// Peak is the most user code in flight at once, by node and in Total.
+	// Peak is the maximum number of executions of user code in flight, by node and in
+	// Total.
 	Peak map[string]int
-	// Calls counts how often a model was asked where to go on, by node and in Total.
+	// Calls counts the routing decisions of a model, by node and in Total.
 	Calls map[string]int
-	// Status holds how each node and unit ended; those never reached are absent.
+	// Status holds the status of each node and unit; those never reached are absent.
 	Status map[string]core.Status
 
 	plan   *plan.Plan
 	file   *mock.File
 	flying map[string]int
 	story  *story.Story
-	// asked is what a person was shown last, by gate.
+	// asked holds the last question of each gate.
 	asked map[string]string
-	// unscripted are decisions without an answer in the file.
+	// unscripted lists the decisions without an answer in the file.
 	unscripted []Miss
-	// endless is the ring that a walk did not leave, nil for none.
+	// endless is the cycle that a walk did not leave, nil if there is none.
 	endless *ring
 }
 
@@ -56,7 +57,7 @@ type Execution struct {
 	Round core.Ordinal
 }
 
-// String is the node's id, with "#" and the index of an item, row or round.
+// String returns the node's id, with "#" and the index of an item, row or round.
 func (e Execution) String() string {
 	if i, ok := max(e.Index, e.Round).Get(); ok {
 		return e.Node + "#" + strconv.Itoa(i)
@@ -98,7 +99,7 @@ func (r *Record) event(e *core.Event) {
 	case e.Type == core.UnitFinished:
 		r.status(withoutIndexes(e.Unit), e)
 	case e.Unit != "" && (e.Type == core.ItemFinished || e.Type == core.ItemFailed):
-		if r.Status[node] != core.Fail { // one failed row is a failed member
+		if r.Status[node] != core.Fail { // one failed row makes the member fail
 			r.status(node, e)
 		}
 	}
@@ -112,8 +113,8 @@ func (r *Record) status(id string, e *core.Event) {
 	r.Status[id] = s
 }
 
-// chosen explains why a walk went to the node at a place of its path, "" when nothing is
-// known.
+// chosen explains why a walk went to the node at an index of its path, "" if the reason is
+// unknown.
 func (r *Record) chosen(place int) string {
 	if place == 0 || place >= len(r.Report.Path) {
 		return ""
@@ -129,7 +130,7 @@ func (r *Record) chosen(place int) string {
 	return ""
 }
 
-// why explains how a node or unit ended, "" when there is nothing to say.
+// why explains how a node or unit ended, "" if there is nothing to explain.
 func (r *Record) why(id string) string {
 	for _, path := range r.story.Nodes() {
 		if withoutIndexes(path) == id {
@@ -140,8 +141,8 @@ func (r *Record) why(id string) string {
 	return ""
 }
 
-// unwritten explains a field that lacks what a node without an answer would have written,
-// "" when there is none.
+// unwritten explains why a field lacks a value that a node without an answer would have
+// written, "" if that is not the reason.
 func (r *Record) unwritten(field string) string {
 	for i := range r.plan.Nodes {
 		n := &r.plan.Nodes[i]
@@ -155,8 +156,8 @@ func (r *Record) unwritten(field string) string {
 	return ""
 }
 
-// finish takes the statuses of the root graph from the report, which knows more
-// about members of units than single events tell.
+// finish takes the statuses of the root graph from the report, which has more information
+// about members of units than single events have.
 func (r *Record) finish() {
 	if stopped, ok := errors.AsType[*core.CancelError](r.Report.Err); ok && r.endless != nil {
 		stopped.Cause = r.endless
@@ -176,7 +177,7 @@ func (r *Record) finish() {
 	}
 }
 
-// nodePath names the node of a command.
+// nodePath returns the path of the node of a command.
 func nodePath(c *machine.Command) string {
 	if c.Call == nil || c.Call.Path == "" {
 		return c.Node.ID
@@ -184,7 +185,7 @@ func nodePath(c *machine.Command) string {
 	return withoutIndexes(c.Call.Path) + "/" + c.Node.ID
 }
 
-// callOf is the item, row, round or visit of a command.
+// callOf returns the item, row, round or visit of a command.
 func callOf(c *machine.Command, node string) call {
 	at := call{node: node}
 	switch {

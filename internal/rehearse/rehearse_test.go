@@ -18,9 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "write what was got into the archives")
 
-// TestArchives runs every archive under testdata: flow.yaml and the files it
-// includes, mock.yaml, and in want what misses its expectation, or the findings
-// about the names in it.
+// TestArchives runs every archive under testdata. An archive contains flow.yaml and the
+// files it includes, mock.yaml, and want, which lists the expectations that are not met, or
+// the findings about the names in them.
 func TestArchives(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -98,8 +98,8 @@ func rehearseIn(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// TestNothingRuns holds that a node whose handler would leave a trace does not:
-// the command kind is given and a program that exists.
+// TestNothingRuns checks that no handler with a visible effect is called, even though the
+// command kind is registered and the program exists.
 func TestNothingRuns(t *testing.T) {
 	called := false
 	e := wavefold.NewEngine()
@@ -122,8 +122,8 @@ func TestNothingRuns(t *testing.T) {
 	}
 }
 
-// TestEndless holds that a test ends a walk that nothing leaves, whatever the ring is made of,
-// and names the ring.
+// TestEndless checks that a test ends a walk that never leaves a cycle, whatever the cycle
+// consists of, and names the cycle.
 func TestEndless(t *testing.T) {
 	const inner = `digraph inner { start [shape=Mdiamond]; exit [shape=Msquare]; start -> a -> b -> a; b -> exit [weight=-1] }`
 	for name, tt := range map[string]struct{ graph, mock, want string }{

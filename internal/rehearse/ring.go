@@ -8,22 +8,22 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// MaxVisits is how often a walk may visit one node in a rehearsal. Virtual time stands
-// still in a ring that nothing leaves, so nothing else would end it.
+// MaxVisits limits the visits of one node of a walk in a rehearsal. Virtual time does not
+// advance in a cycle that the walk never leaves, so nothing else would end it.
 const MaxVisits = 1000
 
-// maxRing limits how many nodes of a ring are named.
+// maxRing limits the number of nodes of a cycle that are named.
 const maxRing = 20
 
-// ring is the way from one visit of a node to the next in a walk that does not end. It is
+// ring is the path from one visit of a node to the next in a walk that does not end. It is
 // the error of the run.
 type ring struct {
 	node  string   // the path of the node that was visited too often
-	nodes []string // the ring from that node back to it
+	nodes []string // the cycle from that node back to it
 }
 
-// ringOf finds the ring that led to the visit of a node that begins. For a branch it is the
-// ring of its parallel node.
+// ringOf finds the cycle that led to the visit of a node that has just begun. For a branch
+// it is the cycle of its parallel node.
 func (r *Record) ringOf(began *core.Event) *ring {
 	found := &ring{node: withoutIndexes(began.Node)}
 	start := began.Node
@@ -45,7 +45,7 @@ func (r *Record) ringOf(began *core.Event) *ring {
 	return found
 }
 
-// Error says how often the node was visited and names the ring.
+// Error reports how often the node was visited, and the cycle.
 func (g *ring) Error() string {
 	nodes := g.nodes
 	if left := len(nodes) - maxRing; left > 0 {
@@ -54,7 +54,7 @@ func (g *ring) Error() string {
 	return fmt.Sprintf("%s was visited %d times, in the ring %s", g.node, MaxVisits, strings.Join(nodes, " -> "))
 }
 
-// advice says what a mock file can do about it.
+// advice suggests how a mock file can end the walk.
 func (g *ring) advice() string {
 	return "nothing leads out of the ring: give one of its nodes an answer that a condition, a label or a suggestion asks for, or set max_visits"
 }

@@ -17,14 +17,15 @@ import (
 // errUnscripted is the failure of a run with a decision for which the file has no answer.
 var errUnscripted = errors.New("the mock file has no answer to this decision")
 
-// decisions are the scripted answers to where a walk goes on.
+// decisions holds the scripted answers to routing decisions.
 type decisions struct {
 	pos     core.Position // of the section
 	answers map[decision][]*mock.Route
 	count   map[decision]int
 }
 
-// decision is one after a certain visit of a node, or after any with 0.
+// decision identifies the decision after a certain visit of a node, or after any visit if
+// visit is 0.
 type decision struct {
 	node  string
 	visit int
@@ -48,8 +49,9 @@ func newDecisions(f *mock.File) *decisions {
 	return d
 }
 
-// next returns the answer to a decision, nil for none: those for its visit go first, the
-// others count on over all the rest. The last answer repeats.
+// next returns the answer to a decision, nil if there is none. Answers for its visit take
+// precedence; the others are used in order for all remaining visits. The last answer
+// repeats.
 func (d *decisions) next(at decision) *mock.Route {
 	for _, key := range []decision{at, {node: at.node}} {
 		if list := d.answers[key]; len(list) > 0 {
@@ -61,7 +63,7 @@ func (d *decisions) next(at decision) *mock.Route {
 	return nil
 }
 
-// route answers the question where a walk goes on.
+// route answers a routing decision.
 func (d *driver) route(c *machine.Command, node string) machine.Outcome {
 	q := c.Call.Route
 	d.rec.Calls[node]++
@@ -80,8 +82,8 @@ func (d *driver) route(c *machine.Command, node string) machine.Outcome {
 	return machine.Outcome{Route: &machine.Route{Answer: &answer}}
 }
 
-// answerTo turns a scripted answer into one of a router. What stands in a model's words
-// is read as a model's words are.
+// answerTo converts a scripted answer to the answer of a router. An answer in the words of
+// a model is parsed like a model's answer.
 func (d *driver) answerTo(a *mock.Route, q *core.RouteQuestion) (core.RouteAnswer, error) {
 	switch {
 	case a.Error != nil:
@@ -99,7 +101,7 @@ func (d *driver) answerTo(a *mock.Route, q *core.RouteQuestion) (core.RouteAnswe
 	return core.RouteAnswer{Choice: i, Raw: a.To.Value}, nil
 }
 
-// asModel reads a text as the router of a model does.
+// asModel parses a string as the router of a model does.
 func asModel(text string, q *core.RouteQuestion) (core.RouteAnswer, error) {
 	says := llm.Func(func(context.Context, *llm.Request) (*llm.Response, error) { return &llm.Response{Text: text}, nil })
 	return llm.NewRouter(says).Route(context.Background(), *q)
@@ -109,8 +111,8 @@ func offers(q *core.RouteQuestion, target string) bool {
 	return slices.ContainsFunc(q.Choices, func(c core.RouteChoice) bool { return c.Target == target })
 }
 
-// unscripted ends the run at a decision that the file has no answer for, or whose answer
-// is a node that is not offered.
+// unscripted ends the run at a decision for which the file has no answer, or whose answer
+// is a node that is not among the choices.
 func (d *driver) unscripted(pos core.Position, node string, q *core.RouteQuestion, answer string) machine.Outcome {
 	want := "one of the choices"
 	if answer == "" {
@@ -122,7 +124,7 @@ func (d *driver) unscripted(pos core.Position, node string, q *core.RouteQuestio
 	return failure(core.Failure{Class: core.ClassError, Message: errUnscripted.Error(), Permanent: true})
 }
 
-// choices lists what may be answered, with the numbers that stand for it.
+// choices lists the possible answers with their numbers.
 func choices(q *core.RouteQuestion) string {
 	var list []string
 	for i, c := range q.Choices {

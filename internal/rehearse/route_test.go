@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/internal/rehearse"
 )
 
-// refining is a walk that a model routes: a draft is judged, refined at most twice, and
-// published when it is good; what is hopeless is dropped.
+// refining returns a walk that a model routes: a draft is checked, refined at most twice,
+// published if it is good, and dropped if it is hopeless.
 func refining() *core.Workflow {
 	text := func(s string) core.Text { return core.Text{Value: s} }
 	w := &core.Workflow{Mode: core.ModeWalk, Name: text("refining"), OpenInputs: true, Walk: &core.Walk{Router: text(core.RouterModel), Entry: text("draft")}}
@@ -35,8 +35,8 @@ func refining() *core.Workflow {
 	return w
 }
 
-// rehearseRefining returns what misses the expectations of a mock file, or the findings
-// about it.
+// rehearseRefining returns the expectations of a mock file that are not met, or the
+// findings about it.
 func rehearseRefining(t *testing.T, text string) string {
 	t.Helper()
 	file, ds := mock.Parse("m", []byte(text))

@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// outcome turns an answer into what the machine is told, after the checks that
-// a handler's result gets.
+// outcome converts an answer to an outcome for the machine, after the same checks as for
+// the result of a handler.
 func outcome(a *mock.Answer, p *plan.Plan, n *plan.Node) machine.Outcome {
 	switch {
 	case a.Panic != nil:
@@ -33,7 +33,7 @@ func outcome(a *mock.Answer, p *plan.Plan, n *plan.Node) machine.Outcome {
 		res.EdgeOutput, res.HasEdgeOutput = a.EdgeOutput.Plain(), true
 	}
 	if s := a.Status.Value; s != "" {
-		_ = res.Status.UnmarshalText([]byte(s)) // the file has only such words
+		_ = res.Status.UnmarshalText([]byte(s)) // the file has been checked for other values
 	}
 	res.Note = a.Note.Value
 	if res.Status == core.Fail && res.Note == "" {
@@ -48,7 +48,7 @@ func accepted(res *core.Result, p *plan.Plan, n *plan.Node) machine.Outcome {
 	return o
 }
 
-// routing is what an answer says of the way on, nil for nothing.
+// routing returns the routing fields of an answer, nil if it has none.
 func routing(a *mock.Answer) *core.Routing {
 	if a.PreferredLabel.Value == "" && a.SuggestedNext == nil && a.ContextUpdates == nil && a.Evals == nil && a.Category.Value == "" {
 		return nil
@@ -67,7 +67,7 @@ func routing(a *mock.Answer) *core.Routing {
 	return r
 }
 
-// eval is a check as routers are shown it.
+// eval returns a check in the form that routers see.
 func eval(name string, e *mock.Eval) *core.Object {
 	kind := e.Kind.Value
 	if kind == "" {
@@ -80,10 +80,10 @@ func eval(name string, e *mock.Eval) *core.Object {
 	return o
 }
 
-// write sends the data that a node comes to, and writes it as a node does that a model
-// runs: a field gets the member of its name; the only field of a node gets all of it when
-// there is no such member, and one that the node's schema does not require keeps its value.
-// The text is what is missing, "" for nothing.
+// write sends the output data of a node along its edges and writes it like a node that runs
+// a model: each field gets the member with its name. The only field of a node gets all of
+// the data if there is no such member, and a field that the node's schema does not require
+// keeps its value. write returns a description of what is missing, "" if nothing is.
 func write(res *core.Result, n *plan.Node, data any) string {
 	res.EdgeOutput, res.HasEdgeOutput = data, true
 	o, _ := data.(*core.Object)
@@ -107,7 +107,8 @@ func optional(schema *core.Value, name string) bool {
 	return schema.Get("properties").Get(name) != nil && !slices.Contains(required, any(name))
 }
 
-// category is that of a scripted error: one that may be tried again says so.
+// category returns the category of a scripted error: transient if it allows another
+// attempt.
 func category(e *mock.Error) core.Category {
 	switch {
 	case e.Category.Value == string(core.Deterministic):
@@ -125,8 +126,8 @@ func category(e *mock.Error) core.Category {
 
 func failure(f core.Failure) machine.Outcome { return machine.Outcome{Failure: &f} }
 
-// answersInside reports whether a mock file answers for a node inside the
-// nested workflow that the node id runs.
+// answersInside reports whether a mock file answers for a node inside the nested workflow
+// that the node id runs.
 func answersInside(f *mock.File, id string) bool {
 	return answersWhere(f, func(path string) bool {
 		parts := strings.Split(path, "/")
@@ -134,13 +135,12 @@ func answersInside(f *mock.File, id string) bool {
 	})
 }
 
-// answersFor reports whether a mock file answers for a node of that id, at any
-// depth.
+// answersFor reports whether a mock file answers for a node with that id, at any depth.
 func answersFor(f *mock.File, id string) bool {
 	return answersWhere(f, func(path string) bool { return path[strings.LastIndexByte(path, '/')+1:] == id })
 }
 
-// scripted lists the answers of all nodes, whichever section they stand in.
+// scripted lists the answers of all nodes from all sections.
 func scripted(f *mock.File) core.Members[mock.Answers] {
 	if f.Model == nil {
 		return f.Nodes
@@ -158,7 +158,7 @@ type calls struct {
 	count   map[call]int
 }
 
-// call is a node with one index or one visit, or with 0 for any.
+// call is a node with one index or one visit; 0 means any.
 type call struct {
 	node  string
 	item  core.Ordinal
@@ -182,9 +182,9 @@ func newCalls(f *mock.File) *calls {
 	return c
 }
 
-// next returns the answer to the next call of a node. Answers for the call's
-// index or visit go first; without one the answers for any count on, over all of them
-// together. The last answer repeats.
+// next returns the answer to the next call of a node. Answers for the call's index or visit
+// take precedence; if there are none, the answers without an index or visit are used in
+// order, counted over all calls. The last answer repeats.
 func (c *calls) next(at call) *mock.Answer {
 	for _, key := range []call{at, {node: at.node}} {
 		if list := c.answers[key]; len(list) > 0 {

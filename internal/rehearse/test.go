@@ -20,8 +20,8 @@ func ReadMock(path string) (*mock.File, core.Diagnostics) {
 	return mock.Parse(path, data)
 }
 
-// Test rehearses a workflow file with the kinds of an engine and returns what misses
-// the expectations of the mock file. The findings are about files that cannot be used.
+// Test rehearses a workflow file with the kinds of an engine and returns the expectations
+// of the mock file that were not met. The diagnostics report files that cannot be used.
 func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss, core.Diagnostics) {
 	e = harmlessEngine(e, f, false)
 	w, ds := Read(e, workflow)
@@ -49,7 +49,7 @@ func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss,
 	return rec.Check(f.Expect), nil
 }
 
-// harmlessEngine is an engine whose kinds do nothing and which reads documents as e does.
+// harmlessEngine returns an engine whose kinds do nothing and that reads documents like e.
 func harmlessEngine(e *wavefold.Engine, f *mock.File, dry bool) *wavefold.Engine {
 	out := wavefold.EngineOf(registry(e.Registry(), f, dry))
 	out.Parallel = e.Parallel

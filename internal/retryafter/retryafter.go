@@ -1,4 +1,4 @@
-// Package retryafter reads how long a server asks to wait.
+// Package retryafter parses the delay that a server asks for.
 package retryafter
 
 import (
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Parse reads the header Retry-After: a number of seconds, or a date. A number of any
-// length is one; a wait is at most a year.
+// Parse parses the header Retry-After: a number of seconds, or a date. The number may have
+// any number of digits; the result is at most a year.
 func Parse(s string, now time.Time) (time.Duration, bool) {
 	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
 	if err == nil || errors.Is(err, strconv.ErrRange) {

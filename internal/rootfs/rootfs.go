@@ -1,4 +1,4 @@
-// Package rootfs words what os.Root says about files below a folder.
+// Package rootfs formats the errors of os.Root for messages.
 package rootfs
 
 import (
@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// Leaves reports whether err is that of an os.Root about a path that leads out of
-// its folder. Package os has no name for this error.
+// Leaves reports whether err is the error of an os.Root about a path that leads out of its
+// folder. Package os does not export this error.
 func Leaves(err error) bool {
 	e, ok := errors.AsType[*fs.PathError](err)
 	return ok && e.Err != nil && e.Err.Error() == "path escapes from parent"
 }
 
-// Word returns an error about a file below dir as messages show it: that a path
-// leads out of the folder, or else under the name that the document uses. It keeps
-// what kind of error it is.
+// Word formats an error about a file below dir for messages: it reports a path that leads
+// out of the folder, and otherwise uses the name in the document. The result wraps the same
+// kind of error.
 func Word(name, dir string, err error) error {
 	e, ok := errors.AsType[*fs.PathError](err)
 	switch {
@@ -29,11 +29,11 @@ func Word(name, dir string, err error) error {
 	case !ok:
 		return err
 	}
-	return &fs.PathError{Op: strings.TrimSuffix(e.Op, "at"), Path: name, Err: e.Err} // openat is what the system calls it
+	return &fs.PathError{Op: strings.TrimSuffix(e.Op, "at"), Path: name, Err: e.Err} // the name of the system call
 }
 
-// Of names a folder in brackets, behind the word for it. An unknown folder is
-// not named.
+// Of returns the name of a folder in brackets, with a space before it; "" if the folder is
+// unknown.
 func Of(dir string) string {
 	if dir == "" {
 		return ""

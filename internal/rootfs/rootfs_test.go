@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestWord holds what this package knows of os.Root, whose error has no name.
+// TestWord checks the assumptions of this package about os.Root, whose error is not
+// exported.
 func TestWord(t *testing.T) {
 	base := t.TempDir()
 	work := filepath.Join(base, "work")

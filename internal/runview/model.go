@@ -1,6 +1,6 @@
-// Package runview is the model of a run in progress: for each node and unit of the graph, its
-// state and how far it has come. The run's events feed it, and it has no clock. A terminal,
-// or a page of a server, draws what it holds.
+// Package runview is the model of a run in progress: the state and progress of each node
+// and unit of the graph. The run's events update it, and it has no clock. A terminal or the
+// page of a server displays it.
 package runview
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Model is the state of a run. It belongs to one goroutine at a time.
+// Model is the state of a run. It is not safe for concurrent use.
 type Model struct {
 	Name string
-	// Rows are the nodes and units of the root graph in plan order. In a mode that visits
-	// nodes they come in the order of their first visits, and a branch is a child of its
+	// Rows lists the nodes and units of the root graph in plan order. In a mode that visits
+	// nodes, they are in the order of their first visits, and a branch is a child of its
 	// parallel node.
 	Rows    []*Row
 	Total   int  // nodes of the root graph
-	Visited bool // rows are visited, and come with their first visit
+	Visited bool // in this mode nodes are visited, and have rows from their first visit on
 	Visits  int  // of all rows
 	Usage   core.Usage
 	Started time.Time
@@ -33,7 +33,7 @@ type Model struct {
 // State is the state of a row.
 type State uint8
 
-// States of rows. Those from Succeeded on are final.
+// States of rows. Succeeded and the states after it are final.
 const (
 	Waiting State = iota
 	Running
@@ -50,15 +50,15 @@ func (s State) Over() bool { return s >= Succeeded }
 // Row is a node or unit, and the nodes inside it.
 type Row struct {
 	ID      string
-	Shape   string // as plan.Shape spells it
+	Shape   string // as plan.Shape formats it
 	State   State
 	Started time.Time
 	Took    time.Duration
 	Text    string // reason, error or note
 	Total   int    // items or rows, -1 if unknown
-	Done    int    // items, rows or rounds that ended
-	Failed  int    // of these
-	Handled bool   // its failure does not fail the run
+	Done    int    // items, rows or rounds that have ended
+	Failed  int    // failures among Done
+	Handled bool   // the failure of the node does not fail the run
 	Rounds  int    // limit of a loop
 	Visits  int    // of a node that is visited
 	Latest  int    // number of its last visit among all visits of the run
@@ -67,8 +67,8 @@ type Row struct {
 	// there is none.
 	Parent   *Row
 	Children []*Row
-	// handed is the number of items of a stream that were handed over so far, which are
-	// the first read of its size bytes.
+	// handed is the number of items of a stream that have been handed over so far; they
+	// come from the first read of its size bytes.
 	handed, read, size int64
 }
 
@@ -77,7 +77,7 @@ func New(d *plan.Description) *Model {
 	m := &Model{Name: d.Name, nodes: map[string]*Row{}, units: map[string]*Row{}}
 	m.Rows = m.graph(d, "", nil)
 	if m.Visited = d.Mode.Visits; m.Visited {
-		m.Rows = nil // they come as they are visited
+		m.Rows = nil // rows are added as nodes are visited
 	}
 	for _, level := range d.Levels {
 		for i := range level {
@@ -87,11 +87,11 @@ func New(d *plan.Description) *Model {
 	return m
 }
 
-// maxNested bounds the rows of nested workflows: one that includes more runs is shown
-// without the nodes inside of it.
+// maxNested limits the rows of nested workflows: the inner nodes of a workflow that
+// includes more runs are not shown.
 const maxNested = 1000
 
-// graph makes the rows of a graph whose nodes have paths below prefix.
+// graph returns the rows of a graph whose nodes have paths that begin with prefix.
 func (m *Model) graph(d *plan.Description, prefix string, parent *Row) []*Row {
 	var rows []*Row
 	for _, level := range d.Levels {
@@ -107,8 +107,8 @@ func (m *Model) graph(d *plan.Description, prefix string, parent *Row) []*Row {
 				}
 			} else {
 				m.nodes[prefix+v.ID] = r
-				// The inner graphs of a fan-out have indexes in their paths and
-				// are shown as its items only.
+				// The inner graphs of a fan-out have indexes in their paths and are shown
+				// only as its items.
 				if inner := v.Nodes[0].Inner; inner != nil && inner.Nested < maxNested && v.Shape == plan.Plain.String() {
 					r.Children = m.graph(inner, prefix+v.ID+"/", r)
 				}
@@ -119,7 +119,7 @@ func (m *Model) graph(d *plan.Description, prefix string, parent *Row) []*Row {
 	return rows
 }
 
-// Apply takes in an event.
+// Apply updates the model with an event.
 func (m *Model) Apply(e *core.Event) {
 	switch e.Type {
 	case core.RunStarted:
@@ -161,7 +161,7 @@ func (m *Model) Apply(e *core.Event) {
 	}
 }
 
-// model takes in a call to a model, or of a tool that it asked for, and what came of it.
+// model records a call of a model, or of a tool that it requested, and the result.
 func (m *Model) model(r *Row, e *core.Event) {
 	if e.Usage != nil {
 		m.Usage = m.Usage.Plus(*e.Usage)
@@ -189,8 +189,8 @@ func (m *Model) model(r *Row, e *core.Event) {
 	}
 }
 
-// visit begins another visit of a node of a walk. The first one gives it its row: below
-// its parallel node if it is a branch.
+// visit records the start of another visit of a node of a walk. The first visit adds the
+// row of the node: below its parallel node if it is a branch.
 func (m *Model) visit(r *Row, e *core.Event) {
 	r.Started, r.Visits, r.Handled = time.Time{}, e.Visit, false
 	if r != m.rootRow(e) {
@@ -208,7 +208,7 @@ func (m *Model) visit(r *Row, e *core.Event) {
 	r.Latest = m.Visits
 }
 
-// rootRow is the row of an event if it belongs to a walk that is the root graph.
+// rootRow returns the row of an event that belongs to a walk at the root, nil otherwise.
 func (m *Model) rootRow(e *core.Event) *Row {
 	if !m.Visited || strings.Contains(e.Node, "/") {
 		return nil
@@ -216,9 +216,9 @@ func (m *Model) rootRow(e *core.Event) *Row {
 	return m.nodes[e.Node]
 }
 
-// progress takes in how far a node is. That of a single item is not told; of a fan-out
-// or pipeline its items tell how many are done, and its reading how much of a stream
-// there is.
+// progress records the progress of a node. It ignores events about a single item: the
+// progress of a fan-out or pipeline is the number of its ended items, and its own events
+// give the amount of input read.
 func (r *Row) progress(e *core.Event) {
 	if e.Item > 0 {
 		return
@@ -234,7 +234,7 @@ func (r *Row) progress(e *core.Event) {
 	}
 }
 
-// input notes how much of a stream the items that ended are.
+// input records how much of the input the ended items account for.
 func (r *Row) input(at time.Time) {
 	if r.size > 0 && r.handed > 0 {
 		done := float64(r.read) * min(1, float64(r.Done)/float64(r.handed))
@@ -242,7 +242,7 @@ func (r *Row) input(at time.Time) {
 	}
 }
 
-// step notes that one more item has ended.
+// step records the end of one more item.
 func (r *Row) step(e *core.Event) {
 	r.Done++
 	r.Pace.Step(e.Time, int64(r.Done), int64(max(r.Total, 0)))
@@ -277,8 +277,8 @@ func (r *Row) retry(e *core.Event) {
 	}
 }
 
-// item counts an item of a fan-out, or a row or round of a unit, which has ended
-// with its last member or with a failure.
+// item counts an item of a fan-out, or a row or round of a unit, which has ended with its
+// last member or with a failure.
 func (m *Model) item(r *Row, e *core.Event) {
 	r.step(e)
 	if e.Type == core.ItemFailed {
@@ -315,7 +315,7 @@ func (r *Row) end(e *core.Event) {
 	switch e.Status {
 	case core.Success.String():
 		if r.State = Succeeded; e.Type == core.UnitFinished {
-			r.Text = "" // how a loop ended is told when it did not end well
+			r.Text = "" // shown only if the loop did not end well
 		}
 	case core.PartialSuccess.String():
 		r.State = PartlySucceeded
@@ -324,7 +324,7 @@ func (r *Row) end(e *core.Event) {
 	default:
 		r.State = Failed
 		if r.Visits > 0 && e.Error != nil && e.Error.Class == core.ClassCanceled {
-			r.Handled = true // a branch that was given up
+			r.Handled = true // a cancelled branch
 		}
 	}
 	for _, c := range r.Children {
@@ -334,7 +334,7 @@ func (r *Row) end(e *core.Event) {
 	}
 }
 
-// Counts sums up the nodes of the root graph.
+// Counts returns the totals of the nodes of the root graph.
 func (m *Model) Counts() (done, failed int) {
 	for _, r := range m.all() {
 		n := 1

@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/internal/rehearse/rehearsetest"
 )
 
-// An item whose write is refused was shown as done well: that a field is set once is
-// decided after all items have ended.
+// An item whose write is rejected used to be shown as successful: whether a set_once write
+// succeeds is decided after all items have ended.
 func TestRefusedItemsAreFailures(t *testing.T) {
 	p, rec := rehearsetest.Run(t, `
 name: once

@@ -1,4 +1,4 @@
-// Ops is the wavefold command with the functions of this program in it: it validates,
+// Ops is the wavefold command extended with the functions of this program: it validates,
 // draws, runs and tests documents that use them.
 package main
 

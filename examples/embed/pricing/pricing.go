@@ -1,5 +1,5 @@
-// Package pricing is the business of the example: plain functions that know nothing of
-// graphs, and the list of those that documents may use.
+// Package pricing is the business logic of the example: plain functions that do not depend
+// on graphs, and the list of the functions that documents may use.
 package pricing
 
 import (
@@ -18,19 +18,19 @@ type Order struct {
 	Country  string  `json:"country"`
 }
 
-// Invoice is what becomes of an order.
+// Invoice is a priced order.
 type Invoice struct {
 	Order    int64   `json:"order"`
 	Customer string  `json:"customer"`
 	Total    float64 `json:"total"`
 }
 
-// ErrCountry says that there is no rate for a country.
+// ErrCountry reports that there is no tax rate for a country.
 var ErrCountry = errors.New("no tax rate for the country")
 
 var rates = map[string]float64{"DE": 0.19, "FR": 0.20, "CH": 0.081}
 
-// Price makes the invoice of an order.
+// Price returns the invoice for an order.
 func Price(_ context.Context, o Order) (Invoice, error) {
 	rate, ok := rates[o.Country]
 	if !ok {
@@ -39,7 +39,7 @@ func Price(_ context.Context, o Order) (Invoice, error) {
 	return Invoice{Order: o.ID, Customer: o.Customer, Total: o.Amount * (1 + rate)}, nil
 }
 
-// Register makes the functions known to documents.
+// Register makes the functions available to documents.
 func Register(e *wavefold.Engine) error {
 	return e.AddTool("price", func(ctx context.Context, o Order) ([]Invoice, error) {
 		in, err := Price(ctx, o)

@@ -1,6 +1,6 @@
-// Command fetch downloads the 3,000,000 flights of this example: one file of the
-// npm package vega-datasets, 13 MB, checked against its known sum. It does nothing
-// when the file is there.
+// Command fetch downloads the 3,000,000 flights of this example: one file of the npm
+// package vega-datasets, 13 MB, verified by its checksum. It does nothing if the file
+// exists.
 //
 //	go run ./examples/flights-3m/fetch
 package main
@@ -68,7 +68,7 @@ func sumOf(data []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// extract finds the file in the package.
+// extract returns the content of the file in the package.
 func extract(r io.Reader) ([]byte, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
@@ -91,7 +91,7 @@ func extract(r io.Reader) ([]byte, error) {
 	}
 }
 
-// save writes the file whole or not at all.
+// save writes the file atomically.
 func save(target string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package rehearsetest runs workflows with scripted answers for tests of what is shown
-// of a run.
+// Package rehearsetest runs workflows with scripted answers, for tests of how a run is
+// displayed.
 package rehearsetest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Run runs a workflow with the answers of a mock file. Findings that stop it fail the
+// Run runs a workflow with the answers of a mock file. Errors in either of them fail the
 // test.
 func Run(t *testing.T, flow, answers string) (*plan.Plan, *rehearse.Record) {
 	t.Helper()
